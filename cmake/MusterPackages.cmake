@@ -1,0 +1,17 @@
+# Every library the project uses; all come from Debian 12 (tools/packages.txt).
+find_package(CAF 0.17.6 REQUIRED COMPONENTS core io openssl)
+find_package(OpenSSL REQUIRED)
+find_package(spdlog CONFIG REQUIRED)
+find_package(fmt CONFIG REQUIRED)
+find_package(tomlplusplus CONFIG REQUIRED)
+find_package(nlohmann_json CONFIG REQUIRED)
+find_package(CLI11 CONFIG REQUIRED)
+find_package(GTest CONFIG REQUIRED)
+find_package(benchmark CONFIG REQUIRED)
+find_package(rapidcheck CONFIG REQUIRED)
+
+find_path(LIBCSV_INCLUDE_DIR csv.h REQUIRED)
+find_library(LIBCSV_LIBRARY csv REQUIRED)
+add_library(libcsv INTERFACE)
+target_include_directories(libcsv SYSTEM INTERFACE "${LIBCSV_INCLUDE_DIR}")
+target_link_libraries(libcsv INTERFACE "${LIBCSV_LIBRARY}")

@@ -1,0 +1,27 @@
+# Compiler, linker and cache settings for every target of the project.
+set(MUSTER_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them (empty: none)")
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  # Assertions are part of the product: the plain -O2 keeps them, -DNDEBUG is not wanted.
+  set(CMAKE_CXX_FLAGS_RELEASE "-O2")
+endif()
+if(MUSTER_SANITIZE)
+  add_compile_options(-fsanitize=${MUSTER_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${MUSTER_SANITIZE})
+  if(MUSTER_SANITIZE MATCHES "undefined")
+    # CAF binds null references in its actor start-up code; that check would stop every run.
+    add_compile_options(-fno-sanitize=null -fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+find_program(MUSTER_MOLD mold)
+if(MUSTER_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+find_program(MUSTER_CCACHE ccache)
+if(MUSTER_CCACHE)
+  set(sloppiness "CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime")
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env ${sloppiness} ${MUSTER_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env ${sloppiness} ${MUSTER_CCACHE})
+endif()

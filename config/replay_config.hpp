@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/expected.hpp"
+#include "model/time.hpp"
+
+namespace muster {
+
+enum class ConfigError : std::uint8_t { unreadable, malformed, invalid };
+
+/// How jobs and tasks are made when no trace is read.
+struct SyntheticWorkload {
+  std::filesystem::path workloads;  ///< CSV of the workloads to draw from
+  std::uint32_t jobs = 100;
+  std::uint32_t tasks_per_job = 1;
+  double mean_gap_s = 1200;     ///< mean of the exponential gaps between arrivals
+  double min_duration_h = 0.5;  ///< durations are uniform between the two
+  double max_duration_h = 3;
+};
+
+/// What is submitted, and when.
+struct WorkloadConfig {
+  std::string format;  ///< eva-json, openb-csv, muster-csv or synthetic
+  std::filesystem::path path;
+  std::uint32_t max_jobs = 0;  ///< only the first so many; 0: all
+  SyntheticWorkload synthetic;
+};
+
+enum class InterferenceModel : std::uint8_t { none, uniform, pairwise };
+
+/// How much tasks on one instance slow each other.
+struct InterferenceConfig {
+  InterferenceModel model = InterferenceModel::none;
+  std::filesystem::path matrix;  ///< pairwise: CSV, row = the task, column = its neighbour
+  double default_pair = 0.95;    ///< pairwise: for cells without a value; uniform: for every pair
+  bool as_generated = false;     ///< pairwise: with the exchanged values of Eva's artifact
+};
+
+/// The simulated world around the actors.
+struct WorldConfig {
+  Duration quantum{
+      std::chrono::seconds{1}};  ///< everything in the world happens at multiples of it
+  Duration settle{
+      std::chrono::milliseconds{2}};  ///< how long after its instant a completion is seen
+  double job_delay_scale = 1;         ///< factor on every delay of jobs and tasks
+  InterferenceConfig interference;
+};
+
+/// The loopback cloud.
+struct CloudConfig {
+  std::uint32_t max_instances = 0;  ///< it refuses to have more at once; 0: no limit
+};
+
+/// What a master may do.
+struct MasterConfig {
+  Duration round_settle{std::chrono::milliseconds{1}};  ///< from a round's tick to the decision
+  Duration sample_timeout{std::chrono::seconds{2}};     ///< how long workers may take to answer
+  std::uint32_t max_attempts = 5;   ///< failed attempts before a task's job is given up
+  std::uint32_t max_instances = 0;  ///< hard cap; 0: none
+  double max_usd_h = 0;             ///< hard cap on the rate of spending; 0: none
+};
+
+/// Everything `muster replay` needs to know.
+struct ReplayConfig {
+  std::string name;  ///< file name without extension
+  std::uint64_t seed = 1;
+  std::uint32_t trials = 1;           ///< runs a policy, with seeds seed, seed+1, ...
+  std::vector<std::string> policies;  ///< NAME[,key=value...], the first one is the yardstick
+  std::filesystem::path catalog;
+  WorkloadConfig workload;
+  WorldConfig world;
+  CloudConfig cloud;
+  MasterConfig master;
+};
+
+/// Reads and checks a config. `overrides` are "dotted.key=value" as --set takes them. All errors
+/// are reported at once, one a line, each with file:line:column, the field, and what would be
+/// right. Paths are relative to the config file; ${MUSTER_DATA} at the start of a path stands for
+/// the environment variable, or ../shared/data below the working directory when it is not set.
+Expected<ReplayConfig, ConfigError> load_replay_config(const std::filesystem::path& file,
+                                                       const std::vector<std::string>& overrides);
+
+}  // namespace muster

@@ -1,0 +1,35 @@
+#include "model/catalog.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/check.hpp"
+
+namespace muster {
+
+std::string_view name_of(Market market) {
+  return market == Market::on_demand ? "on-demand" : "spot";
+}
+
+Catalog::Catalog(std::vector<InstanceType> types) : types_(std::move(types)) {
+  for (std::uint32_t i = 0; i < types_.size(); ++i) by_descending_price_.push_back(TypeId{i});
+  std::stable_sort(
+      by_descending_price_.begin(), by_descending_price_.end(),
+      [this](TypeId a, TypeId b) { return types_[a.value].on_demand > types_[b.value].on_demand; });
+}
+
+std::optional<TypeId> Catalog::find(std::string_view name) const {
+  for (std::uint32_t i = 0; i < types_.size(); ++i) {
+    if (types_[i].name == name) return TypeId{i};
+  }
+  return std::nullopt;
+}
+
+Price Catalog::price(TypeId id, Market market) const {
+  const InstanceType& type = types_[id.value];
+  if (market == Market::on_demand) return type.on_demand;
+  MUSTER_CHECK(type.spot.has_value(), "the type is not offered on the spot market");
+  return *type.spot;
+}
+
+}  // namespace muster

@@ -1,0 +1,363 @@
+#include "model/cluster_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/check.hpp"
+
+namespace muster {
+namespace {
+
+template <class Row>
+Slot new_row(std::vector<Row>& rows, std::vector<Slot>& free) {
+  if (free.empty()) {
+    rows.emplace_back();
+    return static_cast<Slot>(rows.size() - 1);
+  }
+  const Slot slot = free.back();
+  free.pop_back();
+  return slot;
+}
+
+template <class Map, class Id>
+Slot slot_of(const Map& slots, Id id) {
+  const auto found = slots.find(id);
+  MUSTER_CHECK(found != slots.end(), "an event speaks of something the state does not know");
+  return found->second;
+}
+
+template <class Map, class Rows, class Id>
+auto find_row(const Map& slots, const Rows& rows, Id id) -> decltype(&rows[0]) {
+  const auto found = slots.find(id);
+  return found == slots.end() ? nullptr : &rows[found->second];
+}
+
+void erase_value(std::vector<Slot>& list, Slot slot) {
+  const auto found = std::find(list.begin(), list.end(), slot);
+  MUSTER_CHECK(found != list.end(), "the task is not on the instance's list");
+  list.erase(found);
+}
+
+}  // namespace
+
+/// The transition function: one operator() a kind of event.
+struct ClusterState::Applier {
+  ClusterState& s;
+  Instant at;
+
+  TaskRow& task(TaskId id) { return s.tasks_[slot_of(s.task_slots_, id)]; }
+  InstanceRow& instance(InstanceId id) { return s.instances_[slot_of(s.instance_slots_, id)]; }
+  JobRow& job_of(const TaskRow& task) { return s.jobs_[task.job]; }
+
+  const Resources& demand_on(const TaskRow& task, const InstanceRow& on) const {
+    const FamilyDemand* demand = s.demand(task, on.type);
+    MUSTER_CHECK(demand != nullptr, "a task is only ever on a family that it has a demand for");
+    return demand->amount;
+  }
+
+  void set_target(TaskRow& row, Slot target) {
+    if (row.target != kNoSlot) {
+      InstanceRow& old = s.instances_[row.target];
+      erase_value(old.planned, row.slot);
+      old.committed -= demand_on(row, old);
+      if (old.planned.empty()) old.committed = {};  // no rounding error outlives the last task
+    }
+    row.target = target;
+    if (target != kNoSlot) {
+      InstanceRow& fresh = s.instances_[target];
+      fresh.planned.push_back(row.slot);
+      fresh.committed += demand_on(row, fresh);
+    }
+  }
+
+  void occupy(TaskRow& row, Slot at_instance) {
+    InstanceRow& place = s.instances_[at_instance];
+    row.at = at_instance;
+    place.occupants.push_back(row.slot);
+    place.used += demand_on(row, place);
+  }
+
+  void vacate(TaskRow& row) {
+    InstanceRow& place = s.instances_[row.at];
+    erase_value(place.occupants, row.slot);
+    place.used -= demand_on(row, place);
+    if (place.occupants.empty()) place.used = {};
+    row.at = kNoSlot;
+  }
+
+  /// Takes the task out of the phase it is in; the caller puts it into the next one at once.
+  void leave_phase(TaskRow& row) {
+    JobRow& job = job_of(row);
+    if (row.phase == TaskPhase::pending) {
+      s.pending_.remove(s.tasks_, row.slot);
+      --job.pending;
+    } else if (row.phase == TaskPhase::assigned) {
+      s.assigned_.remove(s.tasks_, row.slot);
+    } else if (row.phase == TaskPhase::running) {
+      --job.running;
+    } else if (row.phase == TaskPhase::finished) {
+      --job.finished;
+    }
+  }
+
+  void enter_phase(TaskRow& row, TaskPhase phase) {
+    leave_phase(row);
+    row.phase = phase;
+    JobRow& job = job_of(row);
+    if (phase == TaskPhase::pending) {
+      s.pending_.append(s.tasks_, row.slot);
+      ++job.pending;
+    } else if (phase == TaskPhase::assigned) {
+      s.assigned_.append(s.tasks_, row.slot);
+    } else if (phase == TaskPhase::running) {
+      ++job.running;
+    } else if (phase == TaskPhase::finished) {
+      ++job.finished;
+    }
+  }
+
+  void wait_again(TaskRow& row, const Refusal& reason) {
+    set_target(row, kNoSlot);
+    enter_phase(row, TaskPhase::pending);
+    row.reason = reason;
+  }
+
+  ClassId intern_class(const std::string& name) {
+    const ClassId next{static_cast<std::uint32_t>(s.class_names_.size())};
+    const auto [entry, is_new] = s.class_ids_.emplace(name, next);
+    if (is_new) s.class_names_.push_back(name);
+    return entry->second;
+  }
+
+  ShapeId intern_shape(const Demands& demands) {
+    std::string key;
+    for (const FamilyDemand& entry : demands.entries()) {
+      key.append(entry.family).push_back('\0');
+      key.append(reinterpret_cast<const char*>(entry.amount.amounts().data()),
+                 sizeof(double) * kResourceKinds);
+      key.append(reinterpret_cast<const char*>(&entry.speed), sizeof(double));
+    }
+    const ShapeId next{static_cast<std::uint32_t>(s.shapes_.size())};
+    const auto [entry, is_new] = s.shape_ids_.emplace(std::move(key), next);
+    if (is_new) s.shapes_.push_back(demands);
+    return entry->second;
+  }
+
+  void add_task(JobRow& job, std::uint32_t index) {
+    const TaskSpec& spec = job.job.tasks[index];
+    MUSTER_CHECK(!s.task_slots_.contains(spec.id), "task ids are used once");
+    const Slot slot = new_row(s.tasks_, s.free_tasks_);
+    s.task_slots_.emplace(spec.id, slot);
+    TaskRow& row = s.tasks_[slot];
+    row = {};
+    row.id = spec.id;
+    row.slot = slot;
+    row.job = job.slot;
+    row.index = index;
+    row.cls = intern_class(job.job.workload_class);
+    row.shape = intern_shape(spec.demands);
+    job.tasks.push_back(slot);
+    s.pending_.append(s.tasks_, slot);
+    ++job.pending;
+  }
+
+  void remove_instance(InstanceRow& row) {
+    s.live_.remove(s.instances_, row.slot);
+    s.instance_slots_.erase(row.id);
+    s.free_instances_.push_back(row.slot);
+  }
+
+  void operator()(const JobAccepted& e) {
+    MUSTER_CHECK(!s.job_slots_.contains(e.job.id), "job ids are used once");
+    MUSTER_CHECK(!e.job.tasks.empty(), "a job has at least one task");
+    const Slot slot = new_row(s.jobs_, s.free_jobs_);
+    s.job_slots_.emplace(e.job.id, slot);
+    JobRow& row = s.jobs_[slot];
+    row = {};
+    row.job = e.job;
+    row.slot = slot;
+    row.accepted_at = at;
+    s.active_.append(s.jobs_, slot);
+    for (std::uint32_t i = 0; i < row.job.tasks.size(); ++i) add_task(row, i);
+  }
+
+  void operator()(const TaskRefused& e) { task(e.task).reason = e.refusal; }
+  void operator()(const RoundDecided&) {}
+  void operator()(const PlanPartRefused&) {}
+
+  void operator()(const LaunchRequested& e) {
+    MUSTER_CHECK(!s.instance_slots_.contains(e.instance), "instance ids are used once");
+    const Slot slot = new_row(s.instances_, s.free_instances_);
+    s.instance_slots_.emplace(e.instance, slot);
+    InstanceRow& row = s.instances_[slot];
+    row = {};
+    row.id = e.instance;
+    row.slot = slot;
+    row.type = e.type;
+    row.market = e.market;
+    row.price = e.price;
+    row.requested_at = at;
+    s.live_.append(s.instances_, slot);
+  }
+
+  void operator()(const LaunchRefused& e) {
+    InstanceRow& row = instance(e.instance);
+    MUSTER_CHECK(row.phase == InstancePhase::requested, "only a request can be refused");
+    const std::vector<Slot> planned = row.planned;
+    for (Slot slot : planned) lose_place(s.tasks_[slot], e.refusal);
+    remove_instance(row);
+  }
+
+  void operator()(const InstanceUp& e) {
+    InstanceRow& row = instance(e.instance);
+    MUSTER_CHECK(row.phase == InstancePhase::requested, "an instance comes up once");
+    row.phase = InstancePhase::booting;
+  }
+
+  void operator()(const InstanceReady& e) {
+    InstanceRow& row = instance(e.instance);
+    MUSTER_CHECK(row.phase == InstancePhase::booting, "an instance gets ready once, when it is up");
+    row.phase = InstancePhase::ready;
+  }
+
+  void operator()(const ReleaseDecided& e) {
+    InstanceRow& row = instance(e.instance);
+    MUSTER_CHECK(row.planned.empty(), "an instance that tasks are meant for is not released");
+    row.released = true;
+  }
+
+  void operator()(const TerminateIssued& e) {
+    InstanceRow& row = instance(e.instance);
+    MUSTER_CHECK(row.released && row.occupants.empty(),
+                 "only an empty, released instance is ended");
+    row.phase = InstancePhase::terminating;
+  }
+
+  /// The task's planned place is no more. When it still runs elsewhere it goes on there.
+  void lose_place(TaskRow& row, const Refusal& reason) {
+    if (row.phase == TaskPhase::assigned) {
+      wait_again(row, reason);
+    } else {
+      set_target(row, kNoSlot);
+    }
+  }
+
+  void operator()(const InstanceGone& e) {
+    InstanceRow& row = instance(e.instance);
+    const Refusal lost{RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0};
+    const std::vector<Slot> occupants = row.occupants;
+    for (Slot slot : occupants) {
+      TaskRow& lost_task = s.tasks_[slot];
+      vacate(lost_task);
+      if (lost_task.target == row.slot || lost_task.target == kNoSlot) {
+        wait_again(lost_task, lost);
+      } else {
+        enter_phase(lost_task, TaskPhase::assigned);
+      }
+    }
+    const std::vector<Slot> planned = row.planned;
+    for (Slot slot : planned) lose_place(s.tasks_[slot], lost);
+    remove_instance(row);
+  }
+
+  void operator()(const TaskAssigned& e) {
+    TaskRow& row = task(e.task);
+    InstanceRow& to = instance(e.to);
+    MUSTER_CHECK(!to.released, "nothing is placed on a released instance");
+    MUSTER_CHECK(row.phase != TaskPhase::finished, "a finished task needs no place");
+    set_target(row, to.slot);
+    if (row.phase == TaskPhase::pending) enter_phase(row, TaskPhase::assigned);
+    row.reason = {RefusalKind::not_now, RefusalCode::awaiting_instance, {}, 0, 0};
+  }
+
+  void operator()(const TaskUnassigned& e) {
+    lose_place(task(e.task), {RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0});
+  }
+
+  void operator()(const StartIssued& e) {
+    TaskRow& row = task(e.task);
+    const InstanceRow& place = instance(e.instance);
+    MUSTER_CHECK(row.phase == TaskPhase::assigned, "only a task that has a place can start");
+    MUSTER_CHECK(row.target == place.slot, "a task starts where it is meant to be");
+    MUSTER_CHECK(e.attempt == row.attempt + 1, "each start raises the attempt by one");
+    MUSTER_CHECK((place.used + demand_on(row, place)).fits_in((*s.catalog_)[place.type].capacity),
+                 "an instance is never filled over its capacity");
+    row.attempt = e.attempt;
+    enter_phase(row, TaskPhase::starting);
+    occupy(row, place.slot);
+  }
+
+  void operator()(const TaskStarted& e) {
+    TaskRow& row = task(e.task);
+    MUSTER_CHECK(row.phase == TaskPhase::starting && row.attempt == e.attempt,
+                 "only the present attempt can start");
+    row.seen_load = e.fetch + e.build;
+    enter_phase(row, TaskPhase::running);
+  }
+
+  void operator()(const StopIssued& e) {
+    TaskRow& row = task(e.task);
+    MUSTER_CHECK(row.phase == TaskPhase::running && row.attempt == e.attempt,
+                 "only a running attempt is stopped");
+    enter_phase(row, TaskPhase::stopping);
+  }
+
+  void operator()(const TaskLeft& e) {
+    TaskRow& row = task(e.task);
+    MUSTER_CHECK(row.phase == TaskPhase::stopping && row.attempt == e.attempt,
+                 "only a stopped attempt leaves");
+    row.seen_upload = e.upload;
+    vacate(row);
+    enter_phase(row, row.target == kNoSlot ? TaskPhase::pending : TaskPhase::assigned);
+  }
+
+  void operator()(const TaskFinished& e) {
+    TaskRow& row = task(e.task);
+    MUSTER_CHECK(row.phase == TaskPhase::running || row.phase == TaskPhase::stopping,
+                 "only a task that runs can finish");
+    MUSTER_CHECK(row.attempt == e.attempt, "only the present attempt can finish");
+    vacate(row);
+    set_target(row, kNoSlot);
+    enter_phase(row, TaskPhase::finished);
+  }
+
+  void operator()(const TaskFailed& e) {
+    TaskRow& row = task(e.task);
+    MUSTER_CHECK(row.at != kNoSlot && row.attempt == e.attempt,
+                 "only the present attempt can fail");
+    vacate(row);
+    wait_again(row, {RefusalKind::broken, RefusalCode::task_failed, {}, 0, 0});
+  }
+
+  void operator()(const JobFinished& e) {
+    JobRow& row = s.jobs_[slot_of(s.job_slots_, e.job)];
+    for (Slot slot : row.tasks) {
+      TaskRow& done = s.tasks_[slot];
+      MUSTER_CHECK(done.at == kNoSlot, "a job is over when none of its tasks holds resources");
+      set_target(done, kNoSlot);
+      leave_phase(done);
+      s.task_slots_.erase(done.id);
+      s.free_tasks_.push_back(slot);
+    }
+    s.active_.remove(s.jobs_, row.slot);
+    s.free_jobs_.push_back(row.slot);
+    s.job_slots_.erase(e.job);
+    row = {};
+  }
+};
+
+void ClusterState::apply(const Event& event) {
+  std::visit(Applier{*this, event.at}, event.body);
+}
+
+const JobRow* ClusterState::find(JobId id) const {
+  return find_row(job_slots_, jobs_, id);
+}
+const TaskRow* ClusterState::find(TaskId id) const {
+  return find_row(task_slots_, tasks_, id);
+}
+const InstanceRow* ClusterState::find(InstanceId id) const {
+  return find_row(instance_slots_, instances_, id);
+}
+
+}  // namespace muster

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "model/catalog.hpp"
+#include "model/event.hpp"
+#include "model/slot_list.hpp"
+
+namespace muster {
+
+enum class TaskPhase : std::uint8_t {
+  pending,   ///< has no place
+  assigned,  ///< has a place, is not there yet
+  starting,  ///< the worker was told to start it
+  running,   ///< executes
+  stopping,  ///< the worker was told to stop it
+  finished
+};
+
+struct TaskRow {
+  TaskId id;
+  Slot slot = kNoSlot;
+  Slot job = kNoSlot;
+  std::uint32_t index = 0;  ///< position in the job
+  ClassId cls;              ///< interned workload class of the job
+  ShapeId shape;            ///< interned demands
+  TaskPhase phase = TaskPhase::pending;
+  Attempt attempt = 0;     ///< number of starts so far
+  Slot at = kNoSlot;       ///< instance whose resources it holds
+  Slot target = kNoSlot;   ///< instance where it is meant to be
+  Refusal reason;          ///< why it does not run, while it does not
+  Duration seen_load{};    ///< fetch + build of the last start; 0 before it
+  Duration seen_upload{};  ///< upload of the last stop; 0 before it
+  SlotLinks queue;         ///< in the pending or in the assigned list
+};
+
+struct JobRow {
+  Job job;
+  Slot slot = kNoSlot;
+  Instant accepted_at;
+  std::vector<Slot> tasks;
+  std::uint32_t pending = 0;  ///< how many of the tasks are in the phase
+  std::uint32_t running = 0;
+  std::uint32_t finished = 0;
+  SlotLinks active;
+
+  /// Some task is on its way from or to an instance.
+  bool migrating() const { return pending + running + finished < tasks.size(); }
+};
+
+enum class InstancePhase : std::uint8_t { requested, booting, ready, terminating };
+
+struct InstanceRow {
+  InstanceId id;
+  Slot slot = kNoSlot;
+  TypeId type;
+  Market market = Market::on_demand;
+  Price price;
+  InstancePhase phase = InstancePhase::requested;
+  bool released = false;  ///< no longer wanted
+  Instant requested_at;
+  std::vector<Slot> occupants;  ///< tasks that hold its resources
+  std::vector<Slot> planned;    ///< tasks that are meant to be here
+  Resources used;               ///< what the occupants hold
+  Resources committed;          ///< what the planned tasks ask for
+  SlotLinks live;
+
+  bool billed() const { return phase != InstancePhase::requested; }
+};
+
+/// The state of one master: tables with stable slots, and the indexes that policies read. It
+/// changes only by apply(); nothing in it depends on the order of an unordered container.
+class ClusterState {
+ public:
+  explicit ClusterState(const Catalog& catalog) : catalog_(&catalog) {}
+
+  /// Makes the event part of the state. The event has to be possible in the present state.
+  void apply(const Event& event);
+
+  const JobRow* find(JobId id) const;
+  const TaskRow* find(TaskId id) const;
+  const InstanceRow* find(InstanceId id) const;
+  const JobRow& job(Slot slot) const { return jobs_[slot]; }
+  const TaskRow& task(Slot slot) const { return tasks_[slot]; }
+  const InstanceRow& instance(Slot slot) const { return instances_[slot]; }
+  const TaskSpec& spec(const TaskRow& task) const { return jobs_[task.job].job.tasks[task.index]; }
+
+  /// Unfinished jobs, in the order of acceptance.
+  SlotRange<JobRow, &JobRow::active> jobs() const {
+    return {jobs_, active_.first(), active_.size()};
+  }
+  /// Tasks without a place, in the order in which they came to wait.
+  SlotRange<TaskRow, &TaskRow::queue> pending() const {
+    return {tasks_, pending_.first(), pending_.size()};
+  }
+  /// Tasks with a place that they could not start at yet, in the order of assignment.
+  SlotRange<TaskRow, &TaskRow::queue> assigned() const {
+    return {tasks_, assigned_.first(), assigned_.size()};
+  }
+  /// Instances that are not gone, in the order of request.
+  SlotRange<InstanceRow, &InstanceRow::live> instances() const {
+    return {instances_, live_.first(), live_.size()};
+  }
+
+  const Catalog& catalog() const { return *catalog_; }
+  const std::string& class_name(ClassId id) const { return class_names_[id.value]; }
+  const Demands& shape(ShapeId id) const { return shapes_[id.value]; }
+  std::size_t class_count() const { return class_names_.size(); }
+  std::size_t shape_count() const { return shapes_.size(); }
+  /// What the task asks for on an instance of the type; null when it may not run on that family.
+  const FamilyDemand* demand(const TaskRow& task, TypeId type) const {
+    return shapes_[task.shape.value].on((*catalog_)[type].family);
+  }
+
+  /// Derives every index and sum anew from the rows; says what differs, nothing when all is well.
+  std::vector<std::string> inconsistencies() const;
+
+ private:
+  struct Applier;
+
+  const Catalog* catalog_;
+  std::vector<JobRow> jobs_;
+  std::vector<TaskRow> tasks_;
+  std::vector<InstanceRow> instances_;
+  std::vector<Slot> free_jobs_, free_tasks_, free_instances_;
+  std::unordered_map<JobId, Slot> job_slots_;
+  std::unordered_map<TaskId, Slot> task_slots_;
+  std::unordered_map<InstanceId, Slot> instance_slots_;
+  SlotList<JobRow, &JobRow::active> active_;
+  SlotList<TaskRow, &TaskRow::queue> pending_, assigned_;
+  SlotList<InstanceRow, &InstanceRow::live> live_;
+  std::vector<std::string> class_names_;
+  std::unordered_map<std::string, ClassId> class_ids_;
+  std::vector<Demands> shapes_;
+  std::unordered_map<std::string, ShapeId> shape_ids_;  ///< by the shape's bytes
+};
+
+}  // namespace muster

@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <string>
+
+#include "model/cluster_state.hpp"
+
+namespace muster {
+namespace {
+
+bool nearly_equal(const Resources& a, const Resources& b) {
+  return a.fits_in(b) && b.fits_in(a);
+}
+
+bool contains(const std::vector<Slot>& list, Slot slot) {
+  return std::find(list.begin(), list.end(), slot) != list.end();
+}
+
+void check_task(const ClusterState& state, const TaskRow& task, std::vector<std::string>& out) {
+  const std::string name = "task " + std::to_string(task.id.value);
+  const bool holds = task.phase == TaskPhase::starting || task.phase == TaskPhase::running ||
+                     task.phase == TaskPhase::stopping;
+  if (holds != (task.at != kNoSlot)) out.push_back(name + " holds an instance in the wrong phase");
+  if (task.at != kNoSlot && !contains(state.instance(task.at).occupants, task.slot)) {
+    out.push_back(name + " is not among its instance's occupants");
+  }
+  if (task.target != kNoSlot && !contains(state.instance(task.target).planned, task.slot)) {
+    out.push_back(name + " is not among those planned for its target");
+  }
+  const bool queued = task.phase == TaskPhase::pending || task.phase == TaskPhase::assigned;
+  if (queued != task.queue.linked) out.push_back(name + " is in a queue in the wrong phase");
+}
+
+void check_job(const ClusterState& state, const JobRow& job, std::vector<std::string>& out) {
+  std::uint32_t pending = 0;
+  std::uint32_t running = 0;
+  std::uint32_t finished = 0;
+  for (Slot slot : job.tasks) {
+    const TaskRow& task = state.task(slot);
+    pending += task.phase == TaskPhase::pending;
+    running += task.phase == TaskPhase::running;
+    finished += task.phase == TaskPhase::finished;
+    check_task(state, task, out);
+  }
+  if (pending != job.pending || running != job.running || finished != job.finished) {
+    out.push_back("job " + std::to_string(job.job.id.value) + " counts its tasks wrongly");
+  }
+}
+
+Resources sum_of(const ClusterState& state, const InstanceRow& instance,
+                 const std::vector<Slot>& tasks) {
+  Resources sum;
+  for (Slot slot : tasks) sum += state.demand(state.task(slot), instance.type)->amount;
+  return sum;
+}
+
+void check_instance(const ClusterState& state, const InstanceRow& row,
+                    std::vector<std::string>& out) {
+  const std::string name = "instance " + std::to_string(row.id.value);
+  if (!nearly_equal(row.used, sum_of(state, row, row.occupants))) {
+    out.push_back(name + " counts what is used wrongly");
+  }
+  if (!nearly_equal(row.committed, sum_of(state, row, row.planned))) {
+    out.push_back(name + " counts what is committed wrongly");
+  }
+  if (!row.used.fits_in(state.catalog()[row.type].capacity)) {
+    out.push_back(name + " is over its capacity");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> ClusterState::inconsistencies() const {
+  std::vector<std::string> out;
+  for (const JobRow& job : jobs()) check_job(*this, job, out);
+  for (const InstanceRow& row : instances()) check_instance(*this, row, out);
+  return out;
+}
+
+}  // namespace muster

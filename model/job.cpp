@@ -1,0 +1,14 @@
+#include "model/job.hpp"
+
+namespace muster {
+
+const FamilyDemand* Demands::on(std::string_view family) const {
+  const FamilyDemand* any = nullptr;
+  for (const FamilyDemand& entry : entries_) {
+    if (entry.family == family) return &entry;
+    if (entry.family.empty()) any = &entry;
+  }
+  return any;
+}
+
+}  // namespace muster

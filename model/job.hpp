@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/ids.hpp"
+#include "model/resources.hpp"
+#include "model/time.hpp"
+
+namespace muster {
+
+/// What a task needs on the machines of one family.
+struct FamilyDemand {
+  std::string family;  ///< empty: any family
+  Resources amount;
+  double speed = 1;  ///< iterations per second relative to the job's own unit of speed (Eva 4.2)
+
+  friend bool operator==(const FamilyDemand&, const FamilyDemand&) = default;
+};
+
+/// The demands of a task, one entry a family it can run on, or a single one for any family.
+/// A task may be placed only on a family that it has a demand for.
+class Demands {
+ public:
+  Demands() = default;
+  explicit Demands(const Resources& any_family) : entries_{{"", any_family, 1}} {}
+  explicit Demands(std::vector<FamilyDemand> entries) : entries_(std::move(entries)) {}
+
+  const std::vector<FamilyDemand>& entries() const { return entries_; }
+  /// The entry that holds for `family`: its own before the one for any; null when there is none.
+  const FamilyDemand* on(std::string_view family) const;
+
+  friend bool operator==(const Demands&, const Demands&) = default;
+
+ private:
+  std::vector<FamilyDemand> entries_;
+};
+
+/// How long the steps around a task's run take; all of them are paid for but make no progress.
+struct Delays {
+  Duration fetch{};   ///< before a start: inputs or the checkpoint are brought to the instance
+  Duration build{};   ///< before a start: the image is made, once an instance and image
+  Duration init{};    ///< after the start of the job's last task, until it progresses
+  Duration stop{};    ///< from the request to stop until the task progresses no more
+  Duration upload{};  ///< from then until the checkpoint is saved and the resources are free
+
+  friend bool operator==(const Delays&, const Delays&) = default;
+};
+
+/// One task of a job.
+struct TaskSpec {
+  TaskId id;
+  Demands demands;
+  std::string image;  ///< what is built once an instance; empty: nothing to build
+  Delays delays;
+};
+
+/// What a user submits: tasks that belong together.
+/// The tasks of a gang start together and all run at the pace of the slowest (Eva 4.4).
+struct Job {
+  JobId id;
+  std::string name;
+  std::string user;
+  std::string workload_class;  ///< jobs of one class are expected to interfere alike
+  int priority = 0;            ///< larger goes first where a policy has queues
+  bool gang = true;
+  std::optional<Duration> runtime_hint;  ///< what the user says it will take alone; no promise
+  std::vector<TaskSpec> tasks;
+};
+
+}  // namespace muster

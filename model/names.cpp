@@ -1,0 +1,71 @@
+#include "model/event.hpp"
+#include "model/plan.hpp"
+#include "model/refusal.hpp"
+
+namespace muster {
+
+std::string_view name_of(RefusalKind kind) {
+  switch (kind) {
+    case RefusalKind::not_now:
+      return "not now";
+    case RefusalKind::never:
+      return "never";
+    case RefusalKind::broken:
+      return "broken";
+  }
+  return "?";
+}
+
+std::string_view name_of(RefusalCode code) {
+  switch (code) {
+    case RefusalCode::awaiting_round:
+      return "awaiting round";
+    case RefusalCode::awaiting_instance:
+      return "awaiting instance";
+    case RefusalCode::awaiting_room:
+      return "awaiting room";
+    case RefusalCode::awaiting_peers:
+      return "awaiting peers";
+    case RefusalCode::fits_no_type:
+      return "fits no type";
+    case RefusalCode::instance_cap:
+      return "instance cap";
+    case RefusalCode::spend_cap:
+      return "spend cap";
+    case RefusalCode::cloud_capacity:
+      return "cloud capacity";
+    case RefusalCode::over_capacity:
+      return "over capacity";
+    case RefusalCode::outdated:
+      return "outdated";
+    case RefusalCode::task_failed:
+      return "task failed";
+  }
+  return "?";
+}
+
+std::string_view name_of(CauseCode code) {
+  switch (code) {
+    case CauseCode::alone:
+      return "alone";
+    case CauseCode::packed:
+      return "packed";
+    case CauseCode::full_reconfiguration:
+      return "full reconfiguration";
+    case CauseCode::partial_reconfiguration:
+      return "partial reconfiguration";
+    case CauseCode::gang_restart:
+      return "gang restart";
+    case CauseCode::empty:
+      return "empty";
+    case CauseCode::evicted:
+      return "evicted";
+  }
+  return "?";
+}
+
+std::string_view name_of(JobOutcome outcome) {
+  return outcome == JobOutcome::completed ? "completed" : "failed";
+}
+
+}  // namespace muster

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "model/catalog.hpp"
+#include "model/ids.hpp"
+#include "model/refusal.hpp"
+
+namespace muster {
+
+/// Why a policy wants something.
+enum class CauseCode : std::uint8_t {
+  alone,                    ///< the task gets an instance of its own
+  packed,                   ///< the task joins others because together they are worth the instance
+  full_reconfiguration,     ///< the whole cluster was laid out anew
+  partial_reconfiguration,  ///< only waiting tasks and those of poor instances were laid out anew
+  gang_restart,             ///< another task of the job moves, so all of the job's start again
+  empty,                    ///< no task is left on the instance
+  evicted                   ///< the task has to leave and gets no other place yet
+};
+std::string_view name_of(CauseCode code);
+
+/// A cause with what the policy computed for it.
+struct Cause {
+  CauseCode code = CauseCode::alone;
+  double gain_usd_h = 0;  ///< worth of the instance's tasks less its price, by the policy's lights
+
+  friend bool operator==(const Cause&, const Cause&) = default;
+};
+
+/// An instance to rent.
+struct Launch {
+  TypeId type;
+  Market market = Market::on_demand;
+  Cause cause;
+};
+
+/// Position of a launch in the same plan.
+struct LaunchIndex {
+  std::uint32_t value = 0;
+  friend bool operator==(LaunchIndex, LaunchIndex) = default;
+};
+using PlaceTarget = std::variant<InstanceId, LaunchIndex>;
+
+/// A task to (re)start on an instance; a task that runs elsewhere is moved there.
+struct Place {
+  TaskId task;
+  PlaceTarget to;
+  Cause cause;
+};
+
+/// A task to stop; it waits again afterwards.
+struct Stop {
+  TaskId task;
+  Cause cause;
+};
+
+/// An instance to give back once no task is left on it; from now on nothing is placed there.
+struct Release {
+  InstanceId instance;
+  Cause cause;
+};
+
+/// A task that the policy could not place, and why.
+struct Refuse {
+  TaskId task;
+  Refusal refusal;
+};
+
+/// What a policy wants to be known of a round: which way it took and the figures behind it.
+struct RoundNote {
+  std::string choice;
+  std::vector<std::pair<std::string, double>> figures;
+
+  friend bool operator==(const RoundNote&, const RoundNote&) = default;
+};
+
+/// A policy's answer: the changes it wants. What it does not mention stays as it is.
+struct Plan {
+  std::vector<Launch> launches;
+  std::vector<Place> places;
+  std::vector<Stop> stops;
+  std::vector<Release> releases;
+  std::vector<Refuse> refusals;
+  RoundNote note;
+};
+
+}  // namespace muster

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "model/resources.hpp"
+
+namespace muster {
+
+/// Whether asking again may help.
+enum class RefusalKind : std::uint8_t {
+  not_now,  ///< may succeed later, without anybody's doing
+  never,    ///< cannot succeed unless the request or the catalog changes
+  broken    ///< something failed that should have worked
+};
+
+/// The gate that said no.
+enum class RefusalCode : std::uint8_t {
+  awaiting_round,     ///< accepted, no policy round has seen it yet
+  awaiting_instance,  ///< placed on an instance that is not ready yet
+  awaiting_room,      ///< placed on an instance that another task has still to leave
+  awaiting_peers,     ///< the job's other tasks have still to leave their instances
+  fits_no_type,       ///< no instance type on offer holds the demand
+  instance_cap,       ///< the cluster may not have more instances
+  spend_cap,          ///< the cluster may not spend more
+  cloud_capacity,     ///< the cloud has no such instance now
+  over_capacity,      ///< the plan would overfill the instance
+  outdated,           ///< the plan speaks of something that is no longer so
+  task_failed         ///< the last attempt failed
+};
+
+std::string_view name_of(RefusalKind kind);
+std::string_view name_of(RefusalCode code);
+
+/// Why a task waits or part of a plan was not carried out, with the numbers that decided it.
+struct Refusal {
+  RefusalKind kind = RefusalKind::not_now;
+  RefusalCode code = RefusalCode::awaiting_round;
+  std::optional<Resource> binding{};  ///< the resource that did not fit
+  double asked = 0;                   ///< in the unit of `binding`, instances, or $/h
+  double available = 0;               ///< in the same unit
+
+  friend bool operator==(const Refusal&, const Refusal&) = default;
+};
+
+}  // namespace muster

@@ -1,0 +1,54 @@
+#include "model/resources.hpp"
+
+namespace muster {
+
+std::string_view name_of(Resource kind) {
+  switch (kind) {
+    case Resource::gpu:
+      return "gpu";
+    case Resource::cpu:
+      return "cpu";
+    case Resource::memory:
+      return "memory";
+    case Resource::storage:
+      return "storage";
+    case Resource::network:
+      return "network";
+    case Resource::spare:
+      return "spare";
+  }
+  return "?";
+}
+
+std::optional<Resource> Resources::first_exceeding(const Resources& room) const {
+  for (Resource kind : kAllResources) {
+    if ((*this)[kind] > room[kind] + kResourceEpsilon) return kind;
+  }
+  return std::nullopt;
+}
+
+double Resources::dominant_share(const Resources& capacity) const {
+  double share = 0;
+  for (Resource kind : kAllResources) {
+    if (capacity[kind] > kResourceEpsilon) {
+      share = std::max(share, (*this)[kind] / capacity[kind]);
+    }
+  }
+  return share;
+}
+
+Resource Resources::dominant(const Resources& capacity) const {
+  Resource best = Resource::gpu;
+  double best_share = -1;
+  for (Resource kind : kAllResources) {
+    if (capacity[kind] <= kResourceEpsilon) continue;
+    const double share = (*this)[kind] / capacity[kind];
+    if (share > best_share) {
+      best = kind;
+      best_share = share;
+    }
+  }
+  return best;
+}
+
+}  // namespace muster

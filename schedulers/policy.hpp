@@ -1,0 +1,69 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "model/cluster_state.hpp"
+#include "model/plan.hpp"
+#include "model/rng.hpp"
+
+namespace muster {
+
+/// When a policy wants to be asked. What comes in between is gathered into one round.
+struct Cadence {
+  Duration period{};              ///< a round at every multiple of it; zero: no regular rounds
+  bool on_arrival = false;        ///< a round as soon as a job is accepted
+  bool on_departure = false;      ///< a round as soon as a job is over
+  bool on_capacity = false;       ///< a round as soon as resources come free
+  bool wants_throughput = false;  ///< workers are asked for their tasks' throughput before a round
+};
+
+/// What a policy is shown: the master's state as it is, not a copy.
+struct ClusterView {
+  const ClusterState& state;
+  const Catalog& catalog;
+  Instant now;
+};
+
+/// A job was accepted.
+struct JobArrived {
+  JobId job;
+  Instant at;
+};
+
+/// A job is over.
+struct JobDeparted {
+  JobId job;
+  Instant at;
+};
+
+/// Iterations per second of a running task, relative to running alone.
+struct ThroughputSample {
+  TaskId task;
+  double normalized = 1;
+};
+
+/// What the workers answered before a round, ordered by task.
+struct ThroughputReport {
+  std::span<const ThroughputSample> samples;
+};
+
+using Observation = std::variant<JobArrived, JobDeparted, ThroughputReport>;
+
+/// Decides what a master does. A policy sees only what its arguments hold, acts only through the
+/// plan it returns, and given the same observations, views and random numbers decides the same.
+class Policy {
+ public:
+  virtual ~Policy() = default;
+
+  virtual Cadence cadence() const = 0;
+
+  /// Learns. The view is the state right after what is observed.
+  virtual void observe(const Observation& observation, const ClusterView& view) = 0;
+
+  /// The changes wanted now. Whatever the plan does not mention stays as it is.
+  virtual Plan decide(const ClusterView& view, Rng& rng) = 0;
+};
+
+}  // namespace muster

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace muster::replay {
+
+/// One value over time: (hours since the start, value), a step function.
+using Series = std::vector<std::pair<double, double>>;
+
+/// What one run gave. A figure that has no meaning for the policy is absent.
+struct RunResult {
+  std::string policy;  ///< as it was asked for, parameters included
+  std::uint64_t seed = 0;
+
+  std::uint64_t jobs_submitted = 0;
+  std::uint64_t jobs_completed = 0;
+  double total_cost_usd = 0;
+  std::optional<double> normalized_cost;  ///< relative to the first policy with the same seed
+  std::optional<double> mean_jct_h, p50_jct_h, p95_jct_h, p99_jct_h;
+  std::optional<double> mean_idle_h;
+  std::optional<double> mean_normalized_throughput;
+  std::optional<double> tasks_per_instance;
+  std::optional<double> allocation_gpu, allocation_cpu, allocation_memory;
+  std::uint64_t instances_launched = 0;
+  std::optional<double> migrations_per_task;
+  std::optional<double> full_reconfiguration_share;
+  std::uint64_t rounds = 0;
+  double decision_ms_mean = 0, decision_ms_p99 = 0;
+  double wall_s = 0;
+  std::uint64_t events = 0;
+  std::string event_log_sha256;
+
+  /// Where the money went, in dollars: to tasks, boot, drain, fragmentation, idle. Adds up to the
+  /// total.
+  std::vector<std::pair<std::string, double>> cost_by_purpose;
+  /// Jobs that did not complete: (job, reason).
+  std::vector<std::pair<std::string, std::string>> not_completed;
+
+  // For the plots.
+  Series cost_over_time;                            ///< $ so far
+  std::map<std::string, Series> instances_by_type;  ///< up, by type name
+  std::vector<double> jct_h;                        ///< of every completed job, sorted
+  std::vector<double> instance_uptime_h;            ///< of every instance, sorted
+  std::array<Series, 3> allocation_over_time;       ///< gpu, cpu, memory: share of capacity
+};
+
+}  // namespace muster::replay

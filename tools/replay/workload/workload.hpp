@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "config/replay_config.hpp"
+#include "model/job.hpp"
+
+namespace muster::replay {
+
+/// What the world knows of a job and no scheduler is told.
+struct JobTruth {
+  double iterations = 0;        ///< the work, in the job's own unit
+  double iterations_per_s = 1;  ///< pace alone, undisturbed, on a family of speed 1
+  std::string interference;     ///< name in the interference model
+};
+
+struct WorkloadJob {
+  Job job;
+  Instant submit;
+  JobTruth truth;
+};
+
+/// Jobs in the order of submission; task ids are unique over all of them.
+struct Workload {
+  std::vector<WorkloadJob> jobs;
+  std::string description;  ///< where it comes from, with the seed where chance had a part
+};
+
+enum class WorkloadError : std::uint8_t { unreadable, malformed, invalid };
+
+/// Reads or makes a workload. `seed` matters to synthetic workloads only.
+Expected<Workload, WorkloadError> read_workload(const WorkloadConfig& config, std::uint64_t seed);
+
+/// Writes Muster's own workload CSV, from which read_workload gives an equal workload again.
+void write_workload_csv(const Workload& workload, std::ostream& out);
+
+}  // namespace muster::replay
