@@ -47,6 +47,7 @@ struct WorldConfig {
       std::chrono::seconds{1}};  ///< everything in the world happens at multiples of it
   Duration settle{
       std::chrono::milliseconds{2}};  ///< how long after its instant a completion is seen
+  Duration max_idle{std::chrono::hours{24}};       ///< ends a run in which jobs only wait for so long
   double job_delay_scale = 1;         ///< factor on every delay of jobs and tasks
   InterferenceConfig interference;
 };
@@ -60,6 +61,7 @@ struct CloudConfig {
 struct MasterConfig {
   Duration round_settle{std::chrono::milliseconds{1}};  ///< from a round's tick to the decision
   Duration sample_timeout{std::chrono::seconds{2}};     ///< how long workers may take to answer
+  Duration accept_timeout{std::chrono::seconds{10}};     ///< how long it may take to accept a job
   std::uint32_t max_attempts = 5;   ///< failed attempts before a task's job is given up
   std::uint32_t max_instances = 0;  ///< hard cap; 0: none
   double max_usd_h = 0;             ///< hard cap on the rate of spending; 0: none

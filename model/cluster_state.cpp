@@ -210,8 +210,9 @@ struct ClusterState::Applier {
 
   void operator()(const InstanceUp& e) {
     InstanceRow& row = instance(e.instance);
-    MUSTER_CHECK(row.phase == InstancePhase::requested, "an instance comes up once");
-    row.phase = InstancePhase::booting;
+    MUSTER_CHECK(!row.up, "an instance comes up once");
+    row.up = true;
+    if (row.phase == InstancePhase::requested) row.phase = InstancePhase::booting;
   }
 
   void operator()(const InstanceReady& e) {

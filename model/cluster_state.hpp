@@ -61,6 +61,7 @@ struct InstanceRow {
   Market market = Market::on_demand;
   Price price;
   InstancePhase phase = InstancePhase::requested;
+  bool up = false;        ///< billed until it is gone
   bool released = false;  ///< no longer wanted
   Instant requested_at;
   std::vector<Slot> occupants;  ///< tasks that hold its resources
@@ -68,8 +69,6 @@ struct InstanceRow {
   Resources used;               ///< what the occupants hold
   Resources committed;          ///< what the planned tasks ask for
   SlotLinks live;
-
-  bool billed() const { return phase != InstancePhase::requested; }
 };
 
 /// The state of one master: tables with stable slots, and the indexes that policies read. It

@@ -134,7 +134,11 @@ struct TaskFailed {
 };
 
 /// How a job ended.
-enum class JobOutcome : std::uint8_t { completed, failed };
+enum class JobOutcome : std::uint8_t {
+  completed,
+  failed,  ///< a task failed too often
+  refused  ///< a task can never be placed
+};
 std::string_view name_of(JobOutcome outcome);
 
 /// The job is over and leaves the state.

@@ -52,7 +52,7 @@ void Ledger::observe(const Event& event, const ClusterState& before) {
     return;
   }
   const InstanceRow* row = std::visit(AffectedInstance{before}, event.body);
-  if (row == nullptr || !row->billed()) return;
+  if (row == nullptr || !row->up) return;
   settle(*row, before, event.at);
   if (std::holds_alternative<InstanceGone>(event.body)) settled_until_.erase(row->id);
 }

@@ -65,7 +65,15 @@ std::string_view name_of(CauseCode code) {
 }
 
 std::string_view name_of(JobOutcome outcome) {
-  return outcome == JobOutcome::completed ? "completed" : "failed";
+  switch (outcome) {
+    case JobOutcome::completed:
+      return "completed";
+    case JobOutcome::failed:
+      return "failed";
+    case JobOutcome::refused:
+      return "refused";
+  }
+  return "?";
 }
 
 }  // namespace muster

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <bit>
+#include <caf/all.hpp>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/job.hpp"
+#include "model/refusal.hpp"
+
+// How the model's values travel in messages. Floating point goes as its bit pattern: CAF 0.17 loses
+// special values and never returns from serialising an infinity.
+
+namespace muster {
+
+template <class Inspector, class Tag, class Number>
+typename Inspector::result_type inspect(Inspector& f, Id<Tag, Number>& x) {
+  return f(x.value);
+}
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, Resources& x) {
+  std::vector<std::uint64_t> bits;
+  for (double amount : x.amounts()) bits.push_back(std::bit_cast<std::uint64_t>(amount));
+  const auto load = [&x, &bits]() -> caf::error {
+    if (bits.size() != kResourceKinds) return caf::sec::invalid_argument;
+    for (std::size_t i = 0; i < kResourceKinds; ++i) {
+      x[kAllResources[i]] = std::bit_cast<double>(bits[i]);
+    }
+    return caf::none;
+  };
+  return f(caf::meta::type_name("resources"), bits, caf::meta::load_callback(load));
+}
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, FamilyDemand& x) {
+  auto speed = std::bit_cast<std::uint64_t>(x.speed);
+  const auto load = [&x, &speed]() -> caf::error {
+    x.speed = std::bit_cast<double>(speed);
+    return caf::none;
+  };
+  return f(caf::meta::type_name("family_demand"), x.family, x.amount, speed,
+           caf::meta::load_callback(load));
+}
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, Demands& x) {
+  std::vector<FamilyDemand> entries = x.entries();
+  const auto load = [&x, &entries]() -> caf::error {
+    x = Demands(std::move(entries));
+    return caf::none;
+  };
+  return f(caf::meta::type_name("demands"), entries, caf::meta::load_callback(load));
+}
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, Delays& x) {
+  return f(caf::meta::type_name("delays"), x.fetch, x.build, x.init, x.stop, x.upload);
+}
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, TaskSpec& x) {
+  return f(caf::meta::type_name("task_spec"), x.id, x.demands, x.image, x.delays);
+}
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, Job& x) {
+  bool has_hint = x.runtime_hint.has_value();
+  Duration hint = x.runtime_hint.value_or(Duration{});
+  const auto load = [&x, &has_hint, &hint]() -> caf::error {
+    x.runtime_hint = has_hint ? std::optional<Duration>(hint) : std::nullopt;
+    return caf::none;
+  };
+  return f(caf::meta::type_name("job"), x.id, x.name, x.user, x.workload_class, x.priority, x.gang,
+           has_hint, hint, x.tasks, caf::meta::load_callback(load));
+}
+
+}  // namespace muster

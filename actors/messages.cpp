@@ -1,0 +1,25 @@
+#include "actors/messages.hpp"
+
+namespace muster {
+
+std::string to_string(ActorError code) {
+  switch (code) {
+    case ActorError::duplicate_job:
+      return "a job of that id is known already";
+    case ActorError::invalid_job:
+      return "the job has no task";
+  }
+  return "unknown error";
+}
+
+void add_messages(caf::actor_system_config& config) {
+  config.add_message_types<caf::id_block::muster>();
+  config.add_message_types<caf::id_block::muster_handles>();
+  config.add_error_category(caf::atom("muster"),
+                            [](std::uint8_t code, caf::atom_value, const caf::message& context) {
+                              const std::string text = to_string(static_cast<ActorError>(code));
+                              return context.empty() ? text : text + ": " + caf::to_string(context);
+                            });
+}
+
+}  // namespace muster

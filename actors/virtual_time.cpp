@@ -1,0 +1,36 @@
+#include "actors/virtual_time.hpp"
+
+#include <utility>
+
+namespace muster {
+
+caf::actor_system::module* VirtualTime::make(caf::actor_system& system, caf::detail::type_list<>) {
+  return new VirtualTime(system);  // NOLINT: the actor system takes ownership
+}
+
+VirtualTime& VirtualTime::of(caf::actor_system& system) {
+  return static_cast<VirtualTime&>(system.scheduler());
+}
+
+void VirtualTime::drain() {
+  while (!jobs.empty()) {
+    if (shuffle_ && jobs.size() > 1) std::swap(jobs.front(), jobs[shuffle_->below(jobs.size())]);
+    run_once();
+  }
+}
+
+bool VirtualTime::step(Instant end) {
+  drain();
+  const auto& deadlines = clock().schedule();
+  if (deadlines.empty() || epoch().instant(deadlines.begin()->first) > end) return false;
+  clock().trigger_timeout();
+  drain();
+  return true;
+}
+
+void VirtualTime::drop_timers() {
+  clock().cancel_all();
+  drain();
+}
+
+}  // namespace muster

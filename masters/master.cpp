@@ -1,0 +1,165 @@
+#include "masters/master.hpp"
+
+#include <utility>
+
+namespace muster {
+namespace {
+
+/// The row of the attempt that the news speaks of; null when it is an old or unknown one.
+const TaskRow* present_attempt(const ClusterState& state, TaskId id, Attempt attempt) {
+  const TaskRow* row = state.find(id);
+  return row != nullptr && row->attempt == attempt && row->at != kNoSlot ? row : nullptr;
+}
+
+}  // namespace
+
+Master::Master(MasterParts parts)
+    : catalog_(parts.catalog),
+      policy_(std::move(parts.policy)),
+      journal_(parts.journal),
+      caps_(parts.caps),
+      max_attempts_(parts.max_attempts),
+      rng_(parts.seed),
+      state_(*parts.catalog) {}
+
+void Master::record(EventBody body, Instant now) {
+  Event event{now, std::move(body)};
+  ledger_.observe(event, state_);
+  state_.apply(event);
+  uncommitted_.push_back(std::move(event));
+}
+
+std::vector<Effect> Master::commit() {
+  if (!uncommitted_.empty()) journal_->append(std::exchange(uncommitted_, {}));
+  return std::exchange(effects_, {});
+}
+
+AcceptResult Master::accept(Job job, Instant now) {
+  if (job.tasks.empty()) return AcceptResult::invalid;
+  if (state_.find(job.id) != nullptr) return AcceptResult::known_already;
+  for (const TaskSpec& task : job.tasks) {
+    if (state_.find(task.id) != nullptr) return AcceptResult::invalid;
+  }
+  const JobId id = job.id;
+  record(JobAccepted{std::move(job)}, now);
+  policy_->observe(JobArrived{id, now}, view(now));
+  return AcceptResult::accepted;
+}
+
+void Master::instance_up(InstanceId id, Instant now) {
+  const InstanceRow* row = state_.find(id);
+  if (row != nullptr && !row->up) record(InstanceUp{id}, now);
+}
+
+void Master::instance_ready(InstanceId id, Instant now) {
+  const InstanceRow* row = state_.find(id);
+  if (row == nullptr || row->phase != InstancePhase::booting) return;
+  record(InstanceReady{id}, now);
+  reconcile(now);
+}
+
+void Master::instance_refused(InstanceId id, Instant now) {
+  const InstanceRow* row = state_.find(id);
+  if (row == nullptr || row->phase != InstancePhase::requested) return;
+  const Refusal refusal{RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
+  record(LaunchRefused{id, refusal}, now);
+}
+
+void Master::instance_gone(InstanceId id, Instant now) {
+  if (state_.find(id) == nullptr) return;
+  std::vector<JobId> jobs_there;
+  for (Slot slot : state_.find(id)->occupants) {
+    jobs_there.push_back(state_.job(state_.task(slot).job).job.id);
+  }
+  record(InstanceGone{id}, now);
+  std::erase(releasing_, id);
+  for (JobId job : jobs_there) {
+    if (state_.find(job) != nullptr) end_job_if_done(job, now);
+  }
+  reconcile(now);
+}
+
+void Master::task_started(const TaskStarted& news, Instant now) {
+  const TaskRow* row = present_attempt(state_, news.task, news.attempt);
+  if (row != nullptr && row->phase == TaskPhase::starting) record(news, now);
+}
+
+void Master::task_left(const TaskLeft& news, Instant now) {
+  const TaskRow* row = present_attempt(state_, news.task, news.attempt);
+  if (row == nullptr || row->phase != TaskPhase::stopping) return;
+  const JobId job = state_.job(row->job).job.id;
+  record(news, now);
+  end_job_if_done(job, now);
+  reconcile(now);
+}
+
+void Master::task_finished(const TaskFinished& news, Instant now) {
+  const TaskRow* row = present_attempt(state_, news.task, news.attempt);
+  if (row == nullptr || row->phase == TaskPhase::starting) return;
+  const JobId job = state_.job(row->job).job.id;
+  record(news, now);
+  failures_.erase(news.task);
+  end_job_if_done(job, now);
+  reconcile(now);
+}
+
+void Master::task_failed(const TaskFailed& news, Instant now) {
+  const TaskRow* row = present_attempt(state_, news.task, news.attempt);
+  if (row == nullptr) return;
+  const JobId job = state_.job(row->job).job.id;
+  record(news, now);
+  if (given_up_.contains(job)) {
+    end_job_if_done(job, now);
+  } else if (++failures_[news.task] >= max_attempts_) {
+    give_up(job, JobOutcome::failed, now);
+  }
+  reconcile(now);
+}
+
+void Master::give_up(JobId id, JobOutcome outcome, Instant now) {
+  given_up_.emplace(id, outcome);
+  const std::vector<Slot> tasks = state_.find(id)->tasks;
+  for (Slot slot : tasks) {
+    const TaskRow& task = state_.task(slot);
+    if (task.target != kNoSlot) record(TaskUnassigned{task.id, {CauseCode::evicted, 0}}, now);
+    stop_if_running(task.id, now);
+  }
+  end_job_if_done(id, now);
+}
+
+void Master::end_job_if_done(JobId id, Instant now) {
+  const JobRow& job = *state_.find(id);
+  if (job.finished == job.tasks.size()) return finish_job(id, JobOutcome::completed, now);
+  const auto given_up = given_up_.find(id);
+  if (given_up == given_up_.end()) return;
+  for (Slot slot : job.tasks) {
+    if (state_.task(slot).at != kNoSlot) return;
+  }
+  finish_job(id, given_up->second, now);
+}
+
+void Master::finish_job(JobId id, JobOutcome outcome, Instant now) {
+  JobFinished over{id, outcome, 1, 0};
+  if (const auto found = throughput_.find(id); found != throughput_.end()) {
+    over.throughput_samples = found->second.count;
+    over.mean_throughput = found->second.sum / static_cast<double>(found->second.count);
+    throughput_.erase(found);
+  }
+  for (Slot slot : state_.find(id)->tasks) failures_.erase(state_.task(slot).id);
+  given_up_.erase(id);
+  record(over, now);
+  effects_.push_back(TellJobOver{id, outcome});
+  policy_->observe(JobDeparted{id, now}, view(now));
+}
+
+void Master::count_throughput(std::span<const ThroughputSample> samples) {
+  for (const ThroughputSample& sample : samples) {
+    const TaskRow* task = state_.find(sample.task);
+    if (task == nullptr) continue;
+    ThroughputSum& sum = throughput_[state_.job(task->job).job.id];
+    sum.sum += sample.normalized;
+    ++sum.count;
+  }
+}
+
+}  // namespace muster

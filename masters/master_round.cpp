@@ -1,0 +1,163 @@
+// The part of a master that turns plans into events and effects.
+
+#include <algorithm>
+#include <utility>
+
+#include "masters/master.hpp"
+
+namespace muster {
+
+void Master::round(std::span<const ThroughputSample> samples, Instant now) {
+  if (!busy()) return;
+  count_throughput(samples);
+  if (!samples.empty()) policy_->observe(ThroughputReport{samples}, view(now));
+  Plan plan = policy_->decide(view(now), rng_);
+  record(RoundDecided{rounds_++, std::move(plan.note)}, now);
+  apply_plan(plan, now);
+  reconcile(now);
+}
+
+void Master::apply_plan(const Plan& plan, Instant now) {
+  for (const Refuse& part : plan.refusals) take_refusal(part, now);
+  const CheckedPlan checked = check_plan(plan, state_, caps_);
+  apply_places(plan, checked, now);
+  for (std::size_t i = 0; i < plan.stops.size(); ++i) {
+    const Stop& stop = plan.stops[i];
+    if (checked.stops[i]) {
+      record(PlanPartRefused{stop.task, {}, *checked.stops[i]}, now);
+      continue;
+    }
+    record(TaskUnassigned{stop.task, stop.cause}, now);
+    stop_if_running(stop.task, now);
+  }
+  for (std::size_t i = 0; i < plan.releases.size(); ++i) {
+    const Release& release = plan.releases[i];
+    if (checked.releases[i]) {
+      record(PlanPartRefused{{}, release.instance, *checked.releases[i]}, now);
+      continue;
+    }
+    record(ReleaseDecided{release.instance, release.cause}, now);
+    releasing_.push_back(release.instance);
+  }
+}
+
+void Master::apply_places(const Plan& plan, const CheckedPlan& checked, Instant now) {
+  std::vector<InstanceId> launched(plan.launches.size());
+  for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+    if (!checked.launched(i)) continue;
+    const Launch& launch = plan.launches[i];
+    launched[i] = InstanceId{next_instance_++};
+    record(LaunchRequested{launched[i], launch.type, launch.market,
+                           catalog_->price(launch.type, launch.market), launch.cause},
+           now);
+    effects_.push_back(LaunchInstance{launched[i], launch.type, launch.market});
+  }
+  std::vector<Slot> moved_jobs;
+  for (std::size_t i = 0; i < plan.places.size(); ++i) {
+    const Place& part = plan.places[i];
+    if (checked.places[i]) {
+      record(PlanPartRefused{part.task, {}, *checked.places[i]}, now);
+      refuse(part.task, *checked.places[i], now);
+      continue;
+    }
+    const TaskRow& task = *state_.find(part.task);
+    if (task.phase == TaskPhase::running) moved_jobs.push_back(task.job);
+    const auto* id = std::get_if<InstanceId>(&part.to);
+    place(part, id != nullptr ? *id : launched[std::get<LaunchIndex>(part.to).value], now);
+  }
+  for (Slot job : moved_jobs) restart_peers(state_.job(job), now);
+}
+
+void Master::place(const Place& place, InstanceId to, Instant now) {
+  record(TaskAssigned{place.task, to, place.cause}, now);
+  stop_if_running(place.task, now);
+}
+
+void Master::stop_if_running(TaskId id, Instant now) {
+  const TaskRow& task = *state_.find(id);
+  if (task.phase != TaskPhase::running) return;
+  const InstanceId on = state_.instance(task.at).id;
+  record(StopIssued{id, task.attempt}, now);
+  effects_.push_back(StopTask{id, task.attempt, on});
+}
+
+/// The tasks of a gang run in step: when one moves, the others start again where they are.
+void Master::restart_peers(const JobRow& job, Instant now) {
+  if (!job.job.gang) return;
+  const std::vector<Slot> tasks = job.tasks;
+  for (Slot slot : tasks) {
+    const TaskRow& peer = state_.task(slot);
+    if (peer.phase != TaskPhase::running || peer.target == kNoSlot) continue;
+    const InstanceId stays_on = state_.instance(peer.target).id;
+    record(TaskAssigned{peer.id, stays_on, {CauseCode::gang_restart, 0}}, now);
+    stop_if_running(peer.id, now);
+  }
+}
+
+void Master::refuse(TaskId id, const Refusal& refusal, Instant now) {
+  const TaskRow* task = state_.find(id);
+  const bool waits =
+      task != nullptr && (task->phase == TaskPhase::pending || task->phase == TaskPhase::assigned);
+  if (waits && task->reason != refusal) record(TaskRefused{id, refusal}, now);
+}
+
+/// A policy's refusal. What can never run takes its job with it.
+void Master::take_refusal(const Refuse& part, Instant now) {
+  refuse(part.task, part.refusal, now);
+  const TaskRow* task = state_.find(part.task);
+  if (task == nullptr || part.refusal.kind != RefusalKind::never) return;
+  const JobId job = state_.job(task->job).job.id;
+  if (!given_up_.contains(job)) give_up(job, JobOutcome::refused, now);
+}
+
+/// Starts every task that can start where it is meant to be, and ends every instance that can end.
+void Master::reconcile(Instant now) {
+  std::vector<Slot> waiting;
+  for (const TaskRow& task : state_.assigned()) waiting.push_back(task.slot);
+  for (Slot slot : waiting) {
+    const TaskRow& task = state_.task(slot);
+    if (const auto reason = hindrance(task)) {
+      refuse(task.id, *reason, now);
+      continue;
+    }
+    const InstanceId on = state_.instance(task.target).id;
+    const Attempt attempt = task.attempt + 1;
+    record(StartIssued{task.id, on, attempt}, now);
+    effects_.push_back(StartTask{task.id, attempt, on});
+  }
+  end_empty_instances(now);
+}
+
+std::optional<Refusal> Master::hindrance(const TaskRow& task) const {
+  const JobRow& job = state_.job(task.job);
+  if (job.job.gang && job.tasks.size() > 1) {
+    for (Slot slot : job.tasks) {
+      const TaskPhase phase = state_.task(slot).phase;
+      if (phase == TaskPhase::stopping || phase == TaskPhase::pending) {
+        return Refusal{RefusalKind::not_now, RefusalCode::awaiting_peers, {}, 0, 0};
+      }
+    }
+  }
+  const InstanceRow& place = state_.instance(task.target);
+  if (place.phase != InstancePhase::ready) {
+    return Refusal{RefusalKind::not_now, RefusalCode::awaiting_instance, {}, 0, 0};
+  }
+  const Resources& demand = state_.demand(task, place.type)->amount;
+  const Resources& capacity = (*catalog_)[place.type].capacity;
+  if (const auto binding = (place.used + demand).first_exceeding(capacity)) {
+    return Refusal{RefusalKind::not_now, RefusalCode::awaiting_room, binding, demand[*binding],
+                   capacity[*binding] - place.used[*binding]};
+  }
+  return std::nullopt;
+}
+
+void Master::end_empty_instances(Instant now) {
+  std::erase_if(releasing_, [&](InstanceId id) {
+    if (!state_.find(id)->occupants.empty()) return false;
+    record(TerminateIssued{id}, now);
+    effects_.push_back(EndInstance{id});
+    return true;
+  });
+}
+
+}  // namespace muster

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/cluster_state.hpp"
+#include "model/plan.hpp"
+
+namespace muster {
+
+/// Hard limits that no plan gets over.
+struct MasterCaps {
+  std::uint32_t max_instances = 0;  ///< 0: none
+  double max_usd_h = 0;             ///< 0: none
+};
+
+/// What became of one launch or place of a plan: nothing said against it, or why it is refused.
+struct CheckedPlan {
+  std::vector<std::optional<Refusal>> launches;  ///< one a launch of the plan
+  std::vector<std::optional<Refusal>> places;    ///< one a place of the plan
+  std::vector<std::optional<Refusal>> stops;
+  std::vector<std::optional<Refusal>> releases;
+
+  bool launched(std::size_t i) const { return !launches[i].has_value(); }
+};
+
+/// Holds a plan against the present state: unknown, outdated, over-capacity and over-cap parts are
+/// refused, the rest can be carried out together. Checking the rest again refuses nothing.
+CheckedPlan check_plan(const Plan& plan, const ClusterState& state, const MasterCaps& caps);
+
+}  // namespace muster

@@ -1,0 +1,263 @@
+#include "masters/master.hpp"
+
+#include <deque>
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/builders.hpp"
+
+namespace muster {
+namespace {
+
+using test::at_s;
+using test::JobBuilder;
+
+/// Answers with the plans it was given, in turn, and remembers what it was shown.
+class ScriptedPolicy : public Policy {
+ public:
+  struct Script {
+    std::deque<Plan> plans;
+    std::vector<std::string> seen;
+  };
+  explicit ScriptedPolicy(Script& script) : script_(script) {}
+  Cadence cadence() const override { return {.period = std::chrono::seconds{300}}; }
+  void observe(const Observation& observation, const ClusterView&) override {
+    static constexpr const char* kNames[] = {"arrived", "departed", "throughput"};
+    script_.seen.emplace_back(kNames[observation.index()]);
+  }
+  Plan decide(const ClusterView&, Rng&) override {
+    if (script_.plans.empty()) return {};
+    Plan plan = std::move(script_.plans.front());
+    script_.plans.pop_front();
+    return plan;
+  }
+
+ private:
+  Script& script_;
+};
+
+class MasterTest : public ::testing::Test {
+ protected:
+  MasterTest() { make_master({}); }
+
+  void make_master(MasterCaps caps) {
+    MasterParts parts;
+    parts.catalog = &catalog_;
+    parts.policy = std::make_unique<ScriptedPolicy>(script_);
+    parts.journal = &journal_;
+    parts.caps = caps;
+    parts.max_attempts = 2;
+    master_.emplace(std::move(parts));
+  }
+
+  TypeId it3() const { return test::type_named(catalog_, "it3"); }
+  Instant now() { return at_s(clock_s_++); }
+
+  /// A plan that puts the tasks on one new instance.
+  Plan together(std::vector<std::uint64_t> tasks) {
+    Plan plan;
+    plan.launches.push_back({it3(), Market::on_demand, {}});
+    for (std::uint64_t id : tasks) plan.places.push_back({TaskId{id}, LaunchIndex{0}, {}});
+    return plan;
+  }
+  std::vector<Effect> round(Plan plan) {
+    script_.plans.push_back(std::move(plan));
+    master_->round({}, now());
+    return master_->commit();
+  }
+  std::vector<Effect> boot(std::uint64_t id) {
+    master_->instance_up(InstanceId{id}, now());
+    master_->instance_ready(InstanceId{id}, now());
+    return master_->commit();
+  }
+  void started(std::uint64_t task, Attempt attempt) {
+    master_->task_started({TaskId{task}, attempt, {}, {}}, now());
+  }
+  template <class Wanted>
+  static std::size_t count(const std::vector<Effect>& effects) {
+    std::size_t n = 0;
+    for (const Effect& e : effects) n += std::holds_alternative<Wanted>(e);
+    return n;
+  }
+  /// One job of the id, running on instance `id` - 1, which it has for itself.
+  void one_running(std::uint64_t id, std::size_t tasks = 1) {
+    const Job job = JobBuilder(id).tasks(tasks).build();
+    ASSERT_EQ(master_->accept(job, now()), AcceptResult::accepted);
+    std::vector<std::uint64_t> ids;
+    for (const TaskSpec& task : job.tasks) ids.push_back(task.id.value);
+    round(together(ids));
+    boot(id - 1);
+    for (std::uint64_t task : ids) started(task, 1);
+    master_->commit();
+  }
+
+  Catalog catalog_ = test::table3_catalog();
+  ScriptedPolicy::Script script_;
+  MemoryJournal journal_;
+  std::optional<Master> master_;
+  double clock_s_ = 0;
+};
+
+TEST_F(MasterTest, BringsAJobFromAcceptanceToItsEnd) {
+  ASSERT_EQ(master_->accept(JobBuilder(1).build(), now()), AcceptResult::accepted);
+  EXPECT_EQ(count<LaunchInstance>(round(together({1}))), 1u);
+  EXPECT_EQ(count<StartTask>(boot(0)), 1u);
+  started(1, 1);
+  master_->task_finished({TaskId{1}, 1}, now());
+  EXPECT_EQ(count<TellJobOver>(master_->commit()), 1u);
+  Plan give_back;
+  give_back.releases.push_back({InstanceId{0}, {}});
+  EXPECT_EQ(count<EndInstance>(round(give_back)), 1u);
+  master_->instance_gone(InstanceId{0}, now());
+  EXPECT_FALSE(master_->busy());
+  EXPECT_EQ(script_.seen, (std::vector<std::string>{"arrived", "departed"}));
+}
+
+TEST_F(MasterTest, TheJournalAloneGivesTheStateAgain) {
+  one_running(1);
+  one_running(2, 2);
+  master_->task_finished({TaskId{1}, 1}, now());
+  master_->commit();
+  ClusterState again(catalog_);
+  for (const Event& event : journal_.events()) again.apply(event);
+  EXPECT_EQ(again.jobs().size(), master_->state().jobs().size());
+  EXPECT_EQ(again.find(TaskId{2})->phase, TaskPhase::running);
+  EXPECT_EQ(again.find(InstanceId{1})->used, master_->state().find(InstanceId{1})->used);
+  EXPECT_EQ(again.inconsistencies(), std::vector<std::string>{});
+}
+
+TEST_F(MasterTest, EventsAreInTheJournalBeforeEffectsAreHandedOut) {
+  master_->accept(JobBuilder(1).build(), now());
+  EXPECT_TRUE(journal_.events().empty());
+  master_->commit();
+  EXPECT_EQ(journal_.events().size(), 1u);
+}
+
+TEST_F(MasterTest, AJobIsAcceptedOnce) {
+  EXPECT_EQ(master_->accept(JobBuilder(1).build(), now()), AcceptResult::accepted);
+  EXPECT_EQ(master_->accept(JobBuilder(1).build(), now()), AcceptResult::known_already);
+  Job empty = JobBuilder(2).build();
+  empty.tasks.clear();
+  EXPECT_EQ(master_->accept(empty, now()), AcceptResult::invalid);
+}
+
+TEST_F(MasterTest, NewsOfAnOldAttemptChangeNothing) {
+  one_running(1);
+  master_->task_failed({TaskId{1}, 1, "it broke"}, now());
+  EXPECT_EQ(master_->state().find(TaskId{1})->phase, TaskPhase::pending);
+  Plan again;
+  again.places.push_back({TaskId{1}, InstanceId{0}, {}});
+  EXPECT_EQ(count<StartTask>(round(again)), 1u);
+  const std::size_t events = journal_.events().size();
+  master_->task_finished({TaskId{1}, 1}, now());
+  master_->task_started({TaskId{1}, 1, {}, {}}, now());
+  master_->task_left({TaskId{1}, 1, {}}, now());
+  EXPECT_EQ(count<TellJobOver>(master_->commit()), 0u);
+  EXPECT_EQ(journal_.events().size(), events);
+}
+
+TEST_F(MasterTest, ATaskThatFailsTooOftenEndsItsJob) {
+  one_running(1);
+  master_->task_failed({TaskId{1}, 1, "it broke"}, now());
+  Plan again;
+  again.places.push_back({TaskId{1}, InstanceId{0}, {}});
+  round(again);
+  started(1, 2);
+  master_->task_failed({TaskId{1}, 2, "it broke again"}, now());
+  const std::vector<Effect> effects = master_->commit();
+  ASSERT_EQ(count<TellJobOver>(effects), 1u);
+  EXPECT_EQ(std::get<TellJobOver>(effects.front()).outcome, JobOutcome::failed);
+  EXPECT_TRUE(master_->state().jobs().empty());
+}
+
+TEST_F(MasterTest, ATaskThatNeverFitsEndsItsJobAsRefused) {
+  master_->accept(JobBuilder(1).tasks(2).build(), now());
+  Plan plan;
+  plan.refusals.push_back(
+      {TaskId{1}, {RefusalKind::never, RefusalCode::fits_no_type, Resource::gpu, 9, 4}});
+  const std::vector<Effect> effects = round(plan);
+  ASSERT_EQ(count<TellJobOver>(effects), 1u);
+  EXPECT_EQ(std::get<TellJobOver>(effects.front()).outcome, JobOutcome::refused);
+  EXPECT_FALSE(master_->busy());
+}
+
+TEST_F(MasterTest, WhenOneOfAGangMovesAllStartAgainAfterAllHaveStopped) {
+  one_running(1, 2);
+  Plan move = together({});
+  move.places.push_back({TaskId{1}, LaunchIndex{0}, {}});
+  EXPECT_EQ(count<StopTask>(round(move)), 2u);
+  EXPECT_EQ(count<StartTask>(boot(1)), 0u);
+  master_->task_left({TaskId{1}, 1, {}}, now());
+  EXPECT_EQ(count<StartTask>(master_->commit()), 0u);
+  EXPECT_EQ(master_->state().find(TaskId{1})->reason.code, RefusalCode::awaiting_peers);
+  master_->task_left({TaskId{101}, 1, {}}, now());
+  EXPECT_EQ(count<StartTask>(master_->commit()), 2u);
+  EXPECT_EQ(master_->state().instance(master_->state().find(TaskId{101})->at).id, InstanceId{0});
+}
+
+TEST_F(MasterTest, AReleasedInstanceEndsWhenItsLastTaskHasLeft) {
+  one_running(1);
+  Plan move = together({1});
+  move.releases.push_back({InstanceId{0}, {}});
+  EXPECT_EQ(count<EndInstance>(round(move)), 0u);
+  boot(1);
+  master_->task_left({TaskId{1}, 1, {}}, now());
+  const std::vector<Effect> effects = master_->commit();
+  EXPECT_EQ(count<EndInstance>(effects), 1u);
+  EXPECT_EQ(count<StartTask>(effects), 1u);
+}
+
+TEST_F(MasterTest, AMoveWaitsForRoomOnItsTarget) {
+  master_->accept(JobBuilder(1).demand(Resources::of(0, 8, 8)).build(), now());
+  round(together({1}));
+  boot(0);
+  started(1, 1);
+  master_->accept(JobBuilder(2).demand(Resources::of(0, 8, 8)).build(), now());
+  Plan swap = together({1});
+  swap.places.push_back({TaskId{2}, InstanceId{0}, {}});
+  EXPECT_EQ(count<StartTask>(round(swap)), 0u);
+  EXPECT_EQ(master_->state().find(TaskId{2})->reason.code, RefusalCode::awaiting_room);
+  master_->task_left({TaskId{1}, 1, {}}, now());
+  EXPECT_EQ(count<StartTask>(master_->commit()), 1u);
+}
+
+TEST_F(MasterTest, AtTheCapWorkWaitsWithThatReason) {
+  make_master({.max_instances = 0, .max_usd_h = 0.5});
+  master_->accept(JobBuilder(1).build(), now());
+  EXPECT_EQ(count<LaunchInstance>(round(together({1}))), 0u);
+  EXPECT_EQ(master_->state().find(TaskId{1})->reason.code, RefusalCode::spend_cap);
+}
+
+TEST_F(MasterTest, TasksOfARefusedLaunchWaitForTheNextRound) {
+  master_->accept(JobBuilder(1).build(), now());
+  round(together({1}));
+  master_->instance_refused(InstanceId{0}, now());
+  EXPECT_EQ(master_->state().find(TaskId{1})->reason.code, RefusalCode::cloud_capacity);
+  EXPECT_EQ(count<LaunchInstance>(round(together({1}))), 1u);
+}
+
+TEST_F(MasterTest, AnInstanceThatVanishesSendsItsTasksBackToWait) {
+  one_running(1);
+  master_->instance_gone(InstanceId{0}, now());
+  EXPECT_EQ(master_->state().find(TaskId{1})->phase, TaskPhase::pending);
+  round(together({1}));
+  boot(1);
+  EXPECT_EQ(master_->state().find(TaskId{1})->attempt, 2u);
+}
+
+TEST_F(MasterTest, BooksTheMeanOfTheThroughputsSeen) {
+  one_running(1);
+  const ThroughputSample low[] = {{TaskId{1}, 0.8}};
+  const ThroughputSample high[] = {{TaskId{1}, 1.0}};
+  master_->round(low, now());
+  master_->round(high, now());
+  master_->task_finished({TaskId{1}, 1}, now());
+  master_->commit();
+  const auto& over = std::get<JobFinished>(journal_.events().back().body);
+  EXPECT_DOUBLE_EQ(over.mean_throughput, 0.9);
+  EXPECT_EQ(over.throughput_samples, 2u);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,134 @@
+#include "masters/plan_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/builders.hpp"
+
+namespace muster {
+namespace {
+
+using test::at_s;
+using test::JobBuilder;
+
+class PlanCheckTest : public ::testing::Test {
+ protected:
+  PlanCheckTest() {
+    for (std::uint64_t id = 0; id < 2; ++id) {
+      apply(LaunchRequested{InstanceId{id}, it3(), Market::on_demand, Price::from_usd_h(0.8), {}});
+      apply(InstanceUp{InstanceId{id}});
+      apply(InstanceReady{InstanceId{id}});
+    }
+    for (std::uint64_t id = 1; id <= 3; ++id) {
+      apply(JobAccepted{JobBuilder(id).demand(Resources::of(0, 5, 8)).build()});
+    }
+  }
+  void apply(EventBody body) { state_.apply({at_s(0), std::move(body)}); }
+  void run(std::uint64_t task, std::uint64_t on) {
+    apply(TaskAssigned{TaskId{task}, InstanceId{on}, {}});
+    apply(StartIssued{TaskId{task}, InstanceId{on}, 1});
+    apply(TaskStarted{TaskId{task}, 1, {}, {}});
+  }
+  TypeId it3() const { return test::type_named(catalog_, "it3"); }
+  static Place put(std::uint64_t task, std::uint64_t on) {
+    return {TaskId{task}, InstanceId{on}, {}};
+  }
+  CheckedPlan check(const Plan& plan, MasterCaps caps = {}) const {
+    return check_plan(plan, state_, caps);
+  }
+
+  Catalog catalog_ = test::table3_catalog();
+  ClusterState state_{catalog_};
+};
+
+TEST_F(PlanCheckTest, LetsAPlanThatFitsPass) {
+  Plan plan;
+  plan.launches.push_back({it3(), Market::on_demand, {}});
+  plan.places = {put(1, 0), put(2, 1), {TaskId{3}, LaunchIndex{0}, {}}};
+  const CheckedPlan checked = check(plan);
+  for (const auto& refusal : checked.places) EXPECT_FALSE(refusal.has_value());
+}
+
+TEST_F(PlanCheckTest, RefusesWhatWouldOverfillAnInstanceWithTheNumbers) {
+  Plan plan;
+  plan.places = {put(1, 0), put(2, 0)};
+  const CheckedPlan checked = check(plan);
+  EXPECT_FALSE(checked.places[0].has_value());
+  ASSERT_TRUE(checked.places[1].has_value());
+  EXPECT_EQ(checked.places[1]->code, RefusalCode::over_capacity);
+  EXPECT_EQ(checked.places[1]->binding, Resource::cpu);
+  EXPECT_DOUBLE_EQ(checked.places[1]->asked, 5);
+  EXPECT_DOUBLE_EQ(checked.places[1]->available, 3);
+}
+
+TEST_F(PlanCheckTest, TasksMaySwapInstances) {
+  run(1, 0);
+  run(2, 1);
+  Plan plan;
+  plan.places = {put(1, 1), put(2, 0)};
+  const CheckedPlan checked = check(plan);
+  EXPECT_FALSE(checked.places[0].has_value());
+  EXPECT_FALSE(checked.places[1].has_value());
+}
+
+TEST_F(PlanCheckTest, ARefusedMoveKeepsItsRoomSoThatNobodyIsPutThere) {
+  run(1, 0);
+  run(2, 1);
+  Plan plan;   // 1 cannot go to 1, where 2 stays; so 3 cannot have its room on 0
+  plan.places = {put(3, 0), put(1, 1)};
+  const CheckedPlan checked = check(plan);
+  EXPECT_TRUE(checked.places[1].has_value());
+  EXPECT_TRUE(checked.places[0].has_value());
+}
+
+TEST_F(PlanCheckTest, RefusesTheUnknownAndTheTwiceMentioned) {
+  Plan plan;
+  plan.places = {put(9, 0), put(1, 7), put(2, 0), put(2, 1)};
+  const CheckedPlan checked = check(plan);
+  EXPECT_EQ(checked.places[0]->code, RefusalCode::outdated);
+  EXPECT_EQ(checked.places[1]->code, RefusalCode::outdated);
+  EXPECT_FALSE(checked.places[2].has_value());
+  EXPECT_EQ(checked.places[3]->code, RefusalCode::outdated);
+}
+
+TEST_F(PlanCheckTest, ATaskOnItsWayIsNotPlacedAnew) {
+  apply(TaskAssigned{TaskId{1}, InstanceId{0}, {}});
+  apply(StartIssued{TaskId{1}, InstanceId{0}, 1});
+  Plan plan;
+  plan.places = {put(1, 1)};
+  EXPECT_EQ(check(plan).places[0]->code, RefusalCode::outdated);
+}
+
+TEST_F(PlanCheckTest, HoldsLaunchesToTheCapsAndWhatDependsOnThem) {
+  Plan plan;
+  plan.launches = {{it3(), Market::on_demand, {}}, {it3(), Market::on_demand, {}}};
+  plan.places = {{TaskId{1}, LaunchIndex{0}, {}}, {TaskId{2}, LaunchIndex{1}, {}}};
+  const CheckedPlan by_count = check(plan, {.max_instances = 3, .max_usd_h = 0});
+  EXPECT_FALSE(by_count.launches[0].has_value());
+  EXPECT_EQ(by_count.launches[1]->code, RefusalCode::instance_cap);
+  EXPECT_EQ(by_count.places[1]->code, RefusalCode::instance_cap);
+  const CheckedPlan by_money = check(plan, {.max_instances = 0, .max_usd_h = 2.5});
+  EXPECT_FALSE(by_money.launches[0].has_value());
+  EXPECT_EQ(by_money.launches[1]->code, RefusalCode::spend_cap);
+  EXPECT_NEAR(by_money.launches[1]->available, 0.1, 1e-9);
+}
+
+TEST_F(PlanCheckTest, AnInstanceIsGivenBackOnlyWhenAllItsTasksLeave) {
+  run(1, 0);
+  Plan plan;
+  plan.releases = {{InstanceId{0}, {}}, {InstanceId{1}, {}}};
+  EXPECT_TRUE(check(plan).releases[0].has_value());
+  EXPECT_FALSE(check(plan).releases[1].has_value());
+  plan.launches.push_back({it3(), Market::on_demand, {}});
+  plan.places = {{TaskId{1}, LaunchIndex{0}, {}}};
+  EXPECT_FALSE(check(plan).releases[0].has_value());
+}
+
+TEST_F(PlanCheckTest, AnInstanceThatGetsATaskIsNotGivenBack) {
+  Plan plan;
+  plan.places = {put(1, 1)};
+  plan.releases = {{InstanceId{1}, {}}};
+  EXPECT_TRUE(check(plan).releases[0].has_value());
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,164 @@
+#include "model/cluster_state.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/builders.hpp"
+
+namespace muster {
+namespace {
+
+using test::at_s;
+using test::JobBuilder;
+
+class ClusterStateTest : public ::testing::Test {
+ protected:
+  void apply(EventBody body) { state_.apply({at_s(clock_s_++), std::move(body)}); }
+
+  /// An instance of the type that is ready for tasks.
+  InstanceId ready_instance(std::uint64_t id, std::string_view type = "it3") {
+    const TypeId type_id = test::type_named(catalog_, type);
+    apply(LaunchRequested{
+        InstanceId{id}, type_id, Market::on_demand, catalog_[type_id].on_demand, {}});
+    apply(InstanceUp{InstanceId{id}});
+    apply(InstanceReady{InstanceId{id}});
+    return InstanceId{id};
+  }
+
+  /// Brings task `id` of an accepted job to run on the instance.
+  void run_task(std::uint64_t id, InstanceId on) {
+    apply(TaskAssigned{TaskId{id}, on, {}});
+    apply(StartIssued{TaskId{id}, on, state_.find(TaskId{id})->attempt + 1});
+    apply(TaskStarted{TaskId{id}, state_.find(TaskId{id})->attempt, {}, {}});
+  }
+
+  void expect_consistent() { EXPECT_EQ(state_.inconsistencies(), std::vector<std::string>{}); }
+
+  Catalog catalog_ = test::table3_catalog();
+  ClusterState state_{catalog_};
+  double clock_s_ = 0;
+};
+
+TEST_F(ClusterStateTest, AcceptedTasksWaitInTheOrderOfAcceptance) {
+  apply(JobAccepted{JobBuilder(7).build()});
+  apply(JobAccepted{JobBuilder(3).tasks(2).build()});
+  std::vector<std::uint64_t> waiting;
+  for (const TaskRow& task : state_.pending()) waiting.push_back(task.id.value);
+  EXPECT_EQ(waiting, (std::vector<std::uint64_t>{7, 3, 301}));
+  expect_consistent();
+}
+
+TEST_F(ClusterStateTest, ARunningTaskHoldsItsDemandOfTheInstance) {
+  const InstanceId here = ready_instance(0);
+  apply(JobAccepted{JobBuilder(1).demand(Resources::of(0, 3, 8)).build()});
+  run_task(1, here);
+  EXPECT_EQ(state_.find(here)->used, Resources::of(0, 3, 8));
+  EXPECT_EQ(state_.find(here)->committed, Resources::of(0, 3, 8));
+  EXPECT_EQ(state_.find(JobId{1})->running, 1u);
+  expect_consistent();
+}
+
+TEST_F(ClusterStateTest, AMoveHoldsTheSourceUntilTheTaskHasLeft) {
+  const InstanceId source = ready_instance(0);
+  const InstanceId target = ready_instance(1);
+  apply(JobAccepted{JobBuilder(1).build()});
+  run_task(1, source);
+  apply(TaskAssigned{TaskId{1}, target, {}});
+  apply(StopIssued{TaskId{1}, 1});
+  EXPECT_FALSE(state_.find(source)->occupants.empty());
+  EXPECT_TRUE(state_.find(source)->planned.empty());
+  EXPECT_TRUE(state_.find(JobId{1})->migrating());
+  apply(TaskLeft{TaskId{1}, 1, std::chrono::seconds{3}});
+  EXPECT_TRUE(state_.find(source)->occupants.empty());
+  EXPECT_EQ(state_.find(TaskId{1})->phase, TaskPhase::assigned);
+  EXPECT_EQ(state_.find(TaskId{1})->seen_upload, Duration{std::chrono::seconds{3}});
+  apply(StartIssued{TaskId{1}, target, 2});
+  EXPECT_EQ(state_.find(target)->occupants.size(), 1u);
+  expect_consistent();
+}
+
+TEST_F(ClusterStateTest, ATaskMayFinishWhileItIsBeingStopped) {
+  const InstanceId source = ready_instance(0);
+  const InstanceId target = ready_instance(1);
+  apply(JobAccepted{JobBuilder(1).build()});
+  run_task(1, source);
+  apply(TaskAssigned{TaskId{1}, target, {}});
+  apply(StopIssued{TaskId{1}, 1});
+  apply(TaskFinished{TaskId{1}, 1});
+  EXPECT_TRUE(state_.find(target)->planned.empty());
+  apply(JobFinished{JobId{1}, JobOutcome::completed, 1, 0});
+  EXPECT_EQ(state_.find(TaskId{1}), nullptr);
+  EXPECT_TRUE(state_.jobs().empty());
+  expect_consistent();
+}
+
+TEST_F(ClusterStateTest, TasksOfAnInstanceThatIsGoneWaitAgain) {
+  const InstanceId here = ready_instance(0);
+  apply(JobAccepted{JobBuilder(1).build()});
+  apply(JobAccepted{JobBuilder(2).build()});
+  run_task(1, here);
+  apply(TaskAssigned{TaskId{2}, here, {}});
+  apply(InstanceGone{here});
+  EXPECT_EQ(state_.find(TaskId{1})->phase, TaskPhase::pending);
+  EXPECT_EQ(state_.find(TaskId{2})->phase, TaskPhase::pending);
+  EXPECT_EQ(state_.pending().size(), 2u);
+  EXPECT_TRUE(state_.instances().empty());
+  expect_consistent();
+}
+
+TEST_F(ClusterStateTest, TasksMeantForARefusedLaunchWaitWithItsReason) {
+  apply(LaunchRequested{InstanceId{0}, TypeId{0}, Market::on_demand, {}, {}});
+  apply(JobAccepted{JobBuilder(1).build()});
+  apply(TaskAssigned{TaskId{1}, InstanceId{0}, {}});
+  apply(
+      LaunchRefused{InstanceId{0}, {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0}});
+  EXPECT_EQ(state_.find(TaskId{1})->phase, TaskPhase::pending);
+  EXPECT_EQ(state_.find(TaskId{1})->reason.code, RefusalCode::cloud_capacity);
+  expect_consistent();
+}
+
+TEST_F(ClusterStateTest, EqualClassesAndDemandsAreInternedOnce) {
+  apply(JobAccepted{JobBuilder(1).build()});
+  apply(JobAccepted{JobBuilder(2).build()});
+  apply(JobAccepted{JobBuilder(3).workload_class("other").demand(Resources::of(1, 1, 1)).build()});
+  EXPECT_EQ(state_.find(TaskId{1})->shape, state_.find(TaskId{2})->shape);
+  EXPECT_NE(state_.find(TaskId{1})->shape, state_.find(TaskId{3})->shape);
+  EXPECT_EQ(state_.class_count(), 2u);
+  EXPECT_EQ(state_.class_name(state_.find(TaskId{3})->cls), "other");
+}
+
+TEST_F(ClusterStateTest, SlotsAreUsedAgainAndIdsAreNot) {
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    const InstanceId here = ready_instance(i);
+    apply(JobAccepted{JobBuilder(i + 1).build()});
+    run_task(i + 1, here);
+    apply(TaskFinished{TaskId{i + 1}, 1});
+    apply(JobFinished{JobId{i + 1}, JobOutcome::completed, 1, 0});
+    apply(ReleaseDecided{here, {}});
+    apply(TerminateIssued{here});
+    apply(InstanceGone{here});
+    EXPECT_EQ(state_.find(JobId{i + 1}), nullptr);
+  }
+  EXPECT_TRUE(state_.jobs().empty());
+  expect_consistent();
+}
+
+using ClusterStateDeathTest = ClusterStateTest;
+
+TEST_F(ClusterStateDeathTest, OverfillingAnInstanceStopsTheProcess) {
+  const InstanceId here = ready_instance(0);
+  apply(JobAccepted{JobBuilder(1).demand(Resources::of(0, 5, 8)).build()});
+  apply(JobAccepted{JobBuilder(2).demand(Resources::of(0, 5, 8)).build()});
+  run_task(1, here);
+  apply(TaskAssigned{TaskId{2}, here, {}});
+  EXPECT_DEATH(apply(StartIssued{TaskId{2}, here, 1}), "never filled over its capacity");
+}
+
+TEST_F(ClusterStateDeathTest, AnAttemptThatIsNotTheNextStopsTheProcess) {
+  const InstanceId here = ready_instance(0);
+  apply(JobAccepted{JobBuilder(1).build()});
+  apply(TaskAssigned{TaskId{1}, here, {}});
+  EXPECT_DEATH(apply(StartIssued{TaskId{1}, here, 2}), "raises the attempt by one");
+}
+
+}  // namespace
+}  // namespace muster

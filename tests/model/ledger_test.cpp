@@ -1,0 +1,111 @@
+#include "model/ledger.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/builders.hpp"
+
+namespace muster {
+namespace {
+
+using test::at_s;
+using test::JobBuilder;
+
+class LedgerTest : public ::testing::Test {
+ protected:
+  void apply(double time_s, EventBody body) {
+    const Event event{at_s(time_s), std::move(body)};
+    ledger_.observe(event, state_);
+    state_.apply(event);
+  }
+  void launch(double up_s, double ready_s) {
+    const TypeId type = test::type_named(catalog_, "it3");
+    apply(0, LaunchRequested{kHere, type, Market::on_demand, catalog_[type].on_demand, {}});
+    apply(up_s, InstanceUp{kHere});
+    apply(ready_s, InstanceReady{kHere});
+  }
+  void start(double time_s, std::uint64_t id) {
+    apply(time_s, TaskAssigned{TaskId{id}, kHere, {}});
+    apply(time_s, StartIssued{TaskId{id}, kHere, 1});
+    apply(time_s, TaskStarted{TaskId{id}, 1, {}, {}});
+  }
+  void end(double released_s, double gone_s) {
+    apply(released_s, ReleaseDecided{kHere, {}});
+    apply(released_s, TerminateIssued{kHere});
+    apply(gone_s, InstanceGone{kHere});
+  }
+  static Money it3_for(double seconds) {
+    return Money::of(Price::from_usd_h(0.8), from_seconds(seconds));
+  }
+  Money parts() const {
+    Money sum = ledger_.tasks();
+    for (Idleness kind :
+         {Idleness::boot, Idleness::idle, Idleness::drain, Idleness::fragmentation}) {
+      sum += ledger_.idleness(kind);
+    }
+    return sum;
+  }
+
+  static constexpr InstanceId kHere{0};
+  Catalog catalog_ = test::table3_catalog();
+  ClusterState state_{catalog_};
+  Ledger ledger_;
+};
+
+TEST_F(LedgerTest, BillsFromUpToGoneAndSaysWhatForWhenNothingRan) {
+  launch(10, 110);
+  end(300, 301);
+  EXPECT_TRUE(ledger_.total() == it3_for(291));
+  EXPECT_TRUE(ledger_.idleness(Idleness::boot) == it3_for(100));
+  EXPECT_TRUE(ledger_.idleness(Idleness::idle) == it3_for(190));
+  EXPECT_TRUE(ledger_.idleness(Idleness::drain) == it3_for(1));
+  EXPECT_TRUE(parts() == ledger_.total());
+}
+
+TEST_F(LedgerTest, ATaskPaysForItsDominantShareAndTheRestIsFragmentation) {
+  launch(0, 0);
+  apply(0, JobAccepted{JobBuilder(1).demand(Resources::of(0, 2, 4)).build()});
+  start(0, 1);
+  apply(100, TaskFinished{TaskId{1}, 1});
+  end(100, 100);
+  EXPECT_TRUE(ledger_.task(TaskId{1}) == it3_for(25));  // 2 of 8 cores for 100 s
+  EXPECT_TRUE(ledger_.idleness(Idleness::fragmentation) == it3_for(75));
+  EXPECT_TRUE(parts() == ledger_.total());
+}
+
+TEST_F(LedgerTest, TasksThatTogetherDominateMoreThanAllShareTheWhole) {
+  launch(0, 0);
+  apply(0, JobAccepted{JobBuilder(1).demand(Resources::of(0, 6, 4)).build()});
+  apply(0, JobAccepted{JobBuilder(2).demand(Resources::of(0, 1, 24)).build()});
+  start(0, 1);
+  start(0, 2);
+  apply(100, TaskFinished{TaskId{1}, 1});
+  apply(100, TaskFinished{TaskId{2}, 1});
+  end(100, 100);
+  EXPECT_NEAR(ledger_.task(TaskId{1}).usd(), it3_for(50).usd(), 1e-12);
+  EXPECT_NEAR(ledger_.task(TaskId{2}).usd(), it3_for(50).usd(), 1e-12);
+  EXPECT_TRUE(parts() == ledger_.total());
+}
+
+TEST_F(LedgerTest, PartsAddUpToTheLastUnitForAwkwardShares) {
+  launch(0.123456789, 7.000000001);
+  for (std::uint64_t id = 1; id <= 3; ++id) {
+    apply(8, JobAccepted{JobBuilder(id).demand(Resources::of(0, 1.0 / 3, 1.7)).build()});
+    start(8.5 + static_cast<double>(id) / 7, id);
+  }
+  for (std::uint64_t id = 1; id <= 3; ++id) {
+    apply(50 + static_cast<double>(id) / 11, TaskFinished{TaskId{id}, 1});
+  }
+  end(77.7, 78.7);
+  EXPECT_TRUE(parts() == ledger_.total());
+}
+
+TEST_F(LedgerTest, AnInstanceThatNeverCameUpCostsNothing) {
+  apply(0, LaunchRequested{kHere, TypeId{0}, Market::on_demand, Price::from_usd_h(12), {}});
+  apply(1, ReleaseDecided{kHere, {}});
+  apply(1, TerminateIssued{kHere});
+  apply(2, InstanceGone{kHere});
+  EXPECT_TRUE(ledger_.total() == Money{});
+}
+
+}  // namespace
+}  // namespace muster

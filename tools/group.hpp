@@ -1,0 +1,34 @@
+#pragma once
+
+#include <caf/all.hpp>
+
+#include "actors/messages.hpp"
+#include "config/replay_config.hpp"
+#include "masters/master_actor.hpp"
+#include "schedulers/site/site_actor.hpp"
+
+namespace muster {
+
+/// What a group of actors is composed of. Replay and live nodes hand in different clouds, journals
+/// and epochs, and nothing else.
+struct GroupSetup {
+  const Catalog* catalog = nullptr;
+  std::unique_ptr<Policy> policy;
+  Journal* journal = nullptr;
+  MasterConfig master;
+  CloudActor cloud;
+  ClusterEpoch epoch;
+  std::uint64_t seed = 1;
+  std::function<Duration()> stopwatch;
+  DecisionTimes* times = nullptr;
+};
+
+struct Group {
+  SiteActor site;
+  MasterActor master;
+};
+
+/// Starts the actors of one group: a site scheduler that passes jobs through to one master.
+Group spawn_group(caf::actor_system& system, GroupSetup setup);
+
+}  // namespace muster

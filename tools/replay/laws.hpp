@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/cloud/loopback.hpp"
+#include "model/event.hpp"
+
+namespace muster::replay {
+
+/// What a run's event log says of the laws that hold in every run.
+struct Audit {
+  std::vector<std::string> broken;  ///< one sentence a broken law; empty when all hold
+  Money total;                      ///< what the ledger booked
+  std::vector<std::pair<std::string, double>> cost_by_purpose;  ///< $; tasks and kinds of idleness
+};
+
+/// Builds state and ledger anew from nothing but the log and holds them against each other, against
+/// the cloud's own bill and against an independent walk through the log.
+Audit audit_run(std::span<const Event> events, const Catalog& catalog, const CloudBill& bill);
+
+}  // namespace muster::replay

@@ -1,0 +1,186 @@
+#include "tools/replay/replay.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "actors/cloud/loopback.hpp"
+#include "actors/virtual_time.hpp"
+#include "storage/event_log.hpp"
+#include "tools/group.hpp"
+#include "tools/replay/interference.hpp"
+#include "tools/replay/laws.hpp"
+#include "tools/replay/metrics.hpp"
+#include "tools/replay/user_actor.hpp"
+#include "tools/replay/world.hpp"
+#include "workers/model_executor.hpp"
+#include "workers/worker_actor.hpp"
+
+namespace muster::replay {
+namespace {
+
+using WorldHandle = caf::typed_actor<caf::reacts_to<Wakeup>>;
+
+/// Lends the world a place in virtual time to be woken at.
+WorldHandle::behavior_type world_waker() {
+  return {[](const Wakeup& wakeup) { wakeup.run(); }};
+}
+
+/// The composition root of a run: the one place that knows that the world is simulated.
+class Simulation {
+ public:
+  Simulation(const RunSetup& setup, std::unique_ptr<Policy> policy, Interference& interference)
+      : setup_(setup), system_(prepare(actor_config_)), time_(VirtualTime::of(system_)) {
+    const ReplayConfig& config = *setup.config;
+    waker_ = system_.spawn(world_waker);
+    world_ = std::make_unique<World>(
+        WorldSetup{setup.catalog, &interference, config.world.quantum, config.world.settle,
+                   [this](Instant when) { wake_world_at(when); }},
+        *setup.workload);
+    world_->set_clock([this] { return time_.now(); });
+    cloud_ = system_.spawn<LoopbackCloud>(loopback_setup());
+    GroupSetup group;
+    group.catalog = setup.catalog;
+    group.policy = std::move(policy);
+    group.journal = &journal_;
+    group.master = config.master;
+    group.cloud = cloud_;
+    group.epoch = time_.epoch();
+    group.seed = setup.seed;
+    group.stopwatch = setup.stopwatch;
+    group.times = &times_;
+    group_ = spawn_group(system_, std::move(group));
+    user_ = system_.spawn<User>(UserSetup{setup.workload, group_.site, time_.epoch(),
+                                          config.master.accept_timeout * 2,
+                                          config.world.job_delay_scale, &board_});
+  }
+
+  ~Simulation() {
+    for (const caf::actor& a :
+         {caf::actor_cast<caf::actor>(user_), caf::actor_cast<caf::actor>(group_.site),
+          caf::actor_cast<caf::actor>(group_.master), caf::actor_cast<caf::actor>(cloud_),
+          caf::actor_cast<caf::actor>(waker_)}) {
+      caf::anon_send_exit(a, caf::exit_reason::kill);
+    }
+    time_.drop_timers();
+    system_.await_actors_before_shutdown(false);
+  }
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  void run() {
+    const std::size_t all = setup_.workload->jobs.size();
+    std::size_t told = 0;
+    while (!ended(all) && time_.step(Instant::max())) {
+      if (setup_.progress && board_.over != told) setup_.progress(told = board_.over, all);
+    }
+  }
+
+  const MemoryJournal& journal() const { return journal_; }
+  const CloudBill& bill() const { return bill_; }
+  const Board& board() const { return board_; }
+  const DecisionTimes& times() const { return times_; }
+
+ private:
+  static caf::actor_system_config& prepare(caf::actor_system_config& config) {
+    add_messages(config);
+    config.load<VirtualTime>();
+    return config;
+  }
+
+  LoopbackSetup loopback_setup() {
+    LoopbackSetup loopback;
+    loopback.catalog = setup_.catalog;
+    loopback.epoch = time_.epoch();
+    loopback.quantum = setup_.config->world.quantum;
+    loopback.max_instances = setup_.config->cloud.max_instances;
+    loopback.bill = &bill_;
+    loopback.launch_worker = [this](InstanceId id, TypeId type, const MasterActor& master) {
+      WorkerSetup worker{id, type, (*setup_.catalog)[type].capacity, master, time_.epoch(), {}};
+      worker.make_executor = [this](InstanceId on, TypeId of, ExecutorHost host) {
+        return std::make_unique<ModelExecutor>(on, of, std::move(host), *world_);
+      };
+      return system_.spawn<Worker>(std::move(worker));
+    };
+    return loopback;
+  }
+
+  void wake_world_at(Instant when) {
+    const auto at = time_.epoch().start + (when - Instant{});
+    time_.clock().schedule_message(
+        at, caf::actor_cast<caf::strong_actor_ptr>(waker_),
+        caf::make_mailbox_element(nullptr, caf::make_message_id(), {},
+                                  Wakeup{[this] { world_->wake(time_.now()); }}));
+  }
+
+  /// All is over and given back; or nothing but waiting has gone on for too long.
+  bool ended(std::size_t all) {
+    if (board_.over == all && bill_.rented == 0) return true;
+    const bool only_waits = board_.over == all || (board_.submitted == all && bill_.rented == 0);
+    if (!only_waits) idle_since_ = time_.now();
+    return time_.now() - idle_since_ > setup_.config->world.max_idle;
+  }
+
+  const RunSetup& setup_;
+  caf::actor_system_config actor_config_;
+  caf::actor_system system_;
+  VirtualTime& time_;
+  MemoryJournal journal_;
+  CloudBill bill_;
+  DecisionTimes times_;
+  Board board_;
+  Instant idle_since_;
+  WorldHandle waker_;
+  std::unique_ptr<World> world_;
+  CloudActor cloud_;
+  Group group_;
+  UserHandle user_;
+};
+
+void fill_decision_times(std::vector<double> ms, RunResult& result) {
+  if (ms.empty()) return;
+  std::sort(ms.begin(), ms.end());
+  result.decision_ms_mean =
+      std::accumulate(ms.begin(), ms.end(), 0.0) / static_cast<double>(ms.size());
+  const auto rank = static_cast<std::size_t>(std::ceil(0.99 * static_cast<double>(ms.size())));
+  result.decision_ms_p99 = ms[std::max<std::size_t>(rank, 1) - 1];
+}
+
+}  // namespace
+
+Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
+  auto policy = make_policy(setup.policy, *setup.catalog);
+  if (!policy) return Failure<ReplayError>{ReplayError::bad_policy, policy.error().message};
+  auto interference = make_interference(setup.config->world.interference);
+  if (!interference) {
+    return Failure<ReplayError>{ReplayError::bad_input, interference.error().message};
+  }
+  const Duration begin = setup.stopwatch();
+  Simulation simulation(setup, std::move(policy).value(), *interference.value());
+  simulation.run();
+
+  Run run;
+  run.events = simulation.journal().events();
+  const Audit audit = audit_run(run.events, *setup.catalog, simulation.bill());
+  if (!audit.broken.empty()) {
+    std::string message = setup.label + ": a law of every run is broken:";
+    for (const std::string& law : audit.broken) message += "\n  " + law;
+    return Failure<ReplayError>{ReplayError::broken_law, message};
+  }
+  run.result = measure(run.events, *setup.catalog, {});
+  RunResult& result = run.result;
+  result.policy = setup.label;
+  result.seed = setup.seed;
+  result.jobs_submitted = simulation.board().submitted;
+  for (const auto& [id, reason] : simulation.board().not_accepted) {
+    result.not_completed.emplace_back(std::to_string(id.value), "not accepted: " + reason);
+  }
+  result.total_cost_usd = audit.total.usd();
+  result.cost_by_purpose = audit.cost_by_purpose;
+  fill_decision_times(simulation.times().ms, result);
+  result.wall_s = to_seconds(setup.stopwatch() - begin);
+  return run;
+}
+
+}  // namespace muster::replay

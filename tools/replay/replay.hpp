@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "config/replay_config.hpp"
+#include "model/catalog.hpp"
+#include "model/event.hpp"
+#include "schedulers/registry.hpp"
+#include "tools/replay/run_result.hpp"
+#include "tools/replay/workload/workload.hpp"
+
+namespace muster::replay {
+
+enum class ReplayError : std::uint8_t { bad_policy, bad_input, broken_law };
+
+/// What one run needs. The referenced objects are only read, so that runs can go side by side.
+struct RunSetup {
+  const ReplayConfig* config = nullptr;
+  const Catalog* catalog = nullptr;
+  const Workload* workload = nullptr;
+  PolicySpec policy;
+  std::string label;  ///< the policy as it was asked for
+  std::uint64_t seed = 1;
+  std::function<Duration()> stopwatch;                              ///< measures, never decides
+  std::function<void(std::size_t over, std::size_t all)> progress;  ///< told now and then
+};
+
+struct Run {
+  RunResult result;
+  std::vector<Event> events;
+};
+
+/// Replays the workload under one policy: the actors of a live cluster, run in virtual time against
+/// the loopback cloud and the simulated world, until every job is over and every instance is gone.
+/// Checks the laws that hold in every run (capacity, one place a task, bills that agree to the last
+/// unit, every job accounted for); a broken one is an error that names it.
+Expected<Run, ReplayError> run_replay(const RunSetup& setup);
+
+}  // namespace muster::replay

@@ -1,0 +1,51 @@
+#include "tools/replay/user_actor.hpp"
+
+namespace muster::replay {
+namespace {
+
+Job with_scaled_delays(Job job, double factor) {
+  const auto scale = [factor](Duration& delay) {
+    delay = from_seconds(to_seconds(delay) * factor);
+  };
+  for (TaskSpec& task : job.tasks) {
+    scale(task.delays.fetch);
+    scale(task.delays.build);
+    scale(task.delays.init);
+    scale(task.delays.stop);
+    scale(task.delays.upload);
+  }
+  return job;
+}
+
+}  // namespace
+
+User::User(caf::actor_config& config, UserSetup setup)
+    : UserHandle::base(config), setup_(std::move(setup)), timer_(this, setup_.epoch) {}
+
+UserHandle::behavior_type User::make_behavior() {
+  submit_due();
+  return {
+      [this](over_atom, JobId, JobOutcome) { ++setup_.board->over; },
+      [](const Wakeup& wakeup) { wakeup.run(); },
+  };
+}
+
+void User::submit_due() {
+  const std::vector<WorkloadJob>& jobs = setup_.workload->jobs;
+  while (next_ < jobs.size() && jobs[next_].submit <= timer_.now()) submit(jobs[next_++]);
+  if (next_ < jobs.size()) timer_.at(jobs[next_].submit, [this] { submit_due(); });
+}
+
+void User::submit(const WorkloadJob& entry) {
+  ++setup_.board->submitted;
+  const JobId id = entry.job.id;
+  request(setup_.site, setup_.answer_timeout, accept_atom_v,
+          with_scaled_delays(entry.job, setup_.job_delay_scale), JobListener{this})
+      .then([](JobId) {},
+            [this, id](const caf::error& error) {
+              ++setup_.board->over;
+              setup_.board->not_accepted.emplace_back(id, system().render(error));
+            });
+}
+
+}  // namespace muster::replay

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/clock.hpp"
+#include "actors/messages.hpp"
+#include "tools/replay/workload/workload.hpp"
+
+namespace muster::replay {
+
+using UserHandle = JobListener::extend<caf::reacts_to<Wakeup>>;
+
+/// How far the jobs of a run have come. Owned by the run, written by the user actor.
+struct Board {
+  std::size_t submitted = 0;
+  std::size_t over = 0;  ///< completed, failed, refused or not accepted
+  std::vector<std::pair<JobId, std::string>> not_accepted;
+};
+
+struct UserSetup {
+  const Workload* workload = nullptr;
+  SiteActor site;
+  ClusterEpoch epoch;
+  Duration answer_timeout{};
+  double job_delay_scale = 1;
+  Board* board = nullptr;
+};
+
+/// Submits the jobs of a workload when their time comes and waits for them to be over.
+class User : public UserHandle::base {
+ public:
+  User(caf::actor_config& config, UserSetup setup);
+  const char* name() const override { return "muster.user"; }
+  void on_exit() override { setup_.site = nullptr; }
+
+ protected:
+  behavior_type make_behavior() override;
+
+ private:
+  void submit_due();
+  void submit(const WorkloadJob& entry);
+
+  UserSetup setup_;
+  ActorTimer<UserHandle, User> timer_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace muster::replay
