@@ -1,5 +1,6 @@
 #include "actors/virtual_time.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace muster {
@@ -26,6 +27,11 @@ bool VirtualTime::step(Instant end) {
   clock().trigger_timeout();
   drain();
   return true;
+}
+
+void VirtualTime::run_until(Instant end) {
+  while (step(end)) continue;
+  clock().current_time = std::max(clock().current_time, epoch_.start + end.time_since_epoch());
 }
 
 void VirtualTime::drop_timers() {

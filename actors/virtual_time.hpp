@@ -31,6 +31,9 @@ class VirtualTime : public caf::scheduler::test_coordinator {
   /// Jumps to the next deadline that is not after `end` and drains; false when there is none.
   bool step(Instant end);
 
+  /// Lets everything happen that is due by then; afterwards it is that time.
+  void run_until(Instant end);
+
   Instant now() { return epoch().instant(clock().now()); }
   ClusterEpoch epoch() const { return epoch_; }
 

@@ -15,14 +15,14 @@ void LoopbackCloud::on_exit() {
 CloudActor::behavior_type LoopbackCloud::make_behavior() {
   return {
       [this](launch_atom, const LaunchOrder& order, const MasterActor& master) {
-        launch(order, master);
+        rent(order, master);
       },
       [this](end_atom, InstanceId id) { end(id); },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };
 }
 
-void LoopbackCloud::launch(const LaunchOrder& order, const MasterActor& master) {
+void LoopbackCloud::rent(const LaunchOrder& order, const MasterActor& master) {
   if (!known_.insert(order.instance).second) return;
   if (setup_.max_instances > 0 && rented_.size() >= setup_.max_instances) {
     ++setup_.bill->refused;

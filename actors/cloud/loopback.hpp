@@ -55,7 +55,7 @@ class LoopbackCloud : public CloudActor::base {
   };
 
   Instant now() const { return floor_to(timer_.now(), setup_.quantum); }
-  void launch(const LaunchOrder& order, const MasterActor& master);
+  void rent(const LaunchOrder& order, const MasterActor& master);
   void come_up(InstanceId id);
   void set_up(InstanceId id);
   void end(InstanceId id);

@@ -1,0 +1,73 @@
+#include "actors/messages.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/support/builders.hpp"
+#include "tests/support/virtual_system.hpp"
+
+namespace muster {
+namespace {
+
+template <class T>
+T through_the_wire(test::VirtualSystem& system, T value) {
+  std::vector<char> bytes;
+  caf::binary_serializer out{system.actors(), bytes};
+  EXPECT_FALSE(out(value));
+  caf::binary_deserializer in{system.actors(), bytes};
+  T again;
+  EXPECT_FALSE(in(again));
+  return again;
+}
+
+TEST(Messages, AJobArrivesAsItWasSent) {
+  test::VirtualSystem system;
+  Job job = test::JobBuilder(7)
+                .tasks(2)
+                .demands(Demands({{"p3", Resources::of(1, 4, 24.5), 1.25}, {"", {}, 0.1}}))
+                .image("resnet")
+                .build();
+  job.runtime_hint = std::chrono::seconds{77};
+  job.priority = -3;
+  const Job again = through_the_wire(system, job);
+  EXPECT_EQ(again.id, job.id);
+  EXPECT_EQ(again.user, job.user);
+  EXPECT_EQ(again.priority, job.priority);
+  EXPECT_EQ(again.runtime_hint, job.runtime_hint);
+  ASSERT_EQ(again.tasks.size(), 2u);
+  EXPECT_EQ(again.tasks[1].id, job.tasks[1].id);
+  EXPECT_EQ(again.tasks[1].demands, job.tasks[1].demands);
+  EXPECT_EQ(again.tasks[1].image, "resnet");
+}
+
+TEST(Messages, SpecialNumbersSurviveTheWire) {
+  test::VirtualSystem system;
+  const Resources odd = Resources::of(std::numeric_limits<double>::infinity(), -0.0, 5e-324);
+  const Resources again = through_the_wire(system, odd);
+  EXPECT_EQ(again[Resource::gpu], std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::signbit(again[Resource::cpu]));
+  EXPECT_EQ(again[Resource::memory], 5e-324);
+}
+
+TEST(Messages, WhatWasCutOffIsAnError) {
+  test::VirtualSystem system;
+  std::vector<char> bytes;
+  caf::binary_serializer out{system.actors(), bytes};
+  Resources whole = Resources::of(1, 2, 3);
+  ASSERT_FALSE(out(whole));
+  bytes.resize(bytes.size() / 2);
+  caf::binary_deserializer in{system.actors(), bytes};
+  Resources again;
+  EXPECT_TRUE(in(again));
+}
+
+TEST(Messages, ErrorsSayWhatTheyMean) {
+  test::VirtualSystem system;
+  const caf::error error = ActorError::duplicate_job;
+  EXPECT_NE(system.actors().render(error).find("known already"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,192 @@
+#include "tools/replay/world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "tests/support/builders.hpp"
+
+namespace muster::replay {
+namespace {
+
+using test::at_s;
+using test::JobBuilder;
+
+/// Everybody runs at 1 / (number of tasks on the instance).
+class Halving : public Interference {
+ public:
+  std::uint32_t index_of(const std::string&) override { return 0; }
+  std::vector<double> throughput(std::span<const std::uint32_t> together) const override {
+    return std::vector<double>(together.size(), 1.0 / static_cast<double>(together.size()));
+  }
+};
+
+class WorldTest : public ::testing::Test {
+ protected:
+  /// A job of `seconds` of work alone.
+  void add_job(std::uint64_t id, double seconds, std::size_t tasks = 1, bool gang = true,
+               double init_s = 0) {
+    Delays delays;
+    delays.init = from_seconds(init_s);
+    WorkloadJob entry;
+    entry.job = JobBuilder(id)
+                    .demands(Demands(
+                        {{"cpu", Resources::of(0, 1, 1), 1}, {"gpu", Resources::of(0, 1, 1), 2}}))
+                    .delays(delays)
+                    .gang(gang)
+                    .tasks(tasks)
+                    .build();
+    entry.truth = {seconds, 1, "w"};
+    workload_.jobs.push_back(std::move(entry));
+  }
+  void start_world() {
+    WorldSetup setup;
+    setup.catalog = &catalog_;
+    setup.interference = &interference_;
+    setup.quantum = std::chrono::seconds{1};
+    setup.settle = std::chrono::milliseconds{2};
+    setup.wake_at = [this](Instant when) { wakes_.insert(when); };
+    world_.emplace(std::move(setup), workload_);
+    world_->set_clock([this] { return now_; });
+  }
+  void load(std::uint64_t task, std::uint64_t on, std::string_view type = "it3") {
+    world_->load(TaskId{task}, InstanceId{on}, test::type_named(catalog_, type), [this, task] {
+      done_[task] = to_seconds(floor_to(now_, std::chrono::seconds{1}));
+    });
+  }
+  void run_until(double seconds) {
+    while (!wakes_.empty() && *wakes_.begin() <= at_s(seconds)) {
+      now_ = *wakes_.begin();
+      wakes_.erase(wakes_.begin());
+      world_->wake(now_);
+    }
+    now_ = at_s(seconds);
+  }
+
+  Catalog catalog_ = test::table3_catalog();
+  Halving interference_;
+  Workload workload_;
+  std::set<Instant> wakes_;
+  std::optional<World> world_;
+  Instant now_;
+  std::map<std::uint64_t, double> done_;
+};
+
+TEST_F(WorldTest, AJobAloneIsDoneAfterItsWork) {
+  add_job(1, 100);
+  start_world();
+  load(1, 0);
+  run_until(99.9);
+  EXPECT_TRUE(done_.empty());
+  run_until(200);
+  EXPECT_EQ(done_.at(1), 100);
+}
+
+TEST_F(WorldTest, WorkEndsWithTheStepOfTimeInWhichItIsDone) {
+  add_job(1, 99.3);
+  start_world();
+  load(1, 0);
+  run_until(200);
+  EXPECT_EQ(done_.at(1), 100);
+}
+
+TEST_F(WorldTest, AJobWithoutWorkTakesOneStep) {
+  add_job(1, 0);
+  start_world();
+  run_until(5);
+  load(1, 0);
+  run_until(200);
+  EXPECT_EQ(done_.at(1), 6);
+}
+
+TEST_F(WorldTest, ProgressBeginsAfterInitialisation) {
+  add_job(1, 100, 1, true, 30);
+  start_world();
+  load(1, 0);
+  run_until(200);
+  EXPECT_EQ(done_.at(1), 130);
+}
+
+TEST_F(WorldTest, NeighboursSlowEachOtherWhileTheyAreTogether) {
+  add_job(1, 100);
+  add_job(2, 30);
+  start_world();
+  load(1, 0);
+  run_until(40);
+  load(2, 0);  // both at half pace: 2 is done at 100, 1 has done 70 by then
+  EXPECT_DOUBLE_EQ(world_->throughput(TaskId{1}), 0.5);
+  run_until(300);
+  EXPECT_EQ(done_.at(2), 100);
+  EXPECT_EQ(done_.at(1), 130);
+}
+
+TEST_F(WorldTest, WhatWasDoneIsKeptWhenATaskIsUnloaded) {
+  add_job(1, 100);
+  start_world();
+  load(1, 0);
+  run_until(60);
+  world_->unload(TaskId{1});
+  run_until(500);
+  EXPECT_TRUE(done_.empty());
+  load(1, 1);
+  run_until(1000);
+  EXPECT_EQ(done_.at(1), 540);
+}
+
+TEST_F(WorldTest, AGangProgressesWhenAllAreLoadedAtThePaceOfTheSlowest) {
+  add_job(1, 100, 2);
+  add_job(2, 1000);
+  start_world();
+  load(2, 1);
+  load(1, 0);
+  run_until(50);
+  load(101, 1);  // shares instance 1 with job 2
+  EXPECT_DOUBLE_EQ(world_->throughput(TaskId{1}), 0.5);
+  run_until(3000);
+  EXPECT_EQ(done_.at(1), 250);
+  EXPECT_EQ(done_.at(101), 250);
+}
+
+TEST_F(WorldTest, AGangStandsStillWhenOneOfItIsUnloaded) {
+  add_job(1, 100, 2);
+  start_world();
+  load(1, 0);
+  load(101, 1);
+  run_until(40);
+  world_->unload(TaskId{101});
+  run_until(100);
+  load(101, 2);
+  run_until(1000);
+  EXPECT_EQ(done_.at(1), 160);
+}
+
+TEST_F(WorldTest, TasksThatAreNoGangAreDoneOneByOne) {
+  add_job(1, 100, 2, false);
+  start_world();
+  load(1, 0);
+  run_until(10);
+  load(101, 1);
+  run_until(1000);
+  EXPECT_EQ(done_.at(1), 100);
+  EXPECT_EQ(done_.at(101), 110);
+}
+
+TEST_F(WorldTest, AFasterFamilyDoesTheWorkSooner) {
+  add_job(1, 100);
+  start_world();
+  load(1, 0, "it1");
+  run_until(1000);
+  EXPECT_EQ(done_.at(1), 50);
+}
+
+TEST_F(WorldTest, WhatAStepBeganCountsFromItsBeginning) {
+  add_job(1, 100);
+  start_world();
+  run_until(10.7);
+  load(1, 0);
+  run_until(1000);
+  EXPECT_EQ(done_.at(1), 110);
+}
+
+}  // namespace
+}  // namespace muster::replay

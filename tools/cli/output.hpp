@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <iosfwd>
+#include <string>
+
+#include "model/time.hpp"
+
+namespace muster::cli {
+
+/// Says on standard error what went wrong, in the command's own voice.
+void complain(const std::string& message);
+
+/// Writes a whole file by way of `write`, or standard output when the name is "-". Nothing is left
+/// half-written: the file appears under its name when it is complete. False after a complaint.
+bool write_output(const std::filesystem::path& file,
+                  const std::function<void(std::ostream&)>& write);
+
+/// Time since the command began, by a clock that only runs forward. It measures, never decides.
+Duration elapsed();
+
+}  // namespace muster::cli

@@ -1,0 +1,249 @@
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "config/catalog_file.hpp"
+#include "config/replay_config.hpp"
+#include "storage/event_log.hpp"
+#include "tools/cli/commands.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/replay/metrics.hpp"
+#include "tools/replay/replay.hpp"
+#include "tools/report/html_report.hpp"
+#include "tools/report/json_report.hpp"
+#include "tools/report/progress.hpp"
+#include "tools/report/table.hpp"
+
+namespace muster::cli {
+namespace {
+
+using replay::Run;
+using replay::RunResult;
+using replay::RunSetup;
+
+struct ReplayOptions {
+  std::string config;
+  std::vector<std::string> policies;
+  std::vector<std::string> overrides;
+  std::optional<std::uint64_t> seed;
+  unsigned jobs = 0;
+  std::string json;
+  std::string html;
+  std::string events;
+};
+
+/// One run that is wanted, and what came of it.
+struct Planned {
+  RunSetup setup;
+  std::optional<RunResult> result;
+  std::string error;
+};
+
+/// Everything that the runs share, read before the first one starts.
+struct Session {
+  ReplayConfig config;
+  Catalog catalog;
+  std::vector<replay::Workload> workloads;  ///< one a trial
+  std::vector<Planned> runs;
+};
+
+/// The file for one run's events: the name itself when there is one run, else with policy and seed.
+std::string events_file(const std::string& wanted, const Planned& run, std::size_t runs) {
+  if (runs == 1) return wanted;
+  std::filesystem::path path(wanted);
+  std::string label = run.setup.label + "." + std::to_string(run.setup.seed);
+  std::replace(label.begin(), label.end(), '/', '_');
+  const std::string name = path.stem().string() + "." + label + path.extension().string();
+  return (path.parent_path() / name).string();
+}
+
+/// Writes the log when a file is wanted, and takes its digest in any case. False after a complaint.
+bool write_log(const Run& run, const Planned& planned, const std::string& file, RunResult& result) {
+  const LogHeader header{planned.setup.label, planned.setup.seed, *planned.setup.catalog};
+  bool complete = false;
+  const auto stream_to = [&](std::ostream* out) {
+    EventLogWriter writer(out, header);
+    for (const Event& event : run.events) writer.write(event);
+    auto digest = writer.finish();
+    complete = digest.has_value();
+    if (complete) result.event_log_sha256 = std::move(digest).value();
+  };
+  if (file.empty()) {
+    stream_to(nullptr);
+    return complete;
+  }
+  return write_output(file, [&](std::ostream& out) { stream_to(&out); }) && complete;
+}
+
+/// Reads config, catalog and workloads. False after a complaint.
+bool read_inputs(const ReplayOptions& options, Session& session) {
+  auto config = load_replay_config(options.config, options.overrides);
+  if (!config) {
+    complain(config.error().message);
+    return false;
+  }
+  session.config = std::move(config).value();
+  if (options.seed) session.config.seed = *options.seed;
+  if (!options.policies.empty()) session.config.policies = options.policies;
+  auto catalog = load_catalog(session.config.catalog);
+  if (!catalog) {
+    complain(catalog.error().message);
+    return false;
+  }
+  session.catalog = std::move(catalog).value();
+  for (std::uint32_t trial = 0; trial < session.config.trials; ++trial) {
+    auto workload = replay::read_workload(session.config.workload, session.config.seed + trial);
+    if (!workload) {
+      complain(workload.error().message);
+      return false;
+    }
+    session.workloads.push_back(std::move(workload).value());
+  }
+  return true;
+}
+
+/// Lays out one run a policy and trial. False after a complaint.
+bool plan_runs(Session& session) {
+  for (std::size_t trial = 0; trial < session.workloads.size(); ++trial) {
+    for (const std::string& label : session.config.policies) {
+      auto spec = parse_policy_spec(label);
+      if (!spec) {
+        complain(spec.error().message);
+        return false;
+      }
+      if (auto made = make_policy(spec.value(), session.catalog); !made) {
+        complain(made.error().message);
+        return false;
+      }
+      Planned planned;
+      planned.setup.config = &session.config;
+      planned.setup.catalog = &session.catalog;
+      planned.setup.workload = &session.workloads[trial];
+      planned.setup.policy = std::move(spec).value();
+      planned.setup.label = label;
+      planned.setup.seed = session.config.seed + trial;
+      planned.setup.stopwatch = elapsed;
+      session.runs.push_back(std::move(planned));
+    }
+  }
+  return true;
+}
+
+void perform(Planned& planned, const std::string& events, std::size_t runs) {
+  auto run = replay::run_replay(planned.setup);
+  if (!run) {
+    planned.error = run.error().message;
+    return;
+  }
+  RunResult result = std::move(run->result);
+  const std::string file = events.empty() ? "" : events_file(events, planned, runs);
+  if (!write_log(run.value(), planned, file, result)) {
+    planned.error = "the event log could not be written";
+    return;
+  }
+  planned.result = std::move(result);
+}
+
+/// Runs everything on as many threads as asked for; each run is a world of its own.
+void perform_all(const ReplayOptions& options, Session& session) {
+  report::Progress progress(elapsed);
+  for (Planned& run : session.runs) {
+    const std::size_t line = progress.add(run.setup.label);
+    run.setup.progress = [&progress, line](std::size_t over, std::size_t all) {
+      progress.update(line, over, all);
+    };
+  }
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  const std::size_t wanted = options.jobs > 0 ? options.jobs : cores;
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < session.runs.size(); i = next++) {
+      perform(session.runs[i], options.events, session.runs.size());
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < std::min(wanted, session.runs.size()); ++i) {
+    threads.emplace_back(work);
+  }
+  work();
+  for (std::thread& thread : threads) thread.join();
+  progress.finish();
+}
+
+/// Says which jobs did not complete, once a policy.
+void list_incomplete(const std::vector<RunResult>& results) {
+  constexpr std::size_t kShown = 10;
+  for (const RunResult& result : results) {
+    const std::size_t count = result.not_completed.size();
+    for (std::size_t i = 0; i < std::min(count, kShown); ++i) {
+      const auto& [job, reason] = result.not_completed[i];
+      std::cerr << result.policy << ": job " << job << " did not complete: " << reason << "\n";
+    }
+    if (count > kShown) {
+      std::cerr << result.policy << ": " << count - kShown << " more did not complete\n";
+    }
+  }
+}
+
+int report_all(const ReplayOptions& options, const Session& session) {
+  std::vector<RunResult> results;
+  for (const Planned& run : session.runs) {
+    if (!run.result) {
+      complain(run.error);
+      return kFailed;
+    }
+    results.push_back(*run.result);
+  }
+  replay::normalize_costs(results);
+  list_incomplete(results);
+  if (options.json != "-") {
+    std::cout << session.workloads.front().description << "\n\n" << report::render_table(results);
+  }
+  bool written = true;
+  if (!options.json.empty()) {
+    written &=
+        write_output(options.json, [&](std::ostream& out) { out << report::render_json(results); });
+  }
+  if (!options.html.empty()) {
+    written &= write_output(options.html, [&](std::ostream& out) {
+      out << report::render_html(session.config.name, results);
+    });
+    if (written && options.json != "-") std::cout << "\nreport: " << options.html << "\n";
+  }
+  return written ? kDone : kFailed;
+}
+
+int run_command(const ReplayOptions& options) {
+  Session session;
+  if (!read_inputs(options, session)) return kFailed;
+  if (!plan_runs(session)) return kUsage;
+  perform_all(options, session);
+  return report_all(options, session);
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<ReplayOptions>();
+  CLI::App* command =
+      app.add_subcommand("replay", "Replay a workload in virtual time and say what it would cost");
+  command->add_option("config", options->config, "replay config (TOML)")->required();
+  command->add_option("--policy", options->policies,
+                      "NAME[,key=value...]; several compare, the first is the yardstick");
+  command->add_option("--seed", options->seed, "seed of everything that chance decides");
+  command->add_option("--set", options->overrides, "dotted.key=value, overrides the config");
+  command->add_option("--threads", options->jobs, "runs at a time; 0: one a core");
+  command->add_option("--json", options->json, "write the results as JSON; - for standard output");
+  command->add_option("--html", options->html, "write a report with plots");
+  command->add_option("--events", options->events, "write the event log, for muster explain");
+  command->callback([options, &exit_code] { exit_code = run_command(*options); });
+}
+
+}  // namespace muster::cli
