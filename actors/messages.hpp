@@ -22,6 +22,7 @@ struct StartOrder {
   Resources granted;  ///< what the attempt may use on this instance
 };
 
+/// What can become of an attempt.
 enum class WorkerReportKind : std::uint8_t { started, left, finished, failed };
 
 /// What became of an attempt, as its worker saw it. Durations belong to the kinds they are named
@@ -54,6 +55,7 @@ struct LaunchOrder {
   std::uint8_t market = 0;
 };
 
+/// What can become of an instance that was ordered.
 enum class CloudReportKind : std::uint8_t { up, refused, gone };
 
 /// What became of an order, as the cloud saw it.
@@ -122,6 +124,7 @@ CAF_ADD_TYPE_ID(muster, (muster::Wakeup))
 CAF_ADD_TYPE_ID(muster, (muster::JobOutcome))
 CAF_ADD_TYPE_ID(muster, (muster::ActorError))
 CAF_ADD_ATOM(muster, muster, accept_atom, "accept")
+CAF_ADD_ATOM(muster, muster, cancel_atom, "cancel")
 CAF_ADD_ATOM(muster, muster, over_atom, "over")
 CAF_ADD_ATOM(muster, muster, hello_atom, "hello")
 CAF_ADD_ATOM(muster, muster, start_atom, "start")
@@ -148,6 +151,7 @@ using JobListener = caf::typed_actor<caf::reacts_to<over_atom, JobId, JobOutcome
 /// Owns a cell: its jobs, its instances, and what is decided about them.
 using MasterActor =
     caf::typed_actor<caf::replies_to<accept_atom, Job, JobListener>::with<JobId>,
+                     caf::reacts_to<cancel_atom, JobId>,
                      caf::reacts_to<hello_atom, InstanceId, WorkerActor>,
                      caf::reacts_to<WorkerReport>, caf::reacts_to<CloudReport>,
                      caf::replies_to<load_atom>::with<LoadReport>, caf::reacts_to<Wakeup>>;
@@ -158,6 +162,7 @@ using CloudActor = caf::typed_actor<caf::reacts_to<launch_atom, LaunchOrder, Mas
 
 /// Takes jobs in at one place of the world and hands them to masters.
 using SiteActor = caf::typed_actor<caf::replies_to<accept_atom, Job, JobListener>::with<JobId>,
+                                   caf::reacts_to<cancel_atom, JobId>,
                                    caf::reacts_to<over_atom, JobId, JobOutcome>>;
 
 }  // namespace muster

@@ -1,7 +1,6 @@
 # Every library the project uses; all come from Debian 12 (tools/packages.txt).
 find_package(CAF 0.17.6 REQUIRED COMPONENTS core io openssl)
 find_package(OpenSSL REQUIRED)
-find_package(spdlog CONFIG REQUIRED)
 find_package(fmt CONFIG REQUIRED)
 find_package(tomlplusplus CONFIG REQUIRED)
 find_package(nlohmann_json CONFIG REQUIRED)

@@ -19,8 +19,9 @@ struct SyntheticWorkload {
   std::uint32_t jobs = 100;
   std::uint32_t tasks_per_job = 1;
   double mean_gap_s = 1200;     ///< mean of the exponential gaps between arrivals
-  double min_duration_h = 0.5;  ///< durations are uniform between the two
+  double min_duration_h = 0.5;  ///< durations are drawn between the two
   double max_duration_h = 3;
+  bool log_uniform = false;  ///< draws them uniformly on a logarithmic scale
 };
 
 /// What is submitted, and when.
@@ -31,6 +32,7 @@ struct WorkloadConfig {
   SyntheticWorkload synthetic;
 };
 
+/// None at all, the same for every pair of tasks, or by a matrix of pairs.
 enum class InterferenceModel : std::uint8_t { none, uniform, pairwise };
 
 /// How much tasks on one instance slow each other.
@@ -46,9 +48,9 @@ struct WorldConfig {
   Duration quantum{
       std::chrono::seconds{1}};  ///< everything in the world happens at multiples of it
   Duration settle{
-      std::chrono::milliseconds{2}};  ///< how long after its instant a completion is seen
-  Duration max_idle{std::chrono::hours{24}};       ///< ends a run in which jobs only wait for so long
-  double job_delay_scale = 1;         ///< factor on every delay of jobs and tasks
+      std::chrono::milliseconds{2}};          ///< how long after its instant a completion is seen
+  Duration max_idle{std::chrono::hours{24}};  ///< ends a run in which jobs only wait for so long
+  double job_delay_scale = 1;                 ///< factor on every delay of jobs and tasks
   InterferenceConfig interference;
 };
 
@@ -61,7 +63,8 @@ struct CloudConfig {
 struct MasterConfig {
   Duration round_settle{std::chrono::milliseconds{1}};  ///< from a round's tick to the decision
   Duration sample_timeout{std::chrono::seconds{2}};     ///< how long workers may take to answer
-  Duration accept_timeout{std::chrono::seconds{10}};     ///< how long it may take to accept a job
+  Duration accept_timeout{std::chrono::seconds{10}};    ///< how long it may take to accept a job
+  Duration refusal_rest{std::chrono::minutes{10}};  ///< how long what a cloud refused is left alone
   std::uint32_t max_attempts = 5;   ///< failed attempts before a task's job is given up
   std::uint32_t max_instances = 0;  ///< hard cap; 0: none
   double max_usd_h = 0;             ///< hard cap on the rate of spending; 0: none

@@ -19,6 +19,7 @@ Master::Master(MasterParts parts)
       journal_(parts.journal),
       caps_(parts.caps),
       max_attempts_(parts.max_attempts),
+      refusal_rest_(parts.refusal_rest),
       rng_(parts.seed),
       state_(*parts.catalog) {}
 
@@ -48,7 +49,9 @@ AcceptResult Master::accept(Job job, Instant now) {
 
 void Master::instance_up(InstanceId id, Instant now) {
   const InstanceRow* row = state_.find(id);
-  if (row != nullptr && !row->up) record(InstanceUp{id}, now);
+  if (row == nullptr || row->up) return;
+  record(InstanceUp{id}, now);
+  reconcile(now);
 }
 
 void Master::instance_ready(InstanceId id, Instant now) {
@@ -61,8 +64,29 @@ void Master::instance_ready(InstanceId id, Instant now) {
 void Master::instance_refused(InstanceId id, Instant now) {
   const InstanceRow* row = state_.find(id);
   if (row == nullptr || row->phase != InstancePhase::requested) return;
+  const std::vector<Slot> meant_for_it = row->planned;
+  resting_until_[{row->type, row->market}] = now + refusal_rest_;
   const Refusal refusal{RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
   record(LaunchRefused{id, refusal}, now);
+  for (Slot slot : meant_for_it) record(TaskRefused{state_.task(slot).id, refusal}, now);
+  for (Slot slot : meant_for_it) let_go_of_peers(state_.job(state_.task(slot).job), refusal, now);
+  reconcile(now);
+}
+
+/// A gang runs whole or not at all: when one task has no place, the others give theirs back, so
+/// that nothing is rented for a gang that cannot progress.
+void Master::let_go_of_peers(const JobRow& job, const Refusal& reason, Instant now) {
+  if (!job.job.gang) return;
+  const std::vector<Slot> tasks = job.tasks;
+  for (Slot slot : tasks) {
+    const TaskRow& peer = state_.task(slot);
+    if (peer.target == kNoSlot) continue;
+    const InstanceId target = state_.instance(peer.target).id;
+    record(TaskUnassigned{peer.id, {CauseCode::evicted, 0}}, now);
+    stop_if_running(peer.id, now);
+    refuse(peer.id, reason, now);
+    release_if_unused(target, now);
+  }
 }
 
 void Master::instance_gone(InstanceId id, Instant now) {
@@ -113,6 +137,12 @@ void Master::task_failed(const TaskFailed& news, Instant now) {
   } else if (++failures_[news.task] >= max_attempts_) {
     give_up(job, JobOutcome::failed, now);
   }
+  reconcile(now);
+}
+
+void Master::cancel(JobId id, Instant now) {
+  if (state_.find(id) == nullptr || given_up_.contains(id)) return;
+  give_up(id, JobOutcome::cancelled, now);
   reconcile(now);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,9 +24,11 @@ struct MasterParts {
   Journal* journal = nullptr;
   MasterCaps caps;
   std::uint32_t max_attempts = 5;  ///< failed attempts of a task before its job is given up
+  Duration refusal_rest{};         ///< how long what the cloud refused is not asked for again
   std::uint64_t seed = 1;
 };
 
+/// What a master says to a job that it is offered.
 enum class AcceptResult { accepted, known_already, invalid };
 
 /// Owns a cell: its jobs, its instances, and what is decided about them. Everything that happens
@@ -36,6 +39,8 @@ class Master {
   explicit Master(MasterParts parts);
 
   AcceptResult accept(Job job, Instant now);
+  /// Ends the job as soon as its tasks have stopped.
+  void cancel(JobId id, Instant now);
 
   void instance_up(InstanceId id, Instant now);
   void instance_ready(InstanceId id, Instant now);
@@ -69,17 +74,23 @@ class Master {
   ClusterView view(Instant now) const { return {state_, *catalog_, now}; }
   void record(EventBody body, Instant now);
   void apply_plan(const Plan& plan, Instant now);
+  PlanLimits limits(Instant now);
+  std::vector<InstanceId> order_launches(const Plan& plan, const CheckedPlan& checked, Instant now);
   void apply_places(const Plan& plan, const CheckedPlan& checked, Instant now);
+  void release_if_unused(InstanceId id, Instant now);
   void place(const Place& place, InstanceId to, Instant now);
   void stop_if_running(TaskId id, Instant now);
   void restart_peers(const JobRow& job, Instant now);
   void refuse(TaskId id, const Refusal& refusal, Instant now);
   void take_refusal(const Refuse& part, Instant now);
   void count_throughput(std::span<const ThroughputSample> samples);
+  void let_go_of_peers(const JobRow& job, const Refusal& reason, Instant now);
   void end_job_if_done(JobId id, Instant now);
   void finish_job(JobId id, JobOutcome outcome, Instant now);
   void give_up(JobId id, JobOutcome outcome, Instant now);
   void reconcile(Instant now);
+  bool lacks_place(const JobRow& job) const;
+  std::optional<Refusal> gang_hindrance(const JobRow& job) const;
   std::optional<Refusal> hindrance(const TaskRow& task) const;
   void end_empty_instances(Instant now);
 
@@ -88,9 +99,11 @@ class Master {
   Journal* journal_;
   MasterCaps caps_;
   std::uint32_t max_attempts_;
+  Duration refusal_rest_;
   Rng rng_;
   ClusterState state_;
   Ledger ledger_;
+  std::map<std::pair<TypeId, Market>, Instant> resting_until_;
   std::vector<Event> uncommitted_;
   std::vector<Effect> effects_;
   std::vector<InstanceId> releasing_;  ///< released, waiting for their last task to leave

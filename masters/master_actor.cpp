@@ -24,6 +24,10 @@ MasterActor::behavior_type MasterNode::make_behavior() {
       [this](accept_atom, Job& job, const JobListener& listener) {
         return accept(std::move(job), listener);
       },
+      [this](cancel_atom, JobId id) {
+        master_.cancel(id, now());
+        carry_out();
+      },
       [this](hello_atom, InstanceId id, const WorkerActor& worker) {
         workers_[id] = worker;
         master_.instance_ready(id, now());

@@ -1,6 +1,7 @@
 // The part of a master that turns plans into events and effects.
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "masters/master.hpp"
@@ -19,7 +20,7 @@ void Master::round(std::span<const ThroughputSample> samples, Instant now) {
 
 void Master::apply_plan(const Plan& plan, Instant now) {
   for (const Refuse& part : plan.refusals) take_refusal(part, now);
-  const CheckedPlan checked = check_plan(plan, state_, caps_);
+  const CheckedPlan checked = check_plan(plan, state_, limits(now));
   apply_places(plan, checked, now);
   for (std::size_t i = 0; i < plan.stops.size(); ++i) {
     const Stop& stop = plan.stops[i];
@@ -29,6 +30,10 @@ void Master::apply_plan(const Plan& plan, Instant now) {
     }
     record(TaskUnassigned{stop.task, stop.cause}, now);
     stop_if_running(stop.task, now);
+  }
+  for (std::size_t i = 0; i < plan.places.size(); ++i) {
+    const auto* id = std::get_if<InstanceId>(&plan.places[i].to);
+    if (checked.places[i] && id != nullptr) release_if_unused(*id, now);
   }
   for (std::size_t i = 0; i < plan.releases.size(); ++i) {
     const Release& release = plan.releases[i];
@@ -41,9 +46,30 @@ void Master::apply_plan(const Plan& plan, Instant now) {
   }
 }
 
-void Master::apply_places(const Plan& plan, const CheckedPlan& checked, Instant now) {
+PlanLimits Master::limits(Instant now) {
+  std::erase_if(resting_until_, [now](const auto& entry) { return entry.second <= now; });
+  PlanLimits limits{caps_, {}};
+  for (const auto& [offer, until] : resting_until_) limits.resting.push_back(offer);
+  return limits;
+}
+
+/// Asks for what the oldest job needs first: where the cloud has not enough for all, one gang gets
+/// whole what several would get in parts.
+std::vector<InstanceId> Master::order_launches(const Plan& plan, const CheckedPlan& checked,
+                                               Instant now) {
+  std::vector<TaskId> oldest(plan.launches.size());
+  for (const Place& part : plan.places) {
+    const auto* launch = std::get_if<LaunchIndex>(&part.to);
+    if (launch != nullptr && launch->value < oldest.size()) {
+      oldest[launch->value] = std::min(oldest[launch->value], part.task);
+    }
+  }
+  std::vector<std::size_t> order(plan.launches.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return oldest[a] < oldest[b]; });
   std::vector<InstanceId> launched(plan.launches.size());
-  for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+  for (std::size_t i : order) {
     if (!checked.launched(i)) continue;
     const Launch& launch = plan.launches[i];
     launched[i] = InstanceId{next_instance_++};
@@ -52,6 +78,11 @@ void Master::apply_places(const Plan& plan, const CheckedPlan& checked, Instant 
            now);
     effects_.push_back(LaunchInstance{launched[i], launch.type, launch.market});
   }
+  return launched;
+}
+
+void Master::apply_places(const Plan& plan, const CheckedPlan& checked, Instant now) {
+  const std::vector<InstanceId> launched = order_launches(plan, checked, now);
   std::vector<Slot> moved_jobs;
   for (std::size_t i = 0; i < plan.places.size(); ++i) {
     const Place& part = plan.places[i];
@@ -66,6 +97,16 @@ void Master::apply_places(const Plan& plan, const CheckedPlan& checked, Instant 
     place(part, id != nullptr ? *id : launched[std::get<LaunchIndex>(part.to).value], now);
   }
   for (Slot job : moved_jobs) restart_peers(state_.job(job), now);
+}
+
+/// An instance that was meant for tasks which then got no place there, and that has no others, is
+/// given back: it would only take the cloud's room away from what those tasks still lack.
+void Master::release_if_unused(InstanceId id, Instant now) {
+  const InstanceRow* row = state_.find(id);
+  if (row == nullptr || row->released) return;
+  if (!row->planned.empty() || !row->occupants.empty()) return;
+  record(ReleaseDecided{id, {CauseCode::empty, -row->price.usd_h()}}, now);
+  releasing_.push_back(id);
 }
 
 void Master::place(const Place& place, InstanceId to, Instant now) {
@@ -116,6 +157,12 @@ void Master::reconcile(Instant now) {
   for (const TaskRow& task : state_.assigned()) waiting.push_back(task.slot);
   for (Slot slot : waiting) {
     const TaskRow& task = state_.task(slot);
+    if (task.phase != TaskPhase::assigned) continue;  // let go of with a peer
+    if (lacks_place(state_.job(task.job))) {
+      const Refusal reason{RefusalKind::not_now, RefusalCode::awaiting_peers, {}, 0, 0};
+      let_go_of_peers(state_.job(task.job), reason, now);
+      continue;
+    }
     if (const auto reason = hindrance(task)) {
       refuse(task.id, *reason, now);
       continue;
@@ -128,16 +175,29 @@ void Master::reconcile(Instant now) {
   end_empty_instances(now);
 }
 
-std::optional<Refusal> Master::hindrance(const TaskRow& task) const {
-  const JobRow& job = state_.job(task.job);
-  if (job.job.gang && job.tasks.size() > 1) {
-    for (Slot slot : job.tasks) {
-      const TaskPhase phase = state_.task(slot).phase;
-      if (phase == TaskPhase::stopping || phase == TaskPhase::pending) {
-        return Refusal{RefusalKind::not_now, RefusalCode::awaiting_peers, {}, 0, 0};
-      }
+/// A task of the gang has no place, so that the others cannot start either.
+bool Master::lacks_place(const JobRow& job) const {
+  return job.job.gang && job.pending > 0;
+}
+
+/// What keeps a gang from starting: a task that has still to stop, or an instance that the cloud
+/// may still refuse. Once every instance is up, each task starts as soon as its own is ready.
+std::optional<Refusal> Master::gang_hindrance(const JobRow& job) const {
+  if (!job.job.gang) return std::nullopt;
+  for (Slot slot : job.tasks) {
+    const TaskRow& peer = state_.task(slot);
+    if (peer.phase == TaskPhase::stopping) {
+      return Refusal{RefusalKind::not_now, RefusalCode::awaiting_peers, {}, 0, 0};
+    }
+    if (peer.phase == TaskPhase::assigned && !state_.instance(peer.target).up) {
+      return Refusal{RefusalKind::not_now, RefusalCode::awaiting_instance, {}, 0, 0};
     }
   }
+  return std::nullopt;
+}
+
+std::optional<Refusal> Master::hindrance(const TaskRow& task) const {
+  if (const auto reason = gang_hindrance(state_.job(task.job))) return reason;
   const InstanceRow& place = state_.instance(task.target);
   if (place.phase != InstancePhase::ready) {
     return Refusal{RefusalKind::not_now, RefusalCode::awaiting_instance, {}, 0, 0};

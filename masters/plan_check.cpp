@@ -14,8 +14,8 @@ Refusal outdated() {
 /// Works through a plan in the order launches, places, stops, releases.
 class PlanChecker {
  public:
-  PlanChecker(const Plan& plan, const ClusterState& state, const MasterCaps& caps)
-      : plan_(plan), state_(state), caps_(caps) {
+  PlanChecker(const Plan& plan, const ClusterState& state, const PlanLimits& limits)
+      : plan_(plan), state_(state), limits_(limits) {
     result_.launches.resize(plan.launches.size());
     result_.places.resize(plan.places.size());
     result_.stops.resize(plan.stops.size());
@@ -27,6 +27,7 @@ class PlanChecker {
     for (std::size_t i = 0; i < plan_.places.size(); ++i) result_.places[i] = check_place(i);
     for (std::size_t i = 0; i < plan_.stops.size(); ++i) result_.stops[i] = check_stop(i);
     settle_capacity();
+    keep_gangs_whole();
     check_releases();
     return std::move(result_);
   }
@@ -42,19 +43,31 @@ class PlanChecker {
     for (std::size_t i = 0; i < plan_.launches.size(); ++i) {
       const Launch& launch = plan_.launches[i];
       const double price = state_.catalog().price(launch.type, launch.market).usd_h();
-      if (caps_.max_instances > 0 && count >= caps_.max_instances) {
-        result_.launches[i] = Refusal{RefusalKind::not_now, RefusalCode::instance_cap, {}, 1, 0};
-      } else if (caps_.max_usd_h > 0 && usd_h + price > caps_.max_usd_h) {
-        result_.launches[i] = Refusal{RefusalKind::not_now,
-                                      RefusalCode::spend_cap,
-                                      {},
-                                      price,
-                                      std::max(0.0, caps_.max_usd_h - usd_h)};
-      } else {
-        ++count;
-        usd_h += price;
-      }
+      result_.launches[i] = check_launch(launch, count, usd_h);
+      if (result_.launches[i]) continue;
+      ++count;
+      usd_h += price;
     }
+  }
+
+  std::optional<Refusal> check_launch(const Launch& launch, std::size_t count, double usd_h) const {
+    const auto& [caps, resting] = limits_;
+    const double price = state_.catalog().price(launch.type, launch.market).usd_h();
+    if (std::find(resting.begin(), resting.end(), std::pair(launch.type, launch.market)) !=
+        resting.end()) {
+      return Refusal{RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
+    }
+    if (caps.max_instances > 0 && count >= caps.max_instances) {
+      return Refusal{RefusalKind::not_now, RefusalCode::instance_cap, {}, 1, 0};
+    }
+    if (caps.max_usd_h > 0 && usd_h + price > caps.max_usd_h) {
+      return Refusal{RefusalKind::not_now,
+                     RefusalCode::spend_cap,
+                     {},
+                     price,
+                     std::max(0.0, caps.max_usd_h - usd_h)};
+    }
+    return std::nullopt;
   }
 
   std::optional<Refusal> check_place(std::size_t i) {
@@ -111,6 +124,40 @@ class PlanChecker {
         }
         room.committed = total;
       }
+    }
+  }
+
+  /// A gang starts whole or not at all: when one of its waiting tasks gets no place, the others
+  /// get none either. Refusing places never overfills anything.
+  void keep_gangs_whole() {
+    std::unordered_map<Slot, std::size_t> placed;
+    const auto waits = [this](std::size_t i) {
+      return state_.find(plan_.places[i].task)->phase == TaskPhase::pending;
+    };
+    for (std::size_t i = 0; i < plan_.places.size(); ++i) {
+      if (!result_.places[i] && waits(i)) ++placed[state_.find(plan_.places[i].task)->job];
+    }
+    for (std::size_t i = 0; i < plan_.places.size(); ++i) {
+      if (result_.places[i] || !waits(i)) continue;
+      const JobRow& job = state_.job(state_.find(plan_.places[i].task)->job);
+      if (job.job.gang && placed[job.slot] < job.pending) {
+        result_.places[i] = Refusal{RefusalKind::not_now, RefusalCode::awaiting_peers, {}, 0, 0};
+      }
+    }
+    drop_useless_launches();
+  }
+
+  /// A launch that lost all its tasks is not made; one that was planned without any is.
+  void drop_useless_launches() {
+    std::vector<std::uint32_t> meant(plan_.launches.size(), 0), stand(plan_.launches.size(), 0);
+    for (std::size_t i = 0; i < plan_.places.size(); ++i) {
+      const auto* launch = std::get_if<LaunchIndex>(&plan_.places[i].to);
+      if (launch == nullptr || launch->value >= meant.size()) continue;
+      ++meant[launch->value];
+      stand[launch->value] += !result_.places[i];
+    }
+    for (std::size_t i = 0; i < meant.size(); ++i) {
+      if (meant[i] > 0 && stand[i] == 0 && !result_.launches[i]) result_.launches[i] = outdated();
     }
   }
 
@@ -180,7 +227,7 @@ class PlanChecker {
 
   const Plan& plan_;
   const ClusterState& state_;
-  const MasterCaps& caps_;
+  const PlanLimits& limits_;
   CheckedPlan result_;
   std::unordered_set<TaskId> placed_;
   std::unordered_map<std::uint64_t, Room> room_;  // looked up only, never iterated
@@ -188,8 +235,8 @@ class PlanChecker {
 
 }  // namespace
 
-CheckedPlan check_plan(const Plan& plan, const ClusterState& state, const MasterCaps& caps) {
-  return PlanChecker(plan, state, caps).run();
+CheckedPlan check_plan(const Plan& plan, const ClusterState& state, const PlanLimits& limits) {
+  return PlanChecker(plan, state, limits).run();
 }
 
 }  // namespace muster

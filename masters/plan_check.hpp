@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "model/cluster_state.hpp"
@@ -12,6 +14,15 @@ namespace muster {
 struct MasterCaps {
   std::uint32_t max_instances = 0;  ///< 0: none
   double max_usd_h = 0;             ///< 0: none
+};
+
+/// What the cloud refused lately and is not asked for again yet.
+using RestingOffers = std::vector<std::pair<TypeId, Market>>;
+
+/// Everything a plan is held against besides the state.
+struct PlanLimits {
+  MasterCaps caps;
+  RestingOffers resting;
 };
 
 /// What became of one launch or place of a plan: nothing said against it, or why it is refused.
@@ -26,6 +37,6 @@ struct CheckedPlan {
 
 /// Holds a plan against the present state: unknown, outdated, over-capacity and over-cap parts are
 /// refused, the rest can be carried out together. Checking the rest again refuses nothing.
-CheckedPlan check_plan(const Plan& plan, const ClusterState& state, const MasterCaps& caps);
+CheckedPlan check_plan(const Plan& plan, const ClusterState& state, const PlanLimits& limits);
 
 }  // namespace muster

@@ -12,6 +12,7 @@
 
 namespace muster {
 
+/// How far a task has come.
 enum class TaskPhase : std::uint8_t {
   pending,   ///< has no place
   assigned,  ///< has a place, is not there yet
@@ -21,6 +22,7 @@ enum class TaskPhase : std::uint8_t {
   finished
 };
 
+/// What the state knows of one task of an unfinished job.
 struct TaskRow {
   TaskId id;
   Slot slot = kNoSlot;
@@ -38,6 +40,7 @@ struct TaskRow {
   SlotLinks queue;         ///< in the pending or in the assigned list
 };
 
+/// What the state knows of an unfinished job.
 struct JobRow {
   Job job;
   Slot slot = kNoSlot;
@@ -52,8 +55,10 @@ struct JobRow {
   bool migrating() const { return pending + running + finished < tasks.size(); }
 };
 
+/// How far an instance has come; one that is gone has no row.
 enum class InstancePhase : std::uint8_t { requested, booting, ready, terminating };
 
+/// What the state knows of an instance that is not gone.
 struct InstanceRow {
   InstanceId id;
   Slot slot = kNoSlot;

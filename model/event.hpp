@@ -136,8 +136,9 @@ struct TaskFailed {
 /// How a job ended.
 enum class JobOutcome : std::uint8_t {
   completed,
-  failed,  ///< a task failed too often
-  refused  ///< a task can never be placed
+  failed,    ///< a task failed too often
+  refused,   ///< a task can never be placed
+  cancelled  ///< its user did not want it any more
 };
 std::string_view name_of(JobOutcome outcome);
 
@@ -155,6 +156,7 @@ using EventBody =
                  InstanceGone, TaskAssigned, TaskUnassigned, StartIssued, TaskStarted, StopIssued,
                  TaskLeft, TaskFinished, TaskFailed, JobFinished>;
 
+/// Something that became true for a master, and when.
 struct Event {
   Instant at;
   EventBody body;

@@ -72,6 +72,8 @@ std::string_view name_of(JobOutcome outcome) {
       return "failed";
     case JobOutcome::refused:
       return "refused";
+    case JobOutcome::cancelled:
+      return "cancelled";
   }
   return "?";
 }

@@ -11,6 +11,7 @@ Group spawn_group(caf::actor_system& system, GroupSetup setup) {
   master.parts.journal = setup.journal;
   master.parts.caps = {setup.master.max_instances, setup.master.max_usd_h};
   master.parts.max_attempts = setup.master.max_attempts;
+  master.parts.refusal_rest = setup.master.refusal_rest;
   master.parts.seed = setup.seed;
   master.cloud = setup.cloud;
   master.epoch = setup.epoch;

@@ -23,6 +23,7 @@ struct GroupSetup {
   DecisionTimes* times = nullptr;
 };
 
+/// The actors of a group that others speak to.
 struct Group {
   SiteActor site;
   MasterActor master;

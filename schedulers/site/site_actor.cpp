@@ -17,6 +17,7 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
       [this](accept_atom, Job& job, const JobListener& user) {
         return accept(std::move(job), user);
       },
+      [this](cancel_atom, JobId id) { send(setup_.master, cancel_atom_v, id); },
       [this](over_atom, JobId id, JobOutcome outcome) {
         const auto user = users_.find(id);
         if (user == users_.end()) return;

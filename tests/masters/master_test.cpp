@@ -1,9 +1,9 @@
 #include "masters/master.hpp"
 
+#include <gtest/gtest.h>
+
 #include <deque>
 #include <memory>
-
-#include <gtest/gtest.h>
 
 #include "tests/support/builders.hpp"
 
@@ -235,6 +235,46 @@ TEST_F(MasterTest, TasksOfARefusedLaunchWaitForTheNextRound) {
   master_->instance_refused(InstanceId{0}, now());
   EXPECT_EQ(master_->state().find(TaskId{1})->reason.code, RefusalCode::cloud_capacity);
   EXPECT_EQ(count<LaunchInstance>(round(together({1}))), 1u);
+}
+
+TEST_F(MasterTest, AGangRefusedInPartByTheCloudGivesBackItsOtherPlaces) {
+  master_->accept(JobBuilder(1).tasks(2).build(), now());
+  Plan apart = together({1});
+  apart.launches.push_back({it3(), Market::on_demand, {}});
+  apart.places.push_back({TaskId{101}, LaunchIndex{1}, {}});
+  round(apart);
+  master_->instance_refused(InstanceId{1}, now());
+  EXPECT_EQ(master_->state().find(TaskId{1})->phase, TaskPhase::pending);
+  EXPECT_EQ(master_->state().find(TaskId{1})->reason.code, RefusalCode::cloud_capacity);
+}
+
+TEST_F(MasterTest, LaunchesAreOrderedForTheOldestTaskFirst) {
+  master_->accept(JobBuilder(1).build(), now());
+  master_->accept(JobBuilder(2).build(), now());
+  Plan plan;
+  plan.launches = {{it3(), Market::on_demand, {}}, {TypeId{0}, Market::on_demand, {}}};
+  plan.places = {{TaskId{2}, LaunchIndex{0}, {}}, {TaskId{1}, LaunchIndex{1}, {}}};
+  const std::vector<Effect> effects = round(plan);
+  EXPECT_EQ(std::get<LaunchInstance>(effects.at(0)).type, TypeId{0});
+  EXPECT_EQ(master_->state().instance(master_->state().find(TaskId{2})->target).type, it3());
+}
+
+TEST_F(MasterTest, ACancelledJobEndsWhenItsTasksHaveStopped) {
+  one_running(1);
+  master_->cancel(JobId{1}, now());
+  EXPECT_EQ(count<StopTask>(master_->commit()), 1u);
+  EXPECT_TRUE(master_->state().find(JobId{1}) != nullptr);
+  master_->task_left({TaskId{1}, 1, {}}, now());
+  const std::vector<Effect> effects = master_->commit();
+  ASSERT_EQ(count<TellJobOver>(effects), 1u);
+  EXPECT_EQ(std::get<TellJobOver>(effects.front()).outcome, JobOutcome::cancelled);
+}
+
+TEST_F(MasterTest, AWaitingJobIsCancelledAtOnce) {
+  master_->accept(JobBuilder(1).build(), now());
+  master_->cancel(JobId{1}, now());
+  EXPECT_EQ(count<TellJobOver>(master_->commit()), 1u);
+  EXPECT_FALSE(master_->busy());
 }
 
 TEST_F(MasterTest, AnInstanceThatVanishesSendsItsTasksBackToWait) {

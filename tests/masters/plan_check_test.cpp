@@ -33,7 +33,7 @@ class PlanCheckTest : public ::testing::Test {
     return {TaskId{task}, InstanceId{on}, {}};
   }
   CheckedPlan check(const Plan& plan, MasterCaps caps = {}) const {
-    return check_plan(plan, state_, caps);
+    return check_plan(plan, state_, {caps, {}});
   }
 
   Catalog catalog_ = test::table3_catalog();
@@ -73,7 +73,7 @@ TEST_F(PlanCheckTest, TasksMaySwapInstances) {
 TEST_F(PlanCheckTest, ARefusedMoveKeepsItsRoomSoThatNobodyIsPutThere) {
   run(1, 0);
   run(2, 1);
-  Plan plan;   // 1 cannot go to 1, where 2 stays; so 3 cannot have its room on 0
+  Plan plan;  // 1 cannot go to 1, where 2 stays; so 3 cannot have its room on 0
   plan.places = {put(3, 0), put(1, 1)};
   const CheckedPlan checked = check(plan);
   EXPECT_TRUE(checked.places[1].has_value());
@@ -110,6 +110,25 @@ TEST_F(PlanCheckTest, HoldsLaunchesToTheCapsAndWhatDependsOnThem) {
   EXPECT_FALSE(by_money.launches[0].has_value());
   EXPECT_EQ(by_money.launches[1]->code, RefusalCode::spend_cap);
   EXPECT_NEAR(by_money.launches[1]->available, 0.1, 1e-9);
+}
+
+TEST_F(PlanCheckTest, AGangThatCannotBePlacedWholeIsNotPlacedAtAll) {
+  apply(JobAccepted{JobBuilder(4).tasks(2).demand(Resources::of(0, 5, 8)).build()});
+  Plan plan;
+  plan.launches.push_back({it3(), Market::on_demand, {}});
+  plan.places = {{TaskId{4}, LaunchIndex{0}, {}}, put(401, 7), put(1, 0)};
+  const CheckedPlan checked = check(plan);
+  EXPECT_EQ(checked.places[0]->code, RefusalCode::awaiting_peers);
+  EXPECT_TRUE(checked.launches[0].has_value());
+  EXPECT_FALSE(checked.places[2].has_value());
+}
+
+TEST_F(PlanCheckTest, WhatTheCloudRefusedLatelyIsNotAskedForAgain) {
+  Plan plan;
+  plan.launches = {{it3(), Market::on_demand, {}}, {TypeId{0}, Market::on_demand, {}}};
+  const CheckedPlan checked = check_plan(plan, state_, {{}, {{it3(), Market::on_demand}}});
+  EXPECT_EQ(checked.launches[0]->code, RefusalCode::cloud_capacity);
+  EXPECT_FALSE(checked.launches[1].has_value());
 }
 
 TEST_F(PlanCheckTest, AnInstanceIsGivenBackOnlyWhenAllItsTasksLeave) {

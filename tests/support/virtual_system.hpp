@@ -59,6 +59,7 @@ inline MasterActor spawn_listening_master(VirtualSystem& system, std::vector<Hea
   return system.actors().spawn([note, workers](MasterActor::pointer) -> MasterActor::behavior_type {
     return {
         [](accept_atom, const Job& job, const JobListener&) { return job.id; },
+        [](cancel_atom, JobId) {},
         [note, workers](hello_atom, InstanceId id, const WorkerActor& worker) {
           note("hello " + std::to_string(id.value));
           if (workers != nullptr) workers->push_back(worker);

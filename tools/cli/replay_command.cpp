@@ -113,7 +113,7 @@ bool read_inputs(const ReplayOptions& options, Session& session) {
 bool plan_runs(Session& session) {
   for (std::size_t trial = 0; trial < session.workloads.size(); ++trial) {
     for (const std::string& label : session.config.policies) {
-      auto spec = parse_policy_spec(label);
+      auto spec = parse_policy(label);
       if (!spec) {
         complain(spec.error().message);
         return false;
@@ -153,11 +153,11 @@ void perform(Planned& planned, const std::string& events, std::size_t runs) {
 
 /// Runs everything on as many threads as asked for; each run is a world of its own.
 void perform_all(const ReplayOptions& options, Session& session) {
-  report::Progress progress(elapsed);
-  for (Planned& run : session.runs) {
-    const std::size_t line = progress.add(run.setup.label);
-    run.setup.progress = [&progress, line](std::size_t over, std::size_t all) {
-      progress.update(line, over, all);
+  report::Progress progress(
+      {report::stderr_is_terminal() ? &std::cerr : nullptr, session.runs.size(), elapsed});
+  for (std::size_t i = 0; i < session.runs.size(); ++i) {
+    session.runs[i].setup.progress = [&progress, i](std::size_t over, std::size_t all) {
+      progress.update(i, over, all);
     };
   }
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
@@ -174,7 +174,7 @@ void perform_all(const ReplayOptions& options, Session& session) {
   }
   work();
   for (std::thread& thread : threads) thread.join();
-  progress.finish();
+  progress.clear();
 }
 
 /// Says which jobs did not complete, once a policy.
@@ -204,16 +204,16 @@ int report_all(const ReplayOptions& options, const Session& session) {
   replay::normalize_costs(results);
   list_incomplete(results);
   if (options.json != "-") {
-    std::cout << session.workloads.front().description << "\n\n" << report::render_table(results);
+    std::cout << session.workloads.front().description << "\n\n" << report::summary_table(results);
   }
   bool written = true;
   if (!options.json.empty()) {
     written &=
-        write_output(options.json, [&](std::ostream& out) { out << report::render_json(results); });
+        write_output(options.json, [&](std::ostream& out) { out << report::json_report(results); });
   }
   if (!options.html.empty()) {
     written &= write_output(options.html, [&](std::ostream& out) {
-      out << report::render_html(session.config.name, results);
+      out << report::html_report(session.config.name, results);
     });
     if (written && options.json != "-") std::cout << "\nreport: " << options.html << "\n";
   }

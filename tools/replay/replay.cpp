@@ -33,6 +33,7 @@ class Simulation {
   Simulation(const RunSetup& setup, std::unique_ptr<Policy> policy, Interference& interference)
       : setup_(setup), system_(prepare(actor_config_)), time_(VirtualTime::of(system_)) {
     const ReplayConfig& config = *setup.config;
+    if (setup.shuffle) time_.shuffle(*setup.shuffle);
     waker_ = system_.spawn(world_waker);
     world_ = std::make_unique<World>(
         WorldSetup{setup.catalog, &interference, config.world.quantum, config.world.settle,
@@ -114,12 +115,17 @@ class Simulation {
                                   Wakeup{[this] { world_->wake(time_.now()); }}));
   }
 
-  /// All is over and given back; or nothing but waiting has gone on for too long.
+  /// All is over and given back. When for too long nothing has run and nothing has been over, the
+  /// user gives up what still waits; when even then instances stay, the run ends all the same.
   bool ended(std::size_t all) {
     if (board_.over == all && bill_.rented == 0) return true;
-    const bool only_waits = board_.over == all || (board_.submitted == all && bill_.rented == 0);
-    if (!only_waits) idle_since_ = time_.now();
-    return time_.now() - idle_since_ > setup_.config->world.max_idle;
+    const bool moves = board_.submitted < all || board_.over != over_before_ || world_->busy();
+    if (moves) idle_since_ = time_.now();
+    over_before_ = board_.over;
+    if (time_.now() - idle_since_ <= setup_.config->world.max_idle) return false;
+    if (board_.over == all) return true;
+    caf::anon_send(user_, cancel_atom_v);
+    return false;
   }
 
   const RunSetup& setup_;
@@ -131,6 +137,7 @@ class Simulation {
   DecisionTimes times_;
   Board board_;
   Instant idle_since_;
+  std::size_t over_before_ = 0;
   WorldHandle waker_;
   std::unique_ptr<World> world_;
   CloudActor cloud_;
@@ -179,6 +186,7 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   result.total_cost_usd = audit.total.usd();
   result.cost_by_purpose = audit.cost_by_purpose;
   fill_decision_times(simulation.times().ms, result);
+  result.events = run.events.size();
   result.wall_s = to_seconds(setup.stopwatch() - begin);
   return run;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,12 @@ struct RunSetup {
   PolicySpec policy;
   std::string label;  ///< the policy as it was asked for
   std::uint64_t seed = 1;
-  std::function<Duration()> stopwatch;                              ///< measures, never decides
+  std::optional<std::uint64_t> shuffle;  ///< runs ready actors in an order drawn from this seed
+  std::function<Duration()> stopwatch;   ///< measures, never decides
   std::function<void(std::size_t over, std::size_t all)> progress;  ///< told now and then
 };
 
+/// What a run gave, with its whole event log.
 struct Run {
   RunResult result;
   std::vector<Event> events;

@@ -25,8 +25,14 @@ User::User(caf::actor_config& config, UserSetup setup)
 UserHandle::behavior_type User::make_behavior() {
   submit_due();
   return {
-      [this](over_atom, JobId, JobOutcome) { ++setup_.board->over; },
+      [this](over_atom, JobId id, JobOutcome) {
+        ++setup_.board->over;
+        open_.erase(id);
+      },
       [](const Wakeup& wakeup) { wakeup.run(); },
+      [this](cancel_atom) {
+        for (JobId id : open_) send(setup_.site, cancel_atom_v, id);
+      },
   };
 }
 
@@ -41,7 +47,7 @@ void User::submit(const WorkloadJob& entry) {
   const JobId id = entry.job.id;
   request(setup_.site, setup_.answer_timeout, accept_atom_v,
           with_scaled_delays(entry.job, setup_.job_delay_scale), JobListener{this})
-      .then([](JobId) {},
+      .then([this](JobId accepted) { open_.insert(accepted); },
             [this, id](const caf::error& error) {
               ++setup_.board->over;
               setup_.board->not_accepted.emplace_back(id, system().render(error));

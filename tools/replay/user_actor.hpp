@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +12,7 @@
 
 namespace muster::replay {
 
-using UserHandle = JobListener::extend<caf::reacts_to<Wakeup>>;
+using UserHandle = JobListener::extend<caf::reacts_to<Wakeup>, caf::reacts_to<cancel_atom>>;
 
 /// How far the jobs of a run have come. Owned by the run, written by the user actor.
 struct Board {
@@ -29,7 +30,8 @@ struct UserSetup {
   Board* board = nullptr;
 };
 
-/// Submits the jobs of a workload when their time comes and waits for them to be over.
+/// Submits the jobs of a workload when their time comes and waits for them to be over; told to
+/// cancel, gives up those that are not.
 class User : public UserHandle::base {
  public:
   User(caf::actor_config& config, UserSetup setup);
@@ -46,6 +48,7 @@ class User : public UserHandle::base {
   UserSetup setup_;
   ActorTimer<UserHandle, User> timer_;
   std::size_t next_ = 0;
+  std::set<JobId> open_;  ///< accepted and not over
 };
 
 }  // namespace muster::replay

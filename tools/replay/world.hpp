@@ -39,6 +39,9 @@ class World : public ExecutionModel {
   /// Moves on to `now`, which is what wake_at asked for: ends what is done by then.
   void wake(Instant now);
 
+  /// Something progresses or will, once it is initialised.
+  bool busy() const { return !deadlines_.empty(); }
+
   /// The time that load and unload happen at; set by whoever lets the world run.
   void set_clock(std::function<Instant()> now) { now_ = std::move(now); }
 

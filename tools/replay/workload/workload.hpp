@@ -18,6 +18,7 @@ struct JobTruth {
   std::string interference;     ///< name in the interference model
 };
 
+/// A job, when it is submitted, and what is true of it.
 struct WorkloadJob {
   Job job;
   Instant submit;

@@ -1,0 +1,78 @@
+#include "config/catalog_file.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+
+#include "config/csv.hpp"
+
+namespace muster {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::array<CsvColumn, 12> kColumns = {{{"name", true},
+                                                 {"family", true},
+                                                 {"gpu", true},
+                                                 {"cpu", true},
+                                                 {"memory_gib", true},
+                                                 {"usd_per_hour", true},
+                                                 {"storage_gib"},
+                                                 {"network_gbit_s"},
+                                                 {"spot_usd_per_hour"},
+                                                 {"acquire_s"},
+                                                 {"setup_s"},
+                                                 {"terminate_s"}}};
+constexpr NumberRange kAmount{.low = 0, .high = 1e9};
+constexpr NumberRange kPrice{.low = 0, .high = 1e6};
+constexpr Duration kLongestDelay = 24h * 7;
+
+InstanceType read_type(CsvReader& row) {
+  InstanceType type;
+  type.name = row.needed_text("name");
+  type.family = row.needed_text("family");
+  type.capacity[Resource::gpu] = row.number("gpu", kAmount);
+  type.capacity[Resource::cpu] = row.number("cpu", kAmount);
+  type.capacity[Resource::memory] = row.number("memory_gib", kAmount);
+  type.capacity[Resource::storage] = row.number_or("storage_gib", kAmount, 0);
+  type.capacity[Resource::network] = row.number_or("network_gbit_s", kAmount, 0);
+  type.on_demand = Price::from_usd_h(row.number("usd_per_hour", kPrice));
+  if (row.has("spot_usd_per_hour")) {
+    type.spot = Price::from_usd_h(row.number("spot_usd_per_hour", kPrice));
+  }
+  type.acquire = row.seconds("acquire_s", kLongestDelay);
+  type.setup = row.seconds("setup_s", kLongestDelay);
+  type.terminate = row.seconds("terminate_s", kLongestDelay);
+  return type;
+}
+
+}  // namespace
+
+Expected<Catalog, ConfigError> load_catalog(const std::filesystem::path& file) {
+  auto table = read_csv(file);
+  if (!table) return table.error();
+  ErrorList errors;
+  CsvReader reader(table.value(), kColumns, errors);
+  std::vector<InstanceType> types;
+  std::map<std::string, std::uint32_t> lines;
+  for (const CsvRow& row : table->rows) {
+    if (!reader.select(row)) continue;
+    InstanceType type = read_type(reader);
+    const auto [first, is_new] = lines.emplace(type.name, row.line);
+    if (!is_new && !type.name.empty()) {
+      reader.complain("name", fmt::format("'{}' is already the name of the type in line {}",
+                                          type.name, first->second));
+    }
+    types.push_back(std::move(type));
+  }
+  if (types.empty() && errors.empty()) {
+    errors.add({table->file}, "", "has to have at least one instance type");
+  }
+  if (!errors.empty()) {
+    return Failure<ConfigError>{ConfigError::invalid, errors.text(kShownErrors)};
+  }
+  return Catalog(std::move(types));
+}
+
+}  // namespace muster

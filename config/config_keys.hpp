@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace muster {
+
+/// What there is to know about one key of a replay config.
+struct KeyInfo {
+  std::string key;  ///< dotted, as --set takes it
+  std::string type;
+  std::string default_value;  ///< "required" when there is none
+  std::string range;          ///< what it may be
+  std::string meaning;
+};
+
+/// Every key that load_replay_config() understands, in the order of the documentation.
+std::vector<KeyInfo> known_config_keys();
+
+/// The same as a Markdown table.
+std::string describe_config();
+
+}  // namespace muster

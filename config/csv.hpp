@@ -1,0 +1,74 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/error_list.hpp"
+#include "config/numbers.hpp"
+#include "config/replay_config.hpp"
+
+namespace muster {
+
+/// A row of a CSV file, with the line on which it begins.
+struct CsvRow {
+  std::uint32_t line = 0;
+  std::vector<std::string> fields;
+};
+
+/// A CSV file (RFC 4180) whose first row names the columns.
+struct CsvTable {
+  std::string file;
+  CsvRow header;
+  std::vector<CsvRow> rows;
+};
+
+/// Reads all of a file. Blank lines are skipped, fields may be quoted, spaces around unquoted ones
+/// are dropped. Errors: unreadable; malformed (stray quotes, no header), with line and column.
+Expected<CsvTable, ConfigError> read_csv(const std::filesystem::path& file);
+
+/// `text` as a field of a CSV file, quoted where that is needed to read the same text again.
+std::string csv_field(std::string_view text);
+
+/// A column that a reader understands.
+struct CsvColumn {
+  std::string_view name;
+  bool required = false;
+};
+
+/// The rows of a table with their fields by name. What is wrong goes to the error list.
+class CsvReader {
+ public:
+  /// Checks the header: unknown, repeated and missing columns are errors.
+  CsvReader(const CsvTable& table, std::span<const CsvColumn> known, ErrorList& errors);
+
+  /// Turns to a row; what follows is about it. False, with an error, when it has too few or too
+  /// many fields.
+  bool select(const CsvRow& row);
+
+  /// The row has something in the column.
+  bool has(std::string_view column) const { return !text(column).empty(); }
+  /// The field; empty when the file has no such column.
+  const std::string& text(std::string_view column) const;
+  /// The field, which must not be empty.
+  const std::string& needed_text(std::string_view column);
+  /// The field as a number in the range; `low` after an error.
+  double number(std::string_view column, const NumberRange& range);
+  double number_or(std::string_view column, const NumberRange& range, double fallback);
+  /// The field as a number of seconds from 0 to `limit`; absent: 0.
+  Duration seconds(std::string_view column, Duration limit);
+  /// Adds an error about a field of the row.
+  void complain(std::string_view column, std::string_view message);
+
+ private:
+  const CsvTable& table_;
+  ErrorList& errors_;
+  std::map<std::string, std::size_t, std::less<>> positions_;
+  const CsvRow* row_ = nullptr;
+};
+
+}  // namespace muster

@@ -1,0 +1,165 @@
+#include "config/key_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace muster::config {
+namespace {
+
+using namespace std::chrono_literals;
+using C = ReplayConfig;
+
+constexpr std::uint64_t kMany = 10'000'000;
+// TOML's whole numbers are signed.
+constexpr std::uint64_t kMaxSeed = std::numeric_limits<std::int64_t>::max();
+constexpr Duration kHour = 1h;
+
+const std::array<std::string, 4> kFormats = {"eva-json", "openb-csv", "muster-csv", "synthetic"};
+
+ChoiceKey format_key() {
+  return {{kFormats.begin(), kFormats.end()},
+          [](const C& c) -> std::size_t {
+            return std::find(kFormats.begin(), kFormats.end(), c.workload.format) -
+                   kFormats.begin();
+          },
+          [](C& c, std::size_t i) { c.workload.format = kFormats[i]; }};
+}
+
+ChoiceKey model_key() {
+  return {
+      {"none", "uniform", "pairwise"},
+      [](const C& c) { return static_cast<std::size_t>(c.world.interference.model); },
+      [](C& c, std::size_t i) { c.world.interference.model = static_cast<InterferenceModel>(i); }};
+}
+
+ChoiceKey durations_key() {
+  return {{"uniform", "log-uniform"},
+          [](const C& c) -> std::size_t { return c.workload.synthetic.log_uniform ? 1 : 0; },
+          [](C& c, std::size_t i) { c.workload.synthetic.log_uniform = i == 1; }};
+}
+
+ChoiceKey variant_key() {
+  return {{"intended", "as-generated"},
+          [](const C& c) -> std::size_t { return c.world.interference.as_generated ? 1 : 0; },
+          [](C& c, std::size_t i) { c.world.interference.as_generated = i == 1; }};
+}
+
+using Keys = std::vector<KeySpec>;
+
+Keys top_keys() {
+  return {{"seed", "what every chance in a run starts from; trial i uses seed + i",
+           WholeKey{[](C& c) -> std::uint64_t& { return c.seed; }, 0, kMaxSeed}},
+          {"trials", "runs of each policy, each with its own seed",
+           WholeKey{[](C& c) -> std::uint32_t& { return c.trials; }, 1, 10'000}},
+          {"policies", "what decides: NAME[,key=value...]; the first one is the yardstick",
+           ListKey{[](C& c) -> std::vector<std::string>& { return c.policies; }}, true},
+          {"catalog", "CSV file of the instance types on offer",
+           PathKey{[](C& c) -> std::filesystem::path& { return c.catalog; }}, true}};
+}
+
+Keys workload_keys() {
+  return {{"workload.format", "how the workload is written down, or that it is made up",
+           format_key(), true},
+          {"workload.path", "the workload's file; needed unless the format is synthetic",
+           PathKey{[](C& c) -> std::filesystem::path& { return c.workload.path; }}},
+          {"workload.max_jobs", "only the first so many jobs; 0: all",
+           WholeKey{[](C& c) -> std::uint32_t& { return c.workload.max_jobs; }, 0, kMany}}};
+}
+
+Keys synthetic_keys() {
+  return {
+      {"workload.synthetic.workloads",
+       "CSV file of the workloads to draw from; needed when the format is synthetic",
+       PathKey{[](C& c) -> std::filesystem::path& { return c.workload.synthetic.workloads; }}},
+      {"workload.synthetic.jobs", "how many jobs",
+       WholeKey{[](C& c) -> std::uint32_t& { return c.workload.synthetic.jobs; }, 1, kMany}},
+      {"workload.synthetic.tasks_per_job", "how many identical tasks each job has",
+       WholeKey{[](C& c) -> std::uint32_t& { return c.workload.synthetic.tasks_per_job; }, 1,
+                10'000}},
+      {"workload.synthetic.mean_gap_s", "mean of the exponential gaps between arrivals",
+       NumberKey{[](C& c) -> double& { return c.workload.synthetic.mean_gap_s; }, {0, 1e8}}},
+      {"workload.synthetic.durations", "how durations are drawn between the next two",
+       durations_key()},
+      {"workload.synthetic.min_duration_h", "durations are drawn from here",
+       NumberKey{[](C& c) -> double& { return c.workload.synthetic.min_duration_h; }, {0, 1e5}}},
+      {"workload.synthetic.max_duration_h", "to here",
+       NumberKey{[](C& c) -> double& { return c.workload.synthetic.max_duration_h; }, {0, 1e5}}}};
+}
+
+Keys world_keys() {
+  return {
+      {"world.quantum", "everything in the world happens at multiples of it",
+       TimeKey{[](C& c) -> Duration& { return c.world.quantum; }, 1us, kHour}},
+      {"world.settle", "how long after its instant a completion is seen",
+       TimeKey{[](C& c) -> Duration& { return c.world.settle; }, 0ns, kHour}},
+      {"world.max_idle",
+       "ends a run in which jobs have only waited, with nothing rented, for so long",
+       TimeKey{[](C& c) -> Duration& { return c.world.max_idle; }, 1s, 10'000 * kHour}},
+      {"world.job_delay_scale", "factor on every delay of jobs and tasks",
+       NumberKey{[](C& c) -> double& { return c.world.job_delay_scale; }, {0, 1e4}}},
+      {"world.interference.model", "how tasks on one instance slow each other", model_key()},
+      {"world.interference.matrix",
+       "CSV file of pairwise throughputs, row = the task, column = its neighbour; needed when the "
+       "model is pairwise",
+       PathKey{[](C& c) -> std::filesystem::path& { return c.world.interference.matrix; }}},
+      {"world.interference.default_pair",
+       "throughput beside one neighbour: for cells without a value, or (uniform) for every pair",
+       NumberKey{[](C& c) -> double& { return c.world.interference.default_pair; },
+                 {.low = 0, .high = 1, .above_low = true}}},
+      {"world.interference.variant",
+       "the matrix as it is meant, or with the exchanged values of Eva's artifact", variant_key()}};
+}
+
+Keys actor_keys() {
+  return {
+      {"cloud.max_instances", "the cloud refuses to have more at once; 0: no limit",
+       WholeKey{[](C& c) -> std::uint32_t& { return c.cloud.max_instances; }, 0, kMany}},
+      {"master.round_settle", "from a round's tick to the decision",
+       TimeKey{[](C& c) -> Duration& { return c.master.round_settle; }, 0ns, kHour}},
+      {"master.sample_timeout", "how long workers may take to answer",
+       TimeKey{[](C& c) -> Duration& { return c.master.sample_timeout; }, 1ms, kHour}},
+      {"master.accept_timeout", "how long a master may take to accept a job",
+       TimeKey{[](C& c) -> Duration& { return c.master.accept_timeout; }, 1ms, kHour}},
+      {"master.refusal_rest", "how long an instance type the cloud refused is not asked for again",
+       TimeKey{[](C& c) -> Duration& { return c.master.refusal_rest; }, 0ns, 24 * kHour}},
+      {"master.max_attempts", "failed attempts before a task's job is given up",
+       WholeKey{[](C& c) -> std::uint32_t& { return c.master.max_attempts; }, 1, 1'000'000}},
+      {"master.max_instances", "hard cap on instances at once; 0: none",
+       WholeKey{[](C& c) -> std::uint32_t& { return c.master.max_instances; }, 0, kMany}},
+      {"master.max_usd_h", "hard cap on the rate of spending, in $/h; 0: none",
+       NumberKey{[](C& c) -> double& { return c.master.max_usd_h; }, {0, 1e9}}}};
+}
+
+Keys build_table() {
+  Keys all;
+  for (const Keys& part :
+       {top_keys(), workload_keys(), synthetic_keys(), world_keys(), actor_keys()}) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+const std::vector<KeySpec>& key_table() {
+  static const Keys kTable = build_table();
+  return kTable;
+}
+
+const KeySpec* find_key(std::string_view name) {
+  const Keys& table = key_table();
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const KeySpec& key) { return key.name == name; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+bool is_section(std::string_view name) {
+  const Keys& table = key_table();
+  return std::any_of(table.begin(), table.end(), [&](const KeySpec& key) {
+    return key.name.size() > name.size() && key.name.starts_with(name) &&
+           key.name[name.size()] == '.';
+  });
+}
+
+}  // namespace muster::config

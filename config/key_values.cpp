@@ -1,0 +1,121 @@
+#include "config/key_values.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace muster::config {
+namespace {
+
+std::optional<Duration> time_of(const toml::node& value) {
+  // Written out and read again, so that a decimal number of seconds is exact.
+  if (const auto* whole = value.as_integer()) return parse_duration(std::to_string(**whole));
+  if (const auto* number = value.as_floating_point()) {
+    return parse_duration(number_text(**number));
+  }
+  if (const auto* text = value.as_string()) return parse_duration(**text);
+  return std::nullopt;
+}
+
+/// Takes a value of one kind of key over; false when it does not suit.
+struct Set {
+  ReplayConfig& config;
+  const toml::node& value;
+
+  bool operator()(const WholeKey& key) const {
+    const auto* node = value.as_integer();
+    if (node == nullptr || **node < 0) return false;
+    const auto number = static_cast<std::uint64_t>(**node);
+    if (number < key.low || number > key.high) return false;
+    std::visit(
+        [&](auto at) {
+          auto& field = at(config);
+          field = static_cast<std::remove_reference_t<decltype(field)>>(number);
+        },
+        key.at);
+    return true;
+  }
+
+  bool operator()(const NumberKey& key) const {
+    if (!value.is_number()) return false;
+    const double number = value.value<double>().value_or(0);
+    if (!key.range.contains(number)) return false;
+    key.at(config) = number;
+    return true;
+  }
+
+  bool operator()(const TimeKey& key) const {
+    const std::optional<Duration> time = time_of(value);
+    if (!time || *time < key.low || *time > key.high) return false;
+    key.at(config) = *time;
+    return true;
+  }
+
+  bool operator()(const PathKey& key) const {
+    const auto* text = value.as_string();
+    if (text == nullptr || text->get().empty()) return false;
+    key.at(config) = text->get();
+    return true;
+  }
+
+  bool operator()(const ListKey& key) const {
+    const auto* array = value.as_array();
+    if (array == nullptr || array->empty()) return false;
+    std::vector<std::string> texts;
+    for (const toml::node& element : *array) {
+      const auto* text = element.as_string();
+      if (text == nullptr || text->get().empty()) return false;
+      texts.push_back(text->get());
+    }
+    key.at(config) = std::move(texts);
+    return true;
+  }
+
+  bool operator()(const ChoiceKey& key) const {
+    const auto* text = value.as_string();
+    if (text == nullptr) return false;
+    const auto name = std::find(key.names.begin(), key.names.end(), text->get());
+    if (name == key.names.end()) return false;
+    key.set(config, static_cast<std::size_t>(name - key.names.begin()));
+    return true;
+  }
+};
+
+/// The text as one TOML value, or null when it is none.
+std::unique_ptr<toml::node> as_toml(const std::string& text) {
+  try {
+    toml::table table = toml::parse("value = " + text);
+    if (table.size() != 1) return nullptr;
+    const toml::node& only = table.begin()->second;
+    return only.visit([](const auto& node) -> std::unique_ptr<toml::node> {
+      return std::make_unique<std::decay_t<decltype(node)>>(node);
+    });
+  } catch (const toml::parse_error&) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+bool set_value(ReplayConfig& config, const KeySpec& key, const toml::node& value) {
+  return std::visit(Set{config, value}, key.kind);
+}
+
+std::string written(const toml::node& value) {
+  std::ostringstream out;
+  out << toml::node_view<const toml::node>(value);
+  return std::move(out).str();
+}
+
+bool set_from_text(ReplayConfig& config, const KeySpec& key, const std::string& text) {
+  std::string plain = text;
+  if (const auto value = as_toml(text)) {
+    if (set_value(config, key, *value)) return true;
+    if (const auto* quoted = value->as_string()) plain = quoted->get();
+  }
+  if (!std::holds_alternative<ListKey>(key.kind)) {
+    return set_value(config, key, toml::value<std::string>(plain));
+  }
+  return set_value(config, key, toml::array{plain});
+}
+
+}  // namespace muster::config

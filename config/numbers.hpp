@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/time.hpp"
+
+namespace muster {
+
+/// Which numbers an input may have. All of them are finite.
+struct NumberRange {
+  double low = 0;
+  double high = 1e15;
+  bool above_low = false;  ///< `low` itself is not allowed
+  bool whole = false;
+
+  bool contains(double number) const;
+};
+
+/// What would be right, for error messages: "a number from 0 to 8".
+std::string describe(const NumberRange& range);
+
+/// The number that the whole text is, if it is a finite one.
+std::optional<double> parse_number(std::string_view text);
+
+/// The whole number that the whole text is, if it is one and fits.
+std::optional<std::uint64_t> parse_whole(std::string_view text);
+
+/// The shortest text that parse_number() turns into the same number again.
+std::string number_text(double number);
+
+/// A length of time: a number of seconds, or one with a unit: ns, us, ms, s, min, h or d. Exact
+/// for decimal numbers; nothing when it is not a length of time or beyond +-292 years.
+std::optional<Duration> parse_duration(std::string_view text);
+
+/// The seconds as a decimal number that parse_duration() turns into the same duration again.
+std::string seconds_text(Duration duration);
+
+/// The duration in the largest unit that gives a whole number: "5min", "90s".
+std::string duration_text(Duration duration);
+
+}  // namespace muster

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <chrono>
+
+#include "schedulers/packing/round_input.hpp"
+#include "schedulers/policy.hpp"
+
+namespace muster {
+
+/// Gives every task a new instance of the cheapest type that holds it, never moves a task and never
+/// uses an instance again. The yardstick of the Eva paper.
+class NoPacking final : public Policy {
+ public:
+  explicit NoPacking(const Catalog& catalog, Duration period = std::chrono::seconds{300})
+      : period_(period), prices_(catalog) {}
+
+  Cadence cadence() const override { return {.period = period_, .wants_throughput = true}; }
+  void observe(const Observation& observation, const ClusterView& view) override;
+  Plan decide(const ClusterView& view, Rng& rng) override;
+
+ private:
+  Duration period_;
+  ReservationPrices prices_;
+  TaskKinds kinds_{false};
+  RoundInput input_;
+  bool changed_ = false;  ///< a job arrived or departed since the last round
+};
+
+}  // namespace muster

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "model/time.hpp"
+
+namespace muster::eva {
+
+/// Which of the two layouts a round may adopt.
+enum class Choice : std::uint8_t { ensemble, full_only, partial_only };
+
+/// What Eva can be told. The defaults are the paper's.
+struct EvaParams {
+  bool artifact = false;  ///< decide as the paper's published simulator does, not as its text says
+  Choice choice = Choice::ensemble;
+  bool interference = true;    ///< false ("rp"): tasks are taken never to slow each other
+  bool gangs = true;           ///< false ("single"): tasks of a multi-task job count as independent
+  double default_pair = 0.95;  ///< t: expected throughput beside a neighbour never observed
+  Duration period{std::chrono::seconds{300}};
+};
+
+}  // namespace muster::eva

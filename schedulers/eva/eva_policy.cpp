@@ -1,0 +1,117 @@
+#include "schedulers/eva/eva_policy.hpp"
+
+#include <cmath>
+
+namespace muster::eva {
+namespace {
+
+/// Layouts whose savings differ by less do not differ.
+constexpr double kMoneyEpsilon_usd = 1e-6;
+
+double to_cents(double usd) {
+  return std::nearbyint(usd * 100) / 100;
+}
+
+}  // namespace
+
+EvaPolicy::EvaPolicy(const Catalog& catalog, const EvaParams& params)
+    : params_(params),
+      table_(params.default_pair),
+      prices_(catalog),
+      kinds_(params.gangs),
+      intake_(params.gangs,
+              params.artifact ? AttributionRules::artifact : AttributionRules::paper) {}
+
+Cadence EvaPolicy::cadence() const {
+  return {.period = params_.period, .wants_throughput = true};
+}
+
+WorthModel EvaPolicy::model() const {
+  return {.prices = prices_,
+          .rates = params_.interference ? &table_ : nullptr,
+          .form = params_.artifact ? GangForm::plain : GangForm::job_wide,
+          .alone_is_learned = params_.artifact};
+}
+
+void EvaPolicy::observe(const Observation& observation, const ClusterView& view) {
+  if (const auto* arrived = std::get_if<JobArrived>(&observation)) {
+    odds_.note_event(arrived->at);
+  } else if (const auto* departed = std::get_if<JobDeparted>(&observation)) {
+    odds_.note_event(departed->at);
+    artifact_migration_.forget(departed->job);
+  } else if (const auto* report = std::get_if<ThroughputReport>(&observation)) {
+    intake_.record(*report, view.state, table_);
+  }
+}
+
+void EvaPolicy::propose(Proposal& proposal, bool full, const ClusterView& view) {
+  const WorthModel worth = model();
+  Layout& layout = proposal.layout;
+  if (params_.artifact) {
+    full ? artifact_.full(input_, worth, kinds_, layout)
+         : artifact_.partial(input_, worth, kinds_, layout);
+    proposal.saving_usd_h = layout.worth_usd_h() - to_cents(layout.cost_usd_h());
+    proposal.migration_usd =
+        artifact_migration_.of(layout, input_, view.state, artifact_, worth, kinds_);
+  } else {
+    full ? paper_.full(input_, worth, kinds_, layout)
+         : paper_.partial(input_, worth, kinds_, layout);
+    proposal.saving_usd_h = layout.worth_usd_h() - layout.cost_usd_h();
+    proposal.migration_usd = migration_.of(layout, input_, view, prices_);
+  }
+}
+
+bool EvaPolicy::full_is_better(const std::optional<double>& lifetime_s) const {
+  if (params_.choice != Choice::ensemble) return params_.choice == Choice::full_only;
+  if (!lifetime_s) return false;
+  const auto gain = [&](const Proposal& proposal) {
+    return proposal.saving_usd_h / 3600 * *lifetime_s - proposal.migration_usd;
+  };
+  if (params_.artifact) return to_cents(gain(full_)) > to_cents(gain(partial_));
+  return gain(full_) > gain(partial_) + kMoneyEpsilon_usd;
+}
+
+Plan EvaPolicy::adopt(bool full, const Odds::Estimate& odds) {
+  const CauseCode cause =
+      full ? CauseCode::full_reconfiguration : CauseCode::partial_reconfiguration;
+  Plan plan = plan_of((full ? full_ : partial_).layout, input_, model(), kinds_, cause);
+  plan.note.choice = full ? "full" : "partial";
+  auto& figures = plan.note.figures;
+  if (params_.choice != Choice::partial_only) {
+    figures.emplace_back("S_F", full_.saving_usd_h);
+    figures.emplace_back("M_F", full_.migration_usd);
+  }
+  if (params_.choice != Choice::full_only) {
+    figures.emplace_back("S_P", partial_.saving_usd_h);
+    figures.emplace_back("M_P", partial_.migration_usd);
+  }
+  if (odds.lifetime_s) figures.emplace_back("D", *odds.lifetime_s);
+  if (odds.rate_per_s) figures.emplace_back("lambda", *odds.rate_per_s);
+  figures.emplace_back("p", odds.probability);
+  return plan;
+}
+
+/// With nothing to reconfigure only instances without tasks are given back.
+Plan EvaPolicy::keep_everything() {
+  Layout& layout = partial_.layout;
+  layout.reset(input_.tasks().size());
+  for (std::uint32_t i = 0; i < input_.instances().size(); ++i) {
+    if (input_.instances()[i].residents > 0) layout.add_present(input_, i);
+  }
+  return plan_of(layout, input_, model(), kinds_, CauseCode::partial_reconfiguration);
+}
+
+Plan EvaPolicy::decide(const ClusterView& view, Rng&) {
+  input_.gather(view, prices_, kinds_);
+  if (!input_.any_movable()) return keep_everything();
+  odds_.begin_round();
+  const Odds::Estimate odds =
+      params_.artifact ? odds_.estimate_of_artifact(view.now) : odds_.estimate(view.now);
+  if (params_.choice != Choice::partial_only) propose(full_, true, view);
+  if (params_.choice != Choice::full_only) propose(partial_, false, view);
+  const bool full = full_is_better(odds.lifetime_s);
+  if (full) odds_.full_chosen();
+  return adopt(full, odds);
+}
+
+}  // namespace muster::eva

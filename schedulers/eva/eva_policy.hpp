@@ -1,0 +1,56 @@
+#pragma once
+
+#include "learning/colocation_table.hpp"
+#include "schedulers/eva/artifact_layouts.hpp"
+#include "schedulers/eva/eva_params.hpp"
+#include "schedulers/eva/migration.hpp"
+#include "schedulers/eva/odds.hpp"
+#include "schedulers/eva/paper_layouts.hpp"
+#include "schedulers/eva/throughput_intake.hpp"
+#include "schedulers/policy.hpp"
+
+namespace muster::eva {
+
+/// Eva (EuroSys'25): packs tasks onto instances as long as that costs less than hosting each on
+/// its own, learning how much tasks slow each other, and each round adopts either a new layout of
+/// everything (Full Reconfiguration) or a repair of the present one (Partial), by equation 1.
+/// schedulers/eva/README.md says what the paper leaves open and how the artifact differs.
+class EvaPolicy final : public Policy {
+ public:
+  EvaPolicy(const Catalog& catalog, const EvaParams& params);
+
+  Cadence cadence() const override;
+  void observe(const Observation& observation, const ClusterView& view) override;
+  Plan decide(const ClusterView& view, Rng& rng) override;
+
+  const ColocationTable& table() const { return table_; }
+
+ private:
+  /// One of the two layouts with the figures that the choice looks at.
+  struct Proposal {
+    Layout layout;
+    double saving_usd_h = 0;   ///< S
+    double migration_usd = 0;  ///< M
+  };
+
+  WorthModel model() const;
+  void propose(Proposal& proposal, bool full, const ClusterView& view);
+  bool full_is_better(const std::optional<double>& lifetime_s) const;
+  Plan adopt(bool full, const Odds::Estimate& odds);
+  Plan keep_everything();
+
+  EvaParams params_;
+  ColocationTable table_;
+  ReservationPrices prices_;
+  TaskKinds kinds_;
+  ThroughputIntake intake_;
+  Odds odds_;
+  RoundInput input_;
+  PaperLayouts paper_;
+  ArtifactLayouts artifact_;
+  MigrationCost migration_;
+  ArtifactMigrationCost artifact_migration_;
+  Proposal full_, partial_;
+};
+
+}  // namespace muster::eva

@@ -1,0 +1,39 @@
+#include "schedulers/eva/odds.hpp"
+
+#include <algorithm>
+
+namespace muster::eva {
+
+void Odds::begin_round() {
+  std::sort(fresh_.begin(), fresh_.end());
+  for (Instant at : fresh_) events_.add(at);
+  fresh_.clear();
+}
+
+Odds::Estimate Odds::known() const {
+  const auto events = static_cast<double>(std::max<std::uint64_t>(1, events_.count()));
+  return {events_.per_s(), static_cast<double>(full_) / events, std::nullopt};
+}
+
+Odds::Estimate Odds::estimate(Instant now) const {
+  Estimate result = known();
+  if (result.probability > 0 && result.rate_per_s) {
+    result.lifetime_s =
+        mean_time_to_success_s(*result.rate_per_s, std::min(1.0, result.probability));
+  } else {
+    result.lifetime_s = events_.count() == 0 ? 0 : to_seconds(now - events_.first());
+  }
+  return result;
+}
+
+Odds::Estimate Odds::estimate_of_artifact(Instant now) const {
+  Estimate result = known();
+  if (full_ == 0) {
+    result.lifetime_s = to_seconds(now);
+  } else if (result.rate_per_s) {
+    result.lifetime_s = mean_time_to_success_s(*result.rate_per_s, result.probability);
+  }
+  return result;
+}
+
+}  // namespace muster::eva

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "learning/event_rate.hpp"
+
+namespace muster::eva {
+
+/// Estimates how long a new layout will last: the time until the next arrival or departure that
+/// makes Full Reconfiguration worth while (Eva 4.5).
+class Odds {
+ public:
+  struct Estimate {
+    std::optional<double> rate_per_s;  ///< lambda; none before two events
+    double probability = 0;            ///< p: rounds that chose Full / events
+    std::optional<double> lifetime_s;  ///< D; none where the artifact's formula is undefined
+  };
+
+  /// A job arrived or departed; counts from the next round on.
+  void note_event(Instant at) { fresh_.push_back(at); }
+  /// A round with something to reconfigure begins.
+  void begin_round();
+  void full_chosen() { ++full_; }
+
+  /// While Full was never chosen D is the time since the first event: what has been seen without
+  /// one. Where every event (or more) led to Full, D is 0.
+  Estimate estimate(Instant now) const;
+  /// As the artifact has it: while Full was never chosen D is the time since the start of the
+  /// cluster, and where p > 1 or lambda is unknown there is none.
+  Estimate estimate_of_artifact(Instant now) const;
+
+ private:
+  Estimate known() const;
+
+  EventRate events_;
+  std::vector<Instant> fresh_;
+  std::uint64_t full_ = 0;
+};
+
+}  // namespace muster::eva

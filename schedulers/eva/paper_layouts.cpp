@@ -1,0 +1,82 @@
+#include "schedulers/eva/paper_layouts.hpp"
+
+namespace muster::eva {
+
+void PaperLayouts::weigh(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds) {
+  worth_.clear();
+  for (const RoundInput::Instance& instance : input.instances()) {
+    worth_.push_back(present_worth(input, instance, model, kinds, scratch_));
+  }
+}
+
+void PaperLayouts::full(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
+                        Layout& out) {
+  weigh(input, model, kinds);
+  kept_.clear();
+  for (const RoundInput::Instance& instance : input.instances()) kept_.push_back(instance.pinned);
+  arrange(input, model, kinds, out);
+}
+
+void PaperLayouts::partial(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
+                           Layout& out) {
+  weigh(input, model, kinds);
+  kept_.clear();
+  for (const RoundInput::Instance& instance : input.instances()) {
+    const bool pays = worth_[kept_.size()] >= instance.price_usd_h - kWorthEpsilon_usd_h;
+    kept_.push_back(instance.pinned || (instance.residents > 0 && pays));
+  }
+  arrange(input, model, kinds, out);
+}
+
+void PaperLayouts::arrange(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
+                           Layout& out) {
+  out.reset(input.tasks().size());
+  free_.clear();
+  free_index_.assign(input.instances().size(), kUnassigned);
+  free_origin_.clear();
+  open_.clear();
+  for (std::uint32_t i = 0; i < input.instances().size(); ++i) {
+    const RoundInput::Instance& instance = input.instances()[i];
+    if (kept_[i]) {
+      const std::uint32_t host = out.add_present(input, i);
+      out.hosts[host].worth_usd_h = worth_[i];
+      open_.push_back(!instance.pinned);
+      for (std::uint32_t task : input.residents(instance)) out.seat(task, host);
+    } else {
+      free_index_[i] = static_cast<std::uint32_t>(free_.size());
+      free_.push_back({instance.type, instance.ready});
+      free_origin_.push_back(i);
+    }
+  }
+  chosen_.clear();
+  for (std::uint32_t i = 0; i < input.tasks().size(); ++i) {
+    const RoundInput::Task& task = input.tasks()[i];
+    if (task.movable && (task.home == kUnassigned || !kept_[task.home])) chosen_.push_back(i);
+  }
+  top_up_.run(input, model, kinds, open_, chosen_, out);
+  pack_rest(input, model, kinds, out);
+}
+
+void PaperLayouts::pack_rest(const RoundInput& input, const WorthModel& model,
+                             const TaskKinds& kinds, Layout& out) {
+  chosen_kind_.clear();
+  chosen_home_.clear();
+  for (std::uint32_t i : chosen_) {
+    const RoundInput::Task& task = input.tasks()[i];
+    chosen_kind_.push_back(task.kind);
+    chosen_home_.push_back(task.home == kUnassigned ? kUnassigned : free_index_[task.home]);
+  }
+  packing_.run({kinds.all(), chosen_kind_}, model, configuration_);
+  transition_.run({free_, chosen_kind_, chosen_home_}, configuration_, instance_of_bin_);
+  for (std::size_t b = 0; b < configuration_.bins.size(); ++b) {
+    const Configuration::Bin& bin = configuration_.bins[b];
+    const std::uint32_t instance = instance_of_bin_[b];
+    const std::uint32_t host = instance == kUnassigned
+                                   ? out.add_new(model.prices.catalog(), bin.type)
+                                   : out.add_present(input, free_origin_[instance]);
+    out.hosts[host].worth_usd_h = bin.worth_usd_h;
+    for (std::uint32_t task : configuration_.tasks_of(bin)) out.seat(chosen_[task], host);
+  }
+}
+
+}  // namespace muster::eva

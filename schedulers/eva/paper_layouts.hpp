@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "schedulers/packing/full_reconfiguration.hpp"
+#include "schedulers/packing/layout.hpp"
+#include "schedulers/packing/top_up.hpp"
+#include "schedulers/packing/transition.hpp"
+
+namespace muster::eva {
+
+/// Full and Partial Reconfiguration as the paper describes them (Eva 4.2 to 4.5). Instances with a
+/// task on its way are left alone by both, with everything on them.
+class PaperLayouts {
+ public:
+  /// Everything else is laid out anew by Algorithm 1.
+  void full(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds, Layout& out);
+  /// Laid out anew are tasks without a place and those of instances whose TNRP is below their
+  /// price. The other instances keep their tasks and are filled up first, then Algorithm 1 rents.
+  void partial(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
+               Layout& out);
+
+ private:
+  /// Lays out anew what is not on an instance of kept_.
+  void arrange(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
+               Layout& out);
+  void weigh(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds);
+  void pack_rest(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
+                 Layout& out);
+
+  std::vector<double> worth_;  ///< of each instance, with the tasks it has
+  std::vector<char> kept_;     ///< of each instance
+  std::vector<std::uint32_t> chosen_, chosen_kind_, chosen_home_;
+  std::vector<FreeInstance> free_;
+  std::vector<std::uint32_t> free_index_;   ///< of each instance, in free_
+  std::vector<std::uint32_t> free_origin_;  ///< of each free instance, in the round's instances
+  std::vector<std::uint32_t> instance_of_bin_;
+  std::vector<char> open_;  ///< of each host that stays: it may take more
+  TopUp top_up_;
+  InstanceWorth scratch_;
+  FullReconfiguration packing_;
+  Configuration configuration_;
+  Transition transition_;
+};
+
+}  // namespace muster::eva

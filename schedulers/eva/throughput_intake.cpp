@@ -1,0 +1,79 @@
+#include "schedulers/eva/throughput_intake.hpp"
+
+#include <algorithm>
+
+namespace muster::eva {
+
+void ThroughputIntake::record(const ThroughputReport& report, const ClusterState& state,
+                              ColocationTable& table) {
+  note_values(report, state);
+  neighbours_.clear();
+  any_gang_ = false;
+  for (const InstanceRow& instance : state.instances()) {
+    if (observed_completely(instance, state)) record_instance(instance, state, table);
+  }
+  if (!any_gang_) return;
+  for (const JobRow& job : state.jobs()) {
+    if (is_gang(job)) record_gang(job, state, table);
+  }
+}
+
+void ThroughputIntake::note_values(const ThroughputReport& report, const ClusterState& state) {
+  ++reports_;
+  for (const ThroughputSample& sample : report.samples) {
+    const TaskRow* task = state.find(sample.task);
+    if (task == nullptr) continue;
+    if (task->slot >= seen_.size()) seen_.resize(task->slot + std::size_t{1});
+    seen_[task->slot].report = reports_;
+    seen_[task->slot].value = std::min(sample.normalized, 1.0);
+  }
+}
+
+bool ThroughputIntake::observed_completely(const InstanceRow& instance,
+                                           const ClusterState& state) const {
+  if (instance.planned.empty() || instance.planned.size() != instance.occupants.size()) {
+    return false;
+  }
+  return std::all_of(instance.planned.begin(), instance.planned.end(), [&](Slot slot) {
+    return state.task(slot).at == instance.slot && slot < seen_.size() &&
+           seen_[slot].report == reports_;
+  });
+}
+
+void ThroughputIntake::record_instance(const InstanceRow& instance, const ClusterState& state,
+                                       ColocationTable& table) {
+  classes_.clear();
+  for (Slot slot : instance.planned) classes_.push_back(state.task(slot).cls);
+  std::sort(classes_.begin(), classes_.end());
+  for (Slot slot : instance.planned) {
+    const TaskRow& task = state.task(slot);
+    Seen& seen = seen_[slot];
+    seen.first = static_cast<std::uint32_t>(neighbours_.size());
+    seen.count = static_cast<std::uint32_t>(classes_.size() - 1);
+    const auto own = std::lower_bound(classes_.begin(), classes_.end(), task.cls);
+    neighbours_.insert(neighbours_.end(), classes_.begin(), own);
+    neighbours_.insert(neighbours_.end(), own + 1, classes_.end());
+    if (is_gang(state.job(task.job))) {
+      seen.placed = reports_;
+      any_gang_ = true;
+    } else {
+      table.record(task.cls, std::span(neighbours_).subspan(seen.first, seen.count), seen.value);
+    }
+  }
+}
+
+void ThroughputIntake::record_gang(const JobRow& job, const ClusterState& state,
+                                   ColocationTable& table) {
+  places_.clear();
+  double lowest = 1;
+  for (Slot slot : job.tasks) {
+    if (slot >= seen_.size() || seen_[slot].placed != reports_) return;
+    const Seen& seen = seen_[slot];
+    lowest = std::min(lowest, seen.value);
+    places_.push_back(
+        {state.task(slot).cls, std::span(neighbours_).subspan(seen.first, seen.count)});
+  }
+  table.record_gang(places_, lowest, rules_);
+}
+
+}  // namespace muster::eva

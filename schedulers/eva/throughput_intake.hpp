@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "learning/colocation_table.hpp"
+#include "schedulers/policy.hpp"
+
+namespace muster::eva {
+
+/// Turns throughput reports into observations of the co-location table (Eva 4.3 and 4.4).
+class ThroughputIntake {
+ public:
+  /// `gangs`: one value a multi-task job is attributed by `rules`; otherwise each task's own
+  /// counts.
+  ThroughputIntake(bool gangs, AttributionRules rules) : gangs_(gangs), rules_(rules) {}
+
+  /// Uses the instances all of whose planned tasks run there and are in the report, and nobody
+  /// else; and the multi-task jobs all of whose tasks are on such instances. Values over 1 count
+  /// as 1.
+  void record(const ThroughputReport& report, const ClusterState& state, ColocationTable& table);
+
+ private:
+  struct Seen {
+    std::uint64_t report = 0;  ///< number of the report that `value` is from
+    double value = 1;
+    std::uint64_t placed = 0;  ///< number of the report that the neighbours are from
+    std::uint32_t first = 0;   ///< its neighbours, in neighbours_
+    std::uint32_t count = 0;
+  };
+
+  void note_values(const ThroughputReport& report, const ClusterState& state);
+  bool observed_completely(const InstanceRow& instance, const ClusterState& state) const;
+  void record_instance(const InstanceRow& instance, const ClusterState& state,
+                       ColocationTable& table);
+  void record_gang(const JobRow& job, const ClusterState& state, ColocationTable& table);
+  bool is_gang(const JobRow& job) const { return gangs_ && job.job.gang && job.tasks.size() > 1; }
+
+  bool gangs_;
+  AttributionRules rules_;
+  std::uint64_t reports_ = 0;
+  bool any_gang_ = false;
+  std::vector<Seen> seen_;  ///< by task slot
+  std::vector<ClassId> classes_;
+  std::vector<ClassId> neighbours_;
+  std::vector<GangPlace> places_;
+};
+
+}  // namespace muster::eva

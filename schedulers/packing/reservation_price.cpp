@@ -1,0 +1,79 @@
+#include "schedulers/packing/reservation_price.hpp"
+
+#include <algorithm>
+
+namespace muster {
+namespace {
+
+bool holds(const InstanceType& type, const Demands& demands) {
+  const FamilyDemand* demand = demands.on(type.family);
+  return demand != nullptr && demand->speed > 0 && demand->amount.fits_in(type.capacity);
+}
+
+/// Goes through the kinds of resources and keeps the types that offer enough of each; the first
+/// kind of which none of the kept ones has enough is the binding one.
+Refusal why_no_type(const Demands& demands, const Catalog& catalog) {
+  Refusal refusal{RefusalKind::never, RefusalCode::fits_no_type, {}, 0, 0};
+  std::vector<const InstanceType*> left;
+  for (const InstanceType& type : catalog.types()) {
+    const FamilyDemand* demand = demands.on(type.family);
+    if (demand != nullptr && demand->speed > 0) left.push_back(&type);
+  }
+  for (Resource kind : kAllResources) {
+    const InstanceType* most = nullptr;
+    std::vector<const InstanceType*> enough;
+    for (const InstanceType* type : left) {
+      if (most == nullptr || type->capacity[kind] > most->capacity[kind]) most = type;
+      const double asked = demands.on(type->family)->amount[kind];
+      if (asked <= type->capacity[kind] + kResourceEpsilon) enough.push_back(type);
+    }
+    if (most != nullptr && enough.empty()) {
+      refusal.binding = kind;
+      refusal.asked = demands.on(most->family)->amount[kind];
+      refusal.available = most->capacity[kind];
+      return refusal;
+    }
+    left = std::move(enough);
+  }
+  return refusal;
+}
+
+}  // namespace
+
+ReservationPrice reservation_price(const Demands& demands, const Catalog& catalog) {
+  ReservationPrice best;
+  for (std::uint32_t i = 0; i < catalog.size(); ++i) {
+    const InstanceType& type = catalog[TypeId{i}];
+    if (!holds(type, demands)) continue;
+    const double usd_per_iteration = type.on_demand.usd_h() / demands.on(type.family)->speed;
+    if (best.fits() && usd_per_iteration >= best.usd_per_iteration) continue;
+    best.type = TypeId{i};
+    best.usd_h = type.on_demand.usd_h();
+    best.usd_per_iteration = usd_per_iteration;
+  }
+  if (!best.fits()) best.refusal = why_no_type(demands, catalog);
+  return best;
+}
+
+void ReservationPrices::learn(const ClusterState& state) {
+  while (prices_.size() < state.shape_count()) {
+    add(state.shape(ShapeId{static_cast<std::uint32_t>(prices_.size())}));
+  }
+}
+
+ShapeId ReservationPrices::add(const Demands& demands) {
+  const ShapeId id{static_cast<std::uint32_t>(prices_.size())};
+  prices_.push_back(reservation_price(demands, *catalog_));
+  for (const InstanceType& type : catalog_->types()) {
+    ShapeOnType on;
+    if (const FamilyDemand* demand = demands.on(type.family)) {
+      on.amount = demand->amount;
+      on.worth_usd_h = prices_.back().usd_per_iteration * demand->speed;
+      on.fits = holds(type, demands);
+    }
+    on_types_.push_back(on);
+  }
+  return id;
+}
+
+}  // namespace muster

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/catalog.hpp"
+#include "model/cluster_state.hpp"
+#include "model/job.hpp"
+#include "model/refusal.hpp"
+
+namespace muster {
+
+/// What a task is worth: the price of hosting it alone in the cheapest way (Eva 4.2).
+/// Where families differ in speed the cheapest way is the one with the least cost an iteration.
+struct ReservationPrice {
+  TypeId type;                   ///< the cheapest way; invalid when no type holds the task
+  double usd_h = 0;              ///< price of that type
+  double usd_per_iteration = 0;  ///< in units of hours of work at speed 1
+  Refusal refusal;               ///< why no type holds it; only when `type` is invalid
+
+  bool fits() const { return type.valid(); }
+};
+
+/// Looks at all types of the catalog; the first one in its order wins a tie.
+ReservationPrice reservation_price(const Demands& demands, const Catalog& catalog);
+
+/// A demand shape on one instance type.
+struct ShapeOnType {
+  Resources amount;
+  double worth_usd_h = 0;  ///< reservation price an iteration x speed on the type's family
+  bool fits = false;
+};
+
+/// Reservation prices of all shapes of a cluster state, computed once a shape.
+class ReservationPrices {
+ public:
+  explicit ReservationPrices(const Catalog& catalog) : catalog_(&catalog) {}
+
+  /// Computes what is missing for the state's shapes.
+  void learn(const ClusterState& state);
+  /// Computes the prices of one more shape; its id is the number of shapes before it.
+  ShapeId add(const Demands& demands);
+
+  const ReservationPrice& of(ShapeId shape) const { return prices_[shape.value]; }
+  const ShapeOnType& on(ShapeId shape, TypeId type) const {
+    return on_types_[shape.value * catalog_->size() + type.value];
+  }
+  const Catalog& catalog() const { return *catalog_; }
+
+ private:
+  const Catalog* catalog_;
+  std::vector<ReservationPrice> prices_;
+  std::vector<ShapeOnType> on_types_;  ///< shape by shape, type by type
+};
+
+}  // namespace muster

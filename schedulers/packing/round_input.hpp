@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "model/plan.hpp"
+#include "schedulers/packing/assignment.hpp"
+#include "schedulers/packing/reservation_price.hpp"
+#include "schedulers/packing/tnrp.hpp"
+#include "schedulers/policy.hpp"
+
+namespace muster {
+
+/// Numbers the different task kinds that a policy has met.
+class TaskKinds {
+ public:
+  /// `gangs`: multi-task jobs count as such; otherwise each of their tasks is on its own.
+  explicit TaskKinds(bool gangs) : gangs_(gangs) {}
+
+  /// The kind of a task; the state's shapes have to be known to `prices`.
+  std::uint32_t of(const TaskRow& task, const ClusterState& state, const ReservationPrices& prices);
+  std::span<const TaskKind> all() const { return kinds_; }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const TaskKind& kind) const noexcept;
+  };
+  struct Known {
+    TaskId task;
+    std::uint32_t kind = 0;
+  };
+  bool gangs_;
+  std::vector<TaskKind> kinds_;
+  std::unordered_map<TaskKind, std::uint32_t, Hash> ids_;
+  std::vector<Known> by_slot_;
+};
+
+/// What a packing policy works on in one round: flat lists of what may be placed and where.
+class RoundInput {
+ public:
+  /// A task that is meant to run: it may be placed anew, or is on its way and stays as planned.
+  struct Task {
+    Slot slot = kNoSlot;
+    TaskId id;
+    std::uint32_t kind = 0;
+    std::uint32_t job = 0;             ///< in jobs()
+    std::uint32_t home = kUnassigned;  ///< in instances(): where it is meant to be
+    bool movable = true;               ///< its job is not on its way
+  };
+  /// An instance that is wanted and not going away.
+  struct Instance {
+    Slot slot = kNoSlot;
+    InstanceId id;
+    TypeId type;
+    double price_usd_h = 0;
+    bool ready = false;
+    bool pinned = false;                     ///< a task that is on its way is meant to be here
+    std::uint32_t first = 0, residents = 0;  ///< its tasks, in residents()
+  };
+  struct Job {
+    Slot slot = kNoSlot;
+    double worth_usd_h = 0;  ///< sum of its tasks' reservation prices
+    bool movable = true;
+  };
+
+  /// Looks at all of the view. Jobs with a task that no type holds are left out and listed.
+  void gather(const ClusterView& view, ReservationPrices& prices, TaskKinds& kinds);
+
+  std::span<const Task> tasks() const { return tasks_; }  ///< in the order of their jobs
+  std::span<const Instance> instances() const { return instances_; }  ///< in the order of request
+  std::span<const Job> jobs() const { return jobs_; }
+  std::span<const std::uint32_t> residents(const Instance& instance) const {
+    return std::span(residents_).subspan(instance.first, instance.residents);
+  }
+  /// Refusals that are news to their tasks.
+  const std::vector<Refuse>& refusals() const { return refusals_; }
+  bool any_movable() const { return any_movable_; }
+
+ private:
+  void gather_instances(const ClusterView& view);
+  void gather_job(const JobRow& job, const ClusterView& view, const ReservationPrices& prices,
+                  TaskKinds& kinds);
+  void list_residents();
+
+  std::vector<Task> tasks_;
+  std::vector<Instance> instances_;
+  std::vector<Job> jobs_;
+  std::vector<std::uint32_t> residents_;
+  std::vector<Refuse> refusals_;
+  std::vector<std::uint32_t> instance_of_slot_;
+  bool any_movable_ = false;
+};
+
+}  // namespace muster

@@ -1,0 +1,63 @@
+#include "schedulers/packing/tnrp.hpp"
+
+namespace muster {
+
+Entrant entrant_of(const WorthModel& model, const TaskKind& kind, TypeId type) {
+  Entrant entrant{kind.cls, model.prices.on(kind.shape, type).worth_usd_h, 0};
+  if (model.form == GangForm::clipped) {
+    entrant.loss = kind.gang;
+  } else {
+    entrant.loss = kind.gang > 1 ? kind.gang_worth_usd_h : entrant.worth;
+  }
+  return entrant;
+}
+
+double InstanceWorth::rate_alone(ClassId cls) const {
+  return rates_ != nullptr && alone_is_learned_ ? rates_->rate(cls, {}) : 1;
+}
+
+double InstanceWorth::with(const Entrant& entrant) const {
+  if (members_.empty()) return value(entrant, rate_alone(entrant.cls));
+  double sum = 0;
+  if (rates_ == nullptr) {
+    for (const Member& member : members_) sum += value(member.task, 1);
+    return sum + value(entrant, 1);
+  }
+  // Pairs are in the products already.
+  ColocationTable::Recorded recorded;
+  if (members_.size() > 1 && rates_->knows_sets_of(key_.size() + 1)) {
+    recorded = rates_->recorded(key_.with(entrant.cls));
+  }
+  double own = 1;
+  for (const Member& member : members_) {
+    own *= rates_->pair_rate(entrant.cls, member.task.cls);
+    double rate = member.product * rates_->pair_rate(member.task.cls, entrant.cls);
+    if (recorded) [[unlikely]] {
+      if (const double* mean = recorded.rate_of(member.task.cls)) rate = *mean;
+    }
+    sum += value(member.task, rate);
+  }
+  if (recorded) [[unlikely]] {
+    if (const double* mean = recorded.rate_of(entrant.cls)) own = *mean;
+  }
+  return sum + value(entrant, own);
+}
+
+void InstanceWorth::add(const Entrant& entrant) {
+  total_ = with(entrant);
+  undisturbed_ += entrant.worth;
+  double own = 1;
+  by_pairs_ = 0;
+  for (Member& member : members_) {
+    if (rates_ != nullptr) {
+      own *= rates_->pair_rate(entrant.cls, member.task.cls);
+      member.product *= rates_->pair_rate(member.task.cls, entrant.cls);
+    }
+    by_pairs_ += value(member.task, member.product);
+  }
+  by_pairs_ += value(entrant, own);
+  key_.add(entrant.cls);
+  members_.push_back({entrant, own});
+}
+
+}  // namespace muster

@@ -1,0 +1,191 @@
+#include "schedulers/registry.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "schedulers/baselines/no_packing.hpp"
+#include "schedulers/eva/eva_policy.hpp"
+
+namespace muster {
+namespace {
+
+using Made = Expected<std::unique_ptr<Policy>, PolicyError>;
+
+const ParamInfo kPeriod{"period_s", "300", "a number > 0 and <= 604800",
+                        "seconds between two rounds"};
+
+std::vector<PolicyInfo> list_policies() {
+  const std::string flag = "true or false";
+  return {
+      {"no-packing",
+       "every task gets an instance of its own, of the cheapest type that holds it",
+       {kPeriod}},
+      {"eva",
+       "Eva (EuroSys'25): packs by reservation price, chooses between Full and Partial "
+       "Reconfiguration",
+       {{"artifact", "false", flag, "decide as the paper's published simulator does"},
+        {"full-only", "false", flag, "always adopt the Full Reconfiguration"},
+        {"partial-only", "false", flag, "always adopt the Partial Reconfiguration"},
+        {"rp", "false", flag, "take it that tasks never slow each other"},
+        {"single", "false", flag, "treat the tasks of multi-task jobs as independent"},
+        {"t", "0.95", "a number > 0 and <= 1",
+         "expected throughput of a task beside a neighbour never observed"},
+        kPeriod}},
+  };
+}
+
+Failure<PolicyError> failure(PolicyError code, std::string message) {
+  return {code, std::move(message)};
+}
+
+std::string join(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::optional<bool> parse_flag(const std::string& text) {
+  if (text == "true") return true;
+  if (text == "false") return false;
+  return std::nullopt;
+}
+
+std::optional<double> parse_number(const std::string& text, double most) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || !(value > 0) || !(value <= most)) return std::nullopt;
+  return value;
+}
+
+/// Where a parameter's value goes; all empty: the policy does not know the parameter.
+struct Target {
+  bool* flag = nullptr;
+  double* number = nullptr;
+  double most = 0;
+};
+
+bool assign(const Target& target, const std::string& text) {
+  if (target.flag != nullptr) {
+    const std::optional<bool> value = parse_flag(text);
+    if (value) *target.flag = *value;
+    return value.has_value();
+  }
+  const std::optional<double> value = parse_number(text, target.most);
+  if (value) *target.number = *value;
+  return value.has_value();
+}
+
+/// Everything any policy can be told.
+struct Values {
+  bool artifact = false, full_only = false, partial_only = false, rp = false, single = false;
+  double t = 0.95;
+  double period_s = 300;
+
+  Target target(const std::string& name) {
+    if (name == "artifact") return {&artifact};
+    if (name == "full-only") return {&full_only};
+    if (name == "partial-only") return {&partial_only};
+    if (name == "rp") return {&rp};
+    if (name == "single") return {&single};
+    if (name == "t") return {nullptr, &t, 1};
+    return {nullptr, &period_s, 604800};
+  }
+};
+
+/// Reads the parameters that the policy has; the failure if there is one.
+std::optional<Failure<PolicyError>> read_values(const PolicySpec& spec, const PolicyInfo& info,
+                                                Values& values) {
+  std::vector<std::string> names, seen;
+  for (const ParamInfo& param : info.params) names.push_back(param.name);
+  for (const auto& [name, text] : spec.params) {
+    const ParamInfo* known = nullptr;
+    for (const ParamInfo& param : info.params) {
+      if (param.name == name) known = &param;
+    }
+    if (known == nullptr) {
+      return failure(
+          PolicyError::unknown_parameter,
+          "policy \"" + info.name + "\" has no parameter \"" + name + "\"; it has: " + join(names));
+    }
+    for (const std::string& before : seen) {
+      if (before == name) {
+        return failure(PolicyError::contradiction,
+                       "policy \"" + info.name + "\": parameter \"" + name + "\" is given twice");
+      }
+    }
+    seen.push_back(name);
+    if (!assign(values.target(name), text)) {
+      return failure(PolicyError::bad_value, "policy \"" + info.name + "\": parameter \"" + name +
+                                                 "\" has to be " + known->range + ", not \"" +
+                                                 text + "\"");
+    }
+  }
+  return std::nullopt;
+}
+
+Made make_eva(const Values& values, const Catalog& catalog) {
+  if (values.full_only && values.partial_only) {
+    return failure(PolicyError::contradiction,
+                   "policy \"eva\": full-only and partial-only exclude each other");
+  }
+  eva::EvaParams params;
+  params.artifact = values.artifact;
+  if (values.full_only) params.choice = eva::Choice::full_only;
+  if (values.partial_only) params.choice = eva::Choice::partial_only;
+  params.interference = !values.rp;
+  params.gangs = !values.single;
+  params.default_pair = values.t;
+  params.period = from_seconds(values.period_s);
+  return Made{std::make_unique<eva::EvaPolicy>(catalog, params)};
+}
+
+}  // namespace
+
+Expected<PolicySpec, PolicyError> parse_policy(std::string_view text) {
+  PolicySpec spec;
+  for (bool first = true; first || !text.empty(); first = false) {
+    const std::size_t comma = text.find(',');
+    const std::string part(text.substr(0, comma));
+    const bool more = comma != std::string_view::npos;
+    text = more ? text.substr(comma + 1) : std::string_view{};
+    const std::size_t equals = part.find('=');
+    const std::string name = part.substr(0, equals);
+    if (name.empty() || (first && equals != std::string::npos) || (more && text.empty())) {
+      return failure(PolicyError::malformed,
+                     "a policy is written NAME[,key=value|,flag]..., without empty parts");
+    }
+    if (first) {
+      spec.name = name;
+    } else {
+      spec.params.emplace_back(
+          name, equals == std::string::npos ? std::string("true") : part.substr(equals + 1));
+    }
+  }
+  return spec;
+}
+
+const std::vector<PolicyInfo>& known_policies() {
+  static const std::vector<PolicyInfo> kPolicies = list_policies();
+  return kPolicies;
+}
+
+Made make_policy(const PolicySpec& spec, const Catalog& catalog) {
+  const PolicyInfo* info = nullptr;
+  std::vector<std::string> names;
+  for (const PolicyInfo& known : known_policies()) {
+    names.push_back(known.name);
+    if (known.name == spec.name) info = &known;
+  }
+  if (info == nullptr) {
+    return failure(PolicyError::unknown_policy,
+                   "no policy is called \"" + spec.name + "\"; there are: " + join(names));
+  }
+  Values values;
+  if (auto wrong = read_values(spec, *info, values)) return *wrong;
+  if (info->name == "eva") return make_eva(values, catalog);
+  return Made{std::make_unique<NoPacking>(catalog, from_seconds(values.period_s))};
+}
+
+}  // namespace muster

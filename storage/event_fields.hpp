@@ -1,0 +1,185 @@
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+#include "model/catalog.hpp"
+#include "model/event.hpp"
+
+// The members of every event in the order of the log, named once for writing and for reading: an
+// archive takes (name, value) and either writes the value or sets it.
+
+namespace muster::event_fields {
+
+template <class T, class Plain>
+concept Like = std::same_as<std::remove_const_t<T>, Plain>;
+
+/// The names of the events, in the order of EventBody.
+inline constexpr std::array<std::string_view, std::variant_size_v<EventBody>> kEventNames = {
+    "job_accepted",   "task_refused",  "round_decided",   "plan_part_refused", "launch_requested",
+    "launch_refused", "instance_up",   "instance_ready",  "release_decided",   "terminate_issued",
+    "instance_gone",  "task_assigned", "task_unassigned", "start_issued",      "task_started",
+    "stop_issued",    "task_left",     "task_finished",   "task_failed",       "job_finished"};
+
+void fields(auto& a, Like<InstanceType> auto& v) {
+  a("name", v.name);
+  a("family", v.family);
+  a("capacity", v.capacity);
+  a("on_demand_usd_h", v.on_demand);
+  a("spot_usd_h", v.spot);
+  a("acquire_s", v.acquire);
+  a("setup_s", v.setup);
+  a("terminate_s", v.terminate);
+}
+
+void fields(auto& a, Like<FamilyDemand> auto& v) {
+  a("family", v.family);
+  a("amount", v.amount);
+  a("speed", v.speed);
+}
+
+void fields(auto& a, Like<Delays> auto& v) {
+  a("fetch_s", v.fetch);
+  a("build_s", v.build);
+  a("init_s", v.init);
+  a("stop_s", v.stop);
+  a("upload_s", v.upload);
+}
+
+void fields(auto& a, Like<TaskSpec> auto& v) {
+  a("task", v.id);
+  a("demands", v.demands);
+  a("image", v.image);
+  a("delays", v.delays);
+}
+
+void fields(auto& a, Like<Cause> auto& v) {
+  a("code", v.code);
+  a.figure("gain_usd_h", v.gain_usd_h);
+}
+
+void fields(auto& a, Like<Refusal> auto& v) {
+  a("kind", v.kind);
+  a("code", v.code);
+  a("binding", v.binding);
+  a.figure("asked", v.asked);
+  a.figure("available", v.available);
+}
+
+void fields(auto& a, Like<JobAccepted> auto& e) {
+  a("job", e.job.id);
+  a("name", e.job.name);
+  a("user", e.job.user);
+  a("class", e.job.workload_class);
+  a("priority", e.job.priority);
+  a("gang", e.job.gang);
+  a("runtime_hint_s", e.job.runtime_hint);
+  a("tasks", e.job.tasks);
+}
+
+void fields(auto& a, Like<TaskRefused> auto& e) {
+  a("task", e.task);
+  a("refusal", e.refusal);
+}
+
+void fields(auto& a, Like<RoundDecided> auto& e) {
+  a("round", e.round);
+  a("choice", e.note.choice);
+  a("figures", e.note.figures);
+}
+
+void fields(auto& a, Like<PlanPartRefused> auto& e) {
+  a.optional_id("task", e.task);
+  a.optional_id("instance", e.instance);
+  a("refusal", e.refusal);
+}
+
+void fields(auto& a, Like<LaunchRequested> auto& e) {
+  a("instance", e.instance);
+  a("type", e.type);
+  a("market", e.market);
+  a("price_usd_h", e.price);
+  a("cause", e.cause);
+}
+
+void fields(auto& a, Like<LaunchRefused> auto& e) {
+  a("instance", e.instance);
+  a("refusal", e.refusal);
+}
+
+void fields(auto& a, Like<InstanceUp> auto& e) {
+  a("instance", e.instance);
+}
+void fields(auto& a, Like<InstanceReady> auto& e) {
+  a("instance", e.instance);
+}
+
+void fields(auto& a, Like<ReleaseDecided> auto& e) {
+  a("instance", e.instance);
+  a("cause", e.cause);
+}
+
+void fields(auto& a, Like<TerminateIssued> auto& e) {
+  a("instance", e.instance);
+}
+void fields(auto& a, Like<InstanceGone> auto& e) {
+  a("instance", e.instance);
+}
+
+void fields(auto& a, Like<TaskAssigned> auto& e) {
+  a("task", e.task);
+  a("to", e.to);
+  a("cause", e.cause);
+}
+
+void fields(auto& a, Like<TaskUnassigned> auto& e) {
+  a("task", e.task);
+  a("cause", e.cause);
+}
+
+void fields(auto& a, Like<StartIssued> auto& e) {
+  a("task", e.task);
+  a("instance", e.instance);
+  a("attempt", e.attempt);
+}
+
+void fields(auto& a, Like<TaskStarted> auto& e) {
+  a("task", e.task);
+  a("attempt", e.attempt);
+  a("fetch_s", e.fetch);
+  a("build_s", e.build);
+}
+
+void fields(auto& a, Like<StopIssued> auto& e) {
+  a("task", e.task);
+  a("attempt", e.attempt);
+}
+
+void fields(auto& a, Like<TaskLeft> auto& e) {
+  a("task", e.task);
+  a("attempt", e.attempt);
+  a("upload_s", e.upload);
+}
+
+void fields(auto& a, Like<TaskFinished> auto& e) {
+  a("task", e.task);
+  a("attempt", e.attempt);
+}
+
+void fields(auto& a, Like<TaskFailed> auto& e) {
+  a("task", e.task);
+  a("attempt", e.attempt);
+  a("reason", e.reason);
+}
+
+void fields(auto& a, Like<JobFinished> auto& e) {
+  a("job", e.job);
+  a("outcome", e.outcome);
+  a("mean_throughput", e.mean_throughput);
+  a("throughput_samples", e.throughput_samples);
+}
+
+}  // namespace muster::event_fields

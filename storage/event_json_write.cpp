@@ -1,0 +1,176 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "model/check.hpp"
+#include "storage/event_fields.hpp"
+#include "storage/event_json.hpp"
+
+namespace muster {
+namespace {
+
+using event_fields::fields;
+
+template <class T>
+concept Named = std::is_enum_v<T>;
+
+/// Writes the members of one object after another into a text.
+class JsonWriter {
+ public:
+  JsonWriter(std::string& text, const Catalog* catalog) : text_(text), catalog_(catalog) {}
+
+  template <class T>
+  void operator()(std::string_view name, const T& value) {
+    key(name);
+    put(value);
+  }
+  template <class T>
+  void operator()(std::string_view name, const std::optional<T>& value) {
+    if (value) (*this)(name, *value);
+  }
+  template <class Id>
+  void optional_id(std::string_view name, const Id& id) {
+    if (id.valid()) (*this)(name, id);
+  }
+  /// A number that a policy computed: it may be infinite or not a number.
+  void figure(std::string_view name, double value) {
+    key(name);
+    put_figure(value);
+  }
+
+  void put_seconds(Duration value) { put_nanos(value.count()); }
+
+ private:
+  void key(std::string_view name) {
+    if (text_.back() != '{') text_ += ',';
+    put_plain(name);
+    text_ += ':';
+  }
+  void put_plain(std::string_view value) {
+    text_ += '"';
+    text_ += value;
+    text_ += '"';
+  }
+
+  void put(bool value) { text_ += value ? "true" : "false"; }
+  void put(int value) { fmt::format_to(std::back_inserter(text_), "{}", value); }
+  void put(std::uint32_t value) { fmt::format_to(std::back_inserter(text_), "{}", value); }
+  void put(std::uint64_t value) { fmt::format_to(std::back_inserter(text_), "{}", value); }
+  void put(double value) {
+    MUSTER_CHECK(std::isfinite(value), "amounts and speeds are finite");
+    if (value == 0 && std::signbit(value)) {
+      text_ += "-0.0";  // without the fraction, readers would take it for the integer 0
+    } else {
+      fmt::format_to(std::back_inserter(text_), "{}", value);
+    }
+  }
+  void put_figure(double value) {
+    if (std::isfinite(value)) return put(value);
+    put_plain(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+  }
+  void put(const std::string& value) {
+    for (const char c : value) {
+      if (c < ' ' || c > '~' || c == '"' || c == '\\') return put_escaped(value);
+    }
+    put_plain(value);
+  }
+  void put_escaped(const std::string& value) {
+    text_ += nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+
+  /// Whole billionths as a decimal number without superfluous zeros.
+  void put_nanos(std::int64_t nanos) {
+    constexpr std::uint64_t kOne = 1'000'000'000;
+    const auto bits = static_cast<std::uint64_t>(nanos);
+    const std::uint64_t magnitude = nanos < 0 ? 0 - bits : bits;
+    if (nanos < 0) text_ += '-';
+    put(static_cast<std::uint64_t>(magnitude / kOne));
+    if (magnitude % kOne == 0) return;
+    fmt::format_to(std::back_inserter(text_), ".{:09}", magnitude % kOne);
+    text_.erase(text_.find_last_not_of('0') + 1);
+  }
+  void put(Duration value) { put_nanos(value.count()); }
+  void put(Price value) { put_nanos(value.nano_usd_h()); }
+
+  template <class Tag>
+  void put(Id<Tag, std::uint64_t> id) {
+    put(id.value);
+  }
+  void put(TypeId id) {
+    MUSTER_CHECK(id.value < catalog_->size(), "an event's instance type is in the catalog");
+    put((*catalog_)[id].name);
+  }
+  template <Named Enum>
+  void put(Enum value) {
+    put_plain(name_of(value));
+  }
+
+  void put(const Resources& amounts) {
+    text_ += '{';
+    for (Resource kind : kAllResources) {
+      if (amounts[kind] != 0) (*this)(name_of(kind), amounts[kind]);
+    }
+    text_ += '}';
+  }
+  void put(const Demands& demands) { put(demands.entries()); }
+  void put(const std::vector<std::pair<std::string, double>>& figures) {
+    text_ += '{';
+    bool first = true;
+    for (const auto& [name, value] : figures) {
+      if (!first) text_ += ',';
+      first = false;
+      put(name);
+      text_ += ':';
+      put_figure(value);
+    }
+    text_ += '}';
+  }
+
+  template <class T>
+  void put(const std::vector<T>& values) {
+    text_ += '[';
+    for (const T& value : values) {
+      if (text_.back() != '[') text_ += ',';
+      put(value);
+    }
+    text_ += ']';
+  }
+  template <class T>
+  requires std::is_class_v<T>
+  void put(const T& value) {
+    text_ += '{';
+    fields(*this, value);
+    text_ += '}';
+  }
+
+  std::string& text_;
+  const Catalog* catalog_;
+};
+
+}  // namespace
+
+void append_json(const LogHeader& header, std::string& text) {
+  JsonWriter writer(text, &header.catalog);
+  text += '{';
+  writer("muster_events", std::uint32_t{1});
+  writer("policy", header.policy);
+  writer("seed", header.seed);
+  writer("types", header.catalog.types());
+  text += "}\n";
+}
+
+void append_json(const Event& event, const Catalog& catalog, std::string& text) {
+  JsonWriter writer(text, &catalog);
+  text += "{\"t\":";
+  writer.put_seconds(event.at.time_since_epoch());
+  text += ",\"event\":\"";
+  text += event_fields::kEventNames[event.body.index()];
+  text += '"';
+  std::visit([&](const auto& body) { fields(writer, body); }, event.body);
+  text += "}\n";
+}
+
+}  // namespace muster

@@ -1,0 +1,93 @@
+#include "config/catalog_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/temp_file.hpp"
+
+namespace muster {
+namespace {
+
+using namespace std::chrono_literals;
+using test::TempFile;
+using testing::HasSubstr;
+
+constexpr std::string_view kHeader = "name,family,gpu,cpu,memory_gib,usd_per_hour\n";
+
+std::string error_of(const std::string& content) {
+  const TempFile file("types.csv", content);
+  const auto catalog = load_catalog(file.path());
+  return catalog ? "no error" : catalog.error().message;
+}
+
+TEST(CatalogFile, ReadsEveryColumn) {
+  const TempFile file("types.csv",
+                      "name,family,gpu,cpu,memory_gib,usd_per_hour,storage_gib,network_gbit_s,"
+                      "spot_usd_per_hour,acquire_s,setup_s,terminate_s\n"
+                      "g.big,g,2,16,122.5,7.2,900,25,2.16,22,151.5,1\n");
+  const Catalog catalog = load_catalog(file.path()).value();
+  const InstanceType& type = catalog[TypeId{0}];
+  EXPECT_EQ(type.name, "g.big");
+  EXPECT_EQ(type.family, "g");
+  Resources capacity = Resources::of(2, 16, 122.5);
+  capacity[Resource::storage] = 900;
+  capacity[Resource::network] = 25;
+  EXPECT_EQ(type.capacity, capacity);
+  EXPECT_EQ(type.on_demand, Price::from_usd_h(7.2));
+  EXPECT_EQ(type.spot, Price::from_usd_h(2.16));
+  EXPECT_EQ(type.acquire, 22s);
+  EXPECT_EQ(type.setup, 151500ms);
+  EXPECT_EQ(type.terminate, 1s);
+}
+
+TEST(CatalogFile, TakesWhatIsLeftOutAsNothing) {
+  const TempFile file("types.csv", std::string(kHeader) + "c.s,c,0,2,4,0.08925\n");
+  const Catalog catalog = load_catalog(file.path()).value();
+  const InstanceType& type = catalog[TypeId{0}];
+  EXPECT_EQ(type.capacity, Resources::of(0, 2, 4));
+  EXPECT_EQ(type.spot, std::nullopt);
+  EXPECT_EQ(type.acquire + type.setup + type.terminate, 0s);
+}
+
+TEST(CatalogFile, KeepsTheOrderOfTheFile) {
+  const TempFile file("types.csv", std::string(kHeader) + "b,c,0,2,4,1\na,c,0,2,4,2\n");
+  const Catalog catalog = load_catalog(file.path()).value();
+  EXPECT_EQ(catalog.find("b"), TypeId{0});
+  EXPECT_EQ(catalog.find("a"), TypeId{1});
+}
+
+TEST(CatalogFile, RejectsARepeatedName) {
+  EXPECT_THAT(error_of(std::string(kHeader) + "a,c,0,2,4,1\nb,c,0,2,4,1\na,c,0,2,4,2\n"),
+              HasSubstr("types.csv:4: name: 'a' is already the name of the type in line 2"));
+}
+
+TEST(CatalogFile, RejectsUnknownAndMissingColumns) {
+  const std::string error = error_of("name,family,gpu,cpus,memory_gib\na,c,0,2,4\n");
+  EXPECT_THAT(error, HasSubstr("types.csv:1: header: unknown column 'cpus'; did you mean 'cpu'?"));
+  EXPECT_THAT(error, HasSubstr("types.csv:1: header: column 'cpu' is missing"));
+  EXPECT_THAT(error, HasSubstr("types.csv:1: header: column 'usd_per_hour' is missing"));
+}
+
+TEST(CatalogFile, RejectsNegativeAndNonFiniteNumbers) {
+  const std::string error =
+      error_of(std::string(kHeader) + "a,c,-1,2,4,1\nb,c,0,inf,4,1\nd,c,0,2,4,nan\n");
+  EXPECT_THAT(error, HasSubstr("types.csv:2: gpu: has to be a number from 0 to"));
+  EXPECT_THAT(error, HasSubstr("it is '-1'"));
+  EXPECT_THAT(error, HasSubstr("types.csv:3: cpu: has to be a number from 0 to"));
+  EXPECT_THAT(error, HasSubstr("types.csv:4: usd_per_hour: has to be a number from 0 to"));
+}
+
+TEST(CatalogFile, RejectsANegativeDelay) {
+  EXPECT_THAT(
+      error_of("name,family,gpu,cpu,memory_gib,usd_per_hour,setup_s\na,c,0,1,1,1,-5\n"),
+      HasSubstr(
+          "types.csv:2: setup_s: has to be a number of seconds from 0 to 604800; it is '-5'"));
+}
+
+TEST(CatalogFile, RejectsAnEmptyCatalog) {
+  EXPECT_THAT(error_of(std::string(kHeader)),
+              HasSubstr("types.csv: has to have at least one instance type"));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,89 @@
+#include "config/numbers.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+namespace muster {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(ParseNumber, TakesFiniteNumbersOnly) {
+  EXPECT_EQ(parse_number("12.5"), 12.5);
+  EXPECT_EQ(parse_number("-1e3"), -1000.0);
+  for (const char* bad : {"", "nan", "inf", "-inf", "1e999", "12x", " 1", "0x10", "1,5", "--1"}) {
+    EXPECT_EQ(parse_number(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(ParseWhole, TakesUnsignedWholeNumbersThatFit) {
+  EXPECT_EQ(parse_whole("18446744073709551615"), 18446744073709551615U);
+  for (const char* bad : {"", "-1", "1.0", "18446744073709551616", "7 "}) {
+    EXPECT_EQ(parse_whole(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(NumberRange, ChecksBordersAndWholeness) {
+  EXPECT_TRUE((NumberRange{.low = 0, .high = 1}.contains(0)));
+  EXPECT_TRUE((NumberRange{.low = 0, .high = 1}.contains(1)));
+  EXPECT_FALSE((NumberRange{.low = 0, .high = 1}.contains(1.001)));
+  EXPECT_FALSE((NumberRange{.low = 0, .high = 1, .above_low = true}.contains(0)));
+  EXPECT_FALSE((NumberRange{.low = 0, .high = 9, .whole = true}.contains(2.5)));
+  EXPECT_FALSE(NumberRange{}.contains(std::nan("")));
+  EXPECT_FALSE(NumberRange{}.contains(-1));
+}
+
+TEST(NumberRange, SaysWhatWouldBeRight) {
+  EXPECT_EQ(describe({.low = 0, .high = 1, .above_low = true}), "a number above 0 and at most 1");
+  EXPECT_EQ(describe({.low = 1, .high = 8, .whole = true}), "a whole number from 1 to 8");
+}
+
+TEST(ParseDuration, UnderstandsSecondsAndUnits) {
+  EXPECT_EQ(parse_duration("300"), 300s);
+  EXPECT_EQ(parse_duration("0.25"), 250ms);
+  EXPECT_EQ(parse_duration("5min"), 5min);
+  EXPECT_EQ(parse_duration("2h"), 2h);
+  EXPECT_EQ(parse_duration("1ms"), 1ms);
+  EXPECT_EQ(parse_duration("7us"), 7us);
+  EXPECT_EQ(parse_duration("9ns"), 9ns);
+  EXPECT_EQ(parse_duration("1.5 h"), 90min);
+  EXPECT_EQ(parse_duration("1d"), 24h);
+  EXPECT_EQ(parse_duration("1e3s"), 1000s);
+  EXPECT_EQ(parse_duration("-2s"), -2s);
+}
+
+TEST(ParseDuration, RejectsEverythingElse) {
+  for (const char* bad : {"", "s", "min", "5 fortnights", "5M", "1h30min", "nan", "inf", "1e300",
+                          "293000d", "1..2s", ".", "5s ", "- 5s"}) {
+    EXPECT_EQ(parse_duration(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(ParseDuration, IsExactWhereADoubleWouldNotBe) {
+  EXPECT_EQ(parse_duration("123456789.123456789"), Duration{123456789123456789});
+}
+
+TEST(DurationText, TakesTheLargestUnitThatFits) {
+  EXPECT_EQ(duration_text(300s), "5min");
+  EXPECT_EQ(duration_text(90s), "90s");
+  EXPECT_EQ(duration_text(2ms), "2ms");
+  EXPECT_EQ(duration_text(0s), "0s");
+}
+
+RC_GTEST_PROP(Numbers, DurationsSurviveBeingWrittenDown, (std::int64_t ns)) {
+  const Duration duration{ns / 2};
+  RC_ASSERT(parse_duration(seconds_text(duration)) == duration);
+  RC_ASSERT(parse_duration(duration_text(duration)) == duration);
+}
+
+RC_GTEST_PROP(Numbers, FiniteNumbersSurviveBeingWrittenDown, (std::uint64_t bits)) {
+  const auto number = std::bit_cast<double>(bits);
+  RC_PRE(std::isfinite(number));
+  RC_ASSERT(parse_number(number_text(number)) == number);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,303 @@
+#include "config/replay_config.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "config/config_keys.hpp"
+#include "tests/support/temp_file.hpp"
+
+namespace muster {
+namespace {
+
+using namespace std::chrono_literals;
+using test::TempFile;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+/// What a config has to say at least.
+constexpr std::string_view kLeast =
+    "policies = [\"eva\"]\ncatalog = \"types.csv\"\n[workload]\nformat = \"eva-json\"\n"
+    "path = \"jobs.json\"\n";
+
+using Result = Expected<ReplayConfig, ConfigError>;
+
+Result load(const std::string& content, const std::vector<std::string>& overrides = {}) {
+  const TempFile file("run.toml", content);
+  return load_replay_config(file.path(), overrides);
+}
+
+/// The least config with more below it.
+Result load_with(const std::string& more, const std::vector<std::string>& overrides = {}) {
+  return load(std::string(kLeast) + more, overrides);
+}
+
+Result load_override(const std::string& text) {
+  return load_with("", {text});
+}
+
+std::string message_of(const Result& result) {
+  return result ? "no error" : result.error().message;
+}
+
+TEST(ReplayConfig, HasDefaultsForEverythingElse) {
+  const ReplayConfig config = load_with("").value();
+  EXPECT_EQ(config.name, "run");
+  EXPECT_EQ(config.seed, 1U);
+  EXPECT_EQ(config.trials, 1U);
+  EXPECT_THAT(config.policies, ElementsAre("eva"));
+  EXPECT_EQ(config.workload.max_jobs, 0U);
+  EXPECT_EQ(config.world.quantum, 1s);
+  EXPECT_EQ(config.world.settle, 2ms);
+  EXPECT_EQ(config.world.job_delay_scale, 1);
+  EXPECT_EQ(config.world.interference.model, InterferenceModel::none);
+  EXPECT_EQ(config.world.interference.default_pair, 0.95);
+  EXPECT_FALSE(config.world.interference.as_generated);
+  EXPECT_EQ(config.cloud.max_instances, 0U);
+  EXPECT_EQ(config.master.round_settle, 1ms);
+  EXPECT_EQ(config.master.sample_timeout, 2s);
+  EXPECT_EQ(config.master.max_attempts, 5U);
+  EXPECT_EQ(config.master.max_usd_h, 0);
+}
+
+TEST(ReplayConfig, ReadsEveryKey) {
+  const ReplayConfig config = load(R"(
+seed = 9
+trials = 3
+policies = ["no-packing", "eva,t=0.9"]
+catalog = "c.csv"
+[workload]
+format = "synthetic"
+path = "w.csv"
+max_jobs = 7
+[workload.synthetic]
+workloads = "list.csv"
+jobs = 11
+tasks_per_job = 4
+mean_gap_s = 12.5
+min_duration_h = 1
+max_duration_h = 2
+[world]
+quantum = "100ms"
+settle = 0.001
+job_delay_scale = 2.5
+[world.interference]
+model = "pairwise"
+matrix = "m.csv"
+default_pair = 0.8
+variant = "as-generated"
+[cloud]
+max_instances = 5
+[master]
+round_settle = "3ms"
+sample_timeout = 4
+max_attempts = 6
+max_instances = 8
+max_usd_h = 99.5
+)")
+                                  .value();
+  EXPECT_EQ(config.seed, 9U);
+  EXPECT_EQ(config.trials, 3U);
+  EXPECT_THAT(config.policies, ElementsAre("no-packing", "eva,t=0.9"));
+  EXPECT_EQ(config.workload.format, "synthetic");
+  EXPECT_EQ(config.workload.max_jobs, 7U);
+  EXPECT_EQ(config.workload.synthetic.jobs, 11U);
+  EXPECT_EQ(config.workload.synthetic.tasks_per_job, 4U);
+  EXPECT_EQ(config.workload.synthetic.mean_gap_s, 12.5);
+  EXPECT_EQ(config.workload.synthetic.min_duration_h, 1);
+  EXPECT_EQ(config.workload.synthetic.max_duration_h, 2);
+  EXPECT_EQ(config.world.quantum, 100ms);
+  EXPECT_EQ(config.world.settle, 1ms);
+  EXPECT_EQ(config.world.job_delay_scale, 2.5);
+  EXPECT_EQ(config.world.interference.model, InterferenceModel::pairwise);
+  EXPECT_EQ(config.world.interference.default_pair, 0.8);
+  EXPECT_TRUE(config.world.interference.as_generated);
+  EXPECT_EQ(config.cloud.max_instances, 5U);
+  EXPECT_EQ(config.master.round_settle, 3ms);
+  EXPECT_EQ(config.master.sample_timeout, 4s);
+  EXPECT_EQ(config.master.max_attempts, 6U);
+  EXPECT_EQ(config.master.max_instances, 8U);
+  EXPECT_EQ(config.master.max_usd_h, 99.5);
+}
+
+TEST(ReplayConfig, TakesPathsRelativeToItsFolder) {
+  const TempFile file("run.toml",
+                      "policies = [\"eva\"]\ncatalog = \"../types.csv\"\n[workload]\n"
+                      "format = \"eva-json\"\npath = \"/data/jobs.json\"\n");
+  const ReplayConfig config = load_replay_config(file.path(), {}).value();
+  EXPECT_EQ(config.catalog, file.folder().parent_path() / "types.csv");
+  EXPECT_EQ(config.workload.path, "/data/jobs.json");
+}
+
+TEST(ReplayConfig, ReplacesTheDataVariable) {
+  setenv("MUSTER_DATA", "/somewhere", 1);
+  const Result set = load_override("workload.path=${MUSTER_DATA}/eva/a.json");
+  unsetenv("MUSTER_DATA");
+  const Result unset = load_override("workload.path=${MUSTER_DATA}/eva/a.json");
+  EXPECT_EQ(set.value().workload.path, "/somewhere/eva/a.json");
+  EXPECT_EQ(unset.value().workload.path,
+            (std::filesystem::current_path() / "../shared/data/eva/a.json").lexically_normal());
+  EXPECT_THAT(message_of(load_override("workload.path=${HOME}/a.json")),
+              HasSubstr("and no other variable; it is \"${HOME}/a.json\""));
+}
+
+TEST(ReplayConfig, SaysWhereTheTomlIsMalformed) {
+  const Result result = load("seed = 1\npolicies = [\"eva\"\ncatalog = 3\n");
+  EXPECT_EQ(result.error().code, ConfigError::malformed);
+  EXPECT_THAT(result.error().message, HasSubstr("run.toml:3:1: "));
+}
+
+TEST(ReplayConfig, NamesAFileThatCannotBeRead) {
+  const Result result = load_replay_config("/nonexistent/run.toml", {});
+  EXPECT_EQ(result.error().code, ConfigError::unreadable);
+  EXPECT_EQ(result.error().message, "/nonexistent/run.toml: cannot be read");
+}
+
+TEST(ReplayConfig, ReportsAllErrorsAtOnceInTheOrderOfTheFile) {
+  const std::string error =
+      message_of(load_with("max_jobs = -1\n[world]\nquantum = \"5 fortnights\"\nsetle = "
+                           "1\n[master]\nmax_usd_h = nan\n"));
+  EXPECT_THAT(error, HasSubstr("run.toml:6:12: workload.max_jobs: has to be a whole number from 0 "
+                               "to 10000000; it is -1\n"));
+  EXPECT_THAT(error, HasSubstr("run.toml:8:11: world.quantum: has to be a duration from 1us to 1h, "
+                               "as a number of seconds or a text like \"5min\"; it is"));
+  EXPECT_THAT(error, HasSubstr("5 fortnights"));
+  EXPECT_THAT(error, HasSubstr("run.toml:9:1: world.setle: unknown key of [world] 'setle'; did you "
+                               "mean 'settle'? known are: quantum, settle, job_delay_scale, "
+                               "interference"));
+  EXPECT_THAT(error, HasSubstr("run.toml:11:13: master.max_usd_h: has to be a number from 0 to"));
+  EXPECT_LT(error.find(":6:12:"), error.find(":8:11:"));
+  EXPECT_LT(error.find(":9:1:"), error.find(":11:13:"));
+}
+
+TEST(ReplayConfig, RejectsValuesOfTheWrongType) {
+  EXPECT_THAT(message_of(load("seed = \"one\"\n" + std::string(kLeast))),
+              HasSubstr("run.toml:1:8: seed: has to be a whole number from 0 to"));
+  EXPECT_THAT(message_of(load("trials = 1.5\n" + std::string(kLeast))),
+              HasSubstr("trials: has to be a whole number from 1 to 10000; it is 1.5"));
+  EXPECT_THAT(message_of(load("world = 3\n" + std::string(kLeast))),
+              HasSubstr("run.toml:1:9: world: has to be a section, written [world]"));
+  EXPECT_THAT(message_of(load_with("[workload.max_jobs]\nx = 1\n")),
+              HasSubstr("workload.max_jobs: has to be a whole number"));
+}
+
+TEST(ReplayConfig, RejectsAnUnknownChoice) {
+  EXPECT_THAT(message_of(load_with("[world.interference]\nmodel = \"fair\"\n")),
+              HasSubstr("run.toml:7:9: world.interference.model: has to be one of \"none\", "
+                        "\"uniform\", \"pairwise\"; it is 'fair'"));
+}
+
+TEST(ReplayConfig, RejectsAnEmptyListOfPolicies) {
+  const std::string tail = "catalog = \"c\"\n[workload]\nformat = \"eva-json\"\npath = \"p\"\n";
+  EXPECT_THAT(message_of(load("policies = []\n" + tail)),
+              HasSubstr("run.toml:1:12: policies: has to be a list of at least one text"));
+  EXPECT_THAT(message_of(load("policies = [\"\"]\n" + tail)), HasSubstr("none of them empty"));
+}
+
+TEST(ReplayConfig, NamesEveryKeyThatIsMissing) {
+  const std::string error = message_of(load("seed = 1\n"));
+  EXPECT_THAT(error, HasSubstr("run.toml: policies: is missing; it has to be a list"));
+  EXPECT_THAT(error, HasSubstr("run.toml: catalog: is missing; it has to be the path"));
+  EXPECT_THAT(error, HasSubstr("run.toml: workload.format: is missing; it has to be one of"));
+}
+
+TEST(ReplayConfig, NeedsWhatTheChosenKindsNeed) {
+  EXPECT_THAT(message_of(load_override("workload.format=synthetic")),
+              HasSubstr("workload.synthetic.workloads: is missing, and the workload is synthetic"));
+  EXPECT_THAT(message_of(load_override("world.interference.model=pairwise")),
+              HasSubstr("world.interference.matrix: is missing, and the interference is pairwise"));
+  EXPECT_THAT(message_of(load("policies = [\"eva\"]\ncatalog = \"c\"\n[workload]\n"
+                              "format = \"openb-csv\"\n")),
+              HasSubstr("workload.path: is missing, and the workload is openb-csv"));
+}
+
+TEST(ReplayConfig, RejectsDurationsTheWrongWayRound) {
+  EXPECT_THAT(
+      message_of(load_with("[workload.synthetic]\nmin_duration_h = 9\nmax_duration_h = 2\n")),
+      HasSubstr("run.toml:7:18: workload.synthetic.min_duration_h: has to be at most "
+                "max_duration_h, which is 2; it is 9"));
+}
+
+TEST(ReplayConfig, PointsOutAKeyOfAnotherSection) {
+  EXPECT_THAT(message_of(load("sample_timeout = 3\n" + std::string(kLeast))),
+              HasSubstr("(there is master.sample_timeout)"));
+}
+
+TEST(Override, ReplacesWhatTheFileSays) {
+  const ReplayConfig config =
+      load_with("[world]\nquantum = 7\n",
+                {"world.quantum=5min", "seed=42", "world.interference.model=uniform",
+                 "world.interference.default_pair=0.5", "catalog=other.csv", "seed=43"})
+          .value();
+  EXPECT_EQ(config.world.quantum, 5min);
+  EXPECT_EQ(config.seed, 43U);
+  EXPECT_EQ(config.world.interference.model, InterferenceModel::uniform);
+  EXPECT_EQ(config.world.interference.default_pair, 0.5);
+  EXPECT_EQ(config.catalog.filename(), "other.csv");
+}
+
+TEST(Override, TakesOnePolicyOrAList) {
+  EXPECT_THAT(load_override("policies=eva,single").value().policies, ElementsAre("eva,single"));
+  EXPECT_THAT(load_override("policies=[\"a\", \"b\"]").value().policies, ElementsAre("a", "b"));
+  EXPECT_THAT(load_override("policies=\"a\"").value().policies, ElementsAre("a"));
+}
+
+TEST(Override, IsNamedInItsErrors) {
+  EXPECT_THAT(message_of(load_override("world.quantum=soon")),
+              StartsWith("--set world.quantum=soon: world.quantum: has to be a duration from 1us"));
+  EXPECT_THAT(message_of(load_override("seed=-1")), HasSubstr("--set seed=-1: seed: has to be"));
+  EXPECT_THAT(message_of(load_override("world.interference.default_pair=inf")),
+              HasSubstr("has to be a number above 0 and at most 1; it is inf"));
+  EXPECT_THAT(message_of(load_override("seed")),
+              StartsWith("--set seed: an override has to be dotted.key=value"));
+  EXPECT_THAT(message_of(load_override("=3")), HasSubstr("has to be dotted.key=value"));
+}
+
+TEST(Override, ListsTheKnownKeysWhenItsOwnIsUnknown) {
+  const std::string error = message_of(load_override("world.quantun=1"));
+  EXPECT_THAT(error, HasSubstr("--set world.quantun=1: world.quantun: unknown key of [world] "
+                               "'quantun'; did you mean 'quantum'?"));
+  EXPECT_THAT(message_of(load_override("wrld.quantum=1")), HasSubstr("known are: seed, trials"));
+}
+
+TEST(Override, CannotSmuggleInASecondKey) {
+  EXPECT_THAT(message_of(load_override("seed=3\ntrials=4")), HasSubstr("seed: has to be"));
+}
+
+TEST(ConfigKeys, DescribeEveryKeyWithItsDefault) {
+  const std::vector<KeyInfo> keys = known_config_keys();
+  const auto find = [&](const std::string& name) {
+    return *std::find_if(keys.begin(), keys.end(),
+                         [&](const auto& key) { return key.key == name; });
+  };
+  EXPECT_EQ(find("world.quantum").default_value, "1s");
+  EXPECT_EQ(find("world.quantum").type, "duration");
+  EXPECT_EQ(find("world.quantum").range, "from 1us .. 1h");
+  EXPECT_EQ(find("master.max_attempts").default_value, "5");
+  EXPECT_EQ(find("world.interference.default_pair").default_value, "0.95");
+  EXPECT_EQ(find("world.interference.default_pair").range, "above 0 .. 1");
+  EXPECT_EQ(find("world.interference.model").default_value, "none");
+  EXPECT_EQ(find("catalog").default_value, "required");
+  EXPECT_EQ(find("workload.format").default_value, "required");
+  for (const KeyInfo& key : keys) {
+    EXPECT_FALSE(key.meaning.empty()) << key.key;
+    EXPECT_THAT(describe_config(), HasSubstr("| `" + key.key + "` | " + key.type + " | "));
+  }
+}
+
+/// Defaults and ranges are declared apart, so each default is tried as an override.
+TEST(ConfigKeys, HaveDefaultsInTheirRange) {
+  for (const KeyInfo& key : known_config_keys()) {
+    if (key.default_value.empty() || key.default_value == "required") continue;
+    EXPECT_THAT(message_of(load_override(key.key + "=" + key.default_value)),
+                Not(HasSubstr("has to be")))
+        << key.key;
+  }
+}
+
+}  // namespace
+}  // namespace muster

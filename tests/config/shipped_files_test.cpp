@@ -1,0 +1,86 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "config/catalog_file.hpp"
+#include "config/replay_config.hpp"
+
+namespace muster {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+const fs::path kConfig = fs::path(MUSTER_SOURCE_DIR) / "config";
+
+Catalog shipped(const std::string& name) {
+  return load_catalog(kConfig / "catalogs" / (name + ".csv")).value();
+}
+
+const InstanceType& type(const Catalog& catalog, const std::string& name) {
+  return catalog[catalog.find(name).value()];
+}
+
+TEST(ShippedCatalogs, HaveEvasTypesWithAllAndWithHalfTheCpus) {
+  const Catalog all = shipped("ec2-eva");
+  const Catalog half = shipped("ec2-eva-half-cpus");
+  ASSERT_EQ(all.size(), 21U);
+  ASSERT_EQ(half.size(), 21U);
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    const InstanceType& a = all[TypeId{i}];
+    const InstanceType& b = half[TypeId{i}];
+    EXPECT_EQ(a.name, b.name);
+    EXPECT_EQ(a.on_demand, b.on_demand);
+    EXPECT_EQ(a.capacity[Resource::cpu], 2 * b.capacity[Resource::cpu]) << a.name;
+    EXPECT_EQ(a.capacity[Resource::memory], b.capacity[Resource::memory]);
+    EXPECT_EQ(a.acquire + a.setup, b.acquire + b.setup);
+    // The note gives 150 to 234 s from request to ready.
+    EXPECT_GE(a.acquire + a.setup, 150s) << a.name;
+    EXPECT_LE(a.acquire + a.setup, 234s) << a.name;
+  }
+}
+
+TEST(ShippedCatalogs, KnowTheP3OfThePaper) {
+  const Catalog catalog = shipped("ec2-eva");
+  const InstanceType& p3 = type(catalog, "p3.2xlarge");
+  EXPECT_EQ(p3.capacity, Resources::of(1, 8, 61));
+  EXPECT_EQ(p3.on_demand, Price::from_usd_h(3.06));
+  EXPECT_EQ(p3.acquire, 22s);
+  EXPECT_EQ(p3.setup, 151s);
+  EXPECT_EQ(p3.terminate, 1s);
+}
+
+TEST(ShippedCatalogs, HaveTheRegionOfJuly2026) {
+  const Catalog catalog = shipped("ec2-us-east-1-2026-07");
+  EXPECT_EQ(catalog.size(), 803U);
+  EXPECT_EQ(type(catalog, "g6.48xlarge").capacity, Resources::of(8, 192, 768));
+  EXPECT_EQ(type(catalog, "g6.48xlarge").on_demand, Price::from_usd_h(13.3504));
+}
+
+class ShippedReplayConfig : public testing::TestWithParam<const char*> {};
+
+TEST_P(ShippedReplayConfig, IsValidAndItsShippedFilesAreThere) {
+  const auto config = load_replay_config(kConfig / "replay" / GetParam(), {});
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_TRUE(fs::exists(config.value().catalog));
+  EXPECT_TRUE(fs::exists(config.value().world.interference.matrix));
+  if (config.value().workload.format == "muster-csv") {
+    EXPECT_TRUE(fs::exists(config.value().workload.path));
+  }
+  if (config.value().workload.format == "synthetic") {
+    EXPECT_TRUE(fs::exists(config.value().workload.synthetic.workloads));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ShippedReplayConfig,
+                         testing::Values("eva-200.toml", "eva-gavel.toml", "eva-alibaba.toml",
+                                         "eva-multi-task.toml"),
+                         [](const auto& each) {
+                           std::string name = fs::path(each.param).stem().string();
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,177 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/report/log_builder.hpp"
+#include "tools/replay/metrics.hpp"
+
+namespace muster::replay {
+namespace {
+
+using muster::test::JobBuilder;
+using muster::test::LogBuilder;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> broken(const LogBuilder& log) {
+  return check_run(log.events(), log.catalog());
+}
+
+/// Job 1 (2 CPUs, 4 GiB) is on instance 1 (it3: 8 CPUs, 32 GiB).
+LogBuilder running() {
+  LogBuilder log;
+  log.at(0).accept(JobBuilder(1)).boot(1, "it3").assign(1, 1).start(1, 1).started(1);
+  return log;
+}
+
+LogBuilder& over(LogBuilder& log) {
+  return log.at(100).finish(1).end(1).terminate(1).gone(1);
+}
+
+TEST(CheckRun, a_proper_run_breaks_nothing) {
+  LogBuilder log = running();
+  EXPECT_THAT(broken(over(log)), IsEmpty());
+}
+
+TEST(CheckRun, a_move_between_instances_breaks_nothing) {
+  LogBuilder log = running();
+  log.at(10).boot(2, "it3").assign(1, 2).stop(1).left(1).terminate(1).gone(1);
+  log.at(20).start(1, 2, 2).started(1, 2).finish(1, 2).end(1).terminate(2).gone(2);
+  EXPECT_THAT(broken(log), IsEmpty());
+}
+
+TEST(CheckRun, an_instance_filled_over_its_capacity_is_found_in_every_dimension) {
+  for (const Resources& demand : {Resources::of(0, 6.5, 1), Resources::of(0, 1, 28.5)}) {
+    LogBuilder log = running();
+    log.accept(JobBuilder(2).demand(demand)).start(2, 1).finish(2).end(2);
+    EXPECT_THAT(broken(over(log)), ElementsAre(HasSubstr("instance 1 holds")));
+  }
+}
+
+TEST(CheckRun, a_task_that_fills_the_room_exactly_breaks_nothing) {
+  LogBuilder log = running();
+  log.accept(JobBuilder(2).demand(Resources::of(0, 6, 28))).start(2, 1).finish(2).end(2);
+  EXPECT_THAT(broken(over(log)), IsEmpty());
+}
+
+TEST(CheckRun, a_leaving_task_holds_its_room_until_it_has_left) {
+  LogBuilder log = running();
+  log.stop(1).accept(JobBuilder(2).demand(Resources::of(0, 7, 1))).start(2, 1);
+  log.finish(2).end(2);
+  EXPECT_THAT(broken(over(log)), ElementsAre(HasSubstr("holds 9 cpu of 8")));
+}
+
+TEST(CheckRun, a_task_without_a_demand_for_the_family_is_found) {
+  LogBuilder log;
+  log.at(0).accept(JobBuilder(1).demands(Demands({{"gpu", Resources::of(1, 1, 1), 1}})));
+  log.boot(1, "it3").start(1, 1);
+  EXPECT_THAT(broken(over(log)), ElementsAre(HasSubstr("may not run on family cpu")));
+}
+
+TEST(CheckRun, a_task_on_two_instances_is_found) {
+  LogBuilder log = running();
+  log.boot(2, "it3").start(1, 2, 2).finish(1, 2).end(1);
+  log.terminate(1).gone(1).terminate(2).gone(2);
+  EXPECT_THAT(broken(log),
+              ElementsAre(HasSubstr("task 1 starts on instance 2 while it is on instance 1")));
+}
+
+TEST(CheckRun, attempts_have_to_rise_by_one) {
+  LogBuilder log = running();
+  log.fail(1, "exit 1").start(1, 1, 3).finish(1, 3).end(1).terminate(1).gone(1);
+  EXPECT_THAT(broken(log), ElementsAre(HasSubstr("task 1 starts attempt 3 after attempt 1")));
+}
+
+TEST(CheckRun, a_message_of_an_old_attempt_is_found) {
+  LogBuilder log = running();
+  log.fail(1, "exit 1").start(1, 1, 2).finish(1, 1).finish(1, 2).end(1).terminate(1).gone(1);
+  EXPECT_THAT(broken(log), ElementsAre(HasSubstr("attempt 1 of task 1 finishes, but is not live")));
+}
+
+TEST(CheckRun, a_task_that_starts_before_its_instance_is_ready_is_found) {
+  LogBuilder log;
+  log.at(0).accept(JobBuilder(1)).launch(1, "it3").up(1).start(1, 1).ready(1);
+  EXPECT_THAT(broken(over(log)), ElementsAre(HasSubstr("which is not ready")));
+}
+
+TEST(CheckRun, a_job_that_neither_ends_nor_has_a_reason_is_found) {
+  LogBuilder log;
+  log.at(0).accept(JobBuilder(1));
+  EXPECT_THAT(broken(log), ElementsAre(HasSubstr("job 1 neither ends nor has a reason")));
+  log.refuse(1, {RefusalKind::never, RefusalCode::fits_no_type, Resource::gpu, 9, 4});
+  EXPECT_THAT(broken(log), IsEmpty());
+}
+
+TEST(CheckRun, a_job_left_running_is_found) {
+  LogBuilder log = running();
+  log.terminate(1);
+  EXPECT_THAT(broken(log),
+              ElementsAre(HasSubstr("is ended with task 1 on it"),
+                          HasSubstr("instance 1 is never gone"), HasSubstr("job 1 neither ends")));
+}
+
+TEST(CheckRun, a_job_that_ends_before_its_tasks_is_found) {
+  LogBuilder log = running();
+  log.end(1).finish(1).terminate(1).gone(1);
+  EXPECT_THAT(broken(log), ElementsAre(HasSubstr("job 1 ends while its task 1 is on an instance")));
+
+  LogBuilder undone;
+  undone.at(0).accept(JobBuilder(1)).end(1).end(1);
+  EXPECT_THAT(broken(undone), ElementsAre(HasSubstr("is completed, its task 1 is not"),
+                                          HasSubstr("ends twice"), HasSubstr("is completed")));
+}
+
+TEST(CheckRun, an_instance_billed_twice_is_found) {
+  LogBuilder log;
+  log.at(0).launch(1, "it3").up(1).at(10).up(1).gone(1).at(20).up(1);
+  EXPECT_THAT(broken(log), ElementsAre(HasSubstr("event 3 at 10 s: instance 1 is billed twice"),
+                                       HasSubstr("event 5 at 20 s: instance 1 is billed twice")));
+}
+
+TEST(CheckRun, an_instance_that_is_never_gone_is_found) {
+  LogBuilder log;
+  log.at(0).launch(1, "it3").up(1);
+  EXPECT_THAT(broken(log), ElementsAre(HasSubstr("instance 1 is never gone")));
+}
+
+TEST(CheckRun, time_that_runs_backwards_is_found) {
+  LogBuilder log;
+  log.at(10).launch(1, "it3").at(9).up(1).at(11).gone(1);
+  EXPECT_THAT(broken(log), ElementsAre(HasSubstr("time runs backwards to 9 s")));
+}
+
+TEST(CheckRun, things_that_were_never_there_are_found) {
+  LogBuilder log;
+  log.at(0).up(1).start(2, 3);
+  EXPECT_THAT(broken(log), ElementsAre(HasSubstr("instance 1 was never launched"),
+                                       HasSubstr("task 2 was never accepted"),
+                                       HasSubstr("instance 3 was never launched")));
+}
+
+TEST(CheckRun, a_flood_of_violations_is_cut_short) {
+  LogBuilder log;
+  for (std::uint64_t i = 0; i < 200; ++i) log.up(i);
+  EXPECT_EQ(broken(log).size(), 51u);
+  EXPECT_EQ(broken(log).back(), "and 150 more");
+}
+
+TEST(TotalBill, adds_price_times_uptime_exactly) {
+  LogBuilder log;
+  log.at(0).launch(1, "it1").launch(2, "it4").launch(3, "it4");
+  log.at(10.000000001).up(1).up(2);
+  log.at(20).gone(1).gone(3);
+  log.at(30).round(1, "");
+  const Money expected = Money::of(Price::from_usd_h(12), Duration{9'999'999'999}) +
+                         Money::of(Price::from_usd_h(0.4), Duration{19'999'999'999});
+  EXPECT_EQ(total_bill(log.events()), expected);
+  EXPECT_EQ(total_bill({}), Money{});
+}
+
+TEST(TotalBill, agrees_with_what_measure_finds) {
+  LogBuilder log = running();
+  over(log);
+  EXPECT_EQ(total_bill(log.events()).usd(), measure(log.events(), log.catalog()).total_cost_usd);
+}
+
+}  // namespace
+}  // namespace muster::replay

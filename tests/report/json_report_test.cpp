@@ -1,0 +1,59 @@
+#include "tools/report/json_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/report/runs.hpp"
+
+namespace muster::report {
+namespace {
+
+using muster::test::run_of;
+using nlohmann::json;
+
+TEST(JsonReport, has_exactly_the_documented_members_in_their_order) {
+  std::vector<replay::RunResult> runs = {run_of("eva", 7, 16)};
+  runs[0].normalized_cost = 0.58;
+  EXPECT_EQ(nlohmann::ordered_json::parse(json_report(runs)).dump(),
+            "{\"runs\":[{\"policy\":\"eva\",\"seed\":7,\"jobs_submitted\":200,"
+            "\"jobs_completed\":199,\"total_cost_usd\":16.0,"
+            "\"normalized_cost\":0.58,\"mean_jct_h\":17.67,\"p50_jct_h\":4.5,"
+            "\"p95_jct_h\":90.25,\"p99_jct_h\":120.0,\"mean_idle_h\":0.1,"
+            "\"mean_normalized_throughput\":0.9,\"tasks_per_instance\":2.5,"
+            "\"allocation\":{\"gpu\":0.5,\"cpu\":0.625,\"memory\":0.75},"
+            "\"instances_launched\":200,\"migrations_per_task\":1.25,"
+            "\"full_reconfiguration_share\":0.125,\"rounds\":1000,\"decision_ms_mean\":0.125,"
+            "\"decision_ms_p99\":2.0,\"wall_s\":3.5,\"events\":12345,"
+            "\"event_log_sha256\":\"abc\",\"cost_by_purpose\":{\"tasks\":12.0,\"boot\":4.0},"
+            "\"not_completed\":[{\"job\":\"17\",\"reason\":\"never: fits no type\"}]}]}");
+}
+
+TEST(JsonReport, figures_without_a_meaning_are_null) {
+  const std::vector<replay::RunResult> runs = {{}};
+  const json run = json::parse(json_report(runs))["runs"][0];
+  for (const char* name : {"normalized_cost", "mean_jct_h", "p50_jct_h", "p95_jct_h", "p99_jct_h",
+                           "mean_idle_h", "mean_normalized_throughput", "tasks_per_instance",
+                           "migrations_per_task", "full_reconfiguration_share"}) {
+    EXPECT_TRUE(run.at(name).is_null()) << name;
+  }
+  for (const char* name : {"gpu", "cpu", "memory"}) {
+    EXPECT_TRUE(run.at("allocation").at(name).is_null()) << name;
+  }
+  EXPECT_EQ(run.at("cost_by_purpose"), json::object());
+  EXPECT_EQ(run.at("not_completed"), json::array());
+}
+
+TEST(JsonReport, keeps_numbers_to_the_last_digit) {
+  std::vector<replay::RunResult> runs = {run_of("eva", 18'446'744'073'709'551'615u, 0.1 + 0.2)};
+  const json run = json::parse(json_report(runs))["runs"][0];
+  EXPECT_EQ(run.at("total_cost_usd").get<double>(), 0.1 + 0.2);
+  EXPECT_EQ(run.at("seed").get<std::uint64_t>(), 18'446'744'073'709'551'615u);
+}
+
+TEST(JsonReport, without_runs_is_an_empty_list) {
+  EXPECT_EQ(json::parse(json_report({})), json::parse("{\"runs\":[]}"));
+}
+
+}  // namespace
+}  // namespace muster::report

@@ -1,0 +1,72 @@
+#include "tools/report/table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tests/report/runs.hpp"
+#include "tools/report/summary.hpp"
+
+namespace muster::report {
+namespace {
+
+using muster::test::run_of;
+
+TEST(SummaryTable, has_one_aligned_row_a_policy_with_units_in_the_head) {
+  replay::RunResult plain = run_of("no-packing", 1, 20736.38);
+  plain.full_reconfiguration_share.reset();
+  plain.tasks_per_instance = 1;
+  const std::vector<replay::RunResult> runs = {plain, run_of("eva,artifact=true", 1, 15248.76)};
+  EXPECT_EQ(
+      summary_table(runs),
+      "policy                jobs       cost  of first  JCT mean   p50    p95     p99  idle  tput"
+      "   tasks   gpu   cpu   mem  launched  migr.  full  rounds  decision    p99  wall\n"
+      "                      done          $         %         h     h      h       h     h  of 1"
+      "  /inst.     %     %     %     inst.  /task     %                ms     ms     s\n"
+      "no-packing         199/200  20,736.38     100.0     17.67  4.50  90.25  120.00  0.10  0.90"
+      "    1.00  50.0  62.5  75.0       200   1.25     -   1,000     0.125  2.000   3.5\n"
+      "eva,artifact=true  199/200  15,248.76      73.5     17.67  4.50  90.25  120.00  0.10  0.90"
+      "    2.50  50.0  62.5  75.0       200   1.25  12.5   1,000     0.125  2.000   3.5\n");
+}
+
+TEST(SummaryTable, a_figure_that_no_policy_has_gets_no_column) {
+  replay::RunResult run = run_of("no-packing", 1, 100);
+  run.full_reconfiguration_share.reset();
+  EXPECT_EQ(summary_table({&run, 1}).find("full"), std::string::npos);
+}
+
+TEST(Summary, several_runs_of_a_policy_become_mean_and_sample_standard_deviation) {
+  const std::vector<replay::RunResult> runs = {run_of("a", 1, 1000), run_of("b", 1, 5),
+                                               run_of("a", 2, 1002), run_of("a", 3, 1004)};
+  const Summary summary = summarize(runs);
+  ASSERT_EQ(summary.rows.size(), 2u);
+  EXPECT_EQ(summary.rows[0][0], "a");
+  EXPECT_EQ(summary.rows[0][1], "597/600");
+  EXPECT_EQ(summary.rows[0][2], "1,002.00 ± 2.00");
+  EXPECT_EQ(summary.rows[1][2], "5.00");
+}
+
+TEST(SummaryTable, stays_aligned_with_the_plus_minus_sign) {
+  const std::vector<replay::RunResult> runs = {run_of("a", 1, 10), run_of("a", 2, 12),
+                                               run_of("b", 1, 5)};
+  const std::string table = summary_table(runs);
+  EXPECT_NE(table.find("a       398/400  11.00 ± 1.41"), std::string::npos) << table;
+  EXPECT_NE(table.find("b       199/200          5.00"), std::string::npos) << table;
+}
+
+TEST(SummaryTable, goes_on_below_when_it_is_too_wide_for_a_terminal) {
+  const std::string name(100, 'x');
+  const std::vector<replay::RunResult> runs = {run_of(name, 1, 10)};
+  const std::string table = summary_table(runs);
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 180u);
+  EXPECT_NE(table.find("\n\npolicy "), std::string::npos) << table;
+  EXPECT_NE(table.find("wall"), std::string::npos) << table;
+}
+
+TEST(SummaryTable, without_runs_is_only_a_head) {
+  EXPECT_EQ(summary_table({}).find("policy"), 0u);
+}
+
+}  // namespace
+}  // namespace muster::report

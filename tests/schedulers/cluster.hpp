@@ -1,0 +1,180 @@
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schedulers/registry.hpp"
+#include "tests/schedulers/catalogs.hpp"
+#include "tests/support/builders.hpp"
+
+// A cluster that does at once whatever the policy under test wants.
+
+namespace muster::testing {
+
+class Cluster {
+ public:
+  Cluster(Catalog catalog, const std::string& policy)
+      : catalog_(std::move(catalog)), state_(catalog_) {
+    auto made = make_policy(parse_policy(policy).value(), catalog_);
+    policy_ = std::move(made).value();
+  }
+
+  void submit(const Job& job) {
+    apply(JobAccepted{job});
+    policy_->observe(JobArrived{job.id, now_}, view());
+  }
+
+  void finish(std::uint64_t job) {
+    const std::vector<Slot> tasks = state_.find(JobId{job})->tasks;
+    for (Slot slot : tasks) apply(TaskFinished{state_.task(slot).id, state_.task(slot).attempt});
+    apply(JobFinished{JobId{job}});
+    policy_->observe(JobDeparted{JobId{job}, now_}, view());
+  }
+
+  /// Lets time pass, reports the throughput of running tasks (1 unless stated), and asks.
+  Plan ask(const std::map<std::uint64_t, double>& throughput_of_task = {}) {
+    now_ += std::chrono::seconds{300};
+    std::vector<ThroughputSample> samples;
+    for (const JobRow& job : state_.jobs()) {
+      for (Slot slot : job.tasks) {
+        const TaskRow& task = state_.task(slot);
+        if (task.phase != TaskPhase::running) continue;
+        const auto stated = throughput_of_task.find(task.id.value);
+        samples.push_back({task.id, stated == throughput_of_task.end() ? 1.0 : stated->second});
+      }
+    }
+    std::sort(samples.begin(), samples.end(),
+              [](const auto& a, const auto& b) { return a.task < b.task; });
+    policy_->observe(ThroughputReport{samples}, view());
+    return policy_->decide(view(), rng_);
+  }
+
+  /// Asks and does what the answer says, to the end.
+  Plan round(const std::map<std::uint64_t, double>& throughput_of_task = {}) {
+    Plan plan = ask(throughput_of_task);
+    carry_out(plan);
+    return plan;
+  }
+
+  void carry_out(const Plan& plan) {
+    begin(plan);
+    settle();
+  }
+
+  /// Does what can be done at once; new instances do not come up, stopped tasks do not leave.
+  void begin(const Plan& plan) {
+    const std::uint64_t first = next_instance_;
+    for (const Launch& launch : plan.launches) {
+      apply(LaunchRequested{InstanceId{next_instance_++}, launch.type, launch.market,
+                            catalog_.price(launch.type, launch.market), launch.cause});
+    }
+    for (const Place& place : plan.places) {
+      const auto* known = std::get_if<InstanceId>(&place.to);
+      const InstanceId to =
+          known != nullptr ? *known : InstanceId{first + std::get<LaunchIndex>(place.to).value};
+      apply(TaskAssigned{place.task, to, place.cause});
+      const JobRow& job = state_.job(state_.find(place.task)->job);
+      for (Slot slot : job.tasks) {
+        const TaskRow& task = state_.task(slot);
+        const bool goes = task.id == place.task || job.job.gang;
+        if (goes && task.phase == TaskPhase::running) apply(StopIssued{task.id, task.attempt});
+      }
+    }
+    for (const Refuse& refuse : plan.refusals) apply(TaskRefused{refuse.task, refuse.refusal});
+    for (const Release& release : plan.releases) {
+      apply(ReleaseDecided{release.instance, release.cause});
+    }
+  }
+
+  /// The cloud has none of the instances that were asked for and are not up.
+  void refuse_launches() {
+    std::vector<InstanceId> asked;
+    for (const InstanceRow& row : state_.instances()) {
+      if (row.phase == InstancePhase::requested) asked.push_back(row.id);
+    }
+    const Refusal no{RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 0, 0};
+    for (InstanceId id : asked) apply(LaunchRefused{id, no});
+  }
+
+  void settle() {
+    for (const auto& [task, attempt] : tasks_in(TaskPhase::stopping)) {
+      apply(TaskLeft{task, attempt, std::chrono::seconds{2}});
+    }
+    std::vector<std::pair<InstanceId, InstancePhase>> instances;
+    for (const InstanceRow& row : state_.instances()) instances.emplace_back(row.id, row.phase);
+    for (const auto& [id, phase] : instances) {
+      if (phase == InstancePhase::requested) {
+        apply(InstanceUp{id});
+        apply(InstanceReady{id});
+      }
+      if (!state_.find(id)->released) continue;
+      apply(TerminateIssued{id});
+      apply(InstanceGone{id});
+    }
+    for (const auto& [task, attempt] : tasks_in(TaskPhase::assigned)) {
+      const InstanceId at = state_.instance(state_.find(task)->target).id;
+      apply(StartIssued{task, at, attempt + 1});
+      apply(TaskStarted{task, attempt + 1, std::chrono::seconds{3}, std::chrono::seconds{10}});
+    }
+  }
+
+  /// Which tasks are meant to be where, as "it1(1 2 4) it3(3)", in the order of the instances.
+  std::string layout() const {
+    std::string text;
+    for (const InstanceRow& row : state_.instances()) {
+      if (row.released) continue;
+      std::vector<std::uint64_t> ids;
+      for (Slot slot : row.planned) ids.push_back(state_.task(slot).id.value);
+      std::sort(ids.begin(), ids.end());
+      text += (text.empty() ? "" : " ") + catalog_[row.type].name + "(";
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        text += (i == 0 ? "" : " ") + std::to_string(ids[i]);
+      }
+      text += ")";
+    }
+    return text;
+  }
+
+  const ClusterState& state() const { return state_; }
+  const Catalog& catalog() const { return catalog_; }
+  Policy& policy() { return *policy_; }
+  ClusterView view() const { return {state_, catalog_, now_}; }
+  void let_pass(Duration time) { now_ += time; }
+
+ private:
+  template <class Body>
+  void apply(Body body) {
+    state_.apply({now_, std::move(body)});
+  }
+  std::vector<std::pair<TaskId, Attempt>> tasks_in(TaskPhase phase) const {
+    std::vector<std::pair<TaskId, Attempt>> found;
+    for (const JobRow& job : state_.jobs()) {
+      for (Slot slot : job.tasks) {
+        const TaskRow& task = state_.task(slot);
+        if (task.phase == phase) found.emplace_back(task.id, task.attempt);
+      }
+    }
+    return found;
+  }
+
+  Catalog catalog_;
+  ClusterState state_;
+  std::unique_ptr<Policy> policy_;
+  Rng rng_{1};
+  Instant now_{};
+  std::uint64_t next_instance_ = 1;
+};
+
+/// The job of one task of Table 3 with the task's number; its class is "c" and the number.
+inline Job job_of_table_3(std::uint64_t number) {
+  return test::JobBuilder(number)
+      .demands(tasks_of_table_3()[number - 1])
+      .workload_class("c" + std::to_string(number))
+      .build();
+}
+
+}  // namespace muster::testing

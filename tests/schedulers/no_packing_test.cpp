@@ -1,0 +1,67 @@
+#include "schedulers/baselines/no_packing.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/schedulers/cluster.hpp"
+
+namespace muster {
+namespace {
+
+using testing::Cluster;
+using testing::job_of_table_3;
+
+TEST(NoPacking, gives_each_task_the_cheapest_instance_that_holds_it) {
+  Cluster cluster(testing::table_3(), "no-packing");
+  for (std::uint64_t i = 1; i <= 4; ++i) cluster.submit(job_of_table_3(i));
+  const Plan plan = cluster.round();
+  EXPECT_EQ(cluster.layout(), "it1(1) it2(2) it3(3) it4(4)");
+  EXPECT_EQ(plan.places[0].cause.code, CauseCode::alone);
+}
+
+TEST(NoPacking, gives_an_instance_back_when_its_task_is_done_and_never_uses_it_again) {
+  Cluster cluster(testing::table_3(), "no-packing");
+  cluster.submit(job_of_table_3(4));
+  cluster.round();
+  cluster.finish(4);
+  cluster.submit(job_of_table_3(2));
+  const Plan plan = cluster.round();
+  ASSERT_EQ(plan.releases.size(), 1u);
+  EXPECT_EQ(plan.releases[0].cause.code, CauseCode::empty);
+  EXPECT_DOUBLE_EQ(plan.releases[0].cause.gain_usd_h, -0.4);
+  EXPECT_EQ(cluster.layout(), "it2(2)");
+}
+
+TEST(NoPacking, asks_for_nothing_when_nothing_has_happened) {
+  Cluster cluster(testing::table_3(), "no-packing");
+  cluster.submit(job_of_table_3(4));
+  cluster.round();
+  const Plan plan = cluster.ask();
+  EXPECT_TRUE(plan.launches.empty() && plan.places.empty() && plan.releases.empty());
+}
+
+TEST(NoPacking, places_a_task_again_that_lost_its_place) {
+  Cluster cluster(testing::table_3(), "no-packing");
+  cluster.submit(job_of_table_3(4));
+  cluster.begin(cluster.ask());
+  ASSERT_EQ(cluster.layout(), "it4(4)");
+  cluster.refuse_launches();
+  ASSERT_EQ(cluster.layout(), "");
+  cluster.round();
+  EXPECT_EQ(cluster.layout(), "it4(4)");
+}
+
+TEST(NoPacking, refuses_what_fits_nowhere_once_and_goes_on) {
+  Cluster cluster(testing::table_3(), "no-packing");
+  cluster.submit(test::JobBuilder(9).demand(Resources::of(5, 1, 1)).build());
+  cluster.submit(job_of_table_3(4));
+  const Plan plan = cluster.round();
+  ASSERT_EQ(plan.refusals.size(), 1u);
+  EXPECT_EQ(plan.refusals[0].task, TaskId{9});
+  EXPECT_EQ(plan.refusals[0].refusal.binding, Resource::gpu);
+  EXPECT_EQ(plan.refusals[0].refusal.available, 4);
+  EXPECT_EQ(cluster.layout(), "it4(4)");
+  EXPECT_TRUE(cluster.ask().refusals.empty()) << "the task already carries that reason";
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,56 @@
+#include "schedulers/eva/odds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/builders.hpp"
+
+namespace muster::eva {
+namespace {
+
+using test::at_s;
+
+Odds with_events(std::initializer_list<double> times, int full) {
+  Odds odds;
+  for (double s : times) odds.note_event(at_s(s));
+  odds.begin_round();
+  for (int i = 0; i < full; ++i) odds.full_chosen();
+  return odds;
+}
+
+TEST(Odds, estimate_the_lifetime_of_a_layout_by_the_formula) {
+  const Odds odds = with_events({100, 700, 400, 1300}, 1);
+  for (const Odds::Estimate& estimate :
+       {odds.estimate(at_s(1500)), odds.estimate_of_artifact(at_s(1500))}) {
+    EXPECT_DOUBLE_EQ(*estimate.rate_per_s, 3.0 / 1200);
+    EXPECT_EQ(estimate.probability, 0.25);
+    EXPECT_DOUBLE_EQ(*estimate.lifetime_s, -400 / std::log(0.75));
+  }
+}
+
+TEST(Odds, take_the_time_watched_while_full_was_never_chosen) {
+  const Odds odds = with_events({100, 700}, 0);
+  EXPECT_EQ(odds.estimate(at_s(900)).lifetime_s, 800.0);
+  EXPECT_EQ(odds.estimate_of_artifact(at_s(900)).lifetime_s, 900.0) << "since the cluster's start";
+}
+
+TEST(Odds, are_zero_or_undefined_where_the_formula_is) {
+  EXPECT_EQ(with_events({100, 700}, 2).estimate(at_s(900)).lifetime_s, 0.0);
+  EXPECT_EQ(with_events({100, 700}, 2).estimate_of_artifact(at_s(900)).lifetime_s, 0.0);
+  EXPECT_EQ(with_events({100, 700}, 3).estimate(at_s(900)).lifetime_s, 0.0);
+  EXPECT_FALSE(with_events({100, 700}, 3).estimate_of_artifact(at_s(900)).lifetime_s);
+  EXPECT_FALSE(with_events({100}, 1).estimate_of_artifact(at_s(900)).lifetime_s);
+  EXPECT_EQ(with_events({100}, 1).estimate(at_s(900)).lifetime_s, 800.0);
+}
+
+TEST(Odds, count_events_from_the_next_round_on) {
+  Odds odds = with_events({100, 200}, 1);
+  odds.note_event(at_s(300));
+  EXPECT_EQ(odds.estimate(at_s(400)).probability, 0.5);
+  odds.begin_round();
+  EXPECT_DOUBLE_EQ(odds.estimate(at_s(400)).probability, 1.0 / 3);
+}
+
+}  // namespace
+}  // namespace muster::eva

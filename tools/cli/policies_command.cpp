@@ -1,0 +1,72 @@
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "config/config_keys.hpp"
+#include "schedulers/registry.hpp"
+#include "tools/cli/commands.hpp"
+#include "tools/cli/output.hpp"
+
+namespace muster::cli {
+namespace {
+
+struct Flags {
+  std::string json;
+};
+
+int list(const Flags& flags, const nlohmann::ordered_json& document, const std::string& text) {
+  if (flags.json != "-") std::cout << text;
+  if (flags.json.empty()) return kDone;
+  const auto write = [&](std::ostream& out) { out << document.dump(2) << "\n"; };
+  return write_output(flags.json, write) ? kDone : kFailed;
+}
+
+int list_policies(const Flags& flags) {
+  auto policies = nlohmann::ordered_json::array();
+  std::string text;
+  for (const PolicyInfo& policy : known_policies()) {
+    text += policy.name + "\n    " + policy.meaning + "\n";
+    auto params = nlohmann::ordered_json::array();
+    for (const ParamInfo& param : policy.params) {
+      text += "    " + param.name + " = " + param.default_value + "  (" + param.range +
+              ")\n        " + param.meaning + "\n";
+      params.push_back({{"name", param.name},
+                        {"default", param.default_value},
+                        {"range", param.range},
+                        {"meaning", param.meaning}});
+    }
+    policies.push_back({{"name", policy.name}, {"meaning", policy.meaning}, {"params", params}});
+  }
+  return list(flags, {{"policies", policies}}, text);
+}
+
+int list_keys(const Flags& flags) {
+  auto keys = nlohmann::ordered_json::array();
+  for (const KeyInfo& key : known_config_keys()) {
+    keys.push_back({{"key", key.key},
+                    {"type", key.type},
+                    {"default", key.default_value},
+                    {"range", key.range},
+                    {"meaning", key.meaning}});
+  }
+  return list(flags, {{"keys", keys}}, describe_config());
+}
+
+}  // namespace
+
+void add_policies(CLI::App& app, int& exit_code) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand("policies", "List the policies and their parameters");
+  command->add_option("--json", flags->json, "write the list as JSON; - for standard output");
+  command->callback([flags, &exit_code] { exit_code = list_policies(*flags); });
+}
+
+void add_config_keys(CLI::App& app, int& exit_code) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand("config-keys", "List the keys of a replay config");
+  command->add_option("--json", flags->json, "write the list as JSON; - for standard output");
+  command->callback([flags, &exit_code] { exit_code = list_keys(*flags); });
+}
+
+}  // namespace muster::cli

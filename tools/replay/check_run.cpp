@@ -1,0 +1,322 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <variant>
+
+#include "tools/replay/metrics.hpp"
+
+namespace muster::replay {
+namespace {
+
+constexpr std::size_t kMostReported = 50;
+
+struct CheckedInstance {
+  TypeId type;
+  bool up = false;
+  bool ready = false;
+  bool ending = false;
+  bool gone = false;
+  std::vector<TaskId> tasks;
+};
+
+struct CheckedTask {
+  JobId job;
+  const Demands* demands = nullptr;
+  Attempt attempt = 0;
+  InstanceId at;  ///< invalid while it holds nothing
+  bool finished = false;
+  bool has_reason = false;  ///< something was said about why it does not run
+};
+
+struct CheckedJob {
+  std::vector<TaskId> tasks;
+  bool ended = false;
+};
+
+/// Books the log a second time, from scratch, and compares each event with the books.
+class Checker {
+ public:
+  explicit Checker(const Catalog& catalog) : catalog_(catalog) {}
+
+  void see(const Event& event) {
+    if (event.at < now_) broken("time runs backwards to {} s", to_seconds(event.at));
+    now_ = std::max(now_, event.at);
+    std::visit(*this, event.body);
+    ++number_;
+  }
+
+  std::vector<std::string> finish() && {
+    for (const auto& [id, instance] : instances_) {
+      if (instance.up && !instance.gone) broken("instance {} is never gone", id.value);
+    }
+    for (const auto& [id, job] : jobs_) {
+      if (!job.ended) check_reported(id, job);
+    }
+    if (count_ > kMostReported) {
+      violations_.push_back(fmt::format("and {} more", count_ - kMostReported));
+    }
+    return std::move(violations_);
+  }
+
+  void operator()(const JobAccepted& e) {
+    CheckedJob job;
+    for (const TaskSpec& spec : e.job.tasks) {
+      job.tasks.push_back(spec.id);
+      const bool fresh = tasks_.emplace(spec.id, task_of(e.job, spec)).second;
+      if (!fresh) broken("task {} is accepted twice", spec.id.value);
+    }
+    const bool fresh = jobs_.emplace(e.job.id, std::move(job)).second;
+    if (!fresh) broken("job {} is accepted twice", e.job.id.value);
+  }
+
+  void operator()(const TaskRefused& e) {
+    if (CheckedTask* task = known(e.task)) task->has_reason = true;
+  }
+
+  void operator()(const LaunchRequested& e) {
+    CheckedInstance instance;
+    instance.type = e.type;
+    const bool fresh = instances_.emplace(e.instance, std::move(instance)).second;
+    if (!fresh) broken("instance {} is launched twice", e.instance.value);
+  }
+
+  void operator()(const LaunchRefused& e) {
+    CheckedInstance* instance = known(e.instance);
+    if (instance == nullptr) return;
+    if (instance->up) broken("instance {} is refused after it came up", e.instance.value);
+    instance->gone = true;
+  }
+
+  void operator()(const InstanceUp& e) {
+    CheckedInstance* instance = known(e.instance);
+    if (instance == nullptr) return;
+    if (instance->up || instance->gone) broken("instance {} is billed twice", e.instance.value);
+    instance->up = true;
+  }
+
+  void operator()(const InstanceReady& e) {
+    CheckedInstance* instance = known(e.instance);
+    if (instance == nullptr) return;
+    if (!instance->up || instance->gone) broken("instance {} is ready, not up", e.instance.value);
+    instance->ready = true;
+  }
+
+  void operator()(const TerminateIssued& e) {
+    CheckedInstance* instance = known(e.instance);
+    if (instance == nullptr) return;
+    if (!instance->tasks.empty()) {
+      broken("instance {} is ended with task {} on it", e.instance.value,
+             instance->tasks.front().value);
+    }
+    instance->ending = true;
+  }
+
+  void operator()(const InstanceGone& e) {
+    CheckedInstance* instance = known(e.instance);
+    if (instance == nullptr) return;
+    if (instance->gone) broken("instance {} is gone twice", e.instance.value);
+    instance->gone = true;
+    for (TaskId id : instance->tasks) {
+      tasks_[id].at = {};
+      tasks_[id].has_reason = true;
+    }
+    instance->tasks.clear();
+  }
+
+  void operator()(const TaskAssigned& e) {
+    CheckedTask* task = known(e.task);
+    const CheckedInstance* instance = known(e.to);
+    if (task == nullptr || instance == nullptr) return;
+    if (instance->gone || instance->ending) {
+      broken("task {} is assigned to instance {}, which is ending or gone", e.task.value,
+             e.to.value);
+    }
+  }
+
+  void operator()(const TaskUnassigned& e) {
+    if (CheckedTask* task = known(e.task)) task->has_reason = true;
+  }
+
+  void operator()(const StartIssued& e) {
+    CheckedTask* task = known(e.task);
+    CheckedInstance* instance = known(e.instance);
+    if (task == nullptr || instance == nullptr) return;
+    check_start(e, *task, *instance);
+    task->attempt = e.attempt;
+    task->at = e.instance;
+    task->has_reason = false;
+    instance->tasks.push_back(e.task);
+    check_room(e, *instance);
+  }
+
+  void operator()(const TaskStarted& e) { live(e.task, e.attempt, "starts"); }
+  void operator()(const StopIssued& e) { live(e.task, e.attempt, "is stopped"); }
+  void operator()(const TaskLeft& e) { vacate(e.task, live(e.task, e.attempt, "leaves")); }
+  void operator()(const TaskFailed& e) {
+    CheckedTask* task = live(e.task, e.attempt, "fails");
+    vacate(e.task, task);
+    if (task != nullptr) task->has_reason = true;
+  }
+  void operator()(const TaskFinished& e) {
+    CheckedTask* task = live(e.task, e.attempt, "finishes");
+    vacate(e.task, task);
+    if (task != nullptr) task->finished = true;
+  }
+
+  void operator()(const JobFinished& e) {
+    const auto job = jobs_.find(e.job);
+    if (job == jobs_.end()) return broken("job {} ends, but was not accepted", e.job.value);
+    if (job->second.ended) broken("job {} ends twice", e.job.value);
+    job->second.ended = true;
+    for (TaskId id : job->second.tasks) {
+      const CheckedTask& task = tasks_[id];
+      if (task.at.valid()) {
+        broken("job {} ends while its task {} is on an instance", e.job.value, id.value);
+      } else if (e.outcome == JobOutcome::completed && !task.finished) {
+        broken("job {} is completed, its task {} is not", e.job.value, id.value);
+      }
+    }
+  }
+
+  template <class Other>
+  void operator()(const Other&) {}
+
+ private:
+  template <class... Args>
+  void broken(fmt::format_string<Args...> text, Args&&... args) {
+    if (++count_ > kMostReported) return;
+    violations_.push_back(fmt::format("event {} at {} s: {}", number_, to_seconds(now_),
+                                      fmt::format(text, std::forward<Args>(args)...)));
+  }
+
+  static CheckedTask task_of(const Job& job, const TaskSpec& spec) {
+    CheckedTask task;
+    task.job = job.id;
+    task.demands = &spec.demands;
+    return task;
+  }
+
+  CheckedTask* known(TaskId id) {
+    const auto found = tasks_.find(id);
+    if (found != tasks_.end()) return &found->second;
+    broken("task {} was never accepted", id.value);
+    return nullptr;
+  }
+  CheckedInstance* known(InstanceId id) {
+    const auto found = instances_.find(id);
+    if (found != instances_.end()) return &found->second;
+    broken("instance {} was never launched", id.value);
+    return nullptr;
+  }
+
+  /// The task, when this attempt of it holds an instance.
+  CheckedTask* live(TaskId id, Attempt attempt, std::string_view what) {
+    CheckedTask* task = known(id);
+    if (task == nullptr) return nullptr;
+    if (!task->at.valid() || task->attempt != attempt) {
+      broken("attempt {} of task {} {}, but is not live", attempt, id.value, what);
+      return nullptr;
+    }
+    return task;
+  }
+
+  void vacate(TaskId id, CheckedTask* task) {
+    if (task == nullptr) return;
+    std::erase(instances_[task->at].tasks, id);
+    task->at = {};
+  }
+
+  void check_start(const StartIssued& e, CheckedTask& task, const CheckedInstance& instance) {
+    if (task.at.valid()) {
+      broken("task {} starts on instance {} while it is on instance {}", e.task.value,
+             e.instance.value, task.at.value);
+      vacate(e.task, &task);
+    }
+    if (task.finished || jobs_[task.job].ended) {
+      broken("task {} starts after its end", e.task.value);
+    }
+    if (e.attempt != task.attempt + 1) {
+      broken("task {} starts attempt {} after attempt {}", e.task.value, e.attempt, task.attempt);
+    }
+    if (!instance.ready || instance.ending || instance.gone) {
+      broken("task {} starts on instance {}, which is not ready", e.task.value, e.instance.value);
+    }
+  }
+
+  /// Adds up the instance's tasks from scratch, so that no rounding error is carried along.
+  void check_room(const StartIssued& e, const CheckedInstance& instance) {
+    const InstanceType& type = catalog_[instance.type];
+    Resources used;
+    for (TaskId id : instance.tasks) {
+      const FamilyDemand* demand = tasks_[id].demands->on(type.family);
+      if (demand == nullptr) {
+        return broken("task {} may not run on family {} of instance {}", id.value, type.family,
+                      e.instance.value);
+      }
+      used += demand->amount;
+    }
+    if (const auto kind = used.first_exceeding(type.capacity)) {
+      broken("instance {} holds {} {} of {}", e.instance.value, used[*kind], name_of(*kind),
+             type.capacity[*kind]);
+    }
+  }
+
+  void check_reported(JobId id, const CheckedJob& job) {
+    for (TaskId task_id : job.tasks) {
+      const CheckedTask& task = tasks_[task_id];
+      if (!task.finished && !task.has_reason) {
+        return broken("job {} neither ends nor has a reason not to (task {})", id.value,
+                      task_id.value);
+      }
+    }
+    if (std::all_of(job.tasks.begin(), job.tasks.end(),
+                    [&](TaskId task) { return tasks_[task].finished; })) {
+      broken("job {} has finished all its tasks but does not end", id.value);
+    }
+  }
+
+  const Catalog& catalog_;
+  Instant now_{Duration::min()};
+  std::size_t number_ = 1;
+  std::size_t count_ = 0;
+  std::vector<std::string> violations_;
+  std::map<InstanceId, CheckedInstance> instances_;  // ordered: finish() reports in this order
+  std::map<JobId, CheckedJob> jobs_;
+  std::unordered_map<TaskId, CheckedTask> tasks_;
+};
+
+}  // namespace
+
+std::vector<std::string> check_run(std::span<const Event> events, const Catalog& catalog) {
+  Checker checker(catalog);
+  for (const Event& event : events) checker.see(event);
+  return std::move(checker).finish();
+}
+
+Money total_bill(std::span<const Event> events) {
+  struct Rent {
+    Price price;
+    std::optional<Instant> since;
+  };
+  std::unordered_map<InstanceId, Rent> rents;
+  Money total;
+  for (const Event& event : events) {
+    if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
+      rents[launch->instance].price = launch->price;
+    } else if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
+      rents[up->instance].since = event.at;
+    } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
+      const Rent& rent = rents[gone->instance];
+      if (rent.since) total += Money::of(rent.price, event.at - *rent.since);
+      rents.erase(gone->instance);
+    }
+  }
+  for (const auto& [id, rent] : rents) {  // exact, so the order does not matter
+    if (rent.since) total += Money::of(rent.price, events.back().at - *rent.since);
+  }
+  return total;
+}
+
+}  // namespace muster::replay

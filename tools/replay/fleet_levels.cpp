@@ -1,0 +1,108 @@
+#include "tools/replay/fleet_levels.hpp"
+
+#include <variant>
+
+namespace muster::replay {
+namespace {
+
+Price operator+(Price a, Price b) {
+  return Price::from_nano_usd_h(a.nano_usd_h() + b.nano_usd_h());
+}
+Price operator-(Price a, Price b) {
+  return Price::from_nano_usd_h(a.nano_usd_h() - b.nano_usd_h());
+}
+
+}  // namespace
+
+void FleetLevels::apply(const Event& event) {
+  if (const auto* job = std::get_if<JobAccepted>(&event.body)) {
+    for (const TaskSpec& task : job->job.tasks) demands_[task.id] = &task.demands;
+  } else if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
+    instances_[launch->instance] = {launch->type, launch->price, {}, false};
+  } else if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
+    const auto found = instances_.find(up->instance);
+    if (found != instances_.end()) come_up(found->second, event.at);
+  } else if (const auto* end = std::get_if<TerminateIssued>(&event.body)) {
+    const auto found = instances_.find(end->instance);
+    if (found != instances_.end()) stop_serving(found->second);
+  } else if (const auto* start = std::get_if<StartIssued>(&event.body)) {
+    hold(*start);
+  } else if (const auto* left = std::get_if<TaskLeft>(&event.body)) {
+    release(left->task);
+  } else if (const auto* finished = std::get_if<TaskFinished>(&event.body)) {
+    release(finished->task);
+  } else if (const auto* failed = std::get_if<TaskFailed>(&event.body)) {
+    release(failed->task);
+  } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
+    go(gone->instance, event.at);
+  }
+  occupancy_.apply(event);
+}
+
+void FleetLevels::come_up(Instance& instance, Instant now) {
+  if (instance.up_since) return;
+  spent_ = spent(now);
+  settled_ = now;
+  rate_ = rate_ + instance.price;
+  instance.up_since = now;
+  instance.serving = true;
+  ++serving_;
+  ++launched_;
+  ++up_by_type_[instance.type.value];
+  capacity_ += (*catalog_)[instance.type].capacity;
+}
+
+void FleetLevels::stop_serving(Instance& instance) {
+  if (!instance.serving) return;
+  instance.serving = false;
+  --serving_;
+  capacity_ -= (*catalog_)[instance.type].capacity;
+  if (serving_ == 0) capacity_ = {};  // no rounding error outlives the last instance
+}
+
+void FleetLevels::go(InstanceId id, Instant now) {
+  const auto found = instances_.find(id);
+  if (found == instances_.end()) return;
+  for (TaskId task : occupancy_.on(id)) release(task);
+  Instance& instance = found->second;
+  stop_serving(instance);
+  if (instance.up_since) {
+    spent_ = spent(now);
+    settled_ = now;
+    rate_ = rate_ - instance.price;
+    --up_by_type_[instance.type.value];
+    uptimes_h_.push_back(to_hours(now - *instance.up_since));
+  }
+  instances_.erase(found);
+}
+
+void FleetLevels::hold(const StartIssued& start) {
+  release(start.task);
+  const auto demands = demands_.find(start.task);
+  const auto instance = instances_.find(start.instance);
+  if (demands == demands_.end() || instance == instances_.end()) return;
+  const FamilyDemand* demand = demands->second->on((*catalog_)[instance->second.type].family);
+  if (demand == nullptr) return;
+  held_[start.task] = demand->amount;
+  used_ += demand->amount;
+}
+
+void FleetLevels::release(TaskId task) {
+  const auto found = held_.find(task);
+  if (found == held_.end()) return;
+  used_ -= found->second;
+  held_.erase(found);
+  if (held_.empty()) used_ = {};
+}
+
+std::optional<double> FleetLevels::tasks_per_instance() const {
+  if (serving_ == 0) return std::nullopt;
+  return static_cast<double>(held_.size()) / static_cast<double>(serving_);
+}
+
+std::optional<double> FleetLevels::allocation(Resource kind) const {
+  if (serving_ == 0 || capacity_[kind] <= kResourceEpsilon) return std::nullopt;
+  return used_[kind] / capacity_[kind];
+}
+
+}  // namespace muster::replay

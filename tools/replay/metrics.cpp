@@ -1,0 +1,231 @@
+#include "tools/replay/metrics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <unordered_map>
+
+#include "model/check.hpp"
+#include "tools/replay/fleet_levels.hpp"
+#include "tools/replay/job_times.hpp"
+
+namespace muster::replay {
+namespace {
+
+constexpr std::size_t kPlotPoints = 600;
+constexpr std::array kPlotted = {Resource::gpu, Resource::cpu, Resource::memory};
+
+/// A weighted mean of values that are not always there.
+class Mean {
+ public:
+  void add(std::optional<double> value, double weight = 1) {
+    if (!value || weight <= 0) return;
+    sum_ += *value * weight;
+    weight_ += weight;
+  }
+  std::optional<double> value() const {
+    if (weight_ == 0) return std::nullopt;
+    return sum_ / weight_;
+  }
+
+ private:
+  double sum_ = 0;
+  double weight_ = 0;
+};
+
+/// The ratios that a run is judged by, as means.
+struct LevelMeans {
+  Mean tasks_per_instance;
+  std::array<Mean, kPlotted.size()> allocation;
+
+  void add(const FleetLevels& levels, double weight) {
+    tasks_per_instance.add(levels.tasks_per_instance(), weight);
+    for (std::size_t i = 0; i < kPlotted.size(); ++i) {
+      allocation[i].add(levels.allocation(kPlotted[i]), weight);
+    }
+  }
+};
+
+/// Walks through a log and reads the levels: all the time, at the samples, and at the points of the
+/// plots. A reading at an instant sees all events of that instant.
+class LevelReader {
+ public:
+  LevelReader(const Catalog& catalog, const MeasureOptions& options, Instant end)
+      : catalog_(catalog), options_(options), levels_(catalog), end_(end) {
+    next_sample_ = options.sample_from;
+  }
+
+  void apply(const Event& event) {
+    advance(event.at);
+    levels_.apply(event);
+    now_ = std::max(now_, event.at);
+  }
+
+  void finish(RunResult& result) {
+    advance(end_ + Duration{1});
+    const bool sampled = end_ > options_.sample_to;
+    const LevelMeans& means = sampled ? at_samples_ : over_time_;
+    result.tasks_per_instance = means.tasks_per_instance.value();
+    result.allocation_gpu = means.allocation[0].value();
+    result.allocation_cpu = means.allocation[1].value();
+    result.allocation_memory = means.allocation[2].value();
+    result.instances_launched = levels_.launched();
+    result.total_cost_usd = levels_.spent(end_).usd();
+    result.instance_uptime_h = levels_.uptimes_h();
+    std::sort(result.instance_uptime_h.begin(), result.instance_uptime_h.end());
+    result.cost_over_time = std::move(cost_);
+    result.allocation_over_time = std::move(allocation_);
+    for (std::size_t type = 0; type < by_type_.size(); ++type) {
+      const Series& series = by_type_[type];
+      const bool used = std::any_of(series.begin(), series.end(),
+                                    [](const auto& point) { return point.second > 0; });
+      if (used) result.instances_by_type[catalog_.types()[type].name] = series;
+    }
+  }
+
+ private:
+  /// The levels hold from now_ until `then`, without it.
+  void advance(Instant then) {
+    over_time_.add(levels_, to_seconds(std::min(then, end_) - now_));
+    while (next_sample_ < options_.sample_to && next_sample_ + options_.sample_settle < then) {
+      at_samples_.add(levels_, 1);
+      next_sample_ += options_.sample_every;
+    }
+    while (plotted_ < kPlotPoints && plot_instant() < then) plot();
+  }
+
+  Instant plot_instant() const {
+    const double share = static_cast<double>(plotted_) / (kPlotPoints - 1);
+    return plotted_ + 1 == kPlotPoints
+               ? end_
+               : Instant{from_seconds(to_seconds(end_.time_since_epoch()) * share)};
+  }
+
+  void plot() {
+    const Instant at = plot_instant();
+    const double hour = to_hours(at.time_since_epoch());
+    ++plotted_;
+    cost_.emplace_back(hour, levels_.spent(at).usd());
+    by_type_.resize(levels_.up_by_type().size());
+    for (std::size_t type = 0; type < by_type_.size(); ++type) {
+      by_type_[type].emplace_back(hour, levels_.up_by_type()[type]);
+    }
+    for (std::size_t i = 0; i < kPlotted.size(); ++i) {
+      const auto share = levels_.allocation(kPlotted[i]);
+      if (share) allocation_[i].emplace_back(hour, *share);
+    }
+  }
+
+  const Catalog& catalog_;
+  const MeasureOptions& options_;
+  FleetLevels levels_;
+  Instant end_;
+  Instant now_{};
+  LevelMeans over_time_, at_samples_;
+  Instant next_sample_;
+  std::size_t plotted_ = 0;
+  Series cost_;
+  std::vector<Series> by_type_;
+  std::array<Series, kPlotted.size()> allocation_;
+};
+
+/// How often rounds took place, and how often they laid out everything anew.
+struct RoundCount {
+  std::uint64_t rounds = 0;
+  std::uint64_t full = 0;
+  std::uint64_t partial = 0;
+
+  void apply(const Event& event) {
+    const auto* decided = std::get_if<RoundDecided>(&event.body);
+    if (decided == nullptr) return;
+    ++rounds;
+    if (decided->note.choice == "full") ++full;
+    if (decided->note.choice == "partial") ++partial;
+  }
+  std::optional<double> full_share() const {
+    if (full + partial == 0) return std::nullopt;
+    return static_cast<double>(full) / static_cast<double>(full + partial);
+  }
+};
+
+void measure_jcts(RunResult& result) {
+  std::vector<double>& jct_h = result.jct_h;
+  if (jct_h.empty()) return;
+  std::sort(jct_h.begin(), jct_h.end());
+  result.mean_jct_h =
+      std::accumulate(jct_h.begin(), jct_h.end(), 0.0) / static_cast<double>(jct_h.size());
+  result.p50_jct_h = nearest_rank(jct_h, 50);
+  result.p95_jct_h = nearest_rank(jct_h, 95);
+  result.p99_jct_h = nearest_rank(jct_h, 99);
+}
+
+void measure_jobs(const JobFollower& follower, RunResult& result) {
+  Mean idle_h, throughput, migrations;
+  for (const JobTimes& times : follower.jobs()) {
+    if (times.tasks_started > 0) {
+      migrations.add(static_cast<double>(times.starts - times.tasks_started) /
+                     static_cast<double>(times.tasks_started));
+    }
+    if (times.throughput_samples > 0) {
+      throughput.add(times.mean_throughput, static_cast<double>(times.job->tasks.size()));
+    }
+    if (times.outcome != JobOutcome::completed) {
+      result.not_completed.emplace_back(fmt::to_string(times.job->id.value),
+                                        follower.reason(times));
+      continue;
+    }
+    const Duration jct = *times.ended - times.accepted;
+    result.jct_h.push_back(to_hours(jct));
+    idle_h.add(to_hours(jct - times.executing));
+  }
+  result.jobs_submitted = follower.jobs().size();
+  result.jobs_completed = result.jct_h.size();
+  result.mean_idle_h = idle_h.value();
+  result.mean_normalized_throughput = throughput.value();
+  result.migrations_per_task = migrations.value();
+  measure_jcts(result);
+}
+
+}  // namespace
+
+RunResult measure(std::span<const Event> events, const Catalog& catalog,
+                  const MeasureOptions& options) {
+  MUSTER_CHECK(options.sample_every > Duration::zero(), "samples are some time apart");
+  RunResult result;
+  result.events = events.size();
+  if (events.empty()) return result;
+  LevelReader levels(catalog, options, events.back().at);
+  JobFollower jobs;
+  RoundCount rounds;
+  for (const Event& event : events) {
+    levels.apply(event);
+    jobs.apply(event);
+    rounds.apply(event);
+  }
+  levels.finish(result);
+  measure_jobs(jobs, result);
+  result.rounds = rounds.rounds;
+  result.full_reconfiguration_share = rounds.full_share();
+  return result;
+}
+
+double nearest_rank(std::span<const double> ascending, double percent) {
+  MUSTER_CHECK(!ascending.empty(), "a percentile of nothing");
+  const double rank = std::ceil(percent / 100 * static_cast<double>(ascending.size()));
+  const auto index = static_cast<std::size_t>(std::max(rank, 1.0)) - 1;
+  return ascending[std::min(index, ascending.size() - 1)];
+}
+
+void normalize_costs(std::span<RunResult> runs) {
+  std::unordered_map<std::uint64_t, double> yardstick;
+  for (RunResult& run : runs) {
+    const double base = yardstick.emplace(run.seed, run.total_cost_usd).first->second;
+    run.normalized_cost.reset();
+    if (base > 0) run.normalized_cost = run.total_cost_usd / base;
+  }
+}
+
+}  // namespace muster::replay

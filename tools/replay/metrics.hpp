@@ -1,0 +1,57 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/catalog.hpp"
+#include "model/event.hpp"
+#include "model/money.hpp"
+#include "tools/replay/run_result.hpp"
+
+namespace muster::replay {
+
+/// When the levels of a run (tasks an instance, allocation) are read. A run that goes on beyond
+/// `sample_to` is sampled; a shorter one gives its mean over all its time.
+struct MeasureOptions {
+  Instant sample_from{std::chrono::hours{24 * 30}};
+  Instant sample_to{std::chrono::hours{24 * 60}};
+  Duration sample_every{std::chrono::seconds{300}};
+  /// How long after its instant a sample is read, so that a round at that instant counts.
+  Duration sample_settle{std::chrono::milliseconds{500}};
+};
+
+/// Derives from a whole log every figure of a run that the log determines; the rest (policy, seed,
+/// decision and wall times, digest, cost by purpose, normalised cost) is left as it is by default.
+///
+/// - JCT: from the acceptance to the end of a completed job. Percentiles by nearest rank: the
+///   ceil(p/100 n)-th smallest.
+/// - Idle: JCT less the time the job executes. It executes while all its unfinished tasks run: from
+///   the start of the last one to the first stop, or to the end.
+/// - Normalised throughput: mean over the tasks of all ended jobs with a sample.
+/// - Tasks an instance: tasks that hold resources / instances that are up and not being ended.
+///   Allocation: what these tasks ask for / what these instances have. Times without an instance
+///   are left out, as are kinds that no instance has.
+/// - Migrations a task: its starts less one, mean over the tasks of a job, then over the jobs that
+///   ever started.
+RunResult measure(std::span<const Event> events, const Catalog& catalog,
+                  const MeasureOptions& options = {});
+
+/// The value at rank ceil(percent/100 n) of ascending values; there has to be one.
+double nearest_rank(std::span<const double> ascending, double percent);
+
+/// Sets each run's cost relative to the first run with its seed.
+void normalize_costs(std::span<RunResult> runs);
+
+/// Checks a log against the laws of any run, without the help of the cluster state, and says what
+/// is broken; nothing when all is well. The laws: time runs forward; no instance is ever filled
+/// over its capacity; a task is live in one place and one attempt only, and each start raises the
+/// attempt by one; an instance is billed once and gone in the end; each accepted job ends, or all
+/// its unfinished tasks wait with a reason.
+std::vector<std::string> check_run(std::span<const Event> events, const Catalog& catalog);
+
+/// The bill, from the times at which instances came up and were gone; those that are not gone are
+/// billed until the last event.
+Money total_bill(std::span<const Event> events);
+
+}  // namespace muster::replay

@@ -1,0 +1,41 @@
+#include "tools/replay/occupancy.hpp"
+
+namespace muster::replay {
+
+void Occupancy::apply(const Event& event) {
+  if (const auto* start = std::get_if<StartIssued>(&event.body)) {
+    leave(start->task);
+    places_[start->task] = start->instance;
+    on_[start->instance].push_back(start->task);
+  } else if (const auto* left = std::get_if<TaskLeft>(&event.body)) {
+    leave(left->task);
+  } else if (const auto* finished = std::get_if<TaskFinished>(&event.body)) {
+    leave(finished->task);
+  } else if (const auto* failed = std::get_if<TaskFailed>(&event.body)) {
+    leave(failed->task);
+  } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
+    for (TaskId task : on(gone->instance)) places_.erase(task);
+    on_.erase(gone->instance);
+  }
+}
+
+void Occupancy::leave(TaskId task) {
+  const auto place = places_.find(task);
+  if (place == places_.end()) return;
+  std::erase(on_[place->second], task);
+  places_.erase(place);
+}
+
+const std::vector<TaskId>& Occupancy::on(InstanceId instance) const {
+  static const std::vector<TaskId> kNobody;
+  const auto found = on_.find(instance);
+  return found == on_.end() ? kNobody : found->second;
+}
+
+std::optional<InstanceId> Occupancy::place_of(TaskId task) const {
+  const auto found = places_.find(task);
+  if (found == places_.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace muster::replay

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "config/csv.hpp"
+#include "model/job.hpp"
+
+namespace muster::replay {
+
+/// The columns of Muster's workload CSV, in the order in which they are written.
+inline constexpr std::array<CsvColumn, 25> kMusterColumns = {{{"id", true},
+                                                              {"submit_s", true},
+                                                              {"user", true},
+                                                              {"name", true},
+                                                              {"tasks", true},
+                                                              {"gpu", true},
+                                                              {"cpu", true},
+                                                              {"memory_gib", true},
+                                                              {"duration_s", true},
+                                                              {"class", true},
+                                                              {"interference"},
+                                                              {"iterations"},
+                                                              {"iterations_per_s"},
+                                                              {"image"},
+                                                              {"fetch_s"},
+                                                              {"build_s"},
+                                                              {"init_s"},
+                                                              {"stop_s"},
+                                                              {"upload_s"},
+                                                              {"priority"},
+                                                              {"gang"},
+                                                              {"storage_gib"},
+                                                              {"network_gbit_s"},
+                                                              {"runtime_hint_s"},
+                                                              {"families"}}};
+
+/// Reads what belongs to each start and stop of a task, and its image.
+void read_steps(CsvReader& row, Delays& delays, std::string& image);
+
+/// Reads the demands: gpu, cpu, memory_gib, storage_gib and network_gbit_s for any family, and
+/// those of the `families` column. The former may be empty when the latter is not.
+Demands read_demands(CsvReader& row);
+
+}  // namespace muster::replay

@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "tools/replay/workload/demands_text.hpp"
+#include "tools/replay/workload/muster_csv_columns.hpp"
+#include "tools/replay/workload/readers.hpp"
+
+namespace muster::replay {
+namespace {
+
+/// A row under construction: fields by column name.
+class Row {
+ public:
+  void set(std::string_view column, std::string_view text) {
+    const auto found = std::find_if(kMusterColumns.begin(), kMusterColumns.end(),
+                                    [&](const CsvColumn& known) { return known.name == column; });
+    MUSTER_CHECK(found != kMusterColumns.end(), "only columns of the format are written");
+    fields_[static_cast<std::size_t>(found - kMusterColumns.begin())] = csv_field(text);
+  }
+  void set(std::string_view column, double number) { set(column, number_text(number)); }
+  void set(std::string_view column, Duration time) { set(column, seconds_text(time)); }
+  /// Leaves the field empty when the reader takes zero for that anyway.
+  template <class Amount>
+  void set_unless_zero(std::string_view column, Amount amount) {
+    if (amount != Amount{}) set(column, amount);
+  }
+  std::string text() const { return fmt::format("{}\n", fmt::join(fields_, ",")); }
+
+ private:
+  std::array<std::string, kMusterColumns.size()> fields_;
+};
+
+void write_work(const JobTruth& truth, Row& row) {
+  if (truth.iterations_per_s == 1 && truth.iterations <= to_seconds(kLongest)) {
+    row.set("duration_s", truth.iterations);
+    return;
+  }
+  // For the reader's eye only; what counts are the iterations.
+  constexpr double kRounding = 1000;
+  const double duration_s = truth.iterations / truth.iterations_per_s;
+  if (duration_s <= to_seconds(kLongest)) {
+    row.set("duration_s", std::round(duration_s * kRounding) / kRounding);
+  }
+  row.set("iterations", truth.iterations);
+  row.set("iterations_per_s", truth.iterations_per_s);
+}
+
+void write_demands(const Demands& demands, Row& row) {
+  std::vector<FamilyDemand> entries = demands.entries();
+  const bool in_columns = !entries.empty() && entries[0].family.empty() && entries[0].speed == 1 &&
+                          entries[0].amount[Resource::spare] == 0;
+  if (in_columns) {
+    const Resources& any = entries[0].amount;
+    row.set("gpu", any[Resource::gpu]);
+    row.set("cpu", any[Resource::cpu]);
+    row.set("memory_gib", any[Resource::memory]);
+    row.set_unless_zero("storage_gib", any[Resource::storage]);
+    row.set_unless_zero("network_gbit_s", any[Resource::network]);
+    entries.erase(entries.begin());
+  }
+  row.set("families", demands_text(entries));
+}
+
+void write_task(const TaskSpec& task, Row& row) {
+  write_demands(task.demands, row);
+  row.set("image", task.image);
+  row.set_unless_zero("fetch_s", task.delays.fetch);
+  row.set_unless_zero("build_s", task.delays.build);
+  row.set_unless_zero("init_s", task.delays.init);
+  row.set_unless_zero("stop_s", task.delays.stop);
+  row.set_unless_zero("upload_s", task.delays.upload);
+}
+
+std::string row_of(const WorkloadJob& job) {
+  const std::vector<TaskSpec>& tasks = job.job.tasks;
+  MUSTER_CHECK(!tasks.empty(), "a job without tasks cannot be written");
+  const bool alike = std::all_of(tasks.begin(), tasks.end(), [&](const TaskSpec& task) {
+    return task.demands == tasks[0].demands && task.image == tasks[0].image &&
+           task.delays == tasks[0].delays;
+  });
+  MUSTER_CHECK(alike, "one row describes all tasks of a job, so they have to be alike");
+  Row row;
+  row.set("id", fmt::format("{}", job.job.id.value));
+  row.set("submit_s", job.submit.time_since_epoch());
+  row.set("user", job.job.user);
+  row.set("name", job.job.name);
+  row.set("tasks", fmt::format("{}", tasks.size()));
+  row.set("class", job.job.workload_class);
+  row.set("interference", job.truth.interference);
+  write_work(job.truth, row);
+  row.set_unless_zero("priority", static_cast<double>(job.job.priority));
+  if (!job.job.gang) row.set("gang", "false");
+  if (job.job.runtime_hint) row.set("runtime_hint_s", *job.job.runtime_hint);
+  write_task(tasks[0], row);
+  return row.text();
+}
+
+}  // namespace
+
+void write_workload_csv(const Workload& workload, std::ostream& out) {
+  std::vector<std::string_view> names;
+  for (const CsvColumn& column : kMusterColumns) names.push_back(column.name);
+  out << fmt::format("{}\n", fmt::join(names, ","));
+  for (const WorkloadJob& job : workload.jobs) out << row_of(job);
+}
+
+}  // namespace muster::replay

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "config/csv.hpp"
+#include "tools/replay/workload/readers.hpp"
+
+namespace muster::replay {
+namespace {
+
+constexpr std::array<CsvColumn, 11> kColumns = {{{"name", true},
+                                                 {"cpu_milli", true},
+                                                 {"memory_mib", true},
+                                                 {"num_gpu", true},
+                                                 {"gpu_milli"},
+                                                 {"gpu_spec"},
+                                                 {"qos"},
+                                                 {"pod_phase", true},
+                                                 {"creation_time", true},
+                                                 {"deletion_time", true},
+                                                 {"scheduled_time"}}};
+
+/// The pod as a job of one task, submitted at its creation. Demands are whole as in Eva's traces.
+WorkloadJob read_pod(CsvReader& row, std::uint64_t number) {
+  const double gpu = row.number("num_gpu", kCount);
+  const double cpu = std::ceil(row.number("cpu_milli", kAmount) / 1000);
+  const double memory_gib = std::ceil(row.number("memory_mib", kAmount) / 1024);
+  const Duration created = row.seconds("creation_time", kLongest);
+  const Duration deleted = row.seconds("deletion_time", kLongest);
+  if (deleted < created) {
+    row.complain("deletion_time",
+                 fmt::format("has to be at least creation_time, which is {}; it is {}",
+                             seconds_text(created), seconds_text(deleted)));
+  }
+  WorkloadJob pod;
+  pod.submit = Instant{created};
+  pod.truth.iterations = to_seconds(deleted - created);
+  pod.job.id = JobId{number};
+  pod.job.name = row.needed_text("name");
+  // The list does not say what a pod runs; pods with equal demands count as alike.
+  pod.job.workload_class =
+      fmt::format("gpu{}-cpu{}-mem{}", number_text(gpu), number_text(cpu), number_text(memory_gib));
+  pod.truth.interference = pod.job.workload_class;
+  pod.job.runtime_hint = deleted - created;
+  TaskSpec& task = pod.job.tasks.emplace_back();
+  task.demands = Demands(Resources::of(gpu, cpu, memory_gib));
+  return pod;
+}
+
+void start_at_first(Workload& workload) {
+  if (workload.jobs.empty()) return;
+  const auto first = std::min_element(
+      workload.jobs.begin(), workload.jobs.end(),
+      [](const WorkloadJob& a, const WorkloadJob& b) { return a.submit < b.submit; });
+  const Duration offset = first->submit.time_since_epoch();
+  for (WorkloadJob& job : workload.jobs) job.submit -= offset;
+}
+
+}  // namespace
+
+WorkloadResult read_openb_csv(const std::filesystem::path& file) {
+  auto table = read_csv(file);
+  if (!table) return as_workload_error(table.error());
+  ErrorList errors;
+  CsvReader reader(table.value(), kColumns, errors);
+  Workload workload;
+  std::map<std::string, std::uint32_t> lines;
+  for (std::uint64_t i = 0; i < table->rows.size(); ++i) {
+    const CsvRow& row = table->rows[i];
+    if (!reader.select(row)) continue;
+    const auto [first, is_new] = lines.emplace(reader.needed_text("name"), row.line);
+    if (!is_new) {
+      reader.complain("name", fmt::format("'{}' is already the name of the pod in line {}",
+                                          first->first, first->second));
+    }
+    if (reader.text("pod_phase") == "Failed") continue;
+    workload.jobs.push_back(read_pod(reader, i));
+  }
+  if (!errors.empty()) return invalid(errors);
+  start_at_first(workload);
+  put_in_order(workload);
+  workload.description = fmt::format("pod list {}", file.filename().string());
+  return workload;
+}
+
+}  // namespace muster::replay

@@ -1,0 +1,15 @@
+# Makes a C++ file of text files: cmake -DOUT=FILE -DFILES=name=path;... -P embed.cmake
+# Each becomes `extern const std::string_view NAME` in muster::report::assets.
+set(text "#include \"tools/report/assets.hpp\"\n\nnamespace muster::report::assets {\n\n")
+foreach(entry IN LISTS FILES)
+  string(REGEX MATCH "^[^=]+" name "${entry}")
+  string(REGEX REPLACE "^[^=]+=" "" path "${entry}")
+  file(READ "${path}" content)
+  string(FIND "${content}" ")embedded\"" closing)
+  if(NOT closing EQUAL -1)
+    message(FATAL_ERROR "${path}: contains the end mark of the raw string it is embedded in")
+  endif()
+  string(APPEND text "const std::string_view ${name} = R\"embedded(${content})embedded\";\n\n")
+endforeach()
+string(APPEND text "}  // namespace muster::report::assets\n")
+file(WRITE "${OUT}" "${text}")

@@ -1,0 +1,360 @@
+#include "tools/report/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <variant>
+
+#include "tools/report/chronicle.hpp"
+#include "tools/report/words.hpp"
+
+namespace muster::report {
+namespace {
+
+using Details = std::vector<std::pair<std::string, StoryValue>>;
+
+Details details_of(const Refusal& refusal) {
+  Details details{{"refusal", std::string(name_of(refusal.code))},
+                  {"kind", std::string(name_of(refusal.kind))}};
+  if (refusal.binding) details.emplace_back("binding", std::string(name_of(*refusal.binding)));
+  details.emplace_back("asked", refusal.asked);
+  details.emplace_back("available", refusal.available);
+  return details;
+}
+
+Details details_of(const Cause& cause) {
+  return {{"cause", std::string(name_of(cause.code))}, {"gain_usd_h", cause.gain_usd_h}};
+}
+
+std::string amounts_text(const Resources& amounts) {
+  std::string text;
+  for (Resource kind : kAllResources) {
+    if (amounts[kind] == 0) continue;
+    text += fmt::format("{}{} {:.6g}", text.empty() ? "" : ", ", name_of(kind), amounts[kind]);
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+std::string demands_text(const Demands& demands) {
+  std::string text;
+  for (const FamilyDemand& entry : demands.entries()) {
+    if (!text.empty()) text += "; ";
+    text += amounts_text(entry.amount);
+    if (!entry.family.empty()) text += " on " + entry.family;
+  }
+  return text;
+}
+
+/// The common part of both tellers: lines at the present time, with the chronicle at hand.
+class Teller {
+ public:
+  Teller(std::span<const Event> events, const Catalog& catalog) : chronicle_(events, catalog) {}
+
+  const Chronicle& chronicle() const { return chronicle_; }
+
+ protected:
+  void tell(std::string what, std::string text, Details details = {}) {
+    story_.lines.push_back({now_, std::move(what), std::move(text), std::move(details)});
+  }
+
+  std::vector<std::uint64_t> others(InstanceId instance, TaskId except) const {
+    std::vector<std::uint64_t> ids;
+    for (TaskId task : chronicle_.occupancy().on(instance)) {
+      if (task != except) ids.push_back(task.value);
+    }
+    return ids;
+  }
+
+  void tell_cost(InstanceId instance, const std::string& more = "", Details details = {}) {
+    details.insert(details.begin(),
+                   {{"instance", instance.value}, {"cost_usd", chronicle_.cost(instance).usd()}});
+    story_.costs.push_back(
+        {now_, "cost", chronicle_.cost_text(instance) + more, std::move(details)});
+  }
+
+  Chronicle chronicle_;
+  Instant now_;
+  Story story_;
+};
+
+/// Tells what happened to one task.
+class TaskTeller : public Teller {
+ public:
+  TaskTeller(std::span<const Event> events, const Catalog& catalog, TaskId task)
+      : Teller(events, catalog), task_(task) {}
+
+  Story tell_all(std::span<const Event> events) {
+    const Chronicle::Task& mine = chronicle_.tasks().at(task_);
+    job_ = mine.job->id;
+    story_.title = fmt::format("{} of job {}", chronicle_.name(task_), job_.value);
+    for (const Event& event : events) {
+      now_ = event.at;
+      std::visit(*this, event.body);
+      chronicle_.follow(event);
+    }
+    if (here_) leave();
+    for (const auto& [instance, held] : held_) {
+      tell_cost(instance, fmt::format("; the task held it for {}", length_text(held)),
+                {{"held_s", to_seconds(held)}});
+    }
+    return std::move(story_);
+  }
+
+  void operator()(const JobAccepted& e) {
+    if (e.job.id != job_) return;
+    const Chronicle::Task& mine = chronicle_.tasks().at(task_);
+    tell("accepted",
+         fmt::format("accepted with job {} of {} task(s), class \"{}\", user \"{}\"; asks for {}",
+                     job_.value, e.job.tasks.size(), e.job.workload_class, e.job.user,
+                     demands_text(mine.spec->demands)),
+         {{"job", job_.value}});
+  }
+  void operator()(const TaskRefused& e) {
+    if (e.task != task_) return;
+    tell("waits", "waits, " + describe(e.refusal), details_of(e.refusal));
+  }
+  void operator()(const PlanPartRefused& e) {
+    if (e.task != task_) return;
+    tell("plan refused", "its part of the plan was not carried out, " + describe(e.refusal),
+         details_of(e.refusal));
+  }
+  void operator()(const TaskAssigned& e) {
+    if (e.task != task_) return;
+    Details details = details_of(e.cause);
+    details.insert(details.begin(), {"to", e.to.value});
+    const auto from = here_ ? here_ : meant_;
+    const bool moves = from && *from != e.to;
+    if (moves) details.insert(details.begin(), {"from", from->value});
+    details.emplace_back("others", others(e.to, task_));
+    const std::string place =
+        fmt::format("{}{} ({}; there: {})", chronicle_.name(e.to), status_of(e.to),
+                    describe(e.cause), chronicle_.company(e.to, task_));
+    tell(moves ? "moved" : "placed",
+         (moves ? "is moved from " + chronicle_.name(*from) + " to " : "is placed on ") + place +
+             chronicle_.round_text(now_),
+         std::move(details));
+    meant_ = e.to;
+  }
+  void operator()(const TaskUnassigned& e) {
+    if (e.task != task_) return;
+    tell("unplaced", "loses its place, " + describe(e.cause) + chronicle_.round_text(now_),
+         details_of(e.cause));
+    meant_.reset();
+  }
+  void operator()(const LaunchRefused& e) {
+    if (meant_ != e.instance) return;
+    tell("launch refused", chronicle_.name(e.instance) + " was refused, " + describe(e.refusal),
+         details_of(e.refusal));
+    meant_.reset();
+  }
+  void operator()(const InstanceReady& e) {
+    if (meant_ != e.instance) return;
+    tell("instance ready", chronicle_.name(e.instance) + " is ready",
+         {{"instance", e.instance.value}});
+  }
+  void operator()(const InstanceGone& e) {
+    if (meant_ == e.instance) meant_.reset();
+    if (here_ != e.instance) return;
+    tell("lost", chronicle_.name(e.instance) + " is gone, and the task's place with it",
+         {{"instance", e.instance.value}});
+    leave();
+  }
+  void operator()(const StartIssued& e) {
+    if (e.task != task_) return;
+    tell("starts",
+         fmt::format("attempt {} starts on {}, {}", e.attempt, chronicle_.name(e.instance),
+                     chronicle_.company(e.instance, task_)),
+         {{"instance", e.instance.value},
+          {"attempt", std::uint64_t{e.attempt}},
+          {"others", others(e.instance, task_)}});
+    here_ = e.instance;
+    since_ = now_;
+  }
+  void operator()(const TaskStarted& e) {
+    if (e.task != task_) return;
+    tell("runs",
+         fmt::format("runs (fetch {}, build {}){}", length_text(e.fetch), length_text(e.build),
+                     company_here()),
+         {{"fetch_s", to_seconds(e.fetch)}, {"build_s", to_seconds(e.build)}});
+  }
+  void operator()(const StopIssued& e) {
+    if (e.task == task_) tell("stopped", "is told to stop" + company_here());
+  }
+  void operator()(const TaskLeft& e) {
+    if (e.task != task_) return;
+    tell("left", "has left " + place_text() + " (upload " + length_text(e.upload) + ")",
+         {{"upload_s", to_seconds(e.upload)}});
+    leave();
+  }
+  void operator()(const TaskFinished& e) {
+    if (e.task != task_) return;
+    tell("finished", "is finished on " + place_text() + company_here());
+    leave();
+  }
+  void operator()(const TaskFailed& e) {
+    if (e.task != task_) return;
+    tell("failed", fmt::format("attempt {} fails: {}", e.attempt, e.reason),
+         {{"attempt", std::uint64_t{e.attempt}}, {"reason", e.reason}});
+    leave();
+    meant_.reset();
+  }
+  void operator()(const JobFinished& e) {
+    if (e.job != job_) return;
+    std::string text = fmt::format("its job is over: {}", name_of(e.outcome));
+    if (e.throughput_samples > 0) {
+      text += fmt::format(", at {:.3f} of its own speed on average", e.mean_throughput);
+    }
+    tell("job over", std::move(text), {{"outcome", std::string(name_of(e.outcome))}});
+  }
+  template <class Other>
+  void operator()(const Other&) {}
+
+ private:
+  void leave() {
+    if (here_) held_[*here_] += now_ - since_;
+    here_.reset();
+  }
+  std::string place_text() const { return here_ ? chronicle_.name(*here_) : "its instance"; }
+  std::string company_here() const {
+    return here_ ? ", " + chronicle_.company(*here_, task_) : std::string{};
+  }
+  /// Whether the instance is there already.
+  std::string status_of(InstanceId id) const {
+    const auto found = chronicle_.instances().find(id);
+    if (found == chronicle_.instances().end()) return "";
+    return found->second.up && *found->second.up <= now_ ? "" : ", not up yet";
+  }
+
+  TaskId task_;
+  JobId job_;
+  std::optional<InstanceId> meant_;  ///< where it is assigned
+  std::optional<InstanceId> here_;   ///< where it holds resources
+  Instant since_;
+  std::map<InstanceId, Duration> held_;
+};
+
+/// Tells what happened to one instance.
+class InstanceTeller : public Teller {
+ public:
+  InstanceTeller(std::span<const Event> events, const Catalog& catalog, InstanceId instance)
+      : Teller(events, catalog), instance_(instance), catalog_(catalog) {}
+
+  Story tell_all(std::span<const Event> events) {
+    story_.title = chronicle_.name(instance_);
+    for (const Event& event : events) {
+      now_ = event.at;
+      std::visit(*this, event.body);
+      chronicle_.follow(event);
+    }
+    tell_cost(instance_);
+    return std::move(story_);
+  }
+
+  void operator()(const LaunchRequested& e) {
+    if (e.instance != instance_) return;
+    Details details = details_of(e.cause);
+    details.emplace_back("price_usd_h", e.price.usd_h());
+    tell("launched",
+         fmt::format("is asked for: {}, {}, ${:.6g}/h, {} ({}){}", catalog_[e.type].name,
+                     name_of(e.market), e.price.usd_h(), amounts_text(catalog_[e.type].capacity),
+                     describe(e.cause), chronicle_.round_text(now_)),
+         std::move(details));
+  }
+  void operator()(const LaunchRefused& e) {
+    if (e.instance != instance_) return;
+    tell("launch refused", "the cloud refuses it, " + describe(e.refusal), details_of(e.refusal));
+  }
+  void operator()(const PlanPartRefused& e) {
+    if (e.instance != instance_) return;
+    tell("plan refused", "its part of the plan was not carried out, " + describe(e.refusal),
+         details_of(e.refusal));
+  }
+  void operator()(const InstanceUp& e) {
+    if (e.instance == instance_) tell("up", "is up: billing begins");
+  }
+  void operator()(const InstanceReady& e) {
+    if (e.instance == instance_) tell("ready", "is ready for tasks");
+  }
+  void operator()(const TaskAssigned& e) {
+    if (e.to != instance_) return;
+    const auto from = chronicle_.occupancy().place_of(e.task);
+    Details details = details_of(e.cause);
+    details.insert(details.begin(), {"task", e.task.value});
+    const bool moves = from && *from != instance_;
+    if (moves) details.emplace_back("from", from->value);
+    tell("meant for it",
+         chronicle_.name(e.task) + " is to come" +
+             (moves ? " from " + chronicle_.name(*from) : std::string{}) + " (" +
+             describe(e.cause) + ")" + chronicle_.round_text(now_),
+         std::move(details));
+  }
+  void operator()(const StartIssued& e) {
+    if (e.instance != instance_) return;
+    tell("task starts",
+         fmt::format("{} starts (attempt {}), {}", chronicle_.name(e.task), e.attempt,
+                     chronicle_.company(instance_, e.task)),
+         {{"task", e.task.value}, {"others", others(instance_, e.task)}});
+  }
+  void operator()(const StopIssued& e) { tell_end(e.task, "task stopped", "is told to stop"); }
+  void operator()(const TaskLeft& e) { tell_end(e.task, "task left", "has left"); }
+  void operator()(const TaskFinished& e) { tell_end(e.task, "task finished", "is finished"); }
+  void operator()(const TaskFailed& e) {
+    tell_end(e.task, "task failed", "fails (" + e.reason + ")");
+  }
+  void operator()(const ReleaseDecided& e) {
+    if (e.instance != instance_) return;
+    tell("released", "is no longer wanted, " + describe(e.cause) + chronicle_.round_text(now_),
+         details_of(e.cause));
+  }
+  void operator()(const TerminateIssued& e) {
+    if (e.instance == instance_) tell("ended", "the cloud is asked to end it");
+  }
+  void operator()(const InstanceGone& e) {
+    if (e.instance == instance_) tell("gone", "is gone: billing ends");
+  }
+  template <class Other>
+  void operator()(const Other&) {}
+
+ private:
+  void tell_end(TaskId task, std::string what, const std::string& does) {
+    if (chronicle_.occupancy().place_of(task) != instance_) return;
+    const std::vector<std::uint64_t> rest = others(instance_, task);
+    tell(std::move(what),
+         fmt::format("{} {}; {} other task(s) here", chronicle_.name(task), does, rest.size()),
+         {{"task", task.value}, {"others", rest}});
+  }
+
+  InstanceId instance_;
+  const Catalog& catalog_;
+};
+
+template <class Map>
+Failure<ExplainError> unknown(std::string_view kind, std::uint64_t id, const Map& known) {
+  if (known.empty()) {
+    return {ExplainError::unknown_id, fmt::format("no {} {}: the log has no {}s", kind, id, kind)};
+  }
+  return {ExplainError::unknown_id,
+          fmt::format("no {} {} in the log: it knows {} {}s, with ids from {} to {}", kind, id,
+                      known.size(), kind, known.begin()->first.value, known.rbegin()->first.value)};
+}
+
+}  // namespace
+
+Expected<Story, ExplainError> explain_task(std::span<const Event> events, const Catalog& catalog,
+                                           TaskId task) {
+  TaskTeller teller(events, catalog, task);
+  const auto& known = teller.chronicle().tasks();
+  if (!known.contains(task)) return unknown("task", task.value, known);
+  return teller.tell_all(events);
+}
+
+Expected<Story, ExplainError> explain_instance(std::span<const Event> events,
+                                               const Catalog& catalog, InstanceId instance) {
+  InstanceTeller teller(events, catalog, instance);
+  const auto& known = teller.chronicle().instances();
+  if (!known.contains(instance)) return unknown("instance", instance.value, known);
+  return teller.tell_all(events);
+}
+
+}  // namespace muster::report

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "tools/replay/run_result.hpp"
+
+namespace muster::report {
+
+/// {"runs": [...]}: one object a run with every figure by name; null where a figure has no meaning
+/// for the policy. Ends with a line end.
+std::string json_report(std::span<const replay::RunResult> runs);
+
+}  // namespace muster::report

@@ -1,0 +1,53 @@
+#include "tools/report/story.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/report/words.hpp"
+
+namespace muster::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Seconds to the millisecond, without superfluous zeros.
+std::string seconds_text(Instant at) {
+  std::string text = fmt::format("{:.3f}", to_seconds(at));
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text + " s";
+}
+
+Json json_of(const StoryLine& line) {
+  Json json{{"t_s", to_seconds(line.at)},
+            {"time", clock_text(line.at)},
+            {"what", line.what},
+            {"text", line.text}};
+  for (const auto& [name, value] : line.details) {
+    std::visit([&, key = &name](const auto& v) { json[*key] = v; }, value);
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string to_text(const Story& story) {
+  std::string text = story.title + "\n";
+  for (const StoryLine& line : story.lines) {
+    text += fmt::format("  {:<16}  {:>13}  {}\n", clock_text(line.at), seconds_text(line.at),
+                        line.text);
+  }
+  if (!story.costs.empty()) text += "Costs\n";
+  for (const StoryLine& line : story.costs) text += "  " + line.text + "\n";
+  return text;
+}
+
+std::string to_json(const Story& story) {
+  Json json{{"title", story.title}, {"lines", Json::array()}, {"costs", Json::array()}};
+  for (const StoryLine& line : story.lines) json["lines"].push_back(json_of(line));
+  for (const StoryLine& line : story.costs) json["costs"].push_back(json_of(line));
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace muster::report

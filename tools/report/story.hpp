@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "model/time.hpp"
+
+namespace muster::report {
+
+/// A figure or a name that belongs to a line of a story, for programs to read.
+using StoryValue = std::variant<std::uint64_t, double, std::string, std::vector<std::uint64_t>>;
+
+/// One thing that happened.
+struct StoryLine {
+  Instant at;
+  std::string what;  ///< one word: accepted, waits, placed, moved, starts, ...
+  std::string text;  ///< a sentence for people
+  std::vector<std::pair<std::string, StoryValue>> details;
+};
+
+/// What happened to one task or instance, in order of time.
+struct Story {
+  std::string title;
+  std::vector<StoryLine> lines;
+  std::vector<StoryLine> costs;  ///< what the instances of the story cost in the end
+};
+
+/// A line an occurrence: "day 1 03:20:05  98405 s  text".
+std::string to_text(const Story& story);
+
+/// {"title", "lines": [{"t_s", "time", "what", "text", ...details}], "costs": [...]}.
+std::string to_json(const Story& story);
+
+}  // namespace muster::report

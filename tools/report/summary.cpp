@@ -1,0 +1,115 @@
+#include "tools/report/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <optional>
+
+namespace muster::report {
+namespace {
+
+using replay::RunResult;
+
+/// A column of figures: how to get one from a run, and how to show it.
+struct Figure {
+  SummaryColumn column;
+  std::function<std::optional<double>(const RunResult&)> of;
+  int decimals = 2;
+  double factor = 1;
+};
+
+std::optional<double> count(std::uint64_t n) {
+  return static_cast<double>(n);
+}
+
+const std::vector<Figure>& figures() {
+  using R = const RunResult&;
+  static const std::vector<Figure> kFigures = {
+      {{"cost", "$"}, [](R r) { return std::optional(r.total_cost_usd); }},
+      {{"of first", "%"}, [](R r) { return r.normalized_cost; }, 1, 100},
+      {{"JCT mean", "h"}, [](R r) { return r.mean_jct_h; }},
+      {{"p50", "h"}, [](R r) { return r.p50_jct_h; }},
+      {{"p95", "h"}, [](R r) { return r.p95_jct_h; }},
+      {{"p99", "h"}, [](R r) { return r.p99_jct_h; }},
+      {{"idle", "h"}, [](R r) { return r.mean_idle_h; }},
+      {{"tput", "of 1"}, [](R r) { return r.mean_normalized_throughput; }},
+      {{"tasks", "/inst."}, [](R r) { return r.tasks_per_instance; }},
+      {{"gpu", "%"}, [](R r) { return r.allocation_gpu; }, 1, 100},
+      {{"cpu", "%"}, [](R r) { return r.allocation_cpu; }, 1, 100},
+      {{"mem", "%"}, [](R r) { return r.allocation_memory; }, 1, 100},
+      {{"launched", "inst."}, [](R r) { return count(r.instances_launched); }, 0},
+      {{"migr.", "/task"}, [](R r) { return r.migrations_per_task; }},
+      {{"full", "%"}, [](R r) { return r.full_reconfiguration_share; }, 1, 100},
+      {{"rounds", ""}, [](R r) { return count(r.rounds); }, 0},
+      {{"decision", "ms"}, [](R r) { return std::optional(r.decision_ms_mean); }, 3},
+      {{"p99", "ms"}, [](R r) { return std::optional(r.decision_ms_p99); }, 3},
+      {{"wall", "s"}, [](R r) { return std::optional(r.wall_s); }, 1}};
+  return kFigures;
+}
+
+/// With commas between thousands, as amounts of money are read.
+std::string grouped(double value, int decimals) {
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  const std::size_t begin = text.starts_with('-') ? 1 : 0;
+  std::size_t end = std::min(text.find('.'), text.size());
+  while (end > begin + 3) text.insert(end -= 3, 1, ',');
+  return text;
+}
+
+std::string cell(const Figure& figure, const std::vector<const RunResult*>& runs) {
+  std::vector<double> values;
+  for (const RunResult* run : runs) {
+    if (const auto value = figure.of(*run)) values.push_back(*value * figure.factor);
+  }
+  if (values.empty()) return "-";
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  if (values.size() == 1) return grouped(mean, figure.decimals);
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return grouped(mean, figure.decimals) + " ± " +
+         grouped(std::sqrt(squares / (n - 1)), figure.decimals);
+}
+
+std::string jobs_cell(const std::vector<const RunResult*>& runs) {
+  std::uint64_t completed = 0;
+  std::uint64_t submitted = 0;
+  for (const RunResult* run : runs) {
+    completed += run->jobs_completed;
+    submitted += run->jobs_submitted;
+  }
+  return fmt::format("{}/{}", completed, submitted);
+}
+
+}  // namespace
+
+std::vector<std::vector<const RunResult*>> by_policy(std::span<const RunResult> runs) {
+  std::vector<std::vector<const RunResult*>> groups;
+  for (const RunResult& run : runs) {
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+      return group.front()->policy == run.policy;
+    });
+    if (same == groups.end()) {
+      groups.push_back({&run});
+    } else {
+      same->push_back(&run);
+    }
+  }
+  return groups;
+}
+
+Summary summarize(std::span<const RunResult> runs) {
+  Summary summary{{{"policy", ""}, {"jobs", "done"}}, {}};
+  for (const Figure& figure : figures()) summary.columns.push_back(figure.column);
+  for (const auto& group : by_policy(runs)) {
+    std::vector<std::string>& row = summary.rows.emplace_back();
+    row = {group.front()->policy, jobs_cell(group)};
+    for (const Figure& figure : figures()) row.push_back(cell(figure, group));
+  }
+  return summary;
+}
+
+}  // namespace muster::report

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tools/replay/run_result.hpp"
+
+namespace muster::report {
+
+/// One column of the summary: what it shows, and in which unit.
+struct SummaryColumn {
+  std::string name;
+  std::string unit;
+};
+
+/// The figures of several runs as text: one row a policy, in the order of their first runs.
+struct Summary {
+  std::vector<SummaryColumn> columns;  ///< the first one holds the policies
+  std::vector<std::vector<std::string>> rows;
+};
+
+/// Where a policy has several runs, a cell is their mean and sample standard deviation,
+/// "12.30 ± 0.45". A figure that has no meaning for the policy is "-".
+Summary summarize(std::span<const replay::RunResult> runs);
+
+/// The runs of each policy, policies in the order of their first runs.
+std::vector<std::vector<const replay::RunResult*>> by_policy(
+    std::span<const replay::RunResult> runs);
+
+}  // namespace muster::report
