@@ -167,7 +167,8 @@ TEST(Replay, AMovedTaskKeepsWhatItHasDone) {
 }
 
 TEST(Replay, AGangThatTheCloudServesInPartLetsGoOfTheRest) {
-  SmallReplay replay;   // two gangs of three on a cloud of four: neither may sit on its part for ever
+  // Two gangs of three on a cloud of four: neither may sit on its part for ever.
+  SmallReplay replay;
   replay.job(0, 1000, Resources::of(0, 8, 30), 3).job(0, 1000, Resources::of(0, 8, 30), 3);
   replay.config().cloud.max_instances = 4;
   const auto run = replay.run("no-packing").value();
