@@ -64,6 +64,14 @@ TEST(SummaryTable, goes_on_below_when_it_is_too_wide_for_a_terminal) {
   EXPECT_NE(table.find("wall"), std::string::npos) << table;
 }
 
+TEST(SummaryTable, fits_the_terminal_that_it_is_told_of) {
+  const std::vector<replay::RunResult> runs = {run_of("eva", 1, 10)};
+  const std::string table = summary_table(runs, 60);
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 60u);
+  EXPECT_NE(table.find("wall"), std::string::npos) << table;
+}
+
 TEST(SummaryTable, without_runs_is_only_a_head) {
   EXPECT_EQ(summary_table({}).find("policy"), 0u);
 }

@@ -204,7 +204,9 @@ int report_all(const ReplayOptions& options, const Session& session) {
   replay::normalize_costs(results);
   list_incomplete(results);
   if (options.json != "-") {
-    std::cout << session.workloads.front().description << "\n\n" << report::summary_table(results);
+    std::cout << session.workloads.front().description << "\n\n"
+              << report::summary_table(results,
+                                       report::terminal_width().value_or(report::kTableWidth));
   }
   bool written = true;
   if (!options.json.empty()) {

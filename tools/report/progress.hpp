@@ -13,6 +13,8 @@ namespace muster::report {
 
 /// Whether somebody sees what is written to the standard error.
 bool stderr_is_terminal();
+/// How many characters a line of the terminal at the standard output has; none without a terminal.
+std::optional<std::size_t> terminal_width();
 
 /// One line that shows how far several concurrent runs have got. Threads may report at any time;
 /// the line is drawn at most ten times a second.

@@ -7,8 +7,6 @@
 namespace muster::report {
 namespace {
 
-constexpr std::size_t kMaxWidth = 180;
-
 /// Characters on the screen: bytes that do not continue an UTF-8 character.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
@@ -47,7 +45,7 @@ std::string text_of(const std::vector<std::string>& lines) {
 
 }  // namespace
 
-std::string summary_table(std::span<const replay::RunResult> runs) {
+std::string summary_table(std::span<const replay::RunResult> runs, std::size_t max_width) {
   const Summary summary = summarize(runs);
   std::vector<std::string> policies = column_of(summary, 0);
   align(policies, true);
@@ -57,7 +55,8 @@ std::string summary_table(std::span<const replay::RunResult> runs) {
     std::vector<std::string> cells = column_of(summary, i);
     if (says_nothing(cells)) continue;
     align(cells, false);
-    if (width_of(lines[0]) + 2 + width_of(cells[0]) > kMaxWidth) {
+    const bool full = width_of(lines[0]) + 2 + width_of(cells[0]) > max_width;
+    if (full && width_of(lines[0]) > width_of(policies[0])) {
       text += text_of(lines) + '\n';
       lines = policies;
     }

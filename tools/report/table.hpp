@@ -7,9 +7,13 @@
 
 namespace muster::report {
 
+/// How wide a table is when nobody says how much room there is.
+inline constexpr std::size_t kTableWidth = 180;
+
 /// The summary for a terminal: a head of two lines (figure, unit), then one row a policy.
-/// Columns that are empty for all policies are left out. A table that is wider than 180 characters
-/// goes on below, with the policies repeated.
-std::string summary_table(std::span<const replay::RunResult> runs);
+/// Columns that are empty for all policies are left out. A table that is wider than `max_width`
+/// characters goes on below, with the policies repeated.
+std::string summary_table(std::span<const replay::RunResult> runs,
+                          std::size_t max_width = kTableWidth);
 
 }  // namespace muster::report
