@@ -46,7 +46,8 @@ class Simulation {
     group.policy = std::move(policy);
     group.journal = &journal_;
     group.master = config.master;
-    group.cloud = cloud_;
+    cloud_link_ = setup.link_cloud ? setup.link_cloud(system_, cloud_) : cloud_;
+    group.cloud = cloud_link_;
     group.epoch = time_.epoch();
     group.seed = setup.seed;
     group.stopwatch = setup.stopwatch;
@@ -60,8 +61,8 @@ class Simulation {
   ~Simulation() {
     for (const caf::actor& a :
          {caf::actor_cast<caf::actor>(user_), caf::actor_cast<caf::actor>(group_.site),
-          caf::actor_cast<caf::actor>(group_.master), caf::actor_cast<caf::actor>(cloud_),
-          caf::actor_cast<caf::actor>(waker_)}) {
+          caf::actor_cast<caf::actor>(group_.master), caf::actor_cast<caf::actor>(cloud_link_),
+          caf::actor_cast<caf::actor>(cloud_), caf::actor_cast<caf::actor>(waker_)}) {
       caf::anon_send_exit(a, caf::exit_reason::kill);
     }
     time_.drop_timers();
@@ -140,7 +141,7 @@ class Simulation {
   std::size_t over_before_ = 0;
   WorldHandle waker_;
   std::unique_ptr<World> world_;
-  CloudActor cloud_;
+  CloudActor cloud_, cloud_link_;
   Group group_;
   UserHandle user_;
 };

@@ -45,6 +45,11 @@ class SmallReplay {
 
   Expected<Run, ReplayError> run(const std::string& policy, std::uint64_t seed = 1,
                                  std::optional<std::uint64_t> shuffle = std::nullopt) const {
+    return run_replay(setup(policy, seed, shuffle));
+  }
+
+  RunSetup setup(const std::string& policy, std::uint64_t seed,
+                 std::optional<std::uint64_t> shuffle) const {
     RunSetup setup;
     setup.config = &config_;
     setup.catalog = &catalog_;
@@ -54,7 +59,7 @@ class SmallReplay {
     setup.seed = seed;
     setup.shuffle = shuffle;
     setup.stopwatch = [] { return Duration{}; };
-    return run_replay(setup);
+    return setup;
   }
 
  private:
