@@ -198,12 +198,15 @@ Expected<ReplayConfig, ConfigError> load_replay_config(const fs::path& file,
     return Failure<ConfigError>{ConfigError::malformed,
                                 fmt::format("{}: {}", to_text(place), error.description())};
   }
+  const bool file_is_fine = loader.errors_.empty();
   for (const std::string& text : overrides) loader.read_override(text);
+  const bool bad_override = file_is_fine && !loader.errors_.empty();
   loader.check_whole();
   loader.resolve_paths();
   if (loader.errors_.empty()) return std::move(loader.config_);
   loader.errors_.sort_by_line();
-  return Failure<ConfigError>{ConfigError::invalid, loader.errors_.text()};
+  return Failure<ConfigError>{bad_override ? ConfigError::bad_override : ConfigError::invalid,
+                              loader.errors_.text()};
 }
 
 }  // namespace muster

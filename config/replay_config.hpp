@@ -11,7 +11,12 @@
 
 namespace muster {
 
-enum class ConfigError : std::uint8_t { unreadable, malformed, invalid };
+enum class ConfigError : std::uint8_t {
+  unreadable,
+  malformed,
+  invalid,
+  bad_override  ///< the files are fine, what came with the call is not
+};
 
 /// How jobs and tasks are made when no trace is read.
 struct SyntheticWorkload {

@@ -41,6 +41,7 @@ void Master::apply_plan(const Plan& plan, Instant now) {
       record(PlanPartRefused{{}, release.instance, *checked.releases[i]}, now);
       continue;
     }
+    if (state_.find(release.instance)->released) continue;
     record(ReleaseDecided{release.instance, release.cause}, now);
     releasing_.push_back(release.instance);
   }

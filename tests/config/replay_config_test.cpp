@@ -299,5 +299,12 @@ TEST(ConfigKeys, HaveDefaultsInTheirRange) {
   }
 }
 
+TEST(ReplayConfig, TellsAWrongOverrideFromAWrongFile) {
+  EXPECT_EQ(load_override("seed=-1").error().code, ConfigError::bad_override);
+  EXPECT_EQ(load_with("[cloud]\nmax_instances = -1\n").error().code, ConfigError::invalid);
+  EXPECT_EQ(load_with("[cloud]\nmax_instances = -1\n", {"seed=-1"}).error().code,
+            ConfigError::invalid);
+}
+
 }  // namespace
 }  // namespace muster

@@ -82,12 +82,12 @@ bool write_log(const Run& run, const Planned& planned, const std::string& file, 
   return write_output(file, [&](std::ostream& out) { stream_to(&out); }) && complete;
 }
 
-/// Reads config, catalog and workloads. False after a complaint.
-bool read_inputs(const ReplayOptions& options, Session& session) {
+/// Reads config, catalog and workloads; complains of what is wrong with them.
+ExitCode read_inputs(const ReplayOptions& options, Session& session) {
   auto config = load_replay_config(options.config, options.overrides);
   if (!config) {
     complain(config.error().message);
-    return false;
+    return config.error().code == ConfigError::bad_override ? kUsage : kFailed;
   }
   session.config = std::move(config).value();
   if (options.seed) session.config.seed = *options.seed;
@@ -95,18 +95,18 @@ bool read_inputs(const ReplayOptions& options, Session& session) {
   auto catalog = load_catalog(session.config.catalog);
   if (!catalog) {
     complain(catalog.error().message);
-    return false;
+    return kFailed;
   }
   session.catalog = std::move(catalog).value();
   for (std::uint32_t trial = 0; trial < session.config.trials; ++trial) {
     auto workload = replay::read_workload(session.config.workload, session.config.seed + trial);
     if (!workload) {
       complain(workload.error().message);
-      return false;
+      return kFailed;
     }
     session.workloads.push_back(std::move(workload).value());
   }
-  return true;
+  return kDone;
 }
 
 /// Lays out one run a policy and trial. False after a complaint.
@@ -224,7 +224,7 @@ int report_all(const ReplayOptions& options, const Session& session) {
 
 int run_command(const ReplayOptions& options) {
   Session session;
-  if (!read_inputs(options, session)) return kFailed;
+  if (const ExitCode code = read_inputs(options, session); code != kDone) return code;
   if (!plan_runs(session)) return kUsage;
   perform_all(options, session);
   return report_all(options, session);

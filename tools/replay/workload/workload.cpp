@@ -46,6 +46,7 @@ Failure<WorkloadError> as_workload_error(const Failure<ConfigError>& failure) {
     case ConfigError::malformed:
       return {WorkloadError::malformed, failure.message};
     case ConfigError::invalid:
+    case ConfigError::bad_override:
       break;
   }
   return {WorkloadError::invalid, failure.message};
