@@ -167,8 +167,8 @@ TEST(ReplayConfig, ReportsAllErrorsAtOnceInTheOrderOfTheFile) {
                                "as a number of seconds or a text like \"5min\"; it is"));
   EXPECT_THAT(error, HasSubstr("5 fortnights"));
   EXPECT_THAT(error, HasSubstr("run.toml:9:1: world.setle: unknown key of [world] 'setle'; did you "
-                               "mean 'settle'? known are: quantum, settle, job_delay_scale, "
-                               "interference"));
+                               "mean 'settle'? known are: quantum, settle, max_idle, "
+                               "job_delay_scale, interference"));
   EXPECT_THAT(error, HasSubstr("run.toml:11:13: master.max_usd_h: has to be a number from 0 to"));
   EXPECT_LT(error.find(":6:12:"), error.find(":8:11:"));
   EXPECT_LT(error.find(":9:1:"), error.find(":11:13:"));
