@@ -48,6 +48,13 @@ struct TaskThroughput {
   static constexpr double kOne = 4294967296.0;
 };
 
+/// What a worker answers when it is asked for the throughput of what it runs.
+struct SampleAnswer {
+  InstanceId instance;
+  std::uint64_t asking = 0;  ///< number of the asking that it answers
+  std::vector<TaskThroughput> samples;
+};
+
 /// Asks a cloud for an instance. The id is the order's token: repeating an order changes nothing.
 struct LaunchOrder {
   InstanceId instance;
@@ -90,6 +97,10 @@ typename Inspector::result_type inspect(Inspector& f, TaskThroughput& x) {
   return f(caf::meta::type_name("task_throughput"), x.task, x.attempt, x.scaled);
 }
 template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, SampleAnswer& x) {
+  return f(caf::meta::type_name("sample_answer"), x.instance, x.asking, x.samples);
+}
+template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, LaunchOrder& x) {
   return f(caf::meta::type_name("launch_order"), x.instance, x.type, x.market);
 }
@@ -116,7 +127,7 @@ CAF_ADD_TYPE_ID(muster, (muster::Job))
 CAF_ADD_TYPE_ID(muster, (muster::StartOrder))
 CAF_ADD_TYPE_ID(muster, (muster::WorkerReport))
 CAF_ADD_TYPE_ID(muster, (muster::TaskThroughput))
-CAF_ADD_TYPE_ID(muster, (std::vector<muster::TaskThroughput>))
+CAF_ADD_TYPE_ID(muster, (muster::SampleAnswer))
 CAF_ADD_TYPE_ID(muster, (muster::LaunchOrder))
 CAF_ADD_TYPE_ID(muster, (muster::CloudReport))
 CAF_ADD_TYPE_ID(muster, (muster::LoadReport))
@@ -141,20 +152,20 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(muster::Wakeup)
 namespace muster {
 
 /// Runs the attempts of one instance's tasks. Repeated and outdated orders change nothing.
-using WorkerActor = caf::typed_actor<
-    caf::reacts_to<start_atom, StartOrder>, caf::reacts_to<stop_atom, TaskId, Attempt>,
-    caf::replies_to<sample_atom>::with<std::vector<TaskThroughput>>, caf::reacts_to<Wakeup>>;
+using WorkerActor =
+    caf::typed_actor<caf::reacts_to<start_atom, StartOrder>,
+                     caf::reacts_to<stop_atom, TaskId, Attempt>,
+                     caf::reacts_to<sample_atom, std::uint64_t>, caf::reacts_to<Wakeup>>;
 
 /// Told when a job it handed on is over.
 using JobListener = caf::typed_actor<caf::reacts_to<over_atom, JobId, JobOutcome>>;
 
 /// Owns a cell: its jobs, its instances, and what is decided about them.
-using MasterActor =
-    caf::typed_actor<caf::replies_to<accept_atom, Job, JobListener>::with<JobId>,
-                     caf::reacts_to<cancel_atom, JobId>,
-                     caf::reacts_to<hello_atom, InstanceId, WorkerActor>,
-                     caf::reacts_to<WorkerReport>, caf::reacts_to<CloudReport>,
-                     caf::replies_to<load_atom>::with<LoadReport>, caf::reacts_to<Wakeup>>;
+using MasterActor = caf::typed_actor<
+    caf::replies_to<accept_atom, Job, JobListener>::with<JobId>, caf::reacts_to<cancel_atom, JobId>,
+    caf::reacts_to<hello_atom, InstanceId, WorkerActor>, caf::reacts_to<WorkerReport>,
+    caf::reacts_to<SampleAnswer>, caf::reacts_to<CloudReport>,
+    caf::replies_to<load_atom>::with<LoadReport>, caf::reacts_to<Wakeup>>;
 
 /// Rents instances. The answer to a launch comes as reports to the master that asked.
 using CloudActor = caf::typed_actor<caf::reacts_to<launch_atom, LaunchOrder, MasterActor>,

@@ -51,14 +51,14 @@ void Master::instance_up(InstanceId id, Instant now) {
   const InstanceRow* row = state_.find(id);
   if (row == nullptr || row->up) return;
   record(InstanceUp{id}, now);
-  reconcile(now);
+  reconcile_at(id, now);
 }
 
 void Master::instance_ready(InstanceId id, Instant now) {
   const InstanceRow* row = state_.find(id);
   if (row == nullptr || row->phase != InstancePhase::booting) return;
   record(InstanceReady{id}, now);
-  reconcile(now);
+  reconcile_at(id, now);
 }
 
 void Master::instance_refused(InstanceId id, Instant now) {
@@ -112,19 +112,22 @@ void Master::task_left(const TaskLeft& news, Instant now) {
   const TaskRow* row = present_attempt(state_, news.task, news.attempt);
   if (row == nullptr || row->phase != TaskPhase::stopping) return;
   const JobId job = state_.job(row->job).job.id;
+  const InstanceId left = state_.instance(row->at).id;
   record(news, now);
   end_job_if_done(job, now);
-  reconcile(now);
+  reconcile_job(job, now);
+  reconcile_at(left, now);
 }
 
 void Master::task_finished(const TaskFinished& news, Instant now) {
   const TaskRow* row = present_attempt(state_, news.task, news.attempt);
   if (row == nullptr || row->phase == TaskPhase::starting) return;
   const JobId job = state_.job(row->job).job.id;
+  const InstanceId left = state_.instance(row->at).id;
   record(news, now);
   failures_.erase(news.task);
   end_job_if_done(job, now);
-  reconcile(now);
+  reconcile_at(left, now);
 }
 
 void Master::task_failed(const TaskFailed& news, Instant now) {

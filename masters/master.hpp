@@ -89,6 +89,9 @@ class Master {
   void finish_job(JobId id, JobOutcome outcome, Instant now);
   void give_up(JobId id, JobOutcome outcome, Instant now);
   void reconcile(Instant now);
+  void reconcile_at(InstanceId id, Instant now);
+  void reconcile_job(JobId id, Instant now);
+  void try_start(Slot slot, Instant now);
   bool lacks_place(const JobRow& job) const;
   std::optional<Refusal> gang_hindrance(const JobRow& job) const;
   std::optional<Refusal> hindrance(const TaskRow& task) const;

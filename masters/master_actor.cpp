@@ -35,6 +35,7 @@ MasterActor::behavior_type MasterNode::make_behavior() {
         carry_out();
       },
       [this](const WorkerReport& report) { hear_worker(report); },
+      [this](const SampleAnswer& answer) { hear_samples(answer); },
       [this](const CloudReport& report) { hear_cloud(report); },
       [this](load_atom) {
         const ClusterState& state = master_.state();
@@ -105,35 +106,37 @@ void MasterNode::want_round() {
 }
 
 /// Asks the workers that run something; the last answer, or the lack of it, starts the decision.
+/// Plain messages: CAF searches an actor's open requests one by one.
 void MasterNode::gather() {
   samples_.clear();
-  answers_due_ = 0;
+  ++asking_;
   if (cadence_.wants_throughput) {
     for (const auto& [id, worker] : workers_) {
       const InstanceRow* row = master_.state().find(id);
       if (row == nullptr || row->occupants.empty()) continue;
-      ++answers_due_;
-      request(worker, setup_.sample_timeout, sample_atom_v)
-          .then(
-              [this](const std::vector<TaskThroughput>& answer) {
-                for (const TaskThroughput& sample : answer) {
-                  const TaskRow* task = master_.state().find(sample.task);
-                  if (task == nullptr || task->attempt != sample.attempt) continue;
-                  samples_.push_back(
-                      {sample.task, static_cast<double>(sample.scaled) / TaskThroughput::kOne});
-                }
-                if (--answers_due_ == 0) decide();
-              },
-              [this](const caf::error&) {
-                if (--answers_due_ == 0) decide();
-              });
+      silent_.insert(id);
+      send(worker, sample_atom_v, asking_);
     }
   }
-  if (answers_due_ == 0) decide();
+  if (silent_.empty()) return decide();
+  timer_.at(now() + setup_.sample_timeout, [this, asking = asking_] {
+    if (asking == asking_ && !silent_.empty()) decide();
+  });
+}
+
+void MasterNode::hear_samples(const SampleAnswer& answer) {
+  if (answer.asking != asking_ || silent_.erase(answer.instance) == 0) return;
+  for (const TaskThroughput& sample : answer.samples) {
+    const TaskRow* task = master_.state().find(sample.task);
+    if (task == nullptr || task->attempt != sample.attempt) continue;
+    samples_.push_back({sample.task, static_cast<double>(sample.scaled) / TaskThroughput::kOne});
+  }
+  if (silent_.empty()) decide();
 }
 
 void MasterNode::decide() {
   round_wanted_ = false;
+  silent_.clear();
   std::sort(samples_.begin(), samples_.end(),
             [](const auto& a, const auto& b) { return a.task < b.task; });
   if (!master_.busy()) return;

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "actors/clock.hpp"
@@ -45,6 +46,7 @@ class MasterNode : public MasterActor::base {
   void tick();
   void want_round();
   void gather();
+  void hear_samples(const SampleAnswer& answer);
   void decide();
   void carry_out();
   void perform(const StartTask& effect);
@@ -61,7 +63,8 @@ class MasterNode : public MasterActor::base {
   std::map<JobId, JobListener> listeners_;
   bool round_wanted_ = false;
   std::vector<ThroughputSample> samples_;
-  std::size_t answers_due_ = 0;
+  std::uint64_t asking_ = 0;     ///< number of the last asking for samples
+  std::set<InstanceId> silent_;  ///< asked, and not heard of yet
 };
 
 }  // namespace muster

@@ -156,24 +156,45 @@ void Master::take_refusal(const Refuse& part, Instant now) {
 void Master::reconcile(Instant now) {
   std::vector<Slot> waiting;
   for (const TaskRow& task : state_.assigned()) waiting.push_back(task.slot);
-  for (Slot slot : waiting) {
-    const TaskRow& task = state_.task(slot);
-    if (task.phase != TaskPhase::assigned) continue;  // let go of with a peer
-    if (lacks_place(state_.job(task.job))) {
-      const Refusal reason{RefusalKind::not_now, RefusalCode::awaiting_peers, {}, 0, 0};
-      let_go_of_peers(state_.job(task.job), reason, now);
-      continue;
-    }
-    if (const auto reason = hindrance(task)) {
-      refuse(task.id, *reason, now);
-      continue;
-    }
-    const InstanceId on = state_.instance(task.target).id;
-    const Attempt attempt = task.attempt + 1;
-    record(StartIssued{task.id, on, attempt}, now);
-    effects_.push_back(StartTask{task.id, attempt, on});
-  }
+  for (Slot slot : waiting) try_start(slot, now);
   end_empty_instances(now);
+}
+
+/// The same for the tasks that a change on one instance concerns: those meant for it, and their
+/// gangs. A change there must not cost a look at the whole cluster.
+void Master::reconcile_at(InstanceId id, Instant now) {
+  std::vector<Slot> concerned;
+  if (const InstanceRow* row = state_.find(id)) {
+    for (Slot slot : row->planned) {
+      const JobRow& job = state_.job(state_.task(slot).job);
+      concerned.push_back(slot);
+      if (job.job.gang) concerned.insert(concerned.end(), job.tasks.begin(), job.tasks.end());
+    }
+  }
+  for (Slot slot : concerned) try_start(slot, now);
+  end_empty_instances(now);
+}
+
+/// The same for the tasks of one job.
+void Master::reconcile_job(JobId id, Instant now) {
+  const JobRow* job = state_.find(id);
+  if (job == nullptr) return;
+  const std::vector<Slot> tasks = job->tasks;
+  for (Slot slot : tasks) try_start(slot, now);
+}
+
+void Master::try_start(Slot slot, Instant now) {
+  const TaskRow& task = state_.task(slot);
+  if (task.phase != TaskPhase::assigned) return;
+  if (lacks_place(state_.job(task.job))) {
+    const Refusal reason{RefusalKind::not_now, RefusalCode::awaiting_peers, {}, 0, 0};
+    return let_go_of_peers(state_.job(task.job), reason, now);
+  }
+  if (const auto reason = hindrance(task)) return refuse(task.id, *reason, now);
+  const InstanceId on = state_.instance(task.target).id;
+  const Attempt attempt = task.attempt + 1;
+  record(StartIssued{task.id, on, attempt}, now);
+  effects_.push_back(StartTask{task.id, attempt, on});
 }
 
 /// A task of the gang has no place, so that the others cannot start either.

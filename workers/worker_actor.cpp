@@ -19,14 +19,14 @@ WorkerActor::behavior_type Worker::make_behavior() {
   return {
       [this](start_atom, const StartOrder& order) { start(order); },
       [this](stop_atom, TaskId task, Attempt attempt) { executor_->stop(task, attempt); },
-      [this](sample_atom) {
-        std::vector<TaskThroughput> answer;
+      [this](sample_atom, std::uint64_t asking) {
+        SampleAnswer answer{setup_.instance, asking, {}};
         for (const ExecutionThroughput& sample : executor_->sample()) {
           const auto scaled =
               static_cast<std::uint64_t>(sample.normalized * TaskThroughput::kOne + 0.5);
-          answer.push_back({sample.task, sample.attempt, scaled});
+          answer.samples.push_back({sample.task, sample.attempt, scaled});
         }
-        return answer;
+        send(setup_.master, std::move(answer));
       },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };

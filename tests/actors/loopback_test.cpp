@@ -29,8 +29,7 @@ class LoopbackTest : public ::testing::Test {
       WorkerActor worker =
           system_.actors().spawn([](WorkerActor::pointer) -> WorkerActor::behavior_type {
             return {[](start_atom, const StartOrder&) {}, [](stop_atom, TaskId, Attempt) {},
-                    [](sample_atom) { return std::vector<TaskThroughput>{}; },
-                    [](const Wakeup&) {}};
+                    [](sample_atom, std::uint64_t) {}, [](const Wakeup&) {}};
           });
       caf::anon_send(master, hello_atom_v, id, worker);
       return worker;

@@ -36,7 +36,9 @@ inline WorkerActor spawn_worker_link(caf::actor_system& system, EchoPlan& plan,
         [self, &plan, worker](stop_atom, TaskId task, Attempt attempt) {
           send_with_echo(self, plan, worker, stop_atom_v, task, attempt);
         },
-        [self, worker](sample_atom) { return self->delegate(worker, sample_atom_v); },
+        [self, &plan, worker](sample_atom, std::uint64_t asking) {
+          send_with_echo(self, plan, worker, sample_atom_v, asking);
+        },
         [](const Wakeup&) {},
     };
   });
@@ -55,6 +57,9 @@ inline MasterActor spawn_master_link(caf::actor_system& system, EchoPlan& plan,
         },
         [self, &plan, master](const WorkerReport& report) {
           send_with_echo(self, plan, master, report);
+        },
+        [self, &plan, master](const SampleAnswer& answer) {
+          send_with_echo(self, plan, master, answer);
         },
         [self, &plan, master](const CloudReport& report) {
           send_with_echo(self, plan, master, report);

@@ -69,6 +69,11 @@ inline MasterActor spawn_listening_master(VirtualSystem& system, std::vector<Hea
           note(std::string(kKinds[static_cast<int>(report.kind)]) + " " +
                std::to_string(report.task.value));
         },
+        [note](const SampleAnswer& answer) {
+          note("samples " + std::to_string(answer.samples.size()) + " at " +
+               std::to_string(static_cast<double>(answer.samples.at(0).scaled) /
+                              TaskThroughput::kOne));
+        },
         [note](const CloudReport& report) {
           static constexpr const char* kKinds[] = {"up", "refused", "gone"};
           note(std::string(kKinds[static_cast<int>(report.kind)]) + " " +

@@ -1,0 +1,74 @@
+"""What the command says about itself: policies, config keys, version and help."""
+
+import json
+import re
+import unittest
+
+from fixture import EVA_200, MusterTest
+
+COMMANDS = ("replay", "policies", "explain", "convert", "config-keys")
+EVA_PARAMS = {"artifact", "full-only", "partial-only", "rp", "single", "t", "period_s"}
+
+
+class Lists(MusterTest):
+    def test_policies_are_listed_with_their_parameters(self):
+        policies = json.loads(self.succeed("policies", "--json", "-"))["policies"]
+        params = {policy["name"]: policy["params"] for policy in policies}
+        self.assertLessEqual({"no-packing", "eva"}, set(params))
+        self.assertEqual({param["name"] for param in params["eva"]}, EVA_PARAMS)
+        text = self.succeed("policies")
+        for policy in policies:
+            self.assertRegex(text, rf"(?m)^{policy['name']}$")
+            for param in policy["params"]:
+                self.assertEqual(set(param), {"name", "default", "range", "meaning"})
+                self.assertIn(f"{param['name']} = {param['default']}  ({param['range']})", text)
+
+    def test_every_listed_default_can_be_given(self):
+        policies = json.loads(self.succeed("policies", "--json", "-"))["policies"]
+        for policy in policies:
+            given = ",".join([policy["name"]] + [f"{param['name']}={param['default']}"
+                                                 for param in policy["params"]])
+            with self.subTest(policy=given):
+                few = ("--set", "workload.max_jobs=10")
+                one, = self.runs(EVA_200, *few, "--policy", policy["name"])
+                other, = self.runs(EVA_200, *few, "--policy", given)
+                self.assertEqual(one["total_cost_usd"], other["total_cost_usd"])
+
+    def test_config_keys_are_listed_with_type_default_and_range(self):
+        keys = json.loads(self.succeed("config-keys", "--json", "-"))["keys"]
+        names = [key["key"] for key in keys]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertLessEqual({"seed", "policies", "catalog", "workload.path",
+                              "world.interference.model", "master.max_usd_h"}, set(names))
+        rows = self.succeed("config-keys").splitlines()
+        self.assertEqual(len(rows), len(keys) + 2)
+        for key, row in zip(keys, rows[2:]):
+            cells = [cell.strip() for cell in row.strip("|").split("|")]
+            self.assertEqual(cells, [f"`{key['key']}`", key["type"], key["default"],
+                                     key["range"], key["meaning"]])
+
+    def test_every_listed_default_is_what_a_config_means_without_it(self):
+        keys = json.loads(self.succeed("config-keys", "--json", "-"))["keys"]
+        given = [word for key in keys if key["default"] not in ("", "required")
+                 if not key["key"].startswith("world.interference")
+                 for word in ("--set", f"{key['key']}={key['default']}")]
+        self.assertGreater(len(given), 20)
+        plain, = self.runs(EVA_200, "--policy", "eva", "--set", "workload.max_jobs=20")
+        spelt, = self.runs(EVA_200, "--policy", "eva", *given, "--set", "workload.max_jobs=20")
+        self.assertEqual(plain["event_log_sha256"], spelt["event_log_sha256"])
+
+    def test_the_version_is_a_number(self):
+        self.assertTrue(re.fullmatch(r"\d+\.\d+\.\d+\n", self.succeed("--version")))
+
+    def test_help_names_every_command_and_ends_well(self):
+        text = self.succeed("--help")
+        for command in COMMANDS:
+            self.assertRegex(text, rf"(?m)^ +{command} ")
+            self.assertIn("--help", self.succeed(command, "--help"))
+        for option in ("--policy", "--seed", "--set", "--threads", "--json", "--html",
+                       "--events"):
+            self.assertIn(option, self.succeed("replay", "--help"))
+
+
+if __name__ == "__main__":
+    unittest.main()
