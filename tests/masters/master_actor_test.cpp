@@ -1,0 +1,138 @@
+#include "masters/master_actor.hpp"
+
+#include <gtest/gtest.h>
+
+#include "schedulers/registry.hpp"
+#include "tests/support/builders.hpp"
+#include "tests/support/virtual_system.hpp"
+
+namespace muster {
+namespace {
+
+using test::Heard;
+using test::JobBuilder;
+
+/// A master under No-Packing, with a cloud and workers that the test speaks for.
+class MasterActorTest : public ::testing::Test {
+ protected:
+  MasterActorTest() {
+    cloud_ = system_.actors().spawn([this](CloudActor::pointer) -> CloudActor::behavior_type {
+      return {
+          [this](launch_atom, const LaunchOrder& order, const MasterActor&) {
+            note("launch " + std::to_string(order.instance.value));
+          },
+          [this](end_atom, InstanceId id) { note("end " + std::to_string(id.value)); },
+          [](const Wakeup&) {},
+      };
+    });
+    worker_ = system_.actors().spawn([this](WorkerActor::pointer) -> WorkerActor::behavior_type {
+      return {
+          [this](start_atom, const StartOrder& order) {
+            note("start " + std::to_string(order.task.id.value) + "." +
+                 std::to_string(order.attempt));
+          },
+          [this](stop_atom, TaskId task, Attempt) { note("stop " + std::to_string(task.value)); },
+          [this](sample_atom, std::uint64_t asking) { asked_ = asking; },
+          [](const Wakeup&) {},
+      };
+    });
+    MasterSetup setup;
+    setup.parts.catalog = &catalog_;
+    setup.parts.policy = make_policy({"no-packing", {}}, catalog_).value();
+    setup.parts.journal = &journal_;
+    setup.cloud = cloud_;
+    setup.epoch = system_.time().epoch();
+    setup.round_settle = std::chrono::milliseconds{1};
+    setup.sample_timeout = std::chrono::seconds{2};
+    setup.stopwatch = [] { return Duration{}; };
+    setup.times = &times_;
+    master_ = system_.actors().spawn<MasterNode>(std::move(setup));
+  }
+  ~MasterActorTest() override {
+    system_.end(master_);
+    system_.end(cloud_);
+    system_.end(worker_);
+  }
+
+  void note(const std::string& what) { heard_.push_back({to_seconds(system_.time().now()), what}); }
+  void accept(std::uint64_t job) {
+    caf::anon_send(master_, accept_atom_v, JobBuilder(job).build(), JobListener{});
+  }
+  void tell(CloudReportKind kind, std::uint64_t instance) {
+    caf::anon_send(master_, CloudReport{InstanceId{instance}, kind});
+  }
+  void tell(WorkerReportKind kind, std::uint64_t task) {
+    WorkerReport report;
+    report.task = TaskId{task};
+    report.attempt = 1;
+    report.kind = kind;
+    caf::anon_send(master_, report);
+  }
+  /// Job 1 runs on instance 0 from second 100 on.
+  void run_one() {
+    accept(1);
+    system_.run_until_s(50);
+    tell(CloudReportKind::up, 0);
+    system_.run_until_s(100);
+    caf::anon_send(master_, hello_atom_v, InstanceId{0}, worker_);
+    system_.time().drain();
+    tell(WorkerReportKind::started, 1);
+    system_.time().drain();
+  }
+
+  test::VirtualSystem system_;
+  Catalog catalog_ = test::table3_catalog();
+  MemoryJournal journal_;
+  DecisionTimes times_;
+  std::vector<Heard> heard_;
+  std::uint64_t asked_ = 0;
+  CloudActor cloud_;
+  WorkerActor worker_;
+  MasterActor master_;
+};
+
+TEST_F(MasterActorTest, RentsStartsAndGivesBack) {
+  run_one();
+  tell(WorkerReportKind::finished, 1);
+  system_.run_until_s(299);
+  EXPECT_EQ(heard_, (std::vector<Heard>{{0.001, "launch 0"}, {100, "start 1.1"}}));
+  system_.run_until_s(301);
+  EXPECT_EQ(heard_.back(), (Heard{300.001, "end 0"}));
+}
+
+TEST_F(MasterActorTest, AWorkerThatStaysSilentHoldsUpARoundNoLongerThanItsTimeout) {
+  run_one();
+  accept(2);
+  system_.run_until_s(400);
+  EXPECT_EQ(heard_.back(), (Heard{302.001, "launch 1"}));
+}
+
+TEST_F(MasterActorTest, TheLastAnswerStartsTheDecision) {
+  run_one();
+  accept(2);
+  system_.run_until_s(301);
+  caf::anon_send(master_, SampleAnswer{InstanceId{0}, asked_, {}});
+  system_.run_until_s(400);
+  EXPECT_EQ(heard_.back(), (Heard{301, "launch 1"}));
+}
+
+TEST_F(MasterActorTest, AnAnswerToAnEarlierAskingCountsForNothing) {
+  run_one();
+  accept(2);
+  system_.run_until_s(301);
+  caf::anon_send(master_, SampleAnswer{InstanceId{0}, asked_ - 1, {}});
+  system_.run_until_s(400);
+  EXPECT_EQ(heard_.back(), (Heard{302.001, "launch 1"}));
+}
+
+TEST_F(MasterActorTest, ToldTwiceOfTheSameItDoesItOnce) {
+  run_one();
+  tell(CloudReportKind::up, 0);
+  caf::anon_send(master_, hello_atom_v, InstanceId{0}, worker_);
+  accept(1);
+  system_.run_until_s(299);
+  EXPECT_EQ(heard_, (std::vector<Heard>{{0.001, "launch 0"}, {100, "start 1.1"}}));
+}
+
+}  // namespace
+}  // namespace muster
