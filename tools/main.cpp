@@ -18,10 +18,10 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kDone : kUsage;
+    if (app.exit(error) != 0) return kUsage;
   } catch (const std::exception& error) {
     complain(error.what());
     return kFailed;
   }
-  return exit_code;
+  return flush_standard_output() ? exit_code : kFailed;
 }

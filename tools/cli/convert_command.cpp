@@ -42,7 +42,8 @@ void add_convert(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"eva-json", "openb-csv", "muster-csv"}));
   command->add_option("input", options->input, "the workload")->required();
   command->add_option("output", options->output, "the CSV to write; - for standard output");
-  command->add_option("--max-jobs", options->max_jobs, "only the first so many jobs; 0: all");
+  command->add_option("--max-jobs", options->max_jobs, "only the first so many jobs; 0: all")
+      ->check(CLI::Range(0, 10'000'000));
   command->callback([options, &exit_code] { exit_code = run_command(*options); });
 }
 

@@ -46,8 +46,9 @@ void add_explain(CLI::App& app, int& exit_code) {
       app.add_subcommand("explain", "Tell the story of a task or an instance from an event log");
   command->add_option("--events", options->events, "what replay --events wrote")->required();
   CLI::Option_group* about = command->add_option_group("about");
-  about->add_option("--task", options->task, "id of a task");
-  about->add_option("--instance", options->instance, "id of an instance");
+  about->add_option("--task", options->task, "id of a task")->check(CLI::NonNegativeNumber);
+  about->add_option("--instance", options->instance, "id of an instance")
+      ->check(CLI::NonNegativeNumber);
   about->require_option(1);
   command->add_option("--json", options->json, "write the story as JSON; - for standard output");
   command->callback([options, &exit_code] { exit_code = run_command(*options); });

@@ -11,31 +11,81 @@ void complain(const std::string& message) {
   std::cerr << "muster: " << message << std::endl;
 }
 
-bool write_output(const std::filesystem::path& file,
-                  const std::function<void(std::ostream&)>& write) {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool refuse(const fs::path& file, const std::string& reason) {
+  complain("cannot write " + file.string() + ": " + reason);
+  return false;
+}
+
+bool refuse_unwritable(const fs::path& file) {
+  return refuse(file, "is the folder there and writable, and the disk not full?");
+}
+
+/// The file that a name leads to, links followed, and whether it is to be written in place: a pipe
+/// or a device cannot be replaced by a file.
+struct Target {
+  fs::path file;
+  bool in_place = false;
+};
+
+Target target_of(const fs::path& name) {
+  std::error_code error;
+  const fs::file_status status = fs::status(name, error);
+  if (!fs::exists(status)) return {name, false};
+  if (!fs::is_regular_file(status)) return {name, true};
+  const fs::path real = fs::canonical(name, error);
+  return {error ? name : real, false};
+}
+
+bool write_stream(const fs::path& file, const std::function<void(std::ostream&)>& write) {
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  if (out) write(out);
+  out.close();
+  return static_cast<bool>(out);
+}
+
+}  // namespace
+
+bool flush_standard_output() {
+  std::cout.flush();
+  if (!std::cout) complain("cannot write to the standard output: is the disk full?");
+  return static_cast<bool>(std::cout);
+}
+
+bool can_write(const fs::path& file) {
+  if (file.empty() || file == "-") return true;
+  std::error_code error;
+  const Target target = target_of(file);
+  if (fs::is_directory(target.file, error)) return refuse(file, "it is a folder");
+  if (target.in_place) return true;
+  if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
+  fs::path part = target.file;
+  part += ".part";
+  const bool opened = write_stream(part, [](std::ostream&) {});
+  fs::remove(part, error);
+  return opened || refuse_unwritable(file);
+}
+
+bool write_output(const fs::path& file, const std::function<void(std::ostream&)>& write) {
   if (file == "-") {
     write(std::cout);
-    std::cout.flush();
-    return static_cast<bool>(std::cout);
+    return flush_standard_output();
   }
+  if (!can_write(file)) return false;
+  const Target target = target_of(file);
+  if (target.in_place) return write_stream(target.file, write) || refuse_unwritable(file);
   std::error_code error;
-  if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), error);
-  std::filesystem::path part = file;
+  fs::path part = target.file;
   part += ".part";
-  {
-    std::ofstream out(part, std::ios::binary | std::ios::trunc);
-    if (out) write(out);
-    out.close();
-    if (!out) {
-      complain("cannot write " + file.string() +
-               ": is the folder there and writable, and the disk not full?");
-      std::filesystem::remove(part, error);
-      return false;
-    }
-  }
-  std::filesystem::rename(part, file, error);
-  if (error) complain("cannot write " + file.string() + ": " + error.message());
-  return !error;
+  const bool written = write_stream(part, write);
+  if (written) fs::rename(part, target.file, error);
+  if (written && !error) return true;
+  std::error_code ignored;
+  fs::remove(part, ignored);
+  return error ? refuse(file, error.message()) : refuse_unwritable(file);
 }
 
 Duration elapsed() {

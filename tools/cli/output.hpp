@@ -12,8 +12,16 @@ namespace muster::cli {
 /// Says on standard error what went wrong, in the command's own voice.
 void complain(const std::string& message);
 
+/// Whether everything said on the standard output got there. False after a complaint.
+bool flush_standard_output();
+
+/// Whether write_output() will find room for the file, tried before long work is done for it; true
+/// for "-" and for no file. False after a complaint.
+bool can_write(const std::filesystem::path& file);
+
 /// Writes a whole file by way of `write`, or standard output when the name is "-". Nothing is left
-/// half-written: the file appears under its name when it is complete. False after a complaint.
+/// half-written: the file appears under its name when it is complete (a pipe or a device is written
+/// in place). False after a complaint.
 bool write_output(const std::filesystem::path& file,
                   const std::function<void(std::ostream&)>& write);
 

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -54,12 +55,19 @@ struct Session {
   std::vector<Planned> runs;
 };
 
-/// The file for one run's events: the name itself when there is one run, else with policy and seed.
-std::string events_file(const std::string& wanted, const Planned& run, std::size_t runs) {
-  if (runs == 1) return wanted;
-  std::filesystem::path path(wanted);
-  std::string label = run.setup.label + "." + std::to_string(run.setup.seed);
+/// The file for the events of run `index`: the name itself when there is one run, else with policy
+/// and seed, and a number for a policy that is compared with itself.
+std::string events_file(const std::string& wanted, const Session& session, std::size_t index) {
+  if (wanted.empty() || session.runs.size() == 1) return wanted;
+  const auto label_of = [](const Planned& run) {
+    return run.setup.label + "." + std::to_string(run.setup.seed);
+  };
+  std::string label = label_of(session.runs[index]);
+  std::size_t before = 0;
+  for (std::size_t i = 0; i < index; ++i) before += label_of(session.runs[i]) == label;
+  if (before > 0) label += "." + std::to_string(before + 1);
   std::replace(label.begin(), label.end(), '/', '_');
+  const std::filesystem::path path(wanted);
   const std::string name = path.stem().string() + "." + label + path.extension().string();
   return (path.parent_path() / name).string();
 }
@@ -136,14 +144,13 @@ bool plan_runs(Session& session) {
   return true;
 }
 
-void perform(Planned& planned, const std::string& events, std::size_t runs) {
+void perform(Planned& planned, const std::string& file) {
   auto run = replay::run_replay(planned.setup);
   if (!run) {
     planned.error = run.error().message;
     return;
   }
   RunResult result = std::move(run->result);
-  const std::string file = events.empty() ? "" : events_file(events, planned, runs);
   if (!write_log(run.value(), planned, file, result)) {
     planned.error = "the event log could not be written";
     return;
@@ -165,7 +172,7 @@ void perform_all(const ReplayOptions& options, Session& session) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t i = next++; i < session.runs.size(); i = next++) {
-      perform(session.runs[i], options.events, session.runs.size());
+      perform(session.runs[i], events_file(options.events, session, i));
     }
   };
   std::vector<std::thread> threads;
@@ -203,7 +210,8 @@ int report_all(const ReplayOptions& options, const Session& session) {
   }
   replay::normalize_costs(results);
   list_incomplete(results);
-  if (options.json != "-") {
+  const bool table = options.json != "-" && options.html != "-" && options.events != "-";
+  if (table) {
     std::cout << session.workloads.front().description << "\n\n"
               << report::summary_table(results,
                                        report::terminal_width().value_or(report::kTableWidth));
@@ -217,15 +225,37 @@ int report_all(const ReplayOptions& options, const Session& session) {
     written &= write_output(options.html, [&](std::ostream& out) {
       out << report::html_report(session.config.name, results);
     });
-    if (written && options.json != "-") std::cout << "\nreport: " << options.html << "\n";
+    if (written && table) std::cout << "\nreport: " << options.html << "\n";
   }
   return written ? kDone : kFailed;
+}
+
+/// Where results may go: at most one of them to the standard output, the others to files that can
+/// be written. Tried before the runs, which may take long.
+ExitCode check_outputs(const ReplayOptions& options, const Session& session) {
+  const std::string dash = "-";
+  const int to_standard =
+      (options.json == dash) + (options.html == dash) + (options.events == dash);
+  if (to_standard > 1) {
+    complain("only one of --json, --html and --events can go to the standard output");
+    return kUsage;
+  }
+  if (options.events == dash && session.runs.size() > 1) {
+    complain("--events - takes one run; there are " + std::to_string(session.runs.size()));
+    return kUsage;
+  }
+  bool writable = can_write(options.json) && can_write(options.html);
+  for (std::size_t i = 0; writable && i < session.runs.size(); ++i) {
+    writable = can_write(events_file(options.events, session, i));
+  }
+  return writable ? kDone : kFailed;
 }
 
 int run_command(const ReplayOptions& options) {
   Session session;
   if (const ExitCode code = read_inputs(options, session); code != kDone) return code;
   if (!plan_runs(session)) return kUsage;
+  if (const ExitCode code = check_outputs(options, session); code != kDone) return code;
   perform_all(options, session);
   return report_all(options, session);
 }
@@ -239,9 +269,11 @@ void add_replay(CLI::App& app, int& exit_code) {
   command->add_option("config", options->config, "replay config (TOML)")->required();
   command->add_option("--policy", options->policies,
                       "NAME[,key=value...]; several compare, the first is the yardstick");
-  command->add_option("--seed", options->seed, "seed of everything that chance decides");
+  command->add_option("--seed", options->seed, "seed of everything that chance decides")
+      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max() - 10'000));
   command->add_option("--set", options->overrides, "dotted.key=value, overrides the config");
-  command->add_option("--threads", options->jobs, "runs at a time; 0: one a core");
+  command->add_option("--threads", options->jobs, "runs at a time; 0: one a core")
+      ->check(CLI::Range(0, 1024));
   command->add_option("--json", options->json, "write the results as JSON; - for standard output");
   command->add_option("--html", options->html, "write a report with plots");
   command->add_option("--events", options->events, "write the event log, for muster explain");

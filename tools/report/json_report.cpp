@@ -11,6 +11,10 @@ Json or_null(const std::optional<double>& figure) {
   return figure ? Json(*figure) : Json(nullptr);
 }
 
+Json if_any_round(const replay::RunResult& run, double figure) {
+  return run.rounds > 0 ? Json(figure) : Json(nullptr);
+}
+
 Json purposes_of(const replay::RunResult& run) {
   Json purposes = Json::object();
   for (const auto& [purpose, usd] : run.cost_by_purpose) purposes[purpose] = usd;
@@ -47,8 +51,8 @@ Json json_of(const replay::RunResult& run) {
           {"migrations_per_task", or_null(run.migrations_per_task)},
           {"full_reconfiguration_share", or_null(run.full_reconfiguration_share)},
           {"rounds", run.rounds},
-          {"decision_ms_mean", run.decision_ms_mean},
-          {"decision_ms_p99", run.decision_ms_p99},
+          {"decision_ms_mean", if_any_round(run, run.decision_ms_mean)},
+          {"decision_ms_p99", if_any_round(run, run.decision_ms_p99)},
           {"wall_s", run.wall_s},
           {"events", run.events},
           {"event_log_sha256", run.event_log_sha256},
