@@ -23,15 +23,15 @@ constexpr std::string_view kDataVariable = "${MUSTER_DATA}";
 /// Fills a config from a file's table and the overrides, and collects what is wrong.
 class Loader {
  public:
-  explicit Loader(fs::path file) : file_(std::move(file)) { config_.name = file_.stem().string(); }
+  explicit Loader(fs::path file) : file_(std::move(file)) { parsed.name = file_.stem().string(); }
 
   void read_table(const toml::table& table, const std::string& section);
   void read_override(const std::string& text);
   void check_whole();
   void resolve_paths();
 
-  ReplayConfig config_;
-  ErrorList errors_;
+  ReplayConfig parsed;
+  ErrorList errors;
 
  private:
   void read_key(const KeySpec& key, const toml::node& value, const TextPlace& place);
@@ -81,28 +81,28 @@ void Loader::read_table(const toml::table& table, const std::string& section) {
     if (const KeySpec* spec = config::find_key(full)) {
       read_key(*spec, node, place_of(node.source()));
     } else if (!config::is_section(full)) {
-      errors_.add(place_of(key.source()), full, unknown_key(section, name));
+      errors.add(place_of(key.source()), full, unknown_key(section, name));
     } else if (const toml::table* inner = node.as_table()) {
       read_table(*inner, full);
     } else {
-      errors_.add(place_of(node.source()), full,
-                  fmt::format("has to be a section, written [{}]", full));
+      errors.add(place_of(node.source()), full,
+                 fmt::format("has to be a section, written [{}]", full));
     }
   }
 }
 
 void Loader::read_key(const KeySpec& key, const toml::node& value, const TextPlace& place) {
   places_[key.name] = place;
-  if (config::set_value(config_, key, value)) return;
-  errors_.add(place, key.name,
-              fmt::format("has to be {}; it is {}", config::wanted(key), config::written(value)));
+  if (config::set_value(parsed, key, value)) return;
+  errors.add(place, key.name,
+             fmt::format("has to be {}; it is {}", config::wanted(key), config::written(value)));
 }
 
 void Loader::read_override(const std::string& text) {
   const TextPlace place{fmt::format("--set {}", text)};
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
-    errors_.add(place, "", "an override has to be dotted.key=value");
+    errors.add(place, "", "an override has to be dotted.key=value");
     return;
   }
   const std::string name = text.substr(0, equals);
@@ -111,20 +111,20 @@ void Loader::read_override(const std::string& text) {
     const std::size_t dot = name.rfind('.');
     const std::string section = dot == std::string::npos ? "" : name.substr(0, dot);
     const bool known = section.empty() || config::is_section(section);
-    errors_.add(place, name,
-                known ? unknown_key(section, name.substr(section.empty() ? 0 : dot + 1))
-                      : unknown_key("", name));
+    errors.add(place, name,
+               known ? unknown_key(section, name.substr(section.empty() ? 0 : dot + 1))
+                     : unknown_key("", name));
     return;
   }
   places_[name] = place;
   const std::string value = text.substr(equals + 1);
-  if (config::set_from_text(config_, *key, value)) return;
-  errors_.add(place, name, fmt::format("has to be {}; it is {}", config::wanted(*key), value));
+  if (config::set_from_text(parsed, *key, value)) return;
+  errors.add(place, name, fmt::format("has to be {}; it is {}", config::wanted(*key), value));
 }
 
 void Loader::need(std::string_view key, std::string_view when) {
   if (places_.contains(std::string(key))) return;
-  errors_.add(
+  errors.add(
       TextPlace{file_.string()}, key,
       fmt::format("is missing{}; it has to be {}", when, config::wanted(*config::find_key(key))));
 }
@@ -133,24 +133,24 @@ void Loader::check_whole() {
   for (const KeySpec& key : config::key_table()) {
     if (key.required) need(key.name);
   }
-  const bool synthetic = config_.workload.format == "synthetic";
+  const bool synthetic = parsed.workload.format == "synthetic";
   if (synthetic) need("workload.synthetic.workloads", ", and the workload is synthetic");
-  if (!synthetic && !config_.workload.format.empty()) {
-    need("workload.path", fmt::format(", and the workload is {}", config_.workload.format));
+  if (!synthetic && !parsed.workload.format.empty()) {
+    need("workload.path", fmt::format(", and the workload is {}", parsed.workload.format));
   }
-  if (config_.world.interference.model == InterferenceModel::pairwise) {
+  if (parsed.world.interference.model == InterferenceModel::pairwise) {
     need("world.interference.matrix", ", and the interference is pairwise");
   }
-  const SyntheticWorkload& made = config_.workload.synthetic;
+  const SyntheticWorkload& made = parsed.workload.synthetic;
   if (made.min_duration_h > made.max_duration_h) {
     const std::string key = "workload.synthetic.min_duration_h";
-    errors_.add(place_of(key), key,
-                fmt::format("has to be at most max_duration_h, which is {}; it is {}",
-                            made.max_duration_h, made.min_duration_h));
+    errors.add(place_of(key), key,
+               fmt::format("has to be at most max_duration_h, which is {}; it is {}",
+                           made.max_duration_h, made.min_duration_h));
   }
   if (made.log_uniform && made.min_duration_h <= 0) {
     const std::string key = "workload.synthetic.min_duration_h";
-    errors_.add(place_of(key), key, "has to be > 0 when durations are log-uniform; it is 0");
+    errors.add(place_of(key), key, "has to be > 0 when durations are log-uniform; it is 0");
   }
 }
 
@@ -163,15 +163,15 @@ fs::path data_folder() {
 void Loader::resolve_paths() {
   for (const KeySpec& key : config::key_table()) {
     const auto* kind = std::get_if<config::PathKey>(&key.kind);
-    if (kind == nullptr || kind->at(config_).empty()) continue;
-    fs::path& path = kind->at(config_);
+    if (kind == nullptr || kind->at(parsed).empty()) continue;
+    fs::path& path = kind->at(parsed);
     std::string text = path.string();
     const bool data = text.starts_with(kDataVariable);
     if (data) text = data_folder().string() + text.substr(kDataVariable.size());
     if (text.find("${") != std::string::npos) {
-      errors_.add(place_of(key.name), key.name,
-                  fmt::format("has to be {}, and no other variable; it is \"{}\"",
-                              config::wanted(key), path.string()));
+      errors.add(place_of(key.name), key.name,
+                 fmt::format("has to be {}, and no other variable; it is \"{}\"",
+                             config::wanted(key), path.string()));
     }
     path = data ? fs::path(text) : file_.parent_path() / text;
     path = path.lexically_normal();
@@ -198,15 +198,15 @@ Expected<ReplayConfig, ConfigError> load_replay_config(const fs::path& file,
     return Failure<ConfigError>{ConfigError::malformed,
                                 fmt::format("{}: {}", to_text(place), error.description())};
   }
-  const bool file_is_fine = loader.errors_.empty();
+  const bool file_is_fine = loader.errors.empty();
   for (const std::string& text : overrides) loader.read_override(text);
-  const bool bad_override = file_is_fine && !loader.errors_.empty();
+  const bool bad_override = file_is_fine && !loader.errors.empty();
   loader.check_whole();
   loader.resolve_paths();
-  if (loader.errors_.empty()) return std::move(loader.config_);
-  loader.errors_.sort_by_line();
+  if (loader.errors.empty()) return std::move(loader.parsed);
+  loader.errors.sort_by_line();
   return Failure<ConfigError>{bad_override ? ConfigError::bad_override : ConfigError::invalid,
-                              loader.errors_.text()};
+                              loader.errors.text()};
 }
 
 }  // namespace muster
