@@ -105,7 +105,9 @@ void Master::instance_gone(InstanceId id, Instant now) {
 
 void Master::task_started(const TaskStarted& news, Instant now) {
   const TaskRow* row = present_attempt(state_, news.task, news.attempt);
-  if (row != nullptr && row->phase == TaskPhase::starting) record(news, now);
+  if (row == nullptr || row->phase != TaskPhase::starting) return;
+  record(news, now);
+  if (row->target == kNoSlot) stop_if_running(news.task, now);  // lost its place on the way
 }
 
 void Master::task_left(const TaskLeft& news, Instant now) {

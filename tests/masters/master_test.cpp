@@ -270,6 +270,18 @@ TEST_F(MasterTest, ACancelledJobEndsWhenItsTasksHaveStopped) {
   EXPECT_EQ(std::get<TellJobOver>(effects.front()).outcome, JobOutcome::cancelled);
 }
 
+TEST_F(MasterTest, ATaskOfACancelledJobThatWasOnlyStartingIsStoppedOnceItRuns) {
+  master_->accept(JobBuilder(1).build(), now());
+  round(together({1}));
+  boot(0);
+  master_->cancel(JobId{1}, now());
+  EXPECT_EQ(count<StopTask>(master_->commit()), 0u);
+  started(1, 1);
+  EXPECT_EQ(count<StopTask>(master_->commit()), 1u);
+  master_->task_left({TaskId{1}, 1, {}}, now());
+  EXPECT_EQ(count<TellJobOver>(master_->commit()), 1u);
+}
+
 TEST_F(MasterTest, AWaitingJobIsCancelledAtOnce) {
   master_->accept(JobBuilder(1).build(), now());
   master_->cancel(JobId{1}, now());
