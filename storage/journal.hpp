@@ -28,6 +28,8 @@ class MemoryJournal final : public Journal {
   }
 
   const std::vector<Event>& events() const { return events_; }
+  /// Hands all events over; none are left.
+  std::vector<Event> take() { return std::exchange(events_, {}); }
 
  private:
   std::vector<Event> events_;

@@ -31,6 +31,17 @@ class ClusterStateTest : public ::testing::Test {
     apply(TaskStarted{TaskId{id}, state_.find(TaskId{id})->attempt, {}, {}});
   }
 
+  /// Job 1 runs on the first instance and is told to stop there, for the second one.
+  std::pair<InstanceId, InstanceId> begin_move() {
+    const InstanceId source = ready_instance(0);
+    const InstanceId target = ready_instance(1);
+    apply(JobAccepted{JobBuilder(1).build()});
+    run_task(1, source);
+    apply(TaskAssigned{TaskId{1}, target, {}});
+    apply(StopIssued{TaskId{1}, 1});
+    return {source, target};
+  }
+
   void expect_consistent() { EXPECT_EQ(state_.inconsistencies(), std::vector<std::string>{}); }
 
   Catalog catalog_ = test::table3_catalog();
@@ -58,12 +69,7 @@ TEST_F(ClusterStateTest, ARunningTaskHoldsItsDemandOfTheInstance) {
 }
 
 TEST_F(ClusterStateTest, AMoveHoldsTheSourceUntilTheTaskHasLeft) {
-  const InstanceId source = ready_instance(0);
-  const InstanceId target = ready_instance(1);
-  apply(JobAccepted{JobBuilder(1).build()});
-  run_task(1, source);
-  apply(TaskAssigned{TaskId{1}, target, {}});
-  apply(StopIssued{TaskId{1}, 1});
+  const auto [source, target] = begin_move();
   EXPECT_FALSE(state_.find(source)->occupants.empty());
   EXPECT_TRUE(state_.find(source)->planned.empty());
   EXPECT_TRUE(state_.find(JobId{1})->migrating());
@@ -77,12 +83,7 @@ TEST_F(ClusterStateTest, AMoveHoldsTheSourceUntilTheTaskHasLeft) {
 }
 
 TEST_F(ClusterStateTest, ATaskMayFinishWhileItIsBeingStopped) {
-  const InstanceId source = ready_instance(0);
-  const InstanceId target = ready_instance(1);
-  apply(JobAccepted{JobBuilder(1).build()});
-  run_task(1, source);
-  apply(TaskAssigned{TaskId{1}, target, {}});
-  apply(StopIssued{TaskId{1}, 1});
+  const InstanceId target = begin_move().second;
   apply(TaskFinished{TaskId{1}, 1});
   EXPECT_TRUE(state_.find(target)->planned.empty());
   apply(JobFinished{JobId{1}, JobOutcome::completed, 1, 0});

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,6 +17,15 @@
 // A cluster that does at once whatever the policy under test wants.
 
 namespace muster::testing {
+
+/// A figure of a plan's note, by its name.
+inline double figure(const Plan& plan, const std::string& name) {
+  for (const auto& [key, value] : plan.note.figures) {
+    if (key == name) return value;
+  }
+  ADD_FAILURE() << "no figure " << name;
+  return std::nan("");
+}
 
 class Cluster {
  public:

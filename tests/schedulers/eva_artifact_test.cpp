@@ -11,17 +11,10 @@ namespace muster::eva {
 namespace {
 
 using muster::testing::Cluster;
+using muster::testing::figure;
 using muster::testing::table_3;
 using muster::testing::type_of;
 using test::JobBuilder;
-
-double figure(const Plan& plan, const std::string& name) {
-  for (const auto& [key, value] : plan.note.figures) {
-    if (key == name) return value;
-  }
-  ADD_FAILURE() << "no figure " << name;
-  return std::nan("");
-}
 
 Job cpu_job(std::uint64_t id, double cpus, const std::string& cls = "s") {
   return JobBuilder(id).demand(Resources::of(0, cpus, 4)).workload_class(cls).build();

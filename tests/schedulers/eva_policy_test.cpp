@@ -13,17 +13,10 @@ namespace muster::eva {
 namespace {
 
 using muster::testing::Cluster;
+using muster::testing::figure;
 using muster::testing::job_of_table_3;
 using muster::testing::table_3;
 using test::JobBuilder;
-
-double figure(const Plan& plan, const std::string& name) {
-  for (const auto& [key, value] : plan.note.figures) {
-    if (key == name) return value;
-  }
-  ADD_FAILURE() << "no figure " << name;
-  return std::nan("");
-}
 
 Job small(std::uint64_t id, const std::string& cls = "s") {
   return JobBuilder(id).demand(Resources::of(0, 4, 12)).workload_class(cls).build();

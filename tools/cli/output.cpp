@@ -3,6 +3,7 @@
 #include <chrono>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <system_error>
 
 namespace muster::cli {
@@ -40,6 +41,24 @@ Target target_of(const fs::path& name) {
   return {error ? name : real, false};
 }
 
+/// The target, with its folder made; nothing, after a complaint, when it is a folder itself.
+std::optional<Target> prepared(const fs::path& name) {
+  std::error_code ignored;
+  if (fs::is_directory(name, ignored)) {
+    refuse(name, "it is a folder");
+    return std::nullopt;
+  }
+  if (name.has_parent_path()) fs::create_directories(name.parent_path(), ignored);
+  return target_of(name);
+}
+
+/// What is written first, and renamed when it is whole.
+fs::path part_of(const Target& target) {
+  fs::path part = target.file;
+  part += ".part";
+  return part;
+}
+
 bool write_stream(const fs::path& file, const std::function<void(std::ostream&)>& write) {
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
   if (out) write(out);
@@ -57,15 +76,13 @@ bool flush_standard_output() {
 
 bool can_write(const fs::path& file) {
   if (file.empty() || file == "-") return true;
-  std::error_code error;
-  const Target target = target_of(file);
-  if (fs::is_directory(target.file, error)) return refuse(file, "it is a folder");
-  if (target.in_place) return true;
-  if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
-  fs::path part = target.file;
-  part += ".part";
+  const std::optional<Target> target = prepared(file);
+  if (!target) return false;
+  if (target->in_place) return true;
+  const fs::path part = part_of(*target);
   const bool opened = write_stream(part, [](std::ostream&) {});
-  fs::remove(part, error);
+  std::error_code ignored;
+  fs::remove(part, ignored);
   return opened || refuse_unwritable(file);
 }
 
@@ -74,14 +91,13 @@ bool write_output(const fs::path& file, const std::function<void(std::ostream&)>
     write(std::cout);
     return flush_standard_output();
   }
-  if (!can_write(file)) return false;
-  const Target target = target_of(file);
-  if (target.in_place) return write_stream(target.file, write) || refuse_unwritable(file);
+  const std::optional<Target> target = prepared(file);
+  if (!target) return false;
+  if (target->in_place) return write_stream(target->file, write) || refuse_unwritable(file);
   std::error_code error;
-  fs::path part = target.file;
-  part += ".part";
+  const fs::path part = part_of(*target);
   const bool written = write_stream(part, write);
-  if (written) fs::rename(part, target.file, error);
+  if (written) fs::rename(part, target->file, error);
   if (written && !error) return true;
   std::error_code ignored;
   fs::remove(part, ignored);

@@ -1,7 +1,6 @@
 #include "tools/replay/replay.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -79,7 +78,7 @@ class Simulation {
     }
   }
 
-  const MemoryJournal& journal() const { return journal_; }
+  std::vector<Event> take_events() { return journal_.take(); }
   const CloudBill& bill() const { return bill_; }
   const Board& board() const { return board_; }
   const DecisionTimes& times() const { return times_; }
@@ -151,8 +150,7 @@ void fill_decision_times(std::vector<double> ms, RunResult& result) {
   std::sort(ms.begin(), ms.end());
   result.decision_ms_mean =
       std::accumulate(ms.begin(), ms.end(), 0.0) / static_cast<double>(ms.size());
-  const auto rank = static_cast<std::size_t>(std::ceil(0.99 * static_cast<double>(ms.size())));
-  result.decision_ms_p99 = ms[std::max<std::size_t>(rank, 1) - 1];
+  result.decision_ms_p99 = nearest_rank(ms, 99);
 }
 
 }  // namespace
@@ -169,7 +167,7 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   simulation.run();
 
   Run run;
-  run.events = simulation.journal().events();
+  run.events = simulation.take_events();
   const Audit audit = audit_run(run.events, *setup.catalog, simulation.bill());
   if (!audit.broken.empty()) {
     std::string message = setup.label + ": a law of every run is broken:";
@@ -187,7 +185,6 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   result.total_cost_usd = audit.total.usd();
   result.cost_by_purpose = audit.cost_by_purpose;
   fill_decision_times(simulation.times().ms, result);
-  result.events = run.events.size();
   result.wall_s = to_seconds(setup.stopwatch() - begin);
   return run;
 }
