@@ -61,19 +61,34 @@ typename Inspector::result_type inspect(Inspector& f, Delays& x) {
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, TaskSpec& x) {
-  return f(caf::meta::type_name("task_spec"), x.id, x.demands, x.image, x.delays);
+  return f(caf::meta::type_name("task_spec"), x.id, x.demands, x.image, x.delays, x.array_index);
+}
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, Program& x) {
+  auto progress = std::bit_cast<std::uint64_t>(x.alone_progress_s);
+  const auto load = [&x, &progress]() -> caf::error {
+    x.alone_progress_s = std::bit_cast<double>(progress);
+    return caf::none;
+  };
+  return f(caf::meta::type_name("program"), x.argv, x.env, x.work_dir, x.time_limit, x.stop_grace,
+           progress, caf::meta::load_callback(load));
 }
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, Job& x) {
   bool has_hint = x.runtime_hint.has_value();
   Duration hint = x.runtime_hint.value_or(Duration{});
-  const auto load = [&x, &has_hint, &hint]() -> caf::error {
+  bool has_retries = x.retries.has_value();
+  std::uint32_t retries = x.retries.value_or(0);
+  const auto load = [&]() -> caf::error {
     x.runtime_hint = has_hint ? std::optional<Duration>(hint) : std::nullopt;
+    x.retries = has_retries ? std::optional<std::uint32_t>(retries) : std::nullopt;
     return caf::none;
   };
   return f(caf::meta::type_name("job"), x.id, x.name, x.user, x.workload_class, x.priority, x.gang,
-           has_hint, hint, x.tasks, caf::meta::load_callback(load));
+           has_hint, hint, x.tasks, x.program, x.markets, x.max_running, has_retries, retries,
+           x.token, caf::meta::load_callback(load));
 }
 
 }  // namespace muster

@@ -8,6 +8,12 @@ std::string to_string(ActorError code) {
       return "a job of that id is known already";
     case ActorError::invalid_job:
       return "the job has no task";
+    case ActorError::unknown:
+      return "not known here";
+    case ActorError::not_connected:
+      return "who would know cannot be reached now";
+    case ActorError::store_failed:
+      return "what has to be kept cannot be written down";
   }
   return "unknown error";
 }

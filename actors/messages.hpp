@@ -20,10 +20,19 @@ struct StartOrder {
   TaskSpec task;
   Attempt attempt = 0;
   Resources granted;  ///< what the attempt may use on this instance
+  Program program;
+  std::uint32_t task_count = 1;  ///< of the job
+  std::string workload_class;
 };
 
 /// What can become of an attempt.
-enum class WorkerReportKind : std::uint8_t { started, left, finished, failed };
+enum class WorkerReportKind : std::uint8_t {
+  started,
+  left,
+  finished,
+  failed,
+  taken  ///< known to the worker and not started yet; said only in a hello
+};
 
 /// What became of an attempt, as its worker saw it. Durations belong to the kinds they are named
 /// for.
@@ -32,10 +41,40 @@ struct WorkerReport {
   TaskId task;
   Attempt attempt = 0;
   WorkerReportKind kind = WorkerReportKind::started;
-  Duration fetch{};    ///< started
-  Duration build{};    ///< started
-  Duration upload{};   ///< left
-  std::string reason;  ///< failed
+  Duration fetch{};            ///< started
+  Duration build{};            ///< started
+  Duration upload{};           ///< left
+  std::string reason;          ///< failed
+  std::int32_t exit_code = 0;  ///< failed, finished, left: of the process; 128+n: signal n
+  std::string out_tail;        ///< left, finished, failed: the last bytes of what it wrote
+  std::string err_tail;
+};
+
+/// What a worker says when it meets its master, for the first time or again.
+struct WorkerHello {
+  InstanceId instance;
+  std::uint64_t number = 0;  ///< no two hellos of a worker have the same, but for 0: not counted
+  Resources capacity;
+  std::string limits;  ///< how it keeps tasks within what they are granted
+  /// The last report of every attempt whose outcome the master has not settled yet.
+  std::vector<WorkerReport> known;
+};
+
+/// Asks for a part of what an attempt has written. Answered by a LogAnswer with the same number.
+struct LogRequest {
+  std::uint64_t number = 0;
+  TaskId task;
+  Attempt attempt = 0;
+  bool error_stream = false;
+  std::uint64_t offset = 0;     ///< of the whole stream, rotated parts included
+  std::uint32_t max_bytes = 0;  ///< the answer holds at most so many
+};
+struct LogAnswer {
+  InstanceId instance;
+  std::uint64_t number = 0;
+  std::uint64_t offset = 0;  ///< where `text` begins: later than asked when older text is gone
+  std::string text;
+  bool more_may_come = false;  ///< the attempt still runs, or the text was cut
 };
 
 /// Normalised throughput of one attempt at the moment of asking, in parts per 2^32 so that it is
@@ -63,12 +102,18 @@ struct LaunchOrder {
 };
 
 /// What can become of an instance that was ordered.
-enum class CloudReportKind : std::uint8_t { up, refused, gone };
+enum class CloudReportKind : std::uint8_t {
+  up,       ///< billed from `at`
+  refused,  ///< never was
+  gone,     ///< nothing runs there any more; billed until `at`
+  notice    ///< a spot instance that the cloud takes back at `at`
+};
 
 /// What became of an order, as the cloud saw it.
 struct CloudReport {
   InstanceId instance;
   CloudReportKind kind = CloudReportKind::up;
+  Instant at;
 };
 
 /// How loaded a master is, for those who choose among masters.
@@ -78,6 +123,21 @@ struct LoadReport {
   std::uint64_t instances = 0;
 };
 
+/// A job that a site hands to a master, and what the master says to it.
+struct AcceptVerdict {
+  JobId job;
+  bool accepted = false;  ///< also when it had been accepted before
+  std::string reason;     ///< why not
+};
+
+/// What somebody wants to see of an actor. The answer is a JSON document (docs/api.md).
+struct Query {
+  std::string what;         ///< jobs, job, instances, explain, cost, load, plan, metrics, decisions
+  std::uint64_t id = 0;     ///< of the job or instance that is asked for
+  std::string text;         ///< filter or document that belongs to the question
+  std::uint32_t limit = 0;  ///< at most so many entries; 0: the default of the question
+};
+
 /// A step that an actor asked to be woken for. It never leaves the process.
 struct Wakeup {
   std::function<void()> run;
@@ -85,12 +145,36 @@ struct Wakeup {
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, StartOrder& x) {
-  return f(caf::meta::type_name("start_order"), x.job, x.task, x.attempt, x.granted);
+  return f(caf::meta::type_name("start_order"), x.job, x.task, x.attempt, x.granted, x.program,
+           x.task_count, x.workload_class);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, WorkerReport& x) {
   return f(caf::meta::type_name("worker_report"), x.instance, x.task, x.attempt, x.kind, x.fetch,
-           x.build, x.upload, x.reason);
+           x.build, x.upload, x.reason, x.exit_code, x.out_tail, x.err_tail);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, WorkerHello& x) {
+  return f(caf::meta::type_name("worker_hello"), x.instance, x.number, x.capacity, x.limits,
+           x.known);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, LogRequest& x) {
+  return f(caf::meta::type_name("log_request"), x.number, x.task, x.attempt, x.error_stream,
+           x.offset, x.max_bytes);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, LogAnswer& x) {
+  return f(caf::meta::type_name("log_answer"), x.instance, x.number, x.offset, x.text,
+           x.more_may_come);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, AcceptVerdict& x) {
+  return f(caf::meta::type_name("accept_verdict"), x.job, x.accepted, x.reason);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, Query& x) {
+  return f(caf::meta::type_name("query"), x.what, x.id, x.text, x.limit);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, TaskThroughput& x) {
@@ -106,7 +190,13 @@ typename Inspector::result_type inspect(Inspector& f, LaunchOrder& x) {
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, CloudReport& x) {
-  return f(caf::meta::type_name("cloud_report"), x.instance, x.kind);
+  Duration at = x.at.time_since_epoch();
+  const auto load = [&]() -> caf::error {
+    x.at = Instant{at};
+    return caf::none;
+  };
+  return f(caf::meta::type_name("cloud_report"), x.instance, x.kind, at,
+           caf::meta::load_callback(load));
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, LoadReport& x) {
@@ -114,7 +204,13 @@ typename Inspector::result_type inspect(Inspector& f, LoadReport& x) {
 }
 
 /// What may go wrong between actors, for those who react to it.
-enum class ActorError : std::uint8_t { duplicate_job = 1, invalid_job };
+enum class ActorError : std::uint8_t {
+  duplicate_job = 1,
+  invalid_job,
+  unknown,        ///< nothing of that name or number is here
+  not_connected,  ///< the actor that would know cannot be reached now
+  store_failed    ///< what has to be kept cannot be written down
+};
 std::string to_string(ActorError code);
 
 }  // namespace muster
@@ -132,6 +228,13 @@ CAF_ADD_TYPE_ID(muster, (muster::LaunchOrder))
 CAF_ADD_TYPE_ID(muster, (muster::CloudReport))
 CAF_ADD_TYPE_ID(muster, (muster::LoadReport))
 CAF_ADD_TYPE_ID(muster, (muster::Wakeup))
+CAF_ADD_TYPE_ID(muster, (muster::WorkerHello))
+CAF_ADD_TYPE_ID(muster, (muster::LogRequest))
+CAF_ADD_TYPE_ID(muster, (muster::LogAnswer))
+CAF_ADD_TYPE_ID(muster, (muster::AcceptVerdict))
+CAF_ADD_TYPE_ID(muster, (muster::Query))
+CAF_ADD_TYPE_ID(muster, (std::vector<muster::Job>))
+CAF_ADD_TYPE_ID(muster, (std::vector<muster::AcceptVerdict>))
 CAF_ADD_TYPE_ID(muster, (muster::JobOutcome))
 CAF_ADD_TYPE_ID(muster, (muster::ActorError))
 CAF_ADD_ATOM(muster, muster, accept_atom, "accept")
@@ -144,6 +247,14 @@ CAF_ADD_ATOM(muster, muster, sample_atom, "sample")
 CAF_ADD_ATOM(muster, muster, launch_atom, "launch")
 CAF_ADD_ATOM(muster, muster, end_atom, "end")
 CAF_ADD_ATOM(muster, muster, load_atom, "load")
+CAF_ADD_ATOM(muster, muster, settled_atom, "settled")
+CAF_ADD_ATOM(muster, muster, greet_atom, "greet")
+CAF_ADD_ATOM(muster, muster, hand_atom, "hand")
+CAF_ADD_ATOM(muster, muster, hold_atom, "hold")
+CAF_ADD_ATOM(muster, muster, drain_atom, "drain")
+CAF_ADD_ATOM(muster, muster, interrupt_atom, "interrupt")
+CAF_ADD_ATOM(muster, muster, roles_atom, "roles")
+CAF_ADD_ATOM(muster, muster, plan_atom, "plan")
 CAF_END_TYPE_ID_BLOCK(muster)
 
 CAF_ERROR_CODE_ENUM(muster::ActorError, "muster")
@@ -152,29 +263,62 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(muster::Wakeup)
 namespace muster {
 
 /// Runs the attempts of one instance's tasks. Repeated and outdated orders change nothing.
-using WorkerActor =
-    caf::typed_actor<caf::reacts_to<start_atom, StartOrder>,
-                     caf::reacts_to<stop_atom, TaskId, Attempt>,
-                     caf::reacts_to<sample_atom, std::uint64_t>, caf::reacts_to<Wakeup>>;
+/// `settled` says that the outcome of an attempt is durable and need not be told again; `greet`
+/// asks for a (new) hello; a log request is answered to the master.
+using WorkerActor = caf::typed_actor<
+    caf::reacts_to<start_atom, StartOrder>, caf::reacts_to<stop_atom, TaskId, Attempt>,
+    caf::reacts_to<settled_atom, TaskId, Attempt>, caf::reacts_to<greet_atom>,
+    caf::reacts_to<sample_atom, std::uint64_t>, caf::reacts_to<LogRequest>, caf::reacts_to<Wakeup>>;
 
 /// Told when a job it handed on is over.
 using JobListener = caf::typed_actor<caf::reacts_to<over_atom, JobId, JobOutcome>>;
 
-/// Owns a cell: its jobs, its instances, and what is decided about them.
+/// Owns a cell: its jobs, its instances, and what is decided about them. An answer to `accept` or
+/// `hand` (the same for many jobs, without a listener) is given when the jobs are durable.
 using MasterActor = caf::typed_actor<
-    caf::replies_to<accept_atom, Job, JobListener>::with<JobId>, caf::reacts_to<cancel_atom, JobId>,
-    caf::reacts_to<hello_atom, InstanceId, WorkerActor>, caf::reacts_to<WorkerReport>,
-    caf::reacts_to<SampleAnswer>, caf::reacts_to<CloudReport>,
-    caf::replies_to<load_atom>::with<LoadReport>, caf::reacts_to<Wakeup>>;
+    caf::replies_to<accept_atom, Job, JobListener>::with<JobId>,
+    caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
+    caf::reacts_to<cancel_atom, JobId>, caf::replies_to<hold_atom, JobId, bool>::with<JobId>,
+    caf::replies_to<drain_atom, InstanceId>::with<InstanceId>,
+    caf::reacts_to<hello_atom, WorkerHello, WorkerActor>, caf::reacts_to<WorkerReport>,
+    caf::reacts_to<SampleAnswer>, caf::reacts_to<LogAnswer>, caf::reacts_to<CloudReport>,
+    caf::replies_to<load_atom>::with<LoadReport>, caf::replies_to<Query>::with<std::string>,
+    caf::replies_to<plan_atom, Job>::with<std::string>,
+    caf::replies_to<LogRequest>::with<LogAnswer>, caf::reacts_to<Wakeup>>;
 
-/// Rents instances. The answer to a launch comes as reports to the master that asked.
-using CloudActor = caf::typed_actor<caf::reacts_to<launch_atom, LaunchOrder, MasterActor>,
-                                    caf::reacts_to<end_atom, InstanceId>, caf::reacts_to<Wakeup>>;
+/// Rents instances. What becomes of an order is reported to the master that spoke of it last; an
+/// order that is repeated changes nothing, and its present state is reported again. `interrupt`
+/// makes the cloud take a spot instance back.
+using CloudActor =
+    caf::typed_actor<caf::reacts_to<launch_atom, LaunchOrder, MasterActor>,
+                     caf::reacts_to<end_atom, InstanceId, MasterActor>,
+                     caf::replies_to<interrupt_atom, InstanceId>::with<InstanceId>,
+                     caf::replies_to<Query>::with<std::string>, caf::reacts_to<Wakeup>>;
 
-/// Takes jobs in at one place of the world and hands them to masters.
-using SiteActor = caf::typed_actor<caf::replies_to<accept_atom, Job, JobListener>::with<JobId>,
-                                   caf::reacts_to<cancel_atom, JobId>,
-                                   caf::reacts_to<over_atom, JobId, JobOutcome>>;
+/// Takes jobs in at one place of the world and hands them to masters. `hand` takes jobs without
+/// ids and answers, when the jobs are durable here, with the ids they got.
+using SiteActor =
+    caf::typed_actor<caf::replies_to<accept_atom, Job, JobListener>::with<JobId>,
+                     caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
+                     caf::reacts_to<cancel_atom, JobId>,
+                     caf::reacts_to<over_atom, JobId, JobOutcome>,
+                     caf::replies_to<Query>::with<std::string>, caf::reacts_to<Wakeup>>;
+
+/// What a node of the control plane runs; null handles for roles that it does not have.
+struct NodeRoles {
+  std::string node;
+  SiteActor site;
+  MasterActor master;
+  CloudActor cloud;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, NodeRoles& x) {
+  return f(caf::meta::type_name("node_roles"), x.node, x.site, x.master, x.cloud);
+}
+
+/// The door of a node: what the other nodes meet first. Who comes says what it runs itself.
+using NodeActor = caf::typed_actor<caf::replies_to<roles_atom, NodeRoles>::with<NodeRoles>>;
 
 }  // namespace muster
 
@@ -182,6 +326,10 @@ CAF_BEGIN_TYPE_ID_BLOCK(muster_handles, caf::id_block::muster::end)
 CAF_ADD_TYPE_ID(muster_handles, (muster::WorkerActor))
 CAF_ADD_TYPE_ID(muster_handles, (muster::JobListener))
 CAF_ADD_TYPE_ID(muster_handles, (muster::MasterActor))
+CAF_ADD_TYPE_ID(muster_handles, (muster::CloudActor))
+CAF_ADD_TYPE_ID(muster_handles, (muster::SiteActor))
+CAF_ADD_TYPE_ID(muster_handles, (muster::NodeRoles))
+CAF_ADD_TYPE_ID(muster_handles, (muster::NodeActor))
 CAF_END_TYPE_ID_BLOCK(muster_handles)
 
 namespace muster {

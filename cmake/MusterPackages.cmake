@@ -2,6 +2,11 @@
 find_package(CAF 0.17.6 REQUIRED COMPONENTS core io openssl)
 find_package(OpenSSL REQUIRED)
 find_package(fmt CONFIG REQUIRED)
+find_package(CapnProto CONFIG REQUIRED)
+find_package(RocksDB CONFIG REQUIRED)
+find_package(spdlog CONFIG REQUIRED)
+find_package(CURL REQUIRED)
+find_package(prometheus-cpp CONFIG REQUIRED)
 find_package(tomlplusplus CONFIG REQUIRED)
 find_package(nlohmann_json CONFIG REQUIRED)
 find_package(CLI11 CONFIG REQUIRED)
@@ -14,3 +19,13 @@ find_library(LIBCSV_LIBRARY csv REQUIRED)
 add_library(libcsv INTERFACE)
 target_include_directories(libcsv SYSTEM INTERFACE "${LIBCSV_INCLUDE_DIR}")
 target_link_libraries(libcsv INTERFACE "${LIBCSV_LIBRARY}")
+
+find_path(ASIO_INCLUDE_DIR asio.hpp REQUIRED)
+add_library(asio INTERFACE)
+target_include_directories(asio SYSTEM INTERFACE "${ASIO_INCLUDE_DIR}")
+# Whether Asio 1.22 finds aligned_alloc depends on what was included before it: say it once for all.
+target_compile_definitions(asio INTERFACE ASIO_STANDALONE ASIO_HAS_STD_ALIGNED_ALLOC=1)
+target_link_libraries(asio INTERFACE OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
+
+# What cuts HTTP requests into their parts.
+find_library(HTTP_PARSER_LIBRARY http_parser REQUIRED)

@@ -5,7 +5,7 @@
 
 namespace muster {
 
-/// What there is to know about one key of a replay config.
+/// What there is to know about one key of a config.
 struct KeyInfo {
   std::string key;  ///< dotted, as --set takes it
   std::string type;
@@ -17,7 +17,7 @@ struct KeyInfo {
 /// Every key that load_replay_config() understands, in the order of the documentation.
 std::vector<KeyInfo> known_config_keys();
 
-/// The same as a Markdown table.
-std::string describe_config();
+/// Keys as a Markdown table.
+std::string describe_keys(const std::vector<KeyInfo>& keys);
 
 }  // namespace muster

@@ -9,6 +9,13 @@ namespace {
 
 using namespace std::chrono_literals;
 using C = ReplayConfig;
+using WholeKey = WholeKeyOf<C>;
+using NumberKey = NumberKeyOf<C>;
+using TimeKey = TimeKeyOf<C>;
+using PathKey = PathKeyOf<C>;
+using ListKey = ListKeyOf<C>;
+using ChoiceKey = ChoiceKeyOf<C>;
+using Keys = std::vector<KeySpecOf<C>>;
 
 constexpr std::uint64_t kMany = 10'000'000;
 // TOML's whole numbers are signed.
@@ -44,8 +51,6 @@ ChoiceKey variant_key() {
           [](const C& c) -> std::size_t { return c.world.interference.as_generated ? 1 : 0; },
           [](C& c, std::size_t i) { c.world.interference.as_generated = i == 1; }};
 }
-
-using Keys = std::vector<KeySpec>;
 
 Keys top_keys() {
   return {{"seed", "what every chance in a run starts from; trial i uses seed + i",
@@ -111,30 +116,15 @@ Keys world_keys() {
        "the matrix as it is meant, or with the exchanged values of Eva's artifact", variant_key()}};
 }
 
-Keys actor_keys() {
-  return {
-      {"cloud.max_instances", "the cloud refuses to have more at once; 0: no limit",
-       WholeKey{[](C& c) -> std::uint32_t& { return c.cloud.max_instances; }, 0, kMany}},
-      {"master.round_settle", "from a round's tick to the decision",
-       TimeKey{[](C& c) -> Duration& { return c.master.round_settle; }, 0ns, kHour}},
-      {"master.sample_timeout", "how long workers may take to answer",
-       TimeKey{[](C& c) -> Duration& { return c.master.sample_timeout; }, 1ms, kHour}},
-      {"master.accept_timeout", "how long a master may take to accept a job",
-       TimeKey{[](C& c) -> Duration& { return c.master.accept_timeout; }, 1ms, kHour}},
-      {"master.refusal_rest", "how long an instance type the cloud refused is not asked for again",
-       TimeKey{[](C& c) -> Duration& { return c.master.refusal_rest; }, 0ns, 24 * kHour}},
-      {"master.max_attempts", "failed attempts before a task's job is given up",
-       WholeKey{[](C& c) -> std::uint32_t& { return c.master.max_attempts; }, 1, 1'000'000}},
-      {"master.max_instances", "hard cap on instances at once; 0: none",
-       WholeKey{[](C& c) -> std::uint32_t& { return c.master.max_instances; }, 0, kMany}},
-      {"master.max_usd_h", "hard cap on the rate of spending, in $/h; 0: none",
-       NumberKey{[](C& c) -> double& { return c.master.max_usd_h; }, {0, 1e9}}}};
+Keys cloud_keys() {
+  return {{"cloud.max_instances", "the cloud refuses to have more at once; 0: no limit",
+           WholeKey{[](C& c) -> std::uint32_t& { return c.cloud.max_instances; }, 0, kMany}}};
 }
 
 Keys build_table() {
   Keys all;
-  for (const Keys& part :
-       {top_keys(), workload_keys(), synthetic_keys(), world_keys(), actor_keys()}) {
+  for (const Keys& part : {top_keys(), workload_keys(), synthetic_keys(), world_keys(),
+                           cloud_keys(), master_keys<C>()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;
@@ -142,24 +132,10 @@ Keys build_table() {
 
 }  // namespace
 
-const std::vector<KeySpec>& key_table() {
+template <>
+const std::vector<KeySpecOf<ReplayConfig>>& key_table<ReplayConfig>() {
   static const Keys kTable = build_table();
   return kTable;
-}
-
-const KeySpec* find_key(std::string_view name) {
-  const Keys& table = key_table();
-  const auto found = std::find_if(table.begin(), table.end(),
-                                  [&](const KeySpec& key) { return key.name == name; });
-  return found == table.end() ? nullptr : &*found;
-}
-
-bool is_section(std::string_view name) {
-  const Keys& table = key_table();
-  return std::any_of(table.begin(), table.end(), [&](const KeySpec& key) {
-    return key.name.size() > name.size() && key.name.starts_with(name) &&
-           key.name[name.size()] == '.';
-  });
 }
 
 }  // namespace muster::config

@@ -1,72 +1,41 @@
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
-
-#include "config/numbers.hpp"
+#include "config/key_kinds.hpp"
 #include "config/replay_config.hpp"
-
-// The one declaration of every tunable. Reading, checking and documentation are derived from it;
-// defaults are those of the config structs.
 
 namespace muster::config {
 
-/// A whole number in a range.
-struct WholeKey {
-  std::variant<std::uint32_t& (*)(ReplayConfig&), std::uint64_t& (*)(ReplayConfig&)> at;
-  std::uint64_t low = 0;
-  std::uint64_t high = 0;
-};
-/// A finite number in a range.
-struct NumberKey {
-  double& (*at)(ReplayConfig&);
-  NumberRange range;
-};
-/// A duration in a range.
-struct TimeKey {
-  Duration& (*at)(ReplayConfig&);
-  Duration low;
-  Duration high;
-};
-/// A file; relative ones are meant from the config's folder.
-struct PathKey {
-  std::filesystem::path& (*at)(ReplayConfig&);
-};
-/// At least one text, none of them empty.
-struct ListKey {
-  std::vector<std::string>& (*at)(ReplayConfig&);
-};
-/// One of a few words; an unset one has the position names.size().
-struct ChoiceKey {
-  std::vector<std::string> names;
-  std::size_t (*get)(const ReplayConfig&);
-  void (*set)(ReplayConfig&, std::size_t);
-};
+/// The keys of [master], wherever masters are configured: C has a MasterConfig `master`.
+template <class C>
+std::vector<KeySpecOf<C>> master_keys() {
+  using Whole = WholeKeyOf<C>;
+  using Number = NumberKeyOf<C>;
+  using Time = TimeKeyOf<C>;
+  constexpr Duration kHour = std::chrono::hours{1};
+  constexpr Duration kNone{};
+  constexpr Duration kShortest = std::chrono::milliseconds{1};
+  constexpr std::uint64_t kMostInstances = 10'000'000;
+  return {
+      {"master.round_settle", "from a round's tick to the decision",
+       Time{[](C& c) -> Duration& { return c.master.round_settle; }, kNone, kHour}},
+      {"master.sample_timeout", "how long workers may take to answer",
+       Time{[](C& c) -> Duration& { return c.master.sample_timeout; }, kShortest, kHour}},
+      {"master.accept_timeout", "how long a master may take to accept a job",
+       Time{[](C& c) -> Duration& { return c.master.accept_timeout; }, kShortest, kHour}},
+      {"master.refusal_rest", "how long an instance type the cloud refused is not asked for again",
+       Time{[](C& c) -> Duration& { return c.master.refusal_rest; }, kNone, 24 * kHour}},
+      {"master.max_attempts", "failed attempts before a task's job is given up",
+       Whole{[](C& c) -> std::uint32_t& { return c.master.max_attempts; }, 1, 1'000'000}},
+      {"master.max_instances", "hard cap on instances at once; 0: none",
+       Whole{[](C& c) -> std::uint32_t& { return c.master.max_instances; }, 0, kMostInstances}},
+      {"master.max_usd_h", "hard cap on the rate of spending, in $/h; 0: none",
+       Number{[](C& c) -> double& { return c.master.max_usd_h; }, {0, 1e9}}},
+      {"master.max_usd_day", "hard cap on what a day (UTC) may cost, in $; 0: none",
+       Number{[](C& c) -> double& { return c.master.max_usd_day; }, {0, 1e9}}}};
+}
 
-using KeyKind = std::variant<WholeKey, NumberKey, TimeKey, PathKey, ListKey, ChoiceKey>;
-
-/// A key and everything that holds for it.
-struct KeySpec {
-  std::string name;     ///< dotted
-  std::string meaning;  ///< one line
-  KeyKind kind;
-  bool required = false;
-};
-
-/// Every key, in the order of the documentation.
-const std::vector<KeySpec>& key_table();
-
-/// The key's declaration; null when there is no such key.
-const KeySpec* find_key(std::string_view name);
-
-/// Some key's name begins with `name` and a dot.
-bool is_section(std::string_view name);
-
-/// "a whole number from 1 to 8": what would be right, for error messages.
-std::string wanted(const KeySpec& key);
+/// The keys of a replay config.
+template <>
+const std::vector<KeySpecOf<ReplayConfig>>& key_table<ReplayConfig>();
 
 }  // namespace muster::config

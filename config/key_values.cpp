@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <sstream>
 
+#include "config/cluster_config.hpp"
+#include "config/replay_config.hpp"
+#include "config/worker_config.hpp"
+
 namespace muster::config {
 namespace {
 
@@ -17,11 +21,12 @@ std::optional<Duration> time_of(const toml::node& value) {
 }
 
 /// Takes a value of one kind of key over; false when it does not suit.
+template <class C>
 struct Set {
-  ReplayConfig& config;
+  C& config;
   const toml::node& value;
 
-  bool operator()(const WholeKey& key) const {
+  bool operator()(const WholeKeyOf<C>& key) const {
     const auto* node = value.as_integer();
     if (node == nullptr || **node < 0) return false;
     const auto number = static_cast<std::uint64_t>(**node);
@@ -29,13 +34,17 @@ struct Set {
     std::visit(
         [&](auto at) {
           auto& field = at(config);
-          field = static_cast<std::remove_reference_t<decltype(field)>>(number);
+          if constexpr (std::is_same_v<decltype(field), std::optional<std::uint32_t>&>) {
+            field = static_cast<std::uint32_t>(number);
+          } else {
+            field = static_cast<std::remove_reference_t<decltype(field)>>(number);
+          }
         },
         key.at);
     return true;
   }
 
-  bool operator()(const NumberKey& key) const {
+  bool operator()(const NumberKeyOf<C>& key) const {
     if (!value.is_number()) return false;
     const double number = value.value<double>().value_or(0);
     if (!key.range.contains(number)) return false;
@@ -43,21 +52,21 @@ struct Set {
     return true;
   }
 
-  bool operator()(const TimeKey& key) const {
+  bool operator()(const TimeKeyOf<C>& key) const {
     const std::optional<Duration> time = time_of(value);
     if (!time || *time < key.low || *time > key.high) return false;
     key.at(config) = *time;
     return true;
   }
 
-  bool operator()(const PathKey& key) const {
+  bool operator()(const PathKeyOf<C>& key) const {
     const auto* text = value.as_string();
     if (text == nullptr || text->get().empty()) return false;
     key.at(config) = text->get();
     return true;
   }
 
-  bool operator()(const ListKey& key) const {
+  bool operator()(const ListKeyOf<C>& key) const {
     const auto* array = value.as_array();
     if (array == nullptr || array->empty()) return false;
     std::vector<std::string> texts;
@@ -70,12 +79,56 @@ struct Set {
     return true;
   }
 
-  bool operator()(const ChoiceKey& key) const {
+  bool operator()(const ChoiceKeyOf<C>& key) const {
     const auto* text = value.as_string();
     if (text == nullptr) return false;
     const auto name = std::find(key.names.begin(), key.names.end(), text->get());
     if (name == key.names.end()) return false;
     key.set(config, static_cast<std::size_t>(name - key.names.begin()));
+    return true;
+  }
+
+  bool operator()(const FlagKeyOf<C>& key) const {
+    const auto* flag = value.as_boolean();
+    if (flag == nullptr) return false;
+    key.at(config) = flag->get();
+    return true;
+  }
+
+  bool operator()(const TextKeyOf<C>& key) const {
+    const auto* text = value.as_string();
+    if (text == nullptr || text->get().empty()) return false;
+    key.at(config) = text->get();
+    return true;
+  }
+
+  bool operator()(const NameKeyOf<C>& key) const {
+    const auto* text = value.as_string();
+    if (text == nullptr || !is_name(text->get())) return false;
+    std::visit([&](auto at) { at(config) = text->get(); }, key.at);
+    return true;
+  }
+
+  bool operator()(const EndpointKeyOf<C>& key) const {
+    const auto* text = value.as_string();
+    if (text == nullptr) return false;
+    const std::optional<Endpoint> endpoint = parse_endpoint(text->get());
+    if (!endpoint) return false;
+    std::visit([&](auto at) { at(config) = *endpoint; }, key.at);
+    return true;
+  }
+
+  bool operator()(const CountsKeyOf<C>& key) const {
+    const auto* table = value.as_table();
+    if (table == nullptr) return false;
+    std::map<std::string, std::uint32_t> counts;
+    for (const auto& [name, node] : *table) {
+      const auto* count = node.as_integer();
+      if (name.str().empty() || count == nullptr) return false;
+      if (**count < key.low || **count > key.high) return false;
+      counts[std::string(name.str())] = static_cast<std::uint32_t>(**count);
+    }
+    key.at(config) = std::move(counts);
     return true;
   }
 };
@@ -96,8 +149,9 @@ std::unique_ptr<toml::node> as_toml(const std::string& text) {
 
 }  // namespace
 
-bool set_value(ReplayConfig& config, const KeySpec& key, const toml::node& value) {
-  return std::visit(Set{config, value}, key.kind);
+template <class C>
+bool set_value(C& config, const KeySpecOf<C>& key, const toml::node& value) {
+  return std::visit(Set<C>{config, value}, key.kind);
 }
 
 std::string written(const toml::node& value) {
@@ -106,16 +160,26 @@ std::string written(const toml::node& value) {
   return std::move(out).str();
 }
 
-bool set_from_text(ReplayConfig& config, const KeySpec& key, const std::string& text) {
+template <class C>
+bool set_from_text(C& config, const KeySpecOf<C>& key, const std::string& text) {
   std::string plain = text;
   if (const auto value = as_toml(text)) {
     if (set_value(config, key, *value)) return true;
     if (const auto* quoted = value->as_string()) plain = quoted->get();
   }
-  if (!std::holds_alternative<ListKey>(key.kind)) {
+  if (!std::holds_alternative<ListKeyOf<C>>(key.kind)) {
     return set_value(config, key, toml::value<std::string>(plain));
   }
   return set_value(config, key, toml::array{plain});
 }
+
+template bool set_value(ReplayConfig&, const KeySpecOf<ReplayConfig>&, const toml::node&);
+template bool set_value(ClusterConfig&, const KeySpecOf<ClusterConfig>&, const toml::node&);
+template bool set_value(NodeConfig&, const KeySpecOf<NodeConfig>&, const toml::node&);
+template bool set_value(WorkerConfig&, const KeySpecOf<WorkerConfig>&, const toml::node&);
+template bool set_from_text(ReplayConfig&, const KeySpecOf<ReplayConfig>&, const std::string&);
+template bool set_from_text(ClusterConfig&, const KeySpecOf<ClusterConfig>&, const std::string&);
+template bool set_from_text(NodeConfig&, const KeySpecOf<NodeConfig>&, const std::string&);
+template bool set_from_text(WorkerConfig&, const KeySpecOf<WorkerConfig>&, const std::string&);
 
 }  // namespace muster::config

@@ -4,19 +4,23 @@
 
 #include <string>
 
-#include "config/key_table.hpp"
+#include "config/key_kinds.hpp"
+
+// Defined for ReplayConfig, ClusterConfig, NodeConfig and WorkerConfig.
 
 namespace muster::config {
 
 /// Puts the value into the config when it is of the key's type and in its range; false otherwise.
 /// Paths are taken as they are.
-bool set_value(ReplayConfig& config, const KeySpec& key, const toml::node& value);
+template <class C>
+bool set_value(C& config, const KeySpecOf<C>& key, const toml::node& value);
 
 /// The value as TOML writes it, for error messages.
 std::string written(const toml::node& value);
 
 /// Understands the right-hand side of an override the way that suits the key: the quotes around a
 /// text may be left out, and so may the brackets around a list of one.
-bool set_from_text(ReplayConfig& config, const KeySpec& key, const std::string& text);
+template <class C>
+bool set_from_text(C& config, const KeySpecOf<C>& key, const std::string& text);
 
 }  // namespace muster::config

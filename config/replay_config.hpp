@@ -73,6 +73,7 @@ struct MasterConfig {
   std::uint32_t max_attempts = 5;   ///< failed attempts before a task's job is given up
   std::uint32_t max_instances = 0;  ///< hard cap; 0: none
   double max_usd_h = 0;             ///< hard cap on the rate of spending; 0: none
+  double max_usd_day = 0;           ///< hard cap on what a day (UTC) may cost; 0: none
 };
 
 /// Everything `muster replay` needs to know.

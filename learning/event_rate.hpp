@@ -10,6 +10,11 @@ namespace muster {
 /// How often something happens: the mean gap between all occurrences so far.
 class EventRate {
  public:
+  EventRate() = default;
+  /// What count(), first() and last() said of another one.
+  EventRate(std::uint64_t count, Instant first, Instant last)
+      : count_(count), first_(first), last_(last) {}
+
   /// Counts an occurrence. They come in the order of time.
   void add(Instant at) {
     if (count_++ == 0) first_ = at;
@@ -17,8 +22,9 @@ class EventRate {
   }
 
   std::uint64_t count() const { return count_; }
-  /// When the first one happened; only when there was one.
+  /// When the first and the last one happened; only when there was one.
   Instant first() const { return first_; }
+  Instant last() const { return last_; }
   /// (n - 1) / (last - first); none before two occurrences at different times.
   std::optional<double> per_s() const;
 

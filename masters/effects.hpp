@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/event.hpp"
+#include "model/history.hpp"
 
 namespace muster {
 
@@ -27,11 +28,26 @@ struct LaunchInstance {
 struct EndInstance {
   InstanceId instance;
 };
+/// The outcome of the attempt is on record, whatever it was: the worker need not tell it again.
+struct SettleAttempt {
+  TaskId task;
+  Attempt attempt = 0;
+  InstanceId on;
+};
 struct TellJobOver {
   JobId job;
   JobOutcome outcome = JobOutcome::completed;
 };
 
-using Effect = std::variant<StartTask, StopTask, LaunchInstance, EndInstance, TellJobOver>;
+using Effect =
+    std::variant<StartTask, StopTask, LaunchInstance, EndInstance, SettleAttempt, TellJobOver>;
+
+/// What a master has done since it was asked last: events that have to be durable, jobs for the
+/// history that goes with them, and what may be done once they are.
+struct Commit {
+  std::vector<Event> events;
+  std::vector<JobHistory> over;
+  std::vector<Effect> effects;
+};
 
 }  // namespace muster

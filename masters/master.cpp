@@ -16,23 +16,17 @@ const TaskRow* present_attempt(const ClusterState& state, TaskId id, Attempt att
 Master::Master(MasterParts parts)
     : catalog_(parts.catalog),
       policy_(std::move(parts.policy)),
-      journal_(parts.journal),
       caps_(parts.caps),
       max_attempts_(parts.max_attempts),
       refusal_rest_(parts.refusal_rest),
+      keep_history_(parts.keep_history),
       rng_(parts.seed),
-      state_(*parts.catalog) {}
+      state_(*parts.catalog),
+      next_instance_(parts.first_instance) {}
 
 void Master::record(EventBody body, Instant now) {
-  Event event{now, std::move(body)};
-  ledger_.observe(event, state_);
-  state_.apply(event);
-  uncommitted_.push_back(std::move(event));
-}
-
-std::vector<Effect> Master::commit() {
-  if (!uncommitted_.empty()) journal_->append(std::exchange(uncommitted_, {}));
-  return std::exchange(effects_, {});
+  commit_.events.push_back({now, std::move(body)});
+  absorb(commit_.events.back());
 }
 
 AcceptResult Master::accept(Job job, Instant now) {
@@ -47,10 +41,29 @@ AcceptResult Master::accept(Job job, Instant now) {
   return AcceptResult::accepted;
 }
 
-void Master::instance_up(InstanceId id, Instant now) {
+bool Master::hold(JobId id, bool held, Instant now) {
+  const JobRow* job = state_.find(id);
+  if (job == nullptr) return false;
+  if (job->held_by_user == held || job->given_up) return true;
+  if (!held) {
+    record(JobReleased{id}, now);
+    return true;
+  }
+  std::vector<InstanceId> lost;  // instances that assigned tasks were meant for
+  for (Slot slot : job->tasks) {
+    const TaskRow& task = state_.task(slot);
+    if (task.phase == TaskPhase::assigned) lost.push_back(state_.instance(task.target).id);
+  }
+  record(JobHeld{id}, now);
+  for (InstanceId instance : lost) release_if_unused(instance, now);
+  end_empty_instances(now);
+  return true;
+}
+
+void Master::instance_up(InstanceId id, std::optional<Instant> billed_from, Instant now) {
   const InstanceRow* row = state_.find(id);
   if (row == nullptr || row->up) return;
-  record(InstanceUp{id}, now);
+  record(InstanceUp{id, billed_from}, now);
   reconcile_at(id, now);
 }
 
@@ -65,7 +78,6 @@ void Master::instance_refused(InstanceId id, Instant now) {
   const InstanceRow* row = state_.find(id);
   if (row == nullptr || row->phase != InstancePhase::requested) return;
   const std::vector<Slot> meant_for_it = row->planned;
-  resting_until_[{row->type, row->market}] = now + refusal_rest_;
   const Refusal refusal{RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
   record(LaunchRefused{id, refusal}, now);
   for (Slot slot : meant_for_it) record(TaskRefused{state_.task(slot).id, refusal}, now);
@@ -89,14 +101,13 @@ void Master::let_go_of_peers(const JobRow& job, const Refusal& reason, Instant n
   }
 }
 
-void Master::instance_gone(InstanceId id, Instant now) {
+void Master::instance_gone(InstanceId id, std::optional<Instant> billed_until, Instant now) {
   if (state_.find(id) == nullptr) return;
   std::vector<JobId> jobs_there;
   for (Slot slot : state_.find(id)->occupants) {
     jobs_there.push_back(state_.job(state_.task(slot).job).job.id);
   }
-  record(InstanceGone{id}, now);
-  std::erase(releasing_, id);
+  record(InstanceGone{id, billed_until}, now);
   for (JobId job : jobs_there) {
     if (state_.find(job) != nullptr) end_job_if_done(job, now);
   }
@@ -112,9 +123,11 @@ void Master::task_started(const TaskStarted& news, Instant now) {
 
 void Master::task_left(const TaskLeft& news, Instant now) {
   const TaskRow* row = present_attempt(state_, news.task, news.attempt);
-  if (row == nullptr || row->phase != TaskPhase::stopping) return;
+  if (row == nullptr) return;
   const JobId job = state_.job(row->job).job.id;
   const InstanceId left = state_.instance(row->at).id;
+  if (row->phase == TaskPhase::starting) record(TaskStarted{news.task, news.attempt, {}, {}}, now);
+  if (row->phase == TaskPhase::running) record(StopIssued{news.task, news.attempt}, now);
   record(news, now);
   end_job_if_done(job, now);
   reconcile_job(job, now);
@@ -123,11 +136,13 @@ void Master::task_left(const TaskLeft& news, Instant now) {
 
 void Master::task_finished(const TaskFinished& news, Instant now) {
   const TaskRow* row = present_attempt(state_, news.task, news.attempt);
-  if (row == nullptr || row->phase == TaskPhase::starting) return;
+  if (row == nullptr) return;
   const JobId job = state_.job(row->job).job.id;
   const InstanceId left = state_.instance(row->at).id;
+  // What was said of its start may have got lost with a master or a worker.
+  if (row->phase == TaskPhase::starting) record(TaskStarted{news.task, news.attempt, {}, {}}, now);
   record(news, now);
-  failures_.erase(news.task);
+  release_held(job, now);
   end_job_if_done(job, now);
   reconcile_at(left, now);
 }
@@ -135,24 +150,41 @@ void Master::task_finished(const TaskFinished& news, Instant now) {
 void Master::task_failed(const TaskFailed& news, Instant now) {
   const TaskRow* row = present_attempt(state_, news.task, news.attempt);
   if (row == nullptr) return;
-  const JobId job = state_.job(row->job).job.id;
+  const JobId id = state_.job(row->job).job.id;
   record(news, now);
-  if (given_up_.contains(job)) {
-    end_job_if_done(job, now);
-  } else if (++failures_[news.task] >= max_attempts_) {
-    give_up(job, JobOutcome::failed, now);
+  const JobRow& job = *state_.find(id);
+  const std::uint32_t allowed = job.job.retries ? *job.job.retries + 1 : max_attempts_;
+  if (job.given_up) {
+    end_job_if_done(id, now);
+  } else if (tasks_[news.task].failures >= allowed) {
+    give_up(id, JobOutcome::failed, now);
   }
   reconcile(now);
 }
 
+void Master::settle(TaskId task, Attempt attempt, InstanceId on) {
+  commit_.effects.push_back(SettleAttempt{task, attempt, on});
+}
+
+/// Puts the next of the job's held tasks among those that wait, as many as it allows.
+void Master::release_held(JobId id, Instant now) {
+  const JobRow& job = *state_.find(id);
+  if (job.held_by_user || job.given_up) return;
+  for (std::uint32_t i = job.held_from; i < job.tasks.size(); ++i) {
+    if (job.held == 0 || job.room_in_flight() == 0) return;
+    const TaskRow& task = state_.task(job.tasks[i]);
+    if (task.phase == TaskPhase::held) record(TaskReleased{task.id}, now);
+  }
+}
+
 void Master::cancel(JobId id, Instant now) {
-  if (state_.find(id) == nullptr || given_up_.contains(id)) return;
+  if (state_.find(id) == nullptr || state_.find(id)->given_up) return;
   give_up(id, JobOutcome::cancelled, now);
   reconcile(now);
 }
 
 void Master::give_up(JobId id, JobOutcome outcome, Instant now) {
-  given_up_.emplace(id, outcome);
+  record(JobGivenUp{id, outcome}, now);
   const std::vector<Slot> tasks = state_.find(id)->tasks;
   for (Slot slot : tasks) {
     const TaskRow& task = state_.task(slot);
@@ -165,12 +197,11 @@ void Master::give_up(JobId id, JobOutcome outcome, Instant now) {
 void Master::end_job_if_done(JobId id, Instant now) {
   const JobRow& job = *state_.find(id);
   if (job.finished == job.tasks.size()) return finish_job(id, JobOutcome::completed, now);
-  const auto given_up = given_up_.find(id);
-  if (given_up == given_up_.end()) return;
+  if (!job.given_up) return;
   for (Slot slot : job.tasks) {
     if (state_.task(slot).at != kNoSlot) return;
   }
-  finish_job(id, given_up->second, now);
+  finish_job(id, *job.given_up, now);
 }
 
 void Master::finish_job(JobId id, JobOutcome outcome, Instant now) {
@@ -178,12 +209,10 @@ void Master::finish_job(JobId id, JobOutcome outcome, Instant now) {
   if (const auto found = throughput_.find(id); found != throughput_.end()) {
     over.throughput_samples = found->second.count;
     over.mean_throughput = found->second.sum / static_cast<double>(found->second.count);
-    throughput_.erase(found);
   }
-  for (Slot slot : state_.find(id)->tasks) failures_.erase(state_.task(slot).id);
-  given_up_.erase(id);
+  if (keep_history_) commit_.over.push_back(history_of(over, now));
   record(over, now);
-  effects_.push_back(TellJobOver{id, outcome});
+  commit_.effects.push_back(TellJobOver{id, outcome});
   policy_->observe(JobDeparted{id, now}, view(now));
 }
 

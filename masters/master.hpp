@@ -1,19 +1,20 @@
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "masters/effects.hpp"
 #include "masters/plan_check.hpp"
 #include "model/cluster_state.hpp"
+#include "model/history.hpp"
 #include "model/ledger.hpp"
+#include "model/master_image.hpp"
 #include "schedulers/policy.hpp"
-#include "storage/journal.hpp"
 
 namespace muster {
 
@@ -21,15 +22,19 @@ namespace muster {
 struct MasterParts {
   const Catalog* catalog = nullptr;
   std::unique_ptr<Policy> policy;
-  Journal* journal = nullptr;
   MasterCaps caps;
   std::uint32_t max_attempts = 5;  ///< failed attempts of a task before its job is given up
   Duration refusal_rest{};         ///< how long what the cloud refused is not asked for again
   std::uint64_t seed = 1;
+  std::uint64_t first_instance = 0;  ///< masters that share a cloud number instances apart
+  bool keep_history = false;         ///< jobs that are over come out of commits
 };
 
 /// What a master says to a job that it is offered.
 enum class AcceptResult { accepted, known_already, invalid };
+
+/// An attempt as a worker knows it.
+using KnownAttempt = std::pair<TaskId, Attempt>;
 
 /// Owns a cell: its jobs, its instances, and what is decided about them. Everything that happens
 /// goes in as a call with the time, becomes events, and comes out as effects; there is no other way
@@ -38,43 +43,79 @@ class Master {
  public:
   explicit Master(MasterParts parts);
 
+  /// What a master that died knew: its last snapshot, if any, and the events after it. Before
+  /// anything else; remind() then repeats what may not have left it.
+  void restore(std::optional<MasterImage> image, std::span<const Event> tail);
+  MasterImage image() const;
+
   AcceptResult accept(Job job, Instant now);
   /// Ends the job as soon as its tasks have stopped.
   void cancel(JobId id, Instant now);
+  /// Keeps the job's tasks that have no place from getting one, or lets them again. False when the
+  /// job is not known.
+  bool hold(JobId id, bool held, Instant now);
 
-  void instance_up(InstanceId id, Instant now);
+  void instance_up(InstanceId id, std::optional<Instant> billed_from, Instant now);
   void instance_ready(InstanceId id, Instant now);
   void instance_refused(InstanceId id, Instant now);
-  void instance_gone(InstanceId id, Instant now);
+  void instance_gone(InstanceId id, std::optional<Instant> billed_until, Instant now);
+  /// The instance's worker has said which attempts it knows: what it should know and does not is
+  /// told again or has failed, and the other way round.
+  void compare_attempts(InstanceId id, const std::set<KnownAttempt>& known, Instant now);
+  /// Takes every task off the instance and gives it back. False when it is not there.
+  bool evict(InstanceId id, CauseCode why, Instant now);
 
   void task_started(const TaskStarted& news, Instant now);
   void task_left(const TaskLeft& news, Instant now);
   void task_finished(const TaskFinished& news, Instant now);
   void task_failed(const TaskFailed& news, Instant now);
+  /// Whatever the outcome of the attempt changed: it is on record with the next commit.
+  void settle(TaskId task, Attempt attempt, InstanceId on);
 
   /// Shows the samples to the policy, asks it, re-checks its plan and sets about what stands.
   void round(std::span<const ThroughputSample> samples, Instant now);
+  /// Takes everything off the instances when the day's money is spent.
+  void keep_caps(Instant now);
+  /// Repeats every order to the cloud that is not known to be carried out; `all`: also asks after
+  /// the instances that should be there.
+  void remind(bool all);
 
   /// There is a job or an instance to think about.
   bool busy() const { return !state_.jobs().empty() || !state_.instances().empty(); }
   Cadence cadence() const { return policy_->cadence(); }
 
-  /// Makes the events since the last call durable, then hands out the effects they have.
-  std::vector<Effect> commit();
+  /// What has happened since the last call.
+  Commit commit() { return std::exchange(commit_, {}); }
 
   const ClusterState& state() const { return state_; }
   const Ledger& ledger() const { return ledger_; }
+  const Catalog& catalog() const { return *catalog_; }
+  const MasterCaps& caps() const { return caps_; }
+  std::uint64_t rounds() const { return rounds_; }
+  /// What has become of a task of an unfinished job so far; null when nothing has.
+  const TaskHistory* task_history(TaskId id) const;
+  /// Since when the instance is billed; nothing when that is not known here.
+  std::optional<Instant> up_since(InstanceId id) const;
+  Money spent_today(Instant now) const;
+
+  /// What the policy would decide with one job more, on a copy of everything.
+  struct DryRun {
+    Plan plan;
+    CheckedPlan checked;
+    std::shared_ptr<const ClusterState> state;  ///< that the plan is for
+  };
+  DryRun dry_run(Job job, Instant now) const;
 
  private:
-  struct ThroughputSum {
-    double sum = 0;
-    std::uint64_t count = 0;
-  };
+  struct Tracker;
 
-  ClusterView view(Instant now) const { return {state_, *catalog_, now}; }
+  ClusterView view(Instant now) const { return {state_, *catalog_, now, Market::on_demand}; }
   void record(EventBody body, Instant now);
+  void absorb(const Event& event);
+  JobHistory history_of(const JobFinished& over, Instant now) const;
+  void begin_day_of(Instant now);
   void apply_plan(const Plan& plan, Instant now);
-  PlanLimits limits(Instant now);
+  PlanLimits limits(Instant now) const;
   std::vector<InstanceId> order_launches(const Plan& plan, const CheckedPlan& checked, Instant now);
   void apply_places(const Plan& plan, const CheckedPlan& checked, Instant now);
   void release_if_unused(InstanceId id, Instant now);
@@ -85,6 +126,7 @@ class Master {
   void take_refusal(const Refuse& part, Instant now);
   void count_throughput(std::span<const ThroughputSample> samples);
   void let_go_of_peers(const JobRow& job, const Refusal& reason, Instant now);
+  void release_held(JobId id, Instant now);
   void end_job_if_done(JobId id, Instant now);
   void finish_job(JobId id, JobOutcome outcome, Instant now);
   void give_up(JobId id, JobOutcome outcome, Instant now);
@@ -99,22 +141,23 @@ class Master {
 
   const Catalog* catalog_;
   std::unique_ptr<Policy> policy_;
-  Journal* journal_;
   MasterCaps caps_;
   std::uint32_t max_attempts_;
   Duration refusal_rest_;
+  bool keep_history_;
   Rng rng_;
   ClusterState state_;
   Ledger ledger_;
   std::map<std::pair<TypeId, Market>, Instant> resting_until_;
-  std::vector<Event> uncommitted_;
-  std::vector<Effect> effects_;
   std::vector<InstanceId> releasing_;  ///< released, waiting for their last task to leave
-  std::unordered_map<TaskId, std::uint32_t> failures_;
-  std::unordered_map<JobId, JobOutcome> given_up_;  ///< over as soon as no task runs any more
-  std::unordered_map<JobId, ThroughputSum> throughput_;
+  std::map<TaskId, TaskHistory> tasks_;
+  std::map<JobId, ThroughputSum> throughput_;
+  std::map<InstanceId, Instant> up_since_;  ///< where that was seen since the last snapshot
   std::uint64_t next_instance_ = 0;
   std::uint64_t rounds_ = 0;
+  std::int64_t day_ = -1;
+  Money day_start_total_;
+  Commit commit_;
 };
 
 }  // namespace muster

@@ -13,7 +13,7 @@ void Master::round(std::span<const ThroughputSample> samples, Instant now) {
   count_throughput(samples);
   if (!samples.empty()) policy_->observe(ThroughputReport{samples}, view(now));
   Plan plan = policy_->decide(view(now), rng_);
-  record(RoundDecided{rounds_++, std::move(plan.note)}, now);
+  record(RoundDecided{rounds_, std::move(plan.note)}, now);
   apply_plan(plan, now);
   reconcile(now);
 }
@@ -43,14 +43,14 @@ void Master::apply_plan(const Plan& plan, Instant now) {
     }
     if (state_.find(release.instance)->released) continue;
     record(ReleaseDecided{release.instance, release.cause}, now);
-    releasing_.push_back(release.instance);
   }
 }
 
-PlanLimits Master::limits(Instant now) {
-  std::erase_if(resting_until_, [now](const auto& entry) { return entry.second <= now; });
-  PlanLimits limits{caps_, {}};
-  for (const auto& [offer, until] : resting_until_) limits.resting.push_back(offer);
+PlanLimits Master::limits(Instant now) const {
+  PlanLimits limits{caps_, spent_today(now).usd(), {}};
+  for (const auto& [offer, until] : resting_until_) {
+    if (until > now) limits.resting.push_back(offer);
+  }
   return limits;
 }
 
@@ -73,11 +73,11 @@ std::vector<InstanceId> Master::order_launches(const Plan& plan, const CheckedPl
   for (std::size_t i : order) {
     if (!checked.launched(i)) continue;
     const Launch& launch = plan.launches[i];
-    launched[i] = InstanceId{next_instance_++};
+    launched[i] = InstanceId{next_instance_};
     record(LaunchRequested{launched[i], launch.type, launch.market,
                            catalog_->price(launch.type, launch.market), launch.cause},
            now);
-    effects_.push_back(LaunchInstance{launched[i], launch.type, launch.market});
+    commit_.effects.push_back(LaunchInstance{launched[i], launch.type, launch.market});
   }
   return launched;
 }
@@ -107,7 +107,6 @@ void Master::release_if_unused(InstanceId id, Instant now) {
   if (row == nullptr || row->released) return;
   if (!row->planned.empty() || !row->occupants.empty()) return;
   record(ReleaseDecided{id, {CauseCode::empty, -row->price.usd_h()}}, now);
-  releasing_.push_back(id);
 }
 
 void Master::place(const Place& place, InstanceId to, Instant now) {
@@ -120,7 +119,7 @@ void Master::stop_if_running(TaskId id, Instant now) {
   if (task.phase != TaskPhase::running) return;
   const InstanceId on = state_.instance(task.at).id;
   record(StopIssued{id, task.attempt}, now);
-  effects_.push_back(StopTask{id, task.attempt, on});
+  commit_.effects.push_back(StopTask{id, task.attempt, on});
 }
 
 /// The tasks of a gang run in step: when one moves, the others start again where they are.
@@ -149,7 +148,7 @@ void Master::take_refusal(const Refuse& part, Instant now) {
   const TaskRow* task = state_.find(part.task);
   if (task == nullptr || part.refusal.kind != RefusalKind::never) return;
   const JobId job = state_.job(task->job).job.id;
-  if (!given_up_.contains(job)) give_up(job, JobOutcome::refused, now);
+  if (!state_.find(job)->given_up) give_up(job, JobOutcome::refused, now);
 }
 
 /// Starts every task that can start where it is meant to be, and ends every instance that can end.
@@ -194,7 +193,7 @@ void Master::try_start(Slot slot, Instant now) {
   const InstanceId on = state_.instance(task.target).id;
   const Attempt attempt = task.attempt + 1;
   record(StartIssued{task.id, on, attempt}, now);
-  effects_.push_back(StartTask{task.id, attempt, on});
+  commit_.effects.push_back(StartTask{task.id, attempt, on});
 }
 
 /// A task of the gang has no place, so that the others cannot start either.
@@ -234,12 +233,14 @@ std::optional<Refusal> Master::hindrance(const TaskRow& task) const {
 }
 
 void Master::end_empty_instances(Instant now) {
-  std::erase_if(releasing_, [&](InstanceId id) {
-    if (!state_.find(id)->occupants.empty()) return false;
+  std::vector<InstanceId> empty;
+  for (InstanceId id : releasing_) {
+    if (state_.find(id)->occupants.empty()) empty.push_back(id);
+  }
+  for (InstanceId id : empty) {
     record(TerminateIssued{id}, now);
-    effects_.push_back(EndInstance{id});
-    return true;
-  });
+    commit_.effects.push_back(EndInstance{id});
+  }
 }
 
 }  // namespace muster

@@ -51,7 +51,8 @@ class PlanChecker {
   }
 
   std::optional<Refusal> check_launch(const Launch& launch, std::size_t count, double usd_h) const {
-    const auto& [caps, resting] = limits_;
+    const MasterCaps& caps = limits_.caps;
+    const RestingOffers& resting = limits_.resting;
     const double price = state_.catalog().price(launch.type, launch.market).usd_h();
     if (std::find(resting.begin(), resting.end(), std::pair(launch.type, launch.market)) !=
         resting.end()) {
@@ -67,7 +68,21 @@ class PlanChecker {
                      price,
                      std::max(0.0, caps.max_usd_h - usd_h)};
     }
+    const double needed = (usd_h + price) * to_hours(caps.spend_margin);
+    if (caps.max_usd_day > 0 && limits_.spent_today_usd + needed > caps.max_usd_day) {
+      return Refusal{RefusalKind::not_now,
+                     RefusalCode::spend_cap,
+                     {},
+                     needed,
+                     std::max(0.0, caps.max_usd_day - limits_.spent_today_usd)};
+    }
     return std::nullopt;
+  }
+
+  /// Whether the task's job wants the market.
+  static bool wants(const Job& job, Market market) {
+    if (job.markets == MarketChoice::any) return true;
+    return (job.markets == MarketChoice::spot) == (market == Market::spot);
   }
 
   std::optional<Refusal> check_place(std::size_t i) {
@@ -77,15 +92,21 @@ class PlanChecker {
     const bool movable = task->phase == TaskPhase::pending || task->phase == TaskPhase::running;
     if (!movable) return outdated();
     TypeId type;
+    Market market{};
     if (const auto* id = std::get_if<InstanceId>(&place.to)) {
       const InstanceRow* row = state_.find(*id);
       if (row == nullptr || row->released) return outdated();
       type = row->type;
+      market = row->market;
     } else {
       const std::uint32_t index = std::get<LaunchIndex>(place.to).value;
       if (index >= plan_.launches.size()) return outdated();
       if (result_.launches[index]) return result_.launches[index];
       type = plan_.launches[index].type;
+      market = plan_.launches[index].market;
+    }
+    if (!wants(state_.job(task->job).job, market)) {
+      return Refusal{RefusalKind::not_now, RefusalCode::wrong_market, {}, 0, 0};
     }
     if (state_.demand(*task, type) == nullptr) {
       return Refusal{RefusalKind::never, RefusalCode::fits_no_type, {}, 0, 0};

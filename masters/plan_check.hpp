@@ -14,6 +14,10 @@ namespace muster {
 struct MasterCaps {
   std::uint32_t max_instances = 0;  ///< 0: none
   double max_usd_h = 0;             ///< 0: none
+  double max_usd_day = 0;           ///< from midnight to midnight (UTC); 0: none
+  /// So long has to be affordable before the day's cap for an instance to be rented or kept: the
+  /// time in which tasks save their checkpoints and the cloud ends the instances.
+  Duration spend_margin{std::chrono::minutes{5}};
 };
 
 /// What the cloud refused lately and is not asked for again yet.
@@ -22,6 +26,7 @@ using RestingOffers = std::vector<std::pair<TypeId, Market>>;
 /// Everything a plan is held against besides the state.
 struct PlanLimits {
   MasterCaps caps;
+  double spent_today_usd = 0;
   RestingOffers resting;
 };
 

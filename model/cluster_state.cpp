@@ -91,6 +91,8 @@ struct ClusterState::Applier {
     if (row.phase == TaskPhase::pending) {
       s.pending_.remove(s.tasks_, row.slot);
       --job.pending;
+    } else if (row.phase == TaskPhase::held) {
+      --job.held;
     } else if (row.phase == TaskPhase::assigned) {
       s.assigned_.remove(s.tasks_, row.slot);
     } else if (row.phase == TaskPhase::running) {
@@ -102,9 +104,14 @@ struct ClusterState::Applier {
 
   void enter_phase(TaskRow& row, TaskPhase phase) {
     leave_phase(row);
-    row.phase = phase;
     JobRow& job = job_of(row);
-    if (phase == TaskPhase::pending) {
+    // What would wait for a place is held while the user wants the job to get none.
+    if (phase == TaskPhase::pending && job.held_by_user) phase = TaskPhase::held;
+    row.phase = phase;
+    if (phase == TaskPhase::held) {
+      ++job.held;
+      job.held_from = std::min(job.held_from, row.index);
+    } else if (phase == TaskPhase::pending) {
       s.pending_.append(s.tasks_, row.slot);
       ++job.pending;
     } else if (phase == TaskPhase::assigned) {
@@ -130,15 +137,8 @@ struct ClusterState::Applier {
   }
 
   ShapeId intern_shape(const Demands& demands) {
-    std::string key;
-    for (const FamilyDemand& entry : demands.entries()) {
-      key.append(entry.family).push_back('\0');
-      key.append(reinterpret_cast<const char*>(entry.amount.amounts().data()),
-                 sizeof(double) * kResourceKinds);
-      key.append(reinterpret_cast<const char*>(&entry.speed), sizeof(double));
-    }
     const ShapeId next{static_cast<std::uint32_t>(s.shapes_.size())};
-    const auto [entry, is_new] = s.shape_ids_.emplace(std::move(key), next);
+    const auto [entry, is_new] = s.shape_ids_.emplace(key_of(demands), next);
     if (is_new) s.shapes_.push_back(demands);
     return entry->second;
   }
@@ -157,6 +157,12 @@ struct ClusterState::Applier {
     row.cls = intern_class(job.job.workload_class);
     row.shape = intern_shape(spec.demands);
     job.tasks.push_back(slot);
+    if (job.job.max_running > 0 && index >= job.job.max_running) {
+      row.phase = TaskPhase::held;
+      row.reason = {RefusalKind::not_now, RefusalCode::in_flight_cap, {}, 1, 0};
+      ++job.held;
+      return;
+    }
     s.pending_.append(s.tasks_, slot);
     ++job.pending;
   }
@@ -330,6 +336,53 @@ struct ClusterState::Applier {
     wait_again(row, {RefusalKind::broken, RefusalCode::task_failed, {}, 0, 0});
   }
 
+  void operator()(const TaskReleased& e) {
+    TaskRow& row = task(e.task);
+    MUSTER_CHECK(row.phase == TaskPhase::held && !job_of(row).held_by_user,
+                 "only a held task of a job that its user does not hold is released");
+    enter_phase(row, TaskPhase::pending);
+    row.reason = {};
+    JobRow& job = job_of(row);
+    if (row.index == job.held_from) ++job.held_from;
+  }
+
+  void operator()(const JobHeld& e) {
+    JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
+    job.held_by_user = true;
+    const Refusal held{RefusalKind::not_now, RefusalCode::held, {}, 0, 0};
+    for (Slot slot : job.tasks) {
+      TaskRow& row = s.tasks_[slot];
+      if (row.phase == TaskPhase::assigned) {
+        wait_again(row, held);
+      } else if (row.phase == TaskPhase::pending) {
+        enter_phase(row, TaskPhase::pending);
+        row.reason = held;
+      } else if (row.phase == TaskPhase::held) {
+        row.reason = held;
+      }
+    }
+  }
+
+  void operator()(const JobReleased& e) {
+    JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
+    job.held_by_user = false;
+    for (Slot slot : job.tasks) {
+      TaskRow& row = s.tasks_[slot];
+      if (row.phase != TaskPhase::held) continue;
+      if (job.room_in_flight() > 0) {
+        enter_phase(row, TaskPhase::pending);
+        row.reason = {};
+      } else {
+        row.reason = {RefusalKind::not_now, RefusalCode::in_flight_cap, {}, 1, 0};
+      }
+    }
+  }
+
+  void operator()(const JobGivenUp& e) {
+    JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
+    job.given_up = e.outcome;
+  }
+
   void operator()(const JobFinished& e) {
     JobRow& row = s.jobs_[slot_of(s.job_slots_, e.job)];
     for (Slot slot : row.tasks) {
@@ -346,6 +399,17 @@ struct ClusterState::Applier {
     row = {};
   }
 };
+
+std::string ClusterState::key_of(const Demands& demands) {
+  std::string key;
+  for (const FamilyDemand& entry : demands.entries()) {
+    key.append(entry.family).push_back('\0');
+    key.append(reinterpret_cast<const char*>(entry.amount.amounts().data()),
+               sizeof(double) * kResourceKinds);
+    key.append(reinterpret_cast<const char*>(&entry.speed), sizeof(double));
+  }
+  return key;
+}
 
 void ClusterState::apply(const Event& event) {
   std::visit(Applier{*this, event.at}, event.body);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -15,6 +16,7 @@ namespace muster {
 /// How far a task has come.
 enum class TaskPhase : std::uint8_t {
   pending,   ///< has no place
+  held,      ///< has no place and is to get none for now
   assigned,  ///< has a place, is not there yet
   starting,  ///< the worker was told to start it
   running,   ///< executes
@@ -47,12 +49,22 @@ struct JobRow {
   Instant accepted_at;
   std::vector<Slot> tasks;
   std::uint32_t pending = 0;  ///< how many of the tasks are in the phase
+  std::uint32_t held = 0;
   std::uint32_t running = 0;
   std::uint32_t finished = 0;
+  bool held_by_user = false;
+  std::optional<JobOutcome> given_up;  ///< over as soon as none of its tasks runs any more
+  std::uint32_t held_from = 0;         ///< no task before this one is held
   SlotLinks active;
 
   /// Some task is on its way from or to an instance.
-  bool migrating() const { return pending + running + finished < tasks.size(); }
+  bool migrating() const { return pending + held + running + finished < tasks.size(); }
+  /// Tasks that may have a place besides those that may already.
+  std::uint32_t room_in_flight() const {
+    const auto open = static_cast<std::uint32_t>(tasks.size()) - held - finished;
+    if (job.max_running == 0) return static_cast<std::uint32_t>(tasks.size());
+    return job.max_running > open ? job.max_running - open : 0;
+  }
 };
 
 /// How far an instance has come; one that is gone has no row.
@@ -125,6 +137,10 @@ class ClusterState {
 
  private:
   struct Applier;
+  friend struct StateImageAccess;
+
+  /// Equal for equal demands only.
+  static std::string key_of(const Demands& demands);
 
   const Catalog* catalog_;
   std::vector<JobRow> jobs_;

@@ -31,16 +31,19 @@ void check_task(const ClusterState& state, const TaskRow& task, std::vector<std:
 
 void check_job(const ClusterState& state, const JobRow& job, std::vector<std::string>& out) {
   std::uint32_t pending = 0;
+  std::uint32_t held = 0;
   std::uint32_t running = 0;
   std::uint32_t finished = 0;
   for (Slot slot : job.tasks) {
     const TaskRow& task = state.task(slot);
     pending += task.phase == TaskPhase::pending;
+    held += task.phase == TaskPhase::held;
     running += task.phase == TaskPhase::running;
     finished += task.phase == TaskPhase::finished;
     check_task(state, task, out);
   }
-  if (pending != job.pending || running != job.running || finished != job.finished) {
+  if (pending != job.pending || held != job.held || running != job.running ||
+      finished != job.finished) {
     out.push_back("job " + std::to_string(job.job.id.value) + " counts its tasks wrongly");
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -14,7 +15,8 @@
 
 namespace muster {
 
-/// The master took responsibility for a job. All its tasks wait.
+/// The master took responsibility for a job. Its tasks wait; those beyond what it allows to have a
+/// place at once are held.
 struct JobAccepted {
   Job job;
 };
@@ -56,6 +58,7 @@ struct LaunchRefused {
 /// The instance is up: billing has begun.
 struct InstanceUp {
   InstanceId instance;
+  std::optional<Instant> billed_from{};  ///< by the cloud's word; the event's time when not said
 };
 
 /// The instance's worker has said hello: tasks may start.
@@ -77,6 +80,7 @@ struct TerminateIssued {
 /// The instance is gone: billing has ended. Tasks that were still on it wait again.
 struct InstanceGone {
   InstanceId instance;
+  std::optional<Instant> billed_until{};  ///< by the cloud's word; the event's time when not said
 };
 
 /// A task got a (new) place to be at. When it runs elsewhere it has to stop there first.
@@ -113,17 +117,28 @@ struct StopIssued {
   Attempt attempt = 0;
 };
 
+/// How the process of an attempt ended; all empty where there was none.
+struct ProcessEnd {
+  std::int32_t exit_code = 0;  ///< 128+n: signal n
+  std::string out_tail;        ///< the last of what it wrote
+  std::string err_tail;
+
+  friend bool operator==(const ProcessEnd&, const ProcessEnd&) = default;
+};
+
 /// The stopped task has saved its checkpoint and holds no resources any more.
 struct TaskLeft {
   TaskId task;
   Attempt attempt = 0;
   Duration upload{};
+  ProcessEnd end{};
 };
 
 /// The task has done all its work; it holds no resources any more.
 struct TaskFinished {
   TaskId task;
   Attempt attempt = 0;
+  ProcessEnd end{};
 };
 
 /// The attempt ended without finishing the work; the task waits again.
@@ -131,6 +146,7 @@ struct TaskFailed {
   TaskId task;
   Attempt attempt = 0;
   std::string reason;
+  ProcessEnd end{};
 };
 
 /// How a job ended.
@@ -141,6 +157,26 @@ enum class JobOutcome : std::uint8_t {
   cancelled  ///< its user did not want it any more
 };
 std::string_view name_of(JobOutcome outcome);
+
+/// A held task waits as the others do: one more of its job's tasks may have a place.
+struct TaskReleased {
+  TaskId task;
+};
+
+/// A user wants the job's tasks that have no place to get none: they are held.
+struct JobHeld {
+  JobId job;
+};
+/// The user wants them to have places again; as many as the job allows at once wait.
+struct JobReleased {
+  JobId job;
+};
+
+/// The job will not be completed: it is over as soon as none of its tasks runs any more.
+struct JobGivenUp {
+  JobId job;
+  JobOutcome outcome = JobOutcome::failed;
+};
 
 /// The job is over and leaves the state.
 struct JobFinished {
@@ -154,7 +190,8 @@ using EventBody =
     std::variant<JobAccepted, TaskRefused, RoundDecided, PlanPartRefused, LaunchRequested,
                  LaunchRefused, InstanceUp, InstanceReady, ReleaseDecided, TerminateIssued,
                  InstanceGone, TaskAssigned, TaskUnassigned, StartIssued, TaskStarted, StopIssued,
-                 TaskLeft, TaskFinished, TaskFailed, JobFinished>;
+                 TaskLeft, TaskFinished, TaskFailed, JobFinished, TaskReleased, JobHeld,
+                 JobReleased, JobGivenUp>;
 
 /// Something that became true for a master, and when.
 struct Event {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/ids.hpp"
@@ -56,7 +57,24 @@ struct TaskSpec {
   Demands demands;
   std::string image;  ///< what is built once an instance; empty: nothing to build
   Delays delays;
+  std::uint32_t array_index = 0;  ///< what the task is told that it is of its job
 };
+
+/// What the process of each of a job's tasks is. Only executors that run real processes look at it.
+struct Program {
+  std::vector<std::string> argv;                         ///< empty: there is nothing to execute
+  std::vector<std::pair<std::string, std::string>> env;  ///< on top of a minimal environment
+  std::string work_dir;                                  ///< empty: a folder of the attempt's own
+  Duration time_limit{};        ///< an attempt that runs longer is ended and has failed; 0: none
+  Duration stop_grace{};        ///< from SIGTERM to SIGKILL; 0: what the worker has set
+  double alone_progress_s = 0;  ///< units of progress a second when alone; 0: not known
+
+  friend bool operator==(const Program&, const Program&) = default;
+};
+
+/// On which markets a job may run.
+enum class MarketChoice : std::uint8_t { any, on_demand, spot };
+std::string_view name_of(MarketChoice choice);
 
 /// What a user submits: tasks that belong together.
 /// The tasks of a gang start together and all run at the pace of the slowest (Eva 4.4).
@@ -69,6 +87,11 @@ struct Job {
   bool gang = true;
   std::optional<Duration> runtime_hint;  ///< what the user says it will take alone; no promise
   std::vector<TaskSpec> tasks;
+  Program program;
+  MarketChoice markets = MarketChoice::any;
+  std::uint32_t max_running = 0;         ///< tasks that may have a place at once; 0: all
+  std::optional<std::uint32_t> retries;  ///< failed attempts of a task that are forgiven
+  std::string token;                     ///< the submitter's; the same one is the same submission
 };
 
 }  // namespace muster

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <variant>
 
-#include "model/check.hpp"
-
 namespace muster {
 namespace {
 
@@ -48,18 +46,31 @@ std::string_view name_of(Idleness kind) {
 
 void Ledger::observe(const Event& event, const ClusterState& before) {
   if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
-    settled_until_.emplace(up->instance, event.at);
+    settled_until_.emplace(up->instance, up->billed_from.value_or(event.at));
     return;
   }
   const InstanceRow* row = std::visit(AffectedInstance{before}, event.body);
   if (row == nullptr || !row->up) return;
-  settle(*row, before, event.at);
-  if (std::holds_alternative<InstanceGone>(event.body)) settled_until_.erase(row->id);
+  const auto* gone = std::get_if<InstanceGone>(&event.body);
+  const Instant until = gone != nullptr ? gone->billed_until.value_or(event.at) : event.at;
+  settle(*row, before, until);
+  if (gone == nullptr) return;
+  give_back(*row, until);
+  settled_until_.erase(row->id);
+}
+
+/// What was booked for the time after the end of the bill, which the master heard of late.
+void Ledger::give_back(const InstanceRow& row, Instant until) {
+  const Instant booked = settled_until_.at(row.id);
+  if (booked <= until) return;
+  const Money surplus = Money::of(row.price, booked - until);
+  total_ -= surplus;
+  idle_[static_cast<std::size_t>(Idleness::drain)] -= surplus;
 }
 
 void Ledger::settle(const InstanceRow& row, const ClusterState& state, Instant now) {
   Instant& since = settled_until_.at(row.id);
-  MUSTER_CHECK(now >= since, "time runs forward");
+  if (now <= since) return;  // the cloud's clock may be ahead
   const Money amount = Money::of(row.price, now - since);
   since = now;
   total_ += amount;
@@ -95,9 +106,31 @@ void Ledger::book_idle(Idleness kind, Money amount) {
 }
 
 Money Ledger::tasks() const {
-  Money sum;
+  Money sum = closed_tasks_;
   for (const auto& [id, amount] : by_task_) sum += amount;  // exact, so the order does not matter
   return sum;
+}
+
+Money Ledger::accrued(const ClusterState& state, Instant now) const {
+  Money sum = total_;
+  for (const InstanceRow& row : state.instances()) {
+    sum += accrued_by(row, now);
+  }
+  return sum;
+}
+
+/// What an instance that is up will be charged for the time since its last event.
+Money Ledger::accrued_by(const InstanceRow& row, Instant now) const {
+  const auto settled = settled_until_.find(row.id);
+  if (settled == settled_until_.end() || settled->second >= now) return {};
+  return Money::of(row.price, now - settled->second);
+}
+
+void Ledger::close(TaskId id) {
+  const auto found = by_task_.find(id);
+  if (found == by_task_.end()) return;
+  closed_tasks_ += found->second;
+  by_task_.erase(found);
 }
 
 Money Ledger::task(TaskId id) const {

@@ -36,14 +36,23 @@ class Ledger {
   Money tasks() const;
   /// What was booked to one task; nothing for one that never held an instance.
   Money task(TaskId id) const;
+  /// What is charged until `now`, the time since the instances' last events included.
+  Money accrued(const ClusterState& state, Instant now) const;
+  /// The task is over and asked for no more: only the sum over all tasks remembers it.
+  void close(TaskId id);
 
  private:
+  friend struct StateImageAccess;
+
   void settle(const InstanceRow& row, const ClusterState& state, Instant now);
+  Money accrued_by(const InstanceRow& row, Instant now) const;
+  void give_back(const InstanceRow& row, Instant until);
   void split(const InstanceRow& row, const ClusterState& state, Money amount);
   void book_idle(Idleness kind, Money amount);
 
   Money total_;
   std::array<Money, kIdlenessKinds> idle_{};
+  Money closed_tasks_;
   std::unordered_map<TaskId, Money> by_task_;
   std::unordered_map<InstanceId, Instant> settled_until_;
 };

@@ -40,6 +40,12 @@ std::string_view name_of(RefusalCode code) {
       return "outdated";
     case RefusalCode::task_failed:
       return "task failed";
+    case RefusalCode::held:
+      return "held";
+    case RefusalCode::in_flight_cap:
+      return "in-flight cap";
+    case RefusalCode::wrong_market:
+      return "wrong market";
   }
   return "?";
 }
@@ -60,6 +66,14 @@ std::string_view name_of(CauseCode code) {
       return "empty";
     case CauseCode::evicted:
       return "evicted";
+    case CauseCode::drained:
+      return "drained";
+    case CauseCode::spend_cap:
+      return "spend cap";
+    case CauseCode::interrupted:
+      return "interrupted";
+    case CauseCode::worker_lost:
+      return "worker lost";
   }
   return "?";
 }
@@ -74,6 +88,18 @@ std::string_view name_of(JobOutcome outcome) {
       return "refused";
     case JobOutcome::cancelled:
       return "cancelled";
+  }
+  return "?";
+}
+
+std::string_view name_of(MarketChoice choice) {
+  switch (choice) {
+    case MarketChoice::any:
+      return "any";
+    case MarketChoice::on_demand:
+      return "on-demand";
+    case MarketChoice::spot:
+      return "spot";
   }
   return "?";
 }

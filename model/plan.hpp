@@ -21,7 +21,11 @@ enum class CauseCode : std::uint8_t {
   partial_reconfiguration,  ///< only waiting tasks and those of poor instances were laid out anew
   gang_restart,             ///< another task of the job moves, so all of the job's start again
   empty,                    ///< no task is left on the instance
-  evicted                   ///< the task has to leave and gets no other place yet
+  evicted,                  ///< the task has to leave and gets no other place yet
+  drained,                  ///< a user wants the instance empty
+  spend_cap,                ///< the day's money is spent
+  interrupted,              ///< the cloud takes the spot instance back
+  worker_lost               ///< nothing was heard of the instance's worker for too long
 };
 std::string_view name_of(CauseCode code);
 

@@ -27,7 +27,10 @@ enum class RefusalCode : std::uint8_t {
   cloud_capacity,     ///< the cloud has no such instance now
   over_capacity,      ///< the plan would overfill the instance
   outdated,           ///< the plan speaks of something that is no longer so
-  task_failed         ///< the last attempt failed
+  task_failed,        ///< the last attempt failed
+  held,               ///< its user holds the job
+  in_flight_cap,      ///< as many of the job's tasks as it allows have a place
+  wrong_market        ///< the job does not want the instance's market
 };
 
 std::string_view name_of(RefusalKind kind);

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <variant>
 
 #include "model/cluster_state.hpp"
@@ -24,6 +27,7 @@ struct ClusterView {
   const ClusterState& state;
   const Catalog& catalog;
   Instant now;
+  Market market = Market::on_demand;  ///< the only one that the policy is to think of
 };
 
 /// A job was accepted.
@@ -61,6 +65,14 @@ class Policy {
 
   /// Learns. The view is the state right after what is observed.
   virtual void observe(const Observation& observation, const ClusterView& view) = 0;
+
+  /// What is worth remembering over a restart, in the policy's own words; recall() takes it back,
+  /// when the state is as it was, and answers whether it understood.
+  virtual std::string learnt(const ClusterState&) const { return {}; }
+  virtual bool recall(std::string_view text, const ClusterState&) { return text.empty(); }
+
+  /// A policy that decides as this one would.
+  virtual std::unique_ptr<Policy> clone() const = 0;
 
   /// The changes wanted now. Whatever the plan does not mention stays as it is.
   virtual Plan decide(const ClusterView& view, Rng& rng) = 0;

@@ -6,12 +6,15 @@
 
 #include "schedulers/baselines/no_packing.hpp"
 #include "schedulers/eva/eva_policy.hpp"
+#include "schedulers/market_split.hpp"
 
 namespace muster {
 namespace {
 
 using Made = Expected<std::unique_ptr<Policy>, PolicyError>;
 
+const ParamInfo kEager{"eager", "false", "true or false",
+                       "hold a round at once when a job comes or resources come free, too"};
 const ParamInfo kPeriod{"period_s", "300", "a number > 0 and <= 604800",
                         "seconds between two rounds"};
 
@@ -20,7 +23,7 @@ std::vector<PolicyInfo> list_policies() {
   return {
       {"no-packing",
        "every task gets an instance of its own, of the cheapest type that holds it",
-       {kPeriod}},
+       {kPeriod, kEager}},
       {"eva",
        "Eva (EuroSys'25): packs by reservation price, chooses between Full and Partial "
        "Reconfiguration",
@@ -31,7 +34,8 @@ std::vector<PolicyInfo> list_policies() {
         {"single", "false", flag, "treat the tasks of multi-task jobs as independent"},
         {"t", "0.95", "a number > 0 and <= 1",
          "expected throughput of a task beside a neighbour never observed"},
-        kPeriod}},
+        kPeriod,
+        kEager}},
   };
 }
 
@@ -80,6 +84,7 @@ bool assign(const Target& target, const std::string& text) {
 /// Everything any policy can be told.
 struct Values {
   bool artifact = false, full_only = false, partial_only = false, rp = false, single = false;
+  bool eager = false;
   double t = 0.95;
   double period_s = 300;
 
@@ -89,6 +94,7 @@ struct Values {
     if (name == "partial-only") return {&partial_only};
     if (name == "rp") return {&rp};
     if (name == "single") return {&single};
+    if (name == "eager") return {&eager};
     if (name == "t") return {nullptr, &t, 1};
     return {nullptr, &period_s, 604800};
   }
@@ -138,7 +144,10 @@ Made make_eva(const Values& values, const Catalog& catalog) {
   params.gangs = !values.single;
   params.default_pair = values.t;
   params.period = from_seconds(values.period_s);
-  return Made{std::make_unique<eva::EvaPolicy>(catalog, params)};
+  params.eager = values.eager;
+  return Made{std::make_unique<MarketSplit>(catalog, [params](const Catalog& market) {
+    return std::make_unique<eva::EvaPolicy>(market, params);
+  })};
 }
 
 }  // namespace
@@ -185,7 +194,9 @@ Made make_policy(const PolicySpec& spec, const Catalog& catalog) {
   Values values;
   if (auto wrong = read_values(spec, *info, values)) return *wrong;
   if (info->name == "eva") return make_eva(values, catalog);
-  return Made{std::make_unique<NoPacking>(catalog, from_seconds(values.period_s))};
+  return Made{std::make_unique<MarketSplit>(catalog, [&values](const Catalog& market) {
+    return std::make_unique<NoPacking>(market, from_seconds(values.period_s), values.eager);
+  })};
 }
 
 }  // namespace muster

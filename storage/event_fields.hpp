@@ -10,7 +10,9 @@
 #include "model/event.hpp"
 
 // The members of every event in the order of the log, named once for writing and for reading: an
-// archive takes (name, value) and either writes the value or sets it.
+// archive takes (name, value) and either writes the value or sets it. What came later than the
+// first logs goes by unless_default(name, value, default): a log that has no use for it does not
+// show it.
 
 namespace muster::event_fields {
 
@@ -22,7 +24,8 @@ inline constexpr std::array<std::string_view, std::variant_size_v<EventBody>> kE
     "job_accepted",   "task_refused",  "round_decided",   "plan_part_refused", "launch_requested",
     "launch_refused", "instance_up",   "instance_ready",  "release_decided",   "terminate_issued",
     "instance_gone",  "task_assigned", "task_unassigned", "start_issued",      "task_started",
-    "stop_issued",    "task_left",     "task_finished",   "task_failed",       "job_finished"};
+    "stop_issued",    "task_left",     "task_finished",   "task_failed",       "job_finished",
+    "task_released",  "job_held",      "job_released",    "job_given_up"};
 
 void fields(auto& a, Like<InstanceType> auto& v) {
   a("name", v.name);
@@ -54,6 +57,22 @@ void fields(auto& a, Like<TaskSpec> auto& v) {
   a("demands", v.demands);
   a("image", v.image);
   a("delays", v.delays);
+  a.unless_default("array_index", v.array_index, 0u);
+}
+
+void fields(auto& a, Like<Program> auto& v) {
+  a.unless_default("argv", v.argv, {});
+  a.unless_default("env", v.env, {});
+  a.unless_default("work_dir", v.work_dir, {});
+  a.unless_default("time_limit_s", v.time_limit, {});
+  a.unless_default("stop_grace_s", v.stop_grace, {});
+  a.unless_default("alone_progress_s", v.alone_progress_s, 0);
+}
+
+void fields(auto& a, Like<ProcessEnd> auto& v) {
+  a.unless_default("exit_code", v.exit_code, 0);
+  a.unless_default("out_tail", v.out_tail, {});
+  a.unless_default("err_tail", v.err_tail, {});
 }
 
 void fields(auto& a, Like<Cause> auto& v) {
@@ -78,6 +97,11 @@ void fields(auto& a, Like<JobAccepted> auto& e) {
   a("gang", e.job.gang);
   a("runtime_hint_s", e.job.runtime_hint);
   a("tasks", e.job.tasks);
+  a.unless_default("program", e.job.program, {});
+  a.unless_default("markets", e.job.markets, MarketChoice::any);
+  a.unless_default("max_running", e.job.max_running, 0u);
+  a("retries", e.job.retries);
+  a.unless_default("token", e.job.token, {});
 }
 
 void fields(auto& a, Like<TaskRefused> auto& e) {
@@ -112,6 +136,7 @@ void fields(auto& a, Like<LaunchRefused> auto& e) {
 
 void fields(auto& a, Like<InstanceUp> auto& e) {
   a("instance", e.instance);
+  a("billed_from", e.billed_from);
 }
 void fields(auto& a, Like<InstanceReady> auto& e) {
   a("instance", e.instance);
@@ -127,6 +152,7 @@ void fields(auto& a, Like<TerminateIssued> auto& e) {
 }
 void fields(auto& a, Like<InstanceGone> auto& e) {
   a("instance", e.instance);
+  a("billed_until", e.billed_until);
 }
 
 void fields(auto& a, Like<TaskAssigned> auto& e) {
@@ -162,17 +188,20 @@ void fields(auto& a, Like<TaskLeft> auto& e) {
   a("task", e.task);
   a("attempt", e.attempt);
   a("upload_s", e.upload);
+  a.unless_default("end", e.end, {});
 }
 
 void fields(auto& a, Like<TaskFinished> auto& e) {
   a("task", e.task);
   a("attempt", e.attempt);
+  a.unless_default("end", e.end, {});
 }
 
 void fields(auto& a, Like<TaskFailed> auto& e) {
   a("task", e.task);
   a("attempt", e.attempt);
   a("reason", e.reason);
+  a.unless_default("end", e.end, {});
 }
 
 void fields(auto& a, Like<JobFinished> auto& e) {
@@ -180,6 +209,21 @@ void fields(auto& a, Like<JobFinished> auto& e) {
   a("outcome", e.outcome);
   a("mean_throughput", e.mean_throughput);
   a("throughput_samples", e.throughput_samples);
+}
+
+void fields(auto& a, Like<TaskReleased> auto& e) {
+  a("task", e.task);
+}
+void fields(auto& a, Like<JobHeld> auto& e) {
+  a("job", e.job);
+}
+void fields(auto& a, Like<JobReleased> auto& e) {
+  a("job", e.job);
+}
+
+void fields(auto& a, Like<JobGivenUp> auto& e) {
+  a("job", e.job);
+  a("outcome", e.outcome);
 }
 
 }  // namespace muster::event_fields

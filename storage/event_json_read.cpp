@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "storage/event_fields.hpp"
@@ -57,6 +58,14 @@ class JsonReader {
   template <class T>
   void operator()(std::string_view name, std::optional<T>& value) {
     if (find(name) != nullptr) (*this)(name, value.emplace());
+  }
+  template <class T>
+  void unless_default(std::string_view name, T& value, const std::type_identity_t<T>& standard) {
+    if (find(name) == nullptr) {
+      value = standard;
+    } else {
+      (*this)(name, value);
+    }
   }
   template <class Id>
   void optional_id(std::string_view name, Id& id) {
@@ -193,10 +202,11 @@ class JsonReader {
   }
   static Market last_of(Market) { return Market::spot; }
   static Resource last_of(Resource) { return Resource::spare; }
-  static CauseCode last_of(CauseCode) { return CauseCode::evicted; }
+  static CauseCode last_of(CauseCode) { return CauseCode::worker_lost; }
   static RefusalKind last_of(RefusalKind) { return RefusalKind::broken; }
-  static RefusalCode last_of(RefusalCode) { return RefusalCode::task_failed; }
+  static RefusalCode last_of(RefusalCode) { return RefusalCode::wrong_market; }
   static JobOutcome last_of(JobOutcome) { return JobOutcome::cancelled; }
+  static MarketChoice last_of(MarketChoice) { return MarketChoice::spot; }
 
   void get(const JsonValue& value, Resources& amounts) {
     const auto* object = as<JsonValue::Object>(value, "amounts by resource");
@@ -221,6 +231,16 @@ class JsonReader {
       const Step step(path_, member.name);
       figures.emplace_back(member.name, 0);
       get_figure(member.value, figures.back().second);
+    }
+  }
+
+  void get(const JsonValue& value, std::vector<std::pair<std::string, std::string>>& texts) {
+    const auto* object = as<JsonValue::Object>(value, "texts by name");
+    if (object == nullptr) return;
+    for (const JsonMember& member : *object) {
+      const Step step(path_, member.name);
+      texts.emplace_back(member.name, std::string{});
+      get(member.value, texts.back().second);
     }
   }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "model/check.hpp"
@@ -30,6 +31,11 @@ class JsonWriter {
   template <class T>
   void operator()(std::string_view name, const std::optional<T>& value) {
     if (value) (*this)(name, *value);
+  }
+  template <class T>
+  void unless_default(std::string_view name, const T& value,
+                      const std::type_identity_t<T>& standard) {
+    if (!(value == standard)) (*this)(name, value);
   }
   template <class Id>
   void optional_id(std::string_view name, const Id& id) {
@@ -93,6 +99,7 @@ class JsonWriter {
     text_.erase(text_.find_last_not_of('0') + 1);
   }
   void put(Duration value) { put_nanos(value.count()); }
+  void put(Instant value) { put_nanos(value.time_since_epoch().count()); }
   void put(Price value) { put_nanos(value.nano_usd_h()); }
 
   template <class Tag>
@@ -125,6 +132,19 @@ class JsonWriter {
       put(name);
       text_ += ':';
       put_figure(value);
+    }
+    text_ += '}';
+  }
+
+  void put(const std::vector<std::pair<std::string, std::string>>& texts) {
+    text_ += '{';
+    bool first = true;
+    for (const auto& [name, value] : texts) {
+      if (!first) text_ += ',';
+      first = false;
+      put(name);
+      text_ += ':';
+      put(value);
     }
     text_ += '}';
   }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <iterator>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,20 +13,28 @@ namespace muster {
 /// Where a master's events go before their effects leave it.
 class Journal {
  public:
+  using Durable = std::function<void()>;
+
   virtual ~Journal() = default;
 
-  /// When this returns, all events of the batch are durable, in their order, after those of
-  /// earlier batches. A batch is kept as a whole or not at all.
-  virtual void append(std::vector<Event>&& batch) = 0;
+  /// Takes a batch; it is kept as a whole or not at all, after those of earlier calls. `durable` is
+  /// called once, in the order of the calls, when the batch has been written down for good: before
+  /// this returns or later, from whatever thread.
+  virtual void append(std::vector<Event>&& batch, Durable durable) = 0;
+
+  /// Why batches cannot be written down at present; empty when they can. What was taken is kept and
+  /// tried again. May be called from any thread.
+  virtual std::string trouble() const { return {}; }
 };
 
 /// Keeps the events in memory, for replay and tests.
 class MemoryJournal final : public Journal {
  public:
-  void append(std::vector<Event>&& batch) override {
+  void append(std::vector<Event>&& batch, Durable durable) override {
     events_.insert(events_.end(), std::make_move_iterator(batch.begin()),
                    std::make_move_iterator(batch.end()));
     batch.clear();
+    durable();
   }
 
   const std::vector<Event>& events() const { return events_; }

@@ -21,6 +21,8 @@ struct GroupSetup {
   std::uint64_t seed = 1;
   std::function<Duration()> stopwatch;
   DecisionTimes* times = nullptr;
+  std::uint32_t master_index = 0;  ///< of the master in its cluster
+  MasterLife life;                 ///< what only a live master has
 };
 
 /// The actors of a group that others speak to.
@@ -29,7 +31,11 @@ struct Group {
   MasterActor master;
 };
 
-/// Starts the actors of one group: a site scheduler that passes jobs through to one master.
-Group spawn_group(caf::actor_system& system, GroupSetup setup);
+/// Starts a master; live nodes and replay start theirs here.
+MasterActor spawn_master(caf::actor_system& system, GroupSetup setup);
+
+/// Starts the actors of one group: a site scheduler that passes jobs through to one master. The
+/// book has to outlive them.
+Group spawn_group(caf::actor_system& system, GroupSetup setup, SiteBook& book);
 
 }  // namespace muster

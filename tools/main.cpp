@@ -1,8 +1,12 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
+#include <string>
+#include <vector>
 
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/cli/request_options.hpp"
 
 int main(int argc, char** argv) {
   using namespace muster::cli;
@@ -10,13 +14,31 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", MUSTER_VERSION);
   int exit_code = kDone;
+  // Behind a "--", submit and plan have the words of a command, which are not Muster's.
+  const int own = own_words(argc, argv);
+  const std::vector<std::string> words(argv + std::min(own + 1, argc), argv + argc);
+  add_submit(app, exit_code, words);
+  add_plan(app, exit_code, words);
+  add_jobs(app, exit_code);
+  add_job_orders(app, exit_code);
+  add_logs(app, exit_code);
+  add_cluster_views(app, exit_code);
+  add_instance_orders(app, exit_code);
+  add_completion(app, exit_code);
   add_replay(app, exit_code);
   add_policies(app, exit_code);
   add_explain(app, exit_code);
   add_convert(app, exit_code);
   add_config_keys(app, exit_code);
+  add_store(app, exit_code);
+  add_pki(app, exit_code);
+  add_node(app, exit_code);
+  add_local_cluster(app, exit_code);
+  add_worker(app, exit_code);
+  add_shim(app, exit_code);
+  add_progress(app, exit_code);
   try {
-    app.parse(argc, argv);
+    app.parse(own, argv);
   } catch (const CLI::ParseError& error) {
     if (app.exit(error) != 0) return kUsage;
   } catch (const std::exception& error) {

@@ -17,6 +17,37 @@ struct Execution {
   TaskSpec task;
   Attempt attempt = 0;
   Resources granted;
+  Program program;
+  std::uint32_t task_count = 1;  ///< of the job
+  std::string workload_class;
+};
+
+/// How an attempt's process ended and the last of what it wrote; empty for what never was one.
+struct ExecutionEnd {
+  std::int32_t exit_code = 0;  ///< 128+n: signal n
+  std::string out_tail;
+  std::string err_tail;
+};
+
+/// A part of what an attempt has written.
+struct LogPart {
+  std::uint64_t offset = 0;  ///< where `text` begins: later than asked when older text is gone
+  std::string text;
+  bool more_may_come = false;
+};
+struct LogPlace {
+  TaskId task;
+  Attempt attempt = 0;
+  bool error_stream = false;
+  std::uint64_t offset = 0;
+  std::uint32_t max_bytes = 0;
+};
+
+/// An attempt that an executor of an earlier process of this worker has begun.
+struct FoundExecution {
+  TaskId task;
+  Attempt attempt = 0;
+  Resources granted;
 };
 
 /// Normalised throughput (0..1] of one attempt at the moment of asking.
@@ -34,9 +65,9 @@ struct ExecutorHost {
   std::function<void(std::function<void()>)> post;         ///< runs the step in the worker soon
 
   std::function<void(TaskId, Attempt, Duration fetch, Duration build)> started;
-  std::function<void(TaskId, Attempt, Duration upload)> left;
-  std::function<void(TaskId, Attempt)> finished;
-  std::function<void(TaskId, Attempt, std::string reason)> failed;
+  std::function<void(TaskId, Attempt, Duration upload, ExecutionEnd)> left;
+  std::function<void(TaskId, Attempt, ExecutionEnd)> finished;
+  std::function<void(TaskId, Attempt, std::string reason, ExecutionEnd)> failed;
 };
 
 /// How a worker runs tasks. Each attempt that is started ends with exactly one of left (after
@@ -50,6 +81,18 @@ class Executor {
   virtual void stop(TaskId task, Attempt attempt) = 0;
   /// The throughput of every attempt that has started, ordered by task.
   virtual std::vector<ExecutionThroughput> sample() = 0;
+
+  /// Takes over what an earlier process of this worker has begun and nobody has settled; called
+  /// once, before anything else. What is found is reported on as if it had been started here: what
+  /// runs as started, what is over as left, finished or failed.
+  virtual std::vector<FoundExecution> adopt() { return {}; }
+  /// The outcome of the attempt is on record: what it left behind may be forgotten (not at once:
+  /// its log stays readable for a while).
+  virtual void settled(TaskId, Attempt) {}
+  /// A part of what the attempt has written; empty for an attempt that is not known any more.
+  virtual LogPart read_log(const LogPlace&) { return {}; }
+  /// One line: how attempts are kept within what they are granted.
+  virtual std::string limits() const { return "none"; }
 };
 
 /// Makes the executor of an instance's worker.

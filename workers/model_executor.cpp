@@ -71,7 +71,7 @@ void ModelExecutor::uploaded(TaskId task, Attempt attempt) {
   if (run == nullptr || run->phase != Phase::uploading) return;
   const Duration upload = run->execution.task.delays.upload;
   runs_.erase(task);
-  host_.left(task, attempt, upload);
+  host_.left(task, attempt, upload, {});
 }
 
 void ModelExecutor::done(TaskId task, Attempt attempt) {
@@ -79,7 +79,7 @@ void ModelExecutor::done(TaskId task, Attempt attempt) {
   // Work that ends while the stop is under way is done all the same.
   if (run == nullptr || (run->phase != Phase::running && run->phase != Phase::stopping)) return;
   runs_.erase(task);
-  host_.finished(task, attempt);
+  host_.finished(task, attempt, {});
 }
 
 std::vector<ExecutionThroughput> ModelExecutor::sample() {

@@ -1,12 +1,25 @@
 #include "workers/worker_actor.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace muster {
+namespace {
+
+WorkerReport of_kind(WorkerReportKind kind) {
+  WorkerReport report;
+  report.kind = kind;
+  return report;
+}
+
+}  // namespace
 
 Worker::Worker(caf::actor_config& config, WorkerSetup setup)
     : WorkerActor::base(config), setup_(std::move(setup)), timer_(this, setup_.epoch) {
+  // Numbers of an earlier process of this worker are not used again.
+  hellos_ = static_cast<std::uint64_t>(timer_.now().time_since_epoch().count());
   executor_ = setup_.make_executor(setup_.instance, setup_.type, make_host());
+  adopt();
 }
 
 void Worker::on_exit() {
@@ -15,19 +28,14 @@ void Worker::on_exit() {
 }
 
 WorkerActor::behavior_type Worker::make_behavior() {
-  send(setup_.master, hello_atom_v, setup_.instance, WorkerActor{this});
+  greet();
   return {
       [this](start_atom, const StartOrder& order) { start(order); },
       [this](stop_atom, TaskId task, Attempt attempt) { executor_->stop(task, attempt); },
-      [this](sample_atom, std::uint64_t asking) {
-        SampleAnswer answer{setup_.instance, asking, {}};
-        for (const ExecutionThroughput& sample : executor_->sample()) {
-          const auto scaled =
-              static_cast<std::uint64_t>(sample.normalized * TaskThroughput::kOne + 0.5);
-          answer.samples.push_back({sample.task, sample.attempt, scaled});
-        }
-        send(setup_.master, std::move(answer));
-      },
+      [this](settled_atom, TaskId task, Attempt attempt) { settle(task, attempt); },
+      [this](greet_atom) { greet(); },
+      [this](sample_atom, std::uint64_t asking) { answer_sample(asking); },
+      [this](const LogRequest& request) { answer_log(request); },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };
 }
@@ -43,28 +51,51 @@ ExecutorHost Worker::make_host() {
     }
   };
   host.started = [this](TaskId task, Attempt attempt, Duration fetch, Duration build) {
-    WorkerReport details;
+    WorkerReport details = of_kind(WorkerReportKind::started);
     details.fetch = fetch;
     details.build = build;
-    report(task, attempt, WorkerReportKind::started, std::move(details));
+    report(task, attempt, std::move(details));
   };
-  host.left = [this](TaskId task, Attempt attempt, Duration upload) {
-    WorkerReport details;
+  host.left = [this](TaskId task, Attempt attempt, Duration upload, ExecutionEnd end) {
+    WorkerReport details = of_kind(WorkerReportKind::left);
     details.upload = upload;
-    release(task);
-    report(task, attempt, WorkerReportKind::left, std::move(details));
+    over(task, attempt, std::move(details), std::move(end));
   };
-  host.finished = [this](TaskId task, Attempt attempt) {
-    release(task);
-    report(task, attempt, WorkerReportKind::finished, {});
+  host.finished = [this](TaskId task, Attempt attempt, ExecutionEnd end) {
+    over(task, attempt, of_kind(WorkerReportKind::finished), std::move(end));
   };
-  host.failed = [this](TaskId task, Attempt attempt, std::string reason) {
-    WorkerReport details;
+  host.failed = [this](TaskId task, Attempt attempt, std::string reason, ExecutionEnd end) {
+    WorkerReport details = of_kind(WorkerReportKind::failed);
     details.reason = std::move(reason);
-    release(task);
-    report(task, attempt, WorkerReportKind::failed, std::move(details));
+    over(task, attempt, std::move(details), std::move(end));
   };
   return host;
+}
+
+/// What an earlier process of this worker began is taken as if it had been begun here.
+void Worker::adopt() {
+  for (const FoundExecution& found : executor_->adopt()) {
+    newest_[found.task] = std::max(newest_[found.task], found.attempt);
+    Open& open = open_[{found.task, found.attempt}];
+    open.granted = found.granted;
+    open.newest = of_kind(WorkerReportKind::taken);
+    used_ += found.granted;
+  }
+}
+
+void Worker::greet() {
+  WorkerHello hello;
+  hello.instance = setup_.instance;
+  hello.number = ++hellos_;
+  hello.capacity = setup_.capacity;
+  hello.limits = executor_->limits();
+  for (const auto& [key, open] : open_) {
+    hello.known.push_back(open.newest);
+    hello.known.back().instance = setup_.instance;
+    hello.known.back().task = key.first;
+    hello.known.back().attempt = key.second;
+  }
+  send(setup_.master, hello_atom_v, std::move(hello), WorkerActor{this});
 }
 
 void Worker::start(const StartOrder& order) {
@@ -72,30 +103,74 @@ void Worker::start(const StartOrder& order) {
   Attempt& newest = newest_[task];
   if (order.attempt <= newest) return;  // repeated, or overtaken by a newer attempt
   newest = order.attempt;
-  if (granted_.contains(task) || !(used_ + order.granted).fits_in(setup_.capacity)) {
-    WorkerReport details;
+  const bool older_runs = std::any_of(open_.begin(), open_.end(), [&](const auto& entry) {
+    return entry.first.first == task && entry.second.granted != Resources{};
+  });
+  Open& open = open_[{task, order.attempt}];
+  open.newest = of_kind(WorkerReportKind::taken);
+  if (older_runs || !(used_ + order.granted).fits_in(setup_.capacity)) {
+    WorkerReport details = of_kind(WorkerReportKind::failed);
     details.reason = "the instance has no room for the attempt";
-    report(task, order.attempt, WorkerReportKind::failed, std::move(details));
+    report(task, order.attempt, std::move(details));
     return;
   }
-  granted_[task] = order.granted;
+  open.granted = order.granted;
   used_ += order.granted;
-  executor_->start({order.job, order.task, order.attempt, order.granted});
+  executor_->start({order.job, order.task, order.attempt, order.granted, order.program,
+                    order.task_count, order.workload_class});
 }
 
-void Worker::release(TaskId task) {
-  const auto found = granted_.find(task);
-  if (found == granted_.end()) return;
-  used_ -= found->second;
-  granted_.erase(found);
-  if (granted_.empty()) used_ = {};
+void Worker::settle(TaskId task, Attempt attempt) {
+  const auto found = open_.find({task, attempt});
+  if (found != open_.end()) {
+    const WorkerReportKind kind = found->second.newest.kind;
+    // Only what is over can be settled; anything else is a mix-up that a hello clears up.
+    if (kind == WorkerReportKind::taken || kind == WorkerReportKind::started) return;
+    open_.erase(found);
+  }
+  executor_->settled(task, attempt);
 }
 
-void Worker::report(TaskId task, Attempt attempt, WorkerReportKind kind, WorkerReport details) {
+void Worker::answer_sample(std::uint64_t asking) {
+  SampleAnswer answer{setup_.instance, asking, {}};
+  for (const ExecutionThroughput& sample : executor_->sample()) {
+    const auto scaled = static_cast<std::uint64_t>(sample.normalized * TaskThroughput::kOne + 0.5);
+    answer.samples.push_back({sample.task, sample.attempt, scaled});
+  }
+  send(setup_.master, std::move(answer));
+}
+
+void Worker::answer_log(const LogRequest& request) {
+  LogPart part = executor_->read_log(
+      {request.task, request.attempt, request.error_stream, request.offset, request.max_bytes});
+  send(setup_.master, LogAnswer{setup_.instance, request.number, part.offset, std::move(part.text),
+                                part.more_may_come});
+}
+
+void Worker::over(TaskId task, Attempt attempt, WorkerReport details, ExecutionEnd end) {
+  details.exit_code = end.exit_code;
+  details.out_tail = std::move(end.out_tail);
+  details.err_tail = std::move(end.err_tail);
+  if (const auto found = open_.find({task, attempt}); found != open_.end()) release(found->second);
+  report(task, attempt, std::move(details));
+}
+
+void Worker::release(Open& open) {
+  used_ -= open.granted;
+  open.granted = {};
+  const bool idle = std::all_of(open_.begin(), open_.end(), [](const auto& entry) {
+    return entry.second.granted == Resources{};
+  });
+  if (idle) used_ = {};  // no rounding error outlives the last attempt
+}
+
+void Worker::report(TaskId task, Attempt attempt, WorkerReport details) {
   details.instance = setup_.instance;
   details.task = task;
   details.attempt = attempt;
-  details.kind = kind;
+  if (const auto found = open_.find({task, attempt}); found != open_.end()) {
+    found->second.newest = details;
+  }
   send(setup_.master, std::move(details));
 }
 

@@ -20,7 +20,8 @@ struct WorkerSetup {
 };
 
 /// The worker of one instance: says hello to its master, runs what it is told by way of its
-/// executor and reports what becomes of it. It never takes on more than its capacity.
+/// executor and reports what becomes of it, again with every hello until the master has settled it.
+/// It never takes on more than its capacity.
 class Worker : public WorkerActor::base {
  public:
   Worker(caf::actor_config& config, WorkerSetup setup);
@@ -31,17 +32,31 @@ class Worker : public WorkerActor::base {
   behavior_type make_behavior() override;
 
  private:
+  /// An attempt whose outcome the master has not settled.
+  struct Open {
+    Resources granted;    ///< zero once it is over
+    WorkerReport newest;  ///< `taken` until there is something to report
+  };
+  using AttemptKey = std::pair<TaskId, Attempt>;
+
   ExecutorHost make_host();
+  void greet();
+  void adopt();
   void start(const StartOrder& order);
-  void report(TaskId task, Attempt attempt, WorkerReportKind kind, WorkerReport details);
-  void release(TaskId task);
+  void settle(TaskId task, Attempt attempt);
+  void answer_sample(std::uint64_t asking);
+  void answer_log(const LogRequest& request);
+  void over(TaskId task, Attempt attempt, WorkerReport report, ExecutionEnd end);
+  void report(TaskId task, Attempt attempt, WorkerReport details);
+  void release(Open& open);
 
   WorkerSetup setup_;
   ActorTimer<WorkerActor, Worker> timer_;
   std::unique_ptr<Executor> executor_;
-  std::map<TaskId, Attempt> newest_;     ///< the last attempt seen of each task
-  std::map<TaskId, Resources> granted_;  ///< of the attempts that are not over
+  std::map<TaskId, Attempt> newest_;  ///< the last attempt seen of each task
+  std::map<AttemptKey, Open> open_;
   Resources used_;
+  std::uint64_t hellos_ = 0;
 };
 
 }  // namespace muster

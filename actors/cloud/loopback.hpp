@@ -1,39 +1,67 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "actors/clock.hpp"
+#include "actors/cloud/machine_host.hpp"
+#include "actors/cloud/rented.hpp"
 #include "actors/messages.hpp"
 #include "model/catalog.hpp"
+#include "storage/cloud_book.hpp"
 
 namespace muster {
-
-/// Starts the worker of an instance that is up and set up.
-using WorkerLauncher = std::function<WorkerActor(InstanceId, TypeId, const MasterActor&)>;
 
 /// What a loopback cloud has charged and done so far. Owned by the composition root, written by the
 /// cloud, so that the bill can be compared with the masters' ledgers.
 struct CloudBill {
-  Money total;
+  Money total;                 ///< of instances that are gone
   std::uint64_t launched = 0;  ///< instances that came up
   std::uint64_t refused = 0;
   std::uint64_t rented = 0;  ///< instances ordered and not gone yet
 };
 
+/// How many instances a loopback cloud has to rent out at once; it refuses orders beyond.
+struct CloudLimits {
+  std::uint32_t instances = 0;                   ///< of all types; 0: no limit
+  std::map<std::string, std::uint32_t> by_type;  ///< by name; a type that is not named: no limit
+  std::map<Market, std::uint32_t> by_market;     ///< a market that is not named: no limit
+};
+
+/// How a loopback cloud takes spot instances back.
+struct CloudInterruptions {
+  Duration notice = std::chrono::minutes{2};  ///< from the notice to the end, before scaling; >= 0
+  double per_h = 0;        ///< expected number in an hour of one spot instance; 0: none by itself
+  std::uint64_t seed = 1;  ///< of the times at which they come
+};
+
 struct LoopbackSetup {
   const Catalog* catalog = nullptr;
   ClusterEpoch epoch;
-  Duration quantum{};               ///< the cloud acts at multiples of it; zero: at any time
-  std::uint32_t max_instances = 0;  ///< refuses to have more at once; 0: no limit
-  WorkerLauncher launch_worker;
+  Duration quantum{};  ///< the cloud acts at multiples of it; zero: at any time
+  CloudLimits limits;
+  CloudInterruptions interruptions;
+  double delay_scale = 1;  ///< of the catalog's delays and of the notice; >= 0
+  Duration halt_grace = std::chrono::seconds{2};   ///< what still runs on a machine gets to end
+  Duration write_retry = std::chrono::seconds{1};  ///< between attempts to write or boot; > 0
+  std::size_t keep_gone = 100'000;  ///< instances that are remembered after they are gone; >= 1
+  CloudBook* book = nullptr;
+  MachineHost* machines = nullptr;
   CloudBill* bill = nullptr;
+  std::function<void(const std::string&)>
+      note;  ///< takes lines for the log of the node; may be empty
 };
 
-/// A cloud inside the cluster: its instances come up, get a worker and end after the delays of
-/// their types, and are billed from up to gone. Repeated orders change nothing.
+/// A cloud inside the cluster: its instances come up, get a machine and end after the delays of
+/// their types, and are billed from up to gone. Every step is in the book before anything is done
+/// or told, so that a cloud that is started anew on the book goes on where the other one ended, and
+/// the instants it reports are those of the book. Repeated orders change nothing.
 class LoopbackCloud : public CloudActor::base {
  public:
   LoopbackCloud(caf::actor_config& config, LoopbackSetup setup);
@@ -45,27 +73,64 @@ class LoopbackCloud : public CloudActor::base {
 
  private:
   struct Rented {
-    TypeId type;
-    Market market = Market::on_demand;
-    MasterActor master;
-    WorkerActor worker;
-    bool up = false;
-    bool ending = false;
-    Instant up_at;
+    RentedRecord record;         ///< as it is in the book
+    std::optional<TypeId> type;  ///< absent: the catalog does not have it any more
+    MasterActor master;          ///< who spoke of it last; invalid when nobody has since the start
+    bool halting = false;
   };
+  /// What is taken again when it could not be written down.
+  enum class Step : std::uint8_t { close, come_up, boot, end, reclaim, halt, interrupt, gone };
 
   Instant now() const { return floor_to(timer_.now(), setup_.quantum); }
+  Duration scaled(Duration delay) const;
+  void at(Instant when, Step step, InstanceId id);
+  void take(Step step, InstanceId id);
+  void retry(Step step, InstanceId id);
+  bool write(const RentedRecord& record);
+  bool keep(const RentedRecord& record, Step step);
+  void note(const std::string& text) const;
+
   void rent(const LaunchOrder& order, const MasterActor& master);
+  bool offers(const LaunchOrder& order) const;
+  bool full(const RentedRecord& record) const;
+  void refuse(RentedRecord record, const MasterActor& master);
+  void tell(const MasterActor& master, InstanceId id, CloudReportKind kind, Instant when);
+  void tell_state(const Rented& rented);
+  void tell_over(const RentedRecord& record, const MasterActor& master);
+
   void come_up(InstanceId id);
-  void set_up(InstanceId id);
+  void boot(InstanceId id);
+  void order_end(InstanceId id, const MasterActor& master);
   void end(InstanceId id);
+  void reclaim(InstanceId id);
+  void halt(InstanceId id);
   void gone(InstanceId id);
+  void remember(RentedRecord record);
+
+  caf::result<InstanceId> asked_to_interrupt(InstanceId id);
+  void interrupt(InstanceId id);
+  bool give_notice(Rented& rented);
+  void await_interruption(const Rented& rented);
+
+  void recall();
+  void resume(Rented& rented);
+
+  caf::result<std::string> answer(const Query& query);
+  std::string rented_json(const Query& query) const;
+  std::string load_json() const;
+
+  /// What threads of the machine host call to have a step run here.
+  std::function<void(std::function<void()>)> post();
 
   LoopbackSetup setup_;
   ActorTimer<CloudActor, LoopbackCloud> timer_;
   std::map<InstanceId, Rented> rented_;
-  std::set<InstanceId>
-      known_;  ///< every id ever ordered, so that a repeated order is known as such
+  /// What is gone or was refused: a late order for it changes nothing.
+  std::map<InstanceId, RentedRecord> over_;
+  std::deque<InstanceId> over_in_order_;           ///< the oldest first
+  std::set<std::pair<InstanceId, Step>> retried_;  ///< due to be taken again
+  std::string trouble_;         ///< why the book took nothing when it was last tried
+  std::uint64_t restarts_ = 0;  ///< of workers that ended by themselves
 };
 
 }  // namespace muster

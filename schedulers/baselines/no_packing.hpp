@@ -11,15 +11,21 @@ namespace muster {
 /// uses an instance again. The yardstick of the Eva paper.
 class NoPacking final : public Policy {
  public:
-  explicit NoPacking(const Catalog& catalog, Duration period = std::chrono::seconds{300})
-      : period_(period), prices_(catalog) {}
+  explicit NoPacking(const Catalog& catalog, Duration period = std::chrono::seconds{300},
+                     bool eager = false)
+      : period_(period), eager_(eager), prices_(catalog) {}
 
-  Cadence cadence() const override { return {.period = period_, .wants_throughput = true}; }
+  Cadence cadence() const override {
+    return {
+        .period = period_, .on_arrival = eager_, .on_capacity = eager_, .wants_throughput = true};
+  }
   void observe(const Observation& observation, const ClusterView& view) override;
   Plan decide(const ClusterView& view, Rng& rng) override;
+  std::unique_ptr<Policy> clone() const override { return std::make_unique<NoPacking>(*this); }
 
  private:
   Duration period_;
+  bool eager_;
   ReservationPrices prices_;
   TaskKinds kinds_{false};
   RoundInput input_;

@@ -18,6 +18,7 @@ struct EvaParams {
   bool gangs = true;           ///< false ("single"): tasks of a multi-task job count as independent
   double default_pair = 0.95;  ///< t: expected throughput beside a neighbour never observed
   Duration period{std::chrono::seconds{300}};
+  bool eager = false;  ///< rounds at once on arrivals and on resources that come free, too
 };
 
 }  // namespace muster::eva

@@ -23,7 +23,10 @@ EvaPolicy::EvaPolicy(const Catalog& catalog, const EvaParams& params)
               params.artifact ? AttributionRules::artifact : AttributionRules::paper) {}
 
 Cadence EvaPolicy::cadence() const {
-  return {.period = params_.period, .wants_throughput = true};
+  return {.period = params_.period,
+          .on_arrival = params_.eager,
+          .on_capacity = params_.eager,
+          .wants_throughput = true};
 }
 
 WorthModel EvaPolicy::model() const {

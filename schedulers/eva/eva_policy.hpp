@@ -23,6 +23,10 @@ class EvaPolicy final : public Policy {
   void observe(const Observation& observation, const ClusterView& view) override;
   Plan decide(const ClusterView& view, Rng& rng) override;
 
+  std::string learnt(const ClusterState& state) const override;
+  bool recall(std::string_view text, const ClusterState& state) override;
+  std::unique_ptr<Policy> clone() const override { return std::make_unique<EvaPolicy>(*this); }
+
   const ColocationTable& table() const { return table_; }
 
  private:

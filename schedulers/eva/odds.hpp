@@ -31,6 +31,14 @@ class Odds {
   /// cluster, and where p > 1 or lambda is unknown there is none.
   Estimate estimate_of_artifact(Instant now) const;
 
+  const EventRate& events() const { return events_; }
+  std::uint64_t full_count() const { return full_; }
+  /// Takes back what events() and full_count() gave.
+  void restore(const EventRate& events, std::uint64_t full_count) {
+    events_ = events;
+    full_ = full_count;
+  }
+
  private:
   Estimate known() const;
 

@@ -59,6 +59,7 @@ void RoundInput::gather_instances(const ClusterView& view) {
   for (const InstanceRow& row : view.state.instances()) {
     if (row.slot >= instance_of_slot_.size()) instance_of_slot_.resize(row.slot + std::size_t{1});
     instance_of_slot_[row.slot] = kUnassigned;
+    if (row.market != view.market) continue;
     if (row.released || row.phase == InstancePhase::terminating) continue;
     instance_of_slot_[row.slot] = static_cast<std::uint32_t>(instances_.size());
     instances_.push_back({.slot = row.slot,
@@ -72,6 +73,8 @@ void RoundInput::gather_instances(const ClusterView& view) {
 void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
                             const ReservationPrices& prices, TaskKinds& kinds) {
   const ClusterState& state = view.state;
+  const bool wants_spot = job.job.markets == MarketChoice::spot;
+  if (job.given_up || wants_spot != (view.market == Market::spot)) return;
   Job entry{.slot = job.slot, .movable = !on_its_way(job, state)};
   const ReservationPrice* impossible = nullptr;
   for (Slot slot : job.tasks) {
@@ -82,7 +85,7 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
   const auto index = static_cast<std::uint32_t>(jobs_.size());
   for (Slot slot : job.tasks) {
     const TaskRow& row = state.task(slot);
-    if (row.phase == TaskPhase::finished) continue;
+    if (row.phase == TaskPhase::finished || row.phase == TaskPhase::held) continue;
     const ReservationPrice& own = prices.of(row.shape);
     if (impossible != nullptr && (job.job.gang || !own.fits())) {
       // The tasks of a gang wait for each other: what stops one stops all.

@@ -1,61 +1,25 @@
-#include "actors/cloud/loopback.hpp"
+#include <gmock/gmock.h>
 
-#include <gtest/gtest.h>
-
-#include "tests/support/builders.hpp"
-#include "tests/support/virtual_system.hpp"
+#include "tests/actors/loopback_fixture.hpp"
 
 namespace muster {
 namespace {
 
+using test::at_s;
 using test::Heard;
+using test::Transcript;
+using ::testing::HasSubstr;
 
-class LoopbackTest : public ::testing::Test {
- protected:
-  LoopbackTest() { master_ = test::spawn_listening_master(system_, heard_); }
-  ~LoopbackTest() override {
-    system_.end(cloud_);
-    system_.end(master_);
-  }
+class LoopbackTest : public test::LoopbackFixture {};
 
-  void make_cloud(std::uint32_t max_instances = 0) {
-    LoopbackSetup setup;
-    setup.catalog = &catalog_;
-    setup.epoch = system_.time().epoch();
-    setup.quantum = std::chrono::seconds{1};
-    setup.max_instances = max_instances;
-    setup.bill = &bill_;
-    setup.launch_worker = [this](InstanceId id, TypeId, const MasterActor& master) {
-      WorkerActor worker =
-          system_.actors().spawn([](WorkerActor::pointer) -> WorkerActor::behavior_type {
-            return {[](start_atom, const StartOrder&) {}, [](stop_atom, TaskId, Attempt) {},
-                    [](sample_atom, std::uint64_t) {}, [](const Wakeup&) {}};
-          });
-      caf::anon_send(master, hello_atom_v, id, worker);
-      return worker;
-    };
-    cloud_ = system_.actors().spawn<LoopbackCloud>(std::move(setup));
-  }
-  void launch(std::uint64_t id) {
-    caf::anon_send(cloud_, launch_atom_v, LaunchOrder{InstanceId{id}, TypeId{2}, 0}, master_);
-  }
-  void end(std::uint64_t id) { caf::anon_send(cloud_, end_atom_v, InstanceId{id}); }
-
-  test::VirtualSystem system_;
-  Catalog catalog_ = test::table3_catalog();  // it3: up after 10 s, ready after 100 s more
-  std::vector<Heard> heard_;
-  CloudBill bill_;
-  MasterActor master_;
-  CloudActor cloud_;
-};
-
-TEST_F(LoopbackTest, AnInstanceComesUpGetsAWorkerAndEnds) {
+TEST_F(LoopbackTest, AnInstanceComesUpGetsAMachineAndEnds) {
   make_cloud();
   launch(0);
   system_.run_until_s(200);
   end(0);
   system_.run_until_s(300);
-  EXPECT_EQ(heard_, (std::vector<Heard>{{10, "up 0"}, {110, "hello 0"}, {201, "gone 0"}}));
+  EXPECT_EQ(heard_, (Transcript{{10, "up 0"}, {110, "hello 0"}, {201, "gone 0"}}));
+  EXPECT_TRUE(machines_.running.empty());
 }
 
 TEST_F(LoopbackTest, BillsFromUpToGone) {
@@ -64,40 +28,248 @@ TEST_F(LoopbackTest, BillsFromUpToGone) {
   system_.run_until_s(110);
   end(0);
   system_.run_until_s(300);
-  EXPECT_TRUE(bill_.total == Money::of(Price::from_usd_h(0.8), std::chrono::seconds{101}));
+  EXPECT_TRUE(bill_.total == charge(0.8, 101));
   EXPECT_EQ(bill_.launched, 1u);
   EXPECT_EQ(bill_.rented, 0u);
+  EXPECT_EQ(reports_.at(0).at, at_s(10));
+  EXPECT_EQ(reports_.at(1).at, at_s(111));
 }
 
-TEST_F(LoopbackTest, RepeatedOrdersChangeNothing) {
+TEST_F(LoopbackTest, DelaysAreScaled) {
+  setup_.delay_scale = 0.1;
+  make_cloud();
+  launch(0);
+  system_.run_until_s(50);
+  EXPECT_EQ(heard_, (Transcript{{1, "up 0"}, {11, "hello 0"}}));
+}
+
+TEST_F(LoopbackTest, ARepeatedOrderChangesNothingAndIsAnsweredWithTheStateAgain) {
   make_cloud();
   launch(0);
   launch(0);
+  EXPECT_EQ(take_heard(), Transcript{}) << "nothing is known yet";
   system_.run_until_s(110);
-  end(0);
-  end(0);
   launch(0);
+  EXPECT_EQ(take_heard(), (Transcript{{10, "up 0"}, {110, "hello 0"}, {110, "up 0"}}));
+  end(0);
+  end(0);
   system_.run_until_s(300);
-  EXPECT_EQ(heard_, (std::vector<Heard>{{10, "up 0"}, {110, "hello 0"}, {111, "gone 0"}}));
+  launch(0);
+  end(0);
+  EXPECT_EQ(heard_, (Transcript{{111, "gone 0"}, {300, "gone 0"}, {300, "gone 0"}}));
+  for (const CloudReport& report : reports_) {
+    EXPECT_EQ(report.at, at_s(report.kind == CloudReportKind::up ? 10 : 111));
+  }
+  EXPECT_EQ(machines_.boots, 1);
+}
+
+TEST_F(LoopbackTest, ReportsGoToTheMasterThatSpokeLast) {
+  make_cloud();
+  launch(0);
+  std::vector<Heard> heard_by_next;
+  const MasterActor first = master_;
+  master_ = test::spawn_listening_master(system_, heard_by_next);
+  launch(0);
+  system_.run_until_s(50);
+  EXPECT_EQ(heard_by_next, (Transcript{{10, "up 0"}}));
+  EXPECT_EQ(heard_, Transcript{});
+  system_.end(first);
 }
 
 TEST_F(LoopbackTest, RefusesMoreThanItHas) {
-  make_cloud(1);
+  setup_.limits.instances = 1;
+  make_cloud();
   launch(0);
   launch(1);
   system_.run_until_s(5);
-  EXPECT_EQ(heard_, (std::vector<Heard>{{0, "refused 1"}}));
+  end(0);
+  system_.run_until_s(6);
+  launch(1);
+  EXPECT_EQ(heard_, (Transcript{{0, "refused 1"}, {5, "gone 0"}, {6, "refused 1"}}))
+      << "a refused order stays refused; its room goes to others";
+  launch(2);
+  system_.run_until_s(20);
+  EXPECT_EQ(heard_.back(), (Heard{16, "up 2"}));
   EXPECT_EQ(bill_.refused, 1u);
+}
+
+TEST_F(LoopbackTest, RefusesMoreOfATypeOrAMarketThanItHas) {
+  setup_.limits.by_type["it4"] = 1;
+  setup_.limits.by_market[Market::spot] = 1;
+  make_cloud();
+  launch(0, Market::on_demand, 3);
+  launch(1, Market::on_demand, 3);
+  launch(2, Market::spot);
+  launch(3, Market::spot);
+  launch(4);
+  EXPECT_EQ(heard_, (Transcript{{0, "refused 1"}, {0, "refused 3"}}));
+  EXPECT_EQ(bill_.rented, 3u);
+}
+
+TEST_F(LoopbackTest, RefusesWhatItDoesNotOffer) {
+  make_cloud();
+  launch(0, Market::on_demand, 99);
+  launch(1, Market::spot, 3);
+  launch(2, static_cast<Market>(7));
+  EXPECT_EQ(heard_, (Transcript{{0, "refused 0"}, {0, "refused 1"}, {0, "refused 2"}}));
 }
 
 TEST_F(LoopbackTest, AnOrderTakenBackBeforeTheInstanceIsUpCostsNothing) {
   make_cloud();
   launch(0);
-  system_.time().drain();
   end(0);
   system_.run_until_s(300);
-  EXPECT_EQ(heard_, (std::vector<Heard>{{0, "gone 0"}}));
+  EXPECT_EQ(heard_, (Transcript{{0, "gone 0"}}));
   EXPECT_TRUE(bill_.total == Money{});
+}
+
+TEST_F(LoopbackTest, AnEndThatOvertakesItsLaunchFencesItOff) {
+  make_cloud();
+  end(0);
+  system_.run_until_s(5);
+  launch(0);
+  restart_cloud();
+  launch(0);
+  system_.run_until_s(300);
+  EXPECT_EQ(heard_, (Transcript{{0, "gone 0"}, {5, "gone 0"}, {5, "gone 0"}}));
+  EXPECT_EQ(reports_.back().at, at_s(0));
+  EXPECT_EQ(machines_.boots, 0);
+}
+
+TEST_F(LoopbackTest, GoneIsReportedWhenNothingRunsAnyMore) {
+  machines_.slow = true;
+  make_cloud();
+  launch(0);
+  system_.run_until_s(110);
+  end(0);
+  system_.run_until_s(150);
+  EXPECT_EQ(bill_.rented, 1u);
+  machines_.ending.at(InstanceId{0})();
+  system_.time().drain();
+  EXPECT_EQ(heard_.back(), (Heard{150, "gone 0"}));
+  EXPECT_TRUE(bill_.total == charge(0.8, 140));
+}
+
+TEST_F(LoopbackTest, AMachineThatCannotBeBootedIsTriedAgain) {
+  machines_.broken = true;
+  make_cloud();
+  launch(0);
+  system_.run_until_s(115);
+  EXPECT_EQ(take_heard(), (Transcript{{10, "up 0"}}));
+  machines_.broken = false;
+  system_.run_until_s(116);
+  EXPECT_EQ(heard_, (Transcript{{116, "hello 0"}}));
+}
+
+// Interruptions.
+
+TEST_F(LoopbackTest, ASpotInstanceIsTakenBackAfterTheNotice) {
+  make_cloud();
+  launch(0, Market::spot);
+  system_.run_until_s(200);
+  EXPECT_EQ(interrupt(0), "");
+  EXPECT_EQ(interrupt(0), "") << "repeating it changes nothing";
+  launch(0, Market::spot);
+  system_.run_until_s(400);
+  EXPECT_EQ(heard_, (Transcript{{10, "up 0"},
+                                {110, "hello 0"},
+                                {200, "notice 0"},
+                                {200, "up 0"},
+                                {200, "notice 0"},
+                                {320, "gone 0"}}));
+  EXPECT_EQ(reports_.at(1).at, at_s(320));
+  EXPECT_EQ(reports_.back().at, at_s(320));
+  EXPECT_TRUE(bill_.total == charge(0.08, 310));
+  EXPECT_TRUE(machines_.running.empty());
+}
+
+TEST_F(LoopbackTest, AnInstanceThatItsMasterEndsIsNotTakenBackToo) {
+  make_cloud();
+  launch(0, Market::spot);
+  system_.run_until_s(200);
+  interrupt(0);
+  end(0);
+  system_.run_until_s(400);
+  EXPECT_EQ(heard_.back(), (Heard{201, "gone 0"}));
+  EXPECT_TRUE(bill_.total == charge(0.08, 191));
+}
+
+TEST_F(LoopbackTest, OnlySpotInstancesThatAreUpAreInterrupted) {
+  make_cloud();
+  launch(0);
+  launch(1, Market::spot);
+  EXPECT_THAT(interrupt(0), HasSubstr("instance 0 is an on-demand instance"));
+  EXPECT_THAT(interrupt(1), HasSubstr("instance 1 is not up yet"));
+  EXPECT_THAT(interrupt(2), HasSubstr("instance 2 is not rented"));
+  system_.run_until_s(10);
+  end(1);
+  EXPECT_THAT(interrupt(1), HasSubstr("instance 1 is ending already"));
+}
+
+TEST_F(LoopbackTest, SpotInstancesAreTakenBackByChanceAtTimesThatTheSeedFixes) {
+  const auto run = [this](std::uint64_t seed, bool restarted) {
+    setup_.interruptions.per_h = 2;
+    setup_.interruptions.seed = seed;
+    book_.records.clear();
+    machines_.running.clear();
+    reports_.clear();
+    make_cloud();
+    const double begin = to_seconds(system_.time().now());
+    for (std::uint64_t id = 0; id < 20; ++id) launch(id, Market::spot);
+    launch(20);
+    system_.run_until_s(begin + 60);
+    if (restarted) restart_cloud();
+    for (std::uint64_t id = 0; id <= 20; ++id) launch(id, Market::spot);
+    system_.run_until_s(begin + 36000);
+    system_.end(cloud_);
+    std::map<InstanceId, double> gone;
+    for (const CloudReport& report : reports_) {
+      if (report.kind == CloudReportKind::gone) {
+        gone[report.instance] = to_seconds(report.at) - begin;
+      }
+    }
+    return gone;
+  };
+  const auto first = run(7, false);
+  EXPECT_EQ(first.size(), 20u) << "the on-demand instance stays";
+  EXPECT_EQ(first, run(7, true));
+  EXPECT_NE(first, run(8, false));
+  double sum = 0;
+  for (const auto& [id, s] : first) sum += s;
+  EXPECT_NEAR(sum / 20 / 3600, 0.5, 0.3) << "two an hour";
+}
+
+// Queries.
+
+TEST_F(LoopbackTest, SaysWhatIsRentedAndWhatItCosts) {
+  setup_.limits.by_market[Market::spot] = 0;
+  make_cloud();
+  launch(0);
+  launch(1);
+  launch(2, Market::spot);
+  system_.run_until_s(109);
+  end(1);
+  system_.run_until_s(370);
+  const nlohmann::json answer = ask("rented");
+  EXPECT_EQ(answer.at("launched"), 2);
+  ASSERT_EQ(answer.at("rented").size(), 3u);
+  const nlohmann::json& running = answer.at("rented").at(0);
+  EXPECT_EQ(running.at("instance"), 0);
+  EXPECT_EQ(running.at("type"), "it3");
+  EXPECT_EQ(running.at("market"), "on-demand");
+  EXPECT_EQ(running.at("state"), "up");
+  EXPECT_EQ(running.at("up_s"), 10.0);
+  EXPECT_TRUE(running.at("gone_s").is_null());
+  EXPECT_NEAR(running.at("usd"), 0.08, 1e-12);
+  const nlohmann::json& gone = answer.at("rented").at(1);
+  EXPECT_EQ(gone.at("instance"), 1);
+  EXPECT_EQ(gone.at("state"), "gone");
+  EXPECT_EQ(gone.at("gone_s"), 110.0);
+  EXPECT_EQ(answer.at("rented").at(2).at("state"), "refused");
+  EXPECT_NEAR(answer.at("total_usd"), 0.08 + 0.8 / 36, 1e-12);
+  EXPECT_EQ(ask("rented", 1).at("rented").size(), 1u);
+  EXPECT_EQ(ask("load").at("instances"), 1);
+  EXPECT_THAT(ask("weather").get<std::string>(), HasSubstr("'rented' or 'load'"));
 }
 
 }  // namespace

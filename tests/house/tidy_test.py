@@ -104,6 +104,18 @@ class BannedCalls(TidyTest):
     def test_the_clock_of_the_actors_may_read_the_time(self):
         self.assert_fine("actors/clock.cpp", "auto t = std::chrono::steady_clock::now();\n")
 
+    def test_what_waits_for_others_may_read_the_clock_of_the_machine(self):
+        for path in ["actors/link/a.cpp", "workers/process/a.cpp", "storage/store_journal.cpp"]:
+            self.assert_fine(path, "auto t = std::chrono::steady_clock::now();\n")
+        for path in ["actors/a.cpp", "workers/a.cpp", "storage/store.cpp", "tests/support/a.hpp"]:
+            self.assert_says(path, "#pragma once\nauto t = std::chrono::steady_clock::now();\n",
+                             "take the Instant")
+
+    def test_the_shim_may_print(self):
+        self.assert_fine("workers/process/shim.cpp", 'std::fputs("x", stderr);\n')
+        self.assert_says("workers/process/shim_crew.cpp", 'std::fputs("x", stderr);\n',
+                         "return the text")
+
     def test_an_excuse_has_to_say_why(self):
         self.assert_fine("masters/a.cpp", "x(new A);  // NOLINT: the system takes ownership\n")
         self.assert_says("masters/a.cpp", "x(new A);  // NOLINT\n", "std::make_unique")

@@ -21,7 +21,11 @@ class MasterActorTest : public ::testing::Test {
           [this](launch_atom, const LaunchOrder& order, const MasterActor&) {
             note("launch " + std::to_string(order.instance.value));
           },
-          [this](end_atom, InstanceId id) { note("end " + std::to_string(id.value)); },
+          [this](end_atom, InstanceId id, const MasterActor&) {
+            note("end " + std::to_string(id.value));
+          },
+          [](interrupt_atom, InstanceId id) { return id; },
+          [](const Query&) { return std::string{}; },
           [](const Wakeup&) {},
       };
     });
@@ -32,14 +36,17 @@ class MasterActorTest : public ::testing::Test {
                  std::to_string(order.attempt));
           },
           [this](stop_atom, TaskId task, Attempt) { note("stop " + std::to_string(task.value)); },
+          [](settled_atom, TaskId, Attempt) {},
+          [](greet_atom) {},
           [this](sample_atom, std::uint64_t asking) { asked_ = asking; },
+          [](const LogRequest&) {},
           [](const Wakeup&) {},
       };
     });
     MasterSetup setup;
     setup.parts.catalog = &catalog_;
     setup.parts.policy = make_policy({"no-packing", {}}, catalog_).value();
-    setup.parts.journal = &journal_;
+    setup.journal = &journal_;
     setup.cloud = cloud_;
     setup.epoch = system_.time().epoch();
     setup.round_settle = std::chrono::milliseconds{1};
@@ -59,14 +66,21 @@ class MasterActorTest : public ::testing::Test {
     caf::anon_send(master_, accept_atom_v, JobBuilder(job).build(), JobListener{});
   }
   void tell(CloudReportKind kind, std::uint64_t instance) {
-    caf::anon_send(master_, CloudReport{InstanceId{instance}, kind});
+    caf::anon_send(master_, CloudReport{InstanceId{instance}, kind, system_.time().now()});
   }
   void tell(WorkerReportKind kind, std::uint64_t task) {
     WorkerReport report;
+    report.instance = InstanceId{0};
     report.task = TaskId{task};
     report.attempt = 1;
     report.kind = kind;
     caf::anon_send(master_, report);
+  }
+  static WorkerHello hello() {
+    WorkerHello hello;
+    hello.instance = InstanceId{0};
+    hello.number = 1;
+    return hello;
   }
   /// Job 1 runs on instance 0 from second 100 on.
   void run_one() {
@@ -74,7 +88,7 @@ class MasterActorTest : public ::testing::Test {
     system_.run_until_s(50);
     tell(CloudReportKind::up, 0);
     system_.run_until_s(100);
-    caf::anon_send(master_, hello_atom_v, InstanceId{0}, worker_);
+    caf::anon_send(master_, hello_atom_v, hello(), worker_);
     system_.time().drain();
     tell(WorkerReportKind::started, 1);
     system_.time().drain();
@@ -128,10 +142,24 @@ TEST_F(MasterActorTest, AnAnswerToAnEarlierAskingCountsForNothing) {
 TEST_F(MasterActorTest, ToldTwiceOfTheSameItDoesItOnce) {
   run_one();
   tell(CloudReportKind::up, 0);
-  caf::anon_send(master_, hello_atom_v, InstanceId{0}, worker_);
+  caf::anon_send(master_, hello_atom_v, hello(), worker_);
   accept(1);
   system_.run_until_s(299);
   EXPECT_EQ(heard_, (std::vector<Heard>{{0.001, "launch 0"}, {100, "start 1.1"}}));
+}
+
+TEST_F(MasterActorTest, AWorkerThatSpeaksOfAnotherInstancesTaskIsNotHeard) {
+  run_one();
+  WorkerReport lie;
+  lie.instance = InstanceId{7};
+  lie.task = TaskId{1};
+  lie.attempt = 1;
+  lie.kind = WorkerReportKind::finished;
+  caf::anon_send(master_, lie);
+  system_.run_until_s(299);
+  EXPECT_EQ(heard_, (std::vector<Heard>{{0.001, "launch 0"}, {100, "start 1.1"}}));
+  system_.run_until_s(301);
+  EXPECT_NE(heard_.back(), (Heard{300.001, "end 0"}));
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ class PlanCheckTest : public ::testing::Test {
     return {TaskId{task}, InstanceId{on}, {}};
   }
   CheckedPlan check(const Plan& plan, MasterCaps caps = {}) const {
-    return check_plan(plan, state_, {caps, {}});
+    return check_plan(plan, state_, {caps, 0, {}});
   }
 
   Catalog catalog_ = test::table3_catalog();
@@ -126,7 +126,7 @@ TEST_F(PlanCheckTest, AGangThatCannotBePlacedWholeIsNotPlacedAtAll) {
 TEST_F(PlanCheckTest, WhatTheCloudRefusedLatelyIsNotAskedForAgain) {
   Plan plan;
   plan.launches = {{it3(), Market::on_demand, {}}, {TypeId{0}, Market::on_demand, {}}};
-  const CheckedPlan checked = check_plan(plan, state_, {{}, {{it3(), Market::on_demand}}});
+  const CheckedPlan checked = check_plan(plan, state_, {{}, 0, {{it3(), Market::on_demand}}});
   EXPECT_EQ(checked.launches[0]->code, RefusalCode::cloud_capacity);
   EXPECT_FALSE(checked.launches[1].has_value());
 }

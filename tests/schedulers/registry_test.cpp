@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "schedulers/eva/eva_policy.hpp"
+#include "schedulers/market_split.hpp"
 #include "tests/schedulers/catalogs.hpp"
 
 namespace muster {
@@ -61,7 +62,8 @@ TEST(MakePolicy, hands_the_parameters_on) {
   const auto made = make("eva,period_s=60");
   EXPECT_EQ(made.value()->cadence().period, std::chrono::seconds{60});
   const auto careful = make("eva,t=0.5");
-  const auto* eva = dynamic_cast<const eva::EvaPolicy*>(careful.value().get());
+  const auto& split = dynamic_cast<const MarketSplit&>(*careful.value());
+  const auto* eva = dynamic_cast<const eva::EvaPolicy*>(&split.on_demand());
   ASSERT_NE(eva, nullptr);
   EXPECT_EQ(eva->table().default_pair(), 0.5);
 }

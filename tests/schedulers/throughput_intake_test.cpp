@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "schedulers/eva/eva_policy.hpp"
+#include "schedulers/market_split.hpp"
 #include "tests/schedulers/cluster.hpp"
 
 namespace muster::eva {
@@ -11,6 +12,10 @@ namespace {
 using muster::testing::Cluster;
 using test::JobBuilder;
 
+const EvaPolicy& eva_of(const Policy& policy) {
+  return dynamic_cast<const EvaPolicy&>(dynamic_cast<const MarketSplit&>(policy).on_demand());
+}
+
 /// A cluster under Eva that packs pairs of these jobs onto it3.
 struct Pair {
   Cluster cluster{muster::testing::table_3(), "eva,rp"};
@@ -18,9 +23,7 @@ struct Pair {
   Job half(std::uint64_t id, const std::string& cls) {
     return JobBuilder(id).demand(Resources::of(0, 4, 12)).workload_class(cls).build();
   }
-  std::vector<ColocationEntry> entries() {
-    return dynamic_cast<EvaPolicy&>(cluster.policy()).table().entries();
-  }
+  std::vector<ColocationEntry> entries() { return eva_of(cluster.policy()).table().entries(); }
 };
 
 constexpr ClassId a{0}, b{1};
@@ -54,9 +57,9 @@ TEST(ThroughputIntake, leaves_out_an_instance_while_a_task_is_still_leaving_it) 
   ASSERT_EQ(cluster.layout(), "it1(1 2)");
   cluster.begin(cluster.ask({{1, 0.7}, {2, 0.8}}));
   ASSERT_EQ(cluster.layout(), "it1(1) it2(2)");
-  const auto before = dynamic_cast<EvaPolicy&>(cluster.policy()).table().entries();
+  const auto before = eva_of(cluster.policy()).table().entries();
   cluster.ask({{1, 0.7}});
-  EXPECT_EQ(dynamic_cast<EvaPolicy&>(cluster.policy()).table().entries(), before)
+  EXPECT_EQ(eva_of(cluster.policy()).table().entries(), before)
       << "task 1 is neither alone nor beside a running task";
 }
 

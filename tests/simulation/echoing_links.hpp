@@ -36,6 +36,11 @@ inline WorkerActor spawn_worker_link(caf::actor_system& system, EchoPlan& plan,
         [self, &plan, worker](stop_atom, TaskId task, Attempt attempt) {
           send_with_echo(self, plan, worker, stop_atom_v, task, attempt);
         },
+        [self, &plan, worker](settled_atom, TaskId task, Attempt attempt) {
+          send_with_echo(self, plan, worker, settled_atom_v, task, attempt);
+        },
+        [self, &plan, worker](greet_atom) { send_with_echo(self, plan, worker, greet_atom_v); },
+        [](const LogRequest&) {},
         [self, &plan, worker](sample_atom, std::uint64_t asking) {
           send_with_echo(self, plan, worker, sample_atom_v, asking);
         },
@@ -50,10 +55,13 @@ inline MasterActor spawn_master_link(caf::actor_system& system, EchoPlan& plan,
   return system.spawn([&plan, master](MasterActor::pointer self) -> MasterActor::behavior_type {
     return {
         [](accept_atom, const Job& job, const JobListener&) { return job.id; },
+        [](hand_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
         [](cancel_atom, JobId) {},
-        [self, &plan, master](hello_atom, InstanceId id, const WorkerActor& worker) {
+        [](hold_atom, JobId id, bool) { return id; },
+        [](drain_atom, InstanceId id) { return id; },
+        [self, &plan, master](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {
           const WorkerActor link = spawn_worker_link(self->system(), plan, worker);
-          send_with_echo(self, plan, master, hello_atom_v, id, link);
+          send_with_echo(self, plan, master, hello_atom_v, hello, link);
         },
         [self, &plan, master](const WorkerReport& report) {
           send_with_echo(self, plan, master, report);
@@ -64,7 +72,11 @@ inline MasterActor spawn_master_link(caf::actor_system& system, EchoPlan& plan,
         [self, &plan, master](const CloudReport& report) {
           send_with_echo(self, plan, master, report);
         },
+        [](const LogAnswer&) {},
         [](load_atom) { return LoadReport{}; },
+        [](const Query&) { return std::string{}; },
+        [](plan_atom, const Job&) { return std::string{}; },
+        [](const LogRequest&) { return LogAnswer{}; },
         [](const Wakeup&) {},
     };
   });
@@ -88,7 +100,12 @@ class CloudLink : public CloudActor::base {
           if (!master_link_) master_link_ = spawn_master_link(system(), plan_, master);
           send_with_echo(this, plan_, cloud_, launch_atom_v, order, master_link_);
         },
-        [this](end_atom, InstanceId id) { send_with_echo(this, plan_, cloud_, end_atom_v, id); },
+        [this](end_atom, InstanceId id, const MasterActor& master) {
+          if (!master_link_) master_link_ = spawn_master_link(system(), plan_, master);
+          send_with_echo(this, plan_, cloud_, end_atom_v, id, master_link_);
+        },
+        [](interrupt_atom, InstanceId id) { return id; },
+        [](const Query&) { return std::string{}; },
         [](const Wakeup&) {},
     };
   }

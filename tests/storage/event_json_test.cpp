@@ -5,8 +5,10 @@
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
+
+#include "tests/support/arbitrary_events.hpp"
+#include "tests/support/same_events.hpp"
 
 namespace muster {
 namespace {
@@ -82,6 +84,30 @@ TEST(EventJson, a_job_is_written_with_everything_its_tasks_need) {
             "[{\"task\":9,\"demands\":[{\"family\":\"\",\"amount\":{\"gpu\":1,\"cpu\":4,"
             "\"memory\":24.5},\"speed\":1}],\"image\":\"img\",\"delays\":{\"fetch_s\":0,"
             "\"build_s\":0,\"init_s\":60,\"stop_s\":0,\"upload_s\":0}}]}\n");
+}
+
+TEST(EventJson, what_came_later_is_written_only_where_it_is_used) {
+  Job job;
+  job.id = JobId{4};
+  job.tasks = {{TaskId{9}, {}, "", {}, 3}};
+  job.program.argv = {"sh", "-c", "true"};
+  job.program.env = {{"B", "1"}, {"A", "2"}};
+  job.program.time_limit = from_seconds(90);
+  job.markets = MarketChoice::on_demand;
+  job.max_running = 10;
+  job.retries = 0;
+  job.token = "t-1";
+  const std::string text = to_json(at(12, JobAccepted{job}));
+  EXPECT_THAT(text, HasSubstr("\"array_index\":3}],\"program\":{\"argv\":[\"sh\",\"-c\",\"true\"],"
+                              "\"env\":{\"B\":\"1\",\"A\":\"2\"},\"time_limit_s\":90},"
+                              "\"markets\":\"on-demand\",\"max_running\":10,\"retries\":0,"
+                              "\"token\":\"t-1\"}\n"));
+  EXPECT_EQ(through_reader(text), text);
+  EXPECT_EQ(to_json(at(1, TaskFinished{TaskId{1}, 2, {7, "out", ""}})),
+            "{\"t\":1,\"event\":\"task_finished\",\"task\":1,\"attempt\":2,"
+            "\"end\":{\"exit_code\":7,\"out_tail\":\"out\"}}\n");
+  EXPECT_EQ(to_json(at(1, InstanceGone{InstanceId{3}, Instant{from_seconds(0.5)}})),
+            "{\"t\":1,\"event\":\"instance_gone\",\"instance\":3,\"billed_until\":0.5}\n");
 }
 
 TEST(EventJson, times_are_exact_to_the_nanosecond_over_the_whole_range) {
@@ -177,235 +203,24 @@ TEST(EventJson, a_header_of_another_version_is_refused) {
   EXPECT_EQ(header.error().message, "event log version 2: this program reads version 1");
 }
 
-/// Arbitrary values for the properties.
-namespace gen {
-
-std::string text() {
-  return *rc::gen::container<std::string>(rc::gen::inRange<char>(0, 127));
-}
-/// Any finite double, of any size.
-double number() {
-  const auto bits = *rc::gen::arbitrary<std::uint64_t>();
-  double value = 0;
-  static_assert(sizeof bits == sizeof value);
-  std::memcpy(&value, &bits, sizeof value);
-  return std::isfinite(value) ? value : static_cast<double>(bits);
-}
-Duration duration() {
-  return Duration{*rc::gen::arbitrary<std::int64_t>()};
-}
-template <class Enum>
-Enum any(Enum last) {
-  return static_cast<Enum>(*rc::gen::inRange(0, static_cast<int>(last) + 1));
-}
-template <class SomeId>
-SomeId id() {
-  return SomeId{*rc::gen::arbitrary<std::uint64_t>() >> 1};
-}
-Attempt attempt() {
-  return *rc::gen::arbitrary<std::uint32_t>();
-}
-Cause cause() {
-  return {any(CauseCode::evicted), number()};
-}
-Resources resources() {
-  Resources amounts;
-  for (Resource kind : kAllResources) {
-    if (*rc::gen::arbitrary<bool>()) amounts[kind] = number();
-  }
-  return amounts;
-}
-Refusal refusal() {
-  Refusal made{any(RefusalKind::broken), any(RefusalCode::task_failed), {}, number(), number()};
-  if (*rc::gen::arbitrary<bool>()) made.binding = any(Resource::spare);
-  return made;
-}
-TaskSpec task() {
-  std::vector<FamilyDemand> entries;
-  for (int i = *rc::gen::inRange(0, 3); i > 0; --i)
-    entries.push_back({text(), resources(), number()});
-  return {id<TaskId>(),
-          Demands{entries},
-          text(),
-          {duration(), duration(), duration(), duration(), duration()}};
-}
-Job job() {
-  Job made{
-      id<JobId>(), text(), text(), text(), *rc::gen::arbitrary<int>(), *rc::gen::arbitrary<bool>(),
-      {},          {}};
-  if (*rc::gen::arbitrary<bool>()) made.runtime_hint = duration();
-  for (int i = *rc::gen::inRange(0, 4); i > 0; --i) made.tasks.push_back(task());
-  return made;
-}
-RoundNote note() {
-  RoundNote made{text(), {}};
-  for (int i = *rc::gen::inRange(0, 5); i > 0; --i) made.figures.emplace_back(text(), number());
-  return made;
-}
-PlanPartRefused plan_part() {
-  if (*rc::gen::arbitrary<bool>()) return {id<TaskId>(), {}, refusal()};
-  return {{}, id<InstanceId>(), refusal()};
-}
-
-EventBody body(std::size_t kind) {
-  const auto task = id<TaskId>();
-  const auto instance = id<InstanceId>();
-  switch (kind) {
-    case 0:
-      return JobAccepted{job()};
-    case 1:
-      return TaskRefused{task, refusal()};
-    case 2:
-      return RoundDecided{*rc::gen::arbitrary<std::uint64_t>(), note()};
-    case 3:
-      return plan_part();
-    case 4:
-      return LaunchRequested{instance, TypeId{*rc::gen::inRange(0u, 2u)}, any(Market::spot),
-                             Price::from_nano_usd_h(*rc::gen::arbitrary<std::int64_t>()), cause()};
-    case 5:
-      return LaunchRefused{instance, refusal()};
-    case 6:
-      return InstanceUp{instance};
-    case 7:
-      return InstanceReady{instance};
-    case 8:
-      return ReleaseDecided{instance, cause()};
-    case 9:
-      return TerminateIssued{instance};
-    case 10:
-      return InstanceGone{instance};
-    case 11:
-      return TaskAssigned{task, instance, cause()};
-    case 12:
-      return TaskUnassigned{task, cause()};
-    case 13:
-      return StartIssued{task, instance, attempt()};
-    case 14:
-      return TaskStarted{task, attempt(), duration(), duration()};
-    case 15:
-      return StopIssued{task, attempt()};
-    case 16:
-      return TaskLeft{task, attempt(), duration()};
-    case 17:
-      return TaskFinished{task, attempt()};
-    case 18:
-      return TaskFailed{task, attempt(), text()};
-    default:
-      return JobFinished{id<JobId>(), any(JobOutcome::refused), number(),
-                         *rc::gen::arbitrary<std::uint64_t>()};
-  }
-}
-
-}  // namespace gen
-
-/// Field by field, without the help of the writer.
-struct Same {
-  const EventBody& other;
-
-  bool operator()(const JobAccepted& a) const {
-    const Job& x = a.job;
-    const Job& y = std::get<JobAccepted>(other).job;
-    return x.id == y.id && x.name == y.name && x.user == y.user &&
-           x.workload_class == y.workload_class && x.priority == y.priority && x.gang == y.gang &&
-           x.runtime_hint == y.runtime_hint &&
-           std::equal(x.tasks.begin(), x.tasks.end(), y.tasks.begin(), y.tasks.end(),
-                      [](const TaskSpec& s, const TaskSpec& t) {
-                        return s.id == t.id && s.demands == t.demands && s.image == t.image &&
-                               s.delays == t.delays;
-                      });
-  }
-  bool operator()(const TaskRefused& a) const {
-    const auto& b = std::get<TaskRefused>(other);
-    return a.task == b.task && a.refusal == b.refusal;
-  }
-  bool operator()(const RoundDecided& a) const {
-    const auto& b = std::get<RoundDecided>(other);
-    return a.round == b.round && a.note == b.note;
-  }
-  bool operator()(const PlanPartRefused& a) const {
-    const auto& b = std::get<PlanPartRefused>(other);
-    return a.task == b.task && a.instance == b.instance && a.refusal == b.refusal;
-  }
-  bool operator()(const LaunchRequested& a) const {
-    const auto& b = std::get<LaunchRequested>(other);
-    return a.instance == b.instance && a.type == b.type && a.market == b.market &&
-           a.price == b.price && a.cause == b.cause;
-  }
-  bool operator()(const LaunchRefused& a) const {
-    const auto& b = std::get<LaunchRefused>(other);
-    return a.instance == b.instance && a.refusal == b.refusal;
-  }
-  bool operator()(const InstanceUp& a) const {
-    return a.instance == std::get<InstanceUp>(other).instance;
-  }
-  bool operator()(const InstanceReady& a) const {
-    return a.instance == std::get<InstanceReady>(other).instance;
-  }
-  bool operator()(const ReleaseDecided& a) const {
-    const auto& b = std::get<ReleaseDecided>(other);
-    return a.instance == b.instance && a.cause == b.cause;
-  }
-  bool operator()(const TerminateIssued& a) const {
-    return a.instance == std::get<TerminateIssued>(other).instance;
-  }
-  bool operator()(const InstanceGone& a) const {
-    return a.instance == std::get<InstanceGone>(other).instance;
-  }
-  bool operator()(const TaskAssigned& a) const {
-    const auto& b = std::get<TaskAssigned>(other);
-    return a.task == b.task && a.to == b.to && a.cause == b.cause;
-  }
-  bool operator()(const TaskUnassigned& a) const {
-    const auto& b = std::get<TaskUnassigned>(other);
-    return a.task == b.task && a.cause == b.cause;
-  }
-  bool operator()(const StartIssued& a) const {
-    const auto& b = std::get<StartIssued>(other);
-    return a.task == b.task && a.instance == b.instance && a.attempt == b.attempt;
-  }
-  bool operator()(const TaskStarted& a) const {
-    const auto& b = std::get<TaskStarted>(other);
-    return a.task == b.task && a.attempt == b.attempt && a.fetch == b.fetch && a.build == b.build;
-  }
-  bool operator()(const StopIssued& a) const {
-    const auto& b = std::get<StopIssued>(other);
-    return a.task == b.task && a.attempt == b.attempt;
-  }
-  bool operator()(const TaskLeft& a) const {
-    const auto& b = std::get<TaskLeft>(other);
-    return a.task == b.task && a.attempt == b.attempt && a.upload == b.upload;
-  }
-  bool operator()(const TaskFinished& a) const {
-    const auto& b = std::get<TaskFinished>(other);
-    return a.task == b.task && a.attempt == b.attempt;
-  }
-  bool operator()(const TaskFailed& a) const {
-    const auto& b = std::get<TaskFailed>(other);
-    return a.task == b.task && a.attempt == b.attempt && a.reason == b.reason;
-  }
-  bool operator()(const JobFinished& a) const {
-    const auto& b = std::get<JobFinished>(other);
-    return a.job == b.job && a.outcome == b.outcome && a.mean_throughput == b.mean_throughput &&
-           a.throughput_samples == b.throughput_samples;
-  }
-};
-
 RC_GTEST_PROP(EventJsonProperty, every_event_reads_back_as_it_was, ()) {
   for (std::size_t kind = 0; kind < std::variant_size_v<EventBody>; ++kind) {
-    const Event event{Instant{gen::duration()}, gen::body(kind)};
+    const Event event{Instant{test::arbitrary::duration()}, test::arbitrary::body(kind)};
     const std::string text = to_json(event);
     RC_ASSERT(text.find('\n') == text.size() - 1);
     const auto again = event_from_json(text, two_types());
     if (!again) RC_FAIL(text + again.error().message);
     RC_ASSERT(again.value().at == event.at);
     RC_ASSERT(again.value().body.index() == kind);
-    RC_ASSERT(std::visit(Same{again.value().body}, event.body));
+    RC_ASSERT(test::same(event.body, again.value().body));
     RC_ASSERT(to_json(again.value()) == text);
   }
 }
 
 RC_GTEST_PROP(EventJsonProperty, a_damaged_line_is_an_error_or_an_event_but_never_worse, ()) {
-  std::string text = to_json({Instant{gen::duration()}, gen::body(*rc::gen::inRange(0, 20))});
+  std::string text = to_json(
+      {Instant{test::arbitrary::duration()},
+       test::arbitrary::body(*rc::gen::inRange<std::size_t>(0, std::variant_size_v<EventBody>))});
   const auto place = *rc::gen::inRange<std::size_t>(0, text.size());
   if (*rc::gen::arbitrary<bool>()) {
     text.resize(place);

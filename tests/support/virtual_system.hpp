@@ -52,37 +52,48 @@ inline std::ostream& operator<<(std::ostream& out, const Heard& heard) {
 
 /// Stands in for a master: writes down what it is told.
 inline MasterActor spawn_listening_master(VirtualSystem& system, std::vector<Heard>& heard,
-                                          std::vector<WorkerActor>* workers = nullptr) {
+                                          std::vector<WorkerActor>* workers = nullptr,
+                                          std::vector<CloudReport>* reports = nullptr) {
   const auto note = [&system, &heard](const std::string& what) {
     heard.push_back({to_seconds(system.time().now()), what});
   };
-  return system.actors().spawn([note, workers](MasterActor::pointer) -> MasterActor::behavior_type {
-    return {
-        [](accept_atom, const Job& job, const JobListener&) { return job.id; },
-        [](cancel_atom, JobId) {},
-        [note, workers](hello_atom, InstanceId id, const WorkerActor& worker) {
-          note("hello " + std::to_string(id.value));
-          if (workers != nullptr) workers->push_back(worker);
-        },
-        [note](const WorkerReport& report) {
-          static constexpr const char* kKinds[] = {"started", "left", "finished", "failed"};
-          note(std::string(kKinds[static_cast<int>(report.kind)]) + " " +
-               std::to_string(report.task.value));
-        },
-        [note](const SampleAnswer& answer) {
-          note("samples " + std::to_string(answer.samples.size()) + " at " +
-               std::to_string(static_cast<double>(answer.samples.at(0).scaled) /
-                              TaskThroughput::kOne));
-        },
-        [note](const CloudReport& report) {
-          static constexpr const char* kKinds[] = {"up", "refused", "gone"};
-          note(std::string(kKinds[static_cast<int>(report.kind)]) + " " +
-               std::to_string(report.instance.value));
-        },
-        [](load_atom) { return LoadReport{}; },
-        [](const Wakeup& wakeup) { wakeup.run(); },
-    };
-  });
+  return system.actors().spawn(
+      [note, workers, reports](MasterActor::pointer) -> MasterActor::behavior_type {
+        return {
+            [](accept_atom, const Job& job, const JobListener&) { return job.id; },
+            [](hand_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
+            [](cancel_atom, JobId) {},
+            [](hold_atom, JobId id, bool) { return id; },
+            [](drain_atom, InstanceId id) { return id; },
+            [note, workers](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {
+              note("hello " + std::to_string(hello.instance.value));
+              if (workers != nullptr) workers->push_back(worker);
+            },
+            [note](const WorkerReport& report) {
+              static constexpr const char* kKinds[] = {"started", "left", "finished", "failed",
+                                                       "taken"};
+              note(std::string(kKinds[static_cast<int>(report.kind)]) + " " +
+                   std::to_string(report.task.value));
+            },
+            [note](const SampleAnswer& answer) {
+              note("samples " + std::to_string(answer.samples.size()) + " at " +
+                   std::to_string(static_cast<double>(answer.samples.at(0).scaled) /
+                                  TaskThroughput::kOne));
+            },
+            [](const LogAnswer&) {},
+            [note, reports](const CloudReport& report) {
+              static constexpr const char* kKinds[] = {"up", "refused", "gone", "notice"};
+              if (reports != nullptr) reports->push_back(report);
+              note(std::string(kKinds[static_cast<int>(report.kind)]) + " " +
+                   std::to_string(report.instance.value));
+            },
+            [](load_atom) { return LoadReport{}; },
+            [](plan_atom, const Job&) { return std::string{}; },
+            [](const Query&) { return std::string{}; },
+            [](const LogRequest&) { return LogAnswer{}; },
+            [](const Wakeup& wakeup) { wakeup.run(); },
+        };
+      });
 }
 
 }  // namespace muster::test

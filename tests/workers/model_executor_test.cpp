@@ -34,9 +34,11 @@ class ModelExecutorTest : public ::testing::Test {
     };
     host.post = [](const std::function<void()>& step) { step(); };
     host.started = [this](TaskId task, Attempt, Duration, Duration) { note("started", task); };
-    host.left = [this](TaskId task, Attempt, Duration) { note("left", task); };
-    host.finished = [this](TaskId task, Attempt) { note("finished", task); };
-    host.failed = [this](TaskId task, Attempt, const std::string&) { note("failed", task); };
+    host.left = [this](TaskId task, Attempt, Duration, const ExecutionEnd&) { note("left", task); };
+    host.finished = [this](TaskId task, Attempt, const ExecutionEnd&) { note("finished", task); };
+    host.failed = [this](TaskId task, Attempt, const std::string&, const ExecutionEnd&) {
+      note("failed", task);
+    };
     executor_ = std::make_unique<ModelExecutor>(InstanceId{0}, TypeId{0}, host, model_);
   }
 

@@ -20,11 +20,11 @@ class TimedExecutor : public Executor {
     running_[task] = attempt;
     host_.started(task, attempt, {}, {});
     host_.at(host_.now() + std::chrono::seconds{10}, [this, task, attempt] {
-      if (running_.erase(task) > 0) host_.finished(task, attempt);
+      if (running_.erase(task) > 0) host_.finished(task, attempt, {});
     });
   }
   void stop(TaskId task, Attempt attempt) override {
-    if (running_.erase(task) > 0) host_.left(task, attempt, {});
+    if (running_.erase(task) > 0) host_.left(task, attempt, {}, {});
   }
   std::vector<ExecutionThroughput> sample() override {
     std::vector<ExecutionThroughput> all;

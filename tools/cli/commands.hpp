@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace muster::cli {
 
@@ -14,5 +16,31 @@ void add_policies(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_convert(CLI::App& app, int& exit_code);
 void add_config_keys(CLI::App& app, int& exit_code);
+void add_store(CLI::App& app, int& exit_code);
+void add_pki(CLI::App& app, int& exit_code);
+void add_node(CLI::App& app, int& exit_code);
+/// `up`, `down` and what they need.
+void add_local_cluster(CLI::App& app, int& exit_code);
+void add_worker(CLI::App& app, int& exit_code);
+/// Hidden: what supervises one attempt.
+void add_shim(CLI::App& app, int& exit_code);
+void add_progress(CLI::App& app, int& exit_code);
+
+/// `muster submit`; `words`: the command that stood behind "--".
+void add_submit(CLI::App& app, int& exit_code, const std::vector<std::string>& words);
+/// `muster plan`; likewise.
+void add_plan(CLI::App& app, int& exit_code, const std::vector<std::string>& words);
+/// `muster jobs` and `muster job`.
+void add_jobs(CLI::App& app, int& exit_code);
+/// `muster cancel`, `hold` and `release`.
+void add_job_orders(CLI::App& app, int& exit_code);
+/// `muster logs`.
+void add_logs(CLI::App& app, int& exit_code);
+/// `muster status`, `instances`, `nodes` and `cost`.
+void add_cluster_views(CLI::App& app, int& exit_code);
+/// `muster drain` and `interrupt`.
+void add_instance_orders(CLI::App& app, int& exit_code);
+/// `muster completion`, for all commands that are there when it is called.
+void add_completion(CLI::App& app, int& exit_code);
 
 }  // namespace muster::cli

@@ -2,7 +2,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "config/cluster_config.hpp"
 #include "config/config_keys.hpp"
 #include "schedulers/registry.hpp"
 #include "tools/cli/commands.hpp"
@@ -13,6 +15,7 @@ namespace {
 
 struct Flags {
   std::string json;
+  bool cluster = false;  ///< lists the keys of a cluster file
 };
 
 int list(const Flags& flags, const nlohmann::ordered_json& document, const std::string& text) {
@@ -42,15 +45,16 @@ int list_policies(const Flags& flags) {
 }
 
 int list_keys(const Flags& flags) {
+  const std::vector<KeyInfo> known = flags.cluster ? cluster_config_keys() : known_config_keys();
   auto keys = nlohmann::ordered_json::array();
-  for (const KeyInfo& key : known_config_keys()) {
+  for (const KeyInfo& key : known) {
     keys.push_back({{"key", key.key},
                     {"type", key.type},
                     {"default", key.default_value},
                     {"range", key.range},
                     {"meaning", key.meaning}});
   }
-  return list(flags, {{"keys", keys}}, describe_config());
+  return list(flags, {{"keys", keys}}, describe_keys(known));
 }
 
 }  // namespace
@@ -65,6 +69,7 @@ void add_policies(CLI::App& app, int& exit_code) {
 void add_config_keys(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand("config-keys", "List the keys of a replay config");
+  command->add_flag("--cluster", flags->cluster, "list the keys of a cluster file instead");
   command->add_option("--json", flags->json, "write the list as JSON; - for standard output");
   command->callback([flags, &exit_code] { exit_code = list_keys(*flags); });
 }

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "actors/cloud/actor_machines.hpp"
 #include "actors/cloud/loopback.hpp"
 #include "actors/virtual_time.hpp"
 #include "storage/event_log.hpp"
@@ -51,7 +52,7 @@ class Simulation {
     group.seed = setup.seed;
     group.stopwatch = setup.stopwatch;
     group.times = &times_;
-    group_ = spawn_group(system_, std::move(group));
+    group_ = spawn_group(system_, std::move(group), site_book_);
     user_ = system_.spawn<User>(UserSetup{setup.workload, group_.site, time_.epoch(),
                                           config.master.accept_timeout * 2,
                                           config.world.job_delay_scale, &board_});
@@ -65,6 +66,7 @@ class Simulation {
       caf::anon_send_exit(a, caf::exit_reason::kill);
     }
     time_.drop_timers();
+    machines_.clear();
     system_.await_actors_before_shutdown(false);
   }
   Simulation(const Simulation&) = delete;
@@ -95,16 +97,19 @@ class Simulation {
     loopback.catalog = setup_.catalog;
     loopback.epoch = time_.epoch();
     loopback.quantum = setup_.config->world.quantum;
-    loopback.max_instances = setup_.config->cloud.max_instances;
+    loopback.limits.instances = setup_.config->cloud.max_instances;
+    loopback.book = &cloud_book_;
+    loopback.machines = &machines_;
     loopback.bill = &bill_;
-    loopback.launch_worker = [this](InstanceId id, TypeId type, const MasterActor& master) {
-      WorkerSetup worker{id, type, (*setup_.catalog)[type].capacity, master, time_.epoch(), {}};
-      worker.make_executor = [this](InstanceId on, TypeId of, ExecutorHost host) {
-        return std::make_unique<ModelExecutor>(on, of, std::move(host), *world_);
-      };
-      return system_.spawn<Worker>(std::move(worker));
-    };
     return loopback;
+  }
+
+  WorkerActor launch_worker(InstanceId id, TypeId type, const MasterActor& master) {
+    WorkerSetup worker{id, type, (*setup_.catalog)[type].capacity, master, time_.epoch(), {}};
+    worker.make_executor = [this](InstanceId on, TypeId of, ExecutorHost host) {
+      return std::make_unique<ModelExecutor>(on, of, std::move(host), *world_);
+    };
+    return system_.spawn<Worker>(std::move(worker));
   }
 
   void wake_world_at(Instant when) {
@@ -133,6 +138,8 @@ class Simulation {
   caf::actor_system system_;
   VirtualTime& time_;
   MemoryJournal journal_;
+  ForgetfulSiteBook site_book_;
+  ForgetfulCloudBook cloud_book_;
   CloudBill bill_;
   DecisionTimes times_;
   Board board_;
@@ -140,6 +147,9 @@ class Simulation {
   std::size_t over_before_ = 0;
   WorldHandle waker_;
   std::unique_ptr<World> world_;
+  ActorMachines machines_{[this](InstanceId id, TypeId type, const MasterActor& master) {
+    return launch_worker(id, type, master);
+  }};
   CloudActor cloud_, cloud_link_;
   Group group_;
   UserHandle user_;

@@ -1,6 +1,11 @@
 # Makes a C++ file of text files: cmake -DOUT=FILE -DFILES=name=path;... -P embed.cmake
-# Each becomes `extern const std::string_view NAME` in muster::report::assets.
-set(text "#include \"tools/report/assets.hpp\"\n\nnamespace muster::report::assets {\n\n")
+# Each becomes `extern const std::string_view NAME` in muster::report::assets, or in -DNAMESPACE=...
+# with the header -DHEADER=...
+if(NOT DEFINED NAMESPACE)
+  set(NAMESPACE muster::report::assets)
+  set(HEADER tools/report/assets.hpp)
+endif()
+set(text "#include \"${HEADER}\"\n\nnamespace ${NAMESPACE} {\n\n")
 foreach(entry IN LISTS FILES)
   string(REGEX MATCH "^[^=]+" name "${entry}")
   string(REGEX REPLACE "^[^=]+=" "" path "${entry}")
@@ -11,5 +16,5 @@ foreach(entry IN LISTS FILES)
   endif()
   string(APPEND text "const std::string_view ${name} = R\"embedded(${content})embedded\";\n\n")
 endforeach()
-string(APPEND text "}  // namespace muster::report::assets\n")
+string(APPEND text "}  // namespace ${NAMESPACE}\n")
 file(WRITE "${OUT}" "${text}")

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <map>
+#include <utility>
+
+#include "actors/cloud/machine_host.hpp"
+
+namespace muster {
+
+/// Starts the worker of a machine that is nothing but an actor.
+using WorkerLauncher = std::function<WorkerActor(InstanceId, TypeId, const MasterActor&)>;
+
+/// Machines that are worker actors of this process: for replay.
+class ActorMachines final : public MachineHost {
+ public:
+  explicit ActorMachines(WorkerLauncher launch) : launch_(std::move(launch)) {}
+
+  Expected<std::string, MachineError> boot(const MachineOrder& order) override {
+    WorkerActor& worker = workers_[order.instance];
+    if (!worker) worker = launch_(order.instance, order.type_id, order.master);
+    return std::string("actor");
+  }
+  bool halt(InstanceId instance, const std::string&, Duration, std::function<void()>) override {
+    const auto found = workers_.find(instance);
+    if (found == workers_.end()) return true;
+    caf::anon_send_exit(found->second, caf::exit_reason::user_shutdown);
+    workers_.erase(found);
+    return true;
+  }
+  bool adopt(const RentedRecord& record) override { return workers_.contains(record.instance); }
+
+  /// Lets go of the workers; they end when nobody else holds them.
+  void clear() { workers_.clear(); }
+
+ private:
+  WorkerLauncher launch_;
+  std::map<InstanceId, WorkerActor> workers_;
+};
+
+}  // namespace muster

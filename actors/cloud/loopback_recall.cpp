@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "actors/cloud/loopback.hpp"
+
+// How a loopback cloud goes on where an earlier one ended, and what it answers.
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kShownUnlessAsked = 1000;
+
+}  // namespace
+
+void LoopbackCloud::recall() {
+  std::set<InstanceId> on_record;
+  for (RentedRecord& record : setup_.book->recall()) {
+    const InstanceId id = record.instance;
+    if (record.up_at) ++setup_.bill->launched;
+    if (record.refused) ++setup_.bill->refused;
+    if (record.refused || record.gone_at) {
+      setup_.bill->total += charge_of(record, record.gone_at.value_or(now()));
+      remember(std::move(record));
+      continue;
+    }
+    on_record.insert(id);
+    const std::optional<TypeId> type = setup_.catalog->find(record.type);
+    rented_[id] = {std::move(record), type, {}};
+  }
+  setup_.bill->rented = rented_.size();
+  setup_.machines->keep_only(on_record);
+  for (const InstanceId id : on_record) resume(rented_.at(id));
+}
+
+/// Goes on with an instance where the last cloud ended. It may be over afterwards.
+void LoopbackCloud::resume(Rented& rented) {
+  const RentedRecord& record = rented.record;
+  const InstanceId id = record.instance;
+  if (record.ending) return halt(id);
+  const bool booted = !record.machine.empty();
+  if (booted ? !setup_.machines->adopt(record) : !rented.type) {
+    note("instance " + std::to_string(id.value) + " is lost: " +
+         (booted ? "its machine is not there any more"
+                 : "the catalog has no type '" + record.type + "' any more"));
+    return reclaim(id);
+  }
+  if (!record.up_at) {
+    return at(record.ordered_at + scaled((*setup_.catalog)[*rented.type].acquire), Step::come_up,
+              id);
+  }
+  if (!booted) {
+    at(*record.up_at + scaled((*setup_.catalog)[*rented.type].setup), Step::boot, id);
+  }
+  if (record.notice) return at(*record.notice, Step::reclaim, id);
+  await_interruption(rented);
+}
+
+caf::result<std::string> LoopbackCloud::answer(const Query& query) {
+  if (query.what == "rented") return rented_json(query);
+  if (query.what == "load") return load_json();
+  return caf::make_error(ActorError::unknown,
+                         "a cloud is asked for 'rented' or 'load', not for '" + query.what + "'");
+}
+
+std::string LoopbackCloud::rented_json(const Query& query) const {
+  RentedAnswer answer;
+  answer.now = now();
+  answer.total = setup_.bill->total;
+  answer.launched = setup_.bill->launched;
+  const std::size_t limit = query.limit > 0 ? query.limit : kShownUnlessAsked;
+  for (const auto& [id, rented] : rented_) {
+    answer.total += charge_of(rented.record, answer.now);
+    if (answer.shown.size() < limit) answer.shown.push_back(&rented.record);
+  }
+  for (auto id = over_in_order_.rbegin();
+       id != over_in_order_.rend() && answer.shown.size() < limit; ++id) {
+    answer.shown.push_back(&over_.at(*id));
+  }
+  return to_json(answer);
+}
+
+std::string LoopbackCloud::load_json() const {
+  const nlohmann::ordered_json load = {{"instances", rented_.size()},
+                                       {"launched", setup_.bill->launched},
+                                       {"refused", setup_.bill->refused},
+                                       {"worker_restarts", restarts_},
+                                       {"trouble", trouble_}};
+  return load.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace muster

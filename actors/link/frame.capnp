@@ -1,0 +1,142 @@
+@0xae4b38e9a220a6c0;
+# What a master and its workers say to each other, one Frame a message (docs/worker-link.md).
+# Fields and kinds are only ever added. What an older program has to understand of a newer one stays
+# as it is in every major version: Version, Frame.hello.version, Frame.welcome.version and Refused.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("muster::link_wire");
+
+struct Version {
+  major @0 :UInt16;
+  minor @1 :UInt16;
+}
+
+struct Frame {
+  union {
+    # A kind that the reader does not know reads as a number beyond these.
+    heartbeat @0 :Void;
+    hello @1 :Hello;  # worker: first frame, and again when greeted
+    welcome @2 :Welcome;  # master: answer to the first hello
+    refused @3 :Refused;  # master: why the link ends
+    credit @4 :UInt32;  # so many more frames may be sent
+    report @5 :Report;
+    samples @6 :Samples;
+    log @7 :Log;
+    start @8 :StartOrder;
+    stop @9 :AttemptName;
+    settled @10 :AttemptName;
+    greet @11 :Void;
+    sample @12 :UInt64;  # number of the asking
+    logRequest @13 :LogRequest;
+  }
+}
+
+struct Hello {
+  version @0 :Version;
+  credits @1 :UInt32;  # frames that the master may send before it is granted more
+  instance @2 :UInt64;
+  capacity @3 :List(Float64);  # Resources, in the order of kResourceKinds
+  limits @4 :Text;
+  known @5 :List(Report);
+  number @6 :UInt64;
+}
+
+struct Welcome {
+  version @0 :Version;
+  credits @1 :UInt32;
+}
+
+struct Refused {
+  version @0 :Version;
+  reason @1 :Text;
+}
+
+struct AttemptName {
+  task @0 :UInt64;
+  attempt @1 :UInt32;
+}
+
+struct Report {
+  instance @0 :UInt64;
+  task @1 :UInt64;
+  attempt @2 :UInt32;
+  kind @3 :UInt8;  # WorkerReportKind
+  exitCode @4 :Int32;
+  fetchNs @5 :Int64;
+  buildNs @6 :Int64;
+  uploadNs @7 :Int64;
+  reason @8 :Text;
+  outTail @9 :Data;  # what programs write is bytes, not text
+  errTail @10 :Data;
+}
+
+struct Samples {
+  instance @0 :UInt64;
+  asking @1 :UInt64;
+  samples @2 :List(Sample);
+
+  struct Sample {
+    task @0 :UInt64;
+    attempt @1 :UInt32;
+    scaled @2 :UInt64;  # parts per 2^32
+  }
+}
+
+struct Log {
+  instance @0 :UInt64;
+  number @1 :UInt64;
+  offset @2 :UInt64;
+  text @3 :Data;
+  moreMayCome @4 :Bool;
+}
+
+struct LogRequest {
+  number @0 :UInt64;
+  task @1 :UInt64;
+  attempt @2 :UInt32;
+  errorStream @3 :Bool;
+  offset @4 :UInt64;
+  maxBytes @5 :UInt32;
+}
+
+struct StartOrder {
+  job @0 :UInt64;
+  task @1 :TaskSpec;
+  attempt @2 :UInt32;
+  granted @3 :List(Float64);
+  program @4 :Program;
+  taskCount @5 :UInt32;
+  workloadClass @6 :Text;
+}
+
+struct TaskSpec {
+  id @0 :UInt64;
+  demands @1 :List(FamilyDemand);
+  image @2 :Text;
+  fetchNs @3 :Int64;
+  buildNs @4 :Int64;
+  initNs @5 :Int64;
+  stopNs @6 :Int64;
+  uploadNs @7 :Int64;
+  arrayIndex @8 :UInt32;
+}
+
+struct FamilyDemand {
+  family @0 :Text;
+  amount @1 :List(Float64);
+  speed @2 :Float64;
+}
+
+struct Program {
+  argv @0 :List(Data);
+  env @1 :List(Variable);
+  workDir @2 :Text;
+  timeLimitNs @3 :Int64;
+  stopGraceNs @4 :Int64;
+  aloneProgressS @5 :Float64;
+
+  struct Variable {
+    name @0 :Text;
+    value @1 :Data;
+  }
+}

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "actors/link/frame.hpp"
+#include "actors/link/tls.hpp"
+#include "actors/messages.hpp"
+#include "model/expected.hpp"
+
+// Messages of the worker and the master actor as frames and back. A frame that would be longer than
+// `max_bytes` is given up (empty) after what may be cut has been cut. What is read is checked
+// whole: numbers finite and in range, kinds known, texts no longer than the bounds below.
+
+namespace muster {
+
+inline constexpr std::size_t kMaxReasonBytes = 4096;
+inline constexpr std::size_t kMaxLimitsBytes = 1024;
+inline constexpr std::size_t kMaxTailBytes = 65'536;  ///< of each stream in a report
+inline constexpr std::size_t kMaxLogBytes = 524'288;  ///< of one log answer
+inline constexpr std::size_t kMaxKnownReports = 65'536;
+inline constexpr std::size_t kMaxSamples = 65'536;
+inline constexpr double kMaxAmount = 1e12;  ///< of any resource
+inline constexpr Duration kMaxSpan = from_seconds(100.0 * 365 * 86400);
+
+// --- what a worker says ------------------------------------------------------------------------
+
+/// Tails are cut, in the end away, so that every report fits: a report that is not there would mean
+/// that the attempt is not there.
+FrameBytes hello_frame(const WorkerHello& hello, std::uint32_t credits, std::size_t max_bytes);
+FrameBytes report_frame(const WorkerReport& report, std::size_t max_bytes);
+FrameBytes samples_frame(const SampleAnswer& answer, std::size_t max_bytes);
+FrameBytes log_frame(const LogAnswer& answer, std::size_t max_bytes);
+
+/// What the frames say; `malformed` with the reason when it cannot be so.
+Expected<WorkerHello, LinkError> read_hello(link_wire::Hello::Reader frame);
+Expected<WorkerReport, LinkError> read_report(link_wire::Report::Reader frame);
+Expected<SampleAnswer, LinkError> read_samples(link_wire::Samples::Reader frame);
+Expected<LogAnswer, LinkError> read_log(link_wire::Log::Reader frame);
+
+// --- what a master says ------------------------------------------------------------------------
+
+/// Of these only a start order can be too long.
+FrameBytes start_frame(const StartOrder& order, std::size_t max_bytes);
+FrameBytes stop_frame(TaskId task, Attempt attempt);
+FrameBytes settled_frame(TaskId task, Attempt attempt);
+FrameBytes greet_frame();
+FrameBytes sample_frame(std::uint64_t asking);
+FrameBytes log_request_frame(const LogRequest& request);
+
+/// What the frames say; `malformed` with the reason when it cannot be so.
+Expected<StartOrder, LinkError> read_start(link_wire::StartOrder::Reader frame);
+Expected<LogRequest, LinkError> read_log_request(link_wire::LogRequest::Reader frame);
+/// A stop or a settled.
+struct AttemptName {
+  TaskId task;
+  Attempt attempt = 0;
+};
+Expected<AttemptName, LinkError> read_attempt(link_wire::AttemptName::Reader frame);
+
+}  // namespace muster

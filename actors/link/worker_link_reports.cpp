@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <utility>
+
+#include "actors/link/worker_link_codec.hpp"
+#include "actors/link/worker_link_values.hpp"
+
+// What a worker says.
+
+namespace muster {
+namespace {
+
+using link_values::malformed;
+
+/// What a tail is cut to, one after the other, until the frame fits.
+constexpr std::array<std::size_t, 5> kTailSteps = {kMaxTailBytes, 16'384, 4096, 512, 0};
+/// A log answer or report is this much longer than its text at most.
+constexpr std::size_t kFrameRoomBytes = 512;
+
+std::string_view last_of(std::string_view text, std::size_t bytes) {
+  return text.substr(text.size() - std::min(text.size(), bytes));
+}
+
+void put(link_wire::Report::Builder frame, const WorkerReport& report, std::size_t tail_bytes) {
+  frame.setInstance(report.instance.value);
+  frame.setTask(report.task.value);
+  frame.setAttempt(report.attempt);
+  frame.setKind(static_cast<std::uint8_t>(report.kind));
+  frame.setExitCode(report.exit_code);
+  frame.setFetchNs(report.fetch.count());
+  frame.setBuildNs(report.build.count());
+  frame.setUploadNs(report.upload.count());
+  const std::size_t reason_bytes = std::min(kMaxReasonBytes, tail_bytes + kFrameRoomBytes / 2);
+  frame.setReason(link_values::text(clean_text(report.reason, reason_bytes)));
+  frame.setOutTail(link_values::data(last_of(report.out_tail, tail_bytes)));
+  frame.setErrTail(link_values::data(last_of(report.err_tail, tail_bytes)));
+}
+
+std::string kind_problem(const WorkerReport& report, std::uint8_t kind) {
+  if (kind > static_cast<std::uint8_t>(WorkerReportKind::taken)) {
+    return "a report of kind " + std::to_string(kind);
+  }
+  if (report.reason.size() > kMaxReasonBytes) return "a reason that is too long";
+  if (report.out_tail.size() > kMaxTailBytes || report.err_tail.size() > kMaxTailBytes) {
+    return "a tail of more than " + std::to_string(kMaxTailBytes) + " bytes";
+  }
+  return {};
+}
+
+}  // namespace
+
+FrameBytes hello_frame(const WorkerHello& hello, std::uint32_t credits, std::size_t max_bytes) {
+  if (hello.known.size() > kMaxKnownReports) return {};
+  for (const std::size_t tail_bytes : kTailSteps) {
+    auto fill = [&](link_wire::Frame::Builder frame) {
+      auto wire = frame.initHello();
+      wire.initVersion().setMajor(kLinkMajor);
+      wire.getVersion().setMinor(kLinkMinor);
+      wire.setCredits(credits);
+      wire.setInstance(hello.instance.value);
+      wire.setNumber(hello.number);
+      link_values::put(wire.initCapacity(kResourceKinds), hello.capacity);
+      wire.setLimits(link_values::text(clean_text(hello.limits, kMaxLimitsBytes)));
+      auto known = wire.initKnown(static_cast<unsigned>(hello.known.size()));
+      for (unsigned i = 0; i < known.size(); ++i) put(known[i], hello.known[i], tail_bytes);
+    };
+    if (FrameBytes bytes = make_frame(fill, max_bytes); !bytes.empty()) return bytes;
+  }
+  return {};
+}
+
+FrameBytes report_frame(const WorkerReport& report, std::size_t max_bytes) {
+  for (const std::size_t tail_bytes : kTailSteps) {
+    auto fill = [&](link_wire::Frame::Builder frame) {
+      put(frame.initReport(), report, tail_bytes);
+    };
+    if (FrameBytes bytes = make_frame(fill, max_bytes); !bytes.empty()) return bytes;
+  }
+  return {};
+}
+
+FrameBytes samples_frame(const SampleAnswer& answer, std::size_t max_bytes) {
+  if (answer.samples.size() > kMaxSamples) return {};
+  return make_frame(
+      [&](link_wire::Frame::Builder frame) {
+        auto wire = frame.initSamples();
+        wire.setInstance(answer.instance.value);
+        wire.setAsking(answer.asking);
+        auto samples = wire.initSamples(static_cast<unsigned>(answer.samples.size()));
+        for (unsigned i = 0; i < samples.size(); ++i) {
+          samples[i].setTask(answer.samples[i].task.value);
+          samples[i].setAttempt(answer.samples[i].attempt);
+          samples[i].setScaled(answer.samples[i].scaled);
+        }
+      },
+      max_bytes);
+}
+
+FrameBytes log_frame(const LogAnswer& answer, std::size_t max_bytes) {
+  const std::size_t room = max_bytes - std::min(max_bytes, kFrameRoomBytes);
+  const std::string_view text = answer.text;
+  const std::string_view part = text.substr(0, std::min({text.size(), room, kMaxLogBytes}));
+  return make_frame(
+      [&](link_wire::Frame::Builder frame) {
+        auto wire = frame.initLog();
+        wire.setInstance(answer.instance.value);
+        wire.setNumber(answer.number);
+        wire.setOffset(answer.offset);
+        wire.setText(link_values::data(part));
+        wire.setMoreMayCome(answer.more_may_come || part.size() < text.size());
+      },
+      max_bytes);
+}
+
+Expected<WorkerReport, LinkError> read_report(link_wire::Report::Reader frame) {
+  if (auto problem = link_values::attempt_problem(frame.getTask(), frame.getAttempt());
+      !problem.empty()) {
+    return malformed("a report about " + problem);
+  }
+  WorkerReport report;
+  report.instance = InstanceId{frame.getInstance()};
+  report.task = TaskId{frame.getTask()};
+  report.attempt = frame.getAttempt();
+  report.exit_code = frame.getExitCode();
+  report.reason = clean_text(link_values::view(frame.getReason()), kMaxReasonBytes);
+  report.out_tail = link_values::bytes(frame.getOutTail());
+  report.err_tail = link_values::bytes(frame.getErrTail());
+  if (auto problem = kind_problem(report, frame.getKind()); !problem.empty()) {
+    return malformed(problem);
+  }
+  report.kind = static_cast<WorkerReportKind>(frame.getKind());
+  const auto fetch = link_values::read_span(frame.getFetchNs(), "a fetch");
+  if (!fetch) return fetch.error();
+  const auto build = link_values::read_span(frame.getBuildNs(), "a build");
+  if (!build) return build.error();
+  const auto upload = link_values::read_span(frame.getUploadNs(), "an upload");
+  if (!upload) return upload.error();
+  report.fetch = fetch.value();
+  report.build = build.value();
+  report.upload = upload.value();
+  return report;
+}
+
+Expected<WorkerHello, LinkError> read_hello(link_wire::Hello::Reader frame) {
+  WorkerHello hello;
+  hello.instance = InstanceId{frame.getInstance()};
+  if (!hello.instance.valid()) return malformed("a hello of no instance");
+  hello.number = frame.getNumber();
+  const auto capacity = link_values::read_resources(frame.getCapacity(), "a capacity");
+  if (!capacity) return capacity.error();
+  hello.capacity = capacity.value();
+  hello.limits = clean_text(link_values::view(frame.getLimits()), kMaxLimitsBytes);
+  const auto known = frame.getKnown();
+  if (known.size() > kMaxKnownReports) {
+    return malformed("a hello with " + std::to_string(known.size()) + " reports");
+  }
+  for (const auto entry : known) {
+    auto report = read_report(entry);
+    if (!report) return report.error();
+    if (report->instance != hello.instance) {
+      return malformed("a hello with a report for instance " +
+                       std::to_string(report->instance.value));
+    }
+    hello.known.push_back(std::move(report).value());
+  }
+  return hello;
+}
+
+Expected<SampleAnswer, LinkError> read_samples(link_wire::Samples::Reader frame) {
+  SampleAnswer answer{InstanceId{frame.getInstance()}, frame.getAsking(), {}};
+  const auto samples = frame.getSamples();
+  if (samples.size() > kMaxSamples) {
+    return malformed(std::to_string(samples.size()) + " samples in one answer");
+  }
+  for (const auto sample : samples) {
+    if (auto problem = link_values::attempt_problem(sample.getTask(), sample.getAttempt());
+        !problem.empty()) {
+      return malformed("a sample of " + problem);
+    }
+    if (static_cast<double>(sample.getScaled()) > TaskThroughput::kOne) {
+      return malformed("a throughput above 1");
+    }
+    answer.samples.push_back({TaskId{sample.getTask()}, sample.getAttempt(), sample.getScaled()});
+  }
+  return answer;
+}
+
+Expected<LogAnswer, LinkError> read_log(link_wire::Log::Reader frame) {
+  LogAnswer answer;
+  answer.instance = InstanceId{frame.getInstance()};
+  answer.number = frame.getNumber();
+  answer.offset = frame.getOffset();
+  answer.more_may_come = frame.getMoreMayCome();
+  if (frame.getText().size() > kMaxLogBytes) {
+    return malformed("a log answer of " + std::to_string(frame.getText().size()) + " bytes");
+  }
+  answer.text = link_values::bytes(frame.getText());
+  return answer;
+}
+
+}  // namespace muster

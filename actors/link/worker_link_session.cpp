@@ -1,0 +1,210 @@
+#include "actors/link/worker_link_session.hpp"
+
+#include <algorithm>
+
+#include "actors/link/worker_link_codec.hpp"
+
+namespace muster {
+
+void AskedQuestions::asked_for_log(std::uint64_t number, std::uint32_t max_bytes) {
+  const std::lock_guard lock(mutex_);
+  if (logs_.size() == kMaxOpen) logs_.pop_front();
+  logs_.emplace_back(number, max_bytes);
+}
+
+void AskedQuestions::asked_for_samples(std::uint64_t asking) {
+  const std::lock_guard lock(mutex_);
+  if (askings_.size() == kMaxOpen) askings_.pop_front();
+  askings_.push_back(asking);
+}
+
+bool AskedQuestions::answers(const LogAnswer& answer) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(logs_.begin(), logs_.end(), [&](const auto& open) {
+    return open.first == answer.number && answer.text.size() <= open.second;
+  });
+  if (found == logs_.end()) return false;
+  logs_.erase(found);
+  return true;
+}
+
+bool AskedQuestions::answers(const SampleAnswer& answer) const {
+  const std::lock_guard lock(mutex_);
+  return std::find(askings_.begin(), askings_.end(), answer.asking) != askings_.end();
+}
+
+WorkerProxy::WorkerProxy(caf::actor_config& config, Setup setup)
+    : WorkerActor::base(config), setup_(std::move(setup)) {
+  set_down_handler([this](const caf::down_msg&) { quit(); });
+  monitor(setup_.master);
+}
+
+void WorkerProxy::on_exit() {
+  setup_.connection->end("the master has let go of the worker");
+  setup_.connection = nullptr;
+  setup_.master = nullptr;
+}
+
+WorkerActor::behavior_type WorkerProxy::make_behavior() {
+  return {
+      [this](start_atom, const StartOrder& order) { start(order); },
+      [this](stop_atom, TaskId task, Attempt attempt) {
+        setup_.connection->send(stop_frame(task, attempt));
+      },
+      [this](settled_atom, TaskId task, Attempt attempt) {
+        setup_.connection->send(settled_frame(task, attempt));
+      },
+      [this](greet_atom) { setup_.connection->send(greet_frame()); },
+      [this](sample_atom, std::uint64_t asking) {
+        setup_.asked->asked_for_samples(asking);
+        setup_.connection->send(sample_frame(asking));
+      },
+      [this](const LogRequest& request) {
+        setup_.asked->asked_for_log(request.number, request.max_bytes);
+        setup_.connection->send(log_request_frame(request));
+      },
+      [](const Wakeup& wakeup) { wakeup.run(); },
+  };
+}
+
+void WorkerProxy::start(const StartOrder& order) {
+  FrameBytes frame = start_frame(order, setup_.max_frame_bytes);
+  if (!frame.empty()) return setup_.connection->send(std::move(frame));
+  WorkerReport report;
+  report.instance = setup_.instance;
+  report.task = order.task.id;
+  report.attempt = order.attempt;
+  report.kind = WorkerReportKind::failed;
+  report.reason = "the order to start it is longer than the " +
+                  std::to_string(setup_.max_frame_bytes) +
+                  " bytes that the worker link takes: shorten its command or environment";
+  send(setup_.master, std::move(report));
+}
+
+WorkerSession::WorkerSession(Owner owner, std::shared_ptr<FrameConnection> connection)
+    : owner_(std::move(owner)), connection_(std::move(connection)) {}
+
+void WorkerSession::start() {
+  FrameHandlers handlers;
+  handlers.ready = [self = shared_from_this()](const std::string& peer) {
+    return self->ready(peer);
+  };
+  handlers.frame = [self = shared_from_this()](link_wire::Frame::Reader read) {
+    return self->frame(read);
+  };
+  handlers.fence = [master = owner_.master](std::function<void()> passed) {
+    caf::anon_send(master, Wakeup{std::move(passed)});
+  };
+  handlers.closed = [self = shared_from_this()](const std::string& reason) {
+    self->closed(reason);
+  };
+  connection_->start(LinkEnd::master, std::move(handlers));
+}
+
+WorkerSession::Problem WorkerSession::ready(const std::string& peer) {
+  peer_ = peer;
+  if (connection_->encrypted() && peer.empty()) return "no certificate that names an instance";
+  return std::nullopt;
+}
+
+WorkerSession::Problem WorkerSession::frame(link_wire::Frame::Reader frame) {
+  if (!proxy_ && !frame.isHello()) return "the first frame has to be a hello";
+  switch (frame.which()) {
+    case link_wire::Frame::HELLO:
+      return hello(frame.getHello());
+    case link_wire::Frame::REPORT:
+      return report(frame.getReport());
+    case link_wire::Frame::SAMPLES:
+      return samples(frame.getSamples());
+    case link_wire::Frame::LOG:
+      return log(frame.getLog());
+    case link_wire::Frame::WELCOME:
+    case link_wire::Frame::REFUSED:
+    case link_wire::Frame::START:
+    case link_wire::Frame::STOP:
+    case link_wire::Frame::SETTLED:
+    case link_wire::Frame::GREET:
+    case link_wire::Frame::SAMPLE:
+    case link_wire::Frame::LOG_REQUEST:
+      return "a frame that only a master sends";
+    default:  // of a newer minor version
+      ++owner_.counts->unknown;
+      return std::nullopt;
+  }
+}
+
+WorkerSession::Problem WorkerSession::other_instance(InstanceId named) const {
+  if (named == instance_) return std::nullopt;
+  return "the worker of instance " + std::to_string(instance_.value) +
+         " speaks in the name of instance " + std::to_string(named.value);
+}
+
+WorkerSession::Problem WorkerSession::hello(link_wire::Hello::Reader frame) {
+  if (!proxy_) return first_hello(frame);
+  auto read = read_hello(frame);
+  if (!read) return read.error().message;
+  if (auto problem = other_instance(read->instance)) return problem;
+  caf::anon_send(owner_.master, hello_atom_v, std::move(read).value(), proxy_);
+  return std::nullopt;
+}
+
+WorkerSession::Problem WorkerSession::first_hello(link_wire::Hello::Reader frame) {
+  const auto version = frame.getVersion();
+  if (version.getMajor() != kLinkMajor) {
+    return "a worker of another version: it speaks " + std::to_string(version.getMajor()) + "." +
+           std::to_string(version.getMinor()) + " and this master " + std::to_string(kLinkMajor) +
+           "." + std::to_string(kLinkMinor);
+  }
+  auto read = read_hello(frame);
+  if (!read) return read.error().message;
+  if (connection_->encrypted() && peer_ != certificate_name(read->instance)) {
+    return "the certificate of '" + peer_ + "' does not speak for instance " +
+           std::to_string(read->instance.value);
+  }
+  if (!connection_->met(frame.getCredits())) return "a hello that takes no frames, or too many";
+  instance_ = read->instance;
+  proxy_ = owner_.system->spawn<WorkerProxy>(WorkerProxy::Setup{
+      instance_, connection_, asked_, owner_.master, owner_.options->max_frame_bytes});
+  owner_.met(shared_from_this());
+  connection_->open(welcome_frame(owner_.options->credits));
+  caf::anon_send(owner_.master, hello_atom_v, std::move(read).value(), proxy_);
+  return std::nullopt;
+}
+
+WorkerSession::Problem WorkerSession::report(link_wire::Report::Reader frame) {
+  auto read = read_report(frame);
+  if (!read) return read.error().message;
+  if (auto problem = other_instance(read->instance)) return problem;
+  if (read->kind == WorkerReportKind::taken) return "'taken' outside a hello";
+  caf::anon_send(owner_.master, std::move(read).value());
+  return std::nullopt;
+}
+
+/// Passes on what answers a question of this link, in the name of its own instance only.
+template <class Answer>
+WorkerSession::Problem WorkerSession::pass_on(Expected<Answer, LinkError> read) {
+  if (!read) return read.error().message;
+  if (auto problem = other_instance(read->instance)) return problem;
+  if (asked_->answers(read.value())) {
+    caf::anon_send(owner_.master, std::move(read).value());
+  } else {
+    ++owner_.counts->unasked;
+  }
+  return std::nullopt;
+}
+
+WorkerSession::Problem WorkerSession::samples(link_wire::Samples::Reader frame) {
+  return pass_on(read_samples(frame));
+}
+
+WorkerSession::Problem WorkerSession::log(link_wire::Log::Reader frame) {
+  return pass_on(read_log(frame));
+}
+
+void WorkerSession::closed(const std::string& reason) {
+  if (proxy_) caf::anon_send_exit(proxy_, caf::exit_reason::remote_link_unreachable);
+  proxy_ = nullptr;
+  owner_.closed(shared_from_this(), reason);
+}
+
+}  // namespace muster

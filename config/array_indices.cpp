@@ -1,0 +1,80 @@
+#include "config/array_indices.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/job_request.hpp"
+#include "config/numbers.hpp"
+
+namespace muster {
+namespace {
+
+struct Range {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
+
+Failure<ArrayError> malformed(std::string message) {
+  return {ArrayError::malformed, std::move(message)};
+}
+
+Expected<Range, ArrayError> parse_range(std::string_view part) {
+  const std::size_t dash = part.find('-');
+  const std::string_view second = dash == std::string_view::npos ? part : part.substr(dash + 1);
+  const auto first = parse_whole(part.substr(0, dash));
+  const auto last = parse_whole(second);
+  if (!first || !last) {
+    return malformed(fmt::format("'{:.40}' is neither an index nor a range like 0-99", part));
+  }
+  if (*last > kMaxArrayIndex || *first > kMaxArrayIndex) {
+    return malformed(fmt::format("'{}' goes beyond the largest index, {}", part, kMaxArrayIndex));
+  }
+  if (*first > *last) return malformed(fmt::format("'{}' runs backwards", part));
+  return Range{*first, *last};
+}
+
+/// Adds the range's indices unless they are too many.
+bool add(const Range& range, std::vector<std::uint32_t>& indices) {
+  if (indices.size() + (range.last - range.first + 1) > kMaxTasksPerJob) return false;
+  for (std::uint64_t i = range.first; i <= range.last; ++i) {
+    indices.push_back(static_cast<std::uint32_t>(i));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string_view without_limit(std::string_view array) {
+  return array.substr(0, array.find('%'));
+}
+
+Expected<ArrayIndices, ArrayError> parse_array(std::string_view text) {
+  ArrayIndices array;
+  std::string_view rest = without_limit(text);
+  if (rest.size() < text.size()) {
+    const auto limit = parse_whole(text.substr(rest.size() + 1));
+    if (!limit || *limit == 0 || *limit > kMaxTasksPerJob) {
+      return malformed(fmt::format("behind '%' has to stand how many may run at once, from 1 to {}",
+                                   kMaxTasksPerJob));
+    }
+    array.max_running = static_cast<std::uint32_t>(*limit);
+  }
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    const auto range = parse_range(rest.substr(0, comma));
+    if (!range) return range.error();
+    if (!add(range.value(), array.indices)) {
+      return malformed(fmt::format("there are more than {} indices", kMaxTasksPerJob));
+    }
+    if (comma == std::string_view::npos) break;
+    rest = rest.substr(comma + 1);
+  }
+  std::vector<std::uint32_t> sorted = array.indices;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end()) return malformed(fmt::format("index {} is there twice", *twice));
+  return array;
+}
+
+}  // namespace muster

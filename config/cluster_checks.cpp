@@ -1,0 +1,170 @@
+#include "config/cluster_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace muster::config {
+namespace {
+
+constexpr std::array<const char*, 3> kEndpointKeys = {"address", "workers", "api"};
+
+const Endpoint* endpoint_of(const NodeConfig& node, std::string_view key) {
+  if (key == "address") return node.address.port == 0 ? nullptr : &node.address;
+  const std::optional<Endpoint>& endpoint = key == "workers" ? node.workers : node.api;
+  return endpoint ? &*endpoint : nullptr;
+}
+
+const std::string* name_of(const NodeConfig& node, std::string_view key) {
+  if (key == "name") return node.name.empty() ? nullptr : &node.name;
+  const std::optional<std::string>& name = key == "site" ? node.site : node.master;
+  return name ? &*name : nullptr;
+}
+
+void check_roles(NodeEntry& entry) {
+  KeyReader<NodeConfig>& reader = entry.reader;
+  reader.need_required();
+  if (reader.given("master")) {
+    reader.need("workers", ", and the node runs a master");
+  } else if (reader.given("workers")) {
+    reader.complain("workers", "is only for a node with a master, and this one has none");
+  }
+  if (reader.given("api") && !reader.given("site")) {
+    reader.complain("api", "is only for a node with a site, and this one has none");
+  }
+  if (!reader.given("site") && !reader.given("master") && !entry.node.cloud) {
+    reader.complain("", "runs nothing; it has to have a site, a master or the cloud");
+  }
+}
+
+void check_endpoints(NodeEntry& entry, bool insecure) {
+  for (const char* key : kEndpointKeys) {
+    const Endpoint* endpoint = endpoint_of(entry.node, key);
+    if (endpoint == nullptr) continue;
+    // What others dial has to lead to one machine; the API may listen on all of a machine's.
+    if (is_wildcard(*endpoint) && std::string_view(key) != "api") {
+      entry.reader.complain(key, fmt::format("has to be an address that others can reach; it is {}",
+                                             to_text(*endpoint)));
+    } else if (insecure && !is_loopback(*endpoint)) {
+      entry.reader.complain(key,
+                            fmt::format("has to be a loopback address, like 127.0.0.1:{}, because "
+                                        "insecure_loopback is on; it is {}",
+                                        endpoint->port, to_text(*endpoint)));
+    }
+  }
+}
+
+void check_names(std::deque<NodeEntry>& nodes, const std::string& key) {
+  std::set<std::string> seen;
+  for (NodeEntry& entry : nodes) {
+    const std::string* name = name_of(entry.node, key);
+    if (name == nullptr || seen.insert(*name).second) continue;
+    entry.reader.complain(key, fmt::format("has to be another one than those of the nodes before; "
+                                           "\"{}\" is taken",
+                                           *name));
+  }
+}
+
+struct Taken {
+  const NodeConfig* node;
+  const char* key;
+};
+
+/// Both cannot listen: on one machine, and with the same port.
+bool clash(const Endpoint& one, const Endpoint& other, bool same_node) {
+  if (one.port != other.port) return false;
+  if (same_node && (is_wildcard(one) || is_wildcard(other))) return true;
+  return one.host == other.host && !is_wildcard(one);
+}
+
+void check_addresses(std::deque<NodeEntry>& nodes) {
+  std::vector<Taken> taken;
+  for (NodeEntry& entry : nodes) {
+    for (const char* key : kEndpointKeys) {
+      const Endpoint* endpoint = endpoint_of(entry.node, key);
+      if (endpoint == nullptr) continue;
+      const auto other = std::find_if(taken.begin(), taken.end(), [&](const Taken& before) {
+        return clash(*endpoint, *endpoint_of(*before.node, before.key), before.node == &entry.node);
+      });
+      if (other != taken.end()) {
+        entry.reader.complain(
+            key, fmt::format("has to be an address of its own; {} is that of node \"{}\" as {}",
+                             to_text(*endpoint), other->node->name, other->key));
+      }
+      taken.push_back({&entry.node, key});
+    }
+  }
+}
+
+bool any_has(const std::deque<NodeEntry>& nodes, std::string_view key) {
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [&](const NodeEntry& entry) { return entry.reader.given(key); });
+}
+
+void check_cloud(const ClusterEntry& entry) {
+  const NodeEntry* first = nullptr;
+  for (NodeEntry& node : entry.nodes) {
+    if (!node.node.cloud) continue;
+    if (first != nullptr) {
+      node.reader.complain("cloud",
+                           fmt::format("has to be true for one node only, and node \"{}\" has it",
+                                       first->node.name));
+    } else {
+      first = &node;
+    }
+  }
+  if (first == nullptr) entry.reader.complain("node", "one has to have cloud = true; none has");
+}
+
+/// A folder of a node's and the one of the checkpoints must not be the same.
+void check_folders(const ClusterEntry& entry) {
+  for (NodeEntry& node : entry.nodes) {
+    if (node.node.name.empty()) continue;
+    if (entry.config.worker.checkpoints != entry.config.state / node.node.name) continue;
+    node.reader.complain("name", fmt::format("has to be another one; {} is the folder of the "
+                                             "checkpoints",
+                                             entry.config.worker.checkpoints.string()));
+  }
+}
+
+void at_least(const ClusterEntry& entry, const std::string& key, Duration value,
+              const std::pair<std::string, Duration>& least) {
+  if (value >= least.second) return;
+  entry.reader.complain(key,
+                        fmt::format("has to be at least {}, which is {}; it is {}", least.first,
+                                    duration_text(least.second), duration_text(value)));
+}
+
+void check_times(const ClusterEntry& entry) {
+  const ClusterConfig& c = entry.config;
+  at_least(entry, "site.load_stale_after", c.site.load_stale_after,
+           {"twice load_every", 2 * c.site.load_every});
+  at_least(entry, "link.timeout", c.link.timeout, {"twice heartbeat", 2 * c.link.heartbeat});
+  at_least(entry, "master.worker_lost_after", c.live_master.worker_lost_after,
+           {"link.timeout", c.link.timeout});
+}
+
+}  // namespace
+
+void check_cluster(const ClusterEntry& entry) {
+  entry.reader.need_required();
+  if (!entry.config.insecure_loopback) entry.reader.need("pki", ", and insecure_loopback is off");
+  if (any_has(entry.nodes, "api")) entry.reader.need("api_token", ", and a node has an api");
+  for (NodeEntry& node : entry.nodes) {
+    check_roles(node);
+    check_endpoints(node, entry.config.insecure_loopback);
+  }
+  for (const char* key : {"name", "site", "master"}) check_names(entry.nodes, key);
+  check_addresses(entry.nodes);
+  for (const char* key : {"site", "master"}) {
+    if (any_has(entry.nodes, key)) continue;
+    entry.reader.complain("node", fmt::format("at least one has to have a {}; none has", key));
+  }
+  check_cloud(entry);
+  check_folders(entry);
+  check_times(entry);
+}
+
+}  // namespace muster::config

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config_keys.hpp"
+#include "config/endpoint.hpp"
+#include "config/replay_config.hpp"
+#include "model/catalog.hpp"
+#include "model/expected.hpp"
+
+namespace muster {
+
+/// One process of the control plane and the roles that it plays.
+struct NodeConfig {
+  std::string name;
+  Endpoint address;                   ///< where the other nodes reach it
+  std::optional<std::string> site;    ///< name of the site scheduler that it runs
+  std::optional<std::string> master;  ///< name of the master that it runs
+  std::optional<Endpoint> workers;    ///< where the master's workers reach it; with a master
+  bool cloud = false;                 ///< it runs the cloud connector; exactly one node does
+  std::optional<Endpoint> api;        ///< where it serves the HTTP API; with a site
+};
+
+/// What a live master does besides what every master does.
+struct LiveMasterConfig {
+  Duration remind_every{std::chrono::seconds{2}};  ///< orders to the cloud are repeated so often
+  Duration worker_lost_after{std::chrono::minutes{10}};  ///< silence that ends an instance
+  std::uint64_t snapshot_every = 100'000;  ///< events from one snapshot of the state to the next
+  std::uint64_t history_jobs = 100'000;    ///< finished jobs that are kept
+};
+
+/// What a live site scheduler does.
+struct LiveSiteConfig {
+  Duration load_every{std::chrono::seconds{1}};  ///< masters are asked for their load so often
+  Duration load_stale_after{
+      std::chrono::seconds{10}};  ///< silence that makes a master count as lost
+  Duration hand_retry{std::chrono::milliseconds{500}};  ///< from a refused handing over to the next
+  std::uint32_t max_waiting = 100'000;  ///< jobs that no master has taken; more are refused
+  std::uint32_t tokens = 100'000;       ///< submissions whose repetition is recognised
+};
+
+/// The loopback cloud, live.
+struct LoopbackConfig {
+  double delay_scale = 1;  ///< of the catalog's delays and of the notice of an interruption
+  std::uint32_t max_instances = 0;                   ///< refuses beyond; 0: no limit
+  std::map<std::string, std::uint32_t> max_by_type;  ///< the same for a type
+  std::optional<std::uint32_t> max_spot, max_on_demand;
+  Duration notice{std::chrono::minutes{2}};      ///< from an interruption's notice to the end
+  double interruptions_per_h = 0;                ///< of one spot instance, by themselves
+  Duration halt_grace{std::chrono::seconds{2}};  ///< what runs on a machine gets to end
+};
+
+/// Below the state, unless LiveWorkerConfig::checkpoints says another one.
+inline constexpr const char* kCheckpointsFolder = "checkpoints";
+
+/// What workers are told.
+struct LiveWorkerConfig {
+  Duration stop_grace{std::chrono::seconds{30}};  ///< from SIGTERM to SIGKILL
+  std::filesystem::path checkpoints;   ///< shared by all instances; default: below the state
+  std::uint64_t log_bytes = 8u << 20;  ///< of one file of a task's output
+  std::uint32_t log_files = 2;         ///< rotated files that are kept besides
+  std::uint32_t tail_bytes = 4096;     ///< of output that outlives the instance
+  Duration settled_keep{std::chrono::hours{1}};  ///< an attempt's folder outlives its end so long
+  std::uint32_t task_uid = 0;                    ///< tasks run as this user; 0: as the worker does
+};
+
+/// How nodes hold together.
+struct LinkConfig {
+  Duration heartbeat{std::chrono::seconds{1}};  ///< between signs of life, both kinds of link
+  Duration timeout{std::chrono::seconds{10}};   ///< silence that ends a connection
+  Duration reconnect{std::chrono::milliseconds{300}};  ///< from a loss to the first new try
+  Duration request_timeout{std::chrono::seconds{10}};  ///< a question to another node
+  std::uint32_t max_frame_bytes = 1u << 20;            ///< of one frame of the worker link
+  std::uint32_t max_message_bytes = 16u << 20;         ///< of one message between nodes
+};
+
+/// Everything the nodes of a cluster need to know; all of them read the same file.
+struct ClusterConfig {
+  std::string name;  ///< of the cluster
+  std::uint64_t seed = 1;
+  std::filesystem::path state;     ///< each node keeps its state in a folder of its name below
+  std::filesystem::path pki;       ///< holds nodes/NODE.pem, nodes/NODE.key and ca/
+  bool insecure_loopback = false;  ///< no TLS, and no address but loopback ones: for development
+  std::filesystem::path catalog;
+  std::string policy = "eva";       ///< NAME[,key=value...]
+  std::filesystem::path api_token;  ///< file with the token that the API wants
+  std::vector<NodeConfig> nodes;
+  MasterConfig master;
+  LiveMasterConfig live_master;
+  LiveSiteConfig site;
+  LoopbackConfig loopback;
+  LiveWorkerConfig worker;
+  LinkConfig link;
+
+  /// The nodes that run a site or a master, in the order of the file: indices in ids.
+  std::vector<const NodeConfig*> sites() const;
+  std::vector<const NodeConfig*> masters() const;
+  const NodeConfig* find(const std::string& node) const;
+  const NodeConfig& cloud() const;
+};
+
+/// Reads and checks a cluster file. All errors at once, as load_replay_config() has them. Relative
+/// paths are meant from the file's folder; all come out absolute. An override of a node's key is
+/// "node.NAME.key=value". Checked is also what belongs together: exactly one cloud, at least one
+/// site and master, names and addresses used once, an API beside a site, no address but loopback
+/// ones without TLS.
+Expected<ClusterConfig, ConfigError> load_cluster_config(const std::filesystem::path& file,
+                                                         const std::vector<std::string>& overrides);
+
+/// Every key that load_cluster_config() understands, in the order of the documentation; NAME in a
+/// key is that of a node.
+std::vector<KeyInfo> cluster_config_keys();
+
+/// A cluster file with these nodes and, where they differ from the defaults, the other settings.
+std::string cluster_config_text(const ClusterConfig& config);
+
+}  // namespace muster

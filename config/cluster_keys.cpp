@@ -1,0 +1,161 @@
+#include "config/cluster_keys.hpp"
+
+#include <limits>
+
+#include "config/key_table.hpp"
+#include "config/task_keys.hpp"
+
+namespace muster::config {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+using C = ClusterConfig;
+using N = NodeConfig;
+using WholeKey = WholeKeyOf<C>;
+using NumberKey = NumberKeyOf<C>;
+using TimeKey = TimeKeyOf<C>;
+using PathKey = PathKeyOf<C>;
+using Keys = std::vector<KeySpecOf<C>>;
+using U32 = std::uint32_t;
+using U64 = std::uint64_t;
+
+constexpr U32 kMany = 10'000'000;
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+// TOML's whole numbers are signed.
+constexpr U64 kMaxSeed = std::numeric_limits<std::int64_t>::max();
+
+Keys top_keys() {
+  return {{"name", "what the cluster is called",
+           NameKeyOf<C>{[](C& c) -> std::string& { return c.name; }}, true},
+          {"seed", "what every chance in the cluster starts from",
+           WholeKey{[](C& c) -> U64& { return c.seed; }, 0, kMaxSeed}},
+          {"state", "folder below which each node keeps its state, in one of its own name",
+           PathKey{[](C& c) -> fs::path& { return c.state; }}, true},
+          {"pki", "folder of the nodes' certificates and keys; needed unless insecure_loopback",
+           PathKey{[](C& c) -> fs::path& { return c.pki; }}},
+          {"insecure_loopback", "no TLS, and no address but loopback ones: for development",
+           FlagKeyOf<C>{[](C& c) -> bool& { return c.insecure_loopback; }}},
+          {"catalog", "CSV file of the instance types on offer",
+           PathKey{[](C& c) -> fs::path& { return c.catalog; }}, true},
+          {"policy", "what decides on every master: NAME[,key=value...]",
+           TextKeyOf<C>{[](C& c) -> std::string& { return c.policy; }}},
+          {"api_token", "file with the token that the API wants; needed when a node has an api",
+           PathKey{[](C& c) -> fs::path& { return c.api_token; }}}};
+}
+
+Keys live_master_keys() {
+  return {
+      {"master.remind_every", "orders to the cloud are repeated so often until they are answered",
+       TimeKey{[](C& c) -> Duration& { return c.live_master.remind_every; }, 10ms, 1h}},
+      {"master.worker_lost_after", "silence of a worker that ends its instance",
+       TimeKey{[](C& c) -> Duration& { return c.live_master.worker_lost_after; }, 1s, 168h}},
+      {"master.snapshot_every", "events from one snapshot of the state to the next",
+       WholeKey{[](C& c) -> U64& { return c.live_master.snapshot_every; }, 100, 1'000'000'000}},
+      {"master.history_jobs", "finished jobs that are kept",
+       WholeKey{[](C& c) -> U64& { return c.live_master.history_jobs; }, 1, 100'000'000}}};
+}
+
+Keys site_keys() {
+  return {{"site.load_every", "masters are asked for their load so often",
+           TimeKey{[](C& c) -> Duration& { return c.site.load_every; }, 10ms, 1h}},
+          {"site.load_stale_after",
+           "silence that makes a master count as lost; at least twice load_every",
+           TimeKey{[](C& c) -> Duration& { return c.site.load_stale_after; }, 20ms, 24h}},
+          {"site.hand_retry", "from a refused handing over of a job to the next",
+           TimeKey{[](C& c) -> Duration& { return c.site.hand_retry; }, 1ms, 1h}},
+          {"site.max_waiting", "jobs that no master has taken yet; more are refused",
+           WholeKey{[](C& c) -> U32& { return c.site.max_waiting; }, 1, kMany}},
+          {"site.tokens", "latest submissions whose repetition is recognised",
+           WholeKey{[](C& c) -> U32& { return c.site.tokens; }, 1, kMany}}};
+}
+
+Keys loopback_keys() {
+  return {
+      {"loopback.delay_scale",
+       "factor on the catalog's delays and on the notice of an interruption",
+       NumberKey{[](C& c) -> double& { return c.loopback.delay_scale; }, {0, 1e4}}},
+      {"loopback.max_instances", "the cloud refuses to have more at once; 0: no limit",
+       WholeKey{[](C& c) -> U32& { return c.loopback.max_instances; }, 0, kMany}},
+      {"loopback.max_by_type", "the same for instance types: { \"c7i.large\" = 3 }",
+       CountsKeyOf<C>{[](C& c) -> std::map<std::string, U32>& { return c.loopback.max_by_type; }, 0,
+                      kMany}},
+      {"loopback.max_spot", "the same for spot instances; not given: no limit",
+       WholeKey{[](C& c) -> std::optional<U32>& { return c.loopback.max_spot; }, 0, kMany}},
+      {"loopback.max_on_demand", "the same for on-demand instances; not given: no limit",
+       WholeKey{[](C& c) -> std::optional<U32>& { return c.loopback.max_on_demand; }, 0, kMany}},
+      {"loopback.notice", "from the notice of an interruption to the instance's end",
+       TimeKey{[](C& c) -> Duration& { return c.loopback.notice; }, 0ns, 24h}},
+      {"loopback.interruptions_per_h", "of one spot instance, by themselves",
+       NumberKey{[](C& c) -> double& { return c.loopback.interruptions_per_h; }, {0, 3600}}},
+      {"loopback.halt_grace", "what runs on a machine gets so long to end",
+       TimeKey{[](C& c) -> Duration& { return c.loopback.halt_grace; }, 0ns, 1h}}};
+}
+
+Keys worker_keys() {
+  Keys keys = task_keys<C, &C::worker>("worker", "task_uid");
+  keys.insert(keys.begin() + 1,
+              {"worker.checkpoints",
+               "folder that all instances share; not given: checkpoints below the state",
+               PathKey{[](C& c) -> fs::path& { return c.worker.checkpoints; }}});
+  return keys;
+}
+
+Keys link_keys() {
+  return {{"link.heartbeat", "between signs of life on a connection of either kind",
+           TimeKey{[](C& c) -> Duration& { return c.link.heartbeat; }, 10ms, 1min}},
+          {"link.timeout", "silence that ends a connection; at least twice heartbeat",
+           TimeKey{[](C& c) -> Duration& { return c.link.timeout; }, 20ms, 1h}},
+          {"link.reconnect", "from the loss of a connection to the first try to have it again",
+           TimeKey{[](C& c) -> Duration& { return c.link.reconnect; }, 1ms, 1min}},
+          {"link.request_timeout", "how long another node may take to answer a question",
+           TimeKey{[](C& c) -> Duration& { return c.link.request_timeout; }, 10ms, 1h}},
+          {"link.max_frame_bytes", "of one frame between a master and a worker",
+           WholeKey{[](C& c) -> U32& { return c.link.max_frame_bytes; }, kMiB, 64 * kMiB}},
+          {"link.max_message_bytes", "of one message between nodes",
+           WholeKey{[](C& c) -> U32& { return c.link.max_message_bytes; }, kMiB, 1024 * kMiB}}};
+}
+
+Keys build_table() {
+  Keys all;
+  for (const Keys& part : {top_keys(), master_keys<C>(), live_master_keys(), site_keys(),
+                           loopback_keys(), worker_keys(), link_keys()}) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+std::vector<KeySpecOf<N>> node_keys() {
+  using Name = NameKeyOf<N>;
+  using Place = EndpointKeyOf<N>;
+  return {{"name", "what the node is called, in commands and as a folder and certificate",
+           Name{[](N& n) -> std::string& { return n.name; }}, true},
+          {"address", "where the other nodes reach it",
+           Place{[](N& n) -> Endpoint& { return n.address; }}, true},
+          {"site", "name of the site scheduler that it runs",
+           Name{[](N& n) -> std::optional<std::string>& { return n.site; }}},
+          {"api", "where it serves the HTTP API; only with a site",
+           Place{[](N& n) -> std::optional<Endpoint>& { return n.api; }}},
+          {"master", "name of the master that it runs",
+           Name{[](N& n) -> std::optional<std::string>& { return n.master; }}},
+          {"workers", "where the master's workers reach it; needed with a master, and only then",
+           Place{[](N& n) -> std::optional<Endpoint>& { return n.workers; }}},
+          {"cloud", "it runs the cloud connector; exactly one node does",
+           FlagKeyOf<N>{[](N& n) -> bool& { return n.cloud; }}}};
+}
+
+}  // namespace
+
+template <>
+const std::vector<KeySpecOf<ClusterConfig>>& key_table<ClusterConfig>() {
+  static const Keys kTable = build_table();
+  return kTable;
+}
+
+template <>
+const std::vector<KeySpecOf<NodeConfig>>& key_table<NodeConfig>() {
+  static const std::vector<KeySpecOf<N>> kTable = node_keys();
+  return kTable;
+}
+
+}  // namespace muster::config

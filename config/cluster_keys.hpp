@@ -1,0 +1,16 @@
+#pragma once
+
+#include "config/cluster_config.hpp"
+#include "config/key_kinds.hpp"
+
+namespace muster::config {
+
+/// The keys of a cluster file outside of its nodes.
+template <>
+const std::vector<KeySpecOf<ClusterConfig>>& key_table<ClusterConfig>();
+
+/// The keys of a [[node]].
+template <>
+const std::vector<KeySpecOf<NodeConfig>>& key_table<NodeConfig>();
+
+}  // namespace muster::config

@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+#include "config/cluster_config.hpp"
+#include "config/cluster_keys.hpp"
+#include "config/key_text.hpp"
+
+namespace muster {
+namespace {
+
+using config::KeySpecOf;
+
+/// "key = value" for a key that has another value than the default, else nothing.
+template <class C>
+std::string line_of(C& config, const KeySpecOf<C>& key, std::string_view name) {
+  C defaults;
+  const std::string value = config::value_text(config, key);
+  if (value.empty() || value == config::value_text(defaults, key)) return "";
+  return fmt::format("{} = {}\n", name, value);
+}
+
+std::string top_text(ClusterConfig& config) {
+  std::string text;
+  for (const auto& key : config::key_table<ClusterConfig>()) {
+    if (key.name.find('.') == std::string::npos) text += line_of(config, key, key.name);
+  }
+  return text;
+}
+
+std::string node_text(NodeConfig node) {
+  std::string text = "\n[[node]]\n";
+  for (const auto& key : config::key_table<NodeConfig>()) text += line_of(node, key, key.name);
+  return text;
+}
+
+std::string section_texts(ClusterConfig& config) {
+  std::string text;
+  std::string last;
+  for (const auto& key : config::key_table<ClusterConfig>()) {
+    const std::size_t dot = key.name.find('.');
+    if (dot == std::string::npos) continue;
+    const std::string line = line_of(config, key, key.name.substr(dot + 1));
+    if (line.empty()) continue;
+    const std::string section = key.name.substr(0, dot);
+    if (section != last) text += fmt::format("\n[{}]\n", section);
+    text += line;
+    last = section;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string cluster_config_text(const ClusterConfig& config) {
+  ClusterConfig copy = config;
+  if (copy.worker.checkpoints == copy.state / kCheckpointsFolder) copy.worker.checkpoints.clear();
+  std::string text = top_text(copy);
+  for (const NodeConfig& node : config.nodes) text += node_text(node);
+  return text + section_texts(copy);
+}
+
+std::vector<KeyInfo> cluster_config_keys() {
+  std::vector<KeyInfo> all;
+  std::vector<KeyInfo> nodes;
+  for (const auto& key : config::key_table<NodeConfig>()) {
+    nodes.push_back(config::info_of(key));
+    nodes.back().key = "node.NAME." + key.name;
+  }
+  for (const auto& key : config::key_table<ClusterConfig>()) {
+    // In the order of a file: the nodes stand before the first section.
+    if (key.name.find('.') != std::string::npos) {
+      all.insert(all.end(), nodes.begin(), nodes.end());
+      nodes.clear();
+    }
+    all.push_back(config::info_of(key));
+  }
+  return all;
+}
+
+}  // namespace muster

@@ -1,0 +1,331 @@
+#include "config/job_request.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "config/array_indices.hpp"
+#include "config/error_list.hpp"
+#include "config/request_keys.hpp"
+#include "config/request_value.hpp"
+
+namespace muster {
+namespace {
+
+using config::RequestKey;
+using config::RequestMember;
+using config::RequestValue;
+
+constexpr std::string_view kShell = "/bin/sh";
+
+/// Reads one request, and adds what is wrong to a list.
+class Reader {
+ public:
+  /// `prefix` is what names of fields begin with.
+  Reader(std::string prefix, ErrorList& errors) : prefix_(std::move(prefix)), errors_(errors) {}
+
+  JobRequest read(const RequestValue& document);
+
+ private:
+  void read_member(const RequestMember& member);
+  void add(const TextPlace& place, std::string_view name, std::string_view message) {
+    errors_.add(place, fmt::format("{}{:.60}", prefix_, name), message);
+  }
+
+  std::string prefix_;
+  ErrorList& errors_;
+  JobRequest request_;
+  std::map<std::string, TextPlace, std::less<>> places_;  ///< of the keys that are there
+  std::set<std::string, std::less<>> unread_;             ///< those among them that are of no use
+};
+
+std::vector<std::string> known_keys() {
+  std::vector<std::string> names;
+  for (const RequestKey& key : config::request_keys()) names.push_back(key.name);
+  return names;
+}
+
+void Reader::read_member(const RequestMember& member) {
+  const auto& keys = config::request_keys();
+  const auto key = std::find_if(keys.begin(), keys.end(), [&](const RequestKey& candidate) {
+    return candidate.name == member.key;
+  });
+  if (key == keys.end()) {
+    const std::string name = config::shown(member.key);
+    add(member.place, name, unknown_word("key", name, known_keys()));
+    return;
+  }
+  places_[member.key] = member.value.place;
+  if (config::read_value(request_, *key, member.value)) return;
+  unread_.insert(member.key);
+  add(member.value.place, key->name,
+      fmt::format("has to be {}; it is {}", config::wanted(*key), config::written(member.value)));
+}
+
+JobRequest Reader::read(const RequestValue& document) {
+  const auto* members = std::get_if<RequestValue::Table>(&document.data);
+  if (members == nullptr) {
+    add(document.place, "", "a job request has to be an object; it is " + written(document));
+    return {};
+  }
+  for (const RequestMember& member : *members) {
+    if (errors_.size() > kShownErrors) break;
+    read_member(member);
+  }
+  const auto report = [&](std::string_view field, const std::string& message) {
+    if (unread_.contains(field)) return;
+    const auto place = places_.find(field);
+    add(place == places_.end() ? TextPlace{document.place.file} : place->second, field, message);
+  };
+  for (const RequestKey& key : config::request_keys()) {
+    config::check_value(request_, key, report);
+  }
+  config::check_together(request_, places_.contains("tasks"), report);
+  return std::move(request_);
+}
+
+/// A limit behind the array's '%' counts as max_running.
+void settle_array(JobRequest& request) {
+  const auto array = parse_array(request.array);
+  if (!array || array->max_running == 0) return;
+  request.max_running = array->max_running;
+  request.array = without_limit(request.array);
+}
+
+Failure<ConfigError> failure(ConfigError code, ErrorList& errors) {
+  errors.sort_by_line();
+  return {code, errors.text(kShownErrors)};
+}
+
+std::optional<Failure<ConfigError>> refuse_size(std::string_view text, std::size_t limit,
+                                                const std::string& source) {
+  if (text.size() <= limit) return std::nullopt;
+  return Failure<ConfigError>{
+      ConfigError::invalid,
+      fmt::format("{}: has to be at most {} bytes; it is {}", source, limit, text.size())};
+}
+
+/// The list under "jobs" when the document is a batch.
+const RequestValue* batch_of(const RequestValue& document) {
+  const auto* members = std::get_if<RequestValue::Table>(&document.data);
+  if (members == nullptr || members->size() != 1 || members->front().key != "jobs") return nullptr;
+  return &members->front().value;
+}
+
+std::vector<JobRequest> read_batch(const RequestValue& batch, ErrorList& errors) {
+  std::vector<JobRequest> requests;
+  const auto* list = std::get_if<RequestValue::List>(&batch.data);
+  if (list == nullptr || list->empty() || list->size() > kMaxJobsPerBatch) {
+    errors.add(batch.place, "/jobs",
+               fmt::format("has to be a list of 1 to {} job requests", kMaxJobsPerBatch));
+    return requests;
+  }
+  for (std::size_t i = 0; i < list->size() && errors.size() <= kShownErrors; ++i) {
+    requests.push_back(Reader(fmt::format("/jobs/{}/", i), errors).read((*list)[i]));
+    settle_array(requests.back());
+  }
+  return requests;
+}
+
+/// "train.py" from "/usr/bin/train.py --fast".
+std::string program_name(const JobRequest& request) {
+  const auto& command = request.command;
+  if (command.empty()) return "job";
+  std::string_view program = command.front();
+  if (command.size() == 3 && program == kShell && command[1] == "-c") {
+    program = command[2];
+    program.remove_prefix(std::min(program.find_first_not_of(" \t\n"), program.size()));
+    program = program.substr(0, program.find_first_of(" \t\n;|&<>()"));
+  }
+  const std::size_t slash = program.find_last_of('/');
+  if (slash != std::string_view::npos) program.remove_prefix(slash + 1);
+  constexpr std::size_t kLongestName = 64;
+  const bool plain = std::none_of(program.begin(), program.end(), [](char c) {
+    return static_cast<unsigned char>(c) <= 0x20 || static_cast<unsigned char>(c) >= 0x7F;
+  });
+  return plain && !program.empty() ? std::string(program.substr(0, kLongestName)) : "job";
+}
+
+std::vector<TaskSpec> tasks_of(const JobRequest& request, const ArrayIndices& array) {
+  TaskSpec task;
+  task.demands = Demands(Resources::of(request.gpus, request.cpus, request.memory_gib));
+  std::vector<TaskSpec> tasks(request.array.empty() ? request.tasks : array.indices.size(), task);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    tasks[i].array_index = request.array.empty() ? static_cast<std::uint32_t>(i) : array.indices[i];
+  }
+  return tasks;
+}
+
+Duration duration_of(const std::optional<double>& seconds) {
+  return seconds ? from_seconds(*seconds) : Duration{};
+}
+
+}  // namespace
+
+Expected<JobRequest, ConfigError> load_job_file(const std::filesystem::path& file) {
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) {
+    return Failure<ConfigError>{ConfigError::unreadable, file.string() + ": is a folder"};
+  }
+  std::ifstream in(file, std::ios::binary);
+  if (!in) {
+    return Failure<ConfigError>{ConfigError::unreadable,
+                                file.string() + ": cannot be read: is it there?"};
+  }
+  std::string text(kMaxRequestBytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.bad()) {
+    return Failure<ConfigError>{ConfigError::unreadable, file.string() + ": cannot be read"};
+  }
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > kMaxRequestBytes) {
+    return Failure<ConfigError>{ConfigError::invalid, fmt::format("{}: has to be at most {} bytes",
+                                                                  file.string(), kMaxRequestBytes)};
+  }
+  const bool json = file.extension() == ".json";
+  return json ? job_request_from_json(text, file.string())
+              : job_request_from_toml(text, file.string());
+}
+
+Expected<JobRequest, ConfigError> job_request_from_toml(std::string_view text,
+                                                        const std::string& source) {
+  if (auto refused = refuse_size(text, kMaxRequestBytes, source)) return *refused;
+  ErrorList errors;
+  const auto document = config::parse_toml(text, source, errors);
+  if (!document) return failure(ConfigError::malformed, errors);
+  JobRequest request = Reader("", errors).read(*document);
+  if (!errors.empty()) return failure(ConfigError::invalid, errors);
+  settle_array(request);
+  return request;
+}
+
+Expected<JobRequest, ConfigError> job_request_from_json(std::string_view text,
+                                                        const std::string& source) {
+  if (auto refused = refuse_size(text, kMaxRequestBytes, source)) return *refused;
+  ErrorList errors;
+  const auto document = config::parse_json(text, source, errors);
+  if (!document) return failure(ConfigError::malformed, errors);
+  JobRequest request = Reader("/", errors).read(*document);
+  if (!errors.empty()) return failure(ConfigError::invalid, errors);
+  settle_array(request);
+  return request;
+}
+
+Expected<std::vector<JobRequest>, ConfigError> job_requests_from_json(std::string_view text,
+                                                                      const std::string& source) {
+  if (auto refused = refuse_size(text, kMaxBatchBytes, source)) return *refused;
+  ErrorList errors;
+  const auto document = config::parse_json(text, source, errors);
+  if (!document) return failure(ConfigError::malformed, errors);
+  std::vector<JobRequest> requests;
+  if (const RequestValue* batch = batch_of(*document)) {
+    requests = read_batch(*batch, errors);
+  } else if (auto refused = refuse_size(text, kMaxRequestBytes, source)) {
+    return *refused;
+  } else {
+    requests.push_back(Reader("/", errors).read(*document));
+    settle_array(requests.back());
+  }
+  if (!errors.empty()) return failure(ConfigError::invalid, errors);
+  return requests;
+}
+
+std::optional<double> parse_memory_gib(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
+      {{"KiB", 1.0 / (1024 * 1024)}, {"MiB", 1.0 / 1024}, {"GiB", 1}, {"TiB", 1024}}};
+  double factor = 1;
+  for (const auto& [unit, gib] : kUnits) {
+    if (!text.ends_with(unit)) continue;
+    text.remove_suffix(unit.size());
+    while (text.ends_with(' ')) text.remove_suffix(1);
+    factor = gib;
+  }
+  const std::optional<double> number = parse_number(text);
+  return number ? std::optional(*number * factor) : std::nullopt;
+}
+
+std::string to_json(const JobRequest& request) {
+  const JobRequest plain;
+  nlohmann::ordered_json out = nlohmann::ordered_json::object();
+  const auto put = [&](const char* key, const auto& value, const auto& default_value) {
+    if (value != default_value) out[key] = value;
+  };
+  const auto put_optional = [&](const char* key, const auto& value) {
+    if (value) out[key] = *value;
+  };
+  put("name", request.name, plain.name);
+  put("user", request.user, plain.user);
+  put("class", request.workload_class, plain.workload_class);
+  put("priority", request.priority, plain.priority);
+  put("command", request.command, plain.command);
+  put("env", request.env, plain.env);
+  put("work_dir", request.work_dir, plain.work_dir);
+  put("tasks", request.tasks, plain.tasks);
+  put("array", request.array, plain.array);
+  put("max_running", request.max_running, plain.max_running);
+  put("gang", request.gang, plain.gang);
+  put("cpus", request.cpus, plain.cpus);
+  put("memory_gib", request.memory_gib, plain.memory_gib);
+  put("gpus", request.gpus, plain.gpus);
+  put_optional("time_limit_s", request.time_limit_s);
+  put_optional("runtime_hint_s", request.runtime_hint_s);
+  put_optional("stop_grace_s", request.stop_grace_s);
+  put_optional("alone_progress_s", request.alone_progress_s);
+  put("market", std::string(name_of(request.market)), std::string(name_of(plain.market)));
+  put_optional("retries", request.retries);
+  put("token", request.token, plain.token);
+  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Job make_job(const JobRequest& request) {
+  ArrayIndices array;
+  if (auto parsed = parse_array(request.array)) array = std::move(parsed).value();
+  Job job;
+  job.name = request.name.empty() ? program_name(request) : request.name;
+  job.user = request.user;
+  job.workload_class = request.workload_class.empty() ? job.name : request.workload_class;
+  job.priority = request.priority;
+  job.gang = request.gang;
+  if (request.runtime_hint_s) job.runtime_hint = from_seconds(*request.runtime_hint_s);
+  job.tasks = tasks_of(request, array);
+  job.program.argv = request.command;
+  job.program.env.assign(request.env.begin(), request.env.end());
+  job.program.work_dir = request.work_dir;
+  job.program.time_limit = duration_of(request.time_limit_s);
+  job.program.stop_grace = duration_of(request.stop_grace_s);
+  job.program.alone_progress_s = request.alone_progress_s.value_or(0);
+  job.markets = request.market;
+  job.max_running = std::max(request.max_running, array.max_running);
+  job.retries = request.retries;
+  job.token = request.token;
+  return job;
+}
+
+std::vector<std::string> faults(const JobRequest& request) {
+  std::vector<std::string> found;
+  const auto report = [&](std::string_view field, const std::string& message) {
+    found.push_back(fmt::format("{}: {}", field, message));
+  };
+  for (const RequestKey& key : config::request_keys()) {
+    config::check_value(request, key, report);
+  }
+  config::check_together(request, request.tasks != JobRequest{}.tasks, report);
+  return found;
+}
+
+std::string describe_job_request() {
+  std::string text = "| key | type | default | meaning |\n|---|---|---|---|\n";
+  for (const RequestKey& key : config::request_keys()) {
+    text += fmt::format("| `{}` | {} | {} | {} |\n", key.name, key.type, key.default_value,
+                        key.meaning);
+  }
+  return text;
+}
+
+}  // namespace muster

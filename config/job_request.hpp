@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/replay_config.hpp"
+#include "model/expected.hpp"
+#include "model/job.hpp"
+
+namespace muster {
+
+/// What a user asks for, as it stands in a job file (TOML) or in a request to the API (JSON): the
+/// same names in both. Units are in the names.
+struct JobRequest {
+  std::string name;            ///< default: the command's file name
+  std::string user;            ///< who pays; default: set by the command line or the API
+  std::string workload_class;  ///< "class"; jobs of one class interfere alike; default: the name
+  int priority = 0;
+  std::vector<std::string> command;
+  std::map<std::string, std::string> env;
+  std::string work_dir;
+  std::uint32_t tasks = 1;
+  std::string array;              ///< "0-99", "1,3,7-9%2": one task an index, instead of `tasks`
+  std::uint32_t max_running = 0;  ///< at most so many of them at once; 0: all
+  bool gang = false;              ///< the tasks start together or not at all
+  double cpus = 1;
+  double memory_gib = 1;
+  double gpus = 0;
+  std::optional<double> time_limit_s;
+  std::optional<double> runtime_hint_s;
+  std::optional<double> stop_grace_s;
+  std::optional<double> alone_progress_s;  ///< units of progress a second when alone
+  MarketChoice market = MarketChoice::any;
+  std::optional<std::uint32_t> retries;
+  std::string token;  ///< the same token is the same submission
+};
+
+/// How many tasks one job may have.
+inline constexpr std::uint32_t kMaxTasksPerJob = 100'000;
+
+/// How long a job's command and its environment may be, in bytes with their separators: what one
+/// text of a process may be.
+inline constexpr std::size_t kMaxCommandBytes = std::size_t{128} << 10;
+inline constexpr std::size_t kMaxEnvBytes = std::size_t{128} << 10;
+/// How long the text of one request may be, and that of a batch.
+inline constexpr std::size_t kMaxRequestBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMaxBatchBytes = std::size_t{8} << 20;
+/// How many requests a batch may have.
+inline constexpr std::size_t kMaxJobsPerBatch = 1'000;
+
+/// Reads a request; every error at once, each with file:line:column or source, the field, and what
+/// would be right.
+Expected<JobRequest, ConfigError> load_job_file(const std::filesystem::path& file);
+Expected<JobRequest, ConfigError> job_request_from_toml(std::string_view text,
+                                                        const std::string& source);
+Expected<JobRequest, ConfigError> job_request_from_json(std::string_view text,
+                                                        const std::string& source);
+
+/// Reads what POST /v1/jobs takes: one request, or {"jobs": [...]} with up to kMaxJobsPerBatch.
+/// Fields in errors are then named like /jobs/3/cpus.
+Expected<std::vector<JobRequest>, ConfigError> job_requests_from_json(std::string_view text,
+                                                                      const std::string& source);
+
+/// GiB from "4", "4GiB", "512MiB", "64KiB" or "1TiB"; nothing when it is no such amount.
+std::optional<double> parse_memory_gib(std::string_view text);
+
+/// The request as JSON, with only what differs from the defaults.
+std::string to_json(const JobRequest& request);
+
+/// The job that is asked for; ids are not set yet. The request has to be one that was read or
+/// checked. Name and class that were left out are made up from the command.
+Job make_job(const JobRequest& request);
+
+/// What is wrong with a request that was put together otherwise; empty when nothing is.
+/// Each is "field: what is wrong".
+std::vector<std::string> faults(const JobRequest& request);
+
+/// Every key of a request as a Markdown table; docs/jobs.md has it.
+std::string describe_job_request();
+
+}  // namespace muster

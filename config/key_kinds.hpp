@@ -1,0 +1,132 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "config/endpoint.hpp"
+#include "config/numbers.hpp"
+#include "model/time.hpp"
+
+// What a key of a config may be. A config's table of keys is the one declaration of its tunables:
+// reading, checking and documentation are derived from it; defaults are those of the structs.
+// `C` is the struct that the keys fill.
+
+namespace muster::config {
+
+/// A whole number in a range.
+template <class C>
+struct WholeKeyOf {
+  std::variant<std::uint32_t& (*)(C&), std::uint64_t& (*)(C&),
+               std::optional<std::uint32_t>& (*)(C&)>
+      at;
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+};
+/// A finite number in a range.
+template <class C>
+struct NumberKeyOf {
+  double& (*at)(C&);
+  NumberRange range;
+};
+/// A duration in a range.
+template <class C>
+struct TimeKeyOf {
+  Duration& (*at)(C&);
+  Duration low;
+  Duration high;
+};
+/// A file; relative ones are meant from the config's folder.
+template <class C>
+struct PathKeyOf {
+  std::filesystem::path& (*at)(C&);
+};
+/// At least one text, none of them empty.
+template <class C>
+struct ListKeyOf {
+  std::vector<std::string>& (*at)(C&);
+};
+/// One of a few words; an unset one has the position names.size().
+template <class C>
+struct ChoiceKeyOf {
+  std::vector<std::string> names;
+  std::size_t (*get)(const C&);
+  void (*set)(C&, std::size_t);
+};
+/// Yes or no.
+template <class C>
+struct FlagKeyOf {
+  bool& (*at)(C&);
+};
+/// A text that is not empty.
+template <class C>
+struct TextKeyOf {
+  std::string& (*at)(C&);
+};
+/// What something is called: is_name().
+template <class C>
+struct NameKeyOf {
+  std::variant<std::string& (*)(C&), std::optional<std::string>& (*)(C&)> at;
+};
+/// Where something listens.
+template <class C>
+struct EndpointKeyOf {
+  std::variant<Endpoint& (*)(C&), std::optional<Endpoint>& (*)(C&)> at;
+};
+/// Whole numbers in a range, each with a text that is not empty.
+template <class C>
+struct CountsKeyOf {
+  std::map<std::string, std::uint32_t>& (*at)(C&);
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+};
+
+/// A key and everything that holds for it.
+template <class C>
+struct KeySpecOf {
+  std::string name;     ///< dotted
+  std::string meaning;  ///< one line
+  std::variant<WholeKeyOf<C>, NumberKeyOf<C>, TimeKeyOf<C>, PathKeyOf<C>, ListKeyOf<C>,
+               ChoiceKeyOf<C>, FlagKeyOf<C>, TextKeyOf<C>, NameKeyOf<C>, EndpointKeyOf<C>,
+               CountsKeyOf<C>>
+      kind;
+  bool required = false;
+};
+
+/// Every key of the config, in the order of the documentation.
+template <class C>
+const std::vector<KeySpecOf<C>>& key_table();
+
+/// The key's declaration; null when there is no such key.
+template <class C>
+const KeySpecOf<C>* find_key(std::string_view name) {
+  const std::vector<KeySpecOf<C>>& table = key_table<C>();
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const KeySpecOf<C>& key) { return key.name == name; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+/// Some key's name begins with `name` and a dot.
+template <class C>
+bool is_section(std::string_view name) {
+  const std::vector<KeySpecOf<C>>& table = key_table<C>();
+  return std::any_of(table.begin(), table.end(), [&](const KeySpecOf<C>& key) {
+    return key.name.size() > name.size() && key.name.starts_with(name) &&
+           key.name[name.size()] == '.';
+  });
+}
+
+/// Something may be called so: 1 to 32 small letters, digits and hyphens.
+bool is_name(std::string_view text);
+
+/// "a whole number from 1 to 8": what would be right, for error messages.
+template <class C>
+std::string wanted(const KeySpecOf<C>& key);
+
+}  // namespace muster::config

@@ -1,0 +1,184 @@
+#include "config/key_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "config/cluster_keys.hpp"
+#include "config/key_table.hpp"
+#include "config/key_values.hpp"
+#include "config/worker_config.hpp"
+
+namespace muster::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kDataVariable = "${MUSTER_DATA}";
+
+/// The keys and sections right below a section, without its name.
+template <class C>
+std::vector<std::string> names_below(const std::string& section) {
+  const std::string prefix = section.empty() ? "" : section + ".";
+  std::vector<std::string> names;
+  for (const KeySpecOf<C>& key : key_table<C>()) {
+    if (!key.name.starts_with(prefix)) continue;
+    std::string name = key.name.substr(prefix.size());
+    name.resize(std::min(name.find('.'), name.size()));
+    if (names.empty() || names.back() != name) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+fs::path data_folder() {
+  const char* folder = std::getenv("MUSTER_DATA");  // NOLINT(concurrency-mt-unsafe)
+  if (folder != nullptr && *folder != '\0') return folder;
+  return fs::current_path() / ".." / "shared" / "data";
+}
+
+}  // namespace
+
+/// Says what was probably meant: a name of the same section first, else a key of any.
+template <class C>
+std::string KeyReader<C>::unknown_key(const std::string& section, const std::string& name) const {
+  std::vector<std::string> here = names_below<C>(section);
+  std::string what = section.empty() ? "key" : fmt::format("key of [{}]", section);
+  if (section.empty()) here.insert(here.end(), source_.tables.begin(), source_.tables.end());
+  if (!source_.table.empty()) what = fmt::format("key of {}", source_.table);
+  std::string text = unknown_word(what, name, here);
+  if (!nearest_word(name, here).empty()) return text;
+  for (const KeySpecOf<C>& key : key_table<C>()) {
+    if (key.name.ends_with("." + name)) text += fmt::format(" (there is {})", key.name);
+  }
+  return text;
+}
+
+template <class C>
+void KeyReader<C>::read_table(const toml::table& table, const std::string& section) {
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    const std::string full = section.empty() ? name : section + "." + name;
+    if (const KeySpecOf<C>* spec = find_key<C>(full)) {
+      read_key(*spec, node, place_of(node.source()));
+    } else if (!is_section<C>(full)) {
+      errors_.add(place_of(key.source()), source_.prefix + full, unknown_key(section, name));
+    } else if (const toml::table* inner = node.as_table()) {
+      read_table(*inner, full);
+    } else {
+      errors_.add(place_of(node.source()), source_.prefix + full,
+                  fmt::format("has to be a section, written [{}]", full));
+    }
+  }
+}
+
+template <class C>
+void KeyReader<C>::read_key(const KeySpecOf<C>& key, const toml::node& value,
+                            const TextPlace& place) {
+  places_[key.name] = place;
+  if (set_value(config_, key, value)) return;
+  errors_.add(place, source_.prefix + key.name,
+              fmt::format("has to be {}; it is {}", wanted(key), written(value)));
+}
+
+template <class C>
+void KeyReader<C>::read_override(const std::string& text) {
+  read_override(text, text);
+}
+
+template <class C>
+void KeyReader<C>::read_override(const std::string& text, const std::string& whole) {
+  const TextPlace place{fmt::format("--set {}", whole)};
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    errors_.add(place, "", "an override has to be dotted.key=value");
+    return;
+  }
+  const std::string name = text.substr(0, equals);
+  const KeySpecOf<C>* key = find_key<C>(name);
+  if (key == nullptr) {
+    const std::size_t dot = name.rfind('.');
+    const std::string section = dot == std::string::npos ? "" : name.substr(0, dot);
+    const bool known = section.empty() || is_section<C>(section);
+    errors_.add(place, source_.prefix + name,
+                known ? unknown_key(section, name.substr(section.empty() ? 0 : dot + 1))
+                      : unknown_key("", name));
+    return;
+  }
+  places_[name] = place;
+  const std::string value = text.substr(equals + 1);
+  if (set_from_text(config_, *key, value)) return;
+  errors_.add(place, source_.prefix + name,
+              fmt::format("has to be {}; it is {}", wanted(*key), value));
+}
+
+template <class C>
+void KeyReader<C>::need(std::string_view key, std::string_view when) {
+  if (given(key)) return;
+  errors_.add(home(), source_.prefix + std::string(key),
+              fmt::format("is missing{}; it has to be {}", when, wanted(*find_key<C>(key))));
+}
+
+template <class C>
+void KeyReader<C>::need_required() {
+  for (const KeySpecOf<C>& key : key_table<C>()) {
+    if (key.required) need(key.name);
+  }
+}
+
+template <class C>
+void KeyReader<C>::complain(const std::string& key, std::string_view message) {
+  std::string field = source_.prefix + key;
+  if (key.empty() && !field.empty()) field.pop_back();
+  errors_.add(place_of(key), field, message);
+}
+
+template <class C>
+TextPlace KeyReader<C>::place_of(const std::string& key) const {
+  const auto found = places_.find(key);
+  return found == places_.end() ? home() : found->second;
+}
+
+template <class C>
+void KeyReader<C>::resolve_paths() {
+  for (const KeySpecOf<C>& key : key_table<C>()) {
+    const auto* kind = std::get_if<PathKeyOf<C>>(&key.kind);
+    if (kind == nullptr || kind->at(config_).empty()) continue;
+    fs::path& path = kind->at(config_);
+    std::string text = path.string();
+    const bool data = text.starts_with(kDataVariable);
+    if (data) text = data_folder().string() + text.substr(kDataVariable.size());
+    if (text.find("${") != std::string::npos) {
+      complain(key.name, fmt::format("has to be {}, and no other variable; it is \"{}\"",
+                                     wanted(key), path.string()));
+    }
+    path = data ? fs::path(text) : source_.file.parent_path() / text;
+    path = path.lexically_normal();
+  }
+}
+
+Expected<toml::table, TomlError> read_toml(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream content;
+  if (in) content << in.rdbuf();
+  if (!in || fs::is_directory(file)) {
+    return Failure<TomlError>{TomlError::unreadable,
+                              fmt::format("{}: cannot be read", file.string())};
+  }
+  try {
+    return toml::parse(std::move(content).str(), file.string());
+  } catch (const toml::parse_error& error) {
+    const toml::source_position& at = error.source().begin;
+    const TextPlace place{file.string(), at.line, at.column};
+    return Failure<TomlError>{TomlError::malformed,
+                              fmt::format("{}: {}", to_text(place), error.description())};
+  }
+}
+
+template class KeyReader<ReplayConfig>;
+template class KeyReader<ClusterConfig>;
+template class KeyReader<NodeConfig>;
+template class KeyReader<WorkerConfig>;
+
+}  // namespace muster::config

@@ -1,0 +1,339 @@
+#include "config/request_keys.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/array_indices.hpp"
+#include "config/request_text.hpp"
+
+namespace muster::config {
+namespace {
+
+constexpr NumberRange kTime{.low = 0.001, .high = 315'360'000};
+constexpr NumberRange kPriority{.low = -1'000'000, .high = 1'000'000, .whole = true};
+constexpr NumberRange kTasks{.low = 1, .high = kMaxTasksPerJob, .whole = true};
+constexpr NumberRange kRunning{.low = 0, .high = kMaxTasksPerJob, .whole = true};
+constexpr NumberRange kCpus{.low = 0, .high = 100'000, .above_low = true};
+constexpr NumberRange kMemory{.low = 0, .high = 1'000'000, .above_low = true};
+constexpr NumberRange kGpus{.low = 0, .high = 10'000};
+constexpr NumberRange kProgress{.low = 0, .high = 1e15, .above_low = true};
+constexpr NumberRange kRetries{.low = 0, .high = 10'000, .whole = true};
+
+bool has_zero_byte(std::string_view text) {
+  return text.find('\0') != std::string_view::npos;
+}
+
+bool read_command(JobRequest& request, const RequestValue& value) {
+  if (const auto* line = std::get_if<std::string>(&value.data)) {
+    if (line->empty()) return false;
+    request.command = {"/bin/sh", "-c", *line};
+    return true;
+  }
+  const auto* list = std::get_if<RequestValue::List>(&value.data);
+  if (list == nullptr || list->empty()) return false;
+  std::vector<std::string> words;
+  for (const RequestValue& element : *list) {
+    const auto* word = std::get_if<std::string>(&element.data);
+    if (word == nullptr) return false;
+    words.push_back(*word);
+  }
+  request.command = std::move(words);
+  return true;
+}
+
+void check_command(const JobRequest& request, const Report& report) {
+  if (request.command.empty()) return report("command", "is missing; it says what every task runs");
+  if (request.command.front().empty()) report("command", "its first text, the program, is empty");
+  std::size_t bytes = 0;
+  for (const std::string& word : request.command) {
+    bytes += word.size() + 1;
+    if (has_zero_byte(word))
+      return report("command", "has a zero byte; no program can be given one");
+    if (!is_utf8(word)) return report("command", "has to be UTF-8 text");
+  }
+  if (bytes > kMaxCommandBytes) {
+    report("command", fmt::format("has to be at most {} bytes; it is {} (put what is long into a "
+                                  "file)",
+                                  kMaxCommandBytes, bytes));
+  }
+}
+
+bool read_env(JobRequest& request, const RequestValue& value) {
+  const auto* table = std::get_if<RequestValue::Table>(&value.data);
+  if (table == nullptr) return false;
+  std::map<std::string, std::string> env;
+  for (const RequestMember& member : *table) {
+    const auto& data = member.value.data;
+    if (const auto* text = std::get_if<std::string>(&data)) {
+      env[member.key] = *text;
+    } else if (const auto* whole = std::get_if<std::int64_t>(&data)) {
+      env[member.key] = std::to_string(*whole);
+    } else {
+      return false;
+    }
+  }
+  request.env = std::move(env);
+  return true;
+}
+
+void check_env(const JobRequest& request, const Report& report) {
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : request.env) {
+    bytes += name.size() + value.size() + 2;
+    if (!is_variable_name(name)) {
+      report("env", fmt::format("'{:.60}' is no name of a variable: letters, digits and '_'",
+                                is_one_line(name) ? name : std::string("?")));
+    } else if (is_own_variable(name)) {
+      report("env", fmt::format("{:.60} is for Muster to set: choose another name", name));
+    } else if (has_zero_byte(value) || !is_utf8(value)) {
+      report("env", fmt::format("{:.60} has to be UTF-8 text without zero bytes", name));
+    }
+  }
+  if (bytes > kMaxEnvBytes) {
+    report("env", fmt::format("has to be at most {} bytes in all; it is {}", kMaxEnvBytes, bytes));
+  }
+}
+
+bool read_work_dir(JobRequest& request, const RequestValue& value) {
+  const auto* text = std::get_if<std::string>(&value.data);
+  if (text == nullptr || text->empty()) return false;
+  request.work_dir = *text;
+  return true;
+}
+
+void check_work_dir(const JobRequest& request, const Report& report) {
+  const std::string& folder = request.work_dir;
+  if (folder.empty()) return;
+  if (!is_one_line(folder)) return report("work_dir", "has to be UTF-8 text in one line");
+  if (folder.front() != '/') {
+    report("work_dir", fmt::format("has to begin with '/': the tasks run on other machines; it is "
+                                   "\"{:.60}\"",
+                                   folder));
+  }
+  constexpr std::size_t kMaxPath = 4096;
+  if (folder.size() >= kMaxPath) {
+    report("work_dir", fmt::format("has to be shorter than {} bytes", kMaxPath));
+  }
+}
+
+bool read_array(JobRequest& request, const RequestValue& value) {
+  const auto* text = std::get_if<std::string>(&value.data);
+  if (text == nullptr || text->empty()) return false;
+  request.array = *text;
+  return true;
+}
+
+void check_array(const JobRequest& request, const Report& report) {
+  if (request.array.empty()) return;
+  const auto array = parse_array(request.array);
+  if (!array) report("array", array.error().message);
+}
+
+bool read_gang(JobRequest& request, const RequestValue& value) {
+  const auto* truth = std::get_if<bool>(&value.data);
+  if (truth == nullptr) return false;
+  request.gang = *truth;
+  return true;
+}
+
+bool read_market(JobRequest& request, const RequestValue& value) {
+  const auto* text = std::get_if<std::string>(&value.data);
+  if (text == nullptr) return false;
+  for (const MarketChoice choice :
+       {MarketChoice::any, MarketChoice::on_demand, MarketChoice::spot}) {
+    if (*text == name_of(choice)) {
+      request.market = choice;
+      return true;
+    }
+  }
+  return false;
+}
+
+void nothing_to_check(const JobRequest& /*request*/, const Report& /*report*/) {}
+
+using Keys = std::vector<RequestKey>;
+using R = JobRequest;
+
+Keys what_keys() {
+  return {
+      {"command", "list of texts, or text", "required",
+       "what every task runs: a program and its arguments, or one line for `/bin/sh -c`",
+       RequestOther{"a list of texts, the program first, or one text for /bin/sh -c", read_command,
+                    check_command}},
+      {"name", "text", "the program's file name", "what lists show", RequestText{&R::name}},
+      {"user", "text", "who submits", "who pays", RequestText{&R::user}},
+      {"class", "text", "the name", "jobs of one class are expected to slow each other alike",
+       RequestText{&R::workload_class}},
+      {"priority", "whole number", "0", "larger goes first where a policy has queues",
+       RequestNumber{&R::priority, kPriority}},
+      {"env", "table of texts", "empty",
+       "environment variables of every task, on top of a minimal environment",
+       RequestOther{"a table of texts, as { NAME = \"value\" }", read_env, check_env}},
+      {"work_dir", "text", "a folder of the attempt's own", "the folder that every task starts in",
+       RequestOther{"the absolute path of a folder", read_work_dir, check_work_dir}}};
+}
+
+Keys task_keys() {
+  return {
+      {"tasks", "whole number", "1", "how many tasks there are, with indices from 0",
+       RequestNumber{&R::tasks, kTasks}},
+      {"array", "text", "none",
+       "indices of the tasks instead of `tasks`: \"0-99\", \"1,3,7-9\"; \"0-99%10\" runs at most "
+       "10 at once",
+       RequestOther{"a text like \"0-99\", \"1,3,7-9\" or \"0-99%10\"", read_array, check_array}},
+      {"max_running", "whole number", "0", "at most so many tasks at once; 0: all",
+       RequestNumber{&R::max_running, kRunning}},
+      {"gang", "true or false", "false", "the tasks start together or not at all",
+       RequestOther{"true or false", read_gang, nothing_to_check}}};
+}
+
+Keys demand_keys() {
+  return {{"cpus", "number", "1", "cores of each task", RequestNumber{&R::cpus, kCpus}},
+          {"memory_gib", "number, or text like \"512MiB\"", "1", "memory of each task, in GiB",
+           RequestNumber{&R::memory_gib, kMemory, NumberText::memory}},
+          {"gpus", "number", "0", "GPUs of each task", RequestNumber{&R::gpus, kGpus}},
+          {"market", "word", "any", "where the tasks may run: any, on-demand or spot",
+           RequestOther{"\"any\", \"on-demand\" or \"spot\"", read_market, nothing_to_check}}};
+}
+
+Keys run_keys() {
+  const std::string time = "seconds, or text like \"5min\"";
+  return {{"time_limit_s", time, "none", "an attempt that runs longer is ended and has failed",
+           RequestNumber{&R::time_limit_s, kTime, NumberText::time}},
+          {"runtime_hint_s", time, "none", "how long a task will take alone; no promise",
+           RequestNumber{&R::runtime_hint_s, kTime, NumberText::time}},
+          {"stop_grace_s", time, "the worker's", "from SIGTERM to SIGKILL when a task has to stop",
+           RequestNumber{&R::stop_grace_s, kTime, NumberText::time}},
+          {"alone_progress_s", "number", "none",
+           "units of progress a second that a task makes when it is alone",
+           RequestNumber{&R::alone_progress_s, kProgress}},
+          {"retries", "whole number", "the master's", "failed attempts of a task that are forgiven",
+           RequestNumber{&R::retries, kRetries}},
+          {"token", "text", "none", "the same token is the same submission: repeating is harmless",
+           RequestText{&R::token}}};
+}
+
+std::optional<double> number_of(const JobRequest& request, const RequestNumber& key) {
+  return std::visit(
+      [&](auto at) -> std::optional<double> {
+        const auto& field = request.*at;
+        if constexpr (requires { field.has_value(); }) {
+          if (!field) return std::nullopt;
+          return static_cast<double>(*field);
+        } else {
+          return static_cast<double>(field);
+        }
+      },
+      key.at);
+}
+
+std::optional<double> number_from(const RequestValue& value, NumberText form) {
+  const auto* text = std::get_if<std::string>(&value.data);
+  if (text == nullptr) return value.number();
+  if (form == NumberText::memory) return parse_memory_gib(*text);
+  if (form == NumberText::none) return std::nullopt;
+  const std::optional<Duration> time = parse_duration(*text);
+  return time ? std::optional(to_seconds(*time)) : std::nullopt;
+}
+
+struct Read {
+  JobRequest& request;
+  const RequestValue& value;
+
+  bool operator()(const RequestNumber& key) const {
+    const std::optional<double> number = number_from(value, key.text);
+    if (!number || !key.range.contains(*number)) return false;
+    std::visit(
+        [&](auto at) {
+          auto& field = request.*at;
+          if constexpr (requires { field.has_value(); }) {
+            field =
+                static_cast<typename std::remove_reference_t<decltype(field)>::value_type>(*number);
+          } else {
+            field = static_cast<std::remove_reference_t<decltype(field)>>(*number);
+          }
+        },
+        key.at);
+    return true;
+  }
+
+  bool operator()(const RequestText& key) const {
+    const auto* text = std::get_if<std::string>(&value.data);
+    if (text == nullptr || text->empty() || text->size() > kMaxRequestText || !is_one_line(*text)) {
+      return false;
+    }
+    request.*key.at = *text;
+    return true;
+  }
+
+  bool operator()(const RequestOther& key) const { return key.read(request, value); }
+};
+
+}  // namespace
+
+const std::vector<RequestKey>& request_keys() {
+  static const Keys kKeys = [] {
+    Keys all;
+    for (const Keys& part : {what_keys(), task_keys(), demand_keys(), run_keys()}) {
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+  }();
+  return kKeys;
+}
+
+std::string wanted(const RequestKey& key) {
+  if (const auto* other = std::get_if<RequestOther>(&key.kind)) return other->wanted;
+  if (std::holds_alternative<RequestText>(key.kind)) {
+    return fmt::format("a text of 1 to {} bytes in one line", kMaxRequestText);
+  }
+  const auto& number = std::get<RequestNumber>(key.kind);
+  if (number.text == NumberText::time) {
+    return "a time from 1 ms to 10 years: a number of seconds, or a text like \"5min\"";
+  }
+  std::string range = describe(number.range);
+  if (number.text == NumberText::none) return range;
+  return range + ", in GiB, or a text like \"512MiB\"";
+}
+
+bool read_value(JobRequest& request, const RequestKey& key, const RequestValue& value) {
+  return std::visit(Read{request, value}, key.kind);
+}
+
+void check_value(const JobRequest& request, const RequestKey& key, const Report& report) {
+  if (const auto* other = std::get_if<RequestOther>(&key.kind)) {
+    other->check(request, report);
+  } else if (const auto* text = std::get_if<RequestText>(&key.kind)) {
+    const std::string& content = request.*(text->at);
+    if (content.size() > kMaxRequestText || !is_one_line(content)) {
+      report(key.name, "has to be " + wanted(key));
+    }
+  } else if (const auto& number = std::get<RequestNumber>(key.kind);
+             const auto value = number_of(request, number)) {
+    if (number.range.contains(*value)) return;
+    report(key.name, fmt::format("has to be {}; it is {}", wanted(key), number_text(*value)));
+  }
+}
+
+void check_together(const JobRequest& request, bool tasks_given, const Report& report) {
+  const auto array = request.array.empty() ? ArrayIndices{} : [&] {
+    auto parsed = parse_array(request.array);
+    return parsed ? std::move(parsed).value() : ArrayIndices{};
+  }();
+  if (!request.array.empty() && tasks_given) {
+    report("tasks", "cannot be given beside array, which says how many there are");
+  }
+  if (array.max_running > 0 && request.max_running > 0 &&
+      array.max_running != request.max_running) {
+    report("max_running", fmt::format("is {} here and {} in array: say it once",
+                                      request.max_running, array.max_running));
+  }
+  if (!request.gang) return;
+  if (!request.array.empty()) report("gang", "cannot be an array: a gang has `tasks`");
+  if (request.max_running > 0 || array.max_running > 0) {
+    report("gang", "cannot have max_running: its tasks start together or not at all");
+  }
+}
+
+}  // namespace muster::config

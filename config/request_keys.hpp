@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "config/job_request.hpp"
+#include "config/numbers.hpp"
+#include "config/request_value.hpp"
+
+// The one declaration of what a job request may say. Reading, checking and the table in
+// docs/jobs.md are derived from it; defaults are those of JobRequest.
+
+namespace muster::config {
+
+/// Takes what is wrong: the field, and what would be right.
+using Report = std::function<void(std::string_view field, std::string message)>;
+
+/// What a number may be written as besides a number.
+enum class NumberText : std::uint8_t { none, time, memory };
+
+/// A number, or a text that stands for one.
+struct RequestNumber {
+  std::variant<double JobRequest::*, std::uint32_t JobRequest::*, int JobRequest::*,
+               std::optional<double> JobRequest::*, std::optional<std::uint32_t> JobRequest::*>
+      at;
+  NumberRange range;
+  NumberText text = NumberText::none;
+};
+/// A short text in one line.
+struct RequestText {
+  std::string JobRequest::*at;
+};
+/// Anything else: how it is read (false: it is of the wrong kind) and what is wrong with it.
+struct RequestOther {
+  std::string wanted;
+  bool (*read)(JobRequest&, const RequestValue&);
+  void (*check)(const JobRequest&, const Report&);
+};
+
+/// A key and everything that holds for it.
+struct RequestKey {
+  std::string name;
+  std::string type;           ///< for the documentation
+  std::string default_value;  ///< likewise
+  std::string meaning;        ///< one line
+  std::variant<RequestNumber, RequestText, RequestOther> kind;
+};
+
+/// How long a name, a user, a class or a token may be.
+inline constexpr std::size_t kMaxRequestText = 256;
+
+/// Every key, in the order of the documentation.
+const std::vector<RequestKey>& request_keys();
+
+/// "a whole number from 1 to 100000": what would be right.
+std::string wanted(const RequestKey& key);
+
+/// Puts the value into the request when it is of the key's kind and in its range.
+bool read_value(JobRequest& request, const RequestKey& key, const RequestValue& value);
+
+/// Reports what is wrong with the key's value in a request, wherever it came from.
+void check_value(const JobRequest& request, const RequestKey& key, const Report& report);
+
+/// Reports what does not go together. `tasks_given`: the number of tasks is no default.
+void check_together(const JobRequest& request, bool tasks_given, const Report& report);
+
+}  // namespace muster::config

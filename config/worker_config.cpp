@@ -1,0 +1,161 @@
+#include "config/worker_config.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "config/key_reader.hpp"
+#include "config/key_text.hpp"
+#include "config/task_keys.hpp"
+
+namespace muster {
+namespace config {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+using C = WorkerConfig;
+using WholeKey = WholeKeyOf<C>;
+using NumberKey = NumberKeyOf<C>;
+using TimeKey = TimeKeyOf<C>;
+using PathKey = PathKeyOf<C>;
+using Keys = std::vector<KeySpecOf<C>>;
+using U32 = std::uint32_t;
+using U64 = std::uint64_t;
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+// TOML's whole numbers are signed.
+constexpr U64 kMaxId = std::numeric_limits<std::int64_t>::max();
+constexpr double kMaxAmount = 1e9;
+
+Keys top_keys() {
+  return {{"instance", "number of the instance that it is the worker of",
+           WholeKey{[](C& c) -> U64& { return c.instance; }, 0, kMaxId}, true},
+          {"masters", "where its master listens for workers, HOST:PORT; tried in turn",
+           ListKeyOf<C>{[](C& c) -> std::vector<std::string>& { return c.master_texts; }}, true},
+          {"master_name", "name of the master's node, as its certificate says; not given: any node",
+           TextKeyOf<C>{[](C& c) -> std::string& { return c.master_name; }}},
+          {"insecure_loopback", "no TLS, and no address but loopback ones: for development",
+           FlagKeyOf<C>{[](C& c) -> bool& { return c.insecure_loopback; }}},
+          {"state_dir", "folder of this instance's attempts; outlives the worker's process",
+           PathKey{[](C& c) -> fs::path& { return c.state_dir; }}, true},
+          {"checkpoint_root", "folder of checkpoints, shared by all instances",
+           PathKey{[](C& c) -> fs::path& { return c.checkpoint_root; }}, true},
+          {"shim_program", "what supervises an attempt; not given: this muster command",
+           PathKey{[](C& c) -> fs::path& { return c.shim_program; }}},
+          {"log", "file of its log, rotated; not given: standard error",
+           PathKey{[](C& c) -> fs::path& { return c.log; }}}};
+}
+
+Keys tls_keys() {
+  return {{"tls.certificate", "the instance's certificate; needed unless insecure_loopback",
+           PathKey{[](C& c) -> fs::path& { return c.certificate; }}},
+          {"tls.key", "its key; needed unless insecure_loopback",
+           PathKey{[](C& c) -> fs::path& { return c.key; }}},
+          {"tls.trusted", "the nodes' authority; needed unless insecure_loopback",
+           PathKey{[](C& c) -> fs::path& { return c.trusted; }}}};
+}
+
+Keys capacity_keys() {
+  const NumberRange range{0, kMaxAmount};
+  return {{"capacity.cpu", "cores of the instance",
+           NumberKey{[](C& c) -> double& { return c.capacity[Resource::cpu]; }, range}, true},
+          {"capacity.memory", "GiB of memory",
+           NumberKey{[](C& c) -> double& { return c.capacity[Resource::memory]; }, range}, true},
+          {"capacity.gpu", "GPUs",
+           NumberKey{[](C& c) -> double& { return c.capacity[Resource::gpu]; }, range}},
+          {"capacity.storage", "GiB of storage",
+           NumberKey{[](C& c) -> double& { return c.capacity[Resource::storage]; }, range}},
+          {"capacity.network", "Gbit/s of network",
+           NumberKey{[](C& c) -> double& { return c.capacity[Resource::network]; }, range}},
+          {"capacity.spare", "of the kind that the cluster gives a meaning to",
+           NumberKey{[](C& c) -> double& { return c.capacity[Resource::spare]; }, range}}};
+}
+
+Keys link_keys() {
+  return {{"link.heartbeat", "between signs of life",
+           TimeKey{[](C& c) -> Duration& { return c.heartbeat; }, 10ms, 1min}},
+          {"link.timeout", "silence that ends a connection; at least twice heartbeat",
+           TimeKey{[](C& c) -> Duration& { return c.timeout; }, 20ms, 1h}},
+          {"link.max_frame_bytes", "of one frame to or from the master",
+           WholeKey{[](C& c) -> U32& { return c.max_frame_bytes; }, kMiB, 64 * kMiB}}};
+}
+
+Keys build_table() {
+  Keys all;
+  for (const Keys& part : {top_keys(), tls_keys(), capacity_keys(),
+                           task_keys<C, &C::tasks>("tasks", "uid"), link_keys()}) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+void check_whole(WorkerConfig& parsed, KeyReader<WorkerConfig>& reader) {
+  reader.need_required();
+  if (!parsed.insecure_loopback) {
+    for (const char* key : {"tls.certificate", "tls.key", "tls.trusted"}) {
+      reader.need(key, ", and insecure_loopback is not set");
+    }
+  }
+  for (const std::string& text : parsed.master_texts) {
+    const auto place = parse_endpoint(text);
+    if (!place) {
+      reader.complain("masters", fmt::format("has to be HOST:PORT; one is \"{}\"", text));
+    } else if (parsed.insecure_loopback && !is_loopback(*place)) {
+      reader.complain("masters", fmt::format("has to be on the loopback, as insecure_loopback is "
+                                             "set; one is \"{}\"",
+                                             text));
+    } else {
+      parsed.masters.push_back(*place);
+    }
+  }
+  if (parsed.timeout < 2 * parsed.heartbeat) {
+    reader.complain("link.timeout", "has to be at least twice link.heartbeat");
+  }
+}
+
+}  // namespace
+
+template <>
+const std::vector<KeySpecOf<WorkerConfig>>& key_table<WorkerConfig>() {
+  static const Keys kTable = build_table();
+  return kTable;
+}
+
+}  // namespace config
+
+Expected<WorkerConfig, ConfigError> load_worker_config(const std::filesystem::path& file,
+                                                       const std::vector<std::string>& overrides) {
+  WorkerConfig parsed;
+  ErrorList errors;
+  // What is missing without a file is missing from the command line.
+  const std::filesystem::path source = file.empty() ? "command line" : file;
+  config::KeyReader<WorkerConfig> reader({.file = source}, parsed, errors);
+  if (!file.empty()) {
+    const auto table = config::read_toml(file);
+    if (!table) {
+      const bool unreadable = table.error().code == config::TomlError::unreadable;
+      return Failure<ConfigError>{unreadable ? ConfigError::unreadable : ConfigError::malformed,
+                                  table.error().message};
+    }
+    reader.read_table(table.value());
+  }
+  const bool file_is_fine = errors.empty();
+  for (const std::string& text : overrides) reader.read_override(text);
+  const bool bad_override = file_is_fine && !errors.empty();
+  config::check_whole(parsed, reader);
+  reader.resolve_paths();
+  if (errors.empty()) return parsed;
+  errors.sort_by_line();
+  const bool usage = bad_override || file.empty();
+  return Failure<ConfigError>{usage ? ConfigError::bad_override : ConfigError::invalid,
+                              errors.text()};
+}
+
+std::vector<KeyInfo> worker_config_keys() {
+  std::vector<KeyInfo> all;
+  for (const auto& key : config::key_table<WorkerConfig>()) all.push_back(config::info_of(key));
+  return all;
+}
+
+}  // namespace muster

@@ -1,0 +1,241 @@
+#include "masters/cell_json.hpp"
+
+#include <fmt/format.h>
+
+namespace muster::cell {
+namespace {
+
+using nlohmann::json;
+
+json seconds_or_null(const std::optional<Instant>& t) {
+  return t ? json(to_seconds(*t)) : json(nullptr);
+}
+
+std::string_view name_of(TaskPhase phase) {
+  switch (phase) {
+    case TaskPhase::pending:
+      return "pending";
+    case TaskPhase::held:
+      return "held";
+    case TaskPhase::assigned:
+      return "assigned";
+    case TaskPhase::starting:
+      return "starting";
+    case TaskPhase::running:
+      return "running";
+    case TaskPhase::stopping:
+      return "stopping";
+    case TaskPhase::finished:
+      return "finished";
+  }
+  return "?";
+}
+
+json common(const Job& job) {
+  return {{"job", job.id.value},
+          {"name", job.name},
+          {"user", job.user},
+          {"class", job.workload_class},
+          {"tasks_total", job.tasks.size()},
+          {"market", muster::name_of(job.markets)},
+          {"gang", job.gang},
+          {"command", job.program.argv}};
+}
+
+bool waits(TaskPhase phase) {
+  return phase == TaskPhase::pending || phase == TaskPhase::held || phase == TaskPhase::assigned;
+}
+
+std::string place_text(const InstanceRow& row, const Catalog& catalog) {
+  return fmt::format("instance {} ({}, {})", row.id.value, catalog[row.type].name,
+                     muster::name_of(row.market));
+}
+
+}  // namespace
+
+json resources_json(const Resources& amounts) {
+  json all = json::object();
+  for (Resource kind : kAllResources) {
+    const bool always = kind == Resource::cpu || kind == Resource::memory || kind == Resource::gpu;
+    if (always || amounts[kind] != 0) all[std::string(muster::name_of(kind))] = amounts[kind];
+  }
+  return all;
+}
+
+std::string_view state_of(const JobRow& row) {
+  const std::size_t total = row.tasks.size();
+  if (row.given_up) return "stopping";
+  if (row.held_by_user && row.held + row.finished == total) return "held";
+  return row.pending + row.held + row.finished < total ? "running" : "waiting";
+}
+
+json job_json(const JobRow& row, const Master& master) {
+  json out = common(row.job);
+  std::uint32_t assigned = 0;
+  std::uint32_t starting = 0;
+  std::uint32_t stopping = 0;
+  std::uint32_t failures = 0;
+  std::int32_t exit_code = 0;
+  Money cost;
+  for (Slot slot : row.tasks) {
+    const TaskRow& task = master.state().task(slot);
+    assigned += task.phase == TaskPhase::assigned;
+    starting += task.phase == TaskPhase::starting;
+    stopping += task.phase == TaskPhase::stopping;
+    cost += master.ledger().task(task.id);
+    const TaskHistory* history = master.task_history(task.id);
+    if (history == nullptr) continue;
+    failures += history->failures;
+    if (exit_code == 0 && history->failures > 0 && !history->finished) {
+      exit_code = history->end.exit_code;
+    }
+  }
+  out["state"] = state_of(row);
+  out["waiting"] = row.pending + assigned;
+  out["held"] = row.held;
+  out["starting"] = starting;
+  out["running"] = row.running + stopping;
+  out["finished"] = row.finished;
+  out["failed_attempts"] = failures;
+  out["submitted_s"] = to_seconds(row.accepted_at);
+  out["over_s"] = nullptr;
+  out["usd"] = cost.usd();
+  out["exit_code"] = exit_code;
+  return out;
+}
+
+json job_json(const JobHistory& job) {
+  json out = common(job.job);
+  std::uint32_t finished = 0;
+  std::uint32_t failures = 0;
+  std::int32_t exit_code = 0;
+  Money cost;
+  for (const TaskHistory& task : job.tasks) {
+    finished += task.finished;
+    failures += task.failures;
+    cost += task.cost;
+    if (exit_code == 0 && !task.finished) exit_code = task.end.exit_code;
+  }
+  out["state"] = muster::name_of(job.outcome);
+  out["waiting"] = 0;
+  out["held"] = 0;
+  out["starting"] = 0;
+  out["running"] = 0;
+  out["finished"] = finished;
+  out["failed_attempts"] = failures;
+  out["submitted_s"] = to_seconds(job.accepted_at);
+  out["over_s"] = to_seconds(job.over_at);
+  out["usd"] = cost.usd();
+  out["exit_code"] = exit_code;
+  return out;
+}
+
+json task_json(const TaskRow& row, const Master& master) {
+  const ClusterState& state = master.state();
+  const TaskHistory* history = master.task_history(row.id);
+  json out{{"task", state.spec(row).array_index},
+           {"phase", name_of(row.phase)},
+           {"attempt", row.attempt},
+           {"instance", nullptr},
+           {"instance_type", nullptr},
+           {"usd", master.ledger().task(row.id).usd()},
+           {"exit_code", nullptr},
+           {"reason", nullptr},
+           {"moves", 0},
+           {"failures", 0},
+           {"started_s", nullptr},
+           {"ended_s", nullptr}};
+  const Slot place = row.at != kNoSlot ? row.at : row.target;
+  if (place != kNoSlot) {
+    out["instance"] = state.instance(place).id.value;
+    out["instance_type"] = master.catalog()[state.instance(place).type].name;
+  }
+  if (history != nullptr) {
+    out["moves"] = history->moves;
+    out["failures"] = history->failures;
+    out["started_s"] = seconds_or_null(history->started_at);
+    out["ended_s"] = seconds_or_null(history->ended_at);
+    const bool runs = row.phase == TaskPhase::starting || row.phase == TaskPhase::running;
+    if (history->ended_at && !runs) out["exit_code"] = history->end.exit_code;
+    if (history->failures > 0) out["last_failure"] = history->reason;
+  }
+  if (waits(row.phase)) {
+    out["reason"] = {{"kind", muster::name_of(row.reason.kind)},
+                     {"code", muster::name_of(row.reason.code)},
+                     {"text", why(row, master)}};
+  }
+  return out;
+}
+
+json task_json(const TaskHistory& task, std::size_t position, const JobHistory& job,
+               const Catalog& catalog) {
+  const bool failed = !task.finished && job.outcome == JobOutcome::failed && task.failures > 0;
+  json out{{"task", job.job.tasks[position].array_index},
+           {"phase", task.finished ? "finished"
+                     : failed      ? "failed"
+                                   : "not run"},
+           {"attempt", task.attempts},
+           {"instance", nullptr},
+           {"instance_type", nullptr},
+           {"usd", task.cost.usd()},
+           {"exit_code", nullptr},
+           {"reason", nullptr},
+           {"moves", task.moves},
+           {"failures", task.failures},
+           {"started_s", seconds_or_null(task.started_at)},
+           {"ended_s", seconds_or_null(task.ended_at)}};
+  if (task.instance.valid()) {
+    out["instance"] = task.instance.value;
+    if (task.type.value < catalog.size()) out["instance_type"] = catalog[task.type].name;
+  }
+  if (task.ended_at) out["exit_code"] = task.end.exit_code;
+  if (task.failures > 0) out["last_failure"] = task.reason;
+  return out;
+}
+
+std::string sentence(const Refusal& refusal) {
+  std::string text =
+      fmt::format("{}: {}", muster::name_of(refusal.kind), muster::name_of(refusal.code));
+  if (refusal.binding) {
+    text += fmt::format(" ({}: asked {:.6g}, available {:.6g})", muster::name_of(*refusal.binding),
+                        refusal.asked, refusal.available);
+  } else if (refusal.asked != 0 || refusal.available != 0) {
+    text += fmt::format(" (asked {:.6g}, available {:.6g})", refusal.asked, refusal.available);
+  }
+  return text;
+}
+
+std::string why(const TaskRow& row, const Master& master) {
+  const ClusterState& state = master.state();
+  const TaskHistory* history = master.task_history(row.id);
+  const auto target = [&] { return place_text(state.instance(row.target), master.catalog()); };
+  const auto at = [&] { return place_text(state.instance(row.at), master.catalog()); };
+  switch (row.phase) {
+    case TaskPhase::pending:
+    case TaskPhase::held: {
+      std::string text = "waits, " + sentence(row.reason);
+      if (history != nullptr && history->failures > 0) {
+        text += fmt::format("; attempt {} failed: {}", history->attempts, history->reason);
+      }
+      return text;
+    }
+    case TaskPhase::assigned:
+      return fmt::format("is to start on {}; {}", target(), sentence(row.reason));
+    case TaskPhase::starting:
+      return "was sent to " + at();
+    case TaskPhase::running:
+      if (row.target != kNoSlot && row.target != row.at) {
+        return fmt::format("runs on {} and is to move to {}", at(), target());
+      }
+      return "runs on " + at();
+    case TaskPhase::stopping:
+      return row.target == kNoSlot
+                 ? fmt::format("saves its checkpoint on {} and leaves", at())
+                 : fmt::format("saves its checkpoint on {} to move to {}", at(), target());
+    case TaskPhase::finished:
+      return "has finished";
+  }
+  return "?";
+}
+
+}  // namespace muster::cell

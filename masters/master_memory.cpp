@@ -1,0 +1,165 @@
+// The part of a master that outlives it: what events do to its memory, and how that comes back.
+
+#include <utility>
+
+#include "masters/cell_json.hpp"
+#include "masters/master.hpp"
+
+namespace muster {
+namespace {
+
+constexpr Duration kDay = std::chrono::hours{24};
+
+std::int64_t day_of(Instant t) {
+  return t.time_since_epoch() / kDay;
+}
+
+}  // namespace
+
+/// What an event changes besides the state and the ledger; called before both.
+struct Master::Tracker {
+  Master& m;
+  Instant at;
+
+  void operator()(const LaunchRequested& e) {
+    m.next_instance_ = std::max(m.next_instance_, e.instance.value + 1);
+  }
+  void operator()(const LaunchRefused& e) {
+    const InstanceRow& row = *m.state_.find(e.instance);
+    std::erase_if(m.resting_until_, [this](const auto& entry) { return entry.second <= at; });
+    m.resting_until_[{row.type, row.market}] = at + m.refusal_rest_;
+    std::erase(m.releasing_, e.instance);
+  }
+  void operator()(const RoundDecided& e) { m.rounds_ = e.round + 1; }
+  void operator()(const ReleaseDecided& e) { m.releasing_.push_back(e.instance); }
+  void operator()(const TerminateIssued& e) { std::erase(m.releasing_, e.instance); }
+  void operator()(const InstanceUp& e) { m.up_since_[e.instance] = e.billed_from.value_or(at); }
+  void operator()(const InstanceGone& e) {
+    std::erase(m.releasing_, e.instance);
+    m.up_since_.erase(e.instance);
+  }
+
+  void operator()(const StartIssued& e) {
+    TaskHistory& task = m.tasks_[e.task];
+    task.attempts = e.attempt;
+    task.instance = e.instance;
+    task.type = m.state_.find(e.instance)->type;
+  }
+  void operator()(const TaskStarted& e) {
+    TaskHistory& task = m.tasks_[e.task];
+    if (!task.started_at) task.started_at = at;
+  }
+  void end(TaskId id, const ProcessEnd& end) {
+    m.tasks_[id].ended_at = at;
+    m.tasks_[id].end = end;
+  }
+  void operator()(const TaskLeft& e) {
+    const TaskRow& task = *m.state_.find(e.task);
+    end(e.task, e.end);
+    m.tasks_[e.task].moves += task.target != task.at;
+  }
+  void operator()(const TaskFinished& e) {
+    end(e.task, e.end);
+    m.tasks_[e.task].finished = true;
+  }
+  void operator()(const TaskFailed& e) {
+    end(e.task, e.end);
+    ++m.tasks_[e.task].failures;
+    m.tasks_[e.task].reason = e.reason;
+  }
+  void operator()(const JobFinished& e) {
+    m.throughput_.erase(e.job);
+    for (Slot slot : m.state_.find(e.job)->tasks) {
+      const TaskId id = m.state_.task(slot).id;
+      m.tasks_.erase(id);
+      m.ledger_.close(id);
+    }
+  }
+  template <class Other>
+  void operator()(const Other&) {}
+};
+
+void Master::absorb(const Event& event) {
+  begin_day_of(event.at);
+  std::visit(Tracker{*this, event.at}, event.body);
+  ledger_.observe(event, state_);
+  state_.apply(event);
+}
+
+/// Prices are fixed between events, so what had been spent at midnight is known exactly later.
+void Master::begin_day_of(Instant now) {
+  const std::int64_t day = day_of(now);
+  if (day == day_) return;
+  day_ = day;
+  day_start_total_ = ledger_.accrued(state_, Instant{day * kDay});
+}
+
+Money Master::spent_today(Instant now) const {
+  const Instant midnight{day_of(now) * kDay};
+  const bool began = day_of(now) == day_;
+  return ledger_.accrued(state_, now) -
+         (began ? day_start_total_ : ledger_.accrued(state_, midnight));
+}
+
+JobHistory Master::history_of(const JobFinished& over, Instant now) const {
+  const JobRow& row = *state_.find(over.job);
+  JobHistory history{row.job, over.outcome, row.accepted_at, now, over.mean_throughput, {}};
+  for (Slot slot : row.tasks) {
+    const TaskId id = state_.task(slot).id;
+    const auto known = tasks_.find(id);
+    history.tasks.push_back(known == tasks_.end() ? TaskHistory{} : known->second);
+    TaskHistory& task = history.tasks.back();
+    task.cost = ledger_.task(id);
+    const Refusal& refusal = state_.task(slot).reason;
+    if (over.outcome == JobOutcome::refused && refusal.kind == RefusalKind::never) {
+      task.reason = cell::sentence(refusal);
+    }
+  }
+  return history;
+}
+
+const TaskHistory* Master::task_history(TaskId id) const {
+  const auto found = tasks_.find(id);
+  return found == tasks_.end() ? nullptr : &found->second;
+}
+
+std::optional<Instant> Master::up_since(InstanceId id) const {
+  const auto found = up_since_.find(id);
+  return found == up_since_.end() ? std::nullopt : std::optional(found->second);
+}
+
+MasterImage Master::image() const {
+  MasterImage image{state_, ledger_, {}, {}, {}, 0, {}, 0, 0, {}};
+  image.tasks = tasks_;
+  image.throughput = throughput_;
+  image.resting_until = resting_until_;
+  image.day = day_;
+  image.day_start_total = day_start_total_;
+  image.next_instance = next_instance_;
+  image.rounds = rounds_;
+  image.learnt = policy_->learnt(state_);
+  return image;
+}
+
+void Master::restore(std::optional<MasterImage> image, std::span<const Event> tail) {
+  std::string learnt;
+  if (image) {
+    state_ = std::move(image->state);
+    ledger_ = std::move(image->ledger);
+    tasks_ = std::move(image->tasks);
+    throughput_ = std::move(image->throughput);
+    resting_until_ = std::move(image->resting_until);
+    day_ = image->day;
+    day_start_total_ = image->day_start_total;
+    next_instance_ = std::max(next_instance_, image->next_instance);
+    rounds_ = image->rounds;
+    learnt = std::move(image->learnt);
+    for (const InstanceRow& row : state_.instances()) {
+      if (row.released && row.phase != InstancePhase::terminating) releasing_.push_back(row.id);
+    }
+  }
+  for (const Event& event : tail) absorb(event);
+  policy_->recall(learnt, state_);
+}
+
+}  // namespace muster

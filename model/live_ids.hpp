@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+
+#include "model/ids.hpp"
+
+namespace muster {
+
+// How ids are made where several sites and masters make them without asking each other. Numbers
+// stay readable: the first site's jobs are 1, 2, 3, the second one's 1,000,000,001 and so on.
+
+inline constexpr std::uint64_t kIdsPerMaker = 1'000'000'000;
+inline constexpr std::uint32_t kTaskIndexBits = 20;  ///< a job has fewer than 2^20 tasks
+
+/// The `number`-th job (from 1) of a site.
+constexpr JobId job_id_of(std::uint32_t site, std::uint64_t number) {
+  return JobId{site * kIdsPerMaker + number};
+}
+constexpr std::uint64_t number_of(JobId id) {
+  return id.value % kIdsPerMaker;
+}
+
+/// The task at a position of a job.
+constexpr TaskId task_id_of(JobId job, std::uint32_t position) {
+  return TaskId{(job.value << kTaskIndexBits) | position};
+}
+constexpr JobId job_of(TaskId id) {
+  return JobId{id.value >> kTaskIndexBits};
+}
+constexpr std::uint32_t position_of(TaskId id) {
+  return static_cast<std::uint32_t>(id.value & ((1U << kTaskIndexBits) - 1));
+}
+
+/// The first instance number of a master.
+constexpr std::uint64_t first_instance_of(std::uint32_t master) {
+  return master * kIdsPerMaker + 1;
+}
+constexpr std::uint32_t master_of(InstanceId id) {
+  return static_cast<std::uint32_t>(id.value / kIdsPerMaker);
+}
+
+}  // namespace muster

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "model/cluster_state.hpp"
+#include "model/history.hpp"
+#include "model/ledger.hpp"
+
+namespace muster {
+
+/// What has been seen of an unfinished job's throughput.
+struct ThroughputSum {
+  double sum = 0;
+  std::uint64_t count = 0;
+};
+
+/// Everything a master knows at one point of its journal: what a snapshot holds. A master that is
+/// given this and the events after it is the master that wrote it.
+struct MasterImage {
+  ClusterState state;
+  Ledger ledger;
+  std::map<TaskId, TaskHistory> tasks;  ///< of unfinished jobs
+  std::map<JobId, ThroughputSum> throughput;
+  std::map<std::pair<TypeId, Market>, Instant> resting_until;
+  std::int64_t day = -1;  ///< of the last event, counted from 1970; -1: there was none
+  Money day_start_total;  ///< what had been spent when that day began
+  std::uint64_t next_instance = 0;
+  std::uint64_t rounds = 0;
+  std::string learnt;  ///< what the policy remembers, in its own words
+};
+
+}  // namespace muster

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/cluster_state.hpp"
+#include "model/expected.hpp"
+#include "model/ledger.hpp"
+
+namespace muster {
+
+/// A cluster state as plain data: what lives, with its slots, and every order that later changes
+/// depend on. The links of the rows mean nothing here; the lists say the same.
+struct StateImage {
+  std::vector<JobRow> jobs;  ///< by rising slots, as all rows
+  std::vector<TaskRow> tasks;
+  std::vector<InstanceRow> instances;
+  std::vector<Slot> free_jobs, free_tasks, free_instances;  ///< the last one is used first
+  std::vector<Slot> active;                                 ///< jobs, in the order of the list
+  std::vector<Slot> pending, assigned;                      ///< tasks, likewise
+  std::vector<Slot> live;                                   ///< instances, likewise
+  std::vector<std::string> class_names;
+  std::vector<Demands> shapes;
+};
+
+/// A ledger as plain data, by rising ids.
+struct LedgerImage {
+  Money total;
+  std::array<Money, kIdlenessKinds> idle{};
+  Money closed_tasks;
+  std::vector<std::pair<TaskId, Money>> by_task;
+  std::vector<std::pair<InstanceId, Instant>> settled_until;
+};
+
+enum class ImageError : std::uint8_t { inconsistent };
+
+/// All that restore() needs to make an equal one.
+StateImage image_of(ClusterState state);
+LedgerImage image_of(const Ledger& ledger);
+
+/// The state that image_of() was given, row by row and order by order. An image that no state can
+/// have is refused; the message names what is wrong with it. The catalog has to outlive the state.
+Expected<ClusterState, ImageError> restore(StateImage image, const Catalog& catalog);
+Ledger restore(const LedgerImage& image);
+
+}  // namespace muster

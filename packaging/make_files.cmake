@@ -1,0 +1,16 @@
+# Run while installing: the completions, as the built command writes them, and the units, with the
+# path that the command gets. From packaging/CMakeLists.txt: made, units, muster, MUSTER_BIN,
+# MUSTER_DOC.
+file(MAKE_DIRECTORY "${made}")
+foreach(shell bash zsh)
+  execute_process(
+    COMMAND "${muster}" completion ${shell}
+    OUTPUT_FILE "${made}/completion.${shell}"
+    RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "`${muster} completion ${shell}` ended with ${status}: is it built?")
+  endif()
+endforeach()
+foreach(unit muster-node@.service muster-worker@.service)
+  configure_file("${units}/${unit}" "${made}/${unit}" @ONLY)
+endforeach()

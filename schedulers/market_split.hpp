@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "schedulers/policy.hpp"
+
+namespace muster {
+
+/// Gives jobs that want spot instances and all others a policy of the same kind each, which sees
+/// its own market only: its jobs, its instances, its prices. (Policies whose papers know both
+/// markets do not need this.)
+class MarketSplit final : public Policy {
+ public:
+  using Make = std::function<std::unique_ptr<Policy>(const Catalog&)>;
+
+  /// `make` is called for both markets; the catalog has to outlive the policy.
+  MarketSplit(const Catalog& catalog, const Make& make);
+  MarketSplit(const MarketSplit& other);
+  MarketSplit& operator=(const MarketSplit&) = delete;
+
+  Cadence cadence() const override { return on_demand_->cadence(); }
+  void observe(const Observation& observation, const ClusterView& view) override;
+  Plan decide(const ClusterView& view, Rng& rng) override;
+  std::string learnt(const ClusterState& state) const override { return on_demand_->learnt(state); }
+  bool recall(std::string_view text, const ClusterState& state) override;
+  /// The one that sees everything but spot instances.
+  const Policy& on_demand() const { return *on_demand_; }
+  std::unique_ptr<Policy> clone() const override { return std::make_unique<MarketSplit>(*this); }
+
+ private:
+  ClusterView spot_view(const ClusterView& view) const;
+
+  /// The catalog at spot prices; what is not on that market holds nothing.
+  std::shared_ptr<const Catalog> spot_catalog_;
+  std::unique_ptr<Policy> on_demand_, spot_;
+  bool spot_wanted_ = false;  ///< some job has asked for it
+};
+
+}  // namespace muster

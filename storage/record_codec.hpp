@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/catalog.hpp"
+#include "model/event.hpp"
+#include "model/history.hpp"
+#include "model/master_image.hpp"
+#include "storage/cloud_book.hpp"
+#include "storage/site_book.hpp"
+#include "storage/store_error.hpp"
+
+// The values of the store as bytes and back: Cap'n Proto records as storage/schema.capnp has them.
+// Every number reads back as it was. Whatever the bytes are, decoding them gives a value or an
+// error.
+
+namespace muster {
+
+/// Written into every record. It rises when a program that knows only the last one would
+/// misunderstand what is written now.
+inline constexpr std::uint16_t kRecordFormat = 1;
+
+/// What a store says of itself.
+struct StoreMeta {
+  std::string kind;     ///< whose store it is, such as "master m0"
+  std::string cluster;  ///< the name of the cluster
+  Catalog catalog;      ///< what the types' names in its records mean; empty where none stand
+};
+
+/// One record. The events' instance types have to be in the catalog.
+std::string encode_events(std::span<const Event> events, const Catalog& catalog);
+/// Events that belong together. An instance type that the catalog does not have is an error.
+Expected<std::vector<Event>, StoreError> decode_events(std::string_view bytes,
+                                                       const Catalog& catalog);
+
+/// Takes the image apart; copy it when it is still wanted.
+std::string encode_image(MasterImage image);
+/// The catalog has to outlive the image. An instance of a type that it does not have is an error;
+/// what rests or is told of such a type is left out.
+Expected<MasterImage, StoreError> decode_image(std::string_view bytes, const Catalog& catalog);
+
+/// The instance types of the history have to be in the catalog, or invalid.
+std::string encode_history(const JobHistory& history, const Catalog& catalog);
+/// Types that the catalog does not have any more are invalid ones.
+Expected<JobHistory, StoreError> decode_history(std::string_view bytes, const Catalog& catalog);
+
+/// One record of the value, and the value as it was, or why the bytes are no such record.
+std::string encode_handoff(const Handoff& handoff);
+Expected<Handoff, StoreError> decode_handoff(std::string_view bytes);
+std::string encode_token(const KnownToken& token);
+Expected<KnownToken, StoreError> decode_token(std::string_view bytes);
+std::string encode_rented(const RentedRecord& rented);
+Expected<RentedRecord, StoreError> decode_rented(std::string_view bytes);
+std::string encode_meta(const StoreMeta& meta);
+Expected<StoreMeta, StoreError> decode_meta(std::string_view bytes);
+std::string encode_number(std::uint64_t number);
+Expected<std::uint64_t, StoreError> decode_number(std::string_view bytes);
+
+/// The same for a learnt object, whose bytes mean something to its owner only.
+std::string encode_object(std::string_view object);
+Expected<std::string, StoreError> decode_object(std::string_view bytes);
+
+}  // namespace muster

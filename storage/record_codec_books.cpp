@@ -1,0 +1,182 @@
+#include "storage/record_parts.hpp"
+
+namespace muster {
+namespace {
+
+using record_codec::bytes;
+using record_codec::decode_record;
+using record_codec::encode_record;
+using record_codec::from_record;
+using record_codec::get;
+using record_codec::instant;
+using record_codec::nanos;
+using record_codec::put;
+using record_codec::string_of;
+using record_codec::text;
+using record_codec::to_record;
+using Kind = record::Record::Which;
+
+void put_type(record::InstanceType::Builder out, const InstanceType& in) {
+  const auto& [name, family, capacity, on_demand, spot, acquire, setup, terminate] = in;
+  out.setName(text(name));
+  out.setFamily(text(family));
+  put(out.initCapacity(), capacity);
+  out.setOnDemand(on_demand.nano_usd_h());
+  out.setSpotSet(spot.has_value());
+  out.setSpot(spot.value_or(Price{}).nano_usd_h());
+  out.setAcquire(acquire.count());
+  out.setSetup(setup.count());
+  out.setTerminate(terminate.count());
+}
+
+InstanceType get_type(record::InstanceType::Reader in) {
+  InstanceType out;
+  out.name = string_of(in.getName());
+  out.family = string_of(in.getFamily());
+  out.capacity = get(in.getCapacity());
+  out.on_demand = Price::from_nano_usd_h(in.getOnDemand());
+  if (in.getSpotSet()) out.spot = Price::from_nano_usd_h(in.getSpot());
+  out.acquire = Duration{in.getAcquire()};
+  out.setup = Duration{in.getSetup()};
+  out.terminate = Duration{in.getTerminate()};
+  return out;
+}
+
+}  // namespace
+
+std::string encode_history(const JobHistory& history, const Catalog& catalog) {
+  return encode_record([&](record::Record::Builder root) {
+    const auto& [job, outcome, accepted_at, over_at, mean_throughput, tasks] = history;
+    auto out = root.initHistory();
+    put(out.initJob(), job);
+    out.setOutcome(to_record(outcome));
+    out.setAcceptedAt(nanos(accepted_at));
+    out.setOverAt(nanos(over_at));
+    out.setMeanThroughput(mean_throughput);
+    auto stories = out.initTasks(record_codec::length(tasks));
+    for (unsigned i = 0; i < stories.size(); ++i) put(stories[i], tasks[i], catalog);
+  });
+}
+
+Expected<JobHistory, StoreError> decode_history(std::string_view bytes, const Catalog& catalog) {
+  return decode_record<JobHistory>(bytes, Kind::HISTORY, [&](record::Record::Reader root) {
+    const auto in = root.getHistory();
+    JobHistory out{get(in.getJob()),
+                   from_record<JobOutcome>(in.getOutcome()),
+                   instant(in.getAcceptedAt()),
+                   instant(in.getOverAt()),
+                   in.getMeanThroughput(),
+                   {}};
+    for (const auto story : in.getTasks()) out.tasks.push_back(get(story, catalog));
+    return out;
+  });
+}
+
+std::string encode_handoff(const Handoff& handoff) {
+  return encode_record([&](record::Record::Builder root) {
+    auto out = root.initHandoff();
+    put(out.initJob(), handoff.job);
+    out.setMaster(handoff.master);
+  });
+}
+
+Expected<Handoff, StoreError> decode_handoff(std::string_view bytes) {
+  return decode_record<Handoff>(bytes, Kind::HANDOFF, [](record::Record::Reader root) {
+    return Handoff{get(root.getHandoff().getJob()), root.getHandoff().getMaster()};
+  });
+}
+
+std::string encode_token(const KnownToken& token) {
+  return encode_record([&](record::Record::Builder root) {
+    auto out = root.initToken();
+    out.setToken(text(token.token));
+    out.setJob(token.job.value);
+  });
+}
+
+Expected<KnownToken, StoreError> decode_token(std::string_view bytes) {
+  return decode_record<KnownToken>(bytes, Kind::TOKEN, [](record::Record::Reader root) {
+    return KnownToken{string_of(root.getToken().getToken()), JobId{root.getToken().getJob()}};
+  });
+}
+
+std::string encode_rented(const RentedRecord& rented) {
+  return encode_record([&](record::Record::Builder root) {
+    const auto& [instance, type, market, price, ordered_at, up_at, gone_at, notice, refused, ending,
+                 machine] = rented;
+    auto out = root.initRented();
+    out.setInstance(instance.value);
+    out.setType(text(type));
+    out.setMarket(to_record(market));
+    out.setPrice(price.nano_usd_h());
+    out.setOrderedAt(nanos(ordered_at));
+    out.setUpSet(up_at.has_value());
+    out.setUpAt(nanos(up_at.value_or(Instant{})));
+    out.setGoneSet(gone_at.has_value());
+    out.setGoneAt(nanos(gone_at.value_or(Instant{})));
+    out.setNoticeSet(notice.has_value());
+    out.setNotice(nanos(notice.value_or(Instant{})));
+    out.setRefused(refused);
+    out.setEnding(ending);
+    out.setMachine(text(machine));
+  });
+}
+
+Expected<RentedRecord, StoreError> decode_rented(std::string_view bytes) {
+  return decode_record<RentedRecord>(bytes, Kind::RENTED, [](record::Record::Reader root) {
+    const auto in = root.getRented();
+    RentedRecord out;
+    out.instance = InstanceId{in.getInstance()};
+    out.type = string_of(in.getType());
+    out.market = from_record<Market>(in.getMarket());
+    out.price = Price::from_nano_usd_h(in.getPrice());
+    out.ordered_at = instant(in.getOrderedAt());
+    if (in.getUpSet()) out.up_at = instant(in.getUpAt());
+    if (in.getGoneSet()) out.gone_at = instant(in.getGoneAt());
+    if (in.getNoticeSet()) out.notice = instant(in.getNotice());
+    out.refused = in.getRefused();
+    out.ending = in.getEnding();
+    out.machine = string_of(in.getMachine());
+    return out;
+  });
+}
+
+std::string encode_meta(const StoreMeta& meta) {
+  return encode_record([&](record::Record::Builder root) {
+    auto out = root.initMeta();
+    out.setKind(text(meta.kind));
+    out.setCluster(text(meta.cluster));
+    auto types = out.initTypes(record_codec::length(meta.catalog.types()));
+    for (unsigned i = 0; i < types.size(); ++i) put_type(types[i], meta.catalog.types()[i]);
+  });
+}
+
+Expected<StoreMeta, StoreError> decode_meta(std::string_view bytes) {
+  return decode_record<StoreMeta>(bytes, Kind::META, [](record::Record::Reader root) {
+    const auto in = root.getMeta();
+    std::vector<InstanceType> types;
+    for (const auto type : in.getTypes()) types.push_back(get_type(type));
+    return StoreMeta{string_of(in.getKind()), string_of(in.getCluster()),
+                     Catalog{std::move(types)}};
+  });
+}
+
+std::string encode_number(std::uint64_t number) {
+  return encode_record([&](record::Record::Builder root) { root.setNumber(number); });
+}
+
+Expected<std::uint64_t, StoreError> decode_number(std::string_view bytes) {
+  return decode_record<std::uint64_t>(bytes, Kind::NUMBER,
+                                      [](record::Record::Reader root) { return root.getNumber(); });
+}
+
+std::string encode_object(std::string_view object) {
+  return encode_record([&](record::Record::Builder root) { root.setObject(bytes(object)); });
+}
+
+Expected<std::string, StoreError> decode_object(std::string_view bytes) {
+  return decode_record<std::string>(
+      bytes, Kind::OBJECT, [](record::Record::Reader root) { return string_of(root.getObject()); });
+}
+
+}  // namespace muster

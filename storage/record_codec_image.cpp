@@ -1,0 +1,306 @@
+#include "model/state_image.hpp"
+#include "storage/record_parts.hpp"
+
+namespace muster {
+namespace {
+
+using record_codec::bytes;
+using record_codec::from_record;
+using record_codec::get;
+using record_codec::instant;
+using record_codec::length;
+using record_codec::nanos;
+using record_codec::put;
+using record_codec::string_of;
+using record_codec::text;
+using record_codec::to_record;
+
+void put_row(record::JobRow::Builder out, const JobRow& in) {
+  const auto& [job, slot, accepted_at, tasks, pending, held, running, finished, held_by_user,
+               given_up, held_from, active] = in;
+  static_cast<void>(active);  // the list says it
+  put(out.initJob(), job);
+  out.setSlot(slot);
+  out.setAcceptedAt(nanos(accepted_at));
+  put(out.initTasks(length(tasks)), tasks);
+  out.setPending(pending);
+  out.setHeld(held);
+  out.setRunning(running);
+  out.setFinished(finished);
+  out.setHeldByUser(held_by_user);
+  out.setGivenUpSet(given_up.has_value());
+  if (given_up) out.setGivenUp(to_record(*given_up));
+  out.setHeldFrom(held_from);
+}
+
+JobRow get_row(record::JobRow::Reader in) {
+  JobRow out;
+  out.job = get(in.getJob());
+  out.slot = in.getSlot();
+  out.accepted_at = instant(in.getAcceptedAt());
+  out.tasks = get(in.getTasks());
+  out.pending = in.getPending();
+  out.held = in.getHeld();
+  out.running = in.getRunning();
+  out.finished = in.getFinished();
+  out.held_by_user = in.getHeldByUser();
+  if (in.getGivenUpSet()) out.given_up = from_record<JobOutcome>(in.getGivenUp());
+  out.held_from = in.getHeldFrom();
+  return out;
+}
+
+void put_row(record::TaskRow::Builder out, const TaskRow& in) {
+  const auto& [id, slot, job, index, cls, shape, phase, attempt, at, target, reason, seen_load,
+               seen_upload, queue] = in;
+  static_cast<void>(queue);  // the list says it
+  out.setId(id.value);
+  out.setSlot(slot);
+  out.setJob(job);
+  out.setIndex(index);
+  out.setClass(cls.value);
+  out.setShape(shape.value);
+  out.setPhase(to_record(phase));
+  out.setAttempt(attempt);
+  out.setAt(at);
+  out.setTarget(target);
+  put(out.initReason(), reason);
+  out.setSeenLoad(seen_load.count());
+  out.setSeenUpload(seen_upload.count());
+}
+
+TaskRow get_row(record::TaskRow::Reader in) {
+  TaskRow out;
+  out.id = TaskId{in.getId()};
+  out.slot = in.getSlot();
+  out.job = in.getJob();
+  out.index = in.getIndex();
+  out.cls = ClassId{in.getClass()};
+  out.shape = ShapeId{in.getShape()};
+  out.phase = from_record<TaskPhase>(in.getPhase());
+  out.attempt = in.getAttempt();
+  out.at = in.getAt();
+  out.target = in.getTarget();
+  out.reason = get(in.getReason());
+  out.seen_load = Duration{in.getSeenLoad()};
+  out.seen_upload = Duration{in.getSeenUpload()};
+  return out;
+}
+
+void put_row(record::InstanceRow::Builder out, const InstanceRow& in) {
+  const auto& [id, slot, type, market, price, phase, up, released, requested_at, occupants, planned,
+               used, committed, live] = in;
+  static_cast<void>(live);  // the list says it
+  out.setId(id.value);
+  out.setSlot(slot);
+  out.setType(type.value);
+  out.setMarket(to_record(market));
+  out.setPrice(price.nano_usd_h());
+  out.setPhase(to_record(phase));
+  out.setUp(up);
+  out.setReleased(released);
+  out.setRequestedAt(nanos(requested_at));
+  put(out.initOccupants(length(occupants)), occupants);
+  put(out.initPlanned(length(planned)), planned);
+  put(out.initUsed(), used);
+  put(out.initCommitted(), committed);
+}
+
+InstanceRow get_row(record::InstanceRow::Reader in) {
+  InstanceRow out;
+  out.id = InstanceId{in.getId()};
+  out.slot = in.getSlot();
+  out.type = TypeId{in.getType()};
+  out.market = from_record<Market>(in.getMarket());
+  out.price = Price::from_nano_usd_h(in.getPrice());
+  out.phase = from_record<InstancePhase>(in.getPhase());
+  out.up = in.getUp();
+  out.released = in.getReleased();
+  out.requested_at = instant(in.getRequestedAt());
+  out.occupants = get(in.getOccupants());
+  out.planned = get(in.getPlanned());
+  out.used = get(in.getUsed());
+  out.committed = get(in.getCommitted());
+  return out;
+}
+
+template <class Builder, class Row>
+void put_rows(Builder out, const std::vector<Row>& rows) {
+  for (unsigned i = 0; i < out.size(); ++i) put_row(out[i], rows[i]);
+}
+
+template <class Row, class Reader>
+std::vector<Row> get_rows(Reader in) {
+  std::vector<Row> rows;
+  rows.reserve(in.size());
+  for (const auto row : in) rows.push_back(get_row(row));
+  return rows;
+}
+
+void put_state(record::MasterImage::Builder out, const StateImage& in) {
+  auto names = out.initClassNames(length(in.class_names));
+  for (unsigned i = 0; i < names.size(); ++i) names.set(i, text(in.class_names[i]));
+  auto shapes = out.initShapes(length(in.shapes));
+  for (unsigned i = 0; i < shapes.size(); ++i) {
+    put(shapes[i].initDemands(length(in.shapes[i].entries())), in.shapes[i]);
+  }
+  put_rows(out.initJobs(length(in.jobs)), in.jobs);
+  put_rows(out.initTasks(length(in.tasks)), in.tasks);
+  put_rows(out.initInstances(length(in.instances)), in.instances);
+  put(out.initFreeJobs(length(in.free_jobs)), in.free_jobs);
+  put(out.initFreeTasks(length(in.free_tasks)), in.free_tasks);
+  put(out.initFreeInstances(length(in.free_instances)), in.free_instances);
+  put(out.initActive(length(in.active)), in.active);
+  put(out.initPending(length(in.pending)), in.pending);
+  put(out.initAssigned(length(in.assigned)), in.assigned);
+  put(out.initLive(length(in.live)), in.live);
+}
+
+/// Positions in the record's table of type names become positions in the present catalog.
+void translate_types(std::vector<InstanceRow>& rows, capnp::List<capnp::Text>::Reader names,
+                     const Catalog& catalog) {
+  std::vector<TypeId> present(names.size());
+  for (InstanceRow& row : rows) {
+    if (row.type.value >= present.size()) record_codec::refuse("an instance of no type");
+    TypeId& known = present[row.type.value];
+    if (!known.valid()) {
+      known = record_codec::type_named(string_of(names[row.type.value]), catalog);
+    }
+    row.type = known;
+  }
+}
+
+ClusterState get_state(record::MasterImage::Reader in, const Catalog& catalog) {
+  StateImage image;
+  for (const auto name : in.getClassNames()) image.class_names.push_back(string_of(name));
+  for (const auto shape : in.getShapes()) image.shapes.push_back(get(shape.getDemands()));
+  image.jobs = get_rows<JobRow>(in.getJobs());
+  image.tasks = get_rows<TaskRow>(in.getTasks());
+  image.instances = get_rows<InstanceRow>(in.getInstances());
+  translate_types(image.instances, in.getTypes(), catalog);
+  image.free_jobs = get(in.getFreeJobs());
+  image.free_tasks = get(in.getFreeTasks());
+  image.free_instances = get(in.getFreeInstances());
+  image.active = get(in.getActive());
+  image.pending = get(in.getPending());
+  image.assigned = get(in.getAssigned());
+  image.live = get(in.getLive());
+  auto state = restore(std::move(image), catalog);
+  if (!state) record_codec::refuse(state.error().message);
+  return std::move(state).value();
+}
+
+void put_ledger(record::Ledger::Builder out, const LedgerImage& in) {
+  const auto idle = [&](Idleness kind) { return in.idle[static_cast<std::size_t>(kind)]; };
+  put(out.initTotal(), in.total);
+  put(out.initBoot(), idle(Idleness::boot));
+  put(out.initIdle(), idle(Idleness::idle));
+  put(out.initDrain(), idle(Idleness::drain));
+  put(out.initFragmentation(), idle(Idleness::fragmentation));
+  put(out.initClosedTasks(), in.closed_tasks);
+  auto tasks = out.initTasks(length(in.by_task));
+  for (unsigned i = 0; i < tasks.size(); ++i) {
+    tasks[i].setTask(in.by_task[i].first.value);
+    put(tasks[i].initAmount(), in.by_task[i].second);
+  }
+  auto settled = out.initSettled(length(in.settled_until));
+  for (unsigned i = 0; i < settled.size(); ++i) {
+    settled[i].setInstance(in.settled_until[i].first.value);
+    settled[i].setUntil(nanos(in.settled_until[i].second));
+  }
+}
+
+Ledger get_ledger(record::Ledger::Reader in) {
+  LedgerImage out;
+  const auto idle = [&](Idleness kind) -> Money& {
+    return out.idle[static_cast<std::size_t>(kind)];
+  };
+  out.total = get(in.getTotal());
+  idle(Idleness::boot) = get(in.getBoot());
+  idle(Idleness::idle) = get(in.getIdle());
+  idle(Idleness::drain) = get(in.getDrain());
+  idle(Idleness::fragmentation) = get(in.getFragmentation());
+  out.closed_tasks = get(in.getClosedTasks());
+  for (const auto task : in.getTasks()) {
+    out.by_task.emplace_back(TaskId{task.getTask()}, get(task.getAmount()));
+  }
+  for (const auto settled : in.getSettled()) {
+    out.settled_until.emplace_back(InstanceId{settled.getInstance()}, instant(settled.getUntil()));
+  }
+  return restore(out);
+}
+
+/// What the master knows besides its state and ledger.
+void put_books(record::MasterImage::Builder out, const MasterImage& in, const Catalog& catalog) {
+  auto stories = out.initStories(length(in.tasks));
+  auto throughput = out.initThroughput(length(in.throughput));
+  auto resting = out.initResting(length(in.resting_until));
+  unsigned i = 0;
+  for (const auto& [task, story] : in.tasks) {
+    stories[i].setTask(task.value);
+    put(stories[i++], story, catalog);
+  }
+  i = 0;
+  for (const auto& [job, sum] : in.throughput) {
+    throughput[i].setJob(job.value);
+    throughput[i].setSum(sum.sum);
+    throughput[i++].setCount(sum.count);
+  }
+  i = 0;
+  for (const auto& [offering, until] : in.resting_until) {
+    resting[i].setType(text(record_codec::type_name(offering.first, catalog)));
+    resting[i].setMarket(to_record(offering.second));
+    resting[i++].setUntil(nanos(until));
+  }
+}
+
+void get_books(record::MasterImage::Reader in, const Catalog& catalog, MasterImage& out) {
+  for (const auto story : in.getStories()) {
+    out.tasks.emplace(TaskId{story.getTask()}, get(story, catalog));
+  }
+  for (const auto sum : in.getThroughput()) {
+    out.throughput.emplace(JobId{sum.getJob()}, ThroughputSum{sum.getSum(), sum.getCount()});
+  }
+  for (const auto resting : in.getResting()) {
+    const auto type = catalog.find(string_of(resting.getType()));
+    if (!type) continue;
+    out.resting_until.emplace(std::pair{*type, from_record<Market>(resting.getMarket())},
+                              instant(resting.getUntil()));
+  }
+}
+
+}  // namespace
+
+std::string encode_image(MasterImage image) {
+  const Catalog& catalog = image.state.catalog();
+  return record_codec::encode_record([&](record::Record::Builder root) {
+    auto out = root.initImage();
+    auto types = out.initTypes(length(catalog.types()));
+    for (unsigned i = 0; i < types.size(); ++i) types.set(i, text(catalog.types()[i].name));
+    put_state(out, image_of(std::move(image.state)));
+    put_ledger(out.initLedger(), image_of(image.ledger));
+    put_books(out, image, catalog);
+    out.setDay(image.day);
+    put(out.initDayStartTotal(), image.day_start_total);
+    out.setNextInstance(image.next_instance);
+    out.setRounds(image.rounds);
+    out.setLearnt(bytes(image.learnt));
+  });
+}
+
+Expected<MasterImage, StoreError> decode_image(std::string_view bytes, const Catalog& catalog) {
+  const auto read_image = [&](record::Record::Reader root) {
+    const auto in = root.getImage();
+    MasterImage image{
+        get_state(in, catalog), get_ledger(in.getLedger()), {}, {}, {}, 0, {}, 0, 0, {}};
+    get_books(in, catalog, image);
+    image.day = in.getDay();
+    image.day_start_total = get(in.getDayStartTotal());
+    image.next_instance = in.getNextInstance();
+    image.rounds = in.getRounds();
+    image.learnt = string_of(in.getLearnt());
+    return image;
+  };
+  return record_codec::decode_record<MasterImage>(bytes, record::Record::IMAGE, read_image);
+}
+
+}  // namespace muster

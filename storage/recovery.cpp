@@ -1,0 +1,106 @@
+#include "storage/recovery.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <utility>
+
+namespace muster {
+namespace {
+
+Failure<StoreError> corrupt(const Store& store, Family family, std::uint64_t number,
+                            const Failure<StoreError>& why) {
+  return {why.code, fmt::format("{}: {}, record {}: {}", store.directory().string(),
+                                name_of(family), number, why.message)};
+}
+
+Failure<StoreError> bad_key(const Store& store, Family family) {
+  return {StoreError::corrupt, fmt::format("{}: {}: a key that is not a number",
+                                           store.directory().string(), name_of(family))};
+}
+
+/// Sets the image of the newest snapshot, when there is one.
+StoreTrouble read_snapshot(const Store& store, const Catalog& catalog, RecoveredMaster& out) {
+  StoreTrouble trouble;
+  const auto use = [&](std::string_view key, std::string_view value) {
+    const auto number = number_of(key);
+    if (!number) {
+      trouble = bad_key(store, Family::snapshot);
+      return false;
+    }
+    auto image = decode_image(value, catalog);
+    if (image) {
+      out.image.emplace(std::move(image).value());
+      out.snapshot_at = *number;
+    } else {
+      trouble = corrupt(store, Family::snapshot, *number, image.error());
+    }
+    return false;
+  };
+  if (auto failed = store.scan(Family::snapshot, {"", "", ScanOrder::falling}, use)) return failed;
+  return trouble;
+}
+
+StoreTrouble read_batches(
+    const Store& store, const Catalog& catalog, std::uint64_t from,
+    const std::function<void(std::uint64_t first, std::vector<Event>&& batch)>& use) {
+  StoreTrouble trouble;
+  std::optional<std::uint64_t> expected;
+  const auto use_record = [&](std::string_view key, std::string_view value) {
+    const auto number = number_of(key);
+    if (!number) {
+      trouble = bad_key(store, Family::journal);
+      return false;
+    }
+    if (expected && *number != *expected) {
+      trouble =
+          corrupt(store, Family::journal, *number,
+                  {StoreError::corrupt, fmt::format("events from {} on are missing", *expected)});
+      return false;
+    }
+    auto batch = decode_events(value, catalog);
+    if (!batch) {
+      trouble = corrupt(store, Family::journal, *number, batch.error());
+      return false;
+    }
+    expected = *number + batch->size();
+    use(*number, std::move(batch).value());
+    return true;
+  };
+  if (auto failed =
+          store.scan(Family::journal, {key_of(from), "", ScanOrder::rising}, use_record)) {
+    return failed;
+  }
+  return trouble;
+}
+
+}  // namespace
+
+Expected<RecoveredMaster, StoreError> recover_master(const Store& store, const Catalog& catalog) {
+  RecoveredMaster out;
+  if (auto trouble = read_snapshot(store, catalog, out)) return *std::move(trouble);
+  out.next_event = out.snapshot_at;
+  StoreTrouble gap;
+  const auto trouble = read_batches(
+      store, catalog, out.snapshot_at, [&](std::uint64_t first, std::vector<Event>&& batch) {
+        if (first != out.next_event && !gap) {
+          gap = corrupt(
+              store, Family::journal, first,
+              {StoreError::corrupt, fmt::format("events from {} on are missing", out.next_event)});
+        }
+        out.next_event = first + batch.size();
+        out.tail.insert(out.tail.end(), std::make_move_iterator(batch.begin()),
+                        std::make_move_iterator(batch.end()));
+      });
+  if (trouble) return *trouble;
+  if (gap) return *gap;
+  return out;
+}
+
+StoreTrouble read_journal(
+    const Store& store, const Catalog& catalog,
+    const std::function<void(std::uint64_t first, std::vector<Event>&& batch)>& use) {
+  return read_batches(store, catalog, 0, use);
+}
+
+}  // namespace muster

@@ -1,0 +1,460 @@
+# What the store writes down. docs/storage.md says which changes keep old records readable; in short:
+# add fields and enumerants at the end, never renumber, never reuse, never change what one means.
+
+@0xd2a6f1c47be09835;
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("muster::record");
+
+struct Record {
+  # Every value of the store is one of these.
+  format @0 :UInt16;  # a program that knows a lower one must not read on
+  union {
+    events @1 :EventBatch;
+    image @2 :MasterImage;
+    handoff @3 :Handoff;
+    token @4 :KnownToken;
+    rented @5 :Rented;
+    history @6 :JobHistory;
+    meta @7 :StoreMeta;
+    number @8 :UInt64;
+    object @9 :Data;
+  }
+}
+
+# Times and durations are whole nanoseconds, prices whole nano-dollars an hour. A field named xSet says
+# whether x holds something. Instance types stand by name: positions in a catalog change.
+
+struct StoreMeta {
+  kind @0 :Text;     # whose store it is, such as "master m0"
+  cluster @1 :Text;
+  types @2 :List(InstanceType);
+}
+
+struct InstanceType {
+  name @0 :Text;
+  family @1 :Text;
+  capacity @2 :Amounts;
+  onDemand @3 :Int64;
+  spotSet @4 :Bool;
+  spot @5 :Int64;
+  acquire @6 :Int64;
+  setup @7 :Int64;
+  terminate @8 :Int64;
+}
+
+struct Amounts {
+  gpu @0 :Float64;
+  cpu @1 :Float64;
+  memory @2 :Float64;
+  storage @3 :Float64;
+  network @4 :Float64;
+  spare @5 :Float64;
+}
+
+struct Money {
+  # A 128-bit two's complement number of (nano-dollar an hour) x nanosecond.
+  low @0 :UInt64;
+  high @1 :Int64;
+}
+
+enum Market { onDemand @0; spot @1; }
+enum MarketChoice { any @0; onDemand @1; spot @2; }
+enum ResourceKind { gpu @0; cpu @1; memory @2; storage @3; network @4; spare @5; }
+enum JobOutcome { completed @0; failed @1; refused @2; cancelled @3; }
+enum RefusalKind { notNow @0; never @1; broken @2; }
+enum RefusalCode {
+  awaitingRound @0;
+  awaitingInstance @1;
+  awaitingRoom @2;
+  awaitingPeers @3;
+  fitsNoType @4;
+  instanceCap @5;
+  spendCap @6;
+  cloudCapacity @7;
+  overCapacity @8;
+  outdated @9;
+  taskFailed @10;
+  held @11;
+  inFlightCap @12;
+  wrongMarket @13;
+}
+enum CauseCode {
+  alone @0;
+  packed @1;
+  fullReconfiguration @2;
+  partialReconfiguration @3;
+  gangRestart @4;
+  empty @5;
+  evicted @6;
+  drained @7;
+  spendCap @8;
+  interrupted @9;
+  workerLost @10;
+}
+enum TaskPhase {
+  pending @0;
+  assigned @1;
+  starting @2;
+  running @3;
+  stopping @4;
+  finished @5;
+  held @6;
+}
+enum InstancePhase { requested @0; booting @1; ready @2; terminating @3; }
+
+struct FamilyDemand {
+  family @0 :Text;
+  amount @1 :Amounts;
+  speed @2 :Float64;
+}
+
+struct TaskSpec {
+  id @0 :UInt64;
+  demands @1 :List(FamilyDemand);
+  image @2 :Text;
+  fetch @3 :Int64;
+  build @4 :Int64;
+  init @5 :Int64;
+  stop @6 :Int64;
+  upload @7 :Int64;
+  arrayIndex @8 :UInt32;
+}
+
+struct Variable {
+  name @0 :Text;
+  value @1 :Text;
+}
+
+struct Program {
+  argv @0 :List(Text);
+  env @1 :List(Variable);
+  workDir @2 :Text;
+  timeLimit @3 :Int64;
+  stopGrace @4 :Int64;
+  aloneProgress @5 :Float64;  # a second
+}
+
+struct Job {
+  id @0 :UInt64;
+  name @1 :Text;
+  user @2 :Text;
+  workloadClass @3 :Text;
+  priority @4 :Int32;
+  gang @5 :Bool = true;
+  runtimeHintSet @6 :Bool;
+  runtimeHint @7 :Int64;
+  tasks @8 :List(TaskSpec);
+  program @9 :Program;
+  markets @10 :MarketChoice;
+  maxRunning @11 :UInt32;
+  retriesSet @12 :Bool;
+  retries @13 :UInt32;
+  token @14 :Text;
+}
+
+struct Cause {
+  code @0 :CauseCode;
+  gain @1 :Float64;  # dollars an hour
+}
+
+struct Refusal {
+  kind @0 :RefusalKind;
+  code @1 :RefusalCode;
+  bindingSet @2 :Bool;
+  binding @3 :ResourceKind;
+  asked @4 :Float64;
+  available @5 :Float64;
+}
+
+struct ProcessEnd {
+  exitCode @0 :Int32;
+  outTail @1 :Data;  # what a process wrote need not be text
+  errTail @2 :Data;
+}
+
+struct Figure {
+  name @0 :Text;
+  value @1 :Float64;
+}
+
+struct EventBatch {
+  events @0 :List(Event);  # at least one; they are kept together or not at all
+}
+
+struct Event {
+  at @0 :Int64;
+  union {
+    jobAccepted @1 :Job;
+    taskRefused @2 :TaskRefused;
+    roundDecided @3 :RoundDecided;
+    planPartRefused @4 :PlanPartRefused;
+    launchRequested @5 :LaunchRequested;
+    launchRefused @6 :LaunchRefused;
+    instanceUp @7 :InstanceMoment;
+    instanceReady @8 :UInt64;  # the instance
+    releaseDecided @9 :ReleaseDecided;
+    terminateIssued @10 :UInt64;  # the instance
+    instanceGone @11 :InstanceMoment;
+    taskAssigned @12 :TaskAssigned;
+    taskUnassigned @13 :TaskUnassigned;
+    startIssued @14 :StartIssued;
+    taskStarted @15 :TaskStarted;
+    stopIssued @16 :StopIssued;
+    taskLeft @17 :TaskLeft;
+    taskFinished @18 :TaskFinished;
+    taskFailed @19 :TaskFailed;
+    jobFinished @20 :JobFinished;
+    taskReleased @21 :UInt64;  # the task
+    jobHeld @22 :UInt64;  # the job
+    jobReleased @23 :UInt64;  # the job
+    jobGivenUp @24 :JobGivenUp;
+  }
+}
+
+struct TaskRefused {
+  task @0 :UInt64;
+  refusal @1 :Refusal;
+}
+struct RoundDecided {
+  round @0 :UInt64;
+  choice @1 :Text;
+  figures @2 :List(Figure);
+}
+struct PlanPartRefused {
+  task @0 :UInt64;  # all bits set: an instance is meant
+  instance @1 :UInt64;  # all bits set: a task is meant
+  refusal @2 :Refusal;
+}
+struct LaunchRequested {
+  instance @0 :UInt64;
+  type @1 :Text;
+  market @2 :Market;
+  price @3 :Int64;
+  cause @4 :Cause;
+}
+struct LaunchRefused {
+  instance @0 :UInt64;
+  refusal @1 :Refusal;
+}
+struct InstanceMoment {
+  instance @0 :UInt64;
+  billedSet @1 :Bool;
+  billed @2 :Int64;  # from then or until then, by the cloud's word
+}
+struct ReleaseDecided {
+  instance @0 :UInt64;
+  cause @1 :Cause;
+}
+struct TaskAssigned {
+  task @0 :UInt64;
+  to @1 :UInt64;
+  cause @2 :Cause;
+}
+struct TaskUnassigned {
+  task @0 :UInt64;
+  cause @1 :Cause;
+}
+struct StartIssued {
+  task @0 :UInt64;
+  instance @1 :UInt64;
+  attempt @2 :UInt32;
+}
+struct TaskStarted {
+  task @0 :UInt64;
+  attempt @1 :UInt32;
+  fetch @2 :Int64;
+  build @3 :Int64;
+}
+struct StopIssued {
+  task @0 :UInt64;
+  attempt @1 :UInt32;
+}
+struct TaskLeft {
+  task @0 :UInt64;
+  attempt @1 :UInt32;
+  upload @2 :Int64;
+  end @3 :ProcessEnd;
+}
+struct TaskFinished {
+  task @0 :UInt64;
+  attempt @1 :UInt32;
+  end @2 :ProcessEnd;
+}
+struct TaskFailed {
+  task @0 :UInt64;
+  attempt @1 :UInt32;
+  reason @2 :Text;
+  end @3 :ProcessEnd;
+}
+struct JobFinished {
+  job @0 :UInt64;
+  outcome @1 :JobOutcome;
+  meanThroughput @2 :Float64;
+  throughputSamples @3 :UInt64;
+}
+struct JobGivenUp {
+  job @0 :UInt64;
+  outcome @1 :JobOutcome;
+}
+
+struct MasterImage {
+  # The state of a master after all events before the record's key. Slots are positions in the tables
+  # of the state; all bits set stands for none. Lists of slots are in their list's order.
+  types @0 :List(Text);  # what the types of instances below count into
+  classNames @1 :List(Text);
+  shapes @2 :List(Shape);
+  jobs @3 :List(JobRow);
+  tasks @4 :List(TaskRow);
+  instances @5 :List(InstanceRow);
+  freeJobs @6 :List(UInt32);
+  freeTasks @7 :List(UInt32);
+  freeInstances @8 :List(UInt32);
+  active @9 :List(UInt32);
+  pending @10 :List(UInt32);
+  assigned @11 :List(UInt32);
+  live @12 :List(UInt32);
+  ledger @13 :Ledger;
+  stories @14 :List(TaskStory);
+  throughput @15 :List(ThroughputSum);
+  resting @16 :List(Resting);
+  day @17 :Int64;  # of the last event, since 1970
+  dayStartTotal @18 :Money;
+  nextInstance @19 :UInt64;
+  rounds @20 :UInt64;
+  learnt @21 :Data;
+}
+
+struct Shape {
+  demands @0 :List(FamilyDemand);
+}
+
+struct JobRow {
+  job @0 :Job;
+  slot @1 :UInt32;
+  acceptedAt @2 :Int64;
+  tasks @3 :List(UInt32);
+  pending @4 :UInt32;
+  held @5 :UInt32;
+  running @6 :UInt32;
+  finished @7 :UInt32;
+  heldByUser @8 :Bool;
+  givenUpSet @9 :Bool;
+  givenUp @10 :JobOutcome;
+  heldFrom @11 :UInt32;
+}
+
+struct TaskRow {
+  id @0 :UInt64;
+  slot @1 :UInt32;
+  job @2 :UInt32;
+  index @3 :UInt32;
+  class @4 :UInt32;
+  shape @5 :UInt32;
+  phase @6 :TaskPhase;
+  attempt @7 :UInt32;
+  at @8 :UInt32;
+  target @9 :UInt32;
+  reason @10 :Refusal;
+  seenLoad @11 :Int64;
+  seenUpload @12 :Int64;
+}
+
+struct InstanceRow {
+  id @0 :UInt64;
+  slot @1 :UInt32;
+  type @2 :UInt32;
+  market @3 :Market;
+  price @4 :Int64;
+  phase @5 :InstancePhase;
+  up @6 :Bool;
+  released @7 :Bool;
+  requestedAt @8 :Int64;
+  occupants @9 :List(UInt32);
+  planned @10 :List(UInt32);
+  used @11 :Amounts;  # the sums as they were added up, rounding and all
+  committed @12 :Amounts;
+}
+
+struct Ledger {
+  total @0 :Money;
+  boot @1 :Money;
+  idle @2 :Money;
+  drain @3 :Money;
+  fragmentation @4 :Money;
+  closedTasks @5 :Money;
+  tasks @6 :List(TaskMoney);
+  settled @7 :List(SettledUntil);
+}
+struct TaskMoney {
+  task @0 :UInt64;
+  amount @1 :Money;
+}
+struct SettledUntil {
+  instance @0 :UInt64;
+  until @1 :Int64;
+}
+
+struct TaskStory {
+  task @0 :UInt64;
+  attempts @1 :UInt32;
+  finished @2 :Bool;
+  moves @3 :UInt32;
+  failures @4 :UInt32;
+  reason @5 :Text;
+  instance @6 :UInt64 = 0xffffffffffffffff;
+  type @7 :Text;
+  startedSet @8 :Bool;
+  startedAt @9 :Int64;
+  endedSet @10 :Bool;
+  endedAt @11 :Int64;
+  end @12 :ProcessEnd;
+  cost @13 :Money;
+}
+
+struct ThroughputSum {
+  job @0 :UInt64;
+  sum @1 :Float64;
+  count @2 :UInt64;
+}
+struct Resting {
+  type @0 :Text;
+  market @1 :Market;
+  until @2 :Int64;
+}
+
+struct JobHistory {
+  job @0 :Job;
+  outcome @1 :JobOutcome;
+  acceptedAt @2 :Int64;
+  overAt @3 :Int64;
+  meanThroughput @4 :Float64;
+  tasks @5 :List(TaskStory);
+}
+
+struct Handoff {
+  job @0 :Job;
+  master @1 :UInt32;
+}
+
+struct KnownToken {
+  token @0 :Text;
+  job @1 :UInt64;
+}
+
+struct Rented {
+  instance @0 :UInt64;
+  type @1 :Text;
+  market @2 :Market;
+  price @3 :Int64;
+  orderedAt @4 :Int64;
+  upSet @5 :Bool;
+  upAt @6 :Int64;
+  goneSet @7 :Bool;
+  goneAt @8 :Int64;
+  noticeSet @9 :Bool;
+  notice @10 :Int64;
+  refused @11 :Bool;
+  ending @12 :Bool;
+  machine @13 :Text;
+}

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "storage/record_codec.hpp"
+#include "storage/store_error.hpp"
+
+namespace muster {
+
+/// The parts of a store. The numbers and names stay as they are: they are on disk.
+enum class Family : std::uint8_t {
+  meta,      ///< whose store it is
+  journal,   ///< a master's events, by the number of a batch's first one
+  snapshot,  ///< a master's image, by the number of the first event that is not in it
+  history,   ///< finished jobs, by the order in which they were added
+  place,     ///< where in the history a job is, by its id
+  object,    ///< what was learnt, by name
+  handoff,   ///< jobs that a site answers for, by id
+  token,     ///< known submissions, by the order in which they were made
+  instance   ///< what a cloud has rented out, by id
+};
+inline constexpr std::size_t kFamilies = 9;
+std::string_view name_of(Family family);
+
+/// Keys of numbers sort as the numbers do.
+std::string key_of(std::uint64_t number);
+/// The number that the key is of; nothing when it is not of one.
+std::optional<std::uint64_t> number_of(std::string_view key);
+
+/// How a store is opened.
+struct StoreOptions {
+  StoreMeta meta;  ///< written into a new store; an old one has to be of that kind and cluster
+  bool read_only =
+      false;  ///< look only, even beside the process that has it open; any kind and cluster
+  std::size_t log_bytes = std::size_t{64}
+                          << 20;  ///< of the write-ahead log, what recovery reads; from 1 MiB
+};
+
+/// Changes that are made together or not at all.
+class StoreBatch {
+ public:
+  StoreBatch();
+  ~StoreBatch();
+  StoreBatch(StoreBatch&&) noexcept;
+  StoreBatch& operator=(StoreBatch&&) noexcept;
+
+  void put(Family family, std::string_view key, std::string value);
+  void erase(Family family, std::string_view key);
+  /// Every key from `from` on, before `until`.
+  void erase_range(Family family, std::string_view from, std::string_view until);
+  bool empty() const;
+
+ private:
+  friend class Store;
+  struct Content;
+  std::unique_ptr<Content> content_;
+};
+
+/// When a change outlives what.
+enum class Durability : std::uint8_t {
+  process,  ///< survives the end of the process
+  machine   ///< survives the end of the machine: costs a wait for the disk
+};
+
+/// By which order of the keys a scan goes.
+enum class ScanOrder : std::uint8_t { rising, falling };
+
+/// The part of a family that a scan visits.
+struct ScanRange {
+  std::string from;   ///< first key; empty: from the start
+  std::string until;  ///< the key after the last one; empty: to the end
+  ScanOrder order = ScanOrder::rising;
+};
+
+/// A directory that keeps records for one role of one node: a RocksDB database. All members may be
+/// called from any thread.
+class Store {
+ public:
+  /// Opens the store in the directory, or makes one there, readable by its owner only.
+  static Expected<std::unique_ptr<Store>, StoreError> open(const std::filesystem::path& directory,
+                                                           const StoreOptions& options);
+  ~Store();
+
+  const std::filesystem::path& directory() const { return directory_; }
+  /// What it was opened with; when opened for reading, what it says of itself, with every instance
+  /// type that its records may name.
+  const StoreMeta& meta() const { return meta_; }
+
+  /// Makes all the changes or none. After a failure the next call first tries to get the database
+  /// going again, so that it works as soon as there is room on the disk. (What a failed call was to
+  /// change may still turn up after the process has ended.)
+  StoreTrouble write(const StoreBatch& batch, Durability durability);
+
+  Expected<std::optional<std::string>, StoreError> get(Family family, std::string_view key) const;
+  /// Calls `use` for the records of the range until it says false. `use` must not call the store.
+  StoreTrouble scan(
+      Family family, const ScanRange& range,
+      const std::function<bool(std::string_view key, std::string_view value)>& use) const;
+  /// Waits until the disk has everything that was written.
+  StoreTrouble sync();
+
+ private:
+  struct Database;
+  Store(std::filesystem::path directory, const StoreOptions& options);
+  StoreTrouble open_database();
+  StoreTrouble settle_meta();
+  StoreTrouble revive();
+
+  std::filesystem::path directory_;
+  StoreMeta meta_;
+  bool read_only_;
+  std::size_t log_bytes_;
+  std::unique_ptr<Database> database_;
+};
+
+}  // namespace muster

@@ -1,0 +1,195 @@
+#include "storage/store_site_book.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace muster {
+namespace {
+
+constexpr std::string_view kNextJob = "next job";
+
+Failure<StoreError> bad_record(const Store& store, Family family, const std::string& why) {
+  return {StoreError::corrupt,
+          fmt::format("{}: {}: {}", store.directory().string(), name_of(family), why)};
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<StoreSiteBook>, StoreError> StoreSiteBook::open(
+    Store& store, const StoreSiteBookOptions& options) {
+  auto book = std::unique_ptr<StoreSiteBook>(new StoreSiteBook(store, options));
+  if (auto trouble = book->load()) return *std::move(trouble);
+  book->writer_ = std::thread([raw = book.get()] { raw->run_writer(); });
+  return book;
+}
+
+StoreSiteBook::~StoreSiteBook() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  wake_.notify_one();
+  if (writer_.joinable()) writer_.join();
+}
+
+StoreTrouble StoreSiteBook::load() {
+  if (auto trouble = load_handoffs()) return trouble;
+  if (auto trouble = load_tokens()) return trouble;
+  const auto bytes = store_.get(Family::meta, kNextJob);
+  if (!bytes) return bytes.error();
+  if (bytes.value()) {
+    const auto number = decode_number(*bytes.value());
+    if (!number) return bad_record(store_, Family::meta, number.error().message);
+    next_job_ = number.value();
+  }
+  memory_.next_job = next_job_;
+  return std::nullopt;
+}
+
+StoreTrouble StoreSiteBook::load_handoffs() {
+  StoreTrouble bad;
+  const auto use = [&](std::string_view, std::string_view value) {
+    auto handoff = decode_handoff(value);
+    if (!handoff) {
+      bad = bad_record(store_, Family::handoff, handoff.error().message);
+      return false;
+    }
+    memory_.handoffs.push_back(std::move(handoff).value());
+    return true;
+  };
+  if (auto trouble = store_.scan(Family::handoff, {}, use)) return trouble;
+  return bad;
+}
+
+StoreTrouble StoreSiteBook::load_tokens() {
+  StoreTrouble bad;
+  const auto use = [&](std::string_view key, std::string_view value) {
+    const auto place = number_of(key);
+    auto token = decode_token(value);
+    if (!place || !token) {
+      bad = bad_record(store_, Family::token, place ? token.error().message : "a key of no place");
+      return false;
+    }
+    if (memory_.tokens.empty()) first_token_ = *place;
+    next_token_ = *place + 1;
+    memory_.tokens.push_back(std::move(token).value());
+    return true;
+  };
+  if (auto trouble = store_.scan(Family::token, {}, use)) return trouble;
+  return bad;
+}
+
+SiteMemory StoreSiteBook::recall() {
+  return std::exchange(memory_, {});
+}
+
+void StoreSiteBook::keep(std::vector<Handoff>&& jobs,
+                         std::function<void(const std::string& trouble)> durable) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (queued_jobs_ + jobs.size() <= options_.max_queued_jobs) {
+      queued_jobs_ += jobs.size();
+      queue_.push_back({std::move(jobs), std::exchange(durable, {}), {}});
+    }
+  }
+  if (durable) return durable("the queue of the site's store is full");
+  wake_.notify_one();
+}
+
+void StoreSiteBook::handed_over(JobId job) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back({{}, {}, job});
+  }
+  wake_.notify_one();
+}
+
+void StoreSiteBook::run_writer() {
+  std::vector<Entry> group;
+  while (take_group(group)) {
+    const std::string trouble = write_group(group);
+    std::size_t jobs = 0;
+    for (const Entry& entry : group) jobs += entry.jobs.size();
+    {
+      const std::lock_guard lock(mutex_);
+      queued_jobs_ -= jobs;
+    }
+    for (const Entry& entry : group) {
+      if (entry.durable) entry.durable(trouble);
+    }
+  }
+}
+
+bool StoreSiteBook::take_group(std::vector<Entry>& group) {
+  group.clear();
+  std::unique_lock lock(mutex_);
+  wake_.wait(lock, [this] { return ends_ || !queue_.empty(); });
+  std::size_t jobs = 0;
+  while (!queue_.empty() && jobs < options_.max_group_jobs) {
+    jobs += queue_.front().jobs.size();
+    group.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  return !group.empty();
+}
+
+/// Writes all of the group or nothing; says why when nothing.
+std::string StoreSiteBook::write_group(const std::vector<Entry>& group) {
+  if (!undo_.empty()) {
+    if (const auto trouble = store_.write(undo_, Durability::machine)) {
+      undo_handed_over(group);
+      return trouble->message;
+    }
+    undo_ = {};
+  }
+  const std::uint64_t first_before = first_token_;
+  const std::uint64_t next_before = next_token_;
+  const std::uint64_t job_before = next_job_;
+  StoreBatch batch;
+  bool promises = false;
+  for (const Entry& entry : group) {
+    put_jobs(entry.jobs, batch);
+    promises = promises || !entry.jobs.empty();
+    if (entry.handed_over.valid()) batch.erase(Family::handoff, key_of(entry.handed_over.value));
+  }
+  for (; next_token_ - first_token_ > options_.max_tokens; ++first_token_) {
+    batch.erase(Family::token, key_of(first_token_));
+  }
+  if (next_job_ != job_before) {
+    batch.put(Family::meta, kNextJob, encode_number(next_job_));
+  }
+  const auto trouble = store_.write(batch, promises ? Durability::machine : Durability::process);
+  if (!trouble) return {};
+  // A failed write may still be found after a crash: what was not promised must not come back.
+  for (const Entry& entry : group) {
+    for (const Handoff& handoff : entry.jobs) {
+      undo_.erase(Family::handoff, key_of(handoff.job.id.value));
+    }
+  }
+  undo_handed_over(group);
+  undo_.erase_range(Family::token, key_of(next_before), key_of(next_token_));
+  first_token_ = first_before;
+  next_token_ = next_before;
+  return trouble->message;
+}
+
+/// What masters have is forgotten as soon as something can be written again.
+void StoreSiteBook::undo_handed_over(const std::vector<Entry>& group) {
+  for (const Entry& entry : group) {
+    if (entry.handed_over.valid()) undo_.erase(Family::handoff, key_of(entry.handed_over.value));
+  }
+}
+
+void StoreSiteBook::put_jobs(const std::vector<Handoff>& jobs, StoreBatch& batch) {
+  for (const Handoff& handoff : jobs) {
+    const Job& job = handoff.job;
+    batch.put(Family::handoff, key_of(job.id.value), encode_handoff(handoff));
+    next_job_ = std::max(next_job_, job.id.value + 1);
+    if (job.token.empty()) continue;
+    batch.put(Family::token, key_of(next_token_++), encode_token({job.token, job.id}));
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "storage/site_book.hpp"
+#include "storage/store.hpp"
+
+namespace muster {
+
+/// What a site's book keeps at most.
+struct StoreSiteBookOptions {
+  std::size_t max_tokens = 100'000;       ///< known submissions; the oldest go first; from 1
+  std::size_t max_queued_jobs = 100'000;  ///< not yet durable; beyond, keep() refuses; from 1
+  std::size_t max_group_jobs = 5'000;     ///< written with one wait for the disk; from 1
+};
+
+/// What a site scheduler has promised, in a store. A thread of its own writes: everything that was
+/// kept while the disk was busy goes with one wait for it.
+class StoreSiteBook final : public SiteBook {
+ public:
+  /// The store has to outlive the book. A record that cannot be decoded is an error.
+  static Expected<std::unique_ptr<StoreSiteBook>, StoreError> open(
+      Store& store, const StoreSiteBookOptions& options = {});
+  /// Writes what is queued, or says why it could not.
+  ~StoreSiteBook() override;
+
+  SiteMemory recall() override;
+  void keep(std::vector<Handoff>&& jobs,
+            std::function<void(const std::string& trouble)> durable) override;
+  void handed_over(JobId job) override;
+
+ private:
+  /// One entry of the queue: jobs to keep, or one that a master has.
+  struct Entry {
+    std::vector<Handoff> jobs;
+    std::function<void(const std::string& trouble)> durable;
+    JobId handed_over;
+  };
+
+  StoreSiteBook(Store& store, const StoreSiteBookOptions& options)
+      : store_(store), options_(options) {}
+
+  StoreTrouble load();
+  StoreTrouble load_handoffs();
+  StoreTrouble load_tokens();
+  void run_writer();
+  bool take_group(std::vector<Entry>& group);
+  std::string write_group(const std::vector<Entry>& group);
+  void undo_handed_over(const std::vector<Entry>& group);
+  void put_jobs(const std::vector<Handoff>& jobs, StoreBatch& batch);
+
+  Store& store_;
+  const StoreSiteBookOptions options_;
+  SiteMemory memory_;  ///< as found at the start
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Entry> queue_;
+  std::size_t queued_jobs_ = 0;
+  bool ends_ = false;
+
+  // The writer's own.
+  std::uint64_t first_token_ = 0, next_token_ = 0;  ///< places of the tokens that are kept
+  std::uint64_t next_job_ = 0;
+  StoreBatch undo_;  ///< what has to go before anything else is written
+
+  std::thread writer_;
+};
+
+}  // namespace muster

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "actors/cloud/loopback.hpp"
+#include "tests/support/builders.hpp"
+#include "tests/support/memory_cloud_book.hpp"
+#include "tests/support/virtual_system.hpp"
+
+namespace muster::test {
+
+/// Machines that are written down; they say hello at once and end when the test wants it.
+class NotedMachines final : public MachineHost {
+ public:
+  Expected<std::string, MachineError> boot(const MachineOrder& order) override {
+    if (broken) return Failure<MachineError>{MachineError::unwritable, "no folder"};
+    ++boots;
+    running.insert(order.instance);
+    if (order.master) {
+      WorkerHello hello;
+      hello.instance = order.instance;
+      caf::anon_send(order.master, hello_atom_v, hello, WorkerActor{});
+    }
+    return "machine-" + std::to_string(order.instance.value);
+  }
+  bool halt(InstanceId id, const std::string&, Duration, std::function<void()> ended) override {
+    if (slow) {
+      ending[id] = std::move(ended);
+      return false;
+    }
+    running.erase(id);
+    return true;
+  }
+  bool adopt(const RentedRecord& record) override {
+    adopted.push_back(record.machine);
+    return running.contains(record.instance);
+  }
+  void keep_only(const std::set<InstanceId>& rented) override {
+    std::erase_if(running, [&](InstanceId id) { return !rented.contains(id); });
+  }
+
+  std::set<InstanceId> running;
+  std::map<InstanceId, std::function<void()>> ending;
+  std::vector<std::string> adopted;
+  int boots = 0;
+  bool broken = false;
+  bool slow = false;
+};
+
+/// A loopback cloud in virtual time, with a master that writes down what it is told.
+class LoopbackFixture : public ::testing::Test {
+ protected:
+  LoopbackFixture() {
+    master_ = spawn_listening_master(system_, heard_, nullptr, &reports_);
+    setup_.catalog = &catalog_;
+    setup_.epoch = system_.time().epoch();
+    setup_.quantum = std::chrono::seconds{1};
+    setup_.book = &book_;
+    setup_.machines = &machines_;
+    setup_.bill = &bill_;
+  }
+  ~LoopbackFixture() override {
+    system_.end(cloud_);
+    system_.end(master_);
+  }
+
+  /// it3: up after 10 s, ready after 100 s more, gone after 1 s; on the spot market a tenth.
+  static Catalog with_spot() {
+    std::vector<InstanceType> types = table3_catalog().types();
+    types[2].spot = Price::from_usd_h(0.08);
+    return Catalog(std::move(types));
+  }
+
+  void make_cloud() { cloud_ = system_.actors().spawn<LoopbackCloud>(setup_); }
+  /// The cloud ends at any moment and is started anew on the same book, with a bill of its own.
+  void restart_cloud() {
+    system_.end(cloud_);
+    bill_ = {};
+    make_cloud();
+    system_.time().drain();
+  }
+  void launch(std::uint64_t id, Market market = Market::on_demand, std::uint32_t type = 2) {
+    caf::anon_send(cloud_, launch_atom_v,
+                   LaunchOrder{InstanceId{id}, TypeId{type}, static_cast<std::uint8_t>(market)},
+                   master_);
+    system_.time().drain();
+  }
+  void end(std::uint64_t id) {
+    caf::anon_send(cloud_, end_atom_v, InstanceId{id}, master_);
+    system_.time().drain();
+  }
+  /// Why it could not be interrupted; empty when it could.
+  std::string interrupt(std::uint64_t id) {
+    caf::scoped_actor self{system_.actors()};
+    auto asked = self->request(cloud_, caf::infinite, interrupt_atom_v, InstanceId{id});
+    system_.time().drain();
+    std::string why;
+    asked.receive([&](InstanceId answered) { EXPECT_EQ(answered.value, id); },
+                  [&](const caf::error& error) { why = system_.actors().render(error); });
+    return why;
+  }
+  nlohmann::json ask(const std::string& what, std::uint32_t limit = 0) {
+    caf::scoped_actor self{system_.actors()};
+    auto asked = self->request(cloud_, caf::infinite, Query{what, 0, {}, limit});
+    system_.time().drain();
+    nlohmann::json answer;
+    asked.receive([&](const std::string& text) { answer = nlohmann::json::parse(text); },
+                  [&](const caf::error& error) { answer = system_.actors().render(error); });
+    return answer;
+  }
+  std::vector<Heard> take_heard() { return std::exchange(heard_, {}); }
+  static Money charge(double usd_h, double seconds) {
+    return Money::of(Price::from_usd_h(usd_h), from_seconds(seconds));
+  }
+
+  VirtualSystem system_;
+  Catalog catalog_ = with_spot();
+  std::vector<Heard> heard_;
+  std::vector<CloudReport> reports_;
+  MemoryCloudBook book_;
+  NotedMachines machines_;
+  CloudBill bill_;
+  LoopbackSetup setup_;
+  MasterActor master_;
+  CloudActor cloud_;
+};
+
+using Transcript = std::vector<Heard>;
+
+}  // namespace muster::test

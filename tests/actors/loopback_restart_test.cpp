@@ -1,0 +1,155 @@
+#include <gmock/gmock.h>
+
+#include "tests/actors/loopback_fixture.hpp"
+
+namespace muster {
+namespace {
+
+using test::at_s;
+using test::Heard;
+using test::Transcript;
+using ::testing::HasSubstr;
+
+class LoopbackRestartTest : public test::LoopbackFixture {};
+
+// A cloud that is started anew on the book of the last one.
+
+TEST_F(LoopbackRestartTest, AfterARestartAnOrderComesUpWhenItWouldHave) {
+  make_cloud();
+  launch(0);
+  system_.run_until_s(4);
+  restart_cloud();
+  system_.run_until_s(8);
+  launch(0);
+  system_.run_until_s(200);
+  EXPECT_EQ(heard_, (Transcript{{10, "up 0"}, {110, "hello 0"}}));
+}
+
+TEST_F(LoopbackRestartTest, AfterARestartTheBillStaysExact) {
+  make_cloud();
+  launch(0);
+  launch(1);
+  system_.run_until_s(60);
+  end(1);
+  system_.run_until_s(90);
+  restart_cloud();
+  EXPECT_TRUE(bill_.total == charge(0.8, 51));
+  system_.run_until_s(200);
+  EXPECT_EQ(take_heard().size(), 3u) << "up, up, gone: who has not spoken is told nothing";
+  launch(0);
+  end(0);
+  system_.run_until_s(300);
+  EXPECT_EQ(heard_, (Transcript{{200, "up 0"}, {201, "gone 0"}}));
+  EXPECT_EQ(reports_.at(3).at, at_s(10));
+  EXPECT_TRUE(bill_.total == charge(0.8, 51 + 191));
+  EXPECT_EQ(bill_.launched, 2u);
+}
+
+TEST_F(LoopbackRestartTest, AfterARestartMachinesAreTakenOver) {
+  make_cloud();
+  launch(0);
+  launch(1);
+  system_.run_until_s(150);
+  machines_.running.erase(InstanceId{1});
+  machines_.running.insert(InstanceId{5});
+  restart_cloud();
+  EXPECT_EQ(machines_.adopted, (std::vector<std::string>{"machine-0", "machine-1"}));
+  EXPECT_EQ(machines_.boots, 2);
+  EXPECT_EQ(machines_.running, (std::set{InstanceId{0}})) << "what nobody rents does not run";
+  EXPECT_EQ(book_.records.at(InstanceId{1}).gone_at, at_s(150)) << "it is lost";
+  take_heard();
+  launch(1);
+  EXPECT_EQ(heard_, (Transcript{{150, "gone 1"}}));
+}
+
+TEST_F(LoopbackRestartTest, AfterARestartAnEndIsFinished) {
+  machines_.slow = true;
+  make_cloud();
+  launch(0);
+  system_.run_until_s(150);
+  end(0);
+  system_.run_until_s(160);
+  machines_.slow = false;
+  restart_cloud();
+  EXPECT_EQ(bill_.rented, 0u);
+  EXPECT_TRUE(bill_.total == charge(0.8, 150));
+}
+
+TEST_F(LoopbackRestartTest, AfterARestartANoticeStillHolds) {
+  make_cloud();
+  launch(0, Market::spot);
+  system_.run_until_s(150);
+  interrupt(0);
+  restart_cloud();
+  take_heard();
+  launch(0, Market::spot);
+  system_.run_until_s(400);
+  EXPECT_EQ(heard_, (Transcript{{150, "up 0"}, {150, "notice 0"}, {270, "gone 0"}}));
+}
+
+TEST_F(LoopbackRestartTest, AfterARestartWithoutTheTypeWhatHasNoMachineEnds) {
+  make_cloud();
+  launch(0);
+  launch(1);
+  system_.run_until_s(110);
+  launch(2);
+  system_.run_until_s(115);
+  catalog_ = Catalog({catalog_.types()[0]});
+  restart_cloud();
+  take_heard();
+  for (std::uint64_t id = 0; id < 3; ++id) launch(id);
+  EXPECT_EQ(heard_, (Transcript{{115, "up 0"}, {115, "up 1"}, {115, "gone 2"}}));
+  end(0);
+  system_.run_until_s(116);
+  EXPECT_EQ(bill_.rented, 1u);
+}
+
+// A book that takes nothing.
+
+TEST_F(LoopbackRestartTest, WhatCannotBeWrittenDownIsNotRented) {
+  book_.full = true;
+  make_cloud();
+  launch(0);
+  EXPECT_EQ(heard_, (Transcript{{0, "refused 0"}}));
+  book_.full = false;
+  launch(0);
+  EXPECT_EQ(heard_.back(), (Heard{0, "refused 0"})) << "it stays refused";
+  system_.run_until_s(2);
+  EXPECT_TRUE(book_.records.at(InstanceId{0}).refused);
+  EXPECT_EQ(machines_.boots, 0);
+}
+
+TEST_F(LoopbackRestartTest, NothingIsDoneNorToldBeforeItIsWrittenDown) {
+  make_cloud();
+  launch(0);
+  book_.full = true;
+  system_.run_until_s(30);
+  EXPECT_EQ(take_heard(), Transcript{});
+  book_.full = false;
+  system_.run_until_s(200);
+  EXPECT_EQ(take_heard(), (Transcript{{31, "up 0"}, {131, "hello 0"}}))
+      << "billing begins when it can be recorded";
+  book_.full = true;
+  end(0);
+  end(0);
+  system_.run_until_s(250);
+  EXPECT_EQ(machines_.running.size(), 1u);
+  EXPECT_THAT(ask("load").at("trouble"), "no space is left");
+  book_.full = false;
+  system_.run_until_s(300);
+  EXPECT_EQ(heard_, (Transcript{{252, "gone 0"}}));
+  EXPECT_TRUE(bill_.total == charge(0.8, 221));
+  EXPECT_THAT(ask("load").at("trouble"), "");
+}
+
+TEST_F(LoopbackRestartTest, ANoticeThatCannotBeWrittenDownIsNotGiven) {
+  make_cloud();
+  launch(0, Market::spot);
+  system_.run_until_s(150);
+  book_.full = true;
+  EXPECT_THAT(interrupt(0), HasSubstr("no space is left"));
+  EXPECT_EQ(heard_.back().what, "hello 0");
+}
+
+}  // namespace
+}  // namespace muster

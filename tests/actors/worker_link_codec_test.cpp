@@ -1,0 +1,277 @@
+#include "actors/link/worker_link_codec.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <limits>
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
+
+/// What `use` makes of the frame, which has to be a good one.
+template <class T>
+T read_back(const FrameBytes& bytes, const std::function<T(link_wire::Frame::Reader)>& use) {
+  std::vector<std::uint64_t> words((bytes.size() - kFrameHeaderBytes) / sizeof(std::uint64_t));
+  std::memcpy(words.data(), bytes.data() + kFrameHeaderBytes, words.size() * 8);
+  std::optional<T> result;
+  const auto problem = read_frame(words, [&](link_wire::Frame::Reader frame) {
+    result = use(frame);
+    return std::optional<std::string>();
+  });
+  EXPECT_EQ(problem, std::nullopt);
+  return std::move(*result);
+}
+
+using ReportResult = Expected<WorkerReport, LinkError>;
+ReportResult through(const WorkerReport& report, std::size_t max_bytes = kMaxBytes) {
+  return read_back<ReportResult>(
+      report_frame(report, max_bytes),
+      [](link_wire::Frame::Reader frame) { return read_report(frame.getReport()); });
+}
+using HelloResult = Expected<WorkerHello, LinkError>;
+HelloResult through(const WorkerHello& hello, std::size_t max_bytes = kMaxBytes) {
+  return read_back<HelloResult>(
+      hello_frame(hello, 1, max_bytes),
+      [](link_wire::Frame::Reader frame) { return read_hello(frame.getHello()); });
+}
+using SamplesResult = Expected<SampleAnswer, LinkError>;
+SamplesResult through(const SampleAnswer& answer) {
+  return read_back<SamplesResult>(
+      samples_frame(answer, kMaxBytes),
+      [](link_wire::Frame::Reader frame) { return read_samples(frame.getSamples()); });
+}
+using StartResult = Expected<StartOrder, LinkError>;
+StartResult through(const StartOrder& order) {
+  return read_back<StartResult>(start_frame(order, kMaxBytes), [](link_wire::Frame::Reader frame) {
+    return read_start(frame.getStart());
+  });
+}
+
+WorkerReport report() {
+  WorkerReport made;
+  made.instance = InstanceId{7};
+  made.task = TaskId{3};
+  made.attempt = 2;
+  made.kind = WorkerReportKind::failed;
+  made.fetch = from_seconds(1);
+  made.build = from_seconds(2);
+  made.upload = from_seconds(3);
+  made.reason = "out of memory";
+  made.exit_code = 137;
+  made.out_tail = std::string("o\0\xff", 3);
+  made.err_tail = "e";
+  return made;
+}
+
+StartOrder order() {
+  StartOrder made;
+  made.job = JobId{1};
+  made.task.id = TaskId{2};
+  made.task.demands = Demands({{"gpu", Resources::of(1, 2, 3), 1.5}, {"", Resources::of(0, 4, 5)}});
+  made.task.image = "image";
+  made.task.delays = {from_seconds(1), from_seconds(2), from_seconds(3), from_seconds(4),
+                      from_seconds(5)};
+  made.task.array_index = 9;
+  made.attempt = 4;
+  made.granted = Resources::of(1, 2.5, 3);
+  made.granted[Resource::network] = 10;
+  made.program.argv = {"sh", "-c", std::string("a\0b", 3)};
+  made.program.env = {{"NAME", "value"}, {"EMPTY", ""}};
+  made.program.work_dir = "/tmp";
+  made.program.time_limit = from_seconds(60);
+  made.program.stop_grace = from_seconds(7);
+  made.program.alone_progress_s = 0.25;
+  made.task_count = 11;
+  made.workload_class = "sweep";
+  return made;
+}
+
+TEST(WorkerLinkCodecTest, AReportComesBackAsItWas) {
+  const ReportResult back = through(report());
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->instance, InstanceId{7});
+  EXPECT_EQ(back->task, TaskId{3});
+  EXPECT_EQ(back->attempt, 2u);
+  EXPECT_EQ(back->kind, WorkerReportKind::failed);
+  EXPECT_EQ(back->fetch, from_seconds(1));
+  EXPECT_EQ(back->build, from_seconds(2));
+  EXPECT_EQ(back->upload, from_seconds(3));
+  EXPECT_EQ(back->reason, "out of memory");
+  EXPECT_EQ(back->exit_code, 137);
+  EXPECT_EQ(back->out_tail, report().out_tail);
+  EXPECT_EQ(back->err_tail, "e");
+}
+
+TEST(WorkerLinkCodecTest, ALongTailKeepsItsEnd) {
+  WorkerReport made = report();
+  made.out_tail = std::string(2 * kMaxTailBytes, 'a') + "the end";
+  const ReportResult back = through(made);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->out_tail.size(), kMaxTailBytes);
+  EXPECT_EQ(back->out_tail.substr(kMaxTailBytes - 7), "the end");
+  const ReportResult tight = through(made, 8192);
+  ASSERT_TRUE(tight);
+  EXPECT_EQ(tight->out_tail.size(), 4096u);
+}
+
+TEST(WorkerLinkCodecTest, AReasonBecomesOneLineOfText) {
+  WorkerReport made = report();
+  made.reason = "two\nlines \xff";
+  EXPECT_EQ(through(made)->reason, "two lines ?");
+  made.reason = std::string(2 * kMaxReasonBytes, 'x');
+  EXPECT_EQ(through(made)->reason.size(), kMaxReasonBytes);
+}
+
+TEST(WorkerLinkCodecTest, ReportsOutOfRangeAreMalformed) {
+  const auto with = [](const std::function<void(WorkerReport&)>& change) {
+    WorkerReport made = report();
+    change(made);
+    return through(made).has_value();
+  };
+  EXPECT_TRUE(with([](WorkerReport&) {}));
+  EXPECT_FALSE(with([](WorkerReport& r) { r.attempt = 0; }));
+  EXPECT_FALSE(with([](WorkerReport& r) { r.task = TaskId{}; }));
+  EXPECT_FALSE(with([](WorkerReport& r) { r.kind = static_cast<WorkerReportKind>(5); }));
+  EXPECT_FALSE(with([](WorkerReport& r) { r.fetch = Duration{-1}; }));
+  EXPECT_FALSE(with([](WorkerReport& r) { r.build = kMaxSpan + Duration{1}; }));
+  EXPECT_FALSE(with([](WorkerReport& r) { r.upload = Duration::min(); }));
+}
+
+TEST(WorkerLinkCodecTest, AHelloComesBackAsItWas) {
+  WorkerHello made{InstanceId{7}, 5, Resources::of(1, 4, 16), "cgroup2", {report()}};
+  made.capacity[Resource::spare] = 0.5;
+  const HelloResult back = through(made);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->instance, InstanceId{7});
+  EXPECT_EQ(back->number, 5u);
+  EXPECT_EQ(back->capacity, made.capacity);
+  EXPECT_EQ(back->limits, "cgroup2");
+  ASSERT_EQ(back->known.size(), 1u);
+  EXPECT_EQ(back->known[0].exit_code, 137);
+}
+
+TEST(WorkerLinkCodecTest, AHelloCutsTailsUntilEveryReportFits) {
+  WorkerHello made{InstanceId{7}, 1, {}, "", {}};
+  made.known.assign(1000, report());
+  for (WorkerReport& known : made.known) known.out_tail = std::string(kMaxTailBytes, 'x');
+  const HelloResult back = through(made);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->known.size(), 1000u);
+  EXPECT_EQ(back->known[999].out_tail.size(), 512u);
+  made.known.assign(20'000, report());
+  EXPECT_TRUE(hello_frame(made, 1, kMaxBytes).empty());
+}
+
+TEST(WorkerLinkCodecTest, HellosOutOfRangeAreMalformed) {
+  const auto with = [](const std::function<void(WorkerHello&)>& change) {
+    WorkerHello made{InstanceId{7}, 1, Resources::of(1, 4, 16), "", {report()}};
+    change(made);
+    return through(made).has_value();
+  };
+  const auto capacity = [&](double cpu) {
+    return with([cpu](WorkerHello& h) { h.capacity[Resource::cpu] = cpu; });
+  };
+  EXPECT_TRUE(with([](WorkerHello&) {}));
+  EXPECT_FALSE(with([](WorkerHello& h) { h.instance = InstanceId{}; }));
+  EXPECT_FALSE(with([](WorkerHello& h) { h.known[0].instance = InstanceId{8}; }));
+  EXPECT_FALSE(with([](WorkerHello& h) { h.known[0].attempt = 0; }));
+  EXPECT_FALSE(capacity(-1));
+  EXPECT_FALSE(capacity(std::numeric_limits<double>::infinity()));
+  EXPECT_FALSE(capacity(std::numeric_limits<double>::quiet_NaN()));
+  EXPECT_FALSE(capacity(1e300));
+}
+
+TEST(WorkerLinkCodecTest, SamplesComeBackAndThroughputAboveOneDoesNot) {
+  const SampleAnswer made{InstanceId{7}, 9, {{TaskId{1}, 1, std::uint64_t{1} << 32}}};
+  const SamplesResult back = through(made);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->asking, 9u);
+  ASSERT_EQ(back->samples.size(), 1u);
+  EXPECT_EQ(back->samples[0].scaled, std::uint64_t{1} << 32);
+  SampleAnswer above = made;
+  above.samples[0].scaled = (std::uint64_t{1} << 32) + 1;
+  EXPECT_FALSE(through(above));
+  SampleAnswer nobodys = made;
+  nobodys.samples[0].task = TaskId{};
+  EXPECT_FALSE(through(nobodys));
+}
+
+TEST(WorkerLinkCodecTest, ALogAnswerIsCutToFitAndSaysSo) {
+  const auto back = [](const LogAnswer& answer, std::size_t max_bytes) {
+    return read_back<Expected<LogAnswer, LinkError>>(
+        log_frame(answer, max_bytes),
+        [](link_wire::Frame::Reader frame) { return read_log(frame.getLog()); });
+  };
+  const LogAnswer whole{InstanceId{7}, 3, 40, "text", false};
+  const auto same = back(whole, kMaxBytes);
+  ASSERT_TRUE(same);
+  EXPECT_EQ(same->number, 3u);
+  EXPECT_EQ(same->offset, 40u);
+  EXPECT_EQ(same->text, "text");
+  EXPECT_FALSE(same->more_may_come);
+  const auto cut = back({InstanceId{7}, 3, 0, std::string(kMaxBytes, 'x'), false}, 8192);
+  ASSERT_TRUE(cut);
+  EXPECT_GT(cut->text.size(), 7000u);
+  EXPECT_TRUE(cut->more_may_come);
+}
+
+TEST(WorkerLinkCodecTest, AnOrderComesBackAsItWas) {
+  const StartOrder made = order();
+  const StartResult back = through(made);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->job, made.job);
+  EXPECT_EQ(back->task.id, made.task.id);
+  EXPECT_EQ(back->task.demands, made.task.demands);
+  EXPECT_EQ(back->task.image, "image");
+  EXPECT_EQ(back->task.delays, made.task.delays);
+  EXPECT_EQ(back->task.array_index, 9u);
+  EXPECT_EQ(back->attempt, 4u);
+  EXPECT_EQ(back->granted, made.granted);
+  EXPECT_EQ(back->program, made.program);
+  EXPECT_EQ(back->task_count, 11u);
+  EXPECT_EQ(back->workload_class, "sweep");
+}
+
+TEST(WorkerLinkCodecTest, OrdersOutOfRangeAreMalformed) {
+  const auto with = [](const std::function<void(StartOrder&)>& change) {
+    StartOrder made = order();
+    change(made);
+    return through(made).has_value();
+  };
+  EXPECT_TRUE(with([](StartOrder&) {}));
+  EXPECT_FALSE(with([](StartOrder& o) { o.attempt = 0; }));
+  EXPECT_FALSE(with([](StartOrder& o) { o.granted[Resource::gpu] = -1; }));
+  EXPECT_FALSE(with([](StartOrder& o) { o.program.time_limit = Duration{-1}; }));
+  EXPECT_FALSE(with([](StartOrder& o) {
+    o.program.alone_progress_s = std::numeric_limits<double>::quiet_NaN();
+  }));
+  EXPECT_FALSE(with([](StartOrder& o) {
+    o.task.demands = Demands({{"", Resources::of(0, 1, 1), 0}});
+  }));
+}
+
+TEST(WorkerLinkCodecTest, AnOrderTooLongForAFrameIsGivenUp) {
+  StartOrder made = order();
+  made.program.argv.push_back(std::string(kMaxBytes, 'x'));
+  EXPECT_TRUE(start_frame(made, kMaxBytes).empty());
+}
+
+TEST(WorkerLinkCodecTest, ALogRequestComesBackAsItWas) {
+  const LogRequest made{5, TaskId{3}, 2, true, 40, 100};
+  const auto back = read_back<Expected<LogRequest, LinkError>>(
+      log_request_frame(made),
+      [](link_wire::Frame::Reader frame) { return read_log_request(frame.getLogRequest()); });
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->number, 5u);
+  EXPECT_EQ(back->task, TaskId{3});
+  EXPECT_EQ(back->attempt, 2u);
+  EXPECT_TRUE(back->error_stream);
+  EXPECT_EQ(back->offset, 40u);
+  EXPECT_EQ(back->max_bytes, 100u);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,110 @@
+#include "tools/client/answers.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tools/client/views.hpp"
+
+namespace muster::client {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+
+Answer answer(const char* text) {
+  return {text, nlohmann::json::parse(text)};
+}
+
+template <class T>
+std::string error_of(const Parsed<T>& parsed) {
+  return parsed ? "no error" : parsed.error().message;
+}
+
+constexpr const char* kJob = R"({"job": 12, "name": "sweep", "user": "ann", "class": "sweep",
+"state": "failed", "master": null, "tasks_total": 2, "waiting": 0, "held": 0, "starting": 0,
+"running": 0, "finished": 1, "failed_attempts": 3, "submitted_s": 1.5, "over_s": null, "usd": 0.5,
+"market": "any", "gang": false, "exit_code": 9, "command": ["a", "b"], "tasks": [
+{"task": 4, "phase": "pending", "attempt": 0, "instance": null, "instance_type": null, "usd": 0,
+"exit_code": null, "reason": {"kind": "not now", "code": "held", "text": "held"}, "moves": 0}]})";
+
+TEST(Answers, ReadAJobWithItsTasks) {
+  const auto job = job_details(answer(kJob));
+  ASSERT_TRUE(job.has_value()) << error_of(job);
+  EXPECT_EQ(job->job.job, 12U);
+  EXPECT_EQ(job->job.exit_code, 9);
+  EXPECT_EQ(job->job.master, "");
+  EXPECT_FALSE(job->job.over_s.has_value());
+  EXPECT_TRUE(job->job.over());
+  ASSERT_EQ(job->tasks.size(), 1U);
+  EXPECT_EQ(job->tasks.front().task, 4U);
+  EXPECT_EQ(job->tasks.front().reason, "held");
+  EXPECT_FALSE(job->tasks.front().instance.has_value());
+  EXPECT_FALSE(job->tasks.front().exit_code.has_value());
+}
+
+TEST(Answers, NameTheFirstFieldThatIsWrong) {
+  const auto with = [](const char* key, const nlohmann::json& value) {
+    Answer changed = answer(kJob);
+    changed.document[key] = value;
+    return error_of(job_details(changed));
+  };
+  EXPECT_THAT(with("job", "x"), EndsWith("/job has to be a whole number"));
+  EXPECT_THAT(with("job", -1), EndsWith("/job has to be a whole number"));
+  EXPECT_THAT(with("job", 1.5), EndsWith("/job has to be a whole number"));
+  EXPECT_THAT(with("usd", nullptr), EndsWith("/usd has to be a number"));
+  EXPECT_THAT(with("command", "a"), EndsWith("/command has to be a list"));
+  EXPECT_THAT(with("tasks", {1}), EndsWith("/tasks/0 has to be an object"));
+  EXPECT_THAT(with("tasks", nlohmann::json::parse(R"([{"task": 1}])")),
+              HasSubstr("/tasks/0/phase is missing"));
+  EXPECT_THAT(error_of(job_details(answer("{}"))),
+              EndsWith("/job is missing; it has to be a whole number"));
+}
+
+TEST(Answers, GoOnInALogWhereTheServerOrElseTheTextSays) {
+  const auto by_text = log_part(answer(R"({"offset": 10, "text": "abc", "more": true})"));
+  EXPECT_EQ(by_text->next, 13U);
+  EXPECT_TRUE(by_text->more);
+  const auto by_server =
+      log_part(answer(R"({"offset": 10, "text": "abc", "more": false, "next": 11})"));
+  EXPECT_EQ(by_server->next, 11U);
+}
+
+TEST(Answers, TakeANodeThatSaysOnlyWhatItsRolesKnow) {
+  const auto nodes = node_list(answer(
+      R"({"nodes": [{"node": "n0", "roles": [], "connected": false, "load": null},
+                    {"node": "n1", "roles": ["api"], "connected": true, "load": {"jobs": 3}}]})"));
+  ASSERT_EQ(nodes->size(), 2U);
+  EXPECT_EQ(nodes.value()[1].jobs, 3U);
+  EXPECT_THAT(view(nodes.value()), HasSubstr("NO"));
+}
+
+TEST(Views, ShowAmountsOfMoneyThatAreSmall) {
+  EXPECT_EQ(usd_text(0), "$0.0000");
+  EXPECT_EQ(usd_text(0.00001), "<$0.0001");
+  EXPECT_EQ(usd_text(0.0123), "$0.0123");
+  EXPECT_EQ(usd_text(1234.567), "$1234.57");
+}
+
+TEST(Views, ShowTimesInUtcAndSurviveStrangeOnes) {
+  EXPECT_EQ(time_text(0), "1970-01-01 00:00:00");
+  EXPECT_EQ(time_text(1800000000.9), "2027-01-15 08:00:00");
+  EXPECT_EQ(time_text(-1), "?");
+  EXPECT_EQ(time_text(1e300), "?");
+}
+
+TEST(Views, SumUpHowFarJobsAre) {
+  JobAnswer one;
+  one.state = "running";
+  one.tasks_total = 5;
+  one.running = 2;
+  one.waiting = 1;
+  one.finished = 2;
+  EXPECT_EQ(progress_line({one}), "1 waiting, 2 running, 2 of 5 finished");
+  JobAnswer other = one;
+  other.state = "completed";
+  EXPECT_EQ(progress_line({one, other}),
+            "2 waiting, 4 running, 4 of 10 finished; 1 of 2 jobs over");
+}
+
+}  // namespace
+}  // namespace muster::client

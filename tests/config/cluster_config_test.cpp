@@ -1,0 +1,298 @@
+#include "config/cluster_config.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "config/catalog_file.hpp"
+#include "tests/support/cluster_file.hpp"
+
+namespace muster {
+namespace {
+
+using namespace std::chrono_literals;
+using test::ClusterFile;
+using test::kTop;
+using test::load;
+using test::TempFile;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using Result = Expected<ClusterConfig, ConfigError>;
+using Texts = std::vector<std::string>;
+namespace fs = std::filesystem;
+
+TEST(ClusterConfig, HasDefaultsForEverythingElse) {
+  const TempFile file("local.toml", ClusterFile{}.text());
+  const ClusterConfig config = load_cluster_config(file.path(), {}).value();
+  EXPECT_EQ(config.name, "local");
+  EXPECT_EQ(config.seed, 1U);
+  EXPECT_EQ(config.state, file.folder() / "state");
+  EXPECT_EQ(config.pki, file.folder() / "pki");
+  EXPECT_EQ(config.catalog, file.folder() / "types.csv");
+  EXPECT_EQ(config.policy, "eva");
+  EXPECT_TRUE(config.api_token.empty());
+  EXPECT_FALSE(config.insecure_loopback);
+  EXPECT_EQ(config.master.max_attempts, 5U);
+  EXPECT_EQ(config.live_master.remind_every, 2s);
+  EXPECT_EQ(config.live_master.history_jobs, 100'000U);
+  EXPECT_EQ(config.site.load_stale_after, 10s);
+  EXPECT_EQ(config.loopback.delay_scale, 1);
+  EXPECT_FALSE(config.loopback.max_spot.has_value());
+  EXPECT_TRUE(config.loopback.max_by_type.empty());
+  EXPECT_EQ(config.worker.checkpoints, file.folder() / "state/checkpoints");
+  EXPECT_EQ(config.worker.stop_grace, 30s);
+  EXPECT_EQ(config.link.timeout, 10s);
+  EXPECT_EQ(config.link.max_frame_bytes, 1U << 20);
+}
+
+TEST(ClusterConfig, MakesPathsAbsoluteForProcessesInOtherFolders) {
+  const TempFile file("local.toml", ClusterFile{}.text());
+  const fs::path relative = fs::relative(file.path());
+  ASSERT_TRUE(relative.is_relative());
+  const ClusterConfig config = load_cluster_config(relative, {}).value();
+  for (const fs::path& path :
+       {config.state, config.pki, config.catalog, config.worker.checkpoints}) {
+    EXPECT_TRUE(path.is_absolute()) << path;
+  }
+  EXPECT_EQ(fs::weakly_canonical(config.state), fs::weakly_canonical(file.folder() / "state"));
+}
+
+TEST(ClusterConfig, KnowsItsNodesByNameAndRole) {
+  const ClusterConfig config = load(ClusterFile{}).value();
+  ASSERT_EQ(config.nodes.size(), 3U);
+  EXPECT_THAT(config.sites(), ElementsAre(&config.nodes[0]));
+  EXPECT_THAT(config.masters(), ElementsAre(&config.nodes[1]));
+  EXPECT_EQ(&config.cloud(), &config.nodes[2]);
+  EXPECT_EQ(config.find("n1"), &config.nodes[1]);
+  EXPECT_EQ(config.find("n9"), nullptr);
+  EXPECT_EQ(config.nodes[0].site, "tokyo");
+  EXPECT_EQ(config.nodes[0].address, (Endpoint{"10.0.0.1", 7800}));
+  EXPECT_EQ(config.nodes[1].master, "m0");
+  EXPECT_EQ(config.nodes[1].workers, (Endpoint{"10.0.0.1", 7901}));
+  EXPECT_FALSE(config.nodes[0].workers.has_value());
+}
+
+TEST(ClusterConfig, LetsOneNodePlayEveryRole) {
+  const ClusterFile parts{.top = kTop + "api_token = \"token\"\n",
+                          .nodes =
+                              "[[node]]\nname = \"all\"\naddress = \"[::1]:7800\"\nsite = \"s\"\n"
+                              "master = \"m\"\nworkers = \"[::1]:7900\"\ncloud = true\n"
+                              "api = \"0.0.0.0:8800\"\n"};
+  const ClusterConfig config = load(parts).value();
+  EXPECT_EQ(&config.cloud(), config.find("all"));
+  EXPECT_THAT(config.sites(), ElementsAre(config.find("all")));
+  EXPECT_EQ(config.nodes[0].address.host, "::1");
+  EXPECT_EQ(to_text(config.nodes[0].address), "[::1]:7800");
+}
+
+TEST(ClusterConfig, ReadsTheSectionsOfMasterSiteAndLoopback) {
+  const ClusterConfig config = load({.sections = R"(
+[master]
+max_usd_day = 12.5
+remind_every = "500ms"
+worker_lost_after = 90
+snapshot_every = 1000
+history_jobs = 7
+[site]
+load_every = "2s"
+load_stale_after = "1min"
+hand_retry = 0.25
+max_waiting = 5
+tokens = 6
+[loopback]
+delay_scale = 0.01
+max_instances = 9
+max_by_type = { "c7i.large" = 3, small = 0 }
+max_spot = 0
+max_on_demand = 4
+notice = "1s"
+interruptions_per_h = 2
+halt_grace = 0
+)"})
+                                   .value();
+  EXPECT_EQ(config.master.max_usd_day, 12.5);
+  EXPECT_EQ(config.live_master.remind_every, 500ms);
+  EXPECT_EQ(config.live_master.worker_lost_after, 90s);
+  EXPECT_EQ(config.live_master.snapshot_every, 1000U);
+  EXPECT_EQ(config.live_master.history_jobs, 7U);
+  EXPECT_EQ(config.site.load_every, 2s);
+  EXPECT_EQ(config.site.load_stale_after, 1min);
+  EXPECT_EQ(config.site.hand_retry, 250ms);
+  EXPECT_EQ(config.site.max_waiting, 5U);
+  EXPECT_EQ(config.site.tokens, 6U);
+  EXPECT_EQ(config.loopback.delay_scale, 0.01);
+  EXPECT_EQ(config.loopback.max_instances, 9U);
+  EXPECT_THAT(config.loopback.max_by_type,
+              ElementsAre(std::pair("c7i.large", 3U), std::pair("small", 0U)));
+  EXPECT_EQ(config.loopback.max_spot, 0U);
+  EXPECT_EQ(config.loopback.max_on_demand, 4U);
+  EXPECT_EQ(config.loopback.notice, 1s);
+  EXPECT_EQ(config.loopback.interruptions_per_h, 2);
+  EXPECT_EQ(config.loopback.halt_grace, 0s);
+}
+
+TEST(ClusterConfig, ReadsTheSectionsOfWorkerAndLink) {
+  const ClusterConfig config = load({.sections = R"(
+[worker]
+stop_grace = "5s"
+checkpoints = "shared"
+log_bytes = 65536
+log_files = 0
+tail_bytes = 100
+settled_keep = "1d"
+task_uid = 1000
+[link]
+heartbeat = "100ms"
+timeout = "3s"
+reconnect = "50ms"
+request_timeout = "4s"
+max_frame_bytes = 2097152
+max_message_bytes = 4194304
+)"})
+                                   .value();
+  EXPECT_EQ(config.worker.stop_grace, 5s);
+  EXPECT_EQ(config.worker.checkpoints.filename(), "shared");
+  EXPECT_EQ(config.worker.log_bytes, 65'536U);
+  EXPECT_EQ(config.worker.log_files, 0U);
+  EXPECT_EQ(config.worker.tail_bytes, 100U);
+  EXPECT_EQ(config.worker.settled_keep, 24h);
+  EXPECT_EQ(config.worker.task_uid, 1000U);
+  EXPECT_EQ(config.link.heartbeat, 100ms);
+  EXPECT_EQ(config.link.timeout, 3s);
+  EXPECT_EQ(config.link.reconnect, 50ms);
+  EXPECT_EQ(config.link.request_timeout, 4s);
+  EXPECT_EQ(config.link.max_frame_bytes, 2U << 20);
+  EXPECT_EQ(config.link.max_message_bytes, 4U << 20);
+}
+
+TEST(ClusterConfig, TakesNamesAndBothKindsOfAddresses) {
+  const auto address_of = [](std::string_view text) {
+    const Result result = load(ClusterFile{}, {"node.n0.address=" + std::string(text)});
+    return result ? to_text(result.value().nodes[0].address) : result.error().message;
+  };
+  EXPECT_EQ(address_of("node-1.Example.org:1"), "node-1.example.org:1");
+  EXPECT_EQ(address_of("10.255.0.1:65535"), "10.255.0.1:65535");
+  EXPECT_EQ(address_of("[FE80:0:0::1]:80"), "[fe80::1]:80");
+  EXPECT_EQ(address_of("3com:80"), "3com:80");
+}
+
+TEST(ClusterConfig, LetsTheSameNameStandForThingsOfDifferentKinds) {
+  EXPECT_TRUE(load(ClusterFile{}, {"node.n0.site=n0", "node.n1.master=n0"}));
+}
+
+TEST(ClusterConfig, LetsApisOfDifferentMachinesListenOnAllAddresses) {
+  const Result result = load(ClusterFile{}, {"node.n0.api=0.0.0.0:80", "node.n1.site=kyoto",
+                                             "node.n1.api=0.0.0.0:80", "api_token=t"});
+  EXPECT_TRUE(result) << result.error().message;
+}
+
+TEST(ClusterConfig, TakesOverridesOfKeysAndOfNodes) {
+  const ClusterConfig config =
+      load(ClusterFile{},
+           {"policy=no-packing", "link.timeout=1min", "loopback.max_by_type={ \"a.b\" = 2 }",
+            "insecure_loopback=false", "node.n1.address=10.0.0.9:1", "node.n0.cloud=true",
+            "node.n2.cloud=false", "node.n2.site=kyoto", "master.max_instances=3"})
+          .value();
+  EXPECT_EQ(config.policy, "no-packing");
+  EXPECT_EQ(config.link.timeout, 1min);
+  EXPECT_THAT(config.loopback.max_by_type, ElementsAre(std::pair("a.b", 2U)));
+  EXPECT_EQ(to_text(config.nodes[1].address), "10.0.0.9:1");
+  EXPECT_EQ(config.cloud().name, "n0");
+  EXPECT_EQ(config.sites().size(), 2U);
+  EXPECT_EQ(config.master.max_instances, 3U);
+}
+
+TEST(ClusterConfig, WritesATextThatMeansTheSame) {
+  const ClusterFile parts{.top = kTop + "api_token = \"to\\\"ken\"\nseed = 5\n",
+                          .sections =
+                              "[master]\nmax_usd_h = 0.1\nremind_every = 1.5\n[loopback]\n"
+                              "max_by_type = { \"c7i.large\" = 3 }\nmax_spot = 0\n"
+                              "[link]\nreconnect = \"1500us\"\n"};
+  const ClusterConfig config =
+      load(parts, {"node.n0.api=[::1]:8800", "policy=eva,period_s=10"}).value();
+  const std::string text = cluster_config_text(config);
+  const TempFile file("again.toml", text);
+  const ClusterConfig again = load_cluster_config(file.path(), {}).value();
+  EXPECT_EQ(cluster_config_text(again), text);
+  EXPECT_EQ(again.name, config.name);
+  EXPECT_EQ(again.seed, 5U);
+  EXPECT_EQ(again.state, config.state);
+  EXPECT_EQ(again.api_token, config.api_token);
+  EXPECT_EQ(again.policy, "eva,period_s=10");
+  EXPECT_EQ(again.worker.checkpoints, config.worker.checkpoints);
+  EXPECT_EQ(again.master.max_usd_h, 0.1);
+  EXPECT_EQ(again.live_master.remind_every, 1500ms);
+  EXPECT_EQ(again.loopback.max_by_type, config.loopback.max_by_type);
+  EXPECT_EQ(again.loopback.max_spot, 0U);
+  EXPECT_EQ(again.link.reconnect, 1500us);
+  ASSERT_EQ(again.nodes.size(), 3U);
+  EXPECT_EQ(again.nodes[0].api, (Endpoint{"::1", 8800}));
+  EXPECT_EQ(again.nodes[1].workers, config.nodes[1].workers);
+  EXPECT_EQ(again.cloud().name, "n2");
+}
+
+TEST(ClusterConfig, WritesOnlyWhatDiffersFromTheDefaults) {
+  ClusterConfig config;
+  config.name = "small";
+  config.link.timeout = 5s;
+  NodeConfig& node = config.nodes.emplace_back();
+  node.name = "n0";
+  node.address = {"127.0.0.1", 7800};
+  node.cloud = true;
+  EXPECT_EQ(cluster_config_text(config),
+            "name = 'small'\n\n[[node]]\nname = 'n0'\naddress = '127.0.0.1:7800'\n"
+            "cloud = true\n\n[link]\ntimeout = '5s'\n");
+}
+
+TEST(ClusterConfig, ListsEveryKeyWithItsDefaultRangeAndMeaning) {
+  const std::vector<KeyInfo> keys = cluster_config_keys();
+  std::set<std::string> names;
+  for (const KeyInfo& key : keys) {
+    EXPECT_TRUE(names.insert(key.key).second) << key.key;
+    EXPECT_FALSE(key.type.empty() || key.range.empty() || key.meaning.empty()) << key.key;
+    EXPECT_THAT(key.meaning, Not(HasSubstr("\n")));
+  }
+  for (const char* name :
+       {"name", "node.NAME.workers", "master.max_usd_day", "master.remind_every", "site.tokens",
+        "loopback.max_by_type", "worker.task_uid", "link.heartbeat"}) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
+}
+
+TEST(ClusterConfig, MeansByEveryListedDefaultWhatItMeansWithoutIt) {
+  Texts given;
+  for (const KeyInfo& key : cluster_config_keys()) {
+    const bool has_default = !key.default_value.empty() && key.default_value != "required";
+    if (has_default && !key.key.starts_with("node.")) {
+      given.push_back(key.key + "=" + key.default_value);
+    }
+  }
+  EXPECT_GT(given.size(), 30U);
+  const TempFile file("local.toml", ClusterFile{}.text());
+  const ClusterConfig plain = load_cluster_config(file.path(), {}).value();
+  const ClusterConfig spelt = load_cluster_config(file.path(), given).value();
+  EXPECT_EQ(cluster_config_text(plain), cluster_config_text(spelt));
+}
+
+TEST(ShippedClusters, CanBeLoaded) {
+  const fs::path folder = fs::path(MUSTER_SOURCE_DIR) / "config" / "cluster";
+  std::size_t files = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".toml") continue;
+    ++files;
+    const Result result = load_cluster_config(entry.path(), {});
+    ASSERT_TRUE(result) << result.error().message;
+    const auto catalog = load_catalog(result.value().catalog);
+    ASSERT_TRUE(catalog) << catalog.error().message;
+    for (const auto& [type, limit] : result.value().loopback.max_by_type) {
+      EXPECT_TRUE(catalog.value().find(type)) << type << " " << limit;
+    }
+    EXPECT_FALSE(result.value().insecure_loopback);
+  }
+  EXPECT_GE(files, 1U);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,426 @@
+#include "config/job_request.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "config/array_indices.hpp"
+#include "tests/support/temp_file.hpp"
+
+namespace muster {
+namespace {
+
+using namespace std::chrono_literals;
+using test::TempFile;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::Pair;
+using testing::StartsWith;
+
+std::string message_of(const Expected<JobRequest, ConfigError>& result) {
+  return result ? "no error" : result.error().message;
+}
+
+/// What is wrong with a TOML job file that has a command and `more`.
+std::string toml_error(const std::string& more) {
+  return message_of(job_request_from_toml("command = [\"true\"]\n" + more, "job.toml"));
+}
+
+/// The same in JSON, where `more` begins with a comma.
+std::string json_error(const std::string& more) {
+  return message_of(job_request_from_json(R"({"command": ["true"])" + more + "}", "body"));
+}
+
+JobRequest toml(const std::string& more) {
+  return job_request_from_toml("command = [\"true\"]\n" + more, "job.toml").value();
+}
+
+std::vector<std::uint32_t> indices(const Job& job) {
+  std::vector<std::uint32_t> all;
+  for (const TaskSpec& task : job.tasks) all.push_back(task.array_index);
+  return all;
+}
+
+constexpr std::string_view kEveryKeyToml = R"(
+name = "sweep"
+user = "ann"
+class = "cpu-heavy"
+priority = -3
+command = ["python3", "sweep.py", ""]
+work_dir = "/srv/sweep"
+array = "1,3,7-9%2"
+cpus = 1.5
+memory_gib = "512MiB"
+gpus = 2
+time_limit_s = "5min"
+runtime_hint_s = 90
+stop_grace_s = "20s"
+alone_progress_s = 0.25
+market = "spot"
+retries = 0
+token = "t-1"
+[env]
+A = "x y"
+B = 7
+)";
+
+constexpr std::string_view kEveryKeyJson = R"({
+"name": "sweep", "user": "ann", "class": "cpu-heavy", "priority": -3,
+"command": ["python3", "sweep.py", ""], "env": {"A": "x y", "B": 7}, "work_dir": "/srv/sweep",
+"array": "1,3,7-9", "max_running": 2, "cpus": 1.5, "memory_gib": 0.5, "gpus": 2.0,
+"time_limit_s": 300, "runtime_hint_s": "90s", "stop_grace_s": 20.0, "alone_progress_s": 0.25,
+"market": "spot", "retries": 0, "token": "t-1"})";
+
+TEST(JobRequest, NeedsNothingButACommand) {
+  const JobRequest request = toml("");
+  EXPECT_THAT(request.command, ElementsAre("true"));
+  EXPECT_EQ(request.tasks, 1U);
+  EXPECT_EQ(request.cpus, 1);
+  EXPECT_EQ(request.memory_gib, 1);
+  EXPECT_EQ(request.gpus, 0);
+  EXPECT_FALSE(request.gang);
+  EXPECT_FALSE(request.time_limit_s.has_value());
+  EXPECT_FALSE(request.retries.has_value());
+  EXPECT_EQ(request.market, MarketChoice::any);
+  EXPECT_EQ(to_json(request), R"({"command":["true"]})");
+}
+
+TEST(JobRequest, ReadsEveryKeyAlikeFromTomlAndJson) {
+  const JobRequest from_toml = job_request_from_toml(kEveryKeyToml, "job.toml").value();
+  const JobRequest from_json = job_request_from_json(kEveryKeyJson, "body").value();
+  EXPECT_EQ(to_json(from_toml), to_json(from_json));
+  EXPECT_EQ(from_toml.name, "sweep");
+  EXPECT_EQ(from_toml.user, "ann");
+  EXPECT_EQ(from_toml.workload_class, "cpu-heavy");
+  EXPECT_EQ(from_toml.priority, -3);
+  EXPECT_THAT(from_toml.command, ElementsAre("python3", "sweep.py", ""));
+  EXPECT_THAT(from_toml.env, ElementsAre(Pair("A", "x y"), Pair("B", "7")));
+  EXPECT_EQ(from_toml.work_dir, "/srv/sweep");
+  EXPECT_EQ(from_toml.array, "1,3,7-9");
+  EXPECT_EQ(from_toml.max_running, 2U);
+  EXPECT_EQ(from_toml.cpus, 1.5);
+  EXPECT_EQ(from_toml.memory_gib, 0.5);
+  EXPECT_EQ(from_toml.gpus, 2);
+  EXPECT_EQ(from_toml.time_limit_s, 300);
+  EXPECT_EQ(from_toml.runtime_hint_s, 90);
+  EXPECT_EQ(from_toml.stop_grace_s, 20);
+  EXPECT_EQ(from_toml.alone_progress_s, 0.25);
+  EXPECT_EQ(from_toml.market, MarketChoice::spot);
+  EXPECT_EQ(from_toml.retries, 0U);
+  EXPECT_EQ(from_toml.token, "t-1");
+}
+
+TEST(JobRequest, StaysTheSameThroughItsJson) {
+  const JobRequest request = job_request_from_toml(kEveryKeyToml, "job.toml").value();
+  const std::string json = to_json(request);
+  EXPECT_EQ(to_json(job_request_from_json(json, "body").value()), json);
+  const JobRequest gang = toml("tasks = 4\ngang = true\nmarket = \"on-demand\"\n");
+  const JobRequest again = job_request_from_json(to_json(gang), "body").value();
+  EXPECT_EQ(again.tasks, 4U);
+  EXPECT_TRUE(again.gang);
+  EXPECT_EQ(again.market, MarketChoice::on_demand);
+}
+
+TEST(JobRequest, RunsACommandInOneTextByTheShell) {
+  const auto request = job_request_from_toml("command = \"sleep 1 && echo hi\"", "job.toml");
+  EXPECT_THAT(request->command, ElementsAre("/bin/sh", "-c", "sleep 1 && echo hi"));
+  EXPECT_EQ(make_job(request.value()).name, "sleep");
+}
+
+TEST(JobRequest, NamesEveryFaultOfATomlFileWithItsPlace) {
+  const std::string message = message_of(
+      job_request_from_toml("nmae = \"x\"\ncpus = 0\ntasks = \"many\"\n\nmarket = \"cheap\"\n"
+                            "[env]\n\"1A\" = \"x\"\n",
+                            "job.toml"));
+  EXPECT_THAT(message, HasSubstr("job.toml:1:1: nmae: unknown key 'nmae'; did you mean 'name'"));
+  EXPECT_THAT(message, HasSubstr("job.toml:2:8: cpus: has to be a number above 0 and at most "
+                                 "100000; it is 0"));
+  EXPECT_THAT(message, HasSubstr("job.toml:3:9: tasks: has to be a whole number from 1 to 100000; "
+                                 "it is \"many\""));
+  EXPECT_THAT(message, HasSubstr("job.toml:5:10: market: has to be \"any\", \"on-demand\" or "
+                                 "\"spot\"; it is \"cheap\""));
+  EXPECT_THAT(message, HasSubstr("env: '1A' is no name of a variable"));
+  EXPECT_THAT(message, HasSubstr("job.toml: command: is missing"));
+}
+
+TEST(JobRequest, NamesEveryFaultOfAJsonDocumentWithItsField) {
+  const std::string message =
+      message_of(job_request_from_json(R"({"cpu": 2, "retries": -1, "gang": "yes"})", "body"));
+  EXPECT_THAT(message, HasSubstr("body: /cpu: unknown key 'cpu'; did you mean 'cpus'"));
+  EXPECT_THAT(message,
+              HasSubstr("body: /retries: has to be a whole number from 0 to 10000; it is -1"));
+  EXPECT_THAT(message, HasSubstr("body: /gang: has to be true or false; it is \"yes\""));
+  EXPECT_THAT(message, HasSubstr("body: /command: is missing"));
+}
+
+TEST(JobRequest, SaysWhereADocumentIsNoneAtAll) {
+  EXPECT_THAT(toml_error("cpus = = 2"), HasSubstr("job.toml:2:"));
+  EXPECT_THAT(message_of(job_request_from_json("{\n  \"cpus\": ]", "body")),
+              StartsWith("body:2:11: is no JSON: "));
+  EXPECT_THAT(message_of(job_request_from_json("", "body")), HasSubstr("is no JSON"));
+  EXPECT_THAT(message_of(job_request_from_json("[]", "body")), HasSubstr("has to be an object"));
+  EXPECT_THAT(message_of(job_request_from_json("{\"name\": \"\xff\"}", "body")),
+              HasSubstr("is no JSON"));
+  EXPECT_THAT(json_error(R"(, "cpus": 1e999)"), HasSubstr("is no JSON that can be read"));
+  EXPECT_THAT(json_error(R"(, "cpus": 1, "cpus": 2)"), HasSubstr("cpus: is there twice"));
+}
+
+TEST(JobRequest, TakesNoValueOfAnotherKindOrBeyondItsRange) {
+  for (const char* line : {"tasks = 0",
+                           "tasks = 100001",
+                           "tasks = 1.5",
+                           "tasks = -1",
+                           "cpus = nan",
+                           "cpus = inf",
+                           "cpus = -1",
+                           "cpus = true",
+                           "memory_gib = 0",
+                           "memory_gib = \"4 gigs\"",
+                           "gpus = -0.5",
+                           "time_limit_s = 0",
+                           "time_limit_s = \"5 minutes\"",
+                           "time_limit_s = \"11000d\"",
+                           "runtime_hint_s = -5",
+                           "stop_grace_s = []",
+                           "alone_progress_s = 0",
+                           "retries = 10001",
+                           "priority = 1000001",
+                           "priority = 0.5",
+                           "name = \"\"",
+                           "name = 7",
+                           "name = \"a\\nb\"",
+                           "user = 1979-05-27",
+                           "class = [\"a\"]",
+                           "market = \"Spot\"",
+                           "gang = 1",
+                           "array = 5",
+                           "array = \"\"",
+                           "env = \"A=1\"",
+                           "env = { A = 1.5 }",
+                           "env = { A = [1] }",
+                           "work_dir = \"\"",
+                           "work_dir = \"relative\"",
+                           "max_running = -1",
+                           "token = 5"}) {
+    const std::string text = line;
+    const std::string field = text.substr(0, text.find(' '));
+    EXPECT_THAT(toml_error(text),
+                AllOf(StartsWith("job.toml:2:"), HasSubstr(": " + field + ": has")))
+        << line;
+  }
+}
+
+TEST(JobRequest, TakesNoCommandThatNoProcessCouldHave) {
+  const auto error = [](const std::string& command) {
+    return message_of(job_request_from_json("{\"command\": " + command + "}", "body"));
+  };
+  EXPECT_THAT(error("[]"), HasSubstr("/command: has to be a list of texts"));
+  EXPECT_THAT(error("\"\""), HasSubstr("/command: has to be"));
+  EXPECT_THAT(error("[\"\"]"), HasSubstr("the program, is empty"));
+  EXPECT_THAT(error("[\"a\", 1]"), HasSubstr("/command: has to be a list of texts"));
+  EXPECT_THAT(error(R"(["a\u0000b"])"), HasSubstr("zero byte"));
+  const std::string longest(kMaxCommandBytes - 3, 'x');
+  EXPECT_EQ(error("[\"a\", \"" + longest + "\"]"), "no error");
+  EXPECT_THAT(error("[\"a\", \"" + longest + "x\"]"),
+              HasSubstr("at most 131072 bytes; it is 131073"));
+}
+
+TEST(JobRequest, BoundsTheEnvironmentAndTheDocument) {
+  const std::string longest(kMaxEnvBytes - 3, 'x');
+  EXPECT_EQ(json_error(R"(, "env": {"A": ")" + longest + "\"}"), "no error");
+  EXPECT_THAT(json_error(R"(, "env": {"A": ")" + longest + "x\"}"),
+              HasSubstr("/env: has to be at most 131072 bytes"));
+  EXPECT_THAT(toml_error("#" + std::string(kMaxRequestBytes, ' ')),
+              HasSubstr("has to be at most 1048576 bytes"));
+  EXPECT_THAT(json_error(std::string(kMaxRequestBytes, ' ')),
+              HasSubstr("has to be at most 1048576 bytes"));
+  EXPECT_THAT(json_error(R"(, "name": ")" + std::string(257, 'x') + "\""),
+              HasSubstr("/name: has to be a text of 1 to 256 bytes"));
+}
+
+TEST(JobRequest, LeavesMustersOwnVariablesToMuster) {
+  EXPECT_THAT(toml_error("env = { MUSTER_TASK_INDEX = \"3\" }"),
+              HasSubstr("MUSTER_TASK_INDEX is for Muster to set"));
+  EXPECT_EQ(toml_error("env = { MUSTER_API = \"http://a\", MUSTERED = \"1\" }"), "no error");
+}
+
+TEST(JobRequest, ShowsOnlyTheBeginningOfWhatIsLong) {
+  const std::string message = toml_error("cpus = \"" + std::string(5000, 'x') + "\"");
+  EXPECT_LT(message.size(), 300U);
+  EXPECT_THAT(message, HasSubstr("xxx..."));
+  EXPECT_LT(json_error(", \"" + std::string(50'000, 'k') + "\": 1").size(), 600U);
+}
+
+TEST(JobRequest, IsNotUpsetByDeepNesting) {
+  const std::string deep(100'000, '[');
+  EXPECT_THAT(json_error(", \"cpus\": " + deep + std::string(100'000, ']')),
+              HasSubstr("/cpus: has to be a number"));
+  EXPECT_THAT(toml_error("cpus = " + deep), StartsWith("job.toml:"));
+}
+
+TEST(JobRequest, RefusesWhatDoesNotGoTogether) {
+  EXPECT_THAT(toml_error("gang = true\narray = \"0-3\""),
+              HasSubstr("job.toml:2:8: gang: cannot be an array"));
+  EXPECT_THAT(toml_error("gang = true\ntasks = 4\nmax_running = 2"),
+              HasSubstr("gang: cannot have max_running"));
+  EXPECT_THAT(toml_error("tasks = 1\narray = \"0-3\""),
+              HasSubstr("tasks: cannot be given beside array"));
+  EXPECT_THAT(toml_error("array = \"0-3%2\"\nmax_running = 3"),
+              HasSubstr("max_running: is 3 here and 2 in array"));
+  EXPECT_EQ(toml_error("array = \"0-3%2\"\nmax_running = 2"), "no error");
+}
+
+TEST(JobRequest, ComesFromAFileOfEitherKind) {
+  const TempFile in_toml("a.toml", "command = [\"true\"]\ncpus = 2\n");
+  const TempFile in_json("a.json", R"({"command": ["true"], "cpus": 3})");
+  EXPECT_EQ(load_job_file(in_toml.path())->cpus, 2);
+  EXPECT_EQ(load_job_file(in_json.path())->cpus, 3);
+  EXPECT_THAT(message_of(load_job_file(in_toml.folder() / "absent.toml")),
+              HasSubstr("absent.toml"));
+  EXPECT_THAT(message_of(load_job_file(in_toml.folder())), HasSubstr("is a folder"));
+}
+
+TEST(JobRequests, ComeAloneOrAsABatch) {
+  EXPECT_EQ(job_requests_from_json(R"({"command": ["true"]})", "body")->size(), 1U);
+  const auto batch = job_requests_from_json(
+      R"({"jobs": [{"command": ["true"]}, {"command": "ls", "array": "5-6%1"}]})", "body");
+  ASSERT_EQ(batch->size(), 2U);
+  EXPECT_EQ(batch.value()[1].max_running, 1U);
+  const auto bad = job_requests_from_json(
+      R"({"jobs": [{"command": ["true"]}, {"command": "ls", "cpus": 0}, {}]})", "body");
+  EXPECT_THAT(bad.error().message, AllOf(HasSubstr("body: /jobs/1/cpus: has to be"),
+                                         HasSubstr("body: /jobs/2/command: is missing")));
+  EXPECT_FALSE(job_requests_from_json(R"({"jobs": []})", "body").has_value());
+  EXPECT_FALSE(job_requests_from_json(R"({"jobs": 3})", "body").has_value());
+  std::string many = R"({"jobs": [{})";
+  for (std::size_t i = 0; i < kMaxJobsPerBatch; ++i) many += ",{}";
+  EXPECT_THAT(job_requests_from_json(many + "]}", "body").error().message,
+              HasSubstr("a list of 1 to 1000 job requests"));
+}
+
+TEST(ParseArray, UnderstandsIndicesRangesAndALimit) {
+  EXPECT_THAT(parse_array("0-3")->indices, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(parse_array("1,3,7-9")->indices, ElementsAre(1, 3, 7, 8, 9));
+  EXPECT_THAT(parse_array("9,2")->indices, ElementsAre(9, 2));
+  EXPECT_EQ(parse_array("0-99%10")->max_running, 10U);
+  EXPECT_EQ(parse_array("0-99999")->indices.size(), kMaxTasksPerJob);
+  EXPECT_THAT(parse_array("999999999")->indices, ElementsAre(kMaxArrayIndex));
+}
+
+TEST(ParseArray, SaysWhatIsWrong) {
+  const auto error = [](const std::string& text) {
+    const auto array = parse_array(text);
+    return array ? "no error" : array.error().message;
+  };
+  EXPECT_THAT(error(""), HasSubstr("neither an index nor a range"));
+  EXPECT_THAT(error("1,,2"), HasSubstr("neither an index nor a range"));
+  EXPECT_THAT(error("-5"), HasSubstr("'-5' is neither"));
+  EXPECT_THAT(error("1-2-3"), HasSubstr("'1-2-3' is neither"));
+  EXPECT_THAT(error("a"), HasSubstr("'a' is neither"));
+  EXPECT_THAT(error("5-2"), HasSubstr("'5-2' runs backwards"));
+  EXPECT_THAT(error("0-4,3"), HasSubstr("index 3 is there twice"));
+  EXPECT_THAT(error("0-100000"), HasSubstr("more than 100000 indices"));
+  EXPECT_THAT(error("0-1000000000"), HasSubstr("beyond the largest index"));
+  EXPECT_THAT(error("0-9%"), HasSubstr("behind '%'"));
+  EXPECT_THAT(error("0-9%0"), HasSubstr("behind '%'"));
+  EXPECT_THAT(error("0-9%x"), HasSubstr("behind '%'"));
+}
+
+TEST(ParseMemory, UnderstandsUnits) {
+  EXPECT_EQ(parse_memory_gib("4"), 4);
+  EXPECT_EQ(parse_memory_gib("4GiB"), 4);
+  EXPECT_EQ(parse_memory_gib("1.5 GiB"), 1.5);
+  EXPECT_EQ(parse_memory_gib("512MiB"), 0.5);
+  EXPECT_EQ(parse_memory_gib("2TiB"), 2048);
+  EXPECT_FALSE(parse_memory_gib("4GB").has_value());
+  EXPECT_FALSE(parse_memory_gib("GiB").has_value());
+  EXPECT_FALSE(parse_memory_gib("").has_value());
+}
+
+TEST(MakeJob, FillsEverythingButTheIds) {
+  const Job job = make_job(job_request_from_toml(kEveryKeyToml, "job.toml").value());
+  EXPECT_FALSE(job.id.valid());
+  EXPECT_EQ(job.name, "sweep");
+  EXPECT_EQ(job.user, "ann");
+  EXPECT_EQ(job.workload_class, "cpu-heavy");
+  EXPECT_EQ(job.priority, -3);
+  EXPECT_FALSE(job.gang);
+  EXPECT_EQ(job.runtime_hint, 90s);
+  EXPECT_THAT(indices(job), ElementsAre(1, 3, 7, 8, 9));
+  EXPECT_FALSE(job.tasks.front().id.valid());
+  EXPECT_EQ(job.tasks.back().demands, Demands(Resources::of(2, 1.5, 0.5)));
+  EXPECT_EQ(job.program.argv.size(), 3U);
+  EXPECT_THAT(job.program.env, ElementsAre(Pair("A", "x y"), Pair("B", "7")));
+  EXPECT_EQ(job.program.work_dir, "/srv/sweep");
+  EXPECT_EQ(job.program.time_limit, 5min);
+  EXPECT_EQ(job.program.stop_grace, 20s);
+  EXPECT_EQ(job.program.alone_progress_s, 0.25);
+  EXPECT_EQ(job.markets, MarketChoice::spot);
+  EXPECT_EQ(job.max_running, 2U);
+  EXPECT_EQ(job.retries, 0U);
+  EXPECT_EQ(job.token, "t-1");
+}
+
+TEST(MakeJob, NumbersTasksFromZeroAndMakesUpNameAndClass) {
+  const Job job = make_job(
+      job_request_from_toml("command = [\"/opt/bin/train.py\"]\ntasks = 3\ngang = true", "f")
+          .value());
+  EXPECT_THAT(indices(job), ElementsAre(0, 1, 2));
+  EXPECT_TRUE(job.gang);
+  EXPECT_EQ(job.name, "train.py");
+  EXPECT_EQ(job.workload_class, "train.py");
+  EXPECT_FALSE(job.runtime_hint.has_value());
+  EXPECT_FALSE(job.retries.has_value());
+  EXPECT_EQ(job.program.time_limit, Duration{});
+}
+
+TEST(Faults, AreFoundInARequestThatWasNotRead) {
+  JobRequest request;
+  request.command = {"true"};
+  EXPECT_THAT(faults(request), IsEmpty());
+  request.array = "0-9%2";
+  EXPECT_THAT(faults(request), IsEmpty());
+  EXPECT_EQ(make_job(request).max_running, 2U);
+  request.name = "\xff";
+  request.cpus = -1;
+  request.tasks = 7;
+  request.time_limit_s = 0;
+  request.command = {"\xff"};
+  EXPECT_THAT(
+      faults(request),
+      ElementsAre("command: has to be UTF-8 text", StartsWith("name: has to be a text"),
+                  StartsWith("cpus: has to be"), StartsWith("time_limit_s: has to be a time"),
+                  StartsWith("tasks: cannot be given")));
+}
+
+TEST(Faults, OfTextThatIsNoUtf8DoNotKeepItFromBeingShown) {
+  JobRequest request;
+  request.command = {"a\xff"};
+  EXPECT_THAT(to_json(request), Not(HasSubstr("\xff")));
+}
+
+TEST(JobsDocument, HasTheTableOfEveryKey) {
+  std::ifstream in(std::string(MUSTER_SOURCE_DIR) + "/docs/jobs.md");
+  std::ostringstream document;
+  document << in.rdbuf();
+  EXPECT_THAT(document.str(), HasSubstr(describe_job_request()));
+}
+
+TEST(ShippedJobFiles, AreAllValid) {
+  int read = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(MUSTER_SOURCE_DIR) + "/docs/examples")) {
+    if (entry.path().extension() != ".toml") continue;
+    EXPECT_EQ(message_of(load_job_file(entry.path())), "no error");
+    ++read;
+  }
+  EXPECT_GE(read, 3);
+}
+
+}  // namespace
+}  // namespace muster

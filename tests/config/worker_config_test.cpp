@@ -1,0 +1,93 @@
+#include "config/worker_config.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/temp_file.hpp"
+
+namespace muster {
+namespace {
+
+using test::TempFile;
+using testing::HasSubstr;
+
+constexpr std::string_view kLeast =
+    "instance = 7\nmasters = [\"m0:4000\"]\nstate_dir = \"state\"\ncheckpoint_root = \"/ckpt\"\n"
+    "[capacity]\ncpu = 4\nmemory = 16\n"
+    "[tls]\ncertificate = \"w.pem\"\nkey = \"w.key\"\ntrusted = \"ca.pem\"\n";
+
+Expected<WorkerConfig, ConfigError> load(const std::string& content,
+                                         const std::vector<std::string>& overrides = {}) {
+  const TempFile file("worker.toml", content);
+  return load_worker_config(file.path(), overrides);
+}
+
+TEST(WorkerConfigTest, ReadsAFileAndTakesItsPathsFromItsFolder) {
+  const TempFile file("worker.toml", kLeast);
+  const auto config = load_worker_config(file.path(), {});
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->instance, 7u);
+  EXPECT_EQ(config->capacity, Resources::of(0, 4, 16));
+  ASSERT_EQ(config->masters.size(), 1u);
+  EXPECT_EQ(config->masters[0], (Endpoint{"m0", 4000}));
+  EXPECT_EQ(config->state_dir, file.folder() / "state");
+  EXPECT_EQ(config->checkpoint_root, "/ckpt");
+  EXPECT_EQ(config->certificate, file.folder() / "w.pem");
+}
+
+TEST(WorkerConfigTest, OverridesWinAndAloneAreEnough) {
+  EXPECT_EQ(load(std::string(kLeast), {"capacity.cpu=8"})->capacity[Resource::cpu], 8);
+  const auto alone = load_worker_config(
+      "", {"instance=3", "masters=[\"127.0.0.1:1\",\"[::1]:2\"]", "insecure_loopback=true",
+           "state_dir=/s", "checkpoint_root=/c", "capacity.cpu=1", "capacity.memory=2"});
+  ASSERT_TRUE(alone) << alone.error().message;
+  EXPECT_EQ(alone->masters.size(), 2u);
+}
+
+TEST(WorkerConfigTest, SaysEverythingThatIsMissingAtOnce) {
+  const auto config = load("instance = 7\n");
+  ASSERT_FALSE(config);
+  EXPECT_EQ(config.error().code, ConfigError::invalid);
+  for (const char* key : {"masters", "state_dir", "checkpoint_root", "capacity.cpu",
+                          "capacity.memory", "tls.certificate", "tls.key", "tls.trusted"}) {
+    EXPECT_THAT(config.error().message, HasSubstr(std::string(key) + ": is missing")) << key;
+  }
+}
+
+TEST(WorkerConfigTest, WithoutAFileItIsTheCommandLineThatLacksSomething) {
+  const auto config = load_worker_config("", {"instance=3"});
+  ASSERT_FALSE(config);
+  EXPECT_EQ(config.error().code, ConfigError::bad_override);
+  EXPECT_THAT(config.error().message, HasSubstr("command line: state_dir: is missing"));
+}
+
+TEST(WorkerConfigTest, NamesTheLineOfWhatIsWrong) {
+  std::string content(kLeast);
+  content.replace(content.find("m0:4000"), 7, "m0");
+  const auto config = load(content);
+  ASSERT_FALSE(config);
+  EXPECT_THAT(config.error().message, HasSubstr("worker.toml:2:"));
+  EXPECT_THAT(config.error().message, HasSubstr("masters: has to be HOST:PORT; one is \"m0\""));
+}
+
+TEST(WorkerConfigTest, WithoutTlsOnlyTheLoopbackIsDialed) {
+  const auto config = load(std::string(kLeast), {"insecure_loopback=true"});
+  ASSERT_FALSE(config);
+  EXPECT_THAT(config.error().message, HasSubstr("has to be on the loopback"));
+}
+
+TEST(WorkerConfigTest, ATimeoutHasRoomForTwoHeartbeats) {
+  const auto config = load(std::string(kLeast), {"link.heartbeat=6s", "link.timeout=10s"});
+  ASSERT_FALSE(config);
+  EXPECT_THAT(config.error().message, HasSubstr("link.timeout: has to be at least twice"));
+}
+
+TEST(WorkerConfigTest, EveryKeyIsDocumented) {
+  for (const KeyInfo& key : worker_config_keys()) {
+    EXPECT_FALSE(key.meaning.empty()) << key.key;
+    EXPECT_FALSE(key.type.empty()) << key.key;
+  }
+}
+
+}  // namespace
+}  // namespace muster

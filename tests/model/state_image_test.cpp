@@ -1,0 +1,97 @@
+#include "model/state_image.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/random_cluster.hpp"
+#include "tests/support/same_state.hpp"
+
+namespace muster {
+namespace {
+
+using test::difference;
+using test::RandomCluster;
+using testing::HasSubstr;
+
+TEST(StateImage, a_restored_state_is_the_same_and_goes_on_the_same) {
+  const Catalog catalog = test::table3_catalog();
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomCluster cluster(catalog, seed);
+    for (std::uint64_t i = 0; i < 20 * seed; ++i) cluster.step();
+    auto restored = restore(image_of(cluster.state), catalog);
+    ASSERT_TRUE(restored) << restored.error().message;
+    Ledger ledger = restore(image_of(cluster.ledger));
+    for (int i = 0; i < 200; ++i) {
+      if (i % 20 == 0) {
+        ASSERT_EQ(difference(cluster.state, restored.value()), "");
+        ASSERT_EQ(difference(cluster.ledger, ledger), "");
+      }
+      const Event event = cluster.step();
+      ledger.observe(event, restored.value());
+      restored->apply(event);
+    }
+    EXPECT_EQ(difference(cluster.state, restored.value()), "");
+    EXPECT_EQ(difference(cluster.ledger, ledger), "");
+    EXPECT_THAT(cluster.state.inconsistencies(), testing::IsEmpty());
+  }
+}
+
+TEST(StateImage, a_restored_state_finds_its_rows_by_id) {
+  const Catalog catalog = test::table3_catalog();
+  RandomCluster cluster(catalog, 7);
+  for (int i = 0; i < 400; ++i) cluster.step();
+  const auto restored = restore(image_of(cluster.state), catalog);
+  ASSERT_TRUE(restored);
+  ASSERT_FALSE(cluster.state.jobs().empty());
+  for (const JobRow& job : cluster.state.jobs()) {
+    ASSERT_NE(restored->find(job.job.id), nullptr);
+    EXPECT_EQ(restored->find(job.job.id)->slot, job.slot);
+  }
+}
+
+/// An image with a job of two tasks, one of them planned for the only instance.
+StateImage small_image(const Catalog& catalog) {
+  ClusterState state(catalog);
+  state.apply({test::at_s(1), JobAccepted{test::JobBuilder(1).tasks(2).build()}});
+  state.apply({test::at_s(1), LaunchRequested{InstanceId{5}, TypeId{2}, {}, {}, {}}});
+  state.apply({test::at_s(2), TaskAssigned{TaskId{1}, InstanceId{5}, {}}});
+  return image_of(state);
+}
+
+std::string error_after(const std::function<void(StateImage&)>& damage) {
+  const Catalog catalog = test::table3_catalog();
+  StateImage image = small_image(catalog);
+  damage(image);
+  const auto state = restore(std::move(image), catalog);
+  return state ? "no error" : state.error().message;
+}
+
+TEST(StateImage, an_image_that_no_state_can_have_is_refused) {
+  EXPECT_EQ(error_after([](StateImage&) {}), "no error");
+  EXPECT_THAT(error_after([](StateImage& i) { i.tasks[1].slot = 0; }), HasSubstr("share a slot"));
+  EXPECT_THAT(error_after([](StateImage& i) { i.free_tasks.push_back(7); }), HasSubstr("free"));
+  EXPECT_THAT(error_after([](StateImage& i) { i.tasks[1].id = TaskId{1}; }),
+              HasSubstr("the same id"));
+  EXPECT_THAT(error_after([](StateImage& i) { i.jobs[0].tasks.pop_back(); }),
+              HasSubstr("another number of tasks"));
+  EXPECT_THAT(error_after([](StateImage& i) { i.tasks[0].shape = ShapeId{9}; }),
+              HasSubstr("other demands"));
+  EXPECT_THAT(error_after([](StateImage& i) { i.instances[0].type = TypeId{99}; }),
+              HasSubstr("no known type"));
+  EXPECT_THAT(error_after([](StateImage& i) { i.tasks[0].target = kNoSlot; }),
+              HasSubstr("elsewhere"));
+  EXPECT_THAT(error_after([](StateImage& i) { i.tasks[1].target = 0; }),
+              HasSubstr("does not know it"));
+  EXPECT_THAT(error_after([](StateImage& i) { i.instances[0].planned.push_back(0); }),
+              HasSubstr("twice"));
+  EXPECT_THAT(error_after([](StateImage& i) { i.pending.clear(); }), HasSubstr("not complete"));
+  EXPECT_THAT(error_after([](StateImage& i) { i.live.push_back(12345); }), HasSubstr("should not"));
+  EXPECT_THAT(error_after([](StateImage& i) { i.jobs[0].pending = 2; }),
+              HasSubstr("counts its tasks wrongly"));
+  EXPECT_THAT(error_after([](StateImage& i) { i.instances[0].committed = {}; }),
+              HasSubstr("committed wrongly"));
+}
+
+}  // namespace
+}  // namespace muster

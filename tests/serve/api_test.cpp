@@ -1,0 +1,264 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/serve/served.hpp"
+
+namespace muster::api {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string message_of(const RawResponse& response) {
+  return json::parse(response.body)["error"]["message"];
+}
+
+TEST(Api, takes_a_job_and_says_its_number) {
+  Served served;
+  const RawResponse response =
+      served.post("/v1/jobs", R"({"command": ["true"], "tasks": 3, "cpus": 2})");
+  EXPECT_EQ(response.status, 201);
+  EXPECT_EQ(json::parse(response.body), json::parse(R"({"jobs": [{"job": 0}]})"));
+  ASSERT_EQ(served.backend.jobs().size(), 1U);
+  const Job job = served.backend.jobs().front();
+  EXPECT_EQ(job.user, "anonymous");
+  EXPECT_EQ(job.tasks.size(), 3U);
+  EXPECT_THAT(job.program.argv, ElementsAre("true"));
+}
+
+TEST(Api, takes_a_batch_of_a_thousand_jobs_and_no_more) {
+  Served served;
+  json batch{{"jobs", json::array()}};
+  for (int i = 0; i < 1000; ++i) {
+    batch["jobs"].push_back({{"command", {"true"}}, {"user", "ann"}});
+  }
+  const RawResponse response = served.post("/v1/jobs", batch.dump());
+  EXPECT_EQ(response.status, 201);
+  EXPECT_EQ(json::parse(response.body)["jobs"].size(), 1000U);
+  EXPECT_EQ(served.backend.jobs().at(999).user, "ann");
+  batch["jobs"].push_back({{"command", {"true"}}});
+  EXPECT_EQ(served.post("/v1/jobs", batch.dump()).status, 422);
+  EXPECT_EQ(served.backend.jobs().size(), 1000U);
+}
+
+TEST(Api, takes_all_the_jobs_of_a_batch_or_none) {
+  Served served;
+  const RawResponse response = served.post(
+      "/v1/jobs", R"({"jobs": [{"command": ["true"]}, {"command": ["true"], "cpus": -1}]})");
+  EXPECT_EQ(response.status, 422);
+  EXPECT_THAT(message_of(response), HasSubstr("/jobs/1/cpus"));
+  EXPECT_TRUE(served.backend.jobs().empty());
+}
+
+TEST(Api, bounds_the_tasks_of_a_request) {
+  ServerOptions options;
+  options.api.max_tasks = 100;
+  Served served(options);
+  const RawResponse response = served.post(
+      "/v1/jobs",
+      R"({"jobs": [{"command": ["a"], "tasks": 60}, {"command": ["a"], "tasks": 60}]})");
+  EXPECT_EQ(response.status, 422);
+  EXPECT_THAT(message_of(response), HasSubstr("at most 100 tasks"));
+}
+
+TEST(Api, tells_what_is_no_json_from_what_is_not_valid) {
+  Served served;
+  EXPECT_EQ(served.post("/v1/jobs", "{\"command\": [").status, 400);
+  EXPECT_EQ(served.post("/v1/jobs", "").status, 400);
+  EXPECT_EQ(served.post("/v1/jobs", std::string(200'000, '[')).status, 400);
+  EXPECT_EQ(served.post("/v1/jobs", "{\"name\": \"\xff\", \"command\": [\"a\"]}").status, 400);
+  const RawResponse wrong =
+      served.post("/v1/jobs", R"({"command": [], "cpus": "many", "colour": "red"})");
+  EXPECT_EQ(wrong.status, 422);
+  EXPECT_THAT(message_of(wrong), HasSubstr("cpus"));
+  EXPECT_THAT(message_of(wrong), HasSubstr("colour"));
+  EXPECT_THAT(message_of(wrong), HasSubstr("command"));
+  EXPECT_EQ(served.backend.calls(), 0U);
+}
+
+TEST(Api, plans_a_single_job) {
+  Served served;
+  EXPECT_EQ(served.post("/v1/plan", R"({"command": ["true"]})").status, 200);
+  EXPECT_EQ(served.post("/v1/plan", R"({"jobs": [{"command": ["true"]}]})").status, 422);
+  EXPECT_TRUE(served.backend.jobs().empty());
+}
+
+TEST(Api, hands_changes_on) {
+  Served served;
+  for (const char* target : {"/v1/jobs/12/cancel", "/v1/jobs/12/hold", "/v1/jobs/12/release",
+                             "/v1/instances/3/drain", "/v1/instances/3/interrupt"}) {
+    EXPECT_EQ(served.post(target).status, 200) << target;
+  }
+  EXPECT_THAT(served.backend.changes(),
+              ElementsAre("cancel 12", "hold 12", "release 12", "drain 3", "interrupt 3"));
+}
+
+TEST(Api, hands_filters_on_with_their_defaults) {
+  Served served;
+  served.get("/v1/jobs");
+  EXPECT_EQ(served.backend.last_view().state, JobState::active);
+  EXPECT_EQ(served.backend.last_view().limit, 100U);
+  served.get("/v1/jobs?state=over&user=ann%20lee+x&limit=7");
+  EXPECT_EQ(served.backend.last_view().state, JobState::over);
+  EXPECT_EQ(served.backend.last_view().user, "ann lee x");
+  EXPECT_EQ(served.backend.last_view().limit, 7U);
+  served.get("/v1/cost?by=instance");
+  EXPECT_EQ(served.backend.last_view().by, CostBy::instance);
+  served.get("/v1/jobs/5/tasks/9/log?stream=err&offset=77&max=10&attempt=2");
+  const LogQuery log = served.backend.last_log();
+  EXPECT_EQ(log.job, JobId{5});
+  EXPECT_EQ(log.index, 9U);
+  EXPECT_TRUE(log.error_stream);
+  EXPECT_EQ(log.offset, 77U);
+  EXPECT_EQ(log.max, 10U);
+  EXPECT_EQ(log.attempt, 2U);
+}
+
+TEST(Api, names_every_parameter_that_is_wrong) {
+  Served served;
+  const RawResponse response = served.get("/v1/jobs?state=dead&limit=0&limits=3");
+  EXPECT_EQ(response.status, 422);
+  EXPECT_THAT(message_of(response), HasSubstr("state: has to be one of active, over, all"));
+  EXPECT_THAT(message_of(response), HasSubstr("limit: has to be a whole number from 1 to 10000"));
+  EXPECT_THAT(message_of(response), HasSubstr("limits: is not known"));
+  EXPECT_EQ(served.get("/v1/jobs?user=%zz").status, 400);
+  EXPECT_EQ(served.get("/v1/jobs?limit=99999999999999999999").status, 422);
+  EXPECT_EQ(served.get("/v1/nodes?x=1").status, 422);
+}
+
+TEST(Api, wants_a_token_for_everything_but_the_page_and_the_health) {
+  Served served;
+  for (const char* target :
+       {"/v1/jobs", "/v1/status", "/metrics", "/v1/openapi.json", "/nothing"}) {
+    for (const char* header :
+         {"", "Authorization: Bearer \r\n", "Authorization: Bearer a-token-for-test\r\n",
+          "Authorization: Bearer a-token-for-testss\r\n",
+          "Authorization: Basic a-token-for-tests\r\n", "Authorization: a-token-for-tests\r\n"}) {
+      RawClient client(served.port());
+      client.send(fmt::format("GET {} HTTP/1.1\r\nHost: t\r\n{}\r\n", target, header));
+      const RawResponse response = client.receive();
+      EXPECT_EQ(response.status, 401) << target << header;
+      EXPECT_EQ(response.headers.count("WWW-Authenticate"), 1U);
+    }
+  }
+  for (const char* target : {"/healthz", "/", "/app.js", "/style.css", "/chart.js"}) {
+    RawClient client(served.port());
+    client.send(fmt::format("GET {} HTTP/1.1\r\nHost: t\r\n\r\n", target));
+    EXPECT_EQ(client.receive().status, 200) << target;
+  }
+  EXPECT_EQ(served.backend.calls(), 0U);
+}
+
+TEST(Api, knows_each_of_its_tokens) {
+  Served served;
+  RawClient client(served.port());
+  client.send("GET /v1/status HTTP/1.1\r\nAuthorization: bearer another-token-for-tests\r\n\r\n");
+  EXPECT_EQ(client.receive().status, 200);
+  RawClient twice(served.port());
+  twice.send(request_text("GET", "/v1/status", {}, "Authorization: Bearer x\r\n"));
+  EXPECT_EQ(twice.receive().status, 400);
+}
+
+TEST(Api, says_which_methods_a_path_has) {
+  Served served;
+  const RawResponse wrong = ask(served.port(), "DELETE", "/v1/jobs");
+  EXPECT_EQ(wrong.status, 405);
+  EXPECT_EQ(wrong.headers.at("Allow"), "OPTIONS, POST, GET, HEAD");
+  EXPECT_EQ(ask(served.port(), "GET", "/v1/jobs/3/cancel").status, 405);
+  const RawResponse options = ask(served.port(), "OPTIONS", "/v1/jobs");
+  EXPECT_EQ(options.status, 204);
+  EXPECT_EQ(options.headers.at("Allow"), "OPTIONS, POST, GET, HEAD");
+}
+
+TEST(Api, answers_a_head_without_a_body) {
+  Served served;
+  RawClient client(served.port());
+  client.send(request_text("HEAD", "/v1/status") + request_text("GET", "/healthz"));
+  const RawResponse head = client.receive(true);
+  EXPECT_EQ(head.status, 200);
+  EXPECT_GT(std::stoul(head.headers.at("Content-Length")), 100U);
+  EXPECT_EQ(client.receive().body, "{\"ok\": true}");
+}
+
+TEST(Api, has_nothing_at_other_paths) {
+  Served served;
+  for (const char* target :
+       {"/v1", "/v1/", "/v1/jobs/", "/v1/jobs/x", "/v1/jobs/-1", "/v1/jobs/1/", "/v1//jobs",
+        "/v1/jobs/99999999999999999999", "/v1/jobs/18446744073709551615", "/v2/jobs",
+        "/../etc/passwd", "/v1/jobs/1/tasks/x/log", "/app.js/", "//"}) {
+    EXPECT_EQ(served.get(target).status, 404) << target;
+  }
+  EXPECT_EQ(served.get("/v1/jobs/1/tasks/4294967296/log").status, 404);
+  EXPECT_EQ(served.get("/v1/jobs/1234567").status, 404);
+  EXPECT_EQ(served.post("/v1/jobs/1/cancel", "{}").status, 422);
+}
+
+TEST(Api, hands_the_clusters_refusals_on_and_says_when_to_come_back) {
+  Served served;
+  served.backend.answer_with(refusal(409, "over", "job 3 is over"));
+  const RawResponse conflict = served.post("/v1/jobs/3/hold");
+  EXPECT_EQ(conflict.status, 409);
+  EXPECT_EQ(json::parse(conflict.body)["error"]["code"], "over");
+  served.backend.answer_with(refusal(503, "no master", "m0 is not \xff there"));
+  const RawResponse away = served.get("/v1/status");
+  EXPECT_EQ(away.status, 503);
+  EXPECT_EQ(away.headers.at("Retry-After"), "1");
+  EXPECT_EQ(json::parse(away.body)["error"]["code"], "no master");
+  served.backend.answer_with({17, "{}"});
+  EXPECT_EQ(served.get("/v1/status").status, 500);
+}
+
+TEST(Api, sends_the_page_with_a_policy_that_keeps_it_to_itself) {
+  Served served;
+  const RawResponse page = served.get("/");
+  EXPECT_EQ(page.headers.at("Content-Type"), "text/html; charset=utf-8");
+  EXPECT_THAT(page.headers.at("Content-Security-Policy"), HasSubstr("default-src 'none'"));
+  EXPECT_THAT(page.headers.at("Content-Security-Policy"), HasSubstr("connect-src 'self'"));
+  EXPECT_EQ(page.headers.at("X-Content-Type-Options"), "nosniff");
+  EXPECT_THAT(page.body, HasSubstr("<title>Muster</title>"));
+  for (const char* target : {"/", "/app.js", "/style.css"}) {
+    EXPECT_EQ(served.get(target).body.find("http"), std::string::npos) << target;
+  }
+  EXPECT_EQ(served.get("/app.js").body.find("innerHTML"), std::string::npos);
+}
+
+TEST(Api, shows_the_clusters_figures_and_its_own) {
+  Served served;
+  served.get("/v1/nodes");
+  served.get("/v1/jobs/7");
+  served.get("/nothing");
+  const RawResponse response = served.get("/metrics");
+  EXPECT_THAT(response.headers.at("Content-Type"), HasSubstr("text/plain"));
+  for (const char* line :
+       {"muster_cluster_reachable 1\n", "muster_jobs{state=\"running\"} 20\n",
+        "muster_jobs{state=\"a\\\"b\\n\"} 1\n", "muster_rounds_total 17\n",
+        "# TYPE muster_rounds_total counter\n",
+        "muster_decision_seconds_bucket{master=\"m0\",le=\"0.1\"} 5\n",
+        "muster_decision_seconds_bucket{master=\"m0\",le=\"+Inf\"} 6\n",
+        "muster_http_requests_total{route=\"/v1/nodes\",status=\"200\"} 1\n",
+        "muster_http_requests_total{route=\"/v1/jobs/{id}\",status=\"200\"} 1\n",
+        "muster_http_requests_total{route=\"\",status=\"404\"} 1\n",
+        "muster_http_request_seconds_count 3\n", "muster_http_waiting_requests 1\n"}) {
+    EXPECT_THAT(response.body, HasSubstr(line));
+  }
+  EXPECT_EQ(response.body.find("not a name"), std::string::npos);
+}
+
+TEST(Api, shows_its_own_figures_when_the_cluster_is_silent) {
+  ServerOptions options;
+  options.handle = std::chrono::milliseconds(100);
+  Served served(options);
+  served.backend.be_silent();
+  const RawResponse response = served.get("/metrics");
+  EXPECT_EQ(response.status, 200);
+  EXPECT_THAT(response.body, HasSubstr("muster_cluster_reachable 0\n"));
+  EXPECT_THAT(response.body, HasSubstr("muster_http_connections"));
+}
+
+}  // namespace
+}  // namespace muster::api

@@ -1,0 +1,135 @@
+// What the server answers, held against the document that it gives of itself.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "config/job_request.hpp"
+#include "tests/serve/schema.hpp"
+#include "tests/serve/served.hpp"
+
+namespace muster::api {
+namespace {
+
+using nlohmann::json;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr const char* kJob = R"({"command": ["true"], "market": "spot"})";
+
+json reference(const std::string& name) {
+  return {{"$ref", "#/components/schemas/" + name}};
+}
+
+/// The document as a client gets it.
+json document_of(Served& served) {
+  return json::parse(served.get("/v1/openapi.json").body);
+}
+
+std::string with_numbers(std::string path, const std::string& number) {
+  for (std::size_t brace = path.find('{'); brace != std::string::npos; brace = path.find('{')) {
+    path.replace(brace, path.find('}') - brace + 1, number);
+  }
+  return path;
+}
+
+/// The schema that the document gives for a response; what it does not list is a failure.
+json schema_for(const json& operation, const RawResponse& response) {
+  const std::string status = std::to_string(response.status);
+  EXPECT_TRUE(operation["responses"].contains(status)) << status;
+  const json& content = operation["responses"][status]["content"];
+  const std::string type = response.headers.at("Content-Type");
+  const std::string media = type.substr(0, type.find(';'));
+  EXPECT_TRUE(content.contains(media)) << media;
+  return content.value(media, json{{"schema", json::object()}})["schema"];
+}
+
+TEST(Contract, every_answer_has_the_shape_that_the_document_gives) {
+  Served served;
+  const json document = document_of(served);
+  const SchemaChecker checker(document);
+  for (const auto& [path, methods] : document["paths"].items()) {
+    for (const auto& [method, operation] : methods.items()) {
+      const std::string body = operation.contains("requestBody") ? kJob : "";
+      const RawResponse response =
+          ask(served.port(), method == "get" ? "GET" : "POST", with_numbers(path, "3"), body);
+      EXPECT_LT(response.status, 300) << path;
+      const json schema = schema_for(operation, response);
+      if (response.headers.at("Content-Type") == "application/json") {
+        EXPECT_THAT(checker.faults(json::parse(response.body), schema), IsEmpty()) << path;
+      }
+    }
+  }
+}
+
+TEST(Contract, errors_are_listed_and_have_the_shape_of_errors) {
+  ServerOptions options;
+  options.handle = std::chrono::milliseconds(20);
+  Served served(options);
+  const json document = document_of(served);
+  const SchemaChecker checker(document);
+  const auto check = [&](const char* method, const char* path, const RawResponse& response) {
+    const json& operation = document["paths"][path][method];
+    const json schema = schema_for(operation, response);
+    EXPECT_EQ(schema, reference("Error")) << path;
+    EXPECT_THAT(checker.faults(json::parse(response.body), schema), IsEmpty()) << path;
+  };
+  check("get", "/v1/jobs", served.get("/v1/jobs?state=x"));
+  check("get", "/v1/jobs/{id}", served.get("/v1/jobs/12345"));
+  check("post", "/v1/jobs", served.post("/v1/jobs", "{"));
+  check("post", "/v1/plan", served.post("/v1/plan", R"({"command": 1})"));
+  served.backend.answer_with(refusal(409, "over", "it is over"));
+  check("post", "/v1/jobs/{id}/hold", served.post("/v1/jobs/3/hold"));
+  served.backend.be_silent();
+  check("get", "/v1/status", served.get("/v1/status"));
+}
+
+TEST(Contract, the_documents_requests_are_those_that_are_read) {
+  Served served;
+  const json document = document_of(served);
+  const SchemaChecker checker(document);
+  JobRequest full;
+  full.name = full.user = full.workload_class = full.token = "x";
+  full.command = {"a", "b"};
+  full.env = {{"A", "b"}};
+  full.work_dir = "/tmp";
+  full.priority = 3;
+  full.tasks = 4;
+  full.max_running = 2;
+  full.gang = true;
+  full.cpus = full.memory_gib = 2.5;
+  full.gpus = 1;
+  full.time_limit_s = full.runtime_hint_s = full.stop_grace_s = full.alone_progress_s = 5;
+  full.market = MarketChoice::on_demand;
+  full.retries = 2;
+  const json written = json::parse(to_json(full));
+  EXPECT_THAT(checker.faults(written, reference("JobRequest")), IsEmpty());
+  json properties = document["components"]["schemas"]["JobRequest"]["properties"];
+  for (const auto& [name, value] : written.items()) {
+    properties.erase(name);
+  }
+  properties.erase("array");  // instead of `tasks`
+  EXPECT_TRUE(properties.empty()) << properties;
+  EXPECT_THAT(checker.faults(json{{"jobs", {written}}}, reference("Submission")), IsEmpty());
+}
+
+TEST(SchemaChecker, finds_what_is_wrong) {
+  Served served;
+  const json document = document_of(served);
+  const SchemaChecker checker(document);
+  const auto faults = [&](const char* text, const char* schema) {
+    return checker.faults(json::parse(text), reference(schema));
+  };
+  EXPECT_THAT(faults(R"({"job": 3})", "JobRef"), IsEmpty());
+  EXPECT_THAT(faults(R"({"job": -3})", "JobRef"), Not(IsEmpty()));
+  EXPECT_THAT(faults(R"({"job": "3"})", "JobRef"), Not(IsEmpty()));
+  EXPECT_THAT(faults(R"({})", "JobRef"), Not(IsEmpty()));
+  EXPECT_THAT(faults(R"({"jobs": [{"job": 1}, {}]})", "Submitted"), Not(IsEmpty()));
+  EXPECT_THAT(faults(R"({"command": ["a"], "colour": 1})", "JobRequest"), Not(IsEmpty()));
+  EXPECT_THAT(faults(R"({"command": ["a"], "market": "moon"})", "JobRequest"), Not(IsEmpty()));
+  EXPECT_THAT(faults(R"({"jobs": [{"command": 1}]})", "Submission"), Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace muster::api

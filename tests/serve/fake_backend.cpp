@@ -1,0 +1,349 @@
+#include "tests/serve/fake_backend.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace muster::api {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kBegin = 1'700'000'000;
+
+std::string name_of_job(std::uint64_t job) {
+  return job == 3 ? FakeBackend::kHostileName : fmt::format("sweep-{}", job);
+}
+
+std::string state_of_job(std::uint64_t job, std::uint64_t tick) {
+  static constexpr std::array<const char*, 4> kStates{"waiting", "running", "running", "held"};
+  if (job == 1 && tick > 1) {
+    return "completed";
+  }
+  return job % 7 == 6 ? "failed" : kStates[job % kStates.size()];
+}
+
+Json job_document(std::uint64_t job, std::uint64_t tick) {
+  const std::string state = state_of_job(job, tick);
+  const bool over = state == "completed" || state == "failed";
+  return {{"job", job},
+          {"name", name_of_job(job)},
+          {"user", job % 2 == 0 ? "ann" : "ben"},
+          {"class", "sweep"},
+          {"state", state},
+          {"master", job % 2 == 0 ? Json("m0") : Json("m1")},
+          {"tasks_total", 8},
+          {"waiting", state == "waiting" ? 8 : 1},
+          {"held", 0},
+          {"starting", 0},
+          {"running", state == "running" ? 3 : 0},
+          {"finished", over ? 8 : 4},
+          {"failed_attempts", job % 3},
+          {"submitted_s", kBegin + static_cast<double>(job)},
+          {"over_s", over ? Json(kBegin + 60) : Json(nullptr)},
+          {"usd", 0.12 * static_cast<double>(job)},
+          {"market", "any"},
+          {"gang", false},
+          {"exit_code", state == "failed" ? 3 : 0},
+          {"command", {"python3", "train.py", "--fast"}}};
+}
+
+Json task_documents() {
+  Json tasks = Json::array();
+  for (int i = 0; i < 8; ++i) {
+    const bool waits = i > 5;
+    tasks.push_back(
+        {{"task", i},
+         {"phase", waits ? "pending" : "running"},
+         {"attempt", 1},
+         {"instance", waits ? Json(nullptr) : Json(i / 2)},
+         {"instance_type", waits ? Json(nullptr) : Json("c7i.large")},
+         {"usd", 0.03},
+         {"exit_code", nullptr},
+         {"reason",
+          waits ? Json{{"kind", "not now"},
+                       {"code", "spend cap"},
+                       {"text", "m0 spends 2.40 of at most 2.50 $/h; another c7i.large costs 0.09"}}
+                : Json(nullptr)},
+         {"moves", i % 2}});
+  }
+  return tasks;
+}
+
+Json instance_documents(std::uint64_t tick) {
+  Json list = Json::array();
+  for (std::uint64_t i = 0; i < 5 + tick % 3; ++i) {
+    const bool spot = i % 2 == 1;
+    list.push_back({{"instance", i},
+                    {"type", i < 3 ? "c7i.large" : "p3.2xlarge"},
+                    {"market", spot ? "spot" : "on-demand"},
+                    {"phase", i == 4 ? "booting" : "ready"},
+                    {"released", false},
+                    {"usd_h", spot ? 0.031 : 0.085},
+                    {"up_s", i == 4 ? Json(nullptr) : Json(kBegin + 30)},
+                    {"master", i % 2 == 0 ? "m0" : "m1"},
+                    {"tasks", Json::array({{{"job", 2}, {"task", i}}})},
+                    {"used", {{"cpu", 1}, {"memory", 2}, {"gpu", 0}}},
+                    {"capacity", {{"cpu", 2}, {"memory", 4}, {"gpu", 0}}},
+                    {"connected", i != 3},
+                    {"limits", "cgroup v2"}});
+  }
+  return list;
+}
+
+Json node_documents(std::uint64_t tick) {
+  return Json::array(
+      {{{"node", "n0"},
+        {"roles", {"site tokyo", "master m0", "cloud", "api"}},
+        {"connected", true},
+        {"load",
+         {{"jobs", 21}, {"pending_tasks", 30 + tick}, {"instances", 3}, {"policy", "eva"}}}},
+       {{"node", "n1"},
+        {"roles", {"site oslo", "master m1"}},
+        {"connected", tick % 5 != 4},
+        {"load",
+         {{"jobs", 19}, {"pending_tasks", 12}, {"instances", 2}, {"policy", "no-packing"}}}}});
+}
+
+Json status_document(std::uint64_t tick) {
+  const double rate = 0.4 + 0.05 * static_cast<double>(tick % 6);
+  return {
+      {"now_s", kBegin + static_cast<double>(tick)},
+      {"jobs", {{"waiting", 10 + tick}, {"running", 20}, {"held", 10}, {"over", 5}}},
+      {"tasks", {{"pending", 80}, {"running", 60 + tick}}},
+      {"instances",
+       Json::array({{{"type", "c7i.large"}, {"market", "on-demand"}, {"count", 2}},
+                    {{"type", "c7i.large"}, {"market", "spot"}, {"count", 1}},
+                    {{"type", "p3.2xlarge"}, {"market", "spot"}, {"count", 2 + tick % 3}}})},
+      {"usd_h", rate},
+      {"total_usd", 12.34 + 0.001 * static_cast<double>(tick)},
+      {"today_usd", 3.21 + 0.001 * static_cast<double>(tick)},
+      {"nodes", node_documents(tick)},
+      {"caps",
+       Json::array(
+           {{{"master", "m0"}, {"max_instances", 10}, {"max_usd_h", 2.5}, {"max_usd_day", 40}}})},
+      {"trouble", tick % 5 == 4 ? Json::array({"node n1 is not connected"}) : Json::array()}};
+}
+
+Json decision_documents(std::uint64_t tick) {
+  Json list = Json::array();
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    list.push_back({{"at_s", kBegin + static_cast<double>(tick) - static_cast<double>(i)},
+                    {"master", i % 2 == 0 ? "m0" : "m1"},
+                    {"round", 100 + tick - i},
+                    {"choice", i % 3 == 0 ? "full" : "partial"},
+                    {"figures", {{"saving_usd_h", 0.12}, {"migration_usd", 0.03}}},
+                    {"launches", i % 2},
+                    {"moves", i % 3}});
+  }
+  return {{"decisions", list}};
+}
+
+bool listed(const Json& job, const View& what) {
+  const std::string state = job["state"];
+  const bool over = state == "completed" || state == "failed";
+  const bool in_state = what.state == JobState::all || (what.state == JobState::over) == over;
+  return in_state && (what.user.empty() || job["user"] == what.user);
+}
+
+}  // namespace
+
+void FakeBackend::answer(const Reply& reply, std::string json, int status) {
+  ++calls_;
+  Answer answer{status, std::move(json)};
+  {
+    const std::lock_guard lock(mutex_);
+    if (always_) {
+      answer = *always_;
+    }
+    if (silent_) {
+      kept_.emplace_back(reply, std::move(answer));
+      return;
+    }
+  }
+  reply(std::move(answer));
+}
+
+void FakeBackend::answer_kept() {
+  std::vector<std::pair<Reply, Answer>> kept;
+  {
+    const std::lock_guard lock(mutex_);
+    kept.swap(kept_);
+  }
+  for (auto& [reply, answer] : kept) {
+    reply(answer);
+    reply(std::move(answer));  // only the first counts
+  }
+}
+
+void FakeBackend::answer_with(Answer answer) {
+  const std::lock_guard lock(mutex_);
+  always_ = std::move(answer);
+}
+
+void FakeBackend::submit(std::vector<Job> jobs, Reply reply) {
+  Json ids = Json::array();
+  {
+    const std::lock_guard lock(mutex_);
+    for (Job& job : jobs) {
+      ids.push_back({{"job", jobs_.size()}});
+      if (!forgets_) {
+        jobs_.push_back(std::move(job));
+      }
+    }
+  }
+  answer(reply, Json{{"jobs", ids}}.dump(), 201);
+}
+
+void FakeBackend::change_job(JobId job, JobChange change, Reply reply) {
+  static constexpr std::array<const char*, 3> kWords{"cancel", "hold", "release"};
+  {
+    const std::lock_guard lock(mutex_);
+    changes_.push_back(
+        fmt::format("{} {}", kWords.at(static_cast<std::size_t>(change)), job.value));
+  }
+  if (job.value >= kJobs) {
+    const Answer missing = refusal(404, "not found", "there is no such job");
+    return answer(reply, missing.json, missing.status);
+  }
+  answer(reply, Json{{"job", job.value}}.dump());
+}
+
+void FakeBackend::change_instance(InstanceId instance, InstanceChange change, Reply reply) {
+  {
+    const std::lock_guard lock(mutex_);
+    changes_.push_back(fmt::format("{} {}", change == InstanceChange::drain ? "drain" : "interrupt",
+                                   instance.value));
+  }
+  answer(reply, Json{{"instance", instance.value}}.dump());
+}
+
+void FakeBackend::read_log(const LogQuery& query, Reply reply) {
+  {
+    const std::lock_guard lock(mutex_);
+    last_log_ = query;
+  }
+  std::string text;
+  for (std::uint64_t epoch = 0; epoch <= tick_; ++epoch) {
+    text += fmt::format("task {}: epoch {}, loss {:.3f}\n", query.index, epoch,
+                        1.0 / (1.0 + static_cast<double>(epoch)));
+  }
+  const std::uint64_t begin = std::min<std::uint64_t>(query.offset, text.size());
+  const std::string piece = text.substr(begin, query.max);
+  const Json document{
+      {"offset", begin}, {"text", piece}, {"more", begin + piece.size() < text.size()}};
+  answer(reply, document.dump());
+}
+
+void FakeBackend::plan(Job job, Reply reply) {
+  const Json document{
+      {"launches", Json::array({{{"type", "c7i.large"}, {"market", "spot"}, {"usd_h", 0.03}}})},
+      {"places", Json::array({{{"task", 0}, {"to", "instance 3 (c7i.large)"}}})},
+      {"refusals", Json::array({{{"task", job.tasks.size() - 1}, {"why", "the cap is reached"}}})},
+      {"moves", 1},
+      {"usd_h", 0.43},
+      {"usd_h_now", 0.4}};
+  answer(reply, document.dump());
+}
+
+std::string FakeBackend::document(const View& what) const {
+  const std::uint64_t tick = tick_;
+  Json out;
+  switch (what.kind) {
+    case View::Kind::jobs:
+      out["jobs"] = Json::array();
+      for (std::uint64_t job = kJobs; job-- > 0 && out["jobs"].size() < what.limit;) {
+        if (Json entry = job_document(job, tick); listed(entry, what)) {
+          out["jobs"].push_back(std::move(entry));
+        }
+      }
+      break;
+    case View::Kind::job:
+      out = job_document(what.job.value, tick);
+      out["tasks"] = task_documents();
+      break;
+    case View::Kind::explain:
+      out = {{"job", job_document(what.job.value, tick)}, {"tasks", task_documents()}};
+      for (Json& task : out["tasks"]) {
+        task["why"] = task["reason"].is_null() ? Json("it has a place") : task["reason"]["text"];
+      }
+      break;
+    case View::Kind::instances:
+      out["instances"] = instance_documents(tick);
+      break;
+    case View::Kind::nodes:
+      out["nodes"] = node_documents(tick);
+      break;
+    case View::Kind::cost:
+      out = {
+          {"total_usd", 12.34},
+          {"idle_usd", {{"boot", 0.1}, {"idle", 0.2}, {"drain", 0.1}, {"fragmentation", 0}}},
+          {"by", Json::array({{{"name", "ann"}, {"usd", 7.5}}, {{"name", "ben"}, {"usd", 4.44}}})}};
+      break;
+    case View::Kind::status:
+      out = status_document(tick);
+      break;
+    case View::Kind::decisions:
+      out = decision_documents(tick);
+      break;
+  }
+  return out.dump();
+}
+
+void FakeBackend::view(const View& what, Reply reply) {
+  {
+    const std::lock_guard lock(mutex_);
+    last_view_ = what;
+  }
+  const bool of_job = what.kind == View::Kind::job || what.kind == View::Kind::explain;
+  if (of_job && what.job.value >= kJobs) {
+    const Answer missing = refusal(404, "not found", "there is no such job");
+    return answer(reply, missing.json, missing.status);
+  }
+  answer(reply, document(what));
+}
+
+void FakeBackend::metrics(std::function<void(std::optional<MetricsInput>)> reply) {
+  ++calls_;
+  if (silent_) {
+    return;
+  }
+  MetricsInput input;
+  input.metrics = {{"muster_jobs",
+                    "Jobs by state.",
+                    false,
+                    {{{{"state", "running"}}, 20}, {{{"state", "a\"b\n"}}, 1}}},
+                   {"muster_rounds_total", "Rounds of planning.", true, {{{}, 17}}},
+                   {"not a name", "Is left out.", false, {{{}, 1}}}};
+  input.distributions = {{"muster_decision_seconds",
+                          "How long rounds took.",
+                          {{"master", "m0"}},
+                          {0.01, 0.1},
+                          {3, 2, 1},
+                          0.5}};
+  reply(std::move(input));
+}
+
+std::vector<Job> FakeBackend::jobs() const {
+  const std::lock_guard lock(mutex_);
+  return jobs_;
+}
+
+View FakeBackend::last_view() const {
+  const std::lock_guard lock(mutex_);
+  return last_view_;
+}
+
+LogQuery FakeBackend::last_log() const {
+  const std::lock_guard lock(mutex_);
+  return last_log_;
+}
+
+std::vector<std::string> FakeBackend::changes() const {
+  const std::lock_guard lock(mutex_);
+  return changes_;
+}
+
+}  // namespace muster::api

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string_view>
+
+#include "tests/serve/fake_backend.hpp"
+#include "tests/serve/raw_client.hpp"
+#include "tools/serve/api/server.hpp"
+
+namespace muster::api {
+
+/// A server over a made-up cluster, on a port of its own.
+class Served {
+ public:
+  explicit Served(ServerOptions options = {}) {
+    options.tokens = {kToken, "another-token-for-tests"};
+    auto started = Server::start(backend, options);
+    EXPECT_TRUE(started.has_value()) << (started ? "" : started.error().message);
+    server = std::move(started).value();
+  }
+
+  std::uint16_t port() const { return server->port(); }
+  RawResponse get(std::string_view target) { return ask(port(), "GET", target); }
+  RawResponse post(std::string_view target, std::string_view body = {}) {
+    return ask(port(), "POST", target, body);
+  }
+
+  FakeBackend backend;
+  std::unique_ptr<Server> server;
+};
+
+}  // namespace muster::api

@@ -1,0 +1,166 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <future>
+#include <random>
+#include <thread>
+
+#include "storage/recovery.hpp"
+#include "storage/store_cloud_book.hpp"
+#include "storage/store_journal.hpp"
+#include "storage/store_site_book.hpp"
+#include "tests/support/temp_store.hpp"
+
+namespace muster {
+namespace {
+
+using testing::HasSubstr;
+
+/// A small disk in memory; the test is skipped where none may be mounted.
+class FullDisk : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (mount("tmpfs", disk_.c_str(), "tmpfs", 0, "size=24m") != 0) {
+      GTEST_SKIP() << "no disk to fill: mounting a tmpfs: " << std::strerror(errno);
+    }
+    mounted_ = true;
+  }
+  void TearDown() override {
+    if (mounted_) {
+      EXPECT_EQ(umount(disk_.c_str()), 0);
+    }
+  }
+
+  void fill() const {
+    std::ofstream out(ballast(), std::ios::binary);
+    const std::string block(1 << 16, 'x');
+    while (out.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) {
+    }
+    std::ofstream rest(ballast() + "2", std::ios::binary);
+    while (rest.put('x').flush()) {
+    }
+  }
+  void make_room() const {
+    std::filesystem::remove(ballast());
+    std::filesystem::remove(ballast() + "2");
+  }
+  std::unique_ptr<Store> open() const {
+    auto store = Store::open(disk_ / "store", test::TempStore().options());
+    if (!store) {
+      ADD_FAILURE() << store.error().message;
+      std::abort();
+    }
+    return std::move(store).value();
+  }
+
+ private:
+  std::string ballast() const { return (disk_ / "ballast").string(); }
+
+  test::TempFile folder_{"beside", ""};
+  std::filesystem::path disk_ = folder_.folder();
+  bool mounted_ = false;
+};
+
+/// Bytes that take up their room however they are packed: what is on the disk cannot shrink.
+std::string noise(std::size_t bytes) {
+  std::mt19937_64 dice(bytes);
+  std::string made(bytes, '\0');
+  for (char& byte : made) byte = static_cast<char>(dice());
+  return made;
+}
+
+std::vector<Event> big_batch(std::uint64_t number, std::size_t bytes) {
+  return {{test::at_s(1), RoundDecided{number, {noise(bytes), {}}}}};
+}
+
+TEST_F(FullDisk, the_journal_keeps_everything_until_there_is_room) {
+  const Catalog catalog = test::table3_catalog();
+  constexpr std::uint64_t kBatches = 40;
+  {
+    const auto store = open();
+    StoreJournalOptions options;
+    options.retry = std::chrono::milliseconds{20};
+    StoreJournal journal(*store, catalog, {}, options);
+    std::promise<void> first, last;
+    journal.append(big_batch(0, 10), [&] { first.set_value(); });
+    first.get_future().wait();
+    fill();
+    std::atomic<std::uint64_t> next{1};
+    std::atomic<bool> in_order{true};
+    for (std::uint64_t i = 1; i < kBatches; ++i) {
+      journal.append(big_batch(i, 20'000), [&, i] {
+        if (next.exchange(i + 1) != i) in_order = false;
+        if (i == kBatches - 1) last.set_value();
+      });
+    }
+    while (journal.trouble().empty()) std::this_thread::yield();
+    EXPECT_THAT(journal.trouble(), HasSubstr("the disk is full"));
+    EXPECT_LT(next, kBatches);
+    make_room();
+    last.get_future().wait();
+    EXPECT_TRUE(in_order);
+    EXPECT_EQ(journal.trouble(), "");
+  }
+  const auto store = open();
+  const auto found = recover_master(*store, catalog);
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->tail.size(), kBatches);
+  for (std::uint64_t i = 0; i < kBatches; ++i) {
+    EXPECT_EQ(std::get<RoundDecided>(found->tail[i].body).round, i);
+  }
+}
+
+TEST_F(FullDisk, the_books_refuse_with_the_reason_and_work_again_when_there_is_room) {
+  const auto store = open();
+  const auto book = StoreCloudBook::open(*store);
+  ASSERT_TRUE(book);
+  RentedRecord record;
+  record.machine = noise(100'000);
+  record.instance = InstanceId{1};
+  EXPECT_EQ(book.value()->put(record), "");
+  fill();
+  record.instance = InstanceId{2};
+  EXPECT_THAT(book.value()->put(record), HasSubstr("the disk is full"));
+  EXPECT_THAT(book.value()->put(record), HasSubstr("the disk is full"));
+  make_room();
+  record.instance = InstanceId{3};
+  EXPECT_EQ(book.value()->put(record), "");
+}
+
+TEST_F(FullDisk, a_site_keeps_nothing_of_what_it_refused) {
+  const auto keep = [](SiteBook& book, std::uint64_t job) {
+    Handoff handoff{test::JobBuilder(job).build(), 0};
+    handoff.job.token = std::to_string(job);
+    handoff.job.name = noise(100'000);
+    std::promise<std::string> told;
+    book.keep({handoff}, [&](const std::string& trouble) { told.set_value(trouble); });
+    return told.get_future().get();
+  };
+  {
+    const auto store = open();
+    const auto book = StoreSiteBook::open(*store);
+    ASSERT_TRUE(book);
+    EXPECT_EQ(keep(*book.value(), 1), "");
+    fill();
+    EXPECT_THAT(keep(*book.value(), 2), HasSubstr("the disk is full"));
+    EXPECT_THAT(keep(*book.value(), 3), HasSubstr("the disk is full"));
+    make_room();
+    EXPECT_EQ(keep(*book.value(), 4), "");
+  }
+  const auto store = open();
+  const auto book = StoreSiteBook::open(*store);
+  ASSERT_TRUE(book);
+  const SiteMemory memory = book.value()->recall();
+  ASSERT_EQ(memory.handoffs.size(), 2u);
+  EXPECT_EQ(memory.handoffs[1].job.id, JobId{4});
+  EXPECT_EQ(memory.tokens.size(), 2u);
+  EXPECT_EQ(memory.next_job, 5u);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,220 @@
+#include "storage/record_codec.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "model/state_image.hpp"
+#include "tests/support/arbitrary_events.hpp"
+#include "tests/support/random_cluster.hpp"
+#include "tests/support/same_events.hpp"
+#include "tests/support/same_state.hpp"
+
+namespace muster {
+namespace {
+
+using test::difference;
+using test::same;
+using testing::HasSubstr;
+
+RC_GTEST_PROP(RecordCodecProperty, every_event_reads_back_as_it_was, ()) {
+  const Catalog catalog = test::table3_catalog();
+  std::vector<Event> events;
+  for (std::size_t kind = 0; kind < std::variant_size_v<EventBody>; ++kind) {
+    events.push_back({Instant{test::arbitrary::duration()}, test::arbitrary::body(kind)});
+  }
+  const auto again = decode_events(encode_events(events, catalog), catalog);
+  if (!again) RC_FAIL(again.error().message);
+  RC_ASSERT(again->size() == events.size());
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    RC_ASSERT(again.value()[i].at == events[i].at);
+    RC_ASSERT(same(events[i].body, again.value()[i].body));
+  }
+}
+
+TEST(RecordCodec, bytes_and_odd_numbers_read_back_as_they_were) {
+  const Catalog catalog = test::table3_catalog();
+  const std::string bytes("a\0b\xff", 4);
+  Job job = test::JobBuilder(1).build();
+  job.program.argv = {bytes, ""};
+  const std::vector<Event> events{
+      {test::at_s(-1), JobAccepted{job}},
+      {test::at_s(1), TaskFailed{TaskId{1}, 1, bytes, {-1, bytes, ""}}},
+      {test::at_s(1),
+       RoundDecided{
+           1, {"", {{"inf", std::numeric_limits<double>::infinity()}, {"nan", std::nan("")}}}}}};
+  const auto again = decode_events(encode_events(events, catalog), catalog);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(same(events[0].body, again.value()[0].body));
+  EXPECT_TRUE(same(events[1].body, again.value()[1].body));
+  const auto& figures = std::get<RoundDecided>(again.value()[2].body).note.figures;
+  EXPECT_TRUE(std::isinf(figures[0].second));
+  EXPECT_TRUE(std::isnan(figures[1].second));
+}
+
+TEST(RecordCodec, instance_types_stand_by_name) {
+  const Catalog catalog = test::table3_catalog();
+  const std::vector<Event> events{
+      {test::at_s(1),
+       LaunchRequested{InstanceId{1}, test::type_named(catalog, "it3"), {}, {}, {}}}};
+  const std::string bytes = encode_events(events, catalog);
+  std::vector<InstanceType> turned(catalog.types().rbegin(), catalog.types().rend());
+  const auto again = decode_events(bytes, Catalog{turned});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(std::get<LaunchRequested>(again.value()[0].body).type, TypeId{1});
+  turned.erase(turned.begin() + 1);
+  const auto missing = decode_events(bytes, Catalog{turned});
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().message, "instance type \"it3\" is not in the catalog any more");
+}
+
+MasterImage image_of_cluster(const test::RandomCluster& cluster) {
+  MasterImage image{cluster.state, cluster.ledger, {}, {}, {}, 0, {}, 0, 0, {}};
+  TaskHistory story;
+  story.attempts = 3;
+  story.finished = true;
+  story.moves = 1;
+  story.failures = 2;
+  story.reason = "exit code 1";
+  story.instance = InstanceId{4};
+  story.type = TypeId{2};
+  story.started_at = test::at_s(1);
+  story.end = {1, "out", "err"};
+  story.cost = Money{static_cast<Money::Units>(-7) << 70};
+  image.tasks.emplace(TaskId{8}, story);
+  image.tasks.emplace(TaskId{9}, TaskHistory{});
+  image.throughput.emplace(JobId{3}, ThroughputSum{0.1 + 0.2, 5});
+  image.resting_until.emplace(std::pair{TypeId{1}, Market::spot}, test::at_s(77));
+  image.day = 20'000;
+  image.day_start_total = Money{(static_cast<Money::Units>(1) << 100) + 3};
+  image.next_instance = 12;
+  image.rounds = 13;
+  image.learnt = std::string("\0\xfftable", 7);
+  return image;
+}
+
+bool same_story(const TaskHistory& a, const TaskHistory& b) {
+  const auto& [attempts, finished, moves, failures, reason, instance, type, started_at, ended_at,
+               end, cost] = a;
+  return attempts == b.attempts && finished == b.finished && moves == b.moves &&
+         failures == b.failures && reason == b.reason && instance == b.instance && type == b.type &&
+         started_at == b.started_at && ended_at == b.ended_at && end == b.end && cost == b.cost;
+}
+
+TEST(RecordCodec, an_image_reads_back_as_it_was) {
+  const Catalog catalog = test::table3_catalog();
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    test::RandomCluster cluster(catalog, seed);
+    for (std::uint64_t i = 0; i < 40 * seed; ++i) cluster.step();
+    const MasterImage image = image_of_cluster(cluster);
+    const auto again = decode_image(encode_image(image), catalog);
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(difference(image.state, again->state), "");
+    EXPECT_EQ(difference(image.ledger, again->ledger), "");
+    ASSERT_EQ(again->tasks.size(), 2u);
+    EXPECT_TRUE(same_story(image.tasks.at(TaskId{8}), again->tasks.at(TaskId{8})));
+    EXPECT_TRUE(same_story(image.tasks.at(TaskId{9}), again->tasks.at(TaskId{9})));
+    EXPECT_EQ(again->throughput.at(JobId{3}).sum, 0.1 + 0.2);
+    EXPECT_EQ(again->throughput.at(JobId{3}).count, 5u);
+    EXPECT_EQ(again->resting_until, image.resting_until);
+    EXPECT_EQ(again->day, 20'000);
+    EXPECT_EQ(again->day_start_total, image.day_start_total);
+    EXPECT_EQ(again->next_instance, 12u);
+    EXPECT_EQ(again->rounds, 13u);
+    EXPECT_EQ(again->learnt, image.learnt);
+  }
+}
+
+TEST(RecordCodec, an_image_follows_its_types_into_another_catalog) {
+  const Catalog catalog = test::table3_catalog();
+  ClusterState state(catalog);
+  state.apply({test::at_s(1), LaunchRequested{InstanceId{1}, TypeId{3}, {}, {}, {}}});
+  MasterImage image{state, {}, {}, {}, {}, 0, {}, 0, 0, {}};
+  image.resting_until.emplace(std::pair{TypeId{0}, Market::spot}, test::at_s(77));
+  const std::string bytes = encode_image(image);
+  const Catalog fewer{{catalog.types()[2], catalog.types()[3]}};
+  const auto again = decode_image(bytes, fewer);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->state.find(InstanceId{1})->type, TypeId{1});
+  EXPECT_TRUE(again->resting_until.empty());
+  const Catalog none{{catalog.types()[0]}};
+  const auto missing = decode_image(bytes, none);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().message, "instance type \"it4\" is not in the catalog any more");
+}
+
+TEST(RecordCodec, the_records_of_sites_and_clouds_read_back_as_they_were) {
+  const Handoff handoff{test::JobBuilder(5).tasks(3).build(), 4};
+  const auto handoff_again = decode_handoff(encode_handoff(handoff));
+  ASSERT_TRUE(handoff_again);
+  EXPECT_TRUE(same(handoff_again->job, handoff.job));
+  EXPECT_EQ(handoff_again->master, 4u);
+  EXPECT_EQ(decode_token(encode_token({"t", JobId{9}}))->job, JobId{9});
+  RentedRecord rented;
+  rented.instance = InstanceId{3};
+  rented.type = "it3";
+  rented.market = Market::spot;
+  rented.price = Price::from_usd_h(0.1);
+  rented.up_at = test::at_s(5);
+  rented.notice = test::at_s(0);
+  rented.ending = true;
+  rented.machine = "pid 7";
+  EXPECT_EQ(decode_rented(encode_rented(rented)).value(), rented);
+  EXPECT_EQ(decode_object(encode_object(std::string("\0x", 2))).value(), std::string("\0x", 2));
+}
+
+TEST(RecordCodec, a_history_outlives_the_types_of_its_catalog) {
+  const Catalog catalog = test::table3_catalog();
+  JobHistory history{
+      test::JobBuilder(5).build(), JobOutcome::failed, test::at_s(1), test::at_s(9), 0.75, {}};
+  history.tasks.emplace_back();
+  history.tasks[0].type = TypeId{2};
+  history.tasks[0].ended_at = test::at_s(8);
+  const std::string bytes = encode_history(history, catalog);
+  const auto again = decode_history(bytes, catalog);
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(same(again->job, history.job));
+  EXPECT_EQ(again->outcome, JobOutcome::failed);
+  EXPECT_EQ(again->over_at, test::at_s(9));
+  EXPECT_EQ(again->mean_throughput, 0.75);
+  EXPECT_TRUE(same_story(again->tasks.at(0), history.tasks[0]));
+  EXPECT_EQ(decode_history(bytes, Catalog{})->tasks.at(0).type, TypeId{});
+}
+
+TEST(RecordCodec, another_kind_of_record_is_refused) {
+  const auto number = decode_number(encode_object("x"));
+  ASSERT_FALSE(number);
+  EXPECT_EQ(number.error().code, StoreError::corrupt);
+  EXPECT_EQ(number.error().message, "a record of another kind stands here");
+}
+
+TEST(RecordCodec, damaged_bytes_give_an_error_or_a_value_but_never_worse) {
+  const Catalog catalog = test::table3_catalog();
+  test::RandomCluster cluster(catalog, 3);
+  std::vector<Event> events;
+  for (int i = 0; i < 60; ++i) events.push_back(cluster.step());
+  const std::string batch = encode_events(events, catalog);
+  const std::string image = encode_image(image_of_cluster(cluster));
+  std::mt19937_64 dice(1);
+  int refused = 0;
+  for (int i = 0; i < 4000; ++i) {
+    std::string bytes = i % 2 == 0 ? batch : image;
+    for (std::uint64_t n = 1 + dice() % 4; n > 0; --n) {
+      bytes[dice() % bytes.size()] = static_cast<char>(dice());
+    }
+    if (dice() % 4 == 0) bytes.resize(dice() % bytes.size());
+    if (i % 2 == 0) {
+      refused += decode_events(bytes, catalog) ? 0 : 1;
+    } else {
+      refused += decode_image(bytes, catalog) ? 0 : 1;
+    }
+  }
+  EXPECT_GT(refused, 1000);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "model/state_image.hpp"
+#include "tests/support/same_events.hpp"
+
+// Compares states member by member; a member that is added to a row stops the compilation here.
+
+namespace muster::test {
+
+inline bool same(const JobRow& a, const JobRow& b) {
+  const auto& [job, slot, accepted_at, tasks, pending, held, running, finished, held_by_user,
+               given_up, held_from, links] = a;
+  static_cast<void>(links);
+  return same(job, b.job) && slot == b.slot && accepted_at == b.accepted_at && tasks == b.tasks &&
+         pending == b.pending && held == b.held && running == b.running && finished == b.finished &&
+         held_by_user == b.held_by_user && given_up == b.given_up && held_from == b.held_from;
+}
+
+inline bool same(const TaskRow& a, const TaskRow& b) {
+  const auto& [id, slot, job, index, cls, shape, phase, attempt, at, target, reason, seen_load,
+               seen_upload, links] = a;
+  static_cast<void>(links);
+  return id == b.id && slot == b.slot && job == b.job && index == b.index && cls == b.cls &&
+         shape == b.shape && phase == b.phase && attempt == b.attempt && at == b.at &&
+         target == b.target && reason == b.reason && seen_load == b.seen_load &&
+         seen_upload == b.seen_upload;
+}
+
+inline bool same(const InstanceRow& a, const InstanceRow& b) {
+  const auto& [id, slot, type, market, price, phase, up, released, requested_at, occupants, planned,
+               used, committed, links] = a;
+  static_cast<void>(links);
+  return id == b.id && slot == b.slot && type == b.type && market == b.market && price == b.price &&
+         phase == b.phase && up == b.up && released == b.released &&
+         requested_at == b.requested_at && occupants == b.occupants && planned == b.planned &&
+         used == b.used && committed == b.committed;
+}
+
+template <class Row>
+bool same(const std::vector<Row>& a, const std::vector<Row>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Row& x, const Row& y) { return same(x, y); });
+}
+
+/// What differs first; empty when nothing does.
+inline std::string difference(const ClusterState& one, const ClusterState& other) {
+  const StateImage a = image_of(one);
+  const StateImage b = image_of(other);
+  if (!same(a.jobs, b.jobs)) return "jobs";
+  if (!same(a.tasks, b.tasks)) return "tasks";
+  if (!same(a.instances, b.instances)) return "instances";
+  if (a.free_jobs != b.free_jobs) return "free jobs";
+  if (a.free_tasks != b.free_tasks) return "free tasks";
+  if (a.free_instances != b.free_instances) return "free instances";
+  if (a.active != b.active) return "order of jobs";
+  if (a.pending != b.pending) return "order of pending tasks";
+  if (a.assigned != b.assigned) return "order of assigned tasks";
+  if (a.live != b.live) return "order of instances";
+  if (a.class_names != b.class_names) return "classes";
+  if (a.shapes != b.shapes) return "shapes";
+  return {};
+}
+
+inline std::string difference(const Ledger& one, const Ledger& other) {
+  const LedgerImage a = image_of(one);
+  const LedgerImage b = image_of(other);
+  if (!(a.total == b.total)) return "total";
+  if (a.idle != b.idle) return "idleness";
+  if (!(a.closed_tasks == b.closed_tasks)) return "closed tasks";
+  if (a.by_task != b.by_task) return "amounts of tasks";
+  if (a.settled_until != b.settled_until) return "times of settlement";
+  return {};
+}
+
+}  // namespace muster::test

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "storage/store.hpp"
+#include "tests/support/builders.hpp"
+#include "tests/support/temp_file.hpp"
+
+namespace muster::test {
+
+/// A folder for a store that goes away with the object.
+class TempStore {
+ public:
+  std::filesystem::path path() const { return file_.folder() / "store"; }
+  StoreOptions options(const std::string& kind = "master m0") const {
+    StoreOptions made;
+    made.meta = {kind, "test", table3_catalog()};
+    return made;
+  }
+  /// Opens the store; the test cannot go on when that does not work.
+  std::unique_ptr<Store> open() const {
+    auto store = Store::open(path(), options());
+    if (!store) {
+      ADD_FAILURE() << store.error().message;
+      std::abort();
+    }
+    return std::move(store).value();
+  }
+
+ private:
+  TempFile file_{"beside", ""};
+};
+
+/// A batch with one change.
+inline StoreBatch batch_of(Family family, const std::string& key, const std::string& value) {
+  StoreBatch batch;
+  batch.put(family, key, value);
+  return batch;
+}
+
+}  // namespace muster::test

@@ -1,0 +1,309 @@
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cstring>
+
+#include "tests/support/process_host.hpp"
+#include "workers/process/progress.hpp"
+
+namespace muster {
+namespace {
+
+using process::AloneRates;
+using process::boot_time;
+using process::progress_from;
+using process::ProgressMeter;
+using test::ProcessHost;
+using test::script;
+
+Duration at(double seconds) {
+  return from_seconds(seconds);
+}
+
+TEST(ProgressMeter, TellsNothingBeforeTwoPoints) {
+  ProgressMeter meter;
+  EXPECT_FALSE(meter.rate(at(5), at(0)));
+  meter.add({at(1), 1000});
+  EXPECT_FALSE(meter.rate(at(5), at(0)));
+}
+
+TEST(ProgressMeter, TheRateIsThatOfTheReportedPoints) {
+  ProgressMeter meter;
+  meter.add({at(1), 1000});
+  meter.add({at(2), 1010});
+  meter.add({at(3), 1030});
+  EXPECT_DOUBLE_EQ(meter.rate(at(3.5), at(0)).value(), 15);
+}
+
+TEST(ProgressMeter, OnlyPointsSinceTheGivenTimeCountWhenThereAreTwo) {
+  ProgressMeter meter;
+  meter.add({at(1), 0});
+  meter.add({at(2), 100});
+  meter.add({at(3), 110});
+  EXPECT_DOUBLE_EQ(meter.rate(at(3), at(1.5)).value(), 10);
+  EXPECT_DOUBLE_EQ(meter.rate(at(3), at(2.5)).value(), 10);
+}
+
+TEST(ProgressMeter, SilenceLowersTheRate) {
+  ProgressMeter meter;
+  meter.add({at(0), 0});
+  meter.add({at(1), 10});
+  EXPECT_DOUBLE_EQ(meter.rate(at(3), at(0)).value(), 10);
+  EXPECT_DOUBLE_EQ(meter.rate(at(10), at(0)).value(), 1);
+}
+
+TEST(ProgressMeter, HoldsABoundedNumberOfRecentPoints) {
+  ProgressMeter meter;
+  for (int i = 0; i < 1000; ++i) meter.add({at(i * 0.1), static_cast<double>(i)});
+  EXPECT_EQ(meter.points().size(), ProgressMeter::kMaxPoints);
+  for (int i = 0; i < 5; ++i) meter.add({at(1000 + 100 * i), 1000.0 + i});
+  EXPECT_EQ(meter.points().size(), 2u);
+}
+
+TEST(Progress, OnlyTheDocumentedLineIsTaken) {
+  EXPECT_EQ(progress_from("progress 12"), 12.0);
+  EXPECT_EQ(progress_from("progress 0.25"), 0.25);
+  for (const char* line :
+       {"", "progress", "progress ", "progress -1", "progress 1 ", "progress nan", "progress inf",
+        "progress 1e300", "Progress 1", "progress  1", "progress 0x10", "stop"}) {
+    EXPECT_FALSE(progress_from(line)) << line;
+  }
+}
+
+TEST(AloneRates, TheBestRateSurvivesARestart) {
+  const test::TempFile files("kept", "");
+  AloneRates(files.folder()).record("a", 5);
+  AloneRates rates(files.folder());
+  rates.record("a", 4);
+  rates.record("b", 0);
+  EXPECT_EQ(rates.best("a"), 5.0);
+  EXPECT_FALSE(rates.best("b"));
+  EXPECT_EQ(AloneRates(files.folder()).best("a"), 5.0);
+}
+
+TEST(AloneRates, ADamagedFileCountsAsEmpty) {
+  const test::TempFile files("alone_rates", "{\"a\": ");
+  EXPECT_FALSE(AloneRates(files.folder()).best("a"));
+}
+
+TEST(AloneRates, TheNumberOfClassesIsBounded) {
+  const test::TempFile files("kept", "");
+  AloneRates rates(files.folder());
+  for (std::size_t i = 0; i <= AloneRates::kMaxClasses; ++i) rates.record(std::to_string(i), 1);
+  EXPECT_TRUE(rates.best(std::to_string(AloneRates::kMaxClasses - 1)));
+  EXPECT_FALSE(rates.best(std::to_string(AloneRates::kMaxClasses)));
+}
+
+/// A connection to a task's progress socket.
+class Reporter {
+ public:
+  explicit Reporter(const std::string& name)
+      : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, name.c_str(), name.size());
+    auto size = static_cast<socklen_t>(sizeof address);
+    if (name[0] == '@') {
+      address.sun_path[0] = '\0';
+      size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+    }
+    EXPECT_EQ(connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  }
+  void say(const std::string& text) {
+    (void)!send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL);
+  }
+  /// What comes until a line is whole; what there was when the connection ended.
+  std::string hear() {
+    std::string line;
+    char c = 0;
+    while (recv(socket_.get(), &c, 1, 0) == 1) {
+      line += c;
+      if (c == '\n') break;
+    }
+    return line;
+  }
+  std::string ask(const std::string& text) {
+    say(text);
+    return hear();
+  }
+
+ private:
+  process::Descriptor socket_;
+};
+
+class ProcessProgressTest : public ::testing::Test {
+ protected:
+  /// Starts an attempt that waits to be ended; returns the name of its progress socket.
+  std::string begin(Execution execution) {
+    if (!executor_) {
+      executor_ = std::make_unique<ProcessExecutor>(InstanceId{3}, options_, host_.host());
+    }
+    const TaskId task = execution.task.id;
+    execution.program.argv = {"/bin/sh", "-c", "echo $MUSTER_SOCKET; exec sleep 100"};
+    executor_->start(execution);
+    LogPart part;
+    EXPECT_TRUE(host_.run_until([&] {
+      part = executor_->read_log({task, 1, false, 0, 1000});
+      return host_.heard("started", task) && part.text.ends_with("\n");
+    }));
+    return part.text.substr(0, part.text.find('\n'));
+  }
+  ~ProcessProgressTest() override {
+    if (!executor_) return;
+    for (std::uint64_t task = 1; task <= 2; ++task) executor_->stop(TaskId{task}, 1);
+    host_.run_until([&] { return host_.count("left") >= host_.count("started"); });
+  }
+  /// The sample of the task once there is one.
+  double sample_of(std::uint64_t task) {
+    double normalized = -1;
+    host_.run_until([&] {
+      for (const ExecutionThroughput& sample : executor_->sample()) {
+        if (sample.task == TaskId{task}) normalized = sample.normalized;
+      }
+      return normalized >= 0;
+    });
+    return normalized;
+  }
+  /// Reports until the executor has two points of the task.
+  void report(Reporter& reporter, double units_a_step) {
+    for (int i = 0; i < 50; ++i) {
+      units_ += units_a_step;
+      EXPECT_EQ(reporter.ask("progress " + std::to_string(units_) + "\n"), "ok\n");
+      host_.run_until(
+          [until = boot_time() + std::chrono::milliseconds{10}] { return boot_time() >= until; });
+    }
+  }
+
+  test::TempFile files_{"kept", ""};
+  ProcessOptions options_ = test::process_options(files_.folder());
+  ProcessHost host_;
+  std::unique_ptr<ProcessExecutor> executor_;
+  double units_ = 1000;
+};
+
+TEST_F(ProcessProgressTest, WithoutReportsThereIsNoSample) {
+  begin(script(1, ""));
+  EXPECT_TRUE(executor_->sample().empty());
+}
+
+TEST_F(ProcessProgressTest, ASampleIsTheRateAgainstThatOfTheJobAlone) {
+  Execution execution = script(1, "");
+  execution.program.alone_progress_s = 1e6;
+  Reporter reporter(begin(execution));
+  report(reporter, 1);
+  const double sample = sample_of(1);
+  EXPECT_GT(sample, 0);
+  EXPECT_LT(sample, 0.01);  // at most some hundred units a second
+}
+
+TEST_F(ProcessProgressTest, ASampleNeverExceedsOne) {
+  Execution execution = script(1, "");
+  execution.program.alone_progress_s = 1e-6;
+  Reporter reporter(begin(execution));
+  report(reporter, 1);
+  EXPECT_EQ(sample_of(1), 1);
+}
+
+TEST_F(ProcessProgressTest, TheBestRateOfTheClassWhenAloneIsTheReference) {
+  Reporter alone(begin(script(1, "")));
+  report(alone, 1e6);
+  EXPECT_GT(sample_of(1), 0.5);
+  Reporter neighbour(begin(script(2, "")));
+  report(neighbour, 1);
+  EXPECT_LT(sample_of(2), 0.01);
+}
+
+TEST_F(ProcessProgressTest, WithNothingToCompareWithThereIsNoSample) {
+  Execution other = script(2, "");
+  other.workload_class = "other";
+  begin(other);
+  Reporter reporter(begin(script(1, "")));
+  report(reporter, 1);
+  EXPECT_TRUE(executor_->sample().empty());
+}
+
+TEST_F(ProcessProgressTest, ProgressIsKnownToTheNextWorker) {
+  Execution execution = script(1, "");
+  execution.program.alone_progress_s = 1e6;
+  Reporter reporter(begin(execution));
+  report(reporter, 1);
+  executor_ = std::make_unique<ProcessExecutor>(InstanceId{3}, options_, host_.host());
+  executor_->adopt();
+  host_.news.clear();
+  EXPECT_LT(sample_of(1), 0.01);
+  EXPECT_EQ(reporter.ask("progress 5000\n"), "ok\n");
+}
+
+TEST_F(ProcessProgressTest, LongPathsAreReplacedByAnAbstractName) {
+  options_.state_dir = files_.folder() / std::string(100, 'x');
+  const std::string name = begin(script(1, ""));
+  EXPECT_EQ(name[0], '@');
+  EXPECT_EQ(Reporter(name).ask("progress 1\n"), "ok\n");
+}
+
+TEST_F(ProcessProgressTest, TheExampleInTheDocumentsGoesOnFromItsCheckpoint) {
+  options_.state_dir = files_.folder() / "state";
+  executor_ = std::make_unique<ProcessExecutor>(InstanceId{3}, options_, host_.host());
+  const auto step = [&] {
+    const std::string text = test::content_of(options_.checkpoint_root / "7/0/step");
+    return text.empty() ? 0 : std::stoi(text);
+  };
+  Execution execution = script(1, "");
+  execution.program.argv = {"python3", MUSTER_SOURCE_DIR "/docs/examples/progress.py"};
+  execution.program.alone_progress_s = 1e6;
+  int before = 0;
+  for (Attempt attempt = 1; attempt <= 2; ++attempt) {
+    execution.attempt = attempt;
+    executor_->start(execution);
+    EXPECT_GT(sample_of(1), 0);  // it has reported at least twice
+    executor_->stop(TaskId{1}, attempt);
+    const auto end = host_.end_of(TaskId{1}, attempt);
+    EXPECT_EQ(end.what, "left") << end.end.err_tail;
+    EXPECT_EQ(end.end.exit_code, 85) << end.end.err_tail;
+    EXPECT_GT(step(), before);
+    before = step();
+  }
+}
+
+TEST_F(ProcessProgressTest, WrongLinesAreAnsweredAndChangeNothing) {
+  Reporter reporter(begin(script(1, "")));
+  EXPECT_EQ(reporter.ask("progress 10\n"), "ok\n");
+  EXPECT_EQ(reporter.ask("progress 9\n"), "error: progress does not go back\n");
+  EXPECT_EQ(reporter.ask("stop\n"), "error: say: progress N\n");
+  EXPECT_EQ(reporter.ask(std::string(3, '\0') + "\n"), "error: say: progress N\n");
+  EXPECT_EQ(reporter.ask("progress 10\n"), "ok\n");
+}
+
+TEST_F(ProcessProgressTest, AnEndlessLineIsCutOff) {
+  Reporter reporter(begin(script(1, "")));
+  EXPECT_EQ(reporter.ask(std::string(300, 'a')), "error: the line is too long\n");
+  EXPECT_EQ(reporter.hear(), "");
+}
+
+TEST_F(ProcessProgressTest, ConnectionsPastTheBoundAreCutOff) {
+  const std::string name = begin(script(1, ""));
+  std::vector<std::unique_ptr<Reporter>> reporters;
+  for (int i = 0; i < 8; ++i) {
+    reporters.push_back(std::make_unique<Reporter>(name));
+    EXPECT_EQ(reporters.back()->ask("progress 1\n"), "ok\n");
+  }
+  EXPECT_EQ(Reporter(name).hear(), "");
+  EXPECT_EQ(reporters.front()->ask("progress 2\n"), "ok\n");
+  reporters.pop_back();
+  EXPECT_TRUE(host_.run_until([&] { return Reporter(name).ask("progress 2\n") == "ok\n"; }));
+}
+
+TEST_F(ProcessProgressTest, AFloodDoesNotKeepTheShimFromItsWork) {
+  Reporter flood(begin(script(1, "")));
+  for (int i = 0; i < 200; ++i) {  // the answers are not read
+    std::string lines;
+    while (lines.size() < 4000) lines += "progress " + std::to_string(i) + "\n";
+    flood.say(lines);
+  }
+  executor_->stop(TaskId{1}, 1);
+  EXPECT_EQ(host_.end_of(TaskId{1}, 1).what, "left");
+}
+
+}  // namespace
+}  // namespace muster

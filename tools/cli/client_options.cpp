@@ -1,0 +1,72 @@
+#include "tools/cli/client_options.hpp"
+
+#include <iostream>
+
+#include "config/numbers.hpp"
+#include "tools/cli/output.hpp"
+
+namespace muster::cli {
+namespace {
+
+std::string check_patience(const std::string& text) {
+  constexpr Duration kLongest = std::chrono::hours{24};
+  const auto time = parse_duration(text);
+  if (time && *time >= Duration{} && *time <= kLongest) return "";
+  return "has to be a time from 0 to 24h, like 30s";
+}
+
+}  // namespace
+
+void add_where_options(CLI::App& command, ClientOptions& options) {
+  const std::string group = "Where the cluster is";
+  command.add_option("--api", options.where.api, "URL of the API; else MUSTER_API")->group(group);
+  command
+      .add_option("--token-file", options.where.token_file,
+                  "file with the API's token; else MUSTER_TOKEN or MUSTER_TOKEN_FILE")
+      ->group(group);
+  command
+      .add_option("--cluster", options.where.cluster,
+                  "folder of a local cluster; else MUSTER_CLUSTER, else that of `muster up`")
+      ->group(group);
+  command
+      .add_option("--retry-for", options.retry_for,
+                  "how long a request is tried again while the cluster does not take it")
+      ->group(group)
+      ->check(CLI::Validator(check_patience, "TIME"))
+      ->capture_default_str();
+}
+
+void add_client_options(CLI::App& command, ClientOptions& options) {
+  add_where_options(command, options);
+  command.add_flag("--json", options.json, "print the API's answer");
+}
+
+std::unique_ptr<client::ApiClient> connect(const ClientOptions& options,
+                                           const std::function<void(client::ApiOptions&)>& tune) {
+  auto context = client::find_cluster(options.where, client::process_environment());
+  if (!context) {
+    complain(context.error().message);
+    return nullptr;
+  }
+  client::ApiOptions api;
+  api.retry_for = parse_duration(options.retry_for).value_or(api.retry_for);
+  if (tune) tune(api);
+  return std::make_unique<client::ApiClient>(std::move(context).value(), std::move(api));
+}
+
+ExitCode complain_of(const Failure<client::ClientError>& failure) {
+  complain(failure.message);
+  return kFailed;
+}
+
+void print_text(const std::string& text) {
+  std::cout << text << std::flush;
+}
+
+void print_json(const std::string& text) {
+  std::cout << text;
+  if (!text.ends_with('\n')) std::cout << '\n';
+  std::cout << std::flush;
+}
+
+}  // namespace muster::cli

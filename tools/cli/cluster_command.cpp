@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/cli/client_options.hpp"
+#include "tools/cli/commands.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/cli/request_options.hpp"
+#include "tools/client/views.hpp"
+
+namespace muster::cli {
+namespace {
+
+struct CostOptions {
+  ClientOptions client;
+  std::string by = "user";
+};
+
+struct InstanceOptions {
+  ClientOptions client;
+  std::string verb;
+  std::string done;
+  std::uint64_t instance = 0;
+};
+
+struct PlanOptions {
+  ClientOptions client;
+  RequestOptions request;
+};
+
+/// Adds a command without options of its own that shows what is at `path`.
+template <class Parse, class View>
+CLI::App* add_listing(CLI::App& app, int& exit_code, const std::vector<std::string>& words,
+                      Parse parse, View view) {
+  auto options = std::make_shared<ClientOptions>();
+  CLI::App* command = app.add_subcommand(words[0], words[1]);
+  add_client_options(*command, *options);
+  command->callback([options, path = words[2], parse, view, &exit_code] {
+    const auto api = connect(*options);
+    exit_code = api ? print_answer(api->get(path), options->json, shown_as(parse, view)) : kFailed;
+  });
+  return command;
+}
+
+int show_cost(const CostOptions& options) {
+  const auto api = connect(options.client);
+  if (!api) return kFailed;
+  return print_answer(api->get("/v1/cost?by=" + options.by), options.client.json,
+                      shown_as(client::cost_of, [&](const client::CostAnswer& cost) {
+                        return client::view(cost, options.by);
+                      }));
+}
+
+int order_instance(const InstanceOptions& options) {
+  const auto api = connect(options.client);
+  if (!api) return kFailed;
+  const auto done = [&](const client::Answer&) -> client::Parsed<std::string> {
+    return fmt::format("instance {}: {}\n", options.instance, options.done);
+  };
+  return print_answer(
+      api->post(fmt::format("/v1/instances/{}/{}", options.instance, options.verb), ""),
+      options.client.json, done);
+}
+
+void add_instance_order(CLI::App& app, int& exit_code, const InstanceOptions& words,
+                        const std::string& meaning) {
+  auto options = std::make_shared<InstanceOptions>(words);
+  CLI::App* command = app.add_subcommand(options->verb, meaning);
+  command->add_option("instance", options->instance, "id of an instance")->required();
+  add_client_options(*command, options->client);
+  command->callback([options, &exit_code] { exit_code = order_instance(*options); });
+}
+
+int show_plan(const PlanOptions& options) {
+  int exit_code = kDone;
+  const auto requests = make_requests(options.request, exit_code);
+  if (!requests) return exit_code;
+  if (requests->size() > 1) {
+    complain("a plan is made for one job; there are several files");
+    return kUsage;
+  }
+  const auto api = connect(options.client);
+  if (!api) return kFailed;
+  return print_answer(
+      api->post("/v1/plan", to_json(requests->front())), options.client.json,
+      shown_as(client::plan_of, [](const client::PlanAnswer& plan) { return client::view(plan); }));
+}
+
+}  // namespace
+
+void add_cluster_views(CLI::App& app, int& exit_code) {
+  add_listing(app, exit_code,
+              {"status", "Show how the cluster is: jobs, instances, cost, trouble", "/v1/status"},
+              client::status_of,
+              [](const client::StatusAnswer& status) { return client::view(status); });
+  add_listing(
+      app, exit_code, {"instances", "List the instances", "/v1/instances"}, client::instance_list,
+      [](const std::vector<client::InstanceAnswer>& instances) { return client::view(instances); });
+  add_listing(app, exit_code, {"nodes", "List the nodes with their roles and loads", "/v1/nodes"},
+              client::node_list,
+              [](const std::vector<client::NodeAnswer>& nodes) { return client::view(nodes); });
+  auto options = std::make_shared<CostOptions>();
+  CLI::App* cost = app.add_subcommand("cost", "Show what the cluster has cost, from the ledger");
+  cost->add_option("--by", options->by, "user, job or instance")
+      ->check(CLI::IsMember({"user", "job", "instance"}))
+      ->capture_default_str();
+  add_client_options(*cost, options->client);
+  cost->callback([options, &exit_code] { exit_code = show_cost(*options); });
+}
+
+void add_instance_orders(CLI::App& app, int& exit_code) {
+  add_instance_order(app, exit_code, {{}, "drain", "drained: its tasks move, then it is released"},
+                     "Move all tasks off an instance and release it");
+  add_instance_order(app, exit_code,
+                     {{}, "interrupt", "interrupted: the notice is given, then it is gone"},
+                     "Interrupt a spot instance of the loopback cloud, as its cloud would");
+}
+
+void add_plan(CLI::App& app, int& exit_code, const std::vector<std::string>& words) {
+  auto options = std::make_shared<PlanOptions>();
+  options->request.command = words;
+  CLI::App* command = app.add_subcommand(
+      "plan", "Say what would be done with a job, and do none of it: plan FILE, or -- COMMAND");
+  add_request_options(*command, options->request);
+  add_client_options(*command, options->client);
+  command->callback([options, &exit_code] { exit_code = show_plan(*options); });
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,160 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/cli/client_options.hpp"
+#include "tools/cli/commands.hpp"
+
+namespace muster::cli {
+namespace {
+
+/// A command with everything that may stand behind it.
+struct Completed {
+  std::string name;
+  std::string meaning;
+  std::vector<std::string> commands;
+  std::vector<std::pair<std::string, std::string>> options;  ///< name, meaning
+};
+
+/// The text in single quotes, for a shell.
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+/// Without what _arguments and _describe of zsh give a meaning to.
+std::string zsh_meaning(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '[' || c == ']' || c == ':' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+Completed described(const CLI::App& app, const std::string& name) {
+  Completed command{name, app.get_description(), {}, {}};
+  for (const CLI::App* inner : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!inner->get_name().empty()) command.commands.push_back(inner->get_name());
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& word : option->get_lnames()) {
+      command.options.emplace_back("--" + word, option->get_description());
+    }
+    for (const std::string& word : option->get_snames()) {
+      command.options.emplace_back("-" + word, option->get_description());
+    }
+  }
+  // The options of an option group are listed by the group.
+  for (const CLI::App* group : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!group->get_name().empty()) continue;
+    const Completed inner = described(*group, "");
+    command.options.insert(command.options.end(), inner.options.begin(), inner.options.end());
+  }
+  std::sort(command.options.begin(), command.options.end());
+  command.options.erase(std::unique(command.options.begin(), command.options.end()),
+                        command.options.end());
+  return command;
+}
+
+/// Every command, "muster" first; those below another one by both their names.
+void collect(const CLI::App& app, const std::string& name, std::vector<Completed>& all) {
+  all.push_back(described(app, name));
+  for (const CLI::App* inner : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!inner->get_name().empty()) collect(*inner, name + " " + inner->get_name(), all);
+  }
+}
+
+std::string words_of(const Completed& command) {
+  std::string words;
+  for (const std::string& name : command.commands) words += " " + name;
+  for (const auto& [option, meaning] : command.options) words += " " + option;
+  return words.empty() ? words : words.substr(1);
+}
+
+std::string bash_script(const std::vector<Completed>& all) {
+  std::string script = R"(# Completion of muster for bash; written by `muster completion bash`.
+_muster() {
+  local current=${COMP_WORDS[COMP_CWORD]} verb=muster words i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case "$verb ${COMP_WORDS[i]}" in
+)";
+  std::string known;
+  std::string cases;
+  for (const Completed& command : all) {
+    if (command.name != "muster") {
+      known += (known.empty() ? "" : " | ") + quoted(command.name);
+    }
+    cases += "    " + quoted(command.name) + ") words=" + quoted(words_of(command)) + " ;;\n";
+  }
+  script += "      " + known + R"() verb="$verb ${COMP_WORDS[i]}" ;;
+    esac
+  done
+  case "$verb" in
+)" + cases + R"(  esac
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+}
+complete -o default -F _muster muster
+)";
+  return script;
+}
+
+std::string zsh_command(const Completed& command) {
+  std::string text = "    " + quoted(command.name) + ")\n      words_here=(\n";
+  for (const std::string& name : command.commands) text += "        " + quoted(name) + "\n";
+  for (const auto& [option, meaning] : command.options) {
+    text += "        " + quoted(option + ":" + zsh_meaning(meaning)) + "\n";
+  }
+  return text + "      )\n      ;;\n";
+}
+
+std::string zsh_script(const std::vector<Completed>& all) {
+  std::string script = R"(#compdef muster
+# Completion of muster for zsh; written by `muster completion zsh`.
+_muster() {
+  local verb=muster word
+  local -a words_here
+  for word in ${words[2,CURRENT-1]}; do
+    case "$verb $word" in
+)";
+  std::string known;
+  std::string cases;
+  for (const Completed& command : all) {
+    if (command.name != "muster") {
+      known += (known.empty() ? "" : " | ") + quoted(command.name);
+    }
+    cases += zsh_command(command);
+  }
+  script += "      " + known + R"() verb="$verb $word" ;;
+    esac
+  done
+  case "$verb" in
+)" + cases + R"(  esac
+  _describe 'muster' words_here
+  _files
+}
+compdef _muster muster
+)";
+  return script;
+}
+
+}  // namespace
+
+void add_completion(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("completion", "Print a script that completes muster's words");
+  auto shell = std::make_shared<std::string>();
+  command->add_option("shell", *shell, "bash or zsh")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh"}));
+  command->callback([shell, &app, &exit_code] {
+    std::vector<Completed> all;
+    collect(app, "muster", all);
+    print_text(*shell == "bash" ? bash_script(all) : zsh_script(all));
+    exit_code = kDone;
+  });
+}
+
+}  // namespace muster::cli

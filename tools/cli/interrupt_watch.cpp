@@ -1,0 +1,42 @@
+#include "tools/cli/interrupt_watch.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+
+namespace muster::cli {
+
+InterruptWatch::InterruptWatch() {
+  sigemptyset(&watched_);
+  sigaddset(&watched_, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &watched_, &before_);
+}
+
+InterruptWatch::~InterruptWatch() {
+  // What was pressed has been heeded; it must not end the command now.
+  const timespec no_time{};
+  sigtimedwait(&watched_, nullptr, &no_time);
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+bool InterruptWatch::interrupted() const {
+  sigset_t pending;
+  sigpending(&pending);
+  return sigismember(&pending, SIGINT) == 1;
+}
+
+bool InterruptWatch::pause(Duration length) const {
+  using std::chrono::steady_clock;
+  const auto end = steady_clock::now() + length;
+  constexpr Duration kLook = std::chrono::milliseconds{50};
+  while (!interrupted()) {
+    const Duration left = end - steady_clock::now();
+    if (left <= Duration{}) return true;
+    const Duration step = std::min(left, kLook);
+    const timespec time{step.count() / 1'000'000'000, step.count() % 1'000'000'000};
+    nanosleep(&time, nullptr);
+  }
+  return false;
+}
+
+}  // namespace muster::cli

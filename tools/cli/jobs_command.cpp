@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/cli/client_options.hpp"
+#include "tools/cli/commands.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/client/views.hpp"
+
+namespace muster::cli {
+namespace {
+
+constexpr std::uint32_t kShownJobs = 50;
+constexpr std::uint32_t kMostJobs = 100'000;
+
+struct JobsOptions {
+  ClientOptions client;
+  std::string state = "all";
+  std::string user;
+  std::uint32_t limit = kShownJobs;
+};
+
+struct JobOptions {
+  ClientOptions client;
+  std::uint64_t job = 0;
+};
+
+/// The same request for several jobs.
+struct EachOptions {
+  ClientOptions client;
+  std::string verb;
+  std::string done;  ///< the verb when it has been done
+  std::vector<std::uint64_t> jobs;
+};
+
+int list_jobs(const JobsOptions& options) {
+  const auto api = connect(options.client);
+  if (!api) return kFailed;
+  std::string path = fmt::format("/v1/jobs?state={}&limit={}", options.state, options.limit);
+  if (!options.user.empty()) path += "&user=" + client::url_escaped(options.user);
+  return print_answer(api->get(path), options.client.json,
+                      shown_as(client::job_list, [](const std::vector<client::JobAnswer>& jobs) {
+                        return client::view(jobs);
+                      }));
+}
+
+int show_job(const JobOptions& options) {
+  const auto api = connect(options.client);
+  if (!api) return kFailed;
+  return print_answer(api->get(fmt::format("/v1/jobs/{}", options.job)), options.client.json,
+                      shown_as(client::job_details,
+                               [](const client::JobDetails& job) { return client::view(job); }));
+}
+
+/// Asks for every job, also after one that failed.
+int ask_each(const EachOptions& options) {
+  const auto api = connect(options.client);
+  if (!api) return kFailed;
+  int exit_code = kDone;
+  std::string answers;
+  for (const std::uint64_t job : options.jobs) {
+    const auto answer = api->post(fmt::format("/v1/jobs/{}/{}", job, options.verb), "");
+    if (!answer) {
+      complain(fmt::format("job {}: {}", job, answer.error().message));
+      exit_code = kFailed;
+      continue;
+    }
+    answers += (answers.empty() ? "" : ",") + answer->text;
+    if (!options.client.json) print_text(fmt::format("job {}: {}\n", job, options.done));
+  }
+  if (!options.client.json) return exit_code;
+  print_json(options.jobs.size() == 1 ? answers : R"({"jobs":[)" + answers + "]}");
+  return exit_code;
+}
+
+void add_each(CLI::App& app, int& exit_code, const EachOptions& words, const std::string& meaning) {
+  auto options = std::make_shared<EachOptions>(words);
+  CLI::App* command = app.add_subcommand(options->verb, meaning);
+  command->add_option("jobs", options->jobs, "ids of jobs")->required();
+  add_client_options(*command, options->client);
+  command->callback([options, &exit_code] { exit_code = ask_each(*options); });
+}
+
+}  // namespace
+
+void add_jobs(CLI::App& app, int& exit_code) {
+  auto list = std::make_shared<JobsOptions>();
+  CLI::App* jobs = app.add_subcommand("jobs", "List jobs, the newest first");
+  jobs->add_option("--state", list->state, "active, over or all")
+      ->check(CLI::IsMember({"active", "over", "all"}))
+      ->capture_default_str();
+  jobs->add_option("--user", list->user, "only those of this user");
+  jobs->add_option("--limit", list->limit, "at most so many")
+      ->check(CLI::Range(std::uint32_t{1}, kMostJobs))
+      ->capture_default_str();
+  add_client_options(*jobs, list->client);
+  jobs->callback([list, &exit_code] { exit_code = list_jobs(*list); });
+
+  auto one = std::make_shared<JobOptions>();
+  CLI::App* job = app.add_subcommand("job", "Show a job and its tasks");
+  job->add_option("job", one->job, "id of a job")->required();
+  add_client_options(*job, one->client);
+  job->callback([one, &exit_code] { exit_code = show_job(*one); });
+}
+
+void add_job_orders(CLI::App& app, int& exit_code) {
+  add_each(app, exit_code, {{}, "cancel", "cancelled", {}}, "Cancel jobs: their tasks are stopped");
+  add_each(app, exit_code, {{}, "hold", "held", {}},
+           "Hold jobs: none of their waiting tasks is started");
+  add_each(app, exit_code, {{}, "release", "released", {}}, "Release jobs that are held");
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,198 @@
+#include "tools/cli/request_options.hpp"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <variant>
+
+#include "config/array_indices.hpp"
+#include "config/request_keys.hpp"
+#include "tools/cli/commands.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/client/context.hpp"
+
+namespace muster::cli {
+namespace {
+
+struct Flag {
+  std::string_view flag;
+  std::string_view key;
+  std::string_view meaning;
+};
+constexpr std::array<Flag, 16> kFlags = {
+    {{"--name", "name", "what lists show"},
+     {"--user", "user", "who pays; default: you"},
+     {"--class", "class", "jobs of one class are expected to slow each other alike"},
+     {"--priority", "priority", "larger goes first where a policy has queues"},
+     {"--tasks", "tasks", "how many tasks there are"},
+     {"--array", "array", "indices of the tasks: 0-99, 1,3,7-9, 0-99%10 (at most 10 at once)"},
+     {"--max-running", "max_running", "at most so many tasks at once"},
+     {"--cpus", "cpus", "cores of each task"},
+     {"--memory", "memory_gib", "memory of each task: GiB, or with a unit like 512MiB"},
+     {"--gpus", "gpus", "GPUs of each task"},
+     {"--time", "time_limit_s", "an attempt that runs longer is ended: seconds, or like 10min"},
+     {"--runtime", "runtime_hint_s", "how long a task will take alone; no promise"},
+     {"--stop-grace", "stop_grace_s", "from SIGTERM to SIGKILL when a task has to stop"},
+     {"--progress", "alone_progress_s", "units of progress a second when alone"},
+     {"--retries", "retries", "failed attempts of a task that are forgiven"},
+     {"--token", "token", "the same token is the same submission"}}};
+
+const config::RequestKey& key_of(std::string_view name) {
+  const auto& keys = config::request_keys();
+  return *std::find_if(keys.begin(), keys.end(),
+                       [&](const config::RequestKey& key) { return key.name == name; });
+}
+
+/// The text of a flag as a value of its key's kind.
+config::RequestValue value_of(const config::RequestKey& key, const std::string& text) {
+  config::RequestValue value{text, {}};
+  const auto* number = std::get_if<config::RequestNumber>(&key.kind);
+  if (number == nullptr || number->text != config::NumberText::none) return value;
+  if (const auto parsed = parse_number(text)) value.data = *parsed;
+  return value;
+}
+
+std::string user_name() {
+  const passwd* entry = getpwuid(geteuid());
+  if (entry != nullptr && entry->pw_name != nullptr) return entry->pw_name;
+  return client::process_environment()("USER").value_or("");
+}
+
+/// Lets the flags say what they say; false after complaints.
+bool override_by_flags(const RequestOptions& options, JobRequest& request) {
+  bool good = true;
+  if (options.flags.contains("array")) {
+    request.tasks = JobRequest{}.tasks;
+    if (options.flags.at("array").find('%') != std::string::npos) request.max_running = 0;
+  }
+  if (options.flags.contains("tasks")) request.array.clear();
+  for (const Flag& flag : kFlags) {
+    const auto given = options.flags.find(std::string(flag.key));
+    if (given == options.flags.end()) continue;
+    const config::RequestKey& key = key_of(flag.key);
+    if (config::read_value(request, key, value_of(key, given->second))) continue;
+    complain(
+        fmt::format("{}: has to be {}; it is '{}'", flag.flag, config::wanted(key), given->second));
+    good = false;
+  }
+  for (const std::string& variable : options.env) {
+    const std::size_t equals = variable.find('=');
+    if (equals == std::string::npos) {
+      complain(fmt::format("--env: has to be NAME=VALUE; it is '{}'", variable));
+      good = false;
+      continue;
+    }
+    request.env[variable.substr(0, equals)] = variable.substr(equals + 1);
+  }
+  if (options.gang) request.gang = true;
+  if (options.any) request.market = MarketChoice::any;
+  if (options.spot) request.market = MarketChoice::spot;
+  if (options.on_demand) request.market = MarketChoice::on_demand;
+  if (!options.work_dir.empty()) {
+    request.work_dir = std::filesystem::absolute(options.work_dir).lexically_normal().string();
+  }
+  return good;
+}
+
+/// Flags and all; false after complaints.
+bool complete(const RequestOptions& options, const std::string& source, JobRequest& request) {
+  if (!override_by_flags(options, request)) return false;
+  if (request.user.empty()) request.user = user_name();
+  const std::vector<std::string> wrong = faults(request);
+  for (const std::string& fault : wrong) complain(source + ": " + fault);
+  return wrong.empty();
+}
+
+bool called_rightly(const RequestOptions& options) {
+  if (options.files.empty() == options.command.empty()) {
+    complain(options.files.empty() ? "say what to run: FILE..., or -- COMMAND ARGUMENTS..."
+                                   : "either files or a command behind --, not both");
+    return false;
+  }
+  if (options.files.size() > 1 && options.flags.contains("token")) {
+    complain("--token is for one job; there are several files");
+    return false;
+  }
+  if (options.files.size() > kMaxJobsPerBatch) {
+    complain(fmt::format("at most {} files at once", kMaxJobsPerBatch));
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void add_request_options(CLI::App& app, RequestOptions& options) {
+  app.add_option("files", options.files, "job files (TOML, or JSON when the name ends so)");
+  const std::string group = "What to run (overrides the files)";
+  for (const Flag& flag : kFlags) {
+    app.add_option_function<std::string>(
+           std::string(flag.flag),
+           [&options, key = std::string(flag.key)](const std::string& text) {
+             options.flags[key] = text;
+           },
+           std::string(flag.meaning))
+        ->group(group);
+  }
+  app.add_option("--env", options.env, "NAME=VALUE, an environment variable; may be repeated")
+      ->group(group)
+      ->allow_extra_args(false);
+  app.add_option("--workdir", options.work_dir, "the folder that every task starts in")
+      ->group(group);
+  app.add_flag("--gang", options.gang, "the tasks start together or not at all")->group(group);
+  CLI::Option* spot = app.add_flag("--spot", options.spot, "only on the spot market");
+  CLI::Option* on_demand = app.add_flag("--on-demand", options.on_demand, "only on demand");
+  CLI::Option* any = app.add_flag("--any", options.any, "on either market");
+  spot->group(group)->excludes(on_demand)->excludes(any);
+  on_demand->group(group)->excludes(any);
+  any->group(group);
+}
+
+std::optional<std::vector<JobRequest>> make_requests(const RequestOptions& options,
+                                                     int& exit_code) {
+  exit_code = kUsage;
+  if (!called_rightly(options)) return std::nullopt;
+  std::vector<JobRequest> requests;
+  if (!options.command.empty()) {
+    JobRequest request;
+    request.command = options.command;
+    if (!complete(options, "the command", request)) return std::nullopt;
+    requests.push_back(std::move(request));
+    return requests;
+  }
+  bool good = true;
+  for (const std::string& file : options.files) {
+    auto loaded = load_job_file(file);
+    if (!loaded) {
+      complain(loaded.error().message);
+      if (loaded.error().code == ConfigError::unreadable) {
+        complain("to run a command write: muster submit -- COMMAND ARGUMENTS...");
+      }
+      good = false;
+      continue;
+    }
+    requests.push_back(std::move(loaded).value());
+    good = complete(options, file, requests.back()) && good;
+  }
+  if (!good) {
+    exit_code = kFailed;
+    return std::nullopt;
+  }
+  return requests;
+}
+
+int own_words(int argc, const char* const* argv) {
+  if (argc < 2) return argc;
+  const std::string_view verb = argv[1];
+  if (verb != "submit" && verb != "plan") return argc;
+  const auto* const end = argv + argc;
+  const auto* const dashes = std::find(argv, end, std::string_view("--"));
+  return static_cast<int>(dashes - argv);
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/job_request.hpp"
+
+namespace muster::cli {
+
+/// What `submit` and `plan` are told about jobs: files, or a command behind "--", and flags that
+/// override what the files say.
+struct RequestOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> command;          ///< what stood behind "--"
+  std::map<std::string, std::string> flags;  ///< by the key of the job file that they set
+  std::vector<std::string> env;              ///< NAME=VALUE
+  std::string work_dir;
+  bool gang = false;
+  bool spot = false;
+  bool on_demand = false;
+  bool any = false;
+};
+
+/// Adds the files and all flags; `options` has to live as long as the command.
+void add_request_options(CLI::App& app, RequestOptions& options);
+
+/// A request for every file, or the one for the command, in order; nothing after complaints, which
+/// name every fault of all of them. `exit_code` then says what kind of faults.
+std::optional<std::vector<JobRequest>> make_requests(const RequestOptions& options, int& exit_code);
+
+/// How many words of the command line are Muster's own: all of them, but for `submit` and `plan`
+/// those before a "--", behind which a command stands.
+int own_words(int argc, const char* const* argv);
+
+}  // namespace muster::cli

@@ -1,0 +1,266 @@
+#include <fmt/format.h>
+
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "storage/event_json.hpp"
+#include "storage/recovery.hpp"
+#include "storage/store_check.hpp"
+#include "tools/cli/commands.hpp"
+#include "tools/cli/output.hpp"
+
+namespace muster::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct StoreOptionsGiven {
+  std::string directory;
+  std::string json;
+  std::string what = "events";
+};
+
+std::unique_ptr<Store> open_to_read(const std::string& directory) {
+  StoreOptions options;
+  options.read_only = true;
+  auto store = Store::open(directory, options);
+  if (store) return std::move(store).value();
+  complain(store.error().message);
+  return nullptr;
+}
+
+Json counts_of(const StoreReport& report) {
+  return {{"kind", report.meta.kind},
+          {"cluster", report.meta.cluster},
+          {"instance_types", report.meta.catalog.size()},
+          {"first_event", report.first_event},
+          {"next_event", report.next_event},
+          {"batches", report.batches},
+          {"snapshots", report.snapshots},
+          {"snapshot_at", report.snapshot_at},
+          {"unfinished_jobs", report.state.jobs},
+          {"unfinished_tasks", report.state.tasks},
+          {"rented_instances", report.state.instances},
+          {"ledger_usd", report.state.total.usd()},
+          {"history", report.history},
+          {"objects", report.objects},
+          {"handoffs", report.handoffs},
+          {"tokens", report.tokens},
+          {"instance_records", report.instances}};
+}
+
+int run_check(const StoreOptionsGiven& given) {
+  const auto store = open_to_read(given.directory);
+  if (!store) return kFailed;
+  const StoreReport report = check_store(*store);
+  Json document = counts_of(report);
+  if (given.json != "-") {
+    for (const auto& [name, value] : document.items()) {
+      std::cout << fmt::format("{:<17} {}\n", name,
+                               value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    for (const std::string& problem : report.problems) std::cout << "problem: " << problem << "\n";
+    std::cout << (report.problems.empty() ? "all is well\n" : "");
+  }
+  document["problems"] = report.problems;
+  const int outcome = report.problems.empty() ? kDone : kFailed;
+  if (given.json.empty()) return outcome;
+  const auto write = [&](std::ostream& out) { out << document.dump(2) << "\n"; };
+  return write_output(given.json, write) ? outcome : kFailed;
+}
+
+/// The job as the event log has it.
+Json json_of(const Job& job, const Catalog& catalog) {
+  std::string text;
+  append_json(Event{Instant{}, JobAccepted{job}}, catalog, text);
+  Json made = Json::parse(text);
+  made.erase("t");
+  made.erase("event");
+  return made;
+}
+
+Json seconds(const std::optional<Instant>& at) {
+  return at ? Json(to_seconds(*at)) : Json();
+}
+
+std::string type_name(TypeId type, const Catalog& catalog) {
+  return type.valid() ? catalog[type].name : "";
+}
+
+Json json_of(const TaskHistory& task, const Catalog& catalog) {
+  return {{"attempts", task.attempts},
+          {"finished", task.finished},
+          {"moves", task.moves},
+          {"failures", task.failures},
+          {"reason", task.reason},
+          {"instance", task.instance.valid() ? Json(task.instance.value) : Json()},
+          {"type", type_name(task.type, catalog)},
+          {"started_at_s", seconds(task.started_at)},
+          {"ended_at_s", seconds(task.ended_at)},
+          {"exit_code", task.end.exit_code},
+          {"cost_usd", task.cost.usd()}};
+}
+
+Json json_of(const JobHistory& history, const Catalog& catalog) {
+  Json tasks = Json::array();
+  for (const TaskHistory& task : history.tasks) tasks.push_back(json_of(task, catalog));
+  return {{"job", json_of(history.job, catalog)},
+          {"outcome", name_of(history.outcome)},
+          {"accepted_at_s", to_seconds(history.accepted_at)},
+          {"over_at_s", to_seconds(history.over_at)},
+          {"mean_throughput", history.mean_throughput},
+          {"tasks", tasks}};
+}
+
+Json json_of(const RentedRecord& rented) {
+  return {{"instance", rented.instance.value},
+          {"type", rented.type},
+          {"market", name_of(rented.market)},
+          {"price_usd_h", rented.price.usd_h()},
+          {"ordered_at_s", to_seconds(rented.ordered_at)},
+          {"up_at_s", seconds(rented.up_at)},
+          {"gone_at_s", seconds(rented.gone_at)},
+          {"notice_s", seconds(rented.notice)},
+          {"refused", rented.refused},
+          {"ending", rented.ending},
+          {"machine", rented.machine}};
+}
+
+Json json_of(const MasterImage& image) {
+  const ClusterState& state = image.state;
+  Json jobs = Json::array();
+  for (const JobRow& row : state.jobs()) {
+    jobs.push_back({{"job", row.job.id.value},
+                    {"name", row.job.name},
+                    {"user", row.job.user},
+                    {"tasks", row.tasks.size()},
+                    {"pending", row.pending},
+                    {"held", row.held},
+                    {"running", row.running},
+                    {"finished", row.finished}});
+  }
+  Json instances = Json::array();
+  for (const InstanceRow& row : state.instances()) {
+    instances.push_back({{"instance", row.id.value},
+                         {"type", type_name(row.type, state.catalog())},
+                         {"market", name_of(row.market)},
+                         {"up", row.up},
+                         {"released", row.released},
+                         {"occupants", row.occupants.size()},
+                         {"planned", row.planned.size()}});
+  }
+  return {{"jobs", jobs},
+          {"instances", instances},
+          {"ledger_usd", image.ledger.total().usd()},
+          {"next_instance", image.next_instance},
+          {"rounds", image.rounds},
+          {"learnt_bytes", image.learnt.size()}};
+}
+
+/// Prints one line a record of the family; false after a complaint.
+bool dump_family(const Store& store, Family family,
+                 const std::function<Expected<Json, StoreError>(std::string_view)>& decode) {
+  bool good = true;
+  const auto use = [&](std::string_view, std::string_view value) {
+    const auto line = decode(value);
+    if (line) {
+      std::cout << line->dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
+    } else {
+      complain(std::string(name_of(family)) + ": " + line.error().message);
+      good = false;
+    }
+    return true;
+  };
+  const auto trouble = store.scan(family, {}, use);
+  if (trouble) complain(trouble->message);
+  return good && !trouble;
+}
+
+template <class Value, class Convert>
+Expected<Json, StoreError> converted(const Expected<Value, StoreError>& value, Convert convert) {
+  if (!value) return value.error();
+  return Json(convert(value.value()));
+}
+
+bool dump_events(const Store& store) {
+  const Catalog& catalog = store.meta().catalog;
+  std::string text;
+  append_json(LogHeader{store.meta().kind, 0, catalog}, text);
+  std::cout << text;
+  const auto trouble = read_journal(store, catalog, [&](std::uint64_t, std::vector<Event>&& batch) {
+    text.clear();
+    for (const Event& event : batch) append_json(event, catalog, text);
+    std::cout << text;
+  });
+  if (trouble) complain(trouble->message);
+  return !trouble;
+}
+
+bool dump_meta(const Store& store) {
+  Json types = Json::array();
+  for (const InstanceType& type : store.meta().catalog.types()) types.push_back(type.name);
+  std::cout << Json{{"kind", store.meta().kind},
+                    {"cluster", store.meta().cluster},
+                    {"instance_types", types}}
+                   .dump()
+            << "\n";
+  return true;
+}
+
+bool dump(const Store& store, const std::string& what) {
+  const Catalog& catalog = store.meta().catalog;
+  if (what == "events") return dump_events(store);
+  if (what == "meta") return dump_meta(store);
+  if (what == "snapshot") {
+    return dump_family(store, Family::snapshot, [&](std::string_view bytes) {
+      return converted(decode_image(bytes, catalog), [](const auto& v) { return json_of(v); });
+    });
+  }
+  if (what == "history") {
+    return dump_family(store, Family::history, [&](std::string_view bytes) {
+      return converted(decode_history(bytes, catalog),
+                       [&](const auto& v) { return json_of(v, catalog); });
+    });
+  }
+  if (what == "handoffs") {
+    return dump_family(store, Family::handoff, [&](std::string_view bytes) {
+      return converted(decode_handoff(bytes), [&](const Handoff& v) {
+        return Json{{"master", v.master}, {"job", json_of(v.job, catalog)}};
+      });
+    });
+  }
+  return dump_family(store, Family::instance, [&](std::string_view bytes) {
+    return converted(decode_rented(bytes), [](const auto& v) { return json_of(v); });
+  });
+}
+
+}  // namespace
+
+void add_store(CLI::App& app, int& exit_code) {
+  CLI::App* store = app.add_subcommand("store", "Look into the store of a node, running or not");
+  store->require_subcommand(1);
+  auto given = std::make_shared<StoreOptionsGiven>();
+  CLI::App* check = store->add_subcommand("check", "Verify that every record can be used");
+  check->add_option("directory", given->directory, "the store")->required();
+  check->add_option("--json", given->json, "write the findings as JSON; - for standard output");
+  check->callback([given, &exit_code] { exit_code = run_check(*given); });
+  CLI::App* dump_command = store->add_subcommand("dump", "Print records, a line of JSON each");
+  dump_command->add_option("directory", given->directory, "the store")->required();
+  dump_command->add_option("--what", given->what, "which records")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"events", "snapshot", "history", "handoffs", "instances", "meta"}));
+  dump_command->add_flag_callback(
+      "--json", [] {}, "changes nothing: the lines are JSON");
+  dump_command->callback([given, &exit_code] {
+    const auto opened = open_to_read(given->directory);
+    exit_code = opened && dump(*opened, given->what) ? kDone : kFailed;
+  });
+}
+
+}  // namespace muster::cli

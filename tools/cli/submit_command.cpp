@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tools/cli/client_options.hpp"
+#include "tools/cli/commands.hpp"
+#include "tools/cli/interrupt_watch.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/cli/request_options.hpp"
+#include "tools/cli/wait_for_jobs.hpp"
+#include "tools/client/views.hpp"
+
+namespace muster::cli {
+namespace {
+
+struct SubmitOptions {
+  ClientOptions client;
+  RequestOptions request;
+  bool wait = false;
+  bool quiet = false;
+};
+
+/// A submission is worth trying for longer than a look at a list, also when nothing listens: the
+/// node may be starting again.
+void be_patient(client::ApiOptions& api) {
+  api.refused_for = api.retry_for;
+  api.on_retry = [](const std::string& reason) { complain(reason + "; trying again"); };
+}
+
+std::string body_of(const std::vector<JobRequest>& requests) {
+  if (requests.size() == 1) return to_json(requests.front());
+  std::string body = R"({"jobs":[)";
+  for (const JobRequest& request : requests) {
+    if (body.back() != '[') body += ',';
+    body += to_json(request);
+  }
+  return body + "]}";
+}
+
+/// Sends the requests as one; the ids of the jobs, or nothing after a complaint.
+std::optional<std::vector<std::uint64_t>> submit(const SubmitOptions& options,
+                                                 std::vector<JobRequest> requests) {
+  // The token makes it safe to send again what may have got there.
+  for (JobRequest& request : requests) {
+    if (request.token.empty()) request.token = client::random_token();
+  }
+  const std::string body = body_of(requests);
+  if (body.size() > kMaxBatchBytes) {
+    complain(fmt::format("the jobs are {} bytes together; at most {} can be sent at once",
+                         body.size(), kMaxBatchBytes));
+    return std::nullopt;
+  }
+  const auto api = connect(options.client, be_patient);
+  if (!api) return std::nullopt;
+  const auto answer = api->post("/v1/jobs", body);
+  if (!answer) {
+    complain_of(answer.error());
+    return std::nullopt;
+  }
+  const auto jobs = client::submitted_jobs(answer.value());
+  if (!jobs) {
+    complain_of(jobs.error());
+    return std::nullopt;
+  }
+  if (jobs->size() != requests.size()) {
+    complain(
+        fmt::format("{} jobs were sent and {} are acknowledged", requests.size(), jobs->size()));
+    return std::nullopt;
+  }
+  if (options.client.json && !options.wait) print_json(answer->text);
+  return jobs.value();
+}
+
+void print_ids(const SubmitOptions& options, const std::vector<JobRequest>& requests,
+               const std::vector<std::uint64_t>& jobs) {
+  if (options.client.json) return;
+  std::string text;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (options.quiet) {
+      text += fmt::format("{}\n", jobs[i]);
+      continue;
+    }
+    const Job job = make_job(requests[i]);
+    text += fmt::format("job {}: {}, {} task{}\n", jobs[i], job.name, job.tasks.size(),
+                        job.tasks.size() == 1 ? "" : "s");
+  }
+  print_text(text);
+}
+
+int run_command(const SubmitOptions& options) {
+  int exit_code = kDone;
+  const auto requests = make_requests(options.request, exit_code);
+  if (!requests) return exit_code;
+  const auto jobs = submit(options, *requests);
+  if (!jobs) return kFailed;
+  print_ids(options, *requests, *jobs);
+  if (!options.wait) return kDone;
+  const bool show_progress = !options.quiet && isatty(STDERR_FILENO) == 1;
+  return wait_for_jobs(options.client, *jobs, show_progress);
+}
+
+}  // namespace
+
+void add_submit(CLI::App& app, int& exit_code, const std::vector<std::string>& words) {
+  auto options = std::make_shared<SubmitOptions>();
+  options->request.command = words;
+  CLI::App* command = app.add_subcommand(
+      "submit", "Submit jobs: from files, or a command: submit [OPTIONS] -- COMMAND ARGUMENTS...");
+  add_request_options(*command, options->request);
+  command->add_flag("--wait", options->wait,
+                    "wait until the jobs are over, and exit with their exit code");
+  command->add_flag("-q,--quiet", options->quiet, "print only the ids of the jobs");
+  add_client_options(*command, options->client);
+  command->callback([options, &exit_code] { exit_code = run_command(*options); });
+}
+
+}  // namespace muster::cli

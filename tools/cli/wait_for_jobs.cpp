@@ -1,0 +1,155 @@
+#include "tools/cli/wait_for_jobs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <optional>
+
+#include "tools/cli/interrupt_watch.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/client/views.hpp"
+
+namespace muster::cli {
+namespace {
+
+using client::ClientError;
+using client::JobAnswer;
+
+constexpr Duration kFirstPause = std::chrono::milliseconds{100};
+constexpr Duration kLongestPause = std::chrono::seconds{2};
+/// Asking must not keep the API busy: the pause is at least so many times as long as it took.
+constexpr int kPauseFactor = 10;
+
+/// One line that is drawn over again.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool shown) : shown_(shown) {}
+  ~ProgressLine() { clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void draw(const std::string& line) {
+    if (!shown_ || line == drawn_) return;
+    std::cerr << "\r\x1b[K" << line << std::flush;
+    drawn_ = line;
+  }
+  void clear() {
+    if (!drawn_.empty()) std::cerr << "\r\x1b[K" << std::flush;
+    drawn_.clear();
+  }
+
+ private:
+  bool shown_;
+  std::string drawn_;
+};
+
+/// The jobs that are waited for, as they were last seen.
+class Waiting {
+ public:
+  Waiting(client::ApiClient& api, const std::vector<std::uint64_t>& jobs)
+      : api_(api), ids_(jobs), jobs_(jobs.size()), texts_(jobs.size()) {}
+
+  /// Asks for every job that is not over yet.
+  std::optional<Failure<ClientError>> look() {
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      if (jobs_[i].over()) continue;
+      const auto answer = api_.get(fmt::format("/v1/jobs/{}", ids_[i]));
+      if (!answer) return answer.error();
+      const auto job = client::job_only(answer.value());
+      if (!job) return job.error();
+      jobs_[i] = job.value();
+      if (jobs_[i].over()) texts_[i] = answer->text;
+    }
+    return std::nullopt;
+  }
+  bool all_over() const {
+    return std::all_of(jobs_.begin(), jobs_.end(), [](const JobAnswer& job) { return job.over(); });
+  }
+  const std::vector<JobAnswer>& jobs() const { return jobs_; }
+  std::string json() const {
+    std::string text = R"({"jobs":[)";
+    for (const std::string& job : texts_) {
+      if (text.back() != '[') text += ',';
+      text += job;
+    }
+    return text + "]}";
+  }
+
+ private:
+  client::ApiClient& api_;
+  const std::vector<std::uint64_t>& ids_;
+  std::vector<JobAnswer> jobs_;
+  std::vector<std::string> texts_;  ///< the documents of those that are over
+};
+
+int stop_waiting(const std::vector<std::uint64_t>& jobs) {
+  complain(fmt::format("waiting has stopped, the work goes on; see `muster job {}`", jobs.front()));
+  return kStopped;
+}
+
+/// Looks until all jobs are over; an exit code when that did not come about.
+std::optional<int> watch(Waiting& waiting, const InterruptWatch& interrupt, ProgressLine& line,
+                         const std::vector<std::uint64_t>& jobs) {
+  Duration pause = kFirstPause;
+  while (true) {
+    const auto begin = std::chrono::steady_clock::now();
+    if (const auto failure = waiting.look()) {
+      line.clear();
+      if (failure->code == ClientError::stopped) return stop_waiting(jobs);
+      complain(failure->message);
+      complain(
+          fmt::format("the jobs go on if they were accepted; see `muster job {}`", jobs.front()));
+      return kFailed;
+    }
+    if (waiting.all_over()) return std::nullopt;
+    line.draw(client::progress_line(waiting.jobs()));
+    const Duration took = std::chrono::steady_clock::now() - begin;
+    if (!interrupt.pause(std::max(pause, took * kPauseFactor))) {
+      line.clear();
+      return stop_waiting(jobs);
+    }
+    pause = std::min(pause * 3 / 2, kLongestPause);
+  }
+}
+
+void tell_end(const JobAnswer& job) {
+  if (job.state == "completed") return;
+  std::string text = fmt::format("job {} ({}) is {}", job.job, job.name, job.state);
+  if (job.exit_code != 0) text += fmt::format(", exit code {}", job.exit_code);
+  complain(text);
+}
+
+}  // namespace
+
+int exit_code_of(const JobAnswer& job) {
+  if (job.state == "completed") return kDone;
+  if (job.state == "cancelled") return kStopped;
+  constexpr std::int64_t kLargest = 255;
+  return job.exit_code > 0 && job.exit_code <= kLargest ? static_cast<int>(job.exit_code) : kFailed;
+}
+
+int wait_for_jobs(const ClientOptions& options, const std::vector<std::uint64_t>& jobs,
+                  bool show_progress) {
+  const InterruptWatch interrupt;
+  const auto api = connect(options, [&](client::ApiOptions& tuned) {
+    tuned.refused_for = tuned.retry_for;
+    tuned.pause = [&](Duration length) { return interrupt.pause(length); };
+    tuned.stop_asked = [&] { return interrupt.interrupted(); };
+  });
+  if (!api) return kFailed;
+  Waiting waiting(*api, jobs);
+  ProgressLine line(show_progress);
+  if (const auto exit_code = watch(waiting, interrupt, line, jobs)) return *exit_code;
+  line.clear();
+  if (options.json) print_json(waiting.json());
+  int exit_code = kDone;
+  for (const JobAnswer& job : waiting.jobs()) {
+    if (exit_code == kDone) exit_code = exit_code_of(job);
+    tell_end(job);
+  }
+  return exit_code;
+}
+
+}  // namespace muster::cli

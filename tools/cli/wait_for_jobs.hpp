@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tools/cli/client_options.hpp"
+
+namespace muster::cli {
+
+/// The exit code of a command that waited and was told to stop, by Ctrl-C or because a job was
+/// cancelled.
+inline constexpr int kStopped = 130;
+
+/// Waits until all jobs are over and hands on how they ended: 0 when all completed, else by the
+/// first that did not: the exit code of its first task that failed (1 when it has none), kStopped
+/// when it was cancelled. Ctrl-C ends the waiting only. With JSON wanted, prints {"jobs": [...]}
+/// with each job's document at the end.
+int wait_for_jobs(const ClientOptions& options, const std::vector<std::uint64_t>& jobs,
+                  bool show_progress);
+
+/// What a job that is over makes of the exit code.
+int exit_code_of(const client::JobAnswer& job);
+
+}  // namespace muster::cli

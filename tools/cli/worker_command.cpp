@@ -1,0 +1,147 @@
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "config/worker_config.hpp"
+#include "tools/cli/commands.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/serve/worker_node.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr unsigned kFirstOwnDescriptor = 3;
+constexpr unsigned kCloseRangeCloexec = 1u << 2;
+
+/// A flag and the key of the config that it sets.
+struct KeyFlag {
+  const char* flag;
+  const char* key;
+  const char* meaning;
+  bool path = false;  ///< meant from where the command is called
+};
+constexpr KeyFlag kKeyFlags[] = {
+    {"--instance", "instance", "number of the instance that it is the worker of"},
+    {"--master-name", "master_name", "name that the master's certificate has to show"},
+    {"--tls-cert", "tls.certificate", "the instance's certificate", true},
+    {"--tls-key", "tls.key", "its key", true},
+    {"--tls-trusted", "tls.trusted", "the nodes' authority", true},
+    {"--state-dir", "state_dir", "folder of this instance's attempts", true},
+    {"--checkpoint-root", "checkpoint_root", "folder of checkpoints, shared by instances", true},
+    {"--shim", "shim_program", "what supervises an attempt; default: this command", true},
+    {"--log", "log", "file of its log; default: standard error", true},
+};
+
+struct WorkerFlags {
+  std::string config;
+  std::vector<std::string> values = std::vector<std::string>(std::size(kKeyFlags));
+  std::vector<std::string> masters;
+  std::string capacity;
+  bool insecure_loopback = false;
+  std::vector<std::string> sets;
+};
+
+std::string quoted(const std::string& text) {
+  std::string toml = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') toml += '\\';
+    toml += c;
+  }
+  return toml + "\"";
+}
+
+/// The flags as overrides of the config. False after a complaint.
+bool collect(const WorkerFlags& flags, std::vector<std::string>& overrides) {
+  for (std::size_t i = 0; i < std::size(kKeyFlags); ++i) {
+    const KeyFlag& flag = kKeyFlags[i];
+    const std::string& value = flags.values[i];
+    if (value.empty()) continue;
+    overrides.push_back(std::string(flag.key) + "=" +
+                        (flag.path ? quoted(fs::absolute(value).string()) : value));
+  }
+  if (!flags.masters.empty()) {
+    std::string list;
+    for (const std::string& place : flags.masters) {
+      list += (list.empty() ? "" : ",") + quoted(place);
+    }
+    overrides.push_back("masters=[" + list + "]");
+  }
+  std::istringstream amounts(flags.capacity);
+  for (std::string amount; std::getline(amounts, amount, ',');) {
+    if (amount.find('=') == std::string::npos) {
+      complain("--type-capacity has to be like cpu=4,memory=16,gpu=0; a part of it is '" + amount +
+               "'");
+      return false;
+    }
+    overrides.push_back("capacity." + amount);
+  }
+  if (flags.insecure_loopback) overrides.emplace_back("insecure_loopback=true");
+  overrides.insert(overrides.end(), flags.sets.begin(), flags.sets.end());
+  return true;
+}
+
+/// What this process was given open is not for the tasks: only this process's end closes a lock.
+void keep_descriptors_here() {
+  if (syscall(SYS_close_range, kFirstOwnDescriptor, ~0u, kCloseRangeCloexec) == 0) return;
+  const long most = sysconf(_SC_OPEN_MAX);
+  for (int i = kFirstOwnDescriptor; i < most; ++i) {
+    if (const int found = fcntl(i, F_GETFD); found >= 0) fcntl(i, F_SETFD, found | FD_CLOEXEC);
+  }
+}
+
+int run_worker(const WorkerFlags& flags) {
+  std::vector<std::string> overrides;
+  if (!collect(flags, overrides)) return kUsage;
+  const auto config = load_worker_config(flags.config, overrides);
+  if (!config) {
+    complain(config.error().message);
+    return config.error().code == ConfigError::bad_override ? kUsage : kFailed;
+  }
+  keep_descriptors_here();
+  // Blocked before there are threads, which inherit it: sigwait() below is the one to get them.
+  sigset_t endings;
+  sigemptyset(&endings);
+  sigaddset(&endings, SIGTERM);
+  sigaddset(&endings, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &endings, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): the former handler is of no interest
+  auto node = WorkerNode::start(config.value(), fs::read_symlink("/proc/self/exe"));
+  if (!node) {
+    complain(node.error().message);
+    return kFailed;
+  }
+  int signal = 0;
+  sigwait(&endings, &signal);
+  return kDone;
+}
+
+}  // namespace
+
+void add_worker(CLI::App& app, int& exit_code) {
+  auto flags = std::make_shared<WorkerFlags>();
+  CLI::App* command = app.add_subcommand(
+      "worker", "Run the worker of an instance: what its master orders, in processes of this host");
+  command->add_option("--config", flags->config, "worker config (TOML)");
+  for (std::size_t i = 0; i < std::size(kKeyFlags); ++i) {
+    command->add_option(kKeyFlags[i].flag, flags->values[i], kKeyFlags[i].meaning);
+  }
+  command->add_option("--master", flags->masters,
+                      "HOST:PORT of its master; several are tried in turn");
+  command->add_option("--type-capacity", flags->capacity, "cpu=4,memory=16,gpu=0,...");
+  command->add_flag("--insecure-loopback", flags->insecure_loopback,
+                    "no TLS, loopback addresses only: for development");
+  command->add_option("--set", flags->sets, "dotted.key=value, overrides the config");
+  command->callback([flags, &exit_code] { exit_code = run_worker(*flags); });
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,323 @@
+#include "tools/client/answers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "tools/client/printable.hpp"
+
+namespace muster::client {
+namespace {
+
+using nlohmann::json;
+
+/// Where the first field stands that is not what it has to be, and what that is; empty: all is
+/// well.
+using Fault = std::string;
+
+/// Reads the fields of one object. After a fault everything reads as its default, and the first
+/// fault is kept: one look at the end is enough.
+class Fields {
+ public:
+  Fields(const json& object, std::string place, Fault& fault)
+      : object_(object), place_(std::move(place)), fault_(fault) {
+    if (!object_.is_object()) blame("", "an object");
+  }
+
+  std::string text(const char* key) const {
+    const json* value = wanted(key, &json::is_string, "a text");
+    return value != nullptr ? printable(value->get_ref<const std::string&>()) : "";
+  }
+  /// Empty when it is null.
+  std::string text_or_null(const char* key) const { return null(key) ? "" : text(key); }
+  std::string raw_text(const char* key) const {
+    const json* value = wanted(key, &json::is_string, "a text");
+    return value != nullptr ? value->get<std::string>() : "";
+  }
+  double number(const char* key) const {
+    const json* value = wanted(key, &json::is_number, "a number");
+    return value != nullptr ? value->get<double>() : 0;
+  }
+  std::optional<double> number_or_null(const char* key) const {
+    return null(key) ? std::nullopt : std::optional(number(key));
+  }
+  std::uint64_t count(const char* key) const {
+    const json* value = wanted(key, &json::is_number_unsigned, "a whole number");
+    return value != nullptr ? value->get<std::uint64_t>() : 0;
+  }
+  std::optional<std::uint64_t> count_or_null(const char* key) const {
+    return null(key) ? std::nullopt : std::optional(count(key));
+  }
+  std::int64_t whole(const char* key) const {
+    const json* value = wanted(key, &json::is_number_integer, "a whole number");
+    return value != nullptr ? value->get<std::int64_t>() : 0;
+  }
+  std::optional<std::int64_t> whole_or_null(const char* key) const {
+    return null(key) ? std::nullopt : std::optional(whole(key));
+  }
+  bool truth(const char* key) const {
+    const json* value = wanted(key, &json::is_boolean, "true or false");
+    return value != nullptr && value->get<bool>();
+  }
+  bool has(const char* key) const { return object_.is_object() && object_.contains(key); }
+  bool null(const char* key) const { return has(key) && object_.at(key).is_null(); }
+  Fields object(const char* key) const {
+    const json* value = wanted(key, &json::is_object, "an object");
+    static const json kNothing = json::object();
+    return {value != nullptr ? *value : kNothing, place_ + "/" + key, fault_};
+  }
+  std::vector<std::string> texts(const char* key) const {
+    std::vector<std::string> all;
+    const json* list = wanted(key, &json::is_array, "a list");
+    if (list == nullptr) return all;
+    for (const json& element : *list) {
+      if (!element.is_string()) {
+        blame(key, "a list of texts");
+        return {};
+      }
+      all.push_back(printable(element.get_ref<const std::string&>()));
+    }
+    return all;
+  }
+  /// `read` of every object of the list.
+  template <class Read>
+  auto list(const char* key, Read read) const {
+    std::vector<decltype(read(std::declval<const Fields&>()))> all;
+    const json* elements = wanted(key, &json::is_array, "a list");
+    if (elements == nullptr) return all;
+    for (std::size_t i = 0; i < elements->size() && fault_.empty(); ++i) {
+      all.push_back(read(Fields((*elements)[i], fmt::format("{}/{}/{}", place_, key, i), fault_)));
+    }
+    return all;
+  }
+
+ private:
+  const json* wanted(const char* key, bool (json::*is)() const noexcept,
+                     std::string_view what) const {
+    if (!fault_.empty()) return nullptr;
+    if (has(key) && (object_.at(key).*is)()) return &object_.at(key);
+    blame(key, what);
+    return nullptr;
+  }
+  void blame(std::string_view key, std::string_view what) const {
+    if (!fault_.empty()) return;
+    const bool missing = !key.empty() && !has(std::string(key).c_str());
+    fault_ = fmt::format("{}{}{} {} be {}", place_, key.empty() ? "" : "/", key,
+                         missing ? "is missing; it has to" : "has to", what);
+  }
+
+  const json& object_;
+  std::string place_;
+  Fault& fault_;
+};
+
+/// The struct that `read` makes of the document, unless a field is not what it has to be.
+template <class Read>
+auto parsed(const Answer& answer, Read read)
+    -> Parsed<decltype(read(std::declval<const Fields&>()))> {
+  Fault fault;
+  auto result = read(Fields(answer.document, "", fault));
+  if (fault.empty()) return result;
+  return Failure<ClientError>{
+      ClientError::malformed,
+      "the answer is none of Muster's API as this version knows it: " + fault};
+}
+
+JobAnswer read_job(const Fields& fields) {
+  JobAnswer job;
+  job.job = fields.count("job");
+  job.name = fields.text("name");
+  job.user = fields.text("user");
+  job.state = fields.text("state");
+  job.master = fields.text_or_null("master");
+  job.tasks_total = fields.count("tasks_total");
+  job.waiting = fields.count("waiting");
+  job.held = fields.count("held");
+  job.starting = fields.count("starting");
+  job.running = fields.count("running");
+  job.finished = fields.count("finished");
+  job.failed_attempts = fields.count("failed_attempts");
+  job.submitted_s = fields.number("submitted_s");
+  job.over_s = fields.number_or_null("over_s");
+  job.usd = fields.number("usd");
+  job.exit_code = fields.whole("exit_code");
+  job.command = fields.texts("command");
+  return job;
+}
+
+TaskAnswer read_task(const Fields& fields) {
+  TaskAnswer task;
+  task.task = fields.count("task");
+  task.phase = fields.text("phase");
+  task.attempt = fields.count("attempt");
+  task.instance = fields.count_or_null("instance");
+  task.instance_type = fields.text_or_null("instance_type");
+  task.usd = fields.number("usd");
+  task.exit_code = fields.whole_or_null("exit_code");
+  task.moves = fields.count("moves");
+  if (!fields.null("reason")) task.reason = fields.object("reason").text("text");
+  if (fields.has("why") && !fields.null("why")) task.why = fields.text("why");
+  return task;
+}
+
+InstanceAnswer read_instance(const Fields& fields) {
+  InstanceAnswer instance;
+  instance.instance = fields.count("instance");
+  instance.type = fields.text("type");
+  instance.market = fields.text("market");
+  instance.phase = fields.text("phase");
+  instance.released = fields.truth("released");
+  instance.connected = fields.truth("connected");
+  instance.usd_h = fields.number("usd_h");
+  instance.up_s = fields.number_or_null("up_s");
+  instance.master = fields.text("master");
+  instance.tasks = fields.list(
+      "tasks", [](const Fields& task) { return std::pair(task.count("job"), task.count("task")); });
+  const Fields used = fields.object("used");
+  instance.used_cpu = used.number("cpu");
+  instance.used_memory = used.number("memory");
+  instance.used_gpu = used.number("gpu");
+  const Fields capacity = fields.object("capacity");
+  instance.cpu = capacity.number("cpu");
+  instance.memory = capacity.number("memory");
+  instance.gpu = capacity.number("gpu");
+  return instance;
+}
+
+NodeAnswer read_node(const Fields& fields) {
+  NodeAnswer node;
+  node.node = fields.text("node");
+  node.roles = fields.texts("roles");
+  node.connected = fields.truth("connected");
+  if (!fields.has("load") || fields.null("load")) return node;
+  const Fields load = fields.object("load");
+  // A node says what its roles know: a site has no instances.
+  const auto if_there = [&](const char* key) {
+    return load.has(key) && !load.null(key) ? load.count(key) : 0;
+  };
+  node.jobs = if_there("jobs");
+  node.pending_tasks = if_there("pending_tasks");
+  node.instances = if_there("instances");
+  if (load.has("policy") && !load.null("policy")) node.policy = load.text("policy");
+  return node;
+}
+
+StatusAnswer read_status(const Fields& fields) {
+  StatusAnswer status;
+  status.now_s = fields.number("now_s");
+  const Fields jobs = fields.object("jobs");
+  status.jobs_waiting = jobs.count("waiting");
+  status.jobs_running = jobs.count("running");
+  status.jobs_held = jobs.count("held");
+  status.jobs_over = jobs.count("over");
+  const Fields tasks = fields.object("tasks");
+  status.tasks_pending = tasks.count("pending");
+  status.tasks_running = tasks.count("running");
+  status.instances = fields.list("instances", [](const Fields& kind) {
+    return StatusAnswer::Kind{kind.text("type"), kind.text("market"), kind.count("count")};
+  });
+  status.usd_h = fields.number("usd_h");
+  status.total_usd = fields.number("total_usd");
+  status.today_usd = fields.number("today_usd");
+  status.nodes = fields.list("nodes", read_node);
+  status.caps = fields.list("caps", [](const Fields& cap) {
+    return StatusAnswer::Cap{cap.text("master"), cap.number_or_null("max_instances").value_or(0),
+                             cap.number_or_null("max_usd_h").value_or(0),
+                             cap.number_or_null("max_usd_day").value_or(0)};
+  });
+  status.trouble = fields.texts("trouble");
+  return status;
+}
+
+}  // namespace
+
+bool JobAnswer::over() const {
+  constexpr std::array<std::string_view, 4> kEnds = {"completed", "failed", "refused", "cancelled"};
+  return std::find(kEnds.begin(), kEnds.end(), state) != kEnds.end();
+}
+
+Parsed<std::vector<std::uint64_t>> submitted_jobs(const Answer& answer) {
+  return parsed(answer, [](const Fields& fields) {
+    return fields.list("jobs", [](const Fields& job) { return job.count("job"); });
+  });
+}
+
+Parsed<std::vector<JobAnswer>> job_list(const Answer& answer) {
+  return parsed(answer, [](const Fields& fields) { return fields.list("jobs", read_job); });
+}
+
+Parsed<JobAnswer> job_only(const Answer& answer) {
+  return parsed(answer, read_job);
+}
+
+Parsed<JobDetails> job_details(const Answer& answer) {
+  return parsed(answer, [](const Fields& fields) {
+    return JobDetails{read_job(fields), fields.list("tasks", read_task)};
+  });
+}
+
+Parsed<JobDetails> explanation(const Answer& answer) {
+  return parsed(answer, [](const Fields& fields) {
+    return JobDetails{read_job(fields.object("job")), fields.list("tasks", read_task)};
+  });
+}
+
+Parsed<std::vector<InstanceAnswer>> instance_list(const Answer& answer) {
+  return parsed(answer,
+                [](const Fields& fields) { return fields.list("instances", read_instance); });
+}
+
+Parsed<std::vector<NodeAnswer>> node_list(const Answer& answer) {
+  return parsed(answer, [](const Fields& fields) { return fields.list("nodes", read_node); });
+}
+
+Parsed<StatusAnswer> status_of(const Answer& answer) {
+  return parsed(answer, read_status);
+}
+
+Parsed<CostAnswer> cost_of(const Answer& answer) {
+  return parsed(answer, [](const Fields& fields) {
+    CostAnswer cost;
+    cost.total_usd = fields.number("total_usd");
+    const Fields idle = fields.object("idle_usd");
+    for (const char* cause : {"boot", "idle", "drain", "fragmentation"}) {
+      cost.idle.emplace_back(cause, idle.number(cause));
+    }
+    cost.by = fields.list(
+        "by", [](const Fields& part) { return std::pair(part.text("name"), part.number("usd")); });
+    return cost;
+  });
+}
+
+Parsed<PlanAnswer> plan_of(const Answer& answer) {
+  return parsed(answer, [](const Fields& fields) {
+    PlanAnswer plan;
+    plan.launches = fields.list("launches", [](const Fields& launch) {
+      return PlanAnswer::Launch{launch.text("type"), launch.text("market"), launch.number("usd_h")};
+    });
+    plan.places = fields.list("places", [](const Fields& place) {
+      return std::pair(place.count("task"), place.text("to"));
+    });
+    plan.refusals = fields.list("refusals", [](const Fields& refusal) {
+      return std::pair(refusal.count("task"), refusal.text("why"));
+    });
+    plan.moves = fields.count("moves");
+    plan.usd_h = fields.number("usd_h");
+    plan.usd_h_now = fields.number("usd_h_now");
+    return plan;
+  });
+}
+
+Parsed<LogAnswer> log_part(const Answer& answer) {
+  return parsed(answer, [](const Fields& fields) {
+    LogAnswer part;
+    part.offset = fields.count("offset");
+    part.text = fields.raw_text("text");
+    part.more = fields.truth("more");
+    part.next = fields.has("next") ? fields.count("next") : part.offset + part.text.size();
+    return part;
+  });
+}
+
+}  // namespace muster::client

@@ -1,0 +1,181 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/expected.hpp"
+#include "tools/client/api_client.hpp"
+
+// The documents of docs/api.md as far as the command line shows them. Texts are printable.
+
+namespace muster::client {
+
+/// A job as lists show it.
+struct JobAnswer {
+  std::uint64_t job = 0;
+  std::string name;
+  std::string user;
+  std::string state;
+  std::uint64_t tasks_total = 0;
+  std::uint64_t waiting = 0;
+  std::uint64_t held = 0;
+  std::uint64_t starting = 0;
+  std::uint64_t running = 0;
+  std::uint64_t finished = 0;
+  std::uint64_t failed_attempts = 0;
+  double submitted_s = 0;
+  std::optional<double> over_s;
+  double usd = 0;
+  std::int64_t exit_code = 0;
+  std::string master;
+  std::vector<std::string> command;
+
+  /// It has ended, one way or another.
+  bool over() const;
+};
+
+/// A task of a job.
+struct TaskAnswer {
+  std::uint64_t task = 0;
+  std::string phase;
+  std::uint64_t attempt = 0;
+  std::optional<std::uint64_t> instance;
+  std::string instance_type;
+  double usd = 0;
+  std::optional<std::int64_t> exit_code;
+  std::string reason;  ///< why it waits; empty: nothing says so
+  std::string why;     ///< of an explanation
+  std::uint64_t moves = 0;
+
+  bool over() const { return phase == "finished" || phase == "failed"; }
+};
+
+/// A job with its tasks.
+struct JobDetails {
+  JobAnswer job;
+  std::vector<TaskAnswer> tasks;
+};
+
+/// An instance with what is on it; amounts in cores, GiB and devices.
+struct InstanceAnswer {
+  std::uint64_t instance = 0;
+  std::string type;
+  std::string market;
+  std::string phase;
+  bool released = false;
+  bool connected = false;
+  double usd_h = 0;
+  std::optional<double> up_s;
+  std::string master;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> tasks;  ///< job and task
+  double used_cpu = 0;
+  double used_memory = 0;
+  double used_gpu = 0;
+  double cpu = 0;
+  double memory = 0;
+  double gpu = 0;
+};
+
+/// A node with its load.
+struct NodeAnswer {
+  std::string node;
+  std::vector<std::string> roles;
+  bool connected = false;
+  std::uint64_t jobs = 0;
+  std::uint64_t pending_tasks = 0;
+  std::uint64_t instances = 0;
+  std::string policy;
+};
+
+/// How the cluster is.
+struct StatusAnswer {
+  struct Kind {
+    std::string type;
+    std::string market;
+    std::uint64_t count = 0;
+  };
+  struct Cap {
+    std::string master;
+    double max_instances = 0;
+    double max_usd_h = 0;
+    double max_usd_day = 0;
+  };
+  double now_s = 0;
+  std::uint64_t jobs_waiting = 0;
+  std::uint64_t jobs_running = 0;
+  std::uint64_t jobs_held = 0;
+  std::uint64_t jobs_over = 0;
+  std::uint64_t tasks_pending = 0;
+  std::uint64_t tasks_running = 0;
+  std::vector<Kind> instances;
+  double usd_h = 0;
+  double total_usd = 0;
+  double today_usd = 0;
+  std::vector<NodeAnswer> nodes;
+  std::vector<Cap> caps;
+  std::vector<std::string> trouble;
+};
+
+/// What was paid, and for what.
+struct CostAnswer {
+  double total_usd = 0;
+  std::vector<std::pair<std::string, double>> idle;  ///< boot, idle, drain, fragmentation
+  std::vector<std::pair<std::string, double>> by;
+};
+
+/// What would be done with a job.
+struct PlanAnswer {
+  struct Launch {
+    std::string type;
+    std::string market;
+    double usd_h = 0;
+  };
+  std::vector<Launch> launches;
+  std::vector<std::pair<std::uint64_t, std::string>> places;    ///< task, to
+  std::vector<std::pair<std::uint64_t, std::string>> refusals;  ///< task, why
+  std::uint64_t moves = 0;
+  double usd_h = 0;
+  double usd_h_now = 0;
+};
+
+/// A part of what a task wrote.
+struct LogAnswer {
+  std::uint64_t offset = 0;
+  std::uint64_t next = 0;  ///< where the next part begins
+  std::string text;        ///< as the task wrote it
+  bool more = false;       ///< more is there, or may come
+};
+
+/// An answer as a struct, or the reason why it is none.
+template <class T>
+using Parsed = Expected<T, ClientError>;
+
+// Each turns an answer into its struct; the error says which field is missing or of another kind.
+/// The ids that POST /v1/jobs gives, in the order of the requests.
+Parsed<std::vector<std::uint64_t>> submitted_jobs(const Answer& answer);
+/// GET /v1/jobs.
+Parsed<std::vector<JobAnswer>> job_list(const Answer& answer);
+/// GET /v1/jobs/{id} without its tasks.
+Parsed<JobAnswer> job_only(const Answer& answer);
+/// GET /v1/jobs/{id}.
+Parsed<JobDetails> job_details(const Answer& answer);
+/// GET /v1/jobs/{id}/explain.
+Parsed<JobDetails> explanation(const Answer& answer);
+/// GET /v1/instances.
+Parsed<std::vector<InstanceAnswer>> instance_list(const Answer& answer);
+/// GET /v1/nodes.
+Parsed<std::vector<NodeAnswer>> node_list(const Answer& answer);
+/// GET /v1/status.
+Parsed<StatusAnswer> status_of(const Answer& answer);
+/// GET /v1/cost.
+Parsed<CostAnswer> cost_of(const Answer& answer);
+/// POST /v1/plan.
+Parsed<PlanAnswer> plan_of(const Answer& answer);
+/// GET /v1/jobs/{id}/tasks/{index}/log.
+Parsed<LogAnswer> log_part(const Answer& answer);
+
+}  // namespace muster::client

@@ -1,0 +1,311 @@
+#include "tools/client/api_client.hpp"
+
+#include <curl/curl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "config/numbers.hpp"
+#include "model/check.hpp"
+#include "tools/client/printable.hpp"
+
+namespace muster::client {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+constexpr int kDeepestAnswer = 64;
+constexpr std::size_t kShownBytes = 300;
+
+long milliseconds(Duration duration) {
+  return static_cast<long>(
+      std::chrono::ceil<std::chrono::milliseconds>(std::max(duration, Duration{1})).count());
+}
+
+bool is_loopback(const std::string& url) {
+  const std::size_t begin = url.find("//") + 2;
+  const std::string_view host = std::string_view(url).substr(begin);
+  return host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]");
+}
+
+/// An answer that is deeper or larger than any real one is not worth its memory.
+std::optional<nlohmann::json> parse_object(const std::string& text) {
+  bool too_deep = false;
+  const auto watch = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    too_deep |= depth > kDeepestAnswer;
+    return !too_deep;
+  };
+  nlohmann::json document = nlohmann::json::parse(text, watch, false);
+  if (too_deep || !document.is_object()) return std::nullopt;
+  return document;
+}
+
+/// The message of {"error": {"code": ..., "message": ...}}; empty when the document is no such.
+std::string error_message(const std::string& body) {
+  const auto document = parse_object(body);
+  if (!document) return "";
+  const auto error = document->find("error");
+  if (error == document->end() || !error->is_object()) return "";
+  const auto message = error->find("message");
+  if (message == error->end() || !message->is_string()) return "";
+  return printable_lines(message->get<std::string>());
+}
+
+}  // namespace
+
+struct ApiClient::Request {
+  std::string path;
+  const std::string* body = nullptr;  ///< null: a GET
+};
+
+/// What one try came to.
+struct ApiClient::Reply {
+  CURLcode code = CURLE_OK;
+  long status = 0;
+  Duration retry_after{};  ///< as the server asked; 0: it did not
+  std::string body;
+  bool too_large = false;
+  std::string reason;  ///< of a failed transfer
+
+  /// Nothing listens there, or the address is none.
+  bool nobody_there() const {
+    return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST;
+  }
+  /// It may go better the next time.
+  bool passing() const {
+    if (too_large) return false;
+    switch (code) {
+      case CURLE_OK:
+        return status == 429 || status == 502 || status == 503 || status == 504;
+      case CURLE_COULDNT_CONNECT:
+      case CURLE_COULDNT_RESOLVE_HOST:
+      case CURLE_OPERATION_TIMEDOUT:
+      case CURLE_GOT_NOTHING:
+      case CURLE_SEND_ERROR:
+      case CURLE_RECV_ERROR:
+      case CURLE_PARTIAL_FILE:
+        return true;
+      default:
+        return false;
+    }
+  }
+};
+
+/// A libcurl handle, which keeps its connection from one request to the next.
+class ApiClient::Transfer {
+ public:
+  Transfer(const ClusterContext& context, const ApiOptions& options)
+      : api_(context.api), options_(options) {
+    static const CURLcode kReady = curl_global_init(CURL_GLOBAL_DEFAULT);
+    MUSTER_CHECK(kReady == CURLE_OK, "libcurl does not start");
+    curl_.reset(curl_easy_init());
+    MUSTER_CHECK(curl_ != nullptr, "libcurl gives no handle");
+    add_header("Authorization: Bearer " + context.token);
+    add_header("Accept: application/json");
+    add_header("Content-Type: application/json");
+    add_header("Expect:");
+    set_fixed_options();
+  }
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+
+  Reply perform(const Request& request);
+
+ private:
+  struct Cleanup {
+    void operator()(CURL* curl) const { curl_easy_cleanup(curl); }
+    void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+  };
+  struct Sink {
+    Reply& reply;
+    std::size_t limit;
+  };
+
+  void add_header(const std::string& line) {
+    curl_slist* longer = curl_slist_append(headers_.get(), line.c_str());
+    MUSTER_CHECK(longer != nullptr, "libcurl takes no header");
+    // The list's head stays the same but for the first line.
+    static_cast<void>(headers_.release());
+    headers_.reset(longer);
+  }
+  template <class Value>
+  void set(CURLoption option, Value value) {
+    const CURLcode code = curl_easy_setopt(curl_.get(), option, value);
+    MUSTER_CHECK(code == CURLE_OK, "libcurl takes no such option");
+  }
+  void set_fixed_options();
+
+  static std::size_t take(char* data, std::size_t size, std::size_t count, void* sink) {
+    auto& [reply, limit] = *static_cast<Sink*>(sink);
+    const std::size_t bytes = size * count;
+    if (reply.body.size() + bytes > limit) {
+      reply.too_large = true;
+      return 0;
+    }
+    reply.body.append(data, bytes);
+    return bytes;
+  }
+  static int watch(void* options, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+    const auto& stop_asked = static_cast<const ApiOptions*>(options)->stop_asked;
+    return stop_asked && stop_asked() ? 1 : 0;
+  }
+
+  std::string api_;
+  const ApiOptions& options_;
+  std::unique_ptr<CURL, Cleanup> curl_;
+  std::unique_ptr<curl_slist, Cleanup> headers_;
+  std::array<char, CURL_ERROR_SIZE> reason_{};
+};
+
+void ApiClient::Transfer::set_fixed_options() {
+  set(CURLOPT_HTTPHEADER, headers_.get());
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_FOLLOWLOCATION, 0L);
+  set(CURLOPT_USERAGENT, "muster");
+  set(CURLOPT_ERRORBUFFER, reason_.data());
+  set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(options_.connect_timeout));
+  set(CURLOPT_TIMEOUT_MS, milliseconds(options_.request_timeout));
+  set(CURLOPT_WRITEFUNCTION, &Transfer::take);
+  set(CURLOPT_NOPROGRESS, 0L);
+  set(CURLOPT_XFERINFOFUNCTION, &Transfer::watch);
+  set(CURLOPT_XFERINFODATA, const_cast<ApiOptions*>(&options_));
+  if (is_loopback(api_)) set(CURLOPT_PROXY, "");
+}
+
+ApiClient::Reply ApiClient::Transfer::perform(const Request& request) {
+  Reply reply;
+  Sink sink{reply, options_.max_answer_bytes};
+  reason_.front() = '\0';
+  set(CURLOPT_URL, (api_ + request.path).c_str());
+  set(CURLOPT_WRITEDATA, &sink);
+  if (request.body != nullptr) {
+    set(CURLOPT_POST, 1L);
+    set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body->size()));
+    set(CURLOPT_POSTFIELDS, request.body->data());
+  } else {
+    set(CURLOPT_HTTPGET, 1L);
+  }
+  reply.code = curl_easy_perform(curl_.get());
+  curl_easy_getinfo(curl_.get(), CURLINFO_RESPONSE_CODE, &reply.status);
+  curl_off_t seconds = 0;
+  curl_easy_getinfo(curl_.get(), CURLINFO_RETRY_AFTER, &seconds);
+  constexpr curl_off_t kLongestWish = 86'400;
+  reply.retry_after = std::chrono::seconds(std::clamp(seconds, curl_off_t{0}, kLongestWish));
+  reply.reason = reason_.front() != '\0' ? reason_.data() : curl_easy_strerror(reply.code);
+  return reply;
+}
+
+ApiClient::ApiClient(ClusterContext context, ApiOptions options)
+    : context_(std::move(context)), options_(std::move(options)) {
+  if (!options_.pause) {
+    options_.pause = [](Duration length) {
+      std::this_thread::sleep_for(length);
+      return true;
+    };
+  }
+  transfer_ = std::make_unique<Transfer>(context_, options_);
+}
+
+ApiClient::~ApiClient() = default;
+
+Expected<Answer, ClientError> ApiClient::get(const std::string& path) {
+  return ask({path});
+}
+
+Expected<Answer, ClientError> ApiClient::post(const std::string& path, const std::string& body) {
+  return ask({path, &body});
+}
+
+Expected<Answer, ClientError> ApiClient::ask(const Request& request) {
+  const auto begin = Steady::now();
+  Duration pause = options_.first_pause;
+  for (bool first = true;; first = false) {
+    const Reply reply = transfer_->perform(request);
+    if (!reply.passing()) return conclude(reply);
+    const Duration tried = Steady::now() - begin;
+    const Duration patience = reply.nobody_there()
+                                  ? std::min(options_.refused_for, options_.retry_for)
+                                  : options_.retry_for;
+    const Duration wait = std::max(pause, reply.retry_after);
+    if (tried + wait > patience) return give_up(reply, tried);
+    if (first && options_.on_retry) options_.on_retry(give_up(reply, tried).message);
+    if (!options_.pause(wait)) return Failure<ClientError>{ClientError::stopped, "stopped"};
+    pause = std::min(pause * 2, options_.longest_pause);
+  }
+}
+
+Failure<ClientError> ApiClient::give_up(const Reply& reply, Duration tried) const {
+  if (reply.nobody_there()) {
+    return {ClientError::unreachable,
+            fmt::format("nothing answers at {}; start one with `muster up`", context_.api)};
+  }
+  const std::string seconds = fmt::format("{:.0f}", to_seconds(tried));
+  if (reply.code != CURLE_OK) {
+    return {ClientError::unreachable,
+            fmt::format("no answer from {} in {} s: {}", context_.api, seconds, reply.reason)};
+  }
+  std::string why = error_message(reply.body);
+  if (why.empty()) why = fmt::format("HTTP status {}", reply.status);
+  return {ClientError::unavailable, fmt::format("the cluster at {} cannot do it at present: {} "
+                                                "(tried for {} s)",
+                                                context_.api, why, seconds)};
+}
+
+Expected<Answer, ClientError> ApiClient::conclude(const Reply& reply) const {
+  using Failed = Failure<ClientError>;
+  if (reply.too_large) {
+    return Failed{ClientError::malformed, fmt::format("the answer of {} is larger than {} bytes",
+                                                      context_.api, options_.max_answer_bytes)};
+  }
+  if (reply.code == CURLE_ABORTED_BY_CALLBACK) return Failed{ClientError::stopped, "stopped"};
+  if (reply.code != CURLE_OK) {
+    return Failed{ClientError::unreachable,
+                  fmt::format("cannot talk to {}: {}", context_.api, reply.reason)};
+  }
+  if (reply.status == 401) {
+    return Failed{ClientError::unauthorized, fmt::format("{} does not accept the token from {}",
+                                                         context_.api, context_.token_source)};
+  }
+  if (reply.status >= 200 && reply.status < 300) {
+    auto document = parse_object(reply.body);
+    if (document) return Answer{reply.body, *std::move(document)};
+    return Failed{
+        ClientError::malformed,
+        fmt::format("{} answers with what is no JSON object: is it Muster's API? It says: "
+                    "{}",
+                    context_.api, printable(reply.body.substr(0, kShownBytes)))};
+  }
+  std::string message = error_message(reply.body);
+  if (message.empty()) {
+    message =
+        fmt::format("{} answers with HTTP status {} and no reason", context_.api, reply.status);
+  }
+  return Failed{reply.status == 404 ? ClientError::not_found : ClientError::refused, message};
+}
+
+std::string url_escaped(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '.' || c == '_' || c == '~';
+    escaped += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return escaped;
+}
+
+std::string random_token() {
+  std::array<unsigned char, 16> bytes{};
+  const ssize_t got = getrandom(bytes.data(), bytes.size(), 0);
+  MUSTER_CHECK(got == static_cast<ssize_t>(bytes.size()), "the system gives no random bytes");
+  std::string token;
+  for (const unsigned char byte : bytes) token += fmt::format("{:02x}", byte);
+  return token;
+}
+
+}  // namespace muster::client

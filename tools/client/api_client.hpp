@@ -1,0 +1,87 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "model/expected.hpp"
+#include "model/time.hpp"
+#include "tools/client/context.hpp"
+
+namespace muster::client {
+
+enum class ClientError : std::uint8_t {
+  unreachable,   ///< nothing answered in time
+  unavailable,   ///< it answered that it cannot at present, for as long as it was tried
+  unauthorized,  ///< the token is not accepted
+  not_found,
+  refused,    ///< understood and not done; the message is the server's
+  malformed,  ///< the answer is none that docs/api.md knows
+  stopped     ///< `stop_asked` said so
+};
+
+/// What the API answered: the document, and how it was written.
+struct Answer {
+  std::string text;
+  nlohmann::json document;
+};
+
+/// How patient and how trusting the client is.
+struct ApiOptions {
+  Duration connect_timeout{std::chrono::seconds{5}};
+  Duration request_timeout{std::chrono::seconds{30}};  ///< of one try
+  Duration retry_for{std::chrono::seconds{30}};   ///< from the first try to the last; 0: one try
+  Duration refused_for{std::chrono::seconds{2}};  ///< likewise, when nothing listens at the address
+  Duration first_pause{std::chrono::milliseconds{100}};  ///< between two tries; doubles each time
+  Duration longest_pause{std::chrono::seconds{5}};
+  std::size_t max_answer_bytes = std::size_t{64} * 1024 * 1024;
+  /// Waits so long; false: somebody wants the client to give up.
+  std::function<bool(Duration)> pause;
+  /// Asked during a transfer: true ends it.
+  std::function<bool()> stop_asked;
+  /// Told once a request when it is tried again, with the reason.
+  std::function<void(const std::string&)> on_retry;
+};
+
+/// Speaks to a cluster's HTTP API (docs/api.md). Whatever is asked may be asked twice without harm
+/// (a submission carries a token), so a request is repeated when the connection fails, the answer
+/// is lost, or the status is 429, 502, 503 or 504: with a pause that doubles or that the server
+/// asked for (Retry-After), within `retry_for`.
+class ApiClient {
+ public:
+  ApiClient(ClusterContext context, ApiOptions options);
+  ~ApiClient();
+  ApiClient(const ApiClient&) = delete;
+  ApiClient& operator=(const ApiClient&) = delete;
+
+  /// `path` begins with a slash and is escaped. The document of an answer is a JSON object.
+  Expected<Answer, ClientError> get(const std::string& path);
+  Expected<Answer, ClientError> post(const std::string& path, const std::string& body);
+
+  const ApiOptions& options() const { return options_; }
+
+ private:
+  class Transfer;
+  struct Request;
+  struct Reply;
+
+  Expected<Answer, ClientError> ask(const Request& request);
+  Expected<Answer, ClientError> conclude(const Reply& reply) const;
+  Failure<ClientError> give_up(const Reply& reply, Duration tried) const;
+
+  ClusterContext context_;
+  ApiOptions options_;
+  std::unique_ptr<Transfer> transfer_;
+};
+
+/// The text as a part of a path or a query.
+std::string url_escaped(const std::string& text);
+
+/// A name for a submission that no other one has: 128 random bits in hexadecimal.
+std::string random_token();
+
+}  // namespace muster::client

@@ -1,0 +1,138 @@
+#include "tools/client/context.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace muster::client {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLongestToken = 4096;
+constexpr std::size_t kLongestFile = 64 * 1024;
+
+Failure<ContextError> invalid(std::string message) {
+  return {ContextError::invalid, std::move(message)};
+}
+
+std::optional<std::string> read_short_file(const fs::path& file) {
+  std::error_code ignored;
+  if (fs::is_directory(file, ignored)) return std::nullopt;
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return std::nullopt;
+  std::string text(kLongestFile, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return text;
+}
+
+bool is_token(const std::string& text) {
+  return !text.empty() && text.size() <= kLongestToken &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7F; });
+}
+
+Expected<ClusterContext, ContextError> with_token(ClusterContext context, const std::string& token,
+                                                  std::string source) {
+  if (!is_token(token)) {
+    return invalid(source + " holds no token: it has to be one word of plain letters and digits");
+  }
+  context.token = token;
+  context.token_source = std::move(source);
+  return context;
+}
+
+Expected<ClusterContext, ContextError> with_token_file(ClusterContext context,
+                                                       const fs::path& file) {
+  const auto text = read_short_file(file);
+  if (!text) {
+    return invalid("cannot read the token file " + file.string() +
+                   ": is it there, and may you read it?");
+  }
+  std::string token = text->substr(0, text->find('\n'));
+  while (!token.empty() && (token.back() == '\r' || token.back() == ' ')) token.pop_back();
+  return with_token(std::move(context), token, file.string());
+}
+
+Expected<ClusterContext, ContextError> with_api(const std::string& api, const std::string& source) {
+  if (!api.starts_with("http://") && !api.starts_with("https://")) {
+    return invalid(source + " has to be a URL like http://127.0.0.1:8800; it is '" + api + "'");
+  }
+  ClusterContext context;
+  context.api = api;
+  while (context.api.ends_with('/')) context.api.pop_back();
+  return context;
+}
+
+std::string text_at(const nlohmann::json& document, const char* key) {
+  const auto found = document.find(key);
+  return found != document.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+Expected<ClusterContext, ContextError> from_folder(const fs::path& folder,
+                                                   const std::string& token_file) {
+  const fs::path file = folder / "client.json";
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) {
+    return Failure<ContextError>{
+        ContextError::no_cluster,
+        "no cluster is known: there is no " + file.string() +
+            "; start one with `muster up`, or say where one is with --api and --token-file"};
+  }
+  const auto text = read_short_file(file);
+  const auto document = text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
+  if (!document.is_object() || text_at(document, "api").empty() ||
+      text_at(document, "token_file").empty()) {
+    return invalid(file.string() +
+                   R"(: has to be {"api": "http://...", "token_file": "..."}, as `muster up` )"
+                   "writes it");
+  }
+  auto context = with_api(text_at(document, "api"), file.string() + ": api");
+  if (!context) return context;
+  if (!token_file.empty()) return with_token_file(std::move(context).value(), token_file);
+  return with_token_file(std::move(context).value(), folder / text_at(document, "token_file"));
+}
+
+}  // namespace
+
+Environment process_environment() {
+  return [](const std::string& name) -> std::optional<std::string> {
+    const char* value = std::getenv(name.c_str());
+    if (value == nullptr || *value == '\0') return std::nullopt;
+    return std::string(value);
+  };
+}
+
+fs::path local_cluster_folder(const Environment& environment) {
+  if (const auto state = environment("XDG_STATE_HOME")) return fs::path(*state) / "muster/local";
+  const fs::path home = environment("HOME").value_or("/");
+  return home / ".local/state/muster/local";
+}
+
+Expected<ClusterContext, ContextError> find_cluster(const ContextOptions& options,
+                                                    const Environment& environment) {
+  const auto variable = [&](const char* name) { return environment(name).value_or(""); };
+  const bool by_folder = options.api.empty() && !options.cluster.empty();
+  const std::string api = by_folder || !options.api.empty() ? options.api : variable("MUSTER_API");
+  if (api.empty()) {
+    std::string folder = options.cluster.empty() ? variable("MUSTER_CLUSTER") : options.cluster;
+    if (folder.empty()) folder = local_cluster_folder(environment).string();
+    return from_folder(folder, options.token_file);
+  }
+  auto context = with_api(api, options.api.empty() ? "MUSTER_API" : "--api");
+  if (!context) return context;
+  if (!options.token_file.empty()) {
+    return with_token_file(std::move(context).value(), options.token_file);
+  }
+  if (const std::string token = variable("MUSTER_TOKEN"); !token.empty()) {
+    return with_token(std::move(context).value(), token, "MUSTER_TOKEN");
+  }
+  if (const std::string file = variable("MUSTER_TOKEN_FILE"); !file.empty()) {
+    return with_token_file(std::move(context).value(), file);
+  }
+  return invalid("no token for " + context->api +
+                 ": give --token-file, or set MUSTER_TOKEN or MUSTER_TOKEN_FILE");
+}
+
+}  // namespace muster::client

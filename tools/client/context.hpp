@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "model/expected.hpp"
+
+namespace muster::client {
+
+/// What a command line says about where the cluster is; empty: nothing.
+struct ContextOptions {
+  std::string api;         ///< http://HOST:PORT or https://...
+  std::string token_file;  ///< whose first line is the token
+  std::string cluster;     ///< folder of a local cluster
+};
+
+/// Where the cluster's API is and what opens it.
+struct ClusterContext {
+  std::string api;  ///< without a slash at the end
+  std::string token;
+  std::string token_source;  ///< where the token came from, for messages
+};
+
+enum class ContextError : std::uint8_t {
+  no_cluster,  ///< nobody says where one is
+  invalid      ///< somebody does, in a way that is of no use
+};
+
+/// The value of an environment variable; nothing when it is not set or empty.
+using Environment = std::function<std::optional<std::string>(const std::string&)>;
+Environment process_environment();
+
+/// Finds the cluster: by the options, then MUSTER_API with MUSTER_TOKEN or MUSTER_TOKEN_FILE, then
+/// client.json in the folder of a local cluster (the option, MUSTER_CLUSTER, or
+/// local_cluster_folder()). The file is {"api": "http://127.0.0.1:8800", "token_file": "..."};
+/// a relative token_file is meant from its folder.
+Expected<ClusterContext, ContextError> find_cluster(const ContextOptions& options,
+                                                    const Environment& environment);
+
+/// Where `muster up` keeps the local cluster unless it is told otherwise:
+/// $XDG_STATE_HOME/muster/local or ~/.local/state/muster/local.
+std::filesystem::path local_cluster_folder(const Environment& environment);
+
+}  // namespace muster::client

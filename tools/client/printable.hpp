@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace muster::client {
+
+/// The text in one line that no terminal can be led astray by: what is no printable UTF-8 becomes
+/// '?', a break or a tab a space.
+std::string printable(std::string_view text);
+
+/// The same with its line breaks kept.
+std::string printable_lines(std::string_view text);
+
+/// At most so many characters; "..." at the end says that there was more.
+std::string cut(const std::string& text, std::size_t max_chars);
+
+/// How many characters there are.
+std::size_t width_of(std::string_view text);
+
+}  // namespace muster::client

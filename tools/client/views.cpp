@@ -1,0 +1,247 @@
+#include "tools/client/views.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <map>
+#include <tuple>
+
+#include "config/numbers.hpp"
+#include "tools/client/printable.hpp"
+#include "tools/client/text_table.hpp"
+
+namespace muster::client {
+namespace {
+
+constexpr std::size_t kWideColumn = 100;
+
+std::string amount(double number) {
+  return number_text(std::round(number * 100) / 100);
+}
+
+std::string used_of(double used, double capacity) {
+  return fmt::format("{}/{}", amount(used), amount(capacity));
+}
+
+std::string seat(const TaskAnswer& task) {
+  if (!task.instance) return "-";
+  if (task.instance_type.empty()) return fmt::format("instance {}", *task.instance);
+  return fmt::format("instance {} ({})", *task.instance, task.instance_type);
+}
+
+std::string cap_text(double cap, const std::string& text) {
+  return cap > 0 ? text : "no limit";
+}
+
+std::string plural(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string job_head(const JobAnswer& job) {
+  std::string text = fmt::format("job {}  {}  of {}: {}", job.job, job.name, job.user, job.state);
+  if (job.over() && job.exit_code != 0) text += fmt::format(", exit code {}", job.exit_code);
+  text += fmt::format("\n  {} finished of {}, {} running, {} starting, {} waiting, {} held; {}\n",
+                      job.finished, job.tasks_total, job.running, job.starting, job.waiting,
+                      job.held, plural(job.failed_attempts, "failed attempt"));
+  text += fmt::format("  submitted {}", time_text(job.submitted_s));
+  if (job.over_s) text += fmt::format(", over {}", time_text(*job.over_s));
+  if (!job.master.empty()) text += fmt::format("; with {}", job.master);
+  text += fmt::format("; {}\n", usd_text(job.usd));
+  constexpr std::size_t kCommandChars = 120;
+  return text +
+         fmt::format("  {}\n", cut(fmt::format("{}", fmt::join(job.command, " ")), kCommandChars));
+}
+
+std::string task_line(const TaskAnswer& task) {
+  std::string text = fmt::format("task {}: {}", task.task, task.phase);
+  if (task.instance) text += " on " + seat(task);
+  const std::string& why = task.why.empty() ? task.reason : task.why;
+  if (!why.empty()) text += ": " + why;
+  return text + "\n";
+}
+
+std::string caps_text(const StatusAnswer& status) {
+  std::string text;
+  for (const StatusAnswer::Cap& cap : status.caps) {
+    text += fmt::format("caps of {}: {}, {}, {}\n", cap.master,
+                        cap_text(cap.max_instances, amount(cap.max_instances)) + " instances",
+                        cap_text(cap.max_usd_h, usd_text(cap.max_usd_h)) + " an hour",
+                        cap_text(cap.max_usd_day, usd_text(cap.max_usd_day)) + " a day");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string usd_text(double usd) {
+  if (usd != 0 && std::abs(usd) < 0.00005) return "<$0.0001";
+  constexpr double kLarge = 10;
+  return fmt::format("${:.{}f}", usd, std::abs(usd) < kLarge ? 4 : 2);
+}
+
+std::string time_text(double seconds) {
+  constexpr double kYear9999 = 253'402'300'799;
+  if (!(seconds >= 0 && seconds <= kYear9999)) return "?";
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<std::time_t>(seconds)));
+}
+
+std::string view(const std::vector<JobAnswer>& jobs) {
+  TextTable table({{"JOB", true},
+                   {"NAME"},
+                   {"USER"},
+                   {"STATE"},
+                   {"TASKS", true},
+                   {"WAIT", true},
+                   {"RUN", true},
+                   {"DONE", true},
+                   {"EXIT", true},
+                   {"COST", true},
+                   {"SUBMITTED"}});
+  for (const JobAnswer& job : jobs) {
+    table.add_row({std::to_string(job.job), job.name, job.user, job.state,
+                   std::to_string(job.tasks_total), std::to_string(job.waiting + job.held),
+                   std::to_string(job.starting + job.running), std::to_string(job.finished),
+                   job.over() ? std::to_string(job.exit_code) : "-", usd_text(job.usd),
+                   time_text(job.submitted_s)});
+  }
+  return table.text();
+}
+
+std::string view(const JobDetails& job) {
+  TextTable table({{"TASK", true},
+                   {"PHASE"},
+                   {"ATTEMPT", true},
+                   {"WHERE"},
+                   {"EXIT", true},
+                   {"MOVES", true},
+                   {"COST", true},
+                   {"REASON", false, kWideColumn}});
+  for (const TaskAnswer& task : job.tasks) {
+    table.add_row({std::to_string(task.task), task.phase, std::to_string(task.attempt), seat(task),
+                   task.exit_code ? std::to_string(*task.exit_code) : "-",
+                   std::to_string(task.moves), usd_text(task.usd), task.reason});
+  }
+  return job_head(job.job) + table.text();
+}
+
+std::string view_why(const JobDetails& job) {
+  std::string text = fmt::format("job {}  {}: {}\n", job.job.job, job.job.name, job.job.state);
+  for (const TaskAnswer& task : job.tasks) text += task_line(task);
+  return text;
+}
+
+std::string view(const std::vector<InstanceAnswer>& instances) {
+  TextTable table({{"INSTANCE", true},
+                   {"TYPE"},
+                   {"MARKET"},
+                   {"PHASE"},
+                   {"MASTER"},
+                   {"$/H", true},
+                   {"CPUS", true},
+                   {"GIB", true},
+                   {"GPUS", true},
+                   {"TASKS (JOB.TASK)"}});
+  for (const InstanceAnswer& instance : instances) {
+    std::vector<std::string> tasks;
+    for (const auto& [job, task] : instance.tasks) tasks.push_back(fmt::format("{}.{}", job, task));
+    std::string phase = instance.phase;
+    if (instance.released) phase += ", released";
+    if (instance.phase == "ready" && !instance.connected) phase += ", lost";
+    table.add_row(
+        {std::to_string(instance.instance), instance.type, instance.market, phase, instance.master,
+         fmt::format("{:.4f}", instance.usd_h), used_of(instance.used_cpu, instance.cpu),
+         used_of(instance.used_memory, instance.memory), used_of(instance.used_gpu, instance.gpu),
+         fmt::format("{}", fmt::join(tasks, " "))});
+  }
+  return table.text();
+}
+
+std::string view(const std::vector<NodeAnswer>& nodes) {
+  TextTable table({{"NODE"},
+                   {"CONNECTED"},
+                   {"ROLES"},
+                   {"POLICY"},
+                   {"JOBS", true},
+                   {"WAITING TASKS", true},
+                   {"INSTANCES", true}});
+  for (const NodeAnswer& node : nodes) {
+    table.add_row({node.node, node.connected ? "yes" : "NO",
+                   fmt::format("{}", fmt::join(node.roles, ", ")),
+                   node.policy.empty() ? "-" : node.policy, std::to_string(node.jobs),
+                   std::to_string(node.pending_tasks), std::to_string(node.instances)});
+  }
+  return table.text();
+}
+
+std::string view(const StatusAnswer& status) {
+  std::string text =
+      fmt::format("jobs:      {} running, {} waiting, {} held, {} over\n", status.jobs_running,
+                  status.jobs_waiting, status.jobs_held, status.jobs_over);
+  text += fmt::format("tasks:     {} running, {} pending\n", status.tasks_running,
+                      status.tasks_pending);
+  std::vector<std::string> kinds;
+  for (const auto& kind : status.instances) {
+    kinds.push_back(fmt::format("{} {} ({})", kind.count, kind.type, kind.market));
+  }
+  text += fmt::format("instances: {}\n",
+                      kinds.empty() ? "none" : fmt::format("{}", fmt::join(kinds, ", ")));
+  text += fmt::format("cost:      {} an hour now, {} today, {} in all\n", usd_text(status.usd_h),
+                      usd_text(status.today_usd), usd_text(status.total_usd));
+  const auto lost = std::count_if(status.nodes.begin(), status.nodes.end(),
+                                  [](const NodeAnswer& node) { return !node.connected; });
+  text += fmt::format("nodes:     {}{}\n", status.nodes.size(),
+                      lost > 0 ? fmt::format(", {} not connected", lost) : "");
+  text += caps_text(status);
+  for (const std::string& trouble : status.trouble) text += "trouble: " + trouble + "\n";
+  return text;
+}
+
+std::string view(const CostAnswer& cost, const std::string& by) {
+  std::string head = by;
+  std::transform(head.begin(), head.end(), head.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  TextTable table({{head}, {"COST", true}});
+  for (const auto& [name, usd] : cost.by) table.add_row({name, usd_text(usd)});
+  for (const auto& [cause, usd] : cost.idle) table.add_row({"(" + cause + ")", usd_text(usd)});
+  table.add_row({"total", usd_text(cost.total_usd)});
+  return table.text();
+}
+
+std::string view(const PlanAnswer& plan) {
+  std::map<std::tuple<std::string, std::string, double>, int> launches;
+  for (const auto& launch : plan.launches) ++launches[{launch.type, launch.market, launch.usd_h}];
+  std::string text;
+  for (const auto& [what, count] : launches) {
+    const auto& [type, market, usd_h] = what;
+    text +=
+        fmt::format("launch {} x {} ({}) at {} an hour\n", count, type, market, usd_text(usd_h));
+  }
+  for (const auto& [task, to] : plan.places) text += fmt::format("task {} to {}\n", task, to);
+  for (const auto& [task, why] : plan.refusals)
+    text += fmt::format("task {} waits: {}\n", task, why);
+  if (plan.moves > 0) text += plural(plan.moves, "task") + " of other jobs would move\n";
+  return text +
+         fmt::format("cost: {} an hour, {} now\n", usd_text(plan.usd_h), usd_text(plan.usd_h_now));
+}
+
+std::string progress_line(const std::vector<JobAnswer>& jobs) {
+  JobAnswer sum;
+  std::uint64_t over = 0;
+  for (const JobAnswer& job : jobs) {
+    sum.waiting += job.waiting + job.held;
+    sum.running += job.starting + job.running;
+    sum.finished += job.finished;
+    sum.tasks_total += job.tasks_total;
+    over += job.over() ? 1 : 0;
+  }
+  std::string text = fmt::format("{} waiting, {} running, {} of {} finished", sum.waiting,
+                                 sum.running, sum.finished, sum.tasks_total);
+  if (jobs.size() > 1) text += fmt::format("; {} of {} jobs over", over, jobs.size());
+  return text;
+}
+
+}  // namespace muster::client

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/client/answers.hpp"
+
+// The answers as people read them: whole lines of plain text.
+
+namespace muster::client {
+
+/// A table of jobs.
+std::string view(const std::vector<JobAnswer>& jobs);
+/// A job and a table of its tasks.
+std::string view(const JobDetails& job);
+/// One line a task: where it is, and why.
+std::string view_why(const JobDetails& job);
+/// A table of instances.
+std::string view(const std::vector<InstanceAnswer>& instances);
+/// A table of nodes.
+std::string view(const std::vector<NodeAnswer>& nodes);
+/// A line for each kind of thing, then caps and trouble.
+std::string view(const StatusAnswer& status);
+/// A table of parts, idleness and the total. `by`: what the parts are, as it was asked for.
+std::string view(const CostAnswer& cost, const std::string& by);
+/// What would be launched, where tasks would go or why they would wait, and the cost.
+std::string view(const PlanAnswer& plan);
+
+/// "3 waiting, 4 running, 9 of 16 finished": how far the jobs' tasks are.
+std::string progress_line(const std::vector<JobAnswer>& jobs);
+
+/// "$0.0123": with so many digits that small amounts are seen.
+std::string usd_text(double usd);
+
+/// "2026-07-01 12:34:56" (UTC) from seconds since 1970.
+std::string time_text(double seconds);
+
+}  // namespace muster::client

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tools/serve/api/backend.hpp"
+#include "tools/serve/api/exchange.hpp"
+#include "tools/serve/api/http.hpp"
+#include "tools/serve/api/query.hpp"
+#include "tools/serve/api/routes.hpp"
+#include "tools/serve/api/tokens.hpp"
+#include "tools/serve/api/traffic.hpp"
+
+namespace muster::api {
+
+/// How much one request, and all of them together, may ask for.
+struct ApiLimits {
+  std::uint32_t max_waiting = 64;     ///< requests that wait for the cluster at once
+  std::uint32_t max_tasks = 100'000;  ///< tasks of all the jobs of one request
+};
+
+/// What the API does with a request, whatever brought it here. Every function may be called from
+/// any thread. The backend has to outlive it.
+class Api {
+ public:
+  Api(Backend& backend, Tokens tokens, ApiLimits limits);
+
+  /// The response to a request that need not be read any further (no token, nothing there, wrong
+  /// method); nothing when its body is to be read.
+  std::optional<Response> refuse(const RequestHead& head) const;
+
+  /// Answers, at once or later. The caller calls expire() of what it gets when that takes too long.
+  std::shared_ptr<Exchange> handle(const Request& request, Respond respond);
+
+  const std::shared_ptr<Traffic>& traffic() const { return traffic_; }
+
+ private:
+  struct Call {
+    const Route& route;
+    const Match& match;
+    const Query& query;
+    const Request& request;
+    const std::shared_ptr<Exchange>& exchange;
+  };
+
+  void dispatch(const Call& call);
+  void ask_backend(const Call& call);
+  void submit(const Call& call);
+  void plan(const Call& call);
+  void read_log(const Call& call);
+  void metrics(const Call& call);
+  void view(const Call& call, View::Kind kind);
+
+  Backend& backend_;
+  Tokens tokens_;
+  ApiLimits limits_;
+  std::shared_ptr<Traffic> traffic_;
+  std::string openapi_;
+};
+
+}  // namespace muster::api

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/ids.hpp"
+#include "model/job.hpp"
+
+/// The HTTP API and what it asks of the cluster; free of actors.
+namespace muster::api {
+
+/// An answer to a client: an HTTP status and a JSON document in the shapes of docs/api.md.
+/// For a status from 400 on use `refusal`.
+struct Answer {
+  int status = 200;
+  std::string json;
+};
+
+/// The answer {"error": {"code", "message"}}; `code` is a word or two in lower case ("not found",
+/// "cap reached") that a program may branch on. Bytes that are not UTF-8 are replaced.
+Answer refusal(int status, const std::string& code, const std::string& message);
+
+/// Takes an answer. May be called from any thread and long after the client has gone; only its
+/// first call counts. It may be dropped without a call: the client then gets 503 when the
+/// server's own time limit is over.
+using Reply = std::function<void(Answer)>;
+
+/// What may be asked of a job, and of an instance.
+enum class JobChange : std::uint8_t { cancel, hold, release };
+enum class InstanceChange : std::uint8_t { drain, interrupt };
+
+/// Which piece of a task's output is asked for.
+struct LogQuery {
+  JobId job;
+  std::uint32_t index = 0;     ///< the task's, as in its job's array
+  Attempt attempt = 0;         ///< 0: the newest
+  bool error_stream = false;   ///< stderr instead of stdout
+  std::uint64_t offset = 0;    ///< bytes from the stream's beginning
+  std::uint32_t max = 65'536;  ///< bytes at most; 1 to 1 MiB
+};
+
+/// Which jobs a listing shows.
+enum class JobState : std::uint8_t { active, over, all };
+
+/// What costs are split by.
+enum class CostBy : std::uint8_t { user, job, instance };
+
+/// A look at the cluster that changes nothing. What a kind does not use has its default.
+struct View {
+  enum class Kind : std::uint8_t {
+    jobs,       ///< uses state, user, limit
+    job,        ///< uses job
+    explain,    ///< uses job
+    instances,  ///< uses nothing
+    nodes,
+    cost,       ///< uses by
+    status,     ///< uses nothing
+    decisions,  ///< uses limit
+  };
+  Kind kind = Kind::status;
+  JobId job{};
+  JobState state = JobState::active;
+  std::string user{};         ///< empty: everybody's
+  std::uint32_t limit = 100;  ///< 1 to 10,000
+  CostBy by = CostBy::user;
+};
+
+/// One value of a metric.
+struct Sample {
+  std::vector<std::pair<std::string, std::string>> labels;
+  double value = 0;
+};
+
+/// A gauge or a counter with all its values.
+struct Metric {
+  std::string name;  ///< as in docs/api.md, with the unit last; `_total` marks a counter
+  std::string help;
+  bool counter = false;
+  std::vector<Sample> samples;
+};
+
+/// A distribution, as Prometheus counts them.
+struct Distribution {
+  std::string name;
+  std::string help;
+  std::vector<std::pair<std::string, std::string>> labels;
+  std::vector<double> bounds;          ///< upper ends of the buckets, rising, without infinity
+  std::vector<std::uint64_t> buckets;  ///< how many fell into each, one more than `bounds`
+  double sum = 0;
+};
+
+/// What /metrics shows besides the server's own figures.
+struct MetricsInput {
+  std::vector<Metric> metrics;
+  std::vector<Distribution> distributions;  ///< those of one name stand together
+};
+
+/// What the API asks of the cluster. The server calls these from its own threads, several at once;
+/// an implementation returns quickly and answers through the reply.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  /// Takes the jobs, which are valid but have no ids yet, all or none of them.
+  /// 201 {"jobs": [{"job": 12}]} when they are durable.
+  virtual void submit(std::vector<Job> jobs, Reply reply) = 0;
+  /// 200 {"job": 12}; 404; 409 when the job is over or cannot be changed so.
+  virtual void change_job(JobId job, JobChange change, Reply reply) = 0;
+  /// 200 {"instance": 3}; 404; 409.
+  virtual void change_instance(InstanceId instance, InstanceChange change, Reply reply) = 0;
+  /// 200 {"offset", "text", "more"}; `text` is UTF-8 and begins at `offset`, which is later than
+  /// was asked when older text is gone.
+  virtual void read_log(const LogQuery& query, Reply reply) = 0;
+  /// What would be done for the job if it came now; changes nothing.
+  virtual void plan(Job job, Reply reply) = 0;
+  /// 200 and the document of the view; 404 when it has no such job.
+  virtual void view(const View& what, Reply reply) = 0;
+  /// The figures of the cluster; answered at most once, nothing when there are none at present.
+  virtual void metrics(std::function<void(std::optional<MetricsInput>)> reply) = 0;
+};
+
+}  // namespace muster::api

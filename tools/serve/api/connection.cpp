@@ -1,0 +1,328 @@
+#include "tools/serve/api/connection.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <asio/bind_executor.hpp>
+#include <asio/buffer.hpp>
+#include <asio/post.hpp>
+#include <asio/ssl/stream.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/write.hpp>
+#include <chrono>
+#include <ctime>
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+namespace muster::api {
+namespace {
+
+using Tcp = asio::ip::tcp;
+using Tls = asio::ssl::stream<Tcp::socket>;
+
+constexpr std::size_t kBufferBytes = 16 * 1024;
+constexpr std::size_t kMaxDiscarded = 16 * 1024 * 1024;
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+
+/// Nothing but what this server sends may be loaded, run or asked, and no page may frame it.
+constexpr std::string_view kSafety =
+    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
+    "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'\r\n"
+    "X-Content-Type-Options: nosniff\r\n"
+    "X-Frame-Options: DENY\r\n"
+    "Referrer-Policy: no-referrer\r\n"
+    "Cache-Control: no-store\r\n";
+
+template <class Stream>
+class StreamConnection final : public Connection,
+                               public std::enable_shared_from_this<StreamConnection<Stream>> {
+ public:
+  StreamConnection(Stream stream, const Surroundings& around, std::function<void()> gone)
+      : stream_(std::move(stream)),
+        timer_(stream_.get_executor()),
+        around_(around),
+        gone_(std::move(gone)),
+        reader_(around.options->request) {}
+  ~StreamConnection() override { gone_(); }
+
+  void start() override {
+    asio::post(stream_.get_executor(), [self = this->shared_from_this()] { self->open(); });
+  }
+  void close() override {
+    asio::post(stream_.get_executor(), [self = this->shared_from_this()] { self->drop(); });
+  }
+
+ private:
+  enum class Phase : std::uint8_t { handshake, idle, reading, handling, writing, ending, closed };
+  static constexpr bool kTls = std::is_same_v<Stream, Tls>;
+
+  void open() {
+    if constexpr (kTls) {
+      enter(Phase::handshake, around_.options->read);
+      stream_.async_handshake(asio::ssl::stream_base::server,
+                              [self = this->shared_from_this()](std::error_code error) {
+                                if (error) {
+                                  return self->drop();
+                                }
+                                self->next_request();
+                              });
+    } else {
+      next_request();
+    }
+  }
+
+  void next_request() {
+    if (phase_ == Phase::closed) {
+      return;
+    }
+    reader_.reset();
+    if (unread_.empty()) {
+      enter(Phase::idle, around_.options->idle);
+      read();
+    } else {
+      enter(Phase::reading, around_.options->read);
+      parse();
+    }
+  }
+
+  void read() {
+    stream_.async_read_some(asio::buffer(buffer_), [self = this->shared_from_this()](
+                                                       std::error_code error, std::size_t size) {
+      if (error) {
+        return self->drop();
+      }
+      if (self->phase_ != Phase::idle && self->phase_ != Phase::reading) {
+        return;  // the request was given up while this waited
+      }
+      if (self->phase_ == Phase::idle) {
+        self->enter(Phase::reading, self->around_.options->read);
+      }
+      self->unread_ = {self->buffer_.data(), size};
+      self->parse();
+    });
+  }
+
+  void parse() {
+    while (!unread_.empty()) {
+      const RequestReader::Progress progress = reader_.feed(unread_);
+      unread_.remove_prefix(progress.used);
+      switch (progress.event) {
+        case RequestReader::Event::more:
+          unread_ = {};
+          break;
+        case RequestReader::Event::head:
+          if (auto refused = refuse()) {
+            return refuse_with(std::move(*refused));
+          }
+          if (reader_.expects_continue() && unread_.size() <= 1) {
+            return send_continue();
+          }
+          break;
+        case RequestReader::Event::whole:
+          return handle();
+        case RequestReader::Event::fault:
+          return refuse_with(reader_.fault());
+      }
+    }
+    read();
+  }
+
+  /// The answer to a request whose body is better not read.
+  std::optional<Response> refuse() const {
+    if (std::optional<Response> refused = around_.api->refuse(reader_.head())) {
+      return refused;
+    }
+    if (reader_.body_too_large()) {
+      return error_response(
+          413, fmt::format("a body has at most {} bytes", around_.options->request.max_body));
+    }
+    return std::nullopt;
+  }
+
+  void refuse_with(Response response) {
+    around_.api->traffic()->answered({}, response.status, 0);
+    keep_alive_ = false;
+    respond(std::move(response));
+  }
+
+  /// The client waits for this before it sends the body.
+  void send_continue() {
+    enter(Phase::writing, around_.options->write);
+    asio::async_write(stream_, asio::buffer(kContinue),
+                      [self = this->shared_from_this()](std::error_code error, std::size_t) {
+                        if (error) {
+                          return self->drop();
+                        }
+                        self->enter(Phase::reading, self->around_.options->read);
+                        self->parse();
+                      });
+  }
+
+  void handle() {
+    keep_alive_ = reader_.keep_alive();
+    enter(Phase::handling, around_.options->handle);
+    // The context is kept by the reply: a backend may answer after the server is gone.
+    const std::uint64_t number = ++requests_;
+    Respond respond = [weak = this->weak_from_this(), context = around_.context,
+                       executor = stream_.get_executor(), number](Response response) {
+      asio::post(executor, [weak, number, response = std::move(response)]() mutable {
+        const auto self = weak.lock();
+        if (self && self->phase_ == Phase::handling && self->requests_ == number) {
+          self->respond(std::move(response));
+        }
+      });
+    };
+    const Request& request = reader_.request();
+    try {
+      exchange_ = around_.api->handle(request, std::move(respond));
+    } catch (const std::exception& error) {
+      // One request must not end the node.
+      this->respond(error_response(500, error.what()));
+    }
+  }
+
+  void respond(Response response) {
+    if (phase_ == Phase::closed) {
+      return;
+    }
+    enter(Phase::writing, around_.options->write);
+    exchange_.reset();
+    out_head_ = head_of(response, keep_alive_);
+    out_body_ = reader_.head().method == "HEAD" ? std::string() : std::move(response.body);
+    const std::array<asio::const_buffer, 2> parts{asio::buffer(out_head_), asio::buffer(out_body_)};
+    asio::async_write(stream_, parts,
+                      [self = this->shared_from_this()](std::error_code error, std::size_t) {
+                        if (error || self->phase_ == Phase::closed) {
+                          return self->drop();
+                        }
+                        if (self->keep_alive_) {
+                          return self->next_request();
+                        }
+                        self->end();
+                      });
+  }
+
+  /// Says that nothing more comes, then reads for a while what the client still sends: closing at
+  /// once would take the response away from it.
+  void end() {
+    if (read_pending_) {
+      return drop();
+    }
+    enter(Phase::ending, around_.options->linger);
+    if constexpr (kTls) {
+      stream_.async_shutdown([self = this->shared_from_this()](std::error_code) { self->drop(); });
+    } else {
+      std::error_code ignored;
+      stream_.shutdown(Tcp::socket::shutdown_send, ignored);
+      discard();
+    }
+  }
+
+  void discard() {
+    stream_.async_read_some(asio::buffer(buffer_), [self = this->shared_from_this()](
+                                                       std::error_code error, std::size_t size) {
+      self->discarded_ += size;
+      if (error || self->discarded_ > kMaxDiscarded) {
+        return self->drop();
+      }
+      self->discard();
+    });
+  }
+
+  void enter(Phase phase, std::chrono::milliseconds limit) {
+    if (phase_ == Phase::closed) {
+      return;
+    }
+    phase_ = phase;
+    const std::uint64_t turn = ++turn_;
+    timer_.expires_after(limit);
+    timer_.async_wait([self = this->shared_from_this(), turn](std::error_code error) {
+      if (!error && turn == self->turn_) {
+        self->time_over();
+      }
+    });
+  }
+
+  void time_over() {
+    switch (phase_) {
+      case Phase::reading:
+        read_pending_ = true;
+        return refuse_with(error_response(408, "the request did not come in time"));
+      case Phase::handling:
+        if (exchange_) {
+          // The response comes back here; until then nothing else can.
+          enter(Phase::handling, around_.options->handle);
+          exchange_->expire();
+        }
+        return;
+      default:
+        return drop();
+    }
+  }
+
+  void drop() {
+    if (phase_ == Phase::closed) {
+      return;
+    }
+    phase_ = Phase::closed;
+    ++turn_;
+    exchange_.reset();
+    timer_.cancel();
+    std::error_code ignored;
+    stream_.lowest_layer().close(ignored);
+  }
+
+  Stream stream_;
+  asio::steady_timer timer_;
+  Surroundings around_;
+  std::function<void()> gone_;
+  RequestReader reader_;
+  std::array<char, kBufferBytes> buffer_{};
+  std::string_view unread_;  ///< of the buffer
+  std::shared_ptr<Exchange> exchange_;
+  std::string out_head_;
+  std::string out_body_;
+  std::size_t discarded_ = 0;
+  std::uint64_t turn_ = 0;  ///< which of the timer's waits counts
+  Phase phase_ = Phase::idle;
+  bool keep_alive_ = false;
+  bool read_pending_ = false;  ///< a read waits that nobody wants any more
+  std::uint64_t requests_ = 0;
+};
+
+}  // namespace
+
+std::string head_of(const Response& response, bool keep_alive) {
+  const std::time_t now = std::time(nullptr);  // NOLINT: HTTP wants the wall clock's date
+  std::string head = fmt::format("HTTP/1.1 {} {}\r\nDate: {:%a, %d %b %Y %H:%M:%S} GMT\r\n",
+                                 response.status, reason_phrase(response.status), fmt::gmtime(now));
+  if (response.status != 204) {
+    head += fmt::format("Content-Type: {}\r\nContent-Length: {}\r\n", response.content_type,
+                        response.body.size());
+  }
+  for (const auto& [name, value] : response.headers) {
+    head += fmt::format("{}: {}\r\n", name, value);
+  }
+  head += kSafety;
+  head += keep_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
+  return head;
+}
+
+std::shared_ptr<Connection> make_connection(Tcp::socket socket, const Surroundings& around,
+                                            std::function<void()> gone) {
+  return std::make_shared<StreamConnection<Tcp::socket>>(std::move(socket), around,
+                                                         std::move(gone));
+}
+
+std::shared_ptr<Connection> make_tls_connection(Tcp::socket socket,
+                                                std::shared_ptr<asio::ssl::context> tls,
+                                                const Surroundings& around,
+                                                std::function<void()> gone) {
+  return std::make_shared<StreamConnection<Tls>>(Tls(std::move(socket), *tls), around,
+                                                 std::move(gone));
+}
+
+}  // namespace muster::api

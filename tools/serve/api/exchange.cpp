@@ -1,0 +1,40 @@
+#include "tools/serve/api/exchange.hpp"
+
+namespace muster::api {
+
+Exchange::~Exchange() {
+  if (entered_.exchange(false)) {
+    traffic_->leave();
+  }
+}
+
+bool Exchange::enter(std::uint32_t most) {
+  entered_ = traffic_->enter(most);
+  return entered_;
+}
+
+void Exchange::finish(Response response) {
+  if (finished_.exchange(true)) {
+    return;
+  }
+  if (entered_.exchange(false)) {
+    traffic_->leave();
+  }
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
+  traffic_->answered(route_, response.status, taken.count());
+  // Only the first caller gets here, so that nobody else looks at the function.
+  const Respond respond = std::exchange(respond_, nullptr);
+  respond(std::move(response));
+}
+
+void Exchange::expire() {
+  if (finished_) {
+    return;
+  }
+  finish(late_ ? late_()
+               : error_response(503,
+                                "the part of the cluster that would know did not answer in "
+                                "time; a change may still be made"));
+}
+
+}  // namespace muster::api

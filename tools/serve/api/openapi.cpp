@@ -1,0 +1,150 @@
+#include "tools/serve/api/openapi.hpp"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
+
+#include "tools/serve/api/assets.hpp"
+#include "tools/serve/api/http.hpp"
+#include "tools/serve/api/routes.hpp"
+
+namespace muster::api {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json reference(std::string_view schema) {
+  return {{"$ref", "#/components/schemas/" + std::string(schema)}};
+}
+
+Json path_parameter(std::string_view name) {
+  return {{"name", name},
+          {"in", "path"},
+          {"required", true},
+          {"schema", {{"type", "integer"}, {"minimum", 0}}}};
+}
+
+Json schema_of(const Parameter& parameter) {
+  switch (parameter.kind) {
+    case Parameter::Kind::number: {
+      std::uint64_t fallback = 0;
+      std::from_chars(parameter.fallback.data(),
+                      parameter.fallback.data() + parameter.fallback.size(), fallback);
+      return {{"type", "integer"},
+              {"minimum", parameter.least},
+              {"maximum", parameter.most},
+              {"default", fallback}};
+    }
+    case Parameter::Kind::choice:
+      return {{"type", "string"}, {"enum", parameter.choices}, {"default", parameter.fallback}};
+    case Parameter::Kind::text:
+      break;
+  }
+  return {{"type", "string"}, {"maxLength", parameter.most}};
+}
+
+Json parameters_of(const Route& route) {
+  Json list = Json::array();
+  for (const std::string_view name : path_parameters(route.pattern)) {
+    list.push_back(path_parameter(name));
+  }
+  for (const Parameter& parameter : route.query) {
+    list.push_back({{"name", parameter.name},
+                    {"in", "query"},
+                    {"description", parameter.about},
+                    {"schema", schema_of(parameter)}});
+  }
+  return list;
+}
+
+/// The errors that a route may answer with.
+std::vector<int> errors_of(const Route& route) {
+  if (route.open) {
+    return {400, 422};
+  }
+  std::vector<int> errors{400, 401};
+  if (!path_parameters(route.pattern).empty()) {
+    errors.push_back(404);
+  }
+  if (route.method == "POST") {
+    errors.push_back(409);
+    errors.push_back(413);
+  }
+  errors.insert(errors.end(), {422, 429, 503});
+  return errors;
+}
+
+std::string media_type(std::string_view content_type) {
+  return std::string(content_type.substr(0, content_type.find(';')));
+}
+
+Json answers_of(const Route& route) {
+  const Json shape = route.answer.empty() ? Json{{"type", "string"}} : reference(route.answer);
+  Json answers = Json::object();
+  answers[std::to_string(route.success)] = {
+      {"description", reason_phrase(route.success)},
+      {"content", {{media_type(route.content_type), {{"schema", shape}}}}}};
+  for (const int status : errors_of(route)) {
+    answers[std::to_string(status)] = {
+        {"description", reason_phrase(status)},
+        {"content", {{"application/json", {{"schema", reference("Error")}}}}}};
+  }
+  return answers;
+}
+
+/// "getJobsIdExplain": one word that client generators make a function of.
+std::string operation_id(const Route& route) {
+  std::string id = route.method == "POST" ? "post" : "get";
+  bool capital = true;
+  for (const char letter : route.pattern) {
+    const bool plain = (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9');
+    if (plain) {
+      id += capital && letter >= 'a' ? static_cast<char>(letter - 'a' + 'A') : letter;
+    }
+    capital = !plain;
+  }
+  return id;
+}
+
+Json operation_of(const Route& route) {
+  Json operation{{"operationId", operation_id(route)}, {"summary", route.summary}};
+  if (Json parameters = parameters_of(route); !parameters.empty()) {
+    operation["parameters"] = std::move(parameters);
+  }
+  if (!route.body.empty()) {
+    operation["requestBody"] = {
+        {"required", true},
+        {"content", {{"application/json", {{"schema", reference(route.body)}}}}}};
+  }
+  operation["responses"] = answers_of(route);
+  if (route.open) {
+    operation["security"] = Json::array();
+  }
+  return operation;
+}
+
+}  // namespace
+
+std::string openapi_document() {
+  Json paths = Json::object();
+  for (const Route& route : routes()) {
+    paths[std::string(route.pattern)][route.method == "POST" ? "post" : "get"] =
+        operation_of(route);
+  }
+  const Json document{{"openapi", "3.0.3"},
+                      {"info",
+                       {{"title", "Muster"},
+                        {"version", "1"},
+                        {"description",
+                         "Submits work to a cluster and shows what becomes of it. Times are "
+                         "seconds since 1970 (UTC), amounts of money are US dollars."}}},
+                      {"security", Json::array({Json{{"token", Json::array()}}})},
+                      {"paths", std::move(paths)},
+                      {"components",
+                       {{"securitySchemes", {{"token", {{"type", "http"}, {"scheme", "bearer"}}}}},
+                        {"schemas", Json::parse(assets::kSchemas)}}}};
+  return document.dump();
+}
+
+}  // namespace muster::api

@@ -1,0 +1,349 @@
+#include "tools/serve/api/routes.hpp"
+
+#include <array>
+#include <charconv>
+#include <limits>
+#include <optional>
+
+namespace muster::api {
+namespace {
+
+using Kind = Parameter::Kind;
+
+constexpr std::uint64_t kMaxLimit = 10'000;
+constexpr std::uint64_t kMaxLogBytes = 1024 * 1024;
+constexpr std::uint64_t kMaxUserBytes = 256;
+constexpr std::uint64_t kMaxSigned = std::numeric_limits<std::int64_t>::max();
+
+constexpr std::array<std::string_view, 3> kStates{"active", "over", "all"};
+constexpr std::array<std::string_view, 2> kStreams{"out", "err"};
+constexpr std::array<std::string_view, 3> kCostBy{"user", "job", "instance"};
+
+constexpr std::array kJobsQuery{
+    Parameter{"state", Kind::choice, "which jobs", 0, 0, "active", kStates},
+    Parameter{"user", Kind::text, "only this user's jobs", 0, kMaxUserBytes},
+    Parameter{"limit", Kind::number, "how many at most", 1, kMaxLimit, "100"},
+};
+constexpr std::array kLogQuery{
+    Parameter{"stream", Kind::choice, "which of the two outputs", 0, 0, "out", kStreams},
+    Parameter{"offset", Kind::number, "bytes from the beginning", 0, kMaxSigned, "0"},
+    Parameter{"max", Kind::number, "bytes at most", 1, kMaxLogBytes, "65536"},
+    Parameter{"attempt", Kind::number, "which attempt; 0: the newest", 0,
+              std::numeric_limits<std::uint32_t>::max(), "0"},
+};
+constexpr std::array kCostQuery{
+    Parameter{"by", Kind::choice, "what it is split by", 0, 0, "user", kCostBy},
+};
+constexpr std::array kDecisionsQuery{
+    Parameter{"limit", Kind::number, "how many at most", 1, kMaxLimit, "50"},
+};
+
+constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kJobRef = "JobRef";
+constexpr std::string_view kInstanceRef = "InstanceRef";
+
+constexpr std::array kRoutes{
+    Route{Operation::submit,
+          "POST",
+          "/v1/jobs",
+          "Submit a job or up to 1,000 of them",
+          {},
+          "Submission",
+          201,
+          "Submitted",
+          kJson,
+          false},
+    Route{Operation::jobs,
+          "GET",
+          "/v1/jobs",
+          "List jobs, the newest first",
+          kJobsQuery,
+          {},
+          200,
+          "Jobs",
+          kJson,
+          false},
+    Route{Operation::job,
+          "GET",
+          "/v1/jobs/{id}",
+          "A job with its tasks",
+          {},
+          {},
+          200,
+          "JobWithTasks",
+          kJson,
+          false},
+    Route{Operation::cancel,
+          "POST",
+          "/v1/jobs/{id}/cancel",
+          "End a job",
+          {},
+          {},
+          200,
+          kJobRef,
+          kJson,
+          false},
+    Route{Operation::hold,
+          "POST",
+          "/v1/jobs/{id}/hold",
+          "Start no more of a job's tasks",
+          {},
+          {},
+          200,
+          kJobRef,
+          kJson,
+          false},
+    Route{Operation::release,
+          "POST",
+          "/v1/jobs/{id}/release",
+          "Undo a hold",
+          {},
+          {},
+          200,
+          kJobRef,
+          kJson,
+          false},
+    Route{Operation::explain,
+          "GET",
+          "/v1/jobs/{id}/explain",
+          "Why a job's tasks wait or sit where they sit",
+          {},
+          {},
+          200,
+          "Explanation",
+          kJson,
+          false},
+    Route{Operation::log,
+          "GET",
+          "/v1/jobs/{id}/tasks/{index}/log",
+          "A piece of a task's output",
+          kLogQuery,
+          {},
+          200,
+          "LogPiece",
+          kJson,
+          false},
+    Route{Operation::instances,
+          "GET",
+          "/v1/instances",
+          "The instances that are rented",
+          {},
+          {},
+          200,
+          "Instances",
+          kJson,
+          false},
+    Route{Operation::drain,
+          "POST",
+          "/v1/instances/{id}/drain",
+          "Move the tasks off an instance and release it",
+          {},
+          {},
+          200,
+          kInstanceRef,
+          kJson,
+          false},
+    Route{Operation::interrupt,
+          "POST",
+          "/v1/instances/{id}/interrupt",
+          "Have the cloud interrupt a spot instance",
+          {},
+          {},
+          200,
+          kInstanceRef,
+          kJson,
+          false},
+    Route{Operation::nodes,
+          "GET",
+          "/v1/nodes",
+          "The cluster's nodes and their load",
+          {},
+          {},
+          200,
+          "Nodes",
+          kJson,
+          false},
+    Route{Operation::cost,
+          "GET",
+          "/v1/cost",
+          "What was spent, and on what",
+          kCostQuery,
+          {},
+          200,
+          "Cost",
+          kJson,
+          false},
+    Route{Operation::plan,
+          "POST",
+          "/v1/plan",
+          "What would be done if the job came now",
+          {},
+          "JobRequest",
+          200,
+          "Plan",
+          kJson,
+          false},
+    Route{Operation::status,
+          "GET",
+          "/v1/status",
+          "The cluster at a glance",
+          {},
+          {},
+          200,
+          "Status",
+          kJson,
+          false},
+    Route{Operation::decisions,
+          "GET",
+          "/v1/decisions",
+          "What the masters decided, newest first",
+          kDecisionsQuery,
+          {},
+          200,
+          "Decisions",
+          kJson,
+          false},
+    Route{Operation::openapi,
+          "GET",
+          "/v1/openapi.json",
+          "This document",
+          {},
+          {},
+          200,
+          "OpenApi",
+          kJson,
+          false},
+    Route{Operation::metrics,
+          "GET",
+          "/metrics",
+          "The figures, for Prometheus",
+          {},
+          {},
+          200,
+          {},
+          "text/plain; version=0.0.4; charset=utf-8",
+          false},
+    Route{Operation::health,
+          "GET",
+          "/healthz",
+          "Whether the server answers",
+          {},
+          {},
+          200,
+          "Health",
+          kJson,
+          true},
+    Route{Operation::page,
+          "GET",
+          "/",
+          "The dashboard",
+          {},
+          {},
+          200,
+          {},
+          "text/html; charset=utf-8",
+          true},
+    Route{Operation::script,
+          "GET",
+          "/app.js",
+          "The dashboard's script",
+          {},
+          {},
+          200,
+          {},
+          "text/javascript; charset=utf-8",
+          true},
+    Route{Operation::style,
+          "GET",
+          "/style.css",
+          "The dashboard's style",
+          {},
+          {},
+          200,
+          {},
+          "text/css; charset=utf-8",
+          true},
+    Route{Operation::chart,
+          "GET",
+          "/chart.js",
+          "The library that draws the dashboard's plots",
+          {},
+          {},
+          200,
+          {},
+          "text/javascript; charset=utf-8",
+          true},
+};
+
+/// Takes the text up to the next slash off the front.
+std::string_view next_segment(std::string_view& path) {
+  const std::size_t slash = path.find('/');
+  const std::string_view segment = path.substr(0, slash);
+  path.remove_prefix(slash == std::string_view::npos ? path.size() : slash + 1);
+  return segment;
+}
+
+bool is_parameter(std::string_view segment) {
+  return segment.starts_with('{');
+}
+
+std::optional<std::uint64_t> number_of(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  return whole && number <= kMaxSigned ? std::optional(number) : std::nullopt;
+}
+
+/// The numbers in the path when it fits the pattern.
+std::optional<std::vector<std::uint64_t>> fit(std::string_view pattern, std::string_view path) {
+  std::vector<std::uint64_t> numbers;
+  if (path.ends_with('/') != pattern.ends_with('/')) {
+    return std::nullopt;
+  }
+  while (!pattern.empty() && !path.empty()) {
+    const std::string_view wanted = next_segment(pattern);
+    const std::string_view given = next_segment(path);
+    if (!is_parameter(wanted)) {
+      if (wanted != given) {
+        return std::nullopt;
+      }
+      continue;
+    }
+    const std::optional<std::uint64_t> number = number_of(given);
+    if (!number) {
+      return std::nullopt;
+    }
+    numbers.push_back(*number);
+  }
+  return pattern.empty() && path.empty() ? std::optional(std::move(numbers)) : std::nullopt;
+}
+
+}  // namespace
+
+std::span<const Route> routes() {
+  return kRoutes;
+}
+
+Match match(std::string_view path) {
+  Match found;
+  for (const Route& route : kRoutes) {
+    if (auto numbers = fit(route.pattern, path)) {
+      found.routes.push_back(&route);
+      found.numbers = std::move(*numbers);
+    }
+  }
+  return found;
+}
+
+std::vector<std::string_view> path_parameters(std::string_view pattern) {
+  std::vector<std::string_view> names;
+  while (!pattern.empty()) {
+    const std::string_view segment = next_segment(pattern);
+    if (is_parameter(segment)) {
+      names.push_back(segment.substr(1, segment.size() - 2));
+    }
+  }
+  return names;
+}
+
+}  // namespace muster::api

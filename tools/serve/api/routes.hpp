@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The one declaration of what the API serves. The router and the OpenAPI document are both made
+/// of it.
+namespace muster::api {
+
+/// What a route does.
+enum class Operation : std::uint8_t {
+  submit,
+  jobs,
+  job,
+  cancel,
+  hold,
+  release,
+  explain,
+  log,
+  instances,
+  drain,
+  interrupt,
+  nodes,
+  cost,
+  plan,
+  status,
+  decisions,
+  openapi,
+  metrics,
+  health,
+  page,
+  script,
+  style,
+  chart,
+};
+
+/// A parameter of a query. Those of a path are whole numbers and stand in the pattern.
+struct Parameter {
+  enum class Kind : std::uint8_t { number, choice, text };
+  std::string_view name;
+  Kind kind = Kind::text;
+  std::string_view about;
+  std::uint64_t least = 0;      ///< of a number
+  std::uint64_t most = 0;       ///< of a number; of a text: bytes
+  std::string_view fallback{};  ///< what holds when it is not given
+  std::span<const std::string_view> choices{};
+};
+
+/// One method on the paths of one pattern.
+struct Route {
+  Operation operation;
+  std::string_view method;   ///< "GET" or "POST"; a GET answers HEAD, too
+  std::string_view pattern;  ///< "/v1/jobs/{id}"
+  std::string_view summary;
+  std::span<const Parameter> query;
+  std::string_view body;          ///< schema of the body; empty: there is none
+  int success;                    ///< the status when all is well
+  std::string_view answer;        ///< schema of the answer; empty: it is not JSON
+  std::string_view content_type;  ///< of the answer
+  bool open;                      ///< answers without a token
+};
+
+/// All routes; they live as long as the program.
+std::span<const Route> routes();
+
+/// What a path leads to.
+struct Match {
+  std::vector<const Route*> routes;    ///< one a method; none: nothing is there
+  std::vector<std::uint64_t> numbers;  ///< the numbers in the path, in order
+};
+
+/// A path without its query.
+Match match(std::string_view path);
+
+/// The names in a pattern's braces, in order.
+std::vector<std::string_view> path_parameters(std::string_view pattern);
+
+}  // namespace muster::api

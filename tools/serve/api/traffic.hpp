@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "tools/serve/api/backend.hpp"
+
+namespace muster::api {
+
+/// The server's own figures. Every function may be called from any thread.
+class Traffic {
+ public:
+  /// Takes one of `most` places for a request that waits for the cluster; false when all are taken.
+  bool enter(std::uint32_t most);
+  void leave();
+
+  void connection_opened();
+  void connection_closed();
+  /// A connection that was turned away because there were too many.
+  void connection_refused();
+
+  /// A request was answered; `route` is the pattern, or empty when there is none.
+  void answered(std::string_view route, int status, double seconds);
+
+  /// The figures as metrics.
+  MetricsInput figures() const;
+
+ private:
+  static constexpr std::array<double, 11> kBounds{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
+                                                  0.1,   0.25,   0.5,   1,    10};
+  std::atomic<std::uint32_t> waiting_{0};
+  std::atomic<std::uint32_t> connections_{0};
+  std::atomic<std::uint64_t> refused_{0};
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::string, int>, std::uint64_t> requests_;
+  std::array<std::uint64_t, kBounds.size() + 1> buckets_{};
+  double seconds_ = 0;
+};
+
+/// The text that Prometheus reads: the cluster's figures, when there are any, and the server's own.
+std::string metrics_text(const std::optional<MetricsInput>& cluster, const MetricsInput& own);
+
+}  // namespace muster::api

@@ -1,0 +1,230 @@
+#include "tools/serve/local/local_cluster.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <array>
+#include <asio/ip/tcp.hpp>
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "actors/link/pki.hpp"
+#include "tools/serve/machines/process_machines.hpp"
+#include "tools/serve/node/machine_recipe.hpp"
+
+namespace muster::local {
+namespace {
+
+using Failed = Failure<LocalError>;
+namespace fs = std::filesystem;
+
+constexpr auto kStopPatience = std::chrono::seconds{30};
+constexpr auto kLook = std::chrono::milliseconds{50};
+
+Failed failed(const std::string& text) {
+  return {LocalError::failed, text};
+}
+
+/// Ports of the loopback interface that are free now. Held together while they are looked for, so
+/// that they differ.
+std::vector<std::uint16_t> free_ports(std::size_t count) {
+  asio::io_context io;
+  std::vector<asio::ip::tcp::acceptor> held;
+  std::vector<std::uint16_t> ports;
+  for (std::size_t i = 0; i < count; ++i) {
+    held.emplace_back(io, asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    ports.push_back(held.back().local_endpoint().port());
+  }
+  return ports;
+}
+
+std::string random_token() {
+  std::array<unsigned char, 24> bytes{};
+  std::size_t have = 0;
+  while (have < bytes.size()) {
+    const ssize_t got = getrandom(bytes.data() + have, bytes.size() - have, 0);
+    if (got > 0) have += static_cast<std::size_t>(got);
+  }
+  std::string text;
+  for (unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+/// Writes a file as a whole, with the given mode; empty, or why not.
+std::string write_file(const fs::path& file, const std::string& text, mode_t mode) {
+  const fs::path fresh = file.string() + ".new";
+  const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+  if (fd < 0) return fresh.string() + ": " + std::strerror(errno);
+  const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const bool kept = fsync(fd) == 0;
+  close(fd);
+  if (!written || !kept || rename(fresh.c_str(), file.c_str()) != 0) {
+    return file.string() + ": " + std::strerror(errno);
+  }
+  return {};
+}
+
+/// The roles of a cluster spread over its nodes: sites first, then masters, then the cloud.
+std::vector<NodeConfig> spread(const LocalRequest& request) {
+  const std::uint32_t pairs = request.nodes == 1 ? 1 : 2;
+  const std::vector<std::uint16_t> ports = free_ports(request.nodes + pairs + 1);
+  std::size_t next = 0;
+  std::vector<NodeConfig> nodes(request.nodes);
+  for (std::uint32_t i = 0; i < request.nodes; ++i) {
+    nodes[i].name = fmt::format("n{}", i);
+    nodes[i].address = {"127.0.0.1", ports[next++]};
+  }
+  const auto at = [&](std::uint32_t wanted) -> NodeConfig& {
+    return nodes[wanted % request.nodes];
+  };
+  static constexpr std::array<const char*, 2> kSites = {"tokyo", "oslo"};
+  for (std::uint32_t i = 0; i < pairs; ++i) at(i).site = kSites[i];
+  const std::uint32_t first_master = request.nodes >= 4 ? 2 : 0;
+  for (std::uint32_t i = 0; i < pairs; ++i) {
+    at(first_master + i).master = fmt::format("m{}", i);
+    at(first_master + i).workers = Endpoint{"127.0.0.1", ports[next++]};
+  }
+  nodes[request.nodes == 5 ? 4 : request.nodes == 3 ? 2 : request.nodes == 4 ? 2 : 0].cloud = true;
+  nodes[0].api = Endpoint{"127.0.0.1", request.api_port != 0 ? request.api_port : ports[next]};
+  return nodes;
+}
+
+std::string make_pki(const fs::path& dir, const ClusterConfig& config) {
+  AuthorityOptions authorities;
+  authorities.cluster = config.name;
+  if (auto made = create_authorities(dir, authorities); !made) return made.error().message;
+  for (const NodeConfig& node : config.nodes) {
+    IssueRequest request;
+    request.name = node.name;
+    request.hosts = {"127.0.0.1", "localhost"};
+    if (auto issued = issue(dir, request); !issued) return issued.error().message;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<int> LocalCluster::keeper() const {
+  const int fd = open((dir_ / "keeper.lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return std::nullopt;
+  const bool is_held = flock(fd, LOCK_SH | LOCK_NB) != 0;
+  std::array<char, 32> text{};
+  const ssize_t got = read(fd, text.data(), text.size() - 1);
+  close(fd);
+  if (!is_held || got <= 0) return std::nullopt;
+  return std::atoi(text.data());
+}
+
+Expected<bool, LocalError> LocalCluster::prepare(const LocalRequest& request) const {
+  if (request.nodes < 1 || request.nodes > 5) {
+    return Failed{LocalError::bad_request, "a local cluster has 1 to 5 nodes"};
+  }
+  if (keeper()) return Failed{LocalError::running, "it runs already"};
+  std::error_code bad;
+  fs::create_directories(dir_, bad);
+  if (bad) return failed(dir_.string() + ": " + bad.message());
+  fs::permissions(dir_, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec, bad);
+
+  ClusterConfig config;
+  if (exists()) {
+    auto old = load_cluster_config(config_file(), {});
+    if (!old) return failed(old.error().message);
+    config = std::move(old).value();
+  } else {
+    config.name = "local";
+    config.nodes = spread(request);
+    config.state = dir_ / "state";
+    config.pki = dir_ / "pki";
+    config.api_token = dir_ / "token";
+    config.catalog = request.catalog;
+    config.loopback.delay_scale = request.delay_scale;
+    if (std::string trouble = make_pki(config.pki, config); !trouble.empty())
+      return failed(trouble);
+    std::string trouble = write_file(dir_ / "token", random_token() + "\n", 0600);
+    const nlohmann::json client{{"api", "http://" + to_text(*config.nodes.front().api)},
+                                {"token_file", "token"}};
+    if (trouble.empty()) trouble = write_file(dir_ / "client.json", client.dump(2) + "\n", 0600);
+    if (!trouble.empty()) return failed(trouble);
+  }
+  if (!request.policy.empty()) config.policy = request.policy;
+  const std::string trouble = write_file(config_file(), cluster_config_text(config), 0600);
+  if (!trouble.empty()) return failed(trouble);
+  if (request.overrides.empty()) return true;
+  auto changed = load_cluster_config(config_file(), request.overrides);
+  if (!changed) return Failed{LocalError::bad_request, changed.error().message};
+  const std::string again = write_file(config_file(), cluster_config_text(changed.value()), 0600);
+  return again.empty() ? Expected<bool, LocalError>(true) : failed(again);
+}
+
+Expected<bool, LocalError> LocalCluster::start(const fs::path& program) const {
+  const std::string dir = dir_.string();
+  const std::string command = program.string();
+  std::vector<char*> argv;
+  std::vector<std::string> words{command, "keeper", dir};
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, 1, (dir_ / "keeper.log").c_str(),
+                                   O_WRONLY | O_CREAT | O_APPEND, 0600);
+  posix_spawn_file_actions_adddup2(&files, 1, 2);
+  posix_spawnattr_t how;
+  posix_spawnattr_init(&how);
+  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID);
+  pid_t pid = 0;
+  const int trouble = posix_spawn(&pid, command.c_str(), &files, &how, argv.data(), environ);
+  posix_spawnattr_destroy(&how);
+  posix_spawn_file_actions_destroy(&files);
+  if (trouble != 0) return failed(command + ": " + std::strerror(trouble));
+  return true;
+}
+
+Expected<bool, LocalError> LocalCluster::stop(bool keep_instances) const {
+  if (!exists()) return Failed{LocalError::bad_request, "there is no cluster in " + dir_.string()};
+  const auto until = std::chrono::steady_clock::now() + kStopPatience;
+  if (const auto pid = keeper()) {
+    kill(*pid, SIGTERM);
+    while (keeper() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(kLook);
+    if (keeper()) return failed(fmt::format("its keeper (process {}) does not end", *pid));
+  }
+  if (keep_instances) return true;
+  auto config = load_cluster_config(config_file(), {});
+  if (!config) return failed(config.error().message);
+  NodeSetup setup{std::move(config).value(), {}, own_program(), false};
+  setup.node = setup.config.cloud().name;
+  auto machines = ProcessMachines::open(machine_recipe(setup, setup.config.state / setup.node));
+  if (!machines) return failed(machines.error().message);
+  machines.value()->keep_only({});
+  const auto patience = std::chrono::steady_clock::now() + kStopPatience;
+  while (machines.value()->count() > 0) {
+    if (std::chrono::steady_clock::now() > patience) {
+      return failed(fmt::format("{} instances do not end", machines.value()->count()));
+    }
+    std::this_thread::sleep_for(kLook);
+  }
+  return true;
+}
+
+fs::path own_program() {
+  std::error_code bad;
+  const fs::path program = fs::read_symlink("/proc/self/exe", bad);
+  return bad ? fs::path("muster") : program;
+}
+
+fs::path shipped_file(const fs::path& program, const std::string& name) {
+  const fs::path installed = program.parent_path().parent_path() / "share" / "muster" / name;
+  if (fs::exists(installed)) return installed;
+  const fs::path source = fs::path(MUSTER_SOURCE_DIR) / "config" / name;
+  return fs::exists(source) ? source : fs::path{};
+}
+
+}  // namespace muster::local

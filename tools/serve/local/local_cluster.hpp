@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/cluster_config.hpp"
+#include "model/expected.hpp"
+
+namespace muster::local {
+
+enum class LocalError : std::uint8_t {
+  bad_request,
+  running,  ///< the cluster of that folder runs already
+  failed
+};
+
+/// What a local cluster is to be.
+struct LocalRequest {
+  std::filesystem::path dir;
+  std::uint32_t nodes = 5;  ///< 1 to 5 processes
+  std::string policy = "eva,period_s=10,eager";
+  std::filesystem::path catalog;       ///< empty: the shipped one for local clusters
+  double delay_scale = 0.02;           ///< of the catalog's delays
+  std::uint16_t api_port = 0;          ///< 0: one that is free
+  std::vector<std::string> overrides;  ///< "dotted.key=value" for the cluster file
+};
+
+/// A cluster of this machine, in a folder of its own:
+///
+///     cluster.toml   what all its nodes read; made at the first start, yours to change afterwards
+///     client.json    where the command line finds the API
+///     token, pki/, state/
+///     keeper.lock    held by the process that keeps the nodes running, whose number is in it
+class LocalCluster {
+ public:
+  explicit LocalCluster(std::filesystem::path dir) : dir_(std::move(dir)) {}
+
+  std::filesystem::path config_file() const { return dir_ / "cluster.toml"; }
+  bool exists() const { return std::filesystem::exists(config_file()); }
+  /// The keeper's process number while it runs.
+  std::optional<int> keeper() const;
+
+  /// Makes the folder's files. Those of an earlier start stay, but for the policy and overrides.
+  Expected<bool, LocalError> prepare(const LocalRequest& request) const;
+  /// Starts the keeper in the background.
+  Expected<bool, LocalError> start(const std::filesystem::path& program) const;
+  /// Ends the keeper and the nodes, and, unless they are to be kept, all instances with what runs
+  /// on them; tasks go on when the cluster is started again.
+  Expected<bool, LocalError> stop(bool keep_instances) const;
+
+ private:
+  std::filesystem::path dir_;
+};
+
+/// Runs the nodes of a cluster file in processes of their own, starts those again that end, and
+/// returns when the process is told to end (SIGTERM, SIGINT) and they have.
+int keep_nodes(const std::filesystem::path& dir, const std::filesystem::path& program);
+
+/// A file that comes with Muster, such as "cluster/local-types.csv": beside the installed command,
+/// or in the source tree it was built from. Empty: it is not there.
+std::filesystem::path shipped_file(const std::filesystem::path& program, const std::string& name);
+
+/// The running command itself.
+std::filesystem::path own_program();
+
+}  // namespace muster::local

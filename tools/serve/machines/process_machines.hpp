@@ -1,0 +1,67 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/cloud/machine_host.hpp"
+#include "tools/serve/machines/machine.hpp"
+
+namespace muster {
+
+/// Where machines live and what runs on them.
+struct MachineOptions {
+  std::filesystem::path dir;  ///< where each machine gets its folder, instance-ID
+  /// The worker's arguments; what stands for values of the machine is filled in (see fill_in). The
+  /// worker has to mark its descriptor 3, which is its lock, to be closed when it starts others.
+  std::vector<std::string> command;
+  /// Puts what else the worker needs into its folder, such as its certificate. Called again when an
+  /// earlier call has not led to a machine. The answer is why it could not; empty: done. May be
+  /// empty.
+  std::function<std::string(const MachineOrder&, const std::filesystem::path& folder)> prepare;
+  machines::MachineRules rules;
+  Duration stray_grace = std::chrono::seconds{2};  ///< for machines that nobody rents
+  /// Of the worker's output; kept in DIR/gone when the machine is gone. 0: nothing.
+  std::uint64_t kept_log_bytes = std::uint64_t{64} << 10;
+  std::size_t kept_logs = 100;  ///< the oldest go; >= 1
+};
+
+/// The argument with {instance} {type} {market} {dir} {cpu} {memory} {gpu} {storage} {network}
+/// replaced by those of the machine; `dir` is its folder.
+std::string fill_in(const std::string& argument, const MachineOrder& order,
+                    const std::filesystem::path& folder);
+
+/// Machines that are worker processes of this computer, each in a session and a folder of its own.
+/// They outlive this object and this process: who opens the folder next takes them over. A worker
+/// that ends is started again after a pause. Halting ends the worker, the shims of its attempts and
+/// everything that any of them has started.
+class ProcessMachines final : public MachineHost {
+ public:
+  /// Fails when the folder cannot be made or another process has it open.
+  static Expected<std::unique_ptr<ProcessMachines>, MachineError> open(MachineOptions options);
+  /// The machines go on; nobody restarts their workers then.
+  ~ProcessMachines() override;
+  ProcessMachines(const ProcessMachines&) = delete;
+  ProcessMachines& operator=(const ProcessMachines&) = delete;
+
+  Expected<std::string, MachineError> boot(const MachineOrder& order) override;
+  bool halt(InstanceId instance, const std::string& machine, Duration grace,
+            std::function<void()> ended) override;
+  bool adopt(const RentedRecord& record) override;
+  void keep_only(const std::set<InstanceId>& rented) override;
+  void watch(std::function<void(const MachineNews&)> tell) override;
+
+  /// Machines that are not over yet.
+  std::size_t count() const;
+
+ private:
+  class Watcher;
+  ProcessMachines(MachineOptions options, machines::Descriptor lock);
+
+  MachineOptions options_;
+  machines::Descriptor lock_;  ///< of the folder of all machines
+  std::unique_ptr<Watcher> watcher_;
+};
+
+}  // namespace muster

@@ -1,0 +1,345 @@
+#include "tools/serve/node/actor_backend.hpp"
+
+#include <utility>
+
+#include "model/live_ids.hpp"
+#include "tools/serve/node/gather.hpp"
+
+namespace muster {
+namespace {
+
+using api::Answer;
+using api::refusal;
+using nlohmann::json;
+using Texts = std::vector<std::optional<std::string>>;
+
+std::string dump(const json& document) {
+  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Answer ok(const json& document) {
+  return {200, dump(document)};
+}
+
+/// What an actor's refusal to answer comes to for a client.
+Answer from_error(const caf::error& error, const caf::actor_system& system) {
+  if (error == ActorError::unknown) return refusal(404, "not found", "there is no such thing");
+  if (error == ActorError::invalid_job) return refusal(422, "invalid", "the job is not valid");
+  if (error == ActorError::store_failed) {
+    return refusal(503, "store", "the store takes nothing at present: " + system.render(error));
+  }
+  return refusal(503, "unreachable",
+                 "the part of the cluster that would know cannot be reached at present");
+}
+
+}  // namespace
+
+ActorBackend::ActorBackend(caf::actor_system& system, const ClusterConfig& config,
+                           ClusterHandles handles, ClusterEpoch epoch)
+    : system_(system),
+      config_(config),
+      handles_(std::move(handles)),
+      epoch_(epoch),
+      timeout_(config.link.request_timeout / 2) {}
+
+double ActorBackend::now_s() const {
+  return to_seconds(epoch_.instant(system_.clock().now()));
+}
+
+void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
+  ask<std::vector<AcceptVerdict>>(
+      system_, handles_.own_site, timeout_,
+      [this, reply](const caf::expected<std::vector<AcceptVerdict>>& verdicts) {
+        if (!verdicts) return reply(from_error(verdicts.error(), system_));
+        json list = json::array();
+        for (const AcceptVerdict& verdict : *verdicts) {
+          if (!verdict.accepted) return reply(refusal(422, "invalid", verdict.reason));
+          list.push_back({{"job", verdict.job.value}});
+        }
+        reply({201, dump({{"jobs", std::move(list)}})});
+      },
+      hand_atom_v, std::move(jobs));
+}
+
+/// Asks every master, then every site, whose the job is.
+void ActorBackend::find(JobId job, std::uint32_t index, std::function<void(const Found&)> done) {
+  const Query at_master{"find", job.value, std::to_string(index), 0};
+  ask_all<std::string>(
+      system_, handles_.masters, timeout_,
+      [this, job, done](const Answers<std::string>& answers) {
+        Found found;
+        found.all_answered = true;
+        for (std::size_t i = 0; i < answers.size(); ++i) {
+          found.all_answered &= answers[i].has_value();
+          if (!answers[i]) continue;
+          const json said = json::parse(*answers[i], nullptr, false);
+          if (!said.is_object() || said.contains("missing")) continue;
+          found.master = i;
+          found.over = said.value("over", false);
+          found.has_task = said.contains("position");
+          found.position = said.value("position", 0U);
+          return done(found);
+        }
+        ask_all<std::string>(
+            system_, handles_.sites, timeout_,
+            [found, done](const Answers<std::string>& sites) mutable {
+              for (const json& site : merge::parse(sites)) {
+                found.at_site |= !site.value("jobs", json::array()).empty();
+              }
+              done(found);
+            },
+            Query{"job", job.value, {}, 0});
+      },
+      at_master);
+}
+
+Answer ActorBackend::not_found(const Found& found, JobId job) const {
+  const std::string name = "job " + std::to_string(job.value);
+  if (found.at_site) {
+    return refusal(409, "no master yet", name + " is still on its way to a master");
+  }
+  if (!found.all_answered) {
+    return refusal(503, "unreachable", "not every master can be reached at present");
+  }
+  return refusal(404, "not found", "there is no " + name);
+}
+
+void ActorBackend::change_job(JobId job, api::JobChange change, api::Reply reply) {
+  find(job, 0, [this, job, change, reply](const Found& found) {
+    const Answer done = ok({{"job", job.value}});
+    if (!found.master) {
+      if (change != api::JobChange::cancel || !found.at_site) return reply(not_found(found, job));
+      for (const SiteActor& site : handles_.sites) caf::anon_send(site, cancel_atom_v, job);
+      return reply(done);
+    }
+    if (found.over) {
+      return reply(refusal(409, "over", "job " + std::to_string(job.value) + " is over"));
+    }
+    const MasterActor& master = handles_.masters[*found.master];
+    if (change == api::JobChange::cancel) {
+      caf::anon_send(master, cancel_atom_v, job);
+      return reply(done);
+    }
+    ask<JobId>(
+        system_, master, timeout_,
+        [this, reply, done](const caf::expected<JobId>& answer) {
+          reply(answer ? done : from_error(answer.error(), system_));
+        },
+        hold_atom_v, job, change == api::JobChange::hold);
+  });
+}
+
+void ActorBackend::change_instance(InstanceId instance, api::InstanceChange change,
+                                   api::Reply reply) {
+  const auto done = [this, reply, instance](const caf::expected<InstanceId>& answer) {
+    reply(answer ? ok({{"instance", instance.value}}) : from_error(answer.error(), system_));
+  };
+  if (change == api::InstanceChange::interrupt) {
+    return ask<InstanceId>(system_, handles_.cloud, timeout_, done, interrupt_atom_v, instance);
+  }
+  if (master_of(instance) >= handles_.masters.size()) {
+    return reply(refusal(404, "not found", "there is no such instance"));
+  }
+  ask<InstanceId>(system_, handles_.masters[master_of(instance)], timeout_, done, drain_atom_v,
+                  instance);
+}
+
+void ActorBackend::read_log(const api::LogQuery& query, api::Reply reply) {
+  find(query.job, query.index, [this, query, reply](const Found& found) {
+    if (!found.master) return reply(not_found(found, query.job));
+    if (!found.has_task) {
+      return reply(refusal(404, "not found",
+                           "job " + std::to_string(query.job.value) + " has no task " +
+                               std::to_string(query.index)));
+    }
+    LogRequest request;
+    request.task = task_id_of(query.job, found.position);
+    request.attempt = query.attempt;
+    request.error_stream = query.error_stream;
+    request.offset = query.offset;
+    request.max_bytes = query.max;
+    ask<LogAnswer>(
+        system_, handles_.masters[*found.master], timeout_,
+        [this, reply](const caf::expected<LogAnswer>& part) {
+          if (!part) return reply(from_error(part.error(), system_));
+          reply(
+              ok({{"offset", part->offset}, {"text", part->text}, {"more", part->more_may_come}}));
+        },
+        request);
+  });
+}
+
+/// Any master that answers will do: each has the same policy and catalog.
+void ActorBackend::plan(Job job, api::Reply reply) {
+  constexpr std::uint32_t kNoSite = 1'000;  // its jobs are numbered apart from all that exist
+  job.id = job_id_of(kNoSite, 1);
+  for (std::uint32_t i = 0; i < job.tasks.size(); ++i) job.tasks[i].id = task_id_of(job.id, i);
+  ask_all<std::string>(
+      system_, handles_.masters, timeout_,
+      [reply](const Answers<std::string>& answers) {
+        for (const auto& answer : answers) {
+          if (answer) return reply({200, *answer});
+        }
+        reply(refusal(503, "unreachable", "no master can be reached at present"));
+      },
+      plan_atom_v, std::move(job));
+}
+
+void ActorBackend::view(const api::View& what, api::Reply reply) {
+  using Kind = api::View::Kind;
+  switch (what.kind) {
+    case Kind::jobs:
+      return view_jobs(what, std::move(reply));
+    case Kind::job:
+    case Kind::explain:
+      return view_job(what, std::move(reply));
+    case Kind::instances:
+      return view_list({"instances", 0, {}, 0}, "instances", "requested_s", std::move(reply));
+    case Kind::decisions:
+      return view_list({"decisions", 0, {}, what.limit}, "decisions", "at_s", std::move(reply));
+    case Kind::cost:
+      return view_cost(what, std::move(reply));
+    case Kind::nodes:
+      return loads([this, reply](const Texts& masters, const Texts&) {
+        reply(ok({{"nodes", node_list(masters)}}));
+      });
+    case Kind::status:
+      return loads([this, reply](const Texts& masters, const Texts& sites) {
+        reply(ok(merge::status(merge::parse(masters), merge::parse(sites), now_s(),
+                               node_list(masters))));
+      });
+  }
+}
+
+void ActorBackend::view_jobs(const api::View& what, api::Reply reply) {
+  static constexpr const char* kStates[] = {"active", "over", "all"};
+  const json filter{{"state", kStates[static_cast<std::size_t>(what.state)]}, {"user", what.user}};
+  ask_all<std::string>(
+      system_, handles_.masters, timeout_,
+      [this, what, reply](const Answers<std::string>& masters) {
+        merge::Documents parts = merge::parse(masters);
+        if (parts.empty()) {
+          return reply(refusal(503, "unreachable", "no master can be reached at present"));
+        }
+        ask_all<std::string>(
+            system_, handles_.sites, timeout_,
+            [what, reply, parts](const Answers<std::string>& sites) mutable {
+              if (what.state != api::JobState::over) {
+                for (json& site : merge::parse(sites)) parts.push_back(std::move(site));
+              }
+              reply(ok({{"jobs", merge::joined(parts, "jobs", "job", what.limit)}}));
+            },
+            Query{"jobs", 0, {}, what.limit});
+      },
+      Query{"jobs", 0, dump(filter), what.limit});
+}
+
+void ActorBackend::view_job(const api::View& what, api::Reply reply) {
+  const bool explained = what.kind == api::View::Kind::explain;
+  ask_all<std::string>(
+      system_, handles_.masters, timeout_,
+      [this, what, explained, reply](const Answers<std::string>& masters) {
+        const merge::Documents parts = merge::parse(masters);
+        if (const auto found = merge::first_found(parts)) return reply(ok(*found));
+        const bool all_answered = parts.size() == masters.size();
+        ask_all<std::string>(
+            system_, handles_.sites, timeout_,
+            [this, what, explained, all_answered, reply](const Answers<std::string>& sites) {
+              const json jobs = merge::joined(merge::parse(sites), "jobs", "job", 1);
+              if (jobs.empty()) {
+                Found nothing;
+                nothing.all_answered = all_answered;
+                return reply(not_found(nothing, what.job));
+              }
+              if (explained) return reply(ok({{"job", jobs[0]}, {"tasks", json::array()}}));
+              json job = jobs[0];
+              job["tasks"] = json::array();
+              reply(ok(job));
+            },
+            Query{"job", what.job.value, {}, 0});
+      },
+      Query{explained ? "explain" : "job", what.job.value, {}, 0});
+}
+
+void ActorBackend::view_list(const Query& query, const std::string& name, const std::string& key,
+                             api::Reply reply) {
+  ask_all<std::string>(
+      system_, handles_.masters, timeout_,
+      [name, key, limit = query.limit, reply](const Answers<std::string>& masters) {
+        const merge::Documents parts = merge::parse(masters);
+        if (parts.empty()) {
+          return reply(refusal(503, "unreachable", "no master can be reached at present"));
+        }
+        reply(ok({{name, merge::joined(parts, name, key, limit)}}));
+      },
+      query);
+}
+
+void ActorBackend::view_cost(const api::View& what, api::Reply reply) {
+  static constexpr const char* kBy[] = {"user", "job", "instance"};
+  const bool by_instance = what.by == api::CostBy::instance;
+  ask_all<std::string>(
+      system_, handles_.masters, timeout_,
+      [this, by_instance, reply](const Answers<std::string>& masters) {
+        const merge::Documents parts = merge::parse(masters);
+        if (parts.size() < masters.size()) {
+          return reply(refusal(503, "unreachable", "not every master can be reached at present"));
+        }
+        if (!by_instance) return reply(ok(merge::cost(parts, std::nullopt)));
+        ask<std::string>(
+            system_, handles_.cloud, timeout_,
+            [this, parts, reply](const caf::expected<std::string>& rented) {
+              if (!rented) return reply(from_error(rented.error(), system_));
+              reply(ok(merge::cost(parts, json::parse(*rented, nullptr, false))));
+            },
+            Query{"rented", 0, {}, 0});
+      },
+      Query{"cost", 0, kBy[static_cast<std::size_t>(what.by)], 0});
+}
+
+void ActorBackend::loads(std::function<void(Texts, Texts)> use) {
+  ask_all<std::string>(
+      system_, handles_.masters, timeout_,
+      [this, use](const Answers<std::string>& masters) {
+        ask_all<std::string>(
+            system_, handles_.sites, timeout_,
+            [use, masters](const Answers<std::string>& sites) { use(masters, sites); },
+            Query{"load", 0, {}, 0});
+      },
+      Query{"load", 0, {}, 0});
+}
+
+json ActorBackend::node_list(const Texts& masters) const {
+  std::vector<merge::NodeLine> lines;
+  std::size_t next_master = 0;
+  for (const NodeConfig& node : config_.nodes) {
+    merge::NodeLine line;
+    line.name = node.name;
+    line.connected = handles_.connected(node.name);
+    if (node.site) line.roles.push_back("site " + *node.site);
+    if (node.master) {
+      line.roles.push_back("master " + *node.master);
+      const auto& said = masters[next_master++];
+      const json load = said ? json::parse(*said, nullptr, false) : json();
+      if (load.is_object()) {
+        line.load = {{"jobs", load.value("active_jobs", 0)},
+                     {"pending_tasks", load.value("tasks", json::object()).value("pending", 0)},
+                     {"instances", load.value("instance_count", 0)},
+                     {"usd_h", load.value("usd_h", 0.0)},
+                     {"policy", config_.policy}};
+      }
+    }
+    if (node.cloud) line.roles.push_back("cloud");
+    if (node.api) line.roles.push_back("api");
+    lines.push_back(std::move(line));
+  }
+  return merge::nodes(lines)["nodes"];
+}
+
+void ActorBackend::metrics(std::function<void(std::optional<api::MetricsInput>)> reply) {
+  loads([reply](const Texts& masters, const Texts& sites) {
+    reply(merge::metrics(merge::parse(masters), merge::parse(sites)));
+  });
+}
+
+}  // namespace muster

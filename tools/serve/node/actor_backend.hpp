@@ -1,0 +1,74 @@
+#pragma once
+
+#include <caf/all.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/clock.hpp"
+#include "actors/messages.hpp"
+#include "config/cluster_config.hpp"
+#include "tools/serve/api/backend.hpp"
+#include "tools/serve/node/merge.hpp"
+
+namespace muster {
+
+/// The actors of the cluster as the API speaks to them.
+struct ClusterHandles {
+  SiteActor own_site;                ///< takes the jobs of this API
+  std::vector<SiteActor> sites;      ///< all, in the order of the config
+  std::vector<MasterActor> masters;  ///< the same
+  CloudActor cloud;
+  /// Whether a node of the config is linked (or this one).
+  std::function<bool(const std::string& node)> connected;
+};
+
+/// Answers the API by asking actors.
+class ActorBackend final : public api::Backend {
+ public:
+  /// System and config have to outlive it.
+  ActorBackend(caf::actor_system& system, const ClusterConfig& config, ClusterHandles handles,
+               ClusterEpoch epoch);
+
+  void submit(std::vector<Job> jobs, api::Reply reply) override;
+  void change_job(JobId job, api::JobChange change, api::Reply reply) override;
+  void change_instance(InstanceId instance, api::InstanceChange change, api::Reply reply) override;
+  void read_log(const api::LogQuery& query, api::Reply reply) override;
+  void plan(Job job, api::Reply reply) override;
+  void view(const api::View& what, api::Reply reply) override;
+  void metrics(std::function<void(std::optional<api::MetricsInput>)> reply) override;
+
+ private:
+  /// Where a job was found.
+  struct Found {
+    std::optional<std::size_t> master;  ///< none: no master has it
+    bool at_site = false;
+    bool over = false;
+    bool all_answered = false;
+    std::uint32_t position = 0;  ///< of the task that was asked for
+    bool has_task = false;
+  };
+  void find(JobId job, std::uint32_t index, std::function<void(const Found&)> done);
+  api::Answer not_found(const Found& found, JobId job) const;
+
+  void view_jobs(const api::View& what, api::Reply reply);
+  void view_job(const api::View& what, api::Reply reply);
+  void view_cost(const api::View& what, api::Reply reply);
+  void view_list(const Query& query, const std::string& name, const std::string& key,
+                 api::Reply reply);
+  /// Calls `use` with the loads of the masters and of the sites, as they came.
+  void loads(std::function<void(std::vector<std::optional<std::string>> masters,
+                                std::vector<std::optional<std::string>> sites)>
+                 use);
+  nlohmann::json node_list(const std::vector<std::optional<std::string>>& masters) const;
+  double now_s() const;
+
+  caf::actor_system& system_;
+  const ClusterConfig& config_;
+  ClusterHandles handles_;
+  ClusterEpoch epoch_;
+  Duration timeout_;
+};
+
+}  // namespace muster

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <caf/all.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "model/time.hpp"
+
+namespace muster {
+
+/// What one of several actors answered; nothing when it did not in time.
+template <class Answer>
+using Answers = std::vector<std::optional<Answer>>;
+
+/// Asks one actor from any thread; `done` is called once, in a thread of the actor system.
+template <class Answer, class Handle, class... Words>
+void ask(caf::actor_system& system, const Handle& whom, Duration timeout,
+         std::function<void(caf::expected<Answer>)> done, Words... words) {
+  system.spawn<caf::hidden>([=](caf::event_based_actor* self) {
+    self->request(whom, timeout, words...)
+        .then([done](Answer& answer) { done(std::move(answer)); },
+              [done](caf::error& error) { done(std::move(error)); });
+  });
+}
+
+/// Asks several actors the same; `done` gets the answers in the order of the actors.
+template <class Answer, class Handle, class... Words>
+void ask_all(caf::actor_system& system, const std::vector<Handle>& whom, Duration timeout,
+             std::function<void(Answers<Answer>)> done, Words... words) {
+  if (whom.empty()) return done({});
+  system.spawn<caf::hidden>([=](caf::event_based_actor* self) {
+    auto answers = std::make_shared<Answers<Answer>>(whom.size());
+    auto missing = std::make_shared<std::size_t>(whom.size());
+    const auto one_more = [answers, missing, done] {
+      if (--*missing == 0) done(std::move(*answers));
+    };
+    for (std::size_t i = 0; i < whom.size(); ++i) {
+      self->request(whom[i], timeout, words...)
+          .then(
+              [=](Answer& answer) {
+                (*answers)[i] = std::move(answer);
+                one_more();
+              },
+              [=](const caf::error&) { one_more(); });
+    }
+  });
+}
+
+}  // namespace muster

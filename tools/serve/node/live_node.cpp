@@ -1,0 +1,306 @@
+#include "tools/serve/node/live_node.hpp"
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <caf/io/all.hpp>
+#include <caf/openssl/all.hpp>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "actors/clock_wall.hpp"
+#include "actors/link/relay.hpp"
+#include "actors/link/worker_link_listener.hpp"
+#include "config/catalog_file.hpp"
+#include "tools/serve/api/server.hpp"
+#include "tools/serve/node/actor_backend.hpp"
+#include "tools/serve/node/node_log.hpp"
+#include "tools/serve/node/node_pki.hpp"
+#include "tools/serve/node/node_roles.hpp"
+#include "tools/serve/node/peer_dialer.hpp"
+
+namespace muster {
+namespace {
+
+class SystemConfig : public caf::actor_system_config {
+ public:
+  SystemConfig(const ClusterConfig& cluster, const std::string& node) {
+    add_messages(*this);
+    load<caf::io::middleman>();
+    if (!cluster.insecure_loopback) load<caf::openssl::manager>();
+    set("scheduler.policy", caf::atom("sharing"));
+    set("scheduler.max-threads", 4);
+    set("middleman.heartbeat-interval", caf::timespan{cluster.link.heartbeat});
+    set("middleman.connection-timeout", caf::timespan{cluster.link.timeout});
+    if (cluster.insecure_loopback) return;
+    const TlsFiles files = node_tls(cluster, node);
+    openssl_certificate = files.certificate.string();
+    openssl_key = files.key.string();
+    openssl_cafile = files.trusted.string();
+  }
+};
+
+asio::ip::tcp::endpoint loopback(std::uint16_t port) {
+  return {asio::ip::address_v4::loopback(), port};
+}
+
+}  // namespace
+
+class LiveNode::Parts {
+ public:
+  explicit Parts(NodeSetup setup)
+      : setup_(std::move(setup)),
+        self_(*setup_.config.find(setup_.node)),
+        state_(setup_.config.state / setup_.node),
+        log_(make_log(setup_.node, state_ / "node.log", setup_.log_to_terminal)),
+        system_config_(setup_.config, setup_.node),
+        system_(system_config_),
+        epoch_(wall_epoch(system_)) {}
+
+  ~Parts() {
+    log_->info("ends");
+    api_.reset();
+    listener_.reset();
+    if (relay_) asio::post(io_, [this] { relay_->stop(); });
+    work_.reset();
+    if (io_thread_.joinable()) io_thread_.join();
+    relay_.reset();
+    backend_.reset();
+    for (const caf::actor& actor : actors_) caf::anon_send_exit(actor, caf::exit_reason::kill);
+    actors_.clear();
+    peers_.clear();
+    end(cloud_);
+    end(site_);
+    end(master_);
+    system_.await_all_actors_done();
+    // Journals and books write what is left, and nobody is there any more to be told.
+    cloud_.reset();
+    site_.reset();
+    master_.reset();
+  }
+
+  std::optional<Failure<NodeError>> start() {
+    auto catalog = load_catalog(setup_.config.catalog);
+    if (!catalog) return Failure<NodeError>{NodeError::bad_catalog, catalog.error().message};
+    catalog_ = std::move(catalog).value();
+    for (const NodeConfig& node : setup_.config.nodes) {
+      if (node.name != self_.name) peers_[node.name] = std::make_shared<PeerRoles>(system_);
+    }
+    if (auto trouble = start_roles()) return trouble;
+    if (auto trouble = open_door()) return trouble;
+    for (const NodeConfig& node : setup_.config.nodes) dial(node);
+    if (auto trouble = listen_to_workers()) return trouble;
+    if (auto trouble = serve_api()) return trouble;
+    log_->info("ready");
+    return std::nullopt;
+  }
+
+ private:
+  template <class Role>
+  void end(const std::unique_ptr<Role>& role) {
+    if (!role) return;
+    caf::anon_send_exit(role->actor, caf::exit_reason::kill);
+    role->actor = nullptr;
+  }
+
+  /// The roles of another node as this one speaks to them.
+  const PeerRoles& peer(const std::string& node) const { return *peers_.at(node); }
+  MasterActor master_of(const NodeConfig& node) {
+    return node.name == self_.name ? master_->actor : peer(node.name).master.handle();
+  }
+  SiteActor site_of(const NodeConfig& node) {
+    return node.name == self_.name ? site_->actor : peer(node.name).site.handle();
+  }
+  CloudActor cloud_of(const NodeConfig& node) {
+    return node.name == self_.name ? cloud_->actor : peer(node.name).cloud.handle();
+  }
+
+  std::optional<Failure<NodeError>> start_roles() {
+    const ClusterConfig& config = setup_.config;
+    const RoleContext context{system_,  setup_,
+                              catalog_, epoch_,
+                              state_,   [log = log_](const std::string& text) { log->info(text); }};
+    if (self_.cloud) {
+      auto role = start_cloud(context);
+      if (!role) return role.error();
+      cloud_ = std::move(role).value();
+    }
+    if (self_.master) {
+      auto role = start_master(context, self_, cloud_of(config.cloud()));
+      if (!role) return role.error();
+      master_ = std::move(role).value();
+    }
+    if (self_.site) {
+      std::vector<MasterActor> masters;
+      for (const NodeConfig* node : config.masters()) masters.push_back(master_of(*node));
+      auto role = start_site(context, self_, std::move(masters));
+      if (!role) return role.error();
+      site_ = std::move(role).value();
+    }
+    return std::nullopt;
+  }
+
+  NodeRoles own_roles() const {
+    NodeRoles roles{self_.name, {}, {}, {}};
+    if (site_) roles.site = site_->actor;
+    if (master_) roles.master = master_->actor;
+    if (cloud_) roles.cloud = cloud_->actor;
+    return roles;
+  }
+
+  /// CAF listens on a port of the loopback interface; what the other nodes reach is the relay.
+  std::optional<Failure<NodeError>> open_door() {
+    const NodeActor door = system_.spawn<NodeDoor>(
+        own_roles(), peers_, [log = log_](const std::string& text) { log->info(text); });
+    actors_.push_back(caf::actor_cast<caf::actor>(door));
+    const bool plain = setup_.config.insecure_loopback;
+    const auto port = plain ? system_.middleman().publish(door, 0, "127.0.0.1")
+                            : caf::openssl::publish(door, 0, "127.0.0.1");
+    if (!port) return Failure<NodeError>{NodeError::listen, system_.render(port.error())};
+
+    RelayOptions options;
+    asio::error_code bad;
+    options.listen = {asio::ip::make_address(self_.address.host, bad), self_.address.port};
+    if (bad) {
+      return Failure<NodeError>{NodeError::listen,
+                                "the node's address has to be a number: " + self_.address.host};
+    }
+    options.own_port = loopback(*port);
+    options.plain = plain;
+    options.max_payload_bytes = setup_.config.link.max_message_bytes;
+    for (const NodeConfig& node : setup_.config.nodes) options.allowed.push_back(node.name);
+    if (!plain) options.tls = node_tls(setup_.config, self_.name);
+    auto relay = Relay::start(io_, options, [log = log_](const RelayReport& report) {
+      log->info("relay: {} {} {} {}", to_string(report.event), report.address, report.name,
+                report.detail);
+    });
+    if (!relay) return Failure<NodeError>{NodeError::listen, relay.error().message};
+    relay_ = std::move(relay).value();
+    io_thread_ = std::thread([this] { io_.run(); });
+    return std::nullopt;
+  }
+
+  /// Masters need the cloud, sites the masters, and an API everybody.
+  static bool needs(const NodeConfig& a, const NodeConfig& b) {
+    if (a.api) return b.master || b.cloud || b.site;
+    return (a.site && b.master) || (a.master && b.cloud);
+  }
+
+  /// Of two nodes the one that comes first in the file dials: CAF takes a second connection between
+  /// the same two for a mistake.
+  bool dials(const NodeConfig& node) const {
+    return &self_ < &node && (needs(self_, node) || needs(node, self_));
+  }
+
+  void dial(const NodeConfig& node) {
+    if (!dials(node)) return;
+    PeerDialerSetup dialer;
+    dialer.node = node.name;
+    dialer.address = node.address;
+    dialer.link = setup_.config.link;
+    dialer.own = own_roles();
+    dialer.roles = peers_[node.name];
+    dialer.note = [log = log_](const std::string& text) { log->info(text); };
+    dialer.connector = setup_.config.insecure_loopback
+                           ? caf::actor_cast<caf::actor>(system_.middleman().actor_handle())
+                           : caf::actor_cast<caf::actor>(system_.openssl_manager().actor_handle());
+    actors_.push_back(caf::actor_cast<caf::actor>(system_.spawn<PeerDialer>(std::move(dialer))));
+  }
+
+  std::optional<Failure<NodeError>> listen_to_workers() {
+    if (!master_) return std::nullopt;
+    WorkerListenerSetup listener;
+    listener.address = self_.workers->host;
+    listener.port = self_.workers->port;
+    if (!setup_.config.insecure_loopback)
+      listener.tls = worker_listener_tls(setup_.config, self_.name);
+    listener.options = worker_link_options(setup_.config);
+    listener.master = master_->actor;
+    listener.news = [log = log_](const LinkNews& news) {
+      log->info("worker link: instance {} {}",
+                news.instance.valid() ? std::to_string(news.instance.value) : "?", news.text);
+    };
+    auto started = WorkerListener::start(system_, std::move(listener));
+    if (!started) return Failure<NodeError>{NodeError::listen, started.error().message};
+    listener_ = std::move(started).value();
+    return std::nullopt;
+  }
+
+  std::optional<Failure<NodeError>> serve_api() {
+    if (!self_.api) return std::nullopt;
+    ClusterHandles handles;
+    handles.own_site = site_->actor;
+    for (const NodeConfig* node : setup_.config.sites()) handles.sites.push_back(site_of(*node));
+    for (const NodeConfig* node : setup_.config.masters()) {
+      handles.masters.push_back(master_of(*node));
+    }
+    handles.cloud = cloud_of(setup_.config.cloud());
+    handles.connected = [this](const std::string& node) {
+      if (node == self_.name) return true;
+      const auto found = peers_.find(node);
+      return found != peers_.end() && found->second->connected();
+    };
+    backend_ = std::make_unique<ActorBackend>(system_, setup_.config, std::move(handles), epoch_);
+    api::ServerOptions options;
+    options.address = self_.api->host;
+    options.port = self_.api->port;
+    if (!is_loopback(*self_.api) && !setup_.config.insecure_loopback) {
+      const TlsFiles files = node_tls(setup_.config, self_.name);
+      options.certificate = files.certificate;
+      options.key = files.key;
+    }
+    auto tokens = api::load_tokens(setup_.config.api_token);
+    if (!tokens) return Failure<NodeError>{NodeError::listen, tokens.error().message};
+    options.tokens = std::move(tokens).value();
+    auto server = api::Server::start(*backend_, std::move(options));
+    if (!server) return Failure<NodeError>{NodeError::listen, server.error().message};
+    api_ = std::move(server).value();
+    log_->info("serves the API at {}", api_->url());
+    return std::nullopt;
+  }
+
+  NodeSetup setup_;
+  const NodeConfig& self_;
+  std::filesystem::path state_;
+  std::shared_ptr<spdlog::logger> log_;
+  Catalog catalog_;
+  SystemConfig system_config_;
+  caf::actor_system system_;
+  ClusterEpoch epoch_;
+  asio::io_context io_;
+  asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
+  std::thread io_thread_;
+  Peers peers_;
+  std::unique_ptr<CloudRole> cloud_;
+  std::unique_ptr<MasterRole> master_;
+  std::unique_ptr<SiteRole> site_;
+  std::vector<caf::actor> actors_;  ///< doors and dialers
+  std::unique_ptr<Relay> relay_;
+  std::unique_ptr<WorkerListener> listener_;
+  std::unique_ptr<ActorBackend> backend_;
+  std::unique_ptr<api::Server> api_;
+};
+
+LiveNode::LiveNode(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+LiveNode::~LiveNode() = default;
+
+Expected<std::unique_ptr<LiveNode>, NodeError> LiveNode::start(NodeSetup setup) {
+  if (setup.config.find(setup.node) == nullptr) {
+    std::string known;
+    for (const NodeConfig& node : setup.config.nodes) known += " " + node.name;
+    return Failure<NodeError>{NodeError::unknown_node,
+                              "there is no node \"" + setup.node + "\"; the file has:" + known};
+  }
+  if (auto trouble = check_node_tls(setup.config, setup.node)) return *trouble;
+  std::error_code failed;
+  std::filesystem::create_directories(setup.config.state / setup.node, failed);
+  if (failed) {
+    return Failure<NodeError>{NodeError::store,
+                              (setup.config.state / setup.node).string() + ": " + failed.message()};
+  }
+  auto parts = std::make_unique<Parts>(std::move(setup));
+  if (auto trouble = parts->start()) return *trouble;
+  return std::unique_ptr<LiveNode>(new LiveNode(std::move(parts)));
+}
+
+}  // namespace muster

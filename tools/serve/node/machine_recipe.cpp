@@ -1,0 +1,93 @@
+#include "tools/serve/node/machine_recipe.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "actors/link/pki.hpp"
+#include "actors/link/worker_link_options.hpp"
+#include "model/live_ids.hpp"
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A TOML string; JSON's escapes are TOML's too.
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump();
+}
+
+std::string seconds(Duration time) {
+  return fmt::format("\"{}s\"", to_seconds(time));
+}
+
+std::string worker_toml(const NodeSetup& setup, const MachineOrder& order, const fs::path& folder) {
+  const ClusterConfig& config = setup.config;
+  const NodeConfig& master = *config.masters()[master_of(order.instance)];
+  const fs::path shim = setup.program.parent_path() / "muster-shim";
+  std::string text = fmt::format(
+      "instance = {}\nmasters = [{}]\nmaster_name = {}\ninsecure_loopback = {}\n"
+      "state_dir = {}\ncheckpoint_root = {}\nlog = {}\n",
+      order.instance.value, quoted(to_text(*master.workers)), quoted(master.name),
+      config.insecure_loopback, quoted((folder / "state").string()),
+      quoted(config.worker.checkpoints.string()), quoted((folder / "worker.log").string()));
+  if (fs::exists(shim)) text += fmt::format("shim_program = {}\n", quoted(shim.string()));
+  text += "\n[capacity]\n";
+  for (Resource kind : kAllResources) {
+    text += fmt::format("{} = {}\n", name_of(kind), order.type.capacity[kind]);
+  }
+  text += fmt::format(
+      "\n[tasks]\nstop_grace = {}\nlog_bytes = {}\nlog_files = {}\ntail_bytes = {}\n"
+      "settled_keep = {}\nuid = {}\n",
+      seconds(config.worker.stop_grace), config.worker.log_bytes, config.worker.log_files,
+      config.worker.tail_bytes, seconds(config.worker.settled_keep), config.worker.task_uid);
+  text += fmt::format("\n[link]\nheartbeat = {}\ntimeout = {}\nmax_frame_bytes = {}\n",
+                      seconds(config.link.heartbeat), seconds(config.link.timeout),
+                      config.link.max_frame_bytes);
+  if (config.insecure_loopback) return text;
+  const std::string name = certificate_name(order.instance);
+  text += fmt::format("\n[tls]\ncertificate = {}\nkey = {}\ntrusted = {}\n",
+                      quoted((folder / (name + ".pem")).string()),
+                      quoted((folder / (name + ".key")).string()),
+                      quoted(authority_certificate(config.pki, PkiRole::node).string()));
+  return text;
+}
+
+std::string prepare(const NodeSetup& setup, const MachineOrder& order, const fs::path& folder) {
+  const ClusterConfig& config = setup.config;
+  if (master_of(order.instance) >= config.masters().size()) {
+    return fmt::format("instance {} is of no master of the cluster", order.instance.value);
+  }
+  if (!config.insecure_loopback) {
+    IssueRequest request;
+    request.role = PkiRole::worker;
+    request.name = certificate_name(order.instance);
+    request.out = folder;
+    request.replace = true;
+    if (auto issued = issue(config.pki, request); !issued) return issued.error().message;
+  }
+  std::error_code bad;
+  fs::create_directories(config.worker.checkpoints, bad);
+  if (bad) return config.worker.checkpoints.string() + ": " + bad.message();
+  const fs::path file = folder / "worker.toml";
+  std::ofstream out(file);
+  out << worker_toml(setup, order, folder);
+  out.close();
+  return out ? std::string{} : file.string() + ": cannot be written";
+}
+
+}  // namespace
+
+MachineOptions machine_recipe(const NodeSetup& setup, const fs::path& node_state) {
+  MachineOptions options;
+  options.dir = node_state / "machines";
+  options.command = {setup.program.string(), "worker", "--config", "{dir}/worker.toml"};
+  options.prepare = [setup](const MachineOrder& order, const fs::path& folder) {
+    return prepare(setup, order, folder);
+  };
+  return options;
+}
+
+}  // namespace muster

@@ -1,0 +1,160 @@
+#include "tools/serve/node/node_roles.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "schedulers/registry.hpp"
+#include "storage/recovery.hpp"
+#include "tools/serve/node/machine_recipe.hpp"
+
+namespace muster {
+namespace {
+
+/// Any time whatever: only differences are looked at.
+Duration steady_now() {
+  return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+/// The position of the node among those of its role.
+std::uint32_t index_of(const std::vector<const NodeConfig*>& nodes, const NodeConfig& node) {
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i]->name == node.name) return i;
+  }
+  return 0;
+}
+
+Expected<std::unique_ptr<Store>, StoreError> open_store(const RoleContext& context,
+                                                        const std::string& name,
+                                                        const std::string& kind) {
+  StoreOptions options;
+  options.meta.kind = kind;
+  options.meta.cluster = context.setup.config.name;
+  options.meta.catalog = context.catalog;
+  return Store::open(context.state / name, options);
+}
+
+Failure<NodeError> store_failure(const Failure<StoreError>& error) {
+  return {NodeError::store, error.message};
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext& context,
+                                                              const NodeConfig& node,
+                                                              const CloudActor& cloud) {
+  const ClusterConfig& config = context.setup.config;
+  auto spec = parse_policy(config.policy);
+  if (!spec) return Failure<NodeError>{NodeError::bad_policy, spec.error().message};
+  auto policy = make_policy(spec.value(), context.catalog);
+  if (!policy) return Failure<NodeError>{NodeError::bad_policy, policy.error().message};
+
+  auto role = std::make_unique<MasterRole>();
+  auto store = open_store(context, "master", "master " + *node.master);
+  if (!store) return store_failure(store.error());
+  role->store = std::move(store).value();
+  const Duration began = steady_now();
+  auto recovered = recover_master(*role->store, context.catalog);
+  if (!recovered) return store_failure(recovered.error());
+  role->journal = std::make_unique<StoreJournal>(*role->store, context.catalog, recovered.value());
+  StoreHistoryOptions history_options;
+  history_options.max_jobs = config.live_master.history_jobs;
+  auto history = StoreHistory::open(*role->store, *role->journal, context.catalog, history_options);
+  if (!history) return store_failure(history.error());
+  role->history = std::move(history).value();
+  context.note(fmt::format("master {}: {} events after {} in the snapshot, read in {:.0f} ms",
+                           *node.master, recovered.value().tail.size(),
+                           recovered.value().snapshot_at, to_seconds(steady_now() - began) * 1e3));
+
+  GroupSetup group;
+  group.catalog = &context.catalog;
+  group.policy = std::move(policy).value();
+  group.journal = role->journal.get();
+  group.master = config.master;
+  group.cloud = cloud;
+  group.epoch = context.epoch;
+  group.seed = config.seed;
+  group.stopwatch = steady_now;
+  group.times = &role->times;
+  group.master_index = index_of(config.masters(), node);
+  group.life.name = *node.master;
+  group.life.history = role->history.get();
+  group.life.image = std::move(recovered.value().image);
+  group.life.tail = std::move(recovered.value().tail);
+  group.life.remind_every = config.live_master.remind_every;
+  group.life.worker_lost_after = config.live_master.worker_lost_after;
+  group.life.snapshot_every = config.live_master.snapshot_every;
+  group.life.save_snapshot = [journal = role->journal.get()](MasterImage image) {
+    journal->save_snapshot(std::move(image));
+  };
+  role->actor = spawn_master(context.system, std::move(group));
+  return role;
+}
+
+Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& context,
+                                                          const NodeConfig& node,
+                                                          std::vector<MasterActor> masters) {
+  const ClusterConfig& config = context.setup.config;
+  auto role = std::make_unique<SiteRole>();
+  auto store = open_store(context, "site", "site " + *node.site);
+  if (!store) return store_failure(store.error());
+  role->store = std::move(store).value();
+  StoreSiteBookOptions book_options;
+  book_options.max_tokens = config.site.tokens;
+  book_options.max_queued_jobs = config.site.max_waiting;
+  auto book = StoreSiteBook::open(*role->store, book_options);
+  if (!book) return store_failure(book.error());
+  role->book = std::move(book).value();
+
+  SiteSetup site;
+  site.masters = std::move(masters);
+  site.accept_timeout = config.master.accept_timeout;
+  site.epoch = context.epoch;
+  site.book = role->book.get();
+  site.life.name = *node.site;
+  site.life.index = index_of(config.sites(), node);
+  site.life.load_every = config.site.load_every;
+  site.life.load_stale_after = config.site.load_stale_after;
+  site.life.hand_retry = config.site.hand_retry;
+  site.life.max_waiting = config.site.max_waiting;
+  role->actor = context.system.spawn<SiteScheduler>(std::move(site));
+  return role;
+}
+
+Expected<std::unique_ptr<CloudRole>, NodeError> start_cloud(const RoleContext& context) {
+  const ClusterConfig& config = context.setup.config;
+  auto role = std::make_unique<CloudRole>();
+  auto store = open_store(context, "cloud", "cloud");
+  if (!store) return store_failure(store.error());
+  role->store = std::move(store).value();
+  auto book = StoreCloudBook::open(*role->store);
+  if (!book) return store_failure(book.error());
+  role->book = std::move(book).value();
+  auto machines = ProcessMachines::open(machine_recipe(context.setup, context.state));
+  if (!machines) return Failure<NodeError>{NodeError::machines, machines.error().message};
+  role->machines = std::move(machines).value();
+
+  LoopbackSetup cloud;
+  cloud.catalog = &context.catalog;
+  cloud.epoch = context.epoch;
+  cloud.limits.instances = config.loopback.max_instances;
+  cloud.limits.by_type = config.loopback.max_by_type;
+  if (config.loopback.max_spot) cloud.limits.by_market[Market::spot] = *config.loopback.max_spot;
+  if (config.loopback.max_on_demand) {
+    cloud.limits.by_market[Market::on_demand] = *config.loopback.max_on_demand;
+  }
+  cloud.interruptions.notice = config.loopback.notice;
+  cloud.interruptions.per_h = config.loopback.interruptions_per_h;
+  cloud.interruptions.seed = config.seed;
+  cloud.delay_scale = config.loopback.delay_scale;
+  cloud.halt_grace = config.loopback.halt_grace;
+  cloud.book = role->book.get();
+  cloud.machines = role->machines.get();
+  cloud.bill = &role->bill;
+  cloud.note = context.note;
+  role->actor = context.system.spawn<LoopbackCloud>(std::move(cloud));
+  return role;
+}
+
+}  // namespace muster

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <caf/all.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "actors/cloud/loopback.hpp"
+#include "storage/store_cloud_book.hpp"
+#include "storage/store_history.hpp"
+#include "storage/store_journal.hpp"
+#include "storage/store_site_book.hpp"
+#include "tools/group.hpp"
+#include "tools/serve/machines/process_machines.hpp"
+#include "tools/serve/node/live_node.hpp"
+
+// What each role of a node keeps beside its actor. Destroyed after the actor has ended.
+
+namespace muster {
+
+/// What all roles of a node share.
+struct RoleContext {
+  caf::actor_system& system;
+  const NodeSetup& setup;
+  const Catalog& catalog;
+  ClusterEpoch epoch;
+  std::filesystem::path state;  ///< the node's folder
+  std::function<void(const std::string&)> note;
+};
+
+/// What stands behind a master.
+struct MasterRole {
+  std::unique_ptr<Store> store;
+  std::unique_ptr<StoreJournal> journal;
+  std::unique_ptr<StoreHistory> history;
+  DecisionTimes times;
+  MasterActor actor;
+};
+
+/// What stands behind a site scheduler.
+struct SiteRole {
+  std::unique_ptr<Store> store;
+  std::unique_ptr<StoreSiteBook> book;
+  SiteActor actor;
+};
+
+/// What stands behind the cloud connector.
+struct CloudRole {
+  std::unique_ptr<Store> store;
+  std::unique_ptr<StoreCloudBook> book;
+  std::unique_ptr<ProcessMachines> machines;
+  CloudBill bill;
+  CloudActor actor;
+};
+
+/// Opens the role's state and starts its actor on it.
+Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext& context,
+                                                              const NodeConfig& node,
+                                                              const CloudActor& cloud);
+Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& context,
+                                                          const NodeConfig& node,
+                                                          std::vector<MasterActor> masters);
+Expected<std::unique_ptr<CloudRole>, NodeError> start_cloud(const RoleContext& context);
+
+}  // namespace muster

@@ -1,0 +1,127 @@
+#include "tools/serve/node/peer_dialer.hpp"
+
+#include <caf/io/all.hpp>
+#include <utility>
+
+namespace muster {
+namespace {
+
+/// Some actor of the node: they all go when the link does.
+caf::actor_addr any_of(const NodeRoles& roles) {
+  if (roles.master) return roles.master.address();
+  return roles.site ? roles.site.address() : roles.cloud.address();
+}
+
+}  // namespace
+
+void PeerRoles::set(const NodeRoles& roles) const {
+  if (roles.site) site.set(roles.site);
+  if (roles.master) master.set(roles.master);
+  if (roles.cloud) cloud.set(roles.cloud);
+}
+
+void PeerRoles::clear() const {
+  site.clear();
+  master.clear();
+  cloud.clear();
+}
+
+NodeDoor::NodeDoor(caf::actor_config& config, NodeRoles own, Peers peers,
+                   std::function<void(const std::string& text)> note)
+    : NodeActor::base(config),
+      own_(std::move(own)),
+      peers_(std::move(peers)),
+      note_(std::move(note)) {
+  set_down_handler([this](const caf::down_msg& down) {
+    const auto visitor = visitors_.find(down.source);
+    if (visitor == visitors_.end()) return;
+    note_("the link with " + visitor->second + " was lost");
+    peers_.at(visitor->second)->clear();
+    visitors_.erase(visitor);
+  });
+}
+
+void NodeDoor::on_exit() {
+  own_ = {};
+  peers_.clear();
+}
+
+NodeActor::behavior_type NodeDoor::make_behavior() {
+  return {[this](roles_atom, const NodeRoles& visitor) { return greet(visitor); }};
+}
+
+NodeRoles NodeDoor::greet(const NodeRoles& visitor) {
+  const auto peer = peers_.find(visitor.node);
+  if (peer == peers_.end()) return own_;
+  // Of an earlier link nothing is expected any more.
+  std::erase_if(visitors_, [&](const auto& known) { return known.second == visitor.node; });
+  peer->second->set(visitor);
+  const caf::actor_addr address = any_of(visitor);
+  if (address) {
+    visitors_[address] = visitor.node;
+    monitor(caf::actor_cast<caf::strong_actor_ptr>(address));
+  }
+  note_("linked with " + visitor.node);
+  return own_;
+}
+
+PeerDialer::PeerDialer(caf::actor_config& config, PeerDialerSetup setup)
+    : caf::event_based_actor(config), setup_(std::move(setup)) {
+  set_down_handler([this](const caf::down_msg& down) {
+    if (door_ && down.source == door_.address()) lose("the link was lost");
+  });
+}
+
+void PeerDialer::on_exit() {
+  door_ = nullptr;
+  setup_.connector = nullptr;
+  setup_.own = {};
+}
+
+caf::behavior PeerDialer::make_behavior() {
+  dial();
+  return {[this](caf::connect_atom, std::uint64_t number) {
+    if (number == tries_) dial();
+  }};
+}
+
+void PeerDialer::dial() {
+  request(setup_.connector, setup_.link.request_timeout, caf::connect_atom_v, setup_.address.host,
+          setup_.address.port)
+      .then(
+          [this](const caf::node_id&, caf::strong_actor_ptr& door,
+                 const std::set<std::string>& interface) {
+            if (!door || !system().assignable(interface, system().message_types<NodeActor>())) {
+              return lose("what answers is not a node of this version");
+            }
+            met(caf::actor_cast<NodeActor>(door));
+          },
+          [this](const caf::error& error) { lose(system().render(error)); });
+}
+
+void PeerDialer::met(const NodeActor& door) {
+  door_ = door;
+  monitor(door_);
+  request(door_, setup_.link.request_timeout, roles_atom_v, setup_.own)
+      .then(
+          [this](const NodeRoles& roles) {
+            if (roles.node != setup_.node) {
+              return lose("it calls itself " + roles.node);
+            }
+            setup_.roles->set(roles);
+            last_note_.clear();
+            setup_.note("linked with " + setup_.node);
+          },
+          [this](const caf::error& error) { lose(system().render(error)); });
+}
+
+void PeerDialer::lose(const std::string& why) {
+  if (door_) demonitor(door_.address());
+  door_ = nullptr;
+  setup_.roles->clear();
+  if (why != last_note_) setup_.note("no link with " + setup_.node + ": " + why);
+  last_note_ = why;
+  delayed_send(this, setup_.link.reconnect, caf::connect_atom_v, ++tries_);
+}
+
+}  // namespace muster

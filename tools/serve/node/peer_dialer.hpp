@@ -1,0 +1,81 @@
+#pragma once
+
+#include <caf/all.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "actors/messages.hpp"
+#include "config/cluster_config.hpp"
+#include "tools/serve/node/peer_proxy.hpp"
+
+namespace muster {
+
+/// The roles of another node as this one speaks to them.
+struct PeerRoles {
+  explicit PeerRoles(caf::actor_system& system) : site(system), master(system), cloud(system) {}
+  Peer<SiteActor> site;
+  Peer<MasterActor> master;
+  Peer<CloudActor> cloud;
+
+  void set(const NodeRoles& roles) const;
+  void clear() const;
+  bool connected() const { return site.connected() || master.connected() || cloud.connected(); }
+};
+
+/// The other nodes of the cluster, by name. Fixed once the node has started.
+using Peers = std::map<std::string, std::shared_ptr<PeerRoles>>;
+
+/// What the nodes that dial this one meet: each learns the roles of the other.
+class NodeDoor : public NodeActor::base {
+ public:
+  NodeDoor(caf::actor_config& config, NodeRoles own, Peers peers,
+           std::function<void(const std::string& text)> note);
+  const char* name() const override { return "muster.door"; }
+  void on_exit() override;
+
+ protected:
+  behavior_type make_behavior() override;
+
+ private:
+  NodeRoles greet(const NodeRoles& visitor);
+
+  NodeRoles own_;
+  Peers peers_;
+  std::function<void(const std::string& text)> note_;
+  std::map<caf::actor_addr, std::string> visitors_;  ///< who is gone when the actor is
+};
+
+struct PeerDialerSetup {
+  std::string node;  ///< name of the other one
+  Endpoint address;
+  caf::actor connector;  ///< the middleman actor, of TLS or plain
+  LinkConfig link;
+  NodeRoles own;
+  std::shared_ptr<PeerRoles> roles;
+  std::function<void(const std::string& text)> note;  ///< called when the link comes and goes
+};
+
+/// Keeps the link to one other node: connects, learns its roles, and begins again when it is lost.
+class PeerDialer : public caf::event_based_actor {
+ public:
+  PeerDialer(caf::actor_config& config, PeerDialerSetup setup);
+  const char* name() const override { return "muster.dialer"; }
+  void on_exit() override;
+
+ protected:
+  caf::behavior make_behavior() override;
+
+ private:
+  void dial();
+  void met(const NodeActor& door);
+  void lose(const std::string& why);
+
+  PeerDialerSetup setup_;
+  NodeActor door_;
+  std::uint64_t tries_ = 0;
+  std::string last_note_;
+};
+
+}  // namespace muster

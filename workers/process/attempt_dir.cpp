@@ -1,0 +1,74 @@
+#include "workers/process/attempt_dir.hpp"
+
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <charconv>
+
+namespace muster::process {
+
+std::string name_of(const AttemptKey& key) {
+  return std::to_string(key.task.value) + "." + std::to_string(key.attempt);
+}
+
+std::optional<AttemptKey> key_from(std::string_view name) {
+  AttemptKey key;
+  const char* end = name.data() + name.size();
+  const auto task = std::from_chars(name.data(), end, key.task.value);
+  if (task.ec != std::errc{} || task.ptr == end || *task.ptr != '.') return std::nullopt;
+  const auto attempt = std::from_chars(task.ptr + 1, end, key.attempt);
+  if (attempt.ec != std::errc{} || attempt.ptr != end) return std::nullopt;
+  return key;
+}
+
+std::optional<std::string> read_whole(int folder, const char* name, std::size_t max_bytes) {
+  const Descriptor file(openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file) return std::nullopt;
+  std::string text;
+  char chunk[16384];
+  while (true) {
+    const ssize_t got = read(file.get(), chunk, sizeof chunk);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 || text.size() + static_cast<std::size_t>(got) > max_bytes) return std::nullopt;
+    if (got == 0) return text;
+    text.append(chunk, static_cast<std::size_t>(got));
+  }
+}
+
+namespace {
+
+int write_all(int fd, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t put = write(fd, content.data(), content.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return errno;
+    content.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return 0;
+}
+
+}  // namespace
+
+int write_whole(int folder, const char* name, std::string_view content, bool sync) {
+  const std::string draft = std::string(name) + ".new";
+  Descriptor file(openat(folder, draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!file) return errno;
+  if (const int error = write_all(file.get(), content); error != 0) return error;
+  if (sync && fsync(file.get()) != 0) return errno;
+  file.reset();
+  if (renameat(folder, draft.c_str(), folder, name) != 0) return errno;
+  return sync && fsync(folder) != 0 ? errno : 0;
+}
+
+Descriptor take_lock(int folder) {
+  Descriptor lock(openat(folder, kLockFile, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock || flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return {};
+  return lock;
+}
+
+Descriptor open_folder(const std::filesystem::path& path) {
+  return Descriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+}  // namespace muster::process

@@ -1,0 +1,64 @@
+#include "workers/process/attempt_sweeper.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+#include "workers/process/progress.hpp"
+
+namespace muster::process {
+
+AttemptSweeper::AttemptSweeper(std::filesystem::path attempts, Bounds bounds)
+    : attempts_(std::move(attempts)), bounds_(bounds) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { work(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+AttemptSweeper::~AttemptSweeper() {
+  {
+    const std::lock_guard lock(mutex_);
+    quit_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void AttemptSweeper::settle(const AttemptKey& key) {
+  const Descriptor folder = open_folder(attempts_ / name_of(key));
+  if (!folder) return;
+  // A mark that cannot be made only means that a next process of this worker reports once more.
+  renameat(folder.get(), kResultFile, folder.get(), kSettledFile);
+  {
+    const std::lock_guard lock(mutex_);
+    settled_.push_back({key, boot_time() + bounds_.keep});
+  }
+  changed_.notify_all();
+}
+
+void AttemptSweeper::work() {
+  std::unique_lock lock(mutex_);
+  while (!quit_) {
+    if (settled_.empty()) {
+      changed_.wait(lock);
+      continue;
+    }
+    const Duration left = settled_.front().due - boot_time();
+    if (settled_.size() <= bounds_.most && left > Duration::zero()) {
+      changed_.wait_for(lock, left);
+      continue;
+    }
+    const std::filesystem::path folder = attempts_ / name_of(settled_.front().key);
+    settled_.pop_front();
+    lock.unlock();
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+    lock.lock();
+  }
+}
+
+}  // namespace muster::process

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "model/time.hpp"
+#include "workers/process/attempt_dir.hpp"
+
+namespace muster::process {
+
+/// Removes the folders of settled attempts after a while, on a thread of its own: a folder may hold
+/// much.
+class AttemptSweeper {
+ public:
+  struct Bounds {
+    Duration keep{};       ///< after an attempt was settled
+    std::size_t most = 0;  ///< settled folders; past it the oldest go earlier
+  };
+  AttemptSweeper(std::filesystem::path attempts, Bounds bounds);
+  ~AttemptSweeper();
+  AttemptSweeper(const AttemptSweeper&) = delete;
+  AttemptSweeper& operator=(const AttemptSweeper&) = delete;
+
+  /// Marks the attempt's folder; it goes after `keep` (from the mark, when it had one before).
+  void settle(const AttemptKey& key);
+
+ private:
+  struct Settled {
+    AttemptKey key;
+    Duration due{};  ///< since boot
+  };
+
+  void work();
+
+  std::filesystem::path attempts_;
+  Bounds bounds_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Settled> settled_;  ///< oldest first; guarded by mutex_
+  bool quit_ = false;            ///< guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace muster::process

@@ -1,0 +1,153 @@
+#include <nlohmann/json.hpp>
+
+#include "workers/process/attempt_dir.hpp"
+
+namespace muster::process {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string dumped(const Json& record) {
+  return record.dump(-1, ' ', false, Json::error_handler_t::strict);
+}
+
+std::int64_t number(const Json& record, const char* field) {
+  return record.at(field).get<std::int64_t>();
+}
+
+Duration span(const Json& record, const char* field) {
+  return Duration{number(record, field)};
+}
+
+Resources resources_of(const Json& amounts) {
+  Resources resources;
+  for (std::size_t i = 0; i < kResourceKinds; ++i) {
+    resources[kAllResources[i]] = amounts.at(i).get<double>();
+  }
+  return resources;
+}
+
+void read_limits(const Json& record, Order& order) {
+  order.time_limit = span(record, "time_limit_ns");
+  order.stop_grace = span(record, "stop_grace_ns");
+  order.memory_interval = span(record, "memory_interval_ns");
+  order.means = static_cast<LimitMeans>(number(record, "means"));
+  order.group = record.at("group").get<std::string>();
+  order.max_processes = record.at("max_processes").get<std::uint32_t>();
+  order.nice = record.at("nice").get<int>();
+  if (record.contains("user")) order.user = record.at("user").get<std::uint32_t>();
+  order.user_group = record.at("user_group").get<std::uint32_t>();
+  order.log_file_bytes = record.at("log_file_bytes").get<std::uint64_t>();
+  order.log_files_kept = record.at("log_files_kept").get<std::uint32_t>();
+  order.control = record.at("control").get<std::string>();
+}
+
+Order read_order(const Json& record) {
+  Order order;
+  order.job = JobId{record.at("job").get<std::uint64_t>()};
+  order.key.task = TaskId{record.at("task").get<std::uint64_t>()};
+  order.key.attempt = record.at("attempt").get<Attempt>();
+  order.array_index = record.at("array_index").get<std::uint32_t>();
+  order.task_count = record.at("task_count").get<std::uint32_t>();
+  order.argv = record.at("argv").get<std::vector<std::string>>();
+  for (const Json& entry : record.at("env")) {
+    order.env.emplace_back(entry.at(0).get<std::string>(), entry.at(1).get<std::string>());
+  }
+  order.work_dir = record.at("work_dir").get<std::string>();
+  order.checkpoint_dir = record.at("checkpoint_dir").get<std::string>();
+  order.gpus = record.at("gpus").get<std::string>();
+  order.granted = resources_of(record.at("granted"));
+  order.workload_class = record.at("workload_class").get<std::string>();
+  order.alone_progress_s = record.at("alone_progress_s").get<double>();
+  read_limits(record, order);
+  return order;
+}
+
+AttemptResult read_result(const Json& record) {
+  AttemptResult result;
+  result.kind = static_cast<EndKind>(number(record, "kind"));
+  result.exit_code = record.at("exit_code").get<std::int32_t>();
+  result.stopped = record.at("stopped").get<bool>();
+  result.reason = record.at("reason").get<std::string>();
+  result.started_ns = number(record, "started_ns");
+  result.ended_ns = number(record, "ended_ns");
+  result.stopping = span(record, "stopping_ns");
+  result.user_s = record.at("user_s").get<double>();
+  result.system_s = record.at("system_s").get<double>();
+  result.peak_memory_bytes = record.at("peak_memory_bytes").get<std::uint64_t>();
+  result.out_bytes = record.at("out_bytes").get<std::uint64_t>();
+  result.err_bytes = record.at("err_bytes").get<std::uint64_t>();
+  return result;
+}
+
+template <class Record>
+std::optional<Record> read_record(std::string_view text, Record (*read)(const Json&)) {
+  try {
+    return read(Json::parse(text));
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::string to_text(const Order& order) {
+  Json env = Json::array();
+  for (const auto& [name, value] : order.env) env.push_back(Json::array({name, value}));
+  Json record{{"job", order.job.value},
+              {"task", order.key.task.value},
+              {"attempt", order.key.attempt},
+              {"array_index", order.array_index},
+              {"task_count", order.task_count},
+              {"argv", order.argv},
+              {"env", std::move(env)},
+              {"work_dir", order.work_dir},
+              {"checkpoint_dir", order.checkpoint_dir},
+              {"gpus", order.gpus},
+              {"granted", order.granted.amounts()},
+              {"workload_class", order.workload_class},
+              {"alone_progress_s", order.alone_progress_s},
+              {"time_limit_ns", order.time_limit.count()},
+              {"stop_grace_ns", order.stop_grace.count()},
+              {"memory_interval_ns", order.memory_interval.count()},
+              {"means", static_cast<int>(order.means)},
+              {"group", order.group},
+              {"max_processes", order.max_processes},
+              {"nice", order.nice},
+              {"user_group", order.user_group},
+              {"log_file_bytes", order.log_file_bytes},
+              {"log_files_kept", order.log_files_kept},
+              {"control", order.control}};
+  if (order.user) record["user"] = *order.user;
+  try {
+    return dumped(record);
+  } catch (const Json::exception&) {
+    return {};
+  }
+}
+
+std::string to_text(const AttemptResult& result) {
+  const Json record{{"kind", static_cast<int>(result.kind)},
+                    {"exit_code", result.exit_code},
+                    {"stopped", result.stopped},
+                    {"reason", result.reason},
+                    {"started_ns", result.started_ns},
+                    {"ended_ns", result.ended_ns},
+                    {"stopping_ns", result.stopping.count()},
+                    {"user_s", result.user_s},
+                    {"system_s", result.system_s},
+                    {"peak_memory_bytes", result.peak_memory_bytes},
+                    {"out_bytes", result.out_bytes},
+                    {"err_bytes", result.err_bytes}};
+  return record.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<Order> order_from(std::string_view text) {
+  return read_record(text, read_order);
+}
+
+std::optional<AttemptResult> result_from(std::string_view text) {
+  return read_record(text, read_result);
+}
+
+}  // namespace muster::process

@@ -1,0 +1,195 @@
+#include "workers/process/limits.hpp"
+
+#include <dirent.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <csignal>
+#include <ctime>
+#include <memory>
+#include <utility>
+
+namespace muster::process {
+namespace {
+
+constexpr int kKillRounds = 2500;
+constexpr int kRemoveRounds = 200;
+constexpr int kMarkRounds = 10;
+constexpr timespec kPause{0, 2'000'000};
+constexpr std::size_t kMaxGroupFile = std::size_t{1} << 20;
+constexpr double kBytesAGib = 1024.0 * 1024 * 1024;
+constexpr double kCpuPeriodUs = 100'000;
+constexpr double kMinCpuQuotaUs = 1'000;
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { closedir(folder); }
+};
+
+bool put(int folder, const char* name, const std::string& value) {
+  const Descriptor file(openat(folder, name, O_WRONLY | O_CLOEXEC));
+  return file &&
+         write(file.get(), value.data(), value.size()) == static_cast<ssize_t>(value.size());
+}
+
+std::string get(int folder, const char* name) {
+  return read_whole(folder, name, kMaxGroupFile).value_or("");
+}
+
+template <class Visit>
+void each_number(std::string_view text, Visit visit) {
+  const char* at = text.data();
+  const char* end = at + text.size();
+  while (at != end) {
+    pid_t number = 0;
+    const auto parsed = std::from_chars(at, end, number);
+    if (parsed.ec == std::errc{}) visit(number);
+    at = std::max(parsed.ptr, at + 1);
+  }
+}
+
+/// The names in a folder of /proc that are numbers.
+std::vector<pid_t> numbers_in(const std::string& path) {
+  std::vector<pid_t> numbers;
+  const std::unique_ptr<DIR, CloseFolder> listing(opendir(path.c_str()));
+  if (!listing) return numbers;
+  while (const dirent* entry = readdir(listing.get())) {
+    each_number(entry->d_name, [&](pid_t number) { numbers.push_back(number); });
+  }
+  return numbers;
+}
+
+bool set_limits(int folder, const Order& order) {
+  const double memory = order.granted[Resource::memory] * kBytesAGib;
+  const double cpu = order.granted[Resource::cpu];
+  if (memory > 0) {
+    const auto bytes = static_cast<std::uint64_t>(memory);
+    if (!put(folder, "memory.max", std::to_string(bytes))) return false;
+    put(folder, "memory.swap.max", "0");  // missing where the kernel counts no swap
+    if (!put(folder, "memory.oom.group", "1")) return false;
+  }
+  if (cpu > 0) {
+    const auto quota = std::llround(std::max(cpu * kCpuPeriodUs, kMinCpuQuotaUs));
+    const auto period = std::llround(kCpuPeriodUs);
+    if (!put(folder, "cpu.max", std::to_string(quota) + " " + std::to_string(period))) return false;
+  }
+  return order.max_processes == 0 || put(folder, "pids.max", std::to_string(order.max_processes));
+}
+
+}  // namespace
+
+std::optional<TaskGroup> TaskGroup::make(const Order& order) {
+  if (mkdir(order.group.c_str(), 0755) != 0 && errno != EEXIST) return std::nullopt;
+  auto group = find(order.group);
+  if (group && order.means == LimitMeans::cgroup2 && !set_limits(group->folder(), order)) {
+    const int error = errno;
+    group->remove();
+    errno = error;
+    return std::nullopt;
+  }
+  return group;
+}
+
+std::optional<TaskGroup> TaskGroup::find(const std::string& path) {
+  Descriptor folder = open_folder(path);
+  if (!folder) return std::nullopt;
+  return TaskGroup(path, std::move(folder));
+}
+
+void TaskGroup::kill_all() const {
+  put(folder_.get(), "cgroup.kill", "1");
+}
+
+std::vector<pid_t> TaskGroup::members() const {
+  std::vector<pid_t> members;
+  each_number(get(folder_.get(), "cgroup.procs"), [&](pid_t pid) { members.push_back(pid); });
+  return members;
+}
+
+bool TaskGroup::killed_for_memory() const {
+  const std::string events = get(folder_.get(), "memory.events");
+  const std::size_t at = events.find("oom_kill ");
+  return at != std::string::npos && std::strtol(events.c_str() + at + 9, nullptr, 10) > 0;
+}
+
+std::uint64_t TaskGroup::peak_bytes() const {
+  return std::strtoull(get(folder_.get(), "memory.peak").c_str(), nullptr, 10);
+}
+
+void TaskGroup::remove() {
+  folder_.reset();
+  for (int i = 0; i < kRemoveRounds; ++i) {
+    if (rmdir(path_.c_str()) == 0 || errno != EBUSY) return;
+    nanosleep(&kPause, nullptr);
+  }
+}
+
+std::vector<pid_t> descendants_of(pid_t root) {
+  std::vector<pid_t> found;
+  std::vector<pid_t> open{root};
+  while (!open.empty()) {
+    const std::string threads = "/proc/" + std::to_string(open.back()) + "/task";
+    open.pop_back();
+    for (const pid_t thread : numbers_in(threads)) {
+      const std::string file = threads + "/" + std::to_string(thread) + "/children";
+      each_number(get(AT_FDCWD, file.c_str()), [&](pid_t child) {
+        found.push_back(child);
+        open.push_back(child);
+      });
+    }
+  }
+  return found;
+}
+
+std::uint64_t resident_bytes(const std::vector<pid_t>& processes) {
+  std::uint64_t pages = 0;
+  for (const pid_t pid : processes) {
+    const std::string figures = get(AT_FDCWD, ("/proc/" + std::to_string(pid) + "/statm").c_str());
+    const std::size_t second = figures.find(' ');
+    if (second != std::string::npos) pages += std::strtoull(&figures[second], nullptr, 10);
+  }
+  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+void kill_descendants() {
+  for (int round = 0; round < kKillRounds; ++round) {
+    pid_t reaped = 0;
+    while ((reaped = waitpid(-1, nullptr, WNOHANG)) > 0) {
+    }
+    if (reaped < 0) return;  // nobody is left
+    for (const pid_t pid : descendants_of(getpid())) kill(pid, SIGKILL);
+    nanosleep(&kPause, nullptr);
+  }
+}
+
+void kill_marked(const std::string& entry) {
+  const std::string wanted = std::string(1, '\0') + entry + '\0';
+  for (int round = 0; round < kMarkRounds; ++round) {
+    bool any = false;
+    for (const pid_t pid : numbers_in("/proc")) {
+      const std::string file = "/proc/" + std::to_string(pid) + "/environ";
+      const std::string env = '\0' + get(AT_FDCWD, file.c_str());
+      if (pid == getpid() || env.find(wanted) == std::string::npos) continue;
+      any = kill(pid, SIGKILL) == 0 || any;
+    }
+    if (!any) return;
+    nanosleep(&kPause, nullptr);
+  }
+}
+
+pid_t fork_into(int group_folder) {
+  if (group_folder < 0) return fork();
+  clone_args args{};
+  args.flags = CLONE_INTO_CGROUP;
+  args.cgroup = static_cast<std::uint64_t>(group_folder);
+  args.exit_signal = SIGCHLD;
+  return static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof args));
+}
+
+}  // namespace muster::process

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workers/process/attempt_dir.hpp"
+#include "workers/process/descriptor.hpp"
+#include "workers/process/limit_means.hpp"
+
+namespace muster::process {
+
+/// What this machine offers for keeping attempts within limits, found out by doing.
+struct FoundMeans {
+  LimitMeans means = LimitMeans::subreaper;
+  std::string parent;  ///< the cgroup in which attempts get theirs; empty: none
+};
+
+/// Tries the means from `best` downwards and returns the first that works. `name` is that of the
+/// group to make for this worker's attempts; it is made anew after each restart, and kept.
+FoundMeans find_means(LimitMeans best, const std::string& name);
+
+/// One attempt's own cgroup v2 group.
+class TaskGroup {
+ public:
+  /// Makes the group with the order's limits. Nothing when that fails; errno says why.
+  static std::optional<TaskGroup> make(const Order& order);
+  /// A group that may be there; nothing when it is not.
+  static std::optional<TaskGroup> find(const std::string& path);
+
+  int folder() const { return folder_.get(); }
+  void kill_all() const;
+  std::vector<pid_t> members() const;
+  bool killed_for_memory() const;
+  std::uint64_t peak_bytes() const;  ///< 0: not known
+  /// Removes the group once nothing is in it; waits for that a short while.
+  void remove();
+
+ private:
+  TaskGroup(std::string path, Descriptor folder)
+      : path_(std::move(path)), folder_(std::move(folder)) {}
+
+  std::string path_;
+  Descriptor folder_;
+};
+
+/// All processes below `root`, without itself.
+std::vector<pid_t> descendants_of(pid_t root);
+
+/// Memory that the processes hold, pages that they share counted for each (the proportional figure
+/// is more just, and too slow to ask for several times a second).
+std::uint64_t resident_bytes(const std::vector<pid_t>& processes);
+
+/// Kills and reaps all descendants of this process, which has to be a subreaper; gives up after a
+/// few seconds.
+void kill_descendants();
+
+/// Kills every process that has the variable NAME=VALUE in its environment: what is left to do when
+/// a shim was killed where there are no groups. Misses those that have cleared it.
+void kill_marked(const std::string& entry);
+
+/// fork() straight into a group (-1: this process's own). As fork(): 0 in the child.
+pid_t fork_into(int group_folder);
+
+}  // namespace muster::process

@@ -1,0 +1,102 @@
+#include "workers/process/line_server.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace muster::process {
+namespace {
+
+constexpr int kAcceptsARound = 16;
+
+bool is_ready(const std::vector<pollfd>& polled, int fd) {
+  return std::any_of(polled.begin(), polled.end(),
+                     [fd](const pollfd& entry) { return entry.fd == fd && entry.revents != 0; });
+}
+
+}  // namespace
+
+std::optional<uid_t> user_of_peer(int connection) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+  return peer.uid;
+}
+
+bool send_text(int connection, std::string_view text) {
+  return send(connection, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+         static_cast<ssize_t>(text.size());
+}
+
+void LineServer::add(Descriptor connection) {
+  if (!connection || peers_.size() >= bounds_.connections) return;
+  const std::string greeting = greeting_ ? greeting_() : "";
+  if (!greeting.empty() && !send_text(connection.get(), greeting)) return;
+  peers_.push_back({std::move(connection), ""});
+}
+
+void LineServer::add_to(std::vector<pollfd>& polled) const {
+  if (listener_) polled.push_back({listener_.get(), POLLIN, 0});
+  for (const Peer& peer : peers_) polled.push_back({peer.connection.get(), POLLIN, 0});
+}
+
+bool LineServer::serve(const std::vector<pollfd>& polled, const Answer& answer) {
+  bool heard = false;
+  for (std::size_t i = 0; i < peers_.size();) {
+    Peer& peer = peers_[i];
+    const bool ready = is_ready(polled, peer.connection.get());
+    heard = heard || ready;
+    if (ready && !hear(peer, answer)) {
+      peers_.erase(peers_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+  if (listener_ && is_ready(polled, listener_.get())) {
+    accept_all();
+    heard = true;
+  }
+  return heard;
+}
+
+void LineServer::accept_all() {
+  for (int i = 0; i < kAcceptsARound; ++i) {
+    Descriptor connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!connection) return;
+    const auto user = user_of_peer(connection.get());
+    if (!user || std::find(users_.begin(), users_.end(), *user) == users_.end()) continue;
+    add(std::move(connection));
+  }
+}
+
+bool LineServer::hear(Peer& peer, const Answer& answer) const {
+  std::string chunk(bounds_.bytes_a_round, '\0');
+  const ssize_t got = recv(peer.connection.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  if (got == 0) return false;
+  peer.input.append(chunk, 0, static_cast<std::size_t>(got));
+  std::size_t begin = 0;
+  while (true) {
+    const std::size_t end = peer.input.find('\n', begin);
+    const std::size_t length = (end == std::string::npos ? peer.input.size() : end) - begin;
+    if (length > bounds_.line_bytes) {
+      send_text(peer.connection.get(), "error: the line is too long\n");
+      return false;
+    }
+    if (end == std::string::npos) break;
+    const auto said = answer(std::string_view(peer.input).substr(begin, length));
+    if (!said || (!said->empty() && !send_text(peer.connection.get(), *said))) return false;
+    begin = end + 1;
+  }
+  peer.input.erase(0, begin);
+  return true;
+}
+
+void LineServer::tell(std::string_view text) {
+  std::erase_if(peers_,
+                [text](const Peer& peer) { return !send_text(peer.connection.get(), text); });
+}
+
+}  // namespace muster::process

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <poll.h>
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workers/process/descriptor.hpp"
+
+namespace muster::process {
+
+/// Text lines with whoever connects to a Unix socket, all without ever waiting. Made for peers that
+/// cannot be trusted: who sends too long a line, does not read its answers or comes when there are
+/// enough already is cut off.
+class LineServer {
+ public:
+  struct Bounds {
+    std::size_t connections = 8;
+    std::size_t line_bytes = 256;
+    std::size_t bytes_a_round = 4096;  ///< read from one connection each time it is served
+  };
+  /// What to say to a line; nothing: cut the connection.
+  using Answer = std::function<std::optional<std::string>(std::string_view line)>;
+
+  explicit LineServer(Bounds bounds) : bounds_(bounds) {}
+
+  void listen(Descriptor listener) { listener_ = std::move(listener); }
+  /// What every new connection is told first.
+  void greet(std::function<std::string()> greeting) { greeting_ = std::move(greeting); }
+  /// Only processes of these users are let in.
+  void admit(std::vector<uid_t> users) { users_ = std::move(users); }
+  void add(Descriptor connection);
+
+  void add_to(std::vector<pollfd>& polled) const;
+  /// Serves what poll() found ready; true when any connection had something to say.
+  bool serve(const std::vector<pollfd>& polled, const Answer& answer);
+  /// Tells all who are connected.
+  void tell(std::string_view text);
+
+ private:
+  struct Peer {
+    Descriptor connection;
+    std::string input;
+  };
+
+  void accept_all();
+  bool hear(Peer& peer, const Answer& answer) const;
+
+  Bounds bounds_;
+  Descriptor listener_;
+  std::vector<uid_t> users_;
+  std::function<std::string()> greeting_;
+  std::vector<Peer> peers_;
+};
+
+/// Who is at the other end of a connection; nothing when that is not known.
+std::optional<uid_t> user_of_peer(int connection);
+
+/// Sends all of the text at once; false when the peer does not take it.
+bool send_text(int connection, std::string_view text);
+
+}  // namespace muster::process

@@ -1,0 +1,257 @@
+#include "workers/process/process_executor.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+#include "workers/process/log_file.hpp"
+
+namespace muster {
+namespace {
+
+using process::AttemptKey;
+using process::LimitMeans;
+
+constexpr const char* kAttemptsFolder = "attempts";
+constexpr double kLeastThroughput = 1e-3;
+
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+/// Two workers on one machine, of one cluster or two, must not share a group.
+std::string group_name(InstanceId instance, const std::filesystem::path& state_dir) {
+  char mark[17];
+  std::snprintf(mark, sizeof mark, "%016llx",
+                static_cast<unsigned long long>(hash_of(state_dir.string())));
+  return "muster-" + std::to_string(instance.value) + "-" + mark;
+}
+
+ProcessOptions absolute(ProcessOptions options) {
+  for (auto* path : {&options.state_dir, &options.checkpoint_root, &options.shim_program}) {
+    *path = std::filesystem::absolute(*path);
+  }
+  return options;
+}
+
+/// Open to pass through, for tasks that run as another user.
+void make_passage(const std::filesystem::path& folder) {
+  std::error_code error;  // told when an attempt cannot be started for it
+  if (std::filesystem::create_directories(folder, error)) chmod(folder.c_str(), 0711);
+}
+
+}  // namespace
+
+ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, ExecutorHost host)
+    : options_(absolute(std::move(options))),
+      host_(std::move(host)),
+      means_(process::find_means(options_.best_means, group_name(instance, options_.state_dir))),
+      alone_rates_(options_.state_dir),
+      company_since_(process::boot_time()),
+      sweeper_(options_.state_dir / kAttemptsFolder,
+               {options_.settled_keep, options_.max_settled}) {
+  make_passage(options_.state_dir);
+  make_passage(options_.state_dir / kAttemptsFolder);
+  process::CrewOptions crew;
+  crew.attempts = options_.state_dir / kAttemptsFolder;
+  crew.shim_program = options_.shim_program;
+  crew.tail_bytes = options_.tail_bytes;
+  crew.sync_orders = options_.sync_orders;
+  const std::weak_ptr<const bool> alive = alive_;
+  crew_ = std::make_unique<process::ShimCrew>(crew, [this, alive](process::ShimNews news) {
+    host_.post([this, alive, news = std::move(news)] {
+      if (!alive.expired()) hear(news);
+    });
+  });
+}
+
+ProcessExecutor::~ProcessExecutor() {
+  crew_.reset();
+  if (!means_.parent.empty()) rmdir(means_.parent.c_str());  // stays while attempts are in it
+}
+
+std::filesystem::path ProcessExecutor::folder_of(const AttemptKey& key) const {
+  return options_.state_dir / kAttemptsFolder / process::name_of(key);
+}
+
+void ProcessExecutor::start(const Execution& execution) {
+  const AttemptKey key{execution.task.id, execution.attempt};
+  std::error_code ignored;
+  if (runs_.contains(key) || std::filesystem::exists(folder_of(key), ignored)) return;
+  Run& run = runs_[key];
+  run.workload_class = execution.workload_class;
+  run.alone_progress_s = execution.program.alone_progress_s;
+  company_changed();
+  if (!execution.program.argv.empty()) {
+    crew_->launch(order_for(execution));
+    return;
+  }
+  process::ShimEnded ended;
+  ended.result.kind = process::EndKind::not_started;
+  ended.result.reason = "cannot start: the job says nothing to execute";
+  ended.end.exit_code = 126;
+  host_.post([this, alive = std::weak_ptr<const bool>(alive_), key, ended] {
+    if (!alive.expired()) end(key, ended);
+  });
+}
+
+process::Order ProcessExecutor::order_for(const Execution& execution) {
+  process::Order order;
+  order.job = execution.job;
+  order.key = {execution.task.id, execution.attempt};
+  order.array_index = execution.task.array_index;
+  order.task_count = execution.task_count;
+  order.argv = execution.program.argv;
+  order.env = execution.program.env;
+  order.work_dir = execution.program.work_dir;
+  order.checkpoint_dir = (options_.checkpoint_root / std::to_string(execution.job.value) /
+                          std::to_string(execution.task.array_index))
+                             .string();
+  order.gpus = gpus_.take(order.key, execution.granted[Resource::gpu]);
+  order.granted = execution.granted;
+  order.workload_class = execution.workload_class;
+  order.alone_progress_s = execution.program.alone_progress_s;
+  order.time_limit = execution.program.time_limit;
+  const bool own_grace = execution.program.stop_grace > Duration::zero();
+  order.stop_grace = own_grace ? execution.program.stop_grace : options_.stop_grace;
+  order.memory_interval = options_.memory_interval;
+  order.means = means_.means;
+  if (!means_.parent.empty()) order.group = means_.parent + "/" + process::name_of(order.key);
+  order.max_processes = options_.max_processes;
+  order.nice = means_.means == LimitMeans::cgroup2 ? 0 : options_.nice;
+  order.user = options_.task_uid;
+  order.user_group = options_.task_gid;
+  order.log_file_bytes = options_.log_file_bytes;
+  order.log_files_kept = options_.log_files_kept;
+  return order;
+}
+
+void ProcessExecutor::stop(TaskId task, Attempt attempt) {
+  if (runs_.contains({task, attempt})) crew_->stop({task, attempt});
+}
+
+void ProcessExecutor::hear(process::ShimNews news) {
+  const auto found = runs_.find(news.key);
+  if (found == runs_.end()) return;
+  if (const auto* point = std::get_if<process::ProgressPoint>(&news.what)) {
+    const auto& points = found->second.meter.points();
+    // A shim that is connected to again says again what it has said.
+    if (points.empty() || points.back().at < point->at) found->second.meter.add(*point);
+  } else if (auto* ended = std::get_if<process::ShimEnded>(&news.what)) {
+    end(news.key, std::move(*ended));
+  } else if (!found->second.started) {
+    found->second.started = true;
+    host_.started(news.key.task, news.key.attempt, Duration::zero(), Duration::zero());
+  }
+}
+
+void ProcessExecutor::end(const AttemptKey& key, process::ShimEnded ended) {
+  if (runs_.erase(key) == 0) return;
+  gpus_.give_back(key);
+  company_changed();
+  const process::AttemptResult& result = ended.result;
+  const bool never_ran = result.kind == process::EndKind::not_started;
+  if (result.exit_code == 0 && result.reason.empty()) {
+    host_.finished(key.task, key.attempt, std::move(ended.end));
+  } else if (result.stopped && !never_ran) {
+    host_.left(key.task, key.attempt, result.stopping, std::move(ended.end));
+  } else {
+    host_.failed(key.task, key.attempt, result.reason, std::move(ended.end));
+  }
+}
+
+void ProcessExecutor::company_changed() {
+  company_since_ = process::boot_time();
+}
+
+std::vector<ExecutionThroughput> ProcessExecutor::sample() {
+  std::vector<ExecutionThroughput> samples;
+  const Duration now = process::boot_time();
+  for (const auto& [key, run] : runs_) {
+    if (!run.started) continue;
+    if (const auto throughput = normalized(run, now)) {
+      samples.push_back({key.task, key.attempt, *throughput});
+    }
+  }
+  return samples;
+}
+
+std::optional<double> ProcessExecutor::normalized(const Run& run, Duration now) {
+  const auto rate = run.meter.rate(now, company_since_);
+  if (!rate) return std::nullopt;
+  const auto& points = run.meter.points();
+  const bool all_alone = runs_.size() == 1 && points[points.size() - 2].at >= company_since_;
+  if (all_alone) alone_rates_.record(run.workload_class, *rate);
+  const std::optional<double> reference = run.alone_progress_s > 0
+                                              ? std::optional(run.alone_progress_s)
+                                              : alone_rates_.best(run.workload_class);
+  if (!reference) return std::nullopt;
+  return std::clamp(*rate / *reference, kLeastThroughput, 1.0);
+}
+
+std::vector<FoundExecution> ProcessExecutor::adopt() {
+  std::vector<AttemptKey> keys;
+  std::error_code error;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(options_.state_dir / kAttemptsFolder, error)) {
+    if (const auto key = process::key_from(entry.path().filename().string())) keys.push_back(*key);
+  }
+  std::sort(keys.begin(), keys.end());
+  std::vector<FoundExecution> found;
+  for (const AttemptKey& key : keys) {
+    if (auto execution = take_over(key)) found.push_back(*std::move(execution));
+  }
+  company_changed();
+  return found;
+}
+
+std::optional<FoundExecution> ProcessExecutor::take_over(const AttemptKey& key) {
+  const process::Descriptor folder = process::open_folder(folder_of(key));
+  struct stat mark {};
+  if (fstatat(folder.get(), process::kSettledFile, &mark, 0) == 0) {
+    sweeper_.settle(key);
+    return std::nullopt;
+  }
+  Run& run = runs_[key];
+  FoundExecution execution{key.task, key.attempt, {}};
+  const auto text =
+      process::read_whole(folder.get(), process::kOrderFile, process::kMaxRecordBytes);
+  if (const auto order = text ? process::order_from(*text) : std::nullopt) {
+    execution.granted = order->granted;
+    run.workload_class = order->workload_class;
+    run.alone_progress_s = order->alone_progress_s;
+    gpus_.keep(key, order->gpus, order->granted[Resource::gpu]);
+  }
+  crew_->follow(key);
+  return execution;
+}
+
+void ProcessExecutor::settled(TaskId task, Attempt attempt) {
+  // What still runs cannot be settled: its outcome is yet to come.
+  if (!runs_.contains({task, attempt})) sweeper_.settle({task, attempt});
+}
+
+LogPart ProcessExecutor::read_log(const LogPlace& place) {
+  const AttemptKey key{place.task, place.attempt};
+  LogPart part;
+  part.offset = place.offset;
+  const process::Descriptor folder = process::open_folder(folder_of(key));
+  if (!folder) return part;
+  const process::LogReader reader(folder.get(),
+                                  place.error_stream ? process::kErrLog : process::kOutLog);
+  part.text = reader.read(part.offset, std::min(place.max_bytes, kMaxLogBytes));
+  part.more_may_come = runs_.contains(key) || part.offset + part.text.size() < reader.end();
+  return part;
+}
+
+std::string ProcessExecutor::limits() const {
+  return std::string(process::name_of(means_.means));
+}
+
+}  // namespace muster

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workers/executor.hpp"
+#include "workers/process/attempt_sweeper.hpp"
+#include "workers/process/gpu_shares.hpp"
+#include "workers/process/limits.hpp"
+#include "workers/process/progress.hpp"
+#include "workers/process/shim_crew.hpp"
+
+namespace muster {
+
+/// How real processes are run.
+struct ProcessOptions {
+  /// Belongs to this instance alone and outlives the worker's process; tasks have to be able to
+  /// get through to it (mode 0711 of it and all above) when they run as another user.
+  std::filesystem::path state_dir;
+  /// The same for every instance that a task may move between: a task's checkpoint folder is
+  /// checkpoint_root/JOB/ARRAY_INDEX.
+  std::filesystem::path checkpoint_root;
+  /// Called with "shim" and a folder: the muster command, or better the small muster-shim.
+  std::filesystem::path shim_program;
+  Duration stop_grace = std::chrono::seconds{30};  ///< from SIGTERM to SIGKILL; 0 or more
+  std::uint64_t log_file_bytes = 8u << 20;  ///< of each stream, before a new file; 4 KiB or more
+  std::uint32_t log_files_kept = 2;         ///< full ones of each stream; 0 to 100
+  std::size_t tail_bytes = 16u << 10;       ///< of each stream in a report; 0 to 1 MiB
+  /// Between two looks at the memory of an attempt where no cgroup limits it; 10 ms to 10 s.
+  Duration memory_interval = std::chrono::milliseconds{250};
+  /// How long an attempt's folder outlives its being settled; 0 or more.
+  Duration settled_keep = std::chrono::hours{1};
+  std::size_t max_settled = 1000;  ///< folders of settled attempts; past it the oldest go earlier
+  /// The most that is tried; what the machine does not offer is left out.
+  process::LimitMeans best_means = process::LimitMeans::cgroup2;
+  std::uint32_t max_processes = 4096;  ///< of an attempt, where there are cgroup limits; 1 or more
+  int nice = 5;                        ///< of tasks where no cgroup limits the processor; 0 to 19
+  /// User and group that tasks run as; for a worker that is root. Unset: the worker's own.
+  std::optional<std::uint32_t> task_uid;
+  std::uint32_t task_gid = 65534;
+  /// Writes orders through to the disk. Only loss of power takes one that was not, and with it goes
+  /// the attempt itself, which is then reported as failed either way.
+  bool sync_orders = false;
+};
+
+/// Runs each attempt as a process of this machine under a shim of its own, which outlives this
+/// object and this process. See docs/tasks.md.
+class ProcessExecutor : public Executor {
+ public:
+  /// The largest text that read_log() returns.
+  static constexpr std::uint32_t kMaxLogBytes = 1u << 20;
+
+  ProcessExecutor(InstanceId instance, ProcessOptions options, ExecutorHost host);
+  ~ProcessExecutor() override;
+  ProcessExecutor(const ProcessExecutor&) = delete;
+  ProcessExecutor& operator=(const ProcessExecutor&) = delete;
+
+  void start(const Execution& execution) override;
+  void stop(TaskId task, Attempt attempt) override;
+  /// Attempts that have not said enough of their progress, and those that nothing is known to
+  /// compare with, are left out.
+  std::vector<ExecutionThroughput> sample() override;
+  std::vector<FoundExecution> adopt() override;
+  void settled(TaskId task, Attempt attempt) override;
+  LogPart read_log(const LogPlace& place) override;
+  /// "cgroup2", "cgroup2-kill + memory watch" or "subreaper + memory watch".
+  std::string limits() const override;
+
+ private:
+  using AttemptKey = process::AttemptKey;
+  struct Run {
+    std::string workload_class;
+    double alone_progress_s = 0;
+    bool started = false;
+    process::ProgressMeter meter;
+  };
+
+  process::Order order_for(const Execution& execution);
+  std::filesystem::path folder_of(const AttemptKey& key) const;
+  void hear(process::ShimNews news);
+  void end(const AttemptKey& key, process::ShimEnded ended);
+  void company_changed();
+  std::optional<double> normalized(const Run& run, Duration now);
+  std::optional<FoundExecution> take_over(const AttemptKey& key);
+
+  ProcessOptions options_;
+  ExecutorHost host_;
+  process::FoundMeans means_;
+  process::AloneRates alone_rates_;
+  process::GpuShares gpus_;
+  std::map<AttemptKey, Run> runs_;
+  Duration company_since_{};  ///< since when the attempts on this instance have been the same ones
+  std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);
+  process::AttemptSweeper sweeper_;
+  std::unique_ptr<process::ShimCrew> crew_;
+};
+
+}  // namespace muster

@@ -1,0 +1,94 @@
+#include "workers/process/progress.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "workers/process/attempt_dir.hpp"
+
+namespace muster::process {
+namespace {
+
+constexpr const char* kRatesFile = "alone_rates";
+constexpr double kMaxUnits = 1e15;
+/// A better rate is worth a write to the file when it is better by this much.
+constexpr double kWorthSaving = 1.01;
+constexpr std::string_view kVerb = "progress ";
+
+}  // namespace
+
+Duration boot_time() {
+  timespec time{};
+  clock_gettime(CLOCK_BOOTTIME, &time);
+  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+}
+
+void ProgressMeter::add(const ProgressPoint& point) {
+  points_.push_back(point);
+  while (points_.size() > kMaxPoints ||
+         (points_.size() > 2 && points_[1].at < point.at - kWindow)) {
+    points_.pop_front();
+  }
+}
+
+std::optional<double> ProgressMeter::rate(Duration now, Duration since) const {
+  if (points_.size() < 2) return std::nullopt;
+  std::size_t first = 0;
+  while (first + 2 < points_.size() && points_[first].at < since) ++first;
+  const ProgressPoint& from = points_[first];
+  const ProgressPoint& to = points_.back();
+  const Duration gap = (to.at - from.at) / static_cast<std::int64_t>(points_.size() - 1 - first);
+  const Duration until = now - to.at > 2 * gap ? now : to.at;
+  if (until <= from.at) return std::nullopt;
+  return (to.units - from.units) / to_seconds(until - from.at);
+}
+
+std::optional<double> progress_from(std::string_view line) {
+  if (!line.starts_with(kVerb)) return std::nullopt;
+  line.remove_prefix(kVerb.size());
+  double units = 0;
+  const char* end = line.data() + line.size();
+  const auto parsed = std::from_chars(line.data(), end, units);
+  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  if (!std::isfinite(units) || units < 0 || units > kMaxUnits) return std::nullopt;
+  return units;
+}
+
+AloneRates::AloneRates(std::filesystem::path folder) : folder_(std::move(folder)) {
+  const Descriptor open = open_folder(folder_);
+  const auto text = open ? read_whole(open.get(), kRatesFile, kMaxRecordBytes) : std::nullopt;
+  if (!text) return;
+  const auto rates = nlohmann::json::parse(*text, nullptr, false);
+  if (!rates.is_object()) return;
+  for (const auto& [name, rate] : rates.items()) {
+    if (rate.is_number() && rate.get<double>() > 0) best_[name] = rate.get<double>();
+  }
+}
+
+void AloneRates::record(const std::string& workload_class, double rate) {
+  if (!(rate > 0)) return;
+  const auto found = best_.find(workload_class);
+  if (found == best_.end() && best_.size() >= kMaxClasses) return;
+  double& best = best_[workload_class];
+  if (rate <= best * kWorthSaving) return;
+  best = rate;
+  save();
+}
+
+std::optional<double> AloneRates::best(const std::string& workload_class) const {
+  const auto found = best_.find(workload_class);
+  if (found == best_.end()) return std::nullopt;
+  return found->second;
+}
+
+void AloneRates::save() const {
+  const Descriptor open = open_folder(folder_);
+  if (!open) return;
+  const std::string text =
+      nlohmann::json(best_).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  write_whole(open.get(), kRatesFile, text, false);  // lost rates are seen again
+}
+
+}  // namespace muster::process

@@ -1,0 +1,278 @@
+#include "workers/process/shim_run.hpp"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "workers/process/shim_sockets.hpp"
+
+namespace muster::process {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// How often progress is passed on, and the pause after anything was heard on its socket: a task
+/// that floods the socket costs the shim little.
+constexpr Duration kProgressInterval = milliseconds{200};
+constexpr Duration kProgressRest = milliseconds{2};
+constexpr Duration kNever = Duration::max();
+constexpr std::size_t kCopyBytes = std::size_t{64} << 10;
+/// Enough for full pipes; a process that escaped must not keep the shim reading.
+constexpr int kDrainRounds = 32;
+constexpr LineServer::Bounds kControlBounds{
+    .connections = 4, .line_bytes = 256, .bytes_a_round = 4096};
+
+LogWriter::Bounds log_bounds(const Order& order) {
+  return {order.log_file_bytes, order.log_files_kept};
+}
+
+std::int64_t wall_time_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+ShimRun::ShimRun(ShimSetup setup, Order order)
+    : setup_(std::move(setup)),
+      order_(std::move(order)),
+      out_log_(setup_.folder.get(), kOutLog, log_bounds(order_)),
+      err_log_(setup_.folder.get(), kErrLog, log_bounds(order_)),
+      control_(kControlBounds),
+      progress_(LineServer::Bounds{}) {}
+
+bool ShimRun::run() {
+  if (prepare()) {
+    while (!over_) watch_once();
+  }
+  return finish();
+}
+
+bool ShimRun::prepare() {
+  open_sockets();
+  if (!prepare_folders()) return false;
+  if (!order_.group.empty()) {
+    group_ = TaskGroup::make(order_);
+    if (!group_) {
+      fail_start("cannot start: cgroup " + order_.group + ": " + std::strerror(errno));
+      return false;
+    }
+  }
+  auto task = fork_task(order_, place_, group_ ? group_->folder() : -1);
+  if (!task) {
+    fail_start(describe({StartStage::process, errno}, order_, place_));
+    return false;
+  }
+  task_ = std::move(*task);
+  started_ = boot_time();
+  started_ns_ = wall_time_ns();
+  memory_check_ = started_ + order_.memory_interval;
+  return true;
+}
+
+void ShimRun::open_sockets() {
+  control_.greet([this] { return greeting(); });
+  control_.listen(listen_abstract(order_.control));
+  control_.admit({geteuid()});
+  control_.add(std::move(setup_.executor));
+  progress_.admit({geteuid(), order_.user.value_or(geteuid())});
+  auto [listener, name] = listen_for_task(setup_.folder.get(), setup_.path, order_);
+  progress_.listen(std::move(listener));
+  place_.progress_socket = std::move(name);
+}
+
+bool ShimRun::prepare_folders() {
+  place_.attempt_dir = setup_.path;
+  const std::string own = setup_.path + "/" + kWorkFolder;
+  place_.work_dir = order_.work_dir.empty() ? own : order_.work_dir;
+  const char* home = getenv("HOME");
+  place_.home = order_.user || home == nullptr ? place_.work_dir : home;
+  for (const std::string& folder : {order_.work_dir.empty() ? own : "", order_.checkpoint_dir}) {
+    if (folder.empty()) continue;
+    if (const int error = make_task_folder(folder, order_); error != 0) {
+      fail_start("cannot start: " + folder + ": " + std::strerror(error));
+      return false;
+    }
+  }
+  return true;
+}
+
+void ShimRun::watch_once() {
+  std::vector<pollfd> polled{{setup_.signals.get(), POLLIN, 0}};
+  for (const Descriptor* stream : {&task_.out, &task_.err, &task_.news}) {
+    if (*stream) polled.push_back({stream->get(), POLLIN, 0});
+  }
+  control_.add_to(polled);
+  if (boot_time() >= progress_rest_) progress_.add_to(polled);
+  if (poll(polled.data(), polled.size(), wait_ms()) < 0 && errno != EINTR) {
+    over_ = true;
+    return;
+  }
+  copy(task_.out, out_log_);
+  copy(task_.err, err_log_);
+  if (starting_) hear_start();
+  hear_sockets(polled);
+  hear_signals();
+  check_deadlines();
+}
+
+int ShimRun::wait_ms() const {
+  const Duration now = boot_time();
+  Duration until = kNever;
+  if (ending_ == Ending::none && order_.time_limit > Duration::zero()) {
+    until = std::min(until, started_ + order_.time_limit);
+  }
+  if (kill_at_ != Duration::zero()) until = std::min(until, kill_at_);
+  if (order_.means != LimitMeans::cgroup2) until = std::min(until, memory_check_);
+  if (untold_) until = std::min(until, meter_.points().back().at + kProgressInterval);
+  if (progress_rest_ > now) until = std::min(until, progress_rest_);
+  if (until == kNever) return -1;
+  const auto left = std::chrono::ceil<milliseconds>(until - now).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, INT_MAX));
+}
+
+void ShimRun::hear_signals() {
+  signalfd_siginfo info{};
+  while (read(setup_.signals.get(), &info, sizeof info) == sizeof info) {
+    if (info.ssi_signo == SIGTERM) end_gently(Ending::stop);
+    if (info.ssi_signo == SIGCHLD) reap();
+  }
+}
+
+void ShimRun::reap() {
+  int status = 0;
+  rusage usage{};
+  pid_t ended = 0;
+  while ((ended = wait4(-1, &status, WNOHANG, &usage)) > 0) {
+    if (ended != task_.pid) continue;
+    status_ = status;
+    usage_ = usage;
+    over_ = true;
+    if (starting_) hear_start();
+  }
+}
+
+void ShimRun::hear_start() {
+  StartTrouble trouble;
+  const ssize_t got = read(task_.news.get(), &trouble, sizeof trouble);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  task_.news.reset();
+  starting_ = false;
+  if (got == sizeof trouble) {
+    fail_start(describe(trouble, order_, place_));
+  } else {
+    control_.tell("started\n");
+  }
+}
+
+void ShimRun::hear_sockets(const std::vector<pollfd>& polled) {
+  control_.serve(polled, [this](std::string_view line) { return control(line); });
+  const Duration now = boot_time();
+  if (now >= progress_rest_ &&
+      progress_.serve(polled, [this](std::string_view line) { return progress(line); })) {
+    progress_rest_ = now + kProgressRest;
+  }
+}
+
+std::optional<std::string> ShimRun::control(std::string_view line) {
+  if (line != "stop") return std::nullopt;
+  end_gently(Ending::stop);
+  return "";
+}
+
+std::optional<std::string> ShimRun::progress(std::string_view line) {
+  const auto units = progress_from(line);
+  if (!units) return "error: say: progress N\n";
+  if (*units < units_) return "error: progress does not go back\n";
+  units_ = *units;
+  untold_ = {boot_time(), units_};
+  tell_progress();
+  return "ok\n";
+}
+
+void ShimRun::tell_progress() {
+  const auto& points = meter_.points();
+  if (!untold_) return;
+  if (!points.empty() && boot_time() < points.back().at + kProgressInterval) return;
+  meter_.add(*untold_);
+  control_.tell(progress_line(*untold_));
+  untold_.reset();
+}
+
+std::string ShimRun::greeting() const {
+  std::string said = starting_ ? "" : "started\n";
+  for (const ProgressPoint& point : meter_.points()) said += progress_line(point);
+  return said;
+}
+
+bool ShimRun::copy(Descriptor& from, LogWriter& to) {
+  if (!from) return false;
+  buffer_.resize(kCopyBytes);
+  const ssize_t got = read(from.get(), buffer_.data(), buffer_.size());
+  if (got > 0) to.write({buffer_.data(), static_cast<std::size_t>(got)});
+  if (got == 0) from.reset();
+  return got > 0;
+}
+
+void ShimRun::check_deadlines() {
+  const Duration now = boot_time();
+  tell_progress();
+  if (over_) return;
+  if (order_.time_limit > Duration::zero() && now >= started_ + order_.time_limit) {
+    end_gently(Ending::time);
+  }
+  if (order_.means != LimitMeans::cgroup2 && now >= memory_check_) check_memory();
+  if (kill_at_ != Duration::zero() && now >= kill_at_) kill_task();
+}
+
+void ShimRun::check_memory() {
+  memory_check_ = boot_time() + order_.memory_interval;
+  const std::uint64_t held = resident_bytes(group_ ? group_->members() : descendants_of(getpid()));
+  peak_bytes_ = std::max(peak_bytes_, held);
+  const double granted = order_.granted[Resource::memory] * 1024 * 1024 * 1024;
+  if (granted <= 0 || static_cast<double>(held) <= granted) return;
+  over_bytes_ = held;
+  if (ending_ == Ending::none) ending_ = Ending::memory;
+  kill_task();
+}
+
+void ShimRun::end_gently(Ending why) {
+  if (ending_ != Ending::none || over_) return;
+  ending_ = why;
+  if (why == Ending::stop) asked_to_stop_ = boot_time();
+  kill_at_ = boot_time() + order_.stop_grace;
+  // Before its setsid() the child leads no group yet.
+  if (task_.pid > 0 && kill(-task_.pid, SIGTERM) != 0) kill(task_.pid, SIGTERM);
+}
+
+void ShimRun::kill_task() {
+  kill_at_ = Duration::zero();
+  if (group_) group_->kill_all();
+  for (const pid_t pid : descendants_of(getpid())) kill(pid, SIGKILL);
+}
+
+bool ShimRun::finish() {
+  if (group_) group_->kill_all();
+  kill_descendants();
+  for (int i = 0; i < kDrainRounds && copy(task_.out, out_log_); ++i) {
+  }
+  for (int i = 0; i < kDrainRounds && copy(task_.err, err_log_); ++i) {
+  }
+  const std::string text = to_text(result());
+  if (group_) group_->remove();
+  // Goes when nothing is in it. The job's folder above stays: another of its tasks may be about to
+  // make its own there.
+  rmdir(order_.checkpoint_dir.c_str());
+  return write_patiently(setup_.folder.get(), text);
+}
+
+}  // namespace muster::process

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <sys/resource.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workers/process/attempt_dir.hpp"
+#include "workers/process/limits.hpp"
+#include "workers/process/line_server.hpp"
+#include "workers/process/log_file.hpp"
+#include "workers/process/progress.hpp"
+#include "workers/process/shim_task.hpp"
+
+namespace muster::process {
+
+/// What a shim holds when its run begins.
+struct ShimSetup {
+  std::string path;  ///< of the attempt's folder
+  Descriptor folder;
+  Descriptor signals;   ///< SIGCHLD and SIGTERM, both blocked
+  Descriptor executor;  ///< empty: none is connected
+};
+
+/// One attempt from its start to its written result.
+class ShimRun {
+ public:
+  ShimRun(ShimSetup setup, Order order);
+
+  /// False when no result could be written.
+  bool run();
+
+ private:
+  enum class Ending { none, stop, time, memory };
+
+  bool prepare();
+  void open_sockets();
+  bool prepare_folders();
+  void watch_once();
+  int wait_ms() const;
+  void hear_signals();
+  void reap();
+  void hear_start();
+  void hear_sockets(const std::vector<pollfd>& polled);
+  std::optional<std::string> control(std::string_view line);
+  std::optional<std::string> progress(std::string_view line);
+  void tell_progress();
+  std::string greeting() const;
+  bool copy(Descriptor& from, LogWriter& to);
+  void check_deadlines();
+  void check_memory();
+  void end_gently(Ending why);
+  void kill_task();
+  void fail_start(const std::string& reason);
+  AttemptResult result() const;
+  void describe_end(AttemptResult& result) const;
+  bool finish();
+
+  ShimSetup setup_;
+  Order order_;
+  TaskPlace place_;
+  LogWriter out_log_;
+  LogWriter err_log_;
+  std::string buffer_;
+  LineServer control_;
+  LineServer progress_;
+  ProgressMeter meter_;
+  std::optional<ProgressPoint> untold_;  ///< the newest progress, when it came too soon to be told
+  double units_ = 0;
+  Duration progress_rest_{};  ///< until then the progress socket is not looked at
+  std::optional<TaskGroup> group_;
+  ForkedTask task_;
+
+  bool starting_ = true;
+  bool over_ = false;
+  std::string start_failure_;
+  int status_ = 0;
+  rusage usage_{};
+  Ending ending_ = Ending::none;
+  Duration started_{};  ///< since boot, as all times here
+  Duration asked_to_stop_{};
+  Duration kill_at_{};
+  Duration memory_check_{};
+  std::int64_t started_ns_ = 0;
+  std::uint64_t peak_bytes_ = 0;
+  std::uint64_t over_bytes_ = 0;  ///< what the task held when it was ended for it
+};
+
+}  // namespace muster::process

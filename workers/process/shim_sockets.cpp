@@ -1,0 +1,152 @@
+#include "workers/process/shim_sockets.hpp"
+
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+#include "workers/process/line_server.hpp"
+
+namespace muster::process {
+namespace {
+
+constexpr int kBacklog = 16;
+constexpr int kWriteTries = 100;
+constexpr timespec kWritePause{0, 200'000'000};
+constexpr std::string_view kProgressVerb = "progress ";
+
+struct Address {
+  sockaddr_un socket{};
+  socklen_t size = 0;
+};
+
+/// The address of a path, or of an abstract name; nothing when it is too long.
+std::optional<Address> address_of(const std::string& name, bool abstract) {
+  Address address;
+  address.socket.sun_family = AF_UNIX;
+  if (name.empty() || name.size() + 1 > sizeof address.socket.sun_path) return std::nullopt;
+  std::memcpy(address.socket.sun_path + (abstract ? 1 : 0), name.data(), name.size());
+  address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size() + 1);
+  return address;
+}
+
+Descriptor new_socket() {
+  return Descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+void make_folders_above(const std::string& path) {
+  for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
+    const std::string above = path.substr(0, at);
+    // A task has to get through to what is its own, and no further.
+    if (mkdir(above.c_str(), 0711) == 0) chmod(above.c_str(), 0711);
+  }
+}
+
+Descriptor listen_at(const std::optional<Address>& address) {
+  Descriptor listener = new_socket();
+  if (!address || !listener ||
+      bind(listener.get(), reinterpret_cast<const sockaddr*>(&address->socket), address->size) !=
+          0 ||
+      listen(listener.get(), kBacklog) != 0) {
+    return {};
+  }
+  return listener;
+}
+
+}  // namespace
+
+std::string random_name() {
+  unsigned char bytes[16];
+  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return "";
+  std::string name = "muster-";
+  for (const unsigned char byte : bytes) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", byte);
+    name += digits;
+  }
+  return name;
+}
+
+Descriptor listen_abstract(const std::string& name) {
+  return listen_at(address_of(name, true));
+}
+
+Descriptor connect_abstract(const std::string& name) {
+  const auto address = address_of(name, true);
+  Descriptor connection = new_socket();
+  if (!address || !connection ||
+      connect(connection.get(), reinterpret_cast<const sockaddr*>(&address->socket),
+              address->size) != 0 ||
+      user_of_peer(connection.get()) != geteuid()) {
+    return {};
+  }
+  return connection;
+}
+
+std::pair<Descriptor, std::string> listen_for_task(int folder, const std::string& path,
+                                                   const Order& order) {
+  const std::string whole = path + "/" + kProgressSocket;
+  if (const auto address = address_of(whole, false)) {
+    Descriptor listener = listen_at(address);
+    if (order.user && listener) {
+      fchownat(folder, kProgressSocket, *order.user, order.user_group, AT_SYMLINK_NOFOLLOW);
+    }
+    return {std::move(listener), whole};
+  }
+  const std::string name = random_name();
+  return {listen_abstract(name), "@" + name};
+}
+
+int make_task_folder(const std::string& path, const Order& order) {
+  const auto make = [&path] {
+    return mkdir(path.c_str(), 0700) == 0 || errno == EEXIST ? 0 : errno;
+  };
+  int error = make();
+  if (error == ENOENT) {
+    make_folders_above(path);
+    error = make();
+  }
+  if (error != 0) return error;
+  if (!order.user) return 0;
+  const Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  return folder && fchown(folder.get(), *order.user, order.user_group) == 0 ? 0 : errno;
+}
+
+std::string progress_line(const ProgressPoint& point) {
+  char text[96];
+  const int size = std::snprintf(text, sizeof text, "progress %lld %.17g\n",
+                                 static_cast<long long>(point.at.count()), point.units);
+  return {text, static_cast<std::size_t>(size)};
+}
+
+std::optional<ProgressPoint> point_from(std::string_view line) {
+  if (!line.starts_with(kProgressVerb)) return std::nullopt;
+  line.remove_prefix(kProgressVerb.size());
+  ProgressPoint point;
+  std::int64_t at = 0;
+  const char* end = line.data() + line.size();
+  const auto time = std::from_chars(line.data(), end, at);
+  if (time.ec != std::errc{} || time.ptr == end || *time.ptr != ' ') return std::nullopt;
+  const auto units = std::from_chars(time.ptr + 1, end, point.units);
+  if (units.ec != std::errc{} || units.ptr != end) return std::nullopt;
+  point.at = Duration{at};
+  return point;
+}
+
+bool write_patiently(int folder, std::string_view result) {
+  for (int i = 0; i < kWriteTries; ++i) {
+    const int error = write_whole(folder, kResultFile, result, false);
+    if (error == 0) return true;
+    if (i == 0) std::fprintf(stderr, "muster shim: the result: %s\n", std::strerror(error));
+    nanosleep(&kWritePause, nullptr);
+  }
+  return false;
+}
+
+}  // namespace muster::process

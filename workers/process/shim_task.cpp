@@ -1,0 +1,181 @@
+#include "workers/process/shim_task.hpp"
+
+#include <grp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "workers/process/limits.hpp"
+
+namespace muster::process {
+namespace {
+
+constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/// When the machine itself runs out of memory, tasks go before what supervises them.
+constexpr const char* kOomScore = "500";
+constexpr unsigned kCloseRangeCloexec = 4;
+
+/// What the child needs, made before the fork: afterwards it only makes system calls.
+struct ChildPlan {
+  std::vector<char*> argv;
+  std::vector<char*> env;
+  const char* work_dir = nullptr;
+  const Order* order = nullptr;
+  pid_t parent = 0;
+  int in = -1;
+  int out = -1;
+  int err = -1;
+  int news = -1;
+};
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+[[noreturn]] void give_up(const ChildPlan& plan, StartStage stage) {
+  const StartTrouble trouble{stage, errno};
+  // The parent reads this whole or not at all: it is far below the size of an atomic pipe write.
+  [[maybe_unused]] const ssize_t put = write(plan.news, &trouble, sizeof trouble);
+  _exit(127);
+}
+
+void reset_signals() {
+  struct sigaction plain {};
+  plain.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) sigaction(number, &plain, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+void prefer_others() {
+  const int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  [[maybe_unused]] const ssize_t put = write(file, kOomScore, std::strlen(kOomScore));
+  close(file);
+}
+
+void become_user(const ChildPlan& plan) {
+  if (plan.order->user) {
+    const gid_t group = plan.order->user_group;
+    const uid_t user = *plan.order->user;
+    if (setgroups(0, nullptr) != 0 || setresgid(group, group, group) != 0 ||
+        setresuid(user, user, user) != 0) {
+      give_up(plan, StartStage::user);
+    }
+  }
+  // After the change of user, which clears it.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != plan.parent) _exit(127);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+[[noreturn]] void run_child(const ChildPlan& plan) {
+  setsid();
+  reset_signals();
+  prefer_others();
+  if (plan.order->nice != 0) setpriority(PRIO_PROCESS, 0, plan.order->nice);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  umask(022);
+  if (dup2(plan.in, 0) < 0 || dup2(plan.out, 1) < 0 || dup2(plan.err, 2) < 0) {
+    give_up(plan, StartStage::process);
+  }
+  syscall(SYS_close_range, 3u, ~0u, kCloseRangeCloexec);
+  become_user(plan);
+  if (chdir(plan.work_dir) != 0) give_up(plan, StartStage::work_dir);
+  environ = const_cast<char**>(plan.env.data());
+  execvp(plan.argv[0], plan.argv.data());
+  give_up(plan, StartStage::program);
+}
+
+bool make_pipe(Descriptor& reading, Descriptor& writing) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return false;
+  reading = Descriptor(ends[0]);
+  writing = Descriptor(ends[1]);
+  return fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
+}
+
+std::string whole_cpus(double cpus) {
+  return std::to_string(std::max(1L, std::lround(std::floor(cpus + kResourceEpsilon))));
+}
+
+}  // namespace
+
+std::vector<std::string> environment_of(const Order& order, const TaskPlace& place) {
+  std::map<std::string, std::string> env{
+      {"PATH", kPath}, {"HOME", place.home}, {"LANG", "C.UTF-8"}};
+  for (const auto& [name, value] : order.env) env[name] = value;
+  env["MUSTER_JOB_ID"] = std::to_string(order.job.value);
+  env["MUSTER_TASK_INDEX"] = std::to_string(order.array_index);
+  env["MUSTER_TASK_COUNT"] = std::to_string(order.task_count);
+  env["MUSTER_ATTEMPT"] = std::to_string(order.key.attempt);
+  env["MUSTER_CPUS"] = whole_cpus(order.granted[Resource::cpu]);
+  env["CUDA_VISIBLE_DEVICES"] = order.gpus;
+  env["MUSTER_CHECKPOINT_DIR"] = order.checkpoint_dir;
+  env["MUSTER_SOCKET"] = place.progress_socket;
+  env[kMarkVariable] = place.attempt_dir;
+  std::vector<std::string> entries;
+  entries.reserve(env.size());
+  for (const auto& [name, value] : env) entries.push_back(name + "=" + value);
+  return entries;
+}
+
+std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, int group_folder) {
+  ForkedTask task;
+  Descriptor out;
+  Descriptor err;
+  Descriptor news;
+  const Descriptor in(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!in || !make_pipe(task.out, out) || !make_pipe(task.err, err) ||
+      !make_pipe(task.news, news)) {
+    return std::nullopt;
+  }
+  const std::vector<std::string> env = environment_of(order, place);
+  ChildPlan plan;
+  plan.argv = pointers_to(order.argv);
+  plan.env = pointers_to(env);
+  plan.work_dir = place.work_dir.c_str();
+  plan.order = &order;
+  plan.parent = getpid();
+  plan.in = in.get();
+  plan.out = out.get();
+  plan.err = err.get();
+  plan.news = news.get();
+  task.pid = fork_into(group_folder);
+  if (task.pid < 0) return std::nullopt;
+  if (task.pid == 0) run_child(plan);
+  return task;
+}
+
+std::string describe(const StartTrouble& trouble, const Order& order, const TaskPlace& place) {
+  const std::string error = std::strerror(trouble.error);
+  switch (trouble.stage) {
+    case StartStage::process:
+      return "cannot start: no process: " + error;
+    case StartStage::user:
+      return "cannot start: cannot become user " + std::to_string(order.user.value_or(0)) + ": " +
+             error;
+    case StartStage::work_dir:
+      return "cannot start: work folder " + place.work_dir + ": " + error;
+    case StartStage::program:
+      return "cannot start: " + order.argv[0] + ": " + error;
+  }
+  return "cannot start: " + error;
+}
+
+}  // namespace muster::process
