@@ -7,7 +7,7 @@ import unittest
 from fixture import EVA_200, MusterTest
 
 COMMANDS = ("replay", "policies", "explain", "convert", "config-keys")
-EVA_PARAMS = {"artifact", "full-only", "partial-only", "rp", "single", "t", "period_s"}
+EVA_PARAMS = {"eager", "artifact", "full-only", "partial-only", "rp", "single", "t", "period_s"}
 
 
 class Lists(MusterTest):
@@ -40,7 +40,16 @@ class Lists(MusterTest):
         self.assertEqual(len(names), len(set(names)))
         self.assertLessEqual({"seed", "policies", "catalog", "workload.path",
                               "world.interference.model", "master.max_usd_h"}, set(names))
-        rows = self.succeed("config-keys").splitlines()
+        self.check_rows(keys, self.succeed("config-keys"))
+
+    def test_the_keys_of_a_cluster_file_are_listed_likewise(self):
+        keys = json.loads(self.succeed("config-keys", "--cluster", "--json", "-"))["keys"]
+        self.assertLessEqual({"seed", "node.NAME.address", "master.max_usd_day", "link.timeout"},
+                             {key["key"] for key in keys})
+        self.check_rows(keys, self.succeed("config-keys", "--cluster"))
+
+    def check_rows(self, keys, table):
+        rows = table.splitlines()
         self.assertEqual(len(rows), len(keys) + 2)
         for key, row in zip(keys, rows[2:]):
             cells = [cell.strip() for cell in row.strip("|").split("|")]

@@ -1,0 +1,476 @@
+"""The commands that talk to a cluster, against a server that answers what the test wants."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from fake_api import FakeApi, Reply, TOKEN, details, job, problem, task
+from fixture import MusterTest
+
+ACCEPTED = {"jobs": [{"job": 12}]}
+
+
+class ClientTest(MusterTest):
+    """self.api answers; the command finds it by client.json, as `muster up` writes it."""
+
+    def setUp(self):
+        super().setUp()
+        self.api = FakeApi()
+        self.addCleanup(self.api.close)
+        self.write("token", TOKEN + "\n")
+        self.write("client.json", json.dumps({"api": self.api.url, "token_file": "token"}))
+        self.was = {name: os.environ.pop(name, None)
+                    for name in ("MUSTER_API", "MUSTER_TOKEN", "MUSTER_TOKEN_FILE")}
+        os.environ["MUSTER_CLUSTER"] = self.folder
+        self.addCleanup(self.restore)
+
+    def restore(self):
+        del os.environ["MUSTER_CLUSTER"]
+        os.environ.update({name: value for name, value in self.was.items() if value is not None})
+
+    def assert_fails(self, status, words, *arguments):
+        done = self.muster(*arguments)
+        self.assertEqual(done.returncode, status, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        return done
+
+
+class Submit(ClientTest):
+    def setUp(self):
+        super().setUp()
+        self.api.on("POST", "/v1/jobs", Reply(ACCEPTED, 201))
+
+    def submitted(self, *arguments):
+        """What is sent, and what is printed."""
+        printed = self.succeed("submit", *arguments)
+        return self.api.bodies("/v1/jobs")[-1], printed
+
+    def test_a_command_is_sent_with_its_flags_and_a_token(self):
+        sent, printed = self.submitted(
+            "--name", "n", "--user", "ann", "--class", "c", "--array", "0-9%3", "--cpus", "2",
+            "--memory", "512MiB", "--gpus", "1", "--time", "10min", "--spot", "--retries", "4",
+            "--env", "A=b=c", "--env", "E=", "--workdir", "/srv", "--priority", "-7", "--",
+            "python3", "x.py", "--tasks", "9")
+        self.assertEqual(len(sent.pop("token")), 32)
+        self.assertEqual(sent, {
+            "name": "n", "user": "ann", "class": "c", "priority": -7,
+            "command": ["python3", "x.py", "--tasks", "9"], "env": {"A": "b=c", "E": ""},
+            "work_dir": "/srv", "array": "0-9%3", "cpus": 2, "memory_gib": 0.5, "gpus": 1,
+            "time_limit_s": 600, "market": "spot", "retries": 4})
+        self.assertEqual(printed, "job 12: n, 10 tasks\n")
+
+    def test_quiet_prints_ids_and_json_the_servers_document(self):
+        self.assertEqual(self.succeed("submit", "-q", "--", "true"), "12\n")
+        self.assertEqual(json.loads(self.succeed("submit", "--json", "--", "true")), ACCEPTED)
+
+    def test_flags_override_the_file(self):
+        self.write("a.toml", 'command = "sleep 1"\ntasks = 3\nuser = "bob"\nmarket = "spot"\n')
+        sent, printed = self.submitted("a.toml", "--tasks", "5", "--any", "--gang")
+        self.assertEqual((sent["tasks"], sent["user"], sent["gang"]), (5, "bob", True))
+        self.assertNotIn("market", sent)
+        self.assertEqual(printed, "job 12: sleep, 5 tasks\n")
+        sent, _ = self.submitted("a.toml", "--array", "4-5")
+        self.assertEqual(sent["array"], "4-5")
+        self.assertNotIn("tasks", sent)
+
+    def test_several_files_are_one_batch(self):
+        self.api.on("POST", "/v1/jobs", Reply({"jobs": [{"job": 4}, {"job": 5}]}, 201))
+        self.write("a.toml", 'command = ["a"]\n')
+        self.write("b.json", '{"command": ["b"], "token": "mine"}')
+        sent, printed = self.submitted("a.toml", "b.json", "--user", "eve")
+        self.assertEqual([(one["command"], one["user"]) for one in sent["jobs"]],
+                         [(["a"], "eve"), (["b"], "eve")])
+        self.assertEqual(sent["jobs"][1]["token"], "mine")
+        self.assertNotEqual(sent["jobs"][0]["token"], "mine")
+        self.assertEqual(printed, "job 4: a, 1 task\njob 5: b, 1 task\n")
+
+    def test_every_fault_of_every_file_is_named_and_nothing_sent(self):
+        self.write("a.toml", "cpus = 0\ntask = 3\n")
+        self.write("b.toml", 'command = ["b"]\ngang = true\narray = "0-1"\n')
+        done = self.assert_fails(1, ["a.toml:1:8: cpus: ", "a.toml:2:1: task: unknown key",
+                                     "did you mean 'tasks'", "a.toml: command: is missing",
+                                     "b.toml:2:8: gang: cannot be an array"],
+                                 "submit", "a.toml", "b.toml")
+        self.assertEqual((done.stdout, self.api.requests), ("", []))
+
+    def test_wrong_calls_are_told_from_failures(self):
+        for words, arguments in [
+                (["say what to run"], []),
+                (["say what to run"], ["--"]),
+                (["not both"], ["a.toml", "--", "true"]),
+                (["--cpus: has to be a number above 0"], ["--cpus", "0", "--", "true"]),
+                (["--time: has to be a time"], ["--time", "soon", "--", "true"]),
+                (["array: '5-2' runs backwards"], ["--array", "5-2", "--", "true"]),
+                (["--env: has to be NAME=VALUE"], ["--env", "A", "--", "true"]),
+                (["'1A' is no name"], ["--env", "1A=2", "--", "true"]),
+                (["--spot excludes"], ["--spot", "--any", "--", "true"]),
+                (["for one job"], ["--token", "t", "a.toml", "b.toml"]),
+                (["--retry-for"], ["--retry-for", "ever", "--", "true"])]:
+            with self.subTest(arguments=arguments):
+                self.assert_fails(2, words, "submit", *arguments)
+        self.assert_fails(1, ["absent.toml: cannot be read", "submit -- COMMAND"],
+                          "submit", "absent.toml")
+        self.assertEqual(self.api.requests, [])
+
+    def test_after_a_lost_answer_the_same_token_is_sent_again(self):
+        self.api.on("POST", "/v1/jobs", Reply(reset=True), Reply(reset=True),
+                    Reply(ACCEPTED, 201))
+        done = self.muster("submit", "-q", "--", "true")
+        self.assertEqual((done.returncode, done.stdout), (0, "12\n"), done.stderr)
+        tokens = [sent["token"] for sent in self.api.bodies("/v1/jobs")]
+        self.assertEqual(len(tokens), 3)
+        self.assertEqual(len(set(tokens)), 1)
+        self.assertIn("trying again", done.stderr)
+
+    def test_a_cluster_that_cannot_now_is_asked_again_when_it_says(self):
+        self.api.on("POST", "/v1/jobs", problem(503, "the store is full", Retry_After="1"),
+                    Reply(ACCEPTED, 201))
+        begin = time.monotonic()
+        done = self.muster("submit", "-q", "--token", "mine", "--", "true")
+        self.assertGreaterEqual(time.monotonic() - begin, 1)
+        self.assertEqual((done.returncode, done.stdout), (0, "12\n"), done.stderr)
+        self.assertEqual([sent["token"] for sent in self.api.bodies("/v1/jobs")], ["mine"] * 2)
+
+    def test_it_gives_up_after_the_time_it_was_given(self):
+        self.api.on("POST", "/v1/jobs", problem(503, "the store is full"))
+        self.assert_fails(1, ["the store is full", "at present"],
+                          "submit", "--retry-for", "500ms", "--", "true")
+        self.assertGreater(len(self.api.requests), 1)
+        self.api.requests.clear()
+        self.api.on("POST", "/v1/jobs", problem(503, "the store is full", Retry_After="3600"))
+        self.assert_fails(1, ["the store is full"], "submit", "--", "true")
+        self.assertEqual(len(self.api.requests), 1)
+
+    def test_what_the_server_refuses_is_not_tried_again(self):
+        self.api.on("POST", "/v1/jobs", problem(422, "jobs/0/cpus: has to be\nless \x1b[31m"))
+        done = self.assert_fails(1, ["jobs/0/cpus: has to be\nless ?[31m"], "submit", "--", "true")
+        self.assertNotIn("\x1b", done.stderr)
+        self.assertEqual(len(self.api.requests), 1)
+
+    def test_an_answer_without_the_jobs_is_none(self):
+        for document in ({}, {"jobs": 3}, {"jobs": [3]}, {"jobs": [{"job": "x"}]},
+                         {"jobs": [{"job": -1}]}, {"jobs": []}):
+            with self.subTest(document=document):
+                self.api.on("POST", "/v1/jobs", Reply(document, 201))
+                self.assert_fails(1, ["muster: "], "submit", "--", "true")
+
+
+class Wait(ClientTest):
+    def setUp(self):
+        super().setUp()
+        self.api.on("POST", "/v1/jobs", Reply(ACCEPTED, 201))
+
+    def wait(self, *looks):
+        self.api.on("GET", "/v1/jobs/12", *looks)
+        return self.muster("submit", "--wait", "--", "true")
+
+    def test_the_exit_code_is_the_jobs_own(self):
+        for state, code, expected in [("completed", 0, 0), ("failed", 7, 7), ("failed", 143, 143),
+                                      ("failed", 0, 1), ("failed", 256, 1), ("refused", 0, 1),
+                                      ("cancelled", 0, 130)]:
+            with self.subTest(state=state, code=code):
+                done = self.wait(details(12, "waiting"), details(12, "running"),
+                                 details(12, state, code))
+                self.assertEqual(done.returncode, expected, done.stderr)
+                self.assertEqual(done.stderr == "", state == "completed")
+
+    def test_the_first_job_that_did_not_complete_decides(self):
+        self.api.on("POST", "/v1/jobs", Reply({"jobs": [{"job": n} for n in (1, 2, 3)]}, 201))
+        self.api.on("GET", "/v1/jobs/1", details(1))
+        self.api.on("GET", "/v1/jobs/2", details(2, "running"), details(2, "failed", 5))
+        self.api.on("GET", "/v1/jobs/3", details(3, "failed", 6))
+        for name in "abc":
+            self.write(name + ".toml", 'command = ["true"]\n')
+        done = self.muster("submit", "--wait", "--json", "a.toml", "b.toml", "c.toml")
+        self.assertEqual(done.returncode, 5, done.stderr)
+        ended = json.loads(done.stdout)["jobs"]
+        self.assertEqual([(one["job"], one["exit_code"]) for one in ended],
+                         [(1, 0), (2, 5), (3, 6)])
+
+    def test_a_gap_in_the_answers_does_not_end_it(self):
+        done = self.wait(Reply(reset=True), problem(503, "no"), details(12, "failed", 3))
+        self.assertEqual(done.returncode, 3, done.stderr)
+
+    def test_ctrl_c_ends_the_waiting_only(self):
+        self.api.on("GET", "/v1/jobs/12", details(12, "running"))
+        with subprocess.Popen([os.environ["MUSTER"], "submit", "--wait", "--", "true"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            self.assertEqual(process.stdout.readline(), "job 12: true, 1 task\n")
+            while "/v1/jobs/12" not in self.api.paths():
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            _, complaints = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, complaints)
+        self.assertIn("the work goes on; see `muster job 12`", complaints)
+        self.assertEqual([path for path in self.api.paths() if "cancel" in path], [])
+
+
+class Lists(ClientTest):
+    INSTANCE = {"instance": 3, "type": "c7i.large", "market": "spot", "phase": "ready",
+                "released": False, "usd_h": 0.085, "up_s": 5, "master": "m0",
+                "tasks": [{"job": 12, "task": 0}, {"job": 12, "task": 4}],
+                "used": {"cpu": 1, "memory": 2, "gpu": 0},
+                "capacity": {"cpu": 2, "memory": 4, "gpu": 0}, "connected": True,
+                "limits": "cgroup"}
+    NODE = {"node": "n0", "roles": ["site tokyo", "master m0"], "connected": True,
+            "load": {"jobs": 1, "pending_tasks": 2, "instances": 3, "policy": "eva"}}
+    STATUS = {"now_s": 1800000000, "jobs": {"waiting": 1, "running": 2, "held": 0, "over": 9},
+              "tasks": {"pending": 3, "running": 4}, "usd_h": 0.2, "total_usd": 12.5,
+              "instances": [{"type": "c7i.large", "market": "spot", "count": 2}],
+              "today_usd": 1.5, "nodes": [NODE],
+              "caps": [{"master": "m0", "max_instances": 8, "max_usd_h": 0, "max_usd_day": 9}],
+              "trouble": ["master m1 does not answer"]}
+    COST = {"total_usd": 3.5, "by": [{"name": "ann", "usd": 3}],
+            "idle_usd": {"boot": 0.25, "idle": 0.125, "drain": 0.125, "fragmentation": 0}}
+    PLAN = {"launches": [{"type": "c7i.large", "market": "spot", "usd_h": 0.085}] * 2,
+            "places": [{"task": 0, "to": "instance 3 (c7i.large)"}],
+            "refusals": [{"task": 1, "why": "awaiting instance"}], "moves": 1, "usd_h": 0.17,
+            "usd_h_now": 0}
+    EXPLAINED = {"job": job(12, "running"),
+                 "tasks": [task(0, "running", why="packed: saves $0.02 an hour"),
+                           task(1, "pending", instance=None, instance_type=None, exit_code=None,
+                                why="awaiting instance: asked 2 cpu, free 0")]}
+    # command: what it asks for, the answer, what a person sees of it
+    COMMANDS = {
+        ("jobs",): ("GET", "/v1/jobs", {"jobs": [job(12, "running"), job(9, "failed", 3)]},
+                    ["JOB", "sweep", "ann", "failed", "$0.0123", "2027-01-15 08:00:00"]),
+        ("job", "12"): ("GET", "/v1/jobs/12", details(12, "running", tasks=[
+            task(0), task(1, "pending", instance=None, instance_type=None, exit_code=None,
+                          reason={"kind": "not now", "code": "held", "text": "held by its user"})]),
+                        ["job 12  sweep  of ann: running", "instance 3 (c7i.large)",
+                         "held by its user"]),
+        ("status",): ("GET", "/v1/status", STATUS,
+                      ["2 running, 1 waiting", "2 c7i.large (spot)", "$12.50 in all",
+                       "caps of m0: 8 instances, no limit an hour, $9.0000 a day",
+                       "trouble: master m1 does not answer"]),
+        ("instances",): ("GET", "/v1/instances", {"instances": [INSTANCE]},
+                         ["c7i.large", "spot", "1/2", "2/4", "12.0 12.4"]),
+        ("nodes",): ("GET", "/v1/nodes", {"nodes": [NODE]},
+                     ["n0", "site tokyo, master m0", "eva", "yes"]),
+        ("cost", "--by", "user"): ("GET", "/v1/cost", COST,
+                                   ["USER", "ann", "$3.0000", "(boot)", "total", "$3.5000"]),
+        ("plan", "--", "true"): ("POST", "/v1/plan", PLAN,
+                                 ["launch 2 x c7i.large (spot)", "task 0 to instance 3",
+                                  "task 1 waits: awaiting instance", "$0.1700 an hour"]),
+        ("explain", "12"): ("GET", "/v1/jobs/12/explain", EXPLAINED,
+                            ["task 0: running on instance 3 (c7i.large): packed: saves",
+                             "task 1: pending: awaiting instance: asked 2 cpu, free 0"]),
+        ("cancel", "12"): ("POST", "/v1/jobs/12/cancel", {"job": 12}, ["job 12: cancelled"]),
+        ("hold", "12"): ("POST", "/v1/jobs/12/hold", {"job": 12}, ["job 12: held"]),
+        ("release", "12"): ("POST", "/v1/jobs/12/release", {"job": 12}, ["job 12: released"]),
+        ("drain", "3"): ("POST", "/v1/instances/3/drain", {"instance": 3}, ["instance 3: drained"]),
+        ("interrupt", "3"): ("POST", "/v1/instances/3/interrupt", {"instance": 3},
+                             ["instance 3: interrupted"]),
+    }
+
+    @staticmethod
+    def with_json(command):
+        if "--" in command:
+            return [command[0], "--json", *command[1:]]
+        return [*command, "--json"]
+
+    def test_each_shows_its_answer(self):
+        for command, (method, path, document, words) in self.COMMANDS.items():
+            with self.subTest(command=command):
+                self.api.on(method, path, document)
+                printed = self.succeed(*command)
+                for word in words:
+                    self.assertIn(word, printed)
+                self.assertNotIn("\x1b", printed)
+
+    def test_json_is_the_servers_document(self):
+        for command, (method, path, document, _) in self.COMMANDS.items():
+            with self.subTest(command=command):
+                self.api.on(method, path, {**document, "and": "more"})
+                self.assertEqual(json.loads(self.succeed(*self.with_json(command))),
+                                 {**document, "and": "more"})
+
+    def test_an_answer_that_is_not_the_apis_is_an_error_and_no_crash(self):
+        bad = [Reply(raw=b"<html>It works!</html>"), Reply(raw=b""), Reply([1, 2]), Reply(None),
+               Reply(raw=b'{"jobs": "\xff"}'), Reply(raw=b"[" * 100000),
+               Reply(raw=b'{"a":' * 100000 + b"1" + b"}" * 100000)]
+        for command, (method, path, _, _) in self.COMMANDS.items():
+            for reply in bad:
+                with self.subTest(command=command, body=reply.body[:30]):
+                    self.api.on(method, path, reply)
+                    self.assert_fails(1, ["is no JSON object: is it Muster's API?"],
+                                      *self.with_json(command))
+
+    def test_a_field_of_another_kind_is_named(self):
+        for document, words in [({}, "/jobs is missing; it has to be a list"),
+                                ({"jobs": {}}, "/jobs has to be a list"),
+                                ({"jobs": [7]}, "/jobs/0 has to be an object"),
+                                ({"jobs": [job(1), {**job(2), "name": 5}]},
+                                 "/jobs/1/name has to be a text"),
+                                ({"jobs": [{**job(1), "usd": None}]},
+                                 "/jobs/0/usd has to be a number"),
+                                ({"jobs": [{**job(1), "command": ["a", 1]}]},
+                                 "/jobs/0/command has to be a list of texts")]:
+            with self.subTest(words=words):
+                self.api.on("GET", "/v1/jobs", document)
+                self.assert_fails(1, [words], "jobs")
+
+    def test_names_cannot_lead_the_terminal_astray(self):
+        self.api.on("GET", "/v1/jobs", {"jobs": [{**job(1), "name": "\x1b[2Jx\x07\u009by\nz"}]})
+        self.assertIn("?[2Jx??y z", self.succeed("jobs"))
+
+    def test_the_server_is_asked_for_what_was_asked(self):
+        self.api.on("GET", "/v1/jobs", {"jobs": []})
+        self.succeed("jobs", "--state", "active", "--user", "a&b c", "--limit", "7")
+        self.assertEqual(self.api.paths(), ["/v1/jobs?state=active&limit=7&user=a%26b%20c"])
+        self.assert_fails(2, ["--state"], "jobs", "--state", "some")
+        self.assert_fails(2, ["--limit"], "jobs", "--limit", "0")
+
+    def test_several_jobs_are_all_tried(self):
+        self.api.on("POST", "/v1/jobs/1/cancel", {"job": 1})
+        self.api.on("POST", "/v1/jobs/2/cancel", problem(409, "job 2 is over"))
+        self.api.on("POST", "/v1/jobs/3/cancel", {"job": 3})
+        done = self.assert_fails(1, ["job 2: job 2 is over"], "cancel", "1", "2", "3")
+        self.assertEqual(done.stdout, "job 1: cancelled\njob 3: cancelled\n")
+
+    def test_explain_needs_one_thing_to_explain(self):
+        self.assert_fails(2, ["JOB", "--events"], "explain")
+        self.assert_fails(2, ["not both"], "explain", "12", "--events", "x.jsonl")
+        self.api.on("GET", "/v1/jobs/12/explain", self.EXPLAINED)
+        self.assertNotIn("task 0", self.succeed("explain", "--job", "12", "--task", "1"))
+        self.assert_fails(1, ["no task 7"], "explain", "12", "--task", "7")
+
+
+class Logs(ClientTest):
+    PATH = "/v1/jobs/12/tasks/0/log"
+
+    def part(self, offset, text, more=True):
+        return {"offset": offset, "text": text, "more": more}
+
+    def test_all_that_is_there_is_printed(self):
+        self.api.on("GET", "/v1/jobs/12", details(12))
+        self.api.on("GET", self.PATH, self.part(0, "one\n"), self.part(4, "two\n"),
+                    self.part(8, "", False))
+        self.assertEqual(self.succeed("logs", "12"), "one\ntwo\n")
+        queries = [path.partition("?")[2] for path in self.api.paths() if "log" in path]
+        self.assertEqual([query.split("&")[:2] for query in queries],
+                         [["stream=out", f"offset={offset}"] for offset in (0, 4, 8)])
+
+    def test_the_other_stream_and_an_old_attempt_can_be_asked_for(self):
+        self.api.on("GET", "/v1/jobs/12/tasks/5/log", self.part(0, "x", False))
+        self.assertEqual(self.succeed("logs", "12", "--task", "5", "--err", "--attempt", "2"), "x")
+        self.assertIn("stream=err", self.api.paths()[0])
+        self.assertIn("attempt=2", self.api.paths()[0])
+
+    def test_a_job_with_several_tasks_wants_to_know_which(self):
+        self.api.on("GET", "/v1/jobs/12", details(12, tasks=[task(3), task(9)]))
+        self.assert_fails(2, ["2 tasks, from 3 to 9", "--task"], "logs", "12")
+
+    def test_what_is_no_longer_kept_is_told(self):
+        self.api.on("GET", self.PATH, self.part(100, "late\n", False))
+        done = self.assert_fails(0, ["100 bytes are no longer kept"], "logs", "12", "--task", "0")
+        self.assertEqual(done.stdout, "late\n")
+
+    def test_following_goes_through_attempts_to_the_end(self):
+        running = [details(12, "running", tasks=[task(0, "running", attempt=n, exit_code=None)])
+                   for n in (1, 2)]
+        waiting = details(12, "waiting", tasks=[task(0, "pending", attempt=0, instance=None,
+                                                     instance_type=None, exit_code=None)])
+        self.api.on("GET", "/v1/jobs/12", waiting, waiting, running[0], running[1],
+                    details(12, tasks=[task(0, attempt=2)]))
+        self.api.on("GET", self.PATH, self.part(0, "one\n"), self.part(4, ""),
+                    self.part(0, "two\n"), self.part(4, ""), self.part(4, "end\n"),
+                    self.part(8, "", False))
+        done = self.assert_fails(0, ["task 0 runs again: attempt 2"], "logs", "12", "-f")
+        self.assertEqual(done.stdout, "one\ntwo\nend\n")
+
+
+class Where(ClientTest):
+    def setUp(self):
+        super().setUp()
+        self.api.on("GET", "/v1/jobs", {"jobs": []})
+
+    def test_flags_and_variables_name_the_cluster(self):
+        empty = self.path("empty")
+        os.mkdir(empty)
+        other = self.write("other", "wrong\n")
+        self.succeed("jobs", "--cluster", self.folder)
+        self.succeed("jobs", "--cluster", empty, "--api", self.api.url + "/",
+                     "--token-file", "token")
+        os.environ.update({"MUSTER_API": self.api.url, "MUSTER_TOKEN": TOKEN})
+        self.addCleanup(os.environ.pop, "MUSTER_API", None)
+        self.addCleanup(os.environ.pop, "MUSTER_TOKEN", None)
+        self.succeed("jobs")
+        self.assert_fails(1, ["does not accept the token from " + other],
+                          "jobs", "--token-file", other)
+        self.assert_fails(1, [empty, "muster up"], "jobs", "--cluster", empty)
+        del os.environ["MUSTER_TOKEN"]
+        self.assert_fails(1, ["no token for " + self.api.url], "jobs")
+
+    def test_a_wrong_token_is_refused_at_once(self):
+        self.write("token", "stolen\n")
+        self.assert_fails(1, ["does not accept the token from", "token"], "jobs")
+        self.assertEqual(len(self.api.requests), 1)
+
+    def test_a_file_that_says_nothing_of_use_is_named(self):
+        for text in ("", "{", "[]", '{"api": 3, "token_file": "token"}', '{"api": "http://x"}'):
+            with self.subTest(text=text):
+                self.write("client.json", text)
+                self.assert_fails(1, ["client.json: has to be"], "jobs")
+        self.write("client.json", '{"api": "ftp://x", "token_file": "token"}')
+        self.assert_fails(1, ["client.json: api has to be a URL"], "jobs")
+        self.write("client.json", json.dumps({"api": self.api.url, "token_file": "absent"}))
+        self.assert_fails(1, ["cannot read the token file", "absent"], "jobs")
+        self.write("client.json", json.dumps({"api": self.api.url, "token_file": "token"}))
+        self.write("token", "two words\n")
+        self.assert_fails(1, ["holds no token"], "jobs")
+
+    def test_nobody_at_home_is_said_with_what_to_do(self):
+        self.api.close()
+        self.addCleanup(setattr, self, "api", FakeApi())
+        self.assert_fails(1, ["nothing answers at http://127.0.0.1:", "`muster up`"], "jobs")
+        self.api = FakeApi()
+
+    def test_an_answer_without_end_is_cut_off(self):
+        self.api.on("GET", "/v1/jobs", Reply(raw=b" " * (65 * 1024 * 1024)))
+        self.assert_fails(1, ["larger than 67108864 bytes"], "jobs")
+
+    def test_other_statuses_are_told(self):
+        for reply, words in [(problem(404, "no such thing"), "no such thing"),
+                             (Reply(raw=b"oops", status=500), "HTTP status 500"),
+                             (Reply({"error": "x"}, 418), "HTTP status 418"),
+                             (Reply({"error": {"message": 5}}, 400), "HTTP status 400"),
+                             (Reply(raw=b"", status=302, headers={"Location": "/v1/x"}),
+                              "HTTP status 302")]:
+            with self.subTest(words=words):
+                self.api.on("GET", "/v1/jobs", reply)
+                self.assert_fails(1, [words], "jobs")
+
+
+class Completion(MusterTest):
+    def complete(self, *words):
+        """What bash offers for the last of the words."""
+        script = self.write("muster.bash", self.succeed("completion", "bash"))
+        typed = " ".join(f"'{word}'" for word in ("muster", *words))
+        probe = (f"source {script}; COMP_WORDS=({typed}); COMP_CWORD={len(words)}; _muster; "
+                 'printf "%s\\n" "${COMPREPLY[@]}"')
+        return subprocess.run(["bash", "-c", probe], stdout=subprocess.PIPE, text=True, check=True,
+                              timeout=60).stdout.split()
+
+    def test_bash_completes_commands_and_options(self):
+        self.assertEqual(self.complete("comp"), ["completion"])
+        self.assertIn("submit", self.complete(""))
+        self.assertEqual(self.complete("submit", "--ga"), ["--gang"])
+        self.assertEqual(self.complete("jobs", "--user", "x", "--li"), ["--limit"])
+
+    def test_both_scripts_know_every_command(self):
+        commands = self.complete("")
+        self.assertGreater(len(commands), 15)
+        zsh = self.succeed("completion", "zsh")
+        for command in commands:
+            if not command.startswith("-"):
+                self.assertIn(f"'muster {command}'", zsh)
+        self.assert_refused(2, ["shell"], "completion", "fish")
+
+
+if __name__ == "__main__":
+    unittest.main()

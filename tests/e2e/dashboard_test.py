@@ -1,0 +1,160 @@
+"""The dashboard in a headless Chromium, over a cluster that is made up (tests/serve/fake_api)."""
+
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import browser
+
+TOKEN = "a-token-for-tests"
+HOSTILE = "<img src=x onerror=alert(1)>"
+MISSING = browser.missing()
+
+
+class Api:
+    """The made-up cluster, on `port` or one that is free."""
+
+    def __init__(self, port=0):
+        self.process = subprocess.Popen([os.environ["FAKE_API"], str(port), TOKEN],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().strip()
+        self.port = int(self.url.rsplit(":", 1)[1])
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+@unittest.skipIf(MISSING, f"SKIPPED: no {' and no '.join(MISSING)}")
+class DashboardTest(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.api = Api()
+        cls.page = browser.Browser()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.page.close()
+        cls.api.stop()
+
+    def setUp(self):
+        self.page.open("about:blank")
+        self.page.size(1280, 900)
+        self.page.requests()
+        self.page.complaints()
+
+    def open(self):
+        self.page.open(f"{self.api.url}/#token={TOKEN}")
+        self.page.wait_for(lambda: self.page.text("#jobs td"), "jobs")
+        self.page.wait_for(lambda: self.page.text("#link") == "live", "that it is live")
+
+    def names(self):
+        return self.page.run("return [...document.querySelectorAll('#jobs button')]"
+                             ".map(node => node.textContent);")
+
+    def open_job(self, name):
+        self.page.run("[...document.querySelectorAll('#jobs button')]"
+                      ".find(node => node.textContent === arguments[0]).click();", name)
+        self.page.wait_for(lambda: self.page.text("#tasks td"), "tasks")
+
+    def test_shows_the_cluster(self):
+        self.open()
+        self.assertRegex(self.page.text("#usd-h"), r"^\$0\.\d\d/h$")
+        self.assertRegex(self.page.text("#today-usd"), r"^\$3\.2\d$")
+        self.assertGreater(len(self.names()), 20)
+        self.assertIn("p3.2xlarge", self.page.text("#instances"))
+        self.assertIn("site tokyo, master m0", self.page.text("#nodes"))
+        self.assertIn("saving usd h 0.12", self.page.text("#decisions"))
+        self.assertIn("m0 has at most 10 instances, $2.50/h, $40.00 a day.",
+                      self.page.text("#caps"))
+        self.assertTrue(self.page.run("return Chart.getChart('cost').data.datasets[0].data.length"))
+
+    def test_changes_without_being_loaded_again(self):
+        self.open()
+        self.page.run("window.same = true; document.querySelector('#jobs button').focus();")
+        before = int(self.page.text("#jobs-waiting"))
+        self.page.wait_for(lambda: int(self.page.text("#jobs-waiting")) > before + 1,
+                           "more waiting jobs")
+        self.assertTrue(self.page.run("return window.same"))
+        self.assertEqual(self.page.run("return document.activeElement.textContent"), "sweep-39")
+        self.page.wait_for(lambda: "node n1 is not connected" in self.page.text("#trouble"),
+                           "trouble", 60)
+
+    def test_shows_hostile_text_as_text(self):
+        self.open()
+        self.assertIn(HOSTILE, self.names())
+        self.open_job(HOSTILE)
+        self.page.wait_for(lambda: HOSTILE in self.page.text("#job-title"), "the job's name")
+        self.assertEqual(self.page.run("return document.querySelectorAll('img').length"), 0)
+
+    def test_shows_a_jobs_tasks_their_reasons_and_their_output(self):
+        self.open()
+        self.open_job("sweep-37")
+        self.assertIn("m0 spends 2.40 of at most 2.50 $/h", self.page.text("#tasks"))
+        self.page.click("#tasks tr:nth-child(2) button")
+        text = self.page.wait_for(lambda: self.page.text("#log-text"), "output")
+        self.page.wait_for(lambda: len(self.page.text("#log-text")) > len(text), "more output")
+        lines = self.page.text("#log-text").splitlines()
+        self.assertEqual([re.search(r"epoch (\d+)", line).group(1) for line in lines],
+                         [str(i) for i in range(len(lines))])
+        self.page.press("\ue00c")  # escape
+        self.assertTrue(self.page.run("return document.getElementById('job').hidden"))
+
+    def test_filters_jobs(self):
+        self.open()
+        self.page.run("const box = document.getElementById('job-user'); box.value = 'ann';"
+                      "box.dispatchEvent(new Event('input'));")
+        self.page.wait_for(lambda: "ben" not in self.page.text("#jobs"), "only ann's jobs")
+        self.page.run("const box = document.getElementById('job-state'); box.value = 'over';"
+                      "box.dispatchEvent(new Event('change'));")
+        self.page.wait_for(lambda: self.names() and "running" not in self.page.text("#jobs"),
+                           "only jobs that are over")
+
+    def test_says_when_the_connection_is_lost_and_comes_back(self):
+        port = self.api.port
+        self.open()
+        self.api.stop()
+        try:
+            self.page.wait_for(lambda: "connection lost" in self.page.text("#link"), "the loss")
+        finally:
+            type(self).api = Api(port)
+        self.page.wait_for(lambda: self.page.text("#link") == "live", "the return", 60)
+
+    def test_keeps_the_token_out_of_the_address(self):
+        self.open()
+        self.assertEqual(self.page.run("return location.href"), self.api.url + "/")
+        self.assertEqual([url for url in self.page.requests() if TOKEN in url.split("#")[0]], [])
+
+    def test_asks_for_a_token(self):
+        self.page.open(self.api.url + "/healthz")
+        self.page.run("sessionStorage.clear()")
+        self.page.open(self.api.url + "/")
+        self.page.wait_for(lambda: self.page.text("#link") == "a token is needed", "the form")
+        self.page.press("a-wrong-token-here\ue007")
+        self.page.wait_for(lambda: "does not know" in self.page.text("#sign-in-note"), "a refusal")
+        self.page.press(TOKEN + "\ue007")
+        self.page.wait_for(lambda: self.page.text("#jobs td"), "jobs")
+
+    def test_asks_nobody_else_and_has_nothing_to_complain_of(self):
+        self.open()
+        self.open_job("sweep-37")
+        asked = self.page.requests()
+        self.assertGreater(len(asked), 5)
+        self.assertEqual([url for url in asked
+                          if not url.startswith((self.api.url + "/", "data:", "about:"))], [])
+        self.assertEqual(self.page.complaints(), [])
+
+    def test_fits_a_phone(self):
+        self.page.size(360, 740)
+        self.open()
+        self.open_job("sweep-37")
+        self.assertLessEqual(self.page.run("return document.documentElement.scrollWidth"),
+                             self.page.run("return document.documentElement.clientWidth"))
+
+
+if MISSING:
+    print(f"SKIPPED: no {' and no '.join(MISSING)}", file=sys.stderr)
