@@ -62,6 +62,7 @@ inline constexpr const char* kCheckpointsFolder = "checkpoints";
 struct LiveWorkerConfig {
   Duration stop_grace{std::chrono::seconds{30}};  ///< from SIGTERM to SIGKILL
   std::filesystem::path checkpoints;   ///< shared by all instances; default: below the state
+  std::filesystem::path attempts;      ///< of loopback instances; default: in the machine's folder
   std::uint64_t log_bytes = 8u << 20;  ///< of one file of a task's output
   std::uint32_t log_files = 2;         ///< rotated files that are kept besides
   std::uint32_t tail_bytes = 4096;     ///< of output that outlives the instance

@@ -98,6 +98,11 @@ Keys worker_keys() {
               {"worker.checkpoints",
                "folder that all instances share; not given: checkpoints below the state",
                PathKey{[](C& c) -> fs::path& { return c.worker.checkpoints; }}});
+  keys.insert(keys.begin() + 2,
+              {"worker.attempts",
+               "folder of the attempts of loopback instances, which need not outlive the computer: "
+               "short tasks start faster in memory (/dev/shm); not given: below the state",
+               PathKey{[](C& c) -> fs::path& { return c.worker.attempts; }}});
   return keys;
 }
 
