@@ -6,8 +6,8 @@
 #include <deque>
 
 #include "config/cluster_checks.hpp"
-#include "config/fleet_check.hpp"
 #include "config/cluster_keys.hpp"
+#include "config/fleet_check.hpp"
 #include "config/key_reader.hpp"
 #include "model/check.hpp"
 

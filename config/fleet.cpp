@@ -38,9 +38,9 @@ Expected<Fleet, FleetError> fleet_share(const std::vector<FleetPart>& parts, con
   for (const FleetPart& part : parts) {
     const auto type = catalog.find(part.type);
     if (!type) {
-      return Failure<FleetError>{
-          FleetError::unknown_type,
-          fmt::format("master.fleet: \"{}\": the catalog has no type {}", to_text(part), part.type)};
+      return Failure<FleetError>{FleetError::unknown_type,
+                                 fmt::format("master.fleet: \"{}\": the catalog has no type {}",
+                                             to_text(part), part.type)};
     }
     if (part.market == Market::spot && !catalog[*type].spot) {
       return Failure<FleetError>{

@@ -5,6 +5,9 @@
 namespace muster {
 namespace {
 
+/// Parts that were given up and may still have to be told to sites.
+constexpr std::size_t kMaxBroken = 1000;
+
 /// The row of the attempt that the news speaks of; null when it is an old or unknown one.
 const TaskRow* present_attempt(const ClusterState& state, TaskId id, Attempt attempt) {
   const TaskRow* row = state.find(id);
@@ -215,6 +218,10 @@ void Master::finish_job(JobId id, JobOutcome outcome, Instant now) {
     over.mean_throughput = found->second.sum / static_cast<double>(found->second.count);
   }
   if (keep_history_) commit_.over.push_back(history_of(over, now));
+  if (outcome != JobOutcome::completed && state_.find(id)->job.whole_tasks > 0) {
+    broken_parts_.push_back(id);
+    if (broken_parts_.size() > kMaxBroken) broken_parts_.pop_front();
+  }
   record(over, now);
   commit_.effects.push_back(TellJobOver{id, outcome});
   policy_->observe(JobDeparted{id, now}, view(now));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -102,6 +103,11 @@ class Master {
   /// Since when the instance is billed; nothing when that is not known here.
   std::optional<Instant> up_since(InstanceId id) const;
   Money spent_today(Instant now) const;
+  /// How much of what it has or may have is taken: see docs/routing.md. `queue_room` tasks that
+  /// wait are a load of 1.
+  double load(std::uint64_t queue_room) const;
+  /// Parts of jobs that were given up lately, at most kMaxBroken.
+  const std::deque<JobId>& broken_parts() const { return broken_parts_; }
 
   /// What the policy would decide with one job more, on a copy of everything.
   struct DryRun {
@@ -167,6 +173,7 @@ class Master {
   std::uint64_t rounds_ = 0;
   std::int64_t day_ = -1;
   Money day_start_total_;
+  std::deque<JobId> broken_parts_;
   Commit commit_;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/geo.hpp"
 #include "model/ids.hpp"
 #include "model/resources.hpp"
 #include "model/time.hpp"
@@ -99,6 +100,7 @@ struct Job {
   JobLength length = JobLength::unknown;
   bool spot_safe = false;         ///< expected to keep its goal on spot instances too (HCoop, SORS)
   std::uint32_t whole_tasks = 0;  ///< of the job whose part this is; 0: it is whole
+  std::optional<GeoPoint> origin;  ///< where its user is; nothing: where the site is
 
   /// Of the whole job, wherever its parts are.
   std::uint32_t task_count() const {

@@ -96,7 +96,8 @@ Program get_program(record::Program::Reader in) {
 
 void put(record::Job::Builder out, const Job& in) {
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
-               markets, max_running, retries, token, run_length, spot_safe, whole_tasks] = in;
+               markets, max_running, retries, token, run_length, spot_safe, whole_tasks, origin] =
+      in;
   out.setId(id.value);
   out.setName(text(name));
   out.setUser(text(user));
@@ -116,6 +117,9 @@ void put(record::Job::Builder out, const Job& in) {
   out.setLength(to_record(run_length));
   out.setSpotSafe(spot_safe);
   out.setWholeTasks(whole_tasks);
+  out.setOriginSet(origin.has_value());
+  out.setLatitude(origin.value_or(GeoPoint{}).latitude_deg);
+  out.setLongitude(origin.value_or(GeoPoint{}).longitude_deg);
 }
 
 Job get(record::Job::Reader in) {
@@ -138,6 +142,7 @@ Job get(record::Job::Reader in) {
   out.length = from_record<JobLength>(in.getLength());
   out.spot_safe = in.getSpotSafe();
   out.whole_tasks = in.getWholeTasks();
+  if (in.getOriginSet()) out.origin = GeoPoint{in.getLatitude(), in.getLongitude()};
   return out;
 }
 

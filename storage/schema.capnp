@@ -159,6 +159,9 @@ struct Job {
   length @15 :JobLength;
   spotSafe @16 :Bool;
   wholeTasks @17 :UInt32;
+  originSet @18 :Bool;
+  latitude @19 :Float64;  # degrees, as is
+  longitude @20 :Float64;
 }
 
 struct Cause {
@@ -442,7 +445,8 @@ struct JobHistory {
 
 struct Handoff {
   job @0 :Job;
-  master @1 :UInt32;
+  index @1 :UInt32;  # of the master or the site that is to have it
+  site @2 :Bool;
 }
 
 struct KnownToken {

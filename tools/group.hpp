@@ -32,6 +32,9 @@ struct Group {
   MasterActor master;
 };
 
+/// How sites choose when masters decide by the policy of that name.
+RoutingRules routing_rules(const SiteConfig& config, std::string_view policy);
+
 /// Starts a master; live nodes and replay start theirs here.
 MasterActor spawn_master(caf::actor_system& system, GroupSetup setup);
 

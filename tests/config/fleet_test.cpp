@@ -21,8 +21,8 @@ TEST(Fleet, IsReadFromCountTypeAndMarket) {
 }
 
 TEST(Fleet, AnythingElseIsNone) {
-  for (const char* text : {"", "plain", "*plain", "3*", "0*plain", "-1*plain", "3 *plain", "3*:spot",
-                           "10000001*plain", "99999999999*plain"}) {
+  for (const char* text : {"", "plain", "*plain", "3*", "0*plain", "-1*plain", "3 *plain",
+                           "3*:spot", "10000001*plain", "99999999999*plain"}) {
     EXPECT_FALSE(parse_fleet_part(text)) << text;
   }
 }

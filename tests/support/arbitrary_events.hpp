@@ -100,6 +100,7 @@ inline Job job() {
   made.length = any(JobLength::long_run);
   made.spot_safe = *rc::gen::arbitrary<bool>();
   made.whole_tasks = *rc::gen::inRange(0u, 9u);
+  if (*rc::gen::arbitrary<bool>()) made.origin = GeoPoint{number(), number()};
   return made;
 }
 inline RoundNote note() {
