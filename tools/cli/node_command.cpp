@@ -63,7 +63,7 @@ int run_node(const NodeArguments& arguments) {
 
 struct UpArguments {
   std::string dir;
-  std::uint32_t nodes = 5;
+  std::optional<std::uint32_t> nodes, sites, masters;
   std::string policy;
   std::string catalog;
   double delay_scale = 0.02;
@@ -146,7 +146,11 @@ int run_up(const UpArguments& arguments) {
   const local::LocalCluster cluster(dir);
   local::LocalRequest request;
   request.dir = dir;
-  request.nodes = arguments.nodes;
+  // Fewer processes than the usual roles share one site and master.
+  const std::uint32_t usual = std::min<std::uint32_t>(2, arguments.nodes.value_or(2));
+  request.sites = arguments.sites.value_or(usual);
+  request.masters = arguments.masters.value_or(usual);
+  request.nodes = arguments.nodes.value_or(request.sites + request.masters + 1);
   request.policy = arguments.policy;
   if (request.policy.empty() && !cluster.exists()) request.policy = "eva,period_s=10,eager";
   request.catalog = arguments.catalog.empty()
@@ -220,7 +224,10 @@ void add_local_cluster(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("up", "start a whole cluster on this machine, in a folder of its own");
   command->add_option("--dir", up->dir, "its folder; default: below the user's state folder");
-  command->add_option("--nodes", up->nodes, "processes that share the roles, 1 to 5 (5)");
+  command->add_option("--sites", up->sites, "site schedulers, 1 to 5 (2)");
+  command->add_option("--masters", up->masters, "masters, 1 to 8 (2)");
+  command->add_option("--nodes", up->nodes,
+                      "processes that share the roles (one a role, and one for the cloud)");
   command->add_option("--policy", up->policy, "NAME[,key=value...] (eva,period_s=10,eager)");
   command->add_option("--catalog", up->catalog, "instance types, CSV; default: the shipped ones");
   command->add_option("--delay-scale", up->delay_scale, "of the catalog's delays (0.02)");

@@ -72,29 +72,64 @@ std::string write_file(const fs::path& file, const std::string& text, mode_t mod
   return {};
 }
 
-/// The roles of a cluster spread over its nodes: sites first, then masters, then the cloud.
+struct NamedPlace {
+  const char* name;
+  GeoPoint position;
+};
+constexpr std::array<NamedPlace, kMaxSites> kPlaces{{{"tokyo", {35.68, 139.69}},
+                                                     {"oslo", {59.91, 10.75}},
+                                                     {"austin", {30.27, -97.74}},
+                                                     {"nairobi", {-1.29, 36.82}},
+                                                     {"sydney", {-33.87, 151.21}}}};
+
+/// The roles of a cluster spread over its nodes: sites first, then masters, then the cloud, each on
+/// a node of its own as far as there are any.
 std::vector<NodeConfig> spread(const LocalRequest& request) {
-  const std::uint32_t pairs = request.nodes == 1 ? 1 : 2;
-  const std::vector<std::uint16_t> ports = free_ports(request.nodes + pairs + 1);
-  std::size_t next = 0;
+  const std::uint32_t roles = request.sites + request.masters;
   std::vector<NodeConfig> nodes(request.nodes);
+  const std::vector<std::uint16_t> ports = free_ports(request.nodes + roles);
+  std::size_t next = 0;
+  const auto loopback = [&] { return Endpoint{"127.0.0.1", ports[next++]}; };
   for (std::uint32_t i = 0; i < request.nodes; ++i) {
     nodes[i].name = fmt::format("n{}", i);
-    nodes[i].address = {"127.0.0.1", ports[next++]};
+    nodes[i].address = loopback();
   }
-  const auto at = [&](std::uint32_t wanted) -> NodeConfig& {
-    return nodes[wanted % request.nodes];
-  };
-  static constexpr std::array<const char*, 2> kSites = {"tokyo", "oslo"};
-  for (std::uint32_t i = 0; i < pairs; ++i) at(i).site = kSites[i];
-  const std::uint32_t first_master = request.nodes >= 4 ? 2 : 0;
-  for (std::uint32_t i = 0; i < pairs; ++i) {
-    at(first_master + i).master = fmt::format("m{}", i);
-    at(first_master + i).workers = Endpoint{"127.0.0.1", ports[next++]};
+  for (std::uint32_t i = 0; i < request.sites; ++i) {
+    nodes[i].site = kPlaces[i].name;
+    nodes[i].position = kPlaces[i].position;
+    nodes[i].api = loopback();
   }
-  nodes[request.nodes == 5 ? 4 : request.nodes == 3 ? 2 : request.nodes == 4 ? 2 : 0].cloud = true;
-  nodes[0].api = Endpoint{"127.0.0.1", request.api_port != 0 ? request.api_port : ports[next]};
+  if (request.api_port != 0) nodes[0].api->port = request.api_port;
+  const std::uint32_t first_master = request.nodes >= roles ? request.sites : 0;
+  for (std::uint32_t i = 0; i < request.masters; ++i) {
+    nodes[first_master + i].master = fmt::format("m{}", i);
+    nodes[first_master + i].workers = loopback();
+  }
+  const auto idle = std::find_if(nodes.begin(), nodes.end(), [](const NodeConfig& node) {
+    return !node.site && !node.master;
+  });
+  (idle != nodes.end() ? *idle : nodes[first_master]).cloud = true;
   return nodes;
+}
+
+/// What is wrong with the numbers; empty: nothing.
+std::string fault_of(const LocalRequest& request) {
+  const auto between = [](std::uint32_t number, std::uint32_t most) {
+    return number >= 1 && number <= most;
+  };
+  if (!between(request.sites, kMaxSites)) {
+    return fmt::format("a local cluster has 1 to {} sites", kMaxSites);
+  }
+  if (!between(request.masters, kMaxMasters)) {
+    return fmt::format("a local cluster has 1 to {} masters", kMaxMasters);
+  }
+  const std::uint32_t least = std::max(request.sites, request.masters);
+  const std::uint32_t most = request.sites + request.masters + 1;
+  if (request.nodes < least || request.nodes > most) {
+    return fmt::format("a local cluster with {} sites and {} masters has {} to {} nodes",
+                       request.sites, request.masters, least, most);
+  }
+  return {};
 }
 
 std::string make_pki(const fs::path& dir, const ClusterConfig& config) {
@@ -124,8 +159,8 @@ std::optional<int> LocalCluster::keeper() const {
 }
 
 Expected<bool, LocalError> LocalCluster::prepare(const LocalRequest& request) const {
-  if (request.nodes < 1 || request.nodes > 5) {
-    return Failed{LocalError::bad_request, "a local cluster has 1 to 5 nodes"};
+  if (std::string wrong = fault_of(request); !wrong.empty()) {
+    return Failed{LocalError::bad_request, std::move(wrong)};
   }
   if (keeper()) return Failed{LocalError::running, "it runs already"};
   std::error_code bad;

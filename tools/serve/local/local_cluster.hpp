@@ -17,10 +17,15 @@ enum class LocalError : std::uint8_t {
   failed
 };
 
+inline constexpr std::uint32_t kMaxSites = 5;
+inline constexpr std::uint32_t kMaxMasters = 8;
+
 /// What a local cluster is to be.
 struct LocalRequest {
   std::filesystem::path dir;
-  std::uint32_t nodes = 5;  ///< 1 to 5 processes
+  std::uint32_t sites = 2;    ///< 1 to kMaxSites
+  std::uint32_t masters = 2;  ///< 1 to kMaxMasters
+  std::uint32_t nodes = 5;    ///< processes; a site and a master each at most
   std::string policy = "eva,period_s=10,eager";
   std::filesystem::path catalog;       ///< empty: the shipped one for local clusters
   double delay_scale = 0.02;           ///< of the catalog's delays

@@ -1,0 +1,103 @@
+#include "tools/serve/node/merge_jobs.hpp"
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+using nlohmann::json;
+
+/// A part of job 7, which has five tasks, as a master lists it.
+json part(const std::string& master, const std::string& state, std::uint64_t tasks) {
+  const bool over = state == "completed" || state == "failed" || state == "cancelled";
+  return {{"job", 7},
+          {"master", master},
+          {"state", state},
+          {"tasks_total", tasks},
+          {"whole_tasks", 5},
+          {"waiting", 0},
+          {"held", 0},
+          {"starting", 0},
+          {"running", over ? 0 : tasks},
+          {"finished", state == "completed" ? tasks : 0},
+          {"failed_attempts", 1},
+          {"submitted_s", 100.5 + static_cast<double>(tasks)},
+          {"over_s", over ? json(200.0 + static_cast<double>(tasks)) : json(nullptr)},
+          {"usd", 0.25},
+          {"exit_code", state == "failed" ? 3 : 0}};
+}
+
+json listed(const std::vector<json>& jobs) {
+  return {{"jobs", jobs}};
+}
+
+TEST(MergeJobs, PutsTheJobTogetherOfItsParts) {
+  const json list =
+      merge::jobs({listed({part("m0", "completed", 3)}), listed({part("m1", "running", 2)})}, 0,
+                  false);
+  ASSERT_EQ(list.size(), 1u);
+  const json& job = list[0];
+  EXPECT_EQ(job["tasks_total"], 5);
+  EXPECT_EQ(job["finished"], 3);
+  EXPECT_EQ(job["running"], 2);
+  EXPECT_EQ(job["failed_attempts"], 2);
+  EXPECT_EQ(job["usd"], 0.5);
+  EXPECT_EQ(job["state"], "running");
+  EXPECT_EQ(job["master"], "m0, m1");
+  EXPECT_EQ(job["submitted_s"], 102.5);
+  EXPECT_TRUE(job["over_s"].is_null());
+  EXPECT_FALSE(job.contains("whole_tasks"));
+}
+
+TEST(MergeJobs, IsOverWithTheLastOfTheParts) {
+  const json list = merge::jobs(
+      {listed({part("m0", "completed", 3)}), listed({part("m1", "completed", 2)})}, 0, true);
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list[0]["over_s"], 203.0);
+  EXPECT_EQ(list[0]["state"], "completed");
+}
+
+TEST(MergeJobs, HasFailedWhenAPartHas) {
+  const json list = merge::jobs(
+      {listed({part("m0", "cancelled", 3)}), listed({part("m1", "failed", 2)})}, 0, true);
+  EXPECT_EQ(list[0]["state"], "failed");
+  EXPECT_EQ(list[0]["exit_code"], 3);
+}
+
+TEST(MergeJobs, IsNotListedAsOverWhileAPartIsElsewhere) {
+  EXPECT_TRUE(merge::jobs({listed({part("m0", "completed", 3)})}, 0, true).empty());
+  const json active = merge::jobs({listed({part("m1", "running", 2)})}, 0, false);
+  EXPECT_EQ(active[0]["tasks_total"], 5);
+  EXPECT_EQ(active[0]["finished"], 3) << "the part that is not listed any more";
+}
+
+TEST(MergeJobs, ListsTheNewestFirstAndNoMoreThanAsked) {
+  json older = part("m0", "running", 5);
+  older["job"] = 3;
+  const json list = merge::jobs({listed({older, part("m0", "running", 5)})}, 1, false);
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list[0]["job"], 7);
+}
+
+TEST(MergeJobs, SortsTheTasksOfAllParts) {
+  json first = part("m0", "running", 3);
+  first["tasks"] = {{{"task", 0}}, {{"task", 2}}, {{"task", 4}}};
+  json second = part("m1", "running", 2);
+  second["tasks"] = {{{"task", 1}}, {{"task", 3}}};
+  const auto details = merge::job({{{"missing", true}}, first, second});
+  ASSERT_TRUE(details);
+  ASSERT_EQ((*details)["tasks"].size(), 5u);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ((*details)["tasks"][i]["task"], i);
+  const json tasks = first["tasks"];
+  const auto explained = merge::job({{{"job", first}, {"tasks", tasks}}});
+  ASSERT_TRUE(explained);
+  EXPECT_EQ((*explained)["job"]["job"], 7);
+  EXPECT_EQ((*explained)["tasks"].size(), 3u);
+}
+
+TEST(MergeJobs, KnowsNothingOfWhatNobodyHas) {
+  EXPECT_FALSE(merge::job({{{"missing", true}}, {{"missing", true}}}));
+}
+
+}  // namespace
+}  // namespace muster
