@@ -279,6 +279,7 @@ std::string to_json(const JobRequest& request) {
   put_optional("alone_progress_s", request.alone_progress_s);
   put("market", std::string(name_of(request.market)), std::string(name_of(plain.market)));
   put_optional("retries", request.retries);
+  put("from", request.from, plain.from);
   put("token", request.token, plain.token);
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -304,6 +305,7 @@ Job make_job(const JobRequest& request) {
   job.max_running = std::max(request.max_running, array.max_running);
   job.retries = request.retries;
   job.token = request.token;
+  job.origin = parse_geo_point(request.from);
   return job;
 }
 

@@ -38,6 +38,7 @@ struct JobRequest {
   std::optional<double> alone_progress_s;  ///< units of progress a second when alone
   MarketChoice market = MarketChoice::any;
   std::optional<std::uint32_t> retries;
+  std::string from;   ///< "LATITUDE,LONGITUDE" of the user; empty: where the site is
   std::string token;  ///< the same token is the same submission
 };
 

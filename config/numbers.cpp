@@ -127,4 +127,16 @@ std::string duration_text(Duration duration) {
   return seconds_text(duration);
 }
 
+std::optional<GeoPoint> parse_geo_point(std::string_view text) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string_view::npos) return std::nullopt;
+  const auto latitude = parse_number(text.substr(0, comma));
+  const auto longitude = parse_number(text.substr(comma + 1));
+  if (!latitude || !longitude) return std::nullopt;
+  if (*latitude < -90 || *latitude > 90 || *longitude < -180 || *longitude > 180) {
+    return std::nullopt;
+  }
+  return GeoPoint{*latitude, *longitude};
+}
+
 }  // namespace muster

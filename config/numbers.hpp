@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/geo.hpp"
 #include "model/time.hpp"
 
 namespace muster {
@@ -30,6 +31,9 @@ std::optional<std::uint64_t> parse_whole(std::string_view text);
 
 /// The shortest text that parse_number() turns into the same number again.
 std::string number_text(double number);
+
+/// A place, as "LATITUDE,LONGITUDE" in degrees; nothing when it is none on the earth.
+std::optional<GeoPoint> parse_geo_point(std::string_view text);
 
 /// A length of time: a number of seconds, or one with a unit: ns, us, ms, s, min, h or d. Exact
 /// for decimal numbers; nothing when it is not a length of time or beyond +-292 years.

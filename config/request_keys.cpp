@@ -130,6 +130,18 @@ void check_array(const JobRequest& request, const Report& report) {
   if (!array) report("array", array.error().message);
 }
 
+bool read_from(JobRequest& request, const RequestValue& value) {
+  const auto* text = std::get_if<std::string>(&value.data);
+  if (text == nullptr || text->empty()) return false;
+  request.from = *text;
+  return true;
+}
+
+void check_from(const JobRequest& request, const Report& report) {
+  if (request.from.empty() || parse_geo_point(request.from)) return;
+  report("from", fmt::format("has to be LATITUDE,LONGITUDE in degrees; it is \"{}\"", request.from));
+}
+
 bool read_gang(JobRequest& request, const RequestValue& value) {
   const auto* truth = std::get_if<bool>(&value.data);
   if (truth == nullptr) return false;
@@ -210,6 +222,9 @@ Keys run_keys() {
            RequestNumber{&R::alone_progress_s, kProgress}},
           {"retries", "whole number", "the master's", "failed attempts of a task that are forgiven",
            RequestNumber{&R::retries, kRetries}},
+          {"from", "text", "where the site is",
+           "where the user is, as \"LATITUDE,LONGITUDE\": the nearest site takes the job",
+           RequestOther{"a text like \"35.7,139.7\"", read_from, check_from}},
           {"token", "text", "none", "the same token is the same submission: repeating is harmless",
            RequestText{&R::token}}};
 }

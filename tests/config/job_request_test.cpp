@@ -63,6 +63,7 @@ stop_grace_s = "20s"
 alone_progress_s = 0.25
 market = "spot"
 retries = 0
+from = "35.7,-139.5"
 token = "t-1"
 [env]
 A = "x y"
@@ -74,7 +75,7 @@ constexpr std::string_view kEveryKeyJson = R"({
 "command": ["python3", "sweep.py", ""], "env": {"A": "x y", "B": 7}, "work_dir": "/srv/sweep",
 "array": "1,3,7-9", "max_running": 2, "cpus": 1.5, "memory_gib": 0.5, "gpus": 2.0,
 "time_limit_s": 300, "runtime_hint_s": "90s", "stop_grace_s": 20.0, "alone_progress_s": 0.25,
-"market": "spot", "retries": 0, "token": "t-1"})";
+"market": "spot", "retries": 0, "from": "35.7,-139.5", "token": "t-1"})";
 
 TEST(JobRequest, NeedsNothingButACommand) {
   const JobRequest request = toml("");
@@ -112,6 +113,7 @@ TEST(JobRequest, ReadsEveryKeyAlikeFromTomlAndJson) {
   EXPECT_EQ(from_toml.alone_progress_s, 0.25);
   EXPECT_EQ(from_toml.market, MarketChoice::spot);
   EXPECT_EQ(from_toml.retries, 0U);
+  EXPECT_EQ(make_job(from_toml).origin, (GeoPoint{35.7, -139.5}));
   EXPECT_EQ(from_toml.token, "t-1");
 }
 
@@ -191,6 +193,8 @@ TEST(JobRequest, TakesNoValueOfAnotherKindOrBeyondItsRange) {
                            "retries = 10001",
                            "priority = 1000001",
                            "priority = 0.5",
+                           "from = \"35.7\"",
+                           "from = \"91,0\"",
                            "name = \"\"",
                            "name = 7",
                            "name = \"a\\nb\"",

@@ -103,6 +103,7 @@ TEST(Contract, the_documents_requests_are_those_that_are_read) {
   full.time_limit_s = full.runtime_hint_s = full.stop_grace_s = full.alone_progress_s = 5;
   full.market = MarketChoice::on_demand;
   full.retries = 2;
+  full.from = "1,2";
   const json written = json::parse(to_json(full));
   EXPECT_THAT(checker.faults(written, reference("JobRequest")), IsEmpty());
   json properties = document["components"]["schemas"]["JobRequest"]["properties"];
