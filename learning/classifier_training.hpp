@@ -48,6 +48,7 @@ struct TrainReport {
   Confusion cross_validated;  ///< of the chosen parameters: each job by machines without it
 };
 
+/// A classifier, and how it came to be.
 struct TrainedClassifier {
   LengthClassifier classifier;
   TrainReport report;

@@ -22,6 +22,7 @@ enum class SortBy : std::uint8_t {
 std::string_view name_of(SortBy by);
 std::optional<SortBy> parse_sort_by(std::string_view name);
 
+/// How jobs are told apart, and what is learnt from.
 struct SorterParams {
   SortBy by = SortBy::svm;
   SorsRule sors;

@@ -63,9 +63,10 @@ std::string training_text(const Subject& subject) {
   const TrainReport& training = subject.outcome.training;
   const TrainParams& params = subject.params.training;
   std::string text = fmt::format(
-      "{}, {} jobs; short: at most {}\nfirst part: {} jobs, of {} the length was known before the "
+      "{}, {} jobs; short: at most {} s\nfirst part: {} jobs, of {} the length was known before "
+      "the "
       "later part began, {} are learnt from\n",
-      subject.description, subject.history.jobs.size(), duration_text(params.threshold),
+      subject.description, subject.history.jobs.size(), seconds_text(params.threshold),
       subject.history.first_test, subject.outcome.known, training.used);
   if (subject.outcome.constant) {
     return text + fmt::format("too few jobs of either length for a machine: always {}\n",
