@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <caf/all.hpp>
 #include <cstdint>
 #include <functional>
@@ -116,11 +117,16 @@ struct CloudReport {
   Instant at;
 };
 
-/// How loaded a master is, for those who choose among masters.
+/// How loaded a master or a site scheduler is, for those who choose among them.
 struct LoadReport {
   std::uint64_t active_jobs = 0;
   std::uint64_t pending_tasks = 0;
   std::uint64_t instances = 0;
+  double load = 0;  ///< 1: all it has is taken; more: work waits (docs/routing.md)
+  Resources used;   ///< of what its instances have, by the tasks on them
+  Resources capacity;
+  /// Parts of jobs that were given up here lately: their jobs' other parts are for nothing.
+  std::vector<JobId> broken;
 };
 
 /// A job that a site hands to a master, and what the master says to it.
@@ -200,7 +206,13 @@ typename Inspector::result_type inspect(Inspector& f, CloudReport& x) {
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, LoadReport& x) {
-  return f(caf::meta::type_name("load_report"), x.active_jobs, x.pending_tasks, x.instances);
+  auto load = std::bit_cast<std::uint64_t>(x.load);
+  const auto take = [&]() -> caf::error {
+    x.load = std::bit_cast<double>(load);
+    return caf::none;
+  };
+  return f(caf::meta::type_name("load_report"), x.active_jobs, x.pending_tasks, x.instances, load,
+           x.used, x.capacity, x.broken, caf::meta::load_callback(take));
 }
 
 /// What may go wrong between actors, for those who react to it.
@@ -250,6 +262,7 @@ CAF_ADD_ATOM(muster, muster, load_atom, "load")
 CAF_ADD_ATOM(muster, muster, settled_atom, "settled")
 CAF_ADD_ATOM(muster, muster, greet_atom, "greet")
 CAF_ADD_ATOM(muster, muster, hand_atom, "hand")
+CAF_ADD_ATOM(muster, muster, forward_atom, "forward")
 CAF_ADD_ATOM(muster, muster, hold_atom, "hold")
 CAF_ADD_ATOM(muster, muster, drain_atom, "drain")
 CAF_ADD_ATOM(muster, muster, interrupt_atom, "interrupt")
@@ -296,13 +309,15 @@ using CloudActor =
                      caf::replies_to<Query>::with<std::string>, caf::reacts_to<Wakeup>>;
 
 /// Takes jobs in at one place of the world and hands them to masters. `hand` takes jobs without
-/// ids and answers, when the jobs are durable here, with the ids they got.
-using SiteActor =
-    caf::typed_actor<caf::replies_to<accept_atom, Job, JobListener>::with<JobId>,
-                     caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
-                     caf::reacts_to<cancel_atom, JobId>,
-                     caf::reacts_to<over_atom, JobId, JobOutcome>,
-                     caf::replies_to<Query>::with<std::string>, caf::reacts_to<Wakeup>>;
+/// ids and answers, when the jobs are durable here, with the ids they got; `forward` takes jobs
+/// that another site has numbered and could not see to itself.
+using SiteActor = caf::typed_actor<
+    caf::replies_to<accept_atom, Job, JobListener>::with<JobId>,
+    caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
+    caf::replies_to<forward_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
+    caf::reacts_to<cancel_atom, JobId>, caf::reacts_to<over_atom, JobId, JobOutcome>,
+    caf::replies_to<load_atom>::with<LoadReport>, caf::replies_to<Query>::with<std::string>,
+    caf::reacts_to<Wakeup>>;
 
 /// What a node of the control plane runs; null handles for roles that it does not have.
 struct NodeRoles {

@@ -12,6 +12,7 @@
 #include "config/replay_config.hpp"
 #include "model/catalog.hpp"
 #include "model/expected.hpp"
+#include "model/geo.hpp"
 
 namespace muster {
 
@@ -20,6 +21,7 @@ struct NodeConfig {
   std::string name;
   Endpoint address;                   ///< where the other nodes reach it
   std::optional<std::string> site;    ///< name of the site scheduler that it runs
+  GeoPoint position;                  ///< where on the earth the site is
   std::optional<std::string> master;  ///< name of the master that it runs
   std::optional<Endpoint> workers;    ///< where the master's workers reach it; with a master
   bool cloud = false;                 ///< it runs the cloud connector; exactly one node does
@@ -35,10 +37,10 @@ struct LiveMasterConfig {
 };
 
 /// What a live site scheduler does.
-struct LiveSiteConfig {
-  Duration load_every{std::chrono::seconds{1}};  ///< masters are asked for their load so often
-  Duration load_stale_after{
-      std::chrono::seconds{10}};  ///< silence that makes a master count as lost
+struct LiveSiteConfig : SiteConfig {
+  /// An answer to a submission waits so long for masters to have the jobs, so that they outlive
+  /// this site; then its own word stands.
+  Duration promise_wait{std::chrono::seconds{1}};
   Duration hand_retry{std::chrono::milliseconds{500}};  ///< from a refused handing over to the next
   std::uint32_t max_waiting = 100'000;  ///< jobs that no master has taken; more are refused
   std::uint32_t tokens = 100'000;       ///< submissions whose repetition is recognised
@@ -62,6 +64,7 @@ inline constexpr const char* kCheckpointsFolder = "checkpoints";
 struct LiveWorkerConfig {
   Duration stop_grace{std::chrono::seconds{30}};  ///< from SIGTERM to SIGKILL
   std::filesystem::path checkpoints;   ///< shared by all instances; default: below the state
+  std::filesystem::path attempts;      ///< of loopback instances; default: in the machine's folder
   std::uint64_t log_bytes = 8u << 20;  ///< of one file of a task's output
   std::uint32_t log_files = 2;         ///< rotated files that are kept besides
   std::uint32_t tail_bytes = 4096;     ///< of output that outlives the instance

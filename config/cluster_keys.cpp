@@ -56,12 +56,11 @@ Keys live_master_keys() {
        WholeKey{[](C& c) -> U64& { return c.live_master.history_jobs; }, 1, 100'000'000}}};
 }
 
-Keys site_keys() {
-  return {{"site.load_every", "masters are asked for their load so often",
-           TimeKey{[](C& c) -> Duration& { return c.site.load_every; }, 10ms, 1h}},
-          {"site.load_stale_after",
-           "silence that makes a master count as lost; at least twice load_every",
-           TimeKey{[](C& c) -> Duration& { return c.site.load_stale_after; }, 20ms, 24h}},
+Keys live_site_keys() {
+  return {{"site.promise_wait",
+           "an answer to a submission waits so long for masters to have the jobs; then the site's "
+           "own word stands",
+           TimeKey{[](C& c) -> Duration& { return c.site.promise_wait; }, 0ns, 1h}},
           {"site.hand_retry", "from a refused handing over of a job to the next",
            TimeKey{[](C& c) -> Duration& { return c.site.hand_retry; }, 1ms, 1h}},
           {"site.max_waiting", "jobs that no master has taken yet; more are refused",
@@ -98,6 +97,11 @@ Keys worker_keys() {
               {"worker.checkpoints",
                "folder that all instances share; not given: checkpoints below the state",
                PathKey{[](C& c) -> fs::path& { return c.worker.checkpoints; }}});
+  keys.insert(keys.begin() + 2,
+              {"worker.attempts",
+               "folder of the attempts of loopback instances, which need not outlive the computer: "
+               "short tasks start faster in memory (/dev/shm); not given: below the state",
+               PathKey{[](C& c) -> fs::path& { return c.worker.attempts; }}});
   return keys;
 }
 
@@ -118,8 +122,8 @@ Keys link_keys() {
 
 Keys build_table() {
   Keys all;
-  for (const Keys& part : {top_keys(), master_keys<C>(), live_master_keys(), site_keys(),
-                           loopback_keys(), worker_keys(), link_keys()}) {
+  for (const Keys& part : {top_keys(), master_keys<C>(), live_master_keys(), site_keys<C>(),
+                           live_site_keys(), loopback_keys(), worker_keys(), link_keys()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;
@@ -134,6 +138,10 @@ std::vector<KeySpecOf<N>> node_keys() {
            Place{[](N& n) -> Endpoint& { return n.address; }}, true},
           {"site", "name of the site scheduler that it runs",
            Name{[](N& n) -> std::optional<std::string>& { return n.site; }}},
+          {"latitude", "where the site is, in degrees: jobs go to the site that is nearest to them",
+           NumberKeyOf<N>{[](N& n) -> double& { return n.position.latitude_deg; }, {-90, 90}}},
+          {"longitude", "the same",
+           NumberKeyOf<N>{[](N& n) -> double& { return n.position.longitude_deg; }, {-180, 180}}},
           {"api", "where it serves the HTTP API; only with a site",
            Place{[](N& n) -> std::optional<Endpoint>& { return n.api; }}},
           {"master", "name of the master that it runs",

@@ -24,6 +24,8 @@ std::vector<KeySpecOf<C>> master_keys() {
        Time{[](C& c) -> Duration& { return c.master.accept_timeout; }, kShortest, kHour}},
       {"master.refusal_rest", "how long an instance type the cloud refused is not asked for again",
        Time{[](C& c) -> Duration& { return c.master.refusal_rest; }, kNone, 24 * kHour}},
+      {"master.queue_room", "so many waiting tasks count as a load of 1",
+       Whole{[](C& c) -> std::uint32_t& { return c.master.queue_room; }, 1, 10'000'000}},
       {"master.max_attempts", "failed attempts before a task's job is given up",
        Whole{[](C& c) -> std::uint32_t& { return c.master.max_attempts; }, 1, 1'000'000}},
       {"master.max_instances", "hard cap on instances at once; 0: none",
@@ -31,7 +33,35 @@ std::vector<KeySpecOf<C>> master_keys() {
       {"master.max_usd_h", "hard cap on the rate of spending, in $/h; 0: none",
        Number{[](C& c) -> double& { return c.master.max_usd_h; }, {0, 1e9}}},
       {"master.max_usd_day", "hard cap on what a day (UTC) may cost, in $; 0: none",
-       Number{[](C& c) -> double& { return c.master.max_usd_day; }, {0, 1e9}}}};
+       Number{[](C& c) -> double& { return c.master.max_usd_day; }, {0, 1e9}}},
+      {"master.fleet",
+       "instances that are there from the start and stay, of all masters together: COUNT*TYPE or "
+       "COUNT*TYPE:spot; not given: rented as the policy wants",
+       ListKeyOf<C>{[](C& c) -> std::vector<std::string>& { return c.master.fleet_texts; }}}};
+}
+
+/// The keys of [site], wherever sites are configured: C has a SiteConfig `site`.
+template <class C>
+std::vector<KeySpecOf<C>> site_keys() {
+  using Whole = WholeKeyOf<C>;
+  using Number = NumberKeyOf<C>;
+  using Time = TimeKeyOf<C>;
+  using namespace std::chrono_literals;
+  constexpr NumberRange kLoads{.low = 0, .high = 100, .above_low = true};
+  return {
+      {"site.masters_per_job",
+       "masters that share the tasks of a job; 0: 2 under hcoop, 1 under all others",
+       Whole{[](C& c) -> std::uint32_t& { return c.site.masters_per_job; }, 0, 1000}},
+      {"site.master_heavy", "a master of this load or more gets no jobs if it can be helped",
+       Number{[](C& c) -> double& { return c.site.master_heavy; }, kLoads}},
+      {"site.site_heavy", "a site of this load or more leaves new jobs to others",
+       Number{[](C& c) -> double& { return c.site.site_heavy; }, kLoads}},
+      {"site.room", "so many jobs that no master has yet count as a load of 1",
+       Whole{[](C& c) -> std::uint32_t& { return c.site.room; }, 1, 10'000'000}},
+      {"site.load_every", "masters and other sites are asked for their load so often",
+       Time{[](C& c) -> Duration& { return c.site.load_every; }, 10ms, 1h}},
+      {"site.load_stale_after", "silence that makes one count as lost; at least twice load_every",
+       Time{[](C& c) -> Duration& { return c.site.load_stale_after; }, 20ms, 24h}}};
 }
 
 /// The keys of a replay config.

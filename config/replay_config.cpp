@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "config/key_reader.hpp"
+#include "config/fleet_check.hpp"
 #include "config/key_table.hpp"
 
 namespace muster {
@@ -11,8 +11,9 @@ namespace {
 using Reader = config::KeyReader<ReplayConfig>;
 
 /// What depends on more than one key.
-void check_whole(const ReplayConfig& parsed, Reader& reader) {
+void check_whole(ReplayConfig& parsed, Reader& reader) {
   reader.need_required();
+  config::read_fleet(parsed, reader);
   const bool synthetic = parsed.workload.format == "synthetic";
   if (synthetic) reader.need("workload.synthetic.workloads", ", and the workload is synthetic");
   if (!synthetic && !parsed.workload.format.empty()) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/fleet.hpp"
 #include "model/expected.hpp"
 #include "model/time.hpp"
 
@@ -70,10 +71,27 @@ struct MasterConfig {
   Duration sample_timeout{std::chrono::seconds{2}};     ///< how long workers may take to answer
   Duration accept_timeout{std::chrono::seconds{10}};    ///< how long it may take to accept a job
   Duration refusal_rest{std::chrono::minutes{10}};  ///< how long what a cloud refused is left alone
-  std::uint32_t max_attempts = 5;   ///< failed attempts before a task's job is given up
-  std::uint32_t max_instances = 0;  ///< hard cap; 0: none
-  double max_usd_h = 0;             ///< hard cap on the rate of spending; 0: none
-  double max_usd_day = 0;           ///< hard cap on what a day (UTC) may cost; 0: none
+  std::uint32_t max_attempts = 5;     ///< failed attempts before a task's job is given up
+  std::uint32_t queue_room = 10'000;  ///< so many waiting tasks count as a load of 1
+  std::uint32_t max_instances = 0;    ///< hard cap; 0: none
+  double max_usd_h = 0;               ///< hard cap on the rate of spending; 0: none
+  double max_usd_day = 0;             ///< hard cap on what a day (UTC) may cost; 0: none
+  /// The instances that are there from the start and stay, of all masters together; empty: masters
+  /// rent and give back as their policy wants.
+  std::vector<FleetPart> fleet;
+  std::vector<std::string> fleet_texts;  ///< the same as it was written
+};
+
+/// How sites choose among masters and among each other (HCoop, Algorithm 3).
+struct SiteConfig {
+  /// Masters that share the tasks of a job; 0: as many as the policy's paper says, or 1.
+  std::uint32_t masters_per_job = 0;
+  double master_heavy = 0.85;   ///< from this load on a master gets no jobs if it can be helped
+  double site_heavy = 0.85;     ///< the same of a site scheduler
+  std::uint32_t room = 10'000;  ///< so many jobs that no master has yet count as a load of 1
+  Duration load_every{
+      std::chrono::seconds{1}};  ///< masters and sites are asked for their load so often
+  Duration load_stale_after{std::chrono::seconds{10}};  ///< silence that makes one count as lost
 };
 
 /// Everything `muster replay` needs to know.
@@ -87,6 +105,7 @@ struct ReplayConfig {
   WorldConfig world;
   CloudConfig cloud;
   MasterConfig master;
+  SiteConfig site;
 };
 
 /// Reads and checks a config. `overrides` are "dotted.key=value" as --set takes them. All errors

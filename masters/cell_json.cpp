@@ -37,6 +37,7 @@ json common(const Job& job) {
           {"user", job.user},
           {"class", job.workload_class},
           {"tasks_total", job.tasks.size()},
+          {"whole_tasks", job.task_count()},
           {"market", muster::name_of(job.markets)},
           {"gang", job.gang},
           {"command", job.program.argv}};

@@ -154,7 +154,7 @@ json CellView::find(JobId id, const std::string& index_text) const {
   json out{{"over", row == nullptr}};
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (std::to_string(tasks[i].array_index) != index_text) continue;
-    out["position"] = i;
+    out["position"] = position_of(tasks[i].id);
     break;
   }
   return out;
@@ -364,9 +364,12 @@ AttemptPlace CellView::place_of(TaskId task, Attempt attempt) const {
     if (const TaskHistory* seen = master.task_history(task)) known = *seen;
     place.running = row->phase != TaskPhase::finished;
   } else if (const auto over = history == nullptr ? std::nullopt : history->find(job_of(task))) {
-    if (position_of(task) >= over->tasks.size()) return place;
+    const std::vector<TaskSpec>& specs = over->job.tasks;
+    const auto found = std::find_if(specs.begin(), specs.end(),
+                                    [&](const TaskSpec& spec) { return spec.id == task; });
+    if (found == specs.end()) return place;
     place.known = true;
-    known = over->tasks[position_of(task)];
+    known = over->tasks[static_cast<std::size_t>(found - specs.begin())];
   }
   place.known &= attempt <= known.attempts;
   place.attempt = attempt == 0 ? known.attempts : attempt;

@@ -5,6 +5,9 @@
 namespace muster {
 namespace {
 
+/// Parts that were given up and may still have to be told to sites.
+constexpr std::size_t kMaxBroken = 1000;
+
 /// The row of the attempt that the news speaks of; null when it is an old or unknown one.
 const TaskRow* present_attempt(const ClusterState& state, TaskId id, Attempt attempt) {
   const TaskRow* row = state.find(id);
@@ -20,6 +23,7 @@ Master::Master(MasterParts parts)
       max_attempts_(parts.max_attempts),
       refusal_rest_(parts.refusal_rest),
       keep_history_(parts.keep_history),
+      fleet_(std::move(parts.fleet)),
       rng_(parts.seed),
       state_(*parts.catalog),
       next_instance_(parts.first_instance) {}
@@ -27,6 +31,7 @@ Master::Master(MasterParts parts)
 void Master::record(EventBody body, Instant now) {
   commit_.events.push_back({now, std::move(body)});
   absorb(commit_.events.back());
+  policy_->observe(StateChanged{commit_.events.back()}, view(now));
 }
 
 AcceptResult Master::accept(Job job, Instant now) {
@@ -83,6 +88,7 @@ void Master::instance_refused(InstanceId id, Instant now) {
   for (Slot slot : meant_for_it) record(TaskRefused{state_.task(slot).id, refusal}, now);
   for (Slot slot : meant_for_it) let_go_of_peers(state_.job(state_.task(slot).job), refusal, now);
   reconcile(now);
+  fleet_is_short_ = !fleet_.empty();
 }
 
 /// A gang runs whole or not at all: when one task has no place, the others give theirs back, so
@@ -112,6 +118,7 @@ void Master::instance_gone(InstanceId id, std::optional<Instant> billed_until, I
     if (state_.find(job) != nullptr) end_job_if_done(job, now);
   }
   reconcile(now);
+  keep_fleet(now);
 }
 
 void Master::task_started(const TaskStarted& news, Instant now) {
@@ -211,6 +218,10 @@ void Master::finish_job(JobId id, JobOutcome outcome, Instant now) {
     over.mean_throughput = found->second.sum / static_cast<double>(found->second.count);
   }
   if (keep_history_) commit_.over.push_back(history_of(over, now));
+  if (outcome != JobOutcome::completed && state_.find(id)->job.whole_tasks > 0) {
+    broken_parts_.push_back(id);
+    if (broken_parts_.size() > kMaxBroken) broken_parts_.pop_front();
+  }
   record(over, now);
   commit_.effects.push_back(TellJobOver{id, outcome});
   policy_->observe(JobDeparted{id, now}, view(now));

@@ -50,6 +50,8 @@ void MasterNode::on_exit() {
 }
 
 MasterActor::behavior_type MasterNode::make_behavior() {
+  master_.keep_fleet(now());
+  carry_out();
   if (cadence_.period > Duration::zero()) tick();
   if (setup_.life.remind_every > Duration::zero()) remind();
   return {
@@ -70,10 +72,7 @@ MasterActor::behavior_type MasterNode::make_behavior() {
       [this](const SampleAnswer& answer) { hear_samples(answer); },
       [this](const LogAnswer& answer) { hear_log(answer); },
       [this](const CloudReport& report) { hear_cloud(report); },
-      [this](load_atom) {
-        const ClusterState& state = master_.state();
-        return LoadReport{state.jobs().size(), state.pending().size(), state.instances().size()};
-      },
+      [this](load_atom) { return load_report(); },
       [this](const Query& query) { return answer(query); },
       [this](plan_atom, Job& job) {
         return CellView{master_, nullptr, {}, setup_.life.name, now()}.plan(std::move(job));
@@ -81,6 +80,21 @@ MasterActor::behavior_type MasterNode::make_behavior() {
       [this](const LogRequest& request) { return read_log(request); },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };
+}
+
+LoadReport MasterNode::load_report() const {
+  const ClusterState& state = master_.state();
+  LoadReport report;
+  report.active_jobs = state.jobs().size();
+  report.pending_tasks = state.pending().size();
+  report.instances = state.instances().size();
+  report.load = master_.load(setup_.queue_room);
+  for (const InstanceRow& row : state.instances()) {
+    report.used += row.used;
+    report.capacity += master_.catalog()[row.type].capacity;
+  }
+  report.broken.assign(master_.broken_parts().begin(), master_.broken_parts().end());
+  return report;
 }
 
 Instant MasterNode::now() {
@@ -398,8 +412,8 @@ void MasterNode::perform(const StartTask& effect) {
   const Job& job = master_.state().job(task->job).job;
   send(*worker, start_atom_v,
        StartOrder{job.id, master_.state().spec(*task), effect.attempt,
-                  master_.state().demand(*task, place->type)->amount, job.program,
-                  static_cast<std::uint32_t>(job.tasks.size()), job.workload_class});
+                  master_.state().demand(*task, place->type)->amount, job.program, job.task_count(),
+                  job.workload_class});
 }
 
 void MasterNode::perform(const StopTask& effect) {

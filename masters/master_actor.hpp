@@ -44,6 +44,7 @@ struct MasterSetup {
       round_settle{};  ///< from a round's tick to its decision: what comes meanwhile takes part
   Duration
       sample_timeout{};  ///< how long workers may take to answer before a round goes on without
+  std::uint64_t queue_room = 10'000;    ///< so many waiting tasks are a load of 1; >= 1
   std::function<Duration()> stopwatch;  ///< any steady clock; measures, never decides
   DecisionTimes* times = nullptr;
   MasterLife life;
@@ -75,6 +76,7 @@ class MasterNode : public MasterActor::base {
   };
 
   Instant now();
+  LoadReport load_report() const;
   caf::result<JobId> accept(Job job, const JobListener& listener);
   caf::result<std::vector<AcceptVerdict>> take_over(std::vector<Job> jobs);
   caf::result<JobId> hold(JobId id, bool held);

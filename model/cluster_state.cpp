@@ -85,11 +85,22 @@ struct ClusterState::Applier {
     row.at = kNoSlot;
   }
 
+  void append_pending(TaskRow& row) {
+    s.pending_.append(s.tasks_, row.slot);
+    s.waiting_demand_ += s.nominal_demand(row.shape);
+  }
+
+  void remove_pending(TaskRow& row) {
+    s.pending_.remove(s.tasks_, row.slot);
+    s.waiting_demand_ -= s.nominal_demand(row.shape);
+    if (s.pending_.size() == 0) s.waiting_demand_ = {};  // no rounding error outlives the last task
+  }
+
   /// Takes the task out of the phase it is in; the caller puts it into the next one at once.
   void leave_phase(TaskRow& row) {
     JobRow& job = job_of(row);
     if (row.phase == TaskPhase::pending) {
-      s.pending_.remove(s.tasks_, row.slot);
+      remove_pending(row);
       --job.pending;
     } else if (row.phase == TaskPhase::held) {
       --job.held;
@@ -112,7 +123,7 @@ struct ClusterState::Applier {
       ++job.held;
       job.held_from = std::min(job.held_from, row.index);
     } else if (phase == TaskPhase::pending) {
-      s.pending_.append(s.tasks_, row.slot);
+      append_pending(row);
       ++job.pending;
     } else if (phase == TaskPhase::assigned) {
       s.assigned_.append(s.tasks_, row.slot);
@@ -163,7 +174,7 @@ struct ClusterState::Applier {
       ++job.held;
       return;
     }
-    s.pending_.append(s.tasks_, slot);
+    append_pending(row);
     ++job.pending;
   }
 

@@ -113,6 +113,8 @@ class ClusterState {
   SlotRange<TaskRow, &TaskRow::queue> pending() const {
     return {tasks_, pending_.first(), pending_.size()};
   }
+  /// What the tasks without a place ask for together, each on the first family that it names.
+  const Resources& waiting_demand() const { return waiting_demand_; }
   /// Tasks with a place that they could not start at yet, in the order of assignment.
   SlotRange<TaskRow, &TaskRow::queue> assigned() const {
     return {tasks_, assigned_.first(), assigned_.size()};
@@ -139,6 +141,10 @@ class ClusterState {
   struct Applier;
   friend struct StateImageAccess;
 
+  Resources nominal_demand(ShapeId id) const {
+    const std::vector<FamilyDemand>& entries = shapes_[id.value].entries();
+    return entries.empty() ? Resources{} : entries.front().amount;
+  }
   /// Equal for equal demands only.
   static std::string key_of(const Demands& demands);
 
@@ -152,6 +158,7 @@ class ClusterState {
   std::unordered_map<InstanceId, Slot> instance_slots_;
   SlotList<JobRow, &JobRow::active> active_;
   SlotList<TaskRow, &TaskRow::queue> pending_, assigned_;
+  Resources waiting_demand_;
   SlotList<InstanceRow, &InstanceRow::live> live_;
   std::vector<std::string> class_names_;
   std::unordered_map<std::string, ClassId> class_ids_;

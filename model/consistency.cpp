@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "model/cluster_state.hpp"
@@ -75,6 +76,14 @@ std::vector<std::string> ClusterState::inconsistencies() const {
   std::vector<std::string> out;
   for (const JobRow& job : jobs()) check_job(*this, job, out);
   for (const InstanceRow& row : instances()) check_instance(*this, row, out);
+  Resources waiting;
+  for (const TaskRow& row : pending()) waiting += nominal_demand(row.shape);
+  for (Resource kind : kAllResources) {
+    const double rounding = 1e-6 * std::max(1.0, waiting[kind]);
+    if (std::abs(waiting[kind] - waiting_demand_[kind]) <= rounding) continue;
+    out.push_back("what waits is counted wrongly");
+    break;
+  }
   return out;
 }
 

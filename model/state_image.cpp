@@ -265,6 +265,7 @@ ClusterState StateImageAccess::build(StateImage image, const Catalog& catalog) {
   }
   s.class_names_ = std::move(image.class_names);
   s.shapes_ = std::move(image.shapes);
+  for (Slot slot : image.pending) s.waiting_demand_ += s.nominal_demand(s.tasks_[slot].shape);
   return s;
 }
 

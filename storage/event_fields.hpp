@@ -44,6 +44,11 @@ void fields(auto& a, Like<FamilyDemand> auto& v) {
   a("speed", v.speed);
 }
 
+void fields(auto& a, Like<GeoPoint> auto& v) {
+  a("latitude_deg", v.latitude_deg);
+  a("longitude_deg", v.longitude_deg);
+}
+
 void fields(auto& a, Like<Delays> auto& v) {
   a("fetch_s", v.fetch);
   a("build_s", v.build);
@@ -102,6 +107,10 @@ void fields(auto& a, Like<JobAccepted> auto& e) {
   a.unless_default("max_running", e.job.max_running, 0u);
   a("retries", e.job.retries);
   a.unless_default("token", e.job.token, {});
+  a.unless_default("length", e.job.length, JobLength::unknown);
+  a.unless_default("spot_safe", e.job.spot_safe, false);
+  a.unless_default("whole_tasks", e.job.whole_tasks, 0u);
+  a("origin", e.job.origin);
 }
 
 void fields(auto& a, Like<TaskRefused> auto& e) {

@@ -76,13 +76,15 @@ std::string encode_handoff(const Handoff& handoff) {
   return encode_record([&](record::Record::Builder root) {
     auto out = root.initHandoff();
     put(out.initJob(), handoff.job);
-    out.setMaster(handoff.master);
+    out.setIndex(handoff.to.index);
+    out.setSite(handoff.to.site);
   });
 }
 
 Expected<Handoff, StoreError> decode_handoff(std::string_view bytes) {
   return decode_record<Handoff>(bytes, Kind::HANDOFF, [](record::Record::Reader root) {
-    return Handoff{get(root.getHandoff().getJob()), root.getHandoff().getMaster()};
+    const auto in = root.getHandoff();
+    return Handoff{get(in.getJob()), {in.getSite(), in.getIndex()}};
   });
 }
 

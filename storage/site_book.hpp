@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -9,10 +10,18 @@
 
 namespace muster {
 
-/// A job that a site answers for until a master has taken it.
+/// Who is to have a job: a master, or another site.
+struct HandTarget {
+  bool site = false;
+  std::uint32_t index = 0;  ///< in the order of the cluster's config
+
+  friend auto operator<=>(const HandTarget&, const HandTarget&) = default;
+};
+
+/// A job, or a part of one, that a site answers for until another has taken it.
 struct Handoff {
   Job job;
-  std::uint32_t master = 0;  ///< index of the master that gets it; it never changes
+  HandTarget to;  ///< never changes
 };
 
 /// A submission that was answered: the same token gets the same job.
@@ -21,11 +30,18 @@ struct KnownToken {
   JobId job;
 };
 
+/// What a site promises at once, all or nothing.
+struct SiteNews {
+  std::vector<Handoff> handoffs;
+  std::vector<KnownToken> tokens;
+  std::uint64_t next_job = 0;  ///< none of the site's own jobs has this number or a later one
+};
+
 /// What a site scheduler knows after a restart.
 struct SiteMemory {
   std::vector<Handoff> handoffs;   ///< in the order of their jobs' ids
   std::vector<KnownToken> tokens;  ///< oldest first
-  std::uint64_t next_job = 0;      ///< no job has had this number or a later one
+  std::uint64_t next_job = 0;      ///< the largest that was kept
 };
 
 /// Where a site scheduler writes down what it has promised.
@@ -35,24 +51,23 @@ class SiteBook {
 
   /// Everything that was kept and not forgotten.
   virtual SiteMemory recall() = 0;
-  /// Keeps the jobs, all or none, with their tokens. `durable` is called once when they are written
-  /// down for good, with an empty text, or with the reason why they could not be (nothing is kept
-  /// then): before this returns or later, from whatever thread.
-  virtual void keep(std::vector<Handoff>&& jobs,
-                    std::function<void(const std::string& trouble)> durable) = 0;
-  /// A master has the job; its token stays known for a while. Need not be durable at once.
-  virtual void handed_over(JobId job) = 0;
+  /// Keeps the news. `durable` is called once when they are written down for good, with an empty
+  /// text, or with the reason why they could not be (nothing is kept then): before this returns or
+  /// later, from whatever thread.
+  virtual void keep(SiteNews&& news, std::function<void(const std::string& trouble)> durable) = 0;
+  /// Who was to have the job has it; its token stays known for a while. Need not be durable at
+  /// once.
+  virtual void handed_over(JobId job, const HandTarget& to) = 0;
 };
 
 /// Remembers nothing: for replay, where no site ever starts again.
 class ForgetfulSiteBook final : public SiteBook {
  public:
   SiteMemory recall() override { return {}; }
-  void keep(std::vector<Handoff>&&,
-            std::function<void(const std::string& trouble)> durable) override {
+  void keep(SiteNews&&, std::function<void(const std::string& trouble)> durable) override {
     durable({});
   }
-  void handed_over(JobId) override {}
+  void handed_over(JobId, const HandTarget&) override {}
 };
 
 }  // namespace muster

@@ -27,7 +27,8 @@ class FamilyCheck {
       ++records;
       const std::string wrong = decode(value);
       if (!wrong.empty()) {
-        const auto number = number_of(key);
+        // Some keys go on behind the number.
+        const auto number = number_of(key.substr(0, sizeof(std::uint64_t)));
         report_.problems.push_back(fmt::format("{}, record {}: {}", name_of(family),
                                                number ? std::to_string(*number) : std::string(key),
                                                wrong));

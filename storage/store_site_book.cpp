@@ -10,6 +10,13 @@ namespace {
 
 constexpr std::string_view kNextJob = "next job";
 
+/// Parts of one job go to different targets.
+std::string key_of(JobId job, const HandTarget& to) {
+  std::string key = muster::key_of(job.value);
+  key += to.site ? 's' : 'm';
+  return key + muster::key_of(std::uint64_t{to.index});
+}
+
 Failure<StoreError> bad_record(const Store& store, Family family, const std::string& why) {
   return {StoreError::corrupt,
           fmt::format("{}: {}: {}", store.directory().string(), name_of(family), why)};
@@ -85,23 +92,23 @@ SiteMemory StoreSiteBook::recall() {
   return std::exchange(memory_, {});
 }
 
-void StoreSiteBook::keep(std::vector<Handoff>&& jobs,
-                         std::function<void(const std::string& trouble)> durable) {
+void StoreSiteBook::keep(SiteNews&& news, std::function<void(const std::string& trouble)> durable) {
   {
     const std::lock_guard lock(mutex_);
-    if (queued_jobs_ + jobs.size() <= options_.max_queued_jobs) {
-      queued_jobs_ += jobs.size();
-      queue_.push_back({std::move(jobs), std::exchange(durable, {}), {}});
+    const std::size_t jobs = news.handoffs.size();
+    if (queued_jobs_ + jobs <= options_.max_queued_jobs) {
+      queued_jobs_ += jobs;
+      queue_.push_back({std::move(news), std::exchange(durable, {}), {}});
     }
   }
   if (durable) return durable("the queue of the site's store is full");
   wake_.notify_one();
 }
 
-void StoreSiteBook::handed_over(JobId job) {
+void StoreSiteBook::handed_over(JobId job, const HandTarget& to) {
   {
     const std::lock_guard lock(mutex_);
-    queue_.push_back({{}, {}, job});
+    queue_.push_back({{}, {}, key_of(job, to)});
   }
   wake_.notify_one();
 }
@@ -111,7 +118,7 @@ void StoreSiteBook::run_writer() {
   while (take_group(group)) {
     const std::string trouble = write_group(group);
     std::size_t jobs = 0;
-    for (const Entry& entry : group) jobs += entry.jobs.size();
+    for (const Entry& entry : group) jobs += entry.news.handoffs.size();
     {
       const std::lock_guard lock(mutex_);
       queued_jobs_ -= jobs;
@@ -128,7 +135,7 @@ bool StoreSiteBook::take_group(std::vector<Entry>& group) {
   wake_.wait(lock, [this] { return ends_ || !queue_.empty(); });
   std::size_t jobs = 0;
   while (!queue_.empty() && jobs < options_.max_group_jobs) {
-    jobs += queue_.front().jobs.size();
+    jobs += queue_.front().news.handoffs.size();
     group.push_back(std::move(queue_.front()));
     queue_.pop_front();
   }
@@ -150,12 +157,12 @@ std::string StoreSiteBook::write_group(const std::vector<Entry>& group) {
   StoreBatch batch;
   bool promises = false;
   for (const Entry& entry : group) {
-    put_jobs(entry.jobs, batch);
-    promises = promises || !entry.jobs.empty();
-    if (entry.handed_over.valid()) batch.erase(Family::handoff, key_of(entry.handed_over.value));
+    put_news(entry.news, batch);
+    promises = promises || entry.handed_over.empty();
+    if (!entry.handed_over.empty()) batch.erase(Family::handoff, entry.handed_over);
   }
   for (; next_token_ - first_token_ > options_.max_tokens; ++first_token_) {
-    batch.erase(Family::token, key_of(first_token_));
+    batch.erase(Family::token, muster::key_of(first_token_));
   }
   if (next_job_ != job_before) {
     batch.put(Family::meta, kNextJob, encode_number(next_job_));
@@ -164,32 +171,32 @@ std::string StoreSiteBook::write_group(const std::vector<Entry>& group) {
   if (!trouble) return {};
   // A failed write may still be found after a crash: what was not promised must not come back.
   for (const Entry& entry : group) {
-    for (const Handoff& handoff : entry.jobs) {
-      undo_.erase(Family::handoff, key_of(handoff.job.id.value));
+    for (const Handoff& handoff : entry.news.handoffs) {
+      undo_.erase(Family::handoff, key_of(handoff.job.id, handoff.to));
     }
   }
   undo_handed_over(group);
-  undo_.erase_range(Family::token, key_of(next_before), key_of(next_token_));
+  undo_.erase_range(Family::token, muster::key_of(next_before), muster::key_of(next_token_));
   first_token_ = first_before;
   next_token_ = next_before;
   return trouble->message;
 }
 
-/// What masters have is forgotten as soon as something can be written again.
+/// What others have is forgotten as soon as something can be written again.
 void StoreSiteBook::undo_handed_over(const std::vector<Entry>& group) {
   for (const Entry& entry : group) {
-    if (entry.handed_over.valid()) undo_.erase(Family::handoff, key_of(entry.handed_over.value));
+    if (!entry.handed_over.empty()) undo_.erase(Family::handoff, entry.handed_over);
   }
 }
 
-void StoreSiteBook::put_jobs(const std::vector<Handoff>& jobs, StoreBatch& batch) {
-  for (const Handoff& handoff : jobs) {
-    const Job& job = handoff.job;
-    batch.put(Family::handoff, key_of(job.id.value), encode_handoff(handoff));
-    next_job_ = std::max(next_job_, job.id.value + 1);
-    if (job.token.empty()) continue;
-    batch.put(Family::token, key_of(next_token_++), encode_token({job.token, job.id}));
+void StoreSiteBook::put_news(const SiteNews& news, StoreBatch& batch) {
+  for (const Handoff& handoff : news.handoffs) {
+    batch.put(Family::handoff, key_of(handoff.job.id, handoff.to), encode_handoff(handoff));
   }
+  for (const KnownToken& token : news.tokens) {
+    batch.put(Family::token, muster::key_of(next_token_++), encode_token(token));
+  }
+  next_job_ = std::max(next_job_, news.next_job);
 }
 
 }  // namespace muster

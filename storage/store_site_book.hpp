@@ -32,16 +32,15 @@ class StoreSiteBook final : public SiteBook {
   ~StoreSiteBook() override;
 
   SiteMemory recall() override;
-  void keep(std::vector<Handoff>&& jobs,
-            std::function<void(const std::string& trouble)> durable) override;
-  void handed_over(JobId job) override;
+  void keep(SiteNews&& news, std::function<void(const std::string& trouble)> durable) override;
+  void handed_over(JobId job, const HandTarget& to) override;
 
  private:
-  /// One entry of the queue: jobs to keep, or one that a master has.
+  /// One entry of the queue: news to keep, or a job that another has.
   struct Entry {
-    std::vector<Handoff> jobs;
+    SiteNews news;
     std::function<void(const std::string& trouble)> durable;
-    JobId handed_over;
+    std::string handed_over;  ///< its key; empty: none
   };
 
   StoreSiteBook(Store& store, const StoreSiteBookOptions& options)
@@ -54,7 +53,7 @@ class StoreSiteBook final : public SiteBook {
   bool take_group(std::vector<Entry>& group);
   std::string write_group(const std::vector<Entry>& group);
   void undo_handed_over(const std::vector<Entry>& group);
-  void put_jobs(const std::vector<Handoff>& jobs, StoreBatch& batch);
+  void put_news(const SiteNews& news, StoreBatch& batch);
 
   Store& store_;
   const StoreSiteBookOptions options_;

@@ -18,16 +18,31 @@ MasterActor spawn_master(caf::actor_system& system, GroupSetup setup) {
   master.parts.seed = setup.seed;
   master.parts.first_instance = setup.life.name.empty() ? 0 : first_instance_of(setup.master_index);
   master.parts.keep_history = setup.life.history != nullptr;
+  master.parts.fleet = std::move(setup.fleet);
   master.journal = setup.journal;
   master.cloud = setup.cloud;
   master.epoch = setup.epoch;
   master.round_settle = setup.master.round_settle;
   master.sample_timeout = setup.master.sample_timeout;
+  master.queue_room = setup.master.queue_room;
   master.stopwatch = std::move(setup.stopwatch);
   master.times = setup.times;
 
   master.life = std::move(setup.life);
   return system.spawn<MasterNode>(std::move(master));
+}
+
+RoutingRules routing_rules(const SiteConfig& config, std::string_view policy) {
+  constexpr std::uint32_t kHcoopMasters = 2;  // the paper gives none; the least that spreads a job
+  RoutingRules rules;
+  rules.masters_per_job = config.masters_per_job;
+  if (rules.masters_per_job == 0) {
+    rules.masters_per_job = policy.starts_with("hcoop") ? kHcoopMasters : 1;
+  }
+  rules.master_heavy = config.master_heavy;
+  rules.site_heavy = config.site_heavy;
+  rules.stale_after = config.load_stale_after;
+  return rules;
 }
 
 Group spawn_group(caf::actor_system& system, GroupSetup setup, SiteBook& book) {

@@ -16,6 +16,7 @@ struct GroupSetup {
   std::unique_ptr<Policy> policy;
   Journal* journal = nullptr;
   MasterConfig master;
+  Fleet fleet;  ///< what of master.fleet is this master's
   CloudActor cloud;
   ClusterEpoch epoch;
   std::uint64_t seed = 1;
@@ -30,6 +31,9 @@ struct Group {
   SiteActor site;
   MasterActor master;
 };
+
+/// How sites choose when masters decide by the policy of that name.
+RoutingRules routing_rules(const SiteConfig& config, std::string_view policy);
 
 /// Starts a master; live nodes and replay start theirs here.
 MasterActor spawn_master(caf::actor_system& system, GroupSetup setup);

@@ -1,116 +1,197 @@
 #include "schedulers/site/site_actor.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 
 #include "model/live_ids.hpp"
+#include "schedulers/site/split.hpp"
+
+// Intake: what comes in, and who gets it. The ways out are in site_lanes.cpp.
 
 namespace muster {
+namespace {
+
+/// What a forwarded job is known by, so that it is taken once.
+std::string token_of_forwarded(JobId id) {
+  return "forwarded " + std::to_string(id.value);
+}
+
+}  // namespace
 
 SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
-    : SiteActor::base(config), setup_(std::move(setup)), timer_(this, setup_.epoch) {
-  masters_.resize(setup_.masters.size());
+    : SiteActor::base(config),
+      setup_(std::move(setup)),
+      timer_(this, setup_.epoch),
+      rng_(setup_.seed + setup_.index) {
+  for (std::uint32_t i = 0; i < setup_.masters.size(); ++i) masters_.push_back({{false, i}});
+  for (std::uint32_t i = 0; i < setup_.sites.size(); ++i) sites_.push_back({{true, i}});
   SiteMemory memory = setup_.book->recall();
   next_job_ = std::max<std::uint64_t>(1, memory.next_job);
   for (KnownToken& known : memory.tokens) tokens_[std::move(known.token)] = known.job;
   for (Handoff& handoff : memory.handoffs) {
-    if (handoff.master < masters_.size()) {
-      masters_[handoff.master].waiting.push_back(std::move(handoff.job));
-    }
+    const std::size_t known = handoff.to.site ? sites_.size() : masters_.size();
+    if (handoff.to.index < known) lane(handoff.to).waiting.push_back({std::move(handoff.job), {}});
   }
 }
 
 void SiteScheduler::on_exit() {
-  users_.clear();
+  watched_.clear();
+  masters_.clear();
+  sites_.clear();
   setup_.masters.clear();
+  setup_.sites.clear();
 }
 
 SiteActor::behavior_type SiteScheduler::make_behavior() {
-  if (setup_.life.load_every > Duration::zero()) ask_loads();
-  for (std::uint32_t i = 0; i < masters_.size(); ++i) hand_over(i);
+  if (setup_.load_every > Duration::zero()) ask_loads();
+  for (const Lane& each : masters_) hand_over(each.to);
+  for (const Lane& each : sites_) hand_over(each.to);
   return {
       [this](accept_atom, Job& job, const JobListener& user) {
         return accept(std::move(job), user);
       },
       [this](hand_atom, std::vector<Job>& jobs) { return take(std::move(jobs)); },
+      [this](forward_atom, std::vector<Job>& jobs) { return take_forwarded(std::move(jobs)); },
       [this](cancel_atom, JobId id) { cancel(id); },
-      [this](over_atom, JobId id, JobOutcome outcome) {
-        const auto user = users_.find(id);
-        if (user == users_.end()) return;
-        send(user->second, over_atom_v, id, outcome);
-        users_.erase(user);
+      [this](over_atom, JobId id, JobOutcome outcome) { over(id, outcome); },
+      [this](load_atom) {
+        LoadReport report;
+        report.active_jobs = jobs_in_hand();
+        report.load = own_load();
+        return report;
       },
       [this](const Query& query) { return answer(query); },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };
 }
 
+/// A job whose user waits for its end, and which is numbered already.
 caf::result<JobId> SiteScheduler::accept(Job job, const JobListener& user) {
+  const std::uint32_t site = choose_site(job);
+  if (site != setup_.index) return pass_on(std::move(job), user, site);
+  const JobId id = job.id;
+  std::vector<Handoff> parts = parts_of(std::move(job));
+  watched_[id] = {user, parts.size(), JobOutcome::completed};
   auto promise = make_response_promise<JobId>();
-  request(setup_.masters.front(), setup_.accept_timeout, accept_atom_v, std::move(job),
-          JobListener{this})
-      .then(
-          [this, promise, user](JobId accepted) mutable {
-            if (user) users_[accepted] = user;
-            promise.deliver(accepted);
-          },
-          [promise](caf::error& error) mutable { promise.deliver(std::move(error)); });
+  auto open = std::make_shared<std::size_t>(parts.size());
+  for (Handoff& part : parts) {
+    request(setup_.masters[part.to.index], setup_.accept_timeout, accept_atom_v,
+            std::move(part.job), JobListener{this})
+        .then(
+            [promise, open](JobId accepted) mutable {
+              if (--*open == 0) promise.deliver(accepted);
+            },
+            [this, id, promise](caf::error& error) mutable {
+              watched_.erase(id);
+              cancel(id);
+              promise.deliver(std::move(error));
+            });
+  }
   return promise;
 }
 
-/// Gives the job its number, or says which one its token has already.
-JobId SiteScheduler::number(Job& job) {
-  if (!job.token.empty()) {
-    const auto known = tokens_.find(job.token);
-    if (known != tokens_.end()) return known->second;
-  }
-  job.id = job_id_of(setup_.life.index, next_job_++);
-  for (std::uint32_t i = 0; i < job.tasks.size(); ++i) job.tasks[i].id = task_id_of(job.id, i);
-  return job.id;
+caf::result<JobId> SiteScheduler::pass_on(Job job, const JobListener& user, std::uint32_t site) {
+  watched_[job.id] = {user, 1, JobOutcome::completed};
+  auto promise = make_response_promise<JobId>();
+  job.origin.reset();  // it has found its site
+  request(setup_.sites[site].actor, setup_.accept_timeout, accept_atom_v, std::move(job),
+          JobListener{this})
+      .then([promise](JobId accepted) mutable { promise.deliver(accepted); },
+            [promise](caf::error& error) mutable { promise.deliver(std::move(error)); });
+  return promise;
 }
 
-caf::result<std::vector<AcceptVerdict>> SiteScheduler::take(std::vector<Job> jobs) {
-  std::size_t waiting = jobs.size();
-  for (const Standing& master : masters_) waiting += master.waiting.size();
-  if (waiting > setup_.life.max_waiting) return ActorError::not_connected;
+/// A job is over with its last part, and as the worst of them; when one will not be completed, the
+/// others are for nothing.
+void SiteScheduler::over(JobId id, JobOutcome outcome) {
+  const auto found = watched_.find(id);
+  if (found == watched_.end()) return;
+  Watched& watched = found->second;
+  if (outcome != JobOutcome::completed && watched.outcome == JobOutcome::completed) {
+    watched.outcome = outcome;
+    if (watched.parts > 1) cancel(id);
+  }
+  if (--watched.parts > 0) return;
+  if (watched.user) send(watched.user, over_atom_v, id, watched.outcome);
+  watched_.erase(found);
+}
 
-  std::vector<AcceptVerdict> verdicts;
-  std::vector<Handoff> handoffs;
+void SiteScheduler::number(Job& job) {
+  job.id = job_id_of(setup_.index, next_job_++);
+  for (std::uint32_t i = 0; i < job.tasks.size(); ++i) job.tasks[i].id = task_id_of(job.id, i);
+}
+
+bool SiteScheduler::has_room(std::size_t more) const {
+  return jobs_in_hand() + more <= setup_.life.max_waiting;
+}
+
+caf::result<SiteScheduler::Verdicts> SiteScheduler::take(std::vector<Job> jobs) {
+  if (!has_room(jobs.size())) return ActorError::not_connected;
+  Verdicts verdicts;
+  SiteNews news;
   for (Job& job : jobs) {
     if (job.tasks.empty()) {
       verdicts.push_back({{}, false, "the job has no tasks"});
       continue;
     }
-    const JobId id = number(job);
-    verdicts.push_back({id, true, {}});
-    if (job.id != id) continue;  // submitted before
-    if (!job.token.empty()) tokens_[job.token] = id;
-    handoffs.push_back({std::move(job), choose_master()});
-  }
-  auto promise = make_response_promise<std::vector<AcceptVerdict>>();
-  if (handoffs.empty()) {
-    promise.deliver(std::move(verdicts));
-    return promise;
-  }
-  std::vector<Handoff> kept = handoffs;
-  auto then = [this, promise, verdicts = std::move(verdicts),
-               handoffs = std::move(handoffs)](const std::string& trouble) mutable {
-    if (!trouble.empty()) {
-      for (const Handoff& handoff : handoffs) tokens_.erase(handoff.job.token);
-      promise.deliver(caf::make_error(ActorError::store_failed, trouble));
-      return;
+    if (const auto known = tokens_.find(job.token); known != tokens_.end()) {
+      verdicts.push_back({known->second, true, {}});  // submitted before
+      continue;
     }
-    for (Handoff& handoff : handoffs) {
-      masters_[handoff.master].waiting.push_back(std::move(handoff.job));
+    number(job);
+    verdicts.push_back({job.id, true, {}});
+    if (!job.token.empty()) {
+      tokens_[job.token] = job.id;
+      news.tokens.push_back({job.token, job.id});
     }
-    promise.deliver(std::move(verdicts));
-    for (std::uint32_t i = 0; i < masters_.size(); ++i) hand_over(i);
+    const std::uint32_t site = choose_site(job);
+    if (site != setup_.index) {
+      ++sites_[site].given;
+      news.handoffs.push_back({std::move(job), {true, site}});
+      continue;
+    }
+    for (Handoff& part : parts_of(std::move(job))) news.handoffs.push_back(std::move(part));
+  }
+  news.next_job = next_job_;
+  return keep(std::move(verdicts), std::move(news));
+}
+
+/// Another site has promised these and left them to this one, maybe more than once.
+caf::result<SiteScheduler::Verdicts> SiteScheduler::take_forwarded(std::vector<Job> jobs) {
+  if (!has_room(jobs.size())) return ActorError::not_connected;
+  Verdicts verdicts;
+  SiteNews news;
+  for (Job& job : jobs) {
+    verdicts.push_back({job.id, true, {}});
+    const std::string token = token_of_forwarded(job.id);
+    if (!tokens_.emplace(token, job.id).second) continue;
+    news.tokens.push_back({token, job.id});
+    for (Handoff& part : parts_of(std::move(job))) news.handoffs.push_back(std::move(part));
+  }
+  return keep(std::move(verdicts), std::move(news));
+}
+
+/// Promises, when the news are durable here and, if that does not take too long, with those who are
+/// to have the jobs.
+caf::result<SiteScheduler::Verdicts> SiteScheduler::keep(Verdicts verdicts, SiteNews news) {
+  auto promise = std::make_shared<Promise>();
+  promise->answer = make_response_promise<Verdicts>();
+  promise->verdicts = std::move(verdicts);
+  const auto answer = promise->answer;
+  if (news.handoffs.empty() && news.tokens.empty()) {
+    settle(*promise);
+    return answer;
+  }
+  SiteNews kept_news = news;
+  auto then = [this, promise, news = std::move(news)](const std::string& trouble) mutable {
+    if (trouble.empty()) return kept(promise, std::move(news.handoffs));
+    for (const KnownToken& token : news.tokens) tokens_.erase(token.token);
+    promise->answer.deliver(caf::make_error(ActorError::store_failed, trouble));
   };
   // The book may answer from its own thread, to which this actor is a stranger.
   setup_.book->keep(
-      std::move(kept),
+      std::move(kept_news),
       [then = std::make_shared<decltype(then)>(std::move(then)), here = std::this_thread::get_id(),
        address = caf::actor_cast<caf::weak_actor_ptr>(this)](const std::string& trouble) {
         if (std::this_thread::get_id() == here) return (*then)(trouble);
@@ -118,125 +199,76 @@ caf::result<std::vector<AcceptVerdict>> SiteScheduler::take(std::vector<Job> job
           caf::anon_send(self, Wakeup{[then, trouble] { (*then)(trouble); }});
         }
       });
-  return promise;
+  return answer;
 }
 
-/// The master with the least to do of those that answer; of all when none does.
-std::uint32_t SiteScheduler::choose_master() {
+void SiteScheduler::kept(const std::shared_ptr<Promise>& promise, std::vector<Handoff> handoffs) {
+  promise->open = handoffs.size();
+  std::set<HandTarget> targets;
+  for (Handoff& handoff : handoffs) {
+    lane(handoff.to).waiting.push_back({std::move(handoff.job), promise});
+    targets.insert(handoff.to);
+  }
+  if (promise->open == 0 || setup_.life.promise_wait <= Duration::zero()) {
+    settle(*promise);
+  } else {
+    timer_.at(now() + setup_.life.promise_wait, [promise] { settle(*promise); });
+  }
+  for (const HandTarget& to : targets) hand_over(to);
+}
+
+/// Gives the answer, once.
+void SiteScheduler::settle(Promise& promise) {
+  if (promise.given) return;
+  promise.given = true;
+  promise.answer.deliver(std::move(promise.verdicts));
+}
+
+std::uint32_t SiteScheduler::choose_site(const Job& job) {
+  if (sites_.size() == 1) return setup_.index;
+  std::vector<SiteStanding> standings;
+  for (const Lane& each : sites_) {
+    standings.push_back({setup_.sites[each.to.index].position, each.heard});
+  }
+  standings[setup_.index].heard = {own_load(), now()};
+  const GeoPoint user = job.origin.value_or(setup_.sites[setup_.index].position);
+  return nearest_light_site(standings, setup_.index, user, setup_.rules, now());
+}
+
+/// Splits the job among masters that are not heavily loaded.
+std::vector<Handoff> SiteScheduler::parts_of(Job job) {
+  std::vector<std::uint32_t> chosen;
+  if (setup_.rules.masters_per_job <= 1) {
+    chosen = {least_busy_master()};
+  } else {
+    std::vector<Heard> heard;
+    std::vector<std::uint64_t> given;
+    for (const Lane& each : masters_) {
+      heard.push_back(each.heard);
+      given.push_back(each.given);
+    }
+    chosen = draw_masters(heard, given, setup_.rules, now(), rng_);
+  }
+  std::vector<Handoff> parts;
+  for (Job& part : split_job(std::move(job), static_cast<std::uint32_t>(chosen.size()))) {
+    const std::uint32_t master = chosen[parts.size()];
+    ++masters_[master].given;
+    parts.push_back({std::move(part), {false, master}});
+  }
+  return parts;
+}
+
+/// The master with the fewest jobs of those that answer; of all when none does.
+std::uint32_t SiteScheduler::least_busy_master() {
   std::uint32_t best = 0;
-  const auto rank = [this](const Standing& master) {
-    const bool lost = !master.heard_at || *master.heard_at + setup_.life.load_stale_after < now();
-    return std::pair(lost, master.load.active_jobs + master.given);
+  const auto rank = [this](const Lane& each) {
+    const bool lost = !present_load(each.heard, now(), setup_.rules.stale_after);
+    return std::pair(lost, each.load.active_jobs + each.given);
   };
   for (std::uint32_t i = 1; i < masters_.size(); ++i) {
     if (rank(masters_[i]) < rank(masters_[best])) best = i;
   }
-  ++masters_[best].given;
   return best;
-}
-
-/// Hands the master the next jobs, one request at a time, until it has taken all.
-void SiteScheduler::hand_over(std::uint32_t index) {
-  Standing& master = masters_[index];
-  if (master.busy || master.waiting.empty()) return;
-  master.busy = true;
-  const std::size_t count = std::min(master.waiting.size(), setup_.life.hand_batch);
-  std::vector<Job> batch(master.waiting.begin(),
-                         master.waiting.begin() + static_cast<std::ptrdiff_t>(count));
-  request(setup_.masters[index], setup_.accept_timeout, hand_atom_v, std::move(batch))
-      .then([this, index](const std::vector<AcceptVerdict>& verdicts) { taken(index, verdicts); },
-            [this, index](const caf::error&) {
-              timer_.at(now() + setup_.life.hand_retry, [this, index] {
-                masters_[index].busy = false;
-                hand_over(index);
-              });
-            });
-}
-
-void SiteScheduler::taken(std::uint32_t index, const std::vector<AcceptVerdict>& verdicts) {
-  Standing& master = masters_[index];
-  master.busy = false;
-  for (const AcceptVerdict& verdict : verdicts) {
-    const auto job = std::find_if(master.waiting.begin(), master.waiting.end(),
-                                  [&](const Job& waiting) { return waiting.id == verdict.job; });
-    if (job == master.waiting.end()) continue;
-    master.waiting.erase(job);
-    ++handed_;
-    setup_.book->handed_over(verdict.job);
-    if (cancelled_.erase(verdict.job) > 0) {
-      send(setup_.masters[index], cancel_atom_v, verdict.job);
-    }
-  }
-  hand_over(index);
-}
-
-void SiteScheduler::ask_loads() {
-  for (std::uint32_t i = 0; i < masters_.size(); ++i) {
-    request(setup_.masters[i], setup_.life.load_every, load_atom_v)
-        .then(
-            [this, i](const LoadReport& load) {
-              masters_[i].load = load;
-              masters_[i].given = 0;
-              masters_[i].heard_at = now();
-            },
-            [](const caf::error&) {});
-  }
-  timer_.at(now() + setup_.life.load_every, [this] { ask_loads(); });
-}
-
-void SiteScheduler::cancel(JobId id) {
-  for (const Standing& master : masters_) {
-    for (const Job& job : master.waiting) {
-      if (job.id == id) cancelled_.insert(id);
-    }
-  }
-  for (const MasterActor& master : setup_.masters) send(master, cancel_atom_v, id);
-}
-
-std::string SiteScheduler::answer(const Query& query) const {
-  using nlohmann::json;
-  json jobs = json::array();
-  json masters = json::array();
-  std::size_t waiting = 0;
-  for (std::size_t i = 0; i < masters_.size(); ++i) {
-    const Standing& master = masters_[i];
-    waiting += master.waiting.size();
-    const bool heard = master.heard_at && *master.heard_at + setup_.life.load_stale_after >= now();
-    masters.push_back({{"index", i},
-                       {"connected", heard},
-                       {"active_jobs", master.load.active_jobs},
-                       {"pending_tasks", master.load.pending_tasks}});
-    if (query.what == "load") continue;
-    for (const Job& job : master.waiting) {
-      if (query.id != 0 && job.id.value != query.id) continue;
-      jobs.push_back({{"job", job.id.value},
-                      {"name", job.name},
-                      {"user", job.user},
-                      {"class", job.workload_class},
-                      {"state", "handing over"},
-                      {"master", nullptr},
-                      {"tasks_total", job.tasks.size()},
-                      {"waiting", job.tasks.size()},
-                      {"held", 0},
-                      {"starting", 0},
-                      {"running", 0},
-                      {"finished", 0},
-                      {"failed_attempts", 0},
-                      {"submitted_s", nullptr},
-                      {"over_s", nullptr},
-                      {"usd", 0},
-                      {"market", name_of(job.markets)},
-                      {"gang", job.gang},
-                      {"exit_code", 0},
-                      {"command", job.program.argv}});
-    }
-  }
-  return json{{"site", setup_.life.name},
-              {"jobs", std::move(jobs)},
-              {"masters", std::move(masters)},
-              {"waiting", waiting},
-              {"handed_over", handed_}}
-      .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 }  // namespace muster

@@ -2,38 +2,53 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/clock.hpp"
 #include "actors/messages.hpp"
+#include "model/rng.hpp"
+#include "schedulers/site/routing.hpp"
 #include "storage/site_book.hpp"
 
 namespace muster {
 
+/// A site scheduler of the cluster, as the others see it.
+struct SitePlace {
+  SiteActor actor;  ///< of another site; null for the own one
+  std::string name;
+  GeoPoint position;
+};
+
 /// What a live site scheduler has besides what a replayed one has.
 struct SiteLife {
-  std::string name;
-  std::uint32_t index = 0;       ///< of the site in its cluster: its jobs are numbered apart
-  Duration load_every{};         ///< masters are asked for their load so often; 0: never
-  Duration load_stale_after{};   ///< a master that has not answered for so long is taken for lost
-  Duration hand_retry{};         ///< from a master's not answering to the next try
-  std::size_t hand_batch = 500;  ///< jobs handed to a master at once
+  Duration promise_wait{};            ///< an answer waits so long for masters to have the jobs
+  Duration hand_retry{};              ///< from a master's not answering to the next try
+  std::size_t hand_batch = 500;       ///< jobs handed to a master at once
   std::size_t max_waiting = 100'000;  ///< jobs that no master has yet; more are not taken
 };
 
 struct SiteSetup {
   std::vector<MasterActor> masters;
-  Duration accept_timeout{};  ///< how long a master may take to accept a job
+  std::vector<SitePlace> sites{SitePlace{}};  ///< all of the cluster, this one too
+  std::uint32_t index = 0;                    ///< of this one: its jobs are numbered apart
+  RoutingRules rules;
+  std::uint64_t room = 10'000;  ///< so many jobs that no master has yet are a load of 1; >= 1
+  Duration load_every{};        ///< masters and sites are asked for their load so often; 0: never
+  Duration accept_timeout{};    ///< how long a master may take to accept a job
+  std::uint64_t seed = 1;
   ClusterEpoch epoch;
   SiteBook* book = nullptr;
   SiteLife life;
 };
 
-/// Takes jobs in at one place of the world and passes each on to a master. A job that came by
-/// `hand` is answered for here, over restarts, until its master has it: the same master always, the
-/// least loaded one that was heard of when the job came.
+/// Takes jobs in at one place of the world (HCoop, Algorithm 3): leaves them to the nearest site
+/// that is not heavily loaded, or splits them and hands the parts to masters. What came by `hand`
+/// or `forward` is answered for here, over restarts, until those who are to have it have it: always
+/// the ones that were chosen first, so that nothing runs twice.
 class SiteScheduler : public SiteActor::base {
  public:
   SiteScheduler(caf::actor_config& config, SiteSetup setup);
@@ -44,34 +59,73 @@ class SiteScheduler : public SiteActor::base {
   behavior_type make_behavior() override;
 
  private:
-  /// What is known of a master.
-  struct Standing {
-    LoadReport load;
-    std::optional<Instant> heard_at;
-    std::uint64_t given = 0;  ///< jobs given to it since it was heard
-    std::deque<Job> waiting;  ///< jobs that it has not taken yet
-    bool busy = false;        ///< it has been handed jobs and has not answered
+  /// An answer that waits until those who are to have its jobs have them.
+  struct Promise {
+    caf::typed_response_promise<std::vector<AcceptVerdict>> answer;
+    std::vector<AcceptVerdict> verdicts;
+    std::size_t open = 0;  ///< jobs or parts on their way
+    bool given = false;
   };
+  /// A job or a part of one on its way.
+  struct OnItsWay {
+    Job job;
+    std::shared_ptr<Promise> promise;  ///< null after a restart
+  };
+  /// The way to a master or to another site.
+  struct Lane {
+    HandTarget to;
+    std::deque<OnItsWay> waiting{};
+    bool busy = false;        ///< it has been handed jobs and has not answered
+    std::uint64_t given = 0;  ///< jobs given to it since it was heard
+    LoadReport load{};
+    Heard heard{};
+  };
+  /// A job of a user who is told when it is over.
+  struct Watched {
+    JobListener user;
+    std::size_t parts = 1;  ///< not over yet
+    JobOutcome outcome = JobOutcome::completed;
+  };
+  using Verdicts = std::vector<AcceptVerdict>;
 
   Instant now() const { return timer_.now(); }
+  Lane& lane(const HandTarget& to) { return to.site ? sites_[to.index] : masters_[to.index]; }
+
   caf::result<JobId> accept(Job job, const JobListener& user);
-  caf::result<std::vector<AcceptVerdict>> take(std::vector<Job> jobs);
-  JobId number(Job& job);
-  std::uint32_t choose_master();
-  void hand_over(std::uint32_t master);
-  void taken(std::uint32_t master, const std::vector<AcceptVerdict>& verdicts);
+  caf::result<JobId> pass_on(Job job, const JobListener& user, std::uint32_t site);
+  void over(JobId id, JobOutcome outcome);
+  caf::result<Verdicts> take(std::vector<Job> jobs);
+  caf::result<Verdicts> take_forwarded(std::vector<Job> jobs);
+  caf::result<Verdicts> keep(Verdicts verdicts, SiteNews news);
+  void kept(const std::shared_ptr<Promise>& promise, std::vector<Handoff> handoffs);
+  void number(Job& job);
+  bool has_room(std::size_t more) const;
+
+  std::uint32_t choose_site(const Job& job);
+  std::vector<Handoff> parts_of(Job job);
+  std::uint32_t least_busy_master();
+  double own_load() const;
+
+  void hand_over(const HandTarget& to);
+  void taken(const HandTarget& to, const Verdicts& verdicts);
+  static void settle(Promise& promise);
   void ask_loads();
+  void hear(Lane& lane, const LoadReport& report);
   void cancel(JobId id);
+  std::size_t jobs_in_hand() const;
   std::string answer(const Query& query) const;
 
   SiteSetup setup_;
   ActorTimer<SiteActor, SiteScheduler> timer_;
-  std::map<JobId, JobListener> users_;  ///< of jobs that are not over
-  std::vector<Standing> masters_;
+  Rng rng_;
+  std::map<JobId, Watched> watched_;
+  std::vector<Lane> masters_;
+  std::vector<Lane> sites_;  ///< the own one stays empty
   std::map<std::string, JobId> tokens_;
-  std::set<JobId> cancelled_;  ///< while no master had them
+  std::set<JobId> cancelled_;  ///< while they were on their way
+  std::set<JobId> broken_;     ///< of which some part was given up
   std::uint64_t next_job_ = 1;
-  std::uint64_t handed_ = 0;  ///< jobs that masters have taken
+  std::uint64_t handed_ = 0;  ///< jobs and parts that masters have taken
 };
 
 }  // namespace muster

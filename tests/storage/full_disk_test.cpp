@@ -134,11 +134,11 @@ TEST_F(FullDisk, the_books_refuse_with_the_reason_and_work_again_when_there_is_r
 
 TEST_F(FullDisk, a_site_keeps_nothing_of_what_it_refused) {
   const auto keep = [](SiteBook& book, std::uint64_t job) {
-    Handoff handoff{test::JobBuilder(job).build(), 0};
-    handoff.job.token = std::to_string(job);
+    Handoff handoff{test::JobBuilder(job).build(), {}};
     handoff.job.name = noise(100'000);
     std::promise<std::string> told;
-    book.keep({handoff}, [&](const std::string& trouble) { told.set_value(trouble); });
+    book.keep({{handoff}, {{std::to_string(job), JobId{job}}}, job + 1},
+              [&](const std::string& trouble) { told.set_value(trouble); });
     return told.get_future().get();
   };
   {

@@ -148,11 +148,11 @@ TEST(RecordCodec, an_image_follows_its_types_into_another_catalog) {
 }
 
 TEST(RecordCodec, the_records_of_sites_and_clouds_read_back_as_they_were) {
-  const Handoff handoff{test::JobBuilder(5).tasks(3).build(), 4};
+  const Handoff handoff{test::JobBuilder(5).tasks(3).build(), {true, 4}};
   const auto handoff_again = decode_handoff(encode_handoff(handoff));
   ASSERT_TRUE(handoff_again);
   EXPECT_TRUE(same(handoff_again->job, handoff.job));
-  EXPECT_EQ(handoff_again->master, 4u);
+  EXPECT_EQ(handoff_again->to, handoff.to);
   EXPECT_EQ(decode_token(encode_token({"t", JobId{9}}))->job, JobId{9});
   RentedRecord rented;
   rented.instance = InstanceId{3};

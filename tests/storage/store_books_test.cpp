@@ -89,15 +89,20 @@ TEST(StoreHistory, a_job_that_is_added_again_is_there_once) {
 }
 
 Handoff handoff(std::uint64_t job, const std::string& token = {}) {
-  Handoff made{test::JobBuilder(job).build(), 1};
+  Handoff made{test::JobBuilder(job).build(), {false, 1}};
   made.job.token = token;
   return made;
 }
 
 /// Keeps and waits; the answer is the trouble.
 std::string keep(SiteBook& book, std::vector<Handoff> jobs) {
+  SiteNews news{std::move(jobs), {}, 0};
+  for (const Handoff& each : news.handoffs) {
+    if (!each.job.token.empty()) news.tokens.push_back({each.job.token, each.job.id});
+    news.next_job = std::max(news.next_job, each.job.id.value + 1);
+  }
   std::promise<std::string> told;
-  book.keep(std::move(jobs), [&](const std::string& trouble) { told.set_value(trouble); });
+  book.keep(std::move(news), [&](const std::string& trouble) { told.set_value(trouble); });
   return told.get_future().get();
 }
 
@@ -115,7 +120,7 @@ TEST(StoreSiteBook, recalls_what_was_kept_and_not_handed_over) {
     EXPECT_EQ(book->recall().next_job, 0u);
     EXPECT_EQ(keep(*book, {handoff(300), handoff(2, "a")}), "");
     EXPECT_EQ(keep(*book, {handoff(4, "b")}), "");
-    book->handed_over(JobId{300});
+    book->handed_over(JobId{300}, {false, 1});
   }
   const auto store = folder.open();
   const SiteMemory memory = opened<StoreSiteBook>(*store)->recall();
@@ -124,6 +129,26 @@ TEST(StoreSiteBook, recalls_what_was_kept_and_not_handed_over) {
   ASSERT_EQ(memory.tokens.size(), 2u);
   EXPECT_EQ(memory.tokens[1].token, "b");
   EXPECT_EQ(memory.tokens[1].job, JobId{4});
+}
+
+TEST(StoreSiteBook, each_part_of_a_job_is_handed_over_by_itself) {
+  const TempStore folder;
+  {
+    const auto store = folder.open();
+    const auto book = opened<StoreSiteBook>(*store);
+    Handoff to_master = handoff(7);
+    Handoff to_other = handoff(7);
+    to_other.to.index = 2;
+    Handoff to_site = handoff(7);
+    to_site.to.site = true;
+    EXPECT_EQ(keep(*book, {to_master, to_other, to_site}), "");
+    book->handed_over(JobId{7}, to_master.to);
+  }
+  const auto store = folder.open();
+  const SiteMemory memory = opened<StoreSiteBook>(*store)->recall();
+  ASSERT_EQ(memory.handoffs.size(), 2u);
+  EXPECT_EQ(memory.handoffs[0].to, (HandTarget{false, 2}));
+  EXPECT_EQ(memory.handoffs[1].to, (HandTarget{true, 1}));
 }
 
 TEST(StoreSiteBook, the_oldest_tokens_go_first) {

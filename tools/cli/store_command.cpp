@@ -231,7 +231,7 @@ bool dump(const Store& store, const std::string& what) {
   if (what == "handoffs") {
     return dump_family(store, Family::handoff, [&](std::string_view bytes) {
       return converted(decode_handoff(bytes), [&](const Handoff& v) {
-        return Json{{"master", v.master}, {"job", json_of(v.job, catalog)}};
+        return Json{{v.to.site ? "site" : "master", v.to.index}, {"job", json_of(v.job, catalog)}};
       });
     });
   }

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import tempfile
 import unittest
 import urllib.error
 import urllib.request
@@ -47,13 +48,16 @@ class TwoHundredJobs(unittest.TestCase):
 
     @staticmethod
     def most_at_once(witness, job):
-        now = most = 0
+        begun, most = set(), 0  # a task that was moved begins again and has not ended before
         for line in witness.lines():
             word, task, *_ = line.split()
             if not task.startswith(f"{job}."):
                 continue
-            now += {"begin": 1, "end": -1}.get(word, 0)
-            most = max(most, now)
+            if word == "end":
+                begun.discard(task)
+            else:
+                begun.add(task)
+            most = max(most, len(begun))
         return most
 
     def assert_books_agree(self, cluster):
@@ -125,6 +129,18 @@ class Caps(unittest.TestCase):
                                lambda: "instance cap" in cluster.run("explain", second).stdout)
             over = cluster.wait_over([first, second])
             self.assertEqual({job["state"] for job in over.values()}, {"completed"})
+
+
+class AttemptsInMemory(unittest.TestCase):
+    def test_are_where_they_are_told_to_be_and_go_with_their_instance(self):
+        with tempfile.TemporaryDirectory(prefix="mu", dir="/dev/shm") as memory:
+            os.chmod(memory, 0o711)
+            with Cluster(f"worker.attempts={memory}", nodes=1) as cluster:
+                job = cluster.shell('echo "$MUSTER_ATTEMPT_DIR"; sleep 1', "--memory", "0.2")
+                cluster.wait_over([job])
+                self.assertTrue(cluster.run("logs", job).stdout.startswith(memory))
+                cluster.wait_until("the instance's folder is gone",
+                                   lambda: os.listdir(memory) == [])
 
 
 class Moving(unittest.TestCase):

@@ -188,6 +188,7 @@ class ProcessMachines::Watcher {
       keep_log(options_, instance, machine.folder().log_tail(options_.kept_log_bytes));
     }
     const std::string trouble = machine.folder().remove();
+    if (options_.forget) options_.forget(instance);
     const std::lock_guard guard(mutex_);
     known_.erase(instance);
     if (!trouble.empty() && tell_) tell_({instance, trouble});

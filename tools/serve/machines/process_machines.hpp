@@ -20,6 +20,8 @@ struct MachineOptions {
   /// earlier call has not led to a machine. The answer is why it could not; empty: done. May be
   /// empty.
   std::function<std::string(const MachineOrder&, const std::filesystem::path& folder)> prepare;
+  /// Removes what a machine that is gone has outside its folder. May be empty.
+  std::function<void(InstanceId)> forget;
   machines::MachineRules rules;
   Duration stray_grace = std::chrono::seconds{2};  ///< for machines that nobody rents
   /// Of the worker's output; kept in DIR/gone when the machine is gone. 0: nothing.

@@ -1,9 +1,11 @@
 #include "tools/serve/node/actor_backend.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "model/live_ids.hpp"
 #include "tools/serve/node/gather.hpp"
+#include "tools/serve/node/merge_jobs.hpp"
 
 namespace muster {
 namespace {
@@ -69,17 +71,19 @@ void ActorBackend::find(JobId job, std::uint32_t index, std::function<void(const
       [this, job, done](const Answers<std::string>& answers) {
         Found found;
         found.all_answered = true;
+        found.over = true;
         for (std::size_t i = 0; i < answers.size(); ++i) {
           found.all_answered &= answers[i].has_value();
           if (!answers[i]) continue;
           const json said = json::parse(*answers[i], nullptr, false);
           if (!said.is_object() || said.contains("missing")) continue;
-          found.master = i;
-          found.over = said.value("over", false);
-          found.has_task = said.contains("position");
+          found.masters.push_back(i);
+          found.over &= said.value("over", false);
+          if (!said.contains("position")) continue;
+          found.of_task = i;
           found.position = said.value("position", 0U);
-          return done(found);
         }
+        if (!found.masters.empty()) return done(found);
         ask_all<std::string>(
             system_, handles_.sites, timeout_,
             [found, done](const Answers<std::string>& sites) mutable {
@@ -107,7 +111,7 @@ Answer ActorBackend::not_found(const Found& found, JobId job) const {
 void ActorBackend::change_job(JobId job, api::JobChange change, api::Reply reply) {
   find(job, 0, [this, job, change, reply](const Found& found) {
     const Answer done = ok({{"job", job.value}});
-    if (!found.master) {
+    if (found.masters.empty()) {
       if (change != api::JobChange::cancel || !found.at_site) return reply(not_found(found, job));
       for (const SiteActor& site : handles_.sites) caf::anon_send(site, cancel_atom_v, job);
       return reply(done);
@@ -115,15 +119,21 @@ void ActorBackend::change_job(JobId job, api::JobChange change, api::Reply reply
     if (found.over) {
       return reply(refusal(409, "over", "job " + std::to_string(job.value) + " is over"));
     }
-    const MasterActor& master = handles_.masters[*found.master];
+    std::vector<MasterActor> masters;
+    for (std::size_t i : found.masters) masters.push_back(handles_.masters[i]);
     if (change == api::JobChange::cancel) {
-      caf::anon_send(master, cancel_atom_v, job);
+      for (const MasterActor& master : masters) caf::anon_send(master, cancel_atom_v, job);
       return reply(done);
     }
-    ask<JobId>(
-        system_, master, timeout_,
-        [this, reply, done](const caf::expected<JobId>& answer) {
-          reply(answer ? done : from_error(answer.error(), system_));
+    // A part that is over meanwhile is no obstacle, a master that does not answer is.
+    ask_all<JobId>(
+        system_, masters, timeout_,
+        [reply, done](const Answers<JobId>& answers) {
+          const bool any = std::any_of(answers.begin(), answers.end(),
+                                       [](const auto& answer) { return answer.has_value(); });
+          reply(
+              any ? done
+                  : refusal(503, "unreachable", "no master of the job can be reached at present"));
         },
         hold_atom_v, job, change == api::JobChange::hold);
   });
@@ -146,8 +156,8 @@ void ActorBackend::change_instance(InstanceId instance, api::InstanceChange chan
 
 void ActorBackend::read_log(const api::LogQuery& query, api::Reply reply) {
   find(query.job, query.index, [this, query, reply](const Found& found) {
-    if (!found.master) return reply(not_found(found, query.job));
-    if (!found.has_task) {
+    if (found.masters.empty()) return reply(not_found(found, query.job));
+    if (!found.of_task) {
       return reply(refusal(404, "not found",
                            "job " + std::to_string(query.job.value) + " has no task " +
                                std::to_string(query.index)));
@@ -159,7 +169,7 @@ void ActorBackend::read_log(const api::LogQuery& query, api::Reply reply) {
     request.offset = query.offset;
     request.max_bytes = query.max;
     ask<LogAnswer>(
-        system_, handles_.masters[*found.master], timeout_,
+        system_, handles_.masters[*found.of_task], timeout_,
         [this, reply](const caf::expected<LogAnswer>& part) {
           if (!part) return reply(from_error(part.error(), system_));
           reply(
@@ -227,7 +237,8 @@ void ActorBackend::view_jobs(const api::View& what, api::Reply reply) {
               if (what.state != api::JobState::over) {
                 for (json& site : merge::parse(sites)) parts.push_back(std::move(site));
               }
-              reply(ok({{"jobs", merge::joined(parts, "jobs", "job", what.limit)}}));
+              const bool over = what.state == api::JobState::over;
+              reply(ok({{"jobs", merge::jobs(parts, what.limit, over)}}));
             },
             Query{"jobs", 0, {}, what.limit});
       },
@@ -240,12 +251,12 @@ void ActorBackend::view_job(const api::View& what, api::Reply reply) {
       system_, handles_.masters, timeout_,
       [this, what, explained, reply](const Answers<std::string>& masters) {
         const merge::Documents parts = merge::parse(masters);
-        if (const auto found = merge::first_found(parts)) return reply(ok(*found));
+        if (const auto found = merge::job(parts)) return reply(ok(*found));
         const bool all_answered = parts.size() == masters.size();
         ask_all<std::string>(
             system_, handles_.sites, timeout_,
             [this, what, explained, all_answered, reply](const Answers<std::string>& sites) {
-              const json jobs = merge::joined(merge::parse(sites), "jobs", "job", 1);
+              const json jobs = merge::jobs(merge::parse(sites), 1, false);
               if (jobs.empty()) {
                 Found nothing;
                 nothing.all_answered = all_answered;

@@ -42,12 +42,12 @@ class ActorBackend final : public api::Backend {
  private:
   /// Where a job was found.
   struct Found {
-    std::optional<std::size_t> master;  ///< none: no master has it
+    std::vector<std::size_t> masters;    ///< that have the job or parts of it; none: no master has
+    std::optional<std::size_t> of_task;  ///< the one that has the task that was asked for
     bool at_site = false;
-    bool over = false;
+    bool over = false;  ///< all of its parts
     bool all_answered = false;
-    std::uint32_t position = 0;  ///< of the task that was asked for
-    bool has_task = false;
+    std::uint32_t position = 0;  ///< of that task
   };
   void find(JobId job, std::uint32_t index, std::function<void(const Found&)> done);
   api::Answer not_found(const Found& found, JobId job) const;

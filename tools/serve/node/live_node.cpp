@@ -133,7 +133,12 @@ class LiveNode::Parts {
     if (self_.site) {
       std::vector<MasterActor> masters;
       for (const NodeConfig* node : config.masters()) masters.push_back(master_of(*node));
-      auto role = start_site(context, self_, std::move(masters));
+      std::vector<SitePlace> sites;
+      for (const NodeConfig* node : config.sites()) {
+        const bool own = node->name == self_.name;
+        sites.push_back({own ? SiteActor{} : site_of(*node), *node->site, node->position});
+      }
+      auto role = start_site(context, self_, std::move(masters), std::move(sites));
       if (!role) return role.error();
       site_ = std::move(role).value();
     }
@@ -180,10 +185,10 @@ class LiveNode::Parts {
     return std::nullopt;
   }
 
-  /// Masters need the cloud, sites the masters, and an API everybody.
+  /// Masters need the cloud, sites the masters and each other, and an API everybody.
   static bool needs(const NodeConfig& a, const NodeConfig& b) {
     if (a.api) return b.master || b.cloud || b.site;
-    return (a.site && b.master) || (a.master && b.cloud);
+    return (a.site && (b.master || b.site)) || (a.master && b.cloud);
   }
 
   /// Of two nodes the one that comes first in the file dials: CAF takes a second connection between

@@ -23,16 +23,25 @@ std::string seconds(Duration time) {
   return fmt::format("\"{}s\"", to_seconds(time));
 }
 
+/// Where the worker of an instance keeps its attempts, unless that is the machine's folder. Short,
+/// for sockets have their paths in it, and another one than any other cluster's.
+fs::path attempts_of(const ClusterConfig& config, InstanceId instance) {
+  return config.worker.attempts /
+         fmt::format("muster-{:x}-{}", fs::hash_value(config.state), instance.value);
+}
+
 std::string worker_toml(const NodeSetup& setup, const MachineOrder& order, const fs::path& folder) {
   const ClusterConfig& config = setup.config;
   const NodeConfig& master = *config.masters()[master_of(order.instance)];
   const fs::path shim = setup.program.parent_path() / "muster-shim";
+  const fs::path state =
+      config.worker.attempts.empty() ? folder / "state" : attempts_of(config, order.instance);
   std::string text = fmt::format(
       "instance = {}\nmasters = [{}]\nmaster_name = {}\ninsecure_loopback = {}\n"
       "state_dir = {}\ncheckpoint_root = {}\nlog = {}\n",
       order.instance.value, quoted(to_text(*master.workers)), quoted(master.name),
-      config.insecure_loopback, quoted((folder / "state").string()),
-      quoted(config.worker.checkpoints.string()), quoted((folder / "worker.log").string()));
+      config.insecure_loopback, quoted(state.string()), quoted(config.worker.checkpoints.string()),
+      quoted((folder / "worker.log").string()));
   if (fs::exists(shim)) text += fmt::format("shim_program = {}\n", quoted(shim.string()));
   text += "\n[capacity]\n";
   for (Resource kind : kAllResources) {
@@ -87,6 +96,12 @@ MachineOptions machine_recipe(const NodeSetup& setup, const fs::path& node_state
   options.prepare = [setup](const MachineOrder& order, const fs::path& folder) {
     return prepare(setup, order, folder);
   };
+  if (!setup.config.worker.attempts.empty()) {
+    options.forget = [config = setup.config](InstanceId instance) {
+      std::error_code ignored;
+      fs::remove_all(attempts_of(config, instance), ignored);
+    };
+  }
   return options;
 }
 

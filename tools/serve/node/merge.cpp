@@ -70,13 +70,6 @@ json joined(const Documents& parts, const std::string& name, const std::string& 
   return json(std::move(all));
 }
 
-std::optional<json> first_found(const Documents& parts) {
-  for (const json& part : parts) {
-    if (!part.contains("missing")) return part;
-  }
-  return std::nullopt;
-}
-
 json cost(const Documents& masters, const std::optional<json>& rented) {
   std::map<std::string, double> by;
   std::map<std::string, double> idle;

@@ -21,8 +21,6 @@ Documents parse(const std::vector<std::optional<std::string>>& answers);
 /// at most `limit` of them.
 nlohmann::json joined(const Documents& parts, const std::string& name, const std::string& key,
                       std::uint32_t limit);
-/// The first document that is not {"missing": true}.
-std::optional<nlohmann::json> first_found(const Documents& parts);
 
 /// The cluster's bill in $: what the masters say in parts and, when it is known, what each rented
 /// instance has cost by the cloud's own count.

@@ -72,12 +72,17 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   group.policy = std::move(policy).value();
   group.journal = role->journal.get();
   group.master = config.master;
+  const auto masters = static_cast<std::uint32_t>(config.masters().size());
+  const std::uint32_t index = index_of(config.masters(), node);
+  auto fleet = fleet_share(config.master.fleet, context.catalog, index, masters);
+  if (!fleet) return Failure<NodeError>{NodeError::bad_catalog, fleet.error().message};
+  group.fleet = std::move(fleet).value();
   group.cloud = cloud;
   group.epoch = context.epoch;
   group.seed = config.seed;
   group.stopwatch = steady_now;
   group.times = &role->times;
-  group.master_index = index_of(config.masters(), node);
+  group.master_index = index;
   group.life.name = *node.master;
   group.life.history = role->history.get();
   group.life.image = std::move(recovered.value().image);
@@ -94,7 +99,8 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
 
 Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& context,
                                                           const NodeConfig& node,
-                                                          std::vector<MasterActor> masters) {
+                                                          std::vector<MasterActor> masters,
+                                                          std::vector<SitePlace> sites) {
   const ClusterConfig& config = context.setup.config;
   auto role = std::make_unique<SiteRole>();
   auto store = open_store(context, "site", "site " + *node.site);
@@ -112,10 +118,13 @@ Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& con
   site.accept_timeout = config.master.accept_timeout;
   site.epoch = context.epoch;
   site.book = role->book.get();
-  site.life.name = *node.site;
-  site.life.index = index_of(config.sites(), node);
-  site.life.load_every = config.site.load_every;
-  site.life.load_stale_after = config.site.load_stale_after;
+  site.sites = std::move(sites);
+  site.index = index_of(config.sites(), node);
+  site.rules = routing_rules(config.site, config.policy);
+  site.room = config.site.room;
+  site.load_every = config.site.load_every;
+  site.seed = config.seed;
+  site.life.promise_wait = config.site.promise_wait;
   site.life.hand_retry = config.site.hand_retry;
   site.life.max_waiting = config.site.max_waiting;
   role->actor = context.system.spawn<SiteScheduler>(std::move(site));

@@ -59,7 +59,8 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
                                                               const CloudActor& cloud);
 Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& context,
                                                           const NodeConfig& node,
-                                                          std::vector<MasterActor> masters);
+                                                          std::vector<MasterActor> masters,
+                                                          std::vector<SitePlace> sites);
 Expected<std::unique_ptr<CloudRole>, NodeError> start_cloud(const RoleContext& context);
 
 }  // namespace muster

@@ -1,0 +1,57 @@
+#include "schedulers/site/routing.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace muster {
+
+std::optional<double> present_load(const Heard& heard, Instant now, Duration stale_after) {
+  if (!heard.at || *heard.at + stale_after <= now) return std::nullopt;
+  const double age = to_seconds(now - *heard.at) / to_seconds(stale_after);
+  return heard.load >= 1 ? heard.load : heard.load * (1 - age) + age;
+}
+
+std::vector<std::uint32_t> draw_masters(const std::vector<Heard>& masters,
+                                        const std::vector<std::uint64_t>& given,
+                                        const RoutingRules& rules, Instant now, Rng& rng) {
+  std::vector<std::uint32_t> light;
+  std::optional<std::uint32_t> least;
+  double least_load = 0;
+  for (std::uint32_t i = 0; i < masters.size(); ++i) {
+    const auto load = present_load(masters[i], now, rules.stale_after);
+    if (!load) continue;
+    if (*load < rules.master_heavy) light.push_back(i);
+    if (!least || *load < least_load) {
+      least = i;
+      least_load = *load;
+    }
+  }
+  if (light.empty()) {
+    if (least) return {*least};
+    const auto fewest = std::min_element(given.begin(), given.end());
+    return {static_cast<std::uint32_t>(fewest - given.begin())};
+  }
+  // The first r of a shuffle.
+  const std::size_t count = std::min<std::size_t>(rules.masters_per_job, light.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    std::swap(light[i], light[i + rng.below(light.size() - i)]);
+  }
+  light.resize(count);
+  return light;
+}
+
+std::uint32_t nearest_light_site(const std::vector<SiteStanding>& sites, std::uint32_t own,
+                                 const GeoPoint& user, const RoutingRules& rules, Instant now) {
+  std::vector<std::uint32_t> order(sites.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return distance_km(sites[a].position, user) < distance_km(sites[b].position, user);
+  });
+  for (std::uint32_t i : order) {
+    const auto load = present_load(sites[i].heard, now, rules.stale_after);
+    if (load && *load < rules.site_heavy) return i;
+  }
+  return own;
+}
+
+}  // namespace muster

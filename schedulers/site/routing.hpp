@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/geo.hpp"
+#include "model/rng.hpp"
+#include "model/time.hpp"
+
+namespace muster {
+
+/// What a site scheduler has heard of a master or of another site.
+struct Heard {
+  double load = 0;              ///< as it was reported; 1: all it has is taken
+  std::optional<Instant> at{};  ///< when; nothing: never
+};
+
+/// How masters and sites are chosen (HCoop, Algorithm 3).
+struct RoutingRules {
+  std::uint32_t masters_per_job = 1;  ///< r
+  double master_heavy = 0.85;         ///< a master is heavily loaded from here on (L_th^m)
+  double site_heavy = 0.85;           ///< a site scheduler is (L_th^s)
+  Duration stale_after{};             ///< what has been silent for so long counts as lost
+};
+
+/// A load that ages: what was heard long ago counts the less, and the more it is taken that nothing
+/// is free. At `stale_after` it is 1. Nothing heard, or not for so long: no answer.
+std::optional<double> present_load(const Heard& heard, Instant now, Duration stale_after);
+
+/// The masters for a job's parts, none twice: up to r, drawn at random from those that are not
+/// heavily loaded; when all are, the least loaded one; when nothing was heard of any, the first of
+/// those that `given` says has got the least. There has to be a master.
+std::vector<std::uint32_t> draw_masters(const std::vector<Heard>& masters,
+                                        const std::vector<std::uint64_t>& given,
+                                        const RoutingRules& rules, Instant now, Rng& rng);
+
+/// A site scheduler as another one sees it.
+struct SiteStanding {
+  GeoPoint position;
+  Heard heard;
+};
+
+/// The nearest site to the user that is not heavily loaded, ties by index; `own` when all others
+/// are or have not been heard of.
+std::uint32_t nearest_light_site(const std::vector<SiteStanding>& sites, std::uint32_t own,
+                                 const GeoPoint& user, const RoutingRules& rules, Instant now);
+
+}  // namespace muster

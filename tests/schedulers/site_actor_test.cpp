@@ -1,0 +1,324 @@
+#include "schedulers/site/site_actor.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/live_ids.hpp"
+#include "tests/support/builders.hpp"
+#include "tests/support/virtual_system.hpp"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using test::Heard;
+using test::JobBuilder;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+/// What a master of the test says of itself, and whether it answers at all.
+struct FakeMaster {
+  LoadReport report;
+  bool answers = true;
+};
+
+/// A book that can be looked into, and that outlives its site.
+class OpenBook final : public SiteBook {
+ public:
+  SiteMemory recall() override { return memory; }
+  void keep(SiteNews&& news, std::function<void(const std::string&)> durable) override {
+    if (!trouble.empty()) return durable(trouble);
+    for (Handoff& handoff : news.handoffs) memory.handoffs.push_back(std::move(handoff));
+    for (KnownToken& token : news.tokens) memory.tokens.push_back(std::move(token));
+    memory.next_job = std::max(memory.next_job, news.next_job);
+    durable({});
+  }
+  void handed_over(JobId job, const HandTarget& to) override {
+    std::erase_if(memory.handoffs, [&](const Handoff& handoff) {
+      return handoff.job.id == job && handoff.to == to;
+    });
+  }
+
+  SiteMemory memory;
+  std::string trouble;
+};
+
+/// Two sites and two masters that the test speaks for.
+class SiteActorTest : public ::testing::Test {
+ protected:
+  SiteActorTest() {
+    for (std::size_t i = 0; i < fakes_.size(); ++i) masters_.push_back(spawn_master(i));
+    other_ = spawn_other(1);
+  }
+  ~SiteActorTest() override {
+    system_.end(other_);
+    for (const MasterActor& master : masters_) system_.end(master);
+  }
+
+  void note(const std::string& what) { heard_.push_back({to_seconds(system_.time().now()), what}); }
+
+  MasterActor spawn_master(std::size_t index) {
+    const std::string name = "m" + std::to_string(index);
+    return system_.actors().spawn([this, index,
+                                   name](MasterActor::pointer self) -> MasterActor::behavior_type {
+      return {
+          [this, name](accept_atom, const Job& job, const JobListener& listener) {
+            note(name + " accepts " + text(job));
+            listeners_.push_back(listener);
+            return job.id;
+          },
+          [this, self, index, name](
+              hand_atom, const std::vector<Job>& jobs) -> caf::result<std::vector<AcceptVerdict>> {
+            if (!fakes_[index].answers) return self->make_response_promise();
+            std::vector<AcceptVerdict> verdicts;
+            for (const Job& job : jobs) {
+              note(name + " takes " + text(job));
+              verdicts.push_back({job.id, true, {}});
+            }
+            return verdicts;
+          },
+          [this, name](cancel_atom, JobId id) {
+            note(name + " cancels " + std::to_string(id.value));
+          },
+          [](hold_atom, JobId id, bool) { return id; },
+          [](drain_atom, InstanceId id) { return id; },
+          [](hello_atom, const WorkerHello&, const WorkerActor&) {},
+          [](const WorkerReport&) {},
+          [](const SampleAnswer&) {},
+          [](const LogAnswer&) {},
+          [](const CloudReport&) {},
+          [this, index](load_atom) { return fakes_[index].report; },
+          [](const Query&) { return std::string{}; },
+          [](plan_atom, const Job&) { return std::string{}; },
+          [](const LogRequest&) { return LogAnswer{}; },
+          [](const Wakeup&) {},
+      };
+    });
+  }
+
+  static std::string text(const Job& job) {
+    std::string all = "job " + std::to_string(job.id.value) + ":";
+    for (const TaskSpec& task : job.tasks) all += " " + std::to_string(position_of(task.id));
+    return all;
+  }
+
+  /// A site in Tokyo (0) or London (1); the other one is heavily loaded unless it is given.
+  SiteActor spawn_site(SiteBook& book, std::uint32_t index = 0, SiteActor other = {}) {
+    if (!other) other = other_;
+    SiteSetup setup;
+    setup.masters = masters_;
+    setup.sites = {{{}, "tokyo", {35.7, 139.7}}, {{}, "london", {51.5, -0.1}}};
+    setup.sites[1 - index].actor = other;
+    setup.index = index;
+    setup.rules.masters_per_job = 2;
+    setup.rules.stale_after = seconds{10};
+    setup.load_every = seconds{1};
+    setup.accept_timeout = seconds{1};
+    setup.epoch = system_.time().epoch();
+    setup.room = 2;
+    setup.book = &book;
+    setup.life.promise_wait = seconds{1};
+    setup.life.hand_retry = milliseconds{500};
+    return system_.actors().spawn<SiteScheduler>(std::move(setup));
+  }
+  /// Another site, with this load, that is asked for nothing else.
+  SiteActor spawn_other(double load) {
+    return system_.actors().spawn([load](SiteActor::pointer) -> SiteActor::behavior_type {
+      return {
+          [](accept_atom, const Job& job, const JobListener&) { return job.id; },
+          [](hand_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
+          [](forward_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
+          [](cancel_atom, JobId) {},
+          [](over_atom, JobId, JobOutcome) {},
+          [load](load_atom) {
+            LoadReport report;
+            report.load = load;
+            return report;
+          },
+          [](const Query&) { return std::string{}; },
+          [](const Wakeup&) {},
+      };
+    });
+  }
+
+  static Job tasks(std::size_t count) {
+    Job job = JobBuilder(1).tasks(count).build();
+    job.gang = false;
+    return job;
+  }
+
+  /// Hands the jobs in; what comes back is noted.
+  void submit(const SiteActor& site, std::vector<Job> jobs) {
+    const caf::actor asker =
+        system_.actors().spawn([this, site, jobs = std::move(jobs)](caf::event_based_actor* self) {
+          self->request(site, caf::infinite, hand_atom_v, jobs)
+              .then(
+                  [this](const std::vector<AcceptVerdict>& verdicts) {
+                    std::string ids;
+                    for (const AcceptVerdict& verdict : verdicts) {
+                      ids += " " + std::to_string(verdict.job.value);
+                    }
+                    note("promised" + ids);
+                  },
+                  [this](const caf::error&) { note("refused"); });
+        });
+    system_.time().drain();
+  }
+  std::vector<std::string> said() {
+    std::vector<std::string> all;
+    for (const Heard& each : heard_) all.push_back(each.what);
+    heard_.clear();
+    return all;
+  }
+
+  test::VirtualSystem system_;
+  std::vector<FakeMaster> fakes_{2};
+  std::vector<MasterActor> masters_;
+  SiteActor other_;
+  std::vector<JobListener> listeners_;
+  std::vector<Heard> heard_;
+  OpenBook book_, other_book_;
+};
+
+TEST_F(SiteActorTest, SplitsAJobAmongTwoMastersAndPromisesWhenBothHaveTheirPart) {
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(3)});
+  const auto all = said();
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all.back(), "promised 1");
+  const std::vector<std::string> parts(all.begin(), all.begin() + 2);
+  const bool first_draw = parts[0].starts_with("m0") == (parts[0].ends_with("0 2"));
+  EXPECT_THAT(parts, first_draw ? UnorderedElementsAre("m0 takes job 1: 0 2", "m1 takes job 1: 1")
+                                : UnorderedElementsAre("m1 takes job 1: 0 2", "m0 takes job 1: 1"));
+  EXPECT_THAT(book_.memory.handoffs, IsEmpty());
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, GivesNothingToAHeavilyLoadedMaster) {
+  fakes_[0].report.load = 0.9;
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(2)});
+  EXPECT_THAT(said(), ElementsAre("m1 takes job 1: 0 1", "promised 1"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, PromisesByItselfWhenAMasterDoesNotAnswerInTime) {
+  fakes_[1].answers = false;
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(1), tasks(1), tasks(2)});
+  EXPECT_THAT(said(), ::testing::Not(::testing::Contains("promised 1 2 3")));
+  system_.run_until_s(1.6);
+  EXPECT_THAT(said(), ::testing::Contains("promised 1 2 3"));
+  EXPECT_FALSE(book_.memory.handoffs.empty());
+  fakes_[1].answers = true;
+  system_.run_until_s(4);
+  EXPECT_THAT(book_.memory.handoffs, IsEmpty()) << "said again until it was taken";
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, GoesOnAfterARestartAndNumbersOn) {
+  fakes_[0].answers = fakes_[1].answers = false;
+  const SiteActor before = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(before, {tasks(1)});
+  system_.end(before);
+  heard_.clear();
+  fakes_[0].answers = fakes_[1].answers = true;
+  const SiteActor after = spawn_site(book_);
+  system_.run_until_s(1);
+  EXPECT_THAT(said(), ElementsAre(::testing::EndsWith("takes job 1: 0")));
+  submit(after, {tasks(1)});
+  EXPECT_THAT(said(), ::testing::Contains("promised 2"));
+  system_.end(after);
+}
+
+TEST_F(SiteActorTest, NumbersJobsApartFromOtherSitesAfterARestartToo) {
+  for (const char* promise : {"promised 1000000001", "promised 1000000002"}) {
+    const SiteActor site = spawn_site(book_, 1);
+    system_.run_until_s(0.1);
+    submit(site, {tasks(1)});
+    EXPECT_THAT(said(), ::testing::Contains(promise));
+    system_.end(site);
+  }
+}
+
+TEST_F(SiteActorTest, TheSameTokenIsTheSameJob) {
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  Job job = tasks(1);
+  job.token = "once";
+  submit(site, {job});
+  heard_.clear();
+  submit(site, {job});
+  EXPECT_THAT(said(), ElementsAre("promised 1"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, RefusesWhatItCannotWriteDown) {
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  book_.trouble = "the disk is full";
+  submit(site, {tasks(1)});
+  EXPECT_THAT(said(), ElementsAre("refused"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, LeavesAJobToTheSiteThatIsNearestToItsUserAndThatTakesItOnce) {
+  const SiteActor london = spawn_site(other_book_, 1);
+  const SiteActor tokyo = spawn_site(book_, 0, london);
+  system_.run_until_s(0.5);
+  Job job = tasks(1);
+  job.origin = GeoPoint{48.9, 2.4};  // Paris
+  submit(tokyo, {job});
+  EXPECT_THAT(said(), ElementsAre(::testing::EndsWith("takes job 1: 0"), "promised 1"));
+  EXPECT_THAT(book_.memory.handoffs, IsEmpty());
+  ASSERT_EQ(other_book_.memory.tokens.size(), 1u);
+  Job again = job;
+  again.id = JobId{1};
+  again.tasks[0].id = task_id_of(JobId{1}, 0);
+  caf::anon_send(london, forward_atom_v, std::vector<Job>{again});
+  system_.time().drain();
+  EXPECT_THAT(said(), IsEmpty());
+  system_.end(tokyo);
+  system_.end(london);
+}
+
+TEST_F(SiteActorTest, WhenAPartIsGivenUpTheOthersAreCancelledOnce) {
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  fakes_[1].report.broken = {JobId{5}};
+  system_.run_until_s(3.5);
+  EXPECT_THAT(said(), UnorderedElementsAre("m0 cancels 5", "m1 cancels 5"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, TellsTheUserOnceAndOfTheWorstOfTheParts) {
+  const SiteActor site = spawn_site(book_);
+  std::vector<JobOutcome> told;
+  const JobListener user =
+      system_.actors().spawn([&told](JobListener::pointer) -> JobListener::behavior_type {
+        return {[&told](over_atom, JobId, JobOutcome outcome) { told.push_back(outcome); }};
+      });
+  system_.run_until_s(0.5);
+  caf::anon_send(site, accept_atom_v, tasks(4), user);
+  system_.time().drain();
+  ASSERT_EQ(listeners_.size(), 2u);
+  heard_.clear();
+  caf::anon_send(listeners_[0], over_atom_v, JobId{1}, JobOutcome::failed);
+  system_.time().drain();
+  EXPECT_THAT(told, IsEmpty());
+  EXPECT_THAT(said(), UnorderedElementsAre("m0 cancels 1", "m1 cancels 1"));
+  caf::anon_send(listeners_[1], over_atom_v, JobId{1}, JobOutcome::cancelled);
+  system_.time().drain();
+  EXPECT_THAT(told, ElementsAre(JobOutcome::failed));
+  system_.end(user);
+  system_.end(site);
+}
+
+}  // namespace
+}  // namespace muster

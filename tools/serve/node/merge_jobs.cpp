@@ -1,0 +1,138 @@
+#include "tools/serve/node/merge_jobs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace muster::merge {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array kCounts{"waiting", "held",     "starting",
+                             "running", "finished", "failed_attempts"};
+/// The first one of them that a part is in is what the job is.
+constexpr std::array kStates{"stopping", "running", "waiting",   "handing over",
+                             "held",     "failed",  "cancelled", "refused"};
+
+std::uint64_t count(const json& job, const char* key) {
+  return job.value(key, std::uint64_t{0});
+}
+
+std::string state_of(const std::vector<json>& parts) {
+  for (const char* state : kStates) {
+    for (const json& part : parts) {
+      if (part.value("state", "") == state) return state;
+    }
+  }
+  return parts.front().value("state", "");
+}
+
+/// Numbers of what may be null: the extreme one, null when any is missing (`all`) or all are.
+json extreme(const std::vector<json>& parts, const char* key, bool largest, bool all) {
+  json found;
+  for (const json& part : parts) {
+    const json value = part.value(key, json());
+    if (!value.is_number()) {
+      if (all) return nullptr;
+      continue;
+    }
+    const bool better = largest ? value > found : value < found;
+    if (found.is_null() || better) found = value;
+  }
+  return found;
+}
+
+std::string masters_of(const std::vector<json>& parts) {
+  std::string names;
+  for (const json& part : parts) {
+    const json master = part.value("master", json());
+    if (master.is_string()) names += (names.empty() ? "" : ", ") + master.get<std::string>();
+  }
+  return names;
+}
+
+std::uint64_t tasks_in(const std::vector<json>& parts) {
+  std::uint64_t sum = 0;
+  for (const json& part : parts) sum += count(part, "tasks_total");
+  return sum;
+}
+
+/// One job of its parts; tasks of a part that is not among them have finished.
+json merged(const std::vector<json>& parts) {
+  json out = parts.front();
+  const std::uint64_t whole = count(out, "whole_tasks");
+  out.erase("whole_tasks");
+  if (parts.size() > 1) {
+    for (const char* key : kCounts) {
+      std::uint64_t sum = 0;
+      for (const json& part : parts) sum += count(part, key);
+      out[key] = sum;
+    }
+    double usd = 0;
+    std::int64_t exit_code = 0;
+    for (const json& part : parts) {
+      usd += part.value("usd", 0.0);
+      if (exit_code == 0) exit_code = part.value("exit_code", std::int64_t{0});
+    }
+    out["usd"] = usd;
+    out["exit_code"] = exit_code;
+    out["state"] = state_of(parts);
+    out["submitted_s"] = extreme(parts, "submitted_s", false, false);
+    out["over_s"] = extreme(parts, "over_s", true, true);
+    const std::string masters = masters_of(parts);
+    if (!masters.empty()) out["master"] = masters;
+  }
+  const std::uint64_t known = tasks_in(parts);
+  if (whole > known) {
+    out["tasks_total"] = whole;
+    out["finished"] = count(out, "finished") + whole - known;
+  } else {
+    out["tasks_total"] = known;
+  }
+  return out;
+}
+
+}  // namespace
+
+json jobs(const Documents& parts, std::uint32_t limit, bool over_only) {
+  std::map<std::uint64_t, std::vector<json>, std::greater<>> by_id;
+  for (const json& part : parts) {
+    const auto list = part.find("jobs");
+    if (list == part.end() || !list->is_array()) continue;
+    for (const json& one : *list) by_id[count(one, "job")].push_back(one);
+  }
+  json list = json::array();
+  for (const auto& [id, each] : by_id) {
+    if (limit > 0 && list.size() == limit) break;
+    if (over_only && tasks_in(each) < count(each.front(), "whole_tasks")) continue;
+    list.push_back(merged(each));
+  }
+  return list;
+}
+
+std::optional<json> job(const Documents& parts) {
+  std::vector<json> found;
+  std::vector<json> tasks;
+  bool explained = false;
+  for (const json& part : parts) {
+    if (part.contains("missing")) continue;
+    explained = part.contains("job") && part["job"].is_object();
+    found.push_back(explained ? part["job"] : part);
+    found.back().erase("tasks");
+    const json list = part.value("tasks", json::array());
+    tasks.insert(tasks.end(), list.begin(), list.end());
+  }
+  if (found.empty()) return std::nullopt;
+  std::stable_sort(tasks.begin(), tasks.end(), [](const json& a, const json& b) {
+    return count(a, "task") < count(b, "task");
+  });
+  json whole = merged(found);
+  if (explained) return json{{"job", std::move(whole)}, {"tasks", std::move(tasks)}};
+  whole["tasks"] = std::move(tasks);
+  return whole;
+}
+
+}  // namespace muster::merge
