@@ -84,12 +84,12 @@ double Calibration::probability_of_long(double decision) const {
 Calibration fit_calibration(std::span<const double> decisions, std::span<const JobLength> actual) {
   MUSTER_CHECK(decisions.size() == actual.size(), "one decision value a job");
   const auto longs =
-      static_cast<double>(std::count(actual.begin(), actual.end(), JobLength::long_job));
+      static_cast<double>(std::count(actual.begin(), actual.end(), JobLength::long_run));
   const double shorts = static_cast<double>(actual.size()) - longs;
   Fit fit{decisions, {}};
   for (const JobLength length : actual) {
     // Targets a little off 0 and 1: more jobs of the same kind may yet be otherwise.
-    fit.targets.push_back(length == JobLength::long_job ? (longs + 1) / (longs + 2)
+    fit.targets.push_back(length == JobLength::long_run ? (longs + 1) / (longs + 2)
                                                         : 1 / (shorts + 2));
   }
   Calibration at{0, std::log((shorts + 1) / (longs + 1))};

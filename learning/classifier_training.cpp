@@ -14,12 +14,12 @@ namespace {
 using Positions = std::vector<std::uint32_t>;
 
 /// Both lengths' positions in a history, each oldest first.
-using ByLength = std::array<Positions, kJobLengths>;
+using ByLength = std::array<Positions, kKnownLengths>;
 
 ByLength split_by_length(std::span<const JobSample> history, Duration threshold) {
   ByLength split;
   for (std::uint32_t i = 0; i < history.size(); ++i) {
-    split[static_cast<std::size_t>(length_of(history[i].runtime, threshold))].push_back(i);
+    split[position_of(length_of(history[i].runtime, threshold))].push_back(i);
   }
   return split;
 }
@@ -83,7 +83,7 @@ std::vector<std::uint32_t> deal_folds(const std::vector<JobLength>& lengths, std
   Rng rng(seed);
   std::vector<std::uint32_t> fold_of(lengths.size(), 0);
   std::uint32_t next = 0;
-  for (const JobLength length : {JobLength::short_job, JobLength::long_job}) {
+  for (const JobLength length : {JobLength::short_run, JobLength::long_run}) {
     Positions members;
     for (std::uint32_t i = 0; i < lengths.size(); ++i) {
       if (lengths[i] == length) members.push_back(i);
@@ -97,7 +97,7 @@ std::vector<std::uint32_t> deal_folds(const std::vector<JobLength>& lengths, std
 Confusion confusion_of(std::span<const double> decisions, const std::vector<JobLength>& lengths) {
   Confusion confusion;
   for (std::size_t i = 0; i < decisions.size(); ++i) {
-    confusion.add(lengths[i], decisions[i] > 0 ? JobLength::long_job : JobLength::short_job);
+    confusion.add(lengths[i], decisions[i] > 0 ? JobLength::long_run : JobLength::short_run);
   }
   return confusion;
 }
@@ -148,7 +148,7 @@ std::vector<double> search(const Validation& validation, const TrainParams& para
 LengthAnswer majority_of(std::size_t shorts, std::size_t longs) {
   const bool is_short = shorts > longs;
   const auto majority = static_cast<double>(std::max(shorts, longs));
-  return {is_short ? JobLength::short_job : JobLength::long_job,
+  return {is_short ? JobLength::short_run : JobLength::long_run,
           (majority + 1) / static_cast<double>(shorts + longs + 2)};
 }
 

@@ -11,10 +11,12 @@ namespace muster {
 /// How often jobs of either length were taken for which.
 class Confusion {
  public:
-  void add(JobLength actual, JobLength predicted) { ++count_[at(actual)][at(predicted)]; }
+  void add(JobLength actual, JobLength predicted) {
+    ++count_[position_of(actual)][position_of(predicted)];
+  }
 
   std::size_t count(JobLength actual, JobLength predicted) const {
-    return count_[at(actual)][at(predicted)];
+    return count_[position_of(actual)][position_of(predicted)];
   }
   /// Jobs that are of that length.
   std::size_t actual(JobLength length) const;
@@ -35,8 +37,7 @@ class Confusion {
   friend bool operator==(const Confusion&, const Confusion&) = default;
 
  private:
-  static constexpr std::size_t at(JobLength length) { return static_cast<std::size_t>(length); }
-  std::array<std::array<std::size_t, kJobLengths>, kJobLengths> count_{};
+  std::array<std::array<std::size_t, kKnownLengths>, kKnownLengths> count_{};
 };
 
 }  // namespace muster

@@ -28,10 +28,6 @@ double flattened(const JobFeatures& features, std::size_t feature) {
 
 }  // namespace
 
-std::string_view name_of(JobLength length) {
-  return length == JobLength::short_job ? "short" : "long";
-}
-
 std::string_view name_of(Feature feature) {
   return kFeatureNames[static_cast<std::size_t>(feature)];
 }
@@ -65,7 +61,7 @@ JobFeatures features_of(const Job& job, const SystemUse& use) {
           asked[Resource::memory],
           asked[Resource::storage],
           asked[Resource::gpu],
-          static_cast<double>(job.tasks.size()),
+          static_cast<double>(job.task_count()),
           use.cpu,
           use.memory,
           use.storage,

@@ -9,15 +9,18 @@
 
 namespace muster {
 
-/// Whether a job counts as short or as long (HCoop III-C).
-enum class JobLength : std::uint8_t { short_job, long_job };
-inline constexpr std::size_t kJobLengths = 2;
-/// "short", "long"
-std::string_view name_of(JobLength length);
+/// How many lengths there are to be told apart; what is unknown is not learnt from.
+inline constexpr std::size_t kKnownLengths = 2;
 
-/// Short when the run time (a job's mean task duration) is no longer than the threshold T_th.
+/// Short when the run time (a job's mean task duration) is no longer than the threshold T_th
+/// (HCoop III-C).
 constexpr JobLength length_of(Duration runtime, Duration threshold) {
-  return runtime <= threshold ? JobLength::short_job : JobLength::long_job;
+  return runtime <= threshold ? JobLength::short_run : JobLength::long_run;
+}
+
+/// A known length as a position: short 0, long 1.
+constexpr std::size_t position_of(JobLength length) {
+  return length == JobLength::long_run ? 1 : 0;
 }
 
 /// Which share of a system's capacity is in use, by kind; each in [0, 1].

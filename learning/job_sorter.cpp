@@ -120,7 +120,7 @@ void JobSorter::judge_length(const Job& job, const SystemUse& use, Classificatio
 
 SorsVerdict JobSorter::judge_spot(const Job& job, const Classification& answer) const {
   const double p_threshold = params_.sors.p_threshold;
-  if (answer.length == JobLength::long_job) {
+  if (answer.length == JobLength::long_run) {
     return {.reason = SorsReason::long_job, .p_threshold = p_threshold};
   }
   if (const auto known = known_runtime(job)) {

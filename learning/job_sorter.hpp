@@ -41,7 +41,7 @@ std::string_view name_of(LengthBasis basis);
 
 /// What a site scheduler is told of a job.
 struct Classification {
-  JobLength length = JobLength::long_job;
+  JobLength length = JobLength::long_run;
   double confidence = 0.5;  ///< the probability that the length is right
   LengthBasis basis = LengthBasis::assumption;
   std::optional<Duration> estimate;  ///< of the mean task duration

@@ -26,14 +26,14 @@ LengthAnswer LengthClassifier::classify(const JobFeatures& features) const {
   if (constant_) return *constant_;
   const double decision = machine_.decision(scale_.apply(features));
   const double p_long = calibration_.probability_of_long(decision);
-  if (decision > 0) return {JobLength::long_job, p_long};
-  return {JobLength::short_job, 1 - p_long};
+  if (decision > 0) return {JobLength::long_run, p_long};
+  return {JobLength::short_run, 1 - p_long};
 }
 
 void LengthClassifier::write(ModelWriter& out) const {
   out.line("constant").whole(constant_ ? 1 : 0);
   if (constant_) {
-    out.whole(static_cast<std::uint64_t>(constant_->length)).number(constant_->confidence);
+    out.whole(position_of(constant_->length)).number(constant_->confidence);
     return;
   }
   out.line("calibration").number(calibration_.a).number(calibration_.b);
@@ -45,7 +45,7 @@ LengthClassifier LengthClassifier::read(ModelReader& in) {
   LengthClassifier classifier;
   in.line("constant");
   if (in.whole(0, 1) == 1) {
-    const auto length = static_cast<JobLength>(in.whole(0, kJobLengths - 1));
+    const auto length = in.whole(0, 1) == 0 ? JobLength::short_run : JobLength::long_run;
     classifier.constant_ = {length, in.number(0, 1)};
     return classifier;
   }

@@ -12,7 +12,7 @@ namespace muster {
 
 /// What a job is taken for, and how probable that is.
 struct LengthAnswer {
-  JobLength length = JobLength::long_job;
+  JobLength length = JobLength::long_run;
   double confidence = 0.5;  ///< the probability that the job is of that length
 
   friend bool operator==(const LengthAnswer&, const LengthAnswer&) = default;

@@ -24,8 +24,11 @@ constexpr double kLongest_s = 1e10;
 
 constexpr std::array<std::string_view, kEstimators> kEstimatorNames = {"median", "mean", "rolling"};
 
-/// What jobs of a group share: a set of these.
-enum Attribute : unsigned { kUser = 1, kName = 2, kClass = 4, kShape = 8 };
+/// What jobs of a group share: a sum of these.
+constexpr unsigned kUser = 1;
+constexpr unsigned kName = 2;
+constexpr unsigned kClass = 4;
+constexpr unsigned kShape = 8;
 
 struct Key {
   std::string_view name;
@@ -61,7 +64,7 @@ std::uint64_t shape_of(const Job& job) {
                        : static_cast<std::uint64_t>(std::lround(std::log2(amount)) + 1000);
   };
   Fnv hash;
-  hash.add(magnitude(static_cast<double>(job.tasks.size())));
+  hash.add(magnitude(static_cast<double>(job.task_count())));
   if (!job.tasks.empty()) {
     const Resources asked = counted_demand(job.tasks.front());
     for (const double amount : asked.amounts()) hash.add(magnitude(amount));

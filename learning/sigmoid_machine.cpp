@@ -97,7 +97,7 @@ SigmoidMachine SigmoidTrainer::train(std::span<const std::uint32_t> picked,
   std::vector<double> labels;
   std::vector<svm_node*> rows;
   for (const std::uint32_t i : picked) {
-    labels.push_back(lengths_[i] == JobLength::long_job ? kLong : kShort);
+    labels.push_back(lengths_[i] == JobLength::long_run ? kLong : kShort);
     rows.push_back(nodes_->rows[i].data());
   }
   svm_problem problem{static_cast<int>(picked.size()), labels.data(), rows.data()};

@@ -5,8 +5,8 @@
 namespace muster {
 namespace {
 
-constexpr JobLength kShort = JobLength::short_job;
-constexpr JobLength kLong = JobLength::long_job;
+constexpr JobLength kShort = JobLength::short_run;
+constexpr JobLength kLong = JobLength::long_run;
 
 Confusion of(std::size_t short_short, std::size_t short_long, std::size_t long_short,
              std::size_t long_long) {

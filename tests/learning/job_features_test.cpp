@@ -41,8 +41,8 @@ TEST(SystemUse, is_a_share_between_0_and_1_and_0_of_what_there_is_not) {
 
 TEST(JobLength, is_short_up_to_and_with_the_threshold) {
   using std::chrono::seconds;
-  EXPECT_EQ(length_of(seconds{90}, seconds{90}), JobLength::short_job);
-  EXPECT_EQ(length_of(seconds{90} + Duration{1}, seconds{90}), JobLength::long_job);
+  EXPECT_EQ(length_of(seconds{90}, seconds{90}), JobLength::short_run);
+  EXPECT_EQ(length_of(seconds{90} + Duration{1}, seconds{90}), JobLength::long_run);
 }
 
 TEST(FeatureScale, maps_the_range_of_the_samples_to_one_either_side_of_zero) {

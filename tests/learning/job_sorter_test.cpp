@@ -49,7 +49,7 @@ JobSorter trained() {
 TEST(JobSorter, sends_predictable_short_jobs_to_spot_and_long_ones_to_regular_instances) {
   const JobSorter sorter = trained();
   const Classification small = sorter.classify(small_job(), {});
-  EXPECT_EQ(small.length, JobLength::short_job);
+  EXPECT_EQ(small.length, JobLength::short_run);
   EXPECT_EQ(small.basis, LengthBasis::model);
   EXPECT_GT(small.confidence, 0.8);
   EXPECT_EQ(small.estimate, seconds{60});
@@ -57,7 +57,7 @@ TEST(JobSorter, sends_predictable_short_jobs_to_spot_and_long_ones_to_regular_in
   EXPECT_GE(small.spot.probability, 0.95);
   EXPECT_EQ(small.spot.samples, 49u) << "nothing was known when the first one came";
   const Classification large = sorter.classify(large_job(), {});
-  EXPECT_EQ(large.length, JobLength::long_job);
+  EXPECT_EQ(large.length, JobLength::long_run);
   EXPECT_EQ(large.estimate, seconds{3600});
   EXPECT_EQ(large.spot.reason, SorsReason::long_job);
 }
@@ -65,13 +65,13 @@ TEST(JobSorter, sends_predictable_short_jobs_to_spot_and_long_ones_to_regular_in
 TEST(JobSorter, goes_by_the_hint_until_it_has_a_classifier_and_without_one_assumes_long) {
   const JobSorter sorter(params());
   const Classification unknown = sorter.classify(small_job(), {});
-  EXPECT_EQ(unknown.length, JobLength::long_job);
+  EXPECT_EQ(unknown.length, JobLength::long_run);
   EXPECT_EQ(unknown.basis, LengthBasis::assumption);
   EXPECT_EQ(unknown.estimate, std::nullopt);
   Job hinted = small_job();
   hinted.runtime_hint = seconds{30};
   const Classification short_by_hint = sorter.classify(hinted, {});
-  EXPECT_EQ(short_by_hint.length, JobLength::short_job);
+  EXPECT_EQ(short_by_hint.length, JobLength::short_run);
   EXPECT_EQ(short_by_hint.basis, LengthBasis::hint);
   EXPECT_EQ(short_by_hint.spot.reason, SorsReason::no_estimate);
 }
@@ -81,11 +81,11 @@ TEST(JobSorter, by_hint_takes_the_users_word_but_judges_spot_by_experience) {
   Job hinted = small_job();
   hinted.runtime_hint = seconds{600};
   const Classification answer = sorter.classify(hinted, {});
-  EXPECT_EQ(answer.length, JobLength::short_job) << "the threshold itself is short";
+  EXPECT_EQ(answer.length, JobLength::short_run) << "the threshold itself is short";
   EXPECT_EQ(answer.estimate, seconds{60});
   EXPECT_TRUE(answer.spot.allowed());
   EXPECT_LT(answer.spot.promised_s, 600);
-  EXPECT_EQ(sorter.classify(small_job(), {}).length, JobLength::long_job) << "says nothing";
+  EXPECT_EQ(sorter.classify(small_job(), {}).length, JobLength::long_run) << "says nothing";
 }
 
 TEST(JobSorter, by_oracle_nothing_is_uncertain) {
@@ -93,7 +93,7 @@ TEST(JobSorter, by_oracle_nothing_is_uncertain) {
   Job job = small_job();
   job.runtime_hint = seconds{60};
   const Classification answer = sorter.classify(job, {});
-  EXPECT_EQ(answer.length, JobLength::short_job);
+  EXPECT_EQ(answer.length, JobLength::short_run);
   EXPECT_EQ(answer.estimate, seconds{60});
   EXPECT_TRUE(answer.spot.allowed());
   EXPECT_EQ(answer.spot.promised_s, 60);
@@ -105,7 +105,7 @@ TEST(JobSorter, by_nothing_every_job_counts_as_long) {
   Job job = small_job();
   job.runtime_hint = seconds{1};
   const Classification answer = experienced(SortBy::none).classify(job, {});
-  EXPECT_EQ(answer.length, JobLength::long_job);
+  EXPECT_EQ(answer.length, JobLength::long_run);
   EXPECT_FALSE(answer.spot.allowed());
 }
 

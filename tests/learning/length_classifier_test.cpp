@@ -10,8 +10,8 @@
 namespace muster {
 namespace {
 
-constexpr JobLength kShort = JobLength::short_job;
-constexpr JobLength kLong = JobLength::long_job;
+constexpr JobLength kShort = JobLength::short_run;
+constexpr JobLength kLong = JobLength::long_run;
 
 JobFeatures features(double cpu, double tasks, double cpu_use) {
   return {cpu, 4 * cpu, 0, 0, tasks, cpu_use, cpu_use, 0, 0};

@@ -20,7 +20,7 @@ class Rivals {
     comparison.majority.add(actual, majority_);
     const auto& hint = past.job->runtime_hint;
     comparison.hints += hint ? 1 : 0;
-    comparison.hint.add(actual, hint ? length_of(*hint, threshold_) : JobLength::long_job);
+    comparison.hint.add(actual, hint ? length_of(*hint, threshold_) : JobLength::long_run);
   }
 
  private:
@@ -93,7 +93,7 @@ TrainedClassifier train(const History& history, const TrainParams& params,
     longs += past.runtime > params.threshold ? 1 : 0;
   }
   outcome.known = known.size();
-  outcome.majority = 2 * longs < known.size() ? JobLength::short_job : JobLength::long_job;
+  outcome.majority = 2 * longs < known.size() ? JobLength::short_run : JobLength::long_run;
   TrainedClassifier trained = train_classifier(samples, params, progress);
   const Rivals rivals(outcome.majority, params.threshold);
   for (const std::uint32_t i : trained.report.picked) {

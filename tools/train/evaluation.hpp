@@ -34,7 +34,7 @@ struct SpotQuality {
 
 /// All that came of a training.
 struct Outcome {
-  JobLength majority = JobLength::long_job;
+  JobLength majority = JobLength::long_run;
   std::size_t known = 0;  ///< jobs of the first part that could be learnt from
   TrainReport training;
   std::size_t support_vectors = 0;

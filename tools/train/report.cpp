@@ -10,8 +10,8 @@ namespace muster::train {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr JobLength kShort = JobLength::short_job;
-constexpr JobLength kLong = JobLength::long_job;
+constexpr JobLength kShort = JobLength::short_run;
+constexpr JobLength kLong = JobLength::long_run;
 
 std::string percent(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f}", *share * 100) : "-";
