@@ -58,9 +58,9 @@ class Train(MusterTest):
     def test_it_says_what_it_found(self):
         self.write("history.csv", history(300, hint=lambda duration: duration * 2))
         text = self.train()
-                      "later part: 90 jobs", "is \\ taken for", "classifier", "always ",
-                      "later part: 90 jobs", "is \\ taken for", "classifier", "always ",
-                      "user's hint", "spot (eps"):
+        for words in ("300 jobs", "short: at most 300 s", "C ", "gamma ",
+                      "cross-validated: 60 jobs", "later part: 90 jobs", "is \\ taken for",
+                      "classifier", "always ", "user's hint", "spot (eps"):
             self.assertIn(words, text)
 
     def test_hints_are_judged_where_there_are_any(self):
