@@ -20,6 +20,13 @@ add_library(libcsv INTERFACE)
 target_include_directories(libcsv SYSTEM INTERFACE "${LIBCSV_INCLUDE_DIR}")
 target_link_libraries(libcsv INTERFACE "${LIBCSV_LIBRARY}")
 
+# What trains the classifier of long and short jobs.
+find_path(LIBSVM_INCLUDE_DIR libsvm/svm.h REQUIRED)
+find_library(LIBSVM_LIBRARY svm REQUIRED)
+add_library(libsvm INTERFACE)
+target_include_directories(libsvm SYSTEM INTERFACE "${LIBSVM_INCLUDE_DIR}")
+target_link_libraries(libsvm INTERFACE "${LIBSVM_LIBRARY}")
+
 find_path(ASIO_INCLUDE_DIR asio.hpp REQUIRED)
 add_library(asio INTERFACE)
 target_include_directories(asio SYSTEM INTERFACE "${ASIO_INCLUDE_DIR}")

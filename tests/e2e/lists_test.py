@@ -6,7 +6,7 @@ import unittest
 
 from fixture import EVA_200, MusterTest
 
-COMMANDS = ("replay", "policies", "explain", "convert", "config-keys")
+COMMANDS = ("replay", "policies", "explain", "convert", "train", "config-keys")
 EVA_PARAMS = {"eager", "artifact", "full-only", "partial-only", "rp", "single", "t", "period_s"}
 
 

@@ -15,6 +15,7 @@ void add_replay(CLI::App& app, int& exit_code);
 void add_policies(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_convert(CLI::App& app, int& exit_code);
+void add_train(CLI::App& app, int& exit_code);
 void add_config_keys(CLI::App& app, int& exit_code);
 void add_store(CLI::App& app, int& exit_code);
 void add_pki(CLI::App& app, int& exit_code);

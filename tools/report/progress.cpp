@@ -66,9 +66,9 @@ std::string Progress::line(Duration elapsed) const {
   const auto filled = static_cast<std::size_t>(share * kBarWidth);
   const auto over = std::count(done_.begin(), done_.end(), 1.0);
   const double spent_s = to_seconds(elapsed);
-  std::string text = fmt::format("[{}{}] {:3.0f}%  {} of {} runs over  {}",
-                                 std::string(filled, '#'), std::string(kBarWidth - filled, '.'),
-                                 share * 100, over, done_.size(), clock_of(spent_s));
+  std::string text = fmt::format("[{}{}] {:3.0f}%  {} of {} {} over  {}", std::string(filled, '#'),
+                                 std::string(kBarWidth - filled, '.'), share * 100, over,
+                                 done_.size(), setup_.noun, clock_of(spent_s));
   if (share > 0.02 && share < 1) {
     text += fmt::format(", {} to go", clock_of(spent_s / share * (1 - share)));
   }

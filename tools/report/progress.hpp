@@ -24,6 +24,7 @@ class Progress {
     std::ostream* out = nullptr;  ///< null: draws nothing
     std::size_t runs = 1;
     std::function<Duration()> elapsed;  ///< since the start; called with the line locked
+    const char* noun = "runs";          ///< what the line calls them
   };
   explicit Progress(Setup setup);
   ~Progress();

@@ -1,0 +1,132 @@
+"""muster train: learns from a history, is tested on its later part and writes the model."""
+
+import json
+import os
+import random
+import unittest
+
+from fixture import COLUMNS, EVA_JOBS, OPENB_PODS, MusterTest
+
+HINTED = COLUMNS.rstrip("\n") + ",runtime_hint_s\n"
+SMALL = ("--threshold", "5min", "--folds", "4", "--max-samples", "60")
+
+
+def history(count, seed=1, hint=lambda duration: ""):
+    """Jobs a minute apart: large ones run for an hour, small ones for 30 s, one in ten not."""
+    rng = random.Random(seed)
+    rows = []
+    for i in range(count):
+        large = rng.random() < 0.4
+        is_long = large != (rng.random() < 0.1)
+        duration = 3600 if is_long else 30
+        rows.append(f"{i},{60 * i},ann,job-{i},{rng.randint(1, 9)},0,{16 if large else 1},"
+                    f"{64 if large else 4},{duration},c,{hint(duration)}\n")
+    return HINTED + "".join(rows)
+
+
+class Train(MusterTest):
+    def train(self, *arguments, name="history.csv"):
+        return self.succeed("train", "--history", name, "--out", "model", *SMALL, *arguments)
+
+    def report(self, *arguments, name="history.csv"):
+        return json.loads(self.train("--json", "-", *arguments, name=name))
+
+    def test_it_learns_from_the_first_part_and_is_tested_on_the_later_one(self):
+        self.write("history.csv", history(300))
+        report = self.report()
+        self.assertEqual((report["jobs"], report["first_part"]), (300, 210))
+        self.assertEqual(report["learnt_from"], 60)
+        self.assertEqual(report["chosen"]["folds"], 4)
+        validated, later = report["cross_validated"], report["later_part"]
+        self.assertEqual((validated["jobs"], later["jobs"]), (60, 90))
+        for part in (validated, later):
+            self.assertGreater(part["classifier"]["accuracy"], 0.8)
+            self.assertGreater(part["classifier"]["accuracy"], part["majority"]["accuracy"])
+            cells = [part["classifier"][key] for key in
+                     ("short_as_short", "short_as_long", "long_as_short", "long_as_long")]
+            self.assertEqual(sum(cells), part["jobs"])
+            self.assertEqual(part["classifier"]["accuracy"], (cells[0] + cells[3]) / part["jobs"])
+
+    def test_jobs_that_still_ran_when_the_later_part_began_are_not_learnt_from(self):
+        lasting = "".join(f"{i},{i},ann,x,1,0,1,4,{10 ** 6 if i % 2 else 30},c\n"
+                          for i in range(100))
+        self.write("history.csv", COLUMNS + lasting)
+        report = self.report()
+        self.assertEqual(report["first_part"], 70)
+        self.assertLess(report["length_known"], 40, "long ones are known to be after 5 min only")
+
+    def test_it_says_what_it_found(self):
+        self.write("history.csv", history(300, hint=lambda duration: duration * 2))
+        text = self.train()
+        for words in ("300 jobs", "short: at most 300 s", "C ", "gamma ",
+                      "cross-validated: 60 jobs", "later part: 90 jobs", "is \\ taken for",
+                      "classifier", "always ", "user's hint", "spot (eps"):
+            self.assertIn(words, text)
+
+    def test_hints_are_judged_where_there_are_any(self):
+        self.write("history.csv", history(200))
+        self.assertIsNone(self.report()["later_part"]["hint"])
+        self.write("history.csv", history(200, hint=lambda duration: duration * 2))
+        self.assertEqual(self.report()["later_part"]["hint"]["accuracy"], 1)
+        self.write("history.csv", history(200, hint=lambda duration: 10 ** 5))
+        self.assertEqual(self.report()["later_part"]["hint"]["recall_long"], 1)
+        self.assertEqual(self.report()["later_part"]["hint"]["recall_short"], 0)
+
+    def test_the_same_seed_gives_the_same_model_and_another_one_does_not(self):
+        self.write("history.csv", history(200))
+        models = []
+        for seed in ("1", "1", "2"):
+            self.train("--seed", seed)
+            models.append(self.read("model"))
+        self.assertEqual(models[0], models[1])
+        self.assertNotEqual(models[0], models[2])
+        self.assertTrue(models[0].startswith("muster-learnt sorter 1\n"))
+
+    def test_the_model_can_go_to_the_standard_output(self):
+        self.write("history.csv", history(200))
+        self.train()
+        text = self.succeed("train", "--history", "history.csv", "--out", "-", *SMALL)
+        self.assertEqual(text, self.read("model"))
+
+    def test_a_history_of_one_length_gives_a_model_that_always_answers_it(self):
+        self.write("history.csv", COLUMNS + "".join(
+            f"{i},{60 * i},ann,x,1,0,1,4,30,c\n" for i in range(60)))
+        self.assertIn("always short", self.train())
+        self.assertEqual(self.report()["constant"], "short")
+        self.assertIsNone(self.report()["chosen"])
+
+    def test_it_reads_the_other_formats(self):
+        for form, name in (("eva-json", EVA_JOBS), ("openb-csv", OPENB_PODS)):
+            with self.subTest(format=form):
+                report = self.report("--format", form, "--test-share", "0", name=name)
+                self.assertGreater(report["jobs"], 5)
+                self.assertIsNone(report["later_part"])
+
+    def test_what_cannot_be_done_is_said(self):
+        self.write("history.csv", history(50))
+        self.write("broken.csv", COLUMNS + "1,0,ada,x,none,1,4,24,7200,c\n")
+        self.write("empty.csv", COLUMNS)
+        train = ("train", "--out", "model")
+        self.assert_refused(2, ["--history"], *train)
+        self.assert_refused(2, ["--out"], "train", "--history", "history.csv")
+        self.assert_refused(2, ["--threshold", "soon"], *train, "--history", "history.csv",
+                            "--threshold", "soon")
+        self.assert_refused(2, ["--test-share"], *train, "--history", "history.csv",
+                            "--test-share", "1")
+        self.assert_refused(2, ["synthetic"], *train, "--history", "history.csv", "--format",
+                            "synthetic")
+        self.assert_refused(2, ["standard output"], "train", "--history", "history.csv", "--out",
+                            "-", "--json", "-")
+        self.assert_refused(1, ["workload format", "muster-csv"], *train, "--history",
+                            "history.csv", "--format", "tape")
+        self.assert_refused(1, ["absent.csv"], *train, "--history", "absent.csv")
+        self.assert_refused(1, ["broken.csv:2", "tasks"], *train, "--history", "broken.csv")
+        self.assert_refused(1, ["empty.csv", "nothing to learn from"], *train, "--history",
+                            "empty.csv")
+        self.assertFalse(os.path.exists(self.path("model")))
+        os.mkdir(self.path("folder"))
+        self.assert_refused(1, ["folder"], "train", "--history", "history.csv", "--out", "folder")
+
+
+if __name__ == "__main__":
+    unittest.main()
