@@ -117,6 +117,13 @@ struct CloudReport {
   Instant at;
 };
 
+/// How long a job's tasks, or those of a part of it, have run together.
+struct JobRuntime {
+  JobId job;
+  std::uint32_t tasks = 0;
+  Duration together{};
+};
+
 /// How loaded a master or a site scheduler is, for those who choose among them.
 struct LoadReport {
   std::uint64_t active_jobs = 0;
@@ -127,6 +134,9 @@ struct LoadReport {
   Resources capacity;
   /// Parts of jobs that were given up here lately: their jobs' other parts are for nothing.
   std::vector<JobId> broken;
+  /// Jobs and parts completed here since the one who asks asked last, as far as they are
+  /// remembered.
+  std::vector<JobRuntime> completed;
 };
 
 /// A job that a site hands to a master, and what the master says to it.
@@ -205,6 +215,10 @@ typename Inspector::result_type inspect(Inspector& f, CloudReport& x) {
            caf::meta::load_callback(load));
 }
 template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, JobRuntime& x) {
+  return f(caf::meta::type_name("job_runtime"), x.job, x.tasks, x.together);
+}
+template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, LoadReport& x) {
   auto load = std::bit_cast<std::uint64_t>(x.load);
   const auto take = [&]() -> caf::error {
@@ -212,7 +226,7 @@ typename Inspector::result_type inspect(Inspector& f, LoadReport& x) {
     return caf::none;
   };
   return f(caf::meta::type_name("load_report"), x.active_jobs, x.pending_tasks, x.instances, load,
-           x.used, x.capacity, x.broken, caf::meta::load_callback(take));
+           x.used, x.capacity, x.broken, x.completed, caf::meta::load_callback(take));
 }
 
 /// What may go wrong between actors, for those who react to it.
@@ -238,6 +252,7 @@ CAF_ADD_TYPE_ID(muster, (muster::TaskThroughput))
 CAF_ADD_TYPE_ID(muster, (muster::SampleAnswer))
 CAF_ADD_TYPE_ID(muster, (muster::LaunchOrder))
 CAF_ADD_TYPE_ID(muster, (muster::CloudReport))
+CAF_ADD_TYPE_ID(muster, (muster::JobRuntime))
 CAF_ADD_TYPE_ID(muster, (muster::LoadReport))
 CAF_ADD_TYPE_ID(muster, (muster::Wakeup))
 CAF_ADD_TYPE_ID(muster, (muster::WorkerHello))

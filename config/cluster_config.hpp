@@ -96,6 +96,7 @@ struct ClusterConfig {
   MasterConfig master;
   LiveMasterConfig live_master;
   LiveSiteConfig site;
+  SortConfig sort;
   LoopbackConfig loopback;
   LiveWorkerConfig worker;
   LinkConfig link;

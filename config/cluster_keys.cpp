@@ -122,8 +122,9 @@ Keys link_keys() {
 
 Keys build_table() {
   Keys all;
-  for (const Keys& part : {top_keys(), master_keys<C>(), live_master_keys(), site_keys<C>(),
-                           live_site_keys(), loopback_keys(), worker_keys(), link_keys()}) {
+  for (const Keys& part :
+       {top_keys(), master_keys<C>(), live_master_keys(), site_keys<C>(), live_site_keys(),
+        sort_keys<C>(), loopback_keys(), worker_keys(), link_keys()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -124,7 +124,7 @@ Keys cloud_keys() {
 Keys build_table() {
   Keys all;
   for (const Keys& part : {top_keys(), workload_keys(), synthetic_keys(), world_keys(),
-                           cloud_keys(), master_keys<C>(), site_keys<C>()}) {
+                           cloud_keys(), master_keys<C>(), site_keys<C>(), sort_keys<C>()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "config/key_kinds.hpp"
 #include "config/replay_config.hpp"
 
@@ -62,6 +64,37 @@ std::vector<KeySpecOf<C>> site_keys() {
        Time{[](C& c) -> Duration& { return c.site.load_every; }, 10ms, 1h}},
       {"site.load_stale_after", "silence that makes one count as lost; at least twice load_every",
        Time{[](C& c) -> Duration& { return c.site.load_stale_after; }, 20ms, 24h}}};
+}
+
+/// The keys of [sort]: C has a SortConfig `sort`.
+template <class C>
+std::vector<KeySpecOf<C>> sort_keys() {
+  using Whole = WholeKeyOf<C>;
+  using Number = NumberKeyOf<C>;
+  using namespace std::chrono_literals;
+  static const std::vector<std::string> kWays = {"svm", "hint", "oracle", "none"};
+  return {{"sort.by",
+           "what tells short jobs from long ones; not given: svm under hcoop, else nothing does",
+           ChoiceKeyOf<C>{kWays,
+                          [](const C& c) -> std::size_t {
+                            return std::find(kWays.begin(), kWays.end(), c.sort.by) - kWays.begin();
+                          },
+                          [](C& c, std::size_t i) { c.sort.by = kWays[i]; }}},
+          {"sort.model", "what `muster train` wrote; not given: sites begin without any history",
+           PathKeyOf<C>{[](C& c) -> std::filesystem::path& { return c.sort.model; }}},
+          {"sort.threshold", "T_th: a job whose tasks take longer is long",
+           TimeKeyOf<C>{[](C& c) -> Duration& { return c.sort.threshold; }, 1ms, 8760h}},
+          {"sort.eps", "SORS: a run may stay so far below what was promised, as a share of that",
+           Number{[](C& c) -> double& { return c.sort.eps; },
+                  {.low = 0, .high = 1, .above_low = true}}},
+          {"sort.p_threshold", "SORS: how probable that has to be for spot instances (P_th)",
+           Number{[](C& c) -> double& { return c.sort.p_threshold; }, {0, 1}}},
+          {"sort.min_samples", "SORS: past errors of a class of jobs without which it says no",
+           Whole{[](C& c) -> std::uint32_t& { return c.sort.min_samples; }, 1, 128}},
+          {"sort.max_history", "finished jobs that a training may look at",
+           Whole{[](C& c) -> std::uint32_t& { return c.sort.max_history; }, 20, 1'000'000}},
+          {"sort.retrain_after", "finished jobs from one training to the next",
+           Whole{[](C& c) -> std::uint32_t& { return c.sort.retrain_after; }, 1, 1'000'000}}};
 }
 
 /// The keys of a replay config.

@@ -94,6 +94,18 @@ struct SiteConfig {
   Duration load_stale_after{std::chrono::seconds{10}};  ///< silence that makes one count as lost
 };
 
+/// How sites tell short jobs from long ones (docs/classifier.md).
+struct SortConfig {
+  std::string by;  ///< svm, hint, oracle or none; empty: svm under hcoop, else nobody does
+  std::filesystem::path model;  ///< what `muster train` wrote; empty: nothing is known at first
+  Duration threshold{std::chrono::minutes{10}};  ///< T_th: what runs longer is long
+  double eps = 0.5;                   ///< SORS: how far a run may stay below what is promised
+  double p_threshold = 0.95;          ///< SORS: how sure that has to be
+  std::uint32_t min_samples = 20;     ///< past errors without which SORS says no
+  std::uint32_t max_history = 5000;   ///< finished jobs that a training looks at
+  std::uint32_t retrain_after = 500;  ///< finished jobs from one training to the next
+};
+
 /// Everything `muster replay` needs to know.
 struct ReplayConfig {
   std::string name;  ///< file name without extension
@@ -106,6 +118,7 @@ struct ReplayConfig {
   CloudConfig cloud;
   MasterConfig master;
   SiteConfig site;
+  SortConfig sort;
 };
 
 /// Reads and checks a config. `overrides` are "dotted.key=value" as --set takes them. All errors

@@ -139,7 +139,8 @@ bool read_from(JobRequest& request, const RequestValue& value) {
 
 void check_from(const JobRequest& request, const Report& report) {
   if (request.from.empty() || parse_geo_point(request.from)) return;
-  report("from", fmt::format("has to be LATITUDE,LONGITUDE in degrees; it is \"{}\"", request.from));
+  report("from",
+         fmt::format("has to be LATITUDE,LONGITUDE in degrees; it is \"{}\"", request.from));
 }
 
 bool read_gang(JobRequest& request, const RequestValue& value) {

@@ -5,8 +5,8 @@
 namespace muster {
 namespace {
 
-/// Parts that were given up and may still have to be told to sites.
-constexpr std::size_t kMaxBroken = 1000;
+/// Jobs that may still have to be told to sites.
+constexpr std::size_t kMaxTold = 1000;
 
 /// The row of the attempt that the news speaks of; null when it is an old or unknown one.
 const TaskRow* present_attempt(const ClusterState& state, TaskId id, Attempt attempt) {
@@ -218,13 +218,28 @@ void Master::finish_job(JobId id, JobOutcome outcome, Instant now) {
     over.mean_throughput = found->second.sum / static_cast<double>(found->second.count);
   }
   if (keep_history_) commit_.over.push_back(history_of(over, now));
-  if (outcome != JobOutcome::completed && state_.find(id)->job.whole_tasks > 0) {
-    broken_parts_.push_back(id);
-    if (broken_parts_.size() > kMaxBroken) broken_parts_.pop_front();
-  }
+  tell_sites(*state_.find(id), outcome);
   record(over, now);
   commit_.effects.push_back(TellJobOver{id, outcome});
   policy_->observe(JobDeparted{id, now}, view(now));
+}
+
+/// What sites ask for from time to time.
+void Master::tell_sites(const JobRow& job, JobOutcome outcome) {
+  if (outcome != JobOutcome::completed) {
+    if (job.job.whole_tasks > 0) broken_parts_.push_back(job.job.id);
+    if (broken_parts_.size() > kMaxTold) broken_parts_.pop_front();
+    return;
+  }
+  CompletedJob done{job.job.id, static_cast<std::uint32_t>(job.tasks.size()), {}};
+  for (Slot slot : job.tasks) {
+    const auto known = tasks_.find(state_.task(slot).id);
+    if (known == tasks_.end() || !known->second.started_at || !known->second.ended_at) return;
+    done.together += *known->second.ended_at - *known->second.started_at;
+  }
+  completed_.push_back(done);
+  ++completed_count_;
+  if (completed_.size() > kMaxTold) completed_.pop_front();
 }
 
 void Master::count_throughput(std::span<const ThroughputSample> samples) {

@@ -36,6 +36,13 @@ struct MasterParts {
 /// What a master says to a job that it is offered.
 enum class AcceptResult { accepted, known_already, invalid };
 
+/// How long the tasks of a completed job have run.
+struct CompletedJob {
+  JobId job;
+  std::uint32_t tasks = 0;
+  Duration together{};  ///< each from its first start to its end
+};
+
 /// An attempt as a worker knows it.
 using KnownAttempt = std::pair<TaskId, Attempt>;
 
@@ -106,8 +113,11 @@ class Master {
   /// How much of what it has or may have is taken: see docs/routing.md. `queue_room` tasks that
   /// wait are a load of 1.
   double load(std::uint64_t queue_room) const;
-  /// Parts of jobs that were given up lately, at most kMaxBroken.
+  /// Parts of jobs that were given up lately, a thousand at most.
   const std::deque<JobId>& broken_parts() const { return broken_parts_; }
+  /// What was completed lately, the newest last and a thousand at most; and how many there were.
+  const std::deque<CompletedJob>& completed() const { return completed_; }
+  std::uint64_t completed_count() const { return completed_count_; }
 
   /// What the policy would decide with one job more, on a copy of everything.
   struct DryRun {
@@ -143,6 +153,7 @@ class Master {
   void release_held(JobId id, Instant now);
   void end_job_if_done(JobId id, Instant now);
   void finish_job(JobId id, JobOutcome outcome, Instant now);
+  void tell_sites(const JobRow& job, JobOutcome outcome);
   void give_up(JobId id, JobOutcome outcome, Instant now);
   void reconcile(Instant now);
   void reconcile_at(InstanceId id, Instant now);
@@ -174,6 +185,8 @@ class Master {
   std::int64_t day_ = -1;
   Money day_start_total_;
   std::deque<JobId> broken_parts_;
+  std::deque<CompletedJob> completed_;
+  std::uint64_t completed_count_ = 0;
   Commit commit_;
 };
 

@@ -13,6 +13,9 @@ namespace {
 /// Readers of logs that a worker has not answered yet: more are turned away.
 constexpr std::size_t kMaxLogReaders = 1000;
 
+/// Sites that ask for the load; all are told anew when there have been more.
+constexpr std::size_t kMaxAskers = 1000;
+
 /// Rounds whose decision times are kept; weeks of them.
 constexpr std::ptrdiff_t kMaxDecisionTimes = 4'000'000;
 
@@ -72,7 +75,7 @@ MasterActor::behavior_type MasterNode::make_behavior() {
       [this](const SampleAnswer& answer) { hear_samples(answer); },
       [this](const LogAnswer& answer) { hear_log(answer); },
       [this](const CloudReport& report) { hear_cloud(report); },
-      [this](load_atom) { return load_report(); },
+      [this](load_atom) { return load_report(caf::actor_cast<caf::actor_addr>(current_sender())); },
       [this](const Query& query) { return answer(query); },
       [this](plan_atom, Job& job) {
         return CellView{master_, nullptr, {}, setup_.life.name, now()}.plan(std::move(job));
@@ -82,7 +85,7 @@ MasterActor::behavior_type MasterNode::make_behavior() {
   };
 }
 
-LoadReport MasterNode::load_report() const {
+LoadReport MasterNode::load_report(const caf::actor_addr& asker) {
   const ClusterState& state = master_.state();
   LoadReport report;
   report.active_jobs = state.jobs().size();
@@ -94,6 +97,14 @@ LoadReport MasterNode::load_report() const {
     report.capacity += master_.catalog()[row.type].capacity;
   }
   report.broken.assign(master_.broken_parts().begin(), master_.broken_parts().end());
+  if (told_.size() > kMaxAskers) told_.clear();
+  const std::uint64_t all = master_.completed_count();
+  const std::uint64_t fresh = all - std::exchange(told_[asker], all);
+  const std::deque<CompletedJob>& known = master_.completed();
+  const std::size_t skipped = known.size() - std::min<std::uint64_t>(fresh, known.size());
+  for (std::size_t i = skipped; i < known.size(); ++i) {
+    report.completed.push_back({known[i].job, known[i].tasks, known[i].together});
+  }
   return report;
 }
 

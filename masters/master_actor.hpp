@@ -76,7 +76,7 @@ class MasterNode : public MasterActor::base {
   };
 
   Instant now();
-  LoadReport load_report() const;
+  LoadReport load_report(const caf::actor_addr& asker);
   caf::result<JobId> accept(Job job, const JobListener& listener);
   caf::result<std::vector<AcceptVerdict>> take_over(std::vector<Job> jobs);
   caf::result<JobId> hold(JobId id, bool held);
@@ -121,6 +121,7 @@ class MasterNode : public MasterActor::base {
   std::map<JobId, JobListener> listeners_;
   std::deque<Pending> pending_;  ///< in the order of their batches
   std::map<std::uint64_t, LogReader> log_readers_;
+  std::map<caf::actor_addr, std::uint64_t> told_;  ///< completed jobs, by who asked for the load
   std::uint64_t next_log_ = 0;
   Instant newest_;  ///< no event is older than the one before it, whatever the clock does
   bool round_wanted_ = false;

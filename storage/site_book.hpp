@@ -42,6 +42,7 @@ struct SiteMemory {
   std::vector<Handoff> handoffs;   ///< in the order of their jobs' ids
   std::vector<KnownToken> tokens;  ///< oldest first
   std::uint64_t next_job = 0;      ///< the largest that was kept
+  std::string sorter;              ///< the newest text of keep_sorter()
 };
 
 /// Where a site scheduler writes down what it has promised.
@@ -58,6 +59,8 @@ class SiteBook {
   /// Who was to have the job has it; its token stays known for a while. Need not be durable at
   /// once.
   virtual void handed_over(JobId job, const HandTarget& to) = 0;
+  /// Keeps what was learnt of jobs, in place of what was kept before. The same.
+  virtual void keep_sorter(std::string text) = 0;
 };
 
 /// Remembers nothing: for replay, where no site ever starts again.
@@ -68,6 +71,7 @@ class ForgetfulSiteBook final : public SiteBook {
     durable({});
   }
   void handed_over(JobId, const HandTarget&) override {}
+  void keep_sorter(std::string) override {}
 };
 
 }  // namespace muster

@@ -9,6 +9,7 @@ namespace muster {
 namespace {
 
 constexpr std::string_view kNextJob = "next job";
+constexpr std::string_view kSorter = "sorter";
 
 /// Parts of one job go to different targets.
 std::string key_of(JobId job, const HandTarget& to) {
@@ -52,6 +53,9 @@ StoreTrouble StoreSiteBook::load() {
     next_job_ = number.value();
   }
   memory_.next_job = next_job_;
+  auto sorter = store_.get(Family::meta, kSorter);
+  if (!sorter) return sorter.error();
+  memory_.sorter = std::move(sorter).value().value_or("");
   return std::nullopt;
 }
 
@@ -98,7 +102,7 @@ void StoreSiteBook::keep(SiteNews&& news, std::function<void(const std::string& 
     const std::size_t jobs = news.handoffs.size();
     if (queued_jobs_ + jobs <= options_.max_queued_jobs) {
       queued_jobs_ += jobs;
-      queue_.push_back({std::move(news), std::exchange(durable, {}), {}});
+      queue_.push_back({std::move(news), std::exchange(durable, {}), {}, {}});
     }
   }
   if (durable) return durable("the queue of the site's store is full");
@@ -108,7 +112,15 @@ void StoreSiteBook::keep(SiteNews&& news, std::function<void(const std::string& 
 void StoreSiteBook::handed_over(JobId job, const HandTarget& to) {
   {
     const std::lock_guard lock(mutex_);
-    queue_.push_back({{}, {}, key_of(job, to)});
+    queue_.push_back({{}, {}, key_of(job, to), {}});
+  }
+  wake_.notify_one();
+}
+
+void StoreSiteBook::keep_sorter(std::string text) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back({{}, {}, {}, std::move(text)});
   }
   wake_.notify_one();
 }
@@ -158,7 +170,8 @@ std::string StoreSiteBook::write_group(const std::vector<Entry>& group) {
   bool promises = false;
   for (const Entry& entry : group) {
     put_news(entry.news, batch);
-    promises = promises || entry.handed_over.empty();
+    promises = promises || entry.durable;
+    if (!entry.sorter.empty()) batch.put(Family::meta, kSorter, entry.sorter);
     if (!entry.handed_over.empty()) batch.erase(Family::handoff, entry.handed_over);
   }
   for (; next_token_ - first_token_ > options_.max_tokens; ++first_token_) {

@@ -32,15 +32,19 @@ class StoreSiteBook final : public SiteBook {
   ~StoreSiteBook() override;
 
   SiteMemory recall() override;
+  /// What recall() has of it, before that was called.
+  const std::string& sorter() const { return memory_.sorter; }
   void keep(SiteNews&& news, std::function<void(const std::string& trouble)> durable) override;
   void handed_over(JobId job, const HandTarget& to) override;
+  void keep_sorter(std::string text) override;
 
  private:
   /// One entry of the queue: news to keep, or a job that another has.
   struct Entry {
     SiteNews news;
     std::function<void(const std::string& trouble)> durable;
-    std::string handed_over;  ///< its key; empty: none
+    std::string handed_over{};  ///< its key; empty: none
+    std::string sorter{};       ///< empty: none
   };
 
   StoreSiteBook(Store& store, const StoreSiteBookOptions& options)

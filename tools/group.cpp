@@ -1,5 +1,7 @@
 #include "tools/group.hpp"
 
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "model/live_ids.hpp"
@@ -43,6 +45,36 @@ RoutingRules routing_rules(const SiteConfig& config, std::string_view policy) {
   rules.site_heavy = config.site_heavy;
   rules.stale_after = config.load_stale_after;
   return rules;
+}
+
+Expected<std::optional<SortingDesk>, GroupError> make_desk(const SortConfig& config,
+                                                           std::string_view policy,
+                                                           std::string_view learnt) {
+  const bool wanted = !config.by.empty() || policy.starts_with("hcoop");
+  if (!wanted) return std::optional<SortingDesk>{};
+  SorterParams params;
+  params.by = parse_sort_by(config.by).value_or(SortBy::svm);
+  params.sors = {config.eps, config.p_threshold, config.min_samples};
+  params.training.threshold = config.threshold;
+  params.max_history = config.max_history;
+  params.retrain_after = config.retrain_after;
+  // What the site has kept may be of another version or threshold: then it begins anew.
+  if (auto own = JobSorter::parse(learnt, params); own && !learnt.empty()) {
+    return std::optional<SortingDesk>(std::move(own).value());
+  }
+  if (config.model.empty()) return std::optional<SortingDesk>(JobSorter(params));
+  std::ifstream in(config.model, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (!in) {
+    return Failure<GroupError>{GroupError::bad_model,
+                               "sort.model: " + config.model.string() + " cannot be read"};
+  }
+  auto sorter = JobSorter::parse(text, params);
+  if (!sorter) {
+    return Failure<GroupError>{GroupError::bad_model, "sort.model: " + config.model.string() +
+                                                          ": " + sorter.error().message};
+  }
+  return std::optional<SortingDesk>(std::move(sorter).value());
 }
 
 Group spawn_group(caf::actor_system& system, GroupSetup setup, SiteBook& book) {

@@ -35,6 +35,14 @@ struct Group {
 /// How sites choose when masters decide by the policy of that name.
 RoutingRules routing_rules(const SiteConfig& config, std::string_view policy);
 
+enum class GroupError : std::uint8_t { bad_model };
+
+/// What tells short jobs from long ones at a site; nothing when nobody is to. `learnt` is what the
+/// site itself has kept, and comes before the config's model.
+Expected<std::optional<SortingDesk>, GroupError> make_desk(const SortConfig& config,
+                                                           std::string_view policy,
+                                                           std::string_view learnt = {});
+
 /// Starts a master; live nodes and replay start theirs here.
 MasterActor spawn_master(caf::actor_system& system, GroupSetup setup);
 

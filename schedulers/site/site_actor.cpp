@@ -237,6 +237,7 @@ std::uint32_t SiteScheduler::choose_site(const Job& job) {
 
 /// Splits the job among masters that are not heavily loaded.
 std::vector<Handoff> SiteScheduler::parts_of(Job job) {
+  sort(job);
   std::vector<std::uint32_t> chosen;
   if (setup_.rules.masters_per_job <= 1) {
     chosen = {least_busy_master()};

@@ -12,6 +12,7 @@
 #include "actors/messages.hpp"
 #include "model/rng.hpp"
 #include "schedulers/site/routing.hpp"
+#include "schedulers/site/sorting_desk.hpp"
 #include "storage/site_book.hpp"
 
 namespace muster {
@@ -29,6 +30,7 @@ struct SiteLife {
   Duration hand_retry{};              ///< from a master's not answering to the next try
   std::size_t hand_batch = 500;       ///< jobs handed to a master at once
   std::size_t max_waiting = 100'000;  ///< jobs that no master has yet; more are not taken
+  bool train_apart = false;           ///< in a thread of its own, while jobs go on to be sorted
 };
 
 struct SiteSetup {
@@ -42,6 +44,7 @@ struct SiteSetup {
   std::uint64_t seed = 1;
   ClusterEpoch epoch;
   SiteBook* book = nullptr;
+  std::optional<SortingDesk> desk;  ///< tells short jobs from long ones; nothing: nobody does
   SiteLife life;
 };
 
@@ -109,6 +112,8 @@ class SiteScheduler : public SiteActor::base {
   void hand_over(const HandTarget& to);
   void taken(const HandTarget& to, const Verdicts& verdicts);
   static void settle(Promise& promise);
+  void sort(Job& job);
+  void train_if_due();
   void ask_loads();
   void hear(Lane& lane, const LoadReport& report);
   void cancel(JobId id);
@@ -126,6 +131,7 @@ class SiteScheduler : public SiteActor::base {
   std::set<JobId> broken_;     ///< of which some part was given up
   std::uint64_t next_job_ = 1;
   std::uint64_t handed_ = 0;  ///< jobs and parts that masters have taken
+  bool training_ = false;
 };
 
 }  // namespace muster

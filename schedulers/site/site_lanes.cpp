@@ -118,8 +118,15 @@ void SiteScheduler::hear(Lane& from, const LoadReport& report) {
   from.load = report;
   from.heard = {report.load, now()};
   from.given = 0;
+  if (setup_.desk) {
+    for (const JobRuntime& ran : report.completed) {
+      setup_.desk->heard(ran.job, ran.tasks, ran.together);
+    }
+    train_if_due();
+  }
   for (JobId job : report.broken) {
     if (!broken_.insert(job).second) continue;
+    if (setup_.desk) setup_.desk->forget(job);
     for (const MasterActor& master : setup_.masters) send(master, cancel_atom_v, job);
   }
   while (broken_.size() > kMaxBroken) broken_.erase(broken_.begin());
@@ -161,11 +168,20 @@ std::string SiteScheduler::answer(const Query& query) const {
       }
     }
   }
+  json sorting;
+  if (setup_.desk) {
+    const JobSorter& sorter = setup_.desk->sorter();
+    sorting = {{"by", name_of(sorter.params().by)},
+               {"model", sorter.classifier() != nullptr},
+               {"shorts", setup_.desk->shorts()},
+               {"sorted", setup_.desk->sorted()}};
+  }
   return json{{"site", setup_.sites[setup_.index].name},
               {"load", own_load()},
               {"jobs", std::move(jobs)},
               {"masters", std::move(masters)},
               {"sites", std::move(sites)},
+              {"sorting", std::move(sorting)},
               {"waiting", jobs_in_hand()},
               {"handed_over", handed_}}
       .dump(-1, ' ', false, json::error_handler_t::replace);

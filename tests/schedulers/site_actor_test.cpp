@@ -40,6 +40,7 @@ class OpenBook final : public SiteBook {
       return handoff.job.id == job && handoff.to == to;
     });
   }
+  void keep_sorter(std::string text) override { memory.sorter = std::move(text); }
 
   SiteMemory memory;
   std::string trouble;

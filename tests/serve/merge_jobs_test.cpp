@@ -32,9 +32,8 @@ json listed(const std::vector<json>& jobs) {
 }
 
 TEST(MergeJobs, PutsTheJobTogetherOfItsParts) {
-  const json list =
-      merge::jobs({listed({part("m0", "completed", 3)}), listed({part("m1", "running", 2)})}, 0,
-                  false);
+  const json list = merge::jobs(
+      {listed({part("m0", "completed", 3)}), listed({part("m1", "running", 2)})}, 0, false);
   ASSERT_EQ(list.size(), 1u);
   const json& job = list[0];
   EXPECT_EQ(job["tasks_total"], 5);
