@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "config/cluster_checks.hpp"
+#include "config/fleet_check.hpp"
 #include "config/cluster_keys.hpp"
 #include "config/key_reader.hpp"
 #include "model/check.hpp"
@@ -100,6 +101,7 @@ ClusterConfig Loader::finish() {
   if (parsed_.worker.checkpoints.empty()) {
     parsed_.worker.checkpoints = parsed_.state / kCheckpointsFolder;
   }
+  config::read_fleet(parsed_, reader_);
   config::check_cluster({parsed_, reader_, nodes_});
   for (config::NodeEntry& entry : nodes_) parsed_.nodes.push_back(entry.node);
   return std::move(parsed_);

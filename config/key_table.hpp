@@ -31,7 +31,11 @@ std::vector<KeySpecOf<C>> master_keys() {
       {"master.max_usd_h", "hard cap on the rate of spending, in $/h; 0: none",
        Number{[](C& c) -> double& { return c.master.max_usd_h; }, {0, 1e9}}},
       {"master.max_usd_day", "hard cap on what a day (UTC) may cost, in $; 0: none",
-       Number{[](C& c) -> double& { return c.master.max_usd_day; }, {0, 1e9}}}};
+       Number{[](C& c) -> double& { return c.master.max_usd_day; }, {0, 1e9}}},
+      {"master.fleet",
+       "instances that are there from the start and stay, of all masters together: COUNT*TYPE or "
+       "COUNT*TYPE:spot; not given: rented as the policy wants",
+       ListKeyOf<C>{[](C& c) -> std::vector<std::string>& { return c.master.fleet_texts; }}}};
 }
 
 /// The keys of a replay config.

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "config/key_reader.hpp"
+#include "config/fleet_check.hpp"
 #include "config/key_table.hpp"
 
 namespace muster {
@@ -37,9 +37,13 @@ void check_workload(const WorkloadConfig& workload, Reader& reader) {
 }
 
 /// What depends on more than one key.
-void check_whole(const ReplayConfig& parsed, Reader& reader) {
+void check_whole(ReplayConfig& parsed, Reader& reader) {
   reader.need_required();
+  config::read_fleet(parsed, reader);
   check_workload(parsed.workload, reader);
+  if (parsed.workload.load > 0 && parsed.master.fleet_texts.empty()) {
+    reader.complain("workload.load", "needs a fleet that is offered the load (master.fleet)");
+  }
   if (parsed.world.interference.model == InterferenceModel::pairwise) {
     reader.need("world.interference.matrix", ", and the interference is pairwise");
   }

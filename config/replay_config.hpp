@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/fleet.hpp"
 #include "model/expected.hpp"
 #include "model/time.hpp"
 
@@ -111,6 +112,10 @@ struct MasterConfig {
   std::uint32_t max_instances = 0;  ///< hard cap; 0: none
   double max_usd_h = 0;             ///< hard cap on the rate of spending; 0: none
   double max_usd_day = 0;           ///< hard cap on what a day (UTC) may cost; 0: none
+  /// The instances that are there from the start and stay, of all masters together; empty: masters
+  /// rent and give back as their policy wants.
+  std::vector<FleetPart> fleet;
+  std::vector<std::string> fleet_texts;  ///< the same as it was written
 };
 
 /// Everything `muster replay` needs to know.

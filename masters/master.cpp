@@ -20,6 +20,7 @@ Master::Master(MasterParts parts)
       max_attempts_(parts.max_attempts),
       refusal_rest_(parts.refusal_rest),
       keep_history_(parts.keep_history),
+      fleet_(std::move(parts.fleet)),
       rng_(parts.seed),
       state_(*parts.catalog),
       next_instance_(parts.first_instance) {}
@@ -27,6 +28,7 @@ Master::Master(MasterParts parts)
 void Master::record(EventBody body, Instant now) {
   commit_.events.push_back({now, std::move(body)});
   absorb(commit_.events.back());
+  policy_->observe(StateChanged{commit_.events.back()}, view(now));
 }
 
 AcceptResult Master::accept(Job job, Instant now) {
@@ -83,6 +85,7 @@ void Master::instance_refused(InstanceId id, Instant now) {
   for (Slot slot : meant_for_it) record(TaskRefused{state_.task(slot).id, refusal}, now);
   for (Slot slot : meant_for_it) let_go_of_peers(state_.job(state_.task(slot).job), refusal, now);
   reconcile(now);
+  fleet_is_short_ = !fleet_.empty();
 }
 
 /// A gang runs whole or not at all: when one task has no place, the others give theirs back, so
@@ -112,6 +115,7 @@ void Master::instance_gone(InstanceId id, std::optional<Instant> billed_until, I
     if (state_.find(job) != nullptr) end_job_if_done(job, now);
   }
   reconcile(now);
+  keep_fleet(now);
 }
 
 void Master::task_started(const TaskStarted& news, Instant now) {

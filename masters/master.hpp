@@ -11,6 +11,7 @@
 #include "masters/effects.hpp"
 #include "masters/plan_check.hpp"
 #include "model/cluster_state.hpp"
+#include "model/fleet.hpp"
 #include "model/history.hpp"
 #include "model/ledger.hpp"
 #include "model/master_image.hpp"
@@ -28,6 +29,7 @@ struct MasterParts {
   std::uint64_t seed = 1;
   std::uint64_t first_instance = 0;  ///< masters that share a cloud number instances apart
   bool keep_history = false;         ///< jobs that are over come out of commits
+  Fleet fleet;                       ///< kept whatever the policy wants; empty: rented as it wants
 };
 
 /// What a master says to a job that it is offered.
@@ -76,6 +78,9 @@ class Master {
   void round(std::span<const ThroughputSample> samples, Instant now);
   /// Takes everything off the instances when the day's money is spent.
   void keep_caps(Instant now);
+  /// Orders what the fixed fleet lacks, within the caps. An instance that a user drained is not
+  /// replaced before the master's next start.
+  void keep_fleet(Instant now);
   /// Repeats every order to the cloud that is not known to be carried out; `all`: also asks after
   /// the instances that should be there.
   void remind(bool all);
@@ -109,7 +114,9 @@ class Master {
  private:
   struct Tracker;
 
-  ClusterView view(Instant now) const { return {state_, *catalog_, now, Market::on_demand}; }
+  ClusterView view(Instant now) const {
+    return {state_, *catalog_, now, Market::on_demand, !fleet_.empty()};
+  }
   void record(EventBody body, Instant now);
   void absorb(const Event& event);
   JobHistory history_of(const JobFinished& over, Instant now) const;
@@ -119,6 +126,7 @@ class Master {
   std::vector<InstanceId> order_launches(const Plan& plan, const CheckedPlan& checked, Instant now);
   void apply_places(const Plan& plan, const CheckedPlan& checked, Instant now);
   void release_if_unused(InstanceId id, Instant now);
+  void shrink_fleet(const InstanceRow& drained);
   void place(const Place& place, InstanceId to, Instant now);
   void stop_if_running(TaskId id, Instant now);
   void restart_peers(const JobRow& job, Instant now);
@@ -145,6 +153,8 @@ class Master {
   std::uint32_t max_attempts_;
   Duration refusal_rest_;
   bool keep_history_;
+  Fleet fleet_;
+  bool fleet_is_short_ = false;
   Rng rng_;
   ClusterState state_;
   Ledger ledger_;

@@ -50,6 +50,8 @@ void MasterNode::on_exit() {
 }
 
 MasterActor::behavior_type MasterNode::make_behavior() {
+  master_.keep_fleet(now());
+  carry_out();
   if (cadence_.period > Duration::zero()) tick();
   if (setup_.life.remind_every > Duration::zero()) remind();
   return {
@@ -399,7 +401,7 @@ void MasterNode::perform(const StartTask& effect) {
   send(*worker, start_atom_v,
        StartOrder{job.id, master_.state().spec(*task), effect.attempt,
                   master_.state().demand(*task, place->type)->amount, job.program,
-                  static_cast<std::uint32_t>(job.tasks.size()), job.workload_class});
+                  job.task_count(), job.workload_class});
 }
 
 void MasterNode::perform(const StopTask& effect) {

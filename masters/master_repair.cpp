@@ -45,6 +45,7 @@ bool Master::evict(InstanceId id, CauseCode why, Instant now) {
     let_go_of_peers(job, reason, now);
     if (state_.find(id)->released) break;  // its last task was one of the peers
   }
+  if (why == CauseCode::drained) shrink_fleet(*state_.find(id));
   if (!state_.find(id)->released) record(ReleaseDecided{id, {why, -row->price.usd_h()}}, now);
   end_empty_instances(now);
   return true;
@@ -75,9 +76,11 @@ void Master::remind(bool all) {
 Master::DryRun Master::dry_run(Job job, Instant now) const {
   auto state = std::make_shared<ClusterState>(state_);
   const JobId id = job.id;
-  state->apply({now, JobAccepted{std::move(job)}});
+  const Event accepted{now, JobAccepted{std::move(job)}};
+  state->apply(accepted);
   const std::unique_ptr<Policy> policy = policy_->clone();
-  const ClusterView shown{*state, *catalog_, now};
+  const ClusterView shown{*state, *catalog_, now, Market::on_demand, !fleet_.empty()};
+  policy->observe(StateChanged{accepted}, shown);
   policy->observe(JobArrived{id, now}, shown);
   Rng rng = rng_;
   DryRun run{policy->decide(shown, rng), {}, {}};

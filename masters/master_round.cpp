@@ -9,6 +9,7 @@
 namespace muster {
 
 void Master::round(std::span<const ThroughputSample> samples, Instant now) {
+  if (fleet_is_short_) keep_fleet(now);
   if (!busy()) return;
   count_throughput(samples);
   if (!samples.empty()) policy_->observe(ThroughputReport{samples}, view(now));
@@ -47,7 +48,7 @@ void Master::apply_plan(const Plan& plan, Instant now) {
 }
 
 PlanLimits Master::limits(Instant now) const {
-  PlanLimits limits{caps_, spent_today(now).usd(), {}};
+  PlanLimits limits{caps_, spent_today(now).usd(), {}, !fleet_.empty()};
   for (const auto& [offer, until] : resting_until_) {
     if (until > now) limits.resting.push_back(offer);
   }
@@ -104,7 +105,7 @@ void Master::apply_places(const Plan& plan, const CheckedPlan& checked, Instant 
 /// given back: it would only take the cloud's room away from what those tasks still lack.
 void Master::release_if_unused(InstanceId id, Instant now) {
   const InstanceRow* row = state_.find(id);
-  if (row == nullptr || row->released) return;
+  if (row == nullptr || row->released || !fleet_.empty()) return;
   if (!row->planned.empty() || !row->occupants.empty()) return;
   record(ReleaseDecided{id, {CauseCode::empty, -row->price.usd_h()}}, now);
 }

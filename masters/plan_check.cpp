@@ -11,6 +11,10 @@ Refusal outdated() {
   return {RefusalKind::not_now, RefusalCode::outdated, {}, 0, 0};
 }
 
+Refusal fixed_fleet() {
+  return {RefusalKind::not_now, RefusalCode::fixed_fleet, {}, 0, 0};
+}
+
 /// Works through a plan in the order launches, places, stops, releases.
 class PlanChecker {
  public:
@@ -34,6 +38,7 @@ class PlanChecker {
 
  private:
   void check_launches() {
+    if (plan_.launches.empty()) return;
     std::size_t count = 0;
     double usd_h = 0;
     for (const InstanceRow& row : state_.instances()) {
@@ -53,6 +58,7 @@ class PlanChecker {
   std::optional<Refusal> check_launch(const Launch& launch, std::size_t count, double usd_h) const {
     const MasterCaps& caps = limits_.caps;
     const RestingOffers& resting = limits_.resting;
+    if (limits_.fixed_fleet) return fixed_fleet();
     const double price = state_.catalog().price(launch.type, launch.market).usd_h();
     if (std::find(resting.begin(), resting.end(), std::pair(launch.type, launch.market)) !=
         resting.end()) {

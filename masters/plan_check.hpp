@@ -28,6 +28,7 @@ struct PlanLimits {
   MasterCaps caps;
   double spent_today_usd = 0;
   RestingOffers resting;
+  bool fixed_fleet = false;  ///< nothing is rented and nothing given back
 };
 
 /// What became of one launch or place of a plan: nothing said against it, or why it is refused.

@@ -76,6 +76,10 @@ struct Program {
 enum class MarketChoice : std::uint8_t { any, on_demand, spot };
 std::string_view name_of(MarketChoice choice);
 
+/// What a site scheduler expects of a job's run time, against the threshold that it was told.
+enum class JobLength : std::uint8_t { unknown, short_run, long_run };
+std::string_view name_of(JobLength length);
+
 /// What a user submits: tasks that belong together.
 /// The tasks of a gang start together and all run at the pace of the slowest (Eva 4.4).
 struct Job {
@@ -92,6 +96,14 @@ struct Job {
   std::uint32_t max_running = 0;         ///< tasks that may have a place at once; 0: all
   std::optional<std::uint32_t> retries;  ///< failed attempts of a task that are forgiven
   std::string token;                     ///< the submitter's; the same one is the same submission
+  JobLength length = JobLength::unknown;
+  bool spot_safe = false;         ///< expected to keep its goal on spot instances too (HCoop, SORS)
+  std::uint32_t whole_tasks = 0;  ///< of the job whose part this is; 0: it is whole
+
+  /// Of the whole job, wherever its parts are.
+  std::uint32_t task_count() const {
+    return whole_tasks > 0 ? whole_tasks : static_cast<std::uint32_t>(tasks.size());
+  }
 };
 
 }  // namespace muster

@@ -44,6 +44,8 @@ std::string_view name_of(RefusalCode code) {
       return "held";
     case RefusalCode::in_flight_cap:
       return "in-flight cap";
+    case RefusalCode::fixed_fleet:
+      return "fixed fleet";
     case RefusalCode::wrong_market:
       return "wrong market";
   }
@@ -72,6 +74,12 @@ std::string_view name_of(CauseCode code) {
       return "spend cap";
     case CauseCode::interrupted:
       return "interrupted";
+    case CauseCode::fleet:
+      return "fixed fleet";
+    case CauseCode::complementary:
+      return "complementary";
+    case CauseCode::best_fit:
+      return "best fit";
     case CauseCode::worker_lost:
       return "worker lost";
   }
@@ -88,6 +96,18 @@ std::string_view name_of(JobOutcome outcome) {
       return "refused";
     case JobOutcome::cancelled:
       return "cancelled";
+  }
+  return "?";
+}
+
+std::string_view name_of(JobLength length) {
+  switch (length) {
+    case JobLength::unknown:
+      return "unknown";
+    case JobLength::short_run:
+      return "short";
+    case JobLength::long_run:
+      return "long";
   }
   return "?";
 }

@@ -30,7 +30,8 @@ enum class RefusalCode : std::uint8_t {
   task_failed,        ///< the last attempt failed
   held,               ///< its user holds the job
   in_flight_cap,      ///< as many of the job's tasks as it allows have a place
-  wrong_market        ///< the job does not want the instance's market
+  wrong_market,       ///< the job does not want the instance's market
+  fixed_fleet         ///< the master's instances are given: none is rented or given back
 };
 
 std::string_view name_of(RefusalKind kind);

@@ -54,7 +54,7 @@ MarketSplit::MarketSplit(const MarketSplit& other)
       spot_wanted_(other.spot_wanted_) {}
 
 ClusterView MarketSplit::spot_view(const ClusterView& view) const {
-  return {view.state, *spot_catalog_, view.now, Market::spot};
+  return {view.state, *spot_catalog_, view.now, Market::spot, view.fixed_fleet};
 }
 
 void MarketSplit::observe(const Observation& observation, const ClusterView& view) {

@@ -28,6 +28,7 @@ struct ClusterView {
   const Catalog& catalog;
   Instant now;
   Market market = Market::on_demand;  ///< the only one that the policy is to think of
+  bool fixed_fleet = false;           ///< the instances are given: nothing is rented or given back
 };
 
 /// A job was accepted.
@@ -53,7 +54,12 @@ struct ThroughputReport {
   std::span<const ThroughputSample> samples;
 };
 
-using Observation = std::variant<JobArrived, JobDeparted, ThroughputReport>;
+/// The state has just changed by the event: for policies that keep indexes of their own.
+struct StateChanged {
+  const Event& event;
+};
+
+using Observation = std::variant<JobArrived, JobDeparted, ThroughputReport, StateChanged>;
 
 /// Decides what a master does. A policy sees only what its arguments hold, acts only through the
 /// plan it returns, and given the same observations, views and random numbers decides the same.

@@ -102,6 +102,9 @@ void fields(auto& a, Like<JobAccepted> auto& e) {
   a.unless_default("max_running", e.job.max_running, 0u);
   a("retries", e.job.retries);
   a.unless_default("token", e.job.token, {});
+  a.unless_default("length", e.job.length, JobLength::unknown);
+  a.unless_default("spot_safe", e.job.spot_safe, false);
+  a.unless_default("whole_tasks", e.job.whole_tasks, 0u);
 }
 
 void fields(auto& a, Like<TaskRefused> auto& e) {

@@ -202,11 +202,12 @@ class JsonReader {
   }
   static Market last_of(Market) { return Market::spot; }
   static Resource last_of(Resource) { return Resource::spare; }
-  static CauseCode last_of(CauseCode) { return CauseCode::worker_lost; }
+  static CauseCode last_of(CauseCode) { return CauseCode::best_fit; }
   static RefusalKind last_of(RefusalKind) { return RefusalKind::broken; }
-  static RefusalCode last_of(RefusalCode) { return RefusalCode::wrong_market; }
+  static RefusalCode last_of(RefusalCode) { return RefusalCode::fixed_fleet; }
   static JobOutcome last_of(JobOutcome) { return JobOutcome::cancelled; }
   static MarketChoice last_of(MarketChoice) { return MarketChoice::spot; }
+  static JobLength last_of(JobLength) { return JobLength::long_run; }
 
   void get(const JsonValue& value, Resources& amounts) {
     const auto* object = as<JsonValue::Object>(value, "amounts by resource");

@@ -37,6 +37,15 @@ constexpr auto pairs_of(MarketChoice) {
       {{Ours::any, Theirs::ANY}, {Ours::on_demand, Theirs::ON_DEMAND}, {Ours::spot, Theirs::SPOT}});
 }
 
+/// Every expected length of a job and what stands for it.
+constexpr auto pairs_of(JobLength) {
+  using Ours = JobLength;
+  using Theirs = record::JobLength;
+  return std::to_array<std::pair<Ours, Theirs>>({{Ours::unknown, Theirs::UNKNOWN},
+                                                 {Ours::short_run, Theirs::SHORT_RUN},
+                                                 {Ours::long_run, Theirs::LONG_RUN}});
+}
+
 /// Every kind of resource and what stands for it.
 constexpr auto pairs_of(Resource) {
   using Ours = Resource;
@@ -86,7 +95,8 @@ constexpr auto pairs_of(RefusalCode) {
        {Ours::task_failed, Theirs::TASK_FAILED},
        {Ours::held, Theirs::HELD},
        {Ours::in_flight_cap, Theirs::IN_FLIGHT_CAP},
-       {Ours::wrong_market, Theirs::WRONG_MARKET}});
+       {Ours::wrong_market, Theirs::WRONG_MARKET},
+       {Ours::fixed_fleet, Theirs::FIXED_FLEET}});
 }
 
 /// Every cause of a move or release and what stands for it.
@@ -104,7 +114,10 @@ constexpr auto pairs_of(CauseCode) {
        {Ours::drained, Theirs::DRAINED},
        {Ours::spend_cap, Theirs::SPEND_CAP},
        {Ours::interrupted, Theirs::INTERRUPTED},
-       {Ours::worker_lost, Theirs::WORKER_LOST}});
+       {Ours::worker_lost, Theirs::WORKER_LOST},
+       {Ours::fleet, Theirs::FLEET},
+       {Ours::complementary, Theirs::COMPLEMENTARY},
+       {Ours::best_fit, Theirs::BEST_FIT}});
 }
 
 /// Every phase of a task and what stands for it.

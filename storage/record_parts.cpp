@@ -96,7 +96,7 @@ Program get_program(record::Program::Reader in) {
 
 void put(record::Job::Builder out, const Job& in) {
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
-               markets, max_running, retries, token] = in;
+               markets, max_running, retries, token, run_length, spot_safe, whole_tasks] = in;
   out.setId(id.value);
   out.setName(text(name));
   out.setUser(text(user));
@@ -113,6 +113,9 @@ void put(record::Job::Builder out, const Job& in) {
   out.setRetriesSet(retries.has_value());
   out.setRetries(retries.value_or(0));
   if (!token.empty()) out.setToken(text(token));
+  out.setLength(to_record(run_length));
+  out.setSpotSafe(spot_safe);
+  out.setWholeTasks(whole_tasks);
 }
 
 Job get(record::Job::Reader in) {
@@ -132,6 +135,9 @@ Job get(record::Job::Reader in) {
   out.max_running = in.getMaxRunning();
   if (in.getRetriesSet()) out.retries = in.getRetries();
   out.token = string_of(in.getToken());
+  out.length = from_record<JobLength>(in.getLength());
+  out.spot_safe = in.getSpotSafe();
+  out.whole_tasks = in.getWholeTasks();
   return out;
 }
 

@@ -60,6 +60,7 @@ struct Money {
 
 enum Market { onDemand @0; spot @1; }
 enum MarketChoice { any @0; onDemand @1; spot @2; }
+enum JobLength { unknown @0; shortRun @1; longRun @2; }
 enum ResourceKind { gpu @0; cpu @1; memory @2; storage @3; network @4; spare @5; }
 enum JobOutcome { completed @0; failed @1; refused @2; cancelled @3; }
 enum RefusalKind { notNow @0; never @1; broken @2; }
@@ -78,6 +79,7 @@ enum RefusalCode {
   held @11;
   inFlightCap @12;
   wrongMarket @13;
+  fixedFleet @14;
 }
 enum CauseCode {
   alone @0;
@@ -91,6 +93,9 @@ enum CauseCode {
   spendCap @8;
   interrupted @9;
   workerLost @10;
+  fleet @11;
+  complementary @12;
+  bestFit @13;
 }
 enum TaskPhase {
   pending @0;
@@ -151,6 +156,9 @@ struct Job {
   retriesSet @12 :Bool;
   retries @13 :UInt32;
   token @14 :Text;
+  length @15 :JobLength;
+  spotSafe @16 :Bool;
+  wholeTasks @17 :UInt32;
 }
 
 struct Cause {

@@ -18,6 +18,7 @@ MasterActor spawn_master(caf::actor_system& system, GroupSetup setup) {
   master.parts.seed = setup.seed;
   master.parts.first_instance = setup.life.name.empty() ? 0 : first_instance_of(setup.master_index);
   master.parts.keep_history = setup.life.history != nullptr;
+  master.parts.fleet = std::move(setup.fleet);
   master.journal = setup.journal;
   master.cloud = setup.cloud;
   master.epoch = setup.epoch;

@@ -16,6 +16,7 @@ struct GroupSetup {
   std::unique_ptr<Policy> policy;
   Journal* journal = nullptr;
   MasterConfig master;
+  Fleet fleet;  ///< what of master.fleet is this master's
   CloudActor cloud;
   ClusterEpoch epoch;
   std::uint64_t seed = 1;

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "actors/cloud/machine_host.hpp"
 
@@ -28,6 +29,13 @@ class ActorMachines final : public MachineHost {
     return true;
   }
   bool adopt(const RentedRecord& record) override { return workers_.contains(record.instance); }
+
+  /// The instances whose worker runs.
+  std::vector<InstanceId> running() const {
+    std::vector<InstanceId> instances;
+    for (const auto& [id, worker] : workers_) instances.push_back(id);
+    return instances;
+  }
 
   /// Lets go of the workers; they end when nobody else holds them.
   void clear() { workers_.clear(); }

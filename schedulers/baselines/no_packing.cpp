@@ -3,7 +3,8 @@
 namespace muster {
 
 void NoPacking::observe(const Observation& observation, const ClusterView&) {
-  if (!std::holds_alternative<ThroughputReport>(observation)) changed_ = true;
+  changed_ |= std::holds_alternative<JobArrived>(observation) ||
+              std::holds_alternative<JobDeparted>(observation);
 }
 
 Plan NoPacking::decide(const ClusterView& view, Rng&) {

@@ -200,10 +200,14 @@ class Wait(ClientTest):
         with subprocess.Popen([os.environ["MUSTER"], "submit", "--wait", "--", "true"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             self.assertEqual(process.stdout.readline(), "job 12: true, 1 task\n")
-            while "/v1/jobs/12" not in self.api.paths():
+            until = time.monotonic() + 60
+            while "/v1/jobs/12" not in self.api.paths() and time.monotonic() < until:
                 time.sleep(0.01)
             process.send_signal(signal.SIGINT)
-            _, complaints = process.communicate(timeout=60)
+            try:
+                _, complaints = process.communicate(timeout=60)
+            finally:
+                process.kill()
         self.assertEqual(process.returncode, 130, complaints)
         self.assertIn("the work goes on; see `muster job 12`", complaints)
         self.assertEqual([path for path in self.api.paths() if "cancel" in path], [])
@@ -425,10 +429,10 @@ class Where(ClientTest):
         self.assert_fails(1, ["holds no token"], "jobs")
 
     def test_nobody_at_home_is_said_with_what_to_do(self):
-        self.api.close()
-        self.addCleanup(setattr, self, "api", FakeApi())
+        gone = FakeApi()
+        gone.close()
+        self.write("client.json", json.dumps({"api": gone.url, "token_file": "token"}))
         self.assert_fails(1, ["nothing answers at http://127.0.0.1:", "`muster up`"], "jobs")
-        self.api = FakeApi()
 
     def test_an_answer_without_end_is_cut_off(self):
         self.api.on("GET", "/v1/jobs", Reply(raw=b" " * (65 * 1024 * 1024)))

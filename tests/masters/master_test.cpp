@@ -23,7 +23,8 @@ class ScriptedPolicy : public Policy {
   explicit ScriptedPolicy(Script& script) : script_(script) {}
   Cadence cadence() const override { return {.period = std::chrono::seconds{300}}; }
   void observe(const Observation& observation, const ClusterView&) override {
-    static constexpr const char* kNames[] = {"arrived", "departed", "throughput"};
+    static constexpr const char* kNames[] = {"arrived", "departed", "throughput", "changed"};
+    if (std::holds_alternative<StateChanged>(observation)) return;  // at every event
     script_.seen.emplace_back(kNames[observation.index()]);
   }
   std::unique_ptr<Policy> clone() const override { return std::make_unique<ScriptedPolicy>(*this); }
@@ -42,8 +43,9 @@ class MasterTest : public ::testing::Test {
  protected:
   MasterTest() { make_master({}); }
 
-  void make_master(MasterCaps caps) {
+  void make_master(MasterCaps caps, Fleet fleet = {}) {
     MasterParts parts;
+    parts.fleet = std::move(fleet);
     parts.catalog = &catalog_;
     parts.policy = std::make_unique<ScriptedPolicy>(script_);
     parts.caps = caps;
@@ -104,6 +106,44 @@ class MasterTest : public ::testing::Test {
   std::optional<Master> master_;
   double clock_s_ = 0;
 };
+
+TEST_F(MasterTest, AFixedFleetIsThereFromTheStartAndPlansDoNotChangeIt) {
+  make_master({}, {{it3(), Market::on_demand, 2}});
+  master_->keep_fleet(now());
+  EXPECT_EQ(count<LaunchInstance>(commit()), 2u);
+  boot(0);
+  boot(1);
+  ASSERT_EQ(master_->accept(JobBuilder(1).build(), now()), AcceptResult::accepted);
+  EXPECT_EQ(count<LaunchInstance>(round(together({1}))), 0u);
+  EXPECT_EQ(master_->state().find(TaskId{1})->reason.code, RefusalCode::fixed_fleet);
+  Plan giving_back;
+  giving_back.releases.push_back({InstanceId{1}, {}});
+  EXPECT_EQ(count<EndInstance>(round(giving_back)), 0u);
+}
+
+TEST_F(MasterTest, AFixedFleetGetsBackWhatTheCloudTookAndNotWhatAUserDrained) {
+  make_master({}, {{it3(), Market::on_demand, 2}});
+  master_->keep_fleet(now());
+  commit();
+  boot(0);
+  boot(1);
+  master_->instance_gone(InstanceId{0}, {}, now());
+  EXPECT_EQ(count<LaunchInstance>(commit()), 1u);
+  boot(2);
+  EXPECT_TRUE(master_->evict(InstanceId{1}, CauseCode::drained, now()));
+  EXPECT_EQ(count<EndInstance>(commit()), 1u);
+  master_->instance_gone(InstanceId{1}, {}, now());
+  EXPECT_EQ(count<LaunchInstance>(commit()), 0u);
+}
+
+TEST_F(MasterTest, AFixedFleetKeepsToTheCapsAndFillsUpWhenItCan) {
+  make_master({.max_instances = 1}, {{it3(), Market::on_demand, 2}});
+  master_->keep_fleet(now());
+  EXPECT_EQ(count<LaunchInstance>(commit()), 1u);
+  boot(0);
+  master_->instance_gone(InstanceId{0}, {}, now());
+  EXPECT_EQ(count<LaunchInstance>(commit()), 1u);
+}
 
 TEST_F(MasterTest, BringsAJobFromAcceptanceToItsEnd) {
   ASSERT_EQ(master_->accept(JobBuilder(1).build(), now()), AcceptResult::accepted);

@@ -40,7 +40,7 @@ inline Attempt attempt() {
   return *rc::gen::arbitrary<std::uint32_t>();
 }
 inline Cause cause() {
-  return {any(CauseCode::worker_lost), number()};
+  return {any(CauseCode::best_fit), number()};
 }
 inline Resources resources() {
   Resources amounts;
@@ -50,7 +50,7 @@ inline Resources resources() {
   return amounts;
 }
 inline Refusal refusal() {
-  Refusal made{any(RefusalKind::broken), any(RefusalCode::wrong_market), {}, number(), number()};
+  Refusal made{any(RefusalKind::broken), any(RefusalCode::fixed_fleet), {}, number(), number()};
   if (*rc::gen::arbitrary<bool>()) made.binding = any(Resource::spare);
   return made;
 }
@@ -97,6 +97,9 @@ inline Job job() {
   made.max_running = *rc::gen::inRange(0u, 9u);
   if (*rc::gen::arbitrary<bool>()) made.retries = *rc::gen::inRange(0u, 9u);
   if (*rc::gen::arbitrary<bool>()) made.token = text();
+  made.length = any(JobLength::long_run);
+  made.spot_safe = *rc::gen::arbitrary<bool>();
+  made.whole_tasks = *rc::gen::inRange(0u, 9u);
   return made;
 }
 inline RoundNote note() {

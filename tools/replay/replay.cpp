@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "actors/cloud/actor_machines.hpp"
@@ -30,7 +31,8 @@ WorldHandle::behavior_type world_waker() {
 /// The composition root of a run: the one place that knows that the world is simulated.
 class Simulation {
  public:
-  Simulation(const RunSetup& setup, std::unique_ptr<Policy> policy, Interference& interference)
+  Simulation(const RunSetup& setup, std::unique_ptr<Policy> policy, Fleet fleet,
+             Interference& interference)
       : setup_(setup), system_(prepare(actor_config_)), time_(VirtualTime::of(system_)) {
     const ReplayConfig& config = *setup.config;
     if (setup.shuffle) time_.shuffle(*setup.shuffle);
@@ -46,6 +48,7 @@ class Simulation {
     group.policy = std::move(policy);
     group.journal = &journal_;
     group.master = config.master;
+    group.fleet = std::move(fleet);
     cloud_link_ = setup.link_cloud ? setup.link_cloud(system_, cloud_) : cloud_;
     group.cloud = cloud_link_;
     group.epoch = time_.epoch();
@@ -124,6 +127,7 @@ class Simulation {
   /// user gives up what still waits; when even then instances stay, the run ends all the same.
   bool ended(std::size_t all) {
     if (board_.over == all && bill_.rented == 0) return true;
+    if (board_.over == all && !setup_.config->master.fleet.empty()) give_fleet_back();
     const bool moves = board_.submitted < all || board_.over != over_before_ || world_->busy();
     if (moves) idle_since_ = time_.now();
     over_before_ = board_.over;
@@ -131,6 +135,15 @@ class Simulation {
     if (board_.over == all) return true;
     caf::anon_send(user_, cancel_atom_v);
     return false;
+  }
+
+  /// The users of a fixed fleet do not want it any more.
+  void give_fleet_back() {
+    for (InstanceId id : machines_.running()) {
+      if (given_back_.insert(id).second) {
+        caf::anon_send(group_.master, drain_atom_v, id);
+      }
+    }
   }
 
   const RunSetup& setup_;
@@ -145,6 +158,7 @@ class Simulation {
   Board board_;
   Instant idle_since_;
   std::size_t over_before_ = 0;
+  std::set<InstanceId> given_back_;
   WorldHandle waker_;
   std::unique_ptr<World> world_;
   ActorMachines machines_{[this](InstanceId id, TypeId type, const MasterActor& master) {
@@ -172,8 +186,11 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   if (!interference) {
     return Failure<ReplayError>{ReplayError::bad_input, interference.error().message};
   }
+  auto fleet = fleet_share(setup.config->master.fleet, *setup.catalog);
+  if (!fleet) return Failure<ReplayError>{ReplayError::bad_input, fleet.error().message};
   const Duration begin = setup.stopwatch();
-  Simulation simulation(setup, std::move(policy).value(), *interference.value());
+  Simulation simulation(setup, std::move(policy).value(), std::move(fleet).value(),
+                        *interference.value());
   simulation.run();
 
   Run run;

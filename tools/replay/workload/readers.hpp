@@ -75,6 +75,10 @@ void start_at_first(std::vector<JobDraft>& jobs);
 /// Leaves out jobs of fewer than `min_tasks`.
 void leave_out_small(Drafts& drafts, std::uint32_t min_tasks);
 
+/// Multiplies the times of submission, and says so in the description. An error when a job would be
+/// submitted later than kLongest.
+Expected<Workload, WorkloadError> with_times_scaled(Workload workload, double factor);
+
 /// The failure that the list stands for; the list must not be empty.
 Failure<WorkloadError> invalid(const ErrorList& errors);
 /// The same failure in this folder's terms.

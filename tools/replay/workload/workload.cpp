@@ -60,17 +60,6 @@ Expected<Workload, WorkloadError> make_jobs(Drafts drafts, const std::filesystem
   return workload;
 }
 
-/// Multiplies the times of submission; false when that leads beyond all bounds.
-bool scale_times(Workload& workload, double factor) {
-  for (WorkloadJob& job : workload.jobs) {
-    const double scaled_s = to_seconds(job.submit) * factor;
-    if (scaled_s > to_seconds(kLongest)) return false;
-    job.submit = Instant{from_seconds(scaled_s)};
-  }
-  workload.description += fmt::format(", times of submission x {}", number_text(factor));
-  return true;
-}
-
 }  // namespace
 
 DraftsResult read_trace(const std::string& format, const WorkloadConfig& config) {
@@ -143,12 +132,22 @@ Expected<Workload, WorkloadError> read_workload(const WorkloadConfig& config, st
   select(drafts.value(), config);
   auto workload = make_jobs(std::move(drafts).value(), config.path);
   if (!workload || config.scale_time == 1) return workload;
-  if (scale_times(workload.value(), config.scale_time)) return workload;
-  return Failure<WorkloadError>{
-      WorkloadError::invalid,
-      fmt::format("{}: jobs are submitted after more than {} s when times are multiplied by {} "
-                  "(workload.scale_time)",
-                  config.path.string(), seconds_text(kLongest), number_text(config.scale_time))};
+  return with_times_scaled(std::move(workload).value(), config.scale_time);
+}
+
+Expected<Workload, WorkloadError> with_times_scaled(Workload workload, double factor) {
+  for (WorkloadJob& job : workload.jobs) {
+    const double scaled_s = to_seconds(job.submit) * factor;
+    if (scaled_s > to_seconds(kLongest)) {
+      return Failure<WorkloadError>{
+          WorkloadError::invalid,
+          fmt::format("workload: times of submission x {} go beyond {} s", number_text(factor),
+                      seconds_text(kLongest))};
+    }
+    job.submit = Instant{from_seconds(scaled_s)};
+  }
+  workload.description += fmt::format(", times of submission x {}", number_text(factor));
+  return workload;
 }
 
 }  // namespace muster::replay

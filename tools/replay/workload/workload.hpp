@@ -44,7 +44,7 @@ struct Workload {
 enum class WorkloadError : std::uint8_t { unreadable, malformed, invalid };
 
 /// Reads or makes a workload, and takes from it what the config wants. `seed` matters to synthetic
-/// and composed workloads only. The load is not set yet: offer_load() does that.
+/// and composed workloads only. The load is not set yet: with_load() does that.
 Expected<Workload, WorkloadError> read_workload(const WorkloadConfig& config, std::uint64_t seed);
 
 /// Writes Muster's own workload CSV, from which read_workload gives an equal workload again.

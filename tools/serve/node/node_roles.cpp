@@ -72,12 +72,17 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   group.policy = std::move(policy).value();
   group.journal = role->journal.get();
   group.master = config.master;
+  const auto masters = static_cast<std::uint32_t>(config.masters().size());
+  const std::uint32_t index = index_of(config.masters(), node);
+  auto fleet = fleet_share(config.master.fleet, context.catalog, index, masters);
+  if (!fleet) return Failure<NodeError>{NodeError::bad_catalog, fleet.error().message};
+  group.fleet = std::move(fleet).value();
   group.cloud = cloud;
   group.epoch = context.epoch;
   group.seed = config.seed;
   group.stopwatch = steady_now;
   group.times = &role->times;
-  group.master_index = index_of(config.masters(), node);
+  group.master_index = index;
   group.life.name = *node.master;
   group.life.history = role->history.get();
   group.life.image = std::move(recovered.value().image);
