@@ -212,7 +212,7 @@ TEST(NearestRank, is_the_smallest_value_that_enough_values_do_not_exceed) {
   EXPECT_EQ(nearest_rank(std::vector<double>{7}, 50), 7);
 }
 
-TEST(NormalizeCosts, compares_with_the_first_run_of_the_same_seed) {
+TEST(Normalize, compares_cost_with_the_first_run_of_the_same_seed) {
   const auto run = [](std::string policy, std::uint64_t seed, double usd) {
     RunResult result;
     result.policy = std::move(policy);
@@ -221,7 +221,7 @@ TEST(NormalizeCosts, compares_with_the_first_run_of_the_same_seed) {
     return result;
   };
   std::vector<RunResult> runs = {run("a", 1, 100), run("a", 2, 0), run("b", 1, 58), run("b", 2, 5)};
-  normalize_costs(runs);
+  normalize(runs);
   EXPECT_EQ(runs[0].normalized_cost, 1.0);
   EXPECT_EQ(runs[2].normalized_cost, 0.58);
   EXPECT_EQ(runs[3].normalized_cost, std::nullopt);  // nothing to compare with
