@@ -249,6 +249,7 @@ class PlanChecker {
       const bool empties = row != nullptr && !row->released && !wanted.contains(row->id.value) &&
                            leaving[row->id.value] == row->planned.size();
       if (!empties) result_.releases[i] = outdated();
+      if (limits_.fixed_fleet) result_.releases[i] = fixed_fleet();
     }
   }
 
