@@ -76,66 +76,65 @@ Keys top_keys() {
 }
 
 Keys workload_keys() {
-  return {{"workload.format", "how the workload is written down, or that it is made up",
-           format_key(), true},
-          {"workload.path", "the workload's file; needed unless the format is synthetic",
-           PathKey{[](C& c) -> std::filesystem::path& { return c.workload.path; }}},
-          {"workload.max_jobs", "only the first so many jobs; 0: all",
-           WholeKey{[](C& c) -> std::uint32_t& { return c.workload.max_jobs; }, 0, kMany}},
-          {"workload.min_tasks", "jobs with fewer tasks are left out",
-           WholeKey{[](C& c) -> std::uint32_t& { return c.workload.min_tasks; }, 1, kMany}},
-          {"workload.max_tasks", "only the first so many tasks of each job; 0: all",
-           WholeKey{[](C& c) -> std::uint32_t& { return c.workload.max_tasks; }, 0, kMany}},
-          {"workload.scale_time", "factor on the times of submission",
-           NumberKey{[](C& c) -> double& { return c.workload.scale_time; }, {0, 1e6}}},
-          {"workload.load",
-           "load that the fleet is offered: sets the factor on the times of submission; 0: as it is",
-           NumberKey{[](C& c) -> double& { return c.workload.load; }, {0, 100}}},
-          {"workload.cutoff_s",
-           "jobs whose mean task takes longer than this are long, others short; 0: no such classes",
-           NumberKey{[](C& c) -> double& { return c.workload.cutoff_s; }, {0, 1e9}}}};
+  return {
+      {"workload.format", "how the workload is written down, or that it is made up", format_key(),
+       true},
+      {"workload.path", "the workload's file; needed unless the format is synthetic",
+       PathKey{[](C& c) -> std::filesystem::path& { return c.workload.path; }}},
+      {"workload.max_jobs", "only the first so many jobs; 0: all",
+       WholeKey{[](C& c) -> std::uint32_t& { return c.workload.max_jobs; }, 0, kMany}},
+      {"workload.min_tasks", "jobs with fewer tasks are left out",
+       WholeKey{[](C& c) -> std::uint32_t& { return c.workload.min_tasks; }, 1, kMany}},
+      {"workload.max_tasks", "only the first so many tasks of each job; 0: all",
+       WholeKey{[](C& c) -> std::uint32_t& { return c.workload.max_tasks; }, 0, kMany}},
+      {"workload.scale_time", "factor on the times of submission",
+       NumberKey{[](C& c) -> double& { return c.workload.scale_time; }, {0, 1e6}}},
+      {"workload.load",
+       "load that the fleet is offered: sets the factor on the times of submission; 0: as it is",
+       NumberKey{[](C& c) -> double& { return c.workload.load; }, {0, 100}}},
+      {"workload.cutoff_s",
+       "jobs whose mean task takes longer than this are long, others short; 0: no such classes",
+       NumberKey{[](C& c) -> double& { return c.workload.cutoff_s; }, {0, 1e9}}}};
 }
 
 Keys trace_keys() {
   constexpr NumberRange kAmount{.low = 0, .high = 1e6};
   constexpr NumberRange kSize{.low = 0, .high = 1e6, .above_low = true};
-  return {
-      {"workload.task.cpu",
-       "cores of a task where the trace does not say (tr), or of each of its processors (swf)",
-       NumberKey{[](C& c) -> double& { return c.workload.task.cpu; }, kAmount}},
-      {"workload.task.memory_gib", "GiB of memory of a task where the trace does not say",
-       NumberKey{[](C& c) -> double& { return c.workload.task.memory_gib; }, kAmount}},
-      {"workload.task.storage_gib", "GiB of storage of a task where the trace does not say",
-       NumberKey{[](C& c) -> double& { return c.workload.task.storage_gib; }, kAmount}},
-      {"workload.task.network_gbit_s", "Gbit/s of a task where the trace does not say",
-       NumberKey{[](C& c) -> double& { return c.workload.task.network_gbit_s; }, kAmount}},
-      {"workload.machine.cpu", "cores of the machine that google-2011 counts requests in",
-       NumberKey{[](C& c) -> double& { return c.workload.machine.cpu; }, kSize}},
-      {"workload.machine.memory_gib",
-       "GiB of the machine that google-2011 and alibaba-2017 count requests in",
-       NumberKey{[](C& c) -> double& { return c.workload.machine.memory_gib; }, kSize}},
-      {"workload.google_max_priority", "google-2011: only tasks of at most this priority",
-       WholeKey{[](C& c) -> std::uint32_t& { return c.workload.google_max_priority; }, 0, 11}},
-      {"workload.swf_processors_per_task", "swf: how many of a job's processors make one task",
-       WholeKey{[](C& c) -> std::uint32_t& { return c.workload.swf_processors_per_task; }, 1,
-                100'000}}};
+  return {{"workload.task.cpu",
+           "cores of a task where the trace does not say (tr), or of each of its processors (swf)",
+           NumberKey{[](C& c) -> double& { return c.workload.task.cpu; }, kAmount}},
+          {"workload.task.memory_gib", "GiB of memory of a task where the trace does not say",
+           NumberKey{[](C& c) -> double& { return c.workload.task.memory_gib; }, kAmount}},
+          {"workload.task.storage_gib", "GiB of storage of a task where the trace does not say",
+           NumberKey{[](C& c) -> double& { return c.workload.task.storage_gib; }, kAmount}},
+          {"workload.task.network_gbit_s", "Gbit/s of a task where the trace does not say",
+           NumberKey{[](C& c) -> double& { return c.workload.task.network_gbit_s; }, kAmount}},
+          {"workload.machine.cpu", "cores of the machine that google-2011 counts requests in",
+           NumberKey{[](C& c) -> double& { return c.workload.machine.cpu; }, kSize}},
+          {"workload.machine.memory_gib",
+           "GiB of the machine that google-2011 and alibaba-2017 count requests in",
+           NumberKey{[](C& c) -> double& { return c.workload.machine.memory_gib; }, kSize}},
+          {"workload.google_max_priority", "google-2011: only tasks of at most this priority",
+           WholeKey{[](C& c) -> std::uint32_t& { return c.workload.google_max_priority; }, 0, 11}},
+          {"workload.swf_processors_per_task", "swf: how many of a job's processors make one task",
+           WholeKey{[](C& c) -> std::uint32_t& { return c.workload.swf_processors_per_task; }, 1,
+                    100'000}}};
 }
 
 Keys composed_keys() {
-  return {
-      {"workload.composed.format",
-       "of workload.path, which a composed workload has arrivals, durations and tasks from",
-       base_format_key()},
-      {"workload.composed.demands",
-       "trace that the demands of each job are drawn from; needed when the format is composed",
-       PathKey{[](C& c) -> std::filesystem::path& { return c.workload.composed.demands; }}},
-      {"workload.composed.demands_format", "of that trace", demands_format_key()},
-      {"workload.composed.jobs",
-       "how many jobs to draw from workload.path, each as likely; 0: its own, in their order",
-       WholeKey{[](C& c) -> std::uint32_t& { return c.workload.composed.jobs; }, 0, kMany}},
-      {"workload.composed.mean_gap_s",
-       "mean of exponential gaps between arrivals; 0: arrivals as in workload.path",
-       NumberKey{[](C& c) -> double& { return c.workload.composed.mean_gap_s; }, {0, 1e8}}}};
+  return {{"workload.composed.format",
+           "of workload.path, which a composed workload has arrivals, durations and tasks from",
+           base_format_key()},
+          {"workload.composed.demands",
+           "trace that the demands of each job are drawn from; needed when the format is composed",
+           PathKey{[](C& c) -> std::filesystem::path& { return c.workload.composed.demands; }}},
+          {"workload.composed.demands_format", "of that trace", demands_format_key()},
+          {"workload.composed.jobs",
+           "how many jobs to draw from workload.path, each as likely; 0: its own, in their order",
+           WholeKey{[](C& c) -> std::uint32_t& { return c.workload.composed.jobs; }, 0, kMany}},
+          {"workload.composed.mean_gap_s",
+           "mean of exponential gaps between arrivals; 0: arrivals as in workload.path",
+           NumberKey{[](C& c) -> double& { return c.workload.composed.mean_gap_s; }, {0, 1e8}}}};
 }
 
 Keys synthetic_keys() {

@@ -46,8 +46,8 @@ struct TraceMachine {
 
 /// How a workload is put together from two traces.
 struct ComposedWorkload {
-  std::string format = "tr";              ///< of workload.path: arrivals, durations, tasks
-  std::filesystem::path demands;          ///< the trace that demands are drawn from, one a job
+  std::string format = "tr";      ///< of workload.path: arrivals, durations, tasks
+  std::filesystem::path demands;  ///< the trace that demands are drawn from, one a job
   std::string demands_format = "google-2011";
   std::uint32_t jobs = 0;  ///< drawn from the first trace, each as likely; 0: its own, in order
   double mean_gap_s = 0;   ///< of exponential gaps between arrivals; 0: as in the first trace
@@ -65,7 +65,7 @@ struct WorkloadConfig {
   double cutoff_s = 0;  ///< jobs whose mean task takes longer are long; 0: no such classes
   TaskDefaults task;
   TraceMachine machine;
-  std::uint32_t google_max_priority = 11;        ///< google-2011: only jobs of at most this one
+  std::uint32_t google_max_priority = 11;  ///< google-2011: only jobs of at most this one
   std::uint32_t swf_processors_per_task = 1;
   SyntheticWorkload synthetic;
   ComposedWorkload composed;

@@ -121,7 +121,8 @@ ExitCode read_inputs(const ReplayOptions& options, Session& session) {
   for (std::uint32_t trial = 0; trial < session.config.trials; ++trial) {
     auto workload = replay::read_workload(session.config.workload, session.config.seed + trial);
     if (workload && load > 0) {
-      workload = replay::with_load(std::move(workload).value(), fleet.value(), session.catalog, load);
+      workload =
+          replay::with_load(std::move(workload).value(), fleet.value(), session.catalog, load);
     }
     if (!workload) {
       complain(workload.error().message);

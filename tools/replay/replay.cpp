@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <unordered_set>
 #include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "actors/cloud/actor_machines.hpp"

@@ -59,6 +59,10 @@ const std::vector<Figure>& class_figures() {
   const auto jct = [](const char* name, const char* unit, Class of, Jct figure) {
     return Figure{{name, unit}, [=](R r) { return r.*of ? (*(r.*of)).*figure : std::nullopt; }};
   };
+  const auto done = [](const char* name, Class of) {
+    return Figure{
+        {name, "done"}, [of](R r) { return r.*of ? count((r.*of)->completed) : std::nullopt; }, 0};
+  };
   const auto used = [](const char* name, Resource kind) {
     const auto i = static_cast<std::size_t>(kind);
     return Figure{{name, "% used"}, [i](R r) { return r.utilization[i]; }, 1, 100};
@@ -66,11 +70,13 @@ const std::vector<Figure>& class_figures() {
   constexpr Class kShort = &RunResult::short_jobs;
   constexpr Class kLong = &RunResult::long_jobs;
   static const std::vector<Figure> kFigures = {
-      jct("short p50", "s", kShort, &ClassFigures::p50_jct_s),
+      done("short", kShort),
+      jct("p50", "s", kShort, &ClassFigures::p50_jct_s),
       jct("p90", "s", kShort, &ClassFigures::p90_jct_s),
       jct("p99", "s", kShort, &ClassFigures::p99_jct_s),
       jct("mean", "s", kShort, &ClassFigures::mean_jct_s),
-      jct("long p50", "s", kLong, &ClassFigures::p50_jct_s),
+      done("long", kLong),
+      jct("p50", "s", kLong, &ClassFigures::p50_jct_s),
       jct("p90", "s", kLong, &ClassFigures::p90_jct_s),
       jct("p99", "s", kLong, &ClassFigures::p99_jct_s),
       jct("mean", "s", kLong, &ClassFigures::mean_jct_s),

@@ -67,9 +67,9 @@ DraftsResult read_alibaba_2017(const WorkloadConfig& config) {
   }
   if (!errors.empty()) return invalid(errors);
   start_at_first(drafts.jobs);
-  drafts.description = fmt::format("terminated tasks of {}, memory as parts of {} GiB",
-                                   config.path.filename().string(),
-                                   number_text(config.machine.memory_gib));
+  drafts.description =
+      fmt::format("terminated tasks of {}, memory as parts of {} GiB",
+                  config.path.filename().string(), number_text(config.machine.memory_gib));
   return drafts;
 }
 

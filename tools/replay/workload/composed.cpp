@@ -13,9 +13,8 @@ DraftsResult read_part(const WorkloadConfig& config, const std::string& format) 
   leave_out_small(drafts.value(), config.min_tasks);
   if (!drafts->jobs.empty()) return drafts;
   return Failure<WorkloadError>{
-      WorkloadError::invalid,
-      fmt::format("{}: has no job of at least {} tasks to take or to draw", config.path.string(),
-                  config.min_tasks)};
+      WorkloadError::invalid, fmt::format("{}: has no job of at least {} tasks to take or to draw",
+                                          config.path.string(), config.min_tasks)};
 }
 
 /// What a job asks for, and who asks for it.

@@ -27,11 +27,11 @@ enum Field : std::size_t {
   kExecutable = 13
 };
 constexpr std::array<std::string_view, 18> kNames = {
-    "job number",       "submit time",       "wait time",           "run time",
-    "processors",       "average cpu time",  "used memory",         "requested processors",
-    "requested time",   "requested memory",  "status",              "user",
-    "group",            "executable",        "queue",               "partition",
-    "preceding job",    "think time"};
+    "job number",     "submit time",      "wait time",   "run time",
+    "processors",     "average cpu time", "used memory", "requested processors",
+    "requested time", "requested memory", "status",      "user",
+    "group",          "executable",       "queue",       "partition",
+    "preceding job",  "think time"};
 
 /// Reads the jobs of a file; -1 stands for what is not known.
 class SwfReader {
@@ -82,8 +82,8 @@ Demands SwfReader::demands(double processors) {
 
 std::optional<JobDraft> SwfReader::read_job() {
   if (row_.size() != kNames.size()) {
-    row_.complain("", fmt::format("the line has {} fields, it has to have {}", row_.size(),
-                                  kNames.size()));
+    row_.complain(
+        "", fmt::format("the line has {} fields, it has to have {}", row_.size(), kNames.size()));
     return std::nullopt;
   }
   JobDraft draft;
@@ -130,7 +130,7 @@ DraftsResult read_swf(const WorkloadConfig& config) {
   start_at_first(drafts.jobs);
   drafts.description = fmt::format("workload log {}", config.path.filename().string());
   if (left_out > 0) {
-    drafts.description += fmt::format(", without {} jobs that did not run", left_out);
+    drafts.description += fmt::format(", {} that did not run left out", left_out);
   }
   return drafts;
 }

@@ -82,20 +82,19 @@ Resources default_demand(const TaskDefaults& task) {
 }
 
 void start_at_first(std::vector<JobDraft>& jobs) {
-  const auto first =
-      std::min_element(jobs.begin(), jobs.end(), [](const JobDraft& a, const JobDraft& b) {
-        return a.job.submit < b.job.submit;
-      });
+  const auto first = std::min_element(
+      jobs.begin(), jobs.end(),
+      [](const JobDraft& a, const JobDraft& b) { return a.job.submit < b.job.submit; });
   if (first == jobs.end()) return;
   const Duration offset = first->job.submit.time_since_epoch();
   for (JobDraft& draft : jobs) draft.job.submit -= offset;
 }
 
 void leave_out_small(Drafts& drafts, std::uint32_t min_tasks) {
-  const std::size_t small = std::erase_if(
-      drafts.jobs, [&](const JobDraft& draft) { return draft.tasks < min_tasks; });
+  const std::size_t small =
+      std::erase_if(drafts.jobs, [&](const JobDraft& draft) { return draft.tasks < min_tasks; });
   if (small > 0) {
-    drafts.description += fmt::format(", without {} jobs of fewer than {} tasks", small, min_tasks);
+    drafts.description += fmt::format(", {} of fewer than {} tasks left out", small, min_tasks);
   }
 }
 
@@ -139,10 +138,9 @@ Expected<Workload, WorkloadError> with_times_scaled(Workload workload, double fa
   for (WorkloadJob& job : workload.jobs) {
     const double scaled_s = to_seconds(job.submit) * factor;
     if (scaled_s > to_seconds(kLongest)) {
-      return Failure<WorkloadError>{
-          WorkloadError::invalid,
-          fmt::format("workload: times of submission x {} go beyond {} s", number_text(factor),
-                      seconds_text(kLongest))};
+      return Failure<WorkloadError>{WorkloadError::invalid,
+                                    fmt::format("workload: times of submission x {} go beyond {} s",
+                                                number_text(factor), seconds_text(kLongest))};
     }
     job.submit = Instant{from_seconds(scaled_s)};
   }
