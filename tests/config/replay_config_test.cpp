@@ -217,9 +217,10 @@ TEST(ReplayConfig, NeedsWhatTheChosenKindsNeed) {
 
 TEST(ReplayConfig, ReadsHowAWorkloadIsComposed) {
   const WorkloadConfig workload =
-      load_with("[workload.composed]\nformat = \"swf\"\ndemands = \"d.csv\"\n"
-                "demands_format = \"alibaba-2017\"\njobs = 10\nmean_gap_s = 3\n",
-                {"workload.format=composed"})
+      load_with(
+          "[workload.composed]\nformat = \"swf\"\ndemands = \"d.csv\"\n"
+          "demands_format = \"alibaba-2017\"\njobs = 10\nmean_gap_s = 3\n",
+          {"workload.format=composed"})
           .value()
           .workload;
   EXPECT_EQ(workload.format, "composed");

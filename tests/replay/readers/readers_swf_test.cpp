@@ -75,8 +75,9 @@ TEST(Swf, NamesLineAndFieldOfWhatIsWrong) {
   const std::string error = message_of(read_workload(swf(file), 1));
   EXPECT_THAT(error, HasSubstr("log.swf:2: job number: 1 is already the number of the job in "
                                "line 1"));
-  EXPECT_THAT(error, HasSubstr("log.swf:2: submit time: has to be a number from -1 to 1000000000; it "
-                               "is 'x'"));
+  EXPECT_THAT(error,
+              HasSubstr("log.swf:2: submit time: has to be a number from -1 to 1000000000; it "
+                        "is 'x'"));
   EXPECT_THAT(error, HasSubstr("log.swf:2: processors: has to be a number from -1"));
   EXPECT_THAT(error, HasSubstr("log.swf:3: the line has 6 fields, it has to have 18"));
 }

@@ -53,8 +53,9 @@ TEST(Tr, NamesLineAndFieldOfWhatIsWrong) {
   EXPECT_THAT(error, HasSubstr("jobs.tr:1: num_tasks: has to be the number of durations in the "
                                "line, which is 1; it is 2"));
   EXPECT_THAT(error, HasSubstr("jobs.tr:2: submit_time: has to be a number from 0 to"));
-  EXPECT_THAT(error, HasSubstr("jobs.tr:3: duration: has to be a number from 0 to 1000000000; it is "
-                               "'soon'"));
+  EXPECT_THAT(error,
+              HasSubstr("jobs.tr:3: duration: has to be a number from 0 to 1000000000; it is "
+                        "'soon'"));
   EXPECT_THAT(error, HasSubstr("jobs.tr:4: num_tasks: has to be a whole number from 1 to"));
   EXPECT_THAT(error, HasSubstr("jobs.tr:5: mean_task_duration: has to be a number from 0"));
   EXPECT_THAT(error, HasSubstr("jobs.tr:6: num_tasks: has to be a whole number from 1 to 1000000; "
