@@ -1,6 +1,7 @@
 # Every library the project uses; all come from Debian 12 (tools/packages.txt).
 find_package(CAF 0.17.6 REQUIRED COMPONENTS core io openssl)
 find_package(OpenSSL REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(fmt CONFIG REQUIRED)
 find_package(CapnProto CONFIG REQUIRED)
 find_package(RocksDB CONFIG REQUIRED)

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <utility>
+
+#include "config/text_file.hpp"
 
 namespace muster {
 namespace {
@@ -80,17 +80,15 @@ std::optional<Failure<ConfigError>> parse(std::string_view text, Collector& coll
 }  // namespace
 
 Expected<CsvTable, ConfigError> read_csv(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream content;
-  if (in) content << in.rdbuf();
-  if (!in || std::filesystem::is_directory(file)) {
-    return Failure<ConfigError>{ConfigError::unreadable,
-                                fmt::format("{}: cannot be read", file.string())};
+  const auto bytes = read_text_file(file);
+  if (!bytes) {
+    const bool unreadable = bytes.error().code == TextFileError::unreadable;
+    return Failure<ConfigError>{unreadable ? ConfigError::unreadable : ConfigError::malformed,
+                                bytes.error().message};
   }
   Collector collected;
   collected.table.file = file.string();
-  const std::string bytes = std::move(content).str();
-  std::string_view text = bytes;
+  std::string_view text = bytes.value();
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (auto failure = parse(text, collected)) return *failure;
   if (collected.table.header.fields.empty()) {

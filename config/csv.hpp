@@ -27,8 +27,9 @@ struct CsvTable {
   std::vector<CsvRow> rows;
 };
 
-/// Reads all of a file. Blank lines are skipped, fields may be quoted, spaces around unquoted ones
-/// are dropped. Errors: unreadable; malformed (stray quotes, no header), with line and column.
+/// Reads all of a file, packed by gzip or not. Blank lines are skipped, fields may be quoted,
+/// spaces around unquoted ones are dropped. Errors: unreadable; malformed (damaged, stray quotes,
+/// no header), with line and column where there are any.
 Expected<CsvTable, ConfigError> read_csv(const std::filesystem::path& file);
 
 /// `text` as a field of a CSV file, quoted where that is needed to read the same text again.

@@ -22,15 +22,27 @@ constexpr std::uint64_t kMany = 10'000'000;
 constexpr std::uint64_t kMaxSeed = std::numeric_limits<std::int64_t>::max();
 constexpr Duration kHour = 1h;
 
-const std::array<std::string, 4> kFormats = {"eva-json", "openb-csv", "muster-csv", "synthetic"};
+std::size_t position_of(const std::string& word, const std::vector<std::string>& words) {
+  return static_cast<std::size_t>(std::find(words.begin(), words.end(), word) - words.begin());
+}
 
 ChoiceKey format_key() {
-  return {{kFormats.begin(), kFormats.end()},
-          [](const C& c) -> std::size_t {
-            return std::find(kFormats.begin(), kFormats.end(), c.workload.format) -
-                   kFormats.begin();
-          },
-          [](C& c, std::size_t i) { c.workload.format = kFormats[i]; }};
+  return {workload_formats(),
+          [](const C& c) { return position_of(c.workload.format, workload_formats()); },
+          [](C& c, std::size_t i) { c.workload.format = workload_formats()[i]; }};
+}
+
+ChoiceKey base_format_key() {
+  return {trace_formats(),
+          [](const C& c) { return position_of(c.workload.composed.format, trace_formats()); },
+          [](C& c, std::size_t i) { c.workload.composed.format = trace_formats()[i]; }};
+}
+
+ChoiceKey demands_format_key() {
+  return {
+      trace_formats(),
+      [](const C& c) { return position_of(c.workload.composed.demands_format, trace_formats()); },
+      [](C& c, std::size_t i) { c.workload.composed.demands_format = trace_formats()[i]; }};
 }
 
 ChoiceKey model_key() {
@@ -64,12 +76,65 @@ Keys top_keys() {
 }
 
 Keys workload_keys() {
-  return {{"workload.format", "how the workload is written down, or that it is made up",
-           format_key(), true},
-          {"workload.path", "the workload's file; needed unless the format is synthetic",
-           PathKey{[](C& c) -> std::filesystem::path& { return c.workload.path; }}},
-          {"workload.max_jobs", "only the first so many jobs; 0: all",
-           WholeKey{[](C& c) -> std::uint32_t& { return c.workload.max_jobs; }, 0, kMany}}};
+  return {
+      {"workload.format", "how the workload is written down, or that it is made up", format_key(),
+       true},
+      {"workload.path", "the workload's file; needed unless the format is synthetic",
+       PathKey{[](C& c) -> std::filesystem::path& { return c.workload.path; }}},
+      {"workload.max_jobs", "only the first so many jobs; 0: all",
+       WholeKey{[](C& c) -> std::uint32_t& { return c.workload.max_jobs; }, 0, kMany}},
+      {"workload.min_tasks", "jobs with fewer tasks are left out",
+       WholeKey{[](C& c) -> std::uint32_t& { return c.workload.min_tasks; }, 1, kMany}},
+      {"workload.max_tasks", "only the first so many tasks of each job; 0: all",
+       WholeKey{[](C& c) -> std::uint32_t& { return c.workload.max_tasks; }, 0, kMany}},
+      {"workload.scale_time", "factor on the times of submission",
+       NumberKey{[](C& c) -> double& { return c.workload.scale_time; }, {0, 1e6}}},
+      {"workload.load",
+       "load that the fleet is offered: sets the factor on the times of submission; 0: as it is",
+       NumberKey{[](C& c) -> double& { return c.workload.load; }, {0, 100}}},
+      {"workload.cutoff_s",
+       "jobs whose mean task takes longer than this are long, others short; 0: no such classes",
+       NumberKey{[](C& c) -> double& { return c.workload.cutoff_s; }, {0, 1e9}}}};
+}
+
+Keys trace_keys() {
+  constexpr NumberRange kAmount{.low = 0, .high = 1e6};
+  constexpr NumberRange kSize{.low = 0, .high = 1e6, .above_low = true};
+  return {{"workload.task.cpu",
+           "cores of a task where the trace does not say (tr), or of each of its processors (swf)",
+           NumberKey{[](C& c) -> double& { return c.workload.task.cpu; }, kAmount}},
+          {"workload.task.memory_gib", "GiB of memory of a task where the trace does not say",
+           NumberKey{[](C& c) -> double& { return c.workload.task.memory_gib; }, kAmount}},
+          {"workload.task.storage_gib", "GiB of storage of a task where the trace does not say",
+           NumberKey{[](C& c) -> double& { return c.workload.task.storage_gib; }, kAmount}},
+          {"workload.task.network_gbit_s", "Gbit/s of a task where the trace does not say",
+           NumberKey{[](C& c) -> double& { return c.workload.task.network_gbit_s; }, kAmount}},
+          {"workload.machine.cpu", "cores of the machine that google-2011 counts requests in",
+           NumberKey{[](C& c) -> double& { return c.workload.machine.cpu; }, kSize}},
+          {"workload.machine.memory_gib",
+           "GiB of the machine that google-2011 and alibaba-2017 count requests in",
+           NumberKey{[](C& c) -> double& { return c.workload.machine.memory_gib; }, kSize}},
+          {"workload.google_max_priority", "google-2011: only tasks of at most this priority",
+           WholeKey{[](C& c) -> std::uint32_t& { return c.workload.google_max_priority; }, 0, 11}},
+          {"workload.swf_processors_per_task", "swf: how many of a job's processors make one task",
+           WholeKey{[](C& c) -> std::uint32_t& { return c.workload.swf_processors_per_task; }, 1,
+                    100'000}}};
+}
+
+Keys composed_keys() {
+  return {{"workload.composed.format",
+           "of workload.path, which a composed workload has arrivals, durations and tasks from",
+           base_format_key()},
+          {"workload.composed.demands",
+           "trace that the demands of each job are drawn from; needed when the format is composed",
+           PathKey{[](C& c) -> std::filesystem::path& { return c.workload.composed.demands; }}},
+          {"workload.composed.demands_format", "of that trace", demands_format_key()},
+          {"workload.composed.jobs",
+           "how many jobs to draw from workload.path, each as likely; 0: its own, in their order",
+           WholeKey{[](C& c) -> std::uint32_t& { return c.workload.composed.jobs; }, 0, kMany}},
+          {"workload.composed.mean_gap_s",
+           "mean of exponential gaps between arrivals; 0: arrivals as in workload.path",
+           NumberKey{[](C& c) -> double& { return c.workload.composed.mean_gap_s; }, {0, 1e8}}}};
 }
 
 Keys synthetic_keys() {
@@ -95,7 +160,7 @@ Keys synthetic_keys() {
 Keys world_keys() {
   return {
       {"world.quantum", "everything in the world happens at multiples of it",
-       TimeKey{[](C& c) -> Duration& { return c.world.quantum; }, 1us, kHour}},
+       TimeKey{[](C& c) -> Duration& { return c.world.quantum; }, 1ns, kHour}},
       {"world.settle", "how long after its instant a completion is seen",
        TimeKey{[](C& c) -> Duration& { return c.world.settle; }, 0ns, kHour}},
       {"world.max_idle",
@@ -123,8 +188,9 @@ Keys cloud_keys() {
 
 Keys build_table() {
   Keys all;
-  for (const Keys& part : {top_keys(), workload_keys(), synthetic_keys(), world_keys(),
-                           cloud_keys(), master_keys<C>(), site_keys<C>(), sort_keys<C>()}) {
+  for (const Keys& part : {top_keys(), workload_keys(), trace_keys(), synthetic_keys(),
+                           composed_keys(), world_keys(), cloud_keys(), master_keys<C>(),
+                           site_keys<C>(), sort_keys<C>()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -10,14 +10,39 @@ namespace {
 
 using Reader = config::KeyReader<ReplayConfig>;
 
+void check_workload(const WorkloadConfig& workload, Reader& reader) {
+  const bool synthetic = workload.format == "synthetic";
+  if (synthetic) reader.need("workload.synthetic.workloads", ", and the workload is synthetic");
+  if (!synthetic && !workload.format.empty()) {
+    reader.need("workload.path", fmt::format(", and the workload is {}", workload.format));
+  }
+  if (workload.format == "composed") {
+    reader.need("workload.composed.demands", ", and the workload is composed");
+    if (workload.composed.jobs > 0 && workload.composed.mean_gap_s <= 0) {
+      reader.complain("workload.composed.mean_gap_s",
+                      "has to be > 0 when jobs are drawn (workload.composed.jobs), as those have "
+                      "no times of their own; it is 0");
+    }
+  }
+  if (workload.max_tasks > 0 && workload.max_tasks < workload.min_tasks) {
+    reader.complain("workload.max_tasks",
+                    fmt::format("has to be 0 or at least min_tasks, which is {}; it is {}",
+                                workload.min_tasks, workload.max_tasks));
+  }
+  if (workload.load > 0 && workload.scale_time != 1) {
+    reader.complain("workload.scale_time",
+                    fmt::format("has to be 1 when workload.load sets the factor; it is {}",
+                                workload.scale_time));
+  }
+}
+
 /// What depends on more than one key.
 void check_whole(ReplayConfig& parsed, Reader& reader) {
   reader.need_required();
   config::read_fleet(parsed, reader);
-  const bool synthetic = parsed.workload.format == "synthetic";
-  if (synthetic) reader.need("workload.synthetic.workloads", ", and the workload is synthetic");
-  if (!synthetic && !parsed.workload.format.empty()) {
-    reader.need("workload.path", fmt::format(", and the workload is {}", parsed.workload.format));
+  check_workload(parsed.workload, reader);
+  if (parsed.workload.load > 0 && parsed.master.fleet_texts.empty()) {
+    reader.complain("workload.load", "needs a fleet that is offered the load (master.fleet)");
   }
   if (parsed.world.interference.model == InterferenceModel::pairwise) {
     reader.need("world.interference.matrix", ", and the interference is pairwise");
@@ -35,6 +60,21 @@ void check_whole(ReplayConfig& parsed, Reader& reader) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& trace_formats() {
+  static const std::vector<std::string> kFormats = {
+      "eva-json", "openb-csv", "muster-csv", "tr", "google-2011", "alibaba-2017", "swf"};
+  return kFormats;
+}
+
+const std::vector<std::string>& workload_formats() {
+  static const std::vector<std::string> kFormats = [] {
+    std::vector<std::string> all = trace_formats();
+    all.insert(all.end(), {"synthetic", "composed"});
+    return all;
+  }();
+  return kFormats;
+}
 
 Expected<ReplayConfig, ConfigError> load_replay_config(const std::filesystem::path& file,
                                                        const std::vector<std::string>& overrides) {

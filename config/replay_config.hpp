@@ -30,13 +30,50 @@ struct SyntheticWorkload {
   bool log_uniform = false;  ///< draws them uniformly on a logarithmic scale
 };
 
+/// What a task asks for where its trace does not say.
+struct TaskDefaults {
+  double cpu = 1;  ///< cores; swf: for each of the task's processors
+  double memory_gib = 0;
+  double storage_gib = 0;
+  double network_gbit_s = 0;
+};
+
+/// The machine whose parts google-2011 and alibaba-2017 count requests in.
+struct TraceMachine {
+  double cpu = 64;
+  double memory_gib = 256;
+};
+
+/// How a workload is put together from two traces.
+struct ComposedWorkload {
+  std::string format = "tr";      ///< of workload.path: arrivals, durations, tasks
+  std::filesystem::path demands;  ///< the trace that demands are drawn from, one a job
+  std::string demands_format = "google-2011";
+  std::uint32_t jobs = 0;  ///< drawn from the first trace, each as likely; 0: its own, in order
+  double mean_gap_s = 0;   ///< of exponential gaps between arrivals; 0: as in the first trace
+};
+
 /// What is submitted, and when.
 struct WorkloadConfig {
-  std::string format;  ///< eva-json, openb-csv, muster-csv or synthetic
+  std::string format;  ///< one of workload_formats()
   std::filesystem::path path;
-  std::uint32_t max_jobs = 0;  ///< only the first so many; 0: all
+  std::uint32_t max_jobs = 0;   ///< only the first so many; 0: all
+  std::uint32_t min_tasks = 1;  ///< jobs with fewer are left out
+  std::uint32_t max_tasks = 0;  ///< only so many of each job; 0: all
+  double scale_time = 1;        ///< factor on the times of submission
+  double load = 0;      ///< that the fleet is offered, by a factor on those times; 0: as it is
+  double cutoff_s = 0;  ///< jobs whose mean task takes longer are long; 0: no such classes
+  TaskDefaults task;
+  TraceMachine machine;
+  std::uint32_t google_max_priority = 11;  ///< google-2011: only jobs of at most this one
+  std::uint32_t swf_processors_per_task = 1;
   SyntheticWorkload synthetic;
+  ComposedWorkload composed;
 };
+
+/// The formats that are read from one file, and all that workload.format may be.
+const std::vector<std::string>& trace_formats();
+const std::vector<std::string>& workload_formats();
 
 /// None at all, the same for every pair of tasks, or by a matrix of pairs.
 enum class InterferenceModel : std::uint8_t { none, uniform, pairwise };

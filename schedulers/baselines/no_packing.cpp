@@ -1,5 +1,8 @@
 #include "schedulers/baselines/no_packing.hpp"
 
+#include <algorithm>
+#include <optional>
+
 namespace muster {
 
 void NoPacking::observe(const Observation& observation, const ClusterView&) {
@@ -13,6 +16,10 @@ Plan NoPacking::decide(const ClusterView& view, Rng&) {
   changed_ = false;
   input_.gather(view, prices_, kinds_);
   plan.refusals = input_.refusals();
+  if (view.fixed_fleet) {
+    place_on_fleet(view, plan);
+    return plan;
+  }
   for (const RoundInput::Task& task : input_.tasks()) {
     const TaskRow& row = view.state.task(task.slot);
     if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
@@ -26,6 +33,28 @@ Plan NoPacking::decide(const ClusterView& view, Rng&) {
     plan.releases.push_back({instance.id, {CauseCode::empty, -instance.price_usd_h}});
   }
   return plan;
+}
+
+void NoPacking::place_on_fleet(const ClusterView& view, Plan& plan) const {
+  std::vector<std::vector<InstanceId>> empty(view.catalog.size());  // the next one stands last
+  for (const RoundInput::Instance& instance : input_.instances()) {
+    if (instance.residents == 0) empty[instance.type.value].push_back(instance.id);
+  }
+  for (std::vector<InstanceId>& ids : empty) std::reverse(ids.begin(), ids.end());
+  for (const RoundInput::Task& task : input_.tasks()) {
+    const TaskRow& row = view.state.task(task.slot);
+    if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
+    std::optional<TypeId> cheapest;
+    for (std::uint32_t i = 0; i < view.catalog.size(); ++i) {
+      const TypeId type{i};
+      if (empty[i].empty() || !prices_.on(row.shape, type).fits) continue;
+      if (cheapest && view.catalog[*cheapest].on_demand <= view.catalog[type].on_demand) continue;
+      cheapest = type;
+    }
+    if (!cheapest) continue;
+    plan.places.push_back({row.id, empty[cheapest->value].back(), {CauseCode::alone, 0}});
+    empty[cheapest->value].pop_back();
+  }
 }
 
 }  // namespace muster

@@ -8,7 +8,8 @@
 namespace muster {
 
 /// Gives every task a new instance of the cheapest type that holds it, never moves a task and never
-/// uses an instance again. The yardstick of the Eva paper.
+/// uses an instance again. The yardstick of the Eva paper. On a fixed fleet the oldest tasks get
+/// the empty instances, one each.
 class NoPacking final : public Policy {
  public:
   explicit NoPacking(const Catalog& catalog, Duration period = std::chrono::seconds{300},
@@ -24,6 +25,8 @@ class NoPacking final : public Policy {
   std::unique_ptr<Policy> clone() const override { return std::make_unique<NoPacking>(*this); }
 
  private:
+  void place_on_fleet(const ClusterView& view, Plan& plan) const;
+
   Duration period_;
   bool eager_;
   ReservationPrices prices_;

@@ -163,7 +163,7 @@ TEST(ReplayConfig, ReportsAllErrorsAtOnceInTheOrderOfTheFile) {
                            "1\n[master]\nmax_usd_h = nan\n"));
   EXPECT_THAT(error, HasSubstr("run.toml:6:12: workload.max_jobs: has to be a whole number from 0 "
                                "to 10000000; it is -1\n"));
-  EXPECT_THAT(error, HasSubstr("run.toml:8:11: world.quantum: has to be a duration from 1us to 1h, "
+  EXPECT_THAT(error, HasSubstr("run.toml:8:11: world.quantum: has to be a duration from 1ns to 1h, "
                                "as a number of seconds or a text like \"5min\"; it is"));
   EXPECT_THAT(error, HasSubstr("5 fortnights"));
   EXPECT_THAT(error, HasSubstr("run.toml:9:1: world.setle: unknown key of [world] 'setle'; did you "
@@ -215,6 +215,46 @@ TEST(ReplayConfig, NeedsWhatTheChosenKindsNeed) {
               HasSubstr("workload.path: is missing, and the workload is openb-csv"));
 }
 
+TEST(ReplayConfig, ReadsHowAWorkloadIsComposed) {
+  const WorkloadConfig workload =
+      load_with(
+          "[workload.composed]\nformat = \"swf\"\ndemands = \"d.csv\"\n"
+          "demands_format = \"alibaba-2017\"\njobs = 10\nmean_gap_s = 3\n",
+          {"workload.format=composed"})
+          .value()
+          .workload;
+  EXPECT_EQ(workload.format, "composed");
+  EXPECT_EQ(workload.composed.format, "swf");
+  EXPECT_EQ(workload.composed.demands.filename(), "d.csv");
+  EXPECT_EQ(workload.composed.demands_format, "alibaba-2017");
+  EXPECT_EQ(workload.composed.jobs, 10U);
+  EXPECT_EQ(workload.composed.mean_gap_s, 3);
+}
+
+TEST(ReplayConfig, NeedsWhatAComposedWorkloadNeeds) {
+  const std::string error =
+      message_of(load_with("[workload.composed]\njobs = 10\n", {"workload.format=composed"}));
+  EXPECT_THAT(error, HasSubstr("workload.composed.demands: is missing, and the workload is "
+                               "composed"));
+  EXPECT_THAT(error, HasSubstr("workload.composed.mean_gap_s: has to be > 0 when jobs are drawn"));
+}
+
+TEST(ReplayConfig, NeedsAFleetForALoadAndNoOtherFactor) {
+  const std::string error =
+      message_of(load_with("", {"workload.load=0.8", "workload.scale_time=2"}));
+  EXPECT_THAT(error, HasSubstr("workload.load: needs a fleet that is offered the load "
+                               "(master.fleet)"));
+  EXPECT_THAT(error, HasSubstr("workload.scale_time: has to be 1 when workload.load sets the "
+                               "factor; it is 2"));
+  EXPECT_TRUE(load_with("[master]\nfleet = [\"3*slot\"]\n", {"workload.load=0.8"}).has_value());
+}
+
+TEST(ReplayConfig, RejectsFewerTasksThanItAsksFor) {
+  EXPECT_THAT(message_of(load_with("", {"workload.min_tasks=10", "workload.max_tasks=9"})),
+              HasSubstr("workload.max_tasks: has to be 0 or at least min_tasks, which is 10; it is "
+                        "9"));
+}
+
 TEST(ReplayConfig, RejectsDurationsTheWrongWayRound) {
   EXPECT_THAT(
       message_of(load_with("[workload.synthetic]\nmin_duration_h = 9\nmax_duration_h = 2\n")),
@@ -248,7 +288,7 @@ TEST(Override, TakesOnePolicyOrAList) {
 
 TEST(Override, IsNamedInItsErrors) {
   EXPECT_THAT(message_of(load_override("world.quantum=soon")),
-              StartsWith("--set world.quantum=soon: world.quantum: has to be a duration from 1us"));
+              StartsWith("--set world.quantum=soon: world.quantum: has to be a duration from 1ns"));
   EXPECT_THAT(message_of(load_override("seed=-1")), HasSubstr("--set seed=-1: seed: has to be"));
   EXPECT_THAT(message_of(load_override("world.interference.default_pair=inf")),
               HasSubstr("has to be a number above 0 and at most 1; it is inf"));
@@ -276,7 +316,7 @@ TEST(ConfigKeys, DescribeEveryKeyWithItsDefault) {
   };
   EXPECT_EQ(find("world.quantum").default_value, "1s");
   EXPECT_EQ(find("world.quantum").type, "duration");
-  EXPECT_EQ(find("world.quantum").range, "from 1us .. 1h");
+  EXPECT_EQ(find("world.quantum").range, "from 1ns .. 1h");
   EXPECT_EQ(find("master.max_attempts").default_value, "5");
   EXPECT_EQ(find("world.interference.default_pair").default_value, "0.95");
   EXPECT_EQ(find("world.interference.default_pair").range, "above 0 .. 1");

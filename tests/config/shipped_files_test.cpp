@@ -64,7 +64,11 @@ TEST_P(ShippedReplayConfig, IsValidAndItsShippedFilesAreThere) {
   const auto config = load_replay_config(kConfig / "replay" / GetParam(), {});
   ASSERT_TRUE(config.has_value()) << config.error().message;
   EXPECT_TRUE(fs::exists(config.value().catalog));
-  EXPECT_TRUE(fs::exists(config.value().world.interference.matrix));
+  if (!config.value().world.interference.matrix.empty()) {
+    EXPECT_TRUE(fs::exists(config.value().world.interference.matrix));
+  }
+  const Catalog catalog = load_catalog(config.value().catalog).value();
+  EXPECT_TRUE(fleet_share(config.value().master.fleet, catalog).has_value());
   if (config.value().workload.format == "muster-csv") {
     EXPECT_TRUE(fs::exists(config.value().workload.path));
   }
@@ -75,7 +79,8 @@ TEST_P(ShippedReplayConfig, IsValidAndItsShippedFilesAreThere) {
 
 INSTANTIATE_TEST_SUITE_P(All, ShippedReplayConfig,
                          testing::Values("eva-200.toml", "eva-gavel.toml", "eva-alibaba.toml",
-                                         "eva-multi-task.toml"),
+                                         "eva-multi-task.toml", "yahoo-tiny10.toml", "yahoo.toml",
+                                         "google.toml", "facebook.toml", "google-composed.toml"),
                          [](const auto& each) {
                            std::string name = fs::path(each.param).stem().string();
                            std::replace(name.begin(), name.end(), '-', '_');

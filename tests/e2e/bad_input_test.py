@@ -78,7 +78,7 @@ class BadConfig(MusterTest):
                                            *words)
 
     def test_words_are_answered_with_the_known_ones(self):
-        self.assert_config_refused(self.good.replace("muster-csv", "swf"), "mine.toml:4:", "swf",
+        self.assert_config_refused(self.good.replace("muster-csv", "csv"), "mine.toml:4:", "csv",
                                    "muster-csv", "openb-csv", "eva-json", "synthetic")
 
     def test_every_error_is_reported_at_once(self):

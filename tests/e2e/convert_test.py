@@ -92,8 +92,8 @@ class Convert(MusterTest):
                             "out.csv")
 
     def test_an_unknown_format_is_answered_with_the_known_ones(self):
-        self.assert_refused(2, ["eva-json", "openb-csv", "muster-csv"], "convert", "--from",
-                            "swf", EVA_JOBS, "out.csv")
+        self.assert_refused(2, ["eva-json", "openb-csv", "muster-csv", "swf"], "convert",
+                            "--from", "csv", EVA_JOBS, "out.csv")
 
 
 if __name__ == "__main__":

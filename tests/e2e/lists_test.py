@@ -75,7 +75,7 @@ class Lists(MusterTest):
             self.assertRegex(text, rf"(?m)^ +{command} ")
             self.assertIn("--help", self.succeed(command, "--help"))
         for option in ("--policy", "--seed", "--set", "--threads", "--json", "--html",
-                       "--events"):
+                       "--events", "--scale-time", "--load"):
             self.assertIn(option, self.succeed("replay", "--help"))
 
 

@@ -12,7 +12,9 @@ WHOLE = ("seed", "jobs_submitted", "jobs_completed", "instances_launched", "roun
 NUMBERS = ("total_cost_usd", "normalized_cost", "mean_jct_h", "p50_jct_h", "p95_jct_h",
            "p99_jct_h", "mean_idle_h", "mean_normalized_throughput", "tasks_per_instance",
            "migrations_per_task", "decision_ms_mean", "decision_ms_p99", "wall_s")
-KEYS = {*WHOLE, *NUMBERS, "policy", "allocation", "full_reconfiguration_share",
+FLEET = ("normalized_jct", "makespan_s", "throughput_jobs_h", "normalized_throughput",
+         "utilization", "short_jobs", "long_jobs")
+KEYS = {*WHOLE, *NUMBERS, *FLEET, "policy", "allocation", "full_reconfiguration_share",
         "event_log_sha256", "cost_by_purpose", "not_completed"}
 PURPOSES = {"tasks", "boot", "idle", "drain", "fragmentation"}
 

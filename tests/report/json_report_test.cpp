@@ -15,11 +15,23 @@ using nlohmann::json;
 TEST(JsonReport, has_exactly_the_documented_members_in_their_order) {
   std::vector<replay::RunResult> runs = {run_of("eva", 7, 16)};
   runs[0].normalized_cost = 0.58;
+  runs[0].normalized_jct = 1.5;
+  runs[0].short_jobs = replay::ClassFigures{9, 8, 4.5, 3.5, {}, {}, {}};
+  runs[0].makespan_s = 7200;
+  runs[0].throughput_jobs_h = 99.5;
+  runs[0].normalized_throughput = 0.5;
+  runs[0].utilization[static_cast<std::size_t>(Resource::cpu)] = 0.75;
   EXPECT_EQ(nlohmann::ordered_json::parse(json_report(runs)).dump(),
             "{\"runs\":[{\"policy\":\"eva\",\"seed\":7,\"jobs_submitted\":200,"
             "\"jobs_completed\":199,\"total_cost_usd\":16.0,"
             "\"normalized_cost\":0.58,\"mean_jct_h\":17.67,\"p50_jct_h\":4.5,"
-            "\"p95_jct_h\":90.25,\"p99_jct_h\":120.0,\"mean_idle_h\":0.1,"
+            "\"p95_jct_h\":90.25,\"p99_jct_h\":120.0,\"normalized_jct\":1.5,"
+            "\"short_jobs\":{\"jobs_submitted\":9,\"jobs_completed\":8,\"mean_jct_s\":4.5,"
+            "\"p50_jct_s\":3.5,\"p90_jct_s\":null,\"p99_jct_s\":null,\"normalized_jct\":null},"
+            "\"long_jobs\":null,\"makespan_s\":7200.0,\"throughput_jobs_h\":99.5,"
+            "\"normalized_throughput\":0.5,"
+            "\"utilization\":{\"gpu\":null,\"cpu\":0.75,\"memory\":null,\"storage\":null,"
+            "\"network\":null,\"spare\":null},\"mean_idle_h\":0.1,"
             "\"mean_normalized_throughput\":0.9,\"tasks_per_instance\":2.5,"
             "\"allocation\":{\"gpu\":0.5,\"cpu\":0.625,\"memory\":0.75},"
             "\"instances_launched\":200,\"migrations_per_task\":1.25,"
@@ -34,7 +46,8 @@ TEST(JsonReport, figures_without_a_meaning_are_null) {
   const json run = json::parse(json_report(runs))["runs"][0];
   for (const char* name : {"normalized_cost", "mean_jct_h", "p50_jct_h", "p95_jct_h", "p99_jct_h",
                            "mean_idle_h", "mean_normalized_throughput", "tasks_per_instance",
-                           "migrations_per_task", "full_reconfiguration_share"}) {
+                           "migrations_per_task", "full_reconfiguration_share", "normalized_jct",
+                           "short_jobs", "long_jobs", "makespan_s", "throughput_jobs_h"}) {
     EXPECT_TRUE(run.at(name).is_null()) << name;
   }
   for (const char* name : {"gpu", "cpu", "memory"}) {

@@ -140,6 +140,35 @@ TEST(Measure, a_long_run_is_sampled_within_the_window_only) {
               1e-12);
 }
 
+TEST(Measure, makespan_throughput_and_utilisation_end_with_the_last_completion) {
+  // From 0 h to 4 h; the instance serves all that time, its levels are those above.
+  const RunResult run = measured(two_jobs());
+  EXPECT_DOUBLE_EQ(*run.makespan_s, 4 * kHour);
+  EXPECT_DOUBLE_EQ(*run.throughput_jobs_h, 0.5);
+  const auto used = [&](Resource kind) { return run.utilization[static_cast<std::size_t>(kind)]; };
+  EXPECT_DOUBLE_EQ(*used(Resource::gpu), 5 * 1 / (4 * 4.0));
+  EXPECT_DOUBLE_EQ(*used(Resource::cpu), 5 * 4 / (4 * 16.0));
+  EXPECT_DOUBLE_EQ(*used(Resource::memory), 5 * 24 / (4 * 244.0));
+  EXPECT_EQ(used(Resource::storage), std::nullopt);  // it1 has none
+}
+
+TEST(Measure, jobs_have_classes_when_somebody_says_which_are_long) {
+  LogBuilder log;
+  log.at(0).accept(JobBuilder(1)).accept(JobBuilder(2)).accept(JobBuilder(3)).accept(JobBuilder(4));
+  log.at(2).end(1).at(3).end(2).at(50).end(3);
+  EXPECT_FALSE(measured(log).short_jobs);
+  MeasureOptions options;
+  options.is_long = [](JobId id) { return id.value > 2; };
+  const RunResult run = measured(log, options);
+  EXPECT_EQ(run.short_jobs->submitted, 2u);
+  EXPECT_EQ(run.short_jobs->p50_jct_s, 2);
+  EXPECT_EQ(run.short_jobs->p90_jct_s, 3);
+  EXPECT_EQ(run.short_jobs->mean_jct_s, 2.5);
+  EXPECT_EQ(run.long_jobs->submitted, 2u);
+  EXPECT_EQ(run.long_jobs->completed, 1u);
+  EXPECT_EQ(run.long_jobs->p99_jct_s, 50);
+}
+
 TEST(Measure, the_share_of_full_reconfigurations_counts_only_rounds_with_a_choice) {
   const RunResult run = measured(two_jobs());
   EXPECT_EQ(run.rounds, 3u);
@@ -212,7 +241,7 @@ TEST(NearestRank, is_the_smallest_value_that_enough_values_do_not_exceed) {
   EXPECT_EQ(nearest_rank(std::vector<double>{7}, 50), 7);
 }
 
-TEST(NormalizeCosts, compares_with_the_first_run_of_the_same_seed) {
+TEST(Normalize, compares_cost_with_the_first_run_of_the_same_seed) {
   const auto run = [](std::string policy, std::uint64_t seed, double usd) {
     RunResult result;
     result.policy = std::move(policy);
@@ -221,10 +250,27 @@ TEST(NormalizeCosts, compares_with_the_first_run_of_the_same_seed) {
     return result;
   };
   std::vector<RunResult> runs = {run("a", 1, 100), run("a", 2, 0), run("b", 1, 58), run("b", 2, 5)};
-  normalize_costs(runs);
+  normalize(runs);
   EXPECT_EQ(runs[0].normalized_cost, 1.0);
   EXPECT_EQ(runs[2].normalized_cost, 0.58);
   EXPECT_EQ(runs[3].normalized_cost, std::nullopt);  // nothing to compare with
+}
+
+TEST(Normalize, compares_jct_and_throughput_with_the_first_run_of_the_same_seed) {
+  std::vector<RunResult> runs(2);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto factor = static_cast<double>(i + 1);
+    runs[i].mean_jct_h = 2 * factor;
+    runs[i].throughput_jobs_h = 12 / factor;
+    runs[i].short_jobs.emplace().mean_jct_s = 5 * factor;
+    runs[i].long_jobs.emplace();
+  }
+  normalize(runs);
+  EXPECT_EQ(runs[0].normalized_jct, 1.0);
+  EXPECT_EQ(runs[1].normalized_jct, 2.0);
+  EXPECT_EQ(runs[1].normalized_throughput, 0.5);
+  EXPECT_EQ(runs[1].short_jobs->normalized_jct, 2.0);
+  EXPECT_EQ(runs[1].long_jobs->normalized_jct, std::nullopt);
 }
 
 }  // namespace

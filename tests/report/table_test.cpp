@@ -35,6 +35,20 @@ TEST(SummaryTable, a_figure_that_no_policy_has_gets_no_column) {
   EXPECT_EQ(summary_table({&run, 1}).find("full"), std::string::npos);
 }
 
+TEST(SummaryTable, shows_classes_and_utilisation_only_when_jobs_have_classes) {
+  replay::RunResult run = run_of("no-packing", 1, 100);
+  run.makespan_s = 7200;
+  run.utilization[static_cast<std::size_t>(Resource::storage)] = 0.5;
+  EXPECT_EQ(summary_table({&run, 1}).find("makespan"), std::string::npos);
+  run.short_jobs = replay::ClassFigures{9, 8, 4.5, 3.5, 7.25, 8, {}};
+  run.long_jobs.emplace();
+  const std::string table = summary_table({&run, 1}, 1000);
+  EXPECT_NE(table.find("short   p50   p90   p99  mean  long    disk  makespan"), std::string::npos)
+      << table;
+  EXPECT_NE(table.find("    8  3.50  7.25  8.00  4.50     0    50.0      2.00"), std::string::npos)
+      << table;
+}
+
 TEST(Summary, several_runs_of_a_policy_become_mean_and_sample_standard_deviation) {
   const std::vector<replay::RunResult> runs = {run_of("a", 1, 1000), run_of("b", 1, 5),
                                                run_of("a", 2, 1002), run_of("a", 3, 1004)};

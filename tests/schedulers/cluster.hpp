@@ -154,7 +154,14 @@ class Cluster {
   const ClusterState& state() const { return state_; }
   const Catalog& catalog() const { return catalog_; }
   Policy& policy() { return *policy_; }
-  ClusterView view() const { return {state_, catalog_, now_}; }
+  ClusterView view() const { return {state_, catalog_, now_, Market::on_demand, fixed_fleet_}; }
+  /// From now on there are the instances that there are.
+  void fix_fleet() { fixed_fleet_ = true; }
+  void launch(const std::string& type) {
+    Plan plan;
+    plan.launches.push_back({test::type_named(catalog_, type), Market::on_demand, {}});
+    carry_out(plan);
+  }
   void let_pass(Duration time) { now_ += time; }
 
  private:
@@ -178,6 +185,7 @@ class Cluster {
   std::unique_ptr<Policy> policy_;
   Rng rng_{1};
   Instant now_{};
+  bool fixed_fleet_ = false;
   std::uint64_t next_instance_ = 1;
 };
 

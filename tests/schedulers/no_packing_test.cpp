@@ -31,6 +31,22 @@ TEST(NoPacking, gives_an_instance_back_when_its_task_is_done_and_never_uses_it_a
   EXPECT_EQ(cluster.layout(), "it2(2)");
 }
 
+TEST(NoPacking, gives_the_oldest_tasks_the_empty_instances_of_a_fixed_fleet) {
+  Cluster cluster(testing::table_3(), "no-packing");
+  for (const char* type : {"it1", "it4", "it3"}) cluster.launch(type);
+  cluster.fix_fleet();
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    cluster.submit(test::JobBuilder(11 + i).demand(Resources::of(0, 2, 4)).build());
+  }
+  Plan plan = cluster.round();
+  EXPECT_EQ(cluster.layout(), "it1(13) it4(11) it3(12)");
+  EXPECT_TRUE(plan.launches.empty() && plan.releases.empty());
+  cluster.finish(12);
+  plan = cluster.round();
+  EXPECT_EQ(cluster.layout(), "it1(13) it4(11) it3(14)");
+  EXPECT_TRUE(plan.launches.empty() && plan.releases.empty());
+}
+
 TEST(NoPacking, asks_for_nothing_when_nothing_has_happened) {
   Cluster cluster(testing::table_3(), "no-packing");
   cluster.submit(job_of_table_3(4));

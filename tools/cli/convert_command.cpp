@@ -39,7 +39,7 @@ void add_convert(CLI::App& app, int& exit_code) {
       app.add_subcommand("convert", "Convert a workload to Muster's own workload CSV");
   command->add_option("--from", options->from, "format of the input")
       ->required()
-      ->check(CLI::IsMember({"eva-json", "openb-csv", "muster-csv"}));
+      ->check(CLI::IsMember(trace_formats()));
   command->add_option("input", options->input, "the workload")->required();
   command->add_option("output", options->output, "the CSV to write; - for standard output");
   command->add_option("--max-jobs", options->max_jobs, "only the first so many jobs; 0: all")

@@ -17,6 +17,7 @@
 #include "tools/cli/output.hpp"
 #include "tools/replay/metrics.hpp"
 #include "tools/replay/replay.hpp"
+#include "tools/replay/workload/offered_load.hpp"
 #include "tools/report/html_report.hpp"
 #include "tools/report/json_report.hpp"
 #include "tools/report/progress.hpp"
@@ -33,6 +34,8 @@ struct ReplayOptions {
   std::string config;
   std::vector<std::string> policies;
   std::vector<std::string> overrides;
+  std::optional<std::string> scale_time;
+  std::optional<std::string> load;
   std::optional<std::uint64_t> seed;
   unsigned jobs = 0;
   std::string json;
@@ -92,7 +95,10 @@ bool write_log(const Run& run, const Planned& planned, const std::string& file, 
 
 /// Reads config, catalog and workloads; complains of what is wrong with them.
 ExitCode read_inputs(const ReplayOptions& options, Session& session) {
-  auto config = load_replay_config(options.config, options.overrides);
+  std::vector<std::string> overrides = options.overrides;
+  if (options.scale_time) overrides.push_back("workload.scale_time=" + *options.scale_time);
+  if (options.load) overrides.push_back("workload.load=" + *options.load);
+  auto config = load_replay_config(options.config, overrides);
   if (!config) {
     complain(config.error().message);
     return config.error().code == ConfigError::bad_override ? kUsage : kFailed;
@@ -106,8 +112,18 @@ ExitCode read_inputs(const ReplayOptions& options, Session& session) {
     return kFailed;
   }
   session.catalog = std::move(catalog).value();
+  auto fleet = fleet_share(session.config.master.fleet, session.catalog);
+  if (!fleet) {
+    complain(fleet.error().message);
+    return kFailed;
+  }
+  const double load = session.config.workload.load;
   for (std::uint32_t trial = 0; trial < session.config.trials; ++trial) {
     auto workload = replay::read_workload(session.config.workload, session.config.seed + trial);
+    if (workload && load > 0) {
+      workload =
+          replay::with_load(std::move(workload).value(), fleet.value(), session.catalog, load);
+    }
     if (!workload) {
       complain(workload.error().message);
       return kFailed;
@@ -208,7 +224,7 @@ int report_all(const ReplayOptions& options, const Session& session) {
     }
     results.push_back(*run.result);
   }
-  replay::normalize_costs(results);
+  replay::normalize(results);
   list_incomplete(results);
   const bool table = options.json != "-" && options.html != "-" && options.events != "-";
   if (table) {
@@ -272,6 +288,10 @@ void add_replay(CLI::App& app, int& exit_code) {
   command->add_option("--seed", options->seed, "seed of everything that chance decides")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max() - 10'000));
   command->add_option("--set", options->overrides, "dotted.key=value, overrides the config");
+  command->add_option("--scale-time", options->scale_time,
+                      "factor on the times of submission (= --set workload.scale_time=X)");
+  command->add_option("--load", options->load,
+                      "offered load of master.fleet (= --set workload.load=L)");
   command->add_option("--threads", options->jobs, "runs at a time; 0: one a core")
       ->check(CLI::Range(0, 1024));
   command->add_option("--json", options->json, "write the results as JSON; - for standard output");

@@ -24,6 +24,9 @@ class FleetLevels {
   std::optional<double> tasks_per_instance() const;
   /// What those tasks ask for / what those instances have; nothing when they have none of it.
   std::optional<double> allocation(Resource kind) const;
+  /// What those tasks ask for, and what those instances have.
+  const Resources& used() const { return used_; }
+  const Resources& capacity() const { return capacity_; }
   /// Billed instances by position of their type in the catalog.
   const std::vector<std::uint32_t>& up_by_type() const { return up_by_type_; }
   /// What was spent until `now`, which is not before the last event.

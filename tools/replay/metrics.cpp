@@ -49,6 +49,50 @@ struct LevelMeans {
   }
 };
 
+/// Resources x seconds between the first acceptance and the last completion of a log.
+class Utilization {
+ public:
+  /// The levels hold for the next so many seconds.
+  void add(const FleetLevels& levels, double seconds) {
+    if (!begin_ || seconds <= 0) return;
+    for (const Resource kind : kAllResources) {
+      used_s_[kind] += levels.used()[kind] * seconds;
+      capacity_s_[kind] += levels.capacity()[kind] * seconds;
+    }
+  }
+
+  /// The time up to the event has been added.
+  void apply(const Event& event) {
+    if (std::holds_alternative<JobAccepted>(event.body) && !begin_) begin_ = event.at;
+    const auto* over = std::get_if<JobFinished>(&event.body);
+    if (over == nullptr || over->outcome != JobOutcome::completed || !begin_) return;
+    end_ = event.at;
+    used_at_end_ = used_s_;
+    capacity_at_end_ = capacity_s_;
+    ++completed_;
+  }
+
+  void finish(RunResult& result) const {
+    if (!end_) return;
+    result.makespan_s = to_seconds(*end_ - *begin_);
+    if (*end_ > *begin_) {
+      result.throughput_jobs_h = static_cast<double>(completed_) / to_hours(*end_ - *begin_);
+    }
+    for (std::size_t i = 0; i < kResourceKinds; ++i) {
+      const double capacity = capacity_at_end_[kAllResources[i]];
+      if (capacity > kResourceEpsilon) {
+        result.utilization[i] = used_at_end_[kAllResources[i]] / capacity;
+      }
+    }
+  }
+
+ private:
+  std::optional<Instant> begin_, end_;
+  std::uint64_t completed_ = 0;
+  Resources used_s_, capacity_s_;
+  Resources used_at_end_, capacity_at_end_;
+};
+
 /// Walks through a log and reads the levels: all the time, at the samples, and at the points of the
 /// plots. A reading at an instant sees all events of that instant.
 class LevelReader {
@@ -60,12 +104,14 @@ class LevelReader {
 
   void apply(const Event& event) {
     advance(event.at);
+    utilization_.apply(event);
     levels_.apply(event);
     now_ = std::max(now_, event.at);
   }
 
   void finish(RunResult& result) {
     advance(end_ + Duration{1});
+    utilization_.finish(result);
     const bool sampled = end_ > options_.sample_to;
     const LevelMeans& means = sampled ? at_samples_ : over_time_;
     result.tasks_per_instance = means.tasks_per_instance.value();
@@ -89,7 +135,9 @@ class LevelReader {
  private:
   /// The levels hold from now_ until `then`, without it.
   void advance(Instant then) {
-    over_time_.add(levels_, to_seconds(std::min(then, end_) - now_));
+    const double seconds = to_seconds(std::min(then, end_) - now_);
+    over_time_.add(levels_, seconds);
+    utilization_.add(levels_, seconds);
     while (next_sample_ < options_.sample_to && next_sample_ + options_.sample_settle < then) {
       at_samples_.add(levels_, 1);
       next_sample_ += options_.sample_every;
@@ -125,6 +173,7 @@ class LevelReader {
   Instant end_;
   Instant now_{};
   LevelMeans over_time_, at_samples_;
+  Utilization utilization_;
   Instant next_sample_;
   std::size_t plotted_ = 0;
   Series cost_;
@@ -151,15 +200,39 @@ struct RoundCount {
   }
 };
 
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
 void measure_jcts(RunResult& result) {
   std::vector<double>& jct_h = result.jct_h;
   if (jct_h.empty()) return;
   std::sort(jct_h.begin(), jct_h.end());
-  result.mean_jct_h =
-      std::accumulate(jct_h.begin(), jct_h.end(), 0.0) / static_cast<double>(jct_h.size());
+  result.mean_jct_h = mean_of(jct_h);
   result.p50_jct_h = nearest_rank(jct_h, 50);
   result.p95_jct_h = nearest_rank(jct_h, 95);
   result.p99_jct_h = nearest_rank(jct_h, 99);
+}
+
+/// The jobs of one class.
+ClassFigures measure_class(const JobFollower& follower,
+                           const std::function<bool(JobId)>& is_of_class) {
+  ClassFigures figures;
+  std::vector<double> jct_s;
+  for (const JobTimes& times : follower.jobs()) {
+    if (!is_of_class(times.job->id)) continue;
+    ++figures.submitted;
+    if (times.outcome != JobOutcome::completed) continue;
+    jct_s.push_back(to_seconds(*times.ended - times.accepted));
+  }
+  figures.completed = jct_s.size();
+  if (jct_s.empty()) return figures;
+  std::sort(jct_s.begin(), jct_s.end());
+  figures.mean_jct_s = mean_of(jct_s);
+  figures.p50_jct_s = nearest_rank(jct_s, 50);
+  figures.p90_jct_s = nearest_rank(jct_s, 90);
+  figures.p99_jct_s = nearest_rank(jct_s, 99);
+  return figures;
 }
 
 void measure_jobs(const JobFollower& follower, RunResult& result) {
@@ -189,6 +262,15 @@ void measure_jobs(const JobFollower& follower, RunResult& result) {
   measure_jcts(result);
 }
 
+std::optional<double> ratio(std::optional<double> value, std::optional<double> base) {
+  if (!value || !base || *base <= 0) return std::nullopt;
+  return *value / *base;
+}
+
+void normalize(std::optional<ClassFigures>& figures, const std::optional<ClassFigures>& base) {
+  if (figures && base) figures->normalized_jct = ratio(figures->mean_jct_s, base->mean_jct_s);
+}
+
 }  // namespace
 
 RunResult measure(std::span<const Event> events, const Catalog& catalog,
@@ -207,6 +289,10 @@ RunResult measure(std::span<const Event> events, const Catalog& catalog,
   }
   levels.finish(result);
   measure_jobs(jobs, result);
+  if (options.is_long) {
+    result.short_jobs = measure_class(jobs, std::not_fn(options.is_long));
+    result.long_jobs = measure_class(jobs, options.is_long);
+  }
   result.rounds = rounds.rounds;
   result.full_reconfiguration_share = rounds.full_share();
   return result;
@@ -219,12 +305,15 @@ double nearest_rank(std::span<const double> ascending, double percent) {
   return ascending[std::min(index, ascending.size() - 1)];
 }
 
-void normalize_costs(std::span<RunResult> runs) {
-  std::unordered_map<std::uint64_t, double> yardstick;
+void normalize(std::span<RunResult> runs) {
+  std::unordered_map<std::uint64_t, const RunResult*> yardsticks;
   for (RunResult& run : runs) {
-    const double base = yardstick.emplace(run.seed, run.total_cost_usd).first->second;
-    run.normalized_cost.reset();
-    if (base > 0) run.normalized_cost = run.total_cost_usd / base;
+    const RunResult& base = *yardsticks.emplace(run.seed, &run).first->second;
+    run.normalized_cost = ratio(run.total_cost_usd, base.total_cost_usd);
+    run.normalized_jct = ratio(run.mean_jct_h, base.mean_jct_h);
+    run.normalized_throughput = ratio(run.throughput_jobs_h, base.throughput_jobs_h);
+    normalize(run.short_jobs, base.short_jobs);
+    normalize(run.long_jobs, base.long_jobs);
   }
 }
 

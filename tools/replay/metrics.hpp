@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct MeasureOptions {
   Duration sample_every{std::chrono::seconds{300}};
   /// How long after its instant a sample is read, so that a round at that instant counts.
   Duration sample_settle{std::chrono::milliseconds{500}};
+  /// Says which jobs are long; unset: jobs have no classes.
+  std::function<bool(JobId)> is_long = {};
 };
 
 /// Derives from a whole log every figure of a run that the log determines; the rest (policy, seed,
@@ -32,6 +35,8 @@ struct MeasureOptions {
 /// - Tasks an instance: tasks that hold resources / instances that are up and not being ended.
 ///   Allocation: what these tasks ask for / what these instances have. Times without an instance
 ///   are left out, as are kinds that no instance has.
+/// - Makespan: from the first acceptance to the last completion. Throughput: completed jobs in it.
+///   Utilisation: what tasks ask for x time / what serving instances have x time, in it.
 /// - Migrations a task: its starts less one, mean over the tasks of a job, then over the jobs that
 ///   ever started.
 RunResult measure(std::span<const Event> events, const Catalog& catalog,
@@ -40,8 +45,9 @@ RunResult measure(std::span<const Event> events, const Catalog& catalog,
 /// The value at rank ceil(percent/100 n) of ascending values; there has to be one.
 double nearest_rank(std::span<const double> ascending, double percent);
 
-/// Sets each run's cost relative to the first run with its seed.
-void normalize_costs(std::span<RunResult> runs);
+/// Sets each run's cost, mean JCT (of all jobs and of each class) and throughput relative to the
+/// first run with its seed.
+void normalize(std::span<RunResult> runs);
 
 /// Checks a log against the laws of any run, without the help of the cluster state, and says what
 /// is broken; nothing when all is well. The laws: time runs forward; no instance is ever filled

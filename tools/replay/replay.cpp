@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "actors/cloud/actor_machines.hpp"
@@ -169,6 +170,16 @@ class Simulation {
   UserHandle user_;
 };
 
+/// Says which jobs are longer than the cutoff (equal ones are not); nothing without a cutoff.
+std::function<bool(JobId)> long_jobs(const Workload& workload, double cutoff_s) {
+  if (cutoff_s <= 0) return {};
+  std::unordered_set<JobId> ids;
+  for (const WorkloadJob& job : workload.jobs) {
+    if (job.truth.mean_task_s() > cutoff_s) ids.insert(job.job.id);
+  }
+  return [ids = std::move(ids)](JobId id) { return ids.contains(id); };
+}
+
 void fill_decision_times(std::vector<double> ms, RunResult& result) {
   if (ms.empty()) return;
   std::sort(ms.begin(), ms.end());
@@ -201,7 +212,9 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
     for (const std::string& law : audit.broken) message += "\n  " + law;
     return Failure<ReplayError>{ReplayError::broken_law, message};
   }
-  run.result = measure(run.events, *setup.catalog, {});
+  MeasureOptions options;
+  options.is_long = long_jobs(*setup.workload, setup.config->workload.cutoff_s);
+  run.result = measure(run.events, *setup.catalog, options);
   RunResult& result = run.result;
   result.policy = setup.label;
   result.seed = setup.seed;

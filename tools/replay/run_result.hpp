@@ -8,10 +8,20 @@
 #include <utility>
 #include <vector>
 
+#include "model/resources.hpp"
+
 namespace muster::replay {
 
 /// One value over time: (hours since the start, value), a step function.
 using Series = std::vector<std::pair<double, double>>;
+
+/// What the jobs of one class went through; JCTs in seconds, as short jobs need them.
+struct ClassFigures {
+  std::uint64_t submitted = 0;
+  std::uint64_t completed = 0;
+  std::optional<double> mean_jct_s, p50_jct_s, p90_jct_s, p99_jct_s;
+  std::optional<double> normalized_jct;  ///< mean, relative to the first policy with the same seed
+};
 
 /// What one run gave. A figure that has no meaning for the policy is absent.
 struct RunResult {
@@ -23,6 +33,12 @@ struct RunResult {
   double total_cost_usd = 0;
   std::optional<double> normalized_cost;  ///< relative to the first policy with the same seed
   std::optional<double> mean_jct_h, p50_jct_h, p95_jct_h, p99_jct_h;
+  std::optional<double> normalized_jct;  ///< mean, relative to the first policy, likewise
+  std::optional<ClassFigures> short_jobs, long_jobs;  ///< with a cutoff only
+  std::optional<double> makespan_s;  ///< from the first acceptance to the last completion
+  std::optional<double> throughput_jobs_h, normalized_throughput;  ///< completed jobs in that time
+  /// Share of what the serving instances have that is held, over that time, by kind of resource.
+  std::array<std::optional<double>, kResourceKinds> utilization{};
   std::optional<double> mean_idle_h;
   std::optional<double> mean_normalized_throughput;
   std::optional<double> tasks_per_instance;

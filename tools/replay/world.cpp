@@ -2,45 +2,60 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "model/check.hpp"
 
 namespace muster::replay {
 namespace {
 
-/// A quotient this little above a whole number is rounding error, not work left.
+/// A number of quanta this little above a whole one is rounding error, not work left: with fine
+/// quanta the number is so large that its last bits are more than the first slack.
 constexpr double kQuotientSlack = 1e-9;
+constexpr double kRelativeSlack = 4 * std::numeric_limits<double>::epsilon();
+
+double whole_quanta(double quanta) {
+  return std::max(1.0, std::ceil(quanta - std::max(kQuotientSlack, quanta * kRelativeSlack)));
+}
 
 }  // namespace
 
 World::World(WorldSetup setup, const Workload& workload) : setup_(std::move(setup)) {
-  for (const WorkloadJob& job : workload.jobs) {
-    std::size_t unit = 0;
-    for (std::size_t i = 0; i < job.job.tasks.size(); ++i) {
-      if (i == 0 || !job.job.gang) unit = add_unit(job);
-      add_task(job, job.job.tasks[i], unit);
+  std::size_t tasks = 0;
+  for (const WorkloadJob& job : workload.jobs) tasks += job.job.tasks.size();
+  tasks_.reserve(tasks);
+  index_.reserve(tasks);
+  for (const WorkloadJob& job : workload.jobs) add_job(job);
+}
+
+void World::add_job(const WorkloadJob& job) {
+  const std::uint32_t interference = setup_.interference->index_of(job.truth.interference);
+  Duration init{};
+  for (const TaskSpec& spec : job.job.tasks) init = std::max(init, spec.delays.init);
+  std::size_t unit = 0;
+  for (std::size_t i = 0; i < job.job.tasks.size(); ++i) {
+    const TaskSpec& spec = job.job.tasks[i];
+    if (i == 0 || !job.job.gang) {
+      const double work = job.job.gang ? job.truth.iterations : job.truth.work_of(i);
+      unit = add_unit(work, job.truth.iterations_per_s, init);
     }
+    Task task;
+    task.id = spec.id;
+    task.unit = unit;
+    task.interference = interference;
+    task.demands = &spec.demands;
+    index_.emplace(spec.id, tasks_.size());
+    units_[unit].tasks.push_back(tasks_.size());
+    tasks_.push_back(std::move(task));
   }
 }
 
-std::size_t World::add_unit(const WorkloadJob& job) {
-  Unit unit;
-  unit.iterations = job.truth.iterations;
-  unit.iterations_per_s = job.truth.iterations_per_s;
-  for (const TaskSpec& task : job.job.tasks) unit.init = std::max(unit.init, task.delays.init);
-  units_.push_back(std::move(unit));
+std::size_t World::add_unit(double iterations, double iterations_per_s, Duration init) {
+  Unit& unit = units_.emplace_back();
+  unit.iterations = iterations;
+  unit.iterations_per_s = iterations_per_s;
+  unit.init = init;
   return units_.size() - 1;
-}
-
-void World::add_task(const WorkloadJob& job, const TaskSpec& spec, std::size_t unit) {
-  Task task;
-  task.id = spec.id;
-  task.unit = unit;
-  task.interference = setup_.interference->index_of(job.truth.interference);
-  task.demands = &spec.demands;
-  index_.emplace(spec.id, tasks_.size());
-  units_[unit].tasks.push_back(tasks_.size());
-  tasks_.push_back(std::move(task));
 }
 
 void World::load(TaskId id, InstanceId instance, TypeId type, std::function<void()> on_done) {
@@ -123,7 +138,7 @@ void World::pace(std::size_t index, Instant now) {
   unit.rate = unit.iterations_per_s * slowest;
   const double quantum_s = setup_.quantum > Duration::zero() ? to_seconds(setup_.quantum) : 1e-9;
   const double left = std::max(0.0, unit.iterations - unit.done);
-  const double quanta = std::max(1.0, std::ceil(left / unit.rate / quantum_s - kQuotientSlack));
+  const double quanta = whole_quanta(left / unit.rate / quantum_s);
   unit.deadline = std::max(now, unit.progress_from) + from_seconds(quanta * quantum_s);
   deadlines_.insert({*unit.deadline, index});
   arm();

@@ -71,8 +71,8 @@ class World : public ExecutionModel {
     std::function<void()> on_done;
   };
 
-  std::size_t add_unit(const WorkloadJob& job);
-  void add_task(const WorkloadJob& job, const TaskSpec& spec, std::size_t unit);
+  void add_job(const WorkloadJob& job);
+  std::size_t add_unit(double iterations, double iterations_per_s, Duration init);
   void detach(Task& task);
   void refresh(InstanceId instance, Instant now);
   void pace(std::size_t unit, Instant now);

@@ -29,6 +29,25 @@ Json not_completed_of(const replay::RunResult& run) {
   return jobs;
 }
 
+Json class_of(const std::optional<replay::ClassFigures>& figures) {
+  if (!figures) return nullptr;
+  return {{"jobs_submitted", figures->submitted},
+          {"jobs_completed", figures->completed},
+          {"mean_jct_s", or_null(figures->mean_jct_s)},
+          {"p50_jct_s", or_null(figures->p50_jct_s)},
+          {"p90_jct_s", or_null(figures->p90_jct_s)},
+          {"p99_jct_s", or_null(figures->p99_jct_s)},
+          {"normalized_jct", or_null(figures->normalized_jct)}};
+}
+
+Json utilization_of(const replay::RunResult& run) {
+  Json utilization = Json::object();
+  for (std::size_t i = 0; i < kResourceKinds; ++i) {
+    utilization[std::string(name_of(kAllResources[i]))] = or_null(run.utilization[i]);
+  }
+  return utilization;
+}
+
 Json json_of(const replay::RunResult& run) {
   return {{"policy", run.policy},
           {"seed", run.seed},
@@ -40,6 +59,13 @@ Json json_of(const replay::RunResult& run) {
           {"p50_jct_h", or_null(run.p50_jct_h)},
           {"p95_jct_h", or_null(run.p95_jct_h)},
           {"p99_jct_h", or_null(run.p99_jct_h)},
+          {"normalized_jct", or_null(run.normalized_jct)},
+          {"short_jobs", class_of(run.short_jobs)},
+          {"long_jobs", class_of(run.long_jobs)},
+          {"makespan_s", or_null(run.makespan_s)},
+          {"throughput_jobs_h", or_null(run.throughput_jobs_h)},
+          {"normalized_throughput", or_null(run.normalized_throughput)},
+          {"utilization", utilization_of(run)},
           {"mean_idle_h", or_null(run.mean_idle_h)},
           {"mean_normalized_throughput", or_null(run.mean_normalized_throughput)},
           {"tasks_per_instance", or_null(run.tasks_per_instance)},

@@ -11,6 +11,7 @@
 namespace muster::report {
 namespace {
 
+using replay::ClassFigures;
 using replay::RunResult;
 
 /// A column of figures: how to get one from a run, and how to show it.
@@ -48,6 +49,58 @@ const std::vector<Figure>& figures() {
       {{"p99", "ms"}, [](R r) { return std::optional(r.decision_ms_p99); }, 3},
       {{"wall", "s"}, [](R r) { return std::optional(r.wall_s); }, 1}};
   return kFigures;
+}
+
+/// What runs with a cutoff show besides: jobs of each class and how full the fleet was.
+const std::vector<Figure>& class_figures() {
+  using R = const RunResult&;
+  using Class = std::optional<ClassFigures> RunResult::*;
+  using Jct = std::optional<double> ClassFigures::*;
+  const auto jct = [](const char* name, const char* unit, Class of, Jct figure) {
+    return Figure{{name, unit}, [=](R r) { return r.*of ? (*(r.*of)).*figure : std::nullopt; }};
+  };
+  const auto done = [](const char* name, Class of) {
+    return Figure{
+        {name, "done"}, [of](R r) { return r.*of ? count((r.*of)->completed) : std::nullopt; }, 0};
+  };
+  const auto used = [](const char* name, Resource kind) {
+    const auto i = static_cast<std::size_t>(kind);
+    return Figure{{name, "% used"}, [i](R r) { return r.utilization[i]; }, 1, 100};
+  };
+  constexpr Class kShort = &RunResult::short_jobs;
+  constexpr Class kLong = &RunResult::long_jobs;
+  static const std::vector<Figure> kFigures = {
+      done("short", kShort),
+      jct("p50", "s", kShort, &ClassFigures::p50_jct_s),
+      jct("p90", "s", kShort, &ClassFigures::p90_jct_s),
+      jct("p99", "s", kShort, &ClassFigures::p99_jct_s),
+      jct("mean", "s", kShort, &ClassFigures::mean_jct_s),
+      done("long", kLong),
+      jct("p50", "s", kLong, &ClassFigures::p50_jct_s),
+      jct("p90", "s", kLong, &ClassFigures::p90_jct_s),
+      jct("p99", "s", kLong, &ClassFigures::p99_jct_s),
+      jct("mean", "s", kLong, &ClassFigures::mean_jct_s),
+      {{"JCT", "of first"}, [](R r) { return r.normalized_jct; }, 3},
+      {{"jobs", "/h"}, [](R r) { return r.throughput_jobs_h; }},
+      {{"jobs/h", "of first"}, [](R r) { return r.normalized_throughput; }, 3},
+      used("gpu", Resource::gpu),
+      used("cpu", Resource::cpu),
+      used("mem", Resource::memory),
+      used("disk", Resource::storage),
+      used("net", Resource::network),
+      {{"makespan", "h"}, [](R r) { return r.makespan_s; }, 2, 1.0 / 3600}};
+  return kFigures;
+}
+
+std::vector<Figure> figures_for(std::span<const RunResult> runs) {
+  std::vector<Figure> all = figures();
+  const bool classes =
+      std::any_of(runs.begin(), runs.end(), [](const RunResult& run) { return run.short_jobs; });
+  if (!classes) return all;
+  const auto after_jct = std::find_if(
+      all.begin(), all.end(), [](const Figure& figure) { return figure.column.name == "idle"; });
+  all.insert(after_jct, class_figures().begin(), class_figures().end());
+  return all;
 }
 
 /// With commas between thousands, as amounts of money are read.
@@ -102,12 +155,13 @@ std::vector<std::vector<const RunResult*>> by_policy(std::span<const RunResult> 
 }
 
 Summary summarize(std::span<const RunResult> runs) {
+  const std::vector<Figure> wanted = figures_for(runs);
   Summary summary{{{"policy", ""}, {"jobs", "done"}}, {}};
-  for (const Figure& figure : figures()) summary.columns.push_back(figure.column);
+  for (const Figure& figure : wanted) summary.columns.push_back(figure.column);
   for (const auto& group : by_policy(runs)) {
     std::vector<std::string>& row = summary.rows.emplace_back();
     row = {group.front()->policy, jobs_cell(group)};
-    for (const Figure& figure : figures()) row.push_back(cell(figure, group));
+    for (const Figure& figure : wanted) row.push_back(cell(figure, group));
   }
   return summary;
 }

@@ -80,6 +80,25 @@ TEST(MusterCsv, ReadsTheOptionalColumns) {
   EXPECT_EQ(*task.demands.on("p3"), (FamilyDemand{"p3", Resources::of(2, 8, 16), 1.5}));
 }
 
+TEST(MusterCsv, ReadsTheWorkOfEachTask) {
+  const Workload workload = read_extra("gang,task_iterations", "false,1.5;3").value();
+  const JobTruth& truth = workload.jobs.at(0).truth;
+  EXPECT_EQ(truth.task_iterations, (std::vector<double>{1.5, 3}));
+  EXPECT_EQ(truth.iterations, 3600);
+  EXPECT_EQ(truth.work_of(1), 3);
+}
+
+TEST(MusterCsv, RejectsWorkOfTasksThatDoesNotSuitTheJob) {
+  EXPECT_THAT(message_of(read_extra("gang,task_iterations", "false,1;2;3")),
+              HasSubstr("jobs.csv:2: task_iterations: has to have one number for each of 2 tasks; "
+                        "it has 3"));
+  EXPECT_THAT(message_of(read_extra("gang,task_iterations", "false,1;-2")),
+              HasSubstr("jobs.csv:2: task_iterations: has to be numbers with semicolons between "
+                        "them, each a number from 0 to 1e+18; '-2' is none"));
+  EXPECT_THAT(message_of(read_extra("task_iterations", "1;2")),
+              HasSubstr("has a meaning only for jobs whose gang is false"));
+}
+
 TEST(MusterCsv, LetsFamiliesStandAlone) {
   const Workload workload =
       read_text(std::string(kNeeded) + ",families\n0,0,,,1,,,,60,a,\"p3:1/2/3;c7i:0/4/8\"\n")
@@ -220,6 +239,11 @@ WorkloadJob any_job(std::uint64_t id) {
   task.image = any_text();
   task.delays = {*some_time(), *some_time(), *some_time(), *some_time(), *some_time()};
   job.job.tasks.assign(static_cast<std::size_t>(*rc::gen::inRange(1, 4)), task);
+  if (!job.job.gang && *rc::gen::arbitrary<bool>()) {
+    for (std::size_t i = 0; i < job.job.tasks.size(); ++i) {
+      job.truth.task_iterations.push_back(*amount());
+    }
+  }
   return job;
 }
 

@@ -40,6 +40,7 @@ inline std::vector<std::string> job_text(const WorkloadJob& job) {
                   job.submit.time_since_epoch().count()),
       fmt::format("truth {} at {}/s as '{}'", number_text(job.truth.iterations),
                   number_text(job.truth.iterations_per_s), job.truth.interference)};
+  for (const double work : job.truth.task_iterations) lines.push_back(number_text(work));
   for (const TaskSpec& task : j.tasks) lines.push_back(task_text(task));
   return lines;
 }

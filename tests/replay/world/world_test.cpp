@@ -39,12 +39,13 @@ class WorldTest : public ::testing::Test {
     entry.truth = {seconds, 1, "w"};
     workload_.jobs.push_back(std::move(entry));
   }
-  void start_world() {
+  void start_world(Duration quantum = std::chrono::seconds{1},
+                   Duration settle = std::chrono::milliseconds{2}) {
     WorldSetup setup;
     setup.catalog = &catalog_;
     setup.interference = &interference_;
-    setup.quantum = std::chrono::seconds{1};
-    setup.settle = std::chrono::milliseconds{2};
+    setup.quantum = quantum;
+    setup.settle = settle;
     setup.wake_at = [this](Instant when) { wakes_.insert(when); };
     world_.emplace(std::move(setup), workload_);
     world_->set_clock([this] { return now_; });
@@ -88,6 +89,35 @@ TEST_F(WorldTest, WorkEndsWithTheStepOfTimeInWhichItIsDone) {
   load(1, 0);
   run_until(200);
   EXPECT_EQ(done_.at(1), 100);
+}
+
+TEST_F(WorldTest, WorkEndsToTheMicrosecondWhereTimeIsCountedSoFinely) {
+  add_job(1, 326131.000733);
+  add_job(2, 0.1);
+  start_world(std::chrono::microseconds{1}, {});
+  now_ = at_s(0.0015);
+  load(1, 0);
+  load(2, 1);
+  std::vector<Instant> ends;
+  while (!wakes_.empty()) {
+    now_ = *wakes_.begin();
+    wakes_.erase(wakes_.begin());
+    const std::size_t before = done_.size();
+    world_->wake(now_);
+    if (done_.size() > before) ends.push_back(now_);
+  }
+  EXPECT_EQ(ends, (std::vector<Instant>{at_s(0.1015), at_s(326131.002233)}));
+}
+
+TEST_F(WorldTest, TasksOfAJobThatIsNoGangTakeTheTimeOfEach) {
+  add_job(1, 20, 3, false);
+  workload_.jobs[0].truth.task_iterations = {10, 20, 30};
+  start_world();
+  load(1, 0);
+  load(101, 1);
+  load(102, 2);
+  run_until(100);
+  EXPECT_EQ(done_, (std::map<std::uint64_t, double>{{1, 10}, {101, 20}, {102, 30}}));
 }
 
 TEST_F(WorldTest, AJobWithoutWorkTakesOneStep) {

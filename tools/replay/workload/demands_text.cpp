@@ -11,16 +11,6 @@ namespace {
 constexpr std::string_view kAny = "any";
 constexpr std::size_t kStatedKinds = 3;  ///< gpu, cpu and memory are always written
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
 std::optional<Resources> parse_amounts(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, '/');
   if (parts.size() < kStatedKinds || parts.size() > kResourceKinds) return std::nullopt;
@@ -65,6 +55,16 @@ std::string entry_text(const FamilyDemand& entry) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
 
 bool is_family_name(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {

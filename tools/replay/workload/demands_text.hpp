@@ -23,6 +23,9 @@ inline constexpr std::string_view kWantedDemands =
     "FAMILY:gpu/cpu/memory_gib[/storage_gib[/network_gbit_s[/spare]]][@speed], more of them after "
     "semicolons, each family once, no number negative and every speed above 0";
 
+/// The parts of the text between separators; at least one.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
 /// A name that demands_text() can write down: letters, digits, '-', '_' and '.'.
 bool is_family_name(std::string_view name);
 

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "tools/replay/workload/demands_text.hpp"
 #include "tools/replay/workload/json_keys.hpp"
@@ -25,14 +23,14 @@ struct JsonError {
 class EvaReader {
  public:
   /// The jobs in the order of their numbers.
-  Workload read_jobs(const Json& root);
+  Drafts read_jobs(const Json& root);
   void complain(std::string path, std::string message) {
     errors_.push_back({std::move(path), std::move(message)});
   }
   const std::vector<JsonError>& errors() const { return errors_; }
 
  private:
-  WorkloadJob read_job(const std::string& key, const Json& job);
+  JobDraft read_job(const std::string& key, const Json& job);
   const Json* member(const Json& object, const std::string& path, const char* name);
   double number(const Json& object, const std::string& path, const char* name,
                 const NumberRange& range);
@@ -42,7 +40,7 @@ class EvaReader {
   TaskSpec read_task(const Json& task, const std::string& path, Duration init);
   Demands read_demands(const Json& task, const std::string& path);
   Resources read_vector(const Json& vector, const std::string& path);
-  void read_tasks(const Json& job, const std::string& number, Job& to);
+  void read_tasks(const Json& job, const std::string& number, JobDraft& to);
 
   std::vector<JsonError> errors_;
 };
@@ -139,7 +137,7 @@ TaskSpec EvaReader::read_task(const Json& task, const std::string& path, Duratio
   return spec;
 }
 
-void EvaReader::read_tasks(const Json& job, const std::string& number, Job& to) {
+void EvaReader::read_tasks(const Json& job, const std::string& number, JobDraft& to) {
   const Duration init = seconds(job, number, "init_delay");
   const Json* tasks = member(job, number, "tasks");
   if (tasks == nullptr) return;
@@ -148,19 +146,21 @@ void EvaReader::read_tasks(const Json& job, const std::string& number, Job& to) 
     complain(here, "has to be an object with at least one task");
     return;
   }
+  std::vector<TaskSpec>& first = to.job.job.tasks;
   for (const auto& [task_number, task] : tasks->items()) {
     const std::string path = here + "." + task_number;
     TaskSpec spec = read_task(task, path, init);
-    const bool alike =
-        to.tasks.empty() || (spec.demands == to.tasks[0].demands &&
-                             spec.image == to.tasks[0].image && spec.delays == to.tasks[0].delays);
+    if (first.empty()) first.push_back(spec);
+    const bool alike = spec.demands == first[0].demands && spec.image == first[0].image &&
+                       spec.delays == first[0].delays;
     if (!alike) complain(path, "all tasks of a job have to have the same demand, image and delays");
-    to.tasks.push_back(std::move(spec));
   }
+  to.tasks = tasks->size();
 }
 
-WorkloadJob EvaReader::read_job(const std::string& key, const Json& job) {
-  WorkloadJob to;
+JobDraft EvaReader::read_job(const std::string& key, const Json& job) {
+  JobDraft draft;
+  WorkloadJob& to = draft.job;
   const std::optional<std::uint64_t> id = parse_whole(key);
   if (id && JobId{*id}.valid()) {
     to.job.id = JobId{*id};
@@ -169,7 +169,7 @@ WorkloadJob EvaReader::read_job(const std::string& key, const Json& job) {
   }
   if (!job.is_object()) {
     complain(key, "has to be an object");
-    return to;
+    return draft;
   }
   to.job.name = text(job, key, "name");
   to.job.workload_class = to.job.name;
@@ -178,8 +178,8 @@ WorkloadJob EvaReader::read_job(const std::string& key, const Json& job) {
   to.job.runtime_hint = seconds(job, key, "duration");
   to.truth.iterations = number(job, key, "total_iters", kIterations);
   to.truth.iterations_per_s = number(job, key, "full_throughput", kPositive);
-  read_tasks(job, key, to.job);
-  return to;
+  read_tasks(job, key, draft);
+  return draft;
 }
 
 struct Parsed {
@@ -187,17 +187,18 @@ struct Parsed {
   std::vector<JsonError> errors;
 };
 
-Workload EvaReader::read_jobs(const Json& root) {
-  Workload workload;
+Drafts EvaReader::read_jobs(const Json& root) {
+  Drafts drafts;
   std::set<JobId> ids;
   for (const auto& [key, job] : root.items()) {
-    workload.jobs.push_back(read_job(key, job));
-    const JobId id = workload.jobs.back().job.id;
+    drafts.jobs.push_back(read_job(key, job));
+    const JobId id = drafts.jobs.back().job.job.id;
     if (id.valid() && !ids.insert(id).second) complain(key, "is the number of another job, too");
   }
-  std::stable_sort(workload.jobs.begin(), workload.jobs.end(),
-                   [](const WorkloadJob& a, const WorkloadJob& b) { return a.job.id < b.job.id; });
-  return workload;
+  std::stable_sort(
+      drafts.jobs.begin(), drafts.jobs.end(),
+      [](const JobDraft& a, const JobDraft& b) { return a.job.job.id < b.job.job.id; });
+  return drafts;
 }
 
 Expected<Json, WorkloadError> parse(const std::string& file, const std::string& text) {
@@ -230,16 +231,11 @@ Failure<WorkloadError> report(const std::string& file, const std::string& text,
 
 }  // namespace
 
-WorkloadResult read_eva_json(const std::filesystem::path& path) {
+DraftsResult read_eva_json(const std::filesystem::path& path) {
   const std::string file = path.string();
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream content;
-  if (in) content << in.rdbuf();
-  if (!in || std::filesystem::is_directory(path)) {
-    return Failure<WorkloadError>{WorkloadError::unreadable,
-                                  fmt::format("{}: cannot be read", file)};
-  }
-  const std::string text = std::move(content).str();
+  const auto content = read_text_file(path);
+  if (!content) return as_workload_error(content.error());
+  const std::string& text = content.value();
   auto root = parse(file, text);
   if (!root) return root.error();
   if (!root->is_object()) {
@@ -247,12 +243,11 @@ WorkloadResult read_eva_json(const std::filesystem::path& path) {
                                   fmt::format("{}:1: has to be an object of jobs", file)};
   }
   EvaReader reader;
-  Workload workload = reader.read_jobs(root.value());
+  Drafts drafts = reader.read_jobs(root.value());
   for (std::string& key : repeated_keys(text)) reader.complain(std::move(key), "appears twice");
   if (!reader.errors().empty()) return report(file, text, reader.errors());
-  put_in_order(workload);
-  workload.description = fmt::format("Eva trace {}", path.filename().string());
-  return workload;
+  drafts.description = fmt::format("Eva trace {}", path.filename().string());
+  return drafts;
 }
 
 }  // namespace muster::replay

@@ -43,8 +43,34 @@ void read_work(CsvReader& row, JobTruth& truth) {
   truth.iterations_per_s = row.number_or("iterations_per_s", kPositive, 1);
 }
 
-WorkloadJob read_job(CsvReader& row) {
-  WorkloadJob to;
+/// The work of each task, where they differ.
+void read_task_work(CsvReader& row, JobDraft& draft) {
+  if (!row.has("task_iterations")) return;
+  std::vector<double>& work = draft.job.truth.task_iterations;
+  for (const std::string_view part : split(row.text("task_iterations"), ';')) {
+    const std::optional<double> iterations = parse_number(part);
+    if (!iterations || !kIterations.contains(*iterations)) {
+      row.complain("task_iterations",
+                   fmt::format("has to be numbers with semicolons between them, each {}; '{}' is "
+                               "none",
+                               describe(kIterations), part));
+      return;
+    }
+    work.push_back(*iterations);
+  }
+  if (draft.job.job.gang) {
+    row.complain("task_iterations", "has a meaning only for jobs whose gang is false");
+  }
+  if (work.size() != draft.tasks) {
+    row.complain("task_iterations", fmt::format("has to have one number for each of {} tasks; it "
+                                                "has {}",
+                                                draft.tasks, work.size()));
+  }
+}
+
+JobDraft read_job(CsvReader& row) {
+  JobDraft draft;
+  WorkloadJob& to = draft.job;
   to.job.id = read_id(row);
   to.submit = Instant{row.seconds("submit_s", kLongest)};
   if (!row.has("submit_s")) row.needed_text("submit_s");
@@ -57,11 +83,12 @@ WorkloadJob read_job(CsvReader& row) {
   to.job.priority = static_cast<int>(row.number_or("priority", kPriority, 0));
   to.job.gang = read_gang(row);
   if (row.has("runtime_hint_s")) to.job.runtime_hint = row.seconds("runtime_hint_s", kLongest);
-  TaskSpec task;
+  TaskSpec& task = to.job.tasks.emplace_back();
   task.demands = read_demands(row);
   read_steps(row, task.delays, task.image);
-  to.job.tasks.assign(static_cast<std::size_t>(row.number("tasks", kTasks)), task);
-  return to;
+  draft.tasks = static_cast<std::size_t>(row.number("tasks", kTasks));
+  read_task_work(row, draft);
+  return draft;
 }
 
 }  // namespace
@@ -101,17 +128,17 @@ Demands read_demands(CsvReader& row) {
   return Demands(std::move(entries));
 }
 
-WorkloadResult read_muster_csv(const std::filesystem::path& file) {
+DraftsResult read_muster_csv(const std::filesystem::path& file) {
   auto table = read_csv(file);
   if (!table) return as_workload_error(table.error());
   ErrorList errors;
   CsvReader reader(table.value(), kMusterColumns, errors);
-  Workload workload;
+  Drafts drafts;
   std::map<JobId, std::uint32_t> lines;
   for (const CsvRow& row : table->rows) {
     if (!reader.select(row)) continue;
-    workload.jobs.push_back(read_job(reader));
-    const JobId id = workload.jobs.back().job.id;
+    drafts.jobs.push_back(read_job(reader));
+    const JobId id = drafts.jobs.back().job.job.id;
     const auto [first, is_new] = lines.emplace(id, row.line);
     if (!is_new && id.valid()) {
       reader.complain(
@@ -119,9 +146,8 @@ WorkloadResult read_muster_csv(const std::filesystem::path& file) {
     }
   }
   if (!errors.empty()) return invalid(errors);
-  put_in_order(workload);
-  workload.description = fmt::format("workload {}", file.filename().string());
-  return workload;
+  drafts.description = fmt::format("workload {}", file.filename().string());
+  return drafts;
 }
 
 }  // namespace muster::replay

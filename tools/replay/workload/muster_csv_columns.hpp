@@ -9,7 +9,7 @@
 namespace muster::replay {
 
 /// The columns of Muster's workload CSV, in the order in which they are written.
-inline constexpr std::array<CsvColumn, 25> kMusterColumns = {{{"id", true},
+inline constexpr std::array<CsvColumn, 26> kMusterColumns = {{{"id", true},
                                                               {"submit_s", true},
                                                               {"user", true},
                                                               {"name", true},
@@ -33,7 +33,8 @@ inline constexpr std::array<CsvColumn, 25> kMusterColumns = {{{"id", true},
                                                               {"storage_gib"},
                                                               {"network_gbit_s"},
                                                               {"runtime_hint_s"},
-                                                              {"families"}}};
+                                                              {"families"},
+                                                              {"task_iterations"}}};
 
 /// Reads what belongs to each start and stop of a task, and its image.
 void read_steps(CsvReader& row, Delays& delays, std::string& image);

@@ -34,6 +34,12 @@ class Row {
 };
 
 void write_work(const JobTruth& truth, Row& row) {
+  std::string each;
+  for (const double iterations : truth.task_iterations) {
+    if (!each.empty()) each += ';';
+    each += number_text(iterations);
+  }
+  row.set("task_iterations", each);
   if (truth.iterations_per_s == 1 && truth.iterations <= to_seconds(kLongest)) {
     row.set("duration_s", truth.iterations);
     return;

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -24,7 +23,7 @@ constexpr std::array<CsvColumn, 11> kColumns = {{{"name", true},
                                                  {"scheduled_time"}}};
 
 /// The pod as a job of one task, submitted at its creation. Demands are whole as in Eva's traces.
-WorkloadJob read_pod(CsvReader& row, std::uint64_t number) {
+JobDraft read_pod(CsvReader& row, std::uint64_t number) {
   const double gpu = row.number("num_gpu", kCount);
   const double cpu = std::ceil(row.number("cpu_milli", kAmount) / 1000);
   const double memory_gib = std::ceil(row.number("memory_mib", kAmount) / 1024);
@@ -35,7 +34,8 @@ WorkloadJob read_pod(CsvReader& row, std::uint64_t number) {
                  fmt::format("has to be at least creation_time, which is {}; it is {}",
                              seconds_text(created), seconds_text(deleted)));
   }
-  WorkloadJob pod;
+  JobDraft draft;
+  WorkloadJob& pod = draft.job;
   pod.submit = Instant{created};
   pod.truth.iterations = to_seconds(deleted - created);
   pod.job.id = JobId{number};
@@ -47,26 +47,17 @@ WorkloadJob read_pod(CsvReader& row, std::uint64_t number) {
   pod.job.runtime_hint = deleted - created;
   TaskSpec& task = pod.job.tasks.emplace_back();
   task.demands = Demands(Resources::of(gpu, cpu, memory_gib));
-  return pod;
-}
-
-void start_at_first(Workload& workload) {
-  if (workload.jobs.empty()) return;
-  const auto first = std::min_element(
-      workload.jobs.begin(), workload.jobs.end(),
-      [](const WorkloadJob& a, const WorkloadJob& b) { return a.submit < b.submit; });
-  const Duration offset = first->submit.time_since_epoch();
-  for (WorkloadJob& job : workload.jobs) job.submit -= offset;
+  return draft;
 }
 
 }  // namespace
 
-WorkloadResult read_openb_csv(const std::filesystem::path& file) {
+DraftsResult read_openb_csv(const std::filesystem::path& file) {
   auto table = read_csv(file);
   if (!table) return as_workload_error(table.error());
   ErrorList errors;
   CsvReader reader(table.value(), kColumns, errors);
-  Workload workload;
+  Drafts drafts;
   std::map<std::string, std::uint32_t> lines;
   for (std::uint64_t i = 0; i < table->rows.size(); ++i) {
     const CsvRow& row = table->rows[i];
@@ -77,13 +68,12 @@ WorkloadResult read_openb_csv(const std::filesystem::path& file) {
                                           first->first, first->second));
     }
     if (reader.text("pod_phase") == "Failed") continue;
-    workload.jobs.push_back(read_pod(reader, i));
+    drafts.jobs.push_back(read_pod(reader, i));
   }
   if (!errors.empty()) return invalid(errors);
-  start_at_first(workload);
-  put_in_order(workload);
-  workload.description = fmt::format("pod list {}", file.filename().string());
-  return workload;
+  start_at_first(drafts.jobs);
+  drafts.description = fmt::format("pod list {}", file.filename().string());
+  return drafts;
 }
 
 }  // namespace muster::replay

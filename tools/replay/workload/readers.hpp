@@ -1,44 +1,88 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/error_list.hpp"
 #include "config/numbers.hpp"
+#include "config/text_file.hpp"
 #include "tools/replay/workload/workload.hpp"
 
 // The readers behind read_workload(), one a format, and the few rules they share.
 
 namespace muster::replay {
 
-using WorkloadResult = Expected<Workload, WorkloadError>;
+/// A job as readers hand it on: all its tasks are like the first one, which is the only one there.
+struct JobDraft {
+  WorkloadJob job;
+  std::size_t tasks = 1;
+};
+
+/// What a reader found, in any order.
+struct Drafts {
+  std::vector<JobDraft> jobs;
+  std::string description;
+};
+using DraftsResult = Expected<Drafts, WorkloadError>;
 
 /// Trace JSON of the Eva artifact: an object of jobs by number.
-WorkloadResult read_eva_json(const std::filesystem::path& file);
+DraftsResult read_eva_json(const std::filesystem::path& file);
 /// Pod list of Alibaba's cluster-trace-gpu-v2023.
-WorkloadResult read_openb_csv(const std::filesystem::path& file);
+DraftsResult read_openb_csv(const std::filesystem::path& file);
 /// Muster's own format (config/workloads/README.md describes the columns).
-WorkloadResult read_muster_csv(const std::filesystem::path& file);
+DraftsResult read_muster_csv(const std::filesystem::path& file);
+/// Jobs of the Hawk, Eagle and Pigeon simulators, one a line: submission, number of tasks, mean
+/// duration, the duration of each.
+DraftsResult read_tr(const WorkloadConfig& config);
+/// Tasks that were there when Google's trace of 2011 begins, with their requests.
+DraftsResult read_google_2011(const WorkloadConfig& config);
+/// The table batch_task of Alibaba's cluster-trace-v2017.
+DraftsResult read_alibaba_2017(const WorkloadConfig& config);
+/// The Standard Workload Format of the Parallel Workloads Archive.
+DraftsResult read_swf(const WorkloadConfig& config);
 /// Makes jobs up by drawing from a list of workloads; the same seed gives the same jobs.
-WorkloadResult make_synthetic(const SyntheticWorkload& config, std::uint64_t seed);
+DraftsResult make_synthetic(const SyntheticWorkload& config, std::uint64_t seed);
+/// Puts arrivals, durations and tasks of one trace and demands of another together; the same seed
+/// gives the same jobs.
+DraftsResult compose(const WorkloadConfig& config, std::uint64_t seed);
+
+/// Reads config.path, whose format is one of trace_formats().
+DraftsResult read_trace(const std::string& format, const WorkloadConfig& config);
 
 inline constexpr NumberRange kAmount{.low = 0, .high = 1e9};
 inline constexpr NumberRange kCount{.low = 0, .high = 1e15, .whole = true};
 inline constexpr NumberRange kIterations{.low = 0, .high = 1e18};
 inline constexpr NumberRange kPositive{.low = 0, .high = 1e15, .above_low = true};
 inline constexpr NumberRange kTasks{.low = 1, .high = 1e6, .whole = true};
+/// The workload class of jobs of which nobody knows what they run.
+inline constexpr std::string_view kUnknownClass = "batch";
+/// Tasks of a whole workload: some 1 GB of memory.
+inline constexpr std::size_t kMostTasks = 4'000'000;
 /// Points in time and durations: some 31 years.
 inline constexpr Duration kLongest{std::chrono::seconds{1'000'000'000}};
 
 /// The name that the interference model knows: the class up to the bracket ("gpt2" of "gpt2[3]").
 std::string interference_name(std::string_view workload_class);
 
-/// Sorts the jobs by submission (equal ones stay as they are) and numbers the tasks 0, 1, ...
-void put_in_order(Workload& workload);
+/// The amounts that the config has for what a trace does not say, kind by kind.
+Resources default_demand(const TaskDefaults& task);
+
+/// Moves all submissions so that the first one is at 0.
+void start_at_first(std::vector<JobDraft>& jobs);
+
+/// Leaves out jobs of fewer than `min_tasks`.
+void leave_out_small(Drafts& drafts, std::uint32_t min_tasks);
+
+/// Multiplies the times of submission, and says so in the description. An error when a job would be
+/// submitted later than kLongest.
+Expected<Workload, WorkloadError> with_times_scaled(Workload workload, double factor);
 
 /// The failure that the list stands for; the list must not be empty.
 Failure<WorkloadError> invalid(const ErrorList& errors);
 /// The same failure in this folder's terms.
 Failure<WorkloadError> as_workload_error(const Failure<ConfigError>& failure);
+Failure<WorkloadError> as_workload_error(const Failure<TextFileError>& failure);
 
 }  // namespace muster::replay

@@ -63,12 +63,12 @@ double draw_duration_h(const SyntheticWorkload& config, Rng& rng) {
   return std::exp(rng.uniform(std::log(config.min_duration_h), std::log(config.max_duration_h)));
 }
 
-WorkloadJob make_job(const Template& from, std::uint32_t tasks, Duration duration) {
+WorkloadJob make_job(const Template& from, Duration duration) {
   WorkloadJob to;
   to.job.name = from.name;
   to.job.workload_class = from.name;
   to.job.runtime_hint = duration;
-  to.job.tasks.assign(tasks, from.task);
+  to.job.tasks = {from.task};
   to.truth.iterations = std::floor(to_seconds(duration) * from.iterations_per_s);
   to.truth.iterations_per_s = from.iterations_per_s;
   to.truth.interference = interference_name(from.name);
@@ -77,11 +77,11 @@ WorkloadJob make_job(const Template& from, std::uint32_t tasks, Duration duratio
 
 }  // namespace
 
-WorkloadResult make_synthetic(const SyntheticWorkload& config, std::uint64_t seed) {
+DraftsResult make_synthetic(const SyntheticWorkload& config, std::uint64_t seed) {
   auto templates = read_templates(config.workloads);
   if (!templates) return templates.error();
   Rng rng(seed);
-  Workload workload;
+  Drafts drafts;
   double arrival_s = 0;
   for (std::uint32_t i = 0; i < config.jobs; ++i) {
     // The draws of a job in this order: gap, duration, workload. Times are whole seconds, cut off.
@@ -89,16 +89,15 @@ WorkloadResult make_synthetic(const SyntheticWorkload& config, std::uint64_t see
     const double duration_h = draw_duration_h(config, rng);
     const Template& drawn = templates.value()[rng.below(templates->size())];
     const Duration duration = from_seconds(std::floor(duration_h * 3600));
-    WorkloadJob job = make_job(drawn, config.tasks_per_job, duration);
+    WorkloadJob job = make_job(drawn, duration);
     job.job.id = JobId{i};
     job.submit = Instant{from_seconds(std::floor(arrival_s))};
-    workload.jobs.push_back(std::move(job));
+    drafts.jobs.push_back({std::move(job), config.tasks_per_job});
   }
-  put_in_order(workload);
-  workload.description =
+  drafts.description =
       fmt::format("{} synthetic jobs of {} tasks each, drawn from {} with seed {}", config.jobs,
                   config.tasks_per_job, config.workloads.filename().string(), seed);
-  return workload;
+  return drafts;
 }
 
 }  // namespace muster::replay

@@ -13,9 +13,19 @@ namespace muster::replay {
 
 /// What the world knows of a job and no scheduler is told.
 struct JobTruth {
-  double iterations = 0;        ///< the work, in the job's own unit
+  double iterations = 0;        ///< the work of a gang or of each task, in the job's own unit
   double iterations_per_s = 1;  ///< pace alone, undisturbed, on a family of speed 1
   std::string interference;     ///< name in the interference model
+  /// The work of each task of a job that is no gang; `iterations` is then their mean as the trace
+  /// has it. Empty: all tasks are alike.
+  std::vector<double> task_iterations = {};
+
+  /// Of task `index` of a job that is no gang.
+  double work_of(std::size_t index) const {
+    return task_iterations.empty() ? iterations : task_iterations[index];
+  }
+  /// How long a task takes alone, on average over the job's tasks.
+  double mean_task_s() const { return iterations / iterations_per_s; }
 };
 
 /// A job, when it is submitted, and what is true of it.
@@ -33,7 +43,8 @@ struct Workload {
 
 enum class WorkloadError : std::uint8_t { unreadable, malformed, invalid };
 
-/// Reads or makes a workload. `seed` matters to synthetic workloads only.
+/// Reads or makes a workload, and takes from it what the config wants. `seed` matters to synthetic
+/// and composed workloads only. The load is not set yet: with_load() does that.
 Expected<Workload, WorkloadError> read_workload(const WorkloadConfig& config, std::uint64_t seed);
 
 /// Writes Muster's own workload CSV, from which read_workload gives an equal workload again.

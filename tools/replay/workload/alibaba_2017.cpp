@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "config/csv.hpp"
+#include "tools/replay/workload/readers.hpp"
+
+namespace muster::replay {
+namespace {
+
+constexpr std::string_view kCreated = "task_create_time";
+constexpr std::string_view kEnded = "task_end_time";
+constexpr std::string_view kInstances = "number_of_instances";
+constexpr std::string_view kCpu = "number_of_cpus_requested_per_instance_in_the_task";
+constexpr std::string_view kMemory = "normalized_memory_requested_per_instance_in_the_task";
+constexpr std::array<CsvColumn, 8> kColumns = {{{kCreated, true},
+                                                {kEnded, true},
+                                                {"job_id", true},
+                                                {"task_id", true},
+                                                {kInstances, true},
+                                                {"status", true},
+                                                {kCpu, true},
+                                                {kMemory, true}}};
+/// The trace's clock may start before 0: tasks may be older than it.
+constexpr NumberRange kTime{.low = -to_seconds(kLongest), .high = to_seconds(kLongest)};
+constexpr NumberRange kShare{.low = 0, .high = 1};
+constexpr double kPartsOfCore = 100;
+
+/// The task of a row as a job: its instances are the job's tasks. Nothing for one that did not run
+/// to its end in measurable time.
+std::optional<JobDraft> read_task(CsvReader& row, const WorkloadConfig& config) {
+  if (row.text("status") != "Terminated") return std::nullopt;
+  const double created_s = row.number(kCreated, kTime);
+  const double ended_s = row.number(kEnded, kTime);
+  if (ended_s <= created_s) return std::nullopt;
+  JobDraft draft;
+  WorkloadJob& to = draft.job;
+  to.submit = Instant{from_seconds(created_s)};
+  to.truth.iterations = ended_s - created_s;
+  draft.tasks = static_cast<std::size_t>(row.number(kInstances, kTasks));
+  to.job.name = fmt::format("{}/{}", row.needed_text("job_id"), row.needed_text("task_id"));
+  to.job.gang = false;
+  to.job.runtime_hint = from_seconds(to.truth.iterations);
+  // The trace says nothing of what runs: all jobs count as alike.
+  to.job.workload_class = to.truth.interference = kUnknownClass;
+  Resources demand = default_demand(config.task);
+  demand[Resource::cpu] = row.number(kCpu, kAmount) / kPartsOfCore;
+  demand[Resource::memory] = row.number(kMemory, kShare) * config.machine.memory_gib;
+  to.job.tasks.emplace_back().demands = Demands(demand);
+  return draft;
+}
+
+}  // namespace
+
+DraftsResult read_alibaba_2017(const WorkloadConfig& config) {
+  auto table = read_csv(config.path);
+  if (!table) return as_workload_error(table.error());
+  ErrorList errors;
+  CsvReader row(table.value(), kColumns, errors);
+  Drafts drafts;
+  for (std::size_t i = 0; i < table->rows.size(); ++i) {
+    if (!row.select(table->rows[i])) continue;
+    auto draft = read_task(row, config);
+    if (!draft) continue;
+    draft->job.job.id = JobId{i};
+    drafts.jobs.push_back(std::move(*draft));
+  }
+  if (!errors.empty()) return invalid(errors);
+  start_at_first(drafts.jobs);
+  drafts.description =
+      fmt::format("terminated tasks of {}, memory as parts of {} GiB",
+                  config.path.filename().string(), number_text(config.machine.memory_gib));
+  return drafts;
+}
+
+}  // namespace muster::replay

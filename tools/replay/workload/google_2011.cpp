@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "config/csv.hpp"
+#include "tools/replay/workload/readers.hpp"
+
+namespace muster::replay {
+namespace {
+
+constexpr std::array<CsvColumn, 10> kColumns = {{{"submit_us", true},
+                                                 {"job_id", true},
+                                                 {"task_index"},
+                                                 {"user_hash", true},
+                                                 {"scheduling_class", true},
+                                                 {"priority", true},
+                                                 {"runtime_us", true},
+                                                 {"end_us"},
+                                                 {"cpu_request", true},
+                                                 {"memory_request", true}}};
+constexpr NumberRange kShare{.low = 0, .high = 1};
+constexpr double kMicros = 1e6;
+constexpr NumberRange kMicroseconds{.low = 0, .high = to_seconds(kLongest) * kMicros};
+
+/// Makes jobs of the tasks that belong together. Tasks of a job that ask for other amounts than its
+/// first ones are a job of their own, so that all tasks of a job are alike.
+class GoogleReader {
+ public:
+  GoogleReader(const WorkloadConfig& config, CsvReader& row) : config_(config), row_(row) {}
+
+  void read_task();
+  std::vector<JobDraft> take();
+
+ private:
+  JobDraft new_job();
+
+  const WorkloadConfig& config_;
+  CsvReader& row_;
+  std::vector<JobDraft> jobs_;
+  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> known_;
+};
+
+JobDraft GoogleReader::new_job() {
+  JobDraft draft;
+  draft.tasks = 0;
+  Job& job = draft.job.job;
+  draft.job.submit = Instant{from_seconds(row_.number("submit_us", kMicroseconds) / kMicros)};
+  job.id = JobId{jobs_.size()};
+  job.name = row_.needed_text("job_id");
+  job.user = row_.text("user_hash");
+  job.workload_class = fmt::format("class{}", row_.number("scheduling_class", {0, 3, false, true}));
+  job.gang = false;
+  draft.job.truth.interference = job.workload_class;
+  Resources demand = default_demand(config_.task);
+  demand[Resource::cpu] = row_.number("cpu_request", kShare) * config_.machine.cpu;
+  demand[Resource::memory] = row_.number("memory_request", kShare) * config_.machine.memory_gib;
+  job.tasks.emplace_back().demands = Demands(demand);
+  return draft;
+}
+
+void GoogleReader::read_task() {
+  const double priority = row_.number("priority", {0, 11, false, true});
+  const double runtime_s = row_.number("runtime_us", kMicroseconds) / kMicros;
+  if (priority > config_.google_max_priority) return;
+  const auto [known, is_new] = known_.try_emplace(
+      {row_.text("job_id"), row_.text("cpu_request"), row_.text("memory_request")}, jobs_.size());
+  if (is_new) {
+    jobs_.push_back(new_job());
+    jobs_.back().job.job.priority = static_cast<int>(priority);
+  }
+  JobDraft& draft = jobs_[known->second];
+  ++draft.tasks;
+  draft.job.truth.task_iterations.push_back(runtime_s);
+}
+
+std::vector<JobDraft> GoogleReader::take() {
+  for (JobDraft& draft : jobs_) {
+    JobTruth& truth = draft.job.truth;
+    for (const double work : truth.task_iterations) truth.iterations += work;
+    truth.iterations /= static_cast<double>(draft.tasks);
+    draft.job.job.runtime_hint = from_seconds(truth.iterations);
+  }
+  return std::move(jobs_);
+}
+
+}  // namespace
+
+DraftsResult read_google_2011(const WorkloadConfig& config) {
+  auto table = read_csv(config.path);
+  if (!table) return as_workload_error(table.error());
+  ErrorList errors;
+  CsvReader row(table.value(), kColumns, errors);
+  GoogleReader reader(config, row);
+  for (const CsvRow& each : table->rows) {
+    if (row.select(each)) reader.read_task();
+  }
+  if (!errors.empty()) return invalid(errors);
+  Drafts drafts;
+  drafts.jobs = reader.take();
+  start_at_first(drafts.jobs);
+  drafts.description =
+      fmt::format("tasks of priority 0 to {} in {}, requests as parts of {} CPUs and {} GiB",
+                  config.google_max_priority, config.path.filename().string(),
+                  number_text(config.machine.cpu), number_text(config.machine.memory_gib));
+  return drafts;
+}
+
+}  // namespace muster::replay

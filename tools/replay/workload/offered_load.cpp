@@ -1,0 +1,74 @@
+#include "tools/replay/workload/offered_load.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/replay/workload/readers.hpp"
+
+namespace muster::replay {
+namespace {
+
+const FamilyDemand* demand_on(const TaskSpec& task, const Fleet& fleet, const Catalog& catalog) {
+  for (const FleetShare& share : fleet) {
+    const FamilyDemand* demand = task.demands.on(catalog[share.type].family);
+    if (demand != nullptr) return demand;
+  }
+  return nullptr;
+}
+
+Resources scaled(const Resources& amount, double factor) {
+  Resources product;
+  for (const Resource kind : kAllResources) product[kind] = amount[kind] * factor;
+  return product;
+}
+
+/// Demand x seconds of all tasks of the job.
+Resources work_of(const WorkloadJob& job, const Fleet& fleet, const Catalog& catalog) {
+  Resources work;
+  for (std::size_t i = 0; i < job.job.tasks.size(); ++i) {
+    const FamilyDemand* demand = demand_on(job.job.tasks[i], fleet, catalog);
+    if (demand == nullptr) continue;
+    const double pace = job.truth.iterations_per_s * demand->speed;
+    work += scaled(demand->amount, job.truth.work_of(i) / pace);
+  }
+  return work;
+}
+
+}  // namespace
+
+std::optional<double> offered_load(const Workload& workload, const Fleet& fleet,
+                                   const Catalog& catalog) {
+  if (workload.jobs.empty()) return std::nullopt;
+  const double span_s = to_seconds(workload.jobs.back().submit - workload.jobs.front().submit);
+  Resources capacity;
+  for (const FleetShare& share : fleet) {
+    capacity += scaled(catalog[share.type].capacity, share.count);
+  }
+  Resources work;
+  for (const WorkloadJob& job : workload.jobs) work += work_of(job, fleet, catalog);
+  double load = 0;
+  for (const Resource kind : kAllResources) {
+    if (capacity[kind] <= kResourceEpsilon || span_s <= 0) continue;
+    load = std::max(load, work[kind] / (capacity[kind] * span_s));
+  }
+  if (load <= 0) return std::nullopt;
+  return load;
+}
+
+Expected<Workload, WorkloadError> with_load(Workload workload, const Fleet& fleet,
+                                            const Catalog& catalog, double load) {
+  const std::optional<double> offered = offered_load(workload, fleet, catalog);
+  if (!offered) {
+    return Failure<WorkloadError>{
+        WorkloadError::invalid,
+        fmt::format("workload.load: the load of {} cannot be set: all its jobs are submitted at "
+                    "once, or ask for nothing that the fleet has",
+                    workload.description)};
+  }
+  auto scaled = with_times_scaled(std::move(workload), *offered / load);
+  if (scaled) scaled->description += fmt::format(" (load {} on the fleet)", number_text(load));
+  return scaled;
+}
+
+}  // namespace muster::replay

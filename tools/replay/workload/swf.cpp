@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "tools/replay/workload/blank_rows.hpp"
+#include "tools/replay/workload/readers.hpp"
+
+namespace muster::replay {
+namespace {
+
+constexpr char kComment = ';';
+constexpr double kKibInGib = 1024.0 * 1024;
+
+/// The fields that matter, by position.
+enum Field : std::size_t {
+  kNumber = 0,
+  kSubmit = 1,
+  kRuntime = 3,
+  kProcessors = 4,
+  kUsedMemory = 6,
+  kWantedProcessors = 7,
+  kWantedTime = 8,
+  kWantedMemory = 9,
+  kUser = 11,
+  kExecutable = 13
+};
+constexpr std::array<std::string_view, 18> kNames = {
+    "job number",     "submit time",      "wait time",   "run time",
+    "processors",     "average cpu time", "used memory", "requested processors",
+    "requested time", "requested memory", "status",      "user",
+    "group",          "executable",       "queue",       "partition",
+    "preceding job",  "think time"};
+
+/// Reads the jobs of a file; -1 stands for what is not known.
+class SwfReader {
+ public:
+  SwfReader(const WorkloadConfig& config, BlankRows& row) : config_(config), row_(row) {}
+
+  /// Nothing for a job that did not run or whose size nobody knows.
+  std::optional<JobDraft> read_job();
+
+ private:
+  double known_or(Field field, double fallback) {
+    const double value = row_.number(field, kNames[field], {.low = -1, .high = 1e12});
+    return value < 0 ? fallback : value;
+  }
+  Duration seconds(Field field) {
+    const double limit_s = to_seconds(kLongest);
+    return from_seconds(row_.number(field, kNames[field], {.low = -1, .high = limit_s}));
+  }
+  JobId read_id();
+  Demands demands(double processors);
+
+  const WorkloadConfig& config_;
+  BlankRows& row_;
+  std::map<JobId, std::uint32_t> lines_;
+};
+
+JobId SwfReader::read_id() {
+  const double number = row_.number(kNumber, kNames[kNumber], kCount);
+  const JobId id{static_cast<std::uint64_t>(number)};
+  const auto [first, is_new] = lines_.emplace(id, row_.line());
+  if (!is_new) {
+    row_.complain(kNames[kNumber], fmt::format("{} is already the number of the job in line {}",
+                                               id.value, first->second));
+  }
+  return id;
+}
+
+/// Of a task with so many processors. Memory counts for each of them: what was asked for, else what
+/// was used.
+Demands SwfReader::demands(double processors) {
+  Resources demand = default_demand(config_.task);
+  demand[Resource::cpu] *= processors;
+  const double used_kib = known_or(kUsedMemory, 0);
+  const double memory_kib = known_or(kWantedMemory, used_kib);
+  if (memory_kib > 0) demand[Resource::memory] = memory_kib / kKibInGib * processors;
+  return Demands(demand);
+}
+
+std::optional<JobDraft> SwfReader::read_job() {
+  if (row_.size() != kNames.size()) {
+    row_.complain(
+        "", fmt::format("the line has {} fields, it has to have {}", row_.size(), kNames.size()));
+    return std::nullopt;
+  }
+  JobDraft draft;
+  WorkloadJob& to = draft.job;
+  to.job.id = read_id();
+  to.submit = Instant{seconds(kSubmit)};
+  const Duration runtime = seconds(kRuntime);
+  const Duration wanted = seconds(kWantedTime);
+  double processors = row_.number(kProcessors, kNames[kProcessors], {.low = -1, .high = 1e6});
+  if (processors <= 0) processors = known_or(kWantedProcessors, 0);
+  const double user = known_or(kUser, -1);
+  const double executable = known_or(kExecutable, -1);
+  if (runtime <= Duration::zero() || processors <= 0) return std::nullopt;
+  const double of_task = std::min<double>(processors, config_.swf_processors_per_task);
+  draft.tasks = static_cast<std::size_t>(std::ceil(processors / of_task));
+  to.truth.iterations = to_seconds(runtime);
+  if (wanted > Duration::zero()) to.job.runtime_hint = wanted;
+  if (user >= 0) to.job.user = fmt::format("user{}", user);
+  to.job.workload_class =
+      executable >= 0 ? fmt::format("executable{}", executable) : std::string(kUnknownClass);
+  to.job.name = to.truth.interference = to.job.workload_class;
+  to.job.tasks.emplace_back().demands = demands(of_task);
+  return draft;
+}
+
+}  // namespace
+
+DraftsResult read_swf(const WorkloadConfig& config) {
+  const auto text = read_text_file(config.path);
+  if (!text) return as_workload_error(text.error());
+  ErrorList errors;
+  BlankRows row(config.path.string(), text.value(), kComment, errors);
+  SwfReader reader(config, row);
+  Drafts drafts;
+  std::size_t left_out = 0;
+  while (row.next()) {
+    if (auto draft = reader.read_job()) {
+      drafts.jobs.push_back(std::move(*draft));
+    } else {
+      ++left_out;
+    }
+  }
+  if (!errors.empty()) return invalid(errors);
+  start_at_first(drafts.jobs);
+  drafts.description = fmt::format("workload log {}", config.path.filename().string());
+  if (left_out > 0) {
+    drafts.description += fmt::format(", {} that did not run left out", left_out);
+  }
+  return drafts;
+}
+
+}  // namespace muster::replay

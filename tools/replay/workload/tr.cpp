@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include "tools/replay/workload/blank_rows.hpp"
+#include "tools/replay/workload/readers.hpp"
+
+namespace muster::replay {
+namespace {
+
+constexpr char kComment = '#';
+constexpr NumberRange kTime{.low = 0, .high = to_seconds(kLongest)};
+constexpr std::size_t kBeforeDurations = 3;
+
+/// The job of a line. Schedulers are told the mean duration and nothing of the single ones.
+JobDraft read_job(BlankRows& row) {
+  JobDraft draft;
+  WorkloadJob& to = draft.job;
+  to.submit = Instant{from_seconds(row.number(0, "submit_time", kTime))};
+  draft.tasks = static_cast<std::size_t>(row.number(1, "num_tasks", kTasks));
+  to.truth.iterations = row.number(2, "mean_task_duration", kTime);
+  const std::size_t durations = row.size() - std::min(row.size(), kBeforeDurations);
+  if (durations != draft.tasks) {
+    row.complain("num_tasks", fmt::format("has to be the number of durations in the line, which is "
+                                          "{}; it is {}",
+                                          durations, draft.tasks));
+    return draft;
+  }
+  to.truth.task_iterations.reserve(durations);
+  for (std::size_t i = 0; i < durations; ++i) {
+    const std::string_view name = "duration";
+    to.truth.task_iterations.push_back(row.number(kBeforeDurations + i, name, kTime));
+  }
+  to.job.runtime_hint = from_seconds(to.truth.iterations);
+  return draft;
+}
+
+}  // namespace
+
+DraftsResult read_tr(const WorkloadConfig& config) {
+  const auto text = read_text_file(config.path);
+  if (!text) return as_workload_error(text.error());
+  ErrorList errors;
+  BlankRows row(config.path.string(), text.value(), kComment, errors);
+  const Demands demands(default_demand(config.task));
+  Drafts drafts;
+  while (row.next()) {
+    JobDraft& draft = drafts.jobs.emplace_back(read_job(row));
+    Job& job = draft.job.job;
+    job.id = JobId{drafts.jobs.size() - 1};
+    job.gang = false;
+    // The trace says nothing of what runs: all jobs count as alike.
+    job.workload_class = draft.job.truth.interference = kUnknownClass;
+    job.tasks.emplace_back().demands = demands;
+  }
+  if (!errors.empty()) return invalid(errors);
+  start_at_first(drafts.jobs);
+  drafts.description = fmt::format("trace {}", config.path.filename().string());
+  return drafts;
+}
+
+}  // namespace muster::replay
