@@ -186,11 +186,20 @@ Keys cloud_keys() {
            WholeKey{[](C& c) -> std::uint32_t& { return c.cloud.max_instances; }, 0, kMany}}};
 }
 
+Keys group_keys() {
+  return {{"group.masters", "masters, each with its own instances; a fixed fleet is divided",
+           WholeKey{[](C& c) -> std::uint32_t& { return c.group.masters; }, 1, 1000}},
+          {"group.sites",
+           "site schedulers, each as NAME:LATITUDE,LONGITUDE; users are near them, drawn by the "
+           "seed; not given: one",
+           ListKey{[](C& c) -> std::vector<std::string>& { return c.group.site_texts; }}}};
+}
+
 Keys build_table() {
   Keys all;
-  for (const Keys& part : {top_keys(), workload_keys(), trace_keys(), synthetic_keys(),
-                           composed_keys(), world_keys(), cloud_keys(), master_keys<C>(),
-                           site_keys<C>(), sort_keys<C>()}) {
+  for (const Keys& part :
+       {top_keys(), workload_keys(), trace_keys(), synthetic_keys(), composed_keys(), world_keys(),
+        cloud_keys(), group_keys(), master_keys<C>(), site_keys<C>(), sort_keys<C>()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

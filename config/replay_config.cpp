@@ -36,10 +36,25 @@ void check_workload(const WorkloadConfig& workload, Reader& reader) {
   }
 }
 
+void read_sites(ReplayConfig& parsed, Reader& reader) {
+  for (const std::string& text : parsed.group.site_texts) {
+    const std::size_t colon = text.find(':');
+    const auto position =
+        colon == std::string::npos ? std::nullopt : parse_geo_point(text.substr(colon + 1));
+    if (position && config::is_name(text.substr(0, colon))) {
+      parsed.group.sites.emplace_back(text.substr(0, colon), *position);
+    } else {
+      reader.complain("group.sites",
+                      fmt::format("has to be NAME:LATITUDE,LONGITUDE, each; one is \"{}\"", text));
+    }
+  }
+}
+
 /// What depends on more than one key.
 void check_whole(ReplayConfig& parsed, Reader& reader) {
   reader.need_required();
   config::read_fleet(parsed, reader);
+  read_sites(parsed, reader);
   check_workload(parsed.workload, reader);
   if (parsed.workload.load > 0 && parsed.master.fleet_texts.empty()) {
     reader.complain("workload.load", "needs a fleet that is offered the load (master.fleet)");

@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/fleet.hpp"
 #include "model/expected.hpp"
+#include "model/geo.hpp"
 #include "model/time.hpp"
 
 namespace muster {
@@ -131,6 +133,13 @@ struct SiteConfig {
   Duration load_stale_after{std::chrono::seconds{10}};  ///< silence that makes one count as lost
 };
 
+/// How many masters and sites a group has.
+struct GroupConfig {
+  std::uint32_t masters = 1;
+  std::vector<std::string> site_texts;  ///< "NAME:LATITUDE,LONGITUDE" each; none: one site
+  std::vector<std::pair<std::string, GeoPoint>> sites;
+};
+
 /// How sites tell short jobs from long ones (docs/classifier.md).
 struct SortConfig {
   std::string by;  ///< svm, hint, oracle or none; empty: svm under hcoop, else nobody does
@@ -154,6 +163,7 @@ struct ReplayConfig {
   WorldConfig world;
   CloudConfig cloud;
   MasterConfig master;
+  GroupConfig group;
   SiteConfig site;
   SortConfig sort;
 };

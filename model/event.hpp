@@ -197,6 +197,7 @@ using EventBody =
 struct Event {
   Instant at;
   EventBody body;
+  std::uint32_t cell = 0;  ///< index of the master that it is of, where several share a log
 };
 
 }  // namespace muster

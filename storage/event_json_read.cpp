@@ -319,6 +319,7 @@ Expected<Event, EventLogError> event_from_json(std::string_view line, const Cata
   std::string name;
   reader("t", event.at);
   reader("event", name);
+  reader.unless_default("cell", event.cell, 0u);
   if (!reader.error().empty()) return malformed(reader.error());
   const auto& names = event_fields::kEventNames;
   const auto found = std::find(names.begin(), names.end(), name);

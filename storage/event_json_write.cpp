@@ -189,6 +189,7 @@ void append_json(const Event& event, const Catalog& catalog, std::string& text) 
   text += ",\"event\":\"";
   text += event_fields::kEventNames[event.body.index()];
   text += '"';
+  writer.unless_default("cell", event.cell, 0u);
   std::visit([&](const auto& body) { fields(writer, body); }, event.body);
   text += "}\n";
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <string>
@@ -43,6 +44,22 @@ class MemoryJournal final : public Journal {
 
  private:
   std::vector<Event> events_;
+};
+
+/// The journal of one of several masters that share another one, which says whose events are whose.
+class CellJournal final : public Journal {
+ public:
+  CellJournal(Journal& shared, std::uint32_t cell) : shared_(shared), cell_(cell) {}
+
+  void append(std::vector<Event>&& batch, Durable durable) override {
+    for (Event& event : batch) event.cell = cell_;
+    shared_.append(std::move(batch), std::move(durable));
+  }
+  std::string trouble() const override { return shared_.trouble(); }
+
+ private:
+  Journal& shared_;
+  std::uint32_t cell_;
 };
 
 }  // namespace muster

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "actors/peer_proxy.hpp"
 #include "model/live_ids.hpp"
 
 namespace muster {
@@ -18,7 +19,9 @@ MasterActor spawn_master(caf::actor_system& system, GroupSetup setup) {
   master.parts.max_attempts = setup.master.max_attempts;
   master.parts.refusal_rest = setup.master.refusal_rest;
   master.parts.seed = setup.seed;
-  master.parts.first_instance = setup.life.name.empty() ? 0 : first_instance_of(setup.master_index);
+  // A single master of a replay numbers its instances from 0.
+  const bool alone = setup.masters == 1 && setup.life.name.empty();
+  master.parts.first_instance = alone ? 0 : first_instance_of(setup.master_index);
   master.parts.keep_history = setup.life.history != nullptr;
   master.parts.fleet = std::move(setup.fleet);
   master.journal = setup.journal;
@@ -77,15 +80,33 @@ Expected<std::optional<SortingDesk>, GroupError> make_desk(const SortConfig& con
   return std::optional<SortingDesk>(std::move(sorter).value());
 }
 
-Group spawn_group(caf::actor_system& system, GroupSetup setup, SiteBook& book) {
-  SiteSetup site;
-  site.accept_timeout = setup.master.accept_timeout;
-  site.epoch = setup.epoch;
-  site.book = &book;
+Group spawn_group(caf::actor_system& system, std::vector<GroupSetup> masters,
+                  const IntakeSetup& intake) {
   Group group;
-  group.master = spawn_master(system, std::move(setup));
-  site.masters = {group.master};
-  group.site = system.spawn<SiteScheduler>(std::move(site));
+  for (GroupSetup& master : masters)
+    group.masters.push_back(spawn_master(system, std::move(master)));
+  std::vector<Peer<SiteActor>> proxies;  // sites know each other before all of them are there
+  for (std::size_t i = 0; i < intake.sites.size(); ++i) proxies.emplace_back(system);
+  const bool exchange = group.masters.size() > 1 || intake.sites.size() > 1 || intake.desk;
+  for (std::uint32_t i = 0; i < intake.sites.size(); ++i) {
+    SiteSetup site;
+    site.masters = group.masters;
+    site.sites = intake.sites;
+    for (std::uint32_t k = 0; k < proxies.size(); ++k) {
+      if (k != i) site.sites[k].actor = proxies[k].handle();
+    }
+    site.index = i;
+    site.rules = intake.rules;
+    site.room = intake.config.room;
+    if (exchange) site.load_every = intake.config.load_every;
+    site.accept_timeout = intake.accept_timeout;
+    site.seed = intake.seed;
+    site.epoch = intake.epoch;
+    site.book = intake.book;
+    site.desk = intake.desk;
+    group.sites.push_back(system.spawn<SiteScheduler>(std::move(site)));
+    proxies[i].set(group.sites.back());
+  }
   return group;
 }
 

@@ -23,13 +23,14 @@ struct GroupSetup {
   std::function<Duration()> stopwatch;
   DecisionTimes* times = nullptr;
   std::uint32_t master_index = 0;  ///< of the master in its cluster
+  std::uint32_t masters = 1;       ///< of the cluster
   MasterLife life;                 ///< what only a live master has
 };
 
 /// The actors of a group that others speak to.
 struct Group {
-  SiteActor site;
-  MasterActor master;
+  std::vector<SiteActor> sites;
+  std::vector<MasterActor> masters;
 };
 
 /// How sites choose when masters decide by the policy of that name.
@@ -46,8 +47,20 @@ Expected<std::optional<SortingDesk>, GroupError> make_desk(const SortConfig& con
 /// Starts a master; live nodes and replay start theirs here.
 MasterActor spawn_master(caf::actor_system& system, GroupSetup setup);
 
-/// Starts the actors of one group: a site scheduler that passes jobs through to one master. The
-/// book has to outlive them.
-Group spawn_group(caf::actor_system& system, GroupSetup setup, SiteBook& book);
+/// What the sites of a group have in common.
+struct IntakeSetup {
+  std::vector<SitePlace> sites{SitePlace{}};  ///< their names and positions
+  RoutingRules rules;
+  SiteConfig config;
+  std::optional<SortingDesk> desk;  ///< each site begins with a copy
+  Duration accept_timeout{};
+  ClusterEpoch epoch;
+  std::uint64_t seed = 1;
+  SiteBook* book = nullptr;  ///< outlives the actors
+};
+
+/// Starts the actors of a group: a master for each setup, and the sites that hand jobs to them.
+Group spawn_group(caf::actor_system& system, std::vector<GroupSetup> masters,
+                  const IntakeSetup& intake);
 
 }  // namespace muster

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 
 #include "tools/replay/metrics.hpp"
@@ -21,8 +22,11 @@ struct CheckedInstance {
   std::vector<TaskId> tasks;
 };
 
+/// A job, or the part of one that a master has.
+using JobKey = std::pair<std::uint32_t, JobId>;
+
 struct CheckedTask {
-  JobId job;
+  JobKey job;
   const Demands* demands = nullptr;
   Attempt attempt = 0;
   InstanceId at;  ///< invalid while it holds nothing
@@ -43,6 +47,7 @@ class Checker {
   void see(const Event& event) {
     if (event.at < now_) broken("time runs backwards to {} s", to_seconds(event.at));
     now_ = std::max(now_, event.at);
+    cell_ = event.cell;
     std::visit(*this, event.body);
     ++number_;
   }
@@ -51,8 +56,8 @@ class Checker {
     for (const auto& [id, instance] : instances_) {
       if (instance.up && !instance.gone) broken("instance {} is never gone", id.value);
     }
-    for (const auto& [id, job] : jobs_) {
-      if (!job.ended) check_reported(id, job);
+    for (const auto& [key, job] : jobs_) {
+      if (!job.ended) check_reported(key.second, job);
     }
     if (count_ > kMostReported) {
       violations_.push_back(fmt::format("and {} more", count_ - kMostReported));
@@ -67,7 +72,7 @@ class Checker {
       const bool fresh = tasks_.emplace(spec.id, task_of(e.job, spec)).second;
       if (!fresh) broken("task {} is accepted twice", spec.id.value);
     }
-    const bool fresh = jobs_.emplace(e.job.id, std::move(job)).second;
+    const bool fresh = jobs_.emplace(JobKey{cell_, e.job.id}, std::move(job)).second;
     if (!fresh) broken("job {} is accepted twice", e.job.id.value);
   }
 
@@ -166,7 +171,7 @@ class Checker {
   }
 
   void operator()(const JobFinished& e) {
-    const auto job = jobs_.find(e.job);
+    const auto job = jobs_.find({cell_, e.job});
     if (job == jobs_.end()) return broken("job {} ends, but was not accepted", e.job.value);
     if (job->second.ended) broken("job {} ends twice", e.job.value);
     job->second.ended = true;
@@ -191,9 +196,9 @@ class Checker {
                                       fmt::format(text, std::forward<Args>(args)...)));
   }
 
-  static CheckedTask task_of(const Job& job, const TaskSpec& spec) {
+  CheckedTask task_of(const Job& job, const TaskSpec& spec) const {
     CheckedTask task;
-    task.job = job.id;
+    task.job = {cell_, job.id};
     task.demands = &spec.demands;
     return task;
   }
@@ -283,7 +288,8 @@ class Checker {
   std::size_t count_ = 0;
   std::vector<std::string> violations_;
   std::map<InstanceId, CheckedInstance> instances_;  // ordered: finish() reports in this order
-  std::map<JobId, CheckedJob> jobs_;
+  std::map<JobKey, CheckedJob> jobs_;
+  std::uint32_t cell_ = 0;  ///< of the present event
   std::unordered_map<TaskId, CheckedTask> tasks_;
 };
 

@@ -34,14 +34,19 @@ void JobFollower::apply(const Event& event) {
 }
 
 void JobFollower::accept(const Job& job, Instant now) {
-  const std::size_t index = times_.size();
-  if (!by_id_.emplace(job.id, index).second) return;
-  times_.emplace_back();
-  times_.back().job = &job;
-  times_.back().accepted = now;
-  gangs_.emplace_back();
+  const auto [entry, first_part] = by_id_.emplace(job.id, times_.size());
+  if (first_part) {
+    times_.emplace_back();
+    times_.back().job = &job;
+    times_.back().accepted = now;
+    gangs_.emplace_back();
+  }
+  JobTimes& times = times_[entry->second];
+  times.parts.push_back(&job);
+  times.tasks += job.tasks.size();
+  ++times.open;
   for (const TaskSpec& task : job.tasks) {
-    tasks_[task.id] = {index, false, false, 0, Refusal{}};
+    tasks_[task.id] = {entry->second, false, false, 0, Refusal{}};
   }
 }
 
@@ -93,16 +98,17 @@ void JobFollower::end(const JobFinished& finished, Instant now) {
   const auto found = by_id_.find(finished.job);
   if (found == by_id_.end()) return;
   JobTimes& times = times_[found->second];
-  times.ended = now;
-  times.outcome = finished.outcome;
+  // A job of parts is over with the last of them, and as the worst.
+  if (times.open > 0) --times.open;
+  if (!times.outcome || times.outcome == JobOutcome::completed) times.outcome = finished.outcome;
+  if (times.open == 0) times.ended = now;
   times.mean_throughput = finished.mean_throughput;
-  times.throughput_samples = finished.throughput_samples;
+  times.throughput_samples += finished.throughput_samples;
 }
 
 void JobFollower::refresh(std::size_t job, Instant now) {
   Gang& gang = gangs_[job];
-  const bool executing =
-      gang.running > 0 && gang.running + gang.finished == times_[job].job->tasks.size();
+  const bool executing = gang.running > 0 && gang.running + gang.finished == times_[job].tasks;
   if (executing && !gang.executing_since) {
     gang.executing_since = now;
   } else if (!executing && gang.executing_since) {
@@ -115,10 +121,12 @@ std::string JobFollower::reason(const JobTimes& times) const {
   if (times.outcome == JobOutcome::failed) {
     return times.last_failure.empty() ? "failed" : "failed: " + times.last_failure;
   }
-  for (const TaskSpec& spec : times.job->tasks) {
-    const auto task = tasks_.find(spec.id);
-    if (task != tasks_.end() && task->second.refusal) {
-      return report::describe(*task->second.refusal);
+  for (const Job* part : times.parts) {
+    for (const TaskSpec& spec : part->tasks) {
+      const auto task = tasks_.find(spec.id);
+      if (task != tasks_.end() && task->second.refusal) {
+        return report::describe(*task->second.refusal);
+      }
     }
   }
   return times.outcome ? std::string(name_of(*times.outcome)) : "not over when the log ends";

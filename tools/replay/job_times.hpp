@@ -13,7 +13,10 @@ namespace muster::replay {
 
 /// What one job went through.
 struct JobTimes {
-  const Job* job = nullptr;  ///< lives in the log
+  const Job* job = nullptr;       ///< lives in the log; the first part of a job that was split
+  std::vector<const Job*> parts;  ///< all of them
+  std::size_t tasks = 0;          ///< in all parts
+  std::size_t open = 0;           ///< parts that are not over
   Instant accepted;
   std::optional<Instant> ended;
   std::optional<JobOutcome> outcome;

@@ -243,7 +243,7 @@ void measure_jobs(const JobFollower& follower, RunResult& result) {
                      static_cast<double>(times.tasks_started));
     }
     if (times.throughput_samples > 0) {
-      throughput.add(times.mean_throughput, static_cast<double>(times.job->tasks.size()));
+      throughput.add(times.mean_throughput, static_cast<double>(times.tasks));
     }
     if (times.outcome != JobOutcome::completed) {
       result.not_completed.emplace_back(fmt::to_string(times.job->id.value),

@@ -1,6 +1,7 @@
 #include "tools/replay/replay.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
 #include <set>
 #include <unordered_set>
@@ -9,6 +10,7 @@
 #include "actors/cloud/actor_machines.hpp"
 #include "actors/cloud/loopback.hpp"
 #include "actors/virtual_time.hpp"
+#include "model/live_ids.hpp"
 #include "storage/event_log.hpp"
 #include "tools/group.hpp"
 #include "tools/replay/interference.hpp"
@@ -29,10 +31,30 @@ WorldHandle::behavior_type world_waker() {
   return {[](const Wakeup& wakeup) { wakeup.run(); }};
 }
 
+/// What one master decides by, and its instances when they are given.
+struct Cell {
+  std::unique_ptr<Policy> policy;
+  Fleet fleet;
+};
+using Cells = std::vector<Cell>;
+
+Expected<Cells, ReplayError> make_cells(const RunSetup& setup) {
+  const ReplayConfig& config = *setup.config;
+  Cells cells;
+  for (std::uint32_t i = 0; i < config.group.masters; ++i) {
+    auto policy = make_policy(setup.policy, *setup.catalog);
+    if (!policy) return Failure<ReplayError>{ReplayError::bad_policy, policy.error().message};
+    auto fleet = fleet_share(config.master.fleet, *setup.catalog, i, config.group.masters);
+    if (!fleet) return Failure<ReplayError>{ReplayError::bad_input, fleet.error().message};
+    cells.push_back({std::move(policy).value(), std::move(fleet).value()});
+  }
+  return cells;
+}
+
 /// The composition root of a run: the one place that knows that the world is simulated.
 class Simulation {
  public:
-  Simulation(const RunSetup& setup, std::unique_ptr<Policy> policy, Fleet fleet,
+  Simulation(const RunSetup& setup, Cells cells, std::optional<SortingDesk> desk,
              Interference& interference)
       : setup_(setup), system_(prepare(actor_config_)), time_(VirtualTime::of(system_)) {
     const ReplayConfig& config = *setup.config;
@@ -44,31 +66,20 @@ class Simulation {
         *setup.workload);
     world_->set_clock([this] { return time_.now(); });
     cloud_ = system_.spawn<LoopbackCloud>(loopback_setup());
-    GroupSetup group;
-    group.catalog = setup.catalog;
-    group.policy = std::move(policy);
-    group.journal = &journal_;
-    group.master = config.master;
-    group.fleet = std::move(fleet);
     cloud_link_ = setup.link_cloud ? setup.link_cloud(system_, cloud_) : cloud_;
-    group.cloud = cloud_link_;
-    group.epoch = time_.epoch();
-    group.seed = setup.seed;
-    group.stopwatch = setup.stopwatch;
-    group.times = &times_;
-    group_ = spawn_group(system_, std::move(group), site_book_);
-    user_ = system_.spawn<User>(UserSetup{setup.workload, group_.site, time_.epoch(),
+    compose(std::move(cells), std::move(desk));
+    user_ = system_.spawn<User>(UserSetup{setup.workload, group_.sites, setup.seed, time_.epoch(),
                                           config.master.accept_timeout * 2,
                                           config.world.job_delay_scale, &board_});
   }
 
   ~Simulation() {
-    for (const caf::actor& a :
-         {caf::actor_cast<caf::actor>(user_), caf::actor_cast<caf::actor>(group_.site),
-          caf::actor_cast<caf::actor>(group_.master), caf::actor_cast<caf::actor>(cloud_link_),
-          caf::actor_cast<caf::actor>(cloud_), caf::actor_cast<caf::actor>(waker_)}) {
-      caf::anon_send_exit(a, caf::exit_reason::kill);
-    }
+    end(user_);
+    for (const SiteActor& site : group_.sites) end(site);
+    for (const MasterActor& master : group_.masters) end(master);
+    end(cloud_link_);
+    end(cloud_);
+    end(waker_);
     time_.drop_timers();
     machines_.clear();
     system_.await_actors_before_shutdown(false);
@@ -87,9 +98,58 @@ class Simulation {
   std::vector<Event> take_events() { return journal_.take(); }
   const CloudBill& bill() const { return bill_; }
   const Board& board() const { return board_; }
-  const DecisionTimes& times() const { return times_; }
+  /// Of all masters.
+  std::vector<double> decision_ms() const {
+    std::vector<double> all;
+    for (const DecisionTimes& times : times_) {
+      all.insert(all.end(), times.ms.begin(), times.ms.end());
+    }
+    return all;
+  }
 
  private:
+  template <class Handle>
+  static void end(const Handle& actor) {
+    caf::anon_send_exit(actor, caf::exit_reason::kill);
+  }
+
+  /// The actors that take jobs in and decide.
+  void compose(Cells cells, std::optional<SortingDesk> desk) {
+    const ReplayConfig& config = *setup_.config;
+    const auto count = static_cast<std::uint32_t>(cells.size());
+    std::vector<GroupSetup> masters(count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      journals_.emplace_back(journal_, i);
+      times_.emplace_back();
+      GroupSetup& master = masters[i];
+      master.catalog = setup_.catalog;
+      master.policy = std::move(cells[i].policy);
+      master.journal = &journals_.back();
+      master.master = config.master;
+      master.fleet = std::move(cells[i].fleet);
+      master.cloud = cloud_link_;
+      master.epoch = time_.epoch();
+      master.seed = setup_.seed + i;
+      master.stopwatch = setup_.stopwatch;
+      master.times = &times_.back();
+      master.master_index = i;
+      master.masters = count;
+    }
+    IntakeSetup intake;
+    if (!config.group.sites.empty()) intake.sites.clear();
+    for (const auto& [name, position] : config.group.sites) {
+      intake.sites.push_back({{}, name, position});
+    }
+    intake.rules = routing_rules(config.site, setup_.policy.name);
+    intake.config = config.site;
+    intake.desk = std::move(desk);
+    intake.accept_timeout = config.master.accept_timeout;
+    intake.epoch = time_.epoch();
+    intake.seed = setup_.seed;
+    intake.book = &site_book_;
+    group_ = spawn_group(system_, std::move(masters), intake);
+  }
+
   static caf::actor_system_config& prepare(caf::actor_system_config& config) {
     add_messages(config);
     config.load<VirtualTime>();
@@ -142,7 +202,8 @@ class Simulation {
   void give_fleet_back() {
     for (InstanceId id : machines_.running()) {
       if (given_back_.insert(id).second) {
-        caf::anon_send(group_.master, drain_atom_v, id);
+        const std::size_t many = group_.masters.size();
+        caf::anon_send(group_.masters[many == 1 ? 0 : master_of(id)], drain_atom_v, id);
       }
     }
   }
@@ -155,7 +216,8 @@ class Simulation {
   ForgetfulSiteBook site_book_;
   ForgetfulCloudBook cloud_book_;
   CloudBill bill_;
-  DecisionTimes times_;
+  std::deque<CellJournal> journals_;  ///< one a master
+  std::deque<DecisionTimes> times_;
   Board board_;
   Instant idle_since_;
   std::size_t over_before_ = 0;
@@ -191,16 +253,16 @@ void fill_decision_times(std::vector<double> ms, RunResult& result) {
 }  // namespace
 
 Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
-  auto policy = make_policy(setup.policy, *setup.catalog);
-  if (!policy) return Failure<ReplayError>{ReplayError::bad_policy, policy.error().message};
+  auto cells = make_cells(setup);
+  if (!cells) return cells.error();
+  auto desk = make_desk(setup.config->sort, setup.policy.name);
+  if (!desk) return Failure<ReplayError>{ReplayError::bad_input, desk.error().message};
   auto interference = make_interference(setup.config->world.interference);
   if (!interference) {
     return Failure<ReplayError>{ReplayError::bad_input, interference.error().message};
   }
-  auto fleet = fleet_share(setup.config->master.fleet, *setup.catalog);
-  if (!fleet) return Failure<ReplayError>{ReplayError::bad_input, fleet.error().message};
   const Duration begin = setup.stopwatch();
-  Simulation simulation(setup, std::move(policy).value(), std::move(fleet).value(),
+  Simulation simulation(setup, std::move(cells).value(), std::move(desk).value(),
                         *interference.value());
   simulation.run();
 
@@ -224,7 +286,7 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   }
   result.total_cost_usd = audit.total.usd();
   result.cost_by_purpose = audit.cost_by_purpose;
-  fill_decision_times(simulation.times().ms, result);
+  fill_decision_times(simulation.decision_ms(), result);
   result.wall_s = to_seconds(setup.stopwatch() - begin);
   return run;
 }

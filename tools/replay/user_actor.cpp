@@ -20,7 +20,10 @@ Job with_scaled_delays(Job job, double factor) {
 }  // namespace
 
 User::User(caf::actor_config& config, UserSetup setup)
-    : UserHandle::base(config), setup_(std::move(setup)), timer_(this, setup_.epoch) {}
+    : UserHandle::base(config),
+      setup_(std::move(setup)),
+      timer_(this, setup_.epoch),
+      rng_(setup_.seed) {}
 
 UserHandle::behavior_type User::make_behavior() {
   submit_due();
@@ -31,7 +34,7 @@ UserHandle::behavior_type User::make_behavior() {
       },
       [](const Wakeup& wakeup) { wakeup.run(); },
       [this](cancel_atom) {
-        for (JobId id : open_) send(setup_.site, cancel_atom_v, id);
+        for (JobId id : open_) send(setup_.sites.front(), cancel_atom_v, id);
       },
   };
 }
@@ -45,7 +48,9 @@ void User::submit_due() {
 void User::submit(const WorkloadJob& entry) {
   ++setup_.board->submitted;
   const JobId id = entry.job.id;
-  request(setup_.site, setup_.answer_timeout, accept_atom_v,
+  const std::size_t many = setup_.sites.size();
+  const SiteActor& near = setup_.sites[many == 1 ? 0 : rng_.below(many)];
+  request(near, setup_.answer_timeout, accept_atom_v,
           with_scaled_delays(entry.job, setup_.job_delay_scale), JobListener{this})
       .then([this](JobId accepted) { open_.insert(accepted); },
             [this, id](const caf::error& error) {

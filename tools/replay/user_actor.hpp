@@ -8,6 +8,7 @@
 
 #include "actors/clock.hpp"
 #include "actors/messages.hpp"
+#include "model/rng.hpp"
 #include "tools/replay/workload/workload.hpp"
 
 namespace muster::replay {
@@ -23,7 +24,8 @@ struct Board {
 
 struct UserSetup {
   const Workload* workload = nullptr;
-  SiteActor site;
+  std::vector<SiteActor> sites;  ///< each job is submitted at one of them, drawn by the seed
+  std::uint64_t seed = 1;
   ClusterEpoch epoch;
   Duration answer_timeout{};
   double job_delay_scale = 1;
@@ -36,7 +38,7 @@ class User : public UserHandle::base {
  public:
   User(caf::actor_config& config, UserSetup setup);
   const char* name() const override { return "muster.user"; }
-  void on_exit() override { setup_.site = nullptr; }
+  void on_exit() override { setup_.sites.clear(); }
 
  protected:
   behavior_type make_behavior() override;
@@ -47,6 +49,7 @@ class User : public UserHandle::base {
 
   UserSetup setup_;
   ActorTimer<UserHandle, User> timer_;
+  Rng rng_;
   std::size_t next_ = 0;
   std::set<JobId> open_;  ///< accepted and not over
 };

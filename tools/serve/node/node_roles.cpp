@@ -83,6 +83,7 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   group.stopwatch = steady_now;
   group.times = &role->times;
   group.master_index = index;
+  group.masters = masters;
   group.life.name = *node.master;
   group.life.history = role->history.get();
   group.life.image = std::move(recovered.value().image);

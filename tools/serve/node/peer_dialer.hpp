@@ -8,7 +8,7 @@
 
 #include "actors/messages.hpp"
 #include "config/cluster_config.hpp"
-#include "tools/serve/node/peer_proxy.hpp"
+#include "actors/peer_proxy.hpp"
 
 namespace muster {
 

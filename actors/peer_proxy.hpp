@@ -7,7 +7,7 @@
 
 namespace muster {
 
-/// Stands for an actor of another node, whatever becomes of the link to it: passes everything on to
+/// Stands for an actor that is elsewhere or not there yet, whatever becomes of the link to it: passes everything on to
 /// the handle that it was given last. While there is none, requests fail at once and everything
 /// else is dropped: who needs more than that says it again.
 class PeerProxy : public caf::monitorable_actor {
