@@ -13,6 +13,7 @@
 #include "tools/replay/interference.hpp"
 #include "tools/replay/laws.hpp"
 #include "tools/replay/metrics.hpp"
+#include "tools/replay/sampling_run.hpp"
 #include "tools/replay/user_actor.hpp"
 #include "tools/replay/world.hpp"
 #include "workers/model_executor.hpp"
@@ -28,11 +29,26 @@ WorldHandle::behavior_type world_waker() {
   return {[](const Wakeup& wakeup) { wakeup.run(); }};
 }
 
+/// What decides in a run: the policy of a master, or a sampling group.
+struct Decider {
+  std::unique_ptr<Policy> policy;
+  std::optional<sampling::GroupParams> group;
+};
+
+Expected<Decider, PolicyError> make_decider(const PolicySpec& spec, const Catalog& catalog) {
+  if (auto group = sampling::read_group(spec)) {
+    if (!*group) return group->error();
+    return Decider{nullptr, group->value()};
+  }
+  auto policy = make_policy(spec, catalog);
+  if (!policy) return policy.error();
+  return Decider{std::move(policy).value(), std::nullopt};
+}
+
 /// The composition root of a run: the one place that knows that the world is simulated.
 class Simulation {
  public:
-  Simulation(const RunSetup& setup, std::unique_ptr<Policy> policy, Fleet fleet,
-             Interference& interference)
+  Simulation(const RunSetup& setup, Decider decider, Fleet fleet, Interference& interference)
       : setup_(setup), system_(prepare(actor_config_)), time_(VirtualTime::of(system_)) {
     const ReplayConfig& config = *setup.config;
     if (setup.shuffle) time_.shuffle(*setup.shuffle);
@@ -43,19 +59,8 @@ class Simulation {
         *setup.workload);
     world_->set_clock([this] { return time_.now(); });
     cloud_ = system_.spawn<LoopbackCloud>(loopback_setup());
-    GroupSetup group;
-    group.catalog = setup.catalog;
-    group.policy = std::move(policy);
-    group.journal = &journal_;
-    group.master = config.master;
-    group.fleet = std::move(fleet);
     cloud_link_ = setup.link_cloud ? setup.link_cloud(system_, cloud_) : cloud_;
-    group.cloud = cloud_link_;
-    group.epoch = time_.epoch();
-    group.seed = setup.seed;
-    group.stopwatch = setup.stopwatch;
-    group.times = &times_;
-    group_ = spawn_group(system_, std::move(group), site_book_);
+    compose(std::move(decider), std::move(fleet));
     user_ = system_.spawn<User>(UserSetup{setup.workload, group_.site, time_.epoch(),
                                           config.master.accept_timeout * 2,
                                           config.world.job_delay_scale, &board_});
@@ -68,6 +73,7 @@ class Simulation {
           caf::actor_cast<caf::actor>(cloud_), caf::actor_cast<caf::actor>(waker_)}) {
       caf::anon_send_exit(a, caf::exit_reason::kill);
     }
+    if (sampling_) sampling_->end();
     time_.drop_timers();
     machines_.clear();
     system_.await_actors_before_shutdown(false);
@@ -89,6 +95,35 @@ class Simulation {
   const DecisionTimes& times() const { return times_; }
 
  private:
+  /// The actors that take jobs in and decide.
+  void compose(Decider decider, Fleet fleet) {
+    if (decider.group) {
+      SamplingSetup group;
+      group.catalog = setup_.catalog;
+      group.params = *decider.group;
+      group.journal = &journal_;
+      group.fleet = std::move(fleet);
+      group.cloud = cloud_link_;
+      group.epoch = time_.epoch();
+      group.seed = setup_.seed;
+      sampling_.emplace(system_, group);
+      group_ = sampling_->group();
+      return;
+    }
+    GroupSetup group;
+    group.catalog = setup_.catalog;
+    group.policy = std::move(decider.policy);
+    group.journal = &journal_;
+    group.master = setup_.config->master;
+    group.fleet = std::move(fleet);
+    group.cloud = cloud_link_;
+    group.epoch = time_.epoch();
+    group.seed = setup_.seed;
+    group.stopwatch = setup_.stopwatch;
+    group.times = &times_;
+    group_ = spawn_group(system_, std::move(group), site_book_);
+  }
+
   static caf::actor_system_config& prepare(caf::actor_system_config& config) {
     add_messages(config);
     config.load<VirtualTime>();
@@ -165,6 +200,7 @@ class Simulation {
     return launch_worker(id, type, master);
   }};
   CloudActor cloud_, cloud_link_;
+  std::optional<SamplingRun> sampling_;
   Group group_;
   UserHandle user_;
 };
@@ -179,17 +215,29 @@ void fill_decision_times(std::vector<double> ms, RunResult& result) {
 
 }  // namespace
 
+std::string policy_fault(const PolicySpec& spec, const Catalog& catalog) {
+  const auto decider = make_decider(spec, catalog);
+  return decider ? std::string{} : decider.error().message;
+}
+
 Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
-  auto policy = make_policy(setup.policy, *setup.catalog);
-  if (!policy) return Failure<ReplayError>{ReplayError::bad_policy, policy.error().message};
+  auto decider = make_decider(setup.policy, *setup.catalog);
+  if (!decider) return Failure<ReplayError>{ReplayError::bad_policy, decider.error().message};
   auto interference = make_interference(setup.config->world.interference);
   if (!interference) {
     return Failure<ReplayError>{ReplayError::bad_input, interference.error().message};
   }
   auto fleet = fleet_share(setup.config->master.fleet, *setup.catalog);
   if (!fleet) return Failure<ReplayError>{ReplayError::bad_input, fleet.error().message};
+  if (decider->group) {
+    const std::string fault =
+        sampling_fault(*decider->group, fleet.value(), *setup.catalog, *setup.workload);
+    if (!fault.empty()) {
+      return Failure<ReplayError>{ReplayError::bad_input, setup.label + ": " + fault};
+    }
+  }
   const Duration begin = setup.stopwatch();
-  Simulation simulation(setup, std::move(policy).value(), std::move(fleet).value(),
+  Simulation simulation(setup, std::move(decider).value(), std::move(fleet).value(),
                         *interference.value());
   simulation.run();
 
