@@ -80,6 +80,12 @@ std::string_view name_of(CauseCode code) {
       return "complementary";
     case CauseCode::best_fit:
       return "best fit";
+    case CauseCode::sampled:
+      return "sampled";
+    case CauseCode::least_waiting:
+      return "least waiting";
+    case CauseCode::first_free:
+      return "first free";
     case CauseCode::worker_lost:
       return "worker lost";
   }

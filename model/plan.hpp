@@ -28,7 +28,10 @@ enum class CauseCode : std::uint8_t {
   worker_lost,              ///< nothing was heard of the instance's worker for too long
   fleet,                    ///< it belongs to the master's fixed fleet
   complementary,            ///< the task joins others that need most what it needs least
-  best_fit                  ///< of the instances that hold it, the one with the least room left
+  best_fit,                 ///< of the instances that hold it, the one with the least room left
+  sampled,                  ///< of the instances probed for its job, the next one to have room
+  least_waiting,            ///< of the instances, the one whose work is estimated to end first
+  first_free                ///< of its group's instances, the first one to have room
 };
 std::string_view name_of(CauseCode code);
 

@@ -1,12 +1,12 @@
 #include "schedulers/registry.hpp"
 
-#include <charconv>
-#include <cmath>
 #include <optional>
 
 #include "schedulers/baselines/no_packing.hpp"
 #include "schedulers/eva/eva_policy.hpp"
 #include "schedulers/market_split.hpp"
+#include "schedulers/params.hpp"
+#include "schedulers/sampling/known_groups.hpp"
 
 namespace muster {
 namespace {
@@ -39,48 +39,6 @@ std::vector<PolicyInfo> list_policies() {
   };
 }
 
-Failure<PolicyError> failure(PolicyError code, std::string message) {
-  return {code, std::move(message)};
-}
-
-std::string join(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
-std::optional<bool> parse_flag(const std::string& text) {
-  if (text == "true") return true;
-  if (text == "false") return false;
-  return std::nullopt;
-}
-
-std::optional<double> parse_number(const std::string& text, double most) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || !(value > 0) || !(value <= most)) return std::nullopt;
-  return value;
-}
-
-/// Where a parameter's value goes; all empty: the policy does not know the parameter.
-struct Target {
-  bool* flag = nullptr;
-  double* number = nullptr;
-  double most = 0;
-};
-
-bool assign(const Target& target, const std::string& text) {
-  if (target.flag != nullptr) {
-    const std::optional<bool> value = parse_flag(text);
-    if (value) *target.flag = *value;
-    return value.has_value();
-  }
-  const std::optional<double> value = parse_number(text, target.most);
-  if (value) *target.number = *value;
-  return value.has_value();
-}
-
 /// Everything any policy can be told.
 struct Values {
   bool artifact = false, full_only = false, partial_only = false, rp = false, single = false;
@@ -88,53 +46,22 @@ struct Values {
   double t = 0.95;
   double period_s = 300;
 
-  Target target(const std::string& name) {
+  ParamTarget target(const std::string& name) {
     if (name == "artifact") return {&artifact};
     if (name == "full-only") return {&full_only};
     if (name == "partial-only") return {&partial_only};
     if (name == "rp") return {&rp};
     if (name == "single") return {&single};
     if (name == "eager") return {&eager};
-    if (name == "t") return {nullptr, &t, 1};
-    return {nullptr, &period_s, 604800};
+    if (name == "t") return ParamTarget::positive(&t, 1);
+    return ParamTarget::positive(&period_s, 604800);
   }
 };
 
-/// Reads the parameters that the policy has; the failure if there is one.
-std::optional<Failure<PolicyError>> read_values(const PolicySpec& spec, const PolicyInfo& info,
-                                                Values& values) {
-  std::vector<std::string> names, seen;
-  for (const ParamInfo& param : info.params) names.push_back(param.name);
-  for (const auto& [name, text] : spec.params) {
-    const ParamInfo* known = nullptr;
-    for (const ParamInfo& param : info.params) {
-      if (param.name == name) known = &param;
-    }
-    if (known == nullptr) {
-      return failure(
-          PolicyError::unknown_parameter,
-          "policy \"" + info.name + "\" has no parameter \"" + name + "\"; it has: " + join(names));
-    }
-    for (const std::string& before : seen) {
-      if (before == name) {
-        return failure(PolicyError::contradiction,
-                       "policy \"" + info.name + "\": parameter \"" + name + "\" is given twice");
-      }
-    }
-    seen.push_back(name);
-    if (!assign(values.target(name), text)) {
-      return failure(PolicyError::bad_value, "policy \"" + info.name + "\": parameter \"" + name +
-                                                 "\" has to be " + known->range + ", not \"" +
-                                                 text + "\"");
-    }
-  }
-  return std::nullopt;
-}
-
 Made make_eva(const Values& values, const Catalog& catalog) {
   if (values.full_only && values.partial_only) {
-    return failure(PolicyError::contradiction,
-                   "policy \"eva\": full-only and partial-only exclude each other");
+    return Failure<PolicyError>{PolicyError::contradiction,
+                                "policy \"eva\": full-only and partial-only exclude each other"};
   }
   eva::EvaParams params;
   params.artifact = values.artifact;
@@ -162,8 +89,9 @@ Expected<PolicySpec, PolicyError> parse_policy(std::string_view text) {
     const std::size_t equals = part.find('=');
     const std::string name = part.substr(0, equals);
     if (name.empty() || (first && equals != std::string::npos) || (more && text.empty())) {
-      return failure(PolicyError::malformed,
-                     "a policy is written NAME[,key=value|,flag]..., without empty parts");
+      return Failure<PolicyError>{
+          PolicyError::malformed,
+          "a policy is written NAME[,key=value|,flag]..., without empty parts"};
     }
     if (first) {
       spec.name = name;
@@ -180,19 +108,24 @@ const std::vector<PolicyInfo>& known_policies() {
   return kPolicies;
 }
 
+Failure<PolicyError> unknown_name(const std::string& name) {
+  return {PolicyError::unknown_policy, "no policy is called \"" + name + "\"; there are: " +
+                                           names_of(known_policies()) + ", " +
+                                           names_of(sampling::known_groups())};
+}
+
 Made make_policy(const PolicySpec& spec, const Catalog& catalog) {
-  const PolicyInfo* info = nullptr;
-  std::vector<std::string> names;
-  for (const PolicyInfo& known : known_policies()) {
-    names.push_back(known.name);
-    if (known.name == spec.name) info = &known;
+  const PolicyInfo* info = find_info(known_policies(), spec.name);
+  if (info == nullptr && find_info(sampling::known_groups(), spec.name) != nullptr) {
+    return Failure<PolicyError>{PolicyError::replay_only,
+                                "\"" + spec.name +
+                                    "\" is a group of actors of its own, for replay only; masters "
+                                    "can follow: " + names_of(known_policies())};
   }
-  if (info == nullptr) {
-    return failure(PolicyError::unknown_policy,
-                   "no policy is called \"" + spec.name + "\"; there are: " + join(names));
-  }
+  if (info == nullptr) return unknown_name(spec.name);
   Values values;
-  if (auto wrong = read_values(spec, *info, values)) return *wrong;
+  const auto target = [&values](const std::string& name) { return values.target(name); };
+  if (auto wrong = read_params(spec, *info, target)) return *wrong;
   if (info->name == "eva") return make_eva(values, catalog);
   return Made{std::make_unique<MarketSplit>(catalog, [&values](const Catalog& market) {
     return std::make_unique<NoPacking>(market, from_seconds(values.period_s), values.eager);

@@ -24,7 +24,8 @@ enum class PolicyError : std::uint8_t {
   unknown_policy,
   unknown_parameter,
   bad_value,     ///< out of range or of the wrong kind
-  contradiction  ///< parameters that exclude each other, or one given twice
+  contradiction,  ///< parameters that exclude each other, or one given twice
+  replay_only     ///< not a policy of a master: a group of actors that only replay composes
 };
 
 /// Reads "NAME[,key=value|,flag]..."; a flag stands for flag=true.
@@ -46,6 +47,9 @@ struct PolicyInfo {
 
 /// All policies, in the order in which they are shown.
 const std::vector<PolicyInfo>& known_policies();
+
+/// The error of a name that is neither a policy's nor a group's.
+Failure<PolicyError> unknown_name(const std::string& name);
 
 /// Makes the policy. The catalog has to outlive it. Errors list what is known or allowed.
 Expected<std::unique_ptr<Policy>, PolicyError> make_policy(const PolicySpec& spec,

@@ -202,7 +202,7 @@ class JsonReader {
   }
   static Market last_of(Market) { return Market::spot; }
   static Resource last_of(Resource) { return Resource::spare; }
-  static CauseCode last_of(CauseCode) { return CauseCode::best_fit; }
+  static CauseCode last_of(CauseCode) { return CauseCode::first_free; }
   static RefusalKind last_of(RefusalKind) { return RefusalKind::broken; }
   static RefusalCode last_of(RefusalCode) { return RefusalCode::fixed_fleet; }
   static JobOutcome last_of(JobOutcome) { return JobOutcome::cancelled; }

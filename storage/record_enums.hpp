@@ -117,7 +117,10 @@ constexpr auto pairs_of(CauseCode) {
        {Ours::worker_lost, Theirs::WORKER_LOST},
        {Ours::fleet, Theirs::FLEET},
        {Ours::complementary, Theirs::COMPLEMENTARY},
-       {Ours::best_fit, Theirs::BEST_FIT}});
+       {Ours::best_fit, Theirs::BEST_FIT},
+       {Ours::sampled, Theirs::SAMPLED},
+       {Ours::least_waiting, Theirs::LEAST_WAITING},
+       {Ours::first_free, Theirs::FIRST_FREE}});
 }
 
 /// Every phase of a task and what stands for it.

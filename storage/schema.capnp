@@ -96,6 +96,9 @@ enum CauseCode {
   fleet @11;
   complementary @12;
   bestFit @13;
+  sampled @14;
+  leastWaiting @15;
+  firstFree @16;
 }
 enum TaskPhase {
   pending @0;

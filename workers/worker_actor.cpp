@@ -15,7 +15,7 @@ WorkerReport of_kind(WorkerReportKind kind) {
 }  // namespace
 
 Worker::Worker(caf::actor_config& config, WorkerSetup setup)
-    : WorkerActor::base(config), setup_(std::move(setup)), timer_(this, setup_.epoch) {
+    : GroupWorker::base(config), setup_(std::move(setup)), timer_(this, setup_.epoch) {
   // Numbers of an earlier process of this worker are not used again.
   hellos_ = static_cast<std::uint64_t>(timer_.now().time_since_epoch().count());
   executor_ = setup_.make_executor(setup_.instance, setup_.type, make_host());
@@ -25,18 +25,28 @@ Worker::Worker(caf::actor_config& config, WorkerSetup setup)
 void Worker::on_exit() {
   executor_.reset();
   setup_.master = nullptr;
+  member_.reset();
 }
 
-WorkerActor::behavior_type Worker::make_behavior() {
+GroupWorker::behavior_type Worker::make_behavior() {
   greet();
   return {
-      [this](start_atom, const StartOrder& order) { start(order); },
+      [this](start_atom, const StartOrder& order) {
+        if (member_) member_->queue.pushed(order.task.id, order.job, order.granted);
+        start(order);
+      },
       [this](stop_atom, TaskId task, Attempt attempt) { executor_->stop(task, attempt); },
       [this](settled_atom, TaskId task, Attempt attempt) { settle(task, attempt); },
       [this](greet_atom) { greet(); },
       [this](sample_atom, std::uint64_t asking) { answer_sample(asking); },
       [this](const LogRequest& request) { answer_log(request); },
       [](const Wakeup& wakeup) { wakeup.run(); },
+      [this](GroupMembership& group) { join(std::move(group)); },
+      [this](const sampling::Reservation& reservation) { hear(reservation); },
+      [this](const sampling::Cancellation& cancellation) {
+        if (member_) member_->queue.cancel(cancellation.job);
+      },
+      [this](const TaskAnswer& answer) { hear(answer); },
   };
 }
 
@@ -153,6 +163,7 @@ void Worker::over(TaskId task, Attempt attempt, WorkerReport details, ExecutionE
   details.err_tail = std::move(end.err_tail);
   if (const auto found = open_.find({task, attempt}); found != open_.end()) release(found->second);
   report(task, attempt, std::move(details));
+  tell_group_over(task);
 }
 
 void Worker::release(Open& open) {

@@ -2,9 +2,10 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "actors/clock.hpp"
-#include "actors/messages.hpp"
+#include "actors/sampling_messages.hpp"
 #include "workers/executor.hpp"
 
 namespace muster {
@@ -21,8 +22,9 @@ struct WorkerSetup {
 
 /// The worker of one instance: says hello to its master, runs what it is told by way of its
 /// executor and reports what becomes of it, again with every hello until the master has settled it.
-/// It never takes on more than its capacity.
-class Worker : public WorkerActor::base {
+/// It never takes on more than its capacity. As a member of a sampling group it has a queue of
+/// reservations besides, and asks the group's schedulers for tasks when it has room.
+class Worker : public GroupWorker::base {
  public:
   Worker(caf::actor_config& config, WorkerSetup setup);
   const char* name() const override { return "muster.worker"; }
@@ -38,6 +40,11 @@ class Worker : public WorkerActor::base {
     WorkerReport newest;  ///< `taken` until there is something to report
   };
   using AttemptKey = std::pair<TaskId, Attempt>;
+  /// Its part in a sampling group.
+  struct Member {
+    GroupMembership group;
+    sampling::LocalQueue queue;
+  };
 
   ExecutorHost make_host();
   void greet();
@@ -50,6 +57,12 @@ class Worker : public WorkerActor::base {
   void report(TaskId task, Attempt attempt, WorkerReport details);
   void release(Open& open);
 
+  void join(GroupMembership group);
+  void hear(const sampling::Reservation& reservation);
+  void hear(const TaskAnswer& answer);
+  void ask_for_tasks();
+  void tell_group_over(TaskId task);
+
   WorkerSetup setup_;
   ActorTimer<WorkerActor, Worker> timer_;
   std::unique_ptr<Executor> executor_;
@@ -57,6 +70,7 @@ class Worker : public WorkerActor::base {
   std::map<AttemptKey, Open> open_;
   Resources used_;
   std::uint64_t hellos_ = 0;
+  std::optional<Member> member_;  ///< absent in every cluster but a sampling group
 };
 
 }  // namespace muster

@@ -40,7 +40,7 @@ inline Attempt attempt() {
   return *rc::gen::arbitrary<std::uint32_t>();
 }
 inline Cause cause() {
-  return {any(CauseCode::best_fit), number()};
+  return {any(CauseCode::first_free), number()};
 }
 inline Resources resources() {
   Resources amounts;

@@ -7,6 +7,7 @@
 #include "config/cluster_config.hpp"
 #include "config/config_keys.hpp"
 #include "schedulers/registry.hpp"
+#include "schedulers/sampling/known_groups.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
 
@@ -28,7 +29,10 @@ int list(const Flags& flags, const nlohmann::ordered_json& document, const std::
 int list_policies(const Flags& flags) {
   auto policies = nlohmann::ordered_json::array();
   std::string text;
-  for (const PolicyInfo& policy : known_policies()) {
+  std::vector<PolicyInfo> known = known_policies();
+  const std::vector<PolicyInfo>& groups = sampling::known_groups();
+  known.insert(known.end(), groups.begin(), groups.end());
+  for (const PolicyInfo& policy : known) {
     text += policy.name + "\n    " + policy.meaning + "\n";
     auto params = nlohmann::ordered_json::array();
     for (const ParamInfo& param : policy.params) {

@@ -142,8 +142,9 @@ bool plan_runs(Session& session) {
         complain(spec.error().message);
         return false;
       }
-      if (auto made = make_policy(spec.value(), session.catalog); !made) {
-        complain(made.error().message);
+      const std::string fault = replay::policy_fault(spec.value(), session.catalog);
+      if (!fault.empty()) {
+        complain(fault);
         return false;
       }
       Planned planned;

@@ -16,6 +16,7 @@
 #include "tools/replay/interference.hpp"
 #include "tools/replay/laws.hpp"
 #include "tools/replay/metrics.hpp"
+#include "tools/replay/sampling_run.hpp"
 #include "tools/replay/user_actor.hpp"
 #include "tools/replay/world.hpp"
 #include "workers/model_executor.hpp"
@@ -36,26 +37,50 @@ struct Cell {
   std::unique_ptr<Policy> policy;
   Fleet fleet;
 };
-using Cells = std::vector<Cell>;
 
-Expected<Cells, ReplayError> make_cells(const RunSetup& setup) {
+/// What decides in a run: masters behind sites, or a sampling group.
+struct Decider {
+  std::vector<Cell> cells;
+  std::optional<SortingDesk> desk;
+  std::optional<sampling::GroupParams> group;
+  Fleet fleet;  ///< of the group
+};
+
+Failure<ReplayError> bad_policy(const Failure<PolicyError>& error) {
+  return {ReplayError::bad_policy, error.message};
+}
+
+Expected<Decider, ReplayError> make_decider(const RunSetup& setup) {
   const ReplayConfig& config = *setup.config;
-  Cells cells;
+  const auto share_of = [&](std::uint32_t index, std::uint32_t masters) {
+    return fleet_share(config.master.fleet, *setup.catalog, index, masters);
+  };
+  Decider decider;
+  if (auto group = sampling::read_group(setup.policy)) {
+    if (!*group) return bad_policy(group->error());
+    auto fleet = share_of(0, 1);
+    if (!fleet) return Failure<ReplayError>{ReplayError::bad_input, fleet.error().message};
+    decider.group = std::move(*group).value();
+    decider.fleet = std::move(fleet).value();
+    return decider;
+  }
   for (std::uint32_t i = 0; i < config.group.masters; ++i) {
     auto policy = make_policy(setup.policy, *setup.catalog);
-    if (!policy) return Failure<ReplayError>{ReplayError::bad_policy, policy.error().message};
-    auto fleet = fleet_share(config.master.fleet, *setup.catalog, i, config.group.masters);
+    if (!policy) return bad_policy(policy.error());
+    auto fleet = share_of(i, config.group.masters);
     if (!fleet) return Failure<ReplayError>{ReplayError::bad_input, fleet.error().message};
-    cells.push_back({std::move(policy).value(), std::move(fleet).value()});
+    decider.cells.push_back({std::move(policy).value(), std::move(fleet).value()});
   }
-  return cells;
+  auto desk = make_desk(config.sort, setup.policy.name);
+  if (!desk) return Failure<ReplayError>{ReplayError::bad_input, desk.error().message};
+  decider.desk = std::move(desk).value();
+  return decider;
 }
 
 /// The composition root of a run: the one place that knows that the world is simulated.
 class Simulation {
  public:
-  Simulation(const RunSetup& setup, Cells cells, std::optional<SortingDesk> desk,
-             Interference& interference)
+  Simulation(const RunSetup& setup, Decider decider, Interference& interference)
       : setup_(setup), system_(prepare(actor_config_)), time_(VirtualTime::of(system_)) {
     const ReplayConfig& config = *setup.config;
     if (setup.shuffle) time_.shuffle(*setup.shuffle);
@@ -67,7 +92,7 @@ class Simulation {
     world_->set_clock([this] { return time_.now(); });
     cloud_ = system_.spawn<LoopbackCloud>(loopback_setup());
     cloud_link_ = setup.link_cloud ? setup.link_cloud(system_, cloud_) : cloud_;
-    compose(std::move(cells), std::move(desk));
+    compose(std::move(decider));
     user_ = system_.spawn<User>(UserSetup{setup.workload, group_.sites, setup.seed, time_.epoch(),
                                           config.master.accept_timeout * 2,
                                           config.world.job_delay_scale, &board_});
@@ -80,6 +105,7 @@ class Simulation {
     end(cloud_link_);
     end(cloud_);
     end(waker_);
+    if (sampling_) sampling_->end();
     time_.drop_timers();
     machines_.clear();
     system_.await_actors_before_shutdown(false);
@@ -114,7 +140,24 @@ class Simulation {
   }
 
   /// The actors that take jobs in and decide.
-  void compose(Cells cells, std::optional<SortingDesk> desk) {
+  void compose(Decider decider) {
+    if (decider.group) {
+      SamplingSetup group;
+      group.catalog = setup_.catalog;
+      group.params = *decider.group;
+      group.journal = &journal_;
+      group.fleet = std::move(decider.fleet);
+      group.cloud = cloud_link_;
+      group.epoch = time_.epoch();
+      group.seed = setup_.seed;
+      sampling_.emplace(system_, group);
+      group_ = sampling_->group();
+      return;
+    }
+    compose_cells(std::move(decider.cells), std::move(decider.desk));
+  }
+
+  void compose_cells(std::vector<Cell> cells, std::optional<SortingDesk> desk) {
     const ReplayConfig& config = *setup_.config;
     const auto count = static_cast<std::uint32_t>(cells.size());
     std::vector<GroupSetup> masters(count);
@@ -228,6 +271,7 @@ class Simulation {
     return launch_worker(id, type, master);
   }};
   CloudActor cloud_, cloud_link_;
+  std::optional<SamplingRun> sampling_;
   Group group_;
   UserHandle user_;
 };
@@ -252,18 +296,30 @@ void fill_decision_times(std::vector<double> ms, RunResult& result) {
 
 }  // namespace
 
+std::string policy_fault(const PolicySpec& spec, const Catalog& catalog) {
+  if (const auto group = sampling::read_group(spec)) {
+    return *group ? std::string{} : group->error().message;
+  }
+  const auto policy = make_policy(spec, catalog);
+  return policy ? std::string{} : policy.error().message;
+}
+
 Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
-  auto cells = make_cells(setup);
-  if (!cells) return cells.error();
-  auto desk = make_desk(setup.config->sort, setup.policy.name);
-  if (!desk) return Failure<ReplayError>{ReplayError::bad_input, desk.error().message};
+  auto decider = make_decider(setup);
+  if (!decider) return decider.error();
+  if (decider->group) {
+    const std::string fault =
+        sampling_fault(*decider->group, decider->fleet, *setup.catalog, *setup.workload);
+    if (!fault.empty()) {
+      return Failure<ReplayError>{ReplayError::bad_input, setup.label + ": " + fault};
+    }
+  }
   auto interference = make_interference(setup.config->world.interference);
   if (!interference) {
     return Failure<ReplayError>{ReplayError::bad_input, interference.error().message};
   }
   const Duration begin = setup.stopwatch();
-  Simulation simulation(setup, std::move(cells).value(), std::move(desk).value(),
-                        *interference.value());
+  Simulation simulation(setup, std::move(decider).value(), *interference.value());
   simulation.run();
 
   Run run;

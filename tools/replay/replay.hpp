@@ -38,6 +38,9 @@ struct Run {
   std::vector<Event> events;
 };
 
+/// What is wrong with the policy's or group's name and parameters; empty when nothing is.
+std::string policy_fault(const PolicySpec& spec, const Catalog& catalog);
+
 /// Replays the workload under one policy: the actors of a live cluster, run in virtual time against
 /// the loopback cloud and the simulated world, until every job is over and every instance is gone.
 /// Checks the laws that hold in every run (capacity, one place a task, bills that agree to the last

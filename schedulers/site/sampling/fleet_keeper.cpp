@@ -1,0 +1,143 @@
+#include "schedulers/site/sampling/fleet_keeper.hpp"
+
+#include <utility>
+
+#include "model/check.hpp"
+
+namespace muster::sampling {
+
+FleetKeeper::FleetKeeper(caf::actor_config& config, GroupShared& group, const Fleet& fleet,
+                         CloudActor cloud)
+    : MasterActor::base(config),
+      group_(group),
+      timer_(this, group.epoch),
+      fleet_(fleet),
+      cloud_(std::move(cloud)) {}
+
+void FleetKeeper::on_exit() {
+  rented_.clear();
+  cloud_ = nullptr;
+}
+
+MasterActor::behavior_type FleetKeeper::make_behavior() {
+  rent();
+  const auto unknown = ActorError::unknown;  // what only masters of jobs are asked
+  return {
+      [=](accept_atom, const Job&, const JobListener&) -> caf::result<JobId> { return unknown; },
+      [=](hand_atom, const std::vector<Job>&) -> caf::result<std::vector<AcceptVerdict>> {
+        return unknown;
+      },
+      [](cancel_atom, JobId) {},
+      [=](hold_atom, JobId, bool) -> caf::result<JobId> { return unknown; },
+      [this](drain_atom, InstanceId id) { return give_back(id); },
+      [this](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {
+        hear_hello(hello.instance, worker);
+      },
+      [this](const WorkerReport& report) { hear_worker(report); },
+      [](const SampleAnswer&) {},
+      [](const LogAnswer&) {},
+      [this](const CloudReport& report) { hear_cloud(report); },
+      [this](load_atom) {
+        return LoadReport{group_.book->open_jobs(), 0, rented_.size()};
+      },
+      [=](const Query&) -> caf::result<std::string> { return unknown; },
+      [=](plan_atom, const Job&) -> caf::result<std::string> { return unknown; },
+      [=](const LogRequest&) -> caf::result<LogAnswer> { return unknown; },
+      [](const Wakeup& wakeup) { wakeup.run(); },
+  };
+}
+
+void FleetKeeper::rent() {
+  for (const FleetShare& share : fleet_) {
+    for (std::uint32_t i = 0; i < share.count; ++i) {
+      const InstanceId id{rented_.size()};
+      rented_[id].type = share.type;
+      group_.book->record(LaunchRequested{id, share.type, share.market,
+                                          group_.catalog->price(share.type, share.market),
+                                          {CauseCode::fleet, 0}},
+                          timer_.now());
+      send(cloud_, launch_atom_v,
+           LaunchOrder{id, share.type, static_cast<std::uint8_t>(share.market)}, MasterActor{this});
+    }
+  }
+  expected_ = rented_.size();
+}
+
+caf::result<InstanceId> FleetKeeper::give_back(InstanceId id) {
+  const auto found = rented_.find(id);
+  // While jobs are open the workers are needed: a group cannot do without one.
+  if (found == rented_.end() || group_.book->open_jobs() > 0) return ActorError::unknown;
+  if (!std::exchange(found->second.ended, true)) {
+    group_.book->record(ReleaseDecided{id, {CauseCode::drained, 0}}, timer_.now());
+    group_.book->record(TerminateIssued{id}, timer_.now());
+    send(cloud_, end_atom_v, id, MasterActor{this});
+  }
+  return id;
+}
+
+void FleetKeeper::hear_hello(InstanceId id, const WorkerActor& worker) {
+  const auto found = rented_.find(id);
+  if (found == rented_.end() || found->second.worker) return;
+  found->second.worker = worker;
+  group_.book->record(InstanceReady{id}, timer_.now());
+  --expected_;
+  open_when_complete();
+}
+
+void FleetKeeper::hear_worker(const WorkerReport& report) {
+  if (report.kind == WorkerReportKind::started) return group_.book->started(report, timer_.now());
+  MUSTER_CHECK(report.kind == WorkerReportKind::finished,
+               "tasks of a group are never stopped, and its workers never overfilled");
+  const std::optional<JobId> over = group_.book->finished(report, timer_.now());
+  send(rented_.at(report.instance).worker, settled_atom_v, report.task, report.attempt);
+  // Pigeon's distributor hears of the end by messages of its own; elsewhere it counts at once.
+  if (!over || group_.params.system == System::pigeon) return;
+  group_.book->close(*over, JobOutcome::completed, timer_.now());
+  send(group_.door, over_atom_v, *over, JobOutcome::completed);
+}
+
+void FleetKeeper::hear_cloud(const CloudReport& report) {
+  const auto found = rented_.find(report.instance);
+  if (found == rented_.end()) return;
+  const auto said = report.at == timer_.now() ? std::nullopt : std::optional(report.at);
+  switch (report.kind) {
+    case CloudReportKind::up:
+      if (std::exchange(found->second.up, true)) return;
+      group_.book->record(InstanceUp{report.instance, said}, timer_.now());
+      return;
+    case CloudReportKind::refused:
+      group_.book->record(
+          LaunchRefused{report.instance,
+                        {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0}},
+          timer_.now());
+      rented_.erase(found);
+      --expected_;
+      return open_when_complete();
+    case CloudReportKind::gone:
+      group_.book->record(InstanceGone{report.instance, said}, timer_.now());
+      rented_.erase(found);
+      return;
+    case CloudReportKind::notice:
+      return;  // its fleet is on demand
+  }
+}
+
+/// From now on the workers have numbers, in the order of their instances.
+void FleetKeeper::open_when_complete() {
+  if (expected_ > 0) return;
+  group_.roster.catalog = group_.catalog;
+  for (const auto& [id, rented] : rented_) {
+    group_.roster.types.push_back(rented.type);
+    // The workers of a replay are all of a kind that can be members.
+    group_.members.push_back({id, caf::actor_cast<GroupWorker>(rented.worker)});
+  }
+  if (fault_of(group_.params, group_.members.size()).empty()) {
+    for (WorkerIndex i = 0; i < group_.members.size(); ++i) {
+      send(group_.members[i].worker, group_.membership(i));
+    }
+    for (const GroupScheduler& scheduler : group_.schedulers) send(scheduler, open_atom_v);
+  }
+  send(group_.door, open_atom_v);
+}
+
+}  // namespace muster::sampling

@@ -1,0 +1,101 @@
+#include "schedulers/site/sampling/group_book.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace muster::sampling {
+namespace {
+
+/// No task of a group starts twice: its workers neither fail nor go while jobs are open.
+constexpr Attempt kOnlyAttempt = 1;
+
+}  // namespace
+
+void GroupBook::record(EventBody body, Instant now) {
+  std::vector<Event> batch;
+  batch.push_back({now, std::move(body)});
+  journal_->append(std::move(batch), [] {});
+}
+
+/// The most that any task asks for, kind by kind; absent for types that cannot hold every task.
+std::vector<std::optional<Resources>> GroupBook::demand_by_type(const Job& job) const {
+  std::vector<std::optional<Resources>> by_type;
+  for (const InstanceType& type : catalog_->types()) {
+    std::optional<Resources> most = Resources{};
+    for (const TaskSpec& task : job.tasks) {
+      const FamilyDemand* demand = task.demands.on(type.family);
+      if (demand == nullptr || !demand->amount.fits_in(type.capacity)) {
+        most.reset();
+        break;
+      }
+      for (Resource kind : kAllResources) {
+        (*most)[kind] = std::max((*most)[kind], demand->amount[kind]);
+      }
+    }
+    by_type.push_back(most);
+  }
+  return by_type;
+}
+
+SharedJob GroupBook::accept(Job job, Instant now) {
+  const JobId id = job.id;
+  if (open_.contains(id)) return nullptr;
+  auto shared = std::make_shared<SampledJob>();
+  shared->id = id;
+  shared->tasks = shared->unlaunched = static_cast<std::uint32_t>(job.tasks.size());
+  shared->estimate_s = to_seconds(job.runtime_hint.value_or(Duration{}));
+  shared->demand = demand_by_type(job);
+  record(JobAccepted{job}, now);
+  const std::size_t tasks = job.tasks.size();
+  open_[id] = {std::move(job), tasks};
+  return shared;
+}
+
+void GroupBook::refuse(JobId id, const Refusal& refusal, Instant now) {
+  for (const TaskSpec& task : job(id).tasks) record(TaskRefused{task.id, refusal}, now);
+  record(JobGivenUp{id, JobOutcome::refused}, now);
+  close(id, JobOutcome::refused, now);
+}
+
+void GroupBook::cancel(JobId id, Instant now) {
+  record(JobGivenUp{id, JobOutcome::cancelled}, now);
+  close(id, JobOutcome::cancelled, now);
+}
+
+void GroupBook::assign(const TaskRef& task, InstanceId to, CauseCode why, Instant now) {
+  record(TaskAssigned{job(task.job).tasks[task.index].id, to, {why, 0}}, now);
+}
+
+StartOrder GroupBook::start(const TaskRef& ref, InstanceId on, TypeId type, Instant now) {
+  const Job& job = open_.at(ref.job).job;
+  const TaskSpec& task = job.tasks[ref.index];
+  record(StartIssued{task.id, on, kOnlyAttempt}, now);
+  jobs_[task.id] = ref.job;
+  return {ref.job,
+          task,
+          kOnlyAttempt,
+          task.demands.on((*catalog_)[type].family)->amount,
+          job.program,
+          job.task_count(),
+          job.workload_class};
+}
+
+void GroupBook::started(const WorkerReport& report, Instant now) {
+  record(TaskStarted{report.task, report.attempt, report.fetch, report.build}, now);
+}
+
+std::optional<JobId> GroupBook::finished(const WorkerReport& report, Instant now) {
+  record(TaskFinished{report.task, report.attempt, {}}, now);
+  const auto task = jobs_.find(report.task);
+  const JobId job = task->second;
+  jobs_.erase(task);
+  if (--open_.at(job).left > 0) return std::nullopt;
+  return job;
+}
+
+void GroupBook::close(JobId id, JobOutcome outcome, Instant now) {
+  record(JobFinished{id, outcome}, now);
+  open_.erase(id);
+}
+
+}  // namespace muster::sampling

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "actors/clock.hpp"
+#include "actors/sampling_messages.hpp"
+#include "schedulers/sampling/known_groups.hpp"
+#include "schedulers/site/sampling/group_book.hpp"
+
+namespace muster::sampling {
+
+/// What the actors of a group share: who is in it, and its book. They run one at a time in virtual
+/// time; the composition root owns it and lets go of the handles in the end.
+struct GroupShared {
+  struct Member {
+    InstanceId instance;
+    GroupWorker worker;
+  };
+
+  GroupParams params;
+  const Catalog* catalog = nullptr;
+  ClusterEpoch epoch;
+  GroupBook* book = nullptr;
+  std::vector<GroupScheduler> schedulers;  ///< in the order of make_schedulers()
+  GroupDoor door;
+  Roster roster;                ///< once the group is open
+  std::vector<Member> members;  ///< once the group is open; by WorkerIndex
+
+  InstanceId instance(WorkerIndex worker) const { return members[worker].instance; }
+  /// Some worker may run the job's tasks, at some time.
+  bool has_place(const SampledJob& job) const;
+  /// What the worker is told when the group opens.
+  GroupMembership membership(WorkerIndex worker) const;
+  void clear();
+};
+
+}  // namespace muster::sampling

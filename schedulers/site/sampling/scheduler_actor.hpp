@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+
+#include "schedulers/site/sampling/sampling_group.hpp"
+
+namespace muster::sampling {
+
+/// The actor around a scheduler of a sampling group: messages in, actions out, each in the book
+/// before it is sent. What it sends takes the network's delay.
+class SchedulerActor : public GroupScheduler::base {
+ public:
+  /// The group has to outlive the actor.
+  SchedulerActor(caf::actor_config& config, GroupShared& group,
+                 std::unique_ptr<Scheduler> scheduler);
+  const char* name() const override { return "muster.scheduler"; }
+
+ protected:
+  behavior_type make_behavior() override;
+
+ private:
+  void perform();
+  void perform(const Reserve& action);
+  void perform(const Cancel& action);
+  void perform(const Answer& action);
+  void perform(const Push& action);
+  void perform(const HandOn& action);
+  void perform(const JobOver& action);
+  void perform(const Later& action);
+  void assign(const TaskRef& task, WorkerIndex to, CauseCode why);
+  StartOrder start(const TaskRef& task, WorkerIndex on);
+
+  GroupShared& group_;
+  ActorTimer<GroupScheduler, SchedulerActor> timer_;
+  std::unique_ptr<Scheduler> scheduler_;
+  Actions actions_;  ///< wanted and not sent yet
+};
+
+}  // namespace muster::sampling

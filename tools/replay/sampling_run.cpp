@@ -1,0 +1,59 @@
+#include "tools/replay/sampling_run.hpp"
+
+#include <utility>
+
+#include "schedulers/site/sampling/fleet_keeper.hpp"
+#include "schedulers/site/sampling/group_door.hpp"
+#include "schedulers/site/sampling/scheduler_actor.hpp"
+
+namespace muster::replay {
+
+std::string sampling_fault(const sampling::GroupParams& params, const Fleet& fleet,
+                           const Catalog& catalog, const Workload& workload) {
+  std::size_t workers = 0;
+  for (const FleetShare& share : fleet) {
+    workers += share.count;
+    if (share.count == 0 || share.market == Market::on_demand) continue;
+    return "knows nothing of spot instances; master.fleet has " + std::to_string(share.count) +
+           " of type " + catalog[share.type].name;
+  }
+  if (std::string fault = fault_of(params, workers); !fault.empty()) return fault;
+  for (const WorkloadJob& entry : workload.jobs) {
+    const Job& job = entry.job;
+    const std::string name = "job " + std::to_string(job.id.value) + " (" + job.name + ") ";
+    if (job.gang && job.tasks.size() > 1) {
+      return "starts each task as soon as it can; " + name + "is a gang of " +
+             std::to_string(job.tasks.size()) + " (gang has to be false)";
+    }
+    if (job.max_running > 0 && job.max_running < job.tasks.size()) {
+      return "runs all tasks of a job at once; " + name + "allows " +
+             std::to_string(job.max_running);
+    }
+  }
+  return {};
+}
+
+SamplingRun::SamplingRun(caf::actor_system& system, const SamplingSetup& setup)
+    : book_(*setup.catalog, *setup.journal) {
+  shared_.params = setup.params;
+  shared_.catalog = setup.catalog;
+  shared_.epoch = setup.epoch;
+  shared_.book = &book_;
+  for (auto& scheduler : make_schedulers(setup.params, setup.seed)) {
+    shared_.schedulers.push_back(
+        system.spawn<sampling::SchedulerActor>(std::ref(shared_), std::move(scheduler)));
+  }
+  shared_.door = system.spawn<sampling::Door>(std::ref(shared_));
+  handles_.sites = {shared_.door};
+  handles_.masters = {
+      system.spawn<sampling::FleetKeeper>(std::ref(shared_), setup.fleet, setup.cloud)};
+}
+
+void SamplingRun::end() {
+  for (const GroupScheduler& scheduler : shared_.schedulers) {
+    caf::anon_send_exit(scheduler, caf::exit_reason::kill);
+  }
+  shared_.clear();
+}
+
+}  // namespace muster::replay

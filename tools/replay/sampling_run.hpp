@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "model/fleet.hpp"
+#include "schedulers/site/sampling/sampling_group.hpp"
+#include "tools/group.hpp"
+#include "tools/replay/workload/workload.hpp"
+
+namespace muster::replay {
+
+/// What a sampling group is composed of.
+struct SamplingSetup {
+  const Catalog* catalog = nullptr;
+  sampling::GroupParams params;
+  Journal* journal = nullptr;
+  Fleet fleet;
+  CloudActor cloud;
+  ClusterEpoch epoch;
+  std::uint64_t seed = 1;
+};
+
+/// What keeps the group from running the workload on the fleet; empty when nothing does.
+std::string sampling_fault(const sampling::GroupParams& params, const Fleet& fleet,
+                           const Catalog& catalog, const Workload& workload);
+
+/// The actors of a sampling group, in the place of a site scheduler and a master.
+class SamplingRun {
+ public:
+  SamplingRun(caf::actor_system& system, const SamplingSetup& setup);
+
+  /// The door and the keeper of the fleet.
+  const Group& group() const { return handles_; }
+  /// Ends the schedulers and lets go of all actors; they have to end before this object does.
+  void end();
+
+ private:
+  sampling::GroupBook book_;
+  sampling::GroupShared shared_;
+  Group handles_;
+};
+
+}  // namespace muster::replay
