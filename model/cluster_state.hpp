@@ -113,6 +113,8 @@ class ClusterState {
   SlotRange<TaskRow, &TaskRow::queue> pending() const {
     return {tasks_, pending_.first(), pending_.size()};
   }
+  /// The one that came last; kNoSlot: none waits.
+  Slot last_pending() const { return pending_.last(); }
   /// Tasks with a place that they could not start at yet, in the order of assignment.
   SlotRange<TaskRow, &TaskRow::queue> assigned() const {
     return {tasks_, assigned_.first(), assigned_.size()};

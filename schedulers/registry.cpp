@@ -1,11 +1,13 @@
 #include "schedulers/registry.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "schedulers/baselines/no_packing.hpp"
 #include "schedulers/eva/eva_policy.hpp"
+#include "schedulers/hcoop/hcoop_policy.hpp"
 #include "schedulers/market_split.hpp"
 
 namespace muster {
@@ -17,6 +19,30 @@ const ParamInfo kEager{"eager", "false", "true or false",
                        "hold a round at once when a job comes or resources come free, too"};
 const ParamInfo kPeriod{"period_s", "300", "a number > 0 and <= 604800",
                         "seconds between two rounds"};
+
+constexpr double kLongest_s = 604800;
+constexpr double kHcoopPeriod_s = 30;
+
+/// What both forms of HCoop can be told, and what only the packing one can.
+std::vector<ParamInfo> list_hcoop_params(bool packing) {
+  const std::string flag = "true or false", time = "a number >= 0 and <= 604800";
+  std::vector<ParamInfo> params = {
+      {"backfill", "true", flag, "what fits goes before what does not"},
+      {"spill", "true", flag, "spot tasks use regular instances when no spot instance has room"},
+      {"max_interruptions", "2", "a whole number from 0 to 1000",
+       "spot interruptions after which a task gets regular instances only"},
+      {"threshold_s", "90", time, "longest run time of a short job, where its site has not said"},
+      {"idle_release_s", "60", time, "how long an instance has no task before it is given back"},
+      {"period_s", "30", kPeriod.range, kPeriod.meaning}};
+  if (!packing) return params;
+  params.insert(params.begin(),
+                {{"group", "2", "1, 2 or 3", "tasks packed together at most"},
+                 {"pairing", "greedy", "greedy or exact",
+                  "take the best companion in queue order, or match for the largest sum"},
+                 {"exact_tasks", "200", "a whole number from 2 to 2000",
+                  "tasks that are matched exactly at once; the others greedily"}});
+  return params;
+}
 
 std::vector<PolicyInfo> list_policies() {
   const std::string flag = "true or false";
@@ -36,6 +62,11 @@ std::vector<PolicyInfo> list_policies() {
          "expected throughput of a task beside a neighbour never observed"},
         kPeriod,
         kEager}},
+      {"hcoop",
+       "HCoop: packs tasks that complement each other, best fit; short safe jobs on spot instances",
+       list_hcoop_params(true)},
+      {"hcoop-no-packing", "HCoop without its packing: every task is placed by itself",
+       list_hcoop_params(false)},
   };
 }
 
@@ -55,19 +86,30 @@ std::optional<bool> parse_flag(const std::string& text) {
   return std::nullopt;
 }
 
-std::optional<double> parse_number(const std::string& text, double most) {
+/// What a number has to be. Without `least` it has to be more than 0.
+struct NumberRange {
+  double most = 0;
+  std::optional<double> least{};
+  bool whole = false;
+};
+
+std::optional<double> parse_number(const std::string& text, const NumberRange& range) {
   double value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || !(value > 0) || !(value <= most)) return std::nullopt;
+  if (error != std::errc{} || stop != end || !(value <= range.most)) return std::nullopt;
+  if (range.least ? !(value >= *range.least) : !(value > 0)) return std::nullopt;
+  if (range.whole && value != std::floor(value)) return std::nullopt;
   return value;
 }
 
-/// Where a parameter's value goes; all empty: the policy does not know the parameter.
+/// Where a parameter's value goes, one of them, and what it may be.
 struct Target {
   bool* flag = nullptr;
   double* number = nullptr;
-  double most = 0;
+  NumberRange range{};
+  std::string* word = nullptr;
+  std::vector<std::string> words{};
 };
 
 bool assign(const Target& target, const std::string& text) {
@@ -76,7 +118,11 @@ bool assign(const Target& target, const std::string& text) {
     if (value) *target.flag = *value;
     return value.has_value();
   }
-  const std::optional<double> value = parse_number(text, target.most);
+  if (target.word != nullptr) {
+    *target.word = text;
+    return std::find(target.words.begin(), target.words.end(), text) != target.words.end();
+  }
+  const std::optional<double> value = parse_number(text, target.range);
   if (value) *target.number = *value;
   return value.has_value();
 }
@@ -85,8 +131,12 @@ bool assign(const Target& target, const std::string& text) {
 struct Values {
   bool artifact = false, full_only = false, partial_only = false, rp = false, single = false;
   bool eager = false;
+  bool backfill = true, spill = true;
   double t = 0.95;
   double period_s = 300;
+  double group = 2, exact_tasks = 200, max_interruptions = 2;
+  double threshold_s = 90, idle_release_s = 60;
+  std::string pairing = "greedy";
 
   Target target(const std::string& name) {
     if (name == "artifact") return {&artifact};
@@ -95,8 +145,16 @@ struct Values {
     if (name == "rp") return {&rp};
     if (name == "single") return {&single};
     if (name == "eager") return {&eager};
-    if (name == "t") return {nullptr, &t, 1};
-    return {nullptr, &period_s, 604800};
+    if (name == "backfill") return {&backfill};
+    if (name == "spill") return {&spill};
+    if (name == "t") return {nullptr, &t, {1}};
+    if (name == "group") return {nullptr, &group, {hcoop::kMaxGroup, 1, true}};
+    if (name == "exact_tasks") return {nullptr, &exact_tasks, {2000, 2, true}};
+    if (name == "max_interruptions") return {nullptr, &max_interruptions, {1000, 0, true}};
+    if (name == "threshold_s") return {nullptr, &threshold_s, {kLongest_s, 0}};
+    if (name == "idle_release_s") return {nullptr, &idle_release_s, {kLongest_s, 0}};
+    if (name == "pairing") return {nullptr, nullptr, {}, &pairing, {"greedy", "exact"}};
+    return {nullptr, &period_s, {kLongest_s}};
   }
 };
 
@@ -150,6 +208,26 @@ Made make_eva(const Values& values, const Catalog& catalog) {
   })};
 }
 
+Made make_hcoop(const Values& values, const Catalog& catalog, bool packing) {
+  const bool exact = values.pairing == "exact";
+  if (exact && values.group != 2) {
+    return failure(PolicyError::contradiction,
+                   "policy \"hcoop\": pairing=exact makes pairs: group has to be 2");
+  }
+  const auto whole = [](double value) { return static_cast<std::uint32_t>(value); };
+  hcoop::HcoopParams params;
+  params.group = packing ? whole(values.group) : 1;
+  params.pairing = exact ? hcoop::Pairing::exact : hcoop::Pairing::greedy;
+  params.exact_tasks = whole(values.exact_tasks);
+  params.backfill = values.backfill;
+  params.spill = values.spill;
+  params.max_interruptions = whole(values.max_interruptions);
+  params.threshold = from_seconds(values.threshold_s);
+  params.idle_release = from_seconds(values.idle_release_s);
+  params.period = from_seconds(values.period_s);
+  return Made{std::make_unique<hcoop::HcoopPolicy>(catalog, params)};
+}
+
 }  // namespace
 
 Expected<PolicySpec, PolicyError> parse_policy(std::string_view text) {
@@ -191,9 +269,12 @@ Made make_policy(const PolicySpec& spec, const Catalog& catalog) {
     return failure(PolicyError::unknown_policy,
                    "no policy is called \"" + spec.name + "\"; there are: " + join(names));
   }
+  const bool is_hcoop = info->name.starts_with("hcoop");
   Values values;
+  if (is_hcoop) values.period_s = kHcoopPeriod_s;
   if (auto wrong = read_values(spec, *info, values)) return *wrong;
   if (info->name == "eva") return make_eva(values, catalog);
+  if (is_hcoop) return make_hcoop(values, catalog, info->name == "hcoop");
   return Made{std::make_unique<MarketSplit>(catalog, [&values](const Catalog& market) {
     return std::make_unique<NoPacking>(market, from_seconds(values.period_s), values.eager);
   })};
