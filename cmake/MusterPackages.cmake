@@ -15,6 +15,9 @@ find_package(GTest CONFIG REQUIRED)
 find_package(benchmark CONFIG REQUIRED)
 find_package(rapidcheck CONFIG REQUIRED)
 
+# Of LEMON only headers are used, by one file that says why it is compiled apart.
+find_path(LEMON_INCLUDE_DIR lemon/matching.h REQUIRED)
+
 find_path(LIBCSV_INCLUDE_DIR csv.h REQUIRED)
 find_library(LIBCSV_LIBRARY csv REQUIRED)
 add_library(libcsv INTERFACE)

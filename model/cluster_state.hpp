@@ -115,6 +115,8 @@ class ClusterState {
   }
   /// What the tasks without a place ask for together, each on the first family that it names.
   const Resources& waiting_demand() const { return waiting_demand_; }
+  /// The one that came last; kNoSlot: none waits.
+  Slot last_pending() const { return pending_.last(); }
   /// Tasks with a place that they could not start at yet, in the order of assignment.
   SlotRange<TaskRow, &TaskRow::queue> assigned() const {
     return {tasks_, assigned_.first(), assigned_.size()};

@@ -45,6 +45,7 @@ class SlotList {
   }
 
   Slot first() const { return first_; }
+  Slot last() const { return last_; }
   std::size_t size() const { return size_; }
 
  private:

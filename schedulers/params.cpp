@@ -1,5 +1,6 @@
 #include "schedulers/params.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -35,6 +36,10 @@ bool assign(const ParamTarget& target, const std::string& text) {
     const std::optional<bool> value = parse_flag(text);
     if (value) *target.flag = *value;
     return value.has_value();
+  }
+  if (target.word != nullptr) {
+    *target.word = text;
+    return std::find(target.words.begin(), target.words.end(), text) != target.words.end();
   }
   const std::optional<double> value = parse_number(text, target);
   if (!value) return false;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "schedulers/registry.hpp"
@@ -18,16 +19,21 @@ struct ParamTarget {
   double least = 0;
   double most = 0;
   bool may_be_least = true;
+  std::string* word = nullptr;
+  std::vector<std::string> words{};  ///< what it may be
 
   /// A number > 0 and <= `most`.
   static ParamTarget positive(double* number, double most) {
-    return {nullptr, number, nullptr, 0, most, false};
+    return {nullptr, number, nullptr, 0, most, false, nullptr, {}};
   }
   static ParamTarget between(double* number, double least, double most) {
-    return {nullptr, number, nullptr, least, most, true};
+    return {nullptr, number, nullptr, least, most, true, nullptr, {}};
   }
   static ParamTarget whole(std::uint32_t* count, double least, double most) {
-    return {nullptr, nullptr, count, least, most, true};
+    return {nullptr, nullptr, count, least, most, true, nullptr, {}};
+  }
+  static ParamTarget one_of(std::string* word, std::vector<std::string> words) {
+    return {nullptr, nullptr, nullptr, 0, 0, true, word, std::move(words)};
   }
 };
 

@@ -40,6 +40,26 @@ class Cluster {
     policy_->observe(JobArrived{job.id, now_}, view());
   }
 
+  /// The cluster has these instances, ready, and is to have no others.
+  void add_to_fleet(const std::string& type, std::size_t count = 1,
+                    Market market = Market::on_demand) {
+    fixed_fleet_ = true;
+    for (std::size_t i = 0; i < count; ++i) {
+      const InstanceId id{next_instance_++};
+      const TypeId of = test::type_named(catalog_, type);
+      apply(LaunchRequested{id, of, market, catalog_.price(of, market), {CauseCode::fleet, 0}});
+      apply(InstanceUp{id});
+      apply(InstanceReady{id});
+    }
+  }
+
+  /// The cloud takes the instance without a word.
+  void take_away(std::uint64_t instance) { apply(InstanceGone{InstanceId{instance}}); }
+  /// One task has done its work.
+  void finish_task(std::uint64_t id) {
+    apply(TaskFinished{TaskId{id}, state_.find(TaskId{id})->attempt});
+  }
+
   void finish(std::uint64_t job) {
     const std::vector<Slot> tasks = state_.find(JobId{job})->tasks;
     for (Slot slot : tasks) apply(TaskFinished{state_.task(slot).id, state_.task(slot).attempt});
@@ -155,19 +175,14 @@ class Cluster {
   const Catalog& catalog() const { return catalog_; }
   Policy& policy() { return *policy_; }
   ClusterView view() const { return {state_, catalog_, now_, Market::on_demand, fixed_fleet_}; }
-  /// From now on there are the instances that there are.
-  void fix_fleet() { fixed_fleet_ = true; }
-  void launch(const std::string& type) {
-    Plan plan;
-    plan.launches.push_back({test::type_named(catalog_, type), Market::on_demand, {}});
-    carry_out(plan);
-  }
   void let_pass(Duration time) { now_ += time; }
 
  private:
   template <class Body>
   void apply(Body body) {
-    state_.apply({now_, std::move(body)});
+    const Event event{now_, std::move(body)};
+    state_.apply(event);
+    policy_->observe(StateChanged{event}, view());
   }
   std::vector<std::pair<TaskId, Attempt>> tasks_in(TaskPhase phase) const {
     std::vector<std::pair<TaskId, Attempt>> found;

@@ -33,8 +33,7 @@ TEST(NoPacking, gives_an_instance_back_when_its_task_is_done_and_never_uses_it_a
 
 TEST(NoPacking, gives_the_oldest_tasks_the_empty_instances_of_a_fixed_fleet) {
   Cluster cluster(testing::table_3(), "no-packing");
-  for (const char* type : {"it1", "it4", "it3"}) cluster.launch(type);
-  cluster.fix_fleet();
+  for (const char* type : {"it1", "it4", "it3"}) cluster.add_to_fleet(type);
   for (std::uint64_t i = 0; i < 4; ++i) {
     cluster.submit(test::JobBuilder(11 + i).demand(Resources::of(0, 2, 4)).build());
   }

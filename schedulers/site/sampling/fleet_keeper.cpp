@@ -38,7 +38,10 @@ MasterActor::behavior_type FleetKeeper::make_behavior() {
       [](const LogAnswer&) {},
       [this](const CloudReport& report) { hear_cloud(report); },
       [this](load_atom) {
-        return LoadReport{group_.book->open_jobs(), 0, rented_.size()};
+        LoadReport report;
+        report.active_jobs = group_.book->open_jobs();
+        report.instances = rented_.size();
+        return report;
       },
       [=](const Query&) -> caf::result<std::string> { return unknown; },
       [=](plan_atom, const Job&) -> caf::result<std::string> { return unknown; },

@@ -1,0 +1,168 @@
+#include "schedulers/hcoop/hcoop_policy.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace muster::hcoop {
+namespace {
+
+/// The tasks that an event names, as far as they are still there.
+struct NamedTasks {
+  const ClusterState& state;
+  std::vector<Slot>& slots;
+
+  void add(TaskId id) {
+    if (const TaskRow* row = state.find(id)) slots.push_back(row->slot);
+  }
+  void add(JobId id) {
+    if (const JobRow* row = state.find(id)) slots = row->tasks;
+  }
+  void operator()(const JobAccepted& e) { add(e.job.id); }
+  void operator()(const JobHeld& e) { add(e.job); }
+  void operator()(const JobReleased& e) { add(e.job); }
+  void operator()(const JobGivenUp& e) { add(e.job); }
+  void operator()(const TaskAssigned& e) { add(e.task); }
+  void operator()(const TaskUnassigned& e) { add(e.task); }
+  void operator()(const TaskLeft& e) { add(e.task); }
+  void operator()(const TaskFinished& e) { add(e.task); }
+  void operator()(const TaskFailed& e) { add(e.task); }
+  void operator()(const TaskReleased& e) { add(e.task); }
+  template <class Other>
+  void operator()(const Other&) {}
+};
+
+/// The instance that an event names.
+struct NamedInstance {
+  InstanceId operator()(const LaunchRequested& e) const { return e.instance; }
+  InstanceId operator()(const LaunchRefused& e) const { return e.instance; }
+  InstanceId operator()(const InstanceReady& e) const { return e.instance; }
+  InstanceId operator()(const ReleaseDecided& e) const { return e.instance; }
+  InstanceId operator()(const TerminateIssued& e) const { return e.instance; }
+  InstanceId operator()(const InstanceGone& e) const { return e.instance; }
+  template <class Other>
+  InstanceId operator()(const Other&) const {
+    return {};
+  }
+};
+
+}  // namespace
+
+HcoopPolicy::HcoopPolicy(const Catalog& catalog, const HcoopParams& params)
+    : catalog_(&catalog), params_(params), offers_(catalog), rooms_(offers_), waiting_(params) {}
+
+Cadence HcoopPolicy::cadence() const {
+  return {.period = params_.period, .on_arrival = true, .on_capacity = true};
+}
+
+void HcoopPolicy::rebuild(const ClusterView& view) {
+  const ClusterState& state = view.state;
+  offers_ = Offers(*catalog_);
+  if (view.fixed_fleet) {
+    offers_.begin_fleet();
+    for (const InstanceRow& row : state.instances()) offers_.add_to_fleet(row.type, row.market);
+  }
+  offers_.learn(state);
+  rooms_ = Rooms(offers_);
+  rooms_.set_ready_only(view.fixed_fleet);
+  waiting_.reset(offers_);
+  in_flight_.clear();
+  retry_ = {};
+  for (const InstanceRow& row : state.instances()) rooms_.follow(state, offers_, row.id, view.now);
+  for (const TaskRow& row : state.pending()) waiting_.follow(state, offers_, row.slot);
+  for (const JobRow& job : state.jobs()) {
+    for (Slot slot : job.tasks) waiting_.follow(state, offers_, slot);
+  }
+  built_ = true;
+}
+
+void HcoopPolicy::observe(const Observation& observation, const ClusterView& view) {
+  const auto* changed = std::get_if<StateChanged>(&observation);
+  if (changed == nullptr) return;
+  if (const auto* launch = std::get_if<LaunchRequested>(&changed->event.body)) {
+    // Another type in the fleet: another reference, other companions.
+    if (view.fixed_fleet && offers_.add_to_fleet(launch->type, launch->market)) built_ = false;
+  }
+  built_ ? follow(changed->event, view) : rebuild(view);
+}
+
+void HcoopPolicy::follow(const Event& event, const ClusterView& view) {
+  const ClusterState& state = view.state;
+  std::vector<Slot> changed;
+  std::visit(NamedTasks{state, changed}, event.body);
+  const InstanceId instance = std::visit(NamedInstance{}, event.body);
+  if (instance.valid()) changed = new_at_the_end(state);
+  note_interruptions(event, state, changed);
+  for (Slot slot : changed) follow_task(slot, view);
+  if (const auto* over = std::get_if<JobFinished>(&event.body)) {
+    for (InstanceId id : waiting_.forget(over->job, offers_)) {
+      rooms_.follow(state, offers_, id, view.now);
+    }
+  }
+  if (instance.valid()) rooms_.follow(state, offers_, instance, view.now);
+}
+
+/// Who came to wait because of an instance: they are at the end of the list.
+std::vector<Slot> HcoopPolicy::new_at_the_end(const ClusterState& state) const {
+  std::vector<Slot> slots;
+  for (Slot slot = state.last_pending(); slot != kNoSlot; slot = state.task(slot).queue.prev) {
+    if (waiting_.known_to_wait(state.task(slot))) break;
+    slots.push_back(slot);
+  }
+  std::reverse(slots.begin(), slots.end());
+  return slots;
+}
+
+void HcoopPolicy::follow_task(Slot slot, const ClusterView& view) {
+  for (InstanceId before : waiting_.follow(view.state, offers_, slot)) {
+    if (before.valid()) rooms_.follow(view.state, offers_, before, view.now);
+  }
+  const TaskRow& row = view.state.task(slot);
+  if (row.target == kNoSlot) return;
+  rooms_.follow(view.state, offers_, view.state.instance(row.target).id, view.now);
+}
+
+/// A task is interrupted when the cloud announces that it takes its instance, or takes it without
+/// a word.
+void HcoopPolicy::note_interruptions(const Event& event, const ClusterState& state,
+                                     const std::vector<Slot>& changed) {
+  if (const auto* lost = std::get_if<TaskUnassigned>(&event.body)) {
+    if (lost->cause.code != CauseCode::interrupted) return;
+    if (const TaskRow* row = state.find(lost->task)) waiting_.note_interruption(state, *row);
+  } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
+    if (rooms_.market_of(gone->instance) != Market::spot) return;
+    for (Slot slot : changed) {
+      const TaskRow& row = state.task(slot);
+      if (waiting_.planned_at(row) == gone->instance) waiting_.note_interruption(state, row);
+    }
+  }
+}
+
+/// What the last plan had a place for and still waits was refused it: it waits like the others.
+void HcoopPolicy::take_back_refused() {
+  for (EntityId id : std::exchange(in_flight_, {})) {
+    Entity& entity = waiting_.entity(id);
+    if (!std::exchange(entity.placed, false)) continue;
+    entity.refused = true;
+    if (!entity.queued) waiting_.enqueue(id, offers_);
+  }
+}
+
+Plan HcoopPolicy::decide(const ClusterView& view, Rng&) {
+  if (!built_) rebuild(view);
+  offers_.learn(view.state);
+  take_back_refused();
+  Placing round({view, params_, offers_, rooms_, waiting_});
+  round.serve(waiting_.pack(view.state, offers_));
+  if (!view.fixed_fleet) {
+    if (view.now >= next_retry_) {
+      round.retry(retry_);
+      next_retry_ = view.now + params_.period;
+    }
+    round.release_idle();
+  }
+  rooms_.end_round(view.state);
+  in_flight_ = std::move(round.placed());
+  return round.take_plan();
+}
+
+}  // namespace muster::hcoop

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schedulers/hcoop/placing.hpp"
+
+namespace muster::hcoop {
+
+/// The master of HCoop: packs waiting tasks that complement each other and puts each pack onto the
+/// instance that it fits best; tasks of long jobs on regular instances (CDRS), those of short jobs
+/// on spot instances where that is safe (SORS). It never moves a task. It keeps indexes of its own,
+/// so that a round costs what has changed since the last one, not what there is.
+/// schedulers/hcoop/README.md says what the paper leaves open.
+class HcoopPolicy final : public Policy {
+ public:
+  /// The catalog has to outlive the policy.
+  HcoopPolicy(const Catalog& catalog, const HcoopParams& params);
+
+  Cadence cadence() const override;
+  void observe(const Observation& observation, const ClusterView& view) override;
+  Plan decide(const ClusterView& view, Rng& rng) override;
+
+  /// The interruptions of unfinished tasks.
+  std::string learnt(const ClusterState& state) const override;
+  bool recall(std::string_view text, const ClusterState& state) override;
+  std::unique_ptr<Policy> clone() const override { return std::make_unique<HcoopPolicy>(*this); }
+
+ private:
+  void rebuild(const ClusterView& view);
+  void follow(const Event& event, const ClusterView& view);
+  std::vector<Slot> new_at_the_end(const ClusterState& state) const;
+  void follow_task(Slot slot, const ClusterView& view);
+  void note_interruptions(const Event& event, const ClusterState& state,
+                          const std::vector<Slot>& changed);
+  void take_back_refused();
+
+  const Catalog* catalog_;
+  HcoopParams params_;
+  Offers offers_;
+  Rooms rooms_;
+  WaitingTasks waiting_;
+  bool built_ = false;               ///< the indexes are those of the state
+  std::vector<EntityId> in_flight_;  ///< what the last plan had places for
+  RetryMark retry_;
+  Instant next_retry_{};
+};
+
+}  // namespace muster::hcoop

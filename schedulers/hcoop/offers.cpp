@@ -1,0 +1,120 @@
+#include "schedulers/hcoop/offers.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "schedulers/packing/reservation_price.hpp"
+
+namespace muster::hcoop {
+
+Offers::Offers(const Catalog& catalog) : catalog_(&catalog) {
+  std::map<std::string, std::uint32_t> known;
+  for (const InstanceType& type : catalog.types()) {
+    const auto next = static_cast<std::uint32_t>(known.size());
+    family_of_.push_back(known.emplace(type.family, next).first->second);
+  }
+  families_ = static_cast<std::uint32_t>(known.size());
+  for (std::uint32_t i = 0; i < catalog.size(); ++i) {
+    by_price_[index_of(Market::on_demand)].push_back(TypeId{i});
+    if (catalog[TypeId{i}].spot) by_price_[index_of(Market::spot)].push_back(TypeId{i});
+  }
+  derive();
+}
+
+void Offers::begin_fleet() {
+  for (std::vector<TypeId>& types : by_price_) types.clear();
+  derive();
+}
+
+bool Offers::add_to_fleet(TypeId type, Market market) {
+  std::vector<TypeId>& types = by_price_[index_of(market)];
+  if (std::find(types.begin(), types.end(), type) != types.end()) return false;
+  types.push_back(type);
+  derive();
+  return true;
+}
+
+void Offers::derive() {
+  reference_ = {};
+  for (Market market : kMarkets) {
+    std::vector<TypeId>& types = by_price_[index_of(market)];
+    std::sort(types.begin(), types.end(), [&](TypeId a, TypeId b) {
+      const Price first = catalog_->price(a, market), second = catalog_->price(b, market);
+      return first != second ? first < second : a < b;
+    });
+    largest_[index_of(market)].clear();
+    for (TypeId type : types) {
+      reference_ = most_of(reference_, (*catalog_)[type].capacity);
+      if (!covered(type, types)) largest_[index_of(market)].push_back(type);
+    }
+  }
+}
+
+bool Offers::covered(TypeId one, const std::vector<TypeId>& others) const {
+  const Resources& capacity = (*catalog_)[one].capacity;
+  return std::any_of(others.begin(), others.end(), [&](TypeId other) {
+    const Resources& more = (*catalog_)[other].capacity;
+    if (other == one || family_of(other) != family_of(one)) return false;
+    if (most_of(capacity, more) != more) return false;
+    return capacity != more || other < one;
+  });
+}
+
+void Offers::learn(const ClusterState& state) {
+  while (least_.size() < state.shape_count()) {
+    const Demands& demands = state.shape(ShapeId{static_cast<std::uint32_t>(least_.size())});
+    const std::size_t first = amount_.size();
+    amount_.resize(first + families_);
+    std::optional<Resources> least;
+    for (std::uint32_t i = 0; i < catalog_->size(); ++i) {
+      const FamilyDemand* demand = demands.on((*catalog_)[TypeId{i}].family);
+      if (demand == nullptr || demand->speed <= 0) continue;
+      amount_[first + family_of_[i]] = demand->amount;
+      least = least ? least_of(*least, demand->amount) : demand->amount;
+    }
+    least_.push_back(least.value_or(Resources{}));
+  }
+}
+
+std::optional<Resources> Offers::together(Shapes shapes, std::uint32_t family) const {
+  Resources sum;
+  for (ShapeId shape : shapes) {
+    const std::optional<Resources>& amount = amount_[shape.value * families_ + family];
+    if (!amount) return std::nullopt;
+    sum += *amount;
+  }
+  return sum;
+}
+
+bool Offers::hold(Market market, Shapes shapes) const {
+  const std::vector<TypeId>& types = largest_[index_of(market)];
+  return std::any_of(types.begin(), types.end(), [&](TypeId type) {
+    const std::optional<Resources> sum = together(shapes, family_of(type));
+    return sum && sum->fits_in((*catalog_)[type].capacity);
+  });
+}
+
+std::optional<TypeId> Offers::cheapest(Market market, Shapes shapes) const {
+  for (TypeId type : by_price_[index_of(market)]) {
+    const std::optional<Resources> sum = together(shapes, family_of(type));
+    if (sum && sum->fits_in((*catalog_)[type].capacity)) return type;
+  }
+  return std::nullopt;
+}
+
+PackLimits Offers::limits(Market market) const {
+  PackLimits limits;
+  for (TypeId type : largest_[index_of(market)]) {
+    limits.push_back(normalised((*catalog_)[type].capacity, reference_));
+  }
+  return limits;
+}
+
+Refusal Offers::why_never(Market market, const Demands& demands) const {
+  std::vector<InstanceType> types;
+  for (TypeId type : by_price_[index_of(market)]) types.push_back((*catalog_)[type]);
+  return reservation_price(demands, Catalog(std::move(types))).refusal;
+}
+
+}  // namespace muster::hcoop

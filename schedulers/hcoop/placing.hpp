@@ -1,0 +1,67 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "schedulers/hcoop/rooms.hpp"
+#include "schedulers/hcoop/waiting.hpp"
+#include "schedulers/policy.hpp"
+
+namespace muster::hcoop {
+
+/// Where the next tick goes on asking for what was refused.
+struct RetryMark {
+  std::size_t queue = 0;
+  Order from = 0;
+};
+
+/// One round: Algorithm 4 over the queues, each entity onto the most matched instance (III-E).
+class Placing {
+ public:
+  struct Parts {
+    const ClusterView& view;
+    const HcoopParams& params;
+    const Offers& offers;
+    Rooms& rooms;
+    WaitingTasks& waiting;
+  };
+  explicit Placing(const Parts& parts) : p_(parts) {}
+
+  /// Places what is fresh, and what waits where room came free since the last round: nothing else
+  /// can fit that did not fit before.
+  void serve(const WaitingTasks::Fresh& fresh);
+  /// Asks the cloud again for what waits, for a bounded number of entities.
+  void retry(RetryMark& mark);
+  /// Gives back what has had no task for long enough.
+  void release_idle();
+
+  /// The plan, with its figures; the second: the entities that it has places for.
+  Plan take_plan();
+  std::vector<EntityId>& placed() { return placed_; }
+
+ private:
+  void serve_queue(QueueKind queue, const std::vector<EntityId>& fresh);
+  void serve_in_order(QueueKind queue, const std::vector<EntityId>& fresh);
+  bool may_fit(QueueKind queue, const Resources& least) const;
+  bool may_ask(EntityId id) const;
+  bool handle(EntityId id, bool ask);
+  bool place_together(const Entity& entity, const std::vector<Slot>& tasks, bool ask);
+  bool place_gang(const Entity& entity, bool ask);
+  bool place_parts(const Entity& entity, bool ask);
+  bool join(Market market, const std::vector<Slot>& tasks);
+  bool launch(Market market, const std::vector<Slot>& tasks);
+  void put(const std::vector<Slot>& tasks, InstanceId on, CauseCode alone);
+  void keep_waiting(EntityId id);
+  bool spot_is_short(const std::vector<Slot>& tasks) const;
+  std::vector<ShapeId> shapes_of(const std::vector<Slot>& tasks) const;
+  Refusal why_not_now(const Entity& entity, Slot slot) const;
+
+  Parts p_;
+  Plan plan_;
+  std::vector<EntityId> placed_;
+  std::size_t packed_tasks_ = 0;
+  std::size_t packs_ = 0;
+  double deviation_sum_ = 0;
+};
+
+}  // namespace muster::hcoop

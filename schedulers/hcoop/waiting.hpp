@@ -1,0 +1,153 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "schedulers/hcoop/hcoop_params.hpp"
+#include "schedulers/hcoop/offers.hpp"
+#include "schedulers/packing/complementary.hpp"
+#include "schedulers/packing/ordered_index.hpp"
+
+namespace muster::hcoop {
+
+/// The queues of a master, in the order in which a round serves them: the paper's two (what can
+/// only be on regular instances, what may be on spot ones), each for short and for long jobs.
+/// Only tasks of one queue are packed together.
+enum class QueueKind : std::uint8_t { short_regular, short_spot, long_regular, long_spot };
+inline constexpr std::size_t kQueues = 4;
+
+constexpr Market market_of(QueueKind queue) {
+  const bool spot = queue == QueueKind::short_spot || queue == QueueKind::long_spot;
+  return spot ? Market::spot : Market::on_demand;
+}
+
+/// A place in a queue: interrupted tasks before all others, each in the order in which they came to
+/// wait.
+using Order = std::uint64_t;
+
+using EntityId = std::uint32_t;
+inline constexpr EntityId kNoEntity = std::numeric_limits<EntityId>::max();
+
+/// What gets a place together (III-D): tasks packed onto one instance, a single task, or the tasks
+/// of a gang, each of which is placed by itself but none without the others.
+struct Entity {
+  std::vector<Slot> tasks;  ///< the first one in the queue comes first
+  Order order = 0;          ///< of that one
+  QueueKind queue = QueueKind::short_regular;
+  bool gang = false;
+  bool may_spill = false;  ///< regular instances will do where its market is spot
+  bool queued = false;     ///< it was looked at and waits
+  bool placed = false;     ///< the last plan has a place for it, or for a part of it
+  bool refused = false;    ///< it did not get it: it asks the cloud again at a tick
+  double deviation = 0;    ///< DV of what is packed
+};
+
+/// The waiting tasks of a state and what they are packed into; follows the state's events.
+class WaitingTasks {
+ public:
+  explicit WaitingTasks(const HcoopParams& params) : params_(params) {}
+
+  /// Starts again with what is on offer; interruptions are remembered.
+  void reset(const Offers& offers);
+
+  /// The task is as the state has it now. Answers where it was and where it was meant to be.
+  std::array<InstanceId, 2> follow(const ClusterState& state, const Offers& offers, Slot slot);
+  /// The job is over and its tasks have left the state. Answers where they were meant to be.
+  std::vector<InstanceId> forget(JobId job, const Offers& offers);
+  /// It is in the list of those that wait, as far as is known here.
+  bool known_to_wait(const TaskRow& row) const;
+  /// Where the task is meant to be, as far as is known here.
+  InstanceId planned_at(const TaskRow& row) const;
+  /// A spot instance was taken from under the task, or from under its gang.
+  void note_interruption(const ClusterState& state, const TaskRow& row);
+  std::map<TaskId, std::uint32_t>& interruptions() { return interruptions_; }
+  const std::map<TaskId, std::uint32_t>& interruptions() const { return interruptions_; }
+
+  /// Packs what came to wait since the last time, in the order of the queues. What fits no type is
+  /// refused. Answers the entities that nobody has looked at yet, queue by queue, each in order.
+  struct Fresh {
+    std::array<std::vector<EntityId>, kQueues> entities;
+    std::vector<Refuse> refusals;
+  };
+  Fresh pack(const ClusterState& state, const Offers& offers);
+
+  const Entity& entity(EntityId id) const { return entities_[id]; }
+  Entity& entity(EntityId id) { return entities_[id]; }
+  ShapeId shape_of(Slot slot) const { return records_[slot].shape; }
+  /// It waits, and goes into its queue, where `next` finds it.
+  void enqueue(EntityId id, const Offers& offers);
+  std::size_t size() const { return waiting_; }
+
+  /// The first entity in the queue not before `from` of which the least demand of its tasks passes
+  /// `may`. `may` has to pass whatever is smaller than what it passes.
+  template <class May>
+  std::optional<EntityId> next(QueueKind queue, Order from, const May& may) const {
+    const Index::Node* found = queues_[static_cast<std::size_t>(queue)].first(
+        from, [&](const Least& all) { return may(all.demand); },
+        [&](const Queued& one) { return may(one.least); });
+    return found == nullptr ? std::nullopt : std::optional(found->item.entity);
+  }
+
+ private:
+  struct Record {
+    TaskId task;
+    ShapeId shape;
+    Order order = 0;  ///< 0: does not wait
+    QueueKind queue = QueueKind::short_regular;
+    bool may_spill = false;
+    bool waits = false;    ///< and is not of a job that was given up
+    bool indexed = false;  ///< among those that wait for company
+    EntityId entity = kNoEntity;
+    InstanceId planned;  ///< where it is meant to be
+    InstanceId at;       ///< where it is
+  };
+  struct Queued {
+    EntityId entity = kNoEntity;
+    Resources least;
+  };
+  struct Least {
+    Least() = default;
+    explicit Least(const Queued& one) : demand(one.least) {}
+    void add(const Least& other) { demand = least_of(demand, other.demand); }
+    Resources demand;
+  };
+  using Index = OrderedIndex<Order, Queued, Least>;
+
+  void begin_waiting(const ClusterState& state, const TaskRow& row);
+  void stop_waiting(Slot slot, const Offers& offers);
+  void dissolve(EntityId id, const Offers& offers);
+  bool is_long(const Job& job) const;
+  bool wants_spot(const ClusterState& state, const TaskRow& row, const Offers& offers) const;
+  static TaskId unit_of(const ClusterState& state, const TaskRow& row);
+  std::vector<Slot> take_arrivals();
+  std::optional<Refusal> classify(const ClusterState& state, const Offers& offers, Slot slot);
+  bool gather_gang(const ClusterState& state, const Offers& offers, const JobRow& job,
+                   Fresh& fresh);
+  Packable packable_of(Slot slot, const Offers& offers) const;
+  void pack_queue(QueueKind queue, const std::vector<Slot>& tasks, const Offers& offers,
+                  std::vector<EntityId>& fresh);
+  std::vector<std::vector<Packable>> groups_of(QueueKind queue, std::vector<Packable> tasks,
+                                               const FitsWith& fits);
+  EntityId new_entity(std::vector<Slot> tasks, QueueKind queue);
+  void remove_entity(EntityId id);
+
+  HcoopParams params_;
+  std::vector<Record> records_;                        ///< by the task's slot
+  std::unordered_map<JobId, std::vector<Slot>> jobs_;  // looked up only, never gone through
+  std::vector<Entity> entities_;
+  std::vector<EntityId> free_entities_;
+  std::array<Index, kQueues> queues_;
+  std::array<ComplementaryIndex, kQueues> singles_;
+  std::vector<Slot> arrivals_;  ///< to be packed at the next chance
+  std::map<TaskId, std::uint32_t> interruptions_;
+  Order next_order_ = 1;
+  std::size_t waiting_ = 0;
+};
+
+}  // namespace muster::hcoop

@@ -1,0 +1,159 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "model/check.hpp"
+
+namespace muster {
+
+/// Items in the order of their keys, with a summary of every subtree, so that searches can leave
+/// out what cannot hold an answer. Insert, erase and replace in logarithmic expected time; the same
+/// operations give the same tree (a treap whose priorities are counted, not drawn).
+///
+/// `Summary` is made of one `Item` and has `add(const Summary&)`. A key is in it only once.
+template <class Key, class Item, class Summary>
+class OrderedIndex {
+ public:
+  using Index = std::uint32_t;
+  static constexpr Index kNone = std::numeric_limits<Index>::max();
+
+  struct Node {
+    Key key{};
+    Item item{};
+    Summary all{};  ///< of the node and everything below it
+    std::uint64_t priority = 0;
+    Index left = kNone;
+    Index right = kNone;
+  };
+
+  void insert(const Key& key, const Item& item) {
+    Index fresh = 0;
+    if (free_.empty()) {
+      fresh = static_cast<Index>(nodes_.size());
+      nodes_.emplace_back();
+    } else {
+      fresh = free_.back();
+      free_.pop_back();
+    }
+    nodes_[fresh] = {key, item, Summary(item), next_priority(), kNone, kNone};
+    root_ = insert_below(root_, fresh);
+    ++size_;
+  }
+  /// The key has to be there.
+  void erase(const Key& key) {
+    root_ = erase_below(root_, key);
+    --size_;
+  }
+
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  Index root() const { return root_; }
+  const Node& node(Index at) const { return nodes_[at]; }
+  /// Of everything; there has to be something.
+  const Summary& all() const { return nodes_[root_].all; }
+
+  /// The first node, not before `from`, that is accepted; null when there is none. `may` says of a
+  /// summary whether anything below it may be accepted.
+  template <class May, class Accept>
+  const Node* first(const Key& from, const May& may, const Accept& accept) const {
+    return first_below(root_, from, may, accept);
+  }
+
+ private:
+  /// A number that looks drawn: the finaliser of SplitMix64 over a counter.
+  std::uint64_t next_priority() {
+    std::uint64_t z = (counter_ += 0x9e3779b97f4a7c15ULL);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+  }
+
+  void pull(Index at) {
+    Node& node = nodes_[at];
+    node.all = Summary(node.item);
+    if (node.left != kNone) node.all.add(nodes_[node.left].all);
+    if (node.right != kNone) node.all.add(nodes_[node.right].all);
+  }
+
+  /// What is before the key and what is not.
+  std::pair<Index, Index> split(Index at, const Key& key) {
+    if (at == kNone) return {kNone, kNone};
+    if (nodes_[at].key < key) {
+      const auto [before, after] = split(nodes_[at].right, key);
+      nodes_[at].right = before;
+      pull(at);
+      return {at, after};
+    }
+    const auto [before, after] = split(nodes_[at].left, key);
+    nodes_[at].left = after;
+    pull(at);
+    return {before, at};
+  }
+
+  Index merge(Index left, Index right) {
+    if (left == kNone) return right;
+    if (right == kNone) return left;
+    if (nodes_[left].priority > nodes_[right].priority) {
+      nodes_[left].right = merge(nodes_[left].right, right);
+      pull(left);
+      return left;
+    }
+    nodes_[right].left = merge(left, nodes_[right].left);
+    pull(right);
+    return right;
+  }
+
+  Index insert_below(Index at, Index fresh) {
+    if (at == kNone) return fresh;
+    if (nodes_[fresh].priority > nodes_[at].priority) {
+      const auto [before, after] = split(at, nodes_[fresh].key);
+      nodes_[fresh].left = before;
+      nodes_[fresh].right = after;
+      pull(fresh);
+      return fresh;
+    }
+    if (nodes_[fresh].key < nodes_[at].key) {
+      nodes_[at].left = insert_below(nodes_[at].left, fresh);
+    } else {
+      nodes_[at].right = insert_below(nodes_[at].right, fresh);
+    }
+    pull(at);
+    return at;
+  }
+
+  Index erase_below(Index at, const Key& key) {
+    MUSTER_CHECK(at != kNone, "what is erased from an index has to be in it");
+    if (key < nodes_[at].key) {
+      nodes_[at].left = erase_below(nodes_[at].left, key);
+    } else if (nodes_[at].key < key) {
+      nodes_[at].right = erase_below(nodes_[at].right, key);
+    } else {
+      free_.push_back(at);
+      return merge(nodes_[at].left, nodes_[at].right);
+    }
+    pull(at);
+    return at;
+  }
+
+  template <class May, class Accept>
+  const Node* first_below(Index at, const Key& from, const May& may, const Accept& accept) const {
+    if (at == kNone || !may(nodes_[at].all)) return nullptr;
+    const Node& node = nodes_[at];
+    if (node.key < from) return first_below(node.right, from, may, accept);
+    if (const Node* found = first_below(node.left, from, may, accept)) return found;
+    if (accept(node.item)) return &node;
+    return first_below(node.right, from, may, accept);
+  }
+
+  std::vector<Node> nodes_;
+  std::vector<Index> free_;
+  Index root_ = kNone;
+  std::size_t size_ = 0;
+  std::uint64_t counter_ = 0;
+};
+
+}  // namespace muster
