@@ -91,6 +91,8 @@ std::vector<KeySpecOf<C>> sort_keys() {
            Number{[](C& c) -> double& { return c.sort.p_threshold; }, {0, 1}}},
           {"sort.min_samples", "SORS: past errors of a class of jobs without which it says no",
            Whole{[](C& c) -> std::uint32_t& { return c.sort.min_samples; }, 1, 128}},
+          {"sort.max_samples", "of these, taken evenly; the time of a training is quadratic in it",
+           Whole{[](C& c) -> std::uint32_t& { return c.sort.max_samples; }, 20, 100'000}},
           {"sort.max_history", "finished jobs that a training may look at",
            Whole{[](C& c) -> std::uint32_t& { return c.sort.max_history; }, 20, 1'000'000}},
           {"sort.retrain_after", "finished jobs from one training to the next",

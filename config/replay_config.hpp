@@ -148,6 +148,7 @@ struct SortConfig {
   double eps = 0.5;                   ///< SORS: how far a run may stay below what is promised
   double p_threshold = 0.95;          ///< SORS: how sure that has to be
   std::uint32_t min_samples = 20;     ///< past errors without which SORS says no
+  std::uint32_t max_samples = 500;    ///< of them, taken evenly; trainings are quadratic
   std::uint32_t max_history = 5000;   ///< finished jobs that a training looks at
   std::uint32_t retrain_after = 500;  ///< finished jobs from one training to the next
 };

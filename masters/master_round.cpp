@@ -48,7 +48,8 @@ void Master::apply_plan(const Plan& plan, Instant now) {
 }
 
 PlanLimits Master::limits(Instant now) const {
-  PlanLimits limits{caps_, spent_today(now).usd(), {}, !fleet_.empty()};
+  const bool day_counts = caps_.max_usd_day > 0;  // what it comes to is a sum over all instances
+  PlanLimits limits{caps_, day_counts ? spent_today(now).usd() : 0, {}, !fleet_.empty()};
   for (const auto& [offer, until] : resting_until_) {
     if (until > now) limits.resting.push_back(offer);
   }

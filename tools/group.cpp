@@ -59,6 +59,7 @@ Expected<std::optional<SortingDesk>, GroupError> make_desk(const SortConfig& con
   params.by = parse_sort_by(config.by).value_or(SortBy::svm);
   params.sors = {config.eps, config.p_threshold, config.min_samples};
   params.training.threshold = config.threshold;
+  params.training.max_samples = config.max_samples;
   params.max_history = config.max_history;
   params.retrain_after = config.retrain_after;
   // What the site has kept may be of another version or threshold: then it begins anew.
