@@ -92,6 +92,9 @@ Keys workload_keys() {
       {"workload.load",
        "load that the fleet is offered: sets the factor on the times of submission; 0: as it is",
        NumberKey{[](C& c) -> double& { return c.workload.load; }, {0, 100}}},
+      {"workload.slo_factor",
+       "a job is in time when it takes no more than so often its longest task; 0: nobody asks",
+       NumberKey{[](C& c) -> double& { return c.workload.slo_factor; }, {0, 1e6}}},
       {"workload.cutoff_s",
        "jobs whose mean task takes longer than this are long, others short; 0: no such classes",
        NumberKey{[](C& c) -> double& { return c.workload.cutoff_s; }, {0, 1e9}}}};
@@ -168,6 +171,8 @@ Keys world_keys() {
        TimeKey{[](C& c) -> Duration& { return c.world.max_idle; }, 1s, 10'000 * kHour}},
       {"world.job_delay_scale", "factor on every delay of jobs and tasks",
        NumberKey{[](C& c) -> double& { return c.world.job_delay_scale; }, {0, 1e4}}},
+      {"world.checkpoints", "a task that is stopped goes on later; false: it starts anew",
+       FlagKeyOf<C>{[](C& c) -> bool& { return c.world.checkpoints; }}},
       {"world.interference.model", "how tasks on one instance slow each other", model_key()},
       {"world.interference.matrix",
        "CSV file of pairwise throughputs, row = the task, column = its neighbour; needed when the "
@@ -183,7 +188,11 @@ Keys world_keys() {
 
 Keys cloud_keys() {
   return {{"cloud.max_instances", "the cloud refuses to have more at once; 0: no limit",
-           WholeKey{[](C& c) -> std::uint32_t& { return c.cloud.max_instances; }, 0, kMany}}};
+           WholeKey{[](C& c) -> std::uint32_t& { return c.cloud.max_instances; }, 0, kMany}},
+          {"cloud.interruptions_per_h", "expected number in an hour of one spot instance",
+           NumberKey{[](C& c) -> double& { return c.cloud.interruptions_per_h; }, {0, 3600}}},
+          {"cloud.notice", "from an interruption's notice to the instance's end",
+           TimeKey{[](C& c) -> Duration& { return c.cloud.notice; }, 0ns, 24 * kHour}}};
 }
 
 Keys group_keys() {

@@ -64,6 +64,7 @@ struct WorkloadConfig {
   std::uint32_t max_tasks = 0;  ///< only so many of each job; 0: all
   double scale_time = 1;        ///< factor on the times of submission
   double load = 0;      ///< that the fleet is offered, by a factor on those times; 0: as it is
+  double slo_factor = 0;  ///< a job is in time when it takes no more than so often its longest task
   double cutoff_s = 0;  ///< jobs whose mean task takes longer are long; 0: no such classes
   TaskDefaults task;
   TraceMachine machine;
@@ -96,12 +97,15 @@ struct WorldConfig {
       std::chrono::milliseconds{2}};          ///< how long after its instant a completion is seen
   Duration max_idle{std::chrono::hours{24}};  ///< ends a run in which jobs only wait for so long
   double job_delay_scale = 1;                 ///< factor on every delay of jobs and tasks
+  bool checkpoints = true;  ///< a task that is stopped goes on later; false: from its start
   InterferenceConfig interference;
 };
 
 /// The loopback cloud.
 struct CloudConfig {
   std::uint32_t max_instances = 0;  ///< it refuses to have more at once; 0: no limit
+  double interruptions_per_h = 0;   ///< expected number in an hour of one spot instance
+  Duration notice{std::chrono::minutes{2}};  ///< from an interruption's notice to the end
 };
 
 /// What a master may do.

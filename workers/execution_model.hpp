@@ -21,8 +21,10 @@ class ExecutionModel {
   virtual void load(TaskId task, InstanceId instance, TypeId type,
                     std::function<void()> on_done) = 0;
 
-  /// The task makes no progress any more and interferes no more.
+  /// The task makes no progress any more and interferes no more; what it did is saved.
   virtual void unload(TaskId task) = 0;
+  /// The same, but what it did since it was last unloaded is lost.
+  virtual void lose(TaskId task) = 0;
 
   /// Present pace relative to running alone, (0..1]. The task has to be loaded.
   virtual double throughput(TaskId task) const = 0;

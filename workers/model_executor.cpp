@@ -10,7 +10,7 @@ ModelExecutor::ModelExecutor(InstanceId instance, TypeId type, ExecutorHost host
 
 ModelExecutor::~ModelExecutor() {
   for (const auto& [task, run] : runs_) {
-    if (run.phase == Phase::running || run.phase == Phase::stopping) model_.unload(task);
+    if (run.phase == Phase::running || run.phase == Phase::stopping) model_.lose(task);
   }
 }
 

@@ -215,15 +215,21 @@ void measure_jcts(RunResult& result) {
 }
 
 /// The jobs of one class.
-ClassFigures measure_class(const JobFollower& follower,
+ClassFigures measure_class(const JobFollower& follower, const MeasureOptions& options,
                            const std::function<bool(JobId)>& is_of_class) {
   ClassFigures figures;
   std::vector<double> jct_s;
+  std::uint64_t in_time = 0;
   for (const JobTimes& times : follower.jobs()) {
     if (!is_of_class(times.job->id)) continue;
     ++figures.submitted;
     if (times.outcome != JobOutcome::completed) continue;
-    jct_s.push_back(to_seconds(*times.ended - times.accepted));
+    const Duration jct = *times.ended - times.accepted;
+    jct_s.push_back(to_seconds(jct));
+    in_time += options.slo && jct <= options.slo(times.job->id);
+  }
+  if (options.slo && figures.submitted > 0) {
+    figures.slo_met = static_cast<double>(in_time) / static_cast<double>(figures.submitted);
   }
   figures.completed = jct_s.size();
   if (jct_s.empty()) return figures;
@@ -286,12 +292,14 @@ RunResult measure(std::span<const Event> events, const Catalog& catalog,
     levels.apply(event);
     jobs.apply(event);
     rounds.apply(event);
+    const auto* release = std::get_if<ReleaseDecided>(&event.body);
+    result.interruptions += release != nullptr && release->cause.code == CauseCode::interrupted;
   }
   levels.finish(result);
   measure_jobs(jobs, result);
   if (options.is_long) {
-    result.short_jobs = measure_class(jobs, std::not_fn(options.is_long));
-    result.long_jobs = measure_class(jobs, options.is_long);
+    result.short_jobs = measure_class(jobs, options, std::not_fn(options.is_long));
+    result.long_jobs = measure_class(jobs, options, options.is_long);
   }
   result.rounds = rounds.rounds;
   result.full_reconfiguration_share = rounds.full_share();

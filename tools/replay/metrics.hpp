@@ -22,6 +22,8 @@ struct MeasureOptions {
   Duration sample_settle{std::chrono::milliseconds{500}};
   /// Says which jobs are long; unset: jobs have no classes.
   std::function<bool(JobId)> is_long = {};
+  /// How long a job may take to be in time; empty: nobody asks.
+  std::function<Duration(JobId)> slo = {};
 };
 
 /// Derives from a whole log every figure of a run that the log determines; the rest (policy, seed,

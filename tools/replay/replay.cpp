@@ -4,6 +4,7 @@
 #include <deque>
 #include <numeric>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -124,6 +125,7 @@ class Simulation {
   std::vector<Event> take_events() { return journal_.take(); }
   const CloudBill& bill() const { return bill_; }
   const Board& board() const { return board_; }
+  double lost_work_s() const { return world_->lost_s(); }
   /// Of all masters.
   std::vector<double> decision_ms() const {
     std::vector<double> all;
@@ -205,6 +207,9 @@ class Simulation {
     loopback.epoch = time_.epoch();
     loopback.quantum = setup_.config->world.quantum;
     loopback.limits.instances = setup_.config->cloud.max_instances;
+    loopback.interruptions.per_h = setup_.config->cloud.interruptions_per_h;
+    loopback.interruptions.notice = setup_.config->cloud.notice;
+    loopback.interruptions.seed = setup_.seed;
     loopback.book = &cloud_book_;
     loopback.machines = &machines_;
     loopback.bill = &bill_;
@@ -276,6 +281,20 @@ class Simulation {
   UserHandle user_;
 };
 
+/// How long each job may take; nothing without a factor.
+std::function<Duration(JobId)> time_allowed(const Workload& workload, double factor) {
+  if (factor <= 0) return {};
+  std::unordered_map<JobId, Duration> allowed;
+  for (const WorkloadJob& job : workload.jobs) {
+    double longest = 0;
+    for (std::size_t i = 0; i < job.job.tasks.size(); ++i) {
+      longest = std::max(longest, job.truth.task_work(i));
+    }
+    allowed[job.job.id] = from_seconds(factor * longest / job.truth.iterations_per_s);
+  }
+  return [allowed = std::move(allowed)](JobId id) { return allowed.at(id); };
+}
+
 /// Says which jobs are longer than the cutoff (equal ones are not); nothing without a cutoff.
 std::function<bool(JobId)> long_jobs(const Workload& workload, double cutoff_s) {
   if (cutoff_s <= 0) return {};
@@ -332,6 +351,7 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   }
   MeasureOptions options;
   options.is_long = long_jobs(*setup.workload, setup.config->workload.cutoff_s);
+  options.slo = time_allowed(*setup.workload, setup.config->workload.slo_factor);
   run.result = measure(run.events, *setup.catalog, options);
   RunResult& result = run.result;
   result.policy = setup.label;
@@ -342,6 +362,7 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   }
   result.total_cost_usd = audit.total.usd();
   result.cost_by_purpose = audit.cost_by_purpose;
+  result.lost_work_h = simulation.lost_work_s() / 3600;
   fill_decision_times(simulation.decision_ms(), result);
   result.wall_s = to_seconds(setup.stopwatch() - begin);
   return run;

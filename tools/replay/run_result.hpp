@@ -20,6 +20,7 @@ struct ClassFigures {
   std::uint64_t submitted = 0;
   std::uint64_t completed = 0;
   std::optional<double> mean_jct_s, p50_jct_s, p90_jct_s, p99_jct_s;
+  std::optional<double> slo_met;         ///< share of the submitted that were completed in time
   std::optional<double> normalized_jct;  ///< mean, relative to the first policy with the same seed
 };
 
@@ -44,6 +45,8 @@ struct RunResult {
   std::optional<double> tasks_per_instance;
   std::optional<double> allocation_gpu, allocation_cpu, allocation_memory;
   std::uint64_t instances_launched = 0;
+  std::uint64_t interruptions = 0;  ///< spot instances that the cloud took back
+  double lost_work_h = 0;           ///< of tasks, done and lost
   std::optional<double> migrations_per_task;
   std::optional<double> full_reconfiguration_share;
   std::uint64_t rounds = 0;

@@ -73,11 +73,25 @@ void World::load(TaskId id, InstanceId instance, TypeId type, std::function<void
 }
 
 void World::unload(TaskId id) {
+  take_off(id, setup_.checkpoints);
+}
+
+void World::lose(TaskId id) {
+  take_off(id, false);
+}
+
+void World::take_off(TaskId id, bool saved) {
   Task& task = tasks_[index_.at(id)];
   if (!task.loaded) return;
   const Instant now = instant(now_());
   Unit& unit = units_[task.unit];
   settle(unit, now);
+  if (saved) {
+    unit.saved = unit.done;
+  } else {
+    lost_s_ += (unit.done - unit.saved) / unit.iterations_per_s;
+    unit.done = unit.saved;
+  }
   --unit.loaded;
   detach(task);
   refresh(task.instance, now);

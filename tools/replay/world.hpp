@@ -19,6 +19,7 @@ struct WorldSetup {
   Interference* interference = nullptr;
   Duration quantum{};                    ///< things happen at multiples of it
   Duration settle{};                     ///< how long after its instant a completion is told
+  bool checkpoints = true;               ///< what is unloaded is saved
   std::function<void(Instant)> wake_at;  ///< asks for a call of wake() at that time
 };
 
@@ -34,6 +35,7 @@ class World : public ExecutionModel {
   Instant instant(Instant now) const override { return floor_to(now, setup_.quantum); }
   void load(TaskId task, InstanceId instance, TypeId type, std::function<void()> on_done) override;
   void unload(TaskId task) override;
+  void lose(TaskId task) override;
   double throughput(TaskId task) const override;
 
   /// Moves on to `now`, which is what wake_at asked for: ends what is done by then.
@@ -41,6 +43,9 @@ class World : public ExecutionModel {
 
   /// Something progresses or will, once it is initialised.
   bool busy() const { return !deadlines_.empty(); }
+
+  /// Work that was done and lost, in seconds of a task that runs alone.
+  double lost_s() const { return lost_s_; }
 
   /// The time that load and unload happen at; set by whoever lets the world run.
   void set_clock(std::function<Instant()> now) { now_ = std::move(now); }
@@ -53,7 +58,8 @@ class World : public ExecutionModel {
     Duration init{};
     std::vector<std::size_t> tasks;
     std::size_t loaded = 0;
-    double done = 0;  ///< iterations, as of settled_at
+    double done = 0;   ///< iterations, as of settled_at
+    double saved = 0;  ///< of these, what survives whatever happens
     double rate = 0;  ///< iterations per second since then
     Instant settled_at;
     Instant progress_from;            ///< once all tasks are loaded
@@ -73,6 +79,7 @@ class World : public ExecutionModel {
 
   void add_job(const WorkloadJob& job);
   std::size_t add_unit(double iterations, double iterations_per_s, Duration init);
+  void take_off(TaskId id, bool saved);
   void detach(Task& task);
   void refresh(InstanceId instance, Instant now);
   void pace(std::size_t unit, Instant now);
@@ -88,6 +95,7 @@ class World : public ExecutionModel {
   std::unordered_map<InstanceId, std::vector<std::size_t>> on_instance_;  ///< in order of loading
   std::set<std::pair<Instant, std::size_t>> deadlines_;
   std::optional<Instant> armed_;
+  double lost_s_ = 0;
 };
 
 }  // namespace muster::replay

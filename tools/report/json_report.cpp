@@ -37,6 +37,7 @@ Json class_of(const std::optional<replay::ClassFigures>& figures) {
           {"p50_jct_s", or_null(figures->p50_jct_s)},
           {"p90_jct_s", or_null(figures->p90_jct_s)},
           {"p99_jct_s", or_null(figures->p99_jct_s)},
+          {"slo_met", or_null(figures->slo_met)},
           {"normalized_jct", or_null(figures->normalized_jct)}};
 }
 
@@ -74,6 +75,8 @@ Json json_of(const replay::RunResult& run) {
             {"cpu", or_null(run.allocation_cpu)},
             {"memory", or_null(run.allocation_memory)}}},
           {"instances_launched", run.instances_launched},
+          {"interruptions", run.interruptions},
+          {"lost_work_h", run.lost_work_h},
           {"migrations_per_task", or_null(run.migrations_per_task)},
           {"full_reconfiguration_share", or_null(run.full_reconfiguration_share)},
           {"rounds", run.rounds},

@@ -63,6 +63,12 @@ const std::vector<Figure>& class_figures() {
     return Figure{
         {name, "done"}, [of](R r) { return r.*of ? count((r.*of)->completed) : std::nullopt; }, 0};
   };
+  const auto in_time = [](const char* name, Class of) {
+    return Figure{{name, "% in time"},
+                  [of](R r) { return r.*of ? (r.*of)->slo_met : std::nullopt; },
+                  1,
+                  100};
+  };
   const auto used = [](const char* name, Resource kind) {
     const auto i = static_cast<std::size_t>(kind);
     return Figure{{name, "% used"}, [i](R r) { return r.utilization[i]; }, 1, 100};
@@ -75,11 +81,13 @@ const std::vector<Figure>& class_figures() {
       jct("p90", "s", kShort, &ClassFigures::p90_jct_s),
       jct("p99", "s", kShort, &ClassFigures::p99_jct_s),
       jct("mean", "s", kShort, &ClassFigures::mean_jct_s),
+      in_time("short", kShort),
       done("long", kLong),
       jct("p50", "s", kLong, &ClassFigures::p50_jct_s),
       jct("p90", "s", kLong, &ClassFigures::p90_jct_s),
       jct("p99", "s", kLong, &ClassFigures::p99_jct_s),
       jct("mean", "s", kLong, &ClassFigures::mean_jct_s),
+      in_time("long", kLong),
       {{"JCT", "of first"}, [](R r) { return r.normalized_jct; }, 3},
       {{"jobs", "/h"}, [](R r) { return r.throughput_jobs_h; }},
       {{"jobs/h", "of first"}, [](R r) { return r.normalized_throughput; }, 3},
@@ -92,8 +100,25 @@ const std::vector<Figure>& class_figures() {
   return kFigures;
 }
 
+/// What runs with interrupted instances show besides.
+const std::vector<Figure>& spot_figures() {
+  using R = const RunResult&;
+  static const std::vector<Figure> kFigures = {
+      {{"interr.", "inst."}, [](R r) { return count(r.interruptions); }, 0},
+      {{"lost", "h"}, [](R r) { return std::optional(r.lost_work_h); }}};
+  return kFigures;
+}
+
 std::vector<Figure> figures_for(std::span<const RunResult> runs) {
   std::vector<Figure> all = figures();
+  const bool interrupted =
+      std::any_of(runs.begin(), runs.end(), [](const RunResult& run) { return run.interruptions; });
+  if (interrupted) {
+    const auto after_launched = std::find_if(all.begin(), all.end(), [](const Figure& figure) {
+      return figure.column.name == "migr.";
+    });
+    all.insert(after_launched, spot_figures().begin(), spot_figures().end());
+  }
   const bool classes =
       std::any_of(runs.begin(), runs.end(), [](const RunResult& run) { return run.short_jobs; });
   if (!classes) return all;

@@ -1,0 +1,115 @@
+"""HCoop on three sites and three masters: jobs are sorted, routed, packed and run, also when a site
+and a master die while they flow."""
+
+import json
+import random
+import threading
+import unittest
+import urllib.request
+
+from cluster import Cluster, Witness
+
+JOBS = 500
+PLACES = {"tokyo": "35.68,139.69", "oslo": "59.91,10.75", "austin": "30.27,-97.74"}
+HCOOP = ["--sites", "3", "--masters", "3"]
+
+
+class HcoopCluster(Cluster):
+    def __init__(self, *settings, policy="hcoop,period_s=1,idle_release_s=2"):
+        super().__init__("worker.stop_grace=1s", "link.timeout=3s", "sort.threshold=30s",
+                         "sort.retrain_after=100", *settings, policy=policy, nodes=7,
+                         delay_scale=0.002)
+        self.flags += HCOOP
+
+    def post(self, path, document):
+        client = json.loads((self.dir / "client.json").read_text())
+        token = (self.dir / "token").read_text().strip()
+        request = urllib.request.Request(
+            client["api"] + path, json.dumps(document).encode(),
+            {"Authorization": "Bearer " + token, "Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    def sites(self):
+        """What each site says of itself, by its name."""
+        said = {}
+        for name in PLACES:
+            for node in self.ask("nodes")["nodes"]:
+                if f"site {name}" in node["roles"]:
+                    said[name] = node
+        return said
+
+
+class Flow(unittest.TestCase):
+    def submit_all(self, cluster, witness, jobs):
+        """In batches of ten, from all over the world; some of several tasks."""
+        chance = random.Random(7)
+        for first in range(0, JOBS, 10):
+            batch = []
+            for number in range(first, first + 10):
+                long = number % 10 == 0
+                work = "sleep 2" if long else f"sleep {chance.uniform(0, 0.3):.2f}"
+                batch.append({
+                    "command": ["/bin/sh", "-c", witness.script(work)], "name": f"j{number}",
+                    "tasks": 3 if number % 4 == 0 else 1, "retries": 20,
+                    "cpus": 0.5 if number % 2 else 0.1, "memory_gib": 0.1 if number % 2 else 0.5,
+                    "runtime_hint_s": 60 if long else 1, "token": f"t{number}",
+                    "from": chance.choice(list(PLACES.values()))})
+            jobs += [entry["job"] for entry in cluster.post("/v1/jobs", {"jobs": batch})["jobs"]]
+
+    def test_nothing_is_lost_when_a_site_and_a_master_die(self):
+        with HcoopCluster() as cluster:
+            witness = Witness(cluster.dir / "witness")
+            jobs = []
+            flow = threading.Thread(target=self.submit_all, args=(cluster, witness, jobs))
+            flow.start()
+            cluster.wait_until("jobs flow", lambda: len(jobs) >= JOBS // 5)
+            cluster.kill(cluster.node("n1"))  # the site of oslo
+            cluster.kill(cluster.node("n4"))  # the second master
+            flow.join(120)
+            self.assertFalse(flow.is_alive())
+            self.assertEqual(len(set(jobs)), JOBS)
+            over = cluster.wait_over(jobs, timeout=300)
+            self.assertEqual({job["state"] for job in over.values()}, {"completed"})
+            self.assertEqual(sum(job["finished"] for job in over.values()),
+                             sum(3 if n % 4 == 0 else 1 for n in range(JOBS)))
+            self.assertEqual(witness.beside(), [])
+            masters = {name for job in over.values() for name in job["master"].split(", ")}
+            self.assertEqual(masters, {"m0", "m1", "m2"}, "all masters have had jobs")
+            self.assertTrue(any("," in job["master"] for job in over.values()), "some were split")
+
+    def test_short_jobs_that_are_well_known_go_to_spot_instances_and_long_ones_do_not(self):
+        with HcoopCluster("sort.by=hint", "sort.min_samples=5", "sort.p_threshold=0.5",
+                          "sort.eps=1") as cluster:
+            for _ in range(12):
+                cluster.run("submit", "--runtime", "5s", "--memory", "0.2", "--name", "short",
+                            "--wait", "--", "sleep", "0.3")
+            short = cluster.submit("--runtime", "5s", "--memory", "0.2", "--name", "short", "--",
+                                   "sleep", "3")
+            long = cluster.submit("--runtime", "60s", "--memory", "0.2", "--name", "long", "--",
+                                  "sleep", "3")
+            cluster.wait_until("both run", lambda: all(
+                cluster.job(job)["running"] == 1 for job in short + long))
+            market = {instance["instance"]: instance["market"]
+                      for instance in cluster.ask("instances")["instances"]}
+            self.assertEqual(market[cluster.job(short[0])["tasks"][0]["instance"]], "spot")
+            self.assertEqual(market[cluster.job(long[0])["tasks"][0]["instance"]], "on-demand")
+
+
+class Packing(unittest.TestCase):
+    def test_complementary_tasks_share_an_instance(self):
+        with HcoopCluster("master.fleet=[\"3*c7i.large\"]", "sort.by=none") as cluster:
+            cluster.wait_until("the fleet is there",
+                               lambda: len(cluster.ask("instances")["instances"]) == 3)
+            jobs = []
+            for _ in range(3):
+                jobs += cluster.submit("--cpus", "1.5", "--memory", "0.5", "--", "sleep", "4")
+                jobs += cluster.submit("--cpus", "0.5", "--memory", "3", "--", "sleep", "4")
+            over = cluster.wait_over(jobs, timeout=60)
+            self.assertEqual({job["state"] for job in over.values()}, {"completed"})
+            why = cluster.run("explain", jobs[0]).stdout
+            self.assertTrue(why)
+
+
+if __name__ == "__main__":
+    unittest.main()
