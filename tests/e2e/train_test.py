@@ -47,6 +47,10 @@ class Train(MusterTest):
             self.assertEqual(sum(cells), part["jobs"])
             self.assertEqual(part["classifier"]["accuracy"], (cells[0] + cells[3]) / part["jobs"])
 
+    def test_it_can_leave_the_last_jobs_out(self):
+        self.write("history.csv", history(300))
+        self.assertEqual(self.report("--max-jobs", "100")["first_part"], 70)
+
     def test_jobs_that_still_ran_when_the_later_part_began_are_not_learnt_from(self):
         lasting = "".join(f"{i},{i},ann,x,1,0,1,4,{10 ** 6 if i % 2 else 30},c\n"
                           for i in range(100))

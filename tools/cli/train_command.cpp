@@ -20,6 +20,7 @@ struct TrainOptions {
   std::string out;
   std::string threshold = "10min";
   double test_share = 0.3;
+  std::uint32_t max_jobs = 0;
   std::string weights = "balanced";
   std::string json;
   SorterParams params;
@@ -61,6 +62,7 @@ int run_command(const TrainOptions& options) {
   WorkloadConfig config;
   config.format = options.format;
   config.path = options.history;
+  config.max_jobs = options.max_jobs;
   const auto workload = replay::read_workload(config, params.training.seed);
   if (!workload) {
     complain(workload.error().message);
@@ -113,6 +115,8 @@ void add_train(CLI::App& app, int& exit_code) {
                    "share of the jobs, the last ones, that are kept for the test")
       ->check(CLI::Range(0.0, 0.9))
       ->capture_default_str();
+  command->add_option("--max-jobs", options->max_jobs, "only the first so many jobs; 0: all")
+      ->check(CLI::Range(0, 10'000'000));
   command->add_option("--folds", training.folds, "parts of the cross-validation")
       ->check(CLI::Range(2, 100))
       ->capture_default_str();
