@@ -28,12 +28,12 @@ void take_demands(const Job& from, Job& to) {
 DraftsResult compose(const WorkloadConfig& config, std::uint64_t seed) {
   const ComposedWorkload& how = config.composed;
   const auto base = read_part(config, how.format);
-  if (!base) return base;
+  if (!base) return base.error();
   WorkloadConfig other = config;
   other.path = how.demands;
   other.min_tasks = 1;
   const auto demands = read_part(other, how.demands_format);
-  if (!demands) return demands;
+  if (!demands) return demands.error();
   Rng rng(seed);
   Drafts drafts;
   const std::vector<JobDraft>& from = base->jobs;

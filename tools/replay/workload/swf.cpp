@@ -14,18 +14,16 @@ constexpr char kComment = ';';
 constexpr double kKibInGib = 1024.0 * 1024;
 
 /// The fields that matter, by position.
-enum Field : std::size_t {
-  kNumber = 0,
-  kSubmit = 1,
-  kRuntime = 3,
-  kProcessors = 4,
-  kUsedMemory = 6,
-  kWantedProcessors = 7,
-  kWantedTime = 8,
-  kWantedMemory = 9,
-  kUser = 11,
-  kExecutable = 13
-};
+constexpr std::size_t kNumber = 0;
+constexpr std::size_t kSubmit = 1;
+constexpr std::size_t kRuntime = 3;
+constexpr std::size_t kProcessors = 4;
+constexpr std::size_t kUsedMemory = 6;
+constexpr std::size_t kWantedProcessors = 7;
+constexpr std::size_t kWantedTime = 8;
+constexpr std::size_t kWantedMemory = 9;
+constexpr std::size_t kUser = 11;
+constexpr std::size_t kExecutable = 13;
 constexpr std::array<std::string_view, 18> kNames = {
     "job number",     "submit time",      "wait time",   "run time",
     "processors",     "average cpu time", "used memory", "requested processors",
@@ -42,11 +40,11 @@ class SwfReader {
   std::optional<JobDraft> read_job();
 
  private:
-  double known_or(Field field, double fallback) {
+  double known_or(std::size_t field, double fallback) {
     const double value = row_.number(field, kNames[field], {.low = -1, .high = 1e12});
     return value < 0 ? fallback : value;
   }
-  Duration seconds(Field field) {
+  Duration seconds(std::size_t field) {
     const double limit_s = to_seconds(kLongest);
     return from_seconds(row_.number(field, kNames[field], {.low = -1, .high = limit_s}));
   }
