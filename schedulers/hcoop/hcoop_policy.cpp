@@ -161,7 +161,7 @@ Plan HcoopPolicy::decide(const ClusterView& view, Rng&) {
     round.release_idle();
   }
   rooms_.end_round(view.state);
-  in_flight_ = std::move(round.placed());
+  in_flight_ = round.placed();
   return round.take_plan();
 }
 

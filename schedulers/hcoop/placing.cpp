@@ -84,10 +84,10 @@ bool Placing::may_ask(EntityId id) const {
 /// `ask`: instances may be launched for it.
 bool Placing::handle(EntityId id, bool ask) {
   Entity& entity = p_.waiting.entity(id);
-  const bool whole =
-      entity.gang ? place_gang(entity, ask) : place_together(entity, entity.tasks, ask);
-  if (!whole && (entity.gang || !place_parts(entity, ask))) return false;
-  if (whole && !entity.gang && entity.tasks.size() > 1) {
+  const bool gang = entity.gang.valid();
+  const bool whole = gang ? place_gang(entity, ask) : place_together(entity, entity.tasks, ask);
+  if (!whole && (gang || !place_parts(entity, ask))) return false;
+  if (whole && !gang && entity.tasks.size() > 1) {
     ++packs_;
     packed_tasks_ += entity.tasks.size();
     deviation_sum_ += entity.deviation;

@@ -35,9 +35,10 @@ class Placing {
   /// Gives back what has had no task for long enough.
   void release_idle();
 
-  /// The plan, with its figures; the second: the entities that it has places for.
+  /// The entities that the plan has places for, all or in part.
+  const std::vector<EntityId>& placed() const { return placed_; }
+  /// The plan, with its figures. The last call.
   Plan take_plan();
-  std::vector<EntityId>& placed() { return placed_; }
 
  private:
   void serve_queue(QueueKind queue, const std::vector<EntityId>& fresh);

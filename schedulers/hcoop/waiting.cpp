@@ -62,7 +62,13 @@ std::array<InstanceId, 2> WaitingTasks::follow(const ClusterState& state, const 
     record = {};
     record.task = row.id;
     record.shape = row.shape;
-    jobs_[job.job.id].push_back(slot);
+    record.phase = row.phase;
+    jobs_[job.job.id].slots.push_back(slot);
+  }
+  if (std::exchange(record.phase, row.phase) != row.phase && is_gang(job.job)) {
+    // Whether the gang may have a place depends on all of its tasks.
+    const EntityId gang = jobs_.at(job.job.id).gang;
+    if (gang != kNoEntity) dissolve(gang, offers);
   }
   const bool pending = row.phase == TaskPhase::pending;
   if (pending && record.order == 0) begin_waiting(state, row);
@@ -92,7 +98,7 @@ std::vector<InstanceId> WaitingTasks::forget(JobId job, const Offers& offers) {
   std::vector<InstanceId> left;
   const auto found = jobs_.find(job);
   if (found == jobs_.end()) return left;
-  for (Slot slot : found->second) {
+  for (Slot slot : found->second.slots) {
     Record& record = records_[slot];
     if (record.waits) stop_waiting(slot, offers);
     for (InstanceId id : {record.planned, record.at}) {
@@ -118,6 +124,7 @@ void WaitingTasks::dissolve(EntityId id, const Offers& offers) {
 
 void WaitingTasks::remove_entity(EntityId id) {
   Entity& entity = entities_[id];
+  if (entity.gang.valid()) jobs_.at(entity.gang).gang = kNoEntity;
   if (entity.queued) queues_[number(entity.queue)].erase(entity.order);
   for (Slot slot : entity.tasks) records_[slot].entity = kNoEntity;
   entity = {};
@@ -241,12 +248,13 @@ bool WaitingTasks::gather_gang(const ClusterState& state, const Offers& offers, 
   const QueueKind queue = queue_of(is_long(job.job), spot);
   const EntityId id = new_entity(std::move(tasks), queue);
   Entity& gang = entities_[id];
-  gang.gang = true;
-  // Some may have come to wait before the first of them was interrupted.
-  for (Slot slot : gang.tasks) {
-    gang.order = std::min(gang.order, records_[slot].order % kBehindInterrupted +
-                                          gang.order / kBehindInterrupted * kBehindInterrupted);
-  }
+  gang.gang = job.job.id;
+  jobs_.at(job.job.id).gang = id;
+  // One interrupted task brings all to the front, in the order in which they came to wait.
+  const auto arrival = [this](Slot slot) { return records_[slot].order % kBehindInterrupted; };
+  std::sort(gang.tasks.begin(), gang.tasks.end(),
+            [&](Slot a, Slot b) { return arrival(a) < arrival(b); });
+  gang.order = gang.order / kBehindInterrupted * kBehindInterrupted + arrival(gang.tasks.front());
   fresh.entities[number(queue)].push_back(id);
   return true;
 }

@@ -40,7 +40,7 @@ struct Entity {
   std::vector<Slot> tasks;  ///< the first one in the queue comes first
   Order order = 0;          ///< of that one
   QueueKind queue = QueueKind::short_regular;
-  bool gang = false;
+  JobId gang;              ///< whose tasks they are; not valid: they are packed
   bool may_spill = false;  ///< regular instances will do where its market is spot
   bool queued = false;     ///< it was looked at and waits
   bool placed = false;     ///< the last plan has a place for it, or for a part of it
@@ -98,6 +98,7 @@ class WaitingTasks {
   struct Record {
     TaskId task;
     ShapeId shape;
+    TaskPhase phase = TaskPhase::pending;
     Order order = 0;  ///< 0: does not wait
     QueueKind queue = QueueKind::short_regular;
     bool may_spill = false;
@@ -106,6 +107,10 @@ class WaitingTasks {
     EntityId entity = kNoEntity;
     InstanceId planned;  ///< where it is meant to be
     InstanceId at;       ///< where it is
+  };
+  struct JobTasks {
+    std::vector<Slot> slots;
+    EntityId gang = kNoEntity;
   };
   struct Queued {
     EntityId entity = kNoEntity;
@@ -138,8 +143,8 @@ class WaitingTasks {
   void remove_entity(EntityId id);
 
   HcoopParams params_;
-  std::vector<Record> records_;                        ///< by the task's slot
-  std::unordered_map<JobId, std::vector<Slot>> jobs_;  // looked up only, never gone through
+  std::vector<Record> records_;               ///< by the task's slot
+  std::unordered_map<JobId, JobTasks> jobs_;  // looked up only, never gone through
   std::vector<Entity> entities_;
   std::vector<EntityId> free_entities_;
   std::array<Index, kQueues> queues_;

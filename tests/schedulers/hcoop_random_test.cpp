@@ -167,6 +167,11 @@ class Filled {
   std::set<TaskId> placed_;
 };
 
+bool only_regular(const Job& job) {
+  if (job.markets != MarketChoice::any) return job.markets == MarketChoice::on_demand;
+  return job.length != JobLength::short_run;
+}
+
 RC_GTEST_PROP(HcoopRandom, plans_overfill_nothing_and_leave_no_room_unused, ()) {
   HcoopParams params = any_params(draw(1U, 4U));
   params.backfill = true;
@@ -183,9 +188,12 @@ RC_GTEST_PROP(HcoopRandom, plans_overfill_nothing_and_leave_no_room_unused, ()) 
       for (Slot slot : job.tasks) places += filled.placed(state.task(slot).id);
       const bool gang = job.tasks.size() > 1 && job.job.gang;
       if (gang) RC_ASSERT(places == 0 || places == job.pending);
-      if (gang || job.given_up || !fixed || job.pending == 0 || places > 0) continue;
-      const TaskRow& task = state.task(job.tasks.front());
-      RC_ASSERT(!filled.fits_somewhere(task, Market::on_demand));
+      if (gang || job.given_up || !fixed || !only_regular(job.job)) continue;
+      for (Slot slot : job.tasks) {
+        const TaskRow& task = state.task(slot);
+        if (task.phase != TaskPhase::pending || filled.placed(task.id)) continue;
+        RC_ASSERT(!filled.fits_somewhere(task, Market::on_demand));
+      }
     }
     history.carry_out(plan);
   }

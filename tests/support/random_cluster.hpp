@@ -61,6 +61,10 @@ class RandomCluster {
       builder.demand(Resources::of(0, 0.1 * static_cast<double>(1 + draw(30)), 1.7));
     }
     Job job = builder.build();
+    job.gang = draw(2) == 0;
+    job.length = static_cast<JobLength>(draw(3));
+    job.spot_safe = draw(2) == 0;
+    if (draw(3) == 0) job.markets = static_cast<MarketChoice>(draw(3));
     if (draw(3) == 0) job.max_running = 1;
     if (draw(3) == 0) job.retries = static_cast<std::uint32_t>(draw(3));
     job.program.argv = {"run", std::to_string(id)};

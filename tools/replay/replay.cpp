@@ -88,7 +88,7 @@ class Simulation {
     waker_ = system_.spawn(world_waker);
     world_ = std::make_unique<World>(
         WorldSetup{setup.catalog, &interference, config.world.quantum, config.world.settle,
-                   [this](Instant when) { wake_world_at(when); }},
+                   config.world.checkpoints, [this](Instant when) { wake_world_at(when); }},
         *setup.workload);
     world_->set_clock([this] { return time_.now(); });
     cloud_ = system_.spawn<LoopbackCloud>(loopback_setup());
@@ -288,7 +288,7 @@ std::function<Duration(JobId)> time_allowed(const Workload& workload, double fac
   for (const WorkloadJob& job : workload.jobs) {
     double longest = 0;
     for (std::size_t i = 0; i < job.job.tasks.size(); ++i) {
-      longest = std::max(longest, job.truth.task_work(i));
+      longest = std::max(longest, job.truth.work_of(i));
     }
     allowed[job.job.id] = from_seconds(factor * longest / job.truth.iterations_per_s);
   }

@@ -30,14 +30,9 @@ class HcoopCluster(Cluster):
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
-    def sites(self):
-        """What each site says of itself, by its name."""
-        said = {}
-        for name in PLACES:
-            for node in self.ask("nodes")["nodes"]:
-                if f"site {name}" in node["roles"]:
-                    said[name] = node
-        return said
+    def start(self, *words):
+        """Submits a command with its flags; the job's id."""
+        return self.run("submit", "--quiet", *words).stdout.strip()
 
 
 class Flow(unittest.TestCase):
@@ -84,31 +79,32 @@ class Flow(unittest.TestCase):
             for _ in range(12):
                 cluster.run("submit", "--runtime", "5s", "--memory", "0.2", "--name", "short",
                             "--wait", "--", "sleep", "0.3")
-            short = cluster.submit("--runtime", "5s", "--memory", "0.2", "--name", "short", "--",
-                                   "sleep", "3")
-            long = cluster.submit("--runtime", "60s", "--memory", "0.2", "--name", "long", "--",
+            short = cluster.start("--runtime", "5s", "--memory", "0.2", "--name", "short", "--",
                                   "sleep", "3")
+            long = cluster.start("--runtime", "60s", "--memory", "0.2", "--name", "long", "--",
+                                 "sleep", "3")
             cluster.wait_until("both run", lambda: all(
-                cluster.job(job)["running"] == 1 for job in short + long))
+                cluster.job(job)["running"] == 1 for job in (short, long)))
             market = {instance["instance"]: instance["market"]
                       for instance in cluster.ask("instances")["instances"]}
-            self.assertEqual(market[cluster.job(short[0])["tasks"][0]["instance"]], "spot")
-            self.assertEqual(market[cluster.job(long[0])["tasks"][0]["instance"]], "on-demand")
+            self.assertEqual(market[cluster.job(short)["tasks"][0]["instance"]], "spot")
+            self.assertEqual(market[cluster.job(long)["tasks"][0]["instance"]], "on-demand")
 
 
 class Packing(unittest.TestCase):
     def test_complementary_tasks_share_an_instance(self):
+        """One asks for most of the cores, the other for most of the memory."""
         with HcoopCluster("master.fleet=[\"3*c7i.large\"]", "sort.by=none") as cluster:
             cluster.wait_until("the fleet is there",
                                lambda: len(cluster.ask("instances")["instances"]) == 3)
-            jobs = []
-            for _ in range(3):
-                jobs += cluster.submit("--cpus", "1.5", "--memory", "0.5", "--", "sleep", "4")
-                jobs += cluster.submit("--cpus", "0.5", "--memory", "3", "--", "sleep", "4")
-            over = cluster.wait_over(jobs, timeout=60)
-            self.assertEqual({job["state"] for job in over.values()}, {"completed"})
-            why = cluster.run("explain", jobs[0]).stdout
-            self.assertTrue(why)
+            jobs = cluster.post("/v1/jobs", {"jobs": [
+                {"command": ["sleep", "4"], "cpus": 1.5, "memory_gib": 0.5},
+                {"command": ["sleep", "4"], "cpus": 0.5, "memory_gib": 3}] * 3})["jobs"]
+            jobs = [entry["job"] for entry in jobs]
+            cluster.wait_until("all run at once", lambda: all(
+                cluster.job(job)["running"] == 1 for job in jobs))
+            self.assertEqual({job["state"] for job in cluster.wait_over(jobs).values()},
+                             {"completed"})
 
 
 if __name__ == "__main__":
