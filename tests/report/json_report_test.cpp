@@ -16,7 +16,7 @@ TEST(JsonReport, has_exactly_the_documented_members_in_their_order) {
   std::vector<replay::RunResult> runs = {run_of("eva", 7, 16)};
   runs[0].normalized_cost = 0.58;
   runs[0].normalized_jct = 1.5;
-  runs[0].short_jobs = replay::ClassFigures{9, 8, 4.5, 3.5, {}, {}, {}};
+  runs[0].short_jobs = replay::ClassFigures{9, 8, 4.5, 3.5, {}, {}, 0.75, {}};
   runs[0].makespan_s = 7200;
   runs[0].throughput_jobs_h = 99.5;
   runs[0].normalized_throughput = 0.5;

@@ -40,7 +40,7 @@ TEST(SummaryTable, shows_classes_and_utilisation_only_when_jobs_have_classes) {
   run.makespan_s = 7200;
   run.utilization[static_cast<std::size_t>(Resource::storage)] = 0.5;
   EXPECT_EQ(summary_table({&run, 1}).find("makespan"), std::string::npos);
-  run.short_jobs = replay::ClassFigures{9, 8, 4.5, 3.5, 7.25, 8, {}};
+  run.short_jobs = replay::ClassFigures{9, 8, 4.5, 3.5, 7.25, 8, 0.75, {}};
   run.long_jobs.emplace();
   const std::string table = summary_table({&run, 1}, 1000);
   EXPECT_NE(table.find("short   p50   p90   p99  mean  long    disk  makespan"), std::string::npos)

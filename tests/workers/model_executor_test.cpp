@@ -19,9 +19,14 @@ class HandModel : public ExecutionModel {
     loaded[task] = std::move(on_done);
   }
   void unload(TaskId task) override { loaded.erase(task); }
+  void lose(TaskId task) override {
+    loaded.erase(task);
+    lost.push_back(task);
+  }
   double throughput(TaskId) const override { return 0.75; }
 
   std::map<TaskId, std::function<void()>> loaded;
+  std::vector<TaskId> lost;
 };
 
 class ModelExecutorTest : public ::testing::Test {
@@ -143,6 +148,7 @@ TEST_F(ModelExecutorTest, TheEndOfTheInstanceTakesItsTasksOutOfTheWorld) {
   run_until(20);
   executor_.reset();
   EXPECT_TRUE(model_.loaded.empty());
+  EXPECT_EQ(model_.lost, std::vector{TaskId{1}});
 }
 
 }  // namespace

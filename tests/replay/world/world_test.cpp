@@ -46,6 +46,7 @@ class WorldTest : public ::testing::Test {
     setup.interference = &interference_;
     setup.quantum = quantum;
     setup.settle = settle;
+    setup.checkpoints = checkpoints_;
     setup.wake_at = [this](Instant when) { wakes_.insert(when); };
     world_.emplace(std::move(setup), workload_);
     world_->set_clock([this] { return now_; });
@@ -67,6 +68,7 @@ class WorldTest : public ::testing::Test {
   Catalog catalog_ = test::table3_catalog();
   Halving interference_;
   Workload workload_;
+  bool checkpoints_ = true;
   std::set<Instant> wakes_;
   std::optional<World> world_;
   Instant now_;
@@ -81,6 +83,36 @@ TEST_F(WorldTest, AJobAloneIsDoneAfterItsWork) {
   EXPECT_TRUE(done_.empty());
   run_until(200);
   EXPECT_EQ(done_.at(1), 100);
+}
+
+TEST_F(WorldTest, WorkThatWasNotSavedIsLostWithItsInstance) {
+  add_job(1, 100);
+  start_world();
+  load(1, 0);
+  run_until(30);
+  world_->unload(TaskId{1});
+  load(1, 1);
+  run_until(50);
+  world_->lose(TaskId{1});
+  EXPECT_DOUBLE_EQ(world_->lost_s(), 20);
+  load(1, 2);
+  run_until(119);
+  EXPECT_TRUE(done_.empty());
+  run_until(121);
+  EXPECT_EQ(done_.at(1), 120) << "30 of 100 s had been saved";
+}
+
+TEST_F(WorldTest, WithoutCheckpointsEveryStopLosesAll) {
+  add_job(1, 100);
+  checkpoints_ = false;
+  start_world();
+  load(1, 0);
+  run_until(30);
+  world_->unload(TaskId{1});
+  EXPECT_DOUBLE_EQ(world_->lost_s(), 30);
+  load(1, 1);
+  run_until(200);
+  EXPECT_EQ(done_.at(1), 130);
 }
 
 TEST_F(WorldTest, WorkEndsWithTheStepOfTimeInWhichItIsDone) {
