@@ -48,8 +48,9 @@ void Master::apply_plan(const Plan& plan, Instant now) {
 }
 
 PlanLimits Master::limits(Instant now) const {
-  const bool day_counts = caps_.max_usd_day > 0;  // what it comes to is a sum over all instances
-  PlanLimits limits{caps_, day_counts ? spent_today(now).usd() : 0, {}, !fleet_.empty()};
+  // What was spent is asked of every instance: only where it counts.
+  const double spent_usd = caps_.max_usd_day > 0 ? spent_today(now).usd() : 0;
+  PlanLimits limits{caps_, spent_usd, {}, !fleet_.empty()};
   for (const auto& [offer, until] : resting_until_) {
     if (until > now) limits.resting.push_back(offer);
   }

@@ -12,6 +12,7 @@
 namespace muster::hcoop {
 
 inline constexpr std::array<Market, 2> kMarkets = {Market::on_demand, Market::spot};
+/// Its place in kMarkets.
 constexpr std::size_t index_of(Market market) {
   return static_cast<std::size_t>(market);
 }

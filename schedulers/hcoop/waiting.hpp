@@ -22,6 +22,7 @@ namespace muster::hcoop {
 enum class QueueKind : std::uint8_t { short_regular, short_spot, long_regular, long_spot };
 inline constexpr std::size_t kQueues = 4;
 
+/// The market that the queue's entities go to first.
 constexpr Market market_of(QueueKind queue) {
   const bool spot = queue == QueueKind::short_spot || queue == QueueKind::long_spot;
   return spot ? Market::spot : Market::on_demand;

@@ -168,7 +168,7 @@ TEST(ReplayConfig, ReportsAllErrorsAtOnceInTheOrderOfTheFile) {
   EXPECT_THAT(error, HasSubstr("5 fortnights"));
   EXPECT_THAT(error, HasSubstr("run.toml:9:1: world.setle: unknown key of [world] 'setle'; did you "
                                "mean 'settle'? known are: quantum, settle, max_idle, "
-                               "job_delay_scale, interference"));
+                               "job_delay_scale, checkpoints, interference"));
   EXPECT_THAT(error, HasSubstr("run.toml:11:13: master.max_usd_h: has to be a number from 0 to"));
   EXPECT_LT(error.find(":6:12:"), error.find(":8:11:"));
   EXPECT_LT(error.find(":9:1:"), error.find(":11:13:"));

@@ -8,14 +8,17 @@ from fixture import EVA_200, MusterTest
 
 COMMANDS = ("replay", "policies", "explain", "convert", "train", "config-keys")
 EVA_PARAMS = {"eager", "artifact", "full-only", "partial-only", "rp", "single", "t", "period_s"}
+HCOOP_PARAMS = {"group", "pairing", "exact_tasks", "backfill", "spill", "max_interruptions",
+                "threshold_s", "idle_release_s", "period_s"}
 
 
 class Lists(MusterTest):
     def test_policies_are_listed_with_their_parameters(self):
         policies = json.loads(self.succeed("policies", "--json", "-"))["policies"]
         params = {policy["name"]: policy["params"] for policy in policies}
-        self.assertLessEqual({"no-packing", "eva"}, set(params))
+        self.assertLessEqual({"no-packing", "eva", "hcoop", "hcoop-no-packing"}, set(params))
         self.assertEqual({param["name"] for param in params["eva"]}, EVA_PARAMS)
+        self.assertEqual({param["name"] for param in params["hcoop"]}, HCOOP_PARAMS)
         text = self.succeed("policies")
         for policy in policies:
             self.assertRegex(text, rf"(?m)^{policy['name']}$")

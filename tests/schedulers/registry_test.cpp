@@ -61,6 +61,8 @@ TEST(MakePolicy, makes_every_policy_that_is_listed_with_every_default_it_lists) 
 TEST(MakePolicy, hands_the_parameters_on) {
   const auto made = make("eva,period_s=60");
   EXPECT_EQ(made.value()->cadence().period, std::chrono::seconds{60});
+  EXPECT_EQ(make("hcoop").value()->cadence().period, std::chrono::seconds{30});
+  EXPECT_EQ(make("hcoop,period_s=5").value()->cadence().period, std::chrono::seconds{5});
   const auto careful = make("eva,t=0.5");
   const auto& split = dynamic_cast<const MarketSplit&>(*careful.value());
   const auto* eva = dynamic_cast<const eva::EvaPolicy*>(&split.on_demand());
@@ -74,6 +76,7 @@ TEST(MakePolicy, names_the_known_policies_when_it_does_not_know_one) {
 
 TEST(MakePolicy, names_the_known_parameters_when_it_does_not_know_one) {
   expect_failure("eva,tt=1", PolicyError::unknown_parameter, {"tt", "period_s", "artifact"});
+  expect_failure("hcoop-no-packing,group=2", PolicyError::unknown_parameter, {"backfill"});
   expect_failure("no-packing,t=1", PolicyError::unknown_parameter, {"no-packing", "period_s"});
 }
 
@@ -83,12 +86,19 @@ TEST(MakePolicy, names_the_range_of_a_bad_value) {
   }
   expect_failure("eva,rp=yes", PolicyError::bad_value, {"true or false", "yes"});
   expect_failure("no-packing,period_s=0", PolicyError::bad_value, {"604800"});
+  for (const char* bad : {"0", "4", "1.5"}) {
+    expect_failure(std::string("hcoop,group=") + bad, PolicyError::bad_value, {"1, 2 or 3"});
+  }
+  expect_failure("hcoop,pairing=best", PolicyError::bad_value, {"greedy or exact", "best"});
+  expect_failure("hcoop,idle_release_s=-1", PolicyError::bad_value, {">= 0"});
+  EXPECT_TRUE(make("hcoop,idle_release_s=0,max_interruptions=0").has_value());
 }
 
 TEST(MakePolicy, refuses_parameters_that_contradict_each_other) {
   expect_failure("eva,full-only,partial-only", PolicyError::contradiction, {"full-only"});
   expect_failure("eva,t=0.9,t=0.8", PolicyError::contradiction, {"twice"});
   EXPECT_TRUE(make("eva,full-only,partial-only=false").has_value());
+  expect_failure("hcoop,pairing=exact,group=3", PolicyError::contradiction, {"group"});
 }
 
 }  // namespace

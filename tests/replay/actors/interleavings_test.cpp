@@ -12,7 +12,8 @@ class Interleavings : public ::testing::TestWithParam<std::uint64_t> {};
 TEST_P(Interleavings, EveryJobIsAccountedForAndEveryLawHolds) {
   const std::uint64_t seed = GetParam();
   const test::SmallReplay replay = test::random_cluster(seed);
-  for (const char* policy : {"no-packing", "eva", "eva,full-only", "eva,artifact", "eva,single"}) {
+  for (const char* policy :
+       {"no-packing", "eva", "eva,full-only", "eva,artifact", "eva,single", "hcoop"}) {
     const auto run = replay.run(policy, seed, seed);
     ASSERT_TRUE(run.has_value()) << "seed " << seed << ", " << policy << ": "
                                  << run.error().message;

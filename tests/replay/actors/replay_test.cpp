@@ -116,7 +116,7 @@ TEST(Replay, AGangWaitsForItsLastTaskAndEndsTogether) {
 TEST(Replay, GoesOnWithoutAJobThatFitsNoTypeAndSaysWhy) {
   SmallReplay replay;
   replay.job(0, 1000, Resources::of(9, 1, 1)).job(0, 1000, Resources::of(0, 1, 1));
-  for (const char* policy : {"no-packing", "eva", "eva,artifact"}) {
+  for (const char* policy : {"no-packing", "eva", "eva,artifact", "hcoop"}) {
     const auto run = replay.run(policy).value();
     EXPECT_EQ(run.result.jobs_completed, 1U) << policy;
     ASSERT_THAT(run.result.not_completed, SizeIs(1)) << policy;
@@ -130,7 +130,7 @@ TEST(Replay, TheSameSeedGivesTheSameLogToTheByte) {
   for (int i = 0; i < 30; ++i) {
     replay.job(i * 137.0, 900 + 211.0 * i, Resources::of(i % 2, 1 + i % 4, 4 + i % 9));
   }
-  for (const char* policy : {"no-packing", "eva", "eva,artifact"}) {
+  for (const char* policy : {"no-packing", "eva", "eva,artifact", "hcoop"}) {
     const std::string first = digest(replay.run(policy).value(), replay.catalog());
     EXPECT_EQ(first, digest(replay.run(policy).value(), replay.catalog())) << policy;
   }
