@@ -109,8 +109,8 @@ const std::vector<PolicyInfo>& known_policies() {
 }
 
 Failure<PolicyError> unknown_name(const std::string& name) {
-  return {PolicyError::unknown_policy, "no policy is called \"" + name + "\"; there are: " +
-                                           names_of(known_policies()) + ", " +
+  return {PolicyError::unknown_policy, "no policy is called \"" + name +
+                                           "\"; there are: " + names_of(known_policies()) + ", " +
                                            names_of(sampling::known_groups())};
 }
 
@@ -120,7 +120,8 @@ Made make_policy(const PolicySpec& spec, const Catalog& catalog) {
     return Failure<PolicyError>{PolicyError::replay_only,
                                 "\"" + spec.name +
                                     "\" is a group of actors of its own, for replay only; masters "
-                                    "can follow: " + names_of(known_policies())};
+                                    "can follow: " +
+                                    names_of(known_policies())};
   }
   if (info == nullptr) return unknown_name(spec.name);
   Values values;

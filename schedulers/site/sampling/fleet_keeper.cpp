@@ -52,7 +52,9 @@ void FleetKeeper::rent() {
     for (std::uint32_t i = 0; i < share.count; ++i) {
       const InstanceId id{rented_.size()};
       rented_[id].type = share.type;
-      group_.book->record(LaunchRequested{id, share.type, share.market,
+      group_.book->record(LaunchRequested{id,
+                                          share.type,
+                                          share.market,
                                           group_.catalog->price(share.type, share.market),
                                           {CauseCode::fleet, 0}},
                           timer_.now());
