@@ -48,7 +48,7 @@ using GroupScheduler =
                      caf::reacts_to<sampling::TaskDone>, caf::reacts_to<Wakeup>>;
 
 /// Where the jobs of a sampling group come in. `open`: the workers are there.
-using GroupDoor = SiteActor::extend<caf::reacts_to<open_atom>>;
+using GroupSiteActor = SiteActor::extend<caf::reacts_to<open_atom>>;
 
 /// What a worker is told when it becomes part of a sampling group.
 struct GroupMembership {
