@@ -48,15 +48,15 @@ using GroupScheduler =
                      caf::reacts_to<sampling::TaskDone>, caf::reacts_to<Wakeup>>;
 
 /// Where the jobs of a sampling group come in. `open`: the workers are there.
-using GroupDoor = SiteActor::extend<caf::reacts_to<open_atom>>;
+using GroupSiteActor = SiteActor::extend<caf::reacts_to<open_atom>>;
 
 /// What a worker is told when it becomes part of a sampling group.
 struct GroupMembership {
   sampling::WorkerIndex index = 0;
   sampling::QueueRules rules;
   Duration network_delay{};
-  GroupScheduler short_jobs;           ///< is asked for tasks of short jobs
-  GroupScheduler long_jobs;            ///< is asked for tasks of long jobs, and told of their end
+  GroupScheduler short_jobs;             ///< is asked for tasks of short jobs
+  GroupScheduler long_jobs;              ///< is asked for tasks of long jobs, and told of their end
   std::vector<GroupScheduler> all_ends;  ///< told of the end of every task
 };
 
@@ -71,8 +71,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(muster::GroupMembership)
 namespace muster {
 
 /// A worker that can be part of a sampling group; to any other master it is a worker like all.
-using GroupWorker = WorkerActor::extend<
-    caf::reacts_to<GroupMembership>, caf::reacts_to<sampling::Reservation>,
-    caf::reacts_to<sampling::Cancellation>, caf::reacts_to<TaskAnswer>>;
+using GroupWorker =
+    WorkerActor::extend<caf::reacts_to<GroupMembership>, caf::reacts_to<sampling::Reservation>,
+                        caf::reacts_to<sampling::Cancellation>, caf::reacts_to<TaskAnswer>>;
 
 }  // namespace muster

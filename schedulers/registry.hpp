@@ -23,7 +23,7 @@ enum class PolicyError : std::uint8_t {
   malformed,  ///< not of the form NAME[,key=value|,flag]...
   unknown_policy,
   unknown_parameter,
-  bad_value,     ///< out of range or of the wrong kind
+  bad_value,      ///< out of range or of the wrong kind
   contradiction,  ///< parameters that exclude each other, or one given twice
   replay_only     ///< not a policy of a master: a group of actors that only replay composes
 };

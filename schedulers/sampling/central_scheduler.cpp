@@ -17,8 +17,7 @@ void CentralScheduler::open(const Roster& roster, Actions&) {
 }
 
 double CentralScheduler::cost_s(const SampledJob& job, WorkerIndex worker) const {
-  return job.estimate_s *
-         roster_.demand(job, worker)->dominant_share(roster_.capacity(worker));
+  return job.estimate_s * roster_.demand(job, worker)->dominant_share(roster_.capacity(worker));
 }
 
 double CentralScheduler::waiting_s(WorkerIndex worker, Instant now) const {

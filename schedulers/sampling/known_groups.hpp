@@ -13,6 +13,7 @@
 
 namespace muster::sampling {
 
+/// The design that a group follows.
 enum class System : std::uint8_t { sparrow, eagle, pigeon };
 
 /// What a sampling group is made of. The parts that the system does not have mean nothing.

@@ -133,9 +133,8 @@ void LocalQueue::answered(std::uint32_t ticket, std::optional<TaskId> task) {
     if (rules_.shortest_first) charge_older(asked.number, -job.estimate_s);
   }
   if (!rules_.sticky || job.is_long) return;
-  const auto probe = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return entry.number == asked.number;
-  });
+  const auto probe = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& entry) { return entry.number == asked.number; });
   probe->asking = false;
   if (task) return;
   entries_.erase(probe);

@@ -151,9 +151,8 @@ void PigeonMaster::send(WorkerIndex index, const Task& task, Actions& out) {
 
 void PigeonMaster::done(const TaskDone& done, Instant, Actions& out) {
   Worker& worker = at(done.worker);
-  const auto task =
-      std::find_if(worker.running.begin(), worker.running.end(),
-                   [&](const SharedJob& job) { return job->id == done.job; });
+  const auto task = std::find_if(worker.running.begin(), worker.running.end(),
+                                 [&](const SharedJob& job) { return job->id == done.job; });
   const bool had_room = has_room(done.worker);
   worker.free += *roster_.demand(**task, done.worker);
   worker.running.erase(task);
@@ -198,8 +197,8 @@ bool PigeonMaster::longs_turn() const {
 
 bool PigeonMaster::serve_from(Queue& queue, WorkerIndex worker, Actions& out) {
   const auto end = rules_.skip_blocked || queue.empty() ? queue.end() : queue.begin() + 1;
-  const auto task = std::find_if(queue.begin(), end,
-                                 [&](const Task& candidate) { return fits(*candidate.job, worker); });
+  const auto task = std::find_if(
+      queue.begin(), end, [&](const Task& candidate) { return fits(*candidate.job, worker); });
   if (task == end) return false;
   short_in_a_row_ = &queue == &short_ ? short_in_a_row_ + 1 : 0;
   send(worker, *task, out);

@@ -12,10 +12,11 @@
 
 namespace muster::sampling {
 
+/// How the workers are split into groups, and how each group serves what waits.
 struct PigeonRules {
   std::uint32_t groups = 30;
-  double reserved = 0.02;    ///< share of each group's workers that is for short tasks alone
-  std::uint32_t weight = 0;  ///< short tasks in a row before a waiting long one; 0: without end
+  double reserved = 0.02;     ///< share of each group's workers that is for short tasks alone
+  std::uint32_t weight = 0;   ///< short tasks in a row before a waiting long one; 0: without end
   bool skip_blocked = false;  ///< what does not fit is passed over; else all behind it waits
 };
 

@@ -61,7 +61,8 @@ std::vector<WorkerIndex> ProbeScheduler::draw(const Open& job, std::uint32_t rou
   std::vector<WorkerIndex> drawn;
   if (round <= rules_.retry_rounds) {
     const std::vector<bool>& has_long = job.newest->has_long;
-    drawn = places.all.with_repeats(count, [&](WorkerIndex at) { return !has_long[at]; }, rng_);
+    drawn = places.all.with_repeats(
+        count, [&](WorkerIndex at) { return !has_long[at]; }, rng_);
   }
   if (drawn.empty()) {
     const WorkerSampler& last = places.short_only.empty() ? places.all : places.short_only;

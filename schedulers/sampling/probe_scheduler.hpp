@@ -13,10 +13,10 @@ namespace muster::sampling {
 
 /// How jobs are sampled. The defaults are Sparrow's.
 struct ProbeRules {
-  double probe_ratio = 2;         ///< probes a task
-  std::uint32_t min_probes = 1;   ///< a job
-  bool replacement = false;       ///< draws each worker from all, not from those not drawn yet
-  bool cancellation = false;      ///< probes of no use any more are called back
+  double probe_ratio = 2;          ///< probes a task
+  std::uint32_t min_probes = 1;    ///< a job
+  bool replacement = false;        ///< draws each worker from all, not from those not drawn yet
+  bool cancellation = false;       ///< probes of no use any more are called back
   std::uint32_t retry_rounds = 0;  ///< rounds after a rejection before the short partition (Eagle)
   double short_partition = 0;      ///< share of the workers that take no long task (Eagle)
 };
@@ -60,7 +60,7 @@ class ProbeScheduler final : public Scheduler {
   ProbeRules rules_;
   Rng rng_;
   Roster roster_;
-  std::size_t short_only_ = 0;  ///< the first so many workers take no long task
+  std::size_t short_only_ = 0;                  ///< the first so many workers take no long task
   std::map<std::vector<bool>, Places> places_;  ///< by the types that hold a task
   std::unordered_map<JobId, Open> open_;
 };

@@ -32,8 +32,9 @@ std::vector<WorkerIndex> WorkerSampler::with_repeats(std::size_t count, Rng& rng
   return drawn;
 }
 
-std::vector<WorkerIndex> WorkerSampler::with_repeats(
-    std::size_t count, const std::function<bool(WorkerIndex)>& wanted, Rng& rng) const {
+std::vector<WorkerIndex> WorkerSampler::with_repeats(std::size_t count,
+                                                     const std::function<bool(WorkerIndex)>& wanted,
+                                                     Rng& rng) const {
   std::vector<WorkerIndex> drawn;
   if (workers_.empty()) return drawn;
   drawn.reserve(count);

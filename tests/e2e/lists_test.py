@@ -20,7 +20,9 @@ class Lists(MusterTest):
         self.assertEqual({param["name"] for param in params["eva"]}, EVA_PARAMS)
         self.assertEqual({param["name"] for param in params["hcoop"]}, HCOOP_PARAMS)
         text = self.succeed("policies")
-        for policy in policies:
+        groups = json.loads(self.succeed("policies", "--json", "-"))["groups"]
+        self.assertEqual([group["name"] for group in groups], ["sparrow", "eagle", "pigeon"])
+        for policy in policies + groups:
             self.assertRegex(text, rf"(?m)^{policy['name']}$")
             for param in policy["params"]:
                 self.assertEqual(set(param), {"name", "default", "range", "meaning"})

@@ -26,13 +26,10 @@ int list(const Flags& flags, const nlohmann::ordered_json& document, const std::
   return write_output(flags.json, write) ? kDone : kFailed;
 }
 
-int list_policies(const Flags& flags) {
+/// Adds what people see of the policies to `text`, and gives the same as a document.
+nlohmann::ordered_json describe(const std::vector<PolicyInfo>& infos, std::string& text) {
   auto policies = nlohmann::ordered_json::array();
-  std::string text;
-  std::vector<PolicyInfo> known = known_policies();
-  const std::vector<PolicyInfo>& groups = sampling::known_groups();
-  known.insert(known.end(), groups.begin(), groups.end());
-  for (const PolicyInfo& policy : known) {
+  for (const PolicyInfo& policy : infos) {
     text += policy.name + "\n    " + policy.meaning + "\n";
     auto params = nlohmann::ordered_json::array();
     for (const ParamInfo& param : policy.params) {
@@ -45,7 +42,14 @@ int list_policies(const Flags& flags) {
     }
     policies.push_back({{"name", policy.name}, {"meaning", policy.meaning}, {"params", params}});
   }
-  return list(flags, {{"policies", policies}}, text);
+  return policies;
+}
+
+int list_policies(const Flags& flags) {
+  std::string text;
+  const auto policies = describe(known_policies(), text);
+  const auto groups = describe(sampling::known_groups(), text);
+  return list(flags, {{"policies", policies}, {"groups", groups}}, text);
 }
 
 int list_keys(const Flags& flags) {

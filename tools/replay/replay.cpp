@@ -221,6 +221,7 @@ class Simulation {
     worker.make_executor = [this](InstanceId on, TypeId of, ExecutorHost host) {
       return std::make_unique<ModelExecutor>(on, of, std::move(host), *world_);
     };
+    ++workers_launched_;
     return system_.spawn<Worker>(std::move(worker));
   }
 
@@ -236,7 +237,10 @@ class Simulation {
   /// user gives up what still waits; when even then instances stay, the run ends all the same.
   bool ended(std::size_t all) {
     if (board_.over == all && bill_.rented == 0) return true;
-    if (board_.over == all && !setup_.config->master.fleet.empty()) give_fleet_back();
+    const bool fleet_stays = given_back_.size() < workers_launched_;
+    if (board_.over == all && fleet_stays && !setup_.config->master.fleet.empty()) {
+      give_fleet_back();
+    }
     const bool moves = board_.submitted < all || board_.over != over_before_ || world_->busy();
     if (moves) idle_since_ = time_.now();
     over_before_ = board_.over;
@@ -270,6 +274,7 @@ class Simulation {
   Instant idle_since_;
   std::size_t over_before_ = 0;
   std::set<InstanceId> given_back_;
+  std::size_t workers_launched_ = 0;
   WorldHandle waker_;
   std::unique_ptr<World> world_;
   ActorMachines machines_{[this](InstanceId id, TypeId type, const MasterActor& master) {

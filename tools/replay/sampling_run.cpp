@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "schedulers/site/sampling/fleet_keeper.hpp"
-#include "schedulers/site/sampling/group_door.hpp"
+#include "schedulers/site/sampling/fleet_owner.hpp"
+#include "schedulers/site/sampling/group_site.hpp"
 #include "schedulers/site/sampling/scheduler_actor.hpp"
 
 namespace muster::replay {
@@ -43,10 +43,10 @@ SamplingRun::SamplingRun(caf::actor_system& system, const SamplingSetup& setup)
     shared_.schedulers.push_back(
         system.spawn<sampling::SchedulerActor>(std::ref(shared_), std::move(scheduler)));
   }
-  shared_.door = system.spawn<sampling::Door>(std::ref(shared_));
-  handles_.sites = {shared_.door};
+  shared_.site = system.spawn<sampling::GroupSite>(std::ref(shared_));
+  handles_.sites = {shared_.site};
   handles_.masters = {
-      system.spawn<sampling::FleetKeeper>(std::ref(shared_), setup.fleet, setup.cloud)};
+      system.spawn<sampling::FleetOwner>(std::ref(shared_), setup.fleet, setup.cloud)};
 }
 
 void SamplingRun::end() {

@@ -30,7 +30,7 @@ class SamplingRun {
  public:
   SamplingRun(caf::actor_system& system, const SamplingSetup& setup);
 
-  /// The door and the keeper of the fleet.
+  /// Where jobs come in, and the owner of the fleet.
   const Group& group() const { return handles_; }
   /// Ends the schedulers and lets go of all actors; they have to end before this object does.
   void end();

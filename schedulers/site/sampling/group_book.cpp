@@ -71,12 +71,9 @@ StartOrder GroupBook::start(const TaskRef& ref, InstanceId on, TypeId type, Inst
   const TaskSpec& task = job.tasks[ref.index];
   record(StartIssued{task.id, on, kOnlyAttempt}, now);
   jobs_[task.id] = ref.job;
-  return {ref.job,
-          task,
-          kOnlyAttempt,
-          task.demands.on((*catalog_)[type].family)->amount,
-          job.program,
-          job.task_count(),
+  return {ref.job,           task,
+          kOnlyAttempt,      task.demands.on((*catalog_)[type].family)->amount,
+          job.program,       job.task_count(),
           job.workload_class};
 }
 

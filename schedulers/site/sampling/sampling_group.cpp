@@ -28,7 +28,7 @@ GroupMembership GroupShared::membership(WorkerIndex worker) const {
 void GroupShared::clear() {
   schedulers.clear();
   members.clear();
-  door = nullptr;
+  site = nullptr;
 }
 
 }  // namespace muster::sampling

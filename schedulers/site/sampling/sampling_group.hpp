@@ -23,7 +23,7 @@ struct GroupShared {
   ClusterEpoch epoch;
   GroupBook* book = nullptr;
   std::vector<GroupScheduler> schedulers;  ///< in the order of make_schedulers()
-  GroupDoor door;
+  GroupSiteActor site;
   Roster roster;                ///< once the group is open
   std::vector<Member> members;  ///< once the group is open; by WorkerIndex
 

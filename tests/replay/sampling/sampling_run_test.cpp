@@ -124,13 +124,13 @@ TEST(Sparrow, BindsTasksWhenWorkersAreFree) {
   EXPECT_EQ(lines[9], "22.5 ms: job 0 is over");
 }
 
-// One worker; the second job's probes wait behind the first one's second probe, which costs a
-// round trip unless it is called back.
+// One worker; the second job's probes wait behind the first one's second probe. That one asks when
+// the first task ends, at 11.5 ms, and costs a round trip unless it was called back.
 TEST(Sparrow, AProbeOfNoUseCostsARoundTripUnlessItIsCancelled) {
   SlotReplay replay(1);
   replay.job(0, 0.010, 1).job(0.005, 0.010, 1);
-  EXPECT_DOUBLE_EQ(jct_ms(replay.run("sparrow")).at(1), 19.0 - 5 + 4.5);
-  EXPECT_DOUBLE_EQ(jct_ms(replay.run("sparrow,cancellation")).at(1), 19.0 - 5 + 3.5);
+  EXPECT_DOUBLE_EQ(jct_ms(replay.run("sparrow")).at(1), 12.5 + 1 + 10 - 5);
+  EXPECT_DOUBLE_EQ(jct_ms(replay.run("sparrow,cancellation")).at(1), 11.5 + 1 + 10 - 5);
 }
 
 // Distributor to master, master to worker, and back to both: 0.5 ms each. The worker is idle for
@@ -139,9 +139,9 @@ TEST(Pigeon, MastersQueueAndWorkersDoNot) {
   SlotReplay replay(1);
   replay.job(0, 0.010, 2);
   EXPECT_THAT(transcript(replay.run("pigeon,groups=1")),
-              ElementsAre("0.5 ms: task 0 is sent to 0", "1 ms: task 0 starts", "11 ms: task 0 ends",
-                          "11.5 ms: task 1 is sent to 0", "12 ms: task 1 starts",
-                          "22 ms: task 1 ends", "22.5 ms: job 0 is over"));
+              ElementsAre("0.5 ms: task 0 is sent to 0", "1 ms: task 0 starts",
+                          "11 ms: task 0 ends", "11.5 ms: task 1 is sent to 0",
+                          "12 ms: task 1 starts", "22 ms: task 1 ends", "22.5 ms: job 0 is over"));
 }
 
 // Two workers, one reserved. The long job's second task waits until the short ones are through.

@@ -67,7 +67,8 @@ TEST_F(CentralSchedulerTest, TellsEachWorkerWhoHoldsLongTasks) {
   const SharedBits second = only<Reserve>(out_).at(0).reservation.bits;
   EXPECT_GT(second->stamp, first->stamp);
   EXPECT_THAT(second->has_long, ElementsAre(false, true, true, true, false));
-  EXPECT_THAT(first->has_long, ElementsAre(false, true, true, false, false)) << "what was told stays";
+  EXPECT_THAT(first->has_long, ElementsAre(false, true, true, false, false))
+      << "what was told stays";
 }
 
 TEST_F(CentralSchedulerTest, CountsATaskByItsShareOfTheWorker) {

@@ -198,9 +198,8 @@ RC_GTEST_PROP(LocalQueue, NeverOverfillsOvertakesTooFarOrLosesAProbe, ()) {
       const Pending answer = pending.front();
       pending.erase(pending.begin());
       if (answer.job->unlaunched > 0) running.push_back(TaskId{next_task++});
-      queue.answered(answer.ticket, answer.job->unlaunched > 0
-                                        ? std::optional(running.back())
-                                        : std::nullopt);
+      queue.answered(answer.ticket,
+                     answer.job->unlaunched > 0 ? std::optional(running.back()) : std::nullopt);
     } else if (what == 2 && !running.empty()) {
       queue.over(running.back());
       running.pop_back();

@@ -9,11 +9,11 @@ namespace muster::sampling {
 
 /// Takes the jobs of a sampling group in, tells its schedulers of them as soon as the workers are
 /// there, and its users when they are over. Submitting takes no time.
-class Door : public GroupDoor::base {
+class GroupSite : public GroupSiteActor::base {
  public:
   /// The group has to outlive the actor.
-  Door(caf::actor_config& config, GroupShared& group);
-  const char* name() const override { return "muster.door"; }
+  GroupSite(caf::actor_config& config, GroupShared& group);
+  const char* name() const override { return "muster.group-site"; }
   void on_exit() override;
 
  protected:
@@ -27,7 +27,7 @@ class Door : public GroupDoor::base {
   void tell_over(JobId id, JobOutcome outcome);
 
   GroupShared& group_;
-  ActorTimer<GroupDoor, Door> timer_;
+  ActorTimer<GroupSiteActor, GroupSite> timer_;
   bool open_ = false;
   std::vector<SharedJob> waiting_;      ///< for the group to open
   std::map<JobId, JobListener> users_;  ///< of jobs that are not over

@@ -11,11 +11,11 @@ namespace muster::sampling {
 /// The master of a sampling group's workers: rents its fixed fleet, opens the group when every
 /// instance is there or was refused, writes down what the workers report and ends what is not
 /// wanted any more. It decides nothing about tasks.
-class FleetKeeper : public MasterActor::base {
+class FleetOwner : public MasterActor::base {
  public:
   /// The group has to outlive the actor.
-  FleetKeeper(caf::actor_config& config, GroupShared& group, const Fleet& fleet, CloudActor cloud);
-  const char* name() const override { return "muster.keeper"; }
+  FleetOwner(caf::actor_config& config, GroupShared& group, const Fleet& fleet, CloudActor cloud);
+  const char* name() const override { return "muster.fleet-owner"; }
   void on_exit() override;
 
  protected:
@@ -37,7 +37,7 @@ class FleetKeeper : public MasterActor::base {
   void open_when_complete();
 
   GroupShared& group_;
-  ActorTimer<MasterActor, FleetKeeper> timer_;
+  ActorTimer<MasterActor, FleetOwner> timer_;
   Fleet fleet_;
   CloudActor cloud_;
   std::map<InstanceId, Rented> rented_;

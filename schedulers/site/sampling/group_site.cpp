@@ -1,4 +1,4 @@
-#include "schedulers/site/sampling/group_door.hpp"
+#include "schedulers/site/sampling/group_site.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -6,14 +6,14 @@
 
 namespace muster::sampling {
 
-Door::Door(caf::actor_config& config, GroupShared& group)
-    : GroupDoor::base(config), group_(group), timer_(this, group.epoch) {}
+GroupSite::GroupSite(caf::actor_config& config, GroupShared& group)
+    : GroupSiteActor::base(config), group_(group), timer_(this, group.epoch) {}
 
-void Door::on_exit() {
+void GroupSite::on_exit() {
   users_.clear();
 }
 
-GroupDoor::behavior_type Door::make_behavior() {
+GroupSiteActor::behavior_type GroupSite::make_behavior() {
   return {
       [this](accept_atom, Job& job, const JobListener& user) {
         return accept(std::move(job), user);
@@ -36,7 +36,7 @@ GroupDoor::behavior_type Door::make_behavior() {
   };
 }
 
-caf::result<JobId> Door::accept(Job job, const JobListener& user) {
+caf::result<JobId> GroupSite::accept(Job job, const JobListener& user) {
   if (job.tasks.empty()) return ActorError::invalid_job;
   const JobId id = job.id;
   const SharedJob shared = group_.book->accept(std::move(job), timer_.now());
@@ -51,7 +51,7 @@ caf::result<JobId> Door::accept(Job job, const JobListener& user) {
   return id;
 }
 
-void Door::place(const SharedJob& job) {
+void GroupSite::place(const SharedJob& job) {
   if (!fault_of(group_.params, group_.members.size()).empty()) {
     return refuse(job->id, {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0});
   }
@@ -67,13 +67,13 @@ void Door::place(const SharedJob& job) {
   send(group_.schedulers[central ? 1 : 0], std::move(batch));
 }
 
-void Door::refuse(JobId id, const Refusal& refusal) {
+void GroupSite::refuse(JobId id, const Refusal& refusal) {
   group_.book->refuse(id, refusal, timer_.now());
   tell_over(id, JobOutcome::refused);
 }
 
 /// Only of a job that waits for the workers: what a scheduler has been told of runs to its end.
-void Door::cancel(JobId id) {
+void GroupSite::cancel(JobId id) {
   const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                   [&](const SharedJob& job) { return job->id == id; });
   if (found == waiting_.end()) return;
@@ -82,7 +82,7 @@ void Door::cancel(JobId id) {
   tell_over(id, JobOutcome::cancelled);
 }
 
-void Door::tell_over(JobId id, JobOutcome outcome) {
+void GroupSite::tell_over(JobId id, JobOutcome outcome) {
   const auto user = users_.find(id);
   if (user == users_.end()) return;
   send(user->second, over_atom_v, id, outcome);

@@ -1,4 +1,4 @@
-#include "schedulers/site/sampling/fleet_keeper.hpp"
+#include "schedulers/site/sampling/fleet_owner.hpp"
 
 #include <utility>
 
@@ -6,20 +6,20 @@
 
 namespace muster::sampling {
 
-FleetKeeper::FleetKeeper(caf::actor_config& config, GroupShared& group, const Fleet& fleet,
-                         CloudActor cloud)
+FleetOwner::FleetOwner(caf::actor_config& config, GroupShared& group, const Fleet& fleet,
+                       CloudActor cloud)
     : MasterActor::base(config),
       group_(group),
       timer_(this, group.epoch),
       fleet_(fleet),
       cloud_(std::move(cloud)) {}
 
-void FleetKeeper::on_exit() {
+void FleetOwner::on_exit() {
   rented_.clear();
   cloud_ = nullptr;
 }
 
-MasterActor::behavior_type FleetKeeper::make_behavior() {
+MasterActor::behavior_type FleetOwner::make_behavior() {
   rent();
   const auto unknown = ActorError::unknown;  // what only masters of jobs are asked
   return {
@@ -50,12 +50,14 @@ MasterActor::behavior_type FleetKeeper::make_behavior() {
   };
 }
 
-void FleetKeeper::rent() {
+void FleetOwner::rent() {
   for (const FleetShare& share : fleet_) {
     for (std::uint32_t i = 0; i < share.count; ++i) {
       const InstanceId id{rented_.size()};
       rented_[id].type = share.type;
-      group_.book->record(LaunchRequested{id, share.type, share.market,
+      group_.book->record(LaunchRequested{id,
+                                          share.type,
+                                          share.market,
                                           group_.catalog->price(share.type, share.market),
                                           {CauseCode::fleet, 0}},
                           timer_.now());
@@ -66,7 +68,7 @@ void FleetKeeper::rent() {
   expected_ = rented_.size();
 }
 
-caf::result<InstanceId> FleetKeeper::give_back(InstanceId id) {
+caf::result<InstanceId> FleetOwner::give_back(InstanceId id) {
   const auto found = rented_.find(id);
   // While jobs are open the workers are needed: a group cannot do without one.
   if (found == rented_.end() || group_.book->open_jobs() > 0) return ActorError::unknown;
@@ -78,7 +80,7 @@ caf::result<InstanceId> FleetKeeper::give_back(InstanceId id) {
   return id;
 }
 
-void FleetKeeper::hear_hello(InstanceId id, const WorkerActor& worker) {
+void FleetOwner::hear_hello(InstanceId id, const WorkerActor& worker) {
   const auto found = rented_.find(id);
   if (found == rented_.end() || found->second.worker) return;
   found->second.worker = worker;
@@ -87,7 +89,7 @@ void FleetKeeper::hear_hello(InstanceId id, const WorkerActor& worker) {
   open_when_complete();
 }
 
-void FleetKeeper::hear_worker(const WorkerReport& report) {
+void FleetOwner::hear_worker(const WorkerReport& report) {
   if (report.kind == WorkerReportKind::started) return group_.book->started(report, timer_.now());
   MUSTER_CHECK(report.kind == WorkerReportKind::finished,
                "tasks of a group are never stopped, and its workers never overfilled");
@@ -96,10 +98,10 @@ void FleetKeeper::hear_worker(const WorkerReport& report) {
   // Pigeon's distributor hears of the end by messages of its own; elsewhere it counts at once.
   if (!over || group_.params.system == System::pigeon) return;
   group_.book->close(*over, JobOutcome::completed, timer_.now());
-  send(group_.door, over_atom_v, *over, JobOutcome::completed);
+  send(group_.site, over_atom_v, *over, JobOutcome::completed);
 }
 
-void FleetKeeper::hear_cloud(const CloudReport& report) {
+void FleetOwner::hear_cloud(const CloudReport& report) {
   const auto found = rented_.find(report.instance);
   if (found == rented_.end()) return;
   const auto said = report.at == timer_.now() ? std::nullopt : std::optional(report.at);
@@ -126,7 +128,7 @@ void FleetKeeper::hear_cloud(const CloudReport& report) {
 }
 
 /// From now on the workers have numbers, in the order of their instances.
-void FleetKeeper::open_when_complete() {
+void FleetOwner::open_when_complete() {
   if (expected_ > 0) return;
   group_.roster.catalog = group_.catalog;
   for (const auto& [id, rented] : rented_) {
@@ -140,7 +142,7 @@ void FleetKeeper::open_when_complete() {
     }
     for (const GroupScheduler& scheduler : group_.schedulers) send(scheduler, open_atom_v);
   }
-  send(group_.door, open_atom_v);
+  send(group_.site, open_atom_v);
 }
 
 }  // namespace muster::sampling
