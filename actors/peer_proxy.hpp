@@ -7,9 +7,9 @@
 
 namespace muster {
 
-/// Stands for an actor that is elsewhere or not there yet, whatever becomes of the link to it: passes everything on to
-/// the handle that it was given last. While there is none, requests fail at once and everything
-/// else is dropped: who needs more than that says it again.
+/// Stands for an actor that is elsewhere or not there yet, whatever becomes of the link to it:
+/// passes everything on to the handle that it was given last. While there is none, requests fail at
+/// once and everything else is dropped: who needs more than that says it again.
 class PeerProxy : public caf::monitorable_actor {
  public:
   explicit PeerProxy(caf::actor_config& config) : caf::monitorable_actor(config) {}

@@ -48,7 +48,8 @@ std::vector<KeySpecOf<C>> site_keys() {
   using Whole = WholeKeyOf<C>;
   using Number = NumberKeyOf<C>;
   using Time = TimeKeyOf<C>;
-  using namespace std::chrono_literals;
+  constexpr Duration kMillisecond = std::chrono::milliseconds{1};
+  constexpr Duration kHour = std::chrono::hours{1};
   constexpr NumberRange kLoads{.low = 0, .high = 100, .above_low = true};
   return {
       {"site.masters_per_job",
@@ -61,9 +62,10 @@ std::vector<KeySpecOf<C>> site_keys() {
       {"site.room", "so many jobs that no master has yet count as a load of 1",
        Whole{[](C& c) -> std::uint32_t& { return c.site.room; }, 1, 10'000'000}},
       {"site.load_every", "masters and other sites are asked for their load so often",
-       Time{[](C& c) -> Duration& { return c.site.load_every; }, 10ms, 1h}},
+       Time{[](C& c) -> Duration& { return c.site.load_every; }, 10 * kMillisecond, kHour}},
       {"site.load_stale_after", "silence that makes one count as lost; at least twice load_every",
-       Time{[](C& c) -> Duration& { return c.site.load_stale_after; }, 20ms, 24h}}};
+       Time{[](C& c) -> Duration& { return c.site.load_stale_after; }, 20 * kMillisecond,
+            24 * kHour}}};
 }
 
 /// The keys of [sort]: C has a SortConfig `sort`.
@@ -71,7 +73,8 @@ template <class C>
 std::vector<KeySpecOf<C>> sort_keys() {
   using Whole = WholeKeyOf<C>;
   using Number = NumberKeyOf<C>;
-  using namespace std::chrono_literals;
+  constexpr Duration kMillisecond = std::chrono::milliseconds{1};
+  constexpr Duration kHour = std::chrono::hours{1};
   static const std::vector<std::string> kWays = {"svm", "hint", "oracle", "none"};
   return {{"sort.by",
            "what tells short jobs from long ones; not given: svm under hcoop, else nothing does",
@@ -83,7 +86,8 @@ std::vector<KeySpecOf<C>> sort_keys() {
           {"sort.model", "what `muster train` wrote; not given: sites begin without any history",
            PathKeyOf<C>{[](C& c) -> std::filesystem::path& { return c.sort.model; }}},
           {"sort.threshold", "T_th: a job whose tasks take longer is long",
-           TimeKeyOf<C>{[](C& c) -> Duration& { return c.sort.threshold; }, 1ms, 8760h}},
+           TimeKeyOf<C>{[](C& c) -> Duration& { return c.sort.threshold; }, kMillisecond,
+                        8760 * kHour}},
           {"sort.eps", "SORS: a run may stay so far below what was promised, as a share of that",
            Number{[](C& c) -> double& { return c.sort.eps; },
                   {.low = 0, .high = 1, .above_low = true}}},

@@ -63,9 +63,9 @@ struct WorkloadConfig {
   std::uint32_t min_tasks = 1;  ///< jobs with fewer are left out
   std::uint32_t max_tasks = 0;  ///< only so many of each job; 0: all
   double scale_time = 1;        ///< factor on the times of submission
-  double load = 0;      ///< that the fleet is offered, by a factor on those times; 0: as it is
+  double load = 0;        ///< that the fleet is offered, by a factor on those times; 0: as it is
   double slo_factor = 0;  ///< a job is in time when it takes no more than so often its longest task
-  double cutoff_s = 0;  ///< jobs whose mean task takes longer are long; 0: no such classes
+  double cutoff_s = 0;    ///< jobs whose mean task takes longer are long; 0: no such classes
   TaskDefaults task;
   TraceMachine machine;
   std::uint32_t google_max_priority = 11;  ///< google-2011: only jobs of at most this one
@@ -103,8 +103,8 @@ struct WorldConfig {
 
 /// The loopback cloud.
 struct CloudConfig {
-  std::uint32_t max_instances = 0;  ///< it refuses to have more at once; 0: no limit
-  double interruptions_per_h = 0;   ///< expected number in an hour of one spot instance
+  std::uint32_t max_instances = 0;           ///< it refuses to have more at once; 0: no limit
+  double interruptions_per_h = 0;            ///< expected number in an hour of one spot instance
   Duration notice{std::chrono::minutes{2}};  ///< from an interruption's notice to the end
 };
 

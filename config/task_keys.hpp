@@ -13,23 +13,25 @@ namespace muster::config {
 /// is their common part, `uid` what the user's key is called there, `kTasks` where C keeps them.
 template <class C, LiveWorkerConfig C::*kTasks>
 std::vector<KeySpecOf<C>> task_keys(const std::string& section, const std::string& uid) {
-  using namespace std::chrono_literals;
+  constexpr Duration kNone{};
+  constexpr Duration kDay = std::chrono::hours{24};
   using U32 = std::uint32_t;
   using U64 = std::uint64_t;
   // The largest number stands for no user at all.
   constexpr U64 kMaxUser = std::numeric_limits<U32>::max() - 1;
-  return {{section + ".stop_grace", "from SIGTERM to SIGKILL",
-           TimeKeyOf<C>{[](C& c) -> Duration& { return (c.*kTasks).stop_grace; }, 0ns, 24h}},
-          {section + ".log_bytes", "of one file of a task's output, before it is rotated",
-           WholeKeyOf<C>{[](C& c) -> U64& { return (c.*kTasks).log_bytes; }, 4096, U64{1} << 40}},
-          {section + ".log_files", "rotated files of a task's output that are kept besides",
-           WholeKeyOf<C>{[](C& c) -> U32& { return (c.*kTasks).log_files; }, 0, 100}},
-          {section + ".tail_bytes", "of a task's output that outlive the instance",
-           WholeKeyOf<C>{[](C& c) -> U32& { return (c.*kTasks).tail_bytes; }, 0, 65'536}},
-          {section + ".settled_keep", "an attempt's folder outlives its end so long",
-           TimeKeyOf<C>{[](C& c) -> Duration& { return (c.*kTasks).settled_keep; }, 0ns, 8760h}},
-          {section + "." + uid, "tasks run as the user with this number; 0: as the worker does",
-           WholeKeyOf<C>{[](C& c) -> U32& { return (c.*kTasks).task_uid; }, 0, kMaxUser}}};
+  return {
+      {section + ".stop_grace", "from SIGTERM to SIGKILL",
+       TimeKeyOf<C>{[](C& c) -> Duration& { return (c.*kTasks).stop_grace; }, kNone, kDay}},
+      {section + ".log_bytes", "of one file of a task's output, before it is rotated",
+       WholeKeyOf<C>{[](C& c) -> U64& { return (c.*kTasks).log_bytes; }, 4096, U64{1} << 40}},
+      {section + ".log_files", "rotated files of a task's output that are kept besides",
+       WholeKeyOf<C>{[](C& c) -> U32& { return (c.*kTasks).log_files; }, 0, 100}},
+      {section + ".tail_bytes", "of a task's output that outlive the instance",
+       WholeKeyOf<C>{[](C& c) -> U32& { return (c.*kTasks).tail_bytes; }, 0, 65'536}},
+      {section + ".settled_keep", "an attempt's folder outlives its end so long",
+       TimeKeyOf<C>{[](C& c) -> Duration& { return (c.*kTasks).settled_keep; }, kNone, 365 * kDay}},
+      {section + "." + uid, "tasks run as the user with this number; 0: as the worker does",
+       WholeKeyOf<C>{[](C& c) -> U32& { return (c.*kTasks).task_uid; }, 0, kMaxUser}}};
 }
 
 }  // namespace muster::config

@@ -43,9 +43,11 @@ TEST(SummaryTable, shows_classes_and_utilisation_only_when_jobs_have_classes) {
   run.short_jobs = replay::ClassFigures{9, 8, 4.5, 3.5, 7.25, 8, 0.75, {}};
   run.long_jobs.emplace();
   const std::string table = summary_table({&run, 1}, 1000);
-  EXPECT_NE(table.find("short   p50   p90   p99  mean      short  long    disk  makespan"), std::string::npos)
+  EXPECT_NE(table.find("short   p50   p90   p99  mean      short  long    disk  makespan"),
+            std::string::npos)
       << table;
-  EXPECT_NE(table.find("    8  3.50  7.25  8.00  4.50       75.0     0    50.0      2.00"), std::string::npos)
+  EXPECT_NE(table.find("    8  3.50  7.25  8.00  4.50       75.0     0    50.0      2.00"),
+            std::string::npos)
       << table;
 }
 

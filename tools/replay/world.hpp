@@ -60,7 +60,7 @@ class World : public ExecutionModel {
     std::size_t loaded = 0;
     double done = 0;   ///< iterations, as of settled_at
     double saved = 0;  ///< of these, what survives whatever happens
-    double rate = 0;  ///< iterations per second since then
+    double rate = 0;   ///< iterations per second since then
     Instant settled_at;
     Instant progress_from;            ///< once all tasks are loaded
     std::optional<Instant> deadline;  ///< when it will be done if nothing changes

@@ -64,10 +64,8 @@ const std::vector<Figure>& class_figures() {
         {name, "done"}, [of](R r) { return r.*of ? count((r.*of)->completed) : std::nullopt; }, 0};
   };
   const auto in_time = [](const char* name, Class of) {
-    return Figure{{name, "% in time"},
-                  [of](R r) { return r.*of ? (r.*of)->slo_met : std::nullopt; },
-                  1,
-                  100};
+    return Figure{
+        {name, "% in time"}, [of](R r) { return r.*of ? (r.*of)->slo_met : std::nullopt; }, 1, 100};
   };
   const auto used = [](const char* name, Resource kind) {
     const auto i = static_cast<std::size_t>(kind);
@@ -114,9 +112,8 @@ std::vector<Figure> figures_for(std::span<const RunResult> runs) {
   const bool interrupted =
       std::any_of(runs.begin(), runs.end(), [](const RunResult& run) { return run.interruptions; });
   if (interrupted) {
-    const auto after_launched = std::find_if(all.begin(), all.end(), [](const Figure& figure) {
-      return figure.column.name == "migr.";
-    });
+    const auto after_launched = std::find_if(
+        all.begin(), all.end(), [](const Figure& figure) { return figure.column.name == "migr."; });
     all.insert(after_launched, spot_figures().begin(), spot_figures().end());
   }
   const bool classes =

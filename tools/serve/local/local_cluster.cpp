@@ -105,9 +105,8 @@ std::vector<NodeConfig> spread(const LocalRequest& request) {
     nodes[first_master + i].master = fmt::format("m{}", i);
     nodes[first_master + i].workers = loopback();
   }
-  const auto idle = std::find_if(nodes.begin(), nodes.end(), [](const NodeConfig& node) {
-    return !node.site && !node.master;
-  });
+  const auto idle = std::find_if(nodes.begin(), nodes.end(),
+                                 [](const NodeConfig& node) { return !node.site && !node.master; });
   (idle != nodes.end() ? *idle : nodes[first_master]).cloud = true;
   return nodes;
 }

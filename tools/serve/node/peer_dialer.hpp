@@ -7,8 +7,8 @@
 #include <string>
 
 #include "actors/messages.hpp"
-#include "config/cluster_config.hpp"
 #include "actors/peer_proxy.hpp"
+#include "config/cluster_config.hpp"
 
 namespace muster {
 
