@@ -145,6 +145,50 @@ TEST_F(MasterTest, AFixedFleetKeepsToTheCapsAndFillsUpWhenItCan) {
   EXPECT_EQ(count<LaunchInstance>(commit()), 1u);
 }
 
+TEST_F(MasterTest, ItsLoadIsWhatIsWantedOfWhatItsFleetHas) {
+  make_master({}, {{it3(), Market::on_demand, 2}});  // 2 x 8 cores
+  EXPECT_EQ(master_->load(100), 0);
+  master_->keep_fleet(now());
+  boot(0);
+  boot(1);
+  EXPECT_EQ(master_->load(100), 0);
+  const auto eight_cores = [](std::uint64_t id) {
+    return JobBuilder(id).demand(Resources::of(0, 8, 1)).build();
+  };
+  master_->accept(eight_cores(1), now());
+  EXPECT_DOUBLE_EQ(master_->load(100), 0.5);
+  master_->accept(eight_cores(2), now());
+  master_->accept(eight_cores(3), now());
+  EXPECT_DOUBLE_EQ(master_->load(100), 1.5);
+  EXPECT_DOUBLE_EQ(master_->load(1), 3) << "tasks wait, and there is room for one";
+}
+
+TEST_F(MasterTest, WithACapWhatMayStillBeRentedCountsAsThere) {
+  make_master({.max_instances = 2});
+  const Resources most = catalog_[it3()].capacity;
+  master_->accept(JobBuilder(1).demand(Resources::of(0, most[Resource::cpu], 1)).build(), now());
+  EXPECT_GT(master_->load(1000), 0);
+  EXPECT_LE(master_->load(1000), 0.5);
+  make_master({});
+  master_->accept(JobBuilder(1).build(), now());
+  EXPECT_LT(master_->load(1000), 0.01) << "without caps there is always more to be had";
+}
+
+TEST_F(MasterTest, RemembersWhatWasCompletedAndWhatParts) {
+  one_running(1);
+  clock_s_ = 100;
+  master_->task_finished({TaskId{1}, 1, {}}, now());
+  ASSERT_EQ(master_->completed().size(), 1u);
+  EXPECT_EQ(master_->completed()[0].job, JobId{1});
+  EXPECT_GT(master_->completed()[0].together, std::chrono::seconds{90});
+  Job part = JobBuilder(2).build();
+  part.whole_tasks = 5;
+  master_->accept(part, now());
+  master_->cancel(JobId{2}, now());
+  EXPECT_EQ(master_->broken_parts(), std::deque<JobId>{JobId{2}});
+  EXPECT_EQ(master_->completed_count(), 1u);
+}
+
 TEST_F(MasterTest, BringsAJobFromAcceptanceToItsEnd) {
   ASSERT_EQ(master_->accept(JobBuilder(1).build(), now()), AcceptResult::accepted);
   EXPECT_EQ(count<LaunchInstance>(round(together({1}))), 1u);
