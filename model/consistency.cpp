@@ -81,7 +81,7 @@ std::vector<std::string> ClusterState::inconsistencies() const {
   for (Resource kind : kAllResources) {
     const double rounding = 1e-6 * std::max(1.0, waiting[kind]);
     if (std::abs(waiting[kind] - waiting_demand_[kind]) <= rounding) continue;
-    out.push_back("what waits is counted wrongly");
+    out.emplace_back("what waits is counted wrongly");
     break;
   }
   return out;
