@@ -1,10 +1,13 @@
 #include "tools/serve/node/peer_dialer.hpp"
 
+#include <algorithm>
 #include <caf/io/all.hpp>
 #include <utility>
 
 namespace muster {
 namespace {
+
+constexpr Duration kLongestPause = std::chrono::seconds{3};
 
 /// Some actor of the node: they all go when the link does.
 caf::actor_addr any_of(const NodeRoles& roles) {
@@ -66,9 +69,9 @@ NodeRoles NodeDoor::greet(const NodeRoles& visitor) {
 }
 
 PeerDialer::PeerDialer(caf::actor_config& config, PeerDialerSetup setup)
-    : caf::event_based_actor(config), setup_(std::move(setup)) {
+    : caf::event_based_actor(config), setup_(std::move(setup)), pause_(setup_.link.reconnect) {
   set_down_handler([this](const caf::down_msg& down) {
-    if (door_ && down.source == door_.address()) lose("the link was lost");
+    if (door_ && down.source == door_.address()) lose(attempt_, "the link was lost");
   });
 }
 
@@ -80,48 +83,56 @@ void PeerDialer::on_exit() {
 
 caf::behavior PeerDialer::make_behavior() {
   dial();
-  return {[this](caf::connect_atom, std::uint64_t number) {
-    if (number == tries_) dial();
+  return {[this](caf::connect_atom, std::uint64_t attempt) {
+    if (attempt == attempt_) dial();
   }};
 }
 
 void PeerDialer::dial() {
+  const std::uint64_t attempt = attempt_;
   request(setup_.connector, setup_.link.request_timeout, caf::connect_atom_v, setup_.address.host,
           setup_.address.port)
       .then(
-          [this](const caf::node_id&, caf::strong_actor_ptr& door,
-                 const std::set<std::string>& interface) {
+          [this, attempt](const caf::node_id&, caf::strong_actor_ptr& door,
+                          const std::set<std::string>& interface) {
             if (!door || !system().assignable(interface, system().message_types<NodeActor>())) {
-              return lose("what answers is not a node of this version");
+              return lose(attempt, "what answers is not a node of this version");
             }
-            met(caf::actor_cast<NodeActor>(door));
+            met(attempt, caf::actor_cast<NodeActor>(door));
           },
-          [this](const caf::error& error) { lose(system().render(error)); });
+          [this, attempt](const caf::error& error) { lose(attempt, system().render(error)); });
 }
 
-void PeerDialer::met(const NodeActor& door) {
+void PeerDialer::met(std::uint64_t attempt, const NodeActor& door) {
+  if (attempt != attempt_) return;
   door_ = door;
   monitor(door_);
   request(door_, setup_.link.request_timeout, roles_atom_v, setup_.own)
       .then(
-          [this](const NodeRoles& roles) {
+          [this, attempt](const NodeRoles& roles) {
+            if (attempt != attempt_) return;
             if (roles.node != setup_.node) {
-              return lose("it calls itself " + roles.node);
+              return lose(attempt, "it calls itself " + roles.node);
             }
             setup_.roles->set(roles);
             last_note_.clear();
+            pause_ = setup_.link.reconnect;
             setup_.note("linked with " + setup_.node);
           },
-          [this](const caf::error& error) { lose(system().render(error)); });
+          [this, attempt](const caf::error& error) { lose(attempt, system().render(error)); });
 }
 
-void PeerDialer::lose(const std::string& why) {
+/// An attempt fails once: what is heard of it later, when there may be a good link, counts for
+/// nothing. The pauses grow, so that many nodes that start at once do not keep each other busy.
+void PeerDialer::lose(std::uint64_t attempt, const std::string& why) {
+  if (attempt != attempt_) return;
   if (door_) demonitor(door_.address());
   door_ = nullptr;
   setup_.roles->clear();
   if (why != last_note_) setup_.note("no link with " + setup_.node + ": " + why);
   last_note_ = why;
-  delayed_send(this, setup_.link.reconnect, caf::connect_atom_v, ++tries_);
+  delayed_send(this, pause_, caf::connect_atom_v, ++attempt_);
+  pause_ = std::min(pause_ * 2, std::max(setup_.link.reconnect, kLongestPause));
 }
 
 }  // namespace muster

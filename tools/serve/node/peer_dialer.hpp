@@ -69,12 +69,13 @@ class PeerDialer : public caf::event_based_actor {
 
  private:
   void dial();
-  void met(const NodeActor& door);
-  void lose(const std::string& why);
+  void met(std::uint64_t attempt, const NodeActor& door);
+  void lose(std::uint64_t attempt, const std::string& why);
 
   PeerDialerSetup setup_;
   NodeActor door_;
-  std::uint64_t tries_ = 0;
+  std::uint64_t attempt_ = 0;
+  Duration pause_;  ///< before the next attempt
   std::string last_note_;
 };
 

@@ -1,0 +1,101 @@
+#include "tools/serve/node/peer_dialer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+
+#include "tests/support/virtual_system.hpp"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+/// A dialer whose connector and doors the test speaks for.
+class PeerDialerTest : public ::testing::Test {
+ protected:
+  PeerDialerTest() {
+    connector_ = system_.actors().spawn([this](caf::event_based_actor*) -> caf::behavior {
+      return {[this](caf::connect_atom, const std::string&, std::uint16_t)
+                  -> caf::result<caf::node_id, caf::strong_actor_ptr, std::set<std::string>> {
+        dials_s_.push_back(to_seconds(system_.time().now()));
+        if (!is_there_) return caf::sec::cannot_connect_to_node;
+        doors_.push_back(spawn_door());
+        return {system_.actors().node(), caf::actor_cast<caf::strong_actor_ptr>(doors_.back()),
+                system_.actors().message_types<NodeActor>()};
+      }};
+    });
+    PeerDialerSetup setup;
+    setup.node = "n1";
+    setup.connector = connector_;
+    setup.link.reconnect = milliseconds{300};
+    setup.link.request_timeout = seconds{10};
+    setup.roles = std::make_shared<PeerRoles>(system_.actors());
+    setup.note = [this](const std::string& text) { notes_.push_back(text); };
+    dialer_ = system_.actors().spawn<PeerDialer>(std::move(setup));
+  }
+  ~PeerDialerTest() override {
+    for (const NodeActor& door : doors_) system_.end(door);
+    doors_.clear();
+    system_.end(dialer_);
+    system_.end(connector_);
+  }
+
+  NodeActor spawn_door() {
+    return system_.actors().spawn(
+        [answers = answers_](NodeActor::pointer self) -> NodeActor::behavior_type {
+          return {[answers, self](roles_atom, const NodeRoles&) -> caf::result<NodeRoles> {
+            if (!answers) return self->make_response_promise<NodeRoles>();
+            return NodeRoles{"n1", {}, {}, {}};
+          }};
+        });
+  }
+
+  test::VirtualSystem system_;
+  bool is_there_ = true;
+  bool answers_ = true;
+  std::vector<double> dials_s_;
+  std::vector<std::string> notes_;
+  std::vector<NodeActor> doors_;
+  caf::actor connector_;
+  caf::actor dialer_;
+};
+
+TEST_F(PeerDialerTest, ConnectsAndAgainWhenTheLinkIsLost) {
+  system_.run_until_s(1);
+  EXPECT_THAT(notes_, ElementsAre("linked with n1"));
+  system_.end(doors_[0]);
+  system_.run_until_s(2);
+  EXPECT_THAT(notes_, ElementsAre("linked with n1", "no link with n1: the link was lost",
+                                  "linked with n1"));
+  EXPECT_THAT(dials_s_, ElementsAre(0, 1.3));
+}
+
+TEST_F(PeerDialerTest, WaitsLongerAndLongerForANodeThatIsNotThereUpToABound) {
+  is_there_ = false;
+  system_.run_until_s(12);
+  EXPECT_THAT(dials_s_, ElementsAre(0, 0.3, 0.9, 2.1, 4.5, 7.5, 10.5));
+  is_there_ = true;
+  system_.run_until_s(14);
+  EXPECT_EQ(notes_.back(), "linked with n1");
+}
+
+TEST_F(PeerDialerTest, ADoorThatDoesNotAnswerAndThenDiesIsOneFailureAndNotTwo) {
+  answers_ = false;
+  system_.run_until_s(1);
+  system_.end(doors_[0]);
+  answers_ = true;
+  system_.run_until_s(2);
+  EXPECT_EQ(notes_.back(), "linked with n1");
+  system_.run_until_s(30);  // the first door's question has timed out meanwhile
+  EXPECT_EQ(notes_.back(), "linked with n1");
+  EXPECT_THAT(dials_s_, SizeIs(2));
+}
+
+}  // namespace
+}  // namespace muster
