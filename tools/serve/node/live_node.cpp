@@ -1,5 +1,6 @@
 #include "tools/serve/node/live_node.hpp"
 
+#include <algorithm>
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 #include <caf/io/all.hpp>
@@ -30,7 +31,10 @@ class SystemConfig : public caf::actor_system_config {
     if (!cluster.insecure_loopback) load<caf::openssl::manager>();
     set("scheduler.policy", caf::atom("sharing"));
     set("scheduler.max-threads", 4);
-    set("middleman.heartbeat-interval", caf::timespan{cluster.link.heartbeat});
+    // At each beat CAF drops connections that have said nothing yet, however young: on a busy
+    // machine beats that come too often keep nodes from ever meeting.
+    const Duration beat = std::max(cluster.link.heartbeat, cluster.link.timeout / 3);
+    set("middleman.heartbeat-interval", caf::timespan{beat});
     set("middleman.connection-timeout", caf::timespan{cluster.link.timeout});
     if (cluster.insecure_loopback) return;
     const TlsFiles files = node_tls(cluster, node);
