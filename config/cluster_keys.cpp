@@ -106,7 +106,8 @@ Keys worker_keys() {
 }
 
 Keys link_keys() {
-  return {{"link.heartbeat", "between signs of life on a connection; between nodes no less than a third of timeout",
+  return {{"link.heartbeat",
+           "between signs of life on a connection; between nodes no less than a third of timeout",
            TimeKey{[](C& c) -> Duration& { return c.link.heartbeat; }, 10ms, 1min}},
           {"link.timeout", "silence that ends a connection; at least twice heartbeat",
            TimeKey{[](C& c) -> Duration& { return c.link.timeout; }, 20ms, 1h}},
