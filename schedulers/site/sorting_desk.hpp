@@ -15,8 +15,10 @@ namespace muster {
 /// with a memory of what it was shown.
 class SortingDesk {
  public:
-  /// So many jobs are remembered until they are over; the oldest are forgotten first.
+  /// So many jobs with so many tasks are remembered until they are over; the oldest are forgotten
+  /// first.
   static constexpr std::size_t kMaxOpen = 10'000;
+  static constexpr std::size_t kMaxOpenTasks = 1'000'000;
 
   explicit SortingDesk(JobSorter sorter) : sorter_(std::move(sorter)) {}
 
@@ -27,7 +29,7 @@ class SortingDesk {
   /// from.
   void heard(JobId id, std::uint32_t tasks, Duration together);
   /// The job will not be completed: there is nothing to learn.
-  void forget(JobId id) { open_.erase(id); }
+  void forget(JobId id);
 
   JobSorter& sorter() { return sorter_; }
   const JobSorter& sorter() const { return sorter_; }
@@ -46,6 +48,7 @@ class SortingDesk {
   JobSorter sorter_;
   std::map<JobId, Open> open_;
   std::deque<JobId> in_order_;
+  std::size_t open_tasks_ = 0;
   std::uint64_t shorts_ = 0;
   std::uint64_t sorted_ = 0;
 };
