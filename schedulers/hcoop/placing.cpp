@@ -143,6 +143,7 @@ bool Placing::place_gang(const Entity& entity, bool ask) {
 
 std::vector<ShapeId> Placing::shapes_of(const std::vector<Slot>& tasks) const {
   std::vector<ShapeId> shapes;
+  shapes.reserve(tasks.size());
   for (Slot slot : tasks) shapes.push_back(p_.waiting.shape_of(slot));
   return shapes;
 }
