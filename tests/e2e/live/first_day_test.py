@@ -146,14 +146,15 @@ class AttemptsInMemory(unittest.TestCase):
 class Moving(unittest.TestCase):
     def test_a_task_is_moved_with_its_checkpoint_and_goes_on_from_there(self):
         script = ('f="$MUSTER_CHECKPOINT_DIR/n"; n=$(cat "$f" 2>/dev/null || echo 0); '
-                  'echo "starts at $n"; trap \'echo $n >"$f"; exit 85\' TERM; '
-                  'while [ $n -lt 40 ]; do sleep 0.1; n=$((n+1)); done; echo "done at $n"')
+                  'trap \'echo $n >"$f"; exit 85\' TERM; echo "starts at $n"; '
+                  'while [ $n -lt 40 ]; do sleep 0.1; n=$((n+1)); '
+                  '[ $n = 5 ] && echo "has come to 5"; done; echo "done at $n"')
         with Cluster(nodes=3) as cluster:
             job = cluster.shell(script, "--memory", "0.2", "--cpus", "1")
             cluster.wait_until("it runs", lambda: cluster.job(job)["running"] == 1)
             instance = cluster.job(job)["tasks"][0]["instance"]
             cluster.wait_until("it has come some way",
-                               lambda: "starts at 0" in cluster.run("logs", job).stdout)
+                               lambda: "come to 5" in cluster.run("logs", job).stdout)
             cluster.run("drain", instance)
             over = cluster.wait_over([job])
             self.assertEqual(over[int(job)]["state"], "completed")
