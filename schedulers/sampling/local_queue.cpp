@@ -91,7 +91,7 @@ LocalQueue::Place LocalQueue::shortest_in_line() {
   return best;
 }
 
-TaskRequest LocalQueue::ask(Place entry) {
+TaskRequest LocalQueue::ask(const Place& entry) {
   const TaskRequest request{self_, next_ticket_++, entry->job->id, entry->task};
   const bool is_long = entry->is_long();
   const Resources amount = amount_of(*entry->job);

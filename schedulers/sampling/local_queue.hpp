@@ -87,7 +87,7 @@ class LocalQueue {
   void drop_served();
   Place first_in_line();
   Place shortest_in_line();
-  TaskRequest ask(Place entry);
+  TaskRequest ask(const Place& entry);
   void charge_older(std::uint64_t number, double estimate_s);
   void give_room_back(const Resources& amount);
 
