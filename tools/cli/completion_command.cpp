@@ -74,6 +74,16 @@ std::string words_of(const Completed& command) {
   return words.empty() ? words : words.substr(1);
 }
 
+/// A pattern of `case`, in either shell, that all commands match.
+std::string pattern_of_known(const std::vector<Completed>& all) {
+  std::string known;
+  for (const Completed& command : all) {
+    if (command.name == "muster") continue;
+    known += (known.empty() ? "" : " | ") + quoted(command.name);
+  }
+  return known;
+}
+
 std::string bash_script(const std::vector<Completed>& all) {
   std::string script = R"(# Completion of muster for bash; written by `muster completion bash`.
 _muster() {
@@ -81,15 +91,11 @@ _muster() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "$verb ${COMP_WORDS[i]}" in
 )";
-  std::string known;
   std::string cases;
   for (const Completed& command : all) {
-    if (command.name != "muster") {
-      known += (known.empty() ? "" : " | ") + quoted(command.name);
-    }
     cases += "    " + quoted(command.name) + ") words=" + quoted(words_of(command)) + " ;;\n";
   }
-  script += "      " + known + R"() verb="$verb ${COMP_WORDS[i]}" ;;
+  script += "      " + pattern_of_known(all) + R"() verb="$verb ${COMP_WORDS[i]}" ;;
     esac
   done
   case "$verb" in
@@ -119,15 +125,11 @@ _muster() {
   for word in ${words[2,CURRENT-1]}; do
     case "$verb $word" in
 )";
-  std::string known;
   std::string cases;
   for (const Completed& command : all) {
-    if (command.name != "muster") {
-      known += (known.empty() ? "" : " | ") + quoted(command.name);
-    }
     cases += zsh_command(command);
   }
-  script += "      " + known + R"() verb="$verb $word" ;;
+  script += "      " + pattern_of_known(all) + R"() verb="$verb $word" ;;
     esac
   done
   case "$verb" in

@@ -1,22 +1,17 @@
 #include "workers/process/attempt_sweeper.hpp"
 
-#include <csignal>
 #include <cstdio>
 #include <system_error>
 #include <utility>
 
 #include "workers/process/progress.hpp"
+#include "workers/process/quiet_thread.hpp"
 
 namespace muster::process {
 
 AttemptSweeper::AttemptSweeper(std::filesystem::path attempts, Bounds bounds)
     : attempts_(std::move(attempts)), bounds_(bounds) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { work(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = quiet_thread([this] { work(); });
 }
 
 AttemptSweeper::~AttemptSweeper() {

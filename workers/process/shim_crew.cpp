@@ -10,13 +10,13 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <csignal>
 #include <cstring>
 #include <utility>
 
 #include "model/check.hpp"
 #include "workers/process/line_server.hpp"
 #include "workers/process/log_file.hpp"
+#include "workers/process/quiet_thread.hpp"
 #include "workers/process/shim_sockets.hpp"
 
 namespace muster::process {
@@ -61,13 +61,7 @@ ShimCrew::ShimCrew(CrewOptions options, std::function<void(ShimNews)> tell)
   const bool ready =
       epoll_ && wakeup_ && epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wakeup_.get(), &event) == 0;
   MUSTER_CHECK(ready, "an executor cannot work without descriptors");
-  // The process's signals are for its other threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { work(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = quiet_thread([this] { work(); });
 }
 
 ShimCrew::~ShimCrew() {
