@@ -1,9 +1,14 @@
 # Compiler, linker and cache settings for every target of the project.
 set(MUSTER_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them (empty: none)")
 
+# For builds from nothing; without it a change compiles one file.
+option(MUSTER_UNITY "Compile several sources of a target at once" OFF)
+
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
-# g++ 12 sees overlaps in std::string that are not there (GCC bug 105651).
-add_compile_options(-Wno-restrict)
+# g++ 12 sees overlaps and overruns in std::string that are not there (GCC bugs 105651, 105329).
+add_compile_options(-Wno-restrict -Wno-array-bounds)
+add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow>
+                    $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overread>)
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   # Assertions are part of the product: the plain -O2 keeps them, -DNDEBUG is not wanted.
   set(CMAKE_CXX_FLAGS_RELEASE "-O2")

@@ -1,21 +1,76 @@
 # The few verbs in which the folders' CMake files are written.
 
-# muster_library(NAME SOURCES... LINK TARGETS...): a folder's static library, muster::NAME.
+# Headers that a kind of code includes everywhere, compiled once and used by all targets of the kind
+# (PCH KIND in the verbs below). Every kind holds those before it that it names.
+set(MUSTER_PCH_std
+    <algorithm> <array> <chrono> <cstdint> <deque> <filesystem> <functional> <map> <memory>
+    <mutex> <optional> <set> <span> <string> <string_view> <unordered_map> <unordered_set>
+    <utility> <variant> <vector>)
+set(MUSTER_PCH_json ${MUSTER_PCH_std} <fmt/format.h> <nlohmann/json.hpp>)
+set(MUSTER_PCH_asio ${MUSTER_PCH_json} <asio.hpp> <asio/ssl.hpp>)
+set(MUSTER_PCH_caf ${MUSTER_PCH_json} <caf/all.hpp>)
+set(MUSTER_PCH_cli ${MUSTER_PCH_json} <CLI/CLI.hpp>)
+set(MUSTER_PCH_test ${MUSTER_PCH_json} <gmock/gmock.h> <gtest/gtest.h>)
+set(MUSTER_PCH_caf_test ${MUSTER_PCH_caf} <gmock/gmock.h> <gtest/gtest.h>)
+
+# muster_pch_owners(): makes the target behind each kind; once, before any other target.
+function(muster_pch_owners)
+  set(empty "${CMAKE_BINARY_DIR}/pch/empty.cpp")
+  file(CONFIGURE OUTPUT "${empty}" CONTENT "// Gives a library of precompiled headers a source.\n")
+  foreach(kind std json asio caf cli test caf_test)
+    add_library(muster_pch_${kind} STATIC "${empty}")
+    target_precompile_headers(muster_pch_${kind} PRIVATE ${MUSTER_PCH_${kind}})
+  endforeach()
+  foreach(kind json asio caf cli test caf_test)
+    target_link_libraries(muster_pch_${kind} PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
+  endforeach()
+  target_link_libraries(muster_pch_asio PRIVATE asio)
+  target_link_libraries(muster_pch_cli PRIVATE CLI11::CLI11)
+  foreach(kind caf caf_test)
+    target_link_libraries(muster_pch_${kind} PRIVATE CAF::core)
+    target_compile_definitions(muster_pch_${kind} PRIVATE CAF_ENABLE_TYPE_ID_CHECKS)
+  endforeach()
+  foreach(kind test caf_test)
+    target_link_libraries(muster_pch_${kind} PRIVATE GTest::gtest GTest::gmock)
+  endforeach()
+endfunction()
+
+# muster_use_pch(TARGET KIND): compiles the target behind the headers of the kind, which it has to
+# link; NONE for a target without.
+function(muster_use_pch target kind)
+  if(NOT kind STREQUAL "NONE")
+    target_precompile_headers(${target} REUSE_FROM muster_pch_${kind})
+  endif()
+  # Several small files a compiler run where MUSTER_UNITY is on: most of a run is headers.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD "${MUSTER_UNITY}" UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
+# muster_library(NAME [PCH KIND] SOURCES... LINK TARGETS...): a folder's static library,
+# muster::NAME. The kind of its precompiled headers is std unless said.
 function(muster_library name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "PCH" "SOURCES;LINK" ${ARGN})
+  if(NOT arg_PCH)
+    set(arg_PCH std)
+  endif()
   add_library(muster_${name} STATIC ${arg_SOURCES})
   add_library(muster::${name} ALIAS muster_${name})
   target_include_directories(muster_${name} PUBLIC "${CMAKE_SOURCE_DIR}")
   target_link_libraries(muster_${name} PUBLIC ${arg_LINK})
+  muster_use_pch(muster_${name} ${arg_PCH})
 endfunction()
 
-# muster_test(NAME SOURCES... LINK TARGETS...): one GoogleTest program, one ctest entry a test case.
+# muster_test(NAME [PCH KIND] SOURCES... LINK TARGETS...): one GoogleTest program, one ctest entry a
+# test case. The kind of its precompiled headers is test unless said.
 function(muster_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "PCH" "SOURCES;LINK" ${ARGN})
+  if(NOT arg_PCH)
+    set(arg_PCH test)
+  endif()
   add_executable(${name}_test ${arg_SOURCES})
-  target_link_libraries(${name}_test PRIVATE ${arg_LINK} GTest::gtest GTest::gmock
-                                             GTest::gtest_main)
+  target_link_libraries(${name}_test PRIVATE ${arg_LINK} fmt::fmt nlohmann_json::nlohmann_json
+                                             GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name}_test PRIVATE MUSTER_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  muster_use_pch(${name}_test ${arg_PCH})
   include(GoogleTest)
   gtest_discover_tests(${name}_test TEST_PREFIX "${name}/" DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT 300)
