@@ -41,6 +41,10 @@ function(muster_use_pch target kind)
   if(NOT kind STREQUAL "NONE")
     target_precompile_headers(${target} REUSE_FROM muster_pch_${kind})
   endif()
+  # g++ takes precompiled headers only where the same macros are defined, fmt's among them.
+  if(NOT kind MATCHES "^(NONE|std)$")
+    target_link_libraries(${target} PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
+  endif()
   # Several small files a compiler run where MUSTER_UNITY is on: most of a run is headers.
   set_target_properties(${target} PROPERTIES UNITY_BUILD "${MUSTER_UNITY}" UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
