@@ -31,7 +31,7 @@ Master::Master(MasterParts parts)
 void Master::record(EventBody body, Instant now) {
   commit_.events.push_back({now, std::move(body)});
   absorb(commit_.events.back());
-  policy_->observe(StateChanged{commit_.events.back()}, view(now));
+  policy_->observe(commit_.events.back(), view(now));
 }
 
 AcceptResult Master::accept(Job job, Instant now) {
@@ -40,9 +40,7 @@ AcceptResult Master::accept(Job job, Instant now) {
   for (const TaskSpec& task : job.tasks) {
     if (state_.find(task.id) != nullptr) return AcceptResult::invalid;
   }
-  const JobId id = job.id;
   record(JobAccepted{std::move(job)}, now);
-  policy_->observe(JobArrived{id, now}, view(now));
   return AcceptResult::accepted;
 }
 
@@ -221,7 +219,6 @@ void Master::finish_job(JobId id, JobOutcome outcome, Instant now) {
   tell_sites(*state_.find(id), outcome);
   record(over, now);
   commit_.effects.push_back(TellJobOver{id, outcome});
-  policy_->observe(JobDeparted{id, now}, view(now));
 }
 
 /// What sites ask for from time to time.
@@ -240,16 +237,6 @@ void Master::tell_sites(const JobRow& job, JobOutcome outcome) {
   completed_.push_back(done);
   ++completed_count_;
   if (completed_.size() > kMaxTold) completed_.pop_front();
-}
-
-void Master::count_throughput(std::span<const ThroughputSample> samples) {
-  for (const ThroughputSample& sample : samples) {
-    const TaskRow* task = state_.find(sample.task);
-    if (task == nullptr) continue;
-    ThroughputSum& sum = throughput_[state_.job(task->job).job.id];
-    sum.sum += sample.normalized;
-    ++sum.count;
-  }
 }
 
 }  // namespace muster

@@ -82,7 +82,8 @@ class Master {
   /// Whatever the outcome of the attempt changed: it is on record with the next commit.
   void settle(TaskId task, Attempt attempt, InstanceId on);
 
-  /// Shows the samples to the policy, asks it, re-checks its plan and sets about what stands.
+  /// Takes the samples in, asks the policy, re-checks its plan and sets about what stands. Samples
+  /// are ordered by task; those of tasks that are not known are left out.
   void round(std::span<const ThroughputSample> samples, Instant now);
   /// Takes everything off the instances when the day's money is spent.
   void keep_caps(Instant now);
@@ -148,7 +149,7 @@ class Master {
   void restart_peers(const JobRow& job, Instant now);
   void refuse(TaskId id, const Refusal& refusal, Instant now);
   void take_refusal(const Refuse& part, Instant now);
-  void count_throughput(std::span<const ThroughputSample> samples);
+  void measure(std::span<const ThroughputSample> samples, Instant now);
   void let_go_of_peers(const JobRow& job, const Refusal& reason, Instant now);
   void release_held(JobId id, Instant now);
   void end_job_if_done(JobId id, Instant now);

@@ -67,6 +67,14 @@ struct Master::Tracker {
     ++m.tasks_[e.task].failures;
     m.tasks_[e.task].reason = e.reason;
   }
+  void operator()(const Measured& e) {
+    for (const ThroughputSample& sample : e.samples) {
+      const TaskRow& task = *m.state_.find(sample.task);
+      ThroughputSum& sum = m.throughput_[m.state_.job(task.job).job.id];
+      sum.sum += sample.normalized;
+      ++sum.count;
+    }
+  }
   void operator()(const JobFinished& e) {
     m.throughput_.erase(e.job);
     for (Slot slot : m.state_.find(e.job)->tasks) {

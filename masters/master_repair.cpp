@@ -75,13 +75,11 @@ void Master::remind(bool all) {
 
 Master::DryRun Master::dry_run(Job job, Instant now) const {
   auto state = std::make_shared<ClusterState>(state_);
-  const JobId id = job.id;
   const Event accepted{now, JobAccepted{std::move(job)}};
   state->apply(accepted);
   const std::unique_ptr<Policy> policy = policy_->clone();
   const ClusterView shown{*state, *catalog_, now, Market::on_demand, !fleet_.empty()};
-  policy->observe(StateChanged{accepted}, shown);
-  policy->observe(JobArrived{id, now}, shown);
+  policy->observe(accepted, shown);
   Rng rng = rng_;
   DryRun run{policy->decide(shown, rng), {}, {}};
   run.checked = check_plan(run.plan, *state, limits(now));

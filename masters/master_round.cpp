@@ -11,12 +11,20 @@ namespace muster {
 void Master::round(std::span<const ThroughputSample> samples, Instant now) {
   if (fleet_is_short_) keep_fleet(now);
   if (!busy()) return;
-  count_throughput(samples);
-  if (!samples.empty()) policy_->observe(ThroughputReport{samples}, view(now));
+  measure(samples, now);
   Plan plan = policy_->decide(view(now), rng_);
   record(RoundDecided{rounds_, std::move(plan.note)}, now);
   apply_plan(plan, now);
   reconcile(now);
+}
+
+void Master::measure(std::span<const ThroughputSample> samples, Instant now) {
+  Measured measured;
+  for (const ThroughputSample& sample : samples) {
+    const bool repeated = !measured.samples.empty() && measured.samples.back().task == sample.task;
+    if (!repeated && state_.find(sample.task) != nullptr) measured.samples.push_back(sample);
+  }
+  if (!measured.samples.empty()) record(std::move(measured), now);
 }
 
 void Master::apply_plan(const Plan& plan, Instant now) {

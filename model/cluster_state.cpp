@@ -201,6 +201,7 @@ struct ClusterState::Applier {
   void operator()(const TaskRefused& e) { task(e.task).reason = e.refusal; }
   void operator()(const RoundDecided&) {}
   void operator()(const PlanPartRefused&) {}
+  void operator()(const Measured&) {}
 
   void operator()(const LaunchRequested& e) {
     MUSTER_CHECK(!s.instance_slots_.contains(e.instance), "instance ids are used once");

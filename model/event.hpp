@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "model/job.hpp"
 #include "model/money.hpp"
@@ -186,12 +187,26 @@ struct JobFinished {
   std::uint64_t throughput_samples = 0;
 };
 
+/// Iterations per second of a running task, relative to running alone.
+struct ThroughputSample {
+  TaskId task;
+  double normalized = 1;
+
+  friend bool operator==(const ThroughputSample&, const ThroughputSample&) = default;
+};
+
+/// What the workers measured of their tasks just before a round: all that the policy is shown of
+/// it. Ordered by task, each task once; not empty.
+struct Measured {
+  std::vector<ThroughputSample> samples;
+};
+
 using EventBody =
     std::variant<JobAccepted, TaskRefused, RoundDecided, PlanPartRefused, LaunchRequested,
                  LaunchRefused, InstanceUp, InstanceReady, ReleaseDecided, TerminateIssued,
                  InstanceGone, TaskAssigned, TaskUnassigned, StartIssued, TaskStarted, StopIssued,
                  TaskLeft, TaskFinished, TaskFailed, JobFinished, TaskReleased, JobHeld,
-                 JobReleased, JobGivenUp>;
+                 JobReleased, JobGivenUp, Measured>;
 
 /// Something that became true for a master, and when.
 struct Event {

@@ -18,8 +18,8 @@ std::shared_ptr<const Catalog> at_spot_prices(const Catalog& catalog) {
   return std::make_shared<const Catalog>(std::move(types));
 }
 
-bool wants_spot(const JobRow& job) {
-  return job.job.markets == MarketChoice::spot;
+bool wants_spot(const Job& job) {
+  return job.markets == MarketChoice::spot;
 }
 
 /// Adds the plan for the spot market; its launches come after those that are there.
@@ -57,12 +57,12 @@ ClusterView MarketSplit::spot_view(const ClusterView& view) const {
   return {view.state, *spot_catalog_, view.now, Market::spot, view.fixed_fleet};
 }
 
-void MarketSplit::observe(const Observation& observation, const ClusterView& view) {
-  if (const auto* arrived = std::get_if<JobArrived>(&observation)) {
-    spot_wanted_ |= wants_spot(*view.state.find(arrived->job));
+void MarketSplit::observe(const Event& event, const ClusterView& view) {
+  if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
+    spot_wanted_ |= wants_spot(accepted->job);
   }
-  on_demand_->observe(observation, view);
-  if (spot_wanted_) spot_->observe(observation, spot_view(view));
+  on_demand_->observe(event, view);
+  if (spot_wanted_) spot_->observe(event, spot_view(view));
 }
 
 Plan MarketSplit::decide(const ClusterView& view, Rng& rng) {
@@ -72,7 +72,7 @@ Plan MarketSplit::decide(const ClusterView& view, Rng& rng) {
 }
 
 bool MarketSplit::recall(std::string_view text, const ClusterState& state) {
-  for (const JobRow& job : state.jobs()) spot_wanted_ |= wants_spot(job);
+  for (const JobRow& job : state.jobs()) spot_wanted_ |= wants_spot(job.job);
   for (const InstanceRow& row : state.instances()) spot_wanted_ |= row.market == Market::spot;
   return on_demand_->recall(text, state) && spot_->recall(text, state);
 }

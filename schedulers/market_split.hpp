@@ -20,7 +20,7 @@ class MarketSplit final : public Policy {
   MarketSplit& operator=(const MarketSplit&) = delete;
 
   Cadence cadence() const override { return on_demand_->cadence(); }
-  void observe(const Observation& observation, const ClusterView& view) override;
+  void observe(const Event& event, const ClusterView& view) override;
   Plan decide(const ClusterView& view, Rng& rng) override;
   std::string learnt(const ClusterState& state) const override { return on_demand_->learnt(state); }
   bool recall(std::string_view text, const ClusterState& state) override;

@@ -2,10 +2,8 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "model/cluster_state.hpp"
 #include "model/plan.hpp"
@@ -31,46 +29,17 @@ struct ClusterView {
   bool fixed_fleet = false;           ///< the instances are given: nothing is rented or given back
 };
 
-/// A job was accepted.
-struct JobArrived {
-  JobId job;
-  Instant at;
-};
-
-/// A job is over.
-struct JobDeparted {
-  JobId job;
-  Instant at;
-};
-
-/// Iterations per second of a running task, relative to running alone.
-struct ThroughputSample {
-  TaskId task;
-  double normalized = 1;
-};
-
-/// What the workers answered before a round, ordered by task.
-struct ThroughputReport {
-  std::span<const ThroughputSample> samples;
-};
-
-/// The state has just changed by the event: for policies that keep indexes of their own.
-struct StateChanged {
-  const Event& event;
-};
-
-using Observation = std::variant<JobArrived, JobDeparted, ThroughputReport, StateChanged>;
-
 /// Decides what a master does. A policy sees only what its arguments hold, acts only through the
-/// plan it returns, and given the same observations, views and random numbers decides the same.
+/// plan it returns, and given the same events, views and random numbers decides the same.
 class Policy {
  public:
   virtual ~Policy() = default;
 
   virtual Cadence cadence() const = 0;
 
-  /// Learns. The view is the state right after what is observed.
-  virtual void observe(const Observation& observation, const ClusterView& view) = 0;
+  /// Learns what happened: each event of the master's log, in the order of the log and nothing
+  /// besides. The view is the state right after the event.
+  virtual void observe(const Event& event, const ClusterView& view) = 0;
 
   /// What is worth remembering over a restart, in the policy's own words; recall() takes it back,
   /// when the state is as it was, and answers whether it understood.

@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, std::variant_size_v<EventBody>> kE
     "launch_refused", "instance_up",   "instance_ready",  "release_decided",   "terminate_issued",
     "instance_gone",  "task_assigned", "task_unassigned", "start_issued",      "task_started",
     "stop_issued",    "task_left",     "task_finished",   "task_failed",       "job_finished",
-    "task_released",  "job_held",      "job_released",    "job_given_up"};
+    "task_released",  "job_held",      "job_released",    "job_given_up",      "measured"};
 
 void fields(auto& a, Like<InstanceType> auto& v) {
   a("name", v.name);
@@ -233,6 +233,10 @@ void fields(auto& a, Like<JobReleased> auto& e) {
 void fields(auto& a, Like<JobGivenUp> auto& e) {
   a("job", e.job);
   a("outcome", e.outcome);
+}
+
+void fields(auto& a, Like<Measured> auto& e) {
+  a("throughput", e.samples);
 }
 
 }  // namespace muster::event_fields

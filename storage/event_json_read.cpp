@@ -245,6 +245,17 @@ class JsonReader {
     }
   }
 
+  void get(const JsonValue& value, std::vector<ThroughputSample>& samples) {
+    const auto* object = as<JsonValue::Object>(value, "throughputs by task");
+    if (object == nullptr) return;
+    for (const JsonMember& member : *object) {
+      const Step step(path_, member.name);
+      ThroughputSample& sample = samples.emplace_back();
+      get(JsonValue{JsonValue::Number{member.name}}, sample.task);
+      get(member.value, sample.normalized);
+    }
+  }
+
   template <class T>
   void get(const JsonValue& value, std::vector<T>& list) {
     const auto* array = as<JsonValue::Array>(value, "a list");

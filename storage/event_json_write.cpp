@@ -149,6 +149,16 @@ class JsonWriter {
     text_ += '}';
   }
 
+  void put(const std::vector<ThroughputSample>& samples) {
+    text_ += '{';
+    for (const ThroughputSample& sample : samples) {
+      fmt::format_to(std::back_inserter(text_), "{}\"{}\":", text_.back() == '{' ? "" : ",",
+                     sample.task.value);
+      put(sample.normalized);
+    }
+    text_ += '}';
+  }
+
   template <class T>
   void put(const std::vector<T>& values) {
     text_ += '[';

@@ -137,6 +137,15 @@ struct BodyWriter {
     body.setJob(e.job.value);
     body.setOutcome(to_record(e.outcome));
   }
+  void operator()(const Measured& e) {
+    auto body = out.initMeasured();
+    auto tasks = body.initTasks(record_codec::length(e.samples));
+    auto normalized = body.initNormalized(tasks.size());
+    for (unsigned i = 0; i < tasks.size(); ++i) {
+      tasks.set(i, e.samples[i].task.value);
+      normalized.set(i, e.samples[i].normalized);
+    }
+  }
 };
 
 std::optional<Instant> billed(record::InstanceMoment::Reader in) {
@@ -202,6 +211,19 @@ JobFinished read(record::JobFinished::Reader in) {
 JobGivenUp read(record::JobGivenUp::Reader in) {
   return {JobId{in.getJob()}, from_record<JobOutcome>(in.getOutcome())};
 }
+Measured read(record::Measured::Reader in) {
+  const auto tasks = in.getTasks();
+  const auto normalized = in.getNormalized();
+  if (tasks.size() != normalized.size()) {
+    record_codec::refuse("measured throughputs that are not one a task");
+  }
+  Measured out;
+  out.samples.reserve(tasks.size());
+  for (unsigned i = 0; i < tasks.size(); ++i) {
+    out.samples.push_back({TaskId{tasks[i]}, normalized[i]});
+  }
+  return out;
+}
 
 EventBody read_body(record::Event::Reader in, const Catalog& catalog) {
   using Kind = record::Event::Which;
@@ -255,6 +277,8 @@ EventBody read_body(record::Event::Reader in, const Catalog& catalog) {
       return JobReleased{JobId{in.getJobReleased()}};
     case Kind::JOB_GIVEN_UP:
       return read(in.getJobGivenUp());
+    case Kind::MEASURED:
+      return read(in.getMeasured());
   }
   record_codec::refuse("an event of a kind that is not known to this version");
 }

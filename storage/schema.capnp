@@ -223,6 +223,7 @@ struct Event {
     jobHeld @22 :UInt64;  # the job
     jobReleased @23 :UInt64;  # the job
     jobGivenUp @24 :JobGivenUp;
+    measured @25 :Measured;
   }
 }
 
@@ -310,6 +311,10 @@ struct JobFinished {
 struct JobGivenUp {
   job @0 :UInt64;
   outcome @1 :JobOutcome;
+}
+struct Measured {
+  tasks @0 :List(UInt64);
+  normalized @1 :List(Float64);  # of each task
 }
 
 struct MasterImage {

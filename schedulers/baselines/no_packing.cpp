@@ -5,9 +5,9 @@
 
 namespace muster {
 
-void NoPacking::observe(const Observation& observation, const ClusterView&) {
-  changed_ |= std::holds_alternative<JobArrived>(observation) ||
-              std::holds_alternative<JobDeparted>(observation);
+void NoPacking::observe(const Event& event, const ClusterView&) {
+  changed_ |= std::holds_alternative<JobAccepted>(event.body) ||
+              std::holds_alternative<JobFinished>(event.body);
 }
 
 Plan NoPacking::decide(const ClusterView& view, Rng&) {

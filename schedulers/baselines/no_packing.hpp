@@ -20,7 +20,7 @@ class NoPacking final : public Policy {
     return {
         .period = period_, .on_arrival = eager_, .on_capacity = eager_, .wants_throughput = true};
   }
-  void observe(const Observation& observation, const ClusterView& view) override;
+  void observe(const Event& event, const ClusterView& view) override;
   Plan decide(const ClusterView& view, Rng& rng) override;
   std::unique_ptr<Policy> clone() const override { return std::make_unique<NoPacking>(*this); }
 

@@ -36,14 +36,14 @@ WorthModel EvaPolicy::model() const {
           .alone_is_learned = params_.artifact};
 }
 
-void EvaPolicy::observe(const Observation& observation, const ClusterView& view) {
-  if (const auto* arrived = std::get_if<JobArrived>(&observation)) {
-    odds_.note_event(arrived->at);
-  } else if (const auto* departed = std::get_if<JobDeparted>(&observation)) {
-    odds_.note_event(departed->at);
-    artifact_migration_.forget(departed->job);
-  } else if (const auto* report = std::get_if<ThroughputReport>(&observation)) {
-    intake_.record(*report, view.state, table_);
+void EvaPolicy::observe(const Event& event, const ClusterView& view) {
+  if (std::holds_alternative<JobAccepted>(event.body)) {
+    odds_.note_event(event.at);
+  } else if (const auto* over = std::get_if<JobFinished>(&event.body)) {
+    odds_.note_event(event.at);
+    artifact_migration_.forget(over->job);
+  } else if (const auto* measured = std::get_if<Measured>(&event.body)) {
+    intake_.record(measured->samples, view.state, table_);
   }
 }
 

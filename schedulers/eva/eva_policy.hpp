@@ -20,7 +20,7 @@ class EvaPolicy final : public Policy {
   EvaPolicy(const Catalog& catalog, const EvaParams& params);
 
   Cadence cadence() const override;
-  void observe(const Observation& observation, const ClusterView& view) override;
+  void observe(const Event& event, const ClusterView& view) override;
   Plan decide(const ClusterView& view, Rng& rng) override;
 
   std::string learnt(const ClusterState& state) const override;

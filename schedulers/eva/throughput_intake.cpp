@@ -4,9 +4,9 @@
 
 namespace muster::eva {
 
-void ThroughputIntake::record(const ThroughputReport& report, const ClusterState& state,
+void ThroughputIntake::record(std::span<const ThroughputSample> samples, const ClusterState& state,
                               ColocationTable& table) {
-  note_values(report, state);
+  note_values(samples, state);
   neighbours_.clear();
   any_gang_ = false;
   for (const InstanceRow& instance : state.instances()) {
@@ -18,9 +18,10 @@ void ThroughputIntake::record(const ThroughputReport& report, const ClusterState
   }
 }
 
-void ThroughputIntake::note_values(const ThroughputReport& report, const ClusterState& state) {
+void ThroughputIntake::note_values(std::span<const ThroughputSample> samples,
+                                   const ClusterState& state) {
   ++reports_;
-  for (const ThroughputSample& sample : report.samples) {
+  for (const ThroughputSample& sample : samples) {
     const TaskRow* task = state.find(sample.task);
     if (task == nullptr) continue;
     if (task->slot >= seen_.size()) seen_.resize(task->slot + std::size_t{1});

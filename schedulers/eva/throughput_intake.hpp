@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "learning/colocation_table.hpp"
@@ -11,14 +12,15 @@ namespace muster::eva {
 /// Turns throughput reports into observations of the co-location table (Eva 4.3 and 4.4).
 class ThroughputIntake {
  public:
-  /// `gangs`: one value a multi-task job is attributed by `rules`; otherwise each task's own
-  /// counts.
+  /// With `gangs` the lowest value of a multi-task job's tasks is the job's, and `rules` say to
+  /// which of its tasks it belongs; without, each task's own value counts.
   ThroughputIntake(bool gangs, AttributionRules rules) : gangs_(gangs), rules_(rules) {}
 
-  /// Uses the instances all of whose planned tasks run there and are in the report, and nobody
+  /// Uses the instances all of whose planned tasks run there and were measured, and nobody
   /// else; and the multi-task jobs all of whose tasks are on such instances. Values over 1 count
   /// as 1.
-  void record(const ThroughputReport& report, const ClusterState& state, ColocationTable& table);
+  void record(std::span<const ThroughputSample> samples, const ClusterState& state,
+              ColocationTable& table);
 
  private:
   struct Seen {
@@ -29,7 +31,7 @@ class ThroughputIntake {
     std::uint32_t count = 0;
   };
 
-  void note_values(const ThroughputReport& report, const ClusterState& state);
+  void note_values(std::span<const ThroughputSample> samples, const ClusterState& state);
   bool observed_completely(const InstanceRow& instance, const ClusterState& state) const;
   void record_instance(const InstanceRow& instance, const ClusterState& state,
                        ColocationTable& table);

@@ -75,14 +75,12 @@ void HcoopPolicy::rebuild(const ClusterView& view) {
   built_ = true;
 }
 
-void HcoopPolicy::observe(const Observation& observation, const ClusterView& view) {
-  const auto* changed = std::get_if<StateChanged>(&observation);
-  if (changed == nullptr) return;
-  if (const auto* launch = std::get_if<LaunchRequested>(&changed->event.body)) {
+void HcoopPolicy::observe(const Event& event, const ClusterView& view) {
+  if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
     // Another type in the fleet: another reference, other companions.
     if (view.fixed_fleet && offers_.add_to_fleet(launch->type, launch->market)) built_ = false;
   }
-  built_ ? follow(changed->event, view) : rebuild(view);
+  built_ ? follow(event, view) : rebuild(view);
 }
 
 void HcoopPolicy::follow(const Event& event, const ClusterView& view) {

@@ -20,7 +20,7 @@ class HcoopPolicy final : public Policy {
   HcoopPolicy(const Catalog& catalog, const HcoopParams& params);
 
   Cadence cadence() const override;
-  void observe(const Observation& observation, const ClusterView& view) override;
+  void observe(const Event& event, const ClusterView& view) override;
   Plan decide(const ClusterView& view, Rng& rng) override;
 
   /// The interruptions of unfinished tasks.

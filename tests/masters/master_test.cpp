@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "tests/support/builders.hpp"
+#include "tests/support/same_events.hpp"
 
 namespace muster {
 namespace {
@@ -18,15 +19,11 @@ class ScriptedPolicy : public Policy {
  public:
   struct Script {
     std::deque<Plan> plans;
-    std::vector<std::string> seen;
+    std::vector<Event> seen;
   };
   explicit ScriptedPolicy(Script& script) : script_(script) {}
   Cadence cadence() const override { return {.period = std::chrono::seconds{300}}; }
-  void observe(const Observation& observation, const ClusterView&) override {
-    static constexpr const char* kNames[] = {"arrived", "departed", "throughput", "changed"};
-    if (std::holds_alternative<StateChanged>(observation)) return;  // at every event
-    script_.seen.emplace_back(kNames[observation.index()]);
-  }
+  void observe(const Event& event, const ClusterView&) override { script_.seen.push_back(event); }
   std::unique_ptr<Policy> clone() const override { return std::make_unique<ScriptedPolicy>(*this); }
   Plan decide(const ClusterView&, Rng&) override {
     if (script_.plans.empty()) return {};
@@ -201,7 +198,11 @@ TEST_F(MasterTest, BringsAJobFromAcceptanceToItsEnd) {
   EXPECT_EQ(count<EndInstance>(round(give_back)), 1u);
   master_->instance_gone(InstanceId{0}, {}, now());
   EXPECT_FALSE(master_->busy());
-  EXPECT_EQ(script_.seen, (std::vector<std::string>{"arrived", "departed"}));
+  commit();
+  ASSERT_EQ(script_.seen.size(), events_.size()) << "the policy sees the log and nothing besides";
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    EXPECT_TRUE(test::same(script_.seen[i].body, events_[i].body)) << i;
+  }
 }
 
 TEST_F(MasterTest, TheJournalAloneGivesTheStateAgain) {
@@ -386,6 +387,22 @@ TEST_F(MasterTest, AnInstanceThatVanishesSendsItsTasksBackToWait) {
   round(together({1}));
   boot(1);
   EXPECT_EQ(master_->state().find(TaskId{1})->attempt, 2u);
+}
+
+TEST_F(MasterTest, WritesDownWhatItShowsThePolicyOfThroughput) {
+  one_running(1);
+  const ThroughputSample samples[] = {{TaskId{1}, 0.8}, {TaskId{1}, 0.7}, {TaskId{9}, 1}};
+  master_->round(samples, now());
+  commit();
+  const Event& measured = events_.at(events_.size() - 2);
+  EXPECT_EQ(std::get<Measured>(measured.body).samples,
+            (std::vector<ThroughputSample>{{TaskId{1}, 0.8}}))
+      << "each known task once";
+  EXPECT_TRUE(std::holds_alternative<RoundDecided>(events_.back().body));
+  master_->round({}, now());
+  commit();
+  EXPECT_TRUE(std::holds_alternative<RoundDecided>(events_.at(events_.size() - 2).body))
+      << "nothing was measured";
 }
 
 TEST_F(MasterTest, BooksTheMeanOfTheThroughputsSeen) {

@@ -35,10 +35,7 @@ class Cluster {
     policy_ = std::move(made).value();
   }
 
-  void submit(const Job& job) {
-    apply(JobAccepted{job});
-    policy_->observe(JobArrived{job.id, now_}, view());
-  }
+  void submit(const Job& job) { apply(JobAccepted{job}); }
 
   /// The cluster has these instances, ready, and is to have no others.
   void add_to_fleet(const std::string& type, std::size_t count = 1,
@@ -64,7 +61,6 @@ class Cluster {
     const std::vector<Slot> tasks = state_.find(JobId{job})->tasks;
     for (Slot slot : tasks) apply(TaskFinished{state_.task(slot).id, state_.task(slot).attempt});
     apply(JobFinished{JobId{job}});
-    policy_->observe(JobDeparted{JobId{job}, now_}, view());
   }
 
   /// Lets time pass, reports the throughput of running tasks (1 unless stated), and asks.
@@ -81,8 +77,11 @@ class Cluster {
     }
     std::sort(samples.begin(), samples.end(),
               [](const auto& a, const auto& b) { return a.task < b.task; });
-    policy_->observe(ThroughputReport{samples}, view());
-    return policy_->decide(view(), rng_);
+    if (!samples.empty()) apply(Measured{samples});
+    Rng rng(rounds_);
+    Plan plan = policy_->decide(view(), rng);
+    apply(RoundDecided{rounds_++, plan.note});
+    return plan;
   }
 
   /// Asks and does what the answer says, to the end.
@@ -182,7 +181,7 @@ class Cluster {
   void apply(Body body) {
     const Event event{now_, std::move(body)};
     state_.apply(event);
-    policy_->observe(StateChanged{event}, view());
+    policy_->observe(event, view());
   }
   std::vector<std::pair<TaskId, Attempt>> tasks_in(TaskPhase phase) const {
     std::vector<std::pair<TaskId, Attempt>> found;
@@ -198,7 +197,7 @@ class Cluster {
   Catalog catalog_;
   ClusterState state_;
   std::unique_ptr<Policy> policy_;
-  Rng rng_{1};
+  std::uint64_t rounds_ = 0;
   Instant now_{};
   bool fixed_fleet_ = false;
   std::uint64_t next_instance_ = 1;

@@ -38,7 +38,7 @@ struct History {
     if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
       ever.emplace(launch->type, launch->market);
     }
-    policy.observe(StateChanged{event}, view());
+    policy.observe(event, view());
   }
   void happen(EventBody body) {
     const Event event{now, std::move(body)};

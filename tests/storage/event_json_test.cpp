@@ -110,6 +110,15 @@ TEST(EventJson, what_came_later_is_written_only_where_it_is_used) {
             "{\"t\":1,\"event\":\"instance_gone\",\"instance\":3,\"billed_until\":0.5}\n");
 }
 
+TEST(EventJson, measured_throughputs_stand_by_task) {
+  const std::string text = to_json(at(1, Measured{{{TaskId{7}, 0.25}, {TaskId{12}, 1}}}));
+  EXPECT_EQ(text, "{\"t\":1,\"event\":\"measured\",\"throughput\":{\"7\":0.25,\"12\":1}}\n");
+  EXPECT_EQ(through_reader(text), text);
+  const auto wrong =
+      event_from_json("{\"t\":1,\"event\":\"measured\",\"throughput\":{\"a\":1}}", two_types());
+  EXPECT_FALSE(wrong);
+}
+
 TEST(EventJson, times_are_exact_to_the_nanosecond_over_the_whole_range) {
   constexpr std::int64_t kLimit = std::numeric_limits<std::int64_t>::max();
   for (const std::int64_t nanos : {std::int64_t{0}, std::int64_t{1}, std::int64_t{-1}, kLimit,

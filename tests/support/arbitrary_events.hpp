@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -113,6 +114,14 @@ inline PlanPartRefused plan_part() {
   return {{}, id<InstanceId>(), refusal()};
 }
 
+inline Measured measured() {
+  std::map<TaskId, double> by_task;
+  for (int i = *rc::gen::inRange(0, 4); i >= 0; --i) by_task[id<TaskId>()] = number();
+  Measured made;
+  for (const auto& [task, normalized] : by_task) made.samples.push_back({task, normalized});
+  return made;
+}
+
 /// An event of the kind, which counts into EventBody; its instance type is one of the first two.
 inline EventBody body(std::size_t kind) {
   const auto task = id<TaskId>();
@@ -166,8 +175,10 @@ inline EventBody body(std::size_t kind) {
       return JobHeld{id<JobId>()};
     case 22:
       return JobReleased{id<JobId>()};
-    default:
+    case 23:
       return JobGivenUp{id<JobId>(), any(JobOutcome::cancelled)};
+    default:
+      return measured();
   }
 }
 

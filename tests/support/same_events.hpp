@@ -113,6 +113,9 @@ struct SameBody {
     const auto& b = std::get<JobGivenUp>(other);
     return a.job == b.job && a.outcome == b.outcome;
   }
+  bool operator()(const Measured& a) const {
+    return a.samples == std::get<Measured>(other).samples;
+  }
 };
 
 inline bool same(const EventBody& a, const EventBody& b) {

@@ -150,7 +150,7 @@ class Cell {
   void happen(Body body) {
     const Event event{{}, std::move(body)};
     state_.apply(event);
-    timed([&] { policy_.observe(StateChanged{event}, view()); });
+    timed([&] { policy_.observe(event, view()); });
   }
   template <class Action>
   void timed(const Action& action) {
