@@ -4,6 +4,7 @@
 #include <caf/all.hpp>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,7 @@ struct CloudReport {
   InstanceId instance;
   CloudReportKind kind = CloudReportKind::up;
   Instant at;
+  std::optional<Instant> billed_from{};  ///< gone: nothing when it never came up
 };
 
 /// How long a job's tasks, or those of a part of it, have run together.
@@ -207,11 +209,14 @@ typename Inspector::result_type inspect(Inspector& f, LaunchOrder& x) {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, CloudReport& x) {
   Duration at = x.at.time_since_epoch();
+  bool was_up = x.billed_from.has_value();
+  Duration from = x.billed_from.value_or(Instant{}).time_since_epoch();
   const auto load = [&]() -> caf::error {
     x.at = Instant{at};
+    x.billed_from = was_up ? std::optional(Instant{from}) : std::nullopt;
     return caf::none;
   };
-  return f(caf::meta::type_name("cloud_report"), x.instance, x.kind, at,
+  return f(caf::meta::type_name("cloud_report"), x.instance, x.kind, at, was_up, from,
            caf::meta::load_callback(load));
 }
 template <class Inspector>

@@ -79,7 +79,10 @@ void Master::instance_ready(InstanceId id, Instant now) {
 
 void Master::instance_refused(InstanceId id, Instant now) {
   const InstanceRow* row = state_.find(id);
-  if (row == nullptr || row->phase != InstancePhase::requested) return;
+  if (row == nullptr || row->up) return;
+  // It was given back before the cloud had answered: it never was.
+  if (row->phase == InstancePhase::terminating) return instance_gone(id, std::nullopt, now);
+  if (row->phase != InstancePhase::requested) return;
   const std::vector<Slot> meant_for_it = row->planned;
   const Refusal refusal{RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
   record(LaunchRefused{id, refusal}, now);
@@ -105,8 +108,11 @@ void Master::let_go_of_peers(const JobRow& job, const Refusal& reason, Instant n
   }
 }
 
-void Master::instance_gone(InstanceId id, std::optional<Instant> billed_until, Instant now) {
-  if (state_.find(id) == nullptr) return;
+void Master::instance_gone(InstanceId id, std::optional<Instant> billed_until, Instant now,
+                           std::optional<Instant> billed_from) {
+  const InstanceRow* row = state_.find(id);
+  if (row == nullptr) return;
+  if (!row->up && billed_from) record(InstanceUp{id, billed_from}, now);
   std::vector<JobId> jobs_there;
   for (Slot slot : state_.find(id)->occupants) {
     jobs_there.push_back(state_.job(state_.task(slot).job).job.id);

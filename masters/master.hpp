@@ -68,7 +68,9 @@ class Master {
   void instance_up(InstanceId id, std::optional<Instant> billed_from, Instant now);
   void instance_ready(InstanceId id, Instant now);
   void instance_refused(InstanceId id, Instant now);
-  void instance_gone(InstanceId id, std::optional<Instant> billed_until, Instant now);
+  /// `billed_from` counts when nothing was heard of the instance's coming up.
+  void instance_gone(InstanceId id, std::optional<Instant> billed_until, Instant now,
+                     std::optional<Instant> billed_from = {});
   /// The instance's worker has said which attempts it knows: what it should know and does not is
   /// told again or has failed, and the other way round.
   void compare_attempts(InstanceId id, const std::set<KnownAttempt>& known, Instant now);

@@ -227,7 +227,7 @@ void MasterNode::hear_cloud(const CloudReport& report) {
       break;
     case CloudReportKind::gone:
       workers_.erase(report.instance);
-      master_.instance_gone(report.instance, said, heard);
+      master_.instance_gone(report.instance, said, heard, report.billed_from);
       break;
     case CloudReportKind::notice:
       master_.evict(report.instance, CauseCode::interrupted, heard);

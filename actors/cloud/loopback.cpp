@@ -173,7 +173,9 @@ void LoopbackCloud::tell_over(const RentedRecord& record, const MasterActor& mas
   if (record.refused) {
     tell(master, record.instance, CloudReportKind::refused, record.ordered_at);
   } else {
-    tell(master, record.instance, CloudReportKind::gone, record.gone_at.value_or(now()));
+    CloudReport report{record.instance, CloudReportKind::gone, record.gone_at.value_or(now())};
+    report.billed_from = record.up_at;
+    if (master) send(master, std::move(report));
   }
 }
 

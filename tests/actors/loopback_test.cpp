@@ -63,6 +63,23 @@ TEST_F(LoopbackTest, ARepeatedOrderChangesNothingAndIsAnsweredWithTheStateAgain)
   EXPECT_EQ(machines_.boots, 1);
 }
 
+TEST_F(LoopbackTest, WhoHearsOfTheEndHearsFromWhenItIsBilledToo) {
+  make_cloud();
+  launch(0);
+  launch(1);
+  end(1);
+  system_.run_until_s(110);
+  end(0);
+  system_.run_until_s(300);
+  std::map<InstanceId, std::optional<Instant>> billed_from;
+  for (const CloudReport& report : reports_) {
+    if (report.kind == CloudReportKind::gone) billed_from[report.instance] = report.billed_from;
+  }
+  EXPECT_EQ(billed_from.size(), 2U);
+  EXPECT_EQ(billed_from[InstanceId{0}], at_s(10));
+  EXPECT_EQ(billed_from[InstanceId{1}], std::nullopt) << "it never came up";
+}
+
 TEST_F(LoopbackTest, ReportsGoToTheMasterThatSpokeLast) {
   make_cloud();
   launch(0);

@@ -328,6 +328,25 @@ TEST_F(MasterTest, TasksOfARefusedLaunchWaitForTheNextRound) {
   EXPECT_EQ(count<LaunchInstance>(round(together({1}))), 1u);
 }
 
+TEST_F(MasterTest, ALaunchThatIsRefusedAfterItWasGivenBackIsForgotten) {
+  master_->accept(JobBuilder(1).build(), now());
+  round(together({1}));
+  master_->cancel(JobId{1}, now());
+  EXPECT_TRUE(master_->evict(InstanceId{0}, CauseCode::drained, now()));
+  EXPECT_EQ(count<EndInstance>(commit()), 1u);
+  master_->instance_refused(InstanceId{0}, now());
+  EXPECT_EQ(master_->state().find(InstanceId{0}), nullptr);
+}
+
+TEST_F(MasterTest, AnInstanceOfWhichOnlyTheEndIsHeardIsBilledAllTheSame) {
+  master_->accept(JobBuilder(1).build(), now());
+  round(together({1}));
+  clock_s_ = 5000;
+  master_->instance_gone(InstanceId{0}, at_s(4600), now(), at_s(1000));
+  EXPECT_EQ(master_->state().find(InstanceId{0}), nullptr);
+  EXPECT_EQ(master_->ledger().total(), Money::of(Price::from_usd_h(0.8), from_seconds(3600)));
+}
+
 TEST_F(MasterTest, AGangRefusedInPartByTheCloudGivesBackItsOtherPlaces) {
   master_->accept(JobBuilder(1).tasks(2).build(), now());
   Plan apart = together({1});

@@ -1,0 +1,225 @@
+#include "tests/simulation/cluster.hpp"
+
+#include <fmt/format.h>
+
+#include "model/live_ids.hpp"
+#include "schedulers/registry.hpp"
+#include "workers/worker_actor.hpp"
+
+namespace muster::ring {
+namespace {
+
+WorkRules work_rules(const Scenario& scenario) {
+  WorkRules rules;
+  rules.seed = scenario.seed;
+  rules.fails = scenario.attempts_fail;
+  return rules;
+}
+
+}  // namespace
+
+Cluster::Cluster(const Scenario& scenario, Complain complain)
+    : scenario_(scenario),
+      rng_(scenario.seed ^ 0xC1057E2),
+      timeline_(system_.actors()),
+      network_(timeline_, scenario.seed ^ 0x3172E),
+      machines_(
+          network_, scenario.catalog, work_rules(scenario),
+          [this](Machine& machine) { return start_worker(machine); }, std::move(complain)),
+      sites_(scenario.sites),
+      masters_(scenario.masters) {
+  std::uint64_t seed = scenario.seed * 100;
+  auto offset = scenario.offsets.begin();
+  for (auto& site : sites_) {
+    site.node = network_.add_node();
+    site.offset = *offset++;
+    site.disk = std::make_unique<SiteDisk>(timeline_, ++seed);
+  }
+  for (auto& master : masters_) {
+    master.node = network_.add_node();
+    master.offset = *offset++;
+    master.disk = std::make_unique<MasterDisk>(timeline_, ++seed);
+  }
+  cloud_.node = network_.add_node();
+  cloud_.offset = *offset;
+  cloud_disk_ = std::make_unique<CloudDisk>(timeline_, ++seed);
+  users_ = network_.add_node();
+  network_.bring_up(users_, timeline_.stage());
+}
+
+Cluster::~Cluster() {
+  for (std::uint32_t i = 0; i < sites_.size(); ++i) kill(NodeKind::site, i);
+  for (std::uint32_t i = 0; i < masters_.size(); ++i) kill(NodeKind::master, i);
+  kill(NodeKind::cloud, 0);
+  machines_.end_all();
+  system_.time().drop_timers();
+}
+
+void Cluster::start(NodeKind kind, std::uint32_t index) {
+  if (runs(kind, index)) return;
+  if (kind == NodeKind::site) start_site(index);
+  if (kind == NodeKind::master) start_master(index);
+  if (kind == NodeKind::cloud) start_cloud();
+}
+
+bool Cluster::runs(NodeKind kind, std::uint32_t index) const {
+  return network_.runs(node_of(kind, index));
+}
+
+NodeIndex Cluster::node_of(NodeKind kind, std::uint32_t index) const {
+  if (kind == NodeKind::site) return sites_[index].node;
+  return kind == NodeKind::master ? masters_[index].node : cloud_.node;
+}
+
+Disk& Cluster::disk_of(NodeKind kind, std::uint32_t index) {
+  if (kind == NodeKind::site) return sites_[index].disk->disk;
+  return kind == NodeKind::master ? masters_[index].disk->disk : cloud_disk_->disk;
+}
+
+Duration& Cluster::offset_of(NodeKind kind, std::uint32_t index) {
+  if (kind == NodeKind::site) return sites_[index].offset;
+  return kind == NodeKind::master ? masters_[index].offset : cloud_.offset;
+}
+
+void Cluster::step_clock(NodeKind kind, std::uint32_t index, Duration by) {
+  offset_of(kind, index) += by;
+}
+
+ClusterEpoch Cluster::epoch_of(Duration offset) const {
+  return {const_cast<muster::test::VirtualSystem&>(system_).time().epoch().start - offset};
+}
+
+template <class Handle>
+void Cluster::end_process(Handle& actor, NodeIndex node) {
+  network_.take_down(node);
+  // It comes to its end before anything else is dealt with.
+  caf::anon_send_exit(actor, caf::exit_reason::kill);
+  system_.time().prioritize(actor);
+  actor = nullptr;
+  system_.time().run_once();
+}
+
+void Cluster::kill(NodeKind kind, std::uint32_t index) {
+  if (!runs(kind, index)) return;
+  if (kind == NodeKind::site) {
+    auto& site = sites_[index];
+    site.store->writer().die();
+    end_process(site.actor, site.node);
+    old_site_stores_.push_back(std::move(site.store));
+  } else if (kind == NodeKind::master) {
+    auto& master = masters_[index];
+    master.store->writer().die();
+    end_process(master.actor, master.node);
+    old_master_stores_.push_back(std::move(master.store));
+  } else {
+    end_process(cloud_.actor, cloud_.node);
+  }
+}
+
+void Cluster::start_master(std::uint32_t i) {
+  auto& role = masters_[i];
+  role.store = std::make_unique<MasterStore>(*role.disk);
+  GroupSetup group;
+  group.catalog = &scenario_.catalog;
+  group.policy = make_policy(scenario_.policy, scenario_.catalog).value();
+  group.journal = role.store.get();
+  group.master = scenario_.master;
+  group.cloud = network_.peer<CloudActor>(role.node, cloud_.node);
+  group.epoch = epoch_of(role.offset);
+  group.seed = scenario_.seed;
+  group.stopwatch = [] { return Duration{}; };
+  group.times = &times_;
+  group.master_index = i;
+  group.masters = scenario_.masters;
+  group.life.name = fmt::format("m{}", i);
+  group.life.history = role.store.get();
+  group.life.image = role.disk->image;
+  group.life.tail = role.disk->tail;
+  group.life.remind_every = std::chrono::seconds{10};
+  group.life.worker_lost_after = std::chrono::minutes{5};
+  group.life.snapshot_every = scenario_.snapshot_every;
+  group.life.save_snapshot = [store = role.store.get()](MasterImage image) {
+    store->save_snapshot(std::move(image));
+  };
+  role.actor = spawn_master(system_.actors(), std::move(group));
+  const auto handle = caf::actor_cast<caf::strong_actor_ptr>(role.actor);
+  role.store->writer().belong_to(handle);
+  network_.bring_up(role.node, handle);
+}
+
+void Cluster::start_site(std::uint32_t i) {
+  auto& role = sites_[i];
+  role.store = std::make_unique<MemorySiteStore>(*role.disk);
+  SiteSetup site;
+  for (const auto& master : masters_) {
+    site.masters.push_back(network_.peer<MasterActor>(role.node, master.node));
+  }
+  site.sites.clear();
+  for (std::uint32_t k = 0; k < sites_.size(); ++k) {
+    SiteActor actor;
+    if (k != i) actor = network_.peer<SiteActor>(role.node, sites_[k].node);
+    const double longitude = 120.0 * k;
+    site.sites.push_back({actor, fmt::format("s{}", k), GeoPoint{30, longitude}});
+  }
+  site.accept_timeout = scenario_.master.accept_timeout;
+  site.epoch = epoch_of(role.offset);
+  site.book = role.store.get();
+  site.index = i;
+  site.rules = routing_rules(scenario_.site, scenario_.policy.name);
+  site.room = scenario_.site.room;
+  site.load_every = scenario_.site.load_every;
+  site.seed = scenario_.seed;
+  site.life.promise_wait = std::chrono::seconds{1};
+  site.life.hand_retry = std::chrono::seconds{2};
+  site.desk = make_desk(scenario_.sort, scenario_.policy.name).value();
+  role.actor = system_.actors().spawn<SiteScheduler>(std::move(site));
+  const auto handle = caf::actor_cast<caf::strong_actor_ptr>(role.actor);
+  role.store->writer().belong_to(handle);
+  network_.bring_up(role.node, handle);
+}
+
+void Cluster::start_cloud() {
+  bill_ = {};
+  LoopbackSetup cloud;
+  cloud.catalog = &scenario_.catalog;
+  cloud.epoch = epoch_of(cloud_.offset);
+  cloud.limits.instances = scenario_.cloud_instances;
+  if (scenario_.cloud_spot > 0) cloud.limits.by_market[Market::spot] = scenario_.cloud_spot;
+  cloud.interruptions.notice = scenario_.notice;
+  cloud.interruptions.per_h = scenario_.interruptions_per_h;
+  cloud.interruptions.seed = scenario_.seed;
+  cloud.book = cloud_disk_.get();
+  cloud.machines = &machines_;
+  cloud.bill = &bill_;
+  cloud_.actor = system_.actors().spawn<LoopbackCloud>(std::move(cloud));
+  network_.bring_up(cloud_.node, caf::actor_cast<caf::strong_actor_ptr>(cloud_.actor));
+}
+
+/// The worker of a machine knows its master by the number of its instance, as live ones do.
+WorkerActor Cluster::start_worker(Machine& machine) {
+  const std::uint32_t master = master_of(machine.instance);
+  if (machine.node == 0) machine.node = network_.add_worker(masters_[master].node);
+  const Duration skew = from_seconds(rng_.uniform(-3600, 3600));
+  WorkerSetup worker{machine.instance,
+                     machine.type,
+                     machine.capacity,
+                     network_.peer<MasterActor>(machine.node, masters_[master].node),
+                     epoch_of(scenario_.offsets[0] + skew),
+                     {}};
+  worker.make_executor = [this, &machine](InstanceId, TypeId, ExecutorHost host) {
+    return std::make_unique<MachineExecutor>(machines_, machine, std::move(host));
+  };
+  return system_.actors().spawn<Worker>(std::move(worker));
+}
+
+bool Cluster::step() {
+  VirtualTime& time = system_.time();
+  if (time.jobs.empty()) return time.trigger_timeout();
+  // Ready actors run in any order: what they say to each other keeps its own.
+  if (time.jobs.size() > 1) std::swap(time.jobs.front(), time.jobs[rng_.below(time.jobs.size())]);
+  time.run_once();
+  ++messages_;
+  return true;
+}
+
+}  // namespace muster::ring

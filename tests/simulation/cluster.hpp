@@ -1,0 +1,105 @@
+#pragma once
+
+#include <caf/all.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/cloud/loopback.hpp"
+#include "tests/simulation/disks.hpp"
+#include "tests/simulation/machines.hpp"
+#include "tests/simulation/network.hpp"
+#include "tests/simulation/scenario.hpp"
+#include "tests/support/virtual_system.hpp"
+#include "tools/group.hpp"
+
+namespace muster::ring {
+
+/// What a node of the control plane is, whether it runs or not.
+enum class NodeKind : std::uint8_t { site, master, cloud };
+
+/// The cluster of a scenario: every actor on a node of its own, with a disk and a clock of its own.
+/// The nodes are composed as the live root composes them (tools/serve/node/node_roles.cpp).
+class Cluster {
+ public:
+  using Complain = MachinePark::Complain;
+
+  Cluster(const Scenario& scenario, Complain complain);
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  void start(NodeKind kind, std::uint32_t index);
+  /// The process ends between two messages; nothing that it has not written down is left.
+  void kill(NodeKind kind, std::uint32_t index);
+  bool runs(NodeKind kind, std::uint32_t index) const;
+  void step_clock(NodeKind kind, std::uint32_t index, Duration by);
+  Disk& disk_of(NodeKind kind, std::uint32_t index);
+  NodeIndex node_of(NodeKind kind, std::uint32_t index) const;
+
+  /// A place from which users speak to all nodes.
+  NodeIndex users() const { return users_; }
+  SiteActor site_for_users(std::uint32_t i) {
+    return network_.peer<SiteActor>(users_, sites_[i].node);
+  }
+  MasterActor master_for_users(std::uint32_t i) {
+    return network_.peer<MasterActor>(users_, masters_[i].node);
+  }
+  CloudActor cloud_for_users() { return network_.peer<CloudActor>(users_, cloud_.node); }
+
+  /// Lets the next thing happen: one message, or the next that is due. False: nothing will any
+  /// more.
+  bool step();
+  std::uint64_t messages() const { return messages_; }
+  Instant now() const { return timeline_.now(); }
+
+  const Scenario& scenario() const { return scenario_; }
+  Timeline& timeline() { return timeline_; }
+  Network& network() { return network_; }
+  MachinePark& machines() { return machines_; }
+  MasterDisk& master_disk(std::uint32_t i) { return *masters_[i].disk; }
+  SiteDisk& site_disk(std::uint32_t i) { return *sites_[i].disk; }
+  CloudDisk& cloud_disk() { return *cloud_disk_; }
+  const CloudBill& bill() const { return bill_; }
+
+ private:
+  /// A node, whose process comes and goes.
+  template <class Handle, class DiskOfRole, class Store>
+  struct Role {
+    NodeIndex node = 0;
+    Duration offset{};  ///< of its clock before the true time
+    std::unique_ptr<DiskOfRole> disk;
+    std::unique_ptr<Store> store;
+    Handle actor;
+  };
+
+  void start_site(std::uint32_t i);
+  void start_master(std::uint32_t i);
+  void start_cloud();
+  WorkerActor start_worker(Machine& machine);
+  ClusterEpoch epoch_of(Duration offset) const;
+  Duration& offset_of(NodeKind kind, std::uint32_t index);
+  template <class Handle>
+  void end_process(Handle& actor, NodeIndex node);
+
+  const Scenario& scenario_;
+  Rng rng_;
+  muster::test::VirtualSystem system_;
+  Timeline timeline_;
+  Network network_;
+  MachinePark machines_;
+  std::vector<Role<SiteActor, SiteDisk, MemorySiteStore>> sites_;
+  std::vector<Role<MasterActor, MasterDisk, MasterStore>> masters_;
+  std::unique_ptr<CloudDisk> cloud_disk_;
+  Role<CloudActor, int, int> cloud_;
+  NodeIndex users_ = 0;
+  CloudBill bill_;
+  DecisionTimes times_;
+  /// Of processes that are gone: their actors may still be in memory.
+  std::vector<std::unique_ptr<MasterStore>> old_master_stores_;
+  std::vector<std::unique_ptr<MemorySiteStore>> old_site_stores_;
+  std::uint64_t messages_ = 0;
+};
+
+}  // namespace muster::ring

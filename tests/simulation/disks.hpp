@@ -1,0 +1,148 @@
+#pragma once
+
+#include <caf/all.hpp>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/master_image.hpp"
+#include "model/rng.hpp"
+#include "storage/cloud_book.hpp"
+#include "storage/history.hpp"
+#include "storage/journal.hpp"
+#include "storage/site_book.hpp"
+#include "tests/simulation/timeline.hpp"
+
+// Stores in memory that behave as those on disks: writes take time, are refused now and then, and
+// are lost with the process that waits for them. What is durable outlives the process.
+
+namespace muster::ring {
+
+/// The disk of one node.
+class Disk {
+ public:
+  Disk(Timeline& timeline, std::uint64_t seed) : timeline_(timeline), rng_(seed) {}
+
+  /// How long the next write takes; zero: it is durable at once.
+  Duration delay();
+  bool refuses() const { return timeline_.now() < refuses_until_; }
+  void refuse_until(Instant until) { refuses_until_ = std::max(refuses_until_, until); }
+  void slow_until(Instant until) { slow_until_ = std::max(slow_until_, until); }
+  Timeline& timeline() { return timeline_; }
+  Rng& rng() { return rng_; }
+
+ private:
+  Timeline& timeline_;
+  Rng rng_;
+  Instant refuses_until_, slow_until_;
+};
+
+/// Writes of one process, in their order, as many at once as wait. The process has to be told to
+/// die before the object goes.
+class Writer {
+ public:
+  /// What one write changes on the disk, and what is done in the process afterwards.
+  struct Entry {
+    std::function<void()> apply;
+    std::function<void(const std::string& trouble)> then;
+  };
+  /// `stubborn`: what the disk refuses is tried again until it takes it.
+  Writer(Disk& disk, bool stubborn) : disk_(disk), stubborn_(stubborn) {}
+
+  /// The process to be woken when something is durable; before the first write is.
+  void belong_to(caf::strong_actor_ptr process) { process_ = std::move(process); }
+  void push(Entry entry);
+  const std::string& trouble() const { return trouble_; }
+  /// The process is gone: what is being written is durable or lost, what waits is lost.
+  void die();
+
+ private:
+  void begin();
+  void end();
+  void finish(const std::string& trouble, bool inside);
+
+  Disk& disk_;
+  bool stubborn_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  caf::strong_actor_ptr process_;
+  std::deque<Entry> queue_;
+  std::size_t writing_ = 0;  ///< entries at the front that are being written
+  std::string trouble_;
+};
+
+/// What a master has on its disk.
+struct MasterDisk {
+  MasterDisk(Timeline& timeline, std::uint64_t seed) : disk(timeline, seed) {}
+
+  Disk disk;
+  std::optional<MasterImage> image;
+  std::vector<Event> tail;    ///< after the image
+  std::vector<Event> events;  ///< all that ever were
+  std::map<JobId, JobHistory> history;
+  std::function<void(const Event&)> on_durable;
+};
+
+/// A master's journal and history on its disk, for one life of the master.
+class MasterStore final : public Journal, public History {
+ public:
+  explicit MasterStore(MasterDisk& disk) : disk_(disk), writer_(disk.disk, true) {}
+  Writer& writer() { return writer_; }
+
+  void append(std::vector<Event>&& batch, Durable durable) override;
+  std::string trouble() const override { return writer_.trouble(); }
+  void save_snapshot(MasterImage image);
+
+  void add(JobHistory job) override;
+  std::size_t size() const override { return disk_.history.size(); }
+  std::optional<JobHistory> find(JobId id) const override;
+  void newest(std::size_t limit, const std::function<bool(const JobHistory&)>& use) const override;
+
+ private:
+  MasterDisk& disk_;
+  Writer writer_;
+  std::map<JobId, JobHistory> queued_;  ///< not durable yet
+};
+
+/// What a site scheduler has on its disk.
+struct SiteDisk {
+  SiteDisk(Timeline& timeline, std::uint64_t seed) : disk(timeline, seed) {}
+
+  Disk disk;
+  std::map<std::pair<JobId, HandTarget>, Job> handoffs;
+  std::vector<KnownToken> tokens;
+  std::uint64_t next_job = 0;
+};
+
+/// A site's book on its disk, for one life of the site.
+class MemorySiteStore final : public SiteBook {
+ public:
+  explicit MemorySiteStore(SiteDisk& disk) : disk_(disk), writer_(disk.disk, false) {}
+  Writer& writer() { return writer_; }
+
+  SiteMemory recall() override;
+  void keep(SiteNews&& news, std::function<void(const std::string& trouble)> durable) override;
+  void handed_over(JobId job, const HandTarget& to) override;
+  void keep_sorter(std::string) override {}
+
+ private:
+  SiteDisk& disk_;
+  Writer writer_;
+};
+
+/// What the cloud has on its disk; its writes are waited for.
+class CloudDisk final : public CloudBook {
+ public:
+  CloudDisk(Timeline& timeline, std::uint64_t seed) : disk(timeline, seed) {}
+  std::vector<RentedRecord> recall() override;
+  std::string put(const RentedRecord& record) override;
+
+  Disk disk;
+  std::map<InstanceId, RentedRecord> records;
+};
+
+}  // namespace muster::ring

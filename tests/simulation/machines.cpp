@@ -1,0 +1,286 @@
+#include "tests/simulation/machines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "model/rng.hpp"
+
+namespace muster::ring {
+namespace {
+
+using Phase = MachineAttempt::Phase;
+
+constexpr Duration kUpload = std::chrono::seconds{3};
+
+/// The same number for the same things, spread over all.
+double draw(std::uint64_t seed, std::uint64_t a, std::uint64_t b) {
+  constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
+  Rng rng(seed ^ (a * kSpread) ^ ((b + 1) * (kSpread << 1)));
+  rng.next();
+  return rng.uniform();
+}
+
+}  // namespace
+
+Duration WorkRules::work_of(TaskId task) const {
+  const double share = draw(seed, task.value, 0);
+  return shortest + from_seconds(to_seconds(longest - shortest) * share * share);
+}
+
+bool WorkRules::attempt_fails(TaskId task, Attempt attempt) const {
+  return draw(seed, task.value, attempt) < fails;
+}
+
+MachinePark::MachinePark(Network& network, const Catalog& catalog, WorkRules rules, Starter start,
+                         Complain complain)
+    : network_(network),
+      catalog_(catalog),
+      rules_(rules),
+      start_(std::move(start)),
+      complain_(std::move(complain)) {}
+
+Expected<std::string, MachineError> MachinePark::boot(const MachineOrder& order) {
+  std::unique_ptr<Machine>& machine = machines_[order.instance];
+  if (!machine) {
+    machine = std::make_unique<Machine>();
+    machine->instance = order.instance;
+    machine->type = order.type_id;
+    machine->capacity = order.type.capacity;
+    start_worker(*machine);
+  } else if (machine->ended) {
+    complain_(
+        fmt::format("instance {} is booted after its machine was ended", order.instance.value));
+  }
+  return fmt::format("machine {}", order.instance.value);
+}
+
+bool MachinePark::halt(InstanceId instance, const std::string&, Duration,
+                       std::function<void()> done) {
+  const auto found = machines_.find(instance);
+  if (found == machines_.end()) return true;
+  Machine& machine = *found->second;
+  if (machine.ended || draw(rules_.seed, instance.value, 7) < 0.5) {
+    end(machine);
+    return true;
+  }
+  timeline().after(std::chrono::seconds{2}, [this, &machine, done = std::move(done)] {
+    end(machine);
+    done();
+  });
+  return false;
+}
+
+bool MachinePark::adopt(const RentedRecord& record) {
+  const auto found = machines_.find(record.instance);
+  return found != machines_.end() && !found->second->ended;
+}
+
+void MachinePark::keep_only(const std::set<InstanceId>& instances) {
+  for (const auto& [id, machine] : machines_) {
+    if (!instances.contains(id)) end(*machine);
+  }
+}
+
+void MachinePark::start_worker(Machine& machine) {
+  machine.actor = start_(machine);
+  network_.bring_up(machine.node, caf::actor_cast<caf::strong_actor_ptr>(machine.actor));
+}
+
+void MachinePark::kill_worker(Machine& machine, Duration down) {
+  if (machine.ended || !machine.actor) return;
+  network_.take_down(machine.node);
+  machine.worker = nullptr;
+  caf::anon_send_exit(std::exchange(machine.actor, nullptr), caf::exit_reason::kill);
+  timeline().after(down, [this, &machine] {
+    if (!machine.ended && !machine.actor) start_worker(machine);
+  });
+}
+
+void MachinePark::lose(Machine& machine) {
+  end(machine);
+}
+
+void MachinePark::end(Machine& machine) {
+  if (std::exchange(machine.ended, true)) return;
+  for (const auto& [key, attempt] : machine.attempts) {
+    if (!attempt.over()) executing_.erase(key.first);
+  }
+  machine.worker = nullptr;
+  network_.take_down(machine.node);
+  if (machine.actor) {
+    caf::anon_send_exit(std::exchange(machine.actor, nullptr), caf::exit_reason::kill);
+  }
+}
+
+void MachinePark::end_all() {
+  for (const auto& [id, machine] : machines_) end(*machine);
+}
+
+std::vector<Machine*> MachinePark::running() {
+  std::vector<Machine*> all;
+  for (const auto& [id, machine] : machines_) {
+    if (!machine->ended) all.push_back(machine.get());
+  }
+  return all;
+}
+
+std::size_t MachinePark::busy() const {
+  return executing_.size();
+}
+
+std::uint64_t MachinePark::failures(TaskId task) const {
+  const auto found = failures_.find(task);
+  return found == failures_.end() ? 0 : found->second;
+}
+
+void MachinePark::begin(Machine& machine, const Execution& execution) {
+  const TaskId task = execution.task.id;
+  const Key key{task, execution.attempt};
+  if (machine.attempts.contains(key) || machine.settled.contains(key)) {
+    return complain_(fmt::format("attempt {} of task {} starts twice on instance {}", key.second,
+                                 task.value, machine.instance.value));
+  }
+  const auto other = executing_.find(task);
+  if (other != executing_.end()) {
+    complain_(fmt::format("attempt {} of task {} runs on instance {} beside attempt {} on {}",
+                          key.second, task.value, machine.instance.value, other->second.second,
+                          other->second.first.value));
+  }
+  executing_[task] = {machine.instance, key.second};
+  MachineAttempt& attempt = machine.attempts[key];
+  attempt.found = {task, key.second, execution.granted};
+  attempt.execution = execution;
+  check_room(machine);
+  step(machine, key, Phase::loading, execution.task.delays.fetch);
+}
+
+void MachinePark::check_room(const Machine& machine) {
+  Resources used;
+  for (const auto& [key, attempt] : machine.attempts) {
+    if (!attempt.over()) used += attempt.found.granted;
+  }
+  if (!used.fits_in(machine.capacity)) {
+    complain_(fmt::format("instance {} is overfilled", machine.instance.value));
+  }
+}
+
+void MachinePark::stop(Machine& machine, TaskId task, Attempt number) {
+  const auto found = machine.attempts.find({task, number});
+  if (found == machine.attempts.end()) return;
+  MachineAttempt& attempt = found->second;
+  if (attempt.phase == Phase::loading) {
+    attempt.phase = Phase::uploading;
+    step(machine, found->first, Phase::uploading, Duration::zero());
+  } else if (attempt.phase == Phase::running) {
+    attempt.phase = Phase::stopping;
+    step(machine, found->first, Phase::stopping, attempt.execution.task.delays.stop);
+  }
+}
+
+/// What follows the phase, after a while.
+void MachinePark::step(Machine& machine, Key key, Phase from, Duration wait) {
+  timeline().after(wait, [this, &machine, key, from] { pass(machine, key, from); });
+}
+
+void MachinePark::pass(Machine& machine, Key key, Phase from) {
+  const auto found = machine.attempts.find(key);
+  if (machine.ended || found == machine.attempts.end()) return;
+  MachineAttempt& attempt = found->second;
+  if (attempt.phase != from) return;
+  const TaskId task = key.first;
+  switch (from) {
+    case Phase::loading: {
+      attempt.phase = Phase::running;
+      attempt.since = timeline().now();
+      attempt.progress = saved_[task];
+      const Duration left = rules_.work_of(task) - attempt.progress;
+      report(machine, key);
+      return step(machine, key, Phase::running, std::max(left, Duration::zero()));
+    }
+    case Phase::running:
+      executing_.erase(task);
+      if (rules_.attempt_fails(task, key.second)) {
+        attempt.phase = Phase::failed;
+        ++failures_[task];
+      } else {
+        attempt.phase = Phase::finished;
+      }
+      return report(machine, key);
+    case Phase::stopping:
+      saved_[task] = std::max(saved_[task], attempt.progress + (timeline().now() - attempt.since));
+      attempt.phase = Phase::uploading;
+      return step(machine, key, Phase::uploading, kUpload);
+    case Phase::uploading:
+      attempt.phase = Phase::left;
+      executing_.erase(task);
+      return report(machine, key);
+    default:
+      return;
+  }
+}
+
+/// Tells the worker, when one runs, how the attempt stands.
+void MachinePark::report(Machine& machine, Key key) {
+  if (machine.worker == nullptr) return;
+  machine.worker->post([&machine, key] {
+    const auto found = machine.attempts.find(key);
+    if (machine.worker == nullptr || found == machine.attempts.end()) return;
+    const Delays& delays = found->second.execution.task.delays;
+    switch (found->second.phase) {
+      case Phase::running:
+        return machine.worker->started(key.first, key.second, delays.fetch, {});
+      case Phase::left:
+        return machine.worker->left(key.first, key.second, kUpload, {});
+      case Phase::finished:
+        return machine.worker->finished(key.first, key.second, {});
+      case Phase::failed:
+        return machine.worker->failed(key.first, key.second, "exit code 1", {1, {}, {}});
+      default:
+        return;
+    }
+  });
+}
+
+MachineExecutor::MachineExecutor(MachinePark& park, Machine& machine, ExecutorHost host)
+    : park_(park), machine_(machine), host_(std::move(host)) {
+  machine_.worker = &host_;
+}
+
+MachineExecutor::~MachineExecutor() {
+  if (machine_.worker == &host_) machine_.worker = nullptr;
+}
+
+std::vector<FoundExecution> MachineExecutor::adopt() {
+  std::vector<FoundExecution> found;
+  for (const auto& [key, attempt] : machine_.attempts) {
+    found.push_back(attempt.found);
+    park_.timeline().after(
+        {}, [&park = park_, &machine = machine_, key = key] { park.report(machine, key); });
+  }
+  return found;
+}
+
+std::vector<ExecutionThroughput> MachineExecutor::sample() {
+  std::vector<ExecutionThroughput> samples;
+  for (const auto& [key, attempt] : machine_.attempts) {
+    if (attempt.phase != Phase::running && attempt.phase != Phase::stopping) continue;
+    samples.push_back({key.first, key.second, 0.5 + 0.5 * draw(1, key.first.value, key.second)});
+  }
+  return samples;
+}
+
+void MachineExecutor::settled(TaskId task, Attempt attempt) {
+  const auto found = machine_.attempts.find({task, attempt});
+  if (found == machine_.attempts.end()) return;
+  if (!found->second.over()) {
+    park_.complain_(
+        fmt::format("attempt {} of task {} is settled while it runs", attempt, task.value));
+    return;
+  }
+  machine_.settled.insert(found->first);
+  machine_.attempts.erase(found);
+}
+
+}  // namespace muster::ring

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "actors/cloud/machine_host.hpp"
+#include "tests/simulation/network.hpp"
+#include "workers/executor.hpp"
+
+// The machines of the simulated cloud and what runs on them. A machine keeps its attempts when its
+// worker dies, as shims do; only the end of the machine ends them.
+
+namespace muster::ring {
+
+class MachinePark;
+
+/// One attempt on a machine, from its order until its outcome is settled.
+struct MachineAttempt {
+  enum class Phase { loading, running, stopping, uploading, left, finished, failed };
+  FoundExecution found;
+  Execution execution;
+  Phase phase = Phase::loading;
+  Instant since;        ///< it has been running
+  Duration progress{};  ///< when it began to run
+
+  bool over() const { return phase >= Phase::left; }
+};
+
+/// A rented machine, which has at most one worker.
+struct Machine {
+  InstanceId instance;
+  TypeId type;
+  Resources capacity;
+  NodeIndex node = 0;
+  std::map<std::pair<TaskId, Attempt>, MachineAttempt> attempts;
+  std::set<std::pair<TaskId, Attempt>> settled;
+  ExecutorHost* worker = nullptr;  ///< null: none runs
+  WorkerActor actor;
+  bool ended = false;
+};
+
+/// How long things take on machines, and what goes wrong there.
+struct WorkRules {
+  std::uint64_t seed = 1;
+  Duration shortest = std::chrono::seconds{20}, longest = std::chrono::seconds{900};
+  double fails = 0;  ///< share of attempts that fail by themselves
+
+  Duration work_of(TaskId task) const;
+  bool attempt_fails(TaskId task, Attempt attempt) const;
+};
+
+/// Runs the machines that the simulated cloud rents out.
+class MachinePark final : public MachineHost {
+ public:
+  /// Starts the worker of a machine as a node.
+  using Starter = std::function<WorkerActor(Machine&)>;
+  /// Says what must not be: two attempts of a task at once, a machine that is overfilled.
+  using Complain = std::function<void(const std::string&)>;
+
+  MachinePark(Network& network, const Catalog& catalog, WorkRules rules, Starter start,
+              Complain complain);
+
+  // What a connector asks for.
+  Expected<std::string, MachineError> boot(const MachineOrder& order) override;
+  bool halt(InstanceId instance, const std::string& machine, Duration grace,
+            std::function<void()> done) override;
+  bool adopt(const RentedRecord& record) override;
+  void keep_only(const std::set<InstanceId>& instances) override;
+
+  /// The worker's process dies; another one begins after a while.
+  void kill_worker(Machine& machine, Duration down);
+  /// The machine is gone with all that ran there; nobody is told.
+  void lose(Machine& machine);
+
+  /// Those that are not ended, by rising instances.
+  std::vector<Machine*> running();
+  /// Attempts that have been started and are neither over nor lost.
+  std::size_t busy() const;
+  std::uint64_t failures(TaskId task) const;
+  void end_all();
+
+ private:
+  friend class MachineExecutor;
+  using Key = std::pair<TaskId, Attempt>;
+
+  Timeline& timeline() { return network_.timeline(); }
+  void start_worker(Machine& machine);
+  void begin(Machine& machine, const Execution& execution);
+  void stop(Machine& machine, TaskId task, Attempt attempt);
+  void step(Machine& machine, Key key, MachineAttempt::Phase from, Duration wait);
+  void pass(Machine& machine, Key key, MachineAttempt::Phase from);
+  void save(const MachineAttempt& attempt);
+  void report(Machine& machine, Key key);
+  void check_room(const Machine& machine);
+  void end(Machine& machine);
+
+  Network& network_;
+  const Catalog& catalog_;
+  WorkRules rules_;
+  Starter start_;
+  Complain complain_;
+  std::map<InstanceId, std::unique_ptr<Machine>> machines_;
+  std::map<TaskId, std::pair<InstanceId, Attempt>> executing_;
+  std::map<TaskId, Duration> saved_;  ///< work that checkpoints hold
+  std::map<TaskId, std::uint64_t> failures_;
+};
+
+/// What a worker's process knows of its machine: goes when the process does.
+class MachineExecutor final : public Executor {
+ public:
+  MachineExecutor(MachinePark& park, Machine& machine, ExecutorHost host);
+  ~MachineExecutor() override;
+  MachineExecutor(const MachineExecutor&) = delete;
+  MachineExecutor& operator=(const MachineExecutor&) = delete;
+
+  void start(const Execution& execution) override { park_.begin(machine_, execution); }
+  void stop(TaskId task, Attempt attempt) override { park_.stop(machine_, task, attempt); }
+  std::vector<ExecutionThroughput> sample() override;
+  std::vector<FoundExecution> adopt() override;
+  void settled(TaskId task, Attempt attempt) override;
+
+ private:
+  MachinePark& park_;
+  Machine& machine_;
+  ExecutorHost host_;
+};
+
+}  // namespace muster::ring

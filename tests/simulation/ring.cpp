@@ -1,0 +1,241 @@
+#include "tests/simulation/ring.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "model/live_ids.hpp"
+#include "tests/simulation/cluster.hpp"
+#include "tests/simulation/invariants.hpp"
+#include "tests/simulation/users.hpp"
+
+namespace muster::ring {
+namespace {
+
+/// So long after a fault its consequences may last.
+constexpr Duration kAftermath = std::chrono::minutes{2};
+constexpr Duration kDay = std::chrono::hours{24};
+
+/// A master that does not run, cannot write, or cannot speak to the cloud cannot keep to a cap.
+bool keeps_ends_from_the_cloud(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kill_master:
+    case FaultKind::kill_cloud:
+    case FaultKind::lose_machine:
+    case FaultKind::cut_nodes:
+    case FaultKind::slow_nodes:
+    case FaultKind::disk_refuses:
+    case FaultKind::disk_slow:
+    case FaultKind::cloud_silent:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// What a fault that lasts a while is about.
+struct Pair {
+  NodeIndex a = 0, b = 0;
+};
+
+/// A whole run of one seed.
+class Run {
+ public:
+  Run(const Scenario& scenario, const RingOptions& options)
+      : scenario_(scenario),
+        options_(options),
+        complaints_([this](const std::string& text) { complain(text); }),
+        cluster_(scenario, complaints_),
+        users_(cluster_, complaints_),
+        invariants_(cluster_, users_) {}
+
+  RingResult run() {
+    if (options_.trace) invariants_.trace();
+    for (std::uint32_t i = 0; i < scenario_.sites; ++i) cluster_.start(NodeKind::site, i);
+    for (std::uint32_t i = 0; i < scenario_.masters; ++i) cluster_.start(NodeKind::master, i);
+    cluster_.start(NodeKind::cloud, 0);
+    users_.begin();
+    const std::size_t count = std::min(options_.faults, scenario_.faults.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      const Fault& fault = scenario_.faults[i];
+      cluster_.timeline().at(
+          fault.at, [this, &fault] { due_.emplace(cluster_.messages() + fault.messages, &fault); });
+    }
+    cluster_.timeline().at(scenario_.faults_end, [this] { ended_ = true; });
+    loop();
+    RingResult result;
+    result.seed = scenario_.seed;
+    result.policy = scenario_.policy_text;
+    result.faults = count;
+    result.messages = cluster_.messages();
+    result.events = invariants_.events();
+    result.drained_s = to_seconds(cluster_.now() - scenario_.faults_end);
+    result.violations = invariants_.violations();
+    return result;
+  }
+
+ private:
+  void loop() {
+    std::uint64_t checked = 0;
+    // Who has spent the day's money goes on at midnight.
+    const Duration capped = scenario_.master.max_usd_day > 0 ? 2 * kDay : Duration::zero();
+    const Instant latest = scenario_.faults_end + options_.drain_within + capped;
+    while (invariants_.violations().empty()) {
+      if (!cluster_.step()) return invariants_.broken("nothing will happen any more");
+      while (!due_.empty() && due_.begin()->first <= cluster_.messages()) {
+        const Fault* fault = due_.begin()->second;
+        due_.erase(due_.begin());
+        bring_about(*fault);
+      }
+      if (cluster_.messages() >= checked + options_.check_every) {
+        checked = cluster_.messages();
+        invariants_.check();
+        if (ended_ && due_.empty() && invariants_.done()) return invariants_.check_end();
+      }
+      if (cluster_.now() > latest) {
+        return invariants_.broken("is not done in time: " + invariants_.rest());
+      }
+    }
+  }
+
+  void complain(const std::string& text) { invariants_.broken(text); }
+
+  NodeKind kind_of(std::uint64_t which, std::uint32_t& index) const {
+    const std::uint64_t i = which % (scenario_.sites + scenario_.masters + 1);
+    index = static_cast<std::uint32_t>(i);
+    if (i < scenario_.sites) return NodeKind::site;
+    index -= scenario_.sites;
+    if (index < scenario_.masters) return NodeKind::master;
+    index = 0;
+    return NodeKind::cloud;
+  }
+  NodeIndex node(std::uint64_t which, bool users) const {
+    const std::uint64_t all = scenario_.sites + scenario_.masters + 1;
+    if (users && which % (all + 1) == all) return cluster_.users();
+    std::uint32_t index = 0;
+    const NodeKind kind = kind_of(which, index);
+    return cluster_.node_of(kind, index);
+  }
+  Machine* machine(std::uint64_t which) {
+    const std::vector<Machine*> all = cluster_.machines().running();
+    return all.empty() ? nullptr : all[which % all.size()];
+  }
+  Pair two_nodes(const Fault& fault) const { return {node(fault.a, true), node(fault.b, false)}; }
+  Pair worker_and_master(const Fault& fault) {
+    Machine* of = machine(fault.a);
+    if (of == nullptr) return {};
+    return {of->node, cluster_.node_of(NodeKind::master, master_of(of->instance))};
+  }
+
+  void kill(NodeKind kind, std::uint32_t index, const Fault& fault) {
+    if (!cluster_.runs(kind, index)) return;
+    cluster_.kill(kind, index);
+    cluster_.timeline().after(fault.length / 4, [this, kind, index, step = fault.step] {
+      cluster_.step_clock(kind, index, step);
+      cluster_.start(kind, index);
+    });
+  }
+  void cut(Pair pair, const Fault& fault) {
+    if (pair.a == pair.b) return;
+    cluster_.network().cut(pair.a, pair.b, fault.told_a, fault.told_b);
+    cluster_.timeline().after(fault.length,
+                              [this, pair] { cluster_.network().mend(pair.a, pair.b); });
+  }
+  void slow(Pair pair, const Fault& fault) {
+    if (pair.a == pair.b) return;
+    cluster_.network().slow(pair.a, pair.b,
+                            from_seconds(static_cast<double>(fault.b % 8000) / 1e3));
+    cluster_.timeline().after(fault.length,
+                              [this, pair] { cluster_.network().slow(pair.a, pair.b, {}); });
+  }
+  void repeat(Pair pair, const Fault& fault) {
+    if (pair.a != pair.b) {
+      cluster_.network().repeat(pair.a, pair.b, static_cast<std::uint32_t>(1 + fault.b % 20));
+    }
+  }
+
+  void bring_about(const Fault& fault) {
+    if (options_.trace) std::printf("%s\n", to_text(fault).c_str());
+    if (keeps_ends_from_the_cloud(fault.kind)) {
+      invariants_.excuse(cluster_.now(), cluster_.now() + fault.length + kAftermath);
+    }
+    const auto site = static_cast<std::uint32_t>(fault.a % scenario_.sites);
+    const auto master = static_cast<std::uint32_t>(fault.a % scenario_.masters);
+    std::uint32_t index = 0;
+    const NodeKind kind = kind_of(fault.a, index);
+    const Instant until = cluster_.now() + fault.length;
+    switch (fault.kind) {
+      case FaultKind::kill_site:
+        return kill(NodeKind::site, site, fault);
+      case FaultKind::kill_master:
+        return kill(NodeKind::master, master, fault);
+      case FaultKind::kill_cloud:
+        return kill(NodeKind::cloud, 0, fault);
+      case FaultKind::kill_worker:
+        if (Machine* of = machine(fault.a)) cluster_.machines().kill_worker(*of, fault.length / 4);
+        return;
+      case FaultKind::lose_machine:
+        // The connector notices when it is started anew.
+        if (Machine* of = machine(fault.b)) cluster_.machines().lose(*of);
+        return kill(NodeKind::cloud, 0, fault);
+      case FaultKind::cut_nodes:
+        return cut(two_nodes(fault), fault);
+      case FaultKind::cut_worker:
+        return cut(worker_and_master(fault), fault);
+      case FaultKind::slow_nodes:
+        return slow(two_nodes(fault), fault);
+      case FaultKind::slow_worker:
+        return slow(worker_and_master(fault), fault);
+      case FaultKind::repeat_nodes:
+        return repeat(two_nodes(fault), fault);
+      case FaultKind::repeat_worker:
+        return repeat(worker_and_master(fault), fault);
+      case FaultKind::disk_refuses:
+        return cluster_.disk_of(kind, index).refuse_until(until);
+      case FaultKind::disk_slow:
+        return cluster_.disk_of(kind, index).slow_until(until);
+      case FaultKind::cloud_silent:
+        return cluster_.network().lose(cluster_.node_of(NodeKind::cloud, 0),
+                                       cluster_.node_of(NodeKind::master, master),
+                                       static_cast<std::uint32_t>(1 + fault.b % 10));
+      default:
+        return change_minds(fault);
+    }
+  }
+
+  void change_minds(const Fault& fault) {
+    switch (fault.kind) {
+      case FaultKind::interrupt:
+        return users_.interrupt(fault.a);
+      case FaultKind::submit_twice:
+        return users_.submit_again(fault.a);
+      case FaultKind::cancel:
+        return users_.cancel(fault.a);
+      case FaultKind::hold:
+        return users_.hold(fault.a, fault.length);
+      case FaultKind::drain:
+        return users_.drain(fault.a);
+      default:
+        return;
+    }
+  }
+
+  const Scenario& scenario_;
+  const RingOptions& options_;
+  Cluster::Complain complaints_;
+  Cluster cluster_;
+  Users users_;
+  Invariants invariants_;
+  std::multimap<std::uint64_t, const Fault*> due_;  ///< by the message after which they come
+  bool ended_ = false;
+};
+
+}  // namespace
+
+RingResult run_seed(std::uint64_t seed, const RingOptions& options) {
+  const Scenario scenario = make_scenario(seed, options.limits);
+  return Run(scenario, options).run();
+}
+
+}  // namespace muster::ring

@@ -1,0 +1,203 @@
+#include "tests/simulation/scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "model/rng.hpp"
+
+namespace muster::ring {
+namespace {
+
+constexpr std::array<std::string_view, kFaultKinds> kNames = {
+    "kill_site",     "kill_master",  "kill_cloud", "kill_worker",  "lose_machine",
+    "cut_nodes",     "cut_worker",   "slow_nodes", "slow_worker",  "repeat_nodes",
+    "repeat_worker", "disk_refuses", "disk_slow",  "cloud_silent", "interrupt",
+    "submit_twice",  "cancel",       "hold",       "drain"};
+
+/// Jobs come, and things go wrong, in so long a time.
+constexpr double kJobs_s = 1500;
+constexpr double kFaults_s = 2400;
+
+/// Two instants of a run: it begins in the evening of a day, so that a midnight falls into it.
+constexpr Duration kEvening = std::chrono::hours{24} * 20'000 + std::chrono::minutes{1420};
+
+Catalog small_catalog() {
+  const auto type = [](std::string name, std::string family, Resources capacity, double usd_h) {
+    InstanceType made;
+    made.name = std::move(name);
+    made.family = std::move(family);
+    made.capacity = capacity;
+    made.on_demand = Price::from_usd_h(usd_h);
+    made.spot = Price::from_usd_h(usd_h * 0.3);
+    made.acquire = std::chrono::seconds{10};
+    made.setup = std::chrono::seconds{30};
+    made.terminate = std::chrono::seconds{2};
+    return made;
+  };
+  std::vector<InstanceType> types = {type("large", "cpu", Resources::of(0, 16, 64), 1.6),
+                                     type("middle", "cpu", Resources::of(0, 8, 32), 0.8),
+                                     type("small", "cpu", Resources::of(0, 4, 16), 0.41),
+                                     type("fast", "gpu", Resources::of(2, 8, 64), 3)};
+  types[2].spot.reset();
+  return Catalog(std::move(types));
+}
+
+/// By turns, so that one that is added takes part.
+std::string policy_of(std::uint64_t seed) {
+  const std::vector<PolicyInfo>& known = known_policies();
+  const PolicyInfo& info = known[seed % known.size()];
+  std::string text = info.name;
+  const std::uint64_t turn = seed / known.size();
+  for (const ParamInfo& param : info.params) {
+    if (param.name == "period_s" && info.name.starts_with("eva")) text += ",period_s=60";
+    if (param.name == "eager" && turn % 3 == 1) text += ",eager";
+    if (param.name == "full-only" && turn % 4 == 1) text += ",full-only";
+    if (param.name == "partial-only" && turn % 4 == 2) text += ",partial-only";
+    if (param.name == "pairing" && turn % 4 == 3) text += ",pairing=exact";
+  }
+  return text;
+}
+
+/// `few`: jobs of which each can be paid from a small cap.
+Job draw_job(Rng& rng, std::uint64_t number, bool few) {
+  Job job;
+  job.name = fmt::format("job-{}", number);
+  job.token = fmt::format("token {}", number);
+  job.user = number % 2 == 0 ? "ann" : "bob";
+  job.workload_class = fmt::format("class-{}", rng.below(3));
+  job.gang = rng.uniform() < 0.4;
+  const std::uint64_t wanted = rng.uniform() < 0.5 ? 1 : 2 + rng.below(4);
+  const std::uint64_t tasks = few ? std::min<std::uint64_t>(wanted, 2) : wanted;
+  const double gpus = rng.uniform() < 0.15 && !few ? 1 : 0;
+  const auto cores = static_cast<double>(1 + rng.below(6));
+  const auto memory = static_cast<double>(1 + rng.below(20));
+  for (std::uint64_t i = 0; i < tasks; ++i) {
+    TaskSpec task;
+    task.demands = Demands(Resources::of(gpus, cores, memory));
+    task.image = job.workload_class;
+    task.array_index = static_cast<std::uint32_t>(i);
+    task.delays.fetch = std::chrono::seconds{rng.below(10)};
+    task.delays.stop = std::chrono::seconds{1};
+    task.delays.upload = std::chrono::seconds{3};
+    job.tasks.push_back(std::move(task));
+  }
+  if (!job.gang && tasks > 2 && rng.uniform() < 0.4) job.max_running = 2;
+  if (rng.uniform() < 0.3) job.markets = MarketChoice::spot;
+  if (rng.uniform() < 0.2) job.markets = MarketChoice::on_demand;
+  if (rng.uniform() < 0.5) job.runtime_hint = from_seconds(rng.uniform(30, 900));
+  return job;
+}
+
+void draw_wishes(Rng& rng, Scenario& scenario) {
+  const std::uint64_t jobs = 6 + rng.below(10);
+  for (std::uint64_t i = 0; i < jobs; ++i) {
+    Wish wish;
+    wish.job = draw_job(rng, i, scenario.master.max_usd_day > 0);
+    wish.at = Instant{from_seconds(5 + rng.uniform(0, kJobs_s))};
+    wish.site = static_cast<std::uint32_t>(rng.below(scenario.sites));
+    if (rng.uniform() < 0.5) {
+      wish.job.origin = GeoPoint{rng.uniform(-60, 60), rng.uniform(-180, 180)};
+    }
+    scenario.wishes.push_back(std::move(wish));
+  }
+  std::stable_sort(scenario.wishes.begin(), scenario.wishes.end(),
+                   [](const Wish& x, const Wish& y) { return x.at < y.at; });
+}
+
+Fault draw_fault(Rng& rng, const ScenarioLimits& limits) {
+  Fault fault;
+  // All numbers are drawn whatever is left out: what is let in later does not change the others.
+  fault.kind = static_cast<FaultKind>(rng.below(kFaultKinds));
+  fault.at = Instant{from_seconds(20 + rng.uniform(0, kFaults_s))};
+  fault.messages = static_cast<std::uint32_t>(rng.below(12));
+  fault.a = rng.next();
+  fault.b = rng.next();
+  fault.length = from_seconds(std::min(1200.0, rng.exponential(60)));
+  const double step_s = rng.uniform(-3600, 3600);
+  fault.step = from_seconds(limits.clock_back ? step_s : std::abs(step_s));
+  fault.told_a = rng.uniform() < 0.7;
+  fault.told_b = rng.uniform() < 0.7;
+  return fault;
+}
+
+void draw_faults(Rng& rng, const ScenarioLimits& limits, Scenario& scenario) {
+  const std::uint64_t faults = 4 + rng.below(30);
+  for (std::uint64_t i = 0; i < faults; ++i) {
+    const Fault fault = draw_fault(rng, limits);
+    const auto& without = limits.without;
+    if (std::find(without.begin(), without.end(), fault.kind) != without.end()) continue;
+    scenario.faults.push_back(fault);
+    // Where a day's spending is capped, all have to agree on when the day ends.
+    if (scenario.master.max_usd_day > 0) scenario.faults.back().step = Duration::zero();
+  }
+  std::stable_sort(scenario.faults.begin(), scenario.faults.end(),
+                   [](const Fault& x, const Fault& y) { return x.at < y.at; });
+  scenario.faults_end = Instant{from_seconds(kFaults_s + 60)};
+}
+
+void draw_limits(Rng& rng, const ScenarioLimits& limits, Scenario& scenario) {
+  const bool few = rng.uniform() < 0.3;
+  const auto many = static_cast<std::uint32_t>(6 + rng.below(6));
+  if (few && limits.cloud_limits) scenario.cloud_instances = many;
+  if (rng.uniform() < 0.3 && limits.cloud_limits) scenario.cloud_spot = many;
+  const double day_usd = rng.uniform(0.8, 2.0);
+  if (rng.uniform() < 0.3 && limits.caps) scenario.master.max_usd_day = day_usd;
+  if (rng.uniform() < 0.3 && limits.caps) scenario.master.max_instances = many;
+  const double fails = rng.uniform() < 0.3 ? 0.1 : 0;
+  if (limits.failures) scenario.attempts_fail = fails;
+}
+
+}  // namespace
+
+std::string_view name_of(FaultKind kind) {
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::optional<FaultKind> fault_named(std::string_view name) {
+  const auto found = std::find(kNames.begin(), kNames.end(), name);
+  if (found == kNames.end()) return std::nullopt;
+  return static_cast<FaultKind>(found - kNames.begin());
+}
+
+std::string to_text(const Fault& fault) {
+  return fmt::format("{:9.3f} s + {:2} messages: {} a={} b={} for {:.1f} s, clock {:+.0f} s{}{}",
+                     to_seconds(fault.at), fault.messages, name_of(fault.kind), fault.a % 1000,
+                     fault.b % 1000, to_seconds(fault.length), to_seconds(fault.step),
+                     fault.told_a ? "" : ", first not told",
+                     fault.told_b ? "" : ", second not told");
+}
+
+Scenario make_scenario(std::uint64_t seed, const ScenarioLimits& limits) {
+  Rng rng(seed);
+  Scenario scenario;
+  scenario.seed = seed;
+  scenario.catalog = small_catalog();
+  scenario.policy_text = policy_of(seed);
+  scenario.policy = parse_policy(scenario.policy_text).value();
+  scenario.sites = static_cast<std::uint32_t>(2 + rng.below(2));
+  scenario.masters = static_cast<std::uint32_t>(2 + rng.below(2));
+  scenario.site.masters_per_job = static_cast<std::uint32_t>(rng.below(3));
+  scenario.site.load_every = std::chrono::seconds{15};
+  scenario.site.load_stale_after = std::chrono::seconds{60};
+  scenario.sort.by = "hint";
+  scenario.master.refusal_rest = std::chrono::minutes{2};
+  scenario.interruptions_per_h = rng.uniform() < 0.5 ? rng.uniform(0.2, 3) : 0;
+  scenario.notice = rng.uniform() < 0.3 ? Duration::zero() : from_seconds(rng.uniform(1, 120));
+  scenario.snapshot_every = rng.uniform() < 0.5 ? 40 + rng.below(200) : 0;
+  draw_limits(rng, limits, scenario);
+  const std::uint32_t nodes = scenario.sites + scenario.masters + 1;
+  for (std::uint32_t i = 0; i < nodes; ++i) {
+    const Duration apart = from_seconds(rng.uniform(-300, 300));
+    const bool capped = scenario.master.max_usd_day > 0;
+    scenario.offsets.push_back(kEvening + (capped ? Duration::zero() : apart));
+  }
+  draw_wishes(rng, scenario);
+  Rng chance(seed ^ 0xFA017);
+  draw_faults(chance, limits, scenario);
+  return scenario;
+}
+
+}  // namespace muster::ring

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/replay_config.hpp"
+#include "model/catalog.hpp"
+#include "model/job.hpp"
+#include "model/time.hpp"
+#include "schedulers/registry.hpp"
+
+// What a seed stands for: a cluster, what its users want, and what goes wrong. All of it is drawn
+// before the run, so that a run with fewer faults is the same up to the first one that is left out.
+
+namespace muster::ring {
+
+enum class FaultKind : std::uint8_t {
+  kill_site,
+  kill_master,
+  kill_cloud,
+  kill_worker,
+  lose_machine,
+  cut_nodes,
+  cut_worker,
+  slow_nodes,
+  slow_worker,
+  repeat_nodes,
+  repeat_worker,
+  disk_refuses,
+  disk_slow,
+  cloud_silent,
+  interrupt,
+  submit_twice,
+  cancel,
+  hold,
+  drain
+};
+inline constexpr std::size_t kFaultKinds = 19;
+std::string_view name_of(FaultKind kind);
+std::optional<FaultKind> fault_named(std::string_view name);
+
+/// One thing that goes wrong, or that a user does besides submitting.
+struct Fault {
+  FaultKind kind = FaultKind::kill_site;
+  Instant at;
+  std::uint32_t messages = 0;  ///< that are still dealt with after that time
+  std::uint64_t a = 0, b = 0;  ///< who or what, as a number drawn from all
+  Duration length{};           ///< until it is over
+  Duration step{};             ///< of the clock, over a restart
+  bool told_a = true, told_b = true;
+};
+std::string to_text(const Fault& fault);
+
+/// A submission of a user.
+struct Wish {
+  Job job;  ///< without ids; its token is the submission's
+  Instant at;
+  std::uint32_t site = 0;
+};
+
+/// What is left out of scenarios.
+struct ScenarioLimits {
+  std::vector<FaultKind> without;
+  bool clock_back = true;    ///< clocks may be set back across a restart
+  bool cloud_limits = true;  ///< the cloud may have less than all jobs together need
+  bool caps = true;          ///< masters may have caps
+  bool failures = true;      ///< attempts may fail by themselves
+};
+
+struct Scenario {
+  std::uint64_t seed = 1;
+  Catalog catalog;
+  PolicySpec policy;
+  std::string policy_text;
+  std::uint32_t sites = 2, masters = 2;
+  MasterConfig master;
+  SiteConfig site;
+  SortConfig sort;
+  std::uint32_t cloud_instances = 0;  ///< 0: no limit
+  std::uint32_t cloud_spot = 0;       ///< the same of spot instances
+  double interruptions_per_h = 0;
+  Duration notice{};
+  std::uint64_t snapshot_every = 0;
+  double attempts_fail = 0;
+  std::vector<Duration> offsets;  ///< of the nodes' clocks: sites, masters, cloud
+  std::vector<Wish> wishes;
+  std::vector<Fault> faults;  ///< in the order of their times
+  Instant faults_end;
+};
+
+Scenario make_scenario(std::uint64_t seed, const ScenarioLimits& limits);
+
+}  // namespace muster::ring

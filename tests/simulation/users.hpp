@@ -1,0 +1,52 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/cluster.hpp"
+
+namespace muster::ring {
+
+/// What has become of a submission, as its user sees it.
+struct Submission {
+  const Wish* wish = nullptr;
+  std::optional<JobId> job;  ///< acknowledged
+  bool cancelled = false;    ///< its user has asked for that
+  std::uint32_t open = 0;    ///< askings without an answer yet
+};
+
+/// The users: they submit, repeat what is not answered, and change their minds.
+class Users {
+ public:
+  Users(Cluster& cluster, Cluster::Complain complain);
+
+  /// Lets the wishes come true at their times.
+  void begin();
+  void submit_again(std::uint64_t which);
+  void cancel(std::uint64_t which);
+  void hold(std::uint64_t which, Duration length);
+  void drain(std::uint64_t which);
+  void interrupt(std::uint64_t which);
+
+  const std::vector<Submission>& submissions() const { return submissions_; }
+  /// Every wish has been answered, and nothing is held any more.
+  bool content() const;
+  std::string trouble() const;
+
+ private:
+  void submit(std::size_t index);
+  void heard(std::size_t index, const caf::expected<std::vector<AcceptVerdict>>& answer);
+  void release(JobId job, std::uint32_t master);
+  std::optional<std::size_t> acknowledged(std::uint64_t which) const;
+  std::optional<InstanceId> rented(std::uint64_t which) const;
+
+  Cluster& cluster_;
+  Cluster::Complain complain_;
+  std::vector<Submission> submissions_;
+  std::multiset<JobId> held_;  ///< not let go by every master yet
+};
+
+}  // namespace muster::ring
