@@ -2,6 +2,7 @@
 
 #include <caf/all.hpp>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "actors/messages.hpp"
@@ -27,15 +28,48 @@ class ActorTimer {
 
   Instant now() const { return epoch_.instant(self_->clock().now()); }
 
+  /// Runs `step` in the actor after that time.
+  void after(Duration wait, std::function<void()> step) const {
+    self_->delayed_send(Handle{self_}, wait, Wakeup{std::move(step)});
+  }
+
   /// Runs `step` in the actor at the given time, at once when that is past.
   void at(Instant when, std::function<void()> step) const {
-    const Duration wait = std::max(Duration::zero(), when - now());
-    self_->delayed_send(Handle{self_}, wait, Wakeup{std::move(step)});
+    after(std::max(Duration::zero(), when - now()), std::move(step));
   }
 
  private:
   Self* self_;
   ClusterEpoch epoch_;
+};
+
+/// A step of an actor that is due once, at the earliest of the times it was asked for. Asked for no
+/// more, it does not come.
+template <class Handle, class Self>
+class Alarm {
+ public:
+  Alarm(const ActorTimer<Handle, Self>& timer, std::function<void()> step)
+      : timer_(timer), step_(std::move(step)) {}
+  Alarm(const Alarm&) = delete;
+  Alarm& operator=(const Alarm&) = delete;
+
+  bool armed() const { return due_.has_value(); }
+  void at(Instant when) {
+    if (due_ && *due_ <= when) return;
+    due_ = when;
+    timer_.at(when, [this, when] {
+      if (due_ != when) return;  // it was wanted earlier, and has been
+      due_.reset();
+      step_();
+    });
+  }
+  void after(Duration wait) { at(timer_.now() + wait); }
+  void disarm() { due_.reset(); }
+
+ private:
+  const ActorTimer<Handle, Self>& timer_;
+  std::function<void()> step_;
+  std::optional<Instant> due_;
 };
 
 }  // namespace muster

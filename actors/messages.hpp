@@ -33,7 +33,8 @@ enum class WorkerReportKind : std::uint8_t {
   left,
   finished,
   failed,
-  taken  ///< known to the worker and not started yet; said only in a hello
+  taken,    ///< known to the worker and not started yet; said only in a hello
+  rejected  ///< never started: the worker has no room for it
 };
 
 /// What became of an attempt, as its worker saw it. Durations belong to the kinds they are named
@@ -307,7 +308,8 @@ using WorkerActor = caf::typed_actor<
 using JobListener = caf::typed_actor<caf::reacts_to<over_atom, JobId, JobOutcome>>;
 
 /// Owns a cell: its jobs, its instances, and what is decided about them. An answer to `accept` or
-/// `hand` (the same for many jobs, without a listener) is given when the jobs are durable.
+/// `hand` (the same for many jobs, without a listener) is given when the jobs are durable. `greet`
+/// says that the cloud can be reached again.
 using MasterActor = caf::typed_actor<
     caf::replies_to<accept_atom, Job, JobListener>::with<JobId>,
     caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
@@ -315,8 +317,8 @@ using MasterActor = caf::typed_actor<
     caf::replies_to<drain_atom, InstanceId>::with<InstanceId>,
     caf::reacts_to<hello_atom, WorkerHello, WorkerActor>, caf::reacts_to<WorkerReport>,
     caf::reacts_to<SampleAnswer>, caf::reacts_to<LogAnswer>, caf::reacts_to<CloudReport>,
-    caf::replies_to<load_atom>::with<LoadReport>, caf::replies_to<Query>::with<std::string>,
-    caf::replies_to<plan_atom, Job>::with<std::string>,
+    caf::reacts_to<greet_atom>, caf::replies_to<load_atom>::with<LoadReport>,
+    caf::replies_to<Query>::with<std::string>, caf::replies_to<plan_atom, Job>::with<std::string>,
     caf::replies_to<LogRequest>::with<LogAnswer>, caf::reacts_to<Wakeup>>;
 
 /// Rents instances. What becomes of an order is reported to the master that spoke of it last; an

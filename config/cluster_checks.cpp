@@ -142,7 +142,7 @@ void check_times(const ClusterEntry& entry) {
   at_least(entry, "site.load_stale_after", c.site.load_stale_after,
            {"twice load_every", 2 * c.site.load_every});
   at_least(entry, "link.timeout", c.link.timeout, {"twice heartbeat", 2 * c.link.heartbeat});
-  at_least(entry, "master.worker_lost_after", c.live_master.worker_lost_after,
+  at_least(entry, "master.worker_lost_after", c.master.worker_lost_after,
            {"link.timeout", c.link.timeout});
 }
 

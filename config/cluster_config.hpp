@@ -30,10 +30,7 @@ struct NodeConfig {
 
 /// What a live master does besides what every master does.
 struct LiveMasterConfig {
-  Duration remind_every{std::chrono::seconds{2}};  ///< orders to the cloud are repeated so often
-  Duration worker_lost_after{std::chrono::minutes{10}};  ///< silence that ends an instance
-  std::uint64_t snapshot_every = 100'000;  ///< events from one snapshot of the state to the next
-  std::uint64_t history_jobs = 100'000;    ///< finished jobs that are kept
+  std::uint64_t history_jobs = 100'000;  ///< finished jobs that are kept
 };
 
 /// What a live site scheduler does.

@@ -45,15 +45,8 @@ Keys top_keys() {
 }
 
 Keys live_master_keys() {
-  return {
-      {"master.remind_every", "orders to the cloud are repeated so often until they are answered",
-       TimeKey{[](C& c) -> Duration& { return c.live_master.remind_every; }, 10ms, 1h}},
-      {"master.worker_lost_after", "silence of a worker that ends its instance",
-       TimeKey{[](C& c) -> Duration& { return c.live_master.worker_lost_after; }, 1s, 168h}},
-      {"master.snapshot_every", "events from one snapshot of the state to the next",
-       WholeKey{[](C& c) -> U64& { return c.live_master.snapshot_every; }, 100, 1'000'000'000}},
-      {"master.history_jobs", "finished jobs that are kept",
-       WholeKey{[](C& c) -> U64& { return c.live_master.history_jobs; }, 1, 100'000'000}}};
+  return {{"master.history_jobs", "finished jobs that are kept",
+           WholeKey{[](C& c) -> U64& { return c.live_master.history_jobs; }, 1, 100'000'000}}};
 }
 
 Keys live_site_keys() {

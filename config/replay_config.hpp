@@ -119,6 +119,12 @@ struct MasterConfig {
   std::uint32_t max_instances = 0;    ///< hard cap; 0: none
   double max_usd_h = 0;               ///< hard cap on the rate of spending; 0: none
   double max_usd_day = 0;             ///< hard cap on what a day (UTC) may cost; 0: none
+  Duration cap_margin{std::chrono::minutes{5}};    ///< for checkpoints, before the day's cap
+  Duration end_time{std::chrono::seconds{30}};     ///< for ending, besides the types' own time
+  Duration remind_every{std::chrono::seconds{2}};  ///< orders to the cloud are repeated so often
+  Duration ask_pause{std::chrono::hours{6}};  ///< the longest from asking after all to the next
+  Duration worker_lost_after{std::chrono::minutes{10}};  ///< silence that ends an instance
+  std::uint64_t snapshot_every = 100'000;  ///< events from one snapshot of the state to the next
   /// The instances that are there from the start and stay, of all masters together; empty: masters
   /// rent and give back as their policy wants.
   std::vector<FleetPart> fleet;

@@ -79,19 +79,22 @@ ColocationTable::Cell& ColocationTable::cell_of(ClassId task, std::span<const Cl
   return cells_[set.first];
 }
 
-void ColocationTable::record(ClassId task, std::span<const ClassId> neighbours, double throughput) {
+void ColocationTable::record(ClassId task, std::span<const ClassId> neighbours, double throughput,
+                             std::uint64_t times) {
   MUSTER_CHECK(std::isfinite(throughput) && throughput >= 0, "a throughput is a number, 0 or more");
   throughput = std::min(throughput, 1.0);
   Cell& cell = cell_of(task, neighbours);
-  ++cell.observations;
+  const bool first = cell.observations == 0;
+  cell.observations += times;
   const double before = cell.mean;
   // In this form a mean of equal observations keeps every bit.
-  if (cell.observations == 1) {
+  if (first) {
     cell.mean = throughput;
   } else {
-    cell.mean += (throughput - cell.mean) / static_cast<double>(cell.observations);
+    cell.mean += (throughput - cell.mean) * static_cast<double>(times) /
+                 static_cast<double>(cell.observations);
   }
-  if (cell.observations > 1 && cell.mean == before) return;
+  if (!first && cell.mean == before) return;
   ++version_;
   if (neighbours.size() == 1) remember_pair(task, neighbours[0], cell.mean);
 }
@@ -118,7 +121,7 @@ double ColocationTable::distant_pair_rate(ClassId task, ClassId neighbour) const
 }
 
 void ColocationTable::record_gang(std::span<const GangPlace> places, double throughput,
-                                  AttributionRules rules) {
+                                  AttributionRules rules, std::uint64_t times) {
   const GangPlace* lowest = nullptr;
   const GangPlace* most_unknown = nullptr;  // the unrecorded place with the most neighbours
   double lowest_mean = 0;
@@ -135,7 +138,7 @@ void ColocationTable::record_gang(std::span<const GangPlace> places, double thro
   const bool all_higher = lowest == nullptr || lowest_mean > throughput;
   const GangPlace* blamed = all_higher ? most_unknown : lowest;
   if (blamed == nullptr && rules == AttributionRules::artifact) blamed = lowest;
-  if (blamed != nullptr) record(blamed->task, blamed->neighbours, throughput);
+  if (blamed != nullptr) record(blamed->task, blamed->neighbours, throughput, times);
 }
 
 const double* ColocationTable::recorded(ClassId task, std::span<const ClassId> neighbours) const {

@@ -95,11 +95,14 @@ class ColocationTable {
     std::span<const Cell> cells_;
   };
 
-  /// Adds one observation, taken as 1 when it is more. `neighbours` has to be sorted.
-  void record(ClassId task, std::span<const ClassId> neighbours, double throughput);
+  /// Adds an observation, made `times` times, taken as 1 when it is more. `neighbours` has to be
+  /// sorted.
+  void record(ClassId task, std::span<const ClassId> neighbours, double throughput,
+              std::uint64_t times = 1);
 
   /// Adds one observation of a multi-task job to the entry that the rules blame, if any.
-  void record_gang(std::span<const GangPlace> places, double throughput, AttributionRules rules);
+  void record_gang(std::span<const GangPlace> places, double throughput, AttributionRules rules,
+                   std::uint64_t times = 1);
 
   /// The expected throughput of a task beside sorted `neighbours`: the recorded mean, otherwise
   /// the product of the pairs.

@@ -26,9 +26,11 @@ Master::Master(MasterParts parts)
       fleet_(std::move(parts.fleet)),
       rng_(parts.seed),
       state_(*parts.catalog),
-      next_instance_(parts.first_instance) {}
+      next_instance_(parts.first_instance),
+      round_settle_(parts.round_settle) {}
 
 void Master::record(EventBody body, Instant now) {
+  if (calm_) end_calm(now, 0);
   commit_.events.push_back({now, std::move(body)});
   absorb(commit_.events.back());
   policy_->observe(commit_.events.back(), view(now));
@@ -167,7 +169,7 @@ void Master::task_failed(const TaskFailed& news, Instant now) {
   const std::uint32_t allowed = job.job.retries ? *job.job.retries + 1 : max_attempts_;
   if (job.given_up) {
     end_job_if_done(id, now);
-  } else if (tasks_[news.task].failures >= allowed) {
+  } else if (!news.blameless && tasks_[news.task].failures >= allowed) {
     give_up(id, JobOutcome::failed, now);
   }
   reconcile(now);

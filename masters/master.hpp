@@ -28,6 +28,7 @@ struct MasterParts {
   std::uint32_t max_attempts = 5;  ///< failed attempts of a task before its job is given up
   Duration refusal_rest{};         ///< how long what the cloud refused is not asked for again
   std::uint64_t seed = 1;
+  Duration round_settle{};           ///< from the instant of a regular round to its decision
   std::uint64_t first_instance = 0;  ///< masters that share a cloud number instances apart
   bool keep_history = false;         ///< jobs that are over come out of commits
   Fleet fleet;                       ///< kept whatever the policy wants; empty: rented as it wants
@@ -76,6 +77,8 @@ class Master {
   void compare_attempts(InstanceId id, const std::set<KnownAttempt>& known, Instant now);
   /// Takes every task off the instance and gives it back. False when it is not there.
   bool evict(InstanceId id, CauseCode why, Instant now);
+  /// The same, and has it ended with whatever is on it. Its tasks wait again when it is gone.
+  bool abandon(InstanceId id, CauseCode why, Instant now);
 
   void task_started(const TaskStarted& news, Instant now);
   void task_left(const TaskLeft& news, Instant now);
@@ -87,14 +90,27 @@ class Master {
   /// Takes the samples in, asks the policy, re-checks its plan and sets about what stands. Samples
   /// are ordered by task; those of tasks that are not known are left out.
   void round(std::span<const ThroughputSample> samples, Instant now);
-  /// Takes everything off the instances when the day's money is spent.
-  void keep_caps(Instant now);
+  /// The last round changed nothing, and unless something happens or throughputs change no later
+  /// one will: regular rounds need not be held. They count as if they had been.
+  bool calm() const { return calm_ && state_.pending().empty() && !fleet_is_short_; }
+  /// It is calm, and these are the throughputs of the last round.
+  bool would_repeat(std::span<const ThroughputSample> samples) const;
+  /// Takes everything off the instances when the day's money is nearly spent, and has them ended
+  /// with whatever is on them when there is just enough left for that. `billed` is now by the clock
+  /// that bills; events are stamped with `now`.
+  void keep_caps(Instant now, Instant billed);
+  /// When keep_caps has to look again if nothing else is rented till then; nothing when the day's
+  /// cap is out of reach.
+  std::optional<Duration> until_cap(Instant billed) const;
   /// Orders what the fixed fleet lacks, within the caps. An instance that a user drained is not
   /// replaced before the master's next start.
   void keep_fleet(Instant now);
-  /// Repeats every order to the cloud that is not known to be carried out; `all`: also asks after
-  /// the instances that should be there.
-  void remind(bool all);
+  /// Repeats every order to the cloud that has not been answered.
+  void remind();
+  bool awaits_cloud() const { return !unanswered_.empty(); }
+  /// Asks the cloud after an instance, and after all instances: it says what has become of them.
+  void ask_after(InstanceId id);
+  void ask_after_all();
 
   /// There is a job or an instance to think about.
   bool busy() const { return !state_.jobs().empty() || !state_.instances().empty(); }
@@ -113,6 +129,8 @@ class Master {
   /// Since when the instance is billed; nothing when that is not known here.
   std::optional<Instant> up_since(InstanceId id) const;
   Money spent_today(Instant now) const;
+  /// Time of the last event.
+  Instant newest() const { return newest_; }
   /// How much of what it has or may have is taken: see docs/routing.md. `queue_room` tasks that
   /// wait are a load of 1.
   double load(std::uint64_t queue_room) const;
@@ -152,6 +170,7 @@ class Master {
   void refuse(TaskId id, const Refusal& refusal, Instant now);
   void take_refusal(const Refuse& part, Instant now);
   void measure(std::span<const ThroughputSample> samples, Instant now);
+  void end_calm(Instant now, std::uint64_t held);
   void let_go_of_peers(const JobRow& job, const Refusal& reason, Instant now);
   void release_held(JobId id, Instant now);
   void end_job_if_done(JobId id, Instant now);
@@ -166,6 +185,9 @@ class Master {
   std::optional<Refusal> gang_hindrance(const JobRow& job) const;
   std::optional<Refusal> hindrance(const TaskRow& task) const;
   void end_empty_instances(Instant now);
+  Duration end_time() const;
+  Money spent_at_most(Instant billed) const;
+  std::optional<Duration> until_spent(Duration margin, Instant billed) const;
 
   const Catalog* catalog_;
   std::unique_ptr<Policy> policy_;
@@ -179,12 +201,18 @@ class Master {
   ClusterState state_;
   Ledger ledger_;
   std::map<std::pair<TypeId, Market>, Instant> resting_until_;
+  std::set<InstanceId> unanswered_;    ///< of which the cloud has not said that it did as told
   std::vector<InstanceId> releasing_;  ///< released, waiting for their last task to leave
   std::map<TaskId, TaskHistory> tasks_;
   std::map<JobId, ThroughputSum> throughput_;
   std::map<InstanceId, Instant> up_since_;  ///< where that was seen since the last snapshot
   std::uint64_t next_instance_ = 0;
   std::uint64_t rounds_ = 0;
+  Duration round_settle_;
+  std::optional<Calm> calm_;
+  Measured measured_;        ///< for the round that is about to be decided
+  std::uint64_t quiet_ = 0;  ///< regular rounds that were not held since the last one
+  Instant newest_;
   std::int64_t day_ = -1;
   Money day_start_total_;
   std::deque<JobId> broken_parts_;

@@ -19,11 +19,6 @@ constexpr std::size_t kMaxAskers = 1000;
 /// Rounds whose decision times are kept; weeks of them.
 constexpr std::ptrdiff_t kMaxDecisionTimes = 4'000'000;
 
-bool ends_attempt(WorkerReportKind kind) {
-  return kind == WorkerReportKind::left || kind == WorkerReportKind::finished ||
-         kind == WorkerReportKind::failed;
-}
-
 }  // namespace
 
 MasterNode::MasterNode(caf::actor_config& config, MasterSetup setup)
@@ -31,21 +26,27 @@ MasterNode::MasterNode(caf::actor_config& config, MasterSetup setup)
       setup_(std::move(setup)),
       master_(std::move(setup_.parts)),
       cadence_(master_.cadence()),
-      timer_(this, setup_.epoch) {
+      timer_(this, setup_.epoch),
+      tick_(timer_, [this] { tick(); }),
+      reminder_(timer_, [this] { remind(); }),
+      asker_(timer_, [this] { ask_after_all(); }),
+      cap_(timer_, [this] { keep_caps(); }),
+      silence_(timer_, [this] { end_lost(); }) {
   set_down_handler([this](const caf::down_msg& down) { lose_worker(down.source); });
   MasterLife& life = setup_.life;
-  if (!life.image && life.tail.empty()) return;
-  if (!life.tail.empty()) newest_ = life.tail.back().at;
-  master_.restore(std::exchange(life.image, std::nullopt), life.tail);
-  events_since_snapshot_ = life.tail.size();
-  life.tail.clear();
-  for (const InstanceRow& row : master_.state().instances()) {
-    workers_[row.id] = Connection{{}, now(), {}, 0};
+  if (life.image || !life.tail.empty()) {
+    master_.restore(std::exchange(life.image, std::nullopt), life.tail);
+    events_since_snapshot_ = life.tail.size();
+    life.tail.clear();
+    for (const InstanceRow& row : master_.state().instances()) workers_[row.id] = {};
   }
+  newest_ = master_.newest();
+  stamped_at_ = timer_.now();
 }
 
 void MasterNode::on_exit() {
   workers_.clear();
+  links_.clear();
   listeners_.clear();
   log_readers_.clear();
   pending_.clear();
@@ -55,8 +56,12 @@ void MasterNode::on_exit() {
 MasterActor::behavior_type MasterNode::make_behavior() {
   master_.keep_fleet(now());
   carry_out();
-  if (cadence_.period > Duration::zero()) tick();
-  if (setup_.life.remind_every > Duration::zero()) remind();
+  start_watching();
+  if (master_.calm()) {
+    look_again();
+  } else if (master_.busy()) {
+    want_round();
+  }
   return {
       [this](accept_atom, Job& job, const JobListener& listener) {
         return accept(std::move(job), listener);
@@ -75,6 +80,7 @@ MasterActor::behavior_type MasterNode::make_behavior() {
       [this](const SampleAnswer& answer) { hear_samples(answer); },
       [this](const LogAnswer& answer) { hear_log(answer); },
       [this](const CloudReport& report) { hear_cloud(report); },
+      [this](greet_atom) { start_watching(); },
       [this](load_atom) { return load_report(caf::actor_cast<caf::actor_addr>(current_sender())); },
       [this](const Query& query) { return answer(query); },
       [this](plan_atom, Job& job) {
@@ -108,9 +114,18 @@ LoadReport MasterNode::load_report(const caf::actor_addr& asker) {
   return report;
 }
 
+/// The time that events are stamped with: the clock's, but never before that of an earlier event.
+/// Timers go by the clock itself, which may have been set back while the master was down.
 Instant MasterNode::now() {
-  newest_ = std::max(newest_, timer_.now());
+  const Instant clock = timer_.now();
+  if (clock >= newest_) newest_ = stamped_at_ = clock;
   return newest_;
+}
+
+/// The time up to which the cloud may charge: goes on while stamps wait for the clock, and is ahead
+/// as far as the cloud's clock was seen to be.
+Instant MasterNode::billed() {
+  return now() + (timer_.now() - stamped_at_) + cloud_ahead_;
 }
 
 caf::result<JobId> MasterNode::accept(Job job, const JobListener& listener) {
@@ -158,63 +173,11 @@ caf::result<InstanceId> MasterNode::drain(InstanceId id) {
   return promise;
 }
 
-void MasterNode::hear_hello(const WorkerHello& hello, const WorkerActor& worker) {
-  const InstanceId id = hello.instance;
-  Connection& connection = workers_[id];
-  // What a repeated hello says of attempts may be out of date.
-  if (hello.number != 0 && connection.hello == hello.number) return;
-  if (setup_.life.remind_every > Duration::zero() && connection.worker != worker) monitor(worker);
-  connection = {worker, {}, hello.limits, hello.number};
-  std::set<KnownAttempt> running;
-  for (const WorkerReport& report : hello.known) {
-    take_report(report);
-    if (!ends_attempt(report.kind)) running.insert({report.task, report.attempt});
-  }
-  master_.compare_attempts(id, running, now());
-  master_.instance_ready(id, now());
-  if (cadence_.on_capacity) want_round();
-  carry_out();
-}
-
-void MasterNode::hear_worker(const WorkerReport& report) {
-  const std::size_t jobs_before = master_.state().jobs().size();
-  take_report(report);
-  const bool departed = master_.state().jobs().size() < jobs_before;
-  const bool freed = report.kind != WorkerReportKind::started;
-  if ((departed && cadence_.on_departure) || (freed && cadence_.on_capacity)) want_round();
-  carry_out();
-}
-
-/// A worker may speak of attempts on its own instance only, whatever key it has got hold of.
-bool MasterNode::is_there(TaskId task, InstanceId instance) const {
-  const TaskRow* row = master_.state().find(task);
-  return row != nullptr && row->at != kNoSlot && master_.state().instance(row->at).id == instance;
-}
-
-void MasterNode::take_report(const WorkerReport& report) {
-  if (ends_attempt(report.kind)) master_.settle(report.task, report.attempt, report.instance);
-  if (!is_there(report.task, report.instance)) return;
-  const ProcessEnd end{report.exit_code, report.out_tail, report.err_tail};
-  switch (report.kind) {
-    case WorkerReportKind::started:
-      master_.task_started({report.task, report.attempt, report.fetch, report.build}, now());
-      break;
-    case WorkerReportKind::left:
-      master_.task_left({report.task, report.attempt, report.upload, end}, now());
-      break;
-    case WorkerReportKind::finished:
-      master_.task_finished({report.task, report.attempt, end}, now());
-      break;
-    case WorkerReportKind::failed:
-      master_.task_failed({report.task, report.attempt, report.reason, end}, now());
-      break;
-    case WorkerReportKind::taken:
-      break;
-  }
-}
-
 void MasterNode::hear_cloud(const CloudReport& report) {
   const Instant heard = now();
+  if (report.kind != CloudReportKind::notice) {
+    cloud_ahead_ = std::max(cloud_ahead_, report.at - timer_.now());
+  }
   const auto said = report.at == heard ? std::nullopt : std::optional(report.at);
   switch (report.kind) {
     case CloudReportKind::up:
@@ -223,57 +186,30 @@ void MasterNode::hear_cloud(const CloudReport& report) {
       if (worker_on(report.instance) != nullptr) master_.instance_ready(report.instance, heard);
       break;
     case CloudReportKind::refused:
+      workers_.erase(report.instance);
+      unheard_.erase(report.instance);
       master_.instance_refused(report.instance, heard);
       break;
     case CloudReportKind::gone:
       workers_.erase(report.instance);
+      unheard_.erase(report.instance);
       master_.instance_gone(report.instance, said, heard, report.billed_from);
       break;
-    case CloudReportKind::notice:
+    case CloudReportKind::notice: {
+      const InstanceRow* row = master_.state().find(report.instance);
+      if (row == nullptr || row->released) break;  // told before
       master_.evict(report.instance, CauseCode::interrupted, heard);
       if (cadence_.on_capacity) want_round();
       break;
+    }
   }
   carry_out();
-}
-
-void MasterNode::lose_worker(const caf::actor_addr& address) {
-  for (auto& [id, connection] : workers_) {
-    if (connection.worker.address() != address) continue;
-    connection.worker = nullptr;
-    connection.lost_at = now();
-  }
-}
-
-void MasterNode::tick() {
-  want_round();
-  timer_.at(floor_to(now(), cadence_.period) + cadence_.period, [this] { tick(); });
-}
-
-/// What may have got lost on the way to the cloud, or at it, is said again; what has been silent
-/// for too long is ended: only the cloud's word that an instance is gone frees its tasks.
-void MasterNode::remind() {
-  master_.keep_caps(now());
-  master_.remind(reminders_++ % std::max(1U, setup_.life.full_remind_every) == 0);
-  carry_out();
-  const Duration patience = setup_.life.worker_lost_after;
-  for (const InstanceRow& row : master_.state().instances()) {
-    if (patience <= Duration::zero() || !row.up) continue;
-    const auto found = workers_.find(row.id);
-    const bool connected = found != workers_.end() && found->second.worker;
-    const InstanceType& type = master_.catalog()[row.type];
-    const Instant silent_since = found != workers_.end()
-                                     ? found->second.lost_at
-                                     : row.requested_at + type.acquire + type.setup;
-    if (!connected && silent_since + patience < now()) perform(EndInstance{row.id});
-  }
-  timer_.at(now() + setup_.life.remind_every, [this] { remind(); });
 }
 
 void MasterNode::want_round() {
   if (round_wanted_) return;
   round_wanted_ = true;
-  timer_.at(now() + setup_.round_settle, [this] { gather(); });
+  timer_.after(setup_.round_settle, [this] { gather(); });
 }
 
 /// Asks the workers that run something; the last answer, or the lack of it, starts the decision.
@@ -290,7 +226,7 @@ void MasterNode::gather() {
     }
   }
   if (silent_.empty()) return decide();
-  timer_.at(now() + setup_.sample_timeout, [this, asking = asking_] {
+  timer_.after(setup_.sample_timeout, [this, asking = asking_] {
     if (asking == asking_ && !silent_.empty()) decide();
   });
 }
@@ -312,13 +248,17 @@ void MasterNode::decide() {
   std::sort(samples_.begin(), samples_.end(),
             [](const auto& a, const auto& b) { return a.task < b.task; });
   if (!master_.busy()) return;
-  const Duration before = setup_.stopwatch();
-  master_.round(samples_, now());
-  std::vector<double>& times = setup_.times->ms;
-  if (std::ssize(times) >= kMaxDecisionTimes)
-    times.erase(times.begin(), times.begin() + kMaxDecisionTimes / 2);
-  times.push_back(to_seconds(setup_.stopwatch() - before) * 1e3);
-  carry_out();
+  if (!master_.would_repeat(samples_)) {
+    quiet_pause_ = 0;
+    const Duration before = setup_.stopwatch();
+    master_.round(samples_, now());
+    std::vector<double>& times = setup_.times->ms;
+    if (std::ssize(times) >= kMaxDecisionTimes)
+      times.erase(times.begin(), times.begin() + kMaxDecisionTimes / 2);
+    times.push_back(to_seconds(setup_.stopwatch() - before) * 1e3);
+    carry_out();
+  }
+  if (master_.calm()) look_again();
 }
 
 caf::result<LogAnswer> MasterNode::read_log(const LogRequest& request) {
@@ -375,6 +315,7 @@ void MasterNode::carry_out(std::function<void()> then) {
     return;
   }
   events_since_snapshot_ += commit.events.size();
+  watch(commit.events);
   decisions_.watch(commit.events);
   pending_.push_back({std::move(commit.effects), std::move(then)});
   if (setup_.life.history != nullptr) {
@@ -403,7 +344,7 @@ void MasterNode::now_durable() {
 
 void MasterNode::save_snapshot_if_due() {
   const MasterLife& life = setup_.life;
-  if (life.snapshot_every == 0 || events_since_snapshot_ < life.snapshot_every) return;
+  if (!life.save_snapshot || events_since_snapshot_ < setup_.watch.snapshot_every) return;
   events_since_snapshot_ = 0;
   life.save_snapshot(master_.image());
 }

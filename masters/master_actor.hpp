@@ -21,18 +21,23 @@ struct DecisionTimes {
   std::vector<double> ms;
 };
 
-/// What a live master has besides what a replayed one has. All of it may be left out.
+/// What a master keeps and what it was: all of it may be left out.
 struct MasterLife {
   History* history = nullptr;
   /// What the master was before it was started again.
   std::optional<MasterImage> image;
   std::vector<Event> tail;
-  Duration remind_every{};              ///< orders to the cloud are repeated so often; 0: never
-  std::uint32_t full_remind_every = 6;  ///< each so-manieth time it asks after every instance
-  Duration worker_lost_after{};  ///< an instance whose worker is silent so long is ended; 0: never
-  std::uint64_t snapshot_every = 0;  ///< events from one snapshot to the next; 0: none are made
   std::function<void(MasterImage)> save_snapshot;
   std::string name;  ///< of the master, in documents
+};
+
+/// What a master does by the clock, besides its policy's rounds.
+struct MasterWatch {
+  Duration remind_every{std::chrono::seconds{2}};  ///< orders to the cloud are repeated so often
+  /// The cloud is asked after all instances at pauses that double up to this.
+  Duration ask_pause{std::chrono::hours{6}};
+  Duration worker_lost_after{std::chrono::minutes{10}};  ///< silence that ends an instance
+  std::uint64_t snapshot_every = 100'000;                ///< events from one snapshot to the next
 };
 
 struct MasterSetup {
@@ -47,6 +52,7 @@ struct MasterSetup {
   std::uint64_t queue_room = 10'000;    ///< so many waiting tasks are a load of 1; >= 1
   std::function<Duration()> stopwatch;  ///< any steady clock; measures, never decides
   DecisionTimes* times = nullptr;
+  MasterWatch watch;
   MasterLife life;
 };
 
@@ -65,10 +71,11 @@ class MasterNode : public MasterActor::base {
   /// A worker that has said hello.
   struct Connection {
     WorkerActor worker;  ///< null while the link is down
-    Instant lost_at;     ///< when it went down
     std::string limits;
-    std::uint64_t hello = 0;  ///< number of the last one
+    std::uint64_t hello = 0;     ///< number of the last one
+    std::uint32_t rejected = 0;  ///< attempts in a row that it had no room for
   };
+  using Clock = Alarm<MasterActor, MasterNode>;
   /// Somebody who waits for a part of a log.
   struct LogReader {
     caf::typed_response_promise<LogAnswer> promise;
@@ -76,19 +83,30 @@ class MasterNode : public MasterActor::base {
   };
 
   Instant now();
+  Instant billed();
   LoadReport load_report(const caf::actor_addr& asker);
   caf::result<JobId> accept(Job job, const JobListener& listener);
   caf::result<std::vector<AcceptVerdict>> take_over(std::vector<Job> jobs);
   caf::result<JobId> hold(JobId id, bool held);
   caf::result<InstanceId> drain(InstanceId id);
   void hear_hello(const WorkerHello& hello, const WorkerActor& worker);
+  void turn_away(const WorkerHello& hello, const WorkerActor& worker);
+  void note_rejection(const WorkerReport& report);
   void hear_worker(const WorkerReport& report);
   bool is_there(TaskId task, InstanceId instance) const;
   void take_report(const WorkerReport& report);
   void hear_cloud(const CloudReport& report);
   void lose_worker(const caf::actor_addr& address);
   void tick();
+  void await_tick();
+  void look_again();
+  void start_watching();
+  void watch(const std::vector<Event>& events);
+  void await_worker(InstanceId id, Duration patience);
   void remind();
+  void ask_after_all();
+  void keep_caps();
+  void end_lost();
   void want_round();
   void gather();
   void hear_samples(const SampleAnswer& answer);
@@ -117,19 +135,27 @@ class MasterNode : public MasterActor::base {
   Master master_;
   Cadence cadence_;
   ActorTimer<MasterActor, MasterNode> timer_;
-  std::map<InstanceId, Connection> workers_;
+  Clock tick_, reminder_, asker_, cap_, silence_;
+  Instant last_tick_{Duration::min()};  ///< of the last regular round that was asked for
+  std::uint64_t quiet_pause_ = 0;  ///< periods from the last look at a calm cluster to the next
+  Duration ask_pause_{};           ///< from the next asking after all to the one after
+  std::map<InstanceId, Connection> workers_;     ///< of instances that are not gone
+  std::map<caf::actor_addr, InstanceId> links_;  ///< of the workers that are watched
+  /// Instances that are up without a worker that can be spoken to, and when they count as lost.
+  std::map<InstanceId, Instant> unheard_;
   std::map<JobId, JobListener> listeners_;
   std::deque<Pending> pending_;  ///< in the order of their batches
   std::map<std::uint64_t, LogReader> log_readers_;
   std::map<caf::actor_addr, std::uint64_t> told_;  ///< completed jobs, by who asked for the load
   std::uint64_t next_log_ = 0;
-  Instant newest_;  ///< no event is older than the one before it, whatever the clock does
+  Instant newest_;          ///< no event is older than the one before it, whatever the clock does
+  Instant stamped_at_;      ///< what the clock showed when that was set
+  Duration cloud_ahead_{};  ///< by which the cloud's clock is ahead at least
   bool round_wanted_ = false;
   std::vector<ThroughputSample> samples_;
   std::uint64_t asking_ = 0;     ///< number of the last asking for samples
   std::set<InstanceId> silent_;  ///< asked, and not heard of yet
   DecisionLog decisions_;
-  std::uint64_t reminders_ = 0;
   std::uint64_t events_since_snapshot_ = 0;
 };
 

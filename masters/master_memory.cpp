@@ -23,18 +23,36 @@ struct Master::Tracker {
 
   void operator()(const LaunchRequested& e) {
     m.next_instance_ = std::max(m.next_instance_, e.instance.value + 1);
+    m.unanswered_.insert(e.instance);
   }
   void operator()(const LaunchRefused& e) {
     const InstanceRow& row = *m.state_.find(e.instance);
     std::erase_if(m.resting_until_, [this](const auto& entry) { return entry.second <= at; });
     m.resting_until_[{row.type, row.market}] = at + m.refusal_rest_;
     std::erase(m.releasing_, e.instance);
+    m.unanswered_.erase(e.instance);
   }
-  void operator()(const RoundDecided& e) { m.rounds_ = e.round + 1; }
-  void operator()(const ReleaseDecided& e) { m.releasing_.push_back(e.instance); }
-  void operator()(const TerminateIssued& e) { std::erase(m.releasing_, e.instance); }
-  void operator()(const InstanceUp& e) { m.up_since_[e.instance] = e.billed_from.value_or(at); }
+  void operator()(const RoundDecided& e) {
+    m.rounds_ = e.round + 1;
+    m.quiet_ = 0;
+    if (e.settled) m.calm_ = Calm{at, m.measured_};
+    m.measured_ = {};
+  }
+  void operator()(const ReleaseDecided& e) {
+    // What is released already may be so again, for a cause that does not wait for its tasks.
+    if (!m.state_.find(e.instance)->released) m.releasing_.push_back(e.instance);
+  }
+  void operator()(const TerminateIssued& e) {
+    std::erase(m.releasing_, e.instance);
+    m.unanswered_.insert(e.instance);
+  }
+  void operator()(const InstanceUp& e) {
+    m.up_since_[e.instance] = e.billed_from.value_or(at);
+    const bool ending = m.state_.find(e.instance)->phase == InstancePhase::terminating;
+    if (!ending) m.unanswered_.erase(e.instance);
+  }
   void operator()(const InstanceGone& e) {
+    m.unanswered_.erase(e.instance);
     std::erase(m.releasing_, e.instance);
     m.up_since_.erase(e.instance);
   }
@@ -64,16 +82,18 @@ struct Master::Tracker {
   }
   void operator()(const TaskFailed& e) {
     end(e.task, e.end);
-    ++m.tasks_[e.task].failures;
+    m.tasks_[e.task].failures += !e.blameless;
     m.tasks_[e.task].reason = e.reason;
   }
   void operator()(const Measured& e) {
     for (const ThroughputSample& sample : e.samples) {
       const TaskRow& task = *m.state_.find(sample.task);
       ThroughputSum& sum = m.throughput_[m.state_.job(task.job).job.id];
-      sum.sum += sample.normalized;
-      ++sum.count;
+      sum.sum += sample.normalized * static_cast<double>(e.rounds());
+      sum.count += e.rounds();
     }
+    m.quiet_ += e.quiet;
+    if (e.quiet == 0) m.measured_ = e;
   }
   void operator()(const JobFinished& e) {
     m.throughput_.erase(e.job);
@@ -88,7 +108,9 @@ struct Master::Tracker {
 };
 
 void Master::absorb(const Event& event) {
+  newest_ = std::max(newest_, event.at);
   begin_day_of(event.at);
+  calm_.reset();
   std::visit(Tracker{*this, event.at}, event.body);
   ledger_.observe(event, state_);
   state_.apply(event);
@@ -137,7 +159,7 @@ std::optional<Instant> Master::up_since(InstanceId id) const {
 }
 
 MasterImage Master::image() const {
-  MasterImage image{state_, ledger_, {}, {}, {}, 0, {}, 0, 0, {}};
+  MasterImage image{state_, ledger_, {}, {}, {}, 0, {}, 0, 0, {}, {}, 0, {}};
   image.tasks = tasks_;
   image.throughput = throughput_;
   image.resting_until = resting_until_;
@@ -146,6 +168,9 @@ MasterImage Master::image() const {
   image.next_instance = next_instance_;
   image.rounds = rounds_;
   image.learnt = policy_->learnt(state_);
+  image.newest = newest_;
+  image.quiet = quiet_;
+  image.calm = calm_;
   return image;
 }
 
@@ -162,7 +187,11 @@ void Master::restore(std::optional<MasterImage> image, std::span<const Event> ta
     next_instance_ = std::max(next_instance_, image->next_instance);
     rounds_ = image->rounds;
     learnt = std::move(image->learnt);
+    quiet_ = image->quiet;
+    calm_ = std::move(image->calm);
+    newest_ = std::max(image->newest, Instant{std::max<std::int64_t>(0, day_) * kDay});
     for (const InstanceRow& row : state_.instances()) {
+      if (!row.up || row.phase == InstancePhase::terminating) unanswered_.insert(row.id);
       if (row.released && row.phase != InstancePhase::terminating) releasing_.push_back(row.id);
     }
   }

@@ -1,5 +1,5 @@
 // The part of a master that brings what it knows and what is the case together again: after
-// crashes, lost messages, notices, and when money runs out.
+// crashes, lost messages and notices.
 
 #include <utility>
 
@@ -22,7 +22,8 @@ void Master::compare_attempts(InstanceId id, const std::set<KnownAttempt>& known
       } else if (task.phase == TaskPhase::starting) {
         commit_.effects.push_back(StartTask{task.id, task.attempt, id});
       } else {
-        task_failed({task.id, task.attempt, "its worker does not know of it any more", {}}, now);
+        task_failed({task.id, task.attempt, "its worker does not know of it any more", {}, true},
+                    now);
       }
     }
   }
@@ -51,26 +52,36 @@ bool Master::evict(InstanceId id, CauseCode why, Instant now) {
   return true;
 }
 
-void Master::keep_caps(Instant now) {
-  if (caps_.max_usd_day <= 0) return;
-  double usd_h = 0;
-  std::vector<InstanceId> all;
-  for (const InstanceRow& row : state_.instances()) {
-    usd_h += row.price.usd_h();
-    if (!row.released) all.push_back(row.id);
-  }
-  if (spent_today(now).usd() + usd_h * to_hours(caps_.spend_margin) < caps_.max_usd_day) return;
-  for (InstanceId id : all) evict(id, CauseCode::spend_cap, now);
+bool Master::abandon(InstanceId id, CauseCode why, Instant now) {
+  const InstanceRow* row = state_.find(id);
+  if (row == nullptr) return false;
+  if (row->phase == InstancePhase::terminating) return true;
+  const bool released = row->released;
+  evict(id, why, now);
+  row = state_.find(id);
+  if (row->phase == InstancePhase::terminating) return true;
+  if (released) record(ReleaseDecided{id, {why, -row->price.usd_h()}}, now);
+  record(TerminateIssued{id}, now);
+  commit_.effects.push_back(EndInstance{id});
+  return true;
 }
 
-void Master::remind(bool all) {
-  for (const InstanceRow& row : state_.instances()) {
-    if (row.phase == InstancePhase::terminating) {
-      commit_.effects.push_back(EndInstance{row.id});
-    } else if (all || row.phase != InstancePhase::ready) {
-      commit_.effects.push_back(LaunchInstance{row.id, row.type, row.market});
-    }
+void Master::remind() {
+  for (InstanceId id : unanswered_) ask_after(id);
+}
+
+void Master::ask_after(InstanceId id) {
+  const InstanceRow* row = state_.find(id);
+  if (row == nullptr) return;
+  if (row->phase == InstancePhase::terminating) {
+    commit_.effects.push_back(EndInstance{id});
+  } else {
+    commit_.effects.push_back(LaunchInstance{id, row->type, row->market});
   }
+}
+
+void Master::ask_after_all() {
+  for (const InstanceRow& row : state_.instances()) ask_after(row.id);
 }
 
 Master::DryRun Master::dry_run(Job job, Instant now) const {

@@ -11,9 +11,11 @@ namespace muster {
 void Master::round(std::span<const ThroughputSample> samples, Instant now) {
   if (fleet_is_short_) keep_fleet(now);
   if (!busy()) return;
+  if (calm_) end_calm(now, 1);
   measure(samples, now);
   Plan plan = policy_->decide(view(now), rng_);
-  record(RoundDecided{rounds_, std::move(plan.note)}, now);
+  const bool settled = policy_->settled(view(now));
+  record(RoundDecided{rounds_, std::move(plan.note), quiet_, settled}, now);
   apply_plan(plan, now);
   reconcile(now);
 }
@@ -25,6 +27,25 @@ void Master::measure(std::span<const ThroughputSample> samples, Instant now) {
     if (!repeated && state_.find(sample.task) != nullptr) measured.samples.push_back(sample);
   }
   if (!measured.samples.empty()) record(std::move(measured), now);
+}
+
+bool Master::would_repeat(std::span<const ThroughputSample> samples) const {
+  return calm() && std::equal(samples.begin(), samples.end(), calm_->measured.samples.begin(),
+                              calm_->measured.samples.end());
+}
+
+/// Something happens. The regular rounds that were not held before it, but for the one that is held
+/// now, would have measured what the last one did: that counts for each of them.
+void Master::end_calm(Instant now, std::uint64_t held) {
+  Calm calm = *std::exchange(calm_, std::nullopt);
+  const Duration period = policy_->cadence().period;
+  if (period <= Duration::zero()) return;
+  const auto rounds_by = [&](Instant t) {
+    return static_cast<std::uint64_t>((t - round_settle_).time_since_epoch() / period);
+  };
+  const std::uint64_t passed = rounds_by(now) - rounds_by(calm.since);
+  calm.measured.quiet = passed - std::min(passed, held);
+  if (calm.measured.quiet > 0) record(std::move(calm.measured), now);
 }
 
 void Master::apply_plan(const Plan& plan, Instant now) {
@@ -57,8 +78,9 @@ void Master::apply_plan(const Plan& plan, Instant now) {
 
 PlanLimits Master::limits(Instant now) const {
   // What was spent is asked of every instance: only where it counts.
-  const double spent_usd = caps_.max_usd_day > 0 ? spent_today(now).usd() : 0;
+  const double spent_usd = caps_.max_usd_day > 0 ? spent_at_most(now).usd() : 0;
   PlanLimits limits{caps_, spent_usd, {}, !fleet_.empty()};
+  limits.caps.spend_margin += end_time();
   for (const auto& [offer, until] : resting_until_) {
     if (until > now) limits.resting.push_back(offer);
   }

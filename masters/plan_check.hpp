@@ -15,9 +15,10 @@ struct MasterCaps {
   std::uint32_t max_instances = 0;  ///< 0: none
   double max_usd_h = 0;             ///< 0: none
   double max_usd_day = 0;           ///< from midnight to midnight (UTC); 0: none
-  /// So long has to be affordable before the day's cap for an instance to be rented or kept: the
-  /// time in which tasks save their checkpoints and the cloud ends the instances.
+  /// So long before the day's cap would be reached tasks are told to save their checkpoints.
   Duration spend_margin{std::chrono::minutes{5}};
+  /// How long the cloud takes at most to end an instance, besides its type's own time.
+  Duration end_time{std::chrono::seconds{30}};
 };
 
 /// What the cloud refused lately and is not asked for again yet.

@@ -247,8 +247,7 @@ struct ClusterState::Applier {
 
   void operator()(const TerminateIssued& e) {
     InstanceRow& row = instance(e.instance);
-    MUSTER_CHECK(row.released && row.occupants.empty(),
-                 "only an empty, released instance is ended");
+    MUSTER_CHECK(row.released, "only a released instance is ended");
     row.phase = InstancePhase::terminating;
   }
 
@@ -345,7 +344,9 @@ struct ClusterState::Applier {
     MUSTER_CHECK(row.at != kNoSlot && row.attempt == e.attempt,
                  "only the present attempt can fail");
     vacate(row);
-    wait_again(row, {RefusalKind::broken, RefusalCode::task_failed, {}, 0, 0});
+    const Refusal failed{RefusalKind::broken, RefusalCode::task_failed, {}, 0, 0};
+    const Refusal again{RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0};
+    wait_again(row, e.blameless ? again : failed);
   }
 
   void operator()(const TaskReleased& e) {

@@ -32,6 +32,10 @@ struct TaskRefused {
 struct RoundDecided {
   std::uint64_t round = 0;
   RoundNote note;
+  /// Regular rounds before it that were not held: nothing had changed since one that changed
+  /// nothing.
+  std::uint64_t quiet = 0;
+  bool settled = false;  ///< asked again with nothing changed, the policy would change nothing
 };
 
 /// A part of a plan was not carried out.
@@ -73,7 +77,8 @@ struct ReleaseDecided {
   Cause cause;
 };
 
-/// The cloud was asked to end the instance.
+/// The cloud was asked to end the instance: an empty one, or one whose tasks are not waited for
+/// (its worker is lost, the day's money is spent).
 struct TerminateIssued {
   InstanceId instance;
 };
@@ -148,6 +153,7 @@ struct TaskFailed {
   Attempt attempt = 0;
   std::string reason;
   ProcessEnd end{};
+  bool blameless = false;  ///< its worker had no room for it or lost it: no failure of the program
 };
 
 /// How a job ended.
@@ -195,10 +201,14 @@ struct ThroughputSample {
   friend bool operator==(const ThroughputSample&, const ThroughputSample&) = default;
 };
 
-/// What the workers measured of their tasks just before a round: all that the policy is shown of
-/// it. Ordered by task, each task once; not empty.
+/// What the workers measured of their tasks: all that the policy is shown of it. Just before a
+/// round, or for regular rounds that were not held, when what ends the quiet is about to happen.
+/// Ordered by task, each task once.
 struct Measured {
   std::vector<ThroughputSample> samples;
+  std::uint64_t quiet = 0;  ///< rounds not held, for which they stand; 0: the next round's
+
+  std::uint64_t rounds() const { return quiet > 0 ? quiet : 1; }
 };
 
 using EventBody =

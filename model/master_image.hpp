@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,6 +18,12 @@ struct ThroughputSum {
   std::uint64_t count = 0;
 };
 
+/// A round changed nothing, and nothing has happened since.
+struct Calm {
+  Instant since;
+  Measured measured;  ///< for that round
+};
+
 /// Everything a master knows at one point of its journal: what a snapshot holds. A master that is
 /// given this and the events after it is the master that wrote it.
 struct MasterImage {
@@ -29,7 +36,10 @@ struct MasterImage {
   Money day_start_total;  ///< what had been spent when that day began
   std::uint64_t next_instance = 0;
   std::uint64_t rounds = 0;
-  std::string learnt;  ///< what the policy remembers, in its own words
+  std::string learnt;       ///< what the policy remembers, in its own words
+  Instant newest{};         ///< time of the last event
+  std::uint64_t quiet = 0;  ///< regular rounds that were not held since the last one
+  std::optional<Calm> calm{};
 };
 
 }  // namespace muster

@@ -25,7 +25,7 @@ enum class CauseCode : std::uint8_t {
   drained,                  ///< a user wants the instance empty
   spend_cap,                ///< the day's money is spent
   interrupted,              ///< the cloud takes the spot instance back
-  worker_lost,              ///< nothing was heard of the instance's worker for too long
+  worker_lost,              ///< the instance's worker was silent for too long, or takes no tasks
   fleet,                    ///< it belongs to the master's fixed fleet
   complementary,            ///< the task joins others that need most what it needs least
   best_fit,                 ///< of the instances that hold it, the one with the least room left

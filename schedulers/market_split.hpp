@@ -22,6 +22,9 @@ class MarketSplit final : public Policy {
   Cadence cadence() const override { return on_demand_->cadence(); }
   void observe(const Event& event, const ClusterView& view) override;
   Plan decide(const ClusterView& view, Rng& rng) override;
+  bool settled(const ClusterView& view) const override {
+    return on_demand_->settled(view) && (!spot_wanted_ || spot_->settled(spot_view(view)));
+  }
   std::string learnt(const ClusterState& state) const override { return on_demand_->learnt(state); }
   bool recall(std::string_view text, const ClusterState& state) override;
   /// The one that sees everything but spot instances.

@@ -51,6 +51,11 @@ class Policy {
 
   /// The changes wanted now. Whatever the plan does not mention stays as it is.
   virtual Plan decide(const ClusterView& view, Rng& rng) = 0;
+
+  /// Right after a decision that changed nothing: asked again with the same state and throughputs,
+  /// however much later, it would change nothing either and learn nothing but their number. Then it
+  /// need not be asked before something changes.
+  virtual bool settled(const ClusterView&) const { return false; }
 };
 
 }  // namespace muster

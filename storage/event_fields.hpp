@@ -122,6 +122,8 @@ void fields(auto& a, Like<RoundDecided> auto& e) {
   a("round", e.round);
   a("choice", e.note.choice);
   a("figures", e.note.figures);
+  a.unless_default("quiet", e.quiet, std::uint64_t{0});
+  a.unless_default("settled", e.settled, false);
 }
 
 void fields(auto& a, Like<PlanPartRefused> auto& e) {
@@ -211,6 +213,7 @@ void fields(auto& a, Like<TaskFailed> auto& e) {
   a("attempt", e.attempt);
   a("reason", e.reason);
   a.unless_default("end", e.end, {});
+  a.unless_default("blameless", e.blameless, false);
 }
 
 void fields(auto& a, Like<JobFinished> auto& e) {
@@ -237,6 +240,7 @@ void fields(auto& a, Like<JobGivenUp> auto& e) {
 
 void fields(auto& a, Like<Measured> auto& e) {
   a("throughput", e.samples);
+  a.unless_default("quiet", e.quiet, std::uint64_t{0});
 }
 
 }  // namespace muster::event_fields

@@ -26,6 +26,8 @@ struct BodyWriter {
   }
   void operator()(const RoundDecided& e) {
     auto body = out.initRoundDecided();
+    body.setQuiet(e.quiet);
+    body.setSettled(e.settled);
     body.setRound(e.round);
     body.setChoice(text(e.note.choice));
     auto figures = body.initFigures(record_codec::length(e.note.figures));
@@ -118,6 +120,7 @@ struct BodyWriter {
     body.setAttempt(e.attempt);
     body.setReason(text(e.reason));
     put_end(body, e.end);
+    body.setBlameless(e.blameless);
   }
   void put_end(auto& body, const ProcessEnd& end) {
     if (!(end == ProcessEnd{})) put(body.initEnd(), end);
@@ -137,15 +140,7 @@ struct BodyWriter {
     body.setJob(e.job.value);
     body.setOutcome(to_record(e.outcome));
   }
-  void operator()(const Measured& e) {
-    auto body = out.initMeasured();
-    auto tasks = body.initTasks(record_codec::length(e.samples));
-    auto normalized = body.initNormalized(tasks.size());
-    for (unsigned i = 0; i < tasks.size(); ++i) {
-      tasks.set(i, e.samples[i].task.value);
-      normalized.set(i, e.samples[i].normalized);
-    }
-  }
+  void operator()(const Measured& e) { put(out.initMeasured(), e); }
 };
 
 std::optional<Instant> billed(record::InstanceMoment::Reader in) {
@@ -160,7 +155,7 @@ TaskRefused read(record::TaskRefused::Reader in) {
   return {TaskId{in.getTask()}, get(in.getRefusal())};
 }
 RoundDecided read(record::RoundDecided::Reader in) {
-  RoundDecided out{in.getRound(), {string_of(in.getChoice()), {}}};
+  RoundDecided out{in.getRound(), {string_of(in.getChoice()), {}}, in.getQuiet(), in.getSettled()};
   for (const auto figure : in.getFigures()) {
     out.note.figures.emplace_back(string_of(figure.getName()), figure.getValue());
   }
@@ -202,7 +197,8 @@ TaskFinished read(record::TaskFinished::Reader in) {
   return {TaskId{in.getTask()}, in.getAttempt(), get(in.getEnd())};
 }
 TaskFailed read(record::TaskFailed::Reader in) {
-  return {TaskId{in.getTask()}, in.getAttempt(), string_of(in.getReason()), get(in.getEnd())};
+  return {TaskId{in.getTask()}, in.getAttempt(), string_of(in.getReason()), get(in.getEnd()),
+          in.getBlameless()};
 }
 JobFinished read(record::JobFinished::Reader in) {
   return {JobId{in.getJob()}, from_record<JobOutcome>(in.getOutcome()), in.getMeanThroughput(),
@@ -211,20 +207,6 @@ JobFinished read(record::JobFinished::Reader in) {
 JobGivenUp read(record::JobGivenUp::Reader in) {
   return {JobId{in.getJob()}, from_record<JobOutcome>(in.getOutcome())};
 }
-Measured read(record::Measured::Reader in) {
-  const auto tasks = in.getTasks();
-  const auto normalized = in.getNormalized();
-  if (tasks.size() != normalized.size()) {
-    record_codec::refuse("measured throughputs that are not one a task");
-  }
-  Measured out;
-  out.samples.reserve(tasks.size());
-  for (unsigned i = 0; i < tasks.size(); ++i) {
-    out.samples.push_back({TaskId{tasks[i]}, normalized[i]});
-  }
-  return out;
-}
-
 EventBody read_body(record::Event::Reader in, const Catalog& catalog) {
   using Kind = record::Event::Which;
   switch (in.which()) {
@@ -278,7 +260,7 @@ EventBody read_body(record::Event::Reader in, const Catalog& catalog) {
     case Kind::JOB_GIVEN_UP:
       return read(in.getJobGivenUp());
     case Kind::MEASURED:
-      return read(in.getMeasured());
+      return get(in.getMeasured());
   }
   record_codec::refuse("an event of a kind that is not known to this version");
 }

@@ -284,6 +284,12 @@ std::string encode_image(MasterImage image) {
     out.setNextInstance(image.next_instance);
     out.setRounds(image.rounds);
     out.setLearnt(bytes(image.learnt));
+    out.setNewest(nanos(image.newest));
+    out.setQuiet(image.quiet);
+    out.setCalmSet(image.calm.has_value());
+    if (!image.calm) return;
+    out.setCalmSince(nanos(image.calm->since));
+    put(out.initCalm(), image.calm->measured);
   });
 }
 
@@ -291,13 +297,16 @@ Expected<MasterImage, StoreError> decode_image(std::string_view bytes, const Cat
   const auto read_image = [&](record::Record::Reader root) {
     const auto in = root.getImage();
     MasterImage image{
-        get_state(in, catalog), get_ledger(in.getLedger()), {}, {}, {}, 0, {}, 0, 0, {}};
+        get_state(in, catalog), get_ledger(in.getLedger()), {}, {}, {}, 0, {}, 0, 0, {}, {}, 0, {}};
     get_books(in, catalog, image);
     image.day = in.getDay();
     image.day_start_total = get(in.getDayStartTotal());
     image.next_instance = in.getNextInstance();
     image.rounds = in.getRounds();
     image.learnt = string_of(in.getLearnt());
+    image.newest = instant(in.getNewest());
+    image.quiet = in.getQuiet();
+    if (in.getCalmSet()) image.calm = Calm{instant(in.getCalmSince()), get(in.getCalm())};
     return image;
   };
   return record_codec::decode_record<MasterImage>(bytes, record::Record::IMAGE, read_image);

@@ -175,6 +175,29 @@ Refusal get(record::Refusal::Reader in) {
   return out;
 }
 
+void put(record::Measured::Builder out, const Measured& in) {
+  out.setQuiet(in.quiet);
+  auto tasks = out.initTasks(length(in.samples));
+  auto normalized = out.initNormalized(tasks.size());
+  for (unsigned i = 0; i < tasks.size(); ++i) {
+    tasks.set(i, in.samples[i].task.value);
+    normalized.set(i, in.samples[i].normalized);
+  }
+}
+
+Measured get(record::Measured::Reader in) {
+  const auto tasks = in.getTasks();
+  const auto normalized = in.getNormalized();
+  if (tasks.size() != normalized.size()) refuse("measured throughputs that are not one a task");
+  Measured out;
+  out.quiet = in.getQuiet();
+  out.samples.reserve(tasks.size());
+  for (unsigned i = 0; i < tasks.size(); ++i) {
+    out.samples.push_back({TaskId{tasks[i]}, normalized[i]});
+  }
+  return out;
+}
+
 void put(record::ProcessEnd::Builder out, const ProcessEnd& in) {
   const auto& [exit_code, out_tail, err_tail] = in;
   out.setExitCode(exit_code);

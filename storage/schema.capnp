@@ -235,6 +235,8 @@ struct RoundDecided {
   round @0 :UInt64;
   choice @1 :Text;
   figures @2 :List(Figure);
+  quiet @3 :UInt64;
+  settled @4 :Bool;
 }
 struct PlanPartRefused {
   task @0 :UInt64;  # all bits set: an instance is meant
@@ -301,6 +303,7 @@ struct TaskFailed {
   attempt @1 :UInt32;
   reason @2 :Text;
   end @3 :ProcessEnd;
+  blameless @4 :Bool;
 }
 struct JobFinished {
   job @0 :UInt64;
@@ -315,6 +318,7 @@ struct JobGivenUp {
 struct Measured {
   tasks @0 :List(UInt64);
   normalized @1 :List(Float64);  # of each task
+  quiet @2 :UInt64;
 }
 
 struct MasterImage {
@@ -342,6 +346,11 @@ struct MasterImage {
   nextInstance @19 :UInt64;
   rounds @20 :UInt64;
   learnt @21 :Data;
+  newest @22 :Int64;  # time of the last event
+  quiet @23 :UInt64;  # rounds since the last one that was held
+  calmSet @24 :Bool;
+  calmSince @25 :Int64;
+  calm @26 :Measured;
 }
 
 struct Shape {

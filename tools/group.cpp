@@ -16,9 +16,12 @@ MasterActor spawn_master(caf::actor_system& system, GroupSetup setup) {
   master.parts.caps.max_instances = setup.master.max_instances;
   master.parts.caps.max_usd_h = setup.master.max_usd_h;
   master.parts.caps.max_usd_day = setup.master.max_usd_day;
+  master.parts.caps.spend_margin = setup.master.cap_margin;
+  master.parts.caps.end_time = setup.master.end_time;
   master.parts.max_attempts = setup.master.max_attempts;
   master.parts.refusal_rest = setup.master.refusal_rest;
   master.parts.seed = setup.seed;
+  master.parts.round_settle = setup.master.round_settle;
   // A single master of a replay numbers its instances from 0.
   const bool alone = setup.masters == 1 && setup.life.name.empty();
   master.parts.first_instance = alone ? 0 : first_instance_of(setup.master_index);
@@ -32,6 +35,8 @@ MasterActor spawn_master(caf::actor_system& system, GroupSetup setup) {
   master.queue_room = setup.master.queue_room;
   master.stopwatch = std::move(setup.stopwatch);
   master.times = setup.times;
+  master.watch = {setup.master.remind_every, setup.master.ask_pause, setup.master.worker_lost_after,
+                  setup.master.snapshot_every};
 
   master.life = std::move(setup.life);
   return system.spawn<MasterNode>(std::move(master));

@@ -24,7 +24,7 @@ struct GroupSetup {
   DecisionTimes* times = nullptr;
   std::uint32_t master_index = 0;  ///< of the master in its cluster
   std::uint32_t masters = 1;       ///< of the cluster
-  MasterLife life;                 ///< what only a live master has
+  MasterLife life;                 ///< what it keeps, and what it was before it was started again
 };
 
 /// The actors of a group that others speak to.

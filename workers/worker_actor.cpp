@@ -119,8 +119,8 @@ void Worker::start(const StartOrder& order) {
   Open& open = open_[{task, order.attempt}];
   open.newest = of_kind(WorkerReportKind::taken);
   if (older_runs || !(used_ + order.granted).fits_in(setup_.capacity)) {
-    WorkerReport details = of_kind(WorkerReportKind::failed);
-    details.reason = "the instance has no room for the attempt";
+    WorkerReport details = of_kind(WorkerReportKind::rejected);
+    details.reason = "its worker has no room for it";
     report(task, order.attempt, std::move(details));
     return;
   }
@@ -137,8 +137,19 @@ void Worker::settle(TaskId task, Attempt attempt) {
     // Only what is over can be settled; anything else is a mix-up that a hello clears up.
     if (kind == WorkerReportKind::taken || kind == WorkerReportKind::started) return;
     open_.erase(found);
+    settled_.emplace_back(task, attempt);
+    if (settled_.size() > setup_.remembered) forget_oldest();
   }
   executor_->settled(task, attempt);
+}
+
+/// A start that is repeated comes soon after the first one, so that the numbers of the last so many
+/// settled attempts are enough to know it by.
+void Worker::forget_oldest() {
+  const auto [task, attempt] = settled_.front();
+  settled_.pop_front();
+  const auto newest = newest_.find(task);
+  if (newest != newest_.end() && newest->second == attempt) newest_.erase(newest);
 }
 
 void Worker::answer_sample(std::uint64_t asking) {

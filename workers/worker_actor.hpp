@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,6 +19,7 @@ struct WorkerSetup {
   MasterActor master;
   ClusterEpoch epoch;
   ExecutorFactory make_executor;
+  std::size_t remembered = 10'000;  ///< settled attempts whose repeated start is known; >= 1
 };
 
 /// The worker of one instance: says hello to its master, runs what it is told by way of its
@@ -51,6 +53,7 @@ class Worker : public GroupWorker::base {
   void adopt();
   void start(const StartOrder& order);
   void settle(TaskId task, Attempt attempt);
+  void forget_oldest();
   void answer_sample(std::uint64_t asking);
   void answer_log(const LogRequest& request);
   void over(TaskId task, Attempt attempt, WorkerReport report, ExecutionEnd end);
@@ -66,7 +69,8 @@ class Worker : public GroupWorker::base {
   WorkerSetup setup_;
   ActorTimer<WorkerActor, Worker> timer_;
   std::unique_ptr<Executor> executor_;
-  std::map<TaskId, Attempt> newest_;  ///< the last attempt seen of each task
+  std::map<TaskId, Attempt> newest_;  ///< the last attempt seen of each task, while remembered
+  std::deque<AttemptKey> settled_;    ///< the oldest first
   std::map<AttemptKey, Open> open_;
   Resources used_;
   std::uint64_t hellos_ = 0;

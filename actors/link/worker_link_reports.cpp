@@ -36,7 +36,7 @@ void put(link_wire::Report::Builder frame, const WorkerReport& report, std::size
 }
 
 std::string kind_problem(const WorkerReport& report, std::uint8_t kind) {
-  if (kind > static_cast<std::uint8_t>(WorkerReportKind::taken)) {
+  if (kind > static_cast<std::uint8_t>(WorkerReportKind::rejected)) {
     return "a report of kind " + std::to_string(kind);
   }
   if (report.reason.size() > kMaxReasonBytes) return "a reason that is too long";

@@ -22,6 +22,7 @@ class NoPacking final : public Policy {
   }
   void observe(const Event& event, const ClusterView& view) override;
   Plan decide(const ClusterView& view, Rng& rng) override;
+  bool settled(const ClusterView&) const override { return true; }
   std::unique_ptr<Policy> clone() const override { return std::make_unique<NoPacking>(*this); }
 
  private:

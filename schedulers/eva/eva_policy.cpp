@@ -1,6 +1,7 @@
 #include "schedulers/eva/eva_policy.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace muster::eva {
 namespace {
@@ -43,7 +44,9 @@ void EvaPolicy::observe(const Event& event, const ClusterView& view) {
     odds_.note_event(event.at);
     artifact_migration_.forget(over->job);
   } else if (const auto* measured = std::get_if<Measured>(&event.body)) {
-    intake_.record(measured->samples, view.state, table_);
+    const std::uint64_t before = table_.version();
+    intake_.record(*measured, view.state, table_);
+    learned_ = table_.version() != before;
   }
 }
 
@@ -64,14 +67,27 @@ void EvaPolicy::propose(Proposal& proposal, bool full, const ClusterView& view) 
   }
 }
 
+double EvaPolicy::gain_usd(const Proposal& proposal, double lifetime_s) const {
+  return proposal.saving_usd_h / 3600 * lifetime_s - proposal.migration_usd;
+}
+
 bool EvaPolicy::full_is_better(const std::optional<double>& lifetime_s) const {
   if (params_.choice != Choice::ensemble) return params_.choice == Choice::full_only;
   if (!lifetime_s) return false;
-  const auto gain = [&](const Proposal& proposal) {
-    return proposal.saving_usd_h / 3600 * *lifetime_s - proposal.migration_usd;
-  };
-  if (params_.artifact) return to_cents(gain(full_)) > to_cents(gain(partial_));
-  return gain(full_) > gain(partial_) + kMoneyEpsilon_usd;
+  const double full = gain_usd(full_, *lifetime_s);
+  const double partial = gain_usd(partial_, *lifetime_s);
+  if (params_.artifact) return to_cents(full) > to_cents(partial);
+  return full > partial + kMoneyEpsilon_usd;
+}
+
+/// The choice would be the same at any later time. Choosing Full raises p; while D is not known it
+/// grows with the time, and with it what the layout that saves more is worth.
+bool EvaPolicy::stays_with(bool full, const Odds::Estimate& odds) const {
+  if (params_.choice != Choice::ensemble) return true;
+  if (full) return false;
+  if (!odds.lifetime_s || (odds.probability > 0 && odds.rate_per_s)) return true;
+  return full_.saving_usd_h <= partial_.saving_usd_h &&
+         gain_usd(full_, *odds.lifetime_s) <= gain_usd(partial_, *odds.lifetime_s);
 }
 
 Plan EvaPolicy::adopt(bool full, const Odds::Estimate& odds) {
@@ -106,6 +122,7 @@ Plan EvaPolicy::keep_everything() {
 
 Plan EvaPolicy::decide(const ClusterView& view, Rng&) {
   input_.gather(view, prices_, kinds_);
+  settled_ = !std::exchange(learned_, false);
   if (!input_.any_movable()) return keep_everything();
   odds_.begin_round();
   const Odds::Estimate odds =
@@ -114,6 +131,7 @@ Plan EvaPolicy::decide(const ClusterView& view, Rng&) {
   if (params_.choice != Choice::full_only) propose(partial_, false, view);
   const bool full = full_is_better(odds.lifetime_s);
   if (full) odds_.full_chosen();
+  settled_ = settled_ && stays_with(full, odds);
   return adopt(full, odds);
 }
 

@@ -22,6 +22,7 @@ class EvaPolicy final : public Policy {
   Cadence cadence() const override;
   void observe(const Event& event, const ClusterView& view) override;
   Plan decide(const ClusterView& view, Rng& rng) override;
+  bool settled(const ClusterView&) const override { return settled_; }
 
   std::string learnt(const ClusterState& state) const override;
   bool recall(std::string_view text, const ClusterState& state) override;
@@ -39,7 +40,9 @@ class EvaPolicy final : public Policy {
 
   WorthModel model() const;
   void propose(Proposal& proposal, bool full, const ClusterView& view);
+  double gain_usd(const Proposal& proposal, double lifetime_s) const;
   bool full_is_better(const std::optional<double>& lifetime_s) const;
+  bool stays_with(bool full, const Odds::Estimate& odds) const;
   Plan adopt(bool full, const Odds::Estimate& odds);
   Plan keep_everything();
 
@@ -55,6 +58,8 @@ class EvaPolicy final : public Policy {
   MigrationCost migration_;
   ArtifactMigrationCost artifact_migration_;
   Proposal full_, partial_;
+  bool learned_ = false;  ///< the last report changed the table
+  bool settled_ = false;
 };
 
 }  // namespace muster::eva

@@ -4,9 +4,10 @@
 
 namespace muster::eva {
 
-void ThroughputIntake::record(std::span<const ThroughputSample> samples, const ClusterState& state,
+void ThroughputIntake::record(const Measured& measured, const ClusterState& state,
                               ColocationTable& table) {
-  note_values(samples, state);
+  note_values(measured.samples, state);
+  times_ = measured.rounds();
   neighbours_.clear();
   any_gang_ = false;
   for (const InstanceRow& instance : state.instances()) {
@@ -58,7 +59,8 @@ void ThroughputIntake::record_instance(const InstanceRow& instance, const Cluste
       seen.placed = reports_;
       any_gang_ = true;
     } else {
-      table.record(task.cls, std::span(neighbours_).subspan(seen.first, seen.count), seen.value);
+      table.record(task.cls, std::span(neighbours_).subspan(seen.first, seen.count), seen.value,
+                   times_);
     }
   }
 }
@@ -74,7 +76,7 @@ void ThroughputIntake::record_gang(const JobRow& job, const ClusterState& state,
     places_.push_back(
         {state.task(slot).cls, std::span(neighbours_).subspan(seen.first, seen.count)});
   }
-  table.record_gang(places_, lowest, rules_);
+  table.record_gang(places_, lowest, rules_, times_);
 }
 
 }  // namespace muster::eva

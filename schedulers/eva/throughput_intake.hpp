@@ -19,8 +19,7 @@ class ThroughputIntake {
   /// Uses the instances all of whose planned tasks run there and were measured, and nobody
   /// else; and the multi-task jobs all of whose tasks are on such instances. Values over 1 count
   /// as 1.
-  void record(std::span<const ThroughputSample> samples, const ClusterState& state,
-              ColocationTable& table);
+  void record(const Measured& measured, const ClusterState& state, ColocationTable& table);
 
  private:
   struct Seen {
@@ -41,6 +40,7 @@ class ThroughputIntake {
   bool gangs_;
   AttributionRules rules_;
   std::uint64_t reports_ = 0;
+  std::uint64_t times_ = 1;  ///< rounds for which the present report stands
   bool any_gang_ = false;
   std::vector<Seen> seen_;  ///< by task slot
   std::vector<ClassId> classes_;

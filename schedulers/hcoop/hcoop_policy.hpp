@@ -22,6 +22,10 @@ class HcoopPolicy final : public Policy {
   Cadence cadence() const override;
   void observe(const Event& event, const ClusterView& view) override;
   Plan decide(const ClusterView& view, Rng& rng) override;
+  /// An instance that stands empty is given back after a while.
+  bool settled(const ClusterView& view) const override {
+    return view.fixed_fleet || rooms_.empty().empty();
+  }
 
   /// The interruptions of unfinished tasks.
   std::string learnt(const ClusterState& state) const override;

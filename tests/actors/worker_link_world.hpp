@@ -143,6 +143,7 @@ class ScriptedMaster {
             state->note([&](MasterNotes& notes) { notes.logs.push_back(answer); });
           },
           [](const CloudReport&) {},
+          [](greet_atom) {},
           [](load_atom) { return LoadReport{}; },
           [](plan_atom, const Job&) { return std::string{}; },
           [](const Query&) { return std::string{}; },

@@ -35,7 +35,7 @@ TEST(ClusterConfig, HasDefaultsForEverythingElse) {
   EXPECT_TRUE(config.api_token.empty());
   EXPECT_FALSE(config.insecure_loopback);
   EXPECT_EQ(config.master.max_attempts, 5U);
-  EXPECT_EQ(config.live_master.remind_every, 2s);
+  EXPECT_EQ(config.master.remind_every, 2s);
   EXPECT_EQ(config.live_master.history_jobs, 100'000U);
   EXPECT_EQ(config.site.load_stale_after, 10s);
   EXPECT_EQ(config.loopback.delay_scale, 1);
@@ -113,9 +113,9 @@ halt_grace = 0
 )"})
                                    .value();
   EXPECT_EQ(config.master.max_usd_day, 12.5);
-  EXPECT_EQ(config.live_master.remind_every, 500ms);
-  EXPECT_EQ(config.live_master.worker_lost_after, 90s);
-  EXPECT_EQ(config.live_master.snapshot_every, 1000U);
+  EXPECT_EQ(config.master.remind_every, 500ms);
+  EXPECT_EQ(config.master.worker_lost_after, 90s);
+  EXPECT_EQ(config.master.snapshot_every, 1000U);
   EXPECT_EQ(config.live_master.history_jobs, 7U);
   EXPECT_EQ(config.site.load_every, 2s);
   EXPECT_EQ(config.site.load_stale_after, 1min);
@@ -223,7 +223,7 @@ TEST(ClusterConfig, WritesATextThatMeansTheSame) {
   EXPECT_EQ(again.policy, "eva,period_s=10");
   EXPECT_EQ(again.worker.checkpoints, config.worker.checkpoints);
   EXPECT_EQ(again.master.max_usd_h, 0.1);
-  EXPECT_EQ(again.live_master.remind_every, 1500ms);
+  EXPECT_EQ(again.master.remind_every, 1500ms);
   EXPECT_EQ(again.loopback.max_by_type, config.loopback.max_by_type);
   EXPECT_EQ(again.loopback.max_spot, 0U);
   EXPECT_EQ(again.link.reconnect, 1500us);

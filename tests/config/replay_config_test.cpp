@@ -62,6 +62,12 @@ TEST(ReplayConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.master.sample_timeout, 2s);
   EXPECT_EQ(config.master.max_attempts, 5U);
   EXPECT_EQ(config.master.max_usd_h, 0);
+  EXPECT_EQ(config.master.cap_margin, 5min);
+  EXPECT_EQ(config.master.end_time, 30s);
+  EXPECT_EQ(config.master.remind_every, 2s);
+  EXPECT_EQ(config.master.ask_pause, 6h);
+  EXPECT_EQ(config.master.worker_lost_after, 10min);
+  EXPECT_EQ(config.master.snapshot_every, 100'000U);
 }
 
 TEST(ReplayConfig, ReadsEveryKey) {
@@ -122,6 +128,29 @@ max_usd_h = 99.5
   EXPECT_EQ(config.master.max_attempts, 6U);
   EXPECT_EQ(config.master.max_instances, 8U);
   EXPECT_EQ(config.master.max_usd_h, 99.5);
+}
+
+TEST(ReplayConfig, ReadsWhatMastersDoByTheClock) {
+  const ReplayConfig config = load_with(R"([master]
+cap_margin = "2min"
+end_time = 0
+remind_every = "500ms"
+ask_pause = "1h"
+worker_lost_after = 90
+snapshot_every = 1000
+)")
+                                  .value();
+  EXPECT_EQ(config.master.cap_margin, 2min);
+  EXPECT_EQ(config.master.end_time, 0s);
+  EXPECT_EQ(config.master.remind_every, 500ms);
+  EXPECT_EQ(config.master.ask_pause, 1h);
+  EXPECT_EQ(config.master.worker_lost_after, 90s);
+  EXPECT_EQ(config.master.snapshot_every, 1000U);
+}
+
+TEST(ReplayConfig, TheDaysCapLeavesAnHourAtMostForEnding) {
+  EXPECT_THAT(load_with("[master]\nend_time = \"2h\"\n").error().message,
+              HasSubstr("master.end_time: has to be a duration from 0"));
 }
 
 TEST(ReplayConfig, TakesPathsRelativeToItsFolder) {

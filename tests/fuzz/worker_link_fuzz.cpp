@@ -68,7 +68,7 @@ bool known_instance(InstanceId instance) {
 
 bool proper(const WorkerReport& report) {
   return known_instance(report.instance) && report.task.valid() && report.attempt > 0 &&
-         report.kind <= WorkerReportKind::taken && report.fetch >= Duration::zero() &&
+         report.kind <= WorkerReportKind::rejected && report.fetch >= Duration::zero() &&
          report.build >= Duration::zero() && report.upload >= Duration::zero() &&
          report.fetch <= kMaxSpan && report.reason.size() <= kMaxReasonBytes &&
          report.out_tail.size() <= kMaxTailBytes && report.err_tail.size() <= kMaxTailBytes;
@@ -116,6 +116,7 @@ MasterActor spawn_checking_master(caf::actor_system& system, Heard& heard) {
                       answer.text.size() <= 4096);
         },
         [](const CloudReport&) {},
+        [](greet_atom) {},
         [](load_atom) { return LoadReport{}; },
         [](plan_atom, const Job&) { return std::string{}; },
         [](const Query&) { return std::string{}; },

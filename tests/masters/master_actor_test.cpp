@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "schedulers/registry.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/virtual_system.hpp"
@@ -29,7 +31,17 @@ class MasterActorTest : public ::testing::Test {
           [](const Wakeup&) {},
       };
     });
-    worker_ = system_.actors().spawn([this](WorkerActor::pointer) -> WorkerActor::behavior_type {
+    worker_ = spawn_worker();
+    start([](MasterSetup&) {});
+  }
+  ~MasterActorTest() override {
+    system_.end(master_);
+    system_.end(cloud_);
+    system_.end(worker_);
+  }
+
+  WorkerActor spawn_worker() {
+    return system_.actors().spawn([this](WorkerActor::pointer) -> WorkerActor::behavior_type {
       return {
           [this](start_atom, const StartOrder& order) {
             note("start " + std::to_string(order.task.id.value) + "." +
@@ -37,13 +49,20 @@ class MasterActorTest : public ::testing::Test {
           },
           [this](stop_atom, TaskId task, Attempt) { note("stop " + std::to_string(task.value)); },
           [](settled_atom, TaskId, Attempt) {},
-          [](greet_atom) {},
+          [this](greet_atom) { note("greet"); },
           [this](sample_atom, std::uint64_t asking) { asked_ = asking; },
           [](const LogRequest&) {},
           [](const Wakeup&) {},
       };
     });
+  }
+
+  /// Starts the master anew. Unless told otherwise it repeats nothing.
+  void start(const std::function<void(MasterSetup&)>& change) {
+    if (master_) system_.end(master_);
     MasterSetup setup;
+    setup.watch.remind_every = std::chrono::hours{10};
+    setup.watch.ask_pause = std::chrono::hours{100};
     setup.parts.catalog = &catalog_;
     setup.parts.policy = make_policy({"no-packing", {}}, catalog_).value();
     setup.journal = &journal_;
@@ -53,12 +72,9 @@ class MasterActorTest : public ::testing::Test {
     setup.sample_timeout = std::chrono::seconds{2};
     setup.stopwatch = [] { return Duration{}; };
     setup.times = &times_;
+    change(setup);
     master_ = system_.actors().spawn<MasterNode>(std::move(setup));
-  }
-  ~MasterActorTest() override {
-    system_.end(master_);
-    system_.end(cloud_);
-    system_.end(worker_);
+    system_.time().drain();
   }
 
   void note(const std::string& what) { heard_.push_back({to_seconds(system_.time().now()), what}); }
@@ -76,11 +92,28 @@ class MasterActorTest : public ::testing::Test {
     report.kind = kind;
     caf::anon_send(master_, report);
   }
-  static WorkerHello hello() {
+  static WorkerHello hello(std::uint64_t number = 1) {
     WorkerHello hello;
     hello.instance = InstanceId{0};
-    hello.number = 1;
+    hello.number = number;
     return hello;
+  }
+  void say(const WorkerHello& hello) {
+    caf::anon_send(master_, hello_atom_v, hello, worker_);
+    system_.time().drain();
+  }
+  std::size_t times_heard(const std::string& what) const {
+    return static_cast<std::size_t>(std::count_if(
+        heard_.begin(), heard_.end(), [&](const Heard& heard) { return heard.what == what; }));
+  }
+  /// The events of the kind so far.
+  template <class Kind>
+  std::vector<Kind> all() const {
+    std::vector<Kind> found;
+    for (const Event& event : journal_.events()) {
+      if (const auto* one = std::get_if<Kind>(&event.body)) found.push_back(*one);
+    }
+    return found;
   }
   /// Job 1 runs on instance 0 from second 100 on.
   void run_one() {
@@ -160,6 +193,132 @@ TEST_F(MasterActorTest, AWorkerThatSpeaksOfAnotherInstancesTaskIsNotHeard) {
   EXPECT_EQ(heard_, (std::vector<Heard>{{0.001, "launch 0"}, {100, "start 1.1"}}));
   system_.run_until_s(301);
   EXPECT_NE(heard_.back(), (Heard{300.001, "end 0"}));
+}
+
+TEST_F(MasterActorTest, AnOrderIsRepeatedUntilTheCloudAnswersItAndThenNoMore) {
+  start([](MasterSetup& setup) { setup.watch.remind_every = std::chrono::seconds{2}; });
+  accept(1);
+  system_.run_until_s(7);
+  EXPECT_EQ(times_heard("launch 0"), 4U);  // ordered, and repeated at 2, 4 and 6 s
+  tell(CloudReportKind::up, 0);
+  system_.run_until_s(100);
+  say(hello());
+  const std::size_t before = heard_.size();
+  system_.run_until_s(1e6);
+  // Only its being there is asked after, at pauses that double.
+  EXPECT_LT(heard_.size() - before, 30U);
+}
+
+TEST_F(MasterActorTest, AnEndIsRepeatedUntilTheInstanceIsGone) {
+  start([](MasterSetup& setup) { setup.watch.remind_every = std::chrono::seconds{2}; });
+  run_one();
+  tell(WorkerReportKind::finished, 1);
+  system_.run_until_s(305);
+  EXPECT_EQ(times_heard("end 0"), 3U);
+  tell(CloudReportKind::gone, 0);
+  system_.run_until_s(1000);
+  EXPECT_EQ(times_heard("end 0"), 3U);
+}
+
+TEST_F(MasterActorTest, WhenTheCloudIsBackItIsAskedAfterEveryInstance) {
+  run_one();
+  heard_.clear();
+  caf::anon_send(master_, greet_atom_v);
+  system_.time().drain();
+  EXPECT_EQ(heard_, (std::vector<Heard>{{100, "launch 0"}}));
+}
+
+TEST_F(MasterActorTest, TheInstanceOfALostWorkerIsReleasedWithThatCauseAndEnded) {
+  run_one();
+  system_.run_until_s(200);
+  system_.end(worker_);
+  system_.run_until_s(799);
+  EXPECT_TRUE(all<ReleaseDecided>().empty());
+  system_.run_until_s(801);
+  ASSERT_EQ(all<ReleaseDecided>().size(), 1U);
+  EXPECT_EQ(all<ReleaseDecided>()[0].cause.code, CauseCode::worker_lost);
+  EXPECT_EQ(all<TerminateIssued>().size(), 1U);
+  EXPECT_EQ(heard_.back(), (Heard{800, "end 0"}));
+  // Nothing is placed there any more: the next job gets an instance of its own.
+  accept(2);
+  system_.run_until_s(1000);
+  EXPECT_EQ(heard_.back().what, "launch 1");
+  // Its task waits until the cloud says that nothing runs there any more.
+  tell(CloudReportKind::gone, 0);
+  system_.run_until_s(1300);
+  EXPECT_EQ(heard_.back().what, "launch 2");
+  EXPECT_TRUE(all<TaskFailed>().empty());
+}
+
+TEST_F(MasterActorTest, AWorkerThatNeverSaysHelloIsLostToo) {
+  accept(1);
+  system_.run_until_s(50);
+  tell(CloudReportKind::up, 0);
+  system_.run_until_s(50 + 100 + 599);  // of its type's setup
+  EXPECT_TRUE(all<ReleaseDecided>().empty());
+  system_.run_until_s(50 + 100 + 601);
+  ASSERT_EQ(all<ReleaseDecided>().size(), 1U);
+  EXPECT_EQ(all<ReleaseDecided>()[0].cause.code, CauseCode::worker_lost);
+}
+
+TEST_F(MasterActorTest, AWorkerThatIsBackInTimeIsNotLost) {
+  run_one();
+  system_.end(worker_);
+  system_.run_until_s(600);
+  worker_ = spawn_worker();
+  WorkerHello again = hello(2);
+  WorkerReport running;
+  running.instance = InstanceId{0};
+  running.task = TaskId{1};
+  running.attempt = 1;
+  again.known = {running};
+  say(again);
+  system_.run_until_s(5000);
+  EXPECT_TRUE(all<ReleaseDecided>().empty());
+}
+
+TEST_F(MasterActorTest, AHelloOfAnInstanceThatIsGoneIsTurnedAwayAndNotRemembered) {
+  run_one();
+  tell(CloudReportKind::gone, 0);
+  system_.time().drain();
+  heard_.clear();
+  WorkerHello late = hello(2);
+  WorkerReport running;
+  running.instance = InstanceId{0};
+  running.task = TaskId{1};
+  running.attempt = 1;
+  late.known = {running};
+  say(late);
+  EXPECT_EQ(heard_, (std::vector<Heard>{{100, "stop 1"}, {100, "end 0"}}));
+}
+
+TEST_F(MasterActorTest, AnAttemptThatItsWorkerRejectsCountsAgainstNobody) {
+  start([](MasterSetup& setup) { setup.parts.max_attempts = 1; });
+  accept(1);
+  system_.run_until_s(50);
+  tell(CloudReportKind::up, 0);
+  say(hello());
+  tell(WorkerReportKind::rejected, 1);
+  system_.run_until_s(51);
+  EXPECT_EQ(heard_.back().what, "greet");
+  ASSERT_EQ(all<TaskFailed>().size(), 1U);
+  EXPECT_TRUE(all<TaskFailed>()[0].blameless);
+  EXPECT_TRUE(all<JobGivenUp>().empty());
+}
+
+TEST_F(MasterActorTest, AClockSetBackOverARestartHoldsNothingUp) {
+  Event accepted{test::at_s(3600), JobAccepted{JobBuilder(1).build()}};
+  start([&](MasterSetup& setup) { setup.life.tail = {accepted}; });
+  system_.run_until_s(301);
+  EXPECT_EQ(times_heard("launch 0"), 1U);
+  tell(CloudReportKind::up, 0);
+  say(hello());
+  tell(WorkerReportKind::started, 1);
+  system_.run_until_s(400);
+  system_.end(worker_);
+  system_.run_until_s(1001);
+  EXPECT_EQ(heard_.back(), (Heard{1000, "end 0"}));
+  for (const Event& event : journal_.events()) EXPECT_GE(event.at, test::at_s(3600));
 }
 
 }  // namespace

@@ -90,6 +90,7 @@ class SiteActorTest : public ::testing::Test {
           [](const SampleAnswer&) {},
           [](const LogAnswer&) {},
           [](const CloudReport&) {},
+          [](greet_atom) {},
           [this, index](load_atom) { return fakes_[index].report; },
           [](const Query&) { return std::string{}; },
           [](plan_atom, const Job&) { return std::string{}; },

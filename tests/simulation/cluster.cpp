@@ -135,12 +135,15 @@ void Cluster::start_master(std::uint32_t i) {
   group.life.history = role.store.get();
   group.life.image = role.disk->image;
   group.life.tail = role.disk->tail;
-  group.life.remind_every = std::chrono::seconds{10};
-  group.life.worker_lost_after = std::chrono::minutes{5};
-  group.life.snapshot_every = scenario_.snapshot_every;
-  group.life.save_snapshot = [store = role.store.get()](MasterImage image) {
-    store->save_snapshot(std::move(image));
-  };
+  group.master.remind_every = std::chrono::seconds{10};
+  group.master.ask_pause = std::chrono::minutes{2};
+  group.master.worker_lost_after = std::chrono::minutes{5};
+  if (scenario_.snapshot_every > 0) {
+    group.master.snapshot_every = scenario_.snapshot_every;
+    group.life.save_snapshot = [store = role.store.get()](MasterImage image) {
+      store->save_snapshot(std::move(image));
+    };
+  }
   role.actor = spawn_master(system_.actors(), std::move(group));
   const auto handle = caf::actor_cast<caf::strong_actor_ptr>(role.actor);
   role.store->writer().belong_to(handle);

@@ -73,6 +73,7 @@ inline MasterActor spawn_master_link(caf::actor_system& system, EchoPlan& plan,
           send_with_echo(self, plan, master, report);
         },
         [](const LogAnswer&) {},
+        [](greet_atom) {},
         [](load_atom) { return LoadReport{}; },
         [](const Query&) { return std::string{}; },
         [](plan_atom, const Job&) { return std::string{}; },

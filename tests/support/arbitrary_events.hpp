@@ -119,6 +119,7 @@ inline Measured measured() {
   for (int i = *rc::gen::inRange(0, 4); i >= 0; --i) by_task[id<TaskId>()] = number();
   Measured made;
   for (const auto& [task, normalized] : by_task) made.samples.push_back({task, normalized});
+  made.quiet = *rc::gen::inRange<std::uint64_t>(0, 3);
   return made;
 }
 
@@ -132,7 +133,8 @@ inline EventBody body(std::size_t kind) {
     case 1:
       return TaskRefused{task, refusal()};
     case 2:
-      return RoundDecided{*rc::gen::arbitrary<std::uint64_t>(), note()};
+      return RoundDecided{*rc::gen::arbitrary<std::uint64_t>(), note(),
+                          *rc::gen::arbitrary<std::uint64_t>(), *rc::gen::arbitrary<bool>()};
     case 3:
       return plan_part();
     case 4:
@@ -165,7 +167,7 @@ inline EventBody body(std::size_t kind) {
     case 17:
       return TaskFinished{task, attempt(), process_end()};
     case 18:
-      return TaskFailed{task, attempt(), text(), process_end()};
+      return TaskFailed{task, attempt(), text(), process_end(), *rc::gen::arbitrary<bool>()};
     case 19:
       return JobFinished{id<JobId>(), any(JobOutcome::cancelled), number(),
                          *rc::gen::arbitrary<std::uint64_t>()};

@@ -34,7 +34,7 @@ struct SameBody {
   }
   bool operator()(const RoundDecided& a) const {
     const auto& b = std::get<RoundDecided>(other);
-    return a.round == b.round && a.note == b.note;
+    return a.round == b.round && a.note == b.note && a.quiet == b.quiet && a.settled == b.settled;
   }
   bool operator()(const PlanPartRefused& a) const {
     const auto& b = std::get<PlanPartRefused>(other);
@@ -97,7 +97,8 @@ struct SameBody {
   }
   bool operator()(const TaskFailed& a) const {
     const auto& b = std::get<TaskFailed>(other);
-    return a.task == b.task && a.attempt == b.attempt && a.reason == b.reason && a.end == b.end;
+    return a.task == b.task && a.attempt == b.attempt && a.reason == b.reason && a.end == b.end &&
+           a.blameless == b.blameless;
   }
   bool operator()(const JobFinished& a) const {
     const auto& b = std::get<JobFinished>(other);
@@ -114,7 +115,8 @@ struct SameBody {
     return a.job == b.job && a.outcome == b.outcome;
   }
   bool operator()(const Measured& a) const {
-    return a.samples == std::get<Measured>(other).samples;
+    const auto& b = std::get<Measured>(other);
+    return a.samples == b.samples && a.quiet == b.quiet;
   }
 };
 

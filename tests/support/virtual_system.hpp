@@ -70,8 +70,8 @@ inline MasterActor spawn_listening_master(VirtualSystem& system, std::vector<Hea
               if (workers != nullptr) workers->push_back(worker);
             },
             [note](const WorkerReport& report) {
-              static constexpr const char* kKinds[] = {"started", "left", "finished", "failed",
-                                                       "taken"};
+              static constexpr const char* kKinds[] = {"started", "left",  "finished",
+                                                       "failed",  "taken", "rejected"};
               note(std::string(kKinds[static_cast<int>(report.kind)]) + " " +
                    std::to_string(report.task.value));
             },
@@ -87,6 +87,7 @@ inline MasterActor spawn_listening_master(VirtualSystem& system, std::vector<Hea
               note(std::string(kKinds[static_cast<int>(report.kind)]) + " " +
                    std::to_string(report.instance.value));
             },
+            [](greet_atom) {},
             [](load_atom) { return LoadReport{}; },
             [](plan_atom, const Job&) { return std::string{}; },
             [](const Query&) { return std::string{}; },

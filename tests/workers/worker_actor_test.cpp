@@ -46,6 +46,7 @@ class WorkerActorTest : public ::testing::Test {
     setup.capacity = Resources::of(0, 4, 16);
     setup.master = master_;
     setup.epoch = system_.time().epoch();
+    setup.remembered = 2;
     setup.make_executor = [](InstanceId, TypeId, ExecutorHost host) {
       return std::make_unique<TimedExecutor>(std::move(host));
     };
@@ -88,7 +89,7 @@ TEST_F(WorkerActorTest, NeverTakesOnMoreThanItsCapacity) {
   order(1, 1, Resources::of(0, 3, 4));
   order(2, 1, Resources::of(0, 3, 4));
   system_.run_until_s(5);
-  EXPECT_EQ(heard_.back(), (Heard{0, "failed 2"}));
+  EXPECT_EQ(heard_.back(), (Heard{0, "rejected 2"}));
   system_.run_until_s(20);
   order(3, 1, Resources::of(0, 4, 16));
   system_.run_until_s(100);
@@ -109,6 +110,26 @@ TEST_F(WorkerActorTest, AnswersWithTheThroughputOfWhatRuns) {
   caf::anon_send(worker_, sample_atom_v, std::uint64_t{1});
   system_.run_until_s(5);
   EXPECT_EQ(heard_.back(), (Heard{3, "samples 1 at 0.875000"}));
+}
+
+TEST_F(WorkerActorTest, OfSettledAttemptsItRemembersTheLastSoMany) {
+  const auto run_and_settle = [&](std::uint64_t task, double until_s) {
+    order(task, 1, Resources::of(0, 2, 4));
+    system_.run_until_s(until_s);
+    caf::anon_send(worker_, settled_atom_v, TaskId{task}, Attempt{1});
+    system_.time().drain();
+  };
+  run_and_settle(1, 20);
+  run_and_settle(2, 40);
+  run_and_settle(3, 60);
+  heard_.clear();
+  order(3, 1, Resources::of(0, 2, 4));
+  order(2, 1, Resources::of(0, 2, 4));
+  system_.run_until_s(80);
+  EXPECT_TRUE(heard_.empty());
+  order(1, 1, Resources::of(0, 2, 4));  // so long after its end nobody repeats a start
+  system_.run_until_s(81);
+  EXPECT_EQ(heard_, (std::vector<Heard>{{80, "started 1"}}));
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ struct CheckedInstance {
   bool ready = false;
   bool ending = false;
   bool gone = false;
+  bool forced = false;  ///< released for a cause that does not wait for its tasks
   std::vector<TaskId> tasks;
 };
 
@@ -108,10 +109,17 @@ class Checker {
     instance->ready = true;
   }
 
+  void operator()(const ReleaseDecided& e) {
+    CheckedInstance* instance = known(e.instance);
+    if (instance == nullptr) return;
+    instance->forced =
+        e.cause.code == CauseCode::worker_lost || e.cause.code == CauseCode::spend_cap;
+  }
+
   void operator()(const TerminateIssued& e) {
     CheckedInstance* instance = known(e.instance);
     if (instance == nullptr) return;
-    if (!instance->tasks.empty()) {
+    if (!instance->tasks.empty() && !instance->forced) {
       broken("instance {} is ended with task {} on it", e.instance.value,
              instance->tasks.front().value);
     }

@@ -90,7 +90,9 @@ void JobFollower::fail(const TaskFailed& failed, Instant now) {
   set_running(failed.task, false, now);
   const auto task = tasks_.find(failed.task);
   if (task == tasks_.end()) return;
-  task->second.refusal = Refusal{RefusalKind::broken, RefusalCode::task_failed, {}, 0, 0};
+  task->second.refusal = failed.blameless
+                             ? Refusal{RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0}
+                             : Refusal{RefusalKind::broken, RefusalCode::task_failed, {}, 0, 0};
   times_[task->second.job].last_failure = failed.reason;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <unordered_map>
 
@@ -183,7 +184,8 @@ class LevelReader {
 
 /// How often rounds took place, and how often they laid out everything anew.
 struct RoundCount {
-  std::uint64_t rounds = 0;
+  std::uint64_t rounds = 0;                          ///< without quiet ones
+  std::map<std::uint32_t, std::string> last_choice;  ///< by cell
   std::uint64_t full = 0;
   std::uint64_t partial = 0;
 
@@ -191,8 +193,15 @@ struct RoundCount {
     const auto* decided = std::get_if<RoundDecided>(&event.body);
     if (decided == nullptr) return;
     ++rounds;
-    if (decided->note.choice == "full") ++full;
-    if (decided->note.choice == "partial") ++partial;
+    // A quiet round would have chosen what the one before it chose.
+    std::string& last = last_choice[event.cell];
+    count(last, decided->quiet);
+    last = decided->note.choice;
+    count(last, 1);
+  }
+  void count(std::string_view choice, std::uint64_t times) {
+    if (choice == "full") full += times;
+    if (choice == "partial") partial += times;
   }
   std::optional<double> full_share() const {
     if (full + partial == 0) return std::nullopt;

@@ -14,6 +14,7 @@
 #include "model/live_ids.hpp"
 #include "storage/event_log.hpp"
 #include "tools/group.hpp"
+#include "tools/replay/history_count.hpp"
 #include "tools/replay/interference.hpp"
 #include "tools/replay/laws.hpp"
 #include "tools/replay/metrics.hpp"
@@ -118,6 +119,7 @@ class Simulation {
     const std::size_t all = setup_.workload->jobs.size();
     std::size_t told = 0;
     while (!ended(all) && time_.step(Instant::max())) {
+      ++steps_;
       if (setup_.progress && board_.over != told) setup_.progress(told = board_.over, all);
     }
   }
@@ -125,6 +127,7 @@ class Simulation {
   std::vector<Event> take_events() { return journal_.take(); }
   const CloudBill& bill() const { return bill_; }
   const Board& board() const { return board_; }
+  std::uint64_t steps() const { return steps_; }
   double lost_work_s() const { return world_->lost_s(); }
   /// Of all masters.
   std::vector<double> decision_ms() const {
@@ -179,6 +182,9 @@ class Simulation {
       master.times = &times_.back();
       master.master_index = i;
       master.masters = count;
+      // Neither is read again: it is kept as a live master keeps it, up to the disk.
+      master.life.history = &histories_.emplace_back();
+      master.life.save_snapshot = [](const MasterImage&) {};
     }
     IntakeSetup intake;
     if (!config.group.sites.empty()) intake.sites.clear();
@@ -270,9 +276,11 @@ class Simulation {
   CloudBill bill_;
   std::deque<CellJournal> journals_;  ///< one a master
   std::deque<DecisionTimes> times_;
+  std::deque<HistoryCount> histories_;
   Board board_;
   Instant idle_since_;
   std::size_t over_before_ = 0;
+  std::uint64_t steps_ = 0;
   std::set<InstanceId> given_back_;
   std::size_t workers_launched_ = 0;
   WorldHandle waker_;
@@ -348,6 +356,7 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
 
   Run run;
   run.events = simulation.take_events();
+  run.steps = simulation.steps();
   const Audit audit = audit_run(run.events, *setup.catalog, simulation.bill());
   if (!audit.broken.empty()) {
     std::string message = setup.label + ": a law of every run is broken:";

@@ -36,6 +36,7 @@ struct RunSetup {
 struct Run {
   RunResult result;
   std::vector<Event> events;
+  std::uint64_t steps = 0;  ///< timers that came due
 };
 
 /// What is wrong with the policy's or group's name and parameters; empty when nothing is.

@@ -194,7 +194,8 @@ class TaskTeller : public Teller {
   }
   void operator()(const TaskFailed& e) {
     if (e.task != task_) return;
-    tell("failed", fmt::format("attempt {} fails: {}", e.attempt, e.reason),
+    tell(e.blameless ? "lost" : "failed",
+         fmt::format("attempt {} {}: {}", e.attempt, e.blameless ? "is lost" : "fails", e.reason),
          {{"attempt", std::uint64_t{e.attempt}}, {"reason", e.reason}});
     leave();
     meant_.reset();
@@ -300,6 +301,7 @@ class InstanceTeller : public Teller {
   void operator()(const TaskLeft& e) { tell_end(e.task, "task left", "has left"); }
   void operator()(const TaskFinished& e) { tell_end(e.task, "task finished", "is finished"); }
   void operator()(const TaskFailed& e) {
+    if (e.blameless) return tell_end(e.task, "task lost", "is lost (" + e.reason + ")");
     tell_end(e.task, "task failed", "fails (" + e.reason + ")");
   }
   void operator()(const ReleaseDecided& e) {

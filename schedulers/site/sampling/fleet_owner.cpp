@@ -37,6 +37,7 @@ MasterActor::behavior_type FleetOwner::make_behavior() {
       [](const SampleAnswer&) {},
       [](const LogAnswer&) {},
       [this](const CloudReport& report) { hear_cloud(report); },
+      [](greet_atom) {},
       [this](load_atom) {
         LoadReport report;
         report.active_jobs = group_.book->open_jobs();

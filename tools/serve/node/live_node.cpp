@@ -91,6 +91,7 @@ class LiveNode::Parts {
       if (node.name != self_.name) peers_[node.name] = std::make_shared<PeerRoles>(system_);
     }
     if (auto trouble = start_roles()) return trouble;
+    watch_cloud();
     if (auto trouble = open_door()) return trouble;
     for (const NodeConfig& node : setup_.config.nodes) dial(node);
     if (auto trouble = listen_to_workers()) return trouble;
@@ -147,6 +148,17 @@ class LiveNode::Parts {
       site_ = std::move(role).value();
     }
     return std::nullopt;
+  }
+
+  /// What the cloud said while there was no link to it has not come here.
+  void watch_cloud() {
+    const auto cloud = peers_.find(setup_.config.cloud().name);
+    if (!master_ || cloud == peers_.end()) return;
+    cloud->second->cloud_back = [address = caf::actor_cast<caf::weak_actor_ptr>(master_->actor)] {
+      if (auto master = caf::actor_cast<MasterActor>(address.lock())) {
+        caf::anon_send(master, greet_atom_v);
+      }
+    };
   }
 
   NodeRoles own_roles() const {

@@ -88,9 +88,6 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   group.life.history = role->history.get();
   group.life.image = std::move(recovered.value().image);
   group.life.tail = std::move(recovered.value().tail);
-  group.life.remind_every = config.live_master.remind_every;
-  group.life.worker_lost_after = config.live_master.worker_lost_after;
-  group.life.snapshot_every = config.live_master.snapshot_every;
   group.life.save_snapshot = [journal = role->journal.get()](MasterImage image) {
     journal->save_snapshot(std::move(image));
   };

@@ -20,7 +20,9 @@ caf::actor_addr any_of(const NodeRoles& roles) {
 void PeerRoles::set(const NodeRoles& roles) const {
   if (roles.site) site.set(roles.site);
   if (roles.master) master.set(roles.master);
-  if (roles.cloud) cloud.set(roles.cloud);
+  if (!roles.cloud) return;
+  cloud.set(roles.cloud);
+  if (cloud_back) cloud_back();
 }
 
 void PeerRoles::clear() const {

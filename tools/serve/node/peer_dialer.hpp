@@ -18,6 +18,7 @@ struct PeerRoles {
   Peer<SiteActor> site;
   Peer<MasterActor> master;
   Peer<CloudActor> cloud;
+  std::function<void()> cloud_back;  ///< told whenever the cloud can be reached again; may be empty
 
   void set(const NodeRoles& roles) const;
   void clear() const;

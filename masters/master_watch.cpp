@@ -1,0 +1,161 @@
+// What the master does by the clock besides its policy's rounds. Each alarm is armed only while it
+// has something to do: an order that the cloud has not answered, an instance whose worker is
+// silent, a cap in reach, instances that may be gone without a word.
+
+#include <algorithm>
+#include <utility>
+
+#include "masters/master_actor.hpp"
+
+namespace muster {
+namespace {
+
+/// Asking after all instances begins with a pause of so many reminders.
+constexpr int kRemindersToAskAll = 6;
+
+/// Periods after which the throughputs of a calm cluster are looked at again, at the latest.
+constexpr std::uint64_t kMaxQuietPause = 256;
+
+}  // namespace
+
+/// A regular round.
+void MasterNode::tick() {
+  const Instant due = floor_to(timer_.now(), cadence_.period);
+  if (due <= last_tick_) return await_tick();
+  last_tick_ = due;
+  want_round();
+}
+
+/// Arms the next regular round, which something that happened calls for.
+void MasterNode::await_tick() {
+  const Duration period = cadence_.period;
+  if (period <= Duration::zero() || master_.calm() || !master_.busy()) return;
+  const Instant clock = timer_.now();
+  const Instant due = floor_to(clock, period);
+  if (due <= last_tick_ || clock >= due + setup_.round_settle) return tick_.at(due + period);
+  // What happens within the settling of a regular round takes part in it.
+  last_tick_ = due;
+  if (std::exchange(round_wanted_, true)) return;
+  timer_.at(due + setup_.round_settle, [this] { gather(); });
+}
+
+/// Nothing has happened since a round that changed nothing. Only throughputs may change without an
+/// event: they are looked at again after pauses that double.
+void MasterNode::look_again() {
+  if (!cadence_.wants_throughput || cadence_.period <= Duration::zero()) return;
+  quiet_pause_ = std::clamp<std::uint64_t>(2 * quiet_pause_, 1, kMaxQuietPause);
+  const Instant due = floor_to(timer_.now(), cadence_.period);
+  tick_.at(due + cadence_.period * static_cast<Duration::rep>(quiet_pause_));
+}
+
+/// At the start, and when the cloud can be reached again: whatever was said meanwhile is lost.
+void MasterNode::start_watching() {
+  ask_pause_ = Duration::zero();
+  for (const InstanceRow& row : master_.state().instances()) {
+    await_worker(row.id, master_.catalog()[row.type].setup);
+  }
+  if (const auto wait = master_.until_cap(billed())) cap_.after(*wait);
+  await_tick();
+  ask_after_all();
+}
+
+/// Arms what the events call for.
+void MasterNode::watch(const std::vector<Event>& events) {
+  if (events.empty()) return;
+  await_tick();
+  bool ordered = false;
+  bool rented = false;
+  for (const Event& event : events) {
+    if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
+      const InstanceRow* row = master_.state().find(up->instance);
+      if (row != nullptr) await_worker(row->id, master_.catalog()[row->type].setup);
+    }
+    rented |= std::holds_alternative<LaunchRequested>(event.body);
+    ordered |= std::holds_alternative<TerminateIssued>(event.body);
+  }
+  if (ordered || rented) reminder_.after(setup_.watch.remind_every);
+  if (!rented) return;
+  if (!asker_.armed()) ask_pause_ = kRemindersToAskAll * setup_.watch.remind_every;
+  asker_.after(ask_pause_);
+  if (const auto wait = master_.until_cap(billed())) cap_.after(*wait);
+}
+
+/// The instance is up and its worker cannot be spoken to: from now on it counts as silent. `more`
+/// is what it may take besides.
+void MasterNode::await_worker(InstanceId id, Duration more) {
+  const InstanceRow* row = master_.state().find(id);
+  if (row == nullptr || !row->up || row->phase == InstancePhase::terminating) return;
+  if (worker_on(id) != nullptr || unheard_.contains(id)) return;
+  const Instant lost_at = timer_.now() + setup_.watch.worker_lost_after + more;
+  unheard_[id] = lost_at;
+  silence_.at(lost_at);
+}
+
+/// A link that is down may mean that the instance is gone.
+void MasterNode::lose_worker(const caf::actor_addr& address) {
+  const auto link = links_.find(address);
+  if (link == links_.end()) return;
+  const InstanceId id = link->second;
+  links_.erase(link);
+  const auto found = workers_.find(id);
+  if (found == workers_.end() || found->second.worker.address() != address) return;
+  found->second.worker = nullptr;
+  await_worker(id, Duration::zero());
+  reminder_.after(setup_.watch.remind_every);
+}
+
+/// Orders that may have got lost on the way to the cloud, or whose answer may, are repeated; it is
+/// asked after the instances of workers whose link went down.
+void MasterNode::remind() {
+  master_.remind();
+  bool goes_on = master_.awaits_cloud();
+  for (const auto& [id, lost_at] : unheard_) {
+    if (!workers_.contains(id)) continue;  // it has yet to say hello for the first time
+    master_.ask_after(id);
+    goes_on = true;
+  }
+  carry_out();
+  if (goes_on) reminder_.after(setup_.watch.remind_every);
+}
+
+/// The cloud's word that an instance is gone, or will be, may have got lost without a trace. The
+/// pauses between the askings double, so that years of quiet cost little.
+void MasterNode::ask_after_all() {
+  master_.ask_after_all();
+  carry_out();
+  if (master_.state().instances().size() == 0) return;
+  reminder_.after(setup_.watch.remind_every);
+  const Duration shortest = kRemindersToAskAll * setup_.watch.remind_every;
+  ask_pause_ = std::max(shortest, std::min(2 * ask_pause_, setup_.watch.ask_pause));
+  asker_.after(ask_pause_);
+}
+
+void MasterNode::keep_caps() {
+  master_.keep_caps(now(), billed());
+  carry_out();
+  if (const auto wait = master_.until_cap(billed())) cap_.after(*wait);
+}
+
+/// Ends the instances of workers that were silent for too long. Only the cloud's word that an
+/// instance is gone frees its tasks: a worker that is cut off may still run them.
+void MasterNode::end_lost() {
+  const Instant clock = timer_.now();
+  std::vector<InstanceId> lost;
+  std::optional<Instant> next;
+  for (const auto& [id, lost_at] : unheard_) {
+    if (lost_at <= clock) {
+      lost.push_back(id);
+    } else if (!next || lost_at < *next) {
+      next = lost_at;
+    }
+  }
+  for (InstanceId id : lost) {
+    unheard_.erase(id);
+    master_.abandon(id, CauseCode::worker_lost, now());
+  }
+  if (next) silence_.at(*next);
+  if (!lost.empty() && cadence_.on_capacity) want_round();
+  carry_out();
+}
+
+}  // namespace muster

@@ -1,0 +1,112 @@
+// What the master's actor hears of workers.
+
+#include <set>
+
+#include "masters/master_actor.hpp"
+
+namespace muster {
+namespace {
+
+bool ends_attempt(WorkerReportKind kind) {
+  return kind == WorkerReportKind::left || kind == WorkerReportKind::finished ||
+         kind == WorkerReportKind::failed || kind == WorkerReportKind::rejected;
+}
+
+/// Attempts in a row that an instance's worker may have no room for before the instance is given
+/// back: master and worker do not agree about what is there.
+constexpr std::uint32_t kMaxRejected = 5;
+
+/// A hello whose number is this little below the last one's was said before it by the same process.
+constexpr std::uint64_t kHellosOfOne = 1'000'000;
+
+}  // namespace
+
+void MasterNode::hear_hello(const WorkerHello& hello, const WorkerActor& worker) {
+  const InstanceId id = hello.instance;
+  if (master_.state().find(id) == nullptr) return turn_away(hello, worker);
+  Connection& connection = workers_[id];
+  // What a repeated hello says of attempts may be out of date.
+  const bool said_before =
+      hello.number <= connection.hello && connection.hello - hello.number < kHellosOfOne;
+  if (hello.number != 0 && said_before) return;
+  if (connection.worker != worker) {
+    monitor(worker);
+    links_[worker.address()] = id;
+  }
+  connection = {worker, hello.limits, hello.number, connection.rejected};
+  unheard_.erase(id);
+  std::set<KnownAttempt> running;
+  for (const WorkerReport& report : hello.known) {
+    take_report(report);
+    if (!ends_attempt(report.kind)) running.insert({report.task, report.attempt});
+  }
+  master_.compare_attempts(id, running, now());
+  master_.instance_ready(id, now());
+  if (cadence_.on_capacity) want_round();
+  carry_out();
+}
+
+/// The instance is gone, as far as it is known here: its worker is not remembered, and the cloud is
+/// asked to end what it runs on.
+void MasterNode::turn_away(const WorkerHello& hello, const WorkerActor& worker) {
+  for (const WorkerReport& report : hello.known) {
+    if (!ends_attempt(report.kind)) send(worker, stop_atom_v, report.task, report.attempt);
+  }
+  perform(EndInstance{hello.instance});
+}
+
+void MasterNode::hear_worker(const WorkerReport& report) {
+  const std::size_t jobs_before = master_.state().jobs().size();
+  take_report(report);
+  note_rejection(report);
+  const bool departed = master_.state().jobs().size() < jobs_before;
+  const bool freed = report.kind != WorkerReportKind::started;
+  if ((departed && cadence_.on_departure) || (freed && cadence_.on_capacity)) want_round();
+  carry_out();
+}
+
+/// A worker that has no room where there should be some is asked for what it has, and given up when
+/// that does not help.
+void MasterNode::note_rejection(const WorkerReport& report) {
+  const auto found = workers_.find(report.instance);
+  if (found == workers_.end()) return;
+  Connection& connection = found->second;
+  if (report.kind == WorkerReportKind::started) connection.rejected = 0;
+  if (report.kind != WorkerReportKind::rejected) return;
+  if (connection.worker) send(connection.worker, greet_atom_v);
+  if (++connection.rejected < kMaxRejected) return;
+  master_.evict(report.instance, CauseCode::worker_lost, now());
+}
+
+/// A worker may speak of attempts on its own instance only, whatever key it has got hold of.
+bool MasterNode::is_there(TaskId task, InstanceId instance) const {
+  const TaskRow* row = master_.state().find(task);
+  return row != nullptr && row->at != kNoSlot && master_.state().instance(row->at).id == instance;
+}
+
+void MasterNode::take_report(const WorkerReport& report) {
+  if (ends_attempt(report.kind)) master_.settle(report.task, report.attempt, report.instance);
+  if (!is_there(report.task, report.instance)) return;
+  const ProcessEnd end{report.exit_code, report.out_tail, report.err_tail};
+  switch (report.kind) {
+    case WorkerReportKind::started:
+      master_.task_started({report.task, report.attempt, report.fetch, report.build}, now());
+      break;
+    case WorkerReportKind::left:
+      master_.task_left({report.task, report.attempt, report.upload, end}, now());
+      break;
+    case WorkerReportKind::finished:
+      master_.task_finished({report.task, report.attempt, end}, now());
+      break;
+    case WorkerReportKind::failed:
+      master_.task_failed({report.task, report.attempt, report.reason, end}, now());
+      break;
+    case WorkerReportKind::rejected:
+      master_.task_failed({report.task, report.attempt, report.reason, end, true}, now());
+      break;
+    case WorkerReportKind::taken:
+      break;
+  }
+}
+
+}  // namespace muster

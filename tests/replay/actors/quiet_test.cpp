@@ -1,0 +1,128 @@
+// What goes by the clock in a replay: nothing while there is nothing to do, and the day's cap.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "config/replay_config.hpp"
+#include "tests/replay/actors/replay_setup.hpp"
+
+namespace muster::replay {
+namespace {
+
+using test::SmallReplay;
+
+constexpr double kDay_s = 24 * 3600;
+
+/// What the log says that each day has cost, in dollars.
+std::map<std::int64_t, double> cost_by_day(const Run& run) {
+  std::map<InstanceId, Price> prices;
+  std::map<InstanceId, Instant> up;
+  std::map<std::int64_t, double> usd;
+  for (const Event& event : run.events) {
+    if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
+      prices[launch->instance] = launch->price;
+    } else if (const auto* began = std::get_if<InstanceUp>(&event.body)) {
+      up[began->instance] = began->billed_from.value_or(event.at);
+    } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
+      if (!up.contains(gone->instance)) continue;
+      const double from_s = to_seconds(up[gone->instance].time_since_epoch());
+      const double to_s = to_seconds(gone->billed_until.value_or(event.at).time_since_epoch());
+      for (auto day = static_cast<std::int64_t>(from_s / kDay_s); day * kDay_s < to_s; ++day) {
+        const double begin_s = std::max(from_s, static_cast<double>(day) * kDay_s);
+        const double end_s = std::min(to_s, static_cast<double>(day + 1) * kDay_s);
+        usd[day] += prices[gone->instance].usd_h() * (end_s - begin_s) / 3600;
+      }
+    }
+  }
+  return usd;
+}
+
+class Quiet : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Quiet, TwoJobsThreeYearsApartCostTheReplayNextToNothing) {
+  SmallReplay replay;
+  replay.job(10, 1000, Resources::of(0, 6, 20)).job(1e8, 1000, Resources::of(0, 6, 20));
+  const Run run = replay.run(GetParam()).value();
+  EXPECT_EQ(run.result.jobs_completed, 2U);
+  EXPECT_LT(run.steps, 2000U);
+  EXPECT_LT(run.result.rounds, 50U);
+}
+
+TEST_P(Quiet, AJobOfThirtyYearsCostsTheReplayNextToNothing) {
+  SmallReplay replay;
+  replay.job(10, 1e9, Resources::of(0, 6, 20));
+  const Run run = replay.run(GetParam()).value();
+  EXPECT_EQ(run.result.jobs_completed, 1U);
+  EXPECT_LT(run.steps, 100'000U);
+  EXPECT_LT(run.result.rounds, 50U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, Quiet,
+                         ::testing::Values("no-packing", "eva", "eva,artifact", "eva,full-only",
+                                           "eva,partial-only"),
+                         [](const auto& tested) {
+                           std::string name = tested.param;
+                           std::replace_if(
+                               name.begin(), name.end(), [](char c) { return !std::isalnum(c); },
+                               '_');
+                           return name;
+                         });
+
+TEST(ByTheClock, RoundsThatAreNotHeldChangeNoFigure) {
+  const std::filesystem::path root(MUSTER_SOURCE_DIR);
+  SmallReplay replay;
+  replay.config() = load_replay_config(root / "config/replay/eva-200.toml", {}).value();
+  replay.use(load_catalog(replay.config().catalog).value());
+  replay.workload() = read_workload(replay.config().workload, 1).value();
+  const Run run = replay.run("eva").value();
+  std::uint64_t quiet = 0;
+  for (const Event& event : run.events) {
+    if (const auto* round = std::get_if<RoundDecided>(&event.body)) quiet += round->quiet;
+  }
+  // docs/results.md had these figures when every one of 2,396 rounds was held.
+  EXPECT_LT(run.result.rounds, 2396U);
+  EXPECT_EQ(run.result.rounds + quiet, 2396U);
+  EXPECT_NEAR(run.result.total_cost_usd, 26109.29, 0.005);
+  EXPECT_NEAR(*run.result.mean_jct_h, 18.90, 0.005);
+  EXPECT_NEAR(*run.result.mean_idle_h, 0.15, 0.005);
+  EXPECT_NEAR(*run.result.mean_normalized_throughput, 0.95, 0.005);
+  EXPECT_NEAR(*run.result.tasks_per_instance, 1.75, 0.005);
+  EXPECT_NEAR(*run.result.migrations_per_task, 2.19, 0.005);
+  EXPECT_NEAR(*run.result.full_reconfiguration_share, 0.038, 0.0005);
+  EXPECT_EQ(run.result.instances_launched, 228U);
+}
+
+TEST(ByTheClock, TheDaysCapIsNeverExceeded) {
+  for (const char* policy : {"no-packing", "eva"}) {
+    SmallReplay replay;
+    for (int i = 0; i < 6; ++i) replay.job(i * 5000.0, 40'000, Resources::of(0, 6, 20));
+    replay.config().master.max_usd_day = 8;
+    const Run run = replay.run(policy).value();
+    double most = 0;
+    for (const auto& [day, usd] : cost_by_day(run)) {
+      EXPECT_LE(usd, 8 + 1e-9) << policy << ", day " << day;
+      most = std::max(most, usd);
+    }
+    EXPECT_GT(most, 7) << policy;
+    EXPECT_EQ(run.result.jobs_completed, 6U) << policy;
+  }
+}
+
+TEST(ByTheClock, WhatDoesNotSaveItsCheckpointInTimeIsEndedByForce) {
+  SmallReplay replay;
+  replay.job(0, 40'000, Resources::of(0, 6, 20));
+  for (TaskSpec& task : replay.workload().jobs[0].job.tasks) {
+    task.delays.stop = std::chrono::hours{2};
+  }
+  replay.config().master.max_usd_day = 4;
+  const Run run = replay.run("no-packing").value();
+  for (const auto& [day, usd] : cost_by_day(run)) EXPECT_LE(usd, 4 + 1e-9) << "day " << day;
+}
+
+}  // namespace
+}  // namespace muster::replay
