@@ -17,6 +17,8 @@ using nlohmann::json;
 
 constexpr std::uint32_t kDefaultJobs = 100;
 constexpr std::uint32_t kMaxJobs = 10'000;
+/// What was spent on jobs that are not named one by one.
+constexpr const char* kEarlier = "(earlier jobs)";
 
 /// Which jobs somebody asks for.
 struct JobFilter {
@@ -45,6 +47,53 @@ json missing() {
   return {{"missing", true}};
 }
 
+std::string dump(const json& document) {
+  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// Why a task of a job that is over is as it is.
+std::string why(const TaskHistory& task, JobOutcome outcome) {
+  if (task.finished) return "has finished";
+  if (task.failures > 0) return "failed: " + task.reason;
+  if (!task.reason.empty()) return "refused, " + task.reason;
+  return fmt::format("the job was {}", muster::name_of(outcome));
+}
+
+json over_job(const JobHistory& over, bool explained, const std::string& master,
+              const Catalog& catalog) {
+  json out = job_json(over);
+  out["master"] = master;
+  json tasks = json::array();
+  for (std::size_t i = 0; i < over.tasks.size(); ++i) {
+    tasks.push_back(task_json(over.tasks[i], i, over, catalog));
+    if (explained) tasks.back()["why"] = why(over.tasks[i], over.outcome);
+  }
+  if (explained) return {{"job", std::move(out)}, {"tasks", std::move(tasks)}};
+  out["tasks"] = std::move(tasks);
+  return out;
+}
+
+/// Where in the job the task of an array index is.
+json found_in(const Job& job, const std::string& index_text, bool over) {
+  json out{{"over", over}};
+  for (const TaskSpec& task : job.tasks) {
+    if (std::to_string(task.array_index) != index_text) continue;
+    out["position"] = position_of(task.id);
+    break;
+  }
+  return out;
+}
+
+AttemptPlace place_from(const TaskHistory& task, Attempt attempt, bool running) {
+  AttemptPlace place;
+  place.known = attempt <= task.attempts;
+  place.running = running;
+  place.attempt = attempt == 0 ? task.attempts : attempt;
+  place.on = task.instance;
+  place.end = task.end;
+  return place;
+}
+
 }  // namespace
 
 void DecisionLog::watch(const std::vector<Event>& events) {
@@ -66,30 +115,19 @@ void DecisionLog::watch(const std::vector<Event>& events) {
   while (kept_.size() > kKept) kept_.pop_front();
 }
 
-std::string CellView::answer(const std::string& what, std::uint64_t id, const std::string& text,
-                             std::uint32_t limit) const {
-  json out;
-  if (what == "jobs") {
-    out = jobs(text, limit);
-  } else if (what == "job" || what == "explain") {
-    out = job(JobId{id}, what == "explain");
-  } else if (what == "find") {
-    out = find(JobId{id}, text);
-  } else if (what == "instances") {
-    out = instances();
-  } else if (what == "cost") {
-    out = cost(text);
-  } else if (what == "load") {
-    out = load();
-  } else if (what == "decisions") {
-    out = decided(limit);
-  } else {
-    out = missing();
-  }
-  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+CellAnswer CellView::answer(const std::string& what, std::uint64_t id, const std::string& text,
+                            std::uint32_t limit) const {
+  if (what == "jobs") return jobs(text, limit);
+  if (what == "job" || what == "explain") return job(JobId{id}, what == "explain");
+  if (what == "find") return find(JobId{id}, text);
+  if (what == "instances") return {dump(instances()), {}};
+  if (what == "cost") return {dump(cost(text)), {}};
+  if (what == "load") return {dump(load()), {}};
+  if (what == "decisions") return {dump(decided(limit)), {}};
+  return {dump(missing()), {}};
 }
 
-json CellView::jobs(const std::string& filter_text, std::uint32_t limit) const {
+CellAnswer CellView::jobs(const std::string& filter_text, std::uint32_t limit) const {
   const JobFilter filter(filter_text);
   const std::size_t most = std::min(limit == 0 ? kDefaultJobs : limit, kMaxJobs);
   json list = json::array();
@@ -100,64 +138,59 @@ json CellView::jobs(const std::string& filter_text, std::uint32_t limit) const {
     }
     std::reverse(rows.begin(), rows.end());
     if (rows.size() > most) rows.resize(most);
-    for (const JobRow* row : rows) list.push_back(job_json(*row, master));
+    for (const JobRow* row : rows) {
+      list.push_back(job_json(*row, master));
+      list.back()["master"] = name;
+    }
   }
-  if (filter.over && history != nullptr && list.size() < most) {
-    history->newest(kMaxJobs, [&](const JobHistory& job) {
-      if (filter.takes(job.job)) list.push_back(job_json(job));
-      return list.size() < most;
-    });
+  if (!filter.over || history == nullptr || list.size() >= most) {
+    return {dump({{"jobs", std::move(list)}}), {}};
   }
-  for (json& job : list) job["master"] = name;
-  return {{"jobs", std::move(list)}};
+  return {{}, [list, most, user = filter.user, name = name, over = history] {
+            json whole = list;
+            const auto use = [&](const JobHistory& job) {
+              whole.push_back(job_json(job));
+              whole.back()["master"] = name;
+              return true;
+            };
+            const std::size_t left = most - list.size();
+            user.empty() ? over->newest(left, use) : over->newest_of(user, left, use);
+            return dump({{"jobs", std::move(whole)}});
+          }};
 }
 
-json CellView::job(JobId id, bool explained) const {
-  json out;
-  json tasks = json::array();
-  if (const JobRow* row = master.state().find(id)) {
-    out = job_json(*row, master);
-    for (Slot slot : row->tasks) {
-      const TaskRow& task = master.state().task(slot);
-      tasks.push_back(task_json(task, master));
-      if (explained) tasks.back()["why"] = cell::why(task, master);
-    }
-  } else if (const auto over = history == nullptr ? std::nullopt : history->find(id)) {
-    out = job_json(*over);
-    for (std::size_t i = 0; i < over->tasks.size(); ++i) {
-      tasks.push_back(task_json(over->tasks[i], i, *over, master.catalog()));
-      if (!explained) continue;
-      const TaskHistory& task = over->tasks[i];
-      tasks.back()["why"] = task.finished       ? "has finished"
-                            : task.failures > 0 ? "failed: " + task.reason
-                            : !task.reason.empty()
-                                ? "refused, " + task.reason
-                                : fmt::format("the job was {}", muster::name_of(over->outcome));
-    }
-  } else {
-    return missing();
+CellAnswer CellView::job(JobId id, bool explained) const {
+  const JobRow* row = master.state().find(id);
+  if (row == nullptr) {
+    if (history == nullptr || !history->contains(id)) return {dump(missing()), {}};
+    return {{}, [id, explained, name = name, over = history, &catalog = master.catalog()] {
+              const auto found = over->find(id);
+              return dump(found ? over_job(*found, explained, name, catalog) : missing());
+            }};
   }
+  json out = job_json(*row, master);
   out["master"] = name;
-  if (!explained) {
-    out["tasks"] = std::move(tasks);
-    return out;
+  json tasks = json::array();
+  for (Slot slot : row->tasks) {
+    const TaskRow& task = master.state().task(slot);
+    tasks.push_back(task_json(task, master));
+    if (explained) tasks.back()["why"] = cell::why(task, master);
   }
-  return {{"job", std::move(out)}, {"tasks", std::move(tasks)}};
+  if (explained) return {dump({{"job", std::move(out)}, {"tasks", std::move(tasks)}}), {}};
+  out["tasks"] = std::move(tasks);
+  return {dump(out), {}};
 }
 
 /// Whether the job is here, and where in it the task of an array index is.
-json CellView::find(JobId id, const std::string& index_text) const {
-  const JobRow* row = master.state().find(id);
-  const auto over = row != nullptr || history == nullptr ? std::nullopt : history->find(id);
-  if (row == nullptr && !over) return missing();
-  const std::vector<TaskSpec>& tasks = row != nullptr ? row->job.tasks : over->job.tasks;
-  json out{{"over", row == nullptr}};
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    if (std::to_string(tasks[i].array_index) != index_text) continue;
-    out["position"] = position_of(tasks[i].id);
-    break;
+CellAnswer CellView::find(JobId id, const std::string& index_text) const {
+  if (const JobRow* row = master.state().find(id)) {
+    return {dump(found_in(row->job, index_text, false)), {}};
   }
-  return out;
+  if (history == nullptr || !history->contains(id)) return {dump(missing()), {}};
+  return {{}, [id, index_text, over = history] {
+            const auto found = over->find(id);
+            return dump(found ? found_in(found->job, index_text, true) : missing());
+          }};
 }
 
 json CellView::instance(const InstanceRow& row) const {
@@ -198,21 +231,29 @@ json CellView::instances() const {
 json CellView::cost(const std::string& by) const {
   const Ledger& ledger = master.ledger();
   std::map<std::string, Money> parts;
-  const auto name_of_job = [&](const Job& job) {
-    return by == "job" ? fmt::format("{} {}", job.id.value, job.name) : job.user;
+  Money named;
+  const auto book = [&](const std::string& part, Money usd) {
+    parts[part] += usd;
+    named += usd;
+  };
+  const auto job_name = [](JobId id, const std::string& of_job) {
+    return fmt::format("{} {}", id.value, of_job);
   };
   if (by != "instance") {  // what each instance costs is the cloud's to say
     for (const JobRow& row : master.state().jobs()) {
-      for (Slot slot : row.tasks) {
-        parts[name_of_job(row.job)] += ledger.task(master.state().task(slot).id);
-      }
+      Money usd;
+      for (Slot slot : row.tasks) usd += ledger.task(master.state().task(slot).id);
+      book(by == "job" ? job_name(row.job.id, row.job.name) : row.job.user, usd);
     }
-    if (history != nullptr) {
-      history->newest(kMaxJobs, [&](const JobHistory& job) {
-        for (const TaskHistory& task : job.tasks) parts[name_of_job(job.job)] += task.cost;
-        return true;
+    if (history != nullptr && by == "job") {
+      history->newest_entries(kMaxJobs, [&](const HistoryEntry& entry) {
+        book(job_name(entry.job, entry.name), entry.cost);
       });
+    } else if (history != nullptr) {
+      for (const auto& [user, usd] : history->spent_by_user()) book(user, usd);
     }
+    // The parts add up to the tasks' total, whatever of the past is no longer kept.
+    if (const Money rest = ledger.tasks() - named; !(rest == Money{})) parts[kEarlier] += rest;
   }
   json list = json::array();
   for (const auto& [part, usd] : parts) list.push_back({{"name", part}, {"usd", usd.usd()}});
@@ -346,36 +387,31 @@ std::string CellView::plan(Job job) const {
     if (job_of(part.task) != id) continue;
     refusals.push_back({{"task", index_of(part.task)}, {"why", cell::sentence(part.refusal)}});
   }
-  return json{{"launches", std::move(launches)},
-              {"places", std::move(places)},
-              {"refusals", std::move(refusals)},
-              {"moves", moves},
-              {"usd_h", usd_h_now + usd_h},
-              {"usd_h_now", usd_h_now},
-              {"master", name}}
-      .dump(-1, ' ', false, json::error_handler_t::replace);
+  return dump({{"launches", std::move(launches)},
+               {"places", std::move(places)},
+               {"refusals", std::move(refusals)},
+               {"moves", moves},
+               {"usd_h", usd_h_now + usd_h},
+               {"usd_h_now", usd_h_now},
+               {"master", name}});
 }
 
 AttemptPlace CellView::place_of(TaskId task, Attempt attempt) const {
-  AttemptPlace place;
-  TaskHistory known;
-  if (const TaskRow* row = master.state().find(task)) {
-    place.known = true;
-    if (const TaskHistory* seen = master.task_history(task)) known = *seen;
-    place.running = row->phase != TaskPhase::finished;
-  } else if (const auto over = history == nullptr ? std::nullopt : history->find(job_of(task))) {
-    const std::vector<TaskSpec>& specs = over->job.tasks;
-    const auto found = std::find_if(specs.begin(), specs.end(),
-                                    [&](const TaskSpec& spec) { return spec.id == task; });
-    if (found == specs.end()) return place;
-    place.known = true;
-    known = over->tasks[static_cast<std::size_t>(found - specs.begin())];
-  }
-  place.known &= attempt <= known.attempts;
-  place.attempt = attempt == 0 ? known.attempts : attempt;
-  place.on = known.instance;
-  place.end = known.end;
-  return place;
+  const TaskRow* row = master.state().find(task);
+  if (row == nullptr) return {};
+  const TaskHistory* seen = master.task_history(task);
+  return place_from(seen == nullptr ? TaskHistory{} : *seen, attempt,
+                    row->phase != TaskPhase::finished);
+}
+
+AttemptPlace place_of(TaskId task, Attempt attempt, const History& history) {
+  const auto over = history.find(job_of(task));
+  if (!over) return {};
+  const std::vector<TaskSpec>& specs = over->job.tasks;
+  const auto found = std::find_if(specs.begin(), specs.end(),
+                                  [&](const TaskSpec& spec) { return spec.id == task; });
+  if (found == specs.end()) return {};
+  return place_from(over->tasks[static_cast<std::size_t>(found - specs.begin())], attempt, false);
 }
 
 }  // namespace muster

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -48,6 +49,14 @@ struct AttemptPlace {
   ProcessEnd end;
 };
 
+/// An answer, or what has to be read before there is one.
+struct CellAnswer {
+  std::string text;
+  /// Not empty: makes the text instead. Waits for the disk; may be called from any thread while the
+  /// history lives, whatever has become of the master.
+  std::function<std::string()> read;
+};
+
 /// A master as its users are shown it: answers to queries, as JSON documents in the shapes of
 /// docs/api.md.
 struct CellView {
@@ -62,22 +71,25 @@ struct CellView {
 
   /// `what` is one of jobs, job, explain, find, instances, cost, load and decisions; anything else,
   /// and what is not here, is answered by {"missing": true}.
-  std::string answer(const std::string& what, std::uint64_t id, const std::string& text,
-                     std::uint32_t limit) const;
+  CellAnswer answer(const std::string& what, std::uint64_t id, const std::string& text,
+                    std::uint32_t limit) const;
   /// What the policy would do with one job more.
   std::string plan(Job job) const;
-  /// Attempt 0: the newest one.
+  /// Of a task of a job that is not over, where its attempt is; 0: the newest one.
   AttemptPlace place_of(TaskId task, Attempt attempt) const;
 
  private:
-  nlohmann::json jobs(const std::string& filter, std::uint32_t limit) const;
-  nlohmann::json job(JobId id, bool explained) const;
-  nlohmann::json find(JobId id, const std::string& index) const;
+  CellAnswer jobs(const std::string& filter, std::uint32_t limit) const;
+  CellAnswer job(JobId id, bool explained) const;
+  CellAnswer find(JobId id, const std::string& index) const;
   nlohmann::json instances() const;
   nlohmann::json instance(const InstanceRow& row) const;
   nlohmann::json cost(const std::string& by) const;
   nlohmann::json load() const;
   nlohmann::json decided(std::uint32_t limit) const;
 };
+
+/// The same of a job that is over; waits for the disk.
+AttemptPlace place_of(TaskId task, Attempt attempt, const History& history);
 
 }  // namespace muster

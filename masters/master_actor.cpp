@@ -10,9 +10,6 @@
 namespace muster {
 namespace {
 
-/// Readers of logs that a worker has not answered yet: more are turned away.
-constexpr std::size_t kMaxLogReaders = 1000;
-
 /// Sites that ask for the load; all are told anew when there have been more.
 constexpr std::size_t kMaxAskers = 1000;
 
@@ -145,7 +142,7 @@ caf::result<std::vector<AcceptVerdict>> MasterNode::take_over(std::vector<Job> j
   std::vector<AcceptVerdict> verdicts;
   for (Job& job : jobs) {
     const JobId id = job.id;
-    const bool over = setup_.life.history != nullptr && setup_.life.history->find(id).has_value();
+    const bool over = setup_.life.history != nullptr && setup_.life.history->contains(id);
     const AcceptResult result =
         over ? AcceptResult::known_already : master_.accept(std::move(job), now());
     verdicts.push_back(
@@ -259,49 +256,6 @@ void MasterNode::decide() {
     carry_out();
   }
   if (master_.calm()) look_again();
-}
-
-caf::result<LogAnswer> MasterNode::read_log(const LogRequest& request) {
-  const CellView view{master_, setup_.life.history, {}, setup_.life.name, now()};
-  const AttemptPlace place = view.place_of(request.task, request.attempt);
-  if (!place.known) return ActorError::unknown;
-  WorkerActor* worker = place.on.valid() ? worker_on(place.on) : nullptr;
-  if (worker == nullptr || log_readers_.size() >= kMaxLogReaders) {
-    const std::string& tail = request.error_stream ? place.end.err_tail : place.end.out_tail;
-    const bool newest = request.attempt == 0 || request.attempt == place.attempt;
-    const std::size_t from = std::min<std::size_t>(request.offset, tail.size());
-    return LogAnswer{place.on, request.number, from, newest ? tail.substr(from) : std::string{},
-                     place.running};
-  }
-  LogRequest onward = request;
-  onward.number = ++next_log_;
-  onward.attempt = place.attempt;
-  auto promise = make_response_promise<LogAnswer>();
-  log_readers_[onward.number] = {promise, request.number};
-  send(*worker, onward);
-  return promise;
-}
-
-void MasterNode::hear_log(const LogAnswer& answer) {
-  const auto reader = log_readers_.find(answer.number);
-  if (reader == log_readers_.end()) return;
-  LogAnswer onward = answer;
-  onward.number = reader->second.number;
-  reader->second.promise.deliver(std::move(onward));
-  log_readers_.erase(reader);
-}
-
-std::string MasterNode::answer(const Query& query) {
-  CellView view{master_, setup_.life.history, {}, setup_.life.name, now()};
-  // Of all the documents only the list of instances speaks of workers.
-  for (const auto& [id, connection] : workers_) {
-    if (query.what != "instances") break;
-    view.workers[id] = {static_cast<bool>(connection.worker), connection.limits};
-  }
-  view.decisions = &decisions_;
-  view.trouble = setup_.journal->trouble();
-  if (!setup_.times->ms.empty()) view.last_decision_ms = setup_.times->ms.back();
-  return view.answer(query.what, query.id, query.text, query.limit);
 }
 
 /// Hands what has happened to the journal; effects and `then` follow when it is durable.

@@ -113,7 +113,11 @@ class MasterNode : public MasterActor::base {
   void decide();
   caf::result<LogAnswer> read_log(const LogRequest& request);
   void hear_log(const LogAnswer& answer);
-  std::string answer(const Query& query);
+  void send_log(const LogRequest& request, const AttemptPlace& place,
+                caf::typed_response_promise<LogAnswer> promise);
+  caf::result<std::string> answer(const Query& query);
+  template <class Value>
+  bool read_apart(std::function<Value()> read, std::function<void(const Value&)> then);
   void carry_out(std::function<void()> then = {});
   void now_durable();
   void save_snapshot_if_due();

@@ -32,20 +32,25 @@ struct RentedRecord {
 /// Where a cloud connector writes down what is rented, before anything is told or done.
 class CloudBook {
  public:
+  /// Empty, or why the record could not be written down.
+  using Durable = std::function<void(const std::string& trouble)>;
+
   virtual ~CloudBook() = default;
 
   /// Every record: of what is rented, and of what is gone for as long as it is kept.
   virtual std::vector<RentedRecord> recall() = 0;
-  /// Puts the record in the place of the one of the same instance; durable when this returns. The
-  /// answer is why it could not be, empty when it could.
-  virtual std::string put(const RentedRecord& record) = 0;
+  /// Puts the record in the place of the one of the same instance. `durable` is called once, with
+  /// an empty text when it is written down for good, or with the reason why it is not: before this
+  /// returns or later, from whatever thread. A caller that wants the records of one instance in
+  /// its own order waits for one before it puts the next.
+  virtual void put(const RentedRecord& record, Durable durable) = 0;
 };
 
 /// Keeps the records in memory only: for replay.
 class ForgetfulCloudBook final : public CloudBook {
  public:
   std::vector<RentedRecord> recall() override { return {}; }
-  std::string put(const RentedRecord&) override { return {}; }
+  void put(const RentedRecord&, Durable durable) override { durable({}); }
 };
 
 }  // namespace muster

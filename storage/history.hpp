@@ -2,25 +2,54 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "model/history.hpp"
 
 namespace muster {
 
-/// Finished jobs, the newest so many of them.
+/// What lists and bills say of a job that is over.
+struct HistoryEntry {
+  JobId job;
+  std::string user;
+  std::string name;
+  Money cost;  ///< of all its tasks
+
+  friend bool operator==(const HistoryEntry&, const HistoryEntry&) = default;
+};
+/// What the job has cost is added up.
+HistoryEntry entry_of(const JobHistory& history);
+
+/// Finished jobs, the newest so many of them, and what all of them have cost.
 class History {
  public:
+  using Use = std::function<bool(const JobHistory&)>;
+
   virtual ~History() = default;
 
   /// Durable no later than events that are appended to the journal afterwards.
   virtual void add(JobHistory job) = 0;
   /// How many jobs are kept.
   virtual std::size_t size() const = 0;
+  /// The job as it was added; may wait for the disk, as newest() and newest_of() may.
   virtual std::optional<JobHistory> find(JobId id) const = 0;
   /// Newest first, at most `limit`; calls `use` for each until it says false.
-  virtual void newest(std::size_t limit,
-                      const std::function<bool(const JobHistory&)>& use) const = 0;
+  virtual void newest(std::size_t limit, const Use& use) const = 0;
+
+  /// The same of one user's jobs.
+  virtual void newest_of(const std::string& user, std::size_t limit, const Use& use) const;
+  /// Whether the job is kept; never waits for the disk where that matters.
+  virtual bool contains(JobId id) const { return find(id).has_value(); }
+  /// What the jobs of each user have cost, of those too that are no longer kept; the same.
+  virtual std::map<std::string, Money> spent_by_user() const;
+  /// Newest first, at most `limit`; the same.
+  virtual void newest_entries(std::size_t limit,
+                              const std::function<void(const HistoryEntry&)>& use) const;
+  /// Calls `read` once where waiting for the disk harms nobody: at once, or later from a thread of
+  /// the history's own. False: it is not called, for too many wait already.
+  virtual bool read_apart(std::function<void()> read) const;
 };
 
 }  // namespace muster

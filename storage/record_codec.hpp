@@ -11,6 +11,7 @@
 #include "model/history.hpp"
 #include "model/master_image.hpp"
 #include "storage/cloud_book.hpp"
+#include "storage/history.hpp"
 #include "storage/site_book.hpp"
 #include "storage/store_error.hpp"
 
@@ -22,13 +23,20 @@ namespace muster {
 
 /// Written into every record. It rises when a program that knows only the last one would
 /// misunderstand what is written now.
-inline constexpr std::uint16_t kRecordFormat = 1;
+inline constexpr std::uint16_t kRecordFormat = 2;
 
 /// What a store says of itself.
 struct StoreMeta {
   std::string kind;     ///< whose store it is, such as "master m0"
   std::string cluster;  ///< the name of the cluster
   Catalog catalog;      ///< what the types' names in its records mean; empty where none stand
+};
+
+/// Where in the history a job is.
+struct HistoryPlace {
+  std::uint64_t place = 0;
+  HistoryEntry entry;
+  bool known = true;  ///< the entry; records of format 1 have the place alone
 };
 
 /// One record. The events' instance types have to be in the catalog.
@@ -59,6 +67,15 @@ std::string encode_meta(const StoreMeta& meta);
 Expected<StoreMeta, StoreError> decode_meta(std::string_view bytes);
 std::string encode_number(std::uint64_t number);
 Expected<std::uint64_t, StoreError> decode_number(std::string_view bytes);
+
+/// The same for the history's index and for sums.
+std::string encode_place(const HistoryPlace& place);
+/// The place; or the number that stood there up to format 1.
+Expected<HistoryPlace, StoreError> decode_place(std::string_view bytes);
+/// Sums of money.
+std::string encode_money(Money money);
+/// As it was.
+Expected<Money, StoreError> decode_money(std::string_view bytes);
 
 /// The same for a learnt object, whose bytes mean something to its owner only.
 std::string encode_object(std::string_view object);

@@ -172,6 +172,40 @@ Expected<std::uint64_t, StoreError> decode_number(std::string_view bytes) {
                                       [](record::Record::Reader root) { return root.getNumber(); });
 }
 
+std::string encode_place(const HistoryPlace& place) {
+  return encode_record([&](record::Record::Builder root) {
+    const auto& [job, user, name, cost] = place.entry;
+    auto out = root.initPlace();
+    out.setPlace(place.place);
+    out.setJob(job.value);
+    out.setUser(text(user));
+    out.setName(text(name));
+    put(out.initCost(), cost);
+  });
+}
+
+Expected<HistoryPlace, StoreError> decode_place(std::string_view bytes) {
+  auto place = decode_record<HistoryPlace>(bytes, Kind::PLACE, [](record::Record::Reader root) {
+    const auto in = root.getPlace();
+    return HistoryPlace{
+        in.getPlace(),
+        {JobId{in.getJob()}, string_of(in.getUser()), string_of(in.getName()), get(in.getCost())},
+        true};
+  });
+  if (place) return place;
+  if (const auto number = decode_number(bytes)) return HistoryPlace{number.value(), {}, false};
+  return place;
+}
+
+std::string encode_money(Money money) {
+  return encode_record([&](record::Record::Builder root) { put(root.initMoney(), money); });
+}
+
+Expected<Money, StoreError> decode_money(std::string_view bytes) {
+  return decode_record<Money>(bytes, Kind::MONEY,
+                              [](record::Record::Reader root) { return get(root.getMoney()); });
+}
+
 std::string encode_object(std::string_view object) {
   return encode_record([&](record::Record::Builder root) { root.setObject(bytes(object)); });
 }

@@ -19,6 +19,8 @@ struct Record {
     meta @7 :StoreMeta;
     number @8 :UInt64;
     object @9 :Data;
+    place @10 :HistoryPlace;  # since format 2
+    money @11 :Money;  # since format 2
   }
 }
 
@@ -458,6 +460,16 @@ struct JobHistory {
   overAt @3 :Int64;
   meanThroughput @4 :Float64;
   tasks @5 :List(TaskStory);
+}
+
+struct HistoryPlace {
+  # Where in the history a job is, and what lists and bills need of it. Up to format 1 a number stood
+  # in its stead: the place alone.
+  place @0 :UInt64;
+  job @1 :UInt64;
+  user @2 :Text;
+  name @3 :Text;
+  cost @4 :Money;
 }
 
 struct Handoff {

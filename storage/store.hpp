@@ -23,9 +23,10 @@ enum class Family : std::uint8_t {
   object,    ///< what was learnt, by name
   handoff,   ///< jobs that a site answers for, by id
   token,     ///< known submissions, by the order in which they were made
-  instance   ///< what a cloud has rented out, by id
+  instance,  ///< what a cloud has rented out, by id
+  spent      ///< what a user's jobs have cost that are no longer in the history, by user
 };
-inline constexpr std::size_t kFamilies = 9;
+inline constexpr std::size_t kFamilies = 10;
 std::string_view name_of(Family family);
 
 /// Keys of numbers sort as the numbers do.

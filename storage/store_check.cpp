@@ -146,7 +146,7 @@ StoreReport check_store(const Store& store) {
     return error_of(decode_history(bytes, catalog));
   });
   const std::uint64_t places = families.count(
-      Family::place, [](std::string_view bytes) { return error_of(decode_number(bytes)); });
+      Family::place, [](std::string_view bytes) { return error_of(decode_place(bytes)); });
   if (places != report.history) {
     report.problems.push_back(
         fmt::format("{} jobs in the history, but {} in its index", report.history, places));
@@ -159,6 +159,8 @@ StoreReport check_store(const Store& store) {
       Family::token, [](std::string_view bytes) { return error_of(decode_token(bytes)); });
   report.instances = families.count(
       Family::instance, [](std::string_view bytes) { return error_of(decode_rented(bytes)); });
+  families.count(Family::spent,
+                 [](std::string_view bytes) { return error_of(decode_money(bytes)); });
   check_master(store, catalog, report);
   return report;
 }

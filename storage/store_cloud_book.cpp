@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace muster {
@@ -25,30 +24,93 @@ Expected<std::unique_ptr<StoreCloudBook>, StoreError> StoreCloudBook::open(
                                               name_of(Family::instance), record.error().message)};
       return false;
     }
-    if (is_over(record.value())) book->gone_.push_back(record->instance);
+    if (is_over(record.value()) && book->is_gone_.insert(record->instance).second) {
+      book->gone_.push_back(record->instance);
+    }
     book->found_.push_back(std::move(record).value());
     return true;
   };
   if (auto trouble = store.scan(Family::instance, {}, use)) return *std::move(trouble);
   if (bad) return *std::move(bad);
+  book->writer_ = std::thread([raw = book.get()] { raw->run_writer(); });
   return book;
+}
+
+StoreCloudBook::~StoreCloudBook() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  wake_.notify_one();
+  if (writer_.joinable()) writer_.join();
 }
 
 std::vector<RentedRecord> StoreCloudBook::recall() {
   return std::exchange(found_, {});
 }
 
-std::string StoreCloudBook::put(const RentedRecord& record) {
-  const std::lock_guard lock(mutex_);
+void StoreCloudBook::put(const RentedRecord& record, Durable durable) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (queued_ < options_.max_queued) {
+      ++queued_;
+      queue_.push_back({record, std::exchange(durable, {})});
+    }
+  }
+  if (durable) return durable("the queue of the cloud's store is full");
+  wake_.notify_one();
+}
+
+void StoreCloudBook::run_writer() {
+  std::vector<Entry> group;
+  while (take_group(group)) {
+    const std::string trouble = write_group(group);
+    {
+      const std::lock_guard lock(mutex_);
+      queued_ -= group.size();
+    }
+    for (const Entry& entry : group) entry.durable(trouble);
+  }
+}
+
+/// Waits for something to write; false when there is nothing left and the end has begun.
+bool StoreCloudBook::take_group(std::vector<Entry>& group) {
+  group.clear();
+  std::unique_lock lock(mutex_);
+  wake_.wait(lock, [this] { return ends_ || !queue_.empty(); });
+  while (!queue_.empty() && group.size() < options_.max_group) {
+    group.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  return !group.empty();
+}
+
+/// Writes all of the group or nothing; says why when nothing.
+std::string StoreCloudBook::write_group(const std::vector<Entry>& group) {
   StoreBatch batch;
-  batch.put(Family::instance, key_of(record.instance.value), encode_rented(record));
-  const bool newly_over =
-      is_over(record) && std::find(gone_.begin(), gone_.end(), record.instance) == gone_.end();
-  const bool one_too_many = newly_over && gone_.size() >= options_.max_gone && !gone_.empty();
-  if (one_too_many) batch.erase(Family::instance, key_of(gone_.front().value));
+  std::vector<InstanceId> over;
+  std::unordered_set<InstanceId> newly_over;
+  for (const auto& [record, durable] : group) {
+    batch.put(Family::instance, key_of(record.instance.value), encode_rented(record));
+    if (!is_over(record) || is_gone_.contains(record.instance)) continue;
+    if (newly_over.insert(record.instance).second) over.push_back(record.instance);
+  }
+  // The records that have to go are the oldest: first those known before, then the group's own.
+  const std::size_t all = gone_.size() + over.size();
+  const std::size_t excess = all > options_.max_gone ? all - options_.max_gone : 0;
+  const auto nth = [&](std::size_t n) {
+    return n < gone_.size() ? gone_[n] : over[n - gone_.size()];
+  };
+  for (std::size_t n = 0; n < excess; ++n) batch.erase(Family::instance, key_of(nth(n).value));
   if (const auto trouble = store_.write(batch, Durability::machine)) return trouble->message;
-  if (one_too_many) gone_.pop_front();
-  if (newly_over) gone_.push_back(record.instance);
+  for (const InstanceId id : over) {
+    gone_.push_back(id);
+    is_gone_.insert(id);
+  }
+  for (std::size_t n = 0; n < excess; ++n) {
+    is_gone_.erase(gone_.front());
+    gone_.pop_front();
+  }
   return {};
 }
 

@@ -1,8 +1,14 @@
 #pragma once
 
+#include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "storage/cloud_book.hpp"
 #include "storage/store.hpp"
@@ -11,28 +17,53 @@ namespace muster {
 
 /// What a cloud's book keeps at most.
 struct StoreCloudBookOptions {
-  std::size_t max_gone = 10'000;  ///< records of what is gone or was refused; the oldest go first
+  std::size_t max_gone = 10'000;     ///< records of what is gone or was refused; the oldest go
+                                     ///< first; from 1
+  std::size_t max_queued = 100'000;  ///< records not yet durable; beyond, put() refuses; from 1
+  std::size_t max_group = 5'000;     ///< records written with one wait for the disk; from 1
 };
 
-/// What a cloud connector has rented out, in a store.
+/// What a cloud connector has rented out, in a store. A thread of its own writes: everything that
+/// was put while the disk was busy goes with one wait for it.
 class StoreCloudBook final : public CloudBook {
  public:
   /// The store has to outlive the book. A record that cannot be decoded is an error.
   static Expected<std::unique_ptr<StoreCloudBook>, StoreError> open(
       Store& store, const StoreCloudBookOptions& options = {});
+  /// Writes what is queued, or says why it could not.
+  ~StoreCloudBook() override;
 
   std::vector<RentedRecord> recall() override;
-  std::string put(const RentedRecord& record) override;
+  void put(const RentedRecord& record, Durable durable) override;
 
  private:
+  struct Entry {
+    RentedRecord record;
+    Durable durable;
+  };
+
   StoreCloudBook(Store& store, const StoreCloudBookOptions& options)
       : store_(store), options_(options) {}
+
+  void run_writer();
+  bool take_group(std::vector<Entry>& group);
+  std::string write_group(const std::vector<Entry>& group);
 
   Store& store_;
   const StoreCloudBookOptions options_;
   std::vector<RentedRecord> found_;  ///< at the start, by rising ids
+
   std::mutex mutex_;
-  std::deque<InstanceId> gone_;  ///< the oldest first
+  std::condition_variable wake_;
+  std::deque<Entry> queue_;
+  std::size_t queued_ = 0;  ///< those of the group that is being written included
+  bool ends_ = false;
+
+  // The writer's own: what is over, in the order in which it was written down.
+  std::deque<InstanceId> gone_;
+  std::unordered_set<InstanceId> is_gone_;
+
+  std::thread writer_;
 };
 
 }  // namespace muster

@@ -4,69 +4,153 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace muster {
+namespace {
+
+Failure<StoreError> bad_record(const Store& store, Family family, const std::string& why) {
+  return {StoreError::corrupt,
+          fmt::format("{}: {}: {}", store.directory().string(), name_of(family), why)};
+}
+
+}  // namespace
 
 Expected<std::unique_ptr<StoreHistory>, StoreError> StoreHistory::open(
     Store& store, StoreJournal& journal, const Catalog& catalog,
     const StoreHistoryOptions& options) {
   auto history = std::unique_ptr<StoreHistory>(new StoreHistory(store, journal, catalog, options));
+  std::vector<std::uint64_t> bare;
+  if (auto trouble = history->load_places(bare)) return *std::move(trouble);
+  if (auto trouble = history->complete(bare)) return *std::move(trouble);
+  if (auto trouble = history->load_spent()) return *std::move(trouble);
+  for (const auto& [place, entry] : history->entries_) history->kept_[entry.user] += entry.cost;
+  history->reader_.thread = std::thread([raw = history.get()] { raw->run_reader(); });
+  return history;
+}
+
+StoreHistory::~StoreHistory() {
+  {
+    const std::lock_guard lock(reader_.mutex);
+    reader_.ends = true;
+    reader_.queue.clear();
+  }
+  reader_.wake.notify_one();
+  if (reader_.thread.joinable()) reader_.thread.join();
+}
+
+/// Reads the index; `bare` gets the places of which it says no more than whose they are.
+StoreTrouble StoreHistory::load_places(std::vector<std::uint64_t>& bare) {
   StoreTrouble bad;
   const auto use = [&](std::string_view key, std::string_view value) {
     const auto job = number_of(key);
-    const auto place = decode_number(value);
-    if (!job || !place) {
-      bad = {StoreError::corrupt,
-             fmt::format("{}: {}: {}", store.directory().string(), name_of(Family::place),
-                         job ? place.error().message : "a key of no job")};
+    auto found = decode_place(value);
+    if (!job || !found) {
+      bad = bad_record(store_, Family::place, job ? found.error().message : "a key of no job");
       return false;
     }
-    history->jobs_.emplace(place.value(), JobId{*job});
-    history->places_.emplace(JobId{*job}, place.value());
+    if (!found->known) bare.push_back(found->place);
+    found->entry.job = JobId{*job};
+    places_.emplace(JobId{*job}, found->place);
+    entries_.emplace(found->place, std::move(found->entry));
     return true;
   };
-  if (auto trouble = store.scan(Family::place, {}, use)) return *std::move(trouble);
-  if (bad) return *std::move(bad);
-  return history;
+  if (auto trouble = store_.scan(Family::place, {}, use)) return trouble;
+  return bad;
+}
+
+/// Brings the index of an earlier format up to date, from the jobs themselves.
+StoreTrouble StoreHistory::complete(const std::vector<std::uint64_t>& bare) {
+  constexpr std::size_t kTogether = 1'000;
+  StoreBatch batch;
+  for (std::size_t i = 0; i < bare.size(); ++i) {
+    const auto bytes = store_.get(Family::history, key_of(bare[i]));
+    if (!bytes) return bytes.error();
+    HistoryEntry& entry = entries_.at(bare[i]);
+    if (!bytes.value()) {
+      return bad_record(store_, Family::history,
+                        fmt::format("job {} is in the index only", entry.job.value));
+    }
+    const auto job = decode_history(*bytes.value(), catalog_);
+    if (!job) return bad_record(store_, Family::history, job.error().message);
+    entry = entry_of(job.value());
+    batch.put(Family::place, key_of(entry.job.value), encode_place({bare[i], entry}));
+    if (i + 1 < bare.size() && (i + 1) % kTogether != 0) continue;
+    if (auto trouble = store_.write(batch, Durability::machine)) return trouble;
+    batch = {};
+  }
+  return std::nullopt;
+}
+
+StoreTrouble StoreHistory::load_spent() {
+  StoreTrouble bad;
+  const auto use = [&](std::string_view key, std::string_view value) {
+    const auto spent = decode_money(value);
+    if (!spent) {
+      bad = bad_record(store_, Family::spent, spent.error().message);
+      return false;
+    }
+    dropped_.emplace(std::string(key), spent.value());
+    return true;
+  };
+  if (auto trouble = store_.scan(Family::spent, {}, use)) return trouble;
+  return bad;
 }
 
 void StoreHistory::add(JobHistory job) {
   const auto kept = std::make_shared<const JobHistory>(std::move(job));
-  const JobId id = kept->job.id;
-  std::vector<std::uint64_t> gone_places;
-  std::vector<JobId> gone_jobs;
+  const HistoryEntry entry = entry_of(*kept);
+  Dropped dropped;
   std::uint64_t place = 0;
   {
     const std::lock_guard lock(shared_->mutex);
-    // After a crash a master may add a job again that it had added before.
-    if (const auto old = places_.find(id); old != places_.end()) {
-      gone_places.push_back(old->second);
-      jobs_.erase(old->second);
-    }
-    place = jobs_.empty() ? 0 : jobs_.rbegin()->first + 1;
-    if (!gone_places.empty()) place = std::max(place, gone_places.back() + 1);
-    jobs_.emplace(place, id);
-    places_[id] = place;
-    while (jobs_.size() > options_.max_jobs) {
-      gone_places.push_back(jobs_.begin()->first);
-      gone_jobs.push_back(jobs_.begin()->second);
-      places_.erase(jobs_.begin()->second);
-      jobs_.erase(jobs_.begin());
-    }
+    place = enter(entry, dropped);
+    while (entries_.size() > options_.max_jobs) drop_oldest(dropped);
     shared_->waiting.emplace(place, kept);
   }
   journal_.change(
-      [kept, place, gone_places, gone_jobs, &catalog = catalog_](StoreBatch& batch) {
+      [kept, place, entry, dropped, &catalog = catalog_](StoreBatch& batch) {
         batch.put(Family::history, key_of(place), encode_history(*kept, catalog));
-        batch.put(Family::place, key_of(kept->job.id.value), encode_number(place));
-        for (const std::uint64_t old : gone_places) batch.erase(Family::history, key_of(old));
-        for (const JobId old : gone_jobs) batch.erase(Family::place, key_of(old.value));
+        batch.put(Family::place, key_of(entry.job.value), encode_place({place, entry}));
+        for (const std::uint64_t old : dropped.places) batch.erase(Family::history, key_of(old));
+        for (const JobId old : dropped.jobs) batch.erase(Family::place, key_of(old.value));
+        for (const auto& [user, spent] : dropped.spent) {
+          batch.put(Family::spent, user, encode_money(spent));
+        }
       },
       [shared = shared_, place] {
         const std::lock_guard lock(shared->mutex);
         shared->waiting.erase(place);
       });
+}
+
+/// Puts the entry behind all others. After a crash a master may add a job again that it had added
+/// before: the new one counts.
+std::uint64_t StoreHistory::enter(const HistoryEntry& entry, Dropped& dropped) {
+  std::uint64_t place = entries_.empty() ? 0 : entries_.rbegin()->first + 1;
+  if (const auto old = places_.find(entry.job); old != places_.end()) {
+    dropped.places.push_back(old->second);
+    const HistoryEntry& before = entries_.at(old->second);
+    kept_[before.user] -= before.cost;
+    entries_.erase(old->second);
+  }
+  entries_.emplace(place, entry);
+  places_[entry.job] = place;
+  kept_[entry.user] += entry.cost;
+  return place;
+}
+
+void StoreHistory::drop_oldest(Dropped& dropped) {
+  const auto& [place, entry] = *entries_.begin();
+  dropped.places.push_back(place);
+  dropped.jobs.push_back(entry.job);
+  Money& kept = kept_[entry.user];
+  kept -= entry.cost;
+  if (kept == Money{}) kept_.erase(entry.user);
+  if (dropped_.contains(entry.user) || dropped_.size() < options_.max_users) {
+    dropped.spent[entry.user] = dropped_[entry.user] += entry.cost;
+  }
+  places_.erase(entry.job);
+  entries_.erase(entries_.begin());
 }
 
 std::shared_ptr<const JobHistory> StoreHistory::at(std::uint64_t place) const {
@@ -84,7 +168,7 @@ std::shared_ptr<const JobHistory> StoreHistory::at(std::uint64_t place) const {
 
 std::size_t StoreHistory::size() const {
   const std::scoped_lock lock(shared_->mutex);
-  return jobs_.size();
+  return entries_.size();
 }
 
 std::optional<JobHistory> StoreHistory::find(JobId id) const {
@@ -100,18 +184,76 @@ std::optional<JobHistory> StoreHistory::find(JobId id) const {
   return *job;
 }
 
-void StoreHistory::newest(std::size_t limit,
-                          const std::function<bool(const JobHistory&)>& use) const {
-  std::vector<std::uint64_t> places;
-  {
-    const std::lock_guard lock(shared_->mutex);
-    for (auto it = jobs_.rbegin(); it != jobs_.rend() && places.size() < limit; ++it) {
-      places.push_back(it->first);
-    }
-  }
+bool StoreHistory::contains(JobId id) const {
+  const std::scoped_lock lock(shared_->mutex);
+  return places_.contains(id);
+}
+
+void StoreHistory::visit(const std::vector<std::uint64_t>& places, const Use& use) const {
   for (const std::uint64_t place : places) {
     const auto job = at(place);
     if (job && !use(*job)) return;
+  }
+}
+
+void StoreHistory::newest(std::size_t limit, const Use& use) const {
+  std::vector<std::uint64_t> places;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    for (auto it = entries_.rbegin(); it != entries_.rend() && places.size() < limit; ++it) {
+      places.push_back(it->first);
+    }
+  }
+  visit(places, use);
+}
+
+void StoreHistory::newest_of(const std::string& user, std::size_t limit, const Use& use) const {
+  std::vector<std::uint64_t> places;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    for (auto it = entries_.rbegin(); it != entries_.rend() && places.size() < limit; ++it) {
+      if (it->second.user == user) places.push_back(it->first);
+    }
+  }
+  visit(places, use);
+}
+
+std::map<std::string, Money> StoreHistory::spent_by_user() const {
+  const std::lock_guard lock(shared_->mutex);
+  std::map<std::string, Money> spent = kept_;
+  for (const auto& [user, money] : dropped_) spent[user] += money;
+  return spent;
+}
+
+void StoreHistory::newest_entries(std::size_t limit,
+                                  const std::function<void(const HistoryEntry&)>& use) const {
+  const std::lock_guard lock(shared_->mutex);
+  std::size_t left = limit;
+  for (auto it = entries_.rbegin(); it != entries_.rend() && left > 0; ++it, --left) {
+    use(it->second);
+  }
+}
+
+bool StoreHistory::read_apart(std::function<void()> read) const {
+  {
+    const std::lock_guard lock(reader_.mutex);
+    if (reader_.queue.size() >= options_.max_reads) return false;
+    reader_.queue.push_back(std::move(read));
+  }
+  reader_.wake.notify_one();
+  return true;
+}
+
+void StoreHistory::run_reader() const {
+  std::unique_lock lock(reader_.mutex);
+  while (true) {
+    reader_.wake.wait(lock, [this] { return reader_.ends || !reader_.queue.empty(); });
+    if (reader_.ends) return;
+    const auto read = std::move(reader_.queue.front());
+    reader_.queue.pop_front();
+    lock.unlock();
+    read();
+    lock.lock();
   }
 }
 

@@ -1,10 +1,18 @@
 #include "actors/cloud/loopback.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <thread>
 
 #include "model/rng.hpp"
 
 namespace muster {
+namespace {
+
+/// Orders for one instance that wait for its record to be written; masters repeat what is dropped.
+constexpr std::size_t kMaxDeferred = 16;
+
+}  // namespace
 
 LoopbackCloud::LoopbackCloud(caf::actor_config& config, LoopbackSetup setup)
     : CloudActor::base(config), setup_(std::move(setup)), timer_(this, setup_.epoch) {}
@@ -12,6 +20,7 @@ LoopbackCloud::LoopbackCloud(caf::actor_config& config, LoopbackSetup setup)
 void LoopbackCloud::on_exit() {
   setup_.machines->watch({});
   rented_.clear();
+  writing_.clear();
 }
 
 CloudActor::behavior_type LoopbackCloud::make_behavior() {
@@ -27,7 +36,11 @@ CloudActor::behavior_type LoopbackCloud::make_behavior() {
         rent(order, master);
       },
       [this](end_atom, InstanceId id, const MasterActor& master) { order_end(id, master); },
-      [this](interrupt_atom, InstanceId id) { return asked_to_interrupt(id); },
+      [this](interrupt_atom, InstanceId id) -> caf::result<InstanceId> {
+        auto promise = make_response_promise<InstanceId>();
+        asked_to_interrupt(id, promise);
+        return promise;
+      },
       [this](const Query& query) { return answer(query); },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };
@@ -56,6 +69,10 @@ void LoopbackCloud::at(Instant when, Step step, InstanceId id) {
 }
 
 void LoopbackCloud::take(Step step, InstanceId id) {
+  if (const auto writing = writing_.find(id); writing != writing_.end()) {
+    writing->second.steps.insert(step);
+    return;
+  }
   switch (step) {
     case Step::come_up:
       return come_up(id);
@@ -72,7 +89,11 @@ void LoopbackCloud::take(Step step, InstanceId id) {
     case Step::gone:
       return gone(id);
     case Step::close:
-      if (const auto over = over_.find(id); over != over_.end()) keep(over->second, step);
+      if (const auto over = over_.find(id); over != over_.end()) {
+        write(over->second, [this, id](bool written) {
+          if (!written) retry(Step::close, id);
+        });
+      }
       return;
   }
 }
@@ -85,31 +106,65 @@ void LoopbackCloud::retry(Step step, InstanceId id) {
   });
 }
 
-bool LoopbackCloud::write(const RentedRecord& record) {
-  const std::string why = setup_.book->put(record);
-  if (why != trouble_) note(why.empty() ? "the cloud's book takes records again" : why);
-  trouble_ = why;
-  return why.empty();
+/// Has the order taken again when the record of its instance is written; false: too many wait.
+bool LoopbackCloud::defer(InstanceId id, std::function<void()> order) {
+  std::vector<std::function<void()>>& orders = writing_.at(id).orders;
+  if (orders.size() >= kMaxDeferred) return false;
+  orders.push_back(std::move(order));
+  return true;
 }
 
-/// Writes the record down. When that fails, the step is taken again after a while, from the state
-/// that the instance is in then.
-bool LoopbackCloud::keep(const RentedRecord& record, Step step) {
-  const bool written = write(record);
-  if (!written) retry(step, record.instance);
-  return written;
+void LoopbackCloud::write(const RentedRecord& record, std::function<void(bool written)> then) {
+  const InstanceId id = record.instance;
+  writing_[id] = {std::move(then)};
+  // A book may answer at once or later from its own thread, to which the actor is a stranger.
+  const auto at_once = std::make_shared<bool>(true);
+  setup_.book->put(record, [this, id, at_once, here = std::this_thread::get_id(),
+                            run = post()](const std::string& trouble) {
+    if (std::this_thread::get_id() == here && *at_once) return on_written(id, trouble);
+    run([this, id, trouble] { on_written(id, trouble); });
+  });
+  *at_once = false;
+}
+
+void LoopbackCloud::on_written(InstanceId id, const std::string& trouble) {
+  if (trouble != trouble_) note(trouble.empty() ? "the cloud's book takes records again" : trouble);
+  trouble_ = trouble;
+  const Writing written = std::move(writing_.extract(id).mapped());
+  written.then(trouble.empty());
+  // Each of these may write again; then the ones behind it wait again, in their order.
+  for (const auto& order : written.orders) order();
+  for (const Step step : written.steps) take(step, id);
+}
+
+/// Writes down what a rented instance is to be from now on, and goes on when it is so. When it
+/// cannot be written, the step is taken again after a while, from the state that the instance is in
+/// then.
+void LoopbackCloud::advance(const RentedRecord& record, Step step,
+                            std::function<void(Rented&)> then) {
+  write(record, [this, record, step, then = std::move(then)](bool written) {
+    if (!written) return retry(step, record.instance);
+    Rented& rented = rented_.at(record.instance);
+    rented.record = record;
+    then(rented);
+  });
 }
 
 void LoopbackCloud::rent(const LaunchOrder& order, const MasterActor& master) {
-  if (const auto known = rented_.find(order.instance); known != rented_.end()) {
+  const InstanceId id = order.instance;
+  if (is_being_written(id)) {
+    defer(id, [this, order, master] { rent(order, master); });
+    return;
+  }
+  if (const auto known = rented_.find(id); known != rented_.end()) {
     known->second.master = master;
     return tell_state(known->second);
   }
-  if (const auto over = over_.find(order.instance); over != over_.end()) {
+  if (const auto over = over_.find(id); over != over_.end()) {
     return tell_over(over->second, master);
   }
   RentedRecord record;
-  record.instance = order.instance;
+  record.instance = id;
   record.ordered_at = now();
   if (!offers(order)) return refuse(std::move(record), master);
   const InstanceType& type = (*setup_.catalog)[order.type];
@@ -117,10 +172,12 @@ void LoopbackCloud::rent(const LaunchOrder& order, const MasterActor& master) {
   record.market = static_cast<Market>(order.market);
   record.price = setup_.catalog->price(order.type, record.market);
   if (full(record)) return refuse(std::move(record), master);
-  if (!write(record)) return refuse(std::move(record), master);
-  rented_[order.instance] = {std::move(record), order.type, master};
-  setup_.bill->rented = rented_.size();
-  at(now() + scaled(type.acquire), Step::come_up, order.instance);
+  add({record, order.type, master});
+  write(record, [this, id, up_at = record.ordered_at + scaled(type.acquire)](bool written) {
+    if (written) return at(up_at, Step::come_up, id);
+    Rented never = remove(id);
+    refuse(std::move(never.record), never.master);
+  });
 }
 
 bool LoopbackCloud::offers(const LaunchOrder& order) const {
@@ -133,19 +190,30 @@ bool LoopbackCloud::offers(const LaunchOrder& order) const {
 bool LoopbackCloud::full(const RentedRecord& record) const {
   const CloudLimits& limits = setup_.limits;
   if (limits.instances > 0 && rented_.size() >= limits.instances) return true;
-  const auto reached = [this](const auto& limit, const auto& same) {
-    return static_cast<std::uint64_t>(std::count_if(
-               rented_.begin(), rented_.end(),
-               [&](const auto& entry) { return same(entry.second.record); })) >= limit;
+  const auto reached = [](const auto& limit_of, const auto& rented, const auto& key) {
+    const auto limit = limit_of.find(key);
+    if (limit == limit_of.end()) return false;
+    const auto count = rented.find(key);
+    return (count == rented.end() ? 0 : count->second) >= limit->second;
   };
-  if (const auto limit = limits.by_type.find(record.type);
-      limit != limits.by_type.end() &&
-      reached(limit->second, [&](const auto& other) { return other.type == record.type; })) {
-    return true;
-  }
-  const auto limit = limits.by_market.find(record.market);
-  return limit != limits.by_market.end() &&
-         reached(limit->second, [&](const auto& other) { return other.market == record.market; });
+  return reached(limits.by_type, rented_by_type_, record.type) ||
+         reached(limits.by_market, rented_by_market_, record.market);
+}
+
+void LoopbackCloud::add(Rented rented) {
+  ++rented_by_type_[rented.record.type];
+  ++rented_by_market_[rented.record.market];
+  const InstanceId id = rented.record.instance;
+  rented_[id] = std::move(rented);
+  setup_.bill->rented = rented_.size();
+}
+
+LoopbackCloud::Rented LoopbackCloud::remove(InstanceId id) {
+  Rented rented = std::move(rented_.extract(id).mapped());
+  --rented_by_type_[rented.record.type];
+  --rented_by_market_[rented.record.market];
+  setup_.bill->rented = rented_.size();
+  return rented;
 }
 
 /// What cannot be written down is remembered all the same until it can, so that the order stays
@@ -153,9 +221,10 @@ bool LoopbackCloud::full(const RentedRecord& record) const {
 void LoopbackCloud::refuse(RentedRecord record, const MasterActor& master) {
   record.refused = true;
   ++setup_.bill->refused;
-  keep(record, Step::close);
   tell_over(record, master);
+  const InstanceId id = record.instance;
   remember(std::move(record));
+  take(Step::close, id);
 }
 
 void LoopbackCloud::tell(const MasterActor& master, InstanceId id, CloudReportKind kind,
@@ -182,21 +251,20 @@ void LoopbackCloud::tell_over(const RentedRecord& record, const MasterActor& mas
 void LoopbackCloud::come_up(InstanceId id) {
   const auto found = rented_.find(id);
   if (found == rented_.end() || found->second.record.ending || found->second.record.up_at) return;
-  Rented& rented = found->second;
-  RentedRecord record = rented.record;
+  RentedRecord record = found->second.record;
   record.up_at = std::max(now(), record.ordered_at);
-  if (!keep(record, Step::come_up)) return;
-  rented.record = std::move(record);
-  ++setup_.bill->launched;
-  tell_state(rented);
-  at(now() + scaled((*setup_.catalog)[*rented.type].setup), Step::boot, id);
-  await_interruption(rented);
+  advance(record, Step::come_up, [this, id](const Rented& rented) {
+    ++setup_.bill->launched;
+    tell_state(rented);
+    at(now() + scaled((*setup_.catalog)[*rented.type].setup), Step::boot, id);
+    await_interruption(rented);
+  });
 }
 
 void LoopbackCloud::boot(InstanceId id) {
   const auto found = rented_.find(id);
   if (found == rented_.end() || found->second.record.ending) return;
-  Rented& rented = found->second;
+  const Rented& rented = found->second;
   RentedRecord record = rented.record;
   auto machine = setup_.machines->boot(
       {id, *rented.type, (*setup_.catalog)[*rented.type], record.market, rented.master});
@@ -206,10 +274,14 @@ void LoopbackCloud::boot(InstanceId id) {
   }
   // Until this is written down the machine is found by its instance.
   record.machine = std::move(machine).value();
-  if (keep(record, Step::boot)) rented.record = std::move(record);
+  advance(record, Step::boot, [](const Rented&) {});
 }
 
 void LoopbackCloud::order_end(InstanceId id, const MasterActor& master) {
+  if (is_being_written(id)) {
+    defer(id, [this, id, master] { order_end(id, master); });
+    return;
+  }
   if (const auto over = over_.find(id); over != over_.end()) {
     return tell_over(over->second, master);
   }
@@ -222,44 +294,41 @@ void LoopbackCloud::order_end(InstanceId id, const MasterActor& master) {
   record.instance = id;
   record.ordered_at = now();
   record.gone_at = now();
-  if (!write(record)) return;  // the master repeats what it gets no answer to
-  tell_over(record, master);
-  remember(std::move(record));
+  write(record, [this, record, master](bool written) {
+    if (!written) return;  // the master repeats what it gets no answer to
+    tell_over(record, master);
+    remember(record);
+  });
 }
 
 void LoopbackCloud::end(InstanceId id) {
   const auto found = rented_.find(id);
   if (found == rented_.end() || found->second.record.ending) return;
-  Rented& rented = found->second;
-  RentedRecord record = rented.record;
+  RentedRecord record = found->second.record;
   record.ending = true;
-  if (!keep(record, Step::end)) return;
-  rented.record = std::move(record);
-  const bool delayed = rented.record.up_at && rented.type;
-  const Duration delay =
-      delayed ? scaled((*setup_.catalog)[*rented.type].terminate) : Duration::zero();
-  at(now() + delay, Step::halt, id);
+  advance(record, Step::end, [this, id](const Rented& rented) {
+    const bool delayed = rented.record.up_at && rented.type;
+    const Duration delay =
+        delayed ? scaled((*setup_.catalog)[*rented.type].terminate) : Duration::zero();
+    at(now() + delay, Step::halt, id);
+  });
 }
 
 /// Ends the instance without delay.
 void LoopbackCloud::reclaim(InstanceId id) {
   const auto found = rented_.find(id);
   if (found == rented_.end()) return;
-  Rented& rented = found->second;
-  if (!rented.record.ending) {
-    RentedRecord record = rented.record;
-    record.ending = true;
-    if (!keep(record, Step::reclaim)) return;
-    rented.record = std::move(record);
-  }
-  halt(id);
+  if (found->second.record.ending) return halt(id);
+  RentedRecord record = found->second.record;
+  record.ending = true;
+  advance(record, Step::reclaim, [this, id](const Rented&) { halt(id); });
 }
 
 void LoopbackCloud::halt(InstanceId id) {
   const auto found = rented_.find(id);
   if (found == rented_.end() || std::exchange(found->second.halting, true)) return;
   const RentedRecord& record = found->second.record;
-  const auto ended = [this, id, run = post()] { run([this, id] { gone(id); }); };
+  const auto ended = [this, id, run = post()] { run([this, id] { take(Step::gone, id); }); };
   const bool nothing_runs =
       !record.up_at || setup_.machines->halt(id, record.machine, setup_.halt_grace, ended);
   if (nothing_runs) gone(id);
@@ -270,13 +339,12 @@ void LoopbackCloud::gone(InstanceId id) {
   if (found == rented_.end()) return;
   RentedRecord record = found->second.record;
   record.gone_at = std::max(now(), record.up_at.value_or(record.ordered_at));
-  if (!keep(record, Step::gone)) return;
-  const MasterActor master = std::move(found->second.master);
-  rented_.erase(found);
-  setup_.bill->rented = rented_.size();
-  setup_.bill->total += charge_of(record, *record.gone_at);
-  tell_over(record, master);
-  remember(std::move(record));
+  advance(record, Step::gone, [this, id](const Rented&) {
+    const Rented over = remove(id);
+    setup_.bill->total += charge_of(over.record, *over.record.gone_at);
+    tell_over(over.record, over.master);
+    remember(over.record);
+  });
 }
 
 void LoopbackCloud::remember(RentedRecord record) {
@@ -288,43 +356,60 @@ void LoopbackCloud::remember(RentedRecord record) {
   over_in_order_.pop_front();
 }
 
-caf::result<InstanceId> LoopbackCloud::asked_to_interrupt(InstanceId id) {
-  const auto found = rented_.find(id);
+void LoopbackCloud::asked_to_interrupt(InstanceId id, InterruptPromise promise) {
+  const auto fail = [&](ActorError code, const std::string& why) {
+    promise.deliver(caf::make_error(code, why));
+  };
   const std::string name = "instance " + std::to_string(id.value);
-  if (found == rented_.end()) {
-    return caf::make_error(ActorError::unknown, name + " is not rented");
+  if (is_being_written(id)) {
+    const bool waits = defer(id, [this, id, promise] { asked_to_interrupt(id, promise); });
+    return waits ? void() : fail(ActorError::unknown, name + " has too many orders at once");
   }
+  const auto found = rented_.find(id);
+  if (found == rented_.end()) return fail(ActorError::unknown, name + " is not rented");
   const RentedRecord& record = found->second.record;
   if (record.market != Market::spot) {
-    return caf::make_error(ActorError::unknown,
-                           name + " is an on-demand instance; only spot ones are interrupted");
+    return fail(ActorError::unknown,
+                name + " is an on-demand instance; only spot ones are interrupted");
   }
   if (!record.up_at || record.ending) {
-    return caf::make_error(ActorError::unknown,
-                           name + (record.ending ? " is ending already" : " is not up yet"));
+    return fail(ActorError::unknown,
+                name + (record.ending ? " is ending already" : " is not up yet"));
   }
-  if (!record.notice && !give_notice(found->second)) {
-    return caf::make_error(ActorError::store_failed, trouble_);
+  if (record.notice) {
+    promise.deliver(id);
+    return;
   }
-  return id;
+  give_notice(found->second, [this, id, promise](bool written) mutable {
+    if (written) {
+      promise.deliver(id);
+    } else {
+      promise.deliver(caf::make_error(ActorError::store_failed, trouble_));
+    }
+  });
 }
 
 /// The cloud wants the instance back by itself.
 void LoopbackCloud::interrupt(InstanceId id) {
   const auto found = rented_.find(id);
   if (found == rented_.end() || found->second.record.ending || found->second.record.notice) return;
-  if (!give_notice(found->second)) retry(Step::interrupt, id);
+  give_notice(found->second, [this, id](bool written) {
+    if (!written) retry(Step::interrupt, id);
+  });
 }
 
-bool LoopbackCloud::give_notice(Rented& rented) {
+void LoopbackCloud::give_notice(const Rented& rented, std::function<void(bool written)> then) {
   RentedRecord record = rented.record;
   record.notice = now() + scaled(setup_.interruptions.notice);
-  if (!write(record)) return false;
-  rented.record = std::move(record);
-  const InstanceId id = rented.record.instance;
-  tell(rented.master, id, CloudReportKind::notice, *rented.record.notice);
-  at(*rented.record.notice, Step::reclaim, id);
-  return true;
+  write(record, [this, record, then = std::move(then)](bool written) {
+    if (written) {
+      Rented& noticed = rented_.at(record.instance);
+      noticed.record = record;
+      tell(noticed.master, record.instance, CloudReportKind::notice, *record.notice);
+      at(*record.notice, Step::reclaim, record.instance);
+    }
+    then(written);
+  });
 }
 
 /// The time depends on nothing but the seed and the instance, so that a cloud that is started anew

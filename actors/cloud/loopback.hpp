@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "actors/clock.hpp"
 #include "actors/cloud/machine_host.hpp"
@@ -60,8 +61,9 @@ struct LoopbackSetup {
 
 /// A cloud inside the cluster: its instances come up, get a machine and end after the delays of
 /// their types, and are billed from up to gone. Every step is in the book before anything is done
-/// or told, so that a cloud that is started anew on the book goes on where the other one ended, and
-/// the instants it reports are those of the book. Repeated orders change nothing.
+/// or told, without waiting for the disk: the cloud goes on with other instances meanwhile. So a
+/// cloud that is started anew on the book goes on where the other one ended, and the instants it
+/// reports are those of the book. Repeated orders change nothing.
 class LoopbackCloud : public CloudActor::base {
  public:
   LoopbackCloud(caf::actor_config& config, LoopbackSetup setup);
@@ -86,13 +88,18 @@ class LoopbackCloud : public CloudActor::base {
   void at(Instant when, Step step, InstanceId id);
   void take(Step step, InstanceId id);
   void retry(Step step, InstanceId id);
-  bool write(const RentedRecord& record);
-  bool keep(const RentedRecord& record, Step step);
+  bool is_being_written(InstanceId id) const { return writing_.contains(id); }
+  bool defer(InstanceId id, std::function<void()> order);
+  void write(const RentedRecord& record, std::function<void(bool written)> then);
+  void on_written(InstanceId id, const std::string& trouble);
+  void advance(const RentedRecord& record, Step step, std::function<void(Rented&)> then);
   void note(const std::string& text) const;
 
   void rent(const LaunchOrder& order, const MasterActor& master);
   bool offers(const LaunchOrder& order) const;
   bool full(const RentedRecord& record) const;
+  void add(Rented rented);
+  Rented remove(InstanceId id);
   void refuse(RentedRecord record, const MasterActor& master);
   void tell(const MasterActor& master, InstanceId id, CloudReportKind kind, Instant when);
   void tell_state(const Rented& rented);
@@ -107,9 +114,10 @@ class LoopbackCloud : public CloudActor::base {
   void gone(InstanceId id);
   void remember(RentedRecord record);
 
-  caf::result<InstanceId> asked_to_interrupt(InstanceId id);
+  using InterruptPromise = caf::typed_response_promise<InstanceId>;
+  void asked_to_interrupt(InstanceId id, InterruptPromise promise);
   void interrupt(InstanceId id);
-  bool give_notice(Rented& rented);
+  void give_notice(const Rented& rented, std::function<void(bool written)> then);
   void await_interruption(const Rented& rented);
 
   void recall();
@@ -122,9 +130,20 @@ class LoopbackCloud : public CloudActor::base {
   /// What threads of the machine host call to have a step run here.
   std::function<void(std::function<void()>)> post();
 
+  /// A record on its way into the book, and what has come for its instance since: the next record
+  /// of an instance is made from the one before, so all of it waits.
+  struct Writing {
+    std::function<void(bool written)> then;
+    std::vector<std::function<void()>> orders{};  ///< in the order in which they came
+    std::set<Step> steps{};
+  };
+
   LoopbackSetup setup_;
   ActorTimer<CloudActor, LoopbackCloud> timer_;
   std::map<InstanceId, Rented> rented_;
+  std::map<std::string, std::uint32_t> rented_by_type_;  ///< what the limits count
+  std::map<Market, std::uint32_t> rented_by_market_;
+  std::map<InstanceId, Writing> writing_;
   /// What is gone or was refused: a late order for it changes nothing.
   std::map<InstanceId, RentedRecord> over_;
   std::deque<InstanceId> over_in_order_;           ///< the oldest first

@@ -25,9 +25,8 @@ void LoopbackCloud::recall() {
     }
     on_record.insert(id);
     const std::optional<TypeId> type = setup_.catalog->find(record.type);
-    rented_[id] = {std::move(record), type, {}};
+    add({std::move(record), type, {}});
   }
-  setup_.bill->rented = rented_.size();
   setup_.machines->keep_only(on_record);
   for (const InstanceId id : on_record) resume(rented_.at(id));
 }

@@ -91,6 +91,11 @@ class LoopbackFixture : public ::testing::Test {
     caf::anon_send(cloud_, end_atom_v, InstanceId{id}, master_);
     system_.time().drain();
   }
+  /// The book writes what waits.
+  void flush() {
+    book_.flush();
+    system_.time().drain();
+  }
   /// Why it could not be interrupted; empty when it could.
   std::string interrupt(std::uint64_t id) {
     caf::scoped_actor self{system_.actors()};

@@ -151,5 +151,80 @@ TEST_F(LoopbackRestartTest, ANoticeThatCannotBeWrittenDownIsNotGiven) {
   EXPECT_EQ(heard_.back().what, "hello 0");
 }
 
+// A book that takes its time.
+
+TEST_F(LoopbackRestartTest, WhileABookWritesNothingOfItsInstanceIsDoneNorTold) {
+  book_.slow = true;
+  make_cloud();
+  launch(0);
+  launch(0);
+  EXPECT_EQ(ask("load").at("instances"), 1) << "ordered twice, rented once";
+  system_.run_until_s(30);
+  EXPECT_EQ(take_heard(), Transcript{});
+  flush();
+  system_.run_until_s(31);
+  EXPECT_EQ(take_heard(), Transcript{}) << "up is not told before it is written down";
+  flush();
+  EXPECT_EQ(take_heard(), (Transcript{{31, "up 0"}}));
+  EXPECT_EQ(book_.records.at(InstanceId{0}).up_at, at_s(30));
+}
+
+TEST_F(LoopbackRestartTest, OrdersThatComeWhileARecordIsWrittenAreTakenAfterwards) {
+  book_.slow = true;
+  make_cloud();
+  launch(0);
+  end(0);
+  launch(1);
+  EXPECT_EQ(book_.waiting.size(), 2u) << "one record an instance is on its way";
+  flush();  // ordered
+  flush();  // instance 0 is ending
+  system_.run_until_s(5);
+  flush();  // and gone, without ever having been up
+  system_.run_until_s(15);
+  flush();
+  EXPECT_EQ(heard_, (Transcript{{5, "gone 0"}, {15, "up 1"}}));
+  EXPECT_TRUE(bill_.total == Money{});
+}
+
+TEST_F(LoopbackRestartTest, WhatABookRefusesAfterAWhileIsNotRented) {
+  setup_.limits.by_type["it3"] = 1;
+  book_.slow = true;
+  make_cloud();
+  launch(0);
+  launch(1);
+  EXPECT_EQ(take_heard(), (Transcript{{0, "refused 1"}})) << "the first one counts already";
+  book_.full = true;
+  flush();
+  EXPECT_EQ(take_heard(), (Transcript{{0, "refused 0"}}));
+  book_.full = false;
+  flush();
+  launch(2);
+  flush();
+  system_.run_until_s(10);
+  flush();
+  EXPECT_EQ(heard_, (Transcript{{10, "up 2"}}));
+  EXPECT_EQ(bill_.rented, 1u);
+}
+
+TEST_F(LoopbackRestartTest, ARepeatedInterruptionWaitsForTheFirstOne) {
+  make_cloud();
+  launch(0, Market::spot);
+  system_.run_until_s(150);
+  take_heard();
+  book_.slow = true;
+  caf::scoped_actor self{system_.actors()};
+  auto first = self->request(cloud_, caf::infinite, interrupt_atom_v, InstanceId{0});
+  auto second = self->request(cloud_, caf::infinite, interrupt_atom_v, InstanceId{0});
+  system_.time().drain();
+  EXPECT_EQ(book_.waiting.size(), 1u);
+  flush();
+  int answers = 0;
+  for (auto* asked : {&first, &second}) {
+    asked->receive([&](InstanceId) { ++answers; }, [](const caf::error&) {});
+  }
+  EXPECT_EQ(answers, 2);
+  EXPECT_EQ(heard_, (Transcript{{150, "notice 0"}}));
+}
+
 }  // namespace
 }  // namespace muster

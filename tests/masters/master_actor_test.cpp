@@ -14,6 +14,43 @@ namespace {
 using test::Heard;
 using test::JobBuilder;
 
+/// Jobs that are over, on a disk that takes its time.
+class SlowHistory final : public History {
+ public:
+  void add(JobHistory job) override { jobs.push_back(std::move(job)); }
+  std::size_t size() const override { return jobs.size(); }
+  std::optional<JobHistory> find(JobId id) const override {
+    EXPECT_TRUE(reading) << "the master does not wait for the disk";
+    for (const JobHistory& job : jobs) {
+      if (job.job.id == id) return job;
+    }
+    return std::nullopt;
+  }
+  void newest(std::size_t limit, const Use& use) const override {
+    EXPECT_TRUE(reading) << "the master does not wait for the disk";
+    for (auto it = jobs.rbegin(); it != jobs.rend() && limit > 0; ++it, --limit) use(*it);
+  }
+  bool contains(JobId id) const override {
+    return std::any_of(jobs.begin(), jobs.end(),
+                       [&](const JobHistory& job) { return job.job.id == id; });
+  }
+  std::map<std::string, Money> spent_by_user() const override { return {}; }
+  bool read_apart(std::function<void()> read) const override {
+    if (waiting.size() >= 2) return false;
+    waiting.push_back(std::move(read));
+    return true;
+  }
+  void read_all() const {
+    reading = true;
+    for (const auto& read : std::exchange(waiting, {})) read();
+    reading = false;
+  }
+
+  std::vector<JobHistory> jobs;
+  mutable std::vector<std::function<void()>> waiting;
+  mutable bool reading = false;
+};
+
 /// A master under No-Packing, with a cloud and workers that the test speaks for.
 class MasterActorTest : public ::testing::Test {
  protected:
@@ -72,6 +109,8 @@ class MasterActorTest : public ::testing::Test {
     setup.sample_timeout = std::chrono::seconds{2};
     setup.stopwatch = [] { return Duration{}; };
     setup.times = &times_;
+    setup.parts.keep_history = true;
+    setup.life.history = &history_;
     change(setup);
     master_ = system_.actors().spawn<MasterNode>(std::move(setup));
     system_.time().drain();
@@ -131,6 +170,7 @@ class MasterActorTest : public ::testing::Test {
   Catalog catalog_ = test::table3_catalog();
   MemoryJournal journal_;
   DecisionTimes times_;
+  SlowHistory history_;
   std::vector<Heard> heard_;
   std::uint64_t asked_ = 0;
   CloudActor cloud_;
@@ -319,6 +359,60 @@ TEST_F(MasterActorTest, AClockSetBackOverARestartHoldsNothingUp) {
   system_.run_until_s(1001);
   EXPECT_EQ(heard_.back(), (Heard{1000, "end 0"}));
   for (const Event& event : journal_.events()) EXPECT_GE(event.at, test::at_s(3600));
+}
+
+TEST_F(MasterActorTest, WhileJobsThatAreOverAreReadItGoesOn) {
+  run_one();
+  tell(WorkerReportKind::finished, 1);
+  system_.time().drain();
+  ASSERT_EQ(history_.size(), 1u);
+  caf::scoped_actor self{system_.actors()};
+  const auto ask = [&](const Query& query) {
+    auto asked = self->request(master_, caf::infinite, query);
+    system_.time().drain();
+    return asked;
+  };
+  auto jobs = ask({"jobs", 0, {}, 10});
+  LogRequest request;
+  request.task = TaskId{1};
+  auto log = self->request(master_, caf::infinite, request);
+  auto load = ask({"load", 0, {}, 0});
+  const auto text_of = [](auto& asked) {
+    std::string text;
+    asked.receive([&](const std::string& answer) { text = answer; },
+                  [&](const caf::error&) { text = "error"; });
+    return text;
+  };
+  EXPECT_NE(text_of(load).find("\"over_jobs\":1"), std::string::npos);
+  auto too_many = ask({"job", 1, {}, 0});
+  EXPECT_EQ(text_of(too_many), "error");
+  accept(2);
+  system_.run_until_s(302);
+  EXPECT_EQ(heard_.back().what, "end 0") << "its rounds do not wait either";
+  history_.read_all();
+  system_.time().drain();
+  EXPECT_NE(text_of(jobs).find("\"job\":1"), std::string::npos);
+  bool found = false;
+  log.receive([&](const LogAnswer&) { found = true; }, [](const caf::error&) {});
+  EXPECT_TRUE(found);
+}
+
+TEST_F(MasterActorTest, AJobThatIsOverIsTakenForKnownWithoutReadingIt) {
+  JobHistory over;
+  over.job = JobBuilder(7).build();
+  history_.add(over);
+  caf::scoped_actor self{system_.actors()};
+  auto asked =
+      self->request(master_, caf::infinite, hand_atom_v, std::vector<Job>{JobBuilder(7).build()});
+  system_.time().drain();
+  asked.receive(
+      [](const std::vector<AcceptVerdict>& verdicts) {
+        ASSERT_EQ(verdicts.size(), 1u);
+        EXPECT_TRUE(verdicts[0].accepted);
+      },
+      [](const caf::error&) { ADD_FAILURE(); });
+  system_.run_until_s(400);
+  EXPECT_TRUE(heard_.empty());
 }
 
 }  // namespace

@@ -153,10 +153,10 @@ std::vector<RentedRecord> CloudDisk::recall() {
   return all;
 }
 
-std::string CloudDisk::put(const RentedRecord& record) {
-  if (disk.refuses()) return kFull;
+void CloudDisk::put(const RentedRecord& record, Durable durable) {
+  if (disk.refuses()) return durable(kFull);
   records[record.instance] = record;
-  return {};
+  durable({});
 }
 
 }  // namespace muster::ring

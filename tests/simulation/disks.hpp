@@ -139,7 +139,7 @@ class CloudDisk final : public CloudBook {
  public:
   CloudDisk(Timeline& timeline, std::uint64_t seed) : disk(timeline, seed) {}
   std::vector<RentedRecord> recall() override;
-  std::string put(const RentedRecord& record) override;
+  void put(const RentedRecord& record, Durable durable) override;
 
   Disk disk;
   std::map<InstanceId, RentedRecord> records;

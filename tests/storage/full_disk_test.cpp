@@ -119,17 +119,22 @@ TEST_F(FullDisk, the_books_refuse_with_the_reason_and_work_again_when_there_is_r
   const auto store = open();
   const auto book = StoreCloudBook::open(*store);
   ASSERT_TRUE(book);
+  const auto put = [&](const RentedRecord& record) {
+    std::promise<std::string> told;
+    book.value()->put(record, [&](const std::string& trouble) { told.set_value(trouble); });
+    return told.get_future().get();
+  };
   RentedRecord record;
   record.machine = noise(100'000);
   record.instance = InstanceId{1};
-  EXPECT_EQ(book.value()->put(record), "");
+  EXPECT_EQ(put(record), "");
   fill();
   record.instance = InstanceId{2};
-  EXPECT_THAT(book.value()->put(record), HasSubstr("the disk is full"));
-  EXPECT_THAT(book.value()->put(record), HasSubstr("the disk is full"));
+  EXPECT_THAT(put(record), HasSubstr("the disk is full"));
+  EXPECT_THAT(put(record), HasSubstr("the disk is full"));
   make_room();
   record.instance = InstanceId{3};
-  EXPECT_EQ(book.value()->put(record), "");
+  EXPECT_EQ(put(record), "");
 }
 
 TEST_F(FullDisk, a_site_keeps_nothing_of_what_it_refused) {

@@ -167,6 +167,22 @@ TEST(RecordCodec, the_records_of_sites_and_clouds_read_back_as_they_were) {
   EXPECT_EQ(decode_object(encode_object(std::string("\0x", 2))).value(), std::string("\0x", 2));
 }
 
+TEST(RecordCodec, places_and_sums_of_money_read_back_as_they_were) {
+  const Money cost = Money::of(Price::from_usd_h(1e6), std::chrono::hours{100'000});
+  const HistoryPlace place{7, {JobId{9}, "ada", "a name", cost}};
+  const auto again = decode_place(encode_place(place));
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(again->known);
+  EXPECT_EQ(again->place, 7u);
+  EXPECT_EQ(again->entry, place.entry);
+  EXPECT_EQ(decode_money(encode_money(Money{} - cost)).value(), Money{} - cost);
+  const auto bare = decode_place(encode_number(8));
+  ASSERT_TRUE(bare);
+  EXPECT_FALSE(bare->known) << "as the first format had it";
+  EXPECT_EQ(bare->place, 8u);
+  EXPECT_FALSE(decode_place(encode_money(cost)));
+}
+
 TEST(RecordCodec, a_history_outlives_the_types_of_its_catalog) {
   const Catalog catalog = test::table3_catalog();
   JobHistory history{

@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
+#include <thread>
 
 #include "storage/store_cloud_book.hpp"
 #include "storage/store_history.hpp"
@@ -86,6 +88,136 @@ TEST(StoreHistory, a_job_that_is_added_again_is_there_once) {
   const auto history = opened<StoreHistory>(*store, journal, catalog);
   for (std::uint64_t job : {1, 2, 1}) history->add(history_of(job));
   EXPECT_THAT(newest(*history, 10), ElementsAre(1, 2));
+}
+
+Money dollars(double usd) {
+  return Money::of(Price::from_usd_h(usd), std::chrono::hours{1});
+}
+
+JobHistory paid(std::uint64_t job, const std::string& user, double usd) {
+  JobHistory made = history_of(job);
+  made.job.user = user;
+  made.tasks[0].cost = dollars(usd);
+  return made;
+}
+
+using Spent = std::map<std::string, Money>;
+
+TEST(StoreHistory, sums_what_all_jobs_of_a_user_have_cost_that_ever_were) {
+  const TempStore folder;
+  const Catalog catalog = test::table3_catalog();
+  const Spent expected{{"ada", dollars(15)}, {"bob", dollars(2)}, {"eve", {}}};
+  {
+    const auto store = folder.open();
+    StoreJournal journal(*store, catalog, {});
+    const auto history = opened<StoreHistory>(*store, journal, catalog, StoreHistoryOptions{2});
+    history->add(paid(1, "ada", 1));
+    history->add(paid(2, "bob", 2));
+    history->add(paid(3, "eve", 0));
+    history->add(paid(4, "ada", 4));
+    history->add(paid(5, "ada", 10));
+    EXPECT_EQ(history->spent_by_user(), expected);
+  }
+  const auto store = folder.open();
+  StoreJournal journal(*store, catalog, {});
+  const auto history = opened<StoreHistory>(*store, journal, catalog, StoreHistoryOptions{2});
+  EXPECT_EQ(history->size(), 2u);
+  EXPECT_EQ(history->spent_by_user(), expected);
+}
+
+TEST(StoreHistory, a_job_that_is_added_again_is_paid_once) {
+  const TempStore folder;
+  const Catalog catalog = test::table3_catalog();
+  const auto store = folder.open();
+  StoreJournal journal(*store, catalog, {});
+  const auto history = opened<StoreHistory>(*store, journal, catalog);
+  history->add(paid(1, "ada", 1));
+  history->add(paid(1, "ada", 3));
+  EXPECT_EQ(history->spent_by_user(), (Spent{{"ada", dollars(3)}}));
+}
+
+TEST(StoreHistory, lists_without_reading_and_by_user) {
+  const TempStore folder;
+  const Catalog catalog = test::table3_catalog();
+  const auto store = folder.open();
+  StoreJournal journal(*store, catalog, {});
+  const auto history = opened<StoreHistory>(*store, journal, catalog);
+  for (std::uint64_t job = 1; job <= 6; ++job) {
+    history->add(paid(job, job % 2 == 0 ? "ada" : "bob", 1));
+  }
+  std::vector<std::uint64_t> jobs;
+  history->newest_of("ada", 2, [&](const JobHistory& job) {
+    jobs.push_back(job.job.id.value);
+    return true;
+  });
+  EXPECT_THAT(jobs, ElementsAre(6, 4));
+  std::vector<HistoryEntry> entries;
+  history->newest_entries(1, [&](const HistoryEntry& entry) { entries.push_back(entry); });
+  EXPECT_THAT(entries, ElementsAre(HistoryEntry{JobId{6}, "ada", "job-6", dollars(1)}));
+  EXPECT_TRUE(history->contains(JobId{3}));
+  EXPECT_FALSE(history->contains(JobId{7}));
+}
+
+TEST(StoreHistory, an_index_of_the_first_format_is_brought_up_to_date_once) {
+  const TempStore folder;
+  const Catalog catalog = test::table3_catalog();
+  {
+    const auto store = folder.open();
+    StoreBatch batch;
+    for (std::uint64_t job = 1; job <= 2500; ++job) {
+      batch.put(Family::history, key_of(10'000 - job),
+                encode_history(paid(job, "ada", 1), catalog));
+      batch.put(Family::place, key_of(job), encode_number(10'000 - job));
+    }
+    ASSERT_FALSE(store->write(batch, Durability::process));
+  }
+  const auto store = folder.open();
+  StoreJournal journal(*store, catalog, {});
+  {
+    const auto history = opened<StoreHistory>(*store, journal, catalog);
+    EXPECT_EQ(history->spent_by_user(), (Spent{{"ada", dollars(2500)}}));
+    EXPECT_THAT(newest(*history, 2), ElementsAre(1, 2));
+  }
+  const auto place = decode_place(*store->get(Family::place, key_of(2500)).value());
+  ASSERT_TRUE(place);
+  EXPECT_TRUE(place->known);
+  EXPECT_EQ(place->place, 7500u);
+  EXPECT_EQ(place->entry, (HistoryEntry{JobId{2500}, "ada", "job-2500", dollars(1)}));
+}
+
+TEST(StoreHistory, an_index_that_names_a_job_that_is_not_there_is_refused) {
+  const TempStore folder;
+  const Catalog catalog = test::table3_catalog();
+  const auto store = folder.open();
+  ASSERT_FALSE(store->write(test::batch_of(Family::place, key_of(3), encode_number(8)),
+                            Durability::process));
+  StoreJournal journal(*store, catalog, {});
+  const auto history = StoreHistory::open(*store, journal, catalog);
+  ASSERT_FALSE(history);
+  EXPECT_THAT(history.error().message, testing::HasSubstr("history: job 3 is in the index only"));
+}
+
+TEST(StoreHistory, is_read_apart_and_no_more_wait_than_may) {
+  const TempStore folder;
+  const Catalog catalog = test::table3_catalog();
+  const auto store = folder.open();
+  StoreJournal journal(*store, catalog, {});
+  StoreHistoryOptions options;
+  options.max_reads = 1;
+  const auto history = opened<StoreHistory>(*store, journal, catalog, options);
+  history->add(history_of(7));
+  std::promise<std::thread::id> began;
+  std::promise<void> go_on;
+  EXPECT_TRUE(history->read_apart([&] {
+    began.set_value(std::this_thread::get_id());
+    go_on.get_future().wait();
+  }));
+  EXPECT_NE(began.get_future().get(), std::this_thread::get_id());
+  std::promise<bool> found;
+  EXPECT_TRUE(history->read_apart([&] { found.set_value(history->find(JobId{7}).has_value()); }));
+  EXPECT_FALSE(history->read_apart([] { ADD_FAILURE() << "too many"; }));
+  go_on.set_value();
+  EXPECT_TRUE(found.get_future().get());
 }
 
 Handoff handoff(std::uint64_t job, const std::string& token = {}) {
@@ -185,14 +317,21 @@ RentedRecord rented(std::uint64_t instance, bool gone) {
   return made;
 }
 
+/// Puts and waits; the answer is the trouble.
+std::string put(CloudBook& book, const RentedRecord& record) {
+  std::promise<std::string> told;
+  book.put(record, [&](const std::string& trouble) { told.set_value(trouble); });
+  return told.get_future().get();
+}
+
 TEST(StoreCloudBook, recalls_the_last_word_on_each_instance) {
   const TempStore folder;
   {
     const auto store = folder.open();
     const auto book = opened<StoreCloudBook>(*store);
-    EXPECT_EQ(book->put(rented(1, false)), "");
-    EXPECT_EQ(book->put(rented(2, false)), "");
-    EXPECT_EQ(book->put(rented(1, true)), "");
+    EXPECT_EQ(put(*book, rented(1, false)), "");
+    EXPECT_EQ(put(*book, rented(2, false)), "");
+    EXPECT_EQ(put(*book, rented(1, true)), "");
   }
   const auto store = folder.open();
   EXPECT_THAT(opened<StoreCloudBook>(*store)->recall(),
@@ -204,13 +343,53 @@ TEST(StoreCloudBook, forgets_the_oldest_of_what_is_gone_but_nothing_that_is_rent
   {
     const auto store = folder.open();
     const auto book = opened<StoreCloudBook>(*store, StoreCloudBookOptions{2});
-    for (std::uint64_t i = 0; i < 4; ++i) EXPECT_EQ(book->put(rented(i, false)), "");
-    for (std::uint64_t i : {3, 1, 2}) EXPECT_EQ(book->put(rented(i, true)), "");
-    EXPECT_EQ(book->put(rented(2, true)), "");
+    for (std::uint64_t i = 0; i < 4; ++i) EXPECT_EQ(put(*book, rented(i, false)), "");
+    for (std::uint64_t i : {3, 1, 2}) EXPECT_EQ(put(*book, rented(i, true)), "");
+    EXPECT_EQ(put(*book, rented(2, true)), "");
   }
   const auto store = folder.open();
   EXPECT_THAT(opened<StoreCloudBook>(*store)->recall(),
               ElementsAre(rented(0, false), rented(1, true), rented(2, true)));
+}
+
+TEST(StoreCloudBook, one_group_may_hold_more_than_is_kept) {
+  const TempStore folder;
+  constexpr std::uint64_t kCount = 1000;
+  {
+    const auto store = folder.open();
+    const auto book = opened<StoreCloudBook>(*store, StoreCloudBookOptions{2});
+    // The first write keeps the writer busy; what follows goes in groups, in the order of puts.
+    std::atomic<std::uint64_t> next{0};
+    std::atomic<bool> in_order{true};
+    for (std::uint64_t i = 0; i < kCount; ++i) {
+      book->put(rented(i, true), [&, i](const std::string& trouble) {
+        if (!trouble.empty() || next.exchange(i + 1) != i) in_order = false;
+      });
+    }
+    EXPECT_EQ(put(*book, rented(kCount, true)), "");
+    EXPECT_TRUE(in_order);
+    EXPECT_EQ(next, kCount);
+  }
+  const auto store = folder.open();
+  EXPECT_THAT(opened<StoreCloudBook>(*store)->recall(),
+              ElementsAre(rented(kCount - 1, true), rented(kCount, true)));
+}
+
+TEST(StoreCloudBook, refuses_what_does_not_fit_in_its_queue) {
+  const TempStore folder;
+  const auto store = folder.open();
+  StoreCloudBookOptions options;
+  options.max_queued = 1;
+  const auto book = opened<StoreCloudBook>(*store, options);
+  std::promise<void> seen, go_on;
+  book->put(rented(1, false), [&](const std::string&) {
+    seen.set_value();
+    go_on.get_future().wait();
+  });
+  seen.get_future().wait();
+  book->put(rented(2, false), [](const std::string& trouble) { EXPECT_EQ(trouble, ""); });
+  EXPECT_EQ(put(*book, rented(3, false)), "the queue of the cloud's store is full");
+  go_on.set_value();
 }
 
 }  // namespace

@@ -184,13 +184,11 @@ void ActorBackend::plan(Job job, api::Reply reply) {
   constexpr std::uint32_t kNoSite = 1'000;  // its jobs are numbered apart from all that exist
   job.id = job_id_of(kNoSite, 1);
   for (std::uint32_t i = 0; i < job.tasks.size(); ++i) job.tasks[i].id = task_id_of(job.id, i);
-  ask_all<std::string>(
+  ask_first<std::string>(
       system_, handles_.masters, timeout_,
-      [reply](const Answers<std::string>& answers) {
-        for (const auto& answer : answers) {
-          if (answer) return reply({200, *answer});
-        }
-        reply(refusal(503, "unreachable", "no master can be reached at present"));
+      [reply](const std::optional<std::string>& answer) {
+        reply(answer ? Answer{200, *answer}
+                     : refusal(503, "unreachable", "no master can be reached at present"));
       },
       plan_atom_v, std::move(job));
 }

@@ -49,4 +49,18 @@ void ask_all(caf::actor_system& system, const std::vector<Handle>& whom, Duratio
   });
 }
 
+/// Asks the actors one after the other until one answers; `done` gets its answer, or nothing when
+/// none does. One that cannot be reached says so at once; one that is slow has the timeout.
+template <class Answer, class Handle, class... Words>
+void ask_first(caf::actor_system& system, const std::vector<Handle>& whom, Duration timeout,
+               std::function<void(std::optional<Answer>)> done, Words... words) {
+  if (whom.empty()) return done(std::nullopt);
+  const auto heard = [=, &system](caf::expected<Answer> answer) {
+    if (answer) return done(std::move(*answer));
+    ask_first<Answer>(system, std::vector<Handle>(whom.begin() + 1, whom.end()), timeout, done,
+                      words...);
+  };
+  ask<Answer>(system, whom.front(), timeout, heard, words...);
+}
+
 }  // namespace muster

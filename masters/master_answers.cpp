@@ -1,0 +1,98 @@
+// What a master tells its users. What has to be read from its store is read apart: meanwhile it
+// goes on.
+
+#include <algorithm>
+#include <utility>
+
+#include "masters/cell_view.hpp"
+#include "masters/master_actor.hpp"
+
+namespace muster {
+namespace {
+
+/// Readers of logs that a worker has not answered yet: more are turned away.
+constexpr std::size_t kMaxLogReaders = 1000;
+
+}  // namespace
+
+/// Has `read` run where it may wait for the disk, and `then` here with what it gave. False: too
+/// many wait already.
+template <class Value>
+bool MasterNode::read_apart(std::function<Value()> read, std::function<void(const Value&)> then) {
+  return setup_.life.history->read_apart([read = std::move(read), then = std::move(then),
+                                          address = caf::actor_cast<caf::weak_actor_ptr>(this)] {
+    const Value found = read();
+    if (auto self = caf::actor_cast<MasterActor>(address.lock())) {
+      caf::anon_send(self, Wakeup{[then, found] { then(found); }});
+    }
+  });
+}
+
+caf::result<LogAnswer> MasterNode::read_log(const LogRequest& request) {
+  auto promise = make_response_promise<LogAnswer>();
+  const History* history = setup_.life.history;
+  if (history == nullptr || master_.state().find(request.task) != nullptr) {
+    const CellView view{master_, history, {}, setup_.life.name, now()};
+    send_log(request, view.place_of(request.task, request.attempt), promise);
+    return promise;
+  }
+  const bool waits = read_apart<AttemptPlace>(
+      [history, task = request.task, attempt = request.attempt] {
+        return place_of(task, attempt, *history);
+      },
+      [this, request, promise](const AttemptPlace& place) { send_log(request, place, promise); });
+  if (!waits) promise.deliver(caf::make_error(ActorError::store_failed));
+  return promise;
+}
+
+void MasterNode::send_log(const LogRequest& request, const AttemptPlace& place,
+                          caf::typed_response_promise<LogAnswer> promise) {
+  if (!place.known) {
+    promise.deliver(caf::make_error(ActorError::unknown));
+    return;
+  }
+  WorkerActor* worker = place.on.valid() ? worker_on(place.on) : nullptr;
+  if (worker == nullptr || log_readers_.size() >= kMaxLogReaders) {
+    const std::string& tail = request.error_stream ? place.end.err_tail : place.end.out_tail;
+    const bool newest = request.attempt == 0 || request.attempt == place.attempt;
+    const std::size_t from = std::min<std::size_t>(request.offset, tail.size());
+    promise.deliver(LogAnswer{place.on, request.number, from,
+                              newest ? tail.substr(from) : std::string{}, place.running});
+    return;
+  }
+  LogRequest onward = request;
+  onward.number = ++next_log_;
+  onward.attempt = place.attempt;
+  log_readers_[onward.number] = {promise, request.number};
+  send(*worker, onward);
+}
+
+void MasterNode::hear_log(const LogAnswer& answer) {
+  const auto reader = log_readers_.find(answer.number);
+  if (reader == log_readers_.end()) return;
+  LogAnswer onward = answer;
+  onward.number = reader->second.number;
+  reader->second.promise.deliver(std::move(onward));
+  log_readers_.erase(reader);
+}
+
+caf::result<std::string> MasterNode::answer(const Query& query) {
+  CellView view{master_, setup_.life.history, {}, setup_.life.name, now()};
+  // Of all the documents only the list of instances speaks of workers.
+  for (const auto& [id, connection] : workers_) {
+    if (query.what != "instances") break;
+    view.workers[id] = {static_cast<bool>(connection.worker), connection.limits};
+  }
+  view.decisions = &decisions_;
+  view.trouble = setup_.journal->trouble();
+  if (!setup_.times->ms.empty()) view.last_decision_ms = setup_.times->ms.back();
+  CellAnswer made = view.answer(query.what, query.id, query.text, query.limit);
+  if (!made.read) return std::move(made.text);
+  auto promise = make_response_promise<std::string>();
+  const bool waits = read_apart<std::string>(
+      std::move(made.read), [promise](const std::string& text) mutable { promise.deliver(text); });
+  if (!waits) promise.deliver(caf::make_error(ActorError::store_failed));
+  return promise;
+}
+
+}  // namespace muster

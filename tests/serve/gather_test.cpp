@@ -1,0 +1,64 @@
+#include "tools/serve/node/gather.hpp"
+
+#include <gtest/gtest.h>
+
+#include "actors/messages.hpp"
+#include "tests/support/virtual_system.hpp"
+
+namespace muster {
+namespace {
+
+/// Clouds, for they are the smallest actors that answer a question.
+class GatherTest : public ::testing::Test {
+ protected:
+  ~GatherTest() override {
+    for (const CloudActor& actor : actors_) system_.end(actor);
+  }
+  void add(const std::string& answer) {
+    actors_.push_back(
+        system_.actors().spawn([this, answer](CloudActor::pointer) -> CloudActor::behavior_type {
+          return {[](launch_atom, const LaunchOrder&, const MasterActor&) {},
+                  [](end_atom, InstanceId, const MasterActor&) {},
+                  [](interrupt_atom, InstanceId id) { return id; },
+                  [this, answer](const Query&) -> caf::result<std::string> {
+                    ++asked_;
+                    if (answer.empty()) return ActorError::unknown;
+                    return answer;
+                  },
+                  [](const Wakeup&) {}};
+        }));
+  }
+  std::optional<std::string> ask() {
+    std::optional<std::string> heard = "nothing was heard";
+    ask_first<std::string>(
+        system_.actors(), actors_, std::chrono::seconds{5},
+        [&](const std::optional<std::string>& answer) { heard = answer; }, Query{"load", 0, {}, 0});
+    system_.time().drain();
+    return heard;
+  }
+
+  test::VirtualSystem system_;
+  std::vector<CloudActor> actors_;
+  int asked_ = 0;
+};
+
+TEST_F(GatherTest, OneThatAnswersIsEnough) {
+  for (const char* answer : {"first", "second"}) add(answer);
+  EXPECT_EQ(ask(), "first");
+  EXPECT_EQ(asked_, 1);
+}
+
+TEST_F(GatherTest, TheNextIsAskedWhenOneDoesNotAnswer) {
+  for (const char* answer : {"", "second", "third"}) add(answer);
+  EXPECT_EQ(ask(), "second");
+  EXPECT_EQ(asked_, 2);
+}
+
+TEST_F(GatherTest, NothingIsHeardWhenNobodyAnswers) {
+  EXPECT_EQ(ask(), std::nullopt);
+  add("");
+  EXPECT_EQ(ask(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace muster
