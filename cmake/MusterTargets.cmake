@@ -71,9 +71,9 @@ function(muster_test name)
     set(arg_PCH test)
   endif()
   add_executable(${name}_test ${arg_SOURCES})
-  target_link_libraries(${name}_test PRIVATE ${arg_LINK} fmt::fmt nlohmann_json::nlohmann_json
-                                             GTest::gtest GTest::gmock GTest::gtest_main)
-  target_compile_definitions(${name}_test PRIVATE MUSTER_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_link_libraries(${name}_test PRIVATE ${arg_LINK} test_places fmt::fmt
+                                             nlohmann_json::nlohmann_json GTest::gtest GTest::gmock
+                                             GTest::gtest_main)
   muster_use_pch(${name}_test ${arg_PCH})
   include(GoogleTest)
   gtest_discover_tests(${name}_test TEST_PREFIX "${name}/" DISCOVERY_TIMEOUT 60
