@@ -62,7 +62,7 @@ TEST(Replay, AJobThatEndsAtARoundFreesItsInstanceOnePeriodLater) {
 }
 
 TEST(Replay, NoPackingGivesTheClosedFormOfTwoHundredRealJobsToTheCent) {
-  const std::filesystem::path root = test::source_dir();
+  const std::filesystem::path root = muster::test::source_dir();
   const ReplayConfig config = load_replay_config(root / "config/replay/eva-200.toml", {}).value();
   const Catalog catalog = load_catalog(config.catalog).value();
   const Workload workload = read_workload(config.workload, 1).value();
