@@ -1,8 +1,8 @@
 # Compiler, linker and cache settings for every target of the project.
 set(MUSTER_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them (empty: none)")
 
-# For builds from nothing; without it a change compiles one file.
-option(MUSTER_UNITY "Compile several sources of a target at once" OFF)
+# For builds from nothing: most of a compiler run is headers. Without it a change compiles one file.
+option(MUSTER_UNITY "Compile the sources of each library at once" OFF)
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
 # g++ 12 sees overlaps and overruns in std::string that are not there (GCC bugs 105651, 105329).

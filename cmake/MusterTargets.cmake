@@ -38,6 +38,10 @@ endfunction()
 # muster_use_pch(TARGET KIND): compiles the target behind the headers of the kind, which it has to
 # link; NONE for a target without.
 function(muster_use_pch target kind)
+  # Of a unity build too few compiler runs include these for a header of their own to pay.
+  if(MUSTER_UNITY AND kind MATCHES "^(asio|cli)$")
+    set(kind json)
+  endif()
   if(NOT kind STREQUAL "NONE")
     target_precompile_headers(${target} REUSE_FROM muster_pch_${kind})
   endif()
@@ -45,8 +49,17 @@ function(muster_use_pch target kind)
   if(NOT kind MATCHES "^(NONE|std)$")
     target_link_libraries(${target} PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
   endif()
-  # Several small files a compiler run where MUSTER_UNITY is on: most of a run is headers.
-  set_target_properties(${target} PROPERTIES UNITY_BUILD "${MUSTER_UNITY}" UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
+# muster_use_unity(TARGET): compiles all sources of the target at once where MUSTER_UNITY is on, so
+# that no two of them may give the same name to things of their own. Not for tests: what they share
+# is in the precompiled headers, and their names are short and alike.
+function(muster_use_unity target)
+  if(MUSTER_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+    # To g++ what a file keeps in an anonymous namespace looks then like a header's.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+  endif()
 endfunction()
 
 # muster_library(NAME [PCH KIND] SOURCES... LINK TARGETS...): a folder's static library,
@@ -61,6 +74,7 @@ function(muster_library name)
   target_include_directories(muster_${name} PUBLIC "${CMAKE_SOURCE_DIR}")
   target_link_libraries(muster_${name} PUBLIC ${arg_LINK})
   muster_use_pch(muster_${name} ${arg_PCH})
+  muster_use_unity(muster_${name})
 endfunction()
 
 # muster_test(NAME [PCH KIND] SOURCES... LINK TARGETS...): one GoogleTest program, one ctest entry a
@@ -71,9 +85,9 @@ function(muster_test name)
     set(arg_PCH test)
   endif()
   add_executable(${name}_test ${arg_SOURCES})
-  target_link_libraries(${name}_test PRIVATE ${arg_LINK} fmt::fmt nlohmann_json::nlohmann_json
-                                             GTest::gtest GTest::gmock GTest::gtest_main)
-  target_compile_definitions(${name}_test PRIVATE MUSTER_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_link_libraries(${name}_test PRIVATE ${arg_LINK} test_places fmt::fmt
+                                             nlohmann_json::nlohmann_json GTest::gtest GTest::gmock
+                                             GTest::gtest_main)
   muster_use_pch(${name}_test ${arg_PCH})
   include(GoogleTest)
   gtest_discover_tests(${name}_test TEST_PREFIX "${name}/" DISCOVERY_TIMEOUT 60

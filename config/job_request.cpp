@@ -25,10 +25,11 @@ using config::RequestValue;
 constexpr std::string_view kShell = "/bin/sh";
 
 /// Reads one request, and adds what is wrong to a list.
-class Reader {
+class RequestReader {
  public:
   /// `prefix` is what names of fields begin with.
-  Reader(std::string prefix, ErrorList& errors) : prefix_(std::move(prefix)), errors_(errors) {}
+  RequestReader(std::string prefix, ErrorList& errors)
+      : prefix_(std::move(prefix)), errors_(errors) {}
 
   JobRequest read(const RequestValue& document);
 
@@ -51,7 +52,7 @@ std::vector<std::string> known_keys() {
   return names;
 }
 
-void Reader::read_member(const RequestMember& member) {
+void RequestReader::read_member(const RequestMember& member) {
   const auto& keys = config::request_keys();
   const auto key = std::find_if(keys.begin(), keys.end(), [&](const RequestKey& candidate) {
     return candidate.name == member.key;
@@ -68,7 +69,7 @@ void Reader::read_member(const RequestMember& member) {
       fmt::format("has to be {}; it is {}", config::wanted(*key), config::written(member.value)));
 }
 
-JobRequest Reader::read(const RequestValue& document) {
+JobRequest RequestReader::read(const RequestValue& document) {
   const auto* members = std::get_if<RequestValue::Table>(&document.data);
   if (members == nullptr) {
     add(document.place, "", "a job request has to be an object; it is " + written(document));
@@ -127,7 +128,7 @@ std::vector<JobRequest> read_batch(const RequestValue& batch, ErrorList& errors)
     return requests;
   }
   for (std::size_t i = 0; i < list->size() && errors.size() <= kShownErrors; ++i) {
-    requests.push_back(Reader(fmt::format("/jobs/{}/", i), errors).read((*list)[i]));
+    requests.push_back(RequestReader(fmt::format("/jobs/{}/", i), errors).read((*list)[i]));
     settle_array(requests.back());
   }
   return requests;
@@ -199,7 +200,7 @@ Expected<JobRequest, ConfigError> job_request_from_toml(std::string_view text,
   ErrorList errors;
   const auto document = config::parse_toml(text, source, errors);
   if (!document) return failure(ConfigError::malformed, errors);
-  JobRequest request = Reader("", errors).read(*document);
+  JobRequest request = RequestReader("", errors).read(*document);
   if (!errors.empty()) return failure(ConfigError::invalid, errors);
   settle_array(request);
   return request;
@@ -211,7 +212,7 @@ Expected<JobRequest, ConfigError> job_request_from_json(std::string_view text,
   ErrorList errors;
   const auto document = config::parse_json(text, source, errors);
   if (!document) return failure(ConfigError::malformed, errors);
-  JobRequest request = Reader("/", errors).read(*document);
+  JobRequest request = RequestReader("/", errors).read(*document);
   if (!errors.empty()) return failure(ConfigError::invalid, errors);
   settle_array(request);
   return request;
@@ -229,7 +230,7 @@ Expected<std::vector<JobRequest>, ConfigError> job_requests_from_json(std::strin
   } else if (auto refused = refuse_size(text, kMaxRequestBytes, source)) {
     return *refused;
   } else {
-    requests.push_back(Reader("/", errors).read(*document));
+    requests.push_back(RequestReader("/", errors).read(*document));
     settle_array(requests.back());
   }
   if (!errors.empty()) return failure(ConfigError::invalid, errors);

@@ -85,7 +85,7 @@ RequestValue convert(const nlohmann::json& node, const std::string& source, int 
 }
 
 /// Writes until there is more than is shown.
-struct Write {
+struct WriteValue {
   std::string& out;
 
   bool full() const { return out.size() > kShownBytes; }
@@ -200,7 +200,7 @@ std::optional<RequestValue> parse_json(std::string_view text, const std::string&
 
 std::string written(const RequestValue& value) {
   std::string text;
-  std::visit(Write{text}, value.data);
+  std::visit(WriteValue{text}, value.data);
   return shown(std::move(text));
 }
 

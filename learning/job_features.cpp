@@ -10,9 +10,6 @@ constexpr std::array<std::string_view, kFeatures> kFeatureNames = {
     "cpu",     "memory_gib", "storage_gib", "gpu",    "tasks",
     "cpu_use", "memory_use", "storage_use", "gpu_use"};
 
-/// Beyond what any sum of demands comes to.
-constexpr double kGreatest = 1e18;
-
 double share(const Resources& in_use, const Resources& capacity, Resource kind) {
   if (capacity[kind] <= kResourceEpsilon) return 0;
   return std::clamp(in_use[kind] / capacity[kind], 0.0, 1.0);
@@ -97,8 +94,8 @@ FeatureScale FeatureScale::read(ModelReader& in) {
   in.line("scale");
   scale.empty_ = in.whole(0, 1) == 1;
   for (std::size_t i = 0; i < kFeatures; ++i) {
-    scale.low_[i] = in.number(-kGreatest, kGreatest);
-    scale.high_[i] = in.number(scale.low_[i], kGreatest);
+    scale.low_[i] = in.number(-kGreatestLearnt, kGreatestLearnt);
+    scale.high_[i] = in.number(scale.low_[i], kGreatestLearnt);
   }
   return scale;
 }

@@ -9,11 +9,10 @@
 namespace muster {
 namespace {
 
-constexpr std::string_view kKind = "sorter";
-constexpr unsigned kVersion = 1;
+constexpr std::string_view kSorterKind = "sorter";
+constexpr unsigned kSorterVersion = 1;
 constexpr std::uint64_t kMaxHistory = 10'000'000;
 constexpr std::uint64_t kLongest_ns = INT64_MAX;
-constexpr double kGreatest = 1e18;
 
 constexpr std::array<std::string_view, 4> kSortByNames = {"svm", "hint", "oracle", "none"};
 constexpr std::array<std::string_view, 3> kBasisNames = {"model", "hint", "assumption"};
@@ -35,7 +34,7 @@ void write_sample(ModelWriter& out, const JobSample& sample) {
 JobSample read_sample(ModelReader& in) {
   JobSample sample;
   sample.runtime = read_duration(in);
-  for (double& value : sample.features) value = in.number(0, kGreatest);
+  for (double& value : sample.features) value = in.number(0, kGreatestLearnt);
   return sample;
 }
 
@@ -164,12 +163,12 @@ void JobSorter::write(ModelWriter& out) const {
 }
 
 std::string JobSorter::text() const {
-  return sealed_text(kKind, kVersion, *this);
+  return sealed_text(kSorterKind, kSorterVersion, *this);
 }
 
 Expected<JobSorter, LearnError> JobSorter::parse(std::string_view text,
                                                  const SorterParams& params) {
-  auto read = parse_sealed(kKind, kVersion, text, read_contents);
+  auto read = parse_sealed(kSorterKind, kSorterVersion, text, read_contents);
   if (!read) return read.error();
   if (read->classifier != nullptr && read->threshold != params.training.threshold) {
     return Failure<LearnError>{LearnError::other_threshold,

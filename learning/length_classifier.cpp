@@ -5,10 +5,9 @@
 namespace muster {
 namespace {
 
-constexpr std::string_view kKind = "classifier";
-constexpr unsigned kVersion = 1;
+constexpr std::string_view kClassifierKind = "classifier";
+constexpr unsigned kClassifierVersion = 1;
 /// Beyond what the calibration of a machine comes to.
-constexpr double kGreatest = 1e18;
 
 }  // namespace
 
@@ -50,19 +49,19 @@ LengthClassifier LengthClassifier::read(ModelReader& in) {
     return classifier;
   }
   in.line("calibration");
-  classifier.calibration_.a = in.number(-kGreatest, kGreatest);
-  classifier.calibration_.b = in.number(-kGreatest, kGreatest);
+  classifier.calibration_.a = in.number(-kGreatestLearnt, kGreatestLearnt);
+  classifier.calibration_.b = in.number(-kGreatestLearnt, kGreatestLearnt);
   classifier.scale_ = FeatureScale::read(in);
   classifier.machine_ = SigmoidMachine::read(in);
   return classifier;
 }
 
 std::string classifier_text(const LengthClassifier& classifier) {
-  return sealed_text(kKind, kVersion, classifier);
+  return sealed_text(kClassifierKind, kClassifierVersion, classifier);
 }
 
 Expected<LengthClassifier, LearnError> parse_classifier(std::string_view text) {
-  return parse_sealed(kKind, kVersion, text, LengthClassifier::read);
+  return parse_sealed(kClassifierKind, kClassifierVersion, text, LengthClassifier::read);
 }
 
 }  // namespace muster

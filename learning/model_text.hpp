@@ -12,6 +12,9 @@
 
 namespace muster {
 
+/// The greatest number that what is learnt may hold; beyond what any sum of demands comes to.
+inline constexpr double kGreatestLearnt = 1e18;
+
 /// What keeps something from being learnt, or from being read back.
 enum class LearnError : std::uint8_t {
   damaged,         ///< the text is not what was written

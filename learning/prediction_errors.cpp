@@ -9,8 +9,8 @@ namespace muster {
 namespace {
 
 /// Ratios beyond these tell nothing more, and stay finite in every product.
-constexpr double kLeast = 1e-9;
-constexpr double kGreatest = 1e9;
+constexpr double kLeastRatio = 1e-9;
+constexpr double kGreatestRatio = 1e9;
 /// What rounding may have changed a delta or a share by.
 constexpr double kRounding = 1e-12;
 
@@ -25,7 +25,7 @@ std::string_view name_of(SorsReason reason) {
 
 void PredictionErrors::add(double predicted_s, double actual_s) {
   MUSTER_CHECK(predicted_s > 0 && actual_s > 0, "run times are above 0");
-  const double ratio = std::clamp(actual_s / predicted_s, kLeast, kGreatest);
+  const double ratio = std::clamp(actual_s / predicted_s, kLeastRatio, kGreatestRatio);
   if (ratios_.size() < kKept) {
     ratios_.push_back(ratio);
     return;
@@ -81,7 +81,7 @@ void PredictionErrors::read(ModelReader& in) {
   next_ = 0;
   const std::uint64_t count = in.whole(0, kKept);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
-    ratios_.push_back(in.number(kLeast, kGreatest));
+    ratios_.push_back(in.number(kLeastRatio, kGreatestRatio));
   }
 }
 

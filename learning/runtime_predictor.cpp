@@ -9,8 +9,8 @@
 namespace muster {
 namespace {
 
-constexpr std::string_view kKind = "predictor";
-constexpr unsigned kVersion = 1;
+constexpr std::string_view kPredictorKind = "predictor";
+constexpr unsigned kPredictorVersion = 1;
 constexpr std::uint64_t kMaxCapacity = 10'000'000;
 
 constexpr std::size_t kRecent = 20;
@@ -230,11 +230,11 @@ RuntimePredictor RuntimePredictor::read(ModelReader& in) {
 }
 
 std::string predictor_text(const RuntimePredictor& predictor) {
-  return sealed_text(kKind, kVersion, predictor);
+  return sealed_text(kPredictorKind, kPredictorVersion, predictor);
 }
 
 Expected<RuntimePredictor, LearnError> parse_predictor(std::string_view text) {
-  return parse_sealed(kKind, kVersion, text, RuntimePredictor::read);
+  return parse_sealed(kPredictorKind, kPredictorVersion, text, RuntimePredictor::read);
 }
 
 }  // namespace muster

@@ -12,7 +12,6 @@ namespace {
 
 /// More than any training set gives; bounds what a text can make of itself.
 constexpr std::uint64_t kMaxVectors = 1'000'000;
-constexpr double kGreatest = 1e18;
 constexpr double kCache_mib = 64;
 
 constexpr int kShort = -1;
@@ -58,13 +57,13 @@ void SigmoidMachine::write(ModelWriter& out) const {
 SigmoidMachine SigmoidMachine::read(ModelReader& in) {
   SigmoidMachine machine;
   in.line("machine");
-  machine.gamma_ = in.number(-kGreatest, kGreatest);
-  machine.coef0_ = in.number(-kGreatest, kGreatest);
-  machine.rho_ = in.number(-kGreatest, kGreatest);
+  machine.gamma_ = in.number(-kGreatestLearnt, kGreatestLearnt);
+  machine.coef0_ = in.number(-kGreatestLearnt, kGreatestLearnt);
+  machine.rho_ = in.number(-kGreatestLearnt, kGreatestLearnt);
   const std::uint64_t count = in.whole(0, kMaxVectors);
   for (std::uint64_t i = 0; i < count && in.line("vector"); ++i) {
     Vector& vector = machine.vectors_.emplace_back();
-    vector.weight = in.number(-kGreatest, kGreatest);
+    vector.weight = in.number(-kGreatestLearnt, kGreatestLearnt);
     for (double& value : vector.at) value = in.number(-1, 1);
   }
   return machine;

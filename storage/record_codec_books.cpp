@@ -14,7 +14,7 @@ using record_codec::put;
 using record_codec::string_of;
 using record_codec::text;
 using record_codec::to_record;
-using Kind = record::Record::Which;
+using RecordKind = record::Record::Which;
 
 void put_type(record::InstanceType::Builder out, const InstanceType& in) {
   const auto& [name, family, capacity, on_demand, spot, acquire, setup, terminate] = in;
@@ -59,7 +59,7 @@ std::string encode_history(const JobHistory& history, const Catalog& catalog) {
 }
 
 Expected<JobHistory, StoreError> decode_history(std::string_view bytes, const Catalog& catalog) {
-  return decode_record<JobHistory>(bytes, Kind::HISTORY, [&](record::Record::Reader root) {
+  return decode_record<JobHistory>(bytes, RecordKind::HISTORY, [&](record::Record::Reader root) {
     const auto in = root.getHistory();
     JobHistory out{get(in.getJob()),
                    from_record<JobOutcome>(in.getOutcome()),
@@ -82,7 +82,7 @@ std::string encode_handoff(const Handoff& handoff) {
 }
 
 Expected<Handoff, StoreError> decode_handoff(std::string_view bytes) {
-  return decode_record<Handoff>(bytes, Kind::HANDOFF, [](record::Record::Reader root) {
+  return decode_record<Handoff>(bytes, RecordKind::HANDOFF, [](record::Record::Reader root) {
     const auto in = root.getHandoff();
     return Handoff{get(in.getJob()), {in.getSite(), in.getIndex()}};
   });
@@ -97,7 +97,7 @@ std::string encode_token(const KnownToken& token) {
 }
 
 Expected<KnownToken, StoreError> decode_token(std::string_view bytes) {
-  return decode_record<KnownToken>(bytes, Kind::TOKEN, [](record::Record::Reader root) {
+  return decode_record<KnownToken>(bytes, RecordKind::TOKEN, [](record::Record::Reader root) {
     return KnownToken{string_of(root.getToken().getToken()), JobId{root.getToken().getJob()}};
   });
 }
@@ -125,7 +125,7 @@ std::string encode_rented(const RentedRecord& rented) {
 }
 
 Expected<RentedRecord, StoreError> decode_rented(std::string_view bytes) {
-  return decode_record<RentedRecord>(bytes, Kind::RENTED, [](record::Record::Reader root) {
+  return decode_record<RentedRecord>(bytes, RecordKind::RENTED, [](record::Record::Reader root) {
     const auto in = root.getRented();
     RentedRecord out;
     out.instance = InstanceId{in.getInstance()};
@@ -154,7 +154,7 @@ std::string encode_meta(const StoreMeta& meta) {
 }
 
 Expected<StoreMeta, StoreError> decode_meta(std::string_view bytes) {
-  return decode_record<StoreMeta>(bytes, Kind::META, [](record::Record::Reader root) {
+  return decode_record<StoreMeta>(bytes, RecordKind::META, [](record::Record::Reader root) {
     const auto in = root.getMeta();
     std::vector<InstanceType> types;
     for (const auto type : in.getTypes()) types.push_back(get_type(type));
@@ -168,7 +168,7 @@ std::string encode_number(std::uint64_t number) {
 }
 
 Expected<std::uint64_t, StoreError> decode_number(std::string_view bytes) {
-  return decode_record<std::uint64_t>(bytes, Kind::NUMBER,
+  return decode_record<std::uint64_t>(bytes, RecordKind::NUMBER,
                                       [](record::Record::Reader root) { return root.getNumber(); });
 }
 
@@ -211,8 +211,9 @@ std::string encode_object(std::string_view object) {
 }
 
 Expected<std::string, StoreError> decode_object(std::string_view bytes) {
-  return decode_record<std::string>(
-      bytes, Kind::OBJECT, [](record::Record::Reader root) { return string_of(root.getObject()); });
+  return decode_record<std::string>(bytes, RecordKind::OBJECT, [](record::Record::Reader root) {
+    return string_of(root.getObject());
+  });
 }
 
 }  // namespace muster

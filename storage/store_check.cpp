@@ -97,7 +97,7 @@ void apply_in_child(const RecoveredMaster& found, const Catalog& catalog, StoreR
   }
   close(ends[1]);
   ChildReport told;
-  const bool all = read(ends[0], &told, sizeof told) == sizeof told;
+  const bool all = ::read(ends[0], &told, sizeof told) == sizeof told;
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);

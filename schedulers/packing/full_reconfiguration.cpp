@@ -6,7 +6,7 @@
 namespace muster {
 namespace {
 
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNoGroup = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
@@ -24,9 +24,9 @@ double cost_usd_h(const Configuration& configuration, const Catalog& catalog) {
 
 void FullReconfiguration::make_groups(const PackingTasks& tasks) {
   groups_.clear();
-  group_of_kind_.assign(tasks.kinds.size(), kNone);
+  group_of_kind_.assign(tasks.kinds.size(), kNoGroup);
   for (std::uint32_t kind : tasks.kind_of) {
-    if (group_of_kind_[kind] == kNone) {
+    if (group_of_kind_[kind] == kNoGroup) {
       group_of_kind_[kind] = static_cast<std::uint32_t>(groups_.size());
       groups_.push_back({.kind = kind});
     }

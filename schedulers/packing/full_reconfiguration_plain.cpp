@@ -7,11 +7,11 @@
 namespace muster {
 namespace {
 
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNoTask = std::numeric_limits<std::uint32_t>::max();
 
 /// Kind by kind in the order of the kinds' first tasks.
 std::vector<std::uint32_t> visiting_order(const PackingTasks& tasks) {
-  std::vector<std::uint32_t> first_of_kind(tasks.kinds.size(), kNone);
+  std::vector<std::uint32_t> first_of_kind(tasks.kinds.size(), kNoTask);
   for (std::uint32_t task = 0; task < tasks.kind_of.size(); ++task) {
     std::uint32_t& first = first_of_kind[tasks.kind_of[task]];
     first = std::min(first, task);
@@ -37,7 +37,7 @@ Fill fill_one(const PackingTasks& tasks, const WorthModel& model, TypeId type,
   Fill fill;
   fill.worth.clear(model);
   while (true) {
-    std::uint32_t best = kNone;
+    std::uint32_t best = kNoTask;
     double best_worth = 0;
     for (std::uint32_t task : unassigned) {
       if (std::find(fill.tasks.begin(), fill.tasks.end(), task) != fill.tasks.end()) continue;
@@ -45,9 +45,9 @@ Fill fill_one(const PackingTasks& tasks, const WorthModel& model, TypeId type,
       const ShapeOnType& shape = model.prices.on(kind.shape, type);
       if (!shape.fits || !(fill.used + shape.amount).fits_in(capacity)) continue;
       const double worth = fill.worth.with(entrant_of(model, kind, type));
-      if (best == kNone || worth > best_worth) best = task, best_worth = worth;
+      if (best == kNoTask || worth > best_worth) best = task, best_worth = worth;
     }
-    if (best == kNone || best_worth < fill.worth.usd_h()) return fill;
+    if (best == kNoTask || best_worth < fill.worth.usd_h()) return fill;
     const TaskKind& kind = tasks.kinds[tasks.kind_of[best]];
     fill.tasks.push_back(best);
     fill.worth.add(entrant_of(model, kind, type));

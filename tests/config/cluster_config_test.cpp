@@ -7,6 +7,7 @@
 
 #include "config/catalog_file.hpp"
 #include "tests/support/cluster_file.hpp"
+#include "tests/support/places.hpp"
 
 namespace muster {
 namespace {
@@ -277,7 +278,7 @@ TEST(ClusterConfig, MeansByEveryListedDefaultWhatItMeansWithoutIt) {
 }
 
 TEST(ShippedClusters, CanBeLoaded) {
-  const fs::path folder = fs::path(MUSTER_SOURCE_DIR) / "config" / "cluster";
+  const fs::path folder = test::source_dir() / "config" / "cluster";
   std::size_t files = 0;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".toml") continue;

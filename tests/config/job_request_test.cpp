@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "config/array_indices.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster {
@@ -409,7 +410,7 @@ TEST(Faults, OfTextThatIsNoUtf8DoNotKeepItFromBeingShown) {
 }
 
 TEST(JobsDocument, HasTheTableOfEveryKey) {
-  std::ifstream in(std::string(MUSTER_SOURCE_DIR) + "/docs/jobs.md");
+  std::ifstream in(test::source_dir() / "docs/jobs.md");
   std::ostringstream document;
   document << in.rdbuf();
   EXPECT_THAT(document.str(), HasSubstr(describe_job_request()));
@@ -418,7 +419,7 @@ TEST(JobsDocument, HasTheTableOfEveryKey) {
 TEST(ShippedJobFiles, AreAllValid) {
   int read = 0;
   for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(MUSTER_SOURCE_DIR) + "/docs/examples")) {
+       std::filesystem::directory_iterator(test::source_dir() / "docs/examples")) {
     if (entry.path().extension() != ".toml") continue;
     EXPECT_EQ(message_of(load_job_file(entry.path())), "no error");
     ++read;

@@ -5,6 +5,7 @@
 
 #include "config/catalog_file.hpp"
 #include "config/replay_config.hpp"
+#include "tests/support/places.hpp"
 
 namespace muster {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-const fs::path kConfig = fs::path(MUSTER_SOURCE_DIR) / "config";
+const fs::path kConfig = test::source_dir() / "config";
 
 Catalog shipped(const std::string& name) {
   return load_catalog(kConfig / "catalogs" / (name + ".csv")).value();

@@ -9,6 +9,34 @@ import unittest
 from fixture import CHECKS, run, write
 
 
+# A finding a check, each of which must show where its file is looked at together with others.
+FOUND_TOGETHER = {
+    "bugprone-branch-clone": "int f(bool b) { if (b) { return 1; } else { return 1; } }\n",
+    "bugprone-integer-division": "double f(int a) { return a / 2; }\n",
+    "bugprone-macro-parentheses": "#define TWICE(a) a * 2\nint f() { return TWICE(1); }\n",
+    "bugprone-suspicious-semicolon": "void f(bool b, int& a) { if (b); a = 1; }\n",
+    "bugprone-unused-raii":
+        "struct A { A(int); ~A(); };\nvoid g();\nvoid f() { A(1); g(); }\n",
+    "modernize-deprecated-headers": "#include <assert.h>\n",
+    "modernize-loop-convert":
+        "int f() { int a[3] = {}; int s = 0; for (int i = 0; i < 3; ++i) s += a[i]; return s; }\n",
+    "modernize-redundant-void-arg": "int f(void) { return 1; }\n",
+    "modernize-use-bool-literals": "bool f() { return 1; }\n",
+    "modernize-use-equals-default": "struct A { A(); int a = 1; };\nA::A() {}\n",
+    "modernize-use-override":
+        "struct A { virtual ~A(); virtual int f(); };\nstruct B : A { virtual int f(); };\n",
+    "modernize-use-using": "typedef int Number;\nNumber f();\n",
+    "performance-for-range-copy":
+        "struct A { A(const A&); ~A(); int a; };\nstruct L { A* begin() const; A* end() const; };\n"
+        "int f(const L& l) { int s = 0; for (const A a : l) s += a.a; return s; }\n",
+    "performance-unnecessary-value-param":
+        "struct A { A(const A&); ~A(); int a; };\nint f(const A a) { return a.a; }\n",
+    "readability-identifier-naming": "int Total();\n",
+    "readability-misleading-indentation":
+        "void g();\nvoid f(bool b) {\n  if (b)\n    g();\n    g();\n}\n",
+}
+
+
 class ClangTidy(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="muster-house-")
@@ -20,12 +48,18 @@ class ClangTidy(unittest.TestCase):
 
     def check(self, **rooms):
         """Runs the check on the files ROOM/a.cpp; all of them are in the compile commands."""
-        write(self.root, {f"{room}/a.cpp": text for room, text in rooms.items()})
-        commands = [{"directory": self.root, "file": f"{self.root}/{room}/a.cpp",
-                     "command": f"ccache /usr/bin/c++ -std=c++20 -I{self.root} -c {room}/a.cpp"}
-                    for room in rooms]
+        return self.check_files({f"{room}/a.cpp": text for room, text in rooms.items()})
+
+    def check_files(self, files, flags="", floors=()):
+        write(self.root, files)
+        commands = [{"directory": self.root, "file": f"{self.root}/{path}",
+                     "command": f"ccache /usr/bin/c++ -std=c++20 {flags} -I{self.root} "
+                                f"-o build/{path}.o -c {path}"} for path in files]
+        return self.run_on(commands, floors)
+
+    def run_on(self, commands, floors=()):
         write(self.root, {"build/compile_commands.json": json.dumps(commands)})
-        return run("clang_tidy", os.path.join(self.root, "build"), self.root)
+        return run("clang_tidy", os.path.join(self.root, "build"), self.root, *floors)
 
     def test_the_names_of_the_house_pass(self):
         status, output = self.check(model="""
@@ -61,6 +95,50 @@ class ClangTidy(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("model/a.hpp:1", output)
         self.assertIn("1 looked at", self.check(model=text)[1])
+
+    def test_files_looked_at_together_lose_no_finding(self):
+        for check, code in FOUND_TOGETHER.items():
+            with self.subTest(check=check):
+                # New each time: what has passed would not be looked at together with the other.
+                clean = f"int twice(int number) {{ return 2 * number; }}  // {check}\n"
+                status, output = self.check_files({"model/a.cpp": clean, "model/b.cpp": code})
+                self.assertEqual(status, 1, output)
+                self.assertIn("model/b.cpp:", output)
+                self.assertIn(f"[{check},", output)
+                self.assertIn("2 looked at, 1 with findings", output)
+
+    def test_what_clashes_with_another_file_is_looked_at_alone(self):
+        code = "namespace { int total() { return 1; } }\nint used_%s() { return total(); }\n"
+        status, output = self.check_files({"model/a.cpp": code % "a", "model/b.cpp": code % "b"})
+        self.assertEqual(status, 0, output)
+        self.assertNotIn("only in part", output)
+        self.assertIn("0 looked at", self.check_files({"model/a.cpp": code % "a"})[1])
+
+    def test_the_files_of_a_unity_build_are_looked_at(self):
+        unity = "build/model/CMakeFiles/model.dir/Unity/unity_0_cxx.cxx"
+        write(self.root, {"model/a.cpp": "int total();\n", "model/b.cpp": "int Total();\n",
+                          unity: f'#include "{self.root}/model/a.cpp"\n\n'
+                                 f'#include "{self.root}/model/b.cpp"\n'})
+        status, output = self.run_on([{
+            "directory": self.root, "file": f"{self.root}/{unity}",
+            "command": f"/usr/bin/c++ -std=c++20 -I{self.root} -o a.o -c {unity}"}])
+        self.assertEqual(status, 1, output)
+        self.assertIn("model/b.cpp:1", output)
+        self.assertIn("2 sources, 2 looked at, 1 with findings", output)
+
+    def test_only_the_named_floors_are_looked_at(self):
+        files = {"model/a.cpp": "int Total();\n", "config/a.cpp": "int total();\n"}
+        status, output = self.check_files(files, floors=["config"])
+        self.assertEqual(status, 0, output)
+        self.assertIn("1 sources, 1 looked at", output)
+        self.assertEqual(self.check_files(files, floors=["model"])[0], 1)
+        self.assertIn("0 looked at", self.check_files(files, floors=["config"])[1])
+
+    def test_precompiled_headers_are_left_out(self):
+        status, output = self.check_files({"model/a.cpp": "int total();\n"},
+                                          flags="-Winvalid-pch -include /nowhere/cmake_pch.hxx")
+        self.assertEqual(status, 0, output)
+        self.assertNotIn("only in part", output)
 
     def test_floors_with_actors_are_left_out(self):
         text = "int Total();\n"

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/learning/lengths.hpp"
+
 namespace muster {
 namespace {
 
-constexpr JobLength kShort = JobLength::short_run;
-constexpr JobLength kLong = JobLength::long_run;
+using test::kLong;
+using test::kShort;
 
 Confusion of(std::size_t short_short, std::size_t short_long, std::size_t long_short,
              std::size_t long_long) {

@@ -6,12 +6,13 @@
 
 #include "learning/classifier_training.hpp"
 #include "tests/learning/learnt_text.hpp"
+#include "tests/learning/lengths.hpp"
 
 namespace muster {
 namespace {
 
-constexpr JobLength kShort = JobLength::short_run;
-constexpr JobLength kLong = JobLength::long_run;
+using test::kLong;
+using test::kShort;
 
 JobFeatures features(double cpu, double tasks, double cpu_use) {
   return {cpu, 4 * cpu, 0, 0, tasks, cpu_use, cpu_use, 0, 0};

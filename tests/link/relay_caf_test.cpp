@@ -19,6 +19,7 @@
 #include "actors/link/basp_header.hpp"
 #include "tests/link/caf_node.hpp"
 #include "tests/link/cluster_pki.hpp"
+#include "tests/support/places.hpp"
 
 namespace muster {
 namespace {
@@ -32,14 +33,15 @@ class OtherNode {
   OtherNode(const TlsFiles& files, std::uint16_t port) {
     std::array<int, 2> ends{};
     MUSTER_CHECK(pipe2(ends.data(), O_CLOEXEC) == 0, "no pipe");
-    std::array<std::string, 5> words{CAF_NODE, files.certificate, files.key, files.trusted,
+    const std::string program = test::built_program("caf_node");
+    std::array<std::string, 5> words{program, files.certificate, files.key, files.trusted,
                                      std::to_string(port)};
     std::array<char*, 6> args{};
     std::ranges::transform(words, args.begin(), [](std::string& word) { return word.data(); });
     posix_spawn_file_actions_t actions{};
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    MUSTER_CHECK(posix_spawn(&pid_, CAF_NODE, &actions, nullptr, args.data(), environ) == 0,
+    MUSTER_CHECK(posix_spawn(&pid_, program.c_str(), &actions, nullptr, args.data(), environ) == 0,
                  "the node does not start");
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);

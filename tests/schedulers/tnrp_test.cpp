@@ -14,13 +14,13 @@ namespace {
 constexpr TypeId kIt1{0};
 
 /// Table 3 of the paper; task i has class i and shape i.
-struct Table3 {
+struct RatedTable3 {
   Catalog catalog = testing::table_3();
   ReservationPrices prices{catalog};
   ColocationTable rates;
   WorthModel model{.prices = prices, .rates = &rates};
 
-  Table3() {
+  RatedTable3() {
     for (const Demands& demands : testing::tasks_of_table_3()) prices.add(demands);
   }
   TaskKind task(std::uint32_t number) const { return {ClassId{number - 1}, ShapeId{number - 1}}; }
@@ -40,21 +40,21 @@ struct Table3 {
 };
 
 TEST(Tnrp, makes_the_mild_pair_of_the_paper_worth_its_instance) {
-  Table3 paper;
+  RatedTable3 paper;
   paper.slows(1, 2, 0.8);
   paper.slows(2, 1, 0.9);
   EXPECT_NEAR(paper.worth({paper.task(1), paper.task(2)}), 12.3, 1e-9);
 }
 
 TEST(Tnrp, makes_the_severe_pair_of_the_paper_not_worth_it) {
-  Table3 paper;
+  RatedTable3 paper;
   paper.slows(1, 2, 0.7);
   paper.slows(2, 1, 0.8);
   EXPECT_NEAR(paper.worth({paper.task(1), paper.task(2)}), 10.8, 1e-9);
 }
 
 TEST(Tnrp, is_the_reservation_price_of_a_task_alone) {
-  Table3 paper;
+  RatedTable3 paper;
   EXPECT_EQ(paper.worth({paper.task(2)}), 3);
   paper.rates.record(ClassId{1}, {}, 0.5);
   EXPECT_EQ(paper.worth({paper.task(2)}), 3) << "alone is full speed by definition";
@@ -63,7 +63,7 @@ TEST(Tnrp, is_the_reservation_price_of_a_task_alone) {
 }
 
 TEST(Tnrp, without_a_table_knows_no_interference) {
-  Table3 paper;
+  RatedTable3 paper;
   paper.slows(1, 2, 0.1);
   paper.model.rates = nullptr;
   EXPECT_DOUBLE_EQ(paper.worth({paper.task(1), paper.task(2), paper.task(4)}), 15.4);
@@ -72,7 +72,7 @@ TEST(Tnrp, without_a_table_knows_no_interference) {
 TEST(Tnrp, charges_a_task_of_a_job_for_what_all_of_the_job_loses) {
   // The job of section 4.4: four equal tasks of $3; the fourth shares its instance and slows to
   // 0.9.
-  Table3 paper;
+  RatedTable3 paper;
   TaskKind fourth = paper.task(2);
   fourth.gang = 4;
   fourth.gang_worth_usd_h = 12;
@@ -84,7 +84,7 @@ TEST(Tnrp, charges_a_task_of_a_job_for_what_all_of_the_job_loses) {
 }
 
 TEST(Tnrp, may_be_negative_for_a_job_unless_clipped) {
-  Table3 paper;
+  RatedTable3 paper;
   TaskKind gang = paper.task(2);
   gang.gang = 4;
   gang.gang_worth_usd_h = 12;
@@ -98,14 +98,14 @@ TEST(Tnrp, may_be_negative_for_a_job_unless_clipped) {
 }
 
 TEST(Tnrp, prefers_what_was_recorded_of_the_whole_set) {
-  Table3 paper;
+  RatedTable3 paper;
   paper.rates.record(ClassId{0}, std::vector{ClassId{1}, ClassId{3}}, 0.5);
   const double others = 3 * 0.95 * 0.95 + 0.4 * 0.95 * 0.95;
   EXPECT_NEAR(paper.worth({paper.task(1), paper.task(2), paper.task(4)}), 6 + others, 1e-12);
 }
 
 RC_GTEST_PROP(Tnrp, is_the_sum_of_looked_up_rates_and_within_its_bound, ()) {
-  Table3 paper;
+  RatedTable3 paper;
   const auto some_class = [] { return ClassId{testing::draw(0u, 4u)}; };
   for (int i = testing::draw(0, 30); i > 0; --i) {
     std::vector<ClassId> neighbours(testing::draw<std::size_t>(1, 4));

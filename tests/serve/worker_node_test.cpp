@@ -2,16 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "tests/actors/worker_link_world.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster {
 namespace {
 
 using test::comes_true;
+
+const std::filesystem::path kShim = test::built_program("muster-shim");
 
 /// A worker's process without the process: its node, under a master that the test plays.
 class WorkerNodeTest : public ::testing::Test {
@@ -34,7 +38,7 @@ class WorkerNodeTest : public ::testing::Test {
     config_.trusted = files.trusted;
     config_.state_dir = folder_.folder() / "state";
     config_.checkpoint_root = folder_.folder() / "checkpoints";
-    config_.shim_program = MUSTER_SHIM_PROGRAM;
+    config_.shim_program = kShim;
     config_.log = folder_.folder() / "worker.log";
     config_.tasks.stop_grace = std::chrono::seconds{1};
   }
@@ -45,7 +49,7 @@ class WorkerNodeTest : public ::testing::Test {
 
   void begin() {
     node_.reset();
-    auto node = WorkerNode::start(config_, MUSTER_SHIM_PROGRAM);
+    auto node = WorkerNode::start(config_, kShim);
     ASSERT_TRUE(node) << node.error().message;
     node_ = std::move(node).value();
   }
@@ -112,7 +116,7 @@ TEST_F(WorkerNodeTest, TheNextOneTakesOverWhatRuns) {
 
 TEST_F(WorkerNodeTest, SaysWhatIsWrongWithItsFiles) {
   config_.certificate = folder_.folder() / "none.pem";
-  const auto node = WorkerNode::start(config_, MUSTER_SHIM_PROGRAM);
+  const auto node = WorkerNode::start(config_, kShim);
   ASSERT_FALSE(node);
   EXPECT_EQ(node.error().code, WorkerNodeError::tls);
   EXPECT_NE(node.error().message.find("none.pem"), std::string::npos);
@@ -120,7 +124,7 @@ TEST_F(WorkerNodeTest, SaysWhatIsWrongWithItsFiles) {
 
 TEST_F(WorkerNodeTest, SaysWhichFolderCannotBeMade) {
   config_.state_dir = folder_.path() / "below-a-file";
-  const auto node = WorkerNode::start(config_, MUSTER_SHIM_PROGRAM);
+  const auto node = WorkerNode::start(config_, kShim);
   ASSERT_FALSE(node);
   EXPECT_EQ(node.error().code, WorkerNodeError::folder);
   EXPECT_NE(node.error().message.find("below-a-file"), std::string::npos);

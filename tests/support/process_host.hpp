@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/places.hpp"
 #include "tests/support/temp_file.hpp"
 #include "workers/process/process_executor.hpp"
 
@@ -115,7 +116,7 @@ inline ProcessOptions process_options(const std::filesystem::path& folder) {
   ProcessOptions options;
   options.state_dir = folder / "state";
   options.checkpoint_root = folder / "checkpoints";
-  options.shim_program = MUSTER_SHIM_PROGRAM;
+  options.shim_program = built_program("muster-shim");
   options.stop_grace = std::chrono::seconds{20};
   options.memory_interval = std::chrono::milliseconds{20};
   return options;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "tests/support/places.hpp"
 #include "tests/support/process_host.hpp"
 #include "workers/process/progress.hpp"
 
@@ -250,7 +251,7 @@ TEST_F(ProcessProgressTest, TheExampleInTheDocumentsGoesOnFromItsCheckpoint) {
     return text.empty() ? 0 : std::stoi(text);
   };
   Execution execution = script(1, "");
-  execution.program.argv = {"python3", MUSTER_SOURCE_DIR "/docs/examples/progress.py"};
+  execution.program.argv = {"python3", test::source_dir() / "docs/examples/progress.py"};
   execution.program.alone_progress_s = 1e6;
   int before = 0;
   for (Attempt attempt = 1; attempt <= 2; ++attempt) {

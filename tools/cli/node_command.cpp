@@ -16,6 +16,7 @@
 #include "tools/client/api_client.hpp"
 #include "tools/client/context.hpp"
 #include "tools/serve/local/local_cluster.hpp"
+#include "tools/serve/local/shipped_file.hpp"
 #include "tools/serve/node/live_node.hpp"
 
 namespace muster::cli {

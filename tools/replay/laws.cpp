@@ -17,8 +17,8 @@ constexpr std::array kIdleness = {Idleness::boot, Idleness::idle, Idleness::drai
 constexpr std::size_t kEventsPerCheck = 1000;
 
 /// What one master knows and has booked, built anew.
-struct Cell {
-  explicit Cell(const Catalog& catalog) : state(catalog) {}
+struct RebuiltCell {
+  explicit RebuiltCell(const Catalog& catalog) : state(catalog) {}
 
   ClusterState state;
   Ledger ledger;
@@ -30,12 +30,13 @@ std::size_t size_of(const ClusterState& state) {
   return size;
 }
 
-std::vector<Cell> rebuild(std::span<const Event> events, const Catalog& catalog, Audit& audit) {
-  std::vector<Cell> cells;
+std::vector<RebuiltCell> rebuild(std::span<const Event> events, const Catalog& catalog,
+                                 Audit& audit) {
+  std::vector<RebuiltCell> cells;
   std::size_t next_check = kEventsPerCheck;
   for (const Event& event : events) {
     while (cells.size() <= event.cell) cells.emplace_back(catalog);
-    Cell& cell = cells[event.cell];
+    RebuiltCell& cell = cells[event.cell];
     cell.ledger.observe(event, cell.state);
     cell.state.apply(event);
     if (--next_check == 0) {
@@ -52,7 +53,7 @@ Audit audit_run(std::span<const Event> events, const Catalog& catalog, const Clo
   Audit audit;
   Money tasks;
   std::array<Money, kIdleness.size()> idle;
-  for (const Cell& cell : rebuild(events, catalog, audit)) {
+  for (const RebuiltCell& cell : rebuild(events, catalog, audit)) {
     audit.total += cell.ledger.total();
     tasks += cell.ledger.tasks();
     for (std::size_t i = 0; i < kIdleness.size(); ++i)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -31,6 +32,11 @@ class Descriptor {
 
  private:
   int fd_ = -1;
+};
+
+/// Closes a folder that is being read.
+struct CloseFolder {
+  void operator()(DIR* folder) const { closedir(folder); }
 };
 
 }  // namespace muster::process

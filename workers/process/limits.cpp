@@ -28,10 +28,6 @@ constexpr double kBytesAGib = 1024.0 * 1024 * 1024;
 constexpr double kCpuPeriodUs = 100'000;
 constexpr double kMinCpuQuotaUs = 1'000;
 
-struct CloseFolder {
-  void operator()(DIR* folder) const { closedir(folder); }
-};
-
 bool put(int folder, const char* name, const std::string& value) {
   const Descriptor file(openat(folder, name, O_WRONLY | O_CLOEXEC));
   return file &&

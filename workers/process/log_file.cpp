@@ -9,16 +9,14 @@
 #include <memory>
 #include <utility>
 
+#include "workers/process/descriptor.hpp"
+
 namespace muster::process {
 namespace {
 
 std::string file_name(const std::string& name, std::uint64_t first) {
   return name + "." + std::to_string(first);
 }
-
-struct CloseFolder {
-  void operator()(DIR* folder) const { closedir(folder); }
-};
 
 }  // namespace
 

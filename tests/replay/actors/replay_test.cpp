@@ -9,6 +9,7 @@
 #include "config/replay_config.hpp"
 #include "storage/event_log.hpp"
 #include "tests/replay/actors/replay_setup.hpp"
+#include "tests/support/places.hpp"
 
 namespace muster::replay {
 namespace {
@@ -61,7 +62,7 @@ TEST(Replay, AJobThatEndsAtARoundFreesItsInstanceOnePeriodLater) {
 }
 
 TEST(Replay, NoPackingGivesTheClosedFormOfTwoHundredRealJobsToTheCent) {
-  const std::filesystem::path root(MUSTER_SOURCE_DIR);
+  const std::filesystem::path root = muster::test::source_dir();
   const ReplayConfig config = load_replay_config(root / "config/replay/eva-200.toml", {}).value();
   const Catalog catalog = load_catalog(config.catalog).value();
   const Workload workload = read_workload(config.workload, 1).value();

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "config/csv.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster::replay {
@@ -18,7 +19,7 @@ using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::filesystem::path kSource = MUSTER_SOURCE_DIR;
+const std::filesystem::path kSource = muster::test::source_dir();
 constexpr double kExact = 1e-12;
 
 InterferenceConfig evas(bool as_generated = false) {

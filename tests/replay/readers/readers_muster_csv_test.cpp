@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "tests/replay/readers/workload_compare.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster::replay {
@@ -184,8 +185,7 @@ TEST(MusterCsv, ShowsTwentyErrorsAndCountsTheRest) {
 }
 
 TEST(MusterCsv, HoldsTheShippedExtractExactlyAsItWouldBeWritten) {
-  const std::filesystem::path path =
-      std::filesystem::path(MUSTER_SOURCE_DIR) / "config/workloads/pai-200.csv";
+  const std::filesystem::path path = muster::test::source_dir() / "config/workloads/pai-200.csv";
   const Workload workload = read_workload(reading("muster-csv", path), 1).value();
   EXPECT_EQ(workload.jobs.size(), 200U);
   std::ostringstream content;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tests/replay/readers/workload_compare.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster::replay {
@@ -18,8 +19,7 @@ using testing::HasSubstr;
 WorkloadConfig table7(std::uint32_t jobs = 100, std::uint32_t tasks_per_job = 4) {
   WorkloadConfig config;
   config.format = "synthetic";
-  config.synthetic.workloads =
-      std::filesystem::path(MUSTER_SOURCE_DIR) / "config/workloads/eva-table7.csv";
+  config.synthetic.workloads = muster::test::source_dir() / "config/workloads/eva-table7.csv";
   config.synthetic.jobs = jobs;
   config.synthetic.tasks_per_job = tasks_per_job;
   config.synthetic.min_duration_h = 0.5;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/numbers.hpp"
+#include "tests/support/places.hpp"
 #include "tools/replay/workload/demands_text.hpp"
 #include "tools/replay/workload/workload.hpp"
 
@@ -20,7 +21,7 @@ inline WorkloadConfig reading(std::string format, std::filesystem::path path) {
 }
 
 inline std::filesystem::path data_file(const std::string& name) {
-  return std::filesystem::path(MUSTER_SOURCE_DIR) / "tests" / "data" / name;
+  return muster::test::source_dir() / "tests" / "data" / name;
 }
 
 inline std::string task_text(const TaskSpec& task) {

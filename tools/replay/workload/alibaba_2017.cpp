@@ -13,16 +13,16 @@ constexpr std::string_view kEnded = "task_end_time";
 constexpr std::string_view kInstances = "number_of_instances";
 constexpr std::string_view kCpu = "number_of_cpus_requested_per_instance_in_the_task";
 constexpr std::string_view kMemory = "normalized_memory_requested_per_instance_in_the_task";
-constexpr std::array<CsvColumn, 8> kColumns = {{{kCreated, true},
-                                                {kEnded, true},
-                                                {"job_id", true},
-                                                {"task_id", true},
-                                                {kInstances, true},
-                                                {"status", true},
-                                                {kCpu, true},
-                                                {kMemory, true}}};
+constexpr std::array<CsvColumn, 8> kAlibabaColumns = {{{kCreated, true},
+                                                       {kEnded, true},
+                                                       {"job_id", true},
+                                                       {"task_id", true},
+                                                       {kInstances, true},
+                                                       {"status", true},
+                                                       {kCpu, true},
+                                                       {kMemory, true}}};
 /// The trace's clock may start before 0: tasks may be older than it.
-constexpr NumberRange kTime{.low = -to_seconds(kLongest), .high = to_seconds(kLongest)};
+constexpr NumberRange kMoment{.low = -to_seconds(kLongest), .high = to_seconds(kLongest)};
 constexpr NumberRange kShare{.low = 0, .high = 1};
 constexpr double kPartsOfCore = 100;
 
@@ -30,8 +30,8 @@ constexpr double kPartsOfCore = 100;
 /// to its end in measurable time.
 std::optional<JobDraft> read_task(CsvReader& row, const WorkloadConfig& config) {
   if (row.text("status") != "Terminated") return std::nullopt;
-  const double created_s = row.number(kCreated, kTime);
-  const double ended_s = row.number(kEnded, kTime);
+  const double created_s = row.number(kCreated, kMoment);
+  const double ended_s = row.number(kEnded, kMoment);
   if (ended_s <= created_s) return std::nullopt;
   JobDraft draft;
   WorkloadJob& to = draft.job;
@@ -56,7 +56,7 @@ DraftsResult read_alibaba_2017(const WorkloadConfig& config) {
   auto table = read_csv(config.path);
   if (!table) return as_workload_error(table.error());
   ErrorList errors;
-  CsvReader row(table.value(), kColumns, errors);
+  CsvReader row(table.value(), kAlibabaColumns, errors);
   Drafts drafts;
   for (std::size_t i = 0; i < table->rows.size(); ++i) {
     if (!row.select(table->rows[i])) continue;

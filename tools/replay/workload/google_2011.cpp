@@ -10,17 +10,17 @@
 namespace muster::replay {
 namespace {
 
-constexpr std::array<CsvColumn, 10> kColumns = {{{"submit_us", true},
-                                                 {"job_id", true},
-                                                 {"task_index"},
-                                                 {"user_hash", true},
-                                                 {"scheduling_class", true},
-                                                 {"priority", true},
-                                                 {"runtime_us", true},
-                                                 {"end_us"},
-                                                 {"cpu_request", true},
-                                                 {"memory_request", true}}};
-constexpr NumberRange kShare{.low = 0, .high = 1};
+constexpr std::array<CsvColumn, 10> kGoogleColumns = {{{"submit_us", true},
+                                                       {"job_id", true},
+                                                       {"task_index"},
+                                                       {"user_hash", true},
+                                                       {"scheduling_class", true},
+                                                       {"priority", true},
+                                                       {"runtime_us", true},
+                                                       {"end_us"},
+                                                       {"cpu_request", true},
+                                                       {"memory_request", true}}};
+constexpr NumberRange kShareOfLargest{.low = 0, .high = 1};
 constexpr double kMicros = 1e6;
 constexpr NumberRange kMicroseconds{.low = 0, .high = to_seconds(kLongest) * kMicros};
 
@@ -54,8 +54,9 @@ JobDraft GoogleReader::new_job() {
   job.gang = false;
   draft.job.truth.interference = job.workload_class;
   Resources demand = default_demand(config_.task);
-  demand[Resource::cpu] = row_.number("cpu_request", kShare) * config_.machine.cpu;
-  demand[Resource::memory] = row_.number("memory_request", kShare) * config_.machine.memory_gib;
+  demand[Resource::cpu] = row_.number("cpu_request", kShareOfLargest) * config_.machine.cpu;
+  demand[Resource::memory] =
+      row_.number("memory_request", kShareOfLargest) * config_.machine.memory_gib;
   job.tasks.emplace_back().demands = Demands(demand);
   return draft;
 }
@@ -91,7 +92,7 @@ DraftsResult read_google_2011(const WorkloadConfig& config) {
   auto table = read_csv(config.path);
   if (!table) return as_workload_error(table.error());
   ErrorList errors;
-  CsvReader row(table.value(), kColumns, errors);
+  CsvReader row(table.value(), kGoogleColumns, errors);
   GoogleReader reader(config, row);
   for (const CsvRow& each : table->rows) {
     if (row.select(each)) reader.read_task();

@@ -10,17 +10,17 @@
 namespace muster::replay {
 namespace {
 
-constexpr std::array<CsvColumn, 11> kColumns = {{{"name", true},
-                                                 {"cpu_milli", true},
-                                                 {"memory_mib", true},
-                                                 {"num_gpu", true},
-                                                 {"gpu_milli"},
-                                                 {"gpu_spec"},
-                                                 {"qos"},
-                                                 {"pod_phase", true},
-                                                 {"creation_time", true},
-                                                 {"deletion_time", true},
-                                                 {"scheduled_time"}}};
+constexpr std::array<CsvColumn, 11> kOpenbColumns = {{{"name", true},
+                                                      {"cpu_milli", true},
+                                                      {"memory_mib", true},
+                                                      {"num_gpu", true},
+                                                      {"gpu_milli"},
+                                                      {"gpu_spec"},
+                                                      {"qos"},
+                                                      {"pod_phase", true},
+                                                      {"creation_time", true},
+                                                      {"deletion_time", true},
+                                                      {"scheduled_time"}}};
 
 /// The pod as a job of one task, submitted at its creation. Demands are whole as in Eva's traces.
 JobDraft read_pod(CsvReader& row, std::uint64_t number) {
@@ -56,7 +56,7 @@ DraftsResult read_openb_csv(const std::filesystem::path& file) {
   auto table = read_csv(file);
   if (!table) return as_workload_error(table.error());
   ErrorList errors;
-  CsvReader reader(table.value(), kColumns, errors);
+  CsvReader reader(table.value(), kOpenbColumns, errors);
   Drafts drafts;
   std::map<std::string, std::uint32_t> lines;
   for (std::uint64_t i = 0; i < table->rows.size(); ++i) {

@@ -10,7 +10,7 @@
 namespace muster::replay {
 namespace {
 
-constexpr char kComment = ';';
+constexpr char kSwfComment = ';';
 constexpr double kKibInGib = 1024.0 * 1024;
 
 /// The fields that matter, by position.
@@ -113,7 +113,7 @@ DraftsResult read_swf(const WorkloadConfig& config) {
   const auto text = read_text_file(config.path);
   if (!text) return as_workload_error(text.error());
   ErrorList errors;
-  BlankRows row(config.path.string(), text.value(), kComment, errors);
+  BlankRows row(config.path.string(), text.value(), kSwfComment, errors);
   SwfReader reader(config, row);
   Drafts drafts;
   std::size_t left_out = 0;

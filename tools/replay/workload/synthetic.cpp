@@ -11,20 +11,20 @@
 namespace muster::replay {
 namespace {
 
-constexpr std::array<CsvColumn, 14> kColumns = {{{"name", true},
-                                                 {"families", true},
-                                                 {"iterations_per_s", true},
-                                                 {"gpu"},
-                                                 {"cpu"},
-                                                 {"memory_gib"},
-                                                 {"storage_gib"},
-                                                 {"network_gbit_s"},
-                                                 {"image"},
-                                                 {"fetch_s"},
-                                                 {"build_s"},
-                                                 {"init_s"},
-                                                 {"stop_s"},
-                                                 {"upload_s"}}};
+constexpr std::array<CsvColumn, 14> kSyntheticColumns = {{{"name", true},
+                                                          {"families", true},
+                                                          {"iterations_per_s", true},
+                                                          {"gpu"},
+                                                          {"cpu"},
+                                                          {"memory_gib"},
+                                                          {"storage_gib"},
+                                                          {"network_gbit_s"},
+                                                          {"image"},
+                                                          {"fetch_s"},
+                                                          {"build_s"},
+                                                          {"init_s"},
+                                                          {"stop_s"},
+                                                          {"upload_s"}}};
 
 /// What jobs are made of.
 struct Template {
@@ -37,7 +37,7 @@ Expected<std::vector<Template>, WorkloadError> read_templates(const std::filesys
   auto table = read_csv(file);
   if (!table) return as_workload_error(table.error());
   ErrorList errors;
-  CsvReader reader(table.value(), kColumns, errors);
+  CsvReader reader(table.value(), kSyntheticColumns, errors);
   std::vector<Template> templates;
   std::set<std::string> names;
   for (const CsvRow& row : table->rows) {

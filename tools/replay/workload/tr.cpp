@@ -6,7 +6,7 @@
 namespace muster::replay {
 namespace {
 
-constexpr char kComment = '#';
+constexpr char kTrComment = '#';
 constexpr NumberRange kTime{.low = 0, .high = to_seconds(kLongest)};
 constexpr std::size_t kBeforeDurations = 3;
 
@@ -39,7 +39,7 @@ DraftsResult read_tr(const WorkloadConfig& config) {
   const auto text = read_text_file(config.path);
   if (!text) return as_workload_error(text.error());
   ErrorList errors;
-  BlankRows row(config.path.string(), text.value(), kComment, errors);
+  BlankRows row(config.path.string(), text.value(), kTrComment, errors);
   const Demands demands(default_demand(config.task));
   Drafts drafts;
   while (row.next()) {

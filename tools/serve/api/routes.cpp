@@ -287,7 +287,7 @@ bool is_parameter(std::string_view segment) {
   return segment.starts_with('{');
 }
 
-std::optional<std::uint64_t> number_of(std::string_view text) {
+std::optional<std::uint64_t> number_in_path(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool whole = error == std::errc{} && end == text.data() + text.size();
@@ -309,7 +309,7 @@ std::optional<std::vector<std::uint64_t>> fit(std::string_view pattern, std::str
       }
       continue;
     }
-    const std::optional<std::uint64_t> number = number_of(given);
+    const std::optional<std::uint64_t> number = number_in_path(given);
     if (!number) {
       return std::nullopt;
     }

@@ -254,11 +254,4 @@ fs::path own_program() {
   return bad ? fs::path("muster") : program;
 }
 
-fs::path shipped_file(const fs::path& program, const std::string& name) {
-  const fs::path installed = program.parent_path().parent_path() / "share" / "muster" / name;
-  if (fs::exists(installed)) return installed;
-  const fs::path source = fs::path(MUSTER_SOURCE_DIR) / "config" / name;
-  return fs::exists(source) ? source : fs::path{};
-}
-
 }  // namespace muster::local

@@ -64,10 +64,6 @@ class LocalCluster {
 /// returns when the process is told to end (SIGTERM, SIGINT) and they have.
 int keep_nodes(const std::filesystem::path& dir, const std::filesystem::path& program);
 
-/// A file that comes with Muster, such as "cluster/local-types.csv": beside the installed command,
-/// or in the source tree it was built from. Empty: it is not there.
-std::filesystem::path shipped_file(const std::filesystem::path& program, const std::string& name);
-
 /// The running command itself.
 std::filesystem::path own_program();
 

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace muster::local {
+
+/// A file that comes with Muster, such as "cluster/local-types.csv": beside the installed command,
+/// or in the source tree it was built from. Empty: it is not there.
+std::filesystem::path shipped_file(const std::filesystem::path& program, const std::string& name);
+
+}  // namespace muster::local
