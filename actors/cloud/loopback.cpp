@@ -47,6 +47,12 @@ Duration LoopbackCloud::scaled(Duration delay) const {
   return from_seconds(to_seconds(delay) * setup_.delay_scale);
 }
 
+Instant LoopbackCloud::next(Instant when) const {
+  const Instant due = std::max(when, timer_.now());
+  const Instant step = floor_to(due, setup_.quantum);
+  return step == due ? due : step + setup_.quantum;
+}
+
 void LoopbackCloud::note(const std::string& text) const {
   if (setup_.note) setup_.note(text);
 }
@@ -120,7 +126,7 @@ void LoopbackCloud::rent(const LaunchOrder& order, const MasterActor& master) {
   if (!write(record)) return refuse(std::move(record), master);
   rented_[order.instance] = {std::move(record), order.type, master};
   setup_.bill->rented = rented_.size();
-  at(now() + scaled(type.acquire), Step::come_up, order.instance);
+  at(next(now() + scaled(type.acquire)), Step::come_up, order.instance);
 }
 
 bool LoopbackCloud::offers(const LaunchOrder& order) const {
@@ -189,7 +195,7 @@ void LoopbackCloud::come_up(InstanceId id) {
   rented.record = std::move(record);
   ++setup_.bill->launched;
   tell_state(rented);
-  at(now() + scaled((*setup_.catalog)[*rented.type].setup), Step::boot, id);
+  at(next(now() + scaled((*setup_.catalog)[*rented.type].setup)), Step::boot, id);
   await_interruption(rented);
 }
 
@@ -236,9 +242,9 @@ void LoopbackCloud::end(InstanceId id) {
   if (!keep(record, Step::end)) return;
   rented.record = std::move(record);
   const bool delayed = rented.record.up_at && rented.type;
-  const Duration delay =
-      delayed ? scaled((*setup_.catalog)[*rented.type].terminate) : Duration::zero();
-  at(now() + delay, Step::halt, id);
+  // What never came up costs nothing, so its end need not fall on a multiple.
+  at(delayed ? next(now() + scaled((*setup_.catalog)[*rented.type].terminate)) : now(), Step::halt,
+     id);
 }
 
 /// Ends the instance without delay.
@@ -318,7 +324,7 @@ void LoopbackCloud::interrupt(InstanceId id) {
 
 bool LoopbackCloud::give_notice(Rented& rented) {
   RentedRecord record = rented.record;
-  record.notice = now() + scaled(setup_.interruptions.notice);
+  record.notice = next(now() + scaled(setup_.interruptions.notice));
   if (!write(record)) return false;
   rented.record = std::move(record);
   const InstanceId id = rented.record.instance;

@@ -312,10 +312,11 @@ Money total_bill(std::span<const Event> events) {
     if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
       rents[launch->instance].price = launch->price;
     } else if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
-      rents[up->instance].since = event.at;
+      rents[up->instance].since = up->billed_from.value_or(event.at);
     } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
       const Rent& rent = rents[gone->instance];
-      if (rent.since) total += Money::of(rent.price, event.at - *rent.since);
+      const Instant until = gone->billed_until.value_or(event.at);
+      if (rent.since) total += Money::of(rent.price, until - *rent.since);
       rents.erase(gone->instance);
     }
   }

@@ -43,9 +43,9 @@ class FleetLevels {
     bool serving = false;  ///< up and not being ended
   };
 
-  void come_up(Instance& instance, Instant now);
+  void come_up(Instance& instance, Instant now, Instant billed_from);
   void stop_serving(Instance& instance);
-  void go(InstanceId id, Instant now);
+  void go(InstanceId id, Instant now, Instant billed_until);
   void hold(const StartIssued& start);
   void release(TaskId task);
 
