@@ -115,17 +115,19 @@ Demands read_demands(CsvReader& row) {
   }
   const bool any_stated = row.has("gpu") || row.has("cpu") || row.has("memory_gib") ||
                           row.has("storage_gib") || row.has("network_gbit_s");
-  if (!entries.empty() && !any_stated) return Demands(std::move(entries));
+  if (!entries.empty()) {
+    if (any_stated) {
+      row.complain("families",
+                   "stands in the place of gpu, cpu, memory_gib, storage_gib and network_gbit_s, "
+                   "which have to be empty; write 'any:...' for all other families");
+    }
+    return Demands(std::move(entries));
+  }
   Resources any = Resources::of(row.number("gpu", kAmount), row.number("cpu", kAmount),
                                 row.number("memory_gib", kAmount));
   any[Resource::storage] = row.number_or("storage_gib", kAmount, 0);
   any[Resource::network] = row.number_or("network_gbit_s", kAmount, 0);
-  for (const FamilyDemand& entry : entries) {
-    if (!entry.family.empty()) continue;
-    row.complain("families", "'any' has its demands in the columns gpu, cpu, ... already");
-  }
-  entries.insert(entries.begin(), FamilyDemand{"", any});
-  return Demands(std::move(entries));
+  return Demands({FamilyDemand{"", any}});
 }
 
 DraftsResult read_muster_csv(const std::filesystem::path& file) {
