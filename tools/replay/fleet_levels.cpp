@@ -16,7 +16,11 @@ Price operator-(Price a, Price b) {
 
 void FleetLevels::apply(const Event& event) {
   if (const auto* job = std::get_if<JobAccepted>(&event.body)) {
-    for (const TaskSpec& task : job->job.tasks) demands_[task.id] = &task.demands;
+    std::vector<TaskId>& tasks = tasks_[{event.cell, job->job.id}];
+    for (const TaskSpec& task : job->job.tasks) {
+      demands_[task.id] = &task.demands;
+      tasks.push_back(task.id);
+    }
   } else if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
     instances_[launch->instance] = {launch->type, launch->price, {}, false};
   } else if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
@@ -39,6 +43,14 @@ void FleetLevels::apply(const Event& event) {
     go(gone->instance, event.at, gone->billed_until.value_or(event.at));
   }
   occupancy_.apply(event);
+  if (const auto* over = std::get_if<JobFinished>(&event.body)) forget({event.cell, over->job});
+}
+
+void FleetLevels::forget(const std::pair<std::uint32_t, JobId>& job) {
+  const auto tasks = tasks_.find(job);
+  if (tasks == tasks_.end()) return;
+  for (TaskId task : tasks->second) demands_.erase(task);
+  tasks_.erase(tasks);
 }
 
 void FleetLevels::come_up(Instance& instance, Instant now, Instant billed_from) {

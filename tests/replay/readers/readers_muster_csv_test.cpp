@@ -266,6 +266,20 @@ WorkloadJob any_job(std::uint64_t id) {
   return job;
 }
 
+TEST(CompactWorkload, SaysOnceWhatManyJobsShare) {
+  const TempFile file("jobs.csv", std::string(kNeeded) +
+                                      "\n1,0,ann,a,2,0,1,1,10,c\n2,5,ann,b,1,0,1,1,20,c\n"
+                                      "3,6,bob,b,1,0,1,1,20,c\n");
+  const auto jobs = read_compact_workload(test::reading("muster-csv", file.path()), 1).value();
+  ASSERT_EQ(jobs.size(), 3U);
+  EXPECT_EQ(jobs.rows[0].like, jobs.rows[1].like);
+  EXPECT_NE(jobs.rows[0].like, jobs.rows[2].like) << "another user";
+  EXPECT_EQ(jobs.job(0).job.tasks.at(1).id, TaskId{1});
+  EXPECT_EQ(jobs.job(1).job.name, "b");
+  EXPECT_EQ(jobs.job(1).job.tasks.at(0).id, TaskId{2});
+  EXPECT_EQ(jobs.submit(2), Instant{6s});
+}
+
 RC_GTEST_PROP(MusterCsv, ReadsBackWhateverItWrites, ()) {
   Workload workload;
   const int jobs = *rc::gen::inRange(0, 5);

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <limits>
-#include <map>
+#include <unordered_map>
 
 #include "tools/replay/workload/demands_text.hpp"
 #include "tools/replay/workload/muster_csv_columns.hpp"
@@ -131,17 +131,20 @@ Demands read_demands(CsvReader& row) {
 }
 
 DraftsResult read_muster_csv(const std::filesystem::path& file) {
-  auto table = read_csv(file);
-  if (!table) return as_workload_error(table.error());
+  auto stream = CsvStream::open(file);
+  if (!stream) return as_workload_error(stream.error());
   ErrorList errors;
-  CsvReader reader(table.value(), kMusterColumns, errors);
+  CsvReader reader(stream.value(), kMusterColumns, errors);
   Drafts drafts;
-  std::map<JobId, std::uint32_t> lines;
-  for (const CsvRow& row : table->rows) {
-    if (!reader.select(row)) continue;
-    drafts.jobs.push_back(read_job(reader));
-    const JobId id = drafts.jobs.back().job.job.id;
-    const auto [first, is_new] = lines.emplace(id, row.line);
+  std::unordered_map<JobId, std::uint32_t> lines;
+  for (;;) {
+    const auto row = stream->next();
+    if (!row) return as_workload_error(row.error());
+    if (row.value() == nullptr) break;
+    if (!reader.select(*row.value())) continue;
+    drafts.add(read_job(reader));
+    const JobId id = drafts.jobs.back().id;
+    const auto [first, is_new] = lines.emplace(id, row.value()->line);
     if (!is_new && id.valid()) {
       reader.complain(
           "id", fmt::format("{} is already the id of the job in line {}", id.value, first->second));
