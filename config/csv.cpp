@@ -14,87 +14,160 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 const std::string kNoText;
+/// A job of a million tasks with a number of its own each has room in it.
+constexpr std::size_t kMaxRowBytes = std::size_t{1} << 26;
 
-/// Collects what libcsv calls back with.
-struct Collector {
-  CsvTable table;
-  CsvRow row;
-  std::uint32_t line = 0;  ///< the one that is being parsed
-
-  static void on_field(void* bytes, std::size_t size, void* self) {
-    Collector& to = *static_cast<Collector*>(self);
-    to.row.fields.emplace_back(static_cast<const char*>(bytes), size);
-  }
-
-  static void on_row(int /*terminator*/, void* self) {
-    Collector& to = *static_cast<Collector*>(self);
-    CsvRow& target =
-        to.table.header.fields.empty() ? to.table.header : to.table.rows.emplace_back();
-    target = std::exchange(to.row, CsvRow{});
-  }
-};
-
-/// Owns a parser's buffer.
-struct Parser {
-  csv_parser state{};
-
-  Parser() {
-    constexpr unsigned char kOptions = CSV_STRICT | CSV_STRICT_FINI;
-    csv_init(&state, kOptions);
-  }
-  ~Parser() { csv_free(&state); }
-  Parser(const Parser&) = delete;
-  Parser& operator=(const Parser&) = delete;
-};
-
-Failure<ConfigError> malformed(const Collector& collected, std::size_t column,
-                               std::string_view message) {
-  const TextPlace place{collected.table.file, collected.line, static_cast<std::uint32_t>(column)};
-  return {ConfigError::malformed, fmt::format("{}: {}", to_text(place), message)};
-}
-
-/// Feeds the text line by line, so that every row knows its line.
-std::optional<Failure<ConfigError>> parse(std::string_view text, Collector& collected) {
-  Parser parser;
-  while (!text.empty()) {
-    ++collected.line;
-    const std::size_t size = std::min(text.find('\n'), text.size() - 1) + 1;
-    // A quoted field may go on over several lines; its row begins on the first of them.
-    if (parser.state.pstate == 0) collected.row.line = collected.line;
-    const std::size_t done = csv_parse(&parser.state, text.data(), size, Collector::on_field,
-                                       Collector::on_row, &collected);
-    if (done != size) {
-      return malformed(collected, done + 1,
-                       "a quote inside a field has to be written twice, and "
-                       "the field between quotes");
-    }
-    text.remove_prefix(size);
-  }
-  if (csv_fini(&parser.state, Collector::on_field, Collector::on_row, &collected) != 0) {
-    collected.line = collected.row.line;
-    return malformed(collected, 0, "a quoted field of this row does not end");
-  }
-  return std::nullopt;
+Failure<ConfigError> as_csv_error(const Failure<TextFileError>& failure) {
+  const bool unreadable = failure.code == TextFileError::unreadable;
+  return {unreadable ? ConfigError::unreadable : ConfigError::malformed, failure.message};
 }
 
 }  // namespace
 
+struct CsvStream::Source {
+  /// Owns a parser's buffer.
+  struct Parser {
+    csv_parser state{};
+
+    Parser() {
+      constexpr unsigned char kOptions = CSV_STRICT | CSV_STRICT_FINI;
+      csv_init(&state, kOptions);
+      constexpr std::size_t kGrowth = std::size_t{1} << 12;
+      csv_set_blk_size(&state, kGrowth);
+    }
+    ~Parser() { csv_free(&state); }
+    Parser(const Parser&) = delete;
+    Parser& operator=(const Parser&) = delete;
+  };
+
+  explicit Source(const std::filesystem::path& path) : text(path), file(path.string()) {}
+
+  Failure<ConfigError> malformed(std::size_t at, std::string_view message) const {
+    const TextPlace place{file, line, static_cast<std::uint32_t>(at)};
+    return {ConfigError::malformed, fmt::format("{}: {}", to_text(place), message)};
+  }
+
+  /// Brings the next row into `row`; false at the end.
+  Expected<bool, ConfigError> next() {
+    fields = 0;
+    complete = false;
+    while (!complete) {
+      if (left.empty()) {
+        auto piece = text.next();
+        if (!piece) return as_csv_error(piece.error());
+        left = piece.value();
+        if (line == 0 && left.starts_with(kByteOrderMark)) {
+          left.remove_prefix(kByteOrderMark.size());
+        }
+        if (left.empty()) return finish();
+      }
+      if (auto failure = parse_part()) return *failure;
+    }
+    return true;
+  }
+
+  /// Feeds up to the end of a line, so that no more than one row is complete afterwards and every
+  /// row knows its line.
+  std::optional<Failure<ConfigError>> parse_part() {
+    if (at_line_start) {
+      ++line;
+      column = 0;
+      // A quoted field may go on over several lines; its row begins on the first of them.
+      if (parser.state.pstate == 0) {
+        row.line = line;
+        row_bytes = 0;
+      }
+    }
+    const std::size_t size = std::min(left.find_first_of("\r\n"), left.size() - 1) + 1;
+    at_line_start = left[size - 1] == '\n';
+    row_bytes += size;
+    if (row_bytes > kMaxRowBytes) {
+      return malformed(0, fmt::format("a row of more than {} bytes", kMaxRowBytes));
+    }
+    const std::size_t done = csv_parse(&parser.state, left.data(), size, on_field, on_row, this);
+    if (done != size) {
+      return malformed(column + done + 1,
+                       "a quote inside a field has to be written twice, and "
+                       "the field between quotes");
+    }
+    column += size;
+    left.remove_prefix(size);
+    return std::nullopt;
+  }
+
+  /// The last row need not end with a line break.
+  Expected<bool, ConfigError> finish() {
+    if (std::exchange(finished, true)) return false;
+    if (csv_fini(&parser.state, on_field, on_row, this) != 0) {
+      line = row.line;
+      return malformed(0, "a quoted field of this row does not end");
+    }
+    return complete;
+  }
+
+  static void on_field(void* bytes, std::size_t size, void* self) {
+    Source& to = *static_cast<Source*>(self);
+    // The strings of the row before are used again.
+    if (to.fields == to.row.fields.size()) to.row.fields.emplace_back();
+    to.row.fields[to.fields++].assign(static_cast<const char*>(bytes), size);
+  }
+  static void on_row(int /*terminator*/, void* self) {
+    Source& to = *static_cast<Source*>(self);
+    to.row.fields.resize(to.fields);
+    to.complete = true;
+  }
+
+  TextStream text;
+  std::string file;
+  Parser parser;
+  std::string_view left;  ///< of the present piece of text, what is not parsed yet
+  CsvRow header, row;
+  std::size_t fields = 0;  ///< of `row`, so far
+  bool complete = false;   ///< `row` is
+  bool finished = false;
+  bool at_line_start = true;
+  std::uint32_t line = 0;     ///< the one that is being parsed
+  std::size_t column = 0;     ///< bytes of it that are parsed
+  std::size_t row_bytes = 0;  ///< of the present row, so far
+};
+
+CsvStream::CsvStream(std::unique_ptr<Source> source) : source_(std::move(source)) {}
+CsvStream::~CsvStream() = default;
+CsvStream::CsvStream(CsvStream&&) noexcept = default;
+CsvStream& CsvStream::operator=(CsvStream&&) noexcept = default;
+
+Expected<CsvStream, ConfigError> CsvStream::open(const std::filesystem::path& file) {
+  auto source = std::make_unique<Source>(file);
+  const auto has_header = source->next();
+  if (!has_header) return has_header.error();
+  if (!has_header.value()) return source->malformed(0, "the first line has to name the columns");
+  source->header = source->row;
+  return CsvStream(std::move(source));
+}
+
+const std::string& CsvStream::file() const {
+  return source_->file;
+}
+const CsvRow& CsvStream::header() const {
+  return source_->header;
+}
+
+Expected<const CsvRow*, ConfigError> CsvStream::next() {
+  const auto has_row = source_->next();
+  if (!has_row) return has_row.error();
+  return has_row.value() ? &source_->row : nullptr;
+}
+
 Expected<CsvTable, ConfigError> read_csv(const std::filesystem::path& file) {
-  const auto bytes = read_text_file(file);
-  if (!bytes) {
-    const bool unreadable = bytes.error().code == TextFileError::unreadable;
-    return Failure<ConfigError>{unreadable ? ConfigError::unreadable : ConfigError::malformed,
-                                bytes.error().message};
+  auto stream = CsvStream::open(file);
+  if (!stream) return stream.error();
+  CsvTable table{stream->file(), stream->header(), {}};
+  for (;;) {
+    const auto row = stream->next();
+    if (!row) return row.error();
+    if (row.value() == nullptr) return table;
+    table.rows.push_back(*row.value());
   }
-  Collector collected;
-  collected.table.file = file.string();
-  std::string_view text = bytes.value();
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  if (auto failure = parse(text, collected)) return *failure;
-  if (collected.table.header.fields.empty()) {
-    return malformed(collected, 0, "the first line has to name the columns");
-  }
-  return std::move(collected.table);
 }
 
 std::string csv_field(std::string_view text) {
@@ -109,12 +182,19 @@ std::string csv_field(std::string_view text) {
 }
 
 CsvReader::CsvReader(const CsvTable& table, std::span<const CsvColumn> known, ErrorList& errors)
-    : table_(table), errors_(errors) {
-  const TextPlace place{table.file, table.header.line, 0};
+    : CsvReader(table.file, table.header, known, errors) {}
+
+CsvReader::CsvReader(const CsvStream& stream, std::span<const CsvColumn> known, ErrorList& errors)
+    : CsvReader(stream.file(), stream.header(), known, errors) {}
+
+CsvReader::CsvReader(const std::string& file, const CsvRow& header,
+                     std::span<const CsvColumn> known, ErrorList& errors)
+    : file_(file), width_(header.fields.size()), errors_(errors) {
+  const TextPlace place{file, header.line, 0};
   std::vector<std::string> names;
   for (const CsvColumn& column : known) names.emplace_back(column.name);
-  for (std::size_t i = 0; i < table.header.fields.size(); ++i) {
-    const std::string& name = table.header.fields[i];
+  for (std::size_t i = 0; i < header.fields.size(); ++i) {
+    const std::string& name = header.fields[i];
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       errors.add(place, "header", unknown_word("column", name, names));
     } else if (!positions_.emplace(name, i).second) {
@@ -130,10 +210,9 @@ CsvReader::CsvReader(const CsvTable& table, std::span<const CsvColumn> known, Er
 
 bool CsvReader::select(const CsvRow& row) {
   row_ = &row;
-  if (row.fields.size() == table_.header.fields.size()) return true;
-  errors_.add({table_.file, row.line, 0}, "",
-              fmt::format("the row has {} fields, the header names {}", row.fields.size(),
-                          table_.header.fields.size()));
+  if (row.fields.size() == width_) return true;
+  errors_.add({file_, row.line, 0}, "",
+              fmt::format("the row has {} fields, the header names {}", row.fields.size(), width_));
   return false;
 }
 
@@ -173,7 +252,7 @@ Duration CsvReader::seconds(std::string_view column, Duration limit) {
 }
 
 void CsvReader::complain(std::string_view column, std::string_view message) {
-  errors_.add({table_.file, row_->line, 0}, column, message);
+  errors_.add({file_, row_->line, 0}, column, message);
 }
 
 }  // namespace muster

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,9 +28,29 @@ struct CsvTable {
   std::vector<CsvRow> rows;
 };
 
-/// Reads all of a file, packed by gzip or not. Blank lines are skipped, fields may be quoted,
-/// spaces around unquoted ones are dropped. Errors: unreadable; malformed (damaged, stray quotes,
-/// no header), with line and column where there are any.
+/// Reads a CSV file row by row, so that it takes no more memory than a row does. Blank lines are
+/// skipped, fields may be quoted, spaces around unquoted ones are dropped. Errors: unreadable;
+/// malformed (damaged, stray quotes, no header), with line and column where there are any.
+class CsvStream {
+ public:
+  /// Reads the header. The file may be packed by gzip.
+  static Expected<CsvStream, ConfigError> open(const std::filesystem::path& file);
+  ~CsvStream();
+  CsvStream(CsvStream&&) noexcept;
+  CsvStream& operator=(CsvStream&&) noexcept;
+
+  const std::string& file() const;
+  const CsvRow& header() const;
+  /// The next row, which stays until the next call; null after the last one.
+  Expected<const CsvRow*, ConfigError> next();
+
+ private:
+  struct Source;
+  explicit CsvStream(std::unique_ptr<Source> source);
+  std::unique_ptr<Source> source_;
+};
+
+/// All rows of a file, as CsvStream gives them.
 Expected<CsvTable, ConfigError> read_csv(const std::filesystem::path& file);
 
 /// `text` as a field of a CSV file, quoted where that is needed to read the same text again.
@@ -46,6 +67,7 @@ class CsvReader {
  public:
   /// Checks the header: unknown, repeated and missing columns are errors.
   CsvReader(const CsvTable& table, std::span<const CsvColumn> known, ErrorList& errors);
+  CsvReader(const CsvStream& stream, std::span<const CsvColumn> known, ErrorList& errors);
 
   /// Turns to a row; what follows is about it. False, with an error, when it has too few or too
   /// many fields.
@@ -66,7 +88,11 @@ class CsvReader {
   void complain(std::string_view column, std::string_view message);
 
  private:
-  const CsvTable& table_;
+  CsvReader(const std::string& file, const CsvRow& header, std::span<const CsvColumn> known,
+            ErrorList& errors);
+
+  std::string file_;
+  std::size_t width_;  ///< fields of a row
   ErrorList& errors_;
   std::map<std::string, std::size_t, std::less<>> positions_;
   const CsvRow* row_ = nullptr;

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <string_view>
 
 #include "model/expected.hpp"
 
@@ -13,9 +15,27 @@ inline constexpr std::uint64_t kMaxTextBytes = std::uint64_t{1} << 30;
 
 enum class TextFileError : std::uint8_t { unreadable, damaged, too_large };
 
-/// All of a file; one that gzip packed comes out unpacked, whatever it is called. Errors name the
-/// file: it cannot be read, its packed content is damaged or ends early, or it is larger than
+/// The text of a file, piece by piece; one that gzip packed comes out unpacked, whatever it is
+/// called. Errors name the file: it cannot be read, its packed content is damaged, ends early or is
+/// followed by something else, it has a zero byte and so is no text, or it is larger than
 /// `max_bytes`.
+class TextStream {
+ public:
+  explicit TextStream(std::filesystem::path file, std::uint64_t max_bytes = kMaxTextBytes);
+  ~TextStream();
+  TextStream(TextStream&&) noexcept;
+  TextStream& operator=(TextStream&&) noexcept;
+
+  const std::filesystem::path& file() const;
+  /// The next piece, which stays until the next call; empty at the end of the text.
+  Expected<std::string_view, TextFileError> next();
+
+ private:
+  struct Source;
+  std::unique_ptr<Source> source_;
+};
+
+/// All of a file, as TextStream gives it. Takes no more memory than some `max_bytes`.
 Expected<std::string, TextFileError> read_text_file(const std::filesystem::path& file,
                                                     std::uint64_t max_bytes = kMaxTextBytes);
 

@@ -60,6 +60,12 @@ Duration LoopbackCloud::scaled(Duration delay) const {
   return from_seconds(to_seconds(delay) * setup_.delay_scale);
 }
 
+Instant LoopbackCloud::next(Instant when) const {
+  const Instant due = std::max(when, timer_.now());
+  const Instant step = floor_to(due, setup_.quantum);
+  return step == due ? due : step + setup_.quantum;
+}
+
 void LoopbackCloud::note(const std::string& text) const {
   if (setup_.note) setup_.note(text);
 }
@@ -173,7 +179,7 @@ void LoopbackCloud::rent(const LaunchOrder& order, const MasterActor& master) {
   record.price = setup_.catalog->price(order.type, record.market);
   if (full(record)) return refuse(std::move(record), master);
   add({record, order.type, master});
-  write(record, [this, id, up_at = record.ordered_at + scaled(type.acquire)](bool written) {
+  write(record, [this, id, up_at = next(record.ordered_at + scaled(type.acquire))](bool written) {
     if (written) return at(up_at, Step::come_up, id);
     Rented never = remove(id);
     refuse(std::move(never.record), never.master);
@@ -256,7 +262,7 @@ void LoopbackCloud::come_up(InstanceId id) {
   advance(record, Step::come_up, [this, id](const Rented& rented) {
     ++setup_.bill->launched;
     tell_state(rented);
-    at(now() + scaled((*setup_.catalog)[*rented.type].setup), Step::boot, id);
+    at(next(now() + scaled((*setup_.catalog)[*rented.type].setup)), Step::boot, id);
     await_interruption(rented);
   });
 }
@@ -308,9 +314,9 @@ void LoopbackCloud::end(InstanceId id) {
   record.ending = true;
   advance(record, Step::end, [this, id](const Rented& rented) {
     const bool delayed = rented.record.up_at && rented.type;
-    const Duration delay =
-        delayed ? scaled((*setup_.catalog)[*rented.type].terminate) : Duration::zero();
-    at(now() + delay, Step::halt, id);
+    // What never came up costs nothing, so its end need not fall on a multiple.
+    at(delayed ? next(now() + scaled((*setup_.catalog)[*rented.type].terminate)) : now(),
+       Step::halt, id);
   });
 }
 
@@ -400,7 +406,7 @@ void LoopbackCloud::interrupt(InstanceId id) {
 
 void LoopbackCloud::give_notice(const Rented& rented, std::function<void(bool written)> then) {
   RentedRecord record = rented.record;
-  record.notice = now() + scaled(setup_.interruptions.notice);
+  record.notice = next(now() + scaled(setup_.interruptions.notice));
   write(record, [this, record, then = std::move(then)](bool written) {
     if (written) {
       Rented& noticed = rented_.at(record.instance);

@@ -45,7 +45,9 @@ struct CloudInterruptions {
 struct LoopbackSetup {
   const Catalog* catalog = nullptr;
   ClusterEpoch epoch;
-  Duration quantum{};  ///< the cloud acts at multiples of it; zero: at any time
+  /// What changes a bill or a machine happens at multiples of it, counted from the last multiple
+  /// before the order and never before the order itself; zero: at any time.
+  Duration quantum{};
   CloudLimits limits;
   CloudInterruptions interruptions;
   double delay_scale = 1;  ///< of the catalog's delays and of the notice; >= 0
@@ -84,6 +86,9 @@ class LoopbackCloud : public CloudActor::base {
   enum class Step : std::uint8_t { close, come_up, boot, end, reclaim, halt, interrupt, gone };
 
   Instant now() const { return floor_to(timer_.now(), setup_.quantum); }
+  /// The first time at which the cloud can do what is due at `when`. What it then reports as the
+  /// time is the time at which it happens, so that no bill ends or begins in a master's past.
+  Instant next(Instant when) const;
   Duration scaled(Duration delay) const;
   void at(Instant when, Step step, InstanceId id);
   void take(Step step, InstanceId id);

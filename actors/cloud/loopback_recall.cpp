@@ -44,13 +44,13 @@ void LoopbackCloud::resume(Rented& rented) {
     return reclaim(id);
   }
   if (!record.up_at) {
-    return at(record.ordered_at + scaled((*setup_.catalog)[*rented.type].acquire), Step::come_up,
-              id);
+    return at(next(record.ordered_at + scaled((*setup_.catalog)[*rented.type].acquire)),
+              Step::come_up, id);
   }
   if (!booted) {
-    at(*record.up_at + scaled((*setup_.catalog)[*rented.type].setup), Step::boot, id);
+    at(next(*record.up_at + scaled((*setup_.catalog)[*rented.type].setup)), Step::boot, id);
   }
-  if (record.notice) return at(*record.notice, Step::reclaim, id);
+  if (record.notice) return at(next(*record.notice), Step::reclaim, id);
   await_interruption(rented);
 }
 

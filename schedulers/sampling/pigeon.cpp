@@ -46,21 +46,18 @@ std::vector<std::uint32_t> PigeonDistributor::groups_for(const SampledJob& job) 
   return groups;
 }
 
+/// Deals the tasks one by one, as cards are dealt: in many traces the durations of a job's tasks go
+/// with their position, so groups that got neighbours would get unequal work.
 void PigeonDistributor::take(const TaskBatch& batch, Instant, Actions& out) {
-  std::vector<std::uint32_t> groups = groups_for(*batch.job);
+  const std::vector<std::uint32_t> groups = groups_for(*batch.job);
   left_[batch.job->id] = batch.tasks.size();
-  const std::size_t each = batch.tasks.size() / groups.size();
-  const std::size_t more = batch.tasks.size() % groups.size();
-  // The groups that get one task more are drawn to the front.
-  for (std::size_t i = 0; i < more; ++i) {
-    std::swap(groups[i], groups[i + rng_.below(groups.size() - i)]);
-  }
-  auto next = batch.tasks.begin();
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const auto count = static_cast<std::ptrdiff_t>(each + (i < more ? 1 : 0));
-    if (count == 0) break;
-    out.push_back(HandOn{1 + groups[i], {batch.job, {next, next + count}}});
-    next += count;
+  const std::size_t first = rng_.below(groups.size());
+  for (std::size_t i = 0; i < std::min(groups.size(), batch.tasks.size()); ++i) {
+    HandOn part{1 + groups[(first + i) % groups.size()], {batch.job, {}}};
+    for (std::size_t task = i; task < batch.tasks.size(); task += groups.size()) {
+      part.batch.tasks.push_back(batch.tasks[task]);
+    }
+    out.push_back(std::move(part));
   }
 }
 

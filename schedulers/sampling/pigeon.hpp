@@ -35,8 +35,9 @@ PigeonGroup pigeon_group(const PigeonRules& rules, std::size_t workers, std::uin
 /// The place of the group that the worker is in.
 std::uint32_t pigeon_group_of(const PigeonRules& rules, std::size_t workers, WorkerIndex worker);
 
-/// Pigeon's distributor (SoCC'19): spreads a job's tasks evenly over the groups, without asking
-/// anyone, and counts the completions. The group's master i is scheduler 1+i.
+/// Pigeon's distributor (SoCC'19): deals a job's tasks to the groups in turn, from one drawn at
+/// random on, without asking anyone, and counts the completions. The group's master i is scheduler
+/// 1+i.
 class PigeonDistributor final : public Scheduler {
  public:
   PigeonDistributor(const PigeonRules& rules, std::uint64_t seed) : rules_(rules), rng_(seed) {}

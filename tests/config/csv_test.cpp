@@ -73,6 +73,35 @@ TEST(ReadCsv, SaysWhereAnUnfinishedQuoteBegins) {
   EXPECT_THAT(failure.message, HasSubstr("t.csv:2: a quoted field of this row does not end"));
 }
 
+TEST(ReadCsv, UnderstandsEveryKindOfLineEnd) {
+  const TempFile file("t.csv", "name,size\ra,1\r\nb,2\nc,3\r");
+  const auto table = read_csv(file.path()).value();
+  ASSERT_EQ(table.rows.size(), 3U);
+  EXPECT_THAT(table.rows[0].fields, ElementsAre("a", "1"));
+  EXPECT_THAT(table.rows[2].fields, ElementsAre("c", "3"));
+}
+
+TEST(CsvStream, GivesTheRowsOfAFileOfManyPieces) {
+  std::string text = "number,text\n";
+  for (int i = 0; i < 60'000; ++i) text += std::to_string(i) + ",\"line\nbreak\"\n";
+  const TempFile file("t.csv", text);
+  auto stream = CsvStream::open(file.path()).value();
+  for (std::uint32_t i = 0; i < 60'000; ++i) {
+    const CsvRow* row = stream.next().value();
+    ASSERT_NE(row, nullptr);
+    ASSERT_EQ(row->line, 2 * i + 2);
+    ASSERT_THAT(row->fields, ElementsAre(std::to_string(i), "line\nbreak"));
+  }
+  EXPECT_EQ(stream.next().value(), nullptr);
+  EXPECT_EQ(stream.next().value(), nullptr);
+}
+
+TEST(CsvStream, RefusesARowWithoutEnd) {
+  const TempFile file("t.csv", "name\n\"" + std::string((std::size_t{1} << 26) + 10, 'x'));
+  EXPECT_THAT(read_csv(file.path()).error().message,
+              HasSubstr("t.csv:2: a row of more than 67108864 bytes"));
+}
+
 TEST(ReadCsv, WantsAHeader) {
   EXPECT_THAT(failure_of("").message, HasSubstr("the first line has to name the columns"));
   EXPECT_THAT(failure_of("\n\n").message, HasSubstr("the first line has to name the columns"));

@@ -121,6 +121,22 @@ TEST(CheckRun, a_job_that_ends_before_its_tasks_is_found) {
                                           HasSubstr("ends twice"), HasSubstr("is completed")));
 }
 
+TEST(CheckRun, what_comes_after_the_end_is_found) {
+  LogBuilder log = running();
+  over(log).start(1, 1, 2).finish(1).end(1).up(1).gone(1).launch(1, "it3");
+  EXPECT_THAT(broken(log),
+              ElementsAre(HasSubstr("task 1 starts after its end"),
+                          HasSubstr("attempt 1 of task 1 finishes, but is not live"),
+                          HasSubstr("job 1 ends twice"), HasSubstr("instance 1 is billed twice"),
+                          HasSubstr("instance 1 is gone twice"),
+                          HasSubstr("instance 1 is launched twice")));
+  LogBuilder again = running();
+  over(again).accept(JobBuilder(1)).refuse(1, {});
+  EXPECT_THAT(broken(again), ElementsAre(HasSubstr("task 1 is accepted twice"),
+                                         HasSubstr("job 1 is accepted twice"),
+                                         HasSubstr("job 1 neither ends nor has a reason")));
+}
+
 TEST(CheckRun, an_instance_billed_twice_is_found) {
   LogBuilder log;
   log.at(0).launch(1, "it3").up(1).at(10).up(1).gone(1).at(20).up(1);

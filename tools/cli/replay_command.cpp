@@ -26,7 +26,6 @@
 namespace muster::cli {
 namespace {
 
-using replay::Run;
 using replay::RunResult;
 using replay::RunSetup;
 
@@ -54,7 +53,7 @@ struct Planned {
 struct Session {
   ReplayConfig config;
   Catalog catalog;
-  std::vector<replay::Workload> workloads;  ///< one a trial
+  std::vector<replay::CompactWorkload> workloads;  ///< one a trial
   std::vector<Planned> runs;
 };
 
@@ -73,24 +72,6 @@ std::string events_file(const std::string& wanted, const Session& session, std::
   const std::filesystem::path path(wanted);
   const std::string name = path.stem().string() + "." + label + path.extension().string();
   return (path.parent_path() / name).string();
-}
-
-/// Writes the log when a file is wanted, and takes its digest in any case. False after a complaint.
-bool write_log(const Run& run, const Planned& planned, const std::string& file, RunResult& result) {
-  const LogHeader header{planned.setup.label, planned.setup.seed, *planned.setup.catalog};
-  bool complete = false;
-  const auto stream_to = [&](std::ostream* out) {
-    EventLogWriter writer(out, header);
-    for (const Event& event : run.events) writer.write(event);
-    auto digest = writer.finish();
-    complete = digest.has_value();
-    if (complete) result.event_log_sha256 = std::move(digest).value();
-  };
-  if (file.empty()) {
-    stream_to(nullptr);
-    return complete;
-  }
-  return write_output(file, [&](std::ostream& out) { stream_to(&out); }) && complete;
 }
 
 /// Reads config, catalog and workloads; complains of what is wrong with them.
@@ -119,7 +100,8 @@ ExitCode read_inputs(const ReplayOptions& options, Session& session) {
   }
   const double load = session.config.workload.load;
   for (std::uint32_t trial = 0; trial < session.config.trials; ++trial) {
-    auto workload = replay::read_workload(session.config.workload, session.config.seed + trial);
+    auto workload =
+        replay::read_compact_workload(session.config.workload, session.config.seed + trial);
     if (workload && load > 0) {
       workload =
           replay::with_load(std::move(workload).value(), fleet.value(), session.catalog, load);
@@ -161,18 +143,34 @@ bool plan_runs(Session& session) {
   return true;
 }
 
-void perform(Planned& planned, const std::string& file) {
-  auto run = replay::run_replay(planned.setup);
+/// Runs, takes the digest of the log on the way and writes the log where that is wanted. False when
+/// the log could not be written.
+bool perform(Planned& planned, std::ostream* log) {
+  const LogHeader header{planned.setup.label, planned.setup.seed, *planned.setup.catalog};
+  EventLogWriter writer(log, header);
+  RunSetup setup = planned.setup;
+  setup.on_event = [&writer](const Event& event) { writer.write(event); };
+  auto run = replay::run_replay(setup);
+  auto digest = writer.finish();
   if (!run) {
     planned.error = run.error().message;
-    return;
+    return digest.has_value();
   }
-  RunResult result = std::move(run->result);
-  if (!write_log(run.value(), planned, file, result)) {
-    planned.error = "the event log could not be written";
-    return;
-  }
-  planned.result = std::move(result);
+  if (!digest) return false;
+  planned.result = std::move(run->result);
+  planned.result->event_log_sha256 = std::move(digest).value();
+  return true;
+}
+
+void perform(Planned& planned, const std::string& file) {
+  bool complete = false;
+  const bool written =
+      file.empty()
+          ? (complete = perform(planned, nullptr))
+          : write_output(file, [&](std::ostream& out) { complete = perform(planned, &out); });
+  if (written && complete) return;
+  planned.result.reset();
+  if (planned.error.empty()) planned.error = "the event log could not be written";
 }
 
 /// Runs everything on as many threads as asked for; each run is a world of its own.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "tools/replay/id_set.hpp"
 #include "tools/replay/metrics.hpp"
 
 namespace muster::replay {
@@ -13,37 +14,41 @@ namespace {
 
 constexpr std::size_t kMostReported = 50;
 
-struct CheckedInstance {
-  TypeId type;
-  bool up = false;
-  bool ready = false;
-  bool ending = false;
-  bool gone = false;
-  bool forced = false;  ///< released for a cause that does not wait for its tasks
-  std::vector<TaskId> tasks;
-};
+}  // namespace
 
-/// A job, or the part of one that a master has.
-using JobKey = std::pair<std::uint32_t, JobId>;
+/// Books the log a second time, from scratch, and compares each event with the books. What has
+/// ended as it should is known by its number alone.
+class RunCheck::Books {
+ private:
+  struct CheckedInstance {
+    TypeId type;
+    bool up = false;
+    bool ready = false;
+    bool ending = false;
+    bool gone = false;
+    bool forced = false;  ///< released for a cause that does not wait for its tasks
+    std::vector<TaskId> tasks;
+  };
 
-struct CheckedTask {
-  JobKey job;
-  const Demands* demands = nullptr;
-  Attempt attempt = 0;
-  InstanceId at;  ///< invalid while it holds nothing
-  bool finished = false;
-  bool has_reason = false;  ///< something was said about why it does not run
-};
+  /// A job, or the part of one that a master has.
+  using JobKey = std::pair<std::uint32_t, JobId>;
 
-struct CheckedJob {
-  std::vector<TaskId> tasks;
-  bool ended = false;
-};
+  struct CheckedTask {
+    JobKey job;
+    const Demands* demands = nullptr;
+    Attempt attempt = 0;
+    InstanceId at;  ///< invalid while it holds nothing
+    bool finished = false;
+    bool has_reason = false;  ///< something was said about why it does not run
+  };
 
-/// Books the log a second time, from scratch, and compares each event with the books.
-class Checker {
+  struct CheckedJob {
+    std::vector<TaskId> tasks;
+    bool ended = false;
+  };
+
  public:
-  explicit Checker(const Catalog& catalog) : catalog_(catalog) {}
+  explicit Books(const Catalog& catalog) : catalog_(catalog) {}
 
   void see(const Event& event) {
     if (event.at < now_) broken("time runs backwards to {} s", to_seconds(event.at));
@@ -67,14 +72,16 @@ class Checker {
   }
 
   void operator()(const JobAccepted& e) {
-    CheckedJob job;
+    const auto [entry, fresh] = jobs_.try_emplace(JobKey{cell_, e.job.id});
     for (const TaskSpec& spec : e.job.tasks) {
-      job.tasks.push_back(spec.id);
-      const bool fresh = tasks_.emplace(spec.id, task_of(e.job, spec)).second;
-      if (!fresh) broken("task {} is accepted twice", spec.id.value);
+      entry->second.tasks.push_back(spec.id);
+      const bool fresh_task = !tasks_over_.contains(spec.id.value) &&
+                              tasks_.emplace(spec.id, task_of(e.job, spec)).second;
+      if (!fresh_task) broken("task {} is accepted twice", spec.id.value);
     }
-    const bool fresh = jobs_.emplace(JobKey{cell_, e.job.id}, std::move(job)).second;
-    if (!fresh) broken("job {} is accepted twice", e.job.id.value);
+    if (!fresh || jobs_over_[cell_].contains(e.job.id.value)) {
+      broken("job {} is accepted twice", e.job.id.value);
+    }
   }
 
   void operator()(const TaskRefused& e) {
@@ -84,7 +91,8 @@ class Checker {
   void operator()(const LaunchRequested& e) {
     CheckedInstance instance;
     instance.type = e.type;
-    const bool fresh = instances_.emplace(e.instance, std::move(instance)).second;
+    const bool fresh = !gone_.contains(e.instance.value) &&
+                       instances_.emplace(e.instance, std::move(instance)).second;
     if (!fresh) broken("instance {} is launched twice", e.instance.value);
   }
 
@@ -92,7 +100,7 @@ class Checker {
     CheckedInstance* instance = known(e.instance);
     if (instance == nullptr) return;
     if (instance->up) broken("instance {} is refused after it came up", e.instance.value);
-    instance->gone = true;
+    part_with(e.instance);
   }
 
   void operator()(const InstanceUp& e) {
@@ -130,12 +138,11 @@ class Checker {
     CheckedInstance* instance = known(e.instance);
     if (instance == nullptr) return;
     if (instance->gone) broken("instance {} is gone twice", e.instance.value);
-    instance->gone = true;
     for (TaskId id : instance->tasks) {
       tasks_[id].at = {};
       tasks_[id].has_reason = true;
     }
-    instance->tasks.clear();
+    part_with(e.instance);
   }
 
   void operator()(const TaskAssigned& e) {
@@ -153,6 +160,9 @@ class Checker {
   }
 
   void operator()(const StartIssued& e) {
+    if (tasks_over_.contains(e.task.value)) {
+      return broken("task {} starts after its end", e.task.value);
+    }
     CheckedTask* task = known(e.task);
     CheckedInstance* instance = known(e.instance);
     if (task == nullptr || instance == nullptr) return;
@@ -160,6 +170,7 @@ class Checker {
     task->attempt = e.attempt;
     task->at = e.instance;
     task->has_reason = false;
+    if (instance->gone) return;
     instance->tasks.push_back(e.task);
     check_room(e, *instance);
   }
@@ -180,17 +191,23 @@ class Checker {
 
   void operator()(const JobFinished& e) {
     const auto job = jobs_.find({cell_, e.job});
-    if (job == jobs_.end()) return broken("job {} ends, but was not accepted", e.job.value);
+    if (job == jobs_.end()) {
+      if (jobs_over_[cell_].contains(e.job.value)) return broken("job {} ends twice", e.job.value);
+      return broken("job {} ends, but was not accepted", e.job.value);
+    }
+    const std::size_t before = count_;
     if (job->second.ended) broken("job {} ends twice", e.job.value);
     job->second.ended = true;
     for (TaskId id : job->second.tasks) {
-      const CheckedTask& task = tasks_[id];
+      CheckedTask& task = tasks_[id];
+      task.demands = nullptr;
       if (task.at.valid()) {
         broken("job {} ends while its task {} is on an instance", e.job.value, id.value);
       } else if (e.outcome == JobOutcome::completed && !task.finished) {
         broken("job {} is completed, its task {} is not", e.job.value, id.value);
       }
     }
+    if (count_ == before) close(job->first, job->second);
   }
 
   template <class Other>
@@ -211,15 +228,40 @@ class Checker {
     return task;
   }
 
+  /// The job has ended as it should.
+  void close(JobKey key, const CheckedJob& job) {
+    for (TaskId id : job.tasks) {
+      tasks_.erase(id);
+      tasks_over_.add(id.value);
+    }
+    jobs_over_[key.first].add(key.second.value);
+    jobs_.erase(key);
+  }
+
+  /// The instance is gone, or never was.
+  void part_with(InstanceId id) {
+    const auto found = instances_.find(id);
+    if (found == instances_.end()) return;
+    if (found->second.up) came_up_.add(id.value);
+    gone_.add(id.value);
+    instances_.erase(found);
+  }
+
   CheckedTask* known(TaskId id) {
     const auto found = tasks_.find(id);
     if (found != tasks_.end()) return &found->second;
-    broken("task {} was never accepted", id.value);
+    if (!tasks_over_.contains(id.value)) broken("task {} was never accepted", id.value);
     return nullptr;
   }
   CheckedInstance* known(InstanceId id) {
     const auto found = instances_.find(id);
     if (found != instances_.end()) return &found->second;
+    if (gone_.contains(id.value)) {
+      what_is_gone_ = {};
+      what_is_gone_.up = came_up_.contains(id.value);
+      what_is_gone_.gone = true;
+      return &what_is_gone_;
+    }
     broken("instance {} was never launched", id.value);
     return nullptr;
   }
@@ -227,8 +269,8 @@ class Checker {
   /// The task, when this attempt of it holds an instance.
   CheckedTask* live(TaskId id, Attempt attempt, std::string_view what) {
     CheckedTask* task = known(id);
-    if (task == nullptr) return nullptr;
-    if (!task->at.valid() || task->attempt != attempt) {
+    if (task == nullptr && !tasks_over_.contains(id.value)) return nullptr;
+    if (task == nullptr || !task->at.valid() || task->attempt != attempt) {
       broken("attempt {} of task {} {}, but is not live", attempt, id.value, what);
       return nullptr;
     }
@@ -237,7 +279,8 @@ class Checker {
 
   void vacate(TaskId id, CheckedTask* task) {
     if (task == nullptr) return;
-    std::erase(instances_[task->at].tasks, id);
+    const auto instance = instances_.find(task->at);
+    if (instance != instances_.end()) std::erase(instance->second.tasks, id);
     task->at = {};
   }
 
@@ -263,7 +306,9 @@ class Checker {
     const InstanceType& type = catalog_[instance.type];
     Resources used;
     for (TaskId id : instance.tasks) {
-      const FamilyDemand* demand = tasks_[id].demands->on(type.family);
+      const Demands* demands = tasks_[id].demands;
+      if (demands == nullptr) continue;  // its job has ended, which was found to be wrong
+      const FamilyDemand* demand = demands->on(type.family);
       if (demand == nullptr) {
         return broken("task {} may not run on family {} of instance {}", id.value, type.family,
                       e.instance.value);
@@ -299,38 +344,57 @@ class Checker {
   std::map<JobKey, CheckedJob> jobs_;
   std::uint32_t cell_ = 0;  ///< of the present event
   std::unordered_map<TaskId, CheckedTask> tasks_;
+  IdSet tasks_over_;
+  std::map<std::uint32_t, IdSet> jobs_over_;  ///< by cell
+  IdSet gone_, came_up_;                      ///< instances; the latter of the former
+  CheckedInstance what_is_gone_;              ///< stands for any of them
 };
 
-}  // namespace
+RunCheck::RunCheck(const Catalog& catalog) : books_(std::make_unique<Books>(catalog)) {}
+RunCheck::~RunCheck() = default;
+
+void RunCheck::see(const Event& event) {
+  books_->see(event);
+}
+
+std::vector<std::string> RunCheck::finish() {
+  return std::move(*books_).finish();
+}
 
 std::vector<std::string> check_run(std::span<const Event> events, const Catalog& catalog) {
-  Checker checker(catalog);
-  for (const Event& event : events) checker.see(event);
-  return std::move(checker).finish();
+  RunCheck check(catalog);
+  for (const Event& event : events) check.see(event);
+  return check.finish();
+}
+
+void BillCount::see(const Event& event) {
+  last_ = event.at;
+  if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
+    rents_[launch->instance].price = launch->price;
+  } else if (const auto* refused = std::get_if<LaunchRefused>(&event.body)) {
+    rents_.erase(refused->instance);
+  } else if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
+    rents_[up->instance].since = up->billed_from.value_or(event.at);
+  } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
+    const Rent& rent = rents_[gone->instance];
+    const Instant until = gone->billed_until.value_or(event.at);
+    if (rent.since) gone_ += Money::of(rent.price, until - *rent.since);
+    rents_.erase(gone->instance);
+  }
+}
+
+Money BillCount::total() const {
+  Money total = gone_;
+  for (const auto& [id, rent] : rents_) {  // exact, so the order does not matter
+    if (rent.since) total += Money::of(rent.price, last_ - *rent.since);
+  }
+  return total;
 }
 
 Money total_bill(std::span<const Event> events) {
-  struct Rent {
-    Price price;
-    std::optional<Instant> since;
-  };
-  std::unordered_map<InstanceId, Rent> rents;
-  Money total;
-  for (const Event& event : events) {
-    if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
-      rents[launch->instance].price = launch->price;
-    } else if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
-      rents[up->instance].since = event.at;
-    } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
-      const Rent& rent = rents[gone->instance];
-      if (rent.since) total += Money::of(rent.price, event.at - *rent.since);
-      rents.erase(gone->instance);
-    }
-  }
-  for (const auto& [id, rent] : rents) {  // exact, so the order does not matter
-    if (rent.since) total += Money::of(rent.price, events.back().at - *rent.since);
-  }
-  return total;
+  BillCount count;
+  for (const Event& event : events) count.see(event);
+  return count.total();
 }
 
 }  // namespace muster::replay

@@ -16,12 +16,18 @@ Price operator-(Price a, Price b) {
 
 void FleetLevels::apply(const Event& event) {
   if (const auto* job = std::get_if<JobAccepted>(&event.body)) {
-    for (const TaskSpec& task : job->job.tasks) demands_[task.id] = &task.demands;
+    std::vector<TaskId>& tasks = tasks_[{event.cell, job->job.id}];
+    for (const TaskSpec& task : job->job.tasks) {
+      demands_[task.id] = &task.demands;
+      tasks.push_back(task.id);
+    }
   } else if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
     instances_[launch->instance] = {launch->type, launch->price, {}, false};
   } else if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
     const auto found = instances_.find(up->instance);
-    if (found != instances_.end()) come_up(found->second, event.at);
+    if (found != instances_.end()) {
+      come_up(found->second, event.at, up->billed_from.value_or(event.at));
+    }
   } else if (const auto* end = std::get_if<TerminateIssued>(&event.body)) {
     const auto found = instances_.find(end->instance);
     if (found != instances_.end()) stop_serving(found->second);
@@ -34,17 +40,25 @@ void FleetLevels::apply(const Event& event) {
   } else if (const auto* failed = std::get_if<TaskFailed>(&event.body)) {
     release(failed->task);
   } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
-    go(gone->instance, event.at);
+    go(gone->instance, event.at, gone->billed_until.value_or(event.at));
   }
   occupancy_.apply(event);
+  if (const auto* over = std::get_if<JobFinished>(&event.body)) forget({event.cell, over->job});
 }
 
-void FleetLevels::come_up(Instance& instance, Instant now) {
+void FleetLevels::forget(const std::pair<std::uint32_t, JobId>& job) {
+  const auto tasks = tasks_.find(job);
+  if (tasks == tasks_.end()) return;
+  for (TaskId task : tasks->second) demands_.erase(task);
+  tasks_.erase(tasks);
+}
+
+void FleetLevels::come_up(Instance& instance, Instant now, Instant billed_from) {
   if (instance.up_since) return;
-  spent_ = spent(now);
+  spent_ = spent(now) + Money::of(instance.price, now - billed_from);
   settled_ = now;
   rate_ = rate_ + instance.price;
-  instance.up_since = now;
+  instance.up_since = billed_from;
   instance.serving = true;
   ++serving_;
   ++launched_;
@@ -60,18 +74,18 @@ void FleetLevels::stop_serving(Instance& instance) {
   if (serving_ == 0) capacity_ = {};  // no rounding error outlives the last instance
 }
 
-void FleetLevels::go(InstanceId id, Instant now) {
+void FleetLevels::go(InstanceId id, Instant now, Instant billed_until) {
   const auto found = instances_.find(id);
   if (found == instances_.end()) return;
   for (TaskId task : occupancy_.on(id)) release(task);
   Instance& instance = found->second;
   stop_serving(instance);
   if (instance.up_since) {
-    spent_ = spent(now);
+    spent_ = spent(now) - Money::of(instance.price, now - billed_until);
     settled_ = now;
     rate_ = rate_ - instance.price;
     --up_by_type_[instance.type.value];
-    uptimes_h_.push_back(to_hours(now - *instance.up_since));
+    uptimes_h_.push_back(to_hours(billed_until - *instance.up_since));
   }
   instances_.erase(found);
 }

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "model/catalog.hpp"
@@ -18,6 +20,7 @@ class FleetLevels {
   explicit FleetLevels(const Catalog& catalog)
       : catalog_(&catalog), up_by_type_(catalog.size(), 0) {}
 
+  /// What the event shows of a job has to stay until the job is over.
   void apply(const Event& event);
 
   /// Tasks that hold resources / instances that are up and not being ended; nothing without one.
@@ -43,15 +46,18 @@ class FleetLevels {
     bool serving = false;  ///< up and not being ended
   };
 
-  void come_up(Instance& instance, Instant now);
+  void come_up(Instance& instance, Instant now, Instant billed_from);
   void stop_serving(Instance& instance);
-  void go(InstanceId id, Instant now);
+  void go(InstanceId id, Instant now, Instant billed_until);
   void hold(const StartIssued& start);
   void release(TaskId task);
+  void forget(const std::pair<std::uint32_t, JobId>& job);
 
   const Catalog* catalog_;
   Occupancy occupancy_;
   std::unordered_map<InstanceId, Instance> instances_;
+  /// Of the jobs that are not over, by cell: what their tasks ask for is the log's.
+  std::map<std::pair<std::uint32_t, JobId>, std::vector<TaskId>> tasks_;
   std::unordered_map<TaskId, const Demands*> demands_;
   std::unordered_map<TaskId, Resources> held_;
   Resources used_, capacity_;

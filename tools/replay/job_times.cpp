@@ -1,5 +1,6 @@
 #include "tools/replay/job_times.hpp"
 
+#include <algorithm>
 #include <variant>
 
 #include "tools/report/words.hpp"
@@ -9,7 +10,7 @@ namespace muster::replay {
 void JobFollower::apply(const Event& event) {
   const Instant now = event.at;
   if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
-    accept(accepted->job, now);
+    accept(accepted->job, event.cell, now);
   } else if (const auto* refused = std::get_if<TaskRefused>(&event.body)) {
     const auto task = tasks_.find(refused->task);
     if (task != tasks_.end()) task->second.refusal = refused->refusal;
@@ -28,25 +29,28 @@ void JobFollower::apply(const Event& event) {
   } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
     for (TaskId task : occupancy_.on(gone->instance)) set_running(task, false, now);
   } else if (const auto* over = std::get_if<JobFinished>(&event.body)) {
-    end(*over, now);
+    end(*over, event.cell, now);
   }
   occupancy_.apply(event);
 }
 
-void JobFollower::accept(const Job& job, Instant now) {
-  const auto [entry, first_part] = by_id_.emplace(job.id, times_.size());
+bool JobFollower::Open::has_open_part() const {
+  return std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.job; });
+}
+
+void JobFollower::accept(const Job& job, std::uint32_t cell, Instant now) {
+  const auto [entry, first_part] = open_.try_emplace(job.id);
+  Open& open = entry->second;
   if (first_part) {
-    times_.emplace_back();
-    times_.back().job = &job;
-    times_.back().accepted = now;
-    gangs_.emplace_back();
+    open.figures = figures_.size();
+    open.accepted = now;
+    figures_.emplace_back().id = job.id;
   }
-  JobTimes& times = times_[entry->second];
-  times.parts.push_back(&job);
-  times.tasks += job.tasks.size();
-  ++times.open;
+  open.parts.push_back({cell, &job, {}});
+  open.whole = std::max<std::size_t>(open.whole, job.task_count());
+  figures_[open.figures].tasks += static_cast<std::uint32_t>(job.tasks.size());
   for (const TaskSpec& task : job.tasks) {
-    tasks_[task.id] = {entry->second, false, false, 0, Refusal{}};
+    tasks_[task.id] = {&open, false, false, 0, Refusal{}};
   }
 }
 
@@ -60,30 +64,30 @@ void JobFollower::start(TaskId id) {
   const auto task = tasks_.find(id);
   if (task == tasks_.end()) return;
   task->second.refusal.reset();
-  JobTimes& times = times_[task->second.job];
-  ++times.starts;
-  if (++task->second.starts == 1) ++times.tasks_started;
+  JobFigures& figures = figures_[task->second.job->figures];
+  ++figures.starts;
+  if (++task->second.starts == 1) ++figures.tasks_started;
 }
 
 void JobFollower::set_running(TaskId id, bool running, Instant now) {
   const auto task = tasks_.find(id);
   if (task == tasks_.end() || task->second.running == running) return;
   task->second.running = running;
-  Gang& gang = gangs_[task->second.job];
-  gang.running += running ? 1 : -1;
-  refresh(task->second.job, now);
+  Open& job = *task->second.job;
+  job.running += running ? 1 : -1;
+  refresh(job, now);
 }
 
 void JobFollower::finish(TaskId id, Instant now) {
   const auto task = tasks_.find(id);
   if (task == tasks_.end() || task->second.finished) return;
-  Gang& gang = gangs_[task->second.job];
-  if (task->second.running) --gang.running;
-  ++gang.finished;
+  Open& job = *task->second.job;
+  if (task->second.running) --job.running;
+  ++job.finished;
   task->second.running = false;
   task->second.finished = true;
   task->second.refusal.reset();
-  refresh(task->second.job, now);
+  refresh(job, now);
 }
 
 void JobFollower::fail(const TaskFailed& failed, Instant now) {
@@ -93,45 +97,73 @@ void JobFollower::fail(const TaskFailed& failed, Instant now) {
   task->second.refusal = failed.blameless
                              ? Refusal{RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0}
                              : Refusal{RefusalKind::broken, RefusalCode::task_failed, {}, 0, 0};
-  times_[task->second.job].last_failure = failed.reason;
+  task->second.job->last_failure = failed.reason;
 }
 
-void JobFollower::end(const JobFinished& finished, Instant now) {
-  const auto found = by_id_.find(finished.job);
-  if (found == by_id_.end()) return;
-  JobTimes& times = times_[found->second];
+void JobFollower::end(const JobFinished& finished, std::uint32_t cell, Instant now) {
+  const auto found = open_.find(finished.job);
+  if (found == open_.end()) return;
+  Open& open = found->second;
+  JobFigures& figures = figures_[open.figures];
   // A job of parts is over with the last of them, and as the worst.
-  if (times.open > 0) --times.open;
-  if (!times.outcome || times.outcome == JobOutcome::completed) times.outcome = finished.outcome;
-  if (times.open == 0) times.ended = now;
-  times.mean_throughput = finished.mean_throughput;
-  times.throughput_samples += finished.throughput_samples;
+  if (!open.outcome || open.outcome == JobOutcome::completed) open.outcome = finished.outcome;
+  figures.mean_throughput = finished.mean_throughput;
+  figures.sampled = figures.sampled || finished.throughput_samples > 0;
+  for (Part& part : open.parts) {
+    if (part.cell == cell && part.job != nullptr) close(part, finished.outcome);
+  }
+  if (open.has_open_part()) return;
+  figures.outcome = open.outcome;
+  figures.jct = now - open.accepted;
+  if (figures.tasks < open.whole) return;
+  if (figures.outcome != JobOutcome::completed) reasons_[open.figures] = reason_of(open);
+  open_.erase(found);
 }
 
-void JobFollower::refresh(std::size_t job, Instant now) {
-  Gang& gang = gangs_[job];
-  const bool executing = gang.running > 0 && gang.running + gang.finished == times_[job].tasks;
-  if (executing && !gang.executing_since) {
-    gang.executing_since = now;
-  } else if (!executing && gang.executing_since) {
-    times_[job].executing += now - *gang.executing_since;
-    gang.executing_since.reset();
+/// Forgets the tasks of the part.
+void JobFollower::close(Part& part, JobOutcome outcome) {
+  if (outcome != JobOutcome::completed) part.reason = waiting_reason(*part.job);
+  for (const TaskSpec& task : part.job->tasks) tasks_.erase(task.id);
+  part.job = nullptr;
+}
+
+void JobFollower::refresh(Open& job, Instant now) {
+  JobFigures& figures = figures_[job.figures];
+  const bool executing = job.running > 0 && job.running + job.finished == figures.tasks;
+  if (executing && !job.executing_since) {
+    job.executing_since = now;
+  } else if (!executing && job.executing_since) {
+    figures.executing += now - *job.executing_since;
+    job.executing_since.reset();
   }
 }
 
-std::string JobFollower::reason(const JobTimes& times) const {
-  if (times.outcome == JobOutcome::failed) {
-    return times.last_failure.empty() ? "failed" : "failed: " + times.last_failure;
-  }
-  for (const Job* part : times.parts) {
-    for (const TaskSpec& spec : part->tasks) {
-      const auto task = tasks_.find(spec.id);
-      if (task != tasks_.end() && task->second.refusal) {
-        return report::describe(*task->second.refusal);
-      }
+/// Empty when no task of the part waits.
+std::string JobFollower::waiting_reason(const Job& part) const {
+  for (const TaskSpec& spec : part.tasks) {
+    const auto task = tasks_.find(spec.id);
+    if (task != tasks_.end() && task->second.refusal) {
+      return report::describe(*task->second.refusal);
     }
   }
-  return times.outcome ? std::string(name_of(*times.outcome)) : "not over when the log ends";
+  return {};
+}
+
+std::string JobFollower::reason_of(const Open& job) const {
+  if (job.outcome == JobOutcome::failed) {
+    return job.last_failure.empty() ? "failed" : "failed: " + job.last_failure;
+  }
+  for (const Part& part : job.parts) {
+    std::string reason = part.job != nullptr ? waiting_reason(*part.job) : part.reason;
+    if (!reason.empty()) return reason;
+  }
+  return job.outcome ? std::string(name_of(*job.outcome)) : "not over when the log ends";
+}
+
+std::string JobFollower::reason(std::size_t job) const {
+  if (const auto over = reasons_.find(job); over != reasons_.end()) return over->second;
+  const auto open = open_.find(figures_[job].id);
+  return open == open_.end() ? std::string{} : reason_of(open->second);
 }
 
 }  // namespace muster::replay

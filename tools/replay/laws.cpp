@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 
 #include "model/ledger.hpp"
 #include "tools/replay/metrics.hpp"
@@ -16,44 +17,65 @@ constexpr std::array kIdleness = {Idleness::boot, Idleness::idle, Idleness::drai
 /// many events as there were jobs, tasks and instances: all checks together are linear in the log.
 constexpr std::size_t kEventsPerCheck = 1000;
 
-/// What one master knows and has booked, built anew.
-struct RebuiltCell {
-  explicit RebuiltCell(const Catalog& catalog) : state(catalog) {}
-
-  ClusterState state;
-  Ledger ledger;
-};
-
 std::size_t size_of(const ClusterState& state) {
   std::size_t size = state.instances().size();
   for (const JobRow& job : state.jobs()) size += 1 + job.tasks.size();
   return size;
 }
 
-std::vector<RebuiltCell> rebuild(std::span<const Event> events, const Catalog& catalog,
-                                 Audit& audit) {
-  std::vector<RebuiltCell> cells;
-  std::size_t next_check = kEventsPerCheck;
-  for (const Event& event : events) {
-    while (cells.size() <= event.cell) cells.emplace_back(catalog);
-    RebuiltCell& cell = cells[event.cell];
-    cell.ledger.observe(event, cell.state);
-    cell.state.apply(event);
-    if (--next_check == 0) {
-      if (audit.broken.empty()) audit.broken = cell.state.inconsistencies();
-      next_check = std::max(kEventsPerCheck, size_of(cell.state));
-    }
-  }
-  return cells;
-}
-
 }  // namespace
 
-Audit audit_run(std::span<const Event> events, const Catalog& catalog, const CloudBill& bill) {
+struct Auditor::Books {
+  /// What one master knows and has booked, built anew.
+  struct Cell {
+    explicit Cell(const Catalog& catalog) : state(catalog) {}
+
+    ClusterState state;
+    Ledger ledger;
+  };
+
+  explicit Books(const Catalog& of) : catalog(of), check(of) {}
+
+  void see(const Event& event) {
+    while (cells.size() <= event.cell) cells.emplace_back(catalog);
+    Cell& cell = cells[event.cell];
+    cell.ledger.observe(event, cell.state);
+    if (const auto* over = std::get_if<JobFinished>(&event.body)) close(cell, over->job);
+    cell.state.apply(event);
+    check.see(event);
+    bill.see(event);
+    if (--next_check > 0) return;
+    if (audit.broken.empty()) audit.broken = cell.state.inconsistencies();
+    next_check = std::max(kEventsPerCheck, size_of(cell.state));
+  }
+
+  /// The ledger need not know the tasks of a job that is over one by one.
+  static void close(Cell& cell, JobId id) {
+    const JobRow* job = cell.state.find(id);
+    if (job == nullptr) return;
+    for (const TaskSpec& task : job->job.tasks) cell.ledger.close(task.id);
+  }
+
+  const Catalog& catalog;
+  std::deque<Cell> cells;
+  RunCheck check;
+  BillCount bill;
   Audit audit;
+  std::size_t next_check = kEventsPerCheck;
+};
+
+Auditor::Auditor(const Catalog& catalog) : books_(std::make_unique<Books>(catalog)) {}
+Auditor::~Auditor() = default;
+
+void Auditor::see(const Event& event) {
+  books_->see(event);
+}
+
+Audit Auditor::finish(const CloudBill& bill) {
+  Audit& audit = books_->audit;
   Money tasks;
   std::array<Money, kIdleness.size()> idle;
-  for (const RebuiltCell& cell : rebuild(events, catalog, audit)) {
+  for (const Books::Cell& cell : books_->cells) {
     audit.total += cell.ledger.total();
     tasks += cell.ledger.tasks();
     for (std::size_t i = 0; i < kIdleness.size(); ++i)
@@ -73,13 +95,13 @@ Audit audit_run(std::span<const Event> events, const Catalog& catalog, const Clo
   if (bill.rented > 0) {
     audit.broken.push_back(std::to_string(bill.rented) + " instances were never given back");
   }
-  const std::vector<std::string> found = check_run(events, catalog);
+  const std::vector<std::string> found = books_->check.finish();
   audit.broken.insert(audit.broken.end(), found.begin(), found.end());
-  if (const Money timed = total_bill(events); !(timed == bill.total)) {
+  if (const Money timed = books_->bill.total(); !(timed == bill.total)) {
     audit.broken.push_back("the log's instance times cost $" + std::to_string(timed.usd()) +
                            ", the cloud billed $" + std::to_string(bill.total.usd()));
   }
-  return audit;
+  return std::move(audit);
 }
 
 }  // namespace muster::replay

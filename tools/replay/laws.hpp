@@ -1,6 +1,6 @@
 #pragma once
 
-#include <span>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +19,20 @@ struct Audit {
 
 /// Builds state and ledger anew from nothing but the log and holds them against each other, against
 /// the cloud's own bill and against an independent walk through the log.
-Audit audit_run(std::span<const Event> events, const Catalog& catalog, const CloudBill& bill);
+class Auditor {
+ public:
+  explicit Auditor(const Catalog& catalog);
+  ~Auditor();
+  Auditor(const Auditor&) = delete;
+  Auditor& operator=(const Auditor&) = delete;
+
+  /// Takes the next event. What it shows of a job has to stay until the job's end was seen.
+  void see(const Event& event);
+  Audit finish(const CloudBill& bill);
+
+ private:
+  struct Books;
+  std::unique_ptr<Books> books_;
+};
 
 }  // namespace muster::replay

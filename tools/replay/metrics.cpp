@@ -14,9 +14,11 @@
 #include "tools/replay/job_times.hpp"
 
 namespace muster::replay {
-namespace {
 
-constexpr std::size_t kPlotPoints = 600;
+namespace measuring {
+
+/// Plots are thinned out whenever they have come to so many points, and have half of them or more.
+constexpr std::int64_t kMostPlotPoints = 1200;
 constexpr std::array kPlotted = {Resource::gpu, Resource::cpu, Resource::memory};
 
 /// A weighted mean of values that are not always there.
@@ -94,12 +96,78 @@ class Utilization {
   Resources used_at_end_, capacity_at_end_;
 };
 
+/// The levels at instants some power of two of milliseconds apart. Nobody knows how long a run will
+/// be, so the distance doubles as it goes on.
+class Plots {
+ public:
+  /// The levels hold until `then`, without it.
+  void advance(const FleetLevels& levels, Instant then) {
+    while (next() < then) {
+      if (points_ == kMostPlotPoints) thin();
+      if (next() < then) add(levels, next());
+    }
+  }
+
+  /// The last point.
+  void finish(const FleetLevels& levels, Instant end) { add(levels, end); }
+
+  void hand_over(const Catalog& catalog, RunResult& result) {
+    result.cost_over_time = std::move(cost_);
+    result.allocation_over_time = std::move(allocation_);
+    for (std::size_t type = 0; type < by_type_.size(); ++type) {
+      const Series& series = by_type_[type];
+      const bool used = std::any_of(series.begin(), series.end(),
+                                    [](const auto& point) { return point.second > 0; });
+      if (used) result.instances_by_type[catalog.types()[type].name] = series;
+    }
+  }
+
+ private:
+  Instant next() const { return Instant{points_ * step_}; }
+  void thin();
+  void add(const FleetLevels& levels, Instant at);
+
+  Duration step_{std::chrono::milliseconds{1}};
+  std::int64_t points_ = 0;  ///< the next one is at so many steps
+  Series cost_;
+  std::vector<Series> by_type_;
+  std::array<Series, kPlotted.size()> allocation_;
+};
+
+/// Twice the distance: every other point goes.
+void Plots::thin() {
+  const double step_h = to_hours(step_ * 2);
+  const auto odd = [step_h](const auto& point) {
+    const double steps = point.first / step_h;
+    return std::abs(steps - std::round(steps)) > 0.25;
+  };
+  std::erase_if(cost_, odd);
+  for (Series& series : by_type_) std::erase_if(series, odd);
+  for (Series& series : allocation_) std::erase_if(series, odd);
+  step_ *= 2;
+  points_ = (points_ + 1) / 2;
+}
+
+void Plots::add(const FleetLevels& levels, Instant at) {
+  const double hour = to_hours(at.time_since_epoch());
+  ++points_;
+  cost_.emplace_back(hour, levels.spent(at).usd());
+  by_type_.resize(levels.up_by_type().size());
+  for (std::size_t type = 0; type < by_type_.size(); ++type) {
+    by_type_[type].emplace_back(hour, levels.up_by_type()[type]);
+  }
+  for (std::size_t i = 0; i < kPlotted.size(); ++i) {
+    const auto share = levels.allocation(kPlotted[i]);
+    if (share) allocation_[i].emplace_back(hour, *share);
+  }
+}
+
 /// Walks through a log and reads the levels: all the time, at the samples, and at the points of the
 /// plots. A reading at an instant sees all events of that instant.
 class LevelReader {
  public:
-  LevelReader(const Catalog& catalog, const MeasureOptions& options, Instant end)
-      : catalog_(catalog), options_(options), levels_(catalog), end_(end) {
+  LevelReader(const Catalog& catalog, const MeasureOptions& options)
+      : catalog_(catalog), options_(options), levels_(catalog) {
     next_sample_ = options.sample_from;
   }
 
@@ -111,75 +179,51 @@ class LevelReader {
   }
 
   void finish(RunResult& result) {
-    advance(end_ + Duration{1});
+    const Instant end = now_;
+    while (next_sample_ < options_.sample_to && next_sample_ + options_.sample_settle <= end) {
+      sample();
+    }
+    plots_.finish(levels_, end);
     utilization_.finish(result);
-    const bool sampled = end_ > options_.sample_to;
+    const bool sampled = end > options_.sample_to;
     const LevelMeans& means = sampled ? at_samples_ : over_time_;
     result.tasks_per_instance = means.tasks_per_instance.value();
     result.allocation_gpu = means.allocation[0].value();
     result.allocation_cpu = means.allocation[1].value();
     result.allocation_memory = means.allocation[2].value();
     result.instances_launched = levels_.launched();
-    result.total_cost_usd = levels_.spent(end_).usd();
+    result.total_cost_usd = levels_.spent(end).usd();
     result.instance_uptime_h = levels_.uptimes_h();
     std::sort(result.instance_uptime_h.begin(), result.instance_uptime_h.end());
-    result.cost_over_time = std::move(cost_);
-    result.allocation_over_time = std::move(allocation_);
-    for (std::size_t type = 0; type < by_type_.size(); ++type) {
-      const Series& series = by_type_[type];
-      const bool used = std::any_of(series.begin(), series.end(),
-                                    [](const auto& point) { return point.second > 0; });
-      if (used) result.instances_by_type[catalog_.types()[type].name] = series;
-    }
+    plots_.hand_over(catalog_, result);
   }
 
  private:
   /// The levels hold from now_ until `then`, without it.
   void advance(Instant then) {
-    const double seconds = to_seconds(std::min(then, end_) - now_);
+    if (then <= now_) return;
+    const double seconds = to_seconds(then - now_);
     over_time_.add(levels_, seconds);
     utilization_.add(levels_, seconds);
     while (next_sample_ < options_.sample_to && next_sample_ + options_.sample_settle < then) {
-      at_samples_.add(levels_, 1);
-      next_sample_ += options_.sample_every;
+      sample();
     }
-    while (plotted_ < kPlotPoints && plot_instant() < then) plot();
+    plots_.advance(levels_, then);
   }
 
-  Instant plot_instant() const {
-    const double share = static_cast<double>(plotted_) / (kPlotPoints - 1);
-    return plotted_ + 1 == kPlotPoints
-               ? end_
-               : Instant{from_seconds(to_seconds(end_.time_since_epoch()) * share)};
-  }
-
-  void plot() {
-    const Instant at = plot_instant();
-    const double hour = to_hours(at.time_since_epoch());
-    ++plotted_;
-    cost_.emplace_back(hour, levels_.spent(at).usd());
-    by_type_.resize(levels_.up_by_type().size());
-    for (std::size_t type = 0; type < by_type_.size(); ++type) {
-      by_type_[type].emplace_back(hour, levels_.up_by_type()[type]);
-    }
-    for (std::size_t i = 0; i < kPlotted.size(); ++i) {
-      const auto share = levels_.allocation(kPlotted[i]);
-      if (share) allocation_[i].emplace_back(hour, *share);
-    }
+  void sample() {
+    at_samples_.add(levels_, 1);
+    next_sample_ += options_.sample_every;
   }
 
   const Catalog& catalog_;
-  const MeasureOptions& options_;
+  const MeasureOptions options_;
   FleetLevels levels_;
-  Instant end_;
   Instant now_{};
   LevelMeans over_time_, at_samples_;
   Utilization utilization_;
   Instant next_sample_;
-  std::size_t plotted_ = 0;
-  Series cost_;
-  std::vector<Series> by_type_;
-  std::array<Series, kPlotted.size()> allocation_;
+  Plots plots_;
 };
 
 /// How often rounds took place, and how often they laid out everything anew.
@@ -209,6 +253,12 @@ struct RoundCount {
   }
 };
 
+}  // namespace measuring
+
+namespace {
+
+using measuring::Mean;
+
 double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -229,13 +279,12 @@ ClassFigures measure_class(const JobFollower& follower, const MeasureOptions& op
   ClassFigures figures;
   std::vector<double> jct_s;
   std::uint64_t in_time = 0;
-  for (const JobTimes& times : follower.jobs()) {
-    if (!is_of_class(times.job->id)) continue;
+  for (const JobFigures& job : follower.jobs()) {
+    if (!is_of_class(job.id)) continue;
     ++figures.submitted;
-    if (times.outcome != JobOutcome::completed) continue;
-    const Duration jct = *times.ended - times.accepted;
-    jct_s.push_back(to_seconds(jct));
-    in_time += options.slo && jct <= options.slo(times.job->id);
+    if (job.outcome != JobOutcome::completed) continue;
+    jct_s.push_back(to_seconds(job.jct));
+    in_time += options.slo && job.jct <= options.slo(job.id);
   }
   if (options.slo && figures.submitted > 0) {
     figures.slo_met = static_cast<double>(in_time) / static_cast<double>(figures.submitted);
@@ -252,24 +301,22 @@ ClassFigures measure_class(const JobFollower& follower, const MeasureOptions& op
 
 void measure_jobs(const JobFollower& follower, RunResult& result) {
   Mean idle_h, throughput, migrations;
-  for (const JobTimes& times : follower.jobs()) {
-    if (times.tasks_started > 0) {
-      migrations.add(static_cast<double>(times.starts - times.tasks_started) /
-                     static_cast<double>(times.tasks_started));
+  const std::vector<JobFigures>& jobs = follower.jobs();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const JobFigures& job = jobs[i];
+    if (job.tasks_started > 0) {
+      migrations.add(static_cast<double>(job.starts - job.tasks_started) /
+                     static_cast<double>(job.tasks_started));
     }
-    if (times.throughput_samples > 0) {
-      throughput.add(times.mean_throughput, static_cast<double>(times.tasks));
-    }
-    if (times.outcome != JobOutcome::completed) {
-      result.not_completed.emplace_back(fmt::to_string(times.job->id.value),
-                                        follower.reason(times));
+    if (job.sampled) throughput.add(job.mean_throughput, static_cast<double>(job.tasks));
+    if (job.outcome != JobOutcome::completed) {
+      result.not_completed.emplace_back(fmt::to_string(job.id.value), follower.reason(i));
       continue;
     }
-    const Duration jct = *times.ended - times.accepted;
-    result.jct_h.push_back(to_hours(jct));
-    idle_h.add(to_hours(jct - times.executing));
+    result.jct_h.push_back(to_hours(job.jct));
+    idle_h.add(to_hours(job.jct - job.executing));
   }
-  result.jobs_submitted = follower.jobs().size();
+  result.jobs_submitted = jobs.size();
   result.jobs_completed = result.jct_h.size();
   result.mean_idle_h = idle_h.value();
   result.mean_normalized_throughput = throughput.value();
@@ -288,31 +335,54 @@ void normalize(std::optional<ClassFigures>& figures, const std::optional<ClassFi
 
 }  // namespace
 
+struct Measure::State {
+  State(const Catalog& catalog, const MeasureOptions& how) : options(how), levels(catalog, how) {}
+
+  MeasureOptions options;
+  measuring::LevelReader levels;
+  JobFollower jobs;
+  measuring::RoundCount rounds;
+  std::uint64_t events = 0;
+  std::uint64_t interruptions = 0;
+};
+
+Measure::Measure(const Catalog& catalog, const MeasureOptions& options)
+    : state_(std::make_unique<State>(catalog, options)) {
+  MUSTER_CHECK(options.sample_every > Duration::zero(), "samples are some time apart");
+}
+Measure::~Measure() = default;
+
+void Measure::see(const Event& event) {
+  ++state_->events;
+  state_->levels.apply(event);
+  state_->jobs.apply(event);
+  state_->rounds.apply(event);
+  const auto* release = std::get_if<ReleaseDecided>(&event.body);
+  state_->interruptions += release != nullptr && release->cause.code == CauseCode::interrupted;
+}
+
+RunResult Measure::finish() {
+  RunResult result;
+  result.events = state_->events;
+  if (result.events == 0) return result;
+  const MeasureOptions& options = state_->options;
+  state_->levels.finish(result);
+  measure_jobs(state_->jobs, result);
+  if (options.is_long) {
+    result.short_jobs = measure_class(state_->jobs, options, std::not_fn(options.is_long));
+    result.long_jobs = measure_class(state_->jobs, options, options.is_long);
+  }
+  result.interruptions = state_->interruptions;
+  result.rounds = state_->rounds.rounds;
+  result.full_reconfiguration_share = state_->rounds.full_share();
+  return result;
+}
+
 RunResult measure(std::span<const Event> events, const Catalog& catalog,
                   const MeasureOptions& options) {
-  MUSTER_CHECK(options.sample_every > Duration::zero(), "samples are some time apart");
-  RunResult result;
-  result.events = events.size();
-  if (events.empty()) return result;
-  LevelReader levels(catalog, options, events.back().at);
-  JobFollower jobs;
-  RoundCount rounds;
-  for (const Event& event : events) {
-    levels.apply(event);
-    jobs.apply(event);
-    rounds.apply(event);
-    const auto* release = std::get_if<ReleaseDecided>(&event.body);
-    result.interruptions += release != nullptr && release->cause.code == CauseCode::interrupted;
-  }
-  levels.finish(result);
-  measure_jobs(jobs, result);
-  if (options.is_long) {
-    result.short_jobs = measure_class(jobs, options, std::not_fn(options.is_long));
-    result.long_jobs = measure_class(jobs, options, options.is_long);
-  }
-  result.rounds = rounds.rounds;
-  result.full_reconfiguration_share = rounds.full_share();
-  return result;
+  Measure measure(catalog, options);
+  for (const Event& event : events) measure.see(event);
+  return measure.finish();
 }
 
 double nearest_rank(std::span<const double> ascending, double percent) {

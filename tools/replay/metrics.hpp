@@ -1,8 +1,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "model/catalog.hpp"
@@ -26,7 +29,7 @@ struct MeasureOptions {
   std::function<Duration(JobId)> slo = {};
 };
 
-/// Derives from a whole log every figure of a run that the log determines; the rest (policy, seed,
+/// Derives from a log every figure of a run that the log determines; the rest (policy, seed,
 /// decision and wall times, digest, cost by purpose, normalised cost) is left as it is by default.
 ///
 /// - JCT: from the acceptance to the end of a completed job. Percentiles by nearest rank: the
@@ -41,6 +44,24 @@ struct MeasureOptions {
 ///   Utilisation: what tasks ask for x time / what serving instances have x time, in it.
 /// - Migrations a task: its starts less one, mean over the tasks of a job, then over the jobs that
 ///   ever started.
+class Measure {
+ public:
+  explicit Measure(const Catalog& catalog, const MeasureOptions& options = {});
+  ~Measure();
+  Measure(const Measure&) = delete;
+  Measure& operator=(const Measure&) = delete;
+
+  /// Takes the next event. What it shows of a job has to stay until the job's end was seen; nothing
+  /// is kept of a job that is over but its figures.
+  void see(const Event& event);
+  RunResult finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The figures of a whole log.
 RunResult measure(std::span<const Event> events, const Catalog& catalog,
                   const MeasureOptions& options = {});
 
@@ -56,10 +77,41 @@ void normalize(std::span<RunResult> runs);
 /// over its capacity; a task is live in one place and one attempt only, and each start raises the
 /// attempt by one; an instance is billed once and gone in the end; each accepted job ends, or all
 /// its unfinished tasks wait with a reason.
+class RunCheck {
+ public:
+  explicit RunCheck(const Catalog& catalog);
+  ~RunCheck();
+  RunCheck(const RunCheck&) = delete;
+  RunCheck& operator=(const RunCheck&) = delete;
+
+  /// Takes the next event. What it shows of a job has to stay until the job's end was seen.
+  void see(const Event& event);
+  std::vector<std::string> finish();
+
+ private:
+  class Books;
+  std::unique_ptr<Books> books_;
+};
+/// What is broken in a whole log.
 std::vector<std::string> check_run(std::span<const Event> events, const Catalog& catalog);
 
 /// The bill, from the times at which instances came up and were gone; those that are not gone are
 /// billed until the last event.
+class BillCount {
+ public:
+  void see(const Event& event);
+  Money total() const;
+
+ private:
+  struct Rent {
+    Price price;
+    std::optional<Instant> since;
+  };
+  std::unordered_map<InstanceId, Rent> rents_;
+  Money gone_;
+  Instant last_{};
+};
+/// The bill of a whole log.
 Money total_bill(std::span<const Event> events);
 
 }  // namespace muster::replay

@@ -2,22 +2,22 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
+#include <memory>
 #include <numeric>
 #include <set>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "actors/cloud/actor_machines.hpp"
 #include "actors/cloud/loopback.hpp"
 #include "actors/virtual_time.hpp"
 #include "model/live_ids.hpp"
-#include "storage/event_log.hpp"
 #include "tools/group.hpp"
 #include "tools/replay/history_count.hpp"
 #include "tools/replay/interference.hpp"
 #include "tools/replay/laws.hpp"
 #include "tools/replay/metrics.hpp"
+#include "tools/replay/run_log.hpp"
 #include "tools/replay/sampling_run.hpp"
 #include "tools/replay/user_actor.hpp"
 #include "tools/replay/world.hpp"
@@ -33,6 +33,28 @@ using WorldHandle = caf::typed_actor<caf::reacts_to<Wakeup>>;
 WorldHandle::behavior_type world_waker() {
   return {[](const Wakeup& wakeup) { wakeup.run(); }};
 }
+
+/// Finds the jobs of a workload by their ids.
+class JobIndex {
+ public:
+  explicit JobIndex(const JobSource& jobs) : jobs_(jobs), by_id_(jobs.size()) {
+    std::iota(by_id_.begin(), by_id_.end(), 0U);
+    std::sort(by_id_.begin(), by_id_.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return jobs.id(a) < jobs.id(b); });
+  }
+
+  std::size_t of(JobId id) const {
+    const auto found =
+        std::lower_bound(by_id_.begin(), by_id_.end(), id,
+                         [&](std::uint32_t at, JobId wanted) { return jobs_.id(at) < wanted; });
+    MUSTER_CHECK(found != by_id_.end() && jobs_.id(*found) == id, "only the workload has jobs");
+    return *found;
+  }
+
+ private:
+  const JobSource& jobs_;
+  std::vector<std::uint32_t> by_id_;
+};
 
 /// What one master decides by, and its instances when they are given.
 struct Cell {
@@ -82,16 +104,20 @@ Expected<Decider, ReplayError> make_decider(const RunSetup& setup) {
 /// The composition root of a run: the one place that knows that the world is simulated.
 class Simulation {
  public:
-  Simulation(const RunSetup& setup, Decider decider, Interference& interference)
-      : setup_(setup), system_(prepare(actor_config_)), time_(VirtualTime::of(system_)) {
+  Simulation(const RunSetup& setup, Decider decider, Interference& interference, RunLog& log)
+      : setup_(setup),
+        journal_(log),
+        index_(*setup.workload),
+        system_(prepare(actor_config_)),
+        time_(VirtualTime::of(system_)) {
     const ReplayConfig& config = *setup.config;
     if (setup.shuffle) time_.shuffle(*setup.shuffle);
     waker_ = system_.spawn(world_waker);
-    world_ = std::make_unique<World>(
-        WorldSetup{setup.catalog, &interference, config.world.quantum, config.world.settle,
-                   config.world.checkpoints, [this](Instant when) { wake_world_at(when); }},
-        *setup.workload);
+    world_ = std::make_unique<World>(WorldSetup{setup.catalog, &interference, config.world.quantum,
+                                                config.world.settle, config.world.checkpoints,
+                                                [this](Instant when) { wake_world_at(when); }});
     world_->set_clock([this] { return time_.now(); });
+    log.show_to([this](const Event& event) { tell_world(event); });
     cloud_ = system_.spawn<LoopbackCloud>(loopback_setup());
     cloud_link_ = setup.link_cloud ? setup.link_cloud(system_, cloud_) : cloud_;
     compose(std::move(decider));
@@ -116,7 +142,7 @@ class Simulation {
   Simulation& operator=(const Simulation&) = delete;
 
   void run() {
-    const std::size_t all = setup_.workload->jobs.size();
+    const std::size_t all = setup_.workload->size();
     std::size_t told = 0;
     while (!ended(all) && time_.step(Instant::max())) {
       ++steps_;
@@ -124,7 +150,6 @@ class Simulation {
     }
   }
 
-  std::vector<Event> take_events() { return journal_.take(); }
   const CloudBill& bill() const { return bill_; }
   const Board& board() const { return board_; }
   std::uint64_t steps() const { return steps_; }
@@ -231,6 +256,21 @@ class Simulation {
     return system_.spawn<Worker>(std::move(worker));
   }
 
+  /// The world knows the jobs that masters have taken and that are not over.
+  void tell_world(const Event& event) {
+    if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
+      const std::size_t rank = index_.of(accepted->job.id);
+      world_->add(rank, std::make_shared<const WorkloadJob>(setup_.workload->job(rank)),
+                  accepted->job);
+      open_parts_[{event.cell, accepted->job.id}] = &accepted->job;
+    } else if (const auto* over = std::get_if<JobFinished>(&event.body)) {
+      const auto part = open_parts_.find({event.cell, over->job});
+      if (part == open_parts_.end()) return;
+      world_->forget(*part->second);
+      open_parts_.erase(part);
+    }
+  }
+
   void wake_world_at(Instant when) {
     const auto at = time_.epoch().start + (when - Instant{});
     time_.clock().schedule_message(
@@ -267,10 +307,11 @@ class Simulation {
   }
 
   const RunSetup& setup_;
+  RunLog& journal_;
+  JobIndex index_;
   caf::actor_system_config actor_config_;
   caf::actor_system system_;
   VirtualTime& time_;
-  MemoryJournal journal_;
   ForgetfulSiteBook site_book_;
   ForgetfulCloudBook cloud_book_;
   CloudBill bill_;
@@ -285,6 +326,7 @@ class Simulation {
   std::size_t workers_launched_ = 0;
   WorldHandle waker_;
   std::unique_ptr<World> world_;
+  std::map<std::pair<std::uint32_t, JobId>, const Job*> open_parts_;  ///< of the log
   ActorMachines machines_{[this](InstanceId id, TypeId type, const MasterActor& master) {
     return launch_worker(id, type, master);
   }};
@@ -295,27 +337,32 @@ class Simulation {
 };
 
 /// How long each job may take; nothing without a factor.
-std::function<Duration(JobId)> time_allowed(const Workload& workload, double factor) {
+std::function<Duration(JobId)> time_allowed(const JobSource& jobs, double factor) {
   if (factor <= 0) return {};
-  std::unordered_map<JobId, Duration> allowed;
-  for (const WorkloadJob& job : workload.jobs) {
+  std::vector<Duration> allowed;
+  for (std::size_t rank = 0; rank < jobs.size(); ++rank) {
+    const WorkloadJob job = jobs.job(rank);
     double longest = 0;
     for (std::size_t i = 0; i < job.job.tasks.size(); ++i) {
       longest = std::max(longest, job.truth.work_of(i));
     }
-    allowed[job.job.id] = from_seconds(factor * longest / job.truth.iterations_per_s);
+    allowed.push_back(from_seconds(factor * longest / job.truth.iterations_per_s));
   }
-  return [allowed = std::move(allowed)](JobId id) { return allowed.at(id); };
+  return [index = JobIndex(jobs), allowed = std::move(allowed)](JobId id) {
+    return allowed[index.of(id)];
+  };
 }
 
 /// Says which jobs are longer than the cutoff (equal ones are not); nothing without a cutoff.
-std::function<bool(JobId)> long_jobs(const Workload& workload, double cutoff_s) {
+std::function<bool(JobId)> long_jobs(const JobSource& jobs, double cutoff_s) {
   if (cutoff_s <= 0) return {};
-  std::unordered_set<JobId> ids;
-  for (const WorkloadJob& job : workload.jobs) {
-    if (job.truth.mean_task_s() > cutoff_s) ids.insert(job.job.id);
+  std::vector<bool> is_long;
+  for (std::size_t rank = 0; rank < jobs.size(); ++rank) {
+    is_long.push_back(jobs.job(rank).truth.mean_task_s() > cutoff_s);
   }
-  return [ids = std::move(ids)](JobId id) { return ids.contains(id); };
+  return [index = JobIndex(jobs), is_long = std::move(is_long)](JobId id) {
+    return is_long[index.of(id)];
+  };
 }
 
 void fill_decision_times(std::vector<double> ms, RunResult& result) {
@@ -324,6 +371,13 @@ void fill_decision_times(std::vector<double> ms, RunResult& result) {
   result.decision_ms_mean =
       std::accumulate(ms.begin(), ms.end(), 0.0) / static_cast<double>(ms.size());
   result.decision_ms_p99 = nearest_rank(ms, 99);
+}
+
+MeasureOptions measure_options(const RunSetup& setup) {
+  MeasureOptions options;
+  options.is_long = long_jobs(*setup.workload, setup.config->workload.cutoff_s);
+  options.slo = time_allowed(*setup.workload, setup.config->workload.slo_factor);
+  return options;
 }
 
 }  // namespace
@@ -351,22 +405,28 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
     return Failure<ReplayError>{ReplayError::bad_input, interference.error().message};
   }
   const Duration begin = setup.stopwatch();
-  Simulation simulation(setup, std::move(decider).value(), *interference.value());
-  simulation.run();
-
+  Auditor auditor(*setup.catalog);
+  Measure figures(*setup.catalog, measure_options(setup));
   Run run;
-  run.events = simulation.take_events();
+  RunLog log;
+  if (setup.on_event) log.show_to(setup.on_event);
+  log.show_to([&](const Event& event) {
+    auditor.see(event);
+    figures.see(event);
+    if (setup.keep_events) run.events.push_back(event);
+  });
+  Simulation simulation(setup, std::move(decider).value(), *interference.value(), log);
+  simulation.run();
   run.steps = simulation.steps();
-  const Audit audit = audit_run(run.events, *setup.catalog, simulation.bill());
+  log.close();
+
+  const Audit audit = auditor.finish(simulation.bill());
   if (!audit.broken.empty()) {
     std::string message = setup.label + ": a law of every run is broken:";
     for (const std::string& law : audit.broken) message += "\n  " + law;
     return Failure<ReplayError>{ReplayError::broken_law, message};
   }
-  MeasureOptions options;
-  options.is_long = long_jobs(*setup.workload, setup.config->workload.cutoff_s);
-  options.slo = time_allowed(*setup.workload, setup.config->workload.slo_factor);
-  run.result = measure(run.events, *setup.catalog, options);
+  run.result = figures.finish();
   RunResult& result = run.result;
   result.policy = setup.label;
   result.seed = setup.seed;

@@ -21,7 +21,7 @@ enum class ReplayError : std::uint8_t { bad_policy, bad_input, broken_law };
 struct RunSetup {
   const ReplayConfig* config = nullptr;
   const Catalog* catalog = nullptr;
-  const Workload* workload = nullptr;
+  const JobSource* workload = nullptr;
   PolicySpec policy;
   std::string label;  ///< the policy as it was asked for
   std::uint64_t seed = 1;
@@ -30,9 +30,11 @@ struct RunSetup {
   std::function<CloudActor(caf::actor_system&, const CloudActor&)> link_cloud;
   std::function<Duration()> stopwatch;                              ///< measures, never decides
   std::function<void(std::size_t over, std::size_t all)> progress;  ///< told now and then
+  std::function<void(const Event&)> on_event;  ///< shown every event as it is written; may be empty
+  bool keep_events = false;                    ///< all of them stay in memory, for tests
 };
 
-/// What a run gave, with its whole event log.
+/// What a run gave; with its whole event log where that was wanted.
 struct Run {
   RunResult result;
   std::vector<Event> events;

@@ -9,7 +9,7 @@
 namespace muster::replay {
 
 std::string sampling_fault(const sampling::GroupParams& params, const Fleet& fleet,
-                           const Catalog& catalog, const Workload& workload) {
+                           const Catalog& catalog, const JobSource& workload) {
   std::size_t workers = 0;
   for (const FleetShare& share : fleet) {
     workers += share.count;
@@ -18,7 +18,8 @@ std::string sampling_fault(const sampling::GroupParams& params, const Fleet& fle
            " of type " + catalog[share.type].name;
   }
   if (std::string fault = fault_of(params, workers); !fault.empty()) return fault;
-  for (const WorkloadJob& entry : workload.jobs) {
+  for (std::size_t i = 0; i < workload.size(); ++i) {
+    const WorkloadJob entry = workload.job(i);
     const Job& job = entry.job;
     const std::string name = "job " + std::to_string(job.id.value) + " (" + job.name + ") ";
     if (job.gang && job.tasks.size() > 1) {

@@ -23,7 +23,7 @@ struct SamplingSetup {
 
 /// What keeps the group from running the workload on the fleet; empty when nothing does.
 std::string sampling_fault(const sampling::GroupParams& params, const Fleet& fleet,
-                           const Catalog& catalog, const Workload& workload);
+                           const Catalog& catalog, const JobSource& workload);
 
 /// The actors of a sampling group, in the place of a site scheduler and a master.
 class SamplingRun {

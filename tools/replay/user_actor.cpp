@@ -40,9 +40,9 @@ UserHandle::behavior_type User::make_behavior() {
 }
 
 void User::submit_due() {
-  const std::vector<WorkloadJob>& jobs = setup_.workload->jobs;
-  while (next_ < jobs.size() && jobs[next_].submit <= timer_.now()) submit(jobs[next_++]);
-  if (next_ < jobs.size()) timer_.at(jobs[next_].submit, [this] { submit_due(); });
+  const JobSource& jobs = *setup_.workload;
+  while (next_ < jobs.size() && jobs.submit(next_) <= timer_.now()) submit(jobs.job(next_++));
+  if (next_ < jobs.size()) timer_.at(jobs.submit(next_), [this] { submit_due(); });
 }
 
 void User::submit(const WorkloadJob& entry) {

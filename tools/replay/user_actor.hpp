@@ -23,7 +23,7 @@ struct Board {
 };
 
 struct UserSetup {
-  const Workload* workload = nullptr;
+  const JobSource* workload = nullptr;
   std::vector<SiteActor> sites;  ///< each job is submitted at one of them, drawn by the seed
   std::uint64_t seed = 1;
   ClusterEpoch epoch;

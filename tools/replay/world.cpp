@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "model/check.hpp"
+#include "model/live_ids.hpp"
 
 namespace muster::replay {
 namespace {
@@ -18,57 +19,89 @@ double whole_quanta(double quanta) {
   return std::max(1.0, std::ceil(quanta - std::max(kQuotientSlack, quanta * kRelativeSlack)));
 }
 
-}  // namespace
-
-World::World(WorldSetup setup, const Workload& workload) : setup_(std::move(setup)) {
-  std::size_t tasks = 0;
-  for (const WorkloadJob& job : workload.jobs) tasks += job.job.tasks.size();
-  tasks_.reserve(tasks);
-  index_.reserve(tasks);
-  for (const WorkloadJob& job : workload.jobs) add_job(job);
+/// Most jobs number their tasks one after the other.
+std::size_t position_in(const std::vector<TaskSpec>& tasks, TaskId id) {
+  const std::size_t guess = id.value - tasks.front().id.value;
+  if (guess < tasks.size() && tasks[guess].id == id) return guess;
+  const auto found = std::find_if(tasks.begin(), tasks.end(),
+                                  [id](const TaskSpec& task) { return task.id == id; });
+  MUSTER_CHECK(found != tasks.end(), "a part has no tasks but those of its job");
+  return static_cast<std::size_t>(found - tasks.begin());
 }
 
-void World::add_job(const WorkloadJob& job) {
-  const std::uint32_t interference = setup_.interference->index_of(job.truth.interference);
+}  // namespace
+
+World::World(WorldSetup setup) : setup_(std::move(setup)) {}
+
+void World::add(std::size_t rank, WorkloadJob job) {
+  const auto shared = std::make_shared<const WorkloadJob>(std::move(job));
+  add(rank, shared, shared->job);
+}
+
+void World::add(std::size_t rank, const std::shared_ptr<const WorkloadJob>& job, const Job& part) {
+  const std::uint32_t interference = setup_.interference->index_of(job->truth.interference);
   Duration init{};
-  for (const TaskSpec& spec : job.job.tasks) init = std::max(init, spec.delays.init);
-  std::size_t unit = 0;
-  for (std::size_t i = 0; i < job.job.tasks.size(); ++i) {
-    const TaskSpec& spec = job.job.tasks[i];
-    if (i == 0 || !job.job.gang) {
-      const double work = job.job.gang ? job.truth.iterations : job.truth.work_of(i);
-      unit = add_unit(work, job.truth.iterations_per_s, init);
-    }
-    Task task;
-    task.id = spec.id;
-    task.unit = unit;
+  for (const TaskSpec& spec : job->job.tasks) init = std::max(init, spec.delays.init);
+  for (const TaskSpec& spec : part.tasks) {
+    const auto [entry, is_new] = tasks_.try_emplace(spec.id);
+    if (!is_new) continue;
+    const std::size_t index = position_in(job->job.tasks, spec.id);
+    Unit& unit = unit_for(rank, job, index);
+    Task& task = entry->second;
+    task.unit = &unit;
     task.interference = interference;
-    task.demands = &spec.demands;
-    index_.emplace(spec.id, tasks_.size());
-    units_[unit].tasks.push_back(tasks_.size());
-    tasks_.push_back(std::move(task));
+    task.demands = &unit.job->job.tasks[index].demands;
+    unit.init = init;
+    unit.tasks.push_back(&task);
   }
 }
 
-std::size_t World::add_unit(double iterations, double iterations_per_s, Duration init) {
-  Unit& unit = units_.emplace_back();
-  unit.iterations = iterations;
-  unit.iterations_per_s = iterations_per_s;
-  unit.init = init;
-  return units_.size() - 1;
+World::Unit& World::unit_for(std::size_t rank, const std::shared_ptr<const WorkloadJob>& job,
+                             std::size_t index) {
+  const bool gang = job->job.gang;
+  const std::uint64_t unit_rank = (std::uint64_t{rank} << kTaskIndexBits) | (gang ? 0 : index);
+  const auto [entry, is_new] = units_.try_emplace(unit_rank);
+  Unit& unit = entry->second;
+  if (!is_new) return unit;
+  unit.rank = unit_rank;
+  unit.job = job;
+  unit.iterations = gang ? job->truth.iterations : job->truth.work_of(index);
+  unit.iterations_per_s = job->truth.iterations_per_s;
+  if (gang) unit.size = job->job.tasks.size();
+  return unit;
+}
+
+void World::forget(const Job& part) {
+  std::vector<Unit*> units;
+  for (const TaskSpec& spec : part.tasks) {
+    const auto task = tasks_.find(spec.id);
+    if (task == tasks_.end()) continue;
+    lose(spec.id);
+    task->second.over = true;
+    if (units.empty() || units.back() != task->second.unit) units.push_back(task->second.unit);
+  }
+  for (Unit* unit : units) {
+    std::erase_if(unit->tasks, [](const Task* task) { return task->over; });
+    if (!unit->tasks.empty()) continue;
+    if (unit->deadline) deadlines_.erase({*unit->deadline, unit->rank});
+    units_.erase(unit->rank);
+  }
+  for (const TaskSpec& spec : part.tasks) tasks_.erase(spec.id);
 }
 
 void World::load(TaskId id, InstanceId instance, TypeId type, std::function<void()> on_done) {
   const Instant now = instant(now_());
-  Task& task = tasks_[index_.at(id)];
+  const auto found = tasks_.find(id);
+  if (found == tasks_.end()) return;  // its job is over, which its worker has not heard yet
+  Task& task = found->second;
   MUSTER_CHECK(!task.loaded, "a task is loaded in one place at a time");
   task.loaded = true;
   task.instance = instance;
   task.speed = task.demands->on((*setup_.catalog)[type].family)->speed;
   task.on_done = std::move(on_done);
-  on_instance_[instance].push_back(index_.at(id));
-  Unit& unit = units_[task.unit];
-  if (++unit.loaded == unit.tasks.size()) unit.progress_from = now + unit.init;
+  on_instance_[instance].push_back(&task);
+  Unit& unit = *task.unit;
+  if (++unit.loaded == unit.size) unit.progress_from = now + unit.init;
   refresh(instance, now);
 }
 
@@ -81,10 +114,12 @@ void World::lose(TaskId id) {
 }
 
 void World::take_off(TaskId id, bool saved) {
-  Task& task = tasks_[index_.at(id)];
-  if (!task.loaded) return;
+  // A worker may hear of its end after its job's.
+  const auto found = tasks_.find(id);
+  if (found == tasks_.end() || !found->second.loaded) return;
+  Task& task = found->second;
   const Instant now = instant(now_());
-  Unit& unit = units_[task.unit];
+  Unit& unit = *task.unit;
   settle(unit, now);
   if (saved) {
     unit.saved = unit.done;
@@ -95,21 +130,21 @@ void World::take_off(TaskId id, bool saved) {
   --unit.loaded;
   detach(task);
   refresh(task.instance, now);
-  pace(task.unit, now);
+  pace(unit, now);
 }
 
 void World::detach(Task& task) {
   task.loaded = false;
   task.on_done = nullptr;
-  std::vector<std::size_t>& there = on_instance_[task.instance];
-  std::erase(there, index_.at(task.id));
+  std::erase(on_instance_[task.instance], &task);
 }
 
 double World::throughput(TaskId id) const {
-  const Unit& unit = units_[tasks_[index_.at(id)].unit];
+  const auto found = tasks_.find(id);
   double slowest = 1;
-  for (std::size_t index : unit.tasks) {
-    if (tasks_[index].loaded) slowest = std::min(slowest, tasks_[index].normalized);
+  if (found == tasks_.end()) return slowest;
+  for (const Task* task : found->second.unit->tasks) {
+    if (task->loaded) slowest = std::min(slowest, task->normalized);
   }
   return slowest;
 }
@@ -122,45 +157,42 @@ void World::refresh(InstanceId instance, Instant now) {
     return;
   }
   std::vector<std::uint32_t> together;
-  for (std::size_t index : found->second) together.push_back(tasks_[index].interference);
+  for (const Task* task : found->second) together.push_back(task->interference);
   const std::vector<double> normalized = setup_.interference->throughput(together);
   for (std::size_t i = 0; i < together.size(); ++i) {
-    tasks_[found->second[i]].normalized = normalized[i];
+    found->second[i]->normalized = normalized[i];
   }
-  for (std::size_t index : found->second) pace(tasks_[index].unit, now);
+  for (Task* task : found->second) pace(*task->unit, now);
 }
 
 void World::settle(Unit& unit, Instant now) const {
   const Instant since = std::max(unit.settled_at, unit.progress_from);
-  if (unit.loaded == unit.tasks.size() && now > since) {
+  if (unit.loaded == unit.size && now > since) {
     unit.done += unit.rate * to_seconds(now - since);
   }
   unit.settled_at = now;
 }
 
 /// Works out anew how fast the unit goes and when it will be done.
-void World::pace(std::size_t index, Instant now) {
-  Unit& unit = units_[index];
+void World::pace(Unit& unit, Instant now) {
   settle(unit, now);
-  if (unit.deadline) deadlines_.erase({*unit.deadline, index});
+  if (unit.deadline) deadlines_.erase({*unit.deadline, unit.rank});
   unit.deadline.reset();
-  if (unit.loaded < unit.tasks.size()) return;
+  if (unit.loaded < unit.size) return;
   double slowest = 1e300;
-  for (std::size_t task : unit.tasks) {
-    slowest = std::min(slowest, tasks_[task].normalized * tasks_[task].speed);
-  }
+  for (const Task* task : unit.tasks) slowest = std::min(slowest, task->normalized * task->speed);
   unit.rate = unit.iterations_per_s * slowest;
   const double quantum_s = setup_.quantum > Duration::zero() ? to_seconds(setup_.quantum) : 1e-9;
   const double left = std::max(0.0, unit.iterations - unit.done);
   const double quanta = whole_quanta(left / unit.rate / quantum_s);
   unit.deadline = std::max(now, unit.progress_from) + from_seconds(quanta * quantum_s);
-  deadlines_.insert({*unit.deadline, index});
+  deadlines_.emplace(std::pair{*unit.deadline, unit.rank}, &unit);
   arm();
 }
 
 void World::arm() {
   if (deadlines_.empty()) return;
-  const Instant next = deadlines_.begin()->first + setup_.settle;
+  const Instant next = deadlines_.begin()->first.first + setup_.settle;
   if (armed_ && *armed_ <= next) return;
   armed_ = next;
   setup_.wake_at(next);
@@ -168,23 +200,22 @@ void World::arm() {
 
 void World::wake(Instant now) {
   if (armed_ && *armed_ <= now) armed_.reset();
-  while (!deadlines_.empty() && deadlines_.begin()->first + setup_.settle <= now) {
-    finish(deadlines_.begin()->second, instant(now));
+  while (!deadlines_.empty() && deadlines_.begin()->first.first + setup_.settle <= now) {
+    finish(*deadlines_.begin()->second, instant(now));
   }
   arm();
 }
 
-void World::finish(std::size_t index, Instant now) {
-  Unit& unit = units_[index];
-  deadlines_.erase({*unit.deadline, index});
+/// What is told of the end is heard later, so the unit stays as long as this goes on.
+void World::finish(Unit& unit, Instant now) {
+  deadlines_.erase({*unit.deadline, unit.rank});
   unit.deadline.reset();
   unit.done = unit.iterations;
   unit.loaded = 0;
-  const std::vector<std::size_t> tasks = unit.tasks;
-  for (std::size_t task : tasks) {
-    const std::function<void()> on_done = std::move(tasks_[task].on_done);
-    detach(tasks_[task]);
-    refresh(tasks_[task].instance, now);
+  for (Task* task : unit.tasks) {
+    const std::function<void()> on_done = std::move(task->on_done);
+    detach(*task);
+    refresh(task->instance, now);
     on_done();
   }
 }

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
-#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -25,12 +27,19 @@ struct WorldSetup {
 
 /// The simulated world: knows how long jobs really take and how tasks on one instance slow each
 /// other, and advances what is loaded. Schedulers see of it only what a live system would show.
-/// A gang progresses when all its tasks are loaded and initialised, at the pace of its slowest
-/// task.
+/// Jobs are known from `add` to `forget`. A gang progresses when all its tasks are loaded and
+/// initialised, at the pace of its slowest task.
 class World : public ExecutionModel {
  public:
-  /// The workload has to outlive the world.
-  World(WorldSetup setup, const Workload& workload);
+  explicit World(WorldSetup setup);
+
+  /// The tasks of `part` can be loaded from now on: those of a job of the workload, or of the part
+  /// of it that a master has taken. `rank` is the job's place in the workload: of what is done at
+  /// the same instant, what comes first there is ended first.
+  void add(std::size_t rank, const std::shared_ptr<const WorkloadJob>& job, const Job& part);
+  void add(std::size_t rank, WorkloadJob job);
+  /// The tasks of a part that is over are not known any more.
+  void forget(const Job& part);
 
   Instant instant(Instant now) const override { return floor_to(now, setup_.quantum); }
   void load(TaskId task, InstanceId instance, TypeId type, std::function<void()> on_done) override;
@@ -51,12 +60,16 @@ class World : public ExecutionModel {
   void set_clock(std::function<Instant()> now) { now_ = std::move(now); }
 
  private:
+  struct Task;
   /// What progresses as one: a gang, or a single task of any other job.
   struct Unit {
+    std::uint64_t rank = 0;  ///< by job and, in a job that is no gang, by task
+    std::shared_ptr<const WorkloadJob> job;
     double iterations = 0;
     double iterations_per_s = 1;
     Duration init{};
-    std::vector<std::size_t> tasks;
+    std::vector<Task*> tasks;  ///< those that were added
+    std::size_t size = 1;      ///< tasks in all
     std::size_t loaded = 0;
     double done = 0;   ///< iterations, as of settled_at
     double saved = 0;  ///< of these, what survives whatever happens
@@ -66,34 +79,35 @@ class World : public ExecutionModel {
     std::optional<Instant> deadline;  ///< when it will be done if nothing changes
   };
   struct Task {
-    TaskId id;
-    std::size_t unit = 0;
+    Unit* unit = nullptr;
     std::uint32_t interference = 0;
-    const Demands* demands = nullptr;
+    const Demands* demands = nullptr;  ///< of the unit's job
     bool loaded = false;
+    bool over = false;
     InstanceId instance;
     double speed = 1;       ///< of the family it is on
     double normalized = 1;  ///< throughput on its instance, as interference leaves it
     std::function<void()> on_done;
   };
+  /// In the order in which they are ended when they are done at one instant.
+  using Deadlines = std::map<std::pair<Instant, std::uint64_t>, Unit*>;
 
-  void add_job(const WorkloadJob& job);
-  std::size_t add_unit(double iterations, double iterations_per_s, Duration init);
+  Unit& unit_for(std::size_t rank, const std::shared_ptr<const WorkloadJob>& job,
+                 std::size_t index);
   void take_off(TaskId id, bool saved);
   void detach(Task& task);
   void refresh(InstanceId instance, Instant now);
-  void pace(std::size_t unit, Instant now);
+  void pace(Unit& unit, Instant now);
   void settle(Unit& unit, Instant now) const;
-  void finish(std::size_t unit, Instant now);
+  void finish(Unit& unit, Instant now);
   void arm();
 
   WorldSetup setup_;
   std::function<Instant()> now_;
-  std::vector<Unit> units_;
-  std::vector<Task> tasks_;
-  std::unordered_map<TaskId, std::size_t> index_;
-  std::unordered_map<InstanceId, std::vector<std::size_t>> on_instance_;  ///< in order of loading
-  std::set<std::pair<Instant, std::size_t>> deadlines_;
+  std::unordered_map<std::uint64_t, Unit> units_;  ///< by rank
+  std::unordered_map<TaskId, Task> tasks_;
+  std::unordered_map<InstanceId, std::vector<Task*>> on_instance_;  ///< in order of loading
+  Deadlines deadlines_;
   std::optional<Instant> armed_;
   double lost_s_ = 0;
 };

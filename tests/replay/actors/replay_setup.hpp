@@ -59,6 +59,7 @@ class SmallReplay {
     setup.seed = seed;
     setup.shuffle = shuffle;
     setup.stopwatch = [] { return Duration{}; };
+    setup.keep_events = true;
     return setup;
   }
 

@@ -29,29 +29,29 @@ const Catalog kCatalog = two_types();
 const Fleet kSlots = {{TypeId{0}, Market::on_demand, 4}};
 const Fleet kServers = {{TypeId{1}, Market::on_demand, 8}};
 
-Workload jobs_of(const std::string& lines, double memory_gib = 0) {
+CompactWorkload jobs_of(const std::string& lines, double memory_gib = 0) {
   const TempFile file("jobs.tr", lines);
   WorkloadConfig config = reading("tr", file.path());
   config.task.memory_gib = memory_gib;
-  return read_workload(config, 1).value();
+  return read_compact_workload(config, 1).value();
 }
 
 TEST(OfferedLoad, IsWorkOverCapacityTimesArrivalTime) {
   // 10 + 20 + 30 task-seconds in 100 s on 4 slots.
-  const Workload workload = jobs_of("0 2 15 10 20\n100 1 30 30\n");
+  const CompactWorkload workload = jobs_of("0 2 15 10 20\n100 1 30 30\n");
   EXPECT_DOUBLE_EQ(*offered_load(workload, kSlots, kCatalog), 60.0 / 400);
 }
 
 TEST(OfferedLoad, IsThatOfTheScarcestResource) {
   // Of 32 CPUs 1, of 128 GiB 8 are held for 60 s in 100 s.
-  const Workload workload = jobs_of("0 2 15 10 20\n100 1 30 30\n", 8);
+  const CompactWorkload workload = jobs_of("0 2 15 10 20\n100 1 30 30\n", 8);
   EXPECT_DOUBLE_EQ(*offered_load(workload, kServers, kCatalog), 8 * 60 / (128.0 * 100));
 }
 
 TEST(OfferedLoad, IsReachedByMovingTheSubmissions) {
-  const Workload workload = jobs_of("0 2 15 10 20\n100 1 30 30\n");
-  const Workload loaded = with_load(workload, kSlots, kCatalog, 0.6).value();
-  EXPECT_EQ(loaded.jobs[1].submit, muster::test::at_s(25));
+  const CompactWorkload workload = jobs_of("0 2 15 10 20\n100 1 30 30\n");
+  const CompactWorkload loaded = with_load(workload, kSlots, kCatalog, 0.6).value();
+  EXPECT_EQ(loaded.submit(1), muster::test::at_s(25));
   EXPECT_DOUBLE_EQ(*offered_load(loaded, kSlots, kCatalog), 0.6);
   EXPECT_THAT(loaded.description, HasSubstr("times of submission x 0.25 (load 0.6 on the fleet)"));
 }

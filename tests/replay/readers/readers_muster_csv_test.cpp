@@ -61,8 +61,8 @@ TEST(MusterCsv, ReadsTheOptionalColumns) {
   const Workload workload =
       read_extra(
           "interference,iterations,iterations_per_s,image,fetch_s,build_s,init_s,stop_s,upload_s,"
-          "priority,gang,storage_gib,network_gbit_s,runtime_hint_s,families",
-          "sage,500,0.25,img,1,2,3,4,5.5,-3,false,100,10,2000,p3:2/8/16@1.5")
+          "priority,gang,storage_gib,network_gbit_s,runtime_hint_s",
+          "sage,500,0.25,img,1,2,3,4,5.5,-3,false,100,10,2000")
           .value();
   const WorkloadJob& job = workload.jobs.at(0);
   EXPECT_EQ(job.truth.interference, "sage");
@@ -78,7 +78,6 @@ TEST(MusterCsv, ReadsTheOptionalColumns) {
   any[Resource::storage] = 100;
   any[Resource::network] = 10;
   EXPECT_EQ(task.demands.on("c7i")->amount, any);
-  EXPECT_EQ(*task.demands.on("p3"), (FamilyDemand{"p3", Resources::of(2, 8, 16), 1.5}));
 }
 
 TEST(MusterCsv, ReadsTheWorkOfEachTask) {
@@ -107,6 +106,28 @@ TEST(MusterCsv, LetsFamiliesStandAlone) {
   const Demands& demands = workload.jobs.at(0).job.tasks.at(0).demands;
   EXPECT_EQ(demands.on("p3")->amount, Resources::of(1, 2, 3));
   EXPECT_EQ(demands.on("r7i"), nullptr);
+}
+
+TEST(MusterCsv, TakesDemandsForAnyFamilyAmongThoseByFamily) {
+  const Workload workload =
+      read_text(std::string(kNeeded) + ",families\n0,0,,,1,,,,60,a,any:1/2/3;p3:2/8/16@1.5\n")
+          .value();
+  const Demands& demands = workload.jobs.at(0).job.tasks.at(0).demands;
+  EXPECT_EQ(demands.on("c7i")->amount, Resources::of(1, 2, 3));
+  EXPECT_EQ(*demands.on("p3"), (FamilyDemand{"p3", Resources::of(2, 8, 16), 1.5}));
+}
+
+TEST(MusterCsv, RejectsDemandsThatAreSaidTwice) {
+  const std::string said_twice =
+      "jobs.csv:2: families: stands in the place of gpu, cpu, memory_gib, storage_gib and "
+      "network_gbit_s, which have to be empty; write 'any:...' for all other families";
+  for (const char* row : {"0,0,,,1,1,4,16,60,a,p3:1/2/3,", "0,0,,,1,,4,,60,a,p3:1/2/3,",
+                          "0,0,,,1,0,,,60,a,any:1/2/3,", "0,0,,,1,,,,60,a,p3:1/2/3,100"}) {
+    EXPECT_THAT(
+        message_of(read_text(std::string(kNeeded) + ",families,storage_gib\n" + row + "\n")),
+        HasSubstr(said_twice))
+        << row;
+  }
 }
 
 TEST(MusterCsv, SortsBySubmissionAndKeepsTheOrderOfEqualOnes) {
@@ -159,8 +180,6 @@ TEST(MusterCsv, RejectsBadOptionalFields) {
               HasSubstr("jobs.csv:2: upload_s: has to be a number of seconds"));
   EXPECT_THAT(message_of(read_extra("families", "p3:1/2")),
               HasSubstr("jobs.csv:2: families: has to be FAMILY:gpu/cpu/memory_gib"));
-  EXPECT_THAT(message_of(read_extra("families", "any:1/2/3")),
-              HasSubstr("jobs.csv:2: families: 'any' has its demands in the columns"));
 }
 
 TEST(MusterCsv, RejectsUnknownAndMissingColumns) {
@@ -245,6 +264,20 @@ WorkloadJob any_job(std::uint64_t id) {
     }
   }
   return job;
+}
+
+TEST(CompactWorkload, SaysOnceWhatManyJobsShare) {
+  const TempFile file("jobs.csv", std::string(kNeeded) +
+                                      "\n1,0,ann,a,2,0,1,1,10,c\n2,5,ann,b,1,0,1,1,20,c\n"
+                                      "3,6,bob,b,1,0,1,1,20,c\n");
+  const auto jobs = read_compact_workload(test::reading("muster-csv", file.path()), 1).value();
+  ASSERT_EQ(jobs.size(), 3U);
+  EXPECT_EQ(jobs.rows[0].like, jobs.rows[1].like);
+  EXPECT_NE(jobs.rows[0].like, jobs.rows[2].like) << "another user";
+  EXPECT_EQ(jobs.job(0).job.tasks.at(1).id, TaskId{1});
+  EXPECT_EQ(jobs.job(1).job.name, "b");
+  EXPECT_EQ(jobs.job(1).job.tasks.at(0).id, TaskId{2});
+  EXPECT_EQ(jobs.submit(2), Instant{6s});
 }
 
 RC_GTEST_PROP(MusterCsv, ReadsBackWhateverItWrites, ()) {

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "config/text_file.hpp"
 #include "tests/replay/readers/workload_compare.hpp"
@@ -44,6 +45,46 @@ TEST(PackedFiles, ThatEndEarlyOrAreDamagedAreRejected) {
                 HasSubstr("wrong.gz: is damaged: what gzip packed does not unpack"))
         << format;
   }
+}
+
+TEST(PackedFiles, MayBeSeveralOneAfterTheOther) {
+  const TempFile file("jobs.tr.gz", packed() + packed());
+  EXPECT_EQ(read_text_file(file.path()).value(), "0 1 3 3\n0 1 3 3\n");
+}
+
+TEST(PackedFiles, FollowedBySomethingElseAreRejected) {
+  for (const std::string& garbage :
+       {std::string("garbage"), std::string("1 1 2 2\n"), std::string(8, '\0'), std::string("x")}) {
+    const TempFile file("jobs.tr.gz", packed() + garbage);
+    const auto result = read_workload(reading("tr", file.path()), 1);
+    ASSERT_FALSE(result.has_value()) << garbage;
+    EXPECT_EQ(result.error().code, WorkloadError::malformed);
+    EXPECT_THAT(result.error().message, HasSubstr("jobs.tr.gz: is damaged: "));
+  }
+}
+
+TEST(PackedFiles, OfManyPiecesAreReadWhole) {
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += std::to_string(i) + "\n";
+  const TempFile file("numbers", text);
+  EXPECT_EQ(read_text_file(file.path()).value(), text);
+}
+
+TEST(TextFiles, WithoutEndAreRefusedBeforeTheyAreRead) {
+  for (const char* format : {"muster-csv", "tr", "eva-json", "swf"}) {
+    EXPECT_EQ(message_of(read_workload(reading(format, "/dev/zero"), 1)),
+              "/dev/zero: is no text: byte 1 is 0")
+        << format;
+  }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  EXPECT_LT(usage.ru_maxrss, 512L * 1024) << "KiB";
+}
+
+TEST(TextFiles, MayNotBeLargerThanTheBoundEither) {
+  const TempFile file("jobs.tr", std::string(1'000'000, 'x'));
+  EXPECT_EQ(read_text_file(file.path(), 999'999).error().code, TextFileError::too_large);
+  EXPECT_TRUE(read_text_file(file.path(), 1'000'000).has_value());
 }
 
 TEST(PackedFiles, MayNotUnpackToMoreThanTheBound) {

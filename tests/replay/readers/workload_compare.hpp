@@ -60,7 +60,8 @@ inline std::string csv_of(const Workload& workload) {
   return std::move(out).str();
 }
 
-inline std::string message_of(const Expected<Workload, WorkloadError>& result) {
+template <class Read>
+std::string message_of(const Expected<Read, WorkloadError>& result) {
   return result ? "no error" : result.error().message;
 }
 

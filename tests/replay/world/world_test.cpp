@@ -48,7 +48,8 @@ class WorldTest : public ::testing::Test {
     setup.settle = settle;
     setup.checkpoints = checkpoints_;
     setup.wake_at = [this](Instant when) { wakes_.insert(when); };
-    world_.emplace(std::move(setup), workload_);
+    world_.emplace(std::move(setup));
+    for (std::size_t i = 0; i < workload_.jobs.size(); ++i) world_->add(i, workload_.jobs[i]);
     world_->set_clock([this] { return now_; });
   }
   void load(std::uint64_t task, std::uint64_t on, std::string_view type = "it3") {

@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "tests/schedulers/sampling/group_builders.hpp"
 
@@ -59,6 +60,27 @@ TEST(PigeonDistributor, SpreadsTasksEvenlyAndTheRestAtRandom) {
   std::map<std::size_t, int> sizes;
   for (const auto& [group, count] : given) ++sizes[count];
   EXPECT_EQ(sizes, (std::map<std::size_t, int>{{2, 2}, {3, 2}}));
+}
+
+TEST(PigeonDistributor, DealsNeighboursToDifferentGroupsFromARandomOneOn) {
+  const Catalog catalog = test::slots();
+  PigeonDistributor distributor(groups(4), 1);
+  Actions out;
+  distributor.open(test::roster_of(catalog, 8), out);
+  std::set<std::uint32_t> starts;
+  for (std::uint64_t id = 1; id <= 50; ++id) {
+    out.clear();
+    distributor.take(batch_of(job(id, 10, 1)), {}, out);
+    std::map<std::uint32_t, std::uint32_t> group_of;
+    for (const HandOn& part : only<HandOn>(out)) {
+      for (std::uint32_t task : part.batch.tasks) group_of[task] = part.to - 1;
+    }
+    starts.insert(group_of.at(0));
+    for (std::uint32_t task = 1; task < 10; ++task) {
+      EXPECT_EQ(group_of.at(task), (group_of.at(task - 1) + 1) % 4) << "job " << id;
+    }
+  }
+  EXPECT_THAT(starts, SizeIs(4)) << "every group is the first for some job";
 }
 
 TEST(PigeonDistributor, AJobIsOverWhenAllItsTasksAre) {

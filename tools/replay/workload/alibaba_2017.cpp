@@ -63,7 +63,7 @@ DraftsResult read_alibaba_2017(const WorkloadConfig& config) {
     auto draft = read_task(row, config);
     if (!draft) continue;
     draft->job.job.id = JobId{i};
-    drafts.jobs.push_back(std::move(*draft));
+    drafts.add(std::move(*draft));
   }
   if (!errors.empty()) return invalid(errors);
   start_at_first(drafts.jobs);

@@ -36,18 +36,19 @@ DraftsResult compose(const WorkloadConfig& config, std::uint64_t seed) {
   if (!demands) return demands.error();
   Rng rng(seed);
   Drafts drafts;
-  const std::vector<JobDraft>& from = base->jobs;
+  const std::vector<JobRow>& from = base->jobs;
   const std::size_t jobs = how.jobs > 0 ? how.jobs : from.size();
   double arrival_s = 0;
   for (std::size_t i = 0; i < jobs; ++i) {
     // The draws of a job in this order: job, gap, demands.
-    JobDraft& draft = drafts.jobs.emplace_back(from[how.jobs > 0 ? rng.below(from.size()) : i]);
+    JobDraft draft = draft_of(from[how.jobs > 0 ? rng.below(from.size()) : i]);
     draft.job.job.id = JobId{i};
     if (how.mean_gap_s > 0) {
       if (i > 0) arrival_s += rng.exponential(how.mean_gap_s);
       draft.job.submit = Instant{from_seconds(arrival_s)};
     }
-    take_demands(demands->jobs[rng.below(demands->jobs.size())].job.job, draft.job.job);
+    take_demands(demands->jobs[rng.below(demands->jobs.size())].like->job, draft.job.job);
+    drafts.add(std::move(draft));
   }
   drafts.description = fmt::format("composed with seed {}: {}", seed, base->description);
   if (how.jobs > 0) drafts.description += fmt::format(", {} jobs drawn from it", how.jobs);

@@ -191,13 +191,12 @@ Drafts EvaReader::read_jobs(const Json& root) {
   Drafts drafts;
   std::set<JobId> ids;
   for (const auto& [key, job] : root.items()) {
-    drafts.jobs.push_back(read_job(key, job));
-    const JobId id = drafts.jobs.back().job.job.id;
+    drafts.add(read_job(key, job));
+    const JobId id = drafts.jobs.back().id;
     if (id.valid() && !ids.insert(id).second) complain(key, "is the number of another job, too");
   }
-  std::stable_sort(
-      drafts.jobs.begin(), drafts.jobs.end(),
-      [](const JobDraft& a, const JobDraft& b) { return a.job.job.id < b.job.job.id; });
+  std::stable_sort(drafts.jobs.begin(), drafts.jobs.end(),
+                   [](const JobRow& a, const JobRow& b) { return a.id < b.id; });
   return drafts;
 }
 

@@ -99,7 +99,7 @@ DraftsResult read_google_2011(const WorkloadConfig& config) {
   }
   if (!errors.empty()) return invalid(errors);
   Drafts drafts;
-  drafts.jobs = reader.take();
+  for (JobDraft& draft : reader.take()) drafts.add(std::move(draft));
   start_at_first(drafts.jobs);
   drafts.description =
       fmt::format("tasks of priority 0 to {} in {}, requests as parts of {} CPUs and {} GiB",

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <limits>
-#include <map>
+#include <unordered_map>
 
 #include "tools/replay/workload/demands_text.hpp"
 #include "tools/replay/workload/muster_csv_columns.hpp"
@@ -115,31 +115,36 @@ Demands read_demands(CsvReader& row) {
   }
   const bool any_stated = row.has("gpu") || row.has("cpu") || row.has("memory_gib") ||
                           row.has("storage_gib") || row.has("network_gbit_s");
-  if (!entries.empty() && !any_stated) return Demands(std::move(entries));
+  if (!entries.empty()) {
+    if (any_stated) {
+      row.complain("families",
+                   "stands in the place of gpu, cpu, memory_gib, storage_gib and network_gbit_s, "
+                   "which have to be empty; write 'any:...' for all other families");
+    }
+    return Demands(std::move(entries));
+  }
   Resources any = Resources::of(row.number("gpu", kAmount), row.number("cpu", kAmount),
                                 row.number("memory_gib", kAmount));
   any[Resource::storage] = row.number_or("storage_gib", kAmount, 0);
   any[Resource::network] = row.number_or("network_gbit_s", kAmount, 0);
-  for (const FamilyDemand& entry : entries) {
-    if (!entry.family.empty()) continue;
-    row.complain("families", "'any' has its demands in the columns gpu, cpu, ... already");
-  }
-  entries.insert(entries.begin(), FamilyDemand{"", any});
-  return Demands(std::move(entries));
+  return Demands({FamilyDemand{"", any}});
 }
 
 DraftsResult read_muster_csv(const std::filesystem::path& file) {
-  auto table = read_csv(file);
-  if (!table) return as_workload_error(table.error());
+  auto stream = CsvStream::open(file);
+  if (!stream) return as_workload_error(stream.error());
   ErrorList errors;
-  CsvReader reader(table.value(), kMusterColumns, errors);
+  CsvReader reader(stream.value(), kMusterColumns, errors);
   Drafts drafts;
-  std::map<JobId, std::uint32_t> lines;
-  for (const CsvRow& row : table->rows) {
-    if (!reader.select(row)) continue;
-    drafts.jobs.push_back(read_job(reader));
-    const JobId id = drafts.jobs.back().job.job.id;
-    const auto [first, is_new] = lines.emplace(id, row.line);
+  std::unordered_map<JobId, std::uint32_t> lines;
+  for (;;) {
+    const auto row = stream->next();
+    if (!row) return as_workload_error(row.error());
+    if (row.value() == nullptr) break;
+    if (!reader.select(*row.value())) continue;
+    drafts.add(read_job(reader));
+    const JobId id = drafts.jobs.back().id;
+    const auto [first, is_new] = lines.emplace(id, row.value()->line);
     if (!is_new && id.valid()) {
       reader.complain(
           "id", fmt::format("{} is already the id of the job in line {}", id.value, first->second));

@@ -39,8 +39,8 @@ inline constexpr std::array<CsvColumn, 26> kMusterColumns = {{{"id", true},
 /// Reads what belongs to each start and stop of a task, and its image.
 void read_steps(CsvReader& row, Delays& delays, std::string& image);
 
-/// Reads the demands: gpu, cpu, memory_gib, storage_gib and network_gbit_s for any family, and
-/// those of the `families` column. The former may be empty when the latter is not.
+/// Reads the demands: gpu, cpu, memory_gib, storage_gib and network_gbit_s for any family, or those
+/// of the `families` column; never both.
 Demands read_demands(CsvReader& row);
 
 }  // namespace muster::replay

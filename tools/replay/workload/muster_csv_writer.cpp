@@ -55,9 +55,9 @@ void write_work(const JobTruth& truth, Row& row) {
 }
 
 void write_demands(const Demands& demands, Row& row) {
-  std::vector<FamilyDemand> entries = demands.entries();
-  const bool in_columns = !entries.empty() && entries[0].family.empty() && entries[0].speed == 1 &&
-                          entries[0].amount[Resource::spare] == 0;
+  const std::vector<FamilyDemand>& entries = demands.entries();
+  const bool in_columns = entries.size() == 1 && entries[0].family.empty() &&
+                          entries[0].speed == 1 && entries[0].amount[Resource::spare] == 0;
   if (in_columns) {
     const Resources& any = entries[0].amount;
     row.set("gpu", any[Resource::gpu]);
@@ -65,7 +65,7 @@ void write_demands(const Demands& demands, Row& row) {
     row.set("memory_gib", any[Resource::memory]);
     row.set_unless_zero("storage_gib", any[Resource::storage]);
     row.set_unless_zero("network_gbit_s", any[Resource::network]);
-    entries.erase(entries.begin());
+    return;
   }
   row.set("families", demands_text(entries));
 }

@@ -37,16 +37,16 @@ Resources work_of(const WorkloadJob& job, const Fleet& fleet, const Catalog& cat
 
 }  // namespace
 
-std::optional<double> offered_load(const Workload& workload, const Fleet& fleet,
+std::optional<double> offered_load(const JobSource& jobs, const Fleet& fleet,
                                    const Catalog& catalog) {
-  if (workload.jobs.empty()) return std::nullopt;
-  const double span_s = to_seconds(workload.jobs.back().submit - workload.jobs.front().submit);
+  if (jobs.size() == 0) return std::nullopt;
+  const double span_s = to_seconds(jobs.submit(jobs.size() - 1) - jobs.submit(0));
   Resources capacity;
   for (const FleetShare& share : fleet) {
     capacity += scaled(catalog[share.type].capacity, share.count);
   }
   Resources work;
-  for (const WorkloadJob& job : workload.jobs) work += work_of(job, fleet, catalog);
+  for (std::size_t i = 0; i < jobs.size(); ++i) work += work_of(jobs.job(i), fleet, catalog);
   double load = 0;
   for (const Resource kind : kAllResources) {
     if (capacity[kind] <= kResourceEpsilon || span_s <= 0) continue;
@@ -56,8 +56,8 @@ std::optional<double> offered_load(const Workload& workload, const Fleet& fleet,
   return load;
 }
 
-Expected<Workload, WorkloadError> with_load(Workload workload, const Fleet& fleet,
-                                            const Catalog& catalog, double load) {
+Expected<CompactWorkload, WorkloadError> with_load(CompactWorkload workload, const Fleet& fleet,
+                                                   const Catalog& catalog, double load) {
   const std::optional<double> offered = offered_load(workload, fleet, catalog);
   if (!offered) {
     return Failure<WorkloadError>{

@@ -12,12 +12,12 @@ namespace muster::replay {
 /// submission). A task counts with its demand on the first of the fleet's types that it may run on,
 /// and not at all when there is none. Nothing when all jobs are submitted at once, or nothing is
 /// asked for.
-std::optional<double> offered_load(const Workload& workload, const Fleet& fleet,
+std::optional<double> offered_load(const JobSource& jobs, const Fleet& fleet,
                                    const Catalog& catalog);
 
 /// Multiplies the times of submission by the factor that makes the offered load `load`, and says so
 /// in the description. An error when no factor does.
-Expected<Workload, WorkloadError> with_load(Workload workload, const Fleet& fleet,
-                                            const Catalog& catalog, double load);
+Expected<CompactWorkload, WorkloadError> with_load(CompactWorkload workload, const Fleet& fleet,
+                                                   const Catalog& catalog, double load);
 
 }  // namespace muster::replay

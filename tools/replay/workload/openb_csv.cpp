@@ -68,7 +68,7 @@ DraftsResult read_openb_csv(const std::filesystem::path& file) {
                                           first->first, first->second));
     }
     if (reader.text("pod_phase") == "Failed") continue;
-    drafts.jobs.push_back(read_pod(reader, i));
+    drafts.add(read_pod(reader, i));
   }
   if (!errors.empty()) return invalid(errors);
   start_at_first(drafts.jobs);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "config/error_list.hpp"
@@ -20,10 +22,25 @@ struct JobDraft {
   std::size_t tasks = 1;
 };
 
+/// Makes rows of jobs; those made by one packer share their templates.
+class RowPacker {
+ public:
+  JobRow pack(JobDraft draft);
+
+ private:
+  std::unordered_map<std::string, std::shared_ptr<const JobTemplate>> known_;  ///< by content
+};
+
+/// The job that the row was made of; its task has no id.
+JobDraft draft_of(const JobRow& row);
+
 /// What a reader found, in any order.
 struct Drafts {
-  std::vector<JobDraft> jobs;
+  std::vector<JobRow> jobs;
   std::string description;
+  RowPacker packer = {};
+
+  void add(JobDraft draft) { jobs.push_back(packer.pack(std::move(draft))); }
 };
 using DraftsResult = Expected<Drafts, WorkloadError>;
 
@@ -58,7 +75,7 @@ inline constexpr NumberRange kPositive{.low = 0, .high = 1e15, .above_low = true
 inline constexpr NumberRange kTasks{.low = 1, .high = 1e6, .whole = true};
 /// The workload class of jobs of which nobody knows what they run.
 inline constexpr std::string_view kUnknownClass = "batch";
-/// Tasks of a whole workload: some 1 GB of memory.
+/// Tasks of a whole workload.
 inline constexpr std::size_t kMostTasks = 4'000'000;
 /// Points in time and durations: some 31 years.
 inline constexpr Duration kLongest{std::chrono::seconds{1'000'000'000}};
@@ -70,14 +87,14 @@ std::string interference_name(std::string_view workload_class);
 Resources default_demand(const TaskDefaults& task);
 
 /// Moves all submissions so that the first one is at 0.
-void start_at_first(std::vector<JobDraft>& jobs);
+void start_at_first(std::vector<JobRow>& jobs);
 
 /// Leaves out jobs of fewer than `min_tasks`.
 void leave_out_small(Drafts& drafts, std::uint32_t min_tasks);
 
 /// Multiplies the times of submission, and says so in the description. An error when a job would be
 /// submitted later than kLongest.
-Expected<Workload, WorkloadError> with_times_scaled(Workload workload, double factor);
+Expected<CompactWorkload, WorkloadError> with_times_scaled(CompactWorkload workload, double factor);
 
 /// The failure that the list stands for; the list must not be empty.
 Failure<WorkloadError> invalid(const ErrorList& errors);

@@ -119,7 +119,7 @@ DraftsResult read_swf(const WorkloadConfig& config) {
   std::size_t left_out = 0;
   while (row.next()) {
     if (auto draft = reader.read_job()) {
-      drafts.jobs.push_back(std::move(*draft));
+      drafts.add(std::move(*draft));
     } else {
       ++left_out;
     }

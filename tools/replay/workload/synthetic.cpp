@@ -92,7 +92,7 @@ DraftsResult make_synthetic(const SyntheticWorkload& config, std::uint64_t seed)
     WorkloadJob job = make_job(drawn, duration);
     job.job.id = JobId{i};
     job.submit = Instant{from_seconds(std::floor(arrival_s))};
-    drafts.jobs.push_back({std::move(job), config.tasks_per_job});
+    drafts.add({std::move(job), config.tasks_per_job});
   }
   drafts.description =
       fmt::format("{} synthetic jobs of {} tasks each, drawn from {} with seed {}", config.jobs,

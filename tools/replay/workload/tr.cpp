@@ -43,13 +43,14 @@ DraftsResult read_tr(const WorkloadConfig& config) {
   const Demands demands(default_demand(config.task));
   Drafts drafts;
   while (row.next()) {
-    JobDraft& draft = drafts.jobs.emplace_back(read_job(row));
+    JobDraft draft = read_job(row);
     Job& job = draft.job.job;
-    job.id = JobId{drafts.jobs.size() - 1};
+    job.id = JobId{drafts.jobs.size()};
     job.gang = false;
     // The trace says nothing of what runs: all jobs count as alike.
     job.workload_class = draft.job.truth.interference = kUnknownClass;
     job.tasks.emplace_back().demands = demands;
+    drafts.add(std::move(draft));
   }
   if (!errors.empty()) return invalid(errors);
   start_at_first(drafts.jobs);

@@ -17,29 +17,35 @@ DraftsResult read_any(const WorkloadConfig& config, std::uint64_t seed) {
 
 /// Brings the jobs into order (equal ones stay as they are) and takes what is wanted of them.
 void select(Drafts& drafts, const WorkloadConfig& config) {
-  std::vector<JobDraft>& jobs = drafts.jobs;
+  std::vector<JobRow>& jobs = drafts.jobs;
   leave_out_small(drafts, config.min_tasks);
-  std::stable_sort(jobs.begin(), jobs.end(), [](const JobDraft& a, const JobDraft& b) {
-    return a.job.submit < b.job.submit;
-  });
+  std::stable_sort(jobs.begin(), jobs.end(),
+                   [](const JobRow& a, const JobRow& b) { return a.submit < b.submit; });
   if (config.max_jobs > 0 && jobs.size() > config.max_jobs) {
     jobs.resize(config.max_jobs);
     drafts.description += fmt::format(", the first {} jobs", config.max_jobs);
   }
   bool cut = false;
-  for (JobDraft& draft : jobs) {
-    if (config.max_tasks == 0 || draft.tasks <= config.max_tasks) continue;
-    draft.tasks = config.max_tasks;
+  for (JobRow& job : jobs) {
+    if (config.max_tasks == 0 || job.tasks <= config.max_tasks) continue;
+    job.tasks = config.max_tasks;
     cut = true;
-    std::vector<double>& work = draft.job.truth.task_iterations;
-    if (!work.empty()) work.resize(draft.tasks);
+    if (!job.task_iterations) continue;
+    const auto begin = job.task_iterations->begin();
+    job.task_iterations =
+        std::make_shared<const std::vector<double>>(begin, begin + config.max_tasks);
   }
   if (cut) drafts.description += fmt::format(", at most {} tasks of each job", config.max_tasks);
 }
 
-Expected<Workload, WorkloadError> make_jobs(Drafts drafts, const std::filesystem::path& file) {
-  std::size_t tasks = 0;
-  for (const JobDraft& draft : drafts.jobs) tasks += draft.tasks;
+Expected<CompactWorkload, WorkloadError> number_tasks(Drafts drafts,
+                                                      const std::filesystem::path& file) {
+  CompactWorkload workload;
+  std::uint64_t tasks = 0;
+  for (JobRow& job : drafts.jobs) {
+    job.first_task = tasks;
+    tasks += job.tasks;
+  }
   if (tasks > kMostTasks) {
     return Failure<WorkloadError>{
         WorkloadError::invalid,
@@ -47,17 +53,38 @@ Expected<Workload, WorkloadError> make_jobs(Drafts drafts, const std::filesystem
                     "or fewer tasks of each (workload.max_tasks)",
                     file.string(), tasks, kMostTasks)};
   }
-  Workload workload;
   workload.description = std::move(drafts.description);
-  workload.jobs.reserve(drafts.jobs.size());
-  std::uint64_t next = 0;
-  for (JobDraft& draft : drafts.jobs) {
-    std::vector<TaskSpec>& specs = draft.job.job.tasks;
-    specs.resize(draft.tasks, TaskSpec(specs.at(0)));
-    for (TaskSpec& task : specs) task.id = TaskId{next++};
-    workload.jobs.push_back(std::move(draft.job));
-  }
+  workload.rows = std::move(drafts.jobs);
   return workload;
+}
+
+/// All of the template that may differ, so that equal texts are equal templates.
+std::string content_of(const JobTemplate& one) {
+  const Job& job = one.job;
+  const TaskSpec& task = job.tasks.front();
+  std::string content;
+  const auto add = [&content](const auto& value) {
+    content.append(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  const auto add_text = [&](const std::string& text) {
+    add(text.size());
+    content += text;
+  };
+  for (const std::string* text : {&job.user, &job.workload_class, &one.interference, &task.image}) {
+    add_text(*text);
+  }
+  add(job.priority);
+  add(job.gang);
+  for (const Duration delay : {task.delays.fetch, task.delays.build, task.delays.init,
+                               task.delays.stop, task.delays.upload}) {
+    add(delay.count());
+  }
+  for (const FamilyDemand& demand : task.demands.entries()) {
+    add_text(demand.family);
+    for (const double amount : demand.amount.amounts()) add(amount);
+    add(demand.speed);
+  }
+  return content;
 }
 
 }  // namespace
@@ -81,18 +108,65 @@ Resources default_demand(const TaskDefaults& task) {
   return demand;
 }
 
-void start_at_first(std::vector<JobDraft>& jobs) {
-  const auto first = std::min_element(
-      jobs.begin(), jobs.end(),
-      [](const JobDraft& a, const JobDraft& b) { return a.job.submit < b.job.submit; });
+JobRow RowPacker::pack(JobDraft draft) {
+  JobTruth& truth = draft.job.truth;
+  JobTemplate like{std::move(draft.job.job), std::move(truth.interference)};
+  JobRow row;
+  row.id = std::exchange(like.job.id, {});
+  row.submit = draft.job.submit;
+  row.name = std::exchange(like.job.name, {});
+  row.runtime_hint = std::exchange(like.job.runtime_hint, {});
+  row.iterations = truth.iterations;
+  row.iterations_per_s = truth.iterations_per_s;
+  if (!truth.task_iterations.empty()) {
+    row.task_iterations =
+        std::make_shared<const std::vector<double>>(std::move(truth.task_iterations));
+  }
+  row.tasks = static_cast<std::uint32_t>(draft.tasks);
+  // A row that is wrong has been complained about, and may lack its task.
+  if (like.job.tasks.empty()) like.job.tasks.emplace_back();
+  std::shared_ptr<const JobTemplate>& known = known_[content_of(like)];
+  if (!known) known = std::make_shared<const JobTemplate>(std::move(like));
+  row.like = known;
+  return row;
+}
+
+JobDraft draft_of(const JobRow& row) {
+  JobDraft draft;
+  WorkloadJob& to = draft.job;
+  to.job = row.like->job;
+  to.job.id = row.id;
+  to.job.name = row.name;
+  to.job.runtime_hint = row.runtime_hint;
+  to.submit = row.submit;
+  to.truth = {row.iterations, row.iterations_per_s, row.like->interference};
+  if (row.task_iterations) to.truth.task_iterations = *row.task_iterations;
+  draft.tasks = row.tasks;
+  return draft;
+}
+
+WorkloadJob CompactWorkload::job(std::size_t index) const {
+  const JobRow& row = rows[index];
+  WorkloadJob job = draft_of(row).job;
+  std::vector<TaskSpec>& tasks = job.job.tasks;
+  tasks.resize(row.tasks, TaskSpec(tasks.front()));
+  std::uint64_t next = row.first_task;
+  for (TaskSpec& task : tasks) task.id = TaskId{next++};
+  return job;
+}
+
+void start_at_first(std::vector<JobRow>& jobs) {
+  const auto first =
+      std::min_element(jobs.begin(), jobs.end(),
+                       [](const JobRow& a, const JobRow& b) { return a.submit < b.submit; });
   if (first == jobs.end()) return;
-  const Duration offset = first->job.submit.time_since_epoch();
-  for (JobDraft& draft : jobs) draft.job.submit -= offset;
+  const Duration offset = first->submit.time_since_epoch();
+  for (JobRow& job : jobs) job.submit -= offset;
 }
 
 void leave_out_small(Drafts& drafts, std::uint32_t min_tasks) {
   const std::size_t small =
-      std::erase_if(drafts.jobs, [&](const JobDraft& draft) { return draft.tasks < min_tasks; });
+      std::erase_if(drafts.jobs, [&](const JobRow& job) { return job.tasks < min_tasks; });
   if (small > 0) {
     drafts.description += fmt::format(", {} of fewer than {} tasks left out", small, min_tasks);
   }
@@ -125,17 +199,29 @@ Failure<WorkloadError> as_workload_error(const Failure<TextFileError>& failure) 
   return {unreadable ? WorkloadError::unreadable : WorkloadError::malformed, failure.message};
 }
 
-Expected<Workload, WorkloadError> read_workload(const WorkloadConfig& config, std::uint64_t seed) {
+Expected<CompactWorkload, WorkloadError> read_compact_workload(const WorkloadConfig& config,
+                                                               std::uint64_t seed) {
   auto drafts = read_any(config, seed);
   if (!drafts) return drafts.error();
   select(drafts.value(), config);
-  auto workload = make_jobs(std::move(drafts).value(), config.path);
+  auto workload = number_tasks(std::move(drafts).value(), config.path);
   if (!workload || config.scale_time == 1) return workload;
   return with_times_scaled(std::move(workload).value(), config.scale_time);
 }
 
-Expected<Workload, WorkloadError> with_times_scaled(Workload workload, double factor) {
-  for (WorkloadJob& job : workload.jobs) {
+Expected<Workload, WorkloadError> read_workload(const WorkloadConfig& config, std::uint64_t seed) {
+  const auto compact = read_compact_workload(config, seed);
+  if (!compact) return compact.error();
+  Workload workload;
+  workload.description = compact->description;
+  workload.jobs.reserve(compact->size());
+  for (std::size_t i = 0; i < compact->size(); ++i) workload.jobs.push_back(compact->job(i));
+  return workload;
+}
+
+Expected<CompactWorkload, WorkloadError> with_times_scaled(CompactWorkload workload,
+                                                           double factor) {
+  for (JobRow& job : workload.rows) {
     const double scaled_s = to_seconds(job.submit) * factor;
     if (scaled_s > to_seconds(kLongest)) {
       return Failure<WorkloadError>{WorkloadError::invalid,

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <iosfwd>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,16 +37,73 @@ struct WorkloadJob {
   JobTruth truth;
 };
 
-/// Jobs in the order of submission; task ids are unique over all of them.
-struct Workload {
+/// Jobs in the order of submission, made when they are asked for; task ids are unique over all of
+/// them, and those of a job follow each other.
+class JobSource {
+ public:
+  virtual ~JobSource() = default;
+
+  virtual std::size_t size() const = 0;
+  virtual WorkloadJob job(std::size_t index) const = 0;
+  virtual JobId id(std::size_t index) const = 0;
+  virtual Instant submit(std::size_t index) const = 0;
+
+ protected:
+  JobSource() = default;
+  JobSource(const JobSource&) = default;
+  JobSource(JobSource&&) = default;
+  JobSource& operator=(const JobSource&) = default;
+  JobSource& operator=(JobSource&&) = default;
+};
+
+/// Jobs as they are, for what changes or compares them.
+struct Workload : JobSource {
   std::vector<WorkloadJob> jobs;
   std::string description;  ///< where it comes from, with the seed where chance had a part
+
+  std::size_t size() const override { return jobs.size(); }
+  WorkloadJob job(std::size_t index) const override { return jobs[index]; }
+  JobId id(std::size_t index) const override { return jobs[index].job.id; }
+  Instant submit(std::size_t index) const override { return jobs[index].submit; }
+};
+
+/// What is alike in many jobs: all that a JobRow does not say, with one task that has no id.
+struct JobTemplate {
+  Job job;
+  std::string interference;
+};
+
+/// A job of a compact workload, whose tasks are alike but for their work.
+struct JobRow {
+  JobId id;
+  Instant submit;
+  std::shared_ptr<const JobTemplate> like;
+  std::string name;
+  std::optional<Duration> runtime_hint;
+  double iterations = 0;
+  double iterations_per_s = 1;
+  std::shared_ptr<const std::vector<double>> task_iterations;  ///< null: all tasks are alike
+  std::uint64_t first_task = 0;                                ///< id of the first task
+  std::uint32_t tasks = 1;
+};
+
+/// Jobs in some hundred bytes each, however much they say, as most of it is said by many.
+struct CompactWorkload : JobSource {
+  std::vector<JobRow> rows;
+  std::string description;
+
+  std::size_t size() const override { return rows.size(); }
+  WorkloadJob job(std::size_t index) const override;
+  JobId id(std::size_t index) const override { return rows[index].id; }
+  Instant submit(std::size_t index) const override { return rows[index].submit; }
 };
 
 enum class WorkloadError : std::uint8_t { unreadable, malformed, invalid };
 
 /// Reads or makes a workload, and takes from it what the config wants. `seed` matters to synthetic
 /// and composed workloads only. The load is not set yet: with_load() does that.
+Expected<CompactWorkload, WorkloadError> read_compact_workload(const WorkloadConfig& config,
+                                                               std::uint64_t seed);
 Expected<Workload, WorkloadError> read_workload(const WorkloadConfig& config, std::uint64_t seed);
 
 /// Writes Muster's own workload CSV, from which read_workload gives an equal workload again.

@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+
+#include "tests/replay/actors/random_cluster.hpp"
+
+// Every allowed setting of the world's and the cloud's times keeps the laws of a run: ledger, log
+// and bill agree to the last unit.
+
+namespace muster::replay {
+namespace {
+
+using namespace std::chrono_literals;
+using test::random_cluster;
+using test::SmallReplay;
+
+/// A cluster whose types are for sale on the spot market too and take as long as the seed says,
+/// whole quanta or not, to come up, to be set up and to end; zero as well.
+SmallReplay with_times(std::uint64_t seed) {
+  Rng rng(seed + 1000);
+  const auto delay = [&rng] {
+    constexpr std::array<Duration, 5> kDelays = {0s, 1s, 700ms, 10s, 61s};
+    return kDelays.at(rng.below(kDelays.size()));
+  };
+  SmallReplay replay = random_cluster(seed);
+  std::vector<InstanceType> types = replay.catalog().types();
+  for (InstanceType& type : types) {
+    type.spot = Price::from_usd_h(type.on_demand.usd_h() / 3);
+    type.acquire = delay();
+    type.setup = delay();
+    type.terminate = delay();
+  }
+  replay.use(Catalog(std::move(types)));
+  for (WorkloadJob& job : replay.workload().jobs) {
+    job.job.runtime_hint = from_seconds(job.truth.iterations);
+  }
+  replay.config().sort.by = "oracle";
+  replay.config().sort.threshold = 2h;
+  replay.config().sort.min_samples = 1;
+  replay.config().sort.p_threshold = 0;
+  return replay;
+}
+
+/// What is wrong with the run; empty when nothing is.
+std::string fault_of(const Expected<Run, ReplayError>& run) {
+  return run ? std::string{} : run.error().message;
+}
+
+TEST(TimeSettings, EveryQuantumKeepsTheLaws) {
+  std::uint64_t next_seed = 0;
+  for (const Duration quantum : {Duration{1}, Duration{1ms}, Duration{1500ms}, Duration{2s},
+                                 Duration{7s}, Duration{5min}, Duration{1h}}) {
+    for (const char* policy : {"no-packing", "eva", "hcoop"}) {
+      const std::uint64_t seed = ++next_seed;
+      SmallReplay replay = with_times(seed);
+      replay.config().world.quantum = quantum;
+      EXPECT_EQ(fault_of(replay.run(policy, seed)), "")
+          << "quantum " << quantum.count() << " ns, " << policy << ", seed " << seed;
+    }
+  }
+}
+
+TEST(TimeSettings, EveryNoticeKeepsTheLaws) {
+  std::uint64_t interruptions = 0;
+  std::uint64_t next_seed = 0;
+  for (const Duration notice :
+       {Duration{0}, Duration{1}, Duration{1ms}, Duration{2ms}, Duration{1500ms}, Duration{2min}}) {
+    for (const Duration quantum : {Duration{1us}, Duration{1s}, Duration{7s}}) {
+      const std::uint64_t seed = ++next_seed;
+      SmallReplay replay = with_times(seed);
+      replay.config().world.quantum = quantum;
+      replay.config().cloud.notice = notice;
+      replay.config().cloud.interruptions_per_h = 3;
+      const auto run = replay.run("hcoop", seed);
+      EXPECT_EQ(fault_of(run), "") << "notice " << notice.count() << " ns, quantum "
+                                   << quantum.count() << " ns, seed " << seed;
+      if (run) interruptions += run->result.interruptions;
+    }
+  }
+  EXPECT_GT(interruptions, 20U) << "the notices have to come about";
+}
+
+TEST(TimeSettings, EverySettlingKeepsTheLaws) {
+  for (const Duration settle : {Duration{0}, Duration{1ms}, Duration{1s}, Duration{1h}}) {
+    for (const Duration round_settle : {Duration{0}, Duration{3ms}, Duration{1s}}) {
+      for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+        SmallReplay replay = with_times(seed);
+        replay.config().world.settle = settle;
+        replay.config().master.round_settle = round_settle;
+        EXPECT_EQ(fault_of(replay.run("eva", seed)), "")
+            << "world " << settle.count() << " ns, rounds " << round_settle.count() << " ns, seed "
+            << seed;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster::replay

@@ -1,0 +1,27 @@
+#include "tools/replay/run_log.hpp"
+
+#include <variant>
+
+namespace muster::replay {
+
+void RunLog::append(std::vector<Event>&& batch, Durable durable) {
+  for (Event& event : batch) take(std::move(event));
+  batch.clear();
+  durable();
+}
+
+void RunLog::take(Event&& event) {
+  if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
+    const std::pair key{event.cell, accepted->job.id};
+    return show(open_.emplace(key, std::move(event))->second);
+  }
+  show(event);
+  const auto* over = std::get_if<JobFinished>(&event.body);
+  if (over != nullptr) open_.erase({event.cell, over->job});
+}
+
+void RunLog::show(const Event& event) const {
+  for (const Reader& reader : readers_) reader(event);
+}
+
+}  // namespace muster::replay
