@@ -33,6 +33,8 @@ struct MasterLife {
   std::uint64_t snapshot_every = 0;  ///< events from one snapshot to the next; 0: none are made
   std::function<void(MasterImage)> save_snapshot;
   std::string name;  ///< of the master, in documents
+  /// Is told what its user should know of; nothing: nobody is.
+  std::function<void(const std::string&)> note;
 };
 
 struct MasterSetup {

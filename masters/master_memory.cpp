@@ -28,14 +28,14 @@ struct Master::Tracker {
     const InstanceRow& row = *m.state_.find(e.instance);
     std::erase_if(m.resting_until_, [this](const auto& entry) { return entry.second <= at; });
     m.resting_until_[{row.type, row.market}] = at + m.refusal_rest_;
-    std::erase(m.releasing_, e.instance);
+    m.releasing_.erase(e.instance);
   }
   void operator()(const RoundDecided& e) { m.rounds_ = e.round + 1; }
-  void operator()(const ReleaseDecided& e) { m.releasing_.push_back(e.instance); }
-  void operator()(const TerminateIssued& e) { std::erase(m.releasing_, e.instance); }
+  void operator()(const ReleaseDecided& e) { m.releasing_.insert(e.instance); }
+  void operator()(const TerminateIssued& e) { m.releasing_.erase(e.instance); }
   void operator()(const InstanceUp& e) { m.up_since_[e.instance] = e.billed_from.value_or(at); }
   void operator()(const InstanceGone& e) {
-    std::erase(m.releasing_, e.instance);
+    m.releasing_.erase(e.instance);
     m.up_since_.erase(e.instance);
   }
 
@@ -145,12 +145,12 @@ MasterImage Master::image() const {
   image.day_start_total = day_start_total_;
   image.next_instance = next_instance_;
   image.rounds = rounds_;
-  image.learnt = policy_->learnt(state_);
+  image.policy_state = policy_->save_state(state_);
   return image;
 }
 
-void Master::restore(std::optional<MasterImage> image, std::span<const Event> tail) {
-  std::string learnt;
+std::string Master::restore(std::optional<MasterImage> image, std::span<const Event> tail) {
+  std::string trouble;
   if (image) {
     state_ = std::move(image->state);
     ledger_ = std::move(image->ledger);
@@ -161,13 +161,28 @@ void Master::restore(std::optional<MasterImage> image, std::span<const Event> ta
     day_start_total_ = image->day_start_total;
     next_instance_ = std::max(next_instance_, image->next_instance);
     rounds_ = image->rounds;
-    learnt = std::move(image->learnt);
     for (const InstanceRow& row : state_.instances()) {
-      if (row.released && row.phase != InstancePhase::terminating) releasing_.push_back(row.id);
+      if (row.released && row.phase != InstancePhase::terminating) releasing_.insert(row.id);
     }
+    const Instant at = tail.empty() ? Instant{std::max<std::int64_t>(0, day_) * kDay} : tail[0].at;
+    trouble = restore_policy(image->policy_state, at);
   }
-  for (const Event& event : tail) absorb(event);
-  policy_->recall(learnt, state_);
+  for (const Event& event : tail) {
+    absorb(event);
+    policy_->observe(event, view(event.at));
+  }
+  // Whether all of the fleet was there is not on record: the next round looks.
+  fleet_is_short_ = !fleet_.empty();
+  return trouble;
+}
+
+std::string Master::restore_policy(const std::string& text, Instant at) {
+  std::unique_ptr<Policy> blank = policy_->clone();
+  if (policy_->load_state(text, view(at))) return {};
+  policy_ = std::move(blank);
+  return "the policy does not understand what the snapshot remembers for it (" +
+         std::to_string(text.size()) +
+         " bytes, of another policy or version): it knows only what happened since";
 }
 
 }  // namespace muster

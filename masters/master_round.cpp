@@ -12,7 +12,8 @@ void Master::round(std::span<const ThroughputSample> samples, Instant now) {
   if (fleet_is_short_) keep_fleet(now);
   if (!busy()) return;
   measure(samples, now);
-  Plan plan = policy_->decide(view(now), rng_);
+  Rng rng = chance();
+  Plan plan = policy_->decide(view(now), rng);
   record(RoundDecided{rounds_, std::move(plan.note)}, now);
   apply_plan(plan, now);
   reconcile(now);

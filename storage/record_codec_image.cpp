@@ -283,7 +283,7 @@ std::string encode_image(MasterImage image) {
     put(out.initDayStartTotal(), image.day_start_total);
     out.setNextInstance(image.next_instance);
     out.setRounds(image.rounds);
-    out.setLearnt(bytes(image.learnt));
+    out.setLearnt(bytes(image.policy_state));
   });
 }
 
@@ -297,7 +297,7 @@ Expected<MasterImage, StoreError> decode_image(std::string_view bytes, const Cat
     image.day_start_total = get(in.getDayStartTotal());
     image.next_instance = in.getNextInstance();
     image.rounds = in.getRounds();
-    image.learnt = string_of(in.getLearnt());
+    image.policy_state = string_of(in.getLearnt());
     return image;
   };
   return record_codec::decode_record<MasterImage>(bytes, record::Record::IMAGE, read_image);

@@ -8,6 +8,10 @@ namespace {
 /// Layouts whose savings differ by less do not differ.
 constexpr double kMoneyEpsilon_usd = 1e-6;
 
+/// The choices that the notes of rounds tell.
+constexpr const char* kFull = "full";
+constexpr const char* kPartial = "partial";
+
 double to_cents(double usd) {
   return std::nearbyint(usd * 100) / 100;
 }
@@ -44,6 +48,8 @@ void EvaPolicy::observe(const Event& event, const ClusterView& view) {
     artifact_migration_.forget(over->job);
   } else if (const auto* measured = std::get_if<Measured>(&event.body)) {
     intake_.record(measured->samples, view.state, table_);
+  } else if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
+    if (round->note.choice == kFull) odds_.full_chosen();
   }
 }
 
@@ -78,7 +84,7 @@ Plan EvaPolicy::adopt(bool full, const Odds::Estimate& odds) {
   const CauseCode cause =
       full ? CauseCode::full_reconfiguration : CauseCode::partial_reconfiguration;
   Plan plan = plan_of((full ? full_ : partial_).layout, input_, model(), kinds_, cause);
-  plan.note.choice = full ? "full" : "partial";
+  plan.note.choice = full ? kFull : kPartial;
   auto& figures = plan.note.figures;
   if (params_.choice != Choice::partial_only) {
     figures.emplace_back("S_F", full_.saving_usd_h);
@@ -107,14 +113,11 @@ Plan EvaPolicy::keep_everything() {
 Plan EvaPolicy::decide(const ClusterView& view, Rng&) {
   input_.gather(view, prices_, kinds_);
   if (!input_.any_movable()) return keep_everything();
-  odds_.begin_round();
   const Odds::Estimate odds =
       params_.artifact ? odds_.estimate_of_artifact(view.now) : odds_.estimate(view.now);
   if (params_.choice != Choice::partial_only) propose(full_, true, view);
   if (params_.choice != Choice::full_only) propose(partial_, false, view);
-  const bool full = full_is_better(odds.lifetime_s);
-  if (full) odds_.full_chosen();
-  return adopt(full, odds);
+  return adopt(full_is_better(odds.lifetime_s), odds);
 }
 
 }  // namespace muster::eva
