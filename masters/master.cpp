@@ -24,7 +24,8 @@ Master::Master(MasterParts parts)
       refusal_rest_(parts.refusal_rest),
       keep_history_(parts.keep_history),
       fleet_(std::move(parts.fleet)),
-      rng_(parts.seed),
+      seed_(parts.seed),
+      name_(std::move(parts.name)),
       state_(*parts.catalog),
       next_instance_(parts.first_instance),
       round_settle_(parts.round_settle) {}

@@ -29,6 +29,7 @@ struct MasterParts {
   Duration refusal_rest{};         ///< how long what the cloud refused is not asked for again
   std::uint64_t seed = 1;
   Duration round_settle{};           ///< from the instant of a regular round to its decision
+  std::string name;                  ///< the chance of each round depends on it
   std::uint64_t first_instance = 0;  ///< masters that share a cloud number instances apart
   bool keep_history = false;         ///< jobs that are over come out of commits
   Fleet fleet;                       ///< kept whatever the policy wants; empty: rented as it wants
@@ -56,7 +57,8 @@ class Master {
 
   /// What a master that died knew: its last snapshot, if any, and the events after it. Before
   /// anything else; remind() then repeats what may not have left it.
-  void restore(std::optional<MasterImage> image, std::span<const Event> tail);
+  /// Answers what could not be taken back, as a sentence; empty when all was.
+  std::string restore(std::optional<MasterImage> image, std::span<const Event> tail);
   MasterImage image() const;
 
   AcceptResult accept(Job job, Instant now);
@@ -151,11 +153,13 @@ class Master {
  private:
   struct Tracker;
 
+  Rng chance() const { return Rng::of_round(seed_, name_, rounds_); }
   ClusterView view(Instant now) const {
     return {state_, *catalog_, now, Market::on_demand, !fleet_.empty()};
   }
   void record(EventBody body, Instant now);
   void absorb(const Event& event);
+  std::string restore_policy(const std::string& text, Instant at);
   JobHistory history_of(const JobFinished& over, Instant now) const;
   void begin_day_of(Instant now);
   void apply_plan(const Plan& plan, Instant now);
@@ -197,12 +201,13 @@ class Master {
   bool keep_history_;
   Fleet fleet_;
   bool fleet_is_short_ = false;
-  Rng rng_;
+  std::uint64_t seed_;
+  std::string name_;
   ClusterState state_;
   Ledger ledger_;
   std::map<std::pair<TypeId, Market>, Instant> resting_until_;
   std::set<InstanceId> unanswered_;    ///< of which the cloud has not said that it did as told
-  std::vector<InstanceId> releasing_;  ///< released, waiting for their last task to leave
+  std::set<InstanceId> releasing_;  ///< released, waiting for their last task to leave
   std::map<TaskId, TaskHistory> tasks_;
   std::map<JobId, ThroughputSum> throughput_;
   std::map<InstanceId, Instant> up_since_;  ///< where that was seen since the last snapshot

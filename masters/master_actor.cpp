@@ -16,6 +16,17 @@ constexpr std::size_t kMaxAskers = 1000;
 /// Rounds whose decision times are kept; weeks of them.
 constexpr std::ptrdiff_t kMaxDecisionTimes = 4'000'000;
 
+/// How much of a journal the events take, in events of the common size.
+std::uint64_t weight_of(const std::vector<Event>& events) {
+  constexpr std::size_t kSamplesAnEvent = 16;
+  std::uint64_t weight = events.size();
+  for (const Event& event : events) {
+    const auto* measured = std::get_if<Measured>(&event.body);
+    if (measured != nullptr) weight += measured->samples.size() / kSamplesAnEvent;
+  }
+  return weight;
+}
+
 }  // namespace
 
 MasterNode::MasterNode(caf::actor_config& config, MasterSetup setup)
@@ -32,7 +43,9 @@ MasterNode::MasterNode(caf::actor_config& config, MasterSetup setup)
   set_down_handler([this](const caf::down_msg& down) { lose_worker(down.source); });
   MasterLife& life = setup_.life;
   if (life.image || !life.tail.empty()) {
-    master_.restore(std::exchange(life.image, std::nullopt), life.tail);
+    const std::string trouble =
+        master_.restore(std::exchange(life.image, std::nullopt), life.tail);
+    if (!trouble.empty() && life.note) life.note("master " + life.name + ": " + trouble);
     events_since_snapshot_ = life.tail.size();
     life.tail.clear();
     for (const InstanceRow& row : master_.state().instances()) workers_[row.id] = {};
@@ -268,7 +281,7 @@ void MasterNode::carry_out(std::function<void()> then) {
     if (then) then();
     return;
   }
-  events_since_snapshot_ += commit.events.size();
+  events_since_snapshot_ += weight_of(commit.events);
   watch(commit.events);
   decisions_.watch(commit.events);
   pending_.push_back({std::move(commit.effects), std::move(then)});

@@ -29,6 +29,8 @@ struct MasterLife {
   std::vector<Event> tail;
   std::function<void(MasterImage)> save_snapshot;
   std::string name;  ///< of the master, in documents
+  /// Is told what its user should know of; nothing: nobody is.
+  std::function<void(const std::string&)> note;
 };
 
 /// What a master does by the clock, besides its policy's rounds.

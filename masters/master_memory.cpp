@@ -29,7 +29,7 @@ struct Master::Tracker {
     const InstanceRow& row = *m.state_.find(e.instance);
     std::erase_if(m.resting_until_, [this](const auto& entry) { return entry.second <= at; });
     m.resting_until_[{row.type, row.market}] = at + m.refusal_rest_;
-    std::erase(m.releasing_, e.instance);
+    m.releasing_.erase(e.instance);
     m.unanswered_.erase(e.instance);
   }
   void operator()(const RoundDecided& e) {
@@ -39,11 +39,10 @@ struct Master::Tracker {
     m.measured_ = {};
   }
   void operator()(const ReleaseDecided& e) {
-    // What is released already may be so again, for a cause that does not wait for its tasks.
-    if (!m.state_.find(e.instance)->released) m.releasing_.push_back(e.instance);
+    m.releasing_.insert(e.instance);
   }
   void operator()(const TerminateIssued& e) {
-    std::erase(m.releasing_, e.instance);
+    m.releasing_.erase(e.instance);
     m.unanswered_.insert(e.instance);
   }
   void operator()(const InstanceUp& e) {
@@ -53,7 +52,7 @@ struct Master::Tracker {
   }
   void operator()(const InstanceGone& e) {
     m.unanswered_.erase(e.instance);
-    std::erase(m.releasing_, e.instance);
+    m.releasing_.erase(e.instance);
     m.up_since_.erase(e.instance);
   }
 
@@ -167,15 +166,15 @@ MasterImage Master::image() const {
   image.day_start_total = day_start_total_;
   image.next_instance = next_instance_;
   image.rounds = rounds_;
-  image.learnt = policy_->learnt(state_);
+  image.policy_state = policy_->save_state(state_);
   image.newest = newest_;
   image.quiet = quiet_;
   image.calm = calm_;
   return image;
 }
 
-void Master::restore(std::optional<MasterImage> image, std::span<const Event> tail) {
-  std::string learnt;
+std::string Master::restore(std::optional<MasterImage> image, std::span<const Event> tail) {
+  std::string trouble;
   if (image) {
     state_ = std::move(image->state);
     ledger_ = std::move(image->ledger);
@@ -186,17 +185,32 @@ void Master::restore(std::optional<MasterImage> image, std::span<const Event> ta
     day_start_total_ = image->day_start_total;
     next_instance_ = std::max(next_instance_, image->next_instance);
     rounds_ = image->rounds;
-    learnt = std::move(image->learnt);
     quiet_ = image->quiet;
     calm_ = std::move(image->calm);
     newest_ = std::max(image->newest, Instant{std::max<std::int64_t>(0, day_) * kDay});
     for (const InstanceRow& row : state_.instances()) {
       if (!row.up || row.phase == InstancePhase::terminating) unanswered_.insert(row.id);
-      if (row.released && row.phase != InstancePhase::terminating) releasing_.push_back(row.id);
+      if (row.released && row.phase != InstancePhase::terminating) releasing_.insert(row.id);
     }
+    const Instant at = tail.empty() ? Instant{std::max<std::int64_t>(0, day_) * kDay} : tail[0].at;
+    trouble = restore_policy(image->policy_state, at);
   }
-  for (const Event& event : tail) absorb(event);
-  policy_->recall(learnt, state_);
+  for (const Event& event : tail) {
+    absorb(event);
+    policy_->observe(event, view(event.at));
+  }
+  // Whether all of the fleet was there is not on record: the next round looks.
+  fleet_is_short_ = !fleet_.empty();
+  return trouble;
+}
+
+std::string Master::restore_policy(const std::string& text, Instant at) {
+  std::unique_ptr<Policy> blank = policy_->clone();
+  if (policy_->load_state(text, view(at))) return {};
+  policy_ = std::move(blank);
+  return "the policy does not understand what the snapshot remembers for it (" +
+         std::to_string(text.size()) +
+         " bytes, of another policy or version): it knows only what happened since";
 }
 
 }  // namespace muster

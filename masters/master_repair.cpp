@@ -91,7 +91,7 @@ Master::DryRun Master::dry_run(Job job, Instant now) const {
   const std::unique_ptr<Policy> policy = policy_->clone();
   const ClusterView shown{*state, *catalog_, now, Market::on_demand, !fleet_.empty()};
   policy->observe(accepted, shown);
-  Rng rng = rng_;
+  Rng rng = chance();
   DryRun run{policy->decide(shown, rng), {}, {}};
   run.checked = check_plan(run.plan, *state, limits(now));
   run.state = std::move(state);

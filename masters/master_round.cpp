@@ -13,7 +13,8 @@ void Master::round(std::span<const ThroughputSample> samples, Instant now) {
   if (!busy()) return;
   if (calm_) end_calm(now, 1);
   measure(samples, now);
-  Plan plan = policy_->decide(view(now), rng_);
+  Rng rng = chance();
+  Plan plan = policy_->decide(view(now), rng);
   const bool settled = policy_->settled(view(now));
   record(RoundDecided{rounds_, std::move(plan.note), quiet_, settled}, now);
   apply_plan(plan, now);

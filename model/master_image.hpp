@@ -36,7 +36,7 @@ struct MasterImage {
   Money day_start_total;  ///< what had been spent when that day began
   std::uint64_t next_instance = 0;
   std::uint64_t rounds = 0;
-  std::string learnt;       ///< what the policy remembers, in its own words
+  std::string policy_state;  ///< what the policy remembers, in its own words
   Instant newest{};         ///< time of the last event
   std::uint64_t quiet = 0;  ///< regular rounds that were not held since the last one
   std::optional<Calm> calm{};

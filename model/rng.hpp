@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <string_view>
 
 namespace muster {
 
@@ -11,6 +12,14 @@ namespace muster {
 class Rng {
  public:
   explicit Rng(std::uint64_t seed) : engine_(seed) {}
+
+  /// The chance of one round of a master: whatever was drawn before it, and by whomever, the same
+  /// seed, name and round give the same numbers.
+  static Rng of_round(std::uint64_t seed, std::string_view master, std::uint64_t round) {
+    std::uint64_t name = 0xcbf29ce484222325ULL;  // FNV-1a
+    for (const char c : master) name = (name ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    return Rng(mix(mix(mix(seed) ^ name) ^ round));
+  }
 
   std::uint64_t next() { return engine_(); }
 
@@ -29,6 +38,14 @@ class Rng {
   double exponential(double mean) { return -mean * std::log1p(-uniform()); }
 
  private:
+  /// The finaliser of SplitMix64: near numbers give distant ones.
+  static std::uint64_t mix(std::uint64_t value) {
+    std::uint64_t z = value + 0x9e3779b97f4a7c15ULL;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+  }
+
   std::mt19937_64 engine_;
 };
 

@@ -1,10 +1,19 @@
 #include "schedulers/market_split.hpp"
 
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace muster {
 namespace {
+
+using nlohmann::json;
+
+/// Before what the spot part says, in the note of both.
+constexpr std::string_view kSpotChoice = "; spot: ";
+constexpr std::string_view kSpotFigure = "spot ";
 
 std::shared_ptr<const Catalog> at_spot_prices(const Catalog& catalog) {
   std::vector<InstanceType> types = catalog.types();
@@ -36,7 +45,24 @@ void append(Plan&& spot, Plan& plan) {
   plan.stops.insert(plan.stops.end(), spot.stops.begin(), spot.stops.end());
   plan.releases.insert(plan.releases.end(), spot.releases.begin(), spot.releases.end());
   plan.refusals.insert(plan.refusals.end(), spot.refusals.begin(), spot.refusals.end());
-  if (!spot.note.choice.empty()) plan.note.choice += "; spot: " + spot.note.choice;
+  if (!spot.note.choice.empty()) plan.note.choice += std::string(kSpotChoice) + spot.note.choice;
+  for (auto& [name, value] : spot.note.figures) {
+    plan.note.figures.emplace_back(std::string(kSpotFigure) + name, value);
+  }
+}
+
+/// What the note says of the on-demand part, and what of the spot part.
+std::pair<RoundNote, RoundNote> parts_of(const RoundNote& note) {
+  std::pair<RoundNote, RoundNote> parts;
+  const std::size_t at = note.choice.find(kSpotChoice);
+  parts.first.choice = note.choice.substr(0, at);
+  if (at != std::string::npos) parts.second.choice = note.choice.substr(at + kSpotChoice.size());
+  for (const auto& [name, value] : note.figures) {
+    const bool spot = name.starts_with(kSpotFigure);
+    auto& figures = (spot ? parts.second : parts.first).figures;
+    figures.emplace_back(spot ? name.substr(kSpotFigure.size()) : name, value);
+  }
+  return parts;
 }
 
 }  // namespace
@@ -61,8 +87,20 @@ void MarketSplit::observe(const Event& event, const ClusterView& view) {
   if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
     spot_wanted_ |= wants_spot(accepted->job);
   }
+  if (!spot_wanted_) return on_demand_->observe(event, view);
+  if (std::holds_alternative<RoundDecided>(event.body)) return observe_round(event, view);
   on_demand_->observe(event, view);
-  if (spot_wanted_) spot_->observe(event, spot_view(view));
+  spot_->observe(event, spot_view(view));
+}
+
+/// Each gets its own part of the note back.
+void MarketSplit::observe_round(const Event& event, const ClusterView& view) {
+  const auto& round = std::get<RoundDecided>(event.body);
+  auto [on_demand, spot] = parts_of(round.note);
+  on_demand_->observe({event.at, RoundDecided{round.round, std::move(on_demand), round.quiet, round.settled}, event.cell},
+                      view);
+  spot_->observe({event.at, RoundDecided{round.round, std::move(spot), round.quiet, round.settled}, event.cell},
+                 spot_view(view));
 }
 
 Plan MarketSplit::decide(const ClusterView& view, Rng& rng) {
@@ -71,10 +109,24 @@ Plan MarketSplit::decide(const ClusterView& view, Rng& rng) {
   return plan;
 }
 
-bool MarketSplit::recall(std::string_view text, const ClusterState& state) {
-  for (const JobRow& job : state.jobs()) spot_wanted_ |= wants_spot(job.job);
-  for (const InstanceRow& row : state.instances()) spot_wanted_ |= row.market == Market::spot;
-  return on_demand_->recall(text, state) && spot_->recall(text, state);
+std::string MarketSplit::save_state(const ClusterState& state) const {
+  json both{{"on_demand", on_demand_->save_state(state)}};
+  if (spot_wanted_) both["spot"] = spot_->save_state(state);
+  return both.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+bool MarketSplit::load_state(std::string_view text, const ClusterView& view) {
+  const json both = json::parse(text, nullptr, false);
+  if (both.is_object() && both.contains("on_demand")) {
+    spot_wanted_ = both.contains("spot");
+    if (!both["on_demand"].is_string() || (spot_wanted_ && !both["spot"].is_string())) return false;
+    if (!on_demand_->load_state(both["on_demand"].get<std::string>(), view)) return false;
+    return !spot_wanted_ || spot_->load_state(both["spot"].get<std::string>(), spot_view(view));
+  }
+  // Earlier versions kept what one of the two remembered, for both.
+  for (const JobRow& job : view.state.jobs()) spot_wanted_ |= wants_spot(job.job);
+  for (const InstanceRow& row : view.state.instances()) spot_wanted_ |= row.market == Market::spot;
+  return on_demand_->load_state(text, view) && spot_->load_state(text, spot_view(view));
 }
 
 }  // namespace muster

@@ -25,19 +25,21 @@ class MarketSplit final : public Policy {
   bool settled(const ClusterView& view) const override {
     return on_demand_->settled(view) && (!spot_wanted_ || spot_->settled(spot_view(view)));
   }
-  std::string learnt(const ClusterState& state) const override { return on_demand_->learnt(state); }
-  bool recall(std::string_view text, const ClusterState& state) override;
+  /// What both remember.
+  std::string save_state(const ClusterState& state) const override;
+  bool load_state(std::string_view text, const ClusterView& view) override;
   /// The one that sees everything but spot instances.
   const Policy& on_demand() const { return *on_demand_; }
   std::unique_ptr<Policy> clone() const override { return std::make_unique<MarketSplit>(*this); }
 
  private:
   ClusterView spot_view(const ClusterView& view) const;
+  void observe_round(const Event& event, const ClusterView& view);
 
   /// The catalog at spot prices; what is not on that market holds nothing.
   std::shared_ptr<const Catalog> spot_catalog_;
   std::unique_ptr<Policy> on_demand_, spot_;
-  bool spot_wanted_ = false;  ///< some job has asked for it
+  bool spot_wanted_ = false;  ///< some job has asked for it: from then on both observe
 };
 
 }  // namespace muster

@@ -29,28 +29,34 @@ struct ClusterView {
   bool fixed_fleet = false;           ///< the instances are given: nothing is rented or given back
 };
 
-/// Decides what a master does. A policy sees only what its arguments hold, acts only through the
-/// plan it returns, and given the same events, views and random numbers decides the same.
+/// Decides what a master does. A policy sees only what its arguments hold and acts only through the
+/// plan it returns. What it remembers is a fold over the events of the master's log: a policy that
+/// was given another's state and the events after it decides as that one does.
 class Policy {
  public:
   virtual ~Policy() = default;
 
   virtual Cadence cadence() const = 0;
 
-  /// Learns what happened: each event of the master's log, in the order of the log and nothing
-  /// besides. The view is the state right after the event.
+  /// Learns what happened: each event of the log, in the order of the log and nothing besides. The
+  /// view is the state right after the event, at the event's time.
   virtual void observe(const Event& event, const ClusterView& view) = 0;
 
-  /// What is worth remembering over a restart, in the policy's own words; recall() takes it back,
-  /// when the state is as it was, and answers whether it understood.
-  virtual std::string learnt(const ClusterState&) const { return {}; }
-  virtual bool recall(std::string_view text, const ClusterState&) { return text.empty(); }
+  /// The changes wanted now. Whatever the plan does not mention stays as it is. Nothing is
+  /// remembered but what the view, or observing RoundDecided with the view of this decision, would
+  /// bring about as well: what a policy has to know of its own choice goes into the plan's note and
+  /// comes back by RoundDecided. That event follows at once; it may be left out when no task
+  /// waits and the plan and its note are empty. The generator is the round's own.
+  virtual Plan decide(const ClusterView& view, Rng& rng) = 0;
+
+  /// All that is remembered, in the policy's own words: equal for equal memories.
+  virtual std::string save_state(const ClusterState&) const { return {}; }
+  /// Takes the words of another policy of the kind back; the view is that of the moment when they
+  /// were given. False when they are not understood: the policy is of no use then.
+  virtual bool load_state(std::string_view text, const ClusterView&) { return text.empty(); }
 
   /// A policy that decides as this one would.
   virtual std::unique_ptr<Policy> clone() const = 0;
-
-  /// The changes wanted now. Whatever the plan does not mention stays as it is.
-  virtual Plan decide(const ClusterView& view, Rng& rng) = 0;
 
   /// Right after a decision that changed nothing: asked again with the same state and throughputs,
   /// however much later, it would change nothing either and learn nothing but their number. Then it

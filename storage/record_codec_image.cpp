@@ -283,7 +283,7 @@ std::string encode_image(MasterImage image) {
     put(out.initDayStartTotal(), image.day_start_total);
     out.setNextInstance(image.next_instance);
     out.setRounds(image.rounds);
-    out.setLearnt(bytes(image.learnt));
+    out.setLearnt(bytes(image.policy_state));
     out.setNewest(nanos(image.newest));
     out.setQuiet(image.quiet);
     out.setCalmSet(image.calm.has_value());
@@ -303,7 +303,7 @@ Expected<MasterImage, StoreError> decode_image(std::string_view bytes, const Cat
     image.day_start_total = get(in.getDayStartTotal());
     image.next_instance = in.getNextInstance();
     image.rounds = in.getRounds();
-    image.learnt = string_of(in.getLearnt());
+    image.policy_state = string_of(in.getLearnt());
     image.newest = instant(in.getNewest());
     image.quiet = in.getQuiet();
     if (in.getCalmSet()) image.calm = Calm{instant(in.getCalmSince()), get(in.getCalm())};

@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "actors/peer_proxy.hpp"
@@ -22,6 +23,8 @@ MasterActor spawn_master(caf::actor_system& system, GroupSetup setup) {
   master.parts.refusal_rest = setup.master.refusal_rest;
   master.parts.seed = setup.seed;
   master.parts.round_settle = setup.master.round_settle;
+  master.parts.name =
+      setup.life.name.empty() ? "master-" + std::to_string(setup.master_index) : setup.life.name;
   // A single master of a replay numbers its instances from 0.
   const bool alone = setup.masters == 1 && setup.life.name.empty();
   master.parts.first_instance = alone ? 0 : first_instance_of(setup.master_index);

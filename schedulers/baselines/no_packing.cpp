@@ -4,16 +4,31 @@
 #include <optional>
 
 namespace muster {
+namespace {
+
+constexpr const char* kChanged = "changed";
+constexpr const char* kUnchanged = "unchanged";
+
+}  // namespace
 
 void NoPacking::observe(const Event& event, const ClusterView&) {
+  if (std::holds_alternative<RoundDecided>(event.body)) changed_ = false;
   changed_ |= std::holds_alternative<JobAccepted>(event.body) ||
               std::holds_alternative<JobFinished>(event.body);
+}
+
+std::string NoPacking::save_state(const ClusterState&) const {
+  return changed_ ? kChanged : kUnchanged;
+}
+
+bool NoPacking::load_state(std::string_view text, const ClusterView&) {
+  changed_ = text != kUnchanged;  // earlier versions kept nothing: then anything may have happened
+  return text.empty() || text == kChanged || text == kUnchanged;
 }
 
 Plan NoPacking::decide(const ClusterView& view, Rng&) {
   Plan plan;
   if (!changed_ && view.state.pending().empty()) return plan;
-  changed_ = false;
   input_.gather(view, prices_, kinds_);
   plan.refusals = input_.refusals();
   if (view.fixed_fleet) {

@@ -23,6 +23,8 @@ class NoPacking final : public Policy {
   void observe(const Event& event, const ClusterView& view) override;
   Plan decide(const ClusterView& view, Rng& rng) override;
   bool settled(const ClusterView&) const override { return true; }
+  std::string save_state(const ClusterState& state) const override;
+  bool load_state(std::string_view text, const ClusterView& view) override;
   std::unique_ptr<Policy> clone() const override { return std::make_unique<NoPacking>(*this); }
 
  private:

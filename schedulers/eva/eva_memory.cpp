@@ -1,6 +1,7 @@
-// What Eva remembers over a restart: the co-location table and how often Full Reconfiguration won.
+// Eva's memory in words: the co-location table, and how often Full Reconfiguration was adopted.
 // Classes go by name, since their numbers belong to one state.
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -38,6 +39,7 @@ std::optional<ColocationEntry> entry_of(const json& line, const ClassNames& name
   const auto task = names.id(line[0]);
   if (!task) return std::nullopt;
   ColocationEntry entry{*task, {}, line[2].get<double>(), line[3].get<std::uint64_t>()};
+  if (!(entry.mean >= 0 && entry.mean <= 1) || entry.observations == 0) return std::nullopt;
   for (const json& name : line[1]) {
     const auto neighbour = names.id(name);
     if (!neighbour) return std::nullopt;
@@ -49,7 +51,7 @@ std::optional<ColocationEntry> entry_of(const json& line, const ClassNames& name
 
 }  // namespace
 
-std::string EvaPolicy::learnt(const ClusterState& state) const {
+std::string EvaPolicy::save_state(const ClusterState& state) const {
   const ClassNames names(state);
   json table = json::array();
   for (const ColocationEntry& entry : table_.entries()) {
@@ -66,18 +68,25 @@ std::string EvaPolicy::learnt(const ClusterState& state) const {
       .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-bool EvaPolicy::recall(std::string_view text, const ClusterState& state) {
-  if (text.empty()) return true;
+bool EvaPolicy::load_state(std::string_view text, const ClusterView& view) {
   const json all = json::parse(text, nullptr, false);
   if (!all.is_object() || !all.contains("colocation") || !all.contains("events")) return false;
-  const ClassNames names(state);
+  if (!all.contains("full") || !all["full"].is_number_unsigned()) return false;
+  const ClassNames names(view.state);
   std::vector<ColocationEntry> entries;
   for (const json& line : all["colocation"]) {
-    if (auto entry = entry_of(line, names)) entries.push_back(std::move(*entry));
+    auto entry = entry_of(line, names);
+    if (!entry) return false;
+    entries.push_back(std::move(*entry));
   }
-  table_.restore(entries);
   const json& events = all["events"];
-  if (!events.is_array() || events.size() != 3 || !all["full"].is_number_unsigned()) return false;
+  if (!events.is_array() || events.size() != 3 || !events[0].is_number_unsigned() ||
+      !events[1].is_number_integer() || !events[2].is_number_integer()) {
+    return false;
+  }
+  ColocationTable table(params_.default_pair);
+  table.restore(entries);
+  table_ = std::move(table);
   odds_.restore({events[0].get<std::uint64_t>(), Instant{Duration{events[1].get<std::int64_t>()}},
                  Instant{Duration{events[2].get<std::int64_t>()}}},
                 all["full"].get<std::uint64_t>());

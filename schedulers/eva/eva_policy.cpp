@@ -9,6 +9,10 @@ namespace {
 /// Layouts whose savings differ by less do not differ.
 constexpr double kMoneyEpsilon_usd = 1e-6;
 
+/// The choices that the notes of rounds tell.
+constexpr const char* kFull = "full";
+constexpr const char* kPartial = "partial";
+
 double to_cents(double usd) {
   return std::nearbyint(usd * 100) / 100;
 }
@@ -47,6 +51,9 @@ void EvaPolicy::observe(const Event& event, const ClusterView& view) {
     const std::uint64_t before = table_.version();
     intake_.record(*measured, view.state, table_);
     learned_ = table_.version() != before;
+  } else if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
+    if (round->note.choice == kFull) odds_.full_chosen();
+    learned_ = false;
   }
 }
 
@@ -94,7 +101,7 @@ Plan EvaPolicy::adopt(bool full, const Odds::Estimate& odds) {
   const CauseCode cause =
       full ? CauseCode::full_reconfiguration : CauseCode::partial_reconfiguration;
   Plan plan = plan_of((full ? full_ : partial_).layout, input_, model(), kinds_, cause);
-  plan.note.choice = full ? "full" : "partial";
+  plan.note.choice = full ? kFull : kPartial;
   auto& figures = plan.note.figures;
   if (params_.choice != Choice::partial_only) {
     figures.emplace_back("S_F", full_.saving_usd_h);
@@ -122,15 +129,13 @@ Plan EvaPolicy::keep_everything() {
 
 Plan EvaPolicy::decide(const ClusterView& view, Rng&) {
   input_.gather(view, prices_, kinds_);
-  settled_ = !std::exchange(learned_, false);
+  settled_ = !learned_;
   if (!input_.any_movable()) return keep_everything();
-  odds_.begin_round();
   const Odds::Estimate odds =
       params_.artifact ? odds_.estimate_of_artifact(view.now) : odds_.estimate(view.now);
   if (params_.choice != Choice::partial_only) propose(full_, true, view);
   if (params_.choice != Choice::full_only) propose(partial_, false, view);
   const bool full = full_is_better(odds.lifetime_s);
-  if (full) odds_.full_chosen();
   settled_ = settled_ && stays_with(full, odds);
   return adopt(full, odds);
 }

@@ -24,8 +24,9 @@ class EvaPolicy final : public Policy {
   Plan decide(const ClusterView& view, Rng& rng) override;
   bool settled(const ClusterView&) const override { return settled_; }
 
-  std::string learnt(const ClusterState& state) const override;
-  bool recall(std::string_view text, const ClusterState& state) override;
+  /// The co-location table, the arrivals and departures, and how often Full was adopted.
+  std::string save_state(const ClusterState& state) const override;
+  bool load_state(std::string_view text, const ClusterView& view) override;
   std::unique_ptr<Policy> clone() const override { return std::make_unique<EvaPolicy>(*this); }
 
   const ColocationTable& table() const { return table_; }

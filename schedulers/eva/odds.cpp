@@ -4,12 +4,6 @@
 
 namespace muster::eva {
 
-void Odds::begin_round() {
-  std::sort(fresh_.begin(), fresh_.end());
-  for (Instant at : fresh_) events_.add(at);
-  fresh_.clear();
-}
-
 Odds::Estimate Odds::known() const {
   const auto events = static_cast<double>(std::max<std::uint64_t>(1, events_.count()));
   return {events_.per_s(), static_cast<double>(full_) / events, std::nullopt};

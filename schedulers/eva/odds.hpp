@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "learning/event_rate.hpp"
 
@@ -18,10 +17,9 @@ class Odds {
     std::optional<double> lifetime_s;  ///< D; none where the artifact's formula is undefined
   };
 
-  /// A job arrived or departed; counts from the next round on.
-  void note_event(Instant at) { fresh_.push_back(at); }
-  /// A round with something to reconfigure begins.
-  void begin_round();
+  /// A job arrived or departed. They come in the order of time.
+  void note_event(Instant at) { events_.add(at); }
+  /// A round adopted the Full Reconfiguration.
   void full_chosen() { ++full_; }
 
   /// While Full was never chosen D is the time since the first event: what has been seen without
@@ -43,7 +41,6 @@ class Odds {
   Estimate known() const;
 
   EventRate events_;
-  std::vector<Instant> fresh_;
   std::uint64_t full_ = 0;
 };
 

@@ -1,37 +1,255 @@
-// What HCoop remembers over a restart: how often spot instances were taken from under a task. All
-// else follows from the state.
+// HCoop's memory in words. Tasks and instances go by their numbers, types by name.
 
-#include <map>
+#include <array>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "schedulers/hcoop/hcoop_policy.hpp"
 
 namespace muster::hcoop {
+namespace {
 
 using nlohmann::json;
 
-std::string HcoopPolicy::learnt(const ClusterState&) const {
-  json lines = json::array();
-  for (const auto& [task, count] : waiting_.interruptions()) {
-    lines.push_back({task.value, count});
-  }
-  return json{{"interruptions", lines}}.dump();
+/// What is thrown inside this file at words that are not understood.
+struct NotUnderstood {};
+
+void want(bool condition) {
+  if (!condition) throw NotUnderstood{};
 }
 
-bool HcoopPolicy::recall(std::string_view text, const ClusterState& state) {
-  built_ = false;
-  std::map<TaskId, std::uint32_t>& known = waiting_.interruptions();
-  known.clear();
-  if (text.empty()) return true;
-  const json learnt = json::parse(text, nullptr, false);
-  if (!learnt.is_object() || !learnt.contains("interruptions")) return false;
-  for (const json& line : learnt["interruptions"]) {
-    if (!line.is_array() || line.size() != 2) return false;
-    if (!line[0].is_number_unsigned() || !line[1].is_number_unsigned()) return false;
-    const TaskId task{line[0].get<std::uint64_t>()};
-    if (state.find(task) != nullptr) known[task] = line[1].get<std::uint32_t>();
+const json& member(const json& object, const char* name) {
+  want(object.is_object() && object.contains(name));
+  return object[name];
+}
+
+std::uint64_t whole(const json& value) {
+  want(value.is_number_unsigned());
+  return value.get<std::uint64_t>();
+}
+
+std::int64_t nanos(const json& value) {
+  want(value.is_number_integer());
+  return value.get<std::int64_t>();
+}
+
+const json& list(const json& value, std::size_t at_least = 0) {
+  want(value.is_array() && value.size() >= at_least);
+  return value;
+}
+
+/// Tasks with numbers and orders that rise by one are one line: [first task, its order, how many].
+json words_of(const std::vector<std::pair<TaskId, Order>>& orders) {
+  json lines = json::array();
+  for (std::size_t i = 0; i < orders.size();) {
+    const auto& [task, order] = orders[i];
+    std::size_t count = 1;
+    while (i + count < orders.size() && orders[i + count].first.value == task.value + count &&
+           orders[i + count].second == order + count) {
+      ++count;
+    }
+    lines.push_back({task.value, order, count});
+    i += count;
   }
-  return true;
+  return lines;
+}
+
+std::vector<std::pair<TaskId, Order>> orders_from(const json& lines, std::size_t at_most) {
+  std::vector<std::pair<TaskId, Order>> orders;
+  for (const json& line : list(lines)) {
+    list(line, 3);
+    const std::uint64_t count = whole(line[2]);
+    want(count <= at_most - orders.size());
+    for (std::uint64_t i = 0; i < count; ++i) {
+      orders.emplace_back(TaskId{whole(line[0]) + i}, whole(line[1]) + i);
+    }
+  }
+  return orders;
+}
+
+unsigned flags_of(const WaitingImage::Unit& unit) {
+  return unit.gang + 2U * unit.may_spill + 4U * unit.queued + 8U * unit.placed + 16U * unit.refused;
+}
+
+bool continues(const WaitingImage::Unit& next, const WaitingImage::Unit& unit) {
+  return next.queue == unit.queue && flags_of(next) == flags_of(unit) && next.tasks.size() == 1 &&
+         next.deviation == unit.deviation;
+}
+
+/// [queue, flags, deviation, how many, tasks]; tasks alone that differ by their numbers only, which
+/// rise by one, are one line.
+json words_of(const std::vector<WaitingImage::Unit>& units) {
+  json lines = json::array();
+  for (std::size_t i = 0; i < units.size();) {
+    const WaitingImage::Unit& unit = units[i];
+    std::size_t count = 1;
+    while (unit.tasks.size() == 1 && i + count < units.size() &&
+           continues(units[i + count], unit) &&
+           units[i + count].tasks[0].value == unit.tasks[0].value + count) {
+      ++count;
+    }
+    json line =
+        json::array({static_cast<unsigned>(unit.queue), flags_of(unit), unit.deviation, count});
+    for (TaskId task : unit.tasks) line.push_back(task.value);
+    lines.push_back(std::move(line));
+    i += count;
+  }
+  return lines;
+}
+
+WaitingImage::Unit unit_from(const json& line) {
+  WaitingImage::Unit unit;
+  list(line, 5);
+  want(whole(line[0]) < kQueues && line[2].is_number());
+  unit.queue = static_cast<QueueKind>(whole(line[0]));
+  const std::uint64_t flags = whole(line[1]);
+  unit.gang = (flags & 1) != 0;
+  unit.may_spill = (flags & 2) != 0;
+  unit.queued = (flags & 4) != 0;
+  unit.placed = (flags & 8) != 0;
+  unit.refused = (flags & 16) != 0;
+  unit.deviation = line[2].get<double>();
+  for (std::size_t i = 4; i < line.size(); ++i) unit.tasks.push_back(TaskId{whole(line[i])});
+  return unit;
+}
+
+std::vector<WaitingImage::Unit> units_from(const json& lines, std::size_t at_most) {
+  std::vector<WaitingImage::Unit> units;
+  for (const json& line : list(lines)) {
+    const WaitingImage::Unit unit = unit_from(line);
+    const std::uint64_t count = whole(line[3]);
+    want(count <= at_most - units.size() && (count <= 1 || unit.tasks.size() == 1));
+    for (std::uint64_t i = 0; i < count; ++i) {
+      units.push_back(unit);
+      units.back().tasks[0].value += i;
+    }
+  }
+  return units;
+}
+
+json words_of(const Grown& grown) {
+  json ids = json::array(), most = json::array();
+  for (InstanceId id : grown.ids) ids.push_back(id.value);
+  for (const Resources& one : grown.most) most.push_back(one.amounts());
+  return json::array({ids, most});
+}
+
+Grown grown_from(const json& pair) {
+  Grown grown;
+  list(pair, 2);
+  for (const json& id : list(pair[0])) grown.ids.push_back(InstanceId{whole(id)});
+  for (const json& line : list(pair[1])) {
+    Resources& most = grown.most.emplace_back();
+    want(list(line).size() == kAllResources.size());
+    for (std::size_t i = 0; i < kAllResources.size(); ++i) {
+      want(line[i].is_number());
+      most[kAllResources[i]] = line[i].get<double>();
+    }
+  }
+  want(grown.most.size() <= grown.ids.size());
+  return grown;
+}
+
+RoomsImage rooms_from(const json& all) {
+  RoomsImage image;
+  for (const json& line : list(member(all, "empty"))) {
+    list(line, 2);
+    image.empty.emplace_back(InstanceId{whole(line[0])}, Instant{Duration{nanos(line[1])}});
+  }
+  const json& grown = list(member(all, "grown"), image.grown.size());
+  for (std::size_t i = 0; i < image.grown.size(); ++i) image.grown[i] = grown_from(grown[i]);
+  return image;
+}
+
+WaitingImage waiting_from(const json& all, const ClusterState& state) {
+  WaitingImage image;
+  for (const json& line : list(member(all, "interruptions"))) {
+    list(line, 2);
+    image.interruptions[TaskId{whole(line[0])}] = static_cast<std::uint32_t>(whole(line[1]));
+  }
+  if (!all.contains("units")) return image;
+  image.next_order = whole(member(all, "next_order"));
+  image.orders = orders_from(member(all, "orders"), state.pending().size());
+  image.units = units_from(all["units"], state.pending().size());
+  return image;
+}
+
+/// The types of a fleet on each market; those that are in no catalog any more are left out.
+std::array<std::vector<TypeId>, 2> types_from(const json& lines, const Catalog& catalog) {
+  std::array<std::vector<TypeId>, 2> types;
+  list(lines, types.size());
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    for (const json& name : list(lines[i])) {
+      want(name.is_string());
+      if (const auto type = catalog.find(name.get<std::string>())) types[i].push_back(*type);
+    }
+  }
+  return types;
+}
+
+}  // namespace
+
+std::string HcoopPolicy::save_state(const ClusterState& state) const {
+  const WaitingImage waiting = waiting_.image(state);
+  json all;
+  all["interruptions"] = json::array();
+  for (const auto& [task, count] : waiting.interruptions) {
+    all["interruptions"].push_back({task.value, count});
+  }
+  if (!built_) return all.dump();
+  all["next_order"] = waiting.next_order;
+  all["orders"] = words_of(waiting.orders);
+  all["units"] = words_of(waiting.units);
+  const RoomsImage rooms = rooms_.image();
+  all["empty"] = json::array();
+  for (const auto& [id, since] : rooms.empty) {
+    all["empty"].push_back({id.value, since.time_since_epoch().count()});
+  }
+  for (const Grown& grown : rooms.grown) all["grown"].push_back(words_of(grown));
+  all["retry"] = {retry_.queue, retry_.from, next_retry_.time_since_epoch().count()};
+  for (Market market : kMarkets) {
+    if (!offers_.of_fleet()) break;
+    json names = json::array();
+    for (TypeId type : offers_.types(market)) names.push_back((*catalog_)[type].name);
+    all["fleet"].push_back(std::move(names));
+  }
+  return all.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+bool HcoopPolicy::load_state(std::string_view text, const ClusterView& view) {
+  const json all = json::parse(text, nullptr, false);
+  try {
+    const WaitingImage waiting = waiting_from(all, view.state);
+    // Earlier versions kept the interruptions alone. A fleet that is fixed from now on, or no more,
+    // is another set of types: all is packed anew.
+    if (!all.contains("units") || all.contains("fleet") != view.fixed_fleet) {
+      waiting_.interruptions() = waiting.interruptions;
+      rebuild(view);
+      return true;
+    }
+    const RoomsImage rooms = rooms_from(all);
+    const json& retry = list(member(all, "retry"), 3);
+    offers_ = Offers(*catalog_);
+    if (view.fixed_fleet) {
+      const auto types = types_from(all["fleet"], *catalog_);
+      offers_.begin_fleet();
+      for (Market market : kMarkets) {
+        for (TypeId type : types[index_of(market)]) offers_.add_to_fleet(type, market);
+      }
+    }
+    offers_.learn(view.state);
+    rebuild_rooms(view);
+    rooms_.restore(rooms);
+    retry_ = {static_cast<std::size_t>(whole(retry[0])), whole(retry[1])};
+    next_retry_ = Instant{Duration{nanos(retry[2])}};
+    built_ = waiting_.restore(waiting, view.state, offers_);
+    in_flight_ = waiting_.placed();
+    ahead_ = false;
+    return built_;
+  } catch (const NotUnderstood&) {
+    return false;
+  }
 }
 
 }  // namespace muster::hcoop

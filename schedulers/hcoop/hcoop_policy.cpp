@@ -62,17 +62,19 @@ void HcoopPolicy::rebuild(const ClusterView& view) {
     for (const InstanceRow& row : state.instances()) offers_.add_to_fleet(row.type, row.market);
   }
   offers_.learn(state);
-  rooms_ = Rooms(offers_);
-  rooms_.set_ready_only(view.fixed_fleet);
-  waiting_.reset(offers_);
+  rebuild_rooms(view);
+  waiting_.rebuild(state, offers_);
   in_flight_.clear();
   retry_ = {};
-  for (const InstanceRow& row : state.instances()) rooms_.follow(state, offers_, row.id, view.now);
-  for (const TaskRow& row : state.pending()) waiting_.follow(state, offers_, row.slot);
-  for (const JobRow& job : state.jobs()) {
-    for (Slot slot : job.tasks) waiting_.follow(state, offers_, slot);
-  }
   built_ = true;
+}
+
+void HcoopPolicy::rebuild_rooms(const ClusterView& view) {
+  rooms_ = Rooms(offers_);
+  rooms_.set_ready_only(view.fixed_fleet);
+  for (const InstanceRow& row : view.state.instances()) {
+    rooms_.follow(view.state, offers_, row.id, view.now);
+  }
 }
 
 void HcoopPolicy::observe(const Event& event, const ClusterView& view) {
@@ -81,6 +83,7 @@ void HcoopPolicy::observe(const Event& event, const ClusterView& view) {
     if (view.fixed_fleet && offers_.add_to_fleet(launch->type, launch->market)) built_ = false;
   }
   built_ ? follow(event, view) : rebuild(view);
+  if (std::holds_alternative<RoundDecided>(event.body)) end_round(view);
 }
 
 void HcoopPolicy::follow(const Event& event, const ClusterView& view) {
@@ -147,20 +150,39 @@ void HcoopPolicy::take_back_refused() {
 
 Plan HcoopPolicy::decide(const ClusterView& view, Rng&) {
   if (!built_) rebuild(view);
+  if (waiting_.size() > 0) {
+    ahead_ = true;
+    return hold_round(view);
+  }
+  Placing round({view, params_, offers_, rooms_, waiting_});
+  if (!view.fixed_fleet) round.release_idle();
+  return round.take_plan();
+}
+
+/// Packs what came to wait and looks at what may have a place now: the one part of a round after
+/// which more is remembered than before.
+Plan HcoopPolicy::hold_round(const ClusterView& view) {
   offers_.learn(view.state);
   take_back_refused();
   Placing round({view, params_, offers_, rooms_, waiting_});
   round.serve(waiting_.pack(view.state, offers_));
   if (!view.fixed_fleet) {
-    if (view.now >= next_retry_) {
-      round.retry(retry_);
-      next_retry_ = view.now + params_.period;
-    }
+    if (view.now >= next_retry_) round.retry(retry_);
     round.release_idle();
   }
-  rooms_.end_round(view.state);
+  rooms_.give_all_back(view.state);
   in_flight_ = round.placed();
   return round.take_plan();
+}
+
+/// The round took place. Whoever was not there to decide holds it now, as it was held then.
+void HcoopPolicy::end_round(const ClusterView& view) {
+  if (!std::exchange(ahead_, false) && waiting_.size() > 0) hold_round(view);
+  if (!view.fixed_fleet && view.now >= next_retry_) {
+    if (waiting_.size() == 0) retry_ = {};
+    next_retry_ = view.now + params_.period;
+  }
+  rooms_.forget_growth();
 }
 
 }  // namespace muster::hcoop

@@ -27,13 +27,16 @@ class HcoopPolicy final : public Policy {
     return view.fixed_fleet || rooms_.empty().empty();
   }
 
-  /// The interruptions of unfinished tasks.
-  std::string learnt(const ClusterState& state) const override;
-  bool recall(std::string_view text, const ClusterState& state) override;
+  /// The order of the queues, what is packed, the interruptions, and what the next round looks at.
+  std::string save_state(const ClusterState& state) const override;
+  bool load_state(std::string_view text, const ClusterView& view) override;
   std::unique_ptr<Policy> clone() const override { return std::make_unique<HcoopPolicy>(*this); }
 
  private:
   void rebuild(const ClusterView& view);
+  void rebuild_rooms(const ClusterView& view);
+  Plan hold_round(const ClusterView& view);
+  void end_round(const ClusterView& view);
   void follow(const Event& event, const ClusterView& view);
   std::vector<Slot> new_at_the_end(const ClusterState& state) const;
   void follow_task(Slot slot, const ClusterView& view);
@@ -47,6 +50,7 @@ class HcoopPolicy final : public Policy {
   Rooms rooms_;
   WaitingTasks waiting_;
   bool built_ = false;               ///< the indexes are those of the state
+  bool ahead_ = false;               ///< the round was held whose RoundDecided comes next
   std::vector<EntityId> in_flight_;  ///< what the last plan had places for
   RetryMark retry_;
   Instant next_retry_{};

@@ -23,6 +23,7 @@ Offers::Offers(const Catalog& catalog) : catalog_(&catalog) {
 }
 
 void Offers::begin_fleet() {
+  of_fleet_ = true;
   for (std::vector<TypeId>& types : by_price_) types.clear();
   derive();
 }

@@ -28,8 +28,11 @@ class Offers {
 
   /// From now on only what is added with add_to_fleet is there.
   void begin_fleet();
+  bool of_fleet() const { return of_fleet_; }
   /// True when it was not there before.
   bool add_to_fleet(TypeId type, Market market);
+  /// The types on the market, the cheapest first.
+  const std::vector<TypeId>& types(Market market) const { return by_price_[index_of(market)]; }
   /// Takes in the demands that the state has seen since.
   void learn(const ClusterState& state);
 
@@ -58,6 +61,7 @@ class Offers {
   bool covered(TypeId one, const std::vector<TypeId>& others) const;
 
   const Catalog* catalog_;
+  bool of_fleet_ = false;
   std::vector<std::uint32_t> family_of_;  ///< of each type
   std::uint32_t families_ = 0;
   std::array<std::vector<TypeId>, 2> by_price_;  ///< of each market, the cheapest first

@@ -128,7 +128,7 @@ InstanceId Rooms::plan_launch(TypeId type, Market market, const Offers& offers) 
   return id;
 }
 
-void Rooms::end_round(const ClusterState& state) {
+void Rooms::give_all_back(const ClusterState& state) {
   for (InstanceId id : taken_) {
     if (id.value >= kFirstPlanned) continue;
     Room& room = rooms_.at(id);
@@ -140,8 +140,30 @@ void Rooms::end_round(const ClusterState& state) {
     rooms_.erase(id);
   }
   taken_.clear();
+}
+
+void Rooms::forget_growth() {
   grown_ = {};
   grown_at_.clear();
+}
+
+RoomsImage Rooms::image() const {
+  RoomsImage image;
+  for (const auto& [since, id] : empty_) image.empty.emplace_back(id, since);
+  image.grown = grown_;
+  return image;
+}
+
+void Rooms::restore(const RoomsImage& image) {
+  for (const auto& [id, since] : image.empty) {
+    const auto found = rooms_.find(id);
+    if (found != rooms_.end() && found->second.empty_since) set_empty(found->second, id, since);
+  }
+  forget_growth();
+  grown_ = image.grown;
+  for (const Grown& grown : grown_) {
+    for (std::size_t i = 0; i < grown.ids.size(); ++i) grown_at_.emplace(grown.ids[i], i);
+  }
 }
 
 void Rooms::note_growth(const Room& room, InstanceId id) {

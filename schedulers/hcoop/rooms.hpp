@@ -17,6 +17,19 @@ namespace muster::hcoop {
 /// Numbers from here on name instances that a plan has still to launch: its launches in turn.
 inline constexpr std::uint64_t kFirstPlanned = 1ULL << 63;
 
+/// The instances of a market whose room grew since the last round. The i-th of them belongs to
+/// group i modulo the number of groups; `most` is an upper bound of what any of a group has free.
+struct Grown {
+  std::vector<InstanceId> ids;
+  std::vector<Resources> most;
+};
+
+/// What is known of the instances' room and does not follow from the state.
+struct RoomsImage {
+  std::vector<std::pair<InstanceId, Instant>> empty;  ///< since when, the longest first
+  std::array<Grown, 2> grown;                         ///< of each market
+};
+
 /// The room that is free on the instances that tasks may be placed on. It follows the state's
 /// events; what a round takes in advance is given back at its end, and its plan's events take it.
 class Rooms {
@@ -39,8 +52,14 @@ class Rooms {
   void give_back(InstanceId id, Shapes shapes, const Offers& offers);
   /// A round will launch one more instance, which the number names until the end of the round.
   InstanceId plan_launch(TypeId type, Market market, const Offers& offers);
-  /// The round is over: all is as the state has it, and nothing is new.
-  void end_round(const ClusterState& state);
+  /// The plan is made: all is as the state has it again.
+  void give_all_back(const ClusterState& state);
+  /// The round is over: nothing is new.
+  void forget_growth();
+
+  RoomsImage image() const;
+  /// Takes the image back; the instances have been followed.
+  void restore(const RoomsImage& image);
 
   /// Somewhere on the market room came free since the last round that may be enough for something
   /// that takes at least so much.
@@ -74,12 +93,6 @@ class Rooms {
     Resources free;
   };
   using Index = OrderedIndex<Key, Resources, Most>;
-
-  /// The instances whose room grew, a few together: what any of a group has most.
-  struct Grown {
-    std::vector<InstanceId> ids;
-    std::vector<Resources> most;
-  };
 
   Index& index_of_room(const Room& room);
   Key key_of(const Room& room, InstanceId id) const;

@@ -23,13 +23,25 @@ bool is_gang(const Job& job) {
 
 }  // namespace
 
-void WaitingTasks::reset(const Offers& offers) {
+/// Every task of the state has its record, in the order of the jobs; none waits yet.
+void WaitingTasks::reset(const ClusterState& state, const Offers& offers) {
   std::map<TaskId, std::uint32_t> interruptions = std::move(interruptions_);
   *this = WaitingTasks(params_);
   interruptions_ = std::move(interruptions);
   for (std::size_t i = 0; i < kQueues; ++i) {
     const Market market = market_of(static_cast<QueueKind>(i));
     singles_[i] = ComplementaryIndex(offers.limits(market), offers.reference());
+  }
+  for (const JobRow& job : state.jobs()) {
+    for (Slot slot : job.tasks) record_of(state, state.task(slot));
+  }
+}
+
+void WaitingTasks::rebuild(const ClusterState& state, const Offers& offers) {
+  reset(state, offers);
+  for (const TaskRow& row : state.pending()) follow(state, offers, row.slot);
+  for (const JobRow& job : state.jobs()) {
+    for (Slot slot : job.tasks) follow(state, offers, slot);
   }
 }
 
@@ -52,19 +64,23 @@ void WaitingTasks::note_interruption(const ClusterState& state, const TaskRow& r
   ++interruptions_[unit_of(state, row)];
 }
 
+WaitingTasks::Record& WaitingTasks::record_of(const ClusterState& state, const TaskRow& row) {
+  if (row.slot >= records_.size()) records_.resize(row.slot + std::size_t{1});
+  Record& record = records_[row.slot];
+  if (record.task == row.id) return record;
+  record = {};
+  record.task = row.id;
+  record.shape = row.shape;
+  record.phase = row.phase;
+  jobs_[state.job(row.job).job.id].slots.push_back(row.slot);
+  return record;
+}
+
 std::array<InstanceId, 2> WaitingTasks::follow(const ClusterState& state, const Offers& offers,
                                                Slot slot) {
   const TaskRow& row = state.task(slot);
-  if (slot >= records_.size()) records_.resize(slot + std::size_t{1});
-  Record& record = records_[slot];
+  Record& record = record_of(state, row);
   const JobRow& job = state.job(row.job);
-  if (record.task != row.id) {
-    record = {};
-    record.task = row.id;
-    record.shape = row.shape;
-    record.phase = row.phase;
-    jobs_[job.job.id].slots.push_back(slot);
-  }
   if (std::exchange(record.phase, row.phase) != row.phase && is_gang(job.job)) {
     // Whether the gang may have a place depends on all of its tasks.
     const EntityId gang = jobs_.at(job.job.id).gang;
@@ -92,6 +108,7 @@ void WaitingTasks::stop_waiting(Slot slot, const Offers& offers) {
   records_[slot].waits = false;
   --waiting_;
   if (records_[slot].entity != kNoEntity) dissolve(records_[slot].entity, offers);
+  if (waiting_ == 0) arrivals_.clear();
 }
 
 std::vector<InstanceId> WaitingTasks::forget(JobId job, const Offers& offers) {
@@ -151,6 +168,19 @@ EntityId WaitingTasks::new_entity(std::vector<Slot> tasks, QueueKind queue) {
     entity.may_spill &= records_[slot].may_spill;
   }
   entity.tasks = std::move(tasks);
+  return id;
+}
+
+EntityId WaitingTasks::new_gang(std::vector<Slot> tasks, QueueKind queue, JobId job) {
+  const EntityId id = new_entity(std::move(tasks), queue);
+  Entity& gang = entities_[id];
+  gang.gang = job;
+  jobs_.at(job).gang = id;
+  // One interrupted task brings all to the front, in the order in which they came to wait.
+  const auto arrival = [this](Slot slot) { return records_[slot].order % kBehindInterrupted; };
+  std::sort(gang.tasks.begin(), gang.tasks.end(),
+            [&](Slot a, Slot b) { return arrival(a) < arrival(b); });
+  gang.order = gang.order / kBehindInterrupted * kBehindInterrupted + arrival(gang.tasks.front());
   return id;
 }
 
@@ -246,15 +276,7 @@ bool WaitingTasks::gather_gang(const ClusterState& state, const Offers& offers, 
     spot &= market_of(records_[slot].queue) == Market::spot;
   }
   const QueueKind queue = queue_of(is_long(job.job), spot);
-  const EntityId id = new_entity(std::move(tasks), queue);
-  Entity& gang = entities_[id];
-  gang.gang = job.job.id;
-  jobs_.at(job.job.id).gang = id;
-  // One interrupted task brings all to the front, in the order in which they came to wait.
-  const auto arrival = [this](Slot slot) { return records_[slot].order % kBehindInterrupted; };
-  std::sort(gang.tasks.begin(), gang.tasks.end(),
-            [&](Slot a, Slot b) { return arrival(a) < arrival(b); });
-  gang.order = gang.order / kBehindInterrupted * kBehindInterrupted + arrival(gang.tasks.front());
+  const EntityId id = new_gang(std::move(tasks), queue, job.job.id);
   fresh.entities[number(queue)].push_back(id);
   return true;
 }

@@ -49,13 +49,33 @@ struct Entity {
   double deviation = 0;    ///< DV of what is packed
 };
 
+/// What is known of the waiting tasks and does not follow from the state. Equal for equal queues.
+struct WaitingImage {
+  struct Unit {
+    std::vector<TaskId> tasks;  ///< of an entity, in its order
+    QueueKind queue = QueueKind::short_regular;
+    bool gang = false, may_spill = false, queued = false, placed = false, refused = false;
+    double deviation = 0;
+  };
+  Order next_order = 1;
+  std::vector<std::pair<TaskId, Order>> orders;  ///< of the tasks that wait, in the state's order
+  std::vector<Unit> units;                       ///< in the order of their queues
+  std::map<TaskId, std::uint32_t> interruptions;
+};
+
 /// The waiting tasks of a state and what they are packed into; follows the state's events.
 class WaitingTasks {
  public:
   explicit WaitingTasks(const HcoopParams& params) : params_(params) {}
 
-  /// Starts again with what is on offer; interruptions are remembered.
-  void reset(const Offers& offers);
+  /// Starts again with the tasks of the state and what is on offer. Who waits keeps the state's
+  /// order; interruptions are remembered.
+  void rebuild(const ClusterState& state, const Offers& offers);
+
+  WaitingImage image(const ClusterState& state) const;
+  /// Becomes what gave the image when the state was the same. False when they do not fit together:
+  /// then it has to be rebuilt.
+  bool restore(const WaitingImage& image, const ClusterState& state, const Offers& offers);
 
   /// The task is as the state has it now. Answers where it was and where it was meant to be.
   std::array<InstanceId, 2> follow(const ClusterState& state, const Offers& offers, Slot slot);
@@ -78,6 +98,8 @@ class WaitingTasks {
   };
   Fresh pack(const ClusterState& state, const Offers& offers);
 
+  /// The entities that the last plan had a place for and that are still there.
+  std::vector<EntityId> placed() const;
   const Entity& entity(EntityId id) const { return entities_[id]; }
   Entity& entity(EntityId id) { return entities_[id]; }
   ShapeId shape_of(Slot slot) const { return records_[slot].shape; }
@@ -125,6 +147,11 @@ class WaitingTasks {
   };
   using Index = OrderedIndex<Order, Queued, Least>;
 
+  void reset(const ClusterState& state, const Offers& offers);
+  Record& record_of(const ClusterState& state, const TaskRow& row);
+  bool restore_orders(const WaitingImage& image, const ClusterState& state);
+  bool restore_unit(const WaitingImage::Unit& unit, const ClusterState& state,
+                    const Offers& offers);
   void begin_waiting(const ClusterState& state, const TaskRow& row);
   void stop_waiting(Slot slot, const Offers& offers);
   void dissolve(EntityId id, const Offers& offers);
@@ -141,6 +168,7 @@ class WaitingTasks {
   std::vector<std::vector<Packable>> groups_of(QueueKind queue, std::vector<Packable> tasks,
                                                const FitsWith& fits);
   EntityId new_entity(std::vector<Slot> tasks, QueueKind queue);
+  EntityId new_gang(std::vector<Slot> tasks, QueueKind queue, JobId job);
   void remove_entity(EntityId id);
 
   HcoopParams params_;

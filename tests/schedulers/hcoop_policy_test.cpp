@@ -214,17 +214,17 @@ TEST(Hcoop, remembers_interruptions_over_a_restart) {
   cluster.submit(safe_job(1, 8, 8));
   cluster.round();
   cluster.take_away(1);
-  const std::string learnt = cluster.policy().learnt(cluster.state());
+  const std::string text = cluster.policy().save_state(cluster.state());
   hcoop::HcoopParams params;
   params.max_interruptions = 1;
   hcoop::HcoopPolicy again(cluster.catalog(), params);
-  ASSERT_TRUE(again.recall(learnt, cluster.state()));
+  ASSERT_TRUE(again.load_state(text, cluster.view()));
   Rng rng(1);
   const Plan plan = again.decide(cluster.view(), rng);
   ASSERT_EQ(plan.places.size(), 1U);
   EXPECT_EQ(plan.places[0].to, PlaceTarget(InstanceId{3}));
-  EXPECT_FALSE(again.recall("{}", cluster.state()));
-  EXPECT_FALSE(again.recall("{\"interruptions\": [[1]]}", cluster.state()));
+  EXPECT_FALSE(again.load_state("{}", cluster.view()));
+  EXPECT_FALSE(again.load_state("{\"interruptions\": [[1]]}", cluster.view()));
 }
 
 TEST(Hcoop, splits_a_pair_that_fits_nowhere_together) {

@@ -14,13 +14,12 @@ using test::at_s;
 Odds with_events(std::initializer_list<double> times, int full) {
   Odds odds;
   for (double s : times) odds.note_event(at_s(s));
-  odds.begin_round();
   for (int i = 0; i < full; ++i) odds.full_chosen();
   return odds;
 }
 
 TEST(Odds, estimate_the_lifetime_of_a_layout_by_the_formula) {
-  const Odds odds = with_events({100, 700, 400, 1300}, 1);
+  const Odds odds = with_events({100, 400, 700, 1300}, 1);
   for (const Odds::Estimate& estimate :
        {odds.estimate(at_s(1500)), odds.estimate_of_artifact(at_s(1500))}) {
     EXPECT_DOUBLE_EQ(*estimate.rate_per_s, 3.0 / 1200);
@@ -42,14 +41,6 @@ TEST(Odds, are_zero_or_undefined_where_the_formula_is) {
   EXPECT_FALSE(with_events({100, 700}, 3).estimate_of_artifact(at_s(900)).lifetime_s);
   EXPECT_FALSE(with_events({100}, 1).estimate_of_artifact(at_s(900)).lifetime_s);
   EXPECT_EQ(with_events({100}, 1).estimate(at_s(900)).lifetime_s, 800.0);
-}
-
-TEST(Odds, count_events_from_the_next_round_on) {
-  Odds odds = with_events({100, 200}, 1);
-  odds.note_event(at_s(300));
-  EXPECT_EQ(odds.estimate(at_s(400)).probability, 0.5);
-  odds.begin_round();
-  EXPECT_DOUBLE_EQ(odds.estimate(at_s(400)).probability, 1.0 / 3);
 }
 
 }  // namespace

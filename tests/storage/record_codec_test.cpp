@@ -93,7 +93,7 @@ MasterImage image_of_cluster(const test::RandomCluster& cluster) {
   image.day_start_total = Money{(static_cast<Money::Units>(1) << 100) + 3};
   image.next_instance = 12;
   image.rounds = 13;
-  image.learnt = std::string("\0\xfftable", 7);
+  image.policy_state = std::string("\0\xfftable", 7);
   return image;
 }
 
@@ -125,7 +125,7 @@ TEST(RecordCodec, an_image_reads_back_as_it_was) {
     EXPECT_EQ(again->day_start_total, image.day_start_total);
     EXPECT_EQ(again->next_instance, 12u);
     EXPECT_EQ(again->rounds, 13u);
-    EXPECT_EQ(again->learnt, image.learnt);
+    EXPECT_EQ(again->policy_state, image.policy_state);
   }
 }
 

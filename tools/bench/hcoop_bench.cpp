@@ -122,6 +122,7 @@ class Cell {
   Plan decide() {
     Plan plan;
     timed([&] { plan = policy_.decide(view(), rng_); });
+    happen(RoundDecided{rounds_++, plan.note});
     return plan;
   }
   void carry_out(const Plan& plan) {
@@ -165,6 +166,7 @@ class Cell {
   Rng rng_{1};
   std::vector<TaskId> running_;
   std::size_t next_done_ = 0;
+  std::uint64_t rounds_ = 0;
   std::uint64_t next_ = 1;
   double seconds_ = 0;
 };

@@ -160,7 +160,7 @@ Json json_of(const MasterImage& image) {
           {"ledger_usd", image.ledger.total().usd()},
           {"next_instance", image.next_instance},
           {"rounds", image.rounds},
-          {"learnt_bytes", image.learnt.size()}};
+          {"learnt_bytes", image.policy_state.size()}};
 }
 
 /// Prints one line a record of the family; false after a complaint.

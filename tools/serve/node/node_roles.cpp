@@ -85,6 +85,7 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   group.master_index = index;
   group.masters = masters;
   group.life.name = *node.master;
+  group.life.note = context.note;
   group.life.history = role->history.get();
   group.life.image = std::move(recovered.value().image);
   group.life.tail = std::move(recovered.value().tail);

@@ -1,0 +1,264 @@
+// What a master and its policy know is a fold over the events: one that is killed and started again
+// from a snapshot and the events after it goes on as the one that was not.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "schedulers/registry.hpp"
+#include "storage/record_codec.hpp"
+#include "tests/masters/fold_world.hpp"
+#include "tests/support/same_events.hpp"
+
+namespace muster {
+namespace {
+
+Catalog two_markets() {
+  std::vector<InstanceType> types = test::table3_catalog().types();
+  for (InstanceType& type : types) type.spot = Price::from_usd_h(type.on_demand.usd_h() / 3);
+  return Catalog(std::move(types));
+}
+
+/// How much a run is to do; the environment may ask for more.
+struct Effort {
+  std::size_t events = 100'000;
+  std::size_t kills = 20;
+  std::uint64_t seed = 1;
+
+  static std::size_t asked(const char* name, std::size_t otherwise) {
+    const char* text = std::getenv(name);
+    return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+  }
+  static Effort of(std::size_t events) {
+    return {asked("MUSTER_FOLD_EVENTS", events), asked("MUSTER_FOLD_KILLS", 20),
+            asked("MUSTER_FOLD_SEED", 1)};
+  }
+};
+
+/// Two masters to which the same happens; one of them is killed and started again at times.
+class Twins {
+ public:
+  Twins(const std::string& policy, bool fixed_fleet, const Effort& effort)
+      : spec_(parse_policy(policy).value()),
+        fixed_fleet_(fixed_fleet),
+        effort_(effort),
+        dice_(effort.seed * 31 + 7),
+        spared_(fresh()),
+        killed_(fresh()),
+        world_(effort.seed, spared_->cadence(), fixed_fleet) {
+    for (std::size_t i = 0; i < effort.kills; ++i) instants_.insert(dice_.below(effort.events));
+  }
+
+  /// Stops at the first difference.
+  void run() {
+    while (log_.size() < effort_.events && !::testing::Test::HasFatalFailure()) {
+      step();
+      if (log_.size() >= next_snapshot_) take_snapshot();
+      while (!instants_.empty() && *instants_.begin() <= log_.size()) {
+        instants_.erase(instants_.begin());
+        kill();
+      }
+    }
+    if (!::testing::Test::HasFatalFailure()) kill();
+  }
+
+  std::size_t kills() const { return kills_; }
+  std::uint64_t rounds() const { return spared_->rounds(); }
+  std::size_t count(std::size_t kind) const {
+    return static_cast<std::size_t>(std::count_if(
+        log_.begin(), log_.end(), [&](const Event& event) { return event.body.index() == kind; }));
+  }
+
+ private:
+  struct Snapshot {
+    std::size_t at = 0;  ///< number of events before it
+    std::string bytes;
+  };
+
+  std::unique_ptr<Master> fresh() const {
+    MasterParts parts;
+    parts.catalog = &catalog_;
+    parts.policy = std::move(make_policy(spec_, catalog_)).value();
+    parts.caps.max_instances = fixed_fleet_ ? 0 : 40;
+    parts.refusal_rest = std::chrono::seconds{30};
+    parts.seed = effort_.seed;
+    parts.name = "m";
+    if (fixed_fleet_) {
+      parts.fleet = {{test::type_named(catalog_, "it1"), Market::on_demand, 4},
+                     {test::type_named(catalog_, "it3"), Market::on_demand, 6},
+                     {test::type_named(catalog_, "it4"), Market::spot, 4}};
+    }
+    return std::make_unique<Master>(std::move(parts));
+  }
+
+  void step() {
+    const test::MasterInput input = world_.next(*spared_);
+    input(*spared_);
+    input(*killed_);
+    Commit one = spared_->commit();
+    const Commit other = killed_->commit();
+    ASSERT_EQ(one.events.size(), other.events.size()) << where();
+    ASSERT_EQ(one.effects.size(), other.effects.size()) << where();
+    for (std::size_t i = 0; i < one.events.size(); ++i) {
+      ASSERT_TRUE(test::same(one.events[i].body, other.events[i].body))
+          << where() << ", event " << i;
+    }
+    world_.perform(one.effects);
+    world_.watch(one.events);
+    log_.insert(log_.end(), one.events.begin(), one.events.end());
+  }
+
+  void take_snapshot() {
+    snapshots_.push_back({log_.size(), encode_image(killed_->image())});
+    if (snapshots_.size() > 2) snapshots_.pop_front();
+    next_snapshot_ = log_.size() + 1 + dice_.below(1500);
+  }
+
+  /// Starts the one anew from a snapshot and the events after it, both as they are on disk.
+  void kill() {
+    ++kills_;
+    std::size_t from = 0;
+    std::optional<MasterImage> image;
+    if (!snapshots_.empty()) {
+      const Snapshot& snapshot = snapshots_[dice_.below(snapshots_.size())];
+      from = snapshot.at;
+      auto read = decode_image(snapshot.bytes, catalog_);
+      ASSERT_TRUE(read) << read.error().message;
+      image.emplace(std::move(read).value());
+    }
+    std::vector<Event> tail;
+    if (from < log_.size()) {
+      auto read = decode_events(encode_events(std::span(log_).subspan(from), catalog_), catalog_);
+      ASSERT_TRUE(read) << read.error().message;
+      tail = std::move(read).value();
+    }
+    killed_ = fresh();
+    ASSERT_EQ(killed_->restore(std::move(image), tail), "") << where();
+    const MasterImage was = spared_->image(), is = killed_->image();
+    ASSERT_EQ(is.policy_state, was.policy_state) << where();
+    ASSERT_TRUE(encode_image(is) == encode_image(was)) << where() << ": state or ledger differs";
+  }
+
+  std::string where() const {
+    return "policy " + spec_.name + ", seed " + std::to_string(effort_.seed) + ", after " +
+           std::to_string(log_.size()) + " events and " + std::to_string(kills_) + " kills";
+  }
+
+  Catalog catalog_ = two_markets();
+  PolicySpec spec_;
+  bool fixed_fleet_;
+  Effort effort_;
+  Rng dice_;
+  std::unique_ptr<Master> spared_, killed_;
+  test::FoldWorld world_;
+  std::multiset<std::uint64_t> instants_;
+  std::vector<Event> log_;
+  std::deque<Snapshot> snapshots_;
+  std::size_t next_snapshot_ = 200;
+  std::size_t kills_ = 0;
+};
+
+void expect_the_same(const std::string& policy, bool fixed_fleet, const Effort& effort) {
+  SCOPED_TRACE(policy + (fixed_fleet ? ", fixed fleet" : ""));
+  Twins twins(policy, fixed_fleet, effort);
+  twins.run();
+  EXPECT_GT(twins.kills(), effort.kills);
+  EXPECT_GT(twins.rounds(), effort.events / 1000);
+  EXPECT_GT(twins.count(EventBody(TaskFinished{}).index()), effort.events / 250);
+  EXPECT_GT(twins.count(EventBody(InstanceGone{}).index()), 0u);
+}
+
+TEST(Fold, AMasterThatWasKilledGoesOnAsIfItWasNotUnderAnyPolicy) {
+  for (const PolicyInfo& policy : known_policies()) {
+    expect_the_same(policy.name, false, Effort::of(100'000));
+  }
+}
+
+TEST(Fold, TheSameOnAFixedFleet) {
+  for (const PolicyInfo& policy : known_policies()) {
+    expect_the_same(policy.name, true, Effort::of(20'000));
+  }
+}
+
+TEST(Fold, TheSameWithOtherParameters) {
+  for (const char* policy :
+       {"eva,artifact", "eva,full-only,eager", "eva,partial-only,single", "eva,rp,period_s=60",
+        "no-packing,eager", "hcoop,group=3", "hcoop,pairing=exact", "hcoop,backfill=false",
+        "hcoop,spill=false,max_interruptions=0,period_s=300", "hcoop-no-packing,backfill=false"}) {
+    expect_the_same(policy, false, Effort::of(10'000));
+  }
+}
+
+/// Draws a different number of times each round, and tells the first draw.
+class Gambler : public Policy {
+ public:
+  Cadence cadence() const override { return {}; }
+  void observe(const Event&, const ClusterView&) override {}
+  Plan decide(const ClusterView&, Rng& rng) override {
+    Plan plan;
+    plan.note.figures.emplace_back("first", rng.uniform());
+    for (int i = 0; i < draws_; ++i) rng.next();
+    ++draws_;
+    return plan;
+  }
+  std::unique_ptr<Policy> clone() const override { return std::make_unique<Gambler>(*this); }
+
+ private:
+  int draws_ = 0;
+};
+
+TEST(Fold, EachRoundHasItsOwnChance) {
+  const Catalog catalog = two_markets();
+  const auto master_of = [&](std::uint64_t seed, const std::string& name) {
+    MasterParts parts;
+    parts.catalog = &catalog;
+    parts.policy = std::make_unique<Gambler>();
+    parts.seed = seed;
+    parts.name = name;
+    return Master(std::move(parts));
+  };
+  const auto draw = [](Master& master) {
+    master.round({}, test::at_s(2));
+    return std::get<RoundDecided>(master.commit().events.back().body).note.figures[0].second;
+  };
+  Master first = master_of(1, "m");
+  ASSERT_EQ(first.accept(test::JobBuilder(1).build(), test::at_s(1)), AcceptResult::accepted);
+  const double round_0 = draw(first);
+  const MasterImage after_round_0 = first.image();
+  const double round_1 = draw(first);
+  EXPECT_NE(round_0, round_1);
+  Master again = master_of(1, "m");
+  again.restore(after_round_0, {});
+  EXPECT_EQ(draw(again), round_1) << "whatever was drawn before";
+  for (auto [seed, name] : {std::pair(1, "n"), std::pair(2, "m")}) {
+    Master other = master_of(static_cast<std::uint64_t>(seed), name);
+    other.restore(after_round_0, {});
+    EXPECT_NE(draw(other), round_1) << seed << name;
+  }
+}
+
+TEST(Fold, SaysThatThePolicyDoesNotUnderstandASnapshot) {
+  const Catalog catalog = two_markets();
+  const auto master_of = [&](const std::string& policy) {
+    MasterParts parts;
+    parts.catalog = &catalog;
+    parts.policy = std::move(make_policy(parse_policy(policy).value(), catalog)).value();
+    return Master(std::move(parts));
+  };
+  for (const PolicyInfo& policy : known_policies()) {
+    Master other = master_of(policy.name.starts_with("hcoop") ? "eva" : "hcoop");
+    ASSERT_EQ(other.accept(test::JobBuilder(1).build(), test::at_s(1)), AcceptResult::accepted);
+    Master master = master_of(policy.name);
+    EXPECT_NE(master.restore(other.image(), {}).find("does not understand"), std::string::npos)
+        << policy.name;
+    master.round({}, test::at_s(2));
+    EXPECT_EQ(master.state().pending().size(), 0u) << policy.name << " decides all the same";
+  }
+}
+
+}  // namespace
+}  // namespace muster
