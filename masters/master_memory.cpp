@@ -28,14 +28,17 @@ struct Master::Tracker {
     const InstanceRow& row = *m.state_.find(e.instance);
     std::erase_if(m.resting_until_, [this](const auto& entry) { return entry.second <= at; });
     m.resting_until_[{row.type, row.market}] = at + m.refusal_rest_;
-    std::erase(m.releasing_, e.instance);
+    m.releasing_.erase(e.instance);
   }
   void operator()(const RoundDecided& e) { m.rounds_ = e.round + 1; }
-  void operator()(const ReleaseDecided& e) { m.releasing_.push_back(e.instance); }
-  void operator()(const TerminateIssued& e) { std::erase(m.releasing_, e.instance); }
+  void operator()(const ReleaseDecided& e) {
+    m.releasing_.emplace(e.instance, m.releases_++);
+    m.emptied_.push_back(e.instance);
+  }
+  void operator()(const TerminateIssued& e) { m.releasing_.erase(e.instance); }
   void operator()(const InstanceUp& e) { m.up_since_[e.instance] = e.billed_from.value_or(at); }
   void operator()(const InstanceGone& e) {
-    std::erase(m.releasing_, e.instance);
+    m.releasing_.erase(e.instance);
     m.up_since_.erase(e.instance);
   }
 
@@ -50,8 +53,11 @@ struct Master::Tracker {
     if (!task.started_at) task.started_at = at;
   }
   void end(TaskId id, const ProcessEnd& end) {
-    m.tasks_[id].ended_at = at;
-    m.tasks_[id].end = end;
+    TaskHistory& task = m.tasks_[id];
+    task.ended_at = at;
+    task.end = end;
+    const InstanceRow& left = m.state_.instance(m.state_.find(id)->at);
+    if (left.released) m.emptied_.push_back(left.id);
   }
   void operator()(const TaskLeft& e) {
     const TaskRow& task = *m.state_.find(e.task);
@@ -90,8 +96,11 @@ struct Master::Tracker {
 void Master::absorb(const Event& event) {
   begin_day_of(event.at);
   std::visit(Tracker{*this, event.at}, event.body);
+  gangs_.absorb(event, state_);
   ledger_.observe(event, state_);
+  candidates_.before(event, state_);
   state_.apply(event);
+  candidates_.after(state_);
 }
 
 /// Prices are fixed between events, so what had been spent at midnight is known exactly later.
@@ -146,6 +155,7 @@ MasterImage Master::image() const {
   image.next_instance = next_instance_;
   image.rounds = rounds_;
   image.learnt = policy_->learnt(state_);
+  image.gangs = gangs_.book();
   return image;
 }
 
@@ -162,9 +172,13 @@ void Master::restore(std::optional<MasterImage> image, std::span<const Event> ta
     next_instance_ = std::max(next_instance_, image->next_instance);
     rounds_ = image->rounds;
     learnt = std::move(image->learnt);
+    gangs_.restore(std::move(image->gangs));
     for (const InstanceRow& row : state_.instances()) {
-      if (row.released && row.phase != InstancePhase::terminating) releasing_.push_back(row.id);
+      if (!row.released || row.phase == InstancePhase::terminating) continue;
+      releasing_.emplace(row.id, releases_++);
+      emptied_.push_back(row.id);
     }
+    candidates_.mark_all(state_);
   }
   for (const Event& event : tail) absorb(event);
   policy_->recall(learnt, state_);

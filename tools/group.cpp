@@ -18,6 +18,8 @@ MasterActor spawn_master(caf::actor_system& system, GroupSetup setup) {
   master.parts.caps.max_usd_day = setup.master.max_usd_day;
   master.parts.max_attempts = setup.master.max_attempts;
   master.parts.refusal_rest = setup.master.refusal_rest;
+  master.parts.gangs = {setup.master.gang_patience, setup.master.gang_turn,
+                        setup.master.gang_longest};
   master.parts.seed = setup.seed;
   // A single master of a replay numbers its instances from 0.
   const bool alone = setup.masters == 1 && setup.life.name.empty();

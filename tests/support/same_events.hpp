@@ -116,6 +116,10 @@ struct SameBody {
   bool operator()(const Measured& a) const {
     return a.samples == std::get<Measured>(other).samples;
   }
+  bool operator()(const GangTurn& a) const {
+    const auto& b = std::get<GangTurn>(other);
+    return a.job == b.job && a.until == b.until;
+  }
 };
 
 inline bool same(const EventBody& a, const EventBody& b) {
