@@ -8,6 +8,7 @@
 
 namespace muster {
 
+/// The reason that the task has now.
 inline ToldReason told_of(const TaskRow& row) {
   if (row.phase != TaskPhase::assigned) return ToldReason::not_assigned;
   if (row.reason.code == RefusalCode::awaiting_peers) return ToldReason::awaiting_peers;
@@ -28,6 +29,7 @@ inline void tell(GangCounts& gang, ToldReason before, ToldReason now) {
          now == ToldReason::awaiting_instance);
 }
 
+/// The task at the position keeps its gang from starting from now on.
 inline void add_blocker(GangCounts& gang, std::uint32_t index) {
   gang.first_blocker = gang.blockers == 0 ? index : std::min(gang.first_blocker, index);
   ++gang.blockers;
