@@ -26,6 +26,16 @@ std::vector<KeySpecOf<C>> master_keys() {
        Time{[](C& c) -> Duration& { return c.master.accept_timeout; }, kShortest, kHour}},
       {"master.refusal_rest", "how long an instance type the cloud refused is not asked for again",
        Time{[](C& c) -> Duration& { return c.master.refusal_rest; }, kNone, 24 * kHour}},
+      {"master.gang_patience",
+       "how long a gang waits for room that caps or the cloud did not have before it has a turn, "
+       "in "
+       "which no other job starts; doubled with each turn; 0: it never has one",
+       Time{[](C& c) -> Duration& { return c.master.gang_patience; }, kNone, 24 * kHour}},
+      {"master.gang_turn", "how long a gang's first turn may last; doubled with each turn",
+       Time{[](C& c) -> Duration& { return c.master.gang_turn; }, kShortest, 24 * kHour}},
+      {"master.gang_longest",
+       "no wait or turn of a gang, nor its rest after the cloud refused it, grows longer than this",
+       Time{[](C& c) -> Duration& { return c.master.gang_longest; }, kShortest, 168 * kHour}},
       {"master.queue_room", "so many waiting tasks count as a load of 1",
        Whole{[](C& c) -> std::uint32_t& { return c.master.queue_room; }, 1, 10'000'000}},
       {"master.max_attempts", "failed attempts before a task's job is given up",

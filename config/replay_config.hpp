@@ -114,6 +114,11 @@ struct MasterConfig {
   Duration sample_timeout{std::chrono::seconds{2}};     ///< how long workers may take to answer
   Duration accept_timeout{std::chrono::seconds{10}};    ///< how long it may take to accept a job
   Duration refusal_rest{std::chrono::minutes{10}};  ///< how long what a cloud refused is left alone
+  /// How long a gang waits for room that caps or the cloud did not have before it has a turn, in
+  /// which no other job starts; 0: it never has one.
+  Duration gang_patience{std::chrono::hours{1}};
+  Duration gang_turn{std::chrono::minutes{30}};   ///< the first turn; each next one twice as long
+  Duration gang_longest{std::chrono::hours{12}};  ///< no wait, rest or turn of a gang grows longer
   std::uint32_t max_attempts = 5;     ///< failed attempts before a task's job is given up
   std::uint32_t queue_room = 10'000;  ///< so many waiting tasks count as a load of 1
   std::uint32_t max_instances = 0;    ///< hard cap; 0: none

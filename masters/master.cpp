@@ -27,6 +27,7 @@ Master::Master(MasterParts parts)
       seed_(parts.seed),
       name_(std::move(parts.name)),
       state_(*parts.catalog),
+      gangs_(parts.gangs, parts.caps, parts.refusal_rest),
       next_instance_(parts.first_instance),
       round_settle_(parts.round_settle) {}
 
@@ -144,7 +145,7 @@ void Master::task_left(const TaskLeft& news, Instant now) {
   if (row->phase == TaskPhase::running) record(StopIssued{news.task, news.attempt}, now);
   record(news, now);
   end_job_if_done(job, now);
-  reconcile_job(job, now);
+  reconcile_task(news.task, now);
   reconcile_at(left, now);
 }
 
@@ -211,10 +212,7 @@ void Master::give_up(JobId id, JobOutcome outcome, Instant now) {
 void Master::end_job_if_done(JobId id, Instant now) {
   const JobRow& job = *state_.find(id);
   if (job.finished == job.tasks.size()) return finish_job(id, JobOutcome::completed, now);
-  if (!job.given_up) return;
-  for (Slot slot : job.tasks) {
-    if (state_.task(slot).at != kNoSlot) return;
-  }
+  if (!job.given_up || job.gang.holding > 0) return;
   finish_job(id, *job.given_up, now);
 }
 

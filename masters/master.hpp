@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "masters/effects.hpp"
+#include "masters/gang_waits.hpp"
 #include "masters/plan_check.hpp"
+#include "masters/start_candidates.hpp"
 #include "model/cluster_state.hpp"
 #include "model/fleet.hpp"
 #include "model/history.hpp"
@@ -27,6 +29,7 @@ struct MasterParts {
   MasterCaps caps;
   std::uint32_t max_attempts = 5;  ///< failed attempts of a task before its job is given up
   Duration refusal_rest{};         ///< how long what the cloud refused is not asked for again
+  GangRules gangs{};               ///< how gangs that wait for room get it
   std::uint64_t seed = 1;
   Duration round_settle{};           ///< from the instant of a regular round to its decision
   std::string name;                  ///< the chance of each round depends on it
@@ -183,7 +186,7 @@ class Master {
   void give_up(JobId id, JobOutcome outcome, Instant now);
   void reconcile(Instant now);
   void reconcile_at(InstanceId id, Instant now);
-  void reconcile_job(JobId id, Instant now);
+  void reconcile_task(TaskId id, Instant now);
   void try_start(Slot slot, Instant now);
   bool lacks_place(const JobRow& job) const;
   std::optional<Refusal> gang_hindrance(const JobRow& job) const;
@@ -207,7 +210,12 @@ class Master {
   Ledger ledger_;
   std::map<std::pair<TypeId, Market>, Instant> resting_until_;
   std::set<InstanceId> unanswered_;    ///< of which the cloud has not said that it did as told
-  std::set<InstanceId> releasing_;  ///< released, waiting for their last task to leave
+  GangWaits gangs_;
+  StartCandidates candidates_;
+  /// Released, waiting for their last task to leave: each with its number in the order of release.
+  std::map<InstanceId, std::uint64_t> releasing_;
+  std::uint64_t releases_ = 0;
+  std::vector<InstanceId> emptied_;  ///< of these, those that may be empty since the last look
   std::map<TaskId, TaskHistory> tasks_;
   std::map<JobId, ThroughputSum> throughput_;
   std::map<InstanceId, Instant> up_since_;  ///< where that was seen since the last snapshot

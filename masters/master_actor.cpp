@@ -108,10 +108,8 @@ LoadReport MasterNode::load_report(const caf::actor_addr& asker) {
   report.pending_tasks = state.pending().size();
   report.instances = state.instances().size();
   report.load = master_.load(setup_.queue_room);
-  for (const InstanceRow& row : state.instances()) {
-    report.used += row.used;
-    report.capacity += master_.catalog()[row.type].capacity;
-  }
+  report.used = state.sums().used.value();
+  report.capacity = state.sums().capacity.value();
   report.broken.assign(master_.broken_parts().begin(), master_.broken_parts().end());
   if (told_.size() > kMaxAskers) told_.clear();
   const std::uint64_t all = master_.completed_count();

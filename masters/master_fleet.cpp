@@ -6,27 +6,11 @@
 #include "masters/master.hpp"
 
 namespace muster {
-namespace {
-
-/// As much as any type on offer has, kind by kind.
-Resources largest_of(const Catalog& catalog) {
-  Resources most;
-  for (const InstanceType& type : catalog.types()) {
-    for (Resource kind : kAllResources) most[kind] = std::max(most[kind], type.capacity[kind]);
-  }
-  return most;
-}
-
-}  // namespace
 
 void Master::keep_fleet(Instant now) {
   Plan missing;
   for (const FleetShare& share : fleet_) {
-    std::uint32_t have = 0;
-    for (const InstanceRow& row : state_.instances()) {
-      have += row.type == share.type && row.market == share.market;
-    }
-    for (; have < share.count; ++have) {
+    for (auto have = state_.sums().count(share.type, share.market); have < share.count; ++have) {
       missing.launches.push_back({share.type, share.market, {CauseCode::fleet, 0}});
     }
   }
@@ -47,23 +31,21 @@ void Master::shrink_fleet(const InstanceRow& drained) {
 }
 
 double Master::load(std::uint64_t queue_room) const {
-  Resources wanted = state_.waiting_demand();
-  Resources capacity;
-  double usd_h = 0;
-  for (const InstanceRow& row : state_.instances()) {
-    wanted += row.committed;
-    usd_h += row.price.usd_h();
-    if (!row.released) capacity += (*catalog_)[row.type].capacity;
-  }
+  const FleetSums& sums = state_.sums();
+  const std::size_t instances = state_.instances().size();
   const std::size_t waiting = state_.pending().size();
+  const Resources wanted = state_.waiting_demand() + sums.committed.value();
+  Resources capacity = sums.open_capacity.value();
   double load = static_cast<double>(waiting) / static_cast<double>(queue_room);
   if (!fleet_.empty()) return std::max(load, wanted.dominant_share(capacity));
-  if (caps_.max_instances > state_.instances().size()) {
-    const Resources most = largest_of(*catalog_);
-    for (std::size_t i = state_.instances().size(); i < caps_.max_instances; ++i) capacity += most;
+  if (caps_.max_instances > instances) {
+    const auto more = static_cast<double>(caps_.max_instances - instances);
+    for (Resource kind : kAllResources) capacity[kind] += more * catalog_->largest()[kind];
   }
   if (caps_.max_instances > 0) load = std::max(load, wanted.dominant_share(capacity));
-  if (caps_.max_usd_h > 0 && waiting > 0) load = std::max(load, usd_h / caps_.max_usd_h);
+  if (caps_.max_usd_h > 0 && waiting > 0) {
+    load = std::max(load, Price::from_nano_usd_h(sums.nano_usd_h).usd_h() / caps_.max_usd_h);
+  }
   return load;
 }
 

@@ -39,7 +39,8 @@ struct Master::Tracker {
     m.measured_ = {};
   }
   void operator()(const ReleaseDecided& e) {
-    m.releasing_.insert(e.instance);
+    m.releasing_.emplace(e.instance, m.releases_++);
+    m.emptied_.push_back(e.instance);
   }
   void operator()(const TerminateIssued& e) {
     m.releasing_.erase(e.instance);
@@ -67,8 +68,11 @@ struct Master::Tracker {
     if (!task.started_at) task.started_at = at;
   }
   void end(TaskId id, const ProcessEnd& end) {
-    m.tasks_[id].ended_at = at;
-    m.tasks_[id].end = end;
+    TaskHistory& task = m.tasks_[id];
+    task.ended_at = at;
+    task.end = end;
+    const InstanceRow& left = m.state_.instance(m.state_.find(id)->at);
+    if (left.released) m.emptied_.push_back(left.id);
   }
   void operator()(const TaskLeft& e) {
     const TaskRow& task = *m.state_.find(e.task);
@@ -111,8 +115,11 @@ void Master::absorb(const Event& event) {
   begin_day_of(event.at);
   calm_.reset();
   std::visit(Tracker{*this, event.at}, event.body);
+  gangs_.absorb(event, state_);
   ledger_.observe(event, state_);
+  candidates_.before(event, state_);
   state_.apply(event);
+  candidates_.after(state_);
 }
 
 /// Prices are fixed between events, so what had been spent at midnight is known exactly later.
@@ -170,6 +177,7 @@ MasterImage Master::image() const {
   image.newest = newest_;
   image.quiet = quiet_;
   image.calm = calm_;
+  image.gangs = gangs_.book();
   return image;
 }
 
@@ -188,10 +196,14 @@ std::string Master::restore(std::optional<MasterImage> image, std::span<const Ev
     quiet_ = image->quiet;
     calm_ = std::move(image->calm);
     newest_ = std::max(image->newest, Instant{std::max<std::int64_t>(0, day_) * kDay});
+    gangs_.restore(std::move(image->gangs));
     for (const InstanceRow& row : state_.instances()) {
       if (!row.up || row.phase == InstancePhase::terminating) unanswered_.insert(row.id);
-      if (row.released && row.phase != InstancePhase::terminating) releasing_.insert(row.id);
+      if (!row.released || row.phase == InstancePhase::terminating) continue;
+      releasing_.emplace(row.id, releases_++);
+      emptied_.push_back(row.id);
     }
+    candidates_.mark_all(state_);
     const Instant at = tail.empty() ? Instant{std::max<std::int64_t>(0, day_) * kDay} : tail[0].at;
     trouble = restore_policy(image->policy_state, at);
   }

@@ -1,7 +1,9 @@
 // The part of a master that turns plans into events and effects.
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <unordered_set>
 #include <utility>
 
 #include "masters/master.hpp"
@@ -12,11 +14,16 @@ void Master::round(std::span<const ThroughputSample> samples, Instant now) {
   if (fleet_is_short_) keep_fleet(now);
   if (!busy()) return;
   if (calm_) end_calm(now, 1);
+  if (const auto turn = gangs_.due(state_, now)) record(*turn, now);
   measure(samples, now);
   Rng rng = chance();
   Plan plan = policy_->decide(view(now), rng);
   const bool settled = policy_->settled(view(now));
+  const std::size_t dropped = drop_malformed_figures(plan.note);
   record(RoundDecided{rounds_, std::move(plan.note), quiet_, settled}, now);
+  const Refusal malformed{
+      RefusalKind::broken, RefusalCode::malformed, {}, static_cast<double>(dropped), 0};
+  if (dropped > 0) record(PlanPartRefused{{}, {}, malformed}, now);
   apply_plan(plan, now);
   reconcile(now);
 }
@@ -50,8 +57,19 @@ void Master::end_calm(Instant now, std::uint64_t held) {
 }
 
 void Master::apply_plan(const Plan& plan, Instant now) {
-  for (const Refuse& part : plan.refusals) take_refusal(part, now);
+  for (const Refuse& part : plan.refusals) {
+    if (const auto refusal = check_refusal(part)) {
+      record(PlanPartRefused{part.task, {}, *refusal}, now);
+    } else {
+      take_refusal(part, now);
+    }
+  }
   const CheckedPlan checked = check_plan(plan, state_, limits(now));
+  for (const auto& refusal : checked.launches) {
+    if (refusal && refusal->code == RefusalCode::malformed) {
+      record(PlanPartRefused{{}, {}, *refusal}, now);
+    }
+  }
   apply_places(plan, checked, now);
   for (std::size_t i = 0; i < plan.stops.size(); ++i) {
     const Stop& stop = plan.stops[i];
@@ -85,19 +103,25 @@ PlanLimits Master::limits(Instant now) const {
   for (const auto& [offer, until] : resting_until_) {
     if (until > now) limits.resting.push_back(offer);
   }
+  limits.resting_gangs = gangs_.resting(rounds_, now);
+  limits.turn = gangs_.turn(now);
   return limits;
 }
 
 /// Asks for what the oldest job needs first: where the cloud has not enough for all, one gang gets
-/// whole what several would get in parts.
+/// whole what several would get in parts. A gang that was refused already comes after the others:
+/// what it cannot have does not keep them waiting.
 std::vector<InstanceId> Master::order_launches(const Plan& plan, const CheckedPlan& checked,
                                                Instant now) {
-  std::vector<TaskId> oldest(plan.launches.size());
+  constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::pair<std::uint32_t, TaskId>> oldest(plan.launches.size(), {kNever, {}});
   for (const Place& part : plan.places) {
     const auto* launch = std::get_if<LaunchIndex>(&part.to);
-    if (launch != nullptr && launch->value < oldest.size()) {
-      oldest[launch->value] = std::min(oldest[launch->value], part.task);
-    }
+    if (launch == nullptr || launch->value >= oldest.size()) continue;
+    const TaskRow* task = state_.find(part.task);
+    const std::uint32_t refusals =
+        task == nullptr ? 0 : gangs_.refusals(state_.job(task->job).job.id);
+    oldest[launch->value] = std::min(oldest[launch->value], {refusals, part.task});
   }
   std::vector<std::size_t> order(plan.launches.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -119,6 +143,7 @@ std::vector<InstanceId> Master::order_launches(const Plan& plan, const CheckedPl
 void Master::apply_places(const Plan& plan, const CheckedPlan& checked, Instant now) {
   const std::vector<InstanceId> launched = order_launches(plan, checked, now);
   std::vector<Slot> moved_jobs;
+  std::unordered_set<Slot> known_to_move;
   for (std::size_t i = 0; i < plan.places.size(); ++i) {
     const Place& part = plan.places[i];
     if (checked.places[i]) {
@@ -127,7 +152,9 @@ void Master::apply_places(const Plan& plan, const CheckedPlan& checked, Instant 
       continue;
     }
     const TaskRow& task = *state_.find(part.task);
-    if (task.phase == TaskPhase::running) moved_jobs.push_back(task.job);
+    if (task.phase == TaskPhase::running && known_to_move.insert(task.job).second) {
+      moved_jobs.push_back(task.job);
+    }
     const auto* id = std::get_if<InstanceId>(&part.to);
     place(part, id != nullptr ? *id : launched[std::get<LaunchIndex>(part.to).value], now);
   }
@@ -186,34 +213,40 @@ void Master::take_refusal(const Refuse& part, Instant now) {
 }
 
 /// Starts every task that can start where it is meant to be, and ends every instance that can end.
+/// Only what has changed since the last time is looked at.
 void Master::reconcile(Instant now) {
-  std::vector<Slot> waiting;
-  for (const TaskRow& task : state_.assigned()) waiting.push_back(task.slot);
-  for (Slot slot : waiting) try_start(slot, now);
+  candidates_.begin_pass(state_);
+  while (const auto slot = candidates_.next(state_)) try_start(*slot, now);
   end_empty_instances(now);
 }
 
 /// The same for the tasks that a change on one instance concerns: those meant for it, and their
-/// gangs. A change there must not cost a look at the whole cluster.
+/// gangs. A change there must not cost a look at the whole cluster, nor at a whole gang that still
+/// waits for others.
 void Master::reconcile_at(InstanceId id, Instant now) {
   std::vector<Slot> concerned;
+  std::vector<Slot> gangs;
   if (const InstanceRow* row = state_.find(id)) {
     for (Slot slot : row->planned) {
-      const JobRow& job = state_.job(state_.task(slot).job);
+      const Slot job = state_.task(slot).job;
       concerned.push_back(slot);
-      if (job.job.gang) concerned.insert(concerned.end(), job.tasks.begin(), job.tasks.end());
+      if (std::find(gangs.begin(), gangs.end(), job) != gangs.end()) continue;
+      gangs.push_back(job);
+      candidates_.gang_tasks_to_try(state_, job, concerned);
     }
   }
   for (Slot slot : concerned) try_start(slot, now);
   end_empty_instances(now);
 }
 
-/// The same for the tasks of one job.
-void Master::reconcile_job(JobId id, Instant now) {
-  const JobRow* job = state_.find(id);
-  if (job == nullptr) return;
-  const std::vector<Slot> tasks = job->tasks;
-  for (Slot slot : tasks) try_start(slot, now);
+/// The same for a task that has left its instance, and its gang.
+void Master::reconcile_task(TaskId id, Instant now) {
+  const TaskRow* row = state_.find(id);
+  if (row == nullptr) return;
+  std::vector<Slot> concerned;
+  candidates_.gang_tasks_to_try(state_, row->job, concerned);
+  concerned.push_back(row->slot);
+  for (Slot slot : concerned) try_start(slot, now);
 }
 
 void Master::try_start(Slot slot, Instant now) {
@@ -238,17 +271,14 @@ bool Master::lacks_place(const JobRow& job) const {
 /// What keeps a gang from starting: a task that has still to stop, or an instance that the cloud
 /// may still refuse. Once every instance is up, each task starts as soon as its own is ready.
 std::optional<Refusal> Master::gang_hindrance(const JobRow& job) const {
-  if (!job.job.gang) return std::nullopt;
-  for (Slot slot : job.tasks) {
-    const TaskRow& peer = state_.task(slot);
-    if (peer.phase == TaskPhase::stopping) {
-      return Refusal{RefusalKind::not_now, RefusalCode::awaiting_peers, {}, 0, 0};
-    }
-    if (peer.phase == TaskPhase::assigned && !state_.instance(peer.target).up) {
-      return Refusal{RefusalKind::not_now, RefusalCode::awaiting_instance, {}, 0, 0};
-    }
-  }
-  return std::nullopt;
+  if (!job.job.gang || job.gang.blockers == 0) return std::nullopt;
+  const TaskRow& first = state_.task(job.tasks[job.gang.first_blocker]);
+  const bool stops = first.phase == TaskPhase::stopping;
+  return Refusal{RefusalKind::not_now,
+                 stops ? RefusalCode::awaiting_peers : RefusalCode::awaiting_instance,
+                 {},
+                 0,
+                 0};
 }
 
 std::optional<Refusal> Master::hindrance(const TaskRow& task) const {
@@ -267,11 +297,15 @@ std::optional<Refusal> Master::hindrance(const TaskRow& task) const {
 }
 
 void Master::end_empty_instances(Instant now) {
-  std::vector<InstanceId> empty;
-  for (InstanceId id : releasing_) {
-    if (state_.find(id)->occupants.empty()) empty.push_back(id);
+  std::vector<std::pair<std::uint64_t, InstanceId>> empty;  // in the order of their release
+  for (InstanceId id : std::exchange(emptied_, {})) {
+    const auto release = releasing_.find(id);
+    if (release == releasing_.end() || !state_.find(id)->occupants.empty()) continue;
+    empty.emplace_back(release->second, id);
   }
-  for (InstanceId id : empty) {
+  std::sort(empty.begin(), empty.end());
+  empty.erase(std::unique(empty.begin(), empty.end()), empty.end());
+  for (const auto& [order, id] : empty) {
     record(TerminateIssued{id}, now);
     commit_.effects.push_back(EndInstance{id});
   }

@@ -1,25 +1,53 @@
 #include "masters/plan_check.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 #include <unordered_set>
+
+#include "masters/plan_parts.hpp"
 
 namespace muster {
 namespace {
 
+using plan_check::Seat;
+using plan_check::waits_for_peers;
+
+/// A gang that does not fit makes the rest be checked again without it, so that what it would have
+/// taken goes to others. So often one gang at a time, the first one; then all that do not fit.
+constexpr int kPassesOneByOne = 8;
+/// After so many passes the gangs that do not fit are refused and their room stays unused.
+constexpr int kMostPasses = 16;
+
 Refusal outdated() {
   return {RefusalKind::not_now, RefusalCode::outdated, {}, 0, 0};
 }
-
+Refusal malformed() {
+  return {RefusalKind::broken, RefusalCode::malformed, {}, 0, 0};
+}
 Refusal fixed_fleet() {
   return {RefusalKind::not_now, RefusalCode::fixed_fleet, {}, 0, 0};
 }
+Refusal not_your_turn() {
+  return {RefusalKind::not_now, RefusalCode::gang_turn, {}, 0, 0};
+}
+Refusal awaiting_peers() {
+  return {RefusalKind::not_now, RefusalCode::awaiting_peers, {}, 0, 0};
+}
+Refusal awaiting_cloud() {
+  return {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
+}
 
-/// Works through a plan in the order launches, places, stops, releases.
+bool is_number(const Cause& cause) {
+  return std::isfinite(cause.gain_usd_h);
+}
+
+/// Works through a plan in the order launches, places, stops, releases. All parts are validated
+/// before anything of them is looked up further.
 class PlanChecker {
  public:
   PlanChecker(const Plan& plan, const ClusterState& state, const PlanLimits& limits)
-      : plan_(plan), state_(state), limits_(limits) {
+      : plan_(plan), state_(state), limits_(limits), seats_(plan.places.size()) {
     result_.launches.resize(plan.launches.size());
     result_.places.resize(plan.places.size());
     result_.stops.resize(plan.stops.size());
@@ -27,60 +55,30 @@ class PlanChecker {
   }
 
   CheckedPlan run() {
-    check_launches();
+    for (std::size_t i = 0; i < plan_.launches.size(); ++i) {
+      result_.launches[i] = check_launch(plan_.launches[i]);
+    }
     for (std::size_t i = 0; i < plan_.places.size(); ++i) result_.places[i] = check_place(i);
     for (std::size_t i = 0; i < plan_.stops.size(); ++i) result_.stops[i] = check_stop(i);
-    settle_capacity();
-    keep_gangs_whole();
+    share_out();
+    drop_useless_launches();
     check_releases();
     return std::move(result_);
   }
 
  private:
-  void check_launches() {
-    if (plan_.launches.empty()) return;
-    std::size_t count = 0;
-    double usd_h = 0;
-    for (const InstanceRow& row : state_.instances()) {
-      ++count;
-      usd_h += row.price.usd_h();
-    }
-    for (std::size_t i = 0; i < plan_.launches.size(); ++i) {
-      const Launch& launch = plan_.launches[i];
-      const double price = state_.catalog().price(launch.type, launch.market).usd_h();
-      result_.launches[i] = check_launch(launch, count, usd_h);
-      if (result_.launches[i]) continue;
-      ++count;
-      usd_h += price;
-    }
+  bool is_offered(const Launch& launch) const {
+    if (launch.type.value >= state_.catalog().size()) return false;
+    return launch.market == Market::on_demand || state_.catalog()[launch.type].spot.has_value();
   }
 
-  std::optional<Refusal> check_launch(const Launch& launch, std::size_t count, double usd_h) const {
-    const MasterCaps& caps = limits_.caps;
-    const RestingOffers& resting = limits_.resting;
+  std::optional<Refusal> check_launch(const Launch& launch) const {
+    if (!is_offered(launch) || !is_number(launch.cause)) return malformed();
     if (limits_.fixed_fleet) return fixed_fleet();
-    const double price = state_.catalog().price(launch.type, launch.market).usd_h();
+    const RestingOffers& resting = limits_.resting;
     if (std::find(resting.begin(), resting.end(), std::pair(launch.type, launch.market)) !=
         resting.end()) {
-      return Refusal{RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
-    }
-    if (caps.max_instances > 0 && count >= caps.max_instances) {
-      return Refusal{RefusalKind::not_now, RefusalCode::instance_cap, {}, 1, 0};
-    }
-    if (caps.max_usd_h > 0 && usd_h + price > caps.max_usd_h) {
-      return Refusal{RefusalKind::not_now,
-                     RefusalCode::spend_cap,
-                     {},
-                     price,
-                     std::max(0.0, caps.max_usd_h - usd_h)};
-    }
-    const double needed = (usd_h + price) * to_hours(caps.spend_margin);
-    if (caps.max_usd_day > 0 && limits_.spent_today_usd + needed > caps.max_usd_day) {
-      return Refusal{RefusalKind::not_now,
-                     RefusalCode::spend_cap,
-                     {},
-                     needed,
-                     std::max(0.0, caps.max_usd_day - limits_.spent_today_usd)};
+      return awaiting_cloud();
     }
     return std::nullopt;
   }
@@ -93,85 +91,122 @@ class PlanChecker {
 
   std::optional<Refusal> check_place(std::size_t i) {
     const Place& place = plan_.places[i];
+    if (!is_number(place.cause)) return malformed();
     const TaskRow* task = state_.find(place.task);
     if (task == nullptr || !placed_.insert(place.task).second) return outdated();
     const bool movable = task->phase == TaskPhase::pending || task->phase == TaskPhase::running;
-    if (!movable) return outdated();
-    TypeId type;
+    const JobRow& job = state_.job(task->job);
+    if (!movable || job.given_up) return outdated();
+    Seat& seat = seats_[i];
     Market market{};
     if (const auto* id = std::get_if<InstanceId>(&place.to)) {
       const InstanceRow* row = state_.find(*id);
       if (row == nullptr || row->released) return outdated();
-      type = row->type;
+      seat.type = row->type;
       market = row->market;
     } else {
       const std::uint32_t index = std::get<LaunchIndex>(place.to).value;
       if (index >= plan_.launches.size()) return outdated();
       if (result_.launches[index]) return result_.launches[index];
-      type = plan_.launches[index].type;
+      seat.type = plan_.launches[index].type;
       market = plan_.launches[index].market;
     }
-    if (!wants(state_.job(task->job).job, market)) {
+    if (!wants(job.job, market)) {
       return Refusal{RefusalKind::not_now, RefusalCode::wrong_market, {}, 0, 0};
     }
-    if (state_.demand(*task, type) == nullptr) {
+    seat.demand = state_.demand(*task, seat.type);
+    if (seat.demand == nullptr) {
       return Refusal{RefusalKind::never, RefusalCode::fits_no_type, {}, 0, 0};
+    }
+    seat.task = task;
+    const bool rents = std::holds_alternative<LaunchIndex>(place.to);
+    return rents ? check_rented(job.job.id, seat) : check_turn(job.job.id, seat.waits());
+  }
+
+  /// In a gang's turn no task of others starts, neither in what is there nor in what is rented.
+  std::optional<Refusal> check_turn(JobId job, bool starts) const {
+    const bool barred = starts && limits_.turn && *limits_.turn != job;
+    return barred ? std::optional<Refusal>(not_your_turn()) : std::nullopt;
+  }
+
+  std::optional<Refusal> check_rented(JobId job, const Seat& seat) const {
+    if (auto refusal = check_turn(job, true)) return refusal;
+    const auto& resting = limits_.resting_gangs;
+    if (seat.waits() && std::binary_search(resting.begin(), resting.end(), job)) {
+      return awaiting_cloud();
+    }
+    const Resources& capacity = state_.catalog()[seat.type].capacity;
+    const Resources& demand = seat.demand->amount;
+    if (const auto binding = demand.first_exceeding(capacity)) {
+      return Refusal{RefusalKind::not_now, RefusalCode::over_capacity, binding, demand[*binding],
+                     capacity[*binding]};
     }
     return std::nullopt;
   }
 
   std::optional<Refusal> check_stop(std::size_t i) {
+    if (!is_number(plan_.stops[i].cause)) return malformed();
     const TaskRow* task = state_.find(plan_.stops[i].task);
     if (task == nullptr || !placed_.insert(plan_.stops[i].task).second) return outdated();
     const bool stoppable = task->phase == TaskPhase::running || task->phase == TaskPhase::assigned;
     return stoppable ? std::nullopt : std::optional<Refusal>(outdated());
   }
 
-  /// Refuses places that would overfill their instance. A refused move keeps its old room, which
-  /// may overfill that one in turn: repeated until nothing changes, at most once a place.
-  void settle_capacity() {
-    bool changed = true;
-    while (changed) {
-      changed = false;
-      room_.clear();
-      take_away_moved();
-      for (std::size_t i = 0; i < plan_.places.size(); ++i) {
-        if (result_.places[i]) continue;
-        const TaskRow& task = *state_.find(plan_.places[i].task);
-        Room& room = room_of(plan_.places[i].to);
-        const Resources& demand = state_.demand(task, room.type)->amount;
-        const Resources total = room.committed + demand;
-        const Resources& capacity = state_.catalog()[room.type].capacity;
-        if (const auto binding = total.first_exceeding(capacity)) {
-          result_.places[i] =
-              Refusal{RefusalKind::not_now, RefusalCode::over_capacity, binding, demand[*binding],
-                      capacity[*binding] - room.committed[*binding]};
-          changed = true;
-          break;
-        }
-        room.committed = total;
-      }
+  /// Gives the caps' room and the instances' to the places, in the order of the plan. A gang that
+  /// turns out not to fit is left out and all is shared out anew: nobody has to stand back for it.
+  void share_out() {
+    CheckedPlan valid = result_;
+    for (int pass = 0;; ++pass) {
+      refuse_incomplete_gangs();
+      plan_check::grant_launches(plan_, state_, limits_, seats_, result_);
+      const std::vector<bool> granted = standing();
+      plan_check::settle_capacity(plan_, state_, seats_, result_);
+      const std::vector<Slot> broken = gangs_broken_since(granted);
+      if (broken.empty()) return;
+      if (pass == kMostPasses) return refuse_incomplete_gangs();
+      leave_out({broken.begin(), pass < kPassesOneByOne ? broken.begin() + 1 : broken.end()},
+                valid);
+      result_ = valid;
+    }
+  }
+
+  std::vector<bool> standing() const {
+    std::vector<bool> stands(plan_.places.size());
+    for (std::size_t i = 0; i < stands.size(); ++i) stands[i] = !result_.places[i];
+    return stands;
+  }
+
+  /// The gangs that have lost a place, in the order of the places.
+  std::vector<Slot> gangs_broken_since(const std::vector<bool>& stood) const {
+    std::vector<Slot> broken;
+    for (std::size_t i = 0; i < stood.size(); ++i) {
+      if (!stood[i] || !result_.places[i] || !waits_for_peers(state_, seats_[i])) continue;
+      broken.push_back(seats_[i].task->job);
+    }
+    return broken;
+  }
+
+  void leave_out(const std::unordered_set<Slot>& gangs, CheckedPlan& valid) const {
+    for (std::size_t i = 0; i < plan_.places.size(); ++i) {
+      if (valid.places[i] || !waits_for_peers(state_, seats_[i])) continue;
+      if (!gangs.contains(seats_[i].task->job)) continue;
+      valid.places[i] = result_.places[i] ? result_.places[i] : awaiting_peers();
     }
   }
 
   /// A gang starts whole or not at all: when one of its waiting tasks gets no place, the others
   /// get none either. Refusing places never overfills anything.
-  void keep_gangs_whole() {
+  void refuse_incomplete_gangs() {
     std::unordered_map<Slot, std::size_t> placed;
-    const auto waits = [this](std::size_t i) {
-      return state_.find(plan_.places[i].task)->phase == TaskPhase::pending;
-    };
     for (std::size_t i = 0; i < plan_.places.size(); ++i) {
-      if (!result_.places[i] && waits(i)) ++placed[state_.find(plan_.places[i].task)->job];
+      if (!result_.places[i] && waits_for_peers(state_, seats_[i])) ++placed[seats_[i].task->job];
     }
+    if (placed.empty()) return;
     for (std::size_t i = 0; i < plan_.places.size(); ++i) {
-      if (result_.places[i] || !waits(i)) continue;
-      const JobRow& job = state_.job(state_.find(plan_.places[i].task)->job);
-      if (job.job.gang && placed[job.slot] < job.pending) {
-        result_.places[i] = Refusal{RefusalKind::not_now, RefusalCode::awaiting_peers, {}, 0, 0};
-      }
+      if (result_.places[i] || !waits_for_peers(state_, seats_[i])) continue;
+      const JobRow& job = state_.job(seats_[i].task->job);
+      if (placed[job.slot] < job.pending) result_.places[i] = awaiting_peers();
     }
-    drop_useless_launches();
   }
 
   /// A launch that lost all its tasks is not made; one that was planned without any is.
@@ -188,61 +223,20 @@ class PlanChecker {
     }
   }
 
-  struct Room {
-    TypeId type;
-    Resources committed;
-  };
-
-  static std::uint64_t key_of(const PlaceTarget& to) {
-    if (const auto* id = std::get_if<InstanceId>(&to)) return id->value << 1;
-    return (std::uint64_t{std::get<LaunchIndex>(to).value} << 1) | 1;
-  }
-
-  Room& room_of(const PlaceTarget& to) {
-    const auto [entry, is_new] = room_.try_emplace(key_of(to));
-    if (is_new) {
-      if (const auto* id = std::get_if<InstanceId>(&to)) {
-        const InstanceRow& row = *state_.find(*id);
-        entry->second = {row.type, row.committed};
-      } else {
-        entry->second = {plan_.launches[std::get<LaunchIndex>(to).value].type, {}};
-      }
-    }
-    return entry->second;
-  }
-
-  void take_away(TaskId id) {
-    const TaskRow& task = *state_.find(id);
-    if (task.target == kNoSlot) return;
-    const InstanceRow& old = state_.instance(task.target);
-    Room& room = room_of(PlaceTarget{old.id});
-    room.committed -= state_.demand(task, room.type)->amount;
-  }
-
-  void take_away_moved() {
-    for (std::size_t i = 0; i < plan_.places.size(); ++i) {
-      if (!result_.places[i]) take_away(plan_.places[i].task);
-    }
-    for (std::size_t i = 0; i < plan_.stops.size(); ++i) {
-      if (!result_.stops[i]) take_away(plan_.stops[i].task);
-    }
-  }
-
   /// An instance can be given back when every task planned for it is taken elsewhere.
   void check_releases() {
     std::unordered_map<std::uint64_t, std::size_t> leaving;
     std::unordered_set<std::uint64_t> wanted;
-    const auto leaves = [&](TaskId id) {
-      const TaskRow& task = *state_.find(id);
+    const auto leaves = [&](const TaskRow& task) {
       if (task.target != kNoSlot) ++leaving[state_.instance(task.target).id.value];
     };
     for (std::size_t i = 0; i < plan_.places.size(); ++i) {
       if (result_.places[i]) continue;
-      leaves(plan_.places[i].task);
+      leaves(*seats_[i].task);
       if (const auto* id = std::get_if<InstanceId>(&plan_.places[i].to)) wanted.insert(id->value);
     }
     for (std::size_t i = 0; i < plan_.stops.size(); ++i) {
-      if (!result_.stops[i]) leaves(plan_.stops[i].task);
+      if (!result_.stops[i]) leaves(*state_.find(plan_.stops[i].task));
     }
     for (std::size_t i = 0; i < plan_.releases.size(); ++i) {
       const InstanceRow* row = state_.find(plan_.releases[i].instance);
@@ -250,6 +244,7 @@ class PlanChecker {
                            leaving[row->id.value] == row->planned.size();
       if (!empties) result_.releases[i] = outdated();
       if (limits_.fixed_fleet) result_.releases[i] = fixed_fleet();
+      if (!is_number(plan_.releases[i].cause)) result_.releases[i] = malformed();
     }
   }
 
@@ -257,14 +252,24 @@ class PlanChecker {
   const ClusterState& state_;
   const PlanLimits& limits_;
   CheckedPlan result_;
+  plan_check::Seats seats_;
   std::unordered_set<TaskId> placed_;
-  std::unordered_map<std::uint64_t, Room> room_;  // looked up only, never iterated
 };
 
 }  // namespace
 
 CheckedPlan check_plan(const Plan& plan, const ClusterState& state, const PlanLimits& limits) {
   return PlanChecker(plan, state, limits).run();
+}
+
+std::optional<Refusal> check_refusal(const Refuse& part) {
+  const bool numbers = std::isfinite(part.refusal.asked) && std::isfinite(part.refusal.available);
+  return numbers ? std::nullopt : std::optional<Refusal>(malformed());
+}
+
+std::size_t drop_malformed_figures(RoundNote& note) {
+  return std::erase_if(note.figures,
+                       [](const auto& figure) { return !std::isfinite(figure.second); });
 }
 
 }  // namespace muster

@@ -29,7 +29,9 @@ struct PlanLimits {
   MasterCaps caps;
   double spent_today_usd = 0;
   RestingOffers resting;
-  bool fixed_fleet = false;  ///< nothing is rented and nothing given back
+  bool fixed_fleet = false;            ///< nothing is rented and nothing given back
+  std::vector<JobId> resting_gangs{};  ///< nothing is rented for them now; by rising ids
+  std::optional<JobId> turn{};         ///< the gang whose turn it is: nobody else starts
 };
 
 /// What became of one launch or place of a plan: nothing said against it, or why it is refused.
@@ -42,8 +44,15 @@ struct CheckedPlan {
   bool launched(std::size_t i) const { return !launches[i].has_value(); }
 };
 
-/// Holds a plan against the present state: unknown, outdated, over-capacity and over-cap parts are
-/// refused, the rest can be carried out together. Checking the rest again refuses nothing.
+/// Holds a plan against the present state: malformed, unknown, outdated, over-capacity and over-cap
+/// parts are refused, the rest can be carried out together. Checking the rest again refuses
+/// nothing. A gang passes whole or not at all, and one that does not pass takes nothing from the
+/// parts that do.
 CheckedPlan check_plan(const Plan& plan, const ClusterState& state, const PlanLimits& limits);
+
+/// Why a policy's refusal of a task cannot be taken: a figure of it is no number.
+std::optional<Refusal> check_refusal(const Refuse& part);
+/// Leaves out the figures that are no numbers; how many they were.
+std::size_t drop_malformed_figures(RoundNote& note);
 
 }  // namespace muster

@@ -12,7 +12,12 @@ std::string_view name_of(Market market) {
 }
 
 Catalog::Catalog(std::vector<InstanceType> types) : types_(std::move(types)) {
-  for (std::uint32_t i = 0; i < types_.size(); ++i) by_descending_price_.push_back(TypeId{i});
+  for (std::uint32_t i = 0; i < types_.size(); ++i) {
+    by_descending_price_.push_back(TypeId{i});
+    for (Resource kind : kAllResources) {
+      largest_[kind] = std::max(largest_[kind], types_[i].capacity[kind]);
+    }
+  }
   std::stable_sort(
       by_descending_price_.begin(), by_descending_price_.end(),
       [this](TypeId a, TypeId b) { return types_[a.value].on_demand > types_[b.value].on_demand; });

@@ -45,10 +45,13 @@ class Catalog {
 
   /// All types, the dearest (on demand) first, ties in catalog order.
   const std::vector<TypeId>& by_descending_price() const { return by_descending_price_; }
+  /// As much as any type on offer has, kind by kind.
+  const Resources& largest() const { return largest_; }
 
  private:
   std::vector<InstanceType> types_;
   std::vector<TypeId> by_descending_price_;
+  Resources largest_;
 };
 
 }  // namespace muster

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/check.hpp"
+#include "model/gang_counts.hpp"
 
 namespace muster {
 namespace {
@@ -24,12 +25,6 @@ Slot slot_of(const Map& slots, Id id) {
   const auto found = slots.find(id);
   MUSTER_CHECK(found != slots.end(), "an event speaks of something the state does not know");
   return found->second;
-}
-
-template <class Map, class Rows, class Id>
-auto find_row(const Map& slots, const Rows& rows, Id id) -> decltype(&rows[0]) {
-  const auto found = slots.find(id);
-  return found == slots.end() ? nullptr : &rows[found->second];
 }
 
 void erase_value(std::vector<Slot>& list, Slot slot) {
@@ -55,11 +50,37 @@ struct ClusterState::Applier {
     return demand->amount;
   }
 
+  bool blocks(const TaskRow& row) const {
+    if (row.phase == TaskPhase::stopping) return true;
+    return row.phase == TaskPhase::assigned && row.target != kNoSlot &&
+           !s.instances_[row.target].up;
+  }
+
+  /// Brings the job's counts up to date with a row that has changed.
+  void recount(TaskRow& row) {
+    GangCounts& gang = job_of(row).gang;
+    const ToldReason told = told_of(row);
+    tell(gang, std::exchange(row.told, told), told);
+    if (const bool now = blocks(row); now != row.blocks_gang) {
+      row.blocks_gang = now;
+      now ? add_blocker(gang, row.index) : remove_blocker(job_of(row), row.index);
+    }
+  }
+  void remove_blocker(JobRow& job, std::uint32_t index) const {
+    GangCounts& gang = job.gang;
+    if (--gang.blockers == 0) {
+      gang.first_blocker = 0;
+    } else if (index == gang.first_blocker) {
+      while (!s.tasks_[job.tasks[gang.first_blocker]].blocks_gang) ++gang.first_blocker;
+    }
+  }
+
   void set_target(TaskRow& row, Slot target) {
     if (row.target != kNoSlot) {
       InstanceRow& old = s.instances_[row.target];
       erase_value(old.planned, row.slot);
       old.committed -= demand_on(row, old);
+      s.sums_.committed -= demand_on(row, old);
       if (old.planned.empty()) old.committed = {};  // no rounding error outlives the last task
     }
     row.target = target;
@@ -67,7 +88,9 @@ struct ClusterState::Applier {
       InstanceRow& fresh = s.instances_[target];
       fresh.planned.push_back(row.slot);
       fresh.committed += demand_on(row, fresh);
+      s.sums_.committed += demand_on(row, fresh);
     }
+    recount(row);
   }
 
   void occupy(TaskRow& row, Slot at_instance) {
@@ -75,25 +98,29 @@ struct ClusterState::Applier {
     row.at = at_instance;
     place.occupants.push_back(row.slot);
     place.used += demand_on(row, place);
+    s.sums_.used += demand_on(row, place);
+    ++job_of(row).gang.holding;
   }
 
   void vacate(TaskRow& row) {
     InstanceRow& place = s.instances_[row.at];
     erase_value(place.occupants, row.slot);
     place.used -= demand_on(row, place);
+    s.sums_.used -= demand_on(row, place);
+    --job_of(row).gang.holding;
     if (place.occupants.empty()) place.used = {};
     row.at = kNoSlot;
   }
 
   void append_pending(TaskRow& row) {
     s.pending_.append(s.tasks_, row.slot);
+    row.queued = ++s.next_queued_;
     s.waiting_demand_ += s.nominal_demand(row.shape);
   }
 
   void remove_pending(TaskRow& row) {
     s.pending_.remove(s.tasks_, row.slot);
     s.waiting_demand_ -= s.nominal_demand(row.shape);
-    if (s.pending_.size() == 0) s.waiting_demand_ = {};  // no rounding error outlives the last task
   }
 
   /// Takes the task out of the phase it is in; the caller puts it into the next one at once.
@@ -127,11 +154,13 @@ struct ClusterState::Applier {
       ++job.pending;
     } else if (phase == TaskPhase::assigned) {
       s.assigned_.append(s.tasks_, row.slot);
+      row.queued = ++s.next_queued_;
     } else if (phase == TaskPhase::running) {
       ++job.running;
     } else if (phase == TaskPhase::finished) {
       ++job.finished;
     }
+    recount(row);
   }
 
   void wait_again(TaskRow& row, const Refusal& reason) {
@@ -178,7 +207,20 @@ struct ClusterState::Applier {
     ++job.pending;
   }
 
+  void count_instance(const InstanceRow& row) {
+    const std::size_t offer = FleetSums::position(row.type, row.market);
+    if (offer >= s.sums_.by_offer.size()) s.sums_.by_offer.resize(offer + 1);
+    ++s.sums_.by_offer[offer];
+    s.sums_.nano_usd_h += row.price.nano_usd_h();
+    s.sums_.capacity += (*s.catalog_)[row.type].capacity;
+    if (!row.released) s.sums_.open_capacity += (*s.catalog_)[row.type].capacity;
+  }
+
   void remove_instance(InstanceRow& row) {
+    --s.sums_.by_offer[FleetSums::position(row.type, row.market)];
+    s.sums_.nano_usd_h -= row.price.nano_usd_h();
+    s.sums_.capacity -= (*s.catalog_)[row.type].capacity;
+    if (!row.released) s.sums_.open_capacity -= (*s.catalog_)[row.type].capacity;
     s.live_.remove(s.instances_, row.slot);
     s.instance_slots_.erase(row.id);
     s.free_instances_.push_back(row.slot);
@@ -198,7 +240,11 @@ struct ClusterState::Applier {
     for (std::uint32_t i = 0; i < row.job.tasks.size(); ++i) add_task(row, i);
   }
 
-  void operator()(const TaskRefused& e) { task(e.task).reason = e.refusal; }
+  void operator()(const TaskRefused& e) {
+    TaskRow& row = task(e.task);
+    row.reason = e.refusal;
+    recount(row);
+  }
   void operator()(const RoundDecided&) {}
   void operator()(const PlanPartRefused&) {}
   void operator()(const Measured&) {}
@@ -216,6 +262,7 @@ struct ClusterState::Applier {
     row.price = e.price;
     row.requested_at = at;
     s.live_.append(s.instances_, slot);
+    count_instance(row);
   }
 
   void operator()(const LaunchRefused& e) {
@@ -231,6 +278,7 @@ struct ClusterState::Applier {
     MUSTER_CHECK(!row.up, "an instance comes up once");
     row.up = true;
     if (row.phase == InstancePhase::requested) row.phase = InstancePhase::booting;
+    for (Slot slot : row.planned) recount(s.tasks_[slot]);
   }
 
   void operator()(const InstanceReady& e) {
@@ -242,6 +290,7 @@ struct ClusterState::Applier {
   void operator()(const ReleaseDecided& e) {
     InstanceRow& row = instance(e.instance);
     MUSTER_CHECK(row.planned.empty(), "an instance that tasks are meant for is not released");
+    if (!row.released) s.sums_.open_capacity -= (*s.catalog_)[row.type].capacity;
     row.released = true;
   }
 
@@ -286,6 +335,7 @@ struct ClusterState::Applier {
     set_target(row, to.slot);
     if (row.phase == TaskPhase::pending) enter_phase(row, TaskPhase::assigned);
     row.reason = {RefusalKind::not_now, RefusalCode::awaiting_instance, {}, 0, 0};
+    recount(row);
   }
 
   void operator()(const TaskUnassigned& e) {
@@ -391,6 +441,8 @@ struct ClusterState::Applier {
     }
   }
 
+  void operator()(const GangTurn&) {}
+
   void operator()(const JobGivenUp& e) {
     JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
     job.given_up = e.outcome;
@@ -413,29 +465,28 @@ struct ClusterState::Applier {
   }
 };
 
-std::string ClusterState::key_of(const Demands& demands) {
-  std::string key;
-  for (const FamilyDemand& entry : demands.entries()) {
-    key.append(entry.family).push_back('\0');
-    key.append(reinterpret_cast<const char*>(entry.amount.amounts().data()),
-               sizeof(double) * kResourceKinds);
-    key.append(reinterpret_cast<const char*>(&entry.speed), sizeof(double));
+void ClusterState::derive() {
+  Applier applier{*this, {}};
+  for (const TaskRow& row : pending()) {
+    waiting_demand_ += nominal_demand(row.shape);
+    tasks_[row.slot].queued = ++next_queued_;
   }
-  return key;
+  for (const TaskRow& row : assigned()) tasks_[row.slot].queued = ++next_queued_;
+  for (const JobRow& job : jobs()) {
+    for (Slot slot : job.tasks) {
+      applier.recount(tasks_[slot]);
+      jobs_[job.slot].gang.holding += tasks_[slot].at != kNoSlot;
+    }
+  }
+  for (const InstanceRow& row : instances()) {
+    applier.count_instance(row);
+    for (Slot slot : row.planned) sums_.committed += applier.demand_on(tasks_[slot], row);
+    for (Slot slot : row.occupants) sums_.used += applier.demand_on(tasks_[slot], row);
+  }
 }
 
 void ClusterState::apply(const Event& event) {
   std::visit(Applier{*this, event.at}, event.body);
-}
-
-const JobRow* ClusterState::find(JobId id) const {
-  return find_row(job_slots_, jobs_, id);
-}
-const TaskRow* ClusterState::find(TaskId id) const {
-  return find_row(task_slots_, tasks_, id);
-}
-const InstanceRow* ClusterState::find(InstanceId id) const {
-  return find_row(instance_slots_, instances_, id);
 }
 
 }  // namespace muster

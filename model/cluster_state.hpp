@@ -9,6 +9,7 @@
 
 #include "model/catalog.hpp"
 #include "model/event.hpp"
+#include "model/resource_sum.hpp"
 #include "model/slot_list.hpp"
 
 namespace muster {
@@ -24,6 +25,9 @@ enum class TaskPhase : std::uint8_t {
   finished
 };
 
+/// What an assigned task was last told of why it has not started.
+enum class ToldReason : std::uint8_t { not_assigned, awaiting_peers, awaiting_instance, other };
+
 /// What the state knows of one task of an unfinished job.
 struct TaskRow {
   TaskId id;
@@ -33,13 +37,29 @@ struct TaskRow {
   ClassId cls;              ///< interned workload class of the job
   ShapeId shape;            ///< interned demands
   TaskPhase phase = TaskPhase::pending;
-  Attempt attempt = 0;     ///< number of starts so far
-  Slot at = kNoSlot;       ///< instance whose resources it holds
-  Slot target = kNoSlot;   ///< instance where it is meant to be
-  Refusal reason;          ///< why it does not run, while it does not
-  Duration seen_load{};    ///< fetch + build of the last start; 0 before it
-  Duration seen_upload{};  ///< upload of the last stop; 0 before it
-  SlotLinks queue;         ///< in the pending or in the assigned list
+  Attempt attempt = 0;                         ///< number of starts so far
+  Slot at = kNoSlot;                           ///< instance whose resources it holds
+  Slot target = kNoSlot;                       ///< instance where it is meant to be
+  Refusal reason;                              ///< why it does not run, while it does not
+  Duration seen_load{};                        ///< fetch + build of the last start; 0 before it
+  Duration seen_upload{};                      ///< upload of the last stop; 0 before it
+  SlotLinks queue;                             ///< in the pending or in the assigned list
+  std::uint64_t queued = 0;                    ///< rises along that list
+  bool blocks_gang = false;                    ///< derived: see GangCounts
+  ToldReason told = ToldReason::not_assigned;  ///< derived from phase and reason
+};
+
+/// What of a job's tasks decides whether and how its gang starts; derived from their rows, so that
+/// a change of one task costs no look at the others.
+struct GangCounts {
+  std::uint32_t assigned = 0;       ///< tasks in that phase
+  std::uint32_t told_peers = 0;     ///< of these, those told to wait for their peers
+  std::uint32_t told_instance = 0;  ///< and those told to wait for their instance
+  std::uint32_t holding = 0;        ///< tasks that hold an instance's resources
+  std::uint32_t blockers = 0;       ///< stopping, or assigned to an instance that is not up
+  std::uint32_t first_blocker = 0;  ///< the position of the first one, while there are any
+
+  friend bool operator==(const GangCounts&, const GangCounts&) = default;
 };
 
 /// What the state knows of an unfinished job.
@@ -56,6 +76,10 @@ struct JobRow {
   std::optional<JobOutcome> given_up;  ///< over as soon as none of its tasks runs any more
   std::uint32_t held_from = 0;         ///< no task before this one is held
   SlotLinks active;
+  GangCounts gang;
+
+  /// Nothing keeps the tasks of the gang as such from starting.
+  bool gang_is_open() const { return pending == 0 && gang.blockers == 0; }
 
   /// Some task is on its way from or to an instance.
   bool migrating() const { return pending + held + running + finished < tasks.size(); }
@@ -88,6 +112,25 @@ struct InstanceRow {
   SlotLinks live;
 };
 
+/// Sums over the instances that are not gone.
+struct FleetSums {
+  ResourceSum used;                     ///< what tasks hold
+  ResourceSum committed;                ///< what the tasks meant for them ask for
+  ResourceSum capacity;                 ///< of all
+  ResourceSum open_capacity;            ///< of those that are not released
+  std::int64_t nano_usd_h = 0;          ///< what all of them cost while they are up
+  std::vector<std::uint32_t> by_offer;  ///< how many of a type and market
+
+  /// How many there are of the offer.
+  std::uint32_t count(TypeId type, Market market) const {
+    const std::size_t at = position(type, market);
+    return at < by_offer.size() ? by_offer[at] : 0;
+  }
+  static std::size_t position(TypeId type, Market market) {
+    return 2 * std::size_t{type.value} + (market == Market::spot ? 1 : 0);
+  }
+};
+
 /// The state of one master: tables with stable slots, and the indexes that policies read. It
 /// changes only by apply(); nothing in it depends on the order of an unordered container.
 class ClusterState {
@@ -114,7 +157,8 @@ class ClusterState {
     return {tasks_, pending_.first(), pending_.size()};
   }
   /// What the tasks without a place ask for together, each on the first family that it names.
-  const Resources& waiting_demand() const { return waiting_demand_; }
+  Resources waiting_demand() const { return waiting_demand_.value(); }
+  const FleetSums& sums() const { return sums_; }
   /// The one that came last; kNoSlot: none waits.
   Slot last_pending() const { return pending_.last(); }
   /// Tasks with a place that they could not start at yet, in the order of assignment.
@@ -143,6 +187,8 @@ class ClusterState {
   struct Applier;
   friend struct StateImageAccess;
 
+  /// Computes what is not stored from the rows and lists.
+  void derive();
   Resources nominal_demand(ShapeId id) const {
     const std::vector<FamilyDemand>& entries = shapes_[id.value].entries();
     return entries.empty() ? Resources{} : entries.front().amount;
@@ -160,7 +206,9 @@ class ClusterState {
   std::unordered_map<InstanceId, Slot> instance_slots_;
   SlotList<JobRow, &JobRow::active> active_;
   SlotList<TaskRow, &TaskRow::queue> pending_, assigned_;
-  Resources waiting_demand_;
+  std::uint64_t next_queued_ = 0;
+  ResourceSum waiting_demand_;
+  FleetSums sums_;
   SlotList<InstanceRow, &InstanceRow::live> live_;
   std::vector<std::string> class_names_;
   std::unordered_map<std::string, ClassId> class_ids_;

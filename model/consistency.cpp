@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 #include "model/cluster_state.hpp"
@@ -30,6 +29,25 @@ void check_task(const ClusterState& state, const TaskRow& task, std::vector<std:
   if (queued != task.queue.linked) out.push_back(name + " is in a queue in the wrong phase");
 }
 
+bool blocks(const ClusterState& state, const TaskRow& task) {
+  if (task.phase == TaskPhase::stopping) return true;
+  return task.phase == TaskPhase::assigned && !state.instance(task.target).up;
+}
+
+GangCounts gang_counts(const ClusterState& state, const JobRow& job) {
+  GangCounts counts;
+  for (Slot slot : job.tasks) {
+    const TaskRow& task = state.task(slot);
+    counts.holding += task.at != kNoSlot;
+    if (blocks(state, task) && counts.blockers++ == 0) counts.first_blocker = task.index;
+    if (task.phase != TaskPhase::assigned) continue;
+    ++counts.assigned;
+    counts.told_peers += task.reason.code == RefusalCode::awaiting_peers;
+    counts.told_instance += task.reason.code == RefusalCode::awaiting_instance;
+  }
+  return counts;
+}
+
 void check_job(const ClusterState& state, const JobRow& job, std::vector<std::string>& out) {
   std::uint32_t pending = 0;
   std::uint32_t held = 0;
@@ -44,7 +62,7 @@ void check_job(const ClusterState& state, const JobRow& job, std::vector<std::st
     check_task(state, task, out);
   }
   if (pending != job.pending || held != job.held || running != job.running ||
-      finished != job.finished) {
+      finished != job.finished || job.gang != gang_counts(state, job)) {
     out.push_back("job " + std::to_string(job.job.id.value) + " counts its tasks wrongly");
   }
 }
@@ -75,15 +93,25 @@ void check_instance(const ClusterState& state, const InstanceRow& row,
 std::vector<std::string> ClusterState::inconsistencies() const {
   std::vector<std::string> out;
   for (const JobRow& job : jobs()) check_job(*this, job, out);
-  for (const InstanceRow& row : instances()) check_instance(*this, row, out);
-  Resources waiting;
-  for (const TaskRow& row : pending()) waiting += nominal_demand(row.shape);
-  for (Resource kind : kAllResources) {
-    const double rounding = 1e-6 * std::max(1.0, waiting[kind]);
-    if (std::abs(waiting[kind] - waiting_demand_[kind]) <= rounding) continue;
-    out.emplace_back("what waits is counted wrongly");
-    break;
+  FleetSums sums;
+  std::size_t counted = 0;
+  for (const InstanceRow& row : instances()) {
+    check_instance(*this, row, out);
+    for (Slot slot : row.occupants) sums.used += demand(tasks_[slot], row.type)->amount;
+    for (Slot slot : row.planned) sums.committed += demand(tasks_[slot], row.type)->amount;
+    sums.capacity += (*catalog_)[row.type].capacity;
+    if (!row.released) sums.open_capacity += (*catalog_)[row.type].capacity;
+    sums.nano_usd_h += row.price.nano_usd_h();
   }
+  for (std::uint32_t count : sums_.by_offer) counted += count;
+  if (!(sums.used == sums_.used) || !(sums.committed == sums_.committed) ||
+      !(sums.capacity == sums_.capacity) || !(sums.open_capacity == sums_.open_capacity) ||
+      sums.nano_usd_h != sums_.nano_usd_h || counted != instances().size()) {
+    out.emplace_back("the sums over the instances are wrong");
+  }
+  ResourceSum waiting;
+  for (const TaskRow& row : pending()) waiting += nominal_demand(row.shape);
+  if (!(waiting == waiting_demand_)) out.emplace_back("what waits is counted wrongly");
   return out;
 }
 

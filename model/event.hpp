@@ -185,6 +185,13 @@ struct JobGivenUp {
   JobOutcome outcome = JobOutcome::failed;
 };
 
+/// A gang that has waited long for room gets its turn: until then no other job starts a task,
+/// unless the gang has started before.
+struct GangTurn {
+  JobId job;
+  Instant until;
+};
+
 /// The job is over and leaves the state.
 struct JobFinished {
   JobId job;
@@ -216,7 +223,7 @@ using EventBody =
                  LaunchRefused, InstanceUp, InstanceReady, ReleaseDecided, TerminateIssued,
                  InstanceGone, TaskAssigned, TaskUnassigned, StartIssued, TaskStarted, StopIssued,
                  TaskLeft, TaskFinished, TaskFailed, JobFinished, TaskReleased, JobHeld,
-                 JobReleased, JobGivenUp, Measured>;
+                 JobReleased, JobGivenUp, Measured, GangTurn>;
 
 /// Something that became true for a master, and when.
 struct Event {

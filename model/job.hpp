@@ -89,7 +89,7 @@ struct Job {
   std::string user;
   std::string workload_class;  ///< jobs of one class are expected to interfere alike
   int priority = 0;            ///< larger goes first where a policy has queues
-  bool gang = true;
+  bool gang = false;
   std::optional<Duration> runtime_hint;  ///< what the user says it will take alone; no promise
   std::vector<TaskSpec> tasks;
   Program program;

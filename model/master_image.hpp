@@ -24,6 +24,23 @@ struct Calm {
   Measured measured;  ///< for that round
 };
 
+/// A gang that waits for room that caps or the cloud did not have for it.
+struct GangWait {
+  Instant since;               ///< when it was refused first, or when its last turn ended
+  Instant rest_until;          ///< before that the cloud is not asked for it again
+  std::uint32_t refusals = 0;  ///< by the cloud, outside of its turns
+  std::uint32_t turns = 0;     ///< that it has had
+  bool hopeless = false;  ///< by its last refusal there is no room even when nobody else has any
+
+  friend bool operator==(const GangWait&, const GangWait&) = default;
+};
+
+/// The gangs that wait so, and whose turn it is.
+struct GangBook {
+  std::map<JobId, GangWait> waits;
+  std::optional<GangTurn> turn;
+};
+
 /// Everything a master knows at one point of its journal: what a snapshot holds. A master that is
 /// given this and the events after it is the master that wrote it.
 struct MasterImage {
@@ -40,6 +57,7 @@ struct MasterImage {
   Instant newest{};         ///< time of the last event
   std::uint64_t quiet = 0;  ///< regular rounds that were not held since the last one
   std::optional<Calm> calm{};
+  GangBook gangs{};
 };
 
 }  // namespace muster

@@ -48,6 +48,10 @@ std::string_view name_of(RefusalCode code) {
       return "fixed fleet";
     case RefusalCode::wrong_market:
       return "wrong market";
+    case RefusalCode::malformed:
+      return "malformed";
+    case RefusalCode::gang_turn:
+      return "gang turn";
   }
   return "?";
 }

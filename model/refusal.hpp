@@ -31,7 +31,9 @@ enum class RefusalCode : std::uint8_t {
   held,               ///< its user holds the job
   in_flight_cap,      ///< as many of the job's tasks as it allows have a place
   wrong_market,       ///< the job does not want the instance's market
-  fixed_fleet         ///< the master's instances are given: none is rented or given back
+  fixed_fleet,        ///< the master's instances are given: none is rented or given back
+  malformed,          ///< the plan names what is not on offer, or a figure of it is no number
+  gang_turn           ///< a gang that has waited long has its turn: nobody else starts
 };
 
 std::string_view name_of(RefusalKind kind);

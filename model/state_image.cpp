@@ -237,10 +237,13 @@ ClusterState StateImageAccess::build(StateImage image, const Catalog& catalog) {
   ClusterState s(catalog);
   for (JobRow& row : image.jobs) {
     row.active = {};
+    row.gang = {};
     s.job_slots_.emplace(row.job.id, row.slot);
   }
   for (TaskRow& row : image.tasks) {
     row.queue = {};
+    row.blocks_gang = false;
+    row.told = ToldReason::not_assigned;
     s.task_slots_.emplace(row.id, row.slot);
   }
   for (InstanceRow& row : image.instances) {
@@ -265,7 +268,7 @@ ClusterState StateImageAccess::build(StateImage image, const Catalog& catalog) {
   }
   s.class_names_ = std::move(image.class_names);
   s.shapes_ = std::move(image.shapes);
-  for (Slot slot : image.pending) s.waiting_demand_ += s.nominal_demand(s.tasks_[slot].shape);
+  s.derive();
   return s;
 }
 

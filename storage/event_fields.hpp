@@ -25,7 +25,8 @@ inline constexpr std::array<std::string_view, std::variant_size_v<EventBody>> kE
     "launch_refused", "instance_up",   "instance_ready",  "release_decided",   "terminate_issued",
     "instance_gone",  "task_assigned", "task_unassigned", "start_issued",      "task_started",
     "stop_issued",    "task_left",     "task_finished",   "task_failed",       "job_finished",
-    "task_released",  "job_held",      "job_released",    "job_given_up",      "measured"};
+    "task_released",  "job_held",      "job_released",    "job_given_up",      "measured",
+    "gang_turn"};
 
 void fields(auto& a, Like<InstanceType> auto& v) {
   a("name", v.name);
@@ -241,6 +242,11 @@ void fields(auto& a, Like<JobGivenUp> auto& e) {
 void fields(auto& a, Like<Measured> auto& e) {
   a("throughput", e.samples);
   a.unless_default("quiet", e.quiet, std::uint64_t{0});
+}
+
+void fields(auto& a, Like<GangTurn> auto& e) {
+  a("job", e.job);
+  a("until", e.until);
 }
 
 }  // namespace muster::event_fields

@@ -141,6 +141,11 @@ struct BodyWriter {
     body.setOutcome(to_record(e.outcome));
   }
   void operator()(const Measured& e) { put(out.initMeasured(), e); }
+  void operator()(const GangTurn& e) {
+    auto body = out.initGangTurn();
+    body.setJob(e.job.value);
+    body.setUntil(nanos(e.until));
+  }
 };
 
 std::optional<Instant> billed(record::InstanceMoment::Reader in) {
@@ -261,6 +266,8 @@ EventBody read_body(record::Event::Reader in, const Catalog& catalog) {
       return read(in.getJobGivenUp());
     case Kind::MEASURED:
       return get(in.getMeasured());
+    case Kind::GANG_TURN:
+      return GangTurn{JobId{in.getGangTurn().getJob()}, instant(in.getGangTurn().getUntil())};
   }
   record_codec::refuse("an event of a kind that is not known to this version");
 }

@@ -17,8 +17,9 @@ using record_codec::to_record;
 
 void put_row(record::JobRow::Builder out, const JobRow& in) {
   const auto& [job, slot, accepted_at, tasks, pending, held, running, finished, held_by_user,
-               given_up, held_from, active] = in;
+               given_up, held_from, active, gang] = in;
   static_cast<void>(active);  // the list says it
+  static_cast<void>(gang);    // derived from the tasks
   put(out.initJob(), job);
   out.setSlot(slot);
   out.setAcceptedAt(nanos(accepted_at));
@@ -51,8 +52,11 @@ JobRow get_row(record::JobRow::Reader in) {
 
 void put_row(record::TaskRow::Builder out, const TaskRow& in) {
   const auto& [id, slot, job, index, cls, shape, phase, attempt, at, target, reason, seen_load,
-               seen_upload, queue] = in;
-  static_cast<void>(queue);  // the list says it
+               seen_upload, queue, queued, blocks_gang, told] = in;
+  static_cast<void>(queue);  // the list says it, and its order
+  static_cast<void>(queued);
+  static_cast<void>(blocks_gang);  // derived, as what the task was told
+  static_cast<void>(told);
   out.setId(id.value);
   out.setSlot(slot);
   out.setJob(job);
@@ -251,6 +255,19 @@ void put_books(record::MasterImage::Builder out, const MasterImage& in, const Ca
     resting[i].setMarket(to_record(offering.second));
     resting[i++].setUntil(nanos(until));
   }
+  i = 0;
+  auto gangs = out.initGangs(length(in.gangs.waits));
+  for (const auto& [job, wait] : in.gangs.waits) {
+    gangs[i].setJob(job.value);
+    gangs[i].setSince(nanos(wait.since));
+    gangs[i].setRestUntil(nanos(wait.rest_until));
+    gangs[i].setRefusals(wait.refusals);
+    gangs[i].setTurns(wait.turns);
+    gangs[i++].setHopeless(wait.hopeless);
+  }
+  if (!in.gangs.turn) return;
+  out.initTurn().setJob(in.gangs.turn->job.value);
+  out.getTurn().setUntil(nanos(in.gangs.turn->until));
 }
 
 void get_books(record::MasterImage::Reader in, const Catalog& catalog, MasterImage& out) {
@@ -266,6 +283,13 @@ void get_books(record::MasterImage::Reader in, const Catalog& catalog, MasterIma
     out.resting_until.emplace(std::pair{*type, from_record<Market>(resting.getMarket())},
                               instant(resting.getUntil()));
   }
+  for (const auto gang : in.getGangs()) {
+    out.gangs.waits.emplace(JobId{gang.getJob()},
+                            GangWait{instant(gang.getSince()), instant(gang.getRestUntil()),
+                                     gang.getRefusals(), gang.getTurns(), gang.getHopeless()});
+  }
+  if (!in.hasTurn()) return;
+  out.gangs.turn = GangTurn{JobId{in.getTurn().getJob()}, instant(in.getTurn().getUntil())};
 }
 
 }  // namespace

@@ -96,7 +96,9 @@ constexpr auto pairs_of(RefusalCode) {
        {Ours::held, Theirs::HELD},
        {Ours::in_flight_cap, Theirs::IN_FLIGHT_CAP},
        {Ours::wrong_market, Theirs::WRONG_MARKET},
-       {Ours::fixed_fleet, Theirs::FIXED_FLEET}});
+       {Ours::fixed_fleet, Theirs::FIXED_FLEET},
+       {Ours::malformed, Theirs::MALFORMED},
+       {Ours::gang_turn, Theirs::GANG_TURN}});
 }
 
 /// Every cause of a move or release and what stands for it.

@@ -82,6 +82,8 @@ enum RefusalCode {
   inFlightCap @12;
   wrongMarket @13;
   fixedFleet @14;
+  malformed @15;
+  gangTurn @16;
 }
 enum CauseCode {
   alone @0;
@@ -226,6 +228,7 @@ struct Event {
     jobReleased @23 :UInt64;  # the job
     jobGivenUp @24 :JobGivenUp;
     measured @25 :Measured;
+    gangTurn @26 :GangTurn;
   }
 }
 
@@ -323,6 +326,11 @@ struct Measured {
   quiet @2 :UInt64;
 }
 
+struct GangTurn {
+  job @0 :UInt64;
+  until @1 :Int64;
+}
+
 struct MasterImage {
   # The state of a master after all events before the record's key. Slots are positions in the tables
   # of the state; all bits set stands for none. Lists of slots are in their list's order.
@@ -353,6 +361,17 @@ struct MasterImage {
   calmSet @24 :Bool;
   calmSince @25 :Int64;
   calm @26 :Measured;
+  gangs @27 :List(GangWait);
+  turn @28 :GangTurn;  # not set: it is nobody's
+}
+
+struct GangWait {
+  job @0 :UInt64;
+  since @1 :Int64;
+  restUntil @2 :Int64;
+  refusals @3 :UInt32;
+  turns @4 :UInt32;
+  hopeless @5 :Bool;
 }
 
 struct Shape {

@@ -21,6 +21,8 @@ MasterActor spawn_master(caf::actor_system& system, GroupSetup setup) {
   master.parts.caps.end_time = setup.master.end_time;
   master.parts.max_attempts = setup.master.max_attempts;
   master.parts.refusal_rest = setup.master.refusal_rest;
+  master.parts.gangs = {setup.master.gang_patience, setup.master.gang_turn,
+                        setup.master.gang_longest};
   master.parts.seed = setup.seed;
   master.parts.round_settle = setup.master.round_settle;
   master.parts.name =

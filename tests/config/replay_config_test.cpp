@@ -61,6 +61,9 @@ TEST(ReplayConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.master.round_settle, 1ms);
   EXPECT_EQ(config.master.sample_timeout, 2s);
   EXPECT_EQ(config.master.max_attempts, 5U);
+  EXPECT_EQ(config.master.gang_patience, 1h);
+  EXPECT_EQ(config.master.gang_turn, 30min);
+  EXPECT_EQ(config.master.gang_longest, 12h);
   EXPECT_EQ(config.master.max_usd_h, 0);
   EXPECT_EQ(config.master.cap_margin, 5min);
   EXPECT_EQ(config.master.end_time, 30s);
@@ -102,6 +105,9 @@ max_instances = 5
 round_settle = "3ms"
 sample_timeout = 4
 max_attempts = 6
+gang_patience = 0
+gang_turn = "10min"
+gang_longest = "2h"
 max_instances = 8
 max_usd_h = 99.5
 )")
@@ -126,6 +132,9 @@ max_usd_h = 99.5
   EXPECT_EQ(config.master.round_settle, 3ms);
   EXPECT_EQ(config.master.sample_timeout, 4s);
   EXPECT_EQ(config.master.max_attempts, 6U);
+  EXPECT_EQ(config.master.gang_patience, 0s);
+  EXPECT_EQ(config.master.gang_turn, 10min);
+  EXPECT_EQ(config.master.gang_longest, 2h);
   EXPECT_EQ(config.master.max_instances, 8U);
   EXPECT_EQ(config.master.max_usd_h, 99.5);
 }
@@ -201,6 +210,15 @@ TEST(ReplayConfig, ReportsAllErrorsAtOnceInTheOrderOfTheFile) {
   EXPECT_THAT(error, HasSubstr("run.toml:11:13: master.max_usd_h: has to be a number from 0 to"));
   EXPECT_LT(error.find(":6:12:"), error.find(":8:11:"));
   EXPECT_LT(error.find(":9:1:"), error.find(":11:13:"));
+}
+
+TEST(ReplayConfig, RejectsTimesOfGangsOutOfTheirRanges) {
+  EXPECT_THAT(message_of(load_with("[master]\ngang_patience = \"25h\"\n")),
+              HasSubstr("master.gang_patience: has to be a duration from 0"));
+  EXPECT_THAT(message_of(load_with("[master]\ngang_turn = 0\n")),
+              HasSubstr("master.gang_turn: has to be a duration from 1ms"));
+  EXPECT_THAT(message_of(load_with("[master]\ngang_longest = \"169h\"\n")),
+              HasSubstr("master.gang_longest: has to be a duration from 1ms"));
 }
 
 TEST(ReplayConfig, RejectsValuesOfTheWrongType) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/support/builders.hpp"
 
 namespace muster {
@@ -113,7 +115,7 @@ TEST_F(PlanCheckTest, HoldsLaunchesToTheCapsAndWhatDependsOnThem) {
 }
 
 TEST_F(PlanCheckTest, AGangThatCannotBePlacedWholeIsNotPlacedAtAll) {
-  apply(JobAccepted{JobBuilder(4).tasks(2).demand(Resources::of(0, 5, 8)).build()});
+  apply(JobAccepted{JobBuilder(4).tasks(2).gang(true).demand(Resources::of(0, 5, 8)).build()});
   Plan plan;
   plan.launches.push_back({it3(), Market::on_demand, {}});
   plan.places = {{TaskId{4}, LaunchIndex{0}, {}}, put(401, 7), put(1, 0)};
@@ -147,6 +149,110 @@ TEST_F(PlanCheckTest, AnInstanceThatGetsATaskIsNotGivenBack) {
   plan.places = {put(1, 1)};
   plan.releases = {{InstanceId{1}, {}}};
   EXPECT_TRUE(check(plan).releases[0].has_value());
+}
+
+TEST_F(PlanCheckTest, AnUnknownTypeOrMarketIsRefusedBeforeAnythingIsPriced) {
+  Plan plan;
+  plan.launches = {{TypeId{99}, Market::on_demand, {}},
+                   {TypeId{}, Market::on_demand, {}},
+                   {it3(), Market::spot, {}},
+                   {it3(), Market::on_demand, {}}};
+  plan.places = {{TaskId{1}, LaunchIndex{0}, {}},
+                 {TaskId{2}, LaunchIndex{2}, {}},
+                 {TaskId{3}, LaunchIndex{7}, {}}};
+  const CheckedPlan checked = check(plan, {.max_instances = 9, .max_usd_h = 90, .max_usd_day = 9});
+  for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(checked.launches[i].has_value());
+    EXPECT_EQ(checked.launches[i]->kind, RefusalKind::broken);
+    EXPECT_EQ(checked.launches[i]->code, RefusalCode::malformed);
+  }
+  EXPECT_FALSE(checked.launches[3].has_value());
+  EXPECT_EQ(checked.places[0]->code, RefusalCode::malformed);
+  EXPECT_EQ(checked.places[1]->code, RefusalCode::malformed);
+  EXPECT_EQ(checked.places[2]->code, RefusalCode::outdated);
+}
+
+TEST_F(PlanCheckTest, APartWhoseFigureIsNoNumberIsRefused) {
+  run(1, 0);
+  const Cause no_gain{CauseCode::packed, std::numeric_limits<double>::quiet_NaN()};
+  const Cause endless{CauseCode::packed, std::numeric_limits<double>::infinity()};
+  Plan plan;
+  plan.launches = {{it3(), Market::on_demand, no_gain}};
+  plan.places = {{TaskId{2}, InstanceId{1}, endless}, {TaskId{3}, LaunchIndex{0}, {}}};
+  plan.stops = {{TaskId{1}, no_gain}};
+  plan.releases = {{InstanceId{1}, no_gain}};
+  const CheckedPlan checked = check(plan);
+  EXPECT_EQ(checked.launches[0]->code, RefusalCode::malformed);
+  EXPECT_EQ(checked.places[0]->code, RefusalCode::malformed);
+  EXPECT_EQ(checked.places[1]->code, RefusalCode::malformed);
+  EXPECT_EQ(checked.stops[0]->code, RefusalCode::malformed);
+  EXPECT_EQ(checked.releases[0]->code, RefusalCode::malformed);
+}
+
+TEST_F(PlanCheckTest, WhatAGangCannotHaveUnderACapGoesToOthers) {
+  apply(JobAccepted{JobBuilder(4).tasks(3).gang(true).build()});
+  Plan plan;
+  plan.launches.assign(4, {it3(), Market::on_demand, {}});
+  plan.places = {{TaskId{4}, LaunchIndex{0}, {}},
+                 {TaskId{401}, LaunchIndex{1}, {}},
+                 {TaskId{402}, LaunchIndex{2}, {}},
+                 {TaskId{1}, LaunchIndex{3}, {}}};
+  const CheckedPlan checked = check(plan, {.max_instances = 3});
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(checked.launches[i]->code, RefusalCode::instance_cap);
+    EXPECT_EQ(checked.places[i]->code, RefusalCode::instance_cap);
+    EXPECT_EQ(checked.places[i]->asked, 3);
+    EXPECT_EQ(checked.places[i]->available, 1);
+  }
+  EXPECT_FALSE(checked.launches[3].has_value());
+  EXPECT_FALSE(checked.places[3].has_value());
+}
+
+TEST_F(PlanCheckTest, AGangThatDoesNotFitIntoAnInstanceTakesNoRoomFromOthers) {
+  apply(JobAccepted{JobBuilder(4).tasks(2).gang(true).demand(Resources::of(0, 5, 8)).build()});
+  Plan plan;  // the second one of the gang finds no room, so 1 gets that of the first
+  plan.places = {{TaskId{4}, InstanceId{0}, {}}, put(2, 1), put(401, 1), put(1, 0)};
+  const CheckedPlan checked = check(plan);
+  EXPECT_EQ(checked.places[0]->code, RefusalCode::awaiting_peers);
+  EXPECT_FALSE(checked.places[1].has_value());
+  EXPECT_EQ(checked.places[2]->code, RefusalCode::over_capacity);
+  EXPECT_FALSE(checked.places[3].has_value());
+}
+
+TEST_F(PlanCheckTest, InAGangsTurnNobodyElseStarts) {
+  apply(JobAccepted{JobBuilder(4).tasks(2).gang(true).build()});
+  run(3, 1);
+  Plan plan;
+  plan.launches.assign(2, {it3(), Market::on_demand, {}});
+  plan.places = {put(1, 0),
+                 {TaskId{2}, LaunchIndex{0}, {}},
+                 put(3, 0),
+                 {TaskId{4}, LaunchIndex{1}, {}},
+                 {TaskId{401}, LaunchIndex{1}, {}}};
+  PlanLimits limits;
+  limits.turn = JobId{4};
+  const CheckedPlan checked = check_plan(plan, state_, limits);
+  EXPECT_EQ(checked.places[0]->code, RefusalCode::gang_turn);
+  EXPECT_EQ(checked.places[1]->code, RefusalCode::gang_turn);
+  EXPECT_FALSE(checked.places[2].has_value()) << "a move starts nothing";
+  EXPECT_FALSE(checked.places[3].has_value());
+  EXPECT_FALSE(checked.places[4].has_value());
+}
+
+TEST_F(PlanCheckTest, NothingIsRentedForAGangThatRests) {
+  apply(JobAccepted{JobBuilder(4).tasks(2).gang(true).build()});
+  Plan plan;
+  plan.launches.assign(2, {it3(), Market::on_demand, {}});
+  plan.places = {{TaskId{4}, LaunchIndex{0}, {}},
+                 {TaskId{401}, InstanceId{0}, {}},
+                 {TaskId{1}, LaunchIndex{1}, {}}};
+  PlanLimits limits;
+  limits.resting_gangs = {JobId{4}};
+  const CheckedPlan checked = check_plan(plan, state_, limits);
+  EXPECT_EQ(checked.places[0]->code, RefusalCode::cloud_capacity);
+  EXPECT_EQ(checked.places[1]->code, RefusalCode::awaiting_peers);
+  EXPECT_TRUE(checked.launches[0].has_value());
+  EXPECT_FALSE(checked.places[2].has_value());
 }
 
 }  // namespace

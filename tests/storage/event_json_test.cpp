@@ -72,6 +72,7 @@ TEST(EventJson, an_event_is_one_line_with_its_fields_in_a_fixed_order) {
 
 TEST(EventJson, a_job_is_written_with_everything_its_tasks_need) {
   Job job;
+  job.gang = true;
   job.id = JobId{4};
   job.name = "vit[2]";
   job.workload_class = "vit";
@@ -88,6 +89,7 @@ TEST(EventJson, a_job_is_written_with_everything_its_tasks_need) {
 
 TEST(EventJson, what_came_later_is_written_only_where_it_is_used) {
   Job job;
+  job.gang = true;
   job.id = JobId{4};
   job.tasks = {{TaskId{9}, {}, "", {}, 3}};
   job.program.argv = {"sh", "-c", "true"};

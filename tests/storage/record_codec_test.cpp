@@ -94,6 +94,8 @@ MasterImage image_of_cluster(const test::RandomCluster& cluster) {
   image.next_instance = 12;
   image.rounds = 13;
   image.policy_state = std::string("\0\xfftable", 7);
+  image.gangs.waits[JobId{4}] = {test::at_s(5), test::at_s(6), 2, 1, true};
+  image.gangs.turn = GangTurn{JobId{4}, test::at_s(99)};
   return image;
 }
 
@@ -126,6 +128,10 @@ TEST(RecordCodec, an_image_reads_back_as_it_was) {
     EXPECT_EQ(again->next_instance, 12u);
     EXPECT_EQ(again->rounds, 13u);
     EXPECT_EQ(again->policy_state, image.policy_state);
+    EXPECT_EQ(again->gangs.waits, image.gangs.waits);
+    ASSERT_TRUE(again->gangs.turn.has_value());
+    EXPECT_EQ(again->gangs.turn->job, JobId{4});
+    EXPECT_EQ(again->gangs.turn->until, test::at_s(99));
   }
 }
 

@@ -51,7 +51,7 @@ inline Resources resources() {
   return amounts;
 }
 inline Refusal refusal() {
-  Refusal made{any(RefusalKind::broken), any(RefusalCode::fixed_fleet), {}, number(), number()};
+  Refusal made{any(RefusalKind::broken), any(RefusalCode::gang_turn), {}, number(), number()};
   if (*rc::gen::arbitrary<bool>()) made.binding = any(Resource::spare);
   return made;
 }
@@ -179,8 +179,10 @@ inline EventBody body(std::size_t kind) {
       return JobReleased{id<JobId>()};
     case 23:
       return JobGivenUp{id<JobId>(), any(JobOutcome::cancelled)};
-    default:
+    case 24:
       return measured();
+    default:
+      return GangTurn{id<JobId>(), Instant{duration()}};
   }
 }
 

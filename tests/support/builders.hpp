@@ -45,6 +45,7 @@ class JobBuilder {
     job_.name = "job-" + std::to_string(id);
     job_.user = "ann";
     job_.workload_class = "plain";
+    job_.gang = true;
     add_task(id);
   }
   JobBuilder& tasks(std::size_t count) {

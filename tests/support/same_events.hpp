@@ -118,6 +118,10 @@ struct SameBody {
     const auto& b = std::get<Measured>(other);
     return a.samples == b.samples && a.quiet == b.quiet;
   }
+  bool operator()(const GangTurn& a) const {
+    const auto& b = std::get<GangTurn>(other);
+    return a.job == b.job && a.until == b.until;
+  }
 };
 
 inline bool same(const EventBody& a, const EventBody& b) {

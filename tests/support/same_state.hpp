@@ -13,21 +13,23 @@ namespace muster::test {
 
 inline bool same(const JobRow& a, const JobRow& b) {
   const auto& [job, slot, accepted_at, tasks, pending, held, running, finished, held_by_user,
-               given_up, held_from, links] = a;
+               given_up, held_from, links, gang] = a;
   static_cast<void>(links);
   return same(job, b.job) && slot == b.slot && accepted_at == b.accepted_at && tasks == b.tasks &&
          pending == b.pending && held == b.held && running == b.running && finished == b.finished &&
-         held_by_user == b.held_by_user && given_up == b.given_up && held_from == b.held_from;
+         held_by_user == b.held_by_user && given_up == b.given_up && held_from == b.held_from &&
+         a.gang == b.gang;
 }
 
 inline bool same(const TaskRow& a, const TaskRow& b) {
   const auto& [id, slot, job, index, cls, shape, phase, attempt, at, target, reason, seen_load,
-               seen_upload, links] = a;
+               seen_upload, links, queued, blocks_gang, told] = a;
   static_cast<void>(links);
+  static_cast<void>(queued);  // rises along the list; its values mean nothing
   return id == b.id && slot == b.slot && job == b.job && index == b.index && cls == b.cls &&
          shape == b.shape && phase == b.phase && attempt == b.attempt && at == b.at &&
          target == b.target && reason == b.reason && seen_load == b.seen_load &&
-         seen_upload == b.seen_upload;
+         seen_upload == b.seen_upload && blocks_gang == b.blocks_gang && told == b.told;
 }
 
 inline bool same(const InstanceRow& a, const InstanceRow& b) {

@@ -119,6 +119,11 @@ class TaskTeller : public Teller {
     tell("plan refused", "its part of the plan was not carried out, " + describe(e.refusal),
          details_of(e.refusal));
   }
+  void operator()(const GangTurn& e) {
+    if (e.job != job_) return;
+    tell("turn", "its gang has waited long and has its turn: no other job starts a task before it",
+         {{"until_s", to_seconds(e.until)}});
+  }
   void operator()(const TaskAssigned& e) {
     if (e.task != task_) return;
     Details details = details_of(e.cause);

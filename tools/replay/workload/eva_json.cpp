@@ -173,6 +173,7 @@ JobDraft EvaReader::read_job(const std::string& key, const Json& job) {
   }
   to.job.name = text(job, key, "name");
   to.job.workload_class = to.job.name;
+  to.job.gang = true;
   to.truth.interference = interference_name(to.job.name);
   to.submit = Instant{seconds(job, key, "arrival_time")};
   to.job.runtime_hint = seconds(job, key, "duration");

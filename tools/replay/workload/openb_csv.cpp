@@ -39,6 +39,7 @@ JobDraft read_pod(CsvReader& row, std::uint64_t number) {
   pod.submit = Instant{created};
   pod.truth.iterations = to_seconds(deleted - created);
   pod.job.id = JobId{number};
+  pod.job.gang = true;
   pod.job.name = row.needed_text("name");
   // The list does not say what a pod runs; pods with equal demands count as alike.
   pod.job.workload_class =

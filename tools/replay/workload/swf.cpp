@@ -87,6 +87,7 @@ std::optional<JobDraft> SwfReader::read_job() {
   JobDraft draft;
   WorkloadJob& to = draft.job;
   to.job.id = read_id();
+  to.job.gang = true;
   to.submit = Instant{seconds(kSubmit)};
   const Duration runtime = seconds(kRuntime);
   const Duration wanted = seconds(kWantedTime);

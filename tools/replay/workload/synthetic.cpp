@@ -67,6 +67,7 @@ WorkloadJob make_job(const Template& from, Duration duration) {
   WorkloadJob to;
   to.job.name = from.name;
   to.job.workload_class = from.name;
+  to.job.gang = true;
   to.job.runtime_hint = duration;
   to.job.tasks = {from.task};
   to.truth.iterations = std::floor(to_seconds(duration) * from.iterations_per_s);

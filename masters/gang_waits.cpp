@@ -1,0 +1,149 @@
+#include "masters/gang_waits.hpp"
+
+#include <algorithm>
+#include <set>
+#include <variant>
+
+namespace muster {
+namespace {
+
+bool is_gang(const JobRow& job) {
+  return job.job.gang && job.tasks.size() > 1;
+}
+
+/// The refusal may be over when others have left. Without caps it is the policy that chose a full
+/// instance though it may rent others: no turn would change that.
+bool is_for_room(RefusalCode code, const MasterCaps& caps) {
+  const bool capped = caps.max_instances > 0 || caps.max_usd_h > 0 || caps.max_usd_day > 0;
+  return code == RefusalCode::instance_cap || code == RefusalCode::spend_cap ||
+         code == RefusalCode::cloud_capacity ||
+         (capped && (code == RefusalCode::over_capacity || code == RefusalCode::awaiting_peers));
+}
+
+}  // namespace
+
+struct GangWaits::Fold {
+  GangWaits& w;
+  const ClusterState& state;
+  Instant at;
+
+  GangWait& wait_of(JobId id) {
+    return w.book_.waits.try_emplace(id, GangWait{at, {}, 0, 0, false}).first->second;
+  }
+
+  void operator()(const PlanPartRefused& e) {
+    const TaskRow* task = e.task.valid() ? state.find(e.task) : nullptr;
+    if (task == nullptr || task->phase != TaskPhase::pending) return;
+    const JobRow& job = state.job(task->job);
+    if (!is_gang(job) || !is_for_room(e.refusal.code, w.caps_)) return;
+    GangWait& wait = wait_of(job.job.id);
+    if (e.refusal.code == RefusalCode::instance_cap) {
+      wait.hopeless = e.refusal.asked > w.caps_.max_instances;
+    } else if (e.refusal.code == RefusalCode::spend_cap) {
+      const bool hourly = w.caps_.max_usd_h > 0;
+      wait.hopeless = e.refusal.asked > (hourly ? w.caps_.max_usd_h : w.caps_.max_usd_day);
+    }
+  }
+
+  void operator()(const LaunchRefused& e) {
+    std::set<Slot> jobs;
+    for (Slot slot : state.find(e.instance)->planned) jobs.insert(state.task(slot).job);
+    for (Slot slot : jobs) {
+      if (is_gang(state.job(slot))) refused(state.job(slot));
+    }
+  }
+
+  void refused(const JobRow& job) {
+    std::set<Slot> own;
+    for (Slot slot : job.tasks) {
+      if (state.task(slot).target != kNoSlot) own.insert(state.task(slot).target);
+    }
+    GangWait& wait = wait_of(job.job.id);
+    wait.hopeless = own.size() == state.instances().size();
+    if (w.book_.turn && w.book_.turn->job == job.job.id && at < w.book_.turn->until) {
+      // What others leave in its turn is for the gang: it asks as soon as the cloud may be asked.
+      wait.rest_until = at + w.refusal_rest_;
+      if (!wait.hopeless) return;
+      wait.since = at;
+      w.book_.turn.reset();
+    }
+    wait.rest_until = at + w.grown(w.refusal_rest_, ++wait.refusals);
+  }
+
+  void operator()(const GangTurn& e) {
+    GangWait& wait = wait_of(e.job);
+    ++wait.turns;
+    wait.since = e.until;
+    w.book_.turn = e;
+  }
+
+  void operator()(const StartIssued& e) { w.forget(state.job(state.find(e.task)->job).job.id); }
+  void operator()(const JobFinished& e) { w.forget(e.job); }
+  void operator()(const JobGivenUp& e) { w.forget(e.job); }
+  void operator()(const JobHeld& e) { w.forget(e.job); }
+  template <class Other>
+  void operator()(const Other&) {}
+};
+
+void GangWaits::absorb(const Event& event, const ClusterState& state) {
+  if (book_.waits.empty() && std::holds_alternative<StartIssued>(event.body)) return;
+  std::visit(Fold{*this, state, event.at}, event.body);
+}
+
+void GangWaits::forget(JobId id) {
+  if (book_.waits.erase(id) > 0 && book_.turn && book_.turn->job == id) book_.turn.reset();
+}
+
+/// Doubled so many times, up to the longest.
+Duration GangWaits::grown(Duration first, std::uint32_t times) const {
+  Duration length = first;
+  for (; times > 0 && length < rules_.longest; --times) length *= 2;
+  return std::max(first, std::min(length, rules_.longest));
+}
+
+std::optional<GangTurn> GangWaits::due(const ClusterState& state, Instant now) const {
+  if (rules_.patience <= Duration::zero() || turn(now)) return std::nullopt;
+  std::optional<std::pair<Instant, JobId>> first;
+  for (const auto& [id, wait] : book_.waits) {
+    const JobRow* job = state.find(id);
+    if (wait.hopeless || job == nullptr || job->pending == 0) continue;
+    // Where nobody else wants to start a turn would change nothing.
+    if (state.pending().size() == job->pending) continue;
+    const Instant due = wait.since + grown(rules_.patience, wait.turns);
+    if (due <= now && (!first || std::pair(due, id) < *first)) first = {due, id};
+  }
+  if (!first) return std::nullopt;
+  const std::uint32_t turns = book_.waits.at(first->second).turns;
+  return GangTurn{first->second, now + grown(rules_.turn, turns)};
+}
+
+std::optional<JobId> GangWaits::turn(Instant now) const {
+  if (!book_.turn || now >= book_.turn->until) return std::nullopt;
+  return book_.turn->job;
+}
+
+std::vector<JobId> GangWaits::resting(std::uint64_t round, Instant now) const {
+  const auto mine = turn(now);
+  std::vector<JobId> resting, rested;
+  for (const auto& [id, wait] : book_.waits) {
+    if (now < wait.rest_until) {
+      resting.push_back(id);
+    } else if (wait.refusals > 0 && id != mine) {
+      rested.push_back(id);
+    }
+  }
+  if (rested.size() > 1) {
+    // Two that ask at once may each get a part of what would do for one.
+    rested.erase(rested.begin() + static_cast<std::ptrdiff_t>(round % rested.size()));
+    resting.insert(resting.end(), rested.begin(), rested.end());
+    std::sort(resting.begin(), resting.end());
+  }
+  return resting;
+}
+
+std::uint32_t GangWaits::refusals(JobId id) const {
+  const auto found = book_.waits.find(id);
+  return found == book_.waits.end() ? 0 : found->second.refusals;
+}
+
+}  // namespace muster

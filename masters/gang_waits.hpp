@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "masters/plan_check.hpp"
+#include "model/cluster_state.hpp"
+#include "model/master_image.hpp"
+
+namespace muster {
+
+/// How gangs that wait for room get it.
+struct GangRules {
+  Duration patience{};  ///< from a gang's first refusal to its turn; 0: there are no turns
+  Duration turn{};      ///< how long its first turn lasts
+  Duration longest{};   ///< no wait, rest or turn grows longer
+};
+
+/// Keeps gangs and small jobs from starving each other where caps or the cloud have no room for
+/// all.
+///
+/// What does not fit blocks nothing: a gang that the cloud refuses rests, twice as long each time,
+/// and meanwhile is not asked for; of several that have rested one asks in a round. So it does not
+/// take and give back, time and again, what others could use.
+///
+/// Small jobs that take whatever comes free would keep a gang waiting for ever: after a time of
+/// patience it has a turn, in which no other job starts, so that room for it gathers as what runs
+/// ends. The turn ends when the gang starts, or after a time; each next wait and turn is twice as
+/// long. However long the others' tasks run, some turn is long enough, up to the longest, and the
+/// share of time in which others may start stays. A gang that is too large for the caps, or that
+/// the cloud refused when nobody else had an instance, has no turns.
+class GangWaits {
+ public:
+  GangWaits(const GangRules& rules, const MasterCaps& caps, Duration refusal_rest)
+      : rules_(rules), caps_(caps), refusal_rest_(refusal_rest) {}
+
+  /// Learns from the event; `state` does not know of it yet.
+  void absorb(const Event& event, const ClusterState& state);
+
+  /// The turn that begins now, if any.
+  std::optional<GangTurn> due(const ClusterState& state, Instant now) const;
+  /// Whose turn it is.
+  std::optional<JobId> turn(Instant now) const;
+  /// The gangs that the cloud is not asked for in the round, by rising ids.
+  std::vector<JobId> resting(std::uint64_t round, Instant now) const;
+  /// How often the cloud has refused the job while it waits.
+  std::uint32_t refusals(JobId id) const;
+
+  const GangBook& book() const { return book_; }
+  void restore(GangBook book) { book_ = std::move(book); }
+
+ private:
+  struct Fold;
+
+  Duration grown(Duration first, std::uint32_t times) const;
+  void forget(JobId id);
+
+  GangRules rules_;
+  MasterCaps caps_;
+  Duration refusal_rest_;
+  GangBook book_;
+};
+
+}  // namespace muster

@@ -1,0 +1,164 @@
+// The part of the plan check that keeps a master within its caps.
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "masters/plan_parts.hpp"
+
+namespace muster::plan_check {
+namespace {
+
+/// Grants launches in the order of the plan as long as the caps allow. What does not fit takes
+/// nothing: what comes later and does fit is granted.
+class Grants {
+ public:
+  Grants(const Plan& plan, const ClusterState& state, const PlanLimits& limits, const Seats& seats,
+         CheckedPlan& result)
+      : plan_(plan),
+        state_(state),
+        limits_(limits),
+        seats_(seats),
+        result_(result),
+        count_(state.instances().size()),
+        nano_usd_h_(state.sums().nano_usd_h) {}
+
+  void run() {
+    const MasterCaps& caps = limits_.caps;
+    if (caps.max_instances == 0 && caps.max_usd_h <= 0 && caps.max_usd_day <= 0) return;
+    list_places();
+    granted_.assign(plan_.launches.size(), false);
+    for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) {
+      if (result_.launches[i]) continue;
+      if (!meant_[i]) result_.launches[i] = ask({i});
+      for (std::uint32_t at = first_[i]; at < first_[i + 1]; ++at) decide(i, places_[at]);
+    }
+    // A gang's launches that nobody else was granted are refused as the gang was.
+    for (const Gang& gang : gangs_) {
+      for (std::uint32_t launch : gang.launches) {
+        if (gang.refusal && !granted_[launch] && !result_.launches[launch]) {
+          result_.launches[launch] = gang.refusal;
+        }
+      }
+    }
+  }
+
+ private:
+  /// The waiting tasks of a job that start together.
+  struct Gang {
+    std::vector<std::uint32_t> places;
+    std::vector<std::uint32_t> launches;  ///< that they need, each once
+    bool decided = false;
+    std::optional<Refusal> refusal;
+  };
+
+  const LaunchIndex* launch_of(std::size_t place) const {
+    return std::get_if<LaunchIndex>(&plan_.places[place].to);
+  }
+
+  void list_places() {
+    const std::size_t launches = plan_.launches.size();
+    first_.assign(launches + 2, 0);
+    meant_.assign(launches, false);
+    for (std::uint32_t i = 0; i < plan_.places.size(); ++i) {
+      const LaunchIndex* launch = launch_of(i);
+      if (launch == nullptr || launch->value >= launches) continue;
+      meant_[launch->value] = true;
+      if (!result_.places[i]) ++first_[launch->value + 2];
+    }
+    for (std::size_t i = 2; i < first_.size(); ++i) first_[i] += first_[i - 1];
+    places_.resize(first_.back());
+    for (std::uint32_t i = 0; i < plan_.places.size(); ++i) {
+      if (result_.places[i]) continue;
+      const LaunchIndex* launch = launch_of(i);
+      if (launch != nullptr) places_[first_[launch->value + 1]++] = i;
+      if (!waits_for_peers(state_, seats_[i])) continue;
+      const auto [entry, is_new] = numbers_.try_emplace(seats_[i].task->job, gangs_.size());
+      if (is_new) gangs_.emplace_back();
+      Gang& gang = gangs_[entry->second];
+      gang.places.push_back(i);
+      if (launch != nullptr) gang.launches.push_back(launch->value);
+    }
+    for (Gang& gang : gangs_) {
+      std::sort(gang.launches.begin(), gang.launches.end());
+      gang.launches.erase(std::unique(gang.launches.begin(), gang.launches.end()),
+                          gang.launches.end());
+    }
+  }
+
+  void decide(std::uint32_t launch, std::uint32_t place) {
+    if (waits_for_peers(state_, seats_[place])) {
+      Gang& gang = gangs_[numbers_.at(seats_[place].task->job)];
+      if (std::exchange(gang.decided, true)) return;
+      gang.refusal = ask(gang.launches);
+      if (!gang.refusal) return;
+      for (std::uint32_t peer : gang.places) result_.places[peer] = gang.refusal;
+    } else if (!granted_[launch]) {
+      // Room only becomes less: what was refused once is not asked for again.
+      if (!result_.launches[launch]) result_.launches[launch] = ask({launch});
+      result_.places[place] = result_.launches[launch];
+    }
+  }
+
+  /// Grants all of the launches, or says which cap forbids it.
+  std::optional<Refusal> ask(const std::vector<std::uint32_t>& launches) {
+    std::size_t count = 0;
+    std::int64_t nano_usd_h = 0;
+    for (std::uint32_t i : launches) {
+      if (granted_[i]) continue;
+      const Launch& launch = plan_.launches[i];
+      ++count;
+      nano_usd_h += state_.catalog().price(launch.type, launch.market).nano_usd_h();
+    }
+    if (count == 0) return std::nullopt;
+    if (auto refusal = hindrance(count, nano_usd_h)) return refusal;
+    for (std::uint32_t i : launches) granted_[i] = true;
+    count_ += count;
+    nano_usd_h_ += nano_usd_h;
+    return std::nullopt;
+  }
+
+  std::optional<Refusal> hindrance(std::size_t more, std::int64_t more_nano_usd_h) const {
+    const MasterCaps& caps = limits_.caps;
+    const auto refusal = [](RefusalCode code, double asked, double available) {
+      return Refusal{RefusalKind::not_now, code, {}, asked, std::max(0.0, available)};
+    };
+    if (caps.max_instances > 0 && count_ + more > caps.max_instances) {
+      return refusal(RefusalCode::instance_cap, static_cast<double>(more),
+                     static_cast<double>(caps.max_instances) - static_cast<double>(count_));
+    }
+    const double usd_h = Price::from_nano_usd_h(nano_usd_h_).usd_h();
+    const Price together = Price::from_nano_usd_h(nano_usd_h_ + more_nano_usd_h);
+    if (caps.max_usd_h > 0 && together > Price::from_usd_h(caps.max_usd_h)) {
+      return refusal(RefusalCode::spend_cap, Price::from_nano_usd_h(more_nano_usd_h).usd_h(),
+                     caps.max_usd_h - usd_h);
+    }
+    const double needed = together.usd_h() * to_hours(caps.spend_margin);
+    if (caps.max_usd_day > 0 && limits_.spent_today_usd + needed > caps.max_usd_day) {
+      return refusal(RefusalCode::spend_cap, needed, caps.max_usd_day - limits_.spent_today_usd);
+    }
+    return std::nullopt;
+  }
+
+  const Plan& plan_;
+  const ClusterState& state_;
+  const PlanLimits& limits_;
+  const Seats& seats_;
+  CheckedPlan& result_;
+  std::size_t count_;
+  std::int64_t nano_usd_h_;
+  std::vector<bool> meant_;            ///< launches that the plan has tasks for
+  std::vector<std::uint32_t> first_;   ///< the launch's part of places_
+  std::vector<std::uint32_t> places_;  ///< those not refused, launch by launch
+  std::vector<bool> granted_;
+  std::unordered_map<Slot, std::size_t> numbers_;  ///< of gangs, by their jobs; looked up only
+  std::vector<Gang> gangs_;
+};
+
+}  // namespace
+
+void grant_launches(const Plan& plan, const ClusterState& state, const PlanLimits& limits,
+                    const Seats& seats, CheckedPlan& result) {
+  Grants(plan, state, limits, seats, result).run();
+}
+
+}  // namespace muster::plan_check

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "masters/plan_check.hpp"
+
+// What the parts of the plan check share.
+
+namespace muster::plan_check {
+
+/// A place of a plan with what was looked up for it. `task` is null when that is not known.
+struct Seat {
+  const TaskRow* task = nullptr;
+  TypeId type;                           ///< of the instance that it is for
+  const FamilyDemand* demand = nullptr;  ///< what the task asks for there
+
+  bool waits() const { return task != nullptr && task->phase == TaskPhase::pending; }
+};
+using Seats = std::vector<Seat>;  ///< one a place
+
+/// The task starts with all of its job or not at all.
+inline bool waits_for_peers(const ClusterState& state, const Seat& seat) {
+  return seat.waits() && state.job(seat.task->job).job.gang;
+}
+
+/// Refuses places that would overfill their instance, one after the other in the order of the plan.
+/// A refused move keeps its task's room where it is, so that places before it, which counted on
+/// that room, may not fit any more: the first one that does not is refused next.
+/// Takes time in proportion to the places and, for each refused move, to their logarithm.
+void settle_capacity(const Plan& plan, const ClusterState& state, const Seats& seats,
+                     CheckedPlan& result);
+
+/// Refuses the launches that the caps do not allow, with the places that need them. Launches are
+/// granted in order, and for the tasks of a gang all together or not at all.
+void grant_launches(const Plan& plan, const ClusterState& state, const PlanLimits& limits,
+                    const Seats& seats, CheckedPlan& result);
+
+}  // namespace muster::plan_check

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "model/cluster_state.hpp"
+
+namespace muster {
+
+/// Which assigned tasks have to be tried again: those for which an event has changed whether they
+/// can start, or why they cannot. All others would get the answer that they had. Slots may be of
+/// rows that are gone by now; trying such a one does nothing.
+class StartCandidates {
+ public:
+  /// Has to be told of each event, before the state knows of it and after.
+  void before(const Event& event, const ClusterState& state);
+  void after(const ClusterState& state);
+  /// Everything is to be tried: nothing is known of what came before.
+  void mark_all(const ClusterState& state);
+
+  /// Goes through the candidates in the order of assignment. What a try changes for tasks further
+  /// on is seen by the same pass, as if every assigned task were tried in turn.
+  void begin_pass(const ClusterState& state);
+  std::optional<Slot> next(const ClusterState& state);
+
+  /// Adds the gang's tasks that have to be tried to `out`; `open_too`: also when nothing keeps
+  /// the gang from starting, but not all of it has been tried since that is so.
+  void gang_tasks_to_try(const ClusterState& state, Slot job, std::vector<Slot>& out);
+
+ private:
+  struct Marker;
+
+  /// Slots that are marked at most once.
+  class Marks {
+   public:
+    bool add(Slot slot) {
+      if (slot >= marked_.size()) marked_.resize(slot + std::size_t{1});
+      if (marked_[slot]) return false;
+      marked_[slot] = true;
+      slots_.push_back(slot);
+      return true;
+    }
+    bool contains(Slot slot) const { return slot < marked_.size() && marked_[slot]; }
+    std::vector<Slot> take() {
+      for (Slot slot : slots_) marked_[slot] = false;
+      return std::exchange(slots_, {});
+    }
+    bool empty() const { return slots_.empty(); }
+
+   private:
+    std::vector<bool> marked_;
+    std::vector<Slot> slots_;
+  };
+
+  void mark_gang(const ClusterState& state, Slot job);
+  void expand(const ClusterState& state);
+  void push(const ClusterState& state, Slot slot);
+
+  Marks tasks_, up_, room_, gangs_;
+  Marks later_;  ///< for the next pass: the one in hand is past them
+  /// Gangs that nothing keeps from starting any more since all of their tasks were last tried.
+  std::vector<bool> opened_;
+  std::vector<bool> was_open_;
+  std::vector<Slot> touched_;                      ///< gangs that the event in hand concerns
+  std::set<std::pair<std::uint64_t, Slot>> pass_;  ///< by their place in the assigned list
+  std::uint64_t at_ = 0;                           ///< where the pass is
+};
+
+}  // namespace muster

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <algorithm>
+
+#include "model/cluster_state.hpp"
+
+// How the counts of a gang follow its tasks; only the cluster state changes them.
+
+namespace muster {
+
+inline ToldReason told_of(const TaskRow& row) {
+  if (row.phase != TaskPhase::assigned) return ToldReason::not_assigned;
+  if (row.reason.code == RefusalCode::awaiting_peers) return ToldReason::awaiting_peers;
+  if (row.reason.code == RefusalCode::awaiting_instance) return ToldReason::awaiting_instance;
+  return ToldReason::other;
+}
+
+/// A task was told something else than before.
+inline void tell(GangCounts& gang, ToldReason before, ToldReason now) {
+  const auto change = [&](std::uint32_t& count, bool was, bool is) {
+    if (is && !was) ++count;
+    if (was && !is) --count;
+  };
+  constexpr ToldReason kNone = ToldReason::not_assigned;
+  change(gang.assigned, before != kNone, now != kNone);
+  change(gang.told_peers, before == ToldReason::awaiting_peers, now == ToldReason::awaiting_peers);
+  change(gang.told_instance, before == ToldReason::awaiting_instance,
+         now == ToldReason::awaiting_instance);
+}
+
+inline void add_blocker(GangCounts& gang, std::uint32_t index) {
+  gang.first_blocker = gang.blockers == 0 ? index : std::min(gang.first_blocker, index);
+  ++gang.blockers;
+}
+
+}  // namespace muster

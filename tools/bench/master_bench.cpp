@@ -1,0 +1,233 @@
+// The time of a master alone, without journal and policy: starting a gang, checking a plan, hearing
+// of refused launches, and answering for its load.
+
+#include <benchmark/benchmark.h>
+
+#include <chrono>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "masters/master.hpp"
+
+namespace muster {
+namespace {
+
+constexpr std::uint32_t kTasksPerInstance = 8;
+
+/// One type that has room for eight tasks of one core.
+Catalog eights() {
+  InstanceType type;
+  type.name = "eight";
+  type.family = "cpu";
+  type.capacity = Resources::of(0, kTasksPerInstance, 32);
+  type.on_demand = Price::from_usd_h(0.8);
+  return Catalog({type});
+}
+
+Job job_of(std::uint64_t id, std::uint64_t first_task, std::uint64_t tasks, bool gang) {
+  Job job;
+  job.id = JobId{id};
+  job.gang = gang;
+  job.workload_class = "plain";
+  job.tasks.resize(tasks);
+  for (std::uint64_t i = 0; i < tasks; ++i) {
+    job.tasks[i].id = TaskId{first_task + i};
+    job.tasks[i].demands = Demands(Resources::of(0, 1, 4));
+  }
+  return job;
+}
+
+/// Gives the plan that it was made with, once.
+class OnePlan : public Policy {
+ public:
+  explicit OnePlan(Plan plan) : plan_(std::move(plan)) {}
+  Cadence cadence() const override { return {}; }
+  void observe(const Event&, const ClusterView&) override {}
+  std::unique_ptr<Policy> clone() const override { return std::make_unique<OnePlan>(plan_); }
+  Plan decide(const ClusterView&, Rng&) override { return std::exchange(plan_, {}); }
+
+ private:
+  Plan plan_;
+};
+
+/// A new instance for each eight tasks from `first_task` on.
+Plan by_eights(std::uint64_t first_task, std::uint64_t tasks) {
+  Plan plan;
+  for (std::uint64_t i = 0; i < tasks; ++i) {
+    if (i % kTasksPerInstance == 0) plan.launches.push_back({TypeId{0}, Market::on_demand, {}});
+    const auto launch = static_cast<std::uint32_t>(plan.launches.size() - 1);
+    plan.places.push_back({TaskId{first_task + i}, LaunchIndex{launch}, {}});
+  }
+  return plan;
+}
+
+Master master_with(const Catalog& catalog, Plan plan, MasterCaps caps = {}) {
+  MasterParts parts;
+  parts.catalog = &catalog;
+  parts.policy = std::make_unique<OnePlan>(std::move(plan));
+  parts.caps = caps;
+  return Master(std::move(parts));
+}
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(benchmark::State& state) : state_(state) {}
+  ~Stopwatch() {
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin_;
+    state_.SetIterationTime(took.count());
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  benchmark::State& state_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// From the acceptance of a gang until all of its tasks run; each message's commit is taken.
+void start_gang(benchmark::State& state) {
+  const Catalog catalog = eights();
+  const auto tasks = static_cast<std::uint64_t>(state.range(0));
+  const std::uint64_t instances = (tasks + kTasksPerInstance - 1) / kTasksPerInstance;
+  std::size_t started = 0;
+  for (auto _ : state) {
+    Master master = master_with(catalog, by_eights(1, tasks));
+    Job gang = job_of(1, 1, tasks, true);
+    started = 0;
+    const auto commit = [&] {
+      for (const Effect& effect : master.commit().effects) {
+        started += std::holds_alternative<StartTask>(effect);
+      }
+    };
+    const Stopwatch stopwatch(state);
+    master.accept(std::move(gang), Instant{});
+    master.round({}, Instant{});
+    commit();
+    for (std::uint64_t id = 0; id < instances; ++id) {
+      master.instance_up(InstanceId{id}, {}, Instant{});
+      commit();
+    }
+    for (std::uint64_t id = 0; id < instances; ++id) {
+      master.instance_ready(InstanceId{id}, Instant{});
+      commit();
+    }
+    for (std::uint64_t id = 1; id <= tasks; ++id) {
+      master.task_started({TaskId{id}, 1, {}, {}}, Instant{});
+      commit();
+    }
+  }
+  if (started != tasks) state.SkipWithError("not all tasks have started");
+}
+BENCHMARK(start_gang)
+    ->Arg(512)
+    ->Arg(1024)
+    ->Arg(2048)
+    ->Arg(100'000)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+
+/// A plan that puts twice as many tasks on each instance as fit: the second half is refused.
+/// `moves`: the first half run already and move round in a ring, but those that wait come first and
+/// take the room that the movers leave: each mover is refused, stays, and in turn has others
+/// refused.
+void check_crowded_plan(benchmark::State& state, bool moves) {
+  const Catalog catalog = eights();
+  const auto places = static_cast<std::uint64_t>(state.range(0));
+  const std::uint64_t instances = places / (2 * kTasksPerInstance);
+  ClusterState cluster(catalog);
+  const auto apply = [&](EventBody body) { cluster.apply({Instant{}, std::move(body)}); };
+  for (std::uint64_t id = 0; id < instances; ++id) {
+    apply(LaunchRequested{InstanceId{id}, TypeId{0}, Market::on_demand, {}, {}});
+    apply(InstanceUp{InstanceId{id}});
+    apply(InstanceReady{InstanceId{id}});
+  }
+  apply(JobAccepted{job_of(1, 0, places, false)});
+  Plan plan;
+  for (std::uint64_t i = 0; i < places; ++i) {
+    const std::uint64_t on = (i / kTasksPerInstance) % instances;
+    const bool runs = moves && i < places / 2;
+    if (runs) {
+      apply(TaskAssigned{TaskId{i}, InstanceId{on}, {}});
+      apply(StartIssued{TaskId{i}, InstanceId{on}, 1});
+      apply(TaskStarted{TaskId{i}, 1, {}, {}});
+    }
+    plan.places.push_back({TaskId{i}, InstanceId{runs ? (on + 2) % instances : on}, {}});
+  }
+  if (moves) std::reverse(plan.places.begin(), plan.places.end());
+  std::size_t refused = 0;
+  for (auto _ : state) {
+    const Stopwatch stopwatch(state);
+    const CheckedPlan checked = check_plan(plan, cluster, {});
+    refused = 0;
+    for (const auto& refusal : checked.places) refused += refusal.has_value();
+  }
+  state.counters["refused"] = static_cast<double>(refused);
+}
+void check_plan_waiting(benchmark::State& state) {
+  check_crowded_plan(state, false);
+}
+void check_plan_moving(benchmark::State& state) {
+  check_crowded_plan(state, true);
+}
+BENCHMARK(check_plan_waiting)
+    ->Arg(8'000)
+    ->Arg(16'000)
+    ->Arg(100'000)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(check_plan_moving)
+    ->Arg(2'000)
+    ->Arg(4'000)
+    ->Arg(100'000)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+
+/// The cloud refuses some of the instances that single tasks are assigned to.
+void hear_refusals(benchmark::State& state) {
+  const Catalog catalog = eights();
+  const auto tasks = static_cast<std::uint64_t>(state.range(0));
+  const auto refusals = static_cast<std::uint64_t>(state.range(1));
+  for (auto _ : state) {
+    Master master = master_with(catalog, by_eights(1, tasks));
+    for (std::uint64_t id = 1; id <= tasks; ++id) master.accept(job_of(id, id, 1, false), {});
+    master.round({}, Instant{});
+    master.commit();
+    const Stopwatch stopwatch(state);
+    for (std::uint64_t id = 0; id < refusals; ++id) {
+      master.instance_refused(InstanceId{id}, Instant{});
+      master.commit();
+    }
+  }
+}
+BENCHMARK(hear_refusals)
+    ->Args({16'000, 1'000})
+    ->Args({100'000, 10'000})
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+
+/// One question for the load, with a cap on the instances.
+void tell_load(benchmark::State& state) {
+  const Catalog catalog = eights();
+  const auto tasks = static_cast<std::uint64_t>(state.range(0)) * kTasksPerInstance;
+  MasterCaps caps;
+  caps.max_instances = static_cast<std::uint32_t>(state.range(1));
+  Master master = master_with(catalog, by_eights(1, tasks), caps);
+  master.accept(job_of(1, 1, tasks, false), {});
+  master.round({}, Instant{});
+  master.commit();
+  for (auto _ : state) {
+    const Stopwatch stopwatch(state);
+    benchmark::DoNotOptimize(master.load(10'000));
+  }
+}
+BENCHMARK(tell_load)
+    ->Args({100, 10'000'000})
+    ->Args({10'000, 20'000})
+    ->UseManualTime()
+    ->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace muster
+
+BENCHMARK_MAIN();
