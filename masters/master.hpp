@@ -22,6 +22,9 @@
 
 namespace muster {
 
+/// What the day's cap is counted over: from midnight to midnight UTC.
+inline constexpr Duration kCapDay = std::chrono::hours{24};
+
 /// What a master is made of.
 struct MasterParts {
   const Catalog* catalog = nullptr;

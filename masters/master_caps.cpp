@@ -9,14 +9,13 @@
 namespace muster {
 namespace {
 
-constexpr Duration kDay = std::chrono::hours{24};
 
 Money money_of(double usd) {
   return Money{static_cast<Money::Units>(static_cast<long double>(usd) * 1e9L * 3600e9L)};
 }
 
 Instant midnight_before(Instant t) {
-  return Instant{t.time_since_epoch() / kDay * kDay};
+  return Instant{t.time_since_epoch() / kCapDay * kCapDay};
 }
 
 }  // namespace
@@ -48,9 +47,9 @@ std::optional<Duration> Master::until_spent(Duration margin, Instant billed) con
   const Money::Units fresh = money_of(caps_.max_usd_day).units() - rate * margin.count();
   const Money::Units left = fresh - spent_at_most(billed).units();
   if (left <= 0) return Duration::zero();
-  const Duration to_midnight = midnight_before(billed) + kDay - billed;
+  const Duration to_midnight = midnight_before(billed) + kCapDay - billed;
   if (left / rate < to_midnight.count()) return Duration{static_cast<Duration::rep>(left / rate)};
-  if (fresh / rate >= kDay.count()) return std::nullopt;
+  if (fresh / rate >= kCapDay.count()) return std::nullopt;
   return to_midnight +
          Duration{static_cast<Duration::rep>(std::max<Money::Units>(0, fresh) / rate)};
 }

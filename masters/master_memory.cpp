@@ -8,10 +8,9 @@
 namespace muster {
 namespace {
 
-constexpr Duration kDay = std::chrono::hours{24};
 
 std::int64_t day_of(Instant t) {
-  return t.time_since_epoch() / kDay;
+  return t.time_since_epoch() / kCapDay;
 }
 
 }  // namespace
@@ -127,11 +126,11 @@ void Master::begin_day_of(Instant now) {
   const std::int64_t day = day_of(now);
   if (day == day_) return;
   day_ = day;
-  day_start_total_ = ledger_.accrued(state_, Instant{day * kDay});
+  day_start_total_ = ledger_.accrued(state_, Instant{day * kCapDay});
 }
 
 Money Master::spent_today(Instant now) const {
-  const Instant midnight{day_of(now) * kDay};
+  const Instant midnight{day_of(now) * kCapDay};
   const bool began = day_of(now) == day_;
   return ledger_.accrued(state_, now) -
          (began ? day_start_total_ : ledger_.accrued(state_, midnight));
@@ -195,7 +194,7 @@ std::string Master::restore(std::optional<MasterImage> image, std::span<const Ev
     rounds_ = image->rounds;
     quiet_ = image->quiet;
     calm_ = std::move(image->calm);
-    newest_ = std::max(image->newest, Instant{std::max<std::int64_t>(0, day_) * kDay});
+    newest_ = std::max(image->newest, Instant{std::max<std::int64_t>(0, day_) * kCapDay});
     gangs_.restore(std::move(image->gangs));
     for (const InstanceRow& row : state_.instances()) {
       if (!row.up || row.phase == InstancePhase::terminating) unanswered_.insert(row.id);
@@ -204,7 +203,7 @@ std::string Master::restore(std::optional<MasterImage> image, std::span<const Ev
       emptied_.push_back(row.id);
     }
     candidates_.mark_all(state_);
-    const Instant at = tail.empty() ? Instant{std::max<std::int64_t>(0, day_) * kDay} : tail[0].at;
+    const Instant at = tail.empty() ? Instant{std::max<std::int64_t>(0, day_) * kCapDay} : tail[0].at;
     trouble = restore_policy(image->policy_state, at);
   }
   for (const Event& event : tail) {

@@ -185,7 +185,7 @@ std::string encode_place(const HistoryPlace& place) {
 }
 
 Expected<HistoryPlace, StoreError> decode_place(std::string_view bytes) {
-  auto place = decode_record<HistoryPlace>(bytes, Kind::PLACE, [](record::Record::Reader root) {
+  auto place = decode_record<HistoryPlace>(bytes, RecordKind::PLACE, [](record::Record::Reader root) {
     const auto in = root.getPlace();
     return HistoryPlace{
         in.getPlace(),
@@ -202,7 +202,7 @@ std::string encode_money(Money money) {
 }
 
 Expected<Money, StoreError> decode_money(std::string_view bytes) {
-  return decode_record<Money>(bytes, Kind::MONEY,
+  return decode_record<Money>(bytes, RecordKind::MONEY,
                               [](record::Record::Reader root) { return get(root.getMoney()); });
 }
 

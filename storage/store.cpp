@@ -368,4 +368,9 @@ StoreTrouble Store::sync() {
   return failure(directory_, status, StoreError::unwritable);
 }
 
+Failure<StoreError> bad_record(const Store& store, Family family, const std::string& why) {
+  return {StoreError::corrupt,
+          fmt::format("{}: {}: {}", store.directory().string(), name_of(family), why)};
+}
+
 }  // namespace muster

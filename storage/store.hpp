@@ -120,4 +120,7 @@ class Store {
   std::unique_ptr<Database> database_;
 };
 
+/// Says that a record of the store cannot be what it should be.
+Failure<StoreError> bad_record(const Store& store, Family family, const std::string& why);
+
 }  // namespace muster

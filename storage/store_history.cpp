@@ -6,15 +6,6 @@
 #include <utility>
 
 namespace muster {
-namespace {
-
-Failure<StoreError> bad_record(const Store& store, Family family, const std::string& why) {
-  return {StoreError::corrupt,
-          fmt::format("{}: {}: {}", store.directory().string(), name_of(family), why)};
-}
-
-}  // namespace
-
 Expected<std::unique_ptr<StoreHistory>, StoreError> StoreHistory::open(
     Store& store, StoreJournal& journal, const Catalog& catalog,
     const StoreHistoryOptions& options) {

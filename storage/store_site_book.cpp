@@ -18,11 +18,6 @@ std::string key_of(JobId job, const HandTarget& to) {
   return key + muster::key_of(std::uint64_t{to.index});
 }
 
-Failure<StoreError> bad_record(const Store& store, Family family, const std::string& why) {
-  return {StoreError::corrupt,
-          fmt::format("{}: {}: {}", store.directory().string(), name_of(family), why)};
-}
-
 }  // namespace
 
 Expected<std::unique_ptr<StoreSiteBook>, StoreError> StoreSiteBook::open(
