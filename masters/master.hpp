@@ -212,7 +212,7 @@ class Master {
   ClusterState state_;
   Ledger ledger_;
   std::map<std::pair<TypeId, Market>, Instant> resting_until_;
-  std::set<InstanceId> unanswered_;    ///< of which the cloud has not said that it did as told
+  std::set<InstanceId> unanswered_;  ///< of which the cloud has not said that it did as told
   GangWaits gangs_;
   StartCandidates candidates_;
   /// Released, waiting for their last task to leave: each with its number in the order of release.

@@ -43,8 +43,7 @@ MasterNode::MasterNode(caf::actor_config& config, MasterSetup setup)
   set_down_handler([this](const caf::down_msg& down) { lose_worker(down.source); });
   MasterLife& life = setup_.life;
   if (life.image || !life.tail.empty()) {
-    const std::string trouble =
-        master_.restore(std::exchange(life.image, std::nullopt), life.tail);
+    const std::string trouble = master_.restore(std::exchange(life.image, std::nullopt), life.tail);
     if (!trouble.empty() && life.note) life.note("master " + life.name + ": " + trouble);
     events_since_snapshot_ = life.tail.size();
     life.tail.clear();

@@ -9,7 +9,6 @@
 namespace muster {
 namespace {
 
-
 Money money_of(double usd) {
   return Money{static_cast<Money::Units>(static_cast<long double>(usd) * 1e9L * 3600e9L)};
 }

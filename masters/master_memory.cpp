@@ -8,7 +8,6 @@
 namespace muster {
 namespace {
 
-
 std::int64_t day_of(Instant t) {
   return t.time_since_epoch() / kCapDay;
 }
@@ -203,7 +202,8 @@ std::string Master::restore(std::optional<MasterImage> image, std::span<const Ev
       emptied_.push_back(row.id);
     }
     candidates_.mark_all(state_);
-    const Instant at = tail.empty() ? Instant{std::max<std::int64_t>(0, day_) * kCapDay} : tail[0].at;
+    const Instant at =
+        tail.empty() ? Instant{std::max<std::int64_t>(0, day_) * kCapDay} : tail[0].at;
     trouble = restore_policy(image->policy_state, at);
   }
   for (const Event& event : tail) {

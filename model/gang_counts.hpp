@@ -8,6 +8,7 @@
 
 namespace muster {
 
+/// What the task was told last of why it does not run, as far as its gang counts it.
 inline ToldReason told_of(const TaskRow& row) {
   if (row.phase != TaskPhase::assigned) return ToldReason::not_assigned;
   if (row.reason.code == RefusalCode::awaiting_peers) return ToldReason::awaiting_peers;
@@ -28,6 +29,7 @@ inline void tell(GangCounts& gang, ToldReason before, ToldReason now) {
          now == ToldReason::awaiting_instance);
 }
 
+/// Counts one more task that keeps the gang from starting; `index` is its place in the job.
 inline void add_blocker(GangCounts& gang, std::uint32_t index) {
   gang.first_blocker = gang.blockers == 0 ? index : std::min(gang.first_blocker, index);
   ++gang.blockers;

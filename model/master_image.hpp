@@ -54,8 +54,8 @@ struct MasterImage {
   std::uint64_t next_instance = 0;
   std::uint64_t rounds = 0;
   std::string policy_state;  ///< what the policy remembers, in its own words
-  Instant newest{};         ///< time of the last event
-  std::uint64_t quiet = 0;  ///< regular rounds that were not held since the last one
+  Instant newest{};          ///< time of the last event
+  std::uint64_t quiet = 0;   ///< regular rounds that were not held since the last one
   std::optional<Calm> calm{};
   GangBook gangs{};
 };

@@ -97,9 +97,12 @@ void MarketSplit::observe(const Event& event, const ClusterView& view) {
 void MarketSplit::observe_round(const Event& event, const ClusterView& view) {
   const auto& round = std::get<RoundDecided>(event.body);
   auto [on_demand, spot] = parts_of(round.note);
-  on_demand_->observe({event.at, RoundDecided{round.round, std::move(on_demand), round.quiet, round.settled}, event.cell},
-                      view);
-  spot_->observe({event.at, RoundDecided{round.round, std::move(spot), round.quiet, round.settled}, event.cell},
+  on_demand_->observe(
+      {event.at, RoundDecided{round.round, std::move(on_demand), round.quiet, round.settled},
+       event.cell},
+      view);
+  spot_->observe({event.at, RoundDecided{round.round, std::move(spot), round.quiet, round.settled},
+                  event.cell},
                  spot_view(view));
 }
 

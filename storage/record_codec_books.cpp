@@ -185,13 +185,14 @@ std::string encode_place(const HistoryPlace& place) {
 }
 
 Expected<HistoryPlace, StoreError> decode_place(std::string_view bytes) {
-  auto place = decode_record<HistoryPlace>(bytes, RecordKind::PLACE, [](record::Record::Reader root) {
-    const auto in = root.getPlace();
-    return HistoryPlace{
-        in.getPlace(),
-        {JobId{in.getJob()}, string_of(in.getUser()), string_of(in.getName()), get(in.getCost())},
-        true};
-  });
+  auto place =
+      decode_record<HistoryPlace>(bytes, RecordKind::PLACE, [](record::Record::Reader root) {
+        const auto in = root.getPlace();
+        return HistoryPlace{in.getPlace(),
+                            {JobId{in.getJob()}, string_of(in.getUser()), string_of(in.getName()),
+                             get(in.getCost())},
+                            true};
+      });
   if (place) return place;
   if (const auto number = decode_number(bytes)) return HistoryPlace{number.value(), {}, false};
   return place;
