@@ -13,6 +13,7 @@ WorkRules work_rules(const Scenario& scenario) {
   WorkRules rules;
   rules.seed = scenario.seed;
   rules.fails = scenario.attempts_fail;
+  rules.longest = scenario.longest_work;
   return rules;
 }
 

@@ -200,29 +200,29 @@ std::string Invariants::standing(const InstanceRow& row) const {
                      row.occupants.size(), state);
 }
 
-bool Invariants::done() const {
-  return rest().empty();
+std::string Invariants::rest_of(const Submission& submission) const {
+  const auto parts = parts_.find(*submission.job);
+  std::size_t open = 0, tasks = 0;
+  for (std::uint32_t i = 0; i < submission.wish->job.tasks.size(); ++i) {
+    tasks += tasks_.contains(task_id_of(*submission.job, i));
+  }
+  if (parts != parts_.end()) {
+    for (const std::uint32_t master : parts->second) {
+      open += !cells_[master].finished.contains(*submission.job);
+    }
+  }
+  if (tasks == submission.wish->job.tasks.size() && open == 0) return {};
+  return fmt::format("job {} ({} tasks{}) has {} tasks at masters and {} parts open; ",
+                     submission.job->value, submission.wish->job.tasks.size(),
+                     submission.wish->job.gang ? ", a gang" : "", tasks, open);
 }
 
-std::string Invariants::rest() const {
+std::string Invariants::rest(bool all) const {
   std::string text = users_.content() ? "" : users_.trouble() + "users wait; ";
   for (const Submission& submission : users_.submissions()) {
-    if (!submission.job) continue;
-    const auto parts = parts_.find(*submission.job);
-    std::size_t open = 0, tasks = 0;
-    for (std::uint32_t i = 0; i < submission.wish->job.tasks.size(); ++i) {
-      tasks += tasks_.contains(task_id_of(*submission.job, i));
-    }
-    if (parts != parts_.end()) {
-      for (const std::uint32_t master : parts->second) {
-        open += !cells_[master].finished.contains(*submission.job);
-      }
-    }
-    if (tasks == submission.wish->job.tasks.size() && open == 0) continue;
-    text += fmt::format("job {} ({} tasks{}) has {} tasks at masters and {} parts open; ",
-                        submission.job->value, submission.wish->job.tasks.size(),
-                        submission.wish->job.gang ? ", a gang" : "", tasks, open);
+    if (submission.job && (all || !submission.wish->hopeless)) text += rest_of(submission);
   }
+  if (!all) return text;
   for (const auto& [id, record] : cluster_.cloud_disk().records) {
     if (!is_over(record)) text += fmt::format("instance {} is rented; ", id.value);
   }

@@ -35,9 +35,9 @@ class Invariants {
   /// What has to hold after every message.
   void check();
   /// Nothing is left to do.
-  bool done() const;
-  /// What is left to do.
-  std::string rest() const;
+  bool done() const { return rest(true).empty(); }
+  /// What is left to do, with or without jobs that can never run and what is rented.
+  std::string rest(bool all) const;
   /// What has to hold when nothing is left to do.
   void check_end();
 
@@ -63,6 +63,7 @@ class Invariants {
   void check_rented();
   std::string standing(const InstanceRow& row) const;
   void check_job(const Submission& submission);
+  std::string rest_of(const Submission& submission) const;
   std::string differences() const;
   void check_money();
   void check_caps();

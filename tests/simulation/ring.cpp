@@ -91,12 +91,21 @@ class Run {
       if (cluster_.messages() >= checked + options_.check_every) {
         checked = cluster_.messages();
         invariants_.check();
-        if (ended_ && due_.empty() && invariants_.done()) return invariants_.check_end();
+        if (ended_ && due_.empty() && is_over()) return invariants_.check_end();
       }
       if (cluster_.now() > latest) {
-        return invariants_.broken("is not done in time: " + invariants_.rest());
+        return invariants_.broken("is not done in time: " + invariants_.rest(true));
       }
     }
+  }
+
+  /// Nothing is left to do; what can never run is given up when that alone is left.
+  bool is_over() {
+    if (invariants_.done()) return true;
+    if (cluster_.now() < next_giving_up_ || !invariants_.rest(false).empty()) return false;
+    next_giving_up_ = cluster_.now() + std::chrono::minutes{1};
+    users_.give_up_hopeless();
+    return false;
   }
 
   void complain(const std::string& text) { invariants_.broken(text); }
@@ -229,6 +238,7 @@ class Run {
   Invariants invariants_;
   std::multimap<std::uint64_t, const Fault*> due_;  ///< by the message after which they come
   bool ended_ = false;
+  Instant next_giving_up_;
 };
 
 }  // namespace

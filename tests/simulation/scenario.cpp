@@ -91,8 +91,26 @@ Job draw_job(Rng& rng, std::uint64_t number, bool few) {
   return job;
 }
 
+/// Each task takes an instance of its own, and there are more than there may be instances.
+void make_hopeless(Scenario& scenario, Wish& wish) {
+  const std::uint32_t most =
+      std::max(scenario.cloud_instances, scenario.master.max_instances) + scenario.masters;
+  wish.hopeless = true;
+  wish.job.gang = true;
+  wish.job.max_running = 0;
+  wish.job.markets = MarketChoice::any;
+  const TaskSpec like = wish.job.tasks.front();
+  wish.job.tasks.assign(most * scenario.masters, like);
+  for (std::uint32_t i = 0; i < wish.job.tasks.size(); ++i) {
+    wish.job.tasks[i].array_index = i;
+    wish.job.tasks[i].demands = Demands(Resources::of(0, 12, 40));
+  }
+}
+
 void draw_wishes(Rng& rng, Scenario& scenario) {
-  const std::uint64_t jobs = 6 + rng.below(10);
+  const bool day = scenario.master.max_usd_day > 0;
+  if (day) scenario.longest_work = std::chrono::seconds{300};
+  const std::uint64_t jobs = day ? 20 + rng.below(20) : 6 + rng.below(10);
   for (std::uint64_t i = 0; i < jobs; ++i) {
     Wish wish;
     wish.job = draw_job(rng, i, scenario.master.max_usd_day > 0);
@@ -105,6 +123,9 @@ void draw_wishes(Rng& rng, Scenario& scenario) {
   }
   std::stable_sort(scenario.wishes.begin(), scenario.wishes.end(),
                    [](const Wish& x, const Wish& y) { return x.at < y.at; });
+  const bool limited = scenario.cloud_instances > 0 || scenario.master.max_instances > 0;
+  const bool hopeless = rng.uniform() < 0.5;
+  if (limited && hopeless) make_hopeless(scenario, scenario.wishes[rng.below(3)]);
 }
 
 Fault draw_fault(Rng& rng, const ScenarioLimits& limits) {
@@ -143,7 +164,7 @@ void draw_limits(Rng& rng, const ScenarioLimits& limits, Scenario& scenario) {
   const auto many = static_cast<std::uint32_t>(6 + rng.below(6));
   if (few && limits.cloud_limits) scenario.cloud_instances = many;
   if (rng.uniform() < 0.3 && limits.cloud_limits) scenario.cloud_spot = many;
-  const double day_usd = rng.uniform(0.8, 2.0);
+  const double day_usd = rng.uniform(0.35, 0.6);
   if (rng.uniform() < 0.3 && limits.caps) scenario.master.max_usd_day = day_usd;
   if (rng.uniform() < 0.3 && limits.caps) scenario.master.max_instances = many;
   const double fails = rng.uniform() < 0.3 ? 0.1 : 0;

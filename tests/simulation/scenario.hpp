@@ -59,6 +59,9 @@ struct Wish {
   Job job;  ///< without ids; its token is the submission's
   Instant at;
   std::uint32_t site = 0;
+  /// A gang that can never have all its places: others must not wait for it. Its user gives it up
+  /// when all else is done.
+  bool hopeless = false;
 };
 
 /// What is left out of scenarios.
@@ -85,6 +88,7 @@ struct Scenario {
   Duration notice{};
   std::uint64_t snapshot_every = 0;
   double attempts_fail = 0;
+  Duration longest_work = std::chrono::seconds{900};
   std::vector<Duration> offsets;  ///< of the nodes' clocks: sites, masters, cloud
   std::vector<Wish> wishes;
   std::vector<Fault> faults;  ///< in the order of their times

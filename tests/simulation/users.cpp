@@ -70,9 +70,18 @@ std::optional<std::size_t> Users::acknowledged(std::uint64_t which) const {
 /// As the API does it: whoever may have it is told.
 void Users::cancel(std::uint64_t which) {
   const auto index = acknowledged(which);
-  if (!index) return;
-  submissions_[*index].cancelled = true;
-  const JobId job = *submissions_[*index].job;
+  if (index) cancel_one(submissions_[*index]);
+}
+
+void Users::give_up_hopeless() {
+  for (Submission& submission : submissions_) {
+    if (submission.wish->hopeless && submission.job) cancel_one(submission);
+  }
+}
+
+void Users::cancel_one(Submission& submission) {
+  submission.cancelled = true;
+  const JobId job = *submission.job;
   for (std::uint32_t i = 0; i < cluster_.scenario().sites; ++i) {
     caf::anon_send(cluster_.site_for_users(i), cancel_atom_v, job);
   }

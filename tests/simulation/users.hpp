@@ -27,6 +27,8 @@ class Users {
   void begin();
   void submit_again(std::uint64_t which);
   void cancel(std::uint64_t which);
+  /// Gives up what can never run; again and again until it is over.
+  void give_up_hopeless();
   void hold(std::uint64_t which, Duration length);
   void drain(std::uint64_t which);
   void interrupt(std::uint64_t which);
@@ -38,6 +40,7 @@ class Users {
 
  private:
   void submit(std::size_t index);
+  void cancel_one(Submission& submission);
   void heard(std::size_t index, const caf::expected<std::vector<AcceptVerdict>>& answer);
   void release(JobId job, std::uint32_t master);
   std::optional<std::size_t> acknowledged(std::uint64_t which) const;
