@@ -14,6 +14,7 @@
 #include "storage/store_cloud_book.hpp"
 #include "storage/store_history.hpp"
 #include "storage/store_site_book.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temp_file.hpp"
 
 namespace muster {
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::IsEmpty;
 
-const fs::path kData = fs::path(MUSTER_SOURCE_DIR) / "tests" / "data" / "store-1";
+const fs::path kData = fs::path(test::source_dir()) / "tests" / "data" / "store-1";
 
 /// A copy of the stores that may be written.
 class EarlierStore : public testing::Test {

@@ -10,6 +10,7 @@
 
 #include "config/replay_config.hpp"
 #include "tests/replay/actors/replay_setup.hpp"
+#include "tests/support/places.hpp"
 
 namespace muster::replay {
 namespace {
@@ -32,7 +33,8 @@ std::map<std::int64_t, double> cost_by_day(const Run& run) {
       if (!up.contains(gone->instance)) continue;
       const double from_s = to_seconds(up[gone->instance].time_since_epoch());
       const double to_s = to_seconds(gone->billed_until.value_or(event.at).time_since_epoch());
-      for (auto day = static_cast<std::int64_t>(from_s / kDay_s); day * kDay_s < to_s; ++day) {
+      for (auto day = static_cast<std::int64_t>(from_s / kDay_s);
+           static_cast<double>(day) * kDay_s < to_s; ++day) {
         const double begin_s = std::max(from_s, static_cast<double>(day) * kDay_s);
         const double end_s = std::min(to_s, static_cast<double>(day + 1) * kDay_s);
         usd[day] += prices[gone->instance].usd_h() * (end_s - begin_s) / 3600;
@@ -47,7 +49,7 @@ class Quiet : public ::testing::TestWithParam<const char*> {};
 TEST_P(Quiet, TwoJobsThreeYearsApartCostTheReplayNextToNothing) {
   SmallReplay replay;
   replay.job(10, 1000, Resources::of(0, 6, 20)).job(1e8, 1000, Resources::of(0, 6, 20));
-  const Run run = replay.run(GetParam()).value();
+  const auto run = replay.run(GetParam()).value();
   EXPECT_EQ(run.result.jobs_completed, 2U);
   EXPECT_LT(run.steps, 2000U);
   EXPECT_LT(run.result.rounds, 50U);
@@ -56,7 +58,7 @@ TEST_P(Quiet, TwoJobsThreeYearsApartCostTheReplayNextToNothing) {
 TEST_P(Quiet, AJobOfThirtyYearsCostsTheReplayNextToNothing) {
   SmallReplay replay;
   replay.job(10, 1e9, Resources::of(0, 6, 20));
-  const Run run = replay.run(GetParam()).value();
+  const auto run = replay.run(GetParam()).value();
   EXPECT_EQ(run.result.jobs_completed, 1U);
   EXPECT_LT(run.steps, 100'000U);
   EXPECT_LT(run.result.rounds, 50U);
@@ -74,12 +76,12 @@ INSTANTIATE_TEST_SUITE_P(Policies, Quiet,
                          });
 
 TEST(ByTheClock, RoundsThatAreNotHeldChangeNoFigure) {
-  const std::filesystem::path root(MUSTER_SOURCE_DIR);
+  const std::filesystem::path root(muster::test::source_dir());
   SmallReplay replay;
   replay.config() = load_replay_config(root / "config/replay/eva-200.toml", {}).value();
   replay.use(load_catalog(replay.config().catalog).value());
   replay.workload() = read_workload(replay.config().workload, 1).value();
-  const Run run = replay.run("eva").value();
+  const auto run = replay.run("eva").value();
   std::uint64_t quiet = 0;
   for (const Event& event : run.events) {
     if (const auto* round = std::get_if<RoundDecided>(&event.body)) quiet += round->quiet;
@@ -102,7 +104,7 @@ TEST(ByTheClock, TheDaysCapIsNeverExceeded) {
     SmallReplay replay;
     for (int i = 0; i < 6; ++i) replay.job(i * 5000.0, 40'000, Resources::of(0, 6, 20));
     replay.config().master.max_usd_day = 8;
-    const Run run = replay.run(policy).value();
+    const auto run = replay.run(policy).value();
     double most = 0;
     for (const auto& [day, usd] : cost_by_day(run)) {
       EXPECT_LE(usd, 8 + 1e-9) << policy << ", day " << day;
@@ -120,7 +122,7 @@ TEST(ByTheClock, WhatDoesNotSaveItsCheckpointInTimeIsEndedByForce) {
     task.delays.stop = std::chrono::hours{2};
   }
   replay.config().master.max_usd_day = 4;
-  const Run run = replay.run("no-packing").value();
+  const auto run = replay.run("no-packing").value();
   for (const auto& [day, usd] : cost_by_day(run)) EXPECT_LE(usd, 4 + 1e-9) << "day " << day;
 }
 
