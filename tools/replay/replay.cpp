@@ -287,8 +287,10 @@ class Simulation {
     if (board_.over == all && fleet_stays && !setup_.config->master.fleet.empty()) {
       give_fleet_back();
     }
-    const bool moves = board_.submitted < all || board_.over != over_before_ || world_->busy();
-    if (moves) idle_since_ = time_.now();
+    // Between two steps may lie years, in which what moved at the last one went on.
+    const bool moves = board_.submitted < all || world_->busy();
+    if (moves || moved_ || board_.over != over_before_) idle_since_ = time_.now();
+    moved_ = moves;
     over_before_ = board_.over;
     if (time_.now() - idle_since_ <= setup_.config->world.max_idle) return false;
     if (board_.over == all) return true;
@@ -321,6 +323,7 @@ class Simulation {
   Board board_;
   Instant idle_since_;
   std::size_t over_before_ = 0;
+  bool moved_ = true;  ///< at the last step
   std::uint64_t steps_ = 0;
   std::set<InstanceId> given_back_;
   std::size_t workers_launched_ = 0;
