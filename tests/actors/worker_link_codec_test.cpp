@@ -134,7 +134,7 @@ TEST(WorkerLinkCodecTest, ReportsOutOfRangeAreMalformed) {
   EXPECT_TRUE(with([](WorkerReport&) {}));
   EXPECT_FALSE(with([](WorkerReport& r) { r.attempt = 0; }));
   EXPECT_FALSE(with([](WorkerReport& r) { r.task = TaskId{}; }));
-  EXPECT_FALSE(with([](WorkerReport& r) { r.kind = static_cast<WorkerReportKind>(5); }));
+  EXPECT_FALSE(with([](WorkerReport& r) { r.kind = static_cast<WorkerReportKind>(6); }));
   EXPECT_FALSE(with([](WorkerReport& r) { r.fetch = Duration{-1}; }));
   EXPECT_FALSE(with([](WorkerReport& r) { r.build = kMaxSpan + Duration{1}; }));
   EXPECT_FALSE(with([](WorkerReport& r) { r.upload = Duration::min(); }));
