@@ -196,6 +196,8 @@ class Master {
   std::optional<Refusal> hindrance(const TaskRow& task) const;
   void end_empty_instances(Instant now);
   Duration end_time() const;
+  Duration affordable_time() const;
+  double spent_today_usd(Instant now) const;
   Money spent_at_most(Instant billed) const;
   std::optional<Duration> until_spent(Duration margin, Instant billed) const;
 
@@ -230,6 +232,7 @@ class Master {
   std::uint64_t quiet_ = 0;  ///< regular rounds that were not held since the last one
   Instant newest_;
   std::int64_t day_ = -1;
+  std::int64_t capped_day_ = -1;  ///< on which the day's cap was last reached
   Money day_start_total_;
   std::deque<JobId> broken_parts_;
   std::deque<CompletedJob> completed_;

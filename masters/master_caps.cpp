@@ -37,6 +37,24 @@ Money Master::spent_at_most(Instant billed) const {
   return sum;
 }
 
+/// How long an instance has to be affordable to be rented: until it is up, and then for checkpoints
+/// once for having them saved and once more for what there will be to save.
+Duration Master::affordable_time() const {
+  Duration boot{};
+  for (const InstanceType& type : catalog_->types()) {
+    boot = std::max(boot, type.acquire + type.setup);
+  }
+  return boot + 2 * caps_.spend_margin + end_time();
+}
+
+/// Once the cap has been reached, all of the day's money counts as spent: what is left would be
+/// rented for and given back again, and nothing done with it.
+double Master::spent_today_usd(Instant now) const {
+  const double spent = spent_at_most(now).usd();
+  const bool reached = midnight_before(now) == Instant{capped_day_ * kCapDay};
+  return reached ? std::max(spent, caps_.max_usd_day) : spent;
+}
+
 /// How long until what is spent, and what is rented for `margin` more, come to the day's cap. That
 /// may be on the next day, when today is too short for it.
 std::optional<Duration> Master::until_spent(Duration margin, Instant billed) const {

@@ -37,6 +37,7 @@ struct Master::Tracker {
     m.measured_ = {};
   }
   void operator()(const ReleaseDecided& e) {
+    if (e.cause.code == CauseCode::spend_cap) m.capped_day_ = day_of(at);
     m.releasing_.emplace(e.instance, m.releases_++);
     m.emptied_.push_back(e.instance);
   }
@@ -173,6 +174,7 @@ MasterImage Master::image() const {
   image.rounds = rounds_;
   image.policy_state = policy_->save_state(state_);
   image.newest = newest_;
+  image.capped_day = capped_day_;
   image.quiet = quiet_;
   image.calm = calm_;
   image.gangs = gangs_.book();
@@ -192,6 +194,7 @@ std::string Master::restore(std::optional<MasterImage> image, std::span<const Ev
     next_instance_ = std::max(next_instance_, image->next_instance);
     rounds_ = image->rounds;
     quiet_ = image->quiet;
+    capped_day_ = image->capped_day;
     calm_ = std::move(image->calm);
     newest_ = std::max(image->newest, Instant{std::max<std::int64_t>(0, day_) * kCapDay});
     gangs_.restore(std::move(image->gangs));

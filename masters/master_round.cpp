@@ -97,9 +97,9 @@ void Master::apply_plan(const Plan& plan, Instant now) {
 
 PlanLimits Master::limits(Instant now) const {
   // What was spent is asked of every instance: only where it counts.
-  const double spent_usd = caps_.max_usd_day > 0 ? spent_at_most(now).usd() : 0;
+  const double spent_usd = caps_.max_usd_day > 0 ? spent_today_usd(now) : 0;
   PlanLimits limits{caps_, spent_usd, {}, !fleet_.empty()};
-  limits.caps.spend_margin += end_time();
+  limits.caps.spend_margin = affordable_time();
   for (const auto& [offer, until] : resting_until_) {
     if (until > now) limits.resting.push_back(offer);
   }

@@ -58,6 +58,7 @@ struct MasterImage {
   std::uint64_t quiet = 0;   ///< regular rounds that were not held since the last one
   std::optional<Calm> calm{};
   GangBook gangs{};
+  std::int64_t capped_day = -1;  ///< on which the day's cap was last reached, as `day`
 };
 
 }  // namespace muster

@@ -309,6 +309,7 @@ std::string encode_image(MasterImage image) {
     out.setRounds(image.rounds);
     out.setLearnt(bytes(image.policy_state));
     out.setNewest(nanos(image.newest));
+    out.setCappedDay(image.capped_day);
     out.setQuiet(image.quiet);
     out.setCalmSet(image.calm.has_value());
     if (!image.calm) return;
@@ -329,6 +330,7 @@ Expected<MasterImage, StoreError> decode_image(std::string_view bytes, const Cat
     image.rounds = in.getRounds();
     image.policy_state = string_of(in.getLearnt());
     image.newest = instant(in.getNewest());
+    image.capped_day = in.getCappedDay();
     image.quiet = in.getQuiet();
     if (in.getCalmSet()) image.calm = Calm{instant(in.getCalmSince()), get(in.getCalm())};
     return image;

@@ -363,6 +363,7 @@ struct MasterImage {
   calm @26 :Measured;
   gangs @27 :List(GangWait);
   turn @28 :GangTurn;  # not set: it is nobody's
+  cappedDay @29 :Int64 = -1;  # since 1970
 }
 
 struct GangWait {

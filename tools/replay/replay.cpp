@@ -287,15 +287,19 @@ class Simulation {
     if (board_.over == all && fleet_stays && !setup_.config->master.fleet.empty()) {
       give_fleet_back();
     }
-    // Between two steps may lie years, in which what moved at the last one went on.
-    const bool moves = board_.submitted < all || world_->busy();
-    if (moves || moved_ || board_.over != over_before_) idle_since_ = time_.now();
-    moved_ = moves;
-    over_before_ = board_.over;
+    if (moves(all)) idle_since_ = time_.now();
     if (time_.now() - idle_since_ <= setup_.config->world.max_idle) return false;
     if (board_.over == all) return true;
     caf::anon_send(user_, cancel_atom_v);
     return false;
+  }
+
+  /// Something has moved since the last step, or will without anything else. Between two steps may
+  /// lie years, in which what moved at the last one went on.
+  bool moves(std::size_t all) {
+    const bool goes_on = board_.submitted < all || world_->busy();
+    const bool ended_some = std::exchange(over_before_, board_.over) != board_.over;
+    return std::exchange(went_on_, goes_on) || goes_on || ended_some;
   }
 
   /// The users of a fixed fleet do not want it any more.
@@ -323,7 +327,7 @@ class Simulation {
   Board board_;
   Instant idle_since_;
   std::size_t over_before_ = 0;
-  bool moved_ = true;  ///< at the last step
+  bool went_on_ = true;  ///< something moved at the last step
   std::uint64_t steps_ = 0;
   std::set<InstanceId> given_back_;
   std::size_t workers_launched_ = 0;

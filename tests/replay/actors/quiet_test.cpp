@@ -117,13 +117,23 @@ TEST(ByTheClock, TheDaysCapIsNeverExceeded) {
 
 TEST(ByTheClock, WhatDoesNotSaveItsCheckpointInTimeIsEndedByForce) {
   SmallReplay replay;
-  replay.job(0, 40'000, Resources::of(0, 6, 20));
-  for (TaskSpec& task : replay.workload().jobs[0].job.tasks) {
+  replay.job(0, 10'000, Resources::of(0, 6, 20)).job(0, 12'000, Resources::of(0, 6, 20));
+  for (TaskSpec& task : replay.workload().jobs[1].job.tasks) {
     task.delays.stop = std::chrono::hours{2};
   }
   replay.config().master.max_usd_day = 4;
   const auto run = replay.run("no-packing").value();
   for (const auto& [day, usd] : cost_by_day(run)) EXPECT_LE(usd, 4 + 1e-9) << "day " << day;
+  EXPECT_EQ(run.result.jobs_completed, 2U);
+}
+
+TEST(ByTheClock, WhenTheDaysMoneyIsSpentNothingIsRentedBeforeMidnight) {
+  SmallReplay replay;
+  for (int i = 0; i < 10; ++i) replay.job(0, 8000, Resources::of(0, 6, 20));
+  replay.config().master.max_usd_day = 6;
+  const auto run = replay.run("no-packing").value();
+  EXPECT_EQ(run.result.jobs_completed, 10U);
+  EXPECT_LT(run.result.instances_launched, 60U);
 }
 
 }  // namespace
