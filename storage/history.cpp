@@ -1,5 +1,7 @@
 #include "storage/history.hpp"
 
+#include <utility>
+
 namespace muster {
 
 HistoryEntry entry_of(const JobHistory& history) {
@@ -29,7 +31,8 @@ void History::newest_entries(std::size_t limit,
 }
 
 bool History::read_apart(std::function<void()> read) const {
-  read();
+  const std::function<void()> now = std::move(read);
+  now();
   return true;
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <limits>
@@ -149,12 +150,16 @@ bool perform(Planned& planned, std::ostream* log) {
   const LogHeader header{planned.setup.label, planned.setup.seed, *planned.setup.catalog};
   EventLogWriter writer(log, header);
   RunSetup setup = planned.setup;
-  setup.on_event = [&writer](const Event& event) { writer.write(event); };
+  bool begun = false;
+  setup.on_event = [&](const Event& event) {
+    begun = true;
+    writer.write(event);
+  };
   auto run = replay::run_replay(setup);
   auto digest = writer.finish();
   if (!run) {
     planned.error = run.error().message;
-    return digest.has_value();
+    return begun && digest.has_value();  // the log of a run that never began is none
   }
   if (!digest) return false;
   planned.result = std::move(run->result);
@@ -169,6 +174,8 @@ void perform(Planned& planned, const std::string& file) {
           ? (complete = perform(planned, nullptr))
           : write_output(file, [&](std::ostream& out) { complete = perform(planned, &out); });
   if (written && complete) return;
+  std::error_code ignored;
+  if (written && !file.empty() && file != "-") std::filesystem::remove(file, ignored);
   planned.result.reset();
   if (planned.error.empty()) planned.error = "the event log could not be written";
 }
