@@ -87,6 +87,15 @@ bool can_write(const fs::path& file) {
 }
 
 bool write_output(const fs::path& file, const std::function<void(std::ostream&)>& write) {
+  return write_or_drop(file, [&](std::ostream& out) {
+    write(out);
+    return true;
+  });
+}
+
+bool write_or_drop(const fs::path& file, const std::function<bool(std::ostream&)>& write_it) {
+  bool wanted = true;
+  const auto write = [&](std::ostream& out) { wanted = write_it(out); };
   if (file == "-") {
     write(std::cout);
     return flush_standard_output();
@@ -97,10 +106,11 @@ bool write_output(const fs::path& file, const std::function<void(std::ostream&)>
   std::error_code error;
   const fs::path part = part_of(*target);
   const bool written = write_stream(part, write);
-  if (written) fs::rename(part, target->file, error);
-  if (written && !error) return true;
+  if (written && wanted) fs::rename(part, target->file, error);
+  if (written && wanted && !error) return true;
   std::error_code ignored;
   fs::remove(part, ignored);
+  if (written && !wanted) return true;
   return error ? refuse(file, error.message()) : refuse_unwritable(file);
 }
 

@@ -24,6 +24,9 @@ bool can_write(const std::filesystem::path& file);
 /// in place). False after a complaint.
 bool write_output(const std::filesystem::path& file,
                   const std::function<void(std::ostream&)>& write);
+/// The same; when `write` answers false, what it wrote is dropped and the file stays as it was.
+bool write_or_drop(const std::filesystem::path& file,
+                   const std::function<bool(std::ostream&)>& write);
 
 /// Time since the command began, by a clock that only runs forward. It measures, never decides.
 Duration elapsed();

@@ -169,13 +169,11 @@ bool perform(Planned& planned, std::ostream* log) {
 
 void perform(Planned& planned, const std::string& file) {
   bool complete = false;
-  const bool written =
-      file.empty()
-          ? (complete = perform(planned, nullptr))
-          : write_output(file, [&](std::ostream& out) { complete = perform(planned, &out); });
+  const bool written = file.empty() ? (complete = perform(planned, nullptr))
+                                    : write_or_drop(file, [&](std::ostream& out) {
+                                        return complete = perform(planned, &out);
+                                      });
   if (written && complete) return;
-  std::error_code ignored;
-  if (written && !file.empty() && file != "-") std::filesystem::remove(file, ignored);
   planned.result.reset();
   if (planned.error.empty()) planned.error = "the event log could not be written";
 }
