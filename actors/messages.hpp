@@ -100,7 +100,7 @@ struct SampleAnswer {
 /// Asks a cloud for an instance. The id is the order's token: repeating an order changes nothing.
 struct LaunchOrder {
   InstanceId instance;
-  TypeId type;
+  std::string type;  ///< by name: the two nodes' catalogs may differ in order
   std::uint8_t market = 0;
 };
 
