@@ -68,11 +68,9 @@ void SiteScheduler::hand_over(const HandTarget& to) {
     });
   };
   if (to.site) {
-    request(setup_.sites[to.index].actor, setup_.accept_timeout, forward_atom_v, std::move(batch))
-        .then(heard, failed);
+    request(out.site, setup_.accept_timeout, forward_atom_v, std::move(batch)).then(heard, failed);
   } else {
-    request(setup_.masters[to.index], setup_.accept_timeout, hand_atom_v, std::move(batch))
-        .then(heard, failed);
+    request(out.master, setup_.accept_timeout, hand_atom_v, std::move(batch)).then(heard, failed);
   }
 }
 
@@ -90,9 +88,9 @@ void SiteScheduler::taken(const HandTarget& to, const Verdicts& verdicts) {
     setup_.book->handed_over(verdict.job, to);
     if (!cancelled_.contains(verdict.job)) continue;
     if (to.site) {
-      send(setup_.sites[to.index].actor, cancel_atom_v, verdict.job);
+      send(out.site, cancel_atom_v, verdict.job);
     } else {
-      send(setup_.masters[to.index], cancel_atom_v, verdict.job);
+      send(out.master, cancel_atom_v, verdict.job);
     }
   }
   if (jobs_in_hand() == 0) cancelled_.clear();
@@ -102,12 +100,12 @@ void SiteScheduler::taken(const HandTarget& to, const Verdicts& verdicts) {
 void SiteScheduler::ask_loads() {
   const auto nothing = [](const caf::error&) {};
   for (std::size_t i = 0; i < masters_.size(); ++i) {
-    request(setup_.masters[i], setup_.load_every, load_atom_v)
+    request(masters_[i].master, setup_.load_every, load_atom_v)
         .then([this, i](const LoadReport& report) { hear(masters_[i], report); }, nothing);
   }
   for (std::size_t i = 0; i < sites_.size(); ++i) {
-    if (i == setup_.index) continue;
-    request(setup_.sites[i].actor, setup_.load_every, load_atom_v)
+    if (i == own_) continue;
+    request(sites_[i].site, setup_.load_every, load_atom_v)
         .then([this, i](const LoadReport& report) { hear(sites_[i], report); }, nothing);
   }
   timer_.at(now() + setup_.load_every, [this] { ask_loads(); });
@@ -127,7 +125,7 @@ void SiteScheduler::hear(Lane& from, const LoadReport& report) {
   for (JobId job : report.broken) {
     if (!broken_.insert(job).second) continue;
     if (setup_.desk) setup_.desk->forget(job);
-    for (const MasterActor& master : setup_.masters) send(master, cancel_atom_v, job);
+    for (const Lane& each : masters_) send(each.master, cancel_atom_v, job);
   }
   while (broken_.size() > kMaxBroken) broken_.erase(broken_.begin());
 }
@@ -140,14 +138,14 @@ void SiteScheduler::cancel(JobId id) {
       }
     }
   }
-  for (const MasterActor& master : setup_.masters) send(master, cancel_atom_v, id);
+  for (const Lane& each : masters_) send(each.master, cancel_atom_v, id);
 }
 
 std::string SiteScheduler::answer(const Query& query) const {
   using nlohmann::json;
   const auto standing = [this](const Lane& each) {
     const auto load = present_load(each.heard, now(), setup_.rules.stale_after);
-    return json{{"index", each.to.index},
+    return json{{"number", each.to.index},
                 {"connected", load.has_value()},
                 {"load", load ? json(*load) : json(nullptr)},
                 {"active_jobs", each.load.active_jobs},
@@ -158,7 +156,7 @@ std::string SiteScheduler::answer(const Query& query) const {
   json sites = json::array();
   for (const Lane& each : masters_) masters.push_back(standing(each));
   for (const Lane& each : sites_) {
-    if (each.to.index != setup_.index) sites.push_back(standing(each));
+    if (each.to.index != setup_.number) sites.push_back(standing(each));
   }
   for (const std::vector<Lane>* lanes : {&masters_, &sites_}) {
     if (query.what == "load") break;
@@ -176,14 +174,10 @@ std::string SiteScheduler::answer(const Query& query) const {
                {"shorts", setup_.desk->shorts()},
                {"sorted", setup_.desk->sorted()}};
   }
-  return json{{"site", setup_.sites[setup_.index].name},
-              {"load", own_load()},
-              {"jobs", std::move(jobs)},
-              {"masters", std::move(masters)},
-              {"sites", std::move(sites)},
-              {"sorting", std::move(sorting)},
-              {"waiting", jobs_in_hand()},
-              {"handed_over", handed_}}
+  return json{{"site", setup_.sites[own_].name}, {"load", own_load()},
+              {"jobs", std::move(jobs)},         {"masters", std::move(masters)},
+              {"sites", std::move(sites)},       {"sorting", std::move(sorting)},
+              {"waiting", jobs_in_hand()},       {"handed_over", handed_}}
       .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
