@@ -11,6 +11,7 @@
 #include "actors/clock.hpp"
 #include "actors/messages.hpp"
 #include "model/rng.hpp"
+#include "schedulers/site/known_submissions.hpp"
 #include "schedulers/site/routing.hpp"
 #include "schedulers/site/sorting_desk.hpp"
 #include "storage/site_book.hpp"
@@ -30,6 +31,7 @@ struct SiteLife {
   Duration hand_retry{};              ///< from a master's not answering to the next try
   std::size_t hand_batch = 500;       ///< jobs handed to a master at once
   std::size_t max_waiting = 100'000;  ///< jobs that no master has yet; more are not taken
+  std::size_t max_tokens = 100'000;   ///< known submissions, as many as the book keeps
   bool train_apart = false;           ///< in a thread of its own, while jobs go on to be sorted
 };
 
@@ -66,7 +68,9 @@ class SiteScheduler : public SiteActor::base {
   struct Promise {
     caf::typed_response_promise<std::vector<AcceptVerdict>> answer;
     std::vector<AcceptVerdict> verdicts;
-    std::size_t open = 0;  ///< jobs or parts on their way
+    std::size_t writes = 0;  ///< of the book, whose fate it shares
+    std::string trouble{};   ///< why one of them has failed
+    std::size_t open = 0;    ///< jobs or parts on their way
     bool given = false;
   };
   /// A job or a part of one on its way.
@@ -90,6 +94,16 @@ class SiteScheduler : public SiteActor::base {
     JobOutcome outcome = JobOutcome::completed;
   };
   using Verdicts = std::vector<AcceptVerdict>;
+  /// What is made of jobs that come in together.
+  struct Intake {
+    KnownSubmissions::Write write;  ///< number of the write that is to keep the news
+    Verdicts verdicts{};
+    SiteNews news{};
+    /// The writes that have to succeed before the verdicts hold.
+    std::set<KnownSubmissions::Write> writes{};
+
+    void add_known(const KnownSubmissions::Known& known);
+  };
 
   Instant now() const { return timer_.now(); }
   Lane& lane(const HandTarget& to) { return to.site ? sites_[to.index] : masters_[to.index]; }
@@ -99,8 +113,10 @@ class SiteScheduler : public SiteActor::base {
   void over(JobId id, JobOutcome outcome);
   caf::result<Verdicts> take(std::vector<Job> jobs);
   caf::result<Verdicts> take_forwarded(std::vector<Job> jobs);
-  caf::result<Verdicts> keep(Verdicts verdicts, SiteNews news);
-  void kept(const std::shared_ptr<Promise>& promise, std::vector<Handoff> handoffs);
+  caf::result<Verdicts> keep(Intake intake);
+  void keep_news(SiteNews news, std::function<void(const std::string& trouble)> then);
+  void written(KnownSubmissions::Write write, const std::string& trouble);
+  void kept(const std::shared_ptr<Promise>& promise);
   void number(Job& job);
   bool has_room(std::size_t more) const;
 
@@ -126,7 +142,9 @@ class SiteScheduler : public SiteActor::base {
   std::map<JobId, Watched> watched_;
   std::vector<Lane> masters_;
   std::vector<Lane> sites_;  ///< the own one stays empty
-  std::map<std::string, JobId> tokens_;
+  KnownSubmissions known_;
+  std::map<KnownSubmissions::Write, std::vector<std::shared_ptr<Promise>>> awaiting_;
+  KnownSubmissions::Write last_write_ = 0;
   std::set<JobId> cancelled_;  ///< while they were on their way
   std::set<JobId> broken_;     ///< of which some part was given up
   std::uint64_t next_job_ = 1;

@@ -84,7 +84,9 @@ void SiteScheduler::taken(const HandTarget& to, const Verdicts& verdicts) {
         std::find_if(out.waiting.begin(), out.waiting.end(),
                      [&](const OnItsWay& each) { return each.job.id == verdict.job; });
     if (found == out.waiting.end()) continue;
-    if (found->promise && --found->promise->open == 0) settle(*found->promise);
+    if (const auto& promise = found->promise; promise && --promise->open == 0) {
+      if (promise->writes == 0) settle(*promise);
+    }
     out.waiting.erase(found);
     ++handed_;
     setup_.book->handed_over(verdict.job, to);
