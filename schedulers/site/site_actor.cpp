@@ -31,7 +31,7 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
   }
   for (Handoff& handoff : memory.handoffs) {
     const std::size_t known = handoff.to.site ? sites_.size() : masters_.size();
-    if (handoff.to.index < known) lane(handoff.to).waiting.push_back({std::move(handoff.job), {}});
+    if (handoff.to.index < known) lane(handoff.to).waiting.push({std::move(handoff.job), {}});
   }
 }
 
@@ -199,7 +199,8 @@ caf::result<SiteScheduler::Verdicts> SiteScheduler::keep(Intake intake) {
               if (!trouble.empty()) handoffs->clear();
               promise->open += handoffs->size();
               for (Handoff& handoff : *handoffs) {
-                lane(handoff.to).waiting.push_back({std::move(handoff.job), promise});
+                OnItsWay part{std::move(handoff.job), promise};
+                if (!lane(handoff.to).waiting.push(part)) arrived(part);
                 targets.insert(handoff.to);
               }
               written(write, trouble);

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <deque>
 #include <map>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,7 +11,9 @@
 #include "actors/clock.hpp"
 #include "actors/messages.hpp"
 #include "model/rng.hpp"
+#include "schedulers/site/handoff_queue.hpp"
 #include "schedulers/site/known_submissions.hpp"
+#include "schedulers/site/recent_jobs.hpp"
 #include "schedulers/site/routing.hpp"
 #include "schedulers/site/sorting_desk.hpp"
 #include "storage/site_book.hpp"
@@ -64,6 +66,8 @@ class SiteScheduler : public SiteActor::base {
   behavior_type make_behavior() override;
 
  private:
+  /// Jobs of which a part was given up, as far as they are remembered.
+  static constexpr std::size_t kMaxBroken = 100'000;
   /// An answer that waits until those who are to have its jobs have them.
   struct Promise {
     caf::typed_response_promise<std::vector<AcceptVerdict>> answer;
@@ -81,7 +85,7 @@ class SiteScheduler : public SiteActor::base {
   /// The way to a master or to another site.
   struct Lane {
     HandTarget to;
-    std::deque<OnItsWay> waiting{};
+    HandoffQueue<OnItsWay> waiting{};
     bool busy = false;        ///< it has been handed jobs and has not answered
     std::uint64_t given = 0;  ///< jobs given to it since it was heard
     LoadReport load{};
@@ -127,6 +131,7 @@ class SiteScheduler : public SiteActor::base {
 
   void hand_over(const HandTarget& to);
   void taken(const HandTarget& to, const Verdicts& verdicts);
+  static void arrived(const OnItsWay& handoff);
   static void settle(Promise& promise);
   void sort(Job& job);
   void train_if_due();
@@ -135,6 +140,7 @@ class SiteScheduler : public SiteActor::base {
   void cancel(JobId id);
   std::size_t jobs_in_hand() const;
   std::string answer(const Query& query) const;
+  nlohmann::json shown_jobs(const Query& query) const;
 
   SiteSetup setup_;
   ActorTimer<SiteActor, SiteScheduler> timer_;
@@ -145,8 +151,8 @@ class SiteScheduler : public SiteActor::base {
   KnownSubmissions known_;
   std::map<KnownSubmissions::Write, std::vector<std::shared_ptr<Promise>>> awaiting_;
   KnownSubmissions::Write last_write_ = 0;
-  std::set<JobId> cancelled_;  ///< while they were on their way
-  std::set<JobId> broken_;     ///< of which some part was given up
+  std::set<JobId> cancelled_;      ///< while they were on their way
+  RecentJobs broken_{kMaxBroken};  ///< of which some part was given up
   std::uint64_t next_job_ = 1;
   std::uint64_t handed_ = 0;  ///< jobs and parts that masters have taken
   bool training_ = false;

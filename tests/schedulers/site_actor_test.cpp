@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "model/live_ids.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/virtual_system.hpp"
@@ -198,6 +200,22 @@ class SiteActorTest : public ::testing::Test {
     job.token = token;
     return job;
   }
+  nlohmann::json ask(const SiteActor& site, const Query& query) {
+    auto text = std::make_shared<std::string>();
+    system_.actors().spawn([site, query, text](caf::event_based_actor* self) {
+      self->request(site, caf::infinite, query).then([text](const std::string& answer) {
+        *text = answer;
+      });
+    });
+    system_.time().drain();
+    return nlohmann::json::parse(*text);
+  }
+  std::vector<std::uint64_t> ids_shown(const SiteActor& site, const Query& query) {
+    std::vector<std::uint64_t> ids;
+    const nlohmann::json answer = ask(site, query);
+    for (const nlohmann::json& job : answer["jobs"]) ids.push_back(job["job"]);
+    return ids;
+  }
   std::vector<std::string> said() {
     std::vector<std::string> all;
     for (const Heard& each : heard_) all.push_back(each.what);
@@ -374,6 +392,22 @@ TEST_F(SiteActorTest, AnOldTokenHasTheUserOfItsJobWhereThatIsStillThere) {
   EXPECT_THAT(said(), ::testing::Contains("promised 3"));
   submit(site, {with_token("bob", "2")});
   EXPECT_THAT(said(), ::testing::Contains("promised 2")) << "nobody knows whose it is";
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, ShowsTheNewestOfTheJobsOnTheirWayAndNoMoreThanAsked) {
+  fakes_[0].answers = fakes_[1].answers = false;
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  std::vector<Job> jobs(300, with_token("ann", ""));
+  for (std::size_t i = 0; i < jobs.size(); i += 2) jobs[i].user = "bob";
+  jobs.push_back(tasks(2));  // with a part for each master
+  submit(site, jobs);
+  EXPECT_THAT(ids_shown(site, {"jobs", 0, {}, 3}), ElementsAre(301, 301, 300, 299));
+  EXPECT_THAT(ids_shown(site, {"jobs", 0, R"({"user": "bob"})", 2}), ElementsAre(299, 297));
+  EXPECT_THAT(ids_shown(site, {"jobs", 0, R"({"state": "over"})", 2}), IsEmpty());
+  EXPECT_EQ(ids_shown(site, {"jobs", 0, {}, 0}).size(), 101u) << "without a limit 100 jobs";
+  EXPECT_THAT(ids_shown(site, {"job", 7, {}, 0}), ElementsAre(7));
   system_.end(site);
 }
 
