@@ -19,6 +19,10 @@ constexpr JobId job_id_of(std::uint32_t site, std::uint64_t number) {
 constexpr std::uint64_t number_of(JobId id) {
   return id.value % kIdsPerMaker;
 }
+/// The site that has numbered the job.
+constexpr std::uint32_t site_of(JobId id) {
+  return static_cast<std::uint32_t>(id.value / kIdsPerMaker);
+}
 
 /// The task at a position of a job.
 constexpr TaskId task_id_of(JobId job, std::uint32_t position) {

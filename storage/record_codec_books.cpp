@@ -91,14 +91,21 @@ Expected<Handoff, StoreError> decode_handoff(std::string_view bytes) {
 std::string encode_token(const KnownToken& token) {
   return encode_record([&](record::Record::Builder root) {
     auto out = root.initToken();
-    out.setToken(text(token.token));
-    out.setJob(token.job.value);
+    const auto& [name, job, user, forwarded] = token;
+    out.setToken(text(name));
+    out.setJob(job.value);
+    out.setUserSet(user.has_value());
+    out.setUser(text(user.value_or("")));
+    out.setForwarded(forwarded);
   });
 }
 
 Expected<KnownToken, StoreError> decode_token(std::string_view bytes) {
   return decode_record<KnownToken>(bytes, RecordKind::TOKEN, [](record::Record::Reader root) {
-    return KnownToken{string_of(root.getToken().getToken()), JobId{root.getToken().getJob()}};
+    const auto in = root.getToken();
+    KnownToken out{string_of(in.getToken()), JobId{in.getJob()}, {}, in.getForwarded()};
+    if (in.getUserSet()) out.user = string_of(in.getUser());
+    return out;
   });
 }
 

@@ -513,6 +513,11 @@ struct Handoff {
 struct KnownToken {
   token @0 :Text;
   job @1 :UInt64;
+  # Records of formats 1 and 2 may be without a user. The jobs that another site had left to this one stood
+  # there as a token "forwarded N".
+  userSet @2 :Bool;
+  user @3 :Text;
+  forwarded @4 :Bool;
 }
 
 struct Rented {

@@ -118,6 +118,7 @@ Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& con
   site.desk = std::move(desk).value();
   site.life.hand_retry = config.site.hand_retry;
   site.life.max_waiting = config.site.max_waiting;
+  site.life.max_tokens = config.site.tokens;
   role->actor = context.system.spawn<SiteScheduler>(std::move(site));
   return role;
 }
