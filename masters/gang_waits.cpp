@@ -11,10 +11,14 @@ bool is_gang(const JobRow& job) {
   return job.job.gang && job.tasks.size() > 1;
 }
 
-/// The refusal may be over when others have left. Without caps it is the policy that chose a full
-/// instance though it may rent others: no turn would change that.
-bool is_for_room(RefusalCode code, const MasterCaps& caps) {
-  const bool capped = caps.max_instances > 0 || caps.max_usd_h > 0 || caps.max_usd_day > 0;
+/// The refusal may be over when others have left. Without caps or a fixed fleet it is the policy
+/// that chose a full instance though it may rent others: no turn would change that.
+bool is_for_room(RefusalCode code, const MasterCaps& caps, bool fixed_fleet) {
+  if (fixed_fleet && (code == RefusalCode::fixed_fleet || code == RefusalCode::awaiting_room)) {
+    return true;
+  }
+  const bool capped =
+      fixed_fleet || caps.max_instances > 0 || caps.max_usd_h > 0 || caps.max_usd_day > 0;
   return code == RefusalCode::instance_cap || code == RefusalCode::spend_cap ||
          code == RefusalCode::cloud_capacity ||
          (capped && (code == RefusalCode::over_capacity || code == RefusalCode::awaiting_peers));
@@ -35,7 +39,8 @@ struct GangWaits::Fold {
     const TaskRow* task = e.task.valid() ? state.find(e.task) : nullptr;
     if (task == nullptr || task->phase != TaskPhase::pending) return;
     const JobRow& job = state.job(task->job);
-    if (!is_gang(job) || !is_for_room(e.refusal.code, w.caps_)) return;
+    if (!is_gang(job) || !is_for_room(e.refusal.code, w.caps_, w.fixed_fleet_)) return;
+    if (w.fixed_fleet_) return refused_on_fleet(job);
     GangWait& wait = wait_of(job.job.id);
     if (e.refusal.code == RefusalCode::instance_cap) {
       wait.hopeless = e.refusal.asked > w.caps_.max_instances;
@@ -43,6 +48,42 @@ struct GangWaits::Fold {
       const bool hourly = w.caps_.max_usd_h > 0;
       wait.hopeless = e.refusal.asked > (hourly ? w.caps_.max_usd_h : w.caps_.max_usd_day);
     }
+  }
+
+  /// A policy that places gangs whole says so, and asks for nothing.
+  void operator()(const TaskRefused& e) {
+    const TaskRow* task = state.find(e.task);
+    if (!w.fixed_fleet_ || task == nullptr || task->phase != TaskPhase::pending) return;
+    const JobRow& job = state.job(task->job);
+    if (!is_gang(job) || !is_for_room(e.refusal.code, w.caps_, true)) return;
+    GangWait& wait = wait_of(job.job.id);
+    wait.hopeless = wait.hopeless || has_all(job);
+  }
+
+  /// It rests, so that others may have what it could not have whole.
+  void refused_on_fleet(const JobRow& job) {
+    GangWait& wait = wait_of(job.job.id);
+    if (at < wait.rest_until || w.turn(at) == job.job.id) return;
+    wait.hopeless = has_all(job);
+    wait.rest_until = at + w.grown(w.refusal_rest_, ++wait.refusals);
+  }
+
+  /// Nobody else has anything of the fleet, or it is too small for the job.
+  bool has_all(const JobRow& job) const {
+    const FleetSums& sums = state.sums();
+    return sums.committed.value() == Resources{} || exceeds(job, sums.open_capacity.value());
+  }
+  bool exceeds(const JobRow& job, const Resources& capacity) const {
+    Resources least;
+    for (Slot slot : job.tasks) {
+      const std::vector<FamilyDemand>& entries = state.spec(state.task(slot)).demands.entries();
+      for (Resource kind : kAllResources) {
+        double amount = entries.empty() ? 0 : entries.front().amount[kind];
+        for (const FamilyDemand& entry : entries) amount = std::min(amount, entry.amount[kind]);
+        least[kind] += amount;
+      }
+    }
+    return least.first_exceeding(capacity).has_value();
   }
 
   void operator()(const LaunchRefused& e) {
@@ -118,8 +159,7 @@ std::optional<GangTurn> GangWaits::due(const ClusterState& state, Instant now) c
 }
 
 std::optional<JobId> GangWaits::turn(Instant now) const {
-  if (!book_.turn || now >= book_.turn->until) return std::nullopt;
-  return book_.turn->job;
+  return book_.turn_at(now);
 }
 
 std::vector<JobId> GangWaits::resting(std::uint64_t round, Instant now) const {

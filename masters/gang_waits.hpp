@@ -18,23 +18,24 @@ struct GangRules {
   Duration longest{};   ///< no wait, rest or turn grows longer
 };
 
-/// Keeps gangs and small jobs from starving each other where caps or the cloud have no room for
-/// all.
+/// Keeps gangs and small jobs from starving each other where caps, the cloud or a fixed fleet have
+/// no room for all.
 ///
 /// What does not fit blocks nothing: a gang that the cloud refuses rests, twice as long each time,
 /// and meanwhile is not asked for; of several that have rested one asks in a round. So it does not
-/// take and give back, time and again, what others could use.
+/// take and give back, time and again, what others could use. On a fixed fleet a gang that did not
+/// get all its places rests likewise: its tasks are kept from the policy while others wait.
 ///
 /// Small jobs that take whatever comes free would keep a gang waiting for ever: after a time of
 /// patience it has a turn, in which no other job starts, so that room for it gathers as what runs
 /// ends. The turn ends when the gang starts, or after a time; each next wait and turn is twice as
 /// long. However long the others' tasks run, some turn is long enough, up to the longest, and the
 /// share of time in which others may start stays. A gang that is too large for the caps, or that
-/// the cloud refused when nobody else had an instance, has no turns.
+/// the cloud or the fleet had no room for when nobody else had anything, has no turns.
 class GangWaits {
  public:
-  GangWaits(const GangRules& rules, const MasterCaps& caps, Duration refusal_rest)
-      : rules_(rules), caps_(caps), refusal_rest_(refusal_rest) {}
+  GangWaits(const GangRules& rules, const MasterCaps& caps, Duration refusal_rest, bool fixed_fleet)
+      : rules_(rules), caps_(caps), refusal_rest_(refusal_rest), fixed_fleet_(fixed_fleet) {}
 
   /// Learns from the event; `state` does not know of it yet.
   void absorb(const Event& event, const ClusterState& state);
@@ -60,6 +61,7 @@ class GangWaits {
   GangRules rules_;
   MasterCaps caps_;
   Duration refusal_rest_;
+  bool fixed_fleet_;
   GangBook book_;
 };
 

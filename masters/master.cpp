@@ -27,7 +27,7 @@ Master::Master(MasterParts parts)
       seed_(parts.seed),
       name_(std::move(parts.name)),
       state_(*parts.catalog),
-      gangs_(parts.gangs, parts.caps, parts.refusal_rest),
+      gangs_(parts.gangs, parts.caps, parts.refusal_rest, !fleet_.empty()),
       next_instance_(parts.first_instance),
       round_settle_(parts.round_settle) {}
 

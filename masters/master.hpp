@@ -161,7 +161,8 @@ class Master {
 
   Rng chance() const { return Rng::of_round(seed_, name_, rounds_); }
   ClusterView view(Instant now) const {
-    return {state_, *catalog_, now, Market::on_demand, !fleet_.empty()};
+    const bool fixed = !fleet_.empty();
+    return {state_, *catalog_, now, Market::on_demand, fixed, fixed ? &gangs_.book() : nullptr};
   }
   void record(EventBody body, Instant now);
   void absorb(const Event& event);

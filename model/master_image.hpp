@@ -24,11 +24,11 @@ struct Calm {
   Measured measured;  ///< for that round
 };
 
-/// A gang that waits for room that caps or the cloud did not have for it.
+/// A gang that waits for room that caps, the cloud or a fixed fleet did not have for it.
 struct GangWait {
   Instant since;               ///< when it was refused first, or when its last turn ended
-  Instant rest_until;          ///< before that the cloud is not asked for it again
-  std::uint32_t refusals = 0;  ///< by the cloud, outside of its turns
+  Instant rest_until;          ///< before that nothing is asked for it again
+  std::uint32_t refusals = 0;  ///< by the cloud or for the fleet, outside of its turns
   std::uint32_t turns = 0;     ///< that it has had
   bool hopeless = false;  ///< by its last refusal there is no room even when nobody else has any
 
@@ -39,6 +39,11 @@ struct GangWait {
 struct GangBook {
   std::map<JobId, GangWait> waits;
   std::optional<GangTurn> turn;
+
+  /// Whose turn it is.
+  std::optional<JobId> turn_at(Instant now) const {
+    return turn && now < turn->until ? std::optional(turn->job) : std::nullopt;
+  }
 };
 
 /// Everything a master knows at one point of its journal: what a snapshot holds. A master that is

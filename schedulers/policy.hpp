@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "model/cluster_state.hpp"
+#include "model/master_image.hpp"
 #include "model/plan.hpp"
 #include "model/rng.hpp"
 
@@ -27,6 +28,17 @@ struct ClusterView {
   Instant now;
   Market market = Market::on_demand;  ///< the only one that the policy is to think of
   bool fixed_fleet = false;           ///< the instances are given: nothing is rented or given back
+  const GangBook* gangs = nullptr;    ///< that wait for the fixed fleet; null: there is none
+
+  /// Whether what waits of the job may be placed now. On a fixed fleet a gang that did not get all
+  /// its places gives way to the others that wait for a while, and they to it in its turn.
+  bool may_start(const JobRow& job) const {
+    if (gangs == nullptr || gangs->waits.empty()) return true;
+    if (const auto turn = gangs->turn_at(now)) return *turn == job.job.id;
+    const auto wait = gangs->waits.find(job.job.id);
+    if (wait == gangs->waits.end() || wait->second.rest_until <= now) return true;
+    return state.pending().size() == job.pending;
+  }
 };
 
 /// Decides what a master does. A policy sees only what its arguments hold and acts only through the

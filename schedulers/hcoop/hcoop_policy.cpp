@@ -182,7 +182,8 @@ void HcoopPolicy::end_round(const ClusterView& view) {
     if (waiting_.size() == 0) retry_ = {};
     next_retry_ = view.now + params_.period;
   }
-  rooms_.forget_growth();
+  // What comes free in a gang's turn is there for the others after it.
+  if (view.gangs == nullptr || !view.gangs->turn_at(view.now)) rooms_.forget_growth();
 }
 
 }  // namespace muster::hcoop

@@ -84,6 +84,8 @@ bool Placing::may_ask(EntityId id) const {
 /// `ask`: instances may be launched for it.
 bool Placing::handle(EntityId id, bool ask) {
   Entity& entity = p_.waiting.entity(id);
+  const ClusterState& state = p_.view.state;
+  if (!p_.view.may_start(state.job(state.task(entity.tasks.front()).job))) return false;
   const bool gang = entity.gang.valid();
   const bool whole = gang ? place_gang(entity, ask) : place_together(entity, entity.tasks, ask);
   if (!whole && (gang || !place_parts(entity, ask))) return false;

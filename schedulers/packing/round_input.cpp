@@ -83,9 +83,11 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
     if (!price.fits() && impossible == nullptr) impossible = &price;
   }
   const auto index = static_cast<std::uint32_t>(jobs_.size());
+  const bool may_start = view.may_start(job);
   for (Slot slot : job.tasks) {
     const TaskRow& row = state.task(slot);
     if (row.phase == TaskPhase::finished || row.phase == TaskPhase::held) continue;
+    if (row.phase == TaskPhase::pending && !may_start) continue;
     const ReservationPrice& own = prices.of(row.shape);
     if (impossible != nullptr && (job.job.gang || !own.fits())) {
       // The tasks of a gang wait for each other: what stops one stops all.

@@ -7,7 +7,8 @@
 #include "schedulers/registry.hpp"
 #include "tests/support/builders.hpp"
 
-// Gangs and small jobs where caps or the cloud have no room for all: neither starves the other.
+// Gangs and small jobs where caps, the cloud or a fixed fleet have no room for all: neither starves
+// the other.
 
 namespace muster {
 namespace {
@@ -20,15 +21,24 @@ using test::JobBuilder;
 class Cell {
  public:
   Cell(const std::string& policy, MasterCaps caps, std::size_t cloud_limit,
-       GangRules gangs = rules())
+       GangRules gangs = rules(), std::uint32_t fleet = 0)
       : cloud_limit_(cloud_limit) {
     MasterParts parts;
     parts.catalog = &catalog_;
+    if (fleet > 0) {
+      parts.fleet = {{test::type_named(catalog_, "it3"), Market::on_demand, fleet}};
+    }
     parts.policy = make_policy({policy, {}}, catalog_).value();
     parts.caps = caps;
     parts.refusal_rest = std::chrono::minutes{10};
     parts.gangs = gangs;
     master_.emplace(std::move(parts));
+    master_->keep_fleet(now_);
+    act();
+  }
+  /// A master with so many instances that are given.
+  static Cell with_fleet(const std::string& policy, std::uint32_t fleet) {
+    return {policy, {}, 0, rules(), fleet};
   }
   static GangRules rules() {
     return {std::chrono::hours{1}, std::chrono::minutes{30}, std::chrono::hours{12}};
@@ -183,6 +193,39 @@ TEST_P(Gangs, TwoGangsOfWhichTheCloudCanServeOneDoNotCollideForEver) {
   cell.submit(2, 2, 1000);
   cell.run_until(24 * 3600);
   EXPECT_TRUE(cell.is_over(2));
+}
+
+TEST_P(Gangs, AGangThatIsLargerThanTheFleetDoesNotBlockOthers) {
+  Cell cell = Cell::with_fleet(GetParam(), 2);
+  cell.submit(1, 3, 1000);
+  for (std::uint64_t id = 2; id <= 4; ++id) cell.submit(id, 1, 1000);
+  cell.run_until(6 * 3600);
+  for (std::uint64_t id = 2; id <= 4; ++id) EXPECT_TRUE(cell.is_over(id)) << id;
+  EXPECT_FALSE(cell.is_over(1));
+  EXPECT_EQ(cell.turns(), 0u) << "it can never fit";
+}
+
+TEST_P(Gangs, SmallJobsOnAFullFleetDoNotKeepAGangWaitingForEver) {
+  Cell cell = Cell::with_fleet(GetParam(), 4);
+  std::uint64_t next = 10'000;  // no id of a gang's task
+  for (double s = 0; s < 24 * 3600; s += 300) {
+    cell.submit(next++, 1, 1500);  // five at a time want room for four
+    if (s == 3000) cell.submit(1, 3, 1000);
+    cell.run_until(s + 300);
+  }
+  EXPECT_TRUE(cell.is_over(1));
+  EXPECT_GT(cell.over(), 150u) << "of 288; four at a time are 230 in a day";
+}
+
+TEST_P(Gangs, AGangTakesAnEmptyFleetThatNobodyElseWants) {
+  Cell cell = Cell::with_fleet(GetParam(), 3);
+  cell.submit(2, 1, 20'000);
+  cell.run_until(600);
+  cell.submit(1, 3, 1000);
+  cell.run_until(20'000);
+  EXPECT_FALSE(cell.is_over(1));
+  cell.run_until(22'000);
+  EXPECT_TRUE(cell.is_over(1)) << "however long it had rested";
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, Gangs, ::testing::Values("no-packing", "eva", "hcoop"),
