@@ -48,6 +48,7 @@ struct GangWaits::Fold {
       const bool hourly = w.caps_.max_usd_h > 0;
       wait.hopeless = e.refusal.asked > (hourly ? w.caps_.max_usd_h : w.caps_.max_usd_day);
     }
+    if (wait.hopeless && w.turn(at) == job.job.id) w.end_turn(at);
   }
 
   /// A policy that places gangs whole says so, and asks for nothing.
@@ -106,7 +107,7 @@ struct GangWaits::Fold {
       wait.rest_until = at + w.refusal_rest_;
       if (!wait.hopeless) return;
       wait.since = at;
-      w.book_.turn.reset();
+      w.end_turn(at);
     }
     wait.rest_until = at + w.grown(w.refusal_rest_, ++wait.refusals);
   }
@@ -116,12 +117,14 @@ struct GangWaits::Fold {
     ++wait.turns;
     wait.since = e.until;
     w.book_.turn = e;
+    w.book_.turn_began = at;
+    w.book_.others_until = e.until + (e.until - at);
   }
 
-  void operator()(const StartIssued& e) { w.forget(state.job(state.find(e.task)->job).job.id); }
-  void operator()(const JobFinished& e) { w.forget(e.job); }
-  void operator()(const JobGivenUp& e) { w.forget(e.job); }
-  void operator()(const JobHeld& e) { w.forget(e.job); }
+  void operator()(const StartIssued& e) { w.forget(state.job(state.find(e.task)->job).job.id, at); }
+  void operator()(const JobFinished& e) { w.forget(e.job, at); }
+  void operator()(const JobGivenUp& e) { w.forget(e.job, at); }
+  void operator()(const JobHeld& e) { w.forget(e.job, at); }
   template <class Other>
   void operator()(const Other&) {}
 };
@@ -131,8 +134,14 @@ void GangWaits::absorb(const Event& event, const ClusterState& state) {
   std::visit(Fold{*this, state, event.at}, event.body);
 }
 
-void GangWaits::forget(JobId id) {
-  if (book_.waits.erase(id) > 0 && book_.turn && book_.turn->job == id) book_.turn.reset();
+void GangWaits::forget(JobId id, Instant now) {
+  if (book_.waits.erase(id) > 0 && book_.turn && book_.turn->job == id) end_turn(now);
+}
+
+/// The others may start for as long as it took, also when it ends early.
+void GangWaits::end_turn(Instant now) {
+  if (now < book_.turn->until) book_.others_until = now + (now - book_.turn_began);
+  book_.turn.reset();
 }
 
 /// Doubled so many times, up to the longest.
@@ -143,7 +152,7 @@ Duration GangWaits::grown(Duration first, std::uint32_t times) const {
 }
 
 std::optional<GangTurn> GangWaits::due(const ClusterState& state, Instant now) const {
-  if (rules_.patience <= Duration::zero() || turn(now)) return std::nullopt;
+  if (rules_.patience <= Duration::zero() || now < book_.others_until) return std::nullopt;
   std::optional<std::pair<Instant, JobId>> first;
   for (const auto& [id, wait] : book_.waits) {
     const JobRow* job = state.find(id);

@@ -29,9 +29,10 @@ struct GangRules {
 /// Small jobs that take whatever comes free would keep a gang waiting for ever: after a time of
 /// patience it has a turn, in which no other job starts, so that room for it gathers as what runs
 /// ends. The turn ends when the gang starts, or after a time; each next wait and turn is twice as
-/// long. However long the others' tasks run, some turn is long enough, up to the longest, and the
-/// share of time in which others may start stays. A gang that is too large for the caps, or that
-/// the cloud or the fleet had no room for when nobody else had anything, has no turns.
+/// long. However long the others' tasks run, some turn is long enough, up to the longest. After a
+/// turn everybody may start for as long as it took, however many gangs wait. A gang that is too
+/// large for the caps, or that the cloud or the fleet had no room for when nobody else had
+/// anything, has no turns.
 class GangWaits {
  public:
   GangWaits(const GangRules& rules, const MasterCaps& caps, Duration refusal_rest, bool fixed_fleet)
@@ -56,7 +57,8 @@ class GangWaits {
   struct Fold;
 
   Duration grown(Duration first, std::uint32_t times) const;
-  void forget(JobId id);
+  void forget(JobId id, Instant now);
+  void end_turn(Instant now);
 
   GangRules rules_;
   MasterCaps caps_;

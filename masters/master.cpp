@@ -5,7 +5,7 @@
 namespace muster {
 namespace {
 
-/// Jobs that may still have to be told to sites.
+/// Completed jobs that may still have to be told to sites.
 constexpr std::size_t kMaxTold = 1000;
 
 /// The row of the attempt that the news speaks of; null when it is an old or unknown one.
@@ -223,18 +223,13 @@ void Master::finish_job(JobId id, JobOutcome outcome, Instant now) {
     over.mean_throughput = found->second.sum / static_cast<double>(found->second.count);
   }
   if (keep_history_) commit_.over.push_back(history_of(over, now));
-  tell_sites(*state_.find(id), outcome);
+  if (outcome == JobOutcome::completed) note_completed(*state_.find(id));
   record(over, now);
   commit_.effects.push_back(TellJobOver{id, outcome});
 }
 
-/// What sites ask for from time to time.
-void Master::tell_sites(const JobRow& job, JobOutcome outcome) {
-  if (outcome != JobOutcome::completed) {
-    if (job.job.whole_tasks > 0) broken_parts_.push_back(job.job.id);
-    if (broken_parts_.size() > kMaxTold) broken_parts_.pop_front();
-    return;
-  }
+/// For the sites, which learn from it.
+void Master::note_completed(const JobRow& job) {
   CompletedJob done{job.job.id, static_cast<std::uint32_t>(job.tasks.size()), {}};
   for (Slot slot : job.tasks) {
     const auto known = tasks_.find(state_.task(slot).id);

@@ -161,8 +161,7 @@ class Master {
 
   Rng chance() const { return Rng::of_round(seed_, name_, rounds_); }
   ClusterView view(Instant now) const {
-    const bool fixed = !fleet_.empty();
-    return {state_, *catalog_, now, Market::on_demand, fixed, fixed ? &gangs_.book() : nullptr};
+    return {state_, *catalog_, now, Market::on_demand, !fleet_.empty(), &gangs_.book()};
   }
   void record(EventBody body, Instant now);
   void absorb(const Event& event);
@@ -186,7 +185,7 @@ class Master {
   void release_held(JobId id, Instant now);
   void end_job_if_done(JobId id, Instant now);
   void finish_job(JobId id, JobOutcome outcome, Instant now);
-  void tell_sites(const JobRow& job, JobOutcome outcome);
+  void note_completed(const JobRow& job);
   void give_up(JobId id, JobOutcome outcome, Instant now);
   void reconcile(Instant now);
   void reconcile_at(InstanceId id, Instant now);

@@ -8,6 +8,9 @@
 namespace muster {
 namespace {
 
+/// Jobs given up of which sites may still have to be told.
+constexpr std::size_t kMaxBrokenParts = 1000;
+
 std::int64_t day_of(Instant t) {
   return t.time_since_epoch() / kCapDay;
 }
@@ -99,6 +102,11 @@ struct Master::Tracker {
   }
   void operator()(const JobFinished& e) {
     m.throughput_.erase(e.job);
+    // Sites ask for these: the job's other parts are for nothing.
+    if (e.outcome != JobOutcome::completed && m.state_.find(e.job)->job.whole_tasks > 0) {
+      m.broken_parts_.push_back(e.job);
+      if (m.broken_parts_.size() > kMaxBrokenParts) m.broken_parts_.pop_front();
+    }
     for (Slot slot : m.state_.find(e.job)->tasks) {
       const TaskId id = m.state_.task(slot).id;
       m.tasks_.erase(id);
@@ -178,6 +186,7 @@ MasterImage Master::image() const {
   image.quiet = quiet_;
   image.calm = calm_;
   image.gangs = gangs_.book();
+  image.broken_parts = broken_parts_;
   return image;
 }
 
@@ -198,6 +207,7 @@ std::string Master::restore(std::optional<MasterImage> image, std::span<const Ev
     calm_ = std::move(image->calm);
     newest_ = std::max(image->newest, Instant{std::max<std::int64_t>(0, day_) * kCapDay});
     gangs_.restore(std::move(image->gangs));
+    broken_parts_ = std::move(image->broken_parts);
     for (const InstanceRow& row : state_.instances()) {
       if (!row.up || row.phase == InstancePhase::terminating) unanswered_.insert(row.id);
       if (!row.released || row.phase == InstancePhase::terminating) continue;

@@ -91,12 +91,26 @@ class Grants {
       if (std::exchange(gang.decided, true)) return;
       gang.refusal = ask(gang.launches);
       if (!gang.refusal) return;
+      count_own(gang);
       for (std::uint32_t peer : gang.places) result_.places[peer] = gang.refusal;
     } else if (!granted_[launch]) {
       // Room only becomes less: what was refused once is not asked for again.
       if (!result_.launches[launch]) result_.launches[launch] = ask({launch});
       result_.places[place] = result_.launches[launch];
     }
+  }
+
+  /// A cap on instances is held against all that the gang needs: also those that are there.
+  void count_own(Gang& gang) const {
+    if (gang.refusal->code != RefusalCode::instance_cap) return;
+    std::vector<InstanceId> own;
+    for (std::uint32_t place : gang.places) {
+      if (const auto* id = std::get_if<InstanceId>(&plan_.places[place].to)) own.push_back(*id);
+    }
+    std::sort(own.begin(), own.end());
+    const auto count = static_cast<double>(std::unique(own.begin(), own.end()) - own.begin());
+    gang.refusal->asked += count;
+    gang.refusal->available += count;
   }
 
   /// Grants all of the launches, or says which cap forbids it.

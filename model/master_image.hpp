@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -37,8 +38,10 @@ struct GangWait {
 
 /// The gangs that wait so, and whose turn it is.
 struct GangBook {
-  std::map<JobId, GangWait> waits;
-  std::optional<GangTurn> turn;
+  std::map<JobId, GangWait> waits{};
+  std::optional<GangTurn> turn{};
+  Instant turn_began{};    ///< of that one
+  Instant others_until{};  ///< no turn begins before: till then everybody may start
 
   /// Whose turn it is.
   std::optional<JobId> turn_at(Instant now) const {
@@ -63,7 +66,8 @@ struct MasterImage {
   std::uint64_t quiet = 0;   ///< regular rounds that were not held since the last one
   std::optional<Calm> calm{};
   GangBook gangs{};
-  std::int64_t capped_day = -1;  ///< on which the day's cap was last reached, as `day`
+  std::int64_t capped_day = -1;      ///< on which the day's cap was last reached, as `day`
+  std::deque<JobId> broken_parts{};  ///< parts of jobs that were given up, the newest last
 };
 
 }  // namespace muster

@@ -77,13 +77,22 @@ MarketSplit::MarketSplit(const MarketSplit& other)
       spot_catalog_(other.spot_catalog_),
       on_demand_(other.on_demand_->clone()),
       spot_(other.spot_->clone()),
-      spot_wanted_(other.spot_wanted_) {}
+      spot_wanted_(other.spot_wanted_),
+      looked_(other.looked_) {}
 
 ClusterView MarketSplit::spot_view(const ClusterView& view) const {
   return {view.state, *spot_catalog_, view.now, Market::spot, view.fixed_fleet, view.gangs};
 }
 
+/// What is there before a policy observes anything, as after another policy, counts too.
+void MarketSplit::look_once(const ClusterView& view) {
+  if (std::exchange(looked_, true)) return;
+  for (const JobRow& job : view.state.jobs()) spot_wanted_ |= wants_spot(job.job);
+  for (const InstanceRow& row : view.state.instances()) spot_wanted_ |= row.market == Market::spot;
+}
+
 void MarketSplit::observe(const Event& event, const ClusterView& view) {
+  look_once(view);
   if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
     spot_wanted_ |= wants_spot(accepted->job);
   }
@@ -107,6 +116,7 @@ void MarketSplit::observe_round(const Event& event, const ClusterView& view) {
 }
 
 Plan MarketSplit::decide(const ClusterView& view, Rng& rng) {
+  look_once(view);
   Plan plan = on_demand_->decide(view, rng);
   if (spot_wanted_) append(spot_->decide(spot_view(view), rng), plan);
   return plan;
@@ -122,13 +132,13 @@ bool MarketSplit::load_state(std::string_view text, const ClusterView& view) {
   const json both = json::parse(text, nullptr, false);
   if (both.is_object() && both.contains("on_demand")) {
     spot_wanted_ = both.contains("spot");
+    looked_ = true;
     if (!both["on_demand"].is_string() || (spot_wanted_ && !both["spot"].is_string())) return false;
     if (!on_demand_->load_state(both["on_demand"].get<std::string>(), view)) return false;
     return !spot_wanted_ || spot_->load_state(both["spot"].get<std::string>(), spot_view(view));
   }
   // Earlier versions kept what one of the two remembered, for both.
-  for (const JobRow& job : view.state.jobs()) spot_wanted_ |= wants_spot(job.job);
-  for (const InstanceRow& row : view.state.instances()) spot_wanted_ |= row.market == Market::spot;
+  look_once(view);
   return on_demand_->load_state(text, view) && spot_->load_state(text, spot_view(view));
 }
 

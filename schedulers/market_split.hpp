@@ -33,6 +33,7 @@ class MarketSplit final : public Policy {
   std::unique_ptr<Policy> clone() const override { return std::make_unique<MarketSplit>(*this); }
 
  private:
+  void look_once(const ClusterView& view);
   ClusterView spot_view(const ClusterView& view) const;
   void observe_round(const Event& event, const ClusterView& view);
 
@@ -40,6 +41,7 @@ class MarketSplit final : public Policy {
   std::shared_ptr<const Catalog> spot_catalog_;
   std::unique_ptr<Policy> on_demand_, spot_;
   bool spot_wanted_ = false;  ///< some job has asked for it: from then on both observe
+  bool looked_ = false;       ///< at what was there before the first event
 };
 
 }  // namespace muster

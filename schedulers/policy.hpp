@@ -28,13 +28,16 @@ struct ClusterView {
   Instant now;
   Market market = Market::on_demand;  ///< the only one that the policy is to think of
   bool fixed_fleet = false;           ///< the instances are given: nothing is rented or given back
-  const GangBook* gangs = nullptr;    ///< that wait for the fixed fleet; null: there is none
+  const GangBook* gangs = nullptr;    ///< that wait for room; null: none does
 
-  /// Whether what waits of the job may be placed now. On a fixed fleet a gang that did not get all
-  /// its places gives way to the others that wait for a while, and they to it in its turn.
+  /// The gang whose turn it is: nothing of others may start.
+  std::optional<JobId> turn() const { return gangs ? gangs->turn_at(now) : std::nullopt; }
+  /// Whether what waits of the job may be placed now. In a gang's turn the others may not; and on a
+  /// fixed fleet a gang that did not get all its places gives way for a while to those that wait.
   bool may_start(const JobRow& job) const {
     if (gangs == nullptr || gangs->waits.empty()) return true;
-    if (const auto turn = gangs->turn_at(now)) return *turn == job.job.id;
+    if (const auto mine = turn()) return *mine == job.job.id;
+    if (!fixed_fleet) return true;
     const auto wait = gangs->waits.find(job.job.id);
     if (wait == gangs->waits.end() || wait->second.rest_until <= now) return true;
     return state.pending().size() == job.pending;

@@ -265,6 +265,10 @@ void put_books(record::MasterImage::Builder out, const MasterImage& in, const Ca
     gangs[i].setTurns(wait.turns);
     gangs[i++].setHopeless(wait.hopeless);
   }
+  out.setTurnBegan(nanos(in.gangs.turn_began));
+  out.setOthersUntil(nanos(in.gangs.others_until));
+  auto broken = out.initBrokenParts(length(in.broken_parts));
+  for (unsigned k = 0; k < broken.size(); ++k) broken.set(k, in.broken_parts[k].value);
   if (!in.gangs.turn) return;
   out.initTurn().setJob(in.gangs.turn->job.value);
   out.getTurn().setUntil(nanos(in.gangs.turn->until));
@@ -288,6 +292,9 @@ void get_books(record::MasterImage::Reader in, const Catalog& catalog, MasterIma
                             GangWait{instant(gang.getSince()), instant(gang.getRestUntil()),
                                      gang.getRefusals(), gang.getTurns(), gang.getHopeless()});
   }
+  out.gangs.turn_began = instant(in.getTurnBegan());
+  out.gangs.others_until = instant(in.getOthersUntil());
+  for (const std::uint64_t job : in.getBrokenParts()) out.broken_parts.push_back(JobId{job});
   if (!in.hasTurn()) return;
   out.gangs.turn = GangTurn{JobId{in.getTurn().getJob()}, instant(in.getTurn().getUntil())};
 }

@@ -376,6 +376,9 @@ struct MasterImage {
   gangs @27 :List(GangWait);
   turn @28 :GangTurn;  # not set: it is nobody's
   cappedDay @29 :Int64 = -1;  # since 1970
+  turnBegan @30 :Int64;
+  othersUntil @31 :Int64;  # no gang's turn begins before
+  brokenParts @32 :List(UInt64);  # jobs of which a part was given up, the newest last
 }
 
 struct GangWait {

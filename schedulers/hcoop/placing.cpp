@@ -27,6 +27,17 @@ void Placing::serve(const WaitingTasks::Fresh& fresh) {
   }
 }
 
+void Placing::serve_turn(const WaitingTasks::Fresh& fresh, EntityId gang) {
+  plan_.refusals = fresh.refusals;
+  for (const std::vector<EntityId>& queue : fresh.entities) {
+    for (EntityId id : queue) {
+      if (id != gang) keep_waiting(id);
+    }
+  }
+  if (gang == kNoEntity || handle(gang, !p_.view.fixed_fleet)) return;
+  if (!p_.waiting.entity(gang).queued) keep_waiting(gang);
+}
+
 /// What waits and may fit, and what is fresh, in the order of the queue.
 void Placing::serve_queue(QueueKind queue, const std::vector<EntityId>& fresh) {
   const auto may = [&](const Resources& least) { return may_fit(queue, least); };
@@ -84,8 +95,6 @@ bool Placing::may_ask(EntityId id) const {
 /// `ask`: instances may be launched for it.
 bool Placing::handle(EntityId id, bool ask) {
   Entity& entity = p_.waiting.entity(id);
-  const ClusterState& state = p_.view.state;
-  if (!p_.view.may_start(state.job(state.task(entity.tasks.front()).job))) return false;
   const bool gang = entity.gang.valid();
   const bool whole = gang ? place_gang(entity, ask) : place_together(entity, entity.tasks, ask);
   if (!whole && (gang || !place_parts(entity, ask))) return false;

@@ -30,6 +30,8 @@ class Placing {
   /// Places what is fresh, and what waits where room came free since the last round: nothing else
   /// can fit that did not fit before.
   void serve(const WaitingTasks::Fresh& fresh);
+  /// Places the gang whose turn it is, when it can have all its places, and nothing else.
+  void serve_turn(const WaitingTasks::Fresh& fresh, EntityId gang);
   /// Asks the cloud again for what waits, for a bounded number of entities.
   void retry(RetryMark& mark);
   /// Gives back what has had no task for long enough.

@@ -50,6 +50,11 @@ bool WaitingTasks::known_to_wait(const TaskRow& row) const {
          records_[row.slot].order != 0;
 }
 
+EntityId WaitingTasks::gang_of(JobId job) const {
+  const auto found = jobs_.find(job);
+  return found == jobs_.end() ? kNoEntity : found->second.gang;
+}
+
 InstanceId WaitingTasks::planned_at(const TaskRow& row) const {
   if (row.slot >= records_.size() || records_[row.slot].task != row.id) return {};
   return records_[row.slot].planned;

@@ -102,6 +102,8 @@ class WaitingTasks {
   std::vector<EntityId> placed() const;
   const Entity& entity(EntityId id) const { return entities_[id]; }
   Entity& entity(EntityId id) { return entities_[id]; }
+  /// The job's tasks when they wait as a gang, else kNoEntity.
+  EntityId gang_of(JobId job) const;
   ShapeId shape_of(Slot slot) const { return records_[slot].shape; }
   /// It waits, and goes into its queue, where `next` finds it.
   void enqueue(EntityId id, const Offers& offers);

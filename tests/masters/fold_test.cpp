@@ -85,6 +85,7 @@ class Twins {
     parts.policy = std::move(make_policy(spec_, catalog_)).value();
     parts.caps.max_instances = fixed_fleet_ ? 0 : 40;
     parts.refusal_rest = std::chrono::seconds{30};
+    parts.gangs = {std::chrono::minutes{3}, std::chrono::minutes{1}, std::chrono::minutes{30}};
     parts.seed = effort_.seed;
     parts.name = "m";
     if (fixed_fleet_) {
@@ -254,6 +255,9 @@ TEST(Fold, SaysThatThePolicyDoesNotUnderstandASnapshot) {
   for (const PolicyInfo& policy : known_policies()) {
     Master other = master_of(policy.name.starts_with("hcoop") ? "eva" : "hcoop");
     ASSERT_EQ(other.accept(test::JobBuilder(1).build(), test::at_s(1)), AcceptResult::accepted);
+    Job spot = test::JobBuilder(2).build();
+    spot.markets = MarketChoice::spot;
+    ASSERT_EQ(other.accept(spot, test::at_s(1)), AcceptResult::accepted);
     Master master = master_of(policy.name);
     EXPECT_NE(master.restore(other.image(), {}).find("does not understand"), std::string::npos)
         << policy.name;

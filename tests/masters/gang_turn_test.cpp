@@ -65,6 +65,8 @@ class Cell {
   std::size_t over() const { return over_.size(); }
   std::size_t most_instances() const { return most_; }
   std::size_t turns() const { return turns_; }
+  /// The longest time in which no single task started, from the first of them on.
+  double longest_pause_s() const { return longest_pause_s_; }
   const Master& master() const { return *master_; }
   /// A master that has nothing but the events of this one's.
   Master from_events() const {
@@ -117,7 +119,13 @@ class Cell {
   void perform(const StartTask& e) {
     master_->task_started({e.task, e.attempt, {}, {}}, now_);
     const TaskRow& row = *master_->state().find(e.task);
-    const double seconds = seconds_.at(master_->state().job(row.job).job.id);
+    const JobRow& job = master_->state().job(row.job);
+    if (!job.job.gang) {
+      const double pause_s = single_started_ ? to_seconds(now_ - *single_started_) : 0;
+      longest_pause_s_ = std::max(longest_pause_s_, pause_s);
+      single_started_ = now_;
+    }
+    const double seconds = seconds_.at(job.job.id);
     due_.emplace(now_ + from_seconds(seconds), std::pair(e.task, e.attempt));
   }
   void perform(const StopTask& e) {
@@ -138,6 +146,8 @@ class Cell {
   std::set<InstanceId> rented_;
   std::size_t most_ = 0;
   std::size_t turns_ = 0;
+  std::optional<Instant> single_started_;
+  double longest_pause_s_ = 0;
 };
 
 class Gangs : public ::testing::TestWithParam<std::string> {};
@@ -215,6 +225,29 @@ TEST_P(Gangs, SmallJobsOnAFullFleetDoNotKeepAGangWaitingForEver) {
   }
   EXPECT_TRUE(cell.is_over(1));
   EXPECT_GT(cell.over(), 150u) << "of 288; four at a time are 230 in a day";
+}
+
+TEST_P(Gangs, ManyGangsThatWaitLeaveTimeToSmallJobs) {
+  Cell cell(GetParam(), {.max_instances = 4}, 0);
+  std::uint64_t next = 10'000;  // no id of a gang's task
+  for (double s = 0; s < 24 * 3600; s += 300) {
+    cell.submit(next++, 1, 10'000);
+    for (std::uint64_t gang = 1; s == 3000 && gang <= 8; ++gang) cell.submit(gang, 4, 100);
+    cell.run_until(s + 300);
+  }
+  for (std::uint64_t gang = 1; gang <= 3; ++gang) EXPECT_TRUE(cell.is_over(gang)) << gang;
+  EXPECT_LT(cell.longest_pause_s(), 5 * 3600) << "a single takes 2.8 h, and so may a turn";
+}
+
+TEST_P(Gangs, AGangOfMoreThanTheCapHasNoTurnThoughPartOfItsInstancesAreThere) {
+  Cell cell(GetParam(), {.max_instances = 4}, 0);
+  std::uint64_t next = 10'000;  // no id of a gang's task
+  for (double s = 0; s < 12 * 3600; s += 300) {
+    cell.submit(next++, 1, 1500);
+    if (s == 3000) cell.submit(1, 5, 1000);
+    cell.run_until(s + 300);
+  }
+  EXPECT_EQ(cell.turns(), 0u);
 }
 
 TEST_P(Gangs, AGangTakesAnEmptyFleetThatNobodyElseWants) {

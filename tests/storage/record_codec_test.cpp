@@ -139,7 +139,7 @@ TEST(RecordCodec, an_image_follows_its_types_into_another_catalog) {
   const Catalog catalog = test::table3_catalog();
   ClusterState state(catalog);
   state.apply({test::at_s(1), LaunchRequested{InstanceId{1}, TypeId{3}, {}, {}, {}}});
-  MasterImage image{state, {}, {}, {}, {}, 0, {}, 0, 0, {}};
+  MasterImage image{state, {}, {}, {}, {}, 0, {}, 0, 0, {}, {}, 0, {}, GangBook{}, -1, {}};
   image.resting_until.emplace(std::pair{TypeId{0}, Market::spot}, test::at_s(77));
   const std::string bytes = encode_image(image);
   const Catalog fewer{{catalog.types()[2], catalog.types()[3]}};
