@@ -43,6 +43,11 @@ struct GangWaits::Fold {
       const bool hourly = w.caps_.max_usd_h > 0;
       wait.hopeless = e.refusal.asked > (hourly ? w.caps_.max_usd_h : w.caps_.max_usd_day);
     }
+    // What is too large even for all of a cap is not tried again and again: policies plan for
+    // others what they would plan without it. Each of its tasks is refused: that counts once.
+    if (wait.hopeless && at >= wait.rest_until) {
+      wait.rest_until = at + w.grown(w.refusal_rest_, ++wait.refusals);
+    }
   }
 
   void operator()(const LaunchRefused& e) {
@@ -97,6 +102,7 @@ void GangWaits::forget(JobId id) {
 /// Doubled so many times, up to the longest.
 Duration GangWaits::grown(Duration first, std::uint32_t times) const {
   Duration length = first;
+  if (first == Duration::zero()) return first;
   for (; times > 0 && length < rules_.longest; --times) length *= 2;
   return std::max(first, std::min(length, rules_.longest));
 }

@@ -21,9 +21,10 @@ struct GangRules {
 /// Keeps gangs and small jobs from starving each other where caps or the cloud have no room for
 /// all.
 ///
-/// What does not fit blocks nothing: a gang that the cloud refuses rests, twice as long each time,
-/// and meanwhile is not asked for; of several that have rested one asks in a round. So it does not
-/// take and give back, time and again, what others could use.
+/// What does not fit blocks nothing: a gang that the cloud refuses, or that is larger than a cap,
+/// rests, twice as long each time. Meanwhile policies plan as if it were not there, so that nobody
+/// counts on what would be rented for it. Of several that the cloud refused and that have rested
+/// one asks in a round: it does not take and give back, time and again, what others could use.
 ///
 /// Small jobs that take whatever comes free would keep a gang waiting for ever: after a time of
 /// patience it has a turn, in which no other job starts, so that room for it gathers as what runs

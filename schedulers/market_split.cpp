@@ -80,7 +80,7 @@ MarketSplit::MarketSplit(const MarketSplit& other)
       spot_wanted_(other.spot_wanted_) {}
 
 ClusterView MarketSplit::spot_view(const ClusterView& view) const {
-  return {view.state, *spot_catalog_, view.now, Market::spot, view.fixed_fleet};
+  return {view.state, *spot_catalog_, view.now, Market::spot, view.fixed_fleet, view.resting};
 }
 
 void MarketSplit::observe(const Event& event, const ClusterView& view) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,6 +29,13 @@ struct ClusterView {
   Instant now;
   Market market = Market::on_demand;  ///< the only one that the policy is to think of
   bool fixed_fleet = false;           ///< the instances are given: nothing is rented or given back
+  /// Gangs that caps or the cloud had no room for, by rising ids: nothing is to be planned for them
+  /// now. It would be refused, and with it what others were to have a part of.
+  std::span<const JobId> resting{};
+
+  bool rests(const JobRow& job) const {
+    return job.pending > 0 && std::binary_search(resting.begin(), resting.end(), job.job.id);
+  }
 };
 
 /// Decides what a master does. A policy sees only what its arguments hold and acts only through the

@@ -74,7 +74,7 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
                             const ReservationPrices& prices, TaskKinds& kinds) {
   const ClusterState& state = view.state;
   const bool wants_spot = job.job.markets == MarketChoice::spot;
-  if (job.given_up || wants_spot != (view.market == Market::spot)) return;
+  if (job.given_up || wants_spot != (view.market == Market::spot) || view.rests(job)) return;
   Job entry{.slot = job.slot, .movable = !on_its_way(job, state)};
   const ReservationPrice* impossible = nullptr;
   for (Slot slot : job.tasks) {
