@@ -16,9 +16,13 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
       setup_(std::move(setup)),
       timer_(this, setup_.epoch),
       rng_(setup_.seed + setup_.index),
-      known_(setup_.life.max_tokens, setup_.index) {
+      known_(setup_.life.max_tokens, setup_.index),
+      ended_(setup_.life.max_ended) {
   for (std::uint32_t i = 0; i < setup_.masters.size(); ++i) masters_.push_back({{false, i}});
   for (std::uint32_t i = 0; i < setup_.sites.size(); ++i) sites_.push_back({{true, i}});
+  for (const std::vector<Lane>* lanes : {&sites_, &masters_}) {
+    for (const Lane& each : *lanes) cancels_.add_party(each.to);
+  }
   SiteMemory memory = setup_.book->recall();
   next_job_ = std::max<std::uint64_t>(1, memory.next_job);
   std::map<JobId, std::string> users;
@@ -31,7 +35,12 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
   }
   for (Handoff& handoff : memory.handoffs) {
     const std::size_t known = handoff.to.site ? sites_.size() : masters_.size();
-    if (handoff.to.index < known) lane(handoff.to).waiting.push({std::move(handoff.job), {}});
+    if (handoff.to.index < known) lane(handoff.to).waiting.push({std::move(handoff.job), {}, true});
+  }
+  for (EndedHandoff& ended : memory.ended) ended_.add(std::move(ended));
+  for (const JobId job : memory.cancels) {
+    cancels_.open(job);
+    cancelling_[job].durable = true;
   }
 }
 
@@ -47,13 +56,15 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
   if (setup_.load_every > Duration::zero()) ask_loads();
   for (const Lane& each : masters_) hand_over(each.to);
   for (const Lane& each : sites_) hand_over(each.to);
+  ask_all_cancels();
   return {
       [this](accept_atom, Job& job, const JobListener& user) {
         return accept(std::move(job), user);
       },
       [this](hand_atom, std::vector<Job>& jobs) { return take(std::move(jobs)); },
       [this](forward_atom, std::vector<Job>& jobs) { return take_forwarded(std::move(jobs)); },
-      [this](cancel_atom, JobId id) { cancel(id); },
+      [this](cancel_atom, JobId id) { return cancel(id); },
+      [this](cancel_atom, const std::vector<JobId>& jobs) { return cancel_here(jobs); },
       [this](over_atom, JobId id, JobOutcome outcome) { over(id, outcome); },
       [this](load_atom) {
         LoadReport report;
@@ -84,7 +95,7 @@ caf::result<JobId> SiteScheduler::accept(Job job, const JobListener& user) {
             },
             [this, id, promise](caf::error& error) mutable {
               watched_.erase(id);
-              cancel(id);
+              begin_cancel(id);
               promise.deliver(std::move(error));
             });
   }
@@ -110,7 +121,7 @@ void SiteScheduler::over(JobId id, JobOutcome outcome) {
   Watched& watched = found->second;
   if (outcome != JobOutcome::completed && watched.outcome == JobOutcome::completed) {
     watched.outcome = outcome;
-    if (watched.parts > 1) cancel(id);
+    if (watched.parts > 1) begin_cancel(id);
   }
   if (--watched.parts > 0) return;
   if (watched.user) send(watched.user, over_atom_v, id, watched.outcome);

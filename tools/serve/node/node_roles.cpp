@@ -131,6 +131,9 @@ Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& con
   site.life.hand_retry = config.site.hand_retry;
   site.life.max_waiting = config.site.max_waiting;
   site.life.max_tokens = config.site.tokens;
+  // The API waits half of that time for the site.
+  site.life.cancel_wait = config.link.request_timeout / 4;
+  for (const NodeConfig* each : config.masters()) site.master_names.push_back(*each->master);
   role->actor = context.system.spawn<SiteScheduler>(std::move(site));
   return role;
 }
