@@ -129,7 +129,8 @@ Instant MasterNode::now() {
 /// The time up to which the cloud may charge: goes on while stamps wait for the clock, and is ahead
 /// as far as the cloud's clock was seen to be.
 Instant MasterNode::billed() {
-  return now() + (timer_.now() - stamped_at_) + cloud_ahead_;
+  const Instant stamp = now();  // before stamped_at_ is looked at: it may change
+  return stamp + (timer_.now() - stamped_at_) + cloud_ahead_;
 }
 
 caf::result<JobId> MasterNode::accept(Job job, const JobListener& listener) {
@@ -355,7 +356,8 @@ void MasterNode::perform(const StopTask& effect) {
 
 void MasterNode::perform(const LaunchInstance& effect) {
   send(setup_.cloud, launch_atom_v,
-       LaunchOrder{effect.instance, effect.type, static_cast<std::uint8_t>(effect.market)},
+       LaunchOrder{effect.instance, master_.state().catalog()[effect.type].name,
+                   static_cast<std::uint8_t>(effect.market)},
        MasterActor{this});
 }
 

@@ -196,6 +196,35 @@ Expected<StoreMeta, StoreError> decode_meta(std::string_view bytes) {
   });
 }
 
+std::string encode_roster(const ClusterRoster& roster) {
+  using List = capnp::List<record::Numbered>::Builder;
+  const auto put_all = [](List out, const std::map<std::string, std::uint32_t>& numbers) {
+    unsigned at = 0;
+    for (const auto& [name, number] : numbers) {
+      out[at].setName(text(name));
+      out[at++].setNumber(number);
+    }
+  };
+  return encode_record([&](record::Record::Builder root) {
+    auto out = root.initRoster();
+    put_all(out.initSites(record_codec::length(roster.sites)), roster.sites);
+    put_all(out.initMasters(record_codec::length(roster.masters)), roster.masters);
+  });
+}
+
+Expected<ClusterRoster, StoreError> decode_roster(std::string_view bytes) {
+  return decode_record<ClusterRoster>(bytes, RecordKind::ROSTER, [](record::Record::Reader root) {
+    ClusterRoster roster;
+    for (const auto each : root.getRoster().getSites()) {
+      roster.sites.emplace(string_of(each.getName()), each.getNumber());
+    }
+    for (const auto each : root.getRoster().getMasters()) {
+      roster.masters.emplace(string_of(each.getName()), each.getNumber());
+    }
+    return roster;
+  });
+}
+
 std::string encode_number(std::uint64_t number) {
   return encode_record([&](record::Record::Builder root) { root.setNumber(number); });
 }

@@ -21,7 +21,8 @@ struct Record {
     object @9 :Data;
     place @10 :HistoryPlace;  # since format 2
     money @11 :Money;  # since format 2
-    ended @12 :EndedHandoff;  # since format 2
+    roster @12 :ClusterRoster;  # since format 2
+    ended @13 :EndedHandoff;  # since format 2
   }
 }
 
@@ -32,6 +33,17 @@ struct StoreMeta {
   kind @0 :Text;     # whose store it is, such as "master m0"
   cluster @1 :Text;
   types @2 :List(InstanceType);
+}
+
+struct ClusterRoster {
+  # The numbers of sites and masters in ids. Stores without one go by the order of the cluster's file.
+  sites @0 :List(Numbered);
+  masters @1 :List(Numbered);
+}
+
+struct Numbered {
+  name @0 :Text;
+  number @1 :UInt32;
 }
 
 struct InstanceType {
@@ -495,7 +507,7 @@ struct HistoryPlace {
 
 struct Handoff {
   job @0 :Job;
-  index @1 :UInt32;  # of the master or the site that is to have it
+  index @1 :UInt32;  # number of the master or the site that is to have it
   site @2 :Bool;
 }
 

@@ -15,7 +15,7 @@ namespace muster {
 /// Who is to have a job: a master, or another site.
 struct HandTarget {
   bool site = false;
-  std::uint32_t index = 0;  ///< in the order of the cluster's config
+  std::uint32_t index = 0;  ///< its number in the cluster's roster
 
   friend auto operator<=>(const HandTarget&, const HandTarget&) = default;
 };

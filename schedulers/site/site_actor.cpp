@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "model/check.hpp"
 #include "model/live_ids.hpp"
 #include "schedulers/site/split.hpp"
 
@@ -15,11 +16,18 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
     : SiteActor::base(config),
       setup_(std::move(setup)),
       timer_(this, setup_.epoch),
-      rng_(setup_.seed + setup_.index),
-      known_(setup_.life.max_tokens, setup_.index),
+      rng_(setup_.seed + setup_.number),
+      known_(setup_.life.max_tokens, setup_.number),
       ended_(setup_.life.max_ended) {
-  for (std::uint32_t i = 0; i < setup_.masters.size(); ++i) masters_.push_back({{false, i}});
-  for (std::uint32_t i = 0; i < setup_.sites.size(); ++i) sites_.push_back({{true, i}});
+  for (const MasterPlace& master : setup_.masters) {
+    places_[{false, master.number}] = masters_.size();
+    masters_.push_back({{false, master.number}, master.actor});
+  }
+  for (const SitePlace& site : setup_.sites) {
+    if (site.number == setup_.number) own_ = sites_.size();
+    places_[{true, site.number}] = sites_.size();
+    sites_.push_back({{true, site.number}, {}, site.actor});
+  }
   for (const std::vector<Lane>* lanes : {&sites_, &masters_}) {
     for (const Lane& each : *lanes) cancels_.add_party(each.to);
   }
@@ -34,14 +42,20 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
     known_.recall(std::move(known));
   }
   for (Handoff& handoff : memory.handoffs) {
-    const std::size_t known = handoff.to.site ? sites_.size() : masters_.size();
-    if (handoff.to.index < known) lane(handoff.to).waiting.push({std::move(handoff.job), {}, true});
+    lane(handoff.to).waiting.push({std::move(handoff.job), {}, true});
   }
   for (EndedHandoff& ended : memory.ended) ended_.add(std::move(ended));
   for (const JobId job : memory.cancels) {
     cancels_.open(job);
     cancelling_[job].durable = true;
   }
+}
+
+/// Whoever starts a site sees to it that all are there whom its book names.
+SiteScheduler::Lane& SiteScheduler::lane(const HandTarget& to) {
+  const auto place = places_.find(to);
+  MUSTER_CHECK(place != places_.end(), "a site hands nothing to whom it does not know");
+  return to.site ? sites_[place->second] : masters_[place->second];
 }
 
 void SiteScheduler::on_exit() {
@@ -79,16 +93,16 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
 
 /// A job whose user waits for its end, and which is numbered already.
 caf::result<JobId> SiteScheduler::accept(Job job, const JobListener& user) {
-  const std::uint32_t site = choose_site(job);
-  if (site != setup_.index) return pass_on(std::move(job), user, site);
+  const std::size_t site = choose_site(job);
+  if (site != own_) return pass_on(std::move(job), user, site);
   const JobId id = job.id;
   std::vector<Handoff> parts = parts_of(std::move(job));
   watched_[id] = {user, parts.size(), JobOutcome::completed};
   auto promise = make_response_promise<JobId>();
   auto open = std::make_shared<std::size_t>(parts.size());
   for (Handoff& part : parts) {
-    request(setup_.masters[part.to.index], setup_.accept_timeout, accept_atom_v,
-            std::move(part.job), JobListener{this})
+    request(lane(part.to).master, setup_.accept_timeout, accept_atom_v, std::move(part.job),
+            JobListener{this})
         .then(
             [promise, open](JobId accepted) mutable {
               if (--*open == 0) promise.deliver(accepted);
@@ -102,11 +116,11 @@ caf::result<JobId> SiteScheduler::accept(Job job, const JobListener& user) {
   return promise;
 }
 
-caf::result<JobId> SiteScheduler::pass_on(Job job, const JobListener& user, std::uint32_t site) {
+caf::result<JobId> SiteScheduler::pass_on(Job job, const JobListener& user, std::size_t site) {
   watched_[job.id] = {user, 1, JobOutcome::completed};
   auto promise = make_response_promise<JobId>();
   job.origin.reset();  // it has found its site
-  request(setup_.sites[site].actor, setup_.accept_timeout, accept_atom_v, std::move(job),
+  request(sites_[site].site, setup_.accept_timeout, accept_atom_v, std::move(job),
           JobListener{this})
       .then([promise](JobId accepted) mutable { promise.deliver(accepted); },
             [promise](caf::error& error) mutable { promise.deliver(std::move(error)); });
@@ -129,7 +143,7 @@ void SiteScheduler::over(JobId id, JobOutcome outcome) {
 }
 
 void SiteScheduler::number(Job& job) {
-  job.id = job_id_of(setup_.index, next_job_++);
+  job.id = job_id_of(setup_.number, next_job_++);
   for (std::uint32_t i = 0; i < job.tasks.size(); ++i) job.tasks[i].id = task_id_of(job.id, i);
 }
 
@@ -161,10 +175,10 @@ caf::result<SiteScheduler::Verdicts> SiteScheduler::take(std::vector<Job> jobs) 
       intake.news.tokens.push_back({job.token, job.id, job.user});
       known_.add(intake.news.tokens.back(), intake.write);
     }
-    const std::uint32_t site = choose_site(job);
-    if (site != setup_.index) {
+    const std::size_t site = choose_site(job);
+    if (site != own_) {
       ++sites_[site].given;
-      intake.news.handoffs.push_back({std::move(job), {true, site}});
+      intake.news.handoffs.push_back({std::move(job), sites_[site].to});
       continue;
     }
     for (Handoff& part : parts_of(std::move(job))) intake.news.handoffs.push_back(std::move(part));
@@ -264,23 +278,24 @@ void SiteScheduler::settle(Promise& promise) {
   promise.answer.deliver(std::move(promise.verdicts));
 }
 
-std::uint32_t SiteScheduler::choose_site(const Job& job) {
-  if (sites_.size() == 1) return setup_.index;
+/// Its place among the sites.
+std::size_t SiteScheduler::choose_site(const Job& job) {
+  if (sites_.size() == 1) return own_;
   std::vector<SiteStanding> standings;
-  for (const Lane& each : sites_) {
-    standings.push_back({setup_.sites[each.to.index].position, each.heard});
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    standings.push_back({setup_.sites[i].position, sites_[i].heard});
   }
-  standings[setup_.index].heard = {own_load(), now()};
-  const GeoPoint user = job.origin.value_or(setup_.sites[setup_.index].position);
-  return nearest_light_site(standings, setup_.index, user, setup_.rules, now());
+  standings[own_].heard = {own_load(), now()};
+  const GeoPoint user = job.origin.value_or(setup_.sites[own_].position);
+  return nearest_light_site(standings, static_cast<std::uint32_t>(own_), user, setup_.rules, now());
 }
 
 /// Splits the job among masters that are not heavily loaded.
 std::vector<Handoff> SiteScheduler::parts_of(Job job) {
   sort(job);
-  std::vector<std::uint32_t> chosen;
+  std::vector<std::uint32_t> chosen;  // by their places
   if (setup_.rules.masters_per_job <= 1) {
-    chosen = {least_busy_master()};
+    chosen = {static_cast<std::uint32_t>(least_busy_master())};
   } else {
     std::vector<Heard> heard;
     std::vector<std::uint64_t> given;
@@ -292,21 +307,21 @@ std::vector<Handoff> SiteScheduler::parts_of(Job job) {
   }
   std::vector<Handoff> parts;
   for (Job& part : split_job(std::move(job), static_cast<std::uint32_t>(chosen.size()))) {
-    const std::uint32_t master = chosen[parts.size()];
-    ++masters_[master].given;
-    parts.push_back({std::move(part), {false, master}});
+    Lane& master = masters_[chosen[parts.size()]];
+    ++master.given;
+    parts.push_back({std::move(part), master.to});
   }
   return parts;
 }
 
 /// The master with the fewest jobs of those that answer; of all when none does.
-std::uint32_t SiteScheduler::least_busy_master() {
-  std::uint32_t best = 0;
+std::size_t SiteScheduler::least_busy_master() {
+  std::size_t best = 0;
   const auto rank = [this](const Lane& each) {
     const bool lost = !present_load(each.heard, now(), setup_.rules.stale_after);
     return std::pair(lost, each.load.active_jobs + each.given);
   };
-  for (std::uint32_t i = 1; i < masters_.size(); ++i) {
+  for (std::size_t i = 1; i < masters_.size(); ++i) {
     if (rank(masters_[i]) < rank(masters_[best])) best = i;
   }
   return best;

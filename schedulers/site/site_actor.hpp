@@ -27,6 +27,14 @@ struct SitePlace {
   SiteActor actor;  ///< of another site; null for the own one
   std::string name;
   GeoPoint position;
+  std::uint32_t number = 0;  ///< in ids, as the cluster's roster has it
+};
+
+/// A master of the cluster, as sites see it.
+struct MasterPlace {
+  MasterActor actor;
+  std::string name;
+  std::uint32_t number = 0;  ///< in ids, as the cluster's roster has it
 };
 
 /// What a live site scheduler has besides what a replayed one has.
@@ -43,10 +51,9 @@ struct SiteLife {
 };
 
 struct SiteSetup {
-  std::vector<MasterActor> masters;
-  std::vector<std::string> master_names;      ///< in their order, for users
+  std::vector<MasterPlace> masters;           ///< all of the cluster, at least one
   std::vector<SitePlace> sites{SitePlace{}};  ///< all of the cluster, this one too
-  std::uint32_t index = 0;                    ///< of this one: its jobs are numbered apart
+  std::uint32_t number = 0;                   ///< of this one: its jobs are numbered apart
   RoutingRules rules;
   std::uint64_t room = 10'000;  ///< so many jobs that no master has yet are a load of 1; >= 1
   Duration load_every{};        ///< masters and sites are asked for their load so often; 0: never
@@ -111,6 +118,8 @@ class SiteScheduler : public SiteActor::base {
   /// The way to a master or to another site.
   struct Lane {
     HandTarget to;
+    MasterActor master{};  ///< null on the way to a site
+    SiteActor site{};      ///< null on the way to a master
     HandoffQueue<OnItsWay> waiting{};
     bool busy = false;        ///< it has been handed jobs and has not answered
     std::uint64_t given = 0;  ///< jobs given to it since it was heard
@@ -136,10 +145,10 @@ class SiteScheduler : public SiteActor::base {
   };
 
   Instant now() const { return timer_.now(); }
-  Lane& lane(const HandTarget& to) { return to.site ? sites_[to.index] : masters_[to.index]; }
+  Lane& lane(const HandTarget& to);
 
   caf::result<JobId> accept(Job job, const JobListener& user);
-  caf::result<JobId> pass_on(Job job, const JobListener& user, std::uint32_t site);
+  caf::result<JobId> pass_on(Job job, const JobListener& user, std::size_t site);
   void over(JobId id, JobOutcome outcome);
   caf::result<Verdicts> take(std::vector<Job> jobs);
   caf::result<Verdicts> take_forwarded(std::vector<Job> jobs);
@@ -150,9 +159,9 @@ class SiteScheduler : public SiteActor::base {
   void number(Job& job);
   bool has_room(std::size_t more) const;
 
-  std::uint32_t choose_site(const Job& job);
+  std::size_t choose_site(const Job& job);
   std::vector<Handoff> parts_of(Job job);
-  std::uint32_t least_busy_master();
+  std::size_t least_busy_master();
   double own_load() const;
 
   void hand_over(const HandTarget& to);
@@ -194,7 +203,9 @@ class SiteScheduler : public SiteActor::base {
   Rng rng_;
   std::map<JobId, Watched> watched_;
   std::vector<Lane> masters_;
-  std::vector<Lane> sites_;  ///< the own one stays empty
+  std::vector<Lane> sites_;                   ///< the own one stays empty
+  std::size_t own_ = 0;                       ///< its place among the sites
+  std::map<HandTarget, std::size_t> places_;  ///< of lanes, by whom they lead to
   KnownSubmissions known_;
   std::map<KnownSubmissions::Write, std::vector<std::shared_ptr<Promise>>> awaiting_;
   KnownSubmissions::Write last_write_ = 0;

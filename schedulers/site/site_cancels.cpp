@@ -47,7 +47,7 @@ void SiteScheduler::begin_cancel(JobId id) {
 
 /// The own site first: what has not left it need not be looked for elsewhere.
 void SiteScheduler::ask_all_cancels() {
-  ask_cancels({true, setup_.index});
+  ask_cancels({true, setup_.number});
   for (const std::vector<Lane>* lanes : {&sites_, &masters_}) {
     for (const Lane& each : *lanes) ask_cancels(each.to);
   }
@@ -67,10 +67,10 @@ void SiteScheduler::ask_cancels(const HandTarget& to) {
   };
   const auto failed = [this, to, asked](const caf::error&) { hear_cancels(to, asked, {}); };
   if (!to.site) {
-    request(setup_.masters[to.index], setup_.accept_timeout, cancel_atom_v, std::move(jobs))
+    request(lane(to).master, setup_.accept_timeout, cancel_atom_v, std::move(jobs))
         .then(heard, failed);
-  } else if (to.index != setup_.index) {
-    request(setup_.sites[to.index].actor, setup_.accept_timeout, cancel_atom_v, std::move(jobs))
+  } else if (to.index != setup_.number) {
+    request(lane(to).site, setup_.accept_timeout, cancel_atom_v, std::move(jobs))
         .then(heard, failed);
   } else {
     end_what_is_here(jobs, heard);
@@ -154,7 +154,7 @@ void SiteScheduler::end_what_is_here(
   std::vector<CancelVerdict> verdicts;
   SiteNews news;
   for (const JobId job : jobs) {
-    const bool numbered_here = site_of(job) == setup_.index && muster::number_of(job) < next_job_;
+    const bool numbered_here = site_of(job) == setup_.number && muster::number_of(job) < next_job_;
     CancelVerdict verdict{job, CancelStanding::unknown};
     if (numbered_here || known_.find_forwarded(job)) verdict.standing = CancelStanding::passed_on;
     if (ended_.contains(job)) verdict.standing = CancelStanding::over;
@@ -238,9 +238,8 @@ void SiteScheduler::refuse(const HandTarget& by, const std::vector<AcceptVerdict
 }
 
 std::string SiteScheduler::target_name(const HandTarget& target) const {
-  if (target.site) return setup_.sites[target.index].name;
-  const std::vector<std::string>& names = setup_.master_names;
-  return target.index < names.size() ? names[target.index] : "m" + std::to_string(target.index);
+  const std::size_t place = places_.at(target);
+  return target.site ? setup_.sites[place].name : setup_.masters[place].name;
 }
 
 }  // namespace muster

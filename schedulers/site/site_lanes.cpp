@@ -50,11 +50,9 @@ void SiteScheduler::hand_over(const HandTarget& to) {
     });
   };
   if (to.site) {
-    request(setup_.sites[to.index].actor, setup_.accept_timeout, forward_atom_v, std::move(batch))
-        .then(heard, failed);
+    request(out.site, setup_.accept_timeout, forward_atom_v, std::move(batch)).then(heard, failed);
   } else {
-    request(setup_.masters[to.index], setup_.accept_timeout, hand_atom_v, std::move(batch))
-        .then(heard, failed);
+    request(out.master, setup_.accept_timeout, hand_atom_v, std::move(batch)).then(heard, failed);
   }
 }
 
@@ -93,12 +91,12 @@ void SiteScheduler::arrived(const OnItsWay& handoff) {
 void SiteScheduler::ask_loads() {
   const auto nothing = [](const caf::error&) {};
   for (std::size_t i = 0; i < masters_.size(); ++i) {
-    request(setup_.masters[i], setup_.load_every, load_atom_v)
+    request(masters_[i].master, setup_.load_every, load_atom_v)
         .then([this, i](const LoadReport& report) { hear(masters_[i], report); }, nothing);
   }
   for (std::size_t i = 0; i < sites_.size(); ++i) {
-    if (i == setup_.index) continue;
-    request(setup_.sites[i].actor, setup_.load_every, load_atom_v)
+    if (i == own_) continue;
+    request(sites_[i].site, setup_.load_every, load_atom_v)
         .then([this, i](const LoadReport& report) { hear(sites_[i], report); }, nothing);
   }
   timer_.at(now() + setup_.load_every, [this] { ask_loads(); });
@@ -106,9 +104,10 @@ void SiteScheduler::ask_loads() {
 
 /// One site is enough: the one that has numbered the job, unless it is not there.
 bool SiteScheduler::is_mine_to_cancel(JobId job) const {
-  const std::uint32_t site = site_of(job);
-  if (site == setup_.index || site >= sites_.size()) return true;
-  return !present_load(sites_[site].heard, now(), setup_.rules.stale_after);
+  const std::uint32_t number = site_of(job);
+  const auto place = places_.find({true, number});
+  if (number == setup_.number || place == places_.end()) return true;
+  return !present_load(sites_[place->second].heard, now(), setup_.rules.stale_after);
 }
 
 /// When one part of a job was given up, the other masters' parts are for nothing.

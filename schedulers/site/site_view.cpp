@@ -135,7 +135,7 @@ std::vector<SiteScheduler::Shown> SiteScheduler::parts_shown(JobId job) const {
 std::string SiteScheduler::answer(const Query& query) const {
   const auto standing = [this](const Lane& each) {
     const auto load = present_load(each.heard, now(), setup_.rules.stale_after);
-    return json{{"index", each.to.index},
+    return json{{"number", each.to.index},
                 {"connected", load.has_value()},
                 {"load", load ? json(*load) : json(nullptr)},
                 {"active_jobs", each.load.active_jobs},
@@ -145,7 +145,7 @@ std::string SiteScheduler::answer(const Query& query) const {
   json sites = json::array();
   for (const Lane& each : masters_) masters.push_back(standing(each));
   for (const Lane& each : sites_) {
-    if (each.to.index != setup_.index) sites.push_back(standing(each));
+    if (each.to.index != setup_.number) sites.push_back(standing(each));
   }
   json sorting;
   if (setup_.desk) {
@@ -155,7 +155,7 @@ std::string SiteScheduler::answer(const Query& query) const {
                {"shorts", setup_.desk->shorts()},
                {"sorted", setup_.desk->sorted()}};
   }
-  return json{{"site", setup_.sites[setup_.index].name},
+  return json{{"site", setup_.sites[own_].name},
               {"load", own_load()},
               {"jobs", query.what == "load" ? json::array() : shown_jobs(query)},
               {"masters", std::move(masters)},

@@ -138,10 +138,12 @@ class SiteActorTest : public ::testing::Test {
   SiteActor spawn_site(SiteBook& book, std::uint32_t index = 0, SiteActor other = {}) {
     if (!other) other = other_;
     SiteSetup setup;
-    setup.masters = masters_;
-    setup.sites = {{{}, "tokyo", {35.7, 139.7}}, {{}, "london", {51.5, -0.1}}};
+    for (std::uint32_t i = 0; i < masters_.size(); ++i) {
+      setup.masters.push_back({masters_[i], "m" + std::to_string(i), i});
+    }
+    setup.sites = {{{}, "tokyo", {35.7, 139.7}, 0}, {{}, "london", {51.5, -0.1}, 1}};
     setup.sites[1 - index].actor = other;
-    setup.index = index;
+    setup.number = index;
     setup.rules.masters_per_job = 2;
     setup.rules.stale_after = seconds{10};
     setup.load_every = seconds{1};
@@ -153,7 +155,6 @@ class SiteActorTest : public ::testing::Test {
     setup.life.hand_retry = milliseconds{500};
     setup.life.cancel_wait = seconds{2};
     setup.life.max_cancels = 3;
-    setup.master_names = {"m0", "m1"};
     return system_.actors().spawn<SiteScheduler>(std::move(setup));
   }
   /// Another site, with this load, that is asked for nothing else.
