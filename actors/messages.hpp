@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/inspect.hpp"
+#include "model/cancel.hpp"
 #include "model/event.hpp"
 #include "model/roster.hpp"
 
@@ -150,6 +151,19 @@ struct AcceptVerdict {
   std::string reason;     ///< why not
 };
 
+/// How a job that is to be cancelled stands with a master or a site. A master's word is durable.
+struct CancelVerdict {
+  JobId job;
+  CancelStanding standing = CancelStanding::unknown;
+};
+
+/// How far a cancel has come that a site has taken. It is durable, or everybody has confirmed it.
+struct CancelReport {
+  JobId job;
+  CancelStanding standing = CancelStanding::unknown;  ///< the most that anybody has said
+  std::vector<std::string> unconfirmed;  ///< names of the masters and sites that may have it still
+};
+
 /// What somebody wants to see of an actor. The answer is a JSON document (docs/api.md).
 struct Query {
   std::string what;         ///< jobs, job, instances, explain, cost, load, plan, metrics, decisions
@@ -191,6 +205,14 @@ typename Inspector::result_type inspect(Inspector& f, LogAnswer& x) {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, AcceptVerdict& x) {
   return f(caf::meta::type_name("accept_verdict"), x.job, x.accepted, x.reason);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, CancelVerdict& x) {
+  return f(caf::meta::type_name("cancel_verdict"), x.job, x.standing);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, CancelReport& x) {
+  return f(caf::meta::type_name("cancel_report"), x.job, x.standing, x.unconfirmed);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, Query& x) {
@@ -243,6 +265,7 @@ enum class ActorError : std::uint8_t {
   unknown,        ///< nothing of that name or number is here
   not_connected,  ///< the actor that would know cannot be reached now
   store_failed,   ///< what has to be kept cannot be written down
+  too_many,       ///< as many as may be under way are
   other_roster    ///< the node numbers the cluster's sites and masters in another way
 };
 std::string to_string(ActorError code);
@@ -270,6 +293,10 @@ CAF_ADD_TYPE_ID(muster, (muster::AcceptVerdict))
 CAF_ADD_TYPE_ID(muster, (muster::Query))
 CAF_ADD_TYPE_ID(muster, (std::vector<muster::Job>))
 CAF_ADD_TYPE_ID(muster, (std::vector<muster::AcceptVerdict>))
+CAF_ADD_TYPE_ID(muster, (std::vector<muster::JobId>))
+CAF_ADD_TYPE_ID(muster, (muster::CancelVerdict))
+CAF_ADD_TYPE_ID(muster, (muster::CancelReport))
+CAF_ADD_TYPE_ID(muster, (std::vector<muster::CancelVerdict>))
 CAF_ADD_TYPE_ID(muster, (muster::JobOutcome))
 CAF_ADD_TYPE_ID(muster, (muster::ActorError))
 CAF_ADD_ATOM(muster, muster, accept_atom, "accept")
@@ -310,12 +337,14 @@ using WorkerActor = caf::typed_actor<
 using JobListener = caf::typed_actor<caf::reacts_to<over_atom, JobId, JobOutcome>>;
 
 /// Owns a cell: its jobs, its instances, and what is decided about them. An answer to `accept` or
-/// `hand` (the same for many jobs, without a listener) is given when the jobs are durable. `greet`
-/// says that the cloud can be reached again.
+/// `hand` (the same for many jobs, without a listener) is given when the jobs are durable. `cancel`
+/// is answered when it is durable, and may be repeated. `greet` says that the cloud can be reached
+/// again.
 using MasterActor = caf::typed_actor<
     caf::replies_to<accept_atom, Job, JobListener>::with<JobId>,
     caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
-    caf::reacts_to<cancel_atom, JobId>, caf::replies_to<hold_atom, JobId, bool>::with<JobId>,
+    caf::replies_to<cancel_atom, std::vector<JobId>>::with<std::vector<CancelVerdict>>,
+    caf::replies_to<hold_atom, JobId, bool>::with<JobId>,
     caf::replies_to<drain_atom, InstanceId>::with<InstanceId>,
     caf::reacts_to<hello_atom, WorkerHello, WorkerActor>, caf::reacts_to<WorkerReport>,
     caf::reacts_to<SampleAnswer>, caf::reacts_to<LogAnswer>, caf::reacts_to<CloudReport>,
@@ -334,14 +363,17 @@ using CloudActor =
 
 /// Takes jobs in at one place of the world and hands them to masters. `hand` takes jobs without
 /// ids and answers, when the jobs are durable here, with the ids they got; `forward` takes jobs
-/// that another site has numbered and could not see to itself.
+/// that another site has numbered and could not see to itself. `cancel` of a job is a user's: the
+/// site sees to it that everybody hears of it. `cancel` of several is another site's, which goes on
+/// asking until this one has nothing of them on its way any more.
 using SiteActor = caf::typed_actor<
     caf::replies_to<accept_atom, Job, JobListener>::with<JobId>,
     caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
     caf::replies_to<forward_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
-    caf::reacts_to<cancel_atom, JobId>, caf::reacts_to<over_atom, JobId, JobOutcome>,
-    caf::replies_to<load_atom>::with<LoadReport>, caf::replies_to<Query>::with<std::string>,
-    caf::reacts_to<Wakeup>>;
+    caf::replies_to<cancel_atom, JobId>::with<CancelReport>,
+    caf::replies_to<cancel_atom, std::vector<JobId>>::with<std::vector<CancelVerdict>>,
+    caf::reacts_to<over_atom, JobId, JobOutcome>, caf::replies_to<load_atom>::with<LoadReport>,
+    caf::replies_to<Query>::with<std::string>, caf::reacts_to<Wakeup>>;
 
 /// What a node of the control plane runs; null handles for roles that it does not have.
 struct NodeRoles {

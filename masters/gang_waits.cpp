@@ -49,6 +49,11 @@ struct GangWaits::Fold {
       wait.hopeless = e.refusal.asked > (hourly ? w.caps_.max_usd_h : w.caps_.max_usd_day);
     }
     if (wait.hopeless && w.turn(at) == job.job.id) w.end_turn(at);
+    // What is too large even for all of a cap is not tried again and again: policies plan for
+    // others what they would plan without it. Each of its tasks is refused: that counts once.
+    if (wait.hopeless && at >= wait.rest_until) {
+      wait.rest_until = at + w.grown(w.refusal_rest_, ++wait.refusals);
+    }
   }
 
   /// A policy that places gangs whole says so, and asks for nothing.
@@ -147,6 +152,7 @@ void GangWaits::end_turn(Instant now) {
 /// Doubled so many times, up to the longest.
 Duration GangWaits::grown(Duration first, std::uint32_t times) const {
   Duration length = first;
+  if (first == Duration::zero()) return first;
   for (; times > 0 && length < rules_.longest; --times) length *= 2;
   return std::max(first, std::min(length, rules_.longest));
 }
@@ -171,13 +177,17 @@ std::optional<JobId> GangWaits::turn(Instant now) const {
   return book_.turn_at(now);
 }
 
-std::vector<JobId> GangWaits::resting(std::uint64_t round, Instant now) const {
+std::vector<JobId> GangWaits::resting(const ClusterState& state, std::uint64_t round,
+                                      Instant now) const {
   const auto mine = turn(now);
   std::vector<JobId> resting, rested;
   for (const auto& [id, wait] : book_.waits) {
     if (now < wait.rest_until) {
-      resting.push_back(id);
-    } else if (wait.refusals > 0 && id != mine) {
+      // What a fleet has is there for whoever alone wants it.
+      const JobRow* job = state.find(id);
+      const bool alone = job != nullptr && state.pending().size() == job->pending;
+      if (!fixed_fleet_ || !alone) resting.push_back(id);
+    } else if (wait.refusals > 0 && id != mine && !fixed_fleet_) {
       rested.push_back(id);
     }
   }

@@ -21,10 +21,11 @@ struct GangRules {
 /// Keeps gangs and small jobs from starving each other where caps, the cloud or a fixed fleet have
 /// no room for all.
 ///
-/// What does not fit blocks nothing: a gang that the cloud refuses rests, twice as long each time,
-/// and meanwhile is not asked for; of several that have rested one asks in a round. So it does not
-/// take and give back, time and again, what others could use. On a fixed fleet a gang that did not
-/// get all its places rests likewise: its tasks are kept from the policy while others wait.
+/// What does not fit blocks nothing: a gang that the cloud refuses, or that is larger than a cap,
+/// rests, twice as long each time. Meanwhile policies plan as if it were not there, so that nobody
+/// counts on what would be rented for it. Of several that the cloud refused and that have rested
+/// one asks in a round: it does not take and give back, time and again, what others could use.
+/// On a fixed fleet a gang that did not get all its places rests likewise, while others wait.
 ///
 /// Small jobs that take whatever comes free would keep a gang waiting for ever: after a time of
 /// patience it has a turn, in which no other job starts, so that room for it gathers as what runs
@@ -46,7 +47,7 @@ class GangWaits {
   /// Whose turn it is.
   std::optional<JobId> turn(Instant now) const;
   /// The gangs that the cloud is not asked for in the round, by rising ids.
-  std::vector<JobId> resting(std::uint64_t round, Instant now) const;
+  std::vector<JobId> resting(const ClusterState& state, std::uint64_t round, Instant now) const;
   /// How often the cloud has refused the job while it waits.
   std::uint32_t refusals(JobId id) const;
 

@@ -35,7 +35,16 @@ void Master::record(EventBody body, Instant now) {
   if (calm_) end_calm(now, 0);
   commit_.events.push_back({now, std::move(body)});
   absorb(commit_.events.back());
-  policy_->observe(commit_.events.back(), view(now));
+  show(commit_.events.back());
+}
+
+/// The policy is shown the event, and of a round what it was shown when it decided.
+void Master::show(const Event& event) {
+  if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
+    resting_ = gangs_.resting(state_, round->round, event.at);
+    turn_ = gangs_.turn(event.at);
+  }
+  policy_->observe(event, view(event.at));
 }
 
 AcceptResult Master::accept(Job job, Instant now) {

@@ -161,9 +161,10 @@ class Master {
 
   Rng chance() const { return Rng::of_round(seed_, name_, rounds_); }
   ClusterView view(Instant now) const {
-    return {state_, *catalog_, now, Market::on_demand, !fleet_.empty(), &gangs_.book()};
+    return {state_, *catalog_, now, Market::on_demand, !fleet_.empty(), resting_, turn_};
   }
   void record(EventBody body, Instant now);
+  void show(const Event& event);
   void absorb(const Event& event);
   std::string restore_policy(const std::string& text, Instant at);
   JobHistory history_of(const JobFinished& over, Instant now) const;
@@ -216,6 +217,8 @@ class Master {
   std::map<std::pair<TypeId, Market>, Instant> resting_until_;
   std::set<InstanceId> unanswered_;  ///< of which the cloud has not said that it did as told
   GangWaits gangs_;
+  std::optional<JobId> turn_;   ///< whose it is in the present round
+  std::vector<JobId> resting_;  ///< gangs for which nothing is rented in the present round
   StartCandidates candidates_;
   /// Released, waiting for their last task to leave: each with its number in the order of release.
   std::map<InstanceId, std::uint64_t> releasing_;

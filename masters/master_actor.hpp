@@ -89,6 +89,7 @@ class MasterNode : public MasterActor::base {
   LoadReport load_report(const caf::actor_addr& asker);
   caf::result<JobId> accept(Job job, const JobListener& listener);
   caf::result<std::vector<AcceptVerdict>> take_over(std::vector<Job> jobs);
+  caf::result<std::vector<CancelVerdict>> cancel(const std::vector<JobId>& jobs);
   caf::result<JobId> hold(JobId id, bool held);
   caf::result<InstanceId> drain(InstanceId id);
   void hear_hello(const WorkerHello& hello, const WorkerActor& worker);

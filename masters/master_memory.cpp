@@ -221,7 +221,7 @@ std::string Master::restore(std::optional<MasterImage> image, std::span<const Ev
   }
   for (const Event& event : tail) {
     absorb(event);
-    policy_->observe(event, view(event.at));
+    show(event);
   }
   // Whether all of the fleet was there is not on record: the next round looks.
   fleet_is_short_ = !fleet_.empty();

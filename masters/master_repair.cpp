@@ -89,11 +89,17 @@ Master::DryRun Master::dry_run(Job job, Instant now) const {
   const Event accepted{now, JobAccepted{std::move(job)}};
   state->apply(accepted);
   const std::unique_ptr<Policy> policy = policy_->clone();
-  const ClusterView shown{*state, *catalog_, now, Market::on_demand, !fleet_.empty()};
+  const std::vector<JobId> resting = gangs_.resting(*state, rounds_, now);
+  const auto turn = gangs_.turn(now);
+  const ClusterView shown{*state,          *catalog_, now, Market::on_demand,
+                          !fleet_.empty(), resting,   turn};
   policy->observe(accepted, shown);
   Rng rng = chance();
   DryRun run{policy->decide(shown, rng), {}, {}};
-  run.checked = check_plan(run.plan, *state, limits(now));
+  PlanLimits held_against = limits(now);
+  held_against.resting_gangs = resting;
+  held_against.turn = turn;
+  run.checked = check_plan(run.plan, *state, held_against);
   run.state = std::move(state);
   return run;
 }

@@ -17,6 +17,8 @@ void Master::round(std::span<const ThroughputSample> samples, Instant now) {
   if (const auto turn = gangs_.due(state_, now)) record(*turn, now);
   measure(samples, now);
   Rng rng = chance();
+  resting_ = gangs_.resting(state_, rounds_, now);
+  turn_ = gangs_.turn(now);
   Plan plan = policy_->decide(view(now), rng);
   const bool settled = policy_->settled(view(now));
   const std::size_t dropped = drop_malformed_figures(plan.note);
@@ -103,8 +105,8 @@ PlanLimits Master::limits(Instant now) const {
   for (const auto& [offer, until] : resting_until_) {
     if (until > now) limits.resting.push_back(offer);
   }
-  limits.resting_gangs = gangs_.resting(rounds_, now);
-  limits.turn = gangs_.turn(now);
+  limits.resting_gangs = resting_;
+  limits.turn = turn_;
   return limits;
 }
 

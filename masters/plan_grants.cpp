@@ -146,9 +146,11 @@ class Grants {
       return refusal(RefusalCode::spend_cap, Price::from_nano_usd_h(more_nano_usd_h).usd_h(),
                      caps.max_usd_h - usd_h);
     }
-    const double needed = together.usd_h() * to_hours(caps.spend_margin);
-    if (caps.max_usd_day > 0 && limits_.spent_today_usd + needed > caps.max_usd_day) {
-      return refusal(RefusalCode::spend_cap, needed, caps.max_usd_day - limits_.spent_today_usd);
+    const double hours = to_hours(caps.spend_margin);
+    const double left = caps.max_usd_day - limits_.spent_today_usd;
+    if (caps.max_usd_day > 0 && together.usd_h() * hours > left) {
+      return refusal(RefusalCode::spend_cap,
+                     Price::from_nano_usd_h(more_nano_usd_h).usd_h() * hours, left - usd_h * hours);
     }
     return std::nullopt;
   }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -28,19 +30,16 @@ struct ClusterView {
   Instant now;
   Market market = Market::on_demand;  ///< the only one that the policy is to think of
   bool fixed_fleet = false;           ///< the instances are given: nothing is rented or given back
-  const GangBook* gangs = nullptr;    ///< that wait for room; null: none does
+  /// Gangs that caps, the cloud or the fixed fleet had no room for, by rising ids: nothing is to be
+  /// planned for them now. It would be refused, and with it what others were to have a part of.
+  std::span<const JobId> resting{};
+  /// The gang whose turn it is: of others nothing may start.
+  std::optional<JobId> turn{};
 
-  /// The gang whose turn it is: nothing of others may start.
-  std::optional<JobId> turn() const { return gangs ? gangs->turn_at(now) : std::nullopt; }
-  /// Whether what waits of the job may be placed now. In a gang's turn the others may not; and on a
-  /// fixed fleet a gang that did not get all its places gives way for a while to those that wait.
+  /// Whether what waits of the job may be placed now.
   bool may_start(const JobRow& job) const {
-    if (gangs == nullptr || gangs->waits.empty()) return true;
-    if (const auto mine = turn()) return *mine == job.job.id;
-    if (!fixed_fleet) return true;
-    const auto wait = gangs->waits.find(job.job.id);
-    if (wait == gangs->waits.end() || wait->second.rest_until <= now) return true;
-    return state.pending().size() == job.pending;
+    if (turn) return *turn == job.job.id;
+    return job.pending == 0 || !std::binary_search(resting.begin(), resting.end(), job.job.id);
   }
 };
 

@@ -63,7 +63,9 @@ class MasterProxy : public MasterActor::base {
         [](hand_atom, const std::vector<Job>&) -> caf::result<std::vector<AcceptVerdict>> {
           return caf::make_error(ActorError::not_connected);
         },
-        [](cancel_atom, JobId) {},
+        [](cancel_atom, const std::vector<JobId>&) -> caf::result<std::vector<CancelVerdict>> {
+          return caf::make_error(ActorError::not_connected);
+        },
         [](hold_atom, JobId, bool) -> caf::result<JobId> {
           return caf::make_error(ActorError::not_connected);
         },

@@ -166,10 +166,9 @@ Plan HcoopPolicy::hold_round(const ClusterView& view) {
   take_back_refused();
   Placing round({view, params_, offers_, rooms_, waiting_});
   const WaitingTasks::Fresh fresh = waiting_.pack(view.state, offers_);
-  const auto turn = view.turn();
-  turn ? round.serve_turn(fresh, waiting_.gang_of(*turn)) : round.serve(fresh);
+  view.turn ? round.serve_turn(fresh, waiting_.gang_of(*view.turn)) : round.serve(fresh);
   if (!view.fixed_fleet) {
-    if (!turn && view.now >= next_retry_) round.retry(retry_);
+    if (!view.turn && view.now >= next_retry_) round.retry(retry_);
     round.release_idle();
   }
   rooms_.give_all_back(view.state);
@@ -185,7 +184,7 @@ void HcoopPolicy::end_round(const ClusterView& view) {
     next_retry_ = view.now + params_.period;
   }
   // What comes free in a gang's turn is there for the others after it.
-  if (!view.turn()) rooms_.forget_growth();
+  if (!view.turn) rooms_.forget_growth();
 }
 
 }  // namespace muster::hcoop

@@ -96,6 +96,7 @@ bool Placing::may_ask(EntityId id) const {
 bool Placing::handle(EntityId id, bool ask) {
   Entity& entity = p_.waiting.entity(id);
   const bool gang = entity.gang.valid();
+  if (gang && !p_.view.may_start(*p_.view.state.find(entity.gang))) return false;
   const bool whole = gang ? place_gang(entity, ask) : place_together(entity, entity.tasks, ask);
   if (!whole && (gang || !place_parts(entity, ask))) return false;
   if (whole && !gang && entity.tasks.size() > 1) {

@@ -17,7 +17,8 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
       setup_(std::move(setup)),
       timer_(this, setup_.epoch),
       rng_(setup_.seed + setup_.number),
-      known_(setup_.life.max_tokens, setup_.number) {
+      known_(setup_.life.max_tokens, setup_.number),
+      ended_(setup_.life.max_ended) {
   for (const MasterPlace& master : setup_.masters) {
     places_[{false, master.number}] = masters_.size();
     masters_.push_back({{false, master.number}, master.actor});
@@ -26,6 +27,9 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
     if (site.number == setup_.number) own_ = sites_.size();
     places_[{true, site.number}] = sites_.size();
     sites_.push_back({{true, site.number}, {}, site.actor});
+  }
+  for (const std::vector<Lane>* lanes : {&sites_, &masters_}) {
+    for (const Lane& each : *lanes) cancels_.add_party(each.to);
   }
   SiteMemory memory = setup_.book->recall();
   next_job_ = std::max<std::uint64_t>(1, memory.next_job);
@@ -38,7 +42,12 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
     known_.recall(std::move(known));
   }
   for (Handoff& handoff : memory.handoffs) {
-    lane(handoff.to).waiting.push({std::move(handoff.job), {}});
+    lane(handoff.to).waiting.push({std::move(handoff.job), {}, true});
+  }
+  for (EndedHandoff& ended : memory.ended) ended_.add(std::move(ended));
+  for (const JobId job : memory.cancels) {
+    cancels_.open(job);
+    cancelling_[job].durable = true;
   }
 }
 
@@ -61,13 +70,15 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
   if (setup_.load_every > Duration::zero()) ask_loads();
   for (const Lane& each : masters_) hand_over(each.to);
   for (const Lane& each : sites_) hand_over(each.to);
+  ask_all_cancels();
   return {
       [this](accept_atom, Job& job, const JobListener& user) {
         return accept(std::move(job), user);
       },
       [this](hand_atom, std::vector<Job>& jobs) { return take(std::move(jobs)); },
       [this](forward_atom, std::vector<Job>& jobs) { return take_forwarded(std::move(jobs)); },
-      [this](cancel_atom, JobId id) { cancel(id); },
+      [this](cancel_atom, JobId id) { return cancel(id); },
+      [this](cancel_atom, const std::vector<JobId>& jobs) { return cancel_here(jobs); },
       [this](over_atom, JobId id, JobOutcome outcome) { over(id, outcome); },
       [this](load_atom) {
         LoadReport report;
@@ -98,7 +109,7 @@ caf::result<JobId> SiteScheduler::accept(Job job, const JobListener& user) {
             },
             [this, id, promise](caf::error& error) mutable {
               watched_.erase(id);
-              cancel(id);
+              begin_cancel(id);
               promise.deliver(std::move(error));
             });
   }
@@ -124,7 +135,7 @@ void SiteScheduler::over(JobId id, JobOutcome outcome) {
   Watched& watched = found->second;
   if (outcome != JobOutcome::completed && watched.outcome == JobOutcome::completed) {
     watched.outcome = outcome;
-    if (watched.parts > 1) cancel(id);
+    if (watched.parts > 1) begin_cancel(id);
   }
   if (--watched.parts > 0) return;
   if (watched.user) send(watched.user, over_atom_v, id, watched.outcome);

@@ -123,7 +123,7 @@ class ScriptedMaster {
       return {
           [](accept_atom, const Job& job, const JobListener&) { return job.id; },
           [](hand_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
-          [](cancel_atom, JobId) {},
+          [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
           [](hold_atom, JobId id, bool) { return id; },
           [](drain_atom, InstanceId id) { return id; },
           [state, self](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {

@@ -44,10 +44,10 @@ class Cell {
     return {std::chrono::hours{1}, std::chrono::minutes{30}, std::chrono::hours{12}};
   }
 
-  /// A job each of whose tasks needs an instance of its own.
-  void submit(std::uint64_t id, std::size_t tasks, double seconds) {
-    master_->accept(
-        JobBuilder(id).tasks(tasks).gang(tasks > 1).demand(Resources::of(0, 8, 30)).build(), now_);
+  /// A job each of whose tasks needs an instance of its own, unless it is smaller.
+  void submit(std::uint64_t id, std::size_t tasks, double seconds,
+              const Resources& demand = Resources::of(0, 8, 30)) {
+    master_->accept(JobBuilder(id).tasks(tasks).gang(tasks > 1).demand(demand).build(), now_);
     seconds_[JobId{id}] = seconds;
     act();
   }
@@ -160,6 +160,20 @@ TEST_P(Gangs, AGangThatDoesNotFitUnderACapDoesNotBlockOthers) {
   for (std::uint64_t id = 2; id <= 4; ++id) EXPECT_TRUE(cell.is_over(id)) << id;
   EXPECT_FALSE(cell.is_over(1));
   EXPECT_EQ(cell.turns(), 0u) << "it can never fit";
+}
+
+TEST_P(Gangs, NobodyCountsOnWhatIsNotRentedForAGangThatDoesNotFit) {
+  // Beside a task of the gang each of the small ones would have room for nothing, and two instances
+  // of that size cost more than is allowed; one of the smaller type does for both.
+  for (const MasterCaps& caps :
+       {MasterCaps{.max_instances = 10, .max_usd_h = 1}, MasterCaps{.max_usd_h = 1}}) {
+    Cell cell(GetParam(), caps, 0);
+    cell.submit(1, 50, 1000, Resources::of(0, 5, 10));
+    cell.submit(2, 2, 1000, Resources::of(0, 2, 4));
+    cell.run_until(3 * 3600);
+    EXPECT_TRUE(cell.is_over(2));
+    EXPECT_FALSE(cell.is_over(1));
+  }
 }
 
 TEST_P(Gangs, AGangThatTheCloudCannotServeDoesNotBlockOthers) {

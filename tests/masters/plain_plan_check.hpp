@@ -145,12 +145,17 @@ class PlainPlanCheck {
           continue;
         }
         const double left = static_cast<double>(caps.max_instances) - static_cast<double>(have);
+        std::set<InstanceId> own;  // what a gang has a part of counts as asked for
+        for (std::size_t j : together) {
+          const auto* id = std::get_if<InstanceId>(&plan_.places[j].to);
+          if (id != nullptr && is_of_gang(i)) own.insert(*id);
+        }
         for (std::size_t j : together) {
           places_[j] = Refusal{RefusalKind::not_now,
                                RefusalCode::instance_cap,
                                {},
-                               static_cast<double>(more),
-                               std::max(0.0, left)};
+                               static_cast<double>(more + own.size()),
+                               std::max(0.0, left) + static_cast<double>(own.size())};
         }
       }
     }

@@ -34,7 +34,7 @@ UserHandle::behavior_type User::make_behavior() {
       },
       [](const Wakeup& wakeup) { wakeup.run(); },
       [this](cancel_atom) {
-        for (JobId id : open_) send(setup_.sites.front(), cancel_atom_v, id);
+        for (JobId id : open_) anon_send(setup_.sites.front(), cancel_atom_v, id);
       },
   };
 }

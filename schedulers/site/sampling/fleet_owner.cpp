@@ -27,7 +27,9 @@ MasterActor::behavior_type FleetOwner::make_behavior() {
       [=](hand_atom, const std::vector<Job>&) -> caf::result<std::vector<AcceptVerdict>> {
         return unknown;
       },
-      [](cancel_atom, JobId) {},
+      [=](cancel_atom, const std::vector<JobId>&) -> caf::result<std::vector<CancelVerdict>> {
+        return unknown;
+      },
       [=](hold_atom, JobId, bool) -> caf::result<JobId> { return unknown; },
       [this](drain_atom, InstanceId id) { return give_back(id); },
       [this](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {

@@ -23,7 +23,7 @@ class GroupSite : public GroupSiteActor::base {
   caf::result<JobId> accept(Job job, const JobListener& user);
   void place(const SharedJob& job);
   void refuse(JobId id, const Refusal& refusal);
-  void cancel(JobId id);
+  CancelReport cancel(JobId id);
   void tell_over(JobId id, JobOutcome outcome);
 
   GroupShared& group_;

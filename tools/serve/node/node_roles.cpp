@@ -119,6 +119,8 @@ Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& con
   site.life.hand_retry = config.site.hand_retry;
   site.life.max_waiting = config.site.max_waiting;
   site.life.max_tokens = config.site.tokens;
+  // The API waits half of that time for the site.
+  site.life.cancel_wait = config.link.request_timeout / 4;
   role->actor = context.system.spawn<SiteScheduler>(std::move(site));
   return role;
 }
