@@ -223,9 +223,12 @@ void Master::finish_job(JobId id, JobOutcome outcome, Instant now) {
     over.mean_throughput = found->second.sum / static_cast<double>(found->second.count);
   }
   if (keep_history_) commit_.over.push_back(history_of(over, now));
-  tell_sites(*state_.find(id), outcome);
+  const JobRow& row = *state_.find(id);
+  tell_sites(row, outcome);
+  const TellJobOver tell{id, outcome, state_.task(row.tasks.front()).id,
+                         static_cast<std::uint32_t>(row.tasks.size()), row.job.task_count()};
   record(over, now);
-  commit_.effects.push_back(TellJobOver{id, outcome});
+  commit_.effects.push_back(tell);
 }
 
 /// What sites ask for from time to time.

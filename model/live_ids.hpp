@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "model/ids.hpp"
+#include "model/job.hpp"
 
 namespace muster {
 
@@ -29,6 +29,16 @@ constexpr JobId job_of(TaskId id) {
 }
 constexpr std::uint32_t position_of(TaskId id) {
   return static_cast<std::uint32_t>(id.value & ((1U << kTaskIndexBits) - 1));
+}
+
+/// The site that numbered the job.
+constexpr std::uint32_t site_of(JobId id) {
+  return static_cast<std::uint32_t>(id.value / kIdsPerMaker);
+}
+/// Gives the job its number, and its tasks theirs.
+inline void number_job(Job& job, JobId id) {
+  job.id = id;
+  for (std::uint32_t i = 0; i < job.tasks.size(); ++i) job.tasks[i].id = task_id_of(id, i);
 }
 
 /// The first instance number of a master.

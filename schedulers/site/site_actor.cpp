@@ -7,7 +7,8 @@
 #include "model/live_ids.hpp"
 #include "schedulers/site/split.hpp"
 
-// Intake: what comes in, and who gets it. The ways out are in site_lanes.cpp.
+// Intake: what comes in, and who gets it. The ways out are in site_lanes.cpp, the ends of jobs in
+// site_watch.cpp.
 
 namespace muster {
 namespace {
@@ -23,7 +24,9 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
     : SiteActor::base(config),
       setup_(std::move(setup)),
       timer_(this, setup_.epoch),
-      rng_(setup_.seed + setup_.index) {
+      rng_(setup_.seed + setup_.index),
+      listeners_(setup_.life.max_watches) {
+  set_down_handler([this](const caf::down_msg& down) { drop_listener(down.source); });
   for (std::uint32_t i = 0; i < setup_.masters.size(); ++i) masters_.push_back({{false, i}});
   for (std::uint32_t i = 0; i < setup_.sites.size(); ++i) sites_.push_back({{true, i}});
   SiteMemory memory = setup_.book->recall();
@@ -36,6 +39,7 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
 }
 
 void SiteScheduler::on_exit() {
+  listeners_.clear();
   watched_.clear();
   masters_.clear();
   sites_.clear();
@@ -48,13 +52,13 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
   for (const Lane& each : masters_) hand_over(each.to);
   for (const Lane& each : sites_) hand_over(each.to);
   return {
-      [this](accept_atom, Job& job, const JobListener& user) {
-        return accept(std::move(job), user);
-      },
       [this](hand_atom, std::vector<Job>& jobs) { return take(std::move(jobs)); },
       [this](forward_atom, std::vector<Job>& jobs) { return take_forwarded(std::move(jobs)); },
+      [this](watch_atom, const JobListener& listener, const std::vector<JobId>& jobs) {
+        return watch(listener, jobs);
+      },
       [this](cancel_atom, JobId id) { cancel(id); },
-      [this](over_atom, JobId id, JobOutcome outcome) { over(id, outcome); },
+      [this](over_atom, const JobEnd& end) { over(end, nullptr); },
       [this](load_atom) {
         LoadReport report;
         report.active_jobs = jobs_in_hand();
@@ -64,62 +68,6 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
       [this](const Query& query) { return answer(query); },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };
-}
-
-/// A job whose user waits for its end, and which is numbered already.
-caf::result<JobId> SiteScheduler::accept(Job job, const JobListener& user) {
-  const std::uint32_t site = choose_site(job);
-  if (site != setup_.index) return pass_on(std::move(job), user, site);
-  const JobId id = job.id;
-  std::vector<Handoff> parts = parts_of(std::move(job));
-  watched_[id] = {user, parts.size(), JobOutcome::completed};
-  auto promise = make_response_promise<JobId>();
-  auto open = std::make_shared<std::size_t>(parts.size());
-  for (Handoff& part : parts) {
-    request(setup_.masters[part.to.index], setup_.accept_timeout, accept_atom_v,
-            std::move(part.job), JobListener{this})
-        .then(
-            [promise, open](JobId accepted) mutable {
-              if (--*open == 0) promise.deliver(accepted);
-            },
-            [this, id, promise](caf::error& error) mutable {
-              watched_.erase(id);
-              cancel(id);
-              promise.deliver(std::move(error));
-            });
-  }
-  return promise;
-}
-
-caf::result<JobId> SiteScheduler::pass_on(Job job, const JobListener& user, std::uint32_t site) {
-  watched_[job.id] = {user, 1, JobOutcome::completed};
-  auto promise = make_response_promise<JobId>();
-  job.origin.reset();  // it has found its site
-  request(setup_.sites[site].actor, setup_.accept_timeout, accept_atom_v, std::move(job),
-          JobListener{this})
-      .then([promise](JobId accepted) mutable { promise.deliver(accepted); },
-            [promise](caf::error& error) mutable { promise.deliver(std::move(error)); });
-  return promise;
-}
-
-/// A job is over with its last part, and as the worst of them; when one will not be completed, the
-/// others are for nothing.
-void SiteScheduler::over(JobId id, JobOutcome outcome) {
-  const auto found = watched_.find(id);
-  if (found == watched_.end()) return;
-  Watched& watched = found->second;
-  if (outcome != JobOutcome::completed && watched.outcome == JobOutcome::completed) {
-    watched.outcome = outcome;
-    if (watched.parts > 1) cancel(id);
-  }
-  if (--watched.parts > 0) return;
-  if (watched.user) send(watched.user, over_atom_v, id, watched.outcome);
-  watched_.erase(found);
-}
-
-void SiteScheduler::number(Job& job) {
-  job.id = job_id_of(setup_.index, next_job_++);
-  for (std::uint32_t i = 0; i < job.tasks.size(); ++i) job.tasks[i].id = task_id_of(job.id, i);
 }
 
 bool SiteScheduler::has_room(std::size_t more) const {
@@ -139,7 +87,7 @@ caf::result<SiteScheduler::Verdicts> SiteScheduler::take(std::vector<Job> jobs) 
       verdicts.push_back({known->second, true, {}});  // submitted before
       continue;
     }
-    number(job);
+    number_job(job, job_id_of(setup_.index, next_job_++));
     verdicts.push_back({job.id, true, {}});
     if (!job.token.empty()) {
       tokens_[job.token] = job.id;
