@@ -10,6 +10,7 @@
 
 #include "actors/inspect.hpp"
 #include "model/event.hpp"
+#include "model/roster.hpp"
 
 // Everything that actors say to each other. docs/add-a-message.md lists what to touch for a new
 // one.
@@ -100,7 +101,7 @@ struct SampleAnswer {
 /// Asks a cloud for an instance. The id is the order's token: repeating an order changes nothing.
 struct LaunchOrder {
   InstanceId instance;
-  TypeId type;
+  std::string type;  ///< by name: the two nodes' catalogs may differ in order
   std::uint8_t market = 0;
 };
 
@@ -254,7 +255,8 @@ enum class ActorError : std::uint8_t {
   invalid_job,
   unknown,        ///< nothing of that name or number is here
   not_connected,  ///< the actor that would know cannot be reached now
-  store_failed    ///< what has to be kept cannot be written down
+  store_failed,   ///< what has to be kept cannot be written down
+  other_roster    ///< the node numbers the cluster's sites and masters in another way
 };
 std::string to_string(ActorError code);
 
@@ -364,17 +366,24 @@ using SiteActor = caf::typed_actor<
 /// What a node of the control plane runs; null handles for roles that it does not have.
 struct NodeRoles {
   std::string node;
+  ClusterRoster roster;
   SiteActor site;
   MasterActor master;
   CloudActor cloud;
 };
 
 template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, NodeRoles& x) {
-  return f(caf::meta::type_name("node_roles"), x.node, x.site, x.master, x.cloud);
+typename Inspector::result_type inspect(Inspector& f, ClusterRoster& x) {
+  return f(caf::meta::type_name("cluster_roster"), x.sites, x.masters);
 }
 
-/// The door of a node: what the other nodes meet first. Who comes says what it runs itself.
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, NodeRoles& x) {
+  return f(caf::meta::type_name("node_roles"), x.node, x.roster, x.site, x.master, x.cloud);
+}
+
+/// The door of a node: what the other nodes meet first. Who comes says what it runs itself; who has
+/// another roster is turned away.
 using NodeActor = caf::typed_actor<caf::replies_to<roles_atom, NodeRoles>::with<NodeRoles>>;
 
 }  // namespace muster

@@ -22,7 +22,9 @@ constexpr std::string_view kNodePrefix = "node.";
 class Loader {
  public:
   explicit Loader(fs::path file)
-      : file_(std::move(file)), reader_({.file = file_, .tables = {"node"}}, parsed_, errors) {}
+      : file_(std::move(file)), reader_({.file = file_, .tables = {"node"}}, parsed_, errors) {
+    parsed_.file = file_;
+  }
 
   void read_file(toml::table& table);
   void read_override(const std::string& text);

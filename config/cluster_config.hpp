@@ -71,7 +71,8 @@ struct LinkConfig {
 
 /// Everything the nodes of a cluster need to know; all of them read the same file.
 struct ClusterConfig {
-  std::string name;  ///< of the cluster
+  std::filesystem::path file;  ///< that it was read from
+  std::string name;            ///< of the cluster
   std::uint64_t seed = 1;
   std::filesystem::path state;     ///< each node keeps its state in a folder of its name below
   std::filesystem::path pki;       ///< holds nodes/NODE.pem, nodes/NODE.key and ca/
@@ -88,7 +89,8 @@ struct ClusterConfig {
   LiveWorkerConfig worker;
   LinkConfig link;
 
-  /// The nodes that run a site or a master, in the order of the file: indices in ids.
+  /// The nodes that run a site or a master, in the order of the file. Ids have the numbers of the
+  /// roster (model/roster.hpp), not this order.
   std::vector<const NodeConfig*> sites() const;
   std::vector<const NodeConfig*> masters() const;
   const NodeConfig* find(const std::string& node) const;

@@ -335,7 +335,8 @@ void MasterNode::perform(const StopTask& effect) {
 
 void MasterNode::perform(const LaunchInstance& effect) {
   send(setup_.cloud, launch_atom_v,
-       LaunchOrder{effect.instance, effect.type, static_cast<std::uint8_t>(effect.market)},
+       LaunchOrder{effect.instance, master_.state().catalog()[effect.type].name,
+                   static_cast<std::uint8_t>(effect.market)},
        MasterActor{this});
 }
 

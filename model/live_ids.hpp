@@ -19,6 +19,10 @@ constexpr JobId job_id_of(std::uint32_t site, std::uint64_t number) {
 constexpr std::uint64_t number_of(JobId id) {
   return id.value % kIdsPerMaker;
 }
+/// The site that has numbered the job.
+constexpr std::uint32_t site_of(JobId id) {
+  return static_cast<std::uint32_t>(id.value / kIdsPerMaker);
+}
 
 /// The task at a position of a job.
 constexpr TaskId task_id_of(JobId job, std::uint32_t position) {
@@ -31,10 +35,6 @@ constexpr std::uint32_t position_of(TaskId id) {
   return static_cast<std::uint32_t>(id.value & ((1U << kTaskIndexBits) - 1));
 }
 
-/// The site that numbered the job.
-constexpr std::uint32_t site_of(JobId id) {
-  return static_cast<std::uint32_t>(id.value / kIdsPerMaker);
-}
 /// Gives the job its number, and its tasks theirs.
 inline void number_job(Job& job, JobId id) {
   job.id = id;

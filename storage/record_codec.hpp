@@ -10,6 +10,7 @@
 #include "model/event.hpp"
 #include "model/history.hpp"
 #include "model/master_image.hpp"
+#include "model/roster.hpp"
 #include "storage/cloud_book.hpp"
 #include "storage/history.hpp"
 #include "storage/site_book.hpp"
@@ -65,6 +66,8 @@ std::string encode_rented(const RentedRecord& rented);
 Expected<RentedRecord, StoreError> decode_rented(std::string_view bytes);
 std::string encode_meta(const StoreMeta& meta);
 Expected<StoreMeta, StoreError> decode_meta(std::string_view bytes);
+std::string encode_roster(const ClusterRoster& roster);
+Expected<ClusterRoster, StoreError> decode_roster(std::string_view bytes);
 std::string encode_number(std::uint64_t number);
 Expected<std::uint64_t, StoreError> decode_number(std::string_view bytes);
 

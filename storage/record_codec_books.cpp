@@ -91,14 +91,21 @@ Expected<Handoff, StoreError> decode_handoff(std::string_view bytes) {
 std::string encode_token(const KnownToken& token) {
   return encode_record([&](record::Record::Builder root) {
     auto out = root.initToken();
-    out.setToken(text(token.token));
-    out.setJob(token.job.value);
+    const auto& [name, job, user, forwarded] = token;
+    out.setToken(text(name));
+    out.setJob(job.value);
+    out.setUserSet(user.has_value());
+    out.setUser(text(user.value_or("")));
+    out.setForwarded(forwarded);
   });
 }
 
 Expected<KnownToken, StoreError> decode_token(std::string_view bytes) {
   return decode_record<KnownToken>(bytes, RecordKind::TOKEN, [](record::Record::Reader root) {
-    return KnownToken{string_of(root.getToken().getToken()), JobId{root.getToken().getJob()}};
+    const auto in = root.getToken();
+    KnownToken out{string_of(in.getToken()), JobId{in.getJob()}, {}, in.getForwarded()};
+    if (in.getUserSet()) out.user = string_of(in.getUser());
+    return out;
   });
 }
 
@@ -160,6 +167,35 @@ Expected<StoreMeta, StoreError> decode_meta(std::string_view bytes) {
     for (const auto type : in.getTypes()) types.push_back(get_type(type));
     return StoreMeta{string_of(in.getKind()), string_of(in.getCluster()),
                      Catalog{std::move(types)}};
+  });
+}
+
+std::string encode_roster(const ClusterRoster& roster) {
+  using List = capnp::List<record::Numbered>::Builder;
+  const auto put_all = [](List out, const std::map<std::string, std::uint32_t>& numbers) {
+    unsigned at = 0;
+    for (const auto& [name, number] : numbers) {
+      out[at].setName(text(name));
+      out[at++].setNumber(number);
+    }
+  };
+  return encode_record([&](record::Record::Builder root) {
+    auto out = root.initRoster();
+    put_all(out.initSites(record_codec::length(roster.sites)), roster.sites);
+    put_all(out.initMasters(record_codec::length(roster.masters)), roster.masters);
+  });
+}
+
+Expected<ClusterRoster, StoreError> decode_roster(std::string_view bytes) {
+  return decode_record<ClusterRoster>(bytes, RecordKind::ROSTER, [](record::Record::Reader root) {
+    ClusterRoster roster;
+    for (const auto each : root.getRoster().getSites()) {
+      roster.sites.emplace(string_of(each.getName()), each.getNumber());
+    }
+    for (const auto each : root.getRoster().getMasters()) {
+      roster.masters.emplace(string_of(each.getName()), each.getNumber());
+    }
+    return roster;
   });
 }
 

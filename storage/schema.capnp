@@ -21,6 +21,7 @@ struct Record {
     object @9 :Data;
     place @10 :HistoryPlace;  # since format 2
     money @11 :Money;  # since format 2
+    roster @12 :ClusterRoster;  # since format 2
   }
 }
 
@@ -31,6 +32,17 @@ struct StoreMeta {
   kind @0 :Text;     # whose store it is, such as "master m0"
   cluster @1 :Text;
   types @2 :List(InstanceType);
+}
+
+struct ClusterRoster {
+  # The numbers of sites and masters in ids. Stores without one go by the order of the cluster's file.
+  sites @0 :List(Numbered);
+  masters @1 :List(Numbered);
+}
+
+struct Numbered {
+  name @0 :Text;
+  number @1 :UInt32;
 }
 
 struct InstanceType {
@@ -494,13 +506,18 @@ struct HistoryPlace {
 
 struct Handoff {
   job @0 :Job;
-  index @1 :UInt32;  # of the master or the site that is to have it
+  index @1 :UInt32;  # number of the master or the site that is to have it
   site @2 :Bool;
 }
 
 struct KnownToken {
   token @0 :Text;
   job @1 :UInt64;
+  # Records of formats 1 and 2 may be without a user. The jobs that another site had left to this one stood
+  # there as a token "forwarded N".
+  userSet @2 :Bool;
+  user @3 :Text;
+  forwarded @4 :Bool;
 }
 
 struct Rented {

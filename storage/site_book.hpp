@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace muster {
 /// Who is to have a job: a master, or another site.
 struct HandTarget {
   bool site = false;
-  std::uint32_t index = 0;  ///< in the order of the cluster's config
+  std::uint32_t index = 0;  ///< its number in the cluster's roster
 
   friend auto operator<=>(const HandTarget&, const HandTarget&) = default;
 };
@@ -24,10 +25,13 @@ struct Handoff {
   HandTarget to;  ///< never changes
 };
 
-/// A submission that was answered: the same token gets the same job.
+/// A submission that was answered: the same token of the same user gets the same job. Or a job that
+/// another site has left to this one.
 struct KnownToken {
-  std::string token;
+  std::string token;  ///< empty when forwarded
   JobId job;
+  std::optional<std::string> user{};  ///< nothing: written when users were not kept
+  bool forwarded = false;
 };
 
 /// What a site promises at once, all or nothing.

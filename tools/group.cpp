@@ -9,6 +9,14 @@
 #include "model/live_ids.hpp"
 
 namespace muster {
+namespace {
+
+/// Of a master that nobody has named.
+std::string master_name(std::uint32_t number) {
+  return "master-" + std::to_string(number);
+}
+
+}  // namespace
 
 MasterActor spawn_master(caf::actor_system& system, GroupSetup setup) {
   MasterSetup master;
@@ -25,8 +33,7 @@ MasterActor spawn_master(caf::actor_system& system, GroupSetup setup) {
                         setup.master.gang_longest};
   master.parts.seed = setup.seed;
   master.parts.round_settle = setup.master.round_settle;
-  master.parts.name =
-      setup.life.name.empty() ? "master-" + std::to_string(setup.master_index) : setup.life.name;
+  master.parts.name = setup.life.name.empty() ? master_name(setup.master_index) : setup.life.name;
   // A single master of a replay numbers its instances from 0.
   const bool alone = setup.masters == 1 && setup.life.name.empty();
   master.parts.first_instance = alone ? 0 : first_instance_of(setup.master_index);
@@ -65,6 +72,7 @@ SiteLife site_life(const SiteConfig& config) {
   life.promise_wait = config.promise_wait;
   life.hand_retry = config.hand_retry;
   life.max_waiting = config.max_waiting;
+  life.max_tokens = config.tokens;
   return life;
 }
 
@@ -109,12 +117,15 @@ Group spawn_group(caf::actor_system& system, std::vector<GroupSetup> masters,
   const bool exchange = group.masters.size() > 1 || intake.sites.size() > 1 || intake.desk;
   for (std::uint32_t i = 0; i < intake.sites.size(); ++i) {
     SiteSetup site;
-    site.masters = group.masters;
+    for (std::uint32_t k = 0; k < group.masters.size(); ++k) {
+      site.masters.push_back({group.masters[k], master_name(k), k});
+    }
     site.sites = intake.sites;
     for (std::uint32_t k = 0; k < proxies.size(); ++k) {
+      site.sites[k].number = k;
       if (k != i) site.sites[k].actor = proxies[k].handle();
     }
-    site.index = i;
+    site.number = i;
     site.rules = intake.rules;
     site.room = intake.config.room;
     if (exchange) site.load_every = intake.config.load_every;

@@ -22,7 +22,7 @@ struct GroupSetup {
   std::uint64_t seed = 1;
   std::function<Duration()> stopwatch;
   DecisionTimes* times = nullptr;
-  std::uint32_t master_index = 0;  ///< of the master in its cluster
+  std::uint32_t master_index = 0;  ///< number of the master in its cluster's roster
   std::uint32_t masters = 1;       ///< of the cluster
   MasterLife life;                 ///< what it keeps, and what it was before it was started again
 };

@@ -172,13 +172,14 @@ void LoopbackCloud::rent(const LaunchOrder& order, const MasterActor& master) {
   RentedRecord record;
   record.instance = id;
   record.ordered_at = now();
-  if (!offers(order)) return refuse(std::move(record), master);
-  const InstanceType& type = (*setup_.catalog)[order.type];
-  record.type = type.name;
+  record.type = order.type;
+  const auto offered = type_of(order);
+  if (!offered) return refuse(std::move(record), master);
+  const InstanceType& type = (*setup_.catalog)[*offered];
   record.market = static_cast<Market>(order.market);
-  record.price = setup_.catalog->price(order.type, record.market);
+  record.price = setup_.catalog->price(*offered, record.market);
   if (full(record)) return refuse(std::move(record), master);
-  add({record, order.type, master});
+  add({record, *offered, master});
   write(record, [this, id, up_at = next(record.ordered_at + scaled(type.acquire))](bool written) {
     if (written) return at(up_at, Step::come_up, id);
     Rented never = remove(id);
@@ -186,11 +187,12 @@ void LoopbackCloud::rent(const LaunchOrder& order, const MasterActor& master) {
   });
 }
 
-bool LoopbackCloud::offers(const LaunchOrder& order) const {
-  if (order.type.value >= setup_.catalog->size()) return false;
-  if (order.market == static_cast<std::uint8_t>(Market::on_demand)) return true;
-  return order.market == static_cast<std::uint8_t>(Market::spot) &&
-         (*setup_.catalog)[order.type].spot.has_value();
+/// What is ordered, when it is on offer in that market.
+std::optional<TypeId> LoopbackCloud::type_of(const LaunchOrder& order) const {
+  const std::optional<TypeId> type = setup_.catalog->find(order.type);
+  if (!type || order.market == static_cast<std::uint8_t>(Market::on_demand)) return type;
+  const bool spot = order.market == static_cast<std::uint8_t>(Market::spot);
+  return spot && (*setup_.catalog)[*type].spot ? type : std::nullopt;
 }
 
 bool LoopbackCloud::full(const RentedRecord& record) const {

@@ -101,7 +101,7 @@ class LoopbackCloud : public CloudActor::base {
   void note(const std::string& text) const;
 
   void rent(const LaunchOrder& order, const MasterActor& master);
-  bool offers(const LaunchOrder& order) const;
+  std::optional<TypeId> type_of(const LaunchOrder& order) const;
   bool full(const RentedRecord& record) const;
   void add(Rented rented);
   Rented remove(InstanceId id);

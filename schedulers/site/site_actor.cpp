@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "model/check.hpp"
 #include "model/live_ids.hpp"
 #include "schedulers/site/split.hpp"
 
@@ -11,31 +12,44 @@
 // site_watch.cpp.
 
 namespace muster {
-namespace {
-
-/// What a forwarded job is known by, so that it is taken once.
-std::string token_of_forwarded(JobId id) {
-  return "forwarded " + std::to_string(id.value);
-}
-
-}  // namespace
 
 SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
     : SiteActor::base(config),
       setup_(std::move(setup)),
       timer_(this, setup_.epoch),
-      rng_(setup_.seed + setup_.index),
-      listeners_(setup_.life.max_watches) {
+      rng_(setup_.seed + setup_.number),
+      listeners_(setup_.life.max_watches),
+      known_(setup_.life.max_tokens, setup_.number) {
   set_down_handler([this](const caf::down_msg& down) { drop_listener(down.source); });
-  for (std::uint32_t i = 0; i < setup_.masters.size(); ++i) masters_.push_back({{false, i}});
-  for (std::uint32_t i = 0; i < setup_.sites.size(); ++i) sites_.push_back({{true, i}});
+  for (const MasterPlace& master : setup_.masters) {
+    places_[{false, master.number}] = masters_.size();
+    masters_.push_back({{false, master.number}, master.actor});
+  }
+  for (const SitePlace& site : setup_.sites) {
+    if (site.number == setup_.number) own_ = sites_.size();
+    places_[{true, site.number}] = sites_.size();
+    sites_.push_back({{true, site.number}, {}, site.actor});
+  }
   SiteMemory memory = setup_.book->recall();
   next_job_ = std::max<std::uint64_t>(1, memory.next_job);
-  for (KnownToken& known : memory.tokens) tokens_[std::move(known.token)] = known.job;
-  for (Handoff& handoff : memory.handoffs) {
-    const std::size_t known = handoff.to.site ? sites_.size() : masters_.size();
-    if (handoff.to.index < known) lane(handoff.to).waiting.push_back({std::move(handoff.job), {}});
+  std::map<JobId, std::string> users;
+  for (const Handoff& handoff : memory.handoffs) users[handoff.job.id] = handoff.job.user;
+  for (KnownToken& known : memory.tokens) {
+    if (const auto user = users.find(known.job); !known.user && user != users.end()) {
+      known.user = user->second;
+    }
+    known_.recall(std::move(known));
   }
+  for (Handoff& handoff : memory.handoffs) {
+    lane(handoff.to).waiting.push({std::move(handoff.job), {}});
+  }
+}
+
+/// Whoever starts a site sees to it that all are there whom its book names.
+SiteScheduler::Lane& SiteScheduler::lane(const HandTarget& to) {
+  const auto place = places_.find(to);
+  MUSTER_CHECK(place != places_.end(), "a site hands nothing to whom it does not know");
+  return to.site ? sites_[place->second] : masters_[place->second];
 }
 
 void SiteScheduler::on_exit() {
@@ -74,72 +88,94 @@ bool SiteScheduler::has_room(std::size_t more) const {
   return jobs_in_hand() + more <= setup_.life.max_waiting;
 }
 
+/// The verdict is that of the first time, and no word of it leaves before that is durable.
+void SiteScheduler::Intake::add_known(const KnownSubmissions::Known& known) {
+  verdicts.push_back({known.job, true, {}});
+  if (known.write != 0) writes.insert(known.write);
+}
+
 caf::result<SiteScheduler::Verdicts> SiteScheduler::take(std::vector<Job> jobs) {
   if (!has_room(jobs.size())) return ActorError::not_connected;
-  Verdicts verdicts;
-  SiteNews news;
+  Intake intake{++last_write_};
   for (Job& job : jobs) {
     if (job.tasks.empty()) {
-      verdicts.push_back({{}, false, "the job has no tasks"});
+      intake.verdicts.push_back({{}, false, "the job has no tasks"});
       continue;
     }
-    if (const auto known = tokens_.find(job.token); known != tokens_.end()) {
-      verdicts.push_back({known->second, true, {}});  // submitted before
+    if (const auto known = known_.find(job.user, job.token)) {
+      intake.add_known(*known);
       continue;
     }
-    number_job(job, job_id_of(setup_.index, next_job_++));
-    verdicts.push_back({job.id, true, {}});
+    number_job(job, job_id_of(setup_.number, next_job_++));
+    intake.verdicts.push_back({job.id, true, {}});
     if (!job.token.empty()) {
-      tokens_[job.token] = job.id;
-      news.tokens.push_back({job.token, job.id});
+      intake.news.tokens.push_back({job.token, job.id, job.user});
+      known_.add(intake.news.tokens.back(), intake.write);
     }
-    const std::uint32_t site = choose_site(job);
-    if (site != setup_.index) {
+    const std::size_t site = choose_site(job);
+    if (site != own_) {
       ++sites_[site].given;
-      news.handoffs.push_back({std::move(job), {true, site}});
+      intake.news.handoffs.push_back({std::move(job), sites_[site].to});
       continue;
     }
-    for (Handoff& part : parts_of(std::move(job))) news.handoffs.push_back(std::move(part));
+    for (Handoff& part : parts_of(std::move(job))) intake.news.handoffs.push_back(std::move(part));
   }
-  news.next_job = next_job_;
-  return keep(std::move(verdicts), std::move(news));
+  intake.news.next_job = next_job_;
+  return keep(std::move(intake));
 }
 
 /// Another site has promised these and left them to this one, maybe more than once.
 caf::result<SiteScheduler::Verdicts> SiteScheduler::take_forwarded(std::vector<Job> jobs) {
   if (!has_room(jobs.size())) return ActorError::not_connected;
-  Verdicts verdicts;
-  SiteNews news;
+  Intake intake{++last_write_};
   for (Job& job : jobs) {
-    verdicts.push_back({job.id, true, {}});
-    const std::string token = token_of_forwarded(job.id);
-    if (!tokens_.emplace(token, job.id).second) continue;
-    news.tokens.push_back({token, job.id});
-    for (Handoff& part : parts_of(std::move(job))) news.handoffs.push_back(std::move(part));
+    if (const auto known = known_.find_forwarded(job.id)) {
+      intake.add_known(*known);
+      continue;
+    }
+    intake.verdicts.push_back({job.id, true, {}});
+    intake.news.tokens.push_back({{}, job.id, {}, true});
+    known_.add(intake.news.tokens.back(), intake.write);
+    for (Handoff& part : parts_of(std::move(job))) intake.news.handoffs.push_back(std::move(part));
   }
-  return keep(std::move(verdicts), std::move(news));
+  return keep(std::move(intake));
 }
 
 /// Promises, when the news are durable here and, if that does not take too long, with those who are
-/// to have the jobs.
-caf::result<SiteScheduler::Verdicts> SiteScheduler::keep(Verdicts verdicts, SiteNews news) {
+/// to have the jobs. What others have submitted before counts as news until it is durable.
+caf::result<SiteScheduler::Verdicts> SiteScheduler::keep(Intake intake) {
   auto promise = std::make_shared<Promise>();
   promise->answer = make_response_promise<Verdicts>();
-  promise->verdicts = std::move(verdicts);
+  promise->verdicts = std::move(intake.verdicts);
   const auto answer = promise->answer;
-  if (news.handoffs.empty() && news.tokens.empty()) {
-    settle(*promise);
-    return answer;
-  }
-  SiteNews kept_news = news;
-  auto then = [this, promise, news = std::move(news)](const std::string& trouble) mutable {
-    if (trouble.empty()) return kept(promise, std::move(news.handoffs));
-    for (const KnownToken& token : news.tokens) tokens_.erase(token.token);
-    promise->answer.deliver(caf::make_error(ActorError::store_failed, trouble));
-  };
+  const bool news = !intake.news.handoffs.empty() || !intake.news.tokens.empty();
+  if (news) intake.writes.insert(intake.write);
+  promise->writes = intake.writes.size();
+  for (const auto write : intake.writes) awaiting_[write].push_back(promise);
+  if (intake.writes.empty()) settle(*promise);
+  if (!news) return answer;
+  auto handoffs = std::make_shared<std::vector<Handoff>>(intake.news.handoffs);
+  keep_news(std::move(intake.news),
+            [this, promise, handoffs, write = intake.write](const std::string& trouble) {
+              std::set<HandTarget> targets;
+              if (!trouble.empty()) handoffs->clear();
+              promise->open += handoffs->size();
+              for (Handoff& handoff : *handoffs) {
+                OnItsWay part{std::move(handoff.job), promise};
+                if (!lane(handoff.to).waiting.push(part)) arrived(part);
+                targets.insert(handoff.to);
+              }
+              written(write, trouble);
+              for (const HandTarget& to : targets) hand_over(to);
+            });
+  return answer;
+}
+
+/// Calls `then` in this actor when the book has answered.
+void SiteScheduler::keep_news(SiteNews news, std::function<void(const std::string& trouble)> then) {
   // The book may answer from its own thread, to which this actor is a stranger.
   setup_.book->keep(
-      std::move(kept_news),
+      std::move(news),
       [then = std::make_shared<decltype(then)>(std::move(then)), here = std::this_thread::get_id(),
        address = caf::actor_cast<caf::weak_actor_ptr>(this)](const std::string& trouble) {
         if (std::this_thread::get_id() == here) return (*then)(trouble);
@@ -147,22 +183,29 @@ caf::result<SiteScheduler::Verdicts> SiteScheduler::keep(Verdicts verdicts, Site
           caf::anon_send(self, Wakeup{[then, trouble] { (*then)(trouble); }});
         }
       });
-  return answer;
 }
 
-void SiteScheduler::kept(const std::shared_ptr<Promise>& promise, std::vector<Handoff> handoffs) {
-  promise->open = handoffs.size();
-  std::set<HandTarget> targets;
-  for (Handoff& handoff : handoffs) {
-    lane(handoff.to).waiting.push_back({std::move(handoff.job), promise});
-    targets.insert(handoff.to);
+/// A write of the book has come to its end: so have all who share its fate.
+void SiteScheduler::written(KnownSubmissions::Write write, const std::string& trouble) {
+  trouble.empty() ? known_.written(write) : known_.failed(write);
+  const auto found = awaiting_.find(write);
+  const auto promises = std::move(found->second);
+  awaiting_.erase(found);
+  for (const std::shared_ptr<Promise>& promise : promises) {
+    if (!trouble.empty()) promise->trouble = trouble;
+    if (--promise->writes == 0) kept(promise);
   }
-  if (promise->open == 0 || setup_.life.promise_wait <= Duration::zero()) {
+}
+
+void SiteScheduler::kept(const std::shared_ptr<Promise>& promise) {
+  if (!promise->trouble.empty()) {
+    promise->given = true;
+    promise->answer.deliver(caf::make_error(ActorError::store_failed, promise->trouble));
+  } else if (promise->open == 0 || setup_.life.promise_wait <= Duration::zero()) {
     settle(*promise);
   } else {
     timer_.at(now() + setup_.life.promise_wait, [promise] { settle(*promise); });
   }
-  for (const HandTarget& to : targets) hand_over(to);
 }
 
 /// Gives the answer, once.
@@ -172,23 +215,24 @@ void SiteScheduler::settle(Promise& promise) {
   promise.answer.deliver(std::move(promise.verdicts));
 }
 
-std::uint32_t SiteScheduler::choose_site(const Job& job) {
-  if (sites_.size() == 1) return setup_.index;
+/// Its place among the sites.
+std::size_t SiteScheduler::choose_site(const Job& job) {
+  if (sites_.size() == 1) return own_;
   std::vector<SiteStanding> standings;
-  for (const Lane& each : sites_) {
-    standings.push_back({setup_.sites[each.to.index].position, each.heard});
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    standings.push_back({setup_.sites[i].position, sites_[i].heard});
   }
-  standings[setup_.index].heard = {own_load(), now()};
-  const GeoPoint user = job.origin.value_or(setup_.sites[setup_.index].position);
-  return nearest_light_site(standings, setup_.index, user, setup_.rules, now());
+  standings[own_].heard = {own_load(), now()};
+  const GeoPoint user = job.origin.value_or(setup_.sites[own_].position);
+  return nearest_light_site(standings, static_cast<std::uint32_t>(own_), user, setup_.rules, now());
 }
 
 /// Splits the job among masters that are not heavily loaded.
 std::vector<Handoff> SiteScheduler::parts_of(Job job) {
   sort(job);
-  std::vector<std::uint32_t> chosen;
+  std::vector<std::uint32_t> chosen;  // by their places
   if (setup_.rules.masters_per_job <= 1) {
-    chosen = {least_busy_master()};
+    chosen = {static_cast<std::uint32_t>(least_busy_master())};
   } else {
     std::vector<Heard> heard;
     std::vector<std::uint64_t> given;
@@ -200,21 +244,21 @@ std::vector<Handoff> SiteScheduler::parts_of(Job job) {
   }
   std::vector<Handoff> parts;
   for (Job& part : split_job(std::move(job), static_cast<std::uint32_t>(chosen.size()))) {
-    const std::uint32_t master = chosen[parts.size()];
-    ++masters_[master].given;
-    parts.push_back({std::move(part), {false, master}});
+    Lane& master = masters_[chosen[parts.size()]];
+    ++master.given;
+    parts.push_back({std::move(part), master.to});
   }
   return parts;
 }
 
 /// The master with the fewest jobs of those that answer; of all when none does.
-std::uint32_t SiteScheduler::least_busy_master() {
-  std::uint32_t best = 0;
+std::size_t SiteScheduler::least_busy_master() {
+  std::size_t best = 0;
   const auto rank = [this](const Lane& each) {
     const bool lost = !present_load(each.heard, now(), setup_.rules.stale_after);
     return std::pair(lost, each.load.active_jobs + each.given);
   };
-  for (std::uint32_t i = 1; i < masters_.size(); ++i) {
+  for (std::size_t i = 1; i < masters_.size(); ++i) {
     if (rank(masters_[i]) < rank(masters_[best])) best = i;
   }
   return best;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <deque>
 #include <map>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,6 +12,9 @@
 #include "actors/job_watch.hpp"
 #include "actors/messages.hpp"
 #include "model/rng.hpp"
+#include "schedulers/site/handoff_queue.hpp"
+#include "schedulers/site/known_submissions.hpp"
+#include "schedulers/site/recent_jobs.hpp"
 #include "schedulers/site/routing.hpp"
 #include "schedulers/site/sorting_desk.hpp"
 #include "storage/site_book.hpp"
@@ -23,6 +26,14 @@ struct SitePlace {
   SiteActor actor;  ///< of another site; null for the own one
   std::string name;
   GeoPoint position;
+  std::uint32_t number = 0;  ///< in ids, as the cluster's roster has it
+};
+
+/// A master of the cluster, as sites see it.
+struct MasterPlace {
+  MasterActor actor;
+  std::string name;
+  std::uint32_t number = 0;  ///< in ids, as the cluster's roster has it
 };
 
 /// How a site scheduler keeps its word.
@@ -31,14 +42,15 @@ struct SiteLife {
   Duration hand_retry{};                  ///< from a master's not answering to the next try
   std::size_t hand_batch = 500;           ///< jobs handed to a master at once
   std::size_t max_waiting = 100'000;      ///< jobs that no master has yet; more are not taken
+  std::size_t max_tokens = 100'000;       ///< known submissions, as many as the book keeps
   std::size_t max_watches = kMaxWatches;  ///< jobs that are watched, by all who watch together
   bool train_apart = false;               ///< in a thread of its own, while jobs go on to be sorted
 };
 
 struct SiteSetup {
-  std::vector<MasterActor> masters;
+  std::vector<MasterPlace> masters;           ///< all of the cluster, at least one
   std::vector<SitePlace> sites{SitePlace{}};  ///< all of the cluster, this one too
-  std::uint32_t index = 0;                    ///< of this one: its jobs are numbered apart
+  std::uint32_t number = 0;                   ///< of this one: its jobs are numbered apart
   RoutingRules rules;
   std::uint64_t room = 10'000;  ///< so many jobs that no master has yet are a load of 1; >= 1
   Duration load_every{};        ///< masters and sites are asked for their load so often; 0: never
@@ -64,11 +76,15 @@ class SiteScheduler : public SiteActor::base {
   behavior_type make_behavior() override;
 
  private:
+  /// Jobs of which a part was given up, as far as they are remembered.
+  static constexpr std::size_t kMaxBroken = 100'000;
   /// An answer that waits until those who are to have its jobs have them.
   struct Promise {
     caf::typed_response_promise<std::vector<AcceptVerdict>> answer;
     std::vector<AcceptVerdict> verdicts;
-    std::size_t open = 0;  ///< jobs or parts on their way
+    std::size_t writes = 0;  ///< of the book, whose fate it shares
+    std::string trouble{};   ///< why one of them has failed
+    std::size_t open = 0;    ///< jobs or parts on their way
     bool given = false;
   };
   /// A job or a part of one on its way.
@@ -79,7 +95,9 @@ class SiteScheduler : public SiteActor::base {
   /// The way to a master or to another site.
   struct Lane {
     HandTarget to;
-    std::deque<OnItsWay> waiting{};
+    MasterActor master{};  ///< null on the way to a site
+    SiteActor site{};      ///< null on the way to a master
+    HandoffQueue<OnItsWay> waiting{};
     bool busy = false;        ///< it has been handed jobs and has not answered
     std::uint64_t given = 0;  ///< jobs given to it since it was heard
     LoadReport load{};
@@ -100,23 +118,36 @@ class SiteScheduler : public SiteActor::base {
   };
   using Verdicts = std::vector<AcceptVerdict>;
   using Ends = std::vector<JobEnd>;
+  /// What is made of jobs that come in together.
+  struct Intake {
+    KnownSubmissions::Write write;  ///< number of the write that is to keep the news
+    Verdicts verdicts{};
+    SiteNews news{};
+    /// The writes that have to succeed before the verdicts hold.
+    std::set<KnownSubmissions::Write> writes{};
+
+    void add_known(const KnownSubmissions::Known& known);
+  };
 
   Instant now() const { return timer_.now(); }
-  Lane& lane(const HandTarget& to) { return to.site ? sites_[to.index] : masters_[to.index]; }
+  Lane& lane(const HandTarget& to);
 
   caf::result<Verdicts> take(std::vector<Job> jobs);
   caf::result<Verdicts> take_forwarded(std::vector<Job> jobs);
-  caf::result<Verdicts> keep(Verdicts verdicts, SiteNews news);
-  void kept(const std::shared_ptr<Promise>& promise, std::vector<Handoff> handoffs);
+  caf::result<Verdicts> keep(Intake intake);
+  void keep_news(SiteNews news, std::function<void(const std::string& trouble)> then);
+  void written(KnownSubmissions::Write write, const std::string& trouble);
+  void kept(const std::shared_ptr<Promise>& promise);
   bool has_room(std::size_t more) const;
 
-  std::uint32_t choose_site(const Job& job);
+  std::size_t choose_site(const Job& job);
   std::vector<Handoff> parts_of(Job job);
-  std::uint32_t least_busy_master();
+  std::size_t least_busy_master();
   double own_load() const;
 
   void hand_over(const HandTarget& to);
   void taken(const HandTarget& to, const Verdicts& verdicts);
+  static void arrived(const OnItsWay& handoff);
   static void settle(Promise& promise);
   void sort(Job& job);
   void train_if_due();
@@ -133,6 +164,7 @@ class SiteScheduler : public SiteActor::base {
 
   std::size_t jobs_in_hand() const;
   std::string answer(const Query& query) const;
+  nlohmann::json shown_jobs(const Query& query) const;
 
   SiteSetup setup_;
   ActorTimer<SiteActor, SiteScheduler> timer_;
@@ -140,10 +172,14 @@ class SiteScheduler : public SiteActor::base {
   JobWatch listeners_;
   std::map<JobId, Watched> watched_;  ///< of which there are listeners
   std::vector<Lane> masters_;
-  std::vector<Lane> sites_;  ///< the own one stays empty
-  std::map<std::string, JobId> tokens_;
-  std::set<JobId> cancelled_;  ///< while they were on their way
-  std::set<JobId> broken_;     ///< of which some part was given up
+  std::vector<Lane> sites_;                   ///< the own one stays empty
+  std::size_t own_ = 0;                       ///< its place among the sites
+  std::map<HandTarget, std::size_t> places_;  ///< of lanes, by whom they lead to
+  KnownSubmissions known_;
+  std::map<KnownSubmissions::Write, std::vector<std::shared_ptr<Promise>>> awaiting_;
+  KnownSubmissions::Write last_write_ = 0;
+  std::set<JobId> cancelled_;      ///< while they were on their way
+  RecentJobs broken_{kMaxBroken};  ///< of which some part was given up
   std::uint64_t next_job_ = 1;
   std::uint64_t handed_ = 0;  ///< jobs and parts that masters have taken
   bool training_ = false;

@@ -39,9 +39,9 @@ caf::result<SiteScheduler::Ends> SiteScheduler::watch(const JobListener& listene
   auto asking = std::make_shared<Asking>();
   asking->answer = make_response_promise<Ends>();
   asking->listener = listener;
-  asking->open = setup_.masters.size();
+  asking->open = masters_.size();
   const auto answer = asking->answer;
-  for (std::size_t i = 0; i < setup_.masters.size(); ++i) watch_at(i, jobs, asking);
+  for (std::size_t i = 0; i < masters_.size(); ++i) watch_at(i, jobs, asking);
   if (asking->open == 0) answered(*asking);
   return answer;
 }
@@ -61,7 +61,7 @@ void SiteScheduler::watch_at(std::size_t master, std::vector<JobId> jobs,
         watch_at(master, jobs, nullptr);
     });
   };
-  request(setup_.masters[master], setup_.accept_timeout, watch_atom_v, JobListener{this},
+  request(masters_[master].master, setup_.accept_timeout, watch_atom_v, JobListener{this},
           std::move(jobs))
       .then(heard, failed);
 }
@@ -89,7 +89,7 @@ void SiteScheduler::over(const JobEnd& end, Asking* asking) {
     return;
   }
   const JobEnd whole{end.job, watched.outcome, 0, end.whole, end.whole};
-  if (watched.parts.size() < setup_.masters.size()) unwatch({end.job});
+  if (watched.parts.size() < masters_.size()) unwatch({end.job});
   watched_.erase(found);
   for (const JobListener& listener : listeners_.take(end.job)) {
     if (asking != nullptr && listener == asking->listener) {
@@ -108,8 +108,8 @@ void SiteScheduler::drop_listener(const caf::actor_addr& listener) {
 }
 
 void SiteScheduler::unwatch(const std::vector<JobId>& jobs) {
-  for (const MasterActor& master : setup_.masters) {
-    send(master, unwatch_atom_v, JobListener{this}, jobs);
+  for (const Lane& each : masters_) {
+    send(each.master, unwatch_atom_v, JobListener{this}, jobs);
   }
 }
 

@@ -81,10 +81,10 @@ class LoopbackFixture : public ::testing::Test {
     make_cloud();
     system_.time().drain();
   }
-  void launch(std::uint64_t id, Market market = Market::on_demand, std::uint32_t type = 2) {
+  void launch(std::uint64_t id, Market market = Market::on_demand,
+              const std::string& type = "it3") {
     caf::anon_send(cloud_, launch_atom_v,
-                   LaunchOrder{InstanceId{id}, TypeId{type}, static_cast<std::uint8_t>(market)},
-                   master_);
+                   LaunchOrder{InstanceId{id}, type, static_cast<std::uint8_t>(market)}, master_);
     system_.time().drain();
   }
   void end(std::uint64_t id) {

@@ -114,8 +114,8 @@ TEST_F(LoopbackTest, RefusesMoreOfATypeOrAMarketThanItHas) {
   setup_.limits.by_type["it4"] = 1;
   setup_.limits.by_market[Market::spot] = 1;
   make_cloud();
-  launch(0, Market::on_demand, 3);
-  launch(1, Market::on_demand, 3);
+  launch(0, Market::on_demand, "it4");
+  launch(1, Market::on_demand, "it4");
   launch(2, Market::spot);
   launch(3, Market::spot);
   launch(4);
@@ -125,8 +125,8 @@ TEST_F(LoopbackTest, RefusesMoreOfATypeOrAMarketThanItHas) {
 
 TEST_F(LoopbackTest, RefusesWhatItDoesNotOffer) {
   make_cloud();
-  launch(0, Market::on_demand, 99);
-  launch(1, Market::spot, 3);
+  launch(0, Market::on_demand, "it99");
+  launch(1, Market::spot, "it4");
   launch(2, static_cast<Market>(7));
   EXPECT_EQ(heard_, (Transcript{{0, "refused 0"}, {0, "refused 1"}, {0, "refused 2"}}));
 }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "model/live_ids.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/virtual_system.hpp"
@@ -31,6 +33,7 @@ class OpenBook final : public SiteBook {
  public:
   SiteMemory recall() override { return memory; }
   void keep(SiteNews&& news, std::function<void(const std::string&)> durable) override {
+    if (slow) return waiting.push_back({std::move(news), std::move(durable)});
     if (!trouble.empty()) return durable(trouble);
     for (Handoff& handoff : news.handoffs) memory.handoffs.push_back(std::move(handoff));
     for (KnownToken& token : news.tokens) memory.tokens.push_back(std::move(token));
@@ -46,6 +49,13 @@ class OpenBook final : public SiteBook {
 
   SiteMemory memory;
   std::string trouble;
+  /// A slow one answers when it is asked to.
+  bool slow = false;
+  struct Waiting {
+    SiteNews news;
+    std::function<void(const std::string&)> durable;
+  };
+  std::vector<Waiting> waiting;
 };
 
 /// Two sites and two masters that the test speaks for.
@@ -121,10 +131,12 @@ class SiteActorTest : public ::testing::Test {
   }
   SiteSetup setup_of(SiteBook& book, std::uint32_t index, const SiteActor& other) const {
     SiteSetup setup;
-    setup.masters = masters_;
-    setup.sites = {{{}, "tokyo", {35.7, 139.7}}, {{}, "london", {51.5, -0.1}}};
+    for (std::uint32_t i = 0; i < masters_.size(); ++i) {
+      setup.masters.push_back({masters_[i], "m" + std::to_string(i), i});
+    }
+    setup.sites = {{{}, "tokyo", {35.7, 139.7}, 0}, {{}, "london", {51.5, -0.1}, 1}};
     setup.sites[1 - index].actor = other;
-    setup.index = index;
+    setup.number = index;
     setup.rules.masters_per_job = 2;
     setup.rules.stale_after = seconds{10};
     setup.load_every = seconds{1};
@@ -165,10 +177,14 @@ class SiteActorTest : public ::testing::Test {
   }
 
   /// Hands the jobs in; what comes back is noted.
-  void submit(const SiteActor& site, std::vector<Job> jobs) {
+  void submit(const SiteActor& site, std::vector<Job> jobs) { give(hand_atom_v, site, jobs); }
+  /// The same as another site.
+  void forward(const SiteActor& site, std::vector<Job> jobs) { give(forward_atom_v, site, jobs); }
+  template <class Verb>
+  void give(Verb verb, const SiteActor& site, const std::vector<Job>& jobs) {
     const caf::actor asker =
-        system_.actors().spawn([this, site, jobs = std::move(jobs)](caf::event_based_actor* self) {
-          self->request(site, caf::infinite, hand_atom_v, jobs)
+        system_.actors().spawn([this, verb, site, jobs](caf::event_based_actor* self) {
+          self->request(site, caf::infinite, verb, jobs)
               .then(
                   [this](const std::vector<AcceptVerdict>& verdicts) {
                     std::string ids;
@@ -180,6 +196,40 @@ class SiteActorTest : public ::testing::Test {
                   [this](const caf::error&) { note("refused"); });
         });
     system_.time().drain();
+  }
+  /// The oldest write that the slow book of the site was asked for comes to its end.
+  void end_write(const SiteActor& site, const std::string& trouble) {
+    OpenBook::Waiting write = std::move(book_.waiting.front());
+    book_.waiting.erase(book_.waiting.begin());
+    book_.slow = false;
+    book_.trouble = trouble;
+    auto step = [this, &write] { book_.keep(std::move(write.news), std::move(write.durable)); };
+    caf::anon_send(site, Wakeup{step});
+    system_.time().drain();
+    book_.trouble.clear();
+    book_.slow = true;
+  }
+  static Job with_token(const std::string& user, const std::string& token) {
+    Job job = tasks(1);
+    job.user = user;
+    job.token = token;
+    return job;
+  }
+  nlohmann::json ask(const SiteActor& site, const Query& query) {
+    auto text = std::make_shared<std::string>();
+    system_.actors().spawn([site, query, text](caf::event_based_actor* self) {
+      self->request(site, caf::infinite, query).then([text](const std::string& answer) {
+        *text = answer;
+      });
+    });
+    system_.time().drain();
+    return nlohmann::json::parse(*text);
+  }
+  std::vector<std::uint64_t> ids_shown(const SiteActor& site, const Query& query) {
+    std::vector<std::uint64_t> ids;
+    const nlohmann::json answer = ask(site, query);
+    for (const nlohmann::json& job : answer["jobs"]) ids.push_back(job["job"]);
+    return ids;
   }
   std::vector<std::string> said() {
     std::vector<std::string> all;
@@ -316,6 +366,108 @@ TEST_F(SiteActorTest, TheSameTokenIsTheSameJob) {
   heard_.clear();
   submit(site, {job});
   EXPECT_THAT(said(), ElementsAre("promised 1"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, ARepeatedTokenSharesTheFateOfTheFirstWrite) {
+  for (const std::string trouble : {"the disk is full", ""}) {
+    OpenBook fresh;
+    std::swap(book_, fresh);
+    const SiteActor site = spawn_site(book_);
+    system_.run_until_s(to_seconds(system_.time().now()) + 0.5);
+    book_.slow = true;
+    submit(site, {with_token("ann", "once")});
+    submit(site, {with_token("ann", "once"), with_token("ann", "twice")});
+    EXPECT_THAT(said(), IsEmpty()) << "nothing is durable yet";
+    ASSERT_EQ(book_.waiting.size(), 2u);
+    end_write(site, trouble);
+    end_write(site, "");
+    const auto answers = said();
+    if (trouble.empty()) {
+      EXPECT_THAT(answers, ::testing::IsSupersetOf({"promised 1", "promised 1 2"}));
+    } else {
+      EXPECT_THAT(answers, UnorderedElementsAre("refused", "refused",
+                                                ::testing::EndsWith("takes job 2: 0")));
+    }
+    book_.slow = false;
+    submit(site, {with_token("ann", "once")});
+    EXPECT_THAT(said(), ::testing::Contains(trouble.empty() ? "promised 1" : "promised 3"));
+    system_.end(site);
+  }
+}
+
+TEST_F(SiteActorTest, AJobThatIsForwardedAgainSharesTheFateOfTheFirstWrite) {
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  book_.slow = true;
+  Job job = tasks(1);
+  job.id = job_id_of(1, 7);
+  forward(site, {job});
+  forward(site, {job});
+  EXPECT_THAT(said(), IsEmpty()) << "nothing is durable yet";
+  ASSERT_EQ(book_.waiting.size(), 1u);
+  end_write(site, "the disk is full");
+  EXPECT_THAT(said(), ElementsAre("refused", "refused"));
+  book_.slow = false;
+  forward(site, {job});
+  EXPECT_THAT(said(), ::testing::Contains("promised 1000000007"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, TheSameTokenOfTwoUsersIsTwoJobsAfterARestartToo) {
+  for (int life = 0; life < 2; ++life) {
+    const SiteActor site = spawn_site(book_);
+    system_.run_until_s(to_seconds(system_.time().now()) + 0.5);
+    submit(site, {with_token("ann", "1")});
+    EXPECT_THAT(said(), ::testing::Contains("promised 1"));
+    submit(site, {with_token("bob", "1")});
+    EXPECT_THAT(said(), ::testing::Contains("promised 2"));
+    system_.end(site);
+  }
+}
+
+TEST_F(SiteActorTest, AUsersTokenDoesNotHideAForwardedJob) {
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(site, {with_token("ann", "forwarded 1000000007")});
+  heard_.clear();
+  Job job = tasks(1);
+  job.id = job_id_of(1, 7);
+  forward(site, {job});
+  EXPECT_THAT(said(), ::testing::Contains(::testing::HasSubstr("takes job 1000000007")));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, AnOldTokenHasTheUserOfItsJobWhereThatIsStillThere) {
+  Job job = with_token("ann", "1");
+  job.id = JobId{1};
+  book_.memory.handoffs.push_back({job, {false, 0}});
+  book_.memory.tokens = {{"1", JobId{1}}, {"2", JobId{2}}};
+  book_.memory.next_job = 3;
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(site, {with_token("ann", "1")});
+  EXPECT_THAT(said(), ::testing::Contains("promised 1"));
+  submit(site, {with_token("bob", "1")});
+  EXPECT_THAT(said(), ::testing::Contains("promised 3"));
+  submit(site, {with_token("bob", "2")});
+  EXPECT_THAT(said(), ::testing::Contains("promised 2")) << "nobody knows whose it is";
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, ShowsTheNewestOfTheJobsOnTheirWayAndNoMoreThanAsked) {
+  fakes_[0].answers = fakes_[1].answers = false;
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  std::vector<Job> jobs(300, with_token("ann", ""));
+  for (std::size_t i = 0; i < jobs.size(); i += 2) jobs[i].user = "bob";
+  jobs.push_back(tasks(2));  // with a part for each master
+  submit(site, jobs);
+  EXPECT_THAT(ids_shown(site, {"jobs", 0, {}, 3}), ElementsAre(301, 301, 300, 299));
+  EXPECT_THAT(ids_shown(site, {"jobs", 0, R"({"user": "bob"})", 2}), ElementsAre(299, 297));
+  EXPECT_THAT(ids_shown(site, {"jobs", 0, R"({"state": "over"})", 2}), IsEmpty());
+  EXPECT_EQ(ids_shown(site, {"jobs", 0, {}, 0}).size(), 101u) << "without a limit 100 jobs";
+  EXPECT_THAT(ids_shown(site, {"job", 7, {}, 0}), ElementsAre(7));
   system_.end(site);
 }
 

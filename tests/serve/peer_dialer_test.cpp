@@ -51,7 +51,7 @@ class PeerDialerTest : public ::testing::Test {
         [answers = answers_](NodeActor::pointer self) -> NodeActor::behavior_type {
           return {[answers, self](roles_atom, const NodeRoles&) -> caf::result<NodeRoles> {
             if (!answers) return self->make_response_promise<NodeRoles>();
-            return NodeRoles{"n1", {}, {}, {}};
+            return NodeRoles{"n1", {}, {}, {}, {}};
           }};
         });
   }
@@ -95,6 +95,46 @@ TEST_F(PeerDialerTest, ADoorThatDoesNotAnswerAndThenDiesIsOneFailureAndNotTwo) {
   system_.run_until_s(30);  // the first door's question has timed out meanwhile
   EXPECT_EQ(notes_.back(), "linked with n1");
   EXPECT_THAT(dials_s_, SizeIs(2));
+}
+
+/// A node's door, and what a visitor with this roster is told there.
+class NodeDoorTest : public ::testing::Test {
+ protected:
+  ~NodeDoorTest() override { system_.end(door_); }
+
+  std::string visit(const ClusterRoster& own, const ClusterRoster& visitors) {
+    NodeRoles roles{"n0", own, {}, {}, {}};
+    const Peers peers{{"n1", std::make_shared<PeerRoles>(system_.actors())}};
+    door_ = system_.actors().spawn<NodeDoor>(
+        roles, peers, [this](const std::string& text) { notes_.push_back(text); });
+    std::string told = "nothing";
+    const auto visitor = system_.actors().spawn([&](caf::event_based_actor* self) {
+      self->request(door_, caf::infinite, roles_atom_v, NodeRoles{"n1", visitors, {}, {}, {}})
+          .then([&](const NodeRoles& answer) { told = answer.node; },
+                [&, self](const caf::error& error) { told = self->system().render(error); });
+    });
+    system_.time().drain();
+    system_.end(visitor);
+    return told;
+  }
+
+  test::VirtualSystem system_;
+  NodeActor door_;
+  std::vector<std::string> notes_;
+};
+
+TEST_F(NodeDoorTest, LetsInWhoHasTheSameRosterOrOneThatHasGrown) {
+  const ClusterRoster roster = with_names({}, {{"tokyo"}, {"m0", "m1"}});
+  EXPECT_EQ(visit(roster, with_names(roster, {{"london"}, {}})), "n0");
+  EXPECT_THAT(notes_, ElementsAre("linked with n1"));
+}
+
+TEST_F(NodeDoorTest, TurnsAwayWhoNumbersAMasterInAnotherWayAndNamesBoth) {
+  const std::string wrong = "master m0 is number 0 in node n0 and number 1 in node n1";
+  const std::string told =
+      visit(with_names({}, {{"tokyo"}, {"m0", "m1"}}), with_names({}, {{"tokyo"}, {"m1", "m0"}}));
+  EXPECT_THAT(told, ::testing::HasSubstr(wrong));
+  EXPECT_THAT(notes_, ElementsAre("turns n1 away: " + wrong));
 }
 
 }  // namespace

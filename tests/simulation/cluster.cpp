@@ -155,20 +155,21 @@ void Cluster::start_site(std::uint32_t i) {
   auto& role = sites_[i];
   role.store = std::make_unique<MemorySiteStore>(*role.disk);
   SiteSetup site;
-  for (const auto& master : masters_) {
-    site.masters.push_back(network_.peer<MasterActor>(role.node, master.node));
+  for (std::uint32_t k = 0; k < masters_.size(); ++k) {
+    site.masters.push_back(
+        {network_.peer<MasterActor>(role.node, masters_[k].node), fmt::format("m{}", k), k});
   }
   site.sites.clear();
   for (std::uint32_t k = 0; k < sites_.size(); ++k) {
     SiteActor actor;
     if (k != i) actor = network_.peer<SiteActor>(role.node, sites_[k].node);
     const double longitude = 120.0 * k;
-    site.sites.push_back({actor, fmt::format("s{}", k), GeoPoint{30, longitude}});
+    site.sites.push_back({actor, fmt::format("s{}", k), GeoPoint{30, longitude}, k});
   }
   site.accept_timeout = scenario_.master.accept_timeout;
   site.epoch = epoch_of(role.offset);
   site.book = role.store.get();
-  site.index = i;
+  site.number = i;
   site.rules = routing_rules(scenario_.site, scenario_.policy.name);
   site.room = scenario_.site.room;
   site.load_every = scenario_.site.load_every;

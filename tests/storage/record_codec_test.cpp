@@ -160,6 +160,10 @@ TEST(RecordCodec, the_records_of_sites_and_clouds_read_back_as_they_were) {
   EXPECT_TRUE(same(handoff_again->job, handoff.job));
   EXPECT_EQ(handoff_again->to, handoff.to);
   EXPECT_EQ(decode_token(encode_token({"t", JobId{9}}))->job, JobId{9});
+  EXPECT_FALSE(decode_token(encode_token({"t", JobId{9}}))->user);
+  EXPECT_EQ(decode_token(encode_token({"t", JobId{9}, "ann"}))->user, "ann");
+  EXPECT_EQ(decode_token(encode_token({"t", JobId{9}, ""}))->user, "");
+  EXPECT_TRUE(decode_token(encode_token({{}, JobId{9}, {}, true}))->forwarded);
   RentedRecord rented;
   rented.instance = InstanceId{3};
   rented.type = "it3";

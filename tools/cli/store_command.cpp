@@ -12,6 +12,7 @@
 #include "storage/event_json.hpp"
 #include "storage/recovery.hpp"
 #include "storage/store_check.hpp"
+#include "storage/store_roster.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
 
@@ -203,11 +204,18 @@ bool dump_events(const Store& store) {
 }
 
 bool dump_meta(const Store& store) {
+  const auto roster = load_roster(store);
+  if (!roster) {
+    complain(roster.error().message);
+    return false;
+  }
   Json types = Json::array();
   for (const InstanceType& type : store.meta().catalog.types()) types.push_back(type.name);
   std::cout << Json{{"kind", store.meta().kind},
                     {"cluster", store.meta().cluster},
-                    {"instance_types", types}}
+                    {"instance_types", types},
+                    {"sites", roster->sites},
+                    {"masters", roster->masters}}
                    .dump()
             << "\n";
   return true;

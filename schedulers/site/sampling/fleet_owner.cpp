@@ -67,7 +67,9 @@ void FleetOwner::rent() {
                                           {CauseCode::fleet, 0}},
                           timer_.now());
       send(cloud_, launch_atom_v,
-           LaunchOrder{id, share.type, static_cast<std::uint8_t>(share.market)}, MasterActor{this});
+           LaunchOrder{id, (*group_.catalog)[share.type].name,
+                       static_cast<std::uint8_t>(share.market)},
+           MasterActor{this});
     }
   }
   expected_ = rented_.size();

@@ -89,7 +89,7 @@ class UserTest : public ::testing::Test {
   /// From now on a real site answers at the door.
   void open_site(SiteBook& book) {
     SiteSetup setup;
-    setup.masters = {master_};
+    setup.masters = {{master_, "m0", 0}};
     setup.accept_timeout = seconds{10};
     setup.epoch = system_.time().epoch();
     setup.book = &book;
@@ -167,7 +167,8 @@ TEST_F(UserTest, AJobThatNoTryGetsInIsNotAccepted) {
   begin();
   system_.run_until_s(20);
   EXPECT_EQ(heard_.size(), 5u);
-  EXPECT_THAT(board_.not_accepted, ElementsAre(Pair(JobId{7}, HasSubstr("cannot be written down"))));
+  EXPECT_THAT(board_.not_accepted,
+              ElementsAre(Pair(JobId{7}, HasSubstr("cannot be written down"))));
   system_.run_until_s(40);
   EXPECT_EQ(heard_.back(), (Heard{30, "watches 1"})) << "the next one is another matter";
   EXPECT_EQ(board_.over, 1u);

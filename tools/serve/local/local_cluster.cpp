@@ -235,7 +235,9 @@ Expected<bool, LocalError> LocalCluster::stop(bool keep_instances) const {
   if (!config) return failed(config.error().message);
   NodeSetup setup{std::move(config).value(), {}, own_program(), false};
   setup.node = setup.config.cloud().name;
-  auto machines = ProcessMachines::open(machine_recipe(setup, setup.config.state / setup.node));
+  const ClusterRoster nobody;  // none is made here
+  auto machines =
+      ProcessMachines::open(machine_recipe(setup, nobody, setup.config.state / setup.node));
   if (!machines) return failed(machines.error().message);
   machines.value()->keep_only({});
   const auto patience = std::chrono::steady_clock::now() + kStopPatience;

@@ -147,11 +147,14 @@ void ActorBackend::change_instance(InstanceId instance, api::InstanceChange chan
   if (change == api::InstanceChange::interrupt) {
     return ask<InstanceId>(system_, handles_.cloud, timeout_, done, interrupt_atom_v, instance);
   }
-  if (master_of(instance) >= handles_.masters.size()) {
+  const auto number =
+      std::find(handles_.numbers.begin(), handles_.numbers.end(), master_of(instance));
+  if (number == handles_.numbers.end()) {
     return reply(refusal(404, "not found", "there is no such instance"));
   }
-  ask<InstanceId>(system_, handles_.masters[master_of(instance)], timeout_, done, drain_atom_v,
-                  instance);
+  const MasterActor& master =
+      handles_.masters[static_cast<std::size_t>(number - handles_.numbers.begin())];
+  ask<InstanceId>(system_, master, timeout_, done, drain_atom_v, instance);
 }
 
 void ActorBackend::read_log(const api::LogQuery& query, api::Reply reply) {

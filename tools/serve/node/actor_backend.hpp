@@ -16,9 +16,10 @@ namespace muster {
 
 /// The actors of the cluster as the API speaks to them.
 struct ClusterHandles {
-  SiteActor own_site;                ///< takes the jobs of this API
-  std::vector<SiteActor> sites;      ///< all, in the order of the config
-  std::vector<MasterActor> masters;  ///< the same
+  SiteActor own_site;                  ///< takes the jobs of this API
+  std::vector<SiteActor> sites;        ///< all, in the order of the config
+  std::vector<MasterActor> masters;    ///< the same
+  std::vector<std::uint32_t> numbers;  ///< of the masters, in ids
   CloudActor cloud;
   /// Whether a node of the config is linked (or this one).
   std::function<bool(const std::string& node)> connected;

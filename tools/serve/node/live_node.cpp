@@ -122,28 +122,36 @@ class LiveNode::Parts {
 
   std::optional<Failure<NodeError>> start_roles() {
     const ClusterConfig& config = setup_.config;
-    const RoleContext context{system_,  setup_,
-                              catalog_, epoch_,
-                              state_,   [log = log_](const std::string& text) { log->info(text); }};
+    auto stores = open_stores(setup_, catalog_, state_);
+    if (!stores) return stores.error();
+    roster_ = stores->roster;
+    const RoleContext context{
+        system_, setup_, catalog_, epoch_, state_, roster_, [log = log_](const std::string& text) {
+          log->info(text);
+        }};
     if (self_.cloud) {
-      auto role = start_cloud(context);
+      auto role = start_cloud(context, std::move(stores->cloud));
       if (!role) return role.error();
       cloud_ = std::move(role).value();
     }
     if (self_.master) {
-      auto role = start_master(context, self_, cloud_of(config.cloud()));
+      auto role = start_master(context, std::move(stores->master), cloud_of(config.cloud()));
       if (!role) return role.error();
       master_ = std::move(role).value();
     }
     if (self_.site) {
-      std::vector<MasterActor> masters;
-      for (const NodeConfig* node : config.masters()) masters.push_back(master_of(*node));
+      std::vector<MasterPlace> masters;
+      for (const NodeConfig* node : config.masters()) {
+        masters.push_back({master_of(*node), *node->master, roster_.masters.at(*node->master)});
+      }
       std::vector<SitePlace> sites;
       for (const NodeConfig* node : config.sites()) {
         const bool own = node->name == self_.name;
-        sites.push_back({own ? SiteActor{} : site_of(*node), *node->site, node->position});
+        sites.push_back({own ? SiteActor{} : site_of(*node), *node->site, node->position,
+                         roster_.sites.at(*node->site)});
       }
-      auto role = start_site(context, self_, std::move(masters), std::move(sites));
+      auto role =
+          start_site(context, std::move(stores->site), std::move(masters), std::move(sites));
       if (!role) return role.error();
       site_ = std::move(role).value();
     }
@@ -162,7 +170,7 @@ class LiveNode::Parts {
   }
 
   NodeRoles own_roles() const {
-    NodeRoles roles{self_.name, {}, {}, {}};
+    NodeRoles roles{self_.name, roster_, {}, {}, {}};
     if (site_) roles.site = site_->actor;
     if (master_) roles.master = master_->actor;
     if (cloud_) roles.cloud = cloud_->actor;
@@ -207,10 +215,10 @@ class LiveNode::Parts {
     return (a.site && (b.master || b.site)) || (a.master && b.cloud);
   }
 
-  /// Of two nodes the one that comes first in the file dials: CAF takes a second connection between
-  /// the same two for a mistake.
+  /// Of two nodes the one whose name comes first dials: CAF takes a second connection between the
+  /// same two for a mistake.
   bool dials(const NodeConfig& node) const {
-    return &self_ < &node && (needs(self_, node) || needs(node, self_));
+    return self_.name < node.name && (needs(self_, node) || needs(node, self_));
   }
 
   void dial(const NodeConfig& node) {
@@ -254,6 +262,7 @@ class LiveNode::Parts {
     for (const NodeConfig* node : setup_.config.sites()) handles.sites.push_back(site_of(*node));
     for (const NodeConfig* node : setup_.config.masters()) {
       handles.masters.push_back(master_of(*node));
+      handles.numbers.push_back(roster_.masters.at(*node->master));
     }
     handles.cloud = cloud_of(setup_.config.cloud());
     handles.connected = [this](const std::string& node) {
@@ -285,6 +294,7 @@ class LiveNode::Parts {
   std::filesystem::path state_;
   std::shared_ptr<spdlog::logger> log_;
   Catalog catalog_;
+  ClusterRoster roster_;
   SystemConfig system_config_;
   caf::actor_system system_;
   ClusterEpoch epoch_;

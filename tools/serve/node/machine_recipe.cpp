@@ -30,9 +30,19 @@ fs::path attempts_of(const ClusterConfig& config, InstanceId instance) {
          fmt::format("muster-{:x}-{}", fs::hash_value(config.state), instance.value);
 }
 
-std::string worker_toml(const NodeSetup& setup, const MachineOrder& order, const fs::path& folder) {
+/// The node whose master has rented the instance; null when there is none in the file.
+const NodeConfig* renter(const ClusterConfig& config, const ClusterRoster& roster,
+                         InstanceId instance) {
+  for (const NodeConfig* node : config.masters()) {
+    const auto number = roster.masters.find(*node->master);
+    if (number != roster.masters.end() && number->second == master_of(instance)) return node;
+  }
+  return nullptr;
+}
+
+std::string worker_toml(const NodeSetup& setup, const NodeConfig& master, const MachineOrder& order,
+                        const fs::path& folder) {
   const ClusterConfig& config = setup.config;
-  const NodeConfig& master = *config.masters()[master_of(order.instance)];
   const fs::path shim = setup.program.parent_path() / "muster-shim";
   const fs::path state =
       config.worker.attempts.empty() ? folder / "state" : attempts_of(config, order.instance);
@@ -64,9 +74,11 @@ std::string worker_toml(const NodeSetup& setup, const MachineOrder& order, const
   return text;
 }
 
-std::string prepare(const NodeSetup& setup, const MachineOrder& order, const fs::path& folder) {
+std::string prepare(const NodeSetup& setup, const ClusterRoster& roster, const MachineOrder& order,
+                    const fs::path& folder) {
   const ClusterConfig& config = setup.config;
-  if (master_of(order.instance) >= config.masters().size()) {
+  const NodeConfig* master = renter(config, roster, order.instance);
+  if (master == nullptr) {
     return fmt::format("instance {} is of no master of the cluster", order.instance.value);
   }
   if (!config.insecure_loopback) {
@@ -82,19 +94,20 @@ std::string prepare(const NodeSetup& setup, const MachineOrder& order, const fs:
   if (bad) return config.worker.checkpoints.string() + ": " + bad.message();
   const fs::path file = folder / "worker.toml";
   std::ofstream out(file);
-  out << worker_toml(setup, order, folder);
+  out << worker_toml(setup, *master, order, folder);
   out.close();
   return out ? std::string{} : file.string() + ": cannot be written";
 }
 
 }  // namespace
 
-MachineOptions machine_recipe(const NodeSetup& setup, const fs::path& node_state) {
+MachineOptions machine_recipe(const NodeSetup& setup, const ClusterRoster& roster,
+                              const fs::path& node_state) {
   MachineOptions options;
   options.dir = node_state / "machines";
   options.command = {setup.program.string(), "worker", "--config", "{dir}/worker.toml"};
-  options.prepare = [setup](const MachineOrder& order, const fs::path& folder) {
-    return prepare(setup, order, folder);
+  options.prepare = [setup, roster](const MachineOrder& order, const fs::path& folder) {
+    return prepare(setup, roster, order, folder);
   };
   if (!setup.config.worker.attempts.empty()) {
     options.forget = [config = setup.config](InstanceId instance) {

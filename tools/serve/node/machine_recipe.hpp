@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "model/roster.hpp"
 #include "tools/serve/machines/process_machines.hpp"
 #include "tools/serve/node/live_node.hpp"
 
@@ -9,6 +10,7 @@ namespace muster {
 
 /// How the machines of a loopback cloud are made: workers of the node's own program, each with a
 /// config and a certificate of its own in its folder.
-MachineOptions machine_recipe(const NodeSetup& setup, const std::filesystem::path& node_state);
+MachineOptions machine_recipe(const NodeSetup& setup, const ClusterRoster& roster,
+                              const std::filesystem::path& node_state);
 
 }  // namespace muster

@@ -17,22 +17,13 @@ Duration steady_now() {
   return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch());
 }
 
-/// The position of the node among those of its role.
-std::uint32_t index_of(const std::vector<const NodeConfig*>& nodes, const NodeConfig& node) {
-  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i]->name == node.name) return i;
+/// How many of the cluster's masters have a lower number: the order in the file means nothing.
+std::uint32_t rank_of(const RoleContext& context, std::uint32_t number) {
+  std::uint32_t rank = 0;
+  for (const NodeConfig* node : context.setup.config.masters()) {
+    if (context.roster.masters.at(*node->master) < number) ++rank;
   }
-  return 0;
-}
-
-Expected<std::unique_ptr<Store>, StoreError> open_store(const RoleContext& context,
-                                                        const std::string& name,
-                                                        const std::string& kind) {
-  StoreOptions options;
-  options.meta.kind = kind;
-  options.meta.cluster = context.setup.config.name;
-  options.meta.catalog = context.catalog;
-  return Store::open(context.state / name, options);
+  return rank;
 }
 
 Failure<NodeError> store_failure(const Failure<StoreError>& error) {
@@ -42,18 +33,17 @@ Failure<NodeError> store_failure(const Failure<StoreError>& error) {
 }  // namespace
 
 Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext& context,
-                                                              const NodeConfig& node,
+                                                              std::unique_ptr<Store> store,
                                                               const CloudActor& cloud) {
   const ClusterConfig& config = context.setup.config;
+  const std::string name = config.find(context.setup.node)->master.value();
   auto spec = parse_policy(config.policy);
   if (!spec) return Failure<NodeError>{NodeError::bad_policy, spec.error().message};
   auto policy = make_policy(spec.value(), context.catalog);
   if (!policy) return Failure<NodeError>{NodeError::bad_policy, policy.error().message};
 
   auto role = std::make_unique<MasterRole>();
-  auto store = open_store(context, "master", "master " + *node.master);
-  if (!store) return store_failure(store.error());
-  role->store = std::move(store).value();
+  role->store = std::move(store);
   const Duration began = steady_now();
   auto recovered = recover_master(*role->store, context.catalog);
   if (!recovered) return store_failure(recovered.error());
@@ -63,9 +53,9 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   auto history = StoreHistory::open(*role->store, *role->journal, context.catalog, history_options);
   if (!history) return store_failure(history.error());
   role->history = std::move(history).value();
-  context.note(fmt::format("master {}: {} events after {} in the snapshot, read in {:.0f} ms",
-                           *node.master, recovered.value().tail.size(),
-                           recovered.value().snapshot_at, to_seconds(steady_now() - began) * 1e3));
+  context.note(fmt::format("master {}: {} events after {} in the snapshot, read in {:.0f} ms", name,
+                           recovered.value().tail.size(), recovered.value().snapshot_at,
+                           to_seconds(steady_now() - began) * 1e3));
 
   GroupSetup group;
   group.catalog = &context.catalog;
@@ -73,8 +63,8 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   group.journal = role->journal.get();
   group.master = config.master;
   const auto masters = static_cast<std::uint32_t>(config.masters().size());
-  const std::uint32_t index = index_of(config.masters(), node);
-  auto fleet = fleet_share(config.master.fleet, context.catalog, index, masters);
+  const std::uint32_t number = context.roster.masters.at(name);
+  auto fleet = fleet_share(config.master.fleet, context.catalog, rank_of(context, number), masters);
   if (!fleet) return Failure<NodeError>{NodeError::bad_catalog, fleet.error().message};
   group.fleet = std::move(fleet).value();
   group.cloud = cloud;
@@ -82,9 +72,9 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   group.seed = config.seed;
   group.stopwatch = steady_now;
   group.times = &role->times;
-  group.master_index = index;
+  group.master_index = number;
   group.masters = masters;
-  group.life.name = *node.master;
+  group.life.name = name;
   group.life.note = context.note;
   group.life.history = role->history.get();
   group.life.image = std::move(recovered.value().image);
@@ -97,14 +87,12 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
 }
 
 Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& context,
-                                                          const NodeConfig& node,
-                                                          std::vector<MasterActor> masters,
+                                                          std::unique_ptr<Store> store,
+                                                          std::vector<MasterPlace> masters,
                                                           std::vector<SitePlace> sites) {
   const ClusterConfig& config = context.setup.config;
   auto role = std::make_unique<SiteRole>();
-  auto store = open_store(context, "site", "site " + *node.site);
-  if (!store) return store_failure(store.error());
-  role->store = std::move(store).value();
+  role->store = std::move(store);
   StoreSiteBookOptions book_options;
   book_options.max_tokens = config.site.tokens;
   book_options.max_queued_jobs = config.site.max_waiting;
@@ -118,7 +106,7 @@ Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& con
   site.epoch = context.epoch;
   site.book = role->book.get();
   site.sites = std::move(sites);
-  site.index = index_of(config.sites(), node);
+  site.number = context.roster.sites.at(config.find(context.setup.node)->site.value());
   site.rules = routing_rules(config.site, config.policy);
   site.room = config.site.room;
   site.load_every = config.site.load_every;
@@ -132,16 +120,16 @@ Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& con
   return role;
 }
 
-Expected<std::unique_ptr<CloudRole>, NodeError> start_cloud(const RoleContext& context) {
+Expected<std::unique_ptr<CloudRole>, NodeError> start_cloud(const RoleContext& context,
+                                                            std::unique_ptr<Store> store) {
   const ClusterConfig& config = context.setup.config;
   auto role = std::make_unique<CloudRole>();
-  auto store = open_store(context, "cloud", "cloud");
-  if (!store) return store_failure(store.error());
-  role->store = std::move(store).value();
+  role->store = std::move(store);
   auto book = StoreCloudBook::open(*role->store);
   if (!book) return store_failure(book.error());
   role->book = std::move(book).value();
-  auto machines = ProcessMachines::open(machine_recipe(context.setup, context.state));
+  auto machines =
+      ProcessMachines::open(machine_recipe(context.setup, context.roster, context.state));
   if (!machines) return Failure<NodeError>{NodeError::machines, machines.error().message};
   role->machines = std::move(machines).value();
 

@@ -13,6 +13,7 @@
 #include "tools/group.hpp"
 #include "tools/serve/machines/process_machines.hpp"
 #include "tools/serve/node/live_node.hpp"
+#include "tools/serve/node/node_stores.hpp"
 
 // What each role of a node keeps beside its actor. Destroyed after the actor has ended.
 
@@ -25,6 +26,7 @@ struct RoleContext {
   const Catalog& catalog;
   ClusterEpoch epoch;
   std::filesystem::path state;  ///< the node's folder
+  const ClusterRoster& roster;
   std::function<void(const std::string&)> note;
 };
 
@@ -53,14 +55,15 @@ struct CloudRole {
   CloudActor actor;
 };
 
-/// Opens the role's state and starts its actor on it.
+/// Reads the role's state in the store and starts its actor on it.
 Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext& context,
-                                                              const NodeConfig& node,
+                                                              std::unique_ptr<Store> store,
                                                               const CloudActor& cloud);
 Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& context,
-                                                          const NodeConfig& node,
-                                                          std::vector<MasterActor> masters,
+                                                          std::unique_ptr<Store> store,
+                                                          std::vector<MasterPlace> masters,
                                                           std::vector<SitePlace> sites);
-Expected<std::unique_ptr<CloudRole>, NodeError> start_cloud(const RoleContext& context);
+Expected<std::unique_ptr<CloudRole>, NodeError> start_cloud(const RoleContext& context,
+                                                            std::unique_ptr<Store> store);
 
 }  // namespace muster

@@ -55,9 +55,16 @@ NodeActor::behavior_type NodeDoor::make_behavior() {
   return {[this](roles_atom, const NodeRoles& visitor) { return greet(visitor); }};
 }
 
-NodeRoles NodeDoor::greet(const NodeRoles& visitor) {
+caf::result<NodeRoles> NodeDoor::greet(const NodeRoles& visitor) {
   const auto peer = peers_.find(visitor.node);
   if (peer == peers_.end()) return own_;
+  // An id would mean one actor here and another one there.
+  const std::string wrong =
+      contradiction(own_.roster, "node " + own_.node, visitor.roster, "node " + visitor.node);
+  if (!wrong.empty()) {
+    note_("turns " + visitor.node + " away: " + wrong);
+    return caf::make_error(ActorError::other_roster, wrong);
+  }
   // Of an earlier link nothing is expected any more.
   std::erase_if(visitors_, [&](const auto& known) { return known.second == visitor.node; });
   peer->second->set(visitor);

@@ -40,7 +40,7 @@ class NodeDoor : public NodeActor::base {
   behavior_type make_behavior() override;
 
  private:
-  NodeRoles greet(const NodeRoles& visitor);
+  caf::result<NodeRoles> greet(const NodeRoles& visitor);
 
   NodeRoles own_;
   Peers peers_;

@@ -1,0 +1,93 @@
+#include "schedulers/site/known_submissions.hpp"
+
+#include "model/live_ids.hpp"
+
+namespace muster {
+
+void KnownSubmissions::recall(KnownToken known) {
+  // A site's own tokens stand for jobs that it has numbered, so no user's token is meant.
+  const bool of_other_site = site_of(known.job) != own_site_;
+  if (!known.user && of_other_site &&
+      known.token == "forwarded " + std::to_string(known.job.value)) {
+    known.forwarded = true;
+  }
+  insert(std::move(known), 0);
+  shrink();
+}
+
+void KnownSubmissions::add(KnownToken known, Write write) {
+  insert(std::move(known), write);
+  shrink();
+}
+
+void KnownSubmissions::insert(KnownToken known, Write write) {
+  const Age age = next_++;
+  if (known.forwarded) {
+    forwarded_[known.job] = age;
+  } else if (known.user) {
+    tokens_[{*known.user, known.token}] = age;
+  } else {
+    ownerless_[known.token] = age;
+  }
+  if (write != 0) writing_[write].push_back(age);
+  by_age_[age] = {std::move(known), write};
+}
+
+void KnownSubmissions::written(Write write) {
+  const auto found = writing_.find(write);
+  if (found == writing_.end()) return;
+  for (const Age age : found->second) by_age_.at(age).write = 0;
+  writing_.erase(found);
+  shrink();
+}
+
+void KnownSubmissions::failed(Write write) {
+  const auto found = writing_.find(write);
+  if (found == writing_.end()) return;
+  for (const Age age : found->second) erase(age);
+  writing_.erase(found);
+}
+
+void KnownSubmissions::erase(Age age) {
+  const auto found = by_age_.find(age);
+  const KnownToken& known = found->second.known;
+  const auto erase_from = [age](auto& index, const auto& key) {
+    const auto place = index.find(key);
+    if (place != index.end() && place->second == age) index.erase(place);
+  };
+  if (known.forwarded) {
+    erase_from(forwarded_, known.job);
+  } else if (known.user) {
+    erase_from(tokens_, std::pair(*known.user, known.token));
+  } else {
+    erase_from(ownerless_, known.token);
+  }
+  by_age_.erase(found);
+}
+
+/// What is being written stays: its repetition has to find it.
+void KnownSubmissions::shrink() {
+  while (by_age_.size() > most_ && by_age_.begin()->second.write == 0) {
+    erase(by_age_.begin()->first);
+  }
+}
+
+KnownSubmissions::Known KnownSubmissions::at(Age age) const {
+  const Entry& entry = by_age_.at(age);
+  return {entry.known.job, entry.write};
+}
+
+std::optional<KnownSubmissions::Known> KnownSubmissions::find(const std::string& user,
+                                                              const std::string& token) const {
+  if (token.empty()) return std::nullopt;
+  if (const auto own = tokens_.find({user, token}); own != tokens_.end()) return at(own->second);
+  const auto old = ownerless_.find(token);
+  return old == ownerless_.end() ? std::nullopt : std::optional(at(old->second));
+}
+
+std::optional<KnownSubmissions::Known> KnownSubmissions::find_forwarded(JobId job) const {
+  const auto found = forwarded_.find(job);
+  return found == forwarded_.end() ? std::nullopt : std::optional(at(found->second));
+}
+
+}  // namespace muster

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "storage/site_book.hpp"
+
+namespace muster {
+
+/// What a site scheduler has been given lately: the submissions of users, by user and token, and
+/// the jobs that other sites have left to it. As many as its store keeps; the oldest go first.
+class KnownSubmissions {
+ public:
+  /// A write to the store, by its number from 1; 0: what it was to keep is durable.
+  using Write = std::uint64_t;
+  /// The job of a submission, and the write that will make it durable.
+  struct Known {
+    JobId job;
+    Write write = 0;
+  };
+
+  /// `own_site`: by which the jobs of the site are numbered.
+  KnownSubmissions(std::size_t most, std::uint32_t own_site) : most_(most), own_site_(own_site) {}
+
+  /// One that the store has; the oldest has to come first. One of before users were kept has none:
+  /// such a token is everybody's, since the job that it stands for must not run twice. Jobs that
+  /// other sites had left to this one stood among the tokens then, as "forwarded N".
+  void recall(KnownToken known);
+  /// One that `write` is to make durable.
+  void add(KnownToken known, Write write);
+  /// What `write` was to keep is durable.
+  void written(Write write);
+  /// What `write` was to keep is unknown again.
+  void failed(Write write);
+
+  /// Nothing for an empty token.
+  std::optional<Known> find(const std::string& user, const std::string& token) const;
+  std::optional<Known> find_forwarded(JobId job) const;
+  std::size_t size() const { return by_age_.size(); }
+
+ private:
+  using Age = std::uint64_t;  ///< counts what came in
+  struct Entry {
+    KnownToken known;
+    Write write = 0;
+  };
+
+  void insert(KnownToken known, Write write);
+  void erase(Age age);
+  void shrink();
+  Known at(Age age) const;
+
+  const std::size_t most_;
+  const std::uint32_t own_site_;
+  Age next_ = 0;
+  std::map<Age, Entry> by_age_;
+  std::map<std::pair<std::string, std::string>, Age> tokens_;  ///< by user and token
+  std::map<std::string, Age> ownerless_;                       ///< by token alone
+  std::map<JobId, Age> forwarded_;
+  std::map<Write, std::vector<Age>> writing_;
+};
+
+}  // namespace muster

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "model/roster.hpp"
+#include "storage/site_book.hpp"
+#include "storage/store.hpp"
+
+namespace muster {
+
+/// The roster that the store keeps; an empty one when it keeps none.
+Expected<ClusterRoster, StoreError> load_roster(const Store& store);
+
+/// Keeps the roster for good, in place of the one before.
+StoreTrouble keep_roster(Store& store, const ClusterRoster& roster);
+
+/// For whom a site's store has jobs that they have not taken yet, and how many.
+Expected<std::map<HandTarget, std::uint64_t>, StoreError> handoffs_by_target(const Store& store);
+
+/// How many instances of each master, by its number, a cloud's store has that are not gone.
+Expected<std::map<std::uint32_t, std::uint64_t>, StoreError> rented_by_master(const Store& store);
+
+}  // namespace muster

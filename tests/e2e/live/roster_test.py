@@ -1,0 +1,57 @@
+"""The order of the nodes in a cluster's file means nothing, and who is needed has to stay in it."""
+
+import unittest
+
+from cluster import Cluster
+
+
+class TwoSitesAndMasters(Cluster):
+    def __init__(self):
+        super().__init__(nodes=5)
+        self.flags += ["--sites", "2", "--masters", "2"]
+
+    def change_nodes(self, change):
+        """Puts what `change` makes of the list of nodes in its place in the file."""
+        file = self.dir / "cluster.toml"
+        head, *nodes = file.read_text().split("[[node]]\n")
+        nodes[-1], _, tail = nodes[-1].partition("\n[")
+        file.write_text("[[node]]\n".join([head, *change(nodes)]) + "\n[" + tail)
+
+
+class Roster(unittest.TestCase):
+    def test_a_turned_file_changes_nobody_and_a_needed_master_cannot_be_left_out(self):
+        with TwoSitesAndMasters() as cluster:
+            long = cluster.shell("sleep 600", "--cpus", "0.5")
+            cluster.wait_until("it runs", lambda: cluster.job(long)["running"] == 1)
+            master = cluster.job(long)["master"]
+            instance = cluster.job(long)["tasks"][0]["instance"]
+
+            cluster.run("down", "--dir", cluster.dir, "--keep-instances")
+            cluster.change_nodes(lambda nodes: nodes[::-1])
+            cluster.up()
+            cluster.wait_until("its master knows it", lambda: cluster.job(long)["running"] == 1)
+            self.assertEqual(cluster.job(long)["master"], master)
+            self.assertEqual(cluster.job(long)["tasks"][0]["instance"], instance)
+            self.assertEqual(cluster.job(long)["tasks"][0]["attempt"], 1)
+            more = [cluster.shell("true", "--cpus", "0.1") for _ in range(4)]
+            self.assertEqual(len({long, *more}), 5, "numbers go on")
+            self.assertEqual({job["state"] for job in cluster.wait_over(more).values()},
+                             {"completed"})
+
+            cluster.run("down", "--dir", cluster.dir, "--keep-instances")
+            nodes = []
+            cluster.change_nodes(lambda all_: nodes.extend(all_) or
+                                 [node for node in all_ if f"'{master}'" not in node])
+            told = cluster.run("node", "--config", cluster.dir / "cluster.toml", "--name", "n4",
+                               check=False)
+            self.assertNotEqual(told.returncode, 0)
+            self.assertIn("1 instance rented for master " + master, told.stderr)
+            self.assertIn(str(cluster.dir / "cluster.toml"), told.stderr)
+
+            cluster.change_nodes(lambda _: nodes)
+            cluster.up()
+            cluster.wait_until("it is there again", lambda: cluster.job(long)["running"] == 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

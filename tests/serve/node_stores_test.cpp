@@ -1,0 +1,116 @@
+#include "tools/serve/node/node_stores.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/live_ids.hpp"
+#include "storage/store_roster.hpp"
+#include "tests/support/builders.hpp"
+#include "tests/support/temp_file.hpp"
+
+namespace muster {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+NodeConfig node_with_master(const std::string& name) {
+  NodeConfig node;
+  node.name = "node-of-" + name;
+  node.master = name;
+  return node;
+}
+
+/// A node with every role in a cluster with other masters.
+class NodeStoresTest : public ::testing::Test {
+ protected:
+  static NodeSetup setup(const std::vector<std::string>& other_masters) {
+    NodeSetup made;
+    made.node = "n0";
+    made.config.name = "test";
+    made.config.file = "cluster.toml";
+    NodeConfig self = node_with_master("m0");
+    self.name = "n0";
+    self.site = "tokyo";
+    self.cloud = true;
+    for (const std::string& name : other_masters) {
+      made.config.nodes.push_back(node_with_master(name));
+    }
+    made.config.nodes.push_back(self);
+    return made;
+  }
+  Expected<NodeStores, NodeError> open(const std::vector<std::string>& other_masters) {
+    return open_stores(setup(other_masters), catalog_, file_.folder());
+  }
+  std::string refusal(const std::vector<std::string>& other_masters) {
+    const auto stores = open(other_masters);
+    return stores ? "opened" : stores.error().message;
+  }
+  static void put(Store& store, Family family, const std::string& value) {
+    StoreBatch batch;
+    batch.put(family, key_of(1), value);
+    ASSERT_FALSE(store.write(batch, Durability::process));
+  }
+
+  const Catalog catalog_ = test::table3_catalog();
+  test::TempFile file_{"beside", ""};
+};
+
+TEST_F(NodeStoresTest, NumbersByTheOrderOfTheFirstFileAndKeepsThatInEveryStore) {
+  {
+    const auto stores = open({"m1", "m2"});
+    ASSERT_TRUE(stores) << stores.error().message;
+    EXPECT_THAT(stores->roster.masters, ElementsAre(Pair("m0", 2), Pair("m1", 0), Pair("m2", 1)));
+    for (const Store* store : {stores->cloud.get(), stores->master.get(), stores->site.get()}) {
+      EXPECT_EQ(load_roster(*store).value(), stores->roster);
+    }
+  }
+  const auto again = open({"m3", "m2", "m1"});
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_THAT(again->roster.masters,
+              ElementsAre(Pair("m0", 2), Pair("m1", 0), Pair("m2", 1), Pair("m3", 3)));
+}
+
+TEST_F(NodeStoresTest, RefusesAFileWithoutTheMasterThatAJobIsOnItsWayTo) {
+  {
+    const auto stores = open({"m1"});
+    put(*stores->site, Family::handoff, encode_handoff({test::JobBuilder(1).build(), {false, 0}}));
+  }
+  EXPECT_THAT(refusal({}), AllOf(HasSubstr((file_.folder() / "site").string()),
+                                 HasSubstr("1 job on the way to master m1, but cluster.toml")));
+  EXPECT_EQ(refusal({"m9", "m1"}), "opened");
+}
+
+TEST_F(NodeStoresTest, RefusesAFileWithoutTheMasterThatAnInstanceIsRentedFor) {
+  {
+    const auto stores = open({"m1"});
+    RentedRecord record;
+    record.instance = InstanceId{first_instance_of(0)};
+    put(*stores->cloud, Family::instance, encode_rented(record));
+  }
+  EXPECT_THAT(refusal({}), AllOf(HasSubstr((file_.folder() / "cloud").string()),
+                                 HasSubstr("1 instance rented for master m1, but cluster.toml")));
+}
+
+TEST_F(NodeStoresTest, RefusesANumberThatNobodyEverHad) {
+  {
+    const auto stores = open({});
+    put(*stores->site, Family::handoff, encode_handoff({test::JobBuilder(1).build(), {false, 7}}));
+  }
+  EXPECT_THAT(refusal({}), HasSubstr("master number 7"));
+}
+
+TEST_F(NodeStoresTest, RefusesStoresThatContradictEachOtherAndNamesBoth) {
+  {
+    const auto stores = open({"m1"});
+    ASSERT_FALSE(keep_roster(*stores->site, with_names({}, {{"tokyo"}, {"m0", "m1"}})));
+  }
+  EXPECT_THAT(refusal({"m1"}), AllOf(HasSubstr((file_.folder() / "cloud").string()),
+                                     HasSubstr((file_.folder() / "site").string()),
+                                     HasSubstr("master m0 is number 1 in ")));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,70 @@
+#include "storage/store_roster.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/live_ids.hpp"
+#include "tests/support/temp_store.hpp"
+
+namespace muster {
+namespace {
+
+using test::JobBuilder;
+using test::TempStore;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+Handoff handoff(std::uint64_t job, HandTarget to) {
+  return {JobBuilder(job).build(), to};
+}
+
+RentedRecord rented(std::uint32_t master, std::uint64_t number) {
+  RentedRecord record;
+  record.instance = InstanceId{first_instance_of(master) + number};
+  record.type = "it1";
+  return record;
+}
+
+void put(Store& store, Family family, std::uint64_t key, const std::string& value) {
+  ASSERT_FALSE(store.write(test::batch_of(family, key_of(key), value), Durability::process));
+}
+
+TEST(StoreRoster, IsEmptyInAStoreThatHasNone) {
+  const TempStore folder;
+  EXPECT_TRUE(load_roster(*folder.open()).value().empty());
+}
+
+TEST(StoreRoster, IsFoundAgainAfterARestart) {
+  const TempStore folder;
+  const ClusterRoster roster = with_names({}, {{"tokyo", "london"}, {"m0"}});
+  ASSERT_FALSE(keep_roster(*folder.open(), roster));
+  EXPECT_EQ(load_roster(*folder.open()).value(), roster);
+}
+
+TEST(StoreRoster, CountsTheJobsThatAreOnTheirWayByWhoIsToHaveThem) {
+  const TempStore folder;
+  const auto store = folder.open();
+  put(*store, Family::handoff, 1, encode_handoff(handoff(1, {false, 2})));
+  put(*store, Family::handoff, 2, encode_handoff(handoff(2, {false, 2})));
+  put(*store, Family::handoff, 3, encode_handoff(handoff(3, {true, 1})));
+  EXPECT_THAT(handoffs_by_target(*store).value(),
+              ElementsAre(Pair(HandTarget{false, 2}, 2), Pair(HandTarget{true, 1}, 1)));
+}
+
+TEST(StoreRoster, CountsTheInstancesThatAreNotGoneByTheirMaster) {
+  const TempStore folder;
+  const auto store = folder.open();
+  RentedRecord gone = rented(0, 1);
+  gone.gone_at = Instant{};
+  RentedRecord refused = rented(0, 2);
+  refused.refused = true;
+  put(*store, Family::instance, 1, encode_rented(gone));
+  put(*store, Family::instance, 2, encode_rented(refused));
+  EXPECT_THAT(rented_by_master(*store).value(), IsEmpty());
+  put(*store, Family::instance, 3, encode_rented(rented(3, 1)));
+  EXPECT_THAT(rented_by_master(*store).value(), ElementsAre(Pair(3, 1)));
+}
+
+}  // namespace
+}  // namespace muster

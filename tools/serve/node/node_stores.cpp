@@ -1,0 +1,146 @@
+#include "tools/serve/node/node_stores.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "storage/store_roster.hpp"
+
+namespace muster {
+namespace {
+
+using Numbers = std::map<std::string, std::uint32_t>;
+
+Failure<NodeError> failure(const Failure<StoreError>& error) {
+  return {NodeError::store, error.message};
+}
+
+std::string name_with(const Numbers& numbers, std::uint32_t number) {
+  const auto found = std::find_if(numbers.begin(), numbers.end(),
+                                  [&](const auto& each) { return each.second == number; });
+  return found == numbers.end() ? std::string{} : found->first;
+}
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Opens stores one after the other and compares what they know.
+class Opening {
+ public:
+  Opening(const NodeSetup& setup, const Catalog& catalog, const std::filesystem::path& state)
+      : setup_(setup), catalog_(catalog), state_(state), names_(names_of(setup.config)) {}
+
+  std::optional<Failure<NodeError>> open(std::unique_ptr<Store>& store, const std::string& folder,
+                                         const std::string& kind) {
+    StoreOptions options;
+    options.meta.kind = kind;
+    options.meta.cluster = setup_.config.name;
+    options.meta.catalog = catalog_;
+    auto opened = Store::open(state_ / folder, options);
+    if (!opened) return failure(opened.error());
+    store = std::move(opened).value();
+    const auto kept = load_roster(*store);
+    if (!kept) return failure(kept.error());
+    const std::string directory = store->directory().string();
+    if (const auto wrong = contradiction(roster_, first_, kept.value(), directory);
+        !wrong.empty()) {
+      return Failure<NodeError>{NodeError::store, wrong + ": they are not of one node"};
+    }
+    if (first_.empty() && !kept->empty()) first_ = directory;
+    roster_ = joined(std::move(roster_), kept.value());
+    opened_.push_back(store.get());
+    return std::nullopt;
+  }
+
+  /// The numbers of all names, in all of the stores.
+  std::optional<Failure<NodeError>> settle(ClusterRoster& roster) {
+    roster = roster_ = with_names(std::move(roster_), names_);
+    for (Store* store : opened_) {
+      const auto kept = load_roster(*store);
+      if (!kept) return failure(kept.error());
+      if (kept.value() == roster) continue;
+      if (const auto trouble = keep_roster(*store, roster)) return failure(*trouble);
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Failure<NodeError>> check_handoffs(const Store& site) const {
+    const auto counts = handoffs_by_target(site);
+    if (!counts) return failure(counts.error());
+    for (const auto& [to, count] : counts.value()) {
+      const std::string what = fmt::format("{} job{} on the way to", count, count == 1 ? "" : "s");
+      if (auto trouble = check_name(site, what, to)) return trouble;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Failure<NodeError>> check_instances(const Store& cloud) const {
+    const auto counts = rented_by_master(cloud);
+    if (!counts) return failure(counts.error());
+    for (const auto& [master, count] : counts.value()) {
+      const std::string what =
+          fmt::format("{} instance{} rented for", count, count == 1 ? "" : "s");
+      if (auto trouble = check_name(cloud, what, {false, master})) return trouble;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  /// The file has to name the site or master of that number, for the store has `what` it.
+  std::optional<Failure<NodeError>> check_name(const Store& store, const std::string& what,
+                                               const HandTarget& of) const {
+    const std::string role = of.site ? "site" : "master";
+    const std::string name = name_with(of.site ? roster_.sites : roster_.masters, of.index);
+    if (has(of.site ? names_.sites : names_.masters, name)) return std::nullopt;
+    const std::string directory = store.directory().string();
+    if (name.empty()) {
+      return Failure<NodeError>{
+          NodeError::store, fmt::format("{} has {} {} number {}, which its roster does not know",
+                                        directory, what, role, of.index)};
+    }
+    return Failure<NodeError>{
+        NodeError::store,
+        fmt::format("{} has {} {} {}, but {} names no such {}: it has to stay in the file for as "
+                    "long as something needs it",
+                    directory, what, role, name, setup_.config.file.string(), role)};
+  }
+
+  const NodeSetup& setup_;
+  const Catalog& catalog_;
+  const std::filesystem::path& state_;
+  const ClusterNames names_;
+  ClusterRoster roster_;
+  std::string first_;  ///< directory of the first store that had a roster
+  std::vector<Store*> opened_;
+};
+
+}  // namespace
+
+ClusterNames names_of(const ClusterConfig& config) {
+  ClusterNames names;
+  for (const NodeConfig* node : config.sites()) names.sites.push_back(*node->site);
+  for (const NodeConfig* node : config.masters()) names.masters.push_back(*node->master);
+  return names;
+}
+
+Expected<NodeStores, NodeError> open_stores(const NodeSetup& setup, const Catalog& catalog,
+                                            const std::filesystem::path& state) {
+  const NodeConfig& self = *setup.config.find(setup.node);
+  NodeStores stores;
+  Opening opening(setup, catalog, state);
+  std::optional<Failure<NodeError>> trouble;
+  if (self.cloud) trouble = opening.open(stores.cloud, "cloud", "cloud");
+  if (!trouble && self.master) {
+    trouble = opening.open(stores.master, "master", "master " + *self.master);
+  }
+  if (!trouble && self.site) trouble = opening.open(stores.site, "site", "site " + *self.site);
+  if (!trouble) trouble = opening.settle(stores.roster);
+  if (!trouble && stores.site) trouble = opening.check_handoffs(*stores.site);
+  if (!trouble && stores.cloud) trouble = opening.check_instances(*stores.cloud);
+  if (trouble) return *std::move(trouble);
+  return stores;
+}
+
+}  // namespace muster
