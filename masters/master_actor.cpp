@@ -139,7 +139,8 @@ Instant MasterNode::now() {
 /// The time up to which the cloud may charge: goes on while stamps wait for the clock, and is ahead
 /// as far as the cloud's clock was seen to be.
 Instant MasterNode::billed() {
-  return now() + (timer_.now() - stamped_at_) + cloud_ahead_;
+  const Instant stamp = now();  // before stamped_at_ is looked at: it may change
+  return stamp + (timer_.now() - stamped_at_) + cloud_ahead_;
 }
 
 caf::result<std::vector<AcceptVerdict>> MasterNode::take_over(std::vector<Job> jobs) {

@@ -124,7 +124,7 @@ void MasterNode::ask_after_all() {
   master_.ask_after_all();
   carry_out();
   if (master_.state().instances().size() == 0) return;
-  reminder_.after(setup_.watch.remind_every);
+  if (master_.awaits_cloud() || !unheard_.empty()) reminder_.after(setup_.watch.remind_every);
   const Duration shortest = kRemindersToAskAll * setup_.watch.remind_every;
   ask_pause_ = std::max(shortest, std::min(2 * ask_pause_, setup_.watch.ask_pause));
   asker_.after(ask_pause_);

@@ -31,11 +31,15 @@ void LoopbackCloud::recall() {
   for (const InstanceId id : on_record) resume(rented_.at(id));
 }
 
-/// Goes on with an instance where the last cloud ended. It may be over afterwards.
+/// Goes on with an instance where the last cloud ended. It may be over afterwards. The clock may
+/// have been set back meanwhile: nothing takes longer from now on than it takes in all.
 void LoopbackCloud::resume(Rented& rented) {
   const RentedRecord& record = rented.record;
   const InstanceId id = record.instance;
   if (record.ending) return halt(id);
+  const auto after = [this](Instant began, Duration delay) {
+    return next(std::min(began, now()) + scaled(delay));
+  };
   const bool booted = !record.machine.empty();
   if (booted ? !setup_.machines->adopt(record) : !rented.type) {
     note("instance " + std::to_string(id.value) + " is lost: " +
@@ -44,13 +48,15 @@ void LoopbackCloud::resume(Rented& rented) {
     return reclaim(id);
   }
   if (!record.up_at) {
-    return at(next(record.ordered_at + scaled((*setup_.catalog)[*rented.type].acquire)),
-              Step::come_up, id);
+    return at(after(record.ordered_at, (*setup_.catalog)[*rented.type].acquire), Step::come_up, id);
   }
   if (!booted) {
-    at(next(*record.up_at + scaled((*setup_.catalog)[*rented.type].setup)), Step::boot, id);
+    at(after(*record.up_at, (*setup_.catalog)[*rented.type].setup), Step::boot, id);
   }
-  if (record.notice) return at(next(*record.notice), Step::reclaim, id);
+  if (record.notice) {
+    const Instant latest = after(now(), setup_.interruptions.notice);
+    return at(std::min(next(*record.notice), latest), Step::reclaim, id);
+  }
   await_interruption(rented);
 }
 

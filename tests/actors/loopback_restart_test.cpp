@@ -87,6 +87,33 @@ TEST_F(LoopbackRestartTest, AfterARestartANoticeStillHolds) {
   EXPECT_EQ(heard_, (Transcript{{150, "up 0"}, {150, "notice 0"}, {270, "gone 0"}}));
 }
 
+TEST_F(LoopbackRestartTest, AClockSetBackOverARestartHoldsNothingUp) {
+  constexpr auto kStep = std::chrono::hours{1};
+  setup_.epoch.start -= 3 * kStep;
+  make_cloud();
+  launch(0);
+  launch(1, Market::spot);
+  system_.run_until_s(4);
+  setup_.epoch.start += kStep;
+  restart_cloud();
+  launch(0);
+  launch(1, Market::spot);
+  system_.run_until_s(60);
+  EXPECT_EQ(take_heard(), (Transcript{{14, "up 0"}, {14, "up 1"}}));
+  setup_.epoch.start += kStep;
+  restart_cloud();
+  system_.run_until_s(200);
+  EXPECT_EQ(machines_.boots, 2);
+  launch(1, Market::spot);
+  interrupt(1);
+  setup_.epoch.start += kStep;
+  restart_cloud();
+  take_heard();
+  launch(1, Market::spot);
+  system_.run_until_s(400);
+  EXPECT_EQ(heard_, (Transcript{{200, "up 1"}, {200, "notice 1"}, {320, "gone 1"}}));
+}
+
 TEST_F(LoopbackRestartTest, AfterARestartWithoutTheTypeWhatHasNoMachineEnds) {
   make_cloud();
   launch(0);

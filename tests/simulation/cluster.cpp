@@ -43,9 +43,10 @@ Cluster::Cluster(const Scenario& scenario, Complain complain)
   }
   cloud_.node = network_.add_node();
   cloud_.offset = *offset;
-  cloud_disk_ = std::make_unique<CloudDisk>(timeline_, ++seed);
+  cloud_.disk = std::make_unique<CloudDisk>(timeline_, ++seed);
   users_ = network_.add_node();
   network_.bring_up(users_, timeline_.stage());
+  network_.on_meeting([this](NodeIndex a, NodeIndex b) { greet_master(a, b); });
 }
 
 Cluster::~Cluster() {
@@ -54,6 +55,15 @@ Cluster::~Cluster() {
   kill(NodeKind::cloud, 0);
   machines_.end_all();
   system_.time().drop_timers();
+}
+
+/// A master hears when the cloud can be reached again, as in the live root (LiveNode::watch_cloud).
+void Cluster::greet_master(NodeIndex a, NodeIndex b) {
+  if (a != cloud_.node && b != cloud_.node) return;
+  const NodeIndex other = a == cloud_.node ? b : a;
+  for (const auto& master : masters_) {
+    if (master.node == other) network_.greet(other);
+  }
 }
 
 void Cluster::start(NodeKind kind, std::uint32_t index) {
@@ -74,7 +84,7 @@ NodeIndex Cluster::node_of(NodeKind kind, std::uint32_t index) const {
 
 Disk& Cluster::disk_of(NodeKind kind, std::uint32_t index) {
   if (kind == NodeKind::site) return sites_[index].disk->disk;
-  return kind == NodeKind::master ? masters_[index].disk->disk : cloud_disk_->disk;
+  return kind == NodeKind::master ? masters_[index].disk->disk : cloud_.disk->disk;
 }
 
 Duration& Cluster::offset_of(NodeKind kind, std::uint32_t index) {
@@ -90,31 +100,23 @@ ClusterEpoch Cluster::epoch_of(Duration offset) const {
   return {const_cast<muster::test::VirtualSystem&>(system_).time().epoch().start - offset};
 }
 
-template <class Handle>
-void Cluster::end_process(Handle& actor, NodeIndex node) {
-  network_.take_down(node);
+template <class Node, class Stores>
+void Cluster::end(Node& node, Stores& old_stores) {
+  node.store->writer().die();
+  network_.take_down(node.node);
   // It comes to its end before anything else is dealt with.
-  caf::anon_send_exit(actor, caf::exit_reason::kill);
-  system_.time().prioritize(actor);
-  actor = nullptr;
+  caf::anon_send_exit(node.actor, caf::exit_reason::kill);
+  system_.time().prioritize(node.actor);
+  node.actor = nullptr;
   system_.time().run_once();
+  old_stores.push_back(std::move(node.store));
 }
 
 void Cluster::kill(NodeKind kind, std::uint32_t index) {
   if (!runs(kind, index)) return;
-  if (kind == NodeKind::site) {
-    auto& site = sites_[index];
-    site.store->writer().die();
-    end_process(site.actor, site.node);
-    old_site_stores_.push_back(std::move(site.store));
-  } else if (kind == NodeKind::master) {
-    auto& master = masters_[index];
-    master.store->writer().die();
-    end_process(master.actor, master.node);
-    old_master_stores_.push_back(std::move(master.store));
-  } else {
-    end_process(cloud_.actor, cloud_.node);
-  }
+  if (kind == NodeKind::site) end(sites_[index], old_site_stores_);
+  if (kind == NodeKind::master) end(masters_[index], old_master_stores_);
+  if (kind == NodeKind::cloud) end(cloud_, old_cloud_stores_);
 }
 
 void Cluster::start_master(std::uint32_t i) {
@@ -185,6 +187,7 @@ void Cluster::start_site(std::uint32_t i) {
 
 void Cluster::start_cloud() {
   bill_ = {};
+  cloud_.store = std::make_unique<MemoryCloudStore>(*cloud_.disk);
   LoopbackSetup cloud;
   cloud.catalog = &scenario_.catalog;
   cloud.epoch = epoch_of(cloud_.offset);
@@ -193,11 +196,13 @@ void Cluster::start_cloud() {
   cloud.interruptions.notice = scenario_.notice;
   cloud.interruptions.per_h = scenario_.interruptions_per_h;
   cloud.interruptions.seed = scenario_.seed;
-  cloud.book = cloud_disk_.get();
+  cloud.book = cloud_.store.get();
   cloud.machines = &machines_;
   cloud.bill = &bill_;
   cloud_.actor = system_.actors().spawn<LoopbackCloud>(std::move(cloud));
-  network_.bring_up(cloud_.node, caf::actor_cast<caf::strong_actor_ptr>(cloud_.actor));
+  const auto handle = caf::actor_cast<caf::strong_actor_ptr>(cloud_.actor);
+  cloud_.store->writer().belong_to(handle);
+  network_.bring_up(cloud_.node, handle);
 }
 
 /// The worker of a machine knows its master by the number of its instance, as live ones do.

@@ -60,7 +60,7 @@ class Cluster {
   MachinePark& machines() { return machines_; }
   MasterDisk& master_disk(std::uint32_t i) { return *masters_[i].disk; }
   SiteDisk& site_disk(std::uint32_t i) { return *sites_[i].disk; }
-  CloudDisk& cloud_disk() { return *cloud_disk_; }
+  CloudDisk& cloud_disk() { return *cloud_.disk; }
   const CloudBill& bill() const { return bill_; }
 
  private:
@@ -78,10 +78,11 @@ class Cluster {
   void start_master(std::uint32_t i);
   void start_cloud();
   WorkerActor start_worker(Machine& machine);
+  void greet_master(NodeIndex a, NodeIndex b);
   ClusterEpoch epoch_of(Duration offset) const;
   Duration& offset_of(NodeKind kind, std::uint32_t index);
-  template <class Handle>
-  void end_process(Handle& actor, NodeIndex node);
+  template <class Node, class Stores>
+  void end(Node& node, Stores& old_stores);
 
   const Scenario& scenario_;
   Rng rng_;
@@ -91,14 +92,14 @@ class Cluster {
   MachinePark machines_;
   std::vector<Role<SiteActor, SiteDisk, MemorySiteStore>> sites_;
   std::vector<Role<MasterActor, MasterDisk, MasterStore>> masters_;
-  std::unique_ptr<CloudDisk> cloud_disk_;
-  Role<CloudActor, int, int> cloud_;
+  Role<CloudActor, CloudDisk, MemoryCloudStore> cloud_;
   NodeIndex users_ = 0;
   CloudBill bill_;
   DecisionTimes times_;
   /// Of processes that are gone: their actors may still be in memory.
   std::vector<std::unique_ptr<MasterStore>> old_master_stores_;
   std::vector<std::unique_ptr<MemorySiteStore>> old_site_stores_;
+  std::vector<std::unique_ptr<MemoryCloudStore>> old_cloud_stores_;
   std::uint64_t messages_ = 0;
 };
 

@@ -147,16 +147,14 @@ void MemorySiteStore::handed_over(JobId job, const HandTarget& to) {
   writer_.push({[this, job, to] { disk_.handoffs.erase({job, to}); }, {}});
 }
 
-std::vector<RentedRecord> CloudDisk::recall() {
+std::vector<RentedRecord> MemoryCloudStore::recall() {
   std::vector<RentedRecord> all;
-  for (const auto& [id, record] : records) all.push_back(record);
+  for (const auto& [id, record] : disk_.records) all.push_back(record);
   return all;
 }
 
-void CloudDisk::put(const RentedRecord& record, Durable durable) {
-  if (disk.refuses()) return durable(kFull);
-  records[record.instance] = record;
-  durable({});
+void MemoryCloudStore::put(const RentedRecord& record, Durable durable) {
+  writer_.push({[this, record] { disk_.records[record.instance] = record; }, std::move(durable)});
 }
 
 }  // namespace muster::ring

@@ -134,15 +134,27 @@ class MemorySiteStore final : public SiteBook {
   Writer writer_;
 };
 
-/// What the cloud has on its disk; its writes are waited for.
-class CloudDisk final : public CloudBook {
- public:
+/// What the cloud has on its disk.
+struct CloudDisk {
   CloudDisk(Timeline& timeline, std::uint64_t seed) : disk(timeline, seed) {}
-  std::vector<RentedRecord> recall() override;
-  void put(const RentedRecord& record, Durable durable) override;
 
   Disk disk;
   std::map<InstanceId, RentedRecord> records;
+};
+
+/// The cloud's book on its disk, for one life of the cloud. As in StoreCloudBook, what is put while
+/// the disk is busy is written together, and refused together.
+class MemoryCloudStore final : public CloudBook {
+ public:
+  explicit MemoryCloudStore(CloudDisk& disk) : disk_(disk), writer_(disk.disk, false) {}
+  Writer& writer() { return writer_; }
+
+  std::vector<RentedRecord> recall() override;
+  void put(const RentedRecord& record, Durable durable) override;
+
+ private:
+  CloudDisk& disk_;
+  Writer writer_;
 };
 
 }  // namespace muster::ring

@@ -21,8 +21,8 @@ namespace {
 
 constexpr const char* kUsage =
     "Usage: fault_ring [--seeds FIRST-LAST] [--faults COUNT] [--check-every MESSAGES]\n"
-    "                  [--without FAULT|clock_back|cloud_limits|caps|failures]... [--with ...]...\n"
-    "                  [--no-shrink] [--trace]\n";
+    "                  [--without FAULT|clock_back|cloud_limits|caps|failures|site_disks]...\n"
+    "                  [--with ...]... [--no-shrink] [--trace]\n";
 
 /// Seeds of a call whose invariants are looked at after every message.
 constexpr std::uint64_t kClosely = 20;
@@ -47,6 +47,7 @@ bool set(ScenarioLimits& limits, std::string_view name, bool in) {
                : name == "cloud_limits" ? &limits.cloud_limits
                : name == "caps"         ? &limits.caps
                : name == "failures"     ? &limits.failures
+               : name == "site_disks"   ? &limits.site_disks
                                         : nullptr;
   if (flag != nullptr) {
     *flag = in;

@@ -15,8 +15,23 @@ namespace {
 
 constexpr std::size_t kMostKept = 8;
 
+/// What the cloud does about an instance takes at most so much longer than its type says: there are
+/// disks, and workers' processes that have to end.
+constexpr Duration kCloudSlack = std::chrono::minutes{1};
+
+/// A regular round may be late by so much: workers are asked for samples, and disks are waited for.
+constexpr Duration kRoundSlack = std::chrono::minutes{1};
+
 bool is_over(const RentedRecord& record) {
   return record.refused || record.gone_at.has_value();
+}
+
+/// What the cloud has yet to do about the instance by itself; empty: nothing.
+std::string work_on(const RentedRecord& record) {
+  if (is_over(record)) return {};
+  if (record.ending) return "ended";
+  if (!record.up_at) return "brought up";
+  return record.machine.empty() ? "booted" : std::string{};
 }
 
 /// Tasks of the job that the handoffs of a site's disk still have.
@@ -31,6 +46,8 @@ std::size_t handed_tasks(const SiteDisk& disk, JobId job, std::set<TaskId>& foun
 }  // namespace
 
 Invariants::Invariants(Cluster& cluster, const Users& users) : cluster_(cluster), users_(users) {
+  const Scenario& scenario = cluster.scenario();
+  period_ = make_policy(scenario.policy, scenario.catalog).value()->cadence().period;
   for (std::uint32_t i = 0; i < cluster.scenario().masters; ++i) {
     cells_.emplace_back(cluster.scenario().catalog);
     master_at_[cluster.node_of(NodeKind::master, i)] = i;
@@ -71,13 +88,20 @@ void Invariants::durable(std::uint32_t master, const Event& event) {
   absorb(master, cell, event);
   cell.ledger.observe(event, cell.state);
   cell.state.apply(event);
+  if (std::holds_alternative<RoundDecided>(event.body)) cell.last_round = cluster_.now();
+  if (cell.state.pending().empty()) {
+    cell.waits_since.reset();
+  } else if (!cell.waits_since) {
+    cell.waits_since = cluster_.now();
+  }
 }
 
 /// What is looked up later, as it is before the event.
 void Invariants::absorb(std::uint32_t master, Cell& cell, const Event& event) {
   if (const auto* e = std::get_if<JobAccepted>(&event.body)) accepted(master, e->job);
   if (const auto* e = std::get_if<LaunchRequested>(&event.body)) cell.launched.insert(e->instance);
-  if (const auto* e = std::get_if<TerminateIssued>(&event.body)) cell.ended.insert(e->instance);
+  if (const auto* e = std::get_if<TerminateIssued>(&event.body))
+    cell.ended.emplace(e->instance, event.at);
   if (const auto* e = std::get_if<InstanceGone>(&event.body)) cell.gone.insert(e->instance);
   if (const auto* e = std::get_if<LaunchRefused>(&event.body)) cell.gone.insert(e->instance);
   if (const auto* e = std::get_if<StartIssued>(&event.body)) {
@@ -142,6 +166,8 @@ void Invariants::check_verdicts(std::uint32_t master, const caf::message& conten
 void Invariants::check() {
   check_promises();
   check_rented();
+  check_rounds();
+  check_cloud();
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     for (const std::string& text : cells_[i].state.inconsistencies()) {
       broken(fmt::format("the state of master {}: {}", i, text));
@@ -186,6 +212,45 @@ void Invariants::check_rented() {
       broken(fmt::format("instance {} is rented, and master {} takes it for gone", id.value,
                          master_of(id)));
     }
+  }
+}
+
+/// While tasks wait regular rounds take place, whatever was done to clocks.
+void Invariants::check_rounds() {
+  if (period_ <= Duration::zero()) return;
+  for (std::uint32_t i = 0; i < cells_.size(); ++i) {
+    const Cell& cell = cells_[i];
+    if (!cell.waits_since || !cluster_.runs(NodeKind::master, i)) continue;
+    Instant since = std::max(cell.last_round, *cell.waits_since);
+    for (const auto& [from, until] : unable_[i]) since = std::max(since, until);
+    const Duration passed = cluster_.now() - since;
+    if (passed <= period_ + kRoundSlack) continue;
+    broken(fmt::format("tasks wait, and master {} has held no round for {:.0f} s", i,
+                       to_seconds(passed)));
+  }
+}
+
+/// What the cloud has to do it does in time, whatever was done to its clock.
+void Invariants::check_cloud() {
+  const Instant now = cluster_.now();
+  const bool runs = cluster_.runs(NodeKind::cloud, 0);
+  for (const auto& [id, record] : cluster_.cloud_disk().records) {
+    const std::string work = work_on(record);
+    if (work.empty()) {
+      in_work_.erase(id);
+      continue;
+    }
+    auto& [known, since] = in_work_[id];
+    if (known != work) {
+      known = work;
+      since = now;
+    }
+    const InstanceType& type =
+        cluster_.scenario().catalog[*cluster_.scenario().catalog.find(record.type)];
+    const Duration allowed = std::max({type.acquire, type.setup, type.terminate}) + kCloudSlack;
+    if (!runs || now - std::max(since, cloud_unable_) <= allowed) continue;
+    broken(fmt::format("instance {} is to be {} for {:.0f} s already", id.value, work,
+                       to_seconds(now - since)));
   }
 }
 
@@ -324,23 +389,43 @@ void Invariants::check_money() {
   }
 }
 
-void Invariants::excuse(Instant from, Instant until) {
-  if (!excused_.empty() && excused_.back().second >= from) {
-    excused_.back().second = std::max(excused_.back().second, until);
-  } else {
-    excused_.push_back({from, until});
-  }
+void Invariants::excuse(std::uint32_t master, Instant from, Instant until) {
+  unable_[master].push_back({from, until});
 }
 
-/// What the instance cost in the time of the cloud's clock, excused times left out.
-Money Invariants::counted(const RentedRecord& record, Instant from, Instant to) const {
-  Duration left = to - from;
+/// When an end of the instance could not be ordered, or was and the cloud took longer for it than
+/// it may; by the cloud's clock.
+Invariants::Spans Invariants::in_the_way(const RentedRecord& record) const {
+  const std::uint32_t master = master_of(record.instance);
   const Duration offset = cluster_.scenario().offsets.back();
-  for (const auto& [begin, end] : excused_) {
-    const Duration both = std::min(to, end + offset) - std::max(from, begin + offset);
-    left -= std::max(both, Duration::zero());
+  Spans spans;
+  if (const auto found = unable_.find(master); found != unable_.end()) {
+    for (const auto& [from, until] : found->second)
+      spans.push_back({from + offset, until + offset});
   }
-  return Money::of(record.price, left);
+  const auto ended = cells_[master].ended.find(record.instance);
+  if (ended != cells_[master].ended.end()) {
+    Duration allowed{};
+    for (const InstanceType& type : cluster_.scenario().catalog.types()) {
+      allowed = std::max(allowed, type.terminate);
+    }
+    allowed += cluster_.scenario().master.end_time;
+    spans.push_back({ended->second + allowed, *record.gone_at});
+  }
+  std::sort(spans.begin(), spans.end());
+  return spans;
+}
+
+/// What the instance cost in the time of the cloud's clock, less what no master could have spared.
+Money Invariants::counted(const RentedRecord& record, Instant from, Instant to) const {
+  Duration left{};
+  for (const auto& [begin, end] : in_the_way(record)) {
+    if (end <= begin) continue;
+    if (begin > from) left += std::min(begin, to) - from;
+    from = std::max(from, end);
+    if (from >= to) break;
+  }
+  return Money::of(record.price, left + std::max(to - from, Duration::zero()));
 }
 
 /// No master spends more in a day than it may.

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -25,8 +27,9 @@ class Invariants {
 
   /// Takes a complaint; the first few are kept.
   void broken(const std::string& text);
-  /// What is spent in this time does not count against a day's cap: something was in the way.
-  void excuse(Instant from, Instant until);
+  /// The master does not run or cannot write in this time of the world, and so cannot end anything.
+  void excuse(std::uint32_t master, Instant from, Instant until);
+  void excuse_cloud(Instant until) { cloud_unable_ = std::max(cloud_unable_, until); }
   /// Prints the events of all masters as they become durable.
   void trace() { traced_ = true; }
   const std::vector<std::string>& violations() const { return violations_; }
@@ -42,15 +45,19 @@ class Invariants {
   void check_end();
 
  private:
+  using Spans = std::vector<std::pair<Instant, Instant>>;
   /// A master as its durable events tell it.
   struct Cell {
     explicit Cell(const Catalog& catalog) : state(catalog) {}
     ClusterState state;
     Ledger ledger;
     Instant newest{Duration::min()};
-    std::set<InstanceId> launched, ended, gone;
+    std::set<InstanceId> launched, gone;
+    std::map<InstanceId, Instant> ended;  ///< by the master's clock
     std::set<std::pair<TaskId, Attempt>> started, over;
     std::map<JobId, JobOutcome> finished;
+    Instant last_round;                    ///< true time, as the next
+    std::optional<Instant> waits_since{};  ///< tasks wait
   };
 
   void durable(std::uint32_t master, const Event& event);
@@ -61,6 +68,8 @@ class Invariants {
   void check_verdicts(std::uint32_t master, const caf::message& content);
   void check_promises();
   void check_rented();
+  void check_rounds();
+  void check_cloud();
   std::string standing(const InstanceRow& row) const;
   void check_job(const Submission& submission);
   std::string rest_of(const Submission& submission) const;
@@ -68,19 +77,24 @@ class Invariants {
   void check_money();
   void check_caps();
   Money counted(const RentedRecord& record, Instant from, Instant to) const;
+  Spans in_the_way(const RentedRecord& record) const;
 
   Cluster& cluster_;
   const Users& users_;
   std::vector<std::string> violations_;
   std::size_t more_ = 0;
   std::deque<Cell> cells_;
+  Duration period_{};                      ///< of the policy's regular rounds
   std::map<TaskId, std::uint32_t> tasks_;  ///< accepted, and by whom
   std::map<JobId, std::set<std::uint32_t>> parts_;
   std::set<JobId> safe_;  ///< every task of which a master has accepted
   std::map<NodeIndex, std::uint32_t> master_at_;
   std::uint64_t events_ = 0;
   bool traced_ = false;
-  std::vector<std::pair<Instant, Instant>> excused_;  ///< true time; apart, in order
+  std::map<std::uint32_t, Spans> unable_;  ///< when a master could not end anything; true time
+  Instant cloud_unable_;  ///< until then the cloud did not run, or could not write; true time
+  /// What the cloud is doing about an instance, and since when it was seen doing that; true time.
+  std::map<InstanceId, std::pair<std::string, Instant>> in_work_;
 };
 
 }  // namespace muster::ring

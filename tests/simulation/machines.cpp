@@ -43,6 +43,8 @@ MachinePark::MachinePark(Network& network, const Catalog& catalog, WorkRules rul
 
 Expected<std::string, MachineError> MachinePark::boot(const MachineOrder& order) {
   std::unique_ptr<Machine>& machine = machines_[order.instance];
+  // A cloud that had not written down yet that it booted the machine boots another one.
+  if (machine && machine->lost) replaced_.push_back(std::move(machine));
   if (!machine) {
     machine = std::make_unique<Machine>();
     machine->instance = order.instance;
@@ -61,6 +63,7 @@ bool MachinePark::halt(InstanceId instance, const std::string&, Duration,
   const auto found = machines_.find(instance);
   if (found == machines_.end()) return true;
   Machine& machine = *found->second;
+  machine.lost = false;
   if (machine.ended || draw(rules_.seed, instance.value, 7) < 0.5) {
     end(machine);
     return true;
@@ -99,6 +102,7 @@ void MachinePark::kill_worker(Machine& machine, Duration down) {
 }
 
 void MachinePark::lose(Machine& machine) {
+  machine.lost = !machine.ended;
   end(machine);
 }
 

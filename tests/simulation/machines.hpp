@@ -41,6 +41,7 @@ struct Machine {
   ExecutorHost* worker = nullptr;  ///< null: none runs
   WorkerActor actor;
   bool ended = false;
+  bool lost = false;  ///< it ended, and nobody has been told
 };
 
 /// How long things take on machines, and what goes wrong there.
@@ -104,6 +105,7 @@ class MachinePark final : public MachineHost {
   Starter start_;
   Complain complain_;
   std::map<InstanceId, std::unique_ptr<Machine>> machines_;
+  std::vector<std::unique_ptr<Machine>> replaced_;  ///< lost; what was to happen there may yet come
   std::map<TaskId, std::pair<InstanceId, Attempt>> executing_;
   std::map<TaskId, Duration> saved_;  ///< work that checkpoints hold
   std::map<TaskId, std::uint64_t> failures_;

@@ -144,10 +144,13 @@ void Network::connect(NodeIndex a, NodeIndex b) {
   if (between.cut || between.connected || !runs(a) || !runs(b)) return;
   between.connected = true;
   between.knows[0] = between.knows[1] = true;
-  for (const NodeIndex end : {a, b}) {
-    if (!is_worker(end)) continue;
-    deliver(end, nullptr, caf::make_message_id(), caf::make_message(greet_atom_v));
-  }
+  if (is_worker(a)) return greet(a);
+  if (is_worker(b)) return greet(b);
+  if (meeting_) meeting_(a, b);
+}
+
+void Network::greet(NodeIndex node) {
+  deliver(node, nullptr, caf::make_message_id(), caf::make_message(greet_atom_v));
 }
 
 void Network::disconnect(NodeIndex a, NodeIndex b, bool a_knows, bool b_knows) {

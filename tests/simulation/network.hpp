@@ -53,6 +53,7 @@ class Network {
  public:
   /// Something is put on a wire: from, to, what.
   using Watcher = std::function<void(NodeIndex, NodeIndex, const caf::message&)>;
+  using Meeting = std::function<void(NodeIndex, NodeIndex)>;
 
   Network(Timeline& timeline, std::uint64_t seed) : timeline_(timeline), rng_(seed) {}
   ~Network();
@@ -91,6 +92,9 @@ class Network {
   }
 
   void watch(Watcher watcher) { watcher_ = std::move(watcher); }
+  /// Is told of two nodes, neither of them a worker, whenever they are connected.
+  void on_meeting(Meeting meeting) { meeting_ = std::move(meeting); }
+  void greet(NodeIndex node);
   Timeline& timeline() { return timeline_; }
 
  private:
@@ -131,6 +135,7 @@ class Network {
   std::map<Ends, caf::strong_actor_ptr> far_;  ///< by from and to
   std::vector<caf::strong_actor_ptr> proxies_;
   Watcher watcher_;
+  Meeting meeting_;
 };
 
 }  // namespace muster::ring

@@ -13,25 +13,25 @@
 namespace muster::ring {
 namespace {
 
-/// So long after a fault its consequences may last.
-constexpr Duration kAftermath = std::chrono::minutes{2};
 constexpr Duration kDay = std::chrono::hours{24};
 
-/// A master that does not run, cannot write, or cannot speak to the cloud cannot keep to a cap.
-bool keeps_ends_from_the_cloud(FaultKind kind) {
-  switch (kind) {
-    case FaultKind::kill_master:
-    case FaultKind::kill_cloud:
-    case FaultKind::lose_machine:
-    case FaultKind::cut_nodes:
-    case FaultKind::slow_nodes:
-    case FaultKind::disk_refuses:
-    case FaultKind::disk_slow:
-    case FaultKind::cloud_silent:
-      return true;
-    default:
-      return false;
+/// A write that begins while a disk is slow or refuses takes at most so much longer.
+constexpr Duration kLastWrite = std::chrono::seconds{21};
+
+/// How long the cluster may take for what is left when the faults are over. Of what is short each
+/// job gets its share at most so much later: where instances are few a gang rests up to
+/// `gang_longest` before it is asked for again, and then it runs; where a day's money is spent the
+/// next job has to wait for midnight.
+Duration drain_time(const Scenario& scenario) {
+  const MasterConfig& master = scenario.master;
+  Duration time = std::chrono::hours{2};
+  const bool few = scenario.cloud_instances > 0 || scenario.cloud_spot > 0 ||
+                   master.max_instances > 0 || master.max_usd_day > 0;
+  for (const Wish& wish : scenario.wishes) {
+    if (few && wish.job.gang) time += master.gang_longest + scenario.longest_work;
+    if (master.max_usd_day > 0) time += kDay;
   }
+  return time;
 }
 
 /// What a fault that lasts a while is about.
@@ -78,9 +78,7 @@ class Run {
  private:
   void loop() {
     std::uint64_t checked = 0;
-    // Who has spent the day's money goes on at midnight.
-    const Duration capped = scenario_.master.max_usd_day > 0 ? 2 * kDay : Duration::zero();
-    const Instant latest = scenario_.faults_end + options_.drain_within + capped;
+    const Instant latest = scenario_.faults_end + drain_time(scenario_);
     while (invariants_.violations().empty()) {
       if (!cluster_.step()) return invariants_.broken("nothing will happen any more");
       while (!due_.empty() && due_.begin()->first <= cluster_.messages()) {
@@ -140,10 +138,17 @@ class Run {
   void kill(NodeKind kind, std::uint32_t index, const Fault& fault) {
     if (!cluster_.runs(kind, index)) return;
     cluster_.kill(kind, index);
-    cluster_.timeline().after(fault.length / 4, [this, kind, index, step = fault.step] {
+    const Duration down = fault.length / 4;
+    excuse(kind, index, cluster_.now() + down);
+    cluster_.timeline().after(down, [this, kind, index, step = fault.step] {
       cluster_.step_clock(kind, index, step);
       cluster_.start(kind, index);
     });
+  }
+  /// Until then the node does not run or cannot write.
+  void excuse(NodeKind kind, std::uint32_t index, Instant until) {
+    if (kind == NodeKind::master) invariants_.excuse(index, cluster_.now(), until);
+    if (kind == NodeKind::cloud) invariants_.excuse_cloud(until);
   }
   void cut(Pair pair, const Fault& fault) {
     if (pair.a == pair.b) return;
@@ -166,9 +171,6 @@ class Run {
 
   void bring_about(const Fault& fault) {
     if (options_.trace) std::printf("%s\n", to_text(fault).c_str());
-    if (keeps_ends_from_the_cloud(fault.kind)) {
-      invariants_.excuse(cluster_.now(), cluster_.now() + fault.length + kAftermath);
-    }
     const auto site = static_cast<std::uint32_t>(fault.a % scenario_.sites);
     const auto master = static_cast<std::uint32_t>(fault.a % scenario_.masters);
     std::uint32_t index = 0;
@@ -201,9 +203,11 @@ class Run {
       case FaultKind::repeat_worker:
         return repeat(worker_and_master(fault), fault);
       case FaultKind::disk_refuses:
-        return cluster_.disk_of(kind, index).refuse_until(until);
+        cluster_.disk_of(kind, index).refuse_until(until);
+        return excuse(kind, index, until + kLastWrite);
       case FaultKind::disk_slow:
-        return cluster_.disk_of(kind, index).slow_until(until);
+        cluster_.disk_of(kind, index).slow_until(until);
+        return excuse(kind, index, until + kLastWrite);
       case FaultKind::cloud_silent:
         return cluster_.network().lose(cluster_.node_of(NodeKind::cloud, 0),
                                        cluster_.node_of(NodeKind::master, master),

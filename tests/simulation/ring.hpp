@@ -12,8 +12,7 @@ struct RingOptions {
   ScenarioLimits limits;
   std::size_t faults = SIZE_MAX;    ///< only so many of the scenario's, the first ones
   std::uint64_t check_every = 100;  ///< messages from one look at the invariants to the next
-  Duration drain_within = std::chrono::hours{2};  ///< after the last fault
-  bool trace = false;                             ///< prints faults as they come
+  bool trace = false;               ///< prints faults and events as they come
 };
 
 /// What came of one seed.

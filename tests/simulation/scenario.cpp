@@ -144,12 +144,18 @@ Fault draw_fault(Rng& rng, const ScenarioLimits& limits) {
   return fault;
 }
 
+bool is_of_a_sites_disk(const Fault& fault, const Scenario& scenario) {
+  if (fault.kind != FaultKind::disk_refuses && fault.kind != FaultKind::disk_slow) return false;
+  return fault.a % (scenario.sites + scenario.masters + 1) < scenario.sites;
+}
+
 void draw_faults(Rng& rng, const ScenarioLimits& limits, Scenario& scenario) {
   const std::uint64_t faults = 4 + rng.below(30);
   for (std::uint64_t i = 0; i < faults; ++i) {
     const Fault fault = draw_fault(rng, limits);
     const auto& without = limits.without;
     if (std::find(without.begin(), without.end(), fault.kind) != without.end()) continue;
+    if (!limits.site_disks && is_of_a_sites_disk(fault, scenario)) continue;
     scenario.faults.push_back(fault);
     // Where a day's spending is capped, all have to agree on when the day ends.
     if (scenario.master.max_usd_day > 0) scenario.faults.back().step = Duration::zero();
@@ -205,10 +211,18 @@ Scenario make_scenario(std::uint64_t seed, const ScenarioLimits& limits) {
   scenario.site.load_stale_after = std::chrono::seconds{60};
   scenario.sort.by = "hint";
   scenario.master.refusal_rest = std::chrono::minutes{2};
+  scenario.master.gang_patience = std::chrono::minutes{10};
+  scenario.master.gang_turn = std::chrono::minutes{10};
+  scenario.master.gang_longest = std::chrono::hours{1};
   scenario.interruptions_per_h = rng.uniform() < 0.5 ? rng.uniform(0.2, 3) : 0;
   scenario.notice = rng.uniform() < 0.3 ? Duration::zero() : from_seconds(rng.uniform(1, 120));
   scenario.snapshot_every = rng.uniform() < 0.5 ? 40 + rng.below(200) : 0;
   draw_limits(rng, limits, scenario);
+  if (scenario.master.max_usd_day > 0) {
+    // Such a run takes days: nothing is gained by asking for loads that often.
+    scenario.site.load_every = std::chrono::minutes{5};
+    scenario.site.load_stale_after = std::chrono::minutes{20};
+  }
   const std::uint32_t nodes = scenario.sites + scenario.masters + 1;
   for (std::uint32_t i = 0; i < nodes; ++i) {
     const Duration apart = from_seconds(rng.uniform(-300, 300));

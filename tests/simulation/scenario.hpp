@@ -71,6 +71,7 @@ struct ScenarioLimits {
   bool cloud_limits = true;  ///< the cloud may have less than all jobs together need
   bool caps = true;          ///< masters may have caps
   bool failures = true;      ///< attempts may fail by themselves
+  bool site_disks = true;    ///< the disks of sites may refuse or be slow, not only those of others
 };
 
 struct Scenario {
