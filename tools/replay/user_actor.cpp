@@ -48,7 +48,7 @@ UserHandle::behavior_type User::make_behavior() {
       [this](cancel_atom) {
         for (const auto& [id, rank] : open_) {
           const std::size_t site = std::min<std::size_t>(site_of(id), setup_.sites.size() - 1);
-          send(setup_.sites[site], cancel_atom_v, id);
+          caf::anon_send(setup_.sites[site], cancel_atom_v, id);
         }
       },
   };
