@@ -151,6 +151,15 @@ struct AcceptVerdict {
   std::string reason;     ///< why not
 };
 
+/// How a job has ended, or the part of one that a master had.
+struct JobEnd {
+  JobId job;
+  JobOutcome outcome = JobOutcome::completed;
+  std::uint32_t first = 0;  ///< position in the job of the part's first task
+  std::uint32_t tasks = 0;  ///< of the part
+  std::uint32_t whole = 0;  ///< of the job, which is over when all of them are
+};
+
 /// How a job that is to be cancelled stands with a master or a site. A master's word is durable.
 struct CancelVerdict {
   JobId job;
@@ -205,6 +214,10 @@ typename Inspector::result_type inspect(Inspector& f, LogAnswer& x) {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, AcceptVerdict& x) {
   return f(caf::meta::type_name("accept_verdict"), x.job, x.accepted, x.reason);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, JobEnd& x) {
+  return f(caf::meta::type_name("job_end"), x.job, x.outcome, x.first, x.tasks, x.whole);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, CancelVerdict& x) {
@@ -293,13 +306,14 @@ CAF_ADD_TYPE_ID(muster, (muster::AcceptVerdict))
 CAF_ADD_TYPE_ID(muster, (muster::Query))
 CAF_ADD_TYPE_ID(muster, (std::vector<muster::Job>))
 CAF_ADD_TYPE_ID(muster, (std::vector<muster::AcceptVerdict>))
+CAF_ADD_TYPE_ID(muster, (muster::JobEnd))
+CAF_ADD_TYPE_ID(muster, (std::vector<muster::JobEnd>))
 CAF_ADD_TYPE_ID(muster, (std::vector<muster::JobId>))
 CAF_ADD_TYPE_ID(muster, (muster::CancelVerdict))
 CAF_ADD_TYPE_ID(muster, (muster::CancelReport))
 CAF_ADD_TYPE_ID(muster, (std::vector<muster::CancelVerdict>))
 CAF_ADD_TYPE_ID(muster, (muster::JobOutcome))
 CAF_ADD_TYPE_ID(muster, (muster::ActorError))
-CAF_ADD_ATOM(muster, muster, accept_atom, "accept")
 CAF_ADD_ATOM(muster, muster, cancel_atom, "cancel")
 CAF_ADD_ATOM(muster, muster, over_atom, "over")
 CAF_ADD_ATOM(muster, muster, hello_atom, "hello")
@@ -318,6 +332,8 @@ CAF_ADD_ATOM(muster, muster, drain_atom, "drain")
 CAF_ADD_ATOM(muster, muster, interrupt_atom, "interrupt")
 CAF_ADD_ATOM(muster, muster, roles_atom, "roles")
 CAF_ADD_ATOM(muster, muster, plan_atom, "plan")
+CAF_ADD_ATOM(muster, muster, watch_atom, "watch")
+CAF_ADD_ATOM(muster, muster, unwatch_atom, "unwatch")
 CAF_END_TYPE_ID_BLOCK(muster)
 
 CAF_ERROR_CODE_ENUM(muster::ActorError, "muster")
@@ -333,16 +349,18 @@ using WorkerActor = caf::typed_actor<
     caf::reacts_to<settled_atom, TaskId, Attempt>, caf::reacts_to<greet_atom>,
     caf::reacts_to<sample_atom, std::uint64_t>, caf::reacts_to<LogRequest>, caf::reacts_to<Wakeup>>;
 
-/// Told when a job it handed on is over.
-using JobListener = caf::typed_actor<caf::reacts_to<over_atom, JobId, JobOutcome>>;
+/// Told of the ends of the jobs that it watches, each once.
+using JobListener = caf::typed_actor<caf::reacts_to<over_atom, JobEnd>>;
 
-/// Owns a cell: its jobs, its instances, and what is decided about them. An answer to `accept` or
-/// `hand` (the same for many jobs, without a listener) is given when the jobs are durable. `cancel`
-/// is answered when it is durable, and may be repeated. `greet` says that the cloud can be reached
-/// again.
+/// Owns a cell: its jobs, its instances, and what is decided about them. `hand` is answered when
+/// the jobs are durable. `watch` is answered with the parts that are over; the listener is told of
+/// the others, of those too that come later, until it ends or says `unwatch`. Nothing of that is
+/// kept over a restart: who watches asks again. `cancel` is answered when it is durable, and may be
+/// repeated. `greet` says that the cloud can be reached again.
 using MasterActor = caf::typed_actor<
-    caf::replies_to<accept_atom, Job, JobListener>::with<JobId>,
     caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
+    caf::replies_to<watch_atom, JobListener, std::vector<JobId>>::with<std::vector<JobEnd>>,
+    caf::reacts_to<unwatch_atom, JobListener, std::vector<JobId>>,
     caf::replies_to<cancel_atom, std::vector<JobId>>::with<std::vector<CancelVerdict>>,
     caf::replies_to<hold_atom, JobId, bool>::with<JobId>,
     caf::replies_to<drain_atom, InstanceId>::with<InstanceId>,
@@ -363,16 +381,17 @@ using CloudActor =
 
 /// Takes jobs in at one place of the world and hands them to masters. `hand` takes jobs without
 /// ids and answers, when the jobs are durable here, with the ids they got; `forward` takes jobs
-/// that another site has numbered and could not see to itself. `cancel` of a job is a user's: the
-/// site sees to it that everybody hears of it. `cancel` of several is another site's, which goes on
-/// asking until this one has nothing of them on its way any more.
+/// that another site has numbered and could not see to itself. `watch` speaks of whole jobs, and
+/// otherwise as a master does; a site is itself the listener of masters. `cancel` of a job is a
+/// user's: the site sees to it that everybody hears of it. `cancel` of several is another site's,
+/// which goes on asking until this one has nothing of them on its way any more.
 using SiteActor = caf::typed_actor<
-    caf::replies_to<accept_atom, Job, JobListener>::with<JobId>,
     caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
     caf::replies_to<forward_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
+    caf::replies_to<watch_atom, JobListener, std::vector<JobId>>::with<std::vector<JobEnd>>,
     caf::replies_to<cancel_atom, JobId>::with<CancelReport>,
     caf::replies_to<cancel_atom, std::vector<JobId>>::with<std::vector<CancelVerdict>>,
-    caf::reacts_to<over_atom, JobId, JobOutcome>, caf::replies_to<load_atom>::with<LoadReport>,
+    caf::reacts_to<over_atom, JobEnd>, caf::replies_to<load_atom>::with<LoadReport>,
     caf::replies_to<Query>::with<std::string>, caf::reacts_to<Wakeup>>;
 
 /// What a node of the control plane runs; null handles for roles that it does not have.

@@ -33,16 +33,6 @@ struct LiveMasterConfig {
   std::uint64_t history_jobs = 100'000;  ///< finished jobs that are kept
 };
 
-/// What a live site scheduler does.
-struct LiveSiteConfig : SiteConfig {
-  /// An answer to a submission waits so long for masters to have the jobs, so that they outlive
-  /// this site; then its own word stands.
-  Duration promise_wait{std::chrono::seconds{1}};
-  Duration hand_retry{std::chrono::milliseconds{500}};  ///< from a refused handing over to the next
-  std::uint32_t max_waiting = 100'000;  ///< jobs that no master has taken; more are refused
-  std::uint32_t tokens = 100'000;       ///< submissions whose repetition is recognised
-};
-
 /// The loopback cloud, live.
 struct LoopbackConfig {
   double delay_scale = 1;  ///< of the catalog's delays and of the notice of an interruption
@@ -93,7 +83,7 @@ struct ClusterConfig {
   std::vector<NodeConfig> nodes;
   MasterConfig master;
   LiveMasterConfig live_master;
-  LiveSiteConfig site;
+  SiteConfig site;
   SortConfig sort;
   LoopbackConfig loopback;
   LiveWorkerConfig worker;

@@ -49,19 +49,6 @@ Keys live_master_keys() {
            WholeKey{[](C& c) -> U64& { return c.live_master.history_jobs; }, 1, 100'000'000}}};
 }
 
-Keys live_site_keys() {
-  return {{"site.promise_wait",
-           "an answer to a submission waits so long for masters to have the jobs; then the site's "
-           "own word stands",
-           TimeKey{[](C& c) -> Duration& { return c.site.promise_wait; }, 0ns, 1h}},
-          {"site.hand_retry", "from a refused handing over of a job to the next",
-           TimeKey{[](C& c) -> Duration& { return c.site.hand_retry; }, 1ms, 1h}},
-          {"site.max_waiting", "jobs that no master has taken yet; more are refused",
-           WholeKey{[](C& c) -> U32& { return c.site.max_waiting; }, 1, kMany}},
-          {"site.tokens", "latest submissions whose repetition is recognised",
-           WholeKey{[](C& c) -> U32& { return c.site.tokens; }, 1, kMany}}};
-}
-
 Keys loopback_keys() {
   return {
       {"loopback.delay_scale",
@@ -116,9 +103,8 @@ Keys link_keys() {
 
 Keys build_table() {
   Keys all;
-  for (const Keys& part :
-       {top_keys(), master_keys<C>(), live_master_keys(), site_keys<C>(), live_site_keys(),
-        sort_keys<C>(), loopback_keys(), worker_keys(), link_keys()}) {
+  for (const Keys& part : {top_keys(), master_keys<C>(), live_master_keys(), site_keys<C>(),
+                           sort_keys<C>(), loopback_keys(), worker_keys(), link_keys()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

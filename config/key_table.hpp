@@ -76,6 +76,7 @@ std::vector<KeySpecOf<C>> site_keys() {
   constexpr Duration kMillisecond = std::chrono::milliseconds{1};
   constexpr Duration kHour = std::chrono::hours{1};
   constexpr NumberRange kLoads{.low = 0, .high = 100, .above_low = true};
+  constexpr std::uint64_t kMostKept = 10'000'000;
   return {
       {"site.masters_per_job",
        "masters that share the tasks of a job; 0: 2 under hcoop, 1 under all others",
@@ -90,7 +91,17 @@ std::vector<KeySpecOf<C>> site_keys() {
        Time{[](C& c) -> Duration& { return c.site.load_every; }, 10 * kMillisecond, kHour}},
       {"site.load_stale_after", "silence that makes one count as lost; at least twice load_every",
        Time{[](C& c) -> Duration& { return c.site.load_stale_after; }, 20 * kMillisecond,
-            24 * kHour}}};
+            24 * kHour}},
+      {"site.promise_wait",
+       "an answer to a submission waits so long for masters to have the jobs; then the site's own "
+       "word stands",
+       Time{[](C& c) -> Duration& { return c.site.promise_wait; }, Duration::zero(), kHour}},
+      {"site.hand_retry", "from a refused handing over of a job to the next",
+       Time{[](C& c) -> Duration& { return c.site.hand_retry; }, kMillisecond, kHour}},
+      {"site.max_waiting", "jobs that no master has taken yet; more are refused",
+       Whole{[](C& c) -> std::uint32_t& { return c.site.max_waiting; }, 1, kMostKept}},
+      {"site.tokens", "latest submissions whose repetition is recognised",
+       Whole{[](C& c) -> std::uint32_t& { return c.site.tokens; }, 1, kMostKept}}};
 }
 
 /// The keys of [sort]: C has a SortConfig `sort`.

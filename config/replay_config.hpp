@@ -136,7 +136,7 @@ struct MasterConfig {
   std::vector<std::string> fleet_texts;  ///< the same as it was written
 };
 
-/// How sites choose among masters and among each other (HCoop, Algorithm 3).
+/// How sites choose among masters and among each other (HCoop, Algorithm 3), and what they promise.
 struct SiteConfig {
   /// Masters that share the tasks of a job; 0: as many as the policy's paper says, or 1.
   std::uint32_t masters_per_job = 0;
@@ -146,6 +146,12 @@ struct SiteConfig {
   Duration load_every{
       std::chrono::seconds{1}};  ///< masters and sites are asked for their load so often
   Duration load_stale_after{std::chrono::seconds{10}};  ///< silence that makes one count as lost
+  /// An answer to a submission waits so long for masters to have the jobs, so that they outlive
+  /// this site; then its own word stands.
+  Duration promise_wait{std::chrono::seconds{1}};
+  Duration hand_retry{std::chrono::milliseconds{500}};  ///< from a refused handing over to the next
+  std::uint32_t max_waiting = 100'000;  ///< jobs that no master has taken; more are refused
+  std::uint32_t tokens = 100'000;       ///< submissions whose repetition is recognised
 };
 
 /// How many masters and sites a group has.

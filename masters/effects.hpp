@@ -34,9 +34,13 @@ struct SettleAttempt {
   Attempt attempt = 0;
   InstanceId on;
 };
+/// The job, or the part of it that is here, is over.
 struct TellJobOver {
   JobId job;
   JobOutcome outcome = JobOutcome::completed;
+  TaskId first;             ///< of its tasks
+  std::uint32_t tasks = 0;  ///< that are here
+  std::uint32_t whole = 0;  ///< of the whole job
 };
 
 using Effect =

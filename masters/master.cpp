@@ -232,9 +232,12 @@ void Master::finish_job(JobId id, JobOutcome outcome, Instant now) {
     over.mean_throughput = found->second.sum / static_cast<double>(found->second.count);
   }
   if (keep_history_) commit_.over.push_back(history_of(over, now));
-  if (outcome == JobOutcome::completed) note_completed(*state_.find(id));
+  const JobRow& row = *state_.find(id);
+  if (outcome == JobOutcome::completed) note_completed(row);
+  const TellJobOver tell{id, outcome, state_.task(row.tasks.front()).id,
+                         static_cast<std::uint32_t>(row.tasks.size()), row.job.task_count()};
   record(over, now);
-  commit_.effects.push_back(TellJobOver{id, outcome});
+  commit_.effects.push_back(tell);
 }
 
 /// For the sites, which learn from it.

@@ -39,8 +39,12 @@ MasterNode::MasterNode(caf::actor_config& config, MasterSetup setup)
       reminder_(timer_, [this] { remind(); }),
       asker_(timer_, [this] { ask_after_all(); }),
       cap_(timer_, [this] { keep_caps(); }),
-      silence_(timer_, [this] { end_lost(); }) {
-  set_down_handler([this](const caf::down_msg& down) { lose_worker(down.source); });
+      silence_(timer_, [this] { end_lost(); }),
+      listeners_(setup_.max_watches) {
+  set_down_handler([this](const caf::down_msg& down) {
+    if (!listeners_.knows(down.source)) return lose_worker(down.source);
+    listeners_.drop(down.source);
+  });
   MasterLife& life = setup_.life;
   if (life.image || !life.tail.empty()) {
     const std::string trouble = master_.restore(std::exchange(life.image, std::nullopt), life.tail);
@@ -72,10 +76,13 @@ MasterActor::behavior_type MasterNode::make_behavior() {
     want_round();
   }
   return {
-      [this](accept_atom, Job& job, const JobListener& listener) {
-        return accept(std::move(job), listener);
-      },
       [this](hand_atom, std::vector<Job>& jobs) { return take_over(std::move(jobs)); },
+      [this](watch_atom, const JobListener& listener, const std::vector<JobId>& jobs) {
+        return watch_ends(listener, jobs);
+      },
+      [this](unwatch_atom, const JobListener& listener, const std::vector<JobId>& jobs) {
+        for (JobId job : jobs) listeners_.remove(listener, job);
+      },
       [this](cancel_atom, const std::vector<JobId>& jobs) { return cancel(jobs); },
       [this](hold_atom, JobId id, bool held) { return hold(id, held); },
       [this](drain_atom, InstanceId id) { return drain(id); },
@@ -131,18 +138,6 @@ Instant MasterNode::now() {
 Instant MasterNode::billed() {
   const Instant stamp = now();  // before stamped_at_ is looked at: it may change
   return stamp + (timer_.now() - stamped_at_) + cloud_ahead_;
-}
-
-caf::result<JobId> MasterNode::accept(Job job, const JobListener& listener) {
-  const JobId id = job.id;
-  const AcceptResult result = master_.accept(std::move(job), now());
-  if (result == AcceptResult::known_already) return ActorError::duplicate_job;
-  if (result == AcceptResult::invalid) return ActorError::invalid_job;
-  if (listener) listeners_[id] = listener;
-  if (cadence_.on_arrival) want_round();
-  auto promise = make_response_promise<JobId>();
-  carry_out([promise, id]() mutable { promise.deliver(id); });
-  return promise;
 }
 
 caf::result<std::vector<AcceptVerdict>> MasterNode::take_over(std::vector<Job> jobs) {
@@ -372,10 +367,10 @@ void MasterNode::perform(const SettleAttempt& effect) {
 }
 
 void MasterNode::perform(const TellJobOver& effect) {
-  const auto listener = listeners_.find(effect.job);
-  if (listener == listeners_.end()) return;
-  send(listener->second, over_atom_v, effect.job, effect.outcome);
-  listeners_.erase(listener);
+  const JobEnd end{effect.job, effect.outcome, position_of(effect.first), effect.tasks,
+                   effect.whole};
+  newest_ends_.add(end);
+  for (const JobListener& listener : listeners_.take(effect.job)) send(listener, over_atom_v, end);
 }
 
 }  // namespace muster

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/clock.hpp"
+#include "actors/job_watch.hpp"
 #include "actors/messages.hpp"
 #include "masters/cell_view.hpp"
 #include "masters/master.hpp"
@@ -51,8 +52,9 @@ struct MasterSetup {
       round_settle{};  ///< from a round's tick to its decision: what comes meanwhile takes part
   Duration
       sample_timeout{};  ///< how long workers may take to answer before a round goes on without
-  std::uint64_t queue_room = 10'000;    ///< so many waiting tasks are a load of 1; >= 1
-  std::function<Duration()> stopwatch;  ///< any steady clock; measures, never decides
+  std::uint64_t queue_room = 10'000;      ///< so many waiting tasks are a load of 1; >= 1
+  std::size_t max_watches = kMaxWatches;  ///< jobs that are watched, by all who watch together
+  std::function<Duration()> stopwatch;    ///< any steady clock; measures, never decides
   DecisionTimes* times = nullptr;
   MasterWatch watch;
   MasterLife life;
@@ -87,8 +89,10 @@ class MasterNode : public MasterActor::base {
   Instant now();
   Instant billed();
   LoadReport load_report(const caf::actor_addr& asker);
-  caf::result<JobId> accept(Job job, const JobListener& listener);
   caf::result<std::vector<AcceptVerdict>> take_over(std::vector<Job> jobs);
+  caf::result<std::vector<JobEnd>> watch_ends(const JobListener& listener,
+                                              const std::vector<JobId>& jobs);
+  void tell_ends(std::vector<JobId> over, caf::typed_response_promise<std::vector<JobEnd>> promise);
   caf::result<std::vector<CancelVerdict>> cancel(const std::vector<JobId>& jobs);
   caf::result<JobId> hold(JobId id, bool held);
   caf::result<InstanceId> drain(InstanceId id);
@@ -150,7 +154,8 @@ class MasterNode : public MasterActor::base {
   std::map<caf::actor_addr, InstanceId> links_;  ///< of the workers that are watched
   /// Instances that are up without a worker that can be spoken to, and when they count as lost.
   std::map<InstanceId, Instant> unheard_;
-  std::map<JobId, JobListener> listeners_;
+  JobWatch listeners_;  ///< who wants to hear when jobs are over
+  NewestEnds newest_ends_;
   std::deque<Pending> pending_;  ///< in the order of their batches
   std::map<std::uint64_t, LogReader> log_readers_;
   std::map<caf::actor_addr, std::uint64_t> told_;  ///< completed jobs, by who asked for the load

@@ -6,12 +6,20 @@
 
 #include "masters/cell_view.hpp"
 #include "masters/master_actor.hpp"
+#include "model/live_ids.hpp"
 
 namespace muster {
 namespace {
 
 /// Readers of logs that a worker has not answered yet: more are turned away.
 constexpr std::size_t kMaxLogReaders = 1000;
+
+JobEnd end_of(const JobHistory& known) {
+  const Job& job = known.job;
+  const std::uint32_t first = job.tasks.empty() ? 0 : position_of(job.tasks.front().id);
+  return {job.id, known.outcome, first, static_cast<std::uint32_t>(job.tasks.size()),
+          job.task_count()};
+}
 
 }  // namespace
 
@@ -26,6 +34,51 @@ bool MasterNode::read_apart(std::function<Value()> read, std::function<void(cons
       caf::anon_send(self, Wakeup{[then, found] { then(found); }});
     }
   });
+}
+
+/// What is unknown is watched too: a part may be on its way here.
+caf::result<std::vector<JobEnd>> MasterNode::watch_ends(const JobListener& listener,
+                                                        const std::vector<JobId>& jobs) {
+  if (!listener) return ActorError::unknown;
+  if (!listeners_.has_room(jobs.size())) return ActorError::not_connected;
+  const History* history = setup_.life.history;
+  std::vector<JobId> over;
+  for (JobId job : jobs) {
+    const bool is_here = master_.state().find(job) != nullptr;
+    if (!is_here && history != nullptr && history->contains(job)) {
+      over.push_back(job);
+    } else if (listeners_.add(listener, job)) {
+      monitor(listener);
+    }
+  }
+  auto promise = make_response_promise<std::vector<JobEnd>>();
+  // An end is told when it is durable.
+  carry_out([this, over = std::move(over), promise] { tell_ends(over, promise); });
+  return promise;
+}
+
+void MasterNode::tell_ends(std::vector<JobId> over,
+                           caf::typed_response_promise<std::vector<JobEnd>> promise) {
+  using Ends = std::vector<JobEnd>;
+  Ends ends;
+  std::erase_if(over, [&](JobId job) {
+    const JobEnd* end = newest_ends_.find(job);
+    if (end != nullptr) ends.push_back(*end);
+    return end != nullptr;
+  });
+  if (over.empty()) {
+    promise.deliver(std::move(ends));
+    return;
+  }
+  const bool waits = read_apart<Ends>(
+      [history = setup_.life.history, over = std::move(over), ends = std::move(ends)]() mutable {
+        for (JobId job : over) {
+          if (const auto known = history->find(job)) ends.push_back(end_of(*known));
+        }
+        return ends;
+      },
+      [promise](const Ends& all) mutable { promise.deliver(all); });
+  if (!waits) promise.deliver(caf::make_error(ActorError::store_failed));
 }
 
 caf::result<LogAnswer> MasterNode::read_log(const LogRequest& request) {

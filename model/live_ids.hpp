@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "model/ids.hpp"
+#include "model/job.hpp"
 
 namespace muster {
 
@@ -33,6 +33,12 @@ constexpr JobId job_of(TaskId id) {
 }
 constexpr std::uint32_t position_of(TaskId id) {
   return static_cast<std::uint32_t>(id.value & ((1U << kTaskIndexBits) - 1));
+}
+
+/// Gives the job its number, and its tasks theirs.
+inline void number_job(Job& job, JobId id) {
+  job.id = id;
+  for (std::uint32_t i = 0; i < job.tasks.size(); ++i) job.tasks[i].id = task_id_of(id, i);
 }
 
 /// The first instance number of a master.

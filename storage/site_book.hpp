@@ -84,16 +84,4 @@ class SiteBook {
   virtual void keep_sorter(std::string text) = 0;
 };
 
-/// Remembers nothing: for replay, where no site ever starts again.
-class ForgetfulSiteBook final : public SiteBook {
- public:
-  SiteMemory recall() override { return {}; }
-  void keep(SiteNews&&, std::function<void(const std::string& trouble)> durable) override {
-    durable({});
-  }
-  void handed_over(JobId, const HandTarget&) override {}
-  void cancelled(JobId) override {}
-  void keep_sorter(std::string) override {}
-};
-
 }  // namespace muster

@@ -67,6 +67,15 @@ RoutingRules routing_rules(const SiteConfig& config, std::string_view policy) {
   return rules;
 }
 
+SiteLife site_life(const SiteConfig& config) {
+  SiteLife life;
+  life.promise_wait = config.promise_wait;
+  life.hand_retry = config.hand_retry;
+  life.max_waiting = config.max_waiting;
+  life.max_tokens = config.tokens;
+  return life;
+}
+
 Expected<std::optional<SortingDesk>, GroupError> make_desk(const SortConfig& config,
                                                            std::string_view policy,
                                                            std::string_view learnt) {
@@ -123,7 +132,8 @@ Group spawn_group(caf::actor_system& system, std::vector<GroupSetup> masters,
     site.accept_timeout = intake.accept_timeout;
     site.seed = intake.seed;
     site.epoch = intake.epoch;
-    site.book = intake.book;
+    site.book = intake.books[i];
+    site.life = site_life(intake.config);
     site.desk = intake.desk;
     group.sites.push_back(system.spawn<SiteScheduler>(std::move(site)));
     proxies[i].set(group.sites.back());

@@ -44,6 +44,9 @@ Expected<std::optional<SortingDesk>, GroupError> make_desk(const SortConfig& con
                                                            std::string_view policy,
                                                            std::string_view learnt = {});
 
+/// How a site keeps its word.
+SiteLife site_life(const SiteConfig& config);
+
 /// Starts a master; live nodes and replay start theirs here.
 MasterActor spawn_master(caf::actor_system& system, GroupSetup setup);
 
@@ -56,7 +59,7 @@ struct IntakeSetup {
   Duration accept_timeout{};
   ClusterEpoch epoch;
   std::uint64_t seed = 1;
-  SiteBook* book = nullptr;  ///< outlives the actors
+  std::vector<SiteBook*> books;  ///< one a site; they outlive the actors
 };
 
 /// Starts the actors of a group: a master for each setup, and the sites that hand jobs to them.

@@ -57,12 +57,14 @@ class MasterProxy : public MasterActor::base {
  protected:
   behavior_type make_behavior() override {
     return {
-        [](accept_atom, const Job&, const JobListener&) -> caf::result<JobId> {
-          return caf::make_error(ActorError::not_connected);
-        },
         [](hand_atom, const std::vector<Job>&) -> caf::result<std::vector<AcceptVerdict>> {
           return caf::make_error(ActorError::not_connected);
         },
+        [](watch_atom, const JobListener&,
+           const std::vector<JobId>&) -> caf::result<std::vector<JobEnd>> {
+          return caf::make_error(ActorError::not_connected);
+        },
+        [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
         [](cancel_atom, const std::vector<JobId>&) -> caf::result<std::vector<CancelVerdict>> {
           return caf::make_error(ActorError::not_connected);
         },

@@ -8,7 +8,8 @@
 #include "model/live_ids.hpp"
 #include "schedulers/site/split.hpp"
 
-// Intake: what comes in, and who gets it. The ways out are in site_lanes.cpp.
+// Intake: what comes in, and who gets it. The ways out are in site_lanes.cpp, the ends of jobs in
+// site_watch.cpp.
 
 namespace muster {
 
@@ -17,8 +18,10 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
       setup_(std::move(setup)),
       timer_(this, setup_.epoch),
       rng_(setup_.seed + setup_.number),
+      listeners_(setup_.life.max_watches),
       known_(setup_.life.max_tokens, setup_.number),
       ended_(setup_.life.max_ended) {
+  set_down_handler([this](const caf::down_msg& down) { drop_listener(down.source); });
   for (const MasterPlace& master : setup_.masters) {
     places_[{false, master.number}] = masters_.size();
     masters_.push_back({{false, master.number}, master.actor});
@@ -59,6 +62,7 @@ SiteScheduler::Lane& SiteScheduler::lane(const HandTarget& to) {
 }
 
 void SiteScheduler::on_exit() {
+  listeners_.clear();
   watched_.clear();
   masters_.clear();
   sites_.clear();
@@ -72,14 +76,14 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
   for (const Lane& each : sites_) hand_over(each.to);
   ask_all_cancels();
   return {
-      [this](accept_atom, Job& job, const JobListener& user) {
-        return accept(std::move(job), user);
-      },
       [this](hand_atom, std::vector<Job>& jobs) { return take(std::move(jobs)); },
       [this](forward_atom, std::vector<Job>& jobs) { return take_forwarded(std::move(jobs)); },
+      [this](watch_atom, const JobListener& listener, const std::vector<JobId>& jobs) {
+        return watch(listener, jobs);
+      },
       [this](cancel_atom, JobId id) { return cancel(id); },
       [this](cancel_atom, const std::vector<JobId>& jobs) { return cancel_here(jobs); },
-      [this](over_atom, JobId id, JobOutcome outcome) { over(id, outcome); },
+      [this](over_atom, const JobEnd& end) { over(end, nullptr); },
       [this](load_atom) {
         LoadReport report;
         report.active_jobs = jobs_in_hand();
@@ -89,62 +93,6 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
       [this](const Query& query) { return answer(query); },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };
-}
-
-/// A job whose user waits for its end, and which is numbered already.
-caf::result<JobId> SiteScheduler::accept(Job job, const JobListener& user) {
-  const std::size_t site = choose_site(job);
-  if (site != own_) return pass_on(std::move(job), user, site);
-  const JobId id = job.id;
-  std::vector<Handoff> parts = parts_of(std::move(job));
-  watched_[id] = {user, parts.size(), JobOutcome::completed};
-  auto promise = make_response_promise<JobId>();
-  auto open = std::make_shared<std::size_t>(parts.size());
-  for (Handoff& part : parts) {
-    request(lane(part.to).master, setup_.accept_timeout, accept_atom_v, std::move(part.job),
-            JobListener{this})
-        .then(
-            [promise, open](JobId accepted) mutable {
-              if (--*open == 0) promise.deliver(accepted);
-            },
-            [this, id, promise](caf::error& error) mutable {
-              watched_.erase(id);
-              begin_cancel(id);
-              promise.deliver(std::move(error));
-            });
-  }
-  return promise;
-}
-
-caf::result<JobId> SiteScheduler::pass_on(Job job, const JobListener& user, std::size_t site) {
-  watched_[job.id] = {user, 1, JobOutcome::completed};
-  auto promise = make_response_promise<JobId>();
-  job.origin.reset();  // it has found its site
-  request(sites_[site].site, setup_.accept_timeout, accept_atom_v, std::move(job),
-          JobListener{this})
-      .then([promise](JobId accepted) mutable { promise.deliver(accepted); },
-            [promise](caf::error& error) mutable { promise.deliver(std::move(error)); });
-  return promise;
-}
-
-/// A job is over with its last part, and as the worst of them; when one will not be completed, the
-/// others are for nothing.
-void SiteScheduler::over(JobId id, JobOutcome outcome) {
-  const auto found = watched_.find(id);
-  if (found == watched_.end()) return;
-  Watched& watched = found->second;
-  if (outcome != JobOutcome::completed && watched.outcome == JobOutcome::completed) {
-    watched.outcome = outcome;
-    if (watched.parts > 1) begin_cancel(id);
-  }
-  if (--watched.parts > 0) return;
-  if (watched.user) send(watched.user, over_atom_v, id, watched.outcome);
-  watched_.erase(found);
-}
-
-void SiteScheduler::number(Job& job) {
-  job.id = job_id_of(setup_.number, next_job_++);
-  for (std::uint32_t i = 0; i < job.tasks.size(); ++i) job.tasks[i].id = task_id_of(job.id, i);
 }
 
 bool SiteScheduler::has_room(std::size_t more) const {
@@ -169,7 +117,7 @@ caf::result<SiteScheduler::Verdicts> SiteScheduler::take(std::vector<Job> jobs) 
       intake.add_known(*known);
       continue;
     }
-    number(job);
+    number_job(job, job_id_of(setup_.number, next_job_++));
     intake.verdicts.push_back({job.id, true, {}});
     if (!job.token.empty()) {
       intake.news.tokens.push_back({job.token, job.id, job.user});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/clock.hpp"
+#include "actors/job_watch.hpp"
 #include "actors/messages.hpp"
 #include "model/rng.hpp"
 #include "schedulers/site/ended_jobs.hpp"
@@ -37,17 +38,18 @@ struct MasterPlace {
   std::uint32_t number = 0;  ///< in ids, as the cluster's roster has it
 };
 
-/// What a live site scheduler has besides what a replayed one has.
+/// How a site scheduler keeps its word.
 struct SiteLife {
-  Duration promise_wait{};            ///< an answer waits so long for masters to have the jobs
-  Duration hand_retry{};              ///< from a master's not answering to the next try
-  std::size_t hand_batch = 500;       ///< jobs handed to a master at once
-  std::size_t max_waiting = 100'000;  ///< jobs that no master has yet; more are not taken
-  std::size_t max_tokens = 100'000;   ///< known submissions, as many as the book keeps
-  std::size_t max_ended = 10'000;     ///< jobs that ended here, as many as the book keeps
-  std::size_t max_cancels = 10'000;   ///< open ones; more are refused
-  Duration cancel_wait{};             ///< an answer waits so long for everybody to confirm
-  bool train_apart = false;           ///< in a thread of its own, while jobs go on to be sorted
+  Duration promise_wait{};                ///< an answer waits so long for masters to have the jobs
+  Duration hand_retry{};                  ///< from a master's not answering to the next try
+  std::size_t hand_batch = 500;           ///< jobs handed to a master at once
+  std::size_t max_waiting = 100'000;      ///< jobs that no master has yet; more are not taken
+  std::size_t max_tokens = 100'000;       ///< known submissions, as many as the book keeps
+  std::size_t max_ended = 10'000;         ///< jobs that ended here, as many as the book keeps
+  std::size_t max_cancels = 10'000;       ///< open ones; more are refused
+  std::size_t max_watches = kMaxWatches;  ///< jobs that are watched, by all who watch together
+  Duration cancel_wait{};                 ///< an answer waits so long for everybody to confirm
+  bool train_apart = false;               ///< in a thread of its own, while jobs go on to be sorted
 };
 
 struct SiteSetup {
@@ -66,8 +68,8 @@ struct SiteSetup {
 };
 
 /// Takes jobs in at one place of the world (HCoop, Algorithm 3): leaves them to the nearest site
-/// that is not heavily loaded, or splits them and hands the parts to masters. What came by `hand`
-/// or `forward` is answered for here, over restarts, until those who are to have it have it: always
+/// that is not heavily loaded, or splits them and hands the parts to masters. What it takes is
+/// answered for here, over restarts, until those who are to have it have it: always
 /// the ones that were chosen first, so that nothing runs twice.
 class SiteScheduler : public SiteActor::base {
  public:
@@ -126,13 +128,22 @@ class SiteScheduler : public SiteActor::base {
     LoadReport load{};
     Heard heard{};
   };
-  /// A job of a user who is told when it is over.
+  /// A job that is watched, as far as masters have said that parts of it are over.
   struct Watched {
-    JobListener user;
-    std::size_t parts = 1;  ///< not over yet
+    std::vector<std::uint32_t> parts{};  ///< by their first tasks
+    std::uint32_t tasks = 0;             ///< of these
     JobOutcome outcome = JobOutcome::completed;
   };
+  /// A watch that waits for what masters say of it.
+  struct Asking {
+    caf::typed_response_promise<std::vector<JobEnd>> answer;
+    JobListener listener;
+    std::vector<JobEnd> ends{};  ///< of jobs that turned out to be over
+    std::size_t open = 0;        ///< masters that have not answered
+  };
   using Verdicts = std::vector<AcceptVerdict>;
+  using Ends = std::vector<JobEnd>;
+  using Endings = std::vector<EndedHandoff>;
   /// What is made of jobs that come in together.
   struct Intake {
     KnownSubmissions::Write write;  ///< number of the write that is to keep the news
@@ -147,16 +158,12 @@ class SiteScheduler : public SiteActor::base {
   Instant now() const { return timer_.now(); }
   Lane& lane(const HandTarget& to);
 
-  caf::result<JobId> accept(Job job, const JobListener& user);
-  caf::result<JobId> pass_on(Job job, const JobListener& user, std::size_t site);
-  void over(JobId id, JobOutcome outcome);
   caf::result<Verdicts> take(std::vector<Job> jobs);
   caf::result<Verdicts> take_forwarded(std::vector<Job> jobs);
   caf::result<Verdicts> keep(Intake intake);
   void keep_news(SiteNews news, std::function<void(const std::string& trouble)> then);
   void written(KnownSubmissions::Write write, const std::string& trouble);
   void kept(const std::shared_ptr<Promise>& promise);
-  void number(Job& job);
   bool has_room(std::size_t more) const;
 
   std::size_t choose_site(const Job& job);
@@ -173,6 +180,14 @@ class SiteScheduler : public SiteActor::base {
   void train_if_due();
   void ask_loads();
   void hear(Lane& lane, const LoadReport& report);
+  caf::result<Ends> watch(const JobListener& listener, const std::vector<JobId>& jobs);
+  void watch_at(std::size_t master, std::vector<JobId> jobs, std::shared_ptr<Asking> asking);
+  void answered(Asking& asking);
+  void over(const JobEnd& end, Asking* asking);
+  void drop_listener(const caf::actor_addr& listener);
+  void unwatch(const std::vector<JobId>& jobs);
+  void over_here(const EndedHandoff& ended, Asking* asking);
+
   bool is_mine_to_cancel(JobId job) const;
   caf::result<CancelReport> cancel(JobId id);
   void begin_cancel(JobId id);
@@ -187,9 +202,8 @@ class SiteScheduler : public SiteActor::base {
                         const std::function<void(const std::vector<CancelVerdict>&)>& then);
   EndedHandoff ending_of(OnItsWay& handoff, const HandTarget& to, JobOutcome outcome,
                          std::string reason);
-  using Ends = std::vector<EndedHandoff>;
-  void end_handoffs(SiteNews news, std::function<void(const Ends& ended, bool durable)> then);
-  void hand_again(const Ends& ended);
+  void end_handoffs(SiteNews news, std::function<void(const Endings& ended, bool durable)> then);
+  void hand_again(const Endings& ended);
   void refuse(const HandTarget& by, const Verdicts& verdicts);
   std::string target_name(const HandTarget& target) const;
   std::size_t jobs_in_hand() const;
@@ -201,7 +215,8 @@ class SiteScheduler : public SiteActor::base {
   SiteSetup setup_;
   ActorTimer<SiteActor, SiteScheduler> timer_;
   Rng rng_;
-  std::map<JobId, Watched> watched_;
+  JobWatch listeners_;
+  std::map<JobId, Watched> watched_;  ///< of which there are listeners
   std::vector<Lane> masters_;
   std::vector<Lane> sites_;                   ///< the own one stays empty
   std::size_t own_ = 0;                       ///< its place among the sites

@@ -173,7 +173,7 @@ void SiteScheduler::end_what_is_here(
     verdicts.push_back(verdict);
   }
   if (news.ended.empty()) return then(verdicts);
-  end_handoffs(std::move(news), [this, verdicts, then](const Ends& ended, bool durable) mutable {
+  end_handoffs(std::move(news), [this, verdicts, then](const Endings& ended, bool durable) mutable {
     if (!durable) hand_again(ended);
     for (CancelVerdict& verdict : verdicts) {
       if (!durable && verdict.standing == CancelStanding::ended) {
@@ -196,21 +196,22 @@ EndedHandoff SiteScheduler::ending_of(OnItsWay& handoff, const HandTarget& to, J
 
 /// Calls `then` when the ends are durable and can be seen, or could not be kept.
 void SiteScheduler::end_handoffs(SiteNews news,
-                                 std::function<void(const Ends& ended, bool durable)> then) {
-  Ends ended = news.ended;
+                                 std::function<void(const Endings& ended, bool durable)> then) {
+  Endings ended = news.ended;
   keep_news(std::move(news),
             [this, ended = std::move(ended), then = std::move(then)](const std::string& trouble) {
               if (!trouble.empty()) return then(ended, false);
               for (const EndedHandoff& each : ended) {
                 if (const auto gone = lane(each.to).waiting.take(each.job.id)) arrived(*gone);
                 ended_.add(each);
+                over_here(each, nullptr);
               }
               then(ended, true);
             });
 }
 
 /// It could not be written down that they have ended.
-void SiteScheduler::hand_again(const Ends& ended) {
+void SiteScheduler::hand_again(const Endings& ended) {
   for (const EndedHandoff& each : ended) {
     if (OnItsWay* found = lane(each.to).waiting.find(each.job.id)) found->ending = false;
     hand_over(each.to);
@@ -228,7 +229,7 @@ void SiteScheduler::refuse(const HandTarget& by, const std::vector<AcceptVerdict
   }
   if (news.ended.empty()) return;
   const std::vector<JobId> broken = news.cancels;
-  end_handoffs(std::move(news), [this, broken](const Ends& ended, bool durable) {
+  end_handoffs(std::move(news), [this, broken](const Endings& ended, bool durable) {
     if (!durable) {
       timer_.at(now() + setup_.life.hand_retry, [this, ended] { hand_again(ended); });
       return;

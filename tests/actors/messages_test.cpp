@@ -42,6 +42,17 @@ TEST(Messages, AJobArrivesAsItWasSent) {
   EXPECT_EQ(again.tasks[1].image, "resnet");
 }
 
+TEST(Messages, AnEndArrivesAsItWasSent) {
+  test::VirtualSystem system;
+  const JobEnd end{JobId{1'000'000'007}, JobOutcome::refused, 3, 5, 9};
+  const JobEnd again = through_the_wire(system, end);
+  EXPECT_EQ(again.job, end.job);
+  EXPECT_EQ(again.outcome, end.outcome);
+  EXPECT_EQ(again.first, 3u);
+  EXPECT_EQ(again.tasks, 5u);
+  EXPECT_EQ(again.whole, 9u);
+}
+
 TEST(Messages, SpecialNumbersSurviveTheWire) {
   test::VirtualSystem system;
   const Resources odd = Resources::of(std::numeric_limits<double>::infinity(), -0.0, 5e-324);

@@ -121,8 +121,11 @@ class ScriptedMaster {
         state->note([&](MasterNotes& notes) { notes.downs.push_back(down.source); });
       });
       return {
-          [](accept_atom, const Job& job, const JobListener&) { return job.id; },
           [](hand_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
+          [](watch_atom, const JobListener&, const std::vector<JobId>&) {
+            return std::vector<JobEnd>{};
+          },
+          [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
           [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
           [](hold_atom, JobId id, bool) { return id; },
           [](drain_atom, InstanceId id) { return id; },

@@ -191,6 +191,12 @@ class Wait(ClientTest):
         self.assertEqual([(one["job"], one["exit_code"]) for one in ended],
                          [(1, 0), (2, 5), (3, 6)])
 
+    def test_has_the_api_wait_instead_of_asking_often(self):
+        done = self.wait(details(12, "running"), details(12))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        looks = [path for path in self.api.paths() if path.startswith("/v1/jobs/12")]
+        self.assertEqual(looks, ["/v1/jobs/12?wait_s=20"] * 2)
+
     def test_a_gap_in_the_answers_does_not_end_it(self):
         done = self.wait(Reply(reset=True), problem(503, "no"), details(12, "failed", 3))
         self.assertEqual(done.returncode, 3, done.stderr)
@@ -201,7 +207,7 @@ class Wait(ClientTest):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             self.assertEqual(process.stdout.readline(), "job 12: true, 1 task\n")
             until = time.monotonic() + 60
-            while "/v1/jobs/12" not in self.api.paths() and time.monotonic() < until:
+            while "/v1/jobs/12?wait_s=20" not in self.api.paths() and time.monotonic() < until:
                 time.sleep(0.01)
             process.send_signal(signal.SIGINT)
             try:

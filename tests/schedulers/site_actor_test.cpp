@@ -24,7 +24,9 @@ using ::testing::UnorderedElementsAre;
 struct FakeMaster {
   LoadReport report;
   bool answers = true;
-  std::string refusal;  ///< why it takes no job; empty: it does
+  std::vector<JobEnd> over;  ///< parts of jobs, for those who ask
+  JobListener listener;      ///< who has asked last
+  std::string refusal;       ///< why it takes no job; empty: it does
   CancelStanding standing = CancelStanding::ended;
 };
 
@@ -75,6 +77,7 @@ class SiteActorTest : public ::testing::Test {
   }
   ~SiteActorTest() override {
     system_.end(other_);
+    for (FakeMaster& fake : fakes_) fake.listener = nullptr;
     for (const MasterActor& master : masters_) system_.end(master);
   }
 
@@ -85,11 +88,6 @@ class SiteActorTest : public ::testing::Test {
     return system_.actors().spawn([this, index,
                                    name](MasterActor::pointer self) -> MasterActor::behavior_type {
       return {
-          [this, name](accept_atom, const Job& job, const JobListener& listener) {
-            note(name + " accepts " + text(job));
-            listeners_.push_back(listener);
-            return job.id;
-          },
           [this, self, index, name](
               hand_atom, const std::vector<Job>& jobs) -> caf::result<std::vector<AcceptVerdict>> {
             if (!fakes_[index].answers) return self->make_response_promise();
@@ -100,6 +98,17 @@ class SiteActorTest : public ::testing::Test {
               verdicts.push_back({job.id, refusal.empty(), refusal});
             }
             return verdicts;
+          },
+          [this, self, index, name](
+              watch_atom, const JobListener& listener,
+              const std::vector<JobId>& jobs) -> caf::result<std::vector<JobEnd>> {
+            if (!fakes_[index].answers) return self->make_response_promise();
+            for (JobId job : jobs) note(name + " watches " + std::to_string(job.value));
+            fakes_[index].listener = listener;
+            return fakes_[index].over;
+          },
+          [this, name](unwatch_atom, const JobListener&, const std::vector<JobId>& jobs) {
+            for (JobId job : jobs) note(name + " unwatches " + std::to_string(job.value));
           },
           [this, self, index, name](cancel_atom, const std::vector<JobId>& jobs)
               -> caf::result<std::vector<CancelVerdict>> {
@@ -135,8 +144,10 @@ class SiteActorTest : public ::testing::Test {
   }
 
   /// A site in Tokyo (0) or London (1); the other one is heavily loaded unless it is given.
-  SiteActor spawn_site(SiteBook& book, std::uint32_t index = 0, SiteActor other = {}) {
-    if (!other) other = other_;
+  SiteActor spawn_site(SiteBook& book, std::uint32_t index = 0, const SiteActor& other = {}) {
+    return system_.actors().spawn<SiteScheduler>(setup_of(book, index, other ? other : other_));
+  }
+  SiteSetup setup_of(SiteBook& book, std::uint32_t index, const SiteActor& other) const {
     SiteSetup setup;
     for (std::uint32_t i = 0; i < masters_.size(); ++i) {
       setup.masters.push_back({masters_[i], "m" + std::to_string(i), i});
@@ -148,11 +159,12 @@ class SiteActorTest : public ::testing::Test {
     setup.rules.stale_after = seconds{10};
     setup.load_every = seconds{1};
     setup.accept_timeout = seconds{1};
-    setup.epoch = system_.time().epoch();
+    setup.epoch = epoch_;
     setup.room = 2;
     setup.book = &book;
     setup.life.promise_wait = seconds{1};
     setup.life.hand_retry = milliseconds{500};
+    return setup;
     setup.life.cancel_wait = seconds{2};
     setup.life.max_cancels = 3;
     return system_.actors().spawn<SiteScheduler>(std::move(setup));
@@ -161,9 +173,11 @@ class SiteActorTest : public ::testing::Test {
   SiteActor spawn_other(double load) {
     return system_.actors().spawn([load](SiteActor::pointer) -> SiteActor::behavior_type {
       return {
-          [](accept_atom, const Job& job, const JobListener&) { return job.id; },
           [](hand_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
           [](forward_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
+          [](watch_atom, const JobListener&, const std::vector<JobId>&) {
+            return std::vector<JobEnd>{};
+          },
           [](cancel_atom, JobId id) {
             return CancelReport{id, {}, {}};
           },
@@ -172,7 +186,7 @@ class SiteActorTest : public ::testing::Test {
             for (const JobId id : jobs) verdicts.push_back({id, CancelStanding::unknown});
             return verdicts;
           },
-          [](over_atom, JobId, JobOutcome) {},
+          [](over_atom, const JobEnd&) {},
           [load](load_atom) {
             LoadReport report;
             report.load = load;
@@ -270,13 +284,58 @@ class SiteActorTest : public ::testing::Test {
   }
 
   test::VirtualSystem system_;
+  ClusterEpoch epoch_ = system_.time().epoch();
   std::vector<FakeMaster> fakes_{2};
   std::vector<MasterActor> masters_;
   SiteActor other_;
-  std::vector<JobListener> listeners_;
   std::vector<Heard> heard_;
   OpenBook book_, other_book_;
 };
+
+/// Somebody who waits for jobs at a site.
+class Waiter {
+ public:
+  explicit Waiter(test::VirtualSystem& system) : system_(system) {
+    actor_ = system.actors().spawn([this](JobListener::pointer) -> JobListener::behavior_type {
+      return {[this](over_atom, const JobEnd& end) { told_.push_back(text(end)); }};
+    });
+  }
+  ~Waiter() { end(); }
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+
+  /// Asks after the jobs; what the answer says is told as well.
+  void watch(const SiteActor& site, std::vector<JobId> jobs) {
+    system_.actors().spawn([this, site, jobs = std::move(jobs)](caf::event_based_actor* self) {
+      self->request(site, caf::infinite, watch_atom_v, actor_, jobs)
+          .then(
+              [this](const std::vector<JobEnd>& ends) {
+                for (const JobEnd& end : ends) told_.push_back("at once: " + text(end));
+              },
+              [this](const caf::error&) { told_.emplace_back("refused"); });
+    });
+    system_.time().drain();
+  }
+  void end() {
+    if (actor_) system_.end(actor_);
+    actor_ = nullptr;
+  }
+  std::vector<std::string> told() { return std::exchange(told_, {}); }
+
+ private:
+  static std::string text(const JobEnd& end) {
+    return std::to_string(end.job.value) + " " + std::string(name_of(end.outcome));
+  }
+
+  test::VirtualSystem& system_;
+  JobListener actor_;
+  std::vector<std::string> told_;
+};
+
+JobEnd part_end(std::uint32_t first, std::uint32_t tasks, std::uint32_t whole,
+                JobOutcome outcome = JobOutcome::completed) {
+  return {JobId{1}, outcome, first, tasks, whole};
+}
 
 TEST_F(SiteActorTest, SplitsAJobAmongTwoMastersAndPromisesWhenBothHaveTheirPart) {
   const SiteActor site = spawn_site(book_);
@@ -651,27 +710,109 @@ TEST_F(SiteActorTest, RefusesMoreCancelsThanMayBeOpen) {
   system_.end(site);
 }
 
-TEST_F(SiteActorTest, TellsTheUserOnceAndOfTheWorstOfTheParts) {
+TEST_F(SiteActorTest, TellsWhoWatchesOnceAndOfTheWorstOfTheParts) {
   const SiteActor site = spawn_site(book_);
-  std::vector<JobOutcome> told;
-  const JobListener user =
-      system_.actors().spawn([&told](JobListener::pointer) -> JobListener::behavior_type {
-        return {[&told](over_atom, JobId, JobOutcome outcome) { told.push_back(outcome); }};
-      });
+  Waiter waiter(system_);
   system_.run_until_s(0.5);
-  caf::anon_send(site, accept_atom_v, tasks(4), user);
-  system_.time().drain();
-  ASSERT_EQ(listeners_.size(), 2u);
+  submit(site, {tasks(4)});
   heard_.clear();
-  caf::anon_send(listeners_[0], over_atom_v, JobId{1}, JobOutcome::failed);
+  waiter.watch(site, {JobId{1}});
+  EXPECT_THAT(said(), UnorderedElementsAre("m0 watches 1", "m1 watches 1"));
+  caf::anon_send(fakes_[0].listener, over_atom_v, part_end(0, 2, 4, JobOutcome::failed));
   system_.time().drain();
-  EXPECT_THAT(told, IsEmpty());
+  EXPECT_THAT(waiter.told(), IsEmpty());
   EXPECT_THAT(said(), UnorderedElementsAre("m0 cancels 1", "m1 cancels 1"));
-  caf::anon_send(listeners_[1], over_atom_v, JobId{1}, JobOutcome::cancelled);
+  caf::anon_send(fakes_[0].listener, over_atom_v, part_end(0, 2, 4, JobOutcome::failed));
   system_.time().drain();
-  EXPECT_THAT(told, ElementsAre(JobOutcome::failed));
-  system_.end(user);
+  EXPECT_THAT(waiter.told(), IsEmpty()) << "the same part again is not the other one";
+  caf::anon_send(fakes_[1].listener, over_atom_v, part_end(1, 2, 4, JobOutcome::cancelled));
+  caf::anon_send(fakes_[1].listener, over_atom_v, part_end(1, 2, 4, JobOutcome::cancelled));
+  system_.time().drain();
+  EXPECT_THAT(waiter.told(), ElementsAre("1 failed"));
   system_.end(site);
+}
+
+TEST_F(SiteActorTest, AWatchThatComesAfterTheEndIsAnsweredAtOnce) {
+  fakes_[0].over = {part_end(0, 2, 3)};
+  fakes_[1].over = {part_end(1, 1, 3)};
+  const SiteActor site = spawn_site(book_);
+  Waiter waiter(system_);
+  waiter.watch(site, {JobId{1}});
+  EXPECT_THAT(waiter.told(), ElementsAre("at once: 1 completed"));
+  waiter.watch(site, {JobId{1}});
+  EXPECT_THAT(waiter.told(), ElementsAre("at once: 1 completed"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, OfAJobInOnePartTheOtherMasterHearsThatNobodyWatchesItAnyMore) {
+  const SiteActor site = spawn_site(book_);
+  Waiter first(system_), second(system_);
+  first.watch(site, {JobId{1}});
+  second.watch(site, {JobId{1}});
+  said();
+  caf::anon_send(fakes_[0].listener, over_atom_v, part_end(0, 3, 3));
+  system_.time().drain();
+  EXPECT_THAT(first.told(), ElementsAre("1 completed"));
+  EXPECT_THAT(second.told(), ElementsAre("1 completed"));
+  EXPECT_THAT(said(), UnorderedElementsAre("m0 unwatches 1", "m1 unwatches 1"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, AListenerThatDiesIsDroppedAndMastersHearOfIt) {
+  const SiteActor site = spawn_site(book_);
+  Waiter first(system_), second(system_);
+  first.watch(site, {JobId{1}, JobId{2}});
+  second.watch(site, {JobId{2}});
+  said();
+  first.end();
+  EXPECT_THAT(said(), UnorderedElementsAre("m0 unwatches 1", "m1 unwatches 1"))
+      << "somebody else still watches job 2";
+  second.end();
+  EXPECT_THAT(said(), UnorderedElementsAre("m0 unwatches 2", "m1 unwatches 2"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, AsksAMasterThatDidNotAnswerAgainWhileSomebodyWatches) {
+  fakes_[1].answers = false;
+  const SiteActor site = spawn_site(book_);
+  Waiter waiter(system_);
+  waiter.watch(site, {JobId{1}});
+  EXPECT_THAT(said(), ElementsAre("m0 watches 1"));
+  system_.run_until_s(1.2);
+  fakes_[1].over = {part_end(0, 1, 1)};
+  fakes_[1].answers = true;
+  system_.run_until_s(3);
+  EXPECT_THAT(waiter.told(), ElementsAre("1 completed"));
+  EXPECT_THAT(said(), ::testing::Contains("m1 watches 1"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, WhoWatchesAJobThatNoMasterTakesHearsOfItsEnd) {
+  fakes_[0].refusal = fakes_[1].refusal = "no";
+  const SiteActor site = spawn_site(book_);
+  Waiter early(system_), late(system_);
+  early.watch(site, {JobId{1}});
+  system_.run_until_s(0.5);
+  submit(site, {tasks(2)});
+  run_for_s(1);
+  EXPECT_THAT(early.told(), ElementsAre("1 refused"));
+  late.watch(site, {JobId{1}});
+  EXPECT_THAT(late.told(), ElementsAre("at once: 1 refused"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, TurnsAwayWhoWatchesMoreThanThereIsRoomFor) {
+  SiteSetup setup = setup_of(book_, 0, other_);
+  setup.life.max_watches = 2;
+  const SiteActor small = system_.actors().spawn<SiteScheduler>(std::move(setup));
+  Waiter waiter(system_);
+  waiter.watch(small, {JobId{1}, JobId{2}, JobId{3}});
+  EXPECT_THAT(waiter.told(), ElementsAre("refused"));
+  waiter.watch(small, {JobId{1}, JobId{2}});
+  EXPECT_THAT(waiter.told(), IsEmpty());
+  waiter.watch(small, {JobId{3}});
+  EXPECT_THAT(waiter.told(), ElementsAre("refused"));
+  system_.end(small);
 }
 
 }  // namespace

@@ -127,6 +127,19 @@ TEST(Api, hands_filters_on_with_their_defaults) {
   EXPECT_EQ(log.attempt, 2U);
 }
 
+TEST(Api, hands_on_how_long_to_wait_for_a_job) {
+  Served served;
+  served.get("/v1/jobs/7");
+  EXPECT_EQ(served.backend.last_view().wait, Duration::zero());
+  served.get("/v1/jobs/7?wait_s=30");
+  EXPECT_EQ(served.backend.last_view().wait, std::chrono::seconds{30});
+  for (const char* wrong : {"31", "-1", "1.5", "x", ""}) {
+    const RawResponse response = served.get(fmt::format("/v1/jobs/7?wait_s={}", wrong));
+    EXPECT_EQ(response.status, 422) << wrong;
+    EXPECT_THAT(message_of(response), HasSubstr("wait_s: has to be a whole number from 0 to 30"));
+  }
+}
+
 TEST(Api, names_every_parameter_that_is_wrong) {
   Served served;
   const RawResponse response = served.get("/v1/jobs?state=dead&limit=0&limits=3");

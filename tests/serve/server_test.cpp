@@ -236,6 +236,26 @@ TEST(Server, bounds_the_requests_that_wait) {
   EXPECT_EQ(second.receive().status, 200);
 }
 
+TEST(Server, who_waits_for_a_job_waits_longer_and_takes_no_other_requests_place) {
+  ServerOptions options;
+  options.api.max_waiting = 1;
+  options.api.max_waiting_for_jobs = 1;
+  options.handle = std::chrono::milliseconds(50);
+  Served served(options);
+  served.backend.be_silent();
+  RawClient waiting(served.port());
+  waiting.send(request_text("GET", "/v1/jobs/7?wait_s=30"));
+  while (served.backend.calls() == 0) {
+    std::this_thread::yield();
+  }
+  const RawResponse second = served.get("/v1/jobs/8?wait_s=30");
+  EXPECT_EQ(second.status, 429);
+  EXPECT_THAT(second.body, HasSubstr("1 requests wait for jobs to be over already"));
+  EXPECT_EQ(served.get("/v1/nodes").status, 503) << "it had a place, and waited 50 ms";
+  served.backend.answer_kept();
+  EXPECT_EQ(waiting.receive().status, 200) << "longer than that";
+}
+
 TEST(Server, turns_connections_away_that_are_too_many) {
   ServerOptions options;
   options.max_connections = 2;

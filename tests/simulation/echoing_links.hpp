@@ -54,8 +54,11 @@ inline MasterActor spawn_master_link(caf::actor_system& system, EchoPlan& plan,
                                      MasterActor master) {
   return system.spawn([&plan, master](MasterActor::pointer self) -> MasterActor::behavior_type {
     return {
-        [](accept_atom, const Job& job, const JobListener&) { return job.id; },
         [](hand_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
+        [](watch_atom, const JobListener&, const std::vector<JobId>&) {
+          return std::vector<JobEnd>{};
+        },
+        [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
         [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
         [](hold_atom, JobId id, bool) { return id; },
         [](drain_atom, InstanceId id) { return id; },

@@ -60,8 +60,15 @@ inline MasterActor spawn_listening_master(VirtualSystem& system, std::vector<Hea
   return system.actors().spawn(
       [note, workers, reports](MasterActor::pointer) -> MasterActor::behavior_type {
         return {
-            [](accept_atom, const Job& job, const JobListener&) { return job.id; },
-            [](hand_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
+            [](hand_atom, const std::vector<Job>& jobs) {
+              std::vector<AcceptVerdict> verdicts;
+              for (const Job& job : jobs) verdicts.push_back({job.id, true, {}});
+              return verdicts;
+            },
+            [](watch_atom, const JobListener&, const std::vector<JobId>&) {
+              return std::vector<JobEnd>{};
+            },
+            [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
             [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
             [](hold_atom, JobId id, bool) { return id; },
             [](drain_atom, InstanceId id) { return id; },

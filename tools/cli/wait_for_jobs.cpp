@@ -17,10 +17,12 @@ namespace {
 using client::ClientError;
 using client::JobAnswer;
 
-constexpr Duration kFirstPause = std::chrono::milliseconds{100};
-constexpr Duration kLongestPause = std::chrono::seconds{2};
-/// Asking must not keep the API busy: the pause is at least so many times as long as it took.
-constexpr int kPauseFactor = 10;
+/// How long the API is to wait with its answer for a job to be over; where others are shown, they
+/// are looked at as often.
+constexpr std::chrono::seconds kWait{20};
+constexpr std::chrono::seconds kWaitWhenShown{2};
+/// From an answer that came at once, although the job is not over, to the next question.
+constexpr Duration kBetweenLooks = std::chrono::milliseconds{100};
 
 /// One line that is drawn over again.
 class ProgressLine {
@@ -30,6 +32,7 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  bool shown() const { return shown_; }
   void draw(const std::string& line) {
     if (!shown_ || line == drawn_) return;
     std::cerr << "\r\x1b[K" << line << std::flush;
@@ -51,18 +54,28 @@ class Waiting {
   Waiting(client::ApiClient& api, const std::vector<std::uint64_t>& jobs)
       : api_(api), ids_(jobs), jobs_(jobs.size()), texts_(jobs.size()) {}
 
-  /// Asks for every job that is not over yet.
-  std::optional<Failure<ClientError>> look() {
+  /// Waits for the first job that is not over yet to be; and looks at the others, if all are shown.
+  std::optional<Failure<ClientError>> look(bool all) {
+    std::string wait;
+    // What is shown is shown at once, and anew from then on.
+    if (!all || seen_) wait = fmt::format("?wait_s={}", (all ? kWaitWhenShown : kWait).count());
+    seen_ = true;
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       if (jobs_[i].over()) continue;
-      const auto answer = api_.get(fmt::format("/v1/jobs/{}", ids_[i]));
+      const auto answer = api_.get(fmt::format("/v1/jobs/{}{}", ids_[i], wait));
       if (!answer) return answer.error();
       const auto job = client::job_only(answer.value());
       if (!job) return job.error();
       jobs_[i] = job.value();
       if (jobs_[i].over()) texts_[i] = answer->text;
+      if (!all) break;
+      wait.clear();
     }
     return std::nullopt;
+  }
+  std::size_t count_over() const {
+    return static_cast<std::size_t>(
+        std::count_if(jobs_.begin(), jobs_.end(), [](const JobAnswer& job) { return job.over(); }));
   }
   bool all_over() const {
     return std::all_of(jobs_.begin(), jobs_.end(), [](const JobAnswer& job) { return job.over(); });
@@ -81,6 +94,7 @@ class Waiting {
   client::ApiClient& api_;
   const std::vector<std::uint64_t>& ids_;
   std::vector<JobAnswer> jobs_;
+  bool seen_ = false;               ///< they have been looked at
   std::vector<std::string> texts_;  ///< the documents of those that are over
 };
 
@@ -89,13 +103,13 @@ int stop_waiting(const std::vector<std::uint64_t>& jobs) {
   return kStopped;
 }
 
-/// Looks until all jobs are over; an exit code when that did not come about.
+/// Waits until all jobs are over; an exit code when that did not come about.
 std::optional<int> watch(Waiting& waiting, const InterruptWatch& interrupt, ProgressLine& line,
                          const std::vector<std::uint64_t>& jobs) {
-  Duration pause = kFirstPause;
   while (true) {
     const auto begin = std::chrono::steady_clock::now();
-    if (const auto failure = waiting.look()) {
+    const std::size_t over_before = waiting.count_over();
+    if (const auto failure = waiting.look(line.shown())) {
       line.clear();
       if (failure->code == ClientError::stopped) return stop_waiting(jobs);
       complain(failure->message);
@@ -106,11 +120,11 @@ std::optional<int> watch(Waiting& waiting, const InterruptWatch& interrupt, Prog
     if (waiting.all_over()) return std::nullopt;
     line.draw(client::progress_line(waiting.jobs()));
     const Duration took = std::chrono::steady_clock::now() - begin;
-    if (!interrupt.pause(std::max(pause, took * kPauseFactor))) {
+    const bool goes_on = waiting.count_over() > over_before || took >= kBetweenLooks;
+    if (!interrupt.pause(goes_on ? Duration{} : kBetweenLooks)) {
       line.clear();
       return stop_waiting(jobs);
     }
-    pause = std::min(pause * 3 / 2, kLongestPause);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "actors/cloud/loopback.hpp"
 #include "actors/virtual_time.hpp"
 #include "model/live_ids.hpp"
+#include "storage/memory_site_book.hpp"
 #include "tools/group.hpp"
 #include "tools/replay/history_count.hpp"
 #include "tools/replay/interference.hpp"
@@ -20,6 +21,7 @@
 #include "tools/replay/run_log.hpp"
 #include "tools/replay/sampling_run.hpp"
 #include "tools/replay/user_actor.hpp"
+#include "tools/replay/workload_names.hpp"
 #include "tools/replay/world.hpp"
 #include "workers/model_executor.hpp"
 #include "workers/worker_actor.hpp"
@@ -33,28 +35,6 @@ using WorldHandle = caf::typed_actor<caf::reacts_to<Wakeup>>;
 WorldHandle::behavior_type world_waker() {
   return {[](const Wakeup& wakeup) { wakeup.run(); }};
 }
-
-/// Finds the jobs of a workload by their ids.
-class JobIndex {
- public:
-  explicit JobIndex(const JobSource& jobs) : jobs_(jobs), by_id_(jobs.size()) {
-    std::iota(by_id_.begin(), by_id_.end(), 0U);
-    std::sort(by_id_.begin(), by_id_.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return jobs.id(a) < jobs.id(b); });
-  }
-
-  std::size_t of(JobId id) const {
-    const auto found =
-        std::lower_bound(by_id_.begin(), by_id_.end(), id,
-                         [&](std::uint32_t at, JobId wanted) { return jobs_.id(at) < wanted; });
-    MUSTER_CHECK(found != by_id_.end() && jobs_.id(*found) == id, "only the workload has jobs");
-    return *found;
-  }
-
- private:
-  const JobSource& jobs_;
-  std::vector<std::uint32_t> by_id_;
-};
 
 /// What one master decides by, and its instances when they are given.
 struct Cell {
@@ -108,6 +88,7 @@ class Simulation {
       : setup_(setup),
         journal_(log),
         index_(*setup.workload),
+        names_(*setup.workload),
         system_(prepare(actor_config_)),
         time_(VirtualTime::of(system_)) {
     const ReplayConfig& config = *setup.config;
@@ -117,13 +98,22 @@ class Simulation {
                                                 config.world.settle, config.world.checkpoints,
                                                 [this](Instant when) { wake_world_at(when); }});
     world_->set_clock([this] { return time_.now(); });
+    model_ = std::make_unique<NamedModel>(*world_, names_);
+    log.rename_by([this](Event& event) { names_.rename(event); });
     log.show_to([this](const Event& event) { tell_world(event); });
     cloud_ = system_.spawn<LoopbackCloud>(loopback_setup());
     cloud_link_ = setup.link_cloud ? setup.link_cloud(system_, cloud_) : cloud_;
     compose(std::move(decider));
-    user_ = system_.spawn<User>(UserSetup{setup.workload, group_.sites, setup.seed, time_.epoch(),
-                                          config.master.accept_timeout * 2,
-                                          config.world.job_delay_scale, &board_});
+    UserSetup user;
+    user.workload = setup.workload;
+    user.sites = group_.sites;
+    user.seed = setup.seed;
+    user.epoch = time_.epoch();
+    user.answer_timeout = config.master.accept_timeout * 2;
+    user.retry = config.site.hand_retry;
+    user.job_delay_scale = config.world.job_delay_scale;
+    user.board = &board_;
+    user_ = system_.spawn<User>(std::move(user));
   }
 
   ~Simulation() {
@@ -222,7 +212,9 @@ class Simulation {
     intake.accept_timeout = config.master.accept_timeout;
     intake.epoch = time_.epoch();
     intake.seed = setup_.seed;
-    intake.book = &site_book_;
+    for (std::size_t i = 0; i < intake.sites.size(); ++i) {
+      intake.books.push_back(&site_books_.emplace_back(config.site.tokens));
+    }
     group_ = spawn_group(system_, std::move(masters), intake);
   }
 
@@ -250,7 +242,7 @@ class Simulation {
   WorkerActor launch_worker(InstanceId id, TypeId type, const MasterActor& master) {
     WorkerSetup worker{id, type, (*setup_.catalog)[type].capacity, master, time_.epoch(), {}};
     worker.make_executor = [this](InstanceId on, TypeId of, ExecutorHost host) {
-      return std::make_unique<ModelExecutor>(on, of, std::move(host), *world_);
+      return std::make_unique<ModelExecutor>(on, of, std::move(host), *model_);
     };
     ++workers_launched_;
     return system_.spawn<Worker>(std::move(worker));
@@ -315,10 +307,11 @@ class Simulation {
   const RunSetup& setup_;
   RunLog& journal_;
   JobIndex index_;
+  WorkloadNames names_;
   caf::actor_system_config actor_config_;
   caf::actor_system system_;
   VirtualTime& time_;
-  ForgetfulSiteBook site_book_;
+  std::deque<MemorySiteBook> site_books_;  ///< one a site
   ForgetfulCloudBook cloud_book_;
   CloudBill bill_;
   std::deque<CellJournal> journals_;  ///< one a master
@@ -333,6 +326,7 @@ class Simulation {
   std::size_t workers_launched_ = 0;
   WorldHandle waker_;
   std::unique_ptr<World> world_;
+  std::unique_ptr<NamedModel> model_;  ///< the world, as workers know it
   std::map<std::pair<std::uint32_t, JobId>, const Job*> open_parts_;  ///< of the log
   ActorMachines machines_{[this](InstanceId id, TypeId type, const MasterActor& master) {
     return launch_worker(id, type, master);

@@ -11,6 +11,7 @@ void RunLog::append(std::vector<Event>&& batch, Durable durable) {
 }
 
 void RunLog::take(Event&& event) {
+  if (rename_) rename_(event);
   if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
     const std::pair key{event.cell, accepted->job.id};
     return show(open_.emplace(key, std::move(event))->second);

@@ -16,7 +16,9 @@ class RunLog final : public Journal {
  public:
   using Reader = std::function<void(const Event&)>;
 
-  /// Before the first event.
+  /// Before the first event. Everybody is shown what is left of an event when `rename` has changed
+  /// it.
+  void rename_by(std::function<void(Event&)> rename) { rename_ = std::move(rename); }
   void show_to(Reader reader) { readers_.push_back(std::move(reader)); }
 
   void append(std::vector<Event>&& batch, Durable durable) override;
@@ -28,6 +30,7 @@ class RunLog final : public Journal {
   void take(Event&& event);
   void show(const Event& event) const;
 
+  std::function<void(Event&)> rename_;
   std::vector<Reader> readers_;
   /// How the jobs that are not over, or the parts of them that a cell has, were accepted.
   std::multimap<std::pair<std::uint32_t, JobId>, Event> open_;

@@ -1,7 +1,17 @@
 #include "tools/replay/user_actor.hpp"
 
+#include <algorithm>
+
+#include "model/live_ids.hpp"
+#include "tools/replay/workload_names.hpp"
+
 namespace muster::replay {
 namespace {
+
+/// Jobs that are submitted with one message; what is due besides comes when it is answered.
+constexpr std::size_t kMaxBatch = 1000;
+/// A site that answers none of so many tries has not accepted the jobs.
+constexpr std::uint32_t kMaxTries = 5;
 
 Job with_scaled_delays(Job job, double factor) {
   const auto scale = [factor](Duration& delay) {
@@ -23,40 +33,123 @@ User::User(caf::actor_config& config, UserSetup setup)
     : UserHandle::base(config),
       setup_(std::move(setup)),
       timer_(this, setup_.epoch),
-      rng_(setup_.seed) {}
+      rng_(setup_.seed),
+      doors_(setup_.sites.size()) {}
+
+void User::on_exit() {
+  setup_.sites.clear();
+}
 
 UserHandle::behavior_type User::make_behavior() {
   submit_due();
   return {
-      [this](over_atom, JobId id, JobOutcome) {
-        ++setup_.board->over;
-        open_.erase(id);
-      },
+      [this](over_atom, const JobEnd& end) { over(end); },
       [](const Wakeup& wakeup) { wakeup.run(); },
       [this](cancel_atom) {
-        for (JobId id : open_) anon_send(setup_.sites.front(), cancel_atom_v, id);
+        for (const auto& [id, rank] : open_) {
+          const std::size_t site = std::min<std::size_t>(site_of(id), setup_.sites.size() - 1);
+          caf::anon_send(setup_.sites[site], cancel_atom_v, id);
+        }
       },
   };
 }
 
 void User::submit_due() {
   const JobSource& jobs = *setup_.workload;
-  while (next_ < jobs.size() && jobs.submit(next_) <= timer_.now()) submit(jobs.job(next_++));
+  for (; next_ < jobs.size() && jobs.submit(next_) <= timer_.now(); ++next_) {
+    ++setup_.board->submitted;
+    const std::size_t many = doors_.size();
+    doors_[many == 1 ? 0 : rng_.below(many)].due.push_back(next_);
+  }
+  for (std::size_t site = 0; site < doors_.size(); ++site) {
+    if (doors_[site].asked == 0) submit(site);
+  }
   if (next_ < jobs.size()) timer_.at(jobs.submit(next_), [this] { submit_due(); });
 }
 
-void User::submit(const WorkloadJob& entry) {
-  ++setup_.board->submitted;
-  const JobId id = entry.job.id;
-  const std::size_t many = setup_.sites.size();
-  const SiteActor& near = setup_.sites[many == 1 ? 0 : rng_.below(many)];
-  request(near, setup_.answer_timeout, accept_atom_v,
-          with_scaled_delays(entry.job, setup_.job_delay_scale), JobListener{this})
-      .then([this](JobId accepted) { open_.insert(accepted); },
-            [this, id](const caf::error& error) {
-              ++setup_.board->over;
-              setup_.board->not_accepted.emplace_back(id, system().render(error));
-            });
+/// As it is submitted: without an id, which the site gives it.
+Job User::job(std::size_t rank) const {
+  WorkloadJob entry = setup_.workload->job(rank);
+  Job job = with_scaled_delays(std::move(entry.job), setup_.job_delay_scale);
+  job.token = WorkloadNames::token_of(job.id);
+  job.id = {};
+  return job;
+}
+
+void User::submit(std::size_t site) {
+  Door& door = doors_[site];
+  door.asked = std::min(door.due.size(), kMaxBatch);
+  if (door.asked == 0) return;
+  std::vector<Job> batch;
+  for (std::size_t i = 0; i < door.asked; ++i) batch.push_back(job(door.due[i]));
+  request(setup_.sites[site], setup_.answer_timeout, hand_atom_v, std::move(batch))
+      .then([this, site](const std::vector<AcceptVerdict>& verdicts) { hear(site, verdicts); },
+            [this, site](const caf::error& error) { try_again(site, error); });
+}
+
+void User::hear(std::size_t site, const std::vector<AcceptVerdict>& verdicts) {
+  Door& door = doors_[site];
+  if (verdicts.size() != door.asked) return try_again(site, ActorError::invalid_job);
+  std::vector<JobId> accepted;
+  for (const AcceptVerdict& verdict : verdicts) {
+    const std::size_t rank = door.due.front();
+    door.due.pop_front();
+    if (!verdict.accepted) {
+      not_accepted(rank, verdict.reason);
+      continue;
+    }
+    open_[verdict.job] = rank;
+    accepted.push_back(verdict.job);
+  }
+  door.asked = 0;
+  door.tries = 0;
+  if (!accepted.empty()) watch(site, std::move(accepted), 1);
+  submit(site);
+}
+
+void User::try_again(std::size_t site, const caf::error& error) {
+  Door& door = doors_[site];
+  if (++door.tries < kMaxTries) {
+    timer_.after(setup_.retry, [this, site] { submit(site); });
+    return;
+  }
+  const std::string reason = system().render(error);
+  for (; door.asked > 0; --door.asked) {
+    not_accepted(door.due.front(), reason);
+    door.due.pop_front();
+  }
+  door.tries = 0;
+  submit(site);
+}
+
+void User::watch(std::size_t site, std::vector<JobId> jobs, std::uint32_t tries) {
+  const auto failed = [this, site, jobs, tries](const caf::error& error) {
+    if (tries < kMaxTries) {
+      timer_.after(setup_.retry, [this, site, jobs, tries] { watch(site, jobs, tries + 1); });
+      return;
+    }
+    for (JobId id : jobs) {
+      if (const auto job = open_.extract(id)) {
+        not_accepted(job.mapped(), "nobody tells of its end: " + system().render(error));
+      }
+    }
+  };
+  request(setup_.sites[site], setup_.answer_timeout, watch_atom_v, JobListener{this},
+          std::move(jobs))
+      .then(
+          [this](const std::vector<JobEnd>& ends) {
+            for (const JobEnd& end : ends) over(end);
+          },
+          failed);
+}
+
+void User::over(const JobEnd& end) {
+  if (open_.erase(end.job) > 0) ++setup_.board->over;
+}
+
+void User::not_accepted(std::size_t rank, const std::string& reason) {
+  ++setup_.board->over;
+  setup_.board->not_accepted.emplace_back(setup_.workload->id(rank), reason);
 }
 
 }  // namespace muster::replay

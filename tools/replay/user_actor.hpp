@@ -1,7 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <set>
+#include <deque>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,7 @@ using UserHandle = JobListener::extend<caf::reacts_to<Wakeup>, caf::reacts_to<ca
 struct Board {
   std::size_t submitted = 0;
   std::size_t over = 0;  ///< completed, failed, refused or not accepted
-  std::vector<std::pair<JobId, std::string>> not_accepted;
+  std::vector<std::pair<JobId, std::string>> not_accepted;  ///< as the workload calls them
 };
 
 struct UserSetup {
@@ -27,31 +28,49 @@ struct UserSetup {
   std::vector<SiteActor> sites;  ///< each job is submitted at one of them, drawn by the seed
   std::uint64_t seed = 1;
   ClusterEpoch epoch;
-  Duration answer_timeout{};
+  Duration answer_timeout{};  ///< of a site
+  Duration retry{};           ///< from a failed try to the next
   double job_delay_scale = 1;
   Board* board = nullptr;
 };
 
-/// Submits the jobs of a workload when their time comes and waits for them to be over; told to
-/// cancel, gives up those that are not.
+/// Submits the jobs of a workload when their time comes, as the users of a live cluster do, and
+/// waits for them to be over; told to cancel, gives up those that are not. The token of a job is
+/// its id in the workload, so that trying again never makes two of it.
 class User : public UserHandle::base {
  public:
   User(caf::actor_config& config, UserSetup setup);
   const char* name() const override { return "muster.user"; }
-  void on_exit() override { setup_.sites.clear(); }
+  void on_exit() override;
 
  protected:
   behavior_type make_behavior() override;
 
  private:
+  /// Jobs on their way to one site: one batch at a time.
+  struct Door {
+    std::deque<std::size_t> due{};  ///< places in the workload
+    std::size_t asked = 0;          ///< of them, the first so many are being submitted
+    std::uint32_t tries = 0;        ///< of that batch
+  };
+  /// Jobs with their numbers and their places in the workload.
+  using Numbered = std::map<JobId, std::size_t>;
+
   void submit_due();
-  void submit(const WorkloadJob& entry);
+  void submit(std::size_t site);
+  void hear(std::size_t site, const std::vector<AcceptVerdict>& verdicts);
+  void try_again(std::size_t site, const caf::error& error);
+  void watch(std::size_t site, std::vector<JobId> jobs, std::uint32_t tries);
+  void over(const JobEnd& end);
+  void not_accepted(std::size_t rank, const std::string& reason);
+  Job job(std::size_t rank) const;
 
   UserSetup setup_;
   ActorTimer<UserHandle, User> timer_;
   Rng rng_;
   std::size_t next_ = 0;
-  std::set<JobId> open_;  ///< accepted and not over
+  std::vector<Door> doors_;  ///< one a site
+  Numbered open_;            ///< accepted and not over
 };
 
 }  // namespace muster::replay

@@ -23,10 +23,14 @@ MasterActor::behavior_type FleetOwner::make_behavior() {
   rent();
   const auto unknown = ActorError::unknown;  // what only masters of jobs are asked
   return {
-      [=](accept_atom, const Job&, const JobListener&) -> caf::result<JobId> { return unknown; },
-      [=](hand_atom, const std::vector<Job>&) -> caf::result<std::vector<AcceptVerdict>> {
-        return unknown;
+      [this](hand_atom, std::vector<Job>& jobs) -> caf::result<std::vector<AcceptVerdict>> {
+        return delegate(group_.site, forward_atom_v, std::move(jobs));
       },
+      [this](watch_atom, const JobListener& listener,
+             std::vector<JobId>& jobs) -> caf::result<std::vector<JobEnd>> {
+        return delegate(group_.site, watch_atom_v, listener, std::move(jobs));
+      },
+      [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
       [=](cancel_atom, const std::vector<JobId>&) -> caf::result<std::vector<CancelVerdict>> {
         return unknown;
       },
@@ -103,7 +107,7 @@ void FleetOwner::hear_worker(const WorkerReport& report) {
   // Pigeon's distributor hears of the end by messages of its own; elsewhere it counts at once.
   if (!over || group_.params.system == System::pigeon) return;
   group_.book->close(*over, JobOutcome::completed, timer_.now());
-  send(group_.site, over_atom_v, *over, JobOutcome::completed);
+  send(group_.site, over_atom_v, JobEnd{*over, JobOutcome::completed});
 }
 
 void FleetOwner::hear_cloud(const CloudReport& report) {

@@ -10,7 +10,8 @@ namespace muster::sampling {
 
 /// The master of a sampling group's workers: rents its fixed fleet, opens the group when every
 /// instance is there or was refused, writes down what the workers report and ends what is not
-/// wanted any more. It decides nothing about tasks.
+/// wanted any more. It decides nothing about tasks; jobs that it is
+/// handed go to the group's site.
 class FleetOwner : public MasterActor::base {
  public:
   /// The group has to outlive the actor.

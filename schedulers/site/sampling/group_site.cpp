@@ -4,31 +4,37 @@
 #include <numeric>
 #include <utility>
 
+#include "model/live_ids.hpp"
+
 namespace muster::sampling {
+namespace {
+
+/// Submissions whose repetition is recognised, as many as a site's store keeps.
+constexpr std::size_t kMaxTokens = 100'000;
+
+}  // namespace
 
 GroupSite::GroupSite(caf::actor_config& config, GroupShared& group)
-    : GroupSiteActor::base(config), group_(group), timer_(this, group.epoch) {}
+    : GroupSiteActor::base(config), group_(group), timer_(this, group.epoch) {
+  set_down_handler([this](const caf::down_msg& down) { listeners_.drop(down.source); });
+}
 
 void GroupSite::on_exit() {
-  users_.clear();
+  listeners_.clear();
 }
 
 GroupSiteActor::behavior_type GroupSite::make_behavior() {
   return {
-      [this](accept_atom, Job& job, const JobListener& user) {
-        return accept(std::move(job), user);
-      },
-      [](hand_atom, const std::vector<Job>&) -> caf::result<std::vector<AcceptVerdict>> {
-        return ActorError::unknown;  // nobody who is not waiting for the answer submits to a replay
-      },
-      [](forward_atom, const std::vector<Job>&) -> caf::result<std::vector<AcceptVerdict>> {
-        return ActorError::unknown;  // a group has one door
+      [this](hand_atom, std::vector<Job>& jobs) { return take(std::move(jobs)); },
+      [this](forward_atom, std::vector<Job>& jobs) { return take_numbered(std::move(jobs)); },
+      [this](watch_atom, const JobListener& listener, const std::vector<JobId>& jobs) {
+        return watch(listener, jobs);
       },
       [this](cancel_atom, JobId id) { return cancel(id); },
       [](cancel_atom, const std::vector<JobId>&) -> caf::result<std::vector<CancelVerdict>> {
         return ActorError::unknown;  // a group has one door
       },
-      [this](over_atom, JobId id, JobOutcome outcome) { tell_over(id, outcome); },
+      [this](over_atom, const JobEnd& end) { tell_over(end.job, end.outcome); },
       [](load_atom) { return LoadReport{}; },
       [](const Query&) -> caf::result<std::string> { return ActorError::unknown; },
       [](const Wakeup& wakeup) { wakeup.run(); },
@@ -39,19 +45,60 @@ GroupSiteActor::behavior_type GroupSite::make_behavior() {
   };
 }
 
-caf::result<JobId> GroupSite::accept(Job job, const JobListener& user) {
-  if (job.tasks.empty()) return ActorError::invalid_job;
+GroupSite::Verdicts GroupSite::take(std::vector<Job> jobs) {
+  Verdicts verdicts;
+  for (Job& job : jobs) {
+    if (const auto known = tokens_.find(job.token); known != tokens_.end()) {
+      verdicts.push_back({known->second, true, {}});  // submitted before
+      continue;
+    }
+    number_job(job, job_id_of(0, next_job_++));
+    if (!job.token.empty()) {
+      tokens_[job.token] = job.id;
+      tokens_by_age_.push_back(job.token);
+    }
+    if (tokens_by_age_.size() > kMaxTokens) {
+      tokens_.erase(tokens_by_age_.front());
+      tokens_by_age_.pop_front();
+    }
+    verdicts.push_back(begin(std::move(job)));
+  }
+  return verdicts;
+}
+
+GroupSite::Verdicts GroupSite::take_numbered(std::vector<Job> jobs) {
+  Verdicts verdicts;
+  for (Job& job : jobs) verdicts.push_back(begin(std::move(job)));
+  return verdicts;
+}
+
+AcceptVerdict GroupSite::begin(Job job) {
+  if (job.tasks.empty()) return {{}, false, "the job has no tasks"};
   const JobId id = job.id;
   const SharedJob shared = group_.book->accept(std::move(job), timer_.now());
-  if (!shared) return ActorError::duplicate_job;
+  if (!shared) return {id, true, {}};  // taken before
   shared->is_long = group_.params.is_long(shared->estimate_s);
-  users_[id] = user;
   if (open_) {
     place(shared);
   } else {
     waiting_.push_back(shared);
   }
-  return id;
+  return {id, true, {}};
+}
+
+caf::result<GroupSite::Ends> GroupSite::watch(const JobListener& listener,
+                                              const std::vector<JobId>& jobs) {
+  if (!listener) return ActorError::unknown;
+  if (!listeners_.has_room(jobs.size())) return ActorError::not_connected;
+  Ends ends;
+  for (JobId job : jobs) {
+    if (const JobEnd* end = newest_ends_.find(job)) {
+      ends.push_back(*end);
+    } else if (listeners_.add(listener, job)) {
+      monitor(listener);
+    }
+  }
+  return ends;
 }
 
 void GroupSite::place(const SharedJob& job) {
@@ -87,10 +134,9 @@ CancelReport GroupSite::cancel(JobId id) {
 }
 
 void GroupSite::tell_over(JobId id, JobOutcome outcome) {
-  const auto user = users_.find(id);
-  if (user == users_.end()) return;
-  send(user->second, over_atom_v, id, outcome);
-  users_.erase(user);
+  const JobEnd end{id, outcome};
+  newest_ends_.add(end);
+  for (const JobListener& listener : listeners_.take(id)) send(listener, over_atom_v, end);
 }
 
 }  // namespace muster::sampling

@@ -1,14 +1,18 @@
 #pragma once
 
+#include <deque>
 #include <map>
+#include <string>
 #include <vector>
 
+#include "actors/job_watch.hpp"
 #include "schedulers/site/sampling/sampling_group.hpp"
 
 namespace muster::sampling {
 
 /// Takes the jobs of a sampling group in, tells its schedulers of them as soon as the workers are
-/// there, and its users when they are over. Submitting takes no time.
+/// there, and who watches them when they are over. It numbers jobs as the first site of a cluster
+/// does. Submitting takes no time.
 class GroupSite : public GroupSiteActor::base {
  public:
   /// The group has to outlive the actor.
@@ -20,7 +24,13 @@ class GroupSite : public GroupSiteActor::base {
   behavior_type make_behavior() override;
 
  private:
-  caf::result<JobId> accept(Job job, const JobListener& user);
+  using Verdicts = std::vector<AcceptVerdict>;
+  using Ends = std::vector<JobEnd>;
+
+  Verdicts take(std::vector<Job> jobs);
+  Verdicts take_numbered(std::vector<Job> jobs);
+  AcceptVerdict begin(Job job);
+  caf::result<Ends> watch(const JobListener& listener, const std::vector<JobId>& jobs);
   void place(const SharedJob& job);
   void refuse(JobId id, const Refusal& refusal);
   CancelReport cancel(JobId id);
@@ -29,8 +39,12 @@ class GroupSite : public GroupSiteActor::base {
   GroupShared& group_;
   ActorTimer<GroupSiteActor, GroupSite> timer_;
   bool open_ = false;
-  std::vector<SharedJob> waiting_;      ///< for the group to open
-  std::map<JobId, JobListener> users_;  ///< of jobs that are not over
+  std::vector<SharedJob> waiting_;  ///< for the group to open
+  std::uint64_t next_job_ = 1;
+  std::map<std::string, JobId> tokens_;
+  std::deque<std::string> tokens_by_age_;  ///< the same, oldest first
+  JobWatch listeners_{kMaxWatches};
+  NewestEnds newest_ends_;
 };
 
 }  // namespace muster::sampling

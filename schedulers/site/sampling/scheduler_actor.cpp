@@ -80,7 +80,7 @@ void SchedulerActor::perform(const HandOn& action) {
 
 void SchedulerActor::perform(const JobOver& action) {
   group_.book->close(action.job, JobOutcome::completed, timer_.now());
-  send(group_.site, over_atom_v, action.job, JobOutcome::completed);
+  send(group_.site, over_atom_v, JobEnd{action.job, JobOutcome::completed});
 }
 
 /// Whatever is due at this instant was sent earlier, so it is heard earlier.

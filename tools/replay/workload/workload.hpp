@@ -46,6 +46,7 @@ class JobSource {
   virtual std::size_t size() const = 0;
   virtual WorkloadJob job(std::size_t index) const = 0;
   virtual JobId id(std::size_t index) const = 0;
+  virtual TaskId first_task(std::size_t index) const = 0;
   virtual Instant submit(std::size_t index) const = 0;
 
  protected:
@@ -64,6 +65,7 @@ struct Workload : JobSource {
   std::size_t size() const override { return jobs.size(); }
   WorkloadJob job(std::size_t index) const override { return jobs[index]; }
   JobId id(std::size_t index) const override { return jobs[index].job.id; }
+  TaskId first_task(std::size_t index) const override { return jobs[index].job.tasks.at(0).id; }
   Instant submit(std::size_t index) const override { return jobs[index].submit; }
 };
 
@@ -95,6 +97,7 @@ struct CompactWorkload : JobSource {
   std::size_t size() const override { return rows.size(); }
   WorkloadJob job(std::size_t index) const override;
   JobId id(std::size_t index) const override { return rows[index].id; }
+  TaskId first_task(std::size_t index) const override { return TaskId{rows[index].first_task}; }
   Instant submit(std::size_t index) const override { return rows[index].submit; }
 };
 

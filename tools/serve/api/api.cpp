@@ -154,13 +154,25 @@ void Api::dispatch(const Call& call) {
       response.body = asset_of(call.route.operation);
       break;
     default:
-      if (!call.exchange->enter(limits_.max_waiting)) {
-        return call.exchange->finish(error_response(
-            429, fmt::format("{} requests wait for the cluster already", limits_.max_waiting)));
-      }
-      return ask_backend(call);
+      return enter(call);
   }
   call.exchange->finish(std::move(response));
+}
+
+/// Requests that wait for jobs to be over take no places from those that are answered at once.
+void Api::enter(const Call& call) {
+  const Duration wait = call.route.operation == Operation::job
+                            ? std::chrono::seconds{call.query.number("wait_s")}
+                            : Duration{};
+  const bool for_a_job = wait > Duration::zero();
+  const std::uint32_t most = for_a_job ? limits_.max_waiting_for_jobs : limits_.max_waiting;
+  if (!call.exchange->enter(for_a_job ? Waiting::for_job : Waiting::for_cluster, most)) {
+    return call.exchange->finish(
+        error_response(429, fmt::format("{} requests wait for {} already", most,
+                                        for_a_job ? "jobs to be over" : "the cluster")));
+  }
+  call.exchange->wait_longer(wait);
+  ask_backend(call);
 }
 
 void Api::ask_backend(const Call& call) {
@@ -269,6 +281,9 @@ void Api::view(const Call& call, View::Kind kind) {
   View what{.kind = kind};
   if (!call.match.numbers.empty()) {
     what.job = JobId{call.match.numbers.front()};
+  }
+  if (kind == View::Kind::job) {
+    what.wait = std::chrono::seconds{call.query.number("wait_s")};
   }
   if (kind == View::Kind::jobs) {
     what.state = state_of(call.query.text("state"));

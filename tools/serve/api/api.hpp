@@ -17,8 +17,9 @@ namespace muster::api {
 
 /// How much one request, and all of them together, may ask for.
 struct ApiLimits {
-  std::uint32_t max_waiting = 64;     ///< requests that wait for the cluster at once
-  std::uint32_t max_tasks = 100'000;  ///< tasks of all the jobs of one request
+  std::uint32_t max_waiting = 64;            ///< requests that wait for the cluster at once
+  std::uint32_t max_waiting_for_jobs = 128;  ///< that wait for a job to be over at once
+  std::uint32_t max_tasks = 100'000;         ///< tasks of all the jobs of one request
 };
 
 /// What the API does with a request, whatever brought it here. Every function may be called from
@@ -46,6 +47,7 @@ class Api {
   };
 
   void dispatch(const Call& call);
+  void enter(const Call& call);
   void ask_backend(const Call& call);
   void submit(const Call& call);
   void plan(const Call& call);

@@ -53,7 +53,7 @@ enum class CostBy : std::uint8_t { user, job, instance };
 struct View {
   enum class Kind : std::uint8_t {
     jobs,       ///< uses state, user, limit
-    job,        ///< uses job
+    job,        ///< uses job, wait
     explain,    ///< uses job
     instances,  ///< uses nothing
     nodes,
@@ -67,6 +67,7 @@ struct View {
   std::string user{};         ///< empty: everybody's
   std::uint32_t limit = 100;  ///< 1 to 10,000
   CostBy by = CostBy::user;
+  Duration wait{};  ///< so long the answer may wait for the job to be over; 0: not at all
 };
 
 /// One value of a metric.
@@ -119,7 +120,8 @@ class Backend {
   virtual void read_log(const LogQuery& query, Reply reply) = 0;
   /// What would be done for the job if it came now; changes nothing.
   virtual void plan(Job job, Reply reply) = 0;
-  /// 200 and the document of the view; 404 when it has no such job.
+  /// 200 and the document of the view; 404 when it has no such job. That of a job which is waited
+  /// for comes as soon as it is over or the wait has passed.
   virtual void view(const View& what, Reply reply) = 0;
   /// The figures of the cluster; answered at most once, nothing when there are none at present.
   virtual void metrics(std::function<void(std::optional<MetricsInput>)> reply) = 0;

@@ -178,6 +178,10 @@ class StreamConnection final : public Connection,
     const Request& request = reader_.request();
     try {
       exchange_ = around_.api->handle(request, std::move(respond));
+      if (exchange_->extra() > Duration::zero()) {
+        const auto extra = std::chrono::ceil<std::chrono::milliseconds>(exchange_->extra());
+        enter(Phase::handling, around_.options->handle + extra);
+      }
     } catch (const std::exception& error) {
       // One request must not end the node.
       this->respond(error_response(500, error.what()));

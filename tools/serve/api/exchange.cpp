@@ -4,12 +4,13 @@ namespace muster::api {
 
 Exchange::~Exchange() {
   if (entered_.exchange(false)) {
-    traffic_->leave();
+    traffic_->leave(where_);
   }
 }
 
-bool Exchange::enter(std::uint32_t most) {
-  entered_ = traffic_->enter(most);
+bool Exchange::enter(Waiting where, std::uint32_t most) {
+  where_ = where;
+  entered_ = traffic_->enter(where, most);
   return entered_;
 }
 
@@ -18,7 +19,7 @@ void Exchange::finish(Response response) {
     return;
   }
   if (entered_.exchange(false)) {
-    traffic_->leave();
+    traffic_->leave(where_);
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
   traffic_->answered(route_, response.status, taken.count());

@@ -29,8 +29,11 @@ class Exchange {
   /// The time is over: sends what is there to be said then.
   void expire();
 
-  /// Takes a place among the requests that wait for the cluster; it is given back with the answer.
-  bool enter(std::uint32_t most);
+  /// Takes a place among the requests that wait so; it is given back with the answer.
+  bool enter(Waiting where, std::uint32_t most);
+  /// Nobody is to call expire() before so much more time is over. Before the backend is asked.
+  void wait_longer(Duration extra) { extra_ = extra; }
+  Duration extra() const { return extra_; }
   /// What to answer when the time is over; without it that is 503. Before the backend is asked.
   void set_late(std::function<Response()> late) { late_ = std::move(late); }
 
@@ -40,6 +43,8 @@ class Exchange {
   Respond respond_;
   std::function<Response()> late_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Duration extra_{};
+  Waiting where_ = Waiting::for_cluster;
   std::atomic<bool> entered_{false};
   std::atomic<bool> finished_{false};
 };

@@ -13,6 +13,7 @@ using Kind = Parameter::Kind;
 constexpr std::uint64_t kMaxLimit = 10'000;
 constexpr std::uint64_t kMaxLogBytes = 1024 * 1024;
 constexpr std::uint64_t kMaxUserBytes = 256;
+constexpr std::uint64_t kMaxWaitS = 30;
 constexpr std::uint64_t kMaxSigned = std::numeric_limits<std::int64_t>::max();
 
 constexpr std::array<std::string_view, 3> kStates{"active", "over", "all"};
@@ -23,6 +24,10 @@ constexpr std::array kJobsQuery{
     Parameter{"state", Kind::choice, "which jobs", 0, 0, "active", kStates},
     Parameter{"user", Kind::text, "only this user's jobs", 0, kMaxUserBytes},
     Parameter{"limit", Kind::number, "how many at most", 1, kMaxLimit, "100"},
+};
+constexpr std::array kJobQuery{
+    Parameter{"wait_s", Kind::number, "seconds to wait for the job to be over; 0: none", 0,
+              kMaxWaitS, "0"},
 };
 constexpr std::array kLogQuery{
     Parameter{"stream", Kind::choice, "which of the two outputs", 0, 0, "out", kStreams},
@@ -66,8 +71,8 @@ constexpr std::array kRoutes{
     Route{Operation::job,
           "GET",
           "/v1/jobs/{id}",
-          "A job with its tasks",
-          {},
+          "A job with its tasks, at once or when it is over",
+          kJobQuery,
           {},
           200,
           "JobWithTasks",

@@ -70,16 +70,17 @@ void append(std::vector<prometheus::MetricFamily>& families, const MetricsInput&
 
 }  // namespace
 
-bool Traffic::enter(std::uint32_t most) {
-  if (waiting_.fetch_add(1) < most) {
+bool Traffic::enter(Waiting where, std::uint32_t most) {
+  std::atomic<std::uint32_t>& waiting = waiting_[static_cast<std::size_t>(where)];
+  if (waiting.fetch_add(1) < most) {
     return true;
   }
-  waiting_.fetch_sub(1);
+  waiting.fetch_sub(1);
   return false;
 }
 
-void Traffic::leave() {
-  waiting_.fetch_sub(1);
+void Traffic::leave(Waiting where) {
+  waiting_[static_cast<std::size_t>(where)].fetch_sub(1);
 }
 
 void Traffic::connection_opened() {
@@ -126,7 +127,7 @@ MetricsInput Traffic::figures() const {
   MetricsInput input;
   input.metrics = {
       std::move(requests),
-      gauge("muster_http_waiting_requests", "Requests that wait for the cluster.", waiting_),
+      gauge("muster_http_waiting_requests", "Requests that wait for the cluster.", waiting_[0]),
       gauge("muster_http_connections", "Connections that are open.", connections_),
       {"muster_http_refused_connections_total",
        "Connections that were turned away because there were too many.",

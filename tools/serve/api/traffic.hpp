@@ -15,12 +15,15 @@
 
 namespace muster::api {
 
+/// What a request waits for: an answer of the cluster, or the end of a job.
+enum class Waiting : std::uint8_t { for_cluster, for_job };
+
 /// The server's own figures. Every function may be called from any thread.
 class Traffic {
  public:
-  /// Takes one of `most` places for a request that waits for the cluster; false when all are taken.
-  bool enter(std::uint32_t most);
-  void leave();
+  /// Takes one of `most` places for a request that waits so; false when all are taken.
+  bool enter(Waiting where, std::uint32_t most);
+  void leave(Waiting where);
 
   void connection_opened();
   void connection_closed();
@@ -36,7 +39,7 @@ class Traffic {
  private:
   static constexpr std::array<double, 11> kBounds{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
                                                   0.1,   0.25,   0.5,   1,    10};
-  std::atomic<std::uint32_t> waiting_{0};
+  std::array<std::atomic<std::uint32_t>, 2> waiting_{};  ///< by what they wait for
   std::atomic<std::uint32_t> connections_{0};
   std::atomic<std::uint64_t> refused_{0};
   mutable std::mutex mutex_;

@@ -23,6 +23,32 @@ Answer ok(const json& document) {
   return {200, dump(document)};
 }
 
+/// Whether a job's document says that it is over.
+bool says_over(const Answer& answer) {
+  const json document = json::parse(answer.json, nullptr, false);
+  return document.is_object() && document.contains("over_s") && !document["over_s"].is_null();
+}
+
+/// Calls `done` once: when the site says that the job is over, or when the time has passed.
+void await_end(caf::actor_system& system, const SiteActor& site, JobId job, Duration wait,
+               std::function<void()> done) {
+  system.spawn<caf::hidden>([=](caf::event_based_actor* self) -> caf::behavior {
+    const auto end = [self, done] {
+      self->quit();
+      done();
+    };
+    const auto listener = caf::actor_cast<JobListener>(caf::actor{self});
+    self->request(site, wait, watch_atom_v, listener, std::vector<JobId>{job})
+        .then(
+            [end](const std::vector<JobEnd>& ends) {
+              if (!ends.empty()) end();
+            },
+            [](const caf::error&) {});  // then the time has to pass
+    self->delayed_send(self, wait, over_atom_v);
+    return {[end](over_atom, const JobEnd&) { end(); }, [end](over_atom) { end(); }};
+  });
+}
+
 /// What an actor's refusal to answer comes to for a client.
 Answer from_error(const caf::error& error, const caf::actor_system& system) {
   if (error == ActorError::unknown) return refusal(404, "not found", "there is no such thing");
@@ -225,6 +251,8 @@ void ActorBackend::view(const api::View& what, api::Reply reply) {
     case Kind::jobs:
       return view_jobs(what, std::move(reply));
     case Kind::job:
+      return what.wait > Duration::zero() ? view_job_when_over(what, std::move(reply))
+                                          : view_job(what, std::move(reply));
     case Kind::explain:
       return view_job(what, std::move(reply));
     case Kind::instances:
@@ -293,6 +321,14 @@ void ActorBackend::view_job(const api::View& what, api::Reply reply) {
         nothing.all_answered = all_answered;
         reply(not_found(nothing, what.job));
       });
+}
+
+void ActorBackend::view_job_when_over(const api::View& what, api::Reply reply) {
+  view_job(what, [this, what, reply](Answer first) {
+    if (first.status != 200 || says_over(first)) return reply(std::move(first));
+    await_end(system_, handles_.own_site, what.job, what.wait,
+              [this, what, reply] { view_job(what, reply); });
+  });
 }
 
 void ActorBackend::view_list(const Query& query, const std::string& name, const std::string& key,

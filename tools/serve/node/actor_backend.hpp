@@ -62,6 +62,7 @@ class ActorBackend final : public api::Backend {
           use);
   void view_jobs(const api::View& what, api::Reply reply);
   void view_job(const api::View& what, api::Reply reply);
+  void view_job_when_over(const api::View& what, api::Reply reply);
   void view_cost(const api::View& what, api::Reply reply);
   void view_list(const Query& query, const std::string& name, const std::string& key,
                  api::Reply reply);

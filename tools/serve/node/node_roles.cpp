@@ -111,14 +111,11 @@ Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& con
   site.room = config.site.room;
   site.load_every = config.site.load_every;
   site.seed = config.seed;
-  site.life.promise_wait = config.site.promise_wait;
+  site.life = site_life(config.site);
   site.life.train_apart = true;
   auto desk = make_desk(config.sort, config.policy, role->book->sorter());
   if (!desk) return Failure<NodeError>{NodeError::bad_policy, desk.error().message};
   site.desk = std::move(desk).value();
-  site.life.hand_retry = config.site.hand_retry;
-  site.life.max_waiting = config.site.max_waiting;
-  site.life.max_tokens = config.site.tokens;
   // The API waits half of that time for the site.
   site.life.cancel_wait = config.link.request_timeout / 4;
   role->actor = context.system.spawn<SiteScheduler>(std::move(site));

@@ -1,0 +1,128 @@
+// How those who wait for jobs hear of their ends. Masters tell of the parts that they had, and the
+// site of those that none had; nobody has to know which of them had one: a job is over when the
+// parts that are have all of its tasks.
+
+#include <algorithm>
+#include <utility>
+
+#include "schedulers/site/site_actor.hpp"
+
+namespace muster {
+namespace {
+
+/// The worst outcome of the parts is the job's; parts are cancelled when another one is not
+/// completed.
+int badness(JobOutcome outcome) {
+  switch (outcome) {
+    case JobOutcome::completed:
+      return 0;
+    case JobOutcome::cancelled:
+      return 1;
+    case JobOutcome::refused:
+      return 2;
+    case JobOutcome::failed:
+      return 3;
+  }
+  return 0;
+}
+
+}  // namespace
+
+/// Asks all masters each time, for what they knew of this site may have got lost with a link.
+caf::result<SiteScheduler::Ends> SiteScheduler::watch(const JobListener& listener,
+                                                      const std::vector<JobId>& jobs) {
+  if (!listener) return ActorError::unknown;
+  if (!listeners_.has_room(jobs.size())) return ActorError::not_connected;
+  for (JobId job : jobs) {
+    if (listeners_.add(listener, job)) monitor(listener);
+    watched_.try_emplace(job);
+  }
+  auto asking = std::make_shared<Asking>();
+  asking->answer = make_response_promise<Ends>();
+  asking->listener = listener;
+  asking->open = masters_.size();
+  const auto answer = asking->answer;
+  for (JobId job : jobs) {
+    ended_.parts_of(job, [&](const EndedHandoff& ended) { over_here(ended, asking.get()); });
+  }
+  for (std::size_t i = 0; i < masters_.size(); ++i) watch_at(i, jobs, asking);
+  if (asking->open == 0) answered(*asking);
+  return answer;
+}
+
+/// Until the master has answered or nobody watches the jobs any more.
+void SiteScheduler::watch_at(std::size_t master, std::vector<JobId> jobs,
+                             std::shared_ptr<Asking> asking) {
+  std::erase_if(jobs, [this](JobId job) { return !watched_.contains(job); });
+  const auto heard = [this, asking](const Ends& ends) {
+    for (const JobEnd& end : ends) over(end, asking.get());
+    if (asking) answered(*asking);
+  };
+  const auto failed = [this, master, jobs, asking](const caf::error&) {
+    if (asking) answered(*asking);
+    timer_.at(now() + setup_.life.hand_retry, [this, master, jobs] {
+      if (std::any_of(jobs.begin(), jobs.end(), [&](JobId job) { return watched_.contains(job); }))
+        watch_at(master, jobs, nullptr);
+    });
+  };
+  request(masters_[master].master, setup_.accept_timeout, watch_atom_v, JobListener{this},
+          std::move(jobs))
+      .then(heard, failed);
+}
+
+/// One master more has said what it knows, or has not in time.
+void SiteScheduler::answered(Asking& asking) {
+  if (asking.open > 0 && --asking.open > 0) return;
+  asking.answer.deliver(std::move(asking.ends));
+}
+
+/// A part is over: the job is with its last one. When one will not be completed, the others are for
+/// nothing. Who has just asked hears of it in the answer, everybody else by a message.
+void SiteScheduler::over(const JobEnd& end, Asking* asking) {
+  const auto found = watched_.find(end.job);
+  if (found == watched_.end()) return;
+  Watched& watched = found->second;
+  if (std::find(watched.parts.begin(), watched.parts.end(), end.first) != watched.parts.end()) {
+    return;
+  }
+  watched.parts.push_back(end.first);
+  watched.tasks += end.tasks;
+  if (badness(end.outcome) > badness(watched.outcome)) watched.outcome = end.outcome;
+  if (watched.tasks < end.whole) {
+    if (end.outcome != JobOutcome::completed) begin_cancel(end.job);
+    return;
+  }
+  const JobEnd whole{end.job, watched.outcome, 0, end.whole, end.whole};
+  if (watched.parts.size() < masters_.size()) unwatch({end.job});
+  watched_.erase(found);
+  for (const JobListener& listener : listeners_.take(end.job)) {
+    if (asking != nullptr && listener == asking->listener) {
+      asking->ends.push_back(whole);
+    } else {
+      send(listener, over_atom_v, whole);
+    }
+  }
+}
+
+/// No master has had the part: who was to have it tells it from the others.
+void SiteScheduler::over_here(const EndedHandoff& ended, Asking* asking) {
+  constexpr std::uint32_t kNoTask = 1U << 31U;  // above the positions of tasks
+  JobEnd end{ended.job.id, ended.outcome, kNoTask + ended.to.index, ended.tasks, ended.tasks};
+  if (ended.job.whole_tasks > 0) end.whole = ended.job.whole_tasks;
+  over(end, asking);
+}
+
+void SiteScheduler::drop_listener(const caf::actor_addr& listener) {
+  const std::vector<JobId> alone = listeners_.drop(listener);
+  if (alone.empty()) return;
+  for (JobId job : alone) watched_.erase(job);
+  unwatch(alone);
+}
+
+void SiteScheduler::unwatch(const std::vector<JobId>& jobs) {
+  for (const Lane& each : masters_) {
+    send(each.master, unwatch_atom_v, JobListener{this}, jobs);
+  }
+}
+
+}  // namespace muster
