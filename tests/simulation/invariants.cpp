@@ -19,6 +19,9 @@ constexpr std::size_t kMostKept = 8;
 /// disks, and workers' processes that have to end.
 constexpr Duration kCloudSlack = std::chrono::minutes{1};
 
+/// When nothing goes wrong any more, a cancel that a site has promised comes to everybody in time.
+constexpr Duration kCancelTime = std::chrono::minutes{5};
+
 /// A regular round may be late by so much: workers are asked for samples, and disks are waited for.
 constexpr Duration kRoundSlack = std::chrono::minutes{1};
 
@@ -108,11 +111,13 @@ void Invariants::absorb(std::uint32_t master, Cell& cell, const Event& event) {
   if (const auto* e = std::get_if<LaunchRefused>(&event.body)) cell.gone.insert(e->instance);
   if (const auto* e = std::get_if<StartIssued>(&event.body)) {
     cell.started.insert({e->task, e->attempt});
+    check_cancelled(master, job_of(e->task), "starts a task", true);
   }
   if (const auto* e = std::get_if<TaskFinished>(&event.body)) {
     cell.over.insert({e->task, e->attempt});
   }
   if (const auto* e = std::get_if<JobFinished>(&event.body)) {
+    if (e->outcome == JobOutcome::completed) check_cancelled(master, e->job, "completes it", false);
     if (!cell.finished.emplace(e->job, e->outcome).second) {
       broken(fmt::format("job {} ends twice at master {}", e->job.value, master));
     }
@@ -127,6 +132,22 @@ void Invariants::accepted(std::uint32_t master, const Job& job) {
                        position_of(task.id), job.id.value, known->second, master));
   }
   parts_[job.id].insert(master);
+}
+
+/// A job whose cancel was promised is not gone on with: no task of it `starts` when everybody has
+/// confirmed it, and when nothing keeps the site from seeing to it, nothing of it is completed.
+void Invariants::check_cancelled(std::uint32_t master, JobId job, const std::string& what,
+                                 bool starts) {
+  for (const Submission& submission : users_.submissions()) {
+    if (submission.job != job || !submission.cancel_kept) continue;
+    const Instant due =
+        std::max(*submission.cancel_kept, cluster_.scenario().faults_end) + kCancelTime;
+    if (cluster_.now() <= due && !(starts && submission.cancelled_everywhere)) continue;
+    broken(fmt::format(
+        "job {} is cancelled, {}, and master {} {}", job.value,
+        submission.cancelled_everywhere ? "as everybody has confirmed" : "as a site has promised",
+        master, what));
+  }
 }
 
 void Invariants::said(NodeIndex from, NodeIndex, const caf::message& content) {

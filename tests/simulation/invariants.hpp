@@ -63,6 +63,7 @@ class Invariants {
   void durable(std::uint32_t master, const Event& event);
   void absorb(std::uint32_t master, Cell& cell, const Event& event);
   void accepted(std::uint32_t master, const Job& job);
+  void check_cancelled(std::uint32_t master, JobId job, const std::string& what, bool starts);
   void said(NodeIndex from, NodeIndex to, const caf::message& content);
   void said_by_master(std::uint32_t master, const caf::message& content);
   void check_verdicts(std::uint32_t master, const caf::message& content);

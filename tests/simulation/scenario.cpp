@@ -219,6 +219,9 @@ Scenario make_scenario(std::uint64_t seed, const ScenarioLimits& limits) {
   scenario.snapshot_every = rng.uniform() < 0.5 ? 40 + rng.below(200) : 0;
   draw_limits(rng, limits, scenario);
   if (scenario.master.max_usd_day > 0) {
+    // What may be rented can be paid for as long as boot and margins last: tasks run longer, so
+    // that the money of a day runs out under them.
+    scenario.master.cap_margin = std::chrono::minutes{1};
     // Such a run takes days: nothing is gained by asking for loads that often.
     scenario.site.load_every = std::chrono::minutes{5};
     scenario.site.load_stale_after = std::chrono::minutes{20};

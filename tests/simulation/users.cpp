@@ -15,7 +15,7 @@ constexpr Duration kRetry = std::chrono::seconds{12};
 
 Users::Users(Cluster& cluster, Cluster::Complain complain)
     : cluster_(cluster), complain_(std::move(complain)) {
-  for (const Wish& wish : cluster.scenario().wishes) submissions_.push_back({&wish, {}, false, 0});
+  for (const Wish& wish : cluster.scenario().wishes) submissions_.emplace_back().wish = &wish;
 }
 
 void Users::begin() {
@@ -70,20 +70,27 @@ std::optional<std::size_t> Users::acknowledged(std::uint64_t which) const {
 /// As the API does it: by the site that took it.
 void Users::cancel(std::uint64_t which) {
   const auto index = acknowledged(which);
-  if (index) cancel_one(submissions_[*index]);
+  if (index) cancel_one(*index);
 }
 
 void Users::give_up_hopeless() {
-  for (Submission& submission : submissions_) {
-    if (submission.wish->hopeless && submission.job) cancel_one(submission);
+  for (std::size_t i = 0; i < submissions_.size(); ++i) {
+    if (submissions_[i].wish->hopeless && submissions_[i].job) cancel_one(i);
   }
 }
 
-void Users::cancel_one(Submission& submission) {
+void Users::cancel_one(std::size_t index) {
+  Submission& submission = submissions_[index];
   submission.cancelled = true;
   ask<CancelReport>(
       cluster_.timeline().system(), cluster_.site_for_users(submission.wish->site), kPatience,
-      [](const caf::expected<CancelReport>&) {}, cancel_atom_v, *submission.job);
+      [this, index](const caf::expected<CancelReport>& answer) {
+        if (!answer) return;
+        Submission& cancelled = submissions_[index];
+        if (!cancelled.cancel_kept) cancelled.cancel_kept = cluster_.now();
+        cancelled.cancelled_everywhere |= answer->unconfirmed.empty();
+      },
+      cancel_atom_v, *submission.job);
 }
 
 void Users::hold(std::uint64_t which, Duration length) {

@@ -13,9 +13,11 @@ namespace muster::ring {
 /// What has become of a submission, as its user sees it.
 struct Submission {
   const Wish* wish = nullptr;
-  std::optional<JobId> job;  ///< acknowledged
-  bool cancelled = false;    ///< its user has asked for that
-  std::uint32_t open = 0;    ///< askings without an answer yet
+  std::optional<JobId> job;              ///< acknowledged
+  bool cancelled = false;                ///< its user has asked for that
+  std::optional<Instant> cancel_kept{};  ///< a site has promised to see to that
+  bool cancelled_everywhere = false;     ///< and has said that everybody has confirmed it
+  std::uint32_t open = 0;                ///< askings without an answer yet
 };
 
 /// The users: they submit, repeat what is not answered, and change their minds.
@@ -40,7 +42,7 @@ class Users {
 
  private:
   void submit(std::size_t index);
-  void cancel_one(Submission& submission);
+  void cancel_one(std::size_t index);
   void heard(std::size_t index, const caf::expected<std::vector<AcceptVerdict>>& answer);
   void release(JobId job, std::uint32_t master);
   std::optional<std::size_t> acknowledged(std::uint64_t which) const;
