@@ -14,6 +14,8 @@ std::string to_string(ActorError code) {
       return "not known here";
     case ActorError::not_connected:
       return "who would know cannot be reached now";
+    case ActorError::too_many:
+      return "too_many";
     case ActorError::store_failed:
       return "what has to be kept cannot be written down";
     case ActorError::other_roster:

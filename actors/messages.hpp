@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/inspect.hpp"
+#include "model/cancel.hpp"
 #include "model/event.hpp"
 #include "model/roster.hpp"
 
@@ -159,6 +160,19 @@ struct JobEnd {
   std::uint32_t whole = 0;  ///< of the job, which is over when all of them are
 };
 
+/// How a job that is to be cancelled stands with a master or a site. A master's word is durable.
+struct CancelVerdict {
+  JobId job;
+  CancelStanding standing = CancelStanding::unknown;
+};
+
+/// How far a cancel has come that a site has taken. It is durable, or everybody has confirmed it.
+struct CancelReport {
+  JobId job;
+  CancelStanding standing = CancelStanding::unknown;  ///< the most that anybody has said
+  std::vector<std::string> unconfirmed;  ///< names of the masters and sites that may have it still
+};
+
 /// What somebody wants to see of an actor. The answer is a JSON document (docs/api.md).
 struct Query {
   std::string what;         ///< jobs, job, instances, explain, cost, load, plan, metrics, decisions
@@ -204,6 +218,14 @@ typename Inspector::result_type inspect(Inspector& f, AcceptVerdict& x) {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, JobEnd& x) {
   return f(caf::meta::type_name("job_end"), x.job, x.outcome, x.first, x.tasks, x.whole);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, CancelVerdict& x) {
+  return f(caf::meta::type_name("cancel_verdict"), x.job, x.standing);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, CancelReport& x) {
+  return f(caf::meta::type_name("cancel_report"), x.job, x.standing, x.unconfirmed);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, Query& x) {
@@ -256,6 +278,7 @@ enum class ActorError : std::uint8_t {
   unknown,        ///< nothing of that name or number is here
   not_connected,  ///< the actor that would know cannot be reached now
   store_failed,   ///< what has to be kept cannot be written down
+  too_many,       ///< as many as may be under way are
   other_roster    ///< the node numbers the cluster's sites and masters in another way
 };
 std::string to_string(ActorError code);
@@ -286,6 +309,9 @@ CAF_ADD_TYPE_ID(muster, (std::vector<muster::AcceptVerdict>))
 CAF_ADD_TYPE_ID(muster, (muster::JobEnd))
 CAF_ADD_TYPE_ID(muster, (std::vector<muster::JobEnd>))
 CAF_ADD_TYPE_ID(muster, (std::vector<muster::JobId>))
+CAF_ADD_TYPE_ID(muster, (muster::CancelVerdict))
+CAF_ADD_TYPE_ID(muster, (muster::CancelReport))
+CAF_ADD_TYPE_ID(muster, (std::vector<muster::CancelVerdict>))
 CAF_ADD_TYPE_ID(muster, (muster::JobOutcome))
 CAF_ADD_TYPE_ID(muster, (muster::ActorError))
 CAF_ADD_ATOM(muster, muster, cancel_atom, "cancel")
@@ -329,12 +355,14 @@ using JobListener = caf::typed_actor<caf::reacts_to<over_atom, JobEnd>>;
 /// Owns a cell: its jobs, its instances, and what is decided about them. `hand` is answered when
 /// the jobs are durable. `watch` is answered with the parts that are over; the listener is told of
 /// the others, of those too that come later, until it ends or says `unwatch`. Nothing of that is
-/// kept over a restart: who watches asks again. `greet` says that the cloud can be reached again.
+/// kept over a restart: who watches asks again. `cancel` is answered when it is durable, and may be
+/// repeated. `greet` says that the cloud can be reached again.
 using MasterActor = caf::typed_actor<
     caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
     caf::replies_to<watch_atom, JobListener, std::vector<JobId>>::with<std::vector<JobEnd>>,
     caf::reacts_to<unwatch_atom, JobListener, std::vector<JobId>>,
-    caf::reacts_to<cancel_atom, JobId>, caf::replies_to<hold_atom, JobId, bool>::with<JobId>,
+    caf::replies_to<cancel_atom, std::vector<JobId>>::with<std::vector<CancelVerdict>>,
+    caf::replies_to<hold_atom, JobId, bool>::with<JobId>,
     caf::replies_to<drain_atom, InstanceId>::with<InstanceId>,
     caf::reacts_to<hello_atom, WorkerHello, WorkerActor>, caf::reacts_to<WorkerReport>,
     caf::reacts_to<SampleAnswer>, caf::reacts_to<LogAnswer>, caf::reacts_to<CloudReport>,
@@ -354,14 +382,17 @@ using CloudActor =
 /// Takes jobs in at one place of the world and hands them to masters. `hand` takes jobs without
 /// ids and answers, when the jobs are durable here, with the ids they got; `forward` takes jobs
 /// that another site has numbered and could not see to itself. `watch` speaks of whole jobs, and
-/// otherwise as a master does; a site is itself the listener of masters.
+/// otherwise as a master does; a site is itself the listener of masters. `cancel` of a job is a
+/// user's: the site sees to it that everybody hears of it. `cancel` of several is another site's,
+/// which goes on asking until this one has nothing of them on its way any more.
 using SiteActor = caf::typed_actor<
     caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
     caf::replies_to<forward_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
     caf::replies_to<watch_atom, JobListener, std::vector<JobId>>::with<std::vector<JobEnd>>,
-    caf::reacts_to<cancel_atom, JobId>, caf::reacts_to<over_atom, JobEnd>,
-    caf::replies_to<load_atom>::with<LoadReport>, caf::replies_to<Query>::with<std::string>,
-    caf::reacts_to<Wakeup>>;
+    caf::replies_to<cancel_atom, JobId>::with<CancelReport>,
+    caf::replies_to<cancel_atom, std::vector<JobId>>::with<std::vector<CancelVerdict>>,
+    caf::reacts_to<over_atom, JobEnd>, caf::replies_to<load_atom>::with<LoadReport>,
+    caf::replies_to<Query>::with<std::string>, caf::reacts_to<Wakeup>>;
 
 /// What a node of the control plane runs; null handles for roles that it does not have.
 struct NodeRoles {

@@ -83,10 +83,7 @@ MasterActor::behavior_type MasterNode::make_behavior() {
       [this](unwatch_atom, const JobListener& listener, const std::vector<JobId>& jobs) {
         for (JobId job : jobs) listeners_.remove(listener, job);
       },
-      [this](cancel_atom, JobId id) {
-        master_.cancel(id, now());
-        carry_out();
-      },
+      [this](cancel_atom, const std::vector<JobId>& jobs) { return cancel(jobs); },
       [this](hold_atom, JobId id, bool held) { return hold(id, held); },
       [this](drain_atom, InstanceId id) { return drain(id); },
       [this](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {
@@ -157,6 +154,24 @@ caf::result<std::vector<AcceptVerdict>> MasterNode::take_over(std::vector<Job> j
   }
   if (cadence_.on_arrival) want_round();
   auto promise = make_response_promise<std::vector<AcceptVerdict>>();
+  carry_out([promise, verdicts]() mutable { promise.deliver(std::move(verdicts)); });
+  return promise;
+}
+
+/// What is answered is durable. Sites repeat themselves, so much of it may be known already.
+caf::result<std::vector<CancelVerdict>> MasterNode::cancel(const std::vector<JobId>& jobs) {
+  std::vector<CancelVerdict> verdicts;
+  for (const JobId id : jobs) {
+    CancelVerdict verdict{id, CancelStanding::unknown};
+    if (master_.state().find(id) != nullptr) {
+      verdict.standing = CancelStanding::ended;
+      master_.cancel(id, now());
+    } else if (setup_.life.history != nullptr && setup_.life.history->contains(id)) {
+      verdict.standing = CancelStanding::over;
+    }
+    verdicts.push_back(verdict);
+  }
+  auto promise = make_response_promise<std::vector<CancelVerdict>>();
   carry_out([promise, verdicts]() mutable { promise.deliver(std::move(verdicts)); });
   return promise;
 }

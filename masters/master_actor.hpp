@@ -93,6 +93,7 @@ class MasterNode : public MasterActor::base {
   caf::result<std::vector<JobEnd>> watch_ends(const JobListener& listener,
                                               const std::vector<JobId>& jobs);
   void tell_ends(std::vector<JobId> over, caf::typed_response_promise<std::vector<JobEnd>> promise);
+  caf::result<std::vector<CancelVerdict>> cancel(const std::vector<JobId>& jobs);
   caf::result<JobId> hold(JobId id, bool held);
   caf::result<InstanceId> drain(InstanceId id);
   void hear_hello(const WorkerHello& hello, const WorkerActor& worker);

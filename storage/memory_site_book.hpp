@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <deque>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "storage/site_book.hpp"
@@ -23,6 +24,8 @@ class MemorySiteBook final : public SiteBook {
     memory.tokens.assign(tokens_.begin(), tokens_.end());
     memory.next_job = next_job_;
     memory.sorter = sorter_;
+    memory.ended.assign(ended_.begin(), ended_.end());
+    memory.cancels.assign(cancels_.begin(), cancels_.end());
     return memory;
   }
   void keep(SiteNews&& news, std::function<void(const std::string& trouble)> durable) override {
@@ -33,15 +36,26 @@ class MemorySiteBook final : public SiteBook {
     for (KnownToken& token : news.tokens) tokens_.push_back(std::move(token));
     while (tokens_.size() > max_tokens_) tokens_.pop_front();
     next_job_ = std::max(next_job_, news.next_job);
+    for (EndedHandoff& ended : news.ended) {
+      handoffs_.erase({ended.job.id, ended.to});
+      ended_.push_back(std::move(ended));
+    }
+    while (ended_.size() > kMaxEnded) ended_.pop_front();
+    cancels_.insert(news.cancels.begin(), news.cancels.end());
     durable({});
   }
   void handed_over(JobId job, const HandTarget& to) override { handoffs_.erase({job, to}); }
+  void cancelled(JobId job) override { cancels_.erase(job); }
   void keep_sorter(std::string text) override { sorter_ = std::move(text); }
 
  private:
+  static constexpr std::size_t kMaxEnded = 10'000;  ///< the newest of those that no master had
+
   const std::size_t max_tokens_;
   std::map<std::pair<JobId, HandTarget>, Job> handoffs_;  ///< that nobody has taken
   std::deque<KnownToken> tokens_;                         ///< oldest first
+  std::deque<EndedHandoff> ended_;                        ///< oldest first
+  std::set<JobId> cancels_;                               ///< that have not reached everybody
   std::uint64_t next_job_ = 0;
   std::string sorter_;
 };

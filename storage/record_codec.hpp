@@ -60,6 +60,8 @@ Expected<JobHistory, StoreError> decode_history(std::string_view bytes, const Ca
 /// One record of the value, and the value as it was, or why the bytes are no such record.
 std::string encode_handoff(const Handoff& handoff);
 Expected<Handoff, StoreError> decode_handoff(std::string_view bytes);
+std::string encode_ended(const EndedHandoff& ended);
+Expected<EndedHandoff, StoreError> decode_ended(std::string_view bytes);
 std::string encode_token(const KnownToken& token);
 Expected<KnownToken, StoreError> decode_token(std::string_view bytes);
 std::string encode_rented(const RentedRecord& rented);

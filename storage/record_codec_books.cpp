@@ -88,6 +88,32 @@ Expected<Handoff, StoreError> decode_handoff(std::string_view bytes) {
   });
 }
 
+std::string encode_ended(const EndedHandoff& ended) {
+  return encode_record([&](record::Record::Builder root) {
+    const auto& [job, to, tasks, outcome, reason, at] = ended;
+    auto out = root.initEnded();
+    put(out.initJob(), job);
+    out.setIndex(to.index);
+    out.setSite(to.site);
+    out.setTasks(tasks);
+    out.setOutcome(to_record(outcome));
+    out.setReason(text(reason));
+    out.setAt(nanos(at));
+  });
+}
+
+Expected<EndedHandoff, StoreError> decode_ended(std::string_view bytes) {
+  return decode_record<EndedHandoff>(bytes, RecordKind::ENDED, [](record::Record::Reader root) {
+    const auto in = root.getEnded();
+    return EndedHandoff{get(in.getJob()),
+                        {in.getSite(), in.getIndex()},
+                        in.getTasks(),
+                        from_record<JobOutcome>(in.getOutcome()),
+                        string_of(in.getReason()),
+                        instant(in.getAt())};
+  });
+}
+
 std::string encode_token(const KnownToken& token) {
   return encode_record([&](record::Record::Builder root) {
     auto out = root.initToken();

@@ -22,6 +22,7 @@ struct Record {
     place @10 :HistoryPlace;  # since format 2
     money @11 :Money;  # since format 2
     roster @12 :ClusterRoster;  # since format 2
+    ended @13 :EndedHandoff;  # since format 2
   }
 }
 
@@ -518,6 +519,16 @@ struct KnownToken {
   userSet @2 :Bool;
   user @3 :Text;
   forwarded @4 :Bool;
+}
+
+struct EndedHandoff {
+  job @0 :Job;  # without its tasks
+  index @1 :UInt32;  # of the master or the site that was to have it
+  site @2 :Bool;
+  tasks @3 :UInt32;
+  outcome @4 :JobOutcome;
+  reason @5 :Text;
+  at @6 :Int64;
 }
 
 struct Rented {

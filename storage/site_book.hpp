@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/event.hpp"
 #include "model/job.hpp"
 
 namespace muster {
@@ -34,19 +35,33 @@ struct KnownToken {
   bool forwarded = false;
 };
 
+/// A job, or a part of one, that is over without a master's ever having had it.
+struct EndedHandoff {
+  Job job;  ///< without its tasks
+  HandTarget to;
+  std::uint32_t tasks = 0;
+  JobOutcome outcome = JobOutcome::refused;
+  std::string reason;
+  Instant at;
+};
+
 /// What a site promises at once, all or nothing.
 struct SiteNews {
   std::vector<Handoff> handoffs;
   std::vector<KnownToken> tokens;
   std::uint64_t next_job = 0;  ///< none of the site's own jobs has this number or a later one
+  std::vector<EndedHandoff> ended{};  ///< in place of their hand-offs
+  std::vector<JobId> cancels{};       ///< that are to reach everybody
 };
 
 /// What a site scheduler knows after a restart.
 struct SiteMemory {
-  std::vector<Handoff> handoffs;   ///< in the order of their jobs' ids
-  std::vector<KnownToken> tokens;  ///< oldest first
-  std::uint64_t next_job = 0;      ///< the largest that was kept
-  std::string sorter;              ///< the newest text of keep_sorter()
+  std::vector<Handoff> handoffs;      ///< in the order of their jobs' ids
+  std::vector<KnownToken> tokens;     ///< oldest first
+  std::uint64_t next_job = 0;         ///< the largest that was kept
+  std::string sorter;                 ///< the newest text of keep_sorter()
+  std::vector<EndedHandoff> ended{};  ///< the newest ones, oldest first
+  std::vector<JobId> cancels{};       ///< that have not reached everybody
 };
 
 /// Where a site scheduler writes down what it has promised.
@@ -63,6 +78,8 @@ class SiteBook {
   /// Who was to have the job has it; its token stays known for a while. Need not be durable at
   /// once.
   virtual void handed_over(JobId job, const HandTarget& to) = 0;
+  /// The cancel has reached everybody. The same.
+  virtual void cancelled(JobId job) = 0;
   /// Keeps what was learnt of jobs, in place of what was kept before. The same.
   virtual void keep_sorter(std::string text) = 0;
 };

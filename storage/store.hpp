@@ -24,9 +24,11 @@ enum class Family : std::uint8_t {
   handoff,   ///< jobs that a site answers for, by id
   token,     ///< known submissions, by the order in which they were made
   instance,  ///< what a cloud has rented out, by id
-  spent      ///< what a user's jobs have cost that are no longer in the history, by user
+  spent,     ///< what a user's jobs have cost that are no longer in the history, by user
+  ended,     ///< jobs that ended at a site, by the order in which they did
+  cancel     ///< cancels that a site has not brought to everybody, by job
 };
-inline constexpr std::size_t kFamilies = 10;
+inline constexpr std::size_t kFamilies = 12;
 std::string_view name_of(Family family);
 
 /// Keys of numbers sort as the numbers do.

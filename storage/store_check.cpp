@@ -157,6 +157,10 @@ StoreReport check_store(const Store& store) {
       Family::handoff, [](std::string_view bytes) { return error_of(decode_handoff(bytes)); });
   report.tokens = families.count(
       Family::token, [](std::string_view bytes) { return error_of(decode_token(bytes)); });
+  report.ended = families.count(
+      Family::ended, [](std::string_view bytes) { return error_of(decode_ended(bytes)); });
+  report.cancels = families.count(
+      Family::cancel, [](std::string_view bytes) { return error_of(decode_number(bytes)); });
   report.instances = families.count(
       Family::instance, [](std::string_view bytes) { return error_of(decode_rented(bytes)); });
   families.count(Family::spent,

@@ -26,8 +26,9 @@ struct StoreReport {
   std::uint64_t snapshots = 0;
   std::uint64_t snapshot_at = 0;  ///< events that the newest one stands for
   std::uint64_t history = 0, objects = 0, handoffs = 0, tokens = 0, instances = 0;
-  StoredState state;                  ///< nothing in it unless all of it could be recovered
-  std::vector<std::string> problems;  ///< empty: all is well
+  std::uint64_t ended = 0, cancels = 0;  ///< of a site
+  StoredState state;                     ///< nothing in it unless all of it could be recovered
+  std::vector<std::string> problems;     ///< empty: all is well
 };
 
 /// Decodes every record and applies the journal to the snapshot. Events that cannot have happened

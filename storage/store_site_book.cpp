@@ -40,14 +40,16 @@ StoreSiteBook::~StoreSiteBook() {
 StoreTrouble StoreSiteBook::load() {
   if (auto trouble = load_handoffs()) return trouble;
   if (auto trouble = load_tokens()) return trouble;
+  if (auto trouble = load_ended()) return trouble;
+  if (auto trouble = load_cancels()) return trouble;
   const auto bytes = store_.get(Family::meta, kNextJob);
   if (!bytes) return bytes.error();
   if (bytes.value()) {
     const auto number = decode_number(*bytes.value());
     if (!number) return bad_record(store_, Family::meta, number.error().message);
-    next_job_ = number.value();
+    places_.next_job = number.value();
   }
-  memory_.next_job = next_job_;
+  memory_.next_job = places_.next_job;
   auto sorter = store_.get(Family::meta, kSorter);
   if (!sorter) return sorter.error();
   memory_.sorter = std::move(sorter).value().value_or("");
@@ -78,12 +80,45 @@ StoreTrouble StoreSiteBook::load_tokens() {
       bad = bad_record(store_, Family::token, place ? token.error().message : "a key of no place");
       return false;
     }
-    if (memory_.tokens.empty()) first_token_ = *place;
-    next_token_ = *place + 1;
+    if (memory_.tokens.empty()) places_.first_token = *place;
+    places_.next_token = *place + 1;
     memory_.tokens.push_back(std::move(token).value());
     return true;
   };
   if (auto trouble = store_.scan(Family::token, {}, use)) return trouble;
+  return bad;
+}
+
+StoreTrouble StoreSiteBook::load_ended() {
+  StoreTrouble bad;
+  const auto use = [&](std::string_view key, std::string_view value) {
+    const auto place = number_of(key);
+    auto ended = decode_ended(value);
+    if (!place || !ended) {
+      bad = bad_record(store_, Family::ended, place ? ended.error().message : "a key of no place");
+      return false;
+    }
+    if (memory_.ended.empty()) places_.first_ended = *place;
+    places_.next_ended = *place + 1;
+    memory_.ended.push_back(std::move(ended).value());
+    return true;
+  };
+  if (auto trouble = store_.scan(Family::ended, {}, use)) return trouble;
+  return bad;
+}
+
+StoreTrouble StoreSiteBook::load_cancels() {
+  StoreTrouble bad;
+  const auto use = [&](std::string_view, std::string_view value) {
+    const auto job = decode_number(value);
+    if (!job) {
+      bad = bad_record(store_, Family::cancel, job.error().message);
+      return false;
+    }
+    memory_.cancels.push_back(JobId{job.value()});
+    return true;
+  };
+  if (auto trouble = store_.scan(Family::cancel, {}, use)) return trouble;
   return bad;
 }
 
@@ -97,7 +132,7 @@ void StoreSiteBook::keep(SiteNews&& news, std::function<void(const std::string& 
     const std::size_t jobs = news.handoffs.size();
     if (queued_jobs_ + jobs <= options_.max_queued_jobs) {
       queued_jobs_ += jobs;
-      queue_.push_back({std::move(news), std::exchange(durable, {}), {}, {}});
+      queue_.push_back({std::move(news), std::exchange(durable, {})});
     }
   }
   if (durable) return durable("the queue of the site's store is full");
@@ -107,7 +142,15 @@ void StoreSiteBook::keep(SiteNews&& news, std::function<void(const std::string& 
 void StoreSiteBook::handed_over(JobId job, const HandTarget& to) {
   {
     const std::lock_guard lock(mutex_);
-    queue_.push_back({{}, {}, key_of(job, to), {}});
+    queue_.push_back({{}, {}, key_of(job, to)});
+  }
+  wake_.notify_one();
+}
+
+void StoreSiteBook::cancelled(JobId job) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back({{}, {}, {}, job});
   }
   wake_.notify_one();
 }
@@ -115,7 +158,7 @@ void StoreSiteBook::handed_over(JobId job, const HandTarget& to) {
 void StoreSiteBook::keep_sorter(std::string text) {
   {
     const std::lock_guard lock(mutex_);
-    queue_.push_back({{}, {}, {}, std::move(text)});
+    queue_.push_back({{}, {}, {}, {}, std::move(text)});
   }
   wake_.notify_one();
 }
@@ -153,48 +196,59 @@ bool StoreSiteBook::take_group(std::vector<Entry>& group) {
 std::string StoreSiteBook::write_group(const std::vector<Entry>& group) {
   if (!undo_.empty()) {
     if (const auto trouble = store_.write(undo_, Durability::machine)) {
-      undo_handed_over(group);
+      undo_what_is_done(group);
       return trouble->message;
     }
     undo_ = {};
   }
-  const std::uint64_t first_before = first_token_;
-  const std::uint64_t next_before = next_token_;
-  const std::uint64_t job_before = next_job_;
-  StoreBatch batch;
-  bool promises = false;
-  for (const Entry& entry : group) {
-    put_news(entry.news, batch);
-    promises = promises || entry.durable;
-    if (!entry.sorter.empty()) batch.put(Family::meta, kSorter, entry.sorter);
-    if (!entry.handed_over.empty()) batch.erase(Family::handoff, entry.handed_over);
-  }
-  for (; next_token_ - first_token_ > options_.max_tokens; ++first_token_) {
-    batch.erase(Family::token, muster::key_of(first_token_));
-  }
-  if (next_job_ != job_before) {
-    batch.put(Family::meta, kNextJob, encode_number(next_job_));
-  }
+  const Places before = places_;
+  const StoreBatch batch = batch_of(group);
+  const bool promises = std::any_of(group.begin(), group.end(),
+                                    [](const Entry& entry) { return bool(entry.durable); });
   const auto trouble = store_.write(batch, promises ? Durability::machine : Durability::process);
   if (!trouble) return {};
-  // A failed write may still be found after a crash: what was not promised must not come back.
+  // A failed write may still be found after a crash: what was not promised must not come back. An
+  // end or a cancel may: its user was told that it may come true.
   for (const Entry& entry : group) {
     for (const Handoff& handoff : entry.news.handoffs) {
       undo_.erase(Family::handoff, key_of(handoff.job.id, handoff.to));
     }
   }
-  undo_handed_over(group);
-  undo_.erase_range(Family::token, muster::key_of(next_before), muster::key_of(next_token_));
-  first_token_ = first_before;
-  next_token_ = next_before;
+  undo_what_is_done(group);
+  undo_.erase_range(Family::token, muster::key_of(before.next_token),
+                    muster::key_of(places_.next_token));
+  places_ = before;
   return trouble->message;
 }
 
-/// What others have is forgotten as soon as something can be written again.
-void StoreSiteBook::undo_handed_over(const std::vector<Entry>& group) {
+StoreBatch StoreSiteBook::batch_of(const std::vector<Entry>& group) {
+  const std::uint64_t job_before = places_.next_job;
+  StoreBatch batch;
   for (const Entry& entry : group) {
-    if (!entry.handed_over.empty()) undo_.erase(Family::handoff, entry.handed_over);
+    put_news(entry.news, batch);
+    if (!entry.sorter.empty()) batch.put(Family::meta, kSorter, entry.sorter);
+    erase_what_is_done(entry, batch);
   }
+  for (; places_.next_token - places_.first_token > options_.max_tokens; ++places_.first_token) {
+    batch.erase(Family::token, muster::key_of(places_.first_token));
+  }
+  for (; places_.next_ended - places_.first_ended > options_.max_ended; ++places_.first_ended) {
+    batch.erase(Family::ended, muster::key_of(places_.first_ended));
+  }
+  if (places_.next_job != job_before) {
+    batch.put(Family::meta, kNextJob, encode_number(places_.next_job));
+  }
+  return batch;
+}
+
+/// What others have is forgotten as soon as something can be written again.
+void StoreSiteBook::undo_what_is_done(const std::vector<Entry>& group) {
+  for (const Entry& entry : group) erase_what_is_done(entry, undo_);
+}
+
+void StoreSiteBook::erase_what_is_done(const Entry& entry, StoreBatch& batch) {
+  if (!entry.handed_over.empty()) batch.erase(Family::handoff, entry.handed_over);
+  if (entry.cancelled) batch.erase(Family::cancel, muster::key_of(entry.cancelled->value));
 }
 
 void StoreSiteBook::put_news(const SiteNews& news, StoreBatch& batch) {
@@ -202,9 +256,16 @@ void StoreSiteBook::put_news(const SiteNews& news, StoreBatch& batch) {
     batch.put(Family::handoff, key_of(handoff.job.id, handoff.to), encode_handoff(handoff));
   }
   for (const KnownToken& token : news.tokens) {
-    batch.put(Family::token, muster::key_of(next_token_++), encode_token(token));
+    batch.put(Family::token, muster::key_of(places_.next_token++), encode_token(token));
   }
-  next_job_ = std::max(next_job_, news.next_job);
+  for (const EndedHandoff& ended : news.ended) {
+    batch.erase(Family::handoff, key_of(ended.job.id, ended.to));
+    batch.put(Family::ended, muster::key_of(places_.next_ended++), encode_ended(ended));
+  }
+  for (const JobId job : news.cancels) {
+    batch.put(Family::cancel, muster::key_of(job.value), encode_number(job.value));
+  }
+  places_.next_job = std::max(places_.next_job, news.next_job);
 }
 
 }  // namespace muster

@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +18,7 @@ namespace muster {
 /// What a site's book keeps at most.
 struct StoreSiteBookOptions {
   std::size_t max_tokens = 100'000;       ///< known submissions; the oldest go first; from 1
+  std::size_t max_ended = 10'000;         ///< jobs that ended here; the oldest go first; from 1
   std::size_t max_queued_jobs = 100'000;  ///< not yet durable; beyond, keep() refuses; from 1
   std::size_t max_group_jobs = 5'000;     ///< written with one wait for the disk; from 1
 };
@@ -36,6 +38,7 @@ class StoreSiteBook final : public SiteBook {
   const std::string& sorter() const { return memory_.sorter; }
   void keep(SiteNews&& news, std::function<void(const std::string& trouble)> durable) override;
   void handed_over(JobId job, const HandTarget& to) override;
+  void cancelled(JobId job) override;
   void keep_sorter(std::string text) override;
 
  private:
@@ -44,7 +47,8 @@ class StoreSiteBook final : public SiteBook {
     SiteNews news;
     std::function<void(const std::string& trouble)> durable;
     std::string handed_over{};  ///< its key; empty: none
-    std::string sorter{};       ///< empty: none
+    std::optional<JobId> cancelled{};
+    std::string sorter{};  ///< empty: none
   };
 
   StoreSiteBook(Store& store, const StoreSiteBookOptions& options)
@@ -53,10 +57,14 @@ class StoreSiteBook final : public SiteBook {
   StoreTrouble load();
   StoreTrouble load_handoffs();
   StoreTrouble load_tokens();
+  StoreTrouble load_ended();
+  StoreTrouble load_cancels();
   void run_writer();
   bool take_group(std::vector<Entry>& group);
   std::string write_group(const std::vector<Entry>& group);
-  void undo_handed_over(const std::vector<Entry>& group);
+  StoreBatch batch_of(const std::vector<Entry>& group);
+  void undo_what_is_done(const std::vector<Entry>& group);
+  static void erase_what_is_done(const Entry& entry, StoreBatch& batch);
   void put_news(const SiteNews& news, StoreBatch& batch);
 
   Store& store_;
@@ -70,8 +78,13 @@ class StoreSiteBook final : public SiteBook {
   bool ends_ = false;
 
   // The writer's own.
-  std::uint64_t first_token_ = 0, next_token_ = 0;  ///< places of the tokens that are kept
-  std::uint64_t next_job_ = 0;
+  /// What a failed write leaves as it was: the places of the tokens and ends that are kept.
+  struct Places {
+    std::uint64_t first_token = 0, next_token = 0;
+    std::uint64_t first_ended = 0, next_ended = 0;
+    std::uint64_t next_job = 0;
+  };
+  Places places_;
   StoreBatch undo_;  ///< what has to go before anything else is written
 
   std::thread writer_;

@@ -65,7 +65,9 @@ class MasterProxy : public MasterActor::base {
           return caf::make_error(ActorError::not_connected);
         },
         [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
-        [](cancel_atom, JobId) {},
+        [](cancel_atom, const std::vector<JobId>&) -> caf::result<std::vector<CancelVerdict>> {
+          return caf::make_error(ActorError::not_connected);
+        },
         [](hold_atom, JobId, bool) -> caf::result<JobId> {
           return caf::make_error(ActorError::not_connected);
         },

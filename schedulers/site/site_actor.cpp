@@ -19,7 +19,8 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
       timer_(this, setup_.epoch),
       rng_(setup_.seed + setup_.number),
       listeners_(setup_.life.max_watches),
-      known_(setup_.life.max_tokens, setup_.number) {
+      known_(setup_.life.max_tokens, setup_.number),
+      ended_(setup_.life.max_ended) {
   set_down_handler([this](const caf::down_msg& down) { drop_listener(down.source); });
   for (const MasterPlace& master : setup_.masters) {
     places_[{false, master.number}] = masters_.size();
@@ -29,6 +30,9 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
     if (site.number == setup_.number) own_ = sites_.size();
     places_[{true, site.number}] = sites_.size();
     sites_.push_back({{true, site.number}, {}, site.actor});
+  }
+  for (const std::vector<Lane>* lanes : {&sites_, &masters_}) {
+    for (const Lane& each : *lanes) cancels_.add_party(each.to);
   }
   SiteMemory memory = setup_.book->recall();
   next_job_ = std::max<std::uint64_t>(1, memory.next_job);
@@ -41,7 +45,12 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
     known_.recall(std::move(known));
   }
   for (Handoff& handoff : memory.handoffs) {
-    lane(handoff.to).waiting.push({std::move(handoff.job), {}});
+    lane(handoff.to).waiting.push({std::move(handoff.job), {}, true});
+  }
+  for (EndedHandoff& ended : memory.ended) ended_.add(std::move(ended));
+  for (const JobId job : memory.cancels) {
+    cancels_.open(job);
+    cancelling_[job].durable = true;
   }
 }
 
@@ -65,13 +74,15 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
   if (setup_.load_every > Duration::zero()) ask_loads();
   for (const Lane& each : masters_) hand_over(each.to);
   for (const Lane& each : sites_) hand_over(each.to);
+  ask_all_cancels();
   return {
       [this](hand_atom, std::vector<Job>& jobs) { return take(std::move(jobs)); },
       [this](forward_atom, std::vector<Job>& jobs) { return take_forwarded(std::move(jobs)); },
       [this](watch_atom, const JobListener& listener, const std::vector<JobId>& jobs) {
         return watch(listener, jobs);
       },
-      [this](cancel_atom, JobId id) { cancel(id); },
+      [this](cancel_atom, JobId id) { return cancel(id); },
+      [this](cancel_atom, const std::vector<JobId>& jobs) { return cancel_here(jobs); },
       [this](over_atom, const JobEnd& end) { over(end, nullptr); },
       [this](load_atom) {
         LoadReport report;

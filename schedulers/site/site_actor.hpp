@@ -12,8 +12,10 @@
 #include "actors/job_watch.hpp"
 #include "actors/messages.hpp"
 #include "model/rng.hpp"
+#include "schedulers/site/ended_jobs.hpp"
 #include "schedulers/site/handoff_queue.hpp"
 #include "schedulers/site/known_submissions.hpp"
+#include "schedulers/site/open_cancels.hpp"
 #include "schedulers/site/recent_jobs.hpp"
 #include "schedulers/site/routing.hpp"
 #include "schedulers/site/sorting_desk.hpp"
@@ -43,7 +45,10 @@ struct SiteLife {
   std::size_t hand_batch = 500;           ///< jobs handed to a master at once
   std::size_t max_waiting = 100'000;      ///< jobs that no master has yet; more are not taken
   std::size_t max_tokens = 100'000;       ///< known submissions, as many as the book keeps
+  std::size_t max_ended = 10'000;         ///< jobs that ended here, as many as the book keeps
+  std::size_t max_cancels = 10'000;       ///< open ones; more are refused
   std::size_t max_watches = kMaxWatches;  ///< jobs that are watched, by all who watch together
+  Duration cancel_wait{};                 ///< an answer waits so long for everybody to confirm
   bool train_apart = false;               ///< in a thread of its own, while jobs go on to be sorted
 };
 
@@ -91,6 +96,26 @@ class SiteScheduler : public SiteActor::base {
   struct OnItsWay {
     Job job;
     std::shared_ptr<Promise> promise;  ///< null after a restart
+    bool sent = false;                 ///< whoever is to have it may have it
+    bool ending = false;               ///< it is being written down that nobody will have it
+  };
+  /// Somebody who waits for a cancel.
+  struct CancelAnswer {
+    caf::typed_response_promise<CancelReport> promise;
+    bool due = false;  ///< has waited long enough
+    bool given = false;
+  };
+  /// What becomes of an open cancel here.
+  struct Cancelling {
+    bool durable = false;
+    std::string trouble{};  ///< why it is not, if that is known
+    std::vector<std::shared_ptr<CancelAnswer>> answers{};
+  };
+  /// A job, or a part of one, as a query shows it.
+  struct Shown {
+    const Job* job;
+    const HandTarget* to;       ///< null when it ended here
+    const EndedHandoff* ended;  ///< null when it is on its way
   };
   /// The way to a master or to another site.
   struct Lane {
@@ -118,6 +143,7 @@ class SiteScheduler : public SiteActor::base {
   };
   using Verdicts = std::vector<AcceptVerdict>;
   using Ends = std::vector<JobEnd>;
+  using Endings = std::vector<EndedHandoff>;
   /// What is made of jobs that come in together.
   struct Intake {
     KnownSubmissions::Write write;  ///< number of the write that is to keep the news
@@ -147,24 +173,44 @@ class SiteScheduler : public SiteActor::base {
 
   void hand_over(const HandTarget& to);
   void taken(const HandTarget& to, const Verdicts& verdicts);
+  void mark_unsent(const HandTarget& to, const std::vector<JobId>& jobs);
   static void arrived(const OnItsWay& handoff);
   static void settle(Promise& promise);
   void sort(Job& job);
   void train_if_due();
   void ask_loads();
   void hear(Lane& lane, const LoadReport& report);
-  void cancel(JobId id);
-
   caf::result<Ends> watch(const JobListener& listener, const std::vector<JobId>& jobs);
   void watch_at(std::size_t master, std::vector<JobId> jobs, std::shared_ptr<Asking> asking);
   void answered(Asking& asking);
   void over(const JobEnd& end, Asking* asking);
   void drop_listener(const caf::actor_addr& listener);
   void unwatch(const std::vector<JobId>& jobs);
+  void part_ended_here(const EndedHandoff& ended, Asking* asking);
 
+  bool is_mine_to_cancel(JobId job) const;
+  caf::result<CancelReport> cancel(JobId id);
+  void begin_cancel(JobId id);
+  void ask_all_cancels();
+  void ask_cancels(const HandTarget& to);
+  void hear_cancels(const HandTarget& from, const std::vector<OpenCancels::Asked>& asked,
+                    const std::vector<CancelVerdict>& verdicts);
+  void end_cancel(JobId id);
+  void answer_cancels(JobId id);
+  caf::result<std::vector<CancelVerdict>> cancel_here(const std::vector<JobId>& jobs);
+  void end_what_is_here(const std::vector<JobId>& jobs,
+                        const std::function<void(const std::vector<CancelVerdict>&)>& then);
+  EndedHandoff ending_of(OnItsWay& handoff, const HandTarget& to, JobOutcome outcome,
+                         std::string reason);
+  void end_handoffs(SiteNews news, std::function<void(const Endings& ended, bool durable)> then);
+  void hand_again(const Endings& ended);
+  void refuse(const HandTarget& by, const Verdicts& verdicts);
+  std::string target_name(const HandTarget& target) const;
   std::size_t jobs_in_hand() const;
   std::string answer(const Query& query) const;
   nlohmann::json shown_jobs(const Query& query) const;
+  std::vector<Shown> newest_shown(const Query& query) const;
+  std::vector<Shown> parts_shown(JobId job) const;
 
   SiteSetup setup_;
   ActorTimer<SiteActor, SiteScheduler> timer_;
@@ -178,8 +224,11 @@ class SiteScheduler : public SiteActor::base {
   KnownSubmissions known_;
   std::map<KnownSubmissions::Write, std::vector<std::shared_ptr<Promise>>> awaiting_;
   KnownSubmissions::Write last_write_ = 0;
-  std::set<JobId> cancelled_;      ///< while they were on their way
-  RecentJobs broken_{kMaxBroken};  ///< of which some part was given up
+  EndedJobs ended_;
+  OpenCancels cancels_;
+  std::map<JobId, Cancelling> cancelling_;      ///< of each open cancel
+  std::map<HandTarget, bool> asked_to_cancel_;  ///< has been asked and has not answered, or rests
+  RecentJobs broken_{kMaxBroken};               ///< of which some part was given up
   std::uint64_t next_job_ = 1;
   std::uint64_t handed_ = 0;  ///< jobs and parts that masters have taken
   bool training_ = false;

@@ -3,9 +3,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/live_ids.hpp"
 #include "schedulers/site/site_actor.hpp"
 
 namespace muster {
+namespace {
+
+/// Whether the request has come back without ever having been read.
+bool never_left(const caf::error& error) {
+  return error == caf::sec::request_receiver_down || error == caf::sec::no_route_to_receiving_node;
+}
+
+}  // namespace
+
 std::size_t SiteScheduler::jobs_in_hand() const {
   std::size_t count = 0;
   for (const Lane& each : masters_) count += each.waiting.size();
@@ -20,15 +30,20 @@ double SiteScheduler::own_load() const {
 /// Hands over the next jobs of a lane, one request at a time, until all are taken.
 void SiteScheduler::hand_over(const HandTarget& to) {
   Lane& out = lane(to);
-  if (out.busy || out.waiting.empty()) return;
-  out.busy = true;
+  if (out.busy) return;
   std::vector<Job> batch;
-  out.waiting.oldest_first([&](const OnItsWay& each) {
+  std::vector<JobId> fresh;  // never sent before
+  out.waiting.oldest_first([&](OnItsWay& each) {
+    if (each.ending) return true;
     batch.push_back(each.job);
+    if (!std::exchange(each.sent, true)) fresh.push_back(each.job.id);
     return batch.size() < setup_.life.hand_batch;
   });
+  if (batch.empty()) return;
+  out.busy = true;
   const auto heard = [this, to](const Verdicts& verdicts) { taken(to, verdicts); };
-  const auto failed = [this, to](const caf::error&) {
+  const auto failed = [this, to, fresh = std::move(fresh)](const caf::error& error) {
+    if (never_left(error)) mark_unsent(to, fresh);
     timer_.at(now() + setup_.life.hand_retry, [this, to] {
       lane(to).busy = false;
       hand_over(to);
@@ -41,23 +56,29 @@ void SiteScheduler::hand_over(const HandTarget& to) {
   }
 }
 
+/// Who was to have them has not seen them.
+void SiteScheduler::mark_unsent(const HandTarget& to, const std::vector<JobId>& jobs) {
+  for (const JobId job : jobs) {
+    if (OnItsWay* found = lane(to).waiting.find(job)) found->sent = false;
+  }
+}
+
 void SiteScheduler::taken(const HandTarget& to, const Verdicts& verdicts) {
   Lane& out = lane(to);
   out.busy = false;
+  Verdicts refused;
   for (const AcceptVerdict& verdict : verdicts) {
+    if (!verdict.accepted) {
+      refused.push_back(verdict);
+      continue;
+    }
     const auto found = out.waiting.take(verdict.job);
     if (!found) continue;
     arrived(*found);
     ++handed_;
     setup_.book->handed_over(verdict.job, to);
-    if (!cancelled_.contains(verdict.job)) continue;
-    if (to.site) {
-      send(out.site, cancel_atom_v, verdict.job);
-    } else {
-      send(out.master, cancel_atom_v, verdict.job);
-    }
   }
-  if (jobs_in_hand() == 0) cancelled_.clear();
+  refuse(to, refused);
   hand_over(to);
 }
 
@@ -81,6 +102,14 @@ void SiteScheduler::ask_loads() {
   timer_.at(now() + setup_.load_every, [this] { ask_loads(); });
 }
 
+/// One site is enough: the one that has numbered the job, unless it is not there.
+bool SiteScheduler::is_mine_to_cancel(JobId job) const {
+  const std::uint32_t number = site_of(job);
+  const auto place = places_.find({true, number});
+  if (number == setup_.number || place == places_.end()) return true;
+  return !present_load(sites_[place->second].heard, now(), setup_.rules.stale_after);
+}
+
 /// When one part of a job was given up, the other masters' parts are for nothing.
 void SiteScheduler::hear(Lane& from, const LoadReport& report) {
   from.load = report;
@@ -95,17 +124,8 @@ void SiteScheduler::hear(Lane& from, const LoadReport& report) {
   for (JobId job : report.broken) {
     if (!broken_.add(job)) continue;
     if (setup_.desk) setup_.desk->forget(job);
-    for (const Lane& each : masters_) send(each.master, cancel_atom_v, job);
+    if (is_mine_to_cancel(job)) begin_cancel(job);
   }
-}
-
-void SiteScheduler::cancel(JobId id) {
-  for (const std::vector<Lane>* lanes : {&masters_, &sites_}) {
-    for (const Lane& each : *lanes) {
-      if (each.waiting.find(id) != nullptr) cancelled_.insert(id);
-    }
-  }
-  for (const Lane& each : masters_) send(each.master, cancel_atom_v, id);
 }
 
 }  // namespace muster

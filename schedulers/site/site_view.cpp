@@ -56,7 +56,20 @@ json on_its_way(const Job& job) {
           {"market", name_of(job.markets)},
           {"gang", job.gang},
           {"exit_code", 0},
-          {"command", job.program.argv}};
+          {"command", job.program.argv},
+          {"reason", nullptr}};
+}
+
+/// A job, or a part of one, that ended here.
+json over_here(const EndedHandoff& ended) {
+  json out = on_its_way(ended.job);
+  out["state"] = name_of(ended.outcome);
+  out["reason"] = ended.reason;
+  out["tasks_total"] = ended.tasks;
+  out["whole_tasks"] = std::max(ended.job.whole_tasks, ended.tasks);
+  out["waiting"] = 0;
+  out["over_s"] = to_seconds(ended.at);
+  return out;
 }
 
 }  // namespace
@@ -64,35 +77,59 @@ json on_its_way(const Job& job) {
 /// The jobs that were asked for, the newest first. Only those that are shown are written out.
 json SiteScheduler::shown_jobs(const Query& query) const {
   const ShownJobs wanted(query);
-  std::vector<const Job*> found;
-  for (const std::vector<Lane>* lanes : {&masters_, &sites_}) {
-    for (const Lane& each : *lanes) {
-      if (wanted.id != 0) {
-        const OnItsWay* one = each.waiting.find(JobId{wanted.id});
-        if (one != nullptr) found.push_back(&one->job);
-        continue;
-      }
-      if (!wanted.active) continue;
-      std::size_t left = wanted.most;
-      each.waiting.newest_first([&](const OnItsWay& one) {
-        if (!wanted.takes(one.job)) return true;
-        found.push_back(&one.job);
-        return --left > 0;
-      });
-    }
-  }
+  std::vector<Shown> found = wanted.id == 0 ? newest_shown(query) : parts_shown(JobId{wanted.id});
   std::stable_sort(found.begin(), found.end(),
-                   [](const Job* a, const Job* b) { return a->id > b->id; });
+                   [](const Shown& a, const Shown& b) { return a.job->id > b.job->id; });
   json list = json::array();
   std::size_t jobs = 0;
-  const Job* last = nullptr;
-  for (const Job* job : found) {
-    const bool another = last == nullptr || last->id != job->id;
+  const Shown* last = nullptr;
+  for (const Shown& each : found) {
+    const bool another = last == nullptr || last->job->id != each.job->id;
     if (another && ++jobs > wanted.most) break;  // the parts of a job stay together
-    last = job;
-    list.push_back(on_its_way(*job));
+    last = &each;
+    list.push_back(each.ended != nullptr ? over_here(*each.ended) : on_its_way(*each.job));
+    list.back()["to_site"] = each.to != nullptr && each.to->site;
+    list.back()["to"] = each.to != nullptr ? json(target_name(*each.to)) : json(nullptr);
   }
   return list;
+}
+
+/// Of each way out, and of what ended here, as many as may be shown.
+std::vector<SiteScheduler::Shown> SiteScheduler::newest_shown(const Query& query) const {
+  const ShownJobs wanted(query);
+  std::vector<Shown> found;
+  std::size_t left = wanted.most;
+  const auto use = [&](const Job& job, const HandTarget* to, const EndedHandoff* ended) {
+    if (!wanted.takes(job)) return true;
+    found.push_back({&job, to, ended});
+    return --left > 0;
+  };
+  for (const std::vector<Lane>* lanes : {&masters_, &sites_}) {
+    for (const Lane& each : *lanes) {
+      left = wanted.most;
+      if (!wanted.active) continue;
+      each.waiting.newest_first(
+          [&](const OnItsWay& one) { return use(one.job, &each.to, nullptr); });
+    }
+  }
+  left = wanted.most;
+  if (!wanted.over) return found;
+  ended_.newest_first([&](const EndedHandoff& one) { return use(one.job, nullptr, &one); });
+  return found;
+}
+
+std::vector<SiteScheduler::Shown> SiteScheduler::parts_shown(JobId job) const {
+  std::vector<Shown> found;
+  for (const std::vector<Lane>* lanes : {&masters_, &sites_}) {
+    for (const Lane& each : *lanes) {
+      const OnItsWay* one = each.waiting.find(job);
+      if (one != nullptr) found.push_back({&one->job, &each.to, nullptr});
+    }
+  }
+  ended_.parts_of(job, [&](const EndedHandoff& one) {
+    found.push_back({&one.job, nullptr, &one});
+  });
+  return found;
 }
 
 std::string SiteScheduler::answer(const Query& query) const {

@@ -1,5 +1,6 @@
-// How those who wait for jobs hear of their ends. Masters tell of the parts that they had; nobody
-// has to know which of them had one: a job is over when the parts that are have all of its tasks.
+// How those who wait for jobs hear of their ends. Masters tell of the parts that they had, and the
+// site of those that none had; nobody has to know which of them had one: a job is over when the
+// parts that are have all of its tasks.
 
 #include <algorithm>
 #include <utility>
@@ -41,6 +42,9 @@ caf::result<SiteScheduler::Ends> SiteScheduler::watch(const JobListener& listene
   asking->listener = listener;
   asking->open = masters_.size();
   const auto answer = asking->answer;
+  for (JobId job : jobs) {
+    ended_.parts_of(job, [&](const EndedHandoff& ended) { part_ended_here(ended, asking.get()); });
+  }
   for (std::size_t i = 0; i < masters_.size(); ++i) watch_at(i, jobs, asking);
   if (asking->open == 0) answered(*asking);
   return answer;
@@ -85,7 +89,7 @@ void SiteScheduler::over(const JobEnd& end, Asking* asking) {
   watched.tasks += end.tasks;
   if (badness(end.outcome) > badness(watched.outcome)) watched.outcome = end.outcome;
   if (watched.tasks < end.whole) {
-    if (end.outcome != JobOutcome::completed) cancel(end.job);
+    if (end.outcome != JobOutcome::completed) begin_cancel(end.job);
     return;
   }
   const JobEnd whole{end.job, watched.outcome, 0, end.whole, end.whole};
@@ -98,6 +102,14 @@ void SiteScheduler::over(const JobEnd& end, Asking* asking) {
       send(listener, over_atom_v, whole);
     }
   }
+}
+
+/// No master has had the part: who was to have it tells it from the others.
+void SiteScheduler::part_ended_here(const EndedHandoff& ended, Asking* asking) {
+  constexpr std::uint32_t kNoTask = 1U << 31U;  // above the positions of tasks
+  JobEnd end{ended.job.id, ended.outcome, kNoTask + ended.to.index, ended.tasks, ended.tasks};
+  if (ended.job.whole_tasks > 0) end.whole = ended.job.whole_tasks;
+  over(end, asking);
 }
 
 void SiteScheduler::drop_listener(const caf::actor_addr& listener) {

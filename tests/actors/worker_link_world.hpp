@@ -126,7 +126,7 @@ class ScriptedMaster {
             return std::vector<JobEnd>{};
           },
           [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
-          [](cancel_atom, JobId) {},
+          [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
           [](hold_atom, JobId id, bool) { return id; },
           [](drain_atom, InstanceId id) { return id; },
           [state, self](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {

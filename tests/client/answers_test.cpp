@@ -42,6 +42,25 @@ TEST(Answers, ReadAJobWithItsTasks) {
   EXPECT_FALSE(job->tasks.front().exit_code.has_value());
 }
 
+TEST(Answers, ReadAJobThatNoMasterHasHad) {
+  Answer ended = answer(kJob);
+  ended.document["state"] = "refused";
+  ended.document["reason"] = "the task is not valid";
+  ended.document["submitted_s"] = nullptr;
+  const auto job = job_only(ended);
+  ASSERT_TRUE(job.has_value()) << error_of(job);
+  EXPECT_EQ(job->reason, "the task is not valid");
+  EXPECT_FALSE(job->submitted_s.has_value());
+  EXPECT_TRUE(job->over());
+}
+
+TEST(Answers, SayWhoHasNotConfirmedACancel) {
+  const auto under_way = unconfirmed_by(answer(R"({"job": 1, "unconfirmed": ["m1"]})"));
+  ASSERT_TRUE(under_way.has_value());
+  EXPECT_EQ(under_way.value(), std::vector<std::string>{"m1"});
+  EXPECT_TRUE(unconfirmed_by(answer(R"({"job": 1})"))->empty());
+}
+
 TEST(Answers, NameTheFirstFieldThatIsWrong) {
   const auto with = [](const char* key, const nlohmann::json& value) {
     Answer changed = answer(kJob);

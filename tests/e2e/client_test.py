@@ -335,6 +335,11 @@ class Lists(ClientTest):
         self.assert_fails(2, ["--state"], "jobs", "--state", "some")
         self.assert_fails(2, ["--limit"], "jobs", "--limit", "0")
 
+    def test_a_cancel_says_who_has_not_confirmed_it_yet(self):
+        self.api.on("POST", "/v1/jobs/1/cancel", {"job": 1, "unconfirmed": ["m1", "oslo"]})
+        done = self.succeed("cancel", "1")
+        self.assertEqual(done, "job 1: will be cancelled; not confirmed yet by m1, oslo\n")
+
     def test_several_jobs_are_all_tried(self):
         self.api.on("POST", "/v1/jobs/1/cancel", {"job": 1})
         self.api.on("POST", "/v1/jobs/2/cancel", problem(409, "job 2 is over"))

@@ -101,7 +101,7 @@ MasterActor spawn_checking_master(caf::actor_system& system, Heard& heard) {
           return std::vector<JobEnd>{};
         },
         [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
-        [](cancel_atom, JobId) {},
+        [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
         [](hold_atom, JobId id, bool) { return id; },
         [](drain_atom, InstanceId id) { return id; },
         [&heard, self](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {

@@ -402,6 +402,28 @@ TEST_F(MasterActorTest, WhileJobsThatAreOverAreReadItGoesOn) {
   EXPECT_TRUE(answered);
 }
 
+TEST_F(MasterActorTest, ConfirmsACancelAsOftenAsItIsRepeated) {
+  run_one();
+  JobHistory over;
+  over.job = JobBuilder(7).build();
+  history_.add(over);
+  caf::scoped_actor self{system_.actors()};
+  for (int time = 0; time < 2; ++time) {
+    auto asked = self->request(master_, caf::infinite, cancel_atom_v,
+                               std::vector<JobId>{JobId{1}, JobId{7}, JobId{99}});
+    system_.time().drain();
+    std::vector<CancelStanding> said;
+    asked.receive(
+        [&](const std::vector<CancelVerdict>& verdicts) {
+          for (const CancelVerdict& verdict : verdicts) said.push_back(verdict.standing);
+        },
+        [](const caf::error&) { ADD_FAILURE(); });
+    EXPECT_EQ(said,
+              (std::vector{CancelStanding::ended, CancelStanding::over, CancelStanding::unknown}));
+  }
+  EXPECT_EQ(heard_.back().what, "stop 1");
+}
+
 TEST_F(MasterActorTest, AJobThatIsOverIsTakenForKnownWithoutReadingIt) {
   JobHistory over;
   over.job = JobBuilder(7).build();

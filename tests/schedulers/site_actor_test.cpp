@@ -26,6 +26,8 @@ struct FakeMaster {
   bool answers = true;
   std::vector<JobEnd> over;  ///< parts of jobs, for those who ask
   JobListener listener;      ///< who has asked last
+  std::string refusal;       ///< why it takes no job; empty: it does
+  CancelStanding standing = CancelStanding::ended;
 };
 
 /// A book that can be looked into, and that outlives its site.
@@ -35,9 +37,15 @@ class OpenBook final : public SiteBook {
   void keep(SiteNews&& news, std::function<void(const std::string&)> durable) override {
     if (slow) return waiting.push_back({std::move(news), std::move(durable)});
     if (!trouble.empty()) return durable(trouble);
+    if (takes_no_ends && !news.ended.empty()) return durable("the disk is full");
     for (Handoff& handoff : news.handoffs) memory.handoffs.push_back(std::move(handoff));
     for (KnownToken& token : news.tokens) memory.tokens.push_back(std::move(token));
     memory.next_job = std::max(memory.next_job, news.next_job);
+    for (EndedHandoff& ended : news.ended) {
+      handed_over(ended.job.id, ended.to);
+      memory.ended.push_back(std::move(ended));
+    }
+    memory.cancels.insert(memory.cancels.end(), news.cancels.begin(), news.cancels.end());
     durable({});
   }
   void handed_over(JobId job, const HandTarget& to) override {
@@ -45,10 +53,12 @@ class OpenBook final : public SiteBook {
       return handoff.job.id == job && handoff.to == to;
     });
   }
+  void cancelled(JobId job) override { std::erase(memory.cancels, job); }
   void keep_sorter(std::string text) override { memory.sorter = std::move(text); }
 
   SiteMemory memory;
   std::string trouble;
+  bool takes_no_ends = false;
   /// A slow one answers when it is asked to.
   bool slow = false;
   struct Waiting {
@@ -83,8 +93,9 @@ class SiteActorTest : public ::testing::Test {
             if (!fakes_[index].answers) return self->make_response_promise();
             std::vector<AcceptVerdict> verdicts;
             for (const Job& job : jobs) {
-              note(name + " takes " + text(job));
-              verdicts.push_back({job.id, true, {}});
+              const std::string& refusal = fakes_[index].refusal;
+              note(name + (refusal.empty() ? " takes " : " refuses ") + text(job));
+              verdicts.push_back({job.id, refusal.empty(), refusal});
             }
             return verdicts;
           },
@@ -99,8 +110,15 @@ class SiteActorTest : public ::testing::Test {
           [this, name](unwatch_atom, const JobListener&, const std::vector<JobId>& jobs) {
             for (JobId job : jobs) note(name + " unwatches " + std::to_string(job.value));
           },
-          [this, name](cancel_atom, JobId id) {
-            note(name + " cancels " + std::to_string(id.value));
+          [this, self, index, name](cancel_atom, const std::vector<JobId>& jobs)
+              -> caf::result<std::vector<CancelVerdict>> {
+            if (!fakes_[index].answers) return self->make_response_promise();
+            std::vector<CancelVerdict> verdicts;
+            for (const JobId id : jobs) {
+              note(name + " cancels " + std::to_string(id.value));
+              verdicts.push_back({id, fakes_[index].standing});
+            }
+            return verdicts;
           },
           [](hold_atom, JobId id, bool) { return id; },
           [](drain_atom, InstanceId id) { return id; },
@@ -146,6 +164,8 @@ class SiteActorTest : public ::testing::Test {
     setup.book = &book;
     setup.life.promise_wait = seconds{1};
     setup.life.hand_retry = milliseconds{500};
+    setup.life.cancel_wait = seconds{2};
+    setup.life.max_cancels = 3;
     return setup;
   }
   /// Another site, with this load, that is asked for nothing else.
@@ -157,7 +177,14 @@ class SiteActorTest : public ::testing::Test {
           [](watch_atom, const JobListener&, const std::vector<JobId>&) {
             return std::vector<JobEnd>{};
           },
-          [](cancel_atom, JobId) {},
+          [](cancel_atom, JobId id) {
+            return CancelReport{id, {}, {}};
+          },
+          [](cancel_atom, const std::vector<JobId>& jobs) {
+            std::vector<CancelVerdict> verdicts;
+            for (const JobId id : jobs) verdicts.push_back({id, CancelStanding::unknown});
+            return verdicts;
+          },
           [](over_atom, const JobEnd&) {},
           [load](load_atom) {
             LoadReport report;
@@ -215,6 +242,23 @@ class SiteActorTest : public ::testing::Test {
     job.token = token;
     return job;
   }
+  /// Cancels as a user does; what comes back is noted.
+  void cancel(const SiteActor& site, std::uint64_t job) {
+    system_.actors().spawn([this, site, job](caf::event_based_actor* self) {
+      self->request(site, caf::infinite, cancel_atom_v, JobId{job})
+          .then(
+              [this](const CancelReport& report) {
+                static constexpr const char* kWords[] = {"unknown", "passed on", "over", "ended"};
+                std::string text = kWords[static_cast<int>(report.standing)];
+                text += " " + std::to_string(report.job.value);
+                for (const std::string& name : report.unconfirmed) text += ", not by " + name;
+                note(text);
+              },
+              [this](const caf::error&) { note("refused"); });
+    });
+    system_.time().drain();
+  }
+  void run_for_s(double length) { system_.run_until_s(to_seconds(system_.time().now()) + length); }
   nlohmann::json ask(const SiteActor& site, const Query& query) {
     auto text = std::make_shared<std::string>();
     system_.actors().spawn([site, query, text](caf::event_based_actor* self) {
@@ -509,6 +553,162 @@ TEST_F(SiteActorTest, WhenAPartIsGivenUpTheOthersAreCancelledOnce) {
   system_.end(site);
 }
 
+TEST_F(SiteActorTest, AJobThatAMasterRefusesIsOverForEverybodyToSee) {
+  fakes_[0].refusal = fakes_[1].refusal = "the task is not valid";
+  for (int life = 0; life < 2; ++life) {
+    const SiteActor site = spawn_site(book_);
+    run_for_s(0.5);
+    if (life == 0) submit(site, {with_token("ann", "1")});
+    EXPECT_THAT(ids_shown(site, {"jobs", 0, R"({"state": "over"})", 9}), ElementsAre(1));
+    EXPECT_THAT(ids_shown(site, {"jobs", 0, R"({"state": "active"})", 9}), IsEmpty());
+    const nlohmann::json job = ask(site, {"job", 1, {}, 0})["jobs"][0];
+    EXPECT_EQ(job["state"], "refused");
+    EXPECT_EQ(job["reason"], "the task is not valid");
+    EXPECT_EQ(job["tasks_total"], 1);
+    EXPECT_EQ(job["user"], "ann");
+    EXPECT_TRUE(job["over_s"].is_number());
+    EXPECT_THAT(book_.memory.handoffs, IsEmpty());
+    system_.end(site);
+  }
+  EXPECT_THAT(said(), ElementsAre(::testing::EndsWith("refuses job 1: 0"), "promised 1"));
+}
+
+TEST_F(SiteActorTest, WhenAMasterRefusesAPartTheOthersAreCancelled) {
+  fakes_[1].refusal = "no";
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(2)});
+  EXPECT_THAT(said(), ::testing::IsSupersetOf({"promised 1", "m0 cancels 1"}));
+  EXPECT_THAT(book_.memory.cancels, IsEmpty()) << "all have confirmed";
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, ARefusalThatCannotBeWrittenDownIsNotForgotten) {
+  fakes_[0].refusal = fakes_[1].refusal = "no";
+  book_.takes_no_ends = true;
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(1)});
+  EXPECT_EQ(book_.memory.handoffs.size(), 1u);
+  EXPECT_EQ(ask(site, {"job", 1, {}, 0})["jobs"][0]["state"], "handing over");
+  book_.takes_no_ends = false;
+  run_for_s(1);
+  EXPECT_EQ(ask(site, {"job", 1, {}, 0})["jobs"][0]["state"], "refused");
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, ACancelIsAnsweredWhenEverybodyHasConfirmedIt) {
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(1)});
+  heard_.clear();
+  cancel(site, 1);
+  EXPECT_THAT(said(), UnorderedElementsAre("m0 cancels 1", "m1 cancels 1", "ended 1"));
+  EXPECT_THAT(book_.memory.cancels, IsEmpty());
+  fakes_[0].standing = fakes_[1].standing = CancelStanding::over;
+  cancel(site, 1);
+  EXPECT_THAT(said(), ::testing::Contains("over 1"));
+  fakes_[0].standing = fakes_[1].standing = CancelStanding::unknown;
+  cancel(site, 77);
+  EXPECT_THAT(said(), ::testing::Contains("unknown 77"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, ACancelThatAMasterDoesNotConfirmIsRepeatedUntilItDoesOverRestartsToo) {
+  const SiteActor before = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(before, {tasks(1)});
+  fakes_[1].answers = false;
+  heard_.clear();
+  cancel(before, 1);
+  run_for_s(1.5);
+  EXPECT_THAT(said(), ElementsAre("m0 cancels 1")) << "no answer yet";
+  run_for_s(1);
+  EXPECT_THAT(said(), ElementsAre("ended 1, not by m1"));
+  EXPECT_THAT(book_.memory.cancels, ElementsAre(JobId{1}));
+  system_.end(before);
+  const SiteActor after = spawn_site(book_);
+  run_for_s(3);
+  EXPECT_THAT(book_.memory.cancels, ElementsAre(JobId{1}));
+  heard_.clear();
+  fakes_[1].answers = true;
+  run_for_s(3);
+  EXPECT_THAT(said(), ElementsAre("m1 cancels 1"));
+  EXPECT_THAT(book_.memory.cancels, IsEmpty());
+  system_.end(after);
+}
+
+TEST_F(SiteActorTest, AJobThatHasNotLeftIsCancelledHere) {
+  fakes_[0].answers = fakes_[1].answers = false;
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(2)});
+  submit(site, {tasks(2)});  // waits behind the first
+  cancel(site, 2);
+  const nlohmann::json parts = ask(site, {"job", 2, {}, 0})["jobs"];
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0]["state"], "cancelled");
+  EXPECT_EQ(parts[1]["state"], "cancelled");
+  heard_.clear();
+  fakes_[0].answers = fakes_[1].answers = true;
+  run_for_s(5);
+  EXPECT_THAT(said(), ::testing::Not(::testing::Contains(::testing::HasSubstr("takes job 2"))));
+  EXPECT_THAT(book_.memory.handoffs, IsEmpty());
+  EXPECT_THAT(book_.memory.cancels, IsEmpty());
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, AJobThatMayHaveLeftIsCancelledWhenItHasArrived) {
+  const SiteActor london = spawn_site(other_book_, 1);
+  const SiteActor tokyo = spawn_site(book_, 0, london);
+  fakes_[0].answers = fakes_[1].answers = false;
+  system_.run_until_s(0.5);
+  Job job = tasks(1);
+  job.origin = GeoPoint{48.9, 2.4};  // Paris: London is to have it
+  submit(tokyo, {job});
+  cancel(tokyo, 1);
+  run_for_s(2.5);
+  EXPECT_THAT(said(), ::testing::Contains("passed on 1, not by m0, not by m1, not by london"));
+  fakes_[0].answers = fakes_[1].answers = true;
+  run_for_s(5);
+  const auto all = said();
+  const auto taken = std::find_if(all.begin(), all.end(), [](const std::string& text) {
+    return text.ends_with("takes job 1: 0");
+  });
+  ASSERT_NE(taken, all.end());
+  EXPECT_THAT(std::vector(taken, all.end()),
+              ::testing::IsSupersetOf({"m0 cancels 1", "m1 cancels 1"}))
+      << "what was said before it came does not count";
+  EXPECT_THAT(book_.memory.cancels, IsEmpty());
+  system_.end(tokyo);
+  system_.end(london);
+}
+
+TEST_F(SiteActorTest, ACancelThatIsNotDurableIsNotPromised) {
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(1)});
+  book_.trouble = "the disk is full";
+  cancel(site, 1);
+  EXPECT_THAT(said(), ::testing::Contains("ended 1")) << "all have confirmed: no promise is left";
+  fakes_[1].answers = false;
+  cancel(site, 1);
+  run_for_s(2.5);
+  EXPECT_THAT(said(), ::testing::Contains("refused"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, RefusesMoreCancelsThanMayBeOpen) {
+  fakes_[1].answers = false;
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  for (std::uint64_t job = 1; job <= 3; ++job) cancel(site, job);
+  heard_.clear();
+  cancel(site, 4);
+  EXPECT_THAT(said(), ElementsAre("refused"));
+  system_.end(site);
+}
+
 TEST_F(SiteActorTest, TellsWhoWatchesOnceAndOfTheWorstOfTheParts) {
   const SiteActor site = spawn_site(book_);
   Waiter waiter(system_);
@@ -583,6 +783,20 @@ TEST_F(SiteActorTest, AsksAMasterThatDidNotAnswerAgainWhileSomebodyWatches) {
   system_.run_until_s(3);
   EXPECT_THAT(waiter.told(), ElementsAre("1 completed"));
   EXPECT_THAT(said(), ::testing::Contains("m1 watches 1"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, WhoWatchesAJobThatNoMasterTakesHearsOfItsEnd) {
+  fakes_[0].refusal = fakes_[1].refusal = "no";
+  const SiteActor site = spawn_site(book_);
+  Waiter early(system_), late(system_);
+  early.watch(site, {JobId{1}});
+  system_.run_until_s(0.5);
+  submit(site, {tasks(2)});
+  run_for_s(1);
+  EXPECT_THAT(early.told(), ElementsAre("1 refused"));
+  late.watch(site, {JobId{1}});
+  EXPECT_THAT(late.told(), ElementsAre("at once: 1 refused"));
   system_.end(site);
 }
 

@@ -88,6 +88,14 @@ TEST(Api, plans_a_single_job) {
   EXPECT_TRUE(served.backend.jobs().empty());
 }
 
+TEST(Api, hands_on_that_a_cancel_is_not_confirmed_yet) {
+  Served served;
+  served.backend.answer_with({202, R"({"job": 3, "unconfirmed": ["m1"]})"});
+  const RawResponse response = served.post("/v1/jobs/3/cancel");
+  EXPECT_EQ(response.status, 202);
+  EXPECT_EQ(response.body, R"({"job": 3, "unconfirmed": ["m1"]})");
+}
+
 TEST(Api, hands_changes_on) {
   Served served;
   for (const char* target : {"/v1/jobs/12/cancel", "/v1/jobs/12/hold", "/v1/jobs/12/release",

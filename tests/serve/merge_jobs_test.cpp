@@ -94,6 +94,47 @@ TEST(MergeJobs, SortsTheTasksOfAllParts) {
   EXPECT_EQ((*explained)["tasks"].size(), 3u);
 }
 
+/// A part of job 7 as a site lists it: on its way to a master, or over.
+json part_at_site(const std::string& state, const json& to) {
+  json part = ::muster::part("", state, 2);
+  part["master"] = nullptr;
+  part["to"] = to;
+  part["reason"] = to.is_null() ? json("the task is not valid") : json(nullptr);
+  part["submitted_s"] = nullptr;
+  if (to.is_null()) part["over_s"] = 150.0;
+  return part;
+}
+
+TEST(MergeJobs, IsRefusedWithTheReasonWhenAPartEndedAtASite) {
+  const merge::Documents sites =
+      merge::as_details({listed({part_at_site("refused", nullptr)})}, false);
+  const auto job = merge::job({part("m0", "cancelled", 3), sites.at(0)});
+  ASSERT_TRUE(job);
+  EXPECT_EQ((*job)["state"], "refused");
+  EXPECT_EQ((*job)["reason"], "the task is not valid");
+  EXPECT_EQ((*job)["master"], "m0");
+  EXPECT_EQ((*job)["over_s"], 203.0);
+  EXPECT_EQ((*job)["tasks_total"], 5);
+  EXPECT_FALSE(job->contains("to"));
+}
+
+TEST(MergeJobs, CountsAPartOnceThatArrivedWhileItWasAskedFor) {
+  merge::Documents sites{
+      listed({part_at_site("handing over", "m0"), part_at_site("handing over", "m1")})};
+  merge::drop_arrived(sites, {part("m0", "running", 2)});
+  ASSERT_EQ(sites[0]["jobs"].size(), 1u);
+  EXPECT_EQ(sites[0]["jobs"][0]["to"], "m1");
+}
+
+TEST(MergeJobs, CountsAJobOnceThatAnotherSiteHasByNow) {
+  json left = part_at_site("handing over", "oslo");
+  left["to_site"] = true;
+  merge::Documents sites{listed({left}), listed({part_at_site("handing over", "m0")})};
+  merge::drop_arrived(sites, {});
+  EXPECT_TRUE(sites[0]["jobs"].empty());
+  EXPECT_EQ(sites[1]["jobs"].size(), 1u);
+}
+
 TEST(MergeJobs, KnowsNothingOfWhatNobodyHas) {
   EXPECT_FALSE(merge::job({{{"missing", true}}, {{"missing", true}}}));
 }

@@ -178,6 +178,7 @@ void Cluster::start_site(std::uint32_t i) {
   site.seed = scenario_.seed;
   site.life.promise_wait = std::chrono::seconds{1};
   site.life.hand_retry = std::chrono::seconds{2};
+  site.life.cancel_wait = std::chrono::seconds{5};
   site.desk = make_desk(scenario_.sort, scenario_.policy.name).value();
   role.actor = system_.actors().spawn<SiteScheduler>(std::move(site));
   const auto handle = caf::actor_cast<caf::strong_actor_ptr>(role.actor);

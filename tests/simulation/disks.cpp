@@ -128,6 +128,8 @@ SiteMemory MemorySiteStore::recall() {
   for (const auto& [key, job] : disk_.handoffs) memory.handoffs.push_back({job, key.second});
   memory.tokens = disk_.tokens;
   memory.next_job = disk_.next_job;
+  memory.ended = disk_.ended;
+  memory.cancels.assign(disk_.cancels.begin(), disk_.cancels.end());
   return memory;
 }
 
@@ -139,8 +141,24 @@ void MemorySiteStore::keep(SiteNews&& news,
                   }
                   disk_.tokens.insert(disk_.tokens.end(), news.tokens.begin(), news.tokens.end());
                   disk_.next_job = std::max(disk_.next_job, news.next_job);
+                  for (const EndedHandoff& ended : news.ended) end(ended);
+                  disk_.cancels.insert(news.cancels.begin(), news.cancels.end());
                 },
                 std::move(durable)});
+}
+
+void MemorySiteStore::end(const EndedHandoff& ended) {
+  const auto found = disk_.handoffs.find({ended.job.id, ended.to});
+  if (found != disk_.handoffs.end()) {
+    for (const TaskSpec& task : found->second.tasks)
+      disk_.ended_tasks[ended.job.id].insert(task.id);
+    disk_.handoffs.erase(found);
+  }
+  disk_.ended.push_back(ended);
+}
+
+void MemorySiteStore::cancelled(JobId job) {
+  writer_.push({[this, job] { disk_.cancels.erase(job); }, {}});
 }
 
 void MemorySiteStore::handed_over(JobId job, const HandTarget& to) {

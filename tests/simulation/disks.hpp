@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -116,6 +117,9 @@ struct SiteDisk {
   std::map<std::pair<JobId, HandTarget>, Job> handoffs;
   std::vector<KnownToken> tokens;
   std::uint64_t next_job = 0;
+  std::vector<EndedHandoff> ended;
+  std::map<JobId, std::set<TaskId>> ended_tasks;
+  std::set<JobId> cancels;
 };
 
 /// A site's book on its disk, for one life of the site.
@@ -127,9 +131,12 @@ class MemorySiteStore final : public SiteBook {
   SiteMemory recall() override;
   void keep(SiteNews&& news, std::function<void(const std::string& trouble)> durable) override;
   void handed_over(JobId job, const HandTarget& to) override;
+  void cancelled(JobId job) override;
   void keep_sorter(std::string) override {}
 
  private:
+  void end(const EndedHandoff& ended);
+
   SiteDisk& disk_;
   Writer writer_;
 };

@@ -59,7 +59,7 @@ inline MasterActor spawn_master_link(caf::actor_system& system, EchoPlan& plan,
           return std::vector<JobEnd>{};
         },
         [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
-        [](cancel_atom, JobId) {},
+        [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
         [](hold_atom, JobId id, bool) { return id; },
         [](drain_atom, InstanceId id) { return id; },
         [self, &plan, master](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {

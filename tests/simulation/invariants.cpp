@@ -34,12 +34,14 @@ std::string work_on(const RentedRecord& record) {
   return record.machine.empty() ? "booted" : std::string{};
 }
 
-/// Tasks of the job that the handoffs of a site's disk still have.
+/// Tasks of the job that the handoffs of a site's disk still have, or that ended there.
 std::size_t handed_tasks(const SiteDisk& disk, JobId job, std::set<TaskId>& found) {
   auto it = disk.handoffs.lower_bound({job, HandTarget{}});
   for (; it != disk.handoffs.end() && it->first.first == job; ++it) {
     for (const TaskSpec& task : it->second.tasks) found.insert(task.id);
   }
+  const auto ended = disk.ended_tasks.find(job);
+  if (ended != disk.ended_tasks.end()) found.insert(ended->second.begin(), ended->second.end());
   return found.size();
 }
 
@@ -268,8 +270,15 @@ std::string Invariants::standing(const InstanceRow& row) const {
 std::string Invariants::rest_of(const Submission& submission) const {
   const auto parts = parts_.find(*submission.job);
   std::size_t open = 0, tasks = 0;
+  std::set<TaskId> ended;
+  for (std::uint32_t i = 0; i < cluster_.scenario().sites; ++i) {
+    const auto& there = cluster_.site_disk(i).ended_tasks;
+    const auto found = there.find(*submission.job);
+    if (found != there.end()) ended.insert(found->second.begin(), found->second.end());
+  }
   for (std::uint32_t i = 0; i < submission.wish->job.tasks.size(); ++i) {
-    tasks += tasks_.contains(task_id_of(*submission.job, i));
+    const TaskId task = task_id_of(*submission.job, i);
+    tasks += tasks_.contains(task) || ended.contains(task);
   }
   if (parts != parts_.end()) {
     for (const std::uint32_t master : parts->second) {

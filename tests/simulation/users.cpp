@@ -67,7 +67,7 @@ std::optional<std::size_t> Users::acknowledged(std::uint64_t which) const {
   return known[which % known.size()];
 }
 
-/// As the API does it: whoever may have it is told.
+/// As the API does it: by the site that took it.
 void Users::cancel(std::uint64_t which) {
   const auto index = acknowledged(which);
   if (index) cancel_one(submissions_[*index]);
@@ -81,13 +81,9 @@ void Users::give_up_hopeless() {
 
 void Users::cancel_one(Submission& submission) {
   submission.cancelled = true;
-  const JobId job = *submission.job;
-  for (std::uint32_t i = 0; i < cluster_.scenario().sites; ++i) {
-    caf::anon_send(cluster_.site_for_users(i), cancel_atom_v, job);
-  }
-  for (std::uint32_t i = 0; i < cluster_.scenario().masters; ++i) {
-    caf::anon_send(cluster_.master_for_users(i), cancel_atom_v, job);
-  }
+  ask<CancelReport>(
+      cluster_.timeline().system(), cluster_.site_for_users(submission.wish->site), kPatience,
+      [](const caf::expected<CancelReport>&) {}, cancel_atom_v, *submission.job);
 }
 
 void Users::hold(std::uint64_t which, Duration length) {

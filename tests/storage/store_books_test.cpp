@@ -283,6 +283,36 @@ TEST(StoreSiteBook, each_part_of_a_job_is_handed_over_by_itself) {
   EXPECT_EQ(memory.handoffs[1].to, (HandTarget{true, 1}));
 }
 
+TEST(StoreSiteBook, an_end_takes_the_place_of_its_hand_off_and_the_oldest_go_first) {
+  const TempStore folder;
+  StoreSiteBookOptions options;
+  options.max_ended = 2;
+  for (std::uint64_t job = 1; job <= 4; ++job) {
+    const auto store = folder.open();
+    const auto book = opened<StoreSiteBook>(*store, options);
+    EXPECT_EQ(keep(*book, {handoff(job)}), "");
+    SiteNews news;
+    news.ended.push_back(
+        {handoff(job).job, handoff(job).to, 3, JobOutcome::refused, "no", test::at_s(7)});
+    news.cancels = {JobId{job}};
+    std::promise<std::string> done;
+    book->keep(std::move(news), [&](const std::string& trouble) { done.set_value(trouble); });
+    EXPECT_EQ(done.get_future().get(), "");
+    if (job != 3) book->cancelled(JobId{job});
+  }
+  const auto store = folder.open();
+  const SiteMemory memory = opened<StoreSiteBook>(*store, options)->recall();
+  EXPECT_TRUE(memory.handoffs.empty());
+  ASSERT_EQ(memory.ended.size(), 2u);
+  EXPECT_EQ(memory.ended[0].job.id, JobId{3});
+  EXPECT_EQ(memory.ended[1].job.id, JobId{4});
+  EXPECT_EQ(memory.ended[1].tasks, 3u);
+  EXPECT_EQ(memory.ended[1].outcome, JobOutcome::refused);
+  EXPECT_EQ(memory.ended[1].reason, "no");
+  EXPECT_TRUE(memory.ended[1].at == test::at_s(7));
+  EXPECT_EQ(memory.cancels, std::vector<JobId>{JobId{3}});
+}
+
 TEST(StoreSiteBook, the_oldest_tokens_go_first) {
   const TempStore folder;
   StoreSiteBookOptions options;

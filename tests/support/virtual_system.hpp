@@ -69,7 +69,7 @@ inline MasterActor spawn_listening_master(VirtualSystem& system, std::vector<Hea
               return std::vector<JobEnd>{};
             },
             [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
-            [](cancel_atom, JobId) {},
+            [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
             [](hold_atom, JobId id, bool) { return id; },
             [](drain_atom, InstanceId id) { return id; },
             [note, workers](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {

@@ -54,6 +54,15 @@ int show_job(const JobOptions& options) {
                                [](const client::JobDetails& job) { return client::view(job); }));
 }
 
+/// What has been done, or will be when those that are named have confirmed it.
+std::string outcome_text(std::uint64_t job, const EachOptions& options,
+                         const client::Answer& answer) {
+  const auto unconfirmed = client::unconfirmed_by(answer);
+  if (!unconfirmed || unconfirmed->empty()) return fmt::format("job {}: {}\n", job, options.done);
+  return fmt::format("job {}: will be {}; not confirmed yet by {}\n", job, options.done,
+                     fmt::join(unconfirmed.value(), ", "));
+}
+
 /// Asks for every job, also after one that failed.
 int ask_each(const EachOptions& options) {
   const auto api = connect(options.client);
@@ -68,7 +77,7 @@ int ask_each(const EachOptions& options) {
       continue;
     }
     answers += (answers.empty() ? "" : ",") + answer->text;
-    if (!options.client.json) print_text(fmt::format("job {}: {}\n", job, options.done));
+    if (!options.client.json) print_text(outcome_text(job, options, answer.value()));
   }
   if (!options.client.json) return exit_code;
   print_json(options.jobs.size() == 1 ? answers : R"({"jobs":[)" + answers + "]}");

@@ -53,6 +53,8 @@ Json counts_of(const StoreReport& report) {
           {"objects", report.objects},
           {"handoffs", report.handoffs},
           {"tokens", report.tokens},
+          {"ended_at_site", report.ended},
+          {"open_cancels", report.cancels},
           {"instance_records", report.instances}};
 }
 

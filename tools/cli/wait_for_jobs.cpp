@@ -131,6 +131,7 @@ std::optional<int> watch(Waiting& waiting, const InterruptWatch& interrupt, Prog
 void tell_end(const JobAnswer& job) {
   if (job.state == "completed") return;
   std::string text = fmt::format("job {} ({}) is {}", job.job, job.name, job.state);
+  if (!job.reason.empty()) text += ": " + job.reason;
   if (job.exit_code != 0) text += fmt::format(", exit code {}", job.exit_code);
   complain(text);
 }

@@ -138,11 +138,12 @@ JobAnswer read_job(const Fields& fields) {
   job.running = fields.count("running");
   job.finished = fields.count("finished");
   job.failed_attempts = fields.count("failed_attempts");
-  job.submitted_s = fields.number("submitted_s");
+  job.submitted_s = fields.number_or_null("submitted_s");
   job.over_s = fields.number_or_null("over_s");
   job.usd = fields.number("usd");
   job.exit_code = fields.whole("exit_code");
   job.command = fields.texts("command");
+  if (fields.has("reason")) job.reason = fields.text_or_null("reason");
   return job;
 }
 
@@ -240,6 +241,12 @@ bool JobAnswer::over() const {
 Parsed<std::vector<std::uint64_t>> submitted_jobs(const Answer& answer) {
   return parsed(answer, [](const Fields& fields) {
     return fields.list("jobs", [](const Fields& job) { return job.count("job"); });
+  });
+}
+
+Parsed<std::vector<std::string>> unconfirmed_by(const Answer& answer) {
+  return parsed(answer, [](const Fields& fields) {
+    return fields.has("unconfirmed") ? fields.texts("unconfirmed") : std::vector<std::string>{};
   });
 }
 

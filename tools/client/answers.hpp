@@ -27,12 +27,13 @@ struct JobAnswer {
   std::uint64_t running = 0;
   std::uint64_t finished = 0;
   std::uint64_t failed_attempts = 0;
-  double submitted_s = 0;
+  std::optional<double> submitted_s;  ///< nothing: no master has it yet
   std::optional<double> over_s;
   double usd = 0;
   std::int64_t exit_code = 0;
   std::string master;
   std::vector<std::string> command;
+  std::string reason;  ///< why it is over, when no master has had it
 
   /// It has ended, one way or another.
   bool over() const;
@@ -157,6 +158,8 @@ using Parsed = Expected<T, ClientError>;
 // Each turns an answer into its struct; the error says which field is missing or of another kind.
 /// The ids that POST /v1/jobs gives, in the order of the requests.
 Parsed<std::vector<std::uint64_t>> submitted_jobs(const Answer& answer);
+/// Who has not confirmed a cancel yet that will be carried out; none: it has been.
+Parsed<std::vector<std::string>> unconfirmed_by(const Answer& answer);
 /// GET /v1/jobs.
 Parsed<std::vector<JobAnswer>> job_list(const Answer& answer);
 /// GET /v1/jobs/{id} without its tasks.

@@ -47,7 +47,8 @@ std::string job_head(const JobAnswer& job) {
   text += fmt::format("\n  {} finished of {}, {} running, {} starting, {} waiting, {} held; {}\n",
                       job.finished, job.tasks_total, job.running, job.starting, job.waiting,
                       job.held, plural(job.failed_attempts, "failed attempt"));
-  text += fmt::format("  submitted {}", time_text(job.submitted_s));
+  if (!job.reason.empty()) text += fmt::format("  {}\n", job.reason);
+  text += fmt::format("  submitted {}", job.submitted_s ? time_text(*job.submitted_s) : "-");
   if (job.over_s) text += fmt::format(", over {}", time_text(*job.over_s));
   if (!job.master.empty()) text += fmt::format("; with {}", job.master);
   text += fmt::format("; {}\n", usd_text(job.usd));
@@ -106,7 +107,7 @@ std::string view(const std::vector<JobAnswer>& jobs) {
                    std::to_string(job.tasks_total), std::to_string(job.waiting + job.held),
                    std::to_string(job.starting + job.running), std::to_string(job.finished),
                    job.over() ? std::to_string(job.exit_code) : "-", usd_text(job.usd),
-                   time_text(job.submitted_s)});
+                   job.submitted_s ? time_text(*job.submitted_s) : "-"});
   }
   return table.text();
 }

@@ -31,7 +31,9 @@ MasterActor::behavior_type FleetOwner::make_behavior() {
         return delegate(group_.site, watch_atom_v, listener, std::move(jobs));
       },
       [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
-      [](cancel_atom, JobId) {},
+      [=](cancel_atom, const std::vector<JobId>&) -> caf::result<std::vector<CancelVerdict>> {
+        return unknown;
+      },
       [=](hold_atom, JobId, bool) -> caf::result<JobId> { return unknown; },
       [this](drain_atom, InstanceId id) { return give_back(id); },
       [this](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {

@@ -30,7 +30,10 @@ GroupSiteActor::behavior_type GroupSite::make_behavior() {
       [this](watch_atom, const JobListener& listener, const std::vector<JobId>& jobs) {
         return watch(listener, jobs);
       },
-      [this](cancel_atom, JobId id) { cancel(id); },
+      [this](cancel_atom, JobId id) { return cancel(id); },
+      [](cancel_atom, const std::vector<JobId>&) -> caf::result<std::vector<CancelVerdict>> {
+        return ActorError::unknown;  // a group has one door
+      },
       [this](over_atom, const JobEnd& end) { tell_over(end.job, end.outcome); },
       [](load_atom) { return LoadReport{}; },
       [](const Query&) -> caf::result<std::string> { return ActorError::unknown; },
@@ -120,13 +123,14 @@ void GroupSite::refuse(JobId id, const Refusal& refusal) {
 }
 
 /// Only of a job that waits for the workers: what a scheduler has been told of runs to its end.
-void GroupSite::cancel(JobId id) {
+CancelReport GroupSite::cancel(JobId id) {
   const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                   [&](const SharedJob& job) { return job->id == id; });
-  if (found == waiting_.end()) return;
+  if (found == waiting_.end()) return {id, CancelStanding::passed_on, {}};
   waiting_.erase(found);
   group_.book->cancel(id, timer_.now());
   tell_over(id, JobOutcome::cancelled);
+  return {id, CancelStanding::ended, {}};
 }
 
 void GroupSite::tell_over(JobId id, JobOutcome outcome) {

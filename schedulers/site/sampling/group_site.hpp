@@ -33,7 +33,7 @@ class GroupSite : public GroupSiteActor::base {
   caf::result<Ends> watch(const JobListener& listener, const std::vector<JobId>& jobs);
   void place(const SharedJob& job);
   void refuse(JobId id, const Refusal& refusal);
-  void cancel(JobId id);
+  CancelReport cancel(JobId id);
   void tell_over(JobId id, JobOutcome outcome);
 
   GroupShared& group_;

@@ -36,7 +36,11 @@ class UserTest : public ::testing::Test {
             for (JobId job : jobs) note("watches " + std::to_string(job.value));
             return over_;
           },
-          [this](cancel_atom, JobId id) { note("cancels " + std::to_string(id.value)); },
+          [this](cancel_atom, JobId id) {
+            note("cancels " + std::to_string(id.value));
+            return CancelReport{id, {}, {}};
+          },
+          [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
           [](over_atom, const JobEnd&) {},
           [](load_atom) { return LoadReport{}; },
           [](const Query&) { return std::string{}; },

@@ -109,7 +109,9 @@ class Backend {
   /// Takes the jobs, which are valid but have no ids yet, all or none of them.
   /// 201 {"jobs": [{"job": 12}]} when they are durable.
   virtual void submit(std::vector<Job> jobs, Reply reply) = 0;
-  /// 200 {"job": 12}; 404; 409 when the job is over or cannot be changed so.
+  /// 200 {"job": 12}; 404; 409 when the job is over or cannot be changed so. Of a cancel besides:
+  /// 202 {"job": 12, "unconfirmed": ["m1"]} when it will be carried out, but not everybody has
+  /// confirmed that in time; 429 when too many such are open.
   virtual void change_job(JobId job, JobChange change, Reply reply) = 0;
   /// 200 {"instance": 3}; 404; 409.
   virtual void change_instance(InstanceId instance, InstanceChange change, Reply reply) = 0;

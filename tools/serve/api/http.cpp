@@ -14,6 +14,7 @@ struct Phrase {
 constexpr std::array kPhrases{
     Phrase{200, "OK"},
     Phrase{201, "Created"},
+    Phrase{202, "Accepted"},
     Phrase{204, "No Content"},
     Phrase{400, "Bad Request"},
     Phrase{401, "Unauthorized"},

@@ -61,6 +61,7 @@ struct Route {
   std::string_view answer;        ///< schema of the answer; empty: it is not JSON
   std::string_view content_type;  ///< of the answer
   bool open;                      ///< answers without a token
+  std::string_view later{};       ///< schema of a 202; empty: it never answers so
 };
 
 /// All routes; they live as long as the program.

@@ -53,6 +53,9 @@ void await_end(caf::actor_system& system, const SiteActor& site, JobId job, Dura
 Answer from_error(const caf::error& error, const caf::actor_system& system) {
   if (error == ActorError::unknown) return refusal(404, "not found", "there is no such thing");
   if (error == ActorError::invalid_job) return refusal(422, "invalid", "the job is not valid");
+  if (error == ActorError::too_many) {
+    return refusal(429, "too many", "as many cancels as may be open wait to be confirmed");
+  }
   if (error == ActorError::store_failed) {
     return refusal(503, "store", "the store takes nothing at present: " + system.render(error));
   }
@@ -114,7 +117,10 @@ void ActorBackend::find(JobId job, std::uint32_t index, std::function<void(const
             system_, handles_.sites, timeout_,
             [found, done](const Answers<std::string>& sites) mutable {
               for (const json& site : merge::parse(sites)) {
-                found.at_site |= !site.value("jobs", json::array()).empty();
+                for (const json& part : site.value("jobs", json::array())) {
+                  found.at_site |= part.value("over_s", json()).is_null();
+                  found.over_at_site = true;
+                }
               }
               done(found);
             },
@@ -128,29 +134,46 @@ Answer ActorBackend::not_found(const Found& found, JobId job) const {
   if (found.at_site) {
     return refusal(409, "no master yet", name + " is still on its way to a master");
   }
+  if (found.over_at_site) return refusal(409, "over", name + " is over");
   if (!found.all_answered) {
-    return refusal(503, "unreachable", "not every master can be reached at present");
+    return refusal(503, "unreachable", "not every part of the cluster can be reached at present");
   }
   return refusal(404, "not found", "there is no " + name);
 }
 
+/// The site of this API takes the cancel and sees to it that everybody hears of it.
+void ActorBackend::cancel_job(JobId job, const api::Reply& reply) {
+  ask<CancelReport>(
+      system_, handles_.own_site, timeout_,
+      [this, job, reply](const caf::expected<CancelReport>& report) {
+        if (!report) return reply(from_error(report.error(), system_));
+        if (!report->unconfirmed.empty()) {
+          const json under_way{{"job", job.value}, {"unconfirmed", report->unconfirmed}};
+          return reply({202, dump(under_way)});
+        }
+        const std::string name = "job " + std::to_string(job.value);
+        switch (report->standing) {
+          case CancelStanding::ended:
+            return reply(ok({{"job", job.value}}));
+          case CancelStanding::over:
+            return reply(refusal(409, "over", name + " is over"));
+          default:
+            return reply(refusal(404, "not found", "there is no " + name));
+        }
+      },
+      cancel_atom_v, job);
+}
+
 void ActorBackend::change_job(JobId job, api::JobChange change, api::Reply reply) {
+  if (change == api::JobChange::cancel) return cancel_job(job, reply);
   find(job, 0, [this, job, change, reply](const Found& found) {
-    const Answer done = ok({{"job", job.value}});
-    if (found.masters.empty()) {
-      if (change != api::JobChange::cancel || !found.at_site) return reply(not_found(found, job));
-      for (const SiteActor& site : handles_.sites) caf::anon_send(site, cancel_atom_v, job);
-      return reply(done);
-    }
+    if (found.masters.empty()) return reply(not_found(found, job));
     if (found.over) {
       return reply(refusal(409, "over", "job " + std::to_string(job.value) + " is over"));
     }
     std::vector<MasterActor> masters;
     for (std::size_t i : found.masters) masters.push_back(handles_.masters[i]);
-    if (change == api::JobChange::cancel) {
-      for (const MasterActor& master : masters) caf::anon_send(master, cancel_atom_v, job);
-      return reply(done);
-    }
+    const Answer done = ok({{"job", job.value}});
     // A part that is over meanwhile is no obstacle, a master that does not answer is.
     ask_all<JobId>(
         system_, masters, timeout_,
@@ -250,55 +273,54 @@ void ActorBackend::view(const api::View& what, api::Reply reply) {
   }
 }
 
+/// The sites first: what leaves them meanwhile is with the masters then.
+void ActorBackend::ask_sites_then_masters(
+    const Query& query, std::function<void(const Texts& sites, const Texts& masters)> use) {
+  ask_all<std::string>(
+      system_, handles_.sites, timeout_,
+      [this, query, use](const Answers<std::string>& sites) {
+        ask_all<std::string>(
+            system_, handles_.masters, timeout_,
+            [use, sites](const Answers<std::string>& masters) { use(sites, masters); }, query);
+      },
+      query);
+}
+
 void ActorBackend::view_jobs(const api::View& what, api::Reply reply) {
   static constexpr const char* kStates[] = {"active", "over", "all"};
   const json filter{{"state", kStates[static_cast<std::size_t>(what.state)]}, {"user", what.user}};
-  ask_all<std::string>(
-      system_, handles_.masters, timeout_,
-      [this, what, reply](const Answers<std::string>& masters) {
-        merge::Documents parts = merge::parse(masters);
+  ask_sites_then_masters(
+      {"jobs", 0, dump(filter), what.limit},
+      [what, reply](const Texts& from_sites, const Texts& from_masters) {
+        merge::Documents parts = merge::parse(from_masters);
         if (parts.empty()) {
           return reply(refusal(503, "unreachable", "no master can be reached at present"));
         }
-        ask_all<std::string>(
-            system_, handles_.sites, timeout_,
-            [what, reply, parts](const Answers<std::string>& sites) mutable {
-              if (what.state != api::JobState::over) {
-                for (json& site : merge::parse(sites)) parts.push_back(std::move(site));
-              }
-              const bool over = what.state == api::JobState::over;
-              reply(ok({{"jobs", merge::jobs(parts, what.limit, over)}}));
-            },
-            Query{"jobs", 0, {}, what.limit});
-      },
-      Query{"jobs", 0, dump(filter), what.limit});
+        merge::Documents sites = merge::parse(from_sites);
+        merge::drop_arrived(sites, parts);
+        for (json& site : sites) parts.push_back(std::move(site));
+        const bool over = what.state == api::JobState::over;
+        reply(ok({{"jobs", merge::jobs(parts, what.limit, over)}}));
+      });
 }
 
 void ActorBackend::view_job(const api::View& what, api::Reply reply) {
   const bool explained = what.kind == api::View::Kind::explain;
-  ask_all<std::string>(
-      system_, handles_.masters, timeout_,
-      [this, what, explained, reply](const Answers<std::string>& masters) {
-        const merge::Documents parts = merge::parse(masters);
+  ask_sites_then_masters(
+      {explained ? "explain" : "job", what.job.value, {}, 0},
+      [this, what, explained, reply](const Texts& from_sites, const Texts& from_masters) {
+        merge::Documents parts = merge::parse(from_masters);
+        merge::Documents sites = merge::parse(from_sites);
+        const bool all_answered =
+            parts.size() == from_masters.size() && sites.size() == from_sites.size();
+        std::erase_if(parts, [](const json& part) { return part.contains("missing"); });
+        merge::drop_arrived(sites, parts);
+        for (json& part : merge::as_details(sites, explained)) parts.push_back(std::move(part));
         if (const auto found = merge::job(parts)) return reply(ok(*found));
-        const bool all_answered = parts.size() == masters.size();
-        ask_all<std::string>(
-            system_, handles_.sites, timeout_,
-            [this, what, explained, all_answered, reply](const Answers<std::string>& sites) {
-              const json jobs = merge::jobs(merge::parse(sites), 1, false);
-              if (jobs.empty()) {
-                Found nothing;
-                nothing.all_answered = all_answered;
-                return reply(not_found(nothing, what.job));
-              }
-              if (explained) return reply(ok({{"job", jobs[0]}, {"tasks", json::array()}}));
-              json job = jobs[0];
-              job["tasks"] = json::array();
-              reply(ok(job));
-            },
-            Query{"job", what.job.value, {}, 0});
-      },
-      Query{explained ? "explain" : "job", what.job.value, {}, 0});
+        Found nothing;
+        nothing.all_answered = all_answered;
+        reply(not_found(nothing, what.job));
+      });
 }
 
 void ActorBackend::view_job_when_over(const api::View& what, api::Reply reply) {

@@ -45,14 +45,21 @@ class ActorBackend final : public api::Backend {
   struct Found {
     std::vector<std::size_t> masters;    ///< that have the job or parts of it; none: no master has
     std::optional<std::size_t> of_task;  ///< the one that has the task that was asked for
-    bool at_site = false;
-    bool over = false;  ///< all of its parts
+    bool at_site = false;                ///< some of it is on its way
+    bool over_at_site = false;           ///< or has ended there, if not at_site
+    bool over = false;                   ///< all of its parts
     bool all_answered = false;
     std::uint32_t position = 0;  ///< of that task
   };
   void find(JobId job, std::uint32_t index, std::function<void(const Found&)> done);
   api::Answer not_found(const Found& found, JobId job) const;
 
+  void cancel_job(JobId job, const api::Reply& reply);
+  void ask_sites_then_masters(
+      const Query& query,
+      std::function<void(const std::vector<std::optional<std::string>>& sites,
+                         const std::vector<std::optional<std::string>>& masters)>
+          use);
   void view_jobs(const api::View& what, api::Reply reply);
   void view_job(const api::View& what, api::Reply reply);
   void view_job_when_over(const api::View& what, api::Reply reply);

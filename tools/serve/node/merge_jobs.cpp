@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace muster::merge {
@@ -14,8 +16,8 @@ using nlohmann::json;
 constexpr std::array kCounts{"waiting", "held",     "starting",
                              "running", "finished", "failed_attempts"};
 /// The first one of them that a part is in is what the job is.
-constexpr std::array kStates{"stopping", "running", "waiting",   "handing over",
-                             "held",     "failed",  "cancelled", "refused"};
+constexpr std::array kStates{"stopping", "running", "waiting", "handing over",
+                             "held",     "failed",  "refused", "cancelled"};
 
 std::uint64_t count(const json& job, const char* key) {
   return job.value(key, std::uint64_t{0});
@@ -54,6 +56,27 @@ std::string masters_of(const std::vector<json>& parts) {
   return names;
 }
 
+/// Why it is over, where one who has a part says so.
+json reason_of(const std::vector<json>& parts) {
+  for (const json& part : parts) {
+    const json reason = part.value("reason", json());
+    if (reason.is_string() && part.value("state", "") == state_of(parts)) return reason;
+  }
+  return nullptr;
+}
+
+/// Calls `use` for each job that a document is about or lists.
+template <class Use>
+void each_job(const json& document, Use use) {
+  if (document.contains("jobs") && document["jobs"].is_array()) {
+    for (const json& one : document["jobs"]) use(one);
+  } else if (document.contains("job") && document["job"].is_object()) {
+    use(document["job"]);
+  } else if (document.contains("job")) {
+    use(document);
+  }
+}
+
 std::uint64_t tasks_in(const std::vector<json>& parts) {
   std::uint64_t sum = 0;
   for (const json& part : parts) sum += count(part, "tasks_total");
@@ -65,6 +88,8 @@ json merged(const std::vector<json>& parts) {
   json out = parts.front();
   const std::uint64_t whole = count(out, "whole_tasks");
   out.erase("whole_tasks");
+  out.erase("to");
+  out.erase("to_site");
   if (parts.size() > 1) {
     for (const char* key : kCounts) {
       std::uint64_t sum = 0;
@@ -82,6 +107,7 @@ json merged(const std::vector<json>& parts) {
     out["state"] = state_of(parts);
     out["submitted_s"] = extreme(parts, "submitted_s", false, false);
     out["over_s"] = extreme(parts, "over_s", true, true);
+    out["reason"] = reason_of(parts);
     const std::string masters = masters_of(parts);
     if (!masters.empty()) out["master"] = masters;
   }
@@ -111,6 +137,43 @@ json jobs(const Documents& parts, std::uint32_t limit, bool over_only) {
     list.push_back(merged(each));
   }
   return list;
+}
+
+void drop_arrived(Documents& sites, const Documents& masters) {
+  std::set<std::pair<std::uint64_t, std::string>> at_master;
+  std::map<std::uint64_t, std::size_t> holders;
+  for (const json& master : masters) {
+    each_job(master, [&](const json& one) {
+      at_master.emplace(count(one, "job"), masters_of({one}));
+      ++holders[count(one, "job")];
+    });
+  }
+  for (const json& site : sites) {
+    each_job(site, [&](const json& one) { ++holders[count(one, "job")]; });
+  }
+  for (json& site : sites) {
+    json left = json::array();
+    each_job(site, [&](const json& one) {
+      const json to = one.value("to", json());
+      const bool there = to.is_string() && at_master.contains({count(one, "job"), to});
+      const bool elsewhere = one.value("to_site", false) && holders[count(one, "job")] > 1;
+      if (!there && !elsewhere) left.push_back(one);
+    });
+    site["jobs"] = std::move(left);
+  }
+}
+
+Documents as_details(const Documents& sites, bool explained) {
+  Documents details;
+  for (const json& site : sites) {
+    for (const json& one : site.value("jobs", json::array())) {
+      json part = one;
+      if (explained) part = json{{"job", one}};
+      part["tasks"] = json::array();
+      details.push_back(std::move(part));
+    }
+  }
+  return details;
 }
 
 std::optional<json> job(const Documents& parts) {

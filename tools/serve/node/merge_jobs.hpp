@@ -14,6 +14,13 @@ namespace muster::merge {
 /// of which no part is missing, for the others run on.
 nlohmann::json jobs(const Documents& parts, std::uint32_t limit, bool over_only);
 
+/// Leaves out of what sites say of jobs on their way what another has by now, who was asked later:
+/// a master that lists it, or, of a job left to another site, anybody.
+void drop_arrived(Documents& sites, const Documents& masters);
+
+/// The jobs that sites list, as masters answer for one of them.
+Documents as_details(const Documents& sites, bool explained);
+
 /// One job of what the masters answered about it, details ("tasks" beside the job's own members)
 /// or explained ("job" and "tasks"); nothing when none has it.
 std::optional<nlohmann::json> job(const Documents& parts);

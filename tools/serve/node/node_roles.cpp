@@ -116,6 +116,8 @@ Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& con
   auto desk = make_desk(config.sort, config.policy, role->book->sorter());
   if (!desk) return Failure<NodeError>{NodeError::bad_policy, desk.error().message};
   site.desk = std::move(desk).value();
+  // The API waits half of that time for the site.
+  site.life.cancel_wait = config.link.request_timeout / 4;
   role->actor = context.system.spawn<SiteScheduler>(std::move(site));
   return role;
 }

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "storage/site_book.hpp"
+
+namespace muster {
+
+/// The jobs, and parts of jobs, that ended at a site because no master took them. As many as its
+/// store keeps; the oldest go first.
+class EndedJobs {
+ public:
+  explicit EndedJobs(std::size_t most) : most_(most) {}
+
+  void add(EndedHandoff ended) {
+    ages_.emplace(ended.job.id, next_);
+    by_age_.emplace(next_++, std::move(ended));
+    if (by_age_.size() > most_) drop_oldest();
+  }
+  bool contains(JobId job) const { return ages_.contains(job); }
+  /// Calls `use` for the parts of the job.
+  template <class Use>
+  void parts_of(JobId job, Use use) const {
+    const auto [from, to] = ages_.equal_range(job);
+    for (auto it = from; it != to; ++it) use(by_age_.at(it->second));
+  }
+  /// Calls `use` for all, those that ended last first, until it says false.
+  template <class Use>
+  void newest_first(Use use) const {
+    for (auto it = by_age_.rbegin(); it != by_age_.rend(); ++it) {
+      if (!use(it->second)) return;
+    }
+  }
+  std::size_t size() const { return by_age_.size(); }
+
+ private:
+  void drop_oldest() {
+    const auto oldest = by_age_.begin();
+    const auto [from, to] = ages_.equal_range(oldest->second.job.id);
+    for (auto it = from; it != to; ++it) {
+      if (it->second != oldest->first) continue;
+      ages_.erase(it);
+      break;
+    }
+    by_age_.erase(oldest);
+  }
+
+  std::size_t most_;
+  std::uint64_t next_ = 0;
+  std::map<std::uint64_t, EndedHandoff> by_age_;
+  std::multimap<JobId, std::uint64_t> ages_;
+};
+
+}  // namespace muster

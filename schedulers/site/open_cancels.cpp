@@ -1,0 +1,90 @@
+#include "schedulers/site/open_cancels.hpp"
+
+#include <algorithm>
+
+#include "model/live_ids.hpp"
+
+namespace muster {
+namespace {
+
+/// From whom to whom a job goes: from lower to higher levels.
+int level_of(JobId job, const HandTarget& party) {
+  if (!party.site) return 2;
+  return party.index == site_of(job) ? 0 : 1;
+}
+
+}  // namespace
+
+void OpenCancels::open(JobId job) {
+  const auto [place, fresh] = open_.try_emplace(job);
+  if (!fresh) return;
+  for (const HandTarget& party : parties_) {
+    place->second.parties[party] = {};
+    queue(party, job);
+  }
+  place->second.unconfirmed = place->second.parties.size();
+}
+
+void OpenCancels::queue(const HandTarget& to, JobId job) {
+  Queue& queue = queues_[to];
+  if (queue.queued.insert(job).second) queue.jobs.push_back(job);
+}
+
+std::vector<OpenCancels::Asked> OpenCancels::next(const HandTarget& to, std::size_t most) {
+  std::vector<Asked> asked;
+  Queue& queue = queues_[to];
+  while (!queue.jobs.empty() && asked.size() < most) {
+    const JobId job = queue.jobs.front();
+    queue.jobs.pop_front();
+    queue.queued.erase(job);
+    const auto cancel = open_.find(job);
+    if (cancel != open_.end()) asked.push_back({job, cancel->second.parties.at(to).round});
+  }
+  return asked;
+}
+
+void OpenCancels::put_back(const HandTarget& to, const Asked& asked) {
+  if (open_.contains(asked.job)) queue(to, asked.job);
+}
+
+bool OpenCancels::confirm(const HandTarget& by, const Asked& asked, CancelStanding standing) {
+  const auto found = open_.find(asked.job);
+  if (found == open_.end()) return false;
+  Cancel& cancel = found->second;
+  cancel.standing = std::max(cancel.standing, standing);
+  Party& party = cancel.parties.at(by);
+  if (party.confirmed || party.round != asked.round) return false;
+  party.confirmed = true;
+  --cancel.unconfirmed;
+  if (by.site && standing != CancelStanding::unknown) ask_further_down(asked.job, cancel, by);
+  return cancel.unconfirmed == 0;
+}
+
+/// Those who have not been asked yet need not be asked twice.
+void OpenCancels::ask_further_down(JobId job, Cancel& cancel, const HandTarget& from) {
+  for (auto& [to, party] : cancel.parties) {
+    if (level_of(job, to) <= level_of(job, from)) continue;
+    if (queues_[to].queued.contains(job)) continue;
+    ++party.round;
+    cancel.unconfirmed += party.confirmed;
+    party.confirmed = false;
+    queue(to, job);
+  }
+}
+
+CancelStanding OpenCancels::standing(JobId job) const {
+  const auto found = open_.find(job);
+  return found == open_.end() ? CancelStanding::unknown : found->second.standing;
+}
+
+std::vector<HandTarget> OpenCancels::unconfirmed(JobId job) const {
+  std::vector<HandTarget> parties;
+  const auto found = open_.find(job);
+  if (found == open_.end()) return parties;
+  for (const auto& [to, party] : found->second.parties) {
+    if (!party.confirmed) parties.push_back(to);
+  }
+  return parties;
+}
+
+}  // namespace muster

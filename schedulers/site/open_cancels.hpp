@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "model/cancel.hpp"
+#include "storage/site_book.hpp"
+
+namespace muster {
+
+/// The cancels that not everybody has confirmed who may have a part of the job.
+///
+/// A job goes from the site that has numbered it to at most one other site and from there to
+/// masters. Everybody is asked at once; but who answers "not here" may be given the job later by
+/// one further up. So when a site answers that it has had the job, all who are further down are
+/// asked once more: what they said before does not count.
+class OpenCancels {
+ public:
+  /// A job of which somebody is asked, and how often the job's party had to be asked by then.
+  struct Asked {
+    JobId job;
+    std::uint32_t round = 0;
+  };
+
+  /// A site or a master, before the first cancel.
+  void add_party(const HandTarget& party) { parties_.push_back(party); }
+
+  std::size_t size() const { return open_.size(); }
+  bool contains(JobId job) const { return open_.contains(job); }
+  /// Everybody has to be asked; nothing changes when it is open already.
+  void open(JobId job);
+
+  /// Takes the next cancels that the party has to be asked for, at most `most`. Each of them has to
+  /// come to confirm() or to put_back().
+  std::vector<Asked> next(const HandTarget& to, std::size_t most);
+  /// It did not answer, or cannot say yet: it is to be asked again.
+  void put_back(const HandTarget& to, const Asked& asked);
+  /// How the job stands with the party, which is not in_hand. True: everybody has confirmed.
+  bool confirm(const HandTarget& by, const Asked& asked, CancelStanding standing);
+  /// What the answers come to.
+  CancelStanding standing(JobId job) const;
+  /// Those who have not confirmed.
+  std::vector<HandTarget> unconfirmed(JobId job) const;
+  void close(JobId job) { open_.erase(job); }
+
+ private:
+  struct Party {
+    bool confirmed = false;
+    std::uint32_t round = 0;
+  };
+  struct Cancel {
+    std::map<HandTarget, Party> parties;
+    std::size_t unconfirmed = 0;
+    CancelStanding standing = CancelStanding::unknown;
+  };
+  struct Queue {
+    std::deque<JobId> jobs;
+    std::set<JobId> queued;
+  };
+
+  void queue(const HandTarget& to, JobId job);
+  void ask_further_down(JobId job, Cancel& cancel, const HandTarget& from);
+
+  std::vector<HandTarget> parties_;
+  std::map<JobId, Cancel> open_;
+  std::map<HandTarget, Queue> queues_;
+};
+
+}  // namespace muster

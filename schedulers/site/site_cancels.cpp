@@ -1,0 +1,246 @@
+// Ends at a site scheduler: cancels, which are repeated until everybody has confirmed them, and
+// jobs that no master will have.
+
+#include <algorithm>
+#include <utility>
+
+#include "model/live_ids.hpp"
+#include "schedulers/site/site_actor.hpp"
+
+namespace muster {
+
+/// A user's cancel is answered when everybody has confirmed it, or after a while, if it is durable
+/// by then, with the names of those who have not.
+caf::result<CancelReport> SiteScheduler::cancel(JobId id) {
+  const bool open = cancels_.contains(id);
+  if (!open && cancels_.size() >= setup_.life.max_cancels) return ActorError::too_many;
+  const bool asked = current_sender() != nullptr;
+  auto answer = std::make_shared<CancelAnswer>();
+  answer->promise = make_response_promise<CancelReport>();
+  const auto promise = answer->promise;
+  if (asked) {
+    cancelling_[id].answers.push_back(answer);
+    timer_.at(now() + setup_.life.cancel_wait, [this, id, answer] {
+      answer->due = true;
+      answer_cancels(id);
+    });
+  }
+  if (!open) begin_cancel(id);
+  return promise;
+}
+
+void SiteScheduler::begin_cancel(JobId id) {
+  if (cancels_.contains(id)) return;
+  cancels_.open(id);
+  cancelling_[id];
+  SiteNews news;
+  news.cancels.push_back(id);
+  keep_news(std::move(news), [this, id](const std::string& trouble) {
+    const auto found = cancelling_.find(id);
+    if (found == cancelling_.end()) return;  // everybody has confirmed it already
+    found->second.durable = trouble.empty();
+    found->second.trouble = trouble;
+    answer_cancels(id);
+  });
+  ask_all_cancels();
+}
+
+/// The own site first: what has not left it need not be looked for elsewhere.
+void SiteScheduler::ask_all_cancels() {
+  ask_cancels({true, setup_.number});
+  for (const std::vector<Lane>* lanes : {&sites_, &masters_}) {
+    for (const Lane& each : *lanes) ask_cancels(each.to);
+  }
+}
+
+/// One request at a time to each.
+void SiteScheduler::ask_cancels(const HandTarget& to) {
+  bool& busy = asked_to_cancel_[to];
+  if (busy) return;
+  const std::vector<OpenCancels::Asked> asked = cancels_.next(to, setup_.life.hand_batch);
+  if (asked.empty()) return;
+  busy = true;
+  std::vector<JobId> jobs;
+  for (const OpenCancels::Asked& each : asked) jobs.push_back(each.job);
+  const auto heard = [this, to, asked](const std::vector<CancelVerdict>& verdicts) {
+    hear_cancels(to, asked, verdicts);
+  };
+  const auto failed = [this, to, asked](const caf::error&) { hear_cancels(to, asked, {}); };
+  if (!to.site) {
+    request(lane(to).master, setup_.accept_timeout, cancel_atom_v, std::move(jobs))
+        .then(heard, failed);
+  } else if (to.index != setup_.number) {
+    request(lane(to).site, setup_.accept_timeout, cancel_atom_v, std::move(jobs))
+        .then(heard, failed);
+  } else {
+    end_what_is_here(jobs, heard);
+  }
+}
+
+/// Who did not answer, or has the job on its way, is asked again after a pause.
+void SiteScheduler::hear_cancels(const HandTarget& from,
+                                 const std::vector<OpenCancels::Asked>& asked,
+                                 const std::vector<CancelVerdict>& verdicts) {
+  std::map<JobId, CancelStanding> said;
+  for (const CancelVerdict& verdict : verdicts) said[verdict.job] = verdict.standing;
+  bool again = false;
+  for (const OpenCancels::Asked& each : asked) {
+    const auto found = said.find(each.job);
+    if (found == said.end() || found->second >= CancelStanding::in_hand) {
+      cancels_.put_back(from, each);
+      again = true;
+    } else if (cancels_.confirm(from, each, found->second)) {
+      end_cancel(each.job);
+    }
+  }
+  if (again) {
+    timer_.at(now() + setup_.life.hand_retry, [this, from] {
+      asked_to_cancel_[from] = false;
+      ask_cancels(from);
+    });
+  } else {
+    asked_to_cancel_[from] = false;
+  }
+  ask_all_cancels();
+}
+
+/// Everybody has confirmed it.
+void SiteScheduler::end_cancel(JobId id) {
+  const CancelReport report{id, cancels_.standing(id), {}};
+  cancels_.close(id);
+  const auto found = cancelling_.find(id);
+  for (const std::shared_ptr<CancelAnswer>& each : found->second.answers) {
+    if (!std::exchange(each->given, true)) each->promise.deliver(report);
+  }
+  cancelling_.erase(found);
+  setup_.book->cancelled(id);
+}
+
+/// Answers those who have waited long enough, once it is known whether the cancel is durable.
+void SiteScheduler::answer_cancels(JobId id) {
+  const auto found = cancelling_.find(id);
+  if (found == cancelling_.end()) return;
+  const Cancelling& cancel = found->second;
+  if (!cancel.durable && cancel.trouble.empty()) return;
+  CancelReport report{id, cancels_.standing(id), {}};
+  for (const HandTarget& each : cancels_.unconfirmed(id)) {
+    report.unconfirmed.push_back(target_name(each));
+  }
+  for (const std::shared_ptr<CancelAnswer>& each : cancel.answers) {
+    if (!each->due || std::exchange(each->given, true)) continue;
+    if (cancel.durable) {
+      each->promise.deliver(report);
+    } else {
+      each->promise.deliver(caf::make_error(ActorError::store_failed, cancel.trouble));
+    }
+  }
+  std::erase_if(found->second.answers, [](const auto& each) { return each->given; });
+}
+
+/// Another site asks for it, and goes on asking until it is done.
+caf::result<std::vector<CancelVerdict>> SiteScheduler::cancel_here(const std::vector<JobId>& jobs) {
+  auto promise = make_response_promise<std::vector<CancelVerdict>>();
+  end_what_is_here(jobs, [promise](const std::vector<CancelVerdict>& verdicts) mutable {
+    promise.deliver(verdicts);
+  });
+  return promise;
+}
+
+/// Ends what can never have left this site. What may have left has to arrive first: one who has it
+/// without this site's knowing would run it.
+void SiteScheduler::end_what_is_here(
+    const std::vector<JobId>& jobs,
+    const std::function<void(const std::vector<CancelVerdict>&)>& then) {
+  std::vector<CancelVerdict> verdicts;
+  SiteNews news;
+  for (const JobId job : jobs) {
+    const bool numbered_here = site_of(job) == setup_.number && muster::number_of(job) < next_job_;
+    CancelVerdict verdict{job, CancelStanding::unknown};
+    if (numbered_here || known_.find_forwarded(job)) verdict.standing = CancelStanding::passed_on;
+    if (ended_.contains(job)) verdict.standing = CancelStanding::over;
+    for (std::vector<Lane>* lanes : {&masters_, &sites_}) {
+      for (Lane& each : *lanes) {
+        OnItsWay* found = each.waiting.find(job);
+        if (found == nullptr) continue;
+        const bool may_have_left = found->sent || found->ending;
+        const auto here = may_have_left ? CancelStanding::in_hand : CancelStanding::ended;
+        verdict.standing = std::max(verdict.standing, here);
+        if (may_have_left) continue;
+        news.ended.push_back(
+            ending_of(*found, each.to, JobOutcome::cancelled, "cancelled before a master had it"));
+      }
+    }
+    verdicts.push_back(verdict);
+  }
+  if (news.ended.empty()) return then(verdicts);
+  end_handoffs(std::move(news), [this, verdicts, then](const Endings& ended, bool durable) mutable {
+    if (!durable) hand_again(ended);
+    for (CancelVerdict& verdict : verdicts) {
+      if (!durable && verdict.standing == CancelStanding::ended) {
+        verdict.standing = CancelStanding::in_hand;
+      }
+    }
+    then(verdicts);
+  });
+}
+
+/// The end of what is on its way, which is not handed over any more.
+EndedHandoff SiteScheduler::ending_of(OnItsWay& handoff, const HandTarget& to, JobOutcome outcome,
+                                      std::string reason) {
+  handoff.ending = true;
+  EndedHandoff ended{handoff.job, to, {}, outcome, std::move(reason), now()};
+  ended.tasks = static_cast<std::uint32_t>(ended.job.tasks.size());
+  ended.job.tasks.clear();
+  return ended;
+}
+
+/// Calls `then` when the ends are durable and can be seen, or could not be kept.
+void SiteScheduler::end_handoffs(SiteNews news,
+                                 std::function<void(const Endings& ended, bool durable)> then) {
+  Endings ended = news.ended;
+  keep_news(std::move(news),
+            [this, ended = std::move(ended), then = std::move(then)](const std::string& trouble) {
+              if (!trouble.empty()) return then(ended, false);
+              for (const EndedHandoff& each : ended) {
+                if (const auto gone = lane(each.to).waiting.take(each.job.id)) arrived(*gone);
+                ended_.add(each);
+                part_ended_here(each, nullptr);
+              }
+              then(ended, true);
+            });
+}
+
+/// It could not be written down that they have ended.
+void SiteScheduler::hand_again(const Endings& ended) {
+  for (const EndedHandoff& each : ended) {
+    if (OnItsWay* found = lane(each.to).waiting.find(each.job.id)) found->ending = false;
+    hand_over(each.to);
+  }
+}
+
+/// What a master has refused for good ends here, and with it the job's other parts.
+void SiteScheduler::refuse(const HandTarget& by, const std::vector<AcceptVerdict>& verdicts) {
+  SiteNews news;
+  for (const AcceptVerdict& verdict : verdicts) {
+    OnItsWay* found = lane(by).waiting.find(verdict.job);
+    if (found == nullptr || found->ending) continue;
+    news.ended.push_back(ending_of(*found, by, JobOutcome::refused, verdict.reason));
+    if (found->job.whole_tasks > 0) news.cancels.push_back(verdict.job);
+  }
+  if (news.ended.empty()) return;
+  const std::vector<JobId> broken = news.cancels;
+  end_handoffs(std::move(news), [this, broken](const Endings& ended, bool durable) {
+    if (!durable) {
+      timer_.at(now() + setup_.life.hand_retry, [this, ended] { hand_again(ended); });
+      return;
+    }
+    for (const JobId job : broken) begin_cancel(job);
+  });
+}
+
+std::string SiteScheduler::target_name(const HandTarget& target) const {
+  const std::size_t place = places_.at(target);
+  return target.site ? setup_.sites[place].name : setup_.masters[place].name;
+}
+
+}  // namespace muster
