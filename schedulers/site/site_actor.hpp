@@ -186,7 +186,7 @@ class SiteScheduler : public SiteActor::base {
   void over(const JobEnd& end, Asking* asking);
   void drop_listener(const caf::actor_addr& listener);
   void unwatch(const std::vector<JobId>& jobs);
-  void over_here(const EndedHandoff& ended, Asking* asking);
+  void part_ended_here(const EndedHandoff& ended, Asking* asking);
 
   bool is_mine_to_cancel(JobId job) const;
   caf::result<CancelReport> cancel(JobId id);

@@ -204,7 +204,7 @@ void SiteScheduler::end_handoffs(SiteNews news,
               for (const EndedHandoff& each : ended) {
                 if (const auto gone = lane(each.to).waiting.take(each.job.id)) arrived(*gone);
                 ended_.add(each);
-                over_here(each, nullptr);
+                part_ended_here(each, nullptr);
               }
               then(ended, true);
             });

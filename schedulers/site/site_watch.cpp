@@ -43,7 +43,7 @@ caf::result<SiteScheduler::Ends> SiteScheduler::watch(const JobListener& listene
   asking->open = masters_.size();
   const auto answer = asking->answer;
   for (JobId job : jobs) {
-    ended_.parts_of(job, [&](const EndedHandoff& ended) { over_here(ended, asking.get()); });
+    ended_.parts_of(job, [&](const EndedHandoff& ended) { part_ended_here(ended, asking.get()); });
   }
   for (std::size_t i = 0; i < masters_.size(); ++i) watch_at(i, jobs, asking);
   if (asking->open == 0) answered(*asking);
@@ -105,7 +105,7 @@ void SiteScheduler::over(const JobEnd& end, Asking* asking) {
 }
 
 /// No master has had the part: who was to have it tells it from the others.
-void SiteScheduler::over_here(const EndedHandoff& ended, Asking* asking) {
+void SiteScheduler::part_ended_here(const EndedHandoff& ended, Asking* asking) {
   constexpr std::uint32_t kNoTask = 1U << 31U;  // above the positions of tasks
   JobEnd end{ended.job.id, ended.outcome, kNoTask + ended.to.index, ended.tasks, ended.tasks};
   if (ended.job.whole_tasks > 0) end.whole = ended.job.whole_tasks;

@@ -164,10 +164,9 @@ class SiteActorTest : public ::testing::Test {
     setup.book = &book;
     setup.life.promise_wait = seconds{1};
     setup.life.hand_retry = milliseconds{500};
-    return setup;
     setup.life.cancel_wait = seconds{2};
     setup.life.max_cancels = 3;
-    return system_.actors().spawn<SiteScheduler>(std::move(setup));
+    return setup;
   }
   /// Another site, with this load, that is asked for nothing else.
   SiteActor spawn_other(double load) {
