@@ -39,7 +39,7 @@ struct JobRequest {
   MarketChoice market = MarketChoice::any;
   std::optional<std::uint32_t> retries;
   std::string from;   ///< "LATITUDE,LONGITUDE" of the user; empty: where the site is
-  std::string token;  ///< the same token is the same submission
+  std::string token;  ///< the same token of the same user is the same submission
 };
 
 /// How many tasks one job may have.

@@ -226,7 +226,8 @@ Keys run_keys() {
           {"from", "text", "where the site is",
            "where the user is, as \"LATITUDE,LONGITUDE\": the nearest site takes the job",
            RequestOther{"a text like \"35.7,139.7\"", read_from, check_from}},
-          {"token", "text", "none", "the same token is the same submission: repeating is harmless",
+          {"token", "text", "none",
+           "the same token of the same user is the same submission: repeating is harmless",
            RequestText{&R::token}}};
 }
 
