@@ -17,6 +17,7 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
     : SiteActor::base(config),
       setup_(std::move(setup)),
       timer_(this, setup_.epoch),
+      ask_alarm_(timer_, [this] { ask_loads(); }),
       rng_(setup_.seed + setup_.number),
       listeners_(setup_.life.max_watches),
       known_(setup_.life.max_tokens, setup_.number),
@@ -64,6 +65,7 @@ SiteScheduler::Lane& SiteScheduler::lane(const HandTarget& to) {
 void SiteScheduler::on_exit() {
   listeners_.clear();
   watched_.clear();
+  awaiting_loads_.clear();
   masters_.clear();
   sites_.clear();
   setup_.masters.clear();
@@ -76,8 +78,8 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
   for (const Lane& each : sites_) hand_over(each.to);
   ask_all_cancels();
   return {
-      [this](hand_atom, std::vector<Job>& jobs) { return take(std::move(jobs)); },
-      [this](forward_atom, std::vector<Job>& jobs) { return take_forwarded(std::move(jobs)); },
+      [this](hand_atom, std::vector<Job>& jobs) { return take_in(std::move(jobs), false); },
+      [this](forward_atom, std::vector<Job>& jobs) { return take_in(std::move(jobs), true); },
       [this](watch_atom, const JobListener& listener, const std::vector<JobId>& jobs) {
         return watch(listener, jobs);
       },
@@ -105,8 +107,30 @@ void SiteScheduler::Intake::add_known(const KnownSubmissions::Known& known) {
   if (known.write != 0) writes.insert(known.write);
 }
 
-caf::result<SiteScheduler::Verdicts> SiteScheduler::take(std::vector<Job> jobs) {
-  if (!has_room(jobs.size())) return ActorError::not_connected;
+/// Takes the jobs in, when what is known of the loads is fresh enough to choose by.
+caf::result<SiteScheduler::Verdicts> SiteScheduler::take_in(std::vector<Job> jobs, bool forwarded) {
+  const Answer answer = make_response_promise<Verdicts>();
+  heard_news_ = true;
+  if (ask_pause_ <= setup_.load_every && awaiting_loads_.empty()) {
+    take(std::move(jobs), forwarded, answer);
+    return answer;
+  }
+  awaiting_loads_.emplace_back([this, forwarded, answer, jobs = std::move(jobs)]() mutable {
+    take(std::move(jobs), forwarded, answer);
+  });
+  if (asked_ == 0) ask_loads();
+  return answer;
+}
+
+void SiteScheduler::take(std::vector<Job> jobs, bool forwarded, const Answer& answer) {
+  if (!has_room(jobs.size())) {
+    Answer(answer).deliver(caf::make_error(ActorError::not_connected));
+    return;
+  }
+  keep(forwarded ? intake_of_forwarded(std::move(jobs)) : intake_of(std::move(jobs)), answer);
+}
+
+SiteScheduler::Intake SiteScheduler::intake_of(std::vector<Job> jobs) {
   Intake intake{++last_write_};
   for (Job& job : jobs) {
     if (job.tasks.empty()) {
@@ -132,12 +156,11 @@ caf::result<SiteScheduler::Verdicts> SiteScheduler::take(std::vector<Job> jobs) 
     for (Handoff& part : parts_of(std::move(job))) intake.news.handoffs.push_back(std::move(part));
   }
   intake.news.next_job = next_job_;
-  return keep(std::move(intake));
+  return intake;
 }
 
 /// Another site has promised these and left them to this one, maybe more than once.
-caf::result<SiteScheduler::Verdicts> SiteScheduler::take_forwarded(std::vector<Job> jobs) {
-  if (!has_room(jobs.size())) return ActorError::not_connected;
+SiteScheduler::Intake SiteScheduler::intake_of_forwarded(std::vector<Job> jobs) {
   Intake intake{++last_write_};
   for (Job& job : jobs) {
     if (const auto known = known_.find_forwarded(job.id)) {
@@ -149,22 +172,21 @@ caf::result<SiteScheduler::Verdicts> SiteScheduler::take_forwarded(std::vector<J
     known_.add(intake.news.tokens.back(), intake.write);
     for (Handoff& part : parts_of(std::move(job))) intake.news.handoffs.push_back(std::move(part));
   }
-  return keep(std::move(intake));
+  return intake;
 }
 
 /// Promises, when the news are durable here and, if that does not take too long, with those who are
 /// to have the jobs. What others have submitted before counts as news until it is durable.
-caf::result<SiteScheduler::Verdicts> SiteScheduler::keep(Intake intake) {
+void SiteScheduler::keep(Intake intake, const Answer& answer) {
   auto promise = std::make_shared<Promise>();
-  promise->answer = make_response_promise<Verdicts>();
+  promise->answer = answer;
   promise->verdicts = std::move(intake.verdicts);
-  const auto answer = promise->answer;
   const bool news = !intake.news.handoffs.empty() || !intake.news.tokens.empty();
   if (news) intake.writes.insert(intake.write);
   promise->writes = intake.writes.size();
   for (const auto write : intake.writes) awaiting_[write].push_back(promise);
   if (intake.writes.empty()) settle(*promise);
-  if (!news) return answer;
+  if (!news) return;
   auto handoffs = std::make_shared<std::vector<Handoff>>(intake.news.handoffs);
   keep_news(std::move(intake.news),
             [this, promise, handoffs, write = intake.write](const std::string& trouble) {
@@ -179,7 +201,6 @@ caf::result<SiteScheduler::Verdicts> SiteScheduler::keep(Intake intake) {
               written(write, trouble);
               for (const HandTarget& to : targets) hand_over(to);
             });
-  return answer;
 }
 
 /// Calls `then` in this actor when the book has answered.

@@ -142,6 +142,7 @@ class SiteScheduler : public SiteActor::base {
     std::size_t open = 0;        ///< masters that have not answered
   };
   using Verdicts = std::vector<AcceptVerdict>;
+  using Answer = caf::typed_response_promise<Verdicts>;
   using Ends = std::vector<JobEnd>;
   using Endings = std::vector<EndedHandoff>;
   /// What is made of jobs that come in together.
@@ -158,9 +159,11 @@ class SiteScheduler : public SiteActor::base {
   Instant now() const { return timer_.now(); }
   Lane& lane(const HandTarget& to);
 
-  caf::result<Verdicts> take(std::vector<Job> jobs);
-  caf::result<Verdicts> take_forwarded(std::vector<Job> jobs);
-  caf::result<Verdicts> keep(Intake intake);
+  caf::result<Verdicts> take_in(std::vector<Job> jobs, bool forwarded);
+  void take(std::vector<Job> jobs, bool forwarded, const Answer& answer);
+  Intake intake_of(std::vector<Job> jobs);
+  Intake intake_of_forwarded(std::vector<Job> jobs);
+  void keep(Intake intake, const Answer& answer);
   void keep_news(SiteNews news, std::function<void(const std::string& trouble)> then);
   void written(KnownSubmissions::Write write, const std::string& trouble);
   void kept(const std::shared_ptr<Promise>& promise);
@@ -180,6 +183,7 @@ class SiteScheduler : public SiteActor::base {
   void train_if_due();
   void ask_loads();
   void hear(Lane& lane, const LoadReport& report);
+  void load_answered();
   caf::result<Ends> watch(const JobListener& listener, const std::vector<JobId>& jobs);
   void watch_at(std::size_t master, std::vector<JobId> jobs, std::shared_ptr<Asking> asking);
   void answered(Asking& asking);
@@ -214,6 +218,12 @@ class SiteScheduler : public SiteActor::base {
 
   SiteSetup setup_;
   ActorTimer<SiteActor, SiteScheduler> timer_;
+  Alarm<SiteActor, SiteScheduler> ask_alarm_;
+  Duration ask_pause_{};           ///< from the last asking for loads to the next
+  std::size_t asked_ = 0;          ///< masters and sites that have not answered it
+  bool heard_news_ = false;        ///< something has changed since the asking before
+  bool masters_may_work_ = false;  ///< some master has jobs, or has not answered
+  std::vector<std::function<void()>> awaiting_loads_;  ///< in the order in which they came
   Rng rng_;
   JobWatch listeners_;
   std::map<JobId, Watched> watched_;  ///< of which there are listeners

@@ -9,6 +9,9 @@
 namespace muster {
 namespace {
 
+/// As long as a master's pauses between questions to the cloud at its defaults.
+constexpr Duration kLongestAskPause = std::chrono::hours{6};
+
 /// Whether the request has come back without ever having been read.
 bool never_left(const caf::error& error) {
   return error == caf::sec::request_receiver_down || error == caf::sec::no_route_to_receiving_node;
@@ -88,18 +91,44 @@ void SiteScheduler::arrived(const OnItsWay& handoff) {
   if (promise && --promise->open == 0 && promise->writes == 0) settle(*promise);
 }
 
+/// Asks again after `load_every` while something goes on, after pauses that double while nobody has
+/// anything new to say, and not at all while no master has a job: then the next job in waits for
+/// fresh answers.
 void SiteScheduler::ask_loads() {
-  const auto nothing = [](const caf::error&) {};
-  for (std::size_t i = 0; i < masters_.size(); ++i) {
-    request(masters_[i].master, setup_.load_every, load_atom_v)
-        .then([this, i](const LoadReport& report) { hear(masters_[i], report); }, nothing);
-  }
+  const bool news = std::exchange(heard_news_, false) || jobs_in_hand() > 0;
+  ask_pause_ = news ? setup_.load_every
+                    : std::clamp(2 * ask_pause_, setup_.load_every,
+                                 std::max(setup_.load_every, kLongestAskPause));
+  asked_ = masters_.size() + sites_.size() - 1;
+  masters_may_work_ = false;
+  const auto ask = [this](const auto& whom, Lane& lane) {
+    request(whom, setup_.load_every, load_atom_v)
+        .then(
+            [this, &lane](const LoadReport& report) {
+              hear(lane, report);
+              masters_may_work_ |= lane.master && report.active_jobs > 0;
+              load_answered();
+            },
+            [this, &lane](const caf::error&) {
+              masters_may_work_ |= static_cast<bool>(lane.master);
+              load_answered();
+            });
+  };
+  for (Lane& lane : masters_) ask(lane.master, lane);
   for (std::size_t i = 0; i < sites_.size(); ++i) {
-    if (i == own_) continue;
-    request(sites_[i].site, setup_.load_every, load_atom_v)
-        .then([this, i](const LoadReport& report) { hear(sites_[i], report); }, nothing);
+    if (i != own_) ask(sites_[i].site, sites_[i]);
   }
-  timer_.at(now() + setup_.load_every, [this] { ask_loads(); });
+  ask_alarm_.at(now() + ask_pause_);
+}
+
+/// Everybody has answered, or has not in time: that has to do.
+void SiteScheduler::load_answered() {
+  if (asked_ == 0 || --asked_ > 0) return;
+  if (!masters_may_work_ && !heard_news_ && jobs_in_hand() == 0) {
+    ask_alarm_.disarm();
+    ask_pause_ = std::max(setup_.load_every, kLongestAskPause);
+  }
+  for (const auto& take : std::exchange(awaiting_loads_, {})) take();
 }
 
 /// One site is enough: the one that has numbered the job, unless it is not there.
@@ -112,6 +141,10 @@ bool SiteScheduler::is_mine_to_cancel(JobId job) const {
 
 /// When one part of a job was given up, the other masters' parts are for nothing.
 void SiteScheduler::hear(Lane& from, const LoadReport& report) {
+  const auto as_before = [&](auto part) { return from.load.*part == report.*part; };
+  heard_news_ |= !as_before(&LoadReport::active_jobs) || !as_before(&LoadReport::pending_tasks) ||
+                 !as_before(&LoadReport::instances) || !as_before(&LoadReport::load) ||
+                 !as_before(&LoadReport::used) || !report.completed.empty();
   from.load = report;
   from.heard = {report.load, now()};
   from.given = 0;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
+#include <utility>
 
 #include "model/live_ids.hpp"
 #include "tests/simulation/cluster.hpp"
@@ -62,7 +64,10 @@ class Run {
       cluster_.timeline().at(
           fault.at, [this, &fault] { due_.emplace(cluster_.messages() + fault.messages, &fault); });
     }
-    cluster_.timeline().at(scenario_.faults_end, [this] { ended_ = true; });
+    cluster_.timeline().at(scenario_.faults_end, [this] {
+      ended_ = true;
+      while (!due_.empty()) bring_about_next();  // it may be long until so many messages have come
+    });
     loop();
     RingResult result;
     result.seed = scenario_.seed;
@@ -80,26 +85,57 @@ class Run {
     std::uint64_t checked = 0;
     const Instant latest = scenario_.faults_end + drain_time(scenario_);
     while (invariants_.violations().empty()) {
-      if (!cluster_.step()) return invariants_.broken("nothing will happen any more");
-      while (!due_.empty() && due_.begin()->first <= cluster_.messages()) {
-        const Fault* fault = due_.begin()->second;
-        due_.erase(due_.begin());
-        bring_about(*fault);
-      }
-      if (cluster_.messages() >= checked + options_.check_every) {
+      if (!cluster_.step() && !goes_on()) return;
+      while (!due_.empty() && due_.begin()->first <= cluster_.messages()) bring_about_next();
+      const bool late = cluster_.now() > latest;
+      // In a quiet cluster hours may go by with few messages.
+      const bool due = ended_ && cluster_.now() >= next_look_;
+      if (due || late || cluster_.messages() >= checked + options_.check_every) {
         checked = cluster_.messages();
+        next_look_ = cluster_.now() + std::chrono::minutes{1};
         invariants_.check();
-        if (ended_ && due_.empty() && is_over()) return invariants_.check_end();
+        if (ended_ && is_over(late)) return invariants_.check_end();
       }
-      if (cluster_.now() > latest) {
+      if (late) {
         return invariants_.broken("is not done in time: " + invariants_.rest(true));
       }
     }
   }
 
+  void bring_about_next() {
+    const Fault* fault = due_.begin()->second;
+    due_.erase(due_.begin());
+    bring_about(*fault);
+  }
+
+  /// Nothing is under way, and no alarm is set. A fault that was to come some messages later comes
+  /// now; when there is none, the run is over, or what is left waits for ever.
+  bool goes_on() {
+    if (!due_.empty()) {
+      bring_about_next();
+      return true;
+    }
+    invariants_.check();
+    if (invariants_.done()) {
+      invariants_.check_end();
+      return false;
+    }
+    if (invariants_.rest(false).empty() && !std::exchange(gave_up_, true)) {
+      users_.give_up_hopeless();
+      return true;
+    }
+    invariants_.broken("nothing will happen any more: " + invariants_.rest(true));
+    return false;
+  }
+
   /// Nothing is left to do; what can never run is given up when that alone is left.
-  bool is_over() {
-    if (invariants_.done()) return true;
+  bool is_over(bool late) {
+    if (invariants_.done()) {
+      // Who has just been started again has to read its book first.
+      if (!over_since_) over_since_ = cluster_.now();
+      return late || cluster_.now() >= *over_since_ + std::chrono::minutes{1};
+    }
+    over_since_.reset();
     if (cluster_.now() < next_giving_up_ || !invariants_.rest(false).empty()) return false;
     next_giving_up_ = cluster_.now() + std::chrono::minutes{1};
     users_.give_up_hopeless();
@@ -143,6 +179,7 @@ class Run {
     cluster_.timeline().after(down, [this, kind, index, step = fault.step] {
       cluster_.step_clock(kind, index, step);
       cluster_.start(kind, index);
+      over_since_.reset();
     });
   }
   /// Until then the node does not run or cannot write.
@@ -243,6 +280,9 @@ class Run {
   std::multimap<std::uint64_t, const Fault*> due_;  ///< by the message after which they come
   bool ended_ = false;
   Instant next_giving_up_;
+  Instant next_look_;                  ///< at the latest, when the faults have ended
+  std::optional<Instant> over_since_;  ///< nothing is left to do
+  bool gave_up_ = false;               ///< when nothing happened any more
 };
 
 }  // namespace
