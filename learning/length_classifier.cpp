@@ -7,7 +7,6 @@ namespace {
 
 constexpr std::string_view kClassifierKind = "classifier";
 constexpr unsigned kClassifierVersion = 1;
-/// Beyond what the calibration of a machine comes to.
 
 }  // namespace
 

@@ -107,6 +107,8 @@ void MasterNode::lose_worker(const caf::actor_addr& address) {
 /// Orders that may have got lost on the way to the cloud, or whose answer may, are repeated; it is
 /// asked after the instances of workers whose link went down.
 void MasterNode::remind() {
+  // What waits for a journal that takes nothing would be repeated without end behind it.
+  if (!setup_.journal->trouble().empty()) return reminder_.after(setup_.watch.remind_every);
   master_.remind();
   bool goes_on = master_.awaits_cloud();
   for (const auto& [id, lost_at] : unheard_) {
@@ -121,8 +123,10 @@ void MasterNode::remind() {
 /// The cloud's word that an instance is gone, or will be, may have got lost without a trace. The
 /// pauses between the askings double, so that years of quiet cost little.
 void MasterNode::ask_after_all() {
-  master_.ask_after_all();
-  carry_out();
+  if (setup_.journal->trouble().empty()) {
+    master_.ask_after_all();
+    carry_out();
+  }
   if (master_.state().instances().size() == 0) return;
   if (master_.awaits_cloud() || !unheard_.empty()) reminder_.after(setup_.watch.remind_every);
   const Duration shortest = kRemindersToAskAll * setup_.watch.remind_every;

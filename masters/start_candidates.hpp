@@ -25,8 +25,7 @@ class StartCandidates {
   void begin_pass(const ClusterState& state);
   std::optional<Slot> next(const ClusterState& state);
 
-  /// Adds the gang's tasks that have to be tried to `out`; `open_too`: also when nothing keeps
-  /// the gang from starting, but not all of it has been tried since that is so.
+  /// Adds the gang's tasks that have to be tried to `out`.
   void gang_tasks_to_try(const ClusterState& state, Slot job, std::vector<Slot>& out);
 
  private:
