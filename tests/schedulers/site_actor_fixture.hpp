@@ -1,0 +1,334 @@
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "model/live_ids.hpp"
+#include "schedulers/site/site_actor.hpp"
+#include "tests/support/builders.hpp"
+#include "tests/support/virtual_system.hpp"
+
+// A site scheduler between masters and another site that the test speaks for.
+
+namespace muster::test {
+
+/// What a master of the test says of itself, and whether it answers at all.
+struct FakeMaster {
+  LoadReport report;
+  bool answers = true;
+  std::vector<JobEnd> over;  ///< parts of jobs, for those who ask
+  JobListener listener;      ///< who has asked last
+  std::string refusal;       ///< why it takes no job; empty: it does
+  CancelStanding standing = CancelStanding::ended;
+};
+
+/// A book that can be looked into, and that outlives its site.
+class OpenBook final : public SiteBook {
+ public:
+  SiteMemory recall() override { return memory; }
+  void keep(SiteNews&& news, std::function<void(const std::string&)> durable) override {
+    if (slow) return waiting.push_back({std::move(news), std::move(durable)});
+    if (!trouble.empty()) return durable(trouble);
+    if (takes_no_ends && !news.ended.empty()) return durable("the disk is full");
+    for (Handoff& handoff : news.handoffs) memory.handoffs.push_back(std::move(handoff));
+    for (KnownToken& token : news.tokens) memory.tokens.push_back(std::move(token));
+    memory.next_job = std::max(memory.next_job, news.next_job);
+    for (EndedHandoff& ended : news.ended) {
+      handed_over(ended.job.id, ended.to);
+      memory.ended.push_back(std::move(ended));
+    }
+    memory.cancels.insert(memory.cancels.end(), news.cancels.begin(), news.cancels.end());
+    durable({});
+  }
+  void handed_over(JobId job, const HandTarget& to) override {
+    std::erase_if(memory.handoffs, [&](const Handoff& handoff) {
+      return handoff.job.id == job && handoff.to == to;
+    });
+  }
+  void cancelled(JobId job) override { std::erase(memory.cancels, job); }
+  void keep_sorter(std::string text) override { memory.sorter = std::move(text); }
+
+  SiteMemory memory;
+  std::string trouble;
+  bool takes_no_ends = false;
+  /// A slow one answers when it is asked to.
+  bool slow = false;
+  struct Waiting {
+    SiteNews news;
+    std::function<void(const std::string&)> durable;
+  };
+  std::vector<Waiting> waiting;
+};
+
+/// Two sites and two masters that the test speaks for.
+class SiteActorTest : public ::testing::Test {
+ protected:
+  SiteActorTest() {
+    for (std::size_t i = 0; i < fakes_.size(); ++i) masters_.push_back(spawn_master(i));
+    other_ = spawn_other(1);
+  }
+  ~SiteActorTest() override {
+    system_.end(other_);
+    for (FakeMaster& fake : fakes_) fake.listener = nullptr;
+    for (const MasterActor& master : masters_) system_.end(master);
+  }
+
+  void note(const std::string& what) { heard_.push_back({to_seconds(system_.time().now()), what}); }
+
+  MasterActor spawn_master(std::size_t index) {
+    const std::string name = "m" + std::to_string(index);
+    return system_.actors().spawn([this, index,
+                                   name](MasterActor::pointer self) -> MasterActor::behavior_type {
+      return {
+          [this, self, index, name](
+              hand_atom, const std::vector<Job>& jobs) -> caf::result<std::vector<AcceptVerdict>> {
+            if (!fakes_[index].answers) return self->make_response_promise();
+            std::vector<AcceptVerdict> verdicts;
+            for (const Job& job : jobs) {
+              const std::string& refusal = fakes_[index].refusal;
+              note(name + (refusal.empty() ? " takes " : " refuses ") + text(job));
+              verdicts.push_back({job.id, refusal.empty(), refusal});
+            }
+            return verdicts;
+          },
+          [this, self, index, name](
+              watch_atom, const JobListener& listener,
+              const std::vector<JobId>& jobs) -> caf::result<std::vector<JobEnd>> {
+            if (!fakes_[index].answers) return self->make_response_promise();
+            for (JobId job : jobs) note(name + " watches " + std::to_string(job.value));
+            fakes_[index].listener = listener;
+            return fakes_[index].over;
+          },
+          [this, name](unwatch_atom, const JobListener&, const std::vector<JobId>& jobs) {
+            for (JobId job : jobs) note(name + " unwatches " + std::to_string(job.value));
+          },
+          [this, self, index, name](cancel_atom, const std::vector<JobId>& jobs)
+              -> caf::result<std::vector<CancelVerdict>> {
+            if (!fakes_[index].answers) return self->make_response_promise();
+            std::vector<CancelVerdict> verdicts;
+            for (const JobId id : jobs) {
+              note(name + " cancels " + std::to_string(id.value));
+              verdicts.push_back({id, fakes_[index].standing});
+            }
+            return verdicts;
+          },
+          [](hold_atom, JobId id, bool) { return id; },
+          [](drain_atom, InstanceId id) { return id; },
+          [](hello_atom, const WorkerHello&, const WorkerActor&) {},
+          [](const WorkerReport&) {},
+          [](const SampleAnswer&) {},
+          [](const LogAnswer&) {},
+          [](const CloudReport&) {},
+          [](greet_atom) {},
+          [this, index](load_atom) { return fakes_[index].report; },
+          [](const Query&) { return std::string{}; },
+          [](plan_atom, const Job&) { return std::string{}; },
+          [](const LogRequest&) { return LogAnswer{}; },
+          [](const Wakeup&) {},
+      };
+    });
+  }
+
+  static std::string text(const Job& job) {
+    std::string all = "job " + std::to_string(job.id.value) + ":";
+    for (const TaskSpec& task : job.tasks) all += " " + std::to_string(position_of(task.id));
+    return all;
+  }
+
+  /// A site in Tokyo (0) or London (1); the other one is heavily loaded unless it is given.
+  SiteActor spawn_site(SiteBook& book, std::uint32_t index = 0, const SiteActor& other = {}) {
+    return system_.actors().spawn<SiteScheduler>(setup_of(book, index, other ? other : other_));
+  }
+  SiteSetup setup_of(SiteBook& book, std::uint32_t index, const SiteActor& other) const {
+    SiteSetup setup;
+    for (std::uint32_t i = 0; i < masters_.size(); ++i) {
+      setup.masters.push_back({masters_[i], "m" + std::to_string(i), i});
+    }
+    setup.sites = {{{}, "tokyo", {35.7, 139.7}, 0}, {{}, "london", {51.5, -0.1}, 1}};
+    setup.sites[1 - index].actor = other;
+    setup.number = index;
+    setup.rules.masters_per_job = 2;
+    setup.rules.stale_after = std::chrono::seconds{10};
+    setup.load_every = std::chrono::seconds{1};
+    setup.accept_timeout = std::chrono::seconds{1};
+    setup.epoch = epoch_;
+    setup.room = 2;
+    setup.book = &book;
+    setup.life.promise_wait = std::chrono::seconds{1};
+    setup.life.hand_retry = std::chrono::milliseconds{500};
+    setup.life.cancel_wait = std::chrono::seconds{2};
+    setup.life.max_cancels = 3;
+    return setup;
+  }
+  /// Another site, with this load, that is asked for nothing else.
+  SiteActor spawn_other(double load) {
+    return system_.actors().spawn([load](SiteActor::pointer) -> SiteActor::behavior_type {
+      return {
+          [](hand_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
+          [](forward_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
+          [](watch_atom, const JobListener&, const std::vector<JobId>&) {
+            return std::vector<JobEnd>{};
+          },
+          [](cancel_atom, JobId id) {
+            return CancelReport{id, {}, {}};
+          },
+          [](cancel_atom, const std::vector<JobId>& jobs) {
+            std::vector<CancelVerdict> verdicts;
+            for (const JobId id : jobs) verdicts.push_back({id, CancelStanding::unknown});
+            return verdicts;
+          },
+          [](over_atom, const JobEnd&) {},
+          [load](load_atom) {
+            LoadReport report;
+            report.load = load;
+            return report;
+          },
+          [](const Query&) { return std::string{}; },
+          [](const Wakeup&) {},
+      };
+    });
+  }
+
+  static Job tasks(std::size_t count) {
+    Job job = JobBuilder(1).tasks(count).build();
+    job.gang = false;
+    return job;
+  }
+
+  /// Hands the jobs in; what comes back is noted.
+  void submit(const SiteActor& site, std::vector<Job> jobs) { give(hand_atom_v, site, jobs); }
+  /// The same as another site.
+  void forward(const SiteActor& site, std::vector<Job> jobs) { give(forward_atom_v, site, jobs); }
+  template <class Verb>
+  void give(Verb verb, const SiteActor& site, const std::vector<Job>& jobs) {
+    const caf::actor asker =
+        system_.actors().spawn([this, verb, site, jobs](caf::event_based_actor* self) {
+          self->request(site, caf::infinite, verb, jobs)
+              .then(
+                  [this](const std::vector<AcceptVerdict>& verdicts) {
+                    std::string ids;
+                    for (const AcceptVerdict& verdict : verdicts) {
+                      ids += " " + std::to_string(verdict.job.value);
+                    }
+                    note("promised" + ids);
+                  },
+                  [this](const caf::error&) { note("refused"); });
+        });
+    system_.time().drain();
+  }
+  /// The oldest write that the slow book of the site was asked for comes to its end.
+  void end_write(const SiteActor& site, const std::string& trouble) {
+    OpenBook::Waiting write = std::move(book_.waiting.front());
+    book_.waiting.erase(book_.waiting.begin());
+    book_.slow = false;
+    book_.trouble = trouble;
+    auto step = [this, &write] { book_.keep(std::move(write.news), std::move(write.durable)); };
+    caf::anon_send(site, Wakeup{step});
+    system_.time().drain();
+    book_.trouble.clear();
+    book_.slow = true;
+  }
+  static Job with_token(const std::string& user, const std::string& token) {
+    Job job = tasks(1);
+    job.user = user;
+    job.token = token;
+    return job;
+  }
+  /// Cancels as a user does; what comes back is noted.
+  void cancel(const SiteActor& site, std::uint64_t job) {
+    system_.actors().spawn([this, site, job](caf::event_based_actor* self) {
+      self->request(site, caf::infinite, cancel_atom_v, JobId{job})
+          .then(
+              [this](const CancelReport& report) {
+                static constexpr const char* kWords[] = {"unknown", "passed on", "over", "ended"};
+                std::string text = kWords[static_cast<int>(report.standing)];
+                text += " " + std::to_string(report.job.value);
+                for (const std::string& name : report.unconfirmed) text += ", not by " + name;
+                note(text);
+              },
+              [this](const caf::error&) { note("refused"); });
+    });
+    system_.time().drain();
+  }
+  void run_for_s(double length) { system_.run_until_s(to_seconds(system_.time().now()) + length); }
+  nlohmann::json ask(const SiteActor& site, const Query& query) {
+    auto text = std::make_shared<std::string>();
+    system_.actors().spawn([site, query, text](caf::event_based_actor* self) {
+      self->request(site, caf::infinite, query).then([text](const std::string& answer) {
+        *text = answer;
+      });
+    });
+    system_.time().drain();
+    return nlohmann::json::parse(*text);
+  }
+  std::vector<std::uint64_t> ids_shown(const SiteActor& site, const Query& query) {
+    std::vector<std::uint64_t> ids;
+    const nlohmann::json answer = ask(site, query);
+    for (const nlohmann::json& job : answer["jobs"]) ids.push_back(job["job"]);
+    return ids;
+  }
+  std::vector<std::string> said() {
+    std::vector<std::string> all;
+    for (const Heard& each : heard_) all.push_back(each.what);
+    heard_.clear();
+    return all;
+  }
+
+  VirtualSystem system_;
+  ClusterEpoch epoch_ = system_.time().epoch();
+  std::vector<FakeMaster> fakes_{2};
+  std::vector<MasterActor> masters_;
+  SiteActor other_;
+  std::vector<Heard> heard_;
+  OpenBook book_, other_book_;
+};
+
+/// Somebody who waits for jobs at a site.
+class Waiter {
+ public:
+  explicit Waiter(VirtualSystem& system) : system_(system) {
+    actor_ = system.actors().spawn([this](JobListener::pointer) -> JobListener::behavior_type {
+      return {[this](over_atom, const JobEnd& end) { told_.push_back(text(end)); }};
+    });
+  }
+  ~Waiter() { end(); }
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+
+  /// Asks after the jobs; what the answer says is told as well.
+  void watch(const SiteActor& site, std::vector<JobId> jobs) {
+    system_.actors().spawn([this, site, jobs = std::move(jobs)](caf::event_based_actor* self) {
+      self->request(site, caf::infinite, watch_atom_v, actor_, jobs)
+          .then(
+              [this](const std::vector<JobEnd>& ends) {
+                for (const JobEnd& end : ends) told_.push_back("at once: " + text(end));
+              },
+              [this](const caf::error&) { told_.emplace_back("refused"); });
+    });
+    system_.time().drain();
+  }
+  void end() {
+    if (actor_) system_.end(actor_);
+    actor_ = nullptr;
+  }
+  std::vector<std::string> told() { return std::exchange(told_, {}); }
+
+ private:
+  static std::string text(const JobEnd& end) {
+    return std::to_string(end.job.value) + " " + std::string(name_of(end.outcome));
+  }
+
+  VirtualSystem& system_;
+  JobListener actor_;
+  std::vector<std::string> told_;
+};
+
+/// One part of job 1 is over.
+inline JobEnd part_end(std::uint32_t first, std::uint32_t tasks, std::uint32_t whole,
+                       JobOutcome outcome = JobOutcome::completed) {
+  return {JobId{1}, outcome, first, tasks, whole};
+}
+
+}  // namespace muster::test

@@ -1,0 +1,168 @@
+#include "tests/schedulers/site_actor_fixture.hpp"
+
+namespace muster {
+namespace {
+
+using test::SiteActorTest;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+TEST_F(SiteActorTest, AJobThatAMasterRefusesIsOverForEverybodyToSee) {
+  fakes_[0].refusal = fakes_[1].refusal = "the task is not valid";
+  for (int life = 0; life < 2; ++life) {
+    const SiteActor site = spawn_site(book_);
+    run_for_s(0.5);
+    if (life == 0) submit(site, {with_token("ann", "1")});
+    EXPECT_THAT(ids_shown(site, {"jobs", 0, R"({"state": "over"})", 9}), ElementsAre(1));
+    EXPECT_THAT(ids_shown(site, {"jobs", 0, R"({"state": "active"})", 9}), IsEmpty());
+    const nlohmann::json job = ask(site, {"job", 1, {}, 0})["jobs"][0];
+    EXPECT_EQ(job["state"], "refused");
+    EXPECT_EQ(job["reason"], "the task is not valid");
+    EXPECT_EQ(job["tasks_total"], 1);
+    EXPECT_EQ(job["user"], "ann");
+    EXPECT_TRUE(job["over_s"].is_number());
+    EXPECT_THAT(book_.memory.handoffs, IsEmpty());
+    system_.end(site);
+  }
+  EXPECT_THAT(said(), ElementsAre(::testing::EndsWith("refuses job 1: 0"), "promised 1"));
+}
+
+TEST_F(SiteActorTest, WhenAMasterRefusesAPartTheOthersAreCancelled) {
+  fakes_[1].refusal = "no";
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(2)});
+  EXPECT_THAT(said(), ::testing::IsSupersetOf({"promised 1", "m0 cancels 1"}));
+  EXPECT_THAT(book_.memory.cancels, IsEmpty()) << "all have confirmed";
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, ARefusalThatCannotBeWrittenDownIsNotForgotten) {
+  fakes_[0].refusal = fakes_[1].refusal = "no";
+  book_.takes_no_ends = true;
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(1)});
+  EXPECT_EQ(book_.memory.handoffs.size(), 1u);
+  EXPECT_EQ(ask(site, {"job", 1, {}, 0})["jobs"][0]["state"], "handing over");
+  book_.takes_no_ends = false;
+  run_for_s(1);
+  EXPECT_EQ(ask(site, {"job", 1, {}, 0})["jobs"][0]["state"], "refused");
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, ACancelIsAnsweredWhenEverybodyHasConfirmedIt) {
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(1)});
+  heard_.clear();
+  cancel(site, 1);
+  EXPECT_THAT(said(), UnorderedElementsAre("m0 cancels 1", "m1 cancels 1", "ended 1"));
+  EXPECT_THAT(book_.memory.cancels, IsEmpty());
+  fakes_[0].standing = fakes_[1].standing = CancelStanding::over;
+  cancel(site, 1);
+  EXPECT_THAT(said(), ::testing::Contains("over 1"));
+  fakes_[0].standing = fakes_[1].standing = CancelStanding::unknown;
+  cancel(site, 77);
+  EXPECT_THAT(said(), ::testing::Contains("unknown 77"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, ACancelThatAMasterDoesNotConfirmIsRepeatedUntilItDoesOverRestartsToo) {
+  const SiteActor before = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(before, {tasks(1)});
+  fakes_[1].answers = false;
+  heard_.clear();
+  cancel(before, 1);
+  run_for_s(1.5);
+  EXPECT_THAT(said(), ElementsAre("m0 cancels 1")) << "no answer yet";
+  run_for_s(1);
+  EXPECT_THAT(said(), ElementsAre("ended 1, not by m1"));
+  EXPECT_THAT(book_.memory.cancels, ElementsAre(JobId{1}));
+  system_.end(before);
+  const SiteActor after = spawn_site(book_);
+  run_for_s(3);
+  EXPECT_THAT(book_.memory.cancels, ElementsAre(JobId{1}));
+  heard_.clear();
+  fakes_[1].answers = true;
+  run_for_s(3);
+  EXPECT_THAT(said(), ElementsAre("m1 cancels 1"));
+  EXPECT_THAT(book_.memory.cancels, IsEmpty());
+  system_.end(after);
+}
+
+TEST_F(SiteActorTest, AJobThatHasNotLeftIsCancelledHere) {
+  fakes_[0].answers = fakes_[1].answers = false;
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(2)});
+  submit(site, {tasks(2)});  // waits behind the first
+  cancel(site, 2);
+  const nlohmann::json parts = ask(site, {"job", 2, {}, 0})["jobs"];
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0]["state"], "cancelled");
+  EXPECT_EQ(parts[1]["state"], "cancelled");
+  heard_.clear();
+  fakes_[0].answers = fakes_[1].answers = true;
+  run_for_s(5);
+  EXPECT_THAT(said(), ::testing::Not(::testing::Contains(::testing::HasSubstr("takes job 2"))));
+  EXPECT_THAT(book_.memory.handoffs, IsEmpty());
+  EXPECT_THAT(book_.memory.cancels, IsEmpty());
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, AJobThatMayHaveLeftIsCancelledWhenItHasArrived) {
+  const SiteActor london = spawn_site(other_book_, 1);
+  const SiteActor tokyo = spawn_site(book_, 0, london);
+  fakes_[0].answers = fakes_[1].answers = false;
+  system_.run_until_s(0.5);
+  Job job = tasks(1);
+  job.origin = GeoPoint{48.9, 2.4};  // Paris: London is to have it
+  submit(tokyo, {job});
+  cancel(tokyo, 1);
+  run_for_s(2.5);
+  EXPECT_THAT(said(), ::testing::Contains("passed on 1, not by m0, not by m1, not by london"));
+  fakes_[0].answers = fakes_[1].answers = true;
+  run_for_s(5);
+  const auto all = said();
+  const auto taken = std::find_if(all.begin(), all.end(), [](const std::string& text) {
+    return text.ends_with("takes job 1: 0");
+  });
+  ASSERT_NE(taken, all.end());
+  EXPECT_THAT(std::vector(taken, all.end()),
+              ::testing::IsSupersetOf({"m0 cancels 1", "m1 cancels 1"}))
+      << "what was said before it came does not count";
+  EXPECT_THAT(book_.memory.cancels, IsEmpty());
+  system_.end(tokyo);
+  system_.end(london);
+}
+
+TEST_F(SiteActorTest, ACancelThatIsNotDurableIsNotPromised) {
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(1)});
+  book_.trouble = "the disk is full";
+  cancel(site, 1);
+  EXPECT_THAT(said(), ::testing::Contains("ended 1")) << "all have confirmed: no promise is left";
+  fakes_[1].answers = false;
+  cancel(site, 1);
+  run_for_s(2.5);
+  EXPECT_THAT(said(), ::testing::Contains("refused"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, RefusesMoreCancelsThanMayBeOpen) {
+  fakes_[1].answers = false;
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  for (std::uint64_t job = 1; job <= 3; ++job) cancel(site, job);
+  heard_.clear();
+  cancel(site, 4);
+  EXPECT_THAT(said(), ElementsAre("refused"));
+  system_.end(site);
+}
+
+}  // namespace
+}  // namespace muster
