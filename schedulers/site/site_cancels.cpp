@@ -86,7 +86,11 @@ void SiteScheduler::hear_cancels(const HandTarget& from,
   bool again = false;
   for (const OpenCancels::Asked& each : asked) {
     const auto found = said.find(each.job);
-    if (found == said.end() || found->second >= CancelStanding::in_hand) {
+    const bool numbers_it = from.site && from.index == site_of(each.job);
+    if (numbers_it && found != said.end() && found->second == CancelStanding::unknown) {
+      // There is no such job yet: when there is one, somebody else will have been meant.
+      if (cancels_.contains(each.job)) end_cancel(each.job);
+    } else if (found == said.end() || found->second >= CancelStanding::in_hand) {
       cancels_.put_back(from, each);
       again = true;
     } else if (cancels_.confirm(from, each, found->second)) {

@@ -218,6 +218,7 @@ TEST_F(SiteActorTest, LeavesAJobToTheSiteThatIsNearestToItsUserAndThatTakesItOnc
 }
 
 TEST_F(SiteActorTest, WhenAPartIsGivenUpTheOthersAreCancelledOnce) {
+  book_.memory.next_job = 6;
   const SiteActor site = spawn_site(book_);
   system_.run_until_s(0.5);
   fakes_[1].report.broken = {JobId{5}};

@@ -93,6 +93,20 @@ TEST_F(SiteActorTest, ACancelThatAMasterDoesNotConfirmIsRepeatedUntilItDoesOverR
   system_.end(after);
 }
 
+TEST_F(SiteActorTest, ACancelOfANumberThatNobodyHasYetIsForgotten) {
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  fakes_[1].answers = false;
+  cancel(site, 1);
+  EXPECT_THAT(said(), ::testing::Contains("unknown 1")) << "whoever is silent";
+  EXPECT_THAT(book_.memory.cancels, IsEmpty());
+  fakes_[1].answers = true;
+  submit(site, {tasks(1)});
+  run_for_s(5);
+  EXPECT_THAT(said(), ::testing::Not(::testing::Contains(::testing::HasSubstr("cancels 1"))));
+  system_.end(site);
+}
+
 TEST_F(SiteActorTest, AJobThatHasNotLeftIsCancelledHere) {
   fakes_[0].answers = fakes_[1].answers = false;
   const SiteActor site = spawn_site(book_);
@@ -154,6 +168,7 @@ TEST_F(SiteActorTest, ACancelThatIsNotDurableIsNotPromised) {
 }
 
 TEST_F(SiteActorTest, RefusesMoreCancelsThanMayBeOpen) {
+  book_.memory.next_job = 100;
   fakes_[1].answers = false;
   const SiteActor site = spawn_site(book_);
   system_.run_until_s(0.5);
