@@ -1,5 +1,7 @@
 #include "storage/store_roster.hpp"
 
+#include <algorithm>
+
 #include "model/live_ids.hpp"
 
 namespace muster {
@@ -24,7 +26,61 @@ StoreTrouble read_all(const Store& store, Family family, Decode decode, Use use)
   return bad;
 }
 
+using Numbers = std::map<std::string, std::uint32_t>;
+
+/// The name would have another number, or none.
+bool changes(const Numbers& before, const Numbers& after, std::uint32_t number) {
+  for (const auto& [name, old] : before) {
+    if (old != number) continue;
+    const auto now = after.find(name);
+    return now == after.end() || now->second != number;
+  }
+  return true;
+}
+
+/// The store's owner has made ids.
+Expected<bool, StoreError> has_made_ids(const Store& store) {
+  bool any = false;
+  const auto found = [&](std::string_view, std::string_view) { return any = true, false; };
+  for (const Family family : {Family::journal, Family::snapshot, Family::handoff, Family::token}) {
+    if (auto trouble = store.scan(family, {}, found)) return *trouble;
+  }
+  return any;
+}
+
 }  // namespace
+
+Expected<std::string, StoreError> obstacle_to(const ClusterRoster& roster, const Store& store) {
+  const auto kept = load_roster(store);
+  if (!kept) return kept.error();
+  const auto made = has_made_ids(store);
+  if (!made) return made.error();
+  const std::string& kind = store.meta().kind;  // such as "master m0"
+  const std::string own = kind.substr(std::min(kind.find(' ') + 1, kind.size()));
+  const bool site = kind.starts_with("site");
+  const Numbers& before = site ? kept->sites : kept->masters;
+  const auto number = before.find(own);
+  if (made.value() && number != before.end() &&
+      changes(before, site ? roster.sites : roster.masters, number->second)) {
+    return kind + " has made ids with number " + std::to_string(number->second);
+  }
+  const auto handoffs = handoffs_by_target(store);
+  if (!handoffs) return handoffs.error();
+  for (const auto& [to, count] : handoffs.value()) {
+    const Numbers& old = to.site ? kept->sites : kept->masters;
+    if (!changes(old, to.site ? roster.sites : roster.masters, to.index)) continue;
+    return std::to_string(count) + " jobs are on the way to " + (to.site ? "site" : "master") +
+           " number " + std::to_string(to.index);
+  }
+  const auto rented = rented_by_master(store);
+  if (!rented) return rented.error();
+  for (const auto& [master, count] : rented.value()) {
+    if (!changes(kept->masters, roster.masters, master)) continue;
+    return std::to_string(count) + " instances are rented for master number " +
+           std::to_string(master);
+  }
+  return std::string{};
+}
 
 Expected<ClusterRoster, StoreError> load_roster(const Store& store) {
   const auto bytes = store.get(Family::meta, kRoster);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 
 #include "model/roster.hpp"
 #include "storage/site_book.hpp"
@@ -14,6 +15,10 @@ Expected<ClusterRoster, StoreError> load_roster(const Store& store);
 
 /// Keeps the roster for good, in place of the one before.
 StoreTrouble keep_roster(Store& store, const ClusterRoster& roster);
+
+/// Why the store cannot have that roster: it has made ids with, or waits for, a number that would
+/// be somebody else's. Empty when it can.
+Expected<std::string, StoreError> obstacle_to(const ClusterRoster& roster, const Store& store);
 
 /// For whom a site's store has jobs that they have not taken yet, and how many.
 Expected<std::map<HandTarget, std::uint64_t>, StoreError> handoffs_by_target(const Store& store);

@@ -66,5 +66,27 @@ TEST(StoreRoster, CountsTheInstancesThatAreNotGoneByTheirMaster) {
   EXPECT_THAT(rented_by_master(*store).value(), ElementsAre(Pair(3, 1)));
 }
 
+TEST(StoreRoster, MayChangeWhereNoIdAndNoHandOffWouldMeanSomebodyElse) {
+  const TempStore folder;
+  const auto store = folder.open();  // of master m0
+  const ClusterRoster before = with_names({}, {{"tokyo"}, {"m1", "m0"}});
+  const ClusterRoster after = with_names({}, {{"tokyo"}, {"m0", "m1"}});
+  ASSERT_FALSE(keep_roster(*store, before));
+  EXPECT_EQ(obstacle_to(after, *store).value(), "") << "it has made nothing yet";
+  put(*store, Family::handoff, 1, encode_handoff(handoff(1, {true, 0})));
+  EXPECT_THAT(obstacle_to(after, *store).value(), testing::HasSubstr("made ids with number 1"));
+  const ClusterRoster more = with_names(before, {{}, {"m2"}});
+  EXPECT_EQ(obstacle_to(more, *store).value(), "") << "nobody's number changes";
+}
+
+TEST(StoreRoster, MayNotChangeForWhoHasJobsOnTheirWay) {
+  const TempStore folder;
+  const auto store = folder.open();
+  ASSERT_FALSE(keep_roster(*store, with_names({}, {{"tokyo"}, {"m1", "m2"}})));
+  put(*store, Family::handoff, 1, encode_handoff(handoff(1, {false, 1})));
+  EXPECT_THAT(obstacle_to(with_names({}, {{"tokyo"}, {"m2", "m1"}}), *store).value(),
+              testing::HasSubstr("on the way to master number 1"));
+}
+
 }  // namespace
 }  // namespace muster

@@ -250,6 +250,33 @@ bool dump(const Store& store, const std::string& what) {
   });
 }
 
+/// Gives the store at `to` the numbers that the one at `from` has.
+int run_roster(const std::string& from, const std::string& to) {
+  const auto source = open_to_read(from);
+  const auto target = open_to_read(to);
+  if (!source || !target) return kFailed;
+  const auto roster = load_roster(*source);
+  if (!roster) return complain(roster.error().message), kFailed;
+  if (roster->empty()) return complain(from + " has no roster"), kFailed;
+  if (source->meta().cluster != target->meta().cluster) {
+    complain(from + " is of cluster \"" + source->meta().cluster + "\", " + to + " of cluster \"" +
+             target->meta().cluster + "\"");
+    return kFailed;
+  }
+  const auto obstacle = obstacle_to(roster.value(), *target);
+  if (!obstacle) return complain(obstacle.error().message), kFailed;
+  if (!obstacle->empty()) {
+    complain(to + " cannot have the roster of " + from + ": " + obstacle.value());
+    return kFailed;
+  }
+  auto writable = Store::open(to, {.meta = target->meta()});
+  if (!writable) return complain(writable.error().message), kFailed;
+  const auto trouble = keep_roster(*writable.value(), roster.value());
+  if (trouble) return complain(trouble->message), kFailed;
+  std::cout << to << " has the numbers of " << from << "\n";
+  return kDone;
+}
+
 }  // namespace
 
 void add_store(CLI::App& app, int& exit_code) {
@@ -271,6 +298,14 @@ void add_store(CLI::App& app, int& exit_code) {
     const auto opened = open_to_read(given->directory);
     exit_code = opened && dump(*opened, given->what) ? kDone : kFailed;
   });
+  CLI::App* roster = store->add_subcommand(
+      "roster", "Give a node's store the numbers of sites and masters that another store has");
+  auto target = std::make_shared<std::string>();
+  roster->add_option("from", given->directory, "store of a node that the others agree with")
+      ->required();
+  roster->add_option("to", *target, "store of a node that is down")->required();
+  roster->callback(
+      [given, target, &exit_code] { exit_code = run_roster(given->directory, *target); });
 }
 
 }  // namespace muster::cli

@@ -1,5 +1,6 @@
 """The order of the nodes in a cluster's file means nothing, and who is needed has to stay in it."""
 
+import socket
 import unittest
 
 from cluster import Cluster
@@ -51,6 +52,26 @@ class Roster(unittest.TestCase):
             cluster.change_nodes(lambda _: nodes)
             cluster.up()
             cluster.wait_until("it is there again", lambda: cluster.job(long)["running"] == 1)
+
+    def test_a_node_that_joins_takes_the_numbers_of_the_others(self):
+        with TwoSitesAndMasters() as cluster:
+            cluster.run("down", "--dir", cluster.dir)
+            cluster.run("pki", "issue", cluster.dir / "pki", "--node", "n9", "--host", "127.0.0.1")
+            free = []
+            for _ in range(2):
+                with socket.socket() as door:
+                    door.bind(("127.0.0.1", 0))
+                    free.append(door.getsockname()[1])
+            cluster.change_nodes(lambda nodes: [
+                f"name = 'n9'\naddress = '127.0.0.1:{free[0]}'\nmaster = 'm9'\n"
+                f"workers = '127.0.0.1:{free[1]}'\n\n", *nodes])
+            cluster.run("up", "--dir", cluster.dir, "--wait", "5", check=False)
+            cluster.run("down", "--dir", cluster.dir)
+            state = cluster.dir / "state"
+            cluster.run("store", "roster", state / "n0" / "site", state / "n9" / "master")
+            cluster.up()
+            job = cluster.shell("true")
+            self.assertEqual(cluster.wait_over([job])[int(job)]["state"], "completed")
 
 
 if __name__ == "__main__":
