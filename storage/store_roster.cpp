@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/live_ids.hpp"
+#include "storage/store_site_book.hpp"
 
 namespace muster {
 namespace {
@@ -45,7 +46,10 @@ Expected<bool, StoreError> has_made_ids(const Store& store) {
   for (const Family family : {Family::journal, Family::snapshot, Family::handoff, Family::token}) {
     if (auto trouble = store.scan(family, {}, found)) return *trouble;
   }
-  return any;
+  // Jobs that masters have and that had no token leave nothing else behind.
+  const auto next_job = store.get(Family::meta, kNextJob);
+  if (!next_job) return next_job.error();
+  return any || next_job->has_value();
 }
 
 }  // namespace

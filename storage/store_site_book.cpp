@@ -8,7 +8,6 @@
 namespace muster {
 namespace {
 
-constexpr std::string_view kNextJob = "next job";
 constexpr std::string_view kSorter = "sorter";
 
 /// Parts of one job go to different targets.

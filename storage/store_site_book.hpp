@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -14,6 +15,9 @@
 #include "storage/store.hpp"
 
 namespace muster {
+
+/// In Family::meta of a site's store: a number that none of its own jobs has, nor a later one.
+inline constexpr std::string_view kNextJob = "next job";
 
 /// What a site's book keeps at most.
 struct StoreSiteBookOptions {

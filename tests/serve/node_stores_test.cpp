@@ -80,6 +80,12 @@ TEST_F(NodeStoresTest, RefusesAFileWithoutTheMasterThatAJobIsOnItsWayTo) {
   }
   EXPECT_THAT(refusal({}), AllOf(HasSubstr((file_.folder() / "site").string()),
                                  HasSubstr("1 job on the way to master m1, but cluster.toml")));
+  EXPECT_THAT(refusal({"m9"}), HasSubstr("names no such master"));
+  {
+    const auto again = open({"m8", "m1"});
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_FALSE(again->roster.masters.contains("m9")) << "a start that is refused changes nothing";
+  }
   EXPECT_EQ(refusal({"m9", "m1"}), "opened");
 }
 

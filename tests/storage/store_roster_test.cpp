@@ -79,6 +79,17 @@ TEST(StoreRoster, MayChangeWhereNoIdAndNoHandOffWouldMeanSomebodyElse) {
   EXPECT_EQ(obstacle_to(more, *store).value(), "") << "nobody's number changes";
 }
 
+TEST(StoreRoster, MayNotChangeForASiteOfWhoseJobsNothingIsLeftButTheirNumbers) {
+  const TempStore folder;
+  const auto store = Store::open(folder.path(), folder.options("site tokyo")).value();
+  ASSERT_FALSE(keep_roster(*store, with_names({}, {{"oslo", "tokyo"}, {"m0"}})));
+  const ClusterRoster turned = with_names({}, {{"tokyo", "oslo"}, {"m0"}});
+  EXPECT_EQ(obstacle_to(turned, *store).value(), "");
+  ASSERT_FALSE(store->write(test::batch_of(Family::meta, "next job", encode_number(2)),
+                            Durability::process));
+  EXPECT_THAT(obstacle_to(turned, *store).value(), testing::HasSubstr("made ids with number 1"));
+}
+
 TEST(StoreRoster, MayNotChangeForWhoHasJobsOnTheirWay) {
   const TempStore folder;
   const auto store = folder.open();

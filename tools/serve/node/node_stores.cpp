@@ -54,14 +54,16 @@ class Opening {
     return std::nullopt;
   }
 
-  /// The numbers of all names, in all of the stores.
-  std::optional<Failure<NodeError>> settle(ClusterRoster& roster) {
-    roster = roster_ = with_names(std::move(roster_), names_);
+  /// The numbers of all names; in no store yet, for a start that is refused changes nothing.
+  const ClusterRoster& number() { return roster_ = with_names(std::move(roster_), names_); }
+
+  /// Writes the numbers down in all of the stores.
+  std::optional<Failure<NodeError>> keep() const {
     for (Store* store : opened_) {
       const auto kept = load_roster(*store);
       if (!kept) return failure(kept.error());
-      if (kept.value() == roster) continue;
-      if (const auto trouble = keep_roster(*store, roster)) return failure(*trouble);
+      if (kept.value() == roster_) continue;
+      if (const auto trouble = keep_roster(*store, roster_)) return failure(*trouble);
     }
     return std::nullopt;
   }
@@ -136,9 +138,11 @@ Expected<NodeStores, NodeError> open_stores(const NodeSetup& setup, const Catalo
     trouble = opening.open(stores.master, "master", "master " + *self.master);
   }
   if (!trouble && self.site) trouble = opening.open(stores.site, "site", "site " + *self.site);
-  if (!trouble) trouble = opening.settle(stores.roster);
-  if (!trouble && stores.site) trouble = opening.check_handoffs(*stores.site);
+  if (trouble) return *std::move(trouble);
+  stores.roster = opening.number();
+  if (stores.site) trouble = opening.check_handoffs(*stores.site);
   if (!trouble && stores.cloud) trouble = opening.check_instances(*stores.cloud);
+  if (!trouble) trouble = opening.keep();
   if (trouble) return *std::move(trouble);
   return stores;
 }
