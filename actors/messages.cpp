@@ -6,8 +6,6 @@ namespace muster {
 
 std::string to_string(ActorError code) {
   switch (code) {
-    case ActorError::duplicate_job:
-      return "a job of that id is known already";
     case ActorError::invalid_job:
       return "the job has no task";
     case ActorError::unknown:

@@ -111,7 +111,8 @@ enum class CloudReportKind : std::uint8_t {
   up,       ///< billed from `at`
   refused,  ///< never was
   gone,     ///< nothing runs there any more; billed until `at`
-  notice    ///< a spot instance that the cloud takes back at `at`
+  notice,   ///< a spot instance that the cloud takes back at `at`
+  clock     ///< of no instance: who greets the cloud is told what its clock shows
 };
 
 /// What became of an order, as the cloud saw it.
@@ -120,6 +121,7 @@ struct CloudReport {
   CloudReportKind kind = CloudReportKind::up;
   Instant at;
   std::optional<Instant> billed_from{};  ///< gone: nothing when it never came up
+  Instant now{};                         ///< what the cloud's clock shows when it says so
 };
 
 /// How long a job's tasks, or those of a part of it, have run together.
@@ -248,12 +250,14 @@ typename Inspector::result_type inspect(Inspector& f, CloudReport& x) {
   Duration at = x.at.time_since_epoch();
   bool was_up = x.billed_from.has_value();
   Duration from = x.billed_from.value_or(Instant{}).time_since_epoch();
+  Duration now = x.now.time_since_epoch();
   const auto load = [&]() -> caf::error {
     x.at = Instant{at};
     x.billed_from = was_up ? std::optional(Instant{from}) : std::nullopt;
+    x.now = Instant{now};
     return caf::none;
   };
-  return f(caf::meta::type_name("cloud_report"), x.instance, x.kind, at, was_up, from,
+  return f(caf::meta::type_name("cloud_report"), x.instance, x.kind, at, was_up, from, now,
            caf::meta::load_callback(load));
 }
 template <class Inspector>
@@ -273,8 +277,7 @@ typename Inspector::result_type inspect(Inspector& f, LoadReport& x) {
 
 /// What may go wrong between actors, for those who react to it.
 enum class ActorError : std::uint8_t {
-  duplicate_job = 1,
-  invalid_job,
+  invalid_job = 2,
   unknown,        ///< nothing of that name or number is here
   not_connected,  ///< the actor that would know cannot be reached now
   store_failed,   ///< what has to be kept cannot be written down
@@ -371,11 +374,13 @@ using MasterActor = caf::typed_actor<
     caf::replies_to<LogRequest>::with<LogAnswer>, caf::reacts_to<Wakeup>>;
 
 /// Rents instances. What becomes of an order is reported to the master that spoke of it last; an
-/// order that is repeated changes nothing, and its present state is reported again. `interrupt`
-/// makes the cloud take a spot instance back.
+/// order that is repeated changes nothing, and its present state is reported again. `greet` asks
+/// for the time of the cloud's clock, by which it bills; every report says it. `interrupt` makes
+/// the cloud take a spot instance back.
 using CloudActor =
     caf::typed_actor<caf::reacts_to<launch_atom, LaunchOrder, MasterActor>,
                      caf::reacts_to<end_atom, InstanceId, MasterActor>,
+                     caf::reacts_to<greet_atom, MasterActor>,
                      caf::replies_to<interrupt_atom, InstanceId>::with<InstanceId>,
                      caf::replies_to<Query>::with<std::string>, caf::reacts_to<Wakeup>>;
 
@@ -401,6 +406,7 @@ struct NodeRoles {
   SiteActor site;
   MasterActor master;
   CloudActor cloud;
+  bool numbered = true;  ///< there are ids and jobs whose meaning is in the roster's numbers
 };
 
 template <class Inspector>
@@ -410,11 +416,12 @@ typename Inspector::result_type inspect(Inspector& f, ClusterRoster& x) {
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, NodeRoles& x) {
-  return f(caf::meta::type_name("node_roles"), x.node, x.roster, x.site, x.master, x.cloud);
+  return f(caf::meta::type_name("node_roles"), x.node, x.roster, x.site, x.master, x.cloud,
+           x.numbered);
 }
 
 /// The door of a node: what the other nodes meet first. Who comes says what it runs itself; who has
-/// another roster is turned away.
+/// another roster is turned away, with the numbers that it has to take when its own mean nothing.
 using NodeActor = caf::typed_actor<caf::replies_to<roles_atom, NodeRoles>::with<NodeRoles>>;
 
 }  // namespace muster

@@ -63,8 +63,17 @@ void RequestReader::read_member(const RequestMember& member) {
     return;
   }
   places_[member.key] = member.value.place;
+  if (const auto* table = std::get_if<RequestValue::Table>(&member.value.data)) {
+    for (const RequestMember& each : *table) places_[member.key + "." + each.key] = each.place;
+  }
   if (config::read_value(request_, *key, member.value)) return;
   unread_.insert(member.key);
+  const RequestMember* wrong = config::first_that_is_no_text(member.value);
+  if (wrong != nullptr) {
+    return add(wrong->place, key->name,
+               fmt::format("has to be {}; {} is {}", config::wanted(*key),
+                           config::shown(wrong->key), config::written(wrong->value)));
+  }
   add(member.value.place, key->name,
       fmt::format("has to be {}; it is {}", config::wanted(*key), config::written(member.value)));
 }
@@ -82,7 +91,9 @@ JobRequest RequestReader::read(const RequestValue& document) {
   const auto report = [&](std::string_view field, const std::string& message) {
     if (unread_.contains(field)) return;
     const auto place = places_.find(field);
-    add(place == places_.end() ? TextPlace{document.place.file} : place->second, field, message);
+    // A member of a table stands behind a dot; the message names it.
+    add(place == places_.end() ? TextPlace{document.place.file} : place->second,
+        field.substr(0, field.find('.')), message);
   };
   for (const RequestKey& key : config::request_keys()) {
     config::check_value(request_, key, report);
@@ -313,7 +324,7 @@ Job make_job(const JobRequest& request) {
 std::vector<std::string> faults(const JobRequest& request) {
   std::vector<std::string> found;
   const auto report = [&](std::string_view field, const std::string& message) {
-    found.push_back(fmt::format("{}: {}", field, message));
+    found.push_back(fmt::format("{}: {}", field.substr(0, field.find('.')), message));
   };
   for (const RequestKey& key : config::request_keys()) {
     config::check_value(request, key, report);

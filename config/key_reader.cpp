@@ -9,6 +9,7 @@
 #include "config/cluster_keys.hpp"
 #include "config/key_table.hpp"
 #include "config/key_values.hpp"
+#include "config/request_value.hpp"
 #include "config/worker_config.hpp"
 
 namespace muster::config {
@@ -171,8 +172,8 @@ Expected<toml::table, TomlError> read_toml(const fs::path& file) {
   } catch (const toml::parse_error& error) {
     const toml::source_position& at = error.source().begin;
     const TextPlace place{file.string(), at.line, at.column};
-    return Failure<TomlError>{TomlError::malformed,
-                              fmt::format("{}: {}", to_text(place), error.description())};
+    return Failure<TomlError>{TomlError::malformed, fmt::format("{}: {}", to_text(place),
+                                                                toml_reason(error.description()))};
   }
 }
 

@@ -77,6 +77,7 @@ std::vector<KeySpecOf<C>> site_keys() {
   constexpr Duration kHour = std::chrono::hours{1};
   constexpr NumberRange kLoads{.low = 0, .high = 100, .above_low = true};
   constexpr std::uint64_t kMostKept = 10'000'000;
+  constexpr std::uint64_t kMostJobsAtOnce = 1'000;  // in one submission
   return {
       {"site.masters_per_job",
        "masters that share the tasks of a job; 0: 2 under hcoop, 1 under all others",
@@ -100,6 +101,11 @@ std::vector<KeySpecOf<C>> site_keys() {
        Time{[](C& c) -> Duration& { return c.site.hand_retry; }, kMillisecond, kHour}},
       {"site.max_waiting", "jobs that no master has taken yet; more are refused",
        Whole{[](C& c) -> std::uint32_t& { return c.site.max_waiting; }, 1, kMostKept}},
+      {"site.max_unrouted",
+       "jobs that wait for the loads to be heard, by which their masters are chosen; more are "
+       "refused",
+       Whole{[](C& c) -> std::uint32_t& { return c.site.max_unrouted; }, kMostJobsAtOnce,
+             kMostKept}},
       {"site.tokens", "latest submissions whose repetition is recognised",
        Whole{[](C& c) -> std::uint32_t& { return c.site.tokens; }, 1, kMostKept}}};
 }

@@ -151,6 +151,7 @@ struct SiteConfig {
   Duration promise_wait{std::chrono::seconds{1}};
   Duration hand_retry{std::chrono::milliseconds{500}};  ///< from a refused handing over to the next
   std::uint32_t max_waiting = 100'000;  ///< jobs that no master has taken; more are refused
+  std::uint32_t max_unrouted = 10'000;  ///< jobs that wait for loads to be heard; more are refused
   std::uint32_t tokens = 100'000;       ///< submissions whose repetition is recognised
 };
 

@@ -59,19 +59,21 @@ void check_command(const JobRequest& request, const Report& report) {
   }
 }
 
+/// The value of a variable, as it may be written.
+std::optional<std::string> variable_text(const RequestValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value.data)) return *text;
+  const auto* whole = std::get_if<std::int64_t>(&value.data);
+  return whole != nullptr ? std::optional(std::to_string(*whole)) : std::nullopt;
+}
+
 bool read_env(JobRequest& request, const RequestValue& value) {
   const auto* table = std::get_if<RequestValue::Table>(&value.data);
   if (table == nullptr) return false;
   std::map<std::string, std::string> env;
   for (const RequestMember& member : *table) {
-    const auto& data = member.value.data;
-    if (const auto* text = std::get_if<std::string>(&data)) {
-      env[member.key] = *text;
-    } else if (const auto* whole = std::get_if<std::int64_t>(&data)) {
-      env[member.key] = std::to_string(*whole);
-    } else {
-      return false;
-    }
+    auto text = variable_text(member.value);
+    if (!text) return false;
+    env[member.key] = *std::move(text);
   }
   request.env = std::move(env);
   return true;
@@ -82,12 +84,13 @@ void check_env(const JobRequest& request, const Report& report) {
   for (const auto& [name, value] : request.env) {
     bytes += name.size() + value.size() + 2;
     if (!is_variable_name(name)) {
-      report("env", fmt::format("'{:.60}' is no name of a variable: letters, digits and '_'",
-                                is_one_line(name) ? name : std::string("?")));
+      report("env." + name,
+             fmt::format("'{:.60}' is no name of a variable: letters, digits and '_'",
+                         is_one_line(name) ? name : std::string("?")));
     } else if (is_own_variable(name)) {
-      report("env", fmt::format("{:.60} is for Muster to set: choose another name", name));
+      report("env." + name, fmt::format("{:.60} is for Muster to set: choose another name", name));
     } else if (has_zero_byte(value) || !is_utf8(value)) {
-      report("env", fmt::format("{:.60} has to be UTF-8 text without zero bytes", name));
+      report("env." + name, fmt::format("{:.60} has to be UTF-8 text without zero bytes", name));
     }
   }
   if (bytes > kMaxEnvBytes) {
@@ -212,23 +215,25 @@ Keys demand_keys() {
 
 Keys run_keys() {
   const std::string time = "seconds, or text like \"5min\"";
-  return {{"time_limit_s", time, "none", "an attempt that runs longer is ended and has failed",
-           RequestNumber{&R::time_limit_s, kTime, NumberText::time}},
-          {"runtime_hint_s", time, "none", "how long a task will take alone; no promise",
-           RequestNumber{&R::runtime_hint_s, kTime, NumberText::time}},
-          {"stop_grace_s", time, "the worker's", "from SIGTERM to SIGKILL when a task has to stop",
-           RequestNumber{&R::stop_grace_s, kTime, NumberText::time}},
-          {"alone_progress_s", "number", "none",
-           "units of progress a second that a task makes when it is alone",
-           RequestNumber{&R::alone_progress_s, kProgress}},
-          {"retries", "whole number", "the master's", "failed attempts of a task that are forgiven",
-           RequestNumber{&R::retries, kRetries}},
-          {"from", "text", "where the site is",
-           "where the user is, as \"LATITUDE,LONGITUDE\": the nearest site takes the job",
-           RequestOther{"a text like \"35.7,139.7\"", read_from, check_from}},
-          {"token", "text", "none",
-           "the same token of the same user is the same submission: repeating is harmless",
-           RequestText{&R::token}}};
+  return {
+      {"time_limit_s", time, "none", "an attempt that runs longer is ended and has failed",
+       RequestNumber{&R::time_limit_s, kTime, NumberText::time}},
+      {"runtime_hint_s", time, "none", "how long a task will take alone; no promise",
+       RequestNumber{&R::runtime_hint_s, kTime, NumberText::time}},
+      {"stop_grace_s", time, "the worker's", "from SIGTERM to SIGKILL when a task has to stop",
+       RequestNumber{&R::stop_grace_s, kTime, NumberText::time}},
+      {"alone_progress_s", "number", "none",
+       "units of progress a second that a task makes when it is alone",
+       RequestNumber{&R::alone_progress_s, kProgress}},
+      {"retries", "whole number", "the master's", "failed attempts of a task that are forgiven",
+       RequestNumber{&R::retries, kRetries}},
+      {"from", "text", "where the site is",
+       "where the user is, as \"LATITUDE,LONGITUDE\": the nearest site takes the job",
+       RequestOther{"a text like \"35.7,139.7\"", read_from, check_from}},
+      {"token", "text", "none",
+       "the same token of the same user is the same submission: repeating is harmless, and another "
+       "job with it is refused",
+       RequestText{&R::token}}};
 }
 
 std::optional<double> number_of(const JobRequest& request, const RequestNumber& key) {
@@ -298,6 +303,15 @@ const std::vector<RequestKey>& request_keys() {
     return all;
   }();
   return kKeys;
+}
+
+const RequestMember* first_that_is_no_text(const RequestValue& value) {
+  const auto* table = std::get_if<RequestValue::Table>(&value.data);
+  if (table == nullptr) return nullptr;
+  const auto wrong = std::find_if(table->begin(), table->end(), [](const RequestMember& member) {
+    return !variable_text(member.value);
+  });
+  return wrong == table->end() ? nullptr : &*wrong;
 }
 
 std::string wanted(const RequestKey& key) {

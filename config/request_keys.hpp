@@ -17,7 +17,8 @@
 
 namespace muster::config {
 
-/// Takes what is wrong: the field, and what would be right.
+/// Takes what is wrong: the field, as "env.NAME" where it is a member of one, and what would be
+/// right.
 using Report = std::function<void(std::string_view field, std::string message)>;
 
 /// What a number may be written as besides a number.
@@ -62,6 +63,10 @@ std::string wanted(const RequestKey& key);
 
 /// Puts the value into the request when it is of the key's kind and in its range.
 bool read_value(JobRequest& request, const RequestKey& key, const RequestValue& value);
+
+/// The first member of a table that cannot be a variable's value; null when there is none, or the
+/// value is no table.
+const RequestMember* first_that_is_no_text(const RequestValue& value);
 
 /// Reports what is wrong with the key's value in a request, wherever it came from.
 void check_value(const JobRequest& request, const RequestKey& key, const Report& report);

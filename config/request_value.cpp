@@ -140,7 +140,21 @@ std::string reason_of(const nlohmann::json::exception& error) {
   return reason;
 }
 
+/// The number that the library's message of one that is too large is about.
+std::string number_in(std::string_view message) {
+  const std::size_t begin = message.find('\'');
+  const std::size_t end = message.rfind('\'');
+  return begin < end ? std::string(message.substr(begin + 1, end - begin - 1)) : std::string{};
+}
+
 }  // namespace
+
+std::string toml_reason(std::string_view description) {
+  if (description.find("too long to identify") == std::string_view::npos) {
+    return std::string(description);
+  }
+  return "a number has to be from -1.8e308 to 1.8e308, written with at most 126 characters";
+}
 
 std::string shown(std::string text) {
   if (text.size() > kShownBytes) {
@@ -168,7 +182,7 @@ std::optional<RequestValue> parse_toml(std::string_view text, const std::string&
     return convert(toml::parse(text, source), source, 0);
   } catch (const toml::parse_error& error) {
     errors.add(place_of(error.source(), source), "",
-               fmt::format("is no TOML: {}", error.description()));
+               fmt::format("is no TOML: {}", toml_reason(error.description())));
     return std::nullopt;
   }
 }
@@ -192,6 +206,10 @@ std::optional<RequestValue> parse_json(std::string_view text, const std::string&
     errors.add({source}, shown(twice), "is there twice in one object");
   } catch (const nlohmann::json::parse_error& error) {
     errors.add(place_at(text, error.byte, source), "", "is no JSON: " + reason_of(error));
+  } catch (const nlohmann::json::out_of_range& error) {
+    const std::string digits = number_in(error.what());
+    errors.add(place_at(text, text.find(digits) + 1, source), "",
+               fmt::format("a number has to be from -1.8e308 to 1.8e308; it is {}", shown(digits)));
   } catch (const nlohmann::json::exception& error) {
     errors.add({source}, "", "is no JSON that can be read: " + reason_of(error));
   }

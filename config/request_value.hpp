@@ -46,6 +46,9 @@ std::optional<RequestValue> parse_toml(std::string_view text, const std::string&
 std::optional<RequestValue> parse_json(std::string_view text, const std::string& source,
                                        ErrorList& errors);
 
+/// What the TOML library says is wrong, in terms of what would be right.
+std::string toml_reason(std::string_view description);
+
 /// The value as it may be written, cut off where it is long, for error messages.
 std::string written(const RequestValue& value);
 

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
 namespace muster::cell {
 namespace {
 
@@ -47,6 +52,72 @@ bool waits(TaskPhase phase) {
   return phase == TaskPhase::pending || phase == TaskPhase::held || phase == TaskPhase::assigned;
 }
 
+/// How often what was said, in the order in which it was said first.
+template <class Value>
+class Tally {
+ public:
+  struct Entry {
+    Value what;
+    std::size_t count = 0;
+  };
+  void add(const Value& value) {
+    ++size_;
+    // Tasks of a job mostly have the reason of the one before.
+    if (last_ >= entries_.size() || !(entries_[last_].what == value)) {
+      const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                      [&](const Entry& entry) { return entry.what == value; });
+      last_ = static_cast<std::size_t>(found - entries_.begin());
+      if (found == entries_.end() && entries_.size() == kMostReasons) return;
+      if (found == entries_.end()) entries_.push_back({value, 0});
+    }
+    ++entries_[last_].count;
+  }
+  std::size_t size() const { return size_; }
+  /// The one that was said most often, the first of equals; nothing when nothing was said. What
+  /// `says_little` is passed over as long as there is something else.
+  template <class SaysLittle>
+  std::optional<Entry> most(SaysLittle says_little) const {
+    const auto found =
+        std::max_element(entries_.begin(), entries_.end(), [&](const Entry& a, const Entry& b) {
+          const auto rank = [&](const Entry& e) {
+            return std::pair(!says_little(e.what), e.count);
+          };
+          return rank(a) < rank(b);
+        });
+    return found == entries_.end() ? std::nullopt : std::optional(*found);
+  }
+
+ private:
+  /// Different reasons that are told apart; numbers in them may make many.
+  static constexpr std::size_t kMostReasons = 64;
+
+  std::vector<Entry> entries_;
+  std::size_t last_ = 0;
+  std::size_t size_ = 0;
+};
+
+/// "3 of 8 tasks wait"; of a job of one task "waits".
+std::string counted(std::size_t count, std::size_t tasks, std::string_view one,
+                    std::string_view several) {
+  if (tasks == 1) return std::string(one);
+  return fmt::format("{} of {} tasks {}", count, tasks, count == 1 ? one : several);
+}
+
+std::string failure_text(std::uint32_t index, const TaskHistory& task) {
+  return fmt::format("task {} has failed {}, the last time: {}", index,
+                     task.failures == 1 ? "once" : fmt::format("{} times", task.failures),
+                     task.reason);
+}
+
+/// Of the first task that failed with one.
+std::int32_t exit_code_of(const JobFailures& failures, const Master& master) {
+  for (TaskId id : failures.open) {
+    const TaskHistory* task = master.task_history(id);
+    if (task != nullptr && task->end.exit_code != 0) return task->end.exit_code;
+  }
+  return 0;
+}
+
 std::string place_text(const InstanceRow& row, const Catalog& catalog) {
   return fmt::format("instance {} ({}, {})", row.id.value, catalog[row.type].name,
                      muster::name_of(row.market));
@@ -63,45 +134,21 @@ json resources_json(const Resources& amounts) {
   return all;
 }
 
-std::string_view state_of(const JobRow& row) {
-  const std::size_t total = row.tasks.size();
-  if (row.given_up) return "stopping";
-  if (row.held_by_user && row.held + row.finished == total) return "held";
-  return row.pending + row.held + row.finished < total ? "running" : "waiting";
-}
-
 json job_json(const JobRow& row, const Master& master) {
   json out = common(row.job);
-  std::uint32_t assigned = 0;
-  std::uint32_t starting = 0;
-  std::uint32_t stopping = 0;
-  std::uint32_t failures = 0;
-  std::int32_t exit_code = 0;
-  Money cost;
-  for (Slot slot : row.tasks) {
-    const TaskRow& task = master.state().task(slot);
-    assigned += task.phase == TaskPhase::assigned;
-    starting += task.phase == TaskPhase::starting;
-    stopping += task.phase == TaskPhase::stopping;
-    cost += master.ledger().task(task.id);
-    const TaskHistory* history = master.task_history(task.id);
-    if (history == nullptr) continue;
-    failures += history->failures;
-    if (exit_code == 0 && history->failures > 0 && !history->finished) {
-      exit_code = history->end.exit_code;
-    }
-  }
-  out["state"] = state_of(row);
-  out["waiting"] = row.pending + assigned;
+  const JobFailures* failures = master.failures_of(row.job.id);
+  out["state"] = muster::name_of(row.standing());
+  out["waiting"] = row.pending + row.gang.assigned;
   out["held"] = row.held;
-  out["starting"] = starting;
-  out["running"] = row.running + stopping;
+  out["starting"] = row.starting;
+  out["running"] = row.running + row.stopping;
   out["finished"] = row.finished;
-  out["failed_attempts"] = failures;
+  out["failed_attempts"] = failures == nullptr ? 0 : failures->attempts;
   out["submitted_s"] = to_seconds(row.accepted_at);
   out["over_s"] = nullptr;
-  out["usd"] = cost.usd();
-  out["exit_code"] = exit_code;
+  out["usd"] = master.ledger().job(row.slot).usd();
+  out["exit_code"] = failures == nullptr ? 0 : exit_code_of(*failures, master);
+  out["reason"] = nullptr;
   return out;
 }
 
@@ -128,7 +175,51 @@ json job_json(const JobHistory& job) {
   out["over_s"] = to_seconds(job.over_at);
   out["usd"] = cost.usd();
   out["exit_code"] = exit_code;
+  out["reason"] = reason_of(job);
   return out;
+}
+
+json reason_of(const JobRow& row, const Master& master) {
+  Tally<Refusal> reasons;
+  for (Slot slot : row.tasks) {
+    const TaskRow& task = master.state().task(slot);
+    if (waits(task.phase)) reasons.add(task.reason);
+  }
+  // A gang's other tasks wait for the one that cannot be placed.
+  const auto most = reasons.most(
+      [](const Refusal& reason) { return reason.code == RefusalCode::awaiting_peers; });
+  if (!most) return nullptr;
+  std::string text = counted(most->count, row.tasks.size(), "waits", "wait");
+  text += ", " + sentence(most->what);
+  if (const std::size_t others = reasons.size() - most->count; others > 0) {
+    text += fmt::format("; {} for other reasons", others);
+  }
+  const JobFailures* failures = master.failures_of(row.job.id);
+  if (failures == nullptr || failures->open.empty()) return text;
+  const TaskRow& task = *master.state().find(*failures->open.begin());
+  return text + "; " +
+         failure_text(master.state().spec(task).array_index, *master.task_history(task.id));
+}
+
+json reason_of(const JobHistory& job) {
+  if (job.outcome == JobOutcome::failed) {
+    const TaskHistory* worst = nullptr;
+    for (const TaskHistory& task : job.tasks) {
+      if (task.finished || task.failures == 0) continue;
+      if (worst == nullptr || task.failures > worst->failures) worst = &task;
+    }
+    if (worst == nullptr) return nullptr;
+    const auto position = static_cast<std::size_t>(worst - job.tasks.data());
+    return failure_text(job.job.tasks[position].array_index, *worst);
+  }
+  if (job.outcome != JobOutcome::refused) return nullptr;
+  Tally<std::string> reasons;
+  for (const TaskHistory& task : job.tasks) {
+    if (!task.finished && !task.reason.empty()) reasons.add(task.reason);
+  }
+  const auto most = reasons.most([](const std::string&) { return false; });
+  if (!most) return nullptr;
+  return counted(most->count, job.tasks.size(), "is refused", "are refused") + ", " + most->what;
 }
 
 json task_json(const TaskRow& row, const Master& master) {

@@ -22,8 +22,11 @@ nlohmann::json task_json(const TaskHistory& task, std::size_t position, const Jo
 /// The amounts by the names of the kinds: GPUs, CPUs and memory always, others unless they are 0.
 nlohmann::json resources_json(const Resources& amounts);
 
-/// "waiting", "running", ...: what most of its users want to know of a job in one word.
-std::string_view state_of(const JobRow& row);
+/// Why some of the job's tasks wait, as a sentence: the reason that most of them have, and how many
+/// they are; what has failed of it. Null when nothing of it waits. Looks at every task of the job.
+nlohmann::json reason_of(const JobRow& row, const Master& master);
+/// Why the job failed or was refused; null when it did not and was not.
+nlohmann::json reason_of(const JobHistory& job);
 
 /// Why the task waits or where it sits, as a sentence.
 std::string why(const TaskRow& row, const Master& master);

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "masters/cell_json.hpp"
 #include "model/live_ids.hpp"
+#include "storage/job_filter.hpp"
 
 namespace muster {
 namespace {
@@ -15,27 +17,10 @@ using cell::resources_json;
 using cell::task_json;
 using nlohmann::json;
 
-constexpr std::uint32_t kDefaultJobs = 100;
-constexpr std::uint32_t kMaxJobs = 10'000;
+/// Jobs that a cost names, of those that are over and of the others.
+constexpr std::size_t kMaxJobs = 10'000;
 /// What was spent on jobs that are not named one by one.
 constexpr const char* kEarlier = "(earlier jobs)";
-
-/// Which jobs somebody asks for.
-struct JobFilter {
-  bool active = true;
-  bool over = true;
-  std::string user;
-
-  explicit JobFilter(const std::string& text) {
-    const json wanted = json::parse(text.empty() ? "{}" : text, nullptr, false);
-    if (!wanted.is_object()) return;
-    const std::string state = wanted.value("state", "all");
-    active = state != "over";
-    over = state != "active";
-    user = wanted.value("user", "");
-  }
-  bool takes(const Job& job) const { return user.empty() || job.user == user; }
-};
 
 /// A cap of zero is none.
 template <class Number>
@@ -76,11 +61,13 @@ json over_job(const JobHistory& over, bool explained, const std::string& master,
 /// Where in the job the task of an array index is.
 json found_in(const Job& job, const std::string& index_text, bool over) {
   json out{{"over", over}};
-  for (const TaskSpec& task : job.tasks) {
-    if (std::to_string(task.array_index) != index_text) continue;
-    out["position"] = position_of(task.id);
-    break;
-  }
+  std::uint32_t index = 0;
+  const char* end = index_text.data() + index_text.size();
+  const auto [rest, error] = std::from_chars(index_text.data(), end, index);
+  if (error != std::errc{} || rest != end) return out;
+  const auto task = std::find_if(job.tasks.begin(), job.tasks.end(),
+                                 [&](const TaskSpec& spec) { return spec.array_index == index; });
+  if (task != job.tasks.end()) out["position"] = position_of(task->id);
   return out;
 }
 
@@ -121,25 +108,22 @@ CellAnswer CellView::answer(const std::string& what, std::uint64_t id, const std
   if (what == "job" || what == "explain") return job(JobId{id}, what == "explain");
   if (what == "find") return find(JobId{id}, text);
   if (what == "instances") return {dump(instances()), {}};
-  if (what == "cost") return {dump(cost(text)), {}};
+  if (what == "cost") return cost(text);
   if (what == "load") return {dump(load()), {}};
   if (what == "decisions") return {dump(decided(limit)), {}};
   return {dump(missing()), {}};
 }
 
 CellAnswer CellView::jobs(const std::string& filter_text, std::uint32_t limit) const {
-  const JobFilter filter(filter_text);
-  const std::size_t most = std::min(limit == 0 ? kDefaultJobs : limit, kMaxJobs);
+  const JobFilter filter(filter_text, limit);
+  const std::size_t most = filter.most;
   json list = json::array();
   if (filter.active) {
-    std::vector<const JobRow*> rows;
-    for (const JobRow& row : master.state().jobs()) {
-      if (filter.takes(row.job)) rows.push_back(&row);
-    }
-    std::reverse(rows.begin(), rows.end());
-    if (rows.size() > most) rows.resize(most);
-    for (const JobRow* row : rows) {
-      list.push_back(job_json(*row, master));
+    const ClusterState& state = master.state();
+    for (Slot slot = state.last_job(); slot != kNoSlot && list.size() < most;
+         slot = state.job_before(slot)) {
+      if (!filter.takes(state.job(slot).job)) continue;
+      list.push_back(job_json(state.job(slot), master));
       list.back()["master"] = name;
     }
   }
@@ -170,6 +154,7 @@ CellAnswer CellView::job(JobId id, bool explained) const {
   }
   json out = job_json(*row, master);
   out["master"] = name;
+  out["reason"] = cell::reason_of(*row, master);
   json tasks = json::array();
   for (Slot slot : row->tasks) {
     const TaskRow& task = master.state().task(slot);
@@ -228,81 +213,99 @@ json CellView::instances() const {
   return {{"instances", std::move(list)}};
 }
 
-json CellView::cost(const std::string& by) const {
+/// What was spent in all, and on what besides tasks.
+json CellView::spent() const {
   const Ledger& ledger = master.ledger();
-  std::map<std::string, Money> parts;
-  Money named;
-  const auto book = [&](const std::string& part, Money usd) {
-    parts[part] += usd;
-    named += usd;
-  };
-  const auto job_name = [](JobId id, const std::string& of_job) {
-    return fmt::format("{} {}", id.value, of_job);
-  };
-  if (by != "instance") {  // what each instance costs is the cloud's to say
-    for (const JobRow& row : master.state().jobs()) {
-      Money usd;
-      for (Slot slot : row.tasks) usd += ledger.task(master.state().task(slot).id);
-      book(by == "job" ? job_name(row.job.id, row.job.name) : row.job.user, usd);
-    }
-    if (history != nullptr && by == "job") {
-      history->newest_entries(kMaxJobs, [&](const HistoryEntry& entry) {
-        book(job_name(entry.job, entry.name), entry.cost);
-      });
-    } else if (history != nullptr) {
-      for (const auto& [user, usd] : history->spent_by_user()) book(user, usd);
-    }
-    // The parts add up to the tasks' total, whatever of the past is no longer kept.
-    if (const Money rest = ledger.tasks() - named; !(rest == Money{})) parts[kEarlier] += rest;
-  }
-  json list = json::array();
-  for (const auto& [part, usd] : parts) list.push_back({{"name", part}, {"usd", usd.usd()}});
+  const Money total = ledger.accrued(master.state(), now);
   json idle;
   for (std::size_t i = 0; i < kIdlenessKinds; ++i) {
     const auto kind = static_cast<Idleness>(i);
     idle[std::string(name_of(kind))] = ledger.idleness(kind).usd();
   }
-  return {{"total_usd", ledger.accrued(master.state(), now).usd()},
-          {"unsettled_usd", (ledger.accrued(master.state(), now) - ledger.total()).usd()},
+  return {{"total_usd", total.usd()},
+          {"unsettled_usd", (total - ledger.total()).usd()},
           {"tasks_usd", ledger.tasks().usd()},
           {"idle_usd", std::move(idle)},
-          {"by", std::move(list)}};
+          {"by", json::array()}};
+}
+
+CellAnswer CellView::cost(const std::string& by) const {
+  if (by == "job") return cost_by_job();
+  json out = spent();
+  if (by == "instance") return {dump(out), {}};  // what each instance costs is the cloud's to say
+  std::map<std::string, Money> parts = master.ledger().by_user();
+  if (history != nullptr) {
+    for (const auto& [user, usd] : history->spent_by_user()) parts[user] += usd;
+  }
+  Money rest = master.ledger().tasks();
+  for (const auto& [user, usd] : parts) rest -= usd;
+  // The parts add up to the tasks' total, whatever of the past is no longer kept.
+  if (!(rest == Money{})) parts[kEarlier] += rest;
+  for (const auto& [user, usd] : parts) out["by"].push_back({{"name", user}, {"usd", usd.usd()}});
+  return {dump(out), {}};
+}
+
+/// Names the newest jobs; what they cost is taken down here, and written out apart.
+CellAnswer CellView::cost_by_job() const {
+  const ClusterState& state = master.state();
+  std::vector<HistoryEntry> named;
+  for (Slot slot = state.last_job(); slot != kNoSlot && named.size() < kMaxJobs;
+       slot = state.job_before(slot)) {
+    const JobRow& row = state.job(slot);
+    named.push_back({row.job.id, {}, row.job.name, master.ledger().job(slot)});
+  }
+  if (history != nullptr) {
+    history->newest_entries(kMaxJobs, [&](const HistoryEntry& entry) {
+      named.push_back({entry.job, {}, entry.name, entry.cost});
+    });
+  }
+  Money rest = master.ledger().tasks();
+  for (const HistoryEntry& job : named) rest -= job.cost;
+  const auto write = [whole = spent(), named = std::move(named), rest] {
+    json out = whole;
+    json& by = out["by"];
+    if (!(rest == Money{})) by.push_back({{"name", kEarlier}, {"usd", rest.usd()}});
+    for (const HistoryEntry& job : named) {
+      by.push_back(
+          {{"name", fmt::format("{} {}", job.job.value, job.name)}, {"usd", job.cost.usd()}});
+    }
+    return dump(out);
+  };
+  if (history == nullptr) return {write(), {}};
+  return {{}, write};
 }
 
 json CellView::load() const {
   const ClusterState& state = master.state();
-  std::map<std::string, std::uint32_t> jobs{{"waiting", 0}, {"running", 0}, {"held", 0}};
-  std::uint64_t held = 0;
-  std::uint64_t running = 0;
-  for (const JobRow& row : state.jobs()) {
-    const std::string_view word = cell::state_of(row);
-    ++jobs[word == "stopping" ? "running" : std::string(word)];
-    held += row.held;
-    running += row.running;
-  }
-  std::map<std::pair<std::string, std::string_view>, std::uint32_t> counts;
-  double usd_h = 0;
-  for (const InstanceRow& row : state.instances()) {
-    ++counts[{master.catalog()[row.type].name, name_of(row.market)}];
-    if (row.up) usd_h += row.price.usd_h();
-  }
+  const WorkSums& work = state.work();
+  const FleetSums& sums = state.sums();
+  const auto jobs = [&](auto... standings) { return (work.count(standings) + ...); };
   json instances = json::array();
-  for (const auto& [offer, count] : counts) {
-    instances.push_back({{"type", offer.first}, {"market", offer.second}, {"count", count}});
+  for (std::uint32_t i = 0; i < master.catalog().size(); ++i) {
+    for (Market market : {Market::on_demand, Market::spot}) {
+      const std::uint32_t count = sums.count(TypeId{i}, market);
+      if (count == 0) continue;
+      instances.push_back({{"type", master.catalog()[TypeId{i}].name},
+                           {"market", name_of(market)},
+                           {"count", count}});
+    }
   }
   const MasterCaps& caps = master.caps();
   return {{"master", name},
-          {"jobs", jobs},
+          {"jobs",
+           {{"waiting", jobs(JobStanding::waiting, JobStanding::starting)},
+            {"running", jobs(JobStanding::running, JobStanding::stopping)},
+            {"held", jobs(JobStanding::held)}}},
           {"active_jobs", state.jobs().size()},
           {"over_jobs", history == nullptr ? 0 : history->size()},
           {"tasks",
-           {{"pending", state.pending().size()},
-            {"assigned", state.assigned().size()},
-            {"held", held},
-            {"running", running}}},
+           {{"pending", work.count(TaskPhase::pending)},
+            {"assigned", work.count(TaskPhase::assigned)},
+            {"held", work.count(TaskPhase::held)},
+            {"running", work.count(TaskPhase::running)}}},
           {"instances", std::move(instances)},
           {"instance_count", state.instances().size()},
-          {"usd_h", usd_h},
+          {"usd_h", Price::from_nano_usd_h(sums.up_nano_usd_h).usd_h()},
           {"total_usd", master.ledger().accrued(state, now).usd()},
           {"today_usd", master.spent_today(now).usd()},
           {"rounds", master.rounds()},

@@ -84,7 +84,9 @@ struct CellView {
   CellAnswer find(JobId id, const std::string& index) const;
   nlohmann::json instances() const;
   nlohmann::json instance(const InstanceRow& row) const;
-  nlohmann::json cost(const std::string& by) const;
+  CellAnswer cost(const std::string& by) const;
+  CellAnswer cost_by_job() const;
+  nlohmann::json spent() const;
   nlohmann::json load() const;
   nlohmann::json decided(std::uint32_t limit) const;
 };

@@ -9,7 +9,7 @@
 namespace muster {
 
 /// What a master wants done outside itself, in the order in which it has to happen. Effects leave
-/// the master only after the events that led to them are durable.
+/// the master only after the events that led to them are durable, unless they say otherwise.
 struct StartTask {
   TaskId task;
   Attempt attempt = 0;
@@ -52,6 +52,9 @@ struct Commit {
   std::vector<Event> events;
   std::vector<JobHistory> over;
   std::vector<Effect> effects;
+  /// Do not wait for the disk: what is ended later would cost more than the day's money. A master
+  /// that crashes before the event is durable finds an instance that the cloud has taken back.
+  std::vector<EndInstance> at_once{};
 };
 
 }  // namespace muster

@@ -20,11 +20,29 @@ bool is_for_room(RefusalCode code, const MasterCaps& caps, bool fixed_fleet) {
   const bool capped =
       fixed_fleet || caps.max_instances > 0 || caps.max_usd_h > 0 || caps.max_usd_day > 0;
   return code == RefusalCode::instance_cap || code == RefusalCode::spend_cap ||
-         code == RefusalCode::cloud_capacity ||
+         code == RefusalCode::day_cap || code == RefusalCode::cloud_capacity ||
          (capped && (code == RefusalCode::over_capacity || code == RefusalCode::awaiting_peers));
 }
 
 }  // namespace
+
+std::optional<Refusal> gang_over_fleet(const JobRow& job, const ClusterState& state) {
+  if (!is_gang(job)) return std::nullopt;
+  const Resources capacity = state.sums().open_capacity.value();
+  Resources least;
+  for (Slot slot : job.tasks) {
+    const std::vector<FamilyDemand>& entries = state.spec(state.task(slot)).demands.entries();
+    for (Resource kind : kAllResources) {
+      double amount = entries.empty() ? 0 : entries.front().amount[kind];
+      for (const FamilyDemand& entry : entries) amount = std::min(amount, entry.amount[kind]);
+      least[kind] += amount;
+    }
+  }
+  const auto binding = least.first_exceeding(capacity);
+  if (!binding) return std::nullopt;
+  return Refusal{RefusalKind::not_now, RefusalCode::fixed_fleet, binding, least[*binding],
+                 capacity[*binding]};
+}
 
 struct GangWaits::Fold {
   GangWaits& w;
@@ -45,8 +63,9 @@ struct GangWaits::Fold {
     if (e.refusal.code == RefusalCode::instance_cap) {
       wait.hopeless = e.refusal.asked > w.caps_.max_instances;
     } else if (e.refusal.code == RefusalCode::spend_cap) {
-      const bool hourly = w.caps_.max_usd_h > 0;
-      wait.hopeless = e.refusal.asked > (hourly ? w.caps_.max_usd_h : w.caps_.max_usd_day);
+      wait.hopeless = e.refusal.asked > w.caps_.max_usd_h;
+    } else if (e.refusal.code == RefusalCode::day_cap) {
+      wait.hopeless = e.refusal.asked > w.caps_.max_usd_day;
     }
     if (wait.hopeless && w.turn(at) == job.job.id) w.end_turn(at);
     // What is too large even for all of a cap is not tried again and again: policies plan for
@@ -77,19 +96,7 @@ struct GangWaits::Fold {
   /// Nobody else has anything of the fleet, or it is too small for the job.
   bool has_all(const JobRow& job) const {
     const FleetSums& sums = state.sums();
-    return sums.committed.value() == Resources{} || exceeds(job, sums.open_capacity.value());
-  }
-  bool exceeds(const JobRow& job, const Resources& capacity) const {
-    Resources least;
-    for (Slot slot : job.tasks) {
-      const std::vector<FamilyDemand>& entries = state.spec(state.task(slot)).demands.entries();
-      for (Resource kind : kAllResources) {
-        double amount = entries.empty() ? 0 : entries.front().amount[kind];
-        for (const FamilyDemand& entry : entries) amount = std::min(amount, entry.amount[kind]);
-        least[kind] += amount;
-      }
-    }
-    return least.first_exceeding(capacity).has_value();
+    return sums.committed.value() == Resources{} || gang_over_fleet(job, state).has_value();
   }
 
   void operator()(const LaunchRefused& e) {
@@ -126,6 +133,11 @@ struct GangWaits::Fold {
     w.book_.others_until = e.until + (e.until - at);
   }
 
+  /// A fleet that grows may hold what was too large for it.
+  void operator()(const LaunchRequested&) {
+    if (!w.fixed_fleet_) return;
+    for (auto& [id, wait] : w.book_.waits) wait.hopeless = false;
+  }
   void operator()(const StartIssued& e) { w.forget(state.job(state.find(e.task)->job).job.id, at); }
   void operator()(const JobFinished& e) { w.forget(e.job, at); }
   void operator()(const JobGivenUp& e) { w.forget(e.job, at); }

@@ -11,6 +11,10 @@
 
 namespace muster {
 
+/// That a gang asks for more than all of a fixed fleet has, with the numbers of what is short;
+/// nothing when it does not. Looks at all of its tasks.
+std::optional<Refusal> gang_over_fleet(const JobRow& job, const ClusterState& state);
+
 /// How gangs that wait for room get it.
 struct GangRules {
   Duration patience{};  ///< from a gang's first refusal to its turn; 0: there are no turns

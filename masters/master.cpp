@@ -49,7 +49,7 @@ void Master::show(const Event& event) {
 
 AcceptResult Master::accept(Job job, Instant now) {
   if (job.tasks.empty()) return AcceptResult::invalid;
-  if (state_.find(job.id) != nullptr) return AcceptResult::known_already;
+  if (was_accepted(job.id)) return AcceptResult::known_already;
   for (const TaskSpec& task : job.tasks) {
     if (state_.find(task.id) != nullptr) return AcceptResult::invalid;
   }
@@ -79,7 +79,7 @@ bool Master::hold(JobId id, bool held, Instant now) {
 void Master::instance_up(InstanceId id, std::optional<Instant> billed_from, Instant now) {
   const InstanceRow* row = state_.find(id);
   if (row == nullptr || row->up) return;
-  record(InstanceUp{id, billed_from}, now);
+  record(InstanceUp{id, billed_from, cloud_ahead_}, now);
   reconcile_at(id, now);
 }
 
@@ -125,7 +125,7 @@ void Master::instance_gone(InstanceId id, std::optional<Instant> billed_until, I
                            std::optional<Instant> billed_from) {
   const InstanceRow* row = state_.find(id);
   if (row == nullptr) return;
-  if (!row->up && billed_from) record(InstanceUp{id, billed_from}, now);
+  if (!row->up && billed_from) record(InstanceUp{id, billed_from, cloud_ahead_}, now);
   std::vector<JobId> jobs_there;
   for (Slot slot : state_.find(id)->occupants) {
     jobs_there.push_back(state_.job(state_.task(slot).job).job.id);

@@ -22,9 +22,6 @@
 
 namespace muster {
 
-/// What the day's cap is counted over: from midnight to midnight UTC.
-inline constexpr Duration kCapDay = std::chrono::hours{24};
-
 /// What a master is made of.
 struct MasterParts {
   const Catalog* catalog = nullptr;
@@ -51,6 +48,12 @@ struct CompletedJob {
   Duration together{};  ///< each from its first start to its end
 };
 
+/// What of an unfinished job's tasks has failed.
+struct JobFailures {
+  std::uint32_t attempts = 0;
+  std::set<TaskId> open{};  ///< tasks that have failed and not finished since
+};
+
 /// An attempt as a worker knows it.
 using KnownAttempt = std::pair<TaskId, Attempt>;
 
@@ -67,7 +70,9 @@ class Master {
   std::string restore(std::optional<MasterImage> image, std::span<const Event> tail);
   MasterImage image() const;
 
+  /// A job is accepted once: its number is known for good, however long it has been over.
   AcceptResult accept(Job job, Instant now);
+  bool was_accepted(JobId id) const { return accepted_.contains(id.value); }
   /// Ends the job as soon as its tasks have stopped.
   void cancel(JobId id, Instant now);
   /// Keeps the job's tasks that have no place from getting one, or lets them again. False when the
@@ -103,13 +108,19 @@ class Master {
   bool calm() const { return calm_ && state_.pending().empty() && !fleet_is_short_; }
   /// It is calm, and these are the throughputs of the last round.
   bool would_repeat(std::span<const ThroughputSample> samples) const;
+  /// By how much the cloud's clock, which bills and says which day it is, is ahead of `now`.
+  void set_cloud_ahead(Duration ahead) { cloud_ahead_ = ahead; }
+  /// While what the cloud's clock shows is not known nothing is rented where a day's money is
+  /// capped: it could be of a day whose money is spent.
+  void know_cloud_clock(bool known) { knows_cloud_clock_ = known; }
   /// Takes everything off the instances when the day's money is nearly spent, and has them ended
-  /// with whatever is on them when there is just enough left for that. `billed` is now by the clock
-  /// that bills; events are stamped with `now`.
-  void keep_caps(Instant now, Instant billed);
+  /// with whatever is on them when there is just enough left for that.
+  void keep_caps(Instant now);
+  /// Repeats the orders to end at once that the cap has called for and that are not done.
+  void end_at_once();
   /// When keep_caps has to look again if nothing else is rented till then; nothing when the day's
   /// cap is out of reach.
-  std::optional<Duration> until_cap(Instant billed) const;
+  std::optional<Duration> until_cap(Instant now) const;
   /// Orders what the fixed fleet lacks, within the caps. An instance that a user drained is not
   /// replaced before the master's next start.
   void keep_fleet(Instant now);
@@ -134,9 +145,12 @@ class Master {
   std::uint64_t rounds() const { return rounds_; }
   /// What has become of a task of an unfinished job so far; null when nothing has.
   const TaskHistory* task_history(TaskId id) const;
+  /// What has failed of an unfinished job; null when nothing has.
+  const JobFailures* failures_of(JobId id) const;
   /// Since when the instance is billed; nothing when that is not known here.
   std::optional<Instant> up_since(InstanceId id) const;
-  Money spent_today(Instant now) const;
+  /// What the cloud's present day has cost so far.
+  Money spent_today(Instant now) const { return spend_.until(now + cloud_ahead_, state_); }
   /// Time of the last event.
   Instant newest() const { return newest_; }
   /// How much of what it has or may have is taken: see docs/routing.md. `queue_room` tasks that
@@ -166,19 +180,21 @@ class Master {
   void record(EventBody body, Instant now);
   void show(const Event& event);
   void absorb(const Event& event);
+  void count_failures();
   std::string restore_policy(const std::string& text, Instant at);
   JobHistory history_of(const JobFinished& over, Instant now) const;
-  void begin_day_of(Instant now);
   void apply_plan(const Plan& plan, Instant now);
   PlanLimits limits(Instant now) const;
   std::vector<InstanceId> order_launches(const Plan& plan, const CheckedPlan& checked, Instant now);
   void apply_places(const Plan& plan, const CheckedPlan& checked, Instant now);
+  void release(InstanceId id, const Cause& cause, Instant now);
   void release_if_unused(InstanceId id, Instant now);
   void shrink_fleet(const InstanceRow& drained);
   void place(const Place& place, InstanceId to, Instant now);
   void stop_if_running(TaskId id, Instant now);
   void restart_peers(const JobRow& job, Instant now);
   void refuse(TaskId id, const Refusal& refusal, Instant now);
+  const Refusal& reason_for(const TaskRow& task, const Refusal& refusal);
   void take_refusal(const Refuse& part, Instant now);
   void measure(std::span<const ThroughputSample> samples, Instant now);
   void end_calm(Instant now, std::uint64_t held);
@@ -199,8 +215,8 @@ class Master {
   Duration end_time() const;
   Duration affordable_time() const;
   double spent_today_usd(Instant now) const;
-  Money spent_at_most(Instant billed) const;
-  std::optional<Duration> until_spent(Duration margin, Instant billed) const;
+  Money spent_at_most(Instant now) const;
+  std::optional<Duration> until_spent(Duration margin, Instant now) const;
 
   const Catalog* catalog_;
   std::unique_ptr<Policy> policy_;
@@ -219,14 +235,17 @@ class Master {
   GangWaits gangs_;
   std::optional<JobId> turn_;   ///< whose it is in the present round
   std::vector<JobId> resting_;  ///< gangs for which nothing is rented in the present round
+  /// Gangs that were refused room on the fixed fleet since it last changed, or since the last round
+  /// began, and whether they are larger than all of it.
+  std::map<JobId, std::optional<Refusal>> over_fleet_;
   StartCandidates candidates_;
   /// Released, waiting for their last task to leave: each with its number in the order of release.
   std::map<InstanceId, std::uint64_t> releasing_;
   std::uint64_t releases_ = 0;
   std::vector<InstanceId> emptied_;  ///< of these, those that may be empty since the last look
   std::map<TaskId, TaskHistory> tasks_;
+  std::map<JobId, JobFailures> failures_;  ///< counted from tasks_
   std::map<JobId, ThroughputSum> throughput_;
-  std::map<InstanceId, Instant> up_since_;  ///< where that was seen since the last snapshot
   std::uint64_t next_instance_ = 0;
   std::uint64_t rounds_ = 0;
   Duration round_settle_;
@@ -234,10 +253,14 @@ class Master {
   Measured measured_;        ///< for the round that is about to be decided
   std::uint64_t quiet_ = 0;  ///< regular rounds that were not held since the last one
   Instant newest_;
-  std::int64_t day_ = -1;
+  Duration cloud_ahead_{};
+  bool knows_cloud_clock_ = true;
+  std::set<InstanceId> ended_at_once_;  ///< because of the day's cap; not remembered over a crash
+  DaySpend spend_;
   std::int64_t capped_day_ = -1;  ///< on which the day's cap was last reached
-  Money day_start_total_;
+  double capped_usd_ = 0;         ///< that cap; 0: not known
   std::deque<JobId> broken_parts_;
+  NumberSet accepted_;  ///< all jobs that ever were: sites may repeat a hand-off at any time
   std::deque<CompletedJob> completed_;
   std::uint64_t completed_count_ = 0;
   Commit commit_;

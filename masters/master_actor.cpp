@@ -16,6 +16,9 @@ constexpr std::size_t kMaxAskers = 1000;
 /// Rounds whose decision times are kept; weeks of them.
 constexpr std::ptrdiff_t kMaxDecisionTimes = 4'000'000;
 
+/// A clock that was set back is caught up with by one part in so many of the time that passes.
+constexpr int kSlew = 100;
+
 /// How much of a journal the events take, in events of the common size.
 std::uint64_t weight_of(const std::vector<Event>& events) {
   constexpr std::size_t kSamplesAnEvent = 16;
@@ -37,7 +40,7 @@ MasterNode::MasterNode(caf::actor_config& config, MasterSetup setup)
       timer_(this, setup_.epoch),
       tick_(timer_, [this] { tick(); }),
       reminder_(timer_, [this] { remind(); }),
-      asker_(timer_, [this] { ask_after_all(); }),
+      asker_(timer_, [this] { ask_due(); }),
       cap_(timer_, [this] { keep_caps(); }),
       silence_(timer_, [this] { end_lost(); }),
       listeners_(setup_.max_watches) {
@@ -53,8 +56,8 @@ MasterNode::MasterNode(caf::actor_config& config, MasterSetup setup)
     life.tail.clear();
     for (const InstanceRow& row : master_.state().instances()) workers_[row.id] = {};
   }
-  newest_ = master_.newest();
-  stamped_at_ = timer_.now();
+  started_ = timer_.now();
+  set_back_ = std::max(Duration::zero(), master_.newest() - started_);
 }
 
 void MasterNode::on_exit() {
@@ -67,9 +70,10 @@ void MasterNode::on_exit() {
 }
 
 MasterActor::behavior_type MasterNode::make_behavior() {
+  start_watching();  // first: no fleet is rented before the cloud's clock is known, where it has to
+                     // be
   master_.keep_fleet(now());
   carry_out();
-  start_watching();
   if (master_.calm()) {
     look_again();
   } else if (master_.busy()) {
@@ -113,7 +117,9 @@ LoadReport MasterNode::load_report(const caf::actor_addr& asker) {
   report.load = master_.load(setup_.queue_room);
   report.used = state.sums().used.value();
   report.capacity = state.sums().capacity.value();
-  report.broken.assign(master_.broken_parts().begin(), master_.broken_parts().end());
+  for (const JobId job : master_.broken_parts()) {
+    if (!seen_to_.contains(job)) report.broken.push_back(job);
+  }
   if (told_.size() > kMaxAskers) told_.clear();
   const std::uint64_t all = master_.completed_count();
   const std::uint64_t fresh = all - std::exchange(told_[asker], all);
@@ -125,19 +131,21 @@ LoadReport MasterNode::load_report(const caf::actor_addr& asker) {
   return report;
 }
 
-/// The time that events are stamped with: the clock's, but never before that of an earlier event.
-/// Timers go by the clock itself, which may have been set back while the master was down.
+/// The time that events are stamped with: the clock's, unless that was set back while the master
+/// was down. Then stamps go on from the newest one and come back to the clock by a hundredth of the
+/// time that passes, so that no duration is wrong by more than that. Timers go by the clock itself.
 Instant MasterNode::now() {
   const Instant clock = timer_.now();
-  if (clock >= newest_) newest_ = stamped_at_ = clock;
-  return newest_;
+  const Instant stamp = clock + std::max(Duration::zero(), set_back_ - (clock - started_) / kSlew);
+  if (cloud_ahead_) master_.set_cloud_ahead(*cloud_ahead_ - (stamp - clock));
+  return stamp;
 }
 
-/// The time up to which the cloud may charge: goes on while stamps wait for the clock, and is ahead
-/// as far as the cloud's clock was seen to be.
-Instant MasterNode::billed() {
-  const Instant stamp = now();  // before stamped_at_ is looked at: it may change
-  return stamp + (timer_.now() - stamped_at_) + cloud_ahead_;
+/// The job was here, however long ago.
+bool MasterNode::is_over(JobId id) const {
+  if (master_.state().find(id) != nullptr) return false;
+  const History* history = setup_.life.history;
+  return master_.was_accepted(id) || (history != nullptr && history->contains(id));
 }
 
 caf::result<std::vector<AcceptVerdict>> MasterNode::take_over(std::vector<Job> jobs) {
@@ -145,9 +153,8 @@ caf::result<std::vector<AcceptVerdict>> MasterNode::take_over(std::vector<Job> j
   std::vector<AcceptVerdict> verdicts;
   for (Job& job : jobs) {
     const JobId id = job.id;
-    const bool over = setup_.life.history != nullptr && setup_.life.history->contains(id);
     const AcceptResult result =
-        over ? AcceptResult::known_already : master_.accept(std::move(job), now());
+        is_over(id) ? AcceptResult::known_already : master_.accept(std::move(job), now());
     verdicts.push_back(
         {id, result != AcceptResult::invalid,
          result == AcceptResult::invalid ? "the job or a task of it is not valid" : std::string{}});
@@ -166,14 +173,26 @@ caf::result<std::vector<CancelVerdict>> MasterNode::cancel(const std::vector<Job
     if (master_.state().find(id) != nullptr) {
       verdict.standing = CancelStanding::ended;
       master_.cancel(id, now());
-    } else if (setup_.life.history != nullptr && setup_.life.history->contains(id)) {
+    } else if (is_over(id)) {
       verdict.standing = CancelStanding::over;
+      note_cancel(id);
     }
     verdicts.push_back(verdict);
   }
   auto promise = make_response_promise<std::vector<CancelVerdict>>();
   carry_out([promise, verdicts]() mutable { promise.deliver(std::move(verdicts)); });
   return promise;
+}
+
+/// Who cancels what is over here has heard of it, and has written that down before. (A user's
+/// cancel is sent before it is durable, but it finds the job here.)
+void MasterNode::note_cancel(JobId id) {
+  const std::deque<JobId>& broken = master_.broken_parts();
+  if (std::find(broken.begin(), broken.end(), id) == broken.end()) return;
+  seen_to_.insert(id);
+  if (seen_to_.size() <= 2 * broken.size()) return;
+  const std::set<JobId> known(broken.begin(), broken.end());
+  std::erase_if(seen_to_, [&known](JobId job) { return !known.contains(job); });
 }
 
 caf::result<JobId> MasterNode::hold(JobId id, bool held) {
@@ -192,10 +211,8 @@ caf::result<InstanceId> MasterNode::drain(InstanceId id) {
 }
 
 void MasterNode::hear_cloud(const CloudReport& report) {
+  hear_clock(report);
   const Instant heard = now();
-  if (report.kind != CloudReportKind::notice) {
-    cloud_ahead_ = std::max(cloud_ahead_, report.at - timer_.now());
-  }
   const auto said = report.at == heard ? std::nullopt : std::optional(report.at);
   switch (report.kind) {
     case CloudReportKind::up:
@@ -204,13 +221,11 @@ void MasterNode::hear_cloud(const CloudReport& report) {
       if (worker_on(report.instance) != nullptr) master_.instance_ready(report.instance, heard);
       break;
     case CloudReportKind::refused:
-      workers_.erase(report.instance);
-      unheard_.erase(report.instance);
+      forget_worker(report.instance);
       master_.instance_refused(report.instance, heard);
       break;
     case CloudReportKind::gone:
-      workers_.erase(report.instance);
-      unheard_.erase(report.instance);
+      forget_worker(report.instance);
       master_.instance_gone(report.instance, said, heard, report.billed_from);
       break;
     case CloudReportKind::notice: {
@@ -220,8 +235,16 @@ void MasterNode::hear_cloud(const CloudReport& report) {
       if (cadence_.on_capacity) want_round();
       break;
     }
+    case CloudReportKind::clock:
+      break;
   }
   carry_out();
+}
+
+void MasterNode::forget_worker(InstanceId id) {
+  workers_.erase(id);
+  unheard_.erase(id);
+  end_log_readers(id);
 }
 
 void MasterNode::want_round() {
@@ -282,6 +305,8 @@ void MasterNode::decide() {
 /// Hands what has happened to the journal; effects and `then` follow when it is durable.
 void MasterNode::carry_out(std::function<void()> then) {
   Commit commit = master_.commit();
+  for (const EndInstance& end : commit.at_once) perform(end);
+  if (commit.events.empty() && commit.effects.empty() && !then) return;
   if (commit.events.empty() && pending_.empty()) {
     for (const Effect& effect : commit.effects) {
       std::visit([this](const auto& e) { perform(e); }, effect);

@@ -84,16 +84,19 @@ class MasterNode : public MasterActor::base {
   struct LogReader {
     caf::typed_response_promise<LogAnswer> promise;
     std::uint64_t number = 0;  ///< in the reader's own count
+    InstanceId on;             ///< whose worker was asked
   };
 
   Instant now();
-  Instant billed();
+  Duration shortest_ask_pause() const;
   LoadReport load_report(const caf::actor_addr& asker);
+  bool is_over(JobId id) const;
   caf::result<std::vector<AcceptVerdict>> take_over(std::vector<Job> jobs);
   caf::result<std::vector<JobEnd>> watch_ends(const JobListener& listener,
                                               const std::vector<JobId>& jobs);
   void tell_ends(std::vector<JobId> over, caf::typed_response_promise<std::vector<JobEnd>> promise);
   caf::result<std::vector<CancelVerdict>> cancel(const std::vector<JobId>& jobs);
+  void note_cancel(JobId id);
   caf::result<JobId> hold(JobId id, bool held);
   caf::result<InstanceId> drain(InstanceId id);
   void hear_hello(const WorkerHello& hello, const WorkerActor& worker);
@@ -103,6 +106,7 @@ class MasterNode : public MasterActor::base {
   bool is_there(TaskId task, InstanceId instance) const;
   void take_report(const WorkerReport& report);
   void hear_cloud(const CloudReport& report);
+  void forget_worker(InstanceId id);
   void lose_worker(const caf::actor_addr& address);
   void tick();
   void await_tick();
@@ -112,6 +116,10 @@ class MasterNode : public MasterActor::base {
   void await_worker(InstanceId id, Duration patience);
   void remind();
   void ask_after_all();
+  void ask_later(InstanceId id, Duration pause);
+  void ask_due();
+  void hear_clock(const CloudReport& report);
+  void watch_cap();
   void keep_caps();
   void end_lost();
   void want_round();
@@ -120,6 +128,7 @@ class MasterNode : public MasterActor::base {
   void decide();
   caf::result<LogAnswer> read_log(const LogRequest& request);
   void hear_log(const LogAnswer& answer);
+  void end_log_readers(InstanceId id);
   void send_log(const LogRequest& request, const AttemptPlace& place,
                 caf::typed_response_promise<LogAnswer> promise);
   caf::result<std::string> answer(const Query& query);
@@ -149,7 +158,9 @@ class MasterNode : public MasterActor::base {
   Clock tick_, reminder_, asker_, cap_, silence_;
   Instant last_tick_{Duration::min()};  ///< of the last regular round that was asked for
   std::uint64_t quiet_pause_ = 0;  ///< periods from the last look at a calm cluster to the next
-  Duration ask_pause_{};           ///< from the next asking after all to the one after
+  /// When the cloud is asked after which instance, and how long after that again.
+  std::set<std::pair<Instant, InstanceId>> asks_;
+  std::map<InstanceId, Duration> ask_pauses_;
   std::map<InstanceId, Connection> workers_;     ///< of instances that are not gone
   std::map<caf::actor_addr, InstanceId> links_;  ///< of the workers that are watched
   /// Instances that are up without a worker that can be spoken to, and when they count as lost.
@@ -159,10 +170,13 @@ class MasterNode : public MasterActor::base {
   std::deque<Pending> pending_;  ///< in the order of their batches
   std::map<std::uint64_t, LogReader> log_readers_;
   std::map<caf::actor_addr, std::uint64_t> told_;  ///< completed jobs, by who asked for the load
+  std::set<JobId> seen_to_;  ///< broken parts whose jobs a site cancels: it need not be told
   std::uint64_t next_log_ = 0;
-  Instant newest_;          ///< no event is older than the one before it, whatever the clock does
-  Instant stamped_at_;      ///< what the clock showed when that was set
-  Duration cloud_ahead_{};  ///< by which the cloud's clock is ahead at least
+  Instant started_;      ///< what the clock showed then
+  Duration set_back_{};  ///< by which stamps were ahead of the clock then
+  /// By how much the cloud's clock is ahead of this one at least; nothing: it was not heard yet.
+  std::optional<Duration> cloud_ahead_;
+  bool knows_cloud_clock_ = false;  ///< it was heard since the cloud could be reached last
   bool round_wanted_ = false;
   std::vector<ThroughputSample> samples_;
   std::uint64_t asking_ = 0;     ///< number of the last asking for samples

@@ -1,6 +1,9 @@
-// The part of a master that keeps the day's cap. The sum that is compared with it is never below
-// what the cloud will charge: what is spent by now, and all that is rented for the time that ending
-// it may take. So the cap holds unless the cloud does not answer an end.
+// The part of a master that keeps the day's cap. The day is that of the cloud's clock, which bills.
+// The sum that is compared with the cap is never below what the cloud will charge: what is spent by
+// now, and all that is rented for the time that ending it may take. In that time are the type's
+// own, and `end_time`: for the cloud's disk, for the order on its way, and for the cloud's word
+// about its clock, of which a master knows no more than that it was not ahead of the truth. So the
+// cap holds unless the cloud does not carry out an end in time.
 
 #include <algorithm>
 
@@ -13,10 +16,6 @@ Money money_of(double usd) {
   return Money{static_cast<Money::Units>(static_cast<long double>(usd) * 1e9L * 3600e9L)};
 }
 
-Instant midnight_before(Instant t) {
-  return Instant{t.time_since_epoch() / kCapDay * kCapDay};
-}
-
 }  // namespace
 
 /// How long the slowest of the types on offer may take to end.
@@ -27,11 +26,12 @@ Duration Master::end_time() const {
 }
 
 /// What the cloud has not said to be up may have been up since it was asked for.
-Money Master::spent_at_most(Instant billed) const {
-  Money sum = spent_today(billed);
+Money Master::spent_at_most(Instant now) const {
+  Money sum = spent_today(now);
+  const Instant billed = now + cloud_ahead_;
   for (InstanceId id : unanswered_) {
     const InstanceRow& row = *state_.find(id);
-    const Instant since = std::max(row.requested_at, midnight_before(billed));
+    const Instant since = std::max(row.requested_at + cloud_ahead_, midnight_before(billed));
     if (!row.up && since < billed) sum += Money::of(row.price, billed - since);
   }
   return sum;
@@ -48,21 +48,24 @@ Duration Master::affordable_time() const {
 }
 
 /// Once the cap has been reached, all of the day's money counts as spent: what is left would be
-/// rented for and given back again, and nothing done with it.
+/// rented for and given back again, and nothing done with it. A cap that was raised since has not
+/// been reached.
 double Master::spent_today_usd(Instant now) const {
   const double spent = spent_at_most(now).usd();
-  const bool reached = midnight_before(now) == Instant{capped_day_ * kCapDay};
-  return reached ? std::max(spent, caps_.max_usd_day) : spent;
+  const bool reached = day_of(now + cloud_ahead_) == capped_day_;
+  const bool raised = capped_usd_ > 0 && caps_.max_usd_day > capped_usd_;
+  return reached && !raised ? std::max(spent, caps_.max_usd_day) : spent;
 }
 
 /// How long until what is spent, and what is rented for `margin` more, come to the day's cap. That
 /// may be on the next day, when today is too short for it.
-std::optional<Duration> Master::until_spent(Duration margin, Instant billed) const {
+std::optional<Duration> Master::until_spent(Duration margin, Instant now) const {
   Money::Units rate = 0;
   for (const InstanceRow& row : state_.instances()) rate += row.price.nano_usd_h();
   if (rate == 0) return std::nullopt;
+  const Instant billed = now + cloud_ahead_;
   const Money::Units fresh = money_of(caps_.max_usd_day).units() - rate * margin.count();
-  const Money::Units left = fresh - spent_at_most(billed).units();
+  const Money::Units left = fresh - spent_at_most(now).units();
   if (left <= 0) return Duration::zero();
   const Duration to_midnight = midnight_before(billed) + kCapDay - billed;
   if (left / rate < to_midnight.count()) return Duration{static_cast<Duration::rep>(left / rate)};
@@ -71,31 +74,40 @@ std::optional<Duration> Master::until_spent(Duration margin, Instant billed) con
          Duration{static_cast<Duration::rep>(std::max<Money::Units>(0, fresh) / rate)};
 }
 
-void Master::keep_caps(Instant now, Instant billed) {
+void Master::keep_caps(Instant now) {
   if (caps_.max_usd_day <= 0) return;
   const auto reached = [&](Duration margin) {
-    const auto wait = until_spent(margin, billed);
+    const auto wait = until_spent(margin, now);
     return wait && *wait <= Duration::zero();
   };
   if (!reached(end_time() + caps_.spend_margin)) return;
   std::vector<InstanceId> all;
   for (const InstanceRow& row : state_.instances()) all.push_back(row.id);
-  const bool at_once = reached(end_time());
-  for (InstanceId id : all) {
-    at_once ? abandon(id, CauseCode::spend_cap, now) : evict(id, CauseCode::spend_cap, now);
+  if (!reached(end_time())) {
+    for (InstanceId id : all) evict(id, CauseCode::spend_cap, now);
+    return;
   }
+  for (InstanceId id : all) {
+    abandon(id, CauseCode::spend_cap, now);
+    ended_at_once_.insert(id);
+  }
+  end_at_once();
 }
 
-std::optional<Duration> Master::until_cap(Instant billed) const {
+void Master::end_at_once() {
+  for (InstanceId id : ended_at_once_) commit_.at_once.push_back({id});
+}
+
+std::optional<Duration> Master::until_cap(Instant now) const {
   if (caps_.max_usd_day <= 0) return std::nullopt;
   bool wanted = false;
   bool ending = true;
   for (const InstanceRow& row : state_.instances()) {
     wanted |= !row.released;
-    ending &= row.phase == InstancePhase::terminating;
+    ending &= ended_at_once_.contains(row.id);
   }
   if (ending) return std::nullopt;
-  return until_spent(wanted ? end_time() + caps_.spend_margin : end_time(), billed);
+  return until_spent(wanted ? end_time() + caps_.spend_margin : end_time(), now);
 }
 
 }  // namespace muster

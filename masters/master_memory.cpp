@@ -11,10 +11,6 @@ namespace {
 /// Jobs given up of which sites may still have to be told.
 constexpr std::size_t kMaxBrokenParts = 1000;
 
-std::int64_t day_of(Instant t) {
-  return t.time_since_epoch() / kCapDay;
-}
-
 }  // namespace
 
 /// What an event changes besides the state and the ledger; called before both.
@@ -22,14 +18,18 @@ struct Master::Tracker {
   Master& m;
   Instant at;
 
+  void operator()(const JobAccepted& e) { m.accepted_.add(e.job.id.value); }
   void operator()(const LaunchRequested& e) {
+    m.over_fleet_.clear();
     m.next_instance_ = std::max(m.next_instance_, e.instance.value + 1);
     m.unanswered_.insert(e.instance);
   }
   void operator()(const LaunchRefused& e) {
+    m.over_fleet_.clear();
     const InstanceRow& row = *m.state_.find(e.instance);
     std::erase_if(m.resting_until_, [this](const auto& entry) { return entry.second <= at; });
     m.resting_until_[{row.type, row.market}] = at + m.refusal_rest_;
+    m.ended_at_once_.erase(e.instance);
     m.releasing_.erase(e.instance);
     m.unanswered_.erase(e.instance);
   }
@@ -40,7 +40,11 @@ struct Master::Tracker {
     m.measured_ = {};
   }
   void operator()(const ReleaseDecided& e) {
-    if (e.cause.code == CauseCode::spend_cap) m.capped_day_ = day_of(at);
+    m.over_fleet_.clear();
+    if (e.cause.code == CauseCode::spend_cap) {
+      m.capped_day_ = e.capped_day >= 0 ? e.capped_day : day_of(at);
+      m.capped_usd_ = e.capped_usd;
+    }
     m.releasing_.emplace(e.instance, m.releases_++);
     m.emptied_.push_back(e.instance);
   }
@@ -49,14 +53,16 @@ struct Master::Tracker {
     m.unanswered_.insert(e.instance);
   }
   void operator()(const InstanceUp& e) {
-    m.up_since_[e.instance] = e.billed_from.value_or(at);
+    m.spend_.up(e.instance, e.billed_from.value_or(at));
     const bool ending = m.state_.find(e.instance)->phase == InstancePhase::terminating;
     if (!ending) m.unanswered_.erase(e.instance);
   }
   void operator()(const InstanceGone& e) {
+    m.over_fleet_.clear();
     m.unanswered_.erase(e.instance);
+    m.ended_at_once_.erase(e.instance);
     m.releasing_.erase(e.instance);
-    m.up_since_.erase(e.instance);
+    m.spend_.gone(e.instance, m.state_.find(e.instance)->price, e.billed_until.value_or(at));
   }
 
   void operator()(const StartIssued& e) {
@@ -69,6 +75,7 @@ struct Master::Tracker {
     TaskHistory& task = m.tasks_[e.task];
     if (!task.started_at) task.started_at = at;
   }
+  JobId job_of(TaskId id) const { return m.state_.job(m.state_.find(id)->job).job.id; }
   void end(TaskId id, const ProcessEnd& end) {
     TaskHistory& task = m.tasks_[id];
     task.ended_at = at;
@@ -84,11 +91,17 @@ struct Master::Tracker {
   void operator()(const TaskFinished& e) {
     end(e.task, e.end);
     m.tasks_[e.task].finished = true;
+    const auto failed = m.failures_.find(job_of(e.task));
+    if (failed != m.failures_.end()) failed->second.open.erase(e.task);
   }
   void operator()(const TaskFailed& e) {
     end(e.task, e.end);
     m.tasks_[e.task].failures += !e.blameless;
     m.tasks_[e.task].reason = e.reason;
+    if (e.blameless) return;
+    JobFailures& job = m.failures_[job_of(e.task)];
+    ++job.attempts;
+    job.open.insert(e.task);
   }
   void operator()(const Measured& e) {
     for (const ThroughputSample& sample : e.samples) {
@@ -102,6 +115,7 @@ struct Master::Tracker {
   }
   void operator()(const JobFinished& e) {
     m.throughput_.erase(e.job);
+    m.failures_.erase(e.job);
     // Sites ask for these: the job's other parts are for nothing.
     if (e.outcome != JobOutcome::completed && m.state_.find(e.job)->job.whole_tasks > 0) {
       m.broken_parts_.push_back(e.job);
@@ -119,7 +133,6 @@ struct Master::Tracker {
 
 void Master::absorb(const Event& event) {
   newest_ = std::max(newest_, event.at);
-  begin_day_of(event.at);
   calm_.reset();
   std::visit(Tracker{*this, event.at}, event.body);
   gangs_.absorb(event, state_);
@@ -127,21 +140,6 @@ void Master::absorb(const Event& event) {
   candidates_.before(event, state_);
   state_.apply(event);
   candidates_.after(state_);
-}
-
-/// Prices are fixed between events, so what had been spent at midnight is known exactly later.
-void Master::begin_day_of(Instant now) {
-  const std::int64_t day = day_of(now);
-  if (day == day_) return;
-  day_ = day;
-  day_start_total_ = ledger_.accrued(state_, Instant{day * kCapDay});
-}
-
-Money Master::spent_today(Instant now) const {
-  const Instant midnight{day_of(now) * kCapDay};
-  const bool began = day_of(now) == day_;
-  return ledger_.accrued(state_, now) -
-         (began ? day_start_total_ : ledger_.accrued(state_, midnight));
 }
 
 JobHistory Master::history_of(const JobFinished& over, Instant now) const {
@@ -166,27 +164,43 @@ const TaskHistory* Master::task_history(TaskId id) const {
   return found == tasks_.end() ? nullptr : &found->second;
 }
 
+const JobFailures* Master::failures_of(JobId id) const {
+  const auto found = failures_.find(id);
+  return found == failures_.end() ? nullptr : &found->second;
+}
+
+void Master::count_failures() {
+  for (const auto& [id, task] : tasks_) {
+    const TaskRow* row = state_.find(id);
+    if (row == nullptr || task.failures == 0) continue;
+    JobFailures& job = failures_[state_.job(row->job).job.id];
+    job.attempts += task.failures;
+    if (!task.finished) job.open.insert(id);
+  }
+}
+
 std::optional<Instant> Master::up_since(InstanceId id) const {
-  const auto found = up_since_.find(id);
-  return found == up_since_.end() ? std::nullopt : std::optional(found->second);
+  const auto found = spend_.up_since.find(id);
+  return found == spend_.up_since.end() ? std::nullopt : std::optional(found->second);
 }
 
 MasterImage Master::image() const {
-  MasterImage image{state_, ledger_, {}, {}, {}, 0, {}, 0, 0, {}, {}, 0, {}};
+  MasterImage image{state_, ledger_, {}, {}, {}, 0, 0, {}, {}, 0, {}};
   image.tasks = tasks_;
   image.throughput = throughput_;
   image.resting_until = resting_until_;
-  image.day = day_;
-  image.day_start_total = day_start_total_;
+  image.spend = spend_;
   image.next_instance = next_instance_;
   image.rounds = rounds_;
   image.policy_state = policy_->save_state(state_);
   image.newest = newest_;
   image.capped_day = capped_day_;
+  image.capped_usd = capped_usd_;
   image.quiet = quiet_;
   image.calm = calm_;
   image.gangs = gangs_.book();
   image.broken_parts = broken_parts_;
+  image.accepted = accepted_;
   return image;
 }
 
@@ -196,18 +210,20 @@ std::string Master::restore(std::optional<MasterImage> image, std::span<const Ev
     state_ = std::move(image->state);
     ledger_ = std::move(image->ledger);
     tasks_ = std::move(image->tasks);
+    count_failures();
     throughput_ = std::move(image->throughput);
     resting_until_ = std::move(image->resting_until);
-    day_ = image->day;
-    day_start_total_ = image->day_start_total;
+    spend_ = std::move(image->spend);
     next_instance_ = std::max(next_instance_, image->next_instance);
     rounds_ = image->rounds;
     quiet_ = image->quiet;
     capped_day_ = image->capped_day;
+    capped_usd_ = image->capped_usd;
     calm_ = std::move(image->calm);
-    newest_ = std::max(image->newest, Instant{std::max<std::int64_t>(0, day_) * kCapDay});
+    newest_ = image->newest;
     gangs_.restore(std::move(image->gangs));
     broken_parts_ = std::move(image->broken_parts);
+    accepted_ = std::move(image->accepted);
     for (const InstanceRow& row : state_.instances()) {
       if (!row.up || row.phase == InstancePhase::terminating) unanswered_.insert(row.id);
       if (!row.released || row.phase == InstancePhase::terminating) continue;
@@ -215,9 +231,7 @@ std::string Master::restore(std::optional<MasterImage> image, std::span<const Ev
       emptied_.push_back(row.id);
     }
     candidates_.mark_all(state_);
-    const Instant at =
-        tail.empty() ? Instant{std::max<std::int64_t>(0, day_) * kCapDay} : tail[0].at;
-    trouble = restore_policy(image->policy_state, at);
+    trouble = restore_policy(image->policy_state, tail.empty() ? newest_ : tail[0].at);
   }
   for (const Event& event : tail) {
     absorb(event);

@@ -47,9 +47,18 @@ bool Master::evict(InstanceId id, CauseCode why, Instant now) {
     if (state_.find(id)->released) break;  // its last task was one of the peers
   }
   if (why == CauseCode::drained) shrink_fleet(*state_.find(id));
-  if (!state_.find(id)->released) record(ReleaseDecided{id, {why, -row->price.usd_h()}}, now);
+  if (!state_.find(id)->released) release(id, {why, -row->price.usd_h()}, now);
   end_empty_instances(now);
   return true;
+}
+
+void Master::release(InstanceId id, const Cause& cause, Instant now) {
+  ReleaseDecided release{id, cause};
+  if (cause.code == CauseCode::spend_cap) {
+    release.capped_day = static_cast<std::int32_t>(day_of(now + cloud_ahead_));
+    release.capped_usd = caps_.max_usd_day;
+  }
+  record(release, now);
 }
 
 bool Master::abandon(InstanceId id, CauseCode why, Instant now) {
@@ -60,7 +69,7 @@ bool Master::abandon(InstanceId id, CauseCode why, Instant now) {
   evict(id, why, now);
   row = state_.find(id);
   if (row->phase == InstancePhase::terminating) return true;
-  if (released) record(ReleaseDecided{id, {why, -row->price.usd_h()}}, now);
+  if (released) release(id, {why, -row->price.usd_h()}, now);
   record(TerminateIssued{id}, now);
   commit_.effects.push_back(EndInstance{id});
   return true;

@@ -14,6 +14,7 @@ void Master::round(std::span<const ThroughputSample> samples, Instant now) {
   if (fleet_is_short_) keep_fleet(now);
   if (!busy()) return;
   if (calm_) end_calm(now, 1);
+  over_fleet_.clear();
   if (const auto turn = gangs_.due(state_, now)) record(*turn, now);
   measure(samples, now);
   Rng rng = chance();
@@ -104,6 +105,14 @@ PlanLimits Master::limits(Instant now) const {
   limits.caps.spend_margin = affordable_time();
   for (const auto& [offer, until] : resting_until_) {
     if (until > now) limits.resting.push_back(offer);
+  }
+  if (caps_.max_usd_day > 0 && !knows_cloud_clock_) {
+    limits.resting.clear();
+    for (std::uint32_t i = 0; i < catalog_->size(); ++i) {
+      for (Market market : {Market::on_demand, Market::spot}) {
+        limits.resting.emplace_back(TypeId{i}, market);
+      }
+    }
   }
   limits.resting_gangs = resting_;
   limits.turn = turn_;
@@ -202,7 +211,22 @@ void Master::refuse(TaskId id, const Refusal& refusal, Instant now) {
   const TaskRow* task = state_.find(id);
   const bool waits =
       task != nullptr && (task->phase == TaskPhase::pending || task->phase == TaskPhase::assigned);
-  if (waits && task->reason != refusal) record(TaskRefused{id, refusal}, now);
+  if (!waits) return;
+  const Refusal reason = reason_for(*task, refusal);
+  if (task->reason != reason) record(TaskRefused{id, reason}, now);
+}
+
+/// What a task is told that was refused room: of a gang that is larger than the whole fleet that,
+/// whatever part of it was refused for what.
+const Refusal& Master::reason_for(const TaskRow& task, const Refusal& refusal) {
+  const JobRow& job = state_.job(task.job);
+  const bool for_room =
+      refusal.code == RefusalCode::fixed_fleet || refusal.code == RefusalCode::awaiting_room ||
+      refusal.code == RefusalCode::over_capacity || refusal.code == RefusalCode::awaiting_peers;
+  if (fleet_.empty() || !job.job.gang || !for_room) return refusal;
+  const auto [known, is_new] = over_fleet_.try_emplace(job.job.id);
+  if (is_new) known->second = gang_over_fleet(job, state_);
+  return known->second ? *known->second : refusal;
 }
 
 /// A policy's refusal. What can never run takes its job with it.

@@ -10,8 +10,8 @@
 namespace muster {
 namespace {
 
-/// Asking after all instances begins with a pause of so many reminders.
-constexpr int kRemindersToAskAll = 6;
+/// Asking after an instance begins with a pause of so many reminders.
+constexpr int kRemindersToAsk = 6;
 
 /// Periods after which the throughputs of a calm cluster are looked at again, at the latest.
 constexpr std::uint64_t kMaxQuietPause = 256;
@@ -50,13 +50,41 @@ void MasterNode::look_again() {
 
 /// At the start, and when the cloud can be reached again: whatever was said meanwhile is lost.
 void MasterNode::start_watching() {
-  ask_pause_ = Duration::zero();
+  knows_cloud_clock_ = false;
+  master_.know_cloud_clock(false);
+  send(setup_.cloud, greet_atom_v, MasterActor{this});
+  reminder_.after(setup_.watch.remind_every);
   for (const InstanceRow& row : master_.state().instances()) {
     await_worker(row.id, master_.catalog()[row.type].setup);
   }
-  if (const auto wait = master_.until_cap(billed())) cap_.after(*wait);
+  watch_cap();
   await_tick();
   ask_after_all();
+}
+
+/// The cloud's clock is as far ahead as any of its words has shown since it could be reached last:
+/// those that took longer show less. What it showed before counts until then, but nothing is rented
+/// for it: the cloud may have been started anew with another clock.
+void MasterNode::hear_clock(const CloudReport& report) {
+  const Duration ahead = report.now - timer_.now();
+  if (report.kind == CloudReportKind::clock && !std::exchange(knows_cloud_clock_, true)) {
+    cloud_ahead_ = ahead;
+    master_.know_cloud_clock(true);
+    if (master_.caps().max_usd_day > 0) {
+      master_.keep_fleet(now());
+      carry_out();
+      if (!master_.state().pending().empty()) want_round();
+    }
+  } else if (!knows_cloud_clock_ || ahead <= cloud_ahead_) {
+    return;
+  }
+  cloud_ahead_ = ahead;
+  watch_cap();
+}
+
+void MasterNode::watch_cap() {
+  if (!cloud_ahead_) return;
+  if (const auto wait = master_.until_cap(now())) cap_.after(*wait);
 }
 
 /// Arms what the events call for.
@@ -70,14 +98,14 @@ void MasterNode::watch(const std::vector<Event>& events) {
       const InstanceRow* row = master_.state().find(up->instance);
       if (row != nullptr) await_worker(row->id, master_.catalog()[row->type].setup);
     }
-    rented |= std::holds_alternative<LaunchRequested>(event.body);
+    if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
+      ask_later(launch->instance, shortest_ask_pause());
+      rented = true;
+    }
     ordered |= std::holds_alternative<TerminateIssued>(event.body);
   }
   if (ordered || rented) reminder_.after(setup_.watch.remind_every);
-  if (!rented) return;
-  if (!asker_.armed()) ask_pause_ = kRemindersToAskAll * setup_.watch.remind_every;
-  asker_.after(ask_pause_);
-  if (const auto wait = master_.until_cap(billed())) cap_.after(*wait);
+  if (rented) watch_cap();
 }
 
 /// The instance is up and its worker cannot be spoken to: from now on it counts as silent. `more`
@@ -100,6 +128,7 @@ void MasterNode::lose_worker(const caf::actor_addr& address) {
   const auto found = workers_.find(id);
   if (found == workers_.end() || found->second.worker.address() != address) return;
   found->second.worker = nullptr;
+  end_log_readers(id);
   await_worker(id, Duration::zero());
   reminder_.after(setup_.watch.remind_every);
 }
@@ -107,10 +136,15 @@ void MasterNode::lose_worker(const caf::actor_addr& address) {
 /// Orders that may have got lost on the way to the cloud, or whose answer may, are repeated; it is
 /// asked after the instances of workers whose link went down.
 void MasterNode::remind() {
+  master_.end_at_once();
+  if (!knows_cloud_clock_) send(setup_.cloud, greet_atom_v, MasterActor{this});
   // What waits for a journal that takes nothing would be repeated without end behind it.
-  if (!setup_.journal->trouble().empty()) return reminder_.after(setup_.watch.remind_every);
+  if (!setup_.journal->trouble().empty()) {
+    carry_out();
+    return reminder_.after(setup_.watch.remind_every);
+  }
   master_.remind();
-  bool goes_on = master_.awaits_cloud();
+  bool goes_on = master_.awaits_cloud() || !knows_cloud_clock_;
   for (const auto& [id, lost_at] : unheard_) {
     if (!workers_.contains(id)) continue;  // it has yet to say hello for the first time
     master_.ask_after(id);
@@ -120,24 +154,55 @@ void MasterNode::remind() {
   if (goes_on) reminder_.after(setup_.watch.remind_every);
 }
 
-/// The cloud's word that an instance is gone, or will be, may have got lost without a trace. The
-/// pauses between the askings double, so that years of quiet cost little.
+Duration MasterNode::shortest_ask_pause() const {
+  return kRemindersToAsk * setup_.watch.remind_every;
+}
+
 void MasterNode::ask_after_all() {
-  if (setup_.journal->trouble().empty()) {
-    master_.ask_after_all();
-    carry_out();
+  asks_.clear();
+  ask_pauses_.clear();
+  for (const InstanceRow& row : master_.state().instances()) {
+    ask_later(row.id, shortest_ask_pause());
   }
-  if (master_.state().instances().size() == 0) return;
+  if (!setup_.journal->trouble().empty()) return;
+  master_.ask_after_all();
+  carry_out();
+}
+
+/// The cloud is asked after the instance then, and again after twice the pause.
+void MasterNode::ask_later(InstanceId id, Duration pause) {
+  const Instant due = timer_.now() + pause;
+  asks_.emplace(due, id);
+  ask_pauses_[id] = pause;
+  asker_.at(due);
+}
+
+/// The cloud's word that an instance is gone, or will be, may have got lost without a trace. The
+/// pauses from one asking after an instance to the next double, so that years of quiet cost little;
+/// those after others change nothing in them. What is due soon is asked for along with the rest.
+void MasterNode::ask_due() {
+  const Instant soon = timer_.now() + shortest_ask_pause() / 2;
+  const bool takes_more = setup_.journal->trouble().empty();
+  std::vector<InstanceId> due;
+  for (; !asks_.empty() && asks_.begin()->first <= soon; asks_.erase(asks_.begin())) {
+    due.push_back(asks_.begin()->second);
+  }
+  for (InstanceId id : due) {
+    const auto asked = ask_pauses_.extract(id);
+    if (asked.empty() || master_.state().find(id) == nullptr) continue;
+    if (takes_more) master_.ask_after(id);
+    ask_later(id,
+              std::max(shortest_ask_pause(), std::min(2 * asked.mapped(), setup_.watch.ask_pause)));
+  }
+  carry_out();
   if (master_.awaits_cloud() || !unheard_.empty()) reminder_.after(setup_.watch.remind_every);
-  const Duration shortest = kRemindersToAskAll * setup_.watch.remind_every;
-  ask_pause_ = std::max(shortest, std::min(2 * ask_pause_, setup_.watch.ask_pause));
-  asker_.after(ask_pause_);
+  if (!asks_.empty()) asker_.at(asks_.begin()->first);
 }
 
 void MasterNode::keep_caps() {
-  master_.keep_caps(now(), billed());
+  if (cloud_ahead_) master_.keep_caps(now());
   carry_out();
-  if (const auto wait = master_.until_cap(billed())) cap_.after(*wait);
+  watch_cap();
 }
 
 /// Ends the instances of workers that were silent for too long. Only the cloud's word that an

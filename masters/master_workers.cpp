@@ -30,6 +30,7 @@ void MasterNode::hear_hello(const WorkerHello& hello, const WorkerActor& worker)
       hello.number <= connection.hello && connection.hello - hello.number < kHellosOfOne;
   if (hello.number != 0 && said_before) return;
   if (connection.worker != worker) {
+    end_log_readers(id);
     monitor(worker);
     links_[worker.address()] = id;
   }

@@ -13,12 +13,6 @@ namespace {
 using plan_check::Seat;
 using plan_check::waits_for_peers;
 
-/// A gang that does not fit makes the rest be checked again without it, so that what it would have
-/// taken goes to others. So often one gang at a time, the first one; then all that do not fit.
-constexpr int kPassesOneByOne = 8;
-/// After so many passes the gangs that do not fit are refused and their room stays unused.
-constexpr int kMostPasses = 16;
-
 Refusal outdated() {
   return {RefusalKind::not_now, RefusalCode::outdated, {}, 0, 0};
 }

@@ -24,6 +24,15 @@ struct MasterCaps {
 /// What the cloud refused lately and is not asked for again yet.
 using RestingOffers = std::vector<std::pair<TypeId, Market>>;
 
+/// The passes of a plan check. A gang that turns out not to fit is left out, and what it would have
+/// taken is shared out anew among the others. In so many passes the first one of them alone is left
+/// out, since without it the others may fit; after them all of them at once.
+inline constexpr int kPassesOneByOne = 8;
+/// After so many passes nothing is shared out anew. The gangs that do not fit then are refused
+/// whole, as in any pass, with the reason for which they do not; only their room stays unused until
+/// the next round, and what was refused for want of it waits as long.
+inline constexpr int kMostPasses = 16;
+
 /// Everything a plan is held against besides the state.
 struct PlanLimits {
   MasterCaps caps;

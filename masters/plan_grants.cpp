@@ -109,8 +109,9 @@ class Grants {
     }
     std::sort(own.begin(), own.end());
     const auto count = static_cast<double>(std::unique(own.begin(), own.end()) - own.begin());
+    const auto cap = static_cast<double>(limits_.caps.max_instances);
     gang.refusal->asked += count;
-    gang.refusal->available += count;
+    gang.refusal->available = gang.refusal->asked > cap ? cap : gang.refusal->available + count;
   }
 
   /// Grants all of the launches, or says which cap forbids it.
@@ -137,20 +138,23 @@ class Grants {
       return Refusal{RefusalKind::not_now, code, {}, asked, std::max(0.0, available)};
     };
     if (caps.max_instances > 0 && count_ + more > caps.max_instances) {
+      // What is larger than all of the cap is held against the cap, whoever has how much of it.
+      const double taken = more > caps.max_instances ? 0 : static_cast<double>(count_);
       return refusal(RefusalCode::instance_cap, static_cast<double>(more),
-                     static_cast<double>(caps.max_instances) - static_cast<double>(count_));
+                     static_cast<double>(caps.max_instances) - taken);
     }
-    const double usd_h = Price::from_nano_usd_h(nano_usd_h_).usd_h();
+    const Price asked = Price::from_nano_usd_h(more_nano_usd_h);
+    const bool over_all = caps.max_usd_h > 0 && asked > Price::from_usd_h(caps.max_usd_h);
+    const double usd_h = over_all ? 0 : Price::from_nano_usd_h(nano_usd_h_).usd_h();
     const Price together = Price::from_nano_usd_h(nano_usd_h_ + more_nano_usd_h);
     if (caps.max_usd_h > 0 && together > Price::from_usd_h(caps.max_usd_h)) {
-      return refusal(RefusalCode::spend_cap, Price::from_nano_usd_h(more_nano_usd_h).usd_h(),
-                     caps.max_usd_h - usd_h);
+      return refusal(RefusalCode::spend_cap, asked.usd_h(), caps.max_usd_h - usd_h);
     }
     const double hours = to_hours(caps.spend_margin);
     const double left = caps.max_usd_day - limits_.spent_today_usd;
     if (caps.max_usd_day > 0 && together.usd_h() * hours > left) {
-      return refusal(RefusalCode::spend_cap,
-                     Price::from_nano_usd_h(more_nano_usd_h).usd_h() * hours, left - usd_h * hours);
+      return refusal(RefusalCode::day_cap, asked.usd_h() * hours,
+                     left - Price::from_nano_usd_h(nano_usd_h_).usd_h() * hours);
     }
     return std::nullopt;
   }

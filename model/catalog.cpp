@@ -37,4 +37,15 @@ Price Catalog::price(TypeId id, Market market) const {
   return *type.spot;
 }
 
+Catalog Catalog::with_delays(double scale) const {
+  if (scale == 1) return *this;
+  std::vector<InstanceType> types = types_;
+  for (InstanceType& type : types) {
+    for (Duration* delay : {&type.acquire, &type.setup, &type.terminate}) {
+      *delay = from_seconds(to_seconds(*delay) * scale);
+    }
+  }
+  return Catalog(std::move(types));
+}
+
 }  // namespace muster

@@ -45,6 +45,9 @@ class Catalog {
 
   /// All types, the dearest (on demand) first, ties in catalog order.
   const std::vector<TypeId>& by_descending_price() const { return by_descending_price_; }
+  /// The same types, with all their delays so many times as long.
+  Catalog with_delays(double scale) const;
+
   /// As much as any type on offer has, kind by kind.
   const Resources& largest() const { return largest_; }
 

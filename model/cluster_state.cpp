@@ -5,36 +5,9 @@
 
 #include "model/check.hpp"
 #include "model/gang_counts.hpp"
+#include "model/row_tables.hpp"
 
 namespace muster {
-namespace {
-
-template <class Row>
-Slot new_row(std::vector<Row>& rows, std::vector<Slot>& free) {
-  if (free.empty()) {
-    rows.emplace_back();
-    return static_cast<Slot>(rows.size() - 1);
-  }
-  const Slot slot = free.back();
-  free.pop_back();
-  return slot;
-}
-
-template <class Map, class Id>
-Slot slot_of(const Map& slots, Id id) {
-  const auto found = slots.find(id);
-  MUSTER_CHECK(found != slots.end(), "an event speaks of something the state does not know");
-  return found->second;
-}
-
-void erase_value(std::vector<Slot>& list, Slot slot) {
-  const auto found = std::find(list.begin(), list.end(), slot);
-  MUSTER_CHECK(found != list.end(), "the task is not on the instance's list");
-  list.erase(found);
-}
-
-}  // namespace
-
 /// The transition function: one operator() a kind of event.
 struct ClusterState::Applier {
   ClusterState& s;
@@ -56,6 +29,19 @@ struct ClusterState::Applier {
            !s.instances_[row.target].up;
   }
 
+  std::size_t& count(TaskPhase phase) { return s.work_.tasks[static_cast<std::size_t>(phase)]; }
+  std::size_t& count(JobStanding standing) {
+    return s.work_.jobs[static_cast<std::size_t>(standing)];
+  }
+  /// Counts the job as what it is.
+  void restate(JobRow& job) {
+    const JobStanding standing = job.standing();
+    if (standing == job.counted) return;
+    --count(job.counted);
+    ++count(standing);
+    job.counted = standing;
+  }
+
   /// Brings the job's counts up to date with a row that has changed.
   void recount(TaskRow& row) {
     GangCounts& gang = job_of(row).gang;
@@ -65,6 +51,7 @@ struct ClusterState::Applier {
       row.blocks_gang = now;
       now ? add_blocker(gang, row.index) : remove_blocker(job_of(row), row.index);
     }
+    restate(job_of(row));
   }
   void remove_blocker(JobRow& job, std::uint32_t index) const {
     GangCounts& gang = job.gang;
@@ -125,19 +112,10 @@ struct ClusterState::Applier {
 
   /// Takes the task out of the phase it is in; the caller puts it into the next one at once.
   void leave_phase(TaskRow& row) {
-    JobRow& job = job_of(row);
-    if (row.phase == TaskPhase::pending) {
-      remove_pending(row);
-      --job.pending;
-    } else if (row.phase == TaskPhase::held) {
-      --job.held;
-    } else if (row.phase == TaskPhase::assigned) {
-      s.assigned_.remove(s.tasks_, row.slot);
-    } else if (row.phase == TaskPhase::running) {
-      --job.running;
-    } else if (row.phase == TaskPhase::finished) {
-      --job.finished;
-    }
+    --count(row.phase);
+    if (std::uint32_t* of_job = tally(job_of(row), row.phase)) --*of_job;
+    if (row.phase == TaskPhase::pending) remove_pending(row);
+    if (row.phase == TaskPhase::assigned) s.assigned_.remove(s.tasks_, row.slot);
   }
 
   void enter_phase(TaskRow& row, TaskPhase phase) {
@@ -146,19 +124,15 @@ struct ClusterState::Applier {
     // What would wait for a place is held while the user wants the job to get none.
     if (phase == TaskPhase::pending && job.held_by_user) phase = TaskPhase::held;
     row.phase = phase;
+    ++count(phase);
+    if (std::uint32_t* of_job = tally(job, phase)) ++*of_job;
     if (phase == TaskPhase::held) {
-      ++job.held;
       job.held_from = std::min(job.held_from, row.index);
     } else if (phase == TaskPhase::pending) {
       append_pending(row);
-      ++job.pending;
     } else if (phase == TaskPhase::assigned) {
       s.assigned_.append(s.tasks_, row.slot);
       row.queued = ++s.next_queued_;
-    } else if (phase == TaskPhase::running) {
-      ++job.running;
-    } else if (phase == TaskPhase::finished) {
-      ++job.finished;
     }
     recount(row);
   }
@@ -201,8 +175,10 @@ struct ClusterState::Applier {
       row.phase = TaskPhase::held;
       row.reason = {RefusalKind::not_now, RefusalCode::in_flight_cap, {}, 1, 0};
       ++job.held;
+      ++count(TaskPhase::held);
       return;
     }
+    ++count(TaskPhase::pending);
     append_pending(row);
     ++job.pending;
   }
@@ -212,6 +188,7 @@ struct ClusterState::Applier {
     if (offer >= s.sums_.by_offer.size()) s.sums_.by_offer.resize(offer + 1);
     ++s.sums_.by_offer[offer];
     s.sums_.nano_usd_h += row.price.nano_usd_h();
+    if (row.up) s.sums_.up_nano_usd_h += row.price.nano_usd_h();
     s.sums_.capacity += (*s.catalog_)[row.type].capacity;
     if (!row.released) s.sums_.open_capacity += (*s.catalog_)[row.type].capacity;
   }
@@ -219,6 +196,7 @@ struct ClusterState::Applier {
   void remove_instance(InstanceRow& row) {
     --s.sums_.by_offer[FleetSums::position(row.type, row.market)];
     s.sums_.nano_usd_h -= row.price.nano_usd_h();
+    if (row.up) s.sums_.up_nano_usd_h -= row.price.nano_usd_h();
     s.sums_.capacity -= (*s.catalog_)[row.type].capacity;
     if (!row.released) s.sums_.open_capacity -= (*s.catalog_)[row.type].capacity;
     s.live_.remove(s.instances_, row.slot);
@@ -237,6 +215,7 @@ struct ClusterState::Applier {
     row.slot = slot;
     row.accepted_at = at;
     s.active_.append(s.jobs_, slot);
+    ++count(row.counted);
     for (std::uint32_t i = 0; i < row.job.tasks.size(); ++i) add_task(row, i);
   }
 
@@ -277,6 +256,7 @@ struct ClusterState::Applier {
     InstanceRow& row = instance(e.instance);
     MUSTER_CHECK(!row.up, "an instance comes up once");
     row.up = true;
+    s.sums_.up_nano_usd_h += row.price.nano_usd_h();
     if (row.phase == InstancePhase::requested) row.phase = InstancePhase::booting;
     for (Slot slot : row.planned) recount(s.tasks_[slot]);
   }
@@ -412,6 +392,7 @@ struct ClusterState::Applier {
   void operator()(const JobHeld& e) {
     JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
     job.held_by_user = true;
+    restate(job);
     const Refusal held{RefusalKind::not_now, RefusalCode::held, {}, 0, 0};
     for (Slot slot : job.tasks) {
       TaskRow& row = s.tasks_[slot];
@@ -429,6 +410,7 @@ struct ClusterState::Applier {
   void operator()(const JobReleased& e) {
     JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
     job.held_by_user = false;
+    restate(job);
     for (Slot slot : job.tasks) {
       TaskRow& row = s.tasks_[slot];
       if (row.phase != TaskPhase::held) continue;
@@ -446,6 +428,7 @@ struct ClusterState::Applier {
   void operator()(const JobGivenUp& e) {
     JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
     job.given_up = e.outcome;
+    restate(job);
   }
 
   void operator()(const JobFinished& e) {
@@ -458,6 +441,7 @@ struct ClusterState::Applier {
       s.task_slots_.erase(done.id);
       s.free_tasks_.push_back(slot);
     }
+    --count(row.counted);
     s.active_.remove(s.jobs_, row.slot);
     s.free_jobs_.push_back(row.slot);
     s.job_slots_.erase(e.job);
@@ -472,11 +456,18 @@ void ClusterState::derive() {
     tasks_[row.slot].queued = ++next_queued_;
   }
   for (const TaskRow& row : assigned()) tasks_[row.slot].queued = ++next_queued_;
-  for (const JobRow& job : jobs()) {
+  for (const JobRow& row : jobs()) {
+    JobRow& job = jobs_[row.slot];
+    ++applier.count(job.counted);
     for (Slot slot : job.tasks) {
+      const TaskRow& task = tasks_[slot];
+      ++applier.count(task.phase);
+      job.starting += task.phase == TaskPhase::starting;
+      job.stopping += task.phase == TaskPhase::stopping;
+      job.gang.holding += task.at != kNoSlot;
       applier.recount(tasks_[slot]);
-      jobs_[job.slot].gang.holding += tasks_[slot].at != kNoSlot;
     }
+    applier.restate(job);
   }
   for (const InstanceRow& row : instances()) {
     applier.count_instance(row);

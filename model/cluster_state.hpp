@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -62,6 +65,19 @@ struct GangCounts {
   friend bool operator==(const GangCounts&, const GangCounts&) = default;
 };
 
+inline constexpr std::size_t kTaskPhases = 7;
+
+/// An unfinished job in one word.
+enum class JobStanding : std::uint8_t {
+  waiting,   ///< none of its tasks has a place
+  held,      ///< the same, by its user's will
+  starting,  ///< none of its tasks runs, some have a place
+  running,   ///< some task runs
+  stopping   ///< it will not be completed: over as soon as none of its tasks runs any more
+};
+inline constexpr std::size_t kJobStandings = 5;
+std::string_view name_of(JobStanding standing);
+
 /// What the state knows of an unfinished job.
 struct JobRow {
   Job job;
@@ -77,6 +93,16 @@ struct JobRow {
   std::uint32_t held_from = 0;         ///< no task before this one is held
   SlotLinks active;
   GangCounts gang;
+  std::uint32_t starting = 0;  ///< how many of the tasks are in the phase; derived from their rows
+  std::uint32_t stopping = 0;
+  JobStanding counted = JobStanding::waiting;  ///< as what it is counted; derived
+
+  JobStanding standing() const {
+    if (given_up) return JobStanding::stopping;
+    if (running + stopping > 0) return JobStanding::running;
+    if (gang.assigned + starting > 0) return JobStanding::starting;
+    return held_by_user ? JobStanding::held : JobStanding::waiting;
+  }
 
   /// Nothing keeps the tasks of the gang as such from starting.
   bool gang_is_open() const { return pending == 0 && gang.blockers == 0; }
@@ -119,6 +145,7 @@ struct FleetSums {
   ResourceSum capacity;                 ///< of all
   ResourceSum open_capacity;            ///< of those that are not released
   std::int64_t nano_usd_h = 0;          ///< what all of them cost while they are up
+  std::int64_t up_nano_usd_h = 0;       ///< what those cost that are up
   std::vector<std::uint32_t> by_offer;  ///< how many of a type and market
 
   /// How many there are of the offer.
@@ -129,6 +156,16 @@ struct FleetSums {
   static std::size_t position(TypeId type, Market market) {
     return 2 * std::size_t{type.value} + (market == Market::spot ? 1 : 0);
   }
+};
+
+/// How many of the unfinished jobs, and of their tasks, are how far.
+struct WorkSums {
+  std::array<std::size_t, kJobStandings> jobs{};
+  std::array<std::size_t, kTaskPhases> tasks{};
+
+  std::size_t count(JobStanding standing) const { return jobs[static_cast<std::size_t>(standing)]; }
+  std::size_t count(TaskPhase phase) const { return tasks[static_cast<std::size_t>(phase)]; }
+  friend bool operator==(const WorkSums&, const WorkSums&) = default;
 };
 
 /// The state of one master: tables with stable slots, and the indexes that policies read. It
@@ -159,6 +196,10 @@ class ClusterState {
   /// What the tasks without a place ask for together, each on the first family that it names.
   Resources waiting_demand() const { return waiting_demand_.value(); }
   const FleetSums& sums() const { return sums_; }
+  const WorkSums& work() const { return work_; }
+  /// The unfinished job that came last, and the one before another: kNoSlot: there is none.
+  Slot last_job() const { return active_.last(); }
+  Slot job_before(Slot job) const { return jobs_[job].active.prev; }
   /// The one that came last; kNoSlot: none waits.
   Slot last_pending() const { return pending_.last(); }
   /// Tasks with a place that they could not start at yet, in the order of assignment.
@@ -209,6 +250,7 @@ class ClusterState {
   std::uint64_t next_queued_ = 0;
   ResourceSum waiting_demand_;
   FleetSums sums_;
+  WorkSums work_;
   SlotList<InstanceRow, &InstanceRow::live> live_;
   std::vector<std::string> class_names_;
   std::unordered_map<std::string, ClassId> class_ids_;

@@ -53,16 +53,21 @@ void check_job(const ClusterState& state, const JobRow& job, std::vector<std::st
   std::uint32_t held = 0;
   std::uint32_t running = 0;
   std::uint32_t finished = 0;
+  std::uint32_t starting = 0;
+  std::uint32_t stopping = 0;
   for (Slot slot : job.tasks) {
     const TaskRow& task = state.task(slot);
     pending += task.phase == TaskPhase::pending;
     held += task.phase == TaskPhase::held;
     running += task.phase == TaskPhase::running;
     finished += task.phase == TaskPhase::finished;
+    starting += task.phase == TaskPhase::starting;
+    stopping += task.phase == TaskPhase::stopping;
     check_task(state, task, out);
   }
   if (pending != job.pending || held != job.held || running != job.running ||
-      finished != job.finished || job.gang != gang_counts(state, job)) {
+      finished != job.finished || starting != job.starting || stopping != job.stopping ||
+      job.counted != job.standing() || job.gang != gang_counts(state, job)) {
     out.push_back("job " + std::to_string(job.job.id.value) + " counts its tasks wrongly");
   }
 }
@@ -93,6 +98,12 @@ void check_instance(const ClusterState& state, const InstanceRow& row,
 std::vector<std::string> ClusterState::inconsistencies() const {
   std::vector<std::string> out;
   for (const JobRow& job : jobs()) check_job(*this, job, out);
+  WorkSums work;
+  for (const JobRow& job : jobs()) {
+    ++work.jobs[static_cast<std::size_t>(job.standing())];
+    for (Slot slot : job.tasks) ++work.tasks[static_cast<std::size_t>(tasks_[slot].phase)];
+  }
+  if (work != work_) out.emplace_back("jobs and tasks are counted wrongly");
   FleetSums sums;
   std::size_t counted = 0;
   for (const InstanceRow& row : instances()) {
@@ -102,11 +113,13 @@ std::vector<std::string> ClusterState::inconsistencies() const {
     sums.capacity += (*catalog_)[row.type].capacity;
     if (!row.released) sums.open_capacity += (*catalog_)[row.type].capacity;
     sums.nano_usd_h += row.price.nano_usd_h();
+    if (row.up) sums.up_nano_usd_h += row.price.nano_usd_h();
   }
   for (std::uint32_t count : sums_.by_offer) counted += count;
   if (!(sums.used == sums_.used) || !(sums.committed == sums_.committed) ||
       !(sums.capacity == sums_.capacity) || !(sums.open_capacity == sums_.open_capacity) ||
-      sums.nano_usd_h != sums_.nano_usd_h || counted != instances().size()) {
+      sums.nano_usd_h != sums_.nano_usd_h || sums.up_nano_usd_h != sums_.up_nano_usd_h ||
+      counted != instances().size()) {
     out.emplace_back("the sums over the instances are wrong");
   }
   ResourceSum waiting;

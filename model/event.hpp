@@ -64,6 +64,7 @@ struct LaunchRefused {
 struct InstanceUp {
   InstanceId instance;
   std::optional<Instant> billed_from{};  ///< by the cloud's word; the event's time when not said
+  Duration ahead{};  ///< of the cloud's clock before the one of events, as far as it is known
 };
 
 /// The instance's worker has said hello: tasks may start.
@@ -75,6 +76,9 @@ struct InstanceReady {
 struct ReleaseDecided {
   InstanceId instance;
   Cause cause;
+  /// The day of the cloud's clock, counted from 1970, whose money is spent; -1: that is not why.
+  std::int32_t capped_day = -1;
+  double capped_usd = 0;  ///< the cap that was reached then; 0: not said
 };
 
 /// The cloud was asked to end the instance: an empty one, or one whose tasks are not waited for

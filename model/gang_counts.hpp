@@ -4,9 +4,30 @@
 
 #include "model/cluster_state.hpp"
 
-// How the counts of a gang follow its tasks; only the cluster state changes them.
+// How the counts of a job and of its gang follow its tasks; only the cluster state changes them.
 
 namespace muster {
+
+/// The job's own count of its tasks in the phase; null when it has none.
+inline std::uint32_t* tally(JobRow& job, TaskPhase phase) {
+  switch (phase) {
+    case TaskPhase::pending:
+      return &job.pending;
+    case TaskPhase::held:
+      return &job.held;
+    case TaskPhase::assigned:
+      return nullptr;  // among what the gang counts
+    case TaskPhase::starting:
+      return &job.starting;
+    case TaskPhase::running:
+      return &job.running;
+    case TaskPhase::stopping:
+      return &job.stopping;
+    case TaskPhase::finished:
+      return &job.finished;
+  }
+  return nullptr;
+}
 
 /// What the task was told last of why it does not run, as far as its gang counts it.
 inline ToldReason told_of(const TaskRow& row) {

@@ -1,6 +1,7 @@
 #include "model/ledger.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 namespace muster {
@@ -46,22 +47,47 @@ std::string_view name_of(Idleness kind) {
 
 void Ledger::observe(const Event& event, const ClusterState& before) {
   if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
-    settled_until_.emplace(up->instance, up->billed_from.value_or(event.at));
+    const InstanceRow* row = before.find(up->instance);
+    if (row == nullptr) return;
+    const Instant from = up->billed_from.value_or(event.at) - up->ahead;
+    begin_bill(*row, {from, up->ahead});
+    return;
+  }
+  if (const auto* over = std::get_if<JobFinished>(&event.body)) {
+    if (const JobRow* job = before.find(over->job)) close_job(job->slot);
     return;
   }
   const InstanceRow* row = std::visit(AffectedInstance{before}, event.body);
   if (row == nullptr || !row->up) return;
   const auto* gone = std::get_if<InstanceGone>(&event.body);
-  const Instant until = gone != nullptr ? gone->billed_until.value_or(event.at) : event.at;
+  const Instant until =
+      gone == nullptr ? event.at
+                      : gone->billed_until.value_or(event.at) - settled_until_.at(row->id).ahead;
   settle(*row, before, until);
   if (gone == nullptr) return;
   give_back(*row, until);
-  settled_until_.erase(row->id);
+  const auto settled = settled_until_.find(row->id);
+  up_rate_ -= row->price.nano_usd_h();
+  settled_at_rates_ -= Money::of(row->price, settled->second.until.time_since_epoch()).units();
+  settled_until_.erase(settled);
+}
+
+void Ledger::begin_bill(const InstanceRow& row, const SettledBill& bill) {
+  if (!settled_until_.emplace(row.id, bill).second) return;
+  up_rate_ += row.price.nano_usd_h();
+  settled_at_rates_ += Money::of(row.price, bill.until.time_since_epoch()).units();
+  newest_settled_ = std::max(newest_settled_, bill.until);
+}
+
+void Ledger::set_settled(const InstanceRow& row, Instant& settled, Instant until) {
+  settled_at_rates_ += Money::of(row.price, until - settled).units();
+  settled = until;
+  newest_settled_ = std::max(newest_settled_, until);
 }
 
 /// What was booked for the time after the end of the bill, which the master heard of late.
 void Ledger::give_back(const InstanceRow& row, Instant until) {
-  const Instant booked = settled_until_.at(row.id);
+  const Instant booked = settled_until_.at(row.id).until;
   if (booked <= until) return;
   const Money surplus = Money::of(row.price, booked - until);
   total_ -= surplus;
@@ -69,10 +95,10 @@ void Ledger::give_back(const InstanceRow& row, Instant until) {
 }
 
 void Ledger::settle(const InstanceRow& row, const ClusterState& state, Instant now) {
-  Instant& since = settled_until_.at(row.id);
+  Instant& since = settled_until_.at(row.id).until;
   if (now <= since) return;  // the cloud's clock may be ahead
   const Money amount = Money::of(row.price, now - since);
-  since = now;
+  set_settled(row, since, now);
   total_ += amount;
   if (row.phase == InstancePhase::booting) {
     book_idle(Idleness::boot, amount);
@@ -95,7 +121,7 @@ void Ledger::split(const InstanceRow& row, const ClusterState& state, Money amou
   for (Slot slot : row.occupants) {
     Money part = amount.part(share_of(slot) * scale);
     if (left < part) part = left;
-    by_task_[state.task(slot).id] += part;
+    book(state.task(slot), state, part);
     left -= part;
   }
   book_idle(Idleness::fragmentation, left);
@@ -105,14 +131,65 @@ void Ledger::book_idle(Idleness kind, Money amount) {
   idle_[static_cast<std::size_t>(kind)] += amount;
 }
 
-Money Ledger::tasks() const {
-  Money sum = closed_tasks_;
-  for (const auto& [id, amount] : by_task_) sum += amount;  // exact, so the order does not matter
-  return sum;
+void Ledger::book(const TaskRow& task, const ClusterState& state, Money amount) {
+  by_task_[task.id] += amount;
+  open_tasks_ += amount;
+  if (task.job >= by_job_.size()) by_job_.resize(task.job + std::size_t{1});
+  JobSum& job = by_job_[task.job];
+  job.usd += amount;
+  if (job.user == kNoUser) {
+    const std::string& name = state.job(task.job).job.user;
+    const auto fresh = static_cast<std::uint32_t>(users_.size());
+    const auto [entry, is_new] =
+        user_numbers_.emplace(name, free_users_.empty() ? fresh : free_users_.back());
+    if (is_new && free_users_.empty()) users_.emplace_back();
+    if (is_new && entry->second != fresh) free_users_.pop_back();
+    job.user = entry->second;
+    users_[job.user].name = name;
+    ++users_[job.user].jobs;
+  }
+  users_[job.user].usd += amount;
+}
+
+void Ledger::close_job(Slot slot) {
+  if (slot >= by_job_.size() || by_job_[slot].user == kNoUser) return;
+  const JobSum job = std::exchange(by_job_[slot], {});
+  UserSum& user = users_[job.user];
+  user.usd -= job.usd;
+  if (--user.jobs > 0) return;
+  user_numbers_.erase(user.name);
+  free_users_.push_back(job.user);
+  user = {};
+}
+
+std::map<std::string, Money> Ledger::by_user() const {
+  std::map<std::string, Money> sums;
+  for (const UserSum& user : users_) {
+    if (user.jobs > 0) sums.emplace(user.name, user.usd);
+  }
+  return sums;
+}
+
+/// Computes the sums from what was booked to tasks and instances.
+void Ledger::derive(const ClusterState& state) {
+  for (auto& [id, amount] : std::unordered_map<TaskId, Money>(std::exchange(by_task_, {}))) {
+    if (const TaskRow* task = state.find(id)) {
+      book(*task, state, amount);  // exact, so the order does not matter
+    } else {
+      by_task_.emplace(id, amount);
+      open_tasks_ += amount;
+    }
+  }
+  for (const auto& [id, bill] : std::unordered_map(std::exchange(settled_until_, {}))) {
+    if (const InstanceRow* row = state.find(id)) begin_bill(*row, bill);
+  }
 }
 
 Money Ledger::accrued(const ClusterState& state, Instant now) const {
   Money sum = total_;
+  if (now >= newest_settled_) {
+    return sum + Money{up_rate_ * now.time_since_epoch().count() - settled_at_rates_};
+  }
   for (const InstanceRow& row : state.instances()) {
     sum += accrued_by(row, now);
   }
@@ -122,14 +199,15 @@ Money Ledger::accrued(const ClusterState& state, Instant now) const {
 /// What an instance that is up will be charged for the time since its last event.
 Money Ledger::accrued_by(const InstanceRow& row, Instant now) const {
   const auto settled = settled_until_.find(row.id);
-  if (settled == settled_until_.end() || settled->second >= now) return {};
-  return Money::of(row.price, now - settled->second);
+  if (settled == settled_until_.end() || settled->second.until >= now) return {};
+  return Money::of(row.price, now - settled->second.until);
 }
 
 void Ledger::close(TaskId id) {
   const auto found = by_task_.find(id);
   if (found == by_task_.end()) return;
   closed_tasks_ += found->second;
+  open_tasks_ -= found->second;
   by_task_.erase(found);
 }
 

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -21,9 +23,18 @@ enum class Idleness : std::uint8_t {
 inline constexpr std::size_t kIdlenessKinds = 4;
 std::string_view name_of(Idleness kind);
 
+/// How far the bill of an instance that is up is booked.
+struct SettledBill {
+  Instant until;     ///< by the clock of events
+  Duration ahead{};  ///< of the cloud's clock before that one, when the instance was heard to be up
+
+  friend bool operator==(const SettledBill&, const SettledBill&) = default;
+};
+
 /// Every instance-second billed, once: to the tasks that held it, in proportion to their dominant
 /// share of the instance, or to a kind of idleness. Sums are exact: parts always add up to the
-/// total.
+/// total. The bill begins and ends by the cloud's clock; in between what an event ends is booked by
+/// the clock of events, so that clocks that differ book nothing to the wrong task.
 class Ledger {
  public:
   /// Books what the event ends. `before` is the state just before the event is applied.
@@ -33,10 +44,15 @@ class Ledger {
   /// event.
   Money total() const { return total_; }
   Money idleness(Idleness kind) const { return idle_[static_cast<std::size_t>(kind)]; }
-  Money tasks() const;
+  Money tasks() const { return closed_tasks_ + open_tasks_; }
   /// What was booked to one task; nothing for one that never held an instance.
   Money task(TaskId id) const;
-  /// What is charged until `now`, the time since the instances' last events included.
+  /// What was booked to the tasks of an unfinished job, by its place in the state.
+  Money job(Slot slot) const { return slot < by_job_.size() ? by_job_[slot].usd : Money{}; }
+  /// The same of all unfinished jobs of a user; users without any cost are left out.
+  std::map<std::string, Money> by_user() const;
+  /// What is charged until `now`, the time since the instances' last events included. Looks at the
+  /// instances one by one only when the cloud's clock is ahead of `now`.
   Money accrued(const ClusterState& state, Instant now) const;
   /// The task is over and asked for no more: only the sum over all tasks remembers it.
   void close(TaskId id);
@@ -49,12 +65,39 @@ class Ledger {
   void give_back(const InstanceRow& row, Instant until);
   void split(const InstanceRow& row, const ClusterState& state, Money amount);
   void book_idle(Idleness kind, Money amount);
+  void book(const TaskRow& task, const ClusterState& state, Money amount);
+  void close_job(Slot slot);
+  void begin_bill(const InstanceRow& row, const SettledBill& bill);
+  void set_settled(const InstanceRow& row, Instant& settled, Instant until);
+  void derive(const ClusterState& state);
+
+  static constexpr std::uint32_t kNoUser = ~std::uint32_t{0};
+  /// Of an unfinished job.
+  struct JobSum {
+    Money usd;
+    std::uint32_t user = kNoUser;  ///< in users_, once something was booked
+  };
+  /// Of the unfinished jobs of a user to which something was booked.
+  struct UserSum {
+    std::string name;
+    Money usd;
+    std::uint32_t jobs = 0;
+  };
 
   Money total_;
   std::array<Money, kIdlenessKinds> idle_{};
   Money closed_tasks_;
   std::unordered_map<TaskId, Money> by_task_;
-  std::unordered_map<InstanceId, Instant> settled_until_;
+  std::unordered_map<InstanceId, SettledBill> settled_until_;
+  // Sums over these, so that no question walks them.
+  Money open_tasks_;
+  std::vector<JobSum> by_job_;  ///< by slot
+  std::vector<UserSum> users_;
+  std::unordered_map<std::string, std::uint32_t> user_numbers_;
+  std::vector<std::uint32_t> free_users_;
+  Money::Units up_rate_ = 0;           ///< nano-dollars an hour of all that are billed
+  Money::Units settled_at_rates_ = 0;  ///< sum of each one's price times the time it is settled to
+  Instant newest_settled_{Duration::min()};  ///< no instance is settled to later
 };
 
 }  // namespace muster

@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "model/cluster_state.hpp"
+#include "model/day_spend.hpp"
 #include "model/history.hpp"
 #include "model/ledger.hpp"
+#include "model/number_set.hpp"
 
 namespace muster {
 
@@ -57,8 +59,6 @@ struct MasterImage {
   std::map<TaskId, TaskHistory> tasks;  ///< of unfinished jobs
   std::map<JobId, ThroughputSum> throughput;
   std::map<std::pair<TypeId, Market>, Instant> resting_until;
-  std::int64_t day = -1;  ///< of the last event, counted from 1970; -1: there was none
-  Money day_start_total;  ///< what had been spent when that day began
   std::uint64_t next_instance = 0;
   std::uint64_t rounds = 0;
   std::string policy_state;  ///< what the policy remembers, in its own words
@@ -66,8 +66,11 @@ struct MasterImage {
   std::uint64_t quiet = 0;   ///< regular rounds that were not held since the last one
   std::optional<Calm> calm{};
   GangBook gangs{};
-  std::int64_t capped_day = -1;      ///< on which the day's cap was last reached, as `day`
+  std::int64_t capped_day = -1;      ///< on which the day's cap was last reached; -1: never
   std::deque<JobId> broken_parts{};  ///< parts of jobs that were given up, the newest last
+  NumberSet accepted{};              ///< numbers of all jobs that were ever accepted
+  DaySpend spend{};
+  double capped_usd = 0;  ///< the cap that was reached on that day; 0: not said
 };
 
 }  // namespace muster

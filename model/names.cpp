@@ -1,3 +1,4 @@
+#include "model/cluster_state.hpp"
 #include "model/event.hpp"
 #include "model/plan.hpp"
 #include "model/refusal.hpp"
@@ -12,6 +13,22 @@ std::string_view name_of(RefusalKind kind) {
       return "never";
     case RefusalKind::broken:
       return "broken";
+  }
+  return "?";
+}
+
+std::string_view name_of(JobStanding standing) {
+  switch (standing) {
+    case JobStanding::waiting:
+      return "waiting";
+    case JobStanding::held:
+      return "held";
+    case JobStanding::starting:
+      return "starting";
+    case JobStanding::running:
+      return "running";
+    case JobStanding::stopping:
+      return "stopping";
   }
   return "?";
 }
@@ -52,6 +69,8 @@ std::string_view name_of(RefusalCode code) {
       return "malformed";
     case RefusalCode::gang_turn:
       return "gang turn";
+    case RefusalCode::day_cap:
+      return "day's spend cap";
   }
   return "?";
 }

@@ -23,7 +23,7 @@ enum class RefusalCode : std::uint8_t {
   awaiting_peers,     ///< the job's other tasks have still to leave their instances
   fits_no_type,       ///< no instance type on offer holds the demand
   instance_cap,       ///< the cluster may not have more instances
-  spend_cap,          ///< the cluster may not spend more
+  spend_cap,          ///< the cluster may not spend more an hour
   cloud_capacity,     ///< the cloud has no such instance now
   over_capacity,      ///< the plan would overfill the instance
   outdated,           ///< the plan speaks of something that is no longer so
@@ -33,7 +33,8 @@ enum class RefusalCode : std::uint8_t {
   wrong_market,       ///< the job does not want the instance's market
   fixed_fleet,        ///< the master's instances are given: none is rented or given back
   malformed,          ///< the plan names what is not on offer, or a figure of it is no number
-  gang_turn           ///< a gang that has waited long has its turn: nobody else starts
+  gang_turn,          ///< a gang that has waited long has its turn: nobody else starts
+  day_cap             ///< the day's money does not pay for more
 };
 
 std::string_view name_of(RefusalKind kind);
@@ -44,7 +45,7 @@ struct Refusal {
   RefusalKind kind = RefusalKind::not_now;
   RefusalCode code = RefusalCode::awaiting_round;
   std::optional<Resource> binding{};  ///< the resource that did not fit
-  double asked = 0;                   ///< in the unit of `binding`, instances, or $/h
+  double asked = 0;                   ///< in the unit of `binding`, instances, $/h, or $
   double available = 0;               ///< in the same unit
 
   friend bool operator==(const Refusal&, const Refusal&) = default;

@@ -10,7 +10,7 @@ struct StateImageAccess {
   static StateImage take(ClusterState state);
   static ClusterState build(StateImage image, const Catalog& catalog);
   static LedgerImage take(const Ledger& ledger);
-  static Ledger build(const LedgerImage& image);
+  static Ledger build(const LedgerImage& image, const ClusterState& state);
 };
 
 namespace {
@@ -238,6 +238,8 @@ ClusterState StateImageAccess::build(StateImage image, const Catalog& catalog) {
   for (JobRow& row : image.jobs) {
     row.active = {};
     row.gang = {};
+    row.starting = row.stopping = 0;
+    row.counted = JobStanding::waiting;
     s.job_slots_.emplace(row.job.id, row.slot);
   }
   for (TaskRow& row : image.tasks) {
@@ -277,13 +279,14 @@ LedgerImage StateImageAccess::take(const Ledger& ledger) {
           sorted(ledger.settled_until_)};
 }
 
-Ledger StateImageAccess::build(const LedgerImage& image) {
+Ledger StateImageAccess::build(const LedgerImage& image, const ClusterState& state) {
   Ledger ledger;
   ledger.total_ = image.total;
   ledger.idle_ = image.idle;
   ledger.closed_tasks_ = image.closed_tasks;
   ledger.by_task_.insert(image.by_task.begin(), image.by_task.end());
   ledger.settled_until_.insert(image.settled_until.begin(), image.settled_until.end());
+  ledger.derive(state);
   return ledger;
 }
 
@@ -304,8 +307,8 @@ Expected<ClusterState, ImageError> restore(StateImage image, const Catalog& cata
   return state;
 }
 
-Ledger restore(const LedgerImage& image) {
-  return StateImageAccess::build(image);
+Ledger restore(const LedgerImage& image, const ClusterState& state) {
+  return StateImageAccess::build(image, state);
 }
 
 }  // namespace muster

@@ -32,7 +32,7 @@ struct LedgerImage {
   std::array<Money, kIdlenessKinds> idle{};
   Money closed_tasks;
   std::vector<std::pair<TaskId, Money>> by_task;
-  std::vector<std::pair<InstanceId, Instant>> settled_until;
+  std::vector<std::pair<InstanceId, SettledBill>> settled_until;
 };
 
 enum class ImageError : std::uint8_t { inconsistent };
@@ -44,6 +44,7 @@ LedgerImage image_of(const Ledger& ledger);
 /// The state that image_of() was given, row by row and order by order. An image that no state can
 /// have is refused; the message names what is wrong with it. The catalog has to outlive the state.
 Expected<ClusterState, ImageError> restore(StateImage image, const Catalog& catalog);
-Ledger restore(const LedgerImage& image);
+/// The ledger of the state.
+Ledger restore(const LedgerImage& image, const ClusterState& state);
 
 }  // namespace muster

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +31,33 @@ struct RentedRecord {
   friend bool operator==(const RentedRecord&, const RentedRecord&) = default;
 };
 
+/// What the instance has cost by then, or in all when it is gone.
+inline Money charge_of(const RentedRecord& record, Instant now) {
+  if (!record.up_at) return {};
+  const Instant until = record.gone_at.value_or(now);
+  return until > *record.up_at ? Money::of(record.price, until - *record.up_at) : Money{};
+}
+
+/// Sums over records that are not kept any more.
+struct RentedSums {
+  Money charged;
+  std::uint64_t launched = 0;  ///< instances that came up
+  std::uint64_t refused = 0;   ///< orders
+
+  void add(const RentedRecord& record) {
+    charged += charge_of(record, record.gone_at.value_or(Instant{}));
+    launched += record.up_at.has_value() ? 1 : 0;
+    refused += record.refused ? 1 : 0;
+  }
+  RentedSums& operator+=(const RentedSums& other) {
+    charged += other.charged;
+    launched += other.launched;
+    refused += other.refused;
+    return *this;
+  }
+  friend bool operator==(const RentedSums&, const RentedSums&) = default;
+};
+
 /// Where a cloud connector writes down what is rented, before anything is told or done.
 class CloudBook {
  public:
@@ -39,6 +68,9 @@ class CloudBook {
 
   /// Every record: of what is rented, and of what is gone for as long as it is kept.
   virtual std::vector<RentedRecord> recall() = 0;
+  /// Of the records that were kept once and are no more, by the number of the master whose
+  /// instances they were of: with those of recall() they are the whole bill.
+  virtual std::map<std::uint32_t, RentedSums> dropped() { return {}; }
   /// Puts the record in the place of the one of the same instance. `durable` is called once, with
   /// an empty text when it is written down for good, or with the reason why it is not: before this
   /// returns or later, from whatever thread. A caller that wants the records of one instance in

@@ -149,6 +149,7 @@ void fields(auto& a, Like<LaunchRefused> auto& e) {
 void fields(auto& a, Like<InstanceUp> auto& e) {
   a("instance", e.instance);
   a("billed_from", e.billed_from);
+  a.unless_default("ahead_s", e.ahead, {});
 }
 void fields(auto& a, Like<InstanceReady> auto& e) {
   a("instance", e.instance);
@@ -157,6 +158,8 @@ void fields(auto& a, Like<InstanceReady> auto& e) {
 void fields(auto& a, Like<ReleaseDecided> auto& e) {
   a("instance", e.instance);
   a("cause", e.cause);
+  a.unless_default("capped_day", e.capped_day, -1);
+  a.unless_default("capped_usd", e.capped_usd, 0.0);
 }
 
 void fields(auto& a, Like<TerminateIssued> auto& e) {

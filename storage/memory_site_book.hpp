@@ -26,6 +26,7 @@ class MemorySiteBook final : public SiteBook {
     memory.sorter = sorter_;
     memory.ended.assign(ended_.begin(), ended_.end());
     memory.cancels.assign(cancels_.begin(), cancels_.end());
+    memory.forwarded = forwarded_;
     return memory;
   }
   void keep(SiteNews&& news, std::function<void(const std::string& trouble)> durable) override {
@@ -33,7 +34,13 @@ class MemorySiteBook final : public SiteBook {
       const std::pair key{handoff.job.id, handoff.to};
       handoffs_.insert_or_assign(key, std::move(handoff.job));
     }
-    for (KnownToken& token : news.tokens) tokens_.push_back(std::move(token));
+    for (KnownToken& token : news.tokens) {
+      if (token.forwarded) {
+        forwarded_.add(token.job.value);
+      } else {
+        tokens_.push_back(std::move(token));
+      }
+    }
     while (tokens_.size() > max_tokens_) tokens_.pop_front();
     next_job_ = std::max(next_job_, news.next_job);
     for (EndedHandoff& ended : news.ended) {
@@ -54,6 +61,7 @@ class MemorySiteBook final : public SiteBook {
   const std::size_t max_tokens_;
   std::map<std::pair<JobId, HandTarget>, Job> handoffs_;  ///< that nobody has taken
   std::deque<KnownToken> tokens_;                         ///< oldest first
+  NumberSet forwarded_;                                   ///< jobs that other sites left here
   std::deque<EndedHandoff> ended_;                        ///< oldest first
   std::set<JobId> cancels_;                               ///< that have not reached everybody
   std::uint64_t next_job_ = 0;

@@ -66,12 +66,18 @@ std::string encode_token(const KnownToken& token);
 Expected<KnownToken, StoreError> decode_token(std::string_view bytes);
 std::string encode_rented(const RentedRecord& rented);
 Expected<RentedRecord, StoreError> decode_rented(std::string_view bytes);
+std::string encode_rented_sums(const RentedSums& sums);
+Expected<RentedSums, StoreError> decode_rented_sums(std::string_view bytes);
 std::string encode_meta(const StoreMeta& meta);
 Expected<StoreMeta, StoreError> decode_meta(std::string_view bytes);
 std::string encode_roster(const ClusterRoster& roster);
 Expected<ClusterRoster, StoreError> decode_roster(std::string_view bytes);
 std::string encode_number(std::uint64_t number);
 Expected<std::uint64_t, StoreError> decode_number(std::string_view bytes);
+
+/// One block of a set of numbers, and a set with that block.
+std::string encode_numbers(const NumberSet& set, std::uint64_t block);
+Expected<NumberSet, StoreError> decode_numbers(std::string_view bytes);
 
 /// The same for the history's index and for sums.
 std::string encode_place(const HistoryPlace& place);

@@ -117,12 +117,14 @@ Expected<EndedHandoff, StoreError> decode_ended(std::string_view bytes) {
 std::string encode_token(const KnownToken& token) {
   return encode_record([&](record::Record::Builder root) {
     auto out = root.initToken();
-    const auto& [name, job, user, forwarded] = token;
+    const auto& [name, job, user, forwarded, digest] = token;
     out.setToken(text(name));
     out.setJob(job.value);
     out.setUserSet(user.has_value());
     out.setUser(text(user.value_or("")));
     out.setForwarded(forwarded);
+    out.setDigestSet(digest.has_value());
+    out.setDigest(digest.value_or(0));
   });
 }
 
@@ -131,6 +133,7 @@ Expected<KnownToken, StoreError> decode_token(std::string_view bytes) {
     const auto in = root.getToken();
     KnownToken out{string_of(in.getToken()), JobId{in.getJob()}, {}, in.getForwarded()};
     if (in.getUserSet()) out.user = string_of(in.getUser());
+    if (in.getDigestSet()) out.digest = in.getDigest();
     return out;
   });
 }
@@ -173,6 +176,22 @@ Expected<RentedRecord, StoreError> decode_rented(std::string_view bytes) {
     out.ending = in.getEnding();
     out.machine = string_of(in.getMachine());
     return out;
+  });
+}
+
+std::string encode_rented_sums(const RentedSums& sums) {
+  return encode_record([&](record::Record::Builder root) {
+    auto out = root.initRentedSums();
+    put(out.initCharged(), sums.charged);
+    out.setLaunched(sums.launched);
+    out.setRefused(sums.refused);
+  });
+}
+
+Expected<RentedSums, StoreError> decode_rented_sums(std::string_view bytes) {
+  return decode_record<RentedSums>(bytes, RecordKind::RENTED_SUMS, [](record::Record::Reader root) {
+    const auto in = root.getRentedSums();
+    return RentedSums{get(in.getCharged()), in.getLaunched(), in.getRefused()};
   });
 }
 
@@ -232,6 +251,19 @@ std::string encode_number(std::uint64_t number) {
 Expected<std::uint64_t, StoreError> decode_number(std::string_view bytes) {
   return decode_record<std::uint64_t>(bytes, RecordKind::NUMBER,
                                       [](record::Record::Reader root) { return root.getNumber(); });
+}
+
+std::string encode_numbers(const NumberSet& set, std::uint64_t block) {
+  return encode_record(
+      [&](record::Record::Builder root) { put(root.initNumbers(), block, set.block(block)); });
+}
+
+Expected<NumberSet, StoreError> decode_numbers(std::string_view bytes) {
+  return decode_record<NumberSet>(bytes, RecordKind::NUMBERS, [](record::Record::Reader root) {
+    NumberSet out;
+    get(root.getNumbers(), out);
+    return out;
+  });
 }
 
 std::string encode_place(const HistoryPlace& place) {

@@ -61,12 +61,17 @@ struct BodyWriter {
     body.setBilledSet(billed.has_value());
     body.setBilled(nanos(billed.value_or(Instant{})));
   }
-  void operator()(const InstanceUp& e) { moment(out.initInstanceUp(), e.instance, e.billed_from); }
+  void operator()(const InstanceUp& e) {
+    moment(out.initInstanceUp(), e.instance, e.billed_from);
+    out.getInstanceUp().setAhead(e.ahead.count());
+  }
   void operator()(const InstanceReady& e) { out.setInstanceReady(e.instance.value); }
   void operator()(const ReleaseDecided& e) {
     auto body = out.initReleaseDecided();
     body.setInstance(e.instance.value);
     put(body.initCause(), e.cause);
+    body.setCappedDay(e.capped_day);
+    body.setCappedUsd(e.capped_usd);
   }
   void operator()(const TerminateIssued& e) { out.setTerminateIssued(e.instance.value); }
   void operator()(const InstanceGone& e) {
@@ -178,7 +183,7 @@ LaunchRefused read(record::LaunchRefused::Reader in) {
   return {InstanceId{in.getInstance()}, get(in.getRefusal())};
 }
 ReleaseDecided read(record::ReleaseDecided::Reader in) {
-  return {InstanceId{in.getInstance()}, get(in.getCause())};
+  return {InstanceId{in.getInstance()}, get(in.getCause()), in.getCappedDay(), in.getCappedUsd()};
 }
 TaskAssigned read(record::TaskAssigned::Reader in) {
   return {TaskId{in.getTask()}, InstanceId{in.getTo()}, get(in.getCause())};
@@ -228,7 +233,8 @@ EventBody read_body(record::Event::Reader in, const Catalog& catalog) {
     case Kind::LAUNCH_REFUSED:
       return read(in.getLaunchRefused());
     case Kind::INSTANCE_UP:
-      return InstanceUp{InstanceId{in.getInstanceUp().getInstance()}, billed(in.getInstanceUp())};
+      return InstanceUp{InstanceId{in.getInstanceUp().getInstance()}, billed(in.getInstanceUp()),
+                        Duration{in.getInstanceUp().getAhead()}};
     case Kind::INSTANCE_READY:
       return InstanceReady{InstanceId{in.getInstanceReady()}};
     case Kind::RELEASE_DECIDED:

@@ -17,9 +17,12 @@ using record_codec::to_record;
 
 void put_row(record::JobRow::Builder out, const JobRow& in) {
   const auto& [job, slot, accepted_at, tasks, pending, held, running, finished, held_by_user,
-               given_up, held_from, active, gang] = in;
+               given_up, held_from, active, gang, starting, stopping, counted] = in;
   static_cast<void>(active);  // the list says it
-  static_cast<void>(gang);    // derived from the tasks
+  static_cast<void>(gang);    // derived from the tasks, as the rest
+  static_cast<void>(starting);
+  static_cast<void>(stopping);
+  static_cast<void>(counted);
   put(out.initJob(), job);
   out.setSlot(slot);
   out.setAcceptedAt(nanos(accepted_at));
@@ -209,11 +212,12 @@ void put_ledger(record::Ledger::Builder out, const LedgerImage& in) {
   auto settled = out.initSettled(length(in.settled_until));
   for (unsigned i = 0; i < settled.size(); ++i) {
     settled[i].setInstance(in.settled_until[i].first.value);
-    settled[i].setUntil(nanos(in.settled_until[i].second));
+    settled[i].setUntil(nanos(in.settled_until[i].second.until));
+    settled[i].setAhead(in.settled_until[i].second.ahead.count());
   }
 }
 
-Ledger get_ledger(record::Ledger::Reader in) {
+Ledger get_ledger(record::Ledger::Reader in, const ClusterState& state) {
   LedgerImage out;
   const auto idle = [&](Idleness kind) -> Money& {
     return out.idle[static_cast<std::size_t>(kind)];
@@ -228,9 +232,16 @@ Ledger get_ledger(record::Ledger::Reader in) {
     out.by_task.emplace_back(TaskId{task.getTask()}, get(task.getAmount()));
   }
   for (const auto settled : in.getSettled()) {
-    out.settled_until.emplace_back(InstanceId{settled.getInstance()}, instant(settled.getUntil()));
+    out.settled_until.emplace_back(
+        InstanceId{settled.getInstance()},
+        SettledBill{instant(settled.getUntil()), Duration{settled.getAhead()}});
   }
-  return restore(out);
+  return restore(out, state);
+}
+
+void put_numbers(capnp::List<record::NumberBlock>::Builder out, const NumberSet& in) {
+  unsigned i = 0;
+  for (const auto& [block, bits] : in.blocks()) record_codec::put(out[i++], block, bits);
 }
 
 /// What the master knows besides its state and ledger.
@@ -269,6 +280,7 @@ void put_books(record::MasterImage::Builder out, const MasterImage& in, const Ca
   out.setOthersUntil(nanos(in.gangs.others_until));
   auto broken = out.initBrokenParts(length(in.broken_parts));
   for (unsigned k = 0; k < broken.size(); ++k) broken.set(k, in.broken_parts[k].value);
+  put_numbers(out.initAccepted(length(in.accepted.blocks())), in.accepted);
   if (!in.gangs.turn) return;
   out.initTurn().setJob(in.gangs.turn->job.value);
   out.getTurn().setUntil(nanos(in.gangs.turn->until));
@@ -295,8 +307,48 @@ void get_books(record::MasterImage::Reader in, const Catalog& catalog, MasterIma
   out.gangs.turn_began = instant(in.getTurnBegan());
   out.gangs.others_until = instant(in.getOthersUntil());
   for (const std::uint64_t job : in.getBrokenParts()) out.broken_parts.push_back(JobId{job});
+  for (const auto block : in.getAccepted()) record_codec::get(block, out.accepted);
   if (!in.hasTurn()) return;
   out.gangs.turn = GangTurn{JobId{in.getTurn().getJob()}, instant(in.getTurn().getUntil())};
+}
+
+void put_spend(record::MasterImage::Builder out, const DaySpend& in) {
+  out.setSpendSet(true);
+  auto up = out.initUpSince(length(in.up_since));
+  unsigned i = 0;
+  for (const auto& [instance, since] : in.up_since) {
+    up[i].setInstance(instance.value);
+    up[i++].setSince(nanos(since));
+  }
+  auto days = out.initSpentByDay(length(in.by_day));
+  i = 0;
+  for (const auto& [day, amount] : in.by_day) {
+    days[i].setDay(day);
+    put(days[i++].initAmount(), amount);
+  }
+}
+
+void get_spend(record::MasterImage::Reader in, MasterImage& out) {
+  DaySpend& spend = out.spend;
+  if (in.getSpendSet()) {
+    for (const auto up : in.getUpSince()) {
+      const InstanceId instance{up.getInstance()};
+      if (out.state.find(instance) == nullptr) record_codec::refuse("a bill of no instance");
+      spend.up_since.emplace(instance, instant(up.getSince()));
+    }
+    for (const auto day : in.getSpentByDay()) {
+      spend.by_day.emplace(day.getDay(), get(day.getAmount()));
+    }
+    return;
+  }
+  // Written when the day was that of the master's own clock: what it had cost is known in all.
+  const std::int64_t day = in.getDay();
+  if (day < 0) return;
+  out.newest = std::max(out.newest, Instant{day * kCapDay});
+  spend.by_day[day] = out.ledger.accrued(out.state, out.newest) - get(in.getDayStartTotal());
+  for (const InstanceRow& row : out.state.instances()) {
+    if (row.up) spend.up(row.id, out.newest);
+  }
 }
 
 }  // namespace
@@ -310,13 +362,13 @@ std::string encode_image(MasterImage image) {
     put_state(out, image_of(std::move(image.state)));
     put_ledger(out.initLedger(), image_of(image.ledger));
     put_books(out, image, catalog);
-    out.setDay(image.day);
-    put(out.initDayStartTotal(), image.day_start_total);
+    put_spend(out, image.spend);
     out.setNextInstance(image.next_instance);
     out.setRounds(image.rounds);
     out.setLearnt(bytes(image.policy_state));
     out.setNewest(nanos(image.newest));
     out.setCappedDay(image.capped_day);
+    out.setCappedUsd(image.capped_usd);
     out.setQuiet(image.quiet);
     out.setCalmSet(image.calm.has_value());
     if (!image.calm) return;
@@ -328,16 +380,16 @@ std::string encode_image(MasterImage image) {
 Expected<MasterImage, StoreError> decode_image(std::string_view bytes, const Catalog& catalog) {
   const auto read_image = [&](record::Record::Reader root) {
     const auto in = root.getImage();
-    MasterImage image{
-        get_state(in, catalog), get_ledger(in.getLedger()), {}, {}, {}, 0, {}, 0, 0, {}, {}, 0, {}};
+    MasterImage image{get_state(in, catalog), {}, {}, {}, {}, 0, 0, {}, {}, 0, {}};
+    image.ledger = get_ledger(in.getLedger(), image.state);
     get_books(in, catalog, image);
-    image.day = in.getDay();
-    image.day_start_total = get(in.getDayStartTotal());
     image.next_instance = in.getNextInstance();
     image.rounds = in.getRounds();
     image.policy_state = string_of(in.getLearnt());
     image.newest = instant(in.getNewest());
+    get_spend(in, image);
     image.capped_day = in.getCappedDay();
+    image.capped_usd = in.getCappedUsd();
     image.quiet = in.getQuiet();
     if (in.getCalmSet()) image.calm = Calm{instant(in.getCalmSince()), get(in.getCalm())};
     return image;

@@ -98,7 +98,8 @@ constexpr auto pairs_of(RefusalCode) {
        {Ours::wrong_market, Theirs::WRONG_MARKET},
        {Ours::fixed_fleet, Theirs::FIXED_FLEET},
        {Ours::malformed, Theirs::MALFORMED},
-       {Ours::gang_turn, Theirs::GANG_TURN}});
+       {Ours::gang_turn, Theirs::GANG_TURN},
+       {Ours::day_cap, Theirs::DAY_CAP}});
 }
 
 /// Every cause of a move or release and what stands for it.

@@ -261,4 +261,18 @@ TaskHistory get(record::TaskStory::Reader in, const Catalog& catalog) {
   return out;
 }
 
+void put(record::NumberBlock::Builder out, std::uint64_t block, const NumberSet::Bits& in) {
+  out.setBlock(block);
+  auto words = out.initBits(length(in));
+  for (unsigned i = 0; i < words.size(); ++i) words.set(i, in[i]);
+}
+
+void get(record::NumberBlock::Reader in, NumberSet& out) {
+  NumberSet::Bits bits{};
+  const auto words = in.getBits();
+  if (words.size() != bits.size()) refuse("a block of numbers of another size");
+  for (unsigned i = 0; i < words.size(); ++i) bits[i] = words[i];
+  out.set_block(in.getBlock(), bits);
+}
+
 }  // namespace muster::record_codec

@@ -41,6 +41,25 @@ StoreTrouble read_snapshot(const Store& store, const Catalog& catalog, Recovered
   return trouble;
 }
 
+/// Snapshots of earlier versions do not say which jobs were ever accepted: then it is those of the
+/// state, and those that the history still has.
+StoreTrouble learn_accepted(const Store& store, MasterImage& image) {
+  if (!image.accepted.empty()) return std::nullopt;
+  for (const JobRow& row : image.state.jobs()) image.accepted.add(row.job.id.value);
+  StoreTrouble trouble;
+  const auto use = [&](std::string_view key, std::string_view) {
+    const auto job = number_of(key);
+    if (job) {
+      image.accepted.add(*job);
+    } else {
+      trouble = bad_key(store, Family::place);
+    }
+    return job.has_value();
+  };
+  if (auto failed = store.scan(Family::place, {}, use)) return failed;
+  return trouble;
+}
+
 StoreTrouble read_batches(
     const Store& store, const Catalog& catalog, std::uint64_t from,
     const std::function<void(std::uint64_t first, std::vector<Event>&& batch)>& use) {
@@ -79,6 +98,9 @@ StoreTrouble read_batches(
 Expected<RecoveredMaster, StoreError> recover_master(const Store& store, const Catalog& catalog) {
   RecoveredMaster out;
   if (auto trouble = read_snapshot(store, catalog, out)) return *std::move(trouble);
+  if (out.image) {
+    if (auto trouble = learn_accepted(store, *out.image)) return *std::move(trouble);
+  }
   out.next_event = out.snapshot_at;
   StoreTrouble gap;
   const auto trouble = read_batches(

@@ -23,6 +23,8 @@ struct Record {
     money @11 :Money;  # since format 2
     roster @12 :ClusterRoster;  # since format 2
     ended @13 :EndedHandoff;  # since format 2
+    rentedSums @14 :RentedSums;
+    numbers @15 :NumberBlock;
   }
 }
 
@@ -97,6 +99,7 @@ enum RefusalCode {
   fixedFleet @14;
   malformed @15;
   gangTurn @16;
+  dayCap @17;
 }
 enum CauseCode {
   alone @0;
@@ -276,10 +279,13 @@ struct InstanceMoment {
   instance @0 :UInt64;
   billedSet @1 :Bool;
   billed @2 :Int64;  # from then or until then, by the cloud's word
+  ahead @3 :Int64;  # of an instance that is up: the cloud's clock before the events'
 }
 struct ReleaseDecided {
   instance @0 :UInt64;
   cause @1 :Cause;
+  cappedDay @2 :Int32 = -1;  # since 1970
+  cappedUsd @3 :Float64;  # the cap of then
 }
 struct TaskAssigned {
   task @0 :UInt64;
@@ -364,7 +370,7 @@ struct MasterImage {
   stories @14 :List(TaskStory);
   throughput @15 :List(ThroughputSum);
   resting @16 :List(Resting);
-  day @17 :Int64;  # of the last event, since 1970
+  day @17 :Int64;  # of the last event, since 1970; not written where spendSet, as the next
   dayStartTotal @18 :Money;
   nextInstance @19 :UInt64;
   rounds @20 :UInt64;
@@ -380,6 +386,27 @@ struct MasterImage {
   turnBegan @30 :Int64;
   othersUntil @31 :Int64;  # no gang's turn begins before
   brokenParts @32 :List(UInt64);  # jobs of which a part was given up, the newest last
+  accepted @33 :List(NumberBlock);  # numbers of all jobs ever accepted; not set: only the history says
+  spendSet @34 :Bool;
+  upSince @35 :List(UpSince);
+  spentByDay @36 :List(DaySpend);
+  cappedUsd @37 :Float64;  # 0: not said
+}
+
+struct UpSince {
+  instance @0 :UInt64;
+  since @1 :Int64;  # by the cloud's clock
+}
+
+struct DaySpend {
+  day @0 :Int64;  # of the cloud's clock, since 1970
+  amount @1 :Money;  # for instances that are gone
+}
+
+struct NumberBlock {
+  # Numbers from 4,096 x block on that are in a set: a bit each, the lowest of the first word first.
+  block @0 :UInt64;
+  bits @1 :List(UInt64);
 }
 
 struct GangWait {
@@ -459,6 +486,7 @@ struct TaskMoney {
 struct SettledUntil {
   instance @0 :UInt64;
   until @1 :Int64;
+  ahead @2 :Int64;  # the cloud's clock before the one of the above
 }
 
 struct TaskStory {
@@ -518,10 +546,13 @@ struct KnownToken {
   token @0 :Text;
   job @1 :UInt64;
   # Records of formats 1 and 2 may be without a user. The jobs that another site had left to this one stood
-  # there as a token "forwarded N".
+  # there as a token "forwarded N", or with `forwarded` set; they are numbers in sets of their own since.
   userSet @2 :Bool;
   user @3 :Text;
   forwarded @4 :Bool;
+  # A number for what the user said of the job; not there where it was not kept.
+  digestSet @5 :Bool;
+  digest @6 :UInt64;
 }
 
 struct EndedHandoff {
@@ -549,4 +580,11 @@ struct Rented {
   refused @11 :Bool;
   ending @12 :Bool;
   machine @13 :Text;
+}
+
+struct RentedSums {
+  # Of the instances of a master that are gone and not on record one by one any more.
+  charged @0 :Money;
+  launched @1 :UInt64;
+  refused @2 :UInt64;
 }

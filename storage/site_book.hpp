@@ -9,6 +9,7 @@
 
 #include "model/event.hpp"
 #include "model/job.hpp"
+#include "model/number_set.hpp"
 
 namespace muster {
 
@@ -31,8 +32,9 @@ struct Handoff {
 struct KnownToken {
   std::string token;  ///< empty when forwarded
   JobId job;
-  std::optional<std::string> user{};  ///< nothing: written when users were not kept
-  bool forwarded = false;
+  std::optional<std::string> user{};      ///< nothing: written when users were not kept
+  bool forwarded = false;                 ///< kept for good, as a number
+  std::optional<std::uint64_t> digest{};  ///< of what the user said; nothing: it was not kept
 };
 
 /// A job, or a part of one, that is over without a master's ever having had it.
@@ -57,11 +59,12 @@ struct SiteNews {
 /// What a site scheduler knows after a restart.
 struct SiteMemory {
   std::vector<Handoff> handoffs;      ///< in the order of their jobs' ids
-  std::vector<KnownToken> tokens;     ///< oldest first
+  std::vector<KnownToken> tokens;     ///< the newest ones, oldest first
   std::uint64_t next_job = 0;         ///< the largest that was kept
   std::string sorter;                 ///< the newest text of keep_sorter()
   std::vector<EndedHandoff> ended{};  ///< the newest ones, oldest first
   std::vector<JobId> cancels{};       ///< that have not reached everybody
+  NumberSet forwarded{};              ///< all jobs that other sites ever left to this one
 };
 
 /// Where a site scheduler writes down what it has promised.
@@ -72,8 +75,10 @@ class SiteBook {
   /// Everything that was kept and not forgotten.
   virtual SiteMemory recall() = 0;
   /// Keeps the news. `durable` is called once when they are written down for good, with an empty
-  /// text, or with the reason why they could not be (nothing is kept then): before this returns or
-  /// later, from whatever thread.
+  /// text, or with the reason why they could not be: before this returns or later, from whatever
+  /// thread. What was refused may be recalled after all, and as a whole, when the process ends
+  /// before anything else is kept; what is kept next takes its place. (Of ends and cancels traces
+  /// may stay: they may come true.)
   virtual void keep(SiteNews&& news, std::function<void(const std::string& trouble)> durable) = 0;
   /// Who was to have the job has it; its token stays known for a while. Need not be durable at
   /// once.

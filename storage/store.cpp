@@ -97,8 +97,8 @@ Catalog joined(const Catalog& first, const Catalog& second) {
 
 std::string_view name_of(Family family) {
   static constexpr std::array<std::string_view, kFamilies> kNames = {
-      "meta",     "journal", "snapshots", "history", "places", "objects",
-      "handoffs", "tokens",  "instances", "spent",   "ended",  "cancels"};
+      "meta",   "journal",   "snapshots", "history", "places",  "objects", "handoffs",
+      "tokens", "instances", "spent",     "ended",   "cancels", "charged", "forwarded"};
   return kNames[index_of(family)];
 }
 

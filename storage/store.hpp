@@ -26,9 +26,11 @@ enum class Family : std::uint8_t {
   instance,  ///< what a cloud has rented out, by id
   spent,     ///< what a user's jobs have cost that are no longer in the history, by user
   ended,     ///< jobs that ended at a site, by the order in which they did
-  cancel     ///< cancels that a site has not brought to everybody, by job
+  cancel,    ///< cancels that a site has not brought to everybody, by job
+  charged,   ///< sums over instances that are no longer on record, by the master's number
+  forwarded  ///< numbers of all jobs that other sites left to this one, by their block
 };
-inline constexpr std::size_t kFamilies = 12;
+inline constexpr std::size_t kFamilies = 14;
 std::string_view name_of(Family family);
 
 /// Keys of numbers sort as the numbers do.

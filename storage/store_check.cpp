@@ -157,12 +157,16 @@ StoreReport check_store(const Store& store) {
       Family::handoff, [](std::string_view bytes) { return error_of(decode_handoff(bytes)); });
   report.tokens = families.count(
       Family::token, [](std::string_view bytes) { return error_of(decode_token(bytes)); });
+  families.count(Family::forwarded,
+                 [](std::string_view bytes) { return error_of(decode_numbers(bytes)); });
   report.ended = families.count(
       Family::ended, [](std::string_view bytes) { return error_of(decode_ended(bytes)); });
   report.cancels = families.count(
       Family::cancel, [](std::string_view bytes) { return error_of(decode_number(bytes)); });
   report.instances = families.count(
       Family::instance, [](std::string_view bytes) { return error_of(decode_rented(bytes)); });
+  families.count(Family::charged,
+                 [](std::string_view bytes) { return error_of(decode_rented_sums(bytes)); });
   families.count(Family::spent,
                  [](std::string_view bytes) { return error_of(decode_money(bytes)); });
   check_master(store, catalog, report);

@@ -4,11 +4,19 @@
 
 #include <utility>
 
+#include "model/live_ids.hpp"
+
 namespace muster {
 namespace {
 
 bool is_over(const RentedRecord& record) {
   return record.refused || record.gone_at.has_value();
+}
+
+RentedSums sums_of(const RentedRecord& record) {
+  RentedSums sums;
+  sums.add(record);
+  return sums;
 }
 
 }  // namespace
@@ -25,13 +33,27 @@ Expected<std::unique_ptr<StoreCloudBook>, StoreError> StoreCloudBook::open(
       return false;
     }
     if (is_over(record.value()) && book->is_gone_.insert(record->instance).second) {
-      book->gone_.push_back(record->instance);
+      book->gone_.push_back({record->instance, sums_of(record.value())});
     }
     book->found_.push_back(std::move(record).value());
     return true;
   };
   if (auto trouble = store.scan(Family::instance, {}, use)) return *std::move(trouble);
   if (bad) return *std::move(bad);
+  const auto use_sums = [&](std::string_view key, std::string_view value) {
+    const auto master = number_of(key);
+    const auto sums = decode_rented_sums(value);
+    if (!master || !sums) {
+      bad =
+          bad_record(store, Family::charged, master ? sums.error().message : "a key of no master");
+      return false;
+    }
+    book->dropped_[static_cast<std::uint32_t>(*master)] = sums.value();
+    return true;
+  };
+  if (auto trouble = store.scan(Family::charged, {}, use_sums)) return *std::move(trouble);
+  if (bad) return *std::move(bad);
+  book->found_dropped_ = book->dropped_;
   book->writer_ = std::thread([raw = book.get()] { raw->run_writer(); });
   return book;
 }
@@ -47,6 +69,10 @@ StoreCloudBook::~StoreCloudBook() {
 
 std::vector<RentedRecord> StoreCloudBook::recall() {
   return std::exchange(found_, {});
+}
+
+std::map<std::uint32_t, RentedSums> StoreCloudBook::dropped() {
+  return found_dropped_;
 }
 
 void StoreCloudBook::put(const RentedRecord& record, Durable durable) {
@@ -88,29 +114,37 @@ bool StoreCloudBook::take_group(std::vector<Entry>& group) {
 /// Writes all of the group or nothing; says why when nothing.
 std::string StoreCloudBook::write_group(const std::vector<Entry>& group) {
   StoreBatch batch;
-  std::vector<InstanceId> over;
+  std::vector<Over> over;
   std::unordered_set<InstanceId> newly_over;
   for (const auto& [record, durable] : group) {
     batch.put(Family::instance, key_of(record.instance.value), encode_rented(record));
     if (!is_over(record) || is_gone_.contains(record.instance)) continue;
-    if (newly_over.insert(record.instance).second) over.push_back(record.instance);
+    if (newly_over.insert(record.instance).second)
+      over.push_back({record.instance, sums_of(record)});
   }
   // The records that have to go are the oldest: first those known before, then the group's own.
   const std::size_t all = gone_.size() + over.size();
   const std::size_t excess = all > options_.max_gone ? all - options_.max_gone : 0;
-  const auto nth = [&](std::size_t n) {
-    return n < gone_.size() ? gone_[n] : over[n - gone_.size()];
-  };
-  for (std::size_t n = 0; n < excess; ++n) batch.erase(Family::instance, key_of(nth(n).value));
+  std::map<std::uint32_t, RentedSums> sums;
+  for (std::size_t n = 0; n < excess; ++n) {
+    const Over& oldest = n < gone_.size() ? gone_[n] : over[n - gone_.size()];
+    batch.erase(Family::instance, key_of(oldest.instance.value));
+    const std::uint32_t master = master_of(oldest.instance);
+    sums.try_emplace(master, dropped_[master]).first->second += oldest.sums;
+  }
+  for (const auto& [master, sum] : sums) {
+    batch.put(Family::charged, key_of(master), encode_rented_sums(sum));
+  }
   if (const auto trouble = store_.write(batch, Durability::machine)) return trouble->message;
-  for (const InstanceId id : over) {
-    gone_.push_back(id);
-    is_gone_.insert(id);
+  for (const Over& each : over) {
+    gone_.push_back(each);
+    is_gone_.insert(each.instance);
   }
   for (std::size_t n = 0; n < excess; ++n) {
-    is_gone_.erase(gone_.front());
+    is_gone_.erase(gone_.front().instance);
     gone_.pop_front();
   }
+  for (const auto& [master, sum] : sums) dropped_[master] = sum;
   return {};
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -18,7 +20,7 @@ namespace muster {
 /// What a cloud's book keeps at most.
 struct StoreCloudBookOptions {
   std::size_t max_gone = 10'000;     ///< records of what is gone or was refused; the oldest go
-                                     ///< first; from 1
+                                     ///< first, and stay in sums; from 1
   std::size_t max_queued = 100'000;  ///< records not yet durable; beyond, put() refuses; from 1
   std::size_t max_group = 5'000;     ///< records written with one wait for the disk; from 1
 };
@@ -34,6 +36,7 @@ class StoreCloudBook final : public CloudBook {
   ~StoreCloudBook() override;
 
   std::vector<RentedRecord> recall() override;
+  std::map<std::uint32_t, RentedSums> dropped() override;
   void put(const RentedRecord& record, Durable durable) override;
 
  private:
@@ -51,7 +54,8 @@ class StoreCloudBook final : public CloudBook {
 
   Store& store_;
   const StoreCloudBookOptions options_;
-  std::vector<RentedRecord> found_;  ///< at the start, by rising ids
+  std::vector<RentedRecord> found_;                    ///< at the start, by rising ids
+  std::map<std::uint32_t, RentedSums> found_dropped_;  ///< likewise
 
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -59,9 +63,15 @@ class StoreCloudBook final : public CloudBook {
   std::size_t queued_ = 0;  ///< those of the group that is being written included
   bool ends_ = false;
 
-  // The writer's own: what is over, in the order in which it was written down.
-  std::deque<InstanceId> gone_;
+  // The writer's own: what is over, in the order in which it was written down, each with what it
+  // adds to the sums when its record goes.
+  struct Over {
+    InstanceId instance;
+    RentedSums sums;
+  };
+  std::deque<Over> gone_;
   std::unordered_set<InstanceId> is_gone_;
+  std::map<std::uint32_t, RentedSums> dropped_;  ///< by master
 
   std::thread writer_;
 };

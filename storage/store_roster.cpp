@@ -1,6 +1,7 @@
 #include "storage/store_roster.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "model/live_ids.hpp"
 #include "storage/store_site_book.hpp"
@@ -39,20 +40,35 @@ bool changes(const Numbers& before, const Numbers& after, std::uint32_t number) 
   return true;
 }
 
-/// The store's owner has made ids.
-Expected<bool, StoreError> has_made_ids(const Store& store) {
+/// There is a record of one of the families.
+Expected<bool, StoreError> has_any(const Store& store, std::initializer_list<Family> families) {
   bool any = false;
   const auto found = [&](std::string_view, std::string_view) { return any = true, false; };
-  for (const Family family : {Family::journal, Family::snapshot, Family::handoff, Family::token}) {
+  for (const Family family : families) {
     if (auto trouble = store.scan(family, {}, found)) return *trouble;
   }
+  return any;
+}
+
+/// The store's owner has made ids.
+Expected<bool, StoreError> has_made_ids(const Store& store) {
+  const auto any =
+      has_any(store, {Family::journal, Family::snapshot, Family::handoff, Family::token});
+  if (!any) return any.error();
   // Jobs that masters have and that had no token leave nothing else behind.
   const auto next_job = store.get(Family::meta, kNextJob);
   if (!next_job) return next_job.error();
-  return any || next_job->has_value();
+  return any.value() || next_job->has_value();
 }
 
 }  // namespace
+
+Expected<bool, StoreError> has_numbered(const Store& store) {
+  auto others = has_any(store, {Family::instance, Family::history, Family::spent, Family::ended,
+                                Family::cancel, Family::forwarded});
+  if (!others || others.value()) return others;
+  return has_made_ids(store);
+}
 
 Expected<std::string, StoreError> obstacle_to(const ClusterRoster& roster, const Store& store) {
   const auto kept = load_roster(store);
@@ -64,6 +80,11 @@ Expected<std::string, StoreError> obstacle_to(const ClusterRoster& roster, const
   const bool site = kind.starts_with("site");
   const Numbers& before = site ? kept->sites : kept->masters;
   const auto number = before.find(own);
+  if (made.value() && kept->empty()) {
+    return kind +
+           " has made ids, and its store does not say with which number: start it once with " +
+           "the cluster file that it had then";
+  }
   if (made.value() && number != before.end() &&
       changes(before, site ? roster.sites : roster.masters, number->second)) {
     return kind + " has made ids with number " + std::to_string(number->second);

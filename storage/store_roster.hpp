@@ -20,6 +20,10 @@ StoreTrouble keep_roster(Store& store, const ClusterRoster& roster);
 /// be somebody else's. Empty when it can.
 Expected<std::string, StoreError> obstacle_to(const ClusterRoster& roster, const Store& store);
 
+/// Whether the store's owner has made ids, answers for jobs or has rented anything: what is in it
+/// means something by the numbers of its roster.
+Expected<bool, StoreError> has_numbered(const Store& store);
+
 /// For whom a site's store has jobs that they have not taken yet, and how many.
 Expected<std::map<HandTarget, std::uint64_t>, StoreError> handoffs_by_target(const Store& store);
 

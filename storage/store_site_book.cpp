@@ -17,6 +17,13 @@ std::string key_of(JobId job, const HandTarget& to) {
   return key + muster::key_of(std::uint64_t{to.index});
 }
 
+/// Records from before such jobs had a family of their own stand among the tokens. (One that is a
+/// user's after all is taken for a job that nobody will forward.)
+bool is_forwarded(const KnownToken& token) {
+  return token.forwarded ||
+         (!token.user && token.token == "forwarded " + std::to_string(token.job.value));
+}
+
 }  // namespace
 
 Expected<std::unique_ptr<StoreSiteBook>, StoreError> StoreSiteBook::open(
@@ -38,6 +45,7 @@ StoreSiteBook::~StoreSiteBook() {
 
 StoreTrouble StoreSiteBook::load() {
   if (auto trouble = load_handoffs()) return trouble;
+  if (auto trouble = load_forwarded()) return trouble;
   if (auto trouble = load_tokens()) return trouble;
   if (auto trouble = load_ended()) return trouble;
   if (auto trouble = load_cancels()) return trouble;
@@ -79,12 +87,31 @@ StoreTrouble StoreSiteBook::load_tokens() {
       bad = bad_record(store_, Family::token, place ? token.error().message : "a key of no place");
       return false;
     }
+    if (is_forwarded(token.value()) && !forwarded_.contains(token->job.value)) {
+      old_forwarded_.push_back(token->job);
+    }
     if (memory_.tokens.empty()) places_.first_token = *place;
     places_.next_token = *place + 1;
     memory_.tokens.push_back(std::move(token).value());
     return true;
   };
   if (auto trouble = store_.scan(Family::token, {}, use)) return trouble;
+  return bad;
+}
+
+StoreTrouble StoreSiteBook::load_forwarded() {
+  StoreTrouble bad;
+  const auto use = [&](std::string_view, std::string_view value) {
+    const auto numbers = decode_numbers(value);
+    if (!numbers) {
+      bad = bad_record(store_, Family::forwarded, numbers.error().message);
+      return false;
+    }
+    for (const auto& [block, bits] : numbers->blocks()) forwarded_.set_block(block, bits);
+    return true;
+  };
+  if (auto trouble = store_.scan(Family::forwarded, {}, use)) return trouble;
+  memory_.forwarded = forwarded_;
   return bad;
 }
 
@@ -193,6 +220,9 @@ bool StoreSiteBook::take_group(std::vector<Entry>& group) {
 
 /// Writes all of the group or nothing; says why when nothing.
 std::string StoreSiteBook::write_group(const std::vector<Entry>& group) {
+  for (const Entry& entry : group) {
+    if (!entry.sorter.empty()) sorter_ = entry.sorter;
+  }
   if (!undo_.empty()) {
     if (const auto trouble = store_.write(undo_, Durability::machine)) {
       undo_what_is_done(group);
@@ -201,11 +231,20 @@ std::string StoreSiteBook::write_group(const std::vector<Entry>& group) {
     undo_ = {};
   }
   const Places before = places_;
-  const StoreBatch batch = batch_of(group);
+  const NumberSet blocks = blocks_with(group);
+  StoreBatch batch = batch_of(group);
+  for (const auto& [block, bits] : blocks.blocks()) {
+    batch.put(Family::forwarded, muster::key_of(block), encode_numbers(blocks, block));
+  }
   const bool promises = std::any_of(group.begin(), group.end(),
                                     [](const Entry& entry) { return bool(entry.durable); });
   const auto trouble = store_.write(batch, promises ? Durability::machine : Durability::process);
-  if (!trouble) return {};
+  if (!trouble) {
+    for (const auto& [block, bits] : blocks.blocks()) forwarded_.set_block(block, bits);
+    old_forwarded_.clear();
+    sorter_.clear();
+    return {};
+  }
   // A failed write may still be found after a crash: what was not promised must not come back. An
   // end or a cancel may: its user was told that it may come true.
   for (const Entry& entry : group) {
@@ -216,6 +255,9 @@ std::string StoreSiteBook::write_group(const std::vector<Entry>& group) {
   undo_what_is_done(group);
   undo_.erase_range(Family::token, muster::key_of(before.next_token),
                     muster::key_of(places_.next_token));
+  for (const auto& [block, bits] : blocks.blocks()) {
+    undo_.put(Family::forwarded, muster::key_of(block), encode_numbers(forwarded_, block));
+  }
   places_ = before;
   return trouble->message;
 }
@@ -225,9 +267,9 @@ StoreBatch StoreSiteBook::batch_of(const std::vector<Entry>& group) {
   StoreBatch batch;
   for (const Entry& entry : group) {
     put_news(entry.news, batch);
-    if (!entry.sorter.empty()) batch.put(Family::meta, kSorter, entry.sorter);
     erase_what_is_done(entry, batch);
   }
+  if (!sorter_.empty()) batch.put(Family::meta, kSorter, sorter_);
   for (; places_.next_token - places_.first_token > options_.max_tokens; ++places_.first_token) {
     batch.erase(Family::token, muster::key_of(places_.first_token));
   }
@@ -238,6 +280,23 @@ StoreBatch StoreSiteBook::batch_of(const std::vector<Entry>& group) {
     batch.put(Family::meta, kNextJob, encode_number(places_.next_job));
   }
   return batch;
+}
+
+/// The blocks of numbers that the group changes, as they are after it.
+NumberSet StoreSiteBook::blocks_with(const std::vector<Entry>& group) const {
+  NumberSet blocks;
+  const auto add = [&](JobId job) {
+    const std::uint64_t block = job.value / NumberSet::kBlock;
+    if (!blocks.blocks().contains(block)) blocks.set_block(block, forwarded_.block(block));
+    blocks.add(job.value);
+  };
+  for (const JobId job : old_forwarded_) add(job);
+  for (const Entry& entry : group) {
+    for (const KnownToken& token : entry.news.tokens) {
+      if (token.forwarded) add(token.job);
+    }
+  }
+  return blocks;
 }
 
 /// What others have is forgotten as soon as something can be written again.
@@ -255,6 +314,7 @@ void StoreSiteBook::put_news(const SiteNews& news, StoreBatch& batch) {
     batch.put(Family::handoff, key_of(handoff.job.id, handoff.to), encode_handoff(handoff));
   }
   for (const KnownToken& token : news.tokens) {
+    if (token.forwarded) continue;
     batch.put(Family::token, muster::key_of(places_.next_token++), encode_token(token));
   }
   for (const EndedHandoff& ended : news.ended) {

@@ -21,7 +21,7 @@ inline constexpr std::string_view kNextJob = "next job";
 
 /// What a site's book keeps at most.
 struct StoreSiteBookOptions {
-  std::size_t max_tokens = 100'000;       ///< known submissions; the oldest go first; from 1
+  std::size_t max_tokens = 100'000;       ///< submissions of users; the oldest go first; from 1
   std::size_t max_ended = 10'000;         ///< jobs that ended here; the oldest go first; from 1
   std::size_t max_queued_jobs = 100'000;  ///< not yet durable; beyond, keep() refuses; from 1
   std::size_t max_group_jobs = 5'000;     ///< written with one wait for the disk; from 1
@@ -61,12 +61,14 @@ class StoreSiteBook final : public SiteBook {
   StoreTrouble load();
   StoreTrouble load_handoffs();
   StoreTrouble load_tokens();
+  StoreTrouble load_forwarded();
   StoreTrouble load_ended();
   StoreTrouble load_cancels();
   void run_writer();
   bool take_group(std::vector<Entry>& group);
   std::string write_group(const std::vector<Entry>& group);
   StoreBatch batch_of(const std::vector<Entry>& group);
+  NumberSet blocks_with(const std::vector<Entry>& group) const;
   void undo_what_is_done(const std::vector<Entry>& group);
   static void erase_what_is_done(const Entry& entry, StoreBatch& batch);
   void put_news(const SiteNews& news, StoreBatch& batch);
@@ -89,7 +91,10 @@ class StoreSiteBook final : public SiteBook {
     std::uint64_t next_job = 0;
   };
   Places places_;
-  StoreBatch undo_;  ///< what has to go before anything else is written
+  StoreBatch undo_;                   ///< what has to go before anything else is written
+  NumberSet forwarded_;               ///< as the store has it
+  std::vector<JobId> old_forwarded_;  ///< that stand among the tokens only, as they did formerly
+  std::string sorter_;                ///< the newest one that is not written yet; empty: none
 
   std::thread writer_;
 };

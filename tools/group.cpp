@@ -72,6 +72,7 @@ SiteLife site_life(const SiteConfig& config) {
   life.promise_wait = config.promise_wait;
   life.hand_retry = config.hand_retry;
   life.max_waiting = config.max_waiting;
+  life.max_unrouted = config.max_unrouted;
   life.max_tokens = config.tokens;
   return life;
 }

@@ -36,6 +36,9 @@ CloudActor::behavior_type LoopbackCloud::make_behavior() {
         rent(order, master);
       },
       [this](end_atom, InstanceId id, const MasterActor& master) { order_end(id, master); },
+      [this](greet_atom, const MasterActor& master) {
+        tell(master, {}, CloudReportKind::clock, timer_.now());
+      },
       [this](interrupt_atom, InstanceId id) -> caf::result<InstanceId> {
         auto promise = make_response_promise<InstanceId>();
         asked_to_interrupt(id, promise);
@@ -53,11 +56,6 @@ std::function<void(std::function<void()>)> LoopbackCloud::post() {
       caf::anon_send(cloud, Wakeup{std::move(step)});
     }
   };
-}
-
-Duration LoopbackCloud::scaled(Duration delay) const {
-  if (setup_.delay_scale == 1) return delay;
-  return from_seconds(to_seconds(delay) * setup_.delay_scale);
 }
 
 Instant LoopbackCloud::next(Instant when) const {
@@ -94,13 +92,6 @@ void LoopbackCloud::take(Step step, InstanceId id) {
       return interrupt(id);
     case Step::gone:
       return gone(id);
-    case Step::close:
-      if (const auto over = over_.find(id); over != over_.end()) {
-        write(over->second, [this, id](bool written) {
-          if (!written) retry(Step::close, id);
-        });
-      }
-      return;
   }
 }
 
@@ -180,10 +171,9 @@ void LoopbackCloud::rent(const LaunchOrder& order, const MasterActor& master) {
   record.price = setup_.catalog->price(*offered, record.market);
   if (full(record)) return refuse(std::move(record), master);
   add({record, *offered, master});
-  write(record, [this, id, up_at = next(record.ordered_at + scaled(type.acquire))](bool written) {
+  write(record, [this, id, up_at = next(record.ordered_at + type.acquire)](bool written) {
     if (written) return at(up_at, Step::come_up, id);
-    Rented never = remove(id);
-    refuse(std::move(never.record), never.master);
+    remove(id);  // the master repeats what it gets no answer to
   });
 }
 
@@ -224,20 +214,20 @@ LoopbackCloud::Rented LoopbackCloud::remove(InstanceId id) {
   return rented;
 }
 
-/// What cannot be written down is remembered all the same until it can, so that the order stays
-/// refused when it is repeated.
+/// What is refused is so for good, also over a crash: it is told when it is written down.
 void LoopbackCloud::refuse(RentedRecord record, const MasterActor& master) {
   record.refused = true;
-  ++setup_.bill->refused;
-  tell_over(record, master);
-  const InstanceId id = record.instance;
-  remember(std::move(record));
-  take(Step::close, id);
+  write(record, [this, record, master](bool written) {
+    if (!written) return;  // the master repeats what it gets no answer to
+    ++setup_.bill->refused;
+    tell_over(record, master);
+    remember(record);
+  });
 }
 
 void LoopbackCloud::tell(const MasterActor& master, InstanceId id, CloudReportKind kind,
                          Instant when) {
-  if (master) send(master, CloudReport{id, kind, when});
+  if (master) send(master, CloudReport{id, kind, when, {}, timer_.now()});
 }
 
 void LoopbackCloud::tell_state(const Rented& rented) {
@@ -252,6 +242,7 @@ void LoopbackCloud::tell_over(const RentedRecord& record, const MasterActor& mas
   } else {
     CloudReport report{record.instance, CloudReportKind::gone, record.gone_at.value_or(now())};
     report.billed_from = record.up_at;
+    report.now = timer_.now();
     if (master) send(master, std::move(report));
   }
 }
@@ -264,7 +255,7 @@ void LoopbackCloud::come_up(InstanceId id) {
   advance(record, Step::come_up, [this, id](const Rented& rented) {
     ++setup_.bill->launched;
     tell_state(rented);
-    at(next(now() + scaled((*setup_.catalog)[*rented.type].setup)), Step::boot, id);
+    at(next(now() + (*setup_.catalog)[*rented.type].setup), Step::boot, id);
     await_interruption(rented);
   });
 }
@@ -317,8 +308,7 @@ void LoopbackCloud::end(InstanceId id) {
   advance(record, Step::end, [this, id](const Rented& rented) {
     const bool delayed = rented.record.up_at && rented.type;
     // What never came up costs nothing, so its end need not fall on a multiple.
-    at(delayed ? next(now() + scaled((*setup_.catalog)[*rented.type].terminate)) : now(),
-       Step::halt, id);
+    at(delayed ? next(now() + (*setup_.catalog)[*rented.type].terminate) : now(), Step::halt, id);
   });
 }
 
@@ -408,7 +398,7 @@ void LoopbackCloud::interrupt(InstanceId id) {
 
 void LoopbackCloud::give_notice(const Rented& rented, std::function<void(bool written)> then) {
   RentedRecord record = rented.record;
-  record.notice = next(now() + scaled(setup_.interruptions.notice));
+  record.notice = next(now() + setup_.interruptions.notice);
   write(record, [this, record, then = std::move(then)](bool written) {
     if (written) {
       Rented& noticed = rented_.at(record.instance);

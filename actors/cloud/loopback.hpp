@@ -37,7 +37,7 @@ struct CloudLimits {
 
 /// How a loopback cloud takes spot instances back.
 struct CloudInterruptions {
-  Duration notice = std::chrono::minutes{2};  ///< from the notice to the end, before scaling; >= 0
+  Duration notice = std::chrono::minutes{2};  ///< from the notice to the end; >= 0
   double per_h = 0;        ///< expected number in an hour of one spot instance; 0: none by itself
   std::uint64_t seed = 1;  ///< of the times at which they come
 };
@@ -50,7 +50,6 @@ struct LoopbackSetup {
   Duration quantum{};
   CloudLimits limits;
   CloudInterruptions interruptions;
-  double delay_scale = 1;  ///< of the catalog's delays and of the notice; >= 0
   Duration halt_grace = std::chrono::seconds{2};   ///< what still runs on a machine gets to end
   Duration write_retry = std::chrono::seconds{1};  ///< between attempts to write or boot; > 0
   std::size_t keep_gone = 100'000;  ///< instances that are remembered after they are gone; >= 1
@@ -65,7 +64,9 @@ struct LoopbackSetup {
 /// their types, and are billed from up to gone. Every step is in the book before anything is done
 /// or told, without waiting for the disk: the cloud goes on with other instances meanwhile. So a
 /// cloud that is started anew on the book goes on where the other one ended, and the instants it
-/// reports are those of the book. Repeated orders change nothing.
+/// reports are those of the book. Its time never goes behind what the book says: when the clock was
+/// set back meanwhile, the cloud's goes on from the newest record for as long as it lives. Repeated
+/// orders change nothing.
 class LoopbackCloud : public CloudActor::base {
  public:
   LoopbackCloud(caf::actor_config& config, LoopbackSetup setup);
@@ -83,13 +84,12 @@ class LoopbackCloud : public CloudActor::base {
     bool halting = false;
   };
   /// What is taken again when it could not be written down.
-  enum class Step : std::uint8_t { close, come_up, boot, end, reclaim, halt, interrupt, gone };
+  enum class Step : std::uint8_t { come_up, boot, end, reclaim, halt, interrupt, gone };
 
   Instant now() const { return floor_to(timer_.now(), setup_.quantum); }
   /// The first time at which the cloud can do what is due at `when`. What it then reports as the
   /// time is the time at which it happens, so that no bill ends or begins in a master's past.
   Instant next(Instant when) const;
-  Duration scaled(Duration delay) const;
   void at(Instant when, Step step, InstanceId id);
   void take(Step step, InstanceId id);
   void retry(Step step, InstanceId id);
@@ -126,6 +126,7 @@ class LoopbackCloud : public CloudActor::base {
   void await_interruption(const Rented& rented);
 
   void recall();
+  void go_on_from(Instant newest);
   void resume(Rented& rented);
 
   caf::result<std::string> answer(const Query& query);

@@ -13,8 +13,20 @@ constexpr std::size_t kShownUnlessAsked = 1000;
 }  // namespace
 
 void LoopbackCloud::recall() {
+  for (const auto& [master, sums] : setup_.book->dropped()) {
+    setup_.bill->total += sums.charged;
+    setup_.bill->launched += sums.launched;
+    setup_.bill->refused += sums.refused;
+  }
   std::set<InstanceId> on_record;
-  for (RentedRecord& record : setup_.book->recall()) {
+  std::vector<RentedRecord> records = setup_.book->recall();
+  Instant newest{};
+  for (const RentedRecord& record : records) {
+    newest = std::max({newest, record.ordered_at, record.up_at.value_or(record.ordered_at),
+                       record.gone_at.value_or(record.ordered_at)});
+  }
+  go_on_from(newest);
+  for (RentedRecord& record : records) {
     const InstanceId id = record.instance;
     if (record.up_at) ++setup_.bill->launched;
     if (record.refused) ++setup_.bill->refused;
@@ -31,6 +43,15 @@ void LoopbackCloud::recall() {
   for (const InstanceId id : on_record) resume(rented_.at(id));
 }
 
+/// A bill for time that has been billed already could spend more on a day than masters know of.
+void LoopbackCloud::go_on_from(Instant newest) {
+  const Duration set_back = newest - timer_.now();
+  if (set_back <= Duration::zero()) return;
+  timer_ = {this, ClusterEpoch{setup_.epoch.start - set_back}};
+  note("the clock shows an earlier time than the cloud's book: its bills go on from there, " +
+       std::to_string(set_back / std::chrono::seconds{1}) + " s ahead of the clock");
+}
+
 /// Goes on with an instance where the last cloud ended. It may be over afterwards. The clock may
 /// have been set back meanwhile: nothing takes longer from now on than it takes in all.
 void LoopbackCloud::resume(Rented& rented) {
@@ -38,7 +59,7 @@ void LoopbackCloud::resume(Rented& rented) {
   const InstanceId id = record.instance;
   if (record.ending) return halt(id);
   const auto after = [this](Instant began, Duration delay) {
-    return next(std::min(began, now()) + scaled(delay));
+    return next(std::min(began, now()) + delay);
   };
   const bool booted = !record.machine.empty();
   if (booted ? !setup_.machines->adopt(record) : !rented.type) {

@@ -1,6 +1,5 @@
 #include "actors/cloud/rented.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -36,12 +35,6 @@ std::string_view name_of(RentState state) {
       return "refused";
   }
   return "?";
-}
-
-Money charge_of(const RentedRecord& record, Instant now) {
-  if (!record.up_at) return {};
-  return Money::of(record.price,
-                   std::max(record.gone_at.value_or(now), *record.up_at) - *record.up_at);
 }
 
 std::string to_json(const RentedAnswer& answer) {

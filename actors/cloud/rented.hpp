@@ -16,9 +16,6 @@ enum class RentState : std::uint8_t { ordered, up, ending, gone, refused };
 RentState state_of(const RentedRecord& record);
 std::string_view name_of(RentState state);
 
-/// What the instance has cost by then, or in all when it is gone.
-Money charge_of(const RentedRecord& record, Instant now);
-
 /// What a cloud answers about its instances.
 struct RentedAnswer {
   std::vector<const RentedRecord*> shown;

@@ -12,6 +12,7 @@ constexpr double kMoneyEpsilon_usd = 1e-6;
 /// The choices that the notes of rounds tell.
 constexpr const char* kFull = "full";
 constexpr const char* kPartial = "partial";
+constexpr const char* kFleet = "fleet";
 
 double to_cents(double usd) {
   return std::nearbyint(usd * 100) / 100;
@@ -127,9 +128,20 @@ Plan EvaPolicy::keep_everything() {
   return plan_of(layout, input_, model(), kinds_, CauseCode::partial_reconfiguration);
 }
 
+Plan EvaPolicy::use_fleet(const ClusterView& view) {
+  std::vector<Refuse> refusals;
+  Layout& layout = partial_.layout;
+  fleet_.run(input_, view.state, model(), kinds_, layout, refusals);
+  Plan plan = plan_of(layout, input_, model(), kinds_, CauseCode::partial_reconfiguration);
+  plan.refusals.insert(plan.refusals.end(), refusals.begin(), refusals.end());
+  plan.note.choice = kFleet;
+  return plan;
+}
+
 Plan EvaPolicy::decide(const ClusterView& view, Rng&) {
   input_.gather(view, prices_, kinds_);
   settled_ = !learned_;
+  if (view.fixed_fleet) return use_fleet(view);
   if (!input_.any_movable()) return keep_everything();
   const Odds::Estimate odds =
       params_.artifact ? odds_.estimate_of_artifact(view.now) : odds_.estimate(view.now);

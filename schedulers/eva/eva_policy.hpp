@@ -3,6 +3,7 @@
 #include "learning/colocation_table.hpp"
 #include "schedulers/eva/artifact_layouts.hpp"
 #include "schedulers/eva/eva_params.hpp"
+#include "schedulers/eva/fleet_layout.hpp"
 #include "schedulers/eva/migration.hpp"
 #include "schedulers/eva/odds.hpp"
 #include "schedulers/eva/paper_layouts.hpp"
@@ -13,7 +14,8 @@ namespace muster::eva {
 
 /// Eva (EuroSys'25): packs tasks onto instances as long as that costs less than hosting each on
 /// its own, learning how much tasks slow each other, and each round adopts either a new layout of
-/// everything (Full Reconfiguration) or a repair of the present one (Partial), by equation 1.
+/// everything (Full Reconfiguration) or a repair of the present one (Partial), by equation 1. Of a
+/// fixed fleet, where nothing can be saved, it uses whatever there is (FleetLayout).
 /// schedulers/eva/README.md says what the paper leaves open and how the artifact differs.
 class EvaPolicy final : public Policy {
  public:
@@ -46,6 +48,7 @@ class EvaPolicy final : public Policy {
   bool stays_with(bool full, const Odds::Estimate& odds) const;
   Plan adopt(bool full, const Odds::Estimate& odds);
   Plan keep_everything();
+  Plan use_fleet(const ClusterView& view);
 
   EvaParams params_;
   ColocationTable table_;
@@ -56,6 +59,7 @@ class EvaPolicy final : public Policy {
   RoundInput input_;
   PaperLayouts paper_;
   ArtifactLayouts artifact_;
+  FleetLayout fleet_;
   MigrationCost migration_;
   ArtifactMigrationCost artifact_migration_;
   Proposal full_, partial_;

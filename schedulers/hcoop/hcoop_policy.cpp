@@ -176,7 +176,11 @@ Plan HcoopPolicy::hold_round(const ClusterView& view) {
   return round.take_plan();
 }
 
-/// The round took place. Whoever was not there to decide holds it now, as it was held then.
+/// The round took place: what it leaves behind becomes a part of the memory here. Holding it takes
+/// nothing but what is remembered and the view, which is that of the decision, so that whoever was
+/// not there to decide holds it now and remembers the same. Whoever decided has done so already:
+/// `ahead_` says that the work need not be done twice, and is no memory. It never outlives this
+/// event, which by the contract of decide() follows at once.
 void HcoopPolicy::end_round(const ClusterView& view) {
   if (!std::exchange(ahead_, false) && waiting_.size() > 0) hold_round(view);
   if (!view.fixed_fleet && view.now >= next_retry_) {

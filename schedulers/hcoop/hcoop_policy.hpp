@@ -49,8 +49,10 @@ class HcoopPolicy final : public Policy {
   Offers offers_;
   Rooms rooms_;
   WaitingTasks waiting_;
-  bool built_ = false;               ///< the indexes are those of the state
-  bool ahead_ = false;               ///< the round was held whose RoundDecided comes next
+  bool built_ = false;  ///< the indexes are those of the state
+  /// A cache: the round whose RoundDecided comes next was held by decide() already, and observing
+  /// that event would bring about the same.
+  bool ahead_ = false;
   std::vector<EntityId> in_flight_;  ///< what the last plan had places for
   RetryMark retry_;
   Instant next_retry_{};

@@ -11,32 +11,40 @@ void KnownSubmissions::recall(KnownToken known) {
       known.token == "forwarded " + std::to_string(known.job.value)) {
     known.forwarded = true;
   }
+  if (known.forwarded) return forwarded_.add(known.job.value);
   insert(std::move(known), 0);
   shrink();
 }
 
 void KnownSubmissions::add(KnownToken known, Write write) {
+  if (known.forwarded) {
+    forwarded_by_write_[known.job] = write;
+    writing_[write].forwarded.push_back(known.job);
+    return;
+  }
   insert(std::move(known), write);
   shrink();
 }
 
 void KnownSubmissions::insert(KnownToken known, Write write) {
   const Age age = next_++;
-  if (known.forwarded) {
-    forwarded_[known.job] = age;
-  } else if (known.user) {
+  if (known.user) {
     tokens_[{*known.user, known.token}] = age;
   } else {
     ownerless_[known.token] = age;
   }
-  if (write != 0) writing_[write].push_back(age);
+  if (write != 0) writing_[write].submissions.push_back(age);
   by_age_[age] = {std::move(known), write};
 }
 
 void KnownSubmissions::written(Write write) {
   const auto found = writing_.find(write);
   if (found == writing_.end()) return;
-  for (const Age age : found->second) by_age_.at(age).write = 0;
+  for (const Age age : found->second.submissions) by_age_.at(age).write = 0;
+  for (const JobId job : found->second.forwarded) {
+    forwarded_.add(job.value);
+    forwarded_by_write_.erase(job);
+  }
   writing_.erase(found);
   shrink();
 }
@@ -44,7 +52,8 @@ void KnownSubmissions::written(Write write) {
 void KnownSubmissions::failed(Write write) {
   const auto found = writing_.find(write);
   if (found == writing_.end()) return;
-  for (const Age age : found->second) erase(age);
+  for (const Age age : found->second.submissions) erase(age);
+  for (const JobId job : found->second.forwarded) forwarded_by_write_.erase(job);
   writing_.erase(found);
 }
 
@@ -55,9 +64,7 @@ void KnownSubmissions::erase(Age age) {
     const auto place = index.find(key);
     if (place != index.end() && place->second == age) index.erase(place);
   };
-  if (known.forwarded) {
-    erase_from(forwarded_, known.job);
-  } else if (known.user) {
+  if (known.user) {
     erase_from(tokens_, std::pair(*known.user, known.token));
   } else {
     erase_from(ownerless_, known.token);
@@ -74,7 +81,7 @@ void KnownSubmissions::shrink() {
 
 KnownSubmissions::Known KnownSubmissions::at(Age age) const {
   const Entry& entry = by_age_.at(age);
-  return {entry.known.job, entry.write};
+  return {entry.known.job, entry.write, entry.known.digest};
 }
 
 std::optional<KnownSubmissions::Known> KnownSubmissions::find(const std::string& user,
@@ -86,8 +93,11 @@ std::optional<KnownSubmissions::Known> KnownSubmissions::find(const std::string&
 }
 
 std::optional<KnownSubmissions::Known> KnownSubmissions::find_forwarded(JobId job) const {
-  const auto found = forwarded_.find(job);
-  return found == forwarded_.end() ? std::nullopt : std::optional(at(found->second));
+  const auto written_by = forwarded_by_write_.find(job);
+  if (written_by != forwarded_by_write_.end()) return Known{job, written_by->second};
+  // Of its own jobs none was ever left to it, whatever an old token in its store reads like.
+  const bool known = site_of(job) != own_site_ && forwarded_.contains(job.value);
+  return known ? std::optional(Known{job}) : std::nullopt;
 }
 
 }  // namespace muster

@@ -12,8 +12,9 @@
 
 namespace muster {
 
-/// What a site scheduler has been given lately: the submissions of users, by user and token, and
-/// the jobs that other sites have left to it. As many as its store keeps; the oldest go first.
+/// What a site scheduler has been given: the submissions of users, by user and token, as many as
+/// its store keeps (the oldest go first), and the numbers of all jobs that other sites ever left to
+/// it: these repeat themselves after any time, and masters would be drawn anew.
 class KnownSubmissions {
  public:
   /// A write to the store, by its number from 1; 0: what it was to keep is durable.
@@ -22,11 +23,16 @@ class KnownSubmissions {
   struct Known {
     JobId job;
     Write write = 0;
+    std::optional<std::uint64_t> digest{};  ///< of what was said of the job, if that is known
+
+    bool is_of(std::uint64_t other) const { return !digest || *digest == other; }
   };
 
   /// `own_site`: by which the jobs of the site are numbered.
   KnownSubmissions(std::size_t most, std::uint32_t own_site) : most_(most), own_site_(own_site) {}
 
+  /// All jobs that other sites have left to this one, as far as the store has them as numbers.
+  void recall_forwarded(NumberSet jobs) { forwarded_ = std::move(jobs); }
   /// One that the store has; the oldest has to come first. One of before users were kept has none:
   /// such a token is everybody's, since the job that it stands for must not run twice. Jobs that
   /// other sites had left to this one stood among the tokens then, as "forwarded N".
@@ -41,6 +47,7 @@ class KnownSubmissions {
   /// Nothing for an empty token.
   std::optional<Known> find(const std::string& user, const std::string& token) const;
   std::optional<Known> find_forwarded(JobId job) const;
+  /// Of users.
   std::size_t size() const { return by_age_.size(); }
 
  private:
@@ -48,6 +55,12 @@ class KnownSubmissions {
   struct Entry {
     KnownToken known;
     Write write = 0;
+  };
+
+  /// What a write is to keep.
+  struct Writing {
+    std::vector<Age> submissions{};
+    std::vector<JobId> forwarded{};
   };
 
   void insert(KnownToken known, Write write);
@@ -61,8 +74,9 @@ class KnownSubmissions {
   std::map<Age, Entry> by_age_;
   std::map<std::pair<std::string, std::string>, Age> tokens_;  ///< by user and token
   std::map<std::string, Age> ownerless_;                       ///< by token alone
-  std::map<JobId, Age> forwarded_;
-  std::map<Write, std::vector<Age>> writing_;
+  NumberSet forwarded_;                                        ///< durable
+  std::map<JobId, Write> forwarded_by_write_;                  ///< not durable yet
+  std::map<Write, Writing> writing_;
 };
 
 }  // namespace muster

@@ -18,8 +18,9 @@ int level_of(JobId job, const HandTarget& party) {
 void OpenCancels::open(JobId job) {
   const auto [place, fresh] = open_.try_emplace(job);
   if (!fresh) return;
+  ++rounds_;
   for (const HandTarget& party : parties_) {
-    place->second.parties[party] = {};
+    place->second.parties[party].round = rounds_;
     queue(party, job);
   }
   place->second.unconfirmed = place->second.parties.size();
@@ -62,10 +63,11 @@ bool OpenCancels::confirm(const HandTarget& by, const Asked& asked, CancelStandi
 
 /// Those who have not been asked yet need not be asked twice.
 void OpenCancels::ask_further_down(JobId job, Cancel& cancel, const HandTarget& from) {
+  ++rounds_;
   for (auto& [to, party] : cancel.parties) {
     if (level_of(job, to) <= level_of(job, from)) continue;
     if (queues_[to].queued.contains(job)) continue;
-    ++party.round;
+    party.round = rounds_;
     cancel.unconfirmed += party.confirmed;
     party.confirmed = false;
     queue(to, job);

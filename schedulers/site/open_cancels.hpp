@@ -20,10 +20,11 @@ namespace muster {
 /// asked once more: what they said before does not count.
 class OpenCancels {
  public:
-  /// A job of which somebody is asked, and how often the job's party had to be asked by then.
+  /// A job of which somebody is asked, and in which round. No two rounds have the same number, so
+  /// that a late answer about an earlier cancel of the same job counts for nothing.
   struct Asked {
     JobId job;
-    std::uint32_t round = 0;
+    std::uint64_t round = 0;
   };
 
   /// A site or a master, before the first cancel.
@@ -50,7 +51,7 @@ class OpenCancels {
  private:
   struct Party {
     bool confirmed = false;
-    std::uint32_t round = 0;
+    std::uint64_t round = 0;
   };
   struct Cancel {
     std::map<HandTarget, Party> parties;
@@ -67,6 +68,7 @@ class OpenCancels {
 
   std::vector<HandTarget> parties_;
   std::map<JobId, Cancel> open_;
+  std::uint64_t rounds_ = 0;
   std::map<HandTarget, Queue> queues_;
 };
 

@@ -1,22 +1,36 @@
 #include "schedulers/site/site_actor.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <thread>
 #include <utility>
 
 #include "model/check.hpp"
 #include "model/live_ids.hpp"
 #include "schedulers/site/split.hpp"
+#include "schedulers/site/submission_digest.hpp"
 
 // Intake: what comes in, and who gets it. The ways out are in site_lanes.cpp, the ends of jobs in
 // site_watch.cpp.
 
 namespace muster {
+namespace {
+
+/// Of the jobs as they were submitted; 0 for those without a token, which are never compared.
+std::vector<std::uint64_t> digests_of(const std::vector<Job>& jobs) {
+  std::vector<std::uint64_t> digests;
+  digests.reserve(jobs.size());
+  for (const Job& job : jobs) digests.push_back(job.token.empty() ? 0 : submission_digest(job));
+  return digests;
+}
+
+}  // namespace
 
 SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
     : SiteActor::base(config),
       setup_(std::move(setup)),
       timer_(this, setup_.epoch),
+      started_(timer_.now()),
       ask_alarm_(timer_, [this] { ask_loads(); }),
       rng_(setup_.seed + setup_.number),
       listeners_(setup_.life.max_watches),
@@ -39,6 +53,7 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
   next_job_ = std::max<std::uint64_t>(1, memory.next_job);
   std::map<JobId, std::string> users;
   for (const Handoff& handoff : memory.handoffs) users[handoff.job.id] = handoff.job.user;
+  known_.recall_forwarded(std::move(memory.forwarded));
   for (KnownToken& known : memory.tokens) {
     if (const auto user = users.find(known.job); !known.user && user != users.end()) {
       known.user = user->second;
@@ -109,12 +124,15 @@ void SiteScheduler::Intake::add_known(const KnownSubmissions::Known& known) {
 
 /// Takes the jobs in, when what is known of the loads is fresh enough to choose by.
 caf::result<SiteScheduler::Verdicts> SiteScheduler::take_in(std::vector<Job> jobs, bool forwarded) {
-  const Answer answer = make_response_promise<Verdicts>();
   heard_news_ = true;
-  if (ask_pause_ <= setup_.load_every && awaiting_loads_.empty()) {
+  const bool fresh = ask_pause_ <= setup_.load_every && awaiting_loads_.empty();
+  if (!fresh && unrouted_ + jobs.size() > setup_.life.max_unrouted) return ActorError::too_many;
+  const Answer answer = make_response_promise<Verdicts>();
+  if (fresh) {
     take(std::move(jobs), forwarded, answer);
     return answer;
   }
+  unrouted_ += jobs.size();
   awaiting_loads_.emplace_back([this, forwarded, answer, jobs = std::move(jobs)]() mutable {
     take(std::move(jobs), forwarded, answer);
   });
@@ -124,15 +142,52 @@ caf::result<SiteScheduler::Verdicts> SiteScheduler::take_in(std::vector<Job> job
 
 void SiteScheduler::take(std::vector<Job> jobs, bool forwarded, const Answer& answer) {
   if (!has_room(jobs.size())) {
-    Answer(answer).deliver(caf::make_error(ActorError::not_connected));
+    Answer(answer).deliver(caf::make_error(ActorError::too_many));
     return;
   }
-  keep(forwarded ? intake_of_forwarded(std::move(jobs)) : intake_of(std::move(jobs)), answer);
+  if (forwarded) return keep(intake_of_forwarded(std::move(jobs)), answer);
+  const std::vector<std::uint64_t> digests = digests_of(jobs);
+  auto refused = tokens_of_others(jobs, digests);
+  keep(refused ? *std::move(refused) : intake_of(std::move(jobs), digests), answer);
 }
 
-SiteScheduler::Intake SiteScheduler::intake_of(std::vector<Job> jobs) {
+/// Refuses all of a submission of which a token stands for another job: its user has made a
+/// mistake. The job that has the token has to be durable before anything is said of it.
+std::optional<SiteScheduler::Intake> SiteScheduler::tokens_of_others(
+    const std::vector<Job>& jobs, const std::vector<std::uint64_t>& digests) const {
+  std::map<std::pair<std::string_view, std::string_view>, std::size_t> seen;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const Job& job = jobs[i];
+    if (job.token.empty()) continue;
+    Intake refused{0};
+    const auto known = known_.find(job.user, job.token);
+    if (known && !known->is_of(digests[i])) {
+      if (known->write != 0) refused.writes.insert(known->write);
+      refused.verdicts.assign(jobs.size(), {known->job, false,
+                                            "the token \"" + job.token + "\" is that of job " +
+                                                std::to_string(known->job.value) +
+                                                ", which is another one: nothing was taken"});
+      return refused;
+    }
+    if (jobs.size() == 1) break;
+    const auto [place, fresh] = seen.try_emplace({job.user, job.token}, i);
+    if (fresh || digests[place->second] == digests[i]) continue;
+    refused.verdicts.assign(
+        jobs.size(),
+        {{},
+         false,
+         "the token \"" + job.token + "\" stands for two different jobs: nothing was taken"});
+    return refused;
+  }
+  return std::nullopt;
+}
+
+SiteScheduler::Intake SiteScheduler::intake_of(std::vector<Job> jobs,
+                                               const std::vector<std::uint64_t>& digests) {
   Intake intake{++last_write_};
+  std::size_t place = 0;
   for (Job& job : jobs) {
+    const std::uint64_t digest = digests[place++];
     if (job.tasks.empty()) {
       intake.verdicts.push_back({{}, false, "the job has no tasks"});
       continue;
@@ -144,7 +199,7 @@ SiteScheduler::Intake SiteScheduler::intake_of(std::vector<Job> jobs) {
     number_job(job, job_id_of(setup_.number, next_job_++));
     intake.verdicts.push_back({job.id, true, {}});
     if (!job.token.empty()) {
-      intake.news.tokens.push_back({job.token, job.id, job.user});
+      intake.news.tokens.push_back({job.token, job.id, job.user, false, digest});
       known_.add(intake.news.tokens.back(), intake.write);
     }
     const std::size_t site = choose_site(job);

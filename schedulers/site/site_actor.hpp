@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -22,6 +23,8 @@
 #include "storage/site_book.hpp"
 
 namespace muster {
+
+struct JobFilter;
 
 /// A site scheduler of the cluster, as the others see it.
 struct SitePlace {
@@ -44,6 +47,7 @@ struct SiteLife {
   Duration hand_retry{};                  ///< from a master's not answering to the next try
   std::size_t hand_batch = 500;           ///< jobs handed to a master at once
   std::size_t max_waiting = 100'000;      ///< jobs that no master has yet; more are not taken
+  std::size_t max_unrouted = 10'000;      ///< jobs that wait for loads; more are not taken
   std::size_t max_tokens = 100'000;       ///< known submissions, as many as the book keeps
   std::size_t max_ended = 10'000;         ///< jobs that ended here, as many as the book keeps
   std::size_t max_cancels = 10'000;       ///< open ones; more are refused
@@ -56,6 +60,8 @@ struct SiteSetup {
   std::vector<MasterPlace> masters;           ///< all of the cluster, at least one
   std::vector<SitePlace> sites{SitePlace{}};  ///< all of the cluster, this one too
   std::uint32_t number = 0;                   ///< of this one: its jobs are numbered apart
+  /// Those of all sites that there ever were are lower; 0: unknown.
+  std::uint32_t site_numbers = 0;
   RoutingRules rules;
   std::uint64_t room = 10'000;  ///< so many jobs that no master has yet are a load of 1; >= 1
   Duration load_every{};        ///< masters and sites are asked for their load so often; 0: never
@@ -83,6 +89,10 @@ class SiteScheduler : public SiteActor::base {
  private:
   /// Jobs of which a part was given up, as far as they are remembered.
   static constexpr std::size_t kMaxBroken = 100'000;
+  /// Of these, left to the sites that have numbered them; as many as a master tells of.
+  static constexpr std::size_t kMaxLeft = 1'000;
+  /// Jobs that are known to be over, as far as that is remembered.
+  static constexpr std::size_t kMaxOver = 10'000;
   /// An answer that waits until those who are to have its jobs have them.
   struct Promise {
     caf::typed_response_promise<std::vector<AcceptVerdict>> answer;
@@ -123,8 +133,10 @@ class SiteScheduler : public SiteActor::base {
     MasterActor master{};  ///< null on the way to a site
     SiteActor site{};      ///< null on the way to a master
     HandoffQueue<OnItsWay> waiting{};
-    bool busy = false;        ///< it has been handed jobs and has not answered
-    std::uint64_t given = 0;  ///< jobs given to it since it was heard
+    bool busy = false;             ///< it has been handed jobs and has not answered
+    std::uint64_t given = 0;       ///< jobs given to it since it was heard
+    std::set<JobId> unanswered{};  ///< watched here, and it has not said whether they are over
+    bool asks_again = false;       ///< about these, or will after a pause
     LoadReport load{};
     Heard heard{};
   };
@@ -161,7 +173,9 @@ class SiteScheduler : public SiteActor::base {
 
   caf::result<Verdicts> take_in(std::vector<Job> jobs, bool forwarded);
   void take(std::vector<Job> jobs, bool forwarded, const Answer& answer);
-  Intake intake_of(std::vector<Job> jobs);
+  std::optional<Intake> tokens_of_others(const std::vector<Job>& jobs,
+                                         const std::vector<std::uint64_t>& digests) const;
+  Intake intake_of(std::vector<Job> jobs, const std::vector<std::uint64_t>& digests);
   Intake intake_of_forwarded(std::vector<Job> jobs);
   void keep(Intake intake, const Answer& answer);
   void keep_news(SiteNews news, std::function<void(const std::string& trouble)> then);
@@ -175,6 +189,7 @@ class SiteScheduler : public SiteActor::base {
   double own_load() const;
 
   void hand_over(const HandTarget& to);
+  void hand_over_later(const HandTarget& to);
   void taken(const HandTarget& to, const Verdicts& verdicts);
   void mark_unsent(const HandTarget& to, const std::vector<JobId>& jobs);
   static void arrived(const OnItsWay& handoff);
@@ -186,6 +201,7 @@ class SiteScheduler : public SiteActor::base {
   void load_answered();
   caf::result<Ends> watch(const JobListener& listener, const std::vector<JobId>& jobs);
   void watch_at(std::size_t master, std::vector<JobId> jobs, std::shared_ptr<Asking> asking);
+  void watch_again(std::size_t master, const std::vector<JobId>& jobs);
   void answered(Asking& asking);
   void over(const JobEnd& end, Asking* asking);
   void drop_listener(const caf::actor_addr& listener);
@@ -193,8 +209,13 @@ class SiteScheduler : public SiteActor::base {
   void part_ended_here(const EndedHandoff& ended, Asking* asking);
 
   bool is_mine_to_cancel(JobId job) const;
+  std::optional<CancelStanding> known_standing(JobId job) const;
   caf::result<CancelReport> cancel(JobId id);
+  void cancel_broken(JobId job);
+  void cancel_what_others_left();
   void begin_cancel(JobId id);
+  void cancel_kept(JobId id);
+  void write_cancel(JobId id);
   void ask_all_cancels();
   void ask_cancels(const HandTarget& to);
   void hear_cancels(const HandTarget& from, const std::vector<OpenCancels::Asked>& asked,
@@ -213,17 +234,19 @@ class SiteScheduler : public SiteActor::base {
   std::size_t jobs_in_hand() const;
   std::string answer(const Query& query) const;
   nlohmann::json shown_jobs(const Query& query) const;
-  std::vector<Shown> newest_shown(const Query& query) const;
+  std::vector<Shown> newest_shown(const JobFilter& wanted) const;
   std::vector<Shown> parts_shown(JobId job) const;
 
   SiteSetup setup_;
   ActorTimer<SiteActor, SiteScheduler> timer_;
+  const Instant started_;
   Alarm<SiteActor, SiteScheduler> ask_alarm_;
   Duration ask_pause_{};           ///< from the last asking for loads to the next
   std::size_t asked_ = 0;          ///< masters and sites that have not answered it
   bool heard_news_ = false;        ///< something has changed since the asking before
   bool masters_may_work_ = false;  ///< some master has jobs, or has not answered
   std::vector<std::function<void()>> awaiting_loads_;  ///< in the order in which they came
+  std::size_t unrouted_ = 0;                           ///< jobs in these
   Rng rng_;
   JobWatch listeners_;
   std::map<JobId, Watched> watched_;  ///< of which there are listeners
@@ -239,6 +262,8 @@ class SiteScheduler : public SiteActor::base {
   std::map<JobId, Cancelling> cancelling_;      ///< of each open cancel
   std::map<HandTarget, bool> asked_to_cancel_;  ///< has been asked and has not answered, or rests
   RecentJobs broken_{kMaxBroken};               ///< of which some part was given up
+  RecentJobs left_{kMaxLeft};  ///< of these, whose cancels are others' or could not be kept
+  RecentJobs over_{kMaxOver};  ///< all of which has ended
   std::uint64_t next_job_ = 1;
   std::uint64_t handed_ = 0;  ///< jobs and parts that masters have taken
   bool training_ = false;

@@ -13,6 +13,8 @@ namespace muster {
 /// by then, with the names of those who have not.
 caf::result<CancelReport> SiteScheduler::cancel(JobId id) {
   const bool open = cancels_.contains(id);
+  const auto standing = open ? std::nullopt : known_standing(id);
+  if (standing) return CancelReport{id, *standing, {}};
   if (!open && cancels_.size() >= setup_.life.max_cancels) return ActorError::too_many;
   const bool asked = current_sender() != nullptr;
   auto answer = std::make_shared<CancelAnswer>();
@@ -25,14 +27,49 @@ caf::result<CancelReport> SiteScheduler::cancel(JobId id) {
       answer_cancels(id);
     });
   }
-  if (!open) begin_cancel(id);
+  if (!open) {
+    begin_cancel(id);
+  } else if (Cancelling& known = cancelling_[id]; !known.durable && !known.trouble.empty()) {
+    write_cancel(id);  // what could not be kept may be kept by now
+  }
   return promise;
 }
 
+/// How a job stands of which nobody else need be asked.
+std::optional<CancelStanding> SiteScheduler::known_standing(JobId job) const {
+  if (over_.contains(job)) return CancelStanding::over;
+  const std::uint32_t site = site_of(job);
+  const bool of_no_site = setup_.site_numbers > 0 && site >= setup_.site_numbers;
+  const bool not_given = site == setup_.number && muster::number_of(job) >= next_job_;
+  if (of_no_site || not_given) return CancelStanding::unknown;
+  std::uint32_t ended = 0;
+  std::uint32_t whole = 1;
+  ended_.parts_of(job, [&](const EndedHandoff& part) {
+    ended += part.tasks;
+    whole = std::max(part.job.whole_tasks, part.tasks);
+  });
+  return ended >= whole ? std::optional(CancelStanding::over) : std::nullopt;
+}
+
 void SiteScheduler::begin_cancel(JobId id) {
-  if (cancels_.contains(id)) return;
   cancels_.open(id);
-  cancelling_[id];
+  write_cancel(id);
+  ask_all_cancels();
+}
+
+/// The cancel is in the book.
+void SiteScheduler::cancel_kept(JobId id) {
+  if (!cancels_.contains(id)) cancels_.open(id);
+  Cancelling& cancel = cancelling_[id];
+  cancel.durable = true;
+  cancel.trouble.clear();
+  answer_cancels(id);
+  ask_all_cancels();
+}
+
+/// As long as it is not known how that went, nobody is answered.
+void SiteScheduler::write_cancel(JobId id) {
+  cancelling_[id].trouble.clear();
   SiteNews news;
   news.cancels.push_back(id);
   keep_news(std::move(news), [this, id](const std::string& trouble) {
@@ -42,7 +79,6 @@ void SiteScheduler::begin_cancel(JobId id) {
     found->second.trouble = trouble;
     answer_cancels(id);
   });
-  ask_all_cancels();
 }
 
 /// The own site first: what has not left it need not be looked for elsewhere.
@@ -111,6 +147,7 @@ void SiteScheduler::hear_cancels(const HandTarget& from,
 /// Everybody has confirmed it.
 void SiteScheduler::end_cancel(JobId id) {
   const CancelReport report{id, cancels_.standing(id), {}};
+  if (report.standing == CancelStanding::over) over_.add(id);
   cancels_.close(id);
   const auto found = cancelling_.find(id);
   for (const std::shared_ptr<CancelAnswer>& each : found->second.answers) {
@@ -158,6 +195,8 @@ void SiteScheduler::end_what_is_here(
   std::vector<CancelVerdict> verdicts;
   SiteNews news;
   for (const JobId job : jobs) {
+    left_.erase(job);
+    if (setup_.desk) setup_.desk->forget(job);
     const bool numbered_here = site_of(job) == setup_.number && muster::number_of(job) < next_job_;
     CancelVerdict verdict{job, CancelStanding::unknown};
     if (numbered_here || known_.find_forwarded(job)) verdict.standing = CancelStanding::passed_on;
@@ -238,7 +277,7 @@ void SiteScheduler::refuse(const HandTarget& by, const std::vector<AcceptVerdict
       timer_.at(now() + setup_.life.hand_retry, [this, ended] { hand_again(ended); });
       return;
     }
-    for (const JobId job : broken) begin_cancel(job);
+    for (const JobId job : broken) cancel_kept(job);
   });
 }
 

@@ -47,10 +47,7 @@ void SiteScheduler::hand_over(const HandTarget& to) {
   const auto heard = [this, to](const Verdicts& verdicts) { taken(to, verdicts); };
   const auto failed = [this, to, fresh = std::move(fresh)](const caf::error& error) {
     if (never_left(error)) mark_unsent(to, fresh);
-    timer_.at(now() + setup_.life.hand_retry, [this, to] {
-      lane(to).busy = false;
-      hand_over(to);
-    });
+    hand_over_later(to);
   };
   if (to.site) {
     request(out.site, setup_.accept_timeout, forward_atom_v, std::move(batch)).then(heard, failed);
@@ -66,23 +63,35 @@ void SiteScheduler::mark_unsent(const HandTarget& to, const std::vector<JobId>& 
   }
 }
 
+/// What had no verdict stays; when nothing had one, whoever it is would not say more at once.
 void SiteScheduler::taken(const HandTarget& to, const Verdicts& verdicts) {
   Lane& out = lane(to);
-  out.busy = false;
   Verdicts refused;
+  bool heard_of_any = false;
   for (const AcceptVerdict& verdict : verdicts) {
     if (!verdict.accepted) {
+      heard_of_any |= out.waiting.find(verdict.job) != nullptr;
       refused.push_back(verdict);
       continue;
     }
     const auto found = out.waiting.take(verdict.job);
     if (!found) continue;
+    heard_of_any = true;
     arrived(*found);
     ++handed_;
     setup_.book->handed_over(verdict.job, to);
   }
   refuse(to, refused);
+  if (!heard_of_any) return hand_over_later(to);
+  out.busy = false;
   hand_over(to);
+}
+
+void SiteScheduler::hand_over_later(const HandTarget& to) {
+  timer_.at(now() + setup_.life.hand_retry, [this, to] {
+    lane(to).busy = false;
+    hand_over(to);
+  });
 }
 
 /// It need not be waited for any more.
@@ -124,19 +133,42 @@ void SiteScheduler::ask_loads() {
 /// Everybody has answered, or has not in time: that has to do.
 void SiteScheduler::load_answered() {
   if (asked_ == 0 || --asked_ > 0) return;
+  cancel_what_others_left();
   if (!masters_may_work_ && !heard_news_ && jobs_in_hand() == 0) {
     ask_alarm_.disarm();
     ask_pause_ = std::max(setup_.load_every, kLongestAskPause);
   }
+  unrouted_ = 0;
   for (const auto& take : std::exchange(awaiting_loads_, {})) take();
 }
 
-/// One site is enough: the one that has numbered the job, unless it is not there.
+/// One site is enough: the one that has numbered the job, unless it is not there. One that has not
+/// been heard may be: its first answer can come after a master's.
 bool SiteScheduler::is_mine_to_cancel(JobId job) const {
   const std::uint32_t number = site_of(job);
   const auto place = places_.find({true, number});
   if (number == setup_.number || place == places_.end()) return true;
-  return !present_load(sites_[place->second].heard, now(), setup_.rules.stale_after);
+  Heard heard = sites_[place->second].heard;
+  if (!heard.at) heard.at = started_;
+  return !present_load(heard, now(), setup_.rules.stale_after);
+}
+
+/// Asks nobody before that is durable: a master of which it was asked tells of the job no more.
+void SiteScheduler::cancel_broken(JobId job) {
+  SiteNews news;
+  news.cancels.push_back(job);
+  keep_news(std::move(news), [this, job](const std::string& trouble) {
+    trouble.empty() ? cancel_kept(job) : static_cast<void>(left_.add(job));
+  });
+}
+
+/// The site that was to do it may have gone before it was durable there.
+void SiteScheduler::cancel_what_others_left() {
+  for (const JobId job : left_.oldest_first()) {
+    if (!is_mine_to_cancel(job)) continue;
+    left_.erase(job);
+    cancel_broken(job);
+  }
 }
 
 /// When one part of a job was given up, the other masters' parts are for nothing.
@@ -157,7 +189,12 @@ void SiteScheduler::hear(Lane& from, const LoadReport& report) {
   for (JobId job : report.broken) {
     if (!broken_.add(job)) continue;
     if (setup_.desk) setup_.desk->forget(job);
-    if (is_mine_to_cancel(job)) begin_cancel(job);
+    heard_news_ = true;
+    if (is_mine_to_cancel(job)) {
+      cancel_broken(job);
+    } else {
+      left_.add(job);
+    }
   }
 }
 

@@ -5,34 +5,12 @@
 #include <utility>
 
 #include "schedulers/site/site_actor.hpp"
+#include "storage/job_filter.hpp"
 
 namespace muster {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::uint32_t kShownJobs = 100;
-constexpr std::uint32_t kMostShownJobs = 10'000;
-
-/// Which jobs somebody asks for: what a query's text says, as for masters.
-struct ShownJobs {
-  std::uint64_t id = 0;  ///< 0: all
-  bool active = true;
-  bool over = true;
-  std::string user{};
-  std::size_t most = kShownJobs;
-
-  explicit ShownJobs(const Query& query) : id(query.id) {
-    if (query.limit > 0) most = std::min(query.limit, kMostShownJobs);
-    const json wanted = json::parse(query.text.empty() ? "{}" : query.text, nullptr, false);
-    if (!wanted.is_object()) return;
-    const std::string state = wanted.value("state", "all");
-    active = state != "over";
-    over = state != "active";
-    user = wanted.value("user", "");
-  }
-  bool takes(const Job& job) const { return user.empty() || job.user == user; }
-};
 
 /// A job, or a part of one, that no master has yet.
 json on_its_way(const Job& job) {
@@ -76,8 +54,8 @@ json over_here(const EndedHandoff& ended) {
 
 /// The jobs that were asked for, the newest first. Only those that are shown are written out.
 json SiteScheduler::shown_jobs(const Query& query) const {
-  const ShownJobs wanted(query);
-  std::vector<Shown> found = wanted.id == 0 ? newest_shown(query) : parts_shown(JobId{wanted.id});
+  const JobFilter wanted(query.text, query.limit);
+  std::vector<Shown> found = query.id == 0 ? newest_shown(wanted) : parts_shown(JobId{query.id});
   std::stable_sort(found.begin(), found.end(),
                    [](const Shown& a, const Shown& b) { return a.job->id > b.job->id; });
   json list = json::array();
@@ -95,8 +73,7 @@ json SiteScheduler::shown_jobs(const Query& query) const {
 }
 
 /// Of each way out, and of what ended here, as many as may be shown.
-std::vector<SiteScheduler::Shown> SiteScheduler::newest_shown(const Query& query) const {
-  const ShownJobs wanted(query);
+std::vector<SiteScheduler::Shown> SiteScheduler::newest_shown(const JobFilter& wanted) const {
   std::vector<Shown> found;
   std::size_t left = wanted.most;
   const auto use = [&](const Job& job, const HandTarget* to, const EndedHandoff* ended) {

@@ -50,24 +50,43 @@ caf::result<SiteScheduler::Ends> SiteScheduler::watch(const JobListener& listene
   return answer;
 }
 
-/// Until the master has answered or nobody watches the jobs any more.
+/// Until the master has answered or nobody watches the jobs any more. Without `asking` it is asked
+/// again.
 void SiteScheduler::watch_at(std::size_t master, std::vector<JobId> jobs,
                              std::shared_ptr<Asking> asking) {
-  std::erase_if(jobs, [this](JobId job) { return !watched_.contains(job); });
-  const auto heard = [this, asking](const Ends& ends) {
+  const auto settled = [this, master, asking](const std::vector<JobId>& unanswered) {
+    if (asking) {
+      answered(*asking);
+    } else {
+      masters_[master].asks_again = false;
+    }
+    watch_again(master, unanswered);
+  };
+  const auto heard = [this, asking, settled](const Ends& ends) {
     for (const JobEnd& end : ends) over(end, asking.get());
-    if (asking) answered(*asking);
+    settled({});
   };
-  const auto failed = [this, master, jobs, asking](const caf::error&) {
-    if (asking) answered(*asking);
-    timer_.at(now() + setup_.life.hand_retry, [this, master, jobs] {
-      if (std::any_of(jobs.begin(), jobs.end(), [&](JobId job) { return watched_.contains(job); }))
-        watch_at(master, jobs, nullptr);
-    });
-  };
+  const auto failed = [settled, jobs](const caf::error&) { settled(jobs); };
   request(masters_[master].master, setup_.accept_timeout, watch_atom_v, JobListener{this},
           std::move(jobs))
       .then(heard, failed);
+}
+
+/// One question at a time, after a pause, however many have asked meanwhile.
+void SiteScheduler::watch_again(std::size_t master, const std::vector<JobId>& jobs) {
+  Lane& to = masters_[master];
+  to.unanswered.insert(jobs.begin(), jobs.end());
+  if (to.asks_again || to.unanswered.empty()) return;
+  to.asks_again = true;
+  timer_.at(now() + setup_.life.hand_retry, [this, master] {
+    std::set<JobId> open = std::exchange(masters_[master].unanswered, {});
+    std::erase_if(open, [this](JobId job) { return !watched_.contains(job); });
+    if (open.empty()) {
+      masters_[master].asks_again = false;
+    } else {
+      watch_at(master, {open.begin(), open.end()}, nullptr);
+    }
+  });
 }
 
 /// One master more has said what it knows, or has not in time.
@@ -95,6 +114,7 @@ void SiteScheduler::over(const JobEnd& end, Asking* asking) {
   const JobEnd whole{end.job, watched.outcome, 0, end.whole, end.whole};
   if (watched.parts.size() < masters_.size()) unwatch({end.job});
   watched_.erase(found);
+  over_.add(end.job);
   for (const JobListener& listener : listeners_.take(end.job)) {
     if (asking != nullptr && listener == asking->listener) {
       asking->ends.push_back(whole);

@@ -9,13 +9,10 @@ Classification SortingDesk::sort(Job& job, const SystemUse& use) {
   ++sorted_;
   shorts_ += answer.length == JobLength::short_run;
   forget(job.id);
-  open_[job.id] = {job, use, 0, {}};
+  open_[job.id] = {sorted_, job, use, 0, {}};
   open_tasks_ += job.tasks.size();
-  in_order_.push_back(job.id);
-  while (in_order_.size() > kMaxOpen || open_tasks_ > kMaxOpenTasks) {
-    forget(in_order_.front());
-    in_order_.pop_front();
-  }
+  by_age_[sorted_] = job.id;
+  while (open_.size() > kMaxOpen || open_tasks_ > kMaxOpenTasks) forget(by_age_.begin()->second);
   return answer;
 }
 
@@ -23,6 +20,7 @@ void SortingDesk::forget(JobId id) {
   const auto found = open_.find(id);
   if (found == open_.end()) return;
   open_tasks_ -= found->second.job.tasks.size();
+  by_age_.erase(found->second.age);
   open_.erase(found);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,8 +14,8 @@ namespace muster {
 /// with a memory of what it was shown.
 class SortingDesk {
  public:
-  /// So many jobs with so many tasks are remembered until they are over; the oldest are forgotten
-  /// first.
+  /// So many jobs with so many tasks are remembered until they are over; when more are open, the
+  /// oldest are forgotten first.
   static constexpr std::size_t kMaxOpen = 10'000;
   static constexpr std::size_t kMaxOpenTasks = 1'000'000;
 
@@ -39,6 +38,7 @@ class SortingDesk {
 
  private:
   struct Open {
+    std::uint64_t age = 0;
     Job job;
     SystemUse use;
     std::uint32_t tasks = 0;  ///< that have been heard of
@@ -47,7 +47,7 @@ class SortingDesk {
 
   JobSorter sorter_;
   std::map<JobId, Open> open_;
-  std::deque<JobId> in_order_;
+  std::map<std::uint64_t, JobId> by_age_;  ///< of the open ones, oldest first
   std::size_t open_tasks_ = 0;
   std::uint64_t shorts_ = 0;
   std::uint64_t sorted_ = 0;

@@ -35,8 +35,8 @@ TEST_F(LoopbackTest, BillsFromUpToGone) {
   EXPECT_EQ(reports_.at(1).at, at_s(111));
 }
 
-TEST_F(LoopbackTest, DelaysAreScaled) {
-  setup_.delay_scale = 0.1;
+TEST_F(LoopbackTest, DelaysAreThoseOfItsCatalog) {
+  catalog_ = catalog_.with_delays(0.1);
   make_cloud();
   launch(0);
   system_.run_until_s(50);

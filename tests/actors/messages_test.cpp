@@ -76,8 +76,8 @@ TEST(Messages, WhatWasCutOffIsAnError) {
 
 TEST(Messages, ErrorsSayWhatTheyMean) {
   test::VirtualSystem system;
-  const caf::error error = ActorError::duplicate_job;
-  EXPECT_NE(system.actors().render(error).find("known already"), std::string::npos);
+  const caf::error error = ActorError::unknown;
+  EXPECT_NE(system.actors().render(error).find("not known here"), std::string::npos);
 }
 
 }  // namespace

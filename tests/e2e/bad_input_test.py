@@ -28,6 +28,12 @@ class Usage(MusterTest):
             with self.subTest(option=option, value=value):
                 self.assert_refused(2, [option], "replay", EVA_200, option, value)
 
+    def test_a_scale_of_delays_that_is_none_starts_no_cluster(self):
+        for scale in ("-1", "nan", "inf", "10001"):
+            with self.subTest(scale=scale):
+                self.assert_refused(2, ["--delay-scale", "0 to 10000"], "up", "--dir",
+                                    "cluster", f"--delay-scale={scale}")
+
     def test_an_unknown_policy_is_answered_with_the_known_ones(self):
         self.assert_refused(2, ['"evva"', "no-packing, eva"], "replay", EVA_200, "--policy",
                             "evva", "--json", "runs.json")
@@ -48,9 +54,9 @@ class Usage(MusterTest):
 
 
 class BadConfig(MusterTest):
-    def assert_config_refused(self, text, *words):
+    def assert_config_refused(self, text, *words, status=2):
         self.write("mine.toml", text)
-        self.assert_refused(1, words, "replay", "mine.toml", "--json", "runs.json", "--html",
+        self.assert_refused(status, words, "replay", "mine.toml", "--json", "runs.json", "--html",
                             "report.html", "--events", "log.jsonl")
 
     def setUp(self):
@@ -92,11 +98,13 @@ class BadConfig(MusterTest):
 
     def test_missing_files_are_named(self):
         self.assert_refused(1, ["absent.toml"], "replay", "absent.toml")
-        self.assert_config_refused(self.good.replace("jobs.csv", "absent.csv"), "absent.csv")
-        self.assert_config_refused(self.good.replace("ec2-eva.csv", "absent.csv"), "absent.csv")
+        self.assert_config_refused(self.good.replace("jobs.csv", "absent.csv"), "absent.csv",
+                                   status=1)
+        self.assert_config_refused(self.good.replace("ec2-eva.csv", "absent.csv"), "absent.csv",
+                                   status=1)
         self.assert_config_refused(
             self.good + '[world.interference]\nmodel = "pairwise"\nmatrix = "absent.csv"\n',
-            "absent.csv")
+            "absent.csv", status=1)
 
     def test_a_folder_is_no_file(self):
         self.assert_refused(1, ["cannot be read"], "replay", ".")

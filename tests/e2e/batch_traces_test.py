@@ -47,9 +47,9 @@ class BatchTraces(MusterTest):
         with open(TINY, encoding="utf-8") as file:
             alone = file.read().replace('fleet = ["100*slot"]', "")
         self.write("alone.toml", alone)
-        self.assert_refused(1, ["workload.load", "needs a fleet", "master.fleet"], "replay",
+        self.assert_refused(2, ["workload.load", "needs a fleet", "master.fleet"], "replay",
                             "alone.toml", "--load", "0.8")
-        self.assert_refused(1, ["workload.scale_time", "has to be 1"], "replay", TINY, "--load",
+        self.assert_refused(2, ["workload.scale_time", "has to be 1"], "replay", TINY, "--load",
                             "0.8", "--scale-time", "2")
         self.assert_refused(2, ["workload.load", "from 0 to 100"], "replay", TINY, "--load", "-1")
 

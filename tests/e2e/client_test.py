@@ -91,7 +91,7 @@ class Submit(ClientTest):
     def test_every_fault_of_every_file_is_named_and_nothing_sent(self):
         self.write("a.toml", "cpus = 0\ntask = 3\n")
         self.write("b.toml", 'command = ["b"]\ngang = true\narray = "0-1"\n')
-        done = self.assert_fails(1, ["a.toml:1:8: cpus: ", "a.toml:2:1: task: unknown key",
+        done = self.assert_fails(2, ["a.toml:1:8: cpus: ", "a.toml:2:1: task: unknown key",
                                      "did you mean 'tasks'", "a.toml: command: is missing",
                                      "b.toml:2:8: gang: cannot be an array"],
                                  "submit", "a.toml", "b.toml")

@@ -74,7 +74,7 @@ class Convert(MusterTest):
         runs = []
         for config in ("list.toml", "csv.toml"):
             done = self.muster("replay", config, "--json", "-")
-            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn("job 8 did not complete: never: fits no type (cpu: asked 65", done.stderr)
             runs += json.loads(done.stdout)["runs"]
         self.assertEqual([run["jobs_completed"] for run in runs], [7, 7])

@@ -16,7 +16,7 @@ NUMBERS = ("total_cost_usd", "normalized_cost", "mean_jct_h", "p50_jct_h", "p95_
 FLEET = ("normalized_jct", "makespan_s", "throughput_jobs_h", "normalized_throughput",
          "utilization", "short_jobs", "long_jobs")
 KEYS = {*WHOLE, *NUMBERS, *FLEET, "policy", "allocation", "full_reconfiguration_share",
-        "event_log_sha256", "cost_by_purpose", "not_completed"}
+        "event_log_sha256", "cost_by_purpose", "jobs_not_completed", "not_completed"}
 PURPOSES = {"tasks", "boot", "idle", "drain", "fragmentation"}
 
 
@@ -113,9 +113,12 @@ class Table(MusterTest):
         self.write("jobs.csv", ONE_JOB + "2,0,bob,big,1,9,4,24,3600,vit\n")
         done = self.muster("replay", self.config("mine.toml", "jobs.csv"), "--policy",
                            "no-packing", "--policy", "eva", "--json", "runs.json")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, 1, done.stderr)
         for run in json.loads(self.read("runs.json"))["runs"]:
             self.assertEqual((run["jobs_submitted"], run["jobs_completed"]), (2, 1))
+            self.assertEqual(run["jobs_not_completed"], 1)
+            self.assertIn(f"muster: under {run['policy']} 1 of 2 jobs did not complete\n",
+                          done.stderr)
             missed, = run["not_completed"]
             self.assertEqual(set(missed), {"job", "reason"})
             self.assertEqual(missed["job"], "2")

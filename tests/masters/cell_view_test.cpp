@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "tests/masters/scripted_master.hpp"
 #include "tests/support/builders.hpp"
 
 namespace muster {
@@ -136,6 +138,130 @@ TEST_F(CellViewTest, TheCostsPartsAddUpToTheTasksTotal) {
     EXPECT_EQ(cost["by"][0]["name"], "(earlier jobs)");
   }
   EXPECT_EQ(history_.reads, 0);
+}
+
+/// Jobs of one user under a master that does what the test plans.
+class RunningCell : public test::MasterTest {
+ protected:
+  json ask(const std::string& what, std::uint64_t id = 0, const std::string& text = {}) {
+    const CellView view{*master_, nullptr, {}, "m0", at_s(1000)};
+    return json::parse(view.answer(what, id, text, 0).text);
+  }
+  std::string word(std::uint64_t job) { return ask("job", job)["state"]; }
+  void accept(const Job& job) { ASSERT_EQ(master_->accept(job, now()), AcceptResult::accepted); }
+};
+
+TEST_F(RunningCell, AJobsWordIsTrue) {
+  accept(JobBuilder(1).tasks(2).gang(false).build());
+  EXPECT_EQ(word(1), "waiting");
+  round(together({1}));
+  EXPECT_EQ(word(1), "starting") << "its instance is not there yet";
+  boot(0);
+  ASSERT_EQ(master_->state().find(TaskId{1})->phase, TaskPhase::starting);
+  EXPECT_EQ(word(1), "starting");
+  EXPECT_EQ(ask("load")["jobs"]["running"], 0);
+  EXPECT_EQ(ask("load")["jobs"]["waiting"], 1);
+  started(1, 1);
+  EXPECT_EQ(word(1), "running");
+  EXPECT_EQ(ask("load")["jobs"]["running"], 1);
+  master_->task_failed({TaskId{1}, 1, "exit 3"}, now());
+  EXPECT_EQ(word(1), "waiting") << "nothing of it runs";
+  master_->hold(JobId{1}, true, now());
+  EXPECT_EQ(word(1), "held");
+  EXPECT_EQ(ask("load")["jobs"]["held"], 1);
+  master_->hold(JobId{1}, false, now());
+  Plan again;
+  again.places = {{TaskId{1}, InstanceId{0}, {}}};
+  round(again);
+  started(1, 2);
+  master_->cancel(JobId{1}, now());
+  EXPECT_EQ(word(1), "stopping");
+  EXPECT_EQ(ask("load")["tasks"]["pending"], 1);
+}
+
+TEST_F(RunningCell, SaysWhyMostOfAJobsTasksWait) {
+  accept(JobBuilder(1).tasks(4).gang(false).build());
+  const Refusal capped{RefusalKind::not_now, RefusalCode::instance_cap, {}, 1, 0};
+  Plan plan = together({1});
+  for (std::uint64_t task : {101, 102}) plan.refusals.push_back({TaskId{task}, capped});
+  round(plan);
+  EXPECT_EQ(ask("job", 1)["reason"],
+            "2 of 4 tasks wait, not now: instance cap (asked 1, available 0); 2 for other reasons");
+  EXPECT_EQ(ask("explain", 1)["job"]["reason"], ask("job", 1)["reason"]);
+  boot(0);
+  started(1, 1);
+  master_->task_failed({TaskId{1}, 1, "exit 3", {3, {}, {}}}, now());
+  const json job = ask("job", 1);
+  EXPECT_TRUE(
+      job["reason"].get<std::string>().ends_with("; task 0 has failed once, the last time: exit 3"))
+      << job["reason"];
+  EXPECT_EQ(job["failed_attempts"], 1);
+  EXPECT_EQ(job["exit_code"], 3);
+  accept(JobBuilder(2).build());
+  EXPECT_EQ(ask("job", 2)["reason"], "waits, not now: awaiting round");
+  EXPECT_EQ(ask("jobs")["jobs"][0]["reason"], nullptr) << "a list looks at no task";
+}
+
+TEST_F(RunningCell, OfAGangThatWaitsItSaysWhatKeepsItWaiting) {
+  accept(JobBuilder(1).tasks(3).gang(true).build());
+  const Refusal crowded{RefusalKind::not_now, RefusalCode::over_capacity, Resource::cpu, 2, 1};
+  const Refusal peers{RefusalKind::not_now, RefusalCode::awaiting_peers, {}, 0, 0};
+  Plan plan;
+  plan.refusals = {{TaskId{1}, peers}, {TaskId{101}, crowded}, {TaskId{102}, peers}};
+  round(plan);
+  EXPECT_EQ(ask("job", 1)["reason"],
+            "1 of 3 tasks waits, not now: over capacity (cpu: asked 2, available 1); 2 for other "
+            "reasons");
+}
+
+TEST_F(RunningCell, NamesWhatUsersAndJobsThatAreNotOverHaveCost) {
+  one_running(1);
+  Job of_bob = JobBuilder(2).tasks(2).gang(false).build();
+  of_bob.user = "bob";
+  accept(of_bob);
+  round(together({2, 201}));
+  boot(1);
+  started(2, 1);
+  started(201, 1);
+  clock_s_ = 500;
+  master_->task_finished({TaskId{1}, 1}, now());
+  master_->task_finished({TaskId{201}, 1}, now());
+  const Ledger& ledger = master_->ledger();
+  const double bob = (ledger.task(TaskId{2}) + ledger.task(TaskId{201})).usd();
+  ASSERT_GT(bob, 0);
+  const double earlier = ledger.tasks().usd() - bob;  // job 1 is over
+  for (const char* by : {"user", "job"}) {
+    std::map<std::string, double> parts;
+    const json cost = ask("cost", 0, by);
+    for (const json& part : cost["by"]) parts[part["name"]] = part["usd"];
+    ASSERT_EQ(parts.size(), 2u) << by;
+    EXPECT_DOUBLE_EQ(parts[by == std::string("user") ? "bob" : "2 job-2"], bob);
+    EXPECT_NEAR(parts["(earlier jobs)"], earlier, 1e-12);
+    EXPECT_DOUBLE_EQ(cost["tasks_usd"], ledger.tasks().usd());
+  }
+  EXPECT_DOUBLE_EQ(ask("jobs")["jobs"][0]["usd"], bob);
+}
+
+TEST_F(CellViewTest, SaysWhyAJobFailedOrWasRefused) {
+  over(1, "ada", 2);
+  JobHistory& failed = history_.jobs.back();
+  failed.job = JobBuilder(1).tasks(3).build();
+  for (std::uint32_t i = 0; i < 3; ++i) failed.job.tasks[i].array_index = 10 + i;
+  failed.outcome = JobOutcome::failed;
+  failed.tasks.assign(3, {});
+  failed.tasks[1].failures = 1;
+  failed.tasks[2].failures = 5;
+  failed.tasks[2].reason = "exit code 3";
+  EXPECT_EQ(whole(ask("job", 1))["reason"],
+            "task 12 has failed 5 times, the last time: exit code 3");
+  over(2, "ada", 2);
+  JobHistory& refused = history_.jobs.back();
+  refused.outcome = JobOutcome::refused;
+  refused.tasks[0].reason = "never: fits no type (gpu: asked 16, available 8)";
+  EXPECT_EQ(whole(ask("job", 2))["reason"],
+            "is refused, never: fits no type (gpu: asked 16, available 8)");
+  over(3, "ada", 2);
+  EXPECT_EQ(whole(ask("job", 3))["reason"], nullptr);
 }
 
 }  // namespace

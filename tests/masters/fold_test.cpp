@@ -42,14 +42,15 @@ struct Effort {
 /// Two masters to which the same happens; one of them is killed and started again at times.
 class Twins {
  public:
-  Twins(const std::string& policy, bool fixed_fleet, const Effort& effort)
+  Twins(const std::string& policy, bool fixed_fleet, const Effort& effort, MasterCaps caps = {})
       : spec_(parse_policy(policy).value()),
         fixed_fleet_(fixed_fleet),
+        caps_(caps),
         effort_(effort),
         dice_(effort.seed * 31 + 7),
         spared_(fresh()),
         killed_(fresh()),
-        world_(effort.seed, spared_->cadence(), fixed_fleet) {
+        world_(effort.seed, spared_->cadence(), fixed_fleet, cloud_ahead()) {
     for (std::size_t i = 0; i < effort.kills; ++i) instants_.insert(dice_.below(effort.events));
   }
 
@@ -67,6 +68,7 @@ class Twins {
   }
 
   std::size_t kills() const { return kills_; }
+  const std::vector<Event>& log() const { return log_; }
   std::uint64_t rounds() const { return spared_->rounds(); }
   std::size_t count(std::size_t kind) const {
     return static_cast<std::size_t>(std::count_if(
@@ -83,6 +85,7 @@ class Twins {
     MasterParts parts;
     parts.catalog = &catalog_;
     parts.policy = std::move(make_policy(spec_, catalog_)).value();
+    parts.caps = caps_;
     parts.caps.max_instances = fixed_fleet_ ? 0 : 40;
     parts.refusal_rest = std::chrono::seconds{30};
     parts.gangs = {std::chrono::minutes{3}, std::chrono::minutes{1}, std::chrono::minutes{30}};
@@ -93,8 +96,13 @@ class Twins {
                      {test::type_named(catalog_, "it3"), Market::on_demand, 6},
                      {test::type_named(catalog_, "it4"), Market::spot, 4}};
     }
-    return std::make_unique<Master>(std::move(parts));
+    auto master = std::make_unique<Master>(std::move(parts));
+    master->set_cloud_ahead(cloud_ahead());
+    return master;
   }
+
+  /// Where a day's money is capped its days are those of another clock.
+  Duration cloud_ahead() const { return std::chrono::hours{caps_.max_usd_day > 0 ? 7 : 0}; }
 
   void step() {
     const test::MasterInput input = world_.next(*spared_);
@@ -152,6 +160,7 @@ class Twins {
   Catalog catalog_ = two_markets();
   PolicySpec spec_;
   bool fixed_fleet_;
+  MasterCaps caps_;
   Effort effort_;
   Rng dice_;
   std::unique_ptr<Master> spared_, killed_;
@@ -185,6 +194,31 @@ TEST(Fold, TheSameOnAFixedFleet) {
   for (const PolicyInfo& policy : known_policies()) {
     expect_the_same(policy.name, true, Effort::of(20'000));
   }
+}
+
+TEST(Fold, TheSameWhenWhatMayBeSpentIsCapped) {
+  MasterCaps caps;
+  caps.max_usd_h = 12;
+  caps.max_usd_day = 8;
+  caps.spend_margin = std::chrono::minutes{1};
+  std::size_t ended = 0;  // some policies rent so little at a time that the cap is never reached
+  for (const PolicyInfo& policy : known_policies()) {
+    SCOPED_TRACE(policy.name);
+    Twins twins(policy.name, false, Effort::of(15'000), caps);
+    twins.run();
+    std::size_t by_hour = 0, by_day = 0;
+    for (const Event& event : twins.log()) {
+      if (const auto* part = std::get_if<PlanPartRefused>(&event.body)) {
+        by_hour += part->refusal.code == RefusalCode::spend_cap;
+        by_day += part->refusal.code == RefusalCode::day_cap;
+      } else if (const auto* release = std::get_if<ReleaseDecided>(&event.body)) {
+        ended += release->capped_day >= 0;
+      }
+    }
+    EXPECT_GT(by_hour, 0u);
+    EXPECT_GT(by_day, 0u);
+  }
+  EXPECT_GT(ended, 0u);
 }
 
 TEST(Fold, TheSameWithOtherParameters) {

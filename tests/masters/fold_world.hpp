@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -21,8 +22,9 @@ using MasterInput = std::function<void(Master&)>;
 
 class FoldWorld {
  public:
-  FoldWorld(std::uint64_t seed, const Cadence& cadence, bool fixed_fleet)
-      : rng_(seed), cadence_(cadence), fixed_fleet_(fixed_fleet) {
+  /// `cloud_ahead`: of the cloud's clock before the master's.
+  FoldWorld(std::uint64_t seed, const Cadence& cadence, bool fixed_fleet, Duration cloud_ahead)
+      : rng_(seed), cadence_(cadence), fixed_fleet_(fixed_fleet), cloud_ahead_(cloud_ahead) {
     at(after(0), [](Master& m, Instant now) { m.keep_fleet(now); });
     arrive();
     if (cadence_.period > Duration::zero()) tick();
@@ -61,6 +63,7 @@ class FoldWorld {
         want_round();
       }
     }
+    watch_cap();
   }
 
  private:
@@ -104,6 +107,20 @@ class FoldWorld {
     std::sort(samples.begin(), samples.end(),
               [](const auto& a, const auto& b) { return a.task < b.task; });
     return [samples, now = now_](Master& master) { master.round(samples, now); };
+  }
+
+  void watch_cap() {
+    const auto wait = master_->until_cap(now_);
+    if (cap_is_watched_ || !wait) return;
+    cap_is_watched_ = true;
+    schedule(now_ + std::max<Duration>(*wait, std::chrono::seconds{1}),
+             [](FoldWorld& world) -> MasterInput {
+               world.cap_is_watched_ = false;
+               return [now = world.now_](Master& master) { master.keep_caps(now); };
+             });
+  }
+  std::optional<Instant> billed(Instant now) const {
+    return cloud_ahead_ == Duration::zero() ? std::nullopt : std::optional(now + cloud_ahead_);
   }
 
   void arrive() {
@@ -161,7 +178,7 @@ class FoldWorld {
       return at(after(2), [id](Master& m, Instant now) { m.instance_refused(id, now); });
     }
     const double up = 5 + rng_.exponential(20);
-    at(after(up), [id](Master& m, Instant now) { m.instance_up(id, {}, now); });
+    at(after(up), [id, this](Master& m, Instant now) { m.instance_up(id, billed(now), now); });
     at(after(up + rng_.exponential(20)),
        [id](Master& m, Instant now) { m.instance_ready(id, now); });
     const bool spot = effect.market == Market::spot;
@@ -179,7 +196,9 @@ class FoldWorld {
   void end(InstanceId id, double in_s) {
     schedule(after(in_s), [id](FoldWorld& world) -> MasterInput {
       if (world.rented_.erase(id) == 0) return {};
-      return [id, now = world.now_](Master& master) { master.instance_gone(id, {}, now); };
+      return [id, until = world.billed(world.now_), now = world.now_](Master& master) {
+        master.instance_gone(id, until, now);
+      };
     });
   }
 
@@ -211,6 +230,8 @@ class FoldWorld {
   Rng rng_;
   Cadence cadence_;
   bool fixed_fleet_;
+  Duration cloud_ahead_;
+  bool cap_is_watched_ = false;
   const Master* master_ = nullptr;
   Instant now_{};
   std::map<std::pair<Instant, std::uint64_t>, Happening> queue_;

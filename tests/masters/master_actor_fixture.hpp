@@ -63,6 +63,10 @@ class MasterActorTest : public ::testing::Test {
           [this](end_atom, InstanceId id, const MasterActor&) {
             note("end " + std::to_string(id.value));
           },
+          [this](greet_atom, const MasterActor& master) {
+            ++greeted_;
+            if (clock_is_told_) caf::anon_send(master, report(CloudReportKind::clock, {}));
+          },
           [](interrupt_atom, InstanceId id) { return id; },
           [](const Query&) { return std::string{}; },
           [](const Wakeup&) {},
@@ -121,7 +125,11 @@ class MasterActorTest : public ::testing::Test {
     caf::anon_send(master_, hand_atom_v, std::vector<Job>{JobBuilder(job).build()});
   }
   void tell(CloudReportKind kind, std::uint64_t instance) {
-    caf::anon_send(master_, CloudReport{InstanceId{instance}, kind, system_.time().now()});
+    caf::anon_send(master_, report(kind, InstanceId{instance}));
+  }
+  CloudReport report(CloudReportKind kind, InstanceId instance) {
+    const Instant clock = system_.time().now() + cloud_ahead_;
+    return {instance, kind, clock, {}, clock};
   }
   void tell(WorkerReportKind kind, std::uint64_t task) {
     WorkerReport report;
@@ -173,6 +181,9 @@ class MasterActorTest : public ::testing::Test {
   SlowHistory history_;
   std::vector<Heard> heard_;
   std::uint64_t asked_ = 0;
+  int greeted_ = 0;
+  bool clock_is_told_ = true;
+  Duration cloud_ahead_{};  ///< of the cloud's clock
   CloudActor cloud_;
   WorkerActor worker_;
   MasterActor master_;

@@ -190,6 +190,97 @@ TEST_F(MasterActorTest, AClockSetBackOverARestartHoldsNothingUp) {
   for (const Event& event : journal_.events()) EXPECT_GE(event.at, test::at_s(3600));
 }
 
+TEST_F(MasterActorTest, StampsGoOnWhereAClockWasSetBackAndComeBackToIt) {
+  Event accepted{test::at_s(3600), JobAccepted{JobBuilder(1).build()}};
+  start([&](MasterSetup& setup) { setup.life.tail = {accepted}; });
+  system_.run_until_s(301);
+  tell(CloudReportKind::up, 0);
+  say(hello());
+  tell(WorkerReportKind::started, 1);
+  system_.run_until_s(401);
+  tell(WorkerReportKind::finished, 1);
+  system_.run_until_s(402);
+  const auto stamp = [&](std::size_t kind) {
+    for (const Event& event : journal_.events()) {
+      if (event.body.index() == kind) return to_seconds(event.at);
+    }
+    return 0.0;
+  };
+  EXPECT_NEAR(stamp(EventBody(TaskFinished{}).index()) - stamp(EventBody(TaskStarted{}).index()),
+              100, 1.001);
+  // The bill is that of the cloud, whose clock is an hour behind the stamps.
+  tell(CloudReportKind::gone, 0);
+  system_.time().drain();
+  ASSERT_EQ(history_.jobs.size(), 1U);
+  // The task has half of an instance.
+  EXPECT_NEAR(history_.jobs[0].tasks[0].cost.usd(),
+              catalog_.types()[3].on_demand.usd_h() * 100 / 3600 / 2, 1e-4);
+  system_.run_until_s(400'000);
+  accept(2);
+  system_.time().drain();
+  EXPECT_EQ(journal_.events().back().at, test::at_s(400'000));
+}
+
+TEST_F(MasterActorTest, WhatWasRentedLatelyIsAskedAfterSoonWhateverElseIsThere) {
+  start([](MasterSetup& setup) { setup.watch.remind_every = std::chrono::seconds{2}; });
+  run_one();
+  system_.run_until_s(1e6);
+  heard_.clear();
+  accept(2);
+  system_.run_until_s(1e6 + 203);  // a regular round was at 200 s
+  EXPECT_EQ(times_heard("launch 1"), 1U);
+  tell(CloudReportKind::up, 1);
+  system_.run_until_s(1e6 + 215);
+  EXPECT_EQ(times_heard("launch 1"), 2U);
+  EXPECT_LE(times_heard("launch 0"), 1U) << "others are asked after at their own pace";
+}
+
+TEST_F(MasterActorTest, WhereADayIsCappedTheCloudsClockIsAskedForUntilItIsKnown) {
+  clock_is_told_ = false;
+  start([](MasterSetup& setup) {
+    setup.watch.remind_every = std::chrono::seconds{2};
+    setup.parts.caps.max_usd_day = 100;
+  });
+  accept(1);
+  system_.run_until_s(400);
+  EXPECT_TRUE(heard_.empty());
+  EXPECT_GT(greeted_, 100);
+  clock_is_told_ = true;
+  system_.run_until_s(403);
+  EXPECT_EQ(times_heard("launch 0"), 1U);
+}
+
+/// Writes nothing down for as long as it is told to.
+class StuckJournal final : public Journal {
+ public:
+  void append(std::vector<Event>&&, Durable durable) override {
+    if (!stuck) return durable();
+    waiting.push_back(std::move(durable));
+  }
+  bool stuck = false;
+  std::vector<Durable> waiting;
+};
+
+TEST_F(MasterActorTest, TheDaysCapIsKeptByTheCloudsClockAlsoWhileTheDiskIsStuck) {
+  StuckJournal journal;
+  const double usd_h = catalog_.types()[3].on_demand.usd_h();
+  start([&](MasterSetup& setup) {
+    setup.journal = &journal;
+    setup.parts.caps.max_usd_day = usd_h;
+    setup.parts.caps.spend_margin = std::chrono::minutes{1};
+  });
+  run_one();
+  journal.stuck = true;
+  // The cloud, started anew, is half an hour ahead.
+  cloud_ahead_ = std::chrono::minutes{30};
+  caf::anon_send(master_, greet_atom_v);
+  system_.run_until_s(1750);
+  EXPECT_EQ(times_heard("end 0"), 0U);
+  system_.run_until_s(1850);
+  EXPECT_EQ(times_heard("end 0"), 1U);
+  system_.end(master_);
+}
+
 TEST_F(MasterActorTest, WhileJobsThatAreOverAreReadItGoesOn) {
   run_one();
   tell(WorkerReportKind::finished, 1);
@@ -250,6 +341,29 @@ TEST_F(MasterActorTest, ConfirmsACancelAsOftenAsItIsRepeated) {
   EXPECT_EQ(heard_.back().what, "stop 1");
 }
 
+TEST_F(MasterActorTest, TellsOfABrokenPartUntilASiteCancelsItsJob) {
+  Job part = JobBuilder(1).build();
+  part.whole_tasks = 4;
+  caf::anon_send(master_, hand_atom_v, std::vector<Job>{part});
+  const auto cancel = [&] {
+    caf::anon_send(master_, cancel_atom_v, std::vector<JobId>{JobId{1}});
+    system_.time().drain();
+  };
+  const auto broken = [&] {
+    caf::scoped_actor self{system_.actors()};
+    auto asked = self->request(master_, caf::infinite, load_atom_v);
+    system_.time().drain();
+    std::vector<JobId> told;
+    asked.receive([&](const LoadReport& report) { told = report.broken; },
+                  [](const caf::error&) { ADD_FAILURE(); });
+    return told;
+  };
+  cancel();  // by its user: nobody has heard yet that the part has ended
+  for (int site = 0; site < 2; ++site) EXPECT_EQ(broken(), std::vector<JobId>{JobId{1}});
+  cancel();
+  EXPECT_TRUE(broken().empty()) << "nor is a site told that has just been started again";
+}
+
 TEST_F(MasterActorTest, AJobThatIsOverIsTakenForKnownWithoutReadingIt) {
   JobHistory over;
   over.job = JobBuilder(7).build();
@@ -266,6 +380,57 @@ TEST_F(MasterActorTest, AJobThatIsOverIsTakenForKnownWithoutReadingIt) {
       [](const caf::error&) { ADD_FAILURE(); });
   system_.run_until_s(400);
   EXPECT_TRUE(heard_.empty());
+}
+
+TEST_F(MasterActorTest, AHandOffThatIsRepeatedRunsNothingAgainThoughTheHistoryHasForgottenTheJob) {
+  run_one();
+  tell(WorkerReportKind::finished, 1);
+  system_.run_until_s(1000);
+  ASSERT_EQ(history_.size(), 1u);
+  history_.jobs.clear();
+  heard_.clear();
+  accept(1);
+  caf::scoped_actor self{system_.actors()};
+  auto asked = self->request(master_, caf::infinite, cancel_atom_v, std::vector<JobId>{JobId{1}});
+  system_.run_until_s(2000);
+  EXPECT_EQ(times_heard("launch 1"), 0u);
+  EXPECT_EQ(all<JobAccepted>().size(), 1u);
+  asked.receive(
+      [](const std::vector<CancelVerdict>& verdicts) {
+        ASSERT_EQ(verdicts.size(), 1u);
+        EXPECT_EQ(verdicts[0].standing, CancelStanding::over);
+      },
+      [](const caf::error&) { ADD_FAILURE(); });
+}
+
+TEST_F(MasterActorTest, AReaderOfTheLogsOfALostWorkerIsToldSo) {
+  run_one();
+  caf::scoped_actor self{system_.actors()};
+  const auto read = [&] {
+    LogRequest request;
+    request.task = TaskId{1};
+    auto asked = self->request(master_, caf::infinite, request);
+    system_.time().drain();
+    return asked;
+  };
+  const auto expect_not_connected = [](auto& asked) {
+    asked.receive([](const LogAnswer&) { ADD_FAILURE() << "nobody has answered"; },
+                  [](const caf::error& error) { EXPECT_EQ(error, ActorError::not_connected); });
+  };
+  auto first = read();
+  const WorkerActor started_again = spawn_worker();
+  caf::anon_send(master_, hello_atom_v, hello(2), started_again);
+  system_.time().drain();
+  expect_not_connected(first);
+  auto second = read();
+  system_.end(started_again);
+  expect_not_connected(second);
+  caf::anon_send(master_, hello_atom_v, hello(3), worker_);
+  system_.time().drain();
+  auto third = read();
+  tell(CloudReportKind::gone, 0);
+  system_.time().drain();
+  expect_not_connected(third);
 }
 
 }  // namespace

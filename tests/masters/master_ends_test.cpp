@@ -1,4 +1,5 @@
 #include "tests/masters/master_actor_fixture.hpp"
+#include "tests/support/job_waiter.hpp"
 
 namespace muster {
 namespace {
@@ -9,46 +10,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 /// Somebody who waits for jobs at the master of a test.
-class Listener {
- public:
-  explicit Listener(test::VirtualSystem& system) : system_(system) {
-    actor_ = system.actors().spawn([this](JobListener::pointer) -> JobListener::behavior_type {
-      return {[this](over_atom, const JobEnd& end) { told_.push_back(text(end)); }};
-    });
-  }
-  ~Listener() { end(); }
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
-
-  /// What the master answers is told as well.
-  void watch(const MasterActor& master, std::vector<JobId> jobs) {
-    system_.actors().spawn([this, master, jobs = std::move(jobs)](caf::event_based_actor* self) {
-      self->request(master, caf::infinite, watch_atom_v, actor_, jobs)
-          .then(
-              [this](const std::vector<JobEnd>& ends) {
-                for (const JobEnd& end : ends) told_.push_back("at once: " + text(end));
-              },
-              [this](const caf::error&) { told_.emplace_back("refused"); });
-    });
-    system_.time().drain();
-  }
-  const JobListener& actor() const { return actor_; }
-  void end() {
-    if (actor_) system_.end(actor_);
-    actor_ = nullptr;
-  }
-  std::vector<std::string> told() { return std::exchange(told_, {}); }
-
- private:
-  static std::string text(const JobEnd& end) {
-    return std::to_string(end.job.value) + " " + std::string(name_of(end.outcome)) + " " +
-           std::to_string(end.tasks) + " of " + std::to_string(end.whole) + " from " +
-           std::to_string(end.first);
-  }
-
-  test::VirtualSystem& system_;
-  JobListener actor_;
-  std::vector<std::string> told_;
+struct Listener : test::JobWaiter {
+  explicit Listener(test::VirtualSystem& system) : JobWaiter(system, test::text_of_part) {}
 };
 
 TEST_F(MasterActorTest, TellsAListenerOnceWhenItsJobIsOver) {

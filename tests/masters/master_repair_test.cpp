@@ -47,14 +47,87 @@ TEST_F(MasterTest, TheDaysCapIsKeptByCheckpointsFirstAndByForceInTime) {
   const double up_s = to_seconds(master_->up_since(InstanceId{0})->time_since_epoch());
   EXPECT_NEAR(left(), up_s + 3600 - 331 - 10, 1e-6);
   const double soft_s = up_s + 3600 - 331;
-  master_->keep_caps(at_s(soft_s - 0.001), at_s(soft_s - 0.001));
+  master_->keep_caps(at_s(soft_s - 0.001));
   EXPECT_TRUE(commit().empty());
-  master_->keep_caps(at_s(soft_s), at_s(soft_s));
+  master_->keep_caps(at_s(soft_s));
   EXPECT_EQ(count<StopTask>(commit()), 1U);
   EXPECT_NEAR(to_seconds(*master_->until_cap(at_s(soft_s))), 300, 1e-6);
-  master_->keep_caps(at_s(soft_s + 300), at_s(soft_s + 300));
-  EXPECT_EQ(count<EndInstance>(commit()), 1U);
+  master_->keep_caps(at_s(soft_s + 300));
+  const Commit forced = master_->commit();
+  EXPECT_EQ(count<EndInstance>(forced.effects), 1U);
+  EXPECT_EQ(forced.at_once.size(), 1U) << "the order does not wait for the disk";
   EXPECT_FALSE(master_->until_cap(at_s(soft_s + 300)));
+  master_->end_at_once();
+  EXPECT_EQ(master_->commit().at_once.size(), 1U) << "it is repeated";
+  master_->instance_gone(InstanceId{0}, {}, at_s(soft_s + 310));
+  commit();
+  master_->end_at_once();
+  EXPECT_TRUE(master_->commit().at_once.empty());
+}
+
+TEST_F(MasterTest, WhatIsEndingAlreadyIsEndedAtOnceTooWhenTheMoneyIsSpent) {
+  make_master({.max_usd_day = 0.8});
+  one_running(1);
+  const double soft_s = to_seconds(master_->up_since(InstanceId{0})->time_since_epoch()) + 3269;
+  master_->keep_caps(at_s(soft_s));
+  master_->task_left({TaskId{1}, 1, {}, {}}, at_s(soft_s + 5));
+  EXPECT_EQ(count<EndInstance>(commit()), 1U) << "that order may wait for a disk for long";
+  EXPECT_NEAR(to_seconds(*master_->until_cap(at_s(soft_s + 5))), 295, 1e-6);
+  master_->keep_caps(at_s(soft_s + 300));
+  EXPECT_EQ(master_->commit().at_once.size(), 1U);
+}
+
+TEST_F(MasterTest, TheDayOfTheCapIsThatOfTheCloudsClock) {
+  constexpr auto kAhead = std::chrono::hours{2};
+  make_master({.max_usd_day = 0.8});
+  master_->set_cloud_ahead(kAhead);
+  clock_s_ = 21 * 3600;
+  const double ordered_s = clock_s_ + 1;
+  master_->accept(JobBuilder(1).build(), now());
+  round(together({1}));
+  EXPECT_NEAR(to_seconds(*master_->until_cap(at_s(ordered_s + 100))), 3600 - 331 - 100, 1e-6)
+      << "what is not known to be up counts from its order";
+  const Instant up = at_s(ordered_s + 200);
+  master_->instance_up(InstanceId{0}, up + kAhead, up);
+  EXPECT_NEAR(to_seconds(*master_->until_cap(up)), 3600 - 331, 1e-6);
+  EXPECT_NEAR(master_->ledger().accrued(master_->state(), up + std::chrono::minutes{30}).usd(), 0.4,
+              1e-9);
+  // Midnight for the cloud: a new day's money.
+  const Instant midnight = at_s(22 * 3600);
+  EXPECT_NEAR(master_->spent_today(midnight + std::chrono::minutes{15}).usd(), 0.2, 1e-9);
+  // The cloud is started anew with a clock that shows the day before again.
+  master_->instance_gone(InstanceId{0}, midnight + kAhead + std::chrono::minutes{15},
+                         midnight + std::chrono::minutes{15});
+  EXPECT_NEAR(master_->spent_today(midnight + std::chrono::minutes{16}).usd(), 0.2, 1e-9);
+  master_->set_cloud_ahead(kAhead - std::chrono::hours{1});
+  EXPECT_NEAR(master_->spent_today(midnight + std::chrono::minutes{16}).usd(),
+              0.8 * to_hours(midnight - up), 1e-9);
+}
+
+TEST_F(MasterTest, ADaysCapThatWasReachedHoldsNobodyUpOnceItIsRaised) {
+  make_master({.max_usd_day = 0.8});
+  one_running(1);
+  clock_s_ = to_seconds(master_->up_since(InstanceId{0})->time_since_epoch()) + 3600 - 31;
+  master_->keep_caps(now());
+  master_->instance_gone(InstanceId{0}, {}, now());
+  commit();
+  const MasterImage image = master_->image();
+  for (const double cap_usd : {0.8, 80.0}) {
+    make_master({.max_usd_day = cap_usd});
+    master_->restore(image, {});
+    master_->accept(JobBuilder(2).build(), now());
+    EXPECT_EQ(count<LaunchInstance>(round(together({2}))), cap_usd > 1 ? 1U : 0U) << cap_usd;
+  }
+}
+
+TEST_F(MasterTest, WhereADaysMoneyIsCappedNothingIsRentedBeforeTheCloudsClockIsKnown) {
+  make_master({.max_usd_day = 80});
+  master_->know_cloud_clock(false);
+  master_->accept(JobBuilder(1).build(), now());
+  EXPECT_EQ(count<LaunchInstance>(round(together({1}))), 0U);
+  EXPECT_EQ(master_->state().find(TaskId{1})->reason.code, RefusalCode::cloud_capacity);
+  master_->know_cloud_clock(true);
+  EXPECT_EQ(count<LaunchInstance>(round(together({1}))), 1U);
 }
 
 TEST_F(MasterTest, WhatIsNotKnownToBeUpIsTakenToBeBilledSinceItWasOrdered) {

@@ -141,6 +141,39 @@ TEST_F(MasterTest, AJobIsAcceptedOnce) {
   EXPECT_EQ(master_->accept(empty, now()), AcceptResult::invalid);
 }
 
+TEST_F(MasterTest, AJobIsAcceptedOnceHoweverLongAgoItWasOver) {
+  one_running(1);
+  master_->task_finished({TaskId{1}, 1}, now());
+  commit();
+  ASSERT_EQ(master_->state().find(JobId{1}), nullptr);
+  EXPECT_EQ(master_->accept(JobBuilder(1).build(), now()), AcceptResult::known_already);
+  const MasterImage image = master_->image();
+  make_master({});
+  master_->restore(image, {});
+  EXPECT_EQ(master_->accept(JobBuilder(1).build(), now()), AcceptResult::known_already);
+  make_master({});
+  master_->restore({}, events_);
+  EXPECT_EQ(master_->accept(JobBuilder(1).build(), now()), AcceptResult::known_already);
+  EXPECT_EQ(master_->accept(JobBuilder(2).build(), now()), AcceptResult::accepted);
+}
+
+TEST_F(MasterTest, AGangThatIsLargerThanTheFleetIsToldSoWithBothNumbers) {
+  make_master({}, {{it3(), Market::on_demand, 2}});
+  master_->keep_fleet(now());
+  commit();
+  boot(0);
+  boot(1);
+  master_->accept(JobBuilder(1).tasks(12).gang(true).build(), now());  // 24 cores
+  Plan plan;
+  const std::vector<Slot> tasks = master_->state().find(JobId{1})->tasks;
+  for (Slot slot : tasks) {
+    plan.places.push_back({master_->state().task(slot).id, InstanceId{0}, {}});
+  }
+  round(plan);
+  const Refusal larger{RefusalKind::not_now, RefusalCode::fixed_fleet, Resource::cpu, 24, 16};
+  for (Slot slot : tasks) EXPECT_EQ(master_->state().task(slot).reason, larger);
+}
+
 TEST_F(MasterTest, NewsOfAnOldAttemptChangeNothing) {
   one_running(1);
   master_->task_failed({TaskId{1}, 1, "it broke"}, now());

@@ -32,11 +32,11 @@ class PlainPlanCheck {
         if (is_of_gang(i) && places_[i] && !granted[i]) broken.push_back(task(i).job);
       }
       if (broken.empty()) break;
-      if (pass == 16) {
+      if (pass == kMostPasses) {
         keep_gangs_whole();
         break;
       }
-      if (pass < 8) broken.resize(1);
+      if (pass < kPassesOneByOne) broken.resize(1);
       for (std::size_t i = 0; i < places_.size(); ++i) {
         if (valid[i] || !is_of_gang(i)) continue;
         if (std::find(broken.begin(), broken.end(), task(i).job) == broken.end()) continue;
@@ -150,12 +150,16 @@ class PlainPlanCheck {
           const auto* id = std::get_if<InstanceId>(&plan_.places[j].to);
           if (id != nullptr && is_of_gang(i)) own.insert(*id);
         }
+        const std::size_t asked = more + own.size();
+        const double available = asked > caps.max_instances  // whoever has how much of the cap
+                                     ? static_cast<double>(caps.max_instances)
+                                     : std::max(0.0, left) + static_cast<double>(own.size());
         for (std::size_t j : together) {
           places_[j] = Refusal{RefusalKind::not_now,
                                RefusalCode::instance_cap,
                                {},
-                               static_cast<double>(more + own.size()),
-                               std::max(0.0, left) + static_cast<double>(own.size())};
+                               static_cast<double>(asked),
+                               available};
         }
       }
     }

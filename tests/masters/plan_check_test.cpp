@@ -114,6 +114,24 @@ TEST_F(PlanCheckTest, HoldsLaunchesToTheCapsAndWhatDependsOnThem) {
   EXPECT_NEAR(by_money.launches[1]->available, 0.1, 1e-9);
 }
 
+TEST_F(PlanCheckTest, ARefusalNamesTheCapThatIsInTheWayAndItsNumber) {
+  Plan plan;
+  plan.launches = {{it3(), Market::on_demand, {}}};
+  // Two instances cost 1.6 $/h, a third 0.8 more; an hour of all has to be left of the day's money.
+  const auto refused_by = [&](double usd_h, double usd_day) {
+    MasterCaps caps{.max_usd_h = usd_h, .max_usd_day = usd_day};
+    caps.spend_margin = std::chrono::hours{1};
+    return *check(plan, caps).launches[0];
+  };
+  const Refusal by_day = refused_by(90, 2);
+  EXPECT_EQ(by_day.code, RefusalCode::day_cap);
+  EXPECT_NEAR(by_day.asked, 0.8, 1e-9);
+  EXPECT_NEAR(by_day.available, 0.4, 1e-9);
+  const Refusal by_hour = refused_by(2, 90);
+  EXPECT_EQ(by_hour.code, RefusalCode::spend_cap);
+  EXPECT_NEAR(by_hour.available, 0.4, 1e-9);
+}
+
 TEST_F(PlanCheckTest, AGangThatCannotBePlacedWholeIsNotPlacedAtAll) {
   apply(JobAccepted{JobBuilder(4).tasks(2).gang(true).demand(Resources::of(0, 5, 8)).build()});
   Plan plan;
@@ -253,6 +271,92 @@ TEST_F(PlanCheckTest, NothingIsRentedForAGangThatRests) {
   EXPECT_EQ(checked.places[1]->code, RefusalCode::awaiting_peers);
   EXPECT_TRUE(checked.launches[0].has_value());
   EXPECT_FALSE(checked.places[2].has_value());
+}
+
+TEST_F(PlanCheckTest, AGangOfMoreThanTheCapIsToldTheCapAsItIs) {
+  apply(JobAccepted{JobBuilder(4).tasks(5).gang(true).demand(Resources::of(0, 5, 8)).build()});
+  Plan plan;
+  plan.launches.assign(4, {it3(), Market::on_demand, {}});
+  plan.places = {{TaskId{4}, InstanceId{0}, {}}};
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    plan.places.push_back({TaskId{401 + i}, LaunchIndex{i}, {}});
+  }
+  MasterCaps caps;
+  caps.max_instances = 4;  // two of which are there
+  for (const auto& refusal : check(plan, caps).places) {
+    ASSERT_TRUE(refusal);
+    EXPECT_EQ(*refusal, (Refusal{RefusalKind::not_now, RefusalCode::instance_cap, {}, 5, 4}));
+  }
+  caps = {};
+  caps.max_usd_h = 3;  // of which 1.6 are spent
+  for (const auto& refusal : check(plan, caps).places) {
+    ASSERT_TRUE(refusal);
+    EXPECT_EQ(refusal->code, RefusalCode::spend_cap);
+    EXPECT_NEAR(refusal->asked, 3.2, 1e-9);
+    EXPECT_NEAR(refusal->available, 3, 1e-9);
+  }
+}
+
+/// Gangs and single tasks in a chain: each gang that is left out lets a single task have room,
+/// which the next gang counted on.
+class PlanCheckPasses : public PlanCheckTest {
+ protected:
+  static constexpr std::uint64_t kGangs = 24;
+
+  static std::uint64_t gang(std::uint64_t i) { return 100 + i; }
+  static std::uint64_t single(std::uint64_t i) { return 300 + i; }
+  static std::uint64_t place(std::uint64_t i) { return 1000 + i; }
+
+  PlanCheckPasses() {
+    for (std::uint64_t i = 0; i <= kGangs; ++i) {
+      const InstanceId id{place(i)};
+      apply(LaunchRequested{id, it3(), Market::on_demand, Price::from_usd_h(0.8), {}});
+      apply(InstanceUp{id});
+      apply(InstanceReady{id});
+    }
+    apply(JobAccepted{JobBuilder(99).demand(Resources::of(0, 8, 8)).build()});
+    run(99, place(0));  // so the first gang does not fit
+    for (std::uint64_t i = 1; i <= kGangs; ++i) {
+      apply(JobAccepted{
+          JobBuilder(gang(i)).tasks(2).gang(true).demand(Resources::of(0, 4, 4)).build()});
+      apply(JobAccepted{JobBuilder(single(i)).gang(false).demand(Resources::of(0, 6, 4)).build()});
+      // Behind the single task that lacks the room of the gang before, and before its own.
+      plan_.places.push_back(put(gang(i), place(i - 1)));
+      plan_.places.push_back(put(gang(i) * 100 + 1, place(i)));
+      plan_.places.push_back(put(single(i), place(i)));
+    }
+  }
+  bool stands(const CheckedPlan& checked, std::uint64_t task) const {
+    for (std::size_t i = 0; i < plan_.places.size(); ++i) {
+      if (plan_.places[i].task == TaskId{task}) return !checked.places[i];
+    }
+    return false;
+  }
+
+  Plan plan_;
+};
+
+TEST_F(PlanCheckPasses, BeyondTheMostPassesWhatDoesNotFitIsRefusedWholeWithAReason) {
+  static_assert(kGangs > kMostPasses + 4);
+  const CheckedPlan checked = check(plan_);
+  for (std::uint64_t i = 1; i <= kGangs; ++i) {
+    SCOPED_TRACE(i);
+    const bool refused = i <= kMostPasses + 1;
+    EXPECT_EQ(stands(checked, gang(i)), !refused);
+    EXPECT_EQ(stands(checked, gang(i) * 100 + 1), !refused) << "no part of a gang is placed";
+    EXPECT_EQ(stands(checked, single(i)), i <= kMostPasses)
+        << "the room of the gang of the last pass stays unused";
+  }
+  Plan rest;
+  for (std::size_t i = 0; i < plan_.places.size(); ++i) {
+    if (checked.places[i]) {
+      EXPECT_TRUE(checked.places[i]->code == RefusalCode::over_capacity ||
+                  checked.places[i]->code == RefusalCode::awaiting_peers);
+    } else {
+      rest.places.push_back(plan_.places[i]);
+    }
+  }
+  for (const auto& refusal : check(rest).places) EXPECT_FALSE(refusal) << "what is left fits";
 }
 
 }  // namespace

@@ -28,6 +28,13 @@ class LedgerTest : public ::testing::Test {
     apply(time_s, StartIssued{TaskId{id}, kHere, 1});
     apply(time_s, TaskStarted{TaskId{id}, 1, {}, {}});
   }
+  /// The cloud's clock is so far ahead of the one of events; it says `from_s`, which is heard
+  /// later.
+  void launch_by_clock(double heard_s, double from_s, double ahead_s) {
+    const TypeId type = test::type_named(catalog_, "it3");
+    apply(0, LaunchRequested{kHere, type, Market::on_demand, catalog_[type].on_demand, {}});
+    apply(heard_s, InstanceUp{kHere, at_s(from_s), from_seconds(ahead_s)});
+  }
   void end(double released_s, double gone_s) {
     apply(released_s, ReleaseDecided{kHere, {}});
     apply(released_s, TerminateIssued{kHere});
@@ -105,6 +112,28 @@ TEST_F(LedgerTest, AnInstanceThatNeverCameUpCostsNothing) {
   apply(1, TerminateIssued{kHere});
   apply(2, InstanceGone{kHere});
   EXPECT_TRUE(ledger_.total() == Money{});
+}
+
+TEST_F(LedgerTest, ACloudWhoseClockDiffersBooksToWhatItWas) {
+  for (const double ahead_s : {3600.0, -3600.0}) {
+    ledger_ = {};
+    state_ = ClusterState(catalog_);
+    launch_by_clock(5012, 5010 + ahead_s, ahead_s);
+    apply(5110, InstanceReady{kHere});
+    const auto charge = [&](double seconds) {
+      return Money::of(state_.find(kHere)->price, from_seconds(seconds));
+    };
+    EXPECT_TRUE(ledger_.idleness(Idleness::boot) == charge(100)) << ahead_s;
+    EXPECT_TRUE(ledger_.accrued(state_, at_s(5310)) == charge(300)) << ahead_s;
+    const Money bill = charge(501);
+    apply(5410, ReleaseDecided{kHere, {}});
+    apply(5410, TerminateIssued{kHere});
+    apply(5513, InstanceGone{kHere, at_s(5511 + ahead_s)});
+    EXPECT_TRUE(ledger_.total() == bill) << ahead_s;
+    EXPECT_TRUE(ledger_.idleness(Idleness::drain) ==
+                Money::of(Price::from_usd_h(0.8), from_seconds(101)))
+        << ahead_s;
+  }
 }
 
 }  // namespace

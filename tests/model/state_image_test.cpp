@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "tests/support/random_cluster.hpp"
 #include "tests/support/same_state.hpp"
 
@@ -21,7 +24,7 @@ TEST(StateImage, a_restored_state_is_the_same_and_goes_on_the_same) {
     for (std::uint64_t i = 0; i < 20 * seed; ++i) cluster.step();
     auto restored = restore(image_of(cluster.state), catalog);
     ASSERT_TRUE(restored) << restored.error().message;
-    Ledger ledger = restore(image_of(cluster.ledger));
+    Ledger ledger = restore(image_of(cluster.ledger), cluster.state);
     for (int i = 0; i < 200; ++i) {
       if (i % 20 == 0) {
         ASSERT_EQ(difference(cluster.state, restored.value()), "");
@@ -34,6 +37,48 @@ TEST(StateImage, a_restored_state_is_the_same_and_goes_on_the_same) {
     EXPECT_EQ(difference(cluster.state, restored.value()), "");
     EXPECT_EQ(difference(cluster.ledger, ledger), "");
     EXPECT_THAT(cluster.state.inconsistencies(), testing::IsEmpty());
+  }
+}
+
+/// The sums by job and user, and what has accrued, from what the ledger says task by task and
+/// instance by instance.
+void expect_plain_sums(const ClusterState& state, const Ledger& ledger, Instant now) {
+  std::map<std::string, Money> by_user;
+  for (const JobRow& job : state.jobs()) {
+    Money sum;
+    for (Slot slot : job.tasks) sum += ledger.task(state.task(slot).id);
+    EXPECT_TRUE(ledger.job(job.slot) == sum) << job.job.id.value;
+    if (!(sum == Money{})) by_user[job.job.user] += sum;
+  }
+  std::map<std::string, Money> said = ledger.by_user();
+  std::erase_if(said, [](const auto& entry) { return entry.second == Money{}; });
+  EXPECT_TRUE(said == by_user);
+  const LedgerImage image = image_of(ledger);
+  Money tasks = image.closed_tasks;
+  for (const auto& [task, amount] : image.by_task) tasks += amount;
+  EXPECT_TRUE(ledger.tasks() == tasks);
+  for (const Instant at : {now, now - std::chrono::seconds{20}}) {
+    Money accrued = ledger.total();
+    for (const auto& [id, settled] : image.settled_until) {
+      const Instant until = settled.until;
+      if (until < at) accrued += Money::of(state.find(id)->price, at - until);
+    }
+    EXPECT_TRUE(ledger.accrued(state, at) == accrued);
+  }
+}
+
+TEST(Ledger, its_sums_are_those_of_its_parts) {
+  const Catalog catalog = test::table3_catalog();
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomCluster cluster(catalog, seed);
+    Instant now;
+    for (int i = 0; i < 400; ++i) {
+      now = cluster.step().at;
+      if (i % 10 != 0) continue;
+      expect_plain_sums(cluster.state, cluster.ledger, now);
+      expect_plain_sums(cluster.state, restore(image_of(cluster.ledger), cluster.state), now);
+    }
   }
 }
 

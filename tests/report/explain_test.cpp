@@ -127,6 +127,32 @@ TEST(ExplainTask, tells_of_failures_and_lost_instances) {
   EXPECT_EQ(lines[4].text, "attempt 1 fails: exit 1");
 }
 
+TEST(ExplainTask, the_same_refusal_round_after_round_is_one_line) {
+  const Refusal capped{RefusalKind::not_now, RefusalCode::instance_cap, {}, 3, 2};
+  const Refusal crowded{RefusalKind::not_now, RefusalCode::over_capacity, Resource::cpu, 3, 2};
+  LogBuilder log;
+  log.at(12).accept(JobBuilder(1));
+  for (std::uint64_t round = 1; round <= 4; ++round) {
+    log.at(300.0 * static_cast<double>(round)).round(round, "");
+    log.add(PlanPartRefused{TaskId{1}, {}, capped});
+    if (round == 1) log.refuse(1, capped);  // a reason is told when it changes
+  }
+  log.at(1500).round(5, "").add(PlanPartRefused{TaskId{1}, {}, crowded}).refuse(1, crowded);
+  const auto story = explain_task(log.events(), log.catalog(), TaskId{1});
+  ASSERT_TRUE(story);
+  const std::string text = to_text(story.value());
+  ASSERT_EQ(story->lines.size(), 3u) << text;
+  EXPECT_THAT(text,
+              testing::HasSubstr("its part of the plan was not carried out, not now: instance "
+                                 "cap (asked 3, available 2) (4 times until day 0 00:20:00)"));
+  EXPECT_THAT(story->lines[2].text,
+              testing::HasSubstr("over capacity (cpu: asked 3, available 2)"));
+  const auto json = nlohmann::json::parse(to_json(story.value()));
+  EXPECT_EQ(json["lines"][1]["times"], 4);
+  EXPECT_EQ(json["lines"][1]["last_s"], 1200);
+  EXPECT_FALSE(json["lines"][2].contains("times"));
+}
+
 TEST(Explain, an_unknown_id_is_an_error_with_the_ids_there_are) {
   const LogBuilder log = moving();
   EXPECT_EQ(explain_task(log.events(), log.catalog(), TaskId{99}).error().message,

@@ -40,7 +40,8 @@ TEST(JsonReport, has_exactly_the_documented_members_in_their_order) {
             "\"full_reconfiguration_share\":0.125,\"rounds\":1000,\"decision_ms_mean\":0.125,"
             "\"decision_ms_p99\":2.0,\"wall_s\":3.5,\"events\":12345,"
             "\"event_log_sha256\":\"abc\",\"cost_by_purpose\":{\"tasks\":12.0,\"boot\":4.0},"
-            "\"not_completed\":[{\"job\":\"17\",\"reason\":\"never: fits no type\"}]}]}");
+            "\"jobs_not_completed\":1,\"not_completed\":[{\"job\":\"17\",\"reason\":\"never: fits "
+            "no type\"}]}]}");
 }
 
 TEST(JsonReport, figures_without_a_meaning_are_null) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include "tests/schedulers/cluster.hpp"
 #include "tests/schedulers/draw.hpp"
@@ -150,6 +151,108 @@ TEST(Eva, migrates_only_when_what_is_saved_until_the_next_time_pays_for_it) {
     EXPECT_EQ(plan.note.choice, cheap ? "full" : "partial");
     EXPECT_EQ(cluster.layout(), cheap ? "big(1 2 3)" : "small(1) small(2) small(3)");
   }
+}
+
+TEST(Eva, uses_every_instance_of_a_fixed_fleet_whatever_it_is_worth) {
+  // A $0.4 task does not pay for the $12 instance, which is paid for all the same.
+  for (const char* policy : {"eva", "eva,full-only", "eva,partial-only", "eva,artifact"}) {
+    Cluster cluster(table_3(), policy);
+    cluster.add_to_fleet("it1");
+    cluster.add_to_fleet("it4");
+    for (std::uint64_t id : {1, 2, 3, 4, 5}) cluster.submit(small(id));
+    const Plan plan = cluster.round();
+    EXPECT_EQ(cluster.layout(), "it1(1 2 3 4) it4(5)") << policy;
+    EXPECT_TRUE(plan.launches.empty() && plan.releases.empty()) << policy;
+  }
+}
+
+TEST(Eva, places_what_fits_on_a_fixed_fleet_however_much_tasks_disturb_each_other) {
+  Cluster cluster(table_3(), "eva,t=0.4");
+  cluster.add_to_fleet("it3");
+  for (std::uint64_t id : {1, 2}) cluster.submit(small(id));
+  cluster.round();
+  EXPECT_EQ(cluster.layout(), "it3(1 2)");
+  EXPECT_TRUE(cluster.round().releases.empty());
+  cluster.finish(1);
+  cluster.finish(2);
+  EXPECT_TRUE(cluster.round().releases.empty()) << "an empty instance stays too";
+}
+
+TEST(Eva, waits_for_nobody_who_is_on_his_way_on_a_fixed_fleet) {
+  Cluster cluster(table_3(), "eva");
+  cluster.add_to_fleet("it3");
+  cluster.submit(JobBuilder(1).tasks(2).gang(false).demand(Resources::of(0, 6, 12)).build());
+  cluster.begin(cluster.ask());
+  EXPECT_EQ(cluster.layout(), "it3(1)");
+  cluster.submit(JobBuilder(2).demand(Resources::of(0, 2, 4)).build());
+  cluster.add_to_fleet("it3");
+  cluster.begin(cluster.ask());
+  EXPECT_EQ(cluster.layout(), "it3(1 2) it3(101)")
+      << "beside one, and of the job of one, that starts";
+}
+
+TEST(Eva, says_what_a_fixed_fleet_lacks_for_a_task) {
+  Cluster cluster(table_3(), "eva");
+  cluster.add_to_fleet("it4", 2);
+  cluster.submit(small(1));
+  cluster.submit(small(2));
+  cluster.submit(small(3));
+  cluster.submit(JobBuilder(4).demand(Resources::of(0, 6, 12)).build());
+  const Plan plan = cluster.round();
+  ASSERT_EQ(plan.refusals.size(), 2u);
+  EXPECT_EQ(plan.refusals[0].task, TaskId{3});
+  EXPECT_EQ(plan.refusals[0].refusal,
+            (Refusal{RefusalKind::not_now, RefusalCode::awaiting_room, Resource::cpu, 4, 0}));
+  EXPECT_EQ(plan.refusals[1].task, TaskId{4});
+  EXPECT_EQ(plan.refusals[1].refusal,
+            (Refusal{RefusalKind::not_now, RefusalCode::fixed_fleet, Resource::cpu, 6, 4}));
+  EXPECT_TRUE(cluster.ask().refusals.empty()) << "it is told once";
+}
+
+TEST(Eva, a_gang_that_does_not_fit_on_a_fixed_fleet_takes_no_room_from_others) {
+  Cluster cluster(table_3(), "eva");
+  cluster.add_to_fleet("it4", 2);
+  cluster.submit(JobBuilder(1).tasks(3).gang(true).demand(Resources::of(0, 4, 12)).build());
+  cluster.submit(small(2));
+  const Plan plan = cluster.round();
+  EXPECT_EQ(cluster.layout(), "it4(2) it4()");
+  ASSERT_EQ(plan.refusals.size(), 3u);
+  for (const Refuse& part : plan.refusals) {
+    EXPECT_EQ(part.refusal,
+              (Refusal{RefusalKind::not_now, RefusalCode::awaiting_room, Resource::cpu, 12, 4}));
+  }
+}
+
+TEST(Eva, of_two_gangs_that_would_rather_mix_on_a_fixed_fleet_the_first_has_its_places_whole) {
+  const auto pair = [](std::uint64_t id, const std::string& cls) {
+    return JobBuilder(id).workload_class(cls).demand(Resources::of(0, 4, 12)).build();
+  };
+  Cluster cluster(table_3(), "eva");
+  cluster.add_to_fleet("it3");
+  std::uint64_t id = 11;
+  for (const auto& [one, other, rate] :
+       {std::tuple{"a", "a", 0.5}, std::tuple{"b", "b", 0.5}, std::tuple{"a", "b", 1.0}}) {
+    cluster.submit(pair(id, one));
+    cluster.submit(pair(id + 1, other));
+    cluster.round();
+    cluster.round({{id, rate}, {id + 1, rate}});
+    cluster.finish(id);
+    cluster.finish(id + 1);
+    id += 2;
+  }
+  cluster.add_to_fleet("it3");
+  const auto gang = [](std::uint64_t number, const std::string& cls) {
+    return JobBuilder(number)
+        .tasks(3)
+        .gang(true)
+        .workload_class(cls)
+        .demand(Resources::of(0, 4, 12))
+        .build();
+  };
+  cluster.submit(gang(1, "a"));
+  cluster.submit(gang(2, "b"));
+  cluster.round();
+  EXPECT_EQ(cluster.layout(), "it3(1 102) it3(101)");
 }
 
 TEST(Eva, counts_how_often_full_was_chosen) {

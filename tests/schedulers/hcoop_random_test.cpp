@@ -132,6 +132,21 @@ RC_GTEST_PROP(HcoopRandom, whoever_comes_late_places_the_same, ()) {
   RC_CLASSIFY(compared > 10, "often the same types");
 }
 
+RC_GTEST_PROP(HcoopRandom, deciding_leaves_nothing_that_observing_the_round_would_not, ()) {
+  History history(any_params(draw(1U, 4U)), draw(0, 2) == 0, draw(0U, 1'000'000U));
+  for (int round = 0; round < 30; ++round) {
+    history.steps(draw(1, 12));
+    HcoopPolicy follower = history.policy;  // does not decide this round
+    const Plan plan = history.decide(history.policy);
+    history.happen(RoundDecided{history.rounds, plan.note});
+    const Event event{history.now, RoundDecided{history.rounds++, plan.note}};
+    follower.observe(event, history.view());
+    RC_ASSERT(history.policy.save_state(history.cluster.state) ==
+              follower.save_state(history.cluster.state));
+    history.carry_out(plan);
+  }
+}
+
 /// What a plan adds to each instance, launched ones by their numbers behind all others.
 class Filled {
  public:

@@ -63,7 +63,6 @@ TEST(KnownSubmissions, AUsersTokenThatReadsLikeAForwardedJobIsOnlyAToken) {
 TEST(KnownSubmissions, KeepsAsManyAsItsStoreDoesTheOldestGoFirst) {
   KnownSubmissions known(3, kOwnSite);
   known.add(of("ann", "1", 1), 1);
-  known.add(forwarded(JobId{5}), 1);
   known.written(1);
   for (std::uint64_t i = 2; i < 1000; ++i) {
     known.add(of("ann", std::to_string(i), i), i);
@@ -71,10 +70,26 @@ TEST(KnownSubmissions, KeepsAsManyAsItsStoreDoesTheOldestGoFirst) {
     EXPECT_LE(known.size(), 3u);
   }
   EXPECT_FALSE(known.find("ann", "1"));
-  EXPECT_FALSE(known.find_forwarded(JobId{5}));
   EXPECT_FALSE(known.find("ann", "996"));
   EXPECT_TRUE(known.find("ann", "997"));
   EXPECT_TRUE(known.find("ann", "999"));
+}
+
+TEST(KnownSubmissions, AForwardedJobIsKnownHoweverMuchIsSubmitted) {
+  KnownSubmissions known(3, kOwnSite);
+  known.recall(forwarded(JobId{4}));
+  known.add(forwarded(JobId{5}), 1);
+  EXPECT_EQ(known.find_forwarded(JobId{5})->write, 1u);
+  known.written(1);
+  for (std::uint64_t i = 2; i < 1000; ++i) {
+    known.add(of("ann", std::to_string(i), i), i);
+    known.written(i);
+  }
+  for (const JobId job : {JobId{4}, JobId{5}}) {
+    ASSERT_TRUE(known.find_forwarded(job));
+    EXPECT_EQ(known.find_forwarded(job)->write, 0u);
+  }
+  EXPECT_FALSE(known.find_forwarded(JobId{6}));
 }
 
 TEST(KnownSubmissions, WhatIsBeingWrittenIsKnownHoweverMuchItIs) {

@@ -65,6 +65,16 @@ TEST_F(OpenCancelsTest, AMasterThatSaidNoBeforeTheSiteHadHandedTheJobOverIsAsked
   EXPECT_EQ(cancels_.standing(kJob), CancelStanding::ended);
 }
 
+TEST_F(OpenCancelsTest, ALateAnswerAboutAnEarlierCancelOfTheJobCountsForNothing) {
+  cancels_.open(kJob);
+  const Asked early = ask(kMaster);
+  cancels_.close(kJob);  // nobody has the number yet
+  cancels_.open(kJob);
+  EXPECT_FALSE(cancels_.confirm(kMaster, early, CancelStanding::unknown));
+  EXPECT_THAT(cancels_.unconfirmed(kJob), ::testing::Contains(kMaster));
+  EXPECT_EQ(cancels_.next(kMaster, 10).size(), 1u) << "is asked again";
+}
+
 TEST_F(OpenCancelsTest, ASiteThatNeverHadTheJobChangesNothing) {
   cancels_.open(kJob);
   answer(kFirstSite, CancelStanding::passed_on);

@@ -8,6 +8,7 @@
 #include "model/live_ids.hpp"
 #include "schedulers/site/site_actor.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/job_waiter.hpp"
 #include "tests/support/virtual_system.hpp"
 
 // A site scheduler between masters and another site that the test speaks for.
@@ -18,9 +19,12 @@ namespace muster::test {
 struct FakeMaster {
   LoadReport report;
   bool answers = true;
+  bool tells_load = true;
   std::vector<JobEnd> over;  ///< parts of jobs, for those who ask
   JobListener listener;      ///< who has asked last
+  int asked = 0;             ///< how often somebody has
   std::string refusal;       ///< why it takes no job; empty: it does
+  bool mute = false;         ///< answers without a verdict
   CancelStanding standing = CancelStanding::ended;
 };
 
@@ -30,8 +34,16 @@ class OpenBook final : public SiteBook {
   SiteMemory recall() override { return memory; }
   void keep(SiteNews&& news, std::function<void(const std::string&)> durable) override {
     if (slow) return waiting.push_back({std::move(news), std::move(durable)});
-    if (!trouble.empty()) return durable(trouble);
+    if (before_refused) memory = *std::exchange(before_refused, std::nullopt);
+    if (!trouble.empty()) {
+      if (keeps_refused) before_refused = memory, put(std::move(news));
+      return durable(trouble);
+    }
     if (takes_no_ends && !news.ended.empty()) return durable("the disk is full");
+    put(std::move(news));
+    durable({});
+  }
+  void put(SiteNews&& news) {
     for (Handoff& handoff : news.handoffs) memory.handoffs.push_back(std::move(handoff));
     for (KnownToken& token : news.tokens) memory.tokens.push_back(std::move(token));
     memory.next_job = std::max(memory.next_job, news.next_job);
@@ -40,7 +52,6 @@ class OpenBook final : public SiteBook {
       memory.ended.push_back(std::move(ended));
     }
     memory.cancels.insert(memory.cancels.end(), news.cancels.begin(), news.cancels.end());
-    durable({});
   }
   void handed_over(JobId job, const HandTarget& to) override {
     std::erase_if(memory.handoffs, [&](const Handoff& handoff) {
@@ -53,6 +64,9 @@ class OpenBook final : public SiteBook {
   SiteMemory memory;
   std::string trouble;
   bool takes_no_ends = false;
+  /// What is refused is there all the same, until something else is to be kept.
+  bool keeps_refused = false;
+  std::optional<SiteMemory> before_refused;
   /// A slow one answers when it is asked to.
   bool slow = false;
   struct Waiting {
@@ -86,6 +100,10 @@ class SiteActorTest : public ::testing::Test {
               hand_atom, const std::vector<Job>& jobs) -> caf::result<std::vector<AcceptVerdict>> {
             if (!fakes_[index].answers) return self->make_response_promise();
             std::vector<AcceptVerdict> verdicts;
+            if (fakes_[index].mute) {
+              note(name + " says nothing");
+              return verdicts;
+            }
             for (const Job& job : jobs) {
               const std::string& refusal = fakes_[index].refusal;
               note(name + (refusal.empty() ? " takes " : " refuses ") + text(job));
@@ -96,6 +114,7 @@ class SiteActorTest : public ::testing::Test {
           [this, self, index, name](
               watch_atom, const JobListener& listener,
               const std::vector<JobId>& jobs) -> caf::result<std::vector<JobEnd>> {
+            ++fakes_[index].asked;
             if (!fakes_[index].answers) return self->make_response_promise();
             for (JobId job : jobs) note(name + " watches " + std::to_string(job.value));
             fakes_[index].listener = listener;
@@ -122,7 +141,10 @@ class SiteActorTest : public ::testing::Test {
           [](const LogAnswer&) {},
           [](const CloudReport&) {},
           [](greet_atom) {},
-          [this, index](load_atom) { return fakes_[index].report; },
+          [this, self, index](load_atom) -> caf::result<LoadReport> {
+            if (!fakes_[index].tells_load) return self->make_response_promise();
+            return fakes_[index].report;
+          },
           [](const Query&) { return std::string{}; },
           [](plan_atom, const Job&) { return std::string{}; },
           [](const LogRequest&) { return LogAnswer{}; },
@@ -210,6 +232,7 @@ class SiteActorTest : public ::testing::Test {
                   [this](const std::vector<AcceptVerdict>& verdicts) {
                     std::string ids;
                     for (const AcceptVerdict& verdict : verdicts) {
+                      if (!verdict.accepted) return note("refused: " + verdict.reason);
                       ids += " " + std::to_string(verdict.job.value);
                     }
                     note("promised" + ids);
@@ -286,43 +309,8 @@ class SiteActorTest : public ::testing::Test {
 };
 
 /// Somebody who waits for jobs at a site.
-class Waiter {
- public:
-  explicit Waiter(VirtualSystem& system) : system_(system) {
-    actor_ = system.actors().spawn([this](JobListener::pointer) -> JobListener::behavior_type {
-      return {[this](over_atom, const JobEnd& end) { told_.push_back(text(end)); }};
-    });
-  }
-  ~Waiter() { end(); }
-  Waiter(const Waiter&) = delete;
-  Waiter& operator=(const Waiter&) = delete;
-
-  /// Asks after the jobs; what the answer says is told as well.
-  void watch(const SiteActor& site, std::vector<JobId> jobs) {
-    system_.actors().spawn([this, site, jobs = std::move(jobs)](caf::event_based_actor* self) {
-      self->request(site, caf::infinite, watch_atom_v, actor_, jobs)
-          .then(
-              [this](const std::vector<JobEnd>& ends) {
-                for (const JobEnd& end : ends) told_.push_back("at once: " + text(end));
-              },
-              [this](const caf::error&) { told_.emplace_back("refused"); });
-    });
-    system_.time().drain();
-  }
-  void end() {
-    if (actor_) system_.end(actor_);
-    actor_ = nullptr;
-  }
-  std::vector<std::string> told() { return std::exchange(told_, {}); }
-
- private:
-  static std::string text(const JobEnd& end) {
-    return std::to_string(end.job.value) + " " + std::string(name_of(end.outcome));
-  }
-
-  VirtualSystem& system_;
-  JobListener actor_;
-  std::vector<std::string> told_;
+struct Waiter : JobWaiter {
+  explicit Waiter(VirtualSystem& system) : JobWaiter(system, text_of_whole) {}
 };
 
 /// One part of job 1 is over.

@@ -3,6 +3,7 @@
 namespace muster {
 namespace {
 
+using test::FakeMaster;
 using test::OpenBook;
 using test::SiteActorTest;
 using ::testing::ElementsAre;
@@ -45,6 +46,37 @@ TEST_F(SiteActorTest, PromisesByItselfWhenAMasterDoesNotAnswerInTime) {
   fakes_[1].answers = true;
   system_.run_until_s(4);
   EXPECT_THAT(book_.memory.handoffs, IsEmpty()) << "said again until it was taken";
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, AMasterThatAnswersWithoutAVerdictIsAskedAgainAfterAPause) {
+  for (FakeMaster& fake : fakes_) fake.mute = true;
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(1)});
+  run_for_s(2.2);
+  EXPECT_EQ(said().size(), 6u) << "at once, four times after a pause, and the promise";
+  for (FakeMaster& fake : fakes_) fake.mute = false;
+  run_for_s(1);
+  EXPECT_THAT(said(), ElementsAre(::testing::EndsWith("takes job 1: 0")));
+  EXPECT_THAT(book_.memory.handoffs, IsEmpty());
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, RefusesMoreJobsThanMayWaitForTheLoads) {
+  SiteSetup setup = setup_of(book_, 0, other_);
+  setup.life.max_unrouted = 2;
+  const SiteActor site = system_.actors().spawn<SiteScheduler>(std::move(setup));
+  run_for_s(3600);  // nobody has a job: loads are not asked for any more
+  for (FakeMaster& fake : fakes_) fake.tells_load = false;
+  submit(site, {tasks(1), tasks(1)});
+  submit(site, {tasks(1)});
+  EXPECT_THAT(said(), ElementsAre("refused")) << "the first ones still wait";
+  run_for_s(3);
+  EXPECT_THAT(said(), ::testing::Contains("promised 1 2"));
+  submit(site, {tasks(1)});
+  run_for_s(3);
+  EXPECT_THAT(said(), ::testing::Contains("promised 3"));
   system_.end(site);
 }
 
@@ -111,6 +143,74 @@ TEST_F(SiteActorTest, ARepeatedTokenSharesTheFateOfTheFirstWrite) {
     EXPECT_THAT(said(), ::testing::Contains(trouble.empty() ? "promised 1" : "promised 3"));
     system_.end(site);
   }
+}
+
+TEST_F(SiteActorTest, ATokenThatStandsForAnotherJobIsRefusedAfterARestartToo) {
+  Job other = with_token("ann", "nightly");
+  other.program.argv = {"another"};
+  for (int life = 0; life < 2; ++life) {
+    const SiteActor site = spawn_site(book_);
+    system_.run_until_s(to_seconds(system_.time().now()) + 0.5);
+    submit(site, {with_token("ann", "nightly")});
+    EXPECT_THAT(said(), ::testing::Contains("promised 1"));
+    submit(site, {with_token("ann", "new"), other});
+    EXPECT_THAT(said(), ElementsAre("refused: the token \"nightly\" is that of job 1, which is "
+                                    "another one: nothing was taken"));
+    submit(site, {with_token("ann", "nightly")});
+    EXPECT_THAT(said(), ElementsAre("promised 1"));
+    EXPECT_EQ(book_.memory.next_job, 2u) << "nothing of what was refused has a number";
+    system_.end(site);
+  }
+}
+
+TEST_F(SiteActorTest, ATokenThatStandsForAnotherJobThatIsBeingWrittenSharesItsFate) {
+  for (const std::string trouble : {"the disk is full", ""}) {
+    OpenBook fresh;
+    std::swap(book_, fresh);
+    const SiteActor site = spawn_site(book_);
+    system_.run_until_s(to_seconds(system_.time().now()) + 0.5);
+    book_.slow = true;
+    Job other = with_token("ann", "once");
+    other.priority = 1;
+    submit(site, {with_token("ann", "once")});
+    submit(site, {other});
+    EXPECT_THAT(said(), IsEmpty()) << "nothing is durable yet";
+    ASSERT_EQ(book_.waiting.size(), 1u) << "there is nothing to write for it";
+    end_write(site, trouble);
+    if (trouble.empty()) {
+      EXPECT_THAT(said(),
+                  ::testing::Contains(::testing::StartsWith("refused: the token \"once\"")));
+    } else {
+      EXPECT_THAT(said(), ElementsAre("refused", "refused"));
+      book_.slow = false;
+      submit(site, {other});
+      EXPECT_THAT(said(), ::testing::Contains("promised 2")) << "nobody has the token";
+    }
+    system_.end(site);
+  }
+}
+
+TEST_F(SiteActorTest, OneTokenOfTwoDifferentJobsInASubmissionIsRefused) {
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  Job other = with_token("ann", "t");
+  other.name = "another";
+  submit(site, {with_token("ann", "t"), other});
+  EXPECT_THAT(said(), ElementsAre("refused: the token \"t\" stands for two different jobs: nothing "
+                                  "was taken"));
+  submit(site, {with_token("ann", "t"), with_token("ann", "t")});
+  EXPECT_THAT(said(), ::testing::Contains("promised 1 1"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, OfATokenFromBeforeDigestsWereKeptAnyJobIsTheSame) {
+  book_.memory.tokens = {{"t", JobId{1}, "ann"}};
+  book_.memory.next_job = 2;
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(site, {with_token("ann", "t")});
+  EXPECT_THAT(said(), ElementsAre("promised 1"));
+  system_.end(site);
 }
 
 TEST_F(SiteActorTest, AJobThatIsForwardedAgainSharesTheFateOfTheFirstWrite) {
@@ -197,6 +297,51 @@ TEST_F(SiteActorTest, RefusesWhatItCannotWriteDown) {
   system_.end(site);
 }
 
+TEST_F(SiteActorTest, WhatWasRefusedAndIsThereAfterARestartAllTheSameKeepsItsNumber) {
+  book_.keeps_refused = true;
+  book_.trouble = "the disk is full";
+  {
+    const SiteActor site = spawn_site(book_);
+    system_.run_until_s(0.5);
+    submit(site, {with_token("ann", "nightly")});
+    EXPECT_THAT(said(), ElementsAre("refused"));
+    system_.end(site);
+  }
+  book_.trouble.clear();
+  book_.before_refused.reset();
+  const SiteActor site = spawn_site(book_);
+  run_for_s(1);
+  submit(site, {with_token("ann", "nightly")});
+  EXPECT_THAT(said(), ElementsAre(::testing::EndsWith("takes job 1: 0"), "promised 1"));
+  submit(site, {with_token("ann", "weekly")});
+  EXPECT_THAT(said(), ::testing::Contains("promised 2"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, AForwardedJobWhoseWriteWasRefusedIsHandedToOneMasterAfterARestart) {
+  book_.keeps_refused = true;
+  book_.trouble = "the disk is full";
+  Job job = tasks(1);
+  number_job(job, job_id_of(1, 7));
+  {
+    const SiteActor site = spawn_site(book_);
+    system_.run_until_s(0.5);
+    for (int i = 0; i < 10; ++i) forward(site, {job});  // each time a master is drawn
+    book_.trouble.clear();
+    fakes_[0].answers = fakes_[1].answers = false;
+    forward(site, {job});
+    system_.end(site);
+  }
+  EXPECT_EQ(book_.memory.handoffs.size(), 1u) << "nothing is left of what was refused before";
+  said();
+  fakes_[0].answers = fakes_[1].answers = true;
+  const SiteActor site = spawn_site(book_);
+  run_for_s(3);
+  forward(site, {job});
+  EXPECT_THAT(said(), ::testing::Each(::testing::HasSubstr("1000000007"))) << "once handed over";
+  system_.end(site);
+}
+
 TEST_F(SiteActorTest, LeavesAJobToTheSiteThatIsNearestToItsUserAndThatTakesItOnce) {
   const SiteActor london = spawn_site(other_book_, 1);
   const SiteActor tokyo = spawn_site(book_, 0, london);
@@ -225,6 +370,71 @@ TEST_F(SiteActorTest, WhenAPartIsGivenUpTheOthersAreCancelledOnce) {
   system_.run_until_s(3.5);
   EXPECT_THAT(said(), UnorderedElementsAre("m0 cancels 5", "m1 cancels 5"));
   system_.end(site);
+}
+
+TEST_F(SiteActorTest, ACancelOfWhatWasGivenUpIsDurableBeforeAnybodyIsAsked) {
+  book_.memory.next_job = 6;
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  book_.slow = true;
+  fakes_[1].report.broken = {JobId{5}};
+  system_.run_until_s(1.5);
+  fakes_[1].report.broken.clear();  // it does not tell of it for ever
+  EXPECT_THAT(said(), IsEmpty());
+  ASSERT_EQ(book_.waiting.size(), 1u);
+  end_write(site, "the disk is full");
+  EXPECT_THAT(said(), IsEmpty());
+  run_for_s(3);
+  ASSERT_EQ(book_.waiting.size(), 1u) << "tried again";
+  end_write(site, "");
+  EXPECT_THAT(said(), UnorderedElementsAre("m0 cancels 5", "m1 cancels 5"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, WhatWasGivenUpIsLeftToTheSiteThatHasNumberedItUnlessThatGoes) {
+  const std::uint64_t job = job_id_of(1, 5).value;
+  fakes_[1].report.broken = {JobId{job}};
+  fakes_[0].report.active_jobs = 1;
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(5);
+  EXPECT_THAT(said(), IsEmpty()) << "neither before it was heard first nor after";
+  system_.end(other_);
+  run_for_s(40);
+  const std::string id = std::to_string(job);
+  EXPECT_THAT(said(), UnorderedElementsAre("m0 cancels " + id, "m1 cancels " + id));
+  EXPECT_THAT(book_.memory.cancels, ElementsAre(JobId{job})) << "the other site has to confirm it";
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, WhatTheSiteThatHasNumberedItCancelsIsNotCancelledAgainWhenThatGoes) {
+  const std::uint64_t job = job_id_of(1, 5).value;
+  fakes_[1].report.broken = {JobId{job}};
+  fakes_[0].report.active_jobs = 1;
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(5);
+  caf::anon_send(site, cancel_atom_v, std::vector<JobId>{JobId{job}});
+  system_.time().drain();
+  system_.end(other_);
+  run_for_s(40);
+  EXPECT_THAT(said(), IsEmpty());
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, ARepeatedForwardIsKnownHoweverManySubmissionsCameSinceAndOverRestarts) {
+  Job job = tasks(1);
+  job.id = job_id_of(1, 7);
+  for (int life = 0; life < 2; ++life) {
+    SiteSetup setup = setup_of(book_, 0, other_);
+    setup.life.max_tokens = 2;
+    const SiteActor site = system_.actors().spawn<SiteScheduler>(std::move(setup));
+    run_for_s(0.5);
+    if (life == 0) forward(site, {job});
+    for (int i = 0; i < 5; ++i) submit(site, {with_token("ann", std::to_string(5 * life + i))});
+    heard_.clear();
+    forward(site, {job});
+    EXPECT_THAT(said(), ElementsAre("promised 1000000007"));
+    system_.end(site);
+  }
 }
 
 }  // namespace

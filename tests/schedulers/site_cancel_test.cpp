@@ -3,7 +3,9 @@
 namespace muster {
 namespace {
 
+using test::part_end;
 using test::SiteActorTest;
+using test::Waiter;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
@@ -107,6 +109,53 @@ TEST_F(SiteActorTest, ACancelOfANumberThatNobodyHasYetIsForgotten) {
   system_.end(site);
 }
 
+TEST_F(SiteActorTest, ACancelOfANumberOfNoSiteIsAnsweredWhoeverIsSilent) {
+  SiteSetup setup = setup_of(book_, 0, other_);
+  setup.site_numbers = 2;
+  const SiteActor site = system_.actors().spawn<SiteScheduler>(std::move(setup));
+  fakes_[0].answers = fakes_[1].answers = false;
+  system_.run_until_s(0.5);
+  cancel(site, job_id_of(2, 1).value);
+  EXPECT_THAT(said(), ElementsAre("unknown 2000000001"));
+  EXPECT_THAT(book_.memory.cancels, IsEmpty());
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, ACancelOfAJobThatIsKnownToBeOverIsAnsweredWhoeverIsSilent) {
+  const SiteActor site = spawn_site(book_);
+  Waiter waiter(system_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(4)});
+  waiter.watch(site, {JobId{1}});
+  caf::anon_send(fakes_[0].listener, over_atom_v, part_end(0, 2, 4));
+  system_.time().drain();
+  fakes_[0].answers = fakes_[1].answers = false;
+  heard_.clear();
+  cancel(site, 1);
+  EXPECT_THAT(said(), IsEmpty()) << "a part of it may be there to be cancelled";
+  run_for_s(3);
+  EXPECT_THAT(said(), ::testing::Contains("passed on 1, not by m0, not by m1"));
+  fakes_[0].answers = fakes_[1].answers = true;
+  fakes_[0].standing = fakes_[1].standing = CancelStanding::over;
+  run_for_s(3);
+  fakes_[0].answers = fakes_[1].answers = false;
+  heard_.clear();
+  cancel(site, 1);
+  EXPECT_THAT(said(), ElementsAre("over 1"));
+
+  submit(site, {tasks(1)});
+  fakes_[0].answers = fakes_[1].answers = true;
+  run_for_s(3);
+  waiter.watch(site, {JobId{2}});
+  caf::anon_send(fakes_[0].listener, over_atom_v, JobEnd{JobId{2}, JobOutcome::completed, 0, 1, 1});
+  system_.time().drain();
+  fakes_[0].answers = fakes_[1].answers = false;
+  heard_.clear();
+  cancel(site, 2);
+  EXPECT_THAT(said(), ElementsAre("over 2"));
+  system_.end(site);
+}
+
 TEST_F(SiteActorTest, AJobThatHasNotLeftIsCancelledHere) {
   fakes_[0].answers = fakes_[1].answers = false;
   const SiteActor site = spawn_site(book_);
@@ -164,6 +213,23 @@ TEST_F(SiteActorTest, ACancelThatIsNotDurableIsNotPromised) {
   cancel(site, 1);
   run_for_s(2.5);
   EXPECT_THAT(said(), ::testing::Contains("refused"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, ACancelThatCouldNotBeKeptIsWrittenWhenItIsRepeated) {
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(1)});
+  fakes_[1].answers = false;
+  book_.trouble = "the disk is full";
+  cancel(site, 1);
+  run_for_s(2.5);
+  EXPECT_THAT(said(), ::testing::Contains("refused"));
+  book_.trouble.clear();
+  cancel(site, 1);
+  EXPECT_THAT(book_.memory.cancels, ElementsAre(JobId{1})) << "holds over a restart";
+  run_for_s(2.5);
+  EXPECT_THAT(said(), ::testing::Contains("ended 1, not by m1"));
   system_.end(site);
 }
 

@@ -1,3 +1,5 @@
+#include <memory>
+
 #include "tests/schedulers/site_actor_fixture.hpp"
 
 namespace muster {
@@ -84,6 +86,23 @@ TEST_F(SiteActorTest, AsksAMasterThatDidNotAnswerAgainWhileSomebodyWatches) {
   system_.run_until_s(3);
   EXPECT_THAT(waiter.told(), ElementsAre("1 completed"));
   EXPECT_THAT(said(), ::testing::Contains("m1 watches 1"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, AMasterThatIsAwayIsAskedNoMoreOftenWhenManyWatch) {
+  fakes_[1].answers = false;
+  const SiteActor site = spawn_site(book_);
+  std::vector<std::unique_ptr<Waiter>> waiters;
+  for (int i = 0; i < 20; ++i) {
+    waiters.push_back(std::make_unique<Waiter>(system_));
+    waiters.back()->watch(site, {JobId{1}});
+    run_for_s(0.2);
+  }
+  fakes_[1].asked = 0;
+  run_for_s(9);
+  EXPECT_LE(fakes_[1].asked, 8) << "once each time that it did not answer, after a pause";
+  EXPECT_GE(fakes_[1].asked, 4);
+  waiters.clear();
   system_.end(site);
 }
 

@@ -86,5 +86,23 @@ TEST(SortingDesk, RemembersABoundedNumberOfJobs) {
   EXPECT_EQ(desk.sorter().history().size(), 1u);
 }
 
+TEST(SortingDesk, LearnsOfALongJobHoweverManyShortOnesComeAndEndMeanwhile) {
+  SortingDesk desk = desk_by(SortBy::hint);
+  Job lasting = job(1, 10'000);
+  desk.sort(lasting, {});
+  for (std::uint64_t id = 2; id <= SortingDesk::kMaxOpen + 2; ++id) {
+    Job brief = job(id, 10);
+    desk.sort(brief, {});
+    if (id % 2 == 0) {
+      desk.forget(brief.id);
+    } else {
+      desk.heard(brief.id, 1, seconds{10});
+    }
+  }
+  desk.heard(JobId{1}, 1, seconds{9'999});
+  ASSERT_FALSE(desk.sorter().history().empty());
+  EXPECT_EQ(desk.sorter().history().back().runtime, seconds{9'999});
+}
+
 }  // namespace
 }  // namespace muster

@@ -19,6 +19,7 @@ class GatherTest : public ::testing::Test {
         system_.actors().spawn([this, answer](CloudActor::pointer) -> CloudActor::behavior_type {
           return {[](launch_atom, const LaunchOrder&, const MasterActor&) {},
                   [](end_atom, InstanceId, const MasterActor&) {},
+                  [](greet_atom, const MasterActor&) {},
                   [](interrupt_atom, InstanceId id) { return id; },
                   [this, answer](const Query&) -> caf::result<std::string> {
                     ++asked_;

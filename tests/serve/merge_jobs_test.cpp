@@ -63,11 +63,34 @@ TEST(MergeJobs, HasFailedWhenAPartHas) {
   EXPECT_EQ(list[0]["exit_code"], 3);
 }
 
+TEST(MergeJobs, SaysForItsPartsHowFarItIsAndWhy) {
+  json waits = part("m0", "waiting", 3);
+  waits["reason"] = "3 of 5 tasks wait, not now: awaiting round";
+  json starts = part("m1", "starting", 2);
+  EXPECT_EQ(merge::jobs({listed({waits}), listed({starts})}, 0, false)[0]["state"], "starting");
+  const json both = merge::jobs({listed({waits}), listed({part("m1", "waiting", 2)})}, 0, false);
+  EXPECT_EQ(both[0]["reason"], waits["reason"]);
+}
+
 TEST(MergeJobs, IsNotListedAsOverWhileAPartIsElsewhere) {
   EXPECT_TRUE(merge::jobs({listed({part("m0", "completed", 3)})}, 0, true).empty());
   const json active = merge::jobs({listed({part("m1", "running", 2)})}, 0, false);
   EXPECT_EQ(active[0]["tasks_total"], 5);
   EXPECT_EQ(active[0]["finished"], 3) << "the part that is not listed any more";
+}
+
+TEST(MergeJobs, WhatASilentMasterMayHaveHasNotFinished) {
+  const merge::Documents half{listed({part("m0", "completed", 3)})};
+  const json job = merge::jobs(half, 0, false, false)[0];
+  EXPECT_EQ(job["tasks_total"], 5);
+  EXPECT_EQ(job["finished"], 3);
+  EXPECT_EQ(job["state"], "unknown");
+  EXPECT_TRUE(job["over_s"].is_null());
+  const auto details = merge::job({part("m0", "running", 3)}, false);
+  EXPECT_EQ((*details)["state"], "running");
+  EXPECT_EQ((*details)["finished"], 0);
+  EXPECT_FALSE(merge::is_whole({part("m0", "running", 3)}));
+  EXPECT_TRUE(merge::is_whole({part("m0", "running", 3), part("m1", "completed", 2)}));
 }
 
 TEST(MergeJobs, ListsTheNewestFirstAndNoMoreThanAsked) {
@@ -76,6 +99,22 @@ TEST(MergeJobs, ListsTheNewestFirstAndNoMoreThanAsked) {
   const json list = merge::jobs({listed({older, part("m0", "running", 5)})}, 1, false);
   ASSERT_EQ(list.size(), 1u);
   EXPECT_EQ(list[0]["job"], 7);
+}
+
+TEST(MergeJobs, ShowsUnderALimitWhatIsNotOverAndThenWhatEndedLast) {
+  const auto job = [](std::uint64_t number, const json& over_s) {
+    json one = part("m0", over_s.is_null() ? "running" : "completed", 5);
+    one["job"] = number;
+    one["over_s"] = over_s;
+    return one;
+  };
+  const merge::Documents masters{listed({job(1, nullptr), job(9, 20.0)}),
+                                 listed({job(8, 10.0), job(5, 30.0)})};
+  const json list = merge::jobs(masters, 3, false);
+  ASSERT_EQ(list.size(), 3u);
+  EXPECT_EQ(list[0]["job"], 9);
+  EXPECT_EQ(list[1]["job"], 5);
+  EXPECT_EQ(list[2]["job"], 1);
 }
 
 TEST(MergeJobs, SortsTheTasksOfAllParts) {

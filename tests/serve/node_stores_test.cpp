@@ -73,6 +73,49 @@ TEST_F(NodeStoresTest, NumbersByTheOrderOfTheFirstFileAndKeepsThatInEveryStore) 
               ElementsAre(Pair("m0", 2), Pair("m1", 0), Pair("m2", 1), Pair("m3", 3)));
 }
 
+TEST_F(NodeStoresTest, TakesOtherNumbersInEveryStoreWhileItsOwnMeanNothing) {
+  const ClusterRoster others = with_names({}, {{"oslo", "tokyo"}, {"m1", "m0"}});
+  {
+    const auto stores = open({});
+    EXPECT_FALSE(stores->numbered);
+  }
+  EXPECT_FALSE(take_roster(setup({}), catalog_, others, file_.folder()));
+  {
+    const auto stores = open({});
+    EXPECT_EQ(stores->roster, others);
+    put(*stores->site, Family::token, encode_token({"t", JobId{1}, "ann"}));
+  }
+  EXPECT_TRUE(open({})->numbered);
+  const auto refused =
+      take_roster(setup({}), catalog_, with_names({}, {{"tokyo"}, {"m0"}}), file_.folder());
+  ASSERT_TRUE(refused);
+  EXPECT_THAT(refused->message, HasSubstr("site tokyo has made ids with number 1"));
+  EXPECT_EQ(open({})->roster, others) << "of all the stores";
+}
+
+TEST_F(NodeStoresTest, TakesNoOtherNumbersOverAJournalThatSpeaksOfSitesByTheOnesItHas) {
+  {
+    const auto stores = open({});
+    put(*stores->master, Family::journal, "the events of a job of site number 0");
+  }
+  const ClusterRoster others = with_names({}, {{"oslo", "tokyo"}, {"m0"}});
+  const auto refused = take_roster(setup({}), catalog_, others, file_.folder());
+  ASSERT_TRUE(refused);
+  EXPECT_THAT(refused->message, HasSubstr("has jobs or instances of its own numbers"));
+  EXPECT_FALSE(open({})->roster == others);
+}
+
+TEST_F(NodeStoresTest, SaysWhichKeyOfWhichFileAStoreIsNotOf) {
+  { const auto stores = open({}); }
+  NodeSetup other = setup({});
+  other.config.nodes.back().master = "m7";
+  const auto stores = open_stores(other, catalog_, file_.folder());
+  ASSERT_FALSE(stores);
+  EXPECT_THAT(stores.error().message,
+              AllOf(HasSubstr("master m0"), HasSubstr("master m7"),
+                    HasSubstr("cluster.toml says (name, and master of node n0)")));
+}
+
 TEST_F(NodeStoresTest, RefusesAFileWithoutTheMasterThatAJobIsOnItsWayTo) {
   {
     const auto stores = open({"m1"});

@@ -36,7 +36,9 @@ class PeerDialerTest : public ::testing::Test {
     setup.link.reconnect = milliseconds{300};
     setup.link.request_timeout = seconds{10};
     setup.roles = std::make_shared<PeerRoles>(system_.actors());
-    setup.note = [this](const std::string& text) { notes_.push_back(text); };
+    setup.own = NodeRoles{"n2", own_roster_, {}, {}, {}, false};
+    setup.news = {[this](const std::string& text) { notes_.push_back(text); },
+                  [this](const RosterOffer& offer) { offers_.push_back(offer); }};
     dialer_ = system_.actors().spawn<PeerDialer>(std::move(setup));
   }
   ~PeerDialerTest() override {
@@ -47,18 +49,21 @@ class PeerDialerTest : public ::testing::Test {
   }
 
   NodeActor spawn_door() {
-    return system_.actors().spawn(
-        [answers = answers_](NodeActor::pointer self) -> NodeActor::behavior_type {
-          return {[answers, self](roles_atom, const NodeRoles&) -> caf::result<NodeRoles> {
-            if (!answers) return self->make_response_promise<NodeRoles>();
-            return NodeRoles{"n1", {}, {}, {}, {}};
-          }};
-        });
+    return system_.actors().spawn([answers = answers_, roster = other_roster_](
+                                      NodeActor::pointer self) -> NodeActor::behavior_type {
+      return {[answers, roster, self](roles_atom, const NodeRoles&) -> caf::result<NodeRoles> {
+        if (!answers) return self->make_response_promise<NodeRoles>();
+        return NodeRoles{"n1", roster, {}, {}, {}, true};
+      }};
+    });
   }
 
   test::VirtualSystem system_;
   bool is_there_ = true;
   bool answers_ = true;
+  const ClusterRoster own_roster_ = with_names({}, {{"tokyo"}, {"m0"}});
+  ClusterRoster other_roster_ = own_roster_;
+  std::vector<RosterOffer> offers_;
   std::vector<double> dials_s_;
   std::vector<std::string> notes_;
   std::vector<NodeActor> doors_;
@@ -97,19 +102,33 @@ TEST_F(PeerDialerTest, ADoorThatDoesNotAnswerAndThenDiesIsOneFailureAndNotTwo) {
   EXPECT_THAT(dials_s_, SizeIs(2));
 }
 
+TEST_F(PeerDialerTest, TakesTheNumbersOfANodeThatHasMadeUseOfThem) {
+  other_roster_ = with_names({}, {{"tokyo"}, {"m1", "m0"}});
+  system_.run_until_s(0.1);
+  ASSERT_THAT(offers_, SizeIs(1));
+  EXPECT_EQ(offers_[0].node, "n1");
+  EXPECT_EQ(offers_[0].roster, other_roster_);
+  EXPECT_EQ(offers_[0].difference, "master m0 is number 0 in node n2 and number 1 in node n1");
+  EXPECT_THAT(notes_, ElementsAre("no link with n1: " + offers_[0].difference));
+}
+
 /// A node's door, and what a visitor with this roster is told there.
 class NodeDoorTest : public ::testing::Test {
  protected:
   ~NodeDoorTest() override { system_.end(door_); }
 
-  std::string visit(const ClusterRoster& own, const ClusterRoster& visitors) {
-    NodeRoles roles{"n0", own, {}, {}, {}};
+  std::string visit(const ClusterRoster& own, const ClusterRoster& visitors,
+                    bool own_numbered = true, bool visitors_numbered = true) {
+    NodeRoles roles{"n0", own, {}, {}, {}, own_numbered};
     const Peers peers{{"n1", std::make_shared<PeerRoles>(system_.actors())}};
     door_ = system_.actors().spawn<NodeDoor>(
-        roles, peers, [this](const std::string& text) { notes_.push_back(text); });
+        roles, peers,
+        MeetingNews{[this](const std::string& text) { notes_.push_back(text); },
+                    [this](const RosterOffer& offer) { offers_.push_back(offer); }});
     std::string told = "nothing";
     const auto visitor = system_.actors().spawn([&](caf::event_based_actor* self) {
-      self->request(door_, caf::infinite, roles_atom_v, NodeRoles{"n1", visitors, {}, {}, {}})
+      self->request(door_, caf::infinite, roles_atom_v,
+                    NodeRoles{"n1", visitors, {}, {}, {}, visitors_numbered})
           .then([&](const NodeRoles& answer) { told = answer.node; },
                 [&, self](const caf::error& error) { told = self->system().render(error); });
     });
@@ -121,6 +140,7 @@ class NodeDoorTest : public ::testing::Test {
   test::VirtualSystem system_;
   NodeActor door_;
   std::vector<std::string> notes_;
+  std::vector<RosterOffer> offers_;
 };
 
 TEST_F(NodeDoorTest, LetsInWhoHasTheSameRosterOrOneThatHasGrown) {
@@ -135,6 +155,26 @@ TEST_F(NodeDoorTest, TurnsAwayWhoNumbersAMasterInAnotherWayAndNamesBoth) {
       visit(with_names({}, {{"tokyo"}, {"m0", "m1"}}), with_names({}, {{"tokyo"}, {"m1", "m0"}}));
   EXPECT_THAT(told, ::testing::HasSubstr(wrong));
   EXPECT_THAT(notes_, ElementsAre("turns n1 away: " + wrong));
+  EXPECT_THAT(offers_, SizeIs(0));
+}
+
+TEST_F(NodeDoorTest, ANodeWithoutStateTakesTheNumbersOfAVisitorThatHasMadeUseOfIts) {
+  const ClusterRoster visitors = with_names({}, {{"tokyo"}, {"m1", "m0"}});
+  const std::string told = visit(with_names({}, {{"tokyo"}, {"m0", "m1"}}), visitors, false, true);
+  EXPECT_THAT(told, ::testing::HasSubstr("master m0 is number 0")) << "there is no link before";
+  ASSERT_THAT(offers_, SizeIs(1));
+  EXPECT_EQ(offers_[0].roster, visitors);
+}
+
+TEST_F(NodeDoorTest, SaysItsNumbersToAVisitorThatHasToTakeThem) {
+  for (const bool own_numbered : {true, false}) {
+    EXPECT_EQ(visit(with_names({}, {{"tokyo"}, {"m0", "m1"}}),
+                    with_names({}, {{"tokyo"}, {"m1", "m0"}}), own_numbered, false),
+              "n0")
+        << "of two without state the one whose name comes first keeps its numbers";
+    EXPECT_THAT(offers_, SizeIs(0));
+    system_.end(door_);
+  }
 }
 
 }  // namespace

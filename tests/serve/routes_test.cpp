@@ -1,11 +1,15 @@
 #include "tools/serve/api/routes.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
+#include "tests/support/places.hpp"
 #include "tools/serve/api/openapi.hpp"
 
 namespace muster::api {
@@ -47,6 +51,32 @@ TEST(Routes, have_operations_and_names_of_their_own) {
   }
   EXPECT_EQ(operations.size(), routes().size());
   EXPECT_EQ(names.size(), routes().size());
+}
+
+/// How docs/api.md has a parameter.
+std::string row_of(const Parameter& parameter, std::string_view pattern) {
+  std::string choices;
+  for (const std::string_view choice : parameter.choices) {
+    choices += (choices.empty() ? "" : ", ") + std::string(choice);
+  }
+  const bool is_text = parameter.kind == Parameter::Kind::text;
+  const std::string range = is_text ? fmt::format("a text of at most {} bytes", parameter.most)
+                            : choices.empty()
+                                ? fmt::format("{} to {}", parameter.least, parameter.most)
+                                : choices;
+  const std::string fallback = is_text ? "everybody" : fmt::format("`{}`", parameter.fallback);
+  return fmt::format("| `{}` | `{}` | {} | {} |", parameter.name, pattern, fallback, range);
+}
+
+TEST(Routes, have_the_defaults_that_the_documentation_says) {
+  std::ifstream in(test::source_dir() / "docs/api.md");
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  for (const Route& route : routes()) {
+    for (const Parameter& parameter : route.query) {
+      EXPECT_NE(text.find(row_of(parameter, route.pattern)), std::string::npos)
+          << row_of(parameter, route.pattern);
+    }
+  }
 }
 
 TEST(Routes, lead_paths_to_one_pattern) {

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "model/live_ids.hpp"
 #include "schedulers/registry.hpp"
 #include "workers/worker_actor.hpp"
@@ -35,18 +38,20 @@ Cluster::Cluster(const Scenario& scenario, Complain complain)
     site.node = network_.add_node();
     site.offset = *offset++;
     site.disk = std::make_unique<SiteDisk>(timeline_, ++seed);
+    site.disk->max_tokens = scenario.bounds.tokens;
   }
   for (auto& master : masters_) {
     master.node = network_.add_node();
     master.offset = *offset++;
     master.disk = std::make_unique<MasterDisk>(timeline_, ++seed);
+    master.disk->max_history = scenario.bounds.history;
   }
   cloud_.node = network_.add_node();
   cloud_.offset = *offset;
   cloud_.disk = std::make_unique<CloudDisk>(timeline_, ++seed);
   users_ = network_.add_node();
   network_.bring_up(users_, timeline_.stage());
-  network_.on_meeting([this](NodeIndex a, NodeIndex b) { greet_master(a, b); });
+  network_.on_meeting([this](NodeIndex a, NodeIndex b) { meet(a, b); });
 }
 
 Cluster::~Cluster() {
@@ -57,8 +62,13 @@ Cluster::~Cluster() {
   system_.time().drop_timers();
 }
 
-/// A master hears when the cloud can be reached again, as in the live root (LiveNode::watch_cloud).
-void Cluster::greet_master(NodeIndex a, NodeIndex b) {
+/// A master hears when the cloud can be reached again, as in the live root (LiveNode::watch_cloud);
+/// users when a site can.
+void Cluster::meet(NodeIndex a, NodeIndex b) {
+  for (std::uint32_t i = 0; i < sites_.size(); ++i) {
+    const bool met = (a == users_ && b == sites_[i].node) || (b == users_ && a == sites_[i].node);
+    if (met && reached_) reached_(i);
+  }
   if (a != cloud_.node && b != cloud_.node) return;
   const NodeIndex other = a == cloud_.node ? b : a;
   for (const auto& master : masters_) {
@@ -179,6 +189,11 @@ void Cluster::start_site(std::uint32_t i) {
   site.life.promise_wait = std::chrono::seconds{1};
   site.life.hand_retry = std::chrono::seconds{2};
   site.life.cancel_wait = std::chrono::seconds{5};
+  const Bounds& bounds = scenario_.bounds;
+  site.life.hand_batch = bounds.hand_batch;
+  site.life.max_waiting = bounds.waiting;
+  site.life.max_tokens = bounds.tokens;
+  site.life.max_cancels = bounds.cancels;
   site.desk = make_desk(scenario_.sort, scenario_.policy.name).value();
   role.actor = system_.actors().spawn<SiteScheduler>(std::move(site));
   const auto handle = caf::actor_cast<caf::strong_actor_ptr>(role.actor);
@@ -188,6 +203,13 @@ void Cluster::start_site(std::uint32_t i) {
 
 void Cluster::start_cloud() {
   bill_ = {};
+  // As LoopbackCloud::recall says: it goes on from the newest record.
+  Instant newest{};
+  for (const auto& [id, record] : cloud_.disk->records) {
+    newest = std::max({newest, record.ordered_at, record.up_at.value_or(record.ordered_at),
+                       record.gone_at.value_or(record.ordered_at)});
+  }
+  cloud_ahead_[now()] = std::max(cloud_.offset, newest - now());
   cloud_.store = std::make_unique<MemoryCloudStore>(*cloud_.disk);
   LoopbackSetup cloud;
   cloud.catalog = &scenario_.catalog;
@@ -204,6 +226,11 @@ void Cluster::start_cloud() {
   const auto handle = caf::actor_cast<caf::strong_actor_ptr>(cloud_.actor);
   cloud_.store->writer().belong_to(handle);
   network_.bring_up(cloud_.node, handle);
+}
+
+Instant Cluster::cloud_clock(Instant truth) const {
+  const auto next = cloud_ahead_.upper_bound(truth);
+  return truth + (next == cloud_ahead_.begin() ? next : std::prev(next))->second;
 }
 
 /// The worker of a machine knows its master by the number of its instance, as live ones do.

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <caf/all.hpp>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -46,6 +48,8 @@ class Cluster {
   MasterActor master_for_users(std::uint32_t i) {
     return network_.peer<MasterActor>(users_, masters_[i].node);
   }
+  /// Is told of a site that users can reach again.
+  void on_site_reached(std::function<void(std::uint32_t)> told) { reached_ = std::move(told); }
   CloudActor cloud_for_users() { return network_.peer<CloudActor>(users_, cloud_.node); }
 
   /// Lets the next thing happen: one message, or the next that is due. False: nothing will any
@@ -62,6 +66,8 @@ class Cluster {
   SiteDisk& site_disk(std::uint32_t i) { return *sites_[i].disk; }
   CloudDisk& cloud_disk() { return *cloud_.disk; }
   const CloudBill& bill() const { return bill_; }
+  /// What the cloud's clock showed, or would have shown, at a time of the world.
+  Instant cloud_clock(Instant truth) const;
 
  private:
   /// A node, whose process comes and goes.
@@ -78,7 +84,7 @@ class Cluster {
   void start_master(std::uint32_t i);
   void start_cloud();
   WorkerActor start_worker(Machine& machine);
-  void greet_master(NodeIndex a, NodeIndex b);
+  void meet(NodeIndex a, NodeIndex b);
   ClusterEpoch epoch_of(Duration offset) const;
   Duration& offset_of(NodeKind kind, std::uint32_t index);
   template <class Node, class Stores>
@@ -94,7 +100,9 @@ class Cluster {
   std::vector<Role<MasterActor, MasterDisk, MasterStore>> masters_;
   Role<CloudActor, CloudDisk, MemoryCloudStore> cloud_;
   NodeIndex users_ = 0;
+  std::function<void(std::uint32_t)> reached_;
   CloudBill bill_;
+  std::map<Instant, Duration> cloud_ahead_;  ///< of the true time, by the starts of the cloud
   DecisionTimes times_;
   /// Of processes that are gone: their actors may still be in memory.
   std::vector<std::unique_ptr<MasterStore>> old_master_stores_;

@@ -37,14 +37,37 @@ void Writer::end() {
     return finish({}, false);
   }
   trouble_ = kFull;
-  if (!stubborn_) return finish(kFull, false);
+  if (!stubborn_) return refuse();
   disk_.timeline().after(from_seconds(kRetry_s), [this, alive = alive_] {
     if (*alive) end();
   });
 }
 
+/// A group of writes is refused as a whole, and may be on the disk all the same. While something is
+/// to be undone nothing but that is tried.
+void Writer::refuse() {
+  const bool durable = disk_.rng().uniform() < 0.3;
+  if (durable && undo_.empty()) {
+    for (std::size_t i = 0; i < writing_; ++i) queue_[i].apply();
+  } else if (durable) {
+    undo();
+  }
+  for (std::size_t i = 0; i < writing_; ++i) {
+    if (queue_[i].undo) undo_.push_back(queue_[i].undo);
+  }
+  finish(kFull, false);
+}
+
+void Writer::undo() {
+  for (const auto& step : undo_) step();
+}
+
 /// `inside`: the process itself is calling.
 void Writer::finish(const std::string& trouble, bool inside) {
+  if (trouble.empty()) {
+    undo();
+    undo_.clear();
+  }
   std::vector<Entry> done;
   for (; writing_ > 0; --writing_) {
     done.push_back(std::move(queue_.front()));
@@ -69,8 +92,10 @@ void Writer::die() {
   *alive_ = false;
   process_ = nullptr;
   // A group of writes is on the disk as a whole or not at all.
-  if (writing_ > 0 && !disk_.refuses() && disk_.rng().uniform() < 0.5) {
-    for (std::size_t i = 0; i < writing_; ++i) queue_[i].apply();
+  if (writing_ > 0 && disk_.rng().uniform() < 0.5) {
+    const bool undoes_only = !undo_.empty() && disk_.refuses();
+    undo();
+    for (std::size_t i = 0; !undoes_only && i < writing_; ++i) queue_[i].apply();
   }
   queue_.clear();
   writing_ = 0;
@@ -104,8 +129,15 @@ void MasterStore::add(JobHistory job) {
   const JobId id = job.job.id;
   queued_[id] = job;
   writer_.push({[this, id, job = std::move(job)] {
-                  disk_.history[id] = job;
+                  if (disk_.history.insert_or_assign(id, job).second) {
+                    disk_.history_order.push_back(id);
+                  }
                   queued_.erase(id);
+                  for (; disk_.history_order.size() > disk_.max_history;
+                       disk_.history_order.pop_front()) {
+                    disk_.history.erase(disk_.history_order.front());
+                    disk_.unlisted.insert(disk_.history_order.front());
+                  }
                 },
                 {}});
 }
@@ -118,15 +150,17 @@ std::optional<JobHistory> MasterStore::find(JobId id) const {
 
 void MasterStore::newest(std::size_t limit,
                          const std::function<bool(const JobHistory&)>& use) const {
-  for (auto it = disk_.history.rbegin(); it != disk_.history.rend() && limit > 0; ++it, --limit) {
-    if (!use(it->second)) return;
+  const std::deque<JobId>& order = disk_.history_order;
+  for (auto it = order.rbegin(); it != order.rend() && limit > 0; ++it, --limit) {
+    if (!use(disk_.history.at(*it))) return;
   }
 }
 
 SiteMemory MemorySiteStore::recall() {
   SiteMemory memory;
   for (const auto& [key, job] : disk_.handoffs) memory.handoffs.push_back({job, key.second});
-  memory.tokens = disk_.tokens;
+  memory.tokens = disk_.forwarded;
+  memory.tokens.insert(memory.tokens.end(), disk_.tokens.begin(), disk_.tokens.end());
   memory.next_job = disk_.next_job;
   memory.ended = disk_.ended;
   memory.cancels.assign(disk_.cancels.begin(), disk_.cancels.end());
@@ -135,16 +169,37 @@ SiteMemory MemorySiteStore::recall() {
 
 void MemorySiteStore::keep(SiteNews&& news,
                            std::function<void(const std::string& trouble)> durable) {
-  writer_.push({[this, news = std::move(news)] {
-                  for (const Handoff& handoff : news.handoffs) {
-                    disk_.handoffs[{handoff.job.id, handoff.to}] = handoff.job;
-                  }
-                  disk_.tokens.insert(disk_.tokens.end(), news.tokens.begin(), news.tokens.end());
-                  disk_.next_job = std::max(disk_.next_job, news.next_job);
-                  for (const EndedHandoff& ended : news.ended) end(ended);
-                  disk_.cancels.insert(news.cancels.begin(), news.cancels.end());
-                },
-                std::move(durable)});
+  auto kept = std::make_shared<const SiteNews>(std::move(news));
+  writer_.push({[this, kept] { put(*kept); }, std::move(durable), [this, kept] { forget(*kept); }});
+}
+
+void MemorySiteStore::put(const SiteNews& news) {
+  for (const Handoff& handoff : news.handoffs) {
+    disk_.handoffs[{handoff.job.id, handoff.to}] = handoff.job;
+  }
+  for (const KnownToken& token : news.tokens) {
+    if (token.forwarded) {
+      disk_.forwarded.push_back(token);
+    } else {
+      disk_.tokens.push_back(token);
+    }
+  }
+  while (disk_.tokens.size() > disk_.max_tokens) disk_.tokens.pop_front();
+  disk_.next_job = std::max(disk_.next_job, news.next_job);
+  for (const EndedHandoff& ended : news.ended) end(ended);
+  disk_.cancels.insert(news.cancels.begin(), news.cancels.end());
+}
+
+/// What was not promised must not come back; an end or a cancel may.
+void MemorySiteStore::forget(const SiteNews& news) {
+  for (const Handoff& handoff : news.handoffs) {
+    disk_.handoffs.erase({handoff.job.id, handoff.to});
+  }
+  for (const KnownToken& token : news.tokens) {
+    const auto same = [&](const KnownToken& other) { return other.job == token.job; };
+    std::erase_if(disk_.tokens, same);
+    std::erase_if(disk_.forwarded, same);
+  }
 }
 
 void MemorySiteStore::end(const EndedHandoff& ended) {
@@ -158,11 +213,13 @@ void MemorySiteStore::end(const EndedHandoff& ended) {
 }
 
 void MemorySiteStore::cancelled(JobId job) {
-  writer_.push({[this, job] { disk_.cancels.erase(job); }, {}});
+  const auto forget = [this, job] { disk_.cancels.erase(job); };
+  writer_.push({forget, {}, forget});
 }
 
 void MemorySiteStore::handed_over(JobId job, const HandTarget& to) {
-  writer_.push({[this, job, to] { disk_.handoffs.erase({job, to}); }, {}});
+  const auto forget = [this, job, to] { disk_.handoffs.erase({job, to}); };
+  writer_.push({forget, {}, forget});
 }
 
 std::vector<RentedRecord> MemoryCloudStore::recall() {

@@ -51,6 +51,9 @@ class Writer {
   struct Entry {
     std::function<void()> apply;
     std::function<void(const std::string& trouble)> then;
+    /// When it was refused: what the disk has to be rid of, or has to have, before anything else is
+    /// written; null: nothing.
+    std::function<void()> undo = {};
   };
   /// `stubborn`: what the disk refuses is tried again until it takes it.
   Writer(Disk& disk, bool stubborn) : disk_(disk), stubborn_(stubborn) {}
@@ -65,6 +68,8 @@ class Writer {
  private:
   void begin();
   void end();
+  void refuse();
+  void undo();
   void finish(const std::string& trouble, bool inside);
 
   Disk& disk_;
@@ -72,7 +77,8 @@ class Writer {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   caf::strong_actor_ptr process_;
   std::deque<Entry> queue_;
-  std::size_t writing_ = 0;  ///< entries at the front that are being written
+  std::size_t writing_ = 0;                  ///< entries at the front that are being written
+  std::vector<std::function<void()>> undo_;  ///< of what was refused
   std::string trouble_;
 };
 
@@ -85,6 +91,9 @@ struct MasterDisk {
   std::vector<Event> tail;    ///< after the image
   std::vector<Event> events;  ///< all that ever were
   std::map<JobId, JobHistory> history;
+  std::deque<JobId> history_order;  ///< oldest first
+  std::size_t max_history = SIZE_MAX;
+  std::set<JobId> unlisted;  ///< was in the history, which has forgotten it
   std::function<void(const Event&)> on_durable;
 };
 
@@ -115,14 +124,17 @@ struct SiteDisk {
 
   Disk disk;
   std::map<std::pair<JobId, HandTarget>, Job> handoffs;
-  std::vector<KnownToken> tokens;
+  std::deque<KnownToken> tokens;
+  std::vector<KnownToken> forwarded;  ///< of other sites; never forgotten
+  std::size_t max_tokens = SIZE_MAX;
   std::uint64_t next_job = 0;
   std::vector<EndedHandoff> ended;
   std::map<JobId, std::set<TaskId>> ended_tasks;
   std::set<JobId> cancels;
 };
 
-/// A site's book on its disk, for one life of the site.
+/// A site's book on its disk, for one life of the site. As in StoreSiteBook, what is kept while the
+/// disk is busy is refused together; it may be there all the same until something can be written.
 class MemorySiteStore final : public SiteBook {
  public:
   explicit MemorySiteStore(SiteDisk& disk) : disk_(disk), writer_(disk.disk, false) {}
@@ -135,6 +147,8 @@ class MemorySiteStore final : public SiteBook {
   void keep_sorter(std::string) override {}
 
  private:
+  void put(const SiteNews& news);
+  void forget(const SiteNews& news);
   void end(const EndedHandoff& ended);
 
   SiteDisk& disk_;

@@ -108,6 +108,10 @@ class CloudLink : public CloudActor::base {
           if (!master_link_) master_link_ = spawn_master_link(system(), plan_, master);
           send_with_echo(this, plan_, cloud_, end_atom_v, id, master_link_);
         },
+        [this](greet_atom, const MasterActor& master) {
+          if (!master_link_) master_link_ = spawn_master_link(system(), plan_, master);
+          send_with_echo(this, plan_, cloud_, greet_atom_v, master_link_);
+        },
         [](interrupt_atom, InstanceId id) { return id; },
         [](const Query&) { return std::string{}; },
         [](const Wakeup&) {},

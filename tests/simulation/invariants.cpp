@@ -106,22 +106,28 @@ void Invariants::absorb(std::uint32_t master, Cell& cell, const Event& event) {
   if (const auto* e = std::get_if<JobAccepted>(&event.body)) accepted(master, e->job);
   if (const auto* e = std::get_if<LaunchRequested>(&event.body)) cell.launched.insert(e->instance);
   if (const auto* e = std::get_if<TerminateIssued>(&event.body))
-    cell.ended.emplace(e->instance, event.at);
+    cell.ended.emplace(e->instance, cluster_.now());
   if (const auto* e = std::get_if<InstanceGone>(&event.body)) cell.gone.insert(e->instance);
   if (const auto* e = std::get_if<LaunchRefused>(&event.body)) cell.gone.insert(e->instance);
   if (const auto* e = std::get_if<StartIssued>(&event.body)) {
     cell.started.insert({e->task, e->attempt});
     check_cancelled(master, job_of(e->task), "starts a task", true);
   }
-  if (const auto* e = std::get_if<TaskFinished>(&event.body)) {
-    cell.over.insert({e->task, e->attempt});
-  }
+  if (const auto* e = std::get_if<TaskAssigned>(&event.body)) check_held(master, *e);
+  if (const auto* e = std::get_if<TaskFinished>(&event.body)) ends(cell, e->task, e->attempt);
+  if (const auto* e = std::get_if<TaskFailed>(&event.body)) ends(cell, e->task, e->attempt);
+  if (const auto* e = std::get_if<TaskLeft>(&event.body)) ends(cell, e->task, e->attempt);
   if (const auto* e = std::get_if<JobFinished>(&event.body)) {
     if (e->outcome == JobOutcome::completed) check_cancelled(master, e->job, "completes it", false);
     if (!cell.finished.emplace(e->job, e->outcome).second) {
       broken(fmt::format("job {} ends twice at master {}", e->job.value, master));
     }
   }
+}
+
+void Invariants::ends(Cell& cell, TaskId task, Attempt attempt) {
+  Attempt& newest = cell.over[task];
+  newest = std::max(newest, attempt);
 }
 
 void Invariants::accepted(std::uint32_t master, const Job& job) {
@@ -150,7 +156,27 @@ void Invariants::check_cancelled(std::uint32_t master, JobId job, const std::str
   }
 }
 
-void Invariants::said(NodeIndex from, NodeIndex, const caf::message& content) {
+/// What was confirmed to users is held against the master.
+void Invariants::check_held(std::uint32_t master, const TaskAssigned& place) {
+  const JobId job = job_of(place.task);
+  const TaskRow* task = cells_[master].state.find(place.task);
+  const bool has_none = task != nullptr && task->phase <= TaskPhase::held;
+  if (has_none && users_.holds(master, job)) {
+    broken(
+        fmt::format("master {} gives a task of job {} a place, and holds it", master, job.value));
+  }
+  if (users_.drained(place.to)) {
+    broken(fmt::format("master {} gives task {} of job {} a place on instance {}, which is drained",
+                       master, position_of(place.task), job.value, place.to.value));
+  }
+}
+
+void Invariants::said(NodeIndex from, NodeIndex to, const caf::message& content) {
+  if (content.match_elements<CloudReport>() && master_at_.contains(to) &&
+      content.get_as<CloudReport>(0).kind == CloudReportKind::clock) {
+    const auto deaf = deaf_since_.extract(master_at_.at(to));
+    if (deaf) deaf_[deaf.key()].push_back({deaf.mapped(), cluster_.now() + kClockLag});
+  }
   const auto master = master_at_.find(from);
   if (master != master_at_.end()) said_by_master(master->second, content);
 }
@@ -158,7 +184,9 @@ void Invariants::said(NodeIndex from, NodeIndex, const caf::message& content) {
 /// Whatever leaves a master has been written down before.
 void Invariants::said_by_master(std::uint32_t master, const caf::message& content) {
   const Cell& cell = cells_[master];
-  if (content.match_elements<launch_atom, LaunchOrder, MasterActor>()) {
+  if (content.match_elements<end_atom, InstanceId, MasterActor>()) {
+    cells_[master].ended.emplace(content.get_as<InstanceId>(1), cluster_.now());
+  } else if (content.match_elements<launch_atom, LaunchOrder, MasterActor>()) {
     const InstanceId id = content.get_as<LaunchOrder>(1).instance;
     if (!cell.launched.contains(id)) {
       broken(fmt::format("instance {} is ordered before that is written down", id.value));
@@ -169,9 +197,23 @@ void Invariants::said_by_master(std::uint32_t master, const caf::message& conten
       broken(fmt::format("attempt {} of task {} is started before that is written down",
                          order.attempt, order.task.id.value));
     }
+  } else if (content.match_elements<settled_atom, TaskId, Attempt>()) {
+    check_settled(master, content.get_as<TaskId>(1), content.get_as<Attempt>(2));
   } else {
     check_verdicts(master, content);
   }
+}
+
+/// Its worker forgets the attempt: that it is over must be known for good.
+void Invariants::check_settled(std::uint32_t master, TaskId task, Attempt attempt) {
+  const Cell& cell = cells_[master];
+  const auto over = cell.over.find(task);
+  const bool known = over != cell.over.end() && over->second >= attempt;
+  const auto newer = cell.started.lower_bound({task, attempt + 1});
+  const bool started_again = newer != cell.started.end() && newer->first == task;
+  if (known || started_again || cell.finished.contains(job_of(task))) return;
+  broken(fmt::format("attempt {} of task {} of job {} is settled before that is written down",
+                     attempt, position_of(task), job_of(task).value));
 }
 
 void Invariants::check_verdicts(std::uint32_t master, const caf::message& content) {
@@ -322,6 +364,9 @@ std::string Invariants::rest(bool all) const {
     if (!is_over(record)) text += fmt::format("instance {} is rented; ", id.value);
   }
   for (std::size_t i = 0; i < cells_.size(); ++i) {
+    for (const JobRow& row : cells_[i].state.jobs()) {
+      text += fmt::format("master {} has job {}; ", i, row.job.id.value);
+    }
     for (const InstanceRow& row : cells_[i].state.instances()) {
       text += fmt::format("master {} has instance {} ({}); ", i, row.id.value, standing(row));
     }
@@ -362,120 +407,6 @@ void Invariants::check_job(const Submission& submission) {
     if (outcome->second == JobOutcome::completed) continue;
     broken(fmt::format("job {} is {} at master {}, and nobody wanted that", job.value,
                        name_of(outcome->second), master));
-  }
-}
-
-/// The instances that their masters' logs bill for another time than the cloud's book.
-std::string Invariants::differences() const {
-  std::map<InstanceId, Instant> from, until;
-  for (std::uint32_t i = 0; i < cells_.size(); ++i) {
-    for (const Event& event : cluster_.master_disk(i).events) {
-      if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
-        from[up->instance] = up->billed_from.value_or(event.at);
-      } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
-        until[gone->instance] = gone->billed_until.value_or(event.at);
-      }
-    }
-  }
-  std::string text;
-  for (const auto& [id, record] : cluster_.cloud_disk().records) {
-    if (!record.up_at || !record.gone_at) continue;
-    if (!from.contains(id)) {
-      text += fmt::format("instance {} is not billed at its master; ", id.value);
-    } else if (until[id] - from[id] != *record.gone_at - *record.up_at) {
-      text += fmt::format(
-          "instance {} is billed from {:.3f} s to {:.3f} s instead of {:.3f} s to "
-          "{:.3f} s; ",
-          id.value, to_seconds(from[id]), to_seconds(until[id]), to_seconds(*record.up_at),
-          to_seconds(*record.gone_at));
-    }
-  }
-  return text;
-}
-
-/// Ledger = bill = log.
-void Invariants::check_money() {
-  Money ledgers, logs, records;
-  for (std::uint32_t i = 0; i < cells_.size(); ++i) {
-    const Ledger& ledger = cells_[i].ledger;
-    ledgers += ledger.total();
-    Money parts = ledger.tasks();
-    for (const Idleness kind :
-         {Idleness::boot, Idleness::idle, Idleness::drain, Idleness::fragmentation}) {
-      parts += ledger.idleness(kind);
-    }
-    if (!(parts == ledger.total())) broken("the parts of a ledger do not add up");
-  }
-  for (const auto& [id, record] : cluster_.cloud_disk().records) {
-    records += charge_of(record, record.gone_at.value_or(Instant{}));
-  }
-  if (!(ledgers == records)) {
-    broken(fmt::format("the ledgers say ${:.9f}, the cloud's book ${:.9f}; {}", ledgers.usd(),
-                       records.usd(), differences()));
-  }
-  if (!(cluster_.bill().total == records)) {
-    broken(fmt::format("the cloud's bill is ${:.9f}, its book says ${:.9f}",
-                       cluster_.bill().total.usd(), records.usd()));
-  }
-}
-
-void Invariants::excuse(std::uint32_t master, Instant from, Instant until) {
-  unable_[master].push_back({from, until});
-}
-
-/// When an end of the instance could not be ordered, or was and the cloud took longer for it than
-/// it may; by the cloud's clock.
-Invariants::Spans Invariants::in_the_way(const RentedRecord& record) const {
-  const std::uint32_t master = master_of(record.instance);
-  const Duration offset = cluster_.scenario().offsets.back();
-  Spans spans;
-  if (const auto found = unable_.find(master); found != unable_.end()) {
-    for (const auto& [from, until] : found->second)
-      spans.push_back({from + offset, until + offset});
-  }
-  const auto ended = cells_[master].ended.find(record.instance);
-  if (ended != cells_[master].ended.end()) {
-    Duration allowed{};
-    for (const InstanceType& type : cluster_.scenario().catalog.types()) {
-      allowed = std::max(allowed, type.terminate);
-    }
-    allowed += cluster_.scenario().master.end_time;
-    spans.push_back({ended->second + allowed, *record.gone_at});
-  }
-  std::sort(spans.begin(), spans.end());
-  return spans;
-}
-
-/// What the instance cost in the time of the cloud's clock, less what no master could have spared.
-Money Invariants::counted(const RentedRecord& record, Instant from, Instant to) const {
-  Duration left{};
-  for (const auto& [begin, end] : in_the_way(record)) {
-    if (end <= begin) continue;
-    if (begin > from) left += std::min(begin, to) - from;
-    from = std::max(from, end);
-    if (from >= to) break;
-  }
-  return Money::of(record.price, left + std::max(to - from, Duration::zero()));
-}
-
-/// No master spends more in a day than it may.
-void Invariants::check_caps() {
-  const double cap = cluster_.scenario().master.max_usd_day;
-  if (cap <= 0) return;
-  constexpr Duration kDay = std::chrono::hours{24};
-  std::map<std::pair<std::uint32_t, std::int64_t>, Money> spent;
-  for (const auto& [id, record] : cluster_.cloud_disk().records) {
-    if (!record.up_at || !record.gone_at) continue;
-    for (Instant from = *record.up_at; from < *record.gone_at;) {
-      const std::int64_t day = from.time_since_epoch() / kDay;
-      const Instant to = std::min(*record.gone_at, Instant{(day + 1) * kDay});
-      spent[{master_of(id), day}] += counted(record, from, to);
-      from = to;
-    }
-  }
-  for (const auto& [key, money] : spent) {
-    if (money.usd() <= cap) continue;
-    broken(fmt::format("master {} spent ${:.6f} of ${:.6f} in a day", key.first, money.usd(), cap));
   }
 }
 

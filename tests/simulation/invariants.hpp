@@ -16,6 +16,10 @@
 
 namespace muster::ring {
 
+/// Of the time that a master reckons with for an end, so much is for the word of the cloud's clock,
+/// which is as late as the link is slow.
+inline constexpr Duration kClockLag = std::chrono::seconds{10};
+
 /// Watches a cluster from outside: what is durable, what is said, what runs. README.md lists what
 /// it holds against them.
 class Invariants {
@@ -27,8 +31,11 @@ class Invariants {
 
   /// Takes a complaint; the first few are kept.
   void broken(const std::string& text);
-  /// The master does not run or cannot write in this time of the world, and so cannot end anything.
+  /// The master does not run or cannot write in this time of the world, and so decides nothing.
   void excuse(std::uint32_t master, Instant from, Instant until);
+  /// Master or cloud have ended: until the cloud's clock is heard again the master cannot tell what
+  /// it shows.
+  void deafen(std::uint32_t master) { deaf_since_.emplace(master, cluster_.now()); }
   void excuse_cloud(Instant until) { cloud_unable_ = std::max(cloud_unable_, until); }
   /// Prints the events of all masters as they become durable.
   void trace() { traced_ = true; }
@@ -53,8 +60,9 @@ class Invariants {
     Ledger ledger;
     Instant newest{Duration::min()};
     std::set<InstanceId> launched, gone;
-    std::map<InstanceId, Instant> ended;  ///< by the master's clock
-    std::set<std::pair<TaskId, Attempt>> started, over;
+    std::map<InstanceId, Instant> ended;  ///< when that was written down or ordered; true time
+    std::set<std::pair<TaskId, Attempt>> started;
+    std::map<TaskId, Attempt> over;  ///< the newest attempt that has ended
     std::map<JobId, JobOutcome> finished;
     Instant last_round;                    ///< true time, as the next
     std::optional<Instant> waits_since{};  ///< tasks wait
@@ -62,10 +70,13 @@ class Invariants {
 
   void durable(std::uint32_t master, const Event& event);
   void absorb(std::uint32_t master, Cell& cell, const Event& event);
+  static void ends(Cell& cell, TaskId task, Attempt attempt);
   void accepted(std::uint32_t master, const Job& job);
   void check_cancelled(std::uint32_t master, JobId job, const std::string& what, bool starts);
+  void check_held(std::uint32_t master, const TaskAssigned& place);
   void said(NodeIndex from, NodeIndex to, const caf::message& content);
   void said_by_master(std::uint32_t master, const caf::message& content);
+  void check_settled(std::uint32_t master, TaskId task, Attempt attempt);
   void check_verdicts(std::uint32_t master, const caf::message& content);
   void check_promises();
   void check_rented();
@@ -92,7 +103,10 @@ class Invariants {
   std::map<NodeIndex, std::uint32_t> master_at_;
   std::uint64_t events_ = 0;
   bool traced_ = false;
-  std::map<std::uint32_t, Spans> unable_;  ///< when a master could not end anything; true time
+  std::map<std::uint32_t, Spans> unable_;  ///< when a master could not decide; true time
+  /// When a master did not run or did not know what the cloud's clock shows; true time.
+  std::map<std::uint32_t, Spans> deaf_;
+  std::map<std::uint32_t, Instant> deaf_since_;
   Instant cloud_unable_;  ///< until then the cloud did not run, or could not write; true time
   /// What the cloud is doing about an instance, and since when it was seen doing that; true time.
   std::map<InstanceId, std::pair<std::string, Instant>> in_work_;

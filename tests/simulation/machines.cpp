@@ -146,6 +146,10 @@ void MachinePark::begin(Machine& machine, const Execution& execution) {
     return complain_(fmt::format("attempt {} of task {} starts twice on instance {}", key.second,
                                  task.value, machine.instance.value));
   }
+  if (done_.contains(task)) {
+    complain_(fmt::format("attempt {} of task {} starts, and an earlier one had finished it",
+                          key.second, task.value));
+  }
   const auto other = executing_.find(task);
   if (other != executing_.end()) {
     complain_(fmt::format("attempt {} of task {} runs on instance {} beside attempt {} on {}",
@@ -283,6 +287,7 @@ void MachineExecutor::settled(TaskId task, Attempt attempt) {
         fmt::format("attempt {} of task {} is settled while it runs", attempt, task.value));
     return;
   }
+  if (found->second.phase == Phase::finished) park_.done_.insert(task);
   machine_.settled.insert(found->first);
   machine_.attempts.erase(found);
 }

@@ -109,6 +109,7 @@ class MachinePark final : public MachineHost {
   std::map<TaskId, std::pair<InstanceId, Attempt>> executing_;
   std::map<TaskId, Duration> saved_;  ///< work that checkpoints hold
   std::map<TaskId, std::uint64_t> failures_;
+  std::set<TaskId> done_;  ///< an attempt has finished it, and its master has taken note
 };
 
 /// What a worker's process knows of its machine: goes when the process does.

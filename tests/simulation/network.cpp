@@ -41,7 +41,9 @@ void FarActor::enqueue(caf::mailbox_element_ptr element, caf::execution_unit*) {
   if (network_.watcher_) network_.watcher_(from_, to_, content);
   content = network_.translate(from_, to_, std::move(content));
   int copies = 1;
-  if (!mid.is_request() && wire.repeats > 0) copies = 2, --wire.repeats;
+  // Nobody repeats the word of an end.
+  const bool repeatable = !mid.is_request() && !content.match_elements<over_atom, JobEnd>();
+  if (repeatable && wire.repeats > 0) copies = 2, --wire.repeats;
   for (int i = 0; i < copies; ++i) {
     network_.carry(from_, to_, [&network = network_, to = to_, back, mid, content] {
       network.deliver(to, back, mid, content);
@@ -162,6 +164,10 @@ void Network::disconnect(NodeIndex a, NodeIndex b, bool a_knows, bool b_knows) {
   const bool a_is_master = is_worker(b);
   if (between.proxy != nullptr)
     tell(std::exchange(between.proxy, nullptr), a_is_master ? a_knows : b_knows);
+  for (FarActor*& listener : between.listeners) {
+    const bool of_a = &listener == &between.listeners[a > b];
+    if (listener != nullptr) tell(std::exchange(listener, nullptr), of_a ? a_knows : b_knows);
+  }
   if (a_knows && b_knows) return;
   timeline_.after(from_seconds(kNotice_s), [this, a, b, connection = between.connection] {
     Wire& later = wire(a, b);
@@ -185,6 +191,17 @@ bool Network::passes(const Wire& wire, NodeIndex from, NodeIndex to,
   return wire.proxy != nullptr || is_hello(content);
 }
 
+/// Who watches on `to`, as `from` tells it of ends.
+JobListener Network::listener(NodeIndex from, NodeIndex to) {
+  Wire& between = wire(from, to);
+  FarActor*& proxy = between.listeners[from > to];
+  if (proxy == nullptr) {
+    proxy = make_far(from, to);
+    proxy->bind(between.connection);
+  }
+  return caf::actor_cast<JobListener>(caf::strong_actor_ptr(proxy->ctrl()));
+}
+
 /// Handles that are sent along become those by which the other node reaches their actor.
 caf::message Network::translate(NodeIndex from, NodeIndex to, caf::message content) {
   if (is_hello(content)) {
@@ -200,6 +217,17 @@ caf::message Network::translate(NodeIndex from, NodeIndex to, caf::message conte
   if (content.match_elements<launch_atom, LaunchOrder, MasterActor>()) {
     return caf::make_message(launch_atom_v, content.get_as<LaunchOrder>(1),
                              peer<MasterActor>(to, from));
+  }
+  if (content.match_elements<watch_atom, JobListener, std::vector<JobId>>()) {
+    return caf::make_message(watch_atom_v, listener(to, from),
+                             content.get_as<std::vector<JobId>>(2));
+  }
+  if (content.match_elements<unwatch_atom, JobListener, std::vector<JobId>>()) {
+    return caf::make_message(unwatch_atom_v, listener(to, from),
+                             content.get_as<std::vector<JobId>>(2));
+  }
+  if (content.match_elements<greet_atom, MasterActor>()) {
+    return caf::make_message(greet_atom_v, peer<MasterActor>(to, from));
   }
   if (content.match_elements<end_atom, InstanceId, MasterActor>()) {
     return caf::make_message(end_atom_v, content.get_as<InstanceId>(1),

@@ -109,6 +109,9 @@ class Network {
     std::uint32_t repeats = 0;
     std::uint32_t losses[2] = {0, 0};
     FarActor* proxy = nullptr;  ///< of the worker at its master, on the present connection
+    /// Who watches jobs at the other end, by the direction in which ends are told; on the present
+    /// connection.
+    FarActor* listeners[2] = {nullptr, nullptr};
   };
   using Ends = std::pair<NodeIndex, NodeIndex>;
 
@@ -122,6 +125,7 @@ class Network {
   void tell(FarActor* proxy, bool at_once);
   bool ready(NodeIndex from, NodeIndex to);
   bool passes(const Wire& wire, NodeIndex from, NodeIndex to, const caf::message& content) const;
+  JobListener listener(NodeIndex from, NodeIndex to);
   caf::message translate(NodeIndex from, NodeIndex to, caf::message content);
   void carry(NodeIndex from, NodeIndex to, std::function<void()> deliver);
   void deliver(NodeIndex to, const caf::strong_actor_ptr& sender, caf::message_id mid,

@@ -65,8 +65,8 @@ class Run {
           fault.at, [this, &fault] { due_.emplace(cluster_.messages() + fault.messages, &fault); });
     }
     cluster_.timeline().at(scenario_.faults_end, [this] {
-      ended_ = true;
       while (!due_.empty()) bring_about_next();  // it may be long until so many messages have come
+      look_in_a_minute();
     });
     loop();
     RingResult result;
@@ -88,18 +88,26 @@ class Run {
       if (!cluster_.step() && !goes_on()) return;
       while (!due_.empty() && due_.begin()->first <= cluster_.messages()) bring_about_next();
       const bool late = cluster_.now() > latest;
-      // In a quiet cluster hours may go by with few messages.
-      const bool due = ended_ && cluster_.now() >= next_look_;
-      if (due || late || cluster_.messages() >= checked + options_.check_every) {
+      if (looked_ || late || cluster_.messages() >= checked + options_.check_every) {
         checked = cluster_.messages();
-        next_look_ = cluster_.now() + std::chrono::minutes{1};
+        looked_ = false;
         invariants_.check();
-        if (ended_ && is_over(late)) return invariants_.check_end();
       }
+      if (over_ || (late && invariants_.done())) return invariants_.check_end();
       if (late) {
         return invariants_.broken("is not done in time: " + invariants_.rest(true));
       }
     }
+  }
+
+  /// When the faults are over, users and the run itself look each minute what is left, whoever
+  /// looks at the invariants, and when: that must not change what happens.
+  void look_in_a_minute() {
+    cluster_.timeline().after(std::chrono::minutes{1}, [this] {
+      looked_ = true;
+      look();
+      look_in_a_minute();
+    });
   }
 
   void bring_about_next() {
@@ -109,37 +117,25 @@ class Run {
   }
 
   /// Nothing is under way, and no alarm is set. A fault that was to come some messages later comes
-  /// now; when there is none, the run is over, or what is left waits for ever.
+  /// now; when there is none, what is left waits for ever.
   bool goes_on() {
     if (!due_.empty()) {
       bring_about_next();
-      return true;
-    }
-    invariants_.check();
-    if (invariants_.done()) {
-      invariants_.check_end();
-      return false;
-    }
-    if (invariants_.rest(false).empty() && !std::exchange(gave_up_, true)) {
-      users_.give_up_hopeless();
       return true;
     }
     invariants_.broken("nothing will happen any more: " + invariants_.rest(true));
     return false;
   }
 
-  /// Nothing is left to do; what can never run is given up when that alone is left.
-  bool is_over(bool late) {
+  /// The run is over when nothing is left to do, at two looks: who has just been started again has
+  /// to read its book first. What can never run is given up when that alone is left.
+  void look() {
     if (invariants_.done()) {
-      // Who has just been started again has to read its book first.
-      if (!over_since_) over_since_ = cluster_.now();
-      return late || cluster_.now() >= *over_since_ + std::chrono::minutes{1};
+      over_ = std::exchange(done_before_, true);
+      return;
     }
-    over_since_.reset();
-    if (cluster_.now() < next_giving_up_ || !invariants_.rest(false).empty()) return false;
-    next_giving_up_ = cluster_.now() + std::chrono::minutes{1};
-    users_.give_up_hopeless();
-    return false;
+    done_before_ = false;
+    if (invariants_.rest(false).empty()) users_.give_up_hopeless();
   }
 
   void complain(const std::string& text) { invariants_.broken(text); }
@@ -176,10 +172,15 @@ class Run {
     cluster_.kill(kind, index);
     const Duration down = fault.length / 4;
     excuse(kind, index, cluster_.now() + down);
+    for (std::uint32_t i = 0; i < scenario_.masters; ++i) {
+      if (kind == NodeKind::cloud || (kind == NodeKind::master && i == index)) {
+        invariants_.deafen(i);
+      }
+    }
     cluster_.timeline().after(down, [this, kind, index, step = fault.step] {
       cluster_.step_clock(kind, index, step);
       cluster_.start(kind, index);
-      over_since_.reset();
+      done_before_ = false;
     });
   }
   /// Until then the node does not run or cannot write.
@@ -278,11 +279,9 @@ class Run {
   Users users_;
   Invariants invariants_;
   std::multimap<std::uint64_t, const Fault*> due_;  ///< by the message after which they come
-  bool ended_ = false;
-  Instant next_giving_up_;
-  Instant next_look_;                  ///< at the latest, when the faults have ended
-  std::optional<Instant> over_since_;  ///< nothing is left to do
-  bool gave_up_ = false;               ///< when nothing happened any more
+  bool looked_ = false;                             ///< just so, what is left to do
+  bool done_before_ = false;                        ///< nothing was, at the last look
+  bool over_ = false;
 };
 
 }  // namespace

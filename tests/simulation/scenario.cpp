@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "model/rng.hpp"
 
@@ -157,8 +158,6 @@ void draw_faults(Rng& rng, const ScenarioLimits& limits, Scenario& scenario) {
     if (std::find(without.begin(), without.end(), fault.kind) != without.end()) continue;
     if (!limits.site_disks && is_of_a_sites_disk(fault, scenario)) continue;
     scenario.faults.push_back(fault);
-    // Where a day's spending is capped, all have to agree on when the day ends.
-    if (scenario.master.max_usd_day > 0) scenario.faults.back().step = Duration::zero();
   }
   std::stable_sort(scenario.faults.begin(), scenario.faults.end(),
                    [](const Fault& x, const Fault& y) { return x.at < y.at; });
@@ -175,6 +174,21 @@ void draw_limits(Rng& rng, const ScenarioLimits& limits, Scenario& scenario) {
   if (rng.uniform() < 0.3 && limits.caps) scenario.master.max_instances = many;
   const double fails = rng.uniform() < 0.3 ? 0.1 : 0;
   if (limits.failures) scenario.attempts_fail = fails;
+}
+
+/// Drawn apart from all else. A hopeless gang whose token was forgotten could come twice, and its
+/// user knows of one only.
+void draw_bounds(Scenario& scenario) {
+  Rng rng(scenario.seed ^ 0xB0094D5);
+  if (rng.below(3) != 0) return;
+  const bool hopeless = std::any_of(scenario.wishes.begin(), scenario.wishes.end(),
+                                    [](const Wish& wish) { return wish.hopeless; });
+  scenario.bounds = {5, hopeless ? scenario.bounds.tokens : 5, 3, 2, 4};
+  // Each of the two users has the same tokens as the other.
+  std::map<std::string, std::size_t> own;
+  for (Wish& wish : scenario.wishes) {
+    wish.job.token = fmt::format("token {}", own[wish.job.user]++);
+  }
 }
 
 }  // namespace
@@ -229,12 +243,12 @@ Scenario make_scenario(std::uint64_t seed, const ScenarioLimits& limits) {
   const std::uint32_t nodes = scenario.sites + scenario.masters + 1;
   for (std::uint32_t i = 0; i < nodes; ++i) {
     const Duration apart = from_seconds(rng.uniform(-300, 300));
-    const bool capped = scenario.master.max_usd_day > 0;
-    scenario.offsets.push_back(kEvening + (capped ? Duration::zero() : apart));
+    scenario.offsets.push_back(kEvening + apart);
   }
   draw_wishes(rng, scenario);
   Rng chance(seed ^ 0xFA017);
   draw_faults(chance, limits, scenario);
+  if (limits.bounds) draw_bounds(scenario);
   return scenario;
 }
 

@@ -64,6 +64,15 @@ struct Wish {
   bool hopeless = false;
 };
 
+/// How much is remembered and taken at once: in some scenarios so little that it binds.
+struct Bounds {
+  std::size_t history = 100'000;  ///< jobs that a master lists when they are over
+  std::size_t tokens = 100'000;   ///< submissions that a site knows again
+  std::size_t cancels = 10'000;   ///< open ones of a site
+  std::size_t hand_batch = 500;   ///< jobs of one hand-off
+  std::size_t waiting = 100'000;  ///< jobs of a site that no master has yet
+};
+
 /// What is left out of scenarios.
 struct ScenarioLimits {
   std::vector<FaultKind> without;
@@ -72,6 +81,7 @@ struct ScenarioLimits {
   bool caps = true;          ///< masters may have caps
   bool failures = true;      ///< attempts may fail by themselves
   bool site_disks = true;    ///< the disks of sites may refuse or be slow, not only those of others
+  bool bounds = true;        ///< what is remembered may be little
 };
 
 struct Scenario {
@@ -88,6 +98,7 @@ struct Scenario {
   double interruptions_per_h = 0;
   Duration notice{};
   std::uint64_t snapshot_every = 0;
+  Bounds bounds;
   double attempts_fail = 0;
   Duration longest_work = std::chrono::seconds{900};
   std::vector<Duration> offsets;  ///< of the nodes' clocks: sites, masters, cloud

@@ -16,8 +16,12 @@ class Stage : public caf::monitorable_actor {
   explicit Stage(caf::actor_config& config) : caf::monitorable_actor(config) {}
   const char* name() const override { return "ring.stage"; }
   void enqueue(caf::mailbox_element_ptr element, caf::execution_unit*) override {
-    if (element->content().match_elements<Wakeup>()) element->content().get_as<Wakeup>(0).run();
+    const caf::message content = element->move_content_to_message();
+    if (content.match_elements<Wakeup>()) content.get_as<Wakeup>(0).run();
+    if (content.match_elements<over_atom, JobEnd>() && heard) heard(content.get_as<JobEnd>(1));
   }
+
+  std::function<void(const JobEnd&)> heard;  ///< as who watches jobs
 };
 
 /// The true time of a simulation, and what happens in the world at given times of it. Steps that
@@ -33,6 +37,10 @@ class Timeline {
   caf::actor_system& system() { return system_; }
   /// Stands for a process that only asks.
   const caf::strong_actor_ptr& stage() const { return stage_; }
+  /// Who is told of the ends of jobs that the stage watches.
+  void on_end(std::function<void(const JobEnd&)> heard) {
+    static_cast<Stage*>(caf::actor_cast<caf::abstract_actor*>(stage_))->heard = std::move(heard);
+  }
   Instant now() const { return time_.now(); }
 
   void at(Instant when, std::function<void()> step) {

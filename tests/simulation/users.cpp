@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/live_ids.hpp"
 #include "tools/serve/node/gather.hpp"
 
@@ -10,6 +12,7 @@ namespace {
 
 constexpr Duration kPatience = std::chrono::seconds{15};
 constexpr Duration kRetry = std::chrono::seconds{12};
+constexpr Duration kAskAgain = std::chrono::minutes{2};
 
 }  // namespace
 
@@ -19,6 +22,13 @@ Users::Users(Cluster& cluster, Cluster::Complain complain)
 }
 
 void Users::begin() {
+  cluster_.timeline().on_end([this](const JobEnd& end) { over(end); });
+  // Watches are lost with the link and with the site.
+  cluster_.on_site_reached([this](std::uint32_t site) {
+    for (std::size_t i = 0; i < submissions_.size(); ++i) {
+      if (submissions_[i].wish->site == site && submissions_[i].job) watch(i);
+    }
+  });
   for (std::size_t i = 0; i < submissions_.size(); ++i) {
     cluster_.timeline().at(submissions_[i].wish->at, [this, i] { submit(i); });
   }
@@ -27,12 +37,22 @@ void Users::begin() {
 void Users::submit(std::size_t index) {
   Submission& submission = submissions_[index];
   ++submission.open;
+  asked_.push_back({cluster_.now(), submission.wish->site, index});
   ask<std::vector<AcceptVerdict>>(
       cluster_.timeline().system(), cluster_.site_for_users(submission.wish->site), kPatience,
       [this, index](const caf::expected<std::vector<AcceptVerdict>>& answer) {
         heard(index, answer);
       },
       hand_atom_v, std::vector<Job>{submission.wish->job});
+}
+
+/// The site has been asked to keep so many others since that it need not know the token any more.
+bool Users::may_be_forgotten(std::size_t index) const {
+  const Wish& wish = *submissions_[index].wish;
+  const auto newer = std::count_if(asked_.begin(), asked_.end(), [&](const Asked& asked) {
+    return asked.site == wish.site && asked.submission != index && asked.at >= wish.at;
+  });
+  return static_cast<std::size_t>(newer) >= cluster_.scenario().bounds.tokens;
 }
 
 /// A submission that was not answered is made again, with the same token.
@@ -47,10 +67,39 @@ void Users::heard(std::size_t index, const caf::expected<std::vector<AcceptVerdi
   }
   const JobId job = answer->front().job;
   if (submission.job && *submission.job != job) {
+    if (may_be_forgotten(index)) return;
     complain_(fmt::format("{} is job {} and job {}", submission.wish->job.token,
                           submission.job->value, job.value));
   }
-  submission.job = job;
+  if (!std::exchange(submission.job, job)) watch(index);
+}
+
+void Users::watch(std::size_t index) {
+  Submission& submission = submissions_[index];
+  if (submission.told > 0) return;
+  ++submission.watches;
+  ask<std::vector<JobEnd>>(
+      cluster_.timeline().system(), cluster_.site_for_users(submission.wish->site), kPatience,
+      [this, index](const caf::expected<std::vector<JobEnd>>& answer) {
+        // What masters knew of the site may be lost with a link: who waits asks again.
+        cluster_.timeline().after(answer ? kAskAgain : kRetry, [this, index] { watch(index); });
+        if (!answer) return;
+        for (const JobEnd& end : *answer) over(end);
+      },
+      watch_atom_v, caf::actor_cast<JobListener>(cluster_.timeline().stage()),
+      std::vector<JobId>{*submission.job});
+}
+
+void Users::over(const JobEnd& end) {
+  for (Submission& submission : submissions_) {
+    if (submission.job != end.job) continue;
+    if (++submission.told > submission.watches) {
+      complain_(fmt::format("the end of job {} is told {} times, and was asked for {} times",
+                            end.job.value, submission.told, submission.watches));
+    }
+    return;
+  }
+  complain_(fmt::format("the end of job {} is told, which nobody watches", end.job.value));
 }
 
 void Users::submit_again(std::uint64_t which) {
@@ -101,13 +150,18 @@ void Users::hold(std::uint64_t which, Duration length) {
     held_.insert(job);
     ask<JobId>(
         cluster_.timeline().system(), cluster_.master_for_users(i), kPatience,
-        [](const caf::expected<JobId>&) {}, hold_atom_v, job, true);
+        [this, job, i, before = releases_[{i, job}]](const caf::expected<JobId>& answer) {
+          if (answer && releases_[{i, job}] == before) holds_.insert({i, job});
+        },
+        hold_atom_v, job, true);
     cluster_.timeline().after(length, [this, job, i] { release(job, i); });
   }
 }
 
 /// Until the master has answered, whatever the answer is.
 void Users::release(JobId job, std::uint32_t master) {
+  ++releases_[{master, job}];
+  holds_.erase({master, job});
   ask<JobId>(
       cluster_.timeline().system(), cluster_.master_for_users(master), kPatience,
       [this, job, master](const caf::expected<JobId>& answer) {
@@ -134,7 +188,10 @@ void Users::drain(std::uint64_t which) {
   if (!instance) return;
   ask<InstanceId>(
       cluster_.timeline().system(), cluster_.master_for_users(master_of(*instance)), kPatience,
-      [](const caf::expected<InstanceId>&) {}, drain_atom_v, *instance);
+      [this](const caf::expected<InstanceId>& answer) {
+        if (answer) drained_.insert(*answer);
+      },
+      drain_atom_v, *instance);
 }
 
 void Users::interrupt(std::uint64_t which) {
@@ -145,10 +202,20 @@ void Users::interrupt(std::uint64_t which) {
       [](const caf::expected<InstanceId>&) {}, interrupt_atom_v, *instance);
 }
 
+/// A master that does not list a part any more cannot tell anybody of its end.
+bool Users::waits_for_end(const Submission& submission) const {
+  if (submission.told > 0) return false;
+  for (std::uint32_t i = 0; i < cluster_.scenario().masters; ++i) {
+    if (cluster_.master_disk(i).unlisted.contains(*submission.job)) return false;
+  }
+  return true;
+}
+
 bool Users::content() const {
   if (!held_.empty()) return false;
   for (const Submission& submission : submissions_) {
     if (!submission.job || submission.open > 0) return false;
+    if (waits_for_end(submission) && !submission.wish->hopeless) return false;
   }
   return true;
 }
@@ -157,6 +224,9 @@ std::string Users::trouble() const {
   std::string text;
   for (const Submission& submission : submissions_) {
     if (!submission.job) text += fmt::format("{} is not answered; ", submission.wish->job.token);
+    if (submission.job && waits_for_end(submission)) {
+      text += fmt::format("the end of job {} is not told; ", submission.job->value);
+    }
   }
   for (const JobId job : held_) text += fmt::format("job {} is held; ", job.value);
   return text;

@@ -18,6 +18,8 @@ struct Submission {
   std::optional<Instant> cancel_kept{};  ///< a site has promised to see to that
   bool cancelled_everywhere = false;     ///< and has said that everybody has confirmed it
   std::uint32_t open = 0;                ///< askings without an answer yet
+  std::uint32_t watches = 0;             ///< times that a site was asked to tell of its end
+  std::uint32_t told = 0;                ///< times that it was
 };
 
 /// The users: they submit, repeat what is not answered, and change their minds.
@@ -38,11 +40,26 @@ class Users {
   const std::vector<Submission>& submissions() const { return submissions_; }
   /// Every wish has been answered, and nothing is held any more.
   bool content() const;
+  /// The master has confirmed that it holds the job, and nobody has asked it to let go since.
+  bool holds(std::uint32_t master, JobId job) const { return holds_.contains({master, job}); }
+  /// The same of an instance that is to be drained, for good.
+  bool drained(InstanceId instance) const { return drained_.contains(instance); }
   std::string trouble() const;
 
  private:
+  /// A submission of a site, as it was asked for.
+  struct Asked {
+    Instant at;
+    std::uint32_t site = 0;
+    std::size_t submission = 0;
+  };
+
   void submit(std::size_t index);
+  bool may_be_forgotten(std::size_t index) const;
+  bool waits_for_end(const Submission& submission) const;
   void cancel_one(std::size_t index);
+  void watch(std::size_t index);
+  void over(const JobEnd& end);
   void heard(std::size_t index, const caf::expected<std::vector<AcceptVerdict>>& answer);
   void release(JobId job, std::uint32_t master);
   std::optional<std::size_t> acknowledged(std::uint64_t which) const;
@@ -52,6 +69,10 @@ class Users {
   Cluster::Complain complain_;
   std::vector<Submission> submissions_;
   std::multiset<JobId> held_;  ///< not let go by every master yet
+  std::set<std::pair<std::uint32_t, JobId>> holds_;
+  std::map<std::pair<std::uint32_t, JobId>, std::uint64_t> releases_;  ///< asked for
+  std::set<InstanceId> drained_;
+  std::vector<Asked> asked_;
 };
 
 }  // namespace muster::ring

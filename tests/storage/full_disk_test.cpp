@@ -167,5 +167,38 @@ TEST_F(FullDisk, a_site_keeps_nothing_of_what_it_refused) {
   EXPECT_EQ(memory.next_job, 5u);
 }
 
+TEST_F(FullDisk, a_site_writes_what_it_has_learnt_when_there_is_room_again) {
+  const std::string learnt = noise(100'000);
+  {
+    const auto store = open();
+    const auto book = StoreSiteBook::open(*store);
+    ASSERT_TRUE(book);
+    const auto keep_forwarded = [&](std::uint64_t job) {
+      std::promise<std::string> told;
+      Handoff handoff{test::JobBuilder(job).build(), {}};
+      handoff.job.name = noise(100'000);
+      book.value()->keep({{handoff}, {{{}, JobId{job}, {}, true}}, 0},
+                         [&](const std::string& trouble) { told.set_value(trouble); });
+      return told.get_future().get();
+    };
+    EXPECT_EQ(keep_forwarded(1), "");
+    fill();
+    EXPECT_THAT(keep_forwarded(2), HasSubstr("the disk is full"));
+    book.value()->keep_sorter("of before");
+    book.value()->keep_sorter(learnt);
+    EXPECT_THAT(keep_forwarded(2), HasSubstr("the disk is full"));
+    make_room();
+    EXPECT_EQ(keep_forwarded(3), "");
+  }
+  const auto store = open();
+  const auto book = StoreSiteBook::open(*store);
+  ASSERT_TRUE(book);
+  const SiteMemory memory = book.value()->recall();
+  EXPECT_TRUE(memory.sorter == learnt) << memory.sorter.size() << " bytes";
+  EXPECT_TRUE(memory.forwarded.contains(1));
+  EXPECT_FALSE(memory.forwarded.contains(2)) << "its site was told that it was not taken";
+  EXPECT_TRUE(memory.forwarded.contains(3));
+}
+
 }  // namespace
 }  // namespace muster

@@ -49,6 +49,20 @@ TEST(MemorySiteBook, KeepsTheLatestTokens) {
   EXPECT_EQ(memory.tokens.back().job, JobId{3});
 }
 
+TEST(MemorySiteBook, KeepsEveryJobThatWasForwarded) {
+  MemorySiteBook book(1);
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    SiteNews news;
+    news.tokens.push_back({{}, JobId{i}, {}, true});
+    news.tokens.push_back({"token " + std::to_string(i), JobId{10 + i}});
+    keep(book, std::move(news));
+  }
+  const SiteMemory memory = book.recall();
+  EXPECT_EQ(memory.tokens.size(), 1u);
+  for (std::uint64_t i = 1; i <= 3; ++i) EXPECT_TRUE(memory.forwarded.contains(i));
+  EXPECT_FALSE(memory.forwarded.contains(11));
+}
+
 TEST(MemorySiteBook, KeepsTheNewestOfWhatWasLearnt) {
   MemorySiteBook book;
   book.keep_sorter("old");

@@ -73,7 +73,7 @@ TEST(RecordCodec, instance_types_stand_by_name) {
 }
 
 MasterImage image_of_cluster(const test::RandomCluster& cluster) {
-  MasterImage image{cluster.state, cluster.ledger, {}, {}, {}, 0, {}, 0, 0, {}};
+  MasterImage image{cluster.state, cluster.ledger, {}, {}, {}, 0, 0, {}};
   TaskHistory story;
   story.attempts = 3;
   story.finished = true;
@@ -89,8 +89,8 @@ MasterImage image_of_cluster(const test::RandomCluster& cluster) {
   image.tasks.emplace(TaskId{9}, TaskHistory{});
   image.throughput.emplace(JobId{3}, ThroughputSum{0.1 + 0.2, 5});
   image.resting_until.emplace(std::pair{TypeId{1}, Market::spot}, test::at_s(77));
-  image.day = 20'000;
-  image.day_start_total = Money{(static_cast<Money::Units>(1) << 100) + 3};
+  image.spend.by_day[20'000] = Money{(static_cast<Money::Units>(1) << 100) + 3};
+  for (const InstanceRow& row : image.state.instances()) image.spend.up(row.id, test::at_s(55));
   image.next_instance = 12;
   image.rounds = 13;
   image.policy_state = std::string("\0\xfftable", 7);
@@ -123,8 +123,8 @@ TEST(RecordCodec, an_image_reads_back_as_it_was) {
     EXPECT_EQ(again->throughput.at(JobId{3}).sum, 0.1 + 0.2);
     EXPECT_EQ(again->throughput.at(JobId{3}).count, 5u);
     EXPECT_EQ(again->resting_until, image.resting_until);
-    EXPECT_EQ(again->day, 20'000);
-    EXPECT_EQ(again->day_start_total, image.day_start_total);
+    EXPECT_EQ(again->spend.by_day, image.spend.by_day);
+    EXPECT_EQ(again->spend.up_since, image.spend.up_since);
     EXPECT_EQ(again->next_instance, 12u);
     EXPECT_EQ(again->rounds, 13u);
     EXPECT_EQ(again->policy_state, image.policy_state);
@@ -135,11 +135,18 @@ TEST(RecordCodec, an_image_reads_back_as_it_was) {
   }
 }
 
+TEST(RecordCodec, an_image_that_bills_an_instance_it_does_not_have_is_refused) {
+  const Catalog catalog = test::table3_catalog();
+  MasterImage image{ClusterState(catalog), {}, {}, {}, {}, 0, 0, {}, {}, 0, {}};
+  image.spend.up(InstanceId{5}, test::at_s(55));
+  EXPECT_FALSE(decode_image(encode_image(image), catalog));
+}
+
 TEST(RecordCodec, an_image_follows_its_types_into_another_catalog) {
   const Catalog catalog = test::table3_catalog();
   ClusterState state(catalog);
   state.apply({test::at_s(1), LaunchRequested{InstanceId{1}, TypeId{3}, {}, {}, {}}});
-  MasterImage image{state, {}, {}, {}, {}, 0, {}, 0, 0, {}, {}, 0, {}, GangBook{}, -1, {}};
+  MasterImage image{state, {}, {}, {}, {}, 0, 0, {}, {}, 0, {}, GangBook{}, -1, {}};
   image.resting_until.emplace(std::pair{TypeId{0}, Market::spot}, test::at_s(77));
   const std::string bytes = encode_image(image);
   const Catalog fewer{{catalog.types()[2], catalog.types()[3]}};
@@ -164,6 +171,9 @@ TEST(RecordCodec, the_records_of_sites_and_clouds_read_back_as_they_were) {
   EXPECT_EQ(decode_token(encode_token({"t", JobId{9}, "ann"}))->user, "ann");
   EXPECT_EQ(decode_token(encode_token({"t", JobId{9}, ""}))->user, "");
   EXPECT_TRUE(decode_token(encode_token({{}, JobId{9}, {}, true}))->forwarded);
+  EXPECT_FALSE(decode_token(encode_token({"t", JobId{9}, "ann"}))->digest);
+  EXPECT_EQ(decode_token(encode_token({"t", JobId{9}, "ann", false, 0}))->digest, 0u);
+  EXPECT_EQ(decode_token(encode_token({"t", JobId{9}, "ann", false, ~0ULL}))->digest, ~0ULL);
   RentedRecord rented;
   rented.instance = InstanceId{3};
   rented.type = "it3";

@@ -3,28 +3,21 @@
 
 #include <atomic>
 #include <future>
+#include <map>
 #include <thread>
 
+#include "model/live_ids.hpp"
+#include "storage/store_check.hpp"
 #include "storage/store_cloud_book.hpp"
 #include "storage/store_history.hpp"
-#include "storage/store_site_book.hpp"
 #include "tests/support/temp_store.hpp"
 
 namespace muster {
 namespace {
 
+using test::opened;
 using test::TempStore;
 using testing::ElementsAre;
-
-template <class Book, class... Args>
-std::unique_ptr<Book> opened(Args&&... args) {
-  auto book = Book::open(std::forward<Args>(args)...);
-  if (!book) {
-    ADD_FAILURE() << book.error().message;
-    std::abort();
-  }
-  return std::move(book).value();
-}
 
 JobHistory history_of(std::uint64_t job) {
   JobHistory made;
@@ -220,125 +213,6 @@ TEST(StoreHistory, is_read_apart_and_no_more_wait_than_may) {
   EXPECT_TRUE(found.get_future().get());
 }
 
-Handoff handoff(std::uint64_t job, const std::string& token = {}) {
-  Handoff made{test::JobBuilder(job).build(), {false, 1}};
-  made.job.token = token;
-  return made;
-}
-
-/// Keeps and waits; the answer is the trouble.
-std::string keep(SiteBook& book, std::vector<Handoff> jobs) {
-  SiteNews news{std::move(jobs), {}, 0};
-  for (const Handoff& each : news.handoffs) {
-    if (!each.job.token.empty()) news.tokens.push_back({each.job.token, each.job.id});
-    news.next_job = std::max(news.next_job, each.job.id.value + 1);
-  }
-  std::promise<std::string> told;
-  book.keep(std::move(news), [&](const std::string& trouble) { told.set_value(trouble); });
-  return told.get_future().get();
-}
-
-std::vector<std::uint64_t> jobs_of(const SiteMemory& memory) {
-  std::vector<std::uint64_t> jobs;
-  for (const Handoff& each : memory.handoffs) jobs.push_back(each.job.id.value);
-  return jobs;
-}
-
-TEST(StoreSiteBook, recalls_what_was_kept_and_not_handed_over) {
-  const TempStore folder;
-  {
-    const auto store = folder.open();
-    const auto book = opened<StoreSiteBook>(*store);
-    EXPECT_EQ(book->recall().next_job, 0u);
-    EXPECT_EQ(keep(*book, {handoff(300), handoff(2, "a")}), "");
-    EXPECT_EQ(keep(*book, {handoff(4, "b")}), "");
-    book->handed_over(JobId{300}, {false, 1});
-  }
-  const auto store = folder.open();
-  const SiteMemory memory = opened<StoreSiteBook>(*store)->recall();
-  EXPECT_THAT(jobs_of(memory), ElementsAre(2, 4));
-  EXPECT_EQ(memory.next_job, 301u);
-  ASSERT_EQ(memory.tokens.size(), 2u);
-  EXPECT_EQ(memory.tokens[1].token, "b");
-  EXPECT_EQ(memory.tokens[1].job, JobId{4});
-}
-
-TEST(StoreSiteBook, each_part_of_a_job_is_handed_over_by_itself) {
-  const TempStore folder;
-  {
-    const auto store = folder.open();
-    const auto book = opened<StoreSiteBook>(*store);
-    Handoff to_master = handoff(7);
-    Handoff to_other = handoff(7);
-    to_other.to.index = 2;
-    Handoff to_site = handoff(7);
-    to_site.to.site = true;
-    EXPECT_EQ(keep(*book, {to_master, to_other, to_site}), "");
-    book->handed_over(JobId{7}, to_master.to);
-  }
-  const auto store = folder.open();
-  const SiteMemory memory = opened<StoreSiteBook>(*store)->recall();
-  ASSERT_EQ(memory.handoffs.size(), 2u);
-  EXPECT_EQ(memory.handoffs[0].to, (HandTarget{false, 2}));
-  EXPECT_EQ(memory.handoffs[1].to, (HandTarget{true, 1}));
-}
-
-TEST(StoreSiteBook, an_end_takes_the_place_of_its_hand_off_and_the_oldest_go_first) {
-  const TempStore folder;
-  StoreSiteBookOptions options;
-  options.max_ended = 2;
-  for (std::uint64_t job = 1; job <= 4; ++job) {
-    const auto store = folder.open();
-    const auto book = opened<StoreSiteBook>(*store, options);
-    EXPECT_EQ(keep(*book, {handoff(job)}), "");
-    SiteNews news;
-    news.ended.push_back(
-        {handoff(job).job, handoff(job).to, 3, JobOutcome::refused, "no", test::at_s(7)});
-    news.cancels = {JobId{job}};
-    std::promise<std::string> done;
-    book->keep(std::move(news), [&](const std::string& trouble) { done.set_value(trouble); });
-    EXPECT_EQ(done.get_future().get(), "");
-    if (job != 3) book->cancelled(JobId{job});
-  }
-  const auto store = folder.open();
-  const SiteMemory memory = opened<StoreSiteBook>(*store, options)->recall();
-  EXPECT_TRUE(memory.handoffs.empty());
-  ASSERT_EQ(memory.ended.size(), 2u);
-  EXPECT_EQ(memory.ended[0].job.id, JobId{3});
-  EXPECT_EQ(memory.ended[1].job.id, JobId{4});
-  EXPECT_EQ(memory.ended[1].tasks, 3u);
-  EXPECT_EQ(memory.ended[1].outcome, JobOutcome::refused);
-  EXPECT_EQ(memory.ended[1].reason, "no");
-  EXPECT_TRUE(memory.ended[1].at == test::at_s(7));
-  EXPECT_EQ(memory.cancels, std::vector<JobId>{JobId{3}});
-}
-
-TEST(StoreSiteBook, the_oldest_tokens_go_first) {
-  const TempStore folder;
-  StoreSiteBookOptions options;
-  options.max_tokens = 2;
-  for (std::uint64_t job = 1; job <= 5; ++job) {
-    const auto store = folder.open();
-    EXPECT_EQ(keep(*opened<StoreSiteBook>(*store, options), {handoff(job, std::to_string(job))}),
-              "");
-  }
-  const auto store = folder.open();
-  const SiteMemory memory = opened<StoreSiteBook>(*store, options)->recall();
-  ASSERT_EQ(memory.tokens.size(), 2u);
-  EXPECT_EQ(memory.tokens[0].token, "4");
-  EXPECT_EQ(memory.tokens[1].token, "5");
-}
-
-TEST(StoreSiteBook, refuses_what_does_not_fit_in_its_queue) {
-  const TempStore folder;
-  const auto store = folder.open();
-  StoreSiteBookOptions options;
-  options.max_queued_jobs = 1;
-  const auto book = opened<StoreSiteBook>(*store, options);
-  EXPECT_EQ(keep(*book, {handoff(1), handoff(2)}), "the queue of the site's store is full");
-  EXPECT_EQ(keep(*book, {handoff(1)}), "");
-}
-
 RentedRecord rented(std::uint64_t instance, bool gone) {
   RentedRecord made;
   made.instance = InstanceId{instance};
@@ -420,6 +294,46 @@ TEST(StoreCloudBook, refuses_what_does_not_fit_in_its_queue) {
   book->put(rented(2, false), [](const std::string& trouble) { EXPECT_EQ(trouble, ""); });
   EXPECT_EQ(put(*book, rented(3, false)), "the queue of the cloud's store is full");
   go_on.set_value();
+}
+
+/// Was up from second 1 to second 9, of the master with that number.
+RentedRecord paid(std::uint32_t master, std::uint64_t number) {
+  RentedRecord made = rented(first_instance_of(master) + number, true);
+  made.price = Price::from_nano_usd_h(static_cast<std::int64_t>(1'000'003 + number));
+  made.up_at = test::at_s(1);
+  return made;
+}
+
+TEST(StoreCloudBook, forgets_no_charge_with_the_records_it_drops) {
+  const TempStore folder;
+  constexpr std::uint64_t kCount = 10'500;  // more than the 10,000 that are kept
+  std::map<std::uint32_t, RentedSums> whole;
+  for (int start = 0; start < 2; ++start) {
+    const auto store = folder.open();
+    const auto book = opened<StoreCloudBook>(*store);
+    std::promise<void> all;
+    std::atomic<std::uint64_t> left{kCount};
+    for (std::uint64_t i = 0; i < kCount; ++i) {
+      const auto master = static_cast<std::uint32_t>(i % 3);
+      RentedRecord record = paid(master, static_cast<std::uint64_t>(start) * kCount + i);
+      if (i % 7 == 0) record.up_at.reset(), record.gone_at.reset(), record.refused = true;
+      whole[master].add(record);
+      book->put(record, [&](const std::string& trouble) {
+        EXPECT_EQ(trouble, "");
+        if (--left == 0) all.set_value();
+      });
+    }
+    all.get_future().wait();
+  }
+  const auto store = folder.open();
+  const auto book = opened<StoreCloudBook>(*store);
+  std::map<std::uint32_t, RentedSums> found = book->dropped();
+  EXPECT_EQ(found.size(), 3u);
+  const std::vector<RentedRecord> kept = book->recall();
+  EXPECT_EQ(kept.size(), 10'000u);
+  for (const RentedRecord& record : kept) found[master_of(record.instance)].add(record);
+  EXPECT_TRUE(found == whole) << "to the last unit, of each master";
+  EXPECT_TRUE(check_store(*store).problems.empty());
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <random>
 
 #include "storage/recovery.hpp"
+#include "storage/store_history.hpp"
 #include "tests/support/random_cluster.hpp"
 #include "tests/support/same_state.hpp"
 #include "tests/support/temp_store.hpp"
@@ -99,7 +100,7 @@ TEST(StoreJournal, a_snapshot_and_the_events_after_it_are_the_state) {
       for (std::uint64_t i = 0; i < length; ++i) {
         journal.append({cluster.step()}, [] {});
         if (i % 90 == 60) {
-          journal.save_snapshot({cluster.state, cluster.ledger, {}, {}, {}, 0, {}, i, 0, {}});
+          journal.save_snapshot({cluster.state, cluster.ledger, {}, {}, {}, i, 0, {}});
           EXPECT_EQ(journal.events_since_snapshot(), 0u);
         }
       }
@@ -135,7 +136,7 @@ TEST(StoreJournal, a_durable_snapshot_takes_the_place_of_what_it_stands_for) {
     StoreJournal journal(*store, catalog, {});
     for (std::uint64_t i = 0; i < 10; ++i) append_now(journal, {numbered(i)});
     for (int rounds = 1; rounds <= 3; ++rounds) {
-      journal.save_snapshot({ClusterState(catalog), {}, {}, {}, {}, 0, {}, 0, 0, {}});
+      journal.save_snapshot({ClusterState(catalog), {}, {}, {}, {}, 0, 0, {}});
       for (int i = 0; i < 4; ++i) append_now(journal, {numbered(1)});
       EXPECT_EQ(journal.events_since_snapshot(), 4u);
       while (count(Family::journal) != 4) wait_for_all(journal);
@@ -177,6 +178,51 @@ TEST(StoreJournal, a_full_queue_is_told_and_loses_nothing) {
   EXPECT_EQ(recovered(*store, catalog).next_event, 3u);
 }
 
+TEST(Recovery, knows_all_jobs_that_were_ever_accepted) {
+  const TempStore folder;
+  const Catalog catalog = test::table3_catalog();
+  MasterImage image{ClusterState(catalog), {}, {}, {}, {}, 0, 0, {}};
+  for (std::uint64_t job : {1u, 5'000u, 1'000'000'007u}) image.accepted.add(job);
+  {
+    const auto store = folder.open();
+    StoreJournal journal(*store, catalog, {});
+    append_now(journal, {numbered(0)});
+    journal.save_snapshot(MasterImage(image));
+    append_now(journal, {numbered(1)});
+    wait_for_all(journal);
+  }
+  const auto store = folder.open();
+  const RecoveredMaster found = recovered(*store, catalog);
+  ASSERT_TRUE(found.image);
+  EXPECT_TRUE(found.image->accepted == image.accepted);
+}
+
+TEST(Recovery, a_snapshot_that_does_not_say_which_jobs_were_accepted_has_those_of_the_history) {
+  const TempStore folder;
+  const Catalog catalog = test::table3_catalog();
+  {
+    const auto store = folder.open();
+    StoreJournal journal(*store, catalog, {});
+    const auto history = StoreHistory::open(*store, journal, catalog);
+    ASSERT_TRUE(history);
+    JobHistory over;
+    over.job = test::JobBuilder(7).build();
+    over.tasks.resize(1);
+    history.value()->add(over);
+    ClusterState state(catalog);
+    state.apply({test::at_s(1), JobAccepted{test::JobBuilder(9).build()}});
+    append_now(journal, {numbered(0)});
+    journal.save_snapshot({state, {}, {}, {}, {}, 0, 0, {}});
+    append_now(journal, {numbered(1)});
+    wait_for_all(journal);
+  }
+  const auto store = folder.open();
+  const RecoveredMaster found = recovered(*store, catalog);
+  ASSERT_TRUE(found.image);
+  for (std::uint64_t job : {7u, 9u}) EXPECT_TRUE(found.image->accepted.contains(job)) << job;
+  EXPECT_FALSE(found.image->accepted.contains(8));
+}
+
 TEST(Recovery, a_missing_batch_is_an_error) {
   const TempStore folder;
   const Catalog catalog = test::table3_catalog();
@@ -216,7 +262,7 @@ TEST(Recovery, a_record_that_says_nothing_is_an_error_that_names_it) {
       if (write(report, &done, sizeof done) != sizeof done) _exit(1);
     });
     if (batch % 50 == 20) {
-      journal.save_snapshot({ClusterState(catalog), {}, {}, {}, {}, 0, {}, 0, 0, {}});
+      journal.save_snapshot({ClusterState(catalog), {}, {}, {}, {}, 0, 0, {}});
     }
     while (!journal.trouble().empty()) usleep(100);
     usleep(20);

@@ -42,6 +42,23 @@ TEST(StoreRoster, IsFoundAgainAfterARestart) {
   EXPECT_EQ(load_roster(*folder.open()).value(), roster);
 }
 
+TEST(StoreRoster, NumbersMeanSomethingOnceThereIsAJobAnInstanceOrAHandOff) {
+  const std::vector<std::pair<Family, std::string>> records{
+      {Family::handoff, encode_handoff(handoff(1, {false, 0}))},
+      {Family::token, encode_token({"t", JobId{1}, "ann"})},
+      {Family::instance, encode_rented(rented(0, 1))},
+      {Family::cancel, encode_number(1)},
+      {Family::forwarded, encode_numbers({}, 1)}};
+  for (const auto& [family, record] : records) {
+    const TempStore folder;
+    const auto store = folder.open();
+    ASSERT_FALSE(keep_roster(*store, with_names({}, {{"tokyo"}, {"m0"}})));
+    EXPECT_FALSE(has_numbered(*store).value()) << "names alone";
+    put(*store, family, 1, record);
+    EXPECT_TRUE(has_numbered(*store).value()) << name_of(family);
+  }
+}
+
 TEST(StoreRoster, CountsTheJobsThatAreOnTheirWayByWhoIsToHaveThem) {
   const TempStore folder;
   const auto store = folder.open();
@@ -88,6 +105,19 @@ TEST(StoreRoster, MayNotChangeForASiteOfWhoseJobsNothingIsLeftButTheirNumbers) {
   ASSERT_FALSE(store->write(test::batch_of(Family::meta, "next job", encode_number(2)),
                             Durability::process));
   EXPECT_THAT(obstacle_to(turned, *store).value(), testing::HasSubstr("made ids with number 1"));
+}
+
+TEST(StoreRoster, MayNotChangeForASiteOfBeforeRostersThatHasMadeIds) {
+  const TempStore folder;
+  const auto store = Store::open(folder.path(), folder.options("site tokyo")).value();
+  const ClusterRoster roster = with_names({}, {{"tokyo", "oslo"}, {"m0"}});
+  EXPECT_EQ(obstacle_to(roster, *store).value(), "") << "it has made nothing yet";
+  ASSERT_FALSE(store->write(test::batch_of(Family::meta, "next job", encode_number(500)),
+                            Durability::process));
+  EXPECT_THAT(obstacle_to(roster, *store).value(),
+              testing::HasSubstr("site tokyo has made ids, and its store does not say with which"));
+  ASSERT_FALSE(keep_roster(*store, roster));
+  EXPECT_EQ(obstacle_to(roster, *store).value(), "") << "started once";
 }
 
 TEST(StoreRoster, MayNotChangeForWhoHasJobsOnTheirWay) {

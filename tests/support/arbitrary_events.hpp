@@ -51,7 +51,7 @@ inline Resources resources() {
   return amounts;
 }
 inline Refusal refusal() {
-  Refusal made{any(RefusalKind::broken), any(RefusalCode::gang_turn), {}, number(), number()};
+  Refusal made{any(RefusalKind::broken), any(RefusalCode::day_cap), {}, number(), number()};
   if (*rc::gen::arbitrary<bool>()) made.binding = any(Resource::spare);
   return made;
 }
@@ -143,11 +143,11 @@ inline EventBody body(std::size_t kind) {
     case 5:
       return LaunchRefused{instance, refusal()};
     case 6:
-      return InstanceUp{instance, maybe_instant()};
+      return InstanceUp{instance, maybe_instant(), duration()};
     case 7:
       return InstanceReady{instance};
     case 8:
-      return ReleaseDecided{instance, cause()};
+      return ReleaseDecided{instance, cause(), *rc::gen::arbitrary<std::int32_t>()};
     case 9:
       return TerminateIssued{instance};
     case 10:

@@ -51,14 +51,15 @@ struct SameBody {
   }
   bool operator()(const InstanceUp& a) const {
     const auto& b = std::get<InstanceUp>(other);
-    return a.instance == b.instance && a.billed_from == b.billed_from;
+    return a.instance == b.instance && a.billed_from == b.billed_from && a.ahead == b.ahead;
   }
   bool operator()(const InstanceReady& a) const {
     return a.instance == std::get<InstanceReady>(other).instance;
   }
   bool operator()(const ReleaseDecided& a) const {
     const auto& b = std::get<ReleaseDecided>(other);
-    return a.instance == b.instance && a.cause == b.cause;
+    return a.instance == b.instance && a.cause == b.cause && a.capped_day == b.capped_day &&
+           a.capped_usd == b.capped_usd;
   }
   bool operator()(const TerminateIssued& a) const {
     return a.instance == std::get<TerminateIssued>(other).instance;

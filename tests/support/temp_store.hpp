@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +13,17 @@
 
 namespace muster::test {
 
+/// Opens a store, or a book in one; the test cannot go on when that does not work.
+template <class Opened, class... Args>
+std::unique_ptr<Opened> opened(Args&&... args) {
+  auto made = Opened::open(std::forward<Args>(args)...);
+  if (!made) {
+    ADD_FAILURE() << made.error().message;
+    std::abort();
+  }
+  return std::move(made).value();
+}
+
 /// A folder for a store that goes away with the object.
 class TempStore {
  public:
@@ -21,15 +33,7 @@ class TempStore {
     made.meta = {kind, "test", table3_catalog()};
     return made;
   }
-  /// Opens the store; the test cannot go on when that does not work.
-  std::unique_ptr<Store> open() const {
-    auto store = Store::open(path(), options());
-    if (!store) {
-      ADD_FAILURE() << store.error().message;
-      std::abort();
-    }
-    return std::move(store).value();
-  }
+  std::unique_ptr<Store> open() const { return opened<Store>(path(), options()); }
 
  private:
   TempFile file_{"beside", ""};

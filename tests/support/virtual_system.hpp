@@ -89,7 +89,7 @@ inline MasterActor spawn_listening_master(VirtualSystem& system, std::vector<Hea
             },
             [](const LogAnswer&) {},
             [note, reports](const CloudReport& report) {
-              static constexpr const char* kKinds[] = {"up", "refused", "gone", "notice"};
+              static constexpr const char* kKinds[] = {"up", "refused", "gone", "notice", "clock"};
               if (reports != nullptr) reports->push_back(report);
               note(std::string(kKinds[static_cast<int>(report.kind)]) + " " +
                    std::to_string(report.instance.value));

@@ -1,14 +1,17 @@
 // The time of a master alone, without journal and policy: starting a gang, checking a plan, hearing
-// of refused launches, and answering for its load.
+// of refused launches, and answering for its load and to its users.
 
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <ctime>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "masters/cell_view.hpp"
 #include "masters/master.hpp"
 
 namespace muster {
@@ -229,6 +232,62 @@ void tell_load(benchmark::State& state) {
 BENCHMARK(tell_load)
     ->Args({100, 10'000'000})
     ->Args({10'000, 20'000})
+    ->UseManualTime()
+    ->Unit(benchmark::kMicrosecond);
+
+/// Of a master none of whose jobs is over.
+class EmptyHistory final : public History {
+ public:
+  void add(JobHistory) override {}
+  std::size_t size() const override { return 0; }
+  std::optional<JobHistory> find(JobId) const override { return std::nullopt; }
+  void newest(std::size_t, const Use&) const override {}
+};
+
+/// One question of a user while so many tasks run, each a job of its own, of a hundred users. What
+/// is left to be written out apart from the master does not count.
+void answer(benchmark::State& state, const char* what, const char* by) {
+  const Catalog catalog = eights();
+  const auto tasks = static_cast<std::uint64_t>(state.range(0));
+  Master master = master_with(catalog, by_eights(1, tasks));
+  for (std::uint64_t id = 1; id <= tasks; ++id) {
+    Job job = job_of(id, id, 1, false);
+    job.user = "user " + std::to_string(id % 100);
+    master.accept(std::move(job), {});
+  }
+  master.round({}, Instant{});
+  for (std::uint64_t id = 0; id * kTasksPerInstance < tasks; ++id) {
+    master.instance_up(InstanceId{id}, {}, Instant{});
+    master.instance_ready(InstanceId{id}, Instant{});
+  }
+  for (std::uint64_t id = 1; id <= tasks; ++id) {
+    master.task_started({TaskId{id}, 1, {}, {}}, Instant{std::chrono::seconds{1}});
+  }
+  for (std::uint64_t id = 1; id <= tasks; id += 2) {
+    master.task_failed({TaskId{id}, 1, "exit 1", {}}, Instant{std::chrono::seconds{2}});
+  }
+  master.commit();
+  const EmptyHistory history;
+  const CellView view{master, &history, {}, "m0", Instant{std::chrono::seconds{3}}};
+  for (auto _ : state) {
+    const Stopwatch stopwatch(state);
+    benchmark::DoNotOptimize(view.answer(what, 0, by, 0));
+  }
+}
+BENCHMARK_CAPTURE(answer, cost_by_user, "cost", "user")
+    ->Arg(100'000)
+    ->UseManualTime()
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(answer, cost_by_job, "cost", "job")
+    ->Arg(100'000)
+    ->UseManualTime()
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(answer, load, "load", "")
+    ->Arg(100'000)
+    ->UseManualTime()
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(answer, newest_jobs, "jobs", "")
+    ->Arg(100'000)
     ->UseManualTime()
     ->Unit(benchmark::kMicrosecond);
 

@@ -1,5 +1,8 @@
 #include "tools/cli/client_options.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <iostream>
 
 #include "config/numbers.hpp"
@@ -15,11 +18,18 @@ std::string check_patience(const std::string& text) {
   return "has to be a time from 0 to 24h, like 30s";
 }
 
+std::string check_url(const std::string& text) {
+  if (text.starts_with("http://") || text.starts_with("https://")) return "";
+  return "has to be a URL like http://127.0.0.1:8800; it is '" + text + "'";
+}
+
 }  // namespace
 
 void add_where_options(CLI::App& command, ClientOptions& options) {
   const std::string group = "Where the cluster is";
-  command.add_option("--api", options.where.api, "URL of the API; else MUSTER_API")->group(group);
+  command.add_option("--api", options.where.api, "URL of the API; else MUSTER_API")
+      ->group(group)
+      ->check(CLI::Validator(check_url, "URL"));
   command
       .add_option("--token-file", options.where.token_file,
                   "file with the API's token; else MUSTER_TOKEN or MUSTER_TOKEN_FILE")
@@ -57,6 +67,12 @@ std::unique_ptr<client::ApiClient> connect(const ClientOptions& options,
 ExitCode complain_of(const Failure<client::ClientError>& failure) {
   complain(failure.message);
   return kFailed;
+}
+
+void warn_of_silent(const client::Answer& answer) {
+  const auto silent = client::silent_in(answer);
+  if (!silent || silent->empty()) return;
+  complain(fmt::format("this is not all: no answer from {}", fmt::join(silent.value(), ", ")));
 }
 
 void print_text(const std::string& text) {

@@ -37,12 +37,16 @@ ExitCode complain_of(const Failure<client::ClientError>& failure);
 void print_text(const std::string& text);
 void print_json(const std::string& text);
 
+/// Warns when the answer is without the part of somebody who did not answer.
+void warn_of_silent(const client::Answer& answer);
+
 /// Prints the answer as the server wrote it, when JSON is wanted, or the view that `show` makes of
 /// it.
 template <class Show>
 ExitCode print_answer(const Expected<client::Answer, client::ClientError>& answer, bool json,
                       Show show) {
   if (!answer) return complain_of(answer.error());
+  warn_of_silent(answer.value());
   if (json) {
     print_json(answer->text);
     return kDone;

@@ -13,7 +13,7 @@ namespace muster::cli {
 namespace {
 
 constexpr std::uint32_t kShownJobs = 50;
-constexpr std::uint32_t kMostJobs = 100'000;
+constexpr std::uint32_t kMostJobs = 10'000;  // that the API gives
 
 struct JobsOptions {
   ClientOptions client;

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "config/catalog_file.hpp"
@@ -32,10 +35,26 @@ struct NodeArguments {
   bool kept = false;
 };
 
+/// What keeps the node running starts it again.
+int take_numbers(const NodeSetup& setup, const RosterOffer& offer, const std::string& who) {
+  if (const auto trouble = LiveNode::take(setup, offer)) {
+    complain(fmt::format("{}{}; it cannot take the numbers of node {}: {}", who, offer.difference,
+                         offer.node, trouble->message));
+  } else {
+    complain(
+        fmt::format("{}{}; it had no state yet and has taken the numbers of node {}: it has to "
+                    "be started again",
+                    who, offer.difference, offer.node));
+  }
+  return kFailed;
+}
+
 int run_node(const NodeArguments& arguments) {
+  // All nodes of a keeper write into one log.
+  const std::string who = arguments.kept ? fmt::format("node {}: ", arguments.name) : std::string{};
   auto config = load_cluster_config(arguments.config, arguments.overrides);
   if (!config) {
-    complain(config.error().message);
+    complain(who + config.error().message);
     return kUsage;
   }
   // Nodes of a keeper that is killed would be in the way of those of the next one.
@@ -45,6 +64,7 @@ int run_node(const NodeArguments& arguments) {
   sigemptyset(&ends);
   sigaddset(&ends, SIGTERM);
   sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGUSR1);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   signal(SIGPIPE, SIG_IGN);
   NodeSetup setup{std::move(config).value(), arguments.name, local::own_program(),
@@ -52,14 +72,20 @@ int run_node(const NodeArguments& arguments) {
   if (setup.node.empty() && setup.config.nodes.size() == 1) {
     setup.node = setup.config.nodes.front().name;
   }
-  auto node = LiveNode::start(std::move(setup));
+  setup.has_to_end = [] { kill(getpid(), SIGUSR1); };
+  auto node = LiveNode::start(setup);
   if (!node) {
-    complain(node.error().message);
-    return node.error().code == NodeError::unknown_node ? kUsage : kFailed;
+    complain(who + node.error().message);
+    const NodeError code = node.error().code;
+    const bool said_wrongly = code == NodeError::unknown_node || code == NodeError::bad_policy ||
+                              code == NodeError::bad_catalog;
+    return said_wrongly ? kUsage : kFailed;
   }
   int caught = 0;
   sigwait(&ends, &caught);
-  return kDone;
+  const auto offer = node.value()->offer();
+  node.value().reset();
+  return offer ? take_numbers(setup, *offer, who) : int{kDone};
 }
 
 struct UpArguments {
@@ -80,25 +106,33 @@ fs::path folder_of(const std::string& dir) {
   return fs::absolute(folder);
 }
 
+/// What keeps a cluster from being up.
+struct Missing {
+  std::string text;
+  std::string node{};  ///< that is not linked; empty: nobody knows which
+};
+
 /// Waits until every node is linked; the last thing that was missing, or nothing.
-std::string await_ready(const fs::path& dir, std::uint32_t wait_s, nlohmann::json& nodes) {
+std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
+                                   nlohmann::json& nodes) {
   client::ContextOptions where;
   where.cluster = dir.string();
   const auto context = client::find_cluster(where, client::process_environment());
-  if (!context) return context.error().message;
+  if (!context) return Missing{context.error().message};
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{wait_s};
-  std::string missing = "nothing answers yet";
+  std::optional<Missing> missing = Missing{"nothing answers yet"};
   while (std::chrono::steady_clock::now() < until) {
     std::this_thread::sleep_for(std::chrono::milliseconds{100});
     client::ApiClient api(context.value(), {});
     auto answer = api.get("/v1/nodes");
     if (!answer) continue;
     nodes = answer.value().document;
-    missing.clear();
+    missing.reset();
     for (const auto& node : nodes.value("nodes", nlohmann::json::array())) {
-      if (!node.value("connected", false)) missing = node.value("node", "") + " is not linked yet";
+      const std::string name = node.value("node", "");
+      if (!node.value("connected", false)) missing = {name + " is not linked yet", name};
     }
-    if (missing.empty()) return {};
+    if (!missing) return std::nullopt;
   }
   return missing;
 }
@@ -120,10 +154,14 @@ void describe(const fs::path& dir, const client::ClusterContext& context,
   fmt::print("End: muster down{}\n", is_default ? "" : " --dir " + dir.string());
 }
 
-/// What is wrong with the policy or the catalog, before anything is made.
+/// What is wrong with the request, before anything is made.
 std::string fault_of(const local::LocalRequest& request) {
+  constexpr double kMostScale = 1e4;  // as loopback.delay_scale
+  if (!(request.delay_scale >= 0 && request.delay_scale <= kMostScale)) {
+    return fmt::format("--delay-scale has to be a number from 0 to {}", kMostScale);
+  }
   const auto catalog = load_catalog(request.catalog);
-  if (!catalog) return catalog.error().message;
+  if (!catalog) return "catalog: " + catalog.error().message;
   if (request.policy.empty()) return {};
   const auto spec = parse_policy(request.policy);
   if (!spec) return spec.error().message;
@@ -131,16 +169,62 @@ std::string fault_of(const local::LocalRequest& request) {
   return policy ? std::string{} : policy.error().message;
 }
 
-/// The last line that a node complained with.
-std::string last_words(const fs::path& log) {
+/// How long a log is, so that what is written there from now on can be told from what was before.
+std::uintmax_t length_of(const fs::path& log) {
+  std::error_code none;
+  const std::uintmax_t length = fs::file_size(log, none);
+  return none ? 0 : length;
+}
+
+/// The last line with the mark after the first `from` bytes of a log, from the mark on.
+std::string last_line(const fs::path& log, std::uintmax_t from, const std::string& mark) {
   std::ifstream in(log);
+  // A log that was begun anew is shorter.
+  if (from <= length_of(log)) in.seekg(static_cast<std::streamoff>(from));
   std::string line;
-  std::string last = "none";
+  std::string last;
   while (std::getline(in, line)) {
-    if (line.starts_with("muster:")) last = line;
+    const std::size_t place = line.find(mark);
+    if (place != std::string::npos) last = line.substr(place);
   }
   return last;
 }
+
+/// What the nodes of a local cluster say from now on when they do not come up.
+class LastWords {
+ public:
+  LastWords(const fs::path& dir, const ClusterConfig& config)
+      : keeper_{dir / "keeper.log", length_of(dir / "keeper.log")} {
+    for (const NodeConfig& node : config.nodes) {
+      const fs::path log = config.state / node.name / "node.log";
+      nodes_[node.name] = {log, length_of(log)};
+    }
+  }
+
+  /// Of the node; of any when none is named. Its own complaint before what others say of it.
+  std::string of(const std::string& node) const {
+    const std::string own = last_line(
+        keeper_.file, keeper_.from, node.empty() ? "muster: node " : "muster: node " + node + ":");
+    if (!own.empty()) return own;
+    std::string said;
+    for (const auto& [name, log] : nodes_) {
+      if (name == node) continue;
+      for (const std::string& mark : {"turns " + node + " away:", "no link with " + node + ":"}) {
+        if (said.empty()) said = last_line(log.file, log.from, mark);
+        if (!said.empty()) return "node " + name + " " + said;
+      }
+    }
+    return "none";
+  }
+
+ private:
+  struct Log {
+    fs::path file;
+    std::uintmax_t from = 0;
+  };
+  Log keeper_;
+  std::map<std::string, Log> nodes_;
+};
 
 int run_up(const UpArguments& arguments) {
   const fs::path dir = folder_of(arguments.dir);
@@ -168,14 +252,20 @@ int run_up(const UpArguments& arguments) {
     complain(dir.string() + ": " + made.error().message);
     return made.error().code == local::LocalError::bad_request ? kUsage : kFailed;
   }
+  const auto config = load_cluster_config(cluster.config_file(), {});
+  if (!config) {
+    complain(config.error().message);
+    return kUsage;
+  }
+  const LastWords words(dir, config.value());
   if (auto started = cluster.start(local::own_program()); !started) {
     complain(started.error().message);
     return kFailed;
   }
   nlohmann::json nodes;
-  if (const std::string missing = await_ready(dir, arguments.wait_s, nodes); !missing.empty()) {
+  if (const auto missing = await_ready(dir, arguments.wait_s, nodes)) {
     complain(fmt::format("the cluster did not come up in {} s: {}; its last words: {}",
-                         arguments.wait_s, missing, last_words(dir / "keeper.log")));
+                         arguments.wait_s, missing->text, words.of(missing->node)));
     if (auto stopped = cluster.stop(true); !stopped) complain(stopped.error().message);
     return kFailed;
   }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
@@ -83,21 +85,22 @@ ExitCode read_inputs(const ReplayOptions& options, Session& session) {
   auto config = load_replay_config(options.config, overrides);
   if (!config) {
     complain(config.error().message);
-    return config.error().code == ConfigError::bad_override ? kUsage : kFailed;
+    return config.error().code == ConfigError::unreadable ? kFailed : kUsage;
   }
   session.config = std::move(config).value();
   if (options.seed) session.config.seed = *options.seed;
   if (!options.policies.empty()) session.config.policies = options.policies;
   auto catalog = load_catalog(session.config.catalog);
   if (!catalog) {
-    complain(catalog.error().message);
+    const bool unreadable = catalog.error().code == ConfigError::unreadable;
+    complain((unreadable ? "catalog: " : "") + catalog.error().message);
     return kFailed;
   }
   session.catalog = std::move(catalog).value();
   auto fleet = fleet_share(session.config.master.fleet, session.catalog);
   if (!fleet) {
     complain(fleet.error().message);
-    return kFailed;
+    return kUsage;
   }
   const double load = session.config.workload.load;
   for (std::uint32_t trial = 0; trial < session.config.trials; ++trial) {
@@ -108,7 +111,11 @@ ExitCode read_inputs(const ReplayOptions& options, Session& session) {
           replay::with_load(std::move(workload).value(), fleet.value(), session.catalog, load);
     }
     if (!workload) {
-      complain(workload.error().message);
+      const std::string& message = workload.error().message;
+      const std::string path = session.config.workload.path.string();
+      const bool unreadable = workload.error().code == replay::WorkloadError::unreadable;
+      const bool of_path = !path.empty() && message.starts_with(path);
+      complain((unreadable ? of_path ? "workload.path: " : "workload: " : "") + message);
       return kFailed;
     }
     session.workloads.push_back(std::move(workload).value());
@@ -204,11 +211,14 @@ void perform_all(const ReplayOptions& options, Session& session) {
   progress.clear();
 }
 
-/// Says which jobs did not complete, once a policy.
-void list_incomplete(const std::vector<RunResult>& results) {
+/// Says which jobs did not complete, and how many, once a run. False when there are any.
+bool list_incomplete(const std::vector<RunResult>& results) {
   constexpr std::size_t kShown = 10;
+  bool all_completed = true;
   for (const RunResult& result : results) {
     const std::size_t count = result.not_completed.size();
+    if (count == 0) continue;
+    all_completed = false;
     for (std::size_t i = 0; i < std::min(count, kShown); ++i) {
       const auto& [job, reason] = result.not_completed[i];
       std::cerr << result.policy << ": job " << job << " did not complete: " << reason << "\n";
@@ -216,7 +226,10 @@ void list_incomplete(const std::vector<RunResult>& results) {
     if (count > kShown) {
       std::cerr << result.policy << ": " << count - kShown << " more did not complete\n";
     }
+    complain(fmt::format("under {} {} of {} jobs did not complete", result.policy, count,
+                         result.jobs_submitted));
   }
+  return all_completed;
 }
 
 int report_all(const ReplayOptions& options, const Session& session) {
@@ -229,7 +242,7 @@ int report_all(const ReplayOptions& options, const Session& session) {
     results.push_back(*run.result);
   }
   replay::normalize(results);
-  list_incomplete(results);
+  const bool all_completed = list_incomplete(results);
   const bool table = options.json != "-" && options.html != "-" && options.events != "-";
   if (table) {
     std::cout << session.workloads.front().description << "\n\n"
@@ -247,7 +260,7 @@ int report_all(const ReplayOptions& options, const Session& session) {
     });
     if (written && table) std::cout << "\nreport: " << options.html << "\n";
   }
-  return written ? kDone : kFailed;
+  return written && all_completed ? kDone : kFailed;
 }
 
 /// Where results may go: at most one of them to the standard output, the others to files that can

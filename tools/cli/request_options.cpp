@@ -167,12 +167,14 @@ std::optional<std::vector<JobRequest>> make_requests(const RequestOptions& optio
     return requests;
   }
   bool good = true;
+  bool all_there = true;
   for (const std::string& file : options.files) {
     auto loaded = load_job_file(file);
     if (!loaded) {
       complain(loaded.error().message);
       if (loaded.error().code == ConfigError::unreadable) {
         complain("to run a command write: muster submit -- COMMAND ARGUMENTS...");
+        all_there = false;
       }
       good = false;
       continue;
@@ -180,11 +182,9 @@ std::optional<std::vector<JobRequest>> make_requests(const RequestOptions& optio
     requests.push_back(std::move(loaded).value());
     good = complete(options, file, requests.back()) && good;
   }
-  if (!good) {
-    exit_code = kFailed;
-    return std::nullopt;
-  }
-  return requests;
+  if (good) return requests;
+  if (!all_there) exit_code = kFailed;
+  return std::nullopt;
 }
 
 int own_words(int argc, const char* const* argv) {

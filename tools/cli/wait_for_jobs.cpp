@@ -132,7 +132,8 @@ void tell_end(const JobAnswer& job) {
   if (job.state == "completed") return;
   std::string text = fmt::format("job {} ({}) is {}", job.job, job.name, job.state);
   if (!job.reason.empty()) text += ": " + job.reason;
-  if (job.exit_code != 0) text += fmt::format(", exit code {}", job.exit_code);
+  const bool said = job.reason.find("exit code") != std::string::npos;
+  if (job.exit_code != 0 && !said) text += fmt::format(", exit code {}", job.exit_code);
   complain(text);
 }
 

@@ -250,6 +250,12 @@ Parsed<std::vector<std::string>> unconfirmed_by(const Answer& answer) {
   });
 }
 
+Parsed<std::vector<std::string>> silent_in(const Answer& answer) {
+  return parsed(answer, [](const Fields& fields) {
+    return fields.has("silent") ? fields.texts("silent") : std::vector<std::string>{};
+  });
+}
+
 Parsed<std::vector<JobAnswer>> job_list(const Answer& answer) {
   return parsed(answer, [](const Fields& fields) { return fields.list("jobs", read_job); });
 }

@@ -33,7 +33,7 @@ struct JobAnswer {
   std::int64_t exit_code = 0;
   std::string master;
   std::vector<std::string> command;
-  std::string reason;  ///< why it is over, when no master has had it
+  std::string reason;  ///< why it waits, has failed or was refused; empty: nothing says so
 
   /// It has ended, one way or another.
   bool over() const;
@@ -160,6 +160,8 @@ using Parsed = Expected<T, ClientError>;
 Parsed<std::vector<std::uint64_t>> submitted_jobs(const Answer& answer);
 /// Who has not confirmed a cancel yet that will be carried out; none: it has been.
 Parsed<std::vector<std::string>> unconfirmed_by(const Answer& answer);
+/// Who has not answered the API, of those who have a part of what it shows.
+Parsed<std::vector<std::string>> silent_in(const Answer& answer);
 /// GET /v1/jobs.
 Parsed<std::vector<JobAnswer>> job_list(const Answer& answer);
 /// GET /v1/jobs/{id} without its tasks.

@@ -41,6 +41,10 @@ Expected<std::unique_ptr<Interference>, ConfigError> make_interference(
       break;
   }
   auto matrix = read_contention_matrix(config.matrix, config.default_pair);
+  if (!matrix && matrix.error().code == ConfigError::unreadable) {
+    return Failure<ConfigError>{ConfigError::unreadable,
+                                "world.interference.matrix: " + matrix.error().message};
+  }
   if (!matrix) return matrix.error();
   if (!config.as_generated) {
     return std::unique_ptr<Interference>(

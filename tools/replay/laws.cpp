@@ -95,6 +95,12 @@ Audit Auditor::finish(const CloudBill& bill) {
   if (bill.rented > 0) {
     audit.broken.push_back(std::to_string(bill.rented) + " instances were never given back");
   }
+  if (audit.broken.empty()) {
+    for (const Books::Cell& cell : books_->cells) {
+      const std::vector<std::string> wrong = cell.state.inconsistencies();
+      audit.broken.insert(audit.broken.end(), wrong.begin(), wrong.end());
+    }
+  }
   const std::vector<std::string> found = books_->check.finish();
   audit.broken.insert(audit.broken.end(), found.begin(), found.end());
   if (const Money timed = books_->bill.total(); !(timed == bill.total)) {

@@ -1,5 +1,7 @@
 #include "tools/replay/replay.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -14,6 +16,7 @@
 #include "model/live_ids.hpp"
 #include "storage/memory_site_book.hpp"
 #include "tools/group.hpp"
+#include "tools/replay/cap_losses.hpp"
 #include "tools/replay/history_count.hpp"
 #include "tools/replay/interference.hpp"
 #include "tools/replay/laws.hpp"
@@ -248,8 +251,23 @@ class Simulation {
     return system_.spawn<Worker>(std::move(worker));
   }
 
+  /// Where a stop loses all, a task that needs more than a day's money at a stretch would be
+  /// started anew every day for ever.
+  void watch_cap(const Event& event) {
+    const ReplayConfig& config = *setup_.config;
+    if (config.world.checkpoints || config.master.max_usd_day <= 0) return;
+    const auto job = cap_losses_.observe(event);
+    if (!job) return;
+    board_.never[*job] = fmt::format(
+        "never: day's spend cap: on {} days ${:.6g} did not pay for a whole run, and without "
+        "checkpoints each began anew",
+        CapLosses::kMostDays, config.master.max_usd_day);
+    caf::anon_send(user_, cancel_atom_v, *job);
+  }
+
   /// The world knows the jobs that masters have taken and that are not over.
   void tell_world(const Event& event) {
+    watch_cap(event);
     if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
       const std::size_t rank = index_.of(accepted->job.id);
       world_->add(rank, std::make_shared<const WorkloadJob>(setup_.workload->job(rank)),
@@ -327,6 +345,7 @@ class Simulation {
   WorldHandle waker_;
   std::unique_ptr<World> world_;
   std::unique_ptr<NamedModel> model_;  ///< the world, as workers know it
+  CapLosses cap_losses_;
   std::map<std::pair<std::uint32_t, JobId>, const Job*> open_parts_;  ///< of the log
   ActorMachines machines_{[this](InstanceId id, TypeId type, const MasterActor& master) {
     return launch_worker(id, type, master);
@@ -432,6 +451,11 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   result.policy = setup.label;
   result.seed = setup.seed;
   result.jobs_submitted = simulation.board().submitted;
+  for (auto& [id, reason] : result.not_completed) {
+    for (const auto& [job, why] : simulation.board().never) {
+      if (id == std::to_string(job.value)) reason = why;
+    }
+  }
   for (const auto& [id, reason] : simulation.board().not_accepted) {
     result.not_completed.emplace_back(std::to_string(id.value), "not accepted: " + reason);
   }

@@ -46,12 +46,19 @@ UserHandle::behavior_type User::make_behavior() {
       [this](over_atom, const JobEnd& end) { over(end); },
       [](const Wakeup& wakeup) { wakeup.run(); },
       [this](cancel_atom) {
+        for (const auto& [id, rank] : open_) give_up(id);
+      },
+      [this](cancel_atom, JobId named) {
         for (const auto& [id, rank] : open_) {
-          const std::size_t site = std::min<std::size_t>(site_of(id), setup_.sites.size() - 1);
-          caf::anon_send(setup_.sites[site], cancel_atom_v, id);
+          if (setup_.workload->id(rank) == named) give_up(id);
         }
       },
   };
+}
+
+void User::give_up(JobId id) const {
+  const std::size_t site = std::min<std::size_t>(site_of(id), setup_.sites.size() - 1);
+  caf::anon_send(setup_.sites[site], cancel_atom_v, id);
 }
 
 void User::submit_due() {

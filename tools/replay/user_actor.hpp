@@ -14,13 +14,15 @@
 
 namespace muster::replay {
 
-using UserHandle = JobListener::extend<caf::reacts_to<Wakeup>, caf::reacts_to<cancel_atom>>;
+using UserHandle = JobListener::extend<caf::reacts_to<Wakeup>, caf::reacts_to<cancel_atom>,
+                                       caf::reacts_to<cancel_atom, JobId>>;
 
 /// How far the jobs of a run have come. Owned by the run, written by the user actor.
 struct Board {
   std::size_t submitted = 0;
   std::size_t over = 0;  ///< completed, failed, refused or not accepted
   std::vector<std::pair<JobId, std::string>> not_accepted;  ///< as the workload calls them
+  std::map<JobId, std::string> never;  ///< given up, for they can never end; as it calls them
 };
 
 struct UserSetup {
@@ -35,7 +37,8 @@ struct UserSetup {
 };
 
 /// Submits the jobs of a workload when their time comes, as the users of a live cluster do, and
-/// waits for them to be over; told to cancel, gives up those that are not. The token of a job is
+/// waits for them to be over; told to cancel, gives up those that are not,
+/// or the one that the workload calls so. The token of a job is
 /// its id in the workload, so that trying again never makes two of it.
 class User : public UserHandle::base {
  public:
@@ -63,6 +66,7 @@ class User : public UserHandle::base {
   void watch(std::size_t site, std::vector<JobId> jobs, std::uint32_t tries);
   void over(const JobEnd& end);
   void not_accepted(std::size_t rank, const std::string& reason);
+  void give_up(JobId id) const;
   Job job(std::size_t rank) const;
 
   UserSetup setup_;

@@ -56,6 +56,22 @@ class Teller {
  protected:
   void tell(std::string what, std::string text, Details details = {}) {
     story_.lines.push_back({now_, std::move(what), std::move(text), std::move(details)});
+    refused_ = false;
+  }
+
+  /// The same refusal round after round is one line, and so is that the task waits for that reason.
+  void tell_refused(const Refusal& refusal, const char* what, const std::string& text) {
+    if (refused_ && last_refusal_ == refusal) {
+      StoryLine& line = story_.lines.back();
+      if (line.what == what) {
+        ++line.times;
+        line.last = now_;
+      }
+      return;
+    }
+    tell(what, text + describe(refusal), details_of(refusal));
+    refused_ = true;
+    last_refusal_ = refusal;
   }
 
   std::vector<std::uint64_t> others(InstanceId instance, TaskId except) const {
@@ -76,6 +92,10 @@ class Teller {
   Chronicle chronicle_;
   Instant now_;
   Story story_;
+
+ private:
+  bool refused_ = false;  ///< the last line is of that refusal
+  Refusal last_refusal_;
 };
 
 /// Tells what happened to one task.
@@ -112,12 +132,11 @@ class TaskTeller : public Teller {
   }
   void operator()(const TaskRefused& e) {
     if (e.task != task_) return;
-    tell("waits", "waits, " + describe(e.refusal), details_of(e.refusal));
+    tell_refused(e.refusal, "waits", "waits, ");
   }
   void operator()(const PlanPartRefused& e) {
     if (e.task != task_) return;
-    tell("plan refused", "its part of the plan was not carried out, " + describe(e.refusal),
-         details_of(e.refusal));
+    tell_refused(e.refusal, "plan refused", "its part of the plan was not carried out, ");
   }
   void operator()(const GangTurn& e) {
     if (e.job != job_) return;
@@ -273,8 +292,7 @@ class InstanceTeller : public Teller {
   }
   void operator()(const PlanPartRefused& e) {
     if (e.instance != instance_) return;
-    tell("plan refused", "its part of the plan was not carried out, " + describe(e.refusal),
-         details_of(e.refusal));
+    tell_refused(e.refusal, "plan refused", "its part of the plan was not carried out, ");
   }
   void operator()(const InstanceUp& e) {
     if (e.instance == instance_) tell("up", "is up: billing begins");

@@ -86,6 +86,7 @@ Json json_of(const replay::RunResult& run) {
           {"events", run.events},
           {"event_log_sha256", run.event_log_sha256},
           {"cost_by_purpose", purposes_of(run)},
+          {"jobs_not_completed", run.not_completed.size()},
           {"not_completed", not_completed_of(run)}};
 }
 

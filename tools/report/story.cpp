@@ -27,6 +27,10 @@ Json json_of(const StoryLine& line) {
   for (const auto& [name, value] : line.details) {
     std::visit([&, key = &name](const auto& v) { json[*key] = v; }, value);
   }
+  if (line.times > 1) {
+    json["times"] = line.times;
+    json["last_s"] = to_seconds(line.last);
+  }
   return json;
 }
 
@@ -35,8 +39,11 @@ Json json_of(const StoryLine& line) {
 std::string to_text(const Story& story) {
   std::string text = story.title + "\n";
   for (const StoryLine& line : story.lines) {
+    const std::string again =
+        line.times == 1 ? std::string()
+                        : fmt::format(" ({} times until {})", line.times, clock_text(line.last));
     text += fmt::format("  {:<16}  {:>13}  {}\n", clock_text(line.at), seconds_text(line.at),
-                        line.text);
+                        line.text + again);
   }
   if (!story.costs.empty()) text += "Costs\n";
   for (const StoryLine& line : story.costs) text += "  " + line.text + "\n";

@@ -19,6 +19,8 @@ struct StoryLine {
   std::string what;  ///< one word: accepted, waits, placed, moved, starts, ...
   std::string text;  ///< a sentence for people
   std::vector<std::pair<std::string, StoryValue>> details;
+  std::uint64_t times = 1;  ///< how often it happened without anything else in between
+  Instant last{};           ///< when it did last; only when that was more than once
 };
 
 /// What happened to one task or instance, in order of time.
@@ -28,10 +30,12 @@ struct Story {
   std::vector<StoryLine> costs;  ///< what the instances of the story cost in the end
 };
 
-/// A line an occurrence: "day 1 03:20:05  98405 s  text".
+/// A line an occurrence: "day 1 03:20:05  98405 s  text". What happened several times in a row is
+/// one line, which says how often and until when.
 std::string to_text(const Story& story);
 
-/// {"title", "lines": [{"t_s", "time", "what", "text", ...details}], "costs": [...]}.
+/// {"title", "lines": [{"t_s", "time", "what", "text", ...details}], "costs": [...]}. A line of
+/// what happened several times in a row has "times" and "last_s" too.
 std::string to_json(const Story& story);
 
 }  // namespace muster::report

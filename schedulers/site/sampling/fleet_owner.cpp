@@ -132,7 +132,8 @@ void FleetOwner::hear_cloud(const CloudReport& report) {
       rented_.erase(found);
       return;
     case CloudReportKind::notice:
-      return;  // its fleet is on demand
+    case CloudReportKind::clock:
+      return;  // its fleet is on demand, and its money is not capped
   }
 }
 

@@ -1,5 +1,7 @@
 """The order of the nodes in a cluster's file means nothing, and who is needed has to stay in it."""
 
+import re
+import shutil
 import socket
 import unittest
 
@@ -53,8 +55,9 @@ class Roster(unittest.TestCase):
             cluster.up()
             cluster.wait_until("it is there again", lambda: cluster.job(long)["running"] == 1)
 
-    def test_a_node_that_joins_takes_the_numbers_of_the_others(self):
+    def test_a_node_that_joins_takes_the_numbers_of_the_others_by_itself(self):
         with TwoSitesAndMasters() as cluster:
+            self.use_all_numbers(cluster)
             cluster.run("down", "--dir", cluster.dir)
             cluster.run("pki", "issue", cluster.dir / "pki", "--node", "n9", "--host", "127.0.0.1")
             free = []
@@ -65,13 +68,53 @@ class Roster(unittest.TestCase):
             cluster.change_nodes(lambda nodes: [
                 f"name = 'n9'\naddress = '127.0.0.1:{free[0]}'\nmaster = 'm9'\n"
                 f"workers = '127.0.0.1:{free[1]}'\n\n", *nodes])
-            cluster.run("up", "--dir", cluster.dir, "--wait", "5", check=False)
+            cluster.up()
+            self.assertIn("muster: node n9: master m0 is number",
+                          (cluster.dir / "keeper.log").read_text())
+            jobs = [cluster.shell("true") for _ in range(6)]
+            over = cluster.wait_over(jobs)
+            self.assertEqual({job["state"] for job in over.values()}, {"completed"})
+            self.assertIn("m9", {job["master"] for job in over.values()})
+
+    def test_nodes_with_state_that_number_otherwise_are_refused_and_up_says_whom(self):
+        with TwoSitesAndMasters() as cluster:
+            self.use_all_numbers(cluster)
             cluster.run("down", "--dir", cluster.dir)
             state = cluster.dir / "state"
-            cluster.run("store", "roster", state / "n0" / "site", state / "n9" / "master")
+            (state / "n3").rename(cluster.dir / "n3")
+            shutil.rmtree(state)
+            cluster.change_nodes(lambda nodes: nodes[::-1])
             cluster.up()
-            job = cluster.shell("true")
-            self.assertEqual(cluster.wait_over([job])[int(job)]["state"], "completed")
+            self.use_all_numbers(cluster)
+            cluster.run("down", "--dir", cluster.dir)
+            shutil.rmtree(state / "n3")
+            (cluster.dir / "n3").rename(state / "n3")
+            with open(cluster.dir / "keeper.log", "a", encoding="utf-8") as log:
+                log.write("muster: node n3: of another day\n")
+            told = cluster.run("up", "--dir", cluster.dir, "--wait", "6", check=False)
+            self.assertEqual(told.returncode, 1)
+            self.assertIn("n3 is not linked yet; its last words: node n", told.stderr)
+            self.assertRegex(told.stderr,
+                             "(turns n3 away|no link with n3): .* is number [01] in node")
+
+            # And when it does not even start.
+            current = state / "n3" / "master" / "CURRENT"
+            current.write_text("nothing\n")
+            told = cluster.run("up", "--dir", cluster.dir, "--wait", "6", check=False)
+            self.assertEqual(told.returncode, 1)
+            self.assertIn("its last words: muster: node n3:", told.stderr)
+            self.assertIn(str(current.parent), told.stderr)
+            self.assertNotIn("another day", told.stderr)
+
+    def use_all_numbers(self, cluster):
+        """Has every site and every master make use of its number."""
+        file = (cluster.dir / "cluster.toml").read_text()
+        other = re.search(r"name = 'n1'.*?api = '([^']+)'", file, re.DOTALL).group(1)
+        where = ["--api", f"http://{other}", "--token-file", cluster.dir / "token"]
+        jobs = [cluster.shell("sleep 0.3", "--cpus", "0.1", *(where if i % 2 else []))
+                for i in range(8)]
+        over = cluster.wait_over(jobs)
+        self.assertEqual({job["master"] for job in over.values()}, {"m0", "m1"})
 
 
 if __name__ == "__main__":

@@ -129,6 +129,18 @@ TEST(ByTheClock, WhatDoesNotSaveItsCheckpointInTimeIsEndedByForce) {
   EXPECT_EQ(run.result.jobs_completed, 2U);
 }
 
+TEST(ByTheClock, WhatADaysMoneyNeverPaysForIsGivenUpWhereNothingIsSaved) {
+  SmallReplay replay;
+  replay.job(0, 40'000, Resources::of(0, 6, 20)).job(100, 3000, Resources::of(0, 6, 20));
+  replay.config().master.max_usd_day = 4;  // 5 hours of an instance
+  replay.config().world.checkpoints = false;
+  const auto run = replay.run("no-packing").value();
+  EXPECT_EQ(run.result.jobs_completed, 1U);
+  ASSERT_EQ(run.result.not_completed.size(), 1U);
+  EXPECT_EQ(run.result.not_completed[0].second.find("never: day's spend cap: on 10 days $4"), 0U)
+      << run.result.not_completed[0].second;
+}
+
 TEST(ByTheClock, WhenTheDaysMoneyIsSpentNothingIsRentedBeforeMidnight) {
   SmallReplay replay;
   for (int i = 0; i < 10; ++i) replay.job(0, 8000, Resources::of(0, 6, 20));

@@ -106,8 +106,9 @@ std::optional<Response> Api::refuse(const RequestHead& head) const {
   }
   if (found.routes.empty()) {
     return error_response(404,
-                          "there is nothing at this path; GET /v1/openapi.json lists the "
-                          "paths there are");
+                          fmt::format("there is nothing at {:.200}; GET /v1/openapi.json lists "
+                                      "the paths there are",
+                                      split_target(head.target).path));
   }
   if (route_for(found, head.method) == nullptr) {
     return wrong_method(head, found);

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 #include <thread>
 
@@ -28,20 +29,42 @@ namespace fs = std::filesystem;
 
 constexpr auto kStopPatience = std::chrono::seconds{30};
 constexpr auto kLook = std::chrono::milliseconds{50};
+constexpr unsigned kFirstPort = 12000;
+constexpr unsigned kMostPorts =
+    2 * (kMaxSites + kMaxMasters) + 16;  ///< more than any cluster needs
 
 Failed failed(const std::string& text) {
   return {LocalError::failed, text};
 }
 
-/// Ports of the loopback interface that are free now. Held together while they are looked for, so
-/// that they differ.
+/// The first of the ports that the system gives to outgoing connections. Connections of others, and
+/// of the cluster's own nodes, take those at any time between choosing a port and listening at it.
+unsigned first_outgoing_port() {
+  unsigned first = 0;
+  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first;
+  return first > kFirstPort + kMostPorts ? first : 32768;  // as the system has it by default
+}
+
+/// Ports of the loopback interface that are free now, in a row as far as they are. They are below
+/// those of outgoing connections, from a random one on, so that two clusters seldom want the same;
+/// the system chooses where none is free there.
 std::vector<std::uint16_t> free_ports(std::size_t count) {
   asio::io_context io;
-  std::vector<asio::ip::tcp::acceptor> held;
+  std::vector<asio::ip::tcp::acceptor> held;  // all at once, so that they differ
   std::vector<std::uint16_t> ports;
-  for (std::size_t i = 0; i < count; ++i) {
-    held.emplace_back(io, asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 0));
-    ports.push_back(held.back().local_endpoint().port());
+  const unsigned span = first_outgoing_port() - kFirstPort;
+  std::random_device dice;
+  unsigned at = dice() % span;
+  for (unsigned tried = 0; ports.size() < count; ++tried, at = (at + 1) % span) {
+    const auto wanted = static_cast<std::uint16_t>(tried < span ? kFirstPort + at : 0);
+    asio::ip::tcp::acceptor acceptor(io);
+    asio::error_code failed;
+    acceptor.open(asio::ip::tcp::v4());
+    acceptor.bind({asio::ip::address_v4::loopback(), wanted}, failed);
+    if (failed && wanted != 0) continue;
+    if (failed) throw asio::system_error(failed);
+    ports.push_back(acceptor.local_endpoint().port());
+    held.push_back(std::move(acceptor));
   }
   return ports;
 }
@@ -170,7 +193,7 @@ Expected<bool, LocalError> LocalCluster::prepare(const LocalRequest& request) co
   ClusterConfig config;
   if (exists()) {
     auto old = load_cluster_config(config_file(), {});
-    if (!old) return failed(old.error().message);
+    if (!old) return Failed{LocalError::bad_request, old.error().message};
     config = std::move(old).value();
   } else {
     config.name = "local";
@@ -232,7 +255,7 @@ Expected<bool, LocalError> LocalCluster::stop(bool keep_instances) const {
   }
   if (keep_instances) return true;
   auto config = load_cluster_config(config_file(), {});
-  if (!config) return failed(config.error().message);
+  if (!config) return Failed{LocalError::bad_request, config.error().message};
   NodeSetup setup{std::move(config).value(), {}, own_program(), false};
   setup.node = setup.config.cloud().name;
   const ClusterRoster nobody;  // none is made here

@@ -23,6 +23,13 @@ Answer ok(const json& document) {
   return {200, dump(document)};
 }
 
+/// The document, and whether everybody has answered who has a part of what it shows.
+Answer ok_but_for(json document, const std::vector<std::string>& silent) {
+  document["complete"] = silent.empty();
+  document["silent"] = silent;
+  return ok(document);
+}
+
 /// Whether a job's document says that it is over.
 bool says_over(const Answer& answer) {
   const json document = json::parse(answer.json, nullptr, false);
@@ -49,9 +56,23 @@ void await_end(caf::actor_system& system, const SiteActor& site, JobId job, Dura
   });
 }
 
-/// What an actor's refusal to answer comes to for a client.
-Answer from_error(const caf::error& error, const caf::actor_system& system) {
-  if (error == ActorError::unknown) return refusal(404, "not found", "there is no such thing");
+/// What is asked for, in words.
+std::string name_of(const api::LogQuery& query) {
+  const std::string attempt =
+      query.attempt == 0 ? "" : "attempt " + std::to_string(query.attempt) + " of ";
+  return attempt + "task " + std::to_string(query.index) + " of job " +
+         std::to_string(query.job.value);
+}
+
+/// What an actor's refusal to answer comes to for a client, who has asked for `what`.
+Answer from_error(const caf::error& error, const caf::actor_system& system,
+                  const std::string& what) {
+  if (error == ActorError::unknown) {
+    const caf::message& more = error.context();
+    const bool is_told = more.match_elements<std::string>();
+    return refusal(404, "not found",
+                   "there is no " + what + (is_told ? "; " + more.get_as<std::string>(0) : ""));
+  }
   if (error == ActorError::invalid_job) return refusal(422, "invalid", "the job is not valid");
   if (error == ActorError::too_many) {
     return refusal(429, "too many", "as many cancels as may be open wait to be confirmed");
@@ -61,6 +82,18 @@ Answer from_error(const caf::error& error, const caf::actor_system& system) {
   }
   return refusal(503, "unreachable",
                  "the part of the cluster that would know cannot be reached at present");
+}
+
+/// As many jobs as the site has room for wait there: the same may be sent again.
+Answer not_submitted(const caf::error& error, const caf::actor_system& system) {
+  if (error != ActorError::too_many) return from_error(error, system, "such site");
+  return refusal(503, "busy", "as many jobs as there is room for wait at the site already");
+}
+
+/// A job's number in a refusal is that of another job, which has the token.
+Answer not_accepted(const AcceptVerdict& verdict) {
+  return verdict.job.valid() ? refusal(409, "token", verdict.reason)
+                             : refusal(422, "invalid", verdict.reason);
 }
 
 }  // namespace
@@ -81,10 +114,10 @@ void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
   ask<std::vector<AcceptVerdict>>(
       system_, handles_.own_site, timeout_,
       [this, reply](const caf::expected<std::vector<AcceptVerdict>>& verdicts) {
-        if (!verdicts) return reply(from_error(verdicts.error(), system_));
+        if (!verdicts) return reply(not_submitted(verdicts.error(), system_));
         json list = json::array();
         for (const AcceptVerdict& verdict : *verdicts) {
-          if (!verdict.accepted) return reply(refusal(422, "invalid", verdict.reason));
+          if (!verdict.accepted) return reply(not_accepted(verdict));
           list.push_back({{"job", verdict.job.value}});
         }
         reply({201, dump({{"jobs", std::move(list)}})});
@@ -99,11 +132,12 @@ void ActorBackend::find(JobId job, std::uint32_t index, std::function<void(const
       system_, handles_.masters, timeout_,
       [this, job, done](const Answers<std::string>& answers) {
         Found found;
-        found.all_answered = true;
         found.over = true;
         for (std::size_t i = 0; i < answers.size(); ++i) {
-          found.all_answered &= answers[i].has_value();
-          if (!answers[i]) continue;
+          if (!answers[i]) {
+            found.silent.push_back(i);
+            continue;
+          }
           const json said = json::parse(*answers[i], nullptr, false);
           if (!said.is_object() || said.contains("missing")) continue;
           found.masters.push_back(i);
@@ -112,6 +146,7 @@ void ActorBackend::find(JobId job, std::uint32_t index, std::function<void(const
           found.of_task = i;
           found.position = said.value("position", 0U);
         }
+        found.all_answered = found.silent.empty();
         if (!found.masters.empty()) return done(found);
         ask_all<std::string>(
             system_, handles_.sites, timeout_,
@@ -146,12 +181,12 @@ void ActorBackend::cancel_job(JobId job, const api::Reply& reply) {
   ask<CancelReport>(
       system_, handles_.own_site, timeout_,
       [this, job, reply](const caf::expected<CancelReport>& report) {
-        if (!report) return reply(from_error(report.error(), system_));
+        const std::string name = "job " + std::to_string(job.value);
+        if (!report) return reply(from_error(report.error(), system_, name));
         if (!report->unconfirmed.empty()) {
           const json under_way{{"job", job.value}, {"unconfirmed", report->unconfirmed}};
           return reply({202, dump(under_way)});
         }
-        const std::string name = "job " + std::to_string(job.value);
         switch (report->standing) {
           case CancelStanding::ended:
             return reply(ok({{"job", job.value}}));
@@ -168,30 +203,51 @@ void ActorBackend::change_job(JobId job, api::JobChange change, api::Reply reply
   if (change == api::JobChange::cancel) return cancel_job(job, reply);
   find(job, 0, [this, job, change, reply](const Found& found) {
     if (found.masters.empty()) return reply(not_found(found, job));
-    if (found.over) {
-      return reply(refusal(409, "over", "job " + std::to_string(job.value) + " is over"));
-    }
-    std::vector<MasterActor> masters;
-    for (std::size_t i : found.masters) masters.push_back(handles_.masters[i]);
-    const Answer done = ok({{"job", job.value}});
-    // A part that is over meanwhile is no obstacle, a master that does not answer is.
-    ask_all<JobId>(
-        system_, masters, timeout_,
-        [reply, done](const Answers<JobId>& answers) {
-          const bool any = std::any_of(answers.begin(), answers.end(),
-                                       [](const auto& answer) { return answer.has_value(); });
-          reply(
-              any ? done
-                  : refusal(503, "unreachable", "no master of the job can be reached at present"));
-        },
-        hold_atom_v, job, change == api::JobChange::hold);
+    hold_job(found, job, change == api::JobChange::hold, reply);
   });
+}
+
+/// Those that did not say whether they have a part of the job may have one: it is done when
+/// everybody has answered. A part that is over meanwhile is no obstacle.
+void ActorBackend::hold_job(const Found& found, JobId job, bool held, const api::Reply& reply) {
+  const std::string name = "job " + std::to_string(job.value);
+  const Answer over = refusal(409, "over", name + " is over");
+  if (found.over && found.all_answered) return reply(over);
+  std::vector<MasterActor> masters;
+  for (std::size_t i : found.masters) masters.push_back(handles_.masters[i]);
+  ask_each<JobId>(
+      system_, masters, timeout_,
+      [this, found, job, name, over, reply](const std::vector<caf::expected<JobId>>& answers) {
+        bool any = false;
+        std::vector<std::size_t> missing = found.silent;
+        for (std::size_t i = 0; i < answers.size(); ++i) {
+          any |= answers[i].engaged();
+          const bool knows = answers[i] || answers[i].error() == ActorError::unknown;
+          if (!knows) missing.push_back(found.masters[i]);
+        }
+        if (missing.empty()) return reply(any ? ok({{"job", job.value}}) : over);
+        reply(refusal(503, "unreachable",
+                      "not confirmed by " + master_names(missing) + ", which may have a part of " +
+                          name + ": the same may be sent again"));
+      },
+      hold_atom_v, job, held);
+}
+
+/// In the order of the config.
+std::string ActorBackend::master_names(std::vector<std::size_t> masters) const {
+  std::sort(masters.begin(), masters.end());
+  std::string names;
+  for (const std::size_t i : masters) {
+    names += (names.empty() ? "master " : ", master ") + *config_.masters()[i]->master;
+  }
+  return names;
 }
 
 void ActorBackend::change_instance(InstanceId instance, api::InstanceChange change,
                                    api::Reply reply) {
-  const auto done = [this, reply, instance](const caf::expected<InstanceId>& answer) {
-    reply(answer ? ok({{"instance", instance.value}}) : from_error(answer.error(), system_));
+  const std::string name = "instance " + std::to_string(instance.value);
+  const auto done = [this, reply, instance, name](const caf::expected<InstanceId>& answer) {
+    reply(answer ? ok({{"instance", instance.value}}) : from_error(answer.error(), system_, name));
   };
   if (change == api::InstanceChange::interrupt) {
     return ask<InstanceId>(system_, handles_.cloud, timeout_, done, interrupt_atom_v, instance);
@@ -199,7 +255,7 @@ void ActorBackend::change_instance(InstanceId instance, api::InstanceChange chan
   const auto number =
       std::find(handles_.numbers.begin(), handles_.numbers.end(), master_of(instance));
   if (number == handles_.numbers.end()) {
-    return reply(refusal(404, "not found", "there is no such instance"));
+    return reply(refusal(404, "not found", "there is no " + name));
   }
   const MasterActor& master =
       handles_.masters[static_cast<std::size_t>(number - handles_.numbers.begin())];
@@ -222,8 +278,8 @@ void ActorBackend::read_log(const api::LogQuery& query, api::Reply reply) {
     request.max_bytes = query.max;
     ask<LogAnswer>(
         system_, handles_.masters[*found.of_task], timeout_,
-        [this, reply](const caf::expected<LogAnswer>& part) {
-          if (!part) return reply(from_error(part.error(), system_));
+        [this, reply, query](const caf::expected<LogAnswer>& part) {
+          if (!part) return reply(from_error(part.error(), system_, name_of(query)));
           reply(
               ok({{"offset", part->offset}, {"text", part->text}, {"more", part->more_may_come}}));
         },
@@ -267,8 +323,9 @@ void ActorBackend::view(const api::View& what, api::Reply reply) {
       });
     case Kind::status:
       return loads([this, reply](const Texts& masters, const Texts& sites) {
-        reply(ok(merge::status(merge::parse(masters), merge::parse(sites), now_s(),
-                               node_list(masters))));
+        reply(ok_but_for(
+            merge::status(merge::parse(masters), merge::parse(sites), now_s(), node_list(masters)),
+            silent(masters, sites)));
       });
   }
 }
@@ -289,19 +346,20 @@ void ActorBackend::ask_sites_then_masters(
 void ActorBackend::view_jobs(const api::View& what, api::Reply reply) {
   static constexpr const char* kStates[] = {"active", "over", "all"};
   const json filter{{"state", kStates[static_cast<std::size_t>(what.state)]}, {"user", what.user}};
-  ask_sites_then_masters(
-      {"jobs", 0, dump(filter), what.limit},
-      [what, reply](const Texts& from_sites, const Texts& from_masters) {
-        merge::Documents parts = merge::parse(from_masters);
-        if (parts.empty()) {
-          return reply(refusal(503, "unreachable", "no master can be reached at present"));
-        }
-        merge::Documents sites = merge::parse(from_sites);
-        merge::drop_arrived(sites, parts);
-        for (json& site : sites) parts.push_back(std::move(site));
-        const bool over = what.state == api::JobState::over;
-        reply(ok({{"jobs", merge::jobs(parts, what.limit, over)}}));
-      });
+  ask_sites_then_masters({"jobs", 0, dump(filter), what.limit}, [this, what, reply](
+                                                                    const Texts& from_sites,
+                                                                    const Texts& from_masters) {
+    merge::Documents parts = merge::parse(from_masters);
+    if (parts.empty()) {
+      return reply(refusal(503, "unreachable", "no master can be reached at present"));
+    }
+    merge::Documents sites = merge::parse(from_sites);
+    merge::drop_arrived(sites, parts);
+    for (json& site : sites) parts.push_back(std::move(site));
+    const bool over = what.state == api::JobState::over;
+    const auto missing = silent(from_masters, from_sites);
+    reply(ok_but_for({{"jobs", merge::jobs(parts, what.limit, over, missing.empty())}}, missing));
+  });
 }
 
 void ActorBackend::view_job(const api::View& what, api::Reply reply) {
@@ -311,12 +369,15 @@ void ActorBackend::view_job(const api::View& what, api::Reply reply) {
       [this, what, explained, reply](const Texts& from_sites, const Texts& from_masters) {
         merge::Documents parts = merge::parse(from_masters);
         merge::Documents sites = merge::parse(from_sites);
-        const bool all_answered =
-            parts.size() == from_masters.size() && sites.size() == from_sites.size();
+        auto missing = silent(from_masters, from_sites);
+        const bool all_answered = missing.empty();
         std::erase_if(parts, [](const json& part) { return part.contains("missing"); });
         merge::drop_arrived(sites, parts);
         for (json& part : merge::as_details(sites, explained)) parts.push_back(std::move(part));
-        if (const auto found = merge::job(parts)) return reply(ok(*found));
+        if (merge::is_whole(parts)) missing.clear();
+        if (const auto found = merge::job(parts, missing.empty())) {
+          return reply(ok_but_for(*found, missing));
+        }
         Found nothing;
         nothing.all_answered = all_answered;
         reply(not_found(nothing, what.job));
@@ -335,12 +396,12 @@ void ActorBackend::view_list(const Query& query, const std::string& name, const 
                              api::Reply reply) {
   ask_all<std::string>(
       system_, handles_.masters, timeout_,
-      [name, key, limit = query.limit, reply](const Answers<std::string>& masters) {
+      [this, name, key, limit = query.limit, reply](const Answers<std::string>& masters) {
         const merge::Documents parts = merge::parse(masters);
         if (parts.empty()) {
           return reply(refusal(503, "unreachable", "no master can be reached at present"));
         }
-        reply(ok({{name, merge::joined(parts, name, key, limit)}}));
+        reply(ok_but_for({{name, merge::joined(parts, name, key, limit)}}, silent(masters, {})));
       },
       query);
 }
@@ -359,7 +420,7 @@ void ActorBackend::view_cost(const api::View& what, api::Reply reply) {
         ask<std::string>(
             system_, handles_.cloud, timeout_,
             [this, parts, reply](const caf::expected<std::string>& rented) {
-              if (!rented) return reply(from_error(rented.error(), system_));
+              if (!rented) return reply(from_error(rented.error(), system_, "such cloud"));
               reply(ok(merge::cost(parts, json::parse(*rented, nullptr, false))));
             },
             Query{"rented", 0, {}, 0});
@@ -377,6 +438,19 @@ void ActorBackend::loads(std::function<void(Texts, Texts)> use) {
             Query{"load", 0, {}, 0});
       },
       Query{"load", 0, {}, 0});
+}
+
+std::vector<std::string> ActorBackend::silent(const Texts& masters, const Texts& sites) const {
+  std::vector<std::string> names;
+  const std::vector<const NodeConfig*> with_master = config_.masters();
+  for (std::size_t i = 0; i < masters.size(); ++i) {
+    if (!masters[i]) names.push_back("master " + *with_master[i]->master);
+  }
+  const std::vector<const NodeConfig*> with_site = config_.sites();
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    if (!sites[i]) names.push_back("site " + *with_site[i]->site);
+  }
+  return names;
 }
 
 json ActorBackend::node_list(const Texts& masters) const {

@@ -49,12 +49,14 @@ class ActorBackend final : public api::Backend {
     bool over_at_site = false;           ///< or has ended there, if not at_site
     bool over = false;                   ///< all of its parts
     bool all_answered = false;
-    std::uint32_t position = 0;  ///< of that task
+    std::vector<std::size_t> silent{};  ///< masters that have not answered
+    std::uint32_t position = 0;         ///< of that task
   };
   void find(JobId job, std::uint32_t index, std::function<void(const Found&)> done);
   api::Answer not_found(const Found& found, JobId job) const;
 
   void cancel_job(JobId job, const api::Reply& reply);
+  void hold_job(const Found& found, JobId job, bool held, const api::Reply& reply);
   void ask_sites_then_masters(
       const Query& query,
       std::function<void(const std::vector<std::optional<std::string>>& sites,
@@ -70,6 +72,10 @@ class ActorBackend final : public api::Backend {
   void loads(std::function<void(std::vector<std::optional<std::string>> masters,
                                 std::vector<std::optional<std::string>> sites)>
                  use);
+  /// Those that have not answered, by name; no `sites`: they were not asked.
+  std::vector<std::string> silent(const std::vector<std::optional<std::string>>& masters,
+                                  const std::vector<std::optional<std::string>>& sites) const;
+  std::string master_names(std::vector<std::size_t> masters) const;
   nlohmann::json node_list(const std::vector<std::optional<std::string>>& masters) const;
   double now_s() const;
 

@@ -26,13 +26,15 @@ void ask(caf::actor_system& system, const Handle& whom, Duration timeout,
   });
 }
 
-/// Asks several actors the same; `done` gets the answers in the order of the actors.
+/// Asks several actors the same; `done` gets what each answered, or why none came, in the order of
+/// the actors.
 template <class Answer, class Handle, class... Words>
-void ask_all(caf::actor_system& system, const std::vector<Handle>& whom, Duration timeout,
-             std::function<void(Answers<Answer>)> done, Words... words) {
+void ask_each(caf::actor_system& system, const std::vector<Handle>& whom, Duration timeout,
+              std::function<void(std::vector<caf::expected<Answer>>)> done, Words... words) {
   if (whom.empty()) return done({});
   system.spawn<caf::hidden>([=](caf::event_based_actor* self) {
-    auto answers = std::make_shared<Answers<Answer>>(whom.size());
+    const caf::expected<Answer> none{caf::error{}};
+    auto answers = std::make_shared<std::vector<caf::expected<Answer>>>(whom.size(), none);
     auto missing = std::make_shared<std::size_t>(whom.size());
     const auto one_more = [answers, missing, done] {
       if (--*missing == 0) done(std::move(*answers));
@@ -44,9 +46,28 @@ void ask_all(caf::actor_system& system, const std::vector<Handle>& whom, Duratio
                 (*answers)[i] = std::move(answer);
                 one_more();
               },
-              [=](const caf::error&) { one_more(); });
+              [=](caf::error& error) {
+                (*answers)[i] = std::move(error);
+                one_more();
+              });
     }
   });
+}
+
+/// The same where it does not matter why none came.
+template <class Answer, class Handle, class... Words>
+void ask_all(caf::actor_system& system, const std::vector<Handle>& whom, Duration timeout,
+             std::function<void(Answers<Answer>)> done, Words... words) {
+  ask_each<Answer>(
+      system, whom, timeout,
+      [done](std::vector<caf::expected<Answer>> each) {
+        Answers<Answer> answers;
+        for (caf::expected<Answer>& one : each) {
+          answers.push_back(one ? std::optional(std::move(*one)) : std::nullopt);
+        }
+        done(std::move(answers));
+      },
+      words...);
 }
 
 /// Asks the actors one after the other until one answers; `done` gets its answer, or nothing when

@@ -5,6 +5,7 @@
 #include <asio/io_context.hpp>
 #include <caf/io/all.hpp>
 #include <caf/openssl/all.hpp>
+#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -85,8 +86,11 @@ class LiveNode::Parts {
 
   std::optional<Failure<NodeError>> start() {
     auto catalog = load_catalog(setup_.config.catalog);
-    if (!catalog) return Failure<NodeError>{NodeError::bad_catalog, catalog.error().message};
-    catalog_ = std::move(catalog).value();
+    if (!catalog) {
+      return Failure<NodeError>{NodeError::bad_catalog, "catalog: " + catalog.error().message};
+    }
+    // Masters reckon with the delays that the cloud will have.
+    catalog_ = catalog->with_delays(setup_.config.loopback.delay_scale);
     for (const NodeConfig& node : setup_.config.nodes) {
       if (node.name != self_.name) peers_[node.name] = std::make_shared<PeerRoles>(system_);
     }
@@ -98,6 +102,11 @@ class LiveNode::Parts {
     if (auto trouble = serve_api()) return trouble;
     log_->info("ready");
     return std::nullopt;
+  }
+
+  std::optional<RosterOffer> offer() const {
+    const std::lock_guard lock(offer_mutex_);
+    return offer_;
   }
 
  private:
@@ -125,6 +134,7 @@ class LiveNode::Parts {
     auto stores = open_stores(setup_, catalog_, state_);
     if (!stores) return stores.error();
     roster_ = stores->roster;
+    numbered_ = stores->numbered;
     const RoleContext context{
         system_, setup_, catalog_, epoch_, state_, roster_, [log = log_](const std::string& text) {
           log->info(text);
@@ -170,17 +180,32 @@ class LiveNode::Parts {
   }
 
   NodeRoles own_roles() const {
-    NodeRoles roles{self_.name, roster_, {}, {}, {}};
+    NodeRoles roles{self_.name, roster_, {}, {}, {}, numbered_};
     if (site_) roles.site = site_->actor;
     if (master_) roles.master = master_->actor;
     if (cloud_) roles.cloud = cloud_->actor;
     return roles;
   }
 
+  MeetingNews news() {
+    return {[log = log_](const std::string& text) { log->info(text); },
+            [this](const RosterOffer& offer) { hear_offer(offer); }};
+  }
+
+  /// The first one counts.
+  void hear_offer(const RosterOffer& offer) {
+    {
+      const std::lock_guard lock(offer_mutex_);
+      if (offer_) return;
+      offer_ = offer;
+    }
+    log_->info("ends, to begin again with the numbers of {}: {}", offer.node, offer.difference);
+    if (setup_.has_to_end) setup_.has_to_end();
+  }
+
   /// CAF listens on a port of the loopback interface; what the other nodes reach is the relay.
   std::optional<Failure<NodeError>> open_door() {
-    const NodeActor door = system_.spawn<NodeDoor>(
-        own_roles(), peers_, [log = log_](const std::string& text) { log->info(text); });
+    const NodeActor door = system_.spawn<NodeDoor>(own_roles(), peers_, news());
     actors_.push_back(caf::actor_cast<caf::actor>(door));
     const bool plain = setup_.config.insecure_loopback;
     const auto port = plain ? system_.middleman().publish(door, 0, "127.0.0.1")
@@ -229,7 +254,7 @@ class LiveNode::Parts {
     dialer.link = setup_.config.link;
     dialer.own = own_roles();
     dialer.roles = peers_[node.name];
-    dialer.note = [log = log_](const std::string& text) { log->info(text); };
+    dialer.news = news();
     dialer.connector = setup_.config.insecure_loopback
                            ? caf::actor_cast<caf::actor>(system_.middleman().actor_handle())
                            : caf::actor_cast<caf::actor>(system_.openssl_manager().actor_handle());
@@ -295,6 +320,9 @@ class LiveNode::Parts {
   std::shared_ptr<spdlog::logger> log_;
   Catalog catalog_;
   ClusterRoster roster_;
+  bool numbered_ = false;
+  mutable std::mutex offer_mutex_;
+  std::optional<RosterOffer> offer_;
   SystemConfig system_config_;
   caf::actor_system system_;
   ClusterEpoch epoch_;
@@ -314,6 +342,16 @@ class LiveNode::Parts {
 
 LiveNode::LiveNode(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 LiveNode::~LiveNode() = default;
+
+std::optional<RosterOffer> LiveNode::offer() const {
+  return parts_->offer();
+}
+
+std::optional<Failure<NodeError>> LiveNode::take(const NodeSetup& setup, const RosterOffer& offer) {
+  const auto catalog = load_catalog(setup.config.catalog);
+  if (!catalog) return Failure<NodeError>{NodeError::bad_catalog, catalog.error().message};
+  return take_roster(setup, catalog.value(), offer.roster, setup.config.state / setup.node);
+}
 
 Expected<std::unique_ptr<LiveNode>, NodeError> LiveNode::start(NodeSetup setup) {
   if (setup.config.find(setup.node) == nullptr) {

@@ -2,11 +2,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "config/cluster_config.hpp"
 #include "model/expected.hpp"
+#include "model/roster.hpp"
 
 namespace muster {
 
@@ -20,11 +23,20 @@ enum class NodeError : std::uint8_t {
   machines
 };
 
+/// The numbers of another node, which this one has to go on with: its own mean nothing yet.
+struct RosterOffer {
+  std::string node;  ///< the other one
+  ClusterRoster roster;
+  std::string difference;  ///< from its own
+};
+
 struct NodeSetup {
   ClusterConfig config;
   std::string node;               ///< which of the config's nodes this is
   std::filesystem::path program;  ///< the muster command, for workers
   bool log_to_terminal = false;
+  /// Told, from any thread, when the node has to end for the numbers that LiveNode::offer() has.
+  std::function<void()> has_to_end{};
 };
 
 /// One process of the control plane with the roles that its config gives it: stores, actors, the
@@ -35,6 +47,10 @@ class LiveNode {
   static Expected<std::unique_ptr<LiveNode>, NodeError> start(NodeSetup setup);
   /// Ends everything; instances and their tasks go on.
   ~LiveNode();
+  /// The numbers of another node that this one has to begin again with, if it has to.
+  std::optional<RosterOffer> offer() const;
+  /// Writes them down, when the node has ended. Refused when it has made use of its own meanwhile.
+  static std::optional<Failure<NodeError>> take(const NodeSetup& setup, const RosterOffer& offer);
   LiveNode(const LiveNode&) = delete;
   LiveNode& operator=(const LiveNode&) = delete;
 

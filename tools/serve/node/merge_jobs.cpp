@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -16,8 +17,8 @@ using nlohmann::json;
 constexpr std::array kCounts{"waiting", "held",     "starting",
                              "running", "finished", "failed_attempts"};
 /// The first one of them that a part is in is what the job is.
-constexpr std::array kStates{"stopping", "running", "waiting", "handing over",
-                             "held",     "failed",  "refused", "cancelled"};
+constexpr std::array kStates{"stopping", "running", "starting", "waiting",  "handing over",
+                             "held",     "failed",  "refused",  "cancelled"};
 
 std::uint64_t count(const json& job, const char* key) {
   return job.value(key, std::uint64_t{0});
@@ -56,7 +57,7 @@ std::string masters_of(const std::vector<json>& parts) {
   return names;
 }
 
-/// Why it is over, where one who has a part says so.
+/// Why it waits or is over, where one who has a part says so.
 json reason_of(const std::vector<json>& parts) {
   for (const json& part : parts) {
     const json reason = part.value("reason", json());
@@ -83,8 +84,9 @@ std::uint64_t tasks_in(const std::vector<json>& parts) {
   return sum;
 }
 
-/// One job of its parts; tasks of a part that is not among them have finished.
-json merged(const std::vector<json>& parts) {
+/// One job of its parts; tasks of a part that is not among them have finished, when everybody who
+/// may have it has answered.
+json merged(const std::vector<json>& parts, bool complete) {
   json out = parts.front();
   const std::uint64_t whole = count(out, "whole_tasks");
   out.erase("whole_tasks");
@@ -114,7 +116,12 @@ json merged(const std::vector<json>& parts) {
   const std::uint64_t known = tasks_in(parts);
   if (whole > known) {
     out["tasks_total"] = whole;
-    out["finished"] = count(out, "finished") + whole - known;
+    if (complete) {
+      out["finished"] = count(out, "finished") + whole - known;
+    } else if (!out.value("over_s", json()).is_null()) {
+      out["over_s"] = nullptr;
+      out["state"] = "unknown";
+    }
   } else {
     out["tasks_total"] = known;
   }
@@ -123,7 +130,7 @@ json merged(const std::vector<json>& parts) {
 
 }  // namespace
 
-json jobs(const Documents& parts, std::uint32_t limit, bool over_only) {
+json jobs(const Documents& parts, std::uint32_t limit, bool over_only, bool complete) {
   std::map<std::uint64_t, std::vector<json>, std::greater<>> by_id;
   for (const json& part : parts) {
     const auto list = part.find("jobs");
@@ -132,10 +139,20 @@ json jobs(const Documents& parts, std::uint32_t limit, bool over_only) {
   }
   json list = json::array();
   for (const auto& [id, each] : by_id) {
-    if (limit > 0 && list.size() == limit) break;
     if (over_only && tasks_in(each) < count(each.front(), "whole_tasks")) continue;
-    list.push_back(merged(each));
+    list.push_back(merged(each, complete));
   }
+  if (limit == 0 || list.size() <= limit) return list;
+  // Each master has left out by this order what it does not show.
+  const auto rank = [](const json& job) {
+    const json over_s = job.value("over_s", json());
+    return over_s.is_number() ? over_s.get<double>() : std::numeric_limits<double>::infinity();
+  };
+  std::stable_sort(list.begin(), list.end(),
+                   [&](const json& a, const json& b) { return rank(a) > rank(b); });
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(limit), list.end());
+  std::sort(list.begin(), list.end(),
+            [](const json& a, const json& b) { return count(a, "job") > count(b, "job"); });
   return list;
 }
 
@@ -176,7 +193,15 @@ Documents as_details(const Documents& sites, bool explained) {
   return details;
 }
 
-std::optional<json> job(const Documents& parts) {
+bool is_whole(const Documents& parts) {
+  std::vector<json> jobs;
+  for (const json& part : parts) {
+    each_job(part, [&jobs](const json& one) { jobs.push_back(one); });
+  }
+  return jobs.empty() || tasks_in(jobs) >= count(jobs.front(), "whole_tasks");
+}
+
+std::optional<json> job(const Documents& parts, bool complete) {
   std::vector<json> found;
   std::vector<json> tasks;
   bool explained = false;
@@ -192,7 +217,7 @@ std::optional<json> job(const Documents& parts) {
   std::stable_sort(tasks.begin(), tasks.end(), [](const json& a, const json& b) {
     return count(a, "task") < count(b, "task");
   });
-  json whole = merged(found);
+  json whole = merged(found, complete);
   if (explained) return json{{"job", std::move(whole)}, {"tasks", std::move(tasks)}};
   whole["tasks"] = std::move(tasks);
   return whole;

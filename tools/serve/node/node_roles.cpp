@@ -107,6 +107,9 @@ Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& con
   site.book = role->book.get();
   site.sites = std::move(sites);
   site.number = context.roster.sites.at(config.find(context.setup.node)->site.value());
+  for (const auto& [name, number] : context.roster.sites) {
+    site.site_numbers = std::max(site.site_numbers, number + 1);
+  }
   site.rules = routing_rules(config.site, config.policy);
   site.room = config.site.room;
   site.load_every = config.site.load_every;
@@ -144,10 +147,10 @@ Expected<std::unique_ptr<CloudRole>, NodeError> start_cloud(const RoleContext& c
   if (config.loopback.max_on_demand) {
     cloud.limits.by_market[Market::on_demand] = *config.loopback.max_on_demand;
   }
-  cloud.interruptions.notice = config.loopback.notice;
+  cloud.interruptions.notice =
+      from_seconds(to_seconds(config.loopback.notice) * config.loopback.delay_scale);
   cloud.interruptions.per_h = config.loopback.interruptions_per_h;
   cloud.interruptions.seed = config.seed;
-  cloud.delay_scale = config.loopback.delay_scale;
   cloud.halt_grace = config.loopback.halt_grace;
   cloud.book = role->book.get();
   cloud.machines = role->machines.get();

@@ -32,26 +32,46 @@ class Opening {
   Opening(const NodeSetup& setup, const Catalog& catalog, const std::filesystem::path& state)
       : setup_(setup), catalog_(catalog), state_(state), names_(names_of(setup.config)) {}
 
-  std::optional<Failure<NodeError>> open(std::unique_ptr<Store>& store, const std::string& folder,
-                                         const std::string& kind) {
-    StoreOptions options;
-    options.meta.kind = kind;
-    options.meta.cluster = setup_.config.name;
-    options.meta.catalog = catalog_;
-    auto opened = Store::open(state_ / folder, options);
-    if (!opened) return failure(opened.error());
-    store = std::move(opened).value();
-    const auto kept = load_roster(*store);
-    if (!kept) return failure(kept.error());
-    const std::string directory = store->directory().string();
-    if (const auto wrong = contradiction(roster_, first_, kept.value(), directory);
-        !wrong.empty()) {
-      return Failure<NodeError>{NodeError::store, wrong + ": they are not of one node"};
+  std::optional<Failure<NodeError>> open_all(NodeStores& stores) {
+    const NodeConfig& self = *setup_.config.find(setup_.node);
+    std::optional<Failure<NodeError>> trouble;
+    if (self.cloud) trouble = open(stores.cloud, "cloud", "cloud");
+    if (!trouble && self.master) trouble = open(stores.master, "master", "master " + *self.master);
+    if (!trouble && self.site) trouble = open(stores.site, "site", "site " + *self.site);
+    return trouble;
+  }
+
+  Expected<bool, StoreError> has_numbered() const {
+    for (const Store* store : opened_) {
+      const auto numbered = muster::has_numbered(*store);
+      if (!numbered || numbered.value()) return numbered;
     }
-    if (first_.empty() && !kept->empty()) first_ = directory;
-    roster_ = joined(std::move(roster_), kept.value());
-    opened_.push_back(store.get());
-    return std::nullopt;
+    return false;
+  }
+
+  /// Puts another roster in the place of that of all of the stores.
+  std::optional<Failure<NodeError>> replace(const ClusterRoster& roster) {
+    for (const Store* store : opened_) {
+      const auto obstacle = obstacle_to(roster, *store);
+      if (!obstacle) return failure(obstacle.error());
+      if (obstacle->empty()) continue;
+      return Failure<NodeError>{NodeError::store,
+                                store->directory().string() + ": " + obstacle.value()};
+    }
+    // The node may have numbered jobs or instances since it said that it had none.
+    const auto numbered = has_numbered();
+    if (!numbered) return failure(numbered.error());
+    if (numbered.value()) {
+      return Failure<NodeError>{NodeError::store,
+                                state_.string() + " has jobs or instances of its own numbers"};
+    }
+    // No roster contradicts none: whichever stores a crash leaves without one, they are of one
+    // node.
+    for (Store* store : opened_) {
+      if (const auto trouble = keep_roster(*store, {})) return failure(*trouble);
+    }
+    roster_ = roster;
+    return keep();
   }
 
   /// The numbers of all names; in no store yet, for a start that is refused changes nothing.
@@ -90,6 +110,34 @@ class Opening {
   }
 
  private:
+  std::optional<Failure<NodeError>> open(std::unique_ptr<Store>& store, const std::string& folder,
+                                         const std::string& kind) {
+    StoreOptions options;
+    options.meta.kind = kind;
+    options.meta.cluster = setup_.config.name;
+    options.meta.catalog = catalog_;
+    auto opened = Store::open(state_ / folder, options);
+    if (!opened && opened.error().code == StoreError::wrong_kind) {
+      return Failure<NodeError>{
+          NodeError::store,
+          fmt::format("{}: that is what {} says (name, and {} of node {})", opened.error().message,
+                      setup_.config.file.string(), folder, setup_.node)};
+    }
+    if (!opened) return failure(opened.error());
+    store = std::move(opened).value();
+    const auto kept = load_roster(*store);
+    if (!kept) return failure(kept.error());
+    const std::string directory = store->directory().string();
+    if (const auto wrong = contradiction(roster_, first_, kept.value(), directory);
+        !wrong.empty()) {
+      return Failure<NodeError>{NodeError::store, wrong + ": they are not of one node"};
+    }
+    if (first_.empty() && !kept->empty()) first_ = directory;
+    roster_ = joined(std::move(roster_), kept.value());
+    opened_.push_back(store.get());
+    return std::nullopt;
+  }
+
   /// The file has to name the site or master of that number, for the store has `what` it.
   std::optional<Failure<NodeError>> check_name(const Store& store, const std::string& what,
                                                const HandTarget& of) const {
@@ -129,22 +177,28 @@ ClusterNames names_of(const ClusterConfig& config) {
 
 Expected<NodeStores, NodeError> open_stores(const NodeSetup& setup, const Catalog& catalog,
                                             const std::filesystem::path& state) {
-  const NodeConfig& self = *setup.config.find(setup.node);
   NodeStores stores;
   Opening opening(setup, catalog, state);
-  std::optional<Failure<NodeError>> trouble;
-  if (self.cloud) trouble = opening.open(stores.cloud, "cloud", "cloud");
-  if (!trouble && self.master) {
-    trouble = opening.open(stores.master, "master", "master " + *self.master);
-  }
-  if (!trouble && self.site) trouble = opening.open(stores.site, "site", "site " + *self.site);
+  auto trouble = opening.open_all(stores);
   if (trouble) return *std::move(trouble);
+  const auto numbered = opening.has_numbered();
+  if (!numbered) return failure(numbered.error());
+  stores.numbered = numbered.value();
   stores.roster = opening.number();
   if (stores.site) trouble = opening.check_handoffs(*stores.site);
   if (!trouble && stores.cloud) trouble = opening.check_instances(*stores.cloud);
   if (!trouble) trouble = opening.keep();
   if (trouble) return *std::move(trouble);
   return stores;
+}
+
+std::optional<Failure<NodeError>> take_roster(const NodeSetup& setup, const Catalog& catalog,
+                                              const ClusterRoster& roster,
+                                              const std::filesystem::path& state) {
+  NodeStores stores;
+  Opening opening(setup, catalog, state);
+  if (auto trouble = opening.open_all(stores)) return trouble;
+  return opening.replace(roster);
 }
 
 }  // namespace muster

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "model/catalog.hpp"
@@ -17,6 +18,7 @@ struct NodeStores {
   std::unique_ptr<Store> master;
   std::unique_ptr<Store> site;
   ClusterRoster roster;
+  bool numbered = false;  ///< something in them has its meaning by these numbers
 };
 
 /// Opens them and settles the numbers of the cluster's sites and masters: names that a store knows
@@ -25,6 +27,12 @@ struct NodeStores {
 /// other, and a name missing from the file for which there still are jobs or instances.
 Expected<NodeStores, NodeError> open_stores(const NodeSetup& setup, const Catalog& catalog,
                                             const std::filesystem::path& state);
+
+/// Gives the node's stores, which nobody has open, the numbers that another node has. Refused
+/// when something in one of them would mean somebody else then.
+std::optional<Failure<NodeError>> take_roster(const NodeSetup& setup, const Catalog& catalog,
+                                              const ClusterRoster& roster,
+                                              const std::filesystem::path& state);
 
 /// Sites and masters in the order of the cluster's file.
 ClusterNames names_of(const ClusterConfig& config);

@@ -15,6 +15,17 @@ caf::actor_addr any_of(const NodeRoles& roles) {
   return roles.site ? roles.site.address() : roles.cloud.address();
 }
 
+/// Where their rosters differ; empty when they do not.
+std::string where_they_differ(const NodeRoles& own, const NodeRoles& other) {
+  return contradiction(own.roster, "node " + own.node, other.roster, "node " + other.node);
+}
+
+/// Which of two nodes with different rosters takes the other's numbers: one whose own mean nothing
+/// yet. Where that is so of both it is the one whose name comes later, so that never both do.
+bool yields(const NodeRoles& own, const NodeRoles& other) {
+  return !own.numbered && (other.numbered || other.node < own.node);
+}
+
 }  // namespace
 
 void PeerRoles::set(const NodeRoles& roles) const {
@@ -31,16 +42,15 @@ void PeerRoles::clear() const {
   cloud.clear();
 }
 
-NodeDoor::NodeDoor(caf::actor_config& config, NodeRoles own, Peers peers,
-                   std::function<void(const std::string& text)> note)
+NodeDoor::NodeDoor(caf::actor_config& config, NodeRoles own, Peers peers, MeetingNews news)
     : NodeActor::base(config),
       own_(std::move(own)),
       peers_(std::move(peers)),
-      note_(std::move(note)) {
+      news_(std::move(news)) {
   set_down_handler([this](const caf::down_msg& down) {
     const auto visitor = visitors_.find(down.source);
     if (visitor == visitors_.end()) return;
-    note_("the link with " + visitor->second + " was lost");
+    news_.note("the link with " + visitor->second + " was lost");
     peers_.at(visitor->second)->clear();
     visitors_.erase(visitor);
   });
@@ -59,11 +69,12 @@ caf::result<NodeRoles> NodeDoor::greet(const NodeRoles& visitor) {
   const auto peer = peers_.find(visitor.node);
   if (peer == peers_.end()) return own_;
   // An id would mean one actor here and another one there.
-  const std::string wrong =
-      contradiction(own_.roster, "node " + own_.node, visitor.roster, "node " + visitor.node);
+  const std::string wrong = where_they_differ(own_, visitor);
   if (!wrong.empty()) {
-    note_("turns " + visitor.node + " away: " + wrong);
-    return caf::make_error(ActorError::other_roster, wrong);
+    news_.note("turns " + visitor.node + " away: " + wrong);
+    if (yields(own_, visitor)) news_.take_roster({visitor.node, visitor.roster, wrong});
+    if (!yields(visitor, own_)) return caf::make_error(ActorError::other_roster, wrong);
+    return NodeRoles{own_.node, own_.roster, {}, {}, {}, own_.numbered};
   }
   // Of an earlier link nothing is expected any more.
   std::erase_if(visitors_, [&](const auto& known) { return known.second == visitor.node; });
@@ -73,7 +84,7 @@ caf::result<NodeRoles> NodeDoor::greet(const NodeRoles& visitor) {
     visitors_[address] = visitor.node;
     monitor(caf::actor_cast<caf::strong_actor_ptr>(address));
   }
-  note_("linked with " + visitor.node);
+  news_.note("linked with " + visitor.node);
   return own_;
 }
 
@@ -123,10 +134,17 @@ void PeerDialer::met(std::uint64_t attempt, const NodeActor& door) {
             if (roles.node != setup_.node) {
               return lose(attempt, "it calls itself " + roles.node);
             }
+            const std::string wrong = where_they_differ(setup_.own, roles);
+            if (!wrong.empty()) {
+              if (yields(setup_.own, roles)) {
+                setup_.news.take_roster({roles.node, roles.roster, wrong});
+              }
+              return lose(attempt, wrong);
+            }
             setup_.roles->set(roles);
             last_note_.clear();
             pause_ = setup_.link.reconnect;
-            setup_.note("linked with " + setup_.node);
+            setup_.news.note("linked with " + setup_.node);
           },
           [this, attempt](const caf::error& error) { lose(attempt, system().render(error)); });
 }
@@ -138,7 +156,7 @@ void PeerDialer::lose(std::uint64_t attempt, const std::string& why) {
   if (door_) demonitor(door_.address());
   door_ = nullptr;
   setup_.roles->clear();
-  if (why != last_note_) setup_.note("no link with " + setup_.node + ": " + why);
+  if (why != last_note_) setup_.news.note("no link with " + setup_.node + ": " + why);
   last_note_ = why;
   delayed_send(this, pause_, caf::connect_atom_v, ++attempt_);
   pause_ = std::min(pause_ * 2, std::max(setup_.link.reconnect, kLongestPause));

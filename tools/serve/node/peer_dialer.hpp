@@ -9,6 +9,7 @@
 #include "actors/messages.hpp"
 #include "actors/peer_proxy.hpp"
 #include "config/cluster_config.hpp"
+#include "tools/serve/node/live_node.hpp"
 
 namespace muster {
 
@@ -28,11 +29,17 @@ struct PeerRoles {
 /// The other nodes of the cluster, by name. Fixed once the node has started.
 using Peers = std::map<std::string, std::shared_ptr<PeerRoles>>;
 
+/// Told what nodes find out when they meet.
+struct MeetingNews {
+  std::function<void(const std::string& text)> note;  ///< a line for the log
+  /// The other node's numbers have to be taken; there will be no link before. May be told twice.
+  std::function<void(const RosterOffer& offer)> take_roster;
+};
+
 /// What the nodes that dial this one meet: each learns the roles of the other.
 class NodeDoor : public NodeActor::base {
  public:
-  NodeDoor(caf::actor_config& config, NodeRoles own, Peers peers,
-           std::function<void(const std::string& text)> note);
+  NodeDoor(caf::actor_config& config, NodeRoles own, Peers peers, MeetingNews news);
   const char* name() const override { return "muster.door"; }
   void on_exit() override;
 
@@ -44,7 +51,7 @@ class NodeDoor : public NodeActor::base {
 
   NodeRoles own_;
   Peers peers_;
-  std::function<void(const std::string& text)> note_;
+  MeetingNews news_;
   std::map<caf::actor_addr, std::string> visitors_;  ///< who is gone when the actor is
 };
 
@@ -55,7 +62,7 @@ struct PeerDialerSetup {
   LinkConfig link;
   NodeRoles own;
   std::shared_ptr<PeerRoles> roles;
-  std::function<void(const std::string& text)> note;  ///< called when the link comes and goes
+  MeetingNews news;
 };
 
 /// Keeps the link to one other node: connects, learns its roles, and begins again when it is lost.

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "model/cluster_state.hpp"
+#include "model/money.hpp"
+
+namespace muster {
+
+/// What a cap for a day is counted over: from midnight to midnight UTC, by the cloud's clock.
+inline constexpr Duration kCapDay = std::chrono::hours{24};
+
+/// Counted from 1970.
+constexpr std::int64_t day_of(Instant t) {
+  const std::int64_t days = t.time_since_epoch() / kCapDay;
+  return Instant{days * kCapDay} > t ? days - 1 : days;
+}
+constexpr Instant midnight_before(Instant t) {
+  return Instant{day_of(t) * kCapDay};
+}
+
+/// What the instances of a master are charged day by day. All times are those of the cloud's clock,
+/// which bills: from its word that an instance is up to its word that it is gone.
+struct DaySpend {
+  std::map<InstanceId, Instant> up_since{};  ///< of instances that are up
+  std::map<std::int64_t, Money> by_day{};    ///< for instances that are gone; the newest days
+
+  void up(InstanceId id, Instant since) { up_since[id] = since; }
+  void gone(InstanceId id, Price price, Instant until);
+  /// What the day of that time has cost by then.
+  Money until(Instant now, const ClusterState& state) const;
+};
+
+}  // namespace muster

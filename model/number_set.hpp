@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+namespace muster {
+
+/// A set of numbers of which many are near each other: a bit a number, in blocks of 4,096. The jobs
+/// of a site have the numbers from 1 on, so whoever gets some of them needs an eighth of a byte for
+/// each that the site has given out.
+class NumberSet {
+ public:
+  static constexpr std::uint64_t kBlock = 4096;
+  static constexpr std::uint64_t kWord = 64;
+  using Bits = std::array<std::uint64_t, kBlock / kWord>;
+
+  void add(std::uint64_t number) {
+    blocks_[number / kBlock][word_of(number)] |= std::uint64_t{1} << (number % kWord);
+  }
+  bool contains(std::uint64_t number) const {
+    const auto block = blocks_.find(number / kBlock);
+    return block != blocks_.end() && (block->second[word_of(number)] >> (number % kWord) & 1) != 0;
+  }
+  bool empty() const { return blocks_.empty(); }
+
+  /// Its bits; none of a block that has no number.
+  Bits block(std::uint64_t block) const {
+    const auto found = blocks_.find(block);
+    return found == blocks_.end() ? Bits{} : found->second;
+  }
+  /// By their first number over kBlock.
+  const std::map<std::uint64_t, Bits>& blocks() const { return blocks_; }
+  void set_block(std::uint64_t block, const Bits& bits) { blocks_[block] = bits; }
+
+  friend bool operator==(const NumberSet&, const NumberSet&) = default;
+
+ private:
+  static std::size_t word_of(std::uint64_t number) {
+    return static_cast<std::size_t>(number % kBlock / kWord);
+  }
+
+  std::map<std::uint64_t, Bits> blocks_;
+};
+
+}  // namespace muster

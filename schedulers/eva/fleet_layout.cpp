@@ -1,0 +1,180 @@
+#include "schedulers/eva/fleet_layout.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace muster::eva {
+namespace {
+
+/// A gang that does not fit as a whole gives way to the others, which are seated anew without it.
+/// So often at most; the plan check then refuses the gangs that are still incomplete.
+constexpr int kMostPasses = 8;
+
+}  // namespace
+
+void FleetLayout::run(const RoundInput& input, const ClusterState& state, const WorthModel& model,
+                      const TaskKinds& kinds, Layout& out, std::vector<Refuse>& refusals) {
+  left_out_.assign(input.jobs().size(), 0);
+  given_up_ = left_out_;
+  for (int left = kMostPasses; left > 0; --left) {
+    seat(input, state, model, kinds, out);
+    if (!leave_out_gangs(input, state, left == 2)) break;
+  }
+  measure(input, model, kinds, out);
+  std::map<std::uint32_t, Refusal> of_kind, of_gang;  // by the number of the kind, of the job
+  for (std::uint32_t i = 0; i < input.tasks().size(); ++i) {
+    const RoundInput::Task& task = input.tasks()[i];
+    const TaskRow& row = state.task(task.slot);
+    if (out.host_of[i] != kUnassigned || row.phase != TaskPhase::pending) continue;
+    const auto kind = of_kind.try_emplace(task.kind);
+    Refusal* reason = &kind.first->second;
+    if (kind.second) *reason = why_not(input, model, {row.shape});
+    if (left_out_[task.job] && reason->code == RefusalCode::awaiting_room) {
+      const auto gang = of_gang.try_emplace(task.job);
+      reason = &gang.first->second;
+      if (gang.second) *reason = why_not(input, model, waiting_of(input, state, task.job));
+    }
+    // What is free changes all the time, and with it the numbers.
+    if (row.reason.code != reason->code) refusals.push_back({row.id, *reason});
+  }
+}
+
+void FleetLayout::seat(const RoundInput& input, const ClusterState& state, const WorthModel& model,
+                       const TaskKinds& kinds, Layout& out) {
+  out.reset(input.tasks().size());
+  open_.clear();
+  for (std::uint32_t i = 0; i < input.instances().size(); ++i) {
+    const RoundInput::Instance& instance = input.instances()[i];
+    const std::uint32_t host = out.add_present(input, i);
+    out.hosts[host].worth_usd_h = present_worth(input, instance, model, kinds, scratch_);
+    for (std::uint32_t task : input.residents(instance)) out.seat(task, host);
+  }
+  // Nobody moves, so that tasks on their way need not be left alone: others may join them, and the
+  // rest of a job that is no gang need not wait until they have arrived.
+  open_.assign(out.hosts.size(), 1);
+  waiting_.clear();
+  for (std::uint32_t i = 0; i < input.tasks().size(); ++i) {
+    const RoundInput::Task& task = input.tasks()[i];
+    if (task.home != kUnassigned || left_out_[task.job]) continue;
+    const TaskRow& row = state.task(task.slot);
+    const bool alone = row.phase == TaskPhase::pending && !state.job(row.job).job.gang;
+    if (task.movable || alone) waiting_.push_back(i);
+  }
+  top_up_.run(input, model, kinds, open_, waiting_, out);
+  seat_anywhere(input, model, kinds, out);
+}
+
+/// Seats what fits, whatever it is worth: kind by kind, each on the first instances with room.
+void FleetLayout::seat_anywhere(const RoundInput& input, const WorthModel& model,
+                                const TaskKinds& kinds, Layout& out) {
+  if (waiting_.empty()) return;
+  measure(input, model, kinds, out);
+  // In the order of the kinds' first tasks: kinds have their numbers from what the policy has met.
+  std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>> groups;
+  std::map<std::uint32_t, std::size_t> group_of;
+  for (std::uint32_t task : waiting_) {
+    const std::uint32_t kind = input.tasks()[task].kind;
+    const auto [group, is_new] = group_of.try_emplace(kind, groups.size());
+    if (is_new) groups.emplace_back(kind, std::vector<std::uint32_t>{});
+    groups[group->second].second.push_back(task);
+  }
+  for (const auto& [number, tasks] : groups) {
+    const TaskKind& kind = kinds.all()[number];
+    auto next = tasks.begin();
+    for (std::uint32_t host = 0; host < out.hosts.size() && next != tasks.end(); ++host) {
+      const TypeId type = out.hosts[host].type;
+      const ShapeOnType& shape = model.prices.on(kind.shape, type);
+      if (!shape.fits) continue;
+      const Resources& capacity = model.prices.catalog()[type].capacity;
+      while (next != tasks.end() && (used_[host] + shape.amount).fits_in(capacity)) {
+        used_[host] += shape.amount;
+        out.seat(*next++, host);
+      }
+    }
+  }
+  std::erase_if(waiting_, [&](std::uint32_t task) { return out.host_of[task] != kUnassigned; });
+}
+
+/// Marks gangs of which some task has found no place; whether there are any. Several may each have
+/// taken room that another one lacks: all but the first give way, unless `all` do. One that is
+/// incomplete though nobody else is does not fit, and those that gave way to it may have its room.
+bool FleetLayout::leave_out_gangs(const RoundInput& input, const ClusterState& state, bool all) {
+  std::vector<std::uint32_t> incomplete;
+  for (std::uint32_t task : waiting_) {
+    const std::uint32_t job = input.tasks()[task].job;
+    const JobRow& row = state.job(input.jobs()[job].slot);
+    if (!row.job.gang || row.tasks.size() == 1 || left_out_[job]) continue;
+    if (incomplete.empty() || incomplete.back() != job) incomplete.push_back(job);
+  }
+  if (incomplete.empty()) return false;
+  const std::uint32_t first = incomplete.front();
+  const bool alone = std::all_of(incomplete.begin(), incomplete.end(),
+                                 [first](std::uint32_t job) { return job == first; });
+  if (alone && !all) {
+    given_up_[first] = 1;
+    left_out_ = given_up_;
+    return true;
+  }
+  for (std::uint32_t job : incomplete) left_out_[job] = job != first || all ? 1 : 0;
+  return true;
+}
+
+/// Sums up what the layout's instances hold.
+void FleetLayout::measure(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
+                          const Layout& out) {
+  used_.assign(out.hosts.size(), {});
+  for (std::uint32_t i = 0; i < out.host_of.size(); ++i) {
+    const std::uint32_t host = out.host_of[i];
+    if (host == kUnassigned) continue;
+    const ShapeId shape = kinds.all()[input.tasks()[i].kind].shape;
+    used_[host] += model.prices.on(shape, out.hosts[host].type).amount;
+  }
+}
+
+/// What the gang's tasks without a place ask for.
+std::vector<ShapeId> FleetLayout::waiting_of(const RoundInput& input, const ClusterState& state,
+                                             std::uint32_t job) {
+  std::vector<ShapeId> shapes;
+  for (Slot slot : state.job(input.jobs()[job].slot).tasks) {
+    const TaskRow& task = state.task(slot);
+    if (task.phase == TaskPhase::pending) shapes.push_back(task.shape);
+  }
+  return shapes;
+}
+
+/// Why there is no room for a task, or for all tasks of a gang together: no instance of the fleet
+/// is large enough, or there is not enough left. With numbers when these say so.
+Refusal FleetLayout::why_not(const RoundInput& input, const WorthModel& model,
+                             const std::vector<ShapeId>& shapes) const {
+  const Catalog& catalog = model.prices.catalog();
+  const bool together = shapes.size() > 1;
+  const RoundInput::Instance* first = nullptr;  // one that is large enough
+  Resources largest, left;
+  for (std::uint32_t i = 0; i < input.instances().size(); ++i) {
+    const TypeId type = input.instances()[i].type;
+    const Resources& capacity = catalog[type].capacity;
+    if (first == nullptr && model.prices.on(shapes[0], type).fits) first = &input.instances()[i];
+    for (Resource kind : kAllResources) {
+      const double free = capacity[kind] - used_[i][kind];
+      largest[kind] = std::max(largest[kind], capacity[kind]);
+      left[kind] = together ? left[kind] + free : std::max(left[kind], free);
+    }
+  }
+  Refusal refusal{RefusalKind::not_now, RefusalCode::awaiting_room, {}, 0, 0};
+  if (first == nullptr) refusal.code = RefusalCode::fixed_fleet;
+  const ReservationPrice& price = model.prices.of(shapes[0]);
+  Resources asked;
+  for (ShapeId shape : shapes) {
+    asked += model.prices.on(shape, first == nullptr ? price.type : first->type).amount;
+  }
+  const Resources& there = first == nullptr ? largest : left;
+  if (const auto binding = asked.first_exceeding(there)) {
+    refusal.binding = binding;
+    refusal.asked = asked[*binding];
+    refusal.available = there[*binding];
+  }
+  return refusal;
+}
+
+}  // namespace muster::eva

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "schedulers/packing/layout.hpp"
+#include "schedulers/packing/top_up.hpp"
+
+namespace muster::eva {
+
+/// Where Eva has tasks when its instances are given. They are paid for whether they are used or
+/// not, so nothing is dissolved, and no price decides whether an instance is used: everybody stays,
+/// and whatever fits somewhere gets a place. Where it goes is Eva's choice still: filled is the
+/// dearest instance first, with what makes its tasks worth most; what would make every instance's
+/// tasks worth less goes to the first one with room.
+class FleetLayout {
+ public:
+  /// Lays out all tasks of the round. Adds to `refusals` why tasks wait that find no place, once
+  /// each: a task that was told so before is not told again.
+  void run(const RoundInput& input, const ClusterState& state, const WorthModel& model,
+           const TaskKinds& kinds, Layout& out, std::vector<Refuse>& refusals);
+
+ private:
+  void seat(const RoundInput& input, const ClusterState& state, const WorthModel& model,
+            const TaskKinds& kinds, Layout& out);
+  void seat_anywhere(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
+                     Layout& out);
+  bool leave_out_gangs(const RoundInput& input, const ClusterState& state, bool all);
+  void measure(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
+               const Layout& out);
+  static std::vector<ShapeId> waiting_of(const RoundInput& input, const ClusterState& state,
+                                         std::uint32_t job);
+  Refusal why_not(const RoundInput& input, const WorthModel& model,
+                  const std::vector<ShapeId>& shapes) const;
+
+  std::vector<char> left_out_;  ///< of each job: a gang that does not fit as a whole, or
+                                ///< gives way to one that came before
+  std::vector<char> given_up_;  ///< of each job: a gang that does not fit beside nobody else
+  std::vector<std::uint32_t> waiting_;  ///< tasks without a place
+  std::vector<char> open_;              ///< of each host: all of them may take more
+  std::vector<Resources> used_;         ///< of each host, by what is seated there
+  TopUp top_up_;
+  InstanceWorth scratch_;
+};
+
+}  // namespace muster::eva

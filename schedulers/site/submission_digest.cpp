@@ -1,0 +1,167 @@
+#include "schedulers/site/submission_digest.hpp"
+
+#include <bit>
+#include <string_view>
+
+namespace muster {
+namespace {
+
+/// Members of what is digested. Numbers are never given twice.
+enum class Part : std::uint64_t {
+  name = 1,
+  user,
+  workload_class,
+  priority,
+  gang,
+  runtime_hint,
+  task,
+  program,
+  markets,
+  max_running,
+  retries,
+  origin,
+  demand,
+  image,
+  delay,
+  array_index,
+  argument,
+  variable,
+  work_dir,
+  time_limit,
+  stop_grace,
+  alone_progress,
+  repeated_task
+};
+
+/// Each step is reversible for a given word, so that words that differ lead to different states.
+class Digest {
+ public:
+  void word(std::uint64_t word) {
+    state_ = (state_ ^ word) * 0x9e3779b97f4a7c15U;
+    state_ ^= state_ >> 32U;
+  }
+  void begin(Part part) { word(static_cast<std::uint64_t>(part)); }
+  void number(double value) { word(std::bit_cast<std::uint64_t>(value)); }
+  void text(std::string_view text) {
+    word(text.size());
+    std::uint64_t next = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      next |= std::uint64_t{static_cast<unsigned char>(text[i])} << (8 * (i % 8));
+      if (i % 8 != 7) continue;
+      word(next);
+      next = 0;
+    }
+    if (text.size() % 8 != 0) word(next);
+  }
+  /// What has its default adds nothing.
+  void whole(Part part, std::uint64_t value) {
+    if (value == 0) return;
+    begin(part);
+    word(value);
+  }
+  void length(Part part, Duration value) { whole(part, static_cast<std::uint64_t>(value.count())); }
+  void words(Part part, std::string_view value) {
+    if (value.empty()) return;
+    begin(part);
+    text(value);
+  }
+  std::uint64_t value() const { return state_; }
+
+ private:
+  std::uint64_t state_ = 0x6a09e667f3bcc908U;
+};
+
+void add_demand(Digest& digest, const FamilyDemand& demand) {
+  const auto& [family, amount, speed] = demand;
+  digest.begin(Part::demand);
+  digest.text(family);
+  for (const Resource kind : kAllResources) {
+    if (amount[kind] == 0) continue;
+    digest.text(name_of(kind));
+    digest.number(amount[kind]);
+  }
+  digest.number(speed);
+}
+
+void add_delays(Digest& digest, const Delays& delays) {
+  const auto& [fetch, build, init, stop, upload] = delays;
+  std::uint64_t which = 0;
+  for (const Duration each : {fetch, build, init, stop, upload}) {
+    ++which;
+    if (each == Duration{}) continue;
+    digest.begin(Part::delay);
+    digest.word(which);
+    digest.word(static_cast<std::uint64_t>(each.count()));
+  }
+}
+
+/// The tasks of an array are alike but for their indices.
+void add_task(Digest& digest, const TaskSpec& task, const TaskSpec* before) {
+  const auto& [id, demands, image, delays, array_index] = task;
+  const bool alike = before != nullptr && before->demands == demands && before->image == image &&
+                     before->delays == delays;
+  digest.begin(alike ? Part::repeated_task : Part::task);
+  if (!alike) {
+    for (const FamilyDemand& each : demands.entries()) add_demand(digest, each);
+    digest.words(Part::image, image);
+    add_delays(digest, delays);
+  }
+  digest.whole(Part::array_index, array_index);
+}
+
+void add_program(Digest& digest, const Program& program) {
+  const auto& [argv, env, work_dir, time_limit, stop_grace, alone_progress_s] = program;
+  for (const std::string& each : argv) {
+    digest.begin(Part::argument);
+    digest.text(each);
+  }
+  for (const auto& [name, value] : env) {
+    digest.begin(Part::variable);
+    digest.text(name);
+    digest.text(value);
+  }
+  digest.words(Part::work_dir, work_dir);
+  digest.length(Part::time_limit, time_limit);
+  digest.length(Part::stop_grace, stop_grace);
+  digest.whole(Part::alone_progress, std::bit_cast<std::uint64_t>(alone_progress_s));
+}
+
+}  // namespace
+
+std::uint64_t submission_digest(const Job& job) {
+  // The numbers, and what the site itself adds, are not the user's.
+  const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
+               markets, max_running, retries, token, run_length, spot_safe, whole_tasks, origin] =
+      job;
+  Digest digest;
+  digest.words(Part::name, name);
+  digest.words(Part::user, user);
+  digest.words(Part::workload_class, workload_class);
+  digest.whole(Part::priority, static_cast<std::uint64_t>(std::int64_t{priority}));
+  digest.whole(Part::gang, gang ? 1 : 0);
+  if (runtime_hint) {
+    digest.begin(Part::runtime_hint);
+    digest.word(static_cast<std::uint64_t>(runtime_hint->count()));
+  }
+  const TaskSpec* before = nullptr;
+  for (const TaskSpec& task : tasks) {
+    add_task(digest, task, before);
+    before = &task;
+  }
+  add_program(digest, program);
+  // By name: the order of the choices may change.
+  if (markets != MarketChoice::any) digest.words(Part::markets, name_of(markets));
+  digest.whole(Part::max_running, max_running);
+  if (retries) {
+    digest.begin(Part::retries);
+    digest.word(*retries);
+  }
+  if (origin) {
+    digest.begin(Part::origin);
+    digest.number(origin->latitude_deg);
+    digest.number(origin->longitude_deg);
+  }
+  return digest.value();
+}
+
+}  // namespace muster

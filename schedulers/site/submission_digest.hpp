@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+
+#include "model/job.hpp"
+
+namespace muster {
+
+/// A number for all that a user says of a job, but for the token: two submissions with different
+/// numbers are of different jobs. It is kept in stores, so it has to stay the same for the same
+/// job: a member that has its default adds nothing, and one that Job gets later, with a default
+/// that means "as before", leaves the numbers of the jobs that do not use it alone.
+std::uint64_t submission_digest(const Job& job);
+
+}  // namespace muster

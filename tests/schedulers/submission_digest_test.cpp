@@ -1,0 +1,91 @@
+#include "schedulers/site/submission_digest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+#include "tests/support/builders.hpp"
+
+namespace muster {
+namespace {
+
+using test::JobBuilder;
+
+Job plain() {
+  return JobBuilder(1).tasks(2).demand(Resources::of(1, 2, 4)).build();
+}
+
+TEST(SubmissionDigest, OfTheSameJobIsTheSameWhateverNumbersAndTokenItHas) {
+  Job again = JobBuilder(7).tasks(2).demand(Resources::of(1, 2, 4)).build();
+  again.name = plain().name;
+  again.token = "a token";
+  again.length = JobLength::short_run;
+  EXPECT_EQ(submission_digest(again), submission_digest(plain()));
+}
+
+TEST(SubmissionDigest, OfADifferenceInAnythingThatAUserSaysIsAnother) {
+  const std::vector<std::function<void(Job&)>> changes{
+      [](Job&) {},
+      [](Job& job) { job.name = "another"; },
+      [](Job& job) { job.user = "bob"; },
+      [](Job& job) { job.workload_class = "b"; },
+      [](Job& job) { job.priority = -1; },
+      [](Job& job) { job.gang = !job.gang; },
+      [](Job& job) { job.runtime_hint = Duration{}; },
+      [](Job& job) { job.runtime_hint = Duration{1}; },
+      [](Job& job) { job.tasks.pop_back(); },
+      [](Job& job) { job.tasks.push_back(job.tasks.back()); },
+      [](Job& job) { job.tasks.back().array_index += 1; },
+      [](Job& job) { job.tasks.back().image = "python"; },
+      [](Job& job) { job.tasks.back().delays.stop = Duration{1}; },
+      [](Job& job) { job.tasks.back().delays.upload = Duration{1}; },
+      [](Job& job) { job.tasks.back().demands = Demands(Resources::of(1, 2, 5)); },
+      [](Job& job) { job.tasks.back().demands = Demands(Resources::of(1, 4, 2)); },
+      [](Job& job) {
+        job.program.argv = {"ab", "c"};
+      },
+      [](Job& job) {
+        job.program.argv = {"a", "bc"};
+      },
+      [](Job& job) {
+        job.program.env = {{"A", "1"}};
+      },
+      [](Job& job) {
+        job.program.env = {{"A", ""}};
+      },
+      [](Job& job) { job.program.work_dir = "/srv"; },
+      [](Job& job) { job.program.time_limit = Duration{1}; },
+      [](Job& job) { job.program.stop_grace = Duration{1}; },
+      [](Job& job) { job.program.alone_progress_s = 1; },
+      [](Job& job) { job.markets = MarketChoice::spot; },
+      [](Job& job) { job.markets = MarketChoice::on_demand; },
+      [](Job& job) { job.max_running = 1; },
+      [](Job& job) { job.retries = 0; },
+      [](Job& job) { job.retries = 1; },
+      [](Job& job) { job.origin = GeoPoint{}; },
+      [](Job& job) {
+        job.origin = GeoPoint{0, 1};
+      },
+  };
+  std::set<std::uint64_t> digests;
+  for (const auto& change : changes) {
+    Job job = plain();
+    change(job);
+    digests.insert(submission_digest(job));
+  }
+  EXPECT_EQ(digests.size(), changes.size());
+}
+
+TEST(SubmissionDigest, IsWhatStoresHave) {
+  Job job = plain();
+  job.priority = 3;
+  job.program.argv = {"python3", "train.py"};
+  job.program.env = {{"A", "1"}};
+  job.markets = MarketChoice::spot;
+  EXPECT_EQ(submission_digest(job), 2634294271353593096U)
+      << "tokens in stores would be refused to their owners";
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,140 @@
+#include "tools/serve/node/actor_backend.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/virtual_system.hpp"
+
+namespace muster {
+namespace {
+
+using api::JobChange;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// What a master of the test has of job 1, and what it says when that is to be held.
+struct FakeMaster {
+  std::string finds = R"({"over": false})";  ///< empty: it does not answer
+  ActorError holds{};                        ///< none: it does
+  int held = 0;                              ///< how often it was asked to
+};
+
+constexpr const char* kNothing = R"({"missing": true})";
+
+/// An API whose masters the test speaks for; its site has no job.
+class ActorBackendTest : public ::testing::Test {
+ protected:
+  ActorBackendTest() {
+    config_.link.request_timeout = std::chrono::seconds{10};
+    ClusterHandles handles;
+    for (std::size_t i = 0; i < fakes_.size(); ++i) {
+      NodeConfig node;
+      node.name = "n" + std::to_string(i);
+      node.master = "m" + std::to_string(i);
+      config_.nodes.push_back(node);
+      masters_.push_back(spawn_master(fakes_[i]));
+      handles.numbers.push_back(static_cast<std::uint32_t>(i));
+    }
+    handles.masters = masters_;
+    backend_.emplace(system_.actors(), config_, std::move(handles), system_.time().epoch());
+  }
+  ~ActorBackendTest() override {
+    backend_.reset();
+    for (const MasterActor& master : masters_) system_.end(master);
+  }
+
+  MasterActor spawn_master(FakeMaster& fake) {
+    return system_.actors().spawn([&fake](MasterActor::pointer) -> MasterActor::behavior_type {
+      return {
+          [](hand_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
+          [](watch_atom, const JobListener&, const std::vector<JobId>&) {
+            return std::vector<JobEnd>{};
+          },
+          [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
+          [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
+          [&fake](hold_atom, JobId id, bool) -> caf::result<JobId> {
+            ++fake.held;
+            if (fake.holds != ActorError{}) return fake.holds;
+            return id;
+          },
+          [](drain_atom, InstanceId id) { return id; },
+          [](hello_atom, const WorkerHello&, const WorkerActor&) {},
+          [](const WorkerReport&) {},
+          [](const SampleAnswer&) {},
+          [](const LogAnswer&) {},
+          [](const CloudReport&) {},
+          [](greet_atom) {},
+          [](load_atom) { return LoadReport{}; },
+          [&fake](const Query&) -> caf::result<std::string> {
+            if (fake.finds.empty()) return ActorError::not_connected;
+            return fake.finds;
+          },
+          [](plan_atom, const Job&) { return std::string{}; },
+          [](const LogRequest&) { return LogAnswer{}; },
+          [](const Wakeup&) {},
+      };
+    });
+  }
+  api::Answer change(JobChange change) {
+    api::Answer answer;
+    backend_->change_job(JobId{1}, change, [&](api::Answer said) { answer = std::move(said); });
+    system_.time().drain();
+    return answer;
+  }
+
+  test::VirtualSystem system_;
+  std::vector<FakeMaster> fakes_{3};
+  std::vector<MasterActor> masters_;
+  ClusterConfig config_;
+  std::optional<ActorBackend> backend_;
+};
+
+TEST_F(ActorBackendTest, AJobIsHeldWhenEveryMasterWithAPartHasConfirmedIt) {
+  fakes_[1].finds = kNothing;
+  for (const JobChange each : {JobChange::hold, JobChange::release}) {
+    EXPECT_EQ(change(each).status, 200);
+  }
+  EXPECT_EQ(fakes_[0].held, 2);
+  EXPECT_EQ(fakes_[1].held, 0);
+  EXPECT_EQ(fakes_[2].held, 2);
+}
+
+TEST_F(ActorBackendTest, AMasterThatMayHaveAPartAndDoesNotAnswerIsNamed) {
+  fakes_[1].finds = "";
+  for (const JobChange each : {JobChange::hold, JobChange::release}) {
+    const api::Answer answer = change(each);
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_THAT(answer.json, AllOf(HasSubstr("not confirmed by master m1, which"),
+                                   HasSubstr("the same may be sent again")));
+  }
+  EXPECT_EQ(fakes_[0].held, 2) << "the others are told all the same";
+  fakes_[1].finds = kNothing;
+  EXPECT_EQ(change(JobChange::release).status, 200);
+}
+
+TEST_F(ActorBackendTest, AMasterThatGoesBeforeItHasConfirmedIsNamed) {
+  fakes_[0].finds = "";
+  fakes_[2].holds = ActorError::not_connected;
+  const api::Answer answer = change(JobChange::hold);
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_THAT(answer.json, AllOf(HasSubstr("master m0, master m2"), Not(HasSubstr("m1"))));
+}
+
+TEST_F(ActorBackendTest, APartThatIsOverMeanwhileIsNoObstacle) {
+  fakes_[2].holds = ActorError::unknown;
+  EXPECT_EQ(change(JobChange::hold).status, 200);
+  fakes_[0].holds = fakes_[1].holds = ActorError::unknown;
+  EXPECT_EQ(change(JobChange::hold).status, 409) << "all of them are";
+}
+
+TEST_F(ActorBackendTest, AJobIsOverWhenNobodyWhoMayHaveAPartOfItIsSilent) {
+  for (FakeMaster& fake : fakes_) fake.finds = R"({"over": true})";
+  EXPECT_EQ(change(JobChange::hold).status, 409);
+  fakes_[0].finds = "";
+  fakes_[1].holds = fakes_[2].holds = ActorError::unknown;
+  EXPECT_EQ(change(JobChange::hold).status, 503);
+}
+
+}  // namespace
+}  // namespace muster
