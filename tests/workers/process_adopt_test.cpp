@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -189,6 +190,31 @@ TEST_P(ProcessAdoptTest, AKilledSupervisorTakesTheTaskAndItsDaemonsWithIt) {
   EXPECT_EQ(end.reason, "its supervisor was killed");
   EXPECT_TRUE(goes_away(pid_in("task")));
   EXPECT_TRUE(goes_away(pid_in("daemon")));
+}
+
+/// This process takes orphans in while one of these is there, as a worker does.
+struct TakesOrphansIn {
+  TakesOrphansIn() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+  ~TakesOrphansIn() { prctl(PR_SET_CHILD_SUBREAPER, 0); }
+};
+
+TEST_P(ProcessAdoptTest, WhatHasClearedItsEnvironmentEndsWithItsKilledSupervisorToo) {
+  const TakesOrphansIn as_a_worker;
+  executor_->start(script(2, "sleep 100"));  // whose supervisor lives
+  executor_->start(script(1, "echo $PPID > " + file("shim") + "; env -i setsid sh -c 'echo $$ > " +
+                                 file("daemon") + "; env -i setsid sleep 100 & echo $! > " +
+                                 file("its-child") + "; sleep 100' & while [ ! -s " +
+                                 file("its-child") + " ]; do sleep 0.01; done; touch " +
+                                 file("ready") + "; sleep 100"));
+  ASSERT_TRUE(wait_for_file("ready"));
+  ASSERT_TRUE(started(2));
+  ASSERT_EQ(kill(pid_in("shim"), SIGKILL), 0);
+  EXPECT_EQ(end_of(1).reason, "its supervisor was killed");
+  EXPECT_TRUE(goes_away(pid_in("daemon")));
+  EXPECT_TRUE(goes_away(pid_in("its-child")));
+  EXPECT_FALSE(host_.heard("failed", TaskId{2})) << "another attempt's shim is no stray";
+  executor_->stop(TaskId{2}, 1);
+  end_of(2);
 }
 
 TEST_P(ProcessAdoptTest, ASupervisorThatWasKilledWhileNobodyWatchedIsFound) {

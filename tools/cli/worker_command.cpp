@@ -1,6 +1,9 @@
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -13,7 +16,9 @@
 #include "config/worker_config.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/serve/machines/machine_folder.hpp"
 #include "tools/serve/worker_node.hpp"
+#include "workers/process/limits.hpp"
 
 namespace muster::cli {
 namespace {
@@ -99,6 +104,22 @@ void keep_descriptors_here() {
   }
 }
 
+/// What a worker still does when its instance ends and it reports nothing any more: it stays the
+/// one to which orphans come, so that they are found, until nothing is left or the machine says a
+/// second time that the instance ends; then it kills what there is.
+void hold_orphans(const sigset_t& endings) {
+  constexpr timespec kLook{0, 50'000'000};
+  while (true) {
+    pid_t reaped = 0;
+    while ((reaped = waitpid(-1, nullptr, WNOHANG)) > 0) {
+    }
+    if (reaped < 0) return;  // nothing is left
+    const int signal = sigtimedwait(&endings, nullptr, &kLook);
+    if (signal == machines::kInstanceEnds) return process::kill_descendants();
+    if (signal > 0) return;
+  }
+}
+
 int run_worker(const WorkerFlags& flags) {
   std::vector<std::string> overrides;
   if (!collect(flags, overrides)) return kUsage;
@@ -107,12 +128,16 @@ int run_worker(const WorkerFlags& flags) {
     complain(config.error().message);
     return config.error().code == ConfigError::bad_override ? kUsage : kFailed;
   }
+  umask(077);  // tasks have their own
   keep_descriptors_here();
+  // What a killed shim leaves behind becomes a child of this process, and so can be found.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   // Blocked before there are threads, which inherit it: sigwait() below is the one to get them.
   sigset_t endings;
   sigemptyset(&endings);
   sigaddset(&endings, SIGTERM);
   sigaddset(&endings, SIGINT);
+  sigaddset(&endings, machines::kInstanceEnds);
   pthread_sigmask(SIG_BLOCK, &endings, nullptr);
   std::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): the former handler is of no interest
   auto node = WorkerNode::start(config.value(), fs::read_symlink("/proc/self/exe"));
@@ -122,6 +147,10 @@ int run_worker(const WorkerFlags& flags) {
   }
   int signal = 0;
   sigwait(&endings, &signal);
+  if (signal != machines::kInstanceEnds) return kDone;  // what it runs goes on
+  node.value().reset();
+  machines::tell_ending();
+  hold_orphans(endings);
   return kDone;
 }
 

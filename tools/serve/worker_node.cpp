@@ -133,7 +133,13 @@ std::string make_folders(const WorkerConfig& config) {
        {config.state_dir, config.checkpoint_root, config.log.parent_path()}) {
     if (folder.empty()) continue;
     std::error_code error;
-    fs::create_directories(folder, error);
+    const bool made = fs::create_directories(folder, error);
+    // Tasks of another user have to get through to their own checkpoints.
+    const bool passage = config.tasks.task_uid != 0 && folder == config.checkpoint_root;
+    if (made && passage) {
+      fs::permissions(folder, fs::perms::group_exec | fs::perms::others_exec, fs::perm_options::add,
+                      error);
+    }
     if (error) return folder.string() + ": cannot be made: " + error.message();
   }
   return {};

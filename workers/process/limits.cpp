@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <linux/sched.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -126,19 +127,21 @@ void TaskGroup::remove() {
   }
 }
 
-std::vector<pid_t> descendants_of(pid_t root) {
+std::vector<pid_t> children_of(pid_t parent) {
   std::vector<pid_t> found;
-  std::vector<pid_t> open{root};
-  while (!open.empty()) {
-    const std::string threads = "/proc/" + std::to_string(open.back()) + "/task";
-    open.pop_back();
-    for (const pid_t thread : numbers_in(threads)) {
-      const std::string file = threads + "/" + std::to_string(thread) + "/children";
-      each_number(get(AT_FDCWD, file.c_str()), [&](pid_t child) {
-        found.push_back(child);
-        open.push_back(child);
-      });
-    }
+  const std::string threads = "/proc/" + std::to_string(parent) + "/task";
+  for (const pid_t thread : numbers_in(threads)) {
+    const std::string file = threads + "/" + std::to_string(thread) + "/children";
+    each_number(get(AT_FDCWD, file.c_str()), [&](pid_t child) { found.push_back(child); });
+  }
+  return found;
+}
+
+std::vector<pid_t> descendants_of(pid_t root) {
+  std::vector<pid_t> found = children_of(root);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::vector<pid_t> below = children_of(found[i]);
+    found.insert(found.end(), below.begin(), below.end());
   }
   return found;
 }
@@ -160,6 +163,27 @@ void kill_descendants() {
     }
     if (reaped < 0) return;  // nobody is left
     for (const pid_t pid : descendants_of(getpid())) kill(pid, SIGKILL);
+    nanosleep(&kPause, nullptr);
+  }
+}
+
+bool takes_orphans_in() {
+  int set = 0;
+  return prctl(PR_GET_CHILD_SUBREAPER, &set) == 0 && set != 0;
+}
+
+void kill_strays(const std::set<pid_t>& own) {
+  for (int round = 0; round < kKillRounds; ++round) {
+    bool any = false;
+    for (const pid_t child : children_of(getpid())) {
+      if (own.contains(child)) continue;
+      // What a reaped one has left behind is found in the next round.
+      any = true;
+      if (waitpid(child, nullptr, WNOHANG) != 0) continue;
+      for (const pid_t pid : descendants_of(child)) kill(pid, SIGKILL);
+      kill(child, SIGKILL);
+    }
+    if (!any) return;
     nanosleep(&kPause, nullptr);
   }
 }

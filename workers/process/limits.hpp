@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,14 @@ std::uint64_t resident_bytes(const std::vector<pid_t>& processes);
 /// Kills and reaps all descendants of this process, which has to be a subreaper; gives up after a
 /// few seconds.
 void kill_descendants();
+
+/// Whether orphans among the descendants of this process become its children.
+bool takes_orphans_in();
+
+/// Kills and reaps every child of this process that is none of `own`, and all that they have
+/// started, until none is left; gives up after a few seconds. For a process that takes orphans in:
+/// there, such children are what killed shims have left behind.
+void kill_strays(const std::set<pid_t>& own);
 
 /// Kills every process that has the variable NAME=VALUE in its environment: what is left to do when
 /// a shim was killed where there are no groups. Misses those that have cleared it.

@@ -40,10 +40,11 @@ ProcessOptions absolute(ProcessOptions options) {
   return options;
 }
 
-/// Open to pass through, for tasks that run as another user.
-void make_passage(const std::filesystem::path& folder) {
+/// Open to pass through for tasks that run as another user, else to nobody.
+void make_folder(const std::filesystem::path& folder, bool passage) {
   std::error_code error;  // told when an attempt cannot be started for it
-  if (std::filesystem::create_directories(folder, error)) chmod(folder.c_str(), 0711);
+  const bool made = std::filesystem::create_directories(folder, error);
+  if (made || passage) chmod(folder.c_str(), passage ? 0711 : 0700);
 }
 
 }  // namespace
@@ -56,8 +57,8 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
       company_since_(process::boot_time()),
       sweeper_(options_.state_dir / kAttemptsFolder,
                {options_.settled_keep, options_.max_settled}) {
-  make_passage(options_.state_dir);
-  make_passage(options_.state_dir / kAttemptsFolder);
+  make_folder(options_.state_dir, options_.task_uid.has_value());
+  make_folder(options_.state_dir / kAttemptsFolder, options_.task_uid.has_value());
   process::CrewOptions crew;
   crew.attempts = options_.state_dir / kAttemptsFolder;
   crew.shim_program = options_.shim_program;

@@ -48,7 +48,9 @@ struct ProcessOptions {
 };
 
 /// Runs each attempt as a process of this machine under a shim of its own, which outlives this
-/// object and this process. See docs/tasks.md.
+/// object and this process. See docs/tasks.md. In a process that takes orphans in
+/// (PR_SET_CHILD_SUBREAPER), no children may be started but by this object: others are taken for
+/// what killed shims have left behind, and killed when a shim was.
 class ProcessExecutor : public Executor {
  public:
   /// The largest text that read_log() returns.

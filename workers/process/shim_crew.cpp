@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "model/check.hpp"
+#include "workers/process/limits.hpp"
 #include "workers/process/line_server.hpp"
 #include "workers/process/log_file.hpp"
 #include "workers/process/quiet_thread.hpp"
@@ -131,11 +132,13 @@ void ShimCrew::obey(Launch& launch) {
   const AttemptKey key = launch.order.key;
   const std::filesystem::path path = options_.attempts / name_of(key);
   if (watched_.contains(key)) return;
-  if (mkdir(path.c_str(), 0711) != 0) {
+  if (mkdir(path.c_str(), 0700) != 0) {
     if (errno == EEXIST) return;
     return tell_end(key,
                     not_started("cannot start: " + path.string() + ": " + std::strerror(errno)));
   }
+  // The order's user has to get through; whatever the umask of this process took away.
+  if (launch.order.user) chmod(path.c_str(), 0711);
   Watched& watched = watched_[key];
   watched.folder = open_folder(path);
   launch.order.control = watched.control = random_name();
@@ -244,6 +247,7 @@ void ShimCrew::conclude(const AttemptKey& key) {
     return;
   }
   end_leftovers(folder, options_.attempts / name_of(key));
+  end_strays(watched);
   AttemptResult killed;
   killed.kind = EndKind::supervisor_killed;
   killed.exit_code = 137;
@@ -251,6 +255,16 @@ void ShimCrew::conclude(const AttemptKey& key) {
   killed.reason = "its supervisor was killed";
   write_whole(folder, kResultFile, to_text(killed), false);
   tell_end(key, killed);
+}
+
+/// Ends what has cleared the attempt's mark: since the shim is dead, it has become a child of this
+/// process, if that takes orphans in, and no other child is without a shim.
+void ShimCrew::end_strays(Watched& dead) {
+  if (!takes_orphans_in()) return;
+  std::set<pid_t> shims(children_.begin(), children_.end());
+  for (const auto& [key, watched] : watched_) shims.insert(watched.child);
+  shims.erase(std::exchange(dead.child, -1));  // reaped first: then its children are ours
+  kill_strays(shims);
 }
 
 void ShimCrew::tell_end(const AttemptKey& key, AttemptResult result) {

@@ -91,6 +91,7 @@ class ShimCrew {
   bool reach(const AttemptKey& key, Watched& watched);
   void attach(const AttemptKey& key, Watched& watched, Descriptor channel);
   void conclude(const AttemptKey& key);
+  void end_strays(Watched& dead);
   void tell_end(const AttemptKey& key, AttemptResult result);
   std::string spawn(const AttemptKey& key, Watched& watched, Descriptor& lock);
   void reap_children();

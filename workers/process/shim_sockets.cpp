@@ -40,11 +40,10 @@ Descriptor new_socket() {
   return Descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-void make_folders_above(const std::string& path) {
+void make_folders_above(const std::string& path, mode_t mode) {
   for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
     const std::string above = path.substr(0, at);
-    // A task has to get through to what is its own, and no further.
-    if (mkdir(above.c_str(), 0711) == 0) chmod(above.c_str(), 0711);
+    if (mkdir(above.c_str(), mode) == 0) chmod(above.c_str(), mode);
   }
 }
 
@@ -109,7 +108,8 @@ int make_task_folder(const std::string& path, const Order& order) {
   };
   int error = make();
   if (error == ENOENT) {
-    make_folders_above(path);
+    // A task of another user has to get through to what is its own, and no further.
+    make_folders_above(path, order.user ? 0711 : 0700);
     error = make();
   }
   if (error != 0) return error;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 namespace muster::machines {
 namespace {
@@ -15,6 +16,8 @@ using std::chrono::seconds;
 /// A child that has been forked has written its line after so long.
 constexpr Duration kLookAgain = milliseconds{50};
 constexpr Duration kLogPeriod = seconds{10};
+/// A worker has at least so long to say that it knows of the end, however little its tasks have.
+constexpr Duration kWorkerPatience = seconds{2};
 constexpr Duration kFirstPause = milliseconds{10};
 constexpr Duration kLongestPause = seconds{1};
 /// Shims reap what they have started, so they are killed after the rest; but not much after.
@@ -122,31 +125,30 @@ void Machine::halt(Duration grace, std::function<void()> ended) {
   phase_ = Phase::ending_worker;
   grace_ = grace;
   due_ = Clock::now();
-  force_at_ = due_ + grace;
+  force_at_ = due_ + std::max(grace, kWorkerPatience);
   pause_ = kFirstPause;
 }
 
+/// Waits until the worker reports nothing any more: what ends after that is no failure of a task.
 void Machine::end_worker() {
   if (!pidfd_ && !find()) return;
-  if (pidfd_ && !worker_ended()) {
-    if (!asked_ || Clock::now() >= force_at_) {
-      signal_process(*worker_, asked_ ? SIGKILL : SIGTERM);
-      asked_ = true;
-    }
-    // Its end makes the descriptor readable before that.
-    due_ = std::max(force_at_, Clock::now() + kLookAgain);
-    return;
+  const bool late = Clock::now() >= force_at_;
+  if (pidfd_ && !worker_ended() && !folder_.is_ending() && !late) {
+    if (!std::exchange(asked_, true)) signal_process(*worker_, kInstanceEnds);
+    return wait(kFirstPause);
   }
-  reap();
   phase_ = Phase::ending_rest;
   asked_ = false;
   force_at_ = Clock::now() + grace_;
   end_rest();
 }
 
+/// Ends what the worker has started while it is there still: orphans come to it, so that each
+/// process of the machine is found as its descendant or by a lock.
 void Machine::end_rest() {
   const MachineFolder::Members members = folder_.find_members(worker_);
-  if (members.none()) {
+  if (members.none() && worker_ended()) {
+    reap();
     folder_.end_leftovers();
     phase_ = Phase::over;
     return;
@@ -157,8 +159,10 @@ void Machine::end_rest() {
     }
     asked_ = true;
   }
+  if (members.none()) end_reaper();
   if (Clock::now() >= force_at_) {
     folder_.end_leftovers();
+    end_reaper();
     for (const ProcessRow& row : members.others) signal_process(row, SIGKILL);
     if (members.others.empty() || kills_ >= kKillsBeforeShims) {
       for (const ProcessRow& row : members.shims) signal_process(row, SIGKILL);
@@ -169,6 +173,14 @@ void Machine::end_rest() {
   wait(pause_);
   if (Clock::now() < force_at_) due_ = std::min(due_, force_at_);
   pause_ = std::min(pause_ * 2, kLongestPause);
+}
+
+/// Has the worker kill what it has started, which it does faster than it can start anew, and end;
+/// one that does not obey is killed.
+void Machine::end_reaper() {
+  if (worker_ended()) return;
+  const bool obeys = folder_.is_ending() && reaper_asked_++ < kKillsBeforeShims;
+  signal_process(*worker_, obeys ? kInstanceEnds : SIGKILL);
 }
 
 }  // namespace muster::machines

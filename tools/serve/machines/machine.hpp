@@ -48,6 +48,7 @@ class Machine {
   void watch();
   void end_worker();
   void end_rest();
+  void end_reaper();
   bool find();
   bool worker_ended() const;
   std::string reap();
@@ -69,7 +70,8 @@ class Machine {
   Clock::time_point force_at_;  ///< from then on what runs is killed
   Duration pause_{};
   std::uint32_t kills_ = 0;
-  bool asked_ = false;  ///< what runs has been sent SIGTERM
+  std::uint32_t reaper_asked_ = 0;  ///< how often the worker was told to kill what it has started
+  bool asked_ = false;              ///< what runs has been sent SIGTERM
 };
 
 }  // namespace muster::machines

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <string_view>
@@ -27,6 +28,7 @@ constexpr const char* kWorker = "worker";
 constexpr const char* kLog = "log";
 constexpr const char* kOlderLog = "log.1";
 constexpr const char* kAttempts = "state/attempts";
+constexpr const char* kEnding = "ending";
 constexpr const char* kMark = "MUSTER_MACHINE";
 
 std::string trouble(const std::string& path) {
@@ -104,6 +106,13 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 }  // namespace
 
+void tell_ending() {
+  const char* folder = std::getenv(kMark);
+  if (folder == nullptr) return;
+  const std::string file = std::string(folder) + "/" + kEnding;
+  const Descriptor made(open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+}
+
 MachineFolder MachineFolder::of(const std::filesystem::path& all, InstanceId instance) {
   return MachineFolder(all / (std::string(kPrefix) + std::to_string(instance.value)));
 }
@@ -152,6 +161,11 @@ MachineFolder::Found MachineFolder::find_worker() const {
   // A number and a start may come again after the whole machine was started anew.
   const bool same = is_locked(file(kLock)) || is_marked(row->pid, path_.string());
   return same ? Found{row, false} : Found{};
+}
+
+bool MachineFolder::is_ending() const {
+  std::error_code error;
+  return std::filesystem::exists(path_ / kEnding, error);
 }
 
 Descriptor MachineFolder::take_lock() const {
@@ -224,6 +238,7 @@ MachineFolder::Members MachineFolder::find_members(const std::optional<ProcessRo
     const bool shim = is_shim(row);
     const bool member = shim || of_session || is_marked(row.pid, folder);
     if (member) known.insert(row.pid);
+    if (session_lives && row.pid == worker->pid) continue;  // but what it has started is
     (shim ? members.shims : member ? members.others : strangers).push_back(row);
   }
   for (bool more = true; more;) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -11,6 +12,12 @@
 
 namespace muster::machines {
 
+/// What a worker is sent when its instance ends; twice, see MachineFolder.
+inline constexpr int kInstanceEnds = SIGUSR1;
+
+/// Says, in a worker that a machine has started, that it has heard of its instance's end.
+void tell_ending();
+
 /// The folder of one machine: what its worker is, whether it runs, and what it wrote.
 ///
 ///     command     the worker's arguments, each ended by a zero byte; there when the rest is
@@ -18,6 +25,12 @@ namespace muster::machines {
 ///     worker      the worker's own line of /proc/PID/stat, written by it before anything else
 ///     log         what the worker writes to its standard output and error; log.1: older
 ///     state/      the worker's; in attempts/ each attempt has a folder with the lock of its shim
+/// When a machine ends, its worker is sent kInstanceEnds. It then reports nothing any more, makes
+///
+///     ending      empty
+///
+/// and stays as the parent of what killed shims have left behind. Sent once more it kills all that
+/// it has started and ends. A worker that does not know the signal ends at once, as by any other.
 class MachineFolder {
  public:
   explicit MachineFolder(std::filesystem::path path) : path_(std::move(path)) {}
@@ -41,6 +54,8 @@ class MachineFolder {
     bool starting = false;
   };
   Found find_worker() const;
+  /// Whether its worker has said that it knows of the end and reports nothing any more.
+  bool is_ending() const;
 
   /// Starts the worker in a session of its own, without descriptors but the lock. No other may run.
   /// The child's number; or why not.

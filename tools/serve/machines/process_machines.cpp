@@ -235,9 +235,9 @@ Expected<std::string, MachineError> ProcessMachines::boot(const MachineOrder& or
   if (folder.command().empty()) {
     std::error_code error;
     fs::create_directories(folder.path(), error);
-    // Tasks that run as another user have to get through to their own folders.
-    constexpr auto kPassage = fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec;
-    if (!error) fs::permissions(folder.path(), kPassage, error);
+    constexpr auto kThrough = fs::perms::group_exec | fs::perms::others_exec;
+    const auto rights = fs::perms::owner_all | (options_.passage ? kThrough : fs::perms::none);
+    if (!error) fs::permissions(folder.path(), rights, error);
     if (error) {
       return Failure<MachineError>{MachineError::unwritable,
                                    folder.path().string() + ": " + error.message()};

@@ -22,6 +22,8 @@ struct MachineOptions {
   std::function<std::string(const MachineOrder&, const std::filesystem::path& folder)> prepare;
   /// Removes what a machine that is gone has outside its folder. May be empty.
   std::function<void(InstanceId)> forget;
+  /// Tasks run as another user, who has to get through the machines' folders to their own.
+  bool passage = false;
   machines::MachineRules rules;
   Duration stray_grace = std::chrono::seconds{2};  ///< for machines that nobody rents
   /// Of the worker's output; kept in DIR/gone when the machine is gone. 0: nothing.
