@@ -13,6 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr mode_t kOthers = 077;
+
 Failure<PkiError> unwritable(const fs::path& file, int error) {
   return {PkiError::unwritable, file.string() + ": cannot be written: " + std::strerror(error)};
 }
@@ -37,7 +39,10 @@ class Pending {
     const int out =
         open(temp_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, file.mode);
     if (out < 0) return unwritable(temp_, errno);
-    int error = fchmod(out, file.mode) != 0 ? errno : write_all(out, file.content);
+    // Who may read what is public is the umask's to say; a key is for nobody else whatever it is.
+    const bool is_private = (file.mode & kOthers) == 0;
+    const bool ready = !is_private || fchmod(out, file.mode) == 0;
+    int error = !ready ? errno : write_all(out, file.content);
     if (error == 0 && fsync(out) != 0) error = errno;
     if (close(out) != 0 && error == 0) error = errno;
     if (error != 0) return unwritable(temp_, error);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -26,6 +27,9 @@ namespace muster::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Files of a cluster are for nobody but who runs it.
+constexpr mode_t kPrivate = 077;
 
 struct NodeArguments {
   std::string config;
@@ -57,6 +61,7 @@ int run_node(const NodeArguments& arguments) {
     complain(who + config.error().message);
     return kUsage;
   }
+  umask(kPrivate);
   // Nodes of a keeper that is killed would be in the way of those of the next one.
   if (arguments.kept) prctl(PR_SET_PDEATHSIG, SIGTERM);
   // Before there are threads, so that all of them inherit it.
@@ -226,7 +231,69 @@ class LastWords {
   std::map<std::string, Log> nodes_;
 };
 
+/// As whom the tasks of a loopback cloud run, and what that lets them do.
+std::string task_user(const ClusterConfig& config) {
+  const std::uint32_t other = config.worker.task_uid;
+  if (geteuid() == 0 && other == 0) {
+    return "Tasks run as root: they can do anything on this machine. As another user: "
+           "muster down, then muster up --set worker.task_uid=65534";
+  }
+  if (other != 0) return fmt::format("Tasks run as user {}, apart from the cluster's keys", other);
+  return fmt::format(
+      "Tasks run as you (user {}): they can read and change what you can, the "
+      "cluster's keys with it",
+      geteuid());
+}
+
+/// How a cluster that is there differs from the one that is asked for; empty: it does not, or
+/// there is none yet.
+std::string difference(const UpArguments& asked, const local::LocalCluster& cluster) {
+  if (!cluster.exists()) return {};
+  const auto config = load_cluster_config(cluster.config_file(), {});
+  if (!config) return {};  // said when it is loaded for use
+  const std::size_t sites = config.value().sites().size();
+  const std::size_t masters = config.value().masters().size();
+  const std::size_t nodes = config.value().nodes.size();
+  const bool same = asked.sites.value_or(sites) == sites &&
+                    asked.masters.value_or(masters) == masters &&
+                    asked.nodes.value_or(nodes) == nodes;
+  if (same) return {};
+  return fmt::format("the cluster here has {} sites, {} masters and {} nodes", sites, masters,
+                     nodes);
+}
+
+/// Shows the cluster, which is up.
+int show_cluster(const UpArguments& arguments, const local::LocalCluster& cluster) {
+  const fs::path dir = folder_of(arguments.dir);
+  const auto config = load_cluster_config(cluster.config_file(), {});
+  nlohmann::json nodes;
+  const auto missing = await_ready(dir, arguments.wait_s, nodes);
+  client::ContextOptions where;
+  where.cluster = dir.string();
+  const auto context = client::find_cluster(where, client::process_environment());
+  if (!config || !context || missing) {
+    complain(dir.string() + ": " +
+             (!config    ? config.error().message
+              : !context ? context.error().message
+                         : "it runs, but " + missing->text));
+    return kFailed;
+  }
+  const std::string user = task_user(config.value());
+  if (!arguments.json) {
+    describe(dir, context.value(), nodes);
+    fmt::print("{}\n", user);
+    return kDone;
+  }
+  fmt::print("{}\n", nlohmann::json{{"dir", dir.string()},
+                                    {"api", context.value().api},
+                                    {"tasks_run_as", user},
+                                    {"nodes", nodes.value("nodes", nlohmann::json::array())}}
+                         .dump());
+  return kDone;
+}
+
 int run_up(const UpArguments& arguments) {
+  umask(kPrivate);
   const fs::path dir = folder_of(arguments.dir);
   const local::LocalCluster cluster(dir);
   local::LocalRequest request;
@@ -248,8 +315,18 @@ int run_up(const UpArguments& arguments) {
     complain(wrong);
     return kUsage;
   }
+  if (const std::string other = difference(arguments, cluster); !other.empty()) {
+    complain(fmt::format("{}: {}; `muster down --erase` forgets it, --dir makes another one",
+                         dir.string(), other));
+    return kUsage;
+  }
   if (auto made = cluster.prepare(request); !made) {
-    complain(dir.string() + ": " + made.error().message);
+    const bool runs = made.error().code == local::LocalError::running;
+    if (runs && arguments.policy.empty() && arguments.overrides.empty()) {
+      return show_cluster(arguments, cluster);
+    }
+    const char* hint = runs ? ": --policy and --set need `muster down` before" : "";
+    complain(dir.string() + ": " + made.error().message + hint);
     return made.error().code == local::LocalError::bad_request ? kUsage : kFailed;
   }
   const auto config = load_cluster_config(cluster.config_file(), {});
@@ -269,18 +346,7 @@ int run_up(const UpArguments& arguments) {
     if (auto stopped = cluster.stop(true); !stopped) complain(stopped.error().message);
     return kFailed;
   }
-  client::ContextOptions where;
-  where.cluster = dir.string();
-  const auto context = client::find_cluster(where, client::process_environment());
-  if (arguments.json) {
-    fmt::print("{}\n", nlohmann::json{{"dir", dir.string()},
-                                      {"api", context.value().api},
-                                      {"nodes", nodes.value("nodes", nlohmann::json::array())}}
-                           .dump());
-  } else {
-    describe(dir, context.value(), nodes);
-  }
-  return kDone;
+  return show_cluster(arguments, cluster);
 }
 
 int run_down(const std::string& dir, bool keep_instances, bool erase) {

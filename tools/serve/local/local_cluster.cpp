@@ -13,7 +13,6 @@
 #include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <set>
 #include <thread>
 
@@ -53,8 +52,9 @@ std::vector<std::uint16_t> free_ports(std::size_t count) {
   std::vector<asio::ip::tcp::acceptor> held;  // all at once, so that they differ
   std::vector<std::uint16_t> ports;
   const unsigned span = first_outgoing_port() - kFirstPort;
-  std::random_device dice;
-  unsigned at = dice() % span;
+  unsigned at = 0;
+  if (getrandom(&at, sizeof at, 0) != sizeof at) at = 0;
+  at %= span;
   for (unsigned tried = 0; ports.size() < count; ++tried, at = (at + 1) % span) {
     const auto wanted = static_cast<std::uint16_t>(tried < span ? kFirstPort + at : 0);
     asio::ip::tcp::acceptor acceptor(io);
@@ -157,14 +157,39 @@ std::string fault_of(const LocalRequest& request) {
 std::string make_pki(const fs::path& dir, const ClusterConfig& config) {
   AuthorityOptions authorities;
   authorities.cluster = config.name;
+  authorities.replace = true;
   if (auto made = create_authorities(dir, authorities); !made) return made.error().message;
   for (const NodeConfig& node : config.nodes) {
     IssueRequest request;
     request.name = node.name;
     request.hosts = {"127.0.0.1", "localhost"};
+    request.replace = true;
     if (auto issued = issue(dir, request); !issued) return issued.error().message;
   }
-  return {};
+  // Who has it can make members of the cluster. Nobody here needs it any more: what runs out is
+  // made anew, with new authorities.
+  std::error_code bad;
+  fs::remove(authority_key(dir, PkiRole::node), bad);
+  return bad ? authority_key(dir, PkiRole::node).string() + ": " + bad.message() : std::string{};
+}
+
+/// Where the command finds the cluster: the first API, and the others in case that is away.
+nlohmann::json client_document(const ClusterConfig& config) {
+  std::vector<std::string> apis;
+  for (const NodeConfig& node : config.nodes) {
+    if (node.api) apis.push_back("http://" + to_text(*node.api));
+  }
+  return {{"api", apis.at(0)},
+          {"others", std::vector<std::string>(apis.begin() + 1, apis.end())},
+          {"token_file", "token"}};
+}
+
+/// Whether every node's certificate can be used now.
+bool are_valid(const ClusterConfig& config) {
+  return std::all_of(config.nodes.begin(), config.nodes.end(), [&](const NodeConfig& node) {
+    const auto said = describe_certificates(config.pki / "nodes" / (node.name + ".pem"));
+    return said && !said.value().empty() && said.value().front().state == "valid";
+  });
 }
 
 }  // namespace
@@ -188,13 +213,16 @@ Expected<bool, LocalError> LocalCluster::prepare(const LocalRequest& request) co
   std::error_code bad;
   fs::create_directories(dir_, bad);
   if (bad) return failed(dir_.string() + ": " + bad.message());
-  fs::permissions(dir_, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec, bad);
 
   ClusterConfig config;
   if (exists()) {
     auto old = load_cluster_config(config_file(), {});
     if (!old) return Failed{LocalError::bad_request, old.error().message};
     config = std::move(old).value();
+    if (!config.insecure_loopback && !are_valid(config)) {
+      if (std::string trouble = make_pki(config.pki, config); !trouble.empty())
+        return failed(trouble);
+    }
   } else {
     config.name = "local";
     config.nodes = spread(request);
@@ -206,19 +234,25 @@ Expected<bool, LocalError> LocalCluster::prepare(const LocalRequest& request) co
     if (std::string trouble = make_pki(config.pki, config); !trouble.empty())
       return failed(trouble);
     std::string trouble = write_file(dir_ / "token", random_token() + "\n", 0600);
-    const nlohmann::json client{{"api", "http://" + to_text(*config.nodes.front().api)},
-                                {"token_file", "token"}};
+    const nlohmann::json client = client_document(config);
     if (trouble.empty()) trouble = write_file(dir_ / "client.json", client.dump(2) + "\n", 0600);
     if (!trouble.empty()) return failed(trouble);
   }
   if (!request.policy.empty()) config.policy = request.policy;
-  const std::string trouble = write_file(config_file(), cluster_config_text(config), 0600);
+  std::string trouble = write_file(config_file(), cluster_config_text(config), 0600);
   if (!trouble.empty()) return failed(trouble);
-  if (request.overrides.empty()) return true;
-  auto changed = load_cluster_config(config_file(), request.overrides);
-  if (!changed) return Failed{LocalError::bad_request, changed.error().message};
-  const std::string again = write_file(config_file(), cluster_config_text(changed.value()), 0600);
-  return again.empty() ? Expected<bool, LocalError>(true) : failed(again);
+  if (!request.overrides.empty()) {
+    auto changed = load_cluster_config(config_file(), request.overrides);
+    if (!changed) return Failed{LocalError::bad_request, changed.error().message};
+    config = std::move(changed).value();
+    trouble = write_file(config_file(), cluster_config_text(config), 0600);
+    if (!trouble.empty()) return failed(trouble);
+  }
+  // Tasks of another user have to get through to their own folders, nobody else has to.
+  const auto through = fs::perms::group_exec | fs::perms::others_exec;
+  fs::permissions(
+      dir_, fs::perms::owner_all | (config.worker.task_uid != 0 ? through : fs::perms::none), bad);
+  return bad ? failed(dir_.string() + ": " + bad.message()) : Expected<bool, LocalError>(true);
 }
 
 Expected<bool, LocalError> LocalCluster::start(const fs::path& program) const {

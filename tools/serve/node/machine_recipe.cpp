@@ -14,6 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kMachines = "machines";
+
 /// A TOML string; JSON's escapes are TOML's too.
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump();
@@ -99,12 +101,25 @@ std::string prepare(const NodeSetup& setup, const ClusterRoster& roster, const M
   return out ? std::string{} : file.string() + ": cannot be written";
 }
 
+/// Lets tasks of another user get through to their own folders; nobody else has any business here.
+void open_passage(const ClusterConfig& config, const fs::path& node_state) {
+  constexpr auto kThrough = fs::perms::group_exec | fs::perms::others_exec;
+  std::error_code ignored;  // told when a task cannot be started for it
+  for (const fs::path& folder :
+       {config.state, node_state, node_state / kMachines, config.worker.checkpoints}) {
+    fs::create_directories(folder, ignored);
+    fs::permissions(folder, kThrough, fs::perm_options::add, ignored);
+  }
+}
+
 }  // namespace
 
 MachineOptions machine_recipe(const NodeSetup& setup, const ClusterRoster& roster,
                               const fs::path& node_state) {
   MachineOptions options;
-  options.dir = node_state / "machines";
+  options.dir = node_state / kMachines;
+  options.passage = setup.config.worker.task_uid != 0;
+  if (options.passage) open_passage(setup.config, node_state);
   options.command = {setup.program.string(), "worker", "--config", "{dir}/worker.toml"};
   options.prepare = [setup, roster](const MachineOrder& order, const fs::path& folder) {
     return prepare(setup, roster, order, folder);

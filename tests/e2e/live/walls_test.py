@@ -1,0 +1,111 @@
+"""What a task cannot reach, leave behind or take from others, on a cluster of real processes."""
+
+import os
+import pathlib
+import signal
+import socket
+import stat
+import subprocess
+import unittest
+import urllib.parse
+
+import cluster as c
+
+NOBODY = 65534
+
+
+def alive(mark):
+    """The processes that have the word."""
+    return [pid for pid, words in c.processes() if mark in words]
+
+
+class Orphans(unittest.TestCase):
+    # Leaves the session, the environment's mark and the parent behind.
+    SCRIPT = ("env -i setsid sh -c 'env -i setsid sleep {mark} & sleep {mark}' & "
+              "sleep 0.5; echo left; sleep {mark}")
+
+    def setUp(self):
+        self.cluster = self.enterContext(c.Cluster("worker.stop_grace=1s"))
+
+    def enterContext(self, manager):  # Python 3.11 has it
+        result = manager.__enter__()
+        self.addCleanup(manager.__exit__, None, None, None)
+        return result
+
+    def start(self, mark):
+        job = self.cluster.shell(self.SCRIPT.format(mark=mark), "--retries", "0")
+        self.cluster.wait_until("it has left processes behind",
+                                lambda: "left" in self.cluster.run("logs", job, check=False).stdout)
+        self.assertGreaterEqual(len(alive(mark)), 3)
+        return job
+
+    def test_what_a_task_started_ends_with_its_killed_supervisor(self):
+        mark = "31415.1"
+        job = self.start(mark)
+        for shim in self.cluster.shims():
+            self.cluster.kill(shim)
+        self.cluster.wait_until("nothing of it runs", lambda: not alive(mark))
+        self.cluster.run("cancel", job, check=False)
+
+    def test_what_a_task_started_ends_with_its_instance(self):
+        mark = "31415.2"
+        self.start(mark)
+        self.cluster.run("down", "--dir", self.cluster.dir)
+        self.assertEqual(alive(mark), [])
+        self.assertEqual(self.cluster.workers(), [])
+
+
+class Files(unittest.TestCase):
+    def test_files_of_the_cluster_are_for_nobody_else(self):
+        with c.Cluster() as cluster:
+            job = cluster.shell("echo out >$MUSTER_CHECKPOINT_DIR/kept; sleep 60")
+            cluster.wait_until("it runs", lambda: cluster.job(job)["state"] == "running")
+            open_to_others = []
+            for folder, _, files in os.walk(cluster.dir):
+                for path in [folder, *(os.path.join(folder, name) for name in files)]:
+                    try:
+                        mode = os.lstat(path).st_mode
+                    except FileNotFoundError:
+                        continue  # the cluster goes on meanwhile
+                    written_by_task = "kept" in path
+                    if mode & 0o077 and not stat.S_ISLNK(mode) and not written_by_task:
+                        open_to_others.append((path, oct(mode)))
+            self.assertEqual(open_to_others, [])
+            self.assertEqual(list(cluster.dir.rglob("node-ca.key")), [])
+
+    @unittest.skipIf(os.geteuid() != 0, "only root can run tasks as another user")
+    def test_tasks_of_another_user_reach_their_own_folders_and_no_key(self):
+        with c.Cluster(f"worker.task_uid={NOBODY}") as cluster:
+            keys = [str(key) for key in cluster.dir.rglob("*.key")]
+            self.assertTrue(any("worker-ca" in key for key in keys))
+            job = cluster.shell(
+                "id -u; echo kept >$MUSTER_CHECKPOINT_DIR/mine && cat $MUSTER_CHECKPOINT_DIR/mine; "
+                f"cat {' '.join(keys)} {cluster.dir}/token 2>/dev/null; echo end", "--wait")
+            self.assertEqual(cluster.run("logs", job).stdout.split(), [str(NOBODY), "kept", "end"])
+
+    @unittest.skipIf(os.geteuid() != 0, "for who is not root it says something else")
+    def test_up_says_that_tasks_run_as_root_and_how_not_to(self):
+        with c.Cluster() as cluster:
+            said = cluster.run("down", "--dir", cluster.dir)
+            said = cluster.run("up", "--dir", cluster.dir).stdout
+            self.assertIn("Tasks run as root", said)
+            self.assertIn("worker.task_uid=", said)
+
+
+class Connections(unittest.TestCase):
+    def test_idle_connections_keep_nobody_out(self):
+        with c.Cluster() as cluster:
+            said = cluster.ask("up", "--dir", cluster.dir)  # it is up: says where
+            api = urllib.parse.urlparse(said["api"])
+            idle = [socket.create_connection((api.hostname, api.port)) for _ in range(400)]
+            try:
+                self.assertEqual(cluster.run("status").returncode, 0)
+                job = cluster.shell("true")
+                cluster.wait_over([job])
+            finally:
+                for one in idle:
+                    one.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
