@@ -18,9 +18,14 @@ constexpr int kPatienceMs = 20'000;
 
 }  // namespace
 
-RawClient::RawClient(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+RawClient::RawClient(std::uint16_t port, const char* from)
+    : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
+  address.sin_addr.s_addr = inet_addr(from);
+  if (::bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    std::abort();
+  }
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {

@@ -18,7 +18,8 @@ struct RawResponse {
 /// A TCP connection that sends bytes as they are. Every wait is bounded.
 class RawClient {
  public:
-  explicit RawClient(std::uint16_t port);
+  /// `from`: the loopback address that it comes from.
+  explicit RawClient(std::uint16_t port, const char* from = "127.0.0.1");
   ~RawClient();
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;

@@ -256,24 +256,52 @@ TEST(Server, who_waits_for_a_job_waits_longer_and_takes_no_other_requests_place)
   EXPECT_EQ(waiting.receive().status, 200) << "longer than that";
 }
 
-TEST(Server, turns_connections_away_that_are_too_many) {
+TEST(Server, lets_a_connection_in_for_the_one_that_has_waited_longest_for_its_client) {
   ServerOptions options;
   options.max_connections = 2;
   Served served(options);
-  auto first = std::make_unique<RawClient>(served.port());
+  RawClient first(served.port());
   RawClient second(served.port());
-  for (RawClient* client : {first.get(), &second}) {
+  for (RawClient* client : {&first, &second}) {
     client->send(request_text("GET", "/healthz"));
     EXPECT_EQ(client->receive().status, 200);
   }
+  EXPECT_EQ(served.get("/healthz").status, 200);
+  EXPECT_TRUE(first.closed());
+  second.send(request_text("GET", "/healthz"));
+  EXPECT_EQ(second.receive().status, 200);
+}
+
+TEST(Server, takes_room_from_the_address_that_has_the_most_idle_connections) {
+  ServerOptions options;
+  options.max_connections = 4;
+  Served served(options);
+  RawClient lonely(served.port(), "127.0.0.2");
+  lonely.send(request_text("GET", "/healthz"));
+  EXPECT_EQ(lonely.receive().status, 200);
+  std::vector<std::unique_ptr<RawClient>> crowd;
+  for (int i = 0; i < 40; ++i) crowd.push_back(std::make_unique<RawClient>(served.port()));
+  EXPECT_EQ(ask(served.port(), "GET", "/healthz").status, 200) << "whoever sends nothing gives way";
+  lonely.send(request_text("GET", "/healthz"));
+  EXPECT_EQ(lonely.receive().status, 200) << "and not the one that has waited longer";
+}
+
+TEST(Server, turns_connections_away_while_requests_are_answered_on_all) {
+  ServerOptions options;
+  options.max_connections = 2;
+  Served served(options);
+  served.backend.be_silent();
+  RawClient first(served.port());
+  RawClient second(served.port());
+  first.send(request_text("GET", "/v1/nodes"));
+  second.send(request_text("GET", "/v1/nodes"));
+  while (served.backend.calls() < 2) {
+    std::this_thread::yield();
+  }
   RawClient third(served.port());
   EXPECT_EQ(third.receive().status, 429);
-  first.reset();
-  int status = 429;
-  while (status == 429 || status == 0) {
-    status = served.get("/healthz").status;
-  }
-  EXPECT_EQ(status, 200);
+  served.backend.answer_kept();
+  EXPECT_EQ(first.receive().status, 200);
 }
 
 TEST(Server, answers_many_clients_at_once) {

@@ -10,6 +10,7 @@
 #include <asio/ssl/stream.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/write.hpp>
+#include <atomic>
 #include <chrono>
 #include <ctime>
 #include <exception>
@@ -21,6 +22,7 @@ namespace {
 
 using Tcp = asio::ip::tcp;
 using Tls = asio::ssl::stream<Tcp::socket>;
+using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kBufferBytes = 16 * 1024;
 constexpr std::size_t kMaxDiscarded = 16 * 1024 * 1024;
@@ -54,10 +56,15 @@ class StreamConnection final : public Connection,
   void close() override {
     asio::post(stream_.get_executor(), [self = this->shared_from_this()] { self->drop(); });
   }
+  std::optional<Clock::time_point> waiting_since() const override {
+    const Clock::time_point since = waiting_since_.load(std::memory_order_relaxed);
+    return since == kBusy ? std::nullopt : std::optional(since);
+  }
 
  private:
   enum class Phase : std::uint8_t { handshake, idle, reading, handling, writing, ending, closed };
   static constexpr bool kTls = std::is_same_v<Stream, Tls>;
+  static constexpr Clock::time_point kBusy = Clock::time_point::max();
 
   void open() {
     if constexpr (kTls) {
@@ -240,6 +247,10 @@ class StreamConnection final : public Connection,
     if (phase_ == Phase::closed) {
       return;
     }
+    // A request that comes slowly has been waited for since before its first byte.
+    const bool goes_on = phase == Phase::reading && waiting_since();
+    const bool waits = phase < Phase::handling;
+    if (!goes_on) waiting_since_.store(waits ? Clock::now() : kBusy, std::memory_order_relaxed);
     phase_ = phase;
     const std::uint64_t turn = ++turn_;
     timer_.expires_after(limit);
@@ -290,6 +301,7 @@ class StreamConnection final : public Connection,
   std::string out_head_;
   std::string out_body_;
   std::size_t discarded_ = 0;
+  std::atomic<Clock::time_point> waiting_since_{Clock::now()};
   std::uint64_t turn_ = 0;  ///< which of the timer's waits counts
   Phase phase_ = Phase::idle;
   bool keep_alive_ = false;

@@ -3,8 +3,10 @@
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/ssl/context.hpp>
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "tools/serve/api/server.hpp"
 
@@ -18,6 +20,9 @@ class Connection {
   virtual void start() = 0;
   /// Ends it soon; from any thread.
   virtual void close() = 0;
+  /// Since when it has waited for its client to ask something; nothing while a request is answered.
+  /// From any thread.
+  virtual std::optional<std::chrono::steady_clock::time_point> waiting_since() const = 0;
 };
 
 /// What a connection needs of the server it belongs to.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
@@ -154,6 +155,12 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
   }
 
  private:
+  using Connections = std::vector<std::shared_ptr<Connection>>;
+  struct Open {
+    std::weak_ptr<Connection> connection;
+    asio::ip::address from;
+  };
+
   void accept() {
     acceptor_.async_accept(asio::make_strand(*context_),
                            [self = shared_from_this()](std::error_code error, Tcp::socket socket) {
@@ -181,7 +188,8 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
   void take(Tcp::socket socket) {
     std::error_code ignored;
     const std::uint64_t number = ++last_connection_;
-    if (!remember(number)) {
+    const asio::ip::address from = socket.remote_endpoint(ignored).address();
+    if (!remember(number, from)) {
       api_->traffic()->connection_refused();
       socket.non_blocking(true, ignored);
       if (!tls_) {
@@ -201,18 +209,53 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
              : make_connection(std::move(socket), around, gone);
     {
       const std::lock_guard lock(mutex_);
-      connections_[number] = connection;
+      connections_.at(number).connection = connection;
     }
     connection->start();
   }
 
-  bool remember(std::uint64_t number) {
+  bool remember(std::uint64_t number, const asio::ip::address& from) {
+    Connections held;  // let go of after the lock, which a connection's end asks for
     const std::lock_guard lock(mutex_);
-    if (connections_.size() >= options_.max_connections) {
+    if (connections_.size() >= options_.max_connections && !make_room(held)) {
       return false;
     }
-    connections_[number];
+    connections_[number].from = from;
     api_->traffic()->connection_opened();
+    return true;
+  }
+
+  /// Closes the connection that has waited longest for its client, of the address that has the most
+  /// which wait, so that no address keeps others out. False when none waits.
+  bool make_room(Connections& held) {
+    struct Share {
+      std::size_t count = 0;
+      std::uint64_t number = 0;
+      std::chrono::steady_clock::time_point since = std::chrono::steady_clock::time_point::max();
+      Connection* connection = nullptr;
+    };
+    std::map<asio::ip::address, Share> shares;
+    for (const auto& [number, open] : connections_) {
+      held.push_back(open.connection.lock());
+      const auto since = held.back() ? held.back()->waiting_since() : std::nullopt;
+      if (!since) {
+        continue;
+      }
+      Share& share = shares[open.from];
+      ++share.count;
+      if (*since < share.since) {
+        share = {share.count, number, *since, held.back().get()};
+      }
+    }
+    const auto largest = std::max_element(
+        shares.begin(), shares.end(),
+        [](const auto& one, const auto& other) { return one.second.count < other.second.count; });
+    if (largest == shares.end()) {
+      return false;
+    }
+    connections_.erase(largest->second.number);
+    api_->traffic()->connection_closed();
+    largest->second.connection->close();
     return true;
   }
 
@@ -227,8 +270,8 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
     std::vector<std::shared_ptr<Connection>> open;
     {
       const std::lock_guard lock(mutex_);
-      for (const auto& [number, connection] : connections_) {
-        open.push_back(connection.lock());
+      for (const auto& [number, one] : connections_) {
+        open.push_back(one.connection.lock());
       }
     }
     for (const std::shared_ptr<Connection>& connection : open) {
@@ -252,7 +295,7 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
   std::uint16_t port_ = 0;
   std::uint64_t last_connection_ = 0;
   std::mutex mutex_;
-  std::map<std::uint64_t, std::weak_ptr<Connection>> connections_;
+  std::map<std::uint64_t, Open> connections_;
   std::vector<std::thread> threads_;
 };
 

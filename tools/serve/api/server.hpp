@@ -29,8 +29,10 @@ struct ServerOptions {
 
   RequestReader::Limits request;
   ApiLimits api;
-  std::size_t max_connections = 256;  ///< 1 to 10,000; further ones are turned away with 429
-  unsigned threads = 2;               ///< 1 to 64
+  /// 1 to 10,000. A further one takes the place of one that waits for its client, of the address
+  /// that has the most of those; it is turned away with 429 when requests are answered on all.
+  std::size_t max_connections = 256;
+  unsigned threads = 2;  ///< 1 to 64
 
   std::chrono::milliseconds idle{60'000};    ///< between requests of a connection
   std::chrono::milliseconds read{30'000};    ///< for a request to come, from its first byte
