@@ -7,6 +7,7 @@
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/request_options.hpp"
+#include "tools/cli/suggest.hpp"
 
 int main(int argc, char** argv) {
   using namespace muster::cli;
@@ -41,7 +42,9 @@ int main(int argc, char** argv) {
   try {
     app.parse(own, argv);
   } catch (const CLI::ParseError& error) {
-    if (app.exit(error) != 0) return kUsage;
+    if (app.exit(error) == 0) return flush_standard_output() ? exit_code : kFailed;
+    if (const std::string meant = suggestion(app); !meant.empty()) complain(meant);
+    return kUsage;
   } catch (const std::exception& error) {
     complain(error.what());
     return kFailed;

@@ -340,6 +340,22 @@ class Lists(ClientTest):
         done = self.succeed("cancel", "1")
         self.assertEqual(done, "job 1: will be cancelled; not confirmed yet by m1, oslo\n")
 
+    def test_a_cancel_can_choose_its_jobs(self):
+        self.api.on("GET", "/v1/jobs", {"jobs": [job(3, "running"), job(2, "waiting"),
+                                                 job(1, "held")]})
+        for number in (1, 2, 3):
+            self.api.on("POST", f"/v1/jobs/{number}/cancel", {"job": number})
+        self.assertEqual(self.succeed("cancel", "--all"),
+                         "job 3: cancelled\njob 2: cancelled\njob 1: cancelled\n")
+        self.assertEqual(self.succeed("cancel", "--user", "a n", "--state", "waiting"),
+                         "job 2: cancelled\n")
+        self.assertIn("/v1/jobs?state=active&limit=10000&user=a%20n", self.api.paths())
+        self.assertEqual(json.loads(self.succeed("cancel", "--state", "held", "--json")),
+                         {"jobs": [{"job": 1}]})
+        for arguments in ([], ["1", "--all"], ["--user", "ann", "1"]):
+            self.assert_fails(2, ["say which jobs"], "cancel", *arguments)
+        self.assert_fails(2, ["--state"], "cancel", "--state", "over")
+
     def test_several_jobs_are_all_tried(self):
         self.api.on("POST", "/v1/jobs/1/cancel", {"job": 1})
         self.api.on("POST", "/v1/jobs/2/cancel", problem(409, "job 2 is over"))
@@ -397,68 +413,6 @@ class Logs(ClientTest):
                     self.part(8, "", False))
         done = self.assert_fails(0, ["task 0 runs again: attempt 2"], "logs", "12", "-f")
         self.assertEqual(done.stdout, "one\ntwo\nend\n")
-
-
-class Where(ClientTest):
-    def setUp(self):
-        super().setUp()
-        self.api.on("GET", "/v1/jobs", {"jobs": []})
-
-    def test_flags_and_variables_name_the_cluster(self):
-        empty = self.path("empty")
-        os.mkdir(empty)
-        other = self.write("other", "wrong\n")
-        self.succeed("jobs", "--cluster", self.folder)
-        self.succeed("jobs", "--cluster", empty, "--api", self.api.url + "/",
-                     "--token-file", "token")
-        os.environ.update({"MUSTER_API": self.api.url, "MUSTER_TOKEN": TOKEN})
-        self.addCleanup(os.environ.pop, "MUSTER_API", None)
-        self.addCleanup(os.environ.pop, "MUSTER_TOKEN", None)
-        self.succeed("jobs")
-        self.assert_fails(1, ["does not accept the token from " + other],
-                          "jobs", "--token-file", other)
-        self.assert_fails(1, [empty, "muster up"], "jobs", "--cluster", empty)
-        del os.environ["MUSTER_TOKEN"]
-        self.assert_fails(1, ["no token for " + self.api.url], "jobs")
-
-    def test_a_wrong_token_is_refused_at_once(self):
-        self.write("token", "stolen\n")
-        self.assert_fails(1, ["does not accept the token from", "token"], "jobs")
-        self.assertEqual(len(self.api.requests), 1)
-
-    def test_a_file_that_says_nothing_of_use_is_named(self):
-        for text in ("", "{", "[]", '{"api": 3, "token_file": "token"}', '{"api": "http://x"}'):
-            with self.subTest(text=text):
-                self.write("client.json", text)
-                self.assert_fails(1, ["client.json: has to be"], "jobs")
-        self.write("client.json", '{"api": "ftp://x", "token_file": "token"}')
-        self.assert_fails(1, ["client.json: api has to be a URL"], "jobs")
-        self.write("client.json", json.dumps({"api": self.api.url, "token_file": "absent"}))
-        self.assert_fails(1, ["cannot read the token file", "absent"], "jobs")
-        self.write("client.json", json.dumps({"api": self.api.url, "token_file": "token"}))
-        self.write("token", "two words\n")
-        self.assert_fails(1, ["holds no token"], "jobs")
-
-    def test_nobody_at_home_is_said_with_what_to_do(self):
-        gone = FakeApi()
-        gone.close()
-        self.write("client.json", json.dumps({"api": gone.url, "token_file": "token"}))
-        self.assert_fails(1, ["nothing answers at http://127.0.0.1:", "`muster up`"], "jobs")
-
-    def test_an_answer_without_end_is_cut_off(self):
-        self.api.on("GET", "/v1/jobs", Reply(raw=b" " * (65 * 1024 * 1024)))
-        self.assert_fails(1, ["larger than 67108864 bytes"], "jobs")
-
-    def test_other_statuses_are_told(self):
-        for reply, words in [(problem(404, "no such thing"), "no such thing"),
-                             (Reply(raw=b"oops", status=500), "HTTP status 500"),
-                             (Reply({"error": "x"}, 418), "HTTP status 418"),
-                             (Reply({"error": {"message": 5}}, 400), "HTTP status 400"),
-                             (Reply(raw=b"", status=302, headers={"Location": "/v1/x"}),
-                              "HTTP status 302")]:
-            with self.subTest(words=words):
-                self.api.on("GET", "/v1/jobs", reply)
-                self.assert_fails(1, [words], "jobs")
 
 
 class Completion(MusterTest):

@@ -40,10 +40,10 @@ void add_where_options(CLI::App& command, ClientOptions& options) {
       ->group(group);
   command
       .add_option("--retry-for", options.retry_for,
-                  "how long a request is tried again while the cluster does not take it")
+                  "how long a request is tried again while the cluster does not take it (30s; 2s "
+                  "to look at something when nothing listens)")
       ->group(group)
-      ->check(CLI::Validator(check_patience, "TIME"))
-      ->capture_default_str();
+      ->check(CLI::Validator(check_patience, "TIME"));
 }
 
 void add_client_options(CLI::App& command, ClientOptions& options) {
@@ -59,7 +59,9 @@ std::unique_ptr<client::ApiClient> connect(const ClientOptions& options,
     return nullptr;
   }
   client::ApiOptions api;
-  api.retry_for = parse_duration(options.retry_for).value_or(api.retry_for);
+  if (const auto patience = parse_duration(options.retry_for)) {
+    api.retry_for = api.refused_for = *patience;
+  }
   if (tune) tune(api);
   return std::make_unique<client::ApiClient>(std::move(context).value(), std::move(api));
 }

@@ -16,7 +16,7 @@ namespace muster::cli {
 /// What every command that talks to a cluster is told.
 struct ClientOptions {
   client::ContextOptions where;
-  std::string retry_for = "30s";
+  std::string retry_for;  ///< empty: the client's own patience
   bool json = false;
 };
 

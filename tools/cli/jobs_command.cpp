@@ -33,6 +33,14 @@ struct EachOptions {
   std::string verb;
   std::string done;  ///< the verb when it has been done
   std::vector<std::uint64_t> jobs;
+  bool by_choice = false;  ///< the jobs were found, not named: there may be any number
+};
+
+struct CancelOptions {
+  EachOptions each{{}, "cancel", "cancelled", {}, false};
+  bool all = false;
+  std::string user;
+  std::string state;
 };
 
 int list_jobs(const JobsOptions& options) {
@@ -64,13 +72,11 @@ std::string outcome_text(std::uint64_t job, const EachOptions& options,
 }
 
 /// Asks for every job, also after one that failed.
-int ask_each(const EachOptions& options) {
-  const auto api = connect(options.client);
-  if (!api) return kFailed;
+int ask_each(client::ApiClient& api, const EachOptions& options) {
   int exit_code = kDone;
   std::string answers;
   for (const std::uint64_t job : options.jobs) {
-    const auto answer = api->post(fmt::format("/v1/jobs/{}/{}", job, options.verb), "");
+    const auto answer = api.post(fmt::format("/v1/jobs/{}/{}", job, options.verb), "");
     if (!answer) {
       complain(fmt::format("job {}: {}", job, answer.error().message));
       exit_code = kFailed;
@@ -80,8 +86,55 @@ int ask_each(const EachOptions& options) {
     if (!options.client.json) print_text(outcome_text(job, options, answer.value()));
   }
   if (!options.client.json) return exit_code;
-  print_json(options.jobs.size() == 1 ? answers : R"({"jobs":[)" + answers + "]}");
+  const bool alone = options.jobs.size() == 1 && !options.by_choice;
+  print_json(alone ? answers : R"({"jobs":[)" + answers + "]}");
   return exit_code;
+}
+
+int order_each(const EachOptions& options) {
+  const auto api = connect(options.client);
+  return api ? ask_each(*api, options) : kFailed;
+}
+
+/// Cancels the jobs that are named, or those that are not over and of the user and state asked for.
+int cancel_jobs(CancelOptions options) {
+  const bool chosen = options.all || !options.user.empty() || !options.state.empty();
+  if (chosen == !options.each.jobs.empty()) {
+    complain("say which jobs: their ids, or --all, --user or --state; not both");
+    return kUsage;
+  }
+  const auto api = connect(options.each.client);
+  if (!api) return kFailed;
+  if (!chosen) return ask_each(*api, options.each);
+  std::string path = fmt::format("/v1/jobs?state=active&limit={}", kMostJobs);
+  if (!options.user.empty()) path += "&user=" + client::url_escaped(options.user);
+  const auto answer = api->get(path);
+  if (!answer) return complain_of(answer.error());
+  warn_of_silent(answer.value());
+  const auto jobs = client::job_list(answer.value());
+  if (!jobs) return complain_of(jobs.error());
+  for (const client::JobAnswer& job : jobs.value()) {
+    if (options.state.empty() || job.state == options.state) options.each.jobs.push_back(job.job);
+  }
+  options.each.by_choice = true;
+  const int exit_code = ask_each(*api, options.each);
+  if (jobs->size() >= kMostJobs) {
+    complain(
+        fmt::format("these were the newest {}; there may be more, so call it again", jobs->size()));
+  }
+  return exit_code;
+}
+
+void add_cancel(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<CancelOptions>();
+  CLI::App* command = app.add_subcommand("cancel", "Cancel jobs: their tasks are stopped");
+  command->add_option("jobs", options->each.jobs, "ids of jobs");
+  command->add_flag("--all", options->all, "all jobs that are not over");
+  command->add_option("--user", options->user, "those of this user");
+  command->add_option("--state", options->state, "those that are waiting, running or held")
+      ->check(CLI::IsMember({"waiting", "running", "held"}));
+  add_client_options(*command, options->each.client);
+  command->callback([options, &exit_code] { exit_code = cancel_jobs(*options); });
 }
 
 void add_each(CLI::App& app, int& exit_code, const EachOptions& words, const std::string& meaning) {
@@ -89,7 +142,7 @@ void add_each(CLI::App& app, int& exit_code, const EachOptions& words, const std
   CLI::App* command = app.add_subcommand(options->verb, meaning);
   command->add_option("jobs", options->jobs, "ids of jobs")->required();
   add_client_options(*command, options->client);
-  command->callback([options, &exit_code] { exit_code = ask_each(*options); });
+  command->callback([options, &exit_code] { exit_code = order_each(*options); });
 }
 
 }  // namespace
@@ -115,10 +168,10 @@ void add_jobs(CLI::App& app, int& exit_code) {
 }
 
 void add_job_orders(CLI::App& app, int& exit_code) {
-  add_each(app, exit_code, {{}, "cancel", "cancelled", {}}, "Cancel jobs: their tasks are stopped");
-  add_each(app, exit_code, {{}, "hold", "held", {}},
+  add_cancel(app, exit_code);
+  add_each(app, exit_code, {{}, "hold", "held", {}, false},
            "Hold jobs: none of their waiting tasks is started");
-  add_each(app, exit_code, {{}, "release", "released", {}}, "Release jobs that are held");
+  add_each(app, exit_code, {{}, "release", "released", {}, false}, "Release jobs that are held");
 }
 
 }  // namespace muster::cli

@@ -2,6 +2,7 @@
 
 #include <curl/curl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -99,8 +100,7 @@ struct ApiClient::Reply {
 /// A libcurl handle, which keeps its connection from one request to the next.
 class ApiClient::Transfer {
  public:
-  Transfer(const ClusterContext& context, const ApiOptions& options)
-      : api_(context.api), options_(options) {
+  Transfer(const ClusterContext& context, const ApiOptions& options) : options_(options) {
     static const CURLcode kReady = curl_global_init(CURL_GLOBAL_DEFAULT);
     MUSTER_CHECK(kReady == CURLE_OK, "libcurl does not start");
     curl_.reset(curl_easy_init());
@@ -114,7 +114,7 @@ class ApiClient::Transfer {
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  Reply perform(const Request& request);
+  Reply perform(const std::string& api, const Request& request);
 
  private:
   struct Cleanup {
@@ -155,7 +155,6 @@ class ApiClient::Transfer {
     return stop_asked && stop_asked() ? 1 : 0;
   }
 
-  std::string api_;
   const ApiOptions& options_;
   std::unique_ptr<CURL, Cleanup> curl_;
   std::unique_ptr<curl_slist, Cleanup> headers_;
@@ -175,14 +174,15 @@ void ApiClient::Transfer::set_fixed_options() {
   set(CURLOPT_NOPROGRESS, 0L);
   set(CURLOPT_XFERINFOFUNCTION, &Transfer::watch);
   set(CURLOPT_XFERINFODATA, const_cast<ApiOptions*>(&options_));
-  if (is_loopback(api_)) set(CURLOPT_PROXY, "");
 }
 
-ApiClient::Reply ApiClient::Transfer::perform(const Request& request) {
+ApiClient::Reply ApiClient::Transfer::perform(const std::string& api, const Request& request) {
   Reply reply;
   Sink sink{reply, options_.max_answer_bytes};
   reason_.front() = '\0';
-  set(CURLOPT_URL, (api_ + request.path).c_str());
+  set(CURLOPT_URL, (api + request.path).c_str());
+  const char* const no_proxy = "";
+  set(CURLOPT_PROXY, is_loopback(api) ? no_proxy : nullptr);
   set(CURLOPT_WRITEDATA, &sink);
   if (request.body != nullptr) {
     set(CURLOPT_POST, 1L);
@@ -202,7 +202,8 @@ ApiClient::Reply ApiClient::Transfer::perform(const Request& request) {
 }
 
 ApiClient::ApiClient(ClusterContext context, ApiOptions options)
-    : context_(std::move(context)), options_(std::move(options)) {
+    : context_(std::move(context)), options_(std::move(options)), apis_{context_.api} {
+  apis_.insert(apis_.end(), context_.others.begin(), context_.others.end());
   if (!options_.pause) {
     options_.pause = [](Duration length) {
       std::this_thread::sleep_for(length);
@@ -225,16 +226,26 @@ Expected<Answer, ClientError> ApiClient::post(const std::string& path, const std
 Expected<Answer, ClientError> ApiClient::ask(const Request& request) {
   const auto begin = Steady::now();
   Duration pause = options_.first_pause;
+  std::size_t asked = 0;        // APIs since the last pause
+  bool may_be_through = false;  // a change, to the present one
   for (bool first = true;; first = false) {
-    const Reply reply = transfer_->perform(request);
+    const Reply reply = transfer_->perform(api(), request);
     if (!reply.passing()) return conclude(reply);
     const Duration tried = Steady::now() - begin;
     const Duration patience = reply.nobody_there()
                                   ? std::min(options_.refused_for, options_.retry_for)
                                   : options_.retry_for;
-    const Duration wait = std::max(pause, reply.retry_after);
-    if (tried + wait > patience) return give_up(reply, tried);
-    if (first && options_.on_retry) options_.on_retry(give_up(reply, tried).message);
+    may_be_through |= request.body != nullptr && !reply.nobody_there();
+    const bool others_left = !may_be_through && ++asked < apis_.size();
+    const bool too_late = tried >= patience || tried + reply.retry_after > patience;
+    if (!others_left && too_late) return give_up(reply, tried);
+    if (first && !others_left && options_.on_retry) {
+      options_.on_retry(give_up(reply, tried).message);
+    }
+    if (!may_be_through) current_ = (current_ + 1) % apis_.size();
+    if (others_left) continue;
+    asked = 0;
+    const Duration wait = std::min(std::max(pause, reply.retry_after), patience - tried);
     if (!options_.pause(wait)) return Failure<ClientError>{ClientError::stopped, "stopped"};
     pause = std::min(pause * 2, options_.longest_pause);
   }
@@ -242,35 +253,36 @@ Expected<Answer, ClientError> ApiClient::ask(const Request& request) {
 
 Failure<ClientError> ApiClient::give_up(const Reply& reply, Duration tried) const {
   if (reply.nobody_there()) {
-    return {ClientError::unreachable,
-            fmt::format("nothing answers at {}; start one with `muster up`", context_.api)};
+    return {
+        ClientError::unreachable,
+        fmt::format("nothing answers at {}; start one with `muster up`", fmt::join(apis_, ", "))};
   }
   const std::string seconds = fmt::format("{:.0f}", to_seconds(tried));
   if (reply.code != CURLE_OK) {
     return {ClientError::unreachable,
-            fmt::format("no answer from {} in {} s: {}", context_.api, seconds, reply.reason)};
+            fmt::format("no answer from {} in {} s: {}", api(), seconds, reply.reason)};
   }
   std::string why = error_message(reply.body);
   if (why.empty()) why = fmt::format("HTTP status {}", reply.status);
   return {ClientError::unavailable, fmt::format("the cluster at {} cannot do it at present: {} "
                                                 "(tried for {} s)",
-                                                context_.api, why, seconds)};
+                                                api(), why, seconds)};
 }
 
 Expected<Answer, ClientError> ApiClient::conclude(const Reply& reply) const {
   using Failed = Failure<ClientError>;
   if (reply.too_large) {
     return Failed{ClientError::malformed, fmt::format("the answer of {} is larger than {} bytes",
-                                                      context_.api, options_.max_answer_bytes)};
+                                                      api(), options_.max_answer_bytes)};
   }
   if (reply.code == CURLE_ABORTED_BY_CALLBACK) return Failed{ClientError::stopped, "stopped"};
   if (reply.code != CURLE_OK) {
     return Failed{ClientError::unreachable,
-                  fmt::format("cannot talk to {}: {}", context_.api, reply.reason)};
+                  fmt::format("cannot talk to {}: {}", api(), reply.reason)};
   }
   if (reply.status == 401) {
     return Failed{ClientError::unauthorized, fmt::format("{} does not accept the token from {}",
-                                                         context_.api, context_.token_source)};
+                                                         api(), context_.token_source)};
   }
   if (reply.status >= 200 && reply.status < 300) {
     auto document = parse_object(reply.body);
@@ -279,12 +291,11 @@ Expected<Answer, ClientError> ApiClient::conclude(const Reply& reply) const {
         ClientError::malformed,
         fmt::format("{} answers with what is no JSON object: is it Muster's API? It says: "
                     "{}",
-                    context_.api, printable(reply.body.substr(0, kShownBytes)))};
+                    api(), printable(reply.body.substr(0, kShownBytes)))};
   }
   std::string message = error_message(reply.body);
   if (message.empty()) {
-    message =
-        fmt::format("{} answers with HTTP status {} and no reason", context_.api, reply.status);
+    message = fmt::format("{} answers with HTTP status {} and no reason", api(), reply.status);
   }
   return Failed{reply.status == 404 ? ClientError::not_found : ClientError::refused, message};
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "model/expected.hpp"
 #include "model/time.hpp"
@@ -50,7 +51,9 @@ struct ApiOptions {
 /// Speaks to a cluster's HTTP API (docs/api.md). Whatever is asked may be asked twice without harm
 /// (a submission carries a token), so a request is repeated when the connection fails, the answer
 /// is lost, or the status is 429, 502, 503 or 504: with a pause that doubles or that the server
-/// asked for (Retry-After), within `retry_for`.
+/// asked for (Retry-After), within `retry_for`. Where the cluster has several APIs, the next one is
+/// asked then; but not with a change that may have got through already, which another site would
+/// take for a new one.
 class ApiClient {
  public:
   ApiClient(ClusterContext context, ApiOptions options);
@@ -72,9 +75,13 @@ class ApiClient {
   Expected<Answer, ClientError> ask(const Request& request);
   Expected<Answer, ClientError> conclude(const Reply& reply) const;
   Failure<ClientError> give_up(const Reply& reply, Duration tried) const;
+  /// The API that is asked at present.
+  const std::string& api() const { return apis_[current_]; }
 
   ClusterContext context_;
   ApiOptions options_;
+  std::vector<std::string> apis_;
+  std::size_t current_ = 0;
   std::unique_ptr<Transfer> transfer_;
 };
 

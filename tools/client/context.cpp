@@ -90,6 +90,12 @@ Expected<ClusterContext, ContextError> from_folder(const fs::path& folder,
   }
   auto context = with_api(text_at(document, "api"), file.string() + ": api");
   if (!context) return context;
+  for (const nlohmann::json& other : document.value("others", nlohmann::json::array())) {
+    const std::string url = other.is_string() ? other.get<std::string>() : other.dump();
+    const auto one = with_api(url, file.string() + ": others");
+    if (!one) return one;
+    context->others.push_back(one->api);
+  }
   if (!token_file.empty()) return with_token_file(std::move(context).value(), token_file);
   return with_token_file(std::move(context).value(), folder / text_at(document, "token_file"));
 }

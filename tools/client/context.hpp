@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/expected.hpp"
 
@@ -19,7 +20,8 @@ struct ContextOptions {
 
 /// Where the cluster's API is and what opens it.
 struct ClusterContext {
-  std::string api;  ///< without a slash at the end
+  std::string api;                  ///< without a slash at the end
+  std::vector<std::string> others;  ///< of the same cluster, likewise
   std::string token;
   std::string token_source;  ///< where the token came from, for messages
 };
@@ -35,8 +37,9 @@ Environment process_environment();
 
 /// Finds the cluster: by the options, then MUSTER_API with MUSTER_TOKEN or MUSTER_TOKEN_FILE, then
 /// client.json in the folder of a local cluster (the option, MUSTER_CLUSTER, or
-/// local_cluster_folder()). The file is {"api": "http://127.0.0.1:8800", "token_file": "..."};
-/// a relative token_file is meant from its folder.
+/// local_cluster_folder()). The file is {"api": "http://127.0.0.1:8800", "token_file": "..."},
+/// and may list the APIs of other nodes as "others"; a relative token_file is meant from its
+/// folder.
 Expected<ClusterContext, ContextError> find_cluster(const ContextOptions& options,
                                                     const Environment& environment);
 

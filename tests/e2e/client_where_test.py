@@ -1,0 +1,117 @@
+"""How the commands find a cluster, whom of it they ask, and what they say when nobody answers."""
+
+import json
+import os
+import time
+import unittest
+
+from client_test import ACCEPTED, ClientTest
+from fake_api import FakeApi, Reply, TOKEN, problem
+
+
+class Where(ClientTest):
+    def setUp(self):
+        super().setUp()
+        self.api.on("GET", "/v1/jobs", {"jobs": []})
+
+    def test_flags_and_variables_name_the_cluster(self):
+        empty = self.path("empty")
+        os.mkdir(empty)
+        other = self.write("other", "wrong\n")
+        self.succeed("jobs", "--cluster", self.folder)
+        self.succeed("jobs", "--cluster", empty, "--api", self.api.url + "/",
+                     "--token-file", "token")
+        os.environ.update({"MUSTER_API": self.api.url, "MUSTER_TOKEN": TOKEN})
+        self.addCleanup(os.environ.pop, "MUSTER_API", None)
+        self.addCleanup(os.environ.pop, "MUSTER_TOKEN", None)
+        self.succeed("jobs")
+        self.assert_fails(1, ["does not accept the token from " + other],
+                          "jobs", "--token-file", other)
+        self.assert_fails(1, [empty, "muster up"], "jobs", "--cluster", empty)
+        del os.environ["MUSTER_TOKEN"]
+        self.assert_fails(1, ["no token for " + self.api.url], "jobs")
+
+    def test_a_wrong_token_is_refused_at_once(self):
+        self.write("token", "stolen\n")
+        self.assert_fails(1, ["does not accept the token from", "token"], "jobs")
+        self.assertEqual(len(self.api.requests), 1)
+
+    def test_a_file_that_says_nothing_of_use_is_named(self):
+        for text in ("", "{", "[]", '{"api": 3, "token_file": "token"}', '{"api": "http://x"}'):
+            with self.subTest(text=text):
+                self.write("client.json", text)
+                self.assert_fails(1, ["client.json: has to be"], "jobs")
+        self.write("client.json", '{"api": "ftp://x", "token_file": "token"}')
+        self.assert_fails(1, ["client.json: api has to be a URL"], "jobs")
+        self.write("client.json", json.dumps({"api": self.api.url, "token_file": "absent"}))
+        self.assert_fails(1, ["cannot read the token file", "absent"], "jobs")
+        self.write("client.json", json.dumps({"api": self.api.url, "token_file": "token"}))
+        self.write("token", "two words\n")
+        self.assert_fails(1, ["holds no token"], "jobs")
+
+    def test_nobody_at_home_is_said_with_what_to_do(self):
+        gone = FakeApi()
+        gone.close()
+        self.write("client.json", json.dumps({"api": gone.url, "token_file": "token"}))
+        self.assert_fails(1, ["nothing answers at http://127.0.0.1:", "`muster up`"], "jobs")
+
+    def test_it_tries_for_as_long_as_it_was_told(self):
+        gone = FakeApi()
+        gone.close()
+        self.write("client.json", json.dumps({"api": gone.url, "token_file": "token"}))
+        for patience in (0, 3):
+            begin = time.monotonic()
+            self.assert_fails(1, ["nothing answers"], "jobs", "--retry-for", f"{patience}s")
+            self.assertGreaterEqual(time.monotonic() - begin, patience)
+
+    def test_another_api_is_asked_when_the_first_is_away(self):
+        gone = FakeApi()
+        gone.close()
+        self.write("client.json", json.dumps({"api": gone.url, "others": [self.api.url],
+                                              "token_file": "token"}))
+        begin = time.monotonic()
+        self.succeed("jobs")
+        self.api.on("POST", "/v1/jobs", Reply(ACCEPTED, 201))
+        self.succeed("submit", "--", "true")
+        self.assertLess(time.monotonic() - begin, 20, "nobody waits for who is away")
+        self.api.close()
+        self.assert_fails(1, ["nothing answers at " + gone.url + ", " + self.api.url], "jobs")
+
+    def test_a_change_that_may_be_through_is_not_repeated_elsewhere(self):
+        other = FakeApi()
+        self.addCleanup(other.close)
+        other.on("POST", "/v1/jobs", Reply(ACCEPTED, 201))
+        other.on("GET", "/v1/jobs", {"jobs": []})
+        self.write("client.json", json.dumps({"api": self.api.url, "others": [other.url],
+                                              "token_file": "token"}))
+        self.api.on("POST", "/v1/jobs", Reply(reset=True), Reply(ACCEPTED, 201))
+        self.assertEqual(self.muster("submit", "--", "true").returncode, 0)
+        self.assertEqual(len(self.api.bodies("/v1/jobs")), 2)
+        self.api.on("GET", "/v1/jobs", Reply(reset=True))
+        self.succeed("jobs")
+        self.assertEqual([method for method, _, _ in other.requests], ["GET"])
+
+    def test_what_was_mistyped_gets_a_suggestion(self):
+        self.assert_fails(2, ["'sumbit': did you mean 'submit'?"], "sumbit", "--", "true")
+        self.assert_fails(2, ["'--limt': did you mean '--limit'?"], "jobs", "--limt", "3")
+        self.assert_fails(2, ["'--limt': did you mean '--limit'?"], "jobs", "--limt=3")
+        self.assertNotIn("did you mean", self.assert_fails(2, [], "jobs", "--zzzzzz").stderr)
+
+    def test_an_answer_without_end_is_cut_off(self):
+        self.api.on("GET", "/v1/jobs", Reply(raw=b" " * (65 * 1024 * 1024)))
+        self.assert_fails(1, ["larger than 67108864 bytes"], "jobs")
+
+    def test_other_statuses_are_told(self):
+        for reply, words in [(problem(404, "no such thing"), "no such thing"),
+                             (Reply(raw=b"oops", status=500), "HTTP status 500"),
+                             (Reply({"error": "x"}, 418), "HTTP status 418"),
+                             (Reply({"error": {"message": 5}}, 400), "HTTP status 400"),
+                             (Reply(raw=b"", status=302, headers={"Location": "/v1/x"}),
+                              "HTTP status 302")]:
+            with self.subTest(words=words):
+                self.api.on("GET", "/v1/jobs", reply)
+                self.assert_fails(1, [words], "jobs")
+
+
+if __name__ == "__main__":
+    unittest.main()
