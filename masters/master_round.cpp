@@ -20,6 +20,7 @@ void Master::round(std::span<const ThroughputSample> samples, Instant now) {
   Rng rng = chance();
   resting_ = gangs_.resting(state_, rounds_, now);
   turn_ = gangs_.turn(now);
+  resting_offers_ = resting_offers(now);
   Plan plan = policy_->decide(view(now), rng);
   const bool settled = policy_->settled(view(now));
   const std::size_t dropped = drop_malformed_figures(plan.note);
@@ -103,20 +104,27 @@ PlanLimits Master::limits(Instant now) const {
   const double spent_usd = caps_.max_usd_day > 0 ? spent_today_usd(now) : 0;
   PlanLimits limits{caps_, spent_usd, {}, !fleet_.empty()};
   limits.caps.spend_margin = affordable_time();
-  for (const auto& [offer, until] : resting_until_) {
-    if (until > now) limits.resting.push_back(offer);
-  }
-  if (caps_.max_usd_day > 0 && !knows_cloud_clock_) {
-    limits.resting.clear();
-    for (std::uint32_t i = 0; i < catalog_->size(); ++i) {
-      for (Market market : {Market::on_demand, Market::spot}) {
-        limits.resting.emplace_back(TypeId{i}, market);
-      }
-    }
-  }
+  limits.resting = resting_offers(now);
+  limits.stay = {now, min_stay_};
   limits.resting_gangs = resting_;
   limits.turn = turn_;
   return limits;
+}
+
+RestingOffers Master::resting_offers(Instant now) const {
+  RestingOffers resting;
+  for (const auto& [offer, until] : resting_until_) {
+    if (until > now) resting.push_back(offer);
+  }
+  if (caps_.max_usd_day > 0 && !knows_cloud_clock_) {
+    resting.clear();
+    for (std::uint32_t i = 0; i < catalog_->size(); ++i) {
+      for (Market market : {Market::on_demand, Market::spot}) {
+        resting.emplace_back(TypeId{i}, market);
+      }
+    }
+  }
+  return resting;
 }
 
 /// Asks for what the oldest job needs first: where the cloud has not enough for all, one gang gets

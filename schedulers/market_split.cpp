@@ -81,8 +81,8 @@ MarketSplit::MarketSplit(const MarketSplit& other)
       looked_(other.looked_) {}
 
 ClusterView MarketSplit::spot_view(const ClusterView& view) const {
-  return {view.state,       *spot_catalog_, view.now, Market::spot,
-          view.fixed_fleet, view.resting,   view.turn};
+  return {view.state,   *spot_catalog_, view.now,      Market::spot,       view.fixed_fleet,
+          view.resting, view.turn,      view.min_stay, view.resting_offers};
 }
 
 /// What is there before a policy observes anything, as after another policy, counts too.

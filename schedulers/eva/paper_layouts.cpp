@@ -13,7 +13,9 @@ void PaperLayouts::full(const RoundInput& input, const WorthModel& model, const 
                         Layout& out) {
   weigh(input, model, kinds);
   kept_.clear();
-  for (const RoundInput::Instance& instance : input.instances()) kept_.push_back(instance.pinned);
+  for (const RoundInput::Instance& instance : input.instances()) {
+    kept_.push_back(instance.pinned || stays(instance, instance.price_usd_h));
+  }
   arrange(input, model, kinds, out);
 }
 
@@ -22,10 +24,19 @@ void PaperLayouts::partial(const RoundInput& input, const WorthModel& model, con
   weigh(input, model, kinds);
   kept_.clear();
   for (const RoundInput::Instance& instance : input.instances()) {
-    const bool pays = worth_[kept_.size()] >= instance.price_usd_h - kWorthEpsilon_usd_h;
-    kept_.push_back(instance.pinned || (instance.residents > 0 && pays));
+    const double worth = worth_[kept_.size()];
+    const bool pays = worth >= instance.price_usd_h - kWorthEpsilon_usd_h;
+    kept_.push_back(instance.pinned || (instance.residents > 0 && pays) ||
+                    stays(instance, instance.price_usd_h - worth));
   }
   arrange(input, model, kinds, out);
+}
+
+/// A task there may not be moved; or what they would lose is more than all that could be saved for
+/// as long as a new layout is expected to last.
+bool PaperLayouts::stays(const RoundInput::Instance& instance, double saving_usd_h) const {
+  if (instance.held) return true;
+  return instance.unsaved_usd > 0 && instance.unsaved_usd >= saving_usd_h * lifetime_h_;
 }
 
 void PaperLayouts::arrange(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,

@@ -47,7 +47,9 @@ class RoundInput {
     std::uint32_t kind = 0;
     std::uint32_t job = 0;             ///< in jobs()
     std::uint32_t home = kUnassigned;  ///< in instances(): where it is meant to be
-    bool movable = true;               ///< its job is not on its way
+    bool movable = true;               ///< its job is not on its way, and it need not stay
+    bool held = false;                 ///< it runs and is not moved whatever a plan says
+    double unsaved_usd = 0;  ///< worth of what it, or all of its gang, would lose by a move
   };
   /// An instance that is wanted and not going away.
   struct Instance {
@@ -57,12 +59,15 @@ class RoundInput {
     double price_usd_h = 0;
     bool ready = false;
     bool pinned = false;                     ///< a task that is on its way is meant to be here
+    bool held = false;                       ///< a task that has to stay is here
+    double unsaved_usd = 0;                  ///< what is lost when all tasks here are moved
     std::uint32_t first = 0, residents = 0;  ///< its tasks, in residents()
   };
   struct Job {
     Slot slot = kNoSlot;
     double worth_usd_h = 0;  ///< sum of its tasks' reservation prices
     bool movable = true;
+    bool gang = false;
   };
 
   /// Looks at all of the view. Jobs with a task that no type holds are left out and listed.
@@ -77,12 +82,16 @@ class RoundInput {
   /// Refusals that are news to their tasks.
   const std::vector<Refuse>& refusals() const { return refusals_; }
   bool any_movable() const { return any_movable_; }
+  /// Time alone changes what may be moved, or what a move would cost.
+  bool changes_with_time() const { return changes_with_time_; }
 
  private:
   void gather_instances(const ClusterView& view);
   void gather_job(const JobRow& job, const ClusterView& view, const ReservationPrices& prices,
                   TaskKinds& kinds);
+  void tie_down(const TaskRow& row, const ClusterView& view, Task& task);
   void list_residents();
+  void add_up_unsaved();
 
   std::vector<Task> tasks_;
   std::vector<Instance> instances_;
@@ -91,6 +100,7 @@ class RoundInput {
   std::vector<Refuse> refusals_;
   std::vector<std::uint32_t> instance_of_slot_;
   bool any_movable_ = false;
+  bool changes_with_time_ = false;
 };
 
 }  // namespace muster

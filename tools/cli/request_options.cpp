@@ -91,6 +91,8 @@ bool override_by_flags(const RequestOptions& options, JobRequest& request) {
     request.env[variable.substr(0, equals)] = variable.substr(equals + 1);
   }
   if (options.gang) request.gang = true;
+  if (options.no_move) request.movable = false;
+  if (options.checkpoints) request.checkpoints = true;
   if (options.any) request.market = MarketChoice::any;
   if (options.spot) request.market = MarketChoice::spot;
   if (options.on_demand) request.market = MarketChoice::on_demand;
@@ -146,6 +148,10 @@ void add_request_options(CLI::App& app, RequestOptions& options) {
   app.add_option("--workdir", options.work_dir, "the folder that every task starts in")
       ->group(group);
   app.add_flag("--gang", options.gang, "the tasks start together or not at all")->group(group);
+  app.add_flag("--no-move", options.no_move, "tasks that run stay where they are")->group(group);
+  app.add_flag("--checkpoints", options.checkpoints,
+               "a task that is stopped saves what it has done")
+      ->group(group);
   CLI::Option* spot = app.add_flag("--spot", options.spot, "only on the spot market");
   CLI::Option* on_demand = app.add_flag("--on-demand", options.on_demand, "only on demand");
   CLI::Option* any = app.add_flag("--any", options.any, "on either market");
