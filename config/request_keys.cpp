@@ -182,7 +182,7 @@ Keys what_keys() {
       {"user", "text", "who submits", "who pays", RequestText{&R::user}},
       {"class", "text", "the name", "jobs of one class are expected to slow each other alike",
        RequestText{&R::workload_class}},
-      {"priority", "whole number", "0", "larger goes first where a policy has queues",
+      {"priority", "whole number", "0", "larger goes first of what waits",
        RequestNumber{&R::priority, kPriority}},
       {"env", "table of texts", "empty",
        "environment variables of every task, on top of a minimal environment",

@@ -88,7 +88,7 @@ struct Job {
   std::string name;
   std::string user;
   std::string workload_class;  ///< jobs of one class are expected to interfere alike
-  int priority = 0;            ///< larger goes first where a policy has queues
+  int priority = 0;            ///< larger goes first of what waits
   bool gang = false;
   std::optional<Duration> runtime_hint;  ///< what the user says it will take alone; no promise
   std::vector<TaskSpec> tasks;

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "schedulers/packing/priority_order.hpp"
+
 namespace muster {
 namespace {
 
@@ -120,6 +122,7 @@ Plan MarketSplit::decide(const ClusterView& view, Rng& rng) {
   look_once(view);
   Plan plan = on_demand_->decide(view, rng);
   if (spot_wanted_) append(spot_->decide(spot_view(view), rng), plan);
+  order_by_priority(view.state, plan);
   return plan;
 }
 

@@ -1,5 +1,9 @@
 #include "schedulers/eva/paper_layouts.hpp"
 
+#include <utility>
+
+#include "schedulers/packing/priority_order.hpp"
+
 namespace muster::eva {
 
 void PaperLayouts::weigh(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds) {
@@ -64,7 +68,12 @@ void PaperLayouts::arrange(const RoundInput& input, const WorthModel& model, con
     const RoundInput::Task& task = input.tasks()[i];
     if (task.movable && (task.home == kUnassigned || !kept_[task.home])) chosen_.push_back(i);
   }
-  top_up_.run(input, model, kinds, open_, chosen_, out);
+  std::vector<std::uint32_t> left;
+  for (std::vector<std::uint32_t>& tasks : priority_classes(input, chosen_)) {
+    top_up_.run(input, model, kinds, open_, tasks, out);
+    left.insert(left.end(), tasks.begin(), tasks.end());
+  }
+  chosen_ = std::move(left);
   pack_rest(input, model, kinds, out);
 }
 

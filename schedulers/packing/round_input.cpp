@@ -1,5 +1,6 @@
 #include "schedulers/packing/round_input.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -53,9 +54,27 @@ void RoundInput::gather(const ClusterView& view, ReservationPrices& prices, Task
   changes_with_time_ = false;
   prices.learn(view.state);
   gather_instances(view);
-  for (const JobRow& job : view.state.jobs()) gather_job(job, view, prices, kinds);
+  gather_jobs(view, prices, kinds);
   list_residents();
   add_up_unsaved();
+}
+
+/// In the order of acceptance; where priorities differ the highest first.
+void RoundInput::gather_jobs(const ClusterView& view, const ReservationPrices& prices,
+                             TaskKinds& kinds) {
+  const ClusterState& state = view.state;
+  order_.clear();
+  bool differ = false;
+  for (const JobRow& job : state.jobs()) {
+    differ |= !order_.empty() && state.job(order_.back()).job.priority != job.job.priority;
+    order_.push_back(job.slot);
+  }
+  if (differ) {
+    std::stable_sort(order_.begin(), order_.end(), [&](Slot a, Slot b) {
+      return state.job(a).job.priority > state.job(b).job.priority;
+    });
+  }
+  for (Slot slot : order_) gather_job(state.job(slot), view, prices, kinds);
 }
 
 void RoundInput::gather_instances(const ClusterView& view) {
@@ -78,7 +97,10 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
   const ClusterState& state = view.state;
   const bool wants_spot = job.job.markets == MarketChoice::spot;
   if (job.given_up || wants_spot != (view.market == Market::spot)) return;
-  Job entry{.slot = job.slot, .movable = !on_its_way(job, state), .gang = job.job.gang};
+  Job entry{.slot = job.slot,
+            .movable = !on_its_way(job, state),
+            .priority = job.job.priority,
+            .gang = job.job.gang};
   const ReservationPrice* impossible = nullptr;
   for (Slot slot : job.tasks) {
     const ReservationPrice& price = prices.of(state.task(slot).shape);

@@ -67,13 +67,15 @@ class RoundInput {
     Slot slot = kNoSlot;
     double worth_usd_h = 0;  ///< sum of its tasks' reservation prices
     bool movable = true;
+    int priority = 0;
     bool gang = false;
   };
 
   /// Looks at all of the view. Jobs with a task that no type holds are left out and listed.
   void gather(const ClusterView& view, ReservationPrices& prices, TaskKinds& kinds);
 
-  std::span<const Task> tasks() const { return tasks_; }  ///< in the order of their jobs
+  /// In the order of their jobs: the highest priority first, then the first accepted.
+  std::span<const Task> tasks() const { return tasks_; }
   std::span<const Instance> instances() const { return instances_; }  ///< in the order of request
   std::span<const Job> jobs() const { return jobs_; }
   std::span<const std::uint32_t> residents(const Instance& instance) const {
@@ -87,6 +89,7 @@ class RoundInput {
 
  private:
   void gather_instances(const ClusterView& view);
+  void gather_jobs(const ClusterView& view, const ReservationPrices& prices, TaskKinds& kinds);
   void gather_job(const JobRow& job, const ClusterView& view, const ReservationPrices& prices,
                   TaskKinds& kinds);
   void tie_down(const TaskRow& row, const ClusterView& view, Task& task);
@@ -99,6 +102,7 @@ class RoundInput {
   std::vector<std::uint32_t> residents_;
   std::vector<Refuse> refusals_;
   std::vector<std::uint32_t> instance_of_slot_;
+  std::vector<Slot> order_;  ///< of jobs, where their priorities differ
   bool any_movable_ = false;
   bool changes_with_time_ = false;
 };

@@ -28,7 +28,7 @@ constexpr std::array<Flag, 17> kFlags = {
     {{"--name", "name", "what lists show"},
      {"--user", "user", "who pays; default: you"},
      {"--class", "class", "jobs of one class are expected to slow each other alike"},
-     {"--priority", "priority", "larger goes first where a policy has queues"},
+     {"--priority", "priority", "larger goes first of what waits"},
      {"--from", "from", "where you are, as LATITUDE,LONGITUDE: the nearest site takes the job"},
      {"--tasks", "tasks", "how many tasks there are"},
      {"--array", "array", "indices of the tasks: 0-99, 1,3,7-9, 0-99%10 (at most 10 at once)"},

@@ -1,4 +1,4 @@
-"""What moves and what stays on a live cluster."""
+"""What moves and what stays on a live cluster, and who goes first."""
 
 import unittest
 
@@ -40,6 +40,28 @@ class Staying(unittest.TestCase):
             cluster.wait_until("it runs", lambda: cluster.job(job)["running"] == 1)
             cluster.run("drain", cluster.job(job)["tasks"][0]["instance"])
             self.assertEqual(cluster.wait_over([job])[int(job)]["state"], "completed")
+
+
+class Priority(unittest.TestCase):
+    def order_under(self, policy):
+        """In which jobs that each need the only instance begin."""
+        whole = ("--cpus", "32", "--memory", "1")
+        with Cluster("master.max_instances=1", nodes=1, policy=policy) as cluster:
+            witness = Witness(cluster.dir / "witness")
+            blocker = cluster.shell("sleep 4", *whole)
+            cluster.wait_until("it runs", lambda: cluster.job(blocker)["running"] == 1)
+            jobs = {}
+            for name, priority in (("low", -1), ("plain", 0), ("high", 5)):
+                job = cluster.shell(witness.script("true"), *whole, f"--priority={priority}")
+                jobs[job] = name
+            cluster.wait_over(jobs)
+            begun = [line.split()[1] for line in witness.lines() if line.startswith("begin")]
+            return [jobs[task.split(".")[0]] for task in begun]
+
+    def test_is_the_order_in_which_waiting_jobs_begin(self):
+        for policy in ("no-packing,period_s=0.5", "eva,period_s=0.5", "hcoop,period_s=0.5"):
+            with self.subTest(policy=policy):
+                self.assertEqual(self.order_under(policy), ["high", "plain", "low"])
 
 
 if __name__ == "__main__":
