@@ -25,8 +25,8 @@ EvaPolicy::EvaPolicy(const Catalog& catalog, const EvaParams& params)
       table_(params.default_pair),
       prices_(catalog),
       kinds_(params.gangs),
-      intake_(params.gangs,
-              params.artifact ? AttributionRules::artifact : AttributionRules::paper) {}
+      intake_(params.gangs, params.artifact ? AttributionRules::artifact : AttributionRules::paper),
+      paper_(params.cheapest_types) {}
 
 Cadence EvaPolicy::cadence() const {
   return {.period = params_.period,

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "schedulers/packing/cheapest_types.hpp"
 #include "schedulers/packing/priority_order.hpp"
 
 namespace muster::eva {
@@ -87,6 +88,10 @@ void PaperLayouts::pack_rest(const RoundInput& input, const WorthModel& model,
     chosen_home_.push_back(task.home == kUnassigned ? kUnassigned : free_index_[task.home]);
   }
   packing_.run({kinds.all(), chosen_kind_}, model, configuration_);
+  if (cheapest_types_) {
+    const auto rests = [&](TypeId type) { return input.rests(type); };
+    use_cheapest_types({kinds.all(), chosen_kind_}, model, rests, configuration_);
+  }
   transition_.run({free_, chosen_kind_, chosen_home_}, configuration_, instance_of_bin_);
   for (std::size_t b = 0; b < configuration_.bins.size(); ++b) {
     const Configuration::Bin& bin = configuration_.bins[b];

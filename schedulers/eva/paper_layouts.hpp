@@ -15,6 +15,10 @@ namespace muster::eva {
 /// stay keep what they have and may take more.
 class PaperLayouts {
  public:
+  /// `cheapest_types`: what is rented is the cheapest type that holds its tasks, not the one for
+  /// which Algorithm 1 found them.
+  explicit PaperLayouts(bool cheapest_types) : cheapest_types_(cheapest_types) {}
+
   /// How long the next layouts are expected to last: D.
   void expect(double lifetime_s) { lifetime_h_ = lifetime_s / 3600; }
 
@@ -34,6 +38,7 @@ class PaperLayouts {
   void pack_rest(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
                  Layout& out);
 
+  bool cheapest_types_;
   double lifetime_h_ = 0;
   std::vector<double> worth_;  ///< of each instance, with the tasks it has
   std::vector<char> kept_;     ///< of each instance

@@ -78,6 +78,10 @@ void RoundInput::gather_jobs(const ClusterView& view, const ReservationPrices& p
 }
 
 void RoundInput::gather_instances(const ClusterView& view) {
+  rests_.assign(view.catalog.size(), 0);
+  for (const auto& [type, market] : view.resting_offers) {
+    if (market == view.market) rests_[type.value] = 1;
+  }
   for (const InstanceRow& row : view.state.instances()) {
     if (row.slot >= instance_of_slot_.size()) instance_of_slot_.resize(row.slot + std::size_t{1});
     instance_of_slot_[row.slot] = kUnassigned;

@@ -86,6 +86,8 @@ class RoundInput {
   bool any_movable() const { return any_movable_; }
   /// Time alone changes what may be moved, or what a move would cost.
   bool changes_with_time() const { return changes_with_time_; }
+  /// The cloud refused the type on the market lately and is not asked for it again yet.
+  bool rests(TypeId type) const { return rests_[type.value] != 0; }
 
  private:
   void gather_instances(const ClusterView& view);
@@ -102,6 +104,7 @@ class RoundInput {
   std::vector<std::uint32_t> residents_;
   std::vector<Refuse> refusals_;
   std::vector<std::uint32_t> instance_of_slot_;
+  std::vector<char> rests_;  ///< of each type
   std::vector<Slot> order_;  ///< of jobs, where their priorities differ
   bool any_movable_ = false;
   bool changes_with_time_ = false;

@@ -7,7 +7,8 @@ import unittest
 from fixture import EVA_200, MusterTest
 
 COMMANDS = ("replay", "policies", "explain", "convert", "train", "config-keys")
-EVA_PARAMS = {"eager", "artifact", "full-only", "partial-only", "rp", "single", "t", "period_s"}
+EVA_PARAMS = {"eager", "artifact", "full-only", "partial-only", "rp", "single", "t", "period_s",
+              "paper"}
 HCOOP_PARAMS = {"group", "pairing", "exact_tasks", "backfill", "spill", "max_interruptions",
                 "threshold_s", "idle_release_s", "period_s"}
 
