@@ -97,7 +97,7 @@ typename Inspector::result_type inspect(Inspector& f, Job& x) {
   return f(caf::meta::type_name("job"), x.id, x.name, x.user, x.workload_class, x.priority, x.gang,
            has_hint, hint, x.tasks, x.program, x.markets, x.max_running, has_retries, retries,
            x.token, x.length, x.spot_safe, x.whole_tasks, has_origin, latitude, longitude,
-           caf::meta::load_callback(load));
+           x.movable, x.checkpoints, caf::meta::load_callback(load));
 }
 
 }  // namespace muster

@@ -293,6 +293,8 @@ std::string to_json(const JobRequest& request) {
   put_optional("retries", request.retries);
   put("from", request.from, plain.from);
   put("token", request.token, plain.token);
+  put("movable", request.movable, plain.movable);
+  put("checkpoints", request.checkpoints, plain.checkpoints);
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -318,6 +320,8 @@ Job make_job(const JobRequest& request) {
   job.retries = request.retries;
   job.token = request.token;
   job.origin = parse_geo_point(request.from);
+  job.movable = request.movable;
+  job.checkpoints = request.checkpoints;
   return job;
 }
 

@@ -38,8 +38,10 @@ struct JobRequest {
   std::optional<double> alone_progress_s;  ///< units of progress a second when alone
   MarketChoice market = MarketChoice::any;
   std::optional<std::uint32_t> retries;
-  std::string from;   ///< "LATITUDE,LONGITUDE" of the user; empty: where the site is
-  std::string token;  ///< the same token of the same user is the same submission
+  std::string from;          ///< "LATITUDE,LONGITUDE" of the user; empty: where the site is
+  std::string token;         ///< the same token of the same user is the same submission
+  bool movable = true;       ///< tasks that run may be moved to other instances
+  bool checkpoints = false;  ///< a task that is stopped saves what it has done
 };
 
 /// How many tasks one job may have.

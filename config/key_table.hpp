@@ -61,6 +61,9 @@ std::vector<KeySpecOf<C>> master_keys() {
             168 * kHour}},
       {"master.snapshot_every", "events from one snapshot of the state to the next",
        Whole{[](C& c) -> std::uint64_t& { return c.master.snapshot_every; }, 100, 1'000'000'000}},
+      {"master.min_stay",
+       "no policy moves a task before it has run for so long where it is; 0: at any time",
+       Time{[](C& c) -> Duration& { return c.master.min_stay; }, kNone, 168 * kHour}},
       {"master.fleet",
        "instances that are there from the start and stay, of all masters together: COUNT*TYPE or "
        "COUNT*TYPE:spot; not given: rented as the policy wants",

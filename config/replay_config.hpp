@@ -130,6 +130,7 @@ struct MasterConfig {
   Duration ask_pause{std::chrono::hours{6}};  ///< the longest from asking after all to the next
   Duration worker_lost_after{std::chrono::minutes{10}};  ///< silence that ends an instance
   std::uint64_t snapshot_every = 100'000;  ///< events from one snapshot of the state to the next
+  Duration min_stay{std::chrono::minutes{5}};  ///< no policy moves a task that ran for less; 0: any
   /// The instances that are there from the start and stay, of all masters together; empty: masters
   /// rent and give back as their policy wants.
   std::vector<FleetPart> fleet;

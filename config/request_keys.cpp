@@ -146,10 +146,11 @@ void check_from(const JobRequest& request, const Report& report) {
          fmt::format("has to be LATITUDE,LONGITUDE in degrees; it is \"{}\"", request.from));
 }
 
-bool read_gang(JobRequest& request, const RequestValue& value) {
+template <bool JobRequest::*kAt>
+bool read_flag(JobRequest& request, const RequestValue& value) {
   const auto* truth = std::get_if<bool>(&value.data);
   if (truth == nullptr) return false;
-  request.gang = *truth;
+  request.*kAt = *truth;
   return true;
 }
 
@@ -181,7 +182,7 @@ Keys what_keys() {
       {"user", "text", "who submits", "who pays", RequestText{&R::user}},
       {"class", "text", "the name", "jobs of one class are expected to slow each other alike",
        RequestText{&R::workload_class}},
-      {"priority", "whole number", "0", "larger goes first where a policy has queues",
+      {"priority", "whole number", "0", "larger goes first of what waits",
        RequestNumber{&R::priority, kPriority}},
       {"env", "table of texts", "empty",
        "environment variables of every task, on top of a minimal environment",
@@ -201,7 +202,7 @@ Keys task_keys() {
       {"max_running", "whole number", "0", "at most so many tasks at once; 0: all",
        RequestNumber{&R::max_running, kRunning}},
       {"gang", "true or false", "false", "the tasks start together or not at all",
-       RequestOther{"true or false", read_gang, nothing_to_check}}};
+       RequestOther{"true or false", read_flag<&R::gang>, nothing_to_check}}};
 }
 
 Keys demand_keys() {
@@ -227,6 +228,14 @@ Keys run_keys() {
        RequestNumber{&R::alone_progress_s, kProgress}},
       {"retries", "whole number", "the master's", "failed attempts of a task that are forgiven",
        RequestNumber{&R::retries, kRetries}},
+      {"movable", "true or false", "true",
+       "tasks that run may be moved to other instances when that is cheaper: stopped there and "
+       "started again",
+       RequestOther{"true or false", read_flag<&R::movable>, nothing_to_check}},
+      {"checkpoints", "true or false", "false",
+       "a task that is stopped saves what it has done; without it all that it has run is counted "
+       "as lost by a move",
+       RequestOther{"true or false", read_flag<&R::checkpoints>, nothing_to_check}},
       {"from", "text", "where the site is",
        "where the user is, as \"LATITUDE,LONGITUDE\": the nearest site takes the job",
        RequestOther{"a text like \"35.7,139.7\"", read_from, check_from}},

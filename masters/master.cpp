@@ -24,6 +24,7 @@ Master::Master(MasterParts parts)
       refusal_rest_(parts.refusal_rest),
       keep_history_(parts.keep_history),
       fleet_(std::move(parts.fleet)),
+      min_stay_(parts.min_stay),
       seed_(parts.seed),
       name_(std::move(parts.name)),
       state_(*parts.catalog),
@@ -43,6 +44,7 @@ void Master::show(const Event& event) {
   if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
     resting_ = gangs_.resting(state_, round->round, event.at);
     turn_ = gangs_.turn(event.at);
+    resting_offers_ = resting_offers(event.at);
   }
   policy_->observe(event, view(event.at));
 }

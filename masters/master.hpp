@@ -36,6 +36,7 @@ struct MasterParts {
   std::uint64_t first_instance = 0;  ///< masters that share a cloud number instances apart
   bool keep_history = false;         ///< jobs that are over come out of commits
   Fleet fleet;                       ///< kept whatever the policy wants; empty: rented as it wants
+  Duration min_stay{};               ///< no plan moves a task before it has run for so long
 };
 
 /// What a master says to a job that it is offered.
@@ -175,7 +176,8 @@ class Master {
 
   Rng chance() const { return Rng::of_round(seed_, name_, rounds_); }
   ClusterView view(Instant now) const {
-    return {state_, *catalog_, now, Market::on_demand, !fleet_.empty(), resting_, turn_};
+    return {state_,   *catalog_, now,       Market::on_demand, !fleet_.empty(),
+            resting_, turn_,     min_stay_, resting_offers_};
   }
   void record(EventBody body, Instant now);
   void show(const Event& event);
@@ -185,6 +187,7 @@ class Master {
   JobHistory history_of(const JobFinished& over, Instant now) const;
   void apply_plan(const Plan& plan, Instant now);
   PlanLimits limits(Instant now) const;
+  RestingOffers resting_offers(Instant now) const;
   std::vector<InstanceId> order_launches(const Plan& plan, const CheckedPlan& checked, Instant now);
   void apply_places(const Plan& plan, const CheckedPlan& checked, Instant now);
   void release(InstanceId id, const Cause& cause, Instant now);
@@ -225,6 +228,7 @@ class Master {
   Duration refusal_rest_;
   bool keep_history_;
   Fleet fleet_;
+  Duration min_stay_;
   bool fleet_is_short_ = false;
   std::uint64_t seed_;
   std::string name_;
@@ -233,8 +237,9 @@ class Master {
   std::map<std::pair<TypeId, Market>, Instant> resting_until_;
   std::set<InstanceId> unanswered_;  ///< of which the cloud has not said that it did as told
   GangWaits gangs_;
-  std::optional<JobId> turn_;   ///< whose it is in the present round
-  std::vector<JobId> resting_;  ///< gangs for which nothing is rented in the present round
+  std::optional<JobId> turn_;     ///< whose it is in the present round
+  std::vector<JobId> resting_;    ///< gangs for which nothing is rented in the present round
+  RestingOffers resting_offers_;  ///< what the cloud is not asked for in the present round
   /// Gangs that were refused room on the fixed fleet since it last changed, or since the last round
   /// began, and whether they are larger than all of it.
   std::map<JobId, std::optional<Refusal>> over_fleet_;

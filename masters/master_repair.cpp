@@ -100,8 +100,9 @@ Master::DryRun Master::dry_run(Job job, Instant now) const {
   const std::unique_ptr<Policy> policy = policy_->clone();
   const std::vector<JobId> resting = gangs_.resting(*state, rounds_, now);
   const auto turn = gangs_.turn(now);
-  const ClusterView shown{*state,          *catalog_, now, Market::on_demand,
-                          !fleet_.empty(), resting,   turn};
+  const RestingOffers offers = resting_offers(now);
+  const ClusterView shown{*state, *catalog_, now,   Market::on_demand, !fleet_.empty(), resting,
+                          turn,   min_stay_, offers};
   policy->observe(accepted, shown);
   Rng rng = chance();
   DryRun run{policy->decide(shown, rng), {}, {}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 
@@ -20,6 +21,7 @@ void Master::round(std::span<const ThroughputSample> samples, Instant now) {
   Rng rng = chance();
   resting_ = gangs_.resting(state_, rounds_, now);
   turn_ = gangs_.turn(now);
+  resting_offers_ = resting_offers(now);
   Plan plan = policy_->decide(view(now), rng);
   const bool settled = policy_->settled(view(now));
   const std::size_t dropped = drop_malformed_figures(plan.note);
@@ -103,36 +105,47 @@ PlanLimits Master::limits(Instant now) const {
   const double spent_usd = caps_.max_usd_day > 0 ? spent_today_usd(now) : 0;
   PlanLimits limits{caps_, spent_usd, {}, !fleet_.empty()};
   limits.caps.spend_margin = affordable_time();
-  for (const auto& [offer, until] : resting_until_) {
-    if (until > now) limits.resting.push_back(offer);
-  }
-  if (caps_.max_usd_day > 0 && !knows_cloud_clock_) {
-    limits.resting.clear();
-    for (std::uint32_t i = 0; i < catalog_->size(); ++i) {
-      for (Market market : {Market::on_demand, Market::spot}) {
-        limits.resting.emplace_back(TypeId{i}, market);
-      }
-    }
-  }
+  limits.resting = resting_offers(now);
+  limits.stay = {now, min_stay_};
   limits.resting_gangs = resting_;
   limits.turn = turn_;
   return limits;
 }
 
-/// Asks for what the oldest job needs first: where the cloud has not enough for all, one gang gets
-/// whole what several would get in parts. A gang that was refused already comes after the others:
-/// what it cannot have does not keep them waiting.
+RestingOffers Master::resting_offers(Instant now) const {
+  RestingOffers resting;
+  for (const auto& [offer, until] : resting_until_) {
+    if (until > now) resting.push_back(offer);
+  }
+  if (caps_.max_usd_day > 0 && !knows_cloud_clock_) {
+    resting.clear();
+    for (std::uint32_t i = 0; i < catalog_->size(); ++i) {
+      for (Market market : {Market::on_demand, Market::spot}) {
+        resting.emplace_back(TypeId{i}, market);
+      }
+    }
+  }
+  return resting;
+}
+
+/// Asks for what the oldest job of the highest priority needs first: where the cloud has not enough
+/// for all, one gang gets whole what several would get in parts. A gang that was refused already
+/// comes after the others: what it cannot have does not keep them waiting.
 std::vector<InstanceId> Master::order_launches(const Plan& plan, const CheckedPlan& checked,
                                                Instant now) {
   constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
-  std::vector<std::pair<std::uint32_t, TaskId>> oldest(plan.launches.size(), {kNever, {}});
+  using Key = std::tuple<std::uint32_t, std::int64_t, TaskId>;  // refusals, less priority, task
+  std::vector<Key> oldest(plan.launches.size(), Key{kNever, 0, {}});
   for (const Place& part : plan.places) {
     const auto* launch = std::get_if<LaunchIndex>(&part.to);
     if (launch == nullptr || launch->value >= oldest.size()) continue;
     const TaskRow* task = state_.find(part.task);
-    const std::uint32_t refusals =
-        task == nullptr ? 0 : gangs_.refusals(state_.job(task->job).job.id);
-    oldest[launch->value] = std::min(oldest[launch->value], {refusals, part.task});
+    Key key{0, 0, part.task};
+    if (task != nullptr) {
+      const Job& job = state_.job(task->job).job;
+      key = {gangs_.refusals(job.id), -std::int64_t{job.priority}, part.task};
+    }
+    oldest[launch->value] = std::min(oldest[launch->value], key);
   }
   std::vector<std::size_t> order(plan.launches.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -91,6 +91,7 @@ class PlanChecker {
     const bool movable = task->phase == TaskPhase::pending || task->phase == TaskPhase::running;
     const JobRow& job = state_.job(task->job);
     if (!movable || job.given_up) return outdated();
+    if (auto stays = why_it_stays(*task)) return stays;
     Seat& seat = seats_[i];
     Market market{};
     if (const auto* id = std::get_if<InstanceId>(&place.to)) {
@@ -143,7 +144,16 @@ class PlanChecker {
     const TaskRow* task = state_.find(plan_.stops[i].task);
     if (task == nullptr || !placed_.insert(plan_.stops[i].task).second) return outdated();
     const bool stoppable = task->phase == TaskPhase::running || task->phase == TaskPhase::assigned;
-    return stoppable ? std::nullopt : std::optional<Refusal>(outdated());
+    return stoppable ? why_it_stays(*task) : std::optional<Refusal>(outdated());
+  }
+
+  /// The tasks of a gang stay or go together: all of them are looked at once.
+  std::optional<Refusal> why_it_stays(const TaskRow& task) {
+    if (task.phase != TaskPhase::running) return std::nullopt;
+    if (!state_.job(task.job).job.gang) return muster::why_it_stays(state_, task, limits_.stay);
+    const auto [known, is_new] = gang_stays_.try_emplace(task.job);
+    if (is_new) known->second = muster::why_it_stays(state_, task, limits_.stay);
+    return known->second;
   }
 
   /// Gives the caps' room and the instances' to the places, in the order of the plan. A gang that
@@ -248,6 +258,7 @@ class PlanChecker {
   CheckedPlan result_;
   plan_check::Seats seats_;
   std::unordered_set<TaskId> placed_;
+  std::unordered_map<Slot, std::optional<Refusal>> gang_stays_;  // by their jobs; looked up only
 };
 
 }  // namespace

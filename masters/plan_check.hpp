@@ -7,6 +7,7 @@
 
 #include "model/cluster_state.hpp"
 #include "model/plan.hpp"
+#include "model/stay.hpp"
 
 namespace muster {
 
@@ -41,6 +42,7 @@ struct PlanLimits {
   bool fixed_fleet = false;            ///< nothing is rented and nothing given back
   std::vector<JobId> resting_gangs{};  ///< nothing is rented for them now; by rising ids
   std::optional<JobId> turn{};         ///< the gang whose turn it is: nobody else starts
+  StayRule stay{};                     ///< what runs is not moved or stopped against it
 };
 
 /// What became of one launch or place of a plan: nothing said against it, or why it is refused.

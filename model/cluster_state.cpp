@@ -340,6 +340,7 @@ struct ClusterState::Applier {
     MUSTER_CHECK(row.phase == TaskPhase::starting && row.attempt == e.attempt,
                  "only the present attempt can start");
     row.seen_load = e.fetch + e.build;
+    row.started_at = at;
     enter_phase(row, TaskPhase::running);
   }
 
@@ -355,6 +356,9 @@ struct ClusterState::Applier {
     MUSTER_CHECK(row.phase == TaskPhase::stopping && row.attempt == e.attempt,
                  "only a stopped attempt leaves");
     row.seen_upload = e.upload;
+    // From the end of its progress to now the checkpoint was saved.
+    const bool saved = job_of(row).job.checkpoints || e.end.exit_code == kCheckpointedExit;
+    if (saved) row.ran += std::max(Duration{}, at - e.upload - row.started_at);
     vacate(row);
     enter_phase(row, row.target == kNoSlot ? TaskPhase::pending : TaskPhase::assigned);
   }
@@ -364,6 +368,7 @@ struct ClusterState::Applier {
     MUSTER_CHECK(row.phase == TaskPhase::running || row.phase == TaskPhase::stopping,
                  "only a task that runs can finish");
     MUSTER_CHECK(row.attempt == e.attempt, "only the present attempt can finish");
+    row.ran += at - row.started_at;
     vacate(row);
     set_target(row, kNoSlot);
     enter_phase(row, TaskPhase::finished);

@@ -50,6 +50,8 @@ struct TaskRow {
   std::uint64_t queued = 0;                    ///< rises along that list
   bool blocks_gang = false;                    ///< derived: see GangCounts
   ToldReason told = ToldReason::not_assigned;  ///< derived from phase and reason
+  Instant started_at{};                        ///< of the newest attempt that has started
+  Duration ran{};  ///< how long its ended attempts ran, but for those of which all was lost
 };
 
 /// What of a job's tasks decides whether and how its gang starts; derived from their rows, so that

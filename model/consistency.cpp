@@ -27,6 +27,7 @@ void check_task(const ClusterState& state, const TaskRow& task, std::vector<std:
   }
   const bool queued = task.phase == TaskPhase::pending || task.phase == TaskPhase::assigned;
   if (queued != task.queue.linked) out.push_back(name + " is in a queue in the wrong phase");
+  if (task.ran < Duration{}) out.push_back(name + " has run for less than no time");
 }
 
 bool blocks(const ClusterState& state, const TaskRow& task) {

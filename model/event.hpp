@@ -136,6 +136,9 @@ struct ProcessEnd {
   friend bool operator==(const ProcessEnd&, const ProcessEnd&) = default;
 };
 
+/// How a program ends that was asked to stop and has saved a checkpoint.
+inline constexpr std::int32_t kCheckpointedExit = 85;
+
 /// The stopped task has saved its checkpoint and holds no resources any more.
 struct TaskLeft {
   TaskId task;

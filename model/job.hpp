@@ -88,7 +88,7 @@ struct Job {
   std::string name;
   std::string user;
   std::string workload_class;  ///< jobs of one class are expected to interfere alike
-  int priority = 0;            ///< larger goes first where a policy has queues
+  int priority = 0;            ///< larger goes first of what waits
   bool gang = false;
   std::optional<Duration> runtime_hint;  ///< what the user says it will take alone; no promise
   std::vector<TaskSpec> tasks;
@@ -101,6 +101,8 @@ struct Job {
   bool spot_safe = false;         ///< expected to keep its goal on spot instances too (HCoop, SORS)
   std::uint32_t whole_tasks = 0;  ///< of the job whose part this is; 0: it is whole
   std::optional<GeoPoint> origin;  ///< where its user is; nothing: where the site is
+  bool movable = true;             ///< a task that runs may be moved, which stops and starts it
+  bool checkpoints = true;         ///< what runs when it is stopped goes on later where it was
 
   /// Of the whole job, wherever its parts are.
   std::uint32_t task_count() const {

@@ -71,6 +71,10 @@ std::string_view name_of(RefusalCode code) {
       return "gang turn";
     case RefusalCode::day_cap:
       return "day's spend cap";
+    case RefusalCode::not_movable:
+      return "not movable";
+    case RefusalCode::min_stay:
+      return "minimum stay";
   }
   return "?";
 }

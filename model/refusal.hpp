@@ -34,7 +34,9 @@ enum class RefusalCode : std::uint8_t {
   fixed_fleet,        ///< the master's instances are given: none is rented or given back
   malformed,          ///< the plan names what is not on offer, or a figure of it is no number
   gang_turn,          ///< a gang that has waited long has its turn: nobody else starts
-  day_cap             ///< the day's money does not pay for more
+  day_cap,            ///< the day's money does not pay for more
+  not_movable,        ///< the job is not to be moved
+  min_stay            ///< the task has not run for long enough where it is
 };
 
 std::string_view name_of(RefusalKind kind);
@@ -45,7 +47,7 @@ struct Refusal {
   RefusalKind kind = RefusalKind::not_now;
   RefusalCode code = RefusalCode::awaiting_round;
   std::optional<Resource> binding{};  ///< the resource that did not fit
-  double asked = 0;                   ///< in the unit of `binding`, instances, $/h, or $
+  double asked = 0;                   ///< in the unit of `binding`, instances, $/h, $, or s
   double available = 0;               ///< in the same unit
 
   friend bool operator==(const Refusal&, const Refusal&) = default;

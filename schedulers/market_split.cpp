@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "schedulers/packing/priority_order.hpp"
+
 namespace muster {
 namespace {
 
@@ -81,8 +83,8 @@ MarketSplit::MarketSplit(const MarketSplit& other)
       looked_(other.looked_) {}
 
 ClusterView MarketSplit::spot_view(const ClusterView& view) const {
-  return {view.state,       *spot_catalog_, view.now, Market::spot,
-          view.fixed_fleet, view.resting,   view.turn};
+  return {view.state,   *spot_catalog_, view.now,      Market::spot,       view.fixed_fleet,
+          view.resting, view.turn,      view.min_stay, view.resting_offers};
 }
 
 /// What is there before a policy observes anything, as after another policy, counts too.
@@ -120,6 +122,7 @@ Plan MarketSplit::decide(const ClusterView& view, Rng& rng) {
   look_once(view);
   Plan plan = on_demand_->decide(view, rng);
   if (spot_wanted_) append(spot_->decide(spot_view(view), rng), plan);
+  order_by_priority(view.state, plan);
   return plan;
 }
 

@@ -6,11 +6,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "model/cluster_state.hpp"
 #include "model/master_image.hpp"
 #include "model/plan.hpp"
 #include "model/rng.hpp"
+#include "model/stay.hpp"
 
 namespace muster {
 
@@ -35,7 +37,18 @@ struct ClusterView {
   std::span<const JobId> resting{};
   /// The gang whose turn it is: of others nothing may start.
   std::optional<JobId> turn{};
+  Duration min_stay{};  ///< no task is moved before it has run for so long where it is
+  /// What the cloud refused lately: it is not asked for again yet.
+  std::span<const std::pair<TypeId, Market>> resting_offers{};
 
+  /// Why the task is not moved whatever a plan says, while it runs; nothing when it may be.
+  std::optional<Refusal> why_pinned(const TaskRow& task) const {
+    return why_it_stays(state, task, {now, min_stay});
+  }
+  bool rests(TypeId type, Market on) const {
+    return std::find(resting_offers.begin(), resting_offers.end(), std::pair(type, on)) !=
+           resting_offers.end();
+  }
   /// Whether what waits of the job may be placed now.
   bool may_start(const JobRow& job) const {
     if (turn) return *turn == job.job.id;

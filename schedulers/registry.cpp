@@ -53,6 +53,8 @@ std::vector<PolicyInfo> list_policies() {
        "Eva (EuroSys'25): packs by reservation price, chooses between Full and Partial "
        "Reconfiguration",
        {{"artifact", "false", flag, "decide as the paper's published simulator does"},
+        {"paper", "false", flag,
+         "rent the types that the paper's Algorithm 1 finds, also where a cheaper one would do"},
         {"full-only", "false", flag, "always adopt the Full Reconfiguration"},
         {"partial-only", "false", flag, "always adopt the Partial Reconfiguration"},
         {"rp", "false", flag, "take it that tasks never slow each other"},
@@ -71,7 +73,8 @@ std::vector<PolicyInfo> list_policies() {
 
 /// Everything any policy can be told.
 struct Values {
-  bool artifact = false, full_only = false, partial_only = false, rp = false, single = false;
+  bool artifact = false, paper = false, full_only = false, partial_only = false, rp = false,
+       single = false;
   bool eager = false;
   bool backfill = true, spill = true;
   double t = 0.95;
@@ -82,6 +85,7 @@ struct Values {
 
   ParamTarget target(const std::string& name) {
     if (name == "artifact") return {&artifact};
+    if (name == "paper") return {&paper};
     if (name == "full-only") return {&full_only};
     if (name == "partial-only") return {&partial_only};
     if (name == "rp") return {&rp};
@@ -107,6 +111,7 @@ Made make_eva(const Values& values, const Catalog& catalog) {
   }
   eva::EvaParams params;
   params.artifact = values.artifact;
+  params.cheapest_types = !values.paper;
   if (values.full_only) params.choice = eva::Choice::full_only;
   if (values.partial_only) params.choice = eva::Choice::partial_only;
   params.interference = !values.rp;

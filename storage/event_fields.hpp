@@ -112,6 +112,8 @@ void fields(auto& a, Like<JobAccepted> auto& e) {
   a.unless_default("spot_safe", e.job.spot_safe, false);
   a.unless_default("whole_tasks", e.job.whole_tasks, 0u);
   a("origin", e.job.origin);
+  a.unless_default("movable", e.job.movable, true);
+  a.unless_default("checkpoints", e.job.checkpoints, true);
 }
 
 void fields(auto& a, Like<TaskRefused> auto& e) {

@@ -204,7 +204,7 @@ class JsonReader {
   static Resource last_of(Resource) { return Resource::spare; }
   static CauseCode last_of(CauseCode) { return CauseCode::first_free; }
   static RefusalKind last_of(RefusalKind) { return RefusalKind::broken; }
-  static RefusalCode last_of(RefusalCode) { return RefusalCode::day_cap; }
+  static RefusalCode last_of(RefusalCode) { return RefusalCode::min_stay; }
   static JobOutcome last_of(JobOutcome) { return JobOutcome::cancelled; }
   static MarketChoice last_of(MarketChoice) { return MarketChoice::spot; }
   static JobLength last_of(JobLength) { return JobLength::long_run; }

@@ -55,7 +55,7 @@ JobRow get_row(record::JobRow::Reader in) {
 
 void put_row(record::TaskRow::Builder out, const TaskRow& in) {
   const auto& [id, slot, job, index, cls, shape, phase, attempt, at, target, reason, seen_load,
-               seen_upload, queue, queued, blocks_gang, told] = in;
+               seen_upload, queue, queued, blocks_gang, told, started_at, ran] = in;
   static_cast<void>(queue);  // the list says it, and its order
   static_cast<void>(queued);
   static_cast<void>(blocks_gang);  // derived, as what the task was told
@@ -73,6 +73,8 @@ void put_row(record::TaskRow::Builder out, const TaskRow& in) {
   put(out.initReason(), reason);
   out.setSeenLoad(seen_load.count());
   out.setSeenUpload(seen_upload.count());
+  out.setStartedAt(nanos(started_at));
+  out.setRan(ran.count());
 }
 
 TaskRow get_row(record::TaskRow::Reader in) {
@@ -90,6 +92,8 @@ TaskRow get_row(record::TaskRow::Reader in) {
   out.reason = get(in.getReason());
   out.seen_load = Duration{in.getSeenLoad()};
   out.seen_upload = Duration{in.getSeenUpload()};
+  out.started_at = instant(in.getStartedAt());
+  out.ran = Duration{in.getRan()};
   return out;
 }
 

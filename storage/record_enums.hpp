@@ -99,7 +99,9 @@ constexpr auto pairs_of(RefusalCode) {
        {Ours::fixed_fleet, Theirs::FIXED_FLEET},
        {Ours::malformed, Theirs::MALFORMED},
        {Ours::gang_turn, Theirs::GANG_TURN},
-       {Ours::day_cap, Theirs::DAY_CAP}});
+       {Ours::day_cap, Theirs::DAY_CAP},
+       {Ours::not_movable, Theirs::NOT_MOVABLE},
+       {Ours::min_stay, Theirs::MIN_STAY}});
 }
 
 /// Every cause of a move or release and what stands for it.

@@ -96,8 +96,8 @@ Program get_program(record::Program::Reader in) {
 
 void put(record::Job::Builder out, const Job& in) {
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
-               markets, max_running, retries, token, run_length, spot_safe, whole_tasks, origin] =
-      in;
+               markets, max_running, retries, token, run_length, spot_safe, whole_tasks, origin,
+               movable, checkpoints] = in;
   out.setId(id.value);
   out.setName(text(name));
   out.setUser(text(user));
@@ -120,6 +120,8 @@ void put(record::Job::Builder out, const Job& in) {
   out.setOriginSet(origin.has_value());
   out.setLatitude(origin.value_or(GeoPoint{}).latitude_deg);
   out.setLongitude(origin.value_or(GeoPoint{}).longitude_deg);
+  out.setNotMovable(!movable);
+  out.setNoCheckpoints(!checkpoints);
 }
 
 Job get(record::Job::Reader in) {
@@ -143,6 +145,8 @@ Job get(record::Job::Reader in) {
   out.spot_safe = in.getSpotSafe();
   out.whole_tasks = in.getWholeTasks();
   if (in.getOriginSet()) out.origin = GeoPoint{in.getLatitude(), in.getLongitude()};
+  out.movable = !in.getNotMovable();
+  out.checkpoints = !in.getNoCheckpoints();
   return out;
 }
 

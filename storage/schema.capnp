@@ -100,6 +100,8 @@ enum RefusalCode {
   malformed @15;
   gangTurn @16;
   dayCap @17;
+  notMovable @18;
+  minStay @19;
 }
 enum CauseCode {
   alone @0;
@@ -185,6 +187,8 @@ struct Job {
   originSet @18 :Bool;
   latitude @19 :Float64;  # degrees, as is
   longitude @20 :Float64;
+  notMovable @21 :Bool;
+  noCheckpoints @22 :Bool;
 }
 
 struct Cause {
@@ -451,6 +455,8 @@ struct TaskRow {
   reason @10 :Refusal;
   seenLoad @11 :Int64;
   seenUpload @12 :Int64;
+  startedAt @13 :Int64;  # of the newest attempt that started
+  ran @14 :Int64;
 }
 
 struct InstanceRow {

@@ -39,6 +39,7 @@ MasterActor spawn_master(caf::actor_system& system, GroupSetup setup) {
   master.parts.first_instance = alone ? 0 : first_instance_of(setup.master_index);
   master.parts.keep_history = setup.life.history != nullptr;
   master.parts.fleet = std::move(setup.fleet);
+  master.parts.min_stay = setup.master.min_stay;
   master.journal = setup.journal;
   master.cloud = setup.cloud;
   master.epoch = setup.epoch;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "schedulers/packing/cheapest_types.hpp"
+
 namespace muster {
 namespace {
 
@@ -43,6 +45,7 @@ Plan NoPacking::decide(const ClusterView& view, Rng&) {
     plan.launches.push_back({price.type, Market::on_demand, {CauseCode::alone, 0}});
     plan.places.push_back({row.id, launch, {CauseCode::alone, 0}});
   }
+  use_cheapest_types(view, plan);
   for (const RoundInput::Instance& instance : input_.instances()) {
     if (instance.residents > 0) continue;
     plan.releases.push_back({instance.id, {CauseCode::empty, -instance.price_usd_h}});

@@ -68,7 +68,7 @@ void ArtifactLayouts::partial(const RoundInput& input, const WorthModel& model,
   std::vector<char> poor(input.instances().size(), 0);
   for (std::uint32_t i = 0; i < input.instances().size(); ++i) {
     const RoundInput::Instance& instance = input.instances()[i];
-    if (instance.pinned || pays(round, i)) continue;
+    if (instance.pinned || instance.held || pays(round, i)) continue;
     poor[i] = 1;
     for (std::uint32_t task : input.residents(instance)) wait_for_place(input, task);
   }

@@ -17,6 +17,7 @@ struct EvaParams {
   bool interference = true;    ///< false ("rp"): tasks are taken never to slow each other
   bool gangs = true;           ///< false ("single"): tasks of a multi-task job count as independent
   double default_pair = 0.95;  ///< t: expected throughput beside a neighbour never observed
+  bool cheapest_types = true;  ///< false ("paper"): rent the types that Algorithm 1 found
   Duration period{std::chrono::seconds{300}};
   bool eager = false;  ///< rounds at once on arrivals and on resources that come free, too
 };

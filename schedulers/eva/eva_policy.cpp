@@ -25,8 +25,8 @@ EvaPolicy::EvaPolicy(const Catalog& catalog, const EvaParams& params)
       table_(params.default_pair),
       prices_(catalog),
       kinds_(params.gangs),
-      intake_(params.gangs,
-              params.artifact ? AttributionRules::artifact : AttributionRules::paper) {}
+      intake_(params.gangs, params.artifact ? AttributionRules::artifact : AttributionRules::paper),
+      paper_(params.cheapest_types) {}
 
 Cadence EvaPolicy::cadence() const {
   return {.period = params_.period,
@@ -140,11 +140,12 @@ Plan EvaPolicy::use_fleet(const ClusterView& view) {
 
 Plan EvaPolicy::decide(const ClusterView& view, Rng&) {
   input_.gather(view, prices_, kinds_);
-  settled_ = !learned_;
+  settled_ = !learned_ && (view.fixed_fleet || !input_.changes_with_time());
   if (view.fixed_fleet) return use_fleet(view);
   if (!input_.any_movable()) return keep_everything();
   const Odds::Estimate odds =
       params_.artifact ? odds_.estimate_of_artifact(view.now) : odds_.estimate(view.now);
+  paper_.expect(odds.lifetime_s.value_or(0));
   if (params_.choice != Choice::partial_only) propose(full_, true, view);
   if (params_.choice != Choice::full_only) propose(partial_, false, view);
   const bool full = full_is_better(odds.lifetime_s);

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "schedulers/packing/priority_order.hpp"
+
 namespace muster::eva {
 namespace {
 
@@ -61,8 +63,14 @@ void FleetLayout::seat(const RoundInput& input, const ClusterState& state, const
     const bool alone = row.phase == TaskPhase::pending && !state.job(row.job).job.gang;
     if (task.movable || alone) waiting_.push_back(i);
   }
-  top_up_.run(input, model, kinds, open_, waiting_, out);
-  seat_anywhere(input, model, kinds, out);
+  std::vector<std::uint32_t> left;
+  for (std::vector<std::uint32_t>& tasks : priority_classes(input, waiting_)) {
+    waiting_ = std::move(tasks);
+    top_up_.run(input, model, kinds, open_, waiting_, out);
+    seat_anywhere(input, model, kinds, out);
+    left.insert(left.end(), waiting_.begin(), waiting_.end());
+  }
+  waiting_ = std::move(left);
 }
 
 /// Seats what fits, whatever it is worth: kind by kind, each on the first instances with room.

@@ -13,18 +13,24 @@ double hours_without_progress(const TaskSpec& spec, const TaskRow& row) {
   return to_hours(away);
 }
 
-void mark_moved_jobs(const Layout& layout, const RoundInput& input, std::vector<char>& moved) {
+/// Answers what is lost of what the moved tasks have run, $.
+double mark_moved_jobs(const Layout& layout, const RoundInput& input, std::vector<char>& moved) {
+  double lost_usd = 0;
   moved.assign(input.jobs().size(), 0);
   for (std::uint32_t i = 0; i < input.tasks().size(); ++i) {
-    if (layout.moves(input, i)) moved[input.tasks()[i].job] = 1;
+    if (!layout.moves(input, i)) continue;
+    const RoundInput::Task& task = input.tasks()[i];
+    if (!input.jobs()[task.job].gang || !moved[task.job]) lost_usd += task.unsaved_usd;
+    moved[task.job] = 1;
   }
+  return lost_usd;
 }
 
 }  // namespace
 
 double MigrationCost::of(const Layout& layout, const RoundInput& input, const ClusterView& view,
                          const ReservationPrices& prices) {
-  double sum = 0;
+  double sum = mark_moved_jobs(layout, input, moved_);
   moved_.assign(input.jobs().size(), 0);
   for (std::uint32_t i = 0; i < input.tasks().size(); ++i) {
     if (!layout.moves(input, i)) continue;
@@ -73,8 +79,7 @@ double ArtifactMigrationCost::alone_usd_h(const JobRow& job, const ClusterState&
 double ArtifactMigrationCost::of(const Layout& layout, const RoundInput& input,
                                  const ClusterState& state, ArtifactLayouts& layouts,
                                  const WorthModel& model, TaskKinds& kinds) {
-  double sum = 0;
-  mark_moved_jobs(layout, input, moved_);
+  double sum = mark_moved_jobs(layout, input, moved_);
   for (std::uint32_t i = 0; i < moved_.size(); ++i) {
     if (!moved_[i]) continue;
     const JobRow& job = state.job(input.jobs()[i].slot);

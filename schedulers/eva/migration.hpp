@@ -14,6 +14,8 @@ namespace muster::eva {
 /// - a job with a task that moves or starts makes no progress for the longest of its tasks' stop,
 ///   upload (if it runs), fetch and build, and then its init; that time is charged at the job's
 ///   worth. Tasks of a job that is no gang are charged one by one;
+/// - what a task that moves has run, and would lose because nothing keeps it, is charged at its
+///   reservation price; of a gang what all of its tasks have run;
 /// - a new instance is charged its price while it is acquired and set up.
 class MigrationCost {
  public:
@@ -25,7 +27,8 @@ class MigrationCost {
 };
 
 /// The same as the artifact computes it: delays as seen in the task's past (0 before), a job's
-/// worth is what it costs alone, and a new instance is charged 300 s of its price.
+/// worth is what it costs alone, and a new instance is charged 300 s of its price. What is lost
+/// counts as above: in the artifact's world nothing is.
 class ArtifactMigrationCost {
  public:
   double of(const Layout& layout, const RoundInput& input, const ClusterState& state,

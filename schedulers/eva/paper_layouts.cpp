@@ -1,5 +1,10 @@
 #include "schedulers/eva/paper_layouts.hpp"
 
+#include <utility>
+
+#include "schedulers/packing/cheapest_types.hpp"
+#include "schedulers/packing/priority_order.hpp"
+
 namespace muster::eva {
 
 void PaperLayouts::weigh(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds) {
@@ -13,7 +18,9 @@ void PaperLayouts::full(const RoundInput& input, const WorthModel& model, const 
                         Layout& out) {
   weigh(input, model, kinds);
   kept_.clear();
-  for (const RoundInput::Instance& instance : input.instances()) kept_.push_back(instance.pinned);
+  for (const RoundInput::Instance& instance : input.instances()) {
+    kept_.push_back(instance.pinned || stays(instance, instance.price_usd_h));
+  }
   arrange(input, model, kinds, out);
 }
 
@@ -22,10 +29,19 @@ void PaperLayouts::partial(const RoundInput& input, const WorthModel& model, con
   weigh(input, model, kinds);
   kept_.clear();
   for (const RoundInput::Instance& instance : input.instances()) {
-    const bool pays = worth_[kept_.size()] >= instance.price_usd_h - kWorthEpsilon_usd_h;
-    kept_.push_back(instance.pinned || (instance.residents > 0 && pays));
+    const double worth = worth_[kept_.size()];
+    const bool pays = worth >= instance.price_usd_h - kWorthEpsilon_usd_h;
+    kept_.push_back(instance.pinned || (instance.residents > 0 && pays) ||
+                    stays(instance, instance.price_usd_h - worth));
   }
   arrange(input, model, kinds, out);
+}
+
+/// A task there may not be moved; or what they would lose is more than all that could be saved for
+/// as long as a new layout is expected to last.
+bool PaperLayouts::stays(const RoundInput::Instance& instance, double saving_usd_h) const {
+  if (instance.held) return true;
+  return instance.unsaved_usd > 0 && instance.unsaved_usd >= saving_usd_h * lifetime_h_;
 }
 
 void PaperLayouts::arrange(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
@@ -53,7 +69,12 @@ void PaperLayouts::arrange(const RoundInput& input, const WorthModel& model, con
     const RoundInput::Task& task = input.tasks()[i];
     if (task.movable && (task.home == kUnassigned || !kept_[task.home])) chosen_.push_back(i);
   }
-  top_up_.run(input, model, kinds, open_, chosen_, out);
+  std::vector<std::uint32_t> left;
+  for (std::vector<std::uint32_t>& tasks : priority_classes(input, chosen_)) {
+    top_up_.run(input, model, kinds, open_, tasks, out);
+    left.insert(left.end(), tasks.begin(), tasks.end());
+  }
+  chosen_ = std::move(left);
   pack_rest(input, model, kinds, out);
 }
 
@@ -67,6 +88,10 @@ void PaperLayouts::pack_rest(const RoundInput& input, const WorthModel& model,
     chosen_home_.push_back(task.home == kUnassigned ? kUnassigned : free_index_[task.home]);
   }
   packing_.run({kinds.all(), chosen_kind_}, model, configuration_);
+  if (cheapest_types_) {
+    const auto rests = [&](TypeId type) { return input.rests(type); };
+    use_cheapest_types({kinds.all(), chosen_kind_}, model, rests, configuration_);
+  }
   transition_.run({free_, chosen_kind_, chosen_home_}, configuration_, instance_of_bin_);
   for (std::size_t b = 0; b < configuration_.bins.size(); ++b) {
     const Configuration::Bin& bin = configuration_.bins[b];

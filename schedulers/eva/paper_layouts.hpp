@@ -11,9 +11,17 @@
 namespace muster::eva {
 
 /// Full and Partial Reconfiguration as the paper describes them (Eva 4.2 to 4.5). Instances with a
-/// task on its way are left alone by both, with everything on them.
+/// task on its way are left alone by both, with everything on them; those with a task that has to
+/// stay keep what they have and may take more.
 class PaperLayouts {
  public:
+  /// `cheapest_types`: what is rented is the cheapest type that holds its tasks, not the one for
+  /// which Algorithm 1 found them.
+  explicit PaperLayouts(bool cheapest_types) : cheapest_types_(cheapest_types) {}
+
+  /// How long the next layouts are expected to last: D.
+  void expect(double lifetime_s) { lifetime_h_ = lifetime_s / 3600; }
+
   /// Everything else is laid out anew by Algorithm 1.
   void full(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds, Layout& out);
   /// Laid out anew are tasks without a place and those of instances whose TNRP is below their
@@ -25,10 +33,13 @@ class PaperLayouts {
   /// Lays out anew what is not on an instance of kept_.
   void arrange(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
                Layout& out);
+  bool stays(const RoundInput::Instance& instance, double saving_usd_h) const;
   void weigh(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds);
   void pack_rest(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
                  Layout& out);
 
+  bool cheapest_types_;
+  double lifetime_h_ = 0;
   std::vector<double> worth_;  ///< of each instance, with the tasks it has
   std::vector<char> kept_;     ///< of each instance
   std::vector<std::uint32_t> chosen_, chosen_kind_, chosen_home_;

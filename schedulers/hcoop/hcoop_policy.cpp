@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "schedulers/packing/cheapest_types.hpp"
+
 namespace muster::hcoop {
 namespace {
 
@@ -152,7 +154,9 @@ Plan HcoopPolicy::decide(const ClusterView& view, Rng&) {
   if (!built_) rebuild(view);
   if (waiting_.size() > 0) {
     ahead_ = true;
-    return hold_round(view);
+    Plan plan = hold_round(view);
+    use_cheapest_types(view, plan);
+    return plan;
   }
   Placing round({view, params_, offers_, rooms_, waiting_});
   if (!view.fixed_fleet) round.release_idle();

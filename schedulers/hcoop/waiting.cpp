@@ -5,8 +5,20 @@
 namespace muster::hcoop {
 namespace {
 
-/// What was never interrupted has places from here on.
-constexpr Order kBehindInterrupted = Order{1} << 62;
+// A place in a queue is a number in the order of arrival, below kPlaces, and before it what goes
+// before that: whether the task was interrupted, then its job's priority. Tasks of priority 0 begin
+// at one of the first two.
+constexpr Order kPlaces = Order{1} << 40;
+constexpr Order kInterrupted = Order{1} << 61;
+constexpr Order kOthers = Order{1} << 62;
+constexpr int kMostPriority = 1'000'000;  // larger and smaller ones than requests have count as it
+static_assert(kPlaces * kMostPriority < (kOthers - kInterrupted) / 2);
+
+constexpr Order begin_of(int priority, bool interrupted) {
+  const int raised = std::clamp(priority, -kMostPriority, kMostPriority) + kMostPriority;
+  const Order first = (interrupted ? kInterrupted : kOthers) + kPlaces * kMostPriority;
+  return first - kPlaces * static_cast<Order>(raised);
+}
 
 constexpr std::size_t number(QueueKind queue) {
   return static_cast<std::size_t>(queue);
@@ -103,7 +115,7 @@ std::array<InstanceId, 2> WaitingTasks::follow(const ClusterState& state, const 
 void WaitingTasks::begin_waiting(const ClusterState& state, const TaskRow& row) {
   Record& record = records_[row.slot];
   const bool first = interruptions_.contains(unit_of(state, row));
-  record.order = (first ? 0 : kBehindInterrupted) + next_order_++;
+  record.order = begin_of(state.job(row.job).job.priority, first) + next_order_++;
   record.waits = true;
   ++waiting_;
   arrivals_.push_back(row.slot);
@@ -182,10 +194,10 @@ EntityId WaitingTasks::new_gang(std::vector<Slot> tasks, QueueKind queue, JobId 
   gang.gang = job;
   jobs_.at(job).gang = id;
   // One interrupted task brings all to the front, in the order in which they came to wait.
-  const auto arrival = [this](Slot slot) { return records_[slot].order % kBehindInterrupted; };
+  const auto arrival = [this](Slot slot) { return records_[slot].order % kPlaces; };
   std::sort(gang.tasks.begin(), gang.tasks.end(),
             [&](Slot a, Slot b) { return arrival(a) < arrival(b); });
-  gang.order = gang.order / kBehindInterrupted * kBehindInterrupted + arrival(gang.tasks.front());
+  gang.order = gang.order / kPlaces * kPlaces + arrival(gang.tasks.front());
   return id;
 }
 

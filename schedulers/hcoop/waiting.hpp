@@ -28,8 +28,8 @@ constexpr Market market_of(QueueKind queue) {
   return spot ? Market::spot : Market::on_demand;
 }
 
-/// A place in a queue: interrupted tasks before all others, each in the order in which they came to
-/// wait.
+/// A place in a queue: interrupted tasks before all others, then those of jobs of a higher
+/// priority, each in the order in which they came to wait.
 using Order = std::uint64_t;
 
 using EntityId = std::uint32_t;

@@ -1,6 +1,8 @@
 #include "schedulers/packing/round_input.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace muster {
 namespace {
@@ -49,13 +51,37 @@ void RoundInput::gather(const ClusterView& view, ReservationPrices& prices, Task
   jobs_.clear();
   refusals_.clear();
   any_movable_ = false;
+  changes_with_time_ = false;
   prices.learn(view.state);
   gather_instances(view);
-  for (const JobRow& job : view.state.jobs()) gather_job(job, view, prices, kinds);
+  gather_jobs(view, prices, kinds);
   list_residents();
+  add_up_unsaved();
+}
+
+/// In the order of acceptance; where priorities differ the highest first.
+void RoundInput::gather_jobs(const ClusterView& view, const ReservationPrices& prices,
+                             TaskKinds& kinds) {
+  const ClusterState& state = view.state;
+  order_.clear();
+  bool differ = false;
+  for (const JobRow& job : state.jobs()) {
+    differ |= !order_.empty() && state.job(order_.back()).job.priority != job.job.priority;
+    order_.push_back(job.slot);
+  }
+  if (differ) {
+    std::stable_sort(order_.begin(), order_.end(), [&](Slot a, Slot b) {
+      return state.job(a).job.priority > state.job(b).job.priority;
+    });
+  }
+  for (Slot slot : order_) gather_job(state.job(slot), view, prices, kinds);
 }
 
 void RoundInput::gather_instances(const ClusterView& view) {
+  rests_.assign(view.catalog.size(), 0);
+  for (const auto& [type, market] : view.resting_offers) {
+    if (market == view.market) rests_[type.value] = 1;
+  }
   for (const InstanceRow& row : view.state.instances()) {
     if (row.slot >= instance_of_slot_.size()) instance_of_slot_.resize(row.slot + std::size_t{1});
     instance_of_slot_[row.slot] = kUnassigned;
@@ -75,7 +101,10 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
   const ClusterState& state = view.state;
   const bool wants_spot = job.job.markets == MarketChoice::spot;
   if (job.given_up || wants_spot != (view.market == Market::spot)) return;
-  Job entry{.slot = job.slot, .movable = !on_its_way(job, state)};
+  Job entry{.slot = job.slot,
+            .movable = !on_its_way(job, state),
+            .priority = job.job.priority,
+            .gang = job.job.gang};
   const ReservationPrice* impossible = nullptr;
   for (Slot slot : job.tasks) {
     const ReservationPrice& price = prices.of(state.task(slot).shape);
@@ -96,7 +125,12 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
       continue;
     }
     Task task{.slot = slot, .id = row.id, .kind = kinds.of(row, state, prices), .job = index};
-    task.movable = entry.movable;
+    if (entry.movable && row.phase == TaskPhase::running) {
+      tie_down(row, view, task);
+      task.unsaved_usd = to_hours(unsaved(state, row, view.now)) * own.usd_h;
+      changes_with_time_ |= task.unsaved_usd > 0;
+    }
+    task.movable = entry.movable && !task.held;
     if (row.target != kNoSlot) task.home = instance_of_slot_[row.target];
     any_movable_ |= task.movable;
     tasks_.push_back(task);
@@ -104,12 +138,45 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
   jobs_.push_back(entry);
 }
 
+/// Whether the task, which runs, has to stay where it is.
+void RoundInput::tie_down(const TaskRow& row, const ClusterView& view, Task& task) {
+  // The tasks of a gang stand one after the other and are held together.
+  const bool known = view.state.job(row.job).job.gang && !tasks_.empty() &&
+                     tasks_.back().job == task.job &&
+                     view.state.task(tasks_.back().slot).phase == TaskPhase::running;
+  if (known) {
+    task.held = tasks_.back().held;
+  } else if (const auto reason = view.why_pinned(row)) {
+    task.held = true;
+    changes_with_time_ |= reason->code == RefusalCode::min_stay;
+  }
+}
+
+/// A gang loses what all of its tasks have run when one of them is moved.
+void RoundInput::add_up_unsaved() {
+  if (!changes_with_time_) return;
+  std::vector<double> of_job(jobs_.size(), 0);
+  for (const Task& task : tasks_) of_job[task.job] += task.unsaved_usd;
+  for (Task& task : tasks_) {
+    if (jobs_[task.job].gang) task.unsaved_usd = of_job[task.job];
+  }
+  for (Instance& instance : instances_) {
+    std::uint32_t last_gang = kUnassigned;
+    for (std::uint32_t i : residents(instance)) {
+      const Task& task = tasks_[i];
+      if (jobs_[task.job].gang && std::exchange(last_gang, task.job) == task.job) continue;
+      instance.unsaved_usd += task.unsaved_usd;
+    }
+  }
+}
+
 void RoundInput::list_residents() {
   for (const Task& task : tasks_) {
     if (task.home == kUnassigned) continue;
     Instance& home = instances_[task.home];
     ++home.residents;
-    home.pinned |= !task.movable;
+    home.pinned |= !jobs_[task.job].movable;
+    home.held |= task.held;
   }
   std::uint32_t begin = 0;
   for (Instance& instance : instances_) {

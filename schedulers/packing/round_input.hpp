@@ -47,7 +47,9 @@ class RoundInput {
     std::uint32_t kind = 0;
     std::uint32_t job = 0;             ///< in jobs()
     std::uint32_t home = kUnassigned;  ///< in instances(): where it is meant to be
-    bool movable = true;               ///< its job is not on its way
+    bool movable = true;               ///< its job is not on its way, and it need not stay
+    bool held = false;                 ///< it runs and is not moved whatever a plan says
+    double unsaved_usd = 0;  ///< worth of what it, or all of its gang, would lose by a move
   };
   /// An instance that is wanted and not going away.
   struct Instance {
@@ -57,18 +59,23 @@ class RoundInput {
     double price_usd_h = 0;
     bool ready = false;
     bool pinned = false;                     ///< a task that is on its way is meant to be here
+    bool held = false;                       ///< a task that has to stay is here
+    double unsaved_usd = 0;                  ///< what is lost when all tasks here are moved
     std::uint32_t first = 0, residents = 0;  ///< its tasks, in residents()
   };
   struct Job {
     Slot slot = kNoSlot;
     double worth_usd_h = 0;  ///< sum of its tasks' reservation prices
     bool movable = true;
+    int priority = 0;
+    bool gang = false;
   };
 
   /// Looks at all of the view. Jobs with a task that no type holds are left out and listed.
   void gather(const ClusterView& view, ReservationPrices& prices, TaskKinds& kinds);
 
-  std::span<const Task> tasks() const { return tasks_; }  ///< in the order of their jobs
+  /// In the order of their jobs: the highest priority first, then the first accepted.
+  std::span<const Task> tasks() const { return tasks_; }
   std::span<const Instance> instances() const { return instances_; }  ///< in the order of request
   std::span<const Job> jobs() const { return jobs_; }
   std::span<const std::uint32_t> residents(const Instance& instance) const {
@@ -77,12 +84,19 @@ class RoundInput {
   /// Refusals that are news to their tasks.
   const std::vector<Refuse>& refusals() const { return refusals_; }
   bool any_movable() const { return any_movable_; }
+  /// Time alone changes what may be moved, or what a move would cost.
+  bool changes_with_time() const { return changes_with_time_; }
+  /// The cloud refused the type on the market lately and is not asked for it again yet.
+  bool rests(TypeId type) const { return rests_[type.value] != 0; }
 
  private:
   void gather_instances(const ClusterView& view);
+  void gather_jobs(const ClusterView& view, const ReservationPrices& prices, TaskKinds& kinds);
   void gather_job(const JobRow& job, const ClusterView& view, const ReservationPrices& prices,
                   TaskKinds& kinds);
+  void tie_down(const TaskRow& row, const ClusterView& view, Task& task);
   void list_residents();
+  void add_up_unsaved();
 
   std::vector<Task> tasks_;
   std::vector<Instance> instances_;
@@ -90,7 +104,10 @@ class RoundInput {
   std::vector<std::uint32_t> residents_;
   std::vector<Refuse> refusals_;
   std::vector<std::uint32_t> instance_of_slot_;
+  std::vector<char> rests_;  ///< of each type
+  std::vector<Slot> order_;  ///< of jobs, where their priorities differ
   bool any_movable_ = false;
+  bool changes_with_time_ = false;
 };
 
 }  // namespace muster

@@ -30,7 +30,9 @@ enum class Part : std::uint64_t {
   time_limit,
   stop_grace,
   alone_progress,
-  repeated_task
+  repeated_task,
+  not_movable,
+  checkpoints
 };
 
 /// Each step is reversible for a given word, so that words that differ lead to different states.
@@ -131,8 +133,8 @@ void add_program(Digest& digest, const Program& program) {
 std::uint64_t submission_digest(const Job& job) {
   // The numbers, and what the site itself adds, are not the user's.
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
-               markets, max_running, retries, token, run_length, spot_safe, whole_tasks, origin] =
-      job;
+               markets, max_running, retries, token, run_length, spot_safe, whole_tasks, origin,
+               movable, checkpoints] = job;
   Digest digest;
   digest.words(Part::name, name);
   digest.words(Part::user, user);
@@ -161,6 +163,8 @@ std::uint64_t submission_digest(const Job& job) {
     digest.number(origin->latitude_deg);
     digest.number(origin->longitude_deg);
   }
+  digest.whole(Part::not_movable, movable ? 0 : 1);
+  digest.whole(Part::checkpoints, checkpoints ? 1 : 0);  // a request that says nothing keeps none
   return digest.value();
 }
 

@@ -66,6 +66,8 @@ market = "spot"
 retries = 0
 from = "35.7,-139.5"
 token = "t-1"
+movable = false
+checkpoints = true
 [env]
 A = "x y"
 B = 7
@@ -76,7 +78,8 @@ constexpr std::string_view kEveryKeyJson = R"({
 "command": ["python3", "sweep.py", ""], "env": {"A": "x y", "B": 7}, "work_dir": "/srv/sweep",
 "array": "1,3,7-9", "max_running": 2, "cpus": 1.5, "memory_gib": 0.5, "gpus": 2.0,
 "time_limit_s": 300, "runtime_hint_s": "90s", "stop_grace_s": 20.0, "alone_progress_s": 0.25,
-"market": "spot", "retries": 0, "from": "35.7,-139.5", "token": "t-1"})";
+"market": "spot", "retries": 0, "from": "35.7,-139.5", "token": "t-1",
+"movable": false, "checkpoints": true})";
 
 TEST(JobRequest, NeedsNothingButACommand) {
   const JobRequest request = toml("");
@@ -116,6 +119,8 @@ TEST(JobRequest, ReadsEveryKeyAlikeFromTomlAndJson) {
   EXPECT_EQ(from_toml.retries, 0U);
   EXPECT_EQ(make_job(from_toml).origin, (GeoPoint{35.7, -139.5}));
   EXPECT_EQ(from_toml.token, "t-1");
+  EXPECT_FALSE(from_toml.movable);
+  EXPECT_TRUE(from_toml.checkpoints);
 }
 
 TEST(JobRequest, StaysTheSameThroughItsJson) {
@@ -369,6 +374,8 @@ TEST(MakeJob, FillsEverythingButTheIds) {
   EXPECT_EQ(job.max_running, 2U);
   EXPECT_EQ(job.retries, 0U);
   EXPECT_EQ(job.token, "t-1");
+  EXPECT_FALSE(job.movable);
+  EXPECT_TRUE(job.checkpoints);
 }
 
 TEST(MakeJob, NumbersTasksFromZeroAndMakesUpNameAndClass) {
@@ -381,6 +388,8 @@ TEST(MakeJob, NumbersTasksFromZeroAndMakesUpNameAndClass) {
   EXPECT_EQ(job.workload_class, "train.py");
   EXPECT_FALSE(job.runtime_hint.has_value());
   EXPECT_FALSE(job.retries.has_value());
+  EXPECT_TRUE(job.movable);
+  EXPECT_FALSE(job.checkpoints) << "a program that says nothing keeps none";
   EXPECT_EQ(job.program.time_limit, Duration{});
 }
 

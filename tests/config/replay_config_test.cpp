@@ -71,6 +71,7 @@ TEST(ReplayConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.master.ask_pause, 6h);
   EXPECT_EQ(config.master.worker_lost_after, 10min);
   EXPECT_EQ(config.master.snapshot_every, 100'000U);
+  EXPECT_EQ(config.master.min_stay, 5min);
 }
 
 TEST(ReplayConfig, ReadsEveryKey) {
@@ -108,6 +109,7 @@ max_attempts = 6
 gang_patience = 0
 gang_turn = "10min"
 gang_longest = "2h"
+min_stay = "90s"
 max_instances = 8
 max_usd_h = 99.5
 )")
@@ -135,6 +137,7 @@ max_usd_h = 99.5
   EXPECT_EQ(config.master.gang_patience, 0s);
   EXPECT_EQ(config.master.gang_turn, 10min);
   EXPECT_EQ(config.master.gang_longest, 2h);
+  EXPECT_EQ(config.master.min_stay, 90s);
   EXPECT_EQ(config.master.max_instances, 8U);
   EXPECT_EQ(config.master.max_usd_h, 99.5);
 }
@@ -215,6 +218,8 @@ TEST(ReplayConfig, ReportsAllErrorsAtOnceInTheOrderOfTheFile) {
 TEST(ReplayConfig, RejectsTimesOfGangsOutOfTheirRanges) {
   EXPECT_THAT(message_of(load_with("[master]\ngang_patience = \"25h\"\n")),
               HasSubstr("master.gang_patience: has to be a duration from 0"));
+  EXPECT_THAT(message_of(load_with("[master]\nmin_stay = \"8d\"\n")),
+              HasSubstr("master.min_stay: has to be a duration from 0"));
   EXPECT_THAT(message_of(load_with("[master]\ngang_turn = 0\n")),
               HasSubstr("master.gang_turn: has to be a duration from 1ms"));
   EXPECT_THAT(message_of(load_with("[master]\ngang_longest = \"169h\"\n")),

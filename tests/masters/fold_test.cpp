@@ -89,6 +89,7 @@ class Twins {
     parts.caps.max_instances = fixed_fleet_ ? 0 : 40;
     parts.refusal_rest = std::chrono::seconds{30};
     parts.gangs = {std::chrono::minutes{3}, std::chrono::minutes{1}, std::chrono::minutes{30}};
+    parts.min_stay = std::chrono::minutes{2};
     parts.seed = effort_.seed;
     parts.name = "m";
     if (fixed_fleet_) {

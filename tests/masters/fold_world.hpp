@@ -158,6 +158,9 @@ class FoldWorld {
     job.markets = chance(0.3) ? static_cast<MarketChoice>(rng_.below(3)) : MarketChoice::any;
     if (!job.gang && chance(0.2)) job.max_running = 2;
     if (chance(0.3)) job.retries = static_cast<std::uint32_t>(rng_.below(4));
+    if (chance(0.3)) job.priority = static_cast<int>(rng_.below(5)) - 2;
+    job.movable = chance(0.9);
+    job.checkpoints = chance(0.7);
     return job;
   }
 

@@ -19,7 +19,9 @@ class PlainPlanCheck {
 
   /// Why each place is refused, if it is.
   std::vector<std::optional<Refusal>> run() {
-    for (std::size_t i = 0; i < places_.size(); ++i) places_[i] = too_large(i);
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      places_[i] = stays(task(i)) ? stays(task(i)) : too_large(i);
+    }
     std::vector<std::optional<Refusal>> valid = places_;
     for (int pass = 0;; ++pass) {
       keep_gangs_whole();
@@ -76,6 +78,24 @@ class PlainPlanCheck {
     return launch_of(i) != nullptr ? over(i, {}) : std::nullopt;
   }
 
+  /// A task that runs stays when its job is not movable, and until all of its gang have stayed.
+  std::optional<Refusal> stays(const TaskRow& row) const {
+    if (row.phase != TaskPhase::running) return std::nullopt;
+    const JobRow& job = state_.job(row.job);
+    if (!job.job.movable) return Refusal{RefusalKind::not_now, RefusalCode::not_movable, {}, 0, 0};
+    Duration stayed = limits_.stay.now - row.started_at;
+    for (Slot peer : job.tasks) {
+      if (!job.job.gang || state_.task(peer).phase != TaskPhase::running) continue;
+      stayed = std::min(stayed, limits_.stay.now - state_.task(peer).started_at);
+    }
+    if (stayed >= limits_.stay.min_stay) return std::nullopt;
+    return Refusal{RefusalKind::not_now,
+                   RefusalCode::min_stay,
+                   {},
+                   to_seconds(limits_.stay.min_stay),
+                   to_seconds(stayed)};
+  }
+
   void keep_gangs_whole() {
     std::map<Slot, std::size_t> placed;
     for (std::size_t i = 0; i < places_.size(); ++i) {
@@ -106,7 +126,9 @@ class PlainPlanCheck {
     for (std::size_t i = 0; i < places_.size(); ++i) {
       if (!places_[i]) take_away(task(i));
     }
-    for (const Stop& stop : plan_.stops) take_away(*state_.find(stop.task));
+    for (const Stop& stop : plan_.stops) {
+      if (!stays(*state_.find(stop.task))) take_away(*state_.find(stop.task));
+    }
     for (std::size_t i = 0; i < places_.size(); ++i) {
       if (places_[i]) continue;
       Resources& so_far = room(plan_.places[i].to);

@@ -359,5 +359,43 @@ TEST_F(PlanCheckPasses, BeyondTheMostPassesWhatDoesNotFitIsRefusedWholeWithAReas
   for (const auto& refusal : check(rest).places) EXPECT_FALSE(refusal) << "what is left fits";
 }
 
+TEST_F(PlanCheckTest, KeepsTasksOfJobsThatAreNotMovableWhereTheyAre) {
+  Job fixed = JobBuilder(4).demand(Resources::of(0, 1, 1)).build();
+  fixed.movable = false;
+  apply(JobAccepted{fixed});
+  Plan plan;
+  plan.places = {put(4, 0)};
+  EXPECT_FALSE(check(plan).places[0].has_value()) << "it may start anywhere";
+  run(4, 0);
+  plan.places = {put(4, 1)};
+  plan.releases = {{InstanceId{0}, {}}};
+  const CheckedPlan checked = check(plan);
+  ASSERT_TRUE(checked.places[0].has_value());
+  EXPECT_EQ(checked.places[0]->code, RefusalCode::not_movable);
+  EXPECT_EQ(checked.places[0]->kind, RefusalKind::not_now);
+  EXPECT_TRUE(checked.releases[0].has_value()) << "it is still there";
+  plan = {};
+  plan.stops = {{TaskId{4}, {}}};
+  EXPECT_EQ(check(plan).stops[0]->code, RefusalCode::not_movable);
+}
+
+TEST_F(PlanCheckTest, MovesNothingBeforeItHasStayedAndMakesNoLaunchForIt) {
+  run(1, 0);
+  Plan plan;
+  plan.launches.push_back({it3(), Market::on_demand, {}});
+  plan.places = {{TaskId{1}, LaunchIndex{0}, {}}};
+  PlanLimits limits;
+  limits.stay = {at_s(60), std::chrono::minutes{5}};
+  CheckedPlan checked = check_plan(plan, state_, limits);
+  ASSERT_TRUE(checked.places[0].has_value());
+  EXPECT_EQ(*checked.places[0],
+            (Refusal{RefusalKind::not_now, RefusalCode::min_stay, {}, 300, 60}));
+  EXPECT_FALSE(checked.launched(0)) << "nobody else is to be there";
+  limits.stay.now = at_s(300);
+  checked = check_plan(plan, state_, limits);
+  EXPECT_FALSE(checked.places[0].has_value());
+  EXPECT_TRUE(checked.launched(0));
+}
+
 }  // namespace
 }  // namespace muster

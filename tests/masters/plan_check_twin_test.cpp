@@ -32,6 +32,8 @@ class RandomRound {
   const Plan& plan() const { return plan_; }
   PlanLimits limits() {
     PlanLimits limits;
+    limits.stay.now = at_s(100);
+    if (draw(2) == 0) limits.stay.min_stay = from_seconds(static_cast<double>(draw(100)));
     if (draw(2) == 0) {
       limits.caps.max_instances = static_cast<std::uint32_t>(state_.instances().size() + draw(6));
     }
@@ -40,11 +42,12 @@ class RandomRound {
 
  private:
   std::uint64_t draw(std::uint64_t below) { return dice_() % below; }
-  void apply(EventBody body) { state_.apply({at_s(0), std::move(body)}); }
+  void apply(EventBody body, double at = 0) { state_.apply({at_s(at), std::move(body)}); }
 
   void accept(std::uint64_t id, std::uint64_t instances) {
     const Resources demand = Resources::of(0, 0.1 * static_cast<double>(1 + draw(50)), 1);
-    const Job job = JobBuilder(id).tasks(1 + draw(3)).demand(demand).gang(draw(2) == 0).build();
+    Job job = JobBuilder(id).tasks(1 + draw(3)).demand(demand).gang(draw(2) == 0).build();
+    job.movable = draw(8) > 0;
     apply(JobAccepted{job});
     if (draw(2) == 0) return;
     for (const TaskSpec& task : job.tasks) {
@@ -52,7 +55,7 @@ class RandomRound {
       if (!(on.committed + demand).fits_in(catalog_[on.type].capacity)) continue;
       apply(TaskAssigned{task.id, on.id, {}});
       apply(StartIssued{task.id, on.id, 1});
-      apply(TaskStarted{task.id, 1, {}, {}});
+      apply(TaskStarted{task.id, 1, {}, {}}, static_cast<double>(draw(100)));
     }
   }
 
@@ -107,7 +110,9 @@ RC_GTEST_PROP(PlanCheckTwin, CheckingTheRestAgainRefusesNothing, ()) {
   const PlanLimits limits = round.limits();
   const CheckedPlan checked = check_plan(round.plan(), round.state(), limits);
   Plan rest;
-  rest.stops = round.plan().stops;
+  for (std::size_t i = 0; i < round.plan().stops.size(); ++i) {
+    if (!checked.stops[i]) rest.stops.push_back(round.plan().stops[i]);
+  }
   std::vector<std::uint32_t> launch_of;
   for (std::size_t i = 0; i < round.plan().launches.size(); ++i) {
     launch_of.push_back(static_cast<std::uint32_t>(rest.launches.size()));

@@ -173,8 +173,16 @@ class Cluster {
   const ClusterState& state() const { return state_; }
   const Catalog& catalog() const { return catalog_; }
   Policy& policy() { return *policy_; }
-  ClusterView view() const { return {state_, catalog_, now_, Market::on_demand, fixed_fleet_}; }
+  ClusterView view() const {
+    return {state_, catalog_, now_, Market::on_demand, fixed_fleet_, {}, {}, min_stay_, resting_};
+  }
   void let_pass(Duration time) { now_ += time; }
+  void set_min_stay(Duration time) { min_stay_ = time; }
+  /// The cloud has refused the type on demand and is not to be asked for it.
+  void rest(const std::string& type) {
+    resting_.emplace_back(test::type_named(catalog_, type), Market::on_demand);
+  }
+  void end_rest() { resting_.clear(); }
 
  private:
   template <class Body>
@@ -200,6 +208,8 @@ class Cluster {
   std::uint64_t rounds_ = 0;
   Instant now_{};
   bool fixed_fleet_ = false;
+  Duration min_stay_{};
+  std::vector<std::pair<TypeId, Market>> resting_;
   std::uint64_t next_instance_ = 1;
 };
 

@@ -67,6 +67,8 @@ TEST(SubmissionDigest, OfADifferenceInAnythingThatAUserSaysIsAnother) {
       [](Job& job) {
         job.origin = GeoPoint{0, 1};
       },
+      [](Job& job) { job.movable = false; },
+      [](Job& job) { job.checkpoints = false; },
   };
   std::set<std::uint64_t> digests;
   for (const auto& change : changes) {
@@ -83,6 +85,7 @@ TEST(SubmissionDigest, IsWhatStoresHave) {
   job.program.argv = {"python3", "train.py"};
   job.program.env = {{"A", "1"}};
   job.markets = MarketChoice::spot;
+  job.checkpoints = false;  // as of a request that does not speak of them
   EXPECT_EQ(submission_digest(job), 2634294271353593096U)
       << "tokens in stores would be refused to their owners";
 }

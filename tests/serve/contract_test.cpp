@@ -104,6 +104,8 @@ TEST(Contract, the_documents_requests_are_those_that_are_read) {
   full.market = MarketChoice::on_demand;
   full.retries = 2;
   full.from = "1,2";
+  full.movable = false;
+  full.checkpoints = true;
   const json written = json::parse(to_json(full));
   EXPECT_THAT(checker.faults(written, reference("JobRequest")), IsEmpty());
   json properties = document["components"]["schemas"]["JobRequest"]["properties"];

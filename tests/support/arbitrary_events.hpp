@@ -51,7 +51,7 @@ inline Resources resources() {
   return amounts;
 }
 inline Refusal refusal() {
-  Refusal made{any(RefusalKind::broken), any(RefusalCode::day_cap), {}, number(), number()};
+  Refusal made{any(RefusalKind::broken), any(RefusalCode::min_stay), {}, number(), number()};
   if (*rc::gen::arbitrary<bool>()) made.binding = any(Resource::spare);
   return made;
 }
@@ -102,6 +102,8 @@ inline Job job() {
   made.spot_safe = *rc::gen::arbitrary<bool>();
   made.whole_tasks = *rc::gen::inRange(0u, 9u);
   if (*rc::gen::arbitrary<bool>()) made.origin = GeoPoint{number(), number()};
+  made.movable = *rc::gen::arbitrary<bool>();
+  made.checkpoints = *rc::gen::arbitrary<bool>();
   return made;
 }
 inline RoundNote note() {

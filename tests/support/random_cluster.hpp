@@ -67,6 +67,9 @@ class RandomCluster {
     if (draw(3) == 0) job.markets = static_cast<MarketChoice>(draw(3));
     if (draw(3) == 0) job.max_running = 1;
     if (draw(3) == 0) job.retries = static_cast<std::uint32_t>(draw(3));
+    if (draw(3) == 0) job.priority = static_cast<int>(draw(5)) - 2;
+    job.movable = draw(4) > 0;
+    job.checkpoints = draw(2) == 0;
     job.program.argv = {"run", std::to_string(id)};
     job.program.env = {{"A", "b"}};
     job.token = "token-" + std::to_string(id);

@@ -28,7 +28,7 @@ constexpr std::array<Flag, 17> kFlags = {
     {{"--name", "name", "what lists show"},
      {"--user", "user", "who pays; default: you"},
      {"--class", "class", "jobs of one class are expected to slow each other alike"},
-     {"--priority", "priority", "larger goes first where a policy has queues"},
+     {"--priority", "priority", "larger goes first of what waits"},
      {"--from", "from", "where you are, as LATITUDE,LONGITUDE: the nearest site takes the job"},
      {"--tasks", "tasks", "how many tasks there are"},
      {"--array", "array", "indices of the tasks: 0-99, 1,3,7-9, 0-99%10 (at most 10 at once)"},
@@ -91,6 +91,8 @@ bool override_by_flags(const RequestOptions& options, JobRequest& request) {
     request.env[variable.substr(0, equals)] = variable.substr(equals + 1);
   }
   if (options.gang) request.gang = true;
+  if (options.no_move) request.movable = false;
+  if (options.checkpoints) request.checkpoints = true;
   if (options.any) request.market = MarketChoice::any;
   if (options.spot) request.market = MarketChoice::spot;
   if (options.on_demand) request.market = MarketChoice::on_demand;
@@ -146,6 +148,10 @@ void add_request_options(CLI::App& app, RequestOptions& options) {
   app.add_option("--workdir", options.work_dir, "the folder that every task starts in")
       ->group(group);
   app.add_flag("--gang", options.gang, "the tasks start together or not at all")->group(group);
+  app.add_flag("--no-move", options.no_move, "tasks that run stay where they are")->group(group);
+  app.add_flag("--checkpoints", options.checkpoints,
+               "a task that is stopped saves what it has done")
+      ->group(group);
   CLI::Option* spot = app.add_flag("--spot", options.spot, "only on the spot market");
   CLI::Option* on_demand = app.add_flag("--on-demand", options.on_demand, "only on demand");
   CLI::Option* any = app.add_flag("--any", options.any, "on either market");

@@ -19,6 +19,8 @@ struct RequestOptions {
   std::vector<std::string> env;              ///< NAME=VALUE
   std::string work_dir;
   bool gang = false;
+  bool no_move = false;
+  bool checkpoints = false;
   bool spot = false;
   bool on_demand = false;
   bool any = false;

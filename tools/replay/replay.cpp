@@ -115,6 +115,7 @@ class Simulation {
     user.answer_timeout = config.master.accept_timeout * 2;
     user.retry = config.site.hand_retry;
     user.job_delay_scale = config.world.job_delay_scale;
+    user.checkpoints = config.world.checkpoints;
     user.board = &board_;
     user_ = system_.spawn<User>(std::move(user));
   }

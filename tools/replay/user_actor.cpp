@@ -78,6 +78,7 @@ void User::submit_due() {
 Job User::job(std::size_t rank) const {
   WorkloadJob entry = setup_.workload->job(rank);
   Job job = with_scaled_delays(std::move(entry.job), setup_.job_delay_scale);
+  job.checkpoints = setup_.checkpoints;
   job.token = WorkloadNames::token_of(job.id);
   job.id = {};
   return job;

@@ -33,6 +33,7 @@ struct UserSetup {
   Duration answer_timeout{};  ///< of a site
   Duration retry{};           ///< from a failed try to the next
   double job_delay_scale = 1;
+  bool checkpoints = true;  ///< of all jobs
   Board* board = nullptr;
 };
 

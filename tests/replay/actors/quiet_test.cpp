@@ -83,7 +83,7 @@ TEST(ByTheClock, RoundsThatAreNotHeldChangeNoFigure) {
   replay.config() = load_replay_config(root / "config/replay/eva-200.toml", {}).value();
   replay.use(load_catalog(replay.config().catalog).value());
   replay.workload() = read_workload(replay.config().workload, 1).value();
-  const auto run = replay.run("eva").value();
+  const auto run = replay.run("eva,paper").value();
   std::uint64_t quiet = 0;
   for (const Event& event : run.events) {
     if (const auto* round = std::get_if<RoundDecided>(&event.body)) quiet += round->quiet;

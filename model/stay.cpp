@@ -1,0 +1,41 @@
+#include "model/stay.hpp"
+
+#include <algorithm>
+
+namespace muster {
+namespace {
+
+/// Rows that an earlier version kept do not know when their attempts started.
+Duration running_for(const ClusterState& state, const TaskRow& task, Instant now) {
+  return now - std::max(task.started_at, state.job(task.job).accepted_at);
+}
+
+}  // namespace
+
+std::optional<Refusal> why_it_stays(const ClusterState& state, const TaskRow& task, StayRule rule) {
+  if (task.phase != TaskPhase::running || state.instance(task.at).released) return std::nullopt;
+  const JobRow& job = state.job(task.job);
+  if (!job.job.movable) return Refusal{RefusalKind::not_now, RefusalCode::not_movable, {}, 0, 0};
+  Duration stayed = running_for(state, task, rule.now);
+  if (job.job.gang && rule.min_stay > Duration{}) {
+    for (Slot slot : job.tasks) {
+      const TaskRow& peer = state.task(slot);
+      if (peer.phase != TaskPhase::running) continue;
+      stayed = std::min(stayed, running_for(state, peer, rule.now));
+    }
+  }
+  if (stayed >= rule.min_stay) return std::nullopt;
+  return Refusal{RefusalKind::not_now,
+                 RefusalCode::min_stay,
+                 {},
+                 to_seconds(rule.min_stay),
+                 to_seconds(std::max(stayed, Duration{}))};
+}
+
+Duration unsaved(const ClusterState& state, const TaskRow& task, Instant now) {
+  if (task.phase != TaskPhase::running) return {};
+  if (state.job(task.job).job.checkpoints || task.ran > Duration{}) return {};
+  return std::max(Duration{}, running_for(state, task, now));
+}
+
+}  // namespace muster

@@ -1,0 +1,113 @@
+#include "schedulers/packing/cheapest_types.hpp"
+
+#include <optional>
+#include <variant>
+#include <vector>
+
+namespace muster {
+namespace {
+
+/// What a task takes on a type, and how fast it is there in a unit of its own.
+struct Need {
+  Resources amount;
+  double speed = 0;
+};
+
+/// `need(task, type)` answers the Need, or nothing where the task does not run. `price(type)`
+/// answers nothing for a type that is not to be had.
+template <class NeedOf, class PriceOf>
+TypeId cheapest_type(std::size_t tasks, TypeId planned, const Catalog& catalog, const NeedOf& need,
+                     const PriceOf& price) {
+  TypeId best = planned;
+  std::optional<Price> least = price(planned);
+  if (!least) return planned;
+  for (std::uint32_t i = 0; i < catalog.size(); ++i) {
+    const TypeId type{i};
+    const std::optional<Price> asked = price(type);
+    if (!asked || *asked >= *least) continue;
+    Resources sum;
+    bool good = true;
+    for (std::size_t task = 0; good && task < tasks; ++task) {
+      const std::optional<Need> there = need(task, type);
+      const std::optional<Need> planned_need = need(task, planned);
+      good = there && planned_need && there->speed >= planned_need->speed;
+      if (good) sum += there->amount;
+    }
+    if (!good || !sum.fits_in(catalog[type].capacity)) continue;
+    best = type;
+    least = asked;
+  }
+  return best;
+}
+
+std::vector<std::vector<const TaskRow*>> tasks_of_launches(const ClusterState& state,
+                                                           const Plan& plan) {
+  std::vector<std::vector<const TaskRow*>> tasks(plan.launches.size());
+  for (const Place& place : plan.places) {
+    const auto* launch = std::get_if<LaunchIndex>(&place.to);
+    if (launch != nullptr) tasks[launch->value].push_back(state.find(place.task));
+  }
+  return tasks;
+}
+
+}  // namespace
+
+void use_cheapest_types(const ClusterView& view, Plan& plan) {
+  const auto tasks = tasks_of_launches(view.state, plan);
+  std::vector<double> saved_usd_h(plan.launches.size(), 0);
+  for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+    Launch& launch = plan.launches[i];
+    if (tasks[i].empty()) continue;
+    // To a policy of one market the only market has the catalog's first prices.
+    const Market market = view.market == Market::spot ? Market::spot : launch.market;
+    const auto price = [&](TypeId type) -> std::optional<Price> {
+      const InstanceType& offer = view.catalog[type];
+      if (launch.market == Market::spot && !offer.spot) return std::nullopt;
+      if (type != launch.type && view.rests(type, market)) return std::nullopt;
+      return view.catalog.price(type, launch.market);
+    };
+    const auto need = [&](std::size_t task, TypeId type) -> std::optional<Need> {
+      const FamilyDemand* demand = view.state.demand(*tasks[i][task], type);
+      if (demand == nullptr || demand->speed <= 0) return std::nullopt;
+      return Need{demand->amount, demand->speed};
+    };
+    const TypeId type = cheapest_type(tasks[i].size(), launch.type, view.catalog, need, price);
+    if (type == launch.type) continue;
+    saved_usd_h[i] = price(launch.type)->usd_h() - price(type)->usd_h();
+    launch.cause.gain_usd_h += saved_usd_h[i];
+    launch.type = type;
+  }
+  for (Place& place : plan.places) {
+    const auto* launch = std::get_if<LaunchIndex>(&place.to);
+    if (launch != nullptr) place.cause.gain_usd_h += saved_usd_h[launch->value];
+  }
+}
+
+void use_cheapest_types(const PackingTasks& tasks, const WorthModel& model,
+                        const std::function<bool(TypeId)>& rests, Configuration& configuration) {
+  const Catalog& catalog = model.prices.catalog();
+  InstanceWorth worth;
+  for (Configuration::Bin& bin : configuration.bins) {
+    const auto members = configuration.tasks_of(bin);
+    const auto price = [&](TypeId type) -> std::optional<Price> {
+      if (type != bin.type && rests(type)) return std::nullopt;
+      return catalog[type].on_demand;
+    };
+    const auto need = [&](std::size_t task, TypeId type) -> std::optional<Need> {
+      const TaskKind& kind = tasks.kinds[tasks.kind_of[members[task]]];
+      const ShapeOnType& shape = model.prices.on(kind.shape, type);
+      // Of one task what it is worth on a type is in proportion to its speed there.
+      return shape.fits ? std::optional(Need{shape.amount, shape.worth_usd_h}) : std::nullopt;
+    };
+    const TypeId type = cheapest_type(members.size(), bin.type, catalog, need, price);
+    if (type == bin.type) continue;
+    bin.type = type;
+    worth.clear(model);
+    for (std::uint32_t task : members) {
+      worth.add(entrant_of(model, tasks.kinds[tasks.kind_of[task]], type));
+    }
+    bin.worth_usd_h = worth.usd_h();
+  }
+}
+
+}  // namespace muster
