@@ -105,6 +105,9 @@ MachineOptions machine_recipe(const NodeSetup& setup, const ClusterRoster& roste
                               const fs::path& node_state) {
   MachineOptions options;
   options.dir = node_state / "machines";
+  constexpr double kGiB = 1024.0 * 1024 * 1024;
+  options.memory_reserve_bytes =
+      static_cast<std::uint64_t>(setup.config.loopback.memory_reserve_gib * kGiB);
   options.command = {setup.program.string(), "worker", "--config", "{dir}/worker.toml"};
   options.prepare = [setup, roster](const MachineOrder& order, const fs::path& folder) {
     return prepare(setup, roster, order, folder);
