@@ -15,4 +15,10 @@ inline ClusterEpoch wall_epoch(caf::actor_system& system) {
   return ClusterEpoch{system.clock().now() - since_1970};
 }
 
+/// The same clock where no actor system is.
+inline Instant wall_now() {
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  return Instant{std::chrono::duration_cast<Duration>(since_1970)};
+}
+
 }  // namespace muster

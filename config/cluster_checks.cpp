@@ -129,6 +129,18 @@ void check_folders(const ClusterEntry& entry) {
   }
 }
 
+/// What may rent without limit does so by its owner's word only. A fixed fleet is a limit.
+void check_caps(const ClusterEntry& entry) {
+  const ClusterConfig& c = entry.config;
+  const MasterConfig& m = c.master;
+  const bool capped = m.max_instances > 0 || m.max_usd_h > 0 || m.max_usd_day > 0;
+  if (capped || c.live_master.uncapped || !m.fleet_texts.empty()) return;
+  entry.reader.complain("master",
+                        "has no cap on what a master may rent: [master] has to have max_instances, "
+                        "max_usd_h or max_usd_day, or, to let it rent without limit, "
+                        "caps = \"none\"");
+}
+
 void at_least(const ClusterEntry& entry, const std::string& key, Duration value,
               const std::pair<std::string, Duration>& least) {
   if (value >= least.second) return;
@@ -164,6 +176,7 @@ void check_cluster(const ClusterEntry& entry) {
   }
   check_cloud(entry);
   check_folders(entry);
+  check_caps(entry);
   check_times(entry);
 }
 

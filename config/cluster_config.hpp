@@ -31,13 +31,16 @@ struct NodeConfig {
 /// What a live master does besides what every master does.
 struct LiveMasterConfig {
   std::uint64_t history_jobs = 100'000;  ///< finished jobs that are kept
+  bool uncapped = false;  ///< it may rent without limit; otherwise one of its caps has to be given
 };
 
 /// The loopback cloud, live.
 struct LoopbackConfig {
   double delay_scale = 1;  ///< of the catalog's delays and of the notice of an interruption
-  std::uint32_t max_instances = 0;                   ///< refuses beyond; 0: no limit
-  std::map<std::string, std::uint32_t> max_by_type;  ///< the same for a type
+  /// Refuses beyond; 0: no limit; nothing: as many as the computer bears (most_workers()).
+  std::optional<std::uint32_t> max_instances;
+  double memory_reserve_gib = 0.5;  ///< refuses when less memory than this would be left
+  std::map<std::string, std::uint32_t> max_by_type;  ///< the limit on instances of a type
   std::optional<std::uint32_t> max_spot, max_on_demand;
   Duration notice{std::chrono::minutes{2}};      ///< from an interruption's notice to the end
   double interruptions_per_h = 0;                ///< of one spot instance, by themselves

@@ -46,7 +46,13 @@ Keys top_keys() {
 
 Keys live_master_keys() {
   return {{"master.history_jobs", "finished jobs that are kept",
-           WholeKey{[](C& c) -> U64& { return c.live_master.history_jobs; }, 1, 100'000'000}}};
+           WholeKey{[](C& c) -> U64& { return c.live_master.history_jobs; }, 1, 100'000'000}},
+          {"master.caps",
+           "\"none\": each master may rent without limit; otherwise max_instances, max_usd_h or "
+           "max_usd_day has to be given, or a fleet",
+           ChoiceKeyOf<C>{{"given", "none"},
+                          [](const C& c) -> std::size_t { return c.live_master.uncapped ? 1 : 0; },
+                          [](C& c, std::size_t i) { c.live_master.uncapped = i == 1; }}}};
 }
 
 Keys loopback_keys() {
@@ -54,8 +60,13 @@ Keys loopback_keys() {
       {"loopback.delay_scale",
        "factor on the catalog's delays and on the notice of an interruption",
        NumberKey{[](C& c) -> double& { return c.loopback.delay_scale; }, {0, 1e4}}},
-      {"loopback.max_instances", "the cloud refuses to have more at once; 0: no limit",
-       WholeKey{[](C& c) -> U32& { return c.loopback.max_instances; }, 0, kMany}},
+      {"loopback.max_instances",
+       "the cloud refuses to have more at once, as each is a process of its computer; 0: no limit; "
+       "not given: 16 a core, but no more than there is memory for at 128 MiB each",
+       WholeKey{[](C& c) -> std::optional<U32>& { return c.loopback.max_instances; }, 0, kMany}},
+      {"loopback.memory_reserve_gib",
+       "the cloud refuses an instance when its worker would leave the computer less free memory",
+       NumberKey{[](C& c) -> double& { return c.loopback.memory_reserve_gib; }, {0, 1e6}}},
       {"loopback.max_by_type", "the same for instance types: { \"c7i.large\" = 3 }",
        CountsKeyOf<C>{[](C& c) -> std::map<std::string, U32>& { return c.loopback.max_by_type; }, 0,
                       kMany}},

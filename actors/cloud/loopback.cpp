@@ -188,6 +188,7 @@ std::optional<TypeId> LoopbackCloud::type_of(const LaunchOrder& order) const {
 bool LoopbackCloud::full(const RentedRecord& record) const {
   const CloudLimits& limits = setup_.limits;
   if (limits.instances > 0 && rented_.size() >= limits.instances) return true;
+  if (!setup_.machines->has_room(rented_.size())) return true;
   const auto reached = [](const auto& limit_of, const auto& rented, const auto& key) {
     const auto limit = limit_of.find(key);
     if (limit == limit_of.end()) return false;
@@ -329,14 +330,16 @@ void LoopbackCloud::halt(InstanceId id) {
   const auto ended = [this, id, run = post()] { run([this, id] { take(Step::gone, id); }); };
   const bool nothing_runs =
       !record.up_at || setup_.machines->halt(id, record.machine, setup_.halt_grace, ended);
-  if (nothing_runs) gone(id);
+  if (nothing_runs) return gone(id);
+  found->second.ended_at.reset();
 }
 
 void LoopbackCloud::gone(InstanceId id) {
   const auto found = rented_.find(id);
   if (found == rented_.end()) return;
   RentedRecord record = found->second.record;
-  record.gone_at = std::max(now(), record.up_at.value_or(record.ordered_at));
+  const Instant ended = std::min(now(), found->second.ended_at.value_or(now()));
+  record.gone_at = std::max(ended, record.up_at.value_or(record.ordered_at));
   advance(record, Step::gone, [this, id](const Rented&) {
     const Rented over = remove(id);
     setup_.bill->total += charge_of(over.record, *over.record.gone_at);

@@ -82,6 +82,7 @@ class LoopbackCloud : public CloudActor::base {
     std::optional<TypeId> type;  ///< absent: the catalog does not have it any more
     MasterActor master;          ///< who spoke of it last; invalid when nobody has since the start
     bool halting = false;
+    std::optional<Instant> ended_at{};  ///< its machine was ended then, while no cloud was there
   };
   /// What is taken again when it could not be written down.
   enum class Step : std::uint8_t { come_up, boot, end, reclaim, halt, interrupt, gone };

@@ -20,7 +20,7 @@ void LoopbackCloud::recall() {
   }
   std::set<InstanceId> on_record;
   std::vector<RentedRecord> records = setup_.book->recall();
-  Instant newest{};
+  Instant newest = setup_.machines->all_ended_at().value_or(Instant{});
   for (const RentedRecord& record : records) {
     newest = std::max({newest, record.ordered_at, record.up_at.value_or(record.ordered_at),
                        record.gone_at.value_or(record.ordered_at)});
@@ -52,11 +52,17 @@ void LoopbackCloud::go_on_from(Instant newest) {
        std::to_string(set_back / std::chrono::seconds{1}) + " s ahead of the clock");
 }
 
-/// Goes on with an instance where the last cloud ended. It may be over afterwards. The clock may
+/// Goes on with an instance where the last cloud ended. It may be over afterwards; of one whose
+/// machine was ended meanwhile the bill ends then, and no machine is made anew. The clock may
 /// have been set back meanwhile: nothing takes longer from now on than it takes in all.
 void LoopbackCloud::resume(Rented& rented) {
   const RentedRecord& record = rented.record;
   const InstanceId id = record.instance;
+  const std::optional<Instant> all_ended = setup_.machines->all_ended_at();
+  if (all_ended && record.ordered_at <= *all_ended) {
+    rented.ended_at = all_ended;
+    return halt(id);
+  }
   if (record.ending) return halt(id);
   const auto after = [this](Instant began, Duration delay) {
     return next(std::min(began, now()) + delay);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -49,9 +50,16 @@ class MachineHost {
   virtual bool halt(InstanceId instance, const std::string& machine, Duration grace,
                     std::function<void()> done) = 0;
 
+  /// Whether there is room for one machine more beside those of `rented` instances, booted or not.
+  virtual bool has_room(std::size_t /*rented*/) const { return true; }
+
   /// Takes over a machine that an earlier connector has booted; its worker is started again when
   /// it does not run any more. False: the machine is lost.
   virtual bool adopt(const RentedRecord& record) = 0;
+
+  /// When somebody ended all machines while no connector ran: what was ordered until then is not
+  /// to run any more.
+  virtual std::optional<Instant> all_ended_at() const { return std::nullopt; }
 
   /// Ends all machines but those of the given instances; called once, before any other order.
   virtual void keep_only(const std::set<InstanceId>&) {}

@@ -37,6 +37,8 @@ class NotedMachines final : public MachineHost {
     adopted.push_back(record.machine);
     return running.contains(record.instance);
   }
+  bool has_room(std::size_t rented) const override { return rented < room; }
+  std::optional<Instant> all_ended_at() const override { return all_ended; }
   void keep_only(const std::set<InstanceId>& rented) override {
     std::erase_if(running, [&](InstanceId id) { return !rented.contains(id); });
   }
@@ -45,6 +47,8 @@ class NotedMachines final : public MachineHost {
   std::map<InstanceId, std::function<void()>> ending;
   std::vector<std::string> adopted;
   int boots = 0;
+  std::size_t room = 1000;
+  std::optional<Instant> all_ended;
   bool broken = false;
   bool slow = false;
 };

@@ -62,6 +62,49 @@ TEST_F(LoopbackRestartTest, AfterARestartMachinesAreTakenOver) {
   EXPECT_EQ(heard_, (Transcript{{150, "gone 1"}}));
 }
 
+TEST_F(LoopbackRestartTest, WhatWasEndedMeanwhileIsBilledUntilThenAndGetsNoMachine) {
+  make_cloud();
+  launch(0);  // has its machine at 110 s
+  system_.run_until_s(100);
+  launch(1);  // is up at 110 s and would have its machine at 210 s
+  system_.run_until_s(145);
+  launch(2);  // would be up at 155 s
+  system_.run_until_s(150);
+  machines_.running.clear();
+  machines_.all_ended = at_s(150);
+  system_.run_until_s(400);
+  restart_cloud();
+  EXPECT_EQ(bill_.rented, 0u);
+  EXPECT_TRUE(bill_.total == charge(0.8, 140 + 40));
+  take_heard();
+  for (std::uint64_t id = 0; id < 3; ++id) launch(id);
+  EXPECT_EQ(heard_, (Transcript{{400, "gone 0"}, {400, "gone 1"}, {400, "gone 2"}}));
+  EXPECT_EQ(reports_.back().at, at_s(150));
+  launch(3);
+  system_.run_until_s(600);
+  EXPECT_EQ(machines_.boots, 2) << "of what was ordered before and of what was since";
+  restart_cloud();
+  EXPECT_EQ(bill_.rented, 1u) << "what was ordered since is still there";
+}
+
+TEST_F(LoopbackRestartTest, WhatWasMeantToEndAndStillRunsIsEndedFirst) {
+  make_cloud();
+  launch(0);
+  system_.run_until_s(150);
+  machines_.all_ended = at_s(150);
+  machines_.slow = true;
+  system_.run_until_s(200);
+  restart_cloud();
+  EXPECT_EQ(bill_.rented, 1u);
+  ASSERT_TRUE(machines_.ending.contains(InstanceId{0}));
+  system_.run_until_s(230);
+  machines_.ending.at(InstanceId{0})();
+  system_.time().drain();
+  EXPECT_EQ(bill_.rented, 0u);
+  EXPECT_TRUE(bill_.total == charge(0.8, 220)) << "it ran until then";
+  EXPECT_TRUE(machines_.adopted.empty());
+}
+
 TEST_F(LoopbackRestartTest, AfterARestartAnEndIsFinished) {
   machines_.slow = true;
   make_cloud();

@@ -93,6 +93,15 @@ TEST_F(LoopbackTest, ReportsGoToTheMasterThatSpokeLast) {
   system_.end(first);
 }
 
+TEST_F(LoopbackTest, RefusesWhatItsComputerHasNoRoomFor) {
+  machines_.room = 1;
+  make_cloud();
+  launch(0);
+  launch(1);
+  system_.run_until_s(20);
+  EXPECT_EQ(heard_, (Transcript{{0, "refused 1"}, {10, "up 0"}}));
+}
+
 TEST_F(LoopbackTest, RefusesMoreThanItHas) {
   setup_.limits.instances = 1;
   make_cloud();

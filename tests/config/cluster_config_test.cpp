@@ -17,6 +17,7 @@ using test::ClusterFile;
 using test::kTop;
 using test::load;
 using test::TempFile;
+using test::with_no_caps;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 
 TEST(ClusterConfig, HasDefaultsForEverythingElse) {
   const TempFile file("local.toml", ClusterFile{}.text());
-  const ClusterConfig config = load_cluster_config(file.path(), {}).value();
+  const ClusterConfig config = load_cluster_config(file.path(), with_no_caps()).value();
   EXPECT_EQ(config.name, "local");
   EXPECT_EQ(config.seed, 1U);
   EXPECT_EQ(config.state, file.folder() / "state");
@@ -40,6 +41,8 @@ TEST(ClusterConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.live_master.history_jobs, 100'000U);
   EXPECT_EQ(config.site.load_stale_after, 10s);
   EXPECT_EQ(config.loopback.delay_scale, 1);
+  EXPECT_FALSE(config.loopback.max_instances.has_value());
+  EXPECT_EQ(config.loopback.memory_reserve_gib, 0.5);
   EXPECT_FALSE(config.loopback.max_spot.has_value());
   EXPECT_TRUE(config.loopback.max_by_type.empty());
   EXPECT_EQ(config.worker.checkpoints, file.folder() / "state/checkpoints");
@@ -52,7 +55,7 @@ TEST(ClusterConfig, MakesPathsAbsoluteForProcessesInOtherFolders) {
   const TempFile file("local.toml", ClusterFile{}.text());
   const fs::path relative = fs::relative(file.path());
   ASSERT_TRUE(relative.is_relative());
-  const ClusterConfig config = load_cluster_config(relative, {}).value();
+  const ClusterConfig config = load_cluster_config(relative, with_no_caps()).value();
   for (const fs::path& path :
        {config.state, config.pki, config.catalog, config.worker.checkpoints}) {
     EXPECT_TRUE(path.is_absolute()) << path;
@@ -96,6 +99,7 @@ remind_every = "500ms"
 worker_lost_after = 90
 snapshot_every = 1000
 history_jobs = 7
+caps = "none"
 [site]
 load_every = "2s"
 load_stale_after = "1min"
@@ -105,6 +109,7 @@ tokens = 6
 [loopback]
 delay_scale = 0.01
 max_instances = 9
+memory_reserve_gib = 2
 max_by_type = { "c7i.large" = 3, small = 0 }
 max_spot = 0
 max_on_demand = 4
@@ -118,6 +123,7 @@ halt_grace = 0
   EXPECT_EQ(config.master.worker_lost_after, 90s);
   EXPECT_EQ(config.master.snapshot_every, 1000U);
   EXPECT_EQ(config.live_master.history_jobs, 7U);
+  EXPECT_TRUE(config.live_master.uncapped);
   EXPECT_EQ(config.site.load_every, 2s);
   EXPECT_EQ(config.site.load_stale_after, 1min);
   EXPECT_EQ(config.site.hand_retry, 250ms);
@@ -125,6 +131,7 @@ halt_grace = 0
   EXPECT_EQ(config.site.tokens, 6U);
   EXPECT_EQ(config.loopback.delay_scale, 0.01);
   EXPECT_EQ(config.loopback.max_instances, 9U);
+  EXPECT_EQ(config.loopback.memory_reserve_gib, 2);
   EXPECT_THAT(config.loopback.max_by_type,
               ElementsAre(std::pair("c7i.large", 3U), std::pair("small", 0U)));
   EXPECT_EQ(config.loopback.max_spot, 0U);
@@ -215,7 +222,7 @@ TEST(ClusterConfig, WritesATextThatMeansTheSame) {
       load(parts, {"node.n0.api=[::1]:8800", "policy=eva,period_s=10"}).value();
   const std::string text = cluster_config_text(config);
   const TempFile file("again.toml", text);
-  const ClusterConfig again = load_cluster_config(file.path(), {}).value();
+  const ClusterConfig again = load_cluster_config(file.path(), with_no_caps()).value();
   EXPECT_EQ(cluster_config_text(again), text);
   EXPECT_EQ(again.name, config.name);
   EXPECT_EQ(again.seed, 5U);
@@ -272,8 +279,8 @@ TEST(ClusterConfig, MeansByEveryListedDefaultWhatItMeansWithoutIt) {
   }
   EXPECT_GT(given.size(), 30U);
   const TempFile file("local.toml", ClusterFile{}.text());
-  const ClusterConfig plain = load_cluster_config(file.path(), {}).value();
-  const ClusterConfig spelt = load_cluster_config(file.path(), given).value();
+  const ClusterConfig plain = load_cluster_config(file.path(), with_no_caps()).value();
+  const ClusterConfig spelt = load_cluster_config(file.path(), with_no_caps(given)).value();
   EXPECT_EQ(cluster_config_text(plain), cluster_config_text(spelt));
 }
 

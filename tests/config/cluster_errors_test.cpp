@@ -10,6 +10,7 @@ using test::changed;
 using test::ClusterFile;
 using test::errors_of;
 using test::errors_of_nodes;
+using test::exact_errors_of;
 using test::kCloud;
 using test::kMaster;
 using test::kSite;
@@ -222,6 +223,25 @@ TEST(ClusterErrors, WantsSilencesToBeLongerThanWhatBreaksThem) {
                                     "twice load_every, which is 2s")));
   EXPECT_THAT(errors_of({.sections = "[master]\nworker_lost_after = \"9s\"\n"}),
               ElementsAre(HasSubstr("master.worker_lost_after: has to be at least link.timeout")));
+}
+
+TEST(ClusterErrors, WantsACapOnWhatAMasterMayRentOrTheWordThatThereIsNone) {
+  const std::string refused =
+      "local.toml: master: has no cap on what a master may rent: [master] has to have "
+      "max_instances, max_usd_h or max_usd_day, or, to let it rent without limit, caps = \"none\"";
+  for (const std::string& without : Texts{"", "[master]\nmax_attempts = 3\n",
+                                          "[master]\nmax_instances = 0\ncaps = \"given\"\n"}) {
+    EXPECT_THAT(exact_errors_of({.sections = without}), ElementsAre(refused)) << without;
+  }
+  for (const std::string& enough :
+       Texts{"max_instances = 3", "max_usd_h = 0.5", "max_usd_day = 2", "caps = \"none\"",
+             "fleet = [\"2*small\"]", "caps = \"none\"\nmax_usd_day = 2"}) {
+    EXPECT_THAT(exact_errors_of({.sections = "[master]\n" + enough + "\n"}),
+                ElementsAre("no error"))
+        << enough;
+  }
+  EXPECT_THAT(exact_errors_of({.sections = "[master]\ncaps = \"all\"\n"}),
+              testing::Contains(HasSubstr("local.toml:19:8: master.caps: has to be")));
 }
 
 TEST(ClusterErrors, KeepsTheCheckpointsApartFromTheNodes) {

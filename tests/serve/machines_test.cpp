@@ -58,6 +58,8 @@ class MachinesTest : public ::testing::Test {
     options.rules.restart_min = milliseconds{50};
     options.stray_grace = kNoGrace;
     options.prepare = prepare_;
+    options.memory_reserve_bytes = memory_reserve_bytes_;
+    options.free_memory_bytes = [this] { return free_memory_bytes_; };
     auto host = ProcessMachines::open(std::move(options));
     if (!host) {
       why_not_ = host.error().message;
@@ -110,6 +112,7 @@ class MachinesTest : public ::testing::Test {
 
   test::TempFile place_{"unused", ""};
   std::string script_, why_not_;
+  std::uint64_t memory_reserve_bytes_ = 0, free_memory_bytes_ = 0;
   std::function<std::string(const MachineOrder&, const fs::path&)> prepare_;
   std::mutex mutex_;
   std::vector<std::string> news_;
@@ -290,6 +293,40 @@ TEST_F(MachinesTest, AnotherProcessesWorkersAreTakenOverToo) {
   kill(worker, SIGKILL);
   EXPECT_NE(nth_pid(1, 2), worker);
   halt(1, kGrace);
+}
+
+TEST_F(MachinesTest, ThereIsRoomWhileWorkersLeaveEnoughMemory) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  memory_reserve_bytes_ = 100 * kMiB;
+  open(kIdle);
+  free_memory_bytes_ = 132 * kMiB;
+  EXPECT_TRUE(host_->has_room(0));
+  EXPECT_FALSE(host_->has_room(1)) << "one that is ordered and not booted will take memory too";
+  boot(1);
+  nth_pid(1, 1);
+  EXPECT_TRUE(host_->has_room(1)) << "what it takes is not free any more";
+  free_memory_bytes_ = 131 * kMiB;
+  EXPECT_FALSE(host_->has_room(1));
+  memory_reserve_bytes_ = 0;
+  host_.reset();
+  ASSERT_TRUE(try_open());
+  free_memory_bytes_ = 0;
+  EXPECT_TRUE(host_->has_room(1)) << "without a reserve nobody looks";
+}
+
+TEST_F(MachinesTest, TheNextConnectorIsToldWhenAllMachinesWereEnded) {
+  open(kIdle);
+  EXPECT_EQ(host_->all_ended_at(), std::nullopt);
+  boot(1);
+  boot(2);
+  EXPECT_EQ(host_->left(), (std::vector{InstanceId{1}, InstanceId{2}}));
+  const Instant when{milliseconds{1'234'567}};
+  EXPECT_EQ(host_->end_all(when), "");
+  EXPECT_TRUE(comes_true([this] { return host_->count() == 0; }));
+  EXPECT_TRUE(host_->left().empty());
+  host_.reset();
+  ASSERT_TRUE(try_open());
+  EXPECT_EQ(host_->all_ended_at(), when);
 }
 
 TEST_F(MachinesTest, MachinesThatNobodyRentsEnd) {

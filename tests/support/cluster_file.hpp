@@ -21,7 +21,8 @@ inline const std::string kCloud =
     "[[node]]\nname = \"n2\"\naddress = \"10.0.0.1:7802\"\ncloud = true\n";
 
 /// The parts of a cluster file "local.toml", each of which a test may exchange. The first node
-/// begins in line 5 and the first section in line 18.
+/// begins in line 5 and the first section in line 18. It has no caps: what loads it says besides
+/// that it needs none.
 struct ClusterFile {
   std::string top = kTop;
   std::string nodes = kSite + kMaster + kCloud;
@@ -30,15 +31,21 @@ struct ClusterFile {
   std::string text() const { return top + nodes + sections; }
 };
 
+inline std::vector<std::string> with_no_caps(std::vector<std::string> overrides = {}) {
+  overrides.emplace_back("master.caps=none");
+  return overrides;
+}
+
 inline Expected<ClusterConfig, ConfigError> load(const ClusterFile& parts,
                                                  const std::vector<std::string>& overrides = {}) {
   const TempFile file("local.toml", parts.text());
-  return load_cluster_config(file.path(), overrides);
+  return load_cluster_config(file.path(), with_no_caps(overrides));
 }
 
-/// The errors, without the folder of the file; "no error" when there is none.
-inline std::vector<std::string> errors_of(const ClusterFile& parts,
-                                          const std::vector<std::string>& overrides = {}) {
+/// The errors of exactly these parts, without the folder of the file; "no error" when there is
+/// none.
+inline std::vector<std::string> exact_errors_of(const ClusterFile& parts,
+                                                const std::vector<std::string>& overrides = {}) {
   const TempFile file("local.toml", parts.text());
   const auto result = load_cluster_config(file.path(), overrides);
   if (result) return {"no error"};
@@ -49,6 +56,11 @@ inline std::vector<std::string> errors_of(const ClusterFile& parts,
     lines.push_back(line.starts_with(folder) ? line.substr(folder.size()) : line);
   }
   return lines;
+}
+
+inline std::vector<std::string> errors_of(const ClusterFile& parts,
+                                          const std::vector<std::string>& overrides = {}) {
+  return exact_errors_of(parts, with_no_caps(overrides));
 }
 
 inline std::vector<std::string> errors_of_nodes(std::initializer_list<std::string> nodes) {

@@ -100,6 +100,7 @@ struct UpArguments {
   std::string catalog;
   double delay_scale = 0.02;
   std::uint16_t api_port = 0;
+  std::string caps;
   std::vector<std::string> overrides;
   std::uint32_t wait_s = 60;
   bool json = false;
@@ -143,7 +144,7 @@ std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
 }
 
 void describe(const fs::path& dir, const client::ClusterContext& context,
-              const nlohmann::json& nodes) {
+              const ClusterConfig& config, const nlohmann::json& nodes) {
   fmt::print("The cluster in {} is up:\n", dir.string());
   for (const auto& node : nodes.value("nodes", nlohmann::json::array())) {
     std::string roles;
@@ -152,11 +153,26 @@ void describe(const fs::path& dir, const client::ClusterContext& context,
     }
     fmt::print("  {:<4} {}\n", node.value("node", ""), roles);
   }
+  fmt::print("Caps: {}\n", local::caps_text(config));
+  if (config.loopback.max_instances != 0) {
+    fmt::print("Room: {} instances at once on this computer (loopback.max_instances)\n",
+               config.loopback.max_instances.value_or(
+                   machines::most_workers(machines::look_at_computer())));
+  }
   fmt::print("API and page: {}/#token={}\n", context.api, context.token);
   const bool is_default = dir == client::local_cluster_folder(client::process_environment());
   const std::string flag = is_default ? "" : " --cluster " + dir.string();
   fmt::print("Try: muster submit{} --wait -- echo hello\n", flag);
   fmt::print("End: muster down{}\n", is_default ? "" : " --dir " + dir.string());
+}
+
+/// Those of all masters together; null: none.
+nlohmann::json caps_json(const ClusterConfig& config) {
+  const auto masters = static_cast<double>(config.masters().size());
+  const auto total = [&](double cap) { return cap > 0 ? nlohmann::json(cap * masters) : nullptr; };
+  return {{"max_instances", total(config.master.max_instances)},
+          {"max_usd_h", total(config.master.max_usd_h)},
+          {"max_usd_day", total(config.master.max_usd_day)}};
 }
 
 /// What is wrong with the request, before anything is made.
@@ -280,12 +296,13 @@ int show_cluster(const UpArguments& arguments, const local::LocalCluster& cluste
   }
   const std::string user = task_user(config.value());
   if (!arguments.json) {
-    describe(dir, context.value(), nodes);
+    describe(dir, context.value(), config.value(), nodes);
     fmt::print("{}\n", user);
     return kDone;
   }
   fmt::print("{}\n", nlohmann::json{{"dir", dir.string()},
                                     {"api", context.value().api},
+                                    {"caps", caps_json(config.value())},
                                     {"tasks_run_as", user},
                                     {"nodes", nodes.value("nodes", nlohmann::json::array())}}
                          .dump());
@@ -311,6 +328,14 @@ int run_up(const UpArguments& arguments) {
   request.delay_scale = arguments.delay_scale;
   request.api_port = arguments.api_port;
   request.overrides = arguments.overrides;
+  if (!arguments.caps.empty()) {
+    auto caps = local::caps_from(arguments.caps);
+    if (!caps) {
+      complain(caps.error().message);
+      return kUsage;
+    }
+    request.caps = std::move(caps).value();
+  }
   if (const std::string wrong = fault_of(request); !wrong.empty()) {
     complain(wrong);
     return kUsage;
@@ -322,10 +347,10 @@ int run_up(const UpArguments& arguments) {
   }
   if (auto made = cluster.prepare(request); !made) {
     const bool runs = made.error().code == local::LocalError::running;
-    if (runs && arguments.policy.empty() && arguments.overrides.empty()) {
-      return show_cluster(arguments, cluster);
-    }
-    const char* hint = runs ? ": --policy and --set need `muster down` before" : "";
+    const bool as_it_is =
+        arguments.policy.empty() && arguments.caps.empty() && arguments.overrides.empty();
+    if (runs && as_it_is) return show_cluster(arguments, cluster);
+    const char* hint = runs ? ": --policy, --caps and --set need `muster down` before" : "";
     complain(dir.string() + ": " + made.error().message + hint);
     return made.error().code == local::LocalError::bad_request ? kUsage : kFailed;
   }
@@ -343,7 +368,7 @@ int run_up(const UpArguments& arguments) {
   if (const auto missing = await_ready(dir, arguments.wait_s, nodes)) {
     complain(fmt::format("the cluster did not come up in {} s: {}; its last words: {}",
                          arguments.wait_s, missing->text, words.of(missing->node)));
-    if (auto stopped = cluster.stop(true); !stopped) complain(stopped.error().message);
+    if (auto stopped = cluster.stop(true, {}); !stopped) complain(stopped.error().message);
     return kFailed;
   }
   return show_cluster(arguments, cluster);
@@ -351,7 +376,10 @@ int run_up(const UpArguments& arguments) {
 
 int run_down(const std::string& dir, bool keep_instances, bool erase) {
   const fs::path folder = folder_of(dir);
-  if (auto stopped = local::LocalCluster(folder).stop(keep_instances); !stopped) {
+  const auto progress = [](std::size_t left) {
+    complain(fmt::format("waiting for {} instance{} to end", left, left == 1 ? "" : "s"));
+  };
+  if (auto stopped = local::LocalCluster(folder).stop(keep_instances, progress); !stopped) {
     complain(stopped.error().message);
     return stopped.error().code == local::LocalError::bad_request ? kUsage : kFailed;
   }
@@ -389,6 +417,9 @@ void add_local_cluster(CLI::App& app, int& exit_code) {
   command->add_option("--catalog", up->catalog, "instance types, CSV; default: the shipped ones");
   command->add_option("--delay-scale", up->delay_scale, "of the catalog's delays (0.02)");
   command->add_option("--api-port", up->api_port, "of the API; default: one that is free");
+  command->add_option("--caps", up->caps,
+                      "what all masters together may rent and spend: none, or "
+                      "instances=N,usd_h=X,usd_day=Y, of which any may be left out");
   command->add_option("--set", up->overrides, "KEY=VALUE of the cluster file");
   command->add_option("--wait", up->wait_s, "seconds to wait for all nodes (60)");
   command->add_flag("--json", up->json, "say it as JSON");

@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <asio/ip/tcp.hpp>
 #include <chrono>
@@ -16,6 +17,7 @@
 #include <set>
 #include <thread>
 
+#include "actors/clock_wall.hpp"
 #include "actors/link/pki.hpp"
 #include "tools/serve/machines/process_machines.hpp"
 #include "tools/serve/node/machine_recipe.hpp"
@@ -26,7 +28,8 @@ namespace {
 using Failed = Failure<LocalError>;
 namespace fs = std::filesystem;
 
-constexpr auto kStopPatience = std::chrono::seconds{30};
+constexpr auto kStopPatience = std::chrono::seconds{30};  ///< from one thing that ends to the next
+constexpr auto kTellEvery = std::chrono::seconds{2};
 constexpr auto kLook = std::chrono::milliseconds{50};
 constexpr unsigned kFirstPort = 12000;
 constexpr unsigned kMostPorts =
@@ -154,6 +157,17 @@ std::string fault_of(const LocalRequest& request) {
   return {};
 }
 
+/// The file of a cluster that `up` has made. One of an earlier version, or from which somebody has
+/// taken the caps, gets those of a new one.
+Expected<ClusterConfig, ConfigError> load_own(const fs::path& file) {
+  auto config = load_cluster_config(file, {});
+  if (config) return config;
+  auto lenient = load_cluster_config(file, {"master.caps=none"});
+  if (!lenient) return config;
+  set_default_caps(machines::look_at_computer(), lenient.value());
+  return lenient;
+}
+
 std::string make_pki(const fs::path& dir, const ClusterConfig& config) {
   AuthorityOptions authorities;
   authorities.cluster = config.name;
@@ -192,6 +206,60 @@ bool are_valid(const ClusterConfig& config) {
   });
 }
 
+/// Waits until no machine is left, as long as their number goes on falling. Empty, or which do not
+/// end.
+std::string await_ends(const ProcessMachines& machines,
+                       const std::function<void(std::size_t)>& progress) {
+  using Steady = std::chrono::steady_clock;
+  std::size_t fewest = machines.count();
+  auto told = Steady::now();
+  for (auto fell = told; machines.count() > 0; std::this_thread::sleep_for(kLook)) {
+    const std::size_t count = machines.count();
+    const auto now = Steady::now();
+    if (count < fewest) fell = now;
+    fewest = std::min(fewest, count);
+    if (now - told >= kTellEvery) {
+      told = now;
+      progress(count);
+    }
+    if (now - fell < kStopPatience) continue;
+    constexpr std::size_t kNamed = 5;
+    std::string names;
+    std::vector<InstanceId> left = machines.left();
+    left.resize(std::min(left.size(), kNamed));
+    for (const InstanceId id : left) {
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", id.value);
+    }
+    return fmt::format("{} instance{} not end: {}{}; their folders are below {}", count,
+                       count == 1 ? " does" : "s do", names, count > kNamed ? " and others" : "",
+                       machines.folder().string());
+  }
+  return {};
+}
+
+Expected<ClusterConfig, ConfigError> fresh_config(const fs::path& dir,
+                                                  const LocalRequest& request) {
+  ClusterConfig config;
+  config.name = "local";
+  config.nodes = spread(request);
+  config.state = dir / "state";
+  config.pki = dir / "pki";
+  config.api_token = dir / "token";
+  config.catalog = request.catalog;
+  config.loopback.delay_scale = request.delay_scale;
+  set_default_caps(machines::look_at_computer(), config);
+  return config;
+}
+
+/// What a new cluster has besides its file; empty, or why it could not be made.
+std::string make_files(const fs::path& dir, const ClusterConfig& config) {
+  std::string trouble = make_pki(config.pki, config);
+  if (trouble.empty()) trouble = write_file(dir / "token", random_token() + "\n", 0600);
+  const std::string client = client_document(config).dump(2) + "\n";
+  if (trouble.empty()) trouble = write_file(dir / "client.json", client, 0600);
+  return trouble;
+}
+
 }  // namespace
 
 std::optional<int> LocalCluster::keeper() const {
@@ -214,32 +282,24 @@ Expected<bool, LocalError> LocalCluster::prepare(const LocalRequest& request) co
   fs::create_directories(dir_, bad);
   if (bad) return failed(dir_.string() + ": " + bad.message());
 
-  ClusterConfig config;
-  if (exists()) {
-    auto old = load_cluster_config(config_file(), {});
-    if (!old) return Failed{LocalError::bad_request, old.error().message};
-    config = std::move(old).value();
-    if (!config.insecure_loopback && !are_valid(config)) {
-      if (std::string trouble = make_pki(config.pki, config); !trouble.empty())
-        return failed(trouble);
-    }
-  } else {
-    config.name = "local";
-    config.nodes = spread(request);
-    config.state = dir_ / "state";
-    config.pki = dir_ / "pki";
-    config.api_token = dir_ / "token";
-    config.catalog = request.catalog;
-    config.loopback.delay_scale = request.delay_scale;
-    if (std::string trouble = make_pki(config.pki, config); !trouble.empty())
-      return failed(trouble);
-    std::string trouble = write_file(dir_ / "token", random_token() + "\n", 0600);
-    const nlohmann::json client = client_document(config);
-    if (trouble.empty()) trouble = write_file(dir_ / "client.json", client.dump(2) + "\n", 0600);
-    if (!trouble.empty()) return failed(trouble);
-  }
+  const bool fresh = !exists();
+  auto loaded = fresh ? fresh_config(dir_, request) : load_own(config_file());
+  if (!loaded) return Failed{LocalError::bad_request, loaded.error().message};
+  ClusterConfig config = std::move(loaded).value();
   if (!request.policy.empty()) config.policy = request.policy;
-  std::string trouble = write_file(config_file(), cluster_config_text(config), 0600);
+  if (request.caps) {
+    if (auto done = change_caps(*request.caps, config); !done) {
+      return Failed{LocalError::bad_request, done.error().message};
+    }
+  }
+  std::string trouble;
+  if (fresh) {
+    trouble = make_files(dir_, config);
+  } else if (!config.insecure_loopback && !are_valid(config)) {
+    trouble = make_pki(config.pki, config);
+  }
+  if (!trouble.empty()) return failed(trouble);
+  trouble = write_file(config_file(), cluster_config_text(config), 0600);
   if (!trouble.empty()) return failed(trouble);
   if (!request.overrides.empty()) {
     auto changed = load_cluster_config(config_file(), request.overrides);
@@ -279,7 +339,8 @@ Expected<bool, LocalError> LocalCluster::start(const fs::path& program) const {
   return true;
 }
 
-Expected<bool, LocalError> LocalCluster::stop(bool keep_instances) const {
+Expected<bool, LocalError> LocalCluster::stop(
+    bool keep_instances, const std::function<void(std::size_t)>& progress) const {
   if (!exists()) return Failed{LocalError::bad_request, "there is no cluster in " + dir_.string()};
   const auto until = std::chrono::steady_clock::now() + kStopPatience;
   if (const auto pid = keeper()) {
@@ -288,23 +349,18 @@ Expected<bool, LocalError> LocalCluster::stop(bool keep_instances) const {
     if (keeper()) return failed(fmt::format("its keeper (process {}) does not end", *pid));
   }
   if (keep_instances) return true;
-  auto config = load_cluster_config(config_file(), {});
+  auto config = load_own(config_file());
   if (!config) return Failed{LocalError::bad_request, config.error().message};
   NodeSetup setup{std::move(config).value(), {}, own_program(), false};
   setup.node = setup.config.cloud().name;
   const ClusterRoster nobody;  // none is made here
-  auto machines =
-      ProcessMachines::open(machine_recipe(setup, nobody, setup.config.state / setup.node));
+  const fs::path state = setup.config.state / setup.node;
+  auto machines = ProcessMachines::open(machine_recipe(setup, nobody, state));
   if (!machines) return failed(machines.error().message);
-  machines.value()->keep_only({});
-  const auto patience = std::chrono::steady_clock::now() + kStopPatience;
-  while (machines.value()->count() > 0) {
-    if (std::chrono::steady_clock::now() > patience) {
-      return failed(fmt::format("{} instances do not end", machines.value()->count()));
-    }
-    std::this_thread::sleep_for(kLook);
-  }
-  return true;
+  const std::string trouble = machines.value()->end_all(wall_now());
+  const std::string left = await_ends(*machines.value(), progress);
+  if (!left.empty()) return failed(left);
+  return trouble.empty() ? Expected<bool, LocalError>(true) : failed(trouble);
 }
 
 fs::path own_program() {

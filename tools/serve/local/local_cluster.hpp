@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "config/cluster_config.hpp"
 #include "model/expected.hpp"
+#include "tools/serve/local/local_caps.hpp"
 
 namespace muster::local {
 
@@ -30,6 +32,7 @@ struct LocalRequest {
   std::filesystem::path catalog;       ///< empty: the shipped one for local clusters
   double delay_scale = 0.02;           ///< of the catalog's delays
   std::uint16_t api_port = 0;          ///< 0: one that is free
+  std::optional<CapsRequest> caps;     ///< none asked for: those it has, or the defaults
   std::vector<std::string> overrides;  ///< "dotted.key=value" for the cluster file
 };
 
@@ -53,8 +56,10 @@ class LocalCluster {
   /// Starts the keeper in the background.
   Expected<bool, LocalError> start(const std::filesystem::path& program) const;
   /// Ends the keeper and the nodes, and, unless they are to be kept, all instances with what runs
-  /// on them; tasks go on when the cluster is started again.
-  Expected<bool, LocalError> stop(bool keep_instances) const;
+  /// on them; tasks go on when the cluster is started again. Waits as long as instances end, and
+  /// calls `progress` now and then with how many are left.
+  Expected<bool, LocalError> stop(bool keep_instances,
+                                  const std::function<void(std::size_t)>& progress) const;
 
  private:
   std::filesystem::path dir_;

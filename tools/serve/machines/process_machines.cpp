@@ -16,6 +16,8 @@
 #include <set>
 #include <thread>
 
+#include "tools/serve/machines/computer.hpp"
+
 namespace muster {
 namespace {
 
@@ -26,6 +28,9 @@ using machines::MachineFolder;
 
 constexpr const char* kGone = "gone";
 constexpr const char* kLock = "lock";
+constexpr const char* kEnded = "ended";  ///< when all machines were ended, in ns since 1970
+/// A worker without tasks takes about half of that for itself.
+constexpr std::uint64_t kBytesOfNewWorker = std::uint64_t{32} << 20;
 
 /// Keeps the end of a machine's log, and no more such ends than there should be.
 void keep_log(const MachineOptions& options, InstanceId instance, const std::string& tail) {
@@ -41,6 +46,12 @@ void keep_log(const MachineOptions& options, InstanceId instance, const std::str
   std::sort(logs.begin(), logs.end());
   for (std::size_t i = 0; i + options.kept_logs < logs.size(); ++i)
     fs::remove(logs[i].second, error);
+}
+
+std::optional<Instant> read_instant(const fs::path& file) {
+  std::ifstream in(file);
+  Instant::rep since_1970 = 0;
+  return in >> since_1970 ? std::optional(Instant{Duration{since_1970}}) : std::nullopt;
 }
 
 std::string replaced(std::string text, const std::string& name, const std::string& value) {
@@ -101,6 +112,10 @@ class ProcessMachines::Watcher {
   bool knows(InstanceId instance) const {
     const std::lock_guard guard(mutex_);
     return known_.contains(instance);
+  }
+  std::set<InstanceId> known() const {
+    const std::lock_guard guard(mutex_);
+    return known_;
   }
   std::size_t count() const {
     const std::lock_guard guard(mutex_);
@@ -226,6 +241,7 @@ Expected<std::unique_ptr<ProcessMachines>, MachineError> ProcessMachines::open(
 ProcessMachines::ProcessMachines(MachineOptions options, Descriptor lock)
     : options_(std::move(options)),
       lock_(std::move(lock)),
+      ended_all_(read_instant(options_.dir / kEnded)),
       watcher_(std::make_unique<Watcher>(options_)) {}
 
 ProcessMachines::~ProcessMachines() = default;
@@ -266,6 +282,16 @@ bool ProcessMachines::halt(InstanceId instance, const std::string&, Duration gra
   return false;
 }
 
+/// Machines that are ordered and not booted yet will take what a worker takes.
+bool ProcessMachines::has_room(std::size_t rented) const {
+  if (options_.memory_reserve_bytes == 0) return true;
+  const std::uint64_t to_come = rented - std::min(rented, count()) + 1;
+  const std::uint64_t needed = options_.memory_reserve_bytes + to_come * kBytesOfNewWorker;
+  const std::uint64_t free = options_.free_memory_bytes ? options_.free_memory_bytes()
+                                                        : machines::look_at_computer().free_bytes;
+  return free >= needed;
+}
+
 bool ProcessMachines::adopt(const RentedRecord& record) {
   if (MachineFolder::of(options_.dir, record.instance).command().empty()) return false;
   watcher_->watch(record.instance);
@@ -280,12 +306,30 @@ void ProcessMachines::keep_only(const std::set<InstanceId>& rented) {
   }
 }
 
+std::string ProcessMachines::end_all(Instant now) {
+  const fs::path file = options_.dir / kEnded;
+  const fs::path draft = file.string() + ".new";
+  std::ofstream out(draft);
+  out << now.time_since_epoch().count() << '\n';
+  out.close();
+  std::error_code error;
+  if (out) fs::rename(draft, file, error);
+  keep_only({});
+  if (!out) return draft.string() + ": cannot be written";
+  return error ? file.string() + ": " + error.message() : std::string{};
+}
+
 void ProcessMachines::watch(std::function<void(const MachineNews&)> tell) {
   watcher_->tell(std::move(tell));
 }
 
 std::size_t ProcessMachines::count() const {
   return watcher_->count();
+}
+
+std::vector<InstanceId> ProcessMachines::left() const {
+  const std::set<InstanceId> known = watcher_->known();
+  return {known.begin(), known.end()};
 }
 
 }  // namespace muster

@@ -29,6 +29,10 @@ struct MachineOptions {
   /// Of the worker's output; kept in DIR/gone when the machine is gone. 0: nothing.
   std::uint64_t kept_log_bytes = std::uint64_t{64} << 10;
   std::size_t kept_logs = 100;  ///< the oldest go; >= 1
+  /// There is room for a machine while it leaves so much memory free. 0: there always is.
+  std::uint64_t memory_reserve_bytes = 0;
+  /// What processes can have at present; empty: this computer's.
+  std::function<std::uint64_t()> free_memory_bytes;
 };
 
 /// The argument with {instance} {type} {market} {dir} {cpu} {memory} {gpu} {storage} {network}
@@ -52,19 +56,28 @@ class ProcessMachines final : public MachineHost {
   Expected<std::string, MachineError> boot(const MachineOrder& order) override;
   bool halt(InstanceId instance, const std::string& machine, Duration grace,
             std::function<void()> ended) override;
+  bool has_room(std::size_t rented) const override;
   bool adopt(const RentedRecord& record) override;
+  std::optional<Instant> all_ended_at() const override { return ended_all_; }
   void keep_only(const std::set<InstanceId>& rented) override;
   void watch(std::function<void(const MachineNews&)> tell) override;
 
+  /// Ends all machines, and leaves word of it for the next connector. Why that could not be left;
+  /// empty: it was.
+  std::string end_all(Instant now);
+
   /// Machines that are not over yet.
   std::size_t count() const;
+  std::vector<InstanceId> left() const;
+  const std::filesystem::path& folder() const { return options_.dir; }
 
  private:
   class Watcher;
   ProcessMachines(MachineOptions options, machines::Descriptor lock);
 
   MachineOptions options_;
-  machines::Descriptor lock_;  ///< of the folder of all machines
+  machines::Descriptor lock_;         ///< of the folder of all machines
+  std::optional<Instant> ended_all_;  ///< when somebody ended all of them before this was opened
   std::unique_ptr<Watcher> watcher_;
 };
 

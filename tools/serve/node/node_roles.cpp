@@ -7,6 +7,7 @@
 
 #include "schedulers/registry.hpp"
 #include "storage/recovery.hpp"
+#include "tools/serve/machines/computer.hpp"
 #include "tools/serve/node/machine_recipe.hpp"
 
 namespace muster {
@@ -141,7 +142,8 @@ Expected<std::unique_ptr<CloudRole>, NodeError> start_cloud(const RoleContext& c
   LoopbackSetup cloud;
   cloud.catalog = &context.catalog;
   cloud.epoch = context.epoch;
-  cloud.limits.instances = config.loopback.max_instances;
+  cloud.limits.instances =
+      config.loopback.max_instances.value_or(machines::most_workers(machines::look_at_computer()));
   cloud.limits.by_type = config.loopback.max_by_type;
   if (config.loopback.max_spot) cloud.limits.by_market[Market::spot] = *config.loopback.max_spot;
   if (config.loopback.max_on_demand) {

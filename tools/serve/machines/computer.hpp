@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+namespace muster::machines {
+
+/// What this computer has for workers, as processes are given it.
+struct Computer {
+  std::uint32_t cores = 1;         ///< that this process may use
+  std::uint64_t memory_bytes = 0;  ///< of the computer, or of this process's group when less
+  std::uint64_t free_bytes = 0;    ///< that new processes can have, by both
+};
+
+/// Looks into `root`/proc and `root`/sys. What cannot be read counts as no limit.
+Computer look_at_computer(const std::filesystem::path& root = "/");
+
+/// How many workers a computer bears at once when their tasks do little: 16 a core, and no more
+/// than it has room for at 128 MiB each; at least 4.
+std::uint32_t most_workers(const Computer& computer);
+
+}  // namespace muster::machines
