@@ -116,6 +116,12 @@ Expected<RecoveredMaster, StoreError> recover_master(const Store& store, const C
       });
   if (trouble) return *trouble;
   if (gap) return *gap;
+  if (out.next_event < store.reached().events) {
+    return bad_record(store, Family::journal,
+                      fmt::format("its mark says that there were events up to {}, it has them up "
+                                  "to {}",
+                                  store.reached().events, out.next_event));
+  }
   return out;
 }
 

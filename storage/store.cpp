@@ -1,96 +1,21 @@
 #include "storage/store.hpp"
 
 #include <fmt/format.h>
-#include <rocksdb/cache.h>
-#include <rocksdb/db.h>
-#include <rocksdb/env.h>
-#include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
+#include <algorithm>
 #include <array>
-#include <atomic>
-#include <chrono>
-#include <cstdarg>
-#include <shared_mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "model/check.hpp"
+#include "storage/store_database.hpp"
 
 namespace muster {
 namespace {
 
-constexpr std::string_view kMetaKey = "store";
-constexpr std::size_t kCacheBytes = std::size_t{16} << 20;
-constexpr std::size_t kManifestBytes = std::size_t{64} << 10;
-/// A store that is being written may change its files while they are opened for reading.
-constexpr int kReadOnlyTries = 5;
-constexpr auto kReadOnlyPause = std::chrono::milliseconds{50};
-
-rocksdb::Slice slice(std::string_view bytes) {
-  return {bytes.data(), bytes.size()};
-}
-
-std::size_t index_of(Family family) {
-  return static_cast<std::size_t>(family);
-}
-
-Failure<StoreError> failure(StoreError code, const std::filesystem::path& where,
-                            const std::string& what) {
-  return {code, fmt::format("{}: {}", where.string(), what)};
-}
-
-/// What RocksDB says, in the house's words. `otherwise` is for what is not told apart.
-Failure<StoreError> failure(const std::filesystem::path& where, const rocksdb::Status& status,
-                            StoreError otherwise) {
-  const std::string text = status.ToString();
-  if (status.IsNoSpace() || text.find("No space left") != std::string::npos ||
-      text.find("File too large") != std::string::npos) {
-    return failure(StoreError::no_space, where, "the disk is full (" + text + ")");
-  }
-  if (text.find("lock hold") != std::string::npos ||
-      (text.find("LOCK") != std::string::npos && text.find("unavailable") != std::string::npos)) {
-    return failure(StoreError::locked, where, "another process has this store open");
-  }
-  if (text.find("Column families not opened") != std::string::npos) {
-    return failure(StoreError::newer_format, where, "written by a later version (" + text + ")");
-  }
-  if (status.IsCorruption()) return failure(StoreError::corrupt, where, text);
-  return failure(otherwise, where, text);
-}
-
-/// RocksDB's own log lies beside the data, and its assertions end the process when it cannot be
-/// written because the disk is full. What matters is in the statuses.
-class SilentLogger final : public rocksdb::Logger {
- public:
-  using rocksdb::Logger::Logv;
-  void Logv(const char*, va_list) override {}
-};
-
-rocksdb::Options database_options(bool create, std::size_t log_bytes) {
-  rocksdb::Options options;
-  options.create_if_missing = create;
-  options.create_missing_column_families = create;
-  options.max_total_wal_size = log_bytes;
-  options.write_buffer_size = log_bytes;
-  options.max_open_files = 256;
-  options.info_log = std::make_shared<SilentLogger>();
-  options.manifest_preallocation_size = kManifestBytes;
-  options.track_and_verify_wals_in_manifest = create;
-  rocksdb::BlockBasedTableOptions table;
-  table.block_cache = rocksdb::NewLRUCache(kCacheBytes);
-  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  return options;
-}
-
-/// The types of both; where a name is in both, the first one's.
-Catalog joined(const Catalog& first, const Catalog& second) {
-  std::vector<InstanceType> types = first.types();
-  for (const InstanceType& type : second.types()) {
-    if (!first.find(type.name)) types.push_back(type);
-  }
-  return Catalog{std::move(types)};
+Reached highest(const Reached& a, const Reached& b) {
+  return {std::max(a.events, b.events), std::max(a.jobs, b.jobs)};
 }
 
 }  // namespace
@@ -116,69 +41,6 @@ std::optional<std::uint64_t> number_of(std::string_view key) {
   return number;
 }
 
-/// RocksDB's handles. Everything but opening it anew takes the lock shared.
-struct Store::Database {
-  std::unique_ptr<rocksdb::DB> db;
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;  ///< by Family; null: the store has none
-  mutable std::shared_mutex mutex;
-  std::atomic<bool> ailing{false};  ///< a write failed; the next one has to revive it
-
-  Database() = default;
-  Database(const Database&) = delete;
-  Database& operator=(const Database&) = delete;
-  ~Database() { close(); }
-
-  void close() {
-    if (!db) return;
-    for (rocksdb::ColumnFamilyHandle* handle : handles) {
-      if (handle != nullptr) db->DestroyColumnFamilyHandle(handle);
-    }
-    handles.clear();
-    db.reset();
-  }
-
-  rocksdb::Status open(const std::string& directory, const rocksdb::Options& options) {
-    std::vector<rocksdb::ColumnFamilyDescriptor> families;
-    families.emplace_back(rocksdb::kDefaultColumnFamilyName, options);
-    for (std::size_t i = 1; i < kFamilies; ++i) {
-      families.emplace_back(std::string(name_of(static_cast<Family>(i))), options);
-    }
-    rocksdb::DB* opened = nullptr;
-    rocksdb::Status status = rocksdb::DB::Open(options, directory, families, &handles, &opened);
-    db.reset(opened);
-    return status;
-  }
-
-  rocksdb::Status open_to_read(const std::string& directory, const rocksdb::Options& options) {
-    std::vector<std::string> names;
-    rocksdb::Status status = rocksdb::DB::ListColumnFamilies(options, directory, &names);
-    if (!status.ok()) return status;
-    std::vector<rocksdb::ColumnFamilyDescriptor> families;
-    families.reserve(names.size());
-    for (const std::string& name : names) families.emplace_back(name, options);
-    std::vector<rocksdb::ColumnFamilyHandle*> opened_handles;
-    rocksdb::DB* opened = nullptr;
-    status = rocksdb::DB::OpenForReadOnly(options, directory, families, &opened_handles, &opened);
-    db.reset(opened);
-    if (!status.ok()) return status;
-    handles.assign(kFamilies, nullptr);
-    for (rocksdb::ColumnFamilyHandle* handle : opened_handles) adopt(handle);
-    return status;
-  }
-
-  void adopt(rocksdb::ColumnFamilyHandle* handle) {
-    for (std::size_t i = 0; i < kFamilies; ++i) {
-      const std::string_view name = i == 0 ? std::string_view(rocksdb::kDefaultColumnFamilyName)
-                                           : name_of(static_cast<Family>(i));
-      if (handle->GetName() == name) {
-        handles[i] = handle;
-        return;
-      }
-    }
-    db->DestroyColumnFamilyHandle(handle);  // a later version's
-  }
-};
-
 /// The changes in the order of the calls: handles are not known before the batch is written.
 struct StoreBatch::Content {
   struct Change {
@@ -189,6 +51,7 @@ struct StoreBatch::Content {
     std::string value;  ///< or the end of the range
   };
   std::vector<Change> changes;
+  Reached reaches;
 };
 
 StoreBatch::StoreBatch() : content_(std::make_unique<Content>()) {}
@@ -207,77 +70,11 @@ void StoreBatch::erase_range(Family family, std::string_view from, std::string_v
   content_->changes.push_back(
       {Content::Change::Kind::erase_range, family, std::string(from), std::string(until)});
 }
+void StoreBatch::reaches(const Reached& numbers) {
+  content_->reaches = highest(content_->reaches, numbers);
+}
 bool StoreBatch::empty() const {
   return content_->changes.empty();
-}
-
-Store::Store(std::filesystem::path directory, const StoreOptions& options)
-    : directory_(std::move(directory)),
-      meta_(options.meta),
-      read_only_(options.read_only),
-      log_bytes_(options.log_bytes),
-      database_(std::make_unique<Database>()) {}
-
-Store::~Store() = default;
-
-Expected<std::unique_ptr<Store>, StoreError> Store::open(const std::filesystem::path& directory,
-                                                         const StoreOptions& options) {
-  auto store = std::unique_ptr<Store>(new Store(directory, options));
-  if (auto trouble = store->open_database()) return *std::move(trouble);
-  if (auto trouble = store->settle_meta()) return *std::move(trouble);
-  return store;
-}
-
-StoreTrouble Store::open_database() {
-  std::error_code error;
-  const bool there = std::filesystem::exists(directory_ / "CURRENT", error);
-  if (read_only_) {
-    if (!there) return failure(StoreError::unreadable, directory_, "there is no store here");
-    rocksdb::Status status;
-    for (int i = 0; i < kReadOnlyTries; ++i) {
-      status = database_->open_to_read(directory_, database_options(false, log_bytes_));
-      if (status.ok()) return std::nullopt;
-      std::this_thread::sleep_for(kReadOnlyPause);  // NOLINT: a command waits, no actor
-    }
-    return failure(directory_, status, StoreError::unreadable);
-  }
-  std::filesystem::create_directories(directory_, error);
-  if (error) return failure(StoreError::unwritable, directory_, error.message());
-  std::filesystem::permissions(directory_, std::filesystem::perms::owner_all, error);
-  if (error) return failure(StoreError::unwritable, directory_, error.message());
-  const auto status = database_->open(directory_, database_options(true, log_bytes_));
-  if (status.ok()) return std::nullopt;
-  return failure(directory_, status, there ? StoreError::unreadable : StoreError::unwritable);
-}
-
-/// Reads what the store says of itself and compares; a new store is told. Of the catalogs it keeps
-/// every type that it was ever opened with, for records may name them all.
-StoreTrouble Store::settle_meta() {
-  const auto bytes = get(Family::meta, kMetaKey);
-  if (!bytes) return bytes.error();
-  StoreMeta written = meta_;
-  if (bytes.value().has_value()) {
-    auto found = decode_meta(*bytes.value());
-    if (!found) return failure(found.error().code, directory_, found.error().message);
-    if (read_only_) {
-      meta_ = std::move(found).value();
-      return std::nullopt;
-    }
-    if (found->kind != meta_.kind || found->cluster != meta_.cluster) {
-      const std::string what =
-          fmt::format("this is the store of {} of cluster \"{}\", not of {} of cluster \"{}\"",
-                      found->kind, found->cluster, meta_.kind, meta_.cluster);
-      return failure(StoreError::wrong_kind, directory_, what);
-    }
-    written.catalog = joined(meta_.catalog, found->catalog);
-  } else if (read_only_) {
-    return failure(StoreError::unreadable, directory_, "this is no store of Muster");
-  }
-  const std::string record = encode_meta(written);
-  if (bytes.value() == record) return std::nullopt;
-  StoreBatch batch;
-  batch.put(Family::meta, kMetaKey, record);
-  return write(batch, Durability::machine);
 }
 
 StoreTrouble Store::write(const StoreBatch& batch, Durability durability) {
@@ -285,7 +82,11 @@ StoreTrouble Store::write(const StoreBatch& batch, Durability durability) {
   if (database_->ailing) {
     if (auto trouble = revive()) return trouble;
   }
+  const std::lock_guard turn(database_->writing);
   const std::shared_lock lock(database_->mutex);
+  if (!database_->db) {
+    return failure(StoreError::unwritable, directory_, "the store waits for room on the disk");
+  }
   rocksdb::WriteBatch changes;
   for (const auto& change : batch.content_->changes) {
     using Kind = StoreBatch::Content::Change::Kind;
@@ -301,24 +102,33 @@ StoreTrouble Store::write(const StoreBatch& batch, Durability durability) {
   rocksdb::WriteOptions how;
   how.sync = durability == Durability::machine;
   const rocksdb::Status status = database_->db->Write(how, &changes);
-  if (status.ok()) return std::nullopt;
+  if (status.ok()) {
+    keep_mark(how.sync, batch.content_->reaches);
+    return std::nullopt;
+  }
   database_->ailing = true;
   return failure(directory_, status, StoreError::unwritable);
 }
 
-/// After a failed write RocksDB takes no other until its log and its tables agree again: opening it
-/// anew makes them agree, whatever it was that failed.
-StoreTrouble Store::revive() {
-  const std::unique_lock lock(database_->mutex);
-  if (!database_->ailing) return std::nullopt;
-  database_->close();
-  const auto status = database_->open(directory_, database_options(true, log_bytes_));
-  if (!status.ok()) {
-    database_->close();
-    return failure(directory_, status, StoreError::unwritable);
+/// After a write, or when there may be more of the manifest: what the mark says is on the disk. A
+/// manifest is only ever added to, so what it had is checked by its checksum.
+void Store::keep_mark(bool durable, const Reached& reaches) {
+  StoreMark mark = mark_.last();
+  const std::uint64_t size = manifest_.size();
+  const bool grown = manifest_.number() != mark.manifest || size > mark.manifest_bytes;
+  if (!durable && !grown) return;
+  if (grown && manifest_.read_to(size) && manifest_.sync()) {
+    mark.manifest = manifest_.number();
+    mark.manifest_bytes = manifest_.bytes();
+    mark.manifest_sum = manifest_.sum();
   }
-  database_->ailing = false;
-  return std::nullopt;
+  if (durable) {
+    mark.sequence = database_->db->GetLatestSequenceNumber();
+    mark.reached = highest(mark.reached, reaches);
+    std::unique_ptr<rocksdb::LogFile> log;
+    if (database_->db->GetCurrentWalFile(&log).ok()) mark.log = log->LogNumber();
+  }
+  mark_.put(mark);
 }
 
 Expected<std::optional<std::string>, StoreError> Store::get(Family family,
@@ -361,10 +171,14 @@ StoreTrouble Store::scan(
 }
 
 StoreTrouble Store::sync() {
+  const std::lock_guard turn(database_->writing);
   const std::shared_lock lock(database_->mutex);
   const rocksdb::Status status =
       database_->db ? database_->db->SyncWAL() : rocksdb::Status::NoSpace();
-  if (status.ok()) return std::nullopt;
+  if (status.ok()) {
+    keep_mark(true, {});
+    return std::nullopt;
+  }
   return failure(directory_, status, StoreError::unwritable);
 }
 

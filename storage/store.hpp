@@ -10,6 +10,8 @@
 
 #include "storage/record_codec.hpp"
 #include "storage/store_error.hpp"
+#include "storage/store_folder.hpp"
+#include "storage/store_mark.hpp"
 
 namespace muster {
 
@@ -38,6 +40,12 @@ std::string key_of(std::uint64_t number);
 /// The number that the key is of; nothing when it is not of one.
 std::optional<std::uint64_t> number_of(std::string_view key);
 
+class Store;
+
+/// In Family::meta: this store did not begin with its cluster, or is older than what its owner last
+/// did: which numbers have been given out is to be asked of others.
+inline constexpr std::string_view kAsksNumbers = "asks numbers";
+
 /// How a store is opened.
 struct StoreOptions {
   StoreMeta meta;  ///< written into a new store; an old one has to be of that kind and cluster
@@ -45,6 +53,9 @@ struct StoreOptions {
       false;  ///< look only, even beside the process that has it open; any kind and cluster
   std::size_t log_bytes = std::size_t{64}
                           << 20;  ///< of the write-ahead log, what recovery reads; from 1 MiB
+  bool may_make = true;           ///< a store where there is none; false: that is an error
+  /// Called with a store that is being made, which is none when this fails or the process ends.
+  std::function<StoreTrouble(Store& made)> fill{};
 };
 
 /// Changes that are made together or not at all.
@@ -59,6 +70,8 @@ class StoreBatch {
   void erase(Family family, std::string_view key);
   /// Every key from `from` on, before `until`.
   void erase_range(Family family, std::string_view from, std::string_view until);
+  /// With this batch its owner has given out the numbers below these.
+  void reaches(const Reached& numbers);
   bool empty() const;
 
  private:
@@ -87,7 +100,8 @@ struct ScanRange {
 /// called from any thread.
 class Store {
  public:
-  /// Opens the store in the directory, or makes one there, readable by its owner only.
+  /// Opens the store in the directory, or makes one there, readable by its owner only. One that has
+  /// lost something that was durable is refused, and left as it is.
   static Expected<std::unique_ptr<Store>, StoreError> open(const std::filesystem::path& directory,
                                                            const StoreOptions& options);
   ~Store();
@@ -96,6 +110,8 @@ class Store {
   /// What it was opened with; when opened for reading, what it says of itself, with every instance
   /// type that its records may name.
   const StoreMeta& meta() const { return meta_; }
+  /// What StoreBatch::reaches() had come to when the store was opened, as its mark has it.
+  const Reached& reached() const { return reached_; }
 
   /// Makes all the changes or none. After a failure the next call first tries to get the database
   /// going again, so that it works as soon as there is room on the disk. (What a failed call was to
@@ -113,15 +129,25 @@ class Store {
  private:
   struct Database;
   Store(std::filesystem::path directory, const StoreOptions& options);
-  StoreTrouble open_database();
+  StoreTrouble open_to_read();
+  StoreTrouble try_to_read();
+  StoreTrouble open_to_write(const StoreOptions& options);
+  StoreTrouble make(const StoreOptions& options);
+  StoreTrouble open_database(bool make);
+  StoreTrouble check_mark(const std::optional<StoreMark>& mark) const;
+  StoreTrouble begin_mark();
   StoreTrouble settle_meta();
   StoreTrouble revive();
+  void keep_mark(bool durable, const Reached& reaches);
 
   std::filesystem::path directory_;
   StoreMeta meta_;
   bool read_only_;
   std::size_t log_bytes_;
+  Reached reached_;
   std::unique_ptr<Database> database_;
+  MarkFile mark_;
+  Manifest manifest_;
 };
 
 /// Says that a record of the store cannot be what it should be.

@@ -144,6 +144,7 @@ bool StoreJournal::write_group(const std::vector<Entry>& group) {
   for (const Entry& entry : group) {
     if (!entry.events.empty()) {
       batch.put(Family::journal, key_of(entry.first), encode_events(entry.events, catalog_));
+      batch.reaches({entry.first + entry.events.size(), 0});
     }
     if (entry.make) entry.make(batch);
   }

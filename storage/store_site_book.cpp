@@ -56,6 +56,11 @@ StoreTrouble StoreSiteBook::load() {
     if (!number) return bad_record(store_, Family::meta, number.error().message);
     places_.next_job = number.value();
   }
+  if (places_.next_job < store_.reached().jobs) {
+    return bad_record(store_, Family::meta,
+                      "its mark says that jobs up to " + std::to_string(store_.reached().jobs - 1) +
+                          " had been numbered, the records know less");
+  }
   memory_.next_job = places_.next_job;
   auto sorter = store_.get(Family::meta, kSorter);
   if (!sorter) return sorter.error();
@@ -278,6 +283,7 @@ StoreBatch StoreSiteBook::batch_of(const std::vector<Entry>& group) {
   }
   if (places_.next_job != job_before) {
     batch.put(Family::meta, kNextJob, encode_number(places_.next_job));
+    batch.reaches({0, places_.next_job});
   }
   return batch;
 }
