@@ -101,11 +101,22 @@ struct Job {
   bool spot_safe = false;         ///< expected to keep its goal on spot instances too (HCoop, SORS)
   std::uint32_t whole_tasks = 0;  ///< of the job whose part this is; 0: it is whole
   std::optional<GeoPoint> origin;  ///< where its user is; nothing: where the site is
+  /// When more of its tasks than this have failed for good the rest is ended; nothing: never.
+  std::optional<std::uint32_t> max_fails;
 
   /// Of the whole job, wherever its parts are.
   std::uint32_t task_count() const {
     return whole_tasks > 0 ? whole_tasks : static_cast<std::uint32_t>(tasks.size());
   }
+};
+
+/// A part of a job of which tasks have failed for good, where the job may have only so many.
+struct FailedPart {
+  JobId job;
+  std::uint32_t failed = 0;   ///< tasks of the part
+  std::uint32_t allowed = 0;  ///< of the whole job
+
+  friend bool operator==(const FailedPart&, const FailedPart&) = default;
 };
 
 }  // namespace muster

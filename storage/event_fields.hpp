@@ -112,6 +112,7 @@ void fields(auto& a, Like<JobAccepted> auto& e) {
   a.unless_default("spot_safe", e.job.spot_safe, false);
   a.unless_default("whole_tasks", e.job.whole_tasks, 0u);
   a("origin", e.job.origin);
+  a("max_fails", e.job.max_fails);
 }
 
 void fields(auto& a, Like<TaskRefused> auto& e) {
@@ -218,6 +219,8 @@ void fields(auto& a, Like<TaskFailed> auto& e) {
   a("reason", e.reason);
   a.unless_default("end", e.end, {});
   a.unless_default("blameless", e.blameless, false);
+  a.unless_default("kind", e.kind, FailureKind::unknown);
+  a.unless_default("for_good", e.for_good, false);
 }
 
 void fields(auto& a, Like<JobFinished> auto& e) {

@@ -96,8 +96,8 @@ Program get_program(record::Program::Reader in) {
 
 void put(record::Job::Builder out, const Job& in) {
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
-               markets, max_running, retries, token, run_length, spot_safe, whole_tasks, origin] =
-      in;
+               markets, max_running, retries, token, run_length, spot_safe, whole_tasks, origin,
+               max_fails] = in;
   out.setId(id.value);
   out.setName(text(name));
   out.setUser(text(user));
@@ -120,6 +120,8 @@ void put(record::Job::Builder out, const Job& in) {
   out.setOriginSet(origin.has_value());
   out.setLatitude(origin.value_or(GeoPoint{}).latitude_deg);
   out.setLongitude(origin.value_or(GeoPoint{}).longitude_deg);
+  out.setMaxFailsSet(max_fails.has_value());
+  out.setMaxFails(max_fails.value_or(0));
 }
 
 Job get(record::Job::Reader in) {
@@ -143,6 +145,7 @@ Job get(record::Job::Reader in) {
   out.spot_safe = in.getSpotSafe();
   out.whole_tasks = in.getWholeTasks();
   if (in.getOriginSet()) out.origin = GeoPoint{in.getLatitude(), in.getLongitude()};
+  if (in.getMaxFailsSet()) out.max_fails = in.getMaxFails();
   return out;
 }
 
@@ -229,7 +232,7 @@ Demands get(capnp::List<record::FamilyDemand>::Reader in) {
 
 void put(record::TaskStory::Builder out, const TaskHistory& in, const Catalog& catalog) {
   const auto& [attempts, finished, moves, failures, reason, instance, type, started_at, ended_at,
-               end, cost] = in;
+               end, cost, failure, failed, losses] = in;
   out.setAttempts(attempts);
   out.setFinished(finished);
   out.setMoves(moves);
@@ -243,6 +246,9 @@ void put(record::TaskStory::Builder out, const TaskHistory& in, const Catalog& c
   out.setEndedAt(nanos(ended_at.value_or(Instant{})));
   if (!(end == ProcessEnd{})) put(out.initEnd(), end);
   put(out.initCost(), cost);
+  out.setFailure(to_record(failure));
+  out.setFailed(failed);
+  out.setLosses(losses);
 }
 
 TaskHistory get(record::TaskStory::Reader in, const Catalog& catalog) {
@@ -258,6 +264,9 @@ TaskHistory get(record::TaskStory::Reader in, const Catalog& catalog) {
   if (in.getEndedSet()) out.ended_at = instant(in.getEndedAt());
   if (in.hasEnd()) out.end = get(in.getEnd());
   out.cost = get(in.getCost());
+  out.failure = from_record<FailureKind>(in.getFailure());
+  out.failed = in.getFailed();
+  out.losses = in.getLosses();
   return out;
 }
 

@@ -30,7 +30,8 @@ enum class Part : std::uint64_t {
   time_limit,
   stop_grace,
   alone_progress,
-  repeated_task
+  repeated_task,
+  max_fails
 };
 
 /// Each step is reversible for a given word, so that words that differ lead to different states.
@@ -131,8 +132,8 @@ void add_program(Digest& digest, const Program& program) {
 std::uint64_t submission_digest(const Job& job) {
   // The numbers, and what the site itself adds, are not the user's.
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
-               markets, max_running, retries, token, run_length, spot_safe, whole_tasks, origin] =
-      job;
+               markets, max_running, retries, token, run_length, spot_safe, whole_tasks, origin,
+               max_fails] = job;
   Digest digest;
   digest.words(Part::name, name);
   digest.words(Part::user, user);
@@ -155,6 +156,10 @@ std::uint64_t submission_digest(const Job& job) {
   if (retries) {
     digest.begin(Part::retries);
     digest.word(*retries);
+  }
+  if (max_fails) {
+    digest.begin(Part::max_fails);
+    digest.word(*max_fails);
   }
   if (origin) {
     digest.begin(Part::origin);
