@@ -81,6 +81,8 @@ typename Inspector::result_type inspect(Inspector& f, Job& x) {
   Duration hint = x.runtime_hint.value_or(Duration{});
   bool has_retries = x.retries.has_value();
   std::uint32_t retries = x.retries.value_or(0);
+  bool has_max_fails = x.max_fails.has_value();
+  std::uint32_t max_fails = x.max_fails.value_or(0);
   bool has_origin = x.origin.has_value();
   // Floating-point numbers as they are: CAF would write them as text.
   auto latitude = std::bit_cast<std::uint64_t>(x.origin.value_or(GeoPoint{}).latitude_deg);
@@ -92,12 +94,13 @@ typename Inspector::result_type inspect(Inspector& f, Job& x) {
     }
     x.runtime_hint = has_hint ? std::optional<Duration>(hint) : std::nullopt;
     x.retries = has_retries ? std::optional<std::uint32_t>(retries) : std::nullopt;
+    x.max_fails = has_max_fails ? std::optional<std::uint32_t>(max_fails) : std::nullopt;
     return caf::none;
   };
   return f(caf::meta::type_name("job"), x.id, x.name, x.user, x.workload_class, x.priority, x.gang,
            has_hint, hint, x.tasks, x.program, x.markets, x.max_running, has_retries, retries,
            x.token, x.length, x.spot_safe, x.whole_tasks, has_origin, latitude, longitude,
-           x.movable, x.checkpoints, caf::meta::load_callback(load));
+           x.movable, x.checkpoints, has_max_fails, max_fails, caf::meta::load_callback(load));
 }
 
 }  // namespace muster

@@ -49,10 +49,11 @@ struct WorkerReport {
   Duration fetch{};            ///< started
   Duration build{};            ///< started
   Duration upload{};           ///< left
-  std::string reason;          ///< failed
+  std::string reason;          ///< failed, rejected
   std::int32_t exit_code = 0;  ///< failed, finished, left: of the process; 128+n: signal n
   std::string out_tail;        ///< left, finished, failed: the last bytes of what it wrote
   std::string err_tail;
+  FailureKind failure = FailureKind::unknown;  ///< failed
 };
 
 /// What a worker says when it meets its master, for the first time or again.
@@ -144,6 +145,8 @@ struct LoadReport {
   /// Jobs and parts completed here since the one who asks asked last, as far as they are
   /// remembered.
   std::vector<JobRuntime> completed;
+  /// Parts here, unfinished or over lately, of which tasks have failed where only so many may.
+  std::vector<FailedPart> failed;
 };
 
 /// A job that a site hands to a master, and what the master says to it.
@@ -160,6 +163,8 @@ struct JobEnd {
   std::uint32_t first = 0;  ///< position in the job of the part's first task
   std::uint32_t tasks = 0;  ///< of the part
   std::uint32_t whole = 0;  ///< of the job, which is over when all of them are
+  bool broken =
+      false;  ///< some of the part's tasks had no end of their own: no other part will help
 };
 
 /// How a job that is to be cancelled stands with a master or a site. A master's word is durable.
@@ -196,7 +201,7 @@ typename Inspector::result_type inspect(Inspector& f, StartOrder& x) {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, WorkerReport& x) {
   return f(caf::meta::type_name("worker_report"), x.instance, x.task, x.attempt, x.kind, x.fetch,
-           x.build, x.upload, x.reason, x.exit_code, x.out_tail, x.err_tail);
+           x.build, x.upload, x.reason, x.exit_code, x.out_tail, x.err_tail, x.failure);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, WorkerHello& x) {
@@ -219,7 +224,7 @@ typename Inspector::result_type inspect(Inspector& f, AcceptVerdict& x) {
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, JobEnd& x) {
-  return f(caf::meta::type_name("job_end"), x.job, x.outcome, x.first, x.tasks, x.whole);
+  return f(caf::meta::type_name("job_end"), x.job, x.outcome, x.first, x.tasks, x.whole, x.broken);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, CancelVerdict& x) {
@@ -265,6 +270,10 @@ typename Inspector::result_type inspect(Inspector& f, JobRuntime& x) {
   return f(caf::meta::type_name("job_runtime"), x.job, x.tasks, x.together);
 }
 template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, FailedPart& x) {
+  return f(caf::meta::type_name("failed_part"), x.job, x.failed, x.allowed);
+}
+template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, LoadReport& x) {
   auto load = std::bit_cast<std::uint64_t>(x.load);
   const auto take = [&]() -> caf::error {
@@ -272,7 +281,7 @@ typename Inspector::result_type inspect(Inspector& f, LoadReport& x) {
     return caf::none;
   };
   return f(caf::meta::type_name("load_report"), x.active_jobs, x.pending_tasks, x.instances, load,
-           x.used, x.capacity, x.broken, x.completed, caf::meta::load_callback(take));
+           x.used, x.capacity, x.broken, x.completed, x.failed, caf::meta::load_callback(take));
 }
 
 /// What may go wrong between actors, for those who react to it.
@@ -282,7 +291,8 @@ enum class ActorError : std::uint8_t {
   not_connected,  ///< the actor that would know cannot be reached now
   store_failed,   ///< what has to be kept cannot be written down
   too_many,       ///< as many as may be under way are
-  other_roster    ///< the node numbers the cluster's sites and masters in another way
+  other_roster,   ///< the node numbers the cluster's sites and masters in another way
+  stopping        ///< the job will not be completed: nothing of it starts any more
 };
 std::string to_string(ActorError code);
 

@@ -291,6 +291,7 @@ std::string to_json(const JobRequest& request) {
   put_optional("alone_progress_s", request.alone_progress_s);
   put("market", std::string(name_of(request.market)), std::string(name_of(plain.market)));
   put_optional("retries", request.retries);
+  put_optional("max_fails", request.max_fails);
   put("from", request.from, plain.from);
   put("token", request.token, plain.token);
   put("movable", request.movable, plain.movable);
@@ -318,11 +319,43 @@ Job make_job(const JobRequest& request) {
   job.markets = request.market;
   job.max_running = std::max(request.max_running, array.max_running);
   job.retries = request.retries;
+  job.max_fails = request.max_fails;
   job.token = request.token;
   job.origin = parse_geo_point(request.from);
   job.movable = request.movable;
   job.checkpoints = request.checkpoints;
   return job;
+}
+
+JobRequest request_of(const Job& job) {
+  const auto seconds = [](Duration time) {
+    return time > Duration::zero() ? std::optional(to_seconds(time)) : std::nullopt;
+  };
+  JobRequest request;
+  request.name = job.name;
+  request.user = job.user;
+  request.workload_class = job.workload_class;
+  request.priority = job.priority;
+  request.command = job.program.argv;
+  request.env = {job.program.env.begin(), job.program.env.end()};
+  request.work_dir = job.program.work_dir;
+  if (!job.tasks.empty() && !job.tasks.front().demands.entries().empty()) {
+    const Resources& amount = job.tasks.front().demands.entries().front().amount;
+    request.cpus = amount[Resource::cpu];
+    request.memory_gib = amount[Resource::memory];
+    request.gpus = amount[Resource::gpu];
+  }
+  request.time_limit_s = seconds(job.program.time_limit);
+  if (job.runtime_hint) request.runtime_hint_s = seconds(*job.runtime_hint);
+  request.stop_grace_s = seconds(job.program.stop_grace);
+  if (job.program.alone_progress_s > 0) request.alone_progress_s = job.program.alone_progress_s;
+  request.market = job.markets;
+  request.retries = job.retries;
+  request.max_fails = job.max_fails;
+  if (job.origin) {
+    request.from = fmt::format("{},{}", job.origin->latitude_deg, job.origin->longitude_deg);
+  }
+  return request;
 }
 
 std::vector<std::string> faults(const JobRequest& request) {

@@ -38,6 +38,7 @@ struct JobRequest {
   std::optional<double> alone_progress_s;  ///< units of progress a second when alone
   MarketChoice market = MarketChoice::any;
   std::optional<std::uint32_t> retries;
+  std::optional<std::uint32_t> max_fails;  ///< with more failed tasks than this the rest is ended
   std::string from;          ///< "LATITUDE,LONGITUDE" of the user; empty: where the site is
   std::string token;         ///< the same token of the same user is the same submission
   bool movable = true;       ///< tasks that run may be moved to other instances
@@ -79,6 +80,9 @@ std::string to_json(const JobRequest& request);
 /// The job that is asked for; ids are not set yet. The request has to be one that was read or
 /// checked. Name and class that were left out are made up from the command.
 Job make_job(const JobRequest& request);
+
+/// What asks for one task of the job; its gang, its array and its token are not in it.
+JobRequest request_of(const Job& job);
 
 /// What is wrong with a request that was put together otherwise; empty when nothing is.
 /// Each is "field: what is wrong".

@@ -119,7 +119,8 @@ struct MasterConfig {
   Duration gang_patience{std::chrono::hours{1}};
   Duration gang_turn{std::chrono::minutes{30}};   ///< the first turn; each next one twice as long
   Duration gang_longest{std::chrono::hours{12}};  ///< no wait, rest or turn of a gang grows longer
-  std::uint32_t max_attempts = 5;     ///< failed attempts before a task's job is given up
+  std::uint32_t max_attempts = 1;     ///< failed attempts before a task has failed for good
+  std::uint32_t max_losses = 20;      ///< attempts of a task lost by their workers, likewise
   std::uint32_t queue_room = 10'000;  ///< so many waiting tasks count as a load of 1
   std::uint32_t max_instances = 0;    ///< hard cap; 0: none
   double max_usd_h = 0;               ///< hard cap on the rate of spending; 0: none

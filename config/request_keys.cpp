@@ -18,6 +18,7 @@ constexpr NumberRange kCpus{.low = 0, .high = 100'000, .above_low = true};
 constexpr NumberRange kMemory{.low = 0, .high = 1'000'000, .above_low = true};
 constexpr NumberRange kGpus{.low = 0, .high = 10'000};
 constexpr NumberRange kProgress{.low = 0, .high = 1e15, .above_low = true};
+constexpr NumberRange kFails{.low = 0, .high = kMaxTasksPerJob, .whole = true};
 constexpr NumberRange kRetries{.low = 0, .high = 10'000, .whole = true};
 
 bool has_zero_byte(std::string_view text) {
@@ -226,7 +227,9 @@ Keys run_keys() {
       {"alone_progress_s", "number", "none",
        "units of progress a second that a task makes when it is alone",
        RequestNumber{&R::alone_progress_s, kProgress}},
-      {"retries", "whole number", "the master's", "failed attempts of a task that are forgiven",
+      {"retries", "whole number", "0",
+       "failed attempts of a task after which it is tried again; a command that cannot start is "
+       "not",
        RequestNumber{&R::retries, kRetries}},
       {"movable", "true or false", "true",
        "tasks that run may be moved to other instances when that is cheaper: stopped there and "
@@ -236,6 +239,9 @@ Keys run_keys() {
        "a task that is stopped saves what it has done; without it all that it has run is counted "
        "as lost by a move",
        RequestOther{"true or false", read_flag<&R::checkpoints>, nothing_to_check}},
+      {"max_fails", "whole number", "none",
+       "so many of the tasks may fail; with one more the rest of the job is ended",
+       RequestNumber{&R::max_fails, kFails}},
       {"from", "text", "where the site is",
        "where the user is, as \"LATITUDE,LONGITUDE\": the nearest site takes the job",
        RequestOther{"a text like \"35.7,139.7\"", read_from, check_from}},

@@ -32,6 +32,8 @@ std::string_view name_of(TaskPhase phase) {
       return "stopping";
     case TaskPhase::finished:
       return "finished";
+    case TaskPhase::failed:
+      return "failed";
   }
   return "?";
 }
@@ -45,6 +47,7 @@ json common(const Job& job) {
           {"whole_tasks", job.task_count()},
           {"market", muster::name_of(job.markets)},
           {"gang", job.gang},
+          {"max_fails", job.max_fails ? json(*job.max_fails) : json(nullptr)},
           {"command", job.program.argv}};
 }
 
@@ -103,19 +106,61 @@ std::string counted(std::size_t count, std::size_t tasks, std::string_view one,
   return fmt::format("{} of {} tasks {}", count, tasks, count == 1 ? one : several);
 }
 
-std::string failure_text(std::uint32_t index, const TaskHistory& task) {
-  return fmt::format("task {} has failed {}, the last time: {}", index,
+/// A task that has failed, by the index that its job gave it.
+struct FailedTask {
+  std::uint32_t index = 0;
+  const TaskHistory* task = nullptr;
+};
+
+std::string failure_text(const FailedTask& failed) {
+  const TaskHistory& task = *failed.task;
+  if (task.failed && task.failures <= 1) {
+    return fmt::format("task {} has failed: {}", failed.index, task.reason);
+  }
+  return fmt::format("task {} has failed {}, the last time: {}", failed.index,
                      task.failures == 1 ? "once" : fmt::format("{} times", task.failures),
                      task.reason);
 }
 
-/// Of the first task that failed with one.
-std::int32_t exit_code_of(const JobFailures& failures, const Master& master) {
-  for (TaskId id : failures.open) {
-    const TaskHistory* task = master.task_history(id);
-    if (task != nullptr && task->end.exit_code != 0) return task->end.exit_code;
+/// The task with the lowest index of those that have failed for good.
+std::optional<FailedTask> first_failed(const JobFailures* failures, const Master& master) {
+  if (failures == nullptr || failures->for_good.empty()) return std::nullopt;
+  const auto& [index, id] = *failures->for_good.begin();
+  return FailedTask{index, master.task_history(id)};
+}
+
+std::optional<FailedTask> first_failed(const JobHistory& job) {
+  std::optional<FailedTask> first;
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    const std::uint32_t index = job.job.tasks[i].array_index;
+    if (!job.tasks[i].failed || (first && first->index <= index)) continue;
+    first = {index, &job.tasks[i]};
   }
-  return 0;
+  return first;
+}
+
+/// What the job's exit code is by the task that failed first in it. The text is for whoever puts
+/// the parts of the job together.
+void put_failure(json& out, const std::optional<FailedTask>& first) {
+  out["exit_code"] = nullptr;
+  out["failed_task"] = nullptr;
+  out["failure"] = nullptr;
+  if (!first) return;
+  if (first->task->end.exit_code != 0) out["exit_code"] = first->task->end.exit_code;
+  out["failed_task"] = first->index;
+  out["failure"] = failure_text(*first);
+}
+
+/// Of the last attempt that ended; null when there is none, or no process was that could say one.
+json exit_code_of(const TaskHistory& task) {
+  const bool said = task.ended_at && (task.finished || task.end.exit_code != 0);
+  return said ? json(task.end.exit_code) : json(nullptr);
+}
+
+/// Of the last attempt that did not finish; null when all did.
+json last_failure(const TaskHistory& task) {
+  if (task.failure == FailureKind::unknown && task.failures == 0) return nullptr;
+  return {{"kind", muster::name_of(task.failure)}, {"text", task.reason}};
 }
 
 std::string place_text(const InstanceRow& row, const Catalog& catalog) {
@@ -143,11 +188,12 @@ json job_json(const JobRow& row, const Master& master) {
   out["starting"] = row.starting;
   out["running"] = row.running + row.stopping;
   out["finished"] = row.finished;
+  out["failed"] = row.failed;
   out["failed_attempts"] = failures == nullptr ? 0 : failures->attempts;
   out["submitted_s"] = to_seconds(row.accepted_at);
   out["over_s"] = nullptr;
   out["usd"] = master.ledger().job(row.slot).usd();
-  out["exit_code"] = failures == nullptr ? 0 : exit_code_of(*failures, master);
+  put_failure(out, first_failed(failures, master));
   out["reason"] = nullptr;
   return out;
 }
@@ -155,14 +201,14 @@ json job_json(const JobRow& row, const Master& master) {
 json job_json(const JobHistory& job) {
   json out = common(job.job);
   std::uint32_t finished = 0;
+  std::uint32_t failed = 0;
   std::uint32_t failures = 0;
-  std::int32_t exit_code = 0;
   Money cost;
   for (const TaskHistory& task : job.tasks) {
     finished += task.finished;
+    failed += task.failed;
     failures += task.failures;
     cost += task.cost;
-    if (exit_code == 0 && !task.finished) exit_code = task.end.exit_code;
   }
   out["state"] = muster::name_of(job.outcome);
   out["waiting"] = 0;
@@ -170,16 +216,28 @@ json job_json(const JobHistory& job) {
   out["starting"] = 0;
   out["running"] = 0;
   out["finished"] = finished;
+  out["failed"] = failed;
   out["failed_attempts"] = failures;
   out["submitted_s"] = to_seconds(job.accepted_at);
   out["over_s"] = to_seconds(job.over_at);
   out["usd"] = cost.usd();
-  out["exit_code"] = exit_code;
+  put_failure(out, first_failed(job));
+  if (job.outcome == JobOutcome::completed) out["exit_code"] = 0;
   out["reason"] = reason_of(job);
   return out;
 }
 
+/// What has failed of the job so far; null when nothing has.
+json failure_so_far(const JobRow& row, const Master& master) {
+  const JobFailures* failures = master.failures_of(row.job.id);
+  if (const auto first = first_failed(failures, master)) return failure_text(*first);
+  if (failures == nullptr || failures->open.empty()) return nullptr;
+  const TaskRow& task = *master.state().find(*failures->open.begin());
+  return failure_text({master.state().spec(task).array_index, master.task_history(task.id)});
+}
+
 json reason_of(const JobRow& row, const Master& master) {
+  const json failure = failure_so_far(row, master);
   Tally<Refusal> reasons;
   for (Slot slot : row.tasks) {
     const TaskRow& task = master.state().task(slot);
@@ -188,29 +246,20 @@ json reason_of(const JobRow& row, const Master& master) {
   // A gang's other tasks wait for the one that cannot be placed.
   const auto most = reasons.most(
       [](const Refusal& reason) { return reason.code == RefusalCode::awaiting_peers; });
-  if (!most) return nullptr;
+  if (!most) return failure;
   std::string text = counted(most->count, row.tasks.size(), "waits", "wait");
   text += ", " + sentence(most->what);
   if (const std::size_t others = reasons.size() - most->count; others > 0) {
     text += fmt::format("; {} for other reasons", others);
   }
-  const JobFailures* failures = master.failures_of(row.job.id);
-  if (failures == nullptr || failures->open.empty()) return text;
-  const TaskRow& task = *master.state().find(*failures->open.begin());
-  return text + "; " +
-         failure_text(master.state().spec(task).array_index, *master.task_history(task.id));
+  if (failure.is_string()) text += "; " + failure.get<std::string>();
+  return text;
 }
 
 json reason_of(const JobHistory& job) {
   if (job.outcome == JobOutcome::failed) {
-    const TaskHistory* worst = nullptr;
-    for (const TaskHistory& task : job.tasks) {
-      if (task.finished || task.failures == 0) continue;
-      if (worst == nullptr || task.failures > worst->failures) worst = &task;
-    }
-    if (worst == nullptr) return nullptr;
-    const auto position = static_cast<std::size_t>(worst - job.tasks.data());
-    return failure_text(job.job.tasks[position].array_index, *worst);
+    const auto first = first_failed(job);
+    return first ? json(failure_text(*first)) : json(nullptr);
   }
   if (job.outcome != JobOutcome::refused) return nullptr;
   Tally<std::string> reasons;
@@ -235,6 +284,7 @@ json task_json(const TaskRow& row, const Master& master) {
            {"reason", nullptr},
            {"moves", 0},
            {"failures", 0},
+           {"last_failure", nullptr},
            {"started_s", nullptr},
            {"ended_s", nullptr}};
   const Slot place = row.at != kNoSlot ? row.at : row.target;
@@ -248,8 +298,8 @@ json task_json(const TaskRow& row, const Master& master) {
     out["started_s"] = seconds_or_null(history->started_at);
     out["ended_s"] = seconds_or_null(history->ended_at);
     const bool runs = row.phase == TaskPhase::starting || row.phase == TaskPhase::running;
-    if (history->ended_at && !runs) out["exit_code"] = history->end.exit_code;
-    if (history->failures > 0) out["last_failure"] = history->reason;
+    if (!runs) out["exit_code"] = exit_code_of(*history);
+    out["last_failure"] = last_failure(*history);
   }
   if (waits(row.phase)) {
     out["reason"] = {{"kind", muster::name_of(row.reason.kind)},
@@ -261,27 +311,34 @@ json task_json(const TaskRow& row, const Master& master) {
 
 json task_json(const TaskHistory& task, std::size_t position, const JobHistory& job,
                const Catalog& catalog) {
-  const bool failed = !task.finished && job.outcome == JobOutcome::failed && task.failures > 0;
+  // What it was refused with stands where its last failure would.
+  const bool refused = task.failure == FailureKind::unknown && task.failures == 0 &&
+                       !task.finished && !task.reason.empty();
   json out{{"task", job.job.tasks[position].array_index},
-           {"phase", task.finished ? "finished"
-                     : failed      ? "failed"
-                                   : "not run"},
+           {"phase", task.finished       ? "finished"
+                     : task.failed       ? "failed"
+                     : task.attempts > 0 ? "stopped"
+                                         : "not run"},
            {"attempt", task.attempts},
            {"instance", nullptr},
            {"instance_type", nullptr},
            {"usd", task.cost.usd()},
-           {"exit_code", nullptr},
+           {"exit_code", exit_code_of(task)},
            {"reason", nullptr},
            {"moves", task.moves},
            {"failures", task.failures},
+           {"last_failure", last_failure(task)},
            {"started_s", seconds_or_null(task.started_at)},
            {"ended_s", seconds_or_null(task.ended_at)}};
   if (task.instance.valid()) {
     out["instance"] = task.instance.value;
     if (task.type.value < catalog.size()) out["instance_type"] = catalog[task.type].name;
   }
-  if (task.ended_at) out["exit_code"] = task.end.exit_code;
-  if (task.failures > 0) out["last_failure"] = task.reason;
+  if (refused) {
+    out["reason"] = {{"kind", muster::name_of(RefusalKind::never)},
+                     {"code", muster::name_of(JobOutcome::refused)},
+                     {"text", task.reason}};
+  }
   return out;
 }
 
@@ -326,6 +383,8 @@ std::string why(const TaskRow& row, const Master& master) {
                  : fmt::format("saves its checkpoint on {} to move to {}", at(), target());
     case TaskPhase::finished:
       return "has finished";
+    case TaskPhase::failed:
+      return "has failed: " + (history == nullptr ? std::string("?") : history->reason);
   }
   return "?";
 }

@@ -36,12 +36,18 @@ std::string dump(const json& document) {
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+std::string end_text(JobOutcome outcome) {
+  return fmt::format("{} {}", outcome == JobOutcome::failed ? "has" : "was",
+                     muster::name_of(outcome));
+}
+
 /// Why a task of a job that is over is as it is.
 std::string why(const TaskHistory& task, JobOutcome outcome) {
   if (task.finished) return "has finished";
-  if (task.failures > 0) return "failed: " + task.reason;
-  if (!task.reason.empty()) return "refused, " + task.reason;
-  return fmt::format("the job was {}", muster::name_of(outcome));
+  if (task.failed) return "has failed: " + task.reason;
+  if (task.attempts > 0) return "was stopped, for the job " + end_text(outcome);
+  if (!task.reason.empty()) return "is refused, " + task.reason;
+  return "has not run, for the job " + end_text(outcome);
 }
 
 json over_job(const JobHistory& over, bool explained, const std::string& master,
@@ -107,6 +113,7 @@ CellAnswer CellView::answer(const std::string& what, std::uint64_t id, const std
   if (what == "jobs") return jobs(text, limit);
   if (what == "job" || what == "explain") return job(JobId{id}, what == "explain");
   if (what == "find") return find(JobId{id}, text);
+  if (what == "request") return request(JobId{id});
   if (what == "instances") return {dump(instances()), {}};
   if (what == "cost") return cost(text);
   if (what == "load") return {dump(load()), {}};
@@ -404,7 +411,7 @@ AttemptPlace CellView::place_of(TaskId task, Attempt attempt) const {
   if (row == nullptr) return {};
   const TaskHistory* seen = master.task_history(task);
   return place_from(seen == nullptr ? TaskHistory{} : *seen, attempt,
-                    row->phase != TaskPhase::finished);
+                    row->phase != TaskPhase::finished && row->phase != TaskPhase::failed);
 }
 
 AttemptPlace place_of(TaskId task, Attempt attempt, const History& history) {

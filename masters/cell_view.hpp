@@ -69,8 +69,8 @@ struct CellView {
   double last_decision_ms = 0;
   const DecisionLog* decisions = nullptr;
 
-  /// `what` is one of jobs, job, explain, find, instances, cost, load and decisions; anything else,
-  /// and what is not here, is answered by {"missing": true}.
+  /// `what` is one of jobs, job, explain, find, request, instances, cost, load and decisions;
+  /// anything else, and what is not here, is answered by {"missing": true}.
   CellAnswer answer(const std::string& what, std::uint64_t id, const std::string& text,
                     std::uint32_t limit) const;
   /// What the policy would do with one job more.
@@ -82,6 +82,7 @@ struct CellView {
   CellAnswer jobs(const std::string& filter, std::uint32_t limit) const;
   CellAnswer job(JobId id, bool explained) const;
   CellAnswer find(JobId id, const std::string& index) const;
+  CellAnswer request(JobId id) const;
   nlohmann::json instances() const;
   nlohmann::json instance(const InstanceRow& row) const;
   CellAnswer cost(const std::string& by) const;

@@ -41,6 +41,7 @@ struct TellJobOver {
   TaskId first;             ///< of its tasks
   std::uint32_t tasks = 0;  ///< that are here
   std::uint32_t whole = 0;  ///< of the whole job
+  bool broken = false;      ///< some of the tasks had no end of their own
 };
 
 using Effect =

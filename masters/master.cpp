@@ -21,6 +21,7 @@ Master::Master(MasterParts parts)
       policy_(std::move(parts.policy)),
       caps_(parts.caps),
       max_attempts_(parts.max_attempts),
+      max_losses_(parts.max_losses),
       refusal_rest_(parts.refusal_rest),
       keep_history_(parts.keep_history),
       fleet_(std::move(parts.fleet)),
@@ -59,13 +60,14 @@ AcceptResult Master::accept(Job job, Instant now) {
   return AcceptResult::accepted;
 }
 
-bool Master::hold(JobId id, bool held, Instant now) {
+HoldResult Master::hold(JobId id, bool held, Instant now) {
   const JobRow* job = state_.find(id);
-  if (job == nullptr) return false;
-  if (job->held_by_user == held || job->given_up) return true;
+  if (job == nullptr) return HoldResult::unknown;
+  if (job->given_up) return HoldResult::stopping;
+  if (job->held_by_user == held) return HoldResult::done;
   if (!held) {
     record(JobReleased{id}, now);
-    return true;
+    return HoldResult::done;
   }
   std::vector<InstanceId> lost;  // instances that assigned tasks were meant for
   for (Slot slot : job->tasks) {
@@ -75,7 +77,7 @@ bool Master::hold(JobId id, bool held, Instant now) {
   record(JobHeld{id}, now);
   for (InstanceId instance : lost) release_if_unused(instance, now);
   end_empty_instances(now);
-  return true;
+  return HoldResult::done;
 }
 
 void Master::instance_up(InstanceId id, std::optional<Instant> billed_from, Instant now) {
@@ -173,19 +175,38 @@ void Master::task_finished(const TaskFinished& news, Instant now) {
   reconcile_at(left, now);
 }
 
-void Master::task_failed(const TaskFailed& news, Instant now) {
+void Master::task_failed(TaskFailed news, Instant now) {
   const TaskRow* row = present_attempt(state_, news.task, news.attempt);
   if (row == nullptr) return;
-  const JobId id = state_.job(row->job).job.id;
+  const JobRow& job = state_.job(row->job);
+  const JobId id = job.job.id;
+  // What fails of a job that is being ended would have been stopped.
+  news.for_good = !job.given_up && is_last_attempt(job.job, news);
   record(news, now);
-  const JobRow& job = *state_.find(id);
-  const std::uint32_t allowed = job.job.retries ? *job.job.retries + 1 : max_attempts_;
-  if (job.given_up) {
+  if (news.for_good) {
+    lose_task(id, now);
+  } else if (state_.find(id)->given_up) {
     end_job_if_done(id, now);
-  } else if (!news.blameless && tasks_[news.task].failures >= allowed) {
-    give_up(id, JobOutcome::failed, now);
   }
   reconcile(now);
+}
+
+bool Master::is_last_attempt(const Job& job, const TaskFailed& news) const {
+  const TaskHistory* known = task_history(news.task);
+  const TaskHistory before = known == nullptr ? TaskHistory{} : *known;
+  if (news.kind == FailureKind::cannot_start) return true;
+  if (news.kind == FailureKind::lost) return before.losses + 1 >= max_losses_;
+  const std::uint32_t allowed = job.retries ? *job.retries + 1 : max_attempts_;
+  return !news.blameless && before.failures + 1 >= allowed;
+}
+
+/// The tasks of a gang end together; those of an array go on unless too many have failed.
+void Master::lose_task(JobId id, Instant now) {
+  const JobRow& job = *state_.find(id);
+  const bool too_many = job.job.max_fails && job.failed > *job.job.max_fails;
+  if (job.job.gang || too_many) return give_up(id, JobOutcome::failed, now);
+  release_held(id, now);
+  end_job_if_done(id, now);
 }
 
 void Master::settle(TaskId task, Attempt attempt, InstanceId on) {
@@ -223,6 +244,7 @@ void Master::give_up(JobId id, JobOutcome outcome, Instant now) {
 void Master::end_job_if_done(JobId id, Instant now) {
   const JobRow& job = *state_.find(id);
   if (job.finished == job.tasks.size()) return finish_job(id, JobOutcome::completed, now);
+  if (job.all_ended()) return finish_job(id, JobOutcome::failed, now);
   if (!job.given_up || job.gang.holding > 0) return;
   finish_job(id, *job.given_up, now);
 }
@@ -236,8 +258,12 @@ void Master::finish_job(JobId id, JobOutcome outcome, Instant now) {
   if (keep_history_) commit_.over.push_back(history_of(over, now));
   const JobRow& row = *state_.find(id);
   if (outcome == JobOutcome::completed) note_completed(row);
-  const TellJobOver tell{id, outcome, state_.task(row.tasks.front()).id,
-                         static_cast<std::uint32_t>(row.tasks.size()), row.job.task_count()};
+  const TellJobOver tell{id,
+                         outcome,
+                         state_.task(row.tasks.front()).id,
+                         static_cast<std::uint32_t>(row.tasks.size()),
+                         row.job.task_count(),
+                         !row.all_ended()};
   record(over, now);
   commit_.effects.push_back(tell);
 }

@@ -27,7 +27,8 @@ struct MasterParts {
   const Catalog* catalog = nullptr;
   std::unique_ptr<Policy> policy;
   MasterCaps caps;
-  std::uint32_t max_attempts = 5;  ///< failed attempts of a task before its job is given up
+  std::uint32_t max_attempts = 1;  ///< failed attempts with which a task has failed for good
+  std::uint32_t max_losses = 20;   ///< the same of those that ended by a fault of their workers
   Duration refusal_rest{};         ///< how long what the cloud refused is not asked for again
   GangRules gangs{};               ///< how gangs that wait for room get it
   std::uint64_t seed = 1;
@@ -53,7 +54,12 @@ struct CompletedJob {
 struct JobFailures {
   std::uint32_t attempts = 0;
   std::set<TaskId> open{};  ///< tasks that have failed and not finished since
+  /// Those that have failed for good, by their array indices.
+  std::map<std::uint32_t, TaskId> for_good{};
 };
+
+/// What a master says to a wish to hold a job or to release it.
+enum class HoldResult { done, unknown, stopping };
 
 /// An attempt as a worker knows it.
 using KnownAttempt = std::pair<TaskId, Attempt>;
@@ -76,9 +82,9 @@ class Master {
   bool was_accepted(JobId id) const { return accepted_.contains(id.value); }
   /// Ends the job as soon as its tasks have stopped.
   void cancel(JobId id, Instant now);
-  /// Keeps the job's tasks that have no place from getting one, or lets them again. False when the
-  /// job is not known.
-  bool hold(JobId id, bool held, Instant now);
+  /// Keeps the job's tasks that have no place from getting one, or lets them again; not of a job
+  /// that will not be completed.
+  HoldResult hold(JobId id, bool held, Instant now);
 
   void instance_up(InstanceId id, std::optional<Instant> billed_from, Instant now);
   void instance_ready(InstanceId id, Instant now);
@@ -97,7 +103,8 @@ class Master {
   void task_started(const TaskStarted& news, Instant now);
   void task_left(const TaskLeft& news, Instant now);
   void task_finished(const TaskFinished& news, Instant now);
-  void task_failed(const TaskFailed& news, Instant now);
+  /// Whether the task is tried again is for the master to say.
+  void task_failed(TaskFailed news, Instant now);
   /// Whatever the outcome of the attempt changed: it is on record with the next commit.
   void settle(TaskId task, Attempt attempt, InstanceId on);
 
@@ -159,6 +166,8 @@ class Master {
   double load(std::uint64_t queue_room) const;
   /// Parts of jobs that were given up lately, a thousand at most.
   const std::deque<JobId>& broken_parts() const { return broken_parts_; }
+  /// Parts of jobs of which only so many tasks may fail and some have, a thousand at most.
+  const std::deque<FailedPart>& failed_parts() const { return failed_parts_; }
   /// What was completed lately, the newest last and a thousand at most; and how many there were.
   const std::deque<CompletedJob>& completed() const { return completed_; }
   std::uint64_t completed_count() const { return completed_count_; }
@@ -203,6 +212,9 @@ class Master {
   void end_calm(Instant now, std::uint64_t held);
   void let_go_of_peers(const JobRow& job, const Refusal& reason, Instant now);
   void release_held(JobId id, Instant now);
+  bool is_last_attempt(const Job& job, const TaskFailed& news) const;
+  void lose_task(JobId id, Instant now);
+  void note_failed_part(const JobRow& job);
   void end_job_if_done(JobId id, Instant now);
   void finish_job(JobId id, JobOutcome outcome, Instant now);
   void note_completed(const JobRow& job);
@@ -225,6 +237,7 @@ class Master {
   std::unique_ptr<Policy> policy_;
   MasterCaps caps_;
   std::uint32_t max_attempts_;
+  std::uint32_t max_losses_;
   Duration refusal_rest_;
   bool keep_history_;
   Fleet fleet_;
@@ -265,6 +278,7 @@ class Master {
   std::int64_t capped_day_ = -1;  ///< on which the day's cap was last reached
   double capped_usd_ = 0;         ///< that cap; 0: not known
   std::deque<JobId> broken_parts_;
+  std::deque<FailedPart> failed_parts_;
   NumberSet accepted_;  ///< all jobs that ever were: sites may repeat a hand-off at any time
   std::deque<CompletedJob> completed_;
   std::uint64_t completed_count_ = 0;

@@ -120,6 +120,9 @@ LoadReport MasterNode::load_report(const caf::actor_addr& asker) {
   for (const JobId job : master_.broken_parts()) {
     if (!seen_to_.contains(job)) report.broken.push_back(job);
   }
+  for (const FailedPart& part : master_.failed_parts()) {
+    if (!seen_to_.contains(part.job)) report.failed.push_back(part);
+  }
   if (told_.size() > kMaxAskers) told_.clear();
   const std::uint64_t all = master_.completed_count();
   const std::uint64_t fresh = all - std::exchange(told_[asker], all);
@@ -188,15 +191,21 @@ caf::result<std::vector<CancelVerdict>> MasterNode::cancel(const std::vector<Job
 /// cancel is sent before it is durable, but it finds the job here.)
 void MasterNode::note_cancel(JobId id) {
   const std::deque<JobId>& broken = master_.broken_parts();
-  if (std::find(broken.begin(), broken.end(), id) == broken.end()) return;
+  const std::deque<FailedPart>& failed = master_.failed_parts();
+  const bool told = std::find(broken.begin(), broken.end(), id) != broken.end() ||
+                    std::ranges::find(failed, id, &FailedPart::job) != failed.end();
+  if (!told) return;
   seen_to_.insert(id);
-  if (seen_to_.size() <= 2 * broken.size()) return;
-  const std::set<JobId> known(broken.begin(), broken.end());
+  if (seen_to_.size() <= 2 * (broken.size() + failed.size())) return;
+  std::set<JobId> known(broken.begin(), broken.end());
+  for (const FailedPart& part : failed) known.insert(part.job);
   std::erase_if(seen_to_, [&known](JobId job) { return !known.contains(job); });
 }
 
 caf::result<JobId> MasterNode::hold(JobId id, bool held) {
-  if (!master_.hold(id, held, now())) return ActorError::unknown;
+  const HoldResult result = master_.hold(id, held, now());
+  if (result == HoldResult::unknown) return ActorError::unknown;
+  if (result == HoldResult::stopping) return ActorError::stopping;
   if (!held && cadence_.on_arrival) want_round();
   auto promise = make_response_promise<JobId>();
   carry_out([promise, id]() mutable { promise.deliver(id); });
@@ -392,8 +401,8 @@ void MasterNode::perform(const SettleAttempt& effect) {
 }
 
 void MasterNode::perform(const TellJobOver& effect) {
-  const JobEnd end{effect.job, effect.outcome, position_of(effect.first), effect.tasks,
-                   effect.whole};
+  const JobEnd end{effect.job,   effect.outcome, position_of(effect.first),
+                   effect.tasks, effect.whole,   effect.broken};
   newest_ends_.add(end);
   for (const JobListener& listener : listeners_.take(effect.job)) send(listener, over_atom_v, end);
 }

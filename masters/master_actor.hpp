@@ -77,7 +77,7 @@ class MasterNode : public MasterActor::base {
     WorkerActor worker;  ///< null while the link is down
     std::string limits;
     std::uint64_t hello = 0;     ///< number of the last one
-    std::uint32_t rejected = 0;  ///< attempts in a row that it had no room for
+    std::uint32_t rejected = 0;  ///< attempts in a row that it has not started
   };
   using Clock = Alarm<MasterActor, MasterNode>;
   /// Somebody who waits for a part of a log.

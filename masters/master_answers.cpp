@@ -17,8 +17,10 @@ constexpr std::size_t kMaxLogReaders = 1000;
 JobEnd end_of(const JobHistory& known) {
   const Job& job = known.job;
   const std::uint32_t first = job.tasks.empty() ? 0 : position_of(job.tasks.front().id);
-  return {job.id, known.outcome, first, static_cast<std::uint32_t>(job.tasks.size()),
-          job.task_count()};
+  const bool broken = std::any_of(known.tasks.begin(), known.tasks.end(),
+                                  [](const auto& task) { return !task.finished && !task.failed; });
+  return {job.id,           known.outcome, first, static_cast<std::uint32_t>(job.tasks.size()),
+          job.task_count(), broken};
 }
 
 }  // namespace

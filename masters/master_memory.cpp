@@ -10,6 +10,8 @@ namespace {
 
 /// Jobs given up of which sites may still have to be told.
 constexpr std::size_t kMaxBrokenParts = 1000;
+/// The same of parts of which tasks have failed, where only so many of a job may.
+constexpr std::size_t kMaxFailedParts = 1000;
 
 }  // namespace
 
@@ -86,7 +88,8 @@ struct Master::Tracker {
   void operator()(const TaskLeft& e) {
     const TaskRow& task = *m.state_.find(e.task);
     end(e.task, e.end);
-    m.tasks_[e.task].moves += task.target != task.at;
+    const bool ends = m.state_.job(task.job).given_up.has_value();
+    m.tasks_[e.task].moves += !ends && task.target != task.at;
   }
   void operator()(const TaskFinished& e) {
     end(e.task, e.end);
@@ -96,12 +99,20 @@ struct Master::Tracker {
   }
   void operator()(const TaskFailed& e) {
     end(e.task, e.end);
-    m.tasks_[e.task].failures += !e.blameless;
-    m.tasks_[e.task].reason = e.reason;
-    if (e.blameless) return;
+    TaskHistory& task = m.tasks_[e.task];
+    task.failures += !e.blameless;
+    task.losses += e.kind == FailureKind::lost;
+    task.reason = e.reason;
+    task.failure = e.kind;
+    task.failed = e.for_good;
+    if (e.blameless && !e.for_good) return;
     JobFailures& job = m.failures_[job_of(e.task)];
-    ++job.attempts;
+    job.attempts += !e.blameless;
     job.open.insert(e.task);
+    if (!e.for_good) return;
+    const TaskRow& row = *m.state_.find(e.task);
+    job.for_good.emplace(m.state_.spec(row).array_index, e.task);
+    m.note_failed_part(m.state_.job(row.job));
   }
   void operator()(const Measured& e) {
     for (const ThroughputSample& sample : e.samples) {
@@ -117,7 +128,8 @@ struct Master::Tracker {
     m.throughput_.erase(e.job);
     m.failures_.erase(e.job);
     // Sites ask for these: the job's other parts are for nothing.
-    if (e.outcome != JobOutcome::completed && m.state_.find(e.job)->job.whole_tasks > 0) {
+    const JobRow& over = *m.state_.find(e.job);
+    if (!over.all_ended() && over.job.whole_tasks > 0) {
       m.broken_parts_.push_back(e.job);
       if (m.broken_parts_.size() > kMaxBrokenParts) m.broken_parts_.pop_front();
     }
@@ -169,13 +181,22 @@ const JobFailures* Master::failures_of(JobId id) const {
   return found == failures_.end() ? nullptr : &found->second;
 }
 
+/// One more of the part's tasks has failed for good.
+void Master::note_failed_part(const JobRow& job) {
+  if (job.job.whole_tasks == 0 || !job.job.max_fails) return;
+  std::erase_if(failed_parts_, [&](const FailedPart& part) { return part.job == job.job.id; });
+  failed_parts_.push_back({job.job.id, job.failed + 1, *job.job.max_fails});
+  if (failed_parts_.size() > kMaxFailedParts) failed_parts_.pop_front();
+}
+
 void Master::count_failures() {
   for (const auto& [id, task] : tasks_) {
     const TaskRow* row = state_.find(id);
-    if (row == nullptr || task.failures == 0) continue;
+    if (row == nullptr || (task.failures == 0 && !task.failed)) continue;
     JobFailures& job = failures_[state_.job(row->job).job.id];
     job.attempts += task.failures;
     if (!task.finished) job.open.insert(id);
+    if (task.failed) job.for_good.emplace(state_.spec(*row).array_index, id);
   }
 }
 
@@ -200,6 +221,7 @@ MasterImage Master::image() const {
   image.calm = calm_;
   image.gangs = gangs_.book();
   image.broken_parts = broken_parts_;
+  image.failed_parts = failed_parts_;
   image.accepted = accepted_;
   return image;
 }
@@ -223,6 +245,7 @@ std::string Master::restore(std::optional<MasterImage> image, std::span<const Ev
     newest_ = image->newest;
     gangs_.restore(std::move(image->gangs));
     broken_parts_ = std::move(image->broken_parts);
+    failed_parts_ = std::move(image->failed_parts);
     accepted_ = std::move(image->accepted);
     for (const InstanceRow& row : state_.instances()) {
       if (!row.up || row.phase == InstancePhase::terminating) unanswered_.insert(row.id);

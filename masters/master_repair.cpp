@@ -22,7 +22,12 @@ void Master::compare_attempts(InstanceId id, const std::set<KnownAttempt>& known
       } else if (task.phase == TaskPhase::starting) {
         commit_.effects.push_back(StartTask{task.id, task.attempt, id});
       } else {
-        task_failed({task.id, task.attempt, "its worker does not know of it any more", {}, true},
+        task_failed({task.id,
+                     task.attempt,
+                     "its worker does not know of it any more",
+                     {},
+                     true,
+                     FailureKind::lost},
                     now);
       }
     }

@@ -12,7 +12,7 @@ bool ends_attempt(WorkerReportKind kind) {
          kind == WorkerReportKind::failed || kind == WorkerReportKind::rejected;
 }
 
-/// Attempts in a row that an instance's worker may have no room for before the instance is given
+/// Attempts in a row that an instance's worker may not have started before the instance is given
 /// back: master and worker do not agree about what is there.
 constexpr std::uint32_t kMaxRejected = 5;
 
@@ -67,14 +67,16 @@ void MasterNode::hear_worker(const WorkerReport& report) {
 }
 
 /// A worker that has no room where there should be some is asked for what it has, and given up when
-/// that does not help.
+/// that does not help; so is one that can start nothing.
 void MasterNode::note_rejection(const WorkerReport& report) {
   const auto found = workers_.find(report.instance);
   if (found == workers_.end()) return;
   Connection& connection = found->second;
   if (report.kind == WorkerReportKind::started) connection.rejected = 0;
-  if (report.kind != WorkerReportKind::rejected) return;
-  if (connection.worker) send(connection.worker, greet_atom_v);
+  const bool rejected = report.kind == WorkerReportKind::rejected;
+  const bool lost = report.kind == WorkerReportKind::failed && report.failure == FailureKind::lost;
+  if (!rejected && !lost) return;
+  if (rejected && connection.worker) send(connection.worker, greet_atom_v);
   if (++connection.rejected < kMaxRejected) return;
   master_.evict(report.instance, CauseCode::worker_lost, now());
 }
@@ -89,6 +91,8 @@ void MasterNode::take_report(const WorkerReport& report) {
   if (ends_attempt(report.kind)) master_.settle(report.task, report.attempt, report.instance);
   if (!is_there(report.task, report.instance)) return;
   const ProcessEnd end{report.exit_code, report.out_tail, report.err_tail};
+  const FailureKind why =
+      report.failure == FailureKind::unknown ? FailureKind::exit_code : report.failure;
   switch (report.kind) {
     case WorkerReportKind::started:
       master_.task_started({report.task, report.attempt, report.fetch, report.build}, now());
@@ -100,10 +104,12 @@ void MasterNode::take_report(const WorkerReport& report) {
       master_.task_finished({report.task, report.attempt, end}, now());
       break;
     case WorkerReportKind::failed:
-      master_.task_failed({report.task, report.attempt, report.reason, end}, now());
+      master_.task_failed(
+          {report.task, report.attempt, report.reason, end, why == FailureKind::lost, why}, now());
       break;
     case WorkerReportKind::rejected:
-      master_.task_failed({report.task, report.attempt, report.reason, end, true}, now());
+      master_.task_failed(
+          {report.task, report.attempt, report.reason, end, true, FailureKind::rejected}, now());
       break;
     case WorkerReportKind::taken:
       break;

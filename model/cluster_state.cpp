@@ -311,7 +311,8 @@ struct ClusterState::Applier {
     TaskRow& row = task(e.task);
     InstanceRow& to = instance(e.to);
     MUSTER_CHECK(!to.released, "nothing is placed on a released instance");
-    MUSTER_CHECK(row.phase != TaskPhase::finished, "a finished task needs no place");
+    MUSTER_CHECK(row.phase != TaskPhase::finished && row.phase != TaskPhase::failed,
+                 "a task that has ended needs no place");
     set_target(row, to.slot);
     if (row.phase == TaskPhase::pending) enter_phase(row, TaskPhase::assigned);
     row.reason = {RefusalKind::not_now, RefusalCode::awaiting_instance, {}, 0, 0};
@@ -381,7 +382,10 @@ struct ClusterState::Applier {
     vacate(row);
     const Refusal failed{RefusalKind::broken, RefusalCode::task_failed, {}, 0, 0};
     const Refusal again{RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0};
-    wait_again(row, e.blameless ? again : failed);
+    if (!e.for_good) return wait_again(row, e.blameless ? again : failed);
+    set_target(row, kNoSlot);
+    row.reason = failed;
+    enter_phase(row, TaskPhase::failed);
   }
 
   void operator()(const TaskReleased& e) {
@@ -469,6 +473,7 @@ void ClusterState::derive() {
       ++applier.count(task.phase);
       job.starting += task.phase == TaskPhase::starting;
       job.stopping += task.phase == TaskPhase::stopping;
+      job.failed += task.phase == TaskPhase::failed;
       job.gang.holding += task.at != kNoSlot;
       applier.recount(tasks_[slot]);
     }

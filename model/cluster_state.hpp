@@ -25,7 +25,8 @@ enum class TaskPhase : std::uint8_t {
   starting,  ///< the worker was told to start it
   running,   ///< executes
   stopping,  ///< the worker was told to stop it
-  finished
+  finished,
+  failed  ///< for good: it is not tried again
 };
 
 /// What an assigned task was last told of why it has not started.
@@ -67,7 +68,7 @@ struct GangCounts {
   friend bool operator==(const GangCounts&, const GangCounts&) = default;
 };
 
-inline constexpr std::size_t kTaskPhases = 7;
+inline constexpr std::size_t kTaskPhases = 8;
 
 /// An unfinished job in one word.
 enum class JobStanding : std::uint8_t {
@@ -98,7 +99,11 @@ struct JobRow {
   std::uint32_t starting = 0;  ///< how many of the tasks are in the phase; derived from their rows
   std::uint32_t stopping = 0;
   JobStanding counted = JobStanding::waiting;  ///< as what it is counted; derived
+  std::uint32_t failed = 0;                    ///< how many of the tasks have; derived
 
+  /// Tasks that have come to an end by themselves.
+  std::uint32_t ended() const { return finished + failed; }
+  bool all_ended() const { return ended() == tasks.size(); }
   JobStanding standing() const {
     if (given_up) return JobStanding::stopping;
     if (running + stopping > 0) return JobStanding::running;
@@ -110,10 +115,10 @@ struct JobRow {
   bool gang_is_open() const { return pending == 0 && gang.blockers == 0; }
 
   /// Some task is on its way from or to an instance.
-  bool migrating() const { return pending + held + running + finished < tasks.size(); }
+  bool migrating() const { return pending + held + running + ended() < tasks.size(); }
   /// Tasks that may have a place besides those that may already.
   std::uint32_t room_in_flight() const {
-    const auto open = static_cast<std::uint32_t>(tasks.size()) - held - finished;
+    const auto open = static_cast<std::uint32_t>(tasks.size()) - held - ended();
     if (job.max_running == 0) return static_cast<std::uint32_t>(tasks.size());
     return job.max_running > open ? job.max_running - open : 0;
   }

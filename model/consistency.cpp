@@ -56,6 +56,7 @@ void check_job(const ClusterState& state, const JobRow& job, std::vector<std::st
   std::uint32_t finished = 0;
   std::uint32_t starting = 0;
   std::uint32_t stopping = 0;
+  std::uint32_t failed = 0;
   for (Slot slot : job.tasks) {
     const TaskRow& task = state.task(slot);
     pending += task.phase == TaskPhase::pending;
@@ -64,11 +65,13 @@ void check_job(const ClusterState& state, const JobRow& job, std::vector<std::st
     finished += task.phase == TaskPhase::finished;
     starting += task.phase == TaskPhase::starting;
     stopping += task.phase == TaskPhase::stopping;
+    failed += task.phase == TaskPhase::failed;
     check_task(state, task, out);
   }
   if (pending != job.pending || held != job.held || running != job.running ||
       finished != job.finished || starting != job.starting || stopping != job.stopping ||
-      job.counted != job.standing() || job.gang != gang_counts(state, job)) {
+      failed != job.failed || job.counted != job.standing() ||
+      job.gang != gang_counts(state, job)) {
     out.push_back("job " + std::to_string(job.job.id.value) + " counts its tasks wrongly");
   }
 }

@@ -154,19 +154,34 @@ struct TaskFinished {
   ProcessEnd end{};
 };
 
-/// The attempt ended without finishing the work; the task waits again.
+/// Why an attempt ended without finishing the work.
+enum class FailureKind : std::uint8_t {
+  unknown,        ///< nobody said
+  exit_code,      ///< its process said so by another code than 0
+  signal,         ///< its process was killed, and not by Muster
+  out_of_memory,  ///< it used more than it was granted
+  time_limit,     ///< it ran longer than its job allows
+  cannot_start,   ///< there is no such program or folder, or it may not be used: nor will it later
+  lost,           ///< what ran it, or was to, is gone or failed
+  rejected        ///< its worker had no room for it
+};
+std::string_view name_of(FailureKind kind);
+
+/// The attempt ended without finishing the work; the task waits again, unless it is the last one.
 struct TaskFailed {
   TaskId task;
   Attempt attempt = 0;
   std::string reason;
   ProcessEnd end{};
   bool blameless = false;  ///< its worker had no room for it or lost it: no failure of the program
+  FailureKind kind = FailureKind::unknown;
+  bool for_good = false;  ///< the task is not tried again
 };
 
 /// How a job ended.
 enum class JobOutcome : std::uint8_t {
   completed,
-  failed,    ///< a task failed too often
+  failed,    ///< a task failed for good
   refused,   ///< a task can never be placed
   cancelled  ///< its user did not want it any more
 };

@@ -25,6 +25,8 @@ inline std::uint32_t* tally(JobRow& job, TaskPhase phase) {
       return &job.stopping;
     case TaskPhase::finished:
       return &job.finished;
+    case TaskPhase::failed:
+      return &job.failed;
   }
   return nullptr;
 }

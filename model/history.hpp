@@ -17,13 +17,16 @@ struct TaskHistory {
   bool finished = false;
   std::uint32_t moves = 0;
   std::uint32_t failures = 0;         ///< attempts that failed
-  std::string reason;                 ///< of the last failure
+  std::string reason;                 ///< of the last attempt that did not finish, blameless or not
   InstanceId instance;                ///< the last one
   TypeId type;                        ///< of that instance
   std::optional<Instant> started_at;  ///< of the first attempt
   std::optional<Instant> ended_at;    ///< of the last one that ended
   ProcessEnd end;                     ///< of the last one that ended
   Money cost;                         ///< known when the job is over
+  FailureKind failure = FailureKind::unknown;  ///< the kind of the last one
+  bool failed = false;                         ///< for good, with that one
+  std::uint32_t losses = 0;                    ///< attempts that ended by a fault of their worker
 };
 
 /// A job that is over, as its users want to read of it later.

@@ -103,11 +103,22 @@ struct Job {
   std::optional<GeoPoint> origin;  ///< where its user is; nothing: where the site is
   bool movable = true;             ///< a task that runs may be moved, which stops and starts it
   bool checkpoints = true;         ///< what runs when it is stopped goes on later where it was
+  /// When more of its tasks than this have failed for good the rest is ended; nothing: never.
+  std::optional<std::uint32_t> max_fails;
 
   /// Of the whole job, wherever its parts are.
   std::uint32_t task_count() const {
     return whole_tasks > 0 ? whole_tasks : static_cast<std::uint32_t>(tasks.size());
   }
+};
+
+/// A part of a job of which tasks have failed for good, where the job may have only so many.
+struct FailedPart {
+  JobId job;
+  std::uint32_t failed = 0;   ///< tasks of the part
+  std::uint32_t allowed = 0;  ///< of the whole job
+
+  friend bool operator==(const FailedPart&, const FailedPart&) = default;
 };
 
 }  // namespace muster

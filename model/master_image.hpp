@@ -70,7 +70,8 @@ struct MasterImage {
   std::deque<JobId> broken_parts{};  ///< parts of jobs that were given up, the newest last
   NumberSet accepted{};              ///< numbers of all jobs that were ever accepted
   DaySpend spend{};
-  double capped_usd = 0;  ///< the cap that was reached on that day; 0: not said
+  double capped_usd = 0;                  ///< the cap that was reached on that day; 0: not said
+  std::deque<FailedPart> failed_parts{};  ///< the one that changed last is the last
 };
 
 }  // namespace muster

@@ -119,6 +119,28 @@ std::string_view name_of(CauseCode code) {
   return "?";
 }
 
+std::string_view name_of(FailureKind kind) {
+  switch (kind) {
+    case FailureKind::unknown:
+      return "unknown";
+    case FailureKind::exit_code:
+      return "exit code";
+    case FailureKind::signal:
+      return "signal";
+    case FailureKind::out_of_memory:
+      return "out of memory";
+    case FailureKind::time_limit:
+      return "time limit";
+    case FailureKind::cannot_start:
+      return "cannot start";
+    case FailureKind::lost:
+      return "lost";
+    case FailureKind::rejected:
+      return "rejected";
+  }
+  return "?";
+}
+
 std::string_view name_of(JobOutcome outcome) {
   switch (outcome) {
     case JobOutcome::completed:

@@ -114,6 +114,7 @@ void fields(auto& a, Like<JobAccepted> auto& e) {
   a("origin", e.job.origin);
   a.unless_default("movable", e.job.movable, true);
   a.unless_default("checkpoints", e.job.checkpoints, true);
+  a("max_fails", e.job.max_fails);
 }
 
 void fields(auto& a, Like<TaskRefused> auto& e) {
@@ -220,6 +221,8 @@ void fields(auto& a, Like<TaskFailed> auto& e) {
   a("reason", e.reason);
   a.unless_default("end", e.end, {});
   a.unless_default("blameless", e.blameless, false);
+  a.unless_default("kind", e.kind, FailureKind::unknown);
+  a.unless_default("for_good", e.for_good, false);
 }
 
 void fields(auto& a, Like<JobFinished> auto& e) {

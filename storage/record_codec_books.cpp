@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "storage/record_parts.hpp"
 
 namespace muster {
@@ -42,6 +44,14 @@ InstanceType get_type(record::InstanceType::Reader in) {
   return out;
 }
 
+/// Records of versions in which one failed task ended any job do not say which one that was.
+void mark_failed(JobHistory& history) {
+  if (history.outcome != JobOutcome::failed) return;
+  const auto says_so = [](const TaskHistory& task) { return task.failed; };
+  if (std::any_of(history.tasks.begin(), history.tasks.end(), says_so)) return;
+  for (TaskHistory& task : history.tasks) task.failed = !task.finished && task.failures > 0;
+}
+
 }  // namespace
 
 std::string encode_history(const JobHistory& history, const Catalog& catalog) {
@@ -68,6 +78,7 @@ Expected<JobHistory, StoreError> decode_history(std::string_view bytes, const Ca
                    in.getMeanThroughput(),
                    {}};
     for (const auto story : in.getTasks()) out.tasks.push_back(get(story, catalog));
+    mark_failed(out);
     return out;
   });
 }

@@ -126,6 +126,8 @@ struct BodyWriter {
     body.setReason(text(e.reason));
     put_end(body, e.end);
     body.setBlameless(e.blameless);
+    body.setKind(to_record(e.kind));
+    body.setForGood(e.for_good);
   }
   void put_end(auto& body, const ProcessEnd& end) {
     if (!(end == ProcessEnd{})) put(body.initEnd(), end);
@@ -207,8 +209,9 @@ TaskFinished read(record::TaskFinished::Reader in) {
   return {TaskId{in.getTask()}, in.getAttempt(), get(in.getEnd())};
 }
 TaskFailed read(record::TaskFailed::Reader in) {
-  return {TaskId{in.getTask()}, in.getAttempt(), string_of(in.getReason()), get(in.getEnd()),
-          in.getBlameless()};
+  return {TaskId{in.getTask()}, in.getAttempt(),   string_of(in.getReason()),
+          get(in.getEnd()),     in.getBlameless(), from_record<FailureKind>(in.getKind()),
+          in.getForGood()};
 }
 JobFinished read(record::JobFinished::Reader in) {
   return {JobId{in.getJob()}, from_record<JobOutcome>(in.getOutcome()), in.getMeanThroughput(),

@@ -17,12 +17,13 @@ using record_codec::to_record;
 
 void put_row(record::JobRow::Builder out, const JobRow& in) {
   const auto& [job, slot, accepted_at, tasks, pending, held, running, finished, held_by_user,
-               given_up, held_from, active, gang, starting, stopping, counted] = in;
+               given_up, held_from, active, gang, starting, stopping, counted, failed] = in;
   static_cast<void>(active);  // the list says it
   static_cast<void>(gang);    // derived from the tasks, as the rest
   static_cast<void>(starting);
   static_cast<void>(stopping);
   static_cast<void>(counted);
+  static_cast<void>(failed);
   put(out.initJob(), job);
   out.setSlot(slot);
   out.setAcceptedAt(nanos(accepted_at));
@@ -284,6 +285,12 @@ void put_books(record::MasterImage::Builder out, const MasterImage& in, const Ca
   out.setOthersUntil(nanos(in.gangs.others_until));
   auto broken = out.initBrokenParts(length(in.broken_parts));
   for (unsigned k = 0; k < broken.size(); ++k) broken.set(k, in.broken_parts[k].value);
+  auto failed = out.initFailedParts(length(in.failed_parts));
+  for (unsigned k = 0; k < failed.size(); ++k) {
+    failed[k].setJob(in.failed_parts[k].job.value);
+    failed[k].setFailed(in.failed_parts[k].failed);
+    failed[k].setAllowed(in.failed_parts[k].allowed);
+  }
   put_numbers(out.initAccepted(length(in.accepted.blocks())), in.accepted);
   if (!in.gangs.turn) return;
   out.initTurn().setJob(in.gangs.turn->job.value);
@@ -311,6 +318,9 @@ void get_books(record::MasterImage::Reader in, const Catalog& catalog, MasterIma
   out.gangs.turn_began = instant(in.getTurnBegan());
   out.gangs.others_until = instant(in.getOthersUntil());
   for (const std::uint64_t job : in.getBrokenParts()) out.broken_parts.push_back(JobId{job});
+  for (const auto part : in.getFailedParts()) {
+    out.failed_parts.push_back({JobId{part.getJob()}, part.getFailed(), part.getAllowed()});
+  }
   for (const auto block : in.getAccepted()) record_codec::get(block, out.accepted);
   if (!in.hasTurn()) return;
   out.gangs.turn = GangTurn{JobId{in.getTurn().getJob()}, instant(in.getTurn().getUntil())};

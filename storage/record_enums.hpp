@@ -138,7 +138,22 @@ constexpr auto pairs_of(TaskPhase) {
                                                  {Ours::running, Theirs::RUNNING},
                                                  {Ours::stopping, Theirs::STOPPING},
                                                  {Ours::finished, Theirs::FINISHED},
-                                                 {Ours::held, Theirs::HELD}});
+                                                 {Ours::held, Theirs::HELD},
+                                                 {Ours::failed, Theirs::FAILED}});
+}
+
+/// Every kind of failure and what stands for it.
+constexpr auto pairs_of(FailureKind) {
+  using Ours = FailureKind;
+  using Theirs = record::FailureKind;
+  return std::to_array<std::pair<Ours, Theirs>>({{Ours::unknown, Theirs::UNKNOWN},
+                                                 {Ours::exit_code, Theirs::EXIT_CODE},
+                                                 {Ours::signal, Theirs::SIGNAL},
+                                                 {Ours::out_of_memory, Theirs::OUT_OF_MEMORY},
+                                                 {Ours::time_limit, Theirs::TIME_LIMIT},
+                                                 {Ours::cannot_start, Theirs::CANNOT_START},
+                                                 {Ours::lost, Theirs::LOST},
+                                                 {Ours::rejected, Theirs::REJECTED}});
 }
 
 /// Every phase of an instance and what stands for it.

@@ -97,7 +97,7 @@ Program get_program(record::Program::Reader in) {
 void put(record::Job::Builder out, const Job& in) {
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
                markets, max_running, retries, token, run_length, spot_safe, whole_tasks, origin,
-               movable, checkpoints] = in;
+               movable, checkpoints, max_fails] = in;
   out.setId(id.value);
   out.setName(text(name));
   out.setUser(text(user));
@@ -122,6 +122,8 @@ void put(record::Job::Builder out, const Job& in) {
   out.setLongitude(origin.value_or(GeoPoint{}).longitude_deg);
   out.setNotMovable(!movable);
   out.setNoCheckpoints(!checkpoints);
+  out.setMaxFailsSet(max_fails.has_value());
+  out.setMaxFails(max_fails.value_or(0));
 }
 
 Job get(record::Job::Reader in) {
@@ -147,6 +149,7 @@ Job get(record::Job::Reader in) {
   if (in.getOriginSet()) out.origin = GeoPoint{in.getLatitude(), in.getLongitude()};
   out.movable = !in.getNotMovable();
   out.checkpoints = !in.getNoCheckpoints();
+  if (in.getMaxFailsSet()) out.max_fails = in.getMaxFails();
   return out;
 }
 
@@ -233,7 +236,7 @@ Demands get(capnp::List<record::FamilyDemand>::Reader in) {
 
 void put(record::TaskStory::Builder out, const TaskHistory& in, const Catalog& catalog) {
   const auto& [attempts, finished, moves, failures, reason, instance, type, started_at, ended_at,
-               end, cost] = in;
+               end, cost, failure, failed, losses] = in;
   out.setAttempts(attempts);
   out.setFinished(finished);
   out.setMoves(moves);
@@ -247,6 +250,9 @@ void put(record::TaskStory::Builder out, const TaskHistory& in, const Catalog& c
   out.setEndedAt(nanos(ended_at.value_or(Instant{})));
   if (!(end == ProcessEnd{})) put(out.initEnd(), end);
   put(out.initCost(), cost);
+  out.setFailure(to_record(failure));
+  out.setFailed(failed);
+  out.setLosses(losses);
 }
 
 TaskHistory get(record::TaskStory::Reader in, const Catalog& catalog) {
@@ -262,6 +268,9 @@ TaskHistory get(record::TaskStory::Reader in, const Catalog& catalog) {
   if (in.getEndedSet()) out.ended_at = instant(in.getEndedAt());
   if (in.hasEnd()) out.end = get(in.getEnd());
   out.cost = get(in.getCost());
+  out.failure = from_record<FailureKind>(in.getFailure());
+  out.failed = in.getFailed();
+  out.losses = in.getLosses();
   return out;
 }
 

@@ -130,6 +130,17 @@ enum TaskPhase {
   stopping @4;
   finished @5;
   held @6;
+  failed @7;
+}
+enum FailureKind {
+  unknown @0;
+  exitCode @1;
+  signal @2;
+  outOfMemory @3;
+  timeLimit @4;
+  cannotStart @5;
+  lost @6;
+  rejected @7;
 }
 enum InstancePhase { requested @0; booting @1; ready @2; terminating @3; }
 
@@ -189,6 +200,8 @@ struct Job {
   longitude @20 :Float64;
   notMovable @21 :Bool;
   noCheckpoints @22 :Bool;
+  maxFailsSet @23 :Bool;
+  maxFails @24 :UInt32;
 }
 
 struct Cause {
@@ -332,6 +345,8 @@ struct TaskFailed {
   reason @2 :Text;
   end @3 :ProcessEnd;
   blameless @4 :Bool;
+  kind @5 :FailureKind;
+  forGood @6 :Bool;
 }
 struct JobFinished {
   job @0 :UInt64;
@@ -395,6 +410,13 @@ struct MasterImage {
   upSince @35 :List(UpSince);
   spentByDay @36 :List(DaySpend);
   cappedUsd @37 :Float64;  # 0: not said
+  failedParts @38 :List(FailedPart);  # the one that changed last is the last
+}
+
+struct FailedPart {
+  job @0 :UInt64;
+  failed @1 :UInt32;
+  allowed @2 :UInt32;
 }
 
 struct UpSince {
@@ -510,6 +532,9 @@ struct TaskStory {
   endedAt @11 :Int64;
   end @12 :ProcessEnd;
   cost @13 :Money;
+  failure @14 :FailureKind;
+  failed @15 :Bool;
+  losses @16 :UInt32;
 }
 
 struct ThroughputSum {

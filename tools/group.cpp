@@ -28,6 +28,7 @@ MasterActor spawn_master(caf::actor_system& system, GroupSetup setup) {
   master.parts.caps.spend_margin = setup.master.cap_margin;
   master.parts.caps.end_time = setup.master.end_time;
   master.parts.max_attempts = setup.master.max_attempts;
+  master.parts.max_losses = setup.master.max_losses;
   master.parts.refusal_rest = setup.master.refusal_rest;
   master.parts.gangs = {setup.master.gang_patience, setup.master.gang_turn,
                         setup.master.gang_longest};

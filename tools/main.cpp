@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/request_options.hpp"
@@ -42,6 +43,12 @@ int main(int argc, char** argv) {
   try {
     app.parse(own, argv);
   } catch (const CLI::ParseError& error) {
+    // In the place of an id it was taken for an option that there is not.
+    const std::string word = negative_number(own, argv);
+    if (!word.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+      complain("'" + word + "': ids are whole numbers from 0 on");
+      return kUsage;
+    }
     if (app.exit(error) == 0) return flush_standard_output() ? exit_code : kFailed;
     if (const std::string meant = suggestion(app); !meant.empty()) complain(meant);
     return kUsage;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/event.hpp"
 #include "model/ids.hpp"
 #include "model/job.hpp"
 #include "model/time.hpp"
@@ -27,6 +28,7 @@ struct ExecutionEnd {
   std::int32_t exit_code = 0;  ///< 128+n: signal n
   std::string out_tail;
   std::string err_tail;
+  FailureKind failure = FailureKind::unknown;  ///< of an attempt that has failed
 };
 
 /// A part of what an attempt has written.

@@ -170,6 +170,7 @@ void Worker::answer_log(const LogRequest& request) {
 
 void Worker::over(TaskId task, Attempt attempt, WorkerReport details, ExecutionEnd end) {
   details.exit_code = end.exit_code;
+  details.failure = end.failure;
   details.out_tail = std::move(end.out_tail);
   details.err_tail = std::move(end.err_tail);
   if (const auto found = open_.find({task, attempt}); found != open_.end()) release(found->second);

@@ -68,6 +68,7 @@ struct Report {
   reason @8 :Text;
   outTail @9 :Data;  # what programs write is bytes, not text
   errTail @10 :Data;
+  failure @11 :UInt8;  # FailureKind
 }
 
 struct Samples {

@@ -33,6 +33,7 @@ void put(link_wire::Report::Builder frame, const WorkerReport& report, std::size
   frame.setReason(link_values::text(clean_text(report.reason, reason_bytes)));
   frame.setOutTail(link_values::data(last_of(report.out_tail, tail_bytes)));
   frame.setErrTail(link_values::data(last_of(report.err_tail, tail_bytes)));
+  frame.setFailure(static_cast<std::uint8_t>(report.failure));
 }
 
 std::string kind_problem(const WorkerReport& report, std::uint8_t kind) {
@@ -128,6 +129,10 @@ Expected<WorkerReport, LinkError> read_report(link_wire::Report::Reader frame) {
     return malformed(problem);
   }
   report.kind = static_cast<WorkerReportKind>(frame.getKind());
+  // A later version may know more kinds.
+  if (frame.getFailure() <= static_cast<std::uint8_t>(FailureKind::rejected)) {
+    report.failure = static_cast<FailureKind>(frame.getFailure());
+  }
   const auto fetch = link_values::read_span(frame.getFetchNs(), "a fetch");
   if (!fetch) return fetch.error();
   const auto build = link_values::read_span(frame.getBuildNs(), "a build");

@@ -75,6 +75,7 @@ void WorkerProxy::start(const StartOrder& order) {
   report.task = order.task.id;
   report.attempt = order.attempt;
   report.kind = WorkerReportKind::failed;
+  report.failure = FailureKind::cannot_start;
   report.reason = "the order to start it is longer than the " +
                   std::to_string(setup_.max_frame_bytes) +
                   " bytes that the worker link takes: shorten its command or environment";

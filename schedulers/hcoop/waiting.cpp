@@ -280,7 +280,7 @@ std::optional<Refusal> WaitingTasks::classify(const ClusterState& state, const O
 /// they are.
 bool WaitingTasks::gather_gang(const ClusterState& state, const Offers& offers, const JobRow& job,
                                Fresh& fresh) {
-  if (job.pending + job.held + job.finished < job.tasks.size()) return false;
+  if (job.pending + job.held + job.ended() < job.tasks.size()) return false;
   std::vector<Slot> tasks;
   bool spot = true;
   for (Slot slot : job.tasks) {

@@ -115,7 +115,8 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
   const bool may_start = view.may_start(job);
   for (Slot slot : job.tasks) {
     const TaskRow& row = state.task(slot);
-    if (row.phase == TaskPhase::finished || row.phase == TaskPhase::held) continue;
+    if (row.phase == TaskPhase::finished || row.phase == TaskPhase::failed) continue;
+    if (row.phase == TaskPhase::held) continue;
     if (row.phase == TaskPhase::pending && !may_start) continue;
     const ReservationPrice& own = prices.of(row.shape);
     if (impossible != nullptr && (job.job.gang || !own.fits())) {

@@ -213,6 +213,8 @@ class SiteScheduler : public SiteActor::base {
   caf::result<CancelReport> cancel(JobId id);
   void cancel_broken(JobId job);
   void cancel_what_others_left();
+  std::vector<JobId> with_too_many_failed(const LoadReport& report) const;
+  void end_rest_of(JobId job);
   void begin_cancel(JobId id);
   void cancel_kept(JobId id);
   void write_cancel(JobId id);

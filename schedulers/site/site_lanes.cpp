@@ -171,7 +171,8 @@ void SiteScheduler::cancel_what_others_left() {
   }
 }
 
-/// When one part of a job was given up, the other masters' parts are for nothing.
+/// When one part of a job was given up, the other masters' parts are for nothing; so is the rest of
+/// one of which too many tasks have failed.
 void SiteScheduler::hear(Lane& from, const LoadReport& report) {
   const auto as_before = [&](auto part) { return from.load.*part == report.*part; };
   heard_news_ |= !as_before(&LoadReport::active_jobs) || !as_before(&LoadReport::pending_tasks) ||
@@ -186,15 +187,37 @@ void SiteScheduler::hear(Lane& from, const LoadReport& report) {
     }
     train_if_due();
   }
-  for (JobId job : report.broken) {
-    if (!broken_.add(job)) continue;
-    if (setup_.desk) setup_.desk->forget(job);
-    heard_news_ = true;
-    if (is_mine_to_cancel(job)) {
-      cancel_broken(job);
-    } else {
-      left_.add(job);
+  for (JobId job : report.broken) end_rest_of(job);
+  for (JobId job : with_too_many_failed(report)) end_rest_of(job);
+}
+
+/// Those of the jobs in the report of which more tasks have failed than may, with all masters.
+std::vector<JobId> SiteScheduler::with_too_many_failed(const LoadReport& report) const {
+  std::map<JobId, std::uint64_t> failed;
+  for (const FailedPart& part : report.failed) failed[part.job] = 0;
+  if (failed.empty()) return {};
+  for (const Lane& each : masters_) {
+    for (const FailedPart& part : each.load.failed) {
+      const auto found = failed.find(part.job);
+      if (found != failed.end()) found->second += part.failed;
     }
+  }
+  std::vector<JobId> jobs;
+  for (const FailedPart& part : report.failed) {
+    if (failed[part.job] > part.allowed) jobs.push_back(part.job);
+  }
+  return jobs;
+}
+
+/// A part of the job will not be completed, or too many of its tasks have failed.
+void SiteScheduler::end_rest_of(JobId job) {
+  if (!broken_.add(job)) return;
+  if (setup_.desk) setup_.desk->forget(job);
+  heard_news_ = true;
+  if (is_mine_to_cancel(job)) {
+    cancel_broken(job);
+  } else {
+    left_.add(job);
   }
 }
 

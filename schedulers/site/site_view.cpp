@@ -27,13 +27,16 @@ json on_its_way(const Job& job) {
           {"starting", 0},
           {"running", 0},
           {"finished", 0},
+          {"failed", 0},
           {"failed_attempts", 0},
           {"submitted_s", nullptr},
           {"over_s", nullptr},
           {"usd", 0},
           {"market", name_of(job.markets)},
           {"gang", job.gang},
-          {"exit_code", 0},
+          {"max_fails", job.max_fails ? json(*job.max_fails) : json(nullptr)},
+          {"exit_code", nullptr},
+          {"failed_task", nullptr},
           {"command", job.program.argv},
           {"reason", nullptr}};
 }

@@ -10,8 +10,7 @@
 namespace muster {
 namespace {
 
-/// The worst outcome of the parts is the job's; parts are cancelled when another one is not
-/// completed.
+/// The worst outcome of the parts is the job's.
 int badness(JobOutcome outcome) {
   switch (outcome) {
     case JobOutcome::completed:
@@ -95,8 +94,9 @@ void SiteScheduler::answered(Asking& asking) {
   asking.answer.deliver(std::move(asking.ends));
 }
 
-/// A part is over: the job is with its last one. When one will not be completed, the others are for
-/// nothing. Who has just asked hears of it in the answer, everybody else by a message.
+/// A part is over: the job is with its last one. When some of its tasks had no end of their own,
+/// the other parts are for nothing. Who has just asked hears of it in the answer, everybody else by
+/// a message.
 void SiteScheduler::over(const JobEnd& end, Asking* asking) {
   const auto found = watched_.find(end.job);
   if (found == watched_.end()) return;
@@ -108,7 +108,7 @@ void SiteScheduler::over(const JobEnd& end, Asking* asking) {
   watched.tasks += end.tasks;
   if (badness(end.outcome) > badness(watched.outcome)) watched.outcome = end.outcome;
   if (watched.tasks < end.whole) {
-    if (end.outcome != JobOutcome::completed) begin_cancel(end.job);
+    if (end.broken) begin_cancel(end.job);
     return;
   }
   const JobEnd whole{end.job, watched.outcome, 0, end.whole, end.whole};
@@ -127,7 +127,7 @@ void SiteScheduler::over(const JobEnd& end, Asking* asking) {
 /// No master has had the part: who was to have it tells it from the others.
 void SiteScheduler::part_ended_here(const EndedHandoff& ended, Asking* asking) {
   constexpr std::uint32_t kNoTask = 1U << 31U;  // above the positions of tasks
-  JobEnd end{ended.job.id, ended.outcome, kNoTask + ended.to.index, ended.tasks, ended.tasks};
+  JobEnd end{ended.job.id, ended.outcome, kNoTask + ended.to.index, ended.tasks, ended.tasks, true};
   if (ended.job.whole_tasks > 0) end.whole = ended.job.whole_tasks;
   over(end, asking);
 }

@@ -32,7 +32,8 @@ enum class Part : std::uint64_t {
   alone_progress,
   repeated_task,
   not_movable,
-  checkpoints
+  checkpoints,
+  max_fails
 };
 
 /// Each step is reversible for a given word, so that words that differ lead to different states.
@@ -134,7 +135,7 @@ std::uint64_t submission_digest(const Job& job) {
   // The numbers, and what the site itself adds, are not the user's.
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
                markets, max_running, retries, token, run_length, spot_safe, whole_tasks, origin,
-               movable, checkpoints] = job;
+               movable, checkpoints, max_fails] = job;
   Digest digest;
   digest.words(Part::name, name);
   digest.words(Part::user, user);
@@ -157,6 +158,10 @@ std::uint64_t submission_digest(const Job& job) {
   if (retries) {
     digest.begin(Part::retries);
     digest.word(*retries);
+  }
+  if (max_fails) {
+    digest.begin(Part::max_fails);
+    digest.word(*max_fails);
   }
   if (origin) {
     digest.begin(Part::origin);

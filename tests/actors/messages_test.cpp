@@ -44,13 +44,21 @@ TEST(Messages, AJobArrivesAsItWasSent) {
 
 TEST(Messages, AnEndArrivesAsItWasSent) {
   test::VirtualSystem system;
-  const JobEnd end{JobId{1'000'000'007}, JobOutcome::refused, 3, 5, 9};
+  const JobEnd end{JobId{1'000'000'007}, JobOutcome::refused, 3, 5, 9, true};
   const JobEnd again = through_the_wire(system, end);
   EXPECT_EQ(again.job, end.job);
   EXPECT_EQ(again.outcome, end.outcome);
   EXPECT_EQ(again.first, 3u);
   EXPECT_EQ(again.tasks, 5u);
   EXPECT_EQ(again.whole, 9u);
+  EXPECT_TRUE(again.broken);
+}
+
+TEST(Messages, ALoadReportSaysWhichPartsHaveFailedTasks) {
+  test::VirtualSystem system;
+  LoadReport report;
+  report.failed = {{JobId{7}, 2, 1}, {JobId{9}, 1, 4}};
+  EXPECT_EQ(through_the_wire(system, report).failed, report.failed);
 }
 
 TEST(Messages, SpecialNumbersSurviveTheWire) {

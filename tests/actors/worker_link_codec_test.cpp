@@ -63,6 +63,7 @@ WorkerReport report() {
   made.exit_code = 137;
   made.out_tail = std::string("o\0\xff", 3);
   made.err_tail = "e";
+  made.failure = FailureKind::out_of_memory;
   return made;
 }
 
@@ -103,6 +104,7 @@ TEST(WorkerLinkCodecTest, AReportComesBackAsItWas) {
   EXPECT_EQ(back->exit_code, 137);
   EXPECT_EQ(back->out_tail, report().out_tail);
   EXPECT_EQ(back->err_tail, "e");
+  EXPECT_EQ(back->failure, FailureKind::out_of_memory);
 }
 
 TEST(WorkerLinkCodecTest, ALongTailKeepsItsEnd) {

@@ -22,8 +22,8 @@ std::string error_of(const Parsed<T>& parsed) {
 
 constexpr const char* kJob = R"({"job": 12, "name": "sweep", "user": "ann", "class": "sweep",
 "state": "failed", "master": null, "tasks_total": 2, "waiting": 0, "held": 0, "starting": 0,
-"running": 0, "finished": 1, "failed_attempts": 3, "submitted_s": 1.5, "over_s": null, "usd": 0.5,
-"market": "any", "gang": false, "exit_code": 9, "command": ["a", "b"], "tasks": [
+"running": 0, "finished": 1, "failed": 1, "failed_attempts": 3, "submitted_s": 1.5, "over_s": null,
+"usd": 0.5, "market": "any", "gang": false, "exit_code": 9, "command": ["a", "b"], "tasks": [
 {"task": 4, "phase": "pending", "attempt": 0, "instance": null, "instance_type": null, "usd": 0,
 "exit_code": null, "reason": {"kind": "not now", "code": "held", "text": "held"}, "moves": 0}]})";
 
@@ -38,8 +38,20 @@ TEST(Answers, ReadAJobWithItsTasks) {
   ASSERT_EQ(job->tasks.size(), 1U);
   EXPECT_EQ(job->tasks.front().task, 4U);
   EXPECT_EQ(job->tasks.front().reason, "held");
+  EXPECT_EQ(job->tasks.front().failure, "");
   EXPECT_FALSE(job->tasks.front().instance.has_value());
   EXPECT_FALSE(job->tasks.front().exit_code.has_value());
+}
+
+TEST(Answers, ReadHowATaskFailedAndThatAJobHasNoExitCode) {
+  Answer failed = answer(kJob);
+  failed.document["exit_code"] = nullptr;
+  failed.document["tasks"][0]["last_failure"] = {{"kind", "time limit"}, {"text", "too long"}};
+  const auto job = job_details(failed);
+  ASSERT_TRUE(job.has_value()) << error_of(job);
+  EXPECT_FALSE(job->job.exit_code.has_value());
+  EXPECT_EQ(job->job.failed, 1U);
+  EXPECT_EQ(job->tasks.front().failure, "too long");
 }
 
 TEST(Answers, ReadAJobThatNoMasterHasHad) {

@@ -36,7 +36,7 @@ TEST(ClusterConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.policy, "eva");
   EXPECT_TRUE(config.api_token.empty());
   EXPECT_FALSE(config.insecure_loopback);
-  EXPECT_EQ(config.master.max_attempts, 5U);
+  EXPECT_EQ(config.master.max_attempts, 1U);
   EXPECT_EQ(config.master.remind_every, 2s);
   EXPECT_EQ(config.live_master.history_jobs, 100'000U);
   EXPECT_EQ(config.site.load_stale_after, 10s);

@@ -393,6 +393,26 @@ TEST(MakeJob, NumbersTasksFromZeroAndMakesUpNameAndClass) {
   EXPECT_EQ(job.program.time_limit, Duration{});
 }
 
+TEST(RequestOf, AsksForAJobLikeTheOneThatItIsOf) {
+  JobRequest request = job_request_from_toml(kEveryKeyToml, "job.toml").value();
+  request.max_fails = 4;
+  Job job = make_job(request);
+  Job again = make_job(job_request_from_json(to_json(request_of(job)), "again").value());
+  ASSERT_EQ(again.tasks.size(), 1U);
+  EXPECT_EQ(again.tasks.front().demands, job.tasks.front().demands);
+  EXPECT_EQ(again.program, job.program);
+  EXPECT_EQ(again.name, job.name);
+  EXPECT_EQ(again.user, job.user);
+  EXPECT_EQ(again.workload_class, job.workload_class);
+  EXPECT_EQ(again.priority, job.priority);
+  EXPECT_EQ(again.runtime_hint, job.runtime_hint);
+  EXPECT_EQ(again.markets, job.markets);
+  EXPECT_EQ(again.retries, job.retries);
+  EXPECT_EQ(again.max_fails, 4U);
+  EXPECT_EQ(again.origin, job.origin);
+  EXPECT_TRUE(again.token.empty());
+}
+
 TEST(Faults, AreFoundInARequestThatWasNotRead) {
   JobRequest request;
   request.command = {"true"};

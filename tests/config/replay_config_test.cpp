@@ -60,7 +60,8 @@ TEST(ReplayConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.cloud.max_instances, 0U);
   EXPECT_EQ(config.master.round_settle, 1ms);
   EXPECT_EQ(config.master.sample_timeout, 2s);
-  EXPECT_EQ(config.master.max_attempts, 5U);
+  EXPECT_EQ(config.master.max_attempts, 1U);
+  EXPECT_EQ(config.master.max_losses, 20U);
   EXPECT_EQ(config.master.gang_patience, 1h);
   EXPECT_EQ(config.master.gang_turn, 30min);
   EXPECT_EQ(config.master.gang_longest, 12h);
@@ -369,7 +370,7 @@ TEST(ConfigKeys, DescribeEveryKeyWithItsDefault) {
   EXPECT_EQ(find("world.quantum").default_value, "1s");
   EXPECT_EQ(find("world.quantum").type, "duration");
   EXPECT_EQ(find("world.quantum").range, "from 1ns .. 1h");
-  EXPECT_EQ(find("master.max_attempts").default_value, "5");
+  EXPECT_EQ(find("master.max_attempts").default_value, "1");
   EXPECT_EQ(find("world.interference.default_pair").default_value, "0.95");
   EXPECT_EQ(find("world.interference.default_pair").range, "above 0 .. 1");
   EXPECT_EQ(find("world.interference.model").default_value, "none");

@@ -170,8 +170,8 @@ class Wait(ClientTest):
 
     def test_the_exit_code_is_the_jobs_own(self):
         for state, code, expected in [("completed", 0, 0), ("failed", 7, 7), ("failed", 143, 143),
-                                      ("failed", 0, 1), ("failed", 256, 1), ("refused", 0, 1),
-                                      ("cancelled", 0, 130)]:
+                                      ("failed", None, 1), ("failed", 256, 1),
+                                      ("refused", None, 1), ("cancelled", None, 130)]:
             with self.subTest(state=state, code=code):
                 done = self.wait(details(12, "waiting"), details(12, "running"),
                                  details(12, state, code))
@@ -246,7 +246,8 @@ class Lists(ClientTest):
                                 why="awaiting instance: asked 2 cpu, free 0")]}
     # command: what it asks for, the answer, what a person sees of it
     COMMANDS = {
-        ("jobs",): ("GET", "/v1/jobs", {"jobs": [job(12, "running"), job(9, "failed", 3)]},
+        ("jobs",): ("GET", "/v1/jobs", {"jobs": [job(12, "running"), job(9, "failed", 3),
+                                                        job(8, "refused", None)]},
                     ["JOB", "sweep", "ann", "failed", "$0.0123", "2027-01-15 08:00:00"]),
         ("job", "12"): ("GET", "/v1/jobs/12", details(12, "running", tasks=[
             task(0), task(1, "pending", instance=None, instance_type=None, exit_code=None,

@@ -15,7 +15,8 @@ def job(number, state="completed", exit_code=0, **more):
     return {"job": number, "name": "sweep", "user": "ann", "class": "sweep", "state": state,
             "master": "m0", "tasks_total": 1, "waiting": 0, "held": 0, "starting": 0,
             "running": 0 if over else 1, "finished": 1 if state == "completed" else 0,
-            "failed_attempts": 0, "submitted_s": 1800000000.5,
+            "failed": 1 if state == "failed" else 0, "failed_attempts": 0,
+            "submitted_s": 1800000000.5,
             "over_s": 1800000009 if over else None,
             "usd": 0.0123, "market": "any", "gang": False, "exit_code": exit_code,
             "command": ["true"], **more}

@@ -196,7 +196,8 @@ TEST_F(RunningCell, SaysWhyMostOfAJobsTasksWait) {
       job["reason"].get<std::string>().ends_with("; task 0 has failed once, the last time: exit 3"))
       << job["reason"];
   EXPECT_EQ(job["failed_attempts"], 1);
-  EXPECT_EQ(job["exit_code"], 3);
+  EXPECT_EQ(job["failed"], 0) << "it is tried again";
+  EXPECT_EQ(job["exit_code"], nullptr);
   accept(JobBuilder(2).build());
   EXPECT_EQ(ask("job", 2)["reason"], "waits, not now: awaiting round");
   EXPECT_EQ(ask("jobs")["jobs"][0]["reason"], nullptr) << "a list looks at no task";
@@ -242,6 +243,65 @@ TEST_F(RunningCell, NamesWhatUsersAndJobsThatAreNotOverHaveCost) {
   EXPECT_DOUBLE_EQ(ask("jobs")["jobs"][0]["usd"], bob);
 }
 
+TEST_F(CellViewTest, SaysHowEachTaskOfAnArrayHasEnded) {
+  over(1, "ada", 2);
+  JobHistory& array = history_.jobs.back();
+  array.job = JobBuilder(1).tasks(5).gang(false).build();
+  for (std::uint32_t i = 0; i < 5; ++i) array.job.tasks[i].array_index = 4 - i;
+  array.outcome = JobOutcome::failed;
+  array.tasks.assign(5, {});
+  const auto ended = [&](std::size_t i, std::int32_t code) -> TaskHistory& {
+    TaskHistory& task = array.tasks[i];
+    task.attempts = 1;
+    task.ended_at = at_s(9);
+    task.end.exit_code = code;
+    return task;
+  };
+  ended(0, 0).finished = true;
+  ended(1, 143);
+  for (const std::size_t i : {2, 3}) {
+    TaskHistory& task = ended(i, i == 2 ? 9 : 7);
+    task.failed = true;
+    task.failures = 1;
+    task.failure = FailureKind::out_of_memory;
+    task.reason = "out of memory: 9 MiB used, 8 MiB granted";
+  }
+  const json job = whole(ask("job", 1));
+  EXPECT_EQ(job["exit_code"], 7) << "of the failed task with the lowest index";
+  EXPECT_EQ(job["failed_task"], 1);
+  EXPECT_EQ(job["failed"], 2);
+  EXPECT_EQ(job["finished"], 1);
+  std::vector<std::string> phases;
+  for (const json& task : job["tasks"]) phases.push_back(task["phase"]);
+  EXPECT_EQ(phases,
+            (std::vector<std::string>{"finished", "stopped", "failed", "failed", "not run"}));
+  EXPECT_EQ(job["tasks"][0]["exit_code"], 0);
+  EXPECT_EQ(job["tasks"][1]["exit_code"], 143);
+  EXPECT_EQ(job["tasks"][4]["exit_code"], nullptr);
+  EXPECT_EQ(job["tasks"][3]["last_failure"]["kind"], "out of memory");
+  EXPECT_EQ(job["tasks"][1]["last_failure"], nullptr);
+  const json explained = whole(ask("explain", 1))["tasks"];
+  EXPECT_EQ(explained[1]["why"], "was stopped, for the job has failed");
+  EXPECT_EQ(explained[3]["why"], "has failed: out of memory: 9 MiB used, 8 MiB granted");
+}
+
+TEST_F(CellViewTest, SaysWhatAJobWasSubmittedAs) {
+  over(1, "ada", 2);
+  history_.jobs.back().job = JobBuilder(1).tasks(2).build();
+  history_.jobs.back().job.program.env = {{"A", "b"}};
+  history_.jobs.back().tasks.assign(2, {});
+  history_.jobs.back().tasks[0].finished = true;
+  history_.jobs.back().tasks[1].failed = true;
+  const json said = whole(ask("request", 1));
+  EXPECT_EQ(json::parse(said["request"].get<std::string>())["env"]["A"], "b");
+  EXPECT_EQ(said["over"], true);
+  EXPECT_EQ(said["whole_tasks"], 2);
+  EXPECT_EQ(said["tasks"][0][2], "finished");
+  EXPECT_EQ(said["tasks"][1][2], "failed");
+  EXPECT_FALSE(whole(ask("job", 1)).contains("env")) << "it is for the job's tasks alone";
+  EXPECT_EQ(whole(ask("request", 99))["missing"], true);
+}
+
 TEST_F(CellViewTest, SaysWhyAJobFailedOrWasRefused) {
   over(1, "ada", 2);
   JobHistory& failed = history_.jobs.back();
@@ -252,6 +312,7 @@ TEST_F(CellViewTest, SaysWhyAJobFailedOrWasRefused) {
   failed.tasks[1].failures = 1;
   failed.tasks[2].failures = 5;
   failed.tasks[2].reason = "exit code 3";
+  failed.tasks[2].failed = true;
   EXPECT_EQ(whole(ask("job", 1))["reason"],
             "task 12 has failed 5 times, the last time: exit code 3");
   over(2, "ada", 2);

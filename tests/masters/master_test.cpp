@@ -203,6 +203,23 @@ TEST_F(MasterTest, ATaskThatFailsTooOftenEndsItsJob) {
   EXPECT_TRUE(master_->state().jobs().empty());
 }
 
+TEST_F(MasterTest, AJobThatWillNotBeCompletedIsNeitherHeldNorReleased) {
+  one_running(1);
+  EXPECT_EQ(master_->hold(JobId{1}, true, now()), HoldResult::done);
+  EXPECT_EQ(master_->hold(JobId{1}, false, now()), HoldResult::done);
+  master_->cancel(JobId{1}, now());
+  EXPECT_EQ(master_->hold(JobId{1}, true, now()), HoldResult::stopping);
+  EXPECT_EQ(master_->hold(JobId{1}, false, now()), HoldResult::stopping);
+  EXPECT_EQ(master_->hold(JobId{2}, true, now()), HoldResult::unknown);
+}
+
+TEST_F(MasterTest, WhatIsStoppedForGoodHasNotMoved) {
+  one_running(1, 2);
+  master_->cancel(JobId{1}, now());
+  master_->task_left({TaskId{1}, 1, {}, {143, {}, {}}}, now());
+  EXPECT_EQ(master_->task_history(TaskId{1})->moves, 0u);
+}
+
 TEST_F(MasterTest, ATaskThatNeverFitsEndsItsJobAsRefused) {
   master_->accept(JobBuilder(1).tasks(2).build(), now());
   Plan plan;

@@ -316,7 +316,7 @@ struct Waiter : JobWaiter {
 /// One part of job 1 is over.
 inline JobEnd part_end(std::uint32_t first, std::uint32_t tasks, std::uint32_t whole,
                        JobOutcome outcome = JobOutcome::completed) {
-  return {JobId{1}, outcome, first, tasks, whole};
+  return {JobId{1}, outcome, first, tasks, whole, outcome != JobOutcome::completed};
 }
 
 }  // namespace muster::test

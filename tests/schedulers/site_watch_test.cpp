@@ -34,6 +34,25 @@ TEST_F(SiteActorTest, TellsWhoWatchesOnceAndOfTheWorstOfTheParts) {
   system_.end(site);
 }
 
+TEST_F(SiteActorTest, APartAllOfWhoseTasksEndedByThemselvesLeavesTheOthersAlone) {
+  const SiteActor site = spawn_site(book_);
+  Waiter waiter(system_);
+  system_.run_until_s(0.5);
+  submit(site, {tasks(4)});
+  waiter.watch(site, {JobId{1}});
+  said();
+  JobEnd with_failed_tasks = part_end(0, 2, 4, JobOutcome::failed);
+  with_failed_tasks.broken = false;
+  caf::anon_send(fakes_[0].listener, over_atom_v, with_failed_tasks);
+  run_for_s(1);
+  EXPECT_THAT(said(), IsEmpty()) << "nobody is asked to cancel anything";
+  EXPECT_THAT(waiter.told(), IsEmpty());
+  caf::anon_send(fakes_[1].listener, over_atom_v, part_end(1, 2, 4));
+  system_.time().drain();
+  EXPECT_THAT(waiter.told(), ElementsAre("1 failed"));
+  system_.end(site);
+}
+
 TEST_F(SiteActorTest, AWatchThatComesAfterTheEndIsAnsweredAtOnce) {
   fakes_[0].over = {part_end(0, 2, 3)};
   fakes_[1].over = {part_end(1, 1, 3)};

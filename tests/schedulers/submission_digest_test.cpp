@@ -63,6 +63,8 @@ TEST(SubmissionDigest, OfADifferenceInAnythingThatAUserSaysIsAnother) {
       [](Job& job) { job.max_running = 1; },
       [](Job& job) { job.retries = 0; },
       [](Job& job) { job.retries = 1; },
+      [](Job& job) { job.max_fails = 0; },
+      [](Job& job) { job.max_fails = 1; },
       [](Job& job) { job.origin = GeoPoint{}; },
       [](Job& job) {
         job.origin = GeoPoint{0, 1};

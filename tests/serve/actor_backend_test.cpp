@@ -128,6 +128,16 @@ TEST_F(ActorBackendTest, APartThatIsOverMeanwhileIsNoObstacle) {
   EXPECT_EQ(change(JobChange::hold).status, 409) << "all of them are";
 }
 
+TEST_F(ActorBackendTest, AJobThatIsStoppingIsNeitherHeldNorReleased) {
+  for (FakeMaster& fake : fakes_) fake.holds = ActorError::stopping;
+  fakes_[1].holds = ActorError::unknown;
+  for (const JobChange each : {JobChange::hold, JobChange::release}) {
+    const api::Answer answer = change(each);
+    EXPECT_EQ(answer.status, 409);
+    EXPECT_THAT(answer.json, HasSubstr("job 1 is stopping"));
+  }
+}
+
 TEST_F(ActorBackendTest, AJobIsOverWhenNobodyWhoMayHaveAPartOfItIsSilent) {
   for (FakeMaster& fake : fakes_) fake.finds = R"({"over": true})";
   EXPECT_EQ(change(JobChange::hold).status, 409);

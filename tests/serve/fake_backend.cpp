@@ -39,14 +39,19 @@ Json job_document(std::uint64_t job, std::uint64_t tick) {
           {"held", 0},
           {"starting", 0},
           {"running", state == "running" ? 3 : 0},
-          {"finished", over ? 8 : 4},
+          {"finished", state == "completed" ? 8 : 4},
+          {"failed", state == "failed" ? 1 : 0},
           {"failed_attempts", job % 3},
           {"submitted_s", kBegin + static_cast<double>(job)},
           {"over_s", over ? Json(kBegin + 60) : Json(nullptr)},
           {"usd", 0.12 * static_cast<double>(job)},
           {"market", "any"},
           {"gang", false},
-          {"exit_code", state == "failed" ? 3 : 0},
+          {"exit_code", state == "failed" ? Json(3)
+                        : over            ? Json(0)
+                                          : Json(nullptr)},
+          {"failed_task", state == "failed" ? Json(2) : Json(nullptr)},
+          {"max_fails", nullptr},
           {"command", {"python3", "train.py", "--fast"}}};
 }
 
@@ -67,7 +72,9 @@ Json task_documents() {
                        {"code", "spend cap"},
                        {"text", "m0 spends 2.40 of at most 2.50 $/h; another c7i.large costs 0.09"}}
                 : Json(nullptr)},
-         {"moves", i % 2}});
+         {"moves", i % 2},
+         {"last_failure",
+          i == 2 ? Json{{"kind", "exit code"}, {"text", "exit code 3"}} : Json(nullptr)}});
   }
   return tasks;
 }
@@ -209,6 +216,15 @@ void FakeBackend::change_job(JobId job, JobChange change, Reply reply) {
     return answer(reply, missing.json, missing.status);
   }
   answer(reply, Json{{"job", job.value}}.dump());
+}
+
+void FakeBackend::resubmit(const Again& what, Reply reply) {
+  {
+    const std::lock_guard lock(mutex_);
+    changes_.push_back(fmt::format("resubmit {}{} {}", what.job.value,
+                                   what.failed_only ? " failed" : "", what.token));
+  }
+  answer(reply, Json{{"jobs", {{{"job", what.job.value + 1}}}}}.dump(), 201);
 }
 
 void FakeBackend::change_instance(InstanceId instance, InstanceChange change, Reply reply) {

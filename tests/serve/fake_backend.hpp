@@ -21,6 +21,7 @@ class FakeBackend : public Backend {
   static constexpr std::uint64_t kJobs = 40;
 
   void submit(std::vector<Job> jobs, Reply reply) override;
+  void resubmit(const Again& what, Reply reply) override;
   void change_job(JobId job, JobChange change, Reply reply) override;
   void change_instance(InstanceId instance, InstanceChange change, Reply reply) override;
   void read_log(const LogQuery& query, Reply reply) override;

@@ -20,11 +20,15 @@ json part(const std::string& master, const std::string& state, std::uint64_t tas
           {"starting", 0},
           {"running", over ? 0 : tasks},
           {"finished", state == "completed" ? tasks : 0},
+          {"failed", state == "failed" ? 1 : 0},
           {"failed_attempts", 1},
           {"submitted_s", 100.5 + static_cast<double>(tasks)},
           {"over_s", over ? json(200.0 + static_cast<double>(tasks)) : json(nullptr)},
           {"usd", 0.25},
-          {"exit_code", state == "failed" ? 3 : 0}};
+          {"max_fails", nullptr},
+          {"exit_code", state == "failed" ? json(3) : json(nullptr)},
+          {"failed_task", state == "failed" ? json(1) : json(nullptr)},
+          {"failure", state == "failed" ? json("task 1 has failed: exit code 3") : json(nullptr)}};
 }
 
 json listed(const std::vector<json>& jobs) {
@@ -58,9 +62,52 @@ TEST(MergeJobs, IsOverWithTheLastOfTheParts) {
 
 TEST(MergeJobs, HasFailedWhenAPartHas) {
   const json list = merge::jobs(
-      {listed({part("m0", "cancelled", 3)}), listed({part("m1", "failed", 2)})}, 0, true);
+      {listed({part("m0", "completed", 3)}), listed({part("m1", "failed", 2)})}, 0, true);
   EXPECT_EQ(list[0]["state"], "failed");
   EXPECT_EQ(list[0]["exit_code"], 3);
+  EXPECT_EQ(list[0]["reason"], "task 1 has failed: exit code 3");
+  EXPECT_FALSE(list[0].contains("failure"));
+}
+
+TEST(MergeJobs, HasTheExitCodeOfTheFailedTaskWithTheLowestIndex) {
+  json later = part("m0", "failed", 3);
+  later["failed_task"] = 4;
+  later["exit_code"] = 9;
+  later["failure"] = "task 4 has failed: exit code 9";
+  const json job = merge::jobs({listed({later}), listed({part("m1", "failed", 2)})}, 0, true)[0];
+  EXPECT_EQ(job["exit_code"], 3);
+  EXPECT_EQ(job["failed_task"], 1);
+  EXPECT_EQ(job["failed"], 2);
+  EXPECT_EQ(job["reason"], "task 1 has failed: exit code 3; 2 of 5 tasks have failed");
+}
+
+TEST(MergeJobs, HasNoExitCodeWhenNoTaskHasFailedAndNotAllHaveFinished) {
+  const json job = merge::jobs(
+      {listed({part("m0", "completed", 3)}), listed({part("m1", "cancelled", 2)})}, 0, true)[0];
+  EXPECT_EQ(job["state"], "cancelled");
+  EXPECT_TRUE(job["exit_code"].is_null());
+  const json done = merge::jobs(
+      {listed({part("m0", "completed", 3)}), listed({part("m1", "completed", 2)})}, 0, true)[0];
+  EXPECT_EQ(done["exit_code"], 0);
+}
+
+TEST(MergeJobs, ThatWasCancelledBecauseTooManyTasksFailedHasFailed) {
+  json stopped = part("m0", "cancelled", 3);
+  stopped["max_fails"] = 1;
+  stopped["failed"] = 1;
+  stopped["failed_task"] = 2;
+  stopped["exit_code"] = 7;
+  stopped["failure"] = "task 2 has failed: exit code 7";
+  json other = part("m1", "cancelled", 2);
+  other["max_fails"] = 1;
+  EXPECT_EQ(merge::jobs({listed({stopped}), listed({other})}, 0, true)[0]["state"], "cancelled")
+      << "one may fail: a user has cancelled it";
+  other["failed"] = 1;
+  const json job = merge::jobs({listed({stopped}), listed({other})}, 0, true)[0];
+  EXPECT_EQ(job["state"], "failed");
+  EXPECT_EQ(job["exit_code"], 7);
+  EXPECT_EQ(job["reason"],
+            "task 2 has failed: exit code 7; 2 of 5 tasks have failed, and only 1 may");
 }
 
 TEST(MergeJobs, SaysForItsPartsHowFarItIsAndWhy) {

@@ -85,6 +85,9 @@ MasterImage image_of_cluster(const test::RandomCluster& cluster) {
   story.started_at = test::at_s(1);
   story.end = {1, "out", "err"};
   story.cost = Money{static_cast<Money::Units>(-7) << 70};
+  story.failure = FailureKind::time_limit;
+  story.failed = true;
+  story.losses = 4;
   image.tasks.emplace(TaskId{8}, story);
   image.tasks.emplace(TaskId{9}, TaskHistory{});
   image.throughput.emplace(JobId{3}, ThroughputSum{0.1 + 0.2, 5});
@@ -96,15 +99,17 @@ MasterImage image_of_cluster(const test::RandomCluster& cluster) {
   image.policy_state = std::string("\0\xfftable", 7);
   image.gangs.waits[JobId{4}] = {test::at_s(5), test::at_s(6), 2, 1, true};
   image.gangs.turn = GangTurn{JobId{4}, test::at_s(99)};
+  image.failed_parts = {{JobId{5}, 2, 3}, {JobId{1}, 7, 0}};
   return image;
 }
 
 bool same_story(const TaskHistory& a, const TaskHistory& b) {
   const auto& [attempts, finished, moves, failures, reason, instance, type, started_at, ended_at,
-               end, cost] = a;
+               end, cost, failure, failed, losses] = a;
   return attempts == b.attempts && finished == b.finished && moves == b.moves &&
          failures == b.failures && reason == b.reason && instance == b.instance && type == b.type &&
-         started_at == b.started_at && ended_at == b.ended_at && end == b.end && cost == b.cost;
+         started_at == b.started_at && ended_at == b.ended_at && end == b.end && cost == b.cost &&
+         failure == b.failure && failed == b.failed && losses == b.losses;
 }
 
 TEST(RecordCodec, an_image_reads_back_as_it_was) {
@@ -122,6 +127,7 @@ TEST(RecordCodec, an_image_reads_back_as_it_was) {
     EXPECT_TRUE(same_story(image.tasks.at(TaskId{9}), again->tasks.at(TaskId{9})));
     EXPECT_EQ(again->throughput.at(JobId{3}).sum, 0.1 + 0.2);
     EXPECT_EQ(again->throughput.at(JobId{3}).count, 5u);
+    EXPECT_EQ(again->failed_parts, image.failed_parts);
     EXPECT_EQ(again->resting_until, image.resting_until);
     EXPECT_EQ(again->spend.by_day, image.spend.by_day);
     EXPECT_EQ(again->spend.up_since, image.spend.up_since);

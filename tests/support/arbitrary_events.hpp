@@ -104,6 +104,7 @@ inline Job job() {
   if (*rc::gen::arbitrary<bool>()) made.origin = GeoPoint{number(), number()};
   made.movable = *rc::gen::arbitrary<bool>();
   made.checkpoints = *rc::gen::arbitrary<bool>();
+  if (*rc::gen::arbitrary<bool>()) made.max_fails = *rc::gen::inRange(0u, 9u);
   return made;
 }
 inline RoundNote note() {
@@ -169,7 +170,13 @@ inline EventBody body(std::size_t kind) {
     case 17:
       return TaskFinished{task, attempt(), process_end()};
     case 18:
-      return TaskFailed{task, attempt(), text(), process_end(), *rc::gen::arbitrary<bool>()};
+      return TaskFailed{task,
+                        attempt(),
+                        text(),
+                        process_end(),
+                        *rc::gen::arbitrary<bool>(),
+                        any(FailureKind::rejected),
+                        *rc::gen::arbitrary<bool>()};
     case 19:
       return JobFinished{id<JobId>(), any(JobOutcome::cancelled), number(),
                          *rc::gen::arbitrary<std::uint64_t>()};

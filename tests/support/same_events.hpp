@@ -17,7 +17,7 @@ inline bool same(const Job& a, const Job& b) {
          a.workload_class == b.workload_class && a.priority == b.priority && a.gang == b.gang &&
          a.runtime_hint == b.runtime_hint && a.program == b.program && a.markets == b.markets &&
          a.max_running == b.max_running && a.retries == b.retries && a.token == b.token &&
-         a.movable == b.movable && a.checkpoints == b.checkpoints &&
+         a.movable == b.movable && a.checkpoints == b.checkpoints && a.max_fails == b.max_fails &&
          std::equal(a.tasks.begin(), a.tasks.end(), b.tasks.begin(), b.tasks.end(),
                     [](const TaskSpec& s, const TaskSpec& t) { return same(s, t); });
 }

@@ -167,6 +167,7 @@ TEST_P(ProcessAdoptTest, AnAttemptWhoseFolderWasJustMadeHasFailed) {
   const auto end = host_.end_of(TaskId{4}, 2);
   EXPECT_EQ(end.what, "failed");
   EXPECT_EQ(end.reason, "its supervisor was killed");
+  EXPECT_EQ(end.end.failure, FailureKind::lost);
 }
 
 TEST_P(ProcessAdoptTest, DamagedRecordsFailTheAttempt) {

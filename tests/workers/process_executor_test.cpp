@@ -73,6 +73,7 @@ TEST_P(ProcessExecutorTest, AnExitCodeOtherThanZeroIsAFailure) {
   EXPECT_EQ(end.what, "failed");
   EXPECT_EQ(end.reason, "exit code 3");
   EXPECT_EQ(end.end.exit_code, 3);
+  EXPECT_EQ(end.end.failure, FailureKind::exit_code);
 }
 
 TEST_P(ProcessExecutorTest, TheCheckpointCodeWithoutAStopIsAFailure) {
@@ -82,6 +83,7 @@ TEST_P(ProcessExecutorTest, TheCheckpointCodeWithoutAStopIsAFailure) {
 TEST_P(ProcessExecutorTest, ASignalThatEndsAProgramIsNamed) {
   const auto end = run(script(1, "kill -9 $$"));
   EXPECT_EQ(end.reason, "killed by signal 9");
+  EXPECT_EQ(end.end.failure, FailureKind::signal);
   EXPECT_EQ(end.end.exit_code, 137);
 }
 
@@ -92,13 +94,15 @@ TEST_P(ProcessExecutorTest, AMissingProgramNeverStarts) {
   EXPECT_EQ(host_.news.size(), 1u);
   EXPECT_EQ(end.what, "failed");
   EXPECT_EQ(end.reason, "cannot start: /nowhere/x: No such file or directory");
+  EXPECT_EQ(end.end.failure, FailureKind::cannot_start);
 }
 
 TEST_P(ProcessExecutorTest, AMissingWorkFolderIsNamed) {
   Execution execution = script(1, "true");
   execution.program.work_dir = "/nowhere/y";
-  EXPECT_EQ(run(execution).reason,
-            "cannot start: work folder /nowhere/y: No such file or directory");
+  const auto end = run(execution);
+  EXPECT_EQ(end.reason, "cannot start: work folder /nowhere/y: No such file or directory");
+  EXPECT_EQ(end.end.failure, FailureKind::cannot_start);
 }
 
 TEST_P(ProcessExecutorTest, AJobWithoutAProgramFails) {
@@ -109,8 +113,9 @@ TEST_P(ProcessExecutorTest, AJobWithoutAProgramFails) {
 
 TEST_P(ProcessExecutorTest, AShimThatCannotBeStartedFailsTheAttempt) {
   options_.shim_program = "/nowhere/shim";
-  EXPECT_EQ(run(script(1, "true")).reason,
-            "cannot start: its supervisor /nowhere/shim: No such file or directory");
+  const auto end = run(script(1, "true"));
+  EXPECT_EQ(end.reason, "cannot start: its supervisor /nowhere/shim: No such file or directory");
+  EXPECT_EQ(end.end.failure, FailureKind::lost) << "that is no fault of the program";
 }
 
 TEST_P(ProcessExecutorTest, ATaskSeesOnlyItsOwnEnvironment) {

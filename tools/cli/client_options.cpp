@@ -23,7 +23,30 @@ std::string check_url(const std::string& text) {
   return "has to be a URL like http://127.0.0.1:8800; it is '" + text + "'";
 }
 
+/// "-1" would be taken for a very large number, as the C library reads it.
+std::string check_id(const std::string& text) {
+  if (parse_whole(text)) return "";
+  return "has to be a whole number like 12; it is '" + text + "'";
+}
+
 }  // namespace
+
+CLI::Validator is_id() {
+  return CLI::Validator(check_id, "ID");
+}
+
+std::string negative_number(int argc, const char* const* argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word.size() > 1 && word[0] == '-' && parse_whole(word.substr(1))) return word;
+  }
+  return "";
+}
+
+void be_patient(client::ApiOptions& api) {
+  api.refused_for = api.retry_for;
+  api.on_retry = [](const std::string& reason) { complain(reason + "; trying again"); };
+}
 
 void add_where_options(CLI::App& command, ClientOptions& options) {
   const std::string group = "Where the cluster is";

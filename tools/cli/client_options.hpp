@@ -25,6 +25,16 @@ void add_where_options(CLI::App& command, ClientOptions& options);
 /// Adds --json as well.
 void add_client_options(CLI::App& command, ClientOptions& options);
 
+/// What the id of a job or an instance has to be.
+CLI::Validator is_id();
+
+/// A word like "-1" among the arguments, which may have been meant as an id; empty: there is none.
+std::string negative_number(int argc, const char* const* argv);
+
+/// A submission is worth trying for longer than a look at a list, also when nothing listens: the
+/// node may be starting again.
+void be_patient(client::ApiOptions& api);
+
 /// A client for the cluster that the options and the environment name; null after a complaint.
 /// `tune` may change how patient it is.
 std::unique_ptr<client::ApiClient> connect(

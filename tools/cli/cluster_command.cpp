@@ -68,7 +68,9 @@ void add_instance_order(CLI::App& app, int& exit_code, const InstanceOptions& wo
                         const std::string& meaning) {
   auto options = std::make_shared<InstanceOptions>(words);
   CLI::App* command = app.add_subcommand(options->verb, meaning);
-  command->add_option("instance", options->instance, "id of an instance")->required();
+  command->add_option("instance", options->instance, "id of an instance")
+      ->required()
+      ->check(is_id());
   add_client_options(*command, options->client);
   command->callback([options, &exit_code] { exit_code = order_instance(*options); });
 }

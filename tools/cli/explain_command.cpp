@@ -97,8 +97,8 @@ void add_explain(CLI::App& app, int& exit_code) {
       "explain",
       "Say why a job's tasks wait or are where they are; or tell a story from an event log");
   CLI::Option* positional =
-      command->add_option("job", options->job, "id of a job of the live cluster");
-  command->add_option("--job", options->job, "the same")->excludes(positional);
+      command->add_option("job", options->job, "id of a job of the live cluster")->check(is_id());
+  command->add_option("--job", options->job, "the same")->excludes(positional)->check(is_id());
   command->add_option("--events", options->events, "what replay --events wrote");
   command->add_option("--task", options->task, "index of one of the job's tasks, or id of a task")
       ->check(CLI::NonNegativeNumber);

@@ -27,6 +27,13 @@ struct JobOptions {
   std::uint64_t job = 0;
 };
 
+struct AgainOptions {
+  ClientOptions client;
+  std::uint64_t job = 0;
+  bool failed = false;
+  bool quiet = false;
+};
+
 /// The same request for several jobs.
 struct EachOptions {
   ClientOptions client;
@@ -60,6 +67,24 @@ int show_job(const JobOptions& options) {
   return print_answer(api->get(fmt::format("/v1/jobs/{}", options.job)), options.client.json,
                       shown_as(client::job_details,
                                [](const client::JobDetails& job) { return client::view(job); }));
+}
+
+/// Sends the same token again until the answer has come: one command is one job.
+int resubmit(const AgainOptions& options) {
+  const auto api = connect(options.client, be_patient);
+  if (!api) return kFailed;
+  const std::string body =
+      fmt::format(R"({{"failed":{},"token":"{}"}})", options.failed, client::random_token());
+  const auto answer = api->post(fmt::format("/v1/jobs/{}/resubmit", options.job), body);
+  return print_answer(
+      answer, options.client.json, [&](const client::Answer& said) -> client::Parsed<std::string> {
+        const auto jobs = client::submitted_jobs(said);
+        if (!jobs) return jobs.error();
+        const std::uint64_t fresh = jobs->empty() ? 0 : jobs->front();
+        if (options.quiet) return fmt::format("{}\n", fresh);
+        return fmt::format("job {}: {} job {} once more\n", fresh,
+                           options.failed ? "what did not finish of" : "all of", options.job);
+      });
 }
 
 /// What has been done, or will be when those that are named have confirmed it.
@@ -128,7 +153,7 @@ int cancel_jobs(CancelOptions options) {
 void add_cancel(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<CancelOptions>();
   CLI::App* command = app.add_subcommand("cancel", "Cancel jobs: their tasks are stopped");
-  command->add_option("jobs", options->each.jobs, "ids of jobs");
+  command->add_option("jobs", options->each.jobs, "ids of jobs")->check(is_id());
   command->add_flag("--all", options->all, "all jobs that are not over");
   command->add_option("--user", options->user, "those of this user");
   command->add_option("--state", options->state, "those that are waiting, running or held")
@@ -140,7 +165,7 @@ void add_cancel(CLI::App& app, int& exit_code) {
 void add_each(CLI::App& app, int& exit_code, const EachOptions& words, const std::string& meaning) {
   auto options = std::make_shared<EachOptions>(words);
   CLI::App* command = app.add_subcommand(options->verb, meaning);
-  command->add_option("jobs", options->jobs, "ids of jobs")->required();
+  command->add_option("jobs", options->jobs, "ids of jobs")->required()->check(is_id());
   add_client_options(*command, options->client);
   command->callback([options, &exit_code] { exit_code = order_each(*options); });
 }
@@ -162,7 +187,7 @@ void add_jobs(CLI::App& app, int& exit_code) {
 
   auto one = std::make_shared<JobOptions>();
   CLI::App* job = app.add_subcommand("job", "Show a job and its tasks");
-  job->add_option("job", one->job, "id of a job")->required();
+  job->add_option("job", one->job, "id of a job")->required()->check(is_id());
   add_client_options(*job, one->client);
   job->callback([one, &exit_code] { exit_code = show_job(*one); });
 }
@@ -172,6 +197,14 @@ void add_job_orders(CLI::App& app, int& exit_code) {
   add_each(app, exit_code, {{}, "hold", "held", {}, false},
            "Hold jobs: none of their waiting tasks is started");
   add_each(app, exit_code, {{}, "release", "released", {}, false}, "Release jobs that are held");
+  auto again = std::make_shared<AgainOptions>();
+  CLI::App* command = app.add_subcommand("resubmit", "Submit a job once more, as a new one");
+  command->add_option("job", again->job, "id of a job")->required()->check(is_id());
+  command->add_flag("--failed", again->failed,
+                    "only its tasks that have failed or, when it is over, did not finish");
+  command->add_flag("-q,--quiet", again->quiet, "print only the id of the new job");
+  add_client_options(*command, again->client);
+  command->callback([again, &exit_code] { exit_code = resubmit(*again); });
 }
 
 }  // namespace muster::cli

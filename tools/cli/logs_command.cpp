@@ -164,7 +164,7 @@ int run_command(const LogsOptions& options) {
 void add_logs(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<LogsOptions>();
   CLI::App* command = app.add_subcommand("logs", "Print what a task has written");
-  command->add_option("job", options->job, "id of a job")->required();
+  command->add_option("job", options->job, "id of a job")->required()->check(is_id());
   command->add_option("--task", options->task, "index of the task, when the job has several");
   command->add_option("--attempt", options->attempt, "which attempt; default: the latest");
   command->add_flag("--err", options->err, "its standard error instead of its standard output");

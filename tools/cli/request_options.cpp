@@ -24,7 +24,7 @@ struct Flag {
   std::string_view key;
   std::string_view meaning;
 };
-constexpr std::array<Flag, 17> kFlags = {
+constexpr std::array<Flag, 18> kFlags = {
     {{"--name", "name", "what lists show"},
      {"--user", "user", "who pays; default: you"},
      {"--class", "class", "jobs of one class are expected to slow each other alike"},
@@ -40,7 +40,9 @@ constexpr std::array<Flag, 17> kFlags = {
      {"--runtime", "runtime_hint_s", "how long a task will take alone; no promise"},
      {"--stop-grace", "stop_grace_s", "from SIGTERM to SIGKILL when a task has to stop"},
      {"--progress", "alone_progress_s", "units of progress a second when alone"},
-     {"--retries", "retries", "failed attempts of a task that are forgiven"},
+     {"--retries", "retries",
+      "failed attempts of a task after which it is tried again; default: 0"},
+     {"--max-fails", "max_fails", "so many tasks may fail; with one more the rest is ended"},
      {"--token", "token", "the same token is the same submission"}}};
 
 const config::RequestKey& key_of(std::string_view name) {

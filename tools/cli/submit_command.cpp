@@ -24,13 +24,6 @@ struct SubmitOptions {
   bool quiet = false;
 };
 
-/// A submission is worth trying for longer than a look at a list, also when nothing listens: the
-/// node may be starting again.
-void be_patient(client::ApiOptions& api) {
-  api.refused_for = api.retry_for;
-  api.on_retry = [](const std::string& reason) { complain(reason + "; trying again"); };
-}
-
 std::string body_of(const std::vector<JobRequest>& requests) {
   if (requests.size() == 1) return to_json(requests.front());
   std::string body = R"({"jobs":[)";

@@ -133,7 +133,8 @@ void tell_end(const JobAnswer& job) {
   std::string text = fmt::format("job {} ({}) is {}", job.job, job.name, job.state);
   if (!job.reason.empty()) text += ": " + job.reason;
   const bool said = job.reason.find("exit code") != std::string::npos;
-  if (job.exit_code != 0 && !said) text += fmt::format(", exit code {}", job.exit_code);
+  const std::int64_t code = job.exit_code.value_or(0);
+  if (code != 0 && !said) text += fmt::format(", exit code {}", code);
   complain(text);
 }
 
@@ -143,7 +144,8 @@ int exit_code_of(const JobAnswer& job) {
   if (job.state == "completed") return kDone;
   if (job.state == "cancelled") return kStopped;
   constexpr std::int64_t kLargest = 255;
-  return job.exit_code > 0 && job.exit_code <= kLargest ? static_cast<int>(job.exit_code) : kFailed;
+  const std::int64_t code = job.exit_code.value_or(0);
+  return code > 0 && code <= kLargest ? static_cast<int>(code) : kFailed;
 }
 
 int wait_for_jobs(const ClientOptions& options, const std::vector<std::uint64_t>& jobs,

@@ -12,9 +12,9 @@ namespace muster::cli {
 inline constexpr int kStopped = 130;
 
 /// Waits until all jobs are over and hands on how they ended: 0 when all completed, else by the
-/// first that did not: the exit code of its first task that failed (1 when it has none), kStopped
-/// when it was cancelled. Ctrl-C ends the waiting only. With JSON wanted, prints {"jobs": [...]}
-/// with each job's document at the end.
+/// first that did not: the exit code of its failed task with the lowest index (1 when there is
+/// none), kStopped when it was cancelled. Ctrl-C ends the waiting only. With JSON wanted, prints
+/// {"jobs": [...]} with each job's document at the end.
 int wait_for_jobs(const ClientOptions& options, const std::vector<std::uint64_t>& jobs,
                   bool show_progress);
 

@@ -137,11 +137,12 @@ JobAnswer read_job(const Fields& fields) {
   job.starting = fields.count("starting");
   job.running = fields.count("running");
   job.finished = fields.count("finished");
+  job.failed = fields.count("failed");
   job.failed_attempts = fields.count("failed_attempts");
   job.submitted_s = fields.number_or_null("submitted_s");
   job.over_s = fields.number_or_null("over_s");
   job.usd = fields.number("usd");
-  job.exit_code = fields.whole("exit_code");
+  job.exit_code = fields.whole_or_null("exit_code");
   job.command = fields.texts("command");
   if (fields.has("reason")) job.reason = fields.text_or_null("reason");
   return job;
@@ -158,6 +159,9 @@ TaskAnswer read_task(const Fields& fields) {
   task.exit_code = fields.whole_or_null("exit_code");
   task.moves = fields.count("moves");
   if (!fields.null("reason")) task.reason = fields.object("reason").text("text");
+  if (fields.has("last_failure") && !fields.null("last_failure")) {
+    task.failure = fields.object("last_failure").text("text");
+  }
   if (fields.has("why") && !fields.null("why")) task.why = fields.text("why");
   return task;
 }

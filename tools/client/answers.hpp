@@ -26,11 +26,12 @@ struct JobAnswer {
   std::uint64_t starting = 0;
   std::uint64_t running = 0;
   std::uint64_t finished = 0;
+  std::uint64_t failed = 0;
   std::uint64_t failed_attempts = 0;
   std::optional<double> submitted_s;  ///< nothing: no master has it yet
   std::optional<double> over_s;
   double usd = 0;
-  std::int64_t exit_code = 0;
+  std::optional<std::int64_t> exit_code;  ///< nothing: no task gave it one
   std::string master;
   std::vector<std::string> command;
   std::string reason;  ///< why it waits, has failed or was refused; empty: nothing says so
@@ -48,11 +49,14 @@ struct TaskAnswer {
   std::string instance_type;
   double usd = 0;
   std::optional<std::int64_t> exit_code;
-  std::string reason;  ///< why it waits; empty: nothing says so
-  std::string why;     ///< of an explanation
+  std::string reason;   ///< why it waits or was refused; empty: nothing says so
+  std::string failure;  ///< how its last attempt failed; empty: none has
+  std::string why;      ///< of an explanation
   std::uint64_t moves = 0;
 
-  bool over() const { return phase == "finished" || phase == "failed"; }
+  bool over() const {
+    return phase == "finished" || phase == "failed" || phase == "stopped" || phase == "not run";
+  }
 };
 
 /// A job with its tasks.

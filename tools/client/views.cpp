@@ -33,6 +33,17 @@ std::string seat(const TaskAnswer& task) {
   return fmt::format("instance {} ({})", *task.instance, task.instance_type);
 }
 
+template <class Number>
+std::string number_or_dash(const std::optional<Number>& number) {
+  return number ? std::to_string(*number) : "-";
+}
+
+/// Why it does not run, or how it has failed.
+std::string reason_of(const TaskAnswer& task) {
+  if (!task.reason.empty() || task.phase != "failed") return task.reason;
+  return task.failure;
+}
+
 std::string cap_text(double cap, const std::string& text) {
   return cap > 0 ? text : "no limit";
 }
@@ -43,10 +54,13 @@ std::string plural(std::uint64_t count, std::string_view what) {
 
 std::string job_head(const JobAnswer& job) {
   std::string text = fmt::format("job {}  {}  of {}: {}", job.job, job.name, job.user, job.state);
-  if (job.over() && job.exit_code != 0) text += fmt::format(", exit code {}", job.exit_code);
-  text += fmt::format("\n  {} finished of {}, {} running, {} starting, {} waiting, {} held; {}\n",
-                      job.finished, job.tasks_total, job.running, job.starting, job.waiting,
-                      job.held, plural(job.failed_attempts, "failed attempt"));
+  if (job.over() && job.exit_code.value_or(0) != 0) {
+    text += fmt::format(", exit code {}", *job.exit_code);
+  }
+  text += fmt::format(
+      "\n  {} finished of {}, {} failed, {} running, {} starting, {} waiting, {} held; {}\n",
+      job.finished, job.tasks_total, job.failed, job.running, job.starting, job.waiting, job.held,
+      plural(job.failed_attempts, "failed attempt"));
   if (!job.reason.empty()) text += fmt::format("  {}\n", job.reason);
   text += fmt::format("  submitted {}", job.submitted_s ? time_text(*job.submitted_s) : "-");
   if (job.over_s) text += fmt::format(", over {}", time_text(*job.over_s));
@@ -99,6 +113,7 @@ std::string view(const std::vector<JobAnswer>& jobs) {
                    {"WAIT", true},
                    {"RUN", true},
                    {"DONE", true},
+                   {"FAILED", true},
                    {"EXIT", true},
                    {"COST", true},
                    {"SUBMITTED"}});
@@ -106,8 +121,8 @@ std::string view(const std::vector<JobAnswer>& jobs) {
     table.add_row({std::to_string(job.job), job.name, job.user, job.state,
                    std::to_string(job.tasks_total), std::to_string(job.waiting + job.held),
                    std::to_string(job.starting + job.running), std::to_string(job.finished),
-                   job.over() ? std::to_string(job.exit_code) : "-", usd_text(job.usd),
-                   job.submitted_s ? time_text(*job.submitted_s) : "-"});
+                   std::to_string(job.failed), job.over() ? number_or_dash(job.exit_code) : "-",
+                   usd_text(job.usd), job.submitted_s ? time_text(*job.submitted_s) : "-"});
   }
   return table.text();
 }
@@ -123,8 +138,9 @@ std::string view(const JobDetails& job) {
                    {"REASON", false, kWideColumn}});
   for (const TaskAnswer& task : job.tasks) {
     table.add_row({std::to_string(task.task), task.phase, std::to_string(task.attempt), seat(task),
-                   task.exit_code ? std::to_string(*task.exit_code) : "-",
-                   std::to_string(task.moves), usd_text(task.usd), task.reason});
+                   number_or_dash(task.exit_code),
+                   task.attempt > 0 ? std::to_string(task.moves) : "-", usd_text(task.usd),
+                   reason_of(task)});
   }
   return job_head(job.job) + table.text();
 }

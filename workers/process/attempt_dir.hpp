@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/event.hpp"
 #include "model/ids.hpp"
 #include "model/resources.hpp"
 #include "model/time.hpp"
@@ -71,9 +72,13 @@ enum class EndKind : std::uint8_t {
   signalled,
   out_of_memory,
   timed_out,
-  not_started,
+  not_started,  ///< by the fault of what was to be started
   supervisor_killed,
+  not_launched,  ///< by a fault of the worker or its machine
 };
+
+/// Why an attempt that ended so has failed.
+FailureKind failure_of(EndKind kind);
 
 /// What the shim leaves of an attempt that is over.
 struct AttemptResult {

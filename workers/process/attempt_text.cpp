@@ -91,6 +91,25 @@ std::optional<Record> read_record(std::string_view text, Record (*read)(const Js
 
 }  // namespace
 
+FailureKind failure_of(EndKind kind) {
+  switch (kind) {
+    case EndKind::exited:
+      return FailureKind::exit_code;
+    case EndKind::signalled:
+      return FailureKind::signal;
+    case EndKind::out_of_memory:
+      return FailureKind::out_of_memory;
+    case EndKind::timed_out:
+      return FailureKind::time_limit;
+    case EndKind::not_started:
+      return FailureKind::cannot_start;
+    case EndKind::supervisor_killed:
+    case EndKind::not_launched:
+      return FailureKind::lost;
+  }
+  return FailureKind::unknown;
+}
+
 std::string to_text(const Order& order) {
   Json env = Json::array();
   for (const auto& [name, value] : order.env) env.push_back(Json::array({name, value}));

@@ -157,12 +157,14 @@ void ProcessExecutor::end(const AttemptKey& key, process::ShimEnded ended) {
   gpus_.give_back(key);
   company_changed();
   const process::AttemptResult& result = ended.result;
-  const bool never_ran = result.kind == process::EndKind::not_started;
+  const bool never_ran =
+      result.kind == process::EndKind::not_started || result.kind == process::EndKind::not_launched;
   if (result.exit_code == 0 && result.reason.empty()) {
     host_.finished(key.task, key.attempt, std::move(ended.end));
   } else if (result.stopped && !never_ran) {
     host_.left(key.task, key.attempt, result.stopping, std::move(ended.end));
   } else {
+    ended.end.failure = process::failure_of(result.kind);
     host_.failed(key.task, key.attempt, result.reason, std::move(ended.end));
   }
 }

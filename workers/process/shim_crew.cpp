@@ -32,9 +32,9 @@ constexpr std::size_t kMaxLineBytes = 256;
 constexpr Duration kLookAgain = milliseconds{10};
 constexpr std::uint64_t kWakeupId = UINT64_MAX;
 
-AttemptResult not_started(const std::string& reason) {
+AttemptResult not_launched(EndKind kind, const std::string& reason) {
   AttemptResult result;
-  result.kind = EndKind::not_started;
+  result.kind = kind;
   result.exit_code = 126;
   result.reason = reason;
   return result;
@@ -134,8 +134,8 @@ void ShimCrew::obey(Launch& launch) {
   if (watched_.contains(key)) return;
   if (mkdir(path.c_str(), 0700) != 0) {
     if (errno == EEXIST) return;
-    return tell_end(key,
-                    not_started("cannot start: " + path.string() + ": " + std::strerror(errno)));
+    return tell_end(key, not_launched(EndKind::not_launched, "cannot start: " + path.string() +
+                                                                 ": " + std::strerror(errno)));
   }
   // The order's user has to get through; whatever the umask of this process took away.
   if (launch.order.user) chmod(path.c_str(), 0711);
@@ -154,7 +154,8 @@ void ShimCrew::obey(Launch& launch) {
     trouble = lock ? spawn(key, watched, lock) : std::string("the lock: ") + std::strerror(errno);
   }
   if (trouble.empty()) return;
-  const AttemptResult result = not_started("cannot start: " + trouble);
+  const EndKind kind = order.empty() ? EndKind::not_started : EndKind::not_launched;
+  const AttemptResult result = not_launched(kind, "cannot start: " + trouble);
   write_whole(watched.folder.get(), kResultFile, to_text(result), false);
   tell_end(key, result);
 }

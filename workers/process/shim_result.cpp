@@ -32,8 +32,9 @@ std::int32_t exit_code_of(int status) {
 
 }  // namespace
 
-void ShimRun::fail_start(const std::string& reason) {
+void ShimRun::fail_start(EndKind kind, const std::string& reason) {
   start_failure_ = reason;
+  start_failure_kind_ = kind;
   over_ = true;
 }
 
@@ -47,7 +48,7 @@ AttemptResult ShimRun::result() const {
   result.stopped = ending_ == Ending::stop;
   if (result.stopped) result.stopping = boot_time() - asked_to_stop_;
   if (!start_failure_.empty()) {
-    result.kind = EndKind::not_started;
+    result.kind = start_failure_kind_;
     result.exit_code = kCannotRun;
     result.reason = start_failure_;
     return result;

@@ -63,13 +63,14 @@ bool ShimRun::prepare() {
   if (!order_.group.empty()) {
     group_ = TaskGroup::make(order_);
     if (!group_) {
-      fail_start("cannot start: cgroup " + order_.group + ": " + std::strerror(errno));
+      fail_start(EndKind::not_launched,
+                 "cannot start: cgroup " + order_.group + ": " + std::strerror(errno));
       return false;
     }
   }
   auto task = fork_task(order_, place_, group_ ? group_->folder() : -1);
   if (!task) {
-    fail_start(describe({StartStage::process, errno}, order_, place_));
+    fail_start(EndKind::not_launched, describe({StartStage::process, errno}, order_, place_));
     return false;
   }
   task_ = std::move(*task);
@@ -99,7 +100,7 @@ bool ShimRun::prepare_folders() {
   for (const std::string& folder : {order_.work_dir.empty() ? own : "", order_.checkpoint_dir}) {
     if (folder.empty()) continue;
     if (const int error = make_task_folder(folder, order_); error != 0) {
-      fail_start("cannot start: " + folder + ": " + std::strerror(error));
+      fail_start(EndKind::not_launched, "cannot start: " + folder + ": " + std::strerror(error));
       return false;
     }
   }
@@ -168,7 +169,7 @@ void ShimRun::hear_start() {
   task_.news.reset();
   starting_ = false;
   if (got == sizeof trouble) {
-    fail_start(describe(trouble, order_, place_));
+    fail_start(end_kind_of(trouble), describe(trouble, order_, place_));
   } else {
     control_.tell("started\n");
   }

@@ -52,7 +52,7 @@ class ShimRun {
   void check_memory();
   void end_gently(Ending why);
   void kill_task();
-  void fail_start(const std::string& reason);
+  void fail_start(EndKind kind, const std::string& reason);
   AttemptResult result() const;
   void describe_end(AttemptResult& result) const;
   bool finish();
@@ -75,6 +75,7 @@ class ShimRun {
   bool starting_ = true;
   bool over_ = false;
   std::string start_failure_;
+  EndKind start_failure_kind_ = EndKind::not_launched;
   int status_ = 0;
   rusage usage_{};
   Ending ending_ = Ending::none;

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <csignal>
@@ -160,6 +161,16 @@ std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, 
   if (task.pid < 0) return std::nullopt;
   if (task.pid == 0) run_child(plan);
   return task;
+}
+
+EndKind end_kind_of(const StartTrouble& trouble) {
+  if (trouble.stage == StartStage::process || trouble.stage == StartStage::user) {
+    return EndKind::not_launched;
+  }
+  constexpr std::array kPassing{EAGAIN, EINTR,  EIO,    EMFILE,  ENFILE,
+                                ENOMEM, ENOSPC, ESTALE, ETXTBSY, ETIMEDOUT};
+  const bool passes = std::find(kPassing.begin(), kPassing.end(), trouble.error) != kPassing.end();
+  return passes ? EndKind::not_launched : EndKind::not_started;
 }
 
 std::string describe(const StartTrouble& trouble, const Order& order, const TaskPlace& place) {

@@ -45,6 +45,9 @@ struct StartTrouble {
 /// dies with the calling process. Nothing when there is no process or pipe to be had: see errno.
 std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, int group_folder);
 
+/// Whose fault it is: what was to be started, or the machine that has run out of something.
+EndKind end_kind_of(const StartTrouble& trouble);
+
 /// "cannot start: /x: No such file or directory"
 std::string describe(const StartTrouble& trouble, const Order& order, const TaskPlace& place);
 

@@ -38,7 +38,8 @@ class Answers(unittest.TestCase):
         self.assertEqual(cluster.run(*again).stdout.strip(), job)
 
     def attempts_that_are_not_there(self, cluster):
-        job = cluster.shell('echo "attempt $MUSTER_ATTEMPT"; test "$MUSTER_ATTEMPT" -ge 2')
+        job = cluster.shell('echo "attempt $MUSTER_ATTEMPT"; test "$MUSTER_ATTEMPT" -ge 2',
+                            "--retries", "1")
         cluster.wait_over([job])
         name = f"of task 0 of job {job}; there is attempt 2"
         self.assert_refused(cluster, ["there is no attempt 3 " + name], "logs", job, "--attempt", 3)

@@ -17,7 +17,7 @@ class TwoHundredJobs(unittest.TestCase):
             witness = Witness(cluster.dir / "witness")
             plain = [cluster.shell(witness.script("true"), "--name", "plain", "--memory", "0.2",
                                    "--cpus", "0.5") for _ in range(150)]
-            failing = [cluster.shell("echo oops >&2; exit 3", "--retries", "0", "--memory", "0.2",
+            failing = [cluster.shell("echo oops >&2; exit 3", "--memory", "0.2",
                                      "--name", "failing") for _ in range(20)]
             retried = [cluster.shell('test "$MUSTER_ATTEMPT" -ge 2', "--retries", "2", "--memory",
                                      "0.2", "--name", "retried") for _ in range(28)]
@@ -78,7 +78,7 @@ class Submitting(unittest.TestCase):
         with Cluster(nodes=2) as cluster:
             good = cluster.run("submit", "--wait", "--memory", "0.2", "--", "echo", "hello")
             self.assertEqual(good.returncode, 0)
-            bad = cluster.run("submit", "--wait", "--retries", "0", "--memory", "0.2", "--",
+            bad = cluster.run("submit", "--wait", "--memory", "0.2", "--",
                               "/bin/sh", "-c", "exit 7", check=False)
             self.assertEqual(bad.returncode, 7)
             job = cluster.ask("jobs", "--state", "over")["jobs"][1]["job"]
@@ -94,9 +94,11 @@ class Submitting(unittest.TestCase):
 
     def test_what_fits_nowhere_is_refused_with_the_numbers(self):
         with Cluster(nodes=1) as cluster:
-            job = cluster.shell("true", "--cpus", "1000")
-            over = cluster.wait_over([job])
-            self.assertEqual(over[int(job)]["state"], "refused")
+            refused = cluster.run("submit", "--cpus", "1000", "--", "true", check=False)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("no instance type on offer has 1000 cpus; the largest has",
+                          refused.stderr)
+            self.assertEqual(cluster.ask("jobs")["jobs"], [])
 
     def test_a_held_job_waits_and_says_why_until_it_is_released(self):
         with Cluster("master.max_instances=1", nodes=1) as cluster:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/job_request.hpp"
+#include "config/resubmit_request.hpp"
 #include "tools/report/assets.hpp"
 #include "tools/serve/api/assets.hpp"
 #include "tools/serve/api/openapi.hpp"
@@ -186,6 +187,8 @@ void Api::ask_backend(const Call& call) {
   switch (call.route.operation) {
     case Operation::submit:
       return submit(call);
+    case Operation::resubmit:
+      return resubmit(call);
     case Operation::plan:
       return plan(call);
     case Operation::log:
@@ -239,6 +242,16 @@ void Api::submit(const Call& call) {
     }
   }
   backend_.submit(std::move(jobs), reply_to(call.exchange));
+}
+
+void Api::resubmit(const Call& call) {
+  auto request = resubmit_request_from_json(call.request.body, std::string(kBodySource));
+  if (!request) {
+    return call.exchange->finish(refuse_request(request.error()));
+  }
+  backend_.resubmit(
+      {JobId{call.match.numbers.at(0)}, request->failed, std::move(request.value().token)},
+      reply_to(call.exchange));
 }
 
 void Api::plan(const Call& call) {

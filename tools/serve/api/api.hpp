@@ -50,6 +50,7 @@ class Api {
   void enter(const Call& call);
   void ask_backend(const Call& call);
   void submit(const Call& call);
+  void resubmit(const Call& call);
   void plan(const Call& call);
   void read_log(const Call& call);
   void metrics(const Call& call);

@@ -33,6 +33,13 @@ using Reply = std::function<void(Answer)>;
 enum class JobChange : std::uint8_t { cancel, hold, release };
 enum class InstanceChange : std::uint8_t { drain, interrupt };
 
+/// How a job is submitted again.
+struct Again {
+  JobId job;
+  bool failed_only = false;  ///< only its tasks that did not finish
+  std::string token{};       ///< of the new submission
+};
+
 /// Which piece of a task's output is asked for.
 struct LogQuery {
   JobId job;
@@ -109,6 +116,9 @@ class Backend {
   /// Takes the jobs, which are valid but have no ids yet, all or none of them.
   /// 201 {"jobs": [{"job": 12}]} when they are durable.
   virtual void submit(std::vector<Job> jobs, Reply reply) = 0;
+  /// Takes the job, or a part of it, once more, as a new job: as submit() does. 404; 409 when it is
+  /// not all known any more or nothing of it has failed.
+  virtual void resubmit(const Again& what, Reply reply) = 0;
   /// 200 {"job": 12}; 404; 409 when the job is over or cannot be changed so. Of a cancel besides:
   /// 202 {"job": 12, "unconfirmed": ["m1"]} when it will be carried out, but not everybody has
   /// confirmed that in time; 429 when too many such are open.

@@ -13,6 +13,7 @@ namespace muster::api {
 /// What a route does.
 enum class Operation : std::uint8_t {
   submit,
+  resubmit,
   jobs,
   job,
   cancel,

@@ -64,7 +64,8 @@ std::string name_of(const api::LogQuery& query) {
          std::to_string(query.job.value);
 }
 
-/// What an actor's refusal to answer comes to for a client, who has asked for `what`.
+}  // namespace
+
 Answer from_error(const caf::error& error, const caf::actor_system& system,
                   const std::string& what) {
   if (error == ActorError::unknown) {
@@ -73,6 +74,7 @@ Answer from_error(const caf::error& error, const caf::actor_system& system,
     return refusal(404, "not found",
                    "there is no " + what + (is_told ? "; " + more.get_as<std::string>(0) : ""));
   }
+  if (error == ActorError::stopping) return refusal(409, "stopping", what + " is stopping");
   if (error == ActorError::invalid_job) return refusal(422, "invalid", "the job is not valid");
   if (error == ActorError::too_many) {
     return refusal(429, "too many", "as many cancels as may be open wait to be confirmed");
@@ -84,20 +86,6 @@ Answer from_error(const caf::error& error, const caf::actor_system& system,
                  "the part of the cluster that would know cannot be reached at present");
 }
 
-/// As many jobs as the site has room for wait there: the same may be sent again.
-Answer not_submitted(const caf::error& error, const caf::actor_system& system) {
-  if (error != ActorError::too_many) return from_error(error, system, "such site");
-  return refusal(503, "busy", "as many jobs as there is room for wait at the site already");
-}
-
-/// A job's number in a refusal is that of another job, which has the token.
-Answer not_accepted(const AcceptVerdict& verdict) {
-  return verdict.job.valid() ? refusal(409, "token", verdict.reason)
-                             : refusal(422, "invalid", verdict.reason);
-}
-
-}  // namespace
-
 ActorBackend::ActorBackend(caf::actor_system& system, const ClusterConfig& config,
                            ClusterHandles handles, ClusterEpoch epoch)
     : system_(system),
@@ -108,21 +96,6 @@ ActorBackend::ActorBackend(caf::actor_system& system, const ClusterConfig& confi
 
 double ActorBackend::now_s() const {
   return to_seconds(epoch_.instant(system_.clock().now()));
-}
-
-void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
-  ask<std::vector<AcceptVerdict>>(
-      system_, handles_.own_site, timeout_,
-      [this, reply](const caf::expected<std::vector<AcceptVerdict>>& verdicts) {
-        if (!verdicts) return reply(not_submitted(verdicts.error(), system_));
-        json list = json::array();
-        for (const AcceptVerdict& verdict : *verdicts) {
-          if (!verdict.accepted) return reply(not_accepted(verdict));
-          list.push_back({{"job", verdict.job.value}});
-        }
-        reply({201, dump({{"jobs", std::move(list)}})});
-      },
-      hand_atom_v, std::move(jobs));
 }
 
 /// Asks every master, then every site, whose the job is.
@@ -212,20 +185,27 @@ void ActorBackend::change_job(JobId job, api::JobChange change, api::Reply reply
 void ActorBackend::hold_job(const Found& found, JobId job, bool held, const api::Reply& reply) {
   const std::string name = "job " + std::to_string(job.value);
   const Answer over = refusal(409, "over", name + " is over");
+  const Answer stopping = refusal(409, "stopping", name + " is stopping");
   if (found.over && found.all_answered) return reply(over);
   std::vector<MasterActor> masters;
   for (std::size_t i : found.masters) masters.push_back(handles_.masters[i]);
   ask_each<JobId>(
       system_, masters, timeout_,
-      [this, found, job, name, over, reply](const std::vector<caf::expected<JobId>>& answers) {
+      [this, found, job, name, over, stopping,
+       reply](const std::vector<caf::expected<JobId>>& answers) {
         bool any = false;
+        bool stops = false;
         std::vector<std::size_t> missing = found.silent;
         for (std::size_t i = 0; i < answers.size(); ++i) {
           any |= answers[i].engaged();
-          const bool knows = answers[i] || answers[i].error() == ActorError::unknown;
+          const bool ends = !answers[i] && answers[i].error() == ActorError::stopping;
+          stops |= ends;
+          const bool knows = answers[i] || ends || answers[i].error() == ActorError::unknown;
           if (!knows) missing.push_back(found.masters[i]);
         }
-        if (missing.empty()) return reply(any ? ok({{"job", job.value}}) : over);
+        if (missing.empty()) {
+          return reply(any ? ok({{"job", job.value}}) : stops ? stopping : over);
+        }
         reply(refusal(503, "unreachable",
                       "not confirmed by " + master_names(missing) + ", which may have a part of " +
                           name + ": the same may be sent again"));
@@ -285,20 +265,6 @@ void ActorBackend::read_log(const api::LogQuery& query, api::Reply reply) {
         },
         request);
   });
-}
-
-/// Any master that answers will do: each has the same policy and catalog.
-void ActorBackend::plan(Job job, api::Reply reply) {
-  constexpr std::uint32_t kNoSite = 1'000;  // its jobs are numbered apart from all that exist
-  job.id = job_id_of(kNoSite, 1);
-  for (std::uint32_t i = 0; i < job.tasks.size(); ++i) job.tasks[i].id = task_id_of(job.id, i);
-  ask_first<std::string>(
-      system_, handles_.masters, timeout_,
-      [reply](const std::optional<std::string>& answer) {
-        reply(answer ? Answer{200, *answer}
-                     : refusal(503, "unreachable", "no master can be reached at present"));
-      },
-      plan_atom_v, std::move(job));
 }
 
 void ActorBackend::view(const api::View& what, api::Reply reply) {

@@ -23,7 +23,13 @@ struct ClusterHandles {
   CloudActor cloud;
   /// Whether a node of the config is linked (or this one).
   std::function<bool(const std::string& node)> connected;
+  const Catalog* catalog = nullptr;  ///< what is on offer; null: not known here
+  Fleet fleet{};                     ///< of all masters together
 };
+
+/// What an actor's refusal to answer comes to for a client, who has asked for `what`.
+api::Answer from_error(const caf::error& error, const caf::actor_system& system,
+                       const std::string& what);
 
 /// Answers the API by asking actors.
 class ActorBackend final : public api::Backend {
@@ -33,6 +39,7 @@ class ActorBackend final : public api::Backend {
                ClusterEpoch epoch);
 
   void submit(std::vector<Job> jobs, api::Reply reply) override;
+  void resubmit(const api::Again& what, api::Reply reply) override;
   void change_job(JobId job, api::JobChange change, api::Reply reply) override;
   void change_instance(InstanceId instance, api::InstanceChange change, api::Reply reply) override;
   void read_log(const api::LogQuery& query, api::Reply reply) override;
@@ -54,6 +61,8 @@ class ActorBackend final : public api::Backend {
   };
   void find(JobId job, std::uint32_t index, std::function<void(const Found&)> done);
   api::Answer not_found(const Found& found, JobId job) const;
+  void say_what_is_missing(JobId job, const api::Reply& reply);
+  std::optional<std::string> impossible(const std::vector<Job>& jobs) const;
 
   void cancel_job(JobId job, const api::Reply& reply);
   void hold_job(const Found& found, JobId job, bool held, const api::Reply& reply);

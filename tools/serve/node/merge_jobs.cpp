@@ -1,5 +1,7 @@
 #include "tools/serve/node/merge_jobs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -14,11 +16,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array kCounts{"waiting", "held",     "starting",
-                             "running", "finished", "failed_attempts"};
+constexpr std::array kCounts{"waiting",  "held",   "starting",       "running",
+                             "finished", "failed", "failed_attempts"};
 /// The first one of them that a part is in is what the job is.
-constexpr std::array kStates{"stopping", "running", "starting", "waiting",  "handing over",
-                             "held",     "failed",  "refused",  "cancelled"};
+constexpr std::array kStates{"stopping", "running", "starting",  "waiting", "handing over",
+                             "held",     "refused", "cancelled", "failed"};
 
 std::uint64_t count(const json& job, const char* key) {
   return job.value(key, std::uint64_t{0});
@@ -55,6 +57,43 @@ std::string masters_of(const std::vector<json>& parts) {
     if (master.is_string()) names += (names.empty() ? "" : ", ") + master.get<std::string>();
   }
   return names;
+}
+
+/// The part with the failed task of the lowest index; null when none has failed for good.
+const json* first_failed(const std::vector<json>& parts) {
+  const json* first = nullptr;
+  for (const json& part : parts) {
+    if (!part.value("failed_task", json()).is_number()) continue;
+    if (first == nullptr || count(part, "failed_task") < count(*first, "failed_task")) {
+      first = &part;
+    }
+  }
+  return first;
+}
+
+/// What failed tasks make of the job: its exit code, and of one that has ended its state and
+/// reason. A job of which more have failed than may was cancelled for that.
+void put_failures(json& job, const json* first) {
+  const bool completed = job.value("state", "") == "completed";
+  job["exit_code"] = completed ? json(0) : json(nullptr);
+  job["failed_task"] = nullptr;
+  job.erase("failure");
+  if (first == nullptr) return;
+  job["exit_code"] = first->value("exit_code", json());
+  job["failed_task"] = (*first)["failed_task"];
+  const std::uint64_t failed = count(job, "failed");
+  const json allowed = job.value("max_fails", json());
+  const bool too_many = allowed.is_number() && failed > allowed.get<std::uint64_t>();
+  if (too_many && job.value("state", "") == "cancelled") job["state"] = "failed";
+  const json text = first->value("failure", json());
+  if (job.value("state", "") != "failed" || !text.is_string()) return;
+  std::string reason = text.get<std::string>();
+  if (failed > 1 || too_many) {
+    reason += fmt::format("; {} of {} tasks {} failed", failed, count(job, "tasks_total"),
+                          failed == 1 ? "has" : "have");
+  }
+  if (too_many) reason += fmt::format(", and only {} may", allowed.get<std::uint64_t>());
+  job["reason"] = reason;
 }
 
 /// Why it waits or is over, where one who has a part says so.
@@ -99,13 +138,8 @@ json merged(const std::vector<json>& parts, bool complete) {
       out[key] = sum;
     }
     double usd = 0;
-    std::int64_t exit_code = 0;
-    for (const json& part : parts) {
-      usd += part.value("usd", 0.0);
-      if (exit_code == 0) exit_code = part.value("exit_code", std::int64_t{0});
-    }
+    for (const json& part : parts) usd += part.value("usd", 0.0);
     out["usd"] = usd;
-    out["exit_code"] = exit_code;
     out["state"] = state_of(parts);
     out["submitted_s"] = extreme(parts, "submitted_s", false, false);
     out["over_s"] = extreme(parts, "over_s", true, true);
@@ -125,6 +159,7 @@ json merged(const std::vector<json>& parts, bool complete) {
   } else {
     out["tasks_total"] = known;
   }
+  put_failures(out, first_failed(parts));
   return out;
 }
 

@@ -249,7 +249,7 @@ function taskRow(row, first) {
   return (task) => {
     setText(number, "task " + task.task);
     setText(phase, task.phase);
-    phase.className = "keep state-" + task.phase;
+    phase.className = "keep state-" + task.phase.replaceAll(" ", "-");
     const where = task.instance === null ? "" : `${task.instance_type ?? ""} (${task.instance})`;
     const exit = task.exit_code ? ` (exit code ${task.exit_code})` : "";
     [where, task.attempt, task.moves, usd(task.usd), (task.why ?? "") + exit]

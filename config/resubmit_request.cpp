@@ -1,0 +1,61 @@
+#include "config/resubmit_request.hpp"
+
+#include <algorithm>
+
+#include "config/error_list.hpp"
+#include "config/request_keys.hpp"
+#include "config/request_value.hpp"
+
+namespace muster {
+namespace {
+
+void read_member(const config::RequestMember& member, ResubmitRequest& request, ErrorList& errors) {
+  if (member.key == "failed") {
+    const bool* truth = std::get_if<bool>(&member.value.data);
+    if (truth != nullptr) {
+      request.failed = *truth;
+    } else {
+      errors.add(member.place, "/failed",
+                 "has to be true or false; it is " + config::written(member.value));
+    }
+    return;
+  }
+  if (member.key != "token") {
+    const std::string name = config::shown(member.key);
+    errors.add(member.place, "/" + name, unknown_word("key", name, {"failed", "token"}));
+    return;
+  }
+  // A token is what it is in a submission.
+  JobRequest submission;
+  const auto& keys = config::request_keys();
+  const auto key = std::find_if(keys.begin(), keys.end(), [](const config::RequestKey& each) {
+    return each.name == "token";
+  });
+  if (config::read_value(submission, *key, member.value)) {
+    request.token = submission.token;
+  } else {
+    errors.add(member.place, "/token",
+               "has to be " + config::wanted(*key) + "; it is " + config::written(member.value));
+  }
+}
+
+}  // namespace
+
+Expected<ResubmitRequest, ConfigError> resubmit_request_from_json(std::string_view text,
+                                                                  const std::string& source) {
+  ResubmitRequest request;
+  if (text.empty()) return request;
+  ErrorList errors;
+  const auto document = config::parse_json(text, source, errors);
+  if (!document) return Failure<ConfigError>{ConfigError::malformed, errors.text(kShownErrors)};
+  const auto* members = std::get_if<config::RequestValue::Table>(&document->data);
+  if (members == nullptr) {
+    errors.add(document->place, "", "has to be an object; it is " + config::written(*document));
+  } else {
+    for (const config::RequestMember& member : *members) read_member(member, request, errors);
+  }
+  if (errors.empty()) return request;
+  return Failure<ConfigError>{ConfigError::invalid, errors.text(kShownErrors)};
+}
+
+}  // namespace muster

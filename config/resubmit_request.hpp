@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "config/replay_config.hpp"
+#include "model/expected.hpp"
+
+namespace muster {
+
+/// How a job is to be submitted again.
+struct ResubmitRequest {
+  bool failed = false;  ///< only the tasks that did not finish
+  std::string token;    ///< of the new submission
+};
+
+/// Reads the body of such a request, in which nothing has to be; every error at once.
+Expected<ResubmitRequest, ConfigError> resubmit_request_from_json(std::string_view text,
+                                                                  const std::string& source);
+
+}  // namespace muster

@@ -1,0 +1,84 @@
+#include "schedulers/packing/never_fits.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "schedulers/packing/reservation_price.hpp"
+
+namespace muster {
+namespace {
+
+bool takes(MarketChoice choice, Market market) {
+  return choice == MarketChoice::any || (choice == MarketChoice::spot) == (market == Market::spot);
+}
+
+/// The types that the job may get.
+Catalog offered_to(const Job& job, const Catalog& catalog, const Fleet& fleet) {
+  std::vector<InstanceType> types;
+  if (fleet.empty()) {
+    for (const InstanceType& type : catalog.types()) {
+      if (takes(job.markets, Market::on_demand) || type.spot) types.push_back(type);
+    }
+    return Catalog(std::move(types));
+  }
+  for (const FleetShare& share : fleet) {
+    if (share.count > 0 && takes(job.markets, share.market)) types.push_back(catalog[share.type]);
+  }
+  return Catalog(std::move(types));
+}
+
+/// "8", "0.5"
+std::string number_of(double amount) {
+  std::string text = std::to_string(amount);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+std::string amount_of(Resource kind, double amount) {
+  const std::string number = number_of(amount);
+  if (kind == Resource::memory) return number + " GiB of memory";
+  const bool counted = kind == Resource::gpu || kind == Resource::cpu;
+  return number + " " + std::string(name_of(kind)) + (counted && amount != 1 ? "s" : "");
+}
+
+std::string sentence(const Refusal& refusal, const Catalog& offered, const std::string& nothing) {
+  if (!refusal.binding) return nothing + " takes such a task";
+  const Resource kind = *refusal.binding;
+  const auto has = [&](double amount) {
+    return std::find_if(
+        offered.types().begin(), offered.types().end(),
+        [&](const InstanceType& type) { return type.capacity[kind] + kResourceEpsilon >= amount; });
+  };
+  const bool alone = has(refusal.asked) == offered.types().end();
+  const auto largest = std::find_if(
+      offered.types().begin(), offered.types().end(),
+      [&](const InstanceType& type) { return type.capacity[kind] == refusal.available; });
+  std::string text = nothing + " has " + amount_of(kind, refusal.asked);
+  text +=
+      alone ? "; the largest has " : " beside what else is asked for; the largest of those has ";
+  text += number_of(refusal.available);
+  return largest == offered.types().end() ? text : text + " (" + largest->name + ")";
+}
+
+}  // namespace
+
+std::optional<std::string> why_never_fits(const Job& job, const Catalog& catalog,
+                                          const Fleet& fleet) {
+  const Catalog offered = offered_to(job, catalog, fleet);
+  std::string nothing = fleet.empty() ? "no instance type on offer" : "no instance of the fleet";
+  if (job.markets == MarketChoice::spot) nothing += " on the spot market";
+  if (job.markets == MarketChoice::on_demand && !fleet.empty()) nothing += " on demand";
+  if (offered.size() == 0) return "there is " + nothing;
+  const Demands* looked_at = nullptr;  // the tasks of a job are mostly alike
+  for (const TaskSpec& task : job.tasks) {
+    if (looked_at != nullptr && task.demands == *looked_at) continue;
+    looked_at = &task.demands;
+    const ReservationPrice price = reservation_price(task.demands, offered);
+    if (!price.fits()) return sentence(price.refusal, offered, nothing);
+  }
+  return std::nullopt;
+}
+
+}  // namespace muster

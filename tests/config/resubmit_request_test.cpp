@@ -1,0 +1,40 @@
+#include "config/resubmit_request.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(ResubmitRequest, NeedSayNothing) {
+  for (const char* text : {"", "{}"}) {
+    const auto request = resubmit_request_from_json(text, "body");
+    ASSERT_TRUE(request) << text;
+    EXPECT_FALSE(request->failed);
+    EXPECT_EQ(request->token, "");
+  }
+}
+
+TEST(ResubmitRequest, SaysWhatIsWanted) {
+  const auto request = resubmit_request_from_json(R"({"failed": true, "token": "t"})", "body");
+  ASSERT_TRUE(request);
+  EXPECT_TRUE(request->failed);
+  EXPECT_EQ(request->token, "t");
+}
+
+TEST(ResubmitRequest, NamesEveryFault) {
+  const auto wrong =
+      resubmit_request_from_json(R"({"failed": 1, "token": "", "tokens": "t"})", "body");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, ConfigError::invalid);
+  EXPECT_THAT(wrong.error().message, HasSubstr("/failed: has to be true or false; it is 1"));
+  EXPECT_THAT(wrong.error().message, HasSubstr("/token: has to be a text of 1 to 256 bytes"));
+  EXPECT_THAT(wrong.error().message, HasSubstr("\"tokens\""));
+  EXPECT_EQ(resubmit_request_from_json("{", "body").error().code, ConfigError::malformed);
+  EXPECT_EQ(resubmit_request_from_json("[]", "body").error().code, ConfigError::invalid);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,108 @@
+// What of the API's work for jobs that come in: those that are new, that are only asked about, and
+// that come once more.
+
+#include <utility>
+
+#include "model/live_ids.hpp"
+#include "schedulers/packing/never_fits.hpp"
+#include "tools/serve/node/actor_backend.hpp"
+#include "tools/serve/node/gather.hpp"
+#include "tools/serve/node/resubmission.hpp"
+
+namespace muster {
+namespace {
+
+using api::Answer;
+using api::refusal;
+using nlohmann::json;
+
+/// As many jobs as the site has room for wait there: the same may be sent again.
+Answer not_submitted(const caf::error& error, const caf::actor_system& system) {
+  if (error != ActorError::too_many) return from_error(error, system, "such site");
+  return refusal(503, "busy", "as many jobs as there is room for wait at the site already");
+}
+
+/// A job's number in a refusal is that of another job, which has the token.
+Answer not_accepted(const AcceptVerdict& verdict) {
+  return verdict.job.valid() ? refusal(409, "token", verdict.reason)
+                             : refusal(422, "invalid", verdict.reason);
+}
+
+}  // namespace
+
+/// What no master could ever run, for all have the same catalog; the first such job.
+std::optional<std::string> ActorBackend::impossible(const std::vector<Job>& jobs) const {
+  if (handles_.catalog == nullptr) return std::nullopt;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const auto why = why_never_fits(jobs[i], *handles_.catalog, handles_.fleet);
+    if (!why) continue;
+    return jobs.size() == 1 ? *why : "/jobs/" + std::to_string(i) + ": " + *why;
+  }
+  return std::nullopt;
+}
+
+void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
+  if (const auto why = impossible(jobs)) return reply(refusal(422, "fits no type", *why));
+  ask<std::vector<AcceptVerdict>>(
+      system_, handles_.own_site, timeout_,
+      [this, reply](const caf::expected<std::vector<AcceptVerdict>>& verdicts) {
+        if (!verdicts) return reply(not_submitted(verdicts.error(), system_));
+        json list = json::array();
+        for (const AcceptVerdict& verdict : *verdicts) {
+          if (!verdict.accepted) return reply(not_accepted(verdict));
+          list.push_back({{"job", verdict.job.value}});
+        }
+        reply({201, json{{"jobs", std::move(list)}}.dump()});
+      },
+      hand_atom_v, std::move(jobs));
+}
+
+/// What a job was submitted as stays among the nodes: its environment is for its tasks alone.
+void ActorBackend::resubmit(const api::Again& what, api::Reply reply) {
+  ask_all<std::string>(
+      system_, handles_.masters, timeout_,
+      [this, what, reply](const Answers<std::string>& masters) {
+        const std::string name = "job " + std::to_string(what.job.value);
+        auto job = submitted_again(merge::parse(masters), what.failed_only);
+        if (job) {
+          job->token = what.token;
+          std::vector<Job> jobs;
+          jobs.push_back(std::move(job).value());
+          return submit(std::move(jobs), reply);
+        }
+        if (job.error().code == ResubmitError::nothing) {
+          return reply(refusal(409, "nothing failed", "no task of " + name + " has failed"));
+        }
+        say_what_is_missing(what.job, reply);
+      },
+      Query{"request", what.job.value, {}, 0});
+}
+
+/// Of a job that is not, or not all, with the masters.
+void ActorBackend::say_what_is_missing(JobId job, const api::Reply& reply) {
+  find(job, 0, [this, job, reply](const Found& found) {
+    if (found.all_answered && (found.over_at_site ? !found.at_site : !found.masters.empty())) {
+      return reply(refusal(409, "not known",
+                           "not every task of job " + std::to_string(job.value) +
+                               " is known to a master: submit it anew"));
+    }
+    if (found.masters.empty()) return reply(not_found(found, job));
+    reply(refusal(503, "unreachable", "not every part of the cluster can be reached at present"));
+  });
+}
+
+/// Any master that answers will do: each has the same policy and catalog.
+void ActorBackend::plan(Job job, api::Reply reply) {
+  constexpr std::uint32_t kNoSite = 1'000;  // its jobs are numbered apart from all that exist
+  job.id = job_id_of(kNoSite, 1);
+  for (std::uint32_t i = 0; i < job.tasks.size(); ++i) job.tasks[i].id = task_id_of(job.id, i);
+  ask_first<std::string>(
+      system_, handles_.masters, timeout_,
+      [reply](const std::optional<std::string>& answer) {
+        reply(answer ? Answer{200, *answer}
+                     : refusal(503, "unreachable", "no master can be reached at present"));
+      },
+      plan_atom_v, std::move(job));
+}
+
+}  // namespace muster

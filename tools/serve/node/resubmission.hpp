@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+#include "model/expected.hpp"
+#include "model/job.hpp"
+#include "tools/serve/node/merge.hpp"
+
+namespace muster {
+
+/// Why a job cannot be submitted again.
+enum class ResubmitError : std::uint8_t {
+  unknown,  ///< nobody has any of it
+  partial,  ///< some of its tasks are not known (any more)
+  nothing   ///< none of its tasks has failed
+};
+
+/// The job that its masters' answers are of, without ids and token; `failed_only`: only those of
+/// its tasks that have failed or, when it is over, did not finish. A gang is never cut up: it is
+/// submitted whole.
+Expected<Job, ResubmitError> submitted_again(const merge::Documents& parts, bool failed_only);
+
+}  // namespace muster
