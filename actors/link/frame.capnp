@@ -68,6 +68,8 @@ struct Report {
   reason @8 :Text;
   outTail @9 :Data;  # what programs write is bytes, not text
   errTail @10 :Data;
+  outBytes @11 :UInt64;  # all that it wrote
+  errBytes @12 :UInt64;
 }
 
 struct Samples {
@@ -88,6 +90,8 @@ struct Log {
   offset @2 :UInt64;
   text @3 :Data;
   moreMayCome @4 :Bool;
+  unknown @5 :Bool;  # nothing of the attempt is here
+  end @6 :UInt64;  # all that it has written so far
 }
 
 struct LogRequest {
