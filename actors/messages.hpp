@@ -54,6 +54,8 @@ struct WorkerReport {
   std::string out_tail;        ///< left, finished, failed: the last bytes of what it wrote
   std::string err_tail;
   FailureKind failure = FailureKind::unknown;  ///< failed
+  std::uint64_t out_bytes = 0;                 ///< left, finished, failed: all that it wrote
+  std::uint64_t err_bytes = 0;
 };
 
 /// What a worker says when it meets its master, for the first time or again.
@@ -81,6 +83,10 @@ struct LogAnswer {
   std::uint64_t offset = 0;  ///< where `text` begins: later than asked when older text is gone
   std::string text;
   bool more_may_come = false;  ///< the attempt still runs, or the text was cut
+  bool unknown = false;        ///< of a worker: nothing of the attempt is there
+  std::uint64_t end = 0;       ///< all that the attempt has written so far
+  Attempt attempt = 0;         ///< of a master: whose output it is
+  std::string lost{};          ///< of a master: why output is missing; empty: none is
 };
 
 /// Normalised throughput of one attempt at the moment of asking, in parts per 2^32 so that it is
@@ -201,7 +207,8 @@ typename Inspector::result_type inspect(Inspector& f, StartOrder& x) {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, WorkerReport& x) {
   return f(caf::meta::type_name("worker_report"), x.instance, x.task, x.attempt, x.kind, x.fetch,
-           x.build, x.upload, x.reason, x.exit_code, x.out_tail, x.err_tail, x.failure);
+           x.build, x.upload, x.reason, x.exit_code, x.out_tail, x.err_tail, x.failure, x.out_bytes,
+           x.err_bytes);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, WorkerHello& x) {
@@ -216,7 +223,7 @@ typename Inspector::result_type inspect(Inspector& f, LogRequest& x) {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, LogAnswer& x) {
   return f(caf::meta::type_name("log_answer"), x.instance, x.number, x.offset, x.text,
-           x.more_may_come);
+           x.more_may_come, x.unknown, x.end, x.attempt, x.lost);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, AcceptVerdict& x) {

@@ -62,6 +62,14 @@ struct LiveWorkerConfig {
   std::uint32_t task_uid = 0;                    ///< tasks run as this user; 0: as the worker does
 };
 
+/// What is kept of the output of attempts that are over.
+struct LogsConfig {
+  std::uint64_t keep_mib = 1024;  ///< of a master's attempts, packed; past it the oldest go
+  std::uint32_t keep_days = 14;
+  double handover_s = 10;        ///< an instance is held for output that is not across so long
+  std::filesystem::path folder;  ///< default: logs in the node's folder
+};
+
 /// How nodes hold together.
 struct LinkConfig {
   Duration heartbeat{std::chrono::seconds{1}};  ///< between signs of life, both kinds of link
@@ -90,6 +98,7 @@ struct ClusterConfig {
   SortConfig sort;
   LoopbackConfig loopback;
   LiveWorkerConfig worker;
+  LogsConfig logs;
   LinkConfig link;
 
   /// The nodes that run a site or a master, in the order of the file. Ids have the numbers of the

@@ -96,6 +96,23 @@ Keys worker_keys() {
   return keys;
 }
 
+Keys logs_keys() {
+  return {
+      {"logs.keep_mib",
+       "disk for the output of a master's attempts that are over, packed; past it the oldest goes",
+       WholeKey{[](C& c) -> U64& { return c.logs.keep_mib; }, 1, kMany}},
+      {"logs.keep_days", "such output is kept so long at most",
+       WholeKey{[](C& c) -> U32& { return c.logs.keep_days; }, 1, 3650}},
+      {"logs.handover_s",
+       "seconds that an instance is held, billed, for output that has not come to its master's "
+       "node; 0: not at all",
+       NumberKey{[](C& c) -> double& { return c.logs.handover_s; }, {0, 3600}}},
+      {"logs.folder",
+       "folder below which each master keeps such output, in one of its own name; not given: logs "
+       "in its node's folder",
+       PathKey{[](C& c) -> fs::path& { return c.logs.folder; }}}};
+}
+
 Keys link_keys() {
   return {{"link.heartbeat",
            "between signs of life on a connection; between nodes no less than a third of timeout",
@@ -114,8 +131,9 @@ Keys link_keys() {
 
 Keys build_table() {
   Keys all;
-  for (const Keys& part : {top_keys(), master_keys<C>(), live_master_keys(), site_keys<C>(),
-                           sort_keys<C>(), loopback_keys(), worker_keys(), link_keys()}) {
+  for (const Keys& part :
+       {top_keys(), master_keys<C>(), live_master_keys(), site_keys<C>(), sort_keys<C>(),
+        loopback_keys(), worker_keys(), logs_keys(), link_keys()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -352,6 +352,8 @@ JobRequest request_of(const Job& job) {
   request.market = job.markets;
   request.retries = job.retries;
   request.max_fails = job.max_fails;
+  request.movable = job.movable;
+  request.checkpoints = job.checkpoints;
   if (job.origin) {
     request.from = fmt::format("{},{}", job.origin->latitude_deg, job.origin->longitude_deg);
   }

@@ -43,6 +43,7 @@ MasterNode::MasterNode(caf::actor_config& config, MasterSetup setup)
       asker_(timer_, [this] { ask_due(); }),
       cap_(timer_, [this] { keep_caps(); }),
       silence_(timer_, [this] { end_lost(); }),
+      handover_(timer_, [this] { end_holds(); }),
       listeners_(setup_.max_watches) {
   set_down_handler([this](const caf::down_msg& down) {
     if (!listeners_.knows(down.source)) return lose_worker(down.source);
@@ -65,11 +66,13 @@ void MasterNode::on_exit() {
   links_.clear();
   listeners_.clear();
   log_readers_.clear();
+  logs_.reset();
   pending_.clear();
   setup_.cloud = nullptr;
 }
 
 MasterActor::behavior_type MasterNode::make_behavior() {
+  begin_logs();
   start_watching();  // first: no fleet is rented before the cloud's clock is known, where it has to
                      // be
   master_.keep_fleet(now());
@@ -234,6 +237,7 @@ void MasterNode::hear_cloud(const CloudReport& report) {
       master_.instance_refused(report.instance, heard);
       break;
     case CloudReportKind::gone:
+      lose_logs(report.instance);
       forget_worker(report.instance);
       master_.instance_gone(report.instance, said, heard, report.billed_from);
       break;
@@ -314,7 +318,7 @@ void MasterNode::decide() {
 /// Hands what has happened to the journal; effects and `then` follow when it is durable.
 void MasterNode::carry_out(std::function<void()> then) {
   Commit commit = master_.commit();
-  for (const EndInstance& end : commit.at_once) perform(end);
+  for (const EndInstance& end : commit.at_once) end_now(end.instance);
   if (commit.events.empty() && commit.effects.empty() && !then) return;
   if (commit.events.empty() && pending_.empty()) {
     for (const Effect& effect : commit.effects) {
@@ -391,10 +395,12 @@ void MasterNode::perform(const LaunchInstance& effect) {
 }
 
 void MasterNode::perform(const EndInstance& effect) {
-  send(setup_.cloud, end_atom_v, effect.instance, MasterActor{this});
+  if (!logs_ || !logs_->holds(effect.instance, timer_.now())) return end_now(effect.instance);
+  handover_.at(*logs_->next_end());
 }
 
 void MasterNode::perform(const SettleAttempt& effect) {
+  if (logs_ && logs_->begin({effect.task, effect.attempt}, effect.on)) return;
   if (WorkerActor* worker = worker_on(effect.on)) {
     send(*worker, settled_atom_v, effect.task, effect.attempt);
   }

@@ -11,15 +11,23 @@
 #include "actors/job_watch.hpp"
 #include "actors/messages.hpp"
 #include "masters/cell_view.hpp"
+#include "masters/log_handover.hpp"
 #include "masters/master.hpp"
 #include "storage/history.hpp"
 #include "storage/journal.hpp"
+#include "storage/log_keeper.hpp"
 
 namespace muster {
 
 /// How long each round's decision took.
 struct DecisionTimes {
   std::vector<double> ms;
+};
+
+/// What a master does about the output of its tasks, if anything.
+struct LogCare {
+  LogKeeper* keeper = nullptr;
+  LogHandover::Bounds bounds;
 };
 
 /// What a master keeps and what it was: all of it may be left out.
@@ -32,6 +40,7 @@ struct MasterLife {
   std::string name;  ///< of the master, in documents
   /// Is told what its user should know of; nothing: nobody is.
   std::function<void(const std::string&)> note;
+  LogCare logs;
 };
 
 /// What a master does by the clock, besides its policy's rounds.
@@ -85,6 +94,8 @@ class MasterNode : public MasterActor::base {
     caf::typed_response_promise<LogAnswer> promise;
     std::uint64_t number = 0;  ///< in the reader's own count
     InstanceId on;             ///< whose worker was asked
+    Attempt attempt = 0;
+    bool runs = false;  ///< the attempt did when it was asked
   };
 
   Instant now();
@@ -129,8 +140,14 @@ class MasterNode : public MasterActor::base {
   caf::result<LogAnswer> read_log(const LogRequest& request);
   void hear_log(const LogAnswer& answer);
   void end_log_readers(InstanceId id);
-  void send_log(const LogRequest& request, const AttemptPlace& place,
-                caf::typed_response_promise<LogAnswer> promise);
+  using LogPromise = caf::typed_response_promise<LogAnswer>;
+  void send_log(const LogRequest& request, const AttemptPlace& place, LogPromise promise);
+  void send_kept(const LogRequest& request, const AttemptPlace& place, LogPromise promise);
+  void begin_logs();
+  void note_log(const WorkerReport& report);
+  void lose_logs(InstanceId id);
+  void end_now(InstanceId id);
+  void end_holds();
   caf::result<std::string> answer(const Query& query);
   template <class Value>
   bool read_apart(std::function<Value()> read, std::function<void(const Value&)> then);
@@ -155,7 +172,7 @@ class MasterNode : public MasterActor::base {
   Master master_;
   Cadence cadence_;
   ActorTimer<MasterActor, MasterNode> timer_;
-  Clock tick_, reminder_, asker_, cap_, silence_;
+  Clock tick_, reminder_, asker_, cap_, silence_, handover_;
   Instant last_tick_{Duration::min()};  ///< of the last regular round that was asked for
   std::uint64_t quiet_pause_ = 0;  ///< periods from the last look at a calm cluster to the next
   /// When the cloud is asked after which instance, and how long after that again.
@@ -169,6 +186,7 @@ class MasterNode : public MasterActor::base {
   NewestEnds newest_ends_;
   std::deque<Pending> pending_;  ///< in the order of their batches
   std::map<std::uint64_t, LogReader> log_readers_;
+  std::unique_ptr<LogHandover> logs_;              ///< null: output stays where it is
   std::map<caf::actor_addr, std::uint64_t> told_;  ///< completed jobs, by who asked for the load
   std::set<JobId> seen_to_;  ///< broken parts whose jobs a site cancels: it need not be told
   std::uint64_t next_log_ = 0;

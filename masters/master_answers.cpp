@@ -11,9 +11,6 @@
 namespace muster {
 namespace {
 
-/// Readers of logs that a worker has not answered yet: more get what the master knows by itself.
-constexpr std::size_t kMaxLogReaders = 1000;
-
 JobEnd end_of(const JobHistory& known) {
   const Job& job = known.job;
   const std::uint32_t first = job.tasks.empty() ? 0 : position_of(job.tasks.front().id);
@@ -83,77 +80,8 @@ void MasterNode::tell_ends(std::vector<JobId> over,
   if (!waits) promise.deliver(caf::make_error(ActorError::store_failed));
 }
 
-caf::result<LogAnswer> MasterNode::read_log(const LogRequest& request) {
-  auto promise = make_response_promise<LogAnswer>();
-  const History* history = setup_.life.history;
-  if (history == nullptr || master_.state().find(request.task) != nullptr) {
-    const CellView view{master_, history, {}, setup_.life.name, now()};
-    send_log(request, view.place_of(request.task, 0), promise);
-    return promise;
-  }
-  const bool waits = read_apart<AttemptPlace>(
-      [history, task = request.task] { return place_of(task, 0, *history); },
-      [this, request, promise](const AttemptPlace& place) { send_log(request, place, promise); });
-  if (!waits) promise.deliver(caf::make_error(ActorError::store_failed));
-  return promise;
-}
-
-/// `place` is of the newest attempt. What is left of others is with its worker, if anywhere.
-void MasterNode::send_log(const LogRequest& request, const AttemptPlace& place,
-                          caf::typed_response_promise<LogAnswer> promise) {
-  if (!place.known) {
-    promise.deliver(caf::make_error(ActorError::unknown));
-    return;
-  }
-  WorkerActor* worker = place.on.valid() ? worker_on(place.on) : nullptr;
-  const bool newest = request.attempt == 0 || request.attempt == place.attempt;
-  const bool at_hand = worker != nullptr && log_readers_.size() < kMaxLogReaders;
-  if (request.attempt > place.attempt || (!newest && !at_hand)) {
-    const std::string number = std::to_string(place.attempt);
-    promise.deliver(caf::make_error(ActorError::unknown, place.attempt == 0
-                                                             ? "it has had no attempt yet"
-                                                             : "there is attempt " + number));
-    return;
-  }
-  if (!at_hand) {
-    const TaskRow* row = master_.state().find(request.task);
-    const bool runs =
-        row != nullptr && (row->phase == TaskPhase::starting || row->phase == TaskPhase::running ||
-                           row->phase == TaskPhase::stopping);
-    const std::string& last = request.error_stream ? place.end.err_tail : place.end.out_tail;
-    const std::string tail = runs ? std::string{} : last;  // of the one before
-    const std::size_t from = std::min<std::size_t>(request.offset, tail.size());
-    promise.deliver(LogAnswer{place.on, request.number, from, tail.substr(from), place.running});
-    return;
-  }
-  LogRequest onward = request;
-  onward.number = ++next_log_;
-  if (newest) onward.attempt = place.attempt;
-  log_readers_[onward.number] = {promise, request.number, place.on};
-  send(*worker, onward);
-}
-
-void MasterNode::hear_log(const LogAnswer& answer) {
-  const auto reader = log_readers_.find(answer.number);
-  if (reader == log_readers_.end()) return;
-  LogAnswer onward = answer;
-  onward.number = reader->second.number;
-  reader->second.promise.deliver(std::move(onward));
-  log_readers_.erase(reader);
-}
-
-/// The worker that was asked is not there any more, and with it the question: nobody waits for its
-/// answer.
-void MasterNode::end_log_readers(InstanceId id) {
-  for (auto reader = log_readers_.begin(); reader != log_readers_.end();) {
-    if (reader->second.on != id) {
-      ++reader;
-      continue;
-    }
-    reader->second.promise.deliver(caf::make_error(ActorError::not_connected));
-    reader = log_readers_.erase(reader);
-  }
-}
+template bool MasterNode::read_apart(std::function<AttemptPlace()>,
+                                     std::function<void(const AttemptPlace&)>);
 
 caf::result<std::string> MasterNode::answer(const Query& query) {
   CellView view{master_, setup_.life.history, {}, setup_.life.name, now()};

@@ -129,6 +129,7 @@ void MasterNode::lose_worker(const caf::actor_addr& address) {
   if (found == workers_.end() || found->second.worker.address() != address) return;
   found->second.worker = nullptr;
   end_log_readers(id);
+  if (logs_) logs_->cut(id);
   await_worker(id, Duration::zero());
   reminder_.after(setup_.watch.remind_every);
 }

@@ -31,6 +31,7 @@ void MasterNode::hear_hello(const WorkerHello& hello, const WorkerActor& worker)
   if (hello.number != 0 && said_before) return;
   if (connection.worker != worker) {
     end_log_readers(id);
+    if (logs_) logs_->cut(id);
     monitor(worker);
     links_[worker.address()] = id;
   }
@@ -41,6 +42,7 @@ void MasterNode::hear_hello(const WorkerHello& hello, const WorkerActor& worker)
     take_report(report);
     if (!ends_attempt(report.kind)) running.insert({report.task, report.attempt});
   }
+  if (logs_) logs_->met(id);
   master_.compare_attempts(id, running, now());
   master_.instance_ready(id, now());
   if (cadence_.on_capacity) want_round();
@@ -88,7 +90,10 @@ bool MasterNode::is_there(TaskId task, InstanceId instance) const {
 }
 
 void MasterNode::take_report(const WorkerReport& report) {
-  if (ends_attempt(report.kind)) master_.settle(report.task, report.attempt, report.instance);
+  if (ends_attempt(report.kind)) {
+    note_log(report);
+    master_.settle(report.task, report.attempt, report.instance);
+  }
   if (!is_there(report.task, report.instance)) return;
   const ProcessEnd end{report.exit_code, report.out_tail, report.err_tail};
   const FailureKind why =

@@ -29,6 +29,8 @@ struct ExecutionEnd {
   std::string out_tail;
   std::string err_tail;
   FailureKind failure = FailureKind::unknown;  ///< of an attempt that has failed
+  std::uint64_t out_bytes = 0;                 ///< all that it wrote
+  std::uint64_t err_bytes = 0;
 };
 
 /// A part of what an attempt has written.
@@ -36,6 +38,8 @@ struct LogPart {
   std::uint64_t offset = 0;  ///< where `text` begins: later than asked when older text is gone
   std::string text;
   bool more_may_come = false;
+  bool known = false;     ///< there is something of the attempt here
+  std::uint64_t end = 0;  ///< all that it has written so far
 };
 struct LogPlace {
   TaskId task;
@@ -91,7 +95,7 @@ class Executor {
   /// The outcome of the attempt is on record: what it left behind may be forgotten (not at once:
   /// its log stays readable for a while).
   virtual void settled(TaskId, Attempt) {}
-  /// A part of what the attempt has written; empty for an attempt that is not known any more.
+  /// A part of what the attempt has written; unknown for an attempt that is not here any more.
   virtual LogPart read_log(const LogPlace&) { return {}; }
   /// One line: how attempts are kept within what they are granted.
   virtual std::string limits() const { return "none"; }

@@ -164,8 +164,11 @@ void Worker::answer_sample(std::uint64_t asking) {
 void Worker::answer_log(const LogRequest& request) {
   LogPart part = executor_->read_log(
       {request.task, request.attempt, request.error_stream, request.offset, request.max_bytes});
-  send(setup_.master, LogAnswer{setup_.instance, request.number, part.offset, std::move(part.text),
-                                part.more_may_come});
+  LogAnswer answer{setup_.instance, request.number, part.offset, std::move(part.text),
+                   part.more_may_come};
+  answer.unknown = !part.known;
+  answer.end = part.end;
+  send(setup_.master, std::move(answer));
 }
 
 void Worker::over(TaskId task, Attempt attempt, WorkerReport details, ExecutionEnd end) {
@@ -173,6 +176,8 @@ void Worker::over(TaskId task, Attempt attempt, WorkerReport details, ExecutionE
   details.failure = end.failure;
   details.out_tail = std::move(end.out_tail);
   details.err_tail = std::move(end.err_tail);
+  details.out_bytes = end.out_bytes;
+  details.err_bytes = end.err_bytes;
   if (const auto found = open_.find({task, attempt}); found != open_.end()) release(found->second);
   report(task, attempt, std::move(details));
   tell_group_over(task);

@@ -69,6 +69,8 @@ struct Report {
   outTail @9 :Data;  # what programs write is bytes, not text
   errTail @10 :Data;
   failure @11 :UInt8;  # FailureKind
+  outBytes @12 :UInt64;  # all that it wrote
+  errBytes @13 :UInt64;
 }
 
 struct Samples {
@@ -89,6 +91,8 @@ struct Log {
   offset @2 :UInt64;
   text @3 :Data;
   moreMayCome @4 :Bool;
+  unknown @5 :Bool;  # nothing of the attempt is here
+  end @6 :UInt64;  # all that it has written so far
 }
 
 struct LogRequest {

@@ -34,6 +34,8 @@ void put(link_wire::Report::Builder frame, const WorkerReport& report, std::size
   frame.setOutTail(link_values::data(last_of(report.out_tail, tail_bytes)));
   frame.setErrTail(link_values::data(last_of(report.err_tail, tail_bytes)));
   frame.setFailure(static_cast<std::uint8_t>(report.failure));
+  frame.setOutBytes(report.out_bytes);
+  frame.setErrBytes(report.err_bytes);
 }
 
 std::string kind_problem(const WorkerReport& report, std::uint8_t kind) {
@@ -108,6 +110,8 @@ FrameBytes log_frame(const LogAnswer& answer, std::size_t max_bytes) {
         wire.setOffset(answer.offset);
         wire.setText(link_values::data(part));
         wire.setMoreMayCome(answer.more_may_come || part.size() < text.size());
+        wire.setUnknown(answer.unknown);
+        wire.setEnd(answer.end);
       },
       max_bytes);
 }
@@ -125,6 +129,8 @@ Expected<WorkerReport, LinkError> read_report(link_wire::Report::Reader frame) {
   report.reason = clean_text(link_values::view(frame.getReason()), kMaxReasonBytes);
   report.out_tail = link_values::bytes(frame.getOutTail());
   report.err_tail = link_values::bytes(frame.getErrTail());
+  report.out_bytes = frame.getOutBytes();
+  report.err_bytes = frame.getErrBytes();
   if (auto problem = kind_problem(report, frame.getKind()); !problem.empty()) {
     return malformed(problem);
   }
@@ -199,6 +205,8 @@ Expected<LogAnswer, LinkError> read_log(link_wire::Log::Reader frame) {
     return malformed("a log answer of " + std::to_string(frame.getText().size()) + " bytes");
   }
   answer.text = link_values::bytes(frame.getText());
+  answer.unknown = frame.getUnknown();
+  answer.end = frame.getEnd();
   return answer;
 }
 

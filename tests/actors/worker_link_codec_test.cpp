@@ -207,13 +207,17 @@ TEST(WorkerLinkCodecTest, ALogAnswerIsCutToFitAndSaysSo) {
         log_frame(answer, max_bytes),
         [](link_wire::Frame::Reader frame) { return read_log(frame.getLog()); });
   };
-  const LogAnswer whole{InstanceId{7}, 3, 40, "text", false};
+  LogAnswer whole{InstanceId{7}, 3, 40, "text", false};
+  whole.unknown = true;
+  whole.end = 44;
   const auto same = back(whole, kMaxBytes);
   ASSERT_TRUE(same);
   EXPECT_EQ(same->number, 3u);
   EXPECT_EQ(same->offset, 40u);
   EXPECT_EQ(same->text, "text");
   EXPECT_FALSE(same->more_may_come);
+  EXPECT_TRUE(same->unknown);
+  EXPECT_EQ(same->end, 44u);
   const auto cut = back({InstanceId{7}, 3, 0, std::string(kMaxBytes, 'x'), false}, 8192);
   ASSERT_TRUE(cut);
   EXPECT_GT(cut->text.size(), 7000u);

@@ -49,6 +49,10 @@ TEST(ClusterConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.worker.stop_grace, 30s);
   EXPECT_EQ(config.link.timeout, 10s);
   EXPECT_EQ(config.link.max_frame_bytes, 1U << 20);
+  EXPECT_EQ(config.logs.keep_mib, 1024U);
+  EXPECT_EQ(config.logs.keep_days, 14U);
+  EXPECT_EQ(config.logs.handover_s, 10);
+  EXPECT_TRUE(config.logs.folder.empty());
 }
 
 TEST(ClusterConfig, MakesPathsAbsoluteForProcessesInOtherFolders) {
@@ -151,6 +155,11 @@ log_files = 0
 tail_bytes = 100
 settled_keep = "1d"
 task_uid = 1000
+[logs]
+keep_mib = 5
+keep_days = 2
+handover_s = 1.5
+folder = "kept"
 [link]
 heartbeat = "100ms"
 timeout = "3s"
@@ -167,6 +176,11 @@ max_message_bytes = 4194304
   EXPECT_EQ(config.worker.tail_bytes, 100U);
   EXPECT_EQ(config.worker.settled_keep, 24h);
   EXPECT_EQ(config.worker.task_uid, 1000U);
+  EXPECT_EQ(config.logs.keep_mib, 5U);
+  EXPECT_EQ(config.logs.keep_days, 2U);
+  EXPECT_EQ(config.logs.handover_s, 1.5);
+  EXPECT_EQ(config.logs.folder.filename(), "kept");
+  EXPECT_TRUE(config.logs.folder.is_absolute());
   EXPECT_EQ(config.link.heartbeat, 100ms);
   EXPECT_EQ(config.link.timeout, 3s);
   EXPECT_EQ(config.link.reconnect, 50ms);

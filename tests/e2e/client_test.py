@@ -372,48 +372,6 @@ class Lists(ClientTest):
         self.assert_fails(1, ["no task 7"], "explain", "12", "--task", "7")
 
 
-class Logs(ClientTest):
-    PATH = "/v1/jobs/12/tasks/0/log"
-
-    def part(self, offset, text, more=True):
-        return {"offset": offset, "text": text, "more": more}
-
-    def test_all_that_is_there_is_printed(self):
-        self.api.on("GET", "/v1/jobs/12", details(12))
-        self.api.on("GET", self.PATH, self.part(0, "one\n"), self.part(4, "two\n"),
-                    self.part(8, "", False))
-        self.assertEqual(self.succeed("logs", "12"), "one\ntwo\n")
-        queries = [path.partition("?")[2] for path in self.api.paths() if "log" in path]
-        self.assertEqual([query.split("&")[:2] for query in queries],
-                         [["stream=out", f"offset={offset}"] for offset in (0, 4, 8)])
-
-    def test_the_other_stream_and_an_old_attempt_can_be_asked_for(self):
-        self.api.on("GET", "/v1/jobs/12/tasks/5/log", self.part(0, "x", False))
-        self.assertEqual(self.succeed("logs", "12", "--task", "5", "--err", "--attempt", "2"), "x")
-        self.assertIn("stream=err", self.api.paths()[0])
-        self.assertIn("attempt=2", self.api.paths()[0])
-
-    def test_a_job_with_several_tasks_wants_to_know_which(self):
-        self.api.on("GET", "/v1/jobs/12", details(12, tasks=[task(3), task(9)]))
-        self.assert_fails(2, ["2 tasks, from 3 to 9", "--task"], "logs", "12")
-
-    def test_what_is_no_longer_kept_is_told(self):
-        self.api.on("GET", self.PATH, self.part(100, "late\n", False))
-        done = self.assert_fails(0, ["100 bytes are no longer kept"], "logs", "12", "--task", "0")
-        self.assertEqual(done.stdout, "late\n")
-
-    def test_following_goes_through_attempts_to_the_end(self):
-        running = [details(12, "running", tasks=[task(0, "running", attempt=n, exit_code=None)])
-                   for n in (1, 2)]
-        waiting = details(12, "waiting", tasks=[task(0, "pending", attempt=0, instance=None,
-                                                     instance_type=None, exit_code=None)])
-        self.api.on("GET", "/v1/jobs/12", waiting, waiting, running[0], running[1],
-                    details(12, tasks=[task(0, attempt=2)]))
-        self.api.on("GET", self.PATH, self.part(0, "one\n"), self.part(4, ""),
-                    self.part(0, "two\n"), self.part(4, ""), self.part(4, "end\n"),
-                    self.part(8, "", False))
-        done = self.assert_fails(0, ["task 0 runs again: attempt 2"], "logs", "12", "-f")
-        self.assertEqual(done.stdout, "one\ntwo\nend\n")
 
 
 class Completion(MusterTest):

@@ -72,7 +72,8 @@ class FakeApi:
                 replies = api.replies.get((method, self.path.partition("?")[0]))
                 if not replies:
                     return self.send(problem(404, f"there is no {self.path}"))
-                return self.send(replies.pop(0) if len(replies) > 1 else replies[0])
+                reply = replies.pop(0) if len(replies) > 1 else replies[0]
+                return self.send(reply(self.path) if callable(reply) else reply)
 
             def send(self, reply):
                 if reply.reset:
@@ -110,9 +111,10 @@ class FakeApi:
         return f"http://127.0.0.1:{self.server.server_address[1]}"
 
     def on(self, method, path, *replies):
-        """What is answered to the requests, one after another; plain documents are fine."""
-        self.replies[(method, path)] = [reply if isinstance(reply, Reply) else Reply(reply)
-                                        for reply in replies]
+        """What is answered to the requests, one after another; plain documents are fine, and so
+        are functions that make the answer of the path with its query."""
+        self.replies[(method, path)] = [reply if isinstance(reply, Reply) or callable(reply)
+                                        else Reply(reply) for reply in replies]
 
     def bodies(self, path):
         return [json.loads(body) for method, where, body in self.requests

@@ -53,8 +53,8 @@ class MusterTest(unittest.TestCase):
         """What came of `muster ARGUMENTS`, run in the folder."""
         environment = {**os.environ, "MUSTER_DATA": traces()}
         return subprocess.run([os.environ["MUSTER"], *arguments], cwd=self.folder,
-                              env=environment, stdin=subprocess.DEVNULL, text=True, check=False,
-                              timeout=LIMIT_S, **{"stdout": subprocess.PIPE,
+                              env=environment, stdin=subprocess.DEVNULL, check=False,
+                              timeout=LIMIT_S, **{"stdout": subprocess.PIPE, "text": True,
                                                   "stderr": subprocess.PIPE, **options})
 
     def succeed(self, *arguments):

@@ -89,10 +89,10 @@ class MasterActorTest : public ::testing::Test {
                  std::to_string(order.attempt));
           },
           [this](stop_atom, TaskId task, Attempt) { note("stop " + std::to_string(task.value)); },
-          [](settled_atom, TaskId, Attempt) {},
+          [this](settled_atom, TaskId, Attempt) { ++settled_; },
           [this](greet_atom) { note("greet"); },
           [this](sample_atom, std::uint64_t asking) { asked_ = asking; },
-          [](const LogRequest&) {},
+          [this](const LogRequest& request) { asked_log_ = request; },
           [](const Wakeup&) {},
       };
     });
@@ -181,6 +181,8 @@ class MasterActorTest : public ::testing::Test {
   SlowHistory history_;
   std::vector<Heard> heard_;
   std::uint64_t asked_ = 0;
+  LogRequest asked_log_;  ///< the last one
+  int settled_ = 0;
   int greeted_ = 0;
   bool clock_is_told_ = true;
   Duration cloud_ahead_{};  ///< of the cloud's clock

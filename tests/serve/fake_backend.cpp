@@ -248,9 +248,13 @@ void FakeBackend::read_log(const LogQuery& query, Reply reply) {
   }
   const std::uint64_t begin = std::min<std::uint64_t>(query.offset, text.size());
   const std::string piece = text.substr(begin, query.max);
-  const Json document{
-      {"offset", begin}, {"text", piece}, {"more", begin + piece.size() < text.size()}};
-  answer(reply, document.dump());
+  LogPiece made;
+  made.attempt = 1;
+  made.offset = begin;
+  made.bytes = piece;
+  made.size = text.size();
+  made.more = begin + piece.size() < text.size();
+  reply(query.raw ? log_bytes(made) : log_document(made));
 }
 
 void FakeBackend::plan(Job job, Reply reply) {

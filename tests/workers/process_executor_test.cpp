@@ -284,6 +284,8 @@ TEST_P(ProcessExecutorTest, LogsRotateAndAreReadByTheirPlaceInTheStream) {
   options_.log_files_kept = 2;
   const auto end = run(script(1, "i=1000; while [ $i -lt 2000 ]; do echo $i; i=$((i+1)); done"));
   EXPECT_TRUE(end.end.out_tail.ends_with("1998\n1999\n"));
+  EXPECT_EQ(end.end.out_bytes, 5000u);
+  EXPECT_EQ(end.end.err_bytes, 0u);
   std::string text;
   LogPart part = executor_->read_log({TaskId{1}, 1, false, 0, 700});
   EXPECT_EQ(part.offset, 2000u);  // 5,000 bytes written; the newest file is full as well
@@ -313,6 +315,13 @@ TEST_P(ProcessExecutorTest, TheLogOfARunningAttemptGrows) {
   const LogPart rest = executor_->read_log({TaskId{1}, 1, false, 4, 100});
   EXPECT_EQ(rest.text, "two\n");
   EXPECT_FALSE(rest.more_may_come);
+  EXPECT_EQ(rest.end, 8u);
+  EXPECT_TRUE(rest.known);
+}
+
+TEST_P(ProcessExecutorTest, OfAnAttemptThatIsNotHereItSaysSo) {
+  make();
+  EXPECT_FALSE(executor_->read_log({TaskId{77}, 1, false, 0, 100}).known);
 }
 
 TEST_P(ProcessExecutorTest, ARepeatedStartChangesNothing) {

@@ -2,173 +2,161 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "config/array_indices.hpp"
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/cli/task_logs.hpp"
 
 namespace muster::cli {
 namespace {
 
 using client::ClientError;
-using client::TaskAnswer;
+using client::JobDetails;
 
-constexpr std::uint32_t kPartBytes = 256 * 1024;
 constexpr Duration kPause = std::chrono::milliseconds{500};
+constexpr std::uint64_t kMostLines = 1'000'000'000;
 
 struct LogsOptions {
   ClientOptions client;
-  std::uint64_t job = 0;
-  std::optional<std::uint64_t> task;
-  std::optional<std::uint64_t> attempt;
-  bool err = false;
+  LogWish wish;
+  std::string tasks;  ///< as of an array; empty: all
   bool follow = false;
 };
 
-/// Prints what one task writes.
-class LogReader {
+/// Prints what the wanted tasks of a job write.
+class JobLogs {
  public:
-  LogReader(client::ApiClient& api, const LogsOptions& options) : api_(api), options_(options) {}
+  JobLogs(client::ApiClient& api, const LogsOptions& options) : api_(api), options_(options) {}
 
-  /// Finds the task; an exit code when there is none to read.
-  std::optional<int> choose_task();
-  /// Prints all that is there.
+  /// Finds the tasks; an exit code when there are none to read.
+  std::optional<int> choose_tasks();
+  /// Prints what is there, one task after the other.
   int print_present();
-  /// Prints until the task is over, through all its attempts.
+  /// Prints lines as they come until the tasks are over, through all their attempts.
   int follow();
 
  private:
-  Expected<TaskAnswer, ClientError> look() const;
-  /// Prints the next part; whether there was any, and more may come.
-  Expected<client::LogAnswer, ClientError> print_part();
-  /// Goes on with the attempt that the task has now.
-  void turn_to(std::uint64_t attempt);
+  Expected<JobDetails, ClientError> look() const;
+  int exit_code() const;
 
   client::ApiClient& api_;
   const LogsOptions& options_;
-  std::uint64_t task_ = 0;
-  std::optional<std::uint64_t> attempt_;
-  std::uint64_t offset_ = 0;
+  std::vector<TaskLog> logs_;
 };
 
-std::optional<int> LogReader::choose_task() {
-  attempt_ = options_.attempt;
-  if (options_.task) {
-    task_ = *options_.task;
-    return std::nullopt;
+std::optional<int> JobLogs::choose_tasks() {
+  std::vector<std::uint64_t> tasks;
+  if (!options_.tasks.empty()) {
+    const auto wanted = parse_array(options_.tasks);
+    if (!wanted || wanted->max_running > 0) {
+      complain("--task: has to be indices of tasks like 3 or 0-9,12; " +
+               (wanted ? "it has a %" : wanted.error().message));
+      return kUsage;
+    }
+    tasks.assign(wanted->indices.begin(), wanted->indices.end());
+  } else {
+    const auto job = look();
+    if (!job) return complain_of(job.error());
+    for (const client::TaskAnswer& task : job->tasks) tasks.push_back(task.task);
+    if (tasks.empty()) {
+      complain(fmt::format("job {} has no tasks that are known yet: it is {}", options_.wish.job,
+                           job->job.state));
+      return kFailed;
+    }
   }
-  const auto answer = api_.get(fmt::format("/v1/jobs/{}", options_.job));
-  if (!answer) return complain_of(answer.error());
-  const auto job = client::job_details(answer.value());
-  if (!job) return complain_of(job.error());
-  if (job->tasks.size() == 1) {
-    task_ = job->tasks.front().task;
-    return std::nullopt;
-  }
-  if (job->tasks.empty()) {
-    complain(fmt::format("job {} has no tasks that are known yet: it is {}", options_.job,
-                         job->job.state));
-    return kFailed;
-  }
-  complain(fmt::format("job {} has {} tasks, from {} to {}: say which one by --task", options_.job,
-                       job->tasks.size(), job->tasks.front().task, job->tasks.back().task));
-  return kUsage;
+  for (const std::uint64_t task : tasks) logs_.emplace_back(api_, options_.wish, task);
+  return std::nullopt;
 }
 
-Expected<TaskAnswer, ClientError> LogReader::look() const {
-  const auto answer = api_.get(fmt::format("/v1/jobs/{}", options_.job));
+Expected<JobDetails, ClientError> JobLogs::look() const {
+  const auto answer = api_.get(fmt::format("/v1/jobs/{}", options_.wish.job));
   if (!answer) return answer.error();
-  const auto job = client::job_details(answer.value());
-  if (!job) return job.error();
-  for (const TaskAnswer& task : job->tasks) {
-    if (task.task != task_) continue;
-    TaskAnswer found = task;
-    // A task of a job that is over will not run, whatever it waits for.
-    if (job->job.over() && !found.over()) found.phase = "failed";
-    return found;
+  return client::job_details(answer.value());
+}
+
+int JobLogs::exit_code() const {
+  return std::any_of(logs_.begin(), logs_.end(), [](const TaskLog& log) { return log.lost(); })
+             ? kFailed
+             : kDone;
+}
+
+/// A task that has none is no reason to be silent about the others.
+int JobLogs::print_present() {
+  LogPrinter out(logs_.size() > 1);
+  bool failed = false;
+  for (TaskLog& log : logs_) {
+    if (const auto failure = log.print_present(out)) {
+      if (failure->code != ClientError::not_found) return complain_of(*failure);
+      out.end_line();
+      complain(failure->message);
+      failed = true;
+    }
+    out.end_line();
   }
-  return Failure<ClientError>{ClientError::not_found,
-                              fmt::format("job {} has no task {}", options_.job, task_)};
+  return failed ? kFailed : exit_code();
 }
 
-Expected<client::LogAnswer, ClientError> LogReader::print_part() {
-  std::string path =
-      fmt::format("/v1/jobs/{}/tasks/{}/log?stream={}&offset={}&max={}", options_.job, task_,
-                  options_.err ? "err" : "out", offset_, kPartBytes);
-  if (attempt_) path += fmt::format("&attempt={}", *attempt_);
-  const auto answer = api_.get(path);
-  if (!answer) return answer.error();
-  if (options_.client.json) print_json(answer->text);
-  auto part = client::log_part(answer.value());
-  if (!part) return part;
-  if (part->offset > offset_ && !part->text.empty()) {
-    complain(fmt::format("{} bytes are no longer kept", part->offset - offset_));
-  }
-  offset_ = std::max(offset_, part->next);
-  if (!options_.client.json) print_text(part->text);
-  return part;
-}
-
-int LogReader::print_present() {
-  while (true) {
-    const auto part = print_part();
-    if (!part) return complain_of(part.error());
-    if (part->text.empty() || !part->more) return kDone;
-  }
-}
-
-void LogReader::turn_to(std::uint64_t attempt) {
-  if (attempt_ == attempt) return;
-  if (attempt_) complain(fmt::format("task {} runs again: attempt {}", task_, attempt));
-  attempt_ = attempt;
-  offset_ = 0;
-}
-
-int LogReader::follow() {
+int JobLogs::follow() {
+  LogPrinter out(logs_.size() > 1);
   while (true) {
     // Looked at first, so that what was written before the end is read after it.
-    const auto task = look();
-    if (!task) return complain_of(task.error());
-    if (!options_.attempt && task->attempt > 0) turn_to(task->attempt);
-    if (!attempt_ && task->over()) return kDone;
-    bool more = !task->over();
-    if (attempt_) {
-      auto part = print_part();
-      while (part && !part->text.empty()) part = print_part();
-      // The attempt may have been announced and not have written anything.
-      if (!part && (part.error().code != ClientError::not_found || task->over())) {
-        return complain_of(part.error());
+    auto job = look();
+    if (!job) return complain_of(job.error());
+    std::map<std::uint64_t, client::TaskAnswer*> tasks;
+    for (client::TaskAnswer& task : job->tasks) tasks[task.task] = &task;
+    bool more = false;
+    for (TaskLog& log : logs_) {
+      if (log.done()) continue;
+      const auto found = tasks.find(log.task());
+      if (found == tasks.end()) {
+        complain(fmt::format("job {} has no task {}", options_.wish.job, log.task()));
+        return kFailed;
       }
-      const bool left_behind = options_.attempt && task->attempt > *options_.attempt;
-      more = more && !left_behind;
+      client::TaskAnswer& task = *found->second;
+      // A task of a job that is over will not run, whatever it waits for.
+      if (job->job.over() && !task.over()) task.phase = "failed";
+      if (const auto failure = log.print_new(task, out)) return complain_of(*failure);
+      more |= !log.done();
     }
-    if (!more) return kDone;
+    if (!more) break;
     std::this_thread::sleep_for(kPause);
   }
+  out.end_line();
+  return exit_code();
 }
 
-int run_command(const LogsOptions& options) {
+int run_command(LogsOptions& options) {
+  options.wish.json = options.client.json;
   const auto api = connect(options.client);
   if (!api) return kFailed;
-  LogReader reader(*api, options);
-  if (const auto exit_code = reader.choose_task()) return *exit_code;
-  return options.follow ? reader.follow() : reader.print_present();
+  JobLogs logs(*api, options);
+  if (const auto exit_code = logs.choose_tasks()) return *exit_code;
+  return options.follow ? logs.follow() : logs.print_present();
 }
 
 }  // namespace
 
 void add_logs(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<LogsOptions>();
-  CLI::App* command = app.add_subcommand("logs", "Print what a task has written");
-  command->add_option("job", options->job, "id of a job")->required()->check(is_id());
-  command->add_option("--task", options->task, "index of the task, when the job has several");
-  command->add_option("--attempt", options->attempt, "which attempt; default: the latest");
-  command->add_flag("--err", options->err, "its standard error instead of its standard output");
-  command->add_flag("-f,--follow", options->follow, "go on until the task is over");
+  CLI::App* command = app.add_subcommand("logs", "Print what tasks have written");
+  LogWish& wish = options->wish;
+  command->add_option("job", wish.job, "id of a job")->required()->check(is_id());
+  command->add_option("--task", options->tasks,
+                      "indices of tasks: 3, or 0-9,12; default: all. Of several, each line begins "
+                      "with its task: [3]");
+  command->add_option("--attempt", wish.attempt, "which attempt; default: the latest");
+  command->add_option("--tail", wish.tail, "only so many lines at the end")
+      ->check(CLI::Range(std::uint64_t{0}, kMostLines));
+  command->add_flag("--err", wish.err, "their standard error instead of their standard output");
+  command->add_flag("-f,--follow", options->follow, "go on until the tasks are over");
   add_client_options(*command, options->client);
   command->callback([options, &exit_code] { exit_code = run_command(*options); });
 }

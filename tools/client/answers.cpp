@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "tools/client/printable.hpp"
 
@@ -329,12 +330,46 @@ Parsed<PlanAnswer> plan_of(const Answer& answer) {
 Parsed<LogAnswer> log_part(const Answer& answer) {
   return parsed(answer, [](const Fields& fields) {
     LogAnswer part;
+    part.attempt = fields.count("attempt");
     part.offset = fields.count("offset");
+    part.next = fields.count("next_offset");
+    part.size = fields.has("size") ? fields.count_or_null("size") : std::nullopt;
     part.text = fields.raw_text("text");
     part.more = fields.truth("more");
-    part.next = fields.has("next") ? fields.count("next") : part.offset + part.text.size();
+    if (fields.truth("lost")) part.lost = fields.text("lost_reason");
     return part;
   });
+}
+
+Parsed<LogAnswer> raw_log_part(BytesAnswer answer) {
+  std::string missing;
+  const auto number = [&](const char* name) -> std::optional<std::uint64_t> {
+    const auto found = answer.headers.find(name);
+    if (found == answer.headers.end()) return std::nullopt;
+    std::uint64_t value = 0;
+    const char* end = found->second.data() + found->second.size();
+    const auto [rest, error] = std::from_chars(found->second.data(), end, value);
+    return error == std::errc{} && rest == end ? std::optional(value) : std::nullopt;
+  };
+  const auto needed = [&](const char* name) {
+    const auto value = number(name);
+    if (!value && missing.empty()) missing = name;
+    return value.value_or(0);
+  };
+  LogAnswer part;
+  part.attempt = needed("muster-attempt");
+  part.offset = needed("muster-offset");
+  part.next = needed("muster-next-offset");
+  part.more = needed("muster-more") != 0;
+  part.size = number("muster-size");
+  const auto lost = answer.headers.find("muster-lost");
+  if (lost != answer.headers.end()) part.lost = printable(lost->second);
+  if (!missing.empty()) {
+    return Failure<ClientError>{ClientError::malformed,
+                                "the answer has no number in its header " + missing};
+  }
+  part.text = std::move(answer.bytes);
+  return part;
 }
 
 }  // namespace muster::client

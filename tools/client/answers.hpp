@@ -149,10 +149,13 @@ struct PlanAnswer {
 
 /// A part of what a task wrote.
 struct LogAnswer {
+  std::uint64_t attempt = 0;
   std::uint64_t offset = 0;
-  std::uint64_t next = 0;  ///< where the next part begins
-  std::string text;        ///< as the task wrote it
-  bool more = false;       ///< more is there, or may come
+  std::uint64_t next = 0;             ///< where the next part begins
+  std::optional<std::uint64_t> size;  ///< of all that there is so far
+  std::string text;                   ///< as the task wrote it
+  bool more = false;                  ///< more is there, or may come
+  std::string lost;                   ///< why something is missing; empty: nothing is
 };
 
 /// An answer as a struct, or the reason why it is none.
@@ -184,7 +187,8 @@ Parsed<StatusAnswer> status_of(const Answer& answer);
 Parsed<CostAnswer> cost_of(const Answer& answer);
 /// POST /v1/plan.
 Parsed<PlanAnswer> plan_of(const Answer& answer);
-/// GET /v1/jobs/{id}/tasks/{index}/log.
+/// GET /v1/jobs/{id}/tasks/{index}/log, as a document and with raw=1.
 Parsed<LogAnswer> log_part(const Answer& answer);
+Parsed<LogAnswer> raw_log_part(BytesAnswer answer);
 
 }  // namespace muster::client

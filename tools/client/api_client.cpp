@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -70,6 +71,7 @@ struct ApiClient::Reply {
   long status = 0;
   Duration retry_after{};  ///< as the server asked; 0: it did not
   std::string body;
+  std::map<std::string, std::string> headers;  ///< names in small letters
   bool too_large = false;
   std::string reason;  ///< of a failed transfer
 
@@ -150,6 +152,23 @@ class ApiClient::Transfer {
     reply.body.append(data, bytes);
     return bytes;
   }
+  static std::size_t take_header(char* data, std::size_t size, std::size_t count, void* sink) {
+    constexpr std::size_t kMaxHeaders = 100;
+    auto& headers = static_cast<Sink*>(sink)->reply.headers;
+    const std::string_view line(data, size * count);
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos || headers.size() >= kMaxHeaders) return line.size();
+    std::string name(line.substr(0, colon));
+    std::ranges::transform(name, name.begin(), [](unsigned char letter) {
+      return letter >= 'A' && letter <= 'Z' ? letter + ('a' - 'A') : letter;
+    });
+    std::string_view value = line.substr(colon + 1);
+    const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+    while (!value.empty() && is_blank(value.front())) value.remove_prefix(1);
+    while (!value.empty() && is_blank(value.back())) value.remove_suffix(1);
+    headers[name] = value;
+    return line.size();
+  }
   static int watch(void* options, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
     const auto& stop_asked = static_cast<const ApiOptions*>(options)->stop_asked;
     return stop_asked && stop_asked() ? 1 : 0;
@@ -171,6 +190,7 @@ void ApiClient::Transfer::set_fixed_options() {
   set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(options_.connect_timeout));
   set(CURLOPT_TIMEOUT_MS, milliseconds(options_.request_timeout));
   set(CURLOPT_WRITEFUNCTION, &Transfer::take);
+  set(CURLOPT_HEADERFUNCTION, &Transfer::take_header);
   set(CURLOPT_NOPROGRESS, 0L);
   set(CURLOPT_XFERINFOFUNCTION, &Transfer::watch);
   set(CURLOPT_XFERINFODATA, const_cast<ApiOptions*>(&options_));
@@ -184,6 +204,7 @@ ApiClient::Reply ApiClient::Transfer::perform(const std::string& api, const Requ
   const char* const no_proxy = "";
   set(CURLOPT_PROXY, is_loopback(api) ? no_proxy : nullptr);
   set(CURLOPT_WRITEDATA, &sink);
+  set(CURLOPT_HEADERDATA, &sink);
   if (request.body != nullptr) {
     set(CURLOPT_POST, 1L);
     set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body->size()));
@@ -224,13 +245,34 @@ Expected<Answer, ClientError> ApiClient::post(const std::string& path, const std
 }
 
 Expected<Answer, ClientError> ApiClient::ask(const Request& request) {
+  auto reply = try_for_long(request);
+  if (!reply) return reply.error();
+  auto document = parse_object(reply->body);
+  if (document) return Answer{std::move(reply->body), *std::move(document)};
+  return Failure<ClientError>{
+      ClientError::malformed,
+      fmt::format("{} answers with what is no JSON object: is it Muster's API? It says: "
+                  "{}",
+                  api(), printable(reply->body.substr(0, kShownBytes)))};
+}
+
+Expected<BytesAnswer, ClientError> ApiClient::get_bytes(const std::string& path) {
+  auto reply = try_for_long({path});
+  if (!reply) return reply.error();
+  return BytesAnswer{std::move(reply->body), std::move(reply->headers)};
+}
+
+Expected<ApiClient::Reply, ClientError> ApiClient::try_for_long(const Request& request) {
   const auto begin = Steady::now();
   Duration pause = options_.first_pause;
   std::size_t asked = 0;        // APIs since the last pause
   bool may_be_through = false;  // a change, to the present one
   for (bool first = true;; first = false) {
-    const Reply reply = transfer_->perform(api(), request);
-    if (!reply.passing()) return conclude(reply);
+    Reply reply = transfer_->perform(api(), request);
+    if (!reply.passing()) {
+      if (auto failure = failure_of(reply)) return *std::move(failure);
+      return reply;
+    }
     const Duration tried = Steady::now() - begin;
     const Duration patience = reply.nobody_there()
                                   ? std::min(options_.refused_for, options_.retry_for)
@@ -269,7 +311,8 @@ Failure<ClientError> ApiClient::give_up(const Reply& reply, Duration tried) cons
                                                 api(), why, seconds)};
 }
 
-Expected<Answer, ClientError> ApiClient::conclude(const Reply& reply) const {
+/// What an answer that will not get better is about, if it is none to be glad of.
+std::optional<Failure<ClientError>> ApiClient::failure_of(const Reply& reply) const {
   using Failed = Failure<ClientError>;
   if (reply.too_large) {
     return Failed{ClientError::malformed, fmt::format("the answer of {} is larger than {} bytes",
@@ -284,15 +327,7 @@ Expected<Answer, ClientError> ApiClient::conclude(const Reply& reply) const {
     return Failed{ClientError::unauthorized, fmt::format("{} does not accept the token from {}",
                                                          api(), context_.token_source)};
   }
-  if (reply.status >= 200 && reply.status < 300) {
-    auto document = parse_object(reply.body);
-    if (document) return Answer{reply.body, *std::move(document)};
-    return Failed{
-        ClientError::malformed,
-        fmt::format("{} answers with what is no JSON object: is it Muster's API? It says: "
-                    "{}",
-                    api(), printable(reply.body.substr(0, kShownBytes)))};
-  }
+  if (reply.status >= 200 && reply.status < 300) return std::nullopt;
   std::string message = error_message(reply.body);
   if (message.empty()) {
     message = fmt::format("{} answers with HTTP status {} and no reason", api(), reply.status);

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,12 @@ enum class ClientError : std::uint8_t {
 struct Answer {
   std::string text;
   nlohmann::json document;
+};
+
+/// An answer that is no document.
+struct BytesAnswer {
+  std::string bytes;
+  std::map<std::string, std::string> headers;  ///< names in small letters
 };
 
 /// How patient and how trusting the client is.
@@ -63,6 +71,8 @@ class ApiClient {
 
   /// `path` begins with a slash and is escaped. The document of an answer is a JSON object.
   Expected<Answer, ClientError> get(const std::string& path);
+  /// The same of what is no JSON.
+  Expected<BytesAnswer, ClientError> get_bytes(const std::string& path);
   Expected<Answer, ClientError> post(const std::string& path, const std::string& body);
 
   const ApiOptions& options() const { return options_; }
@@ -73,7 +83,8 @@ class ApiClient {
   struct Reply;
 
   Expected<Answer, ClientError> ask(const Request& request);
-  Expected<Answer, ClientError> conclude(const Reply& reply) const;
+  Expected<Reply, ClientError> try_for_long(const Request& request);
+  std::optional<Failure<ClientError>> failure_of(const Reply& reply) const;
   Failure<ClientError> give_up(const Reply& reply, Duration tried) const;
   /// The API that is asked at present.
   const std::string& api() const { return apis_[current_]; }

@@ -245,10 +245,12 @@ LogPart ProcessExecutor::read_log(const LogPlace& place) {
   LogPart part;
   part.offset = place.offset;
   const process::Descriptor folder = process::open_folder(folder_of(key));
+  part.known = static_cast<bool>(folder);
   if (!folder) return part;
   const process::LogReader reader(folder.get(),
                                   place.error_stream ? process::kErrLog : process::kOutLog);
   part.text = reader.read(part.offset, std::min(place.max_bytes, kMaxLogBytes));
+  part.end = reader.end();
   part.more_may_come = runs_.contains(key) || part.offset + part.text.size() < reader.end();
   return part;
 }

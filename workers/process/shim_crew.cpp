@@ -281,6 +281,8 @@ void ShimCrew::tell_end(const AttemptKey& key, AttemptResult result) {
     };
     end.out_tail = tail_of(folder, kOutLog, most(result.out_bytes));
     end.err_tail = tail_of(folder, kErrLog, most(result.err_bytes));
+    end.out_bytes = all ? LogReader(folder, kOutLog).end() : result.out_bytes;
+    end.err_bytes = all ? LogReader(folder, kErrLog).end() : result.err_bytes;
     if (found->second.child > 0) children_.push_back(found->second.child);
     if (found->second.channel) by_channel_.erase(found->second.channel.get());
     watched_.erase(found);

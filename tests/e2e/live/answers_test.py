@@ -46,7 +46,8 @@ class Answers(unittest.TestCase):
         cluster.wait_until("its instance is gone",
                            lambda: cluster.ask("instances")["instances"] == [])
         self.assertEqual(cluster.run("logs", job).stdout, "attempt 2\n")
-        self.assert_refused(cluster, ["there is no attempt 1 " + name], "logs", job, "--attempt", 1)
+        self.assertEqual(cluster.run("logs", job, "--attempt", 1).stdout, "attempt 1\n")
+        self.assert_refused(cluster, ["there is no attempt 3 " + name], "logs", job, "--attempt", 3)
 
     def silent_master(self, cluster):
         cluster.run("submit", "--wait", "--", "sleep", "1")

@@ -274,6 +274,7 @@ void Api::read_log(const Call& call) {
       .error_stream = call.query.text("stream") == "err",
       .offset = call.query.number("offset"),
       .max = static_cast<std::uint32_t>(call.query.number("max")),
+      .raw = call.query.number("raw") == 1,
   };
   backend_.read_log(query, reply_to(call.exchange));
 }

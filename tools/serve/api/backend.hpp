@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,11 +14,16 @@
 /// The HTTP API and what it asks of the cluster; free of actors.
 namespace muster::api {
 
-/// An answer to a client: an HTTP status and a JSON document in the shapes of docs/api.md.
-/// For a status from 400 on use `refusal`.
+/// Names and values, in the order in which they are sent.
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+/// An answer to a client: an HTTP status and a JSON document in the shapes of docs/api.md, or what
+/// the content type says. For a status from 400 on use `refusal`.
 struct Answer {
   int status = 200;
   std::string json;
+  std::string_view content_type = "application/json";
+  Headers headers{};
 };
 
 /// The answer {"error": {"code", "message"}}; `code` is a word or two in lower case ("not found",
@@ -48,6 +54,7 @@ struct LogQuery {
   bool error_stream = false;   ///< stderr instead of stdout
   std::uint64_t offset = 0;    ///< bytes from the stream's beginning
   std::uint32_t max = 65'536;  ///< bytes at most; 1 to 1 MiB
+  bool raw = false;            ///< the bytes themselves instead of a document
 };
 
 /// Which jobs a listing shows.
@@ -125,8 +132,7 @@ class Backend {
   virtual void change_job(JobId job, JobChange change, Reply reply) = 0;
   /// 200 {"instance": 3}; 404; 409.
   virtual void change_instance(InstanceId instance, InstanceChange change, Reply reply) = 0;
-  /// 200 {"offset", "text", "more"}; `text` is UTF-8 and begins at `offset`, which is later than
-  /// was asked when older text is gone.
+  /// 200 and what log_document() or log_bytes() makes of the piece.
   virtual void read_log(const LogQuery& query, Reply reply) = 0;
   /// What would be done for the job if it came now; changes nothing.
   virtual void plan(Job job, Reply reply) = 0;

@@ -64,7 +64,10 @@ Response to_response(Answer answer) {
   if (reason_phrase(answer.status) == "Unknown") {
     answer = refusal(500, default_code(500), "the cluster gave an answer without a meaning");
   }
-  Response response{.status = answer.status, .body = std::move(answer.json)};
+  Response response{.status = answer.status,
+                    .body = std::move(answer.json),
+                    .content_type = answer.content_type,
+                    .headers = std::move(answer.headers)};
   if (answer.status == kTooMany || answer.status == kUnavailable) {
     response.headers.emplace_back("Retry-After", "1");
   }

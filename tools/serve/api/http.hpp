@@ -9,9 +9,6 @@
 
 namespace muster::api {
 
-/// Names and values, in the order in which they are sent.
-using Headers = std::vector<std::pair<std::string, std::string>>;
-
 /// What of a request is known before its body has come.
 struct RequestHead {
   std::string method;         ///< "GET"

@@ -85,6 +85,10 @@ Json answers_of(const Route& route) {
   answers[std::to_string(route.success)] = {
       {"description", reason_phrase(route.success)},
       {"content", {{media_type(route.content_type), {{"schema", shape}}}}}};
+  if (route.operation == Operation::log) {
+    answers["200"]["content"]["application/octet-stream"] = {
+        {"schema", {{"type", "string"}, {"format", "binary"}}}};
+  }
   if (!route.later.empty()) {
     answers["202"] = {{"description", reason_phrase(202)},
                       {"content", {{"application/json", {{"schema", reference(route.later)}}}}}};

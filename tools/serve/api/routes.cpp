@@ -35,6 +35,8 @@ constexpr std::array kLogQuery{
     Parameter{"max", Kind::number, "bytes at most", 1, kMaxLogBytes, "65536"},
     Parameter{"attempt", Kind::number, "which attempt; 0: the newest", 0,
               std::numeric_limits<std::uint32_t>::max(), "0"},
+    Parameter{"raw", Kind::number, "1: the bytes as they are, with what else there is in headers",
+              0, 1, "0"},
 };
 constexpr std::array kCostQuery{
     Parameter{"by", Kind::choice, "what it is split by", 0, 0, "user", kCostBy},

@@ -5,6 +5,7 @@
 
 #include "model/live_ids.hpp"
 #include "tools/serve/node/gather.hpp"
+#include "tools/serve/node/log_piece_of.hpp"
 #include "tools/serve/node/merge_jobs.hpp"
 
 namespace muster {
@@ -14,6 +15,9 @@ using api::Answer;
 using api::refusal;
 using nlohmann::json;
 using Texts = std::vector<std::optional<std::string>>;
+
+/// Bytes of UTF-8.
+constexpr std::uint32_t kLongestCharacter = 4;
 
 std::string dump(const json& document) {
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -255,13 +259,13 @@ void ActorBackend::read_log(const api::LogQuery& query, api::Reply reply) {
     request.attempt = query.attempt;
     request.error_stream = query.error_stream;
     request.offset = query.offset;
-    request.max_bytes = query.max;
+    request.max_bytes = std::max(query.max, kLongestCharacter);  // or a piece could stay empty
     ask<LogAnswer>(
         system_, handles_.masters[*found.of_task], timeout_,
         [this, reply, query](const caf::expected<LogAnswer>& part) {
           if (!part) return reply(from_error(part.error(), system_, name_of(query)));
-          reply(
-              ok({{"offset", part->offset}, {"text", part->text}, {"more", part->more_may_come}}));
+          const api::LogPiece piece = piece_of(*part);
+          reply(query.raw ? api::log_bytes(piece) : api::log_document(piece));
         },
         request);
   });

@@ -27,6 +27,21 @@ std::uint32_t rank_of(const RoleContext& context, std::uint32_t number) {
   return rank;
 }
 
+/// Where what the master's tasks wrote is kept when they are over.
+Expected<std::unique_ptr<LogStore>, StoreError> open_logs(const RoleContext& context,
+                                                          const std::string& master) {
+  const LogsConfig& config = context.setup.config.logs;
+  LogStoreOptions options;
+  options.max_bytes = config.keep_mib << 20;
+  options.max_age = std::chrono::hours{24} * config.keep_days;
+  options.clock = [&system = context.system, epoch = context.epoch] {
+    return epoch.instant(system.clock().now()).time_since_epoch();
+  };
+  options.note = context.note;
+  return LogStore::open(config.folder.empty() ? context.state / "logs" : config.folder / master,
+                        std::move(options));
+}
+
 Failure<NodeError> store_failure(const Failure<StoreError>& error) {
   return {NodeError::store, error.message};
 }
@@ -54,6 +69,9 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   auto history = StoreHistory::open(*role->store, *role->journal, context.catalog, history_options);
   if (!history) return store_failure(history.error());
   role->history = std::move(history).value();
+  auto logs = open_logs(context, name);
+  if (!logs) return store_failure(logs.error());
+  role->logs = std::move(logs).value();
   context.note(fmt::format("master {}: {} events after {} in the snapshot, read in {:.0f} ms", name,
                            recovered.value().tail.size(), recovered.value().snapshot_at,
                            to_seconds(steady_now() - began) * 1e3));
@@ -78,6 +96,10 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   group.life.name = name;
   group.life.note = context.note;
   group.life.history = role->history.get();
+  group.life.logs.keeper = role->logs.get();
+  group.life.logs.bounds.hold = from_seconds(config.logs.handover_s);
+  // The worker keeps full files and the one that it writes to.
+  group.life.logs.bounds.stream_bytes = config.worker.log_bytes * (config.worker.log_files + 2);
   group.life.image = std::move(recovered.value().image);
   group.life.tail = std::move(recovered.value().tail);
   group.life.save_snapshot = [journal = role->journal.get()](MasterImage image) {

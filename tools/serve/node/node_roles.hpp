@@ -6,6 +6,7 @@
 #include <string>
 
 #include "actors/cloud/loopback.hpp"
+#include "storage/log_store.hpp"
 #include "storage/store_cloud_book.hpp"
 #include "storage/store_history.hpp"
 #include "storage/store_journal.hpp"
@@ -35,6 +36,7 @@ struct MasterRole {
   std::unique_ptr<Store> store;
   std::unique_ptr<StoreJournal> journal;
   std::unique_ptr<StoreHistory> history;
+  std::unique_ptr<LogStore> logs;
   DecisionTimes times;
   MasterActor actor;
 };

@@ -268,9 +268,9 @@ function showJob(explained) {
 }
 
 function showLog(piece) {
-  state.log.more = piece.more;
+  Object.assign(state.log, { more: piece.more, offset: piece.next_offset });
+  setText(by_id("log-lost"), piece.lost ? `Output is lost: ${piece.lost_reason}.` : "");
   if (!piece.text) return;
-  state.log.offset = piece.offset + new TextEncoder().encode(piece.text).length;
   const node = by_id("log-text");
   const follows = node.scrollTop + node.clientHeight >= node.scrollHeight - 20;
   const text = node.textContent + piece.text;

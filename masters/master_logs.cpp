@@ -1,0 +1,252 @@
+// What a master does about the output of its tasks: it has it brought to its own node before an
+// instance ends, and reads it to its users from there, or from the worker while it is not across.
+
+#include <algorithm>
+#include <utility>
+
+#include "masters/cell_view.hpp"
+#include "masters/master_actor.hpp"
+
+namespace muster {
+namespace {
+
+/// Readers of logs that a worker has not answered yet; more are told to come again.
+constexpr std::size_t kMaxLogReaders = 1000;
+
+constexpr const char* kOnlyTail = "only the end of it is left";
+constexpr const char* kGone = "its instance was gone before it was across";
+
+caf::error no_such_attempt(const AttemptPlace& place) {
+  if (place.attempt == 0) return caf::make_error(ActorError::unknown, "it has had no attempt yet");
+  return caf::make_error(ActorError::unknown, "there is attempt " + std::to_string(place.attempt));
+}
+
+/// The attempt is on its instance now, as far as the master knows.
+bool is_on_instance(const TaskRow* row, Attempt attempt) {
+  return row != nullptr && row->attempt == attempt && row->at != kNoSlot;
+}
+
+/// What is known of the newest attempt's output without any log.
+LogAnswer tail_answer(const LogRequest& request, const AttemptPlace& place) {
+  const std::string& tail = request.error_stream ? place.end.err_tail : place.end.out_tail;
+  const std::size_t from = std::min<std::size_t>(request.offset, tail.size());
+  LogAnswer answer{place.on, request.number, from, tail.substr(from), place.running};
+  answer.attempt = place.attempt;
+  answer.end = tail.size();
+  return answer;
+}
+
+/// Nothing of the attempt was kept but, perhaps, its end.
+LogAnswer lost_answer(const LogRequest& request, const AttemptPlace& place, bool has_removed) {
+  const bool newest = request.attempt == 0 || request.attempt == place.attempt;
+  AttemptPlace known = place;
+  if (!newest) known.end = {};
+  LogAnswer answer = tail_answer(request, known);
+  answer.attempt = newest ? place.attempt : request.attempt;
+  answer.more_may_come = false;
+  answer.lost = answer.end > 0 ? kOnlyTail : kGone;
+  if (has_removed) answer.lost += ", or it was removed to keep logs.keep_mib and logs.keep_days";
+  return answer;
+}
+
+}  // namespace
+
+void MasterNode::begin_logs() {
+  const LogCare& care = setup_.life.logs;
+  if (care.keeper == nullptr) return;
+  LogHandover::Host host;
+  host.ask = [this](InstanceId on, const LogRequest& request) {
+    WorkerActor* worker = worker_on(on);
+    if (worker != nullptr) send(*worker, request);
+    return worker != nullptr;
+  };
+  host.settle = [this](InstanceId on, const LogName& name) {
+    if (WorkerActor* worker = worker_on(on)) {
+      send(*worker, settled_atom_v, name.task, name.attempt);
+    }
+  };
+  host.free = [this](InstanceId id) { end_now(id); };
+  host.post = [address = caf::actor_cast<caf::weak_actor_ptr>(this)](std::function<void()> step) {
+    if (auto self = caf::actor_cast<MasterActor>(address.lock())) {
+      caf::anon_send(self, Wakeup{std::move(step)});
+    }
+  };
+  host.number = [this] { return ++next_log_; };
+  logs_ = std::make_unique<LogHandover>(*care.keeper, care.bounds, std::move(host));
+  // What was not across when the master ended: their workers say it with their hello.
+  for (const InstanceRow& row : master_.state().instances()) {
+    if (row.up && row.phase == InstancePhase::terminating) logs_->expect(row.id);
+  }
+}
+
+/// A worker may hand over the output of attempts that were on its own instance only. Of one that is
+/// on record already, as after a restart, that has to be looked up.
+void MasterNode::note_log(const WorkerReport& report) {
+  if (!logs_) return;
+  const TaskRow* row = master_.state().find(report.task);
+  if (is_on_instance(row, report.attempt) && is_there(report.task, report.instance)) {
+    return logs_->note(report);
+  }
+  if (!logs_->note_unsure(report)) return;
+  const LogName name{report.task, report.attempt};
+  const auto decide = [this, name, on = report.instance](const AttemptPlace& place) {
+    const bool was_there = place.known && place.attempt == name.attempt && place.on == on;
+    if (logs_) logs_->confirm(name, on, was_there);
+  };
+  const History* history = setup_.life.history;
+  if (row != nullptr || history == nullptr) {
+    const CellView view{master_, history, {}, setup_.life.name, now()};
+    return decide(view.place_of(report.task, 0));
+  }
+  const bool waits = read_apart<AttemptPlace>(
+      [history, task = report.task] { return place_of(task, 0, *history); }, decide);
+  if (!waits) decide({});
+}
+
+/// The instance is gone, and with it what is not across.
+void MasterNode::lose_logs(InstanceId id) {
+  const InstanceRow* row = master_.state().find(id);
+  if (!logs_ || row == nullptr) return;
+  const bool spot = row->market == Market::spot;
+  const std::string reason = (spot ? "spot instance " : "instance ") + std::to_string(id.value) +
+                             " was gone before it was across";
+  for (const Slot slot : row->occupants) {
+    const TaskRow& task = master_.state().task(slot);
+    const LogName name{task.id, task.attempt};
+    if (!logs_->place_of(name)) logs_->lose(name, reason);
+  }
+  logs_->lose(id, reason);
+}
+
+/// Whatever is on its way from there.
+void MasterNode::end_now(InstanceId id) {
+  if (logs_) logs_->let_go(id);
+  send(setup_.cloud, end_atom_v, id, MasterActor{this});
+}
+
+void MasterNode::end_holds() {
+  if (!logs_) return;
+  logs_->end_holds(timer_.now());
+  if (const auto next = logs_->next_end()) handover_.at(*next);
+}
+
+caf::result<LogAnswer> MasterNode::read_log(const LogRequest& request) {
+  auto promise = make_response_promise<LogAnswer>();
+  const History* history = setup_.life.history;
+  if (history == nullptr || master_.state().find(request.task) != nullptr) {
+    const CellView view{master_, history, {}, setup_.life.name, now()};
+    send_log(request, view.place_of(request.task, 0), promise);
+    return promise;
+  }
+  const bool waits = read_apart<AttemptPlace>(
+      [history, task = request.task] { return place_of(task, 0, *history); },
+      [this, request, promise](const AttemptPlace& place) { send_log(request, place, promise); });
+  if (!waits) promise.deliver(caf::make_error(ActorError::store_failed));
+  return promise;
+}
+
+/// `place` is of the newest attempt.
+void MasterNode::send_log(const LogRequest& request, const AttemptPlace& place,
+                          LogPromise promise) {
+  if (!place.known) {
+    promise.deliver(caf::make_error(ActorError::unknown));
+    return;
+  }
+  if (request.attempt > place.attempt) {
+    promise.deliver(no_such_attempt(place));
+    return;
+  }
+  const Attempt attempt = request.attempt == 0 ? place.attempt : request.attempt;
+  const bool runs = is_on_instance(master_.state().find(request.task), attempt);
+  InstanceId on;
+  if (runs || (!logs_ && attempt == place.attempt)) {
+    on = place.on;
+  } else if (logs_) {
+    on = logs_->place_of({request.task, attempt}).value_or(InstanceId{});
+  }
+  WorkerActor* worker = on.valid() ? worker_on(on) : nullptr;
+  if (worker != nullptr && log_readers_.size() < kMaxLogReaders) {
+    LogRequest onward = request;
+    onward.number = ++next_log_;
+    onward.attempt = attempt;
+    log_readers_[onward.number] = {promise, request.number, on, attempt, runs};
+    return send(*worker, onward);
+  }
+  if (attempt == 0 || runs) {
+    LogAnswer nothing{on, request.number, request.offset, {}, place.running};
+    nothing.attempt = attempt;
+    promise.deliver(std::move(nothing));
+    return;
+  }
+  if (logs_ && on.valid()) {
+    promise.deliver(caf::make_error(ActorError::not_connected));
+    return;
+  }
+  if (logs_) return send_kept(request, place, promise);
+  if (attempt != place.attempt) {
+    promise.deliver(no_such_attempt(place));
+    return;
+  }
+  promise.deliver(tail_answer(request, place));
+}
+
+void MasterNode::send_kept(const LogRequest& request, const AttemptPlace& place,
+                           LogPromise promise) {
+  LogKeeper* keeper = setup_.life.logs.keeper;
+  const Attempt attempt = request.attempt == 0 ? place.attempt : request.attempt;
+  const auto answer = [request, place, attempt, keeper](const std::optional<KeptLog>& kept) {
+    if (!kept) return lost_answer(request, place, keeper->has_removed());
+    LogAnswer made{place.on, request.number, kept->offset, kept->text,
+                   kept->offset + kept->text.size() < kept->end};
+    made.attempt = attempt;
+    made.end = kept->end;
+    made.lost = kept->lost;
+    return made;
+  };
+  const std::function<void(const std::optional<KeptLog>&)> deliver =
+      [promise, answer](const std::optional<KeptLog>& kept) mutable {
+        promise.deliver(answer(kept));
+      };
+  const bool waits = keeper->read(
+      {{request.task, attempt}, request.error_stream, request.offset, request.max_bytes},
+      [deliver, address = caf::actor_cast<caf::weak_actor_ptr>(this)](std::optional<KeptLog> kept) {
+        if (auto self = caf::actor_cast<MasterActor>(address.lock())) {
+          caf::anon_send(self, Wakeup{[deliver, kept = std::move(kept)] { deliver(kept); }});
+        }
+      });
+  if (!waits) promise.deliver(caf::make_error(ActorError::store_failed));
+}
+
+void MasterNode::hear_log(const LogAnswer& answer) {
+  if (logs_ && logs_->hear(answer)) return;
+  const auto entry = log_readers_.extract(answer.number);
+  if (entry.empty()) return;
+  LogReader& reader = entry.mapped();
+  LogAnswer onward = answer;
+  onward.number = reader.number;
+  onward.attempt = reader.attempt;
+  onward.unknown = false;
+  onward.lost.clear();
+  if (answer.unknown && reader.runs) onward.more_may_come = true;  // its order is on its way
+  if (answer.unknown && !reader.runs) onward.lost = kGone;
+  if (onward.lost.empty() || logs_) {
+    reader.promise.deliver(std::move(onward));
+  } else {
+    reader.promise.deliver(caf::make_error(ActorError::unknown));
+  }
+}
+
+/// The worker that was asked is not there any more, and with it the question: nobody waits for its
+/// answer.
+void MasterNode::end_log_readers(InstanceId id) {
+  for (auto reader = log_readers_.begin(); reader != log_readers_.end();) {
+    if (reader->second.on != id) {
+      ++reader;
+      continue;
+    }
+    reader->second.promise.deliver(caf::make_error(ActorError::not_connected));
+    reader = log_readers_.erase(reader);
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,115 @@
+"""muster logs, against a server that answers what the test wants."""
+
+import unittest
+
+from client_test import ClientTest
+from fake_api import Reply, details, task
+
+
+class Logs(ClientTest):
+    PATH = "/v1/jobs/12/tasks/0/log"
+
+    def part(self, offset, text, more=True, attempt=1, size=None, lost=None):
+        body = text if isinstance(text, bytes) else text.encode()
+        headers = {"Muster-Attempt": str(attempt), "Muster-Offset": str(offset),
+                   "Muster-Next-Offset": str(offset + len(body)), "Muster-More": str(int(more))}
+        if size is not None:
+            headers["Muster-Size"] = str(size)
+        if lost is not None:
+            headers["Muster-Lost"] = lost
+        return Reply(raw=body, headers=headers)
+
+    def queries(self):
+        """What was asked of each log, without which stream."""
+        return [path.partition("?")[2].partition("&")[2] for path in self.api.paths()
+                if "/log?" in path]
+
+    def test_all_that_is_there_is_printed(self):
+        self.api.on("GET", "/v1/jobs/12", details(12))
+        self.api.on("GET", self.PATH, self.part(0, "one\n"), self.part(4, "two\n"),
+                    self.part(8, "", False))
+        self.assertEqual(self.succeed("logs", "12"), "one\ntwo\n")
+        self.assertEqual([query.split("&")[0] for query in self.queries()],
+                         [f"offset={offset}" for offset in (0, 4, 8)])
+
+    def test_the_other_stream_and_an_old_attempt_can_be_asked_for(self):
+        self.api.on("GET", "/v1/jobs/12/tasks/5/log", self.part(0, "x", False, attempt=2))
+        self.assertEqual(self.succeed("logs", "12", "--task", "5", "--err", "--attempt", "2"), "x")
+        self.assertIn("stream=err", self.api.paths()[0])
+        self.assertIn("attempt=2", self.api.paths()[0])
+
+    def test_of_several_tasks_each_line_says_whose_it_is(self):
+        self.api.on("GET", "/v1/jobs/12", details(12, tasks=[task(3), task(9)]))
+        self.api.on("GET", "/v1/jobs/12/tasks/3/log", self.part(0, "a\nb\nwi"),
+                    self.part(6, "thout end", False))
+        self.api.on("GET", "/v1/jobs/12/tasks/9/log", self.part(0, "c\n", False))
+        self.assertEqual(self.succeed("logs", "12"), "[3] a\n[3] b\n[3] without end\n[9] c\n")
+        self.api.on("GET", "/v1/jobs/12/tasks/9/log", self.part(0, "c\n", False))
+        self.assertEqual(self.succeed("logs", "12", "--task", "9"), "c\n")
+        done = self.assert_fails(2, ["--task", "3 or 0-9,12"], "logs", "12", "--task", "x")
+        self.assertEqual(done.stdout, "")
+
+    def test_several_tasks_are_followed_by_whole_lines(self):
+        running = details(12, "running", tasks=[task(0, "running", exit_code=None),
+                                                task(1, "running", exit_code=None)])
+        self.api.on("GET", "/v1/jobs/12", running, running,
+                    details(12, tasks=[task(0), task(1)]))
+        self.api.on("GET", self.PATH, self.part(0, "one\ntw"), self.part(4, "tw"),
+                    self.part(4, "two\n", False), self.part(8, "", False))
+        self.api.on("GET", "/v1/jobs/12/tasks/1/log", self.part(0, "other\n"), self.part(6, ""),
+                    self.part(6, "last", False), self.part(10, "", False))
+        done = self.succeed("logs", "12", "-f")
+        self.assertEqual(sorted(done.splitlines()),
+                         ["[0] one", "[0] two", "[1] last", "[1] other"])
+
+    def test_only_the_last_lines_can_be_asked_for(self):
+        text = "".join(f"line {i}\n" for i in range(20000)).encode()
+
+        def log(path):
+            query = dict(word.split("=") for word in path.partition("?")[2].split("&"))
+            begin = min(int(query["offset"]), len(text))
+            piece = text[begin:begin + int(query["max"])]
+            return self.part(begin, piece, begin + len(piece) < len(text), size=len(text))
+        self.api.on("GET", self.PATH, log)
+        for count in (0, 1, 3, 15000, 20000, 30000):
+            printed = self.succeed("logs", "12", "--task", "0", "--tail", str(count))
+            self.assertEqual(printed.splitlines(), text.decode().splitlines()[20000 - count:]
+                             if count <= 20000 else text.decode().splitlines())
+        self.api.requests.clear()
+        self.succeed("logs", "12", "--task", "0", "--tail", "3")
+        asked = sum(int(query.partition("max=")[2].split("&")[0]) for query in self.queries()[:-1])
+        self.assertLess(asked, len(text), "not all of it is read")
+
+    def test_bytes_come_through_as_they_are(self):
+        every = bytes(range(256))
+        self.api.on("GET", self.PATH, self.part(0, every, False))
+        done = self.muster("logs", "12", "--task", "0", text=False)
+        self.assertEqual(done.stdout, every)
+
+    def test_what_is_no_longer_kept_is_told(self):
+        self.api.on("GET", self.PATH, self.part(100, "late\n", False))
+        done = self.assert_fails(0, ["100 bytes are no longer kept"], "logs", "12", "--task", "0")
+        self.assertEqual(done.stdout, "late\n")
+
+    def test_what_is_lost_is_told(self):
+        self.api.on("GET", self.PATH, self.part(0, "some\n", False, lost="instance 3 was gone"))
+        done = self.assert_fails(1, ["output of attempt 1 of task 0 is lost: instance 3 was gone"],
+                                 "logs", "12", "--task", "0")
+        self.assertEqual(done.stdout, "some\n")
+
+    def test_following_goes_through_attempts_to_the_end(self):
+        running = [details(12, "running", tasks=[task(0, "running", attempt=n, exit_code=None)])
+                   for n in (1, 2)]
+        waiting = details(12, "waiting", tasks=[task(0, "pending", attempt=0, instance=None,
+                                                     instance_type=None, exit_code=None)])
+        self.api.on("GET", "/v1/jobs/12", waiting, waiting, running[0], running[1],
+                    details(12, tasks=[task(0, attempt=2)]))
+        self.api.on("GET", self.PATH, self.part(0, "one\n"), self.part(4, ""),
+                    self.part(0, "two\n", attempt=2), self.part(4, "", attempt=2),
+                    self.part(4, "end\n", attempt=2), self.part(8, "", False, attempt=2))
+        done = self.assert_fails(0, ["task 0 runs again: attempt 2"], "logs", "12", "-f")
+        self.assertEqual(done.stdout, "one\ntwo\nend\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

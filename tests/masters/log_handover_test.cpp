@@ -1,0 +1,264 @@
+#include "masters/log_handover.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr InstanceId kHere{3};
+constexpr InstanceId kThere{4};
+
+Instant at_s(double seconds) {
+  return Instant{from_seconds(seconds)};
+}
+
+/// Keeps in memory, and is done when the test says so.
+class ScriptedKeeper final : public LogKeeper {
+ public:
+  void take(LogDelivery delivery, Done done) override {
+    auto& log = logs[delivery.name];
+    for (const LogPiece& piece : delivery.pieces) log.text[piece.error_stream] += piece.text;
+    log.whole |= delivery.last;
+    if (delivery.last) log.lost = delivery.lost;
+    if (done) open.push_back(std::move(done));
+  }
+  bool read(const Place&, Use) override { return false; }
+  bool has_removed() const override { return false; }
+  void finish() {
+    while (!open.empty()) {
+      for (const Done& done : std::exchange(open, {})) done();
+    }
+  }
+
+  struct Log {
+    std::array<std::string, 2> text;
+    bool whole = false;
+    std::string lost;
+  };
+  std::map<LogName, Log> logs;
+  std::vector<Done> open;
+};
+
+class LogHandoverTest : public ::testing::Test {
+ protected:
+  LogHandoverTest() {
+    LogHandover::Host host;
+    host.ask = [this](InstanceId on, const LogRequest& request) {
+      if (cut_.contains(on)) return false;
+      asked_.push_back(request);
+      return true;
+    };
+    host.settle = [this](InstanceId on, const LogName& name) {
+      settled_.push_back(std::to_string(on.value) + ":" + std::to_string(name.task.value));
+    };
+    host.free = [this](InstanceId id) { freed_.push_back(id.value); };
+    host.post = [](const std::function<void()>& step) { step(); };
+    host.number = [this] { return ++number_; };
+    const LogHandover::Bounds bounds{std::chrono::seconds{10}, 1'000'000};
+    logs_ = std::make_unique<LogHandover>(keeper_, bounds, std::move(host));
+  }
+
+  static WorkerReport end_of(std::uint64_t task, InstanceId on, std::uint64_t out_bytes,
+                             const std::string& out_tail) {
+    WorkerReport report;
+    report.instance = on;
+    report.task = TaskId{task};
+    report.attempt = 1;
+    report.kind = WorkerReportKind::finished;
+    report.out_bytes = out_bytes;
+    report.out_tail = out_tail;
+    return report;
+  }
+  static LogName name(std::uint64_t task) { return {TaskId{task}, 1}; }
+  /// Its output is longer than what came with the report.
+  void begin_long(std::uint64_t task, InstanceId on = kHere) {
+    logs_->note(end_of(task, on, 1000, "tail"));
+    EXPECT_TRUE(logs_->begin(name(task), on));
+  }
+  void answer(const std::string& text, bool more, bool unknown = false) {
+    LogAnswer said{kHere, asked_.back().number, asked_.back().offset, text, more};
+    said.unknown = unknown;
+    EXPECT_TRUE(logs_->hear(said));
+  }
+
+  ScriptedKeeper keeper_;
+  std::vector<LogRequest> asked_;
+  std::vector<std::string> settled_;
+  std::vector<std::uint64_t> freed_;
+  std::set<InstanceId> cut_;
+  std::uint64_t number_ = 0;
+  std::unique_ptr<LogHandover> logs_;
+};
+
+TEST_F(LogHandoverTest, WhatCameWithTheReportIsNotAskedFor) {
+  logs_->note(end_of(1, kHere, 5, "short"));
+  EXPECT_TRUE(logs_->begin(name(1), kHere));
+  EXPECT_THAT(asked_, IsEmpty());
+  EXPECT_THAT(settled_, IsEmpty()) << "it is not on the disk";
+  keeper_.finish();
+  EXPECT_THAT(settled_, ElementsAre("3:1"));
+  EXPECT_EQ(keeper_.logs[name(1)].text[0], "short");
+  EXPECT_TRUE(keeper_.logs[name(1)].whole);
+  EXPECT_FALSE(logs_->holds(kHere, at_s(1)));
+}
+
+TEST_F(LogHandoverTest, TheRestIsAskedForPieceByPiece) {
+  begin_long(1);
+  ASSERT_EQ(asked_.size(), 1U);
+  answer("one ", true);
+  EXPECT_EQ(asked_.size(), 1U) << "the piece before is not on the disk";
+  keeper_.finish();
+  ASSERT_EQ(asked_.size(), 2U);
+  EXPECT_EQ(asked_.back().offset, 4U);
+  answer("two", false);
+  keeper_.finish();
+  EXPECT_EQ(keeper_.logs[name(1)].text[0], "one two");
+  EXPECT_TRUE(keeper_.logs[name(1)].whole);
+  EXPECT_EQ(keeper_.logs[name(1)].lost, "");
+  EXPECT_THAT(settled_, ElementsAre("3:1"));
+}
+
+TEST_F(LogHandoverTest, AnInstanceIsHeldUntilAllOfItIsAcross) {
+  begin_long(1);
+  EXPECT_TRUE(logs_->holds(kHere, at_s(1)));
+  EXPECT_FALSE(logs_->holds(kThere, at_s(1)));
+  EXPECT_EQ(logs_->next_end(), at_s(11));
+  answer("all", false);
+  EXPECT_THAT(freed_, IsEmpty());
+  keeper_.finish();
+  EXPECT_THAT(freed_, ElementsAre(3));
+  EXPECT_FALSE(logs_->next_end());
+}
+
+TEST_F(LogHandoverTest, AnInstanceIsHeldForSoLongAtMostAndTheRestIsLost) {
+  begin_long(1);
+  EXPECT_TRUE(logs_->holds(kHere, at_s(1)));
+  answer("a piece", true);
+  keeper_.finish();
+  logs_->end_holds(at_s(10));
+  EXPECT_THAT(freed_, IsEmpty());
+  EXPECT_TRUE(logs_->holds(kHere, at_s(10))) << "asked again it is not held for longer";
+  logs_->end_holds(at_s(11));
+  EXPECT_THAT(freed_, ElementsAre(3));
+  EXPECT_FALSE(logs_->holds(kHere, at_s(11)));
+  const auto& log = keeper_.logs[name(1)];
+  EXPECT_EQ(log.text[0], "a piece");
+  EXPECT_THAT(log.lost, ::testing::HasSubstr("logs.handover_s"));
+}
+
+TEST_F(LogHandoverTest, AnInstanceThatIsGoneLosesWhatIsNotAcross) {
+  begin_long(1);
+  logs_->note(end_of(2, kHere, 3, "two"));
+  logs_->lose(kHere, "gone");
+  EXPECT_EQ(keeper_.logs[name(1)].lost, "gone");
+  EXPECT_EQ(keeper_.logs[name(2)].lost, "") << "all of it came with the report";
+  EXPECT_EQ(keeper_.logs[name(2)].text[0], "two");
+  EXPECT_FALSE(logs_->place_of(name(1)));
+}
+
+TEST_F(LogHandoverTest, WhatTheKeeperHasIsNotLostWithTheInstance) {
+  begin_long(1);
+  answer("all", false);
+  logs_->lose(kHere, "gone");
+  keeper_.finish();
+  EXPECT_EQ(keeper_.logs[name(1)].lost, "");
+  EXPECT_EQ(keeper_.logs[name(1)].text[0], "all");
+}
+
+TEST_F(LogHandoverTest, ItGoesOnWhereItWasWhenTheLinkIsThereAgain) {
+  begin_long(1);
+  answer("one ", true);
+  keeper_.finish();
+  const LogRequest unanswered = asked_.back();
+  cut_.insert(kHere);
+  logs_->cut(kHere);
+  cut_.clear();
+  logs_->met(kHere);
+  ASSERT_EQ(asked_.size(), 3U);
+  EXPECT_EQ(asked_.back().offset, 4U);
+  EXPECT_FALSE(logs_->hear({kHere, unanswered.number, 4, "late", false}));
+  answer("two", false);
+  keeper_.finish();
+  EXPECT_EQ(keeper_.logs[name(1)].text[0], "one two");
+}
+
+TEST_F(LogHandoverTest, WorkersThatAreCutOffKeepNobodyElseWaiting) {
+  cut_.insert(kThere);
+  for (std::uint64_t task = 100; task < 300; ++task) begin_long(task, kThere);
+  EXPECT_THAT(asked_, IsEmpty());
+  begin_long(1);
+  EXPECT_EQ(asked_.size(), 1U);
+}
+
+TEST_F(LogHandoverTest, OnlySoManyComeAtOnceAndTheOthersFollow) {
+  for (std::uint64_t task = 1; task <= 100; ++task) begin_long(task);
+  const std::size_t at_once = asked_.size();
+  EXPECT_LT(at_once, 100U);
+  for (std::size_t i = 0; i < 100; ++i) {
+    ASSERT_LT(i, asked_.size());
+    logs_->hear({kHere, asked_[i].number, 0, "x", false});
+    keeper_.finish();
+  }
+  EXPECT_EQ(settled_.size(), 100U);
+}
+
+TEST_F(LogHandoverTest, AWorkerThatForgotAnAttemptHasLostItsOutput) {
+  begin_long(1);
+  answer("", false, true);
+  keeper_.finish();
+  EXPECT_EQ(keeper_.logs[name(1)].lost, "its worker does not have it any more");
+  EXPECT_THAT(settled_, ElementsAre("3:1"));
+}
+
+TEST_F(LogHandoverTest, AWorkerThatNeverStopsIsNotListenedToForEver) {
+  begin_long(1);
+  for (int i = 0; i < 20 && settled_.empty(); ++i) {
+    answer(std::string(100'000, 'x'), true);
+    keeper_.finish();
+  }
+  EXPECT_EQ(keeper_.logs[name(1)].lost, "its worker said more than it may keep");
+  begin_long(2);
+  for (int i = 0; i < 1000 && settled_.size() < 2; ++i) {
+    answer("x", true);
+    keeper_.finish();
+  }
+  EXPECT_EQ(settled_.size(), 2U) << "a byte at a time";
+}
+
+TEST_F(LogHandoverTest, NobodySpeaksForAnAttemptThatWasNeverThere) {
+  ASSERT_TRUE(logs_->note_unsure(end_of(1, kThere, 4, "lies")));
+  EXPECT_FALSE(logs_->note_unsure(end_of(1, kThere, 4, "lies"))) << "it is being looked up";
+  EXPECT_TRUE(logs_->begin(name(1), kThere));
+  logs_->confirm(name(1), kThere, false);
+  keeper_.finish();
+  EXPECT_FALSE(keeper_.logs.contains(name(1)));
+  EXPECT_THAT(settled_, ElementsAre("4:1"));
+
+  ASSERT_TRUE(logs_->note_unsure(end_of(2, kThere, 4, "lies")));
+  logs_->note(end_of(2, kHere, 5, "truth"));
+  logs_->confirm(name(2), kThere, true);
+  EXPECT_FALSE(logs_->begin(name(2), kThere));
+  EXPECT_TRUE(logs_->begin(name(2), kHere));
+  EXPECT_EQ(keeper_.logs[name(2)].text[0], "truth");
+}
+
+TEST_F(LogHandoverTest, AfterARestartAnInstanceIsHeldUntilItsWorkerHasSaidWhatItHas) {
+  logs_->expect(kHere);
+  EXPECT_TRUE(logs_->holds(kHere, at_s(1)));
+  ASSERT_TRUE(logs_->note_unsure(end_of(1, kHere, 1000, "tail")));
+  logs_->met(kHere);
+  EXPECT_THAT(freed_, IsEmpty()) << "it is being looked up";
+  logs_->confirm(name(1), kHere, true);
+  answer("all", false);
+  keeper_.finish();
+  EXPECT_THAT(freed_, ElementsAre(3));
+}
+
+}  // namespace
+}  // namespace muster

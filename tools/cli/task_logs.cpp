@@ -1,0 +1,177 @@
+#include "tools/cli/task_logs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <limits>
+
+#include "tools/cli/client_options.hpp"
+#include "tools/cli/output.hpp"
+
+namespace muster::cli {
+namespace {
+
+using client::ClientError;
+
+constexpr std::uint64_t kPartBytes = 256 * 1024;
+/// Read at once on the way back to the first of the last lines.
+constexpr std::uint64_t kBackBytes = 64 * 1024;
+constexpr std::uint64_t kBehindAll = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
+
+void LogPrinter::print(std::uint64_t task, std::string_view text) {
+  if (!several_) {
+    std::cout << text << std::flush;
+    return;
+  }
+  if (!text.empty() && task != task_) end_line();
+  task_ = task;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end == std::string_view::npos ? end : end + 1);
+    if (!in_line_) std::cout << fmt::format("[{}] ", task);
+    std::cout << line;
+    in_line_ = line.back() != '\n';
+    text.remove_prefix(line.size());
+  }
+  std::cout << std::flush;
+}
+
+void LogPrinter::end_line() {
+  if (in_line_) std::cout << '\n' << std::flush;
+  in_line_ = false;
+}
+
+TaskLog::Part TaskLog::ask(std::uint64_t offset, std::uint64_t max_bytes, bool raw) {
+  std::string path = fmt::format("/v1/jobs/{}/tasks/{}/log?stream={}&offset={}&max={}", wish_.job,
+                                 task_, wish_.err ? "err" : "out", offset, max_bytes);
+  if (attempt_) path += fmt::format("&attempt={}", *attempt_);
+  if (raw) {
+    auto answer = api_.get_bytes(path + "&raw=1");
+    if (!answer) return answer.error();
+    return client::raw_log_part(std::move(answer).value());
+  }
+  const auto answer = api_.get(path);
+  if (!answer) return answer.error();
+  print_json(answer->text);
+  return client::log_part(answer.value());
+}
+
+/// Prints the next part. Of several tasks that are followed only whole lines are printed, so that
+/// they do not mix; `last`: nothing more comes, and what is there is a line.
+TaskLog::Part TaskLog::next(LogPrinter& out, bool last) {
+  auto part = ask(offset_, kPartBytes, !wish_.json);
+  if (!part) return part;
+  // What follows is of the same attempt, also when the task runs again meanwhile.
+  if (!attempt_ && part->attempt > 0) attempt_ = part->attempt;
+  if (part->offset > offset_ && !part->text.empty()) {
+    complain(fmt::format("{} bytes are no longer kept", part->offset - offset_));
+  }
+  if (wish_.json) {
+    offset_ = std::max(offset_, part->next);
+    return part;
+  }
+  if (!last && part->text.size() < kPartBytes) part->text.resize(part->text.rfind('\n') + 1);
+  offset_ = std::max(offset_, part->offset + part->text.size());
+  out.print(task_, part->text);
+  return part;
+}
+
+void TaskLog::tell_loss(const client::LogAnswer& part) {
+  if (part.lost.empty()) return;
+  lost_ = true;
+  if (std::exchange(told_, part.attempt) == part.attempt) return;
+  complain(
+      fmt::format("output of attempt {} of task {} is lost: {}", part.attempt, task_, part.lost));
+}
+
+std::optional<Failure<ClientError>> TaskLog::print_present(LogPrinter& out) {
+  if (auto failure = find_begin()) return failure;
+  while (true) {
+    const auto part = next(out, true);
+    if (!part) return part.error();
+    if (!part->text.empty() && part->more) continue;
+    tell_loss(part.value());
+    return std::nullopt;
+  }
+}
+
+void TaskLog::turn_to(std::uint64_t attempt) {
+  if (attempt_ == attempt) return;
+  if (attempt_) complain(fmt::format("task {} runs again: attempt {}", task_, attempt));
+  begun_ = attempt_.has_value();  // of a further attempt all is wanted
+  attempt_ = attempt;
+  offset_ = 0;
+}
+
+std::optional<Failure<ClientError>> TaskLog::print_new(const client::TaskAnswer& seen,
+                                                       LogPrinter& out) {
+  if (!wish_.attempt && seen.attempt > 0) turn_to(seen.attempt);
+  const bool left_behind = wish_.attempt && seen.attempt > *wish_.attempt;
+  done_ = seen.over() || left_behind;
+  if (!attempt_) return std::nullopt;
+  if (auto failure = find_begin()) {
+    if (failure->code == ClientError::not_found && !done_) return std::nullopt;
+    return failure;
+  }
+  const bool last = done_ || !out.several();
+  auto part = next(out, last);
+  while (part && !part->text.empty()) part = next(out, last);
+  if (part) {
+    tell_loss(part.value());
+    return std::nullopt;
+  }
+  // The attempt may have been announced and not have written anything.
+  if (part.error().code == ClientError::not_found && !done_) return std::nullopt;
+  return part.error();
+}
+
+/// The bytes from one place to another, as far as they are there; `from` becomes where they begin.
+Expected<std::string, ClientError> TaskLog::read_between(std::uint64_t& from, std::uint64_t to) {
+  std::string text;
+  std::uint64_t place = from;
+  while (place < to) {
+    const auto part = ask(place, to - place, true);
+    if (!part) return part.error();
+    if (part->text.empty() || part->offset >= to) break;
+    if (text.empty()) from = part->offset;
+    text += part->text.substr(0, to - part->offset);
+    place = part->offset + part->text.size();
+  }
+  if (text.empty()) from = to;
+  return text;
+}
+
+/// Goes back from the end, piece by piece, to where the wanted lines begin.
+std::optional<Failure<ClientError>> TaskLog::find_begin() {
+  if (std::exchange(begun_, true) || !wish_.tail) return std::nullopt;
+  const auto end = ask(kBehindAll, 1, true);
+  if (!end) {
+    begun_ = false;
+    return end.error();
+  }
+  if (!attempt_ && end->attempt > 0) attempt_ = end->attempt;
+  if (!end->size) return std::nullopt;  // nobody says how much there is: then all of it
+  std::uint64_t lines = 0;
+  offset_ = *end->size;
+  while (offset_ > 0 && *wish_.tail > 0) {
+    const std::uint64_t wanted = offset_ - std::min(offset_, kBackBytes);
+    std::uint64_t from = wanted;
+    const auto read = read_between(from, offset_);
+    if (!read) return read.error();
+    const std::string& text = read.value();
+    for (std::size_t i = text.size(); i > 0; --i) {
+      const std::uint64_t place = from + i;  // behind the byte
+      if (text[i - 1] != '\n' || place == *end->size || ++lines < *wish_.tail) continue;
+      offset_ = place;
+      return std::nullopt;
+    }
+    offset_ = from;
+    if (from > wanted) break;  // older text is gone
+  }
+  return std::nullopt;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tools/client/answers.hpp"
+#include "tools/client/api_client.hpp"
+
+namespace muster::cli {
+
+/// What is wanted of a task's output.
+struct LogWish {
+  std::uint64_t job = 0;
+  std::optional<std::uint64_t> attempt;  ///< nothing: the newest
+  std::optional<std::uint64_t> tail;     ///< lines at its end; nothing: all
+  bool err = false;
+  bool json = false;  ///< the documents instead of the bytes
+};
+
+/// Where the output of one or several tasks goes: of several, each line with its task before it.
+class LogPrinter {
+ public:
+  explicit LogPrinter(bool several) : several_(several) {}
+
+  void print(std::uint64_t task, std::string_view text);
+  /// Ends a line that has not ended yet, where the next one is another task's.
+  void end_line();
+  bool several() const { return several_; }
+
+ private:
+  bool several_;
+  bool in_line_ = false;
+  std::uint64_t task_ = 0;  ///< whose line it is
+};
+
+/// Prints what one task writes. It remembers a place and no text.
+class TaskLog {
+ public:
+  using Error = client::ClientError;
+
+  TaskLog(client::ApiClient& api, const LogWish& wish, std::uint64_t task)
+      : api_(api), wish_(wish), task_(task), attempt_(wish.attempt) {}
+
+  /// Prints all that is there.
+  std::optional<Failure<Error>> print_present(LogPrinter& out);
+  /// Prints what has come since the last time; `seen` was looked at before. Nothing more will come
+  /// once it is done().
+  std::optional<Failure<Error>> print_new(const client::TaskAnswer& seen, LogPrinter& out);
+
+  std::uint64_t task() const { return task_; }
+  bool done() const { return done_; }
+  /// Something of what was asked for is lost, which was said.
+  bool lost() const { return lost_; }
+
+ private:
+  using Part = Expected<client::LogAnswer, Error>;
+
+  Part ask(std::uint64_t offset, std::uint64_t max_bytes, bool raw);
+  Part next(LogPrinter& out, bool last);
+  std::optional<Failure<Error>> find_begin();
+  Expected<std::string, Error> read_between(std::uint64_t& from, std::uint64_t to);
+  void tell_loss(const client::LogAnswer& part);
+  /// Goes on with the attempt that the task has now.
+  void turn_to(std::uint64_t attempt);
+
+  client::ApiClient& api_;
+  const LogWish& wish_;
+  std::uint64_t task_;
+  std::optional<std::uint64_t> attempt_;
+  std::uint64_t offset_ = 0;
+  bool begun_ = false;
+  bool done_ = false;
+  bool lost_ = false;
+  std::optional<std::uint64_t> told_;  ///< the attempt whose loss was said last
+};
+
+}  // namespace muster::cli
