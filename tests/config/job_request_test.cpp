@@ -409,6 +409,8 @@ TEST(RequestOf, AsksForAJobLikeTheOneThatItIsOf) {
   EXPECT_EQ(again.markets, job.markets);
   EXPECT_EQ(again.retries, job.retries);
   EXPECT_EQ(again.max_fails, 4U);
+  EXPECT_EQ(again.movable, job.movable);
+  EXPECT_EQ(again.checkpoints, job.checkpoints);
   EXPECT_EQ(again.origin, job.origin);
   EXPECT_TRUE(again.token.empty());
 }
