@@ -91,13 +91,32 @@ TEST(Answers, NameTheFirstFieldThatIsWrong) {
               EndsWith("/job is missing; it has to be a whole number"));
 }
 
-TEST(Answers, GoOnInALogWhereTheServerOrElseTheTextSays) {
-  const auto by_text = log_part(answer(R"({"offset": 10, "text": "abc", "more": true})"));
-  EXPECT_EQ(by_text->next, 13U);
-  EXPECT_TRUE(by_text->more);
-  const auto by_server =
-      log_part(answer(R"({"offset": 10, "text": "abc", "more": false, "next": 11})"));
-  EXPECT_EQ(by_server->next, 11U);
+TEST(Answers, GoOnInALogWhereTheServerSays) {
+  const auto part = log_part(answer(
+      R"({"attempt": 2, "offset": 10, "next_offset": 14, "size": null, "text": "abc",
+          "more": true, "lost": false, "lost_reason": null})"));
+  ASSERT_TRUE(part);
+  EXPECT_EQ(part->next, 14u) << "a character may be longer than its mark";
+  EXPECT_EQ(part->attempt, 2u);
+  EXPECT_FALSE(part->size);
+  EXPECT_TRUE(part->lost.empty());
+  BytesAnswer bytes{"\xFF",
+                    {{"muster-attempt", "1"},
+                     {"muster-offset", "7"},
+                     {"muster-next-offset", "8"},
+                     {"muster-more", "0"},
+                     {"muster-size", "8"},
+                     {"muster-lost", "gone"}}};
+  const auto raw = raw_log_part(bytes);
+  ASSERT_TRUE(raw);
+  EXPECT_EQ(raw->text, "\xFF");
+  EXPECT_EQ(raw->offset, 7u);
+  EXPECT_EQ(raw->size, 8u);
+  EXPECT_EQ(raw->lost, "gone");
+  bytes.headers["muster-next-offset"] = "-1";
+  const auto wrong = raw_log_part(bytes);
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().message, ::testing::HasSubstr("muster-next-offset"));
 }
 
 TEST(Answers, TakeANodeThatSaysOnlyWhatItsRolesKnow) {

@@ -63,9 +63,9 @@ class MasterLogsTest : public MasterActorTest {
     system_.time().drain();
   }
   /// The present attempt ends and has written more than the report says of it.
-  void end_long(WorkerReportKind kind, Attempt attempt = 1) {
+  void end_long(WorkerReportKind kind, Attempt attempt = 1, InstanceId on = InstanceId{0}) {
     WorkerReport report;
-    report.instance = InstanceId{0};
+    report.instance = on;
     report.task = kTask;
     report.attempt = attempt;
     report.kind = kind;
@@ -146,8 +146,14 @@ TEST_F(MasterLogsTest, EachAttemptHasItsOwn) {
   run_one();
   end_long(WorkerReportKind::failed);
   hand_over("first");
-  system_.run_until_s(400);
-  end_long(WorkerReportKind::finished, 2);
+  system_.run_until_s(301);
+  ASSERT_EQ(times_heard("launch 1"), 1U);
+  tell(CloudReportKind::up, 1);
+  WorkerHello next = hello();
+  next.instance = InstanceId{1};
+  system_.run_until_s(302);
+  say(next);
+  end_long(WorkerReportKind::finished, 2, InstanceId{1});
   hand_over("second");
   EXPECT_EQ(log_of(1).first.text, "first");
   EXPECT_EQ(log_of(2).first.text, "second");

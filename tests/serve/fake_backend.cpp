@@ -6,6 +6,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "tools/serve/api/log_piece.hpp"
+
 namespace muster::api {
 namespace {
 
