@@ -53,14 +53,15 @@ class Submit(ClientTest):
         sent, printed = self.submitted(
             "--name", "n", "--user", "ann", "--class", "c", "--array", "0-9%3", "--cpus", "2",
             "--memory", "512MiB", "--gpus", "1", "--time", "10min", "--spot", "--retries", "4",
-            "--env", "A=b=c", "--env", "E=", "--workdir", "/srv", "--priority", "-7", "--",
-            "python3", "x.py", "--tasks", "9")
+            "--env", "A=b=c", "--env", "E=", "--workdir", "/srv", "--priority", "-7",
+            "--no-move", "--checkpoints", "--", "python3", "x.py", "--tasks", "9")
         self.assertEqual(len(sent.pop("token")), 32)
         self.assertEqual(sent, {
             "name": "n", "user": "ann", "class": "c", "priority": -7,
             "command": ["python3", "x.py", "--tasks", "9"], "env": {"A": "b=c", "E": ""},
             "work_dir": "/srv", "array": "0-9%3", "cpus": 2, "memory_gib": 0.5, "gpus": 1,
-            "time_limit_s": 600, "market": "spot", "retries": 4})
+            "time_limit_s": 600, "market": "spot", "retries": 4, "movable": False,
+            "checkpoints": True})
         self.assertEqual(printed, "job 12: n, 10 tasks\n")
 
     def test_quiet_prints_ids_and_json_the_servers_document(self):
