@@ -6,6 +6,7 @@
 #include "model/live_ids.hpp"
 #include "schedulers/packing/never_fits.hpp"
 #include "tools/serve/node/actor_backend.hpp"
+#include "tools/serve/node/backend_answers.hpp"
 #include "tools/serve/node/gather.hpp"
 #include "tools/serve/node/resubmission.hpp"
 
@@ -14,6 +15,7 @@ namespace {
 
 using api::Answer;
 using api::refusal;
+using backend::from_error;
 using nlohmann::json;
 
 /// As many jobs as the site has room for wait there: the same may be sent again.
@@ -43,7 +45,7 @@ std::optional<std::string> ActorBackend::impossible(const std::vector<Job>& jobs
 
 void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
   if (const auto why = impossible(jobs)) return reply(refusal(422, "fits no type", *why));
-  ask<std::vector<AcceptVerdict>>(
+  ask<std::vector<AcceptVerdict>, caf::message_priority::normal>(
       system_, handles_.own_site, timeout_,
       [this, reply](const caf::expected<std::vector<AcceptVerdict>>& verdicts) {
         if (!verdicts) return reply(not_submitted(verdicts.error(), system_));

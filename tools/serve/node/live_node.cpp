@@ -300,6 +300,7 @@ class LiveNode::Parts {
     if (!fleet) return Failure<NodeError>{NodeError::bad_catalog, fleet.error().message};
     handles.fleet = std::move(fleet).value();
     backend_ = std::make_unique<ActorBackend>(system_, setup_.config, std::move(handles), epoch_);
+    backend_->keep_asking();
     api::ServerOptions options;
     options.address = self_.api->host;
     options.port = self_.api->port;
