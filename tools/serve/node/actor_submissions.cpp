@@ -45,7 +45,7 @@ std::optional<std::string> ActorBackend::impossible(const std::vector<Job>& jobs
 
 void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
   if (const auto why = impossible(jobs)) return reply(refusal(422, "fits no type", *why));
-  ask<std::vector<AcceptVerdict>, caf::message_priority::normal>(
+  ask<std::vector<AcceptVerdict>>(
       system_, handles_.own_site, timeout_,
       [this, reply](const caf::expected<std::vector<AcceptVerdict>>& verdicts) {
         if (!verdicts) return reply(not_submitted(verdicts.error(), system_));

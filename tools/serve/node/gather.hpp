@@ -15,15 +15,12 @@ namespace muster {
 template <class Answer>
 using Answers = std::vector<std::optional<Answer>>;
 
-/// Asks one actor from any thread; `done` is called once, in a thread of the actor system. What a
-/// user asks or orders goes before what waits at the actor already, at another node too.
-template <class Answer, caf::message_priority Priority = caf::message_priority::high, class Handle,
-          class... Words>
+/// Asks one actor from any thread; `done` is called once, in a thread of the actor system.
+template <class Answer, class Handle, class... Words>
 void ask(caf::actor_system& system, const Handle& whom, Duration timeout,
          std::function<void(caf::expected<Answer>)> done, Words... words) {
   system.spawn<caf::hidden>([=](caf::event_based_actor* self) {
-    // With a timeout of std::chrono CAF 0.17.6 forgets the priority.
-    self->request<Priority>(whom, caf::duration{timeout}, words...)
+    self->request(whom, timeout, words...)
         .then([done](Answer& answer) { done(std::move(answer)); },
               [done](caf::error& error) { done(std::move(error)); });
   });
@@ -43,7 +40,7 @@ void ask_each(caf::actor_system& system, const std::vector<Handle>& whom, Durati
       if (--*missing == 0) done(std::move(*answers));
     };
     for (std::size_t i = 0; i < whom.size(); ++i) {
-      self->request<caf::message_priority::high>(whom[i], caf::duration{timeout}, words...)
+      self->request(whom[i], timeout, words...)
           .then(
               [=](Answer& answer) {
                 (*answers)[i] = std::move(answer);
@@ -74,8 +71,7 @@ void ask_all(caf::actor_system& system, const std::vector<Handle>& whom, Duratio
 }
 
 /// Asks the actors one after the other until one answers; `done` gets its answer, or nothing when
-/// none does. One that cannot be reached says so at once; one that is slow has the timeout. It
-/// waits for its turn: what it asks for may take an actor some time.
+/// none does. One that cannot be reached says so at once; one that is slow has the timeout.
 template <class Answer, class Handle, class... Words>
 void ask_first(caf::actor_system& system, const std::vector<Handle>& whom, Duration timeout,
                std::function<void(std::optional<Answer>)> done, Words... words) {
@@ -85,7 +81,7 @@ void ask_first(caf::actor_system& system, const std::vector<Handle>& whom, Durat
     ask_first<Answer>(system, std::vector<Handle>(whom.begin() + 1, whom.end()), timeout, done,
                       words...);
   };
-  ask<Answer, caf::message_priority::normal>(system, whom.front(), timeout, heard, words...);
+  ask<Answer>(system, whom.front(), timeout, heard, words...);
 }
 
 }  // namespace muster
