@@ -70,6 +70,7 @@ TEST_F(LoopbackRestartTest, WhatWasEndedMeanwhileIsBilledUntilThenAndGetsNoMachi
   system_.run_until_s(145);
   launch(2);  // would be up at 155 s
   system_.run_until_s(150);
+  system_.end(cloud_);
   machines_.running.clear();
   machines_.all_ended = at_s(150);
   system_.run_until_s(400);
@@ -93,7 +94,6 @@ TEST_F(LoopbackRestartTest, WhatWasMeantToEndAndStillRunsIsEndedFirst) {
   system_.run_until_s(150);
   machines_.all_ended = at_s(150);
   machines_.slow = true;
-  system_.run_until_s(200);
   restart_cloud();
   EXPECT_EQ(bill_.rented, 1u);
   ASSERT_TRUE(machines_.ending.contains(InstanceId{0}));

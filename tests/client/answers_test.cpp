@@ -8,6 +8,7 @@
 namespace muster::client {
 namespace {
 
+using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 
@@ -59,6 +60,38 @@ TEST(Answers, SayWhoHasNotConfirmedACancel) {
   ASSERT_TRUE(under_way.has_value());
   EXPECT_EQ(under_way.value(), std::vector<std::string>{"m1"});
   EXPECT_TRUE(unconfirmed_by(answer(R"({"job": 1})"))->empty());
+}
+
+constexpr const char* kPart = R"({"total_usd": 2, "idle_usd": {"boot": 0, "idle": 0, "drain": 0,
+"fragmentation": 0}, "by": [{"name": "ann", "usd": 2}], "complete": false, "silent": [
+{"master": "m0", "since_s": 12.4, "last": {"usd_h": 0.1323, "today_usd": 1, "total_usd": 3,
+"instances": 2, "active_jobs": 4, "pending_tasks": 1}}, {"site": "oslo", "since_s": 3}]})";
+
+TEST(Answers, SayWhosePartIsMissingAndWhatTheySaidLast) {
+  const auto silent = silent_in(answer(kPart));
+  ASSERT_TRUE(silent.has_value()) << error_of(silent);
+  ASSERT_EQ(silent->size(), 2U);
+  EXPECT_EQ(silence_text(silent->front()),
+            "master m0 does not answer since 12 s; it last said $0.1323 an hour, $1.0000 today, "
+            "$3.0000 in all, 2 instances, 1 task waiting");
+  EXPECT_EQ(silence_text(silent->back()), "site oslo does not answer since 3 s");
+  EXPECT_TRUE(silent_in(answer("{}"))->empty()) << "an earlier version says nothing of it";
+}
+
+TEST(Views, SayOfATotalThatLacksAPartThatItIsAtLeastSoMuch) {
+  const std::string cost = view(cost_of(answer(kPart)).value(), "user");
+  EXPECT_THAT(cost, HasSubstr("at least $2.0000\nmaster m0 does not answer since 12 s; "));
+  StatusAnswer status;
+  status.usd_h = 0.0892;
+  EXPECT_THAT(view(status), HasSubstr("cost:      $0.0892 an hour now"));
+  status.silent = silent_in(answer(kPart)).value();
+  EXPECT_THAT(view(status), AllOf(HasSubstr("cost:      at least $0.0892 an hour now"),
+                                  HasSubstr("jobs:      at least 0 running"),
+                                  HasSubstr("instances: none known of\n"),
+                                  HasSubstr("silent:    master m0 does not answer since 12 s; ")));
+  JobAnswer job;
+  job.complete = false;
+  EXPECT_THAT(view(JobDetails{job, {}}), HasSubstr("; at least $0.0000\n"));
 }
 
 TEST(Answers, NameTheFirstFieldThatIsWrong) {

@@ -94,12 +94,19 @@ class Faults(MusterTest):
 
     def test_a_list_without_the_part_of_a_silent_master_is_shown_with_a_warning(self):
         api, where = self.fake_api()
-        some = {"jobs": [job(7)], "complete": False, "silent": ["master m1", "site oslo"]}
+        last = {"usd_h": 0.1323, "today_usd": 0.5, "total_usd": 2, "instances": 1,
+                "active_jobs": 2, "pending_tasks": 3}
+        some = {"jobs": [job(7)], "complete": False,
+                "silent": [{"master": "m1", "since_s": 12.3, "last": last},
+                           {"site": "oslo", "since_s": 4}]}
         api.on("GET", "/v1/jobs", Reply(some))
         for flags in ([], ["--json"]):
             done = self.muster("jobs", *where, *flags)
             self.assertEqual(done.returncode, 0)
-            self.assertIn("not all: no answer from master m1, site oslo\n", done.stderr)
+            self.assertIn("not all: master m1 does not answer since 12 s; it last said $0.1323 an "
+                          "hour, $0.5000 today, $2.0000 in all, 1 instance, 3 tasks waiting\n",
+                          done.stderr)
+            self.assertIn("not all: site oslo does not answer since 4 s\n", done.stderr)
             self.assertIn("sweep", done.stdout)
         api.on("GET", "/v1/jobs", Reply({**some, "complete": True, "silent": []}))
         self.succeed("jobs", *where)

@@ -37,6 +37,7 @@ class ActorBackendTest : public ::testing::Test {
       handles.numbers.push_back(static_cast<std::uint32_t>(i));
     }
     handles.masters = masters_;
+    handles.connected = [](const std::string&) { return true; };
     backend_.emplace(system_.actors(), config_, std::move(handles), system_.time().epoch());
   }
   ~ActorBackendTest() override {
@@ -83,6 +84,28 @@ class ActorBackendTest : public ::testing::Test {
     return answer;
   }
 
+  nlohmann::json look(api::View::Kind kind) {
+    nlohmann::json document;
+    backend_->view({.kind = kind}, [&](const api::Answer& said) {
+      EXPECT_EQ(said.status, 200) << said.json;
+      document = nlohmann::json::parse(said.json);
+    });
+    system_.time().drain();
+    return document;
+  }
+  /// muster_master_reachable of each master.
+  std::vector<double> reachable() {
+    std::vector<double> values;
+    backend_->metrics([&](const std::optional<api::MetricsInput>& all) {
+      for (const api::Metric& metric : all->metrics) {
+        if (metric.name != "muster_master_reachable") continue;
+        for (const api::Sample& sample : metric.samples) values.push_back(sample.value);
+      }
+    });
+    system_.time().drain();
+    return values;
+  }
+
   test::VirtualSystem system_;
   std::vector<FakeMaster> fakes_{3};
   std::vector<MasterActor> masters_;
@@ -119,6 +142,57 @@ TEST_F(ActorBackendTest, AMasterThatGoesBeforeItHasConfirmedIsNamed) {
   const api::Answer answer = change(JobChange::hold);
   EXPECT_EQ(answer.status, 503);
   EXPECT_THAT(answer.json, AllOf(HasSubstr("master m0, master m2"), Not(HasSubstr("m1"))));
+}
+
+constexpr const char* kLoad =
+    R"({"master": "m", "usd_h": 0.5, "today_usd": 1, "total_usd": 2, "instance_count": 3,
+        "active_jobs": 4, "tasks": {"pending": 5, "assigned": 1, "held": 0}, "idle_usd": {}})";
+
+TEST_F(ActorBackendTest, ATotalThatLacksAPartSaysWhoseSinceWhenAndWhatTheySaidLast) {
+  for (FakeMaster& fake : fakes_) fake.finds = kLoad;
+  const nlohmann::json whole = look(api::View::Kind::status);
+  EXPECT_EQ(whole["complete"], true);
+  EXPECT_EQ(whole["silent"], nlohmann::json::array());
+  EXPECT_EQ(whole["usd_h"], 1.5);
+  system_.run_until_s(100);
+  fakes_[1].finds = "";
+  system_.run_until_s(112);
+  for (const auto kind : {api::View::Kind::status, api::View::Kind::cost, api::View::Kind::jobs}) {
+    const nlohmann::json part = look(kind);
+    EXPECT_EQ(part["complete"], false);
+    ASSERT_EQ(part["silent"].size(), 1U);
+    const nlohmann::json silent = part["silent"][0];
+    EXPECT_EQ(silent["master"], "m1");
+    EXPECT_EQ(silent["since_s"], 112);
+    EXPECT_EQ(silent["last"], nlohmann::json::parse(R"({"usd_h": 0.5, "today_usd": 1.0,
+        "total_usd": 2.0, "instances": 3, "active_jobs": 4, "pending_tasks": 6})"));
+  }
+  EXPECT_EQ(look(api::View::Kind::status)["usd_h"], 1) << "what the others say";
+  EXPECT_EQ(reachable(), (std::vector<double>{1, 0, 1}));
+  fakes_[1].finds = kLoad;
+  EXPECT_EQ(look(api::View::Kind::cost)["complete"], true);
+  EXPECT_EQ(reachable(), (std::vector<double>{1, 1, 1}));
+}
+
+TEST_F(ActorBackendTest, OfOneThatNeverAnsweredNothingIsKnown) {
+  fakes_[0].finds = kLoad;
+  fakes_[1].finds = fakes_[2].finds = "";
+  const nlohmann::json part = look(api::View::Kind::status);
+  ASSERT_EQ(part["silent"].size(), 2U);
+  EXPECT_FALSE(part["silent"][0].contains("last"));
+}
+
+TEST_F(ActorBackendTest, WhatAMasterSaidLastIsKnownThoughNobodyAsked) {
+  for (FakeMaster& fake : fakes_) fake.finds = kLoad;
+  backend_->keep_asking();
+  system_.run_until_s(60);
+  fakes_[2].finds = "";
+  system_.run_until_s(90);
+  const nlohmann::json silent = look(api::View::Kind::status)["silent"];
+  ASSERT_EQ(silent.size(), 1U);
+  EXPECT_EQ(silent[0]["master"], "m2");
+  EXPECT_EQ(silent[0]["since_s"], 30);
+  EXPECT_EQ(silent[0]["last"]["usd_h"], 0.5);
 }
 
 TEST_F(ActorBackendTest, APartThatIsOverMeanwhileIsNoObstacle) {

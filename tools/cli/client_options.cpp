@@ -1,12 +1,12 @@
 #include "tools/cli/client_options.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <iostream>
 
 #include "config/numbers.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/client/views.hpp"
 
 namespace muster::cli {
 namespace {
@@ -72,7 +72,9 @@ ExitCode complain_of(const Failure<client::ClientError>& failure) {
 void warn_of_silent(const client::Answer& answer) {
   const auto silent = client::silent_in(answer);
   if (!silent || silent->empty()) return;
-  complain(fmt::format("this is not all: no answer from {}", fmt::join(silent.value(), ", ")));
+  for (const client::SilentAnswer& one : silent.value()) {
+    complain("this is not all: " + client::silence_text(one));
+  }
 }
 
 void print_text(const std::string& text) {

@@ -124,6 +124,24 @@ auto parsed(const Answer& answer, Read read)
       "the answer is none of Muster's API as this version knows it: " + fault};
 }
 
+SilentAnswer read_silent(const Fields& fields) {
+  SilentAnswer silent;
+  silent.who =
+      fields.has("site") ? "site " + fields.text("site") : "master " + fields.text("master");
+  silent.since_s = fields.number("since_s");
+  if (!fields.has("last")) return silent;
+  const Fields last = fields.object("last");
+  silent.last = {last.number("usd_h"), last.number("today_usd"), last.number("total_usd"),
+                 last.count("instances"), last.count("pending_tasks")};
+  return silent;
+}
+
+/// An answer of an earlier version says nothing of it.
+std::vector<SilentAnswer> read_all_silent(const Fields& fields) {
+  if (!fields.has("silent")) return {};
+  return fields.list("silent", read_silent);
+}
+
 JobAnswer read_job(const Fields& fields) {
   JobAnswer job;
   job.job = fields.count("job");
@@ -144,6 +162,7 @@ JobAnswer read_job(const Fields& fields) {
   job.exit_code = fields.whole("exit_code");
   job.command = fields.texts("command");
   if (fields.has("reason")) job.reason = fields.text_or_null("reason");
+  if (fields.has("complete")) job.complete = fields.truth("complete");
   return job;
 }
 
@@ -228,6 +247,7 @@ StatusAnswer read_status(const Fields& fields) {
                              cap.number_or_null("max_usd_day").value_or(0)};
   });
   status.trouble = fields.texts("trouble");
+  status.silent = read_all_silent(fields);
   return status;
 }
 
@@ -250,10 +270,8 @@ Parsed<std::vector<std::string>> unconfirmed_by(const Answer& answer) {
   });
 }
 
-Parsed<std::vector<std::string>> silent_in(const Answer& answer) {
-  return parsed(answer, [](const Fields& fields) {
-    return fields.has("silent") ? fields.texts("silent") : std::vector<std::string>{};
-  });
+Parsed<std::vector<SilentAnswer>> silent_in(const Answer& answer) {
+  return parsed(answer, read_all_silent);
 }
 
 Parsed<std::vector<JobAnswer>> job_list(const Answer& answer) {
@@ -299,6 +317,7 @@ Parsed<CostAnswer> cost_of(const Answer& answer) {
     }
     cost.by = fields.list(
         "by", [](const Fields& part) { return std::pair(part.text("name"), part.number("usd")); });
+    cost.silent = read_all_silent(fields);
     return cost;
   });
 }

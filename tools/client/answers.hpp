@@ -14,6 +14,21 @@
 
 namespace muster::client {
 
+/// Somebody who has not answered the API, and what they said last.
+struct SilentAnswer {
+  /// Of a master; all of them are parts of totals, which are without them now.
+  struct Figures {
+    double usd_h = 0;
+    double today_usd = 0;
+    double total_usd = 0;
+    std::uint64_t instances = 0;
+    std::uint64_t pending_tasks = 0;
+  };
+  std::string who;              ///< "master m0"
+  double since_s = 0;           ///< from the last answer
+  std::optional<Figures> last;  ///< nothing: it is not known
+};
+
 /// A job as lists show it.
 struct JobAnswer {
   std::uint64_t job = 0;
@@ -33,7 +48,8 @@ struct JobAnswer {
   std::int64_t exit_code = 0;
   std::string master;
   std::vector<std::string> command;
-  std::string reason;  ///< why it waits, has failed or was refused; empty: nothing says so
+  std::string reason;    ///< why it waits, has failed or was refused; empty: nothing says so
+  bool complete = true;  ///< everybody who may have a part of it has answered
 
   /// It has ended, one way or another.
   bool over() const;
@@ -119,6 +135,7 @@ struct StatusAnswer {
   std::vector<NodeAnswer> nodes;
   std::vector<Cap> caps;
   std::vector<std::string> trouble;
+  std::vector<SilentAnswer> silent;  ///< whose part is missing in all figures
 };
 
 /// What was paid, and for what.
@@ -126,6 +143,7 @@ struct CostAnswer {
   double total_usd = 0;
   std::vector<std::pair<std::string, double>> idle;  ///< boot, idle, drain, fragmentation
   std::vector<std::pair<std::string, double>> by;
+  std::vector<SilentAnswer> silent;  ///< whose part is missing
 };
 
 /// What would be done with a job.
@@ -161,7 +179,7 @@ Parsed<std::vector<std::uint64_t>> submitted_jobs(const Answer& answer);
 /// Who has not confirmed a cancel yet that will be carried out; none: it has been.
 Parsed<std::vector<std::string>> unconfirmed_by(const Answer& answer);
 /// Who has not answered the API, of those who have a part of what it shows.
-Parsed<std::vector<std::string>> silent_in(const Answer& answer);
+Parsed<std::vector<SilentAnswer>> silent_in(const Answer& answer);
 /// GET /v1/jobs.
 Parsed<std::vector<JobAnswer>> job_list(const Answer& answer);
 /// GET /v1/jobs/{id} without its tasks.

@@ -41,6 +41,11 @@ std::string plural(std::uint64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
+/// Before a figure that lacks the part of one who does not answer.
+std::string_view least(bool complete) {
+  return complete ? "" : "at least ";
+}
+
 std::string job_head(const JobAnswer& job) {
   std::string text = fmt::format("job {}  {}  of {}: {}", job.job, job.name, job.user, job.state);
   if (job.over() && job.exit_code != 0) text += fmt::format(", exit code {}", job.exit_code);
@@ -51,7 +56,7 @@ std::string job_head(const JobAnswer& job) {
   text += fmt::format("  submitted {}", job.submitted_s ? time_text(*job.submitted_s) : "-");
   if (job.over_s) text += fmt::format(", over {}", time_text(*job.over_s));
   if (!job.master.empty()) text += fmt::format("; with {}", job.master);
-  text += fmt::format("; {}\n", usd_text(job.usd));
+  text += fmt::format("; {}{}\n", least(job.complete), usd_text(job.usd));
   constexpr std::size_t kCommandChars = 120;
   return text +
          fmt::format("  {}\n", cut(fmt::format("{}", fmt::join(job.command, " ")), kCommandChars));
@@ -178,20 +183,36 @@ std::string view(const std::vector<NodeAnswer>& nodes) {
   return table.text();
 }
 
+std::string silence_text(const SilentAnswer& silent) {
+  std::string text = fmt::format("{} does not answer since {:.0f} s", silent.who, silent.since_s);
+  if (!silent.last) return text;
+  const SilentAnswer::Figures& last = *silent.last;
+  return text + fmt::format("; it last said {} an hour, {} today, {} in all, {}, {} waiting",
+                            usd_text(last.usd_h), usd_text(last.today_usd),
+                            usd_text(last.total_usd), plural(last.instances, "instance"),
+                            plural(last.pending_tasks, "task"));
+}
+
 std::string view(const StatusAnswer& status) {
+  const std::string_view some = least(status.silent.empty());
   std::string text =
-      fmt::format("jobs:      {} running, {} waiting, {} held, {} over\n", status.jobs_running,
-                  status.jobs_waiting, status.jobs_held, status.jobs_over);
-  text += fmt::format("tasks:     {} running, {} pending\n", status.tasks_running,
+      fmt::format("jobs:      {}{} running, {} waiting, {} held, {} over\n", some,
+                  status.jobs_running, status.jobs_waiting, status.jobs_held, status.jobs_over);
+  text += fmt::format("tasks:     {}{} running, {} pending\n", some, status.tasks_running,
                       status.tasks_pending);
   std::vector<std::string> kinds;
   for (const auto& kind : status.instances) {
     kinds.push_back(fmt::format("{} {} ({})", kind.count, kind.type, kind.market));
   }
-  text += fmt::format("instances: {}\n",
-                      kinds.empty() ? "none" : fmt::format("{}", fmt::join(kinds, ", ")));
-  text += fmt::format("cost:      {} an hour now, {} today, {} in all\n", usd_text(status.usd_h),
-                      usd_text(status.today_usd), usd_text(status.total_usd));
+  const std::string none = status.silent.empty() ? "none" : "none known of";
+  text += fmt::format("instances: {}{}\n", kinds.empty() ? "" : some,
+                      kinds.empty() ? none : fmt::format("{}", fmt::join(kinds, ", ")));
+  text +=
+      fmt::format("cost:      {}{} an hour now, {} today, {} in all\n", some,
+                  usd_text(status.usd_h), usd_text(status.today_usd), usd_text(status.total_usd));
+  for (const SilentAnswer& one : status.silent) {
+    text += fmt::format("silent:    {}\n", silence_text(one));
+  }
   const auto lost = std::count_if(status.nodes.begin(), status.nodes.end(),
                                   [](const NodeAnswer& node) { return !node.connected; });
   text += fmt::format("nodes:     {}{}\n", status.nodes.size(),
@@ -208,8 +229,11 @@ std::string view(const CostAnswer& cost, const std::string& by) {
   TextTable table({{head}, {"COST", true}});
   for (const auto& [name, usd] : cost.by) table.add_row({name, usd_text(usd)});
   for (const auto& [cause, usd] : cost.idle) table.add_row({"(" + cause + ")", usd_text(usd)});
-  table.add_row({"total", usd_text(cost.total_usd)});
-  return table.text();
+  table.add_row(
+      {"total", fmt::format("{}{}", least(cost.silent.empty()), usd_text(cost.total_usd))});
+  std::string text = table.text();
+  for (const SilentAnswer& one : cost.silent) text += silence_text(one) + "\n";
+  return text;
 }
 
 std::string view(const PlanAnswer& plan) {

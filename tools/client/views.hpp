@@ -21,6 +21,8 @@ std::string view(const std::vector<InstanceAnswer>& instances);
 std::string view(const std::vector<NodeAnswer>& nodes);
 /// A line for each kind of thing, then caps and trouble.
 std::string view(const StatusAnswer& status);
+/// Who does not answer since when, and what they said last.
+std::string silence_text(const SilentAnswer& silent);
 /// A table of parts, idleness and the total. `by`: what the parts are, as it was asked for.
 std::string view(const CostAnswer& cost, const std::string& by);
 /// What would be launched, where tasks would go or why they would wait, and the cost.

@@ -98,8 +98,8 @@ class Packing(unittest.TestCase):
             cluster.wait_until("the fleet is there",
                                lambda: len(cluster.ask("instances")["instances"]) == 3)
             jobs = cluster.post("/v1/jobs", {"jobs": [
-                {"command": ["sleep", "4"], "cpus": 1.5, "memory_gib": 0.5},
-                {"command": ["sleep", "4"], "cpus": 0.5, "memory_gib": 3}] * 3})["jobs"]
+                {"command": ["sleep", "15"], "cpus": 1.5, "memory_gib": 0.5},
+                {"command": ["sleep", "15"], "cpus": 0.5, "memory_gib": 3}] * 3})["jobs"]
             jobs = [entry["job"] for entry in jobs]
             cluster.wait_until("all run at once", lambda: all(
                 cluster.job(job)["running"] == 1 for job in jobs))

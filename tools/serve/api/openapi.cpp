@@ -67,10 +67,9 @@ std::vector<int> errors_of(const Route& route) {
   if (!path_parameters(route.pattern).empty()) {
     errors.push_back(404);
   }
-  if (route.method == "POST") {
-    errors.push_back(409);
-    errors.push_back(413);
-  }
+  // A job that no master has yet, or had, has no log.
+  if (route.method == "POST" || route.operation == Operation::log) errors.push_back(409);
+  if (route.method == "POST") errors.push_back(413);
   errors.insert(errors.end(), {422, 429, 503});
   return errors;
 }

@@ -4,56 +4,24 @@
 #include <utility>
 
 #include "model/live_ids.hpp"
+#include "tools/serve/node/backend_answers.hpp"
 #include "tools/serve/node/gather.hpp"
-#include "tools/serve/node/merge_jobs.hpp"
 
 namespace muster {
 namespace {
 
 using api::Answer;
 using api::refusal;
+using backend::dump;
+using backend::from_error;
+using backend::ok;
 using nlohmann::json;
-using Texts = std::vector<std::optional<std::string>>;
 
-std::string dump(const json& document) {
-  return document.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-Answer ok(const json& document) {
-  return {200, dump(document)};
-}
-
-/// The document, and whether everybody has answered who has a part of what it shows.
-Answer ok_but_for(json document, const std::vector<std::string>& silent) {
-  document["complete"] = silent.empty();
-  document["silent"] = silent;
-  return ok(document);
-}
-
-/// Whether a job's document says that it is over.
-bool says_over(const Answer& answer) {
-  const json document = json::parse(answer.json, nullptr, false);
-  return document.is_object() && document.contains("over_s") && !document["over_s"].is_null();
-}
-
-/// Calls `done` once: when the site says that the job is over, or when the time has passed.
-void await_end(caf::actor_system& system, const SiteActor& site, JobId job, Duration wait,
-               std::function<void()> done) {
-  system.spawn<caf::hidden>([=](caf::event_based_actor* self) -> caf::behavior {
-    const auto end = [self, done] {
-      self->quit();
-      done();
-    };
-    const auto listener = caf::actor_cast<JobListener>(caf::actor{self});
-    self->request(site, wait, watch_atom_v, listener, std::vector<JobId>{job})
-        .then(
-            [end](const std::vector<JobEnd>& ends) {
-              if (!ends.empty()) end();
-            },
-            [](const caf::error&) {});  // then the time has to pass
-    self->delayed_send(self, wait, over_atom_v);
-    return {[end](over_atom, const JobEnd&) { end(); }, [end](over_atom) { end(); }};
-  });
+std::vector<std::string> names_of(const std::vector<const NodeConfig*>& nodes,
+                                  std::optional<std::string> NodeConfig::*role) {
+  std::vector<std::string> names;
+  for (const NodeConfig* node : nodes) names.push_back(*(node->*role));
+  return names;
 }
 
 /// What is asked for, in words.
@@ -62,26 +30,6 @@ std::string name_of(const api::LogQuery& query) {
       query.attempt == 0 ? "" : "attempt " + std::to_string(query.attempt) + " of ";
   return attempt + "task " + std::to_string(query.index) + " of job " +
          std::to_string(query.job.value);
-}
-
-/// What an actor's refusal to answer comes to for a client, who has asked for `what`.
-Answer from_error(const caf::error& error, const caf::actor_system& system,
-                  const std::string& what) {
-  if (error == ActorError::unknown) {
-    const caf::message& more = error.context();
-    const bool is_told = more.match_elements<std::string>();
-    return refusal(404, "not found",
-                   "there is no " + what + (is_told ? "; " + more.get_as<std::string>(0) : ""));
-  }
-  if (error == ActorError::invalid_job) return refusal(422, "invalid", "the job is not valid");
-  if (error == ActorError::too_many) {
-    return refusal(429, "too many", "as many cancels as may be open wait to be confirmed");
-  }
-  if (error == ActorError::store_failed) {
-    return refusal(503, "store", "the store takes nothing at present: " + system.render(error));
-  }
-  return refusal(503, "unreachable",
-                 "the part of the cluster that would know cannot be reached at present");
 }
 
 /// As many jobs as the site has room for wait there: the same may be sent again.
@@ -104,10 +52,36 @@ ActorBackend::ActorBackend(caf::actor_system& system, const ClusterConfig& confi
       config_(config),
       handles_(std::move(handles)),
       epoch_(epoch),
-      timeout_(config.link.request_timeout / 2) {}
+      timeout_(config.link.request_timeout / 2),
+      last_(std::make_shared<LastAnswers>(names_of(config.masters(), &NodeConfig::master),
+                                          names_of(config.sites(), &NodeConfig::site), now())) {}
 
-double ActorBackend::now_s() const {
-  return to_seconds(epoch_.instant(system_.clock().now()));
+ActorBackend::~ActorBackend() {
+  if (asker_) caf::anon_send_exit(asker_, caf::exit_reason::user_shutdown);
+}
+
+Instant ActorBackend::now() const {
+  return epoch_.instant(system_.clock().now());
+}
+
+void ActorBackend::keep_asking() {
+  const auto ask_masters = [&system = system_, masters = handles_.masters, timeout = timeout_,
+                            epoch = epoch_, last = last_] {
+    ask_all<std::string>(
+        system, masters, timeout,
+        [&system, epoch, last](const Answers<std::string>& answers) {
+          last->hear(answers, {}, epoch.instant(system.clock().now()), true);
+        },
+        Query{"load", 0, {}, 0});
+  };
+  // It outlives this object by moments, so it uses nothing of it.
+  asker_ = system_.spawn([ask_masters, pause = timeout_](caf::event_based_actor* self) {
+    self->delayed_send(self, Duration::zero(), load_atom_v);
+    return caf::behavior{[ask_masters, pause, self](load_atom) {
+      ask_masters();
+      self->delayed_send(self, pause, load_atom_v);
+    }};
+  });
 }
 
 void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
@@ -299,191 +273,6 @@ void ActorBackend::plan(Job job, api::Reply reply) {
                      : refusal(503, "unreachable", "no master can be reached at present"));
       },
       plan_atom_v, std::move(job));
-}
-
-void ActorBackend::view(const api::View& what, api::Reply reply) {
-  using Kind = api::View::Kind;
-  switch (what.kind) {
-    case Kind::jobs:
-      return view_jobs(what, std::move(reply));
-    case Kind::job:
-      return what.wait > Duration::zero() ? view_job_when_over(what, std::move(reply))
-                                          : view_job(what, std::move(reply));
-    case Kind::explain:
-      return view_job(what, std::move(reply));
-    case Kind::instances:
-      return view_list({"instances", 0, {}, 0}, "instances", "requested_s", std::move(reply));
-    case Kind::decisions:
-      return view_list({"decisions", 0, {}, what.limit}, "decisions", "at_s", std::move(reply));
-    case Kind::cost:
-      return view_cost(what, std::move(reply));
-    case Kind::nodes:
-      return loads([this, reply](const Texts& masters, const Texts&) {
-        reply(ok({{"nodes", node_list(masters)}}));
-      });
-    case Kind::status:
-      return loads([this, reply](const Texts& masters, const Texts& sites) {
-        reply(ok_but_for(
-            merge::status(merge::parse(masters), merge::parse(sites), now_s(), node_list(masters)),
-            silent(masters, sites)));
-      });
-  }
-}
-
-/// The sites first: what leaves them meanwhile is with the masters then.
-void ActorBackend::ask_sites_then_masters(
-    const Query& query, std::function<void(const Texts& sites, const Texts& masters)> use) {
-  ask_all<std::string>(
-      system_, handles_.sites, timeout_,
-      [this, query, use](const Answers<std::string>& sites) {
-        ask_all<std::string>(
-            system_, handles_.masters, timeout_,
-            [use, sites](const Answers<std::string>& masters) { use(sites, masters); }, query);
-      },
-      query);
-}
-
-void ActorBackend::view_jobs(const api::View& what, api::Reply reply) {
-  static constexpr const char* kStates[] = {"active", "over", "all"};
-  const json filter{{"state", kStates[static_cast<std::size_t>(what.state)]}, {"user", what.user}};
-  ask_sites_then_masters({"jobs", 0, dump(filter), what.limit}, [this, what, reply](
-                                                                    const Texts& from_sites,
-                                                                    const Texts& from_masters) {
-    merge::Documents parts = merge::parse(from_masters);
-    if (parts.empty()) {
-      return reply(refusal(503, "unreachable", "no master can be reached at present"));
-    }
-    merge::Documents sites = merge::parse(from_sites);
-    merge::drop_arrived(sites, parts);
-    for (json& site : sites) parts.push_back(std::move(site));
-    const bool over = what.state == api::JobState::over;
-    const auto missing = silent(from_masters, from_sites);
-    reply(ok_but_for({{"jobs", merge::jobs(parts, what.limit, over, missing.empty())}}, missing));
-  });
-}
-
-void ActorBackend::view_job(const api::View& what, api::Reply reply) {
-  const bool explained = what.kind == api::View::Kind::explain;
-  ask_sites_then_masters(
-      {explained ? "explain" : "job", what.job.value, {}, 0},
-      [this, what, explained, reply](const Texts& from_sites, const Texts& from_masters) {
-        merge::Documents parts = merge::parse(from_masters);
-        merge::Documents sites = merge::parse(from_sites);
-        auto missing = silent(from_masters, from_sites);
-        const bool all_answered = missing.empty();
-        std::erase_if(parts, [](const json& part) { return part.contains("missing"); });
-        merge::drop_arrived(sites, parts);
-        for (json& part : merge::as_details(sites, explained)) parts.push_back(std::move(part));
-        if (merge::is_whole(parts)) missing.clear();
-        if (const auto found = merge::job(parts, missing.empty())) {
-          return reply(ok_but_for(*found, missing));
-        }
-        Found nothing;
-        nothing.all_answered = all_answered;
-        reply(not_found(nothing, what.job));
-      });
-}
-
-void ActorBackend::view_job_when_over(const api::View& what, api::Reply reply) {
-  view_job(what, [this, what, reply](Answer first) {
-    if (first.status != 200 || says_over(first)) return reply(std::move(first));
-    await_end(system_, handles_.own_site, what.job, what.wait,
-              [this, what, reply] { view_job(what, reply); });
-  });
-}
-
-void ActorBackend::view_list(const Query& query, const std::string& name, const std::string& key,
-                             api::Reply reply) {
-  ask_all<std::string>(
-      system_, handles_.masters, timeout_,
-      [this, name, key, limit = query.limit, reply](const Answers<std::string>& masters) {
-        const merge::Documents parts = merge::parse(masters);
-        if (parts.empty()) {
-          return reply(refusal(503, "unreachable", "no master can be reached at present"));
-        }
-        reply(ok_but_for({{name, merge::joined(parts, name, key, limit)}}, silent(masters, {})));
-      },
-      query);
-}
-
-void ActorBackend::view_cost(const api::View& what, api::Reply reply) {
-  static constexpr const char* kBy[] = {"user", "job", "instance"};
-  const bool by_instance = what.by == api::CostBy::instance;
-  ask_all<std::string>(
-      system_, handles_.masters, timeout_,
-      [this, by_instance, reply](const Answers<std::string>& masters) {
-        const merge::Documents parts = merge::parse(masters);
-        if (parts.size() < masters.size()) {
-          return reply(refusal(503, "unreachable", "not every master can be reached at present"));
-        }
-        if (!by_instance) return reply(ok(merge::cost(parts, std::nullopt)));
-        ask<std::string>(
-            system_, handles_.cloud, timeout_,
-            [this, parts, reply](const caf::expected<std::string>& rented) {
-              if (!rented) return reply(from_error(rented.error(), system_, "such cloud"));
-              reply(ok(merge::cost(parts, json::parse(*rented, nullptr, false))));
-            },
-            Query{"rented", 0, {}, 0});
-      },
-      Query{"cost", 0, kBy[static_cast<std::size_t>(what.by)], 0});
-}
-
-void ActorBackend::loads(std::function<void(Texts, Texts)> use) {
-  ask_all<std::string>(
-      system_, handles_.masters, timeout_,
-      [this, use](const Answers<std::string>& masters) {
-        ask_all<std::string>(
-            system_, handles_.sites, timeout_,
-            [use, masters](const Answers<std::string>& sites) { use(masters, sites); },
-            Query{"load", 0, {}, 0});
-      },
-      Query{"load", 0, {}, 0});
-}
-
-std::vector<std::string> ActorBackend::silent(const Texts& masters, const Texts& sites) const {
-  std::vector<std::string> names;
-  const std::vector<const NodeConfig*> with_master = config_.masters();
-  for (std::size_t i = 0; i < masters.size(); ++i) {
-    if (!masters[i]) names.push_back("master " + *with_master[i]->master);
-  }
-  const std::vector<const NodeConfig*> with_site = config_.sites();
-  for (std::size_t i = 0; i < sites.size(); ++i) {
-    if (!sites[i]) names.push_back("site " + *with_site[i]->site);
-  }
-  return names;
-}
-
-json ActorBackend::node_list(const Texts& masters) const {
-  std::vector<merge::NodeLine> lines;
-  std::size_t next_master = 0;
-  for (const NodeConfig& node : config_.nodes) {
-    merge::NodeLine line;
-    line.name = node.name;
-    line.connected = handles_.connected(node.name);
-    if (node.site) line.roles.push_back("site " + *node.site);
-    if (node.master) {
-      line.roles.push_back("master " + *node.master);
-      const auto& said = masters[next_master++];
-      const json load = said ? json::parse(*said, nullptr, false) : json();
-      if (load.is_object()) {
-        line.load = {{"jobs", load.value("active_jobs", 0)},
-                     {"pending_tasks", load.value("tasks", json::object()).value("pending", 0)},
-                     {"instances", load.value("instance_count", 0)},
-                     {"usd_h", load.value("usd_h", 0.0)},
-                     {"policy", config_.policy}};
-      }
-    }
-    if (node.cloud) line.roles.push_back("cloud");
-    if (node.api) line.roles.push_back("api");
-    lines.push_back(std::move(line));
-  }
-  return merge::nodes(lines)["nodes"];
-}
-
-void ActorBackend::metrics(std::function<void(std::optional<api::MetricsInput>)> reply) {
-  loads([reply](const Texts& masters, const Texts& sites) {
-    reply(merge::metrics(merge::parse(masters), merge::parse(sites)));
-  });
 }
 
 }  // namespace muster

@@ -10,6 +10,7 @@
 #include "actors/messages.hpp"
 #include "config/cluster_config.hpp"
 #include "tools/serve/api/backend.hpp"
+#include "tools/serve/node/last_answers.hpp"
 #include "tools/serve/node/merge.hpp"
 
 namespace muster {
@@ -31,6 +32,13 @@ class ActorBackend final : public api::Backend {
   /// System and config have to outlive it.
   ActorBackend(caf::actor_system& system, const ClusterConfig& config, ClusterHandles handles,
                ClusterEpoch epoch);
+  ~ActorBackend() override;
+  ActorBackend(const ActorBackend&) = delete;
+  ActorBackend& operator=(const ActorBackend&) = delete;
+
+  /// From now on asks the masters for their figures by itself, too, so that it knows the last ones
+  /// of a master that falls silent while nobody asks.
+  void keep_asking();
 
   void submit(std::vector<Job> jobs, api::Reply reply) override;
   void change_job(JobId job, api::JobChange change, api::Reply reply) override;
@@ -72,18 +80,20 @@ class ActorBackend final : public api::Backend {
   void loads(std::function<void(std::vector<std::optional<std::string>> masters,
                                 std::vector<std::optional<std::string>> sites)>
                  use);
-  /// Those that have not answered, by name; no `sites`: they were not asked.
-  std::vector<std::string> silent(const std::vector<std::optional<std::string>>& masters,
-                                  const std::vector<std::optional<std::string>>& sites) const;
+  /// Notes who has answered, and tells those who have not; no `sites`: they were not asked.
+  nlohmann::json silent(const std::vector<std::optional<std::string>>& masters,
+                        const std::vector<std::optional<std::string>>& sites);
   std::string master_names(std::vector<std::size_t> masters) const;
   nlohmann::json node_list(const std::vector<std::optional<std::string>>& masters) const;
-  double now_s() const;
+  Instant now() const;
 
   caf::actor_system& system_;
   const ClusterConfig& config_;
   ClusterHandles handles_;
   ClusterEpoch epoch_;
   Duration timeout_;
+  std::shared_ptr<LastAnswers> last_;
+  caf::actor asker_;  ///< while it keeps asking
 };
 
 }  // namespace muster

@@ -296,6 +296,7 @@ class LiveNode::Parts {
       return found != peers_.end() && found->second->connected();
     };
     backend_ = std::make_unique<ActorBackend>(system_, setup_.config, std::move(handles), epoch_);
+    backend_->keep_asking();
     api::ServerOptions options;
     options.address = self_.api->host;
     options.port = self_.api->port;

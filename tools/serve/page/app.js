@@ -62,13 +62,8 @@ function usd(amount) {
   return "$" + amount.toFixed(digits);
 }
 
-function clock(seconds) {
-  return new Date(seconds * 1000).toLocaleTimeString();
-}
-
-function moment(seconds) {
-  return new Date(seconds * 1000).toLocaleString();
-}
+const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString();
+const moment = (seconds) => seconds === null ? "" : new Date(seconds * 1000).toLocaleString();
 
 function figures(values) {
   return Object.entries(values).map(([name, value]) => {
@@ -136,19 +131,23 @@ function button(parent, action) {
 
 function showStatus(status) {
   const count = status.instances.reduce((sum, entry) => sum + entry.count, 0);
-  setText(by_id("jobs-waiting"), status.jobs.waiting);
-  setText(by_id("jobs-running"), status.jobs.running);
-  setText(by_id("tasks-pending"), status.tasks.pending);
-  setText(by_id("tasks-running"), status.tasks.running);
-  setText(by_id("instance-count"), count);
-  setText(by_id("usd-h"), usd(status.usd_h) + "/h");
-  setText(by_id("today-usd"), usd(status.today_usd));
-  setText(by_id("total-usd"), usd(status.total_usd));
-  document.title = `Muster: ${status.jobs.running} running, ${usd(status.usd_h)}/h`;
-  showTrouble(status.trouble);
+  const silent = status.silent ?? [];
+  const least = silent.length ? "at least " : "";  // totals lack the parts of those
+  const totals = { "jobs-waiting": status.jobs.waiting, "jobs-running": status.jobs.running,
+    "tasks-pending": status.tasks.pending, "tasks-running": status.tasks.running,
+    "instance-count": count, "usd-h": usd(status.usd_h) + "/h",
+    "today-usd": usd(status.today_usd), "total-usd": usd(status.total_usd) };
+  for (const [id, total] of Object.entries(totals)) setText(by_id(id), least + total);
+  document.title = `Muster: ${least}${status.jobs.running} running, ${usd(status.usd_h)}/h`;
+  showTrouble(silent.map(silence).concat(status.trouble));
   showInstances(status.instances, count);
   showNodes(status.nodes, status.caps);
   addSample(status.now_s, status.usd_h);
+}
+
+function silence({ master, site, since_s, last }) {
+  const who = `${master ?? "site " + site} does not answer since ${Math.round(since_s)} s`;
+  return last ? `${who}; it last said ${usd(last.usd_h)}/h, ${last.instances} instances` : who;
 }
 
 function showTrouble(sentences) {

@@ -1,0 +1,133 @@
+"""What a real cluster answers, also while a part of it is silent, held against the schemas that it
+gives of itself and read by its own command."""
+
+import json
+import signal
+import unittest
+import urllib.error
+import urllib.request
+
+from cluster import Cluster
+
+KINDS = {"string": str, "boolean": bool, "object": dict, "array": list, "integer": int,
+         "number": (int, float)}
+
+
+class Schemas:
+    """Of an OpenAPI 3.0 document, as far as the API's own document uses them."""
+
+    def __init__(self, document):
+        self.document = document
+
+    def of(self, path, method, status):
+        content = self.document["paths"][path][method]["responses"][str(status)]["content"]
+        return content["application/json"]["schema"]
+
+    def faults(self, value, schema, place=""):
+        if "$ref" in schema:
+            schema = self.document["components"]["schemas"][schema["$ref"].split("/")[-1]]
+        if value is None and schema.get("nullable"):
+            return
+        for part in schema.get("allOf", []):
+            yield from self.faults(value, part, place)
+        kind = schema.get("type")
+        if kind is not None and (not isinstance(value, KINDS[kind]) or
+                                 (isinstance(value, bool) and kind != "boolean")):
+            yield f"{place}: {value!r} is no {kind}"
+            return
+        if value not in schema.get("enum", [value]):
+            yield f"{place}: {value!r} is none of {schema['enum']}"
+        if kind in ("integer", "number") and value < schema.get("minimum", value):
+            yield f"{place}: {value} is below {schema['minimum']}"
+        if kind == "object":
+            for name in schema.get("required", []):
+                if name not in value:
+                    yield f"{place}/{name} is missing"
+            for name, inner in schema.get("properties", {}).items():
+                if name in value:
+                    yield from self.faults(value[name], inner, f"{place}/{name}")
+        if kind == "array":
+            for i, one in enumerate(value):
+                yield from self.faults(one, schema["items"], f"{place}/{i}")
+
+
+class Contract(unittest.TestCase):
+    def setUp(self):
+        self.cluster = Cluster("link.request_timeout=1s").__enter__()
+        self.addCleanup(lambda: self.cluster.__exit__(None, None, None))
+        client = json.loads((self.cluster.dir / "client.json").read_text())
+        self.api = client["api"]
+        self.token = (self.cluster.dir / client["token_file"]).read_text().strip()
+        self.schemas = Schemas(self.ask("/v1/openapi.json")[1])
+
+    def ask(self, path):
+        asked = urllib.request.Request(self.api + path,
+                                       headers={"Authorization": f"Bearer {self.token}"})
+        try:
+            with urllib.request.urlopen(asked, timeout=60) as answer:
+                return answer.status, json.loads(answer.read())
+        except urllib.error.HTTPError as refused:
+            return refused.code, json.loads(refused.read())
+
+    def submit(self, *words):
+        return int(self.cluster.run("submit", "--quiet", *words).stdout)
+
+    def check_everything(self, jobs, when):
+        """All that can be looked at, by the document and by the command."""
+        paths = [("/v1/jobs", "/v1/jobs?state=all", ["jobs"]),
+                 ("/v1/instances", "/v1/instances", ["instances"]),
+                 ("/v1/nodes", "/v1/nodes", ["nodes"]), ("/v1/status", "/v1/status", ["status"]),
+                 ("/v1/decisions", "/v1/decisions", None)]
+        paths += [("/v1/cost", f"/v1/cost?by={by}", ["cost", "--by", by])
+                  for by in ("user", "job", "instance")]
+        for job in jobs:
+            paths += [("/v1/jobs/{id}", f"/v1/jobs/{job}", ["job", job]),
+                      ("/v1/jobs/{id}/explain", f"/v1/jobs/{job}/explain", ["explain", job]),
+                      ("/v1/jobs/{id}/tasks/{index}/log", f"/v1/jobs/{job}/tasks/0/log",
+                       ["logs", job, "--task", 0])]
+        for path, asked, words in paths:
+            status, answer = self.ask(asked)
+            faults = list(self.schemas.faults(answer, self.schemas.of(path, "get", status)))
+            self.assertEqual(faults, [], f"{asked} {when}: {answer}")
+            if words is None:
+                continue
+            done = self.cluster.run(*words, "--retry-for", "0s", check=False)
+            # What can be reached may have changed meanwhile.
+            self.assertIn(done.returncode, (0, 1), f"{words} {when}: {done.stderr}")
+            self.assertNotIn("none of Muster's API", done.stderr, f"{words} {when}")
+
+    def test_every_answer_has_its_shape_whoever_is_silent(self):
+        cluster = self.cluster
+        over = self.submit("--", "echo", "hello")
+        failed = self.submit("--retries", "0", "--", "false")
+        refused = self.submit("--cpus", "1000", "--", "true")
+        cluster.wait_over([over, failed, refused])
+        runs = self.submit("--cpus", "0.5", "--memory", "0.2", "--", "sleep", "600")
+        cluster.wait_until("it runs", lambda: cluster.job(runs)["running"] == 1)
+        waits = self.submit("--tasks", "64", "--", "sleep", "600")
+        held = self.submit("--", "sleep", "600")
+        cluster.run("hold", held)
+        jobs = [over, failed, refused, runs, waits, held]
+        self.check_everything(jobs, "while all answer")
+        masters = {name: cluster.node(name) for name in ("n2", "n3")}
+        for name, pid in masters.items():
+            cluster.signal(pid, signal.SIGSTOP)
+            self.check_everything([over, runs, waits], f"while {name} is stopped")
+            cluster.signal(pid, signal.SIGCONT)
+            cluster.wait_until(f"{name} is back", lambda: cluster.ask("status")["complete"])
+        for pid in masters.values():
+            cluster.signal(pid, signal.SIGSTOP)
+        on_its_way = self.submit("--", "true")
+        self.check_everything([on_its_way, runs], "while both masters are stopped")
+        cluster.signal(masters["n2"], signal.SIGCONT)
+        self.check_everything([on_its_way, runs], "while one is back")
+        cluster.signal(masters["n3"], signal.SIGCONT)
+        cluster.signal(cluster.node("n1"), signal.SIGSTOP)
+        self.check_everything([on_its_way, runs], "while a site is stopped")
+        cluster.signal(cluster.node("n1"), signal.SIGCONT)
+        cluster.signal(cluster.node("n4"), signal.SIGSTOP)
+        self.check_everything([on_its_way, runs], "while the cloud is stopped")
+
+
+if __name__ == "__main__":
+    unittest.main()

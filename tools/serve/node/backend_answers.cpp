@@ -1,0 +1,38 @@
+#include "tools/serve/node/backend_answers.hpp"
+
+#include "actors/messages.hpp"
+
+namespace muster::backend {
+
+using api::Answer;
+using api::refusal;
+using nlohmann::json;
+
+std::string dump(const json& document) {
+  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Answer ok(const json& document) {
+  return {200, dump(document)};
+}
+
+Answer from_error(const caf::error& error, const caf::actor_system& system,
+                  const std::string& what) {
+  if (error == ActorError::unknown) {
+    const caf::message& more = error.context();
+    const bool is_told = more.match_elements<std::string>();
+    return refusal(404, "not found",
+                   "there is no " + what + (is_told ? "; " + more.get_as<std::string>(0) : ""));
+  }
+  if (error == ActorError::invalid_job) return refusal(422, "invalid", "the job is not valid");
+  if (error == ActorError::too_many) {
+    return refusal(429, "too many", "as many cancels as may be open wait to be confirmed");
+  }
+  if (error == ActorError::store_failed) {
+    return refusal(503, "store", "the store takes nothing at present: " + system.render(error));
+  }
+  return refusal(503, "unreachable",
+                 "the part of the cluster that would know cannot be reached at present");
+}
+
+}  // namespace muster::backend
