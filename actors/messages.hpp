@@ -151,7 +151,7 @@ struct LoadReport {
   /// Jobs and parts completed here since the one who asks asked last, as far as they are
   /// remembered.
   std::vector<JobRuntime> completed;
-  /// Parts here, unfinished or over lately, of which tasks have failed where only so many may.
+  /// Parts here, unfinished or over lately, of jobs of which only so many tasks may fail.
   std::vector<FailedPart> failed;
 };
 

@@ -166,7 +166,7 @@ class Master {
   double load(std::uint64_t queue_room) const;
   /// Parts of jobs that were given up lately, a thousand at most.
   const std::deque<JobId>& broken_parts() const { return broken_parts_; }
-  /// Parts of jobs of which only so many tasks may fail and some have, a thousand at most.
+  /// Parts of jobs of which only so many tasks may fail, a thousand at most.
   const std::deque<FailedPart>& failed_parts() const { return failed_parts_; }
   /// What was completed lately, the newest last and a thousand at most; and how many there were.
   const std::deque<CompletedJob>& completed() const { return completed_; }
@@ -214,7 +214,7 @@ class Master {
   void release_held(JobId id, Instant now);
   bool is_last_attempt(const Job& job, const TaskFailed& news) const;
   void lose_task(JobId id, Instant now);
-  void note_failed_part(const JobRow& job);
+  void note_failed_part(const Job& job, std::uint32_t failed);
   void end_job_if_done(JobId id, Instant now);
   void finish_job(JobId id, JobOutcome outcome, Instant now);
   void note_completed(const JobRow& job);

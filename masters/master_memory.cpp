@@ -10,7 +10,7 @@ namespace {
 
 /// Jobs given up of which sites may still have to be told.
 constexpr std::size_t kMaxBrokenParts = 1000;
-/// The same of parts of which tasks have failed, where only so many of a job may.
+/// The same of parts of jobs of which only so many tasks may fail.
 constexpr std::size_t kMaxFailedParts = 1000;
 
 }  // namespace
@@ -20,7 +20,10 @@ struct Master::Tracker {
   Master& m;
   Instant at;
 
-  void operator()(const JobAccepted& e) { m.accepted_.add(e.job.id.value); }
+  void operator()(const JobAccepted& e) {
+    m.accepted_.add(e.job.id.value);
+    m.note_failed_part(e.job, 0);
+  }
   void operator()(const LaunchRequested& e) {
     m.over_fleet_.clear();
     m.next_instance_ = std::max(m.next_instance_, e.instance.value + 1);
@@ -112,7 +115,8 @@ struct Master::Tracker {
     if (!e.for_good) return;
     const TaskRow& row = *m.state_.find(e.task);
     job.for_good.emplace(m.state_.spec(row).array_index, e.task);
-    m.note_failed_part(m.state_.job(row.job));
+    const JobRow& of = m.state_.job(row.job);
+    m.note_failed_part(of.job, of.failed + 1);
   }
   void operator()(const Measured& e) {
     for (const ThroughputSample& sample : e.samples) {
@@ -181,11 +185,12 @@ const JobFailures* Master::failures_of(JobId id) const {
   return found == failures_.end() ? nullptr : &found->second;
 }
 
-/// One more of the part's tasks has failed for good.
-void Master::note_failed_part(const JobRow& job) {
-  if (job.job.whole_tasks == 0 || !job.job.max_fails) return;
-  std::erase_if(failed_parts_, [&](const FailedPart& part) { return part.job == job.job.id; });
-  failed_parts_.push_back({job.job.id, job.failed + 1, *job.job.max_fails});
+/// So many of the part's tasks have failed for good; of one that is new none, so that sites know of
+/// it and ask often.
+void Master::note_failed_part(const Job& job, std::uint32_t failed) {
+  if (job.whole_tasks == 0 || !job.max_fails) return;
+  std::erase_if(failed_parts_, [&](const FailedPart& part) { return part.job == job.id; });
+  failed_parts_.push_back({job.id, failed, *job.max_fails});
   if (failed_parts_.size() > kMaxFailedParts) failed_parts_.pop_front();
 }
 

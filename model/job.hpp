@@ -112,7 +112,7 @@ struct Job {
   }
 };
 
-/// A part of a job of which tasks have failed for good, where the job may have only so many.
+/// A part of a job of which only so many tasks may fail for good, and how many have.
 struct FailedPart {
   JobId job;
   std::uint32_t failed = 0;   ///< tasks of the part

@@ -104,7 +104,11 @@ void SiteScheduler::arrived(const OnItsWay& handoff) {
 /// anything new to say, and not at all while no master has a job: then the next job in waits for
 /// fresh answers.
 void SiteScheduler::ask_loads() {
-  const bool news = std::exchange(heard_news_, false) || jobs_in_hand() > 0;
+  // The failed tasks of a job are counted here.
+  const bool counts = std::any_of(masters_.begin(), masters_.end(), [](const Lane& each) {
+    return each.load.active_jobs > 0 && !each.load.failed.empty();
+  });
+  const bool news = std::exchange(heard_news_, false) || jobs_in_hand() > 0 || counts;
   ask_pause_ = news ? setup_.load_every
                     : std::clamp(2 * ask_pause_, setup_.load_every,
                                  std::max(setup_.load_every, kLongestAskPause));

@@ -146,7 +146,8 @@ TEST_F(ArrayTest, OfAPartItIsSaidHowManyTasksHaveFailedWhereOnlySoManyMay) {
   boot(0);
   started(1, 1);
   started(101, 1);
-  EXPECT_TRUE(master_->failed_parts().empty());
+  ASSERT_EQ(master_->failed_parts().size(), 1u) << "sites have to know that they are to ask often";
+  EXPECT_EQ(master_->failed_parts().front(), (FailedPart{JobId{1}, 0, 2}));
   master_->task_failed({TaskId{1}, 1, "it broke"}, now());
   master_->task_failed({TaskId{101}, 1, "it broke"}, now());
   ASSERT_EQ(master_->failed_parts().size(), 1u) << "also when it is over";
