@@ -61,7 +61,7 @@ std::map<std::uint64_t, fs::path> numbered_in(const fs::path& folder, const char
 constexpr std::size_t kBlock = 32768;
 constexpr std::size_t kHeader = 7;
 constexpr std::size_t kRecordHead = 12;
-enum Piece : unsigned char { kWhole = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
+enum Piece : unsigned char { whole = 1, first_part = 2, middle_part = 3, last_part = 4 };
 
 /// The changes of a log.
 struct LogExtent {
@@ -100,7 +100,7 @@ class LogWalk {
       const std::size_t length = little_endian(block + at + 4, 2);
       const unsigned char type = block[at + 6];
       if (type == 0 && length == 0) return false;  // room that was kept for more
-      if (at + kHeader + length > size || type > kLast) {
+      if (at + kHeader + length > size || type > last_part) {
         take_torn(block + at + kHeader, size - at - kHeader, type);
         return false;
       }
@@ -114,16 +114,16 @@ class LogWalk {
   /// Of a log without a whole record it is at least known which one it would begin with.
   void take_torn(const unsigned char* bytes, std::size_t length, unsigned char type) {
     extent_.torn = true;
-    if (extent_.first || (type != kWhole && type != kFirst) || length < kRecordHead) return;
+    if (extent_.first || (type != whole && type != first_part) || length < kRecordHead) return;
     extent_.first = extent_.next = little_endian(bytes, 8);
   }
 
   void take_piece(Piece type, const unsigned char* bytes, std::size_t length) {
-    if (type == kWhole || type == kFirst) head_.clear();
+    if (type == whole || type == first_part) head_.clear();
     if (head_.size() < kRecordHead) {
       head_.insert(head_.end(), bytes, bytes + std::min(length, kRecordHead - head_.size()));
     }
-    inside_ = type == kFirst || type == kMiddle;
+    inside_ = type == first_part || type == middle_part;
     if (inside_ || head_.size() < kRecordHead) return;
     const std::uint64_t sequence = little_endian(head_.data(), 8);
     if (!extent_.first) extent_.first = sequence;

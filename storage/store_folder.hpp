@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "storage/store_error.hpp"
 #include "storage/store_mark.hpp"
@@ -38,9 +39,8 @@ class MakingOf {
   /// The store is made, and durable.
   bool finish();
 
-  MakingOf(MakingOf&& other) noexcept : folder_(other.folder_), file_(other.file_) {
-    other.file_ = -1;
-  }
+  MakingOf(MakingOf&& other) noexcept
+      : folder_(std::move(other.folder_)), file_(std::exchange(other.file_, -1)) {}
   MakingOf& operator=(MakingOf&&) = delete;
   ~MakingOf();
 

@@ -31,7 +31,7 @@ TEST(ResubmitRequest, NamesEveryFault) {
   EXPECT_EQ(wrong.error().code, ConfigError::invalid);
   EXPECT_THAT(wrong.error().message, HasSubstr("/failed: has to be true or false; it is 1"));
   EXPECT_THAT(wrong.error().message, HasSubstr("/token: has to be a text of 1 to 256 bytes"));
-  EXPECT_THAT(wrong.error().message, HasSubstr("\"tokens\""));
+  EXPECT_THAT(wrong.error().message, HasSubstr("/tokens: unknown key 'tokens'"));
   EXPECT_EQ(resubmit_request_from_json("{", "body").error().code, ConfigError::malformed);
   EXPECT_EQ(resubmit_request_from_json("[]", "body").error().code, ConfigError::invalid);
 }

@@ -53,6 +53,7 @@ class MasterLogsTest : public MasterActorTest {
   /// The only task of job 1 runs on instance 0 from second 100 on.
   void run_one() {
     Job job = JobBuilder(1).build();
+    job.retries = 1;
     job.tasks.front().id = kTask;
     caf::anon_send(master_, hand_atom_v, std::vector<Job>{job});
     system_.run_until_s(50);
