@@ -98,13 +98,11 @@ TEST_F(ArrayTest, WithOneFailureMoreThanItMayHaveTheRestIsEnded) {
 }
 
 TEST_F(ArrayTest, ACommandThatCannotStartIsNotTriedAgain) {
-  four_running();
   Job job = JobBuilder(2).gang(false).build();
   job.retries = 9;
   master_->accept(job, now());
-  Plan plan;
-  plan.places.push_back({TaskId{2}, InstanceId{0}, {}});
-  round(plan);
+  round(together({2}));
+  boot(0);
   master_->task_failed(
       {TaskId{2}, 1, "no such file", {126, {}, {}}, false, FailureKind::cannot_start}, now());
   EXPECT_EQ(outcome(commit()), JobOutcome::failed);
