@@ -138,7 +138,11 @@ void SiteScheduler::ask_loads() {
 void SiteScheduler::load_answered() {
   if (asked_ == 0 || --asked_ > 0) return;
   cancel_what_others_left();
-  if (!masters_may_work_ && !heard_news_ && jobs_in_hand() == 0) {
+  if (!awaiting_loads_.empty()) {
+    // Of what is taken in now masters will have to tell, also when they have had nothing so far.
+    ask_pause_ = setup_.load_every;
+    ask_alarm_.at(now() + ask_pause_);
+  } else if (!masters_may_work_ && !heard_news_ && jobs_in_hand() == 0) {
     ask_alarm_.disarm();
     ask_pause_ = std::max(setup_.load_every, kLongestAskPause);
   }

@@ -387,6 +387,19 @@ TEST_F(SiteActorTest, WhenMoreTasksHaveFailedWithAllMastersThanMayTheRestIsCance
   system_.end(site);
 }
 
+TEST_F(SiteActorTest, WhatBecomesOfAJobThatCameWhileNobodyHadOneIsHeardOf) {
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(100.5);  // nobody is asked any more
+  submit(site, {tasks(2)});
+  run_for_s(0.1);
+  said();
+  for (FakeMaster& fake : fakes_) fake.report.active_jobs = 1;
+  fakes_[0].report.broken = {JobId{1}};
+  run_for_s(3);
+  EXPECT_THAT(said(), ::testing::Contains("m1 cancels 1"));
+  system_.end(site);
+}
+
 TEST_F(SiteActorTest, ACancelOfWhatWasGivenUpIsDurableBeforeAnybodyIsAsked) {
   book_.memory.next_job = 6;
   const SiteActor site = spawn_site(book_);
