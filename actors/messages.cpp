@@ -16,6 +16,8 @@ std::string to_string(ActorError code) {
       return "too_many";
     case ActorError::store_failed:
       return "what has to be kept cannot be written down";
+    case ActorError::learns_numbers:
+      return "the site still learns its numbers";
     case ActorError::other_roster:
       return "it numbers sites and masters in another way";
   }

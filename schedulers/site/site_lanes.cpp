@@ -104,7 +104,7 @@ void SiteScheduler::arrived(const OnItsWay& handoff) {
 /// anything new to say, and not at all while no master has a job: then the next job in waits for
 /// fresh answers.
 void SiteScheduler::ask_loads() {
-  const bool news = std::exchange(heard_news_, false) || jobs_in_hand() > 0;
+  const bool news = std::exchange(heard_news_, false) || jobs_in_hand() > 0 || learns_;
   ask_pause_ = news ? setup_.load_every
                     : std::clamp(2 * ask_pause_, setup_.load_every,
                                  std::max(setup_.load_every, kLongestAskPause));
@@ -134,7 +134,7 @@ void SiteScheduler::ask_loads() {
 void SiteScheduler::load_answered() {
   if (asked_ == 0 || --asked_ > 0) return;
   cancel_what_others_left();
-  if (!masters_may_work_ && !heard_news_ && jobs_in_hand() == 0) {
+  if (!masters_may_work_ && !heard_news_ && jobs_in_hand() == 0 && !learns_) {
     ask_alarm_.disarm();
     ask_pause_ = std::max(setup_.load_every, kLongestAskPause);
   }
@@ -173,6 +173,7 @@ void SiteScheduler::cancel_what_others_left() {
 
 /// When one part of a job was given up, the other masters' parts are for nothing.
 void SiteScheduler::hear(Lane& from, const LoadReport& report) {
+  if (learns_) hear_newest(from, report);
   const auto as_before = [&](auto part) { return from.load.*part == report.*part; };
   heard_news_ |= !as_before(&LoadReport::active_jobs) || !as_before(&LoadReport::pending_tasks) ||
                  !as_before(&LoadReport::instances) || !as_before(&LoadReport::load) ||

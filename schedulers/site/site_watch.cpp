@@ -108,7 +108,8 @@ void SiteScheduler::over(const JobEnd& end, Asking* asking) {
   watched.tasks += end.tasks;
   if (badness(end.outcome) > badness(watched.outcome)) watched.outcome = end.outcome;
   if (watched.tasks < end.whole) {
-    if (end.outcome != JobOutcome::completed) begin_cancel(end.job);
+    const bool cancels = end.outcome != JobOutcome::completed && !conflicts_.contains(end.job);
+    if (cancels) begin_cancel(end.job);
     return;
   }
   const JobEnd whole{end.job, watched.outcome, 0, end.whole, end.whole};

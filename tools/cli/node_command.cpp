@@ -33,6 +33,7 @@ struct NodeArguments {
   std::vector<std::string> overrides;
   bool terminal = false;
   bool kept = false;
+  bool new_store = false;
 };
 
 /// What keeps the node running starts it again.
@@ -68,7 +69,7 @@ int run_node(const NodeArguments& arguments) {
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   signal(SIGPIPE, SIG_IGN);
   NodeSetup setup{std::move(config).value(), arguments.name, local::own_program(),
-                  arguments.terminal};
+                  arguments.terminal, arguments.new_store};
   if (setup.node.empty() && setup.config.nodes.size() == 1) {
     setup.node = setup.config.nodes.front().name;
   }
@@ -98,6 +99,7 @@ struct UpArguments {
   std::vector<std::string> overrides;
   std::uint32_t wait_s = 60;
   bool json = false;
+  bool new_stores = false;
 };
 
 fs::path folder_of(const std::string& dir) {
@@ -244,6 +246,7 @@ int run_up(const UpArguments& arguments) {
   request.delay_scale = arguments.delay_scale;
   request.api_port = arguments.api_port;
   request.overrides = arguments.overrides;
+  request.new_stores = arguments.new_stores;
   if (const std::string wrong = fault_of(request); !wrong.empty()) {
     complain(wrong);
     return kUsage;
@@ -306,6 +309,9 @@ void add_node(CLI::App& app, int& exit_code) {
   command->add_option("--name", arguments->name, "which of the file's nodes this is");
   command->add_option("--set", arguments->overrides, "KEY=VALUE instead of what the file says");
   command->add_flag("--verbose", arguments->terminal, "log to standard error too");
+  command->add_flag("--new-store", arguments->new_store,
+                    "make the stores of its roles that are not there: at the first start, or when "
+                    "they are lost");
   command->add_flag("--kept", arguments->kept)->group("");
   command->callback([arguments, &exit_code] { exit_code = run_node(*arguments); });
 }
@@ -325,6 +331,9 @@ void add_local_cluster(CLI::App& app, int& exit_code) {
   command->add_option("--api-port", up->api_port, "of the API; default: one that is free");
   command->add_option("--set", up->overrides, "KEY=VALUE of the cluster file");
   command->add_option("--wait", up->wait_s, "seconds to wait for all nodes (60)");
+  command->add_flag("--new-store", up->new_stores,
+                    "make the stores that are not there: of a node that was added to the file, or "
+                    "whose store is lost");
   command->add_flag("--json", up->json, "say it as JSON");
   command->callback([up, &exit_code] { exit_code = run_up(*up); });
 

@@ -20,6 +20,7 @@
 #include "actors/link/pki.hpp"
 #include "tools/serve/machines/process_machines.hpp"
 #include "tools/serve/node/machine_recipe.hpp"
+#include "tools/serve/node/node_stores.hpp"
 
 namespace muster::local {
 namespace {
@@ -154,6 +155,31 @@ std::string fault_of(const LocalRequest& request) {
   return {};
 }
 
+/// There is no node's folder yet that could hold a store.
+bool is_first(const ClusterConfig& config) {
+  return std::none_of(config.nodes.begin(), config.nodes.end(), [&](const NodeConfig& node) {
+    for (const char* role : {"site", "master", "cloud"}) {
+      if (fs::exists(config.state / node.name / role)) return true;
+    }
+    return false;
+  });
+}
+
+/// Lets every node make the stores that it lacks; empty, or why not.
+std::string permit_stores(const ClusterConfig& config, bool first) {
+  for (const NodeConfig& node : config.nodes) {
+    const fs::path folder = config.state / node.name;
+    std::error_code bad;
+    fs::create_directories(folder, bad);
+    if (bad) return folder.string() + ": " + bad.message();
+    const std::string text = first ? kFirstStores : "";
+    if (auto trouble = write_file(folder / kStorePermit, text, 0600); !trouble.empty()) {
+      return trouble;
+    }
+  }
+  return {};
+}
+
 std::string make_pki(const fs::path& dir, const ClusterConfig& config) {
   AuthorityOptions authorities;
   authorities.cluster = config.name;
@@ -203,6 +229,10 @@ Expected<bool, LocalError> LocalCluster::prepare(const LocalRequest& request) co
     config.api_token = dir_ / "token";
     config.catalog = request.catalog;
     config.loopback.delay_scale = request.delay_scale;
+    // Before the file that makes this a cluster: without it the next start begins again.
+    if (auto trouble = permit_stores(config, is_first(config)); !trouble.empty()) {
+      return failed(trouble);
+    }
     if (std::string trouble = make_pki(config.pki, config); !trouble.empty())
       return failed(trouble);
     std::string trouble = write_file(dir_ / "token", random_token() + "\n", 0600);
@@ -210,6 +240,9 @@ Expected<bool, LocalError> LocalCluster::prepare(const LocalRequest& request) co
                                 {"token_file", "token"}};
     if (trouble.empty()) trouble = write_file(dir_ / "client.json", client.dump(2) + "\n", 0600);
     if (!trouble.empty()) return failed(trouble);
+  }
+  if (exists() && request.new_stores) {
+    if (auto trouble = permit_stores(config, false); !trouble.empty()) return failed(trouble);
   }
   if (!request.policy.empty()) config.policy = request.policy;
   const std::string trouble = write_file(config_file(), cluster_config_text(config), 0600);
@@ -256,7 +289,7 @@ Expected<bool, LocalError> LocalCluster::stop(bool keep_instances) const {
   if (keep_instances) return true;
   auto config = load_cluster_config(config_file(), {});
   if (!config) return Failed{LocalError::bad_request, config.error().message};
-  NodeSetup setup{std::move(config).value(), {}, own_program(), false};
+  NodeSetup setup{std::move(config).value(), {}, own_program(), false, false};
   setup.node = setup.config.cloud().name;
   const ClusterRoster nobody;  // none is made here
   auto machines =

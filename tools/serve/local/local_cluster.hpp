@@ -31,6 +31,7 @@ struct LocalRequest {
   double delay_scale = 0.02;           ///< of the catalog's delays
   std::uint16_t api_port = 0;          ///< 0: one that is free
   std::vector<std::string> overrides;  ///< "dotted.key=value" for the cluster file
+  bool new_stores = false;             ///< of an older cluster, where nodes have none
 };
 
 /// A cluster of this machine, in a folder of its own:

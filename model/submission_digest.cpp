@@ -1,4 +1,4 @@
-#include "schedulers/site/submission_digest.hpp"
+#include "model/submission_digest.hpp"
 
 #include <bit>
 #include <string_view>
@@ -162,6 +162,10 @@ std::uint64_t submission_digest(const Job& job) {
     digest.number(origin->longitude_deg);
   }
   return digest.value();
+}
+
+bool same_submission(const Job& a, const Job& b) {
+  return a.token == b.token && submission_digest(a) == submission_digest(b);
 }
 
 }  // namespace muster
