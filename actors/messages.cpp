@@ -18,6 +18,8 @@ std::string to_string(ActorError code) {
       return "what has to be kept cannot be written down";
     case ActorError::stopping:
       return "it will not be completed";
+    case ActorError::learns_numbers:
+      return "the site still learns its numbers";
     case ActorError::other_roster:
       return "it numbers sites and masters in another way";
   }

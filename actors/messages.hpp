@@ -153,6 +153,8 @@ struct LoadReport {
   std::vector<JobRuntime> completed;
   /// Parts here, unfinished or over lately, of jobs of which only so many tasks may fail.
   std::vector<FailedPart> failed;
+  /// Of all jobs that ever came here, the one with the highest number of each site.
+  std::vector<JobId> newest;
 };
 
 /// A job that a site hands to a master, and what the master says to it.
@@ -160,6 +162,7 @@ struct AcceptVerdict {
   JobId job;
   bool accepted = false;  ///< also when it had been accepted before
   std::string reason;     ///< why not
+  bool conflict = false;  ///< because the number is that of another job here
 };
 
 /// How a job has ended, or the part of one that a master had.
@@ -227,7 +230,7 @@ typename Inspector::result_type inspect(Inspector& f, LogAnswer& x) {
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, AcceptVerdict& x) {
-  return f(caf::meta::type_name("accept_verdict"), x.job, x.accepted, x.reason);
+  return f(caf::meta::type_name("accept_verdict"), x.job, x.accepted, x.reason, x.conflict);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, JobEnd& x) {
@@ -288,7 +291,8 @@ typename Inspector::result_type inspect(Inspector& f, LoadReport& x) {
     return caf::none;
   };
   return f(caf::meta::type_name("load_report"), x.active_jobs, x.pending_tasks, x.instances, load,
-           x.used, x.capacity, x.broken, x.completed, x.failed, caf::meta::load_callback(take));
+           x.used, x.capacity, x.broken, x.completed, x.failed, x.newest,
+           caf::meta::load_callback(take));
 }
 
 /// What may go wrong between actors, for those who react to it.
@@ -299,7 +303,8 @@ enum class ActorError : std::uint8_t {
   store_failed,   ///< what has to be kept cannot be written down
   too_many,       ///< as many as may be under way are
   other_roster,   ///< the node numbers the cluster's sites and masters in another way
-  stopping        ///< the job will not be completed: nothing of it starts any more
+  stopping,       ///< the job will not be completed: nothing of it starts any more
+  learns_numbers  ///< the site does not know yet which numbers it has given out
 };
 std::string to_string(ActorError code);
 

@@ -80,6 +80,8 @@ class Master {
   /// A job is accepted once: its number is known for good, however long it has been over.
   AcceptResult accept(Job job, Instant now);
   bool was_accepted(JobId id) const { return accepted_.contains(id.value); }
+  /// All jobs that ever were accepted.
+  const NumberSet& accepted() const { return accepted_; }
   /// Ends the job as soon as its tasks have stopped.
   void cancel(JobId id, Instant now);
   /// Keeps the job's tasks that have no place from getting one, or lets them again; not of a job

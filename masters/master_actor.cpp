@@ -134,6 +134,7 @@ LoadReport MasterNode::load_report(const caf::actor_addr& asker) {
   for (std::size_t i = skipped; i < known.size(); ++i) {
     report.completed.push_back({known[i].job, known[i].tasks, known[i].together});
   }
+  report.newest = newest_of_sites(master_.accepted());
   return report;
 }
 
@@ -157,17 +158,13 @@ bool MasterNode::is_over(JobId id) const {
 caf::result<std::vector<AcceptVerdict>> MasterNode::take_over(std::vector<Job> jobs) {
   if (!setup_.journal->trouble().empty()) return ActorError::store_failed;
   std::vector<AcceptVerdict> verdicts;
-  for (Job& job : jobs) {
-    const JobId id = job.id;
-    const AcceptResult result =
-        is_over(id) ? AcceptResult::known_already : master_.accept(std::move(job), now());
-    verdicts.push_back(
-        {id, result != AcceptResult::invalid,
-         result == AcceptResult::invalid ? "the job or a task of it is not valid" : std::string{}});
-  }
+  std::vector<Job> in_history;
+  for (Job& job : jobs) verdicts.push_back(offer(std::move(job), in_history));
   if (cadence_.on_arrival) want_round();
   auto promise = make_response_promise<std::vector<AcceptVerdict>>();
-  carry_out([promise, verdicts]() mutable { promise.deliver(std::move(verdicts)); });
+  carry_out([this, promise, verdicts, in_history = std::move(in_history)]() mutable {
+    compare_with_history(std::move(in_history), std::move(verdicts), promise);
+  });
   return promise;
 }
 

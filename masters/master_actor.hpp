@@ -102,7 +102,11 @@ class MasterNode : public MasterActor::base {
   Duration shortest_ask_pause() const;
   LoadReport load_report(const caf::actor_addr& asker);
   bool is_over(JobId id) const;
+  using Verdicts = std::vector<AcceptVerdict>;
   caf::result<std::vector<AcceptVerdict>> take_over(std::vector<Job> jobs);
+  AcceptVerdict offer(Job job, std::vector<Job>& in_history);
+  void compare_with_history(std::vector<Job> jobs, Verdicts verdicts,
+                            caf::typed_response_promise<Verdicts> promise);
   caf::result<std::vector<JobEnd>> watch_ends(const JobListener& listener,
                                               const std::vector<JobId>& jobs);
   void tell_ends(std::vector<JobId> over, caf::typed_response_promise<std::vector<JobEnd>> promise);

@@ -7,6 +7,7 @@
 #include "masters/cell_view.hpp"
 #include "masters/master_actor.hpp"
 #include "model/live_ids.hpp"
+#include "model/submission_digest.hpp"
 
 namespace muster {
 namespace {
@@ -18,6 +19,13 @@ JobEnd end_of(const JobHistory& known) {
                                   [](const auto& task) { return !task.finished && !task.failed; });
   return {job.id,           known.outcome, first, static_cast<std::uint32_t>(job.tasks.size()),
           job.task_count(), broken};
+}
+
+AcceptVerdict conflict_of(JobId id) {
+  return {id, false,
+          "the number " + std::to_string(id.value) +
+              " is that of another job: its site has lost count of the numbers that it gave out",
+          true};
 }
 
 }  // namespace
@@ -33,6 +41,47 @@ bool MasterNode::read_apart(std::function<Value()> read, std::function<void(cons
       caf::anon_send(self, Wakeup{[then, found] { then(found); }});
     }
   });
+}
+
+/// A site hands a job over again when it has not heard that it arrived. What has the number of
+/// another job is none of that: its site has lost count of its numbers.
+AcceptVerdict MasterNode::offer(Job job, std::vector<Job>& in_history) {
+  const JobId id = job.id;
+  if (const JobRow* row = master_.state().find(id)) {
+    return same_submission(row->job, job) ? AcceptVerdict{id, true, {}} : conflict_of(id);
+  }
+  if (is_over(id)) {
+    const History* history = setup_.life.history;
+    // The history is read apart; for a job without a token that is not worth it.
+    if (!job.token.empty() && history != nullptr && history->contains(id)) {
+      in_history.push_back(std::move(job));
+    }
+    return {id, true, {}};
+  }
+  if (master_.accept(std::move(job), now()) != AcceptResult::invalid) return {id, true, {}};
+  return {id, false, "the job or a task of it is not valid"};
+}
+
+/// Answers when it is known whether these, which are over here, are the jobs that the history has.
+void MasterNode::compare_with_history(std::vector<Job> jobs, Verdicts verdicts,
+                                      caf::typed_response_promise<Verdicts> promise) {
+  if (jobs.empty()) {
+    promise.deliver(std::move(verdicts));
+    return;
+  }
+  const bool waits = read_apart<Verdicts>(
+      [history = setup_.life.history, jobs = std::move(jobs), verdicts]() mutable {
+        for (const Job& job : jobs) {
+          const auto known = history->find(job.id);
+          if (!known || same_submission(known->job, job)) continue;
+          for (AcceptVerdict& verdict : verdicts) {
+            if (verdict.job == job.id) verdict = conflict_of(job.id);
+          }
+        }
+        return verdicts;
+      },
+      [promise](const Verdicts& all) mutable { promise.deliver(all); });
+  if (!waits) promise.deliver(caf::make_error(ActorError::store_failed));
 }
 
 /// What is unknown is watched too: a part may be on its way here.

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "model/job.hpp"
+#include "model/number_set.hpp"
 
 namespace muster {
 
@@ -22,6 +24,16 @@ constexpr std::uint64_t number_of(JobId id) {
 /// The site that has numbered the job.
 constexpr std::uint32_t site_of(JobId id) {
   return static_cast<std::uint32_t>(id.value / kIdsPerMaker);
+}
+
+/// Of all these jobs the one with the highest number of each site that has numbered any.
+inline std::vector<JobId> newest_of_sites(const NumberSet& jobs) {
+  std::vector<JobId> newest;
+  auto next = jobs.highest_below(UINT64_MAX);
+  for (; next; next = jobs.highest_below(site_of(JobId{*next}) * kIdsPerMaker)) {
+    newest.push_back(JobId{*next});
+  }
+  return newest;
 }
 
 /// The task at a position of a job.

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 
 namespace muster {
 
@@ -24,6 +26,22 @@ class NumberSet {
     return block != blocks_.end() && (block->second[word_of(number)] >> (number % kWord) & 1) != 0;
   }
   bool empty() const { return blocks_.empty(); }
+  /// The highest of its numbers that are lower than the bound.
+  std::optional<std::uint64_t> highest_below(std::uint64_t bound) const {
+    if (bound == 0) return std::nullopt;
+    const std::uint64_t last = bound - 1;
+    for (auto block = blocks_.upper_bound(last / kBlock); block != blocks_.begin();) {
+      --block;
+      const bool cut = block->first == last / kBlock;
+      for (std::size_t word = cut ? word_of(last) + 1 : kBlock / kWord; word-- > 0;) {
+        std::uint64_t bits = block->second[word];
+        if (cut && word == word_of(last)) bits &= ~std::uint64_t{0} >> (kWord - 1 - last % kWord);
+        if (bits == 0) continue;
+        return block->first * kBlock + word * kWord + (kWord - 1) - std::countl_zero(bits);
+      }
+    }
+    return std::nullopt;
+  }
 
   /// Its bits; none of a block that has no number.
   Bits block(std::uint64_t block) const {

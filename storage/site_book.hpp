@@ -54,6 +54,7 @@ struct SiteNews {
   std::uint64_t next_job = 0;  ///< none of the site's own jobs has this number or a later one
   std::vector<EndedHandoff> ended{};  ///< in place of their hand-offs
   std::vector<JobId> cancels{};       ///< that are to reach everybody
+  bool numbers_known = false;         ///< nobody has to be asked for next_job any more
 };
 
 /// What a site scheduler knows after a restart.
@@ -65,6 +66,7 @@ struct SiteMemory {
   std::vector<EndedHandoff> ended{};  ///< the newest ones, oldest first
   std::vector<JobId> cancels{};       ///< that have not reached everybody
   NumberSet forwarded{};              ///< all jobs that other sites ever left to this one
+  bool asks_numbers = false;          ///< next_job may be too low: others have to be asked
 };
 
 /// Where a site scheduler writes down what it has promised.

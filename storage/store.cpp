@@ -182,6 +182,12 @@ StoreTrouble Store::sync() {
   return failure(directory_, status, StoreError::unwritable);
 }
 
+StoreTrouble keep_asking(Store& store) {
+  StoreBatch batch;
+  batch.put(Family::meta, kAsksNumbers, encode_number(1));
+  return store.write(batch, Durability::machine);
+}
+
 Failure<StoreError> bad_record(const Store& store, Family family, const std::string& why) {
   return {StoreError::corrupt,
           fmt::format("{}: {}: {}", store.directory().string(), name_of(family), why)};

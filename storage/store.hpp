@@ -150,6 +150,9 @@ class Store {
   Manifest manifest_;
 };
 
+/// Writes down that its owner asks others which numbers have been given out (kAsksNumbers).
+StoreTrouble keep_asking(Store& store);
+
 /// Says that a record of the store cannot be what it should be.
 Failure<StoreError> bad_record(const Store& store, Family family, const std::string& why);
 

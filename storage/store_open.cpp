@@ -59,7 +59,10 @@ Failure<StoreError> opening_failure(const fs::path& folder, const rocksdb::Statu
   if (const auto old = text.find(".ldb"); old != std::string::npos) {
     while (text.find(".ldb") != std::string::npos) text.replace(text.find(".ldb"), 4, ".sst");
   } else if (const auto log = text.find(kLogNumber); log != std::string::npos) {
-    text += fmt::format(" ({:06}.log)", std::strtoull(&text[log + kLogNumber.size()], nullptr, 10));
+    // The manifest says which logs are done with, so it may be the one that has lost something.
+    text += fmt::format(" ({:06}.log, unless {} has lost its end)",
+                        std::strtoull(&text[log + kLogNumber.size()], nullptr, 10),
+                        Manifest::current(folder).path().filename().string());
   } else if (const std::string table = bad_table(folder); !table.empty()) {
     text += " (" + table + ")";
   } else if (text.find(".sst") == std::string::npos && text.find(".log") == std::string::npos) {

@@ -62,6 +62,9 @@ StoreTrouble StoreSiteBook::load() {
                           " had been numbered, the records know less");
   }
   memory_.next_job = places_.next_job;
+  const auto asks = store_.get(Family::meta, kAsksNumbers);
+  if (!asks) return asks.error();
+  memory_.asks_numbers = asks.value().has_value();
   auto sorter = store_.get(Family::meta, kSorter);
   if (!sorter) return sorter.error();
   memory_.sorter = std::move(sorter).value().value_or("");
@@ -331,6 +334,7 @@ void StoreSiteBook::put_news(const SiteNews& news, StoreBatch& batch) {
     batch.put(Family::cancel, muster::key_of(job.value), encode_number(job.value));
   }
   places_.next_job = std::max(places_.next_job, news.next_job);
+  if (news.numbers_known) batch.erase(Family::meta, kAsksNumbers);
 }
 
 }  // namespace muster

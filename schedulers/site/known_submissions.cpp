@@ -100,4 +100,11 @@ std::optional<KnownSubmissions::Known> KnownSubmissions::find_forwarded(JobId jo
   return known ? std::optional(Known{job}) : std::nullopt;
 }
 
+std::vector<JobId> KnownSubmissions::newest_forwarded() const {
+  NumberSet newest;
+  for (const JobId job : newest_of_sites(forwarded_)) newest.add(job.value);
+  for (const auto& [job, write] : forwarded_by_write_) newest.add(job.value);
+  return newest_of_sites(newest);
+}
+
 }  // namespace muster

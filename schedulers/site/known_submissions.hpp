@@ -47,6 +47,8 @@ class KnownSubmissions {
   /// Nothing for an empty token.
   std::optional<Known> find(const std::string& user, const std::string& token) const;
   std::optional<Known> find_forwarded(JobId job) const;
+  /// Of all jobs that other sites have left to this one, the newest of each site.
+  std::vector<JobId> newest_forwarded() const;
   /// Of users.
   std::size_t size() const { return by_age_.size(); }
 

@@ -7,8 +7,8 @@
 
 #include "model/check.hpp"
 #include "model/live_ids.hpp"
+#include "model/submission_digest.hpp"
 #include "schedulers/site/split.hpp"
-#include "schedulers/site/submission_digest.hpp"
 
 // Intake: what comes in, and who gets it. The ways out are in site_lanes.cpp, the ends of jobs in
 // site_watch.cpp.
@@ -51,6 +51,7 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
   }
   SiteMemory memory = setup_.book->recall();
   next_job_ = std::max<std::uint64_t>(1, memory.next_job);
+  if (memory.asks_numbers) learn_numbers();
   std::map<JobId, std::string> users;
   for (const Handoff& handoff : memory.handoffs) users[handoff.job.id] = handoff.job.user;
   known_.recall_forwarded(std::move(memory.forwarded));
@@ -105,6 +106,7 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
         LoadReport report;
         report.active_jobs = jobs_in_hand();
         report.load = own_load();
+        report.newest = known_.newest_forwarded();
         return report;
       },
       [this](const Query& query) { return answer(query); },
@@ -124,6 +126,7 @@ void SiteScheduler::Intake::add_known(const KnownSubmissions::Known& known) {
 
 /// Takes the jobs in, when what is known of the loads is fresh enough to choose by.
 caf::result<SiteScheduler::Verdicts> SiteScheduler::take_in(std::vector<Job> jobs, bool forwarded) {
+  if (learns_ && !forwarded) return still_learns();
   heard_news_ = true;
   const bool fresh = ask_pause_ <= setup_.load_every && awaiting_loads_.empty();
   if (!fresh && unrouted_ + jobs.size() > setup_.life.max_unrouted) return ActorError::too_many;
@@ -141,6 +144,10 @@ caf::result<SiteScheduler::Verdicts> SiteScheduler::take_in(std::vector<Job> job
 }
 
 void SiteScheduler::take(std::vector<Job> jobs, bool forwarded, const Answer& answer) {
+  if (learns_ && !forwarded) {
+    Answer(answer).deliver(still_learns());
+    return;
+  }
   if (!has_room(jobs.size())) {
     Answer(answer).deliver(caf::make_error(ActorError::too_many));
     return;
@@ -219,7 +226,11 @@ SiteScheduler::Intake SiteScheduler::intake_of_forwarded(std::vector<Job> jobs) 
   Intake intake{++last_write_};
   for (Job& job : jobs) {
     if (const auto known = known_.find_forwarded(job.id)) {
-      intake.add_known(*known);
+      if (is_of_another(job)) {
+        intake.verdicts.push_back({job.id, false, "its number is that of another job", true});
+      } else {
+        intake.add_known(*known);
+      }
       continue;
     }
     intake.verdicts.push_back({job.id, true, {}});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -53,7 +54,9 @@ struct SiteLife {
   std::size_t max_cancels = 10'000;       ///< open ones; more are refused
   std::size_t max_watches = kMaxWatches;  ///< jobs that are watched, by all who watch together
   Duration cancel_wait{};                 ///< an answer waits so long for everybody to confirm
-  bool train_apart = false;               ///< in a thread of its own, while jobs go on to be sorted
+  /// Is told what its user should know of; nothing: nobody is.
+  std::function<void(const std::string&)> note{};
+  bool train_apart = false;  ///< in a thread of its own, while jobs go on to be sorted
 };
 
 struct SiteSetup {
@@ -233,6 +236,13 @@ class SiteScheduler : public SiteActor::base {
   void hand_again(const Endings& ended);
   void refuse(const HandTarget& by, const Verdicts& verdicts);
   std::string target_name(const HandTarget& target) const;
+  bool has_given(JobId job) const;
+  void learn_numbers();
+  void hear_newest(const Lane& from, const LoadReport& report);
+  void keep_numbers();
+  caf::error still_learns() const;
+  bool is_of_another(const Job& job) const;
+  void note(const std::string& text) const;
   std::size_t jobs_in_hand() const;
   std::string answer(const Query& query) const;
   nlohmann::json shown_jobs(const Query& query) const;
@@ -264,10 +274,13 @@ class SiteScheduler : public SiteActor::base {
   std::map<JobId, Cancelling> cancelling_;      ///< of each open cancel
   std::map<HandTarget, bool> asked_to_cancel_;  ///< has been asked and has not answered, or rests
   RecentJobs broken_{kMaxBroken};               ///< of which some part was given up
-  RecentJobs left_{kMaxLeft};  ///< of these, whose cancels are others' or could not be kept
-  RecentJobs over_{kMaxOver};  ///< all of which has ended
+  RecentJobs left_{kMaxLeft};       ///< of these, whose cancels are others' or could not be kept
+  RecentJobs over_{kMaxOver};       ///< all of which has ended
+  RecentJobs conflicts_{kMaxOver};  ///< whose numbers are others' as well: not to be cancelled
   std::uint64_t next_job_ = 1;
-  std::uint64_t handed_ = 0;  ///< jobs and parts that masters have taken
+  bool learns_ = false;          ///< next_job_ may be too low: nothing is numbered
+  std::set<HandTarget> untold_;  ///< who has to be heard before it is right
+  std::uint64_t handed_ = 0;     ///< jobs and parts that masters have taken
   bool training_ = false;
 };
 

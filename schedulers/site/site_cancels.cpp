@@ -40,7 +40,7 @@ std::optional<CancelStanding> SiteScheduler::known_standing(JobId job) const {
   if (over_.contains(job)) return CancelStanding::over;
   const std::uint32_t site = site_of(job);
   const bool of_no_site = setup_.site_numbers > 0 && site >= setup_.site_numbers;
-  const bool not_given = site == setup_.number && muster::number_of(job) >= next_job_;
+  const bool not_given = site == setup_.number && !has_given(job);
   if (of_no_site || not_given) return CancelStanding::unknown;
   std::uint32_t ended = 0;
   std::uint32_t whole = 1;
@@ -197,9 +197,8 @@ void SiteScheduler::end_what_is_here(
   for (const JobId job : jobs) {
     left_.erase(job);
     if (setup_.desk) setup_.desk->forget(job);
-    const bool numbered_here = site_of(job) == setup_.number && muster::number_of(job) < next_job_;
     CancelVerdict verdict{job, CancelStanding::unknown};
-    if (numbered_here || known_.find_forwarded(job)) verdict.standing = CancelStanding::passed_on;
+    if (has_given(job) || known_.find_forwarded(job)) verdict.standing = CancelStanding::passed_on;
     if (ended_.contains(job)) verdict.standing = CancelStanding::over;
     for (std::vector<Lane>* lanes : {&masters_, &sites_}) {
       for (Lane& each : *lanes) {
@@ -268,7 +267,15 @@ void SiteScheduler::refuse(const HandTarget& by, const std::vector<AcceptVerdict
     OnItsWay* found = lane(by).waiting.find(verdict.job);
     if (found == nullptr || found->ending) continue;
     news.ended.push_back(ending_of(*found, by, JobOutcome::refused, verdict.reason));
-    if (found->job.whole_tasks > 0) news.cancels.push_back(verdict.job);
+    if (verdict.conflict) {
+      note(target_name(by) + " has another job " + std::to_string(verdict.job.value) +
+           ": the one that this site has given the number to is refused, and numbers are learnt "
+           "anew");
+      conflicts_.add(verdict.job);
+      learn_numbers();
+    } else if (found->job.whole_tasks > 0) {
+      news.cancels.push_back(verdict.job);
+    }
   }
   if (news.ended.empty()) return;
   const std::vector<JobId> broken = news.cancels;

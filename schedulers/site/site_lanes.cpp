@@ -108,7 +108,7 @@ void SiteScheduler::ask_loads() {
   const bool counts = std::any_of(masters_.begin(), masters_.end(), [](const Lane& each) {
     return each.load.active_jobs > 0 && !each.load.failed.empty();
   });
-  const bool news = std::exchange(heard_news_, false) || jobs_in_hand() > 0 || counts;
+  const bool news = std::exchange(heard_news_, false) || jobs_in_hand() > 0 || counts || learns_;
   ask_pause_ = news ? setup_.load_every
                     : std::clamp(2 * ask_pause_, setup_.load_every,
                                  std::max(setup_.load_every, kLongestAskPause));
@@ -142,7 +142,7 @@ void SiteScheduler::load_answered() {
     // Of what is taken in now masters will have to tell, also when they have had nothing so far.
     ask_pause_ = setup_.load_every;
     ask_alarm_.at(now() + ask_pause_);
-  } else if (!masters_may_work_ && !heard_news_ && jobs_in_hand() == 0) {
+  } else if (!masters_may_work_ && !heard_news_ && jobs_in_hand() == 0 && !learns_) {
     ask_alarm_.disarm();
     ask_pause_ = std::max(setup_.load_every, kLongestAskPause);
   }
@@ -182,6 +182,7 @@ void SiteScheduler::cancel_what_others_left() {
 /// When one part of a job was given up, the other masters' parts are for nothing; so is the rest of
 /// one of which too many tasks have failed.
 void SiteScheduler::hear(Lane& from, const LoadReport& report) {
+  if (learns_) hear_newest(from, report);
   const auto as_before = [&](auto part) { return from.load.*part == report.*part; };
   heard_news_ |= !as_before(&LoadReport::active_jobs) || !as_before(&LoadReport::pending_tasks) ||
                  !as_before(&LoadReport::instances) || !as_before(&LoadReport::load) ||

@@ -108,7 +108,7 @@ void SiteScheduler::over(const JobEnd& end, Asking* asking) {
   watched.tasks += end.tasks;
   if (badness(end.outcome) > badness(watched.outcome)) watched.outcome = end.outcome;
   if (watched.tasks < end.whole) {
-    if (end.broken) begin_cancel(end.job);
+    if (end.broken && !conflicts_.contains(end.job)) begin_cancel(end.job);
     return;
   }
   const JobEnd whole{end.job, watched.outcome, 0, end.whole, end.whole};

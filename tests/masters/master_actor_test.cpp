@@ -382,6 +382,52 @@ TEST_F(MasterActorTest, AJobThatIsOverIsTakenForKnownWithoutReadingIt) {
   EXPECT_TRUE(heard_.empty());
 }
 
+TEST_F(MasterActorTest, AnotherJobOfAKnownNumberIsAConflictAndNoRepetition) {
+  const auto handed = [&](std::uint64_t number, const std::string& token, const std::string& name) {
+    Job job = JobBuilder(number).build();
+    job.token = token;
+    job.name = name;
+    return job;
+  };
+  JobHistory over;
+  over.job = handed(7, "a", "first");
+  history_.add(over);
+  const auto verdict = [&](const Job& job) {
+    caf::scoped_actor self{system_.actors()};
+    auto asked = self->request(master_, caf::infinite, hand_atom_v, std::vector<Job>{job});
+    system_.time().drain();
+    history_.read_all();
+    system_.time().drain();
+    AcceptVerdict told;
+    asked.receive([&](const std::vector<AcceptVerdict>& all) { told = all.at(0); },
+                  [](const caf::error&) { ADD_FAILURE(); });
+    return told;
+  };
+  for (const std::uint64_t number : {1u, 7u}) {
+    EXPECT_TRUE(verdict(handed(number, "a", "first")).accepted);
+    EXPECT_TRUE(verdict(handed(number, "a", "first")).accepted) << "it is repeated";
+    for (const auto& other : {handed(number, "b", "first"), handed(number, "a", "second")}) {
+      const AcceptVerdict told = verdict(other);
+      EXPECT_FALSE(told.accepted);
+      EXPECT_TRUE(told.conflict);
+      EXPECT_THAT(told.reason, testing::HasSubstr("number " + std::to_string(number)));
+    }
+  }
+  EXPECT_EQ(all<JobAccepted>().size(), 1u);
+}
+
+TEST_F(MasterActorTest, TellsSitesTheNewestJobThatEverCameFromEach) {
+  for (const std::uint64_t job : {3ULL, 8ULL, 5ULL, 2'000'000'001ULL}) accept(job);
+  caf::scoped_actor self{system_.actors()};
+  auto asked = self->request(master_, caf::infinite, load_atom_v);
+  system_.time().drain();
+  asked.receive(
+      [](const LoadReport& report) {
+        EXPECT_EQ(report.newest, (std::vector<JobId>{JobId{2'000'000'001}, JobId{8}}));
+      },
+      [](const caf::error&) { ADD_FAILURE(); });
+}
+
 TEST_F(MasterActorTest, AHandOffThatIsRepeatedRunsNothingAgainThoughTheHistoryHasForgottenTheJob) {
   run_one();
   tell(WorkerReportKind::finished, 1);

@@ -24,6 +24,7 @@ struct FakeMaster {
   JobListener listener;      ///< who has asked last
   int asked = 0;             ///< how often somebody has
   std::string refusal;       ///< why it takes no job; empty: it does
+  bool conflict = false;     ///< and the reason is that it has another job of that number
   bool mute = false;         ///< answers without a verdict
   CancelStanding standing = CancelStanding::ended;
 };
@@ -47,6 +48,7 @@ class OpenBook final : public SiteBook {
     for (Handoff& handoff : news.handoffs) memory.handoffs.push_back(std::move(handoff));
     for (KnownToken& token : news.tokens) memory.tokens.push_back(std::move(token));
     memory.next_job = std::max(memory.next_job, news.next_job);
+    if (news.numbers_known) memory.asks_numbers = false;
     for (EndedHandoff& ended : news.ended) {
       handed_over(ended.job.id, ended.to);
       memory.ended.push_back(std::move(ended));
@@ -107,7 +109,7 @@ class SiteActorTest : public ::testing::Test {
             for (const Job& job : jobs) {
               const std::string& refusal = fakes_[index].refusal;
               note(name + (refusal.empty() ? " takes " : " refuses ") + text(job));
-              verdicts.push_back({job.id, refusal.empty(), refusal});
+              verdicts.push_back({job.id, refusal.empty(), refusal, fakes_[index].conflict});
             }
             return verdicts;
           },
@@ -237,7 +239,10 @@ class SiteActorTest : public ::testing::Test {
                     }
                     note("promised" + ids);
                   },
-                  [this](const caf::error&) { note("refused"); });
+                  [this](const caf::error& error) {
+                    const bool learns = error == ActorError::learns_numbers;
+                    note(learns ? error.context().get_as<std::string>(0) : "refused");
+                  });
         });
     system_.time().drain();
   }

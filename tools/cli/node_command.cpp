@@ -37,6 +37,7 @@ struct NodeArguments {
   std::vector<std::string> overrides;
   bool terminal = false;
   bool kept = false;
+  bool new_store = false;
 };
 
 /// What keeps the node running starts it again.
@@ -73,7 +74,7 @@ int run_node(const NodeArguments& arguments) {
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   signal(SIGPIPE, SIG_IGN);
   NodeSetup setup{std::move(config).value(), arguments.name, local::own_program(),
-                  arguments.terminal};
+                  arguments.terminal, arguments.new_store};
   if (setup.node.empty() && setup.config.nodes.size() == 1) {
     setup.node = setup.config.nodes.front().name;
   }
@@ -104,6 +105,7 @@ struct UpArguments {
   std::vector<std::string> overrides;
   std::uint32_t wait_s = 60;
   bool json = false;
+  bool new_stores = false;
 };
 
 fs::path folder_of(const std::string& dir) {
@@ -336,6 +338,7 @@ int run_up(const UpArguments& arguments) {
     }
     request.caps = std::move(caps).value();
   }
+  request.new_stores = arguments.new_stores;
   if (const std::string wrong = fault_of(request); !wrong.empty()) {
     complain(wrong);
     return kUsage;
@@ -400,6 +403,9 @@ void add_node(CLI::App& app, int& exit_code) {
   command->add_option("--name", arguments->name, "which of the file's nodes this is");
   command->add_option("--set", arguments->overrides, "KEY=VALUE instead of what the file says");
   command->add_flag("--verbose", arguments->terminal, "log to standard error too");
+  command->add_flag("--new-store", arguments->new_store,
+                    "make the stores of its roles that are not there: at the first start, or when "
+                    "they are lost");
   command->add_flag("--kept", arguments->kept)->group("");
   command->callback([arguments, &exit_code] { exit_code = run_node(*arguments); });
 }
@@ -422,6 +428,9 @@ void add_local_cluster(CLI::App& app, int& exit_code) {
                       "instances=N,usd_h=X,usd_day=Y, of which any may be left out");
   command->add_option("--set", up->overrides, "KEY=VALUE of the cluster file");
   command->add_option("--wait", up->wait_s, "seconds to wait for all nodes (60)");
+  command->add_flag("--new-store", up->new_stores,
+                    "make the stores that are not there: of a node that was added to the file, or "
+                    "whose store is lost");
   command->add_flag("--json", up->json, "say it as JSON");
   command->callback([up, &exit_code] { exit_code = run_up(*up); });
 

@@ -11,6 +11,7 @@
 
 #include "storage/event_json.hpp"
 #include "storage/recovery.hpp"
+#include "storage/store_backup.hpp"
 #include "storage/store_check.hpp"
 #include "storage/store_roster.hpp"
 #include "tools/cli/commands.hpp"
@@ -269,7 +270,10 @@ int run_roster(const std::string& from, const std::string& to) {
     complain(to + " cannot have the roster of " + from + ": " + obstacle.value());
     return kFailed;
   }
-  auto writable = Store::open(to, {.meta = target->meta()});
+  StoreOptions options;
+  options.meta = target->meta();
+  options.may_make = false;
+  auto writable = Store::open(to, options);
   if (!writable) return complain(writable.error().message), kFailed;
   const auto trouble = keep_roster(*writable.value(), roster.value());
   if (trouble) return complain(trouble->message), kFailed;
@@ -277,10 +281,52 @@ int run_roster(const std::string& from, const std::string& to) {
   return kDone;
 }
 
+/// What is wrong with the store in the folder; false after a complaint.
+bool is_well(const std::string& directory) {
+  const auto store = open_to_read(directory);
+  if (!store) return false;
+  const StoreReport report = check_store(*store);
+  for (const std::string& problem : report.problems) complain(directory + ": " + problem);
+  return report.problems.empty();
+}
+
+int run_copy(const std::string& from, const std::string& to, CopyFor purpose) {
+  {
+    const auto source = open_to_read(from);
+    if (!source) return kFailed;
+    if (const auto trouble = copy_store(*source, to, purpose)) {
+      complain(trouble->message);
+      return kFailed;
+    }
+  }
+  if (!is_well(to)) return kFailed;
+  std::cout << (purpose == CopyFor::use ? "restored " + to + " from " + from
+                                        : "backed up " + from + " to " + to)
+            << "\n";
+  return kDone;
+}
+
+void add_copies(CLI::App& store, int& exit_code) {
+  const auto add = [&](const std::string& name, const std::string& says, CopyFor purpose) {
+    CLI::App* command = store.add_subcommand(name, says);
+    auto from = std::make_shared<std::string>();
+    auto to = std::make_shared<std::string>();
+    const bool restores = purpose == CopyFor::use;
+    command->add_option("from", *from, restores ? "the backup" : "store of a node, running or not")
+        ->required();
+    command->add_option("to", *to, "a folder that is not there yet, or empty")->required();
+    command->callback(
+        [from, to, purpose, &exit_code] { exit_code = run_copy(*from, *to, purpose); });
+  };
+  add("backup", "Copy a store as it is now, while its node goes on", CopyFor::keeping);
+  add("restore", "Make a store of a backup, in the place of one that is lost", CopyFor::use);
+}
+
 }  // namespace
 
 void add_store(CLI::App& app, int& exit_code) {
-  CLI::App* store = app.add_subcommand("store", "Look into the store of a node, running or not");
+  CLI::App* store = app.add_subcommand(
+      "store", "Look into the store of a node, running or not; back it up and restore it");
   store->require_subcommand(1);
   auto given = std::make_shared<StoreOptionsGiven>();
   CLI::App* check = store->add_subcommand("check", "Verify that every record can be used");
@@ -306,6 +352,7 @@ void add_store(CLI::App& app, int& exit_code) {
   roster->add_option("to", *target, "store of a node that is down")->required();
   roster->callback(
       [given, target, &exit_code] { exit_code = run_roster(given->directory, *target); });
+  add_copies(*store, exit_code);
 }
 
 }  // namespace muster::cli

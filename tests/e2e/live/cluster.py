@@ -51,8 +51,8 @@ class Cluster:
         self.run("down", "--dir", self.dir, check=False)
         shutil.rmtree(self.dir, ignore_errors=True)
 
-    def up(self):
-        self.run("up", "--dir", self.dir, *self.flags, "--json")
+    def up(self, *flags):
+        self.run("up", "--dir", self.dir, *self.flags, *flags, "--json")
         self.flags = []
 
     def run(self, *words, check=True, timeout=120):

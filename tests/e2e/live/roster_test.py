@@ -72,7 +72,7 @@ class Roster(unittest.TestCase):
             cluster.change_nodes(lambda nodes: [
                 f"name = 'n9'\naddress = '127.0.0.1:{free[0]}'\nmaster = 'm9'\n"
                 f"workers = '127.0.0.1:{free[1]}'\n\n", *nodes])
-            cluster.up()
+            cluster.up("--new-store")
             self.assertIn("muster: node n9: master m0 is number",
                           (cluster.dir / "keeper.log").read_text())
             jobs = [cluster.shell("true") for _ in range(6)]
@@ -88,7 +88,7 @@ class Roster(unittest.TestCase):
             (state / "n3").rename(cluster.dir / "n3")
             shutil.rmtree(state)
             cluster.change_nodes(lambda nodes: nodes[::-1])
-            cluster.up()
+            cluster.up("--new-store")
             self.use_all_numbers(cluster)
             cluster.run("down", "--dir", cluster.dir)
             shutil.rmtree(state / "n3")

@@ -21,6 +21,7 @@
 #include "actors/link/pki.hpp"
 #include "tools/serve/machines/process_machines.hpp"
 #include "tools/serve/node/machine_recipe.hpp"
+#include "tools/serve/node/node_stores.hpp"
 
 namespace muster::local {
 namespace {
@@ -168,6 +169,31 @@ Expected<ClusterConfig, ConfigError> load_own(const fs::path& file) {
   return lenient;
 }
 
+/// There is no node's folder yet that could hold a store.
+bool is_first(const ClusterConfig& config) {
+  return std::none_of(config.nodes.begin(), config.nodes.end(), [&](const NodeConfig& node) {
+    for (const char* role : {"site", "master", "cloud"}) {
+      if (fs::exists(config.state / node.name / role)) return true;
+    }
+    return false;
+  });
+}
+
+/// Lets every node make the stores that it lacks; empty, or why not.
+std::string permit_stores(const ClusterConfig& config, bool first) {
+  for (const NodeConfig& node : config.nodes) {
+    const fs::path folder = config.state / node.name;
+    std::error_code bad;
+    fs::create_directories(folder, bad);
+    if (bad) return folder.string() + ": " + bad.message();
+    const std::string text = first ? kFirstStores : "";
+    if (auto trouble = write_file(folder / kStorePermit, text, 0600); !trouble.empty()) {
+      return trouble;
+    }
+  }
+  return {};
+}
+
 std::string make_pki(const fs::path& dir, const ClusterConfig& config) {
   AuthorityOptions authorities;
   authorities.cluster = config.name;
@@ -294,10 +320,13 @@ Expected<bool, LocalError> LocalCluster::prepare(const LocalRequest& request) co
   }
   std::string trouble;
   if (fresh) {
-    trouble = make_files(dir_, config);
+    // Before the file that makes this a cluster: without it the next start begins again.
+    trouble = permit_stores(config, is_first(config));
+    if (trouble.empty()) trouble = make_files(dir_, config);
   } else if (!config.insecure_loopback && !are_valid(config)) {
     trouble = make_pki(config.pki, config);
   }
+  if (trouble.empty() && !fresh && request.new_stores) trouble = permit_stores(config, false);
   if (!trouble.empty()) return failed(trouble);
   trouble = write_file(config_file(), cluster_config_text(config), 0600);
   if (!trouble.empty()) return failed(trouble);
@@ -351,7 +380,7 @@ Expected<bool, LocalError> LocalCluster::stop(
   if (keep_instances) return true;
   auto config = load_own(config_file());
   if (!config) return Failed{LocalError::bad_request, config.error().message};
-  NodeSetup setup{std::move(config).value(), {}, own_program(), false};
+  NodeSetup setup{std::move(config).value(), {}, own_program(), false, false};
   setup.node = setup.config.cloud().name;
   const ClusterRoster nobody;  // none is made here
   const fs::path state = setup.config.state / setup.node;

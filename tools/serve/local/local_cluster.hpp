@@ -34,6 +34,7 @@ struct LocalRequest {
   std::uint16_t api_port = 0;          ///< 0: one that is free
   std::optional<CapsRequest> caps;     ///< none asked for: those it has, or the defaults
   std::vector<std::string> overrides;  ///< "dotted.key=value" for the cluster file
+  bool new_stores = false;             ///< of an older cluster, where nodes have none
 };
 
 /// A cluster of this machine, in a folder of its own:

@@ -29,6 +29,12 @@ Answer from_error(const caf::error& error, const caf::actor_system& system,
   if (error == ActorError::too_many) {
     return refusal(429, "too many", "as many cancels as may be open wait to be confirmed");
   }
+  if (error == ActorError::learns_numbers) {
+    const caf::message& more = error.context();
+    return refusal(503, "numbers",
+                   more.match_elements<std::string>() ? more.get_as<std::string>(0)
+                                                      : "the site still learns its numbers");
+  }
   if (error == ActorError::store_failed) {
     return refusal(503, "store", "the store takes nothing at present: " + system.render(error));
   }

@@ -35,6 +35,9 @@ struct NodeSetup {
   std::string node;               ///< which of the config's nodes this is
   std::filesystem::path program;  ///< the muster command, for workers
   bool log_to_terminal = false;
+  /// Stores are made where there are none. Otherwise that is an error, unless the node's folder has
+  /// a file that permits it (node_stores.hpp).
+  bool new_stores = false;
   /// Told, from any thread, when the node has to end for the numbers that LiveNode::offer() has.
   std::function<void()> has_to_end{};
 };

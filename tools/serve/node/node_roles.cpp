@@ -139,6 +139,7 @@ Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& con
   site.seed = config.seed;
   site.life = site_life(config.site);
   site.life.train_apart = true;
+  site.life.note = context.note;
   auto desk = make_desk(config.sort, config.policy, role->book->sorter());
   if (!desk) return Failure<NodeError>{NodeError::bad_policy, desk.error().message};
   site.desk = std::move(desk).value();

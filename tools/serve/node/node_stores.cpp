@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <utility>
 
 #include "storage/store_roster.hpp"
@@ -34,10 +35,13 @@ class Opening {
 
   std::optional<Failure<NodeError>> open_all(NodeStores& stores) {
     const NodeConfig& self = *setup_.config.find(setup_.node);
+    read_permit();
     std::optional<Failure<NodeError>> trouble;
     if (self.cloud) trouble = open(stores.cloud, "cloud", "cloud");
     if (!trouble && self.master) trouble = open(stores.master, "master", "master " + *self.master);
     if (!trouble && self.site) trouble = open(stores.site, "site", "site " + *self.site);
+    std::error_code bad;
+    if (!trouble) std::filesystem::remove(state_ / kStorePermit, bad);
     return trouble;
   }
 
@@ -110,12 +114,22 @@ class Opening {
   }
 
  private:
+  void read_permit() {
+    std::ifstream in(state_ / kStorePermit);
+    std::string text;
+    may_make_ = setup_.new_stores || in.is_open();
+    std::getline(in, text);
+    first_start_ = text + "\n" == kFirstStores;
+  }
+
   std::optional<Failure<NodeError>> open(std::unique_ptr<Store>& store, const std::string& folder,
                                          const std::string& kind) {
     StoreOptions options;
     options.meta.kind = kind;
     options.meta.cluster = setup_.config.name;
     options.meta.catalog = catalog_;
+    options.may_make = may_make_;
+    if (!first_start_) options.fill = [](Store& made) { return keep_asking(made); };
     auto opened = Store::open(state_ / folder, options);
     if (!opened && opened.error().code == StoreError::wrong_kind) {
       return Failure<NodeError>{
@@ -162,7 +176,9 @@ class Opening {
   const std::filesystem::path& state_;
   const ClusterNames names_;
   ClusterRoster roster_;
-  std::string first_;  ///< directory of the first store that had a roster
+  bool may_make_ = false;     ///< stores that are not there
+  bool first_start_ = false;  ///< of the whole cluster
+  std::string first_;         ///< directory of the first store that had a roster
   std::vector<Store*> opened_;
 };
 

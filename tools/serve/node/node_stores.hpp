@@ -11,6 +11,13 @@
 
 namespace muster {
 
+/// A file in a node's folder that lets the node make the stores that it lacks. It is gone when all
+/// of them are there.
+inline constexpr const char* kStorePermit = "new-store";
+/// Its text when the whole cluster begins: then nobody has to be asked which numbers were given
+/// out.
+inline constexpr const char* kFirstStores = "first\n";
+
 /// The stores of a node's roles, null for roles that it does not have, and the roster in all of
 /// them.
 struct NodeStores {
@@ -21,10 +28,11 @@ struct NodeStores {
   bool numbered = false;  ///< something in them has its meaning by these numbers
 };
 
-/// Opens them and settles the numbers of the cluster's sites and masters: names that a store knows
-/// keep theirs, new ones get the next. Stores that have no roster yet go by the order of the
-/// cluster's file. Refused is what would make an id mean somebody else: stores that contradict each
-/// other, and a name missing from the file for which there still are jobs or instances.
+/// Opens them, makes those that are not there when that is permitted, and settles the numbers of
+/// the cluster's sites and masters: names that a store knows keep theirs, new ones get the next.
+/// Stores that have no roster yet go by the order of the cluster's file. Refused is what would make
+/// an id mean somebody else: stores that contradict each other, and a name missing from the file
+/// for which there still are jobs or instances.
 Expected<NodeStores, NodeError> open_stores(const NodeSetup& setup, const Catalog& catalog,
                                             const std::filesystem::path& state);
 

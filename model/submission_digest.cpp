@@ -1,4 +1,4 @@
-#include "schedulers/site/submission_digest.hpp"
+#include "model/submission_digest.hpp"
 
 #include <bit>
 #include <string_view>
@@ -171,6 +171,10 @@ std::uint64_t submission_digest(const Job& job) {
   digest.whole(Part::not_movable, movable ? 0 : 1);
   digest.whole(Part::checkpoints, checkpoints ? 1 : 0);  // a request that says nothing keeps none
   return digest.value();
+}
+
+bool same_submission(const Job& a, const Job& b) {
+  return a.token == b.token && submission_digest(a) == submission_digest(b);
 }
 
 }  // namespace muster

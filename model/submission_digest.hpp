@@ -12,4 +12,8 @@ namespace muster {
 /// that means "as before", leaves the numbers of the jobs that do not use it alone.
 std::uint64_t submission_digest(const Job& job);
 
+/// Whether the two, which have the same number, were submitted as the same job: with the same token
+/// and the same digest.
+bool same_submission(const Job& a, const Job& b);
+
 }  // namespace muster

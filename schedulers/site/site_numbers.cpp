@@ -1,0 +1,75 @@
+// The numbers of a site's jobs where its store may not know how far they have come: it was made
+// anew or is a backup, or somebody has another job of a number. Then nothing is numbered before all
+// who may have jobs of this site have said which is the newest that ever came to them.
+
+#include <algorithm>
+#include <utility>
+
+#include "model/live_ids.hpp"
+#include "schedulers/site/site_actor.hpp"
+
+namespace muster {
+
+/// As long as it is not known, every job may be.
+bool SiteScheduler::has_given(JobId job) const {
+  if (site_of(job) != setup_.number) return false;
+  return learns_ || muster::number_of(job) < next_job_;
+}
+
+void SiteScheduler::learn_numbers() {
+  learns_ = true;
+  for (const Lane& each : masters_) untold_.insert(each.to);
+  for (const Lane& each : sites_) {
+    if (each.to.index != setup_.number) untold_.insert(each.to);
+  }
+}
+
+void SiteScheduler::hear_newest(const Lane& from, const LoadReport& report) {
+  for (const JobId job : report.newest) {
+    if (site_of(job) == setup_.number) next_job_ = std::max(next_job_, number_of(job) + 1);
+  }
+  if (untold_.erase(from.to) > 0 && untold_.empty()) keep_numbers();
+}
+
+/// What was learnt is durable before it is made use of.
+void SiteScheduler::keep_numbers() {
+  SiteNews news;
+  // A site that has numbered nothing can still take other numbers of sites and masters.
+  news.next_job = next_job_ > 1 ? next_job_ : 0;
+  news.numbers_known = true;
+  keep_news(std::move(news), [this](const std::string& trouble) {
+    if (!untold_.empty()) return;  // another conflict since
+    if (!trouble.empty()) {
+      timer_.at(now() + setup_.life.hand_retry, [this] { keep_numbers(); });
+      return;
+    }
+    learns_ = false;
+    note("knows its numbers: the next job is " +
+         std::to_string(job_id_of(setup_.number, next_job_).value));
+  });
+}
+
+/// Clients try again.
+caf::error SiteScheduler::still_learns() const {
+  std::string names;
+  for (const HandTarget& each : untold_) names += (names.empty() ? "" : ", ") + target_name(each);
+  return caf::make_error(ActorError::learns_numbers, "the site still learns from " +
+                                                         (names.empty() ? "its store" : names) +
+                                                         " which numbers it has given out");
+}
+
+/// Whether a job of that number waits here that was submitted as another one. Of those that have
+/// gone on there is only the number.
+bool SiteScheduler::is_of_another(const Job& job) const {
+  return std::any_of(masters_.begin(), masters_.end(), [&](const Lane& each) {
+    const OnItsWay* found = each.waiting.find(job.id);
+    if (found == nullptr) return false;
+    return found->job.token != job.token || found->job.user != job.user;
+  });
+}
+
+void SiteScheduler::note(const std::string& text) const {
+  if (setup_.life.note) setup_.life.note("site " + setup_.sites[own_].name + ": " + text);
+}
+
+}  // namespace muster

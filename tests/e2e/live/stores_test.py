@@ -1,0 +1,79 @@
+"""Stores that are damaged or gone: nothing goes on as if all were well."""
+
+import shutil
+import unittest
+
+from cluster import Cluster
+
+
+class Stores(unittest.TestCase):
+    def test_a_damaged_log_is_refused_by_the_node_and_by_store_check_with_its_name(self):
+        with Cluster(nodes=1) as cluster:
+            cluster.wait_over([cluster.shell("true") for _ in range(3)])
+            cluster.run("down", "--dir", cluster.dir)
+            store = cluster.dir / "state/n0/master"
+            self.assertIn("all is well", cluster.run("store", "check", store).stdout)
+            log = max(store.glob("*.log"))
+            whole = log.read_bytes()
+            half = len(whole) // 2
+            for damaged in (whole[:half] + bytes([whole[half] ^ 1]) + whole[half + 1:],
+                            whole[:half], None):
+                log.unlink()
+                if damaged is not None:
+                    log.write_bytes(damaged)
+                checked = cluster.run("store", "check", store, check=False)
+                self.assertEqual(checked.returncode, 1)
+                self.assertNotIn("all is well", checked.stdout)
+                self.assertIn(log.name, checked.stderr)
+                log.write_bytes(whole)
+            log.unlink()
+            told = cluster.run("up", "--dir", cluster.dir, "--wait", "6", check=False)
+            self.assertEqual(told.returncode, 1)
+            self.assertIn(str(log), told.stderr)
+            log.write_bytes(whole)
+            cluster.up()
+            self.assertEqual(len(cluster.ask("jobs", "--state", "over")["jobs"]), 3)
+
+    def test_a_site_that_has_lost_its_store_gives_no_number_out_twice(self):
+        with Cluster(nodes=2) as cluster:
+            jobs = [int(cluster.shell("true")) for _ in range(3)]
+            cluster.wait_over(jobs)
+            for how in ("new", "restored"):
+                backup = cluster.dir / "backup"
+                site = cluster.dir / "state/n0/site"
+                cluster.run("store", "backup", site, backup)
+                jobs.append(int(cluster.shell("true")))
+                cluster.wait_over(jobs[-1:])
+                cluster.run("down", "--dir", cluster.dir)
+                shutil.rmtree(site)
+                told = cluster.run("up", "--dir", cluster.dir, "--wait", "4", check=False)
+                self.assertEqual(told.returncode, 1)
+                self.assertIn(str(site), told.stderr)
+                self.assertIn("--new-store", told.stderr)
+                if how == "restored":
+                    cluster.run("store", "restore", backup, site)
+                    cluster.up()
+                else:
+                    cluster.up("--new-store")
+                shutil.rmtree(backup)
+                after = int(cluster.shell("true"))
+                self.assertGreater(after % 10**9, max(job % 10**9 for job in jobs), how)
+                self.assertEqual(cluster.wait_over([after])[after]["state"], "completed")
+                jobs.append(after)
+
+    def test_a_store_that_is_backed_up_while_it_is_written_is_well(self):
+        with Cluster(nodes=1) as cluster:
+            jobs = [cluster.shell("true") for _ in range(2)]
+            for role in ("site", "master", "cloud"):
+                cluster.run("store", "backup", cluster.dir / "state/n0" / role, cluster.dir / role)
+                self.assertIn("all is well",
+                              cluster.run("store", "check", cluster.dir / role).stdout)
+            again = cluster.run("store", "backup", cluster.dir / "state/n0/site",
+                                cluster.dir / "site", check=False)
+            self.assertEqual(again.returncode, 1)
+            self.assertIn("is not empty", again.stderr)
+            cluster.wait_over(jobs)
+
+
+if __name__ == "__main__":
+    unittest.main()

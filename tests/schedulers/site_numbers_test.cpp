@@ -1,0 +1,119 @@
+// A site whose store may not know how far its numbers have come.
+
+#include "tests/schedulers/site_actor_fixture.hpp"
+
+namespace muster {
+namespace {
+
+using test::OpenBook;
+using test::SiteActorTest;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+TEST_F(SiteActorTest, TakesNothingOnANewStoreBeforeEveryMasterHasToldItsHighestNumber) {
+  book_.memory.asks_numbers = true;
+  fakes_[0].report.newest = {JobId{7}, job_id_of(1, 50)};
+  fakes_[1].tells_load = false;
+  const SiteActor site = spawn_site(book_);
+  run_for_s(5);
+  submit(site, {with_token("ann", "1")});
+  EXPECT_THAT(said(), ElementsAre("the site still learns from m1 which numbers it has given out"));
+  EXPECT_THAT(book_.memory.handoffs, IsEmpty());
+
+  fakes_[1].tells_load = true;
+  fakes_[1].report.newest = {JobId{41}};
+  run_for_s(3);
+  submit(site, {with_token("ann", "1")});
+  EXPECT_THAT(said(), Contains("promised 42"));
+  EXPECT_FALSE(book_.memory.asks_numbers);
+  EXPECT_EQ(book_.memory.next_job, 43u);
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, AsksAnotherSiteTooWhichOfItsJobsItHas) {
+  OpenBook other_book;
+  other_book.memory.forwarded.add(9);
+  const SiteActor london = spawn_site(other_book, 1);
+  book_.memory.asks_numbers = true;
+  const SiteActor tokyo = spawn_site(book_, 0, london);
+  run_for_s(3);
+  submit(tokyo, {with_token("ann", "1")});
+  EXPECT_THAT(said(), Contains("promised 10"));
+  system_.end(tokyo);
+  system_.end(london);
+}
+
+TEST_F(SiteActorTest, TakesNothingBeforeWhatItHasLearntIsDurable) {
+  book_.memory.asks_numbers = true;
+  book_.slow = true;
+  const SiteActor site = spawn_site(book_);
+  run_for_s(3);
+  submit(site, {with_token("ann", "1")});
+  EXPECT_THAT(said(), ElementsAre(HasSubstr("still learns from its store")));
+  end_write(site, "the disk is full");
+  run_for_s(1);
+  ASSERT_EQ(book_.waiting.size(), 1u) << "it is tried again";
+  end_write(site, "");
+  book_.slow = false;
+  submit(site, {with_token("ann", "1")});
+  EXPECT_THAT(said(), Contains("promised 1"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, GoesOnTakingWhatOtherSitesLeaveToItWhileItLearns) {
+  book_.memory.asks_numbers = true;
+  fakes_[1].tells_load = false;
+  const SiteActor site = spawn_site(book_);
+  run_for_s(2);
+  Job job = tasks(1);
+  number_job(job, job_id_of(1, 3));
+  forward(site, {job});
+  run_for_s(2);
+  EXPECT_THAT(said(), Contains("promised 1000000003"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, DoesNotCallItsOwnJobsUnknownWhileItLearns) {
+  book_.memory.asks_numbers = true;
+  fakes_[1].tells_load = false;
+  fakes_[0].standing = CancelStanding::over;
+  const SiteActor site = spawn_site(book_);
+  run_for_s(1);
+  cancel(site, 33);
+  run_for_s(3);
+  EXPECT_THAT(said(), AllOf(Contains("m0 cancels 33"), Not(Contains("unknown 33"))));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, ANumberThatAMasterHasForAnotherJobIsALoudConflictThatCancelsNobody) {
+  SiteSetup setup = setup_of(book_, 0, other_);
+  std::string noted;
+  setup.life.note = [&](const std::string& text) { noted += text + "\n"; };
+  const SiteActor site = system_.actors().spawn<SiteScheduler>(std::move(setup));
+  run_for_s(0.5);
+  fakes_[0].refusal = "the number 1 is that of another job";
+  fakes_[0].conflict = true;
+  fakes_[0].report.newest = {JobId{17}};
+  submit(site, {tasks(2)});
+  run_for_s(1);
+  const nlohmann::json job = ask(site, {"job", 1, {}, 0})["jobs"][0];
+  EXPECT_EQ(job["state"], "refused");
+  EXPECT_EQ(job["reason"], "the number 1 is that of another job");
+  EXPECT_THAT(noted, HasSubstr("m0 has another job 1"));
+  EXPECT_THAT(said(), Not(Contains(HasSubstr("cancels 1"))))
+      << "that would end the job which has the number rightly";
+
+  fakes_[0].refusal.clear();
+  fakes_[0].conflict = false;
+  run_for_s(3);
+  submit(site, {with_token("ann", "1")});
+  EXPECT_THAT(said(), Contains("promised 18")) << "it has learnt its numbers anew";
+  system_.end(site);
+}
+
+}  // namespace
+}  // namespace muster
