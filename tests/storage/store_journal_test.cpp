@@ -49,6 +49,18 @@ void wait_for_all(StoreJournal& journal) {
   append_now(journal, {});
 }
 
+/// The same for a snapshot, which is turned into a record on another thread and then queued.
+void wait_for_snapshot(const Store& store, StoreJournal& journal) {
+  bool durable = false;
+  while (!durable) {
+    wait_for_all(journal);
+    EXPECT_FALSE(store.scan(Family::snapshot, {}, [&](auto, auto) {
+      durable = true;
+      return false;
+    }));
+  }
+}
+
 TEST(StoreJournal, hands_back_all_batches_in_their_order) {
   const TempStore folder;
   const Catalog catalog = test::table3_catalog();
@@ -189,7 +201,7 @@ TEST(Recovery, knows_all_jobs_that_were_ever_accepted) {
     append_now(journal, {numbered(0)});
     journal.save_snapshot(MasterImage(image));
     append_now(journal, {numbered(1)});
-    wait_for_all(journal);
+    wait_for_snapshot(*store, journal);
   }
   const auto store = folder.open();
   const RecoveredMaster found = recovered(*store, catalog);
@@ -214,7 +226,7 @@ TEST(Recovery, a_snapshot_that_does_not_say_which_jobs_were_accepted_has_those_o
     append_now(journal, {numbered(0)});
     journal.save_snapshot({state, {}, {}, {}, {}, 0, 0, {}});
     append_now(journal, {numbered(1)});
-    wait_for_all(journal);
+    wait_for_snapshot(*store, journal);
   }
   const auto store = folder.open();
   const RecoveredMaster found = recovered(*store, catalog);
