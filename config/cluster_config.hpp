@@ -60,6 +60,10 @@ struct LiveWorkerConfig {
   std::uint32_t tail_bytes = 4096;     ///< of output that outlives the instance
   Duration settled_keep{std::chrono::hours{1}};  ///< an attempt's folder outlives its end so long
   std::uint32_t task_uid = 0;                    ///< tasks run as this user; 0: as the worker does
+  Duration disk_check{std::chrono::seconds{2}};  ///< between two looks at the room on the disks
+  /// Less free room is too little, 0: no watch; not given: 1 GiB or 5 percent of the file system,
+  /// whichever is less.
+  std::optional<std::uint32_t> disk_free_mib;
 };
 
 /// What is kept of the output of attempts that are over.
@@ -68,6 +72,11 @@ struct LogsConfig {
   std::uint32_t keep_days = 14;
   double handover_s = 10;        ///< an instance is held for output that is not across so long
   std::filesystem::path folder;  ///< default: logs in the node's folder
+};
+
+/// How nodes keep their stores.
+struct StorageConfig {
+  std::uint64_t reserve_mib = 64;  ///< of each store, for a disk that runs full; 0: none
 };
 
 /// How nodes hold together.
@@ -99,6 +108,7 @@ struct ClusterConfig {
   LoopbackConfig loopback;
   LiveWorkerConfig worker;
   LogsConfig logs;
+  StorageConfig storage;
   LinkConfig link;
 
   /// The nodes that run a site or a master, in the order of the file. Ids have the numbers of the

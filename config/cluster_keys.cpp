@@ -113,6 +113,14 @@ Keys logs_keys() {
        PathKey{[](C& c) -> fs::path& { return c.logs.folder; }}}};
 }
 
+Keys storage_keys() {
+  return {
+      {"storage.reserve_mib",
+       "room that each store keeps for the time when the disk is full, no more than 1/32 of the "
+       "file system; 0: none",
+       WholeKey{[](C& c) -> U64& { return c.storage.reserve_mib; }, 0, kMany}}};
+}
+
 Keys link_keys() {
   return {{"link.heartbeat",
            "between signs of life on a connection; between nodes no less than a third of timeout",
@@ -133,7 +141,7 @@ Keys build_table() {
   Keys all;
   for (const Keys& part :
        {top_keys(), master_keys<C>(), live_master_keys(), site_keys<C>(), sort_keys<C>(),
-        loopback_keys(), worker_keys(), logs_keys(), link_keys()}) {
+        loopback_keys(), worker_keys(), logs_keys(), storage_keys(), link_keys()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

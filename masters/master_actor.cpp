@@ -156,7 +156,9 @@ bool MasterNode::is_over(JobId id) const {
 }
 
 caf::result<std::vector<AcceptVerdict>> MasterNode::take_over(std::vector<Job> jobs) {
-  if (!setup_.journal->trouble().empty()) return ActorError::store_failed;
+  if (!setup_.journal->trouble().empty() || !setup_.journal->strain().empty()) {
+    return ActorError::store_failed;
+  }
   std::vector<AcceptVerdict> verdicts;
   std::vector<Job> in_history;
   for (Job& job : jobs) verdicts.push_back(offer(std::move(job), in_history));

@@ -141,6 +141,7 @@ caf::result<std::string> MasterNode::answer(const Query& query) {
   }
   view.decisions = &decisions_;
   view.trouble = setup_.journal->trouble();
+  if (view.trouble.empty()) view.trouble = setup_.journal->strain();
   if (!setup_.times->ms.empty()) view.last_decision_ms = setup_.times->ms.back();
   CellAnswer made = view.answer(query.what, query.id, query.text, query.limit);
   if (!made.read) return std::move(made.text);

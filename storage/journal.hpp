@@ -26,6 +26,10 @@ class Journal {
   /// Why batches cannot be written down at present; empty when they can. What was taken is kept and
   /// tried again. May be called from any thread.
   virtual std::string trouble() const { return {}; }
+
+  /// Why nothing new should be begun, although batches can be written down; empty: nothing speaks
+  /// against it. May be called from any thread.
+  virtual std::string strain() const { return {}; }
 };
 
 /// Keeps the events in memory, for replay and tests.
@@ -56,6 +60,7 @@ class CellJournal final : public Journal {
     shared_.append(std::move(batch), std::move(durable));
   }
   std::string trouble() const override { return shared_.trouble(); }
+  std::string strain() const override { return shared_.strain(); }
 
  private:
   Journal& shared_;

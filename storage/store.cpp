@@ -78,6 +78,16 @@ bool StoreBatch::empty() const {
 }
 
 StoreTrouble Store::write(const StoreBatch& batch, Durability durability) {
+  reserve_.mend();
+  StoreTrouble trouble = write_once(batch, durability);
+  // Opening the database anew takes room for what its log holds: that is what the reserve is for.
+  if (trouble && trouble->code == StoreError::no_space && reserve_.give_up()) {
+    trouble = write_once(batch, durability);
+  }
+  return trouble;
+}
+
+StoreTrouble Store::write_once(const StoreBatch& batch, Durability durability) {
   MUSTER_CHECK(!read_only_, "a store that was opened for reading is not written");
   if (database_->ailing) {
     if (auto trouble = revive()) return trouble;

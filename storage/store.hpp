@@ -12,6 +12,7 @@
 #include "storage/store_error.hpp"
 #include "storage/store_folder.hpp"
 #include "storage/store_mark.hpp"
+#include "storage/store_reserve.hpp"
 
 namespace muster {
 
@@ -52,8 +53,9 @@ struct StoreOptions {
   bool read_only =
       false;  ///< look only, even beside the process that has it open; any kind and cluster
   std::size_t log_bytes = std::size_t{64}
-                          << 20;  ///< of the write-ahead log, what recovery reads; from 1 MiB
-  bool may_make = true;           ///< a store where there is none; false: that is an error
+                          << 20;    ///< of the write-ahead log, what recovery reads; from 1 MiB
+  std::uint64_t reserve_bytes = 0;  ///< kept for a disk that runs full; 0: none
+  bool may_make = true;             ///< a store where there is none; false: that is an error
   /// Called with a store that is being made, which is none when this fails or the process ends.
   std::function<StoreTrouble(Store& made)> fill{};
 };
@@ -113,7 +115,8 @@ class Store {
   /// What StoreBatch::reaches() had come to when the store was opened, as its mark has it.
   const Reached& reached() const { return reached_; }
 
-  /// Makes all the changes or none. After a failure the next call first tries to get the database
+  /// Makes all the changes or none. When the disk is full it gives up its reserve and tries once
+  /// more. After a failure the next call first tries to get the database
   /// going again, so that it works as soon as there is room on the disk. (What a failed call was to
   /// change may still turn up after the process has ended.)
   StoreTrouble write(const StoreBatch& batch, Durability durability);
@@ -125,6 +128,12 @@ class Store {
       const std::function<bool(std::string_view key, std::string_view value)>& use) const;
   /// Waits until the disk has everything that was written.
   StoreTrouble sync();
+
+  /// Why its owner should begin nothing new although it can be written: it has no reserve for a
+  /// full disk at present. Empty: it has, or is to have none.
+  std::string strain() const { return reserve_.strain(); }
+  /// Makes the reserve again when there is room; to be called now and then while it is strained.
+  void mend() { reserve_.mend(); }
 
  private:
   struct Database;
@@ -138,6 +147,7 @@ class Store {
   StoreTrouble begin_mark();
   StoreTrouble settle_meta();
   StoreTrouble revive();
+  StoreTrouble write_once(const StoreBatch& batch, Durability durability);
   void keep_mark(bool durable, const Reached& reaches);
 
   std::filesystem::path directory_;
@@ -148,6 +158,7 @@ class Store {
   std::unique_ptr<Database> database_;
   MarkFile mark_;
   Manifest manifest_;
+  StoreReserve reserve_;
 };
 
 /// Writes down that its owner asks others which numbers have been given out (kAsksNumbers).

@@ -128,7 +128,15 @@ void StoreJournal::run_writer() {
 bool StoreJournal::take_group(std::vector<Entry>& group) {
   group.clear();
   std::unique_lock lock(mutex_);
-  wake_writer_.wait(lock, [this] { return deadline_ || !queue_.empty(); });
+  const auto wanted = [this] { return deadline_ || !queue_.empty(); };
+  // A store that has given up its reserve gets it back even when nothing is written.
+  while (!wanted() && !store_.strain().empty()) {
+    if (wake_writer_.wait_for(lock, options_.retry, wanted)) break;
+    lock.unlock();
+    store_.mend();
+    lock.lock();
+  }
+  wake_writer_.wait(lock, wanted);
   std::size_t events = 0;
   while (!queue_.empty() && events < options_.max_group_events) {
     events += queue_.front().events.size();

@@ -42,6 +42,8 @@ class StoreJournal final : public Journal {
 
   void append(std::vector<Event>&& batch, Durable durable) override;
   std::string trouble() const override;
+  /// While the store has no reserve for a full disk.
+  std::string strain() const override { return store_.strain(); }
 
   /// Changes of the store that become durable after what was appended before and no later than
   /// what is appended afterwards. `durable` is called then.

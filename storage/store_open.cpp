@@ -101,6 +101,7 @@ Expected<std::unique_ptr<Store>, StoreError> Store::open(const fs::path& directo
   auto store = std::unique_ptr<Store>(new Store(directory, options));
   auto trouble = options.read_only ? store->open_to_read() : store->open_to_write(options);
   if (trouble) return *std::move(trouble);
+  if (!options.read_only) store->reserve_.begin(directory, options.reserve_bytes);
   return store;
 }
 

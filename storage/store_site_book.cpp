@@ -200,6 +200,8 @@ void StoreSiteBook::keep_sorter(std::string text) {
 void StoreSiteBook::run_writer() {
   std::vector<Entry> group;
   while (take_group(group)) {
+    refuse_new_jobs(group);
+    if (group.empty()) continue;
     const std::string trouble = write_group(group);
     std::size_t jobs = 0;
     for (const Entry& entry : group) jobs += entry.news.handoffs.size();
@@ -268,6 +270,23 @@ std::string StoreSiteBook::write_group(const std::vector<Entry>& group) {
   }
   places_ = before;
   return trouble->message;
+}
+
+/// What is left of a full disk is for the ends of what was taken before.
+void StoreSiteBook::refuse_new_jobs(std::vector<Entry>& group) {
+  store_.mend();
+  const std::string strain = store_.strain();
+  if (strain.empty()) return;
+  std::erase_if(group, [&](const Entry& entry) {
+    const std::size_t jobs = entry.news.handoffs.size();
+    if (jobs == 0) return false;
+    {
+      const std::lock_guard lock(mutex_);
+      queued_jobs_ -= jobs;
+    }
+    if (entry.durable) entry.durable(strain);
+    return true;
+  });
 }
 
 StoreBatch StoreSiteBook::batch_of(const std::vector<Entry>& group) {

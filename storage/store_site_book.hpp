@@ -66,6 +66,7 @@ class StoreSiteBook final : public SiteBook {
   StoreTrouble load_cancels();
   void run_writer();
   bool take_group(std::vector<Entry>& group);
+  void refuse_new_jobs(std::vector<Entry>& group);
   std::string write_group(const std::vector<Entry>& group);
   StoreBatch batch_of(const std::vector<Entry>& group);
   NumberSet blocks_with(const std::vector<Entry>& group) const;

@@ -155,6 +155,10 @@ log_files = 0
 tail_bytes = 100
 settled_keep = "1d"
 task_uid = 1000
+disk_check = "500ms"
+disk_free_mib = 100
+[storage]
+reserve_mib = 8
 [logs]
 keep_mib = 5
 keep_days = 2
@@ -176,6 +180,9 @@ max_message_bytes = 4194304
   EXPECT_EQ(config.worker.tail_bytes, 100U);
   EXPECT_EQ(config.worker.settled_keep, 24h);
   EXPECT_EQ(config.worker.task_uid, 1000U);
+  EXPECT_EQ(config.worker.disk_check, 500ms);
+  EXPECT_EQ(config.worker.disk_free_mib, 100U);
+  EXPECT_EQ(config.storage.reserve_mib, 8U);
   EXPECT_EQ(config.logs.keep_mib, 5U);
   EXPECT_EQ(config.logs.keep_days, 2U);
   EXPECT_EQ(config.logs.handover_s, 1.5);

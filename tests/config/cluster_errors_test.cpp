@@ -193,6 +193,9 @@ TEST(ClusterErrors, SaysWhatAValueOutsideOfItsRangeHasToBe) {
   EXPECT_THAT(error_of("loopback", "max_spot = -1"), HasSubstr("from 0 to 10000000; it is -1"));
   EXPECT_THAT(error_of("worker", "tail_bytes = 65537"), HasSubstr("from 0 to 65536"));
   EXPECT_THAT(error_of("worker", "task_uid = 4294967295"), HasSubstr("from 0 to 4294967294"));
+  EXPECT_THAT(error_of("worker", "disk_check = \"1ms\""), HasSubstr("from 10ms to 10min"));
+  EXPECT_THAT(error_of("worker", "disk_free_mib = -1"), HasSubstr("from 0 to 1073741824"));
+  EXPECT_THAT(error_of("storage", "reserve_mib = -1"), HasSubstr("from 0 to 10000000"));
   EXPECT_THAT(error_of("logs", "keep_mib = 0"), HasSubstr("from 1 to 10000000"));
   EXPECT_THAT(error_of("logs", "keep_days = 3651"), HasSubstr("from 1 to 3650"));
   EXPECT_THAT(error_of("logs", "handover_s = -1"), HasSubstr("from 0 to 3600"));

@@ -71,5 +71,37 @@ TEST_F(MasterActorTest, WatchesNoMoreJobsThanThereIsRoomFor) {
   EXPECT_THAT(second.told(), IsEmpty()) << "who has ended takes no room";
 }
 
+/// Writes everything down, and may say that the disk is full.
+class StrainedJournal final : public Journal {
+ public:
+  void append(std::vector<Event>&&, Durable durable) override { durable(); }
+  std::string strain() const override { return strained; }
+  std::string strained;
+};
+
+TEST_F(MasterActorTest, WhileItsStoreLivesOnItsReserveItTakesNoJobAndGoesOnWithTheOthers) {
+  StrainedJournal journal;
+  start([&](MasterSetup& setup) { setup.journal = &journal; });
+  run_one();
+  journal.strained = "the disk is full";
+  caf::scoped_actor self{system_.actors()};
+  const auto offer = [&] {
+    auto asked =
+        self->request(master_, caf::infinite, hand_atom_v, std::vector<Job>{JobBuilder(2).build()});
+    system_.time().drain();
+    bool taken = false;
+    asked.receive([&](const std::vector<AcceptVerdict>&) { taken = true; },
+                  [&](const caf::error& error) { EXPECT_EQ(error, ActorError::store_failed); });
+    return taken;
+  };
+  EXPECT_FALSE(offer());
+  tell(WorkerReportKind::finished, 1);
+  system_.time().drain();
+  EXPECT_EQ(history_.size(), 1U) << "what ends is written down";
+  journal.strained.clear();
+  EXPECT_TRUE(offer());
+  system_.end(master_);
+}
+
 }  // namespace
 }  // namespace muster

@@ -45,18 +45,27 @@ class FullDisk : public testing::Test {
     while (rest.put('x').flush()) {
     }
   }
+  /// Less than a store wants for its reserve and besides it.
+  void make_some_room() const {
+    const auto size = std::filesystem::file_size(ballast());
+    std::filesystem::resize_file(ballast(), size - (std::uintmax_t{1} << 20));
+  }
   void make_room() const {
     std::filesystem::remove(ballast());
     std::filesystem::remove(ballast() + "2");
   }
-  std::unique_ptr<Store> open() const {
-    auto store = Store::open(disk_ / "store", test::TempStore().options());
+  std::unique_ptr<Store> open(std::uint64_t reserve_bytes = 0) const {
+    StoreOptions options = test::TempStore().options();
+    options.reserve_bytes = reserve_bytes;
+    auto store = Store::open(disk_ / "store", options);
     if (!store) {
       ADD_FAILURE() << store.error().message;
       std::abort();
     }
     return std::move(store).value();
   }
+
+  bool has_reserve() const { return std::filesystem::exists(disk_ / "store/reserve"); }
 
  private:
   std::string ballast() const { return (disk_ / "ballast").string(); }
@@ -76,6 +85,91 @@ std::string noise(std::size_t bytes) {
 
 std::vector<Event> big_batch(std::uint64_t number, std::size_t bytes) {
   return {{test::at_s(1), RoundDecided{number, {noise(bytes), {}}}}};
+}
+
+/// More than the share of such a small disk that a store takes for it.
+constexpr std::uint64_t kReserve = std::uint64_t{64} << 20;
+
+TEST_F(FullDisk, a_store_lives_on_its_reserve_and_gets_it_back) {
+  {
+    const auto store = open(kReserve);
+    EXPECT_EQ(store->strain(), "");
+    EXPECT_TRUE(has_reserve());
+    EXPECT_FALSE(
+        store->write(test::batch_of(Family::object, "a", noise(100)), Durability::machine));
+    fill();
+    for (int i = 0; i < 20; ++i) {
+      const auto trouble =
+          store->write(test::batch_of(Family::object, "b" + std::to_string(i), noise(2000)),
+                       Durability::machine);
+      EXPECT_FALSE(trouble) << trouble->message;
+    }
+    EXPECT_FALSE(has_reserve());
+    EXPECT_THAT(store->strain(), HasSubstr("the disk is full: the store lives on its reserve"));
+    EXPECT_TRUE(store->get(Family::object, "a").value()) << "it can be read, too";
+    make_room();
+    while (!store->strain().empty()) store->mend();
+    EXPECT_TRUE(has_reserve());
+  }
+  const auto store = open(kReserve);
+  EXPECT_EQ(store->strain(), "") << "it is still there";
+  EXPECT_TRUE(store->get(Family::object, "a").value());
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_TRUE(store->get(Family::object, "b" + std::to_string(i)).value()) << i;
+  }
+}
+
+TEST_F(FullDisk, a_store_without_room_for_its_reserve_opens_and_says_so) {
+  open();
+  fill();
+  make_some_room();
+  const auto store = open(kReserve);
+  EXPECT_THAT(store->strain(), HasSubstr("has no room for its reserve"));
+  EXPECT_FALSE(has_reserve());
+  EXPECT_FALSE(store->write(test::batch_of(Family::object, "a", "b"), Durability::machine));
+}
+
+TEST_F(FullDisk, on_its_reserve_a_site_takes_no_job_and_keeps_cancels) {
+  const auto store = open(kReserve);
+  const auto book = StoreSiteBook::open(*store);
+  ASSERT_TRUE(book);
+  const auto keep = [&](SiteNews news) {
+    std::promise<std::string> told;
+    book.value()->keep(std::move(news), [&](const std::string& why) { told.set_value(why); });
+    return told.get_future().get();
+  };
+  const auto job = [](std::uint64_t number) {
+    return SiteNews{{{test::JobBuilder(number).build(), {}}}, {{"", JobId{number}}}, number + 1};
+  };
+  SiteNews cancel;
+  for (std::uint64_t i = 1; i < 2000; ++i) cancel.cancels.push_back(JobId{i});
+  EXPECT_EQ(keep(job(1)), "");
+  fill();
+  EXPECT_EQ(keep(cancel), "");
+  EXPECT_THAT(store->strain(), HasSubstr("lives on its reserve"));
+  EXPECT_THAT(keep(job(2)), HasSubstr("takes nothing new"));
+  EXPECT_EQ(keep(cancel), "");
+  make_room();
+  std::string why = "not asked yet";
+  while (!why.empty()) why = keep(job(3));
+}
+
+TEST_F(FullDisk, a_journal_gets_the_reserve_back_without_a_write) {
+  const Catalog catalog = test::table3_catalog();
+  const auto store = open(kReserve);
+  StoreJournalOptions options;
+  options.retry = std::chrono::milliseconds{20};
+  StoreJournal journal(*store, catalog, {}, options);
+  std::promise<void> written;
+  journal.append(big_batch(0, 10), [] {});
+  fill();
+  journal.append(big_batch(1, 20'000), [&] { written.set_value(); });
+  written.get_future().wait();
+  EXPECT_EQ(journal.trouble(), "");
+  EXPECT_THAT(journal.strain(), HasSubstr("lives on its reserve"));
+  make_room();
+  while (!journal.strain().empty()) std::this_thread::yield();
+  EXPECT_TRUE(has_reserve());
 }
 
 TEST_F(FullDisk, the_journal_keeps_everything_until_there_is_room) {

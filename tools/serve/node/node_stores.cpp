@@ -129,6 +129,7 @@ class Opening {
     options.meta.cluster = setup_.config.name;
     options.meta.catalog = catalog_;
     options.may_make = may_make_;
+    options.reserve_bytes = setup_.config.storage.reserve_mib << 20;
     if (!first_start_) options.fill = [](Store& made) { return keep_asking(made); };
     auto opened = Store::open(state_ / folder, options);
     if (!opened && opened.error().code == StoreError::wrong_kind) {
