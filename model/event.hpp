@@ -163,7 +163,8 @@ enum class FailureKind : std::uint8_t {
   time_limit,     ///< it ran longer than its job allows
   cannot_start,   ///< there is no such program or folder, or it may not be used: nor will it later
   lost,           ///< what ran it, or was to, is gone or failed
-  rejected        ///< its worker had no room for it
+  rejected,       ///< its worker had no room for it
+  disk_full       ///< it took the most of a disk that ran full
 };
 std::string_view name_of(FailureKind kind);
 

@@ -137,6 +137,8 @@ std::string_view name_of(FailureKind kind) {
       return "lost";
     case FailureKind::rejected:
       return "rejected";
+    case FailureKind::disk_full:
+      return "disk full";
   }
   return "?";
 }

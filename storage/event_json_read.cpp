@@ -207,7 +207,7 @@ class JsonReader {
   static RefusalCode last_of(RefusalCode) { return RefusalCode::min_stay; }
   static JobOutcome last_of(JobOutcome) { return JobOutcome::cancelled; }
   static MarketChoice last_of(MarketChoice) { return MarketChoice::spot; }
-  static FailureKind last_of(FailureKind) { return FailureKind::rejected; }
+  static FailureKind last_of(FailureKind) { return FailureKind::disk_full; }
   static JobLength last_of(JobLength) { return JobLength::long_run; }
 
   void get(const JsonValue& value, Resources& amounts) {

@@ -153,7 +153,8 @@ constexpr auto pairs_of(FailureKind) {
                                                  {Ours::time_limit, Theirs::TIME_LIMIT},
                                                  {Ours::cannot_start, Theirs::CANNOT_START},
                                                  {Ours::lost, Theirs::LOST},
-                                                 {Ours::rejected, Theirs::REJECTED}});
+                                                 {Ours::rejected, Theirs::REJECTED},
+                                                 {Ours::disk_full, Theirs::DISK_FULL}});
 }
 
 /// Every phase of an instance and what stands for it.

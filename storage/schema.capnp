@@ -141,6 +141,7 @@ enum FailureKind {
   cannotStart @5;
   lost @6;
   rejected @7;
+  diskFull @8;
 }
 enum InstancePhase { requested @0; booting @1; ready @2; terminating @3; }
 

@@ -74,10 +74,12 @@ struct ExecutorHost {
   std::function<void(TaskId, Attempt, Duration upload, ExecutionEnd)> left;
   std::function<void(TaskId, Attempt, ExecutionEnd)> finished;
   std::function<void(TaskId, Attempt, std::string reason, ExecutionEnd)> failed;
+  /// It was not begun, and could not be now: no fault of what was to run.
+  std::function<void(TaskId, Attempt, std::string reason)> rejected;
 };
 
 /// How a worker runs tasks. Each attempt that is started ends with exactly one of left (after
-/// stop), finished or failed.
+/// stop), finished, failed or rejected.
 class Executor {
  public:
   virtual ~Executor() = default;

@@ -79,6 +79,11 @@ ExecutorHost Worker::make_host() {
     details.reason = std::move(reason);
     over(task, attempt, std::move(details), std::move(end));
   };
+  host.rejected = [this](TaskId task, Attempt attempt, std::string reason) {
+    WorkerReport details = of_kind(WorkerReportKind::rejected);
+    details.reason = std::move(reason);
+    over(task, attempt, std::move(details), {});
+  };
   return host;
 }
 

@@ -175,7 +175,7 @@ inline EventBody body(std::size_t kind) {
                         text(),
                         process_end(),
                         *rc::gen::arbitrary<bool>(),
-                        any(FailureKind::rejected),
+                        any(FailureKind::disk_full),
                         *rc::gen::arbitrary<bool>()};
     case 19:
       return JobFinished{id<JobId>(), any(JobOutcome::cancelled), number(),

@@ -53,6 +53,9 @@ class ProcessHost {
     host.failed = [this](TaskId task, Attempt attempt, std::string reason, ExecutionEnd end) {
       news.push_back({"failed", task, attempt, std::move(reason), std::move(end)});
     };
+    host.rejected = [this](TaskId task, Attempt attempt, std::string reason) {
+      news.push_back({"rejected", task, attempt, std::move(reason), {}});
+    };
     return host;
   }
 

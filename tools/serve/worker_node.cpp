@@ -31,6 +31,10 @@ ProcessOptions process_options(const WorkerConfig& config, const fs::path& progr
   options.log_files_kept = config.tasks.log_files;
   options.tail_bytes = config.tasks.tail_bytes;
   options.settled_keep = config.tasks.settled_keep;
+  if (config.tasks.disk_free_mib != 0U) options.disk_check = config.tasks.disk_check;
+  if (config.tasks.disk_free_mib) {
+    options.disk_free_bytes = std::uint64_t{*config.tasks.disk_free_mib} << 20;
+  }
   if (config.tasks.task_uid != 0) options.task_uid = config.tasks.task_uid;
   return options;
 }
@@ -118,6 +122,10 @@ class LoggedExecutor : public Executor {
       log->warn("task={} attempt={} failed exit_code={}: {}", task.value, attempt, end.exit_code,
                 reason);
       told(task, attempt, std::move(reason), std::move(end));
+    };
+    host.rejected = [log, told = host.rejected](TaskId task, Attempt attempt, std::string reason) {
+      log->warn("task={} attempt={} rejected: {}", task.value, attempt, reason);
+      told(task, attempt, std::move(reason));
     };
     return host;
   }

@@ -75,6 +75,7 @@ enum class EndKind : std::uint8_t {
   not_started,  ///< by the fault of what was to be started
   supervisor_killed,
   not_launched,  ///< by a fault of the worker or its machine
+  disk_full,     ///< ended for what it took of a full disk
 };
 
 /// Why an attempt that ended so has failed.

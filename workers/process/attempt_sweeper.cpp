@@ -1,5 +1,6 @@
 #include "workers/process/attempt_sweeper.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <system_error>
 #include <utility>
@@ -8,6 +9,12 @@
 #include "workers/process/quiet_thread.hpp"
 
 namespace muster::process {
+namespace {
+
+/// Long enough for what was written to be fetched by the master's node.
+constexpr Duration kKeepInHurry = std::chrono::minutes{1};
+
+}  // namespace
 
 AttemptSweeper::AttemptSweeper(std::filesystem::path attempts, Bounds bounds)
     : attempts_(std::move(attempts)), bounds_(bounds) {
@@ -35,9 +42,40 @@ void AttemptSweeper::settle(const AttemptKey& key) {
   changed_.notify_all();
 }
 
+void AttemptSweeper::hurry() {
+  {
+    const std::lock_guard lock(mutex_);
+    const Duration sooner = std::max(bounds_.keep - kKeepInHurry, Duration::zero());
+    const Duration soon = boot_time() + std::min(bounds_.keep, kKeepInHurry);
+    for (Settled& each : settled_) {
+      if (each.due > soon) each.due -= sooner;
+    }
+    hurries_ = true;
+  }
+  changed_.notify_all();
+}
+
+/// Removes one at a time; false when there is none left.
+bool AttemptSweeper::remove_work_folders(std::unique_lock<std::mutex>& lock) {
+  for (Settled& each : settled_) {
+    if (!std::exchange(each.has_work, false)) continue;
+    const std::filesystem::path folder = attempts_ / name_of(each.key) / kWorkFolder;
+    lock.unlock();
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+    lock.lock();
+    return true;
+  }
+  return false;
+}
+
 void AttemptSweeper::work() {
   std::unique_lock lock(mutex_);
   while (!quit_) {
+    if (hurries_) {
+      hurries_ = remove_work_folders(lock);
+      continue;
+    }
     if (settled_.empty()) {
       changed_.wait(lock);
       continue;

@@ -27,20 +27,26 @@ class AttemptSweeper {
 
   /// Marks the attempt's folder; it goes after `keep` (from the mark, when it had one before).
   void settle(const AttemptKey& key);
+  /// The disk is full: the work folders of settled attempts go at once, and all else of them a
+  /// minute after they were settled.
+  void hurry();
 
  private:
   struct Settled {
     AttemptKey key;
     Duration due{};  ///< since boot
+    bool has_work = true;
   };
 
   void work();
+  bool remove_work_folders(std::unique_lock<std::mutex>& lock);
 
   std::filesystem::path attempts_;
   Bounds bounds_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Settled> settled_;  ///< oldest first; guarded by mutex_
+  bool hurries_ = false;         ///< guarded by mutex_
   bool quit_ = false;            ///< guarded by mutex_
   std::thread thread_;
 };

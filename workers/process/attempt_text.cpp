@@ -106,6 +106,8 @@ FailureKind failure_of(EndKind kind) {
     case EndKind::supervisor_killed:
     case EndKind::not_launched:
       return FailureKind::lost;
+    case EndKind::disk_full:
+      return FailureKind::disk_full;
   }
   return FailureKind::unknown;
 }

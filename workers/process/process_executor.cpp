@@ -18,6 +18,7 @@ using process::LimitMeans;
 
 constexpr const char* kAttemptsFolder = "attempts";
 constexpr double kLeastThroughput = 1e-3;
+constexpr int kLooksForRoom = 30;
 
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 14695981039346656037u;
@@ -70,9 +71,57 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
       if (!alive.expired()) hear(news);
     });
   });
+  if (options_.disk_check > Duration::zero()) watch_disks(instance);
+}
+
+void ProcessExecutor::watch_disks(InstanceId instance) {
+  std::error_code error;  // then there is nothing to watch there
+  std::filesystem::create_directories(options_.checkpoint_root, error);
+  process::DiskWatchOptions watch;
+  watch.attempts = options_.state_dir / kAttemptsFolder;
+  watch.checkpoints = options_.checkpoint_root;
+  watch.who = instance.value;
+  watch.every = options_.disk_check;
+  watch.least_free_bytes = options_.disk_free_bytes;
+  watch.look = options_.disk_room;
+  process::DiskWatch::Listener listener;
+  listener.end = [this](const process::DiskVerdict& verdict) {
+    crew_->end_for_disk(verdict.key, verdict.reason, verdict.drop_checkpoint);
+  };
+  listener.looked = [this, alive = std::weak_ptr<const bool>(alive_)](const std::string& full) {
+    if (!full.empty()) sweeper_.hurry();
+    host_.post([this, alive, full] {
+      if (!alive.expired()) hear_of_disk(full);
+    });
+  };
+  watch_ = std::make_unique<process::DiskWatch>(std::move(watch), std::move(listener));
+}
+
+/// What is begun while a disk is full would only be ended, or fill it further.
+void ProcessExecutor::hear_of_disk(const std::string& full) {
+  const Duration now = process::boot_time();
+  std::vector<std::pair<AttemptKey, Waiting>> due;
+  for (const auto& [key, waiting] : waiting_) {
+    if (full.empty() || waiting.until <= now) due.emplace_back(key, waiting);
+  }
+  for (const auto& [key, waiting] : due) {
+    waiting_.erase(key);
+    if (full.empty()) {
+      begin(waiting.execution);
+    } else {
+      reject(key, full);
+    }
+  }
+}
+
+void ProcessExecutor::reject(const AttemptKey& key, const std::string& reason) {
+  runs_.erase(key);
+  company_changed();
+  if (host_.rejected) host_.rejected(key.task, key.attempt, reason);
 }
 
 ProcessExecutor::~ProcessExecutor() {
+  watch_.reset();
   crew_.reset();
   if (!means_.parent.empty()) rmdir(means_.parent.c_str());  // stays while attempts are in it
 }
@@ -90,7 +139,9 @@ void ProcessExecutor::start(const Execution& execution) {
   run.alone_progress_s = execution.program.alone_progress_s;
   company_changed();
   if (!execution.program.argv.empty()) {
-    crew_->launch(order_for(execution));
+    if (!watch_ || watch_->full().empty()) return begin(execution);
+    const Duration until = process::boot_time() + kLooksForRoom * options_.disk_check;
+    waiting_[key] = {execution, until};
     return;
   }
   process::ShimEnded ended;
@@ -100,6 +151,12 @@ void ProcessExecutor::start(const Execution& execution) {
   host_.post([this, alive = std::weak_ptr<const bool>(alive_), key, ended] {
     if (!alive.expired()) end(key, ended);
   });
+}
+
+void ProcessExecutor::begin(const Execution& execution) {
+  const process::Order order = order_for(execution);
+  if (watch_) watch_->add(order.key, order.checkpoint_dir);
+  crew_->launch(order);
 }
 
 process::Order ProcessExecutor::order_for(const Execution& execution) {
@@ -134,7 +191,13 @@ process::Order ProcessExecutor::order_for(const Execution& execution) {
 }
 
 void ProcessExecutor::stop(TaskId task, Attempt attempt) {
-  if (runs_.contains({task, attempt})) crew_->stop({task, attempt});
+  const AttemptKey key{task, attempt};
+  if (!runs_.contains(key)) return;
+  if (waiting_.erase(key) == 0) return crew_->stop(key);
+  process::ShimEnded ended;
+  ended.result.stopped = true;
+  ended.result.reason = "stopped before it began";
+  end(key, ended);
 }
 
 void ProcessExecutor::hear(process::ShimNews news) {
@@ -155,6 +218,7 @@ void ProcessExecutor::hear(process::ShimNews news) {
 void ProcessExecutor::end(const AttemptKey& key, process::ShimEnded ended) {
   if (runs_.erase(key) == 0) return;
   gpus_.give_back(key);
+  if (watch_) watch_->remove(key);
   company_changed();
   const process::AttemptResult& result = ended.result;
   const bool never_ran =
@@ -230,6 +294,7 @@ std::optional<FoundExecution> ProcessExecutor::take_over(const AttemptKey& key) 
     run.workload_class = order->workload_class;
     run.alone_progress_s = order->alone_progress_s;
     gpus_.keep(key, order->gpus, order->granted[Resource::gpu]);
+    if (watch_) watch_->add(key, order->checkpoint_dir);
   }
   crew_->follow(key);
   return execution;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "workers/executor.hpp"
 #include "workers/process/attempt_sweeper.hpp"
+#include "workers/process/disk_watch.hpp"
 #include "workers/process/gpu_shares.hpp"
 #include "workers/process/limits.hpp"
 #include "workers/process/progress.hpp"
@@ -45,6 +47,13 @@ struct ProcessOptions {
   /// Writes orders through to the disk. Only loss of power takes one that was not, and with it goes
   /// the attempt itself, which is then reported as failed either way.
   bool sync_orders = false;
+  /// Between two looks at the room on the disks of attempts and checkpoints; 0: none. A new attempt
+  /// waits for room as long as 30 of these.
+  Duration disk_check{};
+  /// Less free room is too little; nothing: what DiskWatchOptions say.
+  std::optional<std::uint64_t> disk_free_bytes;
+  std::function<std::optional<process::DiskRoom>(const std::filesystem::path&)> disk_room =
+      process::room_on;
 };
 
 /// Runs each attempt as a process of this machine under a shim of its own, which outlives this
@@ -80,9 +89,18 @@ class ProcessExecutor : public Executor {
     bool started = false;
     process::ProgressMeter meter;
   };
+  /// An attempt that waits for room on the disk.
+  struct Waiting {
+    Execution execution;
+    Duration until{};
+  };
 
   process::Order order_for(const Execution& execution);
   std::filesystem::path folder_of(const AttemptKey& key) const;
+  void watch_disks(InstanceId instance);
+  void begin(const Execution& execution);
+  void hear_of_disk(const std::string& full);
+  void reject(const AttemptKey& key, const std::string& reason);
   void hear(process::ShimNews news);
   void end(const AttemptKey& key, process::ShimEnded ended);
   void company_changed();
@@ -95,10 +113,12 @@ class ProcessExecutor : public Executor {
   process::AloneRates alone_rates_;
   process::GpuShares gpus_;
   std::map<AttemptKey, Run> runs_;
+  std::map<AttemptKey, Waiting> waiting_;  ///< of the runs, those that are not begun yet
   Duration company_since_{};  ///< since when the attempts on this instance have been the same ones
   std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);
   process::AttemptSweeper sweeper_;
   std::unique_ptr<process::ShimCrew> crew_;
+  std::unique_ptr<process::DiskWatch> watch_;  ///< last: it uses the two above; null: none
 };
 
 }  // namespace muster

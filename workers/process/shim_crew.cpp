@@ -84,6 +84,14 @@ void ShimCrew::stop(const AttemptKey& key) {
   command(Stop{key});
 }
 
+void ShimCrew::end_for_disk(const AttemptKey& key, const std::string& reason,
+                            bool drop_checkpoint) {
+  std::string line(drop_checkpoint ? kDiskFullOfCheckpoints : kDiskFull);
+  line += reason;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  command(Say{key, line.substr(0, kMaxControlLine - 1) + "\n"});
+}
+
 void ShimCrew::command(Command command) {
   {
     const std::lock_guard lock(mutex_);
@@ -177,6 +185,14 @@ void ShimCrew::obey(Stop& stop) {
   if (watched.channel) send_text(watched.channel.get(), "stop\n");
 }
 
+void ShimCrew::obey(Say& say) {
+  const auto found = watched_.find(say.key);
+  if (found == watched_.end()) return;
+  Watched& watched = found->second;
+  watched.last_word = std::move(say.line);
+  if (watched.channel) send_text(watched.channel.get(), watched.last_word);
+}
+
 void ShimCrew::hear(const AttemptKey& key) {
   Watched& watched = watched_.at(key);
   std::array<char, kReadBytes> chunk;
@@ -222,6 +238,7 @@ bool ShimCrew::reach(const AttemptKey& key, Watched& watched) {
   Descriptor channel = connect_abstract(watched.control);
   if (!channel) return false;
   if (watched.stop_asked) send_text(channel.get(), "stop\n");
+  if (!watched.last_word.empty()) send_text(channel.get(), watched.last_word);
   attach(key, watched, std::move(channel));
   return true;
 }

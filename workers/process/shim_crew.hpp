@@ -55,6 +55,9 @@ class ShimCrew {
   /// Follows an attempt whose shim was started earlier, or tells of its end.
   void follow(const AttemptKey& key);
   void stop(const AttemptKey& key);
+  /// Ends an attempt at once for what it takes of a full disk; its checkpoints go too, when told
+  /// so.
+  void end_for_disk(const AttemptKey& key, const std::string& reason, bool drop_checkpoint);
 
  private:
   struct Launch {
@@ -66,7 +69,11 @@ class ShimCrew {
   struct Stop {
     AttemptKey key;
   };
-  using Command = std::variant<Launch, Follow, Stop>;
+  struct Say {
+    AttemptKey key;
+    std::string line;
+  };
+  using Command = std::variant<Launch, Follow, Stop, Say>;
 
   struct Watched {
     Descriptor folder;
@@ -77,6 +84,7 @@ class ShimCrew {
     pid_t child = -1;  ///< the shim when it is a child of this process
     bool told_start = false;
     bool stop_asked = false;
+    std::string last_word;  ///< that it is to end at once; empty: it is not
   };
 
   void work();
@@ -84,6 +92,7 @@ class ShimCrew {
   void obey(Launch& launch);
   void obey(Follow& follow);
   void obey(Stop& stop);
+  void obey(Say& say);
   int wait_ms() const;
   void hear(const AttemptKey& key);
   void heed(const AttemptKey& key, Watched& watched, std::string_view line);

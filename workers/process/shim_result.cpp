@@ -73,6 +73,9 @@ void ShimRun::describe_end(AttemptResult& result) const {
     result.kind = EndKind::out_of_memory;
     result.reason = "out of memory: " + figure("%.0f", used / kMib) + " MiB used, " +
                     figure("%.0f", order_.granted[Resource::memory] * 1024) + " MiB granted";
+  } else if (ending_ == Ending::disk) {
+    result.kind = EndKind::disk_full;
+    result.reason = disk_reason_;
   } else if (ending_ == Ending::time) {
     result.kind = EndKind::timed_out;
     result.reason = "time limit of " + figure("%g", to_seconds(order_.time_limit)) + " s reached";

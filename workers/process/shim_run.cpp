@@ -10,6 +10,8 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "workers/process/shim_sockets.hpp"
@@ -28,7 +30,7 @@ constexpr std::size_t kCopyBytes = std::size_t{64} << 10;
 /// Enough for full pipes; a process that escaped must not keep the shim reading.
 constexpr int kDrainRounds = 32;
 constexpr LineServer::Bounds kControlBounds{
-    .connections = 4, .line_bytes = 256, .bytes_a_round = 4096};
+    .connections = 4, .line_bytes = kMaxControlLine, .bytes_a_round = 4096};
 
 LogWriter::Bounds log_bounds(const Order& order) {
   return {order.log_file_bytes, order.log_files_kept};
@@ -185,8 +187,15 @@ void ShimRun::hear_sockets(const std::vector<pollfd>& polled) {
 }
 
 std::optional<std::string> ShimRun::control(std::string_view line) {
-  if (line != "stop") return std::nullopt;
-  end_gently(Ending::stop);
+  if (line == "stop") {
+    end_gently(Ending::stop);
+  } else if (line.starts_with(kDiskFull)) {
+    end_for_disk(line.substr(kDiskFull.size()), false);
+  } else if (line.starts_with(kDiskFullOfCheckpoints)) {
+    end_for_disk(line.substr(kDiskFullOfCheckpoints.size()), true);
+  } else {
+    return std::nullopt;
+  }
   return "";
 }
 
@@ -255,6 +264,22 @@ void ShimRun::end_gently(Ending why) {
   if (task_.pid > 0 && kill(-task_.pid, SIGTERM) != 0) kill(task_.pid, SIGTERM);
 }
 
+/// At once: what it would still save goes to the same disk.
+void ShimRun::end_for_disk(std::string_view reason, bool drop_checkpoint) {
+  if (over_) return;
+  disk_reason_ = reason;
+  drop_checkpoint_ = drop_checkpoint;
+  if (ending_ == Ending::none) ending_ = Ending::disk;
+  kill_task();
+}
+
+/// Before the result, which needs some of it. A work folder that the job has named is its user's.
+void ShimRun::make_room_on_disk() const {
+  std::error_code ignored;
+  if (order_.work_dir.empty()) std::filesystem::remove_all(place_.work_dir, ignored);
+  if (drop_checkpoint_) std::filesystem::remove_all(order_.checkpoint_dir, ignored);
+}
+
 void ShimRun::kill_task() {
   kill_at_ = Duration::zero();
   if (group_) group_->kill_all();
@@ -268,6 +293,7 @@ bool ShimRun::finish() {
   }
   for (int i = 0; i < kDrainRounds && copy(task_.err, err_log_); ++i) {
   }
+  if (!disk_reason_.empty()) make_room_on_disk();
   const std::string text = to_text(result());
   if (group_) group_->remove();
   // Goes when nothing is in it. The job's folder above stays: another of its tasks may be about to

@@ -32,7 +32,7 @@ class ShimRun {
   bool run();
 
  private:
-  enum class Ending { none, stop, time, memory };
+  enum class Ending { none, stop, time, memory, disk };
 
   bool prepare();
   void open_sockets();
@@ -51,6 +51,8 @@ class ShimRun {
   void check_deadlines();
   void check_memory();
   void end_gently(Ending why);
+  void end_for_disk(std::string_view reason, bool drop_checkpoint);
+  void make_room_on_disk() const;
   void kill_task();
   void fail_start(EndKind kind, const std::string& reason);
   AttemptResult result() const;
@@ -85,6 +87,8 @@ class ShimRun {
   Duration memory_check_{};
   std::int64_t started_ns_ = 0;
   std::uint64_t peak_bytes_ = 0;
+  std::string disk_reason_;       ///< set: it was ended for what it took of a full disk
+  bool drop_checkpoint_ = false;  ///< its checkpoints go too
   std::uint64_t over_bytes_ = 0;  ///< what the task held when it was ended for it
 };
 

@@ -1,12 +1,20 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "workers/process/attempt_dir.hpp"
 #include "workers/process/progress.hpp"
 
 namespace muster::process {
+
+/// What an executor says to end an attempt for what it takes of a full disk, before the reason.
+inline constexpr std::string_view kDiskFull = "disk ";
+/// The same for one whose checkpoints take the most: they go too.
+inline constexpr std::string_view kDiskFullOfCheckpoints = "checkpoints ";
+/// The longest line that a shim takes from its executor.
+inline constexpr std::size_t kMaxControlLine = 1024;
 
 /// An abstract socket name that nobody can guess; empty when the machine gives no random bytes.
 std::string random_name();

@@ -61,9 +61,13 @@ std::string worker_toml(const NodeSetup& setup, const NodeConfig& master, const 
   }
   text += fmt::format(
       "\n[tasks]\nstop_grace = {}\nlog_bytes = {}\nlog_files = {}\ntail_bytes = {}\n"
-      "settled_keep = {}\nuid = {}\n",
+      "settled_keep = {}\nuid = {}\ndisk_check = {}\n",
       seconds(config.worker.stop_grace), config.worker.log_bytes, config.worker.log_files,
-      config.worker.tail_bytes, seconds(config.worker.settled_keep), config.worker.task_uid);
+      config.worker.tail_bytes, seconds(config.worker.settled_keep), config.worker.task_uid,
+      seconds(config.worker.disk_check));
+  if (config.worker.disk_free_mib) {
+    text += fmt::format("disk_free_mib = {}\n", *config.worker.disk_free_mib);
+  }
   text += fmt::format("\n[link]\nheartbeat = {}\ntimeout = {}\nmax_frame_bytes = {}\n",
                       seconds(config.link.heartbeat), seconds(config.link.timeout),
                       config.link.max_frame_bytes);
