@@ -5,7 +5,7 @@
 // cancels. Prints how long they waited, and for each kind of message the longest that the master
 // took.
 //
-//   build/release/users_bench [POLICY [TASKS]]
+//   build/release/users_bench [POLICY [TASKS [MAX_INSTANCES]]]
 
 #include <fmt/format.h>
 
@@ -310,7 +310,7 @@ void run_array(caf::actor_system& here, const MasterActor& master, std::uint64_t
   std::this_thread::sleep_for(seconds{1});
 }
 
-int run(const std::string& policy_text, std::uint64_t tasks) {
+int run(const std::string& policy_text, std::uint64_t tasks, std::uint32_t max_instances) {
   auto catalog = load_catalog(std::filesystem::path(MUSTER_SOURCE_DIR) /
                               "config/catalogs/ec2-us-east-1-2026-07.csv");
   MUSTER_CHECK(catalog, "the shipped catalog can be read");
@@ -326,9 +326,9 @@ int run(const std::string& policy_text, std::uint64_t tasks) {
   caf::actor_system there(there_config);
   const ClusterEpoch epoch = wall_epoch(here);
   const CloudActor cloud = spawn_cloud(here, epoch, world.counts);
-  const MasterActor master = here.spawn<TimedMaster>(
-      world.setup(make_policy(spec.value(), world.catalog).value(), epoch, cloud),
-      std::ref(world.handling));
+  MasterSetup setup = world.setup(make_policy(spec.value(), world.catalog).value(), epoch, cloud);
+  setup.parts.caps.max_instances = max_instances;
+  const MasterActor master = here.spawn<TimedMaster>(std::move(setup), std::ref(world.handling));
   const auto port = here.middleman().publish(master, 0, "127.0.0.1");
   MUSTER_CHECK(port, "there is a free port");
   const auto far = there.middleman().remote_actor<MasterActor>("127.0.0.1", *port);
@@ -366,7 +366,8 @@ int run(const std::string& policy_text, std::uint64_t tasks) {
 
 int main(int argc, char** argv) {
   const int result =
-      muster::run(argc > 1 ? argv[1] : "eva", argc > 2 ? std::stoull(argv[2]) : 100'000);
+      muster::run(argc > 1 ? argv[1] : "eva", argc > 2 ? std::stoull(argv[2]) : 100'000,
+                  argc > 3 ? static_cast<std::uint32_t>(std::stoul(argv[3])) : 0);
   std::filesystem::remove_all(muster::kFolder);
   return result;
 }
