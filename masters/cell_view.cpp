@@ -165,7 +165,7 @@ CellAnswer CellView::job(JobId id, bool explained) const {
   json tasks = json::array();
   for (Slot slot : row->tasks) {
     const TaskRow& task = master.state().task(slot);
-    tasks.push_back(task_json(task, master));
+    tasks.push_back(task_json(task, master, now));
     if (explained) tasks.back()["why"] = cell::why(task, master);
   }
   if (explained) return {dump({{"job", std::move(out)}, {"tasks", std::move(tasks)}}), {}};
