@@ -47,6 +47,8 @@ json common(const Job& job) {
           {"whole_tasks", job.task_count()},
           {"market", muster::name_of(job.markets)},
           {"gang", job.gang},
+          {"movable", job.movable},
+          {"checkpoints", job.checkpoints},
           {"max_fails", job.max_fails ? json(*job.max_fails) : json(nullptr)},
           {"command", job.program.argv}};
 }
@@ -161,6 +163,20 @@ json exit_code_of(const TaskHistory& task) {
 json last_failure(const TaskHistory& task) {
   if (task.failure == FailureKind::unknown && task.failures == 0) return nullptr;
   return {{"kind", muster::name_of(task.failure)}, {"text", task.reason}};
+}
+
+/// As policies see it: what was lost with an attempt does not count.
+double ran_s(const TaskRow& row, Instant now) {
+  const bool runs = row.phase == TaskPhase::running || row.phase == TaskPhase::stopping;
+  const Duration newest = runs ? std::max(Duration{}, now - row.started_at) : Duration{};
+  return to_seconds(row.ran + newest);
+}
+
+/// The history knows the first start and the last end: enough for a task that had one attempt.
+json ran_s(const TaskHistory& task) {
+  if (task.attempts == 0) return 0;
+  const bool known = task.finished && task.attempts == 1 && task.started_at && task.ended_at;
+  return known ? json(to_seconds(*task.ended_at - *task.started_at)) : json(nullptr);
 }
 
 std::string place_text(const InstanceRow& row, const Catalog& catalog) {
@@ -281,7 +297,7 @@ json reason_of(const JobHistory& job) {
   return counted(most->count, job.tasks.size(), "is refused", "are refused") + ", " + most->what;
 }
 
-json task_json(const TaskRow& row, const Master& master) {
+json task_json(const TaskRow& row, const Master& master, Instant now) {
   const ClusterState& state = master.state();
   const TaskHistory* history = master.task_history(row.id);
   json out{{"task", state.spec(row).array_index},
@@ -295,6 +311,7 @@ json task_json(const TaskRow& row, const Master& master) {
            {"moves", 0},
            {"failures", 0},
            {"last_failure", nullptr},
+           {"ran_s", ran_s(row, now)},
            {"started_s", nullptr},
            {"ended_s", nullptr}};
   const Slot place = row.at != kNoSlot ? row.at : row.target;
@@ -335,6 +352,7 @@ json task_json(const TaskHistory& task, std::size_t position, const JobHistory& 
            {"moves", task.moves},
            {"failures", task.failures},
            {"last_failure", last_failure(task)},
+           {"ran_s", ran_s(task)},
            {"started_s", seconds_or_null(task.started_at)},
            {"ended_s", seconds_or_null(task.ended_at)}};
   if (task.instance.valid()) {

@@ -16,7 +16,7 @@ nlohmann::json job_json(const JobRow& row, const Master& master);
 nlohmann::json job_json(const JobHistory& job);
 
 /// A task of a job that is not over; one of a job that is, by its position in the job.
-nlohmann::json task_json(const TaskRow& row, const Master& master);
+nlohmann::json task_json(const TaskRow& row, const Master& master, Instant now);
 nlohmann::json task_json(const TaskHistory& task, std::size_t position, const JobHistory& job,
                          const Catalog& catalog);
 

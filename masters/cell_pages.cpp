@@ -202,7 +202,7 @@ CellAnswer CellView::job(JobId id, bool explained, const TaskFilter& filter) con
   json tasks = json::array();
   for (const std::size_t i : page.positions()) {
     const TaskRow& task = state.task(row->tasks[i]);
-    tasks.push_back(task_json(task, master));
+    tasks.push_back(task_json(task, master, now));
     if (explained) tasks.back()["why"] = cell::why(task, master);
   }
   return {text_of(with_tasks(std::move(out), std::move(tasks), page.behind(), explained)), {}};

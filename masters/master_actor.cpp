@@ -32,8 +32,15 @@ std::uint64_t weight_of(const std::vector<Event>& events) {
 
 }  // namespace
 
+bool MasterNode::is_users(const caf::type_erased_tuple& content) {
+  return content.match_elements<Query>() || content.match_elements<LogRequest>() ||
+         begins_with<cancel_atom, std::vector<JobId>>(content) ||
+         begins_with<hold_atom, JobId, bool>(content) ||
+         begins_with<drain_atom, InstanceId>(content);
+}
+
 MasterNode::MasterNode(caf::actor_config& config, MasterSetup setup)
-    : MasterActor::base(config),
+    : UsersFirst(config),
       setup_(std::move(setup)),
       master_(std::move(setup_.parts)),
       cadence_(master_.cadence()),
@@ -332,14 +339,14 @@ void MasterNode::carry_out(std::function<void()> then) {
     for (JobHistory& job : commit.over) setup_.life.history->add(std::move(job));
   }
   // A journal may answer at once or from its own thread, to which the actor is a stranger.
-  setup_.journal->append(std::move(commit.events),
-                         [this, here = std::this_thread::get_id(),
-                          address = caf::actor_cast<caf::weak_actor_ptr>(this)] {
-                           if (std::this_thread::get_id() == here) return now_durable();
-                           if (auto self = caf::actor_cast<MasterActor>(address.lock())) {
-                             caf::anon_send(self, Wakeup{[this] { now_durable(); }});
-                           }
-                         });
+  setup_.journal->append(
+      std::move(commit.events), [this, here = std::this_thread::get_id(),
+                                 address = caf::actor_cast<caf::weak_actor_ptr>(this)] {
+        if (std::this_thread::get_id() == here) return now_durable();
+        if (auto self = caf::actor_cast<MasterActor>(address.lock())) {
+          caf::anon_send<caf::message_priority::high>(self, Wakeup{[this] { now_durable(); }});
+        }
+      });
   save_snapshot_if_due();
 }
 

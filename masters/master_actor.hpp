@@ -10,6 +10,7 @@
 #include "actors/clock.hpp"
 #include "actors/job_watch.hpp"
 #include "actors/messages.hpp"
+#include "actors/users_first.hpp"
 #include "masters/cell_view.hpp"
 #include "masters/log_handover.hpp"
 #include "masters/master.hpp"
@@ -71,8 +72,10 @@ struct MasterSetup {
 
 /// The actor around a Master: messages in, effects out, rounds at the policy's cadence. Effects and
 /// answers leave it when the events that led to them are durable.
-class MasterNode : public MasterActor::base {
+class MasterNode : public UsersFirst<MasterActor::base, MasterNode> {
  public:
+  /// Cancels may so come here before the job: the site asks again once it has handed that over.
+  static bool is_users(const caf::type_erased_tuple& content);
   MasterNode(caf::actor_config& config, MasterSetup setup);
   const char* name() const override { return "muster.master"; }
   void on_exit() override;

@@ -38,7 +38,7 @@ bool MasterNode::read_apart(std::function<Value()> read, std::function<void(cons
                                           address = caf::actor_cast<caf::weak_actor_ptr>(this)] {
     const Value found = read();
     if (auto self = caf::actor_cast<MasterActor>(address.lock())) {
-      caf::anon_send(self, Wakeup{[then, found] { then(found); }});
+      caf::anon_send<caf::message_priority::high>(self, Wakeup{[then, found] { then(found); }});
     }
   });
 }

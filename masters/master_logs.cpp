@@ -211,7 +211,8 @@ void MasterNode::send_kept(const LogRequest& request, const AttemptPlace& place,
       {{request.task, attempt}, request.error_stream, request.offset, request.max_bytes},
       [deliver, address = caf::actor_cast<caf::weak_actor_ptr>(this)](std::optional<KeptLog> kept) {
         if (auto self = caf::actor_cast<MasterActor>(address.lock())) {
-          caf::anon_send(self, Wakeup{[deliver, kept = std::move(kept)] { deliver(kept); }});
+          caf::anon_send<caf::message_priority::high>(
+              self, Wakeup{[deliver, kept = std::move(kept)] { deliver(kept); }});
         }
       });
   if (!waits) promise.deliver(caf::make_error(ActorError::store_failed));

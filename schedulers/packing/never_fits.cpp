@@ -36,6 +36,12 @@ std::string number_of(double amount) {
   return text;
 }
 
+/// "gpus", "memory"
+std::string plural_of(Resource kind) {
+  const bool counted = kind == Resource::gpu || kind == Resource::cpu;
+  return std::string(name_of(kind)) + (counted ? "s" : "");
+}
+
 std::string amount_of(Resource kind, double amount) {
   const std::string number = number_of(amount);
   if (kind == Resource::memory) return number + " GiB of memory";
@@ -51,6 +57,10 @@ std::string sentence(const Refusal& refusal, const Catalog& offered, const std::
         offered.types().begin(), offered.types().end(),
         [&](const InstanceType& type) { return type.capacity[kind] + kResourceEpsilon >= amount; });
   };
+  const bool none_has_any =
+      std::none_of(offered.types().begin(), offered.types().end(),
+                   [&](const InstanceType& type) { return type.capacity[kind] > 0; });
+  if (none_has_any) return nothing + " has " + plural_of(kind);
   const bool alone = has(refusal.asked) == offered.types().end();
   const auto largest = std::find_if(
       offered.types().begin(), offered.types().end(),

@@ -7,16 +7,18 @@
 namespace muster {
 namespace {
 
-/// A job that is neither waiting nor running as a whole is on its way.
-bool on_its_way(const JobRow& job, const ClusterState& state) {
-  if (job.migrating()) return true;
-  for (Slot slot : job.tasks) {
-    const TaskRow& task = state.task(slot);
-    if (task.phase == TaskPhase::running && task.target != kNoSlot && task.target != task.at) {
-      return true;
-    }
-  }
-  return false;
+/// The task is on its way from or to an instance.
+bool on_its_way(const TaskRow& task) {
+  if (task.phase == TaskPhase::running) return task.target != kNoSlot && task.target != task.at;
+  return task.phase == TaskPhase::assigned || task.phase == TaskPhase::starting ||
+         task.phase == TaskPhase::stopping;
+}
+
+/// A gang that is neither waiting nor running as a whole is on its way.
+bool on_its_way(const JobRow& gang, const ClusterState& state) {
+  if (gang.migrating()) return true;
+  return std::any_of(gang.tasks.begin(), gang.tasks.end(),
+                     [&](Slot slot) { return on_its_way(state.task(slot)); });
 }
 
 }  // namespace
@@ -102,7 +104,7 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
   const bool wants_spot = job.job.markets == MarketChoice::spot;
   if (job.given_up || wants_spot != (view.market == Market::spot)) return;
   Job entry{.slot = job.slot,
-            .movable = !on_its_way(job, state),
+            .movable = !job.job.gang || !on_its_way(job, state),
             .priority = job.job.priority,
             .gang = job.job.gang};
   const ReservationPrice* impossible = nullptr;
@@ -126,12 +128,14 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
       continue;
     }
     Task task{.slot = slot, .id = row.id, .kind = kinds.of(row, state, prices), .job = index};
-    if (entry.movable && row.phase == TaskPhase::running) {
+    // Tasks of an array go their own ways.
+    task.movable = entry.movable && (job.job.gang || !on_its_way(row));
+    if (task.movable && row.phase == TaskPhase::running) {
       tie_down(row, view, task);
       task.unsaved_usd = to_hours(unsaved(state, row, view.now)) * own.usd_h;
       changes_with_time_ |= task.unsaved_usd > 0;
     }
-    task.movable = entry.movable && !task.held;
+    task.movable &= !task.held;
     if (row.target != kNoSlot) task.home = instance_of_slot_[row.target];
     any_movable_ |= task.movable;
     tasks_.push_back(task);
@@ -176,7 +180,7 @@ void RoundInput::list_residents() {
     if (task.home == kUnassigned) continue;
     Instance& home = instances_[task.home];
     ++home.residents;
-    home.pinned |= !jobs_[task.job].movable;
+    home.pinned |= !task.movable && !task.held;
     home.held |= task.held;
   }
   std::uint32_t begin = 0;

@@ -47,7 +47,7 @@ class RoundInput {
     std::uint32_t kind = 0;
     std::uint32_t job = 0;             ///< in jobs()
     std::uint32_t home = kUnassigned;  ///< in instances(): where it is meant to be
-    bool movable = true;               ///< its job is not on its way, and it need not stay
+    bool movable = true;               ///< it, or its gang, is not on its way, and it need not stay
     bool held = false;                 ///< it runs and is not moved whatever a plan says
     double unsaved_usd = 0;  ///< worth of what it, or all of its gang, would lose by a move
   };

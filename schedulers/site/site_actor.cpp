@@ -26,8 +26,13 @@ std::vector<std::uint64_t> digests_of(const std::vector<Job>& jobs) {
 
 }  // namespace
 
+bool SiteScheduler::is_users(const caf::type_erased_tuple& content) {
+  return content.match_elements<Query>() || begins_with<cancel_atom, JobId>(content) ||
+         begins_with<cancel_atom, std::vector<JobId>>(content);
+}
+
 SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
-    : SiteActor::base(config),
+    : UsersFirst(config),
       setup_(std::move(setup)),
       timer_(this, setup_.epoch),
       started_(timer_.now()),
@@ -278,7 +283,8 @@ void SiteScheduler::keep_news(SiteNews news, std::function<void(const std::strin
        address = caf::actor_cast<caf::weak_actor_ptr>(this)](const std::string& trouble) {
         if (std::this_thread::get_id() == here) return (*then)(trouble);
         if (auto self = caf::actor_cast<SiteActor>(address.lock())) {
-          caf::anon_send(self, Wakeup{[then, trouble] { (*then)(trouble); }});
+          caf::anon_send<caf::message_priority::high>(
+              self, Wakeup{[then, trouble] { (*then)(trouble); }});
         }
       });
 }

@@ -13,6 +13,7 @@
 #include "actors/clock.hpp"
 #include "actors/job_watch.hpp"
 #include "actors/messages.hpp"
+#include "actors/users_first.hpp"
 #include "model/rng.hpp"
 #include "schedulers/site/ended_jobs.hpp"
 #include "schedulers/site/handoff_queue.hpp"
@@ -80,8 +81,9 @@ struct SiteSetup {
 /// that is not heavily loaded, or splits them and hands the parts to masters. What it takes is
 /// answered for here, over restarts, until those who are to have it have it: always
 /// the ones that were chosen first, so that nothing runs twice.
-class SiteScheduler : public SiteActor::base {
+class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
  public:
+  static bool is_users(const caf::type_erased_tuple& content);
   SiteScheduler(caf::actor_config& config, SiteSetup setup);
   const char* name() const override { return "muster.site"; }
   void on_exit() override;

@@ -34,6 +34,8 @@ json on_its_way(const Job& job) {
           {"usd", 0},
           {"market", name_of(job.markets)},
           {"gang", job.gang},
+          {"movable", job.movable},
+          {"checkpoints", job.checkpoints},
           {"max_fails", job.max_fails ? json(*job.max_fails) : json(nullptr)},
           {"exit_code", nullptr},
           {"failed_task", nullptr},

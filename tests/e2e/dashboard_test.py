@@ -144,6 +144,29 @@ class DashboardTest(unittest.TestCase):
             type(self).api = Api(port)
         self.page.wait_for(lambda: self.page.text("#link") == "live", "the return", 60)
 
+    def test_says_at_least_before_totals_that_lack_the_part_of_a_silent_master(self):
+        self.open()
+        self.page.run("""
+            const real = window.fetch, last = { usd_h: 0.5, instances: 3 };
+            window.silent = [{ master: "m1", since_s: 12.3, last }, { site: "oslo", since_s: 4 }];
+            window.fetch = async (path, how) => {
+              const answer = await real(path, how);
+              if (!path.startsWith("/v1/status")) return answer;
+              const status = await answer.json();
+              return Response.json({ ...status, silent: window.silent });
+            };""")
+        totals = ("jobs-waiting", "jobs-running", "tasks-pending", "tasks-running",
+                  "instance-count", "usd-h", "today-usd", "total-usd")
+        said = lambda: {name: self.page.text("#" + name).startswith("at least ") for name in totals}
+        self.page.wait_for(lambda: said()["usd-h"], "that there may be more")
+        self.assertEqual(said(), {name: True for name in totals})
+        self.assertIn("at least ", self.page.run("return document.title"))
+        self.assertIn("m1 does not answer since 12 s; it last said $0.50/h, 3 instances",
+                      self.page.text("#trouble"))
+        self.assertIn("site oslo does not answer since 4 s", self.page.text("#trouble"))
+        self.page.run("window.silent = [];")
+        self.page.wait_for(lambda: not any(said().values()), "the totals alone")
+
     def test_keeps_the_token_out_of_the_address(self):
         self.open()
         self.assertEqual(self.page.run("return location.href"), self.api.url + "/")

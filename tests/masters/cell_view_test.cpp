@@ -342,6 +342,45 @@ TEST_F(RunningCell, NamesWhatUsersAndJobsThatAreNotOverHaveCost) {
   EXPECT_DOUBLE_EQ(ask("jobs")["jobs"][0]["usd"], bob);
 }
 
+TEST_F(RunningCell, SaysHowLongATaskHasRunAndWhatItsJobAllows) {
+  Job job = JobBuilder(1).tasks(2).gang(false).build();
+  job.movable = false;
+  job.checkpoints = true;
+  accept(job);
+  round(together({1}));
+  boot(0);
+  clock_s_ = 400;
+  started(1, 1);
+  json shown = ask("job", 1);  // at second 1000
+  EXPECT_EQ(shown["movable"], false);
+  EXPECT_EQ(shown["checkpoints"], true);
+  EXPECT_EQ(shown["tasks"][0]["ran_s"], 600);
+  EXPECT_EQ(shown["tasks"][0]["started_s"], 400);
+  EXPECT_EQ(shown["tasks"][1]["ran_s"], 0);
+  EXPECT_EQ(shown["tasks"][1]["started_s"], nullptr);
+  EXPECT_EQ(ask("jobs")["jobs"][0]["checkpoints"], true);
+  clock_s_ = 500;
+  master_->task_failed({TaskId{1}, 1, "exit 3", {3, {}, {}}}, now());
+  EXPECT_EQ(ask("job", 1)["tasks"][0]["ran_s"], 0) << "all of that attempt was lost";
+}
+
+TEST_F(CellViewTest, OfATaskThatIsOverItSaysHowLongItRanWhereOneAttemptWasAll) {
+  over(1, "ada", 2);
+  JobHistory& job = history_.jobs.back();
+  job.job = JobBuilder(1).tasks(3).build();
+  job.tasks.assign(3, {});
+  for (std::size_t i = 0; i < 2; ++i) {
+    job.tasks[i].attempts = static_cast<Attempt>(i + 1);
+    job.tasks[i].finished = true;
+    job.tasks[i].started_at = at_s(2);
+    job.tasks[i].ended_at = at_s(9);
+  }
+  const json tasks = whole(ask("job", 1))["tasks"];
+  EXPECT_EQ(tasks[0]["ran_s"], 7);
+  EXPECT_EQ(tasks[1]["ran_s"], nullptr);
+  EXPECT_EQ(tasks[2]["ran_s"], 0);
+}
+
 TEST_F(CellViewTest, SaysHowEachTaskOfAnArrayHasEnded) {
   over(1, "ada", 2);
   JobHistory& array = history_.jobs.back();

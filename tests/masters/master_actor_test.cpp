@@ -345,6 +345,7 @@ TEST_F(MasterActorTest, TellsOfABrokenPartUntilASiteCancelsItsJob) {
   Job part = JobBuilder(1).build();
   part.whole_tasks = 4;
   caf::anon_send(master_, hand_atom_v, std::vector<Job>{part});
+  system_.time().drain();
   const auto cancel = [&] {
     caf::anon_send(master_, cancel_atom_v, std::vector<JobId>{JobId{1}});
     system_.time().drain();

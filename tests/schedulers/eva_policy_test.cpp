@@ -283,6 +283,30 @@ TEST(Eva, leaves_instances_alone_that_a_task_is_on_its_way_to) {
   EXPECT_TRUE(plan.releases.empty());
 }
 
+TEST(Eva, gives_tasks_of_an_array_the_room_of_others_while_some_are_on_their_way) {
+  Cluster cluster(table_3(), "eva");
+  cluster.submit(JobBuilder(1)
+                     .tasks(4)
+                     .demand(Resources::of(0, 4, 12))
+                     .workload_class("s")
+                     .gang(false)
+                     .build());
+  const auto only = [](Plan plan, std::uint64_t task) {
+    std::erase_if(plan.places, [&](const Place& place) { return place.task != TaskId{task}; });
+    const auto on = std::get<LaunchIndex>(plan.places[0].to).value;
+    plan.launches = {plan.launches[on]};
+    plan.places[0].to = LaunchIndex{0};
+    return plan;
+  };
+  cluster.carry_out(only(cluster.ask(), 1));
+  cluster.begin(only(cluster.ask(), 101));
+  cluster.finish_task(1);
+  const Plan plan = cluster.ask();
+  EXPECT_EQ(plan.places.size(), 2u) << "all that wait";
+  EXPECT_EQ(plan.launches.size(), 1u);
+  EXPECT_TRUE(plan.releases.empty()) << "what has come free is used again";
+}
+
 TEST(Eva, keeps_an_instance_that_does_not_pay_while_a_task_is_on_its_way_to_it) {
   Cluster cluster(table_3(), "eva,rp");
   cluster.submit(job_of_table_3(1));

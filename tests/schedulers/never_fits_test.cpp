@@ -50,7 +50,19 @@ TEST(NeverFits, looks_only_at_markets_that_the_job_takes) {
 TEST(NeverFits, looks_only_at_the_fleet_where_there_is_one) {
   const Fleet fleet{{TypeId{3}, Market::on_demand, 2}};
   EXPECT_EQ(why_never_fits(asking(Resources::of(1, 1, 1)), table_3(), fleet),
-            "no instance of the fleet has 1 gpu; the largest has 0 (it4)");
+            "no instance of the fleet has gpus");
+  EXPECT_EQ(why_never_fits(asking(Resources::of(0, 1000, 1)), table_3(), fleet),
+            "no instance of the fleet has 1000 cpus; the largest has 4 (it4)");
+}
+
+TEST(NeverFits, names_no_largest_type_of_what_no_type_has_any_of) {
+  const Catalog catalog({type_of("small", "a", Resources::of(0, 4, 8), 1),
+                         type_of("large", "a", Resources::of(0, 64, 128), 9)});
+  EXPECT_EQ(why_never_fits(asking(Resources::of(1000, 1, 1)), catalog, {}),
+            "no instance type on offer has gpus");
+  Resources disk = Resources::of(0, 1, 1);
+  disk[Resource::storage] = 5;
+  EXPECT_EQ(why_never_fits(asking(disk), catalog, {}), "no instance type on offer has storage");
 }
 
 }  // namespace

@@ -49,6 +49,8 @@ Json job_document(std::uint64_t job, std::uint64_t tick) {
           {"usd", 0.12 * static_cast<double>(job)},
           {"market", "any"},
           {"gang", false},
+          {"movable", true},
+          {"checkpoints", false},
           {"exit_code", state == "failed" ? Json(3)
                         : over            ? Json(0)
                                           : Json(nullptr)},
@@ -75,6 +77,10 @@ Json task_documents() {
                        {"text", "m0 spends 2.40 of at most 2.50 $/h; another c7i.large costs 0.09"}}
                 : Json(nullptr)},
          {"moves", i % 2},
+         {"failures", i == 2 ? 1 : 0},
+         {"ran_s", waits ? 0 : 30 + i},
+         {"started_s", waits ? Json(nullptr) : Json(kBegin + 30)},
+         {"ended_s", nullptr},
          {"last_failure",
           i == 2 ? Json{{"kind", "exit code"}, {"text", "exit code 3"}} : Json(nullptr)}});
   }

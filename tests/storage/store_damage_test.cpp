@@ -264,6 +264,62 @@ TEST_F(StoreDamage, a_log_that_is_gone_or_a_mark_or_CURRENT_is_missed_by_name) {
   }
 }
 
+/// A store after each of two batches that were durable, as a crash would leave it.
+class TornRecord : public testing::Test {
+ protected:
+  TornRecord() {
+    const auto store = test::opened<Store>(scratch_.path(), scratch_.options("site s0"));
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      const std::string value(200, static_cast<char>('a' + i));
+      EXPECT_FALSE(store->write(batch_of(Family::token, key_of(i), value), Durability::machine));
+      made_.durable[i] = value;
+      snapshot(scratch_.path(), i == 0 ? one_ : two_);
+    }
+  }
+
+  static fs::path log_of(const fs::path& folder) {
+    fs::path log;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() == ".log" && entry.path() > log) log = entry.path();
+    }
+    return log;
+  }
+  /// The whole log, with the last record damaged, which the store `folder` may have the mark of.
+  void damage_last_record(const fs::path& folder) {
+    std::string text = text_of(log_of(two_));
+    text[text.size() - 5] ^= 1;
+    overwrite(log_of(folder), text);
+  }
+  static void cut_a_byte(const fs::path& folder) {
+    fs::resize_file(log_of(folder), fs::file_size(log_of(folder)) - 1);
+  }
+  std::string fault(const fs::path& folder, std::uint64_t batches) {
+    return fault_of(folder, made_, batches, false, scratch_);
+  }
+
+  test::TempFile place_{"beside", ""};
+  TempStore scratch_;
+  Template made_;
+  fs::path one_ = place_.folder() / "one";  ///< its mark says that the first batch is durable
+  fs::path two_ = place_.folder() / "two";
+};
+
+TEST_F(TornRecord, behind_the_mark_with_a_wrong_checksum_is_refused_until_it_is_cut) {
+  damage_last_record(one_);
+  EXPECT_THAT(fault(one_, 1),
+              AllOf(HasSubstr(log_of(one_).filename().string()), HasSubstr("checksum mismatch")));
+  cut_a_byte(one_);
+  EXPECT_EQ(fault(one_, 1), "") << "the record is incomplete now, and was never durable";
+}
+
+TEST_F(TornRecord, before_the_mark_is_refused_cut_or_not) {
+  damage_last_record(two_);
+  EXPECT_THAT(fault(two_, 2), HasSubstr("checksum mismatch"));
+  cut_a_byte(two_);
+  EXPECT_THAT(fault(two_, 2),
+              AllOf(HasSubstr(log_of(two_).filename().string()), HasSubstr("has lost its end")));
+}
+
 TEST(StoreMaking, happens_only_where_it_is_allowed_and_nothing_is) {
   const TempStore folder;
   StoreOptions options = folder.options();

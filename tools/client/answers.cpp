@@ -163,6 +163,8 @@ JobAnswer read_job(const Fields& fields) {
   job.usd = fields.number("usd");
   job.exit_code = fields.whole_or_null("exit_code");
   job.command = fields.texts("command");
+  if (fields.has("movable")) job.movable = fields.truth("movable");
+  if (fields.has("checkpoints")) job.checkpoints = fields.truth("checkpoints");
   if (fields.has("reason")) job.reason = fields.text_or_null("reason");
   if (fields.has("complete")) job.complete = fields.truth("complete");
   return job;
@@ -182,6 +184,7 @@ TaskAnswer read_task(const Fields& fields) {
   if (fields.has("last_failure") && !fields.null("last_failure")) {
     task.failure = fields.object("last_failure").text("text");
   }
+  if (fields.has("ran_s")) task.ran_s = fields.number_or_null("ran_s");
   if (fields.has("why") && !fields.null("why")) task.why = fields.text("why");
   return task;
 }

@@ -49,6 +49,8 @@ struct JobAnswer {
   std::optional<std::int64_t> exit_code;  ///< nothing: no task gave it one
   std::string master;
   std::vector<std::string> command;
+  bool movable = true;
+  bool checkpoints = false;
   std::string reason;    ///< why it waits, has failed or was refused; empty: nothing says so
   bool complete = true;  ///< everybody who may have a part of it has answered
 
@@ -69,6 +71,7 @@ struct TaskAnswer {
   std::string failure;  ///< how its last attempt failed; empty: none has
   std::string why;      ///< of an explanation
   std::uint64_t moves = 0;
+  std::optional<double> ran_s;  ///< nothing: not known
 
   bool over() const {
     return phase == "finished" || phase == "failed" || phase == "stopped" || phase == "not run";

@@ -71,9 +71,21 @@ std::string job_head(const JobAnswer& job) {
   if (job.over_s) text += fmt::format(", over {}", time_text(*job.over_s));
   if (!job.master.empty()) text += fmt::format("; with {}", job.master);
   text += fmt::format("; {}{}\n", least(job.complete), usd_text(job.usd));
+  if (!job.movable) text += "  its tasks are not moved while they run\n";
+  if (job.checkpoints) text += "  a task that is stopped goes on later where it was\n";
   constexpr std::size_t kCommandChars = 120;
   return text +
          fmt::format("  {}\n", cut(fmt::format("{}", fmt::join(job.command, " ")), kCommandChars));
+}
+
+/// "42s", "3m07s", "2h05m"
+std::string ran_text(const std::optional<double>& seconds) {
+  constexpr double kMost = 1e15;
+  if (!seconds || !(*seconds >= 0 && *seconds < kMost)) return "-";
+  const auto whole = static_cast<std::uint64_t>(*seconds);
+  if (whole < 60) return fmt::format("{}s", whole);
+  if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
+  return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
 }
 
 std::string task_line(const TaskAnswer& task) {
@@ -140,6 +152,7 @@ TaskTable::TaskTable()
               {"ATTEMPT", true},
               {"WHERE"},
               {"EXIT", true},
+              {"RAN", true},
               {"MOVES", true},
               {"COST", true},
               {"REASON", false, kWideColumn}}) {}
@@ -147,7 +160,7 @@ TaskTable::TaskTable()
 std::string TaskTable::next(const JobDetails& job) {
   for (const TaskAnswer& task : job.tasks) {
     table_.add_row({std::to_string(task.task), task.phase, std::to_string(task.attempt), seat(task),
-                    number_or_dash(task.exit_code),
+                    number_or_dash(task.exit_code), ran_text(task.ran_s),
                     task.attempt > 0 ? std::to_string(task.moves) : "-", usd_text(task.usd),
                     reason_of(task)});
   }

@@ -58,6 +58,7 @@ std::string total_text(const MasterConfig& caps, std::uint32_t masters) {
 
 Expected<CapsRequest, CapsError> caps_from(const std::string& text) {
   CapsRequest request;
+  request.text = text;
   if (text == "none") {
     request.none = true;
     return request;
@@ -118,6 +119,12 @@ Expected<bool, CapsError> change_caps(const CapsRequest& request, ClusterConfig&
   if (request.usd_h) caps.max_usd_h = share_of(*request.usd_h, masters);
   if (request.usd_day) caps.max_usd_day = share_of(*request.usd_day, masters);
   return true;
+}
+
+std::string caps_of_all(const ClusterConfig& config) {
+  const auto masters = static_cast<std::uint32_t>(config.masters().size());
+  const std::string all = total_text(config.master, masters);
+  return all.empty() ? "none" : all;
 }
 
 std::string caps_text(const ClusterConfig& config) {

@@ -18,6 +18,7 @@ struct CapsRequest {
   bool none = false;  ///< no caps at all; then nothing else is given
   std::optional<std::uint32_t> instances;
   std::optional<double> usd_h, usd_day;
+  std::string text{};  ///< as it was written
 };
 
 enum class CapsError : std::uint8_t { malformed, too_few };
@@ -33,6 +34,9 @@ void set_default_caps(const machines::Computer& computer, ClusterConfig& config)
 
 /// Changes the caps of the config as asked.
 Expected<bool, CapsError> change_caps(const CapsRequest& request, ClusterConfig& config);
+
+/// The caps of all masters together in a few words: "6 instances, $5.00 an hour"; or "none".
+std::string caps_of_all(const ClusterConfig& config);
 
 /// The caps of the whole cluster and of each master, for whoever starts it; a line or two.
 std::string caps_text(const ClusterConfig& config);

@@ -19,6 +19,8 @@
 
 #include "actors/clock_wall.hpp"
 #include "actors/link/pki.hpp"
+#include "tools/serve/local/settings_draft.hpp"
+#include "tools/serve/local/shipped_file.hpp"
 #include "tools/serve/machines/process_machines.hpp"
 #include "tools/serve/node/machine_recipe.hpp"
 #include "tools/serve/node/node_stores.hpp"
@@ -50,8 +52,8 @@ unsigned first_outgoing_port() {
 
 /// Ports of the loopback interface that are free now, in a row as far as they are. They are below
 /// those of outgoing connections, from a random one on, so that two clusters seldom want the same;
-/// the system chooses where none is free there.
-std::vector<std::uint16_t> free_ports(std::size_t count) {
+/// the system chooses where none is free there. Never `taken`.
+std::vector<std::uint16_t> free_ports(std::size_t count, unsigned taken) {
   asio::io_context io;
   std::vector<asio::ip::tcp::acceptor> held;  // all at once, so that they differ
   std::vector<std::uint16_t> ports;
@@ -61,6 +63,7 @@ std::vector<std::uint16_t> free_ports(std::size_t count) {
   at %= span;
   for (unsigned tried = 0; ports.size() < count; ++tried, at = (at + 1) % span) {
     const auto wanted = static_cast<std::uint16_t>(tried < span ? kFirstPort + at : 0);
+    if (wanted != 0 && wanted == taken) continue;
     asio::ip::tcp::acceptor acceptor(io);
     asio::error_code failed;
     acceptor.open(asio::ip::tcp::v4());
@@ -85,20 +88,6 @@ std::string random_token() {
   return text;
 }
 
-/// Writes a file as a whole, with the given mode; empty, or why not.
-std::string write_file(const fs::path& file, const std::string& text, mode_t mode) {
-  const fs::path fresh = file.string() + ".new";
-  const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-  if (fd < 0) return fresh.string() + ": " + std::strerror(errno);
-  const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  const bool kept = fsync(fd) == 0;
-  close(fd);
-  if (!written || !kept || rename(fresh.c_str(), file.c_str()) != 0) {
-    return file.string() + ": " + std::strerror(errno);
-  }
-  return {};
-}
-
 struct NamedPlace {
   const char* name;
   GeoPoint position;
@@ -114,7 +103,8 @@ constexpr std::array<NamedPlace, kMaxSites> kPlaces{{{"tokyo", {35.68, 139.69}},
 std::vector<NodeConfig> spread(const LocalRequest& request) {
   const std::uint32_t roles = request.sites + request.masters;
   std::vector<NodeConfig> nodes(request.nodes);
-  const std::vector<std::uint16_t> ports = free_ports(request.nodes + roles);
+  const std::vector<std::uint16_t> ports =
+      free_ports(request.nodes + roles, request.api_port.value_or(0));
   std::size_t next = 0;
   const auto loopback = [&] { return Endpoint{"127.0.0.1", ports[next++]}; };
   for (std::uint32_t i = 0; i < request.nodes; ++i) {
@@ -126,7 +116,6 @@ std::vector<NodeConfig> spread(const LocalRequest& request) {
     nodes[i].position = kPlaces[i].position;
     nodes[i].api = loopback();
   }
-  if (request.api_port != 0) nodes[0].api->port = request.api_port;
   const std::uint32_t first_master = request.nodes >= roles ? request.sites : 0;
   for (std::uint32_t i = 0; i < request.masters; ++i) {
     nodes[first_master + i].master = fmt::format("m{}", i);
@@ -263,6 +252,7 @@ std::string await_ends(const ProcessMachines& machines,
   return {};
 }
 
+/// A new cluster as it is when no flag says anything else.
 Expected<ClusterConfig, ConfigError> fresh_config(const fs::path& dir,
                                                   const LocalRequest& request) {
   ClusterConfig config;
@@ -271,8 +261,9 @@ Expected<ClusterConfig, ConfigError> fresh_config(const fs::path& dir,
   config.state = dir / "state";
   config.pki = dir / "pki";
   config.api_token = dir / "token";
-  config.catalog = request.catalog;
-  config.loopback.delay_scale = request.delay_scale;
+  config.policy = kLocalPolicy;
+  config.catalog = shipped_file(own_program(), "cluster/local-types.csv");
+  config.loopback.delay_scale = kLocalDelayScale;
   set_default_caps(machines::look_at_computer(), config);
   return config;
 }
@@ -284,6 +275,16 @@ std::string make_files(const fs::path& dir, const ClusterConfig& config) {
   const std::string client = client_document(config).dump(2) + "\n";
   if (trouble.empty()) trouble = write_file(dir / "client.json", client, 0600);
   return trouble;
+}
+
+/// Lets the command find an API that has moved. A client.json that says something else than the
+/// settings from before is its owner's own.
+std::string move_client(const fs::path& dir, const ClusterConfig& before,
+                        const ClusterConfig& after) {
+  const fs::path file = dir / "client.json";
+  const std::string text = client_document(after).dump(2) + "\n";
+  const bool is_ours = text_of(file) == client_document(before).dump(2) + "\n";
+  return is_ours && text_of(file) != text ? write_file(file, text, 0600) : std::string{};
 }
 
 }  // namespace
@@ -299,49 +300,99 @@ std::optional<int> LocalCluster::keeper() const {
   return std::atoi(text.data());
 }
 
-Expected<bool, LocalError> LocalCluster::prepare(const LocalRequest& request) const {
+Expected<Prepared, LocalError> LocalCluster::prepare(const LocalRequest& request) const {
   if (std::string wrong = fault_of(request); !wrong.empty()) {
     return Failed{LocalError::bad_request, std::move(wrong)};
   }
-  if (keeper()) return Failed{LocalError::running, "it runs already"};
-  std::error_code bad;
-  fs::create_directories(dir_, bad);
-  if (bad) return failed(dir_.string() + ": " + bad.message());
-
   const bool fresh = !exists();
-  auto loaded = fresh ? fresh_config(dir_, request) : load_own(config_file());
-  if (!loaded) return Failed{LocalError::bad_request, loaded.error().message};
-  ClusterConfig config = std::move(loaded).value();
-  if (!request.policy.empty()) config.policy = request.policy;
-  if (request.caps) {
-    if (auto done = change_caps(*request.caps, config); !done) {
-      return Failed{LocalError::bad_request, done.error().message};
-    }
+  const SettingsDraft draft(dir_, config_file());
+  if (!draft.trouble().empty()) return failed(draft.trouble());
+  const auto before = fresh ? fresh_config(dir_, request) : load_own(config_file());
+  if (!before) return Failed{LocalError::bad_request, before.error().message};
+  auto wanted = draft.settle(before.value(), request);
+  if (!wanted) return wanted;
+  Prepared& prepared = wanted.value();
+  prepared.runs = keeper().has_value();
+  if (!prepared.runs || !prepared.changes.empty()) {
+    std::string fault = settings_fault(prepared.config, request);
+    if (!fault.empty()) return Failed{LocalError::bad_request, std::move(fault)};
   }
-  std::string trouble;
-  if (fresh) {
-    // Before the file that makes this a cluster: without it the next start begins again.
-    trouble = permit_stores(config, is_first(config));
-    if (trouble.empty()) trouble = make_files(dir_, config);
-  } else if (!config.insecure_loopback && !are_valid(config)) {
-    trouble = make_pki(config.pki, config);
+  if (prepared.runs && request.new_stores) {
+    return Failed{LocalError::running,
+                  "it runs, and stores are made at its start only: `muster down` first, then "
+                  "`muster up --new-store`"};
   }
-  if (trouble.empty() && !fresh && request.new_stores) trouble = permit_stores(config, false);
+  if (prepared.runs && !prepared.changes.empty()) {
+    return Failed{LocalError::running, refusal_while_it_runs(prepared.changes)};
+  }
+  if (prepared.runs) return wanted;
+  // Before the file that makes this a cluster: without it the next start begins again.
+  std::string trouble = make_parts(request, prepared.config);
+  if (trouble.empty()) trouble = put_settings(before.value(), prepared);
   if (!trouble.empty()) return failed(trouble);
-  trouble = write_file(config_file(), cluster_config_text(config), 0600);
-  if (!trouble.empty()) return failed(trouble);
-  if (!request.overrides.empty()) {
-    auto changed = load_cluster_config(config_file(), request.overrides);
-    if (!changed) return Failed{LocalError::bad_request, changed.error().message};
-    config = std::move(changed).value();
-    trouble = write_file(config_file(), cluster_config_text(config), 0600);
-    if (!trouble.empty()) return failed(trouble);
-  }
+  if (fresh) prepared.changes.clear();
   // Tasks of another user have to get through to their own folders, nobody else has to.
+  const bool other_user = prepared.config.worker.task_uid != 0;
   const auto through = fs::perms::group_exec | fs::perms::others_exec;
-  fs::permissions(
-      dir_, fs::perms::owner_all | (config.worker.task_uid != 0 ? through : fs::perms::none), bad);
-  return bad ? failed(dir_.string() + ": " + bad.message()) : Expected<bool, LocalError>(true);
+  std::error_code bad;
+  fs::permissions(dir_, fs::perms::owner_all | (other_user ? through : fs::perms::none), bad);
+  if (bad) return failed(dir_.string() + ": " + bad.message());
+  return wanted;
+}
+
+std::string LocalCluster::make_parts(const LocalRequest& request,
+                                     const ClusterConfig& config) const {
+  if (!exists()) {
+    const std::string trouble = permit_stores(config, is_first(config));
+    return trouble.empty() ? make_files(dir_, config) : trouble;
+  }
+  if (!config.insecure_loopback && !are_valid(config)) {
+    if (std::string trouble = make_pki(config.pki, config); !trouble.empty()) return trouble;
+  }
+  return request.new_stores ? permit_stores(config, false) : std::string{};
+}
+
+/// The settings from before are kept beside the new ones until the cluster has come up with these.
+/// Who is killed between the lines leaves the old settings, perhaps with a copy that says the same;
+/// or the new ones with the old ones beside them: then the next start tries the new ones, and puts
+/// the old ones back when it fails. A copy that is there already is of the last settings that the
+/// cluster came up with, and stays.
+std::string LocalCluster::put_settings(const ClusterConfig& before,
+                                       const Prepared& prepared) const {
+  const bool is_new = !exists();
+  // A file that only load_own() can read is no use to the nodes.
+  const bool is_usable = !is_new && load_cluster_config(config_file(), {});
+  if (is_usable && prepared.changes.empty()) return {};
+  std::string trouble;
+  if (is_new) keep_settings();  // of a cluster that is none
+  if (!prepared.changes.empty() && !fs::exists(before_file())) {
+    trouble = write_file(before_file(),
+                         is_usable ? text_of(config_file()) : cluster_config_text(before), 0600);
+  }
+  if (trouble.empty()) {
+    trouble = write_file(config_file(), cluster_config_text(prepared.config), 0600);
+  }
+  return trouble.empty() ? move_client(dir_, before, prepared.config) : trouble;
+}
+
+void LocalCluster::keep_settings() const {
+  std::error_code bad;
+  fs::remove(before_file(), bad);
+}
+
+/// The copy goes last, so that who is killed before it is gone does all of it again.
+Expected<bool, LocalError> LocalCluster::restore_settings() const {
+  if (!fs::exists(before_file())) return false;
+  const auto tried = load_own(config_file());
+  const auto before = load_own(before_file());
+  if (!before) return failed(before.error().message);
+  std::string trouble = write_file(dir_ / "cluster.toml.failed", text_of(config_file()), 0600);
+  if (trouble.empty() && tried) trouble = move_client(dir_, tried.value(), before.value());
+  if (!trouble.empty()) return failed(trouble);
+  std::error_code bad;
+  fs::rename(before_file(), config_file(), bad);
+  return bad ? failed(config_file().string() + ": " + bad.message())
+             : Expected<bool, LocalError>(true);
 }
 
 Expected<bool, LocalError> LocalCluster::start(const fs::path& program) const {

@@ -9,37 +9,18 @@
 
 #include "config/cluster_config.hpp"
 #include "model/expected.hpp"
-#include "tools/serve/local/local_caps.hpp"
+#include "tools/serve/local/local_settings.hpp"
 
 namespace muster::local {
-
-enum class LocalError : std::uint8_t {
-  bad_request,
-  running,  ///< the cluster of that folder runs already
-  failed
-};
 
 inline constexpr std::uint32_t kMaxSites = 5;
 inline constexpr std::uint32_t kMaxMasters = 8;
 
-/// What a local cluster is to be.
-struct LocalRequest {
-  std::filesystem::path dir;
-  std::uint32_t sites = 2;    ///< 1 to kMaxSites
-  std::uint32_t masters = 2;  ///< 1 to kMaxMasters
-  std::uint32_t nodes = 5;    ///< processes; a site and a master each at most
-  std::string policy = "eva,period_s=10,eager";
-  std::filesystem::path catalog;       ///< empty: the shipped one for local clusters
-  double delay_scale = 0.02;           ///< of the catalog's delays
-  std::uint16_t api_port = 0;          ///< 0: one that is free
-  std::optional<CapsRequest> caps;     ///< none asked for: those it has, or the defaults
-  std::vector<std::string> overrides;  ///< "dotted.key=value" for the cluster file
-  bool new_stores = false;             ///< of an older cluster, where nodes have none
-};
-
 /// A cluster of this machine, in a folder of its own:
 ///
 ///     cluster.toml   what all its nodes read; made at the first start, yours to change afterwards
+///     cluster.toml.before   what it said before a change that no start has stood yet
+///     cluster.toml.failed   the last change with which the cluster did not come up
 ///     client.json    where the command line finds the API
 ///     token, pki/, state/
 ///     keeper.lock    held by the process that keeps the nodes running, whose number is in it
@@ -52,8 +33,14 @@ class LocalCluster {
   /// The keeper's process number while it runs.
   std::optional<int> keeper() const;
 
-  /// Makes the folder's files. Those of an earlier start stay, but for the policy and overrides.
-  Expected<bool, LocalError> prepare(const LocalRequest& request) const;
+  /// Makes the folder's files, or changes what the request asks to have otherwise. Nothing is
+  /// written when the request is refused: for its own faults, or because the cluster runs and would
+  /// have to be another one.
+  Expected<Prepared, LocalError> prepare(const LocalRequest& request) const;
+  /// The cluster has come up with its settings: those from before are forgotten.
+  void keep_settings() const;
+  /// The cluster has not come up: puts the settings from before back. False: it had no others.
+  Expected<bool, LocalError> restore_settings() const;
   /// Starts the keeper in the background.
   Expected<bool, LocalError> start(const std::filesystem::path& program) const;
   /// Ends the keeper and the nodes, and, unless they are to be kept, all instances with what runs
@@ -63,6 +50,11 @@ class LocalCluster {
                                   const std::function<void(std::size_t)>& progress) const;
 
  private:
+  std::filesystem::path before_file() const { return dir_ / "cluster.toml.before"; }
+  /// Of files and stores; empty, or why not.
+  std::string make_parts(const LocalRequest& request, const ClusterConfig& config) const;
+  std::string put_settings(const ClusterConfig& before, const Prepared& prepared) const;
+
   std::filesystem::path dir_;
 };
 

@@ -1,0 +1,93 @@
+#include "tools/serve/local/local_settings.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/fleet.hpp"
+#include "tests/support/temp_file.hpp"
+
+namespace muster::local {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class LocalSettings : public testing::Test {
+ protected:
+  LocalSettings() {
+    config_.file = "c/cluster.toml";
+    config_.catalog = types_.path();
+    config_.policy = "no-packing";
+    for (int i = 0; i < 2; ++i) {
+      NodeConfig node;
+      node.name = "n" + std::to_string(i);
+      node.master = "m" + std::to_string(i);
+      config_.nodes.push_back(node);
+    }
+    config_.loopback.max_instances = 20;
+  }
+
+  std::string fault_of_fleet(const std::string& part) {
+    config_.master.fleet = {parse_fleet_part(part).value()};
+    return settings_fault(config_, request_);
+  }
+
+  test::TempFile types_{"types.csv",
+                        "name,family,gpu,cpu,memory_gib,usd_per_hour,spot_usd_per_hour\n"
+                        "small,a,0,2,4,0.5,0.1\n"
+                        "plain,a,0,4,8,1,\n"};
+  ClusterConfig config_;
+  LocalRequest request_;
+};
+
+TEST_F(LocalSettings, of_a_fleet_that_cloud_and_caps_allow_are_fine) {
+  EXPECT_EQ(fault_of_fleet("20*small"), "");
+  config_.master.max_instances = 3;
+  config_.master.max_usd_h = 1.5;
+  EXPECT_EQ(fault_of_fleet("6*small"), "") << "the masters share it";
+  config_.loopback.max_instances = 0;
+  config_.master.max_instances = 0;
+  config_.master.max_usd_h = 0;
+  EXPECT_EQ(fault_of_fleet("1000*small"), "") << "there are no limits";
+}
+
+TEST_F(LocalSettings, of_a_fleet_are_held_against_every_limit_of_the_cloud) {
+  EXPECT_EQ(fault_of_fleet("21*small"),
+            "c/cluster.toml: master.fleet: 21 instances are too many: the cloud has at most 20 "
+            "(loopback.max_instances)");
+  config_.loopback.max_by_type = {{"small", 4}};
+  EXPECT_THAT(fault_of_fleet("5*small"), HasSubstr("5 small are too many: the cloud has at most 4 "
+                                                   "(loopback.max_by_type)"));
+  EXPECT_EQ(fault_of_fleet("5*plain"), "");
+  config_.loopback.max_by_type.clear();
+  config_.loopback.max_spot = 2;
+  config_.loopback.max_on_demand = 3;
+  EXPECT_THAT(fault_of_fleet("3*small:spot"), HasSubstr("at most 2 (loopback.max_spot)"));
+  EXPECT_THAT(fault_of_fleet("4*small"), HasSubstr("at most 3 (loopback.max_on_demand)"));
+}
+
+TEST_F(LocalSettings, of_a_fleet_are_held_against_the_caps_of_the_master_with_most_of_it) {
+  config_.master.max_instances = 3;
+  EXPECT_THAT(fault_of_fleet("7*small"),
+              HasSubstr("4 instances for the first of 2 masters are too many: its cap is 3"));
+  config_.master.max_instances = 0;
+  config_.master.max_usd_h = 1.5;
+  EXPECT_THAT(fault_of_fleet("4*plain"), HasSubstr("cost $2.00 an hour: its cap is $1.50"));
+}
+
+TEST_F(LocalSettings, name_the_flag_that_they_are_from_or_the_file) {
+  EXPECT_THAT(fault_of_fleet("1*plain:spot"),
+              AllOf(HasSubstr("c/cluster.toml: "), HasSubstr("no spot price for plain")));
+  request_.overrides = {"seed=3", "master.fleet=1*plain:spot"};
+  EXPECT_THAT(fault_of_fleet("1*plain:spot"), HasSubstr("--set master.fleet=1*plain:spot: "));
+  config_.policy = "nope";
+  EXPECT_THAT(fault_of_fleet("1*plain"), HasSubstr("c/cluster.toml: "));
+  request_.policy = "nope";
+  EXPECT_THAT(fault_of_fleet("1*plain"), HasSubstr("--policy nope: "));
+  config_.catalog = "absent.csv";
+  EXPECT_THAT(fault_of_fleet("1*plain"),
+              AllOf(HasSubstr("c/cluster.toml: catalog: "), HasSubstr("absent.csv")));
+}
+
+}  // namespace
+}  // namespace muster::local

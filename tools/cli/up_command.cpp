@@ -1,0 +1,380 @@
+// A cluster on this machine: `up`, `down`, and `keeper`, which keeps its nodes running.
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "tools/cli/commands.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/client/api_client.hpp"
+#include "tools/client/context.hpp"
+#include "tools/serve/local/local_cluster.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Files of a cluster are for nobody but who runs it.
+constexpr mode_t kOwnerOnly = 077;
+
+struct UpArguments {
+  std::string dir;
+  std::optional<std::uint32_t> nodes, sites, masters;
+  std::string policy;
+  std::string catalog;
+  std::optional<double> delay_scale;
+  std::optional<std::uint16_t> api_port;
+  std::string caps;
+  std::vector<std::string> overrides;
+  std::uint32_t wait_s = 60;
+  bool json = false;
+  bool new_stores = false;
+};
+
+fs::path folder_of(const std::string& dir) {
+  const fs::path folder =
+      dir.empty() ? client::local_cluster_folder(client::process_environment()) : fs::path(dir);
+  return fs::absolute(folder);
+}
+
+/// What keeps a cluster from being up.
+struct Missing {
+  std::string text;
+  std::string node{};  ///< that is not linked; empty: nobody knows which
+};
+
+/// Waits until every node is linked; the last thing that was missing, or nothing.
+std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
+                                   nlohmann::json& nodes) {
+  client::ContextOptions where;
+  where.cluster = dir.string();
+  const auto context = client::find_cluster(where, client::process_environment());
+  if (!context) return Missing{context.error().message};
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{wait_s};
+  std::optional<Missing> missing = Missing{"nothing answers yet"};
+  while (std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{100});
+    client::ApiClient api(context.value(), {});
+    auto answer = api.get("/v1/nodes");
+    if (!answer) continue;
+    nodes = answer.value().document;
+    missing.reset();
+    for (const auto& node : nodes.value("nodes", nlohmann::json::array())) {
+      const std::string name = node.value("node", "");
+      if (!node.value("connected", false)) missing = {name + " is not linked yet", name};
+    }
+    if (!missing) return std::nullopt;
+  }
+  return missing;
+}
+
+void describe(const fs::path& dir, const client::ClusterContext& context,
+              const ClusterConfig& config, const nlohmann::json& nodes) {
+  fmt::print("The cluster in {} is up:\n", dir.string());
+  for (const auto& node : nodes.value("nodes", nlohmann::json::array())) {
+    std::string roles;
+    for (const auto& role : node.value("roles", nlohmann::json::array())) {
+      roles += (roles.empty() ? "" : ", ") + role.get<std::string>();
+    }
+    fmt::print("  {:<4} {}\n", node.value("node", ""), roles);
+  }
+  fmt::print("Caps: {}\n", local::caps_text(config));
+  if (config.loopback.max_instances != 0) {
+    fmt::print("Room: {} instances at once on this computer (loopback.max_instances)\n",
+               config.loopback.max_instances.value_or(
+                   machines::most_workers(machines::look_at_computer())));
+  }
+  fmt::print("API and page: {}/#token={}\n", context.api, context.token);
+  const bool is_default = dir == client::local_cluster_folder(client::process_environment());
+  const std::string flag = is_default ? "" : " --cluster " + dir.string();
+  fmt::print("Try: muster submit{} --wait -- echo hello\n", flag);
+  fmt::print("End: muster down{}\n", is_default ? "" : " --dir " + dir.string());
+}
+
+/// Those of all masters together; null: none.
+nlohmann::json caps_json(const ClusterConfig& config) {
+  const auto masters = static_cast<double>(config.masters().size());
+  const auto total = [&](double cap) { return cap > 0 ? nlohmann::json(cap * masters) : nullptr; };
+  return {{"max_instances", total(config.master.max_instances)},
+          {"max_usd_h", total(config.master.max_usd_h)},
+          {"max_usd_day", total(config.master.max_usd_day)}};
+}
+
+/// How long a log is, so that what is written there from now on can be told from what was before.
+std::uintmax_t length_of(const fs::path& log) {
+  std::error_code none;
+  const std::uintmax_t length = fs::file_size(log, none);
+  return none ? 0 : length;
+}
+
+/// The last line with the mark after the first `from` bytes of a log, from the mark on.
+std::string last_line(const fs::path& log, std::uintmax_t from, const std::string& mark) {
+  std::ifstream in(log);
+  // A log that was begun anew is shorter.
+  if (from <= length_of(log)) in.seekg(static_cast<std::streamoff>(from));
+  std::string line;
+  std::string last;
+  while (std::getline(in, line)) {
+    const std::size_t place = line.find(mark);
+    if (place != std::string::npos) last = line.substr(place);
+  }
+  return last;
+}
+
+/// What the nodes of a local cluster say from now on when they do not come up.
+class LastWords {
+ public:
+  LastWords(const fs::path& dir, const ClusterConfig& config)
+      : keeper_{dir / "keeper.log", length_of(dir / "keeper.log")} {
+    for (const NodeConfig& node : config.nodes) {
+      const fs::path log = config.state / node.name / "node.log";
+      nodes_[node.name] = {log, length_of(log)};
+    }
+  }
+
+  /// Of the node; of any when none is named. Its own complaint before what others say of it.
+  std::string of(const std::string& node) const {
+    const std::string own = last_line(
+        keeper_.file, keeper_.from, node.empty() ? "muster: node " : "muster: node " + node + ":");
+    if (!own.empty()) return own;
+    std::string said;
+    for (const auto& [name, log] : nodes_) {
+      if (name == node) continue;
+      for (const std::string& mark : {"turns " + node + " away:", "no link with " + node + ":"}) {
+        if (said.empty()) said = last_line(log.file, log.from, mark);
+        if (!said.empty()) return "node " + name + " " + said;
+      }
+    }
+    return "none";
+  }
+
+ private:
+  struct Log {
+    fs::path file;
+    std::uintmax_t from = 0;
+  };
+  Log keeper_;
+  std::map<std::string, Log> nodes_;
+};
+
+/// As whom the tasks of a loopback cloud run, and what that lets them do.
+std::string task_user(const ClusterConfig& config) {
+  const std::uint32_t other = config.worker.task_uid;
+  if (geteuid() == 0 && other == 0) {
+    return "Tasks run as root: they can do anything on this machine. As another user: "
+           "muster down, then muster up --set worker.task_uid=65534";
+  }
+  if (other != 0) return fmt::format("Tasks run as user {}, apart from the cluster's keys", other);
+  return fmt::format(
+      "Tasks run as you (user {}): they can read and change what you can, the "
+      "cluster's keys with it",
+      geteuid());
+}
+
+/// How a cluster that is there differs from the one that is asked for; empty: it does not, or
+/// there is none yet.
+std::string difference(const UpArguments& asked, const local::LocalCluster& cluster) {
+  if (!cluster.exists()) return {};
+  const auto config = load_cluster_config(cluster.config_file(), {});
+  if (!config) return {};  // said when it is loaded for use
+  const std::size_t sites = config.value().sites().size();
+  const std::size_t masters = config.value().masters().size();
+  const std::size_t nodes = config.value().nodes.size();
+  const bool same = asked.sites.value_or(sites) == sites &&
+                    asked.masters.value_or(masters) == masters &&
+                    asked.nodes.value_or(nodes) == nodes;
+  if (same) return {};
+  return fmt::format("the cluster here has {} sites, {} masters and {} nodes", sites, masters,
+                     nodes);
+}
+
+/// Shows the cluster, which is up, and what has been changed of it.
+int show_cluster(const UpArguments& arguments, const local::LocalCluster& cluster,
+                 const std::vector<std::string>& changes) {
+  const fs::path dir = folder_of(arguments.dir);
+  const auto config = load_cluster_config(cluster.config_file(), {});
+  nlohmann::json nodes;
+  const auto missing = await_ready(dir, arguments.wait_s, nodes);
+  client::ContextOptions where;
+  where.cluster = dir.string();
+  const auto context = client::find_cluster(where, client::process_environment());
+  if (!config || !context || missing) {
+    complain(dir.string() + ": " +
+             (!config    ? config.error().message
+              : !context ? context.error().message
+                         : "it runs, but " + missing->text));
+    return kFailed;
+  }
+  cluster.keep_settings();
+  const std::string user = task_user(config.value());
+  if (!arguments.json) {
+    for (const std::string& change : changes) fmt::print("Changed: {}\n", change);
+    describe(dir, context.value(), config.value(), nodes);
+    fmt::print("{}\n", user);
+    return kDone;
+  }
+  fmt::print("{}\n", nlohmann::json{{"dir", dir.string()},
+                                    {"api", context.value().api},
+                                    {"caps", caps_json(config.value())},
+                                    {"changed", changes},
+                                    {"tasks_run_as", user},
+                                    {"nodes", nodes.value("nodes", nlohmann::json::array())}}
+                         .dump());
+  return kDone;
+}
+
+local::LocalRequest request_of(const UpArguments& arguments) {
+  local::LocalRequest request;
+  // Fewer processes than the usual roles share one site and master.
+  const std::uint32_t usual = std::min<std::uint32_t>(2, arguments.nodes.value_or(2));
+  request.sites = arguments.sites.value_or(usual);
+  request.masters = arguments.masters.value_or(usual);
+  request.nodes = arguments.nodes.value_or(request.sites + request.masters + 1);
+  request.policy = arguments.policy;
+  if (!arguments.catalog.empty()) request.catalog = fs::absolute(arguments.catalog);
+  request.delay_scale = arguments.delay_scale;
+  request.api_port = arguments.api_port;
+  request.overrides = arguments.overrides;
+  request.new_stores = arguments.new_stores;
+  return request;
+}
+
+/// What is said of a change that was made.
+std::vector<std::string> said_of(const local::Prepared& prepared, bool was_there,
+                                 const UpArguments& arguments) {
+  std::vector<std::string> said;
+  for (const local::SettingChange& change : prepared.changes) {
+    said.push_back(fmt::format("{} (it had {})", change.flag, change.holds));
+  }
+  if (arguments.new_stores && was_there) {
+    said.push_back("--new-store (stores that were not there have been made)");
+  }
+  return said;
+}
+
+/// Ends what did not come up, and takes back what was to be changed with it.
+int take_back(const local::LocalCluster& cluster, const std::string& why) {
+  complain(why);
+  if (auto stopped = cluster.stop(true, {}); !stopped) complain(stopped.error().message);
+  const auto restored = cluster.restore_settings();
+  if (!restored) {
+    complain(restored.error().message);
+  } else if (restored.value()) {
+    complain(
+        fmt::format("its settings are those from before again; those that it did not come "
+                    "up with are in {}.failed",
+                    cluster.config_file().string()));
+  }
+  return kFailed;
+}
+
+int run_up(const UpArguments& arguments) {
+  umask(kOwnerOnly);
+  const fs::path dir = folder_of(arguments.dir);
+  const local::LocalCluster cluster(dir);
+  local::LocalRequest request = request_of(arguments);
+  if (!arguments.caps.empty()) {
+    auto caps = local::caps_from(arguments.caps);
+    if (!caps) {
+      complain(caps.error().message);
+      return kUsage;
+    }
+    request.caps = std::move(caps).value();
+  }
+  if (const std::string other = difference(arguments, cluster); !other.empty()) {
+    complain(fmt::format("{}: {}; `muster down --erase` forgets it, --dir makes another one",
+                         dir.string(), other));
+    return kUsage;
+  }
+  const bool was_there = cluster.exists();
+  const auto prepared = cluster.prepare(request);
+  if (!prepared) {
+    complain(dir.string() + ": " + prepared.error().message);
+    return prepared.error().code == local::LocalError::bad_request ? kUsage : kFailed;
+  }
+  if (prepared.value().runs) return show_cluster(arguments, cluster, {});
+  const LastWords words(dir, prepared.value().config);
+  if (auto started = cluster.start(local::own_program()); !started) {
+    return take_back(cluster, started.error().message);
+  }
+  nlohmann::json nodes;
+  if (const auto missing = await_ready(dir, arguments.wait_s, nodes)) {
+    return take_back(cluster,
+                     fmt::format("the cluster did not come up in {} s: {}; its last words: {}",
+                                 arguments.wait_s, missing->text, words.of(missing->node)));
+  }
+  return show_cluster(arguments, cluster, said_of(prepared.value(), was_there, arguments));
+}
+
+int run_down(const std::string& dir, bool keep_instances, bool erase) {
+  const fs::path folder = folder_of(dir);
+  const auto progress = [](std::size_t left) {
+    complain(fmt::format("waiting for {} instance{} to end", left, left == 1 ? "" : "s"));
+  };
+  if (auto stopped = local::LocalCluster(folder).stop(keep_instances, progress); !stopped) {
+    complain(stopped.error().message);
+    return stopped.error().code == local::LocalError::bad_request ? kUsage : kFailed;
+  }
+  if (!erase) return kDone;
+  std::error_code bad;
+  fs::remove_all(folder, bad);
+  if (bad) complain(folder.string() + ": " + bad.message());
+  return bad ? kFailed : kDone;
+}
+
+}  // namespace
+
+void add_local_cluster(CLI::App& app, int& exit_code) {
+  auto up = std::make_shared<UpArguments>();
+  CLI::App* command =
+      app.add_subcommand("up", "start a whole cluster on this machine, in a folder of its own");
+  command->add_option("--dir", up->dir, "its folder; default: below the user's state folder");
+  command->add_option("--sites", up->sites, "site schedulers, 1 to 5 (2)");
+  command->add_option("--masters", up->masters, "masters, 1 to 8 (2)");
+  command->add_option("--nodes", up->nodes,
+                      "processes that share the roles (one a role, and one for the cloud)");
+  command->add_option("--policy", up->policy, "NAME[,key=value...] (eva,period_s=10,eager)");
+  command->add_option("--catalog", up->catalog, "instance types, CSV; default: the shipped ones");
+  command->add_option("--delay-scale", up->delay_scale, "of the catalog's delays (0.02)");
+  command->add_option("--api-port", up->api_port, "of the API; default: one that is free");
+  command->add_option("--caps", up->caps,
+                      "what all masters together may rent and spend: none, or "
+                      "instances=N,usd_h=X,usd_day=Y, of which any may be left out");
+  command->add_option("--set", up->overrides, "KEY=VALUE of the cluster file");
+  command->add_option("--wait", up->wait_s, "seconds to wait for all nodes (60)");
+  command->add_flag("--new-store", up->new_stores,
+                    "make the stores that are not there: of a node that was added to the file, or "
+                    "whose store is lost");
+  command->add_flag("--json", up->json, "say it as JSON");
+  command->callback([up, &exit_code] { exit_code = run_up(*up); });
+
+  struct DownArguments {
+    std::string dir;
+    bool keep = false;
+    bool erase = false;
+  };
+  auto down = std::make_shared<DownArguments>();
+  command = app.add_subcommand("down", "end the cluster that `up` started");
+  command->add_option("--dir", down->dir, "its folder");
+  command->add_flag("--keep-instances", down->keep, "leave the instances and their tasks running");
+  command->add_flag("--erase", down->erase, "delete its folder, with everything it knows");
+  command->callback(
+      [down, &exit_code] { exit_code = run_down(down->dir, down->keep, down->erase); });
+
+  auto dir = std::make_shared<std::string>();
+  command = app.add_subcommand("keeper", "keep the nodes of a local cluster running")->group("");
+  command->add_option("DIR", *dir)->required();
+  command->callback(
+      [dir, &exit_code] { exit_code = local::keep_nodes(*dir, local::own_program()); });
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,74 @@
+#include "tools/serve/local/settings_draft.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+namespace muster::local {
+
+namespace fs = std::filesystem;
+
+std::string write_file(const fs::path& file, const std::string& text, mode_t mode) {
+  const fs::path fresh = file.string() + ".new";
+  const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+  if (fd < 0) return fresh.string() + ": " + std::strerror(errno);
+  const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const bool kept = fsync(fd) == 0;
+  close(fd);
+  if (!written || !kept || rename(fresh.c_str(), file.c_str()) != 0) {
+    return file.string() + ": " + std::strerror(errno);
+  }
+  return {};
+}
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+SettingsDraft::SettingsDraft(fs::path dir, fs::path file)
+    : dir_(std::move(dir)), file_(std::move(file)) {
+  std::error_code bad;
+  made_ = fs::create_directories(dir_, bad);
+  if (bad) trouble_ = dir_.string() + ": " + bad.message();
+}
+
+SettingsDraft::~SettingsDraft() {
+  std::error_code none;
+  fs::remove(path(), none);
+  if (made_ && fs::is_empty(dir_, none)) fs::remove(dir_, none);
+}
+
+Expected<Prepared, LocalError> SettingsDraft::settle(const ClusterConfig& before,
+                                                     const LocalRequest& request) const {
+  Prepared wanted{before};
+  auto changes = apply_flags(request, wanted.config);
+  if (!changes) return changes.error();
+  wanted.changes = std::move(changes).value();
+  std::string trouble = write_file(path(), cluster_config_text(wanted.config), 0600);
+  if (!trouble.empty()) return Failure<LocalError>{LocalError::failed, std::move(trouble)};
+  auto checked = load_cluster_config(path(), request.overrides);
+  if (!checked) {
+    std::string text = checked.error().message;
+    const std::string own = path().string();
+    for (auto at = text.find(own); at != std::string::npos; at = text.find(own)) {
+      text.replace(at, own.size(), file_.string());
+    }
+    return Failure<LocalError>{LocalError::bad_request, std::move(text)};
+  }
+  for (SettingChange& each : changes_by(request.overrides, wanted.config, checked.value())) {
+    wanted.changes.push_back(std::move(each));
+  }
+  wanted.config = std::move(checked).value();
+  wanted.config.file = file_;
+  return wanted;
+}
+
+}  // namespace muster::local

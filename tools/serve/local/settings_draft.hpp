@@ -1,0 +1,42 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string>
+
+#include "tools/serve/local/local_settings.hpp"
+
+namespace muster::local {
+
+/// Writes a file as a whole, with the given mode; empty, or why not.
+std::string write_file(const std::filesystem::path& file, const std::string& text, mode_t mode);
+/// All of a file; nothing of one that is not there.
+std::string text_of(const std::filesystem::path& file);
+
+/// A cluster file that is checked as a whole before it replaces another one. What it leaves in the
+/// folder, and a folder that was made for it and is still empty, go with it.
+class SettingsDraft {
+ public:
+  /// `file`: that it is to replace.
+  SettingsDraft(std::filesystem::path dir, std::filesystem::path file);
+  SettingsDraft(const SettingsDraft&) = delete;
+  SettingsDraft& operator=(const SettingsDraft&) = delete;
+  ~SettingsDraft();
+
+  /// Why there is no folder for it; empty: there is one.
+  const std::string& trouble() const { return trouble_; }
+  /// The settings with what the request changes.
+  Expected<Prepared, LocalError> settle(const ClusterConfig& before,
+                                        const LocalRequest& request) const;
+
+ private:
+  std::filesystem::path path() const { return file_.string() + ".next"; }
+
+  std::filesystem::path dir_;
+  std::filesystem::path file_;
+  bool made_ = false;  ///< the folder
+  std::string trouble_;
+};
+
+}  // namespace muster::local
