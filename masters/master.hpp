@@ -207,6 +207,7 @@ class Master {
   void place(const Place& place, InstanceId to, Instant now);
   void stop_if_running(TaskId id, Instant now);
   void restart_peers(const JobRow& job, Instant now);
+  bool knows(TaskId id, const Refusal& refusal) const;
   void refuse(TaskId id, const Refusal& refusal, Instant now);
   const Refusal& reason_for(const TaskRow& task, const Refusal& refusal);
   void take_refusal(const Refuse& part, Instant now);

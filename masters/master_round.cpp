@@ -170,9 +170,11 @@ void Master::apply_places(const Plan& plan, const CheckedPlan& checked, Instant 
   std::unordered_set<Slot> known_to_move;
   for (std::size_t i = 0; i < plan.places.size(); ++i) {
     const Place& part = plan.places[i];
-    if (checked.places[i]) {
-      record(PlanPartRefused{part.task, {}, *checked.places[i]}, now);
-      refuse(part.task, *checked.places[i], now);
+    if (const auto& refusal = checked.places[i]) {
+      // An array that waits for room is refused whole in every round.
+      if (knows(part.task, *refusal)) continue;
+      record(PlanPartRefused{part.task, {}, *refusal}, now);
+      refuse(part.task, *refusal, now);
       continue;
     }
     const TaskRow& task = *state_.find(part.task);
@@ -218,6 +220,13 @@ void Master::restart_peers(const JobRow& job, Instant now) {
     record(TaskAssigned{peer.id, stays_on, {CauseCode::gang_restart, 0}}, now);
     stop_if_running(peer.id, now);
   }
+}
+
+/// The task waits for just that reason. How often a gang has been refused counts.
+bool Master::knows(TaskId id, const Refusal& refusal) const {
+  const TaskRow* task = state_.find(id);
+  return task != nullptr && task->phase == TaskPhase::pending && task->reason == refusal &&
+         !state_.job(task->job).job.gang;
 }
 
 void Master::refuse(TaskId id, const Refusal& refusal, Instant now) {

@@ -32,8 +32,9 @@ TypeId cheapest_type(std::size_t tasks, TypeId planned, const Catalog& catalog, 
       const std::optional<Need> planned_need = need(task, planned);
       good = there && planned_need && there->speed >= planned_need->speed;
       if (good) sum += there->amount;
+      good = good && sum.fits_in(catalog[type].capacity);  // most types are too small soon
     }
-    if (!good || !sum.fits_in(catalog[type].capacity)) continue;
+    if (!good) continue;
     best = type;
     least = asked;
   }
@@ -87,8 +88,24 @@ void use_cheapest_types(const PackingTasks& tasks, const WorthModel& model,
                         const std::function<bool(TypeId)>& rests, Configuration& configuration) {
   const Catalog& catalog = model.prices.catalog();
   InstanceWorth worth;
+  std::vector<std::uint32_t> kinds;
+  std::vector<std::uint32_t> last_kinds;
+  TypeId last_planned;
+  const Configuration::Bin* last = nullptr;
   for (Configuration::Bin& bin : configuration.bins) {
     const auto members = configuration.tasks_of(bin);
+    kinds.clear();
+    for (std::uint32_t task : members) kinds.push_back(tasks.kind_of[task]);
+    const TypeId planned = bin.type;
+    // The bins of an array are alike.
+    if (last != nullptr && last_planned == planned && last_kinds == kinds) {
+      if (last->type != planned) bin.worth_usd_h = last->worth_usd_h;
+      bin.type = last->type;
+      continue;
+    }
+    last = &bin;
+    last_planned = planned;
+    last_kinds.swap(kinds);
     const auto price = [&](TypeId type) -> std::optional<Price> {
       if (type != bin.type && rests(type)) return std::nullopt;
       return catalog[type].on_demand;

@@ -79,6 +79,30 @@ TEST_F(MasterTest, WithACapWhatMayStillBeRentedCountsAsThere) {
   EXPECT_LT(master_->load(1000), 0.01) << "without caps there is always more to be had";
 }
 
+TEST_F(MasterTest, AnArrayThatIsRefusedAgainForTheSameReasonIsNoNews) {
+  make_master({.max_instances = 1});
+  master_->accept(JobBuilder(1).tasks(50).gang(false).build(), now());
+  round({});
+  const auto one_each = [&] {
+    Plan plan;
+    for (std::uint32_t i = 0; i < 50; ++i) {
+      const TaskId task{i == 0 ? 1 : 100 + i};
+      if (master_->state().find(task)->phase != TaskPhase::pending) continue;
+      plan.places.push_back(
+          {task, LaunchIndex{static_cast<std::uint32_t>(plan.launches.size())}, {}});
+      plan.launches.push_back({it3(), Market::on_demand, {}});
+    }
+    return plan;
+  };
+  const auto told_by = [&](Plan plan) {
+    const std::size_t before = events_.size();
+    round(std::move(plan));
+    return events_.size() - before;
+  };
+  EXPECT_GT(told_by(one_each()), 50u) << "each task is told once";
+  EXPECT_EQ(told_by(one_each()), 1u) << "that there was a round";
+}
+
 TEST_F(MasterTest, RemembersWhatWasCompletedAndWhatParts) {
   one_running(1);
   clock_s_ = 100;
