@@ -186,6 +186,16 @@ std::string place_text(const InstanceRow& row, const Catalog& catalog) {
 
 }  // namespace
 
+std::string_view phase_of(const TaskRow& row) {
+  return name_of(row.phase);
+}
+
+std::string_view phase_of(const TaskHistory& task) {
+  if (task.finished) return "finished";
+  if (task.failed) return "failed";
+  return task.attempts > 0 ? "stopped" : "not run";
+}
+
 json resources_json(const Resources& amounts) {
   json all = json::object();
   for (Resource kind : kAllResources) {
@@ -291,7 +301,7 @@ json task_json(const TaskRow& row, const Master& master, Instant now) {
   const ClusterState& state = master.state();
   const TaskHistory* history = master.task_history(row.id);
   json out{{"task", state.spec(row).array_index},
-           {"phase", name_of(row.phase)},
+           {"phase", phase_of(row)},
            {"attempt", row.attempt},
            {"instance", nullptr},
            {"instance_type", nullptr},
@@ -332,10 +342,7 @@ json task_json(const TaskHistory& task, std::size_t position, const JobHistory& 
   const bool refused = task.failure == FailureKind::unknown && task.failures == 0 &&
                        !task.finished && !task.reason.empty();
   json out{{"task", job.job.tasks[position].array_index},
-           {"phase", task.finished       ? "finished"
-                     : task.failed       ? "failed"
-                     : task.attempts > 0 ? "stopped"
-                                         : "not run"},
+           {"phase", phase_of(task)},
            {"attempt", task.attempts},
            {"instance", nullptr},
            {"instance_type", nullptr},

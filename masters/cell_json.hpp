@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "masters/master.hpp"
 #include "model/history.hpp"
@@ -18,6 +19,10 @@ nlohmann::json job_json(const JobHistory& job);
 nlohmann::json task_json(const TaskRow& row, const Master& master, Instant now);
 nlohmann::json task_json(const TaskHistory& task, std::size_t position, const JobHistory& job,
                          const Catalog& catalog);
+
+/// The word for where a task is, in a job that is not over and in one that is.
+std::string_view phase_of(const TaskRow& row);
+std::string_view phase_of(const TaskHistory& task);
 
 /// The amounts by the names of the kinds: GPUs, CPUs and memory always, others unless they are 0.
 nlohmann::json resources_json(const Resources& amounts);

@@ -8,13 +8,12 @@
 #include "masters/cell_json.hpp"
 #include "model/live_ids.hpp"
 #include "storage/job_filter.hpp"
+#include "storage/task_filter.hpp"
 
 namespace muster {
 namespace {
 
-using cell::job_json;
 using cell::resources_json;
-using cell::task_json;
 using nlohmann::json;
 
 /// Jobs that a cost names, of those that are over and of the others.
@@ -34,34 +33,6 @@ json missing() {
 
 std::string dump(const json& document) {
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-std::string end_text(JobOutcome outcome) {
-  return fmt::format("{} {}", outcome == JobOutcome::failed ? "has" : "was",
-                     muster::name_of(outcome));
-}
-
-/// Why a task of a job that is over is as it is.
-std::string why(const TaskHistory& task, JobOutcome outcome) {
-  if (task.finished) return "has finished";
-  if (task.failed) return "has failed: " + task.reason;
-  if (task.attempts > 0) return "was stopped, for the job " + end_text(outcome);
-  if (!task.reason.empty()) return "is refused, " + task.reason;
-  return "has not run, for the job " + end_text(outcome);
-}
-
-json over_job(const JobHistory& over, bool explained, const std::string& master,
-              const Catalog& catalog) {
-  json out = job_json(over);
-  out["master"] = master;
-  json tasks = json::array();
-  for (std::size_t i = 0; i < over.tasks.size(); ++i) {
-    tasks.push_back(task_json(over.tasks[i], i, over, catalog));
-    if (explained) tasks.back()["why"] = why(over.tasks[i], over.outcome);
-  }
-  if (explained) return {{"job", std::move(out)}, {"tasks", std::move(tasks)}};
-  out["tasks"] = std::move(tasks);
-  return out;
 }
 
 /// Where in the job the task of an array index is.
@@ -110,8 +81,10 @@ void DecisionLog::watch(const std::vector<Event>& events) {
 
 CellAnswer CellView::answer(const std::string& what, std::uint64_t id, const std::string& text,
                             std::uint32_t limit) const {
-  if (what == "jobs") return jobs(text, limit);
-  if (what == "job" || what == "explain") return job(JobId{id}, what == "explain");
+  if (what == "jobs") return jobs(JobFilter(text, limit));
+  if (what == "job" || what == "explain") {
+    return job(JobId{id}, what == "explain", TaskFilter(text, limit));
+  }
   if (what == "find") return find(JobId{id}, text);
   if (what == "request") return request(JobId{id});
   if (what == "instances") return {dump(instances()), {}};
@@ -119,58 +92,6 @@ CellAnswer CellView::answer(const std::string& what, std::uint64_t id, const std
   if (what == "load") return {dump(load()), {}};
   if (what == "decisions") return {dump(decided(limit)), {}};
   return {dump(missing()), {}};
-}
-
-CellAnswer CellView::jobs(const std::string& filter_text, std::uint32_t limit) const {
-  const JobFilter filter(filter_text, limit);
-  const std::size_t most = filter.most;
-  json list = json::array();
-  if (filter.active) {
-    const ClusterState& state = master.state();
-    for (Slot slot = state.last_job(); slot != kNoSlot && list.size() < most;
-         slot = state.job_before(slot)) {
-      if (!filter.takes(state.job(slot).job)) continue;
-      list.push_back(job_json(state.job(slot), master));
-      list.back()["master"] = name;
-    }
-  }
-  if (!filter.over || history == nullptr || list.size() >= most) {
-    return {dump({{"jobs", std::move(list)}}), {}};
-  }
-  return {{}, [list, most, user = filter.user, name = name, over = history] {
-            json whole = list;
-            const auto use = [&](const JobHistory& job) {
-              whole.push_back(job_json(job));
-              whole.back()["master"] = name;
-              return true;
-            };
-            const std::size_t left = most - list.size();
-            user.empty() ? over->newest(left, use) : over->newest_of(user, left, use);
-            return dump({{"jobs", std::move(whole)}});
-          }};
-}
-
-CellAnswer CellView::job(JobId id, bool explained) const {
-  const JobRow* row = master.state().find(id);
-  if (row == nullptr) {
-    if (history == nullptr || !history->contains(id)) return {dump(missing()), {}};
-    return {{}, [id, explained, name = name, over = history, &catalog = master.catalog()] {
-              const auto found = over->find(id);
-              return dump(found ? over_job(*found, explained, name, catalog) : missing());
-            }};
-  }
-  json out = job_json(*row, master);
-  out["master"] = name;
-  out["reason"] = cell::reason_of(*row, master);
-  json tasks = json::array();
-  for (Slot slot : row->tasks) {
-    const TaskRow& task = master.state().task(slot);
-    tasks.push_back(task_json(task, master, now));
-    if (explained) tasks.back()["why"] = cell::why(task, master);
-  }
-  if (explained) return {dump({{"job", std::move(out)}, {"tasks", std::move(tasks)}}), {}};
-  out["tasks"] = std::move(tasks);
-  return {dump(out), {}};
 }
 
 /// Whether the job is here, and where in it the task of an array index is.

@@ -12,6 +12,9 @@
 
 namespace muster {
 
+struct JobFilter;
+struct TaskFilter;
+
 /// A round that changed something, for those who want to know what was decided.
 struct Decision {
   Instant at;
@@ -79,8 +82,8 @@ struct CellView {
   AttemptPlace place_of(TaskId task, Attempt attempt) const;
 
  private:
-  CellAnswer jobs(const std::string& filter, std::uint32_t limit) const;
-  CellAnswer job(JobId id, bool explained) const;
+  CellAnswer jobs(const JobFilter& filter) const;
+  CellAnswer job(JobId id, bool explained, const TaskFilter& filter) const;
   CellAnswer find(JobId id, const std::string& index) const;
   CellAnswer request(JobId id) const;
   nlohmann::json instances() const;

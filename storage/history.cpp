@@ -1,6 +1,9 @@
 #include "storage/history.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
+#include <vector>
 
 namespace muster {
 
@@ -10,10 +13,18 @@ HistoryEntry entry_of(const JobHistory& history) {
   return entry;
 }
 
-void History::newest_of(const std::string& user, std::size_t limit, const Use& use) const {
-  if (limit == 0) return;
-  newest(size(),
-         [&](const JobHistory& job) { return job.job.user != user || (use(job) && --limit > 0); });
+void History::by_number(const HistoryPage& page, const Use& use) const {
+  std::vector<JobId> jobs;
+  newest_entries(size(), [&](const HistoryEntry& entry) {
+    const bool wanted = page.user.empty() || entry.user == page.user;
+    if (wanted && entry.job < page.below) jobs.push_back(entry.job);
+  });
+  std::sort(jobs.begin(), jobs.end(), std::greater<>());
+  if (jobs.size() > page.limit) jobs.resize(page.limit);
+  for (const JobId id : jobs) {
+    const auto job = find(id);
+    if (job && !use(*job)) return;
+  }
 }
 
 std::map<std::string, Money> History::spent_by_user() const {

@@ -22,6 +22,13 @@ struct HistoryEntry {
 /// What the job has cost is added up.
 HistoryEntry entry_of(const JobHistory& history);
 
+/// Which of the jobs that are over a page of them shows.
+struct HistoryPage {
+  std::string user{};  ///< empty: anybody's
+  JobId below{};       ///< only lower numbers; none: all
+  std::size_t limit = 0;
+};
+
 /// Finished jobs, the newest so many of them, and what all of them have cost.
 class History {
  public:
@@ -33,13 +40,13 @@ class History {
   virtual void add(JobHistory job) = 0;
   /// How many jobs are kept.
   virtual std::size_t size() const = 0;
-  /// The job as it was added; may wait for the disk, as newest() and newest_of() may.
+  /// The job as it was added; may wait for the disk, as newest() and by_number() may.
   virtual std::optional<JobHistory> find(JobId id) const = 0;
   /// Newest first, at most `limit`; calls `use` for each until it says false.
   virtual void newest(std::size_t limit, const Use& use) const = 0;
 
-  /// The same of one user's jobs.
-  virtual void newest_of(const std::string& user, std::size_t limit, const Use& use) const;
+  /// The jobs of the page, the highest number first; calls `use` for each until it says false.
+  virtual void by_number(const HistoryPage& page, const Use& use) const;
   /// Whether the job is kept; never waits for the disk where that matters.
   virtual bool contains(JobId id) const { return find(id).has_value(); }
   /// What the jobs of each user have cost, of those too that are no longer kept; the same.

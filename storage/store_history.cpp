@@ -41,7 +41,7 @@ StoreTrouble StoreHistory::load_places(std::vector<std::uint64_t>& bare) {
     }
     if (!found->known) bare.push_back(found->place);
     found->entry.job = JobId{*job};
-    places_.emplace(JobId{*job}, found->place);
+    places_.emplace_hint(places_.end(), JobId{*job}, found->place);
     entries_.emplace(found->place, std::move(found->entry));
     return true;
   };
@@ -198,15 +198,31 @@ void StoreHistory::newest(std::size_t limit, const Use& use) const {
   visit(places, use);
 }
 
-void StoreHistory::newest_of(const std::string& user, std::size_t limit, const Use& use) const {
+void StoreHistory::by_number(const HistoryPage& page, const Use& use) const {
+  if (page.limit == 0) return;
   std::vector<std::uint64_t> places;
-  {
-    const std::lock_guard lock(shared_->mutex);
-    for (auto it = entries_.rbegin(); it != entries_.rend() && places.size() < limit; ++it) {
-      if (it->second.user == user) places.push_back(it->first);
+  JobId below = page.below;
+  do {
+    below = look_on(page, below, places);
+  } while (below.valid() && places.size() < page.limit);
+  visit(places, use);
+}
+
+/// Adds places of the page's jobs with numbers below one. Looks at so few that a master that adds a
+/// job meanwhile does not notice; the number where to go on, none at the end.
+JobId StoreHistory::look_on(const HistoryPage& page, JobId below,
+                            std::vector<std::uint64_t>& places) const {
+  constexpr std::size_t kTogether = 2'000;
+  const std::lock_guard lock(shared_->mutex);
+  auto it = below.valid() ? places_.lower_bound(below) : places_.end();
+  for (std::size_t i = 0; it != places_.begin(); ++i) {
+    if (i >= kTogether || places.size() >= page.limit) return it->first;
+    --it;
+    if (page.user.empty() || entries_.at(it->second).user == page.user) {
+      places.push_back(it->second);
     }
   }
-  visit(places, use);
+  return {};
 }
 
 std::map<std::string, Money> StoreHistory::spent_by_user() const {

@@ -8,7 +8,6 @@
 #include <mutex>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "storage/history.hpp"
@@ -40,7 +39,7 @@ class StoreHistory final : public History {
   std::size_t size() const override;
   std::optional<JobHistory> find(JobId id) const override;
   void newest(std::size_t limit, const Use& use) const override;
-  void newest_of(const std::string& user, std::size_t limit, const Use& use) const override;
+  void by_number(const HistoryPage& page, const Use& use) const override;
   bool contains(JobId id) const override;
   std::map<std::string, Money> spent_by_user() const override;
   void newest_entries(std::size_t limit,
@@ -79,6 +78,7 @@ class StoreHistory final : public History {
   void drop_oldest(Dropped& dropped);
   std::shared_ptr<const JobHistory> at(std::uint64_t place) const;
   void visit(const std::vector<std::uint64_t>& places, const Use& use) const;
+  JobId look_on(const HistoryPage& page, JobId below, std::vector<std::uint64_t>& places) const;
   void run_reader() const;
 
   Store& store_;
@@ -88,7 +88,7 @@ class StoreHistory final : public History {
   std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
   // Under the shared mutex as well.
   std::map<std::uint64_t, HistoryEntry> entries_;  ///< by place
-  std::unordered_map<JobId, std::uint64_t> places_;
+  std::map<JobId, std::uint64_t> places_;
   std::map<std::string, Money> kept_;     ///< what the kept jobs of a user have cost
   std::map<std::string, Money> dropped_;  ///< what those have that are no longer kept
   mutable Reader reader_;

@@ -27,11 +27,14 @@ class EndedJobs {
     const auto [from, to] = ages_.equal_range(job);
     for (auto it = from; it != to; ++it) use(by_age_.at(it->second));
   }
-  /// Calls `use` for all, those that ended last first, until it says false.
+  /// Calls `use` for the parts of jobs with numbers below one (none: for all), the highest number
+  /// first, until it says false.
   template <class Use>
-  void newest_first(Use use) const {
-    for (auto it = by_age_.rbegin(); it != by_age_.rend(); ++it) {
-      if (!use(it->second)) return;
+  void highest_first(JobId below, Use use) const {
+    auto it = below.valid() ? ages_.lower_bound(below) : ages_.end();
+    while (it != ages_.begin()) {
+      --it;
+      if (!use(by_age_.at(it->second))) return;
     }
   }
   std::size_t size() const { return by_age_.size(); }

@@ -50,11 +50,13 @@ class HandoffQueue {
       if (!use(entry)) return;
     }
   }
-  /// The same, the newest first.
+  /// The same for those with numbers below one (none: for all), the highest number first.
   template <class Use>
-  void newest_first(Use use) const {
-    for (auto it = by_age_.rbegin(); it != by_age_.rend(); ++it) {
-      if (!use(it->second)) return;
+  void highest_first(JobId below, Use use) const {
+    auto it = below.valid() ? ages_.lower_bound(below) : ages_.end();
+    while (it != ages_.begin()) {
+      --it;
+      if (!use(by_age_.at(it->second))) return;
     }
   }
 

@@ -248,7 +248,7 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   std::size_t jobs_in_hand() const;
   std::string answer(const Query& query) const;
   nlohmann::json shown_jobs(const Query& query) const;
-  std::vector<Shown> newest_shown(const JobFilter& wanted) const;
+  std::vector<Shown> page_shown(const JobFilter& wanted) const;
   std::vector<Shown> parts_shown(JobId job) const;
 
   SiteSetup setup_;

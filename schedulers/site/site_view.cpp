@@ -57,19 +57,36 @@ json over_here(const EndedHandoff& ended) {
 
 }  // namespace
 
-/// The jobs that were asked for, the newest first. Only those that are shown are written out.
+/// The jobs that were asked for, in the order of JobCursor. Only those that are shown are written
+/// out; the parts of a job stay together.
 json SiteScheduler::shown_jobs(const Query& query) const {
   const JobFilter wanted(query.text, query.limit);
-  std::vector<Shown> found = query.id == 0 ? newest_shown(wanted) : parts_shown(JobId{query.id});
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Shown& a, const Shown& b) { return a.job->id > b.job->id; });
+  std::vector<Shown> found;
+  if (query.id != 0) {
+    found = parts_shown(JobId{query.id});
+  } else if (wanted.only) {
+    for (const JobId job : *wanted.only) {
+      for (const Shown& part : parts_shown(job)) found.push_back(part);
+    }
+  } else {
+    found = page_shown(wanted);
+  }
+  const auto place = [](const Shown& shown) {
+    return std::pair(shown.ended != nullptr, shown.job->id);
+  };
+  std::stable_sort(found.begin(), found.end(), [&](const Shown& a, const Shown& b) {
+    const auto [a_over, a_job] = place(a);
+    const auto [b_over, b_job] = place(b);
+    return a_over != b_over ? b_over : a_job > b_job;
+  });
   json list = json::array();
   std::size_t jobs = 0;
   const Shown* last = nullptr;
   for (const Shown& each : found) {
-    const bool another = last == nullptr || last->job->id != each.job->id;
-    if (another && ++jobs > wanted.most) break;  // the parts of a job stay together
+    if (last == nullptr || place(*last) != place(each)) ++jobs;
+    if (last != nullptr && place(*last).first != place(each).first) jobs = 1;
     last = &each;
+    if (jobs > wanted.most) continue;
     list.push_back(each.ended != nullptr ? over_here(*each.ended) : on_its_way(*each.job));
     list.back()["to_site"] = each.to != nullptr && each.to->site;
     list.back()["to"] = each.to != nullptr ? json(target_name(*each.to)) : json(nullptr);
@@ -77,26 +94,32 @@ json SiteScheduler::shown_jobs(const Query& query) const {
   return list;
 }
 
-/// Of each way out, and of what ended here, as many as may be shown.
-std::vector<SiteScheduler::Shown> SiteScheduler::newest_shown(const JobFilter& wanted) const {
+/// Of each way out, and of what ended here, as many jobs as may be shown.
+std::vector<SiteScheduler::Shown> SiteScheduler::page_shown(const JobFilter& wanted) const {
   std::vector<Shown> found;
-  std::size_t left = wanted.most;
+  std::size_t jobs = 0;
+  JobId last;
   const auto use = [&](const Job& job, const HandTarget* to, const EndedHandoff* ended) {
     if (!wanted.takes(job)) return true;
+    if (std::exchange(last, job.id) != job.id && ++jobs > wanted.most) return false;
     found.push_back({&job, to, ended});
-    return --left > 0;
+    return true;
   };
   for (const std::vector<Lane>* lanes : {&masters_, &sites_}) {
     for (const Lane& each : *lanes) {
-      left = wanted.most;
       if (!wanted.active) continue;
-      each.waiting.newest_first(
-          [&](const OnItsWay& one) { return use(one.job, &each.to, nullptr); });
+      jobs = 0;
+      last = {};
+      each.waiting.highest_first(wanted.active_below, [&](const OnItsWay& one) {
+        return use(one.job, &each.to, nullptr);
+      });
     }
   }
-  left = wanted.most;
   if (!wanted.over) return found;
-  ended_.newest_first([&](const EndedHandoff& one) { return use(one.job, nullptr, &one); });
+  jobs = 0;
+  last = {};
+  ended_.highest_first(wanted.over_below,
+                       [&](const EndedHandoff& one) { return use(one.job, nullptr, &one); });
   return found;
 }
 

@@ -103,7 +103,7 @@ TEST(Views, SayOfATotalThatLacksAPartThatItIsAtLeastSoMuch) {
                                   HasSubstr("silent:    master m0 does not answer since 12 s; ")));
   JobAnswer job;
   job.complete = false;
-  EXPECT_THAT(view(JobDetails{job, {}}), HasSubstr("; at least $0.0000\n"));
+  EXPECT_THAT(TaskTable().next(JobDetails{job, {}}), HasSubstr("; at least $0.0000\n"));
 }
 
 TEST(Answers, NameTheFirstFieldThatIsWrong) {

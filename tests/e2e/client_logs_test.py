@@ -49,6 +49,23 @@ class Logs(ClientTest):
         done = self.assert_fails(2, ["--task", "3 or 0-9,12"], "logs", "12", "--task", "x")
         self.assertEqual(done.stdout, "")
 
+    def test_all_tasks_of_a_long_array_are_read(self):
+        def page(path):
+            query = dict(word.split("=") for word in path.partition("?")[2].split("&"))
+            begin = int(query.get("after", -1)) + 1
+            end = min(begin + int(query["limit"]), 1300)
+            return Reply({**details(12, tasks=[task(i) for i in range(begin, end)]),
+                          "next": end - 1 if end < 1300 else None, "tasks_behind": 1300 - end})
+        self.api.on("GET", "/v1/jobs/12", page)
+        def log(path):
+            return self.part(0, "x\n", False) if "offset=0&" in path else self.part(2, "", False)
+        for index in range(1300):
+            self.api.on("GET", f"/v1/jobs/12/tasks/{index}/log", log)
+        self.assertEqual(self.succeed("logs", "12"), "".join(f"[{i}] x\n" for i in range(1300)))
+        self.api.requests.clear()
+        self.assertEqual(self.succeed("logs", "12", "-f", "--task", "1200"), "x\n")
+        self.assertEqual(self.api.paths()[0], "/v1/jobs/12?limit=1&after=1199")
+
     def test_several_tasks_are_followed_by_whole_lines(self):
         running = details(12, "running", tasks=[task(0, "running", exit_code=None),
                                                 task(1, "running", exit_code=None)])

@@ -114,6 +114,26 @@ class DashboardTest(unittest.TestCase):
         self.page.wait_for(lambda: self.names() and "running" not in self.page.text("#jobs"),
                            "only jobs that are over")
 
+    def test_turns_the_pages_of_its_lists(self):
+        self.open()
+        # As if there were more than a page of each.
+        self.page.run("const real = window.fetch; window.fetch = (path, options) => real("
+                      "path.replace('limit=200', 'limit=9').replace('limit=500', 'limit=5'),"
+                      " options);")
+        self.page.wait_for(lambda: len(self.names()) == 9, "a page of jobs")
+        first = self.names()
+        self.page.run("document.getElementById('jobs-older').click()")
+        self.page.wait_for(lambda: self.names() and not set(self.names()) & set(first),
+                           "older jobs")
+        self.page.run("document.getElementById('jobs-first').click()")
+        self.page.wait_for(lambda: self.names() == first, "the newest jobs")
+        self.page.run("document.querySelector('#jobs button').click()")
+        self.page.wait_for(lambda: "task 4" in self.page.text("#tasks"), "a page of tasks")
+        self.assertIn("3 more of 8 tasks follow", self.page.text("#tasks-note"))
+        self.page.run("document.getElementById('tasks-more').click()")
+        self.page.wait_for(lambda: "task 7" in self.page.text("#tasks"), "the other tasks")
+        self.assertNotIn("task 4", self.page.text("#tasks"))
+
     def test_says_when_the_connection_is_lost_and_comes_back(self):
         port = self.api.port
         self.open()

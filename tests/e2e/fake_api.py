@@ -57,6 +57,7 @@ class FakeApi:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # head and body are sent one after the other
 
             def do_GET(self):
                 self.answer("GET")

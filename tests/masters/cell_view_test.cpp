@@ -5,6 +5,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "storage/job_filter.hpp"
+#include "storage/task_filter.hpp"
 #include "tests/masters/scripted_master.hpp"
 #include "tests/support/builders.hpp"
 
@@ -57,6 +59,13 @@ class CountedHistory final : public History {
   mutable int reads = 0;
 };
 
+TaskFilter tasks_wanted(std::optional<std::uint32_t> after, const std::string& phase = {}) {
+  TaskFilter filter;
+  filter.after = after;
+  filter.phase = phase;
+  return filter;
+}
+
 class CellViewTest : public ::testing::Test {
  protected:
   CellViewTest() {
@@ -106,15 +115,79 @@ TEST_F(CellViewTest, AListReadsNoMoreThanItShows) {
   for (std::uint64_t id = 1; id <= 50; ++id) over(id, id % 2 == 0 ? "ada" : "bob", 1);
   ASSERT_EQ(master_->accept(JobBuilder(99).build(), at_s(1)), AcceptResult::accepted);
   const json list = whole(ask("jobs", 0, {}, 3))["jobs"];
-  ASSERT_EQ(list.size(), 3u);
+  ASSERT_EQ(list.size(), 4u) << "as many of those that are over as it would show without others";
   EXPECT_EQ(list[0]["job"], 99);
   EXPECT_EQ(list[1]["job"], 50);
   EXPECT_EQ(list[2]["master"], "m0");
-  EXPECT_EQ(history_.reads, 2);
+  EXPECT_EQ(history_.reads, 3);
   const json of_bob = whole(ask("jobs", 0, R"({"state":"over","user":"bob"})", 2))["jobs"];
   ASSERT_EQ(of_bob.size(), 2u);
   EXPECT_EQ(of_bob[0]["job"], 49);
   EXPECT_TRUE(ask("jobs", 0, R"({"state":"active"})").read == nullptr);
+}
+
+TEST_F(CellViewTest, APageBeginsBehindItsCursorAndGoesByNumber) {
+  for (const std::uint64_t id : {8, 3, 9, 5}) over(id, "ada", 1);
+  for (const std::uint64_t id : {20, 12, 31, 15}) {
+    ASSERT_EQ(master_->accept(JobBuilder(id).build(), at_s(1)), AcceptResult::accepted);
+  }
+  const auto page = [&](const char* state, const char* after, std::uint32_t most) {
+    const std::string text = JobFilter::page(state, "", job_cursor_from(after));
+    std::string jobs;
+    const json list = whole(ask("jobs", 0, text, most))["jobs"];
+    for (const json& job : list) jobs += job["job"].dump() + " ";
+    return jobs;
+  };
+  EXPECT_EQ(page("all", "", 9), "31 20 15 12 9 8 5 3 ");
+  EXPECT_EQ(page("all", "", 2), "31 20 ") << "it has as many that are not over";
+  EXPECT_EQ(page("active", "active:20", 9), "15 12 ");
+  EXPECT_EQ(page("all", "active:20", 3), "15 12 9 8 5 ") << "three of each";
+  EXPECT_EQ(page("all", "over:8", 9), "5 3 ");
+  EXPECT_EQ(page("over", "", 3), "9 8 5 ");
+  EXPECT_EQ(page("over", "over:3", 3), "");
+}
+
+TEST_F(CellViewTest, SaysWhatItHasOfTheJobsThatAreAskedFor) {
+  for (const std::uint64_t id : {8, 3, 9}) over(id, "ada", 1);
+  ASSERT_EQ(master_->accept(JobBuilder(20).build(), at_s(1)), AcceptResult::accepted);
+  const auto some = [&](const std::vector<JobId>& jobs) {
+    return ask("jobs", 0, JobFilter::parts_of(jobs), static_cast<std::uint32_t>(jobs.size()));
+  };
+  const json list = whole(some({JobId{9}, JobId{20}, JobId{4}, JobId{3}}))["jobs"];
+  ASSERT_EQ(list.size(), 3U);
+  EXPECT_EQ(list[0]["job"], 20);
+  EXPECT_EQ(list[1]["job"], 9);
+  EXPECT_EQ(list[2]["job"], 3);
+  EXPECT_TRUE(some({JobId{20}, JobId{4}}).read == nullptr) << "nothing has to be read";
+}
+
+TEST_F(CellViewTest, AJobThatGetsOverBeforeItsHistoryIsReadIsListedOnce) {
+  ASSERT_EQ(master_->accept(JobBuilder(20).build(), at_s(1)), AcceptResult::accepted);
+  const CellAnswer answer = ask("jobs");
+  over(20, "ada", 1);
+  EXPECT_EQ(whole(answer)["jobs"].size(), 1U);
+}
+
+TEST_F(CellViewTest, ShowsAPageOfTheTasksOfAJobThatIsOver) {
+  over(1, "ada", 2);
+  JobHistory& array = history_.jobs.back();
+  array.job = JobBuilder(1).tasks(600).gang(false).build();
+  for (std::uint32_t i = 0; i < 600; ++i) array.job.tasks[i].array_index = 599 - i;
+  array.tasks.assign(600, {});
+  for (std::uint32_t i = 0; i < 600; i += 100) array.tasks[i].failed = true;
+  const auto page = [&](TaskFilter filter, std::uint32_t most) {
+    const json job = whole(ask("job", 1, filter.text(), most));
+    std::string tasks;
+    for (const json& task : job["tasks"]) tasks += task["task"].dump() + " ";
+    return tasks + job["tasks_behind"].dump();
+  };
+  EXPECT_EQ(page({}, 3), "0 1 2 597");
+  EXPECT_EQ(page(tasks_wanted(596), 3), "597 598 599 0");
+  EXPECT_EQ(page(tasks_wanted(599), 3), "0");
+  EXPECT_EQ(page(tasks_wanted({}, "failed"), 3), "99 199 299 3");
+  EXPECT_EQ(page(tasks_wanted(299, "failed"), 9), "399 499 599 0");
+  EXPECT_EQ(whole(ask("explain", 1, tasks_wanted({}, "failed").text(), 2))["tasks_behind"], 4);
+  EXPECT_EQ(whole(ask("job", 1, {}, 500))["tasks"].size(), 500U) << "it is not read on the actor";
 }
 
 TEST_F(CellViewTest, CostsByUserAreThoseOfAllJobsThatEverWere) {
@@ -201,6 +274,32 @@ TEST_F(RunningCell, SaysWhyMostOfAJobsTasksWait) {
   accept(JobBuilder(2).build());
   EXPECT_EQ(ask("job", 2)["reason"], "waits, not now: awaiting round");
   EXPECT_EQ(ask("jobs")["jobs"][0]["reason"], nullptr) << "a list looks at no task";
+}
+
+TEST_F(RunningCell, ShowsAPageOfAJobsTasks) {
+  Job array = JobBuilder(1).tasks(600).gang(false).build();
+  for (std::uint32_t i = 0; i < 600; ++i) array.tasks[i].array_index = i;
+  accept(array);
+  round(together({1}));
+  boot(0);
+  started(1, 1);
+  const json first = ask("job", 1);
+  EXPECT_EQ(first["tasks"].size(), 250U)
+      << "no more at once, for the master has other things to do";
+  EXPECT_EQ(first["tasks_behind"], 350);
+  EXPECT_EQ(first["tasks_total"], 600);
+  TaskFilter next = tasks_wanted(597);
+  next.tasks_only = true;
+  const json last = ask("explain", 1, next.text());
+  ASSERT_EQ(last["tasks"].size(), 2U);
+  EXPECT_EQ(last["tasks"][0]["task"], 598);
+  EXPECT_TRUE(last["tasks"][0].contains("why"));
+  EXPECT_EQ(last["tasks_behind"], 0);
+  EXPECT_TRUE(last["job"]["reason"].is_null()) << "that is said once";
+  const json running = ask("job", 1, tasks_wanted({}, "running").text());
+  ASSERT_EQ(running["tasks"].size(), 1U);
+  EXPECT_EQ(running["tasks"][0]["phase"], "running");
+  EXPECT_TRUE(ask("job", 1, tasks_wanted({}, "failed").text())["tasks"].empty());
 }
 
 TEST_F(RunningCell, OfAGangThatWaitsItSaysWhatKeepsItWaiting) {
@@ -313,15 +412,16 @@ TEST_F(CellViewTest, SaysHowEachTaskOfAnArrayHasEnded) {
   std::vector<std::string> phases;
   for (const json& task : job["tasks"]) phases.push_back(task["phase"]);
   EXPECT_EQ(phases,
-            (std::vector<std::string>{"finished", "stopped", "failed", "failed", "not run"}));
-  EXPECT_EQ(job["tasks"][0]["exit_code"], 0);
-  EXPECT_EQ(job["tasks"][1]["exit_code"], 143);
-  EXPECT_EQ(job["tasks"][4]["exit_code"], nullptr);
-  EXPECT_EQ(job["tasks"][3]["last_failure"]["kind"], "out of memory");
-  EXPECT_EQ(job["tasks"][1]["last_failure"], nullptr);
+            (std::vector<std::string>{"not run", "failed", "failed", "stopped", "finished"}))
+      << "by their indices";
+  EXPECT_EQ(job["tasks"][4]["exit_code"], 0);
+  EXPECT_EQ(job["tasks"][3]["exit_code"], 143);
+  EXPECT_EQ(job["tasks"][0]["exit_code"], nullptr);
+  EXPECT_EQ(job["tasks"][1]["last_failure"]["kind"], "out of memory");
+  EXPECT_EQ(job["tasks"][3]["last_failure"], nullptr);
   const json explained = whole(ask("explain", 1))["tasks"];
-  EXPECT_EQ(explained[1]["why"], "was stopped, for the job has failed");
-  EXPECT_EQ(explained[3]["why"], "has failed: out of memory: 9 MiB used, 8 MiB granted");
+  EXPECT_EQ(explained[3]["why"], "was stopped, for the job has failed");
+  EXPECT_EQ(explained[1]["why"], "has failed: out of memory: 9 MiB used, 8 MiB granted");
 }
 
 TEST_F(CellViewTest, SaysWhatAJobWasSubmittedAs) {

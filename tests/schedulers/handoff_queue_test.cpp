@@ -37,12 +37,23 @@ TEST(HandoffQueue, KeepsTheOrderInWhichJobsCame) {
   EXPECT_FALSE(queue.take(JobId{3}));
   EXPECT_EQ(queue.find(JobId{3}), nullptr);
   EXPECT_THAT(oldest_first(queue), ElementsAre(5, 9));
-  std::vector<std::uint64_t> newest;
-  queue.newest_first([&](const Waiting& each) {
-    newest.push_back(each.job.id.value);
-    return false;
-  });
-  EXPECT_THAT(newest, ElementsAre(9));
+}
+
+TEST(HandoffQueue, GoesDownByNumber) {
+  HandoffQueue<Waiting> queue;
+  for (const std::uint64_t id : {5, 3, 9, 7}) queue.push(job(id));
+  const auto below = [&](JobId end, std::size_t most) {
+    std::vector<std::uint64_t> ids;
+    queue.highest_first(end, [&](const Waiting& each) {
+      ids.push_back(each.job.id.value);
+      return ids.size() < most;
+    });
+    return ids;
+  };
+  EXPECT_THAT(below({}, 9), ElementsAre(9, 7, 5, 3));
+  EXPECT_THAT(below(JobId{7}, 9), ElementsAre(5, 3));
+  EXPECT_THAT(below(JobId{8}, 1), ElementsAre(7));
+  EXPECT_THAT(below(JobId{3}, 9), ElementsAre());
 }
 
 // A walk from the front for each answer would be 5,000,000,000 steps here.

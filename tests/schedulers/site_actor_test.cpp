@@ -1,3 +1,4 @@
+#include "storage/job_filter.hpp"
 #include "tests/schedulers/site_actor_fixture.hpp"
 
 namespace muster {
@@ -285,6 +286,14 @@ TEST_F(SiteActorTest, ShowsTheNewestOfTheJobsOnTheirWayAndNoMoreThanAsked) {
   EXPECT_THAT(ids_shown(site, {"jobs", 0, R"({"state": "over"})", 2}), IsEmpty());
   EXPECT_EQ(ids_shown(site, {"jobs", 0, {}, 0}).size(), 101u) << "without a limit 100 jobs";
   EXPECT_THAT(ids_shown(site, {"job", 7, {}, 0}), ElementsAre(7));
+  const auto behind = [](const char* place) {
+    return JobFilter::page("all", "", job_cursor_from(place));
+  };
+  EXPECT_THAT(ids_shown(site, {"jobs", 0, behind("active:301"), 2}), ElementsAre(300, 299));
+  EXPECT_THAT(ids_shown(site, {"jobs", 0, behind("active:2"), 2}), ElementsAre(1));
+  EXPECT_THAT(ids_shown(site, {"jobs", 0, behind("over:301"), 2}), IsEmpty());
+  const std::string some = JobFilter::parts_of({JobId{7}, JobId{301}, JobId{999}});
+  EXPECT_THAT(ids_shown(site, {"jobs", 0, some, 3}), ElementsAre(301, 301, 7));
   system_.end(site);
 }
 

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "storage/job_filter.hpp"
+#include "storage/task_filter.hpp"
 #include "tests/support/virtual_system.hpp"
 
 namespace muster {
@@ -18,7 +22,69 @@ struct FakeMaster {
   std::string finds = R"({"over": false})";  ///< empty: it does not answer
   ActorError holds{};                        ///< none: it does
   int held = 0;                              ///< how often it was asked to
+  /// What it has of some jobs; empty: it says what it finds.
+  std::vector<nlohmann::json> jobs{};
+  std::vector<std::string> asked{};  ///< the texts of the queries
 };
+
+/// A part of a job as a master lists it.
+nlohmann::json part(std::uint64_t job, bool over, std::uint64_t tasks = 1,
+                    std::uint64_t whole = 1) {
+  return {{"job", job},
+          {"master", "m"},
+          {"state", over ? "completed" : "running"},
+          {"tasks_total", tasks},
+          {"whole_tasks", whole},
+          {"running", over ? 0 : tasks},
+          {"finished", over ? tasks : 0},
+          {"over_s", over ? nlohmann::json(9.5) : nlohmann::json(nullptr)}};
+}
+
+bool is_over(const nlohmann::json& part) {
+  return !part["over_s"].is_null();
+}
+
+/// Of each section at most so many, the highest numbers first, as masters do it.
+std::string listed(const FakeMaster& fake, const Query& query) {
+  const JobFilter filter(query.text, query.limit);
+  std::vector<nlohmann::json> jobs = fake.jobs;
+  std::sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) {
+    return a["job"].template get<std::uint64_t>() > b["job"].template get<std::uint64_t>();
+  });
+  nlohmann::json list = nlohmann::json::array();
+  std::size_t count[2] = {0, 0};
+  for (const nlohmann::json& job : jobs) {
+    const bool over = is_over(job);
+    const JobId id{job["job"].get<std::uint64_t>()};
+    const bool wanted =
+        filter.only ? std::find(filter.only->begin(), filter.only->end(), id) != filter.only->end()
+                    : (over ? filter.over && id < filter.over_below
+                            : filter.active && id < filter.active_below) &&
+                          count[over]++ < filter.most;
+    if (wanted) list.push_back(job);
+  }
+  return nlohmann::json{{"jobs", list}}.dump();
+}
+
+/// The only job, whose tasks are the first so many that the master tells at once.
+std::string detailed(const FakeMaster& fake, const Query& query) {
+  const TaskFilter filter(query.text, query.limit);
+  constexpr std::size_t kAtOnce = 4;
+  nlohmann::json job = fake.jobs.front();
+  const nlohmann::json all = job["tasks"];
+  job["tasks"] = nlohmann::json::array();
+  std::size_t behind = 0;
+  for (const nlohmann::json& task : all) {
+    if (filter.after && task["task"].get<std::uint32_t>() <= *filter.after) continue;
+    if (job["tasks"].size() < std::min(kAtOnce, filter.most)) {
+      job["tasks"].push_back(task);
+    } else {
+      ++behind;
+    }
+  }
+  job["tasks_behind"] = behind;
+  return job.dump();
+}
 
 constexpr const char* kNothing = R"({"missing": true})";
 
@@ -67,8 +133,11 @@ class ActorBackendTest : public ::testing::Test {
           [](const CloudReport&) {},
           [](greet_atom) {},
           [](load_atom) { return LoadReport{}; },
-          [&fake](const Query&) -> caf::result<std::string> {
+          [&fake](const Query& query) -> caf::result<std::string> {
+            fake.asked.push_back(query.text);
             if (fake.finds.empty()) return ActorError::not_connected;
+            if (query.what == "jobs" && !fake.jobs.empty()) return listed(fake, query);
+            if (query.what == "job" && !fake.jobs.empty()) return detailed(fake, query);
             return fake.finds;
           },
           [](plan_atom, const Job&) { return std::string{}; },
@@ -84,14 +153,27 @@ class ActorBackendTest : public ::testing::Test {
     return answer;
   }
 
-  nlohmann::json look(api::View::Kind kind) {
+  nlohmann::json look(api::View::Kind kind) { return look(api::View{.kind = kind}); }
+  nlohmann::json look(const api::View& what) {
     nlohmann::json document;
-    backend_->view({.kind = kind}, [&](const api::Answer& said) {
+    backend_->view(what, [&](const api::Answer& said) {
       EXPECT_EQ(said.status, 200) << said.json;
       document = nlohmann::json::parse(said.json);
     });
     system_.time().drain();
     return document;
+  }
+  /// A page of jobs: their numbers, with a minus where they are over, and where the next begins.
+  std::string page(api::JobState state, std::uint32_t limit, const std::string& after = {}) {
+    api::View what{.kind = api::View::Kind::jobs, .state = state, .limit = limit};
+    what.after = job_cursor_from(after);
+    const nlohmann::json document = look(what);
+    std::string text;
+    for (const nlohmann::json& job : document["jobs"]) {
+      text += (is_over(job) ? "-" : "") + job["job"].dump() + " ";
+    }
+    if (document["next"].is_null()) return text + "end";
+    return text + document["next"].get<std::string>();
   }
   /// muster_master_reachable of each master.
   std::vector<double> reachable() {
@@ -193,6 +275,87 @@ TEST_F(ActorBackendTest, WhatAMasterSaidLastIsKnownThoughNobodyAsked) {
   EXPECT_EQ(silent[0]["master"], "m2");
   EXPECT_EQ(silent[0]["since_s"], 30);
   EXPECT_EQ(silent[0]["last"]["usd_h"], 0.5);
+}
+
+TEST_F(ActorBackendTest, AListGoesOverAllMastersPageByPage) {
+  fakes_[0].jobs = {part(1, false), part(4, false), part(9, true), part(2, true)};
+  fakes_[1].jobs = {part(3, false), part(8, true), part(1'000'000'001, true)};
+  using enum api::JobState;
+  EXPECT_EQ(page(all, 9), "4 3 1 -1000000001 -9 -8 -2 end");
+  EXPECT_EQ(page(all, 2), "4 3 active:3");
+  EXPECT_EQ(page(all, 2, "active:3"), "1 -1000000001 over:1000000001");
+  EXPECT_EQ(page(all, 2, "over:1000000001"), "-9 -8 over:8");
+  EXPECT_EQ(page(all, 2, "over:8"), "-2 end");
+  EXPECT_EQ(page(active, 3), "4 3 1 end");
+  EXPECT_EQ(page(active, 2, "active:4"), "3 1 end");
+  EXPECT_EQ(page(over, 1), "-1000000001 over:1000000001");
+  EXPECT_EQ(page(over, 9, "over:9"), "-8 -2 end");
+}
+
+TEST_F(ActorBackendTest, AJobOfWhichAPartRunsOnIsListedOnceAndNotAsOver) {
+  fakes_[0].jobs = {part(7, true, 3, 5), part(9, true), part(2, true)};
+  fakes_[1].jobs = {part(7, false, 2, 5), part(20, false), part(21, false)};
+  using enum api::JobState;
+  EXPECT_EQ(page(all, 9), "21 20 7 -9 -2 end");
+  EXPECT_EQ(page(all, 3), "21 20 7 active:7");
+  EXPECT_EQ(page(all, 2, "active:7"), "-9 over:7") << "it looks over to one of them only";
+  EXPECT_EQ(page(all, 2, "over:7"), "-2 end");
+  EXPECT_EQ(page(over, 9), "-9 -2 end");
+  const nlohmann::json jobs =
+      look({.kind = api::View::Kind::jobs, .state = active, .limit = 9})["jobs"];
+  ASSERT_EQ(jobs.size(), 3U);
+  EXPECT_EQ(jobs[2]["finished"], 3) << "its part that is over is asked for";
+  EXPECT_EQ(jobs[2]["running"], 2);
+}
+
+TEST_F(ActorBackendTest, OfAJobWithAPartAtASilentMasterIsNotSaidThatItIsOver) {
+  fakes_[0].jobs = {part(7, true, 3, 5), part(9, true)};
+  fakes_[2].finds = "";
+  using enum api::JobState;
+  EXPECT_EQ(page(over, 9), "-9 end");
+  const nlohmann::json all_jobs = look({.kind = api::View::Kind::jobs, .state = all, .limit = 9});
+  ASSERT_EQ(all_jobs["jobs"].size(), 2U);
+  EXPECT_EQ(all_jobs["jobs"][1]["state"], "unknown");
+  EXPECT_EQ(all_jobs["complete"], false);
+}
+
+TEST_F(ActorBackendTest, ALongPageIsAskedForInPiecesOfThoseThatAnswer) {
+  for (std::uint64_t job = 1; job <= 700; ++job) {
+    fakes_[job % 2].jobs.push_back(part(job, job % 5 == 0));
+  }
+  fakes_[2].finds = "";
+  const nlohmann::json jobs =
+      look({.kind = api::View::Kind::jobs, .state = api::JobState::all, .limit = 650});
+  ASSERT_EQ(jobs["jobs"].size(), 650U);
+  EXPECT_EQ(jobs["next"], "over:255");
+  EXPECT_EQ(jobs["complete"], false);
+  EXPECT_EQ(fakes_[0].asked.size(), 3U);
+  EXPECT_EQ(fakes_[2].asked.size(), 1U) << "a silent one is waited for once";
+}
+
+TEST_F(ActorBackendTest, APageOfTasksIsPutTogetherOfWhatMastersTellAtOnce) {
+  for (std::size_t i = 0; i < 2; ++i) {
+    fakes_[i].jobs = {part(7, false, 15, 30)};
+    fakes_[i].jobs[0]["tasks"] = nlohmann::json::array();
+    for (std::uint32_t task = 0; task < 15; ++task) {
+      fakes_[i].jobs[0]["tasks"].push_back({{"task", i == 0 ? task : 15 + task}});
+    }
+  }
+  fakes_[2].finds = kNothing;
+  const auto tasks = [&](std::uint32_t limit, std::optional<std::uint32_t> after) {
+    api::View what{.kind = api::View::Kind::job, .job = JobId{7}, .limit = limit};
+    what.after_task = after;
+    const nlohmann::json job = look(what);
+    EXPECT_EQ(job["tasks_total"], 30);
+    EXPECT_EQ(job["complete"], true);
+    std::string text;
+    for (const nlohmann::json& task : job["tasks"]) text += task["task"].dump() + " ";
+    return text + job["next"].dump() + " " + job["tasks_behind"].dump();
+  };
+  EXPECT_EQ(tasks(3, std::nullopt), "0 1 2 2 27");
+  EXPECT_EQ(tasks(6, 11), "12 13 14 15 16 17 17 12");
+  EXPECT_EQ(tasks(9, 26), "27 28 29 null 0");
+  EXPECT_TRUE(tasks(100, std::nullopt).ends_with("28 29 null 0"));
 }
 
 TEST_F(ActorBackendTest, APartThatIsOverMeanwhileIsNoObstacle) {

@@ -127,6 +127,44 @@ TEST(Api, hands_filters_on_with_their_defaults) {
   EXPECT_EQ(log.attempt, 2U);
 }
 
+TEST(Api, hands_on_where_a_page_begins) {
+  Served served;
+  served.get("/v1/jobs");
+  EXPECT_FALSE(served.backend.last_view().after);
+  for (const JobCursor& place : {JobCursor{false, JobId{12}}, JobCursor{true, JobId{7}}}) {
+    served.get("/v1/jobs?state=all&after=" + to_text(place));
+    EXPECT_EQ(served.backend.last_view().after, place);
+  }
+  for (const char* path : {"/v1/jobs/5", "/v1/jobs/5/explain"}) {
+    served.get(path);
+    EXPECT_FALSE(served.backend.last_view().after_task);
+    EXPECT_EQ(served.backend.last_view().limit, 1'000U);
+    EXPECT_EQ(served.backend.last_view().phase, "");
+    served.get(path + std::string("?limit=7&after=0&phase=not%20run"));
+    EXPECT_EQ(served.backend.last_view().after_task, 0U);
+    EXPECT_EQ(served.backend.last_view().limit, 7U);
+    EXPECT_EQ(served.backend.last_view().phase, "not run");
+  }
+}
+
+TEST(Api, names_the_place_that_is_none) {
+  Served served;
+  for (const char* wrong : {"x", "12", "active:", "active:x", "active:-1", "active:1x", "over",
+                            "gone:1", "over:99999999999999999999", "active:9223372036854775808"}) {
+    const RawResponse response = served.get(fmt::format("/v1/jobs?state=all&after={}", wrong));
+    EXPECT_EQ(response.status, 422) << wrong;
+    EXPECT_THAT(message_of(response), HasSubstr("after: has to be the 'next'")) << wrong;
+  }
+  EXPECT_EQ(served.get("/v1/jobs?state=active&after=over:5").status, 422);
+  EXPECT_EQ(served.get("/v1/jobs?state=over&after=active:5").status, 422);
+  const RawResponse tasks = served.get("/v1/jobs/5?limit=0&after=-1&phase=gone");
+  EXPECT_EQ(tasks.status, 422);
+  for (const char* name : {"limit: ", "after: ", "phase: has to be one of pending"}) {
+    EXPECT_THAT(message_of(tasks), HasSubstr(name));
+  }
+  EXPECT_EQ(served.get("/v1/jobs/5/explain?limit=10001").status, 422);
+}
+
 TEST(Api, hands_on_how_long_to_wait_for_a_job) {
   Served served;
   served.get("/v1/jobs/7");
@@ -167,7 +205,7 @@ TEST(Api, wants_a_token_for_everything_but_the_page_and_the_health) {
       EXPECT_EQ(response.headers.count("WWW-Authenticate"), 1U);
     }
   }
-  for (const char* target : {"/healthz", "/", "/app.js", "/style.css", "/chart.js"}) {
+  for (const char* target : {"/healthz", "/", "/app.js", "/plot.js", "/style.css", "/chart.js"}) {
     RawClient client(served.port());
     client.send(fmt::format("GET {} HTTP/1.1\r\nHost: t\r\n\r\n", target));
     EXPECT_EQ(client.receive().status, 200) << target;
@@ -242,7 +280,7 @@ TEST(Api, sends_the_page_with_a_policy_that_keeps_it_to_itself) {
   EXPECT_THAT(page.headers.at("Content-Security-Policy"), HasSubstr("connect-src 'self'"));
   EXPECT_EQ(page.headers.at("X-Content-Type-Options"), "nosniff");
   EXPECT_THAT(page.body, HasSubstr("<title>Muster</title>"));
-  for (const char* target : {"/", "/app.js", "/style.css"}) {
+  for (const char* target : {"/", "/app.js", "/plot.js", "/style.css"}) {
     EXPECT_EQ(served.get(target).body.find("http"), std::string::npos) << target;
   }
   EXPECT_EQ(served.get("/app.js").body.find("innerHTML"), std::string::npos);

@@ -163,6 +163,41 @@ bool listed(const Json& job, const View& what) {
   return in_state && (what.user.empty() || job["user"] == what.user);
 }
 
+/// By number alone.
+Json jobs_document(const View& what, std::uint64_t tick) {
+  Json out{{"jobs", Json::array()}, {"next", nullptr}};
+  std::uint64_t job = what.after ? what.after->behind.value : FakeBackend::kJobs;
+  while (job-- > 0) {
+    Json entry = job_document(job, tick);
+    if (!listed(entry, what)) continue;
+    if (out["jobs"].size() >= what.limit) {
+      const JobId last{out["jobs"].back()["job"].get<std::uint64_t>()};
+      out["next"] = to_text({what.state == JobState::over, last});
+      break;
+    }
+    out["jobs"].push_back(std::move(entry));
+  }
+  return out;
+}
+
+/// A page of the tasks.
+void put_tasks(Json& out, const View& what) {
+  Json page = Json::array();
+  std::size_t behind = 0;
+  for (Json& task : task_documents()) {
+    if (what.after_task && task["task"] <= *what.after_task) continue;
+    if (!what.phase.empty() && task["phase"] != what.phase) continue;
+    if (page.size() < what.limit) {
+      page.push_back(std::move(task));
+    } else {
+      ++behind;
+    }
+  }
+  out["next"] = behind > 0 ? page.back()["task"] : Json(nullptr);
+  out["tasks_behind"] = behind;
+  out["tasks"] = std::move(page);
+}
+
 }  // namespace
 
 void FakeBackend::answer(const Reply& reply, std::string json, int status) {
@@ -281,19 +316,14 @@ std::string FakeBackend::document(const View& what) const {
   Json out;
   switch (what.kind) {
     case View::Kind::jobs:
-      out["jobs"] = Json::array();
-      for (std::uint64_t job = kJobs; job-- > 0 && out["jobs"].size() < what.limit;) {
-        if (Json entry = job_document(job, tick); listed(entry, what)) {
-          out["jobs"].push_back(std::move(entry));
-        }
-      }
-      break;
+      return jobs_document(what, tick).dump();
     case View::Kind::job:
       out = job_document(what.job.value, tick);
-      out["tasks"] = task_documents();
+      put_tasks(out, what);
       break;
     case View::Kind::explain:
-      out = {{"job", job_document(what.job.value, tick)}, {"tasks", task_documents()}};
+      out["job"] = job_document(what.job.value, tick);
+      put_tasks(out, what);
       for (Json& task : out["tasks"]) {
         task["why"] = task["reason"].is_null() ? Json("it has a place") : task["reason"]["text"];
       }

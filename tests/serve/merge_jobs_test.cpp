@@ -35,9 +35,16 @@ json listed(const std::vector<json>& jobs) {
   return {{"jobs", jobs}};
 }
 
+/// The first page of a list, 0: of any size.
+json page_of(const merge::Documents& parts, std::size_t limit, bool over_only,
+             bool complete = true) {
+  return merge::jobs(merge::page(parts, std::nullopt, limit == 0 ? 1'000 : limit), over_only,
+                     complete);
+}
+
 TEST(MergeJobs, PutsTheJobTogetherOfItsParts) {
-  const json list = merge::jobs(
-      {listed({part("m0", "completed", 3)}), listed({part("m1", "running", 2)})}, 0, false);
+  const json list =
+      page_of({listed({part("m0", "completed", 3)}), listed({part("m1", "running", 2)})}, 0, false);
   ASSERT_EQ(list.size(), 1u);
   const json& job = list[0];
   EXPECT_EQ(job["tasks_total"], 5);
@@ -53,7 +60,7 @@ TEST(MergeJobs, PutsTheJobTogetherOfItsParts) {
 }
 
 TEST(MergeJobs, IsOverWithTheLastOfTheParts) {
-  const json list = merge::jobs(
+  const json list = page_of(
       {listed({part("m0", "completed", 3)}), listed({part("m1", "completed", 2)})}, 0, true);
   ASSERT_EQ(list.size(), 1u);
   EXPECT_EQ(list[0]["over_s"], 203.0);
@@ -61,8 +68,8 @@ TEST(MergeJobs, IsOverWithTheLastOfTheParts) {
 }
 
 TEST(MergeJobs, HasFailedWhenAPartHas) {
-  const json list = merge::jobs(
-      {listed({part("m0", "completed", 3)}), listed({part("m1", "failed", 2)})}, 0, true);
+  const json list =
+      page_of({listed({part("m0", "completed", 3)}), listed({part("m1", "failed", 2)})}, 0, true);
   EXPECT_EQ(list[0]["state"], "failed");
   EXPECT_EQ(list[0]["exit_code"], 3);
   EXPECT_EQ(list[0]["reason"], "task 1 has failed: exit code 3");
@@ -74,7 +81,7 @@ TEST(MergeJobs, HasTheExitCodeOfTheFailedTaskWithTheLowestIndex) {
   later["failed_task"] = 4;
   later["exit_code"] = 9;
   later["failure"] = "task 4 has failed: exit code 9";
-  const json job = merge::jobs({listed({later}), listed({part("m1", "failed", 2)})}, 0, true)[0];
+  const json job = page_of({listed({later}), listed({part("m1", "failed", 2)})}, 0, true)[0];
   EXPECT_EQ(job["exit_code"], 3);
   EXPECT_EQ(job["failed_task"], 1);
   EXPECT_EQ(job["failed"], 2);
@@ -82,11 +89,11 @@ TEST(MergeJobs, HasTheExitCodeOfTheFailedTaskWithTheLowestIndex) {
 }
 
 TEST(MergeJobs, HasNoExitCodeWhenNoTaskHasFailedAndNotAllHaveFinished) {
-  const json job = merge::jobs(
+  const json job = page_of(
       {listed({part("m0", "completed", 3)}), listed({part("m1", "cancelled", 2)})}, 0, true)[0];
   EXPECT_EQ(job["state"], "cancelled");
   EXPECT_TRUE(job["exit_code"].is_null());
-  const json done = merge::jobs(
+  const json done = page_of(
       {listed({part("m0", "completed", 3)}), listed({part("m1", "completed", 2)})}, 0, true)[0];
   EXPECT_EQ(done["exit_code"], 0);
 }
@@ -100,10 +107,10 @@ TEST(MergeJobs, ThatWasCancelledBecauseTooManyTasksFailedHasFailed) {
   stopped["failure"] = "task 2 has failed: exit code 7";
   json other = part("m1", "cancelled", 2);
   other["max_fails"] = 1;
-  EXPECT_EQ(merge::jobs({listed({stopped}), listed({other})}, 0, true)[0]["state"], "cancelled")
+  EXPECT_EQ(page_of({listed({stopped}), listed({other})}, 0, true)[0]["state"], "cancelled")
       << "one may fail: a user has cancelled it";
   other["failed"] = 1;
-  const json job = merge::jobs({listed({stopped}), listed({other})}, 0, true)[0];
+  const json job = page_of({listed({stopped}), listed({other})}, 0, true)[0];
   EXPECT_EQ(job["state"], "failed");
   EXPECT_EQ(job["exit_code"], 7);
   EXPECT_EQ(job["reason"],
@@ -114,21 +121,44 @@ TEST(MergeJobs, SaysForItsPartsHowFarItIsAndWhy) {
   json waits = part("m0", "waiting", 3);
   waits["reason"] = "3 of 5 tasks wait, not now: awaiting round";
   json starts = part("m1", "starting", 2);
-  EXPECT_EQ(merge::jobs({listed({waits}), listed({starts})}, 0, false)[0]["state"], "starting");
-  const json both = merge::jobs({listed({waits}), listed({part("m1", "waiting", 2)})}, 0, false);
+  EXPECT_EQ(page_of({listed({waits}), listed({starts})}, 0, false)[0]["state"], "starting");
+  const json both = page_of({listed({waits}), listed({part("m1", "waiting", 2)})}, 0, false);
   EXPECT_EQ(both[0]["reason"], waits["reason"]);
 }
 
 TEST(MergeJobs, IsNotListedAsOverWhileAPartIsElsewhere) {
-  EXPECT_TRUE(merge::jobs({listed({part("m0", "completed", 3)})}, 0, true).empty());
-  const json active = merge::jobs({listed({part("m1", "running", 2)})}, 0, false);
+  merge::ListedPage page = merge::page({listed({part("m0", "completed", 3)})}, std::nullopt, 9);
+  EXPECT_EQ(merge::in_doubt(page), std::vector<JobId>{JobId{7}});
+  merge::settle(page, {listed({part("m0", "completed", 3)}), listed({part("m1", "running", 2)})});
+  EXPECT_TRUE(page.jobs.empty()) << "it is listed with those that are not over";
+  const json active = page_of({listed({part("m1", "running", 2)})}, 0, false);
   EXPECT_EQ(active[0]["tasks_total"], 5);
   EXPECT_EQ(active[0]["finished"], 3) << "the part that is not listed any more";
 }
 
+TEST(MergeJobs, IsOverWhenNobodyHasTheRestOfItAnyMore) {
+  const merge::Documents half{listed({part("m0", "completed", 3)})};
+  merge::ListedPage page = merge::page(half, std::nullopt, 9);
+  merge::settle(page, half);
+  EXPECT_EQ(merge::jobs(page, true, true)[0]["finished"], 5);
+  EXPECT_TRUE(merge::jobs(page, true, false).empty()) << "a silent master may have it";
+  EXPECT_EQ(merge::jobs(page, false, false)[0]["state"], "unknown");
+}
+
+TEST(MergeJobs, TakesPartsThatAreOnOtherPages) {
+  merge::ListedPage page = merge::page({listed({part("m0", "running", 3)})}, std::nullopt, 9);
+  merge::settle(page, {listed({part("m0", "running", 3)}), listed({part("m1", "failed", 2)})});
+  const json job = merge::jobs(page, false)[0];
+  EXPECT_EQ(job["failed"], 1) << "its part that is over is far behind on the list";
+  EXPECT_EQ(job["state"], "running");
+  EXPECT_TRUE(merge::in_doubt(page).empty());
+  merge::settle(page, {listed({part("m1", "failed", 2)})});
+  EXPECT_EQ(merge::jobs(page, false)[0]["running"], 3) << "m0 has fallen silent since";
+}
+
 TEST(MergeJobs, WhatASilentMasterMayHaveHasNotFinished) {
   const merge::Documents half{listed({part("m0", "completed", 3)})};
-  const json job = merge::jobs(half, 0, false, false)[0];
+  const json job = page_of(half, 0, false, false)[0];
   EXPECT_EQ(job["tasks_total"], 5);
   EXPECT_EQ(job["finished"], 3);
   EXPECT_EQ(job["state"], "unknown");
@@ -140,28 +170,101 @@ TEST(MergeJobs, WhatASilentMasterMayHaveHasNotFinished) {
   EXPECT_TRUE(merge::is_whole({part("m0", "running", 3), part("m1", "completed", 2)}));
 }
 
-TEST(MergeJobs, ListsTheNewestFirstAndNoMoreThanAsked) {
-  json older = part("m0", "running", 5);
-  older["job"] = 3;
-  const json list = merge::jobs({listed({older, part("m0", "running", 5)})}, 1, false);
-  ASSERT_EQ(list.size(), 1u);
-  EXPECT_EQ(list[0]["job"], 7);
+/// A job of five tasks, all with one master.
+json whole(std::uint64_t number, bool over) {
+  json one = part("m0", over ? "completed" : "running", 5);
+  one["job"] = number;
+  return one;
 }
 
-TEST(MergeJobs, ShowsUnderALimitWhatIsNotOverAndThenWhatEndedLast) {
-  const auto job = [](std::uint64_t number, const json& over_s) {
-    json one = part("m0", over_s.is_null() ? "running" : "completed", 5);
-    one["job"] = number;
-    one["over_s"] = over_s;
-    return one;
+/// Those of the page, with a minus where they are over, and where the next one begins.
+std::string text_of(const merge::ListedPage& page) {
+  std::string text;
+  for (const merge::ListedJob& job : page.jobs) {
+    text += (job.over ? "-" : "") + std::to_string(job.job.value) + " ";
+  }
+  return text + (page.next ? to_text(*page.next) : "end");
+}
+
+TEST(MergeJobs, ShowsWhatIsNotOverFirstAndOfEachTheHighestNumbers) {
+  const merge::Documents masters{listed({whole(1, false), whole(9, true)}),
+                                 listed({whole(3, false), whole(8, true), whole(5, true)})};
+  EXPECT_EQ(text_of(merge::page(masters, std::nullopt, 3)), "3 1 -9 over:9");
+  EXPECT_EQ(text_of(merge::page(masters, std::nullopt, 2)), "3 1 active:1");
+  EXPECT_EQ(text_of(merge::page(masters, std::nullopt, 5)), "3 1 -9 -8 -5 end");
+}
+
+TEST(MergeJobs, GoesOnBehindACursor) {
+  const merge::Documents masters{listed({whole(1, false), whole(9, true)}),
+                                 listed({whole(3, false), whole(8, true), whole(5, true)})};
+  const auto behind = [&](const char* cursor, std::size_t limit) {
+    return text_of(merge::page(masters, job_cursor_from(cursor), limit));
   };
-  const merge::Documents masters{listed({job(1, nullptr), job(9, 20.0)}),
-                                 listed({job(8, 10.0), job(5, 30.0)})};
-  const json list = merge::jobs(masters, 3, false);
-  ASSERT_EQ(list.size(), 3u);
-  EXPECT_EQ(list[0]["job"], 9);
-  EXPECT_EQ(list[1]["job"], 5);
-  EXPECT_EQ(list[2]["job"], 1);
+  EXPECT_EQ(behind("active:3", 2), "1 -9 over:9");
+  EXPECT_EQ(behind("active:1", 2), "-9 -8 over:8");
+  EXPECT_EQ(behind("over:9", 2), "-8 -5 end");
+  EXPECT_EQ(behind("over:9", 1), "-8 over:8");
+  EXPECT_EQ(behind("over:5", 2), "end");
+  EXPECT_EQ(behind("active:0", 1), "-9 over:9");
+}
+
+TEST(MergeJobs, ThePagesTogetherHaveEveryJobOnce) {
+  merge::Documents masters{listed({}), listed({}), listed({})};
+  for (std::uint64_t job = 1; job <= 40; ++job) {
+    masters[job % 3]["jobs"].push_back(whole(job, job % 4 < 2));
+  }
+  const merge::ListedPage all = merge::page(masters, std::nullopt, 40);
+  for (const std::size_t limit : {1, 3, 7, 39}) {
+    std::vector<JobId> seen;
+    std::optional<JobCursor> after;
+    do {
+      const merge::ListedPage page = merge::page(masters, after, limit);
+      ASSERT_LE(page.jobs.size(), limit);
+      for (const merge::ListedJob& job : page.jobs) seen.push_back(job.job);
+      after = page.next;
+    } while (after);
+    ASSERT_EQ(seen.size(), 40U) << limit;
+    for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], all.jobs[i].job);
+  }
+}
+
+TEST(MergeJobs, TheNextPageBeginsBehindAJobThatOnlyLookedOver) {
+  merge::Documents masters{listed({whole(9, true), part("m0", "completed", 3), whole(5, true)})};
+  merge::ListedPage page = merge::page(masters, std::nullopt, 2);
+  EXPECT_EQ(text_of(page), "-9 -7 over:7");
+  merge::settle(page, {listed({part("m1", "running", 2)})});
+  EXPECT_EQ(text_of(page), "-9 over:7");
+}
+
+/// A part of job 7 with some of its tasks, as far as its master has listed them.
+json with_tasks(const std::string& master, const std::vector<int>& tasks, int behind) {
+  json one = part(master, "running", 0);
+  one["tasks"] = json::array();
+  for (const int task : tasks) one["tasks"].push_back({{"task", task}});
+  one["tasks_behind"] = behind;
+  return one;
+}
+
+/// The tasks of the page, where to go on and how many there are left.
+std::string tasks_of(const merge::Documents& parts, std::size_t limit) {
+  const json job = merge::job(parts, true, limit).value();
+  std::string text;
+  for (const json& task : job["tasks"]) text += task["task"].dump() + " ";
+  return text + job["next"].dump() + " " + job["tasks_behind"].dump();
+}
+
+TEST(MergeJobs, APageOfTasksHasTheFirstOfAllParts) {
+  const merge::Documents parts{with_tasks("m0", {0, 2, 9}, 0), with_tasks("m1", {1, 3, 4}, 0)};
+  EXPECT_EQ(tasks_of(parts, 0), "0 1 2 3 4 9 null 0");
+  EXPECT_EQ(tasks_of(parts, 6), "0 1 2 3 4 9 null 0");
+  EXPECT_EQ(tasks_of(parts, 4), "0 1 2 3 3 2");
+  EXPECT_EQ(tasks_of({with_tasks("m0", {}, 0)}, 4), "null 0");
+}
+
+TEST(MergeJobs, APageOfTasksEndsWhereAMasterHasNotToldAll) {
+  const merge::Documents parts{with_tasks("m0", {0, 2}, 5), with_tasks("m1", {1, 3, 8}, 0)};
+  EXPECT_EQ(tasks_of(parts, 9), "0 1 2 2 7") << "m0 may have tasks 4 to 7";
+  EXPECT_EQ(tasks_of(parts, 1), "0 0 9");
 }
 
 TEST(MergeJobs, SortsTheTasksOfAllParts) {

@@ -64,7 +64,11 @@ std::string row_of(const Parameter& parameter, std::string_view pattern) {
                             : choices.empty()
                                 ? fmt::format("{} to {}", parameter.least, parameter.most)
                                 : choices;
-  const std::string fallback = is_text ? "everybody" : fmt::format("`{}`", parameter.fallback);
+  const std::string nothing = parameter.name == "user"    ? "everybody"
+                              : parameter.name == "phase" ? "any"
+                                                          : "the beginning";
+  const std::string fallback =
+      parameter.fallback.empty() ? nothing : fmt::format("`{}`", parameter.fallback);
   return fmt::format("| `{}` | `{}` | {} | {} |", parameter.name, pattern, fallback, range);
 }
 

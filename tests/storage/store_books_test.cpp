@@ -26,6 +26,15 @@ JobHistory history_of(std::uint64_t job) {
   return made;
 }
 
+std::vector<std::uint64_t> by_number(const History& history, const HistoryPage& page) {
+  std::vector<std::uint64_t> jobs;
+  history.by_number(page, [&](const JobHistory& job) {
+    jobs.push_back(job.job.id.value);
+    return true;
+  });
+  return jobs;
+}
+
 std::vector<std::uint64_t> newest(const History& history, std::size_t limit) {
   std::vector<std::uint64_t> jobs;
   history.newest(limit, [&](const JobHistory& job) {
@@ -138,17 +147,47 @@ TEST(StoreHistory, lists_without_reading_and_by_user) {
   for (std::uint64_t job = 1; job <= 6; ++job) {
     history->add(paid(job, job % 2 == 0 ? "ada" : "bob", 1));
   }
-  std::vector<std::uint64_t> jobs;
-  history->newest_of("ada", 2, [&](const JobHistory& job) {
-    jobs.push_back(job.job.id.value);
-    return true;
-  });
-  EXPECT_THAT(jobs, ElementsAre(6, 4));
+  EXPECT_THAT(by_number(*history, {"ada", {}, 2}), ElementsAre(6, 4));
   std::vector<HistoryEntry> entries;
   history->newest_entries(1, [&](const HistoryEntry& entry) { entries.push_back(entry); });
   EXPECT_THAT(entries, ElementsAre(HistoryEntry{JobId{6}, "ada", "job-6", dollars(1)}));
   EXPECT_TRUE(history->contains(JobId{3}));
   EXPECT_FALSE(history->contains(JobId{7}));
+}
+
+TEST(StoreHistory, lists_by_number_whatever_ended_last) {
+  const TempStore folder;
+  const Catalog catalog = test::table3_catalog();
+  for (int life = 0; life < 2; ++life) {
+    const auto store = folder.open();
+    StoreJournal journal(*store, catalog, {});
+    const auto history = opened<StoreHistory>(*store, journal, catalog, StoreHistoryOptions{4});
+    if (life == 0) {
+      for (const std::uint64_t job : {8, 1'000'000'001, 3, 9, 5}) {
+        history->add(paid(job, job == 3 ? "ada" : "bob", 1));
+      }
+    }
+    EXPECT_THAT(by_number(*history, {{}, {}, 9}), ElementsAre(1'000'000'001, 9, 5, 3))
+        << "the first to end is not kept";
+    EXPECT_THAT(by_number(*history, {{}, JobId{9}, 9}), ElementsAre(5, 3));
+    EXPECT_THAT(by_number(*history, {{}, JobId{1'000'000'000}, 1}), ElementsAre(9));
+    EXPECT_THAT(by_number(*history, {"ada", JobId{9}, 9}), ElementsAre(3));
+    EXPECT_THAT(by_number(*history, {"ada", JobId{3}, 9}), ElementsAre());
+    EXPECT_THAT(by_number(*history, {{}, {}, 0}), ElementsAre());
+  }
+}
+
+TEST(StoreHistory, finds_a_users_few_jobs_among_many) {
+  const TempStore folder;
+  const Catalog catalog = test::table3_catalog();
+  const auto store = folder.open();
+  StoreJournal journal(*store, catalog, {});
+  const auto history = opened<StoreHistory>(*store, journal, catalog);
+  for (std::uint64_t job = 1; job <= 9'000; ++job) {
+    history->add(paid(job, job % 4'000 == 1 ? "ada" : "bob", 1));
+  }
+  EXPECT_THAT(by_number(*history, {"ada", {}, 9}), ElementsAre(8'001, 4'001, 1));
+  EXPECT_THAT(by_number(*history, {"ada", JobId{8'001}, 1}), ElementsAre(4'001));
 }
 
 TEST(StoreHistory, an_index_of_the_first_format_is_brought_up_to_date_once) {

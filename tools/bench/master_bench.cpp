@@ -286,10 +286,58 @@ BENCHMARK_CAPTURE(answer, load, "load", "")
     ->Arg(100'000)
     ->UseManualTime()
     ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(answer, newest_jobs, "jobs", "")
-    ->Arg(100'000)
+// Half of the jobs have failed and are over: 100,000 are active.
+BENCHMARK_CAPTURE(answer, first_page_of_jobs, "jobs", R"({"state":"active"})")
+    ->Arg(200'000)
     ->UseManualTime()
-    ->Unit(benchmark::kMicrosecond);
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(answer, page_in_the_middle, "jobs",
+                  R"({"state":"active","after":"active:100000"})")
+    ->Arg(200'000)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(answer, page_of_a_user, "jobs", R"({"state":"active","user":"user 8"})")
+    ->Arg(200'000)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+
+/// A page of the tasks of one job. Of its tasks so many run or, every other one, have failed; the
+/// others wait.
+void page_of_tasks(benchmark::State& state, const char* what, const char* wanted) {
+  const Catalog catalog = eights();
+  const auto tasks = static_cast<std::uint64_t>(state.range(0));
+  const auto placed = static_cast<std::uint64_t>(state.range(1));
+  Master master = master_with(catalog, by_eights(1, placed));
+  Job job = job_of(1, 1, tasks, false);
+  for (std::uint32_t i = 0; i < tasks; ++i) job.tasks[i].array_index = i;
+  master.accept(std::move(job), {});
+  master.round({}, Instant{});
+  for (std::uint64_t id = 0; id * kTasksPerInstance < placed; ++id) {
+    master.instance_up(InstanceId{id}, {}, Instant{});
+    master.instance_ready(InstanceId{id}, Instant{});
+  }
+  for (std::uint64_t id = 1; id <= placed; ++id) {
+    master.task_started({TaskId{id}, 1, {}, {}}, Instant{std::chrono::seconds{1}});
+    if (id % 2 == 0) continue;
+    master.task_failed({TaskId{id}, 1, "exit 1", {}}, Instant{std::chrono::seconds{2}});
+  }
+  master.commit();
+  const CellView view{master, nullptr, {}, "m0", Instant{std::chrono::seconds{3}}};
+  for (auto _ : state) {
+    const Stopwatch stopwatch(state);
+    benchmark::DoNotOptimize(view.answer(what, 1, wanted, 1'000));
+  }
+}
+void sizes_of_pages(benchmark::internal::Benchmark* bench) {
+  bench->Args({100'000, 1'000})->Args({100'000, 100'000});
+  bench->UseManualTime()->Unit(benchmark::kMillisecond);
+}
+BENCHMARK_CAPTURE(page_of_tasks, first_of_job, "job", "")->Apply(sizes_of_pages);
+BENCHMARK_CAPTURE(page_of_tasks, next_of_job, "job", R"({"after_task":50000,"tasks_only":true})")
+    ->Apply(sizes_of_pages);
+BENCHMARK_CAPTURE(page_of_tasks, first_of_explain, "explain", "")->Apply(sizes_of_pages);
+BENCHMARK_CAPTURE(page_of_tasks, in_a_phase, "explain", R"({"phase":"running"})")
+    ->Apply(sizes_of_pages);
 
 }  // namespace
 }  // namespace muster

@@ -181,7 +181,8 @@ void page_of_user_apart(benchmark::State& state) {
     const auto begin = std::chrono::steady_clock::now();
     filled.history->read_apart([&] {
       std::size_t found = 0;
-      filled.history->newest_of("user-3", 100, [&](const JobHistory&) { return ++found > 0; });
+      filled.history->by_number({"user-3", {}, 100},
+                                [&](const JobHistory&) { return ++found > 0; });
       read.set_value(found);
     });
     on_actor_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -190,6 +191,22 @@ void page_of_user_apart(benchmark::State& state) {
   state.counters["on_actor_us"] =
       benchmark::Counter(on_actor_s * 1e6, benchmark::Counter::kAvgIterations);
 }
+
+/// A page of 100 of so many jobs that are over, at the beginning and in the middle.
+void page_of_over_jobs(benchmark::State& state) {
+  const FilledHistory filled(static_cast<std::uint64_t>(state.range(0)));
+  const JobId below{static_cast<std::uint64_t>(state.range(1))};
+  for (auto _ : state) {
+    std::size_t found = 0;
+    filled.history->by_number({{}, below, 100}, [&](const JobHistory&) { return ++found > 0; });
+    benchmark::DoNotOptimize(found);
+  }
+}
+BENCHMARK(page_of_over_jobs)
+    ->Args({100'000, 100'001})
+    ->Args({100'000, 50'000})
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 BENCHMARK(cost_by_user_read)->Arg(10'000)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(cost_by_user_kept)

@@ -9,6 +9,8 @@
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/cli/task_pages.hpp"
+#include "tools/client/pages.hpp"
 #include "tools/client/views.hpp"
 #include "tools/report/explain.hpp"
 
@@ -21,6 +23,7 @@ struct ExplainOptions {
   std::string events;
   std::optional<std::uint64_t> task;
   std::optional<std::uint64_t> instance;
+  TaskChoice tasks;
   std::string json;
 };
 
@@ -44,35 +47,71 @@ int explain_log(const ExplainOptions& options) {
   return write_output(options.json, write) ? kDone : kFailed;
 }
 
+/// What is shown of a job of the live cluster: one task, or a choice of them.
+client::Pages explained_pages(const ExplainOptions& options) {
+  const std::string path = fmt::format("/v1/jobs/{}/explain", *options.job);
+  if (!options.task) return task_pages(path, options.tasks, !options.json.empty());
+  TaskChoice one;
+  one.limit = 1;
+  one.from = options.task;
+  return task_pages(path, one, false);
+}
+
 /// Why each task of a job of the live cluster waits, or is where it is.
 int explain_job(const ExplainOptions& options) {
   const auto api = connect(options.client);
   if (!api) return kFailed;
-  const auto answer = api->get(fmt::format("/v1/jobs/{}/explain", *options.job));
-  if (!answer) return complain_of(answer.error());
-  auto job = client::explanation(answer.value());
-  if (!job) return complain_of(job.error());
-  if (options.task) {
-    std::erase_if(job->tasks,
-                  [&](const client::TaskAnswer& task) { return task.task != *options.task; });
-    if (job->tasks.empty()) {
-      complain(fmt::format("job {} has no task {}", *options.job, *options.task));
-      return kFailed;
+  client::Pages pages = explained_pages(options);
+  client::WhyLines lines;
+  std::string text;
+  std::string json;
+  client::JsonOfPages document(pages.list, [&](const std::string& piece) { json += piece; });
+  std::uint64_t left = options.tasks.shown();
+  const auto use = [&](const client::Answer& page,
+                       bool last) -> std::optional<Failure<client::ClientError>> {
+    if (!options.json.empty()) document.add(page, last);
+    auto job = client::explanation(page);
+    if (!job) return job.error();
+    if (options.task) {
+      std::erase_if(job->tasks, [&](const auto& task) { return task.task != *options.task; });
+      if (!job->tasks.empty()) text = lines.next(job.value());
+      return std::nullopt;
     }
+    if (left == 0) return std::nullopt;
+    if (job->tasks.size() > left) {
+      job->tasks_behind += job->tasks.size() - left;
+      job->tasks.resize(left);
+      job->next = job->tasks.back().task;
+    }
+    left -= job->tasks.size();
+    text += lines.next(job.value());
+    if (left > 0 && !last) return std::nullopt;
+    text +=
+        more_tasks_line(fmt::format("muster explain {}", *options.job), options.tasks, job.value());
+    return std::nullopt;
+  };
+  if (const auto failure = client::each_page(*api, pages, use)) return complain_of(*failure);
+  if (options.task && text.empty()) {
+    complain(fmt::format("job {} has no task {}", *options.job, *options.task));
+    return kFailed;
   }
-  if (options.json != "-") print_text(client::view_why(job.value()));
+  if (options.json != "-") print_text(text);
   if (options.json.empty()) return kDone;
-  const auto write = [&](std::ostream& out) { out << answer->text << "\n"; };
+  const auto write = [&](std::ostream& out) { out << json << "\n"; };
   return write_output(options.json, write) ? kDone : kFailed;
 }
 
 /// What is missing or does not go together; empty when nothing is.
 std::string misuse(const ExplainOptions& options) {
+  const TaskChoice& tasks = options.tasks;
+  const bool chosen = tasks.limit || tasks.from || !tasks.phase.empty();
   if (options.job) {
     if (!options.events.empty()) return "a job of the live cluster, or --events: not both";
     if (options.instance) return "--instance is for an event log: give --events";
+    if (options.task && chosen) return "--task is one task: no --limit, --from or --phase with it";
     return "";
   }
+  if (chosen) return "--limit, --from and --phase are for a job of the live cluster: give its id";
   if (options.events.empty()) {
     return "say what to explain: JOB, or --events FILE with --task or --instance";
   }
@@ -109,6 +148,7 @@ void add_explain(CLI::App& app, int& exit_code) {
                    "as JSON: to the standard output, or into the FILE that is given")
       ->expected(0, 1)
       ->default_str("-");
+  add_task_choice(*command, options->tasks);
   add_where_options(*command, options->client);
   command->callback([options, &exit_code] { exit_code = run_command(*options); });
 }

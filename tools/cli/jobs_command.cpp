@@ -1,29 +1,35 @@
 #include <fmt/format.h>
 
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/cli/task_pages.hpp"
+#include "tools/client/pages.hpp"
 #include "tools/client/views.hpp"
 
 namespace muster::cli {
 namespace {
 
-constexpr std::uint32_t kShownJobs = 50;
-constexpr std::uint32_t kMostJobs = 10'000;  // that the API gives
+using Fault = std::optional<Failure<client::ClientError>>;
+
+constexpr std::uint64_t kShownJobs = 50;
 
 struct JobsOptions {
   ClientOptions client;
   std::string state = "all";
   std::string user;
-  std::uint32_t limit = kShownJobs;
+  std::optional<std::uint64_t> limit;
 };
 
 struct JobOptions {
   ClientOptions client;
+  TaskChoice tasks;
   std::uint64_t job = 0;
 };
 
@@ -50,23 +56,67 @@ struct CancelOptions {
   std::string state;
 };
 
+/// The jobs of a list, as many as are wanted.
+client::Pages job_pages(const std::string& state, const std::string& user, std::uint64_t most) {
+  client::Pages pages{"/v1/jobs?state=" + state, "jobs", most};
+  if (!user.empty()) pages.path += "&user=" + client::url_escaped(user);
+  return pages;
+}
+
+/// Prints page after page, so that any number of jobs takes no room.
 int list_jobs(const JobsOptions& options) {
   const auto api = connect(options.client);
   if (!api) return kFailed;
-  std::string path = fmt::format("/v1/jobs?state={}&limit={}", options.state, options.limit);
-  if (!options.user.empty()) path += "&user=" + client::url_escaped(options.user);
-  return print_answer(api->get(path), options.client.json,
-                      shown_as(client::job_list, [](const std::vector<client::JobAnswer>& jobs) {
-                        return client::view(jobs);
-                      }));
+  client::Pages pages = job_pages(options.state, options.user, options.limit.value_or(kShownJobs));
+  client::JobTable table;
+  client::JsonOfPages document(pages.list, print_text);
+  const auto failure =
+      client::each_page(*api, pages, [&](const client::Answer& page, bool last) -> Fault {
+        if (last) warn_of_silent(page);
+        if (options.client.json) {
+          document.add(page, last);
+          return std::nullopt;
+        }
+        const auto jobs = client::job_list(page);
+        if (!jobs) return jobs.error();
+        print_text(table.next(jobs.value()));
+        return std::nullopt;
+      });
+  if (failure) return complain_of(*failure);
+  if (options.client.json) {
+    print_text("\n");
+  } else if (!pages.after.empty() && !options.limit) {
+    print_text(fmt::format("There are more: `muster jobs --limit {}` shows the first {}.\n",
+                           10 * kShownJobs, 10 * kShownJobs));
+  }
+  return kDone;
 }
 
 int show_job(const JobOptions& options) {
   const auto api = connect(options.client);
   if (!api) return kFailed;
-  return print_answer(api->get(fmt::format("/v1/jobs/{}", options.job)), options.client.json,
-                      shown_as(client::job_details,
-                               [](const client::JobDetails& job) { return client::view(job); }));
+  const bool json = options.client.json;
+  client::Pages pages = task_pages(fmt::format("/v1/jobs/{}", options.job), options.tasks, json);
+  client::TaskTable table;
+  client::JsonOfPages document(pages.list, print_text);
+  std::string more;
+  const auto failure =
+      client::each_page(*api, pages, [&](const client::Answer& page, bool last) -> Fault {
+        if (last) warn_of_silent(page);
+        if (json) {
+          document.add(page, last);
+          return std::nullopt;
+        }
+        const auto job = client::job_details(page);
+        if (!job) return job.error();
+        print_text(table.next(job.value()));
+        more =
+            more_tasks_line(fmt::format("muster job {}", options.job), options.tasks, job.value());
+        return std::nullopt;
+      });
+  if (failure) return complain_of(*failure);
+  print_text(json ? "\n" : more);
+  return kDone;
 }
 
 /// Sends the same token again until the answer has come: one command is one job.
@@ -131,23 +181,22 @@ int cancel_jobs(CancelOptions options) {
   const auto api = connect(options.each.client);
   if (!api) return kFailed;
   if (!chosen) return ask_each(*api, options.each);
-  std::string path = fmt::format("/v1/jobs?state=active&limit={}", kMostJobs);
-  if (!options.user.empty()) path += "&user=" + client::url_escaped(options.user);
-  const auto answer = api->get(path);
-  if (!answer) return complain_of(answer.error());
-  warn_of_silent(answer.value());
-  const auto jobs = client::job_list(answer.value());
-  if (!jobs) return complain_of(jobs.error());
-  for (const client::JobAnswer& job : jobs.value()) {
-    if (options.state.empty() || job.state == options.state) options.each.jobs.push_back(job.job);
-  }
+  constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
+  client::Pages pages = job_pages("active", options.user, kAll);
+  const auto choose = [&](const client::Answer& page, bool last) -> Fault {
+    if (last) warn_of_silent(page);
+    const auto jobs = client::job_list(page);
+    if (!jobs) return jobs.error();
+    for (const client::JobAnswer& job : jobs.value()) {
+      if (options.state.empty() || job.state == options.state) {
+        options.each.jobs.push_back(job.job);
+      }
+    }
+    return std::nullopt;
+  };
+  if (const auto failure = client::each_page(*api, pages, choose)) return complain_of(*failure);
   options.each.by_choice = true;
-  const int exit_code = ask_each(*api, options.each);
-  if (jobs->size() >= kMostJobs) {
-    complain(
-        fmt::format("these were the newest {}; there may be more, so call it again", jobs->size()));
-  }
-  return exit_code;
+  return ask_each(*api, options.each);
 }
 
 void add_cancel(CLI::App& app, int& exit_code) {
@@ -174,20 +223,21 @@ void add_each(CLI::App& app, int& exit_code, const EachOptions& words, const std
 
 void add_jobs(CLI::App& app, int& exit_code) {
   auto list = std::make_shared<JobsOptions>();
-  CLI::App* jobs = app.add_subcommand("jobs", "List jobs, the newest first");
+  CLI::App* jobs = app.add_subcommand(
+      "jobs", "List jobs: those that are not over, then the others, the newest first");
   jobs->add_option("--state", list->state, "active, over or all")
       ->check(CLI::IsMember({"active", "over", "all"}))
       ->capture_default_str();
   jobs->add_option("--user", list->user, "only those of this user");
-  jobs->add_option("--limit", list->limit, "at most so many")
-      ->check(CLI::Range(std::uint32_t{1}, kMostJobs))
-      ->capture_default_str();
+  jobs->add_option("--limit", list->limit, "at most so many; default: 50")
+      ->check(CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()));
   add_client_options(*jobs, list->client);
   jobs->callback([list, &exit_code] { exit_code = list_jobs(*list); });
 
   auto one = std::make_shared<JobOptions>();
   CLI::App* job = app.add_subcommand("job", "Show a job and its tasks");
   job->add_option("job", one->job, "id of a job")->required()->check(is_id());
+  add_task_choice(*job, one->tasks);
   add_client_options(*job, one->client);
   job->callback([one, &exit_code] { exit_code = show_job(*one); });
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,12 +16,13 @@
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/task_logs.hpp"
+#include "tools/client/pages.hpp"
 
 namespace muster::cli {
 namespace {
 
 using client::ClientError;
-using client::JobDetails;
+using client::JobAnswer;
 
 constexpr Duration kPause = std::chrono::milliseconds{500};
 constexpr std::uint64_t kMostLines = 1'000'000'000;
@@ -44,7 +47,13 @@ class JobLogs {
   int follow();
 
  private:
-  Expected<JobDetails, ClientError> look() const;
+  /// By index; nothing: not seen yet.
+  using Tasks = std::map<std::uint64_t, std::optional<client::TaskAnswer>>;
+
+  client::Pages pages(std::uint64_t most) const;
+  Expected<JobAnswer, ClientError> look(
+      client::Pages& pages, const std::function<void(const client::TaskAnswer&)>& use) const;
+  Expected<JobAnswer, ClientError> look_at_open(Tasks& tasks) const;
   int exit_code() const;
 
   client::ApiClient& api_;
@@ -63,12 +72,12 @@ std::optional<int> JobLogs::choose_tasks() {
     }
     tasks.assign(wanted->indices.begin(), wanted->indices.end());
   } else {
-    const auto job = look();
+    client::Pages all = pages(std::numeric_limits<std::uint64_t>::max());
+    const auto job = look(all, [&](const client::TaskAnswer& task) { tasks.push_back(task.task); });
     if (!job) return complain_of(job.error());
-    for (const client::TaskAnswer& task : job->tasks) tasks.push_back(task.task);
     if (tasks.empty()) {
       complain(fmt::format("job {} has no tasks that are known yet: it is {}", options_.wish.job,
-                           job->job.state));
+                           job->state));
       return kFailed;
     }
   }
@@ -76,10 +85,43 @@ std::optional<int> JobLogs::choose_tasks() {
   return std::nullopt;
 }
 
-Expected<JobDetails, ClientError> JobLogs::look() const {
-  const auto answer = api_.get(fmt::format("/v1/jobs/{}", options_.wish.job));
-  if (!answer) return answer.error();
-  return client::job_details(answer.value());
+client::Pages JobLogs::pages(std::uint64_t most) const {
+  return {fmt::format("/v1/jobs/{}?", options_.wish.job), "tasks", most};
+}
+
+/// The job as it is; calls `use` for the tasks of the pages.
+Expected<JobAnswer, ClientError> JobLogs::look(
+    client::Pages& pages, const std::function<void(const client::TaskAnswer&)>& use) const {
+  JobAnswer job;
+  const auto failure = client::each_page(
+      api_, pages, [&](const client::Answer& answer, bool) -> std::optional<Failure<ClientError>> {
+        const auto page = client::job_details(answer);
+        if (!page) return page.error();
+        job = page->job;
+        for (const client::TaskAnswer& task : page->tasks) use(task);
+        return std::nullopt;
+      });
+  if (failure) return *failure;
+  return job;
+}
+
+/// The tasks whose output may go on, as they are, and their job.
+Expected<JobAnswer, ClientError> JobLogs::look_at_open(Tasks& tasks) const {
+  std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t highest = 0;
+  for (const TaskLog& log : logs_) {
+    if (log.done()) continue;
+    tasks[log.task()] = std::nullopt;
+    lowest = std::min(lowest, log.task());
+    highest = std::max(highest, log.task());
+  }
+  // So many tasks at most have indices between these.
+  client::Pages some = pages(highest - lowest + 1);
+  if (lowest > 0) some.after = std::to_string(lowest - 1);
+  return look(some, [&](const client::TaskAnswer& task) {
+    const auto open = tasks.find(task.task);
+    if (open != tasks.end()) open->second = task;
+  });
 }
 
 int JobLogs::exit_code() const {
@@ -108,26 +150,26 @@ int JobLogs::follow() {
   LogPrinter out(logs_.size() > 1);
   while (true) {
     // Looked at first, so that what was written before the end is read after it.
-    auto job = look();
+    const auto begin = std::chrono::steady_clock::now();
+    Tasks tasks;
+    const auto job = look_at_open(tasks);
     if (!job) return complain_of(job.error());
-    std::map<std::uint64_t, client::TaskAnswer*> tasks;
-    for (client::TaskAnswer& task : job->tasks) tasks[task.task] = &task;
+    const Duration took = std::chrono::steady_clock::now() - begin;
     bool more = false;
     for (TaskLog& log : logs_) {
       if (log.done()) continue;
-      const auto found = tasks.find(log.task());
-      if (found == tasks.end()) {
+      std::optional<client::TaskAnswer>& task = tasks[log.task()];
+      if (!task) {
         complain(fmt::format("job {} has no task {}", options_.wish.job, log.task()));
         return kFailed;
       }
-      client::TaskAnswer& task = *found->second;
       // A task of a job that is over will not run, whatever it waits for.
-      if (job->job.over() && !task.over()) task.phase = "failed";
-      if (const auto failure = log.print_new(task, out)) return complain_of(*failure);
+      if (job->over() && !task->over()) task->phase = "failed";
+      if (const auto failure = log.print_new(*task, out)) return complain_of(*failure);
       more |= !log.done();
     }
     if (!more) break;
-    std::this_thread::sleep_for(kPause);
+    std::this_thread::sleep_for(std::max(kPause, took));  // many tasks are looked at less often
   }
   out.end_line();
   return exit_code();

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <limits>
 #include <optional>
 
 #include "tools/cli/interrupt_watch.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/client/pages.hpp"
 #include "tools/client/views.hpp"
 
 namespace muster::cli {
@@ -52,22 +54,22 @@ class ProgressLine {
 class Waiting {
  public:
   Waiting(client::ApiClient& api, const std::vector<std::uint64_t>& jobs)
-      : api_(api), ids_(jobs), jobs_(jobs.size()), texts_(jobs.size()) {}
+      : api_(api), ids_(jobs), jobs_(jobs.size()) {}
 
   /// Waits for the first job that is not over yet to be; and looks at the others, if all are shown.
   std::optional<Failure<ClientError>> look(bool all) {
     std::string wait;
     // What is shown is shown at once, and anew from then on.
-    if (!all || seen_) wait = fmt::format("?wait_s={}", (all ? kWaitWhenShown : kWait).count());
+    if (!all || seen_) wait = fmt::format("wait_s={}&", (all ? kWaitWhenShown : kWait).count());
     seen_ = true;
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       if (jobs_[i].over()) continue;
-      const auto answer = api_.get(fmt::format("/v1/jobs/{}{}", ids_[i], wait));
+      // Of the tasks nothing is shown.
+      const auto answer = api_.get(fmt::format("/v1/jobs/{}?{}limit=1", ids_[i], wait));
       if (!answer) return answer.error();
       const auto job = client::job_only(answer.value());
       if (!job) return job.error();
       jobs_[i] = job.value();
-      if (jobs_[i].over()) texts_[i] = answer->text;
       if (!all) break;
       wait.clear();
     }
@@ -81,21 +83,30 @@ class Waiting {
     return std::all_of(jobs_.begin(), jobs_.end(), [](const JobAnswer& job) { return job.over(); });
   }
   const std::vector<JobAnswer>& jobs() const { return jobs_; }
-  std::string json() const {
-    std::string text = R"({"jobs":[)";
-    for (const std::string& job : texts_) {
-      if (text.back() != '[') text += ',';
-      text += job;
+  /// Prints all of the jobs with all their tasks, page after page.
+  std::optional<Failure<ClientError>> print_documents() const {
+    print_text(R"({"jobs":[)");
+    for (const std::uint64_t id : ids_) {
+      if (id != ids_.front()) print_text(",");
+      client::Pages pages{fmt::format("/v1/jobs/{}?", id), "tasks",
+                          std::numeric_limits<std::uint64_t>::max()};
+      client::JsonOfPages document(pages.list, print_text);
+      const auto add = [&](const client::Answer& page,
+                           bool last) -> std::optional<Failure<ClientError>> {
+        document.add(page, last);
+        return std::nullopt;
+      };
+      if (auto failure = client::each_page(api_, pages, add)) return failure;
     }
-    return text + "]}";
+    print_text("]}\n");
+    return std::nullopt;
   }
 
  private:
   client::ApiClient& api_;
   const std::vector<std::uint64_t>& ids_;
   std::vector<JobAnswer> jobs_;
-  bool seen_ = false;               ///< they have been looked at
-  std::vector<std::string> texts_;  ///< the documents of those that are over
+  bool seen_ = false;  ///< they have been looked at
 };
 
 int stop_waiting(const std::vector<std::uint64_t>& jobs) {
@@ -161,7 +172,9 @@ int wait_for_jobs(const ClientOptions& options, const std::vector<std::uint64_t>
   ProgressLine line(show_progress);
   if (const auto exit_code = watch(waiting, interrupt, line, jobs)) return *exit_code;
   line.clear();
-  if (options.json) print_json(waiting.json());
+  if (options.json) {
+    if (const auto failure = waiting.print_documents()) return complain_of(*failure);
+  }
   int exit_code = kDone;
   for (const JobAnswer& job : waiting.jobs()) {
     if (exit_code == kDone) exit_code = exit_code_of(job);

@@ -189,6 +189,14 @@ TaskAnswer read_task(const Fields& fields) {
   return task;
 }
 
+/// An answer of an earlier version has all the tasks.
+JobDetails read_page(const Fields& fields, JobAnswer job) {
+  JobDetails page{std::move(job), fields.list("tasks", read_task)};
+  if (fields.has("next")) page.next = fields.count_or_null("next");
+  if (fields.has("tasks_behind")) page.tasks_behind = fields.count("tasks_behind");
+  return page;
+}
+
 InstanceAnswer read_instance(const Fields& fields) {
   InstanceAnswer instance;
   instance.instance = fields.count("instance");
@@ -291,14 +299,12 @@ Parsed<JobAnswer> job_only(const Answer& answer) {
 }
 
 Parsed<JobDetails> job_details(const Answer& answer) {
-  return parsed(answer, [](const Fields& fields) {
-    return JobDetails{read_job(fields), fields.list("tasks", read_task)};
-  });
+  return parsed(answer, [](const Fields& fields) { return read_page(fields, read_job(fields)); });
 }
 
 Parsed<JobDetails> explanation(const Answer& answer) {
   return parsed(answer, [](const Fields& fields) {
-    return JobDetails{read_job(fields.object("job")), fields.list("tasks", read_task)};
+    return read_page(fields, read_job(fields.object("job")));
   });
 }
 

@@ -78,10 +78,12 @@ struct TaskAnswer {
   }
 };
 
-/// A job with its tasks.
+/// A job with a page of its tasks.
 struct JobDetails {
   JobAnswer job;
   std::vector<TaskAnswer> tasks;
+  std::optional<std::uint64_t> next{};  ///< the page's last task, when there are more
+  std::uint64_t tasks_behind = 0;       ///< how many
 };
 
 /// An instance with what is on it; amounts in cores, GiB and devices.

@@ -15,11 +15,29 @@ void TextTable::add_row(std::vector<std::string> cells) {
 }
 
 std::string TextTable::text() const {
-  std::vector<std::size_t> widths;
-  for (const Column& column : columns_) widths.push_back(width_of(column.head));
+  return lines(widened({}), true);
+}
+
+std::string TextTable::take() {
+  const bool first = widths_.empty();
+  widths_ = widened(std::move(widths_));
+  std::string out = lines(widths_, first);
+  rows_.clear();
+  return out;
+}
+
+/// Widths at which everything fits; none: those of the head to begin with.
+std::vector<std::size_t> TextTable::widened(std::vector<std::size_t> widths) const {
+  if (widths.empty()) {
+    for (const Column& column : columns_) widths.push_back(width_of(column.head));
+  }
   for (const auto& row : rows_) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
   }
+  return widths;
+}
+
+std::string TextTable::lines(const std::vector<std::size_t>& widths, bool head) const {
   std::string out;
   const auto add_cell = [&](std::size_t i, const std::string& cell) {
     const std::string space(widths[i] - width_of(cell), ' ');
@@ -30,8 +48,8 @@ std::string TextTable::text() const {
     out.erase(out.find_last_not_of(' ') + 1);
     out += '\n';
   };
-  for (std::size_t i = 0; i < columns_.size(); ++i) add_cell(i, columns_[i].head);
-  end_line();
+  for (std::size_t i = 0; head && i < columns_.size(); ++i) add_cell(i, columns_[i].head);
+  if (head) end_line();
   for (const auto& row : rows_) {
     for (std::size_t i = 0; i < row.size(); ++i) add_cell(i, row[i]);
     end_line();

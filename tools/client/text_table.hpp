@@ -22,10 +22,17 @@ class TextTable {
 
   /// Head and rows, a line each; only the head when there are no rows.
   std::string text() const;
+  /// The rows since the last call, the first time below the head, and forgets them: for tables that
+  /// are written bit by bit. Columns do not get narrower again.
+  std::string take();
 
  private:
+  std::vector<std::size_t> widened(std::vector<std::size_t> widths) const;
+  std::string lines(const std::vector<std::size_t>& widths, bool head) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
+  std::vector<std::size_t> widths_;  ///< of what was taken; empty: nothing was
 };
 
 }  // namespace muster::client

@@ -9,10 +9,10 @@
 #include <ctime>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "config/numbers.hpp"
 #include "tools/client/printable.hpp"
-#include "tools/client/text_table.hpp"
 
 namespace muster::client {
 namespace {
@@ -121,50 +121,58 @@ std::string time_text(double seconds) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<std::time_t>(seconds)));
 }
 
-std::string view(const std::vector<JobAnswer>& jobs) {
-  TextTable table({{"JOB", true},
-                   {"NAME"},
-                   {"USER"},
-                   {"STATE"},
-                   {"TASKS", true},
-                   {"WAIT", true},
-                   {"RUN", true},
-                   {"DONE", true},
-                   {"FAILED", true},
-                   {"EXIT", true},
-                   {"COST", true},
-                   {"SUBMITTED"}});
+JobTable::JobTable()
+    : table_({{"JOB", true},
+              {"NAME"},
+              {"USER"},
+              {"STATE"},
+              {"TASKS", true},
+              {"WAIT", true},
+              {"RUN", true},
+              {"DONE", true},
+              {"FAILED", true},
+              {"EXIT", true},
+              {"COST", true},
+              {"SUBMITTED"}}) {}
+
+std::string JobTable::next(const std::vector<JobAnswer>& jobs) {
   for (const JobAnswer& job : jobs) {
-    table.add_row({std::to_string(job.job), job.name, job.user, job.state,
-                   std::to_string(job.tasks_total), std::to_string(job.waiting + job.held),
-                   std::to_string(job.starting + job.running), std::to_string(job.finished),
-                   std::to_string(job.failed), job.over() ? number_or_dash(job.exit_code) : "-",
-                   usd_text(job.usd), job.submitted_s ? time_text(*job.submitted_s) : "-"});
+    table_.add_row({std::to_string(job.job), job.name, job.user, job.state,
+                    std::to_string(job.tasks_total), std::to_string(job.waiting + job.held),
+                    std::to_string(job.starting + job.running), std::to_string(job.finished),
+                    std::to_string(job.failed), job.over() ? number_or_dash(job.exit_code) : "-",
+                    usd_text(job.usd), job.submitted_s ? time_text(*job.submitted_s) : "-"});
   }
-  return table.text();
+  return table_.take();
 }
 
-std::string view(const JobDetails& job) {
-  TextTable table({{"TASK", true},
-                   {"PHASE"},
-                   {"ATTEMPT", true},
-                   {"WHERE"},
-                   {"EXIT", true},
-                   {"RAN", true},
-                   {"MOVES", true},
-                   {"COST", true},
-                   {"REASON", false, kWideColumn}});
+TaskTable::TaskTable()
+    : table_({{"TASK", true},
+              {"PHASE"},
+              {"ATTEMPT", true},
+              {"WHERE"},
+              {"EXIT", true},
+              {"RAN", true},
+              {"MOVES", true},
+              {"COST", true},
+              {"REASON", false, kWideColumn}}) {}
+
+std::string TaskTable::next(const JobDetails& job) {
   for (const TaskAnswer& task : job.tasks) {
-    table.add_row({std::to_string(task.task), task.phase, std::to_string(task.attempt), seat(task),
-                   number_or_dash(task.exit_code), ran_text(task.ran_s),
-                   task.attempt > 0 ? std::to_string(task.moves) : "-", usd_text(task.usd),
-                   reason_of(task)});
+    table_.add_row({std::to_string(task.task), task.phase, std::to_string(task.attempt), seat(task),
+                    number_or_dash(task.exit_code), ran_text(task.ran_s),
+                    task.attempt > 0 ? std::to_string(task.moves) : "-", usd_text(task.usd),
+                    reason_of(task)});
   }
-  return job_head(job.job) + table.text();
+  const std::string head = std::exchange(begun_, true) ? "" : job_head(job.job);
+  return head + table_.take();
 }
 
-std::string view_why(const JobDetails& job) {
-  std::string text = fmt::format("job {}  {}: {}\n", job.job.job, job.job.name, job.job.state);
+std::string WhyLines::next(const JobDetails& job) {
+  std::string text;
+  if (!std::exchange(begun_, true)) {
+    text = fmt::format("job {}  {}: {}\n", job.job.job, job.job.name, job.job.state);
+  }
   for (const TaskAnswer& task : job.tasks) text += task_line(task);
   return text;
 }

@@ -4,17 +4,42 @@
 #include <vector>
 
 #include "tools/client/answers.hpp"
+#include "tools/client/text_table.hpp"
 
 // The answers as people read them: whole lines of plain text.
 
 namespace muster::client {
 
-/// A table of jobs.
-std::string view(const std::vector<JobAnswer>& jobs);
-/// A job and a table of its tasks.
-std::string view(const JobDetails& job);
-/// One line a task: where it is, and why.
-std::string view_why(const JobDetails& job);
+/// A table of jobs, page by page.
+class JobTable {
+ public:
+  JobTable();
+  std::string next(const std::vector<JobAnswer>& jobs);
+
+ private:
+  TextTable table_;
+};
+
+/// A job and a table of its tasks, page by page.
+class TaskTable {
+ public:
+  TaskTable();
+  std::string next(const JobDetails& job);
+
+ private:
+  TextTable table_;
+  bool begun_ = false;
+};
+
+/// A job and one line a task: where it is, and why; page by page.
+class WhyLines {
+ public:
+  std::string next(const JobDetails& job);
+
+ private:
+  bool begun_ = false;
+};
+
 /// A table of instances.
 std::string view(const std::vector<InstanceAnswer>& instances);
 /// A table of nodes.

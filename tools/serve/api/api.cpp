@@ -70,12 +70,25 @@ CostBy cost_by(std::string_view word) {
   return word == "job" ? CostBy::job : word == "instance" ? CostBy::instance : CostBy::user;
 }
 
+/// Which jobs are asked for; false when they cannot begin where they are to.
+bool put_place(const Query& query, View& what) {
+  what.state = state_of(query.text("state"));
+  what.user = query.text("user");
+  const std::string& after = query.text("after");
+  if (after.empty()) return true;
+  what.after = job_cursor_from(after);
+  if (!what.after) return false;
+  return what.state == JobState::all || what.after->over == (what.state == JobState::over);
+}
+
 std::string_view asset_of(Operation operation) {
   switch (operation) {
     case Operation::page:
       return assets::kPage;
     case Operation::script:
       return assets::kScript;
+    case Operation::plot:
+      return assets::kPlot;
     case Operation::style:
       return assets::kStyle;
     default:
@@ -151,6 +164,7 @@ void Api::dispatch(const Call& call) {
       break;
     case Operation::page:
     case Operation::script:
+    case Operation::plot:
     case Operation::style:
     case Operation::chart:
       response.body = asset_of(call.route.operation);
@@ -300,11 +314,19 @@ void Api::view(const Call& call, View::Kind kind) {
   if (kind == View::Kind::job) {
     what.wait = std::chrono::seconds{call.query.number("wait_s")};
   }
-  if (kind == View::Kind::jobs) {
-    what.state = state_of(call.query.text("state"));
-    what.user = call.query.text("user");
+  if (kind == View::Kind::jobs && !put_place(call.query, what)) {
+    return call.exchange->finish(error_response(
+        422,
+        "after: has to be the 'next' of an answer to the same question before, like active:12 "
+        "or, when jobs that are over are asked for, over:12"));
   }
-  if (kind == View::Kind::jobs || kind == View::Kind::decisions) {
+  if (kind == View::Kind::job || kind == View::Kind::explain) {
+    what.phase = call.query.text("phase");
+    if (!call.query.text("after").empty()) {
+      what.after_task = static_cast<std::uint32_t>(call.query.number("after"));
+    }
+  }
+  if (call.query.has("limit")) {
     what.limit = static_cast<std::uint32_t>(call.query.number("limit"));
   }
   if (kind == View::Kind::cost) {

@@ -10,6 +10,7 @@
 
 #include "model/ids.hpp"
 #include "model/job.hpp"
+#include "model/job_cursor.hpp"
 
 /// The HTTP API and what it asks of the cluster; free of actors.
 namespace muster::api {
@@ -66,9 +67,9 @@ enum class CostBy : std::uint8_t { user, job, instance };
 /// A look at the cluster that changes nothing. What a kind does not use has its default.
 struct View {
   enum class Kind : std::uint8_t {
-    jobs,       ///< uses state, user, limit
-    job,        ///< uses job, wait
-    explain,    ///< uses job
+    jobs,       ///< uses state, user, limit, after
+    job,        ///< uses job, wait, limit, after_task, phase
+    explain,    ///< uses job, limit, after_task, phase
     instances,  ///< uses nothing
     nodes,
     cost,       ///< uses by
@@ -78,8 +79,11 @@ struct View {
   Kind kind = Kind::status;
   JobId job{};
   JobState state = JobState::active;
-  std::string user{};         ///< empty: everybody's
-  std::uint32_t limit = 100;  ///< 1 to 10,000
+  std::string user{};                         ///< empty: everybody's
+  std::uint32_t limit = 100;                  ///< of jobs, tasks or decisions: 1 to 10,000
+  std::optional<JobCursor> after{};           ///< nothing: from the beginning
+  std::optional<std::uint32_t> after_task{};  ///< an index; the same
+  std::string phase{};                        ///< of tasks; empty: any
   CostBy by = CostBy::user;
   Duration wait{};  ///< so long the answer may wait for the job to be over; 0: not at all
 };

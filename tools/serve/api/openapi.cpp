@@ -26,18 +26,21 @@ Json path_parameter(std::string_view name) {
 }
 
 Json schema_of(const Parameter& parameter) {
+  Json schema;
   switch (parameter.kind) {
     case Parameter::Kind::number: {
+      schema = {{"type", "integer"}, {"minimum", parameter.least}, {"maximum", parameter.most}};
+      if (parameter.fallback.empty()) return schema;
       std::uint64_t fallback = 0;
       std::from_chars(parameter.fallback.data(),
                       parameter.fallback.data() + parameter.fallback.size(), fallback);
-      return {{"type", "integer"},
-              {"minimum", parameter.least},
-              {"maximum", parameter.most},
-              {"default", fallback}};
+      schema["default"] = fallback;
+      return schema;
     }
     case Parameter::Kind::choice:
-      return {{"type", "string"}, {"enum", parameter.choices}, {"default", parameter.fallback}};
+      schema = {{"type", "string"}, {"enum", parameter.choices}};
+      if (!parameter.fallback.empty()) schema["default"] = parameter.fallback;
+      return schema;
     case Parameter::Kind::text:
       break;
   }

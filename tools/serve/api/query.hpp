@@ -18,6 +18,8 @@ class Query {
   /// Fails with 400 (not a query) or 422 (the message names every parameter that is wrong).
   static Expected<Query, int> parse(std::string_view text, const Route& route);
 
+  /// Whether the route has such a parameter.
+  bool has(std::string_view name) const { return values_.contains(name); }
   const std::string& text(std::string_view name) const;
   std::uint64_t number(std::string_view name) const;
 

@@ -14,9 +14,14 @@ constexpr std::uint64_t kMaxLimit = 10'000;
 constexpr std::uint64_t kMaxLogBytes = 1024 * 1024;
 constexpr std::uint64_t kMaxUserBytes = 256;
 constexpr std::uint64_t kMaxWaitS = 30;
+constexpr std::uint64_t kMaxCursorBytes = 40;
+constexpr std::uint64_t kMaxIndex = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMaxSigned = std::numeric_limits<std::int64_t>::max();
 
 constexpr std::array<std::string_view, 3> kStates{"active", "over", "all"};
+constexpr std::array<std::string_view, 10> kPhases{"pending", "held",     "assigned", "starting",
+                                                   "running", "stopping", "finished", "failed",
+                                                   "stopped", "not run"};
 constexpr std::array<std::string_view, 2> kStreams{"out", "err"};
 constexpr std::array<std::string_view, 3> kCostBy{"user", "job", "instance"};
 
@@ -24,11 +29,21 @@ constexpr std::array kJobsQuery{
     Parameter{"state", Kind::choice, "which jobs", 0, 0, "active", kStates},
     Parameter{"user", Kind::text, "only this user's jobs", 0, kMaxUserBytes},
     Parameter{"limit", Kind::number, "how many at most", 1, kMaxLimit, "100"},
+    Parameter{"after", Kind::text, "`next` of the page before", 0, kMaxCursorBytes},
 };
+constexpr Parameter kTaskLimit{"limit", Kind::number, "how many tasks at most",
+                               1,       kMaxLimit,    "1000"};
+constexpr Parameter kTaskAfter{"after", Kind::number, "only tasks of higher indices", 0, kMaxIndex};
+constexpr Parameter kTaskPhase{"phase", Kind::choice, "only tasks in this phase", 0, 0,
+                               {},      kPhases};
 constexpr std::array kJobQuery{
+    kTaskLimit,
+    kTaskAfter,
+    kTaskPhase,
     Parameter{"wait_s", Kind::number, "seconds to wait for the job to be over; 0: none", 0,
               kMaxWaitS, "0"},
 };
+constexpr std::array kExplainQuery{kTaskLimit, kTaskAfter, kTaskPhase};
 constexpr std::array kLogQuery{
     Parameter{"stream", Kind::choice, "which of the two outputs", 0, 0, "out", kStreams},
     Parameter{"offset", Kind::number, "bytes from the beginning", 0, kMaxSigned, "0"},
@@ -73,7 +88,7 @@ constexpr std::array kRoutes{
     Route{Operation::jobs,
           "GET",
           "/v1/jobs",
-          "List jobs, the newest first",
+          "List jobs, those that are not over first, the newest of each first",
           kJobsQuery,
           {},
           200,
@@ -125,7 +140,7 @@ constexpr std::array kRoutes{
           "GET",
           "/v1/jobs/{id}/explain",
           "Why a job's tasks wait or sit where they sit",
-          {},
+          kExplainQuery,
           {},
           200,
           "Explanation",
@@ -265,6 +280,16 @@ constexpr std::array kRoutes{
           "GET",
           "/app.js",
           "The dashboard's script",
+          {},
+          {},
+          200,
+          {},
+          "text/javascript; charset=utf-8",
+          true},
+    Route{Operation::plot,
+          "GET",
+          "/plot.js",
+          "The dashboard's script for its plot",
           {},
           {},
           200,

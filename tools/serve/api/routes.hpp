@@ -34,6 +34,7 @@ enum class Operation : std::uint8_t {
   health,
   page,
   script,
+  plot,
   style,
   chart,
 };
@@ -46,7 +47,7 @@ struct Parameter {
   std::string_view about;
   std::uint64_t least = 0;      ///< of a number
   std::uint64_t most = 0;       ///< of a number; of a text: bytes
-  std::string_view fallback{};  ///< what holds when it is not given
+  std::string_view fallback{};  ///< what holds when it is not given; empty: nothing does
   std::span<const std::string_view> choices{};
 };
 

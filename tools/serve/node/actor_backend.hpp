@@ -12,6 +12,7 @@
 #include "tools/serve/api/backend.hpp"
 #include "tools/serve/node/last_answers.hpp"
 #include "tools/serve/node/merge.hpp"
+#include "tools/serve/node/merge_jobs.hpp"
 
 namespace muster {
 
@@ -70,13 +71,22 @@ class ActorBackend final : public api::Backend {
 
   void cancel_job(JobId job, const api::Reply& reply);
   void hold_job(const Found& found, JobId job, bool held, const api::Reply& reply);
-  void ask_sites_then_masters(
-      const Query& query,
-      std::function<void(const std::vector<std::optional<std::string>>& sites,
-                         const std::vector<std::optional<std::string>>& masters)>
-          use);
+  /// What sites and masters have answered; both are empty before anybody was asked.
+  struct Heard {
+    std::vector<std::optional<std::string>> sites;
+    std::vector<std::optional<std::string>> masters;
+  };
+  struct JobsLook;
+  struct JobLook;
+  /// Asks those who answered before.
+  void ask_sites_then_masters(const Query& query, const Heard& before,
+                              std::function<void(const Heard&)> use);
   void view_jobs(const api::View& what, api::Reply reply);
+  void add_jobs(const std::shared_ptr<JobsLook>& look);
+  void take_jobs(const std::shared_ptr<JobsLook>& look, const merge::ListedPage& page);
   void view_job(const api::View& what, api::Reply reply);
+  void add_tasks(const std::shared_ptr<JobLook>& look);
+  void take_tasks(const std::shared_ptr<JobLook>& look, std::optional<nlohmann::json> piece);
   void view_job_when_over(const api::View& what, api::Reply reply);
   void view_cost(const api::View& what, api::Reply reply);
   void view_list(const Query& query, const std::string& name, const std::string& key,

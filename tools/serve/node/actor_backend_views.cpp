@@ -4,7 +4,6 @@
 #include "tools/serve/node/actor_backend.hpp"
 #include "tools/serve/node/backend_answers.hpp"
 #include "tools/serve/node/gather.hpp"
-#include "tools/serve/node/merge_jobs.hpp"
 
 // What the API shows of the cluster: put together of what masters and sites say, with a word of
 // those who say nothing.
@@ -12,46 +11,12 @@
 namespace muster {
 namespace {
 
-using api::Answer;
 using api::refusal;
-using backend::dump;
 using backend::from_error;
 using backend::ok;
+using backend::ok_but_for;
 using nlohmann::json;
 using Texts = std::vector<std::optional<std::string>>;
-
-/// The document, and whether everybody has answered who has a part of what it shows.
-Answer ok_but_for(json document, json silent) {
-  document["complete"] = silent.empty();
-  document["silent"] = std::move(silent);
-  return ok(document);
-}
-
-/// Whether a job's document says that it is over.
-bool says_over(const Answer& answer) {
-  const json document = json::parse(answer.json, nullptr, false);
-  return document.is_object() && document.contains("over_s") && !document["over_s"].is_null();
-}
-
-/// Calls `done` once: when the site says that the job is over, or when the time has passed.
-void await_end(caf::actor_system& system, const SiteActor& site, JobId job, Duration wait,
-               std::function<void()> done) {
-  system.spawn<caf::hidden>([=](caf::event_based_actor* self) -> caf::behavior {
-    const auto end = [self, done] {
-      self->quit();
-      done();
-    };
-    const auto listener = caf::actor_cast<JobListener>(caf::actor{self});
-    self->request(site, wait, watch_atom_v, listener, std::vector<JobId>{job})
-        .then(
-            [end](const std::vector<JobEnd>& ends) {
-              if (!ends.empty()) end();
-            },
-            [](const caf::error&) {});  // then the time has to pass
-    self->delayed_send(self, wait, over_atom_v);
-    return {[end](over_atom, const JobEnd&) { end(); }, [end](over_atom) { end(); }};
-  });
-}
 
 }  // namespace
 
@@ -82,69 +47,6 @@ void ActorBackend::view(const api::View& what, api::Reply reply) {
                          silent(masters, sites)));
       });
   }
-}
-
-/// The sites first: what leaves them meanwhile is with the masters then.
-void ActorBackend::ask_sites_then_masters(
-    const Query& query, std::function<void(const Texts& sites, const Texts& masters)> use) {
-  ask_all<std::string>(
-      system_, handles_.sites, timeout_,
-      [this, query, use](const Answers<std::string>& sites) {
-        ask_all<std::string>(
-            system_, handles_.masters, timeout_,
-            [use, sites](const Answers<std::string>& masters) { use(sites, masters); }, query);
-      },
-      query);
-}
-
-void ActorBackend::view_jobs(const api::View& what, api::Reply reply) {
-  static constexpr const char* kStates[] = {"active", "over", "all"};
-  const json filter{{"state", kStates[static_cast<std::size_t>(what.state)]}, {"user", what.user}};
-  ask_sites_then_masters(
-      {"jobs", 0, dump(filter), what.limit},
-      [this, what, reply](const Texts& from_sites, const Texts& from_masters) {
-        merge::Documents parts = merge::parse(from_masters);
-        if (parts.empty()) {
-          return reply(refusal(503, "unreachable", "no master can be reached at present"));
-        }
-        merge::Documents sites = merge::parse(from_sites);
-        merge::drop_arrived(sites, parts);
-        for (json& site : sites) parts.push_back(std::move(site));
-        const bool over = what.state == api::JobState::over;
-        json missing = silent(from_masters, from_sites);
-        json jobs = merge::jobs(parts, what.limit, over, missing.empty());
-        reply(ok_but_for({{"jobs", std::move(jobs)}}, std::move(missing)));
-      });
-}
-
-void ActorBackend::view_job(const api::View& what, api::Reply reply) {
-  const bool explained = what.kind == api::View::Kind::explain;
-  ask_sites_then_masters(
-      {explained ? "explain" : "job", what.job.value, {}, 0},
-      [this, what, explained, reply](const Texts& from_sites, const Texts& from_masters) {
-        merge::Documents parts = merge::parse(from_masters);
-        merge::Documents sites = merge::parse(from_sites);
-        json missing = silent(from_masters, from_sites);
-        const bool all_answered = missing.empty();
-        std::erase_if(parts, [](const json& part) { return part.contains("missing"); });
-        merge::drop_arrived(sites, parts);
-        for (json& part : merge::as_details(sites, explained)) parts.push_back(std::move(part));
-        if (merge::is_whole(parts)) missing.clear();
-        if (const auto found = merge::job(parts, missing.empty())) {
-          return reply(ok_but_for(*found, missing));
-        }
-        Found nothing;
-        nothing.all_answered = all_answered;
-        reply(not_found(nothing, what.job));
-      });
-}
-
-void ActorBackend::view_job_when_over(const api::View& what, api::Reply reply) {
-  view_job(what, [this, what, reply](Answer first) {
-    if (first.status != 200 || says_over(first)) return reply(std::move(first));
-    await_end(system_, handles_.own_site, what.job, what.wait,
-              [this, what, reply] { view_job(what, reply); });
-  });
 }
 
 void ActorBackend::view_list(const Query& query, const std::string& name, const std::string& key,

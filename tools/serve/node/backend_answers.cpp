@@ -1,5 +1,7 @@
 #include "tools/serve/node/backend_answers.hpp"
 
+#include <utility>
+
 #include "actors/messages.hpp"
 
 namespace muster::backend {
@@ -14,6 +16,12 @@ std::string dump(const json& document) {
 
 Answer ok(const json& document) {
   return {200, dump(document)};
+}
+
+Answer ok_but_for(json document, json silent) {
+  document["complete"] = silent.empty();
+  document["silent"] = std::move(silent);
+  return ok(document);
 }
 
 Answer from_error(const caf::error& error, const caf::actor_system& system,

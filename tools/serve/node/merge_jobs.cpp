@@ -123,6 +123,15 @@ std::uint64_t tasks_in(const std::vector<json>& parts) {
   return sum;
 }
 
+bool is_over(const json& job) {
+  return !job.value("over_s", json()).is_null();
+}
+
+/// Whether the job stands behind the place in the list.
+bool comes_behind(const ListedJob& job, const JobCursor& place) {
+  return job.over == place.over ? job.job < place.behind : job.over;
+}
+
 /// One job of its parts; tasks of a part that is not among them have finished, when everybody who
 /// may have it has answered.
 json merged(const std::vector<json>& parts, bool complete) {
@@ -152,7 +161,7 @@ json merged(const std::vector<json>& parts, bool complete) {
     out["tasks_total"] = whole;
     if (complete) {
       out["finished"] = count(out, "finished") + whole - known;
-    } else if (!out.value("over_s", json()).is_null()) {
+    } else if (is_over(out)) {
       out["over_s"] = nullptr;
       out["state"] = "unknown";
     }
@@ -163,31 +172,100 @@ json merged(const std::vector<json>& parts, bool complete) {
   return out;
 }
 
+/// The tasks that several list, each of them the first of its own by their indices.
+class TaskLists {
+ public:
+  void add(const json& part) {
+    const json list = part.value("tasks", json::array());
+    tasks_.insert(tasks_.end(), list.begin(), list.end());
+    const std::uint64_t behind = count(part, "tasks_behind");
+    behind_ += behind;
+    // Behind the last one that it lists it has others, which may come before those of the others.
+    if (behind > 0 && !list.empty()) known_to_ = std::min(known_to_, count(list.back(), "task"));
+  }
+  /// The first of all, at most so many (0: any number), and what comes behind them.
+  void put_page(json& document, std::size_t limit) {
+    std::stable_sort(tasks_.begin(), tasks_.end(), [](const json& a, const json& b) {
+      return count(a, "task") < count(b, "task");
+    });
+    const auto end = std::find_if(tasks_.begin(), tasks_.end(), [&](const json& task) {
+      return count(task, "task") > known_to_;
+    });
+    std::size_t size = static_cast<std::size_t>(end - tasks_.begin());
+    if (limit > 0) size = std::min(size, limit);
+    behind_ += tasks_.size() - size;
+    tasks_.resize(size);
+    const bool more = behind_ > 0 && !tasks_.empty();
+    document["next"] = more ? json(count(tasks_.back(), "task")) : json(nullptr);
+    document["tasks_behind"] = behind_;
+    document["tasks"] = std::move(tasks_);
+  }
+
+ private:
+  std::vector<json> tasks_;
+  std::uint64_t behind_ = 0;
+  std::uint64_t known_to_ = std::numeric_limits<std::uint64_t>::max();
+};
+
 }  // namespace
 
-json jobs(const Documents& parts, std::uint32_t limit, bool over_only, bool complete) {
-  std::map<std::uint64_t, std::vector<json>, std::greater<>> by_id;
+ListedPage page(const Documents& parts, const std::optional<JobCursor>& after, std::size_t limit) {
+  std::map<std::uint64_t, std::vector<json>> by_id;
   for (const json& part : parts) {
     const auto list = part.find("jobs");
     if (list == part.end() || !list->is_array()) continue;
     for (const json& one : *list) by_id[count(one, "job")].push_back(one);
   }
-  json list = json::array();
-  for (const auto& [id, each] : by_id) {
-    if (over_only && tasks_in(each) < count(each.front(), "whole_tasks")) continue;
-    list.push_back(merged(each, complete));
+  std::vector<ListedJob> all;
+  for (auto& [id, job] : by_id) {
+    const bool over = std::all_of(job.begin(), job.end(), is_over);
+    ListedJob listed{JobId{id}, over, std::move(job)};
+    if (!after || comes_behind(listed, *after)) all.push_back(std::move(listed));
   }
-  if (limit == 0 || list.size() <= limit) return list;
-  // Each master has left out by this order what it does not show.
-  const auto rank = [](const json& job) {
-    const json over_s = job.value("over_s", json());
-    return over_s.is_number() ? over_s.get<double>() : std::numeric_limits<double>::infinity();
-  };
-  std::stable_sort(list.begin(), list.end(),
-                   [&](const json& a, const json& b) { return rank(a) > rank(b); });
-  list.erase(list.begin() + static_cast<std::ptrdiff_t>(limit), list.end());
-  std::sort(list.begin(), list.end(),
-            [](const json& a, const json& b) { return count(a, "job") > count(b, "job"); });
+  std::sort(all.begin(), all.end(), [](const ListedJob& a, const ListedJob& b) {
+    return a.over != b.over ? b.over : a.job > b.job;
+  });
+  ListedPage page;
+  if (all.size() > limit) {
+    all.resize(limit);
+    page.next = JobCursor{all.back().over, all.back().job};
+  }
+  page.jobs = std::move(all);
+  return page;
+}
+
+std::vector<JobId> in_doubt(const ListedPage& page) {
+  std::vector<JobId> jobs;
+  for (const ListedJob& job : page.jobs) {
+    if (tasks_in(job.parts) < count(job.parts.front(), "whole_tasks")) jobs.push_back(job.job);
+  }
+  return jobs;
+}
+
+void settle(ListedPage& page, const Documents& answers) {
+  std::map<std::uint64_t, std::vector<json>> by_id;
+  for (const json& answer : answers) {
+    each_job(answer, [&](const json& one) { by_id[count(one, "job")].push_back(one); });
+  }
+  std::erase_if(page.jobs, [&](ListedJob& job) {
+    const auto found = by_id.find(job.job.value);
+    if (found == by_id.end()) return false;
+    std::vector<json>& parts = found->second;
+    const bool runs_on = !std::all_of(parts.begin(), parts.end(), is_over);
+    if (job.over && runs_on) return true;
+    // Somebody may have fallen silent since he told of his part.
+    if (tasks_in(parts) >= tasks_in(job.parts)) job.parts = std::move(parts);
+    return false;
+  });
+}
+
+json jobs(const ListedPage& page, bool over_only, bool complete) {
+  json list = json::array();
+  for (const ListedJob& job : page.jobs) {
+    json whole = merged(job.parts, complete);
+    if (over_only && !is_over(whole)) continue;
+    list.push_back(std::move(whole));
+  }
   return list;
 }
 
@@ -236,25 +314,21 @@ bool is_whole(const Documents& parts) {
   return jobs.empty() || tasks_in(jobs) >= count(jobs.front(), "whole_tasks");
 }
 
-std::optional<json> job(const Documents& parts, bool complete) {
+std::optional<json> job(const Documents& parts, bool complete, std::size_t limit) {
   std::vector<json> found;
-  std::vector<json> tasks;
+  TaskLists tasks;
   bool explained = false;
   for (const json& part : parts) {
     if (part.contains("missing")) continue;
     explained = part.contains("job") && part["job"].is_object();
     found.push_back(explained ? part["job"] : part);
-    found.back().erase("tasks");
-    const json list = part.value("tasks", json::array());
-    tasks.insert(tasks.end(), list.begin(), list.end());
+    for (const char* key : {"tasks", "tasks_behind"}) found.back().erase(key);
+    tasks.add(part);
   }
   if (found.empty()) return std::nullopt;
-  std::stable_sort(tasks.begin(), tasks.end(), [](const json& a, const json& b) {
-    return count(a, "task") < count(b, "task");
-  });
   json whole = merged(found, complete);
-  if (explained) return json{{"job", std::move(whole)}, {"tasks", std::move(tasks)}};
-  whole["tasks"] = std::move(tasks);
+  if (explained) whole = json{{"job", std::move(whole)}};
+  tasks.put_page(whole, limit);
   return whole;
 }
 

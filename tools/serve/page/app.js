@@ -24,6 +24,8 @@ const state = {
   turn: 0,       // which round of questions counts
   job: null,     // the number of the job that is open
   log: null,     // {task, offset, more, stream}: how far its output has been read
+  jobs: { after: null, next: null },   // where the page that is shown begins, and the one behind it
+  tasks: { after: null, next: null },  // the same of the open job's tasks
   samples: [],   // {x: seconds, y: $/h}
 };
 
@@ -234,10 +236,25 @@ function jobRow(row, first) {
   };
 }
 
-function showJobs(jobs) {
+// What can be turned to from the page that is shown; `name` is that of its buttons.
+function showPages(name, onward, page, next) {
+  page.next = next ?? null;
+  by_id(name + "-pages").hidden = page.after === null && page.next === null;
+  by_id(name + "-first").disabled = page.after === null;
+  by_id(name + "-" + onward).disabled = page.next === null;
+}
+
+function turnTo(page, after) {
+  page.after = after;
+  page.next = null;
+  pollNow();
+}
+
+function showJobs({ jobs, next }) {
   showRows(by_id("jobs"), jobs, (job) => job.job, jobRow);
-  setText(by_id("jobs-note"), jobs.length === 0 ? "No such jobs."
-    : jobs.length >= MAX_JOBS ? `The newest ${MAX_JOBS} are shown.` : "");
+  const there = state.jobs.after === null ? "No such jobs." : "No more jobs.";
+  setText(by_id("jobs-note"), jobs.length === 0 && !next ? there : "");
+  showPages("jobs", "older", state.jobs, next);
 }
 
 function taskRow(row, first) {
@@ -258,12 +275,12 @@ function taskRow(row, first) {
 }
 
 function showJob(explained) {
-  const { job, tasks } = explained;
+  const { job, tasks, next, tasks_behind: behind } = explained;
   setText(by_id("job-title"), `Job ${job.job}: ${job.name}, ${job.state}`);
   setText(by_id("job-command"), job.command.join(" "));
-  showRows(by_id("tasks"), tasks.slice(0, MAX_TASKS), (task) => task.task, taskRow);
-  setText(by_id("tasks-note"), tasks.length > MAX_TASKS
-    ? `The first ${MAX_TASKS} of ${tasks.length} tasks are shown.` : "");
+  showRows(by_id("tasks"), tasks, (task) => task.task, taskRow);
+  setText(by_id("tasks-note"), behind ? `${behind} more of ${job.tasks_total} tasks follow.` : "");
+  showPages("tasks", "more", state.tasks, next);
 }
 
 function showLog(piece) {
@@ -291,62 +308,12 @@ function showDecisions(decisions) {
   setText(by_id("decisions-note"), decisions.length ? "" : "None has been made yet.");
 }
 
-// ---- cost over time ----
-
-let chart = null;
-
-function colour(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-}
-
-function styleChart() {
-  const data = chart.data.datasets[0];
-  data.borderColor = colour("--accent");
-  data.backgroundColor = colour("--accent") + "22";
-  for (const axis of [chart.options.scales.x, chart.options.scales.y]) {
-    axis.ticks.color = colour("--faint");
-    axis.grid.color = colour("--line");
-  }
-}
-
-function makeChart() {
-  const line = { stepped: true, fill: "origin", pointRadius: 0, borderWidth: 2 };
-  const title = (items) => clock(items[0].parsed.x);
-  const label = (item) => usd(item.parsed.y) + "/h";
-  const times = { maxTicksLimit: 5, maxRotation: 0, callback: (value) => clock(value) };
-  const rates = { maxTicksLimit: 5, callback: (value) => usd(value) };
-  chart = new Chart(by_id("cost"), {
-    type: "line",
-    data: { datasets: [{ data: state.samples, ...line }] },
-    options: {
-      animation: false, parsing: false, normalized: true, maintainAspectRatio: false,
-      interaction: { mode: "nearest", axis: "x", intersect: false },
-      plugins: { legend: { display: false }, tooltip: { callbacks: { title, label } } },
-      scales: {
-        x: { type: "linear", grid: {}, ticks: times },
-        y: { beginAtZero: true, grid: {}, ticks: rates },
-      },
-    },
-  });
-  styleChart();
-}
-
-function addSample(now_s, usd_h) {
-  const samples = state.samples;
-  const last = samples[samples.length - 1];
-  if (last && now_s <= last.x) return;
-  samples.push({ x: now_s, y: usd_h });
-  if (samples.length > MAX_SAMPLES) samples.shift();
-  if (!chart) makeChart();
-  chart.options.scales.x.min = samples[0].x;
-  chart.options.scales.x.max = Math.max(now_s, samples[0].x + 30);
-  if (!document.hidden) chart.update("none");
-}
-
 // ---- what is open ----
 
 function openJob(number) {
   state.job = number;
+  state.tasks = { after: null, next: null };
+  by_id("tasks-pages").hidden = true;
   closeLog();
   setText(by_id("job-title"), `Job ${number}`);
   setText(by_id("job-command"), "");
@@ -399,12 +366,17 @@ function questions(turn) {
   const jobs = new URLSearchParams({ state: by_id("job-state").value, limit: MAX_JOBS });
   const user = by_id("job-user").value.trim();
   if (user) jobs.set("user", user);
-  const asked = [refresh(turn, "/v1/jobs?" + jobs, (answer) => showJobs(answer.jobs))];
+  if (state.jobs.after !== null) jobs.set("after", state.jobs.after);
+  const asked = [refresh(turn, "/v1/jobs?" + jobs, showJobs)];
   if (inSight(by_id("decisions-section")) || !by_id("decisions").hasChildNodes()) {
     const path = "/v1/decisions?limit=" + MAX_DECISIONS;
     asked.push(refresh(turn, path, (answer) => showDecisions(answer.decisions)));
   }
-  if (state.job !== null) asked.push(refresh(turn, `/v1/jobs/${state.job}/explain`, showJob));
+  if (state.job !== null) {
+    const tasks = new URLSearchParams({ limit: MAX_TASKS });
+    if (state.tasks.after !== null) tasks.set("after", state.tasks.after);
+    asked.push(refresh(turn, `/v1/jobs/${state.job}/explain?` + tasks, showJob));
+  }
   if (state.log !== null) {
     const { task, offset, stream } = state.log;
     const part = `stream=${stream}&offset=${offset}&max=${LOG_PIECE}`;
@@ -479,8 +451,12 @@ function start() {
     by_id("token").value = "";
     pollNow();
   });
-  by_id("job-state").addEventListener("change", pollNow);
-  by_id("job-user").addEventListener("input", pollNow);
+  by_id("job-state").addEventListener("change", () => turnTo(state.jobs, null));
+  by_id("job-user").addEventListener("input", () => turnTo(state.jobs, null));
+  by_id("jobs-first").addEventListener("click", () => turnTo(state.jobs, null));
+  by_id("jobs-older").addEventListener("click", () => turnTo(state.jobs, state.jobs.next));
+  by_id("tasks-first").addEventListener("click", () => turnTo(state.tasks, null));
+  by_id("tasks-more").addEventListener("click", () => turnTo(state.tasks, state.tasks.next));
   by_id("job-close").addEventListener("click", closeJob);
   by_id("log-stream").addEventListener("change", () => openLog(state.log.task));
   document.addEventListener("visibilitychange", () => document.hidden || !state.token || pollNow());

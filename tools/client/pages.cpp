@@ -1,0 +1,81 @@
+#include "tools/client/pages.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace muster::client {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t kAtOnce = 1'000;
+
+/// Where the next page begins, as a query takes it; empty: there is none.
+std::string next_of(const json& page) {
+  const auto next = page.find("next");
+  if (next == page.end()) return "";
+  if (next->is_string()) return url_escaped(next->get<std::string>());
+  return next->is_number_unsigned() ? std::to_string(next->get<std::uint64_t>()) : "";
+}
+
+std::uint64_t size_of(const json& page, const std::string& list) {
+  const auto entries = page.find(list);
+  return entries != page.end() && entries->is_array() ? entries->size() : 0;
+}
+
+std::string text_of(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::optional<Failure<ClientError>> each_page(ApiClient& api, Pages& pages, const UsePage& use) {
+  std::uint64_t left = pages.most;
+  while (true) {
+    std::string path = pages.path;
+    if (path.back() != '?') path += '&';
+    path += fmt::format("limit={}", std::min(left, kAtOnce));
+    if (!pages.after.empty()) path += "&after=" + pages.after;
+    const auto page = api.get(path);
+    if (!page) return page.error();
+    std::string next = next_of(page->document);
+    if (!next.empty() && next == pages.after) {
+      return Failure<ClientError>{ClientError::malformed,
+                                  "the answer's next page is the one that was asked for: " + path};
+    }
+    left -= std::min(left, size_of(page->document, pages.list));
+    pages.after = std::move(next);
+    const bool last = left == 0 || pages.after.empty();
+    if (auto failure = use(page.value(), last)) return failure;
+    if (last) return std::nullopt;
+  }
+}
+
+void JsonOfPages::add(const Answer& page, bool last) {
+  if (last && !begun_) return print_(page.text);
+  complete_ &= page.document.value("complete", json(true)) == true;
+  const json silent = page.document.value("silent", json::array());
+  if (!silent.empty()) silent_ = silent;
+  std::string text;
+  if (!std::exchange(begun_, true)) text = fmt::format("{{\"{}\":[", list_);
+  for (const json& entry : page.document.value(list_, json::array())) {
+    if (std::exchange(listed_, true)) text += ',';
+    text += text_of(entry);
+  }
+  if (last) {
+    text += ']';
+    json rest = page.document;
+    rest["complete"] = complete_;
+    rest["silent"] = silent_;
+    for (const auto& [name, value] : rest.items()) {
+      if (name != list_) text += fmt::format(",{}:{}", text_of(name), text_of(value));
+    }
+    text += '}';
+  }
+  print_(text);
+}
+
+}  // namespace muster::client
