@@ -12,6 +12,7 @@
 #include <optional>
 #include <thread>
 
+#include "config/catalog_file.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/client/api_client.hpp"
@@ -88,6 +89,9 @@ void describe(const fs::path& dir, const client::ClusterContext& context,
     fmt::print("  {:<4} {}\n", node.value("node", ""), roles);
   }
   fmt::print("Caps: {}\n", local::caps_text(config));
+  const auto catalog = load_catalog(config.catalog);
+  const std::string shortfall = catalog ? local::caps_shortfall(config, catalog.value()) : "";
+  if (!shortfall.empty()) fmt::print("Note: {}\n", shortfall);
   if (config.loopback.max_instances != 0) {
     fmt::print("Room: {} instances at once on this computer (loopback.max_instances)\n",
                config.loopback.max_instances.value_or(

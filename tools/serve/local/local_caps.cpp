@@ -16,8 +16,6 @@ constexpr std::uint64_t kBytesOfInstance = std::uint64_t{512} << 20;
 constexpr std::uint32_t kFewestOfMaster = 4;
 constexpr double kUsdH = 5;
 constexpr double kUsdDay = 20;
-constexpr double kLeastUsdHOfMaster = 2.5;
-constexpr double kLeastUsdDayOfMaster = 10;
 constexpr double kMostUsd = 1e9;  // as master.max_usd_h
 
 using Malformed = Failure<CapsError>;
@@ -95,8 +93,8 @@ void set_default_caps(const machines::Computer& computer, ClusterConfig& config)
   const std::uint64_t most = std::min(by_cores, computer.memory_bytes / kBytesOfInstance);
   MasterConfig& caps = config.master;
   caps.max_instances = std::max(kFewestOfMaster, static_cast<std::uint32_t>(most) / masters);
-  caps.max_usd_h = std::max(kLeastUsdHOfMaster, share_of(kUsdH, masters));
-  caps.max_usd_day = std::max(kLeastUsdDayOfMaster, share_of(kUsdDay, masters));
+  caps.max_usd_h = share_of(kUsdH, masters);
+  caps.max_usd_day = share_of(kUsdDay, masters);
   config.live_master.uncapped = false;
 }
 
@@ -119,6 +117,35 @@ Expected<bool, CapsError> change_caps(const CapsRequest& request, ClusterConfig&
   if (request.usd_h) caps.max_usd_h = share_of(*request.usd_h, masters);
   if (request.usd_day) caps.max_usd_day = share_of(*request.usd_day, masters);
   return true;
+}
+
+std::string caps_shortfall(const ClusterConfig& config, const Catalog& catalog) {
+  const double most = config.master.max_usd_h;
+  const double day = config.master.max_usd_day;
+  std::string dear;
+  double cheapest = std::numeric_limits<double>::infinity();
+  std::string name;
+  for (const TypeId type : catalog.by_descending_price()) {
+    const double usd_h = catalog.price(type, Market::on_demand).usd_h();
+    if (usd_h < cheapest) name = catalog[type].name;
+    cheapest = std::min(cheapest, usd_h);
+    if (most > 0 && usd_h > most) dear += (dear.empty() ? "" : ", ") + catalog[type].name;
+  }
+  if (most > 0 && cheapest > most) {
+    return fmt::format(
+        "{} an hour for each master rents nothing: the cheapest type, {}, costs {}; --caps usd_h=X "
+        "raises it",
+        usd_text(most), name, usd_text(cheapest));
+  }
+  if (day > 0 && cheapest > day) {
+    return fmt::format(
+        "{} a day for each master is less than an hour of the cheapest type, {}, at {}; --caps "
+        "usd_day=X raises it",
+        usd_text(day), name, usd_text(cheapest));
+  }
+  if (dear.empty()) return {};
+  return fmt::format("{} an hour for each master rents no {}; --caps usd_h=X raises it",
+                     usd_text(most), dear);
 }
 
 std::string caps_of_all(const ClusterConfig& config) {
