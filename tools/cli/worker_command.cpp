@@ -146,7 +146,9 @@ int run_worker(const WorkerFlags& flags) {
     return kFailed;
   }
   int signal = 0;
-  sigwait(&endings, &signal);
+  do {  // anybody who may signal this process could say that its instance ends
+    sigwait(&endings, &signal);
+  } while (signal == machines::kInstanceEnds && !machines::is_told_to_end());
   if (signal != machines::kInstanceEnds) return kDone;  // what it runs goes on
   node.value().reset();
   machines::tell_ending();
