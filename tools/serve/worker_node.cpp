@@ -1,6 +1,7 @@
 #include "tools/serve/worker_node.hpp"
 
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <caf/all.hpp>
 #include <system_error>
@@ -31,7 +32,8 @@ ProcessOptions process_options(const WorkerConfig& config, const fs::path& progr
   options.log_files_kept = config.tasks.log_files;
   options.tail_bytes = config.tasks.tail_bytes;
   options.settled_keep = config.tasks.settled_keep;
-  if (config.tasks.task_uid != 0) options.task_uid = config.tasks.task_uid;
+  const std::uint32_t user = config.tasks.task_uid;
+  if (user != 0 && user != geteuid()) options.task_uid = user;
   return options;
 }
 
