@@ -64,16 +64,17 @@ TEST(LocalCaps, TellWhatAMastersShareIsTooSmallFor) {
   EXPECT_EQ(caps_shortfall(config, catalog), "");
   config = defaults({.cores = 2, .memory_bytes = 4 * kGiB}, 8);
   EXPECT_EQ(caps_shortfall(config, catalog),
-            "$0.62 an hour for each master rents no huge, large; --caps usd_h=X raises it");
+            "$0.62 an hour for each master is too little for 2 of the 3 types, large ($0.70) and "
+            "what costs more; --caps usd_h=X raises it");
   config.master.max_usd_h = 0.05;
   EXPECT_EQ(caps_shortfall(config, catalog),
-            "$0.05 an hour for each master rents nothing: the cheapest type, small, costs $0.09; "
+            "$0.05 an hour for each master rents nothing, the cheapest type is small ($0.09); "
             "--caps usd_h=X raises it");
   config.master.max_usd_h = 0;
   config.master.max_usd_day = 0.08;
   EXPECT_EQ(caps_shortfall(config, catalog),
-            "$0.08 a day for each master is less than an hour of the cheapest type, small, at "
-            "$0.09; --caps usd_day=X raises it");
+            "$0.08 a day for each master is less than an hour of the cheapest type, small "
+            "($0.09); --caps usd_day=X raises it");
   config.master.max_usd_day = 0;
   EXPECT_EQ(caps_shortfall(config, catalog), "");
 }

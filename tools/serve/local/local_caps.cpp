@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <iterator>
+#include <vector>
 
 #include "config/numbers.hpp"
 
@@ -120,32 +121,36 @@ Expected<bool, CapsError> change_caps(const CapsRequest& request, ClusterConfig&
 }
 
 std::string caps_shortfall(const ClusterConfig& config, const Catalog& catalog) {
+  if (catalog.size() == 0) return {};
   const double most = config.master.max_usd_h;
   const double day = config.master.max_usd_day;
-  std::string dear;
-  double cheapest = std::numeric_limits<double>::infinity();
-  std::string name;
-  for (const TypeId type : catalog.by_descending_price()) {
+  const auto named = [&catalog](TypeId type) {
     const double usd_h = catalog.price(type, Market::on_demand).usd_h();
-    if (usd_h < cheapest) name = catalog[type].name;
-    cheapest = std::min(cheapest, usd_h);
-    if (most > 0 && usd_h > most) dear += (dear.empty() ? "" : ", ") + catalog[type].name;
-  }
-  if (most > 0 && cheapest > most) {
+    return fmt::format("{} ({})", catalog[type].name, usd_text(usd_h));
+  };
+  const std::vector<TypeId>& types = catalog.by_descending_price();
+  const auto affordable = std::find_if(types.begin(), types.end(), [&](TypeId type) {
+    return catalog.price(type, Market::on_demand).usd_h() <= most;
+  });
+  const auto too_dear = most > 0 ? affordable - types.begin() : 0;
+  const std::string cheapest = named(types.back());
+  if (too_dear == std::ssize(types)) {
     return fmt::format(
-        "{} an hour for each master rents nothing: the cheapest type, {}, costs {}; --caps usd_h=X "
+        "{} an hour for each master rents nothing, the cheapest type is {}; --caps usd_h=X raises "
+        "it",
+        usd_text(most), cheapest);
+  }
+  if (day > 0 && catalog.price(types.back(), Market::on_demand).usd_h() > day) {
+    return fmt::format(
+        "{} a day for each master is less than an hour of the cheapest type, {}; --caps usd_day=X "
         "raises it",
-        usd_text(most), name, usd_text(cheapest));
+        usd_text(day), cheapest);
   }
-  if (day > 0 && cheapest > day) {
-    return fmt::format(
-        "{} a day for each master is less than an hour of the cheapest type, {}, at {}; --caps "
-        "usd_day=X raises it",
-        usd_text(day), name, usd_text(cheapest));
-  }
-  if (dear.empty()) return {};
-  return fmt::format("{} an hour for each master rents no {}; --caps usd_h=X raises it",
-                     usd_text(most), dear);
+  if (too_dear == 0) return {};
+  return fmt::format(
+      "{} an hour for each master is too little for {} of the {} types, {} and what costs more; "
+      "--caps usd_h=X raises it",
+      usd_text(most), too_dear, types.size(), named(types[static_cast<std::size_t>(too_dear - 1)]));
 }
 
 std::string caps_of_all(const ClusterConfig& config) {
