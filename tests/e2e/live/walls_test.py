@@ -106,6 +106,25 @@ class Connections(unittest.TestCase):
                 for one in idle:
                     one.close()
 
+    def test_connections_that_do_not_read_keep_nobody_out(self):
+        with c.Cluster() as cluster:
+            api = urllib.parse.urlparse(cluster.ask("up", "--dir", cluster.dir)["api"])
+            asked = b"GET /chart.js HTTP/1.1\r\nHost: x\r\n\r\n" * 400
+            readers = []
+            try:
+                for _ in range(300):
+                    readers.append(socket.socket())
+                    readers[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                    readers[-1].connect((api.hostname, api.port))
+                    readers[-1].setblocking(False)
+                    readers[-1].send(asked)
+                # Less than the half minute after which the server gives up on them.
+                for _ in range(3):
+                    self.assertEqual(cluster.run("status", "--retry-for", "5s").returncode, 0)
+            finally:
+                for one in readers:
+                    one.close()
+
 
 if __name__ == "__main__":
     unittest.main()
