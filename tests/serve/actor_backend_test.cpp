@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
+#include "model/submission_digest.hpp"
 #include "storage/job_filter.hpp"
 #include "storage/task_filter.hpp"
 #include "tests/support/virtual_system.hpp"
+#include "tools/serve/api/traffic.hpp"
 
 namespace muster {
 namespace {
@@ -86,9 +90,30 @@ std::string detailed(const FakeMaster& fake, const Query& query) {
   return job.dump();
 }
 
+/// A site that knows its submissions by user and token, as a real one does.
+struct FakeSite {
+  bool answers = true;
+  struct Known {
+    std::uint64_t digest = 0;
+    JobId job;
+  };
+  std::map<std::pair<std::string, std::string>, Known> known;
+  std::uint64_t last_job = 6;
+
+  AcceptVerdict take(const Job& job) {
+    const auto [place, fresh] = known.try_emplace({job.user, job.token});
+    if (fresh) place->second = {submission_digest(job), JobId{++last_job}};
+    AcceptVerdict verdict;
+    verdict.job = place->second.job;
+    verdict.accepted = place->second.digest == submission_digest(job);
+    if (!verdict.accepted) verdict.reason = "the token is that of another job";
+    return verdict;
+  }
+};
+
 constexpr const char* kNothing = R"({"missing": true})";
 
-/// An API whose masters the test speaks for; its site has no job.
+/// An API whose masters, site and cloud the test speaks for; no job is at the site.
 class ActorBackendTest : public ::testing::Test {
  protected:
   ActorBackendTest() {
@@ -103,12 +128,65 @@ class ActorBackendTest : public ::testing::Test {
       handles.numbers.push_back(static_cast<std::uint32_t>(i));
     }
     handles.masters = masters_;
+    site_ = spawn_site(site_says_);
+    config_.nodes.front().site = "oslo";
+    handles.own_site = site_;
+    handles.sites = {site_};
+    NodeConfig node;
+    node.name = "n9";
+    node.cloud = true;
+    config_.nodes.push_back(node);
+    cloud_ = spawn_cloud(rented_);
+    handles.cloud = cloud_;
     handles.connected = [](const std::string&) { return true; };
     backend_.emplace(system_.actors(), config_, std::move(handles), system_.time().epoch());
   }
   ~ActorBackendTest() override {
     backend_.reset();
     for (const MasterActor& master : masters_) system_.end(master);
+    system_.end(site_);
+    system_.end(cloud_);
+  }
+
+  SiteActor spawn_site(FakeSite& fake) {
+    return system_.actors().spawn([&fake](SiteActor::pointer) -> SiteActor::behavior_type {
+      return {
+          [&fake](hand_atom, const std::vector<Job>& jobs) {
+            std::vector<AcceptVerdict> verdicts;
+            for (const Job& job : jobs) verdicts.push_back(fake.take(job));
+            return verdicts;
+          },
+          [](forward_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
+          [](watch_atom, const JobListener&, const std::vector<JobId>&) {
+            return std::vector<JobEnd>{};
+          },
+          [](cancel_atom, JobId) { return CancelReport{}; },
+          [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
+          [](over_atom, const JobEnd&) {},
+          [](load_atom) { return LoadReport{}; },
+          [&fake](const Query&) -> caf::result<std::string> {
+            if (!fake.answers) return ActorError::not_connected;
+            return std::string(R"({"site": "oslo", "waiting": 0, "jobs": []})");
+          },
+          [](const Wakeup&) {},
+      };
+    });
+  }
+  /// `rented` is its answer; empty: none.
+  CloudActor spawn_cloud(const std::string& rented) {
+    return system_.actors().spawn([&rented](CloudActor::pointer) -> CloudActor::behavior_type {
+      return {
+          [](launch_atom, const LaunchOrder&, const MasterActor&) {},
+          [](end_atom, InstanceId, const MasterActor&) {},
+          [](greet_atom, const MasterActor&) {},
+          [](interrupt_atom, InstanceId id) { return id; },
+          [&rented](const Query&) -> caf::result<std::string> {
+            if (rented.empty()) return ActorError::not_connected;
+            return rented;
+          },
+          [](const Wakeup&) {},
+      };
+    });
   }
 
   MasterActor spawn_master(FakeMaster& fake) {
@@ -153,7 +231,18 @@ class ActorBackendTest : public ::testing::Test {
     return answer;
   }
 
-  nlohmann::json look(api::View::Kind kind) { return look(api::View{.kind = kind}); }
+  /// The answer to a request to submit the failed tasks of a job again.
+  api::Answer resubmit(std::uint64_t job, const std::string& token, bool failed_only = true) {
+    api::Answer answer;
+    backend_->resubmit({JobId{job}, failed_only, token},
+                       [&](api::Answer said) { answer = std::move(said); });
+    system_.time().drain();
+    return answer;
+  }
+
+  nlohmann::json look(api::View::Kind kind, api::CostBy by = api::CostBy::user) {
+    return look(api::View{.kind = kind, .by = by});
+  }
   nlohmann::json look(const api::View& what) {
     nlohmann::json document;
     backend_->view(what, [&](const api::Answer& said) {
@@ -179,6 +268,7 @@ class ActorBackendTest : public ::testing::Test {
   std::vector<double> reachable() {
     std::vector<double> values;
     backend_->metrics([&](const std::optional<api::MetricsInput>& all) {
+      text_ = api::metrics_text(all, {});
       for (const api::Metric& metric : all->metrics) {
         if (metric.name != "muster_master_reachable") continue;
         for (const api::Sample& sample : metric.samples) values.push_back(sample.value);
@@ -191,6 +281,11 @@ class ActorBackendTest : public ::testing::Test {
   test::VirtualSystem system_;
   std::vector<FakeMaster> fakes_{3};
   std::vector<MasterActor> masters_;
+  FakeSite site_says_;
+  SiteActor site_;
+  std::string rented_;
+  CloudActor cloud_;
+  std::string text_;  ///< of the metrics
   ClusterConfig config_;
   std::optional<ActorBackend> backend_;
 };
@@ -356,6 +451,61 @@ TEST_F(ActorBackendTest, APageOfTasksIsPutTogetherOfWhatMastersTellAtOnce) {
   EXPECT_EQ(tasks(6, 11), "12 13 14 15 16 17 17 12");
   EXPECT_EQ(tasks(9, 26), "27 28 29 null 0");
   EXPECT_TRUE(tasks(100, std::nullopt).ends_with("28 29 null 0"));
+}
+
+TEST_F(ActorBackendTest, SinceWhenASiteIsSilentIsKnownThoughNobodyAsked) {
+  for (FakeMaster& fake : fakes_) fake.finds = kLoad;
+  backend_->keep_asking();
+  system_.run_until_s(60);
+  site_says_.answers = false;
+  system_.run_until_s(90);
+  const nlohmann::json silent = look(api::View::Kind::status)["silent"];
+  ASSERT_EQ(silent.size(), 1U);
+  EXPECT_EQ(silent[0]["site"], "oslo");
+  EXPECT_EQ(silent[0]["since_s"], 30);
+}
+
+TEST_F(ActorBackendTest, TheClusterIsReachableWhileAMasterIs) {
+  for (FakeMaster& fake : fakes_) fake.finds = "";
+  EXPECT_EQ(reachable(), (std::vector<double>{0, 0, 0}));
+  EXPECT_THAT(text_, HasSubstr("\nmuster_cluster_reachable 0\n"));
+  EXPECT_THAT(text_, HasSubstr("muster_master_reachable{master=\"m1\"} 0\n"));
+  fakes_[1].finds = kLoad;
+  EXPECT_EQ(reachable(), (std::vector<double>{0, 1, 0}));
+  EXPECT_THAT(text_, HasSubstr("\nmuster_cluster_reachable 1\n"));
+}
+
+TEST_F(ActorBackendTest, WhatInstancesHaveCostIsToldWithoutTheCloudsPart) {
+  for (FakeMaster& fake : fakes_) fake.finds = R"({"total_usd": 2, "by": []})";
+  const nlohmann::json part = look(api::View::Kind::cost, api::CostBy::instance);
+  EXPECT_EQ(part["complete"], false);
+  EXPECT_EQ(part["silent"], nlohmann::json::parse(R"([{"cloud": "n9"}])"));
+  EXPECT_EQ(part["total_usd"], 6);
+  rented_ = R"({"rented": [{"instance": 3, "type": "c7i.large", "usd": 0.5}]})";
+  const nlohmann::json whole = look(api::View::Kind::cost, api::CostBy::instance);
+  EXPECT_EQ(whole["complete"], true);
+  EXPECT_EQ(whole["by"][0]["name"], "3 c7i.large");
+}
+
+/// What a master has of a job of two tasks.
+std::string request_of(const char* first, const char* second) {
+  return R"({"request": "{\"user\": \"ada\", \"command\": [\"true\"]}", "over": false,
+             "whole_tasks": 2, "tasks": [[0, 0, ")" +
+         std::string(first) + R"("], [1, 1, ")" + second + R"("]]})";
+}
+
+TEST_F(ActorBackendTest, AResubmissionIsTheSameAfterMoreOfItsTasksHaveFailed) {
+  fakes_[1].finds = fakes_[2].finds = kNothing;
+  fakes_[0].finds = request_of("failed", "");
+  EXPECT_EQ(resubmit(1, "mine").json, R"({"jobs":[{"job":7}]})");
+  fakes_[0].finds = request_of("failed", "failed");
+  const api::Answer again = resubmit(1, "mine");
+  EXPECT_EQ(again.status, 201) << again.json;
+  EXPECT_EQ(again.json, R"({"jobs":[{"job":7}]})");
+  EXPECT_EQ(resubmit(1, "another").json, R"({"jobs":[{"job":8}]})");
+  EXPECT_EQ(resubmit(1, "mine", false).json, R"({"jobs":[{"job":9}]})")
+      << "asks for something else";
+  EXPECT_EQ(resubmit(2, "mine").json, R"({"jobs":[{"job":10}]})") << "likewise";
 }
 
 TEST_F(ActorBackendTest, APartThatIsOverMeanwhileIsNoObstacle) {
