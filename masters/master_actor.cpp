@@ -50,7 +50,7 @@ MasterNode::MasterNode(caf::actor_config& config, MasterSetup setup)
       asker_(timer_, [this] { ask_due(); }),
       cap_(timer_, [this] { keep_caps(); }),
       silence_(timer_, [this] { end_lost(); }),
-      handover_(timer_, [this] { end_holds(); }),
+      handover_(timer_, [this] { tend_logs(); }),
       listeners_(setup_.max_watches) {
   set_down_handler([this](const caf::down_msg& down) {
     if (!listeners_.knows(down.source)) return lose_worker(down.source);
@@ -404,8 +404,7 @@ void MasterNode::perform(const LaunchInstance& effect) {
 }
 
 void MasterNode::perform(const EndInstance& effect) {
-  if (!logs_ || !logs_->holds(effect.instance, timer_.now())) return end_now(effect.instance);
-  handover_.at(*logs_->next_end());
+  if (!logs_ || !logs_->holds(effect.instance, timer_.now())) end_now(effect.instance);
 }
 
 void MasterNode::perform(const SettleAttempt& effect) {

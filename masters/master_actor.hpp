@@ -101,6 +101,11 @@ class MasterNode : public UsersFirst<MasterActor::base, MasterNode> {
     Attempt attempt = 0;
     bool runs = false;  ///< the attempt did when it was asked
   };
+  /// A worker says that it has the output of an attempt that is not on its instance any more.
+  struct LogClaim {
+    LogName name;
+    InstanceId on;
+  };
 
   Instant now();
   Duration shortest_ask_pause() const;
@@ -155,7 +160,11 @@ class MasterNode : public UsersFirst<MasterActor::base, MasterNode> {
   void note_log(const WorkerReport& report);
   void lose_logs(InstanceId id);
   void end_now(InstanceId id);
-  void end_holds();
+  void tend_logs();
+  void look_up_claims();
+  bool look_up(const LogClaim& claim);
+  bool judge(const LogClaim& claim, const AttemptPlace& place);
+  bool judge_earlier(const LogClaim& claim);
   caf::result<std::string> answer(const Query& query);
   template <class Value>
   bool read_apart(std::function<Value()> read, std::function<void(const Value&)> then);
@@ -194,7 +203,9 @@ class MasterNode : public UsersFirst<MasterActor::base, MasterNode> {
   NewestEnds newest_ends_;
   std::deque<Pending> pending_;  ///< in the order of their batches
   std::map<std::uint64_t, LogReader> log_readers_;
-  std::unique_ptr<LogHandover> logs_;              ///< null: output stays where it is
+  std::unique_ptr<LogHandover> logs_;  ///< null: output stays where it is
+  std::deque<LogClaim> claims_;        ///< to be looked up: no more than workers keep attempts
+  std::size_t claims_open_ = 0;        ///< that are being looked up
   std::map<caf::actor_addr, std::uint64_t> told_;  ///< completed jobs, by who asked for the load
   std::set<JobId> seen_to_;  ///< broken parts whose jobs a site cancels: it need not be told
   std::uint64_t next_log_ = 0;

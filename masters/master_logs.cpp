@@ -13,6 +13,11 @@ namespace {
 /// Readers of logs that a worker has not answered yet; more are told to come again.
 constexpr std::size_t kMaxLogReaders = 1000;
 
+/// Claims that are looked up at once: users read from the same places.
+constexpr std::size_t kMaxOpenClaims = 16;
+/// When those who read for it had too much to do.
+constexpr Duration kLookAgain = std::chrono::milliseconds{200};
+
 constexpr const char* kOnlyTail = "only the end of it is left";
 constexpr const char* kGone = "its instance was gone before it was across";
 
@@ -36,14 +41,19 @@ LogAnswer tail_answer(const LogRequest& request, const AttemptPlace& place) {
   return answer;
 }
 
-/// Nothing of the attempt was kept but, perhaps, its end.
-LogAnswer lost_answer(const LogRequest& request, const AttemptPlace& place, bool has_removed) {
+/// Nothing of the attempt was kept but, perhaps, its end. An empty reason: it is not known.
+LogAnswer lost_answer(const LogRequest& request, const AttemptPlace& place, bool has_removed,
+                      const std::string& reason) {
   const bool newest = request.attempt == 0 || request.attempt == place.attempt;
   AttemptPlace known = place;
   if (!newest) known.end = {};
   LogAnswer answer = tail_answer(request, known);
   answer.attempt = newest ? place.attempt : request.attempt;
   answer.more_may_come = false;
+  if (!reason.empty()) {
+    answer.lost = answer.end > 0 ? std::string(kOnlyTail) + ": " + reason : reason;
+    return answer;
+  }
   answer.lost = answer.end > 0 ? kOnlyTail : kGone;
   if (has_removed) answer.lost += ", or it was removed to keep logs.keep_mib and logs.keep_days";
   return answer;
@@ -72,6 +82,8 @@ void MasterNode::begin_logs() {
     }
   };
   host.number = [this] { return ++next_log_; };
+  host.now = [this] { return timer_.now(); };
+  host.wake = [this](Instant when) { handover_.at(when); };
   logs_ = std::make_unique<LogHandover>(*care.keeper, care.bounds, std::move(host));
   // What was not across when the master ended: their workers say it with their hello.
   for (const InstanceRow& row : master_.state().instances()) {
@@ -80,7 +92,7 @@ void MasterNode::begin_logs() {
 }
 
 /// A worker may hand over the output of attempts that were on its own instance only. Of one that is
-/// on record already, as after a restart, that has to be looked up.
+/// not there any more, as after a restart, that has to be looked up.
 void MasterNode::note_log(const WorkerReport& report) {
   if (!logs_) return;
   const TaskRow* row = master_.state().find(report.task);
@@ -88,19 +100,80 @@ void MasterNode::note_log(const WorkerReport& report) {
     return logs_->note(report);
   }
   if (!logs_->note_unsure(report)) return;
-  const LogName name{report.task, report.attempt};
-  const auto decide = [this, name, on = report.instance](const AttemptPlace& place) {
-    const bool was_there = place.known && place.attempt == name.attempt && place.on == on;
-    if (logs_) logs_->confirm(name, on, was_there);
-  };
-  const History* history = setup_.life.history;
-  if (row != nullptr || history == nullptr) {
-    const CellView view{master_, history, {}, setup_.life.name, now()};
-    return decide(view.place_of(report.task, 0));
+  claims_.push_back({{report.task, report.attempt}, report.instance});
+  look_up_claims();
+}
+
+/// What cannot be looked up now is later; until then the worker keeps it.
+void MasterNode::look_up_claims() {
+  while (!claims_.empty() && claims_open_ < kMaxOpenClaims) {
+    const LogClaim claim = claims_.front();
+    if (!look_up(claim)) return handover_.after(kLookAgain);
+    claims_.pop_front();
   }
-  const bool waits = read_apart<AttemptPlace>(
-      [history, task = report.task] { return place_of(task, 0, *history); }, decide);
-  if (!waits) decide({});
+}
+
+/// False: too many wait already for those who read.
+bool MasterNode::look_up(const LogClaim& claim) {
+  const TaskId task = claim.name.task;
+  const History* history = setup_.life.history;
+  if (history == nullptr || master_.state().find(task) != nullptr) {
+    const CellView view{master_, history, {}, setup_.life.name, now()};
+    return judge(claim, view.place_of(task, 0));
+  }
+  const bool waits =
+      read_apart<AttemptPlace>([history, task] { return place_of(task, 0, *history); },
+                               [this, claim](const AttemptPlace& place) {
+                                 --claims_open_;
+                                 if (judge(claim, place)) return look_up_claims();
+                                 claims_.push_front(claim);
+                                 handover_.after(kLookAgain);
+                               });
+  if (waits) ++claims_open_;
+  return waits;
+}
+
+/// `place` is of the newest attempt: of an earlier one it is not on record where it was, so the
+/// instance that has its output is believed unless there is some already. False: as of look_up().
+bool MasterNode::judge(const LogClaim& claim, const AttemptPlace& place) {
+  const auto& [name, on] = claim;
+  const bool may_be = place.known && name.attempt <= place.attempt;
+  if (may_be && name.attempt < place.attempt && master_.state().find(on) != nullptr) {
+    return judge_earlier(claim);
+  }
+  if (may_be && name.attempt == place.attempt && place.on == on) {
+    logs_->confirm(name, on);
+    return true;
+  }
+  const std::string lost = "instance " + std::to_string(on.value) +
+                           " spoke for it, and it was on instance " +
+                           std::to_string(place.on.value);
+  const bool is_over = may_be && name.attempt == place.attempt && !place.running;
+  logs_->dismiss(name, on, is_over ? lost : "");
+  return true;
+}
+
+bool MasterNode::judge_earlier(const LogClaim& claim) {
+  const std::function<void(bool)> decide = [this, claim](bool is_kept) {
+    --claims_open_;
+    if (is_kept) {
+      logs_->dismiss(claim.name, claim.on, {});
+    } else {
+      logs_->confirm(claim.name, claim.on);
+    }
+    look_up_claims();
+  };
+  ++claims_open_;  // the answer may be quick
+  const bool waits = setup_.life.logs.keeper->read(
+      {claim.name, false, 0, 0}, [decide, address = caf::actor_cast<caf::weak_actor_ptr>(this)](
+                                     const std::optional<KeptLog>& kept) {
+        const bool is_kept = kept && !kept->none;
+        if (auto self = caf::actor_cast<MasterActor>(address.lock())) {
+          caf::anon_send(self, Wakeup{[decide, is_kept] { decide(is_kept); }});
+        }
+      });
+  if (!waits) --claims_open_;
+  return waits;
 }
 
 /// The instance is gone, and with it what is not across.
@@ -124,10 +197,11 @@ void MasterNode::end_now(InstanceId id) {
   send(setup_.cloud, end_atom_v, id, MasterActor{this});
 }
 
-void MasterNode::end_holds() {
+void MasterNode::tend_logs() {
   if (!logs_) return;
-  logs_->end_holds(timer_.now());
-  if (const auto next = logs_->next_end()) handover_.at(*next);
+  logs_->on_time(timer_.now());
+  look_up_claims();
+  if (const auto next = logs_->next_due()) handover_.at(*next);
 }
 
 caf::result<LogAnswer> MasterNode::read_log(const LogRequest& request) {
@@ -195,7 +269,9 @@ void MasterNode::send_kept(const LogRequest& request, const AttemptPlace& place,
   LogKeeper* keeper = setup_.life.logs.keeper;
   const Attempt attempt = request.attempt == 0 ? place.attempt : request.attempt;
   const auto answer = [request, place, attempt, keeper](const std::optional<KeptLog>& kept) {
-    if (!kept) return lost_answer(request, place, keeper->has_removed());
+    if (!kept || kept->none) {
+      return lost_answer(request, place, keeper->has_removed(), kept ? kept->lost : "");
+    }
     LogAnswer made{place.on, request.number, kept->offset, kept->text,
                    kept->offset + kept->text.size() < kept->end};
     made.attempt = attempt;
@@ -228,6 +304,13 @@ void MasterNode::hear_log(const LogAnswer& answer) {
   onward.attempt = reader.attempt;
   onward.unknown = false;
   onward.lost.clear();
+  onward.end = std::min(onward.end, LogHandover::kMaxOffset);
+  if (answer.offset > LogHandover::kMaxOffset) {  // nobody counts on from there
+    onward.offset = 0;
+    onward.text.clear();
+    onward.more_may_come = false;
+    onward.lost = "its worker says what cannot be";
+  }
   if (answer.unknown && reader.runs) onward.more_may_come = true;  // its order is on its way
   if (answer.unknown && !reader.runs) onward.lost = kGone;
   if (onward.lost.empty() || logs_) {

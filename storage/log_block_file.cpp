@@ -17,6 +17,7 @@ constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
 constexpr std::size_t kMaxPackedBytes = 2 * kBlockBytes;
 constexpr std::size_t kMaxIndexBytes = std::size_t{64} << 20;
 constexpr std::string_view kMark = "MUSTLOG1";
+constexpr const char* kDamaged = "the file that it was kept in is damaged";
 constexpr std::size_t kLengthDigits = 20;  ///< of the index' length, before the mark
 
 std::string packed(std::string_view text) {
@@ -168,7 +169,7 @@ std::optional<KeptLog> read_log_file(const std::filesystem::path& file,
   std::ifstream in(file, std::ios::binary);
   if (!in) return std::nullopt;
   const auto index = read_log_index(in);
-  if (!index) return std::nullopt;
+  if (!index) return KeptLog{place.offset, {}, 0, kDamaged, true};
   const auto& blocks = index->streams[place.error_stream ? 1 : 0];
   KeptLog kept{place.offset, {}, 0, index->lost};
   if (!blocks.empty()) kept.end = blocks.back().offset + blocks.back().bytes;
@@ -181,7 +182,11 @@ std::optional<KeptLog> read_log_file(const std::filesystem::path& file,
     if (block->offset > next) break;  // behind a gap: for the next reading
     if (block->offset + block->bytes <= next) continue;
     const auto text = unpacked(bytes_at(in, block->at, block->packed), block->bytes);
-    if (!text) return std::nullopt;
+    if (!text) {
+      kept.end = next;
+      kept.lost = kDamaged;
+      return kept;
+    }
     kept.text.append(*text, next - block->offset, place.max_bytes - kept.text.size());
   }
   return kept;

@@ -56,7 +56,8 @@ class LogBlockWriter {
 
 /// The file's index; nothing when there is no such file or it is not whole.
 std::optional<LogIndex> read_log_index(std::ifstream& in);
-/// Up to `max_bytes` of a stream from `offset` on; nothing when a block is damaged.
+/// Up to `max_bytes` of a stream from `offset` on; nothing when there is no such file. In one that
+/// is damaged it ends, as lost, where the damage begins.
 std::optional<KeptLog> read_log_file(const std::filesystem::path& file,
                                      const LogKeeper::Place& place);
 

@@ -85,8 +85,10 @@ fs::path LogStore::path_of(const LogName& name) const {
 void LogStore::scan() {
   std::error_code ignored;
   has_removed_ = fs::exists(folder_ / kRemovedFile, ignored);
-  for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
-    const fs::path& file = entry.path();
+  std::error_code failed;  // of going on: what is found until then is known
+  for (fs::directory_iterator at(folder_, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    const fs::path& file = at->path();
     if (file.extension() == ".draft") {
       fs::remove(file, ignored);
       continue;
@@ -98,12 +100,14 @@ void LogStore::scan() {
   remove_old();
 }
 
-void LogStore::take(LogDelivery delivery, Done done) {
+bool LogStore::take(LogDelivery delivery, Done done) {
   {
     const std::lock_guard lock(mutex_);
+    if (deliveries_.size() >= options_.max_deliveries) return false;
     deliveries_.push_back({std::move(delivery), std::move(done)});
   }
   changed_.notify_one();
+  return true;
 }
 
 bool LogStore::read(const Place& place, Use use) {
@@ -116,22 +120,25 @@ bool LogStore::read(const Place& place, Use use) {
   return true;
 }
 
-/// Readers go first: somebody waits for them.
+/// Readers and deliveries in turn, while there are both: for either somebody waits.
 void LogStore::work() {
   std::unique_lock lock(mutex_);
+  bool read_last = false;
   while (true) {
-    if (!reads_.empty()) {
+    if (!reads_.empty() && !(read_last && !deliveries_.empty())) {
+      read_last = true;
       const Read next = std::move(reads_.front());
       reads_.pop_front();
       lock.unlock();
-      next.use(read_log_file(path_of(next.place.name), next.place));
+      answer(next);
       lock.lock();
     } else if (!deliveries_.empty()) {
+      read_last = false;
       const Delivery next = std::move(deliveries_.front());
       deliveries_.pop_front();
       lock.unlock();
-      carry_out(next.what);
-      if (next.done) next.done();
+      const bool written = carry_out(next.what);
+      if (next.done) next.done(written);
       lock.lock();
     } else if (quit_) {
       return;
@@ -145,26 +152,43 @@ void LogStore::work() {
   }
 }
 
-void LogStore::carry_out(const LogDelivery& delivery) {
-  const bool brings_nothing = delivery.pieces.empty() && delivery.last && !delivery.lost.empty() &&
-                              !drafts_.contains(delivery.name);
-  if (brings_nothing && by_name_.contains(delivery.name)) return;
-  auto& draft = drafts_[delivery.name];
-  if (!draft) draft = std::make_unique<LogBlockWriter>(path_of(delivery.name));
-  for (const LogPiece& piece : delivery.pieces) draft->add(piece);
-  if (delivery.last) close(delivery);
+void LogStore::answer(const Read& read) const {
+  auto kept = read_log_file(path_of(read.place.name), read.place);
+  if (!kept && refused_.contains(read.place.name)) {
+    kept = KeptLog{read.place.offset, {}, 0, kDiskTookNothing, true};
+  }
+  read.use(std::move(kept));
 }
 
-void LogStore::close(const LogDelivery& delivery) {
-  const auto draft = drafts_.extract(delivery.name);
-  const bool written = draft.mapped()->finish(delivery.lost);
-  if (!written && !std::exchange(complained_, true) && options_.note) {
-    options_.note("logs: " + folder_.string() + " takes nothing: output of tasks is lost");
+bool LogStore::carry_out(const LogDelivery& delivery) {
+  const bool brings_nothing = delivery.pieces.empty() && delivery.last && !delivery.lost.empty() &&
+                              !drafts_.contains(delivery.name);
+  if (brings_nothing && by_name_.contains(delivery.name)) return true;
+  auto& draft = drafts_[delivery.name];
+  if (!draft) draft = std::make_unique<LogBlockWriter>(path_of(delivery.name));
+  for (const LogPiece& piece : delivery.pieces) {
+    if (!draft->add(piece)) return refuse(delivery.name);
   }
-  if (!written) return;
+  if (!delivery.last) return true;
+  if (!draft->finish(delivery.lost)) return refuse(delivery.name);
+  drafts_.erase(delivery.name);
   complained_ = false;
+  refused_.erase(delivery.name);
   remember(delivery.name, options_.clock());
   remove_old();
+  return true;
+}
+
+/// The draft goes: what comes next of that name begins anew.
+bool LogStore::refuse(const LogName& name) {
+  drafts_.erase(name);
+  if (refused_.size() < options_.max_refused) refused_.insert(name);
+  if (!std::exchange(complained_, true) && options_.note) {
+    options_.note("logs: " + folder_.string() +
+                  " takes nothing: output of tasks stays on their "
+                  "instances and is lost with them");
+  }
+  return false;
 }
 
 void LogStore::remember(const LogName& name, Duration at) {

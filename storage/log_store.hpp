@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "model/expected.hpp"
@@ -21,7 +22,10 @@ namespace muster {
 struct LogStoreOptions {
   std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< of files; past it the oldest go
   Duration max_age = std::chrono::hours{24 * 14};
-  std::size_t max_reads = 1000;  ///< that wait
+  std::size_t max_reads = 1000;         ///< that wait
+  std::size_t max_deliveries = 20'000;  ///< that wait
+  /// Attempts of which it is known, until the next start, that the disk did not take their output.
+  std::size_t max_refused = 10'000;
   /// Since 1970.
   std::function<Duration()> clock;
   std::function<void(const std::string&)> note;  ///< is told when the disk takes nothing
@@ -39,7 +43,7 @@ class LogStore final : public LogKeeper {
   LogStore(const LogStore&) = delete;
   LogStore& operator=(const LogStore&) = delete;
 
-  void take(LogDelivery delivery, Done done) override;
+  bool take(LogDelivery delivery, Done done) override;
   bool read(const Place& place, Use use) override;
   bool has_removed() const override { return has_removed_; }
   /// What all files take together.
@@ -63,8 +67,9 @@ class LogStore final : public LogKeeper {
   LogStore(std::filesystem::path folder, LogStoreOptions options);
   void scan();
   void work();
-  void carry_out(const LogDelivery& delivery);
-  void close(const LogDelivery& delivery);
+  void answer(const Read& read) const;
+  bool carry_out(const LogDelivery& delivery);
+  bool refuse(const LogName& name);
   void remember(const LogName& name, Duration at);
   void forget(Files::iterator file);
   void remove_old();
@@ -86,6 +91,7 @@ class LogStore final : public LogKeeper {
   std::map<LogName, std::unique_ptr<LogBlockWriter>> drafts_;
   Files files_;  ///< by the time they were finished
   std::map<LogName, Files::iterator> by_name_;
+  std::set<LogName> refused_;  ///< the disk did not take what came of them last
   std::thread thread_;
 };
 

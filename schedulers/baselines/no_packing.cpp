@@ -15,8 +15,13 @@ constexpr const char* kUnchanged = "unchanged";
 
 void NoPacking::observe(const Event& event, const ClusterView&) {
   if (std::holds_alternative<RoundDecided>(event.body)) changed_ = false;
+  // Tasks of an array end, and leave their instances empty, long before their job does.
   changed_ |= std::holds_alternative<JobAccepted>(event.body) ||
-              std::holds_alternative<JobFinished>(event.body);
+              std::holds_alternative<JobFinished>(event.body) ||
+              std::holds_alternative<TaskFinished>(event.body) ||
+              std::holds_alternative<TaskFailed>(event.body) ||
+              std::holds_alternative<TaskLeft>(event.body) ||
+              std::holds_alternative<TaskUnassigned>(event.body);
 }
 
 std::string NoPacking::save_state(const ClusterState&) const {

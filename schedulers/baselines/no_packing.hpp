@@ -35,7 +35,7 @@ class NoPacking final : public Policy {
   ReservationPrices prices_;
   TaskKinds kinds_{false};
   RoundInput input_;
-  bool changed_ = false;  ///< a job arrived or departed since the last round
+  bool changed_ = false;  ///< a job arrived, or a task left its place, since the last round
 };
 
 }  // namespace muster

@@ -140,7 +140,9 @@ Plan EvaPolicy::use_fleet(const ClusterView& view) {
 
 Plan EvaPolicy::decide(const ClusterView& view, Rng&) {
   input_.gather(view, prices_, kinds_);
-  settled_ = !learned_ && (view.fixed_fleet || !input_.changes_with_time());
+  // What the cloud has refused is asked for again after a while.
+  const bool waits_for_offer = params_.cheapest_types && !view.resting_offers.empty();
+  settled_ = !learned_ && (view.fixed_fleet || (!input_.changes_with_time() && !waits_for_offer));
   if (view.fixed_fleet) return use_fleet(view);
   if (!input_.any_movable()) return keep_everything();
   const Odds::Estimate odds =

@@ -20,7 +20,7 @@ void FleetLayout::run(const RoundInput& input, const ClusterState& state, const 
   left_out_.assign(input.jobs().size(), 0);
   given_up_ = left_out_;
   for (int left = kMostPasses; left > 0; --left) {
-    seat(input, state, model, kinds, out);
+    seat(input, model, kinds, out);
     if (!leave_out_gangs(input, state, left == 2)) break;
   }
   measure(input, model, kinds, out);
@@ -42,8 +42,8 @@ void FleetLayout::run(const RoundInput& input, const ClusterState& state, const 
   }
 }
 
-void FleetLayout::seat(const RoundInput& input, const ClusterState& state, const WorthModel& model,
-                       const TaskKinds& kinds, Layout& out) {
+void FleetLayout::seat(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
+                       Layout& out) {
   out.reset(input.tasks().size());
   open_.clear();
   for (std::uint32_t i = 0; i < input.instances().size(); ++i) {
@@ -52,16 +52,13 @@ void FleetLayout::seat(const RoundInput& input, const ClusterState& state, const
     out.hosts[host].worth_usd_h = present_worth(input, instance, model, kinds, scratch_);
     for (std::uint32_t task : input.residents(instance)) out.seat(task, host);
   }
-  // Nobody moves, so that tasks on their way need not be left alone: others may join them, and the
-  // rest of a job that is no gang need not wait until they have arrived.
+  // Nobody moves, so that tasks on their way need not be left alone: others may join them.
   open_.assign(out.hosts.size(), 1);
   waiting_.clear();
   for (std::uint32_t i = 0; i < input.tasks().size(); ++i) {
     const RoundInput::Task& task = input.tasks()[i];
     if (task.home != kUnassigned || left_out_[task.job]) continue;
-    const TaskRow& row = state.task(task.slot);
-    const bool alone = row.phase == TaskPhase::pending && !state.job(row.job).job.gang;
-    if (task.movable || alone) waiting_.push_back(i);
+    if (task.movable) waiting_.push_back(i);
   }
   std::vector<std::uint32_t> left;
   for (std::vector<std::uint32_t>& tasks : priority_classes(input, waiting_)) {

@@ -21,8 +21,7 @@ class FleetLayout {
            const TaskKinds& kinds, Layout& out, std::vector<Refuse>& refusals);
 
  private:
-  void seat(const RoundInput& input, const ClusterState& state, const WorthModel& model,
-            const TaskKinds& kinds, Layout& out);
+  void seat(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds, Layout& out);
   void seat_anywhere(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
                      Layout& out);
   bool leave_out_gangs(const RoundInput& input, const ClusterState& state, bool all);

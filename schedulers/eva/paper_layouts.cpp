@@ -89,7 +89,12 @@ void PaperLayouts::pack_rest(const RoundInput& input, const WorthModel& model,
   }
   packing_.run({kinds.all(), chosen_kind_}, model, configuration_);
   if (cheapest_types_) {
-    const auto rests = [&](TypeId type) { return input.rests(type); };
+    // What is there need not be asked for.
+    free_types_.assign(model.prices.catalog().size(), 0);
+    for (const auto& instance : free_) free_types_[instance.type.value] = 1;
+    const auto rests = [&](TypeId type) {
+      return input.rests(type) && free_types_[type.value] == 0;
+    };
     use_cheapest_types({kinds.all(), chosen_kind_}, model, rests, configuration_);
   }
   transition_.run({free_, chosen_kind_, chosen_home_}, configuration_, instance_of_bin_);

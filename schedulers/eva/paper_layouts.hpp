@@ -44,6 +44,7 @@ class PaperLayouts {
   std::vector<char> kept_;     ///< of each instance
   std::vector<std::uint32_t> chosen_, chosen_kind_, chosen_home_;
   std::vector<FreeInstance> free_;
+  std::vector<char> free_types_;            ///< of each type: whether one of it is in free_
   std::vector<std::uint32_t> free_index_;   ///< of each instance, in free_
   std::vector<std::uint32_t> free_origin_;  ///< of each free instance, in the round's instances
   std::vector<std::uint32_t> instance_of_bin_;

@@ -103,10 +103,8 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
   const ClusterState& state = view.state;
   const bool wants_spot = job.job.markets == MarketChoice::spot;
   if (job.given_up || wants_spot != (view.market == Market::spot)) return;
-  Job entry{.slot = job.slot,
-            .movable = !job.job.gang || !on_its_way(job, state),
-            .priority = job.job.priority,
-            .gang = job.job.gang};
+  Job entry{.slot = job.slot, .priority = job.job.priority, .gang = job.job.gang};
+  const bool gang_moves = job.job.gang && on_its_way(job, state);
   const ReservationPrice* impossible = nullptr;
   for (Slot slot : job.tasks) {
     const ReservationPrice& price = prices.of(state.task(slot).shape);
@@ -129,7 +127,7 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
     }
     Task task{.slot = slot, .id = row.id, .kind = kinds.of(row, state, prices), .job = index};
     // Tasks of an array go their own ways.
-    task.movable = entry.movable && (job.job.gang || !on_its_way(row));
+    task.movable = job.job.gang ? !gang_moves : !on_its_way(row);
     if (task.movable && row.phase == TaskPhase::running) {
       tie_down(row, view, task);
       task.unsaved_usd = to_hours(unsaved(state, row, view.now)) * own.usd_h;

@@ -66,7 +66,6 @@ class RoundInput {
   struct Job {
     Slot slot = kNoSlot;
     double worth_usd_h = 0;  ///< sum of its tasks' reservation prices
-    bool movable = true;
     int priority = 0;
     bool gang = false;
   };

@@ -87,6 +87,8 @@ TEST(Answers, SayWhosePartIsMissingAndWhatTheySaidLast) {
             "master m0 does not answer since 12 s; it last said $0.1323 an hour, $1.0000 today, "
             "$3.0000 in all, 2 instances, 1 task waiting");
   EXPECT_EQ(silence_text(silent->back()), "site oslo does not answer since 3 s");
+  const auto cloud = silent_in(answer(R"({"silent": [{"cloud": "n4"}]})"));
+  EXPECT_EQ(silence_text(cloud->front()), "the cloud of node n4 does not answer");
   EXPECT_TRUE(silent_in(answer("{}"))->empty()) << "an earlier version says nothing of it";
 }
 

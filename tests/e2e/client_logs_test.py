@@ -1,5 +1,7 @@
 """muster logs, against a server that answers what the test wants."""
 
+import threading
+import time
 import unittest
 
 from client_test import ClientTest
@@ -114,18 +116,72 @@ class Logs(ClientTest):
                                  "logs", "12", "--task", "0")
         self.assertEqual(done.stdout, "some\n")
 
+    def attempts(self, *texts, more=()):
+        """Answers of a task that has written the texts, one in each attempt."""
+        def log(path):
+            query = dict(word.split("=") for word in path.partition("?")[2].split("&"))
+            attempt = int(query.get("attempt", len(texts)))
+            text = texts[attempt - 1].encode()
+            begin = min(int(query["offset"]), len(text))
+            return self.part(begin, text[begin:], attempt in more, attempt=attempt)
+        return log
+
+    def looks(self, *attempts):
+        """The job as it is seen: waiting in attempt 0, running, and finished in the last one."""
+        for attempt in attempts[:-1]:
+            phase = "running" if attempt else "pending"
+            yield details(12, phase, tasks=[task(0, phase, attempt=attempt, exit_code=None)])
+        yield details(12, tasks=[task(0, attempt=attempts[-1])])
+
     def test_following_goes_through_attempts_to_the_end(self):
-        running = [details(12, "running", tasks=[task(0, "running", attempt=n, exit_code=None)])
-                   for n in (1, 2)]
-        waiting = details(12, "waiting", tasks=[task(0, "pending", attempt=0, instance=None,
-                                                     instance_type=None, exit_code=None)])
-        self.api.on("GET", "/v1/jobs/12", waiting, waiting, running[0], running[1],
-                    details(12, tasks=[task(0, attempt=2)]))
-        self.api.on("GET", self.PATH, self.part(0, "one\n"), self.part(4, ""),
-                    self.part(0, "two\n", attempt=2), self.part(4, "", attempt=2),
-                    self.part(4, "end\n", attempt=2), self.part(8, "", False, attempt=2))
+        self.api.on("GET", "/v1/jobs/12", *self.looks(0, 0, 1, 2, 2))
+        self.api.on("GET", self.PATH, self.attempts("one\n", "two\nend\n", more=[2]))
         done = self.assert_fails(0, ["task 0 runs again: attempt 2"], "logs", "12", "-f")
         self.assertEqual(done.stdout, "one\ntwo\nend\n")
+
+    def test_attempts_that_passed_between_two_looks_are_read_too(self):
+        self.api.on("GET", "/v1/jobs/12", *self.looks(0, 0, 4))
+        self.api.on("GET", self.PATH, self.attempts("one\n", "two\n", "", "four\n"))
+        done = self.assert_fails(0, [f"attempt {n}" for n in (2, 3, 4)], "logs", "12", "-f")
+        self.assertEqual(done.stdout, "one\ntwo\nfour\n")
+
+    def test_the_rest_of_an_attempt_is_read_after_the_next_has_begun(self):
+        self.api.on("GET", "/v1/jobs/12", *self.looks(0, 1, 2, 2))
+        first = [self.part(0, "one\n"), self.part(4, ""), self.part(4, ""),
+                 self.part(4, "no end", False), self.part(10, "", False)]
+        others = self.attempts("", " two\n")
+
+        def log(path):
+            return others(path) if "attempt=2" in path else \
+                first.pop(0) if len(first) > 1 else first[0]
+        self.api.on("GET", self.PATH, log)
+        done = self.assert_fails(0, ["task 0 runs again: attempt 2"], "logs", "12", "-f")
+        self.assertEqual(done.stdout, "one\nno end two\n")
+
+    def test_of_several_tasks_an_old_attempts_last_line_ends(self):
+        def seen(phase, attempt):
+            return details(12, phase, tasks=[task(n, phase, attempt=attempt) for n in (0, 1)])
+        self.api.on("GET", "/v1/jobs/12", seen("running", 0), seen("running", 1),
+                    seen("finished", 2))
+        self.api.on("GET", self.PATH, self.attempts("a", "b\n"))
+        self.api.on("GET", "/v1/jobs/12/tasks/1/log", self.attempts("c", "d\n"))
+        done = self.assert_fails(0, [f"task {n} runs again" for n in (0, 1)], "logs", "12", "-f")
+        self.assertEqual(done.stdout, "[0] a\n[0] b\n[1] c\n[1] d\n")
+
+    def test_a_job_that_takes_long_to_look_at_is_looked_at_less_often(self):
+        answers = self.looks(1, 1, 1)
+        spans = []
+
+        def look(_):
+            begin = time.monotonic()
+            threading.Event().wait(0.1)
+            spans.append((begin, time.monotonic()))
+            return Reply(next(answers))
+        self.api.on("GET", "/v1/jobs/12", look)
+        self.api.on("GET", self.PATH, self.attempts("x\n"))
+        self.assertEqual(self.succeed("logs", "12", "--task", "0", "-f"), "x\n")
+        for (begin, end), (following, _) in zip(spans, spans[1:]):
+            self.assertGreaterEqual(following - end, 10 * (end - begin))
 
 
 if __name__ == "__main__":

@@ -359,6 +359,26 @@ class Lists(ClientTest):
             self.assert_fails(2, ["say which jobs"], "cancel", *arguments)
         self.assert_fails(2, ["--state"], "cancel", "--state", "over")
 
+    def test_an_empty_choice_is_none(self):
+        for arguments in (["cancel", "--all", "--user", ""], ["cancel", "--user", ""],
+                          ["cancel", "--all", "--state", ""], ["cancel", "--user="],
+                          ["jobs", "--user", ""], ["jobs", "--state", ""],
+                          ["logs", "12", "--task", ""]):
+            with self.subTest(arguments=arguments):
+                self.assert_fails(2, [arguments[-2] if arguments[-1] == "" else "--user"],
+                                  *arguments)
+        self.assertEqual(self.api.requests, [])
+
+    def test_a_job_that_was_found_and_has_ended_since_is_no_failure(self):
+        self.api.on("GET", "/v1/jobs", {"jobs": [job(2, "running"), job(1, "running")]})
+        self.api.on("POST", "/v1/jobs/1/cancel", {"job": 1})
+        self.api.on("POST", "/v1/jobs/2/cancel", problem(409, "job 2 is over"))
+        self.assertEqual(self.succeed("cancel", "--all"), "job 1: cancelled\n")
+        self.assertEqual(json.loads(self.succeed("cancel", "--all", "--json")),
+                         {"jobs": [{"job": 1}]})
+        self.api.on("POST", "/v1/jobs/2/cancel", problem(422, "not so"))
+        self.assert_fails(1, ["job 2: not so"], "cancel", "--all")
+
     def test_several_jobs_are_all_tried(self):
         self.api.on("POST", "/v1/jobs/1/cancel", {"job": 1})
         self.api.on("POST", "/v1/jobs/2/cancel", problem(409, "job 2 is over"))

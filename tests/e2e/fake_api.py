@@ -33,13 +33,16 @@ def details(number, state="completed", exit_code=0, tasks=None, **more):
 
 
 class Reply:
-    """One answer: a document, or bytes as they are; `reset` breaks the connection instead."""
+    """One answer: a document, or bytes as they are; `reset` breaks the connection instead, and
+    `silent` leaves it open without a word."""
 
-    def __init__(self, document=None, status=200, headers=None, raw=None, reset=False):
+    def __init__(self, document=None, status=200, headers=None, raw=None, reset=False,
+                 silent=False):
         self.status = status
         self.headers = headers or {}
         self.body = raw if raw is not None else json.dumps(document).encode()
         self.reset = reset
+        self.silent = silent
 
 
 def problem(status, message, **headers):
@@ -52,6 +55,7 @@ class FakeApi:
 
     def __init__(self):
         self.requests = []  # (method, path, body)
+        self.closed = threading.Event()
         self.replies = {}   # (method, path without its query): the answers; the last one stays
         api = self
 
@@ -77,6 +81,10 @@ class FakeApi:
                 return self.send(reply(self.path) if callable(reply) else reply)
 
             def send(self, reply):
+                if reply.silent:
+                    api.closed.wait()
+                    self.close_connection = True
+                    return
                 if reply.reset:
                     linger = struct.pack("ii", 1, 0)
                     self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
@@ -125,6 +133,7 @@ class FakeApi:
         return [path for _, path, _ in self.requests]
 
     def close(self):
+        self.closed.set()
         self.server.shutdown()
         self.thread.join()
         self.server.server_close()

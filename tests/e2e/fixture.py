@@ -54,8 +54,8 @@ class MusterTest(unittest.TestCase):
         environment = {**os.environ, "MUSTER_DATA": traces()}
         return subprocess.run([os.environ["MUSTER"], *arguments], cwd=self.folder,
                               env=environment, stdin=subprocess.DEVNULL, check=False,
-                              timeout=LIMIT_S, **{"stdout": subprocess.PIPE, "text": True,
-                                                  "stderr": subprocess.PIPE, **options})
+                              **{"timeout": LIMIT_S, "stdout": subprocess.PIPE, "text": True,
+                                 "stderr": subprocess.PIPE, **options})
 
     def succeed(self, *arguments):
         """The standard output of a run that went well and had nothing to complain of."""

@@ -21,18 +21,25 @@ Instant at_s(double seconds) {
 /// Keeps in memory, and is done when the test says so.
 class ScriptedKeeper final : public LogKeeper {
  public:
-  void take(LogDelivery delivery, Done done) override {
+  bool take(LogDelivery delivery, Done done) override {
+    if (is_full) return false;
+    if (takes_nothing) {
+      logs.erase(delivery.name);
+      if (done) open.push_back([done](bool) { done(false); });
+      return true;
+    }
     auto& log = logs[delivery.name];
     for (const LogPiece& piece : delivery.pieces) log.text[piece.error_stream] += piece.text;
     log.whole |= delivery.last;
     if (delivery.last) log.lost = delivery.lost;
     if (done) open.push_back(std::move(done));
+    return true;
   }
   bool read(const Place&, Use) override { return false; }
   bool has_removed() const override { return false; }
   void finish() {
     while (!open.empty()) {
-      for (const Done& done : std::exchange(open, {})) done();
+      for (const Done& done : std::exchange(open, {})) done(true);
     }
   }
 
@@ -43,6 +50,8 @@ class ScriptedKeeper final : public LogKeeper {
   };
   std::map<LogName, Log> logs;
   std::vector<Done> open;
+  bool takes_nothing = false;
+  bool is_full = false;
 };
 
 class LogHandoverTest : public ::testing::Test {
@@ -60,6 +69,8 @@ class LogHandoverTest : public ::testing::Test {
     host.free = [this](InstanceId id) { freed_.push_back(id.value); };
     host.post = [](const std::function<void()>& step) { step(); };
     host.number = [this] { return ++number_; };
+    host.now = [this] { return now_; };
+    host.wake = [](Instant) {};
     const LogHandover::Bounds bounds{std::chrono::seconds{10}, 1'000'000};
     logs_ = std::make_unique<LogHandover>(keeper_, bounds, std::move(host));
   }
@@ -81,6 +92,16 @@ class LogHandoverTest : public ::testing::Test {
     logs_->note(end_of(task, on, 1000, "tail"));
     EXPECT_TRUE(logs_->begin(name(task), on));
   }
+  void wait_until_s(double seconds) {
+    now_ = at_s(seconds);
+    logs_->on_time(now_);
+  }
+  std::size_t times_asked(std::uint64_t first_task, std::uint64_t last_task) const {
+    return static_cast<std::size_t>(
+        std::count_if(asked_.begin(), asked_.end(), [&](const LogRequest& request) {
+          return first_task <= request.task.value && request.task.value <= last_task;
+        }));
+  }
   void answer(const std::string& text, bool more, bool unknown = false) {
     LogAnswer said{kHere, asked_.back().number, asked_.back().offset, text, more};
     said.unknown = unknown;
@@ -93,6 +114,7 @@ class LogHandoverTest : public ::testing::Test {
   std::vector<std::uint64_t> freed_;
   std::set<InstanceId> cut_;
   std::uint64_t number_ = 0;
+  Instant now_ = at_s(0);
   std::unique_ptr<LogHandover> logs_;
 };
 
@@ -128,12 +150,12 @@ TEST_F(LogHandoverTest, AnInstanceIsHeldUntilAllOfItIsAcross) {
   begin_long(1);
   EXPECT_TRUE(logs_->holds(kHere, at_s(1)));
   EXPECT_FALSE(logs_->holds(kThere, at_s(1)));
-  EXPECT_EQ(logs_->next_end(), at_s(11));
+  EXPECT_EQ(logs_->next_due(), at_s(10)) << "the question is older than the hold";
   answer("all", false);
   EXPECT_THAT(freed_, IsEmpty());
   keeper_.finish();
   EXPECT_THAT(freed_, ElementsAre(3));
-  EXPECT_FALSE(logs_->next_end());
+  EXPECT_FALSE(logs_->next_due());
 }
 
 TEST_F(LogHandoverTest, AnInstanceIsHeldForSoLongAtMostAndTheRestIsLost) {
@@ -141,10 +163,10 @@ TEST_F(LogHandoverTest, AnInstanceIsHeldForSoLongAtMostAndTheRestIsLost) {
   EXPECT_TRUE(logs_->holds(kHere, at_s(1)));
   answer("a piece", true);
   keeper_.finish();
-  logs_->end_holds(at_s(10));
+  wait_until_s(10);
   EXPECT_THAT(freed_, IsEmpty());
   EXPECT_TRUE(logs_->holds(kHere, at_s(10))) << "asked again it is not held for longer";
-  logs_->end_holds(at_s(11));
+  wait_until_s(11);
   EXPECT_THAT(freed_, ElementsAre(3));
   EXPECT_FALSE(logs_->holds(kHere, at_s(11)));
   const auto& log = keeper_.logs[name(1)];
@@ -235,14 +257,14 @@ TEST_F(LogHandoverTest, NobodySpeaksForAnAttemptThatWasNeverThere) {
   ASSERT_TRUE(logs_->note_unsure(end_of(1, kThere, 4, "lies")));
   EXPECT_FALSE(logs_->note_unsure(end_of(1, kThere, 4, "lies"))) << "it is being looked up";
   EXPECT_TRUE(logs_->begin(name(1), kThere));
-  logs_->confirm(name(1), kThere, false);
+  logs_->dismiss(name(1), kThere, {});
   keeper_.finish();
   EXPECT_FALSE(keeper_.logs.contains(name(1)));
   EXPECT_THAT(settled_, ElementsAre("4:1"));
 
   ASSERT_TRUE(logs_->note_unsure(end_of(2, kThere, 4, "lies")));
   logs_->note(end_of(2, kHere, 5, "truth"));
-  logs_->confirm(name(2), kThere, true);
+  logs_->confirm(name(2), kThere);
   EXPECT_FALSE(logs_->begin(name(2), kThere));
   EXPECT_TRUE(logs_->begin(name(2), kHere));
   EXPECT_EQ(keeper_.logs[name(2)].text[0], "truth");
@@ -254,10 +276,145 @@ TEST_F(LogHandoverTest, AfterARestartAnInstanceIsHeldUntilItsWorkerHasSaidWhatIt
   ASSERT_TRUE(logs_->note_unsure(end_of(1, kHere, 1000, "tail")));
   logs_->met(kHere);
   EXPECT_THAT(freed_, IsEmpty()) << "it is being looked up";
-  logs_->confirm(name(1), kHere, true);
+  logs_->confirm(name(1), kHere);
   answer("all", false);
   keeper_.finish();
   EXPECT_THAT(freed_, ElementsAre(3));
+}
+
+TEST_F(LogHandoverTest, WhatADismissedWorkerSpokeForGoesOnRecordWithTheReason) {
+  ASSERT_TRUE(logs_->note_unsure(end_of(1, kThere, 4, "lies")));
+  logs_->dismiss(name(1), kThere, "it was elsewhere");
+  EXPECT_EQ(keeper_.logs[name(1)].lost, "it was elsewhere");
+  EXPECT_EQ(keeper_.logs[name(1)].text[0], "");
+  EXPECT_THAT(settled_, ElementsAre("4:1"));
+}
+
+TEST_F(LogHandoverTest, WhatTheDiskDoesNotTakeIsBroughtAgain) {
+  begin_long(1);
+  EXPECT_TRUE(logs_->holds(kHere, at_s(0)));
+  keeper_.takes_nothing = true;
+  answer("one ", true);
+  keeper_.finish();
+  EXPECT_THAT(settled_, IsEmpty()) << "the worker has to keep it";
+  EXPECT_THAT(freed_, IsEmpty());
+  EXPECT_EQ(asked_.size(), 1U) << "not without a pause";
+  keeper_.takes_nothing = false;
+  wait_until_s(2);
+  ASSERT_EQ(asked_.size(), 2U);
+  EXPECT_EQ(asked_.back().offset, 0U);
+  answer("one two", false);
+  keeper_.finish();
+  EXPECT_EQ(keeper_.logs[name(1)].text[0], "one two");
+  EXPECT_EQ(keeper_.logs[name(1)].lost, "");
+  EXPECT_THAT(freed_, ElementsAre(3));
+}
+
+TEST_F(LogHandoverTest, WhatCameWithTheReportIsKeptUntilTheDiskTakesIt) {
+  keeper_.takes_nothing = true;
+  logs_->note(end_of(1, kHere, 5, "short"));
+  logs_->begin(name(1), kHere);
+  keeper_.finish();
+  EXPECT_THAT(settled_, IsEmpty());
+  keeper_.takes_nothing = false;
+  wait_until_s(2);
+  keeper_.finish();
+  EXPECT_EQ(keeper_.logs[name(1)].text[0], "short");
+  EXPECT_THAT(settled_, ElementsAre("3:1"));
+}
+
+TEST_F(LogHandoverTest, AFullDiskIsTheReasonWhenAnInstanceIsHeldNoLonger) {
+  begin_long(1);
+  EXPECT_TRUE(logs_->holds(kHere, at_s(0)));
+  keeper_.takes_nothing = true;
+  answer("one ", true);
+  keeper_.finish();
+  keeper_.takes_nothing = false;
+  wait_until_s(10);
+  EXPECT_THAT(freed_, ElementsAre(3));
+  EXPECT_EQ(keeper_.logs[name(1)].lost, kDiskTookNothing);
+}
+
+TEST_F(LogHandoverTest, AKeeperWithTooMuchToDoGetsThePieceLater) {
+  begin_long(1);
+  answer("one ", true);
+  keeper_.finish();
+  keeper_.is_full = true;
+  answer("two", false);
+  EXPECT_THAT(settled_, IsEmpty());
+  keeper_.is_full = false;
+  wait_until_s(2);
+  ASSERT_EQ(asked_.size(), 3U);
+  EXPECT_EQ(asked_.back().offset, 4U) << "the first piece is with the keeper";
+  answer("two", false);
+  keeper_.finish();
+  EXPECT_EQ(keeper_.logs[name(1)].text[0], "one two");
+}
+
+TEST_F(LogHandoverTest, AWorkerThatAnswersNothingKeepsNobodyElseWaiting) {
+  for (std::uint64_t task = 100; task < 300; ++task) begin_long(task, kThere);
+  EXPECT_LE(asked_.size(), 8U);
+  begin_long(1);
+  EXPECT_EQ(times_asked(1, 1), 1U);
+}
+
+TEST_F(LogHandoverTest, ManyWorkersThatAnswerNothingDoNotStopItForGood) {
+  for (std::uint64_t i = 100; i < 300; ++i) begin_long(i, InstanceId{i});
+  begin_long(1);
+  EXPECT_EQ(times_asked(1, 1), 0U) << "all places are taken";
+  for (int turn = 1; turn <= 20 && times_asked(1, 1) == 0; ++turn) wait_until_s(10 * turn);
+  ASSERT_EQ(times_asked(1, 1), 1U);
+  const auto asked = std::find_if(asked_.begin(), asked_.end(), [](const LogRequest& request) {
+    return request.task == TaskId{1};
+  });
+  EXPECT_TRUE(logs_->hear({kHere, asked->number, 0, "all", false}));
+  keeper_.finish();
+  EXPECT_THAT(settled_, ElementsAre("3:1"));
+}
+
+TEST_F(LogHandoverTest, InstancesAreServedInTurn) {
+  for (std::uint64_t task = 100; task < 300; ++task) begin_long(task, kThere);
+  for (std::uint64_t task = 1; task <= 8; ++task) begin_long(task, kHere);
+  const std::size_t first = times_asked(1, 8);
+  EXPECT_GE(first, 2U);
+  for (std::size_t i = 0; i < asked_.size() && times_asked(1, 8) < 8; ++i) {
+    const bool here = asked_[i].task.value < 100;
+    logs_->hear({here ? kHere : kThere, asked_[i].number, 0, "x", false});
+    keeper_.finish();
+  }
+  EXPECT_EQ(times_asked(1, 8), 8U);
+  EXPECT_LT(times_asked(100, 299), 30U);
+}
+
+TEST_F(LogHandoverTest, AQuestionThatIsOverdueIsAskedAgain) {
+  begin_long(1);
+  EXPECT_EQ(logs_->next_due(), at_s(10));
+  wait_until_s(10);
+  EXPECT_EQ(asked_.size(), 1U);
+  wait_until_s(20);
+  ASSERT_EQ(asked_.size(), 2U);
+  EXPECT_FALSE(logs_->hear({kHere, asked_.front().number, 0, "late", false}));
+  answer("all", false);
+  keeper_.finish();
+  EXPECT_EQ(keeper_.logs[name(1)].text[0], "all");
+}
+
+TEST_F(LogHandoverTest, AWorkerCannotSpeakOfPlacesThatNoStreamReaches) {
+  for (const std::uint64_t offset : {~std::uint64_t{0}, (std::uint64_t{1} << 63) + 1}) {
+    begin_long(offset % 1000);
+    EXPECT_TRUE(logs_->hear({kHere, asked_.back().number, offset, "x", true}));
+    keeper_.finish();
+    EXPECT_EQ(keeper_.logs[name(offset % 1000)].lost, "its worker said more than it may keep");
+    EXPECT_EQ(keeper_.logs[name(offset % 1000)].text[0], "");
+  }
+}
+
+TEST_F(LogHandoverTest, NobodyAnswersForAnotherInstance) {
+  begin_long(1);
+  EXPECT_TRUE(logs_->hear({kThere, asked_.back().number, 0, "lies", false}));
+  answer("all", false);
+  keeper_.finish();
+  EXPECT_EQ(keeper_.logs[name(1)].text[0], "all");
 }
 
 }  // namespace

@@ -15,7 +15,12 @@ const TaskId kTask = task_id_of(JobId{1}, 0);
 /// Keeps in memory, at once.
 class MemoryKeeper final : public LogKeeper {
  public:
-  void take(LogDelivery delivery, Done done) override {
+  bool take(LogDelivery delivery, Done done) override {
+    if (takes_nothing) {
+      drafts_.erase(delivery.name);
+      if (done) done(false);
+      return true;
+    }
     KeptLog& log = drafts_[delivery.name];
     for (const LogPiece& piece : delivery.pieces) {
       if (!piece.error_stream) log.text += piece.text;
@@ -25,9 +30,11 @@ class MemoryKeeper final : public LogKeeper {
       log.end = log.text.size();
       logs.insert(drafts_.extract(delivery.name));
     }
-    if (done) done();
+    if (done) done(true);
+    return true;
   }
   bool read(const Place& place, Use use) override {
+    if (is_full) return false;
     const auto found = logs.find(place.name);
     use(found == logs.end() ? std::nullopt : std::optional(found->second));
     return true;
@@ -35,6 +42,8 @@ class MemoryKeeper final : public LogKeeper {
   bool has_removed() const override { return false; }
 
   std::map<LogName, KeptLog> logs;
+  bool takes_nothing = false;
+  bool is_full = false;
 
  private:
   std::map<LogName, KeptLog> drafts_;
@@ -75,9 +84,28 @@ class MasterLogsTest : public MasterActorTest {
     caf::anon_send(master_, report);
     system_.time().drain();
   }
-  void hand_over(const std::string& text) {
-    caf::anon_send(master_, LogAnswer{InstanceId{0}, asked_log_.number, 0, text, false});
+  void hand_over(const std::string& text, InstanceId from = InstanceId{0}) {
+    caf::anon_send(master_, LogAnswer{from, asked_log_.number, 0, text, false});
     system_.time().drain();
+  }
+  void restart() {
+    start([this](MasterSetup& setup) {
+      setup.life.tail = journal_.events();
+      setup.life.logs = {&keeper_, {std::chrono::seconds{10}, 1'000'000}};
+    });
+    asked_log_ = {};
+  }
+  /// The worker of instance 0 says hello with the end of an attempt whose output is not settled.
+  void say_again(WorkerReportKind kind, Attempt attempt = 1) {
+    WorkerReport report;
+    report.instance = InstanceId{0};
+    report.task = kTask;
+    report.attempt = attempt;
+    report.kind = kind;
+    report.out_bytes = 100'000;
+    WorkerHello again = hello(hellos_ += 2'000'000);
+    again.known.push_back(report);
+    say(again);
   }
   /// What the master answers; its error as a text.
   std::pair<LogAnswer, std::string> log_of(Attempt attempt) {
@@ -98,6 +126,7 @@ class MasterLogsTest : public MasterActorTest {
   }
 
   MemoryKeeper keeper_;
+  std::uint64_t hellos_ = 1;
 };
 
 TEST_F(MasterLogsTest, AnInstanceIsHeldUntilItsOutputIsAcross) {
@@ -155,7 +184,7 @@ TEST_F(MasterLogsTest, EachAttemptHasItsOwn) {
   system_.run_until_s(302);
   say(next);
   end_long(WorkerReportKind::finished, 2, InstanceId{1});
-  hand_over("second");
+  hand_over("second", InstanceId{1});
   EXPECT_EQ(log_of(1).first.text, "first");
   EXPECT_EQ(log_of(2).first.text, "second");
   EXPECT_EQ(log_of(0).first.attempt, 2U);
@@ -175,26 +204,85 @@ TEST_F(MasterLogsTest, AnAttemptOfWhichNothingIsKeptIsSaidToBeLost) {
 TEST_F(MasterLogsTest, AfterARestartItIsHandedOverOnceMore) {
   run_one();
   end_long(WorkerReportKind::finished);
-  start([this](MasterSetup& setup) {
-    setup.life.tail = journal_.events();
-    setup.life.logs = {&keeper_, {std::chrono::seconds{10}, 1'000'000}};
-  });
-  asked_log_ = {};
-  WorkerHello again = hello(2);
-  WorkerReport report;
-  report.instance = InstanceId{0};
-  report.task = kTask;
-  report.attempt = 1;
-  report.kind = WorkerReportKind::finished;
-  report.out_bytes = 100'000;
-  again.known.push_back(report);
-  say(again);
+  restart();
+  say_again(WorkerReportKind::finished);
   history_.read_all();
   system_.time().drain();
   ASSERT_NE(asked_log_.number, 0U);
   hand_over("all of it");
   EXPECT_EQ(log_of(1).first.text, "all of it");
   EXPECT_EQ(settled_, 1);
+}
+
+TEST_F(MasterLogsTest, AfterARestartEarlierAttemptsAreHandedOverToo) {
+  run_one();
+  end_long(WorkerReportKind::failed);
+  system_.run_until_s(301);
+  ASSERT_EQ(times_heard("launch 1"), 1U);
+  tell(CloudReportKind::up, 1);
+  WorkerHello next = hello();
+  next.instance = InstanceId{1};
+  system_.run_until_s(302);
+  say(next);
+  restart();
+  keeper_.is_full = true;
+  say_again(WorkerReportKind::failed);
+  EXPECT_EQ(settled_, 0);
+  EXPECT_EQ(asked_log_.number, 0U) << "it has to be looked up whether it is kept";
+  keeper_.is_full = false;
+  system_.run_until_s(303);
+  ASSERT_NE(asked_log_.number, 0U);
+  EXPECT_EQ(asked_log_.attempt, 1U);
+  hand_over("first");
+  EXPECT_EQ(log_of(1).first.text, "first");
+  EXPECT_EQ(log_of(1).first.lost, "");
+  EXPECT_EQ(settled_, 1);
+
+  say_again(WorkerReportKind::failed);
+  hand_over("another");
+  EXPECT_EQ(log_of(1).first.text, "first") << "what is kept is not replaced";
+  EXPECT_EQ(settled_, 2);
+}
+
+TEST_F(MasterLogsTest, ALongQueueForTheHistoryIsNoReasonToLoseOutput) {
+  run_one();
+  end_long(WorkerReportKind::finished);
+  restart();
+  history_.waiting = {[] {}, [] {}};
+  say_again(WorkerReportKind::finished);
+  EXPECT_EQ(settled_, 0);
+  history_.read_all();
+  system_.run_until_s(101);
+  history_.read_all();
+  system_.time().drain();
+  ASSERT_NE(asked_log_.number, 0U);
+  hand_over("all of it");
+  EXPECT_EQ(log_of(1).first.text, "all of it");
+}
+
+TEST_F(MasterLogsTest, WhatTheDiskDoesNotTakeHoldsItsInstance) {
+  keeper_.takes_nothing = true;
+  run_one();
+  end_long(WorkerReportKind::finished);
+  hand_over("all of it");
+  EXPECT_EQ(settled_, 0);
+  system_.run_until_s(302);
+  EXPECT_EQ(times_heard("end 0"), 0U);
+  keeper_.takes_nothing = false;
+  system_.run_until_s(306);
+  hand_over("all of it");
+  EXPECT_EQ(settled_, 1);
+  EXPECT_EQ(times_heard("end 0"), 1U);
+  EXPECT_EQ(log_of(1).first.text, "all of it");
+}
+
+TEST_F(MasterLogsTest, ADamagedLogIsSaidToBeDamaged) {
+  run_one();
+  end_long(WorkerReportKind::finished);
+  hand_over("first");
+  keeper_.logs[{kTask, 1}] = {0, {}, 0, "it is damaged", true};
+  EXPECT_EQ(log_of(1).first.lost, "only the end of it is left: it is damaged");
+  EXPECT_EQ(log_of(1).first.text, "the end");
 }
 
 }  // namespace

@@ -132,5 +132,31 @@ TEST(CheapestTypes, no_packing_and_hcoop_rent_the_cheapest_as_they_did) {
   }
 }
 
+TEST(CheapestTypes, keep_tasks_on_instances_that_are_there_while_their_type_is_refused) {
+  Cluster cluster(sizes(), "eva,rp,full-only");
+  for (std::uint64_t id : {1, 2, 3}) cluster.submit(one_core(id));
+  cluster.round();
+  ASSERT_EQ(cluster.layout(), "c(1 2 3)");
+  cluster.rest("c");
+  const Plan plan = cluster.round();
+  EXPECT_TRUE(plan.launches.empty());
+  EXPECT_EQ(cluster.layout(), "c(1 2 3)");
+}
+
+TEST(CheapestTypes, are_asked_for_again_so_that_nothing_is_settled_while_one_is_refused) {
+  Cluster cluster(sizes(), "eva,rp,partial-only");
+  Job job = one_core(1);
+  job.checkpoints = true;  // what it has run is no reason to look again
+  cluster.submit(job);
+  for (int rounds = 0; rounds < 4; ++rounds) cluster.round();  // until nothing is learnt any more
+  ASSERT_TRUE(cluster.policy().settled(cluster.view()));
+  cluster.rest("tiny");
+  cluster.round();
+  EXPECT_FALSE(cluster.policy().settled(cluster.view()));
+  cluster.end_rest();
+  cluster.round();
+  EXPECT_TRUE(cluster.policy().settled(cluster.view()));
+}
+
 }  // namespace
 }  // namespace muster

@@ -31,6 +31,18 @@ TEST(NoPacking, gives_an_instance_back_when_its_task_is_done_and_never_uses_it_a
   EXPECT_EQ(cluster.layout(), "it2(2)");
 }
 
+TEST(NoPacking, gives_the_instance_of_an_arrays_task_back_before_the_others_are_done) {
+  Cluster cluster(testing::table_3(), "no-packing");
+  cluster.submit(test::JobBuilder(1).tasks(3).demand(Resources::of(0, 4, 12)).gang(false).build());
+  cluster.round();
+  ASSERT_EQ(cluster.layout(), "it4(1) it4(101) it4(102)");
+  cluster.finish_task(101);
+  const Plan plan = cluster.round();
+  EXPECT_EQ(plan.releases.size(), 1u);
+  EXPECT_EQ(cluster.layout(), "it4(1) it4(102)");
+  EXPECT_TRUE(cluster.round().releases.empty());
+}
+
 TEST(NoPacking, gives_the_oldest_tasks_the_empty_instances_of_a_fixed_fleet) {
   Cluster cluster(testing::table_3(), "no-packing");
   for (const char* type : {"it1", "it4", "it3"}) cluster.add_to_fleet(type);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "tests/support/temp_file.hpp"
@@ -54,6 +55,31 @@ TEST_F(ComputerTest, IsNoLargerThanTheGroupsOfItsProcesses) {
   write("sys/fs/cgroup/user/shell/memory.current", std::to_string(2 * kGiB) + "\n");
   EXPECT_EQ(look().memory_bytes, kGiB);
   EXPECT_EQ(look().free_bytes, 0U);
+}
+
+TEST_F(ComputerTest, HasNoMoreCoresThanTheQuotaOfItsGroups) {
+  write("proc/self/cgroup", "0::/user/shell\n");
+  write("sys/fs/cgroup/user/shell/cpu.max", "max 100000\n");
+  const std::uint32_t all = look().cores;
+  write("sys/fs/cgroup/user/cpu.max", "1000000000 100000\n");
+  EXPECT_EQ(look().cores, all) << "more than there are";
+  write("sys/fs/cgroup/user/cpu.max", "100000 100000\n");
+  EXPECT_EQ(look().cores, 1U);
+  write("sys/fs/cgroup/user/cpu.max", "20000 100000\n");
+  EXPECT_EQ(look().cores, 1U) << "a part of a core is one";
+  write("sys/fs/cgroup/user/cpu.max", "120000 100000\n");
+  EXPECT_EQ(look().cores, std::min(2U, all));
+}
+
+TEST_F(ComputerTest, HasNoMoreCoresThanTheQuotaOfAnOlderGroup) {
+  write("proc/self/cgroup", "5:memory:/box\n4:cpu,cpuacct:/box\n0::/\n");
+  const std::string cpu = "sys/fs/cgroup/cpu,cpuacct/";  // a container is shown its group as top
+  write(cpu + "cpu.cfs_quota_us", "-1\n");
+  write(cpu + "cpu.cfs_period_us", "100000\n");
+  const std::uint32_t all = look().cores;
+  write(cpu + "cpu.cfs_quota_us", "100000\n");
+  EXPECT_EQ(look().cores, 1U);
+  EXPECT_GE(all, look().cores);
 }
 
 TEST_F(ComputerTest, SetsNoLimitByWhatCannotBeRead) {

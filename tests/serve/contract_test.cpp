@@ -8,6 +8,7 @@
 #include "config/job_request.hpp"
 #include "tests/serve/schema.hpp"
 #include "tests/serve/served.hpp"
+#include "tools/serve/api/log_piece.hpp"
 
 namespace muster::api {
 namespace {
@@ -62,6 +63,21 @@ TEST(Contract, every_answer_has_the_shape_that_the_document_gives) {
       }
     }
   }
+}
+
+TEST(Contract, the_headers_of_a_logs_bytes_are_listed) {
+  Served served;
+  const json listed =
+      document_of(served)["paths"]["/v1/jobs/{id}/tasks/{index}/log"]["get"]["responses"]["200"];
+  LogPiece piece;
+  piece.size = 5;
+  piece.lost = "its instance was gone";
+  std::vector<std::string> sent;
+  for (const auto& [name, value] : log_bytes(piece).headers) sent.push_back(name);
+  std::vector<std::string> names;
+  const json headers = listed.value("headers", json::object());
+  for (const auto& [name, header] : headers.items()) names.push_back(name);
+  EXPECT_THAT(names, testing::UnorderedElementsAreArray(sent));
 }
 
 TEST(Contract, errors_are_listed_and_have_the_shape_of_errors) {

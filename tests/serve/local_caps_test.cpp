@@ -37,11 +37,46 @@ TEST(LocalCaps, ShareBetweenTheMastersWhatABeginnersComputerBears) {
   EXPECT_EQ(defaults({.cores = 64, .memory_bytes = 8 * kGiB}, 2).master.max_instances, 8U);
 }
 
-TEST(LocalCaps, LeaveEachMasterRoomForAGangOfFourAndForEveryShippedType) {
-  const MasterConfig caps = defaults({.cores = 1, .memory_bytes = kGiB}, 8).master;
-  EXPECT_EQ(caps.max_instances, 4U);
-  EXPECT_EQ(caps.max_usd_h, 2.5);
-  EXPECT_EQ(caps.max_usd_day, 10);
+TEST(LocalCaps, LeaveEachMasterRoomForAGangOfFour) {
+  EXPECT_EQ(defaults({.cores = 1, .memory_bytes = kGiB}, 8).master.max_instances, 4U);
+}
+
+TEST(LocalCaps, SpendNoMoreInAllHoweverManyMastersThereAre) {
+  for (std::size_t masters = 1; masters <= 8; ++masters) {
+    const MasterConfig caps = defaults({.cores = 64, .memory_bytes = 256 * kGiB}, masters).master;
+    const auto count = static_cast<double>(masters);
+    EXPECT_LE(caps.max_usd_h * count, 5) << masters;
+    EXPECT_LE(caps.max_usd_day * count, 20) << masters;
+    EXPECT_GT(caps.max_usd_h * count, 4.99) << masters;
+    EXPECT_GT(caps.max_usd_day * count, 19.99) << masters;
+  }
+}
+
+TEST(LocalCaps, TellWhatAMastersShareIsTooSmallFor) {
+  const auto type = [](const char* name, double usd_h) {
+    InstanceType made;
+    made.name = name;
+    made.on_demand = Price::from_usd_h(usd_h);
+    return made;
+  };
+  const Catalog catalog({type("small", 0.09), type("large", 0.7), type("huge", 2)});
+  ClusterConfig config = defaults({.cores = 2, .memory_bytes = 4 * kGiB}, 2);
+  EXPECT_EQ(caps_shortfall(config, catalog), "");
+  config = defaults({.cores = 2, .memory_bytes = 4 * kGiB}, 8);
+  EXPECT_EQ(caps_shortfall(config, catalog),
+            "$0.62 an hour for each master is too little for 2 of the 3 types, large ($0.70) and "
+            "what costs more; --caps usd_h=X raises it");
+  config.master.max_usd_h = 0.05;
+  EXPECT_EQ(caps_shortfall(config, catalog),
+            "$0.05 an hour for each master rents nothing, the cheapest type is small ($0.09); "
+            "--caps usd_h=X raises it");
+  config.master.max_usd_h = 0;
+  config.master.max_usd_day = 0.08;
+  EXPECT_EQ(caps_shortfall(config, catalog),
+            "$0.08 a day for each master is less than an hour of the cheapest type, small "
+            "($0.09); --caps usd_day=X raises it");
+  config.master.max_usd_day = 0;
+  EXPECT_EQ(caps_shortfall(config, catalog), "");
 }
 
 TEST(LocalCaps, AreChangedForTheWholeClusterByOneFlag) {
@@ -52,7 +87,7 @@ TEST(LocalCaps, AreChangedForTheWholeClusterByOneFlag) {
   EXPECT_TRUE(change("instances=10,usd_h=1"));
   EXPECT_EQ(config.master.max_instances, 3U);
   EXPECT_EQ(config.master.max_usd_h, 0.3333) << "never more than was asked for in all";
-  EXPECT_EQ(config.master.max_usd_day, 10) << "what is not named stays";
+  EXPECT_EQ(config.master.max_usd_day, 6.6666) << "what is not named stays";
   EXPECT_TRUE(change("none"));
   EXPECT_EQ(config.master.max_instances, 0U);
   EXPECT_EQ(config.master.max_usd_h, 0);

@@ -286,6 +286,41 @@ TEST(Server, takes_room_from_the_address_that_has_the_most_idle_connections) {
   EXPECT_EQ(lonely.receive().status, 200) << "and not the one that has waited longer";
 }
 
+/// How many requests for the script were answered, as a connection that stays open is told.
+std::string scripts_served(RawClient& observer) {
+  observer.send(request_text("GET", "/metrics"));
+  const std::string all = observer.receive().body;
+  const std::size_t at = all.find("chart.js");
+  return at == std::string::npos ? "" : all.substr(at, all.find('\n', at) - at);
+}
+
+TEST(Server, whoever_does_not_read_its_answers_keeps_nobody_out) {
+  ServerOptions options;
+  options.max_connections = 6;
+  options.write = std::chrono::minutes(10);  // it is not for this that they have to go
+  Served served(options);
+  RawClient observer(served.port(), "127.0.0.2");
+  EXPECT_EQ(scripts_served(observer), "");
+  std::string many;
+  for (int i = 0; i < 1000; ++i) many += request_text("GET", "/chart.js");
+  std::vector<std::unique_ptr<RawClient>> crowd;
+  for (int i = 0; i < 5; ++i) {
+    crowd.push_back(std::make_unique<RawClient>(served.port()));
+    crowd.back()->send(many);
+  }
+  // Until nothing more can be written to any of them.
+  for (int same = 0; same < 5;) {
+    const std::string before = scripts_served(observer);
+    std::this_thread::sleep_for(milliseconds(50));
+    same = !before.empty() && scripts_served(observer) == before ? same + 1 : 0;
+  }
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(ask(served.port(), "GET", "/v1/status").status, 200);
+  }
+  observer.send(request_text("GET", "/healthz"));
+  EXPECT_EQ(observer.receive().status, 200) << "the other address has the most that wait";
+}
+
 TEST(Server, turns_connections_away_while_requests_are_answered_on_all) {
   ServerOptions options;
   options.max_connections = 2;

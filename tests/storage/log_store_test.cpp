@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <future>
@@ -48,10 +49,12 @@ class LogStoreTest : public ::testing::Test {
   fs::path folder() const { return scratch_.folder() / "logs"; }
   fs::path file(const char* name) const { return folder() / name; }
 
-  void take(LogDelivery delivery) {
-    std::promise<void> done;
-    store_->take(std::move(delivery), [&done] { done.set_value(); });
-    done.get_future().wait();
+  /// Whether it was written.
+  bool take(LogDelivery delivery) {
+    std::promise<bool> done;
+    EXPECT_TRUE(
+        store_->take(std::move(delivery), [&done](bool written) { done.set_value(written); }));
+    return done.get_future().get();
   }
   void keep(std::uint64_t task, Attempt attempt, const std::string& text,
             const std::string& lost = "") {
@@ -157,7 +160,7 @@ TEST_F(LogStoreTest, WhatIsTooOldGoes) {
   EXPECT_EQ(text_of(2, 1), "newer");
 }
 
-TEST_F(LogStoreTest, AFileThatIsNotWholeIsNone) {
+TEST_F(LogStoreTest, AFileThatIsNotWholeIsSaidToBeDamaged) {
   open();
   keep(1, 1, noise(300'000, 3));
   store_.reset();
@@ -166,13 +169,29 @@ TEST_F(LogStoreTest, AFileThatIsNotWholeIsNone) {
   for (std::size_t size = 0; size < whole.size(); size += 9973) {
     std::ofstream(file("1.1"), std::ios::binary) << whole.substr(0, size);
     open();
-    EXPECT_FALSE(read(1, 1)) << "cut to " << size << " of " << whole.size();
+    const auto kept = read(1, 1);
+    ASSERT_TRUE(kept) << "cut to " << size << " of " << whole.size();
+    EXPECT_TRUE(kept->none);
+    EXPECT_EQ(kept->text, "");
+    EXPECT_THAT(kept->lost, ::testing::HasSubstr("is damaged"));
   }
-  std::string changed = whole;
-  changed[1000] = static_cast<char>(changed[1000] ^ 1);
-  std::ofstream(file("1.1"), std::ios::binary) << changed;
+}
+
+TEST_F(LogStoreTest, WhatIsBeforeADamagedBlockIsRead) {
   open();
-  EXPECT_FALSE(read(1, 1)) << "a byte of it is another";
+  const std::string all = noise(700'000, 3);
+  keep(1, 1, all);
+  store_.reset();
+  std::fstream changed(file("1.1"), std::ios::binary | std::ios::in | std::ios::out);
+  changed.seekp(400'000) << "not what was written";
+  changed.close();
+  open();
+  const auto kept = read(1, 1);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->text, all.substr(0, 256 << 10));
+  EXPECT_EQ(kept->end, 256U << 10);
+  EXPECT_FALSE(kept->none);
+  EXPECT_THAT(kept->lost, ::testing::HasSubstr("is damaged"));
 }
 
 TEST_F(LogStoreTest, WhatACrashFindsHalfWrittenIsRemovedAndCanComeAgain) {
@@ -194,8 +213,56 @@ TEST_F(LogStoreTest, ADiskThatTakesNothingIsToldOnce) {
   fs::remove_all(folder());
   keep(1, 1, "lost");
   keep(2, 1, "lost");
-  EXPECT_FALSE(read(1, 1));
   EXPECT_THAT(notes_, ::testing::ElementsAre(::testing::HasSubstr("takes nothing")));
+  EXPECT_FALSE(read(3, 1));
+  const auto kept = read(1, 1);
+  ASSERT_TRUE(kept);
+  EXPECT_TRUE(kept->none);
+  EXPECT_EQ(kept->lost, kDiskTookNothing);
+}
+
+TEST_F(LogStoreTest, WhatTheDiskDidNotTakeBeginsAnew) {
+  open();
+  const LogName name{TaskId{1}, 1};
+  fs::create_directories(file("1.1.draft"));
+  EXPECT_FALSE(take({name, {{false, 0, noise(300'000, 1)}}}));
+  fs::remove(file("1.1.draft"));
+  EXPECT_TRUE(take({name, {{false, 0, "all "}}}));
+  EXPECT_TRUE(take({name, {{false, 4, "of it"}}, true}));
+  EXPECT_EQ(text_of(1, 1), "all of it");
+  EXPECT_EQ(read(1, 1)->lost, "");
+}
+
+TEST_F(LogStoreTest, OnlySoManyDeliveriesWait) {
+  options_.max_deliveries = 3;
+  open();
+  std::promise<void> go_on;
+  EXPECT_TRUE(store_->take({{TaskId{1}, 1}, {}, true},
+                           [&, wait = go_on.get_future().share()](bool) { wait.wait(); }));
+  int taken = 0;
+  while (taken < 100 && store_->take({{TaskId{2}, 1}, {}, true}, {})) ++taken;
+  EXPECT_GE(taken, 2);
+  EXPECT_LE(taken, 3);
+  go_on.set_value();
+}
+
+TEST_F(LogStoreTest, ReadersWithoutPauseDoNotKeepDeliveriesWaiting) {
+  open();
+  std::vector<std::string> order;
+  std::promise<void> go_on, over;
+  const auto wait = go_on.get_future().share();
+  const LogKeeper::Place place{{TaskId{1}, 1}, false, 0, 10};
+  store_->read(place, [wait](const std::optional<KeptLog>&) { wait.wait(); });
+  for (int i = 0; i < 50; ++i) {
+    store_->read(place, [&](const std::optional<KeptLog>&) { order.emplace_back("read"); });
+  }
+  store_->take({{TaskId{1}, 1}, {}, true}, [&](bool) { order.emplace_back("taken"); });
+  store_->take({{TaskId{2}, 1}, {}, true}, [&](bool) { over.set_value(); });
+  go_on.set_value();
+  over.get_future().wait();
+  store_.reset();
+  ASSERT_GT(order.size(), 2U);
+  EXPECT_NE(std::find(order.begin(), order.begin() + 2, "taken"), order.begin() + 2);
 }
 
 }  // namespace

@@ -400,5 +400,17 @@ TEST_P(ProcessExecutorTest, TasksOfAnotherUserCannotReadWhatIsTheWorkers) {
   EXPECT_NE(complaints.find("Permission denied", first + 1), std::string::npos);
 }
 
+TEST_P(ProcessExecutorTest, AWorkFolderThatTheWorkerCannotGiveIsNoFaultOfTheProgram) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can run tasks as another user";
+  options_.task_uid = 65534;
+  make();
+  chmod(files_.folder().c_str(), 0700);
+  const auto barred = run(script(1, "true"));
+  EXPECT_EQ(barred.end.failure, FailureKind::lost) << barred.reason;
+  auto named = script(2, "true");
+  named.program.work_dir = file("nowhere");
+  EXPECT_EQ(run(named).end.failure, FailureKind::cannot_start) << "the job has named that one";
+}
+
 }  // namespace
 }  // namespace muster

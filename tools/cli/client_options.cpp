@@ -35,6 +35,13 @@ CLI::Validator is_id() {
   return CLI::Validator(check_id, "ID");
 }
 
+CLI::Validator is_filter() {
+  const auto check = [](const std::string& text) -> std::string {
+    return text.empty() ? "must not be empty; leave the option out to choose all" : "";
+  };
+  return CLI::Validator(check, "TEXT");
+}
+
 std::string negative_number(int argc, const char* const* argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];

@@ -28,6 +28,10 @@ void add_client_options(CLI::App& command, ClientOptions& options);
 /// What the id of a job or an instance has to be.
 CLI::Validator is_id();
 
+/// What has to stand behind an option that chooses: an empty text, as of a variable that is not
+/// set, would choose everything.
+CLI::Validator is_filter();
+
 /// A word like "-1" among the arguments, which may have been meant as an id; empty: there is none.
 std::string negative_number(int argc, const char* const* argv);
 

@@ -59,9 +59,9 @@ int order_instance(const InstanceOptions& options) {
   const auto done = [&](const client::Answer&) -> client::Parsed<std::string> {
     return fmt::format("instance {}: {}\n", options.instance, options.done);
   };
-  return print_answer(
-      api->post(fmt::format("/v1/instances/{}/{}", options.instance, options.verb), ""),
-      options.client.json, done);
+  return print_answer(api->post(fmt::format("/v1/instances/{}/{}", options.instance, options.verb),
+                                "", client::Elsewhere::always),
+                      options.client.json, done);
 }
 
 void add_instance_order(CLI::App& app, int& exit_code, const InstanceOptions& words,
@@ -86,7 +86,8 @@ int show_plan(const PlanOptions& options) {
   const auto api = connect(options.client);
   if (!api) return kFailed;
   return print_answer(
-      api->post("/v1/plan", to_json(requests->front())), options.client.json,
+      api->post("/v1/plan", to_json(requests->front()), client::Elsewhere::always),
+      options.client.json,
       shown_as(client::plan_of, [](const client::PlanAnswer& plan) { return client::view(plan); }));
 }
 

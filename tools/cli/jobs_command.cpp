@@ -125,7 +125,8 @@ int resubmit(const AgainOptions& options) {
   if (!api) return kFailed;
   const std::string body =
       fmt::format(R"({{"failed":{},"token":"{}"}})", options.failed, client::random_token());
-  const auto answer = api->post(fmt::format("/v1/jobs/{}/resubmit", options.job), body);
+  const auto answer =
+      api->post(fmt::format("/v1/jobs/{}/resubmit", options.job), body, client::Elsewhere::unsent);
   return print_answer(
       answer, options.client.json, [&](const client::Answer& said) -> client::Parsed<std::string> {
         const auto jobs = client::submitted_jobs(said);
@@ -151,8 +152,11 @@ int ask_each(client::ApiClient& api, const EachOptions& options) {
   int exit_code = kDone;
   std::string answers;
   for (const std::uint64_t job : options.jobs) {
-    const auto answer = api.post(fmt::format("/v1/jobs/{}/{}", job, options.verb), "");
+    const auto answer =
+        api.post(fmt::format("/v1/jobs/{}/{}", job, options.verb), "", client::Elsewhere::always);
     if (!answer) {
+      // It has ended since it was found: nobody has asked for this very one.
+      if (options.by_choice && answer.error().code == client::ClientError::conflict) continue;
       complain(fmt::format("job {}: {}", job, answer.error().message));
       exit_code = kFailed;
       continue;
@@ -204,7 +208,7 @@ void add_cancel(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("cancel", "Cancel jobs: their tasks are stopped");
   command->add_option("jobs", options->each.jobs, "ids of jobs")->check(is_id());
   command->add_flag("--all", options->all, "all jobs that are not over");
-  command->add_option("--user", options->user, "those of this user");
+  command->add_option("--user", options->user, "those of this user")->check(is_filter());
   command->add_option("--state", options->state, "those that are waiting, running or held")
       ->check(CLI::IsMember({"waiting", "running", "held"}));
   add_client_options(*command, options->each.client);
@@ -228,7 +232,7 @@ void add_jobs(CLI::App& app, int& exit_code) {
   jobs->add_option("--state", list->state, "active, over or all")
       ->check(CLI::IsMember({"active", "over", "all"}))
       ->capture_default_str();
-  jobs->add_option("--user", list->user, "only those of this user");
+  jobs->add_option("--user", list->user, "only those of this user")->check(is_filter());
   jobs->add_option("--limit", list->limit, "at most so many; default: 50")
       ->check(CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()));
   add_client_options(*jobs, list->client);

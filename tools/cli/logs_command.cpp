@@ -25,6 +25,9 @@ using client::ClientError;
 using client::JobAnswer;
 
 constexpr Duration kPause = std::chrono::milliseconds{500};
+constexpr Duration kLongestPause = std::chrono::minutes{1};
+/// So many times as long as a look has taken nobody looks: of a large array it is work for masters.
+constexpr int kPausePerLook = 10;
 constexpr std::uint64_t kMostLines = 1'000'000'000;
 
 struct LogsOptions {
@@ -169,7 +172,7 @@ int JobLogs::follow() {
       more |= !log.done();
     }
     if (!more) break;
-    std::this_thread::sleep_for(std::max(kPause, took));  // many tasks are looked at less often
+    std::this_thread::sleep_for(std::clamp(took * kPausePerLook, kPause, kLongestPause));
   }
   out.end_line();
   return exit_code();
@@ -191,9 +194,11 @@ void add_logs(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("logs", "Print what tasks have written");
   LogWish& wish = options->wish;
   command->add_option("job", wish.job, "id of a job")->required()->check(is_id());
-  command->add_option("--task", options->tasks,
-                      "indices of tasks: 3, or 0-9,12; default: all. Of several, each line begins "
-                      "with its task: [3]");
+  command
+      ->add_option("--task", options->tasks,
+                   "indices of tasks: 3, or 0-9,12; default: all. Of several, each line begins "
+                   "with its task: [3]")
+      ->check(is_filter());
   command->add_option("--attempt", wish.attempt, "which attempt; default: the latest");
   command->add_option("--tail", wish.tail, "only so many lines at the end")
       ->check(CLI::Range(std::uint64_t{0}, kMostLines));

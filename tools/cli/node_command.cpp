@@ -70,7 +70,7 @@ int run_node(const NodeArguments& arguments) {
     complain(who + node.error().message);
     const NodeError code = node.error().code;
     const bool said_wrongly = code == NodeError::unknown_node || code == NodeError::bad_policy ||
-                              code == NodeError::bad_catalog;
+                              code == NodeError::bad_catalog || code == NodeError::task_user;
     return said_wrongly ? kUsage : kFailed;
   }
   int caught = 0;

@@ -37,9 +37,15 @@ std::string body_of(const std::vector<JobRequest>& requests) {
 /// Sends the requests as one; the ids of the jobs, or nothing after a complaint.
 std::optional<std::vector<std::uint64_t>> submit(const SubmitOptions& options,
                                                  std::vector<JobRequest> requests) {
-  // The token makes it safe to send again what may have got there.
+  // The token makes it safe to send again what may have got there. With one of the user's an
+  // earlier command may have made the job already, at the first API's site.
+  auto elsewhere = client::Elsewhere::unsent;
   for (JobRequest& request : requests) {
-    if (request.token.empty()) request.token = client::random_token();
+    if (!request.token.empty()) {
+      elsewhere = client::Elsewhere::never;
+    } else {
+      request.token = client::random_token();
+    }
   }
   const std::string body = body_of(requests);
   if (body.size() > kMaxBatchBytes) {
@@ -49,7 +55,7 @@ std::optional<std::vector<std::uint64_t>> submit(const SubmitOptions& options,
   }
   const auto api = connect(options.client, be_patient);
   if (!api) return std::nullopt;
-  const auto answer = api->post("/v1/jobs", body);
+  const auto answer = api->post("/v1/jobs", body, elsewhere);
   if (!answer) {
     complain_of(answer.error());
     return std::nullopt;

@@ -17,6 +17,8 @@ using client::ClientError;
 constexpr std::uint64_t kPartBytes = 256 * 1024;
 /// Read at once on the way back to the first of the last lines.
 constexpr std::uint64_t kBackBytes = 64 * 1024;
+/// How often the rest of an attempt is asked for after the next one has begun.
+constexpr std::uint32_t kLooksForEnd = 20;
 constexpr std::uint64_t kBehindAll = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
@@ -98,17 +100,51 @@ std::optional<Failure<ClientError>> TaskLog::print_present(LogPrinter& out) {
   }
 }
 
-void TaskLog::turn_to(std::uint64_t attempt) {
-  if (attempt_ == attempt) return;
-  if (attempt_) complain(fmt::format("task {} runs again: attempt {}", task_, attempt));
-  begun_ = attempt_.has_value();  // of a further attempt all is wanted
-  attempt_ = attempt;
+/// Prints all that is there, up to the empty part behind it.
+TaskLog::Part TaskLog::read_on(LogPrinter& out, bool last) {
+  auto part = next(out, last);
+  while (part && !part->text.empty()) part = next(out, last);
+  return part;
+}
+
+void TaskLog::turn_to_next(LogPrinter& out) {
+  if (out.several()) out.end_line();
+  ++*attempt_;
+  complain(fmt::format("task {} runs again: attempt {}", task_, *attempt_));
+  begun_ = true;  // of a further attempt all is wanted
   offset_ = 0;
+  looks_for_end_ = 0;
+}
+
+Expected<bool, ClientError> TaskLog::catch_up(const client::TaskAnswer& seen, LogPrinter& out) {
+  from_first_ |= seen.attempt == 0;
+  if (seen.attempt == 0) return true;
+  // One that was followed from before its first attempt may have had several since.
+  if (!attempt_) attempt_ = from_first_ ? 1 : seen.attempt;
+  while (*attempt_ < seen.attempt) {
+    auto failure = find_begin();
+    if (!failure) {
+      auto part = read_on(out, !out.several());
+      const bool goes_on = part && part->more && !seen.over();
+      if (goes_on && ++looks_for_end_ < kLooksForEnd) return false;
+      if (part) part = read_on(out, true);
+      if (part) tell_loss(part.value());
+      if (!part) failure = part.error();
+    }
+    // An attempt may have ended before it wrote anything.
+    if (failure && failure->code != ClientError::not_found) return *std::move(failure);
+    turn_to_next(out);
+  }
+  return true;
 }
 
 std::optional<Failure<ClientError>> TaskLog::print_new(const client::TaskAnswer& seen,
                                                        LogPrinter& out) {
-  if (!wish_.attempt && seen.attempt > 0) turn_to(seen.attempt);
+  if (!wish_.attempt) {
+    const auto caught_up = catch_up(seen, out);
+    if (!caught_up) return caught_up.error();
+    if (!caught_up.value()) return std::nullopt;
+  }
   const bool left_behind = wish_.attempt && seen.attempt > *wish_.attempt;
   done_ = seen.over() || left_behind;
   if (!attempt_) return std::nullopt;
@@ -116,9 +152,7 @@ std::optional<Failure<ClientError>> TaskLog::print_new(const client::TaskAnswer&
     if (failure->code == ClientError::not_found && !done_) return std::nullopt;
     return failure;
   }
-  const bool last = done_ || !out.several();
-  auto part = next(out, last);
-  while (part && !part->text.empty()) part = next(out, last);
+  const auto part = read_on(out, done_ || !out.several());
   if (part) {
     tell_loss(part.value());
     return std::nullopt;

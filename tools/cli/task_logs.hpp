@@ -62,8 +62,11 @@ class TaskLog {
   std::optional<Failure<Error>> find_begin();
   Expected<std::string, Error> read_between(std::uint64_t& from, std::uint64_t to);
   void tell_loss(const client::LogAnswer& part);
-  /// Goes on with the attempt that the task has now.
-  void turn_to(std::uint64_t attempt);
+  Part read_on(LogPrinter& out, bool last);
+  /// Reads attempts that have ended to their ends, one after the other, up to the one that the task
+  /// has now. False: an earlier one has not come to its end yet.
+  Expected<bool, Error> catch_up(const client::TaskAnswer& seen, LogPrinter& out);
+  void turn_to_next(LogPrinter& out);
 
   client::ApiClient& api_;
   const LogWish& wish_;
@@ -71,6 +74,8 @@ class TaskLog {
   std::optional<std::uint64_t> attempt_;
   std::uint64_t offset_ = 0;
   bool begun_ = false;
+  bool from_first_ = false;          ///< it was looked at before there was any attempt
+  std::uint32_t looks_for_end_ = 0;  ///< at an attempt that has ended, while more may come of it
   bool done_ = false;
   bool lost_ = false;
   std::optional<std::uint64_t> told_;  ///< the attempt whose loss was said last

@@ -12,11 +12,14 @@
 #include <optional>
 #include <thread>
 
+#include "config/catalog_file.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/client/api_client.hpp"
 #include "tools/client/context.hpp"
 #include "tools/serve/local/local_cluster.hpp"
+#include "tools/serve/local/task_passage.hpp"
+#include "tools/serve/machines/task_user.hpp"
 
 namespace muster::cli {
 namespace {
@@ -43,7 +46,8 @@ struct UpArguments {
 fs::path folder_of(const std::string& dir) {
   const fs::path folder =
       dir.empty() ? client::local_cluster_folder(client::process_environment()) : fs::path(dir);
-  return fs::absolute(folder);
+  const fs::path normal = fs::absolute(folder).lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
 }
 
 /// What keeps a cluster from being up.
@@ -88,6 +92,9 @@ void describe(const fs::path& dir, const client::ClusterContext& context,
     fmt::print("  {:<4} {}\n", node.value("node", ""), roles);
   }
   fmt::print("Caps: {}\n", local::caps_text(config));
+  const auto catalog = load_catalog(config.catalog);
+  const std::string shortfall = catalog ? local::caps_shortfall(config, catalog.value()) : "";
+  if (!shortfall.empty()) fmt::print("Note: {}\n", shortfall);
   if (config.loopback.max_instances != 0) {
     fmt::print("Room: {} instances at once on this computer (loopback.max_instances)\n",
                config.loopback.max_instances.value_or(
@@ -166,14 +173,33 @@ class LastWords {
   std::map<std::string, Log> nodes_;
 };
 
+/// The folder above that of the cluster when `up` makes both; else none.
+fs::path own_parent(const fs::path& dir) {
+  const fs::path usual = client::local_cluster_folder(client::process_environment());
+  return dir == fs::absolute(usual) ? dir.parent_path() : fs::path();
+}
+
+/// How to have tasks run as another user, as far as there is a way to the cluster's folder for it.
+std::string as_another_user(const fs::path& dir) {
+  constexpr std::uint32_t kNobody = 65534;
+  const fs::path above =
+      own_parent(dir).empty() ? dir.parent_path() : own_parent(dir).parent_path();
+  if (machines::barred_on_way(above, kNobody)) {
+    return "As another user, in a new cluster: " + local::elsewhere(kNobody);
+  }
+  const std::string where = own_parent(dir).empty() ? " --dir " + dir.string() : "";
+  return fmt::format("As another user: muster down{0} && muster up{0} --set worker.task_uid={1}",
+                     where, kNobody);
+}
+
 /// As whom the tasks of a loopback cloud run, and what that lets them do.
-std::string task_user(const ClusterConfig& config) {
+std::string task_user(const fs::path& dir, const ClusterConfig& config) {
   const std::uint32_t other = config.worker.task_uid;
   if (geteuid() == 0 && other == 0) {
-    return "Tasks run as root: they can do anything on this machine. As another user: "
-           "muster down, then muster up --set worker.task_uid=65534";
+    return "Tasks run as root: they can do anything on this machine. " + as_another_user(dir);
   }
-  if (other != 0) return fmt::format("Tasks run as user {}, apart from the cluster's keys", other);
+  if (machines::is_other_user(other))
+    return fmt::format("Tasks run as user {}, apart from the cluster's keys", other);
   return fmt::format(
       "Tasks run as you (user {}): they can read and change what you can, the "
       "cluster's keys with it",
@@ -215,7 +241,7 @@ int show_cluster(const UpArguments& arguments, const local::LocalCluster& cluste
     return kFailed;
   }
   cluster.keep_settings();
-  const std::string user = task_user(config.value());
+  const std::string user = task_user(dir, config.value());
   if (!arguments.json) {
     for (const std::string& change : changes) fmt::print("Changed: {}\n", change);
     describe(dir, context.value(), config.value(), nodes);
@@ -282,6 +308,7 @@ int run_up(const UpArguments& arguments) {
   const fs::path dir = folder_of(arguments.dir);
   const local::LocalCluster cluster(dir);
   local::LocalRequest request = request_of(arguments);
+  request.own_parent = own_parent(dir);
   if (!arguments.caps.empty()) {
     auto caps = local::caps_from(arguments.caps);
     if (!caps) {

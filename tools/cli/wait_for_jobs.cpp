@@ -58,20 +58,22 @@ class Waiting {
 
   /// Waits for the first job that is not over yet to be; and looks at the others, if all are shown.
   std::optional<Failure<ClientError>> look(bool all) {
-    std::string wait;
     // What is shown is shown at once, and anew from then on.
-    if (!all || seen_) wait = fmt::format("wait_s={}&", (all ? kWaitWhenShown : kWait).count());
+    std::chrono::seconds wait{};
+    if (!all || seen_) wait = all ? kWaitWhenShown : kWait;
     seen_ = true;
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       if (jobs_[i].over()) continue;
       // Of the tasks nothing is shown.
-      const auto answer = api_.get(fmt::format("/v1/jobs/{}?{}limit=1", ids_[i], wait));
+      std::string path = fmt::format("/v1/jobs/{}?limit=1", ids_[i]);
+      if (wait.count() > 0) path += fmt::format("&wait_s={}", wait.count());
+      const auto answer = api_.get(path, wait);
       if (!answer) return answer.error();
       const auto job = client::job_only(answer.value());
       if (!job) return job.error();
       jobs_[i] = job.value();
       if (!all) break;
-      wait.clear();
+      wait = {};
     }
     return std::nullopt;
   }

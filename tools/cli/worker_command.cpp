@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/serve/machines/machine_folder.hpp"
+#include "tools/serve/machines/task_user.hpp"
 #include "tools/serve/worker_node.hpp"
 #include "workers/process/limits.hpp"
 
@@ -120,6 +122,20 @@ void hold_orphans(const sigset_t& endings) {
   }
 }
 
+/// Why tasks cannot run as the user that the config names, or not get to their folders; empty: they
+/// can.
+std::string task_user_fault(const WorkerConfig& config) {
+  const std::uint32_t user = config.tasks.task_uid;
+  std::string fault = machines::task_user_fault(user);
+  if (!fault.empty() || !machines::is_other_user(user)) return fault;
+  for (const fs::path& folder : {config.state_dir, config.checkpoint_root}) {
+    if (const auto barred = machines::barred_on_way(fs::absolute(folder).parent_path(), user)) {
+      return machines::barred_text(*barred, user);
+    }
+  }
+  return {};
+}
+
 int run_worker(const WorkerFlags& flags) {
   std::vector<std::string> overrides;
   if (!collect(flags, overrides)) return kUsage;
@@ -127,6 +143,10 @@ int run_worker(const WorkerFlags& flags) {
   if (!config) {
     complain(config.error().message);
     return config.error().code == ConfigError::bad_override ? kUsage : kFailed;
+  }
+  if (const std::string fault = task_user_fault(config.value()); !fault.empty()) {
+    complain(fmt::format("tasks.uid = {}: {}", config.value().tasks.task_uid, fault));
+    return kUsage;
   }
   umask(077);  // tasks have their own
   keep_descriptors_here();
@@ -146,7 +166,9 @@ int run_worker(const WorkerFlags& flags) {
     return kFailed;
   }
   int signal = 0;
-  sigwait(&endings, &signal);
+  do {  // anybody who may signal this process could say that its instance ends
+    sigwait(&endings, &signal);
+  } while (signal == machines::kInstanceEnds && !machines::is_told_to_end());
   if (signal != machines::kInstanceEnds) return kDone;  // what it runs goes on
   node.value().reset();
   machines::tell_ending();

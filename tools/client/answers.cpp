@@ -127,9 +127,10 @@ auto parsed(const Answer& answer, Read read)
 
 SilentAnswer read_silent(const Fields& fields) {
   SilentAnswer silent;
-  silent.who =
-      fields.has("site") ? "site " + fields.text("site") : "master " + fields.text("master");
-  silent.since_s = fields.number("since_s");
+  silent.who = fields.has("cloud")  ? "the cloud of node " + fields.text("cloud")
+               : fields.has("site") ? "site " + fields.text("site")
+                                    : "master " + fields.text("master");
+  if (fields.has("since_s")) silent.since_s = fields.number("since_s");
   if (!fields.has("last")) return silent;
   const Fields last = fields.object("last");
   silent.last = {last.number("usd_h"), last.number("today_usd"), last.number("total_usd"),

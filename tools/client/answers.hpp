@@ -24,9 +24,9 @@ struct SilentAnswer {
     std::uint64_t instances = 0;
     std::uint64_t pending_tasks = 0;
   };
-  std::string who;              ///< "master m0"
-  double since_s = 0;           ///< from the last answer
-  std::optional<Figures> last;  ///< nothing: it is not known
+  std::string who;                ///< "master m0"
+  std::optional<double> since_s;  ///< from the last answer; nothing: it is not known
+  std::optional<Figures> last;    ///< nothing: it is not known
 };
 
 /// A job as lists show it.

@@ -23,6 +23,8 @@ using Steady = std::chrono::steady_clock;
 
 constexpr int kDeepestAnswer = 64;
 constexpr std::size_t kShownBytes = 300;
+/// A try that has less time than this would only hide why the earlier ones have failed.
+constexpr Duration kShortestTry = std::chrono::seconds{1};
 
 long milliseconds(Duration duration) {
   return static_cast<long>(
@@ -63,6 +65,8 @@ std::string error_message(const std::string& body) {
 struct ApiClient::Request {
   std::string path;
   const std::string* body = nullptr;  ///< null: a GET
+  Elsewhere elsewhere = Elsewhere::always;
+  Duration answered_after{};  ///< the server may wait so long
 };
 
 /// What one try came to.
@@ -116,7 +120,7 @@ class ApiClient::Transfer {
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  Reply perform(const std::string& api, const Request& request);
+  Reply perform(const std::string& api, const Request& request, Duration limit);
 
  private:
   struct Cleanup {
@@ -188,7 +192,6 @@ void ApiClient::Transfer::set_fixed_options() {
   set(CURLOPT_USERAGENT, "muster");
   set(CURLOPT_ERRORBUFFER, reason_.data());
   set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(options_.connect_timeout));
-  set(CURLOPT_TIMEOUT_MS, milliseconds(options_.request_timeout));
   set(CURLOPT_WRITEFUNCTION, &Transfer::take);
   set(CURLOPT_HEADERFUNCTION, &Transfer::take_header);
   set(CURLOPT_NOPROGRESS, 0L);
@@ -196,11 +199,13 @@ void ApiClient::Transfer::set_fixed_options() {
   set(CURLOPT_XFERINFODATA, const_cast<ApiOptions*>(&options_));
 }
 
-ApiClient::Reply ApiClient::Transfer::perform(const std::string& api, const Request& request) {
+ApiClient::Reply ApiClient::Transfer::perform(const std::string& api, const Request& request,
+                                              Duration limit) {
   Reply reply;
   Sink sink{reply, options_.max_answer_bytes};
   reason_.front() = '\0';
   set(CURLOPT_URL, (api + request.path).c_str());
+  set(CURLOPT_TIMEOUT_MS, milliseconds(limit));
   const char* const no_proxy = "";
   set(CURLOPT_PROXY, is_loopback(api) ? no_proxy : nullptr);
   set(CURLOPT_WRITEDATA, &sink);
@@ -236,12 +241,13 @@ ApiClient::ApiClient(ClusterContext context, ApiOptions options)
 
 ApiClient::~ApiClient() = default;
 
-Expected<Answer, ClientError> ApiClient::get(const std::string& path) {
-  return ask({path});
+Expected<Answer, ClientError> ApiClient::get(const std::string& path, Duration answered_after) {
+  return ask({path, nullptr, Elsewhere::always, answered_after});
 }
 
-Expected<Answer, ClientError> ApiClient::post(const std::string& path, const std::string& body) {
-  return ask({path, &body});
+Expected<Answer, ClientError> ApiClient::post(const std::string& path, const std::string& body,
+                                              Elsewhere elsewhere) {
+  return ask({path, &body, elsewhere});
 }
 
 Expected<Answer, ClientError> ApiClient::ask(const Request& request) {
@@ -262,13 +268,30 @@ Expected<BytesAnswer, ClientError> ApiClient::get_bytes(const std::string& path)
   return BytesAnswer{std::move(reply->body), std::move(reply->headers)};
 }
 
+/// How long a try may last of a request that has been tried for so long. It leaves as much to each
+/// of the `others`, the APIs that can be asked next.
+Duration ApiClient::limit_of_try(const Request& request, Duration tried, std::size_t others) const {
+  const bool alone = options_.retry_for <= Duration::zero();
+  const Duration left = alone ? options_.request_timeout : options_.retry_for - tried;
+  const Duration share = left / static_cast<Duration::rep>(others + 1);
+  const Duration longest = others > 0 ? options_.other_api_after : options_.request_timeout;
+  const Duration limit = std::max(kShortestTry, std::min(share, longest));
+  return std::min(options_.request_timeout, limit + request.answered_after);
+}
+
 Expected<ApiClient::Reply, ClientError> ApiClient::try_for_long(const Request& request) {
   const auto begin = Steady::now();
   Duration pause = options_.first_pause;
-  std::size_t asked = 0;        // APIs since the last pause
-  bool may_be_through = false;  // a change, to the present one
-  for (bool first = true;; first = false) {
-    Reply reply = transfer_->perform(api(), request);
+  std::size_t asked = 0;  // APIs since the last pause
+  bool movable = request.elsewhere != Elsewhere::never;
+  bool said = false;
+  while (true) {
+    // Nobody can be asked instead once a change that may be made once has been sent.
+    const bool may_be_cut_short = request.elsewhere == Elsewhere::always;
+    const std::size_t next =
+        may_be_cut_short ? apis_.size() - std::min(asked + 1, apis_.size()) : 0;
+    const Duration limit = limit_of_try(request, Steady::now() - begin, next);
+    Reply reply = transfer_->perform(api(), request, limit);
     if (!reply.passing()) {
       if (auto failure = failure_of(reply)) return *std::move(failure);
       return reply;
@@ -277,14 +300,20 @@ Expected<ApiClient::Reply, ClientError> ApiClient::try_for_long(const Request& r
     const Duration patience = reply.nobody_there()
                                   ? std::min(options_.refused_for, options_.retry_for)
                                   : options_.retry_for;
-    may_be_through |= request.body != nullptr && !reply.nobody_there();
-    const bool others_left = !may_be_through && ++asked < apis_.size();
+    movable &= request.elsewhere == Elsewhere::always || reply.nobody_there();
+    const bool others_left = movable && ++asked < apis_.size();
     const bool too_late = tried >= patience || tried + reply.retry_after > patience;
-    if (!others_left && too_late) return give_up(reply, tried);
-    if (first && !others_left && options_.on_retry) {
+    if (!others_left && too_late) {
+      Failure<ClientError> failure = give_up(reply, tried);
+      if (request.elsewhere == Elsewhere::never && apis_.size() > 1) {
+        failure.message += "; no other API was asked, for its site does not know your tokens";
+      }
+      return failure;
+    }
+    if (!others_left && !std::exchange(said, true) && options_.on_retry) {
       options_.on_retry(give_up(reply, tried).message);
     }
-    if (!may_be_through) current_ = (current_ + 1) % apis_.size();
+    if (movable) current_ = (current_ + 1) % apis_.size();
     if (others_left) continue;
     asked = 0;
     const Duration wait = std::min(std::max(pause, reply.retry_after), patience - tried);
@@ -332,7 +361,10 @@ std::optional<Failure<ClientError>> ApiClient::failure_of(const Reply& reply) co
   if (message.empty()) {
     message = fmt::format("{} answers with HTTP status {} and no reason", api(), reply.status);
   }
-  return Failed{reply.status == 404 ? ClientError::not_found : ClientError::refused, message};
+  const ClientError code = reply.status == 404   ? ClientError::not_found
+                           : reply.status == 409 ? ClientError::conflict
+                                                 : ClientError::refused;
+  return Failed{code, message};
 }
 
 std::string url_escaped(const std::string& text) {

@@ -23,6 +23,7 @@ enum class ClientError : std::uint8_t {
   unauthorized,  ///< the token is not accepted
   not_found,
   refused,    ///< understood and not done; the message is the server's
+  conflict,   ///< likewise, for the state of what it is about: it is over, say
   malformed,  ///< the answer is none that docs/api.md knows
   stopped     ///< `stop_asked` said so
 };
@@ -42,8 +43,12 @@ struct BytesAnswer {
 /// How patient and how trusting the client is.
 struct ApiOptions {
   Duration connect_timeout{std::chrono::seconds{5}};
-  Duration request_timeout{std::chrono::seconds{30}};  ///< of one try
-  Duration retry_for{std::chrono::seconds{30}};   ///< from the first try to the last; 0: one try
+  Duration request_timeout{std::chrono::seconds{30}};  ///< of one try, at most
+  /// Of one try while another API is left that may be asked instead.
+  Duration other_api_after{std::chrono::seconds{5}};
+  /// From the first try to the end of the last, which has a second at least; 0: one try, for as
+  /// long as any.
+  Duration retry_for{std::chrono::seconds{30}};
   Duration refused_for{std::chrono::seconds{2}};  ///< likewise, when nothing listens at the address
   Duration first_pause{std::chrono::milliseconds{100}};  ///< between two tries; doubles each time
   Duration longest_pause{std::chrono::seconds{5}};
@@ -56,12 +61,19 @@ struct ApiOptions {
   std::function<void(const std::string&)> on_retry;
 };
 
+/// Which other APIs may be asked to make a change when one does not answer: each site knows only
+/// the tokens of its own submissions.
+enum class Elsewhere : std::uint8_t {
+  always,  ///< it names what it changes: making it twice is making it once
+  unsent,  ///< it makes something new: only while it has certainly not got through
+  never    ///< likewise, and an earlier command may have sent it, to the first API
+};
+
 /// Speaks to a cluster's HTTP API (docs/api.md). Whatever is asked may be asked twice without harm
 /// (a submission carries a token), so a request is repeated when the connection fails, the answer
 /// is lost, or the status is 429, 502, 503 or 504: with a pause that doubles or that the server
 /// asked for (Retry-After), within `retry_for`. Where the cluster has several APIs, the next one is
-/// asked then; but not with a change that may have got through already, which another site would
-/// take for a new one.
+/// asked then, as far as `Elsewhere` allows it.
 class ApiClient {
  public:
   ApiClient(ClusterContext context, ApiOptions options);
@@ -69,11 +81,13 @@ class ApiClient {
   ApiClient(const ApiClient&) = delete;
   ApiClient& operator=(const ApiClient&) = delete;
 
-  /// `path` begins with a slash and is escaped. The document of an answer is a JSON object.
-  Expected<Answer, ClientError> get(const std::string& path);
+  /// `path` begins with a slash and is escaped. The document of an answer is a JSON object. So long
+  /// as `answered_after` the server is free to wait with its answer.
+  Expected<Answer, ClientError> get(const std::string& path, Duration answered_after = {});
   /// The same of what is no JSON.
   Expected<BytesAnswer, ClientError> get_bytes(const std::string& path);
-  Expected<Answer, ClientError> post(const std::string& path, const std::string& body);
+  Expected<Answer, ClientError> post(const std::string& path, const std::string& body,
+                                     Elsewhere elsewhere);
 
   const ApiOptions& options() const { return options_; }
 
@@ -86,6 +100,7 @@ class ApiClient {
   Expected<Reply, ClientError> try_for_long(const Request& request);
   std::optional<Failure<ClientError>> failure_of(const Reply& reply) const;
   Failure<ClientError> give_up(const Reply& reply, Duration tried) const;
+  Duration limit_of_try(const Request& request, Duration tried, std::size_t others) const;
   /// The API that is asked at present.
   const std::string& api() const { return apis_[current_]; }
 

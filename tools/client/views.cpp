@@ -221,7 +221,8 @@ std::string view(const std::vector<NodeAnswer>& nodes) {
 }
 
 std::string silence_text(const SilentAnswer& silent) {
-  std::string text = fmt::format("{} does not answer since {:.0f} s", silent.who, silent.since_s);
+  std::string text = silent.who + " does not answer";
+  if (silent.since_s) text += fmt::format(" since {:.0f} s", *silent.since_s);
   if (!silent.last) return text;
   const SilentAnswer::Figures& last = *silent.last;
   return text + fmt::format("; it last said {} an hour, {} today, {} in all, {}, {} waiting",

@@ -1,6 +1,7 @@
 #include "tools/serve/worker_node.hpp"
 
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <caf/all.hpp>
 #include <system_error>
@@ -35,7 +36,8 @@ ProcessOptions process_options(const WorkerConfig& config, const fs::path& progr
   if (config.tasks.disk_free_mib) {
     options.disk_free_bytes = std::uint64_t{*config.tasks.disk_free_mib} << 20;
   }
-  if (config.tasks.task_uid != 0) options.task_uid = config.tasks.task_uid;
+  const std::uint32_t user = config.tasks.task_uid;
+  if (user != 0 && user != geteuid()) options.task_uid = user;
   return options;
 }
 

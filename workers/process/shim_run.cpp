@@ -171,7 +171,7 @@ void ShimRun::hear_start() {
   task_.news.reset();
   starting_ = false;
   if (got == sizeof trouble) {
-    fail_start(end_kind_of(trouble), describe(trouble, order_, place_));
+    fail_start(end_kind_of(trouble, order_), describe(trouble, order_, place_));
   } else {
     control_.tell("started\n");
   }

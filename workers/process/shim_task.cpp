@@ -163,8 +163,12 @@ std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, 
   return task;
 }
 
-EndKind end_kind_of(const StartTrouble& trouble) {
+EndKind end_kind_of(const StartTrouble& trouble, const Order& order) {
   if (trouble.stage == StartStage::process || trouble.stage == StartStage::user) {
+    return EndKind::not_launched;
+  }
+  // The attempt's own folder is the worker's to give, one that the job names is not.
+  if (trouble.stage == StartStage::work_dir && order.work_dir.empty()) {
     return EndKind::not_launched;
   }
   constexpr std::array kPassing{EAGAIN, EINTR,  EIO,    EMFILE,  ENFILE,

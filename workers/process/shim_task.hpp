@@ -46,7 +46,7 @@ struct StartTrouble {
 std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, int group_folder);
 
 /// Whose fault it is: what was to be started, or the machine that has run out of something.
-EndKind end_kind_of(const StartTrouble& trouble);
+EndKind end_kind_of(const StartTrouble& trouble, const Order& order);
 
 /// "cannot start: /x: No such file or directory"
 std::string describe(const StartTrouble& trouble, const Order& order, const TaskPlace& place);

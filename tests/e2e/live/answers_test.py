@@ -3,7 +3,6 @@
 import json
 import re
 import signal
-import time
 import unittest
 import urllib.request
 
@@ -75,11 +74,10 @@ class Answers(unittest.TestCase):
             rest = cluster.ask("status")
             self.assertAlmostEqual(rest["total_usd"] + last["total_usd"], whole["total_usd"])
         self.assertEqual(self.reachable(cluster), {"m0": 1.0, "m1": 0.0})
-        begin = time.monotonic()
+        # An answer that had to wait for the silent master would be 202 and name it.
         self.assert_refused(cluster, [f"job {waited} is over"], "cancel", waited)
         for job in (999, 7_000_000_001):
             self.assert_refused(cluster, [f"there is no job {job}"], "cancel", job)
-        self.assertLess(time.monotonic() - begin, 3, "nobody was waited for")
         cluster.signal(cluster.node("n3"), signal.SIGCONT)
 
     @staticmethod

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import select
 import signal
 import socket
 import stat
@@ -93,6 +94,37 @@ class Files(unittest.TestCase):
 
 
 class Connections(unittest.TestCase):
+    ASKED = b"GET /chart.js HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    def ask_more(self, readers):
+        """Of each as much as it takes, from within the request that it has got a part of."""
+        for one, sent in list(readers.items()):
+            try:
+                readers[one] += one.send((self.ASKED * 400)[sent % len(self.ASKED):])
+            except BlockingIOError:
+                pass
+            except OSError:  # it has had to give way
+                one.close()
+                del readers[one]
+
+    @staticmethod
+    def open_to(count, api, readers):
+        while len(readers) < count:
+            one = socket.socket()
+            readers[one] = 0
+            for buffer in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+                one.setsockopt(socket.SOL_SOCKET, buffer, 4096)
+            one.connect((api.hostname, api.port))
+            one.setblocking(False)
+
+    def fill(self, api, readers):
+        """Until the server reads no further, because it cannot write to any of them."""
+        for _ in range(100):
+            self.open_to(256, api, readers)
+            if not select.select([], readers, [], 1)[1]:
+                break
+            self.ask_more(readers)
+
     def test_idle_connections_keep_nobody_out(self):
         with c.Cluster() as cluster:
             said = cluster.ask("up", "--dir", cluster.dir)  # it is up: says where
@@ -104,6 +136,23 @@ class Connections(unittest.TestCase):
                 cluster.wait_over([job])
             finally:
                 for one in idle:
+                    one.close()
+
+    def test_connections_that_do_not_read_keep_nobody_out(self):
+        with c.Cluster() as cluster:
+            said = cluster.ask("up", "--dir", cluster.dir)
+            api = urllib.parse.urlparse(said["api"])
+            readers = {}  # and how many bytes each has sent
+            try:
+                for _ in range(3):
+                    self.fill(api, readers)
+                    # Less than the half minute after which the server gives up on them.
+                    # Of this API, not of another one that the cluster may have.
+                    done = cluster.run("status", "--api", said["api"], "--token-file",
+                                       cluster.dir / "token", "--retry-for", "3s", check=False)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+            finally:
+                for one in readers:
                     one.close()
 
 

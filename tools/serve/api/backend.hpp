@@ -116,6 +116,7 @@ struct Distribution {
 struct MetricsInput {
   std::vector<Metric> metrics;
   std::vector<Distribution> distributions;  ///< those of one name stand together
+  bool reachable = true;                    ///< the cluster's figures are among them
 };
 
 /// What the API asks of the cluster. The server calls these from its own threads, several at once;

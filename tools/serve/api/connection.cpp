@@ -25,6 +25,7 @@ using Tls = asio::ssl::stream<Tcp::socket>;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kBufferBytes = 16 * 1024;
+constexpr std::size_t kPieceBytes = 64 * 1024;  ///< of a response, written at once
 constexpr std::size_t kMaxDiscarded = 16 * 1024 * 1024;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -204,7 +205,13 @@ class StreamConnection final : public Connection,
     out_head_ = head_of(response, keep_alive_);
     out_body_ = reader_.head().method == "HEAD" ? std::string() : std::move(response.body);
     const std::array<asio::const_buffer, 2> parts{asio::buffer(out_head_), asio::buffer(out_body_)};
-    asio::async_write(stream_, parts,
+    // Asked before each piece: what has gone since is a sign of life of the client.
+    const auto piece = [self = this->shared_from_this(), gone = std::size_t{0}](
+                           std::error_code error, std::size_t sent) mutable {
+      if (sent > std::exchange(gone, sent)) self->waits_from_now();
+      return error ? std::size_t{0} : kPieceBytes;
+    };
+    asio::async_write(stream_, parts, piece,
                       [self = this->shared_from_this()](std::error_code error, std::size_t) {
                         if (error || self->phase_ == Phase::closed) {
                           return self->drop();
@@ -248,9 +255,12 @@ class StreamConnection final : public Connection,
       return;
     }
     // A request that comes slowly has been waited for since before its first byte.
-    const bool goes_on = phase == Phase::reading && waiting_since();
-    const bool waits = phase < Phase::handling;
-    if (!goes_on) waiting_since_.store(waits ? Clock::now() : kBusy, std::memory_order_relaxed);
+    const bool goes_on = phase == Phase::reading && phase_ < Phase::handling;
+    if (phase == Phase::handling) {
+      waiting_since_.store(kBusy, std::memory_order_relaxed);
+    } else if (!goes_on) {
+      waits_from_now();
+    }
     phase_ = phase;
     const std::uint64_t turn = ++turn_;
     timer_.expires_after(limit);
@@ -260,6 +270,8 @@ class StreamConnection final : public Connection,
       }
     });
   }
+
+  void waits_from_now() { waiting_since_.store(Clock::now(), std::memory_order_relaxed); }
 
   void time_over() {
     switch (phase_) {

@@ -20,8 +20,8 @@ class Connection {
   virtual void start() = 0;
   /// Ends it soon; from any thread.
   virtual void close() = 0;
-  /// Since when it has waited for its client to ask something; nothing while a request is answered.
-  /// From any thread.
+  /// Since when it has waited for its client, to ask something or to take more of an answer;
+  /// nothing while the cluster is asked. From any thread.
   virtual std::optional<std::chrono::steady_clock::time_point> waiting_since() const = 0;
 };
 

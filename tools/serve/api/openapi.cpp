@@ -81,6 +81,22 @@ std::string media_type(std::string_view content_type) {
   return std::string(content_type.substr(0, content_type.find(';')));
 }
 
+/// What says the rest of a piece of a log whose bytes are the body.
+Json log_headers() {
+  Json headers = Json::object();
+  const auto add = [&](const char* name, const char* type, const char* meaning) {
+    headers[name] = {{"description", std::string(meaning) + "; with raw=1"},
+                     {"schema", {{"type", type}}}};
+  };
+  add("Muster-Attempt", "integer", "Whose output it is");
+  add("Muster-Offset", "integer", "Where the piece begins");
+  add("Muster-Next-Offset", "integer", "Where the next one begins");
+  add("Muster-Size", "integer", "How much the attempt has written so far, where it is known");
+  add("Muster-More", "integer", "1: more is there, or may come; else 0");
+  add("Muster-Lost", "string", "Why some of the attempt's output is lost, where it is");
+  return headers;
+}
+
 Json answers_of(const Route& route) {
   const Json shape = route.answer.empty() ? Json{{"type", "string"}} : reference(route.answer);
   Json answers = Json::object();
@@ -90,6 +106,7 @@ Json answers_of(const Route& route) {
   if (route.operation == Operation::log) {
     answers["200"]["content"]["application/octet-stream"] = {
         {"schema", {{"type", "string"}, {"format", "binary"}}}};
+    answers["200"]["headers"] = log_headers();
   }
   if (!route.later.empty()) {
     answers["202"] = {{"description", reason_phrase(202)},

@@ -29,8 +29,9 @@ struct ServerOptions {
 
   RequestReader::Limits request;
   ApiLimits api;
-  /// 1 to 10,000. A further one takes the place of one that waits for its client, of the address
-  /// that has the most of those; it is turned away with 429 when requests are answered on all.
+  /// 1 to 10,000. A further one takes the place of one that waits for its client (to ask, or to
+  /// take more of an answer), of the address that has the most of those; it is turned away with 429
+  /// when the cluster is being asked for all.
   std::size_t max_connections = 256;
   unsigned threads = 2;  ///< 1 to 64
 

@@ -142,7 +142,7 @@ std::string metrics_text(const std::optional<MetricsInput>& cluster, const Metri
   families.push_back(family_of({"muster_cluster_reachable",
                                 "Whether the cluster's own figures are among these.",
                                 false,
-                                {{{}, cluster ? 1.0 : 0.0}}}));
+                                {{{}, cluster && cluster->reachable ? 1.0 : 0.0}}}));
   if (cluster) {
     append(families, *cluster);
   }

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <iterator>
+#include <vector>
 
 #include "config/numbers.hpp"
 
@@ -16,8 +17,6 @@ constexpr std::uint64_t kBytesOfInstance = std::uint64_t{512} << 20;
 constexpr std::uint32_t kFewestOfMaster = 4;
 constexpr double kUsdH = 5;
 constexpr double kUsdDay = 20;
-constexpr double kLeastUsdHOfMaster = 2.5;
-constexpr double kLeastUsdDayOfMaster = 10;
 constexpr double kMostUsd = 1e9;  // as master.max_usd_h
 
 using Malformed = Failure<CapsError>;
@@ -95,8 +94,8 @@ void set_default_caps(const machines::Computer& computer, ClusterConfig& config)
   const std::uint64_t most = std::min(by_cores, computer.memory_bytes / kBytesOfInstance);
   MasterConfig& caps = config.master;
   caps.max_instances = std::max(kFewestOfMaster, static_cast<std::uint32_t>(most) / masters);
-  caps.max_usd_h = std::max(kLeastUsdHOfMaster, share_of(kUsdH, masters));
-  caps.max_usd_day = std::max(kLeastUsdDayOfMaster, share_of(kUsdDay, masters));
+  caps.max_usd_h = share_of(kUsdH, masters);
+  caps.max_usd_day = share_of(kUsdDay, masters);
   config.live_master.uncapped = false;
 }
 
@@ -119,6 +118,39 @@ Expected<bool, CapsError> change_caps(const CapsRequest& request, ClusterConfig&
   if (request.usd_h) caps.max_usd_h = share_of(*request.usd_h, masters);
   if (request.usd_day) caps.max_usd_day = share_of(*request.usd_day, masters);
   return true;
+}
+
+std::string caps_shortfall(const ClusterConfig& config, const Catalog& catalog) {
+  if (catalog.size() == 0) return {};
+  const double most = config.master.max_usd_h;
+  const double day = config.master.max_usd_day;
+  const auto named = [&catalog](TypeId type) {
+    const double usd_h = catalog.price(type, Market::on_demand).usd_h();
+    return fmt::format("{} ({})", catalog[type].name, usd_text(usd_h));
+  };
+  const std::vector<TypeId>& types = catalog.by_descending_price();
+  const auto affordable = std::find_if(types.begin(), types.end(), [&](TypeId type) {
+    return catalog.price(type, Market::on_demand).usd_h() <= most;
+  });
+  const auto too_dear = most > 0 ? affordable - types.begin() : 0;
+  const std::string cheapest = named(types.back());
+  if (too_dear == std::ssize(types)) {
+    return fmt::format(
+        "{} an hour for each master rents nothing, the cheapest type is {}; --caps usd_h=X raises "
+        "it",
+        usd_text(most), cheapest);
+  }
+  if (day > 0 && catalog.price(types.back(), Market::on_demand).usd_h() > day) {
+    return fmt::format(
+        "{} a day for each master is less than an hour of the cheapest type, {}; --caps usd_day=X "
+        "raises it",
+        usd_text(day), cheapest);
+  }
+  if (too_dear == 0) return {};
+  return fmt::format(
+      "{} an hour for each master is too little for {} of the {} types, {} and what costs more; "
+      "--caps usd_h=X raises it",
+      usd_text(most), too_dear, types.size(), named(types[static_cast<std::size_t>(too_dear - 1)]));
 }
 
 std::string caps_of_all(const ClusterConfig& config) {

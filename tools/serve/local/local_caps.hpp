@@ -5,6 +5,7 @@
 #include <string>
 
 #include "config/cluster_config.hpp"
+#include "model/catalog.hpp"
 #include "model/expected.hpp"
 #include "tools/serve/machines/computer.hpp"
 
@@ -27,13 +28,17 @@ enum class CapsError : std::uint8_t { malformed, too_few };
 Expected<CapsRequest, CapsError> caps_from(const std::string& text);
 
 /// Gives each of the config's masters the same share of what a beginner survives on this computer:
-/// 4 instances a core but no more than one for each 512 MiB of memory, $5 an hour and $20 a day;
-/// at least 4 instances, $2.50 and $10 for each master, so that each can rent any type of the
-/// shipped catalog and a gang of four small tasks.
+/// 4 instances a core but no more than one for each 512 MiB of memory, $5 an hour and $20 a day,
+/// however many masters there are; but for each at least 4 instances, for a gang of four small
+/// tasks, as the cloud has room for so many on this computer anyway, and money is kept together.
 void set_default_caps(const machines::Computer& computer, ClusterConfig& config);
 
 /// Changes the caps of the config as asked.
 Expected<bool, CapsError> change_caps(const CapsRequest& request, ClusterConfig& config);
+
+/// What is on offer, on demand, that a master's share of the money is too small for, and how to
+/// raise it; empty: for nothing.
+std::string caps_shortfall(const ClusterConfig& config, const Catalog& catalog);
 
 /// The caps of all masters together in a few words: "6 instances, $5.00 an hour"; or "none".
 std::string caps_of_all(const ClusterConfig& config);

@@ -18,9 +18,10 @@
 #include <thread>
 
 #include "actors/clock_wall.hpp"
-#include "actors/link/pki.hpp"
+#include "tools/serve/local/local_pki.hpp"
 #include "tools/serve/local/settings_draft.hpp"
 #include "tools/serve/local/shipped_file.hpp"
+#include "tools/serve/local/task_passage.hpp"
 #include "tools/serve/machines/process_machines.hpp"
 #include "tools/serve/node/machine_recipe.hpp"
 #include "tools/serve/node/node_stores.hpp"
@@ -183,25 +184,6 @@ std::string permit_stores(const ClusterConfig& config, bool first) {
   return {};
 }
 
-std::string make_pki(const fs::path& dir, const ClusterConfig& config) {
-  AuthorityOptions authorities;
-  authorities.cluster = config.name;
-  authorities.replace = true;
-  if (auto made = create_authorities(dir, authorities); !made) return made.error().message;
-  for (const NodeConfig& node : config.nodes) {
-    IssueRequest request;
-    request.name = node.name;
-    request.hosts = {"127.0.0.1", "localhost"};
-    request.replace = true;
-    if (auto issued = issue(dir, request); !issued) return issued.error().message;
-  }
-  // Who has it can make members of the cluster. Nobody here needs it any more: what runs out is
-  // made anew, with new authorities.
-  std::error_code bad;
-  fs::remove(authority_key(dir, PkiRole::node), bad);
-  return bad ? authority_key(dir, PkiRole::node).string() + ": " + bad.message() : std::string{};
-}
-
 /// Where the command finds the cluster: the first API, and the others in case that is away.
 nlohmann::json client_document(const ClusterConfig& config) {
   std::vector<std::string> apis;
@@ -211,14 +193,6 @@ nlohmann::json client_document(const ClusterConfig& config) {
   return {{"api", apis.at(0)},
           {"others", std::vector<std::string>(apis.begin() + 1, apis.end())},
           {"token_file", "token"}};
-}
-
-/// Whether every node's certificate can be used now.
-bool are_valid(const ClusterConfig& config) {
-  return std::all_of(config.nodes.begin(), config.nodes.end(), [&](const NodeConfig& node) {
-    const auto said = describe_certificates(config.pki / "nodes" / (node.name + ".pem"));
-    return said && !said.value().empty() && said.value().front().state == "valid";
-  });
 }
 
 /// Waits until no machine is left, as long as their number goes on falling. Empty, or which do not
@@ -307,6 +281,8 @@ Expected<Prepared, LocalError> LocalCluster::prepare(const LocalRequest& request
   const bool fresh = !exists();
   const SettingsDraft draft(dir_, config_file());
   if (!draft.trouble().empty()) return failed(draft.trouble());
+  std::vector<fs::path> own = draft.made();
+  if (!request.own_parent.empty()) own.push_back(request.own_parent);
   const auto before = fresh ? fresh_config(dir_, request) : load_own(config_file());
   if (!before) return Failed{LocalError::bad_request, before.error().message};
   auto wanted = draft.settle(before.value(), request);
@@ -315,6 +291,7 @@ Expected<Prepared, LocalError> LocalCluster::prepare(const LocalRequest& request
   prepared.runs = keeper().has_value();
   if (!prepared.runs || !prepared.changes.empty()) {
     std::string fault = settings_fault(prepared.config, request);
+    if (fault.empty()) fault = passage_fault(dir_, own, prepared.config);
     if (!fault.empty()) return Failed{LocalError::bad_request, std::move(fault)};
   }
   if (prepared.runs && request.new_stores) {
@@ -325,18 +302,17 @@ Expected<Prepared, LocalError> LocalCluster::prepare(const LocalRequest& request
   if (prepared.runs && !prepared.changes.empty()) {
     return Failed{LocalError::running, refusal_while_it_runs(prepared.changes)};
   }
-  if (prepared.runs) return wanted;
+  if (prepared.runs) {
+    std::string trouble = drop_node_authority(prepared.config);
+    return trouble.empty() ? std::move(wanted) : failed(trouble);
+  }
   // Before the file that makes this a cluster: without it the next start begins again.
   std::string trouble = make_parts(request, prepared.config);
   if (trouble.empty()) trouble = put_settings(before.value(), prepared);
   if (!trouble.empty()) return failed(trouble);
   if (fresh) prepared.changes.clear();
-  // Tasks of another user have to get through to their own folders, nobody else has to.
-  const bool other_user = prepared.config.worker.task_uid != 0;
-  const auto through = fs::perms::group_exec | fs::perms::others_exec;
-  std::error_code bad;
-  fs::permissions(dir_, fs::perms::owner_all | (other_user ? through : fs::perms::none), bad);
-  if (bad) return failed(dir_.string() + ": " + bad.message());
+  trouble = open_passage(dir_, own, prepared.config);
+  if (!trouble.empty()) return failed(trouble);
   return wanted;
 }
 
@@ -346,9 +322,7 @@ std::string LocalCluster::make_parts(const LocalRequest& request,
     const std::string trouble = permit_stores(config, is_first(config));
     return trouble.empty() ? make_files(dir_, config) : trouble;
   }
-  if (!config.insecure_loopback && !are_valid(config)) {
-    if (std::string trouble = make_pki(config.pki, config); !trouble.empty()) return trouble;
-  }
+  if (std::string trouble = renew_pki(config); !trouble.empty()) return trouble;
   return request.new_stores ? permit_stores(config, false) : std::string{};
 }
 

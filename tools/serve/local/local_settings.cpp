@@ -11,6 +11,7 @@
 #include "config/key_text.hpp"
 #include "schedulers/registry.hpp"
 #include "tools/serve/machines/computer.hpp"
+#include "tools/serve/machines/task_user.hpp"
 
 namespace muster::local {
 namespace {
@@ -218,6 +219,10 @@ std::string settings_fault(const ClusterConfig& config, const LocalRequest& requ
   const auto from = [&](const std::string& key, const std::string& flag, const std::string& fault) {
     return fault.empty() ? fault : origin_of(key, flag, config, request) + ": " + fault;
   };
+  const std::uint32_t user = config.worker.task_uid;
+  if (std::string fault = machines::task_user_fault(user); !fault.empty()) {
+    return from("worker.task_uid", "", fmt::format("worker.task_uid = {}: {}", user, fault));
+  }
   const auto catalog = load_catalog(config.catalog);
   if (!catalog) {
     const std::string flag = request.catalog.empty() ? "" : "--catalog";

@@ -33,6 +33,7 @@ struct LocalRequest {
   std::optional<CapsRequest> caps;
   std::vector<std::string> overrides;  ///< "dotted.key=value" for the cluster file
   bool new_stores = false;             ///< of an older cluster, where nodes have none
+  std::filesystem::path own_parent{};  ///< above its folder, and made for it; empty: none is
 };
 
 inline constexpr const char* kLocalPolicy = "eva,period_s=10,eager";

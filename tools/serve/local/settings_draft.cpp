@@ -36,14 +36,19 @@ std::string text_of(const fs::path& file) {
 SettingsDraft::SettingsDraft(fs::path dir, fs::path file)
     : dir_(std::move(dir)), file_(std::move(file)) {
   std::error_code bad;
-  made_ = fs::create_directories(dir_, bad);
+  for (fs::path each = dir_; !each.empty() && !fs::exists(each, bad); each = each.parent_path()) {
+    made_.insert(made_.begin(), each);
+  }
+  fs::create_directories(dir_, bad);
   if (bad) trouble_ = dir_.string() + ": " + bad.message();
 }
 
 SettingsDraft::~SettingsDraft() {
   std::error_code none;
   fs::remove(path(), none);
-  if (made_ && fs::is_empty(dir_, none)) fs::remove(dir_, none);
+  for (auto each = made_.rbegin(); each != made_.rend() && fs::is_empty(*each, none); ++each) {
+    fs::remove(*each, none);
+  }
 }
 
 Expected<Prepared, LocalError> SettingsDraft::settle(const ClusterConfig& before,

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "tools/serve/local/local_settings.hpp"
 
@@ -15,7 +16,7 @@ std::string write_file(const std::filesystem::path& file, const std::string& tex
 std::string text_of(const std::filesystem::path& file);
 
 /// A cluster file that is checked as a whole before it replaces another one. What it leaves in the
-/// folder, and a folder that was made for it and is still empty, go with it.
+/// folder, and folders that were made for it and are still empty, go with it.
 class SettingsDraft {
  public:
   /// `file`: that it is to replace.
@@ -26,6 +27,8 @@ class SettingsDraft {
 
   /// Why there is no folder for it; empty: there is one.
   const std::string& trouble() const { return trouble_; }
+  /// The folder and those above it, from the top on, as far as they were made for it.
+  const std::vector<std::filesystem::path>& made() const { return made_; }
   /// The settings with what the request changes.
   Expected<Prepared, LocalError> settle(const ClusterConfig& before,
                                         const LocalRequest& request) const;
@@ -35,7 +38,7 @@ class SettingsDraft {
 
   std::filesystem::path dir_;
   std::filesystem::path file_;
-  bool made_ = false;  ///< the folder
+  std::vector<std::filesystem::path> made_;
   std::string trouble_;
 };
 

@@ -37,13 +37,49 @@ std::optional<std::uint64_t> number_of(const std::string& text, const std::strin
   return number_in(std::string_view(text).substr(at, text.find('\n', at) - at));
 }
 
+/// Takes the cores down to what a quota in each period comes to, a part of a core for a whole one.
+void apply_quota(std::optional<std::uint64_t> quota, std::optional<std::uint64_t> period,
+                 Computer& computer) {
+  if (!quota || !period || *period == 0) return;
+  const std::uint64_t cores = std::max<std::uint64_t>(1, (*quota + *period - 1) / *period);
+  computer.cores = static_cast<std::uint32_t>(std::min<std::uint64_t>(computer.cores, cores));
+}
+
+/// Calls `look` with this process's group of the hierarchy with that mark in /proc/self/cgroup, and
+/// with all groups around it.
+template <class Look>
+void each_group(const fs::path& root, const std::string& mark, const fs::path& top, Look look) {
+  const std::string own = read_text(root / "proc/self/cgroup");
+  const std::size_t at = own.starts_with(mark) ? 0 : own.find((mark[0] == ':' ? "" : "\n") + mark);
+  if (at == std::string::npos) return;
+  const std::size_t begin = own.find(mark, at) + mark.size();
+  fs::path group = top / own.substr(begin, own.find('\n', begin) - begin);
+  for (; group.string().size() >= top.string().size(); group = group.parent_path()) {
+    look(group);
+    if (group == group.parent_path()) break;
+  }
+}
+
+/// The quota of groups of the older kind, whose hierarchies are apart.
+void apply_older_groups(const fs::path& root, Computer& computer) {
+  for (const char* name : {"cpu,cpuacct", "cpu"}) {
+    const fs::path top = root / "sys/fs/cgroup" / name;
+    each_group(root, std::string(":") + name + ":/", top, [&](const fs::path& group) {
+      const std::string quota = read_text(group / "cpu.cfs_quota_us");
+      if (quota.starts_with("-")) return;  // none
+      apply_quota(number_in(quota), number_in(read_text(group / "cpu.cfs_period_us")), computer);
+    });
+  }
+}
+
 /// The group's own limits and those of all groups around it.
 void apply_groups(const fs::path& root, Computer& computer) {
-  const std::string own = read_text(root / "proc/self/cgroup");
-  if (!own.starts_with("0::/")) return;  // groups of the older kind say it elsewhere
-  const fs::path top = root / "sys/fs/cgroup";
-  fs::path group = top / own.substr(4, own.find('\n') - 4);
-  for (; group.string().size() >= top.string().size(); group = group.parent_path()) {
+  each_group(root, "0::/", root / "sys/fs/cgroup", [&](const fs::path& group) {
+    const std::string cpu = read_text(group / "cpu.max");  // "QUOTA PERIOD" or "max PERIOD"
+    const std::size_t space = cpu.find(' ');
+    if (!cpu.starts_with("max") && space != std::string::npos) {
+      apply_quota(number_in(cpu.substr(0, space)), number_in(cpu.substr(space)), computer);
+    }
     const std::string limit = read_text(group / "memory.max");
     const auto most = limit.starts_with("max") ? std::nullopt : number_in(limit);
     if (most) {
@@ -55,8 +91,8 @@ void apply_groups(const fs::path& root, Computer& computer) {
       computer.memory_bytes = std::min(computer.memory_bytes, *most);
       computer.free_bytes = std::min(computer.free_bytes, *most - std::min(*most, taken));
     }
-    if (group == group.parent_path()) break;
-  }
+  });
+  apply_older_groups(root, computer);
 }
 
 }  // namespace

@@ -134,7 +134,12 @@ void Machine::end_worker() {
   if (!pidfd_ && !find()) return;
   const bool late = Clock::now() >= force_at_;
   if (pidfd_ && !worker_ended() && !folder_.is_ending() && !late) {
-    if (!std::exchange(asked_, true)) signal_process(*worker_, kInstanceEnds);
+    if (!asked_) {
+      // Where it cannot be said, the worker is killed when its time is up.
+      if (const std::string why = folder_.mark_end(); !why.empty()) tell_(why, false);
+      signal_process(*worker_, kInstanceEnds);
+      asked_ = true;
+    }
     return wait(kFirstPause);
   }
   phase_ = Phase::ending_rest;

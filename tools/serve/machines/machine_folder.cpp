@@ -29,6 +29,7 @@ constexpr const char* kLog = "log";
 constexpr const char* kOlderLog = "log.1";
 constexpr const char* kAttempts = "state/attempts";
 constexpr const char* kEnding = "ending";
+constexpr const char* kEnds = "ends";
 constexpr const char* kMark = "MUSTER_MACHINE";
 
 std::string trouble(const std::string& path) {
@@ -113,6 +114,11 @@ void tell_ending() {
   const Descriptor made(open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 }
 
+bool is_told_to_end() {
+  const char* folder = std::getenv(kMark);
+  return folder != nullptr && access((std::string(folder) + "/" + kEnds).c_str(), F_OK) == 0;
+}
+
 MachineFolder MachineFolder::of(const std::filesystem::path& all, InstanceId instance) {
   return MachineFolder(all / (std::string(kPrefix) + std::to_string(instance.value)));
 }
@@ -166,6 +172,11 @@ MachineFolder::Found MachineFolder::find_worker() const {
 bool MachineFolder::is_ending() const {
   std::error_code error;
   return std::filesystem::exists(path_ / kEnding, error);
+}
+
+std::string MachineFolder::mark_end() const {
+  const Descriptor made(open(file(kEnds).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  return made ? std::string{} : trouble(file(kEnds));
 }
 
 Descriptor MachineFolder::take_lock() const {

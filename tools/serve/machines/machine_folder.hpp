@@ -17,6 +17,9 @@ inline constexpr int kInstanceEnds = SIGUSR1;
 
 /// Says, in a worker that a machine has started, that it has heard of its instance's end.
 void tell_ending();
+/// Whether the machine that has started this worker has said that it ends. Without that a
+/// kInstanceEnds is from somebody else.
+bool is_told_to_end();
 
 /// The folder of one machine: what its worker is, whether it runs, and what it wrote.
 ///
@@ -25,6 +28,8 @@ void tell_ending();
 ///     worker      the worker's own line of /proc/PID/stat, written by it before anything else
 ///     log         what the worker writes to its standard output and error; log.1: older
 ///     state/      the worker's; in attempts/ each attempt has a folder with the lock of its shim
+///     ends        empty; made when the machine ends, before its worker hears of it
+///
 /// When a machine ends, its worker is sent kInstanceEnds. It then reports nothing any more, makes
 ///
 ///     ending      empty
@@ -56,6 +61,8 @@ class MachineFolder {
   Found find_worker() const;
   /// Whether its worker has said that it knows of the end and reports nothing any more.
   bool is_ending() const;
+  /// Says that the machine ends. Empty, or why that cannot be said.
+  std::string mark_end() const;
 
   /// Starts the worker in a session of its own, without descriptors but the lock. No other may run.
   /// The child's number; or why not.

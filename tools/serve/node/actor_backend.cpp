@@ -57,20 +57,28 @@ Instant ActorBackend::now() const {
 }
 
 void ActorBackend::keep_asking() {
-  const auto ask_masters = [&system = system_, masters = handles_.masters, timeout = timeout_,
-                            epoch = epoch_, last = last_] {
+  const auto ask_all_of_them = [&system = system_, masters = handles_.masters,
+                                sites = handles_.sites, timeout = timeout_, epoch = epoch_,
+                                last = last_] {
+    const Query load{"load", 0, {}, 0};
     ask_all<std::string>(
         system, masters, timeout,
         [&system, epoch, last](const Answers<std::string>& answers) {
           last->hear(answers, {}, epoch.instant(system.clock().now()), true);
         },
-        Query{"load", 0, {}, 0});
+        load);
+    ask_all<std::string>(
+        system, sites, timeout,
+        [&system, epoch, last](const Answers<std::string>& answers) {
+          last->hear({}, answers, epoch.instant(system.clock().now()), false);
+        },
+        load);
   };
   // It outlives this object by moments, so it uses nothing of it.
-  asker_ = system_.spawn([ask_masters, pause = timeout_](caf::event_based_actor* self) {
+  asker_ = system_.spawn([ask_all_of_them, pause = timeout_](caf::event_based_actor* self) {
     self->delayed_send(self, Duration::zero(), load_atom_v);
-    return caf::behavior{[ask_masters, pause, self](load_atom) {
-      ask_masters();
+    return caf::behavior{[ask_all_of_them, pause, self](load_atom) {
+      ask_all_of_them();
       self->delayed_send(self, pause, load_atom_v);
     }};
   });

@@ -39,8 +39,8 @@ class ActorBackend final : public api::Backend {
   ActorBackend(const ActorBackend&) = delete;
   ActorBackend& operator=(const ActorBackend&) = delete;
 
-  /// From now on asks the masters for their figures by itself, too, so that it knows the last ones
-  /// of a master that falls silent while nobody asks.
+  /// From now on asks masters and sites for their figures by itself, too, so that it knows since
+  /// when one is silent, and a master's last figures, though nobody asks.
   void keep_asking();
 
   void submit(std::vector<Job> jobs, api::Reply reply) override;
@@ -67,6 +67,7 @@ class ActorBackend final : public api::Backend {
   void find(JobId job, std::uint32_t index, std::function<void(const Found&)> done);
   api::Answer not_found(const Found& found, JobId job) const;
   void say_what_is_missing(JobId job, const api::Reply& reply);
+  void hand_in(std::vector<Job> jobs, bool again, api::Reply reply);
   std::optional<std::string> impossible(const std::vector<Job>& jobs) const;
 
   void cancel_job(JobId job, const api::Reply& reply);

@@ -12,7 +12,6 @@ namespace muster {
 namespace {
 
 using api::refusal;
-using backend::from_error;
 using backend::ok;
 using backend::ok_but_for;
 using nlohmann::json;
@@ -80,9 +79,11 @@ void ActorBackend::view_cost(const api::View& what, api::Reply reply) {
         ask<std::string>(
             system_, handles_.cloud, timeout_,
             [this, parts, missing, reply](const caf::expected<std::string>& rented) {
-              if (!rented) return reply(from_error(rented.error(), system_, "such cloud"));
-              const json bill = json::parse(*rented, nullptr, false);
-              reply(ok_but_for(merge::cost(parts, bill), missing));
+              json bill = rented ? json::parse(*rented, nullptr, false) : json();
+              if (bill.is_object()) return reply(ok_but_for(merge::cost(parts, bill), missing));
+              json silent = missing;
+              silent.push_back({{"cloud", config_.cloud().name}});
+              reply(ok_but_for(merge::cost(parts, std::nullopt), std::move(silent)));
             },
             Query{"rented", 0, {}, 0});
       },
@@ -137,7 +138,9 @@ json ActorBackend::node_list(const Texts& masters) const {
 
 void ActorBackend::metrics(std::function<void(std::optional<api::MetricsInput>)> reply) {
   loads([this, reply](const Texts& masters, const Texts& sites) {
-    api::MetricsInput all = merge::metrics(merge::parse(masters), merge::parse(sites));
+    const merge::Documents parts = merge::parse(masters);
+    api::MetricsInput all = merge::metrics(parts, merge::parse(sites));
+    all.reachable = !parts.empty();
     api::Metric reachable{"muster_master_reachable",
                           "Whether the master answers; 0: its part is missing in all others",
                           false,

@@ -24,6 +24,18 @@ Answer not_submitted(const caf::error& error, const caf::actor_system& system) {
   return refusal(503, "busy", "as many jobs as there is room for wait at the site already");
 }
 
+/// What a site knows a resubmission by. Which tasks have failed may be more when the same is asked
+/// for again, so the token that the site is given says what was asked for, not what it came to.
+std::string token_of(const api::Again& what) {
+  if (what.token.empty()) return {};
+  return "resubmit\x1e" + std::to_string(what.job.value) +
+         (what.failed_only ? "\x1e"
+                             "failed\x1e"
+                           : "\x1e"
+                             "all\x1e") +
+         what.token;
+}
+
 /// A job's number in a refusal is that of another job, which has the token.
 Answer not_accepted(const AcceptVerdict& verdict) {
   return verdict.job.valid() ? refusal(409, "token", verdict.reason)
@@ -45,13 +57,19 @@ std::optional<std::string> ActorBackend::impossible(const std::vector<Job>& jobs
 
 void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
   if (const auto why = impossible(jobs)) return reply(refusal(422, "fits no type", *why));
+  hand_in(std::move(jobs), false, std::move(reply));
+}
+
+/// `again`: the token alone says what is asked for, so the job that has it is the answer.
+void ActorBackend::hand_in(std::vector<Job> jobs, bool again, api::Reply reply) {
   ask<std::vector<AcceptVerdict>>(
       system_, handles_.own_site, timeout_,
-      [this, reply](const caf::expected<std::vector<AcceptVerdict>>& verdicts) {
+      [this, again, reply](const caf::expected<std::vector<AcceptVerdict>>& verdicts) {
         if (!verdicts) return reply(not_submitted(verdicts.error(), system_));
         json list = json::array();
         for (const AcceptVerdict& verdict : *verdicts) {
-          if (!verdict.accepted) return reply(not_accepted(verdict));
+          const bool made_before = again && verdict.job.valid();
+          if (!verdict.accepted && !made_before) return reply(not_accepted(verdict));
           list.push_back({{"job", verdict.job.value}});
         }
         reply({201, json{{"jobs", std::move(list)}}.dump()});
@@ -67,10 +85,11 @@ void ActorBackend::resubmit(const api::Again& what, api::Reply reply) {
         const std::string name = "job " + std::to_string(what.job.value);
         auto job = submitted_again(merge::parse(masters), what.failed_only);
         if (job) {
-          job->token = what.token;
+          job->token = token_of(what);
           std::vector<Job> jobs;
           jobs.push_back(std::move(job).value());
-          return submit(std::move(jobs), reply);
+          if (const auto why = impossible(jobs)) return reply(refusal(422, "fits no type", *why));
+          return hand_in(std::move(jobs), true, reply);
         }
         if (job.error().code == ResubmitError::nothing) {
           return reply(refusal(409, "nothing failed", "no task of " + name + " has failed"));

@@ -20,7 +20,8 @@ enum class NodeError : std::uint8_t {
   store,   ///< the node's state cannot be opened or read
   tls,     ///< certificates are missing or wrong
   listen,  ///< an address cannot be listened on
-  machines
+  machines,
+  task_user  ///< nobody here can run tasks as the user that the file names
 };
 
 /// The numbers of another node, which this one has to go on with: its own mean nothing yet.

@@ -8,6 +8,7 @@
 #include "actors/link/pki.hpp"
 #include "actors/link/worker_link_options.hpp"
 #include "model/live_ids.hpp"
+#include "tools/serve/machines/task_user.hpp"
 
 namespace muster {
 namespace {
@@ -108,21 +109,42 @@ std::string prepare(const NodeSetup& setup, const ClusterRoster& roster, const M
 /// Lets tasks of another user get through to their own folders; nobody else has any business here.
 void open_passage(const ClusterConfig& config, const fs::path& node_state) {
   constexpr auto kThrough = fs::perms::group_exec | fs::perms::others_exec;
-  std::error_code ignored;  // told when a task cannot be started for it
+  std::error_code ignored;  // task_user_fault() tells what came of it
+  machines::make_open_folder(config.worker.attempts);
   for (const fs::path& folder :
        {config.state, node_state, node_state / kMachines, config.worker.checkpoints}) {
-    fs::create_directories(folder, ignored);
+    machines::make_open_folder(folder);
     fs::permissions(folder, kThrough, fs::perm_options::add, ignored);
   }
 }
 
 }  // namespace
 
+fs::path machines_folder(const fs::path& node_state) {
+  return node_state / kMachines;
+}
+
+std::string task_user_fault(const ClusterConfig& config, const fs::path& node_state) {
+  const std::uint32_t user = config.worker.task_uid;
+  if (!machines::is_other_user(user)) return {};
+  if (const std::string fault = machines::task_user_fault(user); !fault.empty()) {
+    return fmt::format("worker.task_uid = {}: {}", user, fault);
+  }
+  for (const fs::path& place :
+       {node_state / kMachines, config.worker.checkpoints, config.worker.attempts}) {
+    if (place.empty()) continue;
+    if (const auto barred = machines::barred_on_way(place, user)) {
+      return fmt::format("worker.task_uid = {}: {}", user, machines::barred_text(*barred, user));
+    }
+  }
+  return {};
+}
+
 MachineOptions machine_recipe(const NodeSetup& setup, const ClusterRoster& roster,
                               const fs::path& node_state) {
   MachineOptions options;
   options.dir = node_state / kMachines;
-  options.passage = setup.config.worker.task_uid != 0;
+  options.passage = machines::is_other_user(setup.config.worker.task_uid);
   if (options.passage) open_passage(setup.config, node_state);
   constexpr double kGiB = 1024.0 * 1024 * 1024;
   options.memory_reserve_bytes =

@@ -13,4 +13,11 @@ namespace muster {
 MachineOptions machine_recipe(const NodeSetup& setup, const ClusterRoster& roster,
                               const std::filesystem::path& node_state);
 
+/// Where a node keeps its machines.
+std::filesystem::path machines_folder(const std::filesystem::path& node_state);
+
+/// Why tasks cannot run as the user that the config names, or not get to their folders, once the
+/// recipe has been made; empty: they can.
+std::string task_user_fault(const ClusterConfig& config, const std::filesystem::path& node_state);
+
 }  // namespace muster

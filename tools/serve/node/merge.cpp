@@ -183,7 +183,9 @@ api::MetricsInput metrics(const Documents& loads, const Documents& sites) {
     jobs.samples.push_back(
         {{{"state", "handing over"}, {"site", text(site, "site")}}, number(site, "waiting")});
   }
-  return {{jobs, tasks, instances, rate, spent, rounds, decision}, {}};
+  api::MetricsInput all;
+  all.metrics = {jobs, tasks, instances, rate, spent, rounds, decision};
+  return all;
 }
 
 }  // namespace muster::merge

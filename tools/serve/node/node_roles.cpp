@@ -160,8 +160,11 @@ Expected<std::unique_ptr<CloudRole>, NodeError> start_cloud(const RoleContext& c
   auto book = StoreCloudBook::open(*role->store);
   if (!book) return store_failure(book.error());
   role->book = std::move(book).value();
-  auto machines =
-      ProcessMachines::open(machine_recipe(context.setup, context.roster, context.state));
+  MachineOptions recipe = machine_recipe(context.setup, context.roster, context.state);
+  if (std::string fault = task_user_fault(config, context.state); !fault.empty()) {
+    return Failure<NodeError>{NodeError::task_user, std::move(fault)};
+  }
+  auto machines = ProcessMachines::open(std::move(recipe));
   if (!machines) return Failure<NodeError>{NodeError::machines, machines.error().message};
   role->machines = std::move(machines).value();
 

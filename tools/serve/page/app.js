@@ -147,8 +147,9 @@ function showStatus(status) {
   addSample(status.now_s, status.usd_h);
 }
 
-function silence({ master, site, since_s, last }) {
-  const who = `${master ?? "site " + site} does not answer since ${Math.round(since_s)} s`;
+function silence({ master, site, cloud, since_s, last }) {
+  const name = master ?? (cloud === undefined ? "site " + site : "the cloud of node " + cloud);
+  const who = `${name} does not answer${since_s >= 0 ? ` since ${Math.round(since_s)} s` : ""}`;
   return last ? `${who}; it last said ${usd(last.usd_h)}/h, ${last.instances} instances` : who;
 }
 

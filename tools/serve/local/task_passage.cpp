@@ -1,0 +1,71 @@
+#include "tools/serve/local/task_passage.hpp"
+
+#include <fmt/format.h>
+
+#include <system_error>
+#include <vector>
+
+#include "tools/serve/machines/task_user.hpp"
+
+namespace muster::local {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_other_user(const ClusterConfig& config) {
+  return machines::is_other_user(config.worker.task_uid);
+}
+
+bool is_inside(const fs::path& place, const fs::path& dir) {
+  return place == dir || place.string().starts_with(dir.string() + "/");
+}
+
+}  // namespace
+
+std::string passage_fault(const fs::path& dir, const std::vector<fs::path>& own,
+                          const ClusterConfig& config) {
+  if (!has_other_user(config)) return {};
+  const std::uint32_t user = config.worker.task_uid;
+  fs::path top = dir;
+  for (const fs::path& folder : own) {
+    if (is_inside(top, folder)) top = folder;
+  }
+  std::vector<fs::path> places{top.parent_path()};
+  for (const fs::path& place : {config.state, config.worker.checkpoints, config.worker.attempts}) {
+    if (!place.empty() && !is_inside(place, dir)) places.push_back(place.parent_path());
+  }
+  for (const fs::path& place : places) {
+    const auto barred = machines::barred_on_way(place, user);
+    if (!barred) continue;
+    return fmt::format("worker.task_uid = {}: {}; make a cluster elsewhere: {}", user,
+                       machines::barred_text(*barred, user), elsewhere(user));
+  }
+  return {};
+}
+
+std::string open_passage(const fs::path& dir, const std::vector<fs::path>& own,
+                         const ClusterConfig& config) {
+  constexpr auto kThrough = fs::perms::group_exec | fs::perms::others_exec;
+  const bool other_user = has_other_user(config);
+  std::error_code bad;
+  fs::permissions(dir, fs::perms::owner_all | (other_user ? kThrough : fs::perms::none), bad);
+  if (bad) return dir.string() + ": " + bad.message();
+  for (const fs::path& folder : own) {
+    if (!other_user || !fs::exists(folder, bad)) continue;
+    fs::permissions(folder, kThrough, fs::perm_options::add, bad);
+    if (bad) return folder.string() + ": " + bad.message();
+  }
+  return {};
+}
+
+std::string elsewhere(std::uint32_t user) {
+  const std::string set = fmt::format(" --set worker.task_uid={}", user);
+  for (const char* folder : {"/var/lib", "/srv", "/opt"}) {
+    std::error_code none;
+    if (!fs::is_directory(folder, none) || machines::barred_on_way(folder, user)) continue;
+    return fmt::format("muster up --dir {}/muster-local{}", folder, set);
+  }
+  return "muster up --dir FOLDER" + set;
+}
+
+}  // namespace muster::local

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "config/cluster_config.hpp"
+
+// Tasks of another user have to get through to their own folders below that of a local cluster.
+
+namespace muster::local {
+
+/// Where tasks of another user could not get to their folders in the cluster of `dir`, and where
+/// they can; empty: they can, or are of nobody else. Only looks: what is in `dir`, or in `own`, was
+/// made by `up` and can be as it has to be.
+std::string passage_fault(const std::filesystem::path& dir,
+                          const std::vector<std::filesystem::path>& own,
+                          const ClusterConfig& config);
+
+/// Lets tasks of another user through `dir` and `own`; nobody through `dir` when there are none.
+/// Empty, or why not.
+std::string open_passage(const std::filesystem::path& dir,
+                         const std::vector<std::filesystem::path>& own,
+                         const ClusterConfig& config);
+
+/// The command for a cluster whose tasks can run as that user, in a folder that they can get to.
+std::string elsewhere(std::uint32_t user);
+
+}  // namespace muster::local
