@@ -129,6 +129,9 @@ struct CloudReport {
   Instant at;
   std::optional<Instant> billed_from{};  ///< gone: nothing when it never came up
   Instant now{};                         ///< what the cloud's clock shows when it says so
+  /// clock: of all instances that were ever ordered, the one with the highest number of each
+  /// master.
+  std::vector<InstanceId> newest{};
 };
 
 /// How long a job's tasks, or those of a part of it, have run together.
@@ -151,10 +154,15 @@ struct LoadReport {
   /// Jobs and parts completed here since the one who asks asked last, as far as they are
   /// remembered.
   std::vector<JobRuntime> completed;
-  /// Parts here, unfinished or over lately, of jobs of which only so many tasks may fail.
+  /// Parts here, unfinished or over lately, of jobs of which only so many tasks may fail: those of
+  /// which some have.
   std::vector<FailedPart> failed;
+  std::uint64_t counting = 0;  ///< unfinished parts here of such jobs
   /// Of all jobs that ever came here, the one with the highest number of each site.
   std::vector<JobId> newest;
+  /// Jobs that another site has numbered and that were refused here lately, because the number was
+  /// another job's: their site numbers too low.
+  std::vector<JobId> conflicts{};
 };
 
 /// A job that a site hands to a master, and what the master says to it.
@@ -273,7 +281,7 @@ typename Inspector::result_type inspect(Inspector& f, CloudReport& x) {
     return caf::none;
   };
   return f(caf::meta::type_name("cloud_report"), x.instance, x.kind, at, was_up, from, now,
-           caf::meta::load_callback(load));
+           x.newest, caf::meta::load_callback(load));
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, JobRuntime& x) {
@@ -291,7 +299,7 @@ typename Inspector::result_type inspect(Inspector& f, LoadReport& x) {
     return caf::none;
   };
   return f(caf::meta::type_name("load_report"), x.active_jobs, x.pending_tasks, x.instances, load,
-           x.used, x.capacity, x.broken, x.completed, x.failed, x.newest,
+           x.used, x.capacity, x.broken, x.completed, x.failed, x.counting, x.newest, x.conflicts,
            caf::meta::load_callback(take));
 }
 

@@ -30,6 +30,7 @@ Master::Master(MasterParts parts)
       name_(std::move(parts.name)),
       state_(*parts.catalog),
       gangs_(parts.gangs, parts.caps, parts.refusal_rest, !fleet_.empty()),
+      first_instance_(parts.first_instance),
       next_instance_(parts.first_instance),
       round_settle_(parts.round_settle) {}
 

@@ -123,6 +123,12 @@ class Master {
   /// While what the cloud's clock shows is not known nothing is rented where a day's money is
   /// capped: it could be of a day whose money is spent.
   void know_cloud_clock(bool known) { knows_cloud_clock_ = known; }
+  /// Its store may not know which instance numbers were given out: nothing is rented before
+  /// know_instances(). After restore().
+  void ask_numbers() { asks_numbers_ = true; }
+  /// Numbers on from above those that the cloud has on record. True: it has waited for that to rent
+  /// anything.
+  bool know_instances(const std::vector<InstanceId>& newest);
   /// Takes everything off the instances when the day's money is nearly spent, and has them ended
   /// with whatever is on them when there is just enough left for that.
   void keep_caps(Instant now);
@@ -168,8 +174,13 @@ class Master {
   double load(std::uint64_t queue_room) const;
   /// Parts of jobs that were given up lately, a thousand at most.
   const std::deque<JobId>& broken_parts() const { return broken_parts_; }
-  /// Parts of jobs of which only so many tasks may fail, a thousand at most.
+  /// Parts that are over, of jobs of which only so many tasks may fail, where some have: the last
+  /// ones, a thousand at most.
   const std::deque<FailedPart>& failed_parts() const { return failed_parts_; }
+  /// Unfinished parts of such jobs, and how many of the tasks of those have failed of which any
+  /// have.
+  const std::set<JobId>& counted_parts() const { return counted_; }
+  std::vector<FailedPart> failing_parts() const;
   /// What was completed lately, the newest last and a thousand at most; and how many there were.
   const std::deque<CompletedJob>& completed() const { return completed_; }
   std::uint64_t completed_count() const { return completed_count_; }
@@ -217,7 +228,8 @@ class Master {
   void release_held(JobId id, Instant now);
   bool is_last_attempt(const Job& job, const TaskFailed& news) const;
   void lose_task(JobId id, Instant now);
-  void note_failed_part(const Job& job, std::uint32_t failed);
+  void note_over(const JobRow& job);
+  void count_parts();
   void end_job_if_done(JobId id, Instant now);
   void finish_job(JobId id, JobOutcome outcome, Instant now);
   void note_completed(const JobRow& job);
@@ -267,7 +279,9 @@ class Master {
   std::map<TaskId, TaskHistory> tasks_;
   std::map<JobId, JobFailures> failures_;  ///< counted from tasks_
   std::map<JobId, ThroughputSum> throughput_;
-  std::uint64_t next_instance_ = 0;
+  std::uint64_t first_instance_;
+  std::uint64_t next_instance_;
+  bool asks_numbers_ = false;
   std::uint64_t rounds_ = 0;
   Duration round_settle_;
   std::optional<Calm> calm_;
@@ -282,7 +296,9 @@ class Master {
   double capped_usd_ = 0;         ///< that cap; 0: not known
   std::deque<JobId> broken_parts_;
   std::deque<FailedPart> failed_parts_;
-  NumberSet accepted_;  ///< all jobs that ever were: sites may repeat a hand-off at any time
+  std::set<JobId> counted_;  ///< parts, unfinished, of which only so many tasks may fail
+  std::set<JobId> failing_;  ///< of these, those of which some have
+  NumberSet accepted_;       ///< all jobs that ever were: sites may repeat a hand-off at any time
   std::deque<CompletedJob> completed_;
   std::uint64_t completed_count_ = 0;
   Commit commit_;

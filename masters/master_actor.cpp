@@ -64,6 +64,7 @@ MasterNode::MasterNode(caf::actor_config& config, MasterSetup setup)
     life.tail.clear();
     for (const InstanceRow& row : master_.state().instances()) workers_[row.id] = {};
   }
+  if (life.asks_numbers) master_.ask_numbers();
   started_ = timer_.now();
   set_back_ = std::max(Duration::zero(), master_.newest() - started_);
 }
@@ -130,9 +131,11 @@ LoadReport MasterNode::load_report(const caf::actor_addr& asker) {
   for (const JobId job : master_.broken_parts()) {
     if (!seen_to_.contains(job)) report.broken.push_back(job);
   }
+  report.failed = master_.failing_parts();
   for (const FailedPart& part : master_.failed_parts()) {
     if (!seen_to_.contains(part.job)) report.failed.push_back(part);
   }
+  report.counting = master_.counted_parts().size();
   if (told_.size() > kMaxAskers) told_.clear();
   const std::uint64_t all = master_.completed_count();
   const std::uint64_t fresh = all - std::exchange(told_[asker], all);
@@ -196,8 +199,8 @@ caf::result<std::vector<CancelVerdict>> MasterNode::cancel(const std::vector<Job
   return promise;
 }
 
-/// Who cancels what is over here has heard of it, and has written that down before. (A user's
-/// cancel is sent before it is durable, but it finds the job here.)
+/// Who cancels what is over here has heard of it or has a user who wants it, and has written that
+/// down before, or has told its user that it could not.
 void MasterNode::note_cancel(JobId id) {
   const std::deque<JobId>& broken = master_.broken_parts();
   const std::deque<FailedPart>& failed = master_.failed_parts();

@@ -42,6 +42,7 @@ struct MasterLife {
   /// Is told what its user should know of; nothing: nobody is.
   std::function<void(const std::string&)> note;
   LogCare logs;
+  bool asks_numbers = false;  ///< nothing is rented before the cloud has told which numbers it has
 };
 
 /// What a master does by the clock, besides its policy's rounds.

@@ -2,8 +2,10 @@
 // policy thinks of them.
 
 #include <algorithm>
+#include <utility>
 
 #include "masters/master.hpp"
+#include "model/live_ids.hpp"
 
 namespace muster {
 
@@ -28,6 +30,14 @@ void Master::shrink_fleet(const InstanceRow& drained) {
     --share.count;
     return;
   }
+}
+
+bool Master::know_instances(const std::vector<InstanceId>& newest) {
+  for (const InstanceId id : newest) {
+    if (master_of(id) != master_of(InstanceId{first_instance_})) continue;
+    next_instance_ = std::max(next_instance_, id.value + 1);
+  }
+  return std::exchange(asks_numbers_, false);
 }
 
 double Master::load(std::uint64_t queue_room) const {

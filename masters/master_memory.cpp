@@ -13,6 +13,11 @@ constexpr std::size_t kMaxBrokenParts = 1000;
 /// The same of parts of jobs of which only so many tasks may fail.
 constexpr std::size_t kMaxFailedParts = 1000;
 
+/// Sites add up what has failed of its parts.
+bool is_counted(const Job& job) {
+  return job.whole_tasks > 0 && job.max_fails.has_value();
+}
+
 }  // namespace
 
 /// What an event changes besides the state and the ledger; called before both.
@@ -22,7 +27,7 @@ struct Master::Tracker {
 
   void operator()(const JobAccepted& e) {
     m.accepted_.add(e.job.id.value);
-    m.note_failed_part(e.job, 0);
+    if (is_counted(e.job)) m.counted_.insert(e.job.id);
   }
   void operator()(const LaunchRequested& e) {
     m.over_fleet_.clear();
@@ -115,8 +120,8 @@ struct Master::Tracker {
     if (!e.for_good) return;
     const TaskRow& row = *m.state_.find(e.task);
     job.for_good.emplace(m.state_.spec(row).array_index, e.task);
-    const JobRow& of = m.state_.job(row.job);
-    m.note_failed_part(of.job, of.failed + 1);
+    const JobId of = m.state_.job(row.job).job.id;
+    if (m.counted_.contains(of)) m.failing_.insert(of);
   }
   void operator()(const Measured& e) {
     for (const ThroughputSample& sample : e.samples) {
@@ -133,6 +138,7 @@ struct Master::Tracker {
     m.failures_.erase(e.job);
     // Sites ask for these: the job's other parts are for nothing.
     const JobRow& over = *m.state_.find(e.job);
+    m.note_over(over);
     if (!over.all_ended() && over.job.whole_tasks > 0) {
       m.broken_parts_.push_back(e.job);
       if (m.broken_parts_.size() > kMaxBrokenParts) m.broken_parts_.pop_front();
@@ -185,13 +191,32 @@ const JobFailures* Master::failures_of(JobId id) const {
   return found == failures_.end() ? nullptr : &found->second;
 }
 
-/// So many of the part's tasks have failed for good; of one that is new none, so that sites know of
-/// it and ask often.
-void Master::note_failed_part(const Job& job, std::uint32_t failed) {
-  if (job.whole_tasks == 0 || !job.max_fails) return;
-  std::erase_if(failed_parts_, [&](const FailedPart& part) { return part.job == job.id; });
-  failed_parts_.push_back({job.id, failed, *job.max_fails});
+/// The job's other parts may not be over: what failed of this one counts on.
+void Master::note_over(const JobRow& job) {
+  if (counted_.erase(job.job.id) == 0 || failing_.erase(job.job.id) == 0) return;
+  failed_parts_.push_back({job.job.id, job.failed, *job.job.max_fails});
   if (failed_parts_.size() > kMaxFailedParts) failed_parts_.pop_front();
+}
+
+std::vector<FailedPart> Master::failing_parts() const {
+  std::vector<FailedPart> parts;
+  for (const JobId id : failing_) {
+    const JobRow& row = *state_.find(id);
+    parts.push_back({id, row.failed, *row.job.max_fails});
+  }
+  return parts;
+}
+
+void Master::count_parts() {
+  for (const JobRow& row : state_.jobs()) {
+    if (!is_counted(row.job)) continue;
+    counted_.insert(row.job.id);
+    if (row.failed > 0) failing_.insert(row.job.id);
+  }
+  // Earlier versions had unfinished ones among them, and those of which nothing has failed.
+  std::erase_if(failed_parts_, [this](const FailedPart& part) {
+    return part.failed == 0 || counted_.contains(part.job);
+  });
 }
 
 void Master::count_failures() {
@@ -251,6 +276,7 @@ std::string Master::restore(std::optional<MasterImage> image, std::span<const Ev
     gangs_.restore(std::move(image->gangs));
     broken_parts_ = std::move(image->broken_parts);
     failed_parts_ = std::move(image->failed_parts);
+    count_parts();
     accepted_ = std::move(image->accepted);
     for (const InstanceRow& row : state_.instances()) {
       if (!row.up || row.phase == InstancePhase::terminating) unanswered_.insert(row.id);

@@ -117,7 +117,7 @@ RestingOffers Master::resting_offers(Instant now) const {
   for (const auto& [offer, until] : resting_until_) {
     if (until > now) resting.push_back(offer);
   }
-  if (caps_.max_usd_day > 0 && !knows_cloud_clock_) {
+  if (asks_numbers_ || (caps_.max_usd_day > 0 && !knows_cloud_clock_)) {
     resting.clear();
     for (std::uint32_t i = 0; i < catalog_->size(); ++i) {
       for (Market market : {Market::on_demand, Market::spot}) {

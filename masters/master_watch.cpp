@@ -66,11 +66,13 @@ void MasterNode::start_watching() {
 /// those that took longer show less. What it showed before counts until then, but nothing is rented
 /// for it: the cloud may have been started anew with another clock.
 void MasterNode::hear_clock(const CloudReport& report) {
+  const bool waited =
+      report.kind == CloudReportKind::clock && master_.know_instances(report.newest);
   const Duration ahead = report.now - timer_.now();
   if (report.kind == CloudReportKind::clock && !std::exchange(knows_cloud_clock_, true)) {
     cloud_ahead_ = ahead;
     master_.know_cloud_clock(true);
-    if (master_.caps().max_usd_day > 0) {
+    if (waited || master_.caps().max_usd_day > 0) {
       master_.keep_fleet(now());
       carry_out();
       if (!master_.state().pending().empty()) want_round();

@@ -16,6 +16,8 @@ struct ClusterState::Applier {
   TaskRow& task(TaskId id) { return s.tasks_[slot_of(s.task_slots_, id)]; }
   InstanceRow& instance(InstanceId id) { return s.instances_[slot_of(s.instance_slots_, id)]; }
   JobRow& job_of(const TaskRow& task) { return s.jobs_[task.job]; }
+  /// Rows that an earlier version kept do not know when their attempts started.
+  Instant started(const TaskRow& row) { return std::max(row.started_at, job_of(row).accepted_at); }
 
   const Resources& demand_on(const TaskRow& task, const InstanceRow& on) const {
     const FamilyDemand* demand = s.demand(task, on.type);
@@ -359,7 +361,7 @@ struct ClusterState::Applier {
     row.seen_upload = e.upload;
     // From the end of its progress to now the checkpoint was saved.
     const bool saved = job_of(row).job.checkpoints || e.end.exit_code == kCheckpointedExit;
-    if (saved) row.ran += std::max(Duration{}, at - e.upload - row.started_at);
+    if (saved) row.ran += std::max(Duration{}, at - e.upload - started(row));
     vacate(row);
     enter_phase(row, row.target == kNoSlot ? TaskPhase::pending : TaskPhase::assigned);
   }
@@ -369,7 +371,7 @@ struct ClusterState::Applier {
     MUSTER_CHECK(row.phase == TaskPhase::running || row.phase == TaskPhase::stopping,
                  "only a task that runs can finish");
     MUSTER_CHECK(row.attempt == e.attempt, "only the present attempt can finish");
-    row.ran += at - row.started_at;
+    row.ran += at - started(row);
     vacate(row);
     set_target(row, kNoSlot);
     enter_phase(row, TaskPhase::finished);

@@ -112,6 +112,14 @@ void add_task(Digest& digest, const TaskSpec& task, const TaskSpec* before) {
   digest.whole(Part::array_index, array_index);
 }
 
+void add_tasks(Digest& digest, const std::vector<TaskSpec>& tasks) {
+  const TaskSpec* before = nullptr;
+  for (const TaskSpec& task : tasks) {
+    add_task(digest, task, before);
+    before = &task;
+  }
+}
+
 void add_program(Digest& digest, const Program& program) {
   const auto& [argv, env, work_dir, time_limit, stop_grace, alone_progress_s] = program;
   for (const std::string& each : argv) {
@@ -129,9 +137,8 @@ void add_program(Digest& digest, const Program& program) {
   digest.whole(Part::alone_progress, std::bit_cast<std::uint64_t>(alone_progress_s));
 }
 
-}  // namespace
-
-std::uint64_t submission_digest(const Job& job) {
+/// `with_shares`: what the parts of a job share among them counts.
+std::uint64_t digest_of(const Job& job, bool with_shares) {
   // The numbers, and what the site itself adds, are not the user's.
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
                markets, max_running, retries, token, run_length, spot_safe, whole_tasks, origin,
@@ -146,15 +153,11 @@ std::uint64_t submission_digest(const Job& job) {
     digest.begin(Part::runtime_hint);
     digest.word(static_cast<std::uint64_t>(runtime_hint->count()));
   }
-  const TaskSpec* before = nullptr;
-  for (const TaskSpec& task : tasks) {
-    add_task(digest, task, before);
-    before = &task;
-  }
+  if (with_shares) add_tasks(digest, tasks);
   add_program(digest, program);
   // By name: the order of the choices may change.
   if (markets != MarketChoice::any) digest.words(Part::markets, name_of(markets));
-  digest.whole(Part::max_running, max_running);
+  if (with_shares) digest.whole(Part::max_running, max_running);
   if (retries) {
     digest.begin(Part::retries);
     digest.word(*retries);
@@ -173,8 +176,17 @@ std::uint64_t submission_digest(const Job& job) {
   return digest.value();
 }
 
+}  // namespace
+
+std::uint64_t submission_digest(const Job& job) {
+  return digest_of(job, true);
+}
+
 bool same_submission(const Job& a, const Job& b) {
-  return a.token == b.token && submission_digest(a) == submission_digest(b);
+  if (a.token != b.token) return false;
+  const bool in_parts = a.whole_tasks > 0 || b.whole_tasks > 0;
+  if (in_parts && a.task_count() != b.task_count()) return false;
+  return digest_of(a, !in_parts) == digest_of(b, !in_parts);
 }
 
 }  // namespace muster

@@ -13,7 +13,8 @@ namespace muster {
 std::uint64_t submission_digest(const Job& job);
 
 /// Whether the two, which have the same number, were submitted as the same job: with the same token
-/// and the same digest.
+/// and the same digest. Parts may be of the same job whatever tasks they have: a site that has
+/// forgotten how it split the job splits it anew.
 bool same_submission(const Job& a, const Job& b);
 
 }  // namespace muster

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -43,16 +44,19 @@ struct RentedSums {
   Money charged;
   std::uint64_t launched = 0;  ///< instances that came up
   std::uint64_t refused = 0;   ///< orders
+  std::uint64_t newest = 0;    ///< the highest number of these
 
   void add(const RentedRecord& record) {
     charged += charge_of(record, record.gone_at.value_or(Instant{}));
     launched += record.up_at.has_value() ? 1 : 0;
     refused += record.refused ? 1 : 0;
+    newest = std::max(newest, record.instance.value);
   }
   RentedSums& operator+=(const RentedSums& other) {
     charged += other.charged;
     launched += other.launched;
     refused += other.refused;
+    newest = std::max(newest, other.newest);
     return *this;
   }
   friend bool operator==(const RentedSums&, const RentedSums&) = default;

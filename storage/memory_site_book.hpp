@@ -27,6 +27,7 @@ class MemorySiteBook final : public SiteBook {
     memory.ended.assign(ended_.begin(), ended_.end());
     memory.cancels.assign(cancels_.begin(), cancels_.end());
     memory.forwarded = forwarded_;
+    memory.asks_numbers = asks_numbers_;
     return memory;
   }
   void keep(SiteNews&& news, std::function<void(const std::string& trouble)> durable) override {
@@ -49,6 +50,7 @@ class MemorySiteBook final : public SiteBook {
     }
     while (ended_.size() > kMaxEnded) ended_.pop_front();
     cancels_.insert(news.cancels.begin(), news.cancels.end());
+    asks_numbers_ = (asks_numbers_ || news.asks_numbers) && !news.numbers_known;
     durable({});
   }
   void handed_over(JobId job, const HandTarget& to) override { handoffs_.erase({job, to}); }
@@ -66,6 +68,7 @@ class MemorySiteBook final : public SiteBook {
   std::set<JobId> cancels_;                               ///< that have not reached everybody
   std::uint64_t next_job_ = 0;
   std::string sorter_;
+  bool asks_numbers_ = false;
 };
 
 }  // namespace muster

@@ -101,7 +101,7 @@ Expected<Handoff, StoreError> decode_handoff(std::string_view bytes) {
 
 std::string encode_ended(const EndedHandoff& ended) {
   return encode_record([&](record::Record::Builder root) {
-    const auto& [job, to, tasks, outcome, reason, at] = ended;
+    const auto& [job, to, tasks, outcome, reason, at, conflict] = ended;
     auto out = root.initEnded();
     put(out.initJob(), job);
     out.setIndex(to.index);
@@ -110,6 +110,7 @@ std::string encode_ended(const EndedHandoff& ended) {
     out.setOutcome(to_record(outcome));
     out.setReason(text(reason));
     out.setAt(nanos(at));
+    out.setConflict(conflict);
   });
 }
 
@@ -121,7 +122,8 @@ Expected<EndedHandoff, StoreError> decode_ended(std::string_view bytes) {
                         in.getTasks(),
                         from_record<JobOutcome>(in.getOutcome()),
                         string_of(in.getReason()),
-                        instant(in.getAt())};
+                        instant(in.getAt()),
+                        in.getConflict()};
   });
 }
 
@@ -196,13 +198,14 @@ std::string encode_rented_sums(const RentedSums& sums) {
     put(out.initCharged(), sums.charged);
     out.setLaunched(sums.launched);
     out.setRefused(sums.refused);
+    out.setNewest(sums.newest);
   });
 }
 
 Expected<RentedSums, StoreError> decode_rented_sums(std::string_view bytes) {
   return decode_record<RentedSums>(bytes, RecordKind::RENTED_SUMS, [](record::Record::Reader root) {
     const auto in = root.getRentedSums();
-    return RentedSums{get(in.getCharged()), in.getLaunched(), in.getRefused()};
+    return RentedSums{get(in.getCharged()), in.getLaunched(), in.getRefused(), in.getNewest()};
   });
 }
 

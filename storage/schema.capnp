@@ -595,6 +595,7 @@ struct EndedHandoff {
   outcome @4 :JobOutcome;
   reason @5 :Text;
   at @6 :Int64;
+  conflict @7 :Bool;  # its number was another job's
 }
 
 struct Rented {
@@ -619,4 +620,5 @@ struct RentedSums {
   charged @0 :Money;
   launched @1 :UInt64;
   refused @2 :UInt64;
+  newest @3 :UInt64;  # the highest number of these
 }

@@ -45,6 +45,7 @@ struct EndedHandoff {
   JobOutcome outcome = JobOutcome::refused;
   std::string reason;
   Instant at;
+  bool conflict = false;  ///< its number was another job's: of that one it says nothing
 };
 
 /// What a site promises at once, all or nothing.
@@ -55,6 +56,7 @@ struct SiteNews {
   std::vector<EndedHandoff> ended{};  ///< in place of their hand-offs
   std::vector<JobId> cancels{};       ///< that are to reach everybody
   bool numbers_known = false;         ///< nobody has to be asked for next_job any more
+  bool asks_numbers = false;          ///< others have to be asked for next_job again
 };
 
 /// What a site scheduler knows after a restart.

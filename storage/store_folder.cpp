@@ -146,15 +146,23 @@ FolderState state_of(const fs::path& folder) {
 }
 
 std::optional<MakingOf> MakingOf::begin(const fs::path& folder) {
+  // The folder is what is locked: the file beside the store goes when that is made, and a lock on
+  // it would keep nobody from making another.
+  const int locked = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (locked < 0) return std::nullopt;
+  MakingOf made(folder, locked);
+  if (flock(locked, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
+  const FolderState state = state_of(folder);
+  if (state != FolderState::empty && state != FolderState::unfinished) return std::nullopt;
   const int file = open((folder / kMakingFile).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return std::nullopt;
-  MakingOf made(folder, file);
-  if (flock(file, LOCK_EX | LOCK_NB) != 0 || !sync_folder(folder)) return std::nullopt;
+  close(file);
+  if (!sync_folder(folder)) return std::nullopt;
   return made;
 }
 
 MakingOf::~MakingOf() {
-  if (file_ >= 0) close(file_);
+  if (locked_ >= 0) close(locked_);
 }
 
 bool MakingOf::clear() const {

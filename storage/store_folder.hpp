@@ -32,7 +32,8 @@ FolderState state_of(const std::filesystem::path& folder);
 /// While a store is being made, this file lies beside it: what is there may go.
 class MakingOf {
  public:
-  /// Nothing when another process is making it, or the folder cannot be written.
+  /// Nothing when another process is making it or has made it meanwhile, or the folder cannot be
+  /// written.
   static std::optional<MakingOf> begin(const std::filesystem::path& folder);
   /// Takes away what an earlier making has left.
   bool clear() const;
@@ -40,15 +41,16 @@ class MakingOf {
   bool finish();
 
   MakingOf(MakingOf&& other) noexcept
-      : folder_(std::move(other.folder_)), file_(std::exchange(other.file_, -1)) {}
+      : folder_(std::move(other.folder_)), locked_(std::exchange(other.locked_, -1)) {}
   MakingOf& operator=(MakingOf&&) = delete;
   ~MakingOf();
 
  private:
-  MakingOf(std::filesystem::path folder, int file) : folder_(std::move(folder)), file_(file) {}
+  MakingOf(std::filesystem::path folder, int locked)
+      : folder_(std::move(folder)), locked_(locked) {}
 
   std::filesystem::path folder_;
-  int file_;
+  int locked_;  ///< the folder, for as long as this lives
 };
 
 /// Waits until the disk knows which files the folder has.

@@ -220,8 +220,10 @@ StoreTrouble Store::make(const StoreOptions& options) {
   auto making = MakingOf::begin(directory_);
   if (!making) {
     if (auto trouble = lock_trouble(directory_)) return trouble;
-    return failure(StoreError::locked, directory_, "another process is making this store");
+    return failure(StoreError::locked, directory_,
+                   "another process is making this store or has just made it");
   }
+  if (auto trouble = lock_trouble(directory_)) return trouble;
   if (!making->clear()) {
     return failure(StoreError::unwritable, directory_,
                    "what an earlier start has left cannot be removed");

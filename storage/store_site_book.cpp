@@ -354,6 +354,7 @@ void StoreSiteBook::put_news(const SiteNews& news, StoreBatch& batch) {
   }
   places_.next_job = std::max(places_.next_job, news.next_job);
   if (news.numbers_known) batch.erase(Family::meta, kAsksNumbers);
+  if (news.asks_numbers) batch.put(Family::meta, kAsksNumbers, encode_number(1));
 }
 
 }  // namespace muster

@@ -4,6 +4,7 @@
 #include <memory>
 #include <thread>
 
+#include "model/live_ids.hpp"
 #include "model/rng.hpp"
 
 namespace muster {
@@ -36,9 +37,7 @@ CloudActor::behavior_type LoopbackCloud::make_behavior() {
         rent(order, master);
       },
       [this](end_atom, InstanceId id, const MasterActor& master) { order_end(id, master); },
-      [this](greet_atom, const MasterActor& master) {
-        tell(master, {}, CloudReportKind::clock, timer_.now());
-      },
+      [this](greet_atom, const MasterActor& master) { tell_clock(master); },
       [this](interrupt_atom, InstanceId id) -> caf::result<InstanceId> {
         auto promise = make_response_promise<InstanceId>();
         asked_to_interrupt(id, promise);
@@ -113,6 +112,7 @@ bool LoopbackCloud::defer(InstanceId id, std::function<void()> order) {
 
 void LoopbackCloud::write(const RentedRecord& record, std::function<void(bool written)> then) {
   const InstanceId id = record.instance;
+  note_number(id);
   writing_[id] = {std::move(then)};
   // A book may answer at once or later from its own thread, to which the actor is a stranger.
   const auto at_once = std::make_shared<bool>(true);
@@ -154,10 +154,16 @@ void LoopbackCloud::rent(const LaunchOrder& order, const MasterActor& master) {
     return;
   }
   if (const auto known = rented_.find(id); known != rented_.end()) {
+    if (is_of_another(order, known->second.record)) {
+      return tell(master, id, CloudReportKind::refused, now());
+    }
     known->second.master = master;
     return tell_state(known->second);
   }
   if (const auto over = over_.find(id); over != over_.end()) {
+    if (is_of_another(order, over->second)) {
+      return tell(master, id, CloudReportKind::refused, now());
+    }
     return tell_over(over->second, master);
   }
   RentedRecord record;
@@ -175,6 +181,34 @@ void LoopbackCloud::rent(const LaunchOrder& order, const MasterActor& master) {
     if (written) return at(up_at, Step::come_up, id);
     remove(id);  // the master repeats what it gets no answer to
   });
+}
+
+/// The number is one that its master has given to something else before: what is on record would be
+/// billed as what is ordered.
+bool LoopbackCloud::is_of_another(const LaunchOrder& order, const RentedRecord& known) {
+  // What was ended before its order came has no type; what was refused is so again.
+  if (known.type.empty() || known.refused) return false;
+  if (known.type == order.type && static_cast<std::uint8_t>(known.market) == order.market) {
+    return false;
+  }
+  ++setup_.bill->refused;
+  note("instance " + std::to_string(order.instance.value) + " was ordered as " + known.type + " (" +
+       std::string(name_of(known.market)) + ") before: the order of that number for " + order.type +
+       " is refused");
+  return true;
+}
+
+/// Masters that have lost what they knew go on from the numbers.
+void LoopbackCloud::tell_clock(const MasterActor& master) {
+  CloudReport report{{}, CloudReportKind::clock, timer_.now()};
+  report.now = report.at;
+  for (const auto& [number, newest] : newest_) report.newest.push_back(newest);
+  if (master) send(master, std::move(report));
+}
+
+void LoopbackCloud::note_number(InstanceId id) {
+  const auto [newest, fresh] = newest_.try_emplace(master_of(id), id);
+  if (!fresh) newest->second = std::max(newest->second, id);
 }
 
 /// What is ordered, when it is on offer in that market.

@@ -102,6 +102,9 @@ class LoopbackCloud : public CloudActor::base {
   void note(const std::string& text) const;
 
   void rent(const LaunchOrder& order, const MasterActor& master);
+  void tell_clock(const MasterActor& master);
+  void note_number(InstanceId id);
+  bool is_of_another(const LaunchOrder& order, const RentedRecord& known);
   std::optional<TypeId> type_of(const LaunchOrder& order) const;
   bool full(const RentedRecord& record) const;
   void add(Rented rented);
@@ -153,7 +156,9 @@ class LoopbackCloud : public CloudActor::base {
   std::map<InstanceId, Writing> writing_;
   /// What is gone or was refused: a late order for it changes nothing.
   std::map<InstanceId, RentedRecord> over_;
-  std::deque<InstanceId> over_in_order_;           ///< the oldest first
+  std::deque<InstanceId> over_in_order_;  ///< the oldest first
+  /// Of all instances that ever were on record, the highest number of each master.
+  std::map<std::uint32_t, InstanceId> newest_;
   std::set<std::pair<InstanceId, Step>> retried_;  ///< due to be taken again
   std::string trouble_;         ///< why the book took nothing when it was last tried
   std::uint64_t restarts_ = 0;  ///< of workers that ended by themselves

@@ -17,6 +17,7 @@ void LoopbackCloud::recall() {
     setup_.bill->total += sums.charged;
     setup_.bill->launched += sums.launched;
     setup_.bill->refused += sums.refused;
+    if (sums.newest > 0) note_number(InstanceId{sums.newest});
   }
   std::set<InstanceId> on_record;
   std::vector<RentedRecord> records = setup_.book->recall();
@@ -28,6 +29,7 @@ void LoopbackCloud::recall() {
   go_on_from(newest);
   for (RentedRecord& record : records) {
     const InstanceId id = record.instance;
+    note_number(id);
     if (record.up_at) ++setup_.bill->launched;
     if (record.refused) ++setup_.bill->refused;
     if (record.refused || record.gone_at) {

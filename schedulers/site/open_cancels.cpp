@@ -1,6 +1,7 @@
 #include "schedulers/site/open_cancels.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/live_ids.hpp"
 
@@ -15,15 +16,18 @@ int level_of(JobId job, const HandTarget& party) {
 
 }  // namespace
 
-void OpenCancels::open(JobId job) {
+void OpenCancels::prepare(JobId job) {
   const auto [place, fresh] = open_.try_emplace(job);
   if (!fresh) return;
   ++rounds_;
-  for (const HandTarget& party : parties_) {
-    place->second.parties[party].round = rounds_;
-    queue(party, job);
-  }
+  for (const HandTarget& party : parties_) place->second.parties[party].round = rounds_;
   place->second.unconfirmed = place->second.parties.size();
+}
+
+void OpenCancels::open(JobId job) {
+  prepare(job);
+  if (std::exchange(open_.at(job).asks, true)) return;
+  for (const HandTarget& party : parties_) queue(party, job);
 }
 
 void OpenCancels::queue(const HandTarget& to, JobId job) {

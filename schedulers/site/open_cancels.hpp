@@ -32,6 +32,8 @@ class OpenCancels {
 
   std::size_t size() const { return open_.size(); }
   bool contains(JobId job) const { return open_.contains(job); }
+  /// It will be open: nobody is asked yet.
+  void prepare(JobId job);
   /// Everybody has to be asked; nothing changes when it is open already.
   void open(JobId job);
 
@@ -56,6 +58,7 @@ class OpenCancels {
   struct Cancel {
     std::map<HandTarget, Party> parties;
     std::size_t unconfirmed = 0;
+    bool asks = false;
     CancelStanding standing = CancelStanding::unknown;
   };
   struct Queue {

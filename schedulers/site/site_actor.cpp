@@ -69,7 +69,10 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
   for (Handoff& handoff : memory.handoffs) {
     lane(handoff.to).waiting.push({std::move(handoff.job), {}, true});
   }
-  for (EndedHandoff& ended : memory.ended) ended_.add(std::move(ended));
+  for (EndedHandoff& ended : memory.ended) {
+    if (ended.conflict) note_conflict(ended.job.id);
+    ended_.add(std::move(ended));
+  }
   for (const JobId job : memory.cancels) {
     cancels_.open(job);
     cancelling_[job].durable = true;
@@ -112,6 +115,7 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
         report.active_jobs = jobs_in_hand();
         report.load = own_load();
         report.newest = known_.newest_forwarded();
+        report.conflicts = conflicts_of_others_.oldest_first();
         return report;
       },
       [this](const Query& query) { return answer(query); },

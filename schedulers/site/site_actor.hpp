@@ -240,6 +240,9 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   std::string target_name(const HandTarget& target) const;
   bool has_given(JobId job) const;
   void learn_numbers();
+  void note_conflict(JobId job);
+  bool learn_of_conflict(JobId job);
+  void hear_conflicts(const LoadReport& report);
   void hear_newest(const Lane& from, const LoadReport& report);
   void keep_numbers();
   caf::error still_learns() const;
@@ -279,6 +282,7 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   RecentJobs left_{kMaxLeft};       ///< of these, whose cancels are others' or could not be kept
   RecentJobs over_{kMaxOver};       ///< all of which has ended
   RecentJobs conflicts_{kMaxOver};  ///< whose numbers are others' as well: not to be cancelled
+  RecentJobs conflicts_of_others_{kMaxLeft};  ///< of these, those that other sites have numbered
   std::uint64_t next_job_ = 1;
   bool learns_ = false;          ///< next_job_ may be too low: nothing is numbered
   std::set<HandTarget> untold_;  ///< who has to be heard before it is right

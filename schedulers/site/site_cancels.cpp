@@ -45,21 +45,23 @@ std::optional<CancelStanding> SiteScheduler::known_standing(JobId job) const {
   std::uint32_t ended = 0;
   std::uint32_t whole = 1;
   ended_.parts_of(job, [&](const EndedHandoff& part) {
+    if (part.conflict) return;
     ended += part.tasks;
     whole = std::max(part.job.whole_tasks, part.tasks);
   });
   return ended >= whole ? std::optional(CancelStanding::over) : std::nullopt;
 }
 
+/// Asks nobody before it is durable: a master may have told of the job's end and tell no more of it
+/// once it was asked.
 void SiteScheduler::begin_cancel(JobId id) {
-  cancels_.open(id);
+  cancels_.prepare(id);
   write_cancel(id);
-  ask_all_cancels();
 }
 
 /// The cancel is in the book.
 void SiteScheduler::cancel_kept(JobId id) {
-  if (!cancels_.contains(id)) cancels_.open(id);
+  cancels_.open(id);
   Cancelling& cancel = cancelling_[id];
   cancel.durable = true;
   cancel.trouble.clear();
@@ -67,7 +69,8 @@ void SiteScheduler::cancel_kept(JobId id) {
   ask_all_cancels();
 }
 
-/// As long as it is not known how that went, nobody is answered.
+/// As long as it is not known how that went, nobody is answered. What cannot be kept is asked for
+/// all the same: its user wants it.
 void SiteScheduler::write_cancel(JobId id) {
   cancelling_[id].trouble.clear();
   SiteNews news;
@@ -77,7 +80,9 @@ void SiteScheduler::write_cancel(JobId id) {
     if (found == cancelling_.end()) return;  // everybody has confirmed it already
     found->second.durable = trouble.empty();
     found->second.trouble = trouble;
+    cancels_.open(id);
     answer_cancels(id);
+    ask_all_cancels();
   });
 }
 
@@ -199,7 +204,9 @@ void SiteScheduler::end_what_is_here(
     if (setup_.desk) setup_.desk->forget(job);
     CancelVerdict verdict{job, CancelStanding::unknown};
     if (has_given(job) || known_.find_forwarded(job)) verdict.standing = CancelStanding::passed_on;
-    if (ended_.contains(job)) verdict.standing = CancelStanding::over;
+    ended_.parts_of(job, [&](const EndedHandoff& part) {
+      if (!part.conflict) verdict.standing = CancelStanding::over;
+    });
     for (std::vector<Lane>* lanes : {&masters_, &sites_}) {
       for (Lane& each : *lanes) {
         OnItsWay* found = each.waiting.find(job);
@@ -268,11 +275,11 @@ void SiteScheduler::refuse(const HandTarget& by, const std::vector<AcceptVerdict
     if (found == nullptr || found->ending) continue;
     news.ended.push_back(ending_of(*found, by, JobOutcome::refused, verdict.reason));
     if (verdict.conflict) {
+      news.ended.back().conflict = true;
       note(target_name(by) + " has another job " + std::to_string(verdict.job.value) +
-           ": the one that this site has given the number to is refused, and numbers are learnt "
-           "anew");
-      conflicts_.add(verdict.job);
-      learn_numbers();
+           ": the one that came with that number is refused");
+      note_conflict(verdict.job);
+      news.asks_numbers |= learn_of_conflict(verdict.job);
     } else if (found->job.whole_tasks > 0) {
       news.cancels.push_back(verdict.job);
     }

@@ -105,9 +105,8 @@ void SiteScheduler::arrived(const OnItsWay& handoff) {
 /// fresh answers.
 void SiteScheduler::ask_loads() {
   // The failed tasks of a job are counted here.
-  const bool counts = std::any_of(masters_.begin(), masters_.end(), [](const Lane& each) {
-    return each.load.active_jobs > 0 && !each.load.failed.empty();
-  });
+  const bool counts = std::any_of(masters_.begin(), masters_.end(),
+                                  [](const Lane& each) { return each.load.counting > 0; });
   const bool news = std::exchange(heard_news_, false) || jobs_in_hand() > 0 || counts || learns_;
   ask_pause_ = news ? setup_.load_every
                     : std::clamp(2 * ask_pause_, setup_.load_every,
@@ -182,6 +181,7 @@ void SiteScheduler::cancel_what_others_left() {
 /// When one part of a job was given up, the other masters' parts are for nothing; so is the rest of
 /// one of which too many tasks have failed.
 void SiteScheduler::hear(Lane& from, const LoadReport& report) {
+  hear_conflicts(report);
   if (learns_) hear_newest(from, report);
   const auto as_before = [&](auto part) { return from.load.*part == report.*part; };
   heard_news_ |= !as_before(&LoadReport::active_jobs) || !as_before(&LoadReport::pending_tasks) ||

@@ -24,6 +24,38 @@ void SiteScheduler::learn_numbers() {
   }
 }
 
+/// Of jobs that another site has numbered that one hears.
+void SiteScheduler::note_conflict(JobId job) {
+  conflicts_.add(job);
+  if (site_of(job) != setup_.number) conflicts_of_others_.add(job);
+}
+
+/// Somebody has another job of that number. True: numbers are learnt anew, because the next ones
+/// are not known to be free. What is learnt is above all that others have by more than may still be
+/// on its way, so conflicts of before are none to learn from.
+bool SiteScheduler::learn_of_conflict(JobId job) {
+  if (site_of(job) != setup_.number) return false;
+  if (!learns_ && muster::number_of(job) + setup_.life.max_waiting < next_job_) return false;
+  note("job " + std::to_string(job.value) + " is two jobs: numbers are learnt anew");
+  learn_numbers();
+  if (setup_.load_every > Duration::zero()) {
+    ask_pause_ = setup_.load_every;
+    ask_alarm_.at(now() + ask_pause_);
+  }
+  return true;
+}
+
+/// Another site tells of it as long as it remembers. What is learnt is not forgotten by a crash
+/// before all have said it.
+void SiteScheduler::hear_conflicts(const LoadReport& report) {
+  for (const JobId job : report.conflicts) {
+    if (learns_ || !learn_of_conflict(job)) continue;
+    SiteNews news;
+    news.asks_numbers = true;
+    keep_news(std::move(news), [](const std::string&) {});
+  }
+}
+
 void SiteScheduler::hear_newest(const Lane& from, const LoadReport& report) {
   for (const JobId job : report.newest) {
     if (site_of(job) == setup_.number) next_job_ = std::max(next_job_, number_of(job) + 1);
@@ -31,19 +63,22 @@ void SiteScheduler::hear_newest(const Lane& from, const LoadReport& report) {
   if (untold_.erase(from.to) > 0 && untold_.empty()) keep_numbers();
 }
 
-/// What was learnt is durable before it is made use of.
+/// What was learnt is durable before it is made use of. Above the newest job that came to anybody
+/// there may be as many as may wait here, of which users have been told and nobody else has.
 void SiteScheduler::keep_numbers() {
   SiteNews news;
   // A site that has numbered nothing can still take other numbers of sites and masters.
-  news.next_job = next_job_ > 1 ? next_job_ : 0;
+  const std::uint64_t next = next_job_ > 1 ? next_job_ + setup_.life.max_waiting : next_job_;
+  news.next_job = next > 1 ? next : 0;
   news.numbers_known = true;
-  keep_news(std::move(news), [this](const std::string& trouble) {
+  keep_news(std::move(news), [this, next](const std::string& trouble) {
     if (!untold_.empty()) return;  // another conflict since
     if (!trouble.empty()) {
       timer_.at(now() + setup_.life.hand_retry, [this] { keep_numbers(); });
       return;
     }
     learns_ = false;
+    next_job_ = next;
     note("knows its numbers: the next job is " +
          std::to_string(job_id_of(setup_.number, next_job_).value));
   });

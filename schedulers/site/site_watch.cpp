@@ -124,8 +124,10 @@ void SiteScheduler::over(const JobEnd& end, Asking* asking) {
   }
 }
 
-/// No master has had the part: who was to have it tells it from the others.
+/// No master has had the part: who was to have it tells it from the others. A job whose number was
+/// another's says nothing of that one.
 void SiteScheduler::part_ended_here(const EndedHandoff& ended, Asking* asking) {
+  if (ended.conflict) return;
   constexpr std::uint32_t kNoTask = 1U << 31U;  // above the positions of tasks
   JobEnd end{ended.job.id, ended.outcome, kNoTask + ended.to.index, ended.tasks, ended.tasks, true};
   if (ended.job.whole_tasks > 0) end.whole = ended.job.whole_tasks;

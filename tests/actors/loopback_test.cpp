@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "model/live_ids.hpp"
 #include "tests/actors/loopback_fixture.hpp"
 
 namespace muster {
@@ -296,6 +297,40 @@ TEST_F(LoopbackTest, SaysWhatIsRentedAndWhatItCosts) {
   EXPECT_EQ(ask("rented", 1).at("rented").size(), 1u);
   EXPECT_EQ(ask("load").at("instances"), 1);
   EXPECT_THAT(ask("weather").get<std::string>(), HasSubstr("'rented' or 'load'"));
+}
+
+TEST_F(LoopbackTest, SaysWhichNumbersEachMasterHasGivenOut) {
+  setup_.keep_gone = 1;
+  make_cloud();
+  launch(first_instance_of(0) + 6);
+  launch(first_instance_of(1));
+  launch(first_instance_of(0), Market::on_demand, "no such type");
+  for (int life = 0; life < 2; ++life) {
+    reports_.clear();
+    caf::anon_send(cloud_, greet_atom_v, master_);
+    system_.time().drain();
+    ASSERT_EQ(reports_.size(), 1u);
+    EXPECT_THAT(reports_[0].newest, testing::ElementsAre(InstanceId{first_instance_of(0) + 6},
+                                                         InstanceId{first_instance_of(1)}));
+    restart_cloud();
+  }
+}
+
+TEST_F(LoopbackTest, ANumberThatIsOrderedAsSomethingElseIsRefusedAndNoted) {
+  std::string noted;
+  setup_.note = [&](const std::string& text) { noted += text; };
+  make_cloud();
+  launch(1);
+  system_.run_until_s(50);
+  take_heard();
+  launch(1, Market::spot);
+  EXPECT_EQ(take_heard(), (Transcript{{50, "refused 1"}}));
+  EXPECT_THAT(noted, HasSubstr("instance 1 was ordered as it3 (on-demand) before"));
+  end(1);
+  system_.run_until_s(200);
+  take_heard();
+  launch(1, Market::on_demand, "it1");
+  EXPECT_EQ(take_heard(), (Transcript{{200, "refused 1"}}));
 }
 
 }  // namespace

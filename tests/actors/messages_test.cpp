@@ -58,7 +58,21 @@ TEST(Messages, ALoadReportSaysWhichPartsHaveFailedTasks) {
   test::VirtualSystem system;
   LoadReport report;
   report.failed = {{JobId{7}, 2, 1}, {JobId{9}, 1, 4}};
-  EXPECT_EQ(through_the_wire(system, report).failed, report.failed);
+  report.counting = 3;
+  report.conflicts = {JobId{4}};
+  report.newest = {JobId{11}};
+  const LoadReport again = through_the_wire(system, report);
+  EXPECT_EQ(again.failed, report.failed);
+  EXPECT_EQ(again.counting, 3u);
+  EXPECT_EQ(again.conflicts, report.conflicts);
+  EXPECT_EQ(again.newest, report.newest);
+}
+
+TEST(Messages, ACloudSaysWhichNumbersItHas) {
+  test::VirtualSystem system;
+  CloudReport report{{}, CloudReportKind::clock, test::at_s(3)};
+  report.newest = {InstanceId{7}, InstanceId{1'000'000'001}};
+  EXPECT_EQ(through_the_wire(system, report).newest, report.newest);
 }
 
 TEST(Messages, SpecialNumbersSurviveTheWire) {

@@ -144,13 +144,41 @@ TEST_F(ArrayTest, OfAPartItIsSaidHowManyTasksHaveFailedWhereOnlySoManyMay) {
   boot(0);
   started(1, 1);
   started(101, 1);
-  ASSERT_EQ(master_->failed_parts().size(), 1u) << "sites have to know that they are to ask often";
-  EXPECT_EQ(master_->failed_parts().front(), (FailedPart{JobId{1}, 0, 2}));
+  EXPECT_EQ(master_->counted_parts().size(), 1u) << "sites have to know that they are to ask often";
+  EXPECT_TRUE(master_->failing_parts().empty());
   master_->task_failed({TaskId{1}, 1, "it broke"}, now());
+  EXPECT_EQ(master_->failing_parts(), (std::vector<FailedPart>{{JobId{1}, 1, 2}}));
   master_->task_failed({TaskId{101}, 1, "it broke"}, now());
   ASSERT_EQ(master_->failed_parts().size(), 1u) << "also when it is over";
   EXPECT_EQ(master_->failed_parts().front(), (FailedPart{JobId{1}, 2, 2}));
   EXPECT_TRUE(master_->broken_parts().empty()) << "all of its tasks have ended by themselves";
+}
+
+TEST_F(ArrayTest, WhatHasFailedOfAnUnfinishedPartIsNeverForgotten) {
+  Job part = JobBuilder(1).tasks(2).gang(false).build();
+  part.retries = 0;
+  part.whole_tasks = 4;
+  part.max_fails = 2;
+  master_->accept(part, now());
+  round(together({1, 101}));
+  boot(0);
+  started(1, 1);
+  master_->task_failed({TaskId{1}, 1, "it broke"}, now());
+  for (std::uint64_t job = 1000; job < 2100; ++job) {
+    Job other = JobBuilder(job).build();
+    other.whole_tasks = 4;
+    other.max_fails = 2;
+    master_->accept(other, now());
+  }
+  const std::vector<FailedPart> failing{{JobId{1}, 1, 2}};
+  EXPECT_EQ(master_->failing_parts(), failing);
+  MasterImage image = master_->image();
+  image.failed_parts.push_back({JobId{1}, 1, 2});  // as earlier versions kept them
+  make_master({});
+  master_->restore(std::move(image), {});
+  EXPECT_EQ(master_->failing_parts(), failing);
+  EXPECT_EQ(master_->counted_parts().size(), 1101u);
+  EXPECT_TRUE(master_->failed_parts().empty());
 }
 
 }  // namespace

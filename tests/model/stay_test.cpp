@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/state_image.hpp"
 #include "tests/support/builders.hpp"
 
 namespace muster {
@@ -112,6 +113,19 @@ TEST_F(StayTest, AJobThatKeepsCheckpointsLosesNothing) {
   leave(1, 400, 0, from_seconds(20));
   EXPECT_EQ(row(1).started_at, at_s(100));
   EXPECT_EQ(row(1).ran, from_seconds(280)) << "its checkpoint was saved for 20 s";
+}
+
+TEST_F(StayTest, OfARowOfBeforeStartsWereKeptNothingCountsThatWasBeforeItsJob) {
+  apply(1000, JobAccepted{JobBuilder(1).tasks(2).build()});
+  start(1, 1100);
+  start(101, 1100);
+  StateImage image = image_of(std::move(state_));
+  for (TaskRow& task : image.tasks) task.started_at = {};
+  state_ = restore(std::move(image), catalog_).value();
+  apply(1300, TaskFinished{TaskId{1}, 1});
+  EXPECT_EQ(row(1).ran, from_seconds(300));
+  leave(101, 1300, 0);
+  EXPECT_EQ(row(101).ran, from_seconds(300));
 }
 
 TEST_F(StayTest, ATaskThatOnceEndedWithACheckpointIsTakenToDoSoAgain) {

@@ -23,6 +23,7 @@ struct FakeMaster {
   std::vector<JobEnd> over;  ///< parts of jobs, for those who ask
   JobListener listener;      ///< who has asked last
   int asked = 0;             ///< how often somebody has
+  int loads_asked = 0;       ///< for its load
   std::string refusal;       ///< why it takes no job; empty: it does
   bool conflict = false;     ///< and the reason is that it has another job of that number
   bool mute = false;         ///< answers without a verdict
@@ -49,6 +50,7 @@ class OpenBook final : public SiteBook {
     for (KnownToken& token : news.tokens) memory.tokens.push_back(std::move(token));
     memory.next_job = std::max(memory.next_job, news.next_job);
     if (news.numbers_known) memory.asks_numbers = false;
+    if (news.asks_numbers) memory.asks_numbers = true;
     for (EndedHandoff& ended : news.ended) {
       handed_over(ended.job.id, ended.to);
       memory.ended.push_back(std::move(ended));
@@ -144,6 +146,7 @@ class SiteActorTest : public ::testing::Test {
           [](const CloudReport&) {},
           [](greet_atom) {},
           [this, self, index](load_atom) -> caf::result<LoadReport> {
+            ++fakes_[index].loads_asked;
             if (!fakes_[index].tells_load) return self->make_response_promise();
             return fakes_[index].report;
           },

@@ -383,7 +383,10 @@ TEST_F(SiteActorTest, WhenAPartIsGivenUpTheOthersAreCancelledOnce) {
 
 TEST_F(SiteActorTest, WhenMoreTasksHaveFailedWithAllMastersThanMayTheRestIsCancelledOnce) {
   book_.memory.next_job = 7;
-  for (FakeMaster& fake : fakes_) fake.report.active_jobs = 2;
+  for (FakeMaster& fake : fakes_) {
+    fake.report.active_jobs = 2;
+    fake.report.counting = 2;
+  }
   const SiteActor site = spawn_site(book_);
   system_.run_until_s(0.5);
   fakes_[0].report.failed = {{JobId{5}, 1, 2}, {JobId{6}, 3, 9}};
@@ -393,6 +396,20 @@ TEST_F(SiteActorTest, WhenMoreTasksHaveFailedWithAllMastersThanMayTheRestIsCance
   fakes_[1].report.failed = {{JobId{5}, 2, 2}};
   system_.run_until_s(1003.5);
   EXPECT_THAT(said(), UnorderedElementsAre("m0 cancels 5", "m1 cancels 5"));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, PartsThatAreOverDoNotKeepItAsking) {
+  for (FakeMaster& fake : fakes_) fake.report.active_jobs = 1;
+  fakes_[0].report.failed = {{JobId{5}, 1, 2}};
+  fakes_[0].report.counting = 1;
+  const SiteActor site = spawn_site(book_);
+  system_.run_until_s(100);
+  EXPECT_GT(fakes_[0].loads_asked, 90);
+  fakes_[0].report.counting = 0;
+  fakes_[0].loads_asked = 0;
+  system_.run_until_s(1100);
+  EXPECT_LT(fakes_[0].loads_asked, 20);
   system_.end(site);
 }
 

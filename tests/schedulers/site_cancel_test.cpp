@@ -245,5 +245,19 @@ TEST_F(SiteActorTest, RefusesMoreCancelsThanMayBeOpen) {
   system_.end(site);
 }
 
+TEST_F(SiteActorTest, AUsersCancelIsDurableBeforeAnybodyIsAsked) {
+  book_.memory.next_job = 6;
+  const SiteActor site = spawn_site(book_);
+  run_for_s(0.5);
+  book_.slow = true;
+  cancel(site, 5);
+  run_for_s(3);
+  EXPECT_THAT(said(), IsEmpty()) << "a master that was asked tells of the job no more";
+  end_write(site, "");
+  run_for_s(1);
+  EXPECT_THAT(said(), ::testing::IsSupersetOf({"m0 cancels 5", "m1 cancels 5"}));
+  system_.end(site);
+}
+
 }  // namespace
 }  // namespace muster

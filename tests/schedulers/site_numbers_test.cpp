@@ -7,6 +7,7 @@ namespace {
 
 using test::OpenBook;
 using test::SiteActorTest;
+using test::Waiter;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -28,9 +29,10 @@ TEST_F(SiteActorTest, TakesNothingOnANewStoreBeforeEveryMasterHasToldItsHighestN
   fakes_[1].report.newest = {JobId{41}};
   run_for_s(3);
   submit(site, {with_token("ann", "1")});
-  EXPECT_THAT(said(), Contains("promised 42"));
+  EXPECT_THAT(said(), Contains("promised 100042"))
+      << "its users may have been told as many numbers as may wait that nobody else has heard of";
   EXPECT_FALSE(book_.memory.asks_numbers);
-  EXPECT_EQ(book_.memory.next_job, 43u);
+  EXPECT_EQ(book_.memory.next_job, 100043u);
   system_.end(site);
 }
 
@@ -42,7 +44,7 @@ TEST_F(SiteActorTest, AsksAnotherSiteTooWhichOfItsJobsItHas) {
   const SiteActor tokyo = spawn_site(book_, 0, london);
   run_for_s(3);
   submit(tokyo, {with_token("ann", "1")});
-  EXPECT_THAT(said(), Contains("promised 10"));
+  EXPECT_THAT(said(), Contains("promised 100010"));
   system_.end(tokyo);
   system_.end(london);
 }
@@ -111,8 +113,81 @@ TEST_F(SiteActorTest, ANumberThatAMasterHasForAnotherJobIsALoudConflictThatCance
   fakes_[0].conflict = false;
   run_for_s(3);
   submit(site, {with_token("ann", "1")});
-  EXPECT_THAT(said(), Contains("promised 18")) << "it has learnt its numbers anew";
+  EXPECT_THAT(said(), Contains("promised 100018")) << "it has learnt its numbers anew";
   system_.end(site);
+}
+
+TEST_F(SiteActorTest, AfterAConflictItLearnsAlsoWhenItIsKilledBeforeAllHaveTold) {
+  fakes_[0].refusal = "the number 1 is that of another job";
+  fakes_[0].conflict = true;
+  fakes_[0].report.newest = {JobId{17}};
+  SiteActor site = spawn_site(book_);
+  run_for_s(0.5);
+  fakes_[1].tells_load = false;
+  submit(site, {tasks(2)});
+  run_for_s(1);
+  EXPECT_TRUE(book_.memory.asks_numbers);
+  system_.end(site);
+  site = spawn_site(book_);
+  run_for_s(0.5);
+  said();
+  submit(site, {with_token("ann", "1")});
+  EXPECT_THAT(said(), ElementsAre(HasSubstr("still learns from m1")));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, TheJobThatHasANumberRightlyCanBeCancelledAndWatchedAfterAConflict) {
+  fakes_[0].refusal = fakes_[1].refusal = "the number 1 is that of another job";
+  fakes_[0].conflict = fakes_[1].conflict = true;
+  SiteActor site = spawn_site(book_);
+  run_for_s(0.5);
+  submit(site, {tasks(2)});
+  run_for_s(3);
+  for (int life = 0; life < 2; ++life) {
+    said();
+    {
+      Waiter waiter(system_);
+      waiter.watch(site, {JobId{1}});
+      run_for_s(3);
+    }
+    EXPECT_THAT(said(), Not(Contains(HasSubstr("cancels 1"))))
+        << "what was refused says nothing of the job that was not";
+    system_.end(site);
+    site = spawn_site(book_);
+    run_for_s(0.5);
+  }
+  said();
+  cancel(site, 1);
+  run_for_s(3);
+  EXPECT_THAT(said(), AllOf(Contains("m0 cancels 1"), Contains("ended 1")));
+  system_.end(site);
+}
+
+TEST_F(SiteActorTest, AConflictOverAJobOfAnotherSiteIsThatOnesToLearnFrom) {
+  OpenBook london_book;
+  const SiteActor london = spawn_site(london_book, 1);
+  const SiteActor tokyo = spawn_site(book_, 0, london);
+  run_for_s(0.5);
+  fakes_[0].refusal = fakes_[1].refusal = "its number is that of another job";
+  fakes_[0].conflict = fakes_[1].conflict = true;
+  fakes_[0].report.newest = {JobId{17}};
+  Job job = tasks(1);
+  number_job(job, JobId{3});  // of Tokyo
+  forward(london, {job});
+  run_for_s(0.5);
+  for (auto& fake : fakes_) fake.refusal.clear(), fake.conflict = false;
+  said();
+  submit(london, {with_token("ann", "1")});
+  run_for_s(0.5);
+  EXPECT_THAT(said(), Contains("promised 1000000001")) << "London goes on";
+  run_for_s(5);
+  submit(tokyo, {with_token("ann", "1")});
+  run_for_s(2);
+  submit(tokyo, {with_token("ann", "1")});
+  run_for_s(2);
+  EXPECT_THAT(said(), Contains("promised 100018"));
+  system_.end(tokyo);
+  system_.end(london);
 }
 
 }  // namespace

@@ -92,5 +92,20 @@ TEST(SubmissionDigest, IsWhatStoresHave) {
       << "tokens in stores would be refused to their owners";
 }
 
+TEST(SubmissionDigest, PartsOfAJobThatWasSplitAnewAreOfTheSameJob) {
+  const auto part = [](std::size_t tasks, std::uint32_t whole, const char* token = "t") {
+    Job job = JobBuilder(1).tasks(tasks).build();
+    job.whole_tasks = whole;
+    job.max_running = static_cast<std::uint32_t>(tasks);
+    job.token = token;
+    return job;
+  };
+  EXPECT_TRUE(same_submission(part(2, 5), part(3, 5)));
+  EXPECT_TRUE(same_submission(part(2, 5), part(5, 0))) << "this time one master gets all of it";
+  EXPECT_FALSE(same_submission(part(2, 5), part(3, 6)));
+  EXPECT_FALSE(same_submission(part(2, 5), part(2, 5, "another")));
+  EXPECT_FALSE(same_submission(part(2, 0), part(3, 0))) << "these are whole jobs";
+}
+
 }  // namespace
 }  // namespace muster

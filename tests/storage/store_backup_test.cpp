@@ -94,5 +94,17 @@ TEST(StoreSiteBook, forgets_that_it_asks_when_its_numbers_are_known) {
   }
 }
 
+TEST(StoreSiteBook, asks_again_after_a_conflict) {
+  const TempStore folder;
+  for (const bool asks : {false, true}) {
+    const auto store = opened<Store>(folder.path(), folder.options("site s0"));
+    const auto book = opened<StoreSiteBook>(*store);
+    EXPECT_EQ(book->recall().asks_numbers, asks);
+    SiteNews news;
+    news.asks_numbers = true;
+    book->keep(std::move(news), [](const std::string&) {});
+  }
+}
+
 }  // namespace
 }  // namespace muster

@@ -88,7 +88,7 @@ TEST(StoreSiteBook, an_end_takes_the_place_of_its_hand_off_and_the_oldest_go_fir
     EXPECT_EQ(keep(*book, {handoff(job)}), "");
     SiteNews news;
     news.ended.push_back(
-        {handoff(job).job, handoff(job).to, 3, JobOutcome::refused, "no", test::at_s(7)});
+        {handoff(job).job, handoff(job).to, 3, JobOutcome::refused, "no", test::at_s(7), job == 4});
     news.cancels = {JobId{job}};
     std::promise<std::string> done;
     book->keep(std::move(news), [&](const std::string& trouble) { done.set_value(trouble); });
@@ -104,6 +104,8 @@ TEST(StoreSiteBook, an_end_takes_the_place_of_its_hand_off_and_the_oldest_go_fir
   EXPECT_EQ(memory.ended[1].tasks, 3u);
   EXPECT_EQ(memory.ended[1].outcome, JobOutcome::refused);
   EXPECT_EQ(memory.ended[1].reason, "no");
+  EXPECT_FALSE(memory.ended[0].conflict);
+  EXPECT_TRUE(memory.ended[1].conflict);
   EXPECT_TRUE(memory.ended[1].at == test::at_s(7));
   EXPECT_EQ(memory.cancels, std::vector<JobId>{JobId{3}});
 }

@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "storage/store_folder.hpp"
 #include "tests/support/temp_store.hpp"
 
 namespace muster {
@@ -93,6 +94,35 @@ TEST(Store, a_second_opening_is_refused_while_the_first_lasts) {
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, StoreError::locked);
   EXPECT_THAT(second.error().message, HasSubstr("another process has this store open"));
+}
+
+TEST(Store, that_is_open_is_not_cleared_for_a_new_one) {
+  const TempStore folder;
+  {
+    const auto store = folder.open();
+    ASSERT_FALSE(store->write(batch_of(Family::object, "a", "1"), Durability::machine));
+    std::ofstream(folder.path() / "MAKING");
+    const auto second = Store::open(folder.path(), folder.options());
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, StoreError::locked);
+    std::filesystem::remove(folder.path() / "MAKING");
+  }
+  EXPECT_EQ(folder.open()->get(Family::object, "a").value(), "1");
+}
+
+TEST(Store, that_was_made_meanwhile_is_not_made_again) {
+  const TempStore folder;
+  std::filesystem::create_directories(folder.path());
+  {
+    auto first = MakingOf::begin(folder.path());
+    ASSERT_TRUE(first);
+    EXPECT_FALSE(MakingOf::begin(folder.path())) << "it is being made";
+    std::ofstream(folder.path() / "CURRENT") << "MANIFEST-000001";
+    EXPECT_TRUE(first->finish());
+    EXPECT_FALSE(MakingOf::begin(folder.path())) << "who made it has it open";
+  }
+  EXPECT_FALSE(MakingOf::begin(folder.path())) << "there is one now";
+  EXPECT_EQ(state_of(folder.path()), FolderState::store);
 }
 
 TEST(Store, can_be_read_beside_the_one_that_has_it_open) {

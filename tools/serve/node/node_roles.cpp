@@ -69,6 +69,8 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   auto history = StoreHistory::open(*role->store, *role->journal, context.catalog, history_options);
   if (!history) return store_failure(history.error());
   role->history = std::move(history).value();
+  const auto asks = role->store->get(Family::meta, kAsksNumbers);
+  if (!asks) return store_failure(asks.error());
   auto logs = open_logs(context, name);
   if (!logs) return store_failure(logs.error());
   role->logs = std::move(logs).value();
@@ -95,6 +97,7 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   group.masters = masters;
   group.life.name = name;
   group.life.note = context.note;
+  group.life.asks_numbers = asks.value().has_value();
   group.life.history = role->history.get();
   group.life.logs.keeper = role->logs.get();
   group.life.logs.bounds.hold = from_seconds(config.logs.handover_s);
