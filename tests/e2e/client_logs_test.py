@@ -51,6 +51,13 @@ class Logs(ClientTest):
         done = self.assert_fails(2, ["--task", "3 or 0-9,12"], "logs", "12", "--task", "x")
         self.assertEqual(done.stdout, "")
 
+    def test_tasks_of_an_array_that_have_not_begun_are_passed_over(self):
+        waits = {**task(3), "attempt": 0, "phase": "pending"}
+        self.api.on("GET", "/v1/jobs/12", details(12, tasks=[waits, task(9)]))
+        self.api.on("GET", "/v1/jobs/12/tasks/9/log", self.part(0, "c\n", False))
+        self.assertEqual(self.succeed("logs", "12"), "[9] c\n")
+        self.assertEqual(len(self.queries()), 1)
+
     def test_all_tasks_of_a_long_array_are_read(self):
         def page(path):
             query = dict(word.split("=") for word in path.partition("?")[2].split("&"))

@@ -85,6 +85,15 @@ class Where(ClientTest):
         self.assertIn("no answer from " + self.api.url, done.stderr)
         self.assertEqual(len(self.api.requests), 1)
 
+    def test_of_a_submission_that_is_not_answered_the_token_is_told(self):
+        self.api.on("POST", "/v1/jobs", Reply(silent=True))
+        done = self.muster("submit", "--retry-for", "1s", "--", "true", timeout=25)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("it may have been taken all the same", done.stderr)
+        token = done.stderr.rpartition("--token ")[2].strip()
+        self.assertEqual(json.loads(self.api.requests[0][2])["jobs"][0]["token"], token)
+        self.assertGreater(len(token), 8)
+
     def test_another_api_is_asked_when_the_first_says_nothing(self):
         other = self.second()
         other.on("GET", "/v1/jobs", {"jobs": []})

@@ -44,8 +44,11 @@ class JobLogs {
 
   /// Finds the tasks; an exit code when there are none to read.
   std::optional<int> choose_tasks();
-  /// Prints what is there, one task after the other.
+  /// Prints what is there of the tasks that were chosen, one after the other.
   int print_present();
+  /// The same of all tasks that have begun, page by page: of a large array the first ones are not
+  /// to wait for the last.
+  int print_all();
   /// Prints lines as they come until the tasks are over, through all their attempts.
   int follow();
 
@@ -57,11 +60,13 @@ class JobLogs {
   Expected<JobAnswer, ClientError> look(
       client::Pages& pages, const std::function<void(const client::TaskAnswer&)>& use) const;
   Expected<JobAnswer, ClientError> look_at_open(Tasks& tasks) const;
+  std::optional<Failure<ClientError>> print_one(TaskLog& log, LogPrinter& out);
   int exit_code() const;
 
   client::ApiClient& api_;
   const LogsOptions& options_;
   std::vector<TaskLog> logs_;
+  bool is_short_ = false;  ///< something of what was asked for is not there, which was said
 };
 
 std::optional<int> JobLogs::choose_tasks() {
@@ -133,20 +138,54 @@ int JobLogs::exit_code() const {
              : kDone;
 }
 
-/// A task that has none is no reason to be silent about the others.
+/// A task that has none is no reason to be silent about the others; anything else is.
+std::optional<Failure<ClientError>> JobLogs::print_one(TaskLog& log, LogPrinter& out) {
+  const auto failure = log.print_present(out);
+  out.end_line();
+  if (!failure) {
+    is_short_ |= log.lost();
+    return std::nullopt;
+  }
+  if (failure->code != ClientError::not_found) return failure;
+  complain(failure->message);
+  is_short_ = true;
+  return std::nullopt;
+}
+
 int JobLogs::print_present() {
   LogPrinter out(logs_.size() > 1);
-  bool failed = false;
   for (TaskLog& log : logs_) {
-    if (const auto failure = log.print_present(out)) {
-      if (failure->code != ClientError::not_found) return complain_of(*failure);
-      out.end_line();
-      complain(failure->message);
-      failed = true;
-    }
-    out.end_line();
+    if (const auto failure = print_one(log, out)) return complain_of(*failure);
   }
-  return failed ? kFailed : exit_code();
+  return is_short_ ? kFailed : kDone;
+}
+
+int JobLogs::print_all() {
+  client::Pages all = pages(std::numeric_limits<std::uint64_t>::max());
+  std::optional<LogPrinter> out;
+  std::string state;
+  const auto failure = client::each_page(
+      api_, all, [&](const client::Answer& answer, bool) -> std::optional<Failure<ClientError>> {
+        const auto page = client::job_details(answer);
+        if (!page) return page.error();
+        if (!page->tasks.empty() && !out) {
+          out.emplace(page->job.tasks_total > 1 || page->tasks.size() > 1);
+        }
+        state = page->job.state;
+        for (const client::TaskAnswer& task : page->tasks) {
+          if (task.attempt == 0 && out->several()) continue;  // it has written nothing
+          TaskLog log(api_, options_.wish, task.task);
+          if (auto trouble = print_one(log, *out)) return trouble;
+        }
+        return std::nullopt;
+      });
+  if (failure) return complain_of(*failure);
+  if (!out) {
+    complain(
+        fmt::format("job {} has no tasks that are known yet: it is {}", options_.wish.job, state));
+    return kFailed;
+  }
+  return is_short_ ? kFailed : kDone;
 }
 
 int JobLogs::follow() {
@@ -183,6 +222,7 @@ int run_command(LogsOptions& options) {
   const auto api = connect(options.client);
   if (!api) return kFailed;
   JobLogs logs(*api, options);
+  if (!options.follow && options.tasks.empty()) return logs.print_all();
   if (const auto exit_code = logs.choose_tasks()) return *exit_code;
   return options.follow ? logs.follow() : logs.print_present();
 }

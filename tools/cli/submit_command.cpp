@@ -34,6 +34,13 @@ std::string body_of(const std::vector<JobRequest>& requests) {
   return body + "]}";
 }
 
+/// Of a submission that was sent and not answered.
+void say_what_may_be(const Failure<client::ClientError>& failure, const std::string& token) {
+  if (failure.code != client::ClientError::unanswered) return;
+  const std::string again = token.empty() ? "" : ", or submit the same again with --token " + token;
+  complain("it may have been taken all the same: look at `muster jobs`" + again);
+}
+
 /// Sends the requests as one; the ids of the jobs, or nothing after a complaint.
 std::optional<std::vector<std::uint64_t>> submit(const SubmitOptions& options,
                                                  std::vector<JobRequest> requests) {
@@ -47,6 +54,7 @@ std::optional<std::vector<std::uint64_t>> submit(const SubmitOptions& options,
       request.token = client::random_token();
     }
   }
+  const std::string token = requests.size() == 1 ? requests.front().token : "";
   const std::string body = body_of(requests);
   if (body.size() > kMaxBatchBytes) {
     complain(fmt::format("the jobs are {} bytes together; at most {} can be sent at once",
@@ -58,6 +66,7 @@ std::optional<std::vector<std::uint64_t>> submit(const SubmitOptions& options,
   const auto answer = api->post("/v1/jobs", body, elsewhere);
   if (!answer) {
     complain_of(answer.error());
+    say_what_may_be(answer.error(), token);
     return std::nullopt;
   }
   const auto jobs = client::submitted_jobs(answer.value());

@@ -330,7 +330,7 @@ Failure<ClientError> ApiClient::give_up(const Reply& reply, Duration tried) cons
   }
   const std::string seconds = fmt::format("{:.0f}", to_seconds(tried));
   if (reply.code != CURLE_OK) {
-    return {ClientError::unreachable,
+    return {ClientError::unanswered,
             fmt::format("no answer from {} in {} s: {}", api(), seconds, reply.reason)};
   }
   std::string why = error_message(reply.body);

@@ -18,7 +18,8 @@
 namespace muster::client {
 
 enum class ClientError : std::uint8_t {
-  unreachable,   ///< nothing answered in time
+  unreachable,   ///< nobody is there
+  unanswered,    ///< it was sent, and no answer came in time
   unavailable,   ///< it answered that it cannot at present, for as long as it was tried
   unauthorized,  ///< the token is not accepted
   not_found,

@@ -146,12 +146,17 @@ class Reserve(SmallDisk):
             trouble = cluster.ask("status")["trouble"]
             self.assertTrue(any("m0: " in line and "takes nothing new" in line
                                 for line in trouble), trouble)
+            # The keeper's log cannot be written; it keeps the nodes all the same.
+            killed = cluster.node("n2")
+            cluster.kill(killed)
+            cluster.wait_until("it is started again",
+                               lambda: cluster.node("n2") not in (None, killed))
             filler.unlink()
             accepted.append(cluster.shell("true", "--memory", "0.2", "--retry-for", "60s"))
             over = cluster.wait_over(accepted)
             self.assertEqual({job["state"] for job in over.values()}, {"completed"})
             cluster.wait_until("no trouble is left", lambda: not cluster.ask("status")["trouble"])
-            self.assertEqual(cluster.nodes(), nodes)
+            self.assertLessEqual(set(nodes) - {killed}, set(cluster.nodes()))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "tools/serve/local/local_cluster.hpp"
 
@@ -24,6 +25,12 @@ constexpr auto kFirstPause = std::chrono::milliseconds{200};
 constexpr auto kLongestPause = std::chrono::milliseconds{5'000};
 constexpr auto kSteady = std::chrono::seconds{10};  ///< a node that ran so long starts at once
 constexpr auto kEndPatience = std::chrono::seconds{10};
+
+/// Not fmt::print(), which throws where the disk of the log is full: nodes end with their keeper.
+template <class... Values>
+void say(fmt::format_string<Values...> text, Values&&... values) {
+  std::fputs(fmt::format(text, std::forward<Values>(values)...).c_str(), stderr);
+}
 
 /// One node and its process.
 struct Child {
@@ -51,7 +58,7 @@ pid_t spawn_node(const std::filesystem::path& program, const std::string& file,
   const int trouble = posix_spawn(&pid, program.c_str(), nullptr, &how, argv.data(), environ);
   posix_spawnattr_destroy(&how);
   if (trouble != 0) {
-    fmt::print(stderr, "{}: {}\n", program.string(), std::strerror(trouble));
+    say("{}: {}\n", program.string(), std::strerror(trouble));
     return -1;
   }
   return pid;
@@ -81,10 +88,10 @@ void reap(std::vector<Child>& children) {
       child.pause = steady ? kFirstPause : std::min(child.pause * 2, kLongestPause);
       child.pid = -1;
       child.due = Clock::now() + child.pause;
-      fmt::print(stderr, "node {} ended ({}); it starts again in {} ms\n", child.node,
-                 WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
-                                     : fmt::format("exit code {}", WEXITSTATUS(status)),
-                 child.pause.count());
+      say("node {} ended ({}); it starts again in {} ms\n", child.node,
+          WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
+                              : fmt::format("exit code {}", WEXITSTATUS(status)),
+          child.pause.count());
     }
   }
 }
@@ -117,13 +124,13 @@ void end_all(std::vector<Child>& children) {
 int keep_nodes(const std::filesystem::path& dir, const std::filesystem::path& program) {
   const int lock = take_lock(dir / "keeper.lock");
   if (lock < 0) {
-    fmt::print(stderr, "{}: another keeper runs here\n", dir.string());
+    say("{}: another keeper runs here\n", dir.string());
     return 1;
   }
   const std::filesystem::path file = LocalCluster(dir).config_file();
   auto config = load_cluster_config(file, {});
   if (!config) {
-    fmt::print(stderr, "{}\n", config.error().message);
+    say("{}\n", config.error().message);
     return 1;
   }
   sigset_t ends;

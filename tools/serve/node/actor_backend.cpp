@@ -129,6 +129,11 @@ Answer ActorBackend::not_found(const Found& found, JobId job) const {
     return refusal(409, "no master yet", name + " is still on its way to a master");
   }
   if (found.over_at_site) return refusal(409, "over", name + " is over");
+  if (!found.silent.empty()) {
+    const char* verb = found.silent.size() == 1 ? " does" : " do";
+    return refusal(503, "unreachable",
+                   master_names(found.silent) + verb + " not answer and may have " + name);
+  }
   if (!found.all_answered) {
     return refusal(503, "unreachable", "not every part of the cluster can be reached at present");
   }

@@ -194,6 +194,9 @@ void ActorBackend::add_tasks(const std::shared_ptr<JobLook>& look) {
     if (!found && look->whole.is_null()) {
       Found nothing;
       nothing.all_answered = all_answered;
+      for (std::size_t i = 0; i < heard.masters.size(); ++i) {
+        if (!heard.masters[i]) nothing.silent.push_back(i);
+      }
       return look->reply(not_found(nothing, look->what.job));
     }
     take_tasks(look, std::move(found));
