@@ -299,6 +299,11 @@ bool ShimRun::finish() {
   // Goes when nothing is in it. The job's folder above stays: another of its tasks may be about to
   // make its own there.
   rmdir(order_.checkpoint_dir.c_str());
+  const int error = write_whole(setup_.folder.get(), kResultFile, text, false);
+  if (error == 0) return true;
+  // What it has left in its work folder may be what fills the disk: without a result the attempt
+  // would count as lost, and be tried again.
+  if (error == ENOSPC || error == EDQUOT) make_room_on_disk();
   return write_patiently(setup_.folder.get(), text);
 }
 

@@ -76,6 +76,15 @@ class DiskOfTheStores(SmallDisk):
             self.assertIn("the disk is full", cluster.run("job", job).stdout)
             self.check_goes_on(cluster, nodes, before + accepted)
 
+    def test_a_task_that_gives_up_on_the_disk_that_it_has_filled_has_run_once(self):
+        with self.cluster as cluster:
+            nodes = cluster.nodes()
+            job = cluster.shell("cat /dev/zero >big", "--memory", "0.2", "--cpus", "0.1")
+            cluster.wait_until("it has failed", lambda: cluster.job(job)["state"] == "failed",
+                               timeout=120)
+            self.assertEqual(cluster.ask("job", job)["tasks"][0]["attempt"], 1)
+            self.check_goes_on(cluster, nodes, [])
+
     def test_checkpoints_that_fill_the_disk_go_with_the_attempt(self):
         with self.cluster as cluster:
             nodes = cluster.nodes()
