@@ -234,7 +234,7 @@ void add_jobs(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   jobs->add_option("--user", list->user, "only those of this user")->check(is_filter());
   jobs->add_option("--limit", list->limit, "at most so many; default: 50")
-      ->check(CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()));
+      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
   add_client_options(*jobs, list->client);
   jobs->callback([list, &exit_code] { exit_code = list_jobs(*list); });
 

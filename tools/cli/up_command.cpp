@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "config/catalog_file.hpp"
 #include "tools/cli/commands.hpp"
@@ -65,7 +66,8 @@ std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
   if (!context) return Missing{context.error().message};
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{wait_s};
   std::optional<Missing> missing = Missing{"nothing answers yet"};
-  while (std::chrono::steady_clock::now() < until) {
+  bool first = true;  // one that is up is seen to be so whatever the time to wait
+  while (std::exchange(first, false) || std::chrono::steady_clock::now() < until) {
     std::this_thread::sleep_for(std::chrono::milliseconds{100});
     client::ApiClient api(context.value(), {});
     auto answer = api.get("/v1/nodes");
@@ -258,6 +260,14 @@ int show_cluster(const UpArguments& arguments, const local::LocalCluster& cluste
   return kDone;
 }
 
+/// A script whose variable is not set asks for nothing in particular; it is told so.
+CLI::Validator not_empty() {
+  const auto check = [](const std::string& text) -> std::string {
+    return text.empty() ? "must not be empty; leave the option out for what is usual" : "";
+  };
+  return CLI::Validator(check, "TEXT");
+}
+
 local::LocalRequest request_of(const UpArguments& arguments) {
   local::LocalRequest request;
   // Fewer processes than the usual roles share one site and master.
@@ -364,18 +374,23 @@ void add_local_cluster(CLI::App& app, int& exit_code) {
   auto up = std::make_shared<UpArguments>();
   CLI::App* command =
       app.add_subcommand("up", "start a whole cluster on this machine, in a folder of its own");
-  command->add_option("--dir", up->dir, "its folder; default: below the user's state folder");
+  command->add_option("--dir", up->dir, "its folder; default: below the user's state folder")
+      ->check(not_empty());
   command->add_option("--sites", up->sites, "site schedulers, 1 to 5 (2)");
   command->add_option("--masters", up->masters, "masters, 1 to 8 (2)");
   command->add_option("--nodes", up->nodes,
                       "processes that share the roles (one a role, and one for the cloud)");
-  command->add_option("--policy", up->policy, "NAME[,key=value...] (eva,period_s=10,eager)");
-  command->add_option("--catalog", up->catalog, "instance types, CSV; default: the shipped ones");
+  command->add_option("--policy", up->policy, "NAME[,key=value...] (eva,period_s=10,eager)")
+      ->check(not_empty());
+  command->add_option("--catalog", up->catalog, "instance types, CSV; default: the shipped ones")
+      ->check(not_empty());
   command->add_option("--delay-scale", up->delay_scale, "of the catalog's delays (0.02)");
   command->add_option("--api-port", up->api_port, "of the API; default: one that is free");
-  command->add_option("--caps", up->caps,
-                      "what all masters together may rent and spend: none, or "
-                      "instances=N,usd_h=X,usd_day=Y, of which any may be left out");
+  command
+      ->add_option("--caps", up->caps,
+                   "what all masters together may rent and spend: none, or "
+                   "instances=N,usd_h=X,usd_day=Y, of which any may be left out")
+      ->check(not_empty());
   command->add_option("--set", up->overrides, "KEY=VALUE of the cluster file");
   command->add_option("--wait", up->wait_s, "seconds to wait for all nodes (60)");
   command->add_flag("--new-store", up->new_stores,

@@ -153,6 +153,11 @@ class BadSettings(unittest.TestCase):
         with Cluster(nodes=1) as cluster, Taken() as port:
             file = cluster.dir / "cluster.toml"
             before = {path: path.read_text() for path in (file, cluster.dir / "client.json")}
+            for flag in ("--caps", "--policy", "--catalog"):
+                done = cluster.run("up", "--dir", cluster.dir, flag, "", check=False)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(f"{flag}: must not be empty", done.stderr)
+            cluster.run("up", "--dir", cluster.dir, "--wait", 0)
             cluster.run("down", "--dir", cluster.dir)
             bad = ["--api-port", port, "--set", "worker.stop_grace=7s"]
             done = cluster.run("up", "--dir", cluster.dir, *bad, "--wait", 3, check=False)
