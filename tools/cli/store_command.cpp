@@ -291,9 +291,11 @@ bool is_well(const std::string& directory) {
 }
 
 int run_copy(const std::string& from, const std::string& to, CopyFor purpose) {
+  std::string whose;  // a backup of another role would be refused when its node starts
   {
     const auto source = open_to_read(from);
     if (!source) return kFailed;
+    whose = ", the store of " + source->meta().kind + " of cluster " + source->meta().cluster;
     if (const auto trouble = copy_store(*source, to, purpose)) {
       complain(trouble->message);
       return kFailed;
@@ -302,7 +304,7 @@ int run_copy(const std::string& from, const std::string& to, CopyFor purpose) {
   if (!is_well(to)) return kFailed;
   std::cout << (purpose == CopyFor::use ? "restored " + to + " from " + from
                                         : "backed up " + from + " to " + to)
-            << "\n";
+            << whose << "\n";
   return kDone;
 }
 
