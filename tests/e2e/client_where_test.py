@@ -91,7 +91,7 @@ class Where(ClientTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn("it may have been taken all the same", done.stderr)
         token = done.stderr.rpartition("--token ")[2].strip()
-        self.assertEqual(json.loads(self.api.requests[0][2])["jobs"][0]["token"], token)
+        self.assertEqual(json.loads(self.api.requests[0][2])["token"], token)
         self.assertGreater(len(token), 8)
 
     def test_another_api_is_asked_when_the_first_says_nothing(self):

@@ -65,8 +65,9 @@ class Waiting {
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       if (jobs_[i].over()) continue;
       // Of the tasks nothing is shown.
-      std::string path = fmt::format("/v1/jobs/{}?limit=1", ids_[i]);
-      if (wait.count() > 0) path += fmt::format("&wait_s={}", wait.count());
+      std::string path = fmt::format("/v1/jobs/{}?", ids_[i]);
+      if (wait.count() > 0) path += fmt::format("wait_s={}&", wait.count());
+      path += "limit=1";
       const auto answer = api_.get(path, wait);
       if (!answer) return answer.error();
       const auto job = client::job_only(answer.value());

@@ -156,10 +156,10 @@ class Reserve(SmallDisk):
             self.assertTrue(any("m0: " in line and "takes nothing new" in line
                                 for line in trouble), trouble)
             # The keeper's log cannot be written; it keeps the nodes all the same.
-            killed = cluster.node("n2")
+            killed = cluster.node("n0")
             cluster.kill(killed)
             cluster.wait_until("it is started again",
-                               lambda: cluster.node("n2") not in (None, killed))
+                               lambda: cluster.node("n0") not in (None, killed))
             filler.unlink()
             accepted.append(cluster.shell("true", "--memory", "0.2", "--retry-for", "60s"))
             over = cluster.wait_over(accepted)

@@ -21,9 +21,11 @@ def alive(mark):
 
 
 class Orphans(unittest.TestCase):
-    # Leaves the session, the environment's mark and the parent behind.
-    SCRIPT = ("env -i setsid sh -c 'env -i setsid sleep {mark} & sleep {mark}' & "
-              "sleep 0.5; echo left; sleep {mark}")
+    # Leaves the session, the environment's mark and the parent behind. An attempt that is lost with
+    # its supervisor is followed by another: the marks are those of the first.
+    SCRIPT = ("M={mark}$MUSTER_ATTEMPT; "
+              'env -i setsid sh -c "env -i setsid sleep $M & sleep $M" & '
+              "sleep 0.5; echo left; sleep $M")
 
     def setUp(self):
         self.cluster = self.enterContext(c.Cluster("worker.stop_grace=1s"))
@@ -37,7 +39,7 @@ class Orphans(unittest.TestCase):
         job = self.cluster.shell(self.SCRIPT.format(mark=mark), "--retries", "0")
         self.cluster.wait_until("it has left processes behind",
                                 lambda: "left" in self.cluster.run("logs", job, check=False).stdout)
-        self.assertGreaterEqual(len(alive(mark)), 3)
+        self.assertGreaterEqual(len(alive(mark + "1")), 3)
         return job
 
     def test_what_a_task_started_ends_with_its_killed_supervisor(self):
@@ -45,14 +47,14 @@ class Orphans(unittest.TestCase):
         job = self.start(mark)
         for shim in self.cluster.shims():
             self.cluster.kill(shim)
-        self.cluster.wait_until("nothing of it runs", lambda: not alive(mark))
+        self.cluster.wait_until("nothing of it runs", lambda: not alive(mark + "1"))
         self.cluster.run("cancel", job, check=False)
 
     def test_what_a_task_started_ends_with_its_instance(self):
         mark = "31415.2"
         self.start(mark)
         self.cluster.run("down", "--dir", self.cluster.dir)
-        self.assertEqual(alive(mark), [])
+        self.assertEqual(alive(mark + "1"), [])
         self.assertEqual(self.cluster.workers(), [])
 
 
