@@ -62,6 +62,7 @@ class JobLogs {
   Expected<JobAnswer, ClientError> look_at_open(Tasks& tasks) const;
   std::optional<Failure<ClientError>> print_one(TaskLog& log, LogPrinter& out);
   int exit_code() const;
+  int complain_of_no_tasks(const std::string& state) const;
 
   client::ApiClient& api_;
   const LogsOptions& options_;
@@ -83,14 +84,16 @@ std::optional<int> JobLogs::choose_tasks() {
     client::Pages all = pages(std::numeric_limits<std::uint64_t>::max());
     const auto job = look(all, [&](const client::TaskAnswer& task) { tasks.push_back(task.task); });
     if (!job) return complain_of(job.error());
-    if (tasks.empty()) {
-      complain(fmt::format("job {} has no tasks that are known yet: it is {}", options_.wish.job,
-                           job->state));
-      return kFailed;
-    }
+    if (tasks.empty()) return complain_of_no_tasks(job->state);
   }
   for (const std::uint64_t task : tasks) logs_.emplace_back(api_, options_.wish, task);
   return std::nullopt;
+}
+
+int JobLogs::complain_of_no_tasks(const std::string& state) const {
+  complain(
+      fmt::format("job {} has no tasks that are known yet: it is {}", options_.wish.job, state));
+  return kFailed;
 }
 
 client::Pages JobLogs::pages(std::uint64_t most) const {
@@ -180,11 +183,7 @@ int JobLogs::print_all() {
         return std::nullopt;
       });
   if (failure) return complain_of(*failure);
-  if (!out) {
-    complain(
-        fmt::format("job {} has no tasks that are known yet: it is {}", options_.wish.job, state));
-    return kFailed;
-  }
+  if (!out) return complain_of_no_tasks(state);
   return is_short_ ? kFailed : kDone;
 }
 

@@ -137,6 +137,16 @@ class Cluster:
         if pid is not None:
             self.signal(pid, signal.SIGKILL)
 
+    def fill_disk(self):
+        """Takes all that is left of the disk that the cluster is on; the file that does."""
+        filler = self.dir / "filler"
+        with open(filler, "wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(b"x" * 65536)
+            except OSError:
+                return filler
+
     def show_logs(self):
         for log in sorted(self.dir.glob("state/n*/node.log")) + [self.dir / "keeper.log"]:
             if log.exists():

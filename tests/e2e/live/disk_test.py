@@ -133,13 +133,7 @@ class Reserve(SmallDisk):
             nodes = cluster.nodes()
             job = cluster.shell("sleep 600", "--memory", "0.2", "--cpus", "0.1", "--array", "0-19")
             cluster.wait_until("it runs", lambda: cluster.job(job)["state"] == "running")
-            filler = cluster.dir / "filler"
-            with open(filler, "wb", buffering=0) as file:
-                try:
-                    while True:
-                        file.write(b"x" * 65536)
-                except OSError:
-                    pass
+            filler = cluster.fill_disk()
             words = ["submit", "--quiet", "--retry-for", "0s", "--name", "x" * 200, "--", "true"]
             accepted = []
 

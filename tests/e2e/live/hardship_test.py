@@ -27,13 +27,7 @@ class FullDisk(unittest.TestCase):
         with self.cluster as cluster:
             accepted = [cluster.shell("sleep 1", "--memory", "0.2", "--cpus", "0.1")
                         for _ in range(5)]
-            filler = cluster.dir / "filler"
-            with open(filler, "wb", buffering=0) as file:
-                try:
-                    while True:
-                        file.write(b"x" * 65536)
-                except OSError:
-                    pass
+            filler = cluster.fill_disk()
             words = ["submit", "--quiet", "--retry-for", "3s", "--name", "x" * 200, "--", "true"]
             refused = None
             for _ in range(400):  # what is preallocated takes a few more
