@@ -49,6 +49,10 @@ int main(int argc, char** argv) {
       complain("'" + word + "': ids are whole numbers from 0 on");
       return kUsage;
     }
+    if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
+      complain(conversion_fault(app, error.what()));
+      return kUsage;
+    }
     if (app.exit(error) == 0) return flush_standard_output() ? exit_code : kFailed;
     if (const std::string meant = suggestion(app); !meant.empty()) complain(meant);
     return kUsage;

@@ -24,6 +24,14 @@ TEST(TextTable, CountsCharactersAndNotBytes) {
   EXPECT_EQ(table.text(), "N   X\n\xc3\xa9\xc3\xa9  1\nab  2\n");
 }
 
+TEST(TextTable, GivesCharactersThatTakeTwoColumnsTheirRoom) {
+  TextTable table({{"N"}, {"X"}});
+  table.add_row({"\u6771\u4eac", "1"});
+  table.add_row({"abcd", "2"});
+  table.add_row({"", "3"});
+  EXPECT_EQ(table.text(), "N     X\n\u6771\u4eac  1\nabcd  2\n      3\n");
+}
+
 TEST(TextTable, CutsWhatIsTooLong) {
   TextTable table({{"N", false, 6}});
   table.add_row({"abcdefgh"});
@@ -33,6 +41,8 @@ TEST(TextTable, CutsWhatIsTooLong) {
 
 TEST(Cut, KeepsCharactersWhole) {
   EXPECT_EQ(cut("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 4), "\xc3\xa9...");
+  EXPECT_EQ(cut("\u6771\u4eac\u6771", 5), "\u6771...") << "six columns";
+  EXPECT_EQ(cut("\u6771\u4eac\u6771", 6), "\u6771\u4eac\u6771");
   EXPECT_EQ(cut("abc", 3), "abc");
   EXPECT_EQ(cut("abcd", 2), "...");
 }

@@ -171,6 +171,13 @@ class Where(ClientTest):
         self.assert_fails(2, ["'sumbit': did you mean 'submit'?"], "sumbit", "--", "true")
         self.assert_fails(2, ["'--limt': did you mean '--limit'?"], "jobs", "--limt", "3")
         self.assert_fails(2, ["'--limt': did you mean '--limit'?"], "jobs", "--limt=3")
+        self.assert_fails(2, ["there is no command 'frobnicate'"], "frobnicate")
+        self.assert_fails(2, ["there is no command 'frobnicate'"], "store", "frobnicate")
+        self.assert_fails(2, ["--sites: Value 6 not in range"], "up", "--sites", "6")
+        self.assert_fails(2, ["--wait: has to be a whole number from 0 on; it is 'soon'"],
+                          "up", "--wait", "soon")
+        self.assert_fails(2, ["--delay-scale: has to be a number; it is 'x'"],
+                          "up", "--delay-scale", "x")
         self.assertNotIn("did you mean", self.assert_fails(2, [], "jobs", "--zzzzzz").stderr)
 
     def test_an_answer_without_end_is_cut_off(self):

@@ -26,17 +26,45 @@ std::vector<std::string> commands_of(const CLI::App& command) {
   return names;
 }
 
-}  // namespace
-
-std::string suggestion(const CLI::App& app) {
+/// The innermost command that the words came to.
+const CLI::App& command_of(const CLI::App& app) {
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  return *command;
+}
+
+/// What a value of the option has to be, by the type that it is read into.
+std::string wanted_by(const CLI::App& command, const std::string& option) {
+  const CLI::Option* found = command.get_option_no_throw(option);
+  const std::string type = found == nullptr ? "" : found->get_type_name();
+  if (type.starts_with("UINT")) return "a whole number from 0 on";
+  if (type.starts_with("INT")) return "a whole number";
+  return "a number";
+}
+
+}  // namespace
+
+std::string conversion_fault(const CLI::App& app, const std::string& said) {
+  // The library says "Could not convert: --option = value".
+  constexpr std::string_view kBegin = "Could not convert: ", kEquals = " = ";
+  const std::size_t equals = said.find(kEquals);
+  if (!said.starts_with(kBegin) || equals == std::string::npos) return said;
+  const std::string option = said.substr(kBegin.size(), equals - kBegin.size());
+  return fmt::format("{}: has to be {}; it is '{}'", option, wanted_by(command_of(app), option),
+                     said.substr(equals + kEquals.size()));
+}
+
+std::string suggestion(const CLI::App& app) {
+  const CLI::App& command = command_of(app);
   for (const std::string& word : app.remaining(true)) {
     const bool is_option = word.starts_with("--");
     const std::string name = is_option ? word.substr(0, word.find('=')) : word;
     const std::string nearest =
-        nearest_word(name, is_option ? options_of(*command) : commands_of(*command));
+        nearest_word(name, is_option ? options_of(command) : commands_of(command));
     if (!nearest.empty()) return fmt::format("'{}': did you mean '{}'?", name, nearest);
+    if (!is_option && !commands_of(command).empty()) {
+      return fmt::format("there is no command '{}'", name);
+    }
   }
   return {};
 }

@@ -5,8 +5,12 @@
 
 namespace muster::cli {
 
-/// What a mistyped command or option may have been meant as, after a parse that failed; empty when
-/// nothing is like it.
+/// What a mistyped command or option may have been meant as, or that there is no such command,
+/// after a parse that failed; empty when there is nothing to say.
 std::string suggestion(const CLI::App& app);
+
+/// The failure of a value that is of the wrong kind, in words that say which would be right; `said`
+/// is what the library says of it.
+std::string conversion_fault(const CLI::App& app, const std::string& said);
 
 }  // namespace muster::cli

@@ -1,5 +1,7 @@
 #include "tools/client/printable.hpp"
 
+#include <fmt/format.h>
+
 #include "config/request_text.hpp"
 
 namespace muster::client {
@@ -46,22 +48,25 @@ std::string printable_lines(std::string_view text) {
   return cleaned(text, true);
 }
 
-std::string cut(const std::string& text, std::size_t max_chars) {
-  if (width_of(text) <= max_chars) return text;
+std::string cut(const std::string& text, std::size_t max_columns) {
+  if (width_of(text) <= max_columns) return text;
   constexpr std::string_view kMore = "...";
-  std::size_t left = max_chars > kMore.size() ? max_chars - kMore.size() : 0;
+  const std::size_t room = max_columns > kMore.size() ? max_columns - kMore.size() : 0;
   std::size_t end = 0;
-  while (end < text.size() && (left > 0 || !begins_character(text[end]))) {
-    if (begins_character(text[end])) --left;
-    ++end;
+  for (std::size_t next = 0; next < text.size(); end = next) {
+    do ++next;
+    while (next < text.size() && !begins_character(text[next]));
+    if (width_of(std::string_view(text).substr(0, next)) > room) break;
   }
   return text.substr(0, end) + std::string(kMore);
 }
 
 std::size_t width_of(std::string_view text) {
-  std::size_t count = 0;
-  for (const char c : text) count += begins_character(c) ? 1 : 0;
-  return count;
+  // No character takes more than two columns, so all is padded to twice its bytes; what was added
+  // tells how wide the library that knows characters takes it to be.
+  const std::size_t most = 2 * text.size();
+  const std::size_t padding = fmt::formatted_size("{:<{}}", text, most) - text.size();
+  return most - padding;
 }
 
 }  // namespace muster::client

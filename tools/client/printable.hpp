@@ -13,10 +13,10 @@ std::string printable(std::string_view text);
 /// The same with its line breaks kept.
 std::string printable_lines(std::string_view text);
 
-/// At most so many characters; "..." at the end says that there was more.
-std::string cut(const std::string& text, std::size_t max_chars);
+/// At most so many columns; "..." at the end says that there was more.
+std::string cut(const std::string& text, std::size_t max_columns);
 
-/// How many characters there are.
+/// How many columns of a terminal it takes: some characters take two.
 std::size_t width_of(std::string_view text);
 
 }  // namespace muster::client
