@@ -52,6 +52,15 @@ TEST(LocalCaps, SpendNoMoreInAllHoweverManyMastersThereAre) {
   }
 }
 
+TEST(LocalCaps, TellWhichInstancesNoMasterGets) {
+  const ClusterConfig config = defaults({.cores = 2, .memory_bytes = 4 * kGiB}, 2);
+  EXPECT_EQ(caps_rest(caps_from("instances=4").value(), config), "");
+  EXPECT_EQ(caps_rest(caps_from("usd_h=3").value(), config), "");
+  EXPECT_EQ(caps_rest(caps_from("instances=5").value(), config),
+            "instances=5 does not divide by 2 masters: each may have 2, all together 4; "
+            "--masters 1 makes a cluster with one");
+}
+
 TEST(LocalCaps, TellWhatAMastersShareIsTooSmallFor) {
   const auto type = [](const char* name, double usd_h) {
     InstanceType made;

@@ -29,6 +29,8 @@ namespace fs = std::filesystem;
 
 /// Files of a cluster are for nobody but who runs it.
 constexpr mode_t kOwnerOnly = 077;
+/// After so many ends of a node, some seconds, what keeps it from running does not pass by itself.
+constexpr std::size_t kVainStarts = 5;
 
 struct UpArguments {
   std::string dir;
@@ -51,15 +53,88 @@ fs::path folder_of(const std::string& dir) {
   return normal.has_filename() ? normal : normal.parent_path();
 }
 
+/// How long a log is, so that what is written there from now on can be told from what was before.
+std::uintmax_t length_of(const fs::path& log) {
+  std::error_code none;
+  const std::uintmax_t length = fs::file_size(log, none);
+  return none ? 0 : length;
+}
+
+/// The lines with the mark after the first `from` bytes of a log, from the mark on.
+std::vector<std::string> lines_with(const fs::path& log, std::uintmax_t from,
+                                    const std::string& mark) {
+  std::ifstream in(log);
+  // A log that was begun anew is shorter.
+  if (from <= length_of(log)) in.seekg(static_cast<std::streamoff>(from));
+  std::vector<std::string> found;
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t place = line.find(mark);
+    if (place != std::string::npos) found.push_back(line.substr(place));
+  }
+  return found;
+}
+
+/// The last of them; empty: there is none.
+std::string last_line(const fs::path& log, std::uintmax_t from, const std::string& mark) {
+  const std::vector<std::string> found = lines_with(log, from, mark);
+  return found.empty() ? "" : found.back();
+}
+
+/// What the nodes of a local cluster say from now on when they do not come up.
+class LastWords {
+ public:
+  LastWords(const fs::path& dir, const ClusterConfig& config)
+      : keeper_{dir / "keeper.log", length_of(dir / "keeper.log")} {
+    for (const NodeConfig& node : config.nodes) {
+      const fs::path log = config.state / node.name / "node.log";
+      nodes_[node.name] = {log, length_of(log)};
+    }
+  }
+
+  /// Of the node; of any when none is named. Its own complaint before what others say of it.
+  std::string of(const std::string& node) const {
+    const std::string own = last_line(
+        keeper_.file, keeper_.from, node.empty() ? "muster: node " : "muster: node " + node + ":");
+    if (!own.empty()) return own;
+    std::string said;
+    for (const auto& [name, log] : nodes_) {
+      if (name == node) continue;
+      for (const std::string& mark : {"turns " + node + " away:", "no link with " + node + ":"}) {
+        if (said.empty()) said = last_line(log.file, log.from, mark);
+        if (!said.empty()) return "node " + name + " " + said;
+      }
+    }
+    return "none";
+  }
+
+  /// A node that has ended so often that waiting for it is in vain; empty: there is none.
+  std::string node_that_gives_up() const {
+    for (const auto& [name, log] : nodes_) {
+      const std::string mark = "node " + name + " ended (";
+      if (lines_with(keeper_.file, keeper_.from, mark).size() >= kVainStarts) return name;
+    }
+    return {};
+  }
+
+ private:
+  struct Log {
+    fs::path file;
+    std::uintmax_t from = 0;
+  };
+  Log keeper_;
+  std::map<std::string, Log> nodes_;
+};
+
 /// What keeps a cluster from being up.
 struct Missing {
   std::string text;
   std::string node{};  ///< that is not linked; empty: nobody knows which
 };
 
-/// Waits until every node is linked; the last thing that was missing, or nothing.
+/// Waits until every node is linked; the last thing that was missing, or nothing. Does not wait for
+/// a node that ends again and again.
 std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
-                                   nlohmann::json& nodes) {
+                                   const LastWords& words, nlohmann::json& nodes) {
   client::ContextOptions where;
   where.cluster = dir.string();
   const auto context = client::find_cluster(where, client::process_environment());
@@ -69,6 +144,9 @@ std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
   bool first = true;  // one that is up is seen to be so whatever the time to wait
   while (std::exchange(first, false) || std::chrono::steady_clock::now() < until) {
     std::this_thread::sleep_for(std::chrono::milliseconds{100});
+    if (const std::string node = words.node_that_gives_up(); !node.empty()) {
+      return Missing{fmt::format("node {} has ended {} times", node, kVainStarts), node};
+    }
     client::ApiClient api(context.value(), {});
     auto answer = api.get("/v1/nodes");
     if (!answer) continue;
@@ -80,6 +158,7 @@ std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
     }
     if (!missing) return std::nullopt;
   }
+  missing->text += fmt::format(", after {} s", wait_s);
   return missing;
 }
 
@@ -117,63 +196,6 @@ nlohmann::json caps_json(const ClusterConfig& config) {
           {"max_usd_h", total(config.master.max_usd_h)},
           {"max_usd_day", total(config.master.max_usd_day)}};
 }
-
-/// How long a log is, so that what is written there from now on can be told from what was before.
-std::uintmax_t length_of(const fs::path& log) {
-  std::error_code none;
-  const std::uintmax_t length = fs::file_size(log, none);
-  return none ? 0 : length;
-}
-
-/// The last line with the mark after the first `from` bytes of a log, from the mark on.
-std::string last_line(const fs::path& log, std::uintmax_t from, const std::string& mark) {
-  std::ifstream in(log);
-  // A log that was begun anew is shorter.
-  if (from <= length_of(log)) in.seekg(static_cast<std::streamoff>(from));
-  std::string line;
-  std::string last;
-  while (std::getline(in, line)) {
-    const std::size_t place = line.find(mark);
-    if (place != std::string::npos) last = line.substr(place);
-  }
-  return last;
-}
-
-/// What the nodes of a local cluster say from now on when they do not come up.
-class LastWords {
- public:
-  LastWords(const fs::path& dir, const ClusterConfig& config)
-      : keeper_{dir / "keeper.log", length_of(dir / "keeper.log")} {
-    for (const NodeConfig& node : config.nodes) {
-      const fs::path log = config.state / node.name / "node.log";
-      nodes_[node.name] = {log, length_of(log)};
-    }
-  }
-
-  /// Of the node; of any when none is named. Its own complaint before what others say of it.
-  std::string of(const std::string& node) const {
-    const std::string own = last_line(
-        keeper_.file, keeper_.from, node.empty() ? "muster: node " : "muster: node " + node + ":");
-    if (!own.empty()) return own;
-    std::string said;
-    for (const auto& [name, log] : nodes_) {
-      if (name == node) continue;
-      for (const std::string& mark : {"turns " + node + " away:", "no link with " + node + ":"}) {
-        if (said.empty()) said = last_line(log.file, log.from, mark);
-        if (!said.empty()) return "node " + name + " " + said;
-      }
-    }
-    return "none";
-  }
-
- private:
-  struct Log {
-    fs::path file;
-    std::uintmax_t from = 0;
-  };
-  Log keeper_;
-  std::map<std::string, Log> nodes_;
-};
 
 /// The folder above that of the cluster when `up` makes both; else none.
 fs::path own_parent(const fs::path& dir) {
@@ -231,7 +253,10 @@ int show_cluster(const UpArguments& arguments, const local::LocalCluster& cluste
   const fs::path dir = folder_of(arguments.dir);
   const auto config = load_cluster_config(cluster.config_file(), {});
   nlohmann::json nodes;
-  const auto missing = await_ready(dir, arguments.wait_s, nodes);
+  std::optional<Missing> missing;
+  if (config) {
+    missing = await_ready(dir, arguments.wait_s, LastWords(dir, config.value()), nodes);
+  }
   client::ContextOptions where;
   where.cluster = dir.string();
   const auto context = client::find_cluster(where, client::process_environment());
@@ -338,16 +363,18 @@ int run_up(const UpArguments& arguments) {
     complain(dir.string() + ": " + prepared.error().message);
     return prepared.error().code == local::LocalError::bad_request ? kUsage : kFailed;
   }
+  const std::string rest =
+      request.caps ? local::caps_rest(*request.caps, prepared.value().config) : "";
+  if (!rest.empty()) complain("--caps: " + rest);
   if (prepared.value().runs) return show_cluster(arguments, cluster, {});
   const LastWords words(dir, prepared.value().config);
   if (auto started = cluster.start(local::own_program()); !started) {
     return take_back(cluster, started.error().message);
   }
   nlohmann::json nodes;
-  if (const auto missing = await_ready(dir, arguments.wait_s, nodes)) {
-    return take_back(cluster,
-                     fmt::format("the cluster did not come up in {} s: {}; its last words: {}",
-                                 arguments.wait_s, missing->text, words.of(missing->node)));
+  if (const auto missing = await_ready(dir, arguments.wait_s, words, nodes)) {
+    return take_back(cluster, fmt::format("the cluster did not come up: {}; its last words: {}",
+                                          missing->text, words.of(missing->node)));
   }
   return show_cluster(arguments, cluster, said_of(prepared.value(), was_there, arguments));
 }
@@ -376,16 +403,21 @@ void add_local_cluster(CLI::App& app, int& exit_code) {
       app.add_subcommand("up", "start a whole cluster on this machine, in a folder of its own");
   command->add_option("--dir", up->dir, "its folder; default: below the user's state folder")
       ->check(not_empty());
-  command->add_option("--sites", up->sites, "site schedulers, 1 to 5 (2)");
-  command->add_option("--masters", up->masters, "masters, 1 to 8 (2)");
-  command->add_option("--nodes", up->nodes,
-                      "processes that share the roles (one a role, and one for the cloud)");
+  command->add_option("--sites", up->sites, "site schedulers, 1 to 5 (2)")
+      ->check(CLI::Range(1U, local::kMaxSites));
+  command->add_option("--masters", up->masters, "masters, 1 to 8 (2)")
+      ->check(CLI::Range(1U, local::kMaxMasters));
+  command
+      ->add_option("--nodes", up->nodes,
+                   "processes that share the roles (one a role, and one for the cloud)")
+      ->check(CLI::Range(1U, local::kMaxSites + local::kMaxMasters + 1));
   command->add_option("--policy", up->policy, "NAME[,key=value...] (eva,period_s=10,eager)")
       ->check(not_empty());
   command->add_option("--catalog", up->catalog, "instance types, CSV; default: the shipped ones")
       ->check(not_empty());
   command->add_option("--delay-scale", up->delay_scale, "of the catalog's delays (0.02)");
-  command->add_option("--api-port", up->api_port, "of the API; default: one that is free");
+  command->add_option("--api-port", up->api_port, "of the API; default: one that is free")
+      ->check(CLI::Range(0, 65535));
   command
       ->add_option("--caps", up->caps,
                    "what all masters together may rent and spend: none, or "

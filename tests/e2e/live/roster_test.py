@@ -97,16 +97,17 @@ class Roster(unittest.TestCase):
                 log.write("muster: node n3: of another day\n")
             told = cluster.run("up", "--dir", cluster.dir, "--wait", "6", check=False)
             self.assertEqual(told.returncode, 1)
-            self.assertIn("n3 is not linked yet; its last words: node n", told.stderr)
+            self.assertIn("n3 is not linked yet, after 6 s; its last words: node n", told.stderr)
             self.assertRegex(told.stderr,
                              "(turns n3 away|no link with n3): .* is number [01] in node")
 
             # And when it does not even start.
             current = state / "n3" / "master" / "CURRENT"
             current.write_text("nothing\n")
-            told = cluster.run("up", "--dir", cluster.dir, "--wait", "6", check=False)
+            told = cluster.run("up", "--dir", cluster.dir, "--wait", "600", check=False)
             self.assertEqual(told.returncode, 1)
-            self.assertIn("its last words: muster: node n3:", told.stderr)
+            self.assertRegex(told.stderr, "node n3 has ended [0-9]+ times; its last words: "
+                             "muster: node n3:")
             self.assertIn(str(current.parent), told.stderr)
             self.assertNotIn("another day", told.stderr)
 

@@ -120,6 +120,16 @@ Expected<bool, CapsError> change_caps(const CapsRequest& request, ClusterConfig&
   return true;
 }
 
+std::string caps_rest(const CapsRequest& request, const ClusterConfig& config) {
+  const auto masters = static_cast<std::uint32_t>(config.masters().size());
+  if (request.instances.value_or(0) % masters == 0) return {};
+  return fmt::format(
+      "instances={} does not divide by {} masters: each may have {}, all together {}; --masters 1 "
+      "makes a cluster with one",
+      *request.instances, masters, *request.instances / masters,
+      *request.instances / masters * masters);
+}
+
 std::string caps_shortfall(const ClusterConfig& config, const Catalog& catalog) {
   if (catalog.size() == 0) return {};
   const double most = config.master.max_usd_h;

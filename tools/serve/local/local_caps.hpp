@@ -36,6 +36,10 @@ void set_default_caps(const machines::Computer& computer, ClusterConfig& config)
 /// Changes the caps of the config as asked.
 Expected<bool, CapsError> change_caps(const CapsRequest& request, ClusterConfig& config);
 
+/// What of the instances asked for no master gets, because each has the same whole number of them;
+/// empty: nothing.
+std::string caps_rest(const CapsRequest& request, const ClusterConfig& config);
+
 /// What is on offer, on demand, that a master's share of the money is too small for, and how to
 /// raise it; empty: for nothing.
 std::string caps_shortfall(const ClusterConfig& config, const Catalog& catalog);
