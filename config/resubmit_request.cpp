@@ -20,21 +20,25 @@ void read_member(const config::RequestMember& member, ResubmitRequest& request, 
     }
     return;
   }
-  if (member.key != "token") {
+  if (member.key != "token" && member.key != "max_fails") {
     const std::string name = config::shown(member.key);
-    errors.add(member.place, "/" + name, unknown_word("key", name, {"failed", "token"}));
+    errors.add(member.place, "/" + name,
+               unknown_word("key", name, {"failed", "max_fails", "token"}));
     return;
   }
-  // A token is what it is in a submission.
+  // These are what they are in a submission.
   JobRequest submission;
+  submission.token = request.token;
+  submission.max_fails = request.max_fails;
   const auto& keys = config::request_keys();
-  const auto key = std::find_if(keys.begin(), keys.end(), [](const config::RequestKey& each) {
-    return each.name == "token";
+  const auto key = std::find_if(keys.begin(), keys.end(), [&](const config::RequestKey& each) {
+    return each.name == member.key;
   });
   if (config::read_value(submission, *key, member.value)) {
     request.token = submission.token;
+    request.max_fails = submission.max_fails;
   } else {
-    errors.add(member.place, "/token",
+    errors.add(member.place, "/" + member.key,
                "has to be " + config::wanted(*key) + "; it is " + config::written(member.value));
   }
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,8 +12,9 @@ namespace muster {
 
 /// How a job is to be submitted again.
 struct ResubmitRequest {
-  bool failed = false;  ///< only the tasks that did not finish
-  std::string token;    ///< of the new submission
+  bool failed = false;                       ///< only the tasks that did not finish
+  std::optional<std::uint32_t> max_fails{};  ///< of the new job; nothing: as the first one's
+  std::string token;                         ///< of the new submission
 };
 
 /// Reads the body of such a request, in which nothing has to be; every error at once.

@@ -18,19 +18,22 @@ TEST(ResubmitRequest, NeedSayNothing) {
 }
 
 TEST(ResubmitRequest, SaysWhatIsWanted) {
-  const auto request = resubmit_request_from_json(R"({"failed": true, "token": "t"})", "body");
+  const auto request =
+      resubmit_request_from_json(R"({"failed": true, "max_fails": 3, "token": "t"})", "body");
   ASSERT_TRUE(request);
   EXPECT_TRUE(request->failed);
+  EXPECT_EQ(request->max_fails, 3u);
   EXPECT_EQ(request->token, "t");
 }
 
 TEST(ResubmitRequest, NamesEveryFault) {
-  const auto wrong =
-      resubmit_request_from_json(R"({"failed": 1, "token": "", "tokens": "t"})", "body");
+  const auto wrong = resubmit_request_from_json(
+      R"({"failed": 1, "token": "", "tokens": "t", "max_fails": -1})", "body");
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, ConfigError::invalid);
   EXPECT_THAT(wrong.error().message, HasSubstr("/failed: has to be true or false; it is 1"));
   EXPECT_THAT(wrong.error().message, HasSubstr("/token: has to be a text of 1 to 256 bytes"));
+  EXPECT_THAT(wrong.error().message, HasSubstr("/max_fails: has to be a whole number"));
   EXPECT_THAT(wrong.error().message, HasSubstr("/tokens: unknown key 'tokens'"));
   EXPECT_EQ(resubmit_request_from_json("{", "body").error().code, ConfigError::malformed);
   EXPECT_EQ(resubmit_request_from_json("[]", "body").error().code, ConfigError::invalid);

@@ -37,6 +37,7 @@ struct AgainOptions {
   ClientOptions client;
   std::uint64_t job = 0;
   bool failed = false;
+  std::optional<std::uint32_t> max_fails;
   bool quiet = false;
 };
 
@@ -123,8 +124,10 @@ int show_job(const JobOptions& options) {
 int resubmit(const AgainOptions& options) {
   const auto api = connect(options.client, be_patient);
   if (!api) return kFailed;
-  const std::string body =
-      fmt::format(R"({{"failed":{},"token":"{}"}})", options.failed, client::random_token());
+  const std::string fails =
+      options.max_fails ? fmt::format(R"("max_fails":{},)", *options.max_fails) : "";
+  const std::string body = fmt::format(R"({{"failed":{},{}"token":"{}"}})", options.failed, fails,
+                                       client::random_token());
   const auto answer =
       api->post(fmt::format("/v1/jobs/{}/resubmit", options.job), body, client::Elsewhere::unsent);
   return print_answer(
@@ -157,7 +160,9 @@ int ask_each(client::ApiClient& api, const EachOptions& options) {
     if (!answer) {
       // It has ended since it was found: nobody has asked for this very one.
       if (options.by_choice && answer.error().code == client::ClientError::conflict) continue;
-      complain(fmt::format("job {}: {}", job, answer.error().message));
+      const std::string name = fmt::format("job {}", job);
+      const std::string& why = answer.error().message;
+      complain(why.find(name) == std::string::npos ? name + ": " + why : why);
       exit_code = kFailed;
       continue;
     }
@@ -256,6 +261,8 @@ void add_job_orders(CLI::App& app, int& exit_code) {
   command->add_option("job", again->job, "id of a job")->required()->check(is_id());
   command->add_flag("--failed", again->failed,
                     "only its tasks that have failed or, when it is over, did not finish");
+  command->add_option("--max-fails", again->max_fails,
+                      "so many tasks of the new job may fail; default: as of the first one");
   command->add_flag("-q,--quiet", again->quiet, "print only the id of the new job");
   add_client_options(*command, again->client);
   command->callback([again, &exit_code] { exit_code = resubmit(*again); });

@@ -120,10 +120,10 @@ class Arrays(unittest.TestCase):
         for order in ("hold", "release"):
             done = cluster.run(order, job, check=False)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertEqual(done.stderr, f"muster: job {job}: job {job} is stopping\n")
+            self.assertEqual(done.stderr, f"muster: job {job} is stopping\n")
         cluster.wait_over([job])
         done = cluster.run("hold", job, check=False)
-        self.assertEqual(done.stderr, f"muster: job {job}: job {job} is over\n")
+        self.assertEqual(done.stderr, f"muster: job {job} is over\n")
 
     def columns_are_true(self, cluster):
         held = cluster.shell("exec sleep 600", "--name", "never-ended", *SMALL, "--array", "0-1%1",

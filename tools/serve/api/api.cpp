@@ -263,9 +263,9 @@ void Api::resubmit(const Call& call) {
   if (!request) {
     return call.exchange->finish(refuse_request(request.error()));
   }
-  backend_.resubmit(
-      {JobId{call.match.numbers.at(0)}, request->failed, std::move(request.value().token)},
-      reply_to(call.exchange));
+  backend_.resubmit({JobId{call.match.numbers.at(0)}, request->failed, request->max_fails,
+                     std::move(request.value().token)},
+                    reply_to(call.exchange));
 }
 
 void Api::plan(const Call& call) {

@@ -43,8 +43,9 @@ enum class InstanceChange : std::uint8_t { drain, interrupt };
 /// How a job is submitted again.
 struct Again {
   JobId job;
-  bool failed_only = false;  ///< only its tasks that did not finish
-  std::string token{};       ///< of the new submission
+  bool failed_only = false;                  ///< only its tasks that did not finish
+  std::optional<std::uint32_t> max_fails{};  ///< of the new job; nothing: as the first one's
+  std::string token{};                       ///< of the new submission
 };
 
 /// Which piece of a task's output is asked for.

@@ -28,12 +28,12 @@ Answer not_submitted(const caf::error& error, const caf::actor_system& system) {
 /// for again, so the token that the site is given says what was asked for, not what it came to.
 std::string token_of(const api::Again& what) {
   if (what.token.empty()) return {};
-  return "resubmit\x1e" + std::to_string(what.job.value) +
-         (what.failed_only ? "\x1e"
-                             "failed\x1e"
-                           : "\x1e"
-                             "all\x1e") +
-         what.token;
+  constexpr char kBetween = '\x1e';
+  std::string token = "resubmit";
+  token += kBetween + std::to_string(what.job.value);
+  token += kBetween + std::string(what.failed_only ? "failed" : "all");
+  if (what.max_fails) token += kBetween + std::to_string(*what.max_fails);
+  return token + kBetween + what.token;
 }
 
 /// A job's number in a refusal is that of another job, which has the token.
@@ -86,6 +86,7 @@ void ActorBackend::resubmit(const api::Again& what, api::Reply reply) {
         auto job = submitted_again(merge::parse(masters), what.failed_only);
         if (job) {
           job->token = token_of(what);
+          if (what.max_fails) job->max_fails = what.max_fails;
           std::vector<Job> jobs;
           jobs.push_back(std::move(job).value());
           if (const auto why = impossible(jobs)) return reply(refusal(422, "fits no type", *why));
