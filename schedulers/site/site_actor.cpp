@@ -135,7 +135,9 @@ void SiteScheduler::Intake::add_known(const KnownSubmissions::Known& known) {
 
 /// Takes the jobs in, when what is known of the loads is fresh enough to choose by.
 caf::result<SiteScheduler::Verdicts> SiteScheduler::take_in(std::vector<Job> jobs, bool forwarded) {
-  if (learns_ && !forwarded) return still_learns();
+  if (learns_ && !forwarded) {
+    return caf::make_error(ActorError::learns_numbers, who_is_learnt_from());
+  }
   heard_news_ = true;
   const bool fresh = ask_pause_ <= setup_.load_every && awaiting_loads_.empty();
   if (!fresh && unrouted_ + jobs.size() > setup_.life.max_unrouted) return ActorError::too_many;
@@ -154,7 +156,7 @@ caf::result<SiteScheduler::Verdicts> SiteScheduler::take_in(std::vector<Job> job
 
 void SiteScheduler::take(std::vector<Job> jobs, bool forwarded, const Answer& answer) {
   if (learns_ && !forwarded) {
-    Answer(answer).deliver(still_learns());
+    Answer(answer).deliver(caf::make_error(ActorError::learns_numbers, who_is_learnt_from()));
     return;
   }
   if (!has_room(jobs.size())) {
@@ -280,10 +282,16 @@ void SiteScheduler::keep(Intake intake, const Answer& answer) {
 
 /// Calls `then` in this actor when the book has answered.
 void SiteScheduler::keep_news(SiteNews news, std::function<void(const std::string& trouble)> then) {
+  // What was written last tells how the store is.
+  auto answered = [this, then = std::move(then)](const std::string& trouble) {
+    store_trouble_ = trouble;
+    then(trouble);
+  };
   // The book may answer from its own thread, to which this actor is a stranger.
   setup_.book->keep(
       std::move(news),
-      [then = std::make_shared<decltype(then)>(std::move(then)), here = std::this_thread::get_id(),
+      [then = std::make_shared<decltype(answered)>(std::move(answered)),
+       here = std::this_thread::get_id(),
        address = caf::actor_cast<caf::weak_actor_ptr>(this)](const std::string& trouble) {
         if (std::this_thread::get_id() == here) return (*then)(trouble);
         if (auto self = caf::actor_cast<SiteActor>(address.lock())) {

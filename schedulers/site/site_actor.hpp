@@ -227,6 +227,7 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   void ask_cancels(const HandTarget& to);
   void hear_cancels(const HandTarget& from, const std::vector<OpenCancels::Asked>& asked,
                     const std::vector<CancelVerdict>& verdicts);
+  void ask_after_rest(const HandTarget& whom);
   void end_cancel(JobId id);
   void answer_cancels(JobId id);
   caf::result<std::vector<CancelVerdict>> cancel_here(const std::vector<JobId>& jobs);
@@ -245,7 +246,7 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   void hear_conflicts(const LoadReport& report);
   void hear_newest(const Lane& from, const LoadReport& report);
   void keep_numbers();
-  caf::error still_learns() const;
+  std::string who_is_learnt_from() const;
   bool is_of_another(const Job& job) const;
   void note(const std::string& text) const;
   std::size_t jobs_in_hand() const;
@@ -274,10 +275,12 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   KnownSubmissions known_;
   std::map<KnownSubmissions::Write, std::vector<std::shared_ptr<Promise>>> awaiting_;
   KnownSubmissions::Write last_write_ = 0;
+  std::string store_trouble_;  ///< why the last write failed; empty: it did not
   EndedJobs ended_;
   OpenCancels cancels_;
   std::map<JobId, Cancelling> cancelling_;      ///< of each open cancel
   std::map<HandTarget, bool> asked_to_cancel_;  ///< has been asked and has not answered, or rests
+  std::set<HandTarget> resting_;                ///< of these, those that rest
   RecentJobs broken_{kMaxBroken};               ///< of which some part was given up
   RecentJobs left_{kMaxLeft};       ///< of these, whose cancels are others' or could not be kept
   RecentJobs over_{kMaxOver};       ///< all of which has ended

@@ -139,14 +139,19 @@ void SiteScheduler::hear_cancels(const HandTarget& from,
     }
   }
   if (again) {
-    timer_.at(now() + setup_.life.hand_retry, [this, from] {
-      asked_to_cancel_[from] = false;
-      ask_cancels(from);
-    });
+    resting_.insert(from);
+    timer_.at(now() + setup_.life.hand_retry, [this, from] { ask_after_rest(from); });
   } else {
     asked_to_cancel_[from] = false;
   }
   ask_all_cancels();
+}
+
+/// Ends the pause that there is after an answer which did not settle everything.
+void SiteScheduler::ask_after_rest(const HandTarget& whom) {
+  if (resting_.erase(whom) == 0) return;
+  asked_to_cancel_[whom] = false;
+  ask_cancels(whom);
 }
 
 /// Everybody has confirmed it.

@@ -68,6 +68,7 @@ void SiteScheduler::taken(const HandTarget& to, const Verdicts& verdicts) {
   Lane& out = lane(to);
   Verdicts refused;
   bool heard_of_any = false;
+  bool cancels_wait = false;  // for a job to be no longer on its way
   for (const AcceptVerdict& verdict : verdicts) {
     if (!verdict.accepted) {
       heard_of_any |= out.waiting.find(verdict.job) != nullptr;
@@ -77,11 +78,13 @@ void SiteScheduler::taken(const HandTarget& to, const Verdicts& verdicts) {
     const auto found = out.waiting.take(verdict.job);
     if (!found) continue;
     heard_of_any = true;
+    cancels_wait |= cancels_.contains(verdict.job);
     arrived(*found);
     ++handed_;
     setup_.book->handed_over(verdict.job, to);
   }
   refuse(to, refused);
+  if (cancels_wait) ask_after_rest({true, setup_.number});
   if (!heard_of_any) return hand_over_later(to);
   out.busy = false;
   hand_over(to);

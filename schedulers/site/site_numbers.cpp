@@ -84,13 +84,12 @@ void SiteScheduler::keep_numbers() {
   });
 }
 
-/// Clients try again.
-caf::error SiteScheduler::still_learns() const {
+/// Why nothing is numbered at present, in a few words.
+std::string SiteScheduler::who_is_learnt_from() const {
   std::string names;
   for (const HandTarget& each : untold_) names += (names.empty() ? "" : ", ") + target_name(each);
-  return caf::make_error(ActorError::learns_numbers, "the site still learns from " +
-                                                         (names.empty() ? "its store" : names) +
-                                                         " which numbers it has given out");
+  return "the site still learns from " + (names.empty() ? "its store" : names) +
+         " which numbers it has given out";
 }
 
 /// Whether a job of that number waits here that was submitted as another one. Of those that have

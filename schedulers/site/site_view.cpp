@@ -160,6 +160,8 @@ std::string SiteScheduler::answer(const Query& query) const {
                {"shorts", setup_.desk->shorts()},
                {"sorted", setup_.desk->sorted()}};
   }
+  std::string trouble = store_trouble_;
+  if (learns_) trouble += (trouble.empty() ? "" : "; ") + who_is_learnt_from();
   return json{{"site", setup_.sites[own_].name},
               {"load", own_load()},
               {"jobs", query.what == "load" ? json::array() : shown_jobs(query)},
@@ -167,7 +169,8 @@ std::string SiteScheduler::answer(const Query& query) const {
               {"sites", std::move(sites)},
               {"sorting", std::move(sorting)},
               {"waiting", jobs_in_hand()},
-              {"handed_over", handed_}}
+              {"handed_over", handed_},
+              {"trouble", std::move(trouble)}}
       .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

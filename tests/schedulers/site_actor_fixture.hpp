@@ -27,6 +27,8 @@ struct FakeMaster {
   std::string refusal;       ///< why it takes no job; empty: it does
   bool conflict = false;     ///< and the reason is that it has another job of that number
   bool mute = false;         ///< answers without a verdict
+  bool is_late = false;      ///< says that it has taken jobs when the test calls `say_taken`
+  std::function<void()> say_taken{};  ///< runs in the master
   CancelStanding standing = CancelStanding::ended;
 };
 
@@ -113,7 +115,10 @@ class SiteActorTest : public ::testing::Test {
               note(name + (refusal.empty() ? " takes " : " refuses ") + text(job));
               verdicts.push_back({job.id, refusal.empty(), refusal, fakes_[index].conflict});
             }
-            return verdicts;
+            if (!fakes_[index].is_late) return verdicts;
+            auto promise = self->make_response_promise<std::vector<AcceptVerdict>>();
+            fakes_[index].say_taken = [promise, verdicts]() mutable { promise.deliver(verdicts); };
+            return promise;
           },
           [this, self, index, name](
               watch_atom, const JobListener& listener,
@@ -153,7 +158,7 @@ class SiteActorTest : public ::testing::Test {
           [](const Query&) { return std::string{}; },
           [](plan_atom, const Job&) { return std::string{}; },
           [](const LogRequest&) { return LogAnswer{}; },
-          [](const Wakeup&) {},
+          [](const Wakeup& wakeup) { wakeup.run(); },
       };
     });
   }

@@ -202,6 +202,29 @@ TEST_F(SiteActorTest, AJobThatMayHaveLeftIsCancelledWhenItHasArrived) {
   system_.end(london);
 }
 
+TEST_F(SiteActorTest, ACancelThatOvertakesItsJobIsAskedForAgainAsSoonAsTheJobHasArrived) {
+  SiteSetup setup = setup_of(book_, 0, other_);
+  setup.life.hand_retry = std::chrono::minutes{10};
+  const SiteActor site = system_.actors().spawn<SiteScheduler>(std::move(setup));
+  fakes_[0].is_late = fakes_[1].is_late = true;
+  fakes_[0].standing = fakes_[1].standing = CancelStanding::unknown;
+  system_.run_until_s(0.5);
+  submit(site, {tasks(1)});
+  cancel(site, 1);
+  run_for_s(0.2);
+  EXPECT_THAT(book_.memory.cancels, ElementsAre(JobId{1})) << "the job is still on its way";
+  fakes_[0].standing = fakes_[1].standing = CancelStanding::ended;
+  for (std::size_t i = 0; i < masters_.size(); ++i) {
+    if (fakes_[i].say_taken) {
+      caf::anon_send(masters_[i], Wakeup{std::exchange(fakes_[i].say_taken, {})});
+    }
+  }
+  run_for_s(0.1);
+  EXPECT_THAT(book_.memory.cancels, IsEmpty());
+  EXPECT_THAT(said(), ::testing::Contains("ended 1"));
+  system_.end(site);
+}
+
 TEST_F(SiteActorTest, ACancelThatIsNotDurableIsNotPromised) {
   const SiteActor site = spawn_site(book_);
   system_.run_until_s(0.5);
@@ -213,6 +236,10 @@ TEST_F(SiteActorTest, ACancelThatIsNotDurableIsNotPromised) {
   cancel(site, 1);
   run_for_s(2.5);
   EXPECT_THAT(said(), ::testing::Contains("refused"));
+  EXPECT_EQ(ask(site, {"load", 0, {}, 0})["trouble"], "the disk is full");
+  book_.trouble.clear();
+  submit(site, {tasks(1)});
+  EXPECT_EQ(ask(site, {"load", 0, {}, 0})["trouble"], "");
   system_.end(site);
 }
 

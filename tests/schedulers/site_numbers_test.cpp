@@ -24,6 +24,8 @@ TEST_F(SiteActorTest, TakesNothingOnANewStoreBeforeEveryMasterHasToldItsHighestN
   submit(site, {with_token("ann", "1")});
   EXPECT_THAT(said(), ElementsAre("the site still learns from m1 which numbers it has given out"));
   EXPECT_THAT(book_.memory.handoffs, IsEmpty());
+  EXPECT_THAT(ask(site, {"load", 0, {}, 0})["trouble"].get<std::string>(),
+              HasSubstr("learns from m1"));
 
   fakes_[1].tells_load = true;
   fakes_[1].report.newest = {JobId{41}};

@@ -95,14 +95,17 @@ inline std::string detailed(const FakeMaster& fake, const Query& query) {
 /// A site that knows its submissions by user and token, as a real one does.
 struct FakeSite {
   bool answers = true;
+  std::string trouble;  ///< what it says of its store
   struct Known {
     std::uint64_t digest = 0;
     JobId job;
   };
   std::map<std::pair<std::string, std::string>, Known> known;
   std::uint64_t last_job = 6;
+  std::optional<std::uint32_t> max_fails{};  ///< of the last job that came
 
   AcceptVerdict take(const Job& job) {
+    max_fails = job.max_fails;
     const auto [place, fresh] = known.try_emplace({job.user, job.token});
     if (fresh) place->second = {submission_digest(job), JobId{++last_job}};
     AcceptVerdict verdict;
@@ -168,7 +171,11 @@ class ActorBackendTest : public ::testing::Test {
           [](load_atom) { return LoadReport{}; },
           [&fake](const Query&) -> caf::result<std::string> {
             if (!fake.answers) return ActorError::not_connected;
-            return std::string(R"({"site": "oslo", "waiting": 0, "jobs": []})");
+            return nlohmann::json{{"site", "oslo"},
+                                  {"waiting", 0},
+                                  {"jobs", nlohmann::json::array()},
+                                  {"trouble", fake.trouble}}
+                .dump();
           },
           [](const Wakeup&) {},
       };
@@ -234,9 +241,10 @@ class ActorBackendTest : public ::testing::Test {
   }
 
   /// The answer to a request to submit the failed tasks of a job again.
-  api::Answer resubmit(std::uint64_t job, const std::string& token, bool failed_only = true) {
+  api::Answer resubmit(std::uint64_t job, const std::string& token, bool failed_only = true,
+                       std::optional<std::uint32_t> max_fails = {}) {
     api::Answer answer;
-    backend_->resubmit({JobId{job}, failed_only, token},
+    backend_->resubmit({JobId{job}, failed_only, max_fails, token},
                        [&](api::Answer said) { answer = std::move(said); });
     system_.time().drain();
     return answer;

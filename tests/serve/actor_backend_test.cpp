@@ -42,6 +42,14 @@ constexpr const char* kLoad =
     R"({"master": "m", "usd_h": 0.5, "today_usd": 1, "total_usd": 2, "instance_count": 3,
         "active_jobs": 4, "tasks": {"pending": 5, "assigned": 1, "held": 0}, "idle_usd": {}})";
 
+TEST_F(ActorBackendTest, TheTroubleOfASitesStoreIsSeenInTheStatus) {
+  for (FakeMaster& fake : fakes_) fake.finds = kLoad;
+  EXPECT_EQ(look(api::View::Kind::status)["trouble"], nlohmann::json::array());
+  site_says_.trouble = "the disk is full";
+  EXPECT_EQ(look(api::View::Kind::status)["trouble"],
+            nlohmann::json::array({"site oslo: the disk is full"}));
+}
+
 TEST_F(ActorBackendTest, ATotalThatLacksAPartSaysWhoseSinceWhenAndWhatTheySaidLast) {
   for (FakeMaster& fake : fakes_) fake.finds = kLoad;
   const nlohmann::json whole = look(api::View::Kind::status);
@@ -142,6 +150,15 @@ TEST_F(ActorBackendTest, AResubmissionIsTheSameAfterMoreOfItsTasksHaveFailed) {
   EXPECT_EQ(resubmit(1, "mine", false).json, R"({"jobs":[{"job":9}]})")
       << "asks for something else";
   EXPECT_EQ(resubmit(2, "mine").json, R"({"jobs":[{"job":10}]})") << "likewise";
+}
+
+TEST_F(ActorBackendTest, AResubmissionMayAllowOtherFailures) {
+  fakes_[1].finds = fakes_[2].finds = kNothing;
+  fakes_[0].finds = request_of("failed", "failed");
+  EXPECT_EQ(resubmit(1, "mine").status, 201);
+  EXPECT_EQ(site_says_.max_fails, std::nullopt);
+  EXPECT_EQ(resubmit(1, "mine", true, 3).json, R"({"jobs":[{"job":8}]})") << "something else";
+  EXPECT_EQ(site_says_.max_fails, 3u);
 }
 
 TEST_F(ActorBackendTest, APartThatIsOverMeanwhileIsNoObstacle) {

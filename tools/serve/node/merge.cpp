@@ -125,6 +125,11 @@ json status(const Documents& loads, const Documents& sites, double now_s, const 
       trouble.push_back(text(load, "master") + ": " + text(load, "trouble"));
     }
   }
+  for (const json& site : sites) {
+    if (!text(site, "trouble").empty()) {
+      trouble.push_back("site " + text(site, "site") + ": " + text(site, "trouble"));
+    }
+  }
   for (const json& node : node_list) {
     if (!node.value("connected", false)) trouble.push_back(text(node, "node") + ": not connected");
   }
