@@ -15,7 +15,8 @@ constexpr NumberRange kPriority{.low = -1'000'000, .high = 1'000'000, .whole = t
 constexpr NumberRange kTasks{.low = 1, .high = kMaxTasksPerJob, .whole = true};
 constexpr NumberRange kRunning{.low = 0, .high = kMaxTasksPerJob, .whole = true};
 constexpr NumberRange kCpus{.low = 0, .high = 100'000, .above_low = true};
-constexpr NumberRange kMemory{.low = 0, .high = 1'000'000, .above_low = true};
+/// From 1 MiB on: no process starts in less, and it would be ended for it again and again.
+constexpr NumberRange kMemory{.low = 1.0 / 1024, .high = 1'000'000};
 constexpr NumberRange kGpus{.low = 0, .high = 10'000};
 constexpr NumberRange kProgress{.low = 0, .high = 1e15, .above_low = true};
 constexpr NumberRange kFails{.low = 0, .high = kMaxTasksPerJob, .whole = true};
@@ -208,7 +209,8 @@ Keys task_keys() {
 
 Keys demand_keys() {
   return {{"cpus", "number", "1", "cores of each task", RequestNumber{&R::cpus, kCpus}},
-          {"memory_gib", "number, or text like \"512MiB\"", "1", "memory of each task, in GiB",
+          {"memory_gib", "number, or text like \"512MiB\"", "1",
+           "memory of each task, in GiB; at least 1 MiB",
            RequestNumber{&R::memory_gib, kMemory, NumberText::memory}},
           {"gpus", "number", "0", "GPUs of each task", RequestNumber{&R::gpus, kGpus}},
           {"market", "word", "any", "where the tasks may run: any, on-demand or spot",

@@ -289,6 +289,10 @@ std::string CellView::plan(Job job) const {
   }
   json places = json::array();
   json refusals = json::array();
+  const auto refuse = [&](std::uint32_t task, const Refusal& why) {
+    refusals.push_back(
+        {{"task", task}, {"kind", muster::name_of(why.kind)}, {"why", cell::sentence(why)}});
+  };
   std::uint32_t moves = 0;
   const auto index_of = [&](TaskId task) {
     return run.state->spec(*run.state->find(task)).array_index;
@@ -300,8 +304,7 @@ std::string CellView::plan(Job job) const {
       continue;
     }
     if (run.checked.places[i]) {
-      refusals.push_back(
-          {{"task", index_of(place.task)}, {"why", cell::sentence(*run.checked.places[i])}});
+      refuse(index_of(place.task), *run.checked.places[i]);
       continue;
     }
     std::string to;
@@ -315,8 +318,7 @@ std::string CellView::plan(Job job) const {
     places.push_back({{"task", index_of(place.task)}, {"to", to}});
   }
   for (const Refuse& part : run.plan.refusals) {
-    if (job_of(part.task) != id) continue;
-    refusals.push_back({{"task", index_of(part.task)}, {"why", cell::sentence(part.refusal)}});
+    if (job_of(part.task) == id) refuse(index_of(part.task), part.refusal);
   }
   return dump({{"launches", std::move(launches)},
                {"places", std::move(places)},

@@ -188,6 +188,8 @@ TEST(JobRequest, TakesNoValueOfAnotherKindOrBeyondItsRange) {
                            "cpus = -1",
                            "cpus = true",
                            "memory_gib = 0",
+                           "memory_gib = \"1023KiB\"",
+                           "memory_gib = 0.0009",
                            "memory_gib = \"4 gigs\"",
                            "gpus = -0.5",
                            "time_limit_s = 0",

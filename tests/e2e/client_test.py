@@ -240,8 +240,9 @@ class Lists(ClientTest):
             "idle_usd": {"boot": 0.25, "idle": 0.125, "drain": 0.125, "fragmentation": 0}}
     PLAN = {"launches": [{"type": "c7i.large", "market": "spot", "usd_h": 0.085}] * 2,
             "places": [{"task": 0, "to": "instance 3 (c7i.large)"}],
-            "refusals": [{"task": 1, "why": "awaiting instance"}], "moves": 1, "usd_h": 0.17,
-            "usd_h_now": 0}
+            "refusals": [{"task": 1, "kind": "not now", "why": "awaiting instance"},
+                         {"task": 2, "kind": "never", "why": "fits no type"}],
+            "moves": 1, "usd_h": 0.17, "usd_h_now": 0}
     EXPLAINED = {"job": job(12, "running"),
                  "tasks": [task(0, "running", why="packed: saves $0.02 an hour"),
                            task(1, "pending", instance=None, instance_type=None, exit_code=None,
@@ -268,7 +269,9 @@ class Lists(ClientTest):
                                    ["USER", "ann", "$3.0000", "(boot)", "total", "$3.5000"]),
         ("plan", "--", "true"): ("POST", "/v1/plan", PLAN,
                                  ["launch 2 x c7i.large (spot)", "task 0 to instance 3",
-                                  "task 1 waits: awaiting instance", "$0.1700 an hour"]),
+                                  "task 1 waits: awaiting instance",
+                                  "task 2 can never run: fits no type",
+                                  "$0.1700 an hour"]),
         ("explain", "12"): ("GET", "/v1/jobs/12/explain", EXPLAINED,
                             ["task 0: running on instance 3 (c7i.large): packed: saves",
                              "task 1: pending: awaiting instance: asked 2 cpu, free 0"]),
@@ -383,7 +386,7 @@ class Lists(ClientTest):
         self.api.on("POST", "/v1/jobs/1/cancel", {"job": 1})
         self.api.on("POST", "/v1/jobs/2/cancel", problem(409, "job 2 is over"))
         self.api.on("POST", "/v1/jobs/3/cancel", {"job": 3})
-        done = self.assert_fails(1, ["job 2: job 2 is over"], "cancel", "1", "2", "3")
+        done = self.assert_fails(1, ["muster: job 2 is over"], "cancel", "1", "2", "3")
         self.assertEqual(done.stdout, "job 1: cancelled\njob 3: cancelled\n")
 
     def test_explain_needs_one_thing_to_explain(self):

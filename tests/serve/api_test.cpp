@@ -186,6 +186,9 @@ TEST(Api, names_every_parameter_that_is_wrong) {
   EXPECT_THAT(message_of(response), HasSubstr("limit: has to be a whole number from 1 to 10000"));
   EXPECT_THAT(message_of(response), HasSubstr("limits: is not known"));
   EXPECT_EQ(served.get("/v1/jobs?user=%zz").status, 400);
+  EXPECT_THAT(message_of(served.get("/v1/jobs?user=%ff")), HasSubstr("user: has to be UTF-8"));
+  EXPECT_THAT(message_of(served.get("/v1/jobs?limit=1&limit=2")),
+              HasSubstr("limit: is given more than once"));
   EXPECT_EQ(served.get("/v1/jobs?limit=99999999999999999999").status, 422);
   EXPECT_EQ(served.get("/v1/nodes?x=1").status, 422);
 }

@@ -304,7 +304,9 @@ void FakeBackend::plan(Job job, Reply reply) {
   const Json document{
       {"launches", Json::array({{{"type", "c7i.large"}, {"market", "spot"}, {"usd_h", 0.03}}})},
       {"places", Json::array({{{"task", 0}, {"to", "instance 3 (c7i.large)"}}})},
-      {"refusals", Json::array({{{"task", job.tasks.size() - 1}, {"why", "the cap is reached"}}})},
+      {"refusals",
+       Json::array(
+           {{{"task", job.tasks.size() - 1}, {"kind", "not now"}, {"why", "the cap is reached"}}})},
       {"moves", 1},
       {"usd_h", 0.43},
       {"usd_h_now", 0.4}};

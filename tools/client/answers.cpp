@@ -347,7 +347,8 @@ Parsed<PlanAnswer> plan_of(const Answer& answer) {
       return std::pair(place.count("task"), place.text("to"));
     });
     plan.refusals = fields.list("refusals", [](const Fields& refusal) {
-      return std::pair(refusal.count("task"), refusal.text("why"));
+      return PlanAnswer::Refused{refusal.count("task"), refusal.text("kind") == "never",
+                                 refusal.text("why")};
     });
     plan.moves = fields.count("moves");
     plan.usd_h = fields.number("usd_h");

@@ -163,8 +163,13 @@ struct PlanAnswer {
     double usd_h = 0;
   };
   std::vector<Launch> launches;
-  std::vector<std::pair<std::uint64_t, std::string>> places;    ///< task, to
-  std::vector<std::pair<std::uint64_t, std::string>> refusals;  ///< task, why
+  std::vector<std::pair<std::uint64_t, std::string>> places;  ///< task, to
+  struct Refused {
+    std::uint64_t task = 0;
+    bool for_ever = false;  ///< asking again does not help
+    std::string why;
+  };
+  std::vector<Refused> refusals;
   std::uint64_t moves = 0;
   double usd_h = 0;
   double usd_h_now = 0;

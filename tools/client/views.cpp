@@ -284,11 +284,16 @@ std::string view(const PlanAnswer& plan) {
         fmt::format("launch {} x {} ({}) at {} an hour\n", count, type, market, usd_text(usd_h));
   }
   for (const auto& [task, to] : plan.places) text += fmt::format("task {} to {}\n", task, to);
-  for (const auto& [task, why] : plan.refusals)
-    text += fmt::format("task {} waits: {}\n", task, why);
+  for (const PlanAnswer::Refused& one : plan.refusals) {
+    text += fmt::format("task {} {}: {}\n", one.task, one.for_ever ? "can never run" : "waits",
+                        one.why);
+  }
   if (plan.moves > 0) text += plural(plan.moves, "task") + " of other jobs would move\n";
-  return text +
-         fmt::format("cost: {} an hour, {} now\n", usd_text(plan.usd_h), usd_text(plan.usd_h_now));
+  // What is not placed has no cost that anybody could tell.
+  const bool waits = plan.places.empty() && !plan.refusals.empty();
+  return text + (waits ? fmt::format("cost: {} an hour, as now\n", usd_text(plan.usd_h_now))
+                       : fmt::format("cost: {} an hour, {} now\n", usd_text(plan.usd_h),
+                                     usd_text(plan.usd_h_now)));
 }
 
 std::string progress_line(const std::vector<JobAnswer>& jobs) {

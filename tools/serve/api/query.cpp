@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <set>
 #include <vector>
 
+#include "config/request_text.hpp"
 #include "model/check.hpp"
 
 namespace muster::api {
@@ -58,6 +60,7 @@ std::string fault_of(const Parameter& parameter, const std::string& value) {
       return fmt::format("{}: has to be one of {}", parameter.name,
                          fmt::join(parameter.choices, ", "));
     case Parameter::Kind::text:
+      if (!config::is_utf8(value)) return fmt::format("{}: has to be UTF-8 text", parameter.name);
       return value.size() <= parameter.most
                  ? std::string()
                  : fmt::format("{}: has at most {} bytes", parameter.name, parameter.most);
@@ -119,6 +122,7 @@ Expected<Query, int> Query::parse(std::string_view text, const Route& route) {
     query.values_.emplace(parameter.name, parameter.fallback);
   }
   std::vector<std::string> faults;
+  std::set<std::string> given_names;
   for (const NamedValue& entry : *given) {
     const Parameter* parameter = find_parameter(route, entry.name);
     if (parameter == nullptr) {
@@ -126,7 +130,9 @@ Expected<Query, int> Query::parse(std::string_view text, const Route& route) {
                                    known_names(route)));
       continue;
     }
-    if (std::string fault = fault_of(*parameter, entry.value); !fault.empty()) {
+    if (!given_names.insert(entry.name).second) {
+      faults.push_back(fmt::format("{}: is given more than once", entry.name));
+    } else if (std::string fault = fault_of(*parameter, entry.value); !fault.empty()) {
       faults.push_back(std::move(fault));
     }
     query.values_.insert_or_assign(entry.name, entry.value);
