@@ -13,10 +13,10 @@ using muster::test::run_of;
 using nlohmann::json;
 
 TEST(JsonReport, has_exactly_the_documented_members_in_their_order) {
-  std::vector<replay::RunResult> runs = {run_of("eva", 7, 16)};
+  std::vector<metrics::RunResult> runs = {run_of("eva", 7, 16)};
   runs[0].normalized_cost = 0.58;
   runs[0].normalized_jct = 1.5;
-  runs[0].short_jobs = replay::ClassFigures{9, 8, 4.5, 3.5, {}, {}, 0.75, {}};
+  runs[0].short_jobs = metrics::ClassFigures{9, 8, 4.5, 3.5, {}, {}, 0.75, {}};
   runs[0].makespan_s = 7200;
   runs[0].throughput_jobs_h = 99.5;
   runs[0].normalized_throughput = 0.5;
@@ -45,7 +45,7 @@ TEST(JsonReport, has_exactly_the_documented_members_in_their_order) {
 }
 
 TEST(JsonReport, figures_without_a_meaning_are_null) {
-  const std::vector<replay::RunResult> runs = {{}};
+  const std::vector<metrics::RunResult> runs = {{}};
   const json run = json::parse(json_report(runs))["runs"][0];
   for (const char* name : {"normalized_cost", "mean_jct_h", "p50_jct_h", "p95_jct_h", "p99_jct_h",
                            "mean_idle_h", "mean_normalized_throughput", "tasks_per_instance",
@@ -61,7 +61,7 @@ TEST(JsonReport, figures_without_a_meaning_are_null) {
 }
 
 TEST(JsonReport, keeps_numbers_to_the_last_digit) {
-  std::vector<replay::RunResult> runs = {run_of("eva", 18'446'744'073'709'551'615u, 0.1 + 0.2)};
+  std::vector<metrics::RunResult> runs = {run_of("eva", 18'446'744'073'709'551'615u, 0.1 + 0.2)};
   const json run = json::parse(json_report(runs))["runs"][0];
   EXPECT_EQ(run.at("total_cost_usd").get<double>(), 0.1 + 0.2);
   EXPECT_EQ(run.at("seed").get<std::uint64_t>(), 18'446'744'073'709'551'615u);

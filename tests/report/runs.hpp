@@ -3,13 +3,13 @@
 #include <string>
 #include <utility>
 
-#include "tools/replay/run_result.hpp"
+#include "tools/metrics/run_result.hpp"
 
 namespace muster::test {
 
 /// A run with a value for every figure.
-inline replay::RunResult run_of(std::string policy, std::uint64_t seed, double usd) {
-  replay::RunResult run;
+inline metrics::RunResult run_of(std::string policy, std::uint64_t seed, double usd) {
+  metrics::RunResult run;
   run.policy = std::move(policy);
   run.seed = seed;
   run.jobs_submitted = 200;

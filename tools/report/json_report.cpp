@@ -11,17 +11,17 @@ Json or_null(const std::optional<double>& figure) {
   return figure ? Json(*figure) : Json(nullptr);
 }
 
-Json if_any_round(const replay::RunResult& run, double figure) {
+Json if_any_round(const metrics::RunResult& run, double figure) {
   return run.rounds > 0 ? Json(figure) : Json(nullptr);
 }
 
-Json purposes_of(const replay::RunResult& run) {
+Json purposes_of(const metrics::RunResult& run) {
   Json purposes = Json::object();
   for (const auto& [purpose, usd] : run.cost_by_purpose) purposes[purpose] = usd;
   return purposes;
 }
 
-Json not_completed_of(const replay::RunResult& run) {
+Json not_completed_of(const metrics::RunResult& run) {
   Json jobs = Json::array();
   for (const auto& [job, reason] : run.not_completed) {
     jobs.push_back({{"job", job}, {"reason", reason}});
@@ -29,7 +29,7 @@ Json not_completed_of(const replay::RunResult& run) {
   return jobs;
 }
 
-Json class_of(const std::optional<replay::ClassFigures>& figures) {
+Json class_of(const std::optional<metrics::ClassFigures>& figures) {
   if (!figures) return nullptr;
   return {{"jobs_submitted", figures->submitted},
           {"jobs_completed", figures->completed},
@@ -41,7 +41,7 @@ Json class_of(const std::optional<replay::ClassFigures>& figures) {
           {"normalized_jct", or_null(figures->normalized_jct)}};
 }
 
-Json utilization_of(const replay::RunResult& run) {
+Json utilization_of(const metrics::RunResult& run) {
   Json utilization = Json::object();
   for (std::size_t i = 0; i < kResourceKinds; ++i) {
     utilization[std::string(name_of(kAllResources[i]))] = or_null(run.utilization[i]);
@@ -49,7 +49,7 @@ Json utilization_of(const replay::RunResult& run) {
   return utilization;
 }
 
-Json json_of(const replay::RunResult& run) {
+Json json_of(const metrics::RunResult& run) {
   return {{"policy", run.policy},
           {"seed", run.seed},
           {"jobs_submitted", run.jobs_submitted},
@@ -92,9 +92,9 @@ Json json_of(const replay::RunResult& run) {
 
 }  // namespace
 
-std::string json_report(std::span<const replay::RunResult> runs) {
+std::string json_report(std::span<const metrics::RunResult> runs) {
   Json list = Json::array();
-  for (const replay::RunResult& run : runs) list.push_back(json_of(run));
+  for (const metrics::RunResult& run : runs) list.push_back(json_of(run));
   return Json{{"runs", list}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

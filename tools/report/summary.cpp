@@ -11,8 +11,8 @@
 namespace muster::report {
 namespace {
 
-using replay::ClassFigures;
-using replay::RunResult;
+using metrics::ClassFigures;
+using metrics::RunResult;
 
 /// A column of figures: how to get one from a run, and how to show it.
 struct Figure {

@@ -1,11 +1,11 @@
-#include "tools/replay/metrics.hpp"
+#include "tools/metrics/measure.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/report/log_builder.hpp"
+#include "tests/metrics/log_builder.hpp"
 
-namespace muster::replay {
+namespace muster::metrics {
 namespace {
 
 using muster::test::JobBuilder;
@@ -292,4 +292,4 @@ TEST(Normalize, compares_jct_and_throughput_with_the_first_run_of_the_same_seed)
 }
 
 }  // namespace
-}  // namespace muster::replay
+}  // namespace muster::metrics

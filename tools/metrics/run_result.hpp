@@ -10,7 +10,7 @@
 
 #include "model/resources.hpp"
 
-namespace muster::replay {
+namespace muster::metrics {
 
 /// One value over time: (hours since the start, value), a step function.
 using Series = std::vector<std::pair<double, double>>;
@@ -69,4 +69,4 @@ struct RunResult {
   std::array<Series, 3> allocation_over_time;       ///< gpu, cpu, memory: share of capacity
 };
 
-}  // namespace muster::replay
+}  // namespace muster::metrics

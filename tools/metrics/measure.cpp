@@ -1,4 +1,4 @@
-#include "tools/replay/metrics.hpp"
+#include "tools/metrics/measure.hpp"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,10 @@
 #include <unordered_map>
 
 #include "model/check.hpp"
-#include "tools/replay/fleet_levels.hpp"
-#include "tools/replay/job_times.hpp"
+#include "tools/metrics/fleet_levels.hpp"
+#include "tools/metrics/job_times.hpp"
 
-namespace muster::replay {
+namespace muster::metrics {
 
 namespace measuring {
 
@@ -404,4 +404,4 @@ void normalize(std::span<RunResult> runs) {
   }
 }
 
-}  // namespace muster::replay
+}  // namespace muster::metrics
