@@ -14,7 +14,7 @@ using muster::test::run_of;
 
 TEST(SummaryTable, has_one_aligned_row_a_policy_with_units_in_the_head) {
   metrics::RunResult plain = run_of("no-packing", 1, 20736.38);
-  plain.full_reconfiguration_share.reset();
+  plain.notes = {};
   plain.tasks_per_instance = 1;
   const std::vector<metrics::RunResult> runs = {plain, run_of("eva,artifact=true", 1, 15248.76)};
   EXPECT_EQ(
@@ -31,7 +31,7 @@ TEST(SummaryTable, has_one_aligned_row_a_policy_with_units_in_the_head) {
 
 TEST(SummaryTable, a_figure_that_no_policy_has_gets_no_column) {
   metrics::RunResult run = run_of("no-packing", 1, 100);
-  run.full_reconfiguration_share.reset();
+  run.notes = {};
   EXPECT_EQ(summary_table({&run, 1}).find("full"), std::string::npos);
 }
 
@@ -40,7 +40,7 @@ TEST(SummaryTable, shows_classes_and_utilisation_only_when_jobs_have_classes) {
   run.makespan_s = 7200;
   run.utilization[static_cast<std::size_t>(Resource::storage)] = 0.5;
   EXPECT_EQ(summary_table({&run, 1}).find("makespan"), std::string::npos);
-  run.short_jobs = metrics::ClassFigures{9, 8, 4.5, 3.5, 7.25, 8, 0.75, {}};
+  run.short_jobs = metrics::ClassFigures{9, 8, 4.5, 3.5, 7.25, 8, 0.75};
   run.long_jobs.emplace();
   const std::string table = summary_table({&run, 1}, 1000);
   EXPECT_NE(table.find("short   p50   p90   p99  mean      short  long    disk  makespan"),

@@ -18,7 +18,7 @@
 #include "storage/event_log.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
-#include "tools/metrics/measure.hpp"
+#include "tools/metrics/metric_table.hpp"
 #include "tools/replay/replay.hpp"
 #include "tools/replay/workload/offered_load.hpp"
 #include "tools/report/html_report.hpp"

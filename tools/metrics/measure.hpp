@@ -27,20 +27,9 @@ struct MeasureOptions {
 };
 
 /// Derives from a log every figure of a run that the log determines; the rest (policy, seed,
-/// decision and wall times, digest, cost by purpose, normalised cost) is left as it is by default.
-///
-/// - JCT: from the acceptance to the end of a completed job. Percentiles by nearest rank: the
-///   ceil(p/100 n)-th smallest.
-/// - Idle: JCT less the time the job executes. It executes while all its unfinished tasks run: from
-///   the start of the last one to the first stop, or to the end.
-/// - Normalised throughput: mean over the tasks of all ended jobs with a sample.
-/// - Tasks an instance: tasks that hold resources / instances that are up and not being ended.
-///   Allocation: what these tasks ask for / what these instances have. Times without an instance
-///   are left out, as are kinds that no instance has.
-/// - Makespan: from the first acceptance to the last completion. Throughput: completed jobs in it.
-///   Utilisation: what tasks ask for x time / what serving instances have x time, in it.
-/// - Migrations a task: its starts less one, mean over the tasks of a job, then over the jobs that
-///   ever started.
+/// decision and wall times, digest, cost by purpose, ratios to other runs) is left as it is by
+/// default. The table of metric_table.hpp says how each is computed. Times without an instance are
+/// left out of the levels, as are kinds of resources that no instance has.
 class Measure {
  public:
   explicit Measure(const Catalog& catalog, const MeasureOptions& options = {});
@@ -64,9 +53,5 @@ RunResult measure(std::span<const Event> events, const Catalog& catalog,
 
 /// The value at rank ceil(percent/100 n) of ascending values; there has to be one.
 double nearest_rank(std::span<const double> ascending, double percent);
-
-/// Sets each run's cost, mean JCT (of all jobs and of each class) and throughput relative to the
-/// first run with its seed.
-void normalize(std::span<RunResult> runs);
 
 }  // namespace muster::metrics
