@@ -3,6 +3,7 @@
 import importlib.machinery
 import importlib.util
 import os
+import re
 import sys
 import unittest
 
@@ -134,6 +135,17 @@ class CheckLayers(unittest.TestCase):
         for module, others in tables().TOOLS.items():
             self.assertLessEqual(others, seen, module)
             seen.add(module)
+
+    def test_the_document_shows_the_list_of_the_modules_of_layer_6(self):
+        path = os.path.join(CHECKS, "../../docs/architecture.md")
+        with open(path, encoding="utf-8") as file:
+            text = file.read().partition("\n| module of `tools/` |")[2]
+        text = text.partition("\n\n")[0]
+        shown = {}
+        for module, others in re.findall(r"^\| `([\w/]+)` \|.*\| ([^|]*) \|$", text, re.M):
+            names = re.findall(r"`([\w/]+)`", others)
+            shown[f"tools/{module}"] = {f"tools/{name}" for name in names}
+        self.assertEqual(shown, tables().TOOLS)
 
     def test_a_file_has_to_be_of_a_module_of_layer_6(self):
         self.assert_breaks("tools/new/a.cpp", "#include <vector>\n", 1,
