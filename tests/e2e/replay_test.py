@@ -16,7 +16,8 @@ NUMBERS = ("total_cost_usd", "normalized_cost", "mean_jct_h", "p50_jct_h", "p95_
 FLEET = ("normalized_jct", "makespan_s", "throughput_jobs_h", "normalized_throughput",
          "utilization", "short_jobs", "long_jobs")
 KEYS = {*WHOLE, *NUMBERS, *FLEET, "policy", "allocation", "full_reconfiguration_share",
-        "event_log_sha256", "cost_by_purpose", "jobs_not_completed", "not_completed"}
+        "event_log_sha256", "cost_by_purpose", "jobs_not_completed", "not_completed",
+        "rounds_by_choice", "round_figures"}
 PURPOSES = {"tasks", "boot", "idle", "drain", "fragmentation"}
 
 
@@ -53,6 +54,18 @@ class Json(MusterTest):
         self.assertIsNone(self.no_packing["full_reconfiguration_share"])
         self.assertGreater(self.eva["full_reconfiguration_share"], 0)
         self.assertLess(self.eva["full_reconfiguration_share"], 1)
+
+    def test_the_notes_of_the_rounds_are_summed_up_whatever_the_policy_is(self):
+        choices = self.eva["rounds_by_choice"]
+        self.assertEqual(set(choices), {"full", "partial"})
+        self.assertEqual(self.eva["full_reconfiguration_share"],
+                         choices["full"] / sum(choices.values()))
+        self.assertEqual(set(self.eva["round_figures"]),
+                         {"S_F", "M_F", "S_P", "M_P", "D", "lambda", "p"})
+        for name, figure in self.eva["round_figures"].items():
+            with self.subTest(figure=name):
+                self.assertTrue(0 < figure["rounds"] <= self.eva["rounds"])
+                self.assertTrue(figure["min"] <= figure["mean"] <= figure["max"])
 
     def test_every_job_completes(self):
         for run in self.runs_made:

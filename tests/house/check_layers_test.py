@@ -1,8 +1,23 @@
 """check_layers, run on small trees."""
 
+import importlib.machinery
+import importlib.util
+import os
+import re
+import sys
 import unittest
 
-from fixture import check
+from fixture import CHECKS, check
+
+
+def tables():
+    """check_layers as a module of Python, for its tables."""
+    sys.path.insert(0, CHECKS)
+    loader = importlib.machinery.SourceFileLoader("check_layers",
+                                                  os.path.join(CHECKS, "check_layers"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
 
 
 class CheckLayers(unittest.TestCase):
@@ -16,7 +31,7 @@ class CheckLayers(unittest.TestCase):
         status, output = check("check_layers", files)
         self.assertEqual((status, output), (0, ""))
 
-    def test_every_room_may_include_what_the_table_allows(self):
+    def test_every_module_may_include_what_the_table_allows(self):
         self.assert_fine({
             "model/a.hpp": '#include <vector>\n#include "model/b.hpp"\n',
             "learning/a.hpp": '#include <svm.h>\n#include "model/a.hpp"\n',
@@ -30,35 +45,35 @@ class CheckLayers(unittest.TestCase):
             "tools/replay/a.cpp": '#include "masters/a.hpp"\n#include "schedulers/site/a.hpp"\n',
         })
 
-    def test_a_lower_room_must_not_include_a_higher_one(self):
-        for room, other in [("model", "learning"), ("learning", "schedulers"),
+    def test_a_lower_module_must_not_include_a_higher_one(self):
+        for module, other in [("model", "learning"), ("learning", "schedulers"),
                             ("schedulers", "config"), ("actors", "masters"),
                             ("storage", "schedulers"), ("masters", "tools")]:
-            with self.subTest(room=room, other=other):
-                self.assert_breaks(f"{room}/a.cpp", f'\n#include "{other}/b.hpp"\n', 2,
+            with self.subTest(module=module, other=other):
+                self.assert_breaks(f"{module}/a.cpp", f'\n#include "{other}/b.hpp"\n', 2,
                                    f"must not include {other} ")
 
-    def test_rooms_on_one_floor_do_not_include_each_other(self):
-        for room, other in [("storage", "config"), ("config", "storage"), ("masters", "workers"),
+    def test_modules_on_one_layer_do_not_include_each_other(self):
+        for module, other in [("storage", "config"), ("config", "storage"), ("masters", "workers"),
                             ("workers", "schedulers/site"), ("schedulers/site", "masters")]:
-            with self.subTest(room=room, other=other):
-                self.assert_breaks(f"{room}/a.cpp", f'#include "{other}/b.hpp"\n', 1,
-                                   f"{room} (floor ")
+            with self.subTest(module=module, other=other):
+                self.assert_breaks(f"{module}/a.cpp", f'#include "{other}/b.hpp"\n', 1,
+                                   f"{module} (layer ")
 
     def test_the_policies_do_not_include_the_site_scheduler_among_them(self):
         self.assert_breaks("schedulers/registry.cpp", '#include "schedulers/site/a.hpp"\n', 1,
-                           "schedulers (floor 2) must not include schedulers/site (floor 5)")
+                           "schedulers (layer 2) must not include schedulers/site (layer 5)")
 
     def test_config_and_storage_include_no_policy(self):
-        for room in ("config", "storage"):
-            with self.subTest(room=room):
-                self.assert_breaks(f"{room}/a.hpp", '#include "learning/a.hpp"\n', 1,
+        for module in ("config", "storage"):
+            with self.subTest(module=module):
+                self.assert_breaks(f"{module}/a.hpp", '#include "learning/a.hpp"\n', 1,
                                    "it may include model")
 
-    def test_floors_below_the_actors_include_no_caf_header(self):
-        for room in ("model", "learning", "schedulers/eva", "storage", "config"):
-            with self.subTest(room=room):
-                self.assert_breaks(f"{room}/a.hpp", "#include <caf/actor.hpp>\n", 1,
+    def test_layers_below_the_actors_include_no_caf_header(self):
+        for module in ("model", "learning", "schedulers/eva", "storage", "config"):
+            with self.subTest(module=module):
+                self.assert_breaks(f"{module}/a.hpp", "#include <caf/actor.hpp>\n", 1,
                                    "include no CAF header")
 
     def test_the_model_includes_standard_headers_only(self):
@@ -77,6 +92,66 @@ class CheckLayers(unittest.TestCase):
 
     def test_a_spaced_out_include_counts(self):
         self.assert_breaks("model/a.cpp", '  #  include   "tools/a.hpp"  // why\n', 1, "tools")
+
+    def test_the_modules_of_layer_6_may_include_what_their_list_allows(self):
+        allowed = {module: sorted(others) for module, others in tables().TOOLS.items()}
+        self.assert_fine({
+            f"{module}/a.cpp": "".join(f'#include "{name}/b.hpp"\n' for name in (module, *others))
+            for module, others in allowed.items()})
+
+    def test_a_module_of_layer_6_includes_no_other_that_its_list_does_not_name(self):
+        tools = tables().TOOLS
+        forbidden = {module: sorted(tools.keys() - allowed - {module})
+                     for module, allowed in tools.items()}
+        status, output = check("check_layers", {
+            f"{module}/a.cpp": "".join(f'#include "{other}/b.hpp"\n' for other in others)
+            for module, others in forbidden.items()})
+        self.assertEqual(status, 1, output)
+        lines = output.splitlines()
+        for module, others in forbidden.items():
+            for line, other in enumerate(others, 1):
+                wanted = (f"{module}/a.cpp:{line}: {other}/b.hpp: {module} must not include "
+                          f"{other}, both on layer 6")
+                self.assertTrue(any(found.startswith(wanted) for found in lines), wanted)
+        self.assertEqual(len(lines), 1 + sum(map(len, forbidden.values())))
+
+    def test_live_nodes_and_replays_never_include_each_other(self):
+        for path, target in [("tools/serve/node/a.cpp", "tools/replay/world.hpp"),
+                             ("tools/serve/api/a.cpp", "tools/replay/workload/workload.hpp"),
+                             ("tools/serve/node/a.cpp", "tools/report/table.hpp"),
+                             ("tools/serve/worker_node.cpp", "tools/cli/output.hpp"),
+                             ("tools/replay/a.cpp", "tools/serve/node/node.hpp"),
+                             ("tools/replay/a.cpp", "tools/report/table.hpp"),
+                             ("tools/replay/workload/a.cpp", "tools/replay/world.hpp"),
+                             ("tools/metrics/a.cpp", "tools/replay/replay.hpp"),
+                             ("tools/report/a.cpp", "tools/replay/replay.hpp"),
+                             ("tools/client/a.cpp", "tools/serve/api/api.hpp"),
+                             ("tools/group.cpp", "tools/replay/replay.hpp")]:
+            with self.subTest(path=path, target=target):
+                self.assert_breaks(path, f'#include "{target}"\n', 1, "both on layer 6")
+
+    def test_no_module_of_layer_6_may_include_one_that_stands_below_it_in_the_list(self):
+        seen = set()
+        for module, others in tables().TOOLS.items():
+            self.assertLessEqual(others, seen, module)
+            seen.add(module)
+
+    def test_the_document_shows_the_list_of_the_modules_of_layer_6(self):
+        path = os.path.join(CHECKS, "../../docs/architecture.md")
+        with open(path, encoding="utf-8") as file:
+            text = file.read().partition("\n| module of `tools/` |")[2]
+        text = text.partition("\n\n")[0]
+        shown = {}
+        for module, others in re.findall(r"^\| `([\w/]+)` \|.*\| ([^|]*) \|$", text, re.M):
+            names = re.findall(r"`([\w/]+)`", others)
+            shown[f"tools/{module}"] = {f"tools/{name}" for name in names}
+        self.assertEqual(shown, tables().TOOLS)
+
+    def test_a_file_has_to_be_of_a_module_of_layer_6(self):
+        self.assert_breaks("tools/new/a.cpp", "#include <vector>\n", 1,
+                           "tools/new/a.cpp is of no module of layer 6")
+        self.assert_breaks("tools/cli/a.cpp", '#include "tools/other.hpp"\n', 1,
+                           "tools/other.hpp is of no module of layer 6")
 
     def test_tests_may_include_everything(self):
         self.assert_fine({"tests/a_test.cpp": '#include "tools/a.hpp"\n#include <caf/all.hpp>\n'})

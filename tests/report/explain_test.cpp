@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/report/log_builder.hpp"
+#include "tests/metrics/log_builder.hpp"
 
 namespace muster::report {
 namespace {

@@ -16,8 +16,8 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-replay::RunResult plotted(const std::string& policy) {
-  replay::RunResult run = run_of(policy, 1, 100);
+metrics::RunResult plotted(const std::string& policy) {
+  metrics::RunResult run = run_of(policy, 1, 100);
   run.cost_over_time = {{0, 0}, {100, 100}};
   for (int i = 0; i < 12; ++i) {
     run.instances_by_type["t" + std::to_string(i)] = {{0, i + 1}, {100, 0}};
@@ -42,7 +42,7 @@ json data_of(const std::string& page) {
 }
 
 TEST(HtmlReport, has_every_section) {
-  const std::vector<replay::RunResult> runs = {plotted("eva")};
+  const std::vector<metrics::RunResult> runs = {plotted("eva")};
   const std::string page = html_report("eva-200", runs);
   for (const char* section : {"summary", "cost-over-time", "instances-over-time", "jct", "uptime",
                               "allocation", "cost-by-purpose", "not-completed"}) {
@@ -54,7 +54,7 @@ TEST(HtmlReport, has_every_section) {
 }
 
 TEST(HtmlReport, needs_nothing_from_elsewhere) {
-  const std::vector<replay::RunResult> runs = {plotted("eva")};
+  const std::vector<metrics::RunResult> runs = {plotted("eva")};
   const std::string page = own_part(html_report("eva-200", runs));
   for (const char* loader : {"http:", "https:", "src=", "href=", "@import", "url(", "fetch(",
                              "import(", "XMLHttpRequest", "WebSocket"}) {
@@ -70,7 +70,7 @@ TEST(HtmlReport, the_chart_library_cannot_end_its_script_element) {
 
 TEST(HtmlReport, texts_from_outside_cannot_break_out) {
   const std::string evil = "</script><script>alert(1)</script>\"'&{{script}}";
-  replay::RunResult run = plotted(evil);
+  metrics::RunResult run = plotted(evil);
   run.not_completed = {{evil, evil}};
   run.cost_by_purpose = {{evil, 1}};
   const std::string page = own_part(html_report(evil, {&run, 1}));
@@ -81,7 +81,7 @@ TEST(HtmlReport, texts_from_outside_cannot_break_out) {
 }
 
 TEST(HtmlReport, types_beyond_the_most_used_are_added_up) {
-  const std::vector<replay::RunResult> runs = {plotted("eva")};
+  const std::vector<metrics::RunResult> runs = {plotted("eva")};
   const json types = data_of(html_report("x", runs))[0]["instances"];
   ASSERT_EQ(types.size(), 10u);
   EXPECT_EQ(types[0]["type"], "t11");
@@ -90,7 +90,7 @@ TEST(HtmlReport, types_beyond_the_most_used_are_added_up) {
 }
 
 TEST(HtmlReport, distributions_keep_their_ends_when_thinned_out) {
-  const std::vector<replay::RunResult> runs = {plotted("eva")};
+  const std::vector<metrics::RunResult> runs = {plotted("eva")};
   const json data = data_of(html_report("x", runs))[0];
   ASSERT_EQ(data["jct"].size(), 400u);
   EXPECT_EQ(data["jct"][0], json::parse("[1.0,0.001]"));
@@ -99,7 +99,7 @@ TEST(HtmlReport, distributions_keep_their_ends_when_thinned_out) {
 }
 
 TEST(HtmlReport, policies_with_several_runs_are_drawn_once_with_the_distributions_of_all) {
-  std::vector<replay::RunResult> runs = {plotted("eva"), plotted("eva")};
+  std::vector<metrics::RunResult> runs = {plotted("eva"), plotted("eva")};
   runs[1].instance_uptime_h = {5, 6};
   runs[1].cost_by_purpose = {{"tasks", 25}};
   const json data = data_of(html_report("x", runs));
@@ -109,7 +109,7 @@ TEST(HtmlReport, policies_with_several_runs_are_drawn_once_with_the_distribution
 }
 
 TEST(HtmlReport, is_made_even_of_runs_without_figures) {
-  const std::vector<replay::RunResult> runs = {{}};
+  const std::vector<metrics::RunResult> runs = {{}};
   EXPECT_THAT(html_report("x", runs), HasSubstr("Every job completed"));
   EXPECT_THAT(html_report("x", {}), HasSubstr("id=\"data\">[]</script>"));
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/report/runs.hpp"
+#include "tools/metrics/metric_table.hpp"
 
 namespace muster::report {
 namespace {
@@ -13,13 +14,12 @@ using muster::test::run_of;
 using nlohmann::json;
 
 TEST(JsonReport, has_exactly_the_documented_members_in_their_order) {
-  std::vector<replay::RunResult> runs = {run_of("eva", 7, 16)};
-  runs[0].normalized_cost = 0.58;
-  runs[0].normalized_jct = 1.5;
-  runs[0].short_jobs = replay::ClassFigures{9, 8, 4.5, 3.5, {}, {}, 0.75, {}};
+  std::vector<metrics::RunResult> runs = {run_of("eva", 7, 16)};
+  runs[0].normalized = {{"total_cost_usd", 0.58}, {"mean_jct_h", 1.5}, {"throughput_jobs_h", 0.5}};
+  runs[0].notes.figures = {{"gain_usd_h", 3, 2, 0.5, 4}};
+  runs[0].short_jobs = metrics::ClassFigures{9, 8, 4.5, 3.5, {}, {}, 0.75};
   runs[0].makespan_s = 7200;
   runs[0].throughput_jobs_h = 99.5;
-  runs[0].normalized_throughput = 0.5;
   runs[0].utilization[static_cast<std::size_t>(Resource::cpu)] = 0.75;
   EXPECT_EQ(nlohmann::ordered_json::parse(json_report(runs)).dump(),
             "{\"runs\":[{\"policy\":\"eva\",\"seed\":7,\"jobs_submitted\":200,"
@@ -41,16 +41,19 @@ TEST(JsonReport, has_exactly_the_documented_members_in_their_order) {
             "\"decision_ms_p99\":2.0,\"wall_s\":3.5,\"events\":12345,"
             "\"event_log_sha256\":\"abc\",\"cost_by_purpose\":{\"tasks\":12.0,\"boot\":4.0},"
             "\"jobs_not_completed\":1,\"not_completed\":[{\"job\":\"17\",\"reason\":\"never: fits "
-            "no type\"}]}]}");
+            "no type\"}],\"rounds_by_choice\":{\"full\":1,\"partial\":7},"
+            "\"round_figures\":{\"gain_usd_h\":{\"rounds\":3,\"mean\":2.0,\"min\":0.5,"
+            "\"max\":4.0}}}]}");
 }
 
 TEST(JsonReport, figures_without_a_meaning_are_null) {
-  const std::vector<replay::RunResult> runs = {{}};
+  const std::vector<metrics::RunResult> runs = {{}};
   const json run = json::parse(json_report(runs))["runs"][0];
-  for (const char* name : {"normalized_cost", "mean_jct_h", "p50_jct_h", "p95_jct_h", "p99_jct_h",
-                           "mean_idle_h", "mean_normalized_throughput", "tasks_per_instance",
-                           "migrations_per_task", "full_reconfiguration_share", "normalized_jct",
-                           "short_jobs", "long_jobs", "makespan_s", "throughput_jobs_h"}) {
+  for (const char* name :
+       {"normalized_cost", "mean_jct_h", "p50_jct_h", "p95_jct_h", "p99_jct_h", "mean_idle_h",
+        "mean_normalized_throughput", "tasks_per_instance", "migrations_per_task",
+        "full_reconfiguration_share", "normalized_jct", "short_jobs", "long_jobs", "makespan_s",
+        "throughput_jobs_h", "decision_ms_mean", "decision_ms_p99"}) {
     EXPECT_TRUE(run.at(name).is_null()) << name;
   }
   for (const char* name : {"gpu", "cpu", "memory"}) {
@@ -60,8 +63,28 @@ TEST(JsonReport, figures_without_a_meaning_are_null) {
   EXPECT_EQ(run.at("not_completed"), json::array());
 }
 
+TEST(JsonReport, gives_back_every_metric_of_the_table_as_it_was) {
+  std::vector<metrics::RunResult> runs = {run_of("eva", 7, 16), run_of("no-packing", 7, 32)};
+  runs[0].short_jobs = metrics::ClassFigures{9, 8, 4.5, 3.5, 5, 6, 0.75};
+  metrics::normalize(runs);
+  const json read = json::parse(json_report(runs))["runs"];
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (const metrics::Metric& metric : metrics::metric_table()) {
+      if (metric.has_group && !metric.has_group(runs[i])) continue;
+      std::string pointer = "/" + metric.key;
+      std::replace(pointer.begin(), pointer.end(), '.', '/');
+      const json& value = read[i].at(json::json_pointer(pointer));
+      const std::optional<double> wanted = metric.of(runs[i]);
+      ASSERT_EQ(value.is_null(), !wanted.has_value()) << metric.key;
+      if (!wanted) continue;
+      EXPECT_EQ(value.get<double>(), *wanted) << metric.key;
+      EXPECT_EQ(value.is_number_integer(), metric.whole) << metric.key;
+    }
+  }
+}
+
 TEST(JsonReport, keeps_numbers_to_the_last_digit) {
-  std::vector<replay::RunResult> runs = {run_of("eva", 18'446'744'073'709'551'615u, 0.1 + 0.2)};
+  std::vector<metrics::RunResult> runs = {run_of("eva", 18'446'744'073'709'551'615u, 0.1 + 0.2)};
   const json run = json::parse(json_report(runs))["runs"][0];
   EXPECT_EQ(run.at("total_cost_usd").get<double>(), 0.1 + 0.2);
   EXPECT_EQ(run.at("seed").get<std::uint64_t>(), 18'446'744'073'709'551'615u);

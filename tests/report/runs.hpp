@@ -3,19 +3,19 @@
 #include <string>
 #include <utility>
 
-#include "tools/replay/run_result.hpp"
+#include "tools/metrics/run_result.hpp"
 
 namespace muster::test {
 
 /// A run with a value for every figure.
-inline replay::RunResult run_of(std::string policy, std::uint64_t seed, double usd) {
-  replay::RunResult run;
+inline metrics::RunResult run_of(std::string policy, std::uint64_t seed, double usd) {
+  metrics::RunResult run;
   run.policy = std::move(policy);
   run.seed = seed;
   run.jobs_submitted = 200;
   run.jobs_completed = 199;
   run.total_cost_usd = usd;
-  run.normalized_cost = usd / 20736.38;
+  run.normalized["total_cost_usd"] = usd / 20736.38;
   run.mean_jct_h = 17.67;
   run.p50_jct_h = 4.5;
   run.p95_jct_h = 90.25;
@@ -28,7 +28,7 @@ inline replay::RunResult run_of(std::string policy, std::uint64_t seed, double u
   run.allocation_memory = 0.75;
   run.instances_launched = 200;
   run.migrations_per_task = 1.25;
-  run.full_reconfiguration_share = 0.125;
+  run.notes.rounds_by_choice = {{"full", 1}, {"partial", 7}};
   run.rounds = 1000;
   run.decision_ms_mean = 0.125;
   run.decision_ms_p99 = 2;

@@ -13,10 +13,10 @@ namespace {
 using muster::test::run_of;
 
 TEST(SummaryTable, has_one_aligned_row_a_policy_with_units_in_the_head) {
-  replay::RunResult plain = run_of("no-packing", 1, 20736.38);
-  plain.full_reconfiguration_share.reset();
+  metrics::RunResult plain = run_of("no-packing", 1, 20736.38);
+  plain.notes = {};
   plain.tasks_per_instance = 1;
-  const std::vector<replay::RunResult> runs = {plain, run_of("eva,artifact=true", 1, 15248.76)};
+  const std::vector<metrics::RunResult> runs = {plain, run_of("eva,artifact=true", 1, 15248.76)};
   EXPECT_EQ(
       summary_table(runs),
       "policy                jobs       cost  of first  JCT mean   p50    p95     p99  idle  tput"
@@ -30,17 +30,17 @@ TEST(SummaryTable, has_one_aligned_row_a_policy_with_units_in_the_head) {
 }
 
 TEST(SummaryTable, a_figure_that_no_policy_has_gets_no_column) {
-  replay::RunResult run = run_of("no-packing", 1, 100);
-  run.full_reconfiguration_share.reset();
+  metrics::RunResult run = run_of("no-packing", 1, 100);
+  run.notes = {};
   EXPECT_EQ(summary_table({&run, 1}).find("full"), std::string::npos);
 }
 
 TEST(SummaryTable, shows_classes_and_utilisation_only_when_jobs_have_classes) {
-  replay::RunResult run = run_of("no-packing", 1, 100);
+  metrics::RunResult run = run_of("no-packing", 1, 100);
   run.makespan_s = 7200;
   run.utilization[static_cast<std::size_t>(Resource::storage)] = 0.5;
   EXPECT_EQ(summary_table({&run, 1}).find("makespan"), std::string::npos);
-  run.short_jobs = replay::ClassFigures{9, 8, 4.5, 3.5, 7.25, 8, 0.75, {}};
+  run.short_jobs = metrics::ClassFigures{9, 8, 4.5, 3.5, 7.25, 8, 0.75};
   run.long_jobs.emplace();
   const std::string table = summary_table({&run, 1}, 1000);
   EXPECT_NE(table.find("short   p50   p90   p99  mean      short  long    disk  makespan"),
@@ -52,8 +52,8 @@ TEST(SummaryTable, shows_classes_and_utilisation_only_when_jobs_have_classes) {
 }
 
 TEST(Summary, several_runs_of_a_policy_become_mean_and_sample_standard_deviation) {
-  const std::vector<replay::RunResult> runs = {run_of("a", 1, 1000), run_of("b", 1, 5),
-                                               run_of("a", 2, 1002), run_of("a", 3, 1004)};
+  const std::vector<metrics::RunResult> runs = {run_of("a", 1, 1000), run_of("b", 1, 5),
+                                                run_of("a", 2, 1002), run_of("a", 3, 1004)};
   const Summary summary = summarize(runs);
   ASSERT_EQ(summary.rows.size(), 2u);
   EXPECT_EQ(summary.rows[0][0], "a");
@@ -63,8 +63,8 @@ TEST(Summary, several_runs_of_a_policy_become_mean_and_sample_standard_deviation
 }
 
 TEST(SummaryTable, stays_aligned_with_the_plus_minus_sign) {
-  const std::vector<replay::RunResult> runs = {run_of("a", 1, 10), run_of("a", 2, 12),
-                                               run_of("b", 1, 5)};
+  const std::vector<metrics::RunResult> runs = {run_of("a", 1, 10), run_of("a", 2, 12),
+                                                run_of("b", 1, 5)};
   const std::string table = summary_table(runs);
   EXPECT_NE(table.find("a       398/400  11.00 ± 1.41"), std::string::npos) << table;
   EXPECT_NE(table.find("b       199/200          5.00"), std::string::npos) << table;
@@ -72,7 +72,7 @@ TEST(SummaryTable, stays_aligned_with_the_plus_minus_sign) {
 
 TEST(SummaryTable, goes_on_below_when_it_is_too_wide_for_a_terminal) {
   const std::string name(100, 'x');
-  const std::vector<replay::RunResult> runs = {run_of(name, 1, 10)};
+  const std::vector<metrics::RunResult> runs = {run_of(name, 1, 10)};
   const std::string table = summary_table(runs);
   std::istringstream lines(table);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 180u);
@@ -81,7 +81,7 @@ TEST(SummaryTable, goes_on_below_when_it_is_too_wide_for_a_terminal) {
 }
 
 TEST(SummaryTable, fits_the_terminal_that_it_is_told_of) {
-  const std::vector<replay::RunResult> runs = {run_of("eva", 1, 10)};
+  const std::vector<metrics::RunResult> runs = {run_of("eva", 1, 10)};
   const std::string table = summary_table(runs, 60);
   std::istringstream lines(table);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 60u);

@@ -8,7 +8,7 @@
 #include "actors/cloud/rented.hpp"
 #include "model/live_ids.hpp"
 #include "storage/event_json.hpp"
-#include "tools/replay/metrics.hpp"
+#include "tools/metrics/run_check.hpp"
 
 namespace muster::ring {
 namespace {
@@ -382,7 +382,7 @@ void Invariants::check_end() {
   for (const Submission& submission : users_.submissions()) check_job(submission);
   for (std::uint32_t i = 0; i < cells_.size(); ++i) {
     const std::vector<Event>& events = cluster_.master_disk(i).events;
-    for (const std::string& text : replay::check_run(events, cluster_.scenario().catalog)) {
+    for (const std::string& text : metrics::check_run(events, cluster_.scenario().catalog)) {
       broken(fmt::format("the log of master {}: {}", i, text));
     }
   }

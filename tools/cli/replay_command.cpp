@@ -18,7 +18,7 @@
 #include "storage/event_log.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
-#include "tools/replay/metrics.hpp"
+#include "tools/metrics/metric_table.hpp"
 #include "tools/replay/replay.hpp"
 #include "tools/replay/workload/offered_load.hpp"
 #include "tools/report/html_report.hpp"
@@ -29,7 +29,7 @@
 namespace muster::cli {
 namespace {
 
-using replay::RunResult;
+using metrics::RunResult;
 using replay::RunSetup;
 
 struct ReplayOptions {
@@ -241,7 +241,7 @@ int report_all(const ReplayOptions& options, const Session& session) {
     }
     results.push_back(*run.result);
   }
-  replay::normalize(results);
+  metrics::normalize(results);
   const bool all_completed = list_incomplete(results);
   const bool table = options.json != "-" && options.html != "-" && options.events != "-";
   if (table) {

@@ -5,7 +5,7 @@
 #include <deque>
 
 #include "model/ledger.hpp"
-#include "tools/replay/metrics.hpp"
+#include "tools/metrics/run_check.hpp"
 
 namespace muster::replay {
 namespace {
@@ -58,8 +58,8 @@ struct Auditor::Books {
 
   const Catalog& catalog;
   std::deque<Cell> cells;
-  RunCheck check;
-  BillCount bill;
+  metrics::RunCheck check;
+  metrics::BillCount bill;
   Audit audit;
   std::size_t next_check = kEventsPerCheck;
 };

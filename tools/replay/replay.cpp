@@ -16,11 +16,11 @@
 #include "model/live_ids.hpp"
 #include "storage/memory_site_book.hpp"
 #include "tools/group.hpp"
+#include "tools/metrics/measure.hpp"
 #include "tools/replay/cap_losses.hpp"
 #include "tools/replay/history_count.hpp"
 #include "tools/replay/interference.hpp"
 #include "tools/replay/laws.hpp"
-#include "tools/replay/metrics.hpp"
 #include "tools/replay/run_log.hpp"
 #include "tools/replay/sampling_run.hpp"
 #include "tools/replay/user_actor.hpp"
@@ -31,6 +31,9 @@
 
 namespace muster::replay {
 namespace {
+
+using metrics::MeasureOptions;
+using metrics::RunResult;
 
 using WorldHandle = caf::typed_actor<caf::reacts_to<Wakeup>>;
 
@@ -391,7 +394,7 @@ void fill_decision_times(std::vector<double> ms, RunResult& result) {
   std::sort(ms.begin(), ms.end());
   result.decision_ms_mean =
       std::accumulate(ms.begin(), ms.end(), 0.0) / static_cast<double>(ms.size());
-  result.decision_ms_p99 = nearest_rank(ms, 99);
+  result.decision_ms_p99 = metrics::nearest_rank(ms, 99);
 }
 
 MeasureOptions measure_options(const RunSetup& setup) {
@@ -427,7 +430,7 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   }
   const Duration begin = setup.stopwatch();
   Auditor auditor(*setup.catalog);
-  Measure figures(*setup.catalog, measure_options(setup));
+  metrics::Measure figures(*setup.catalog, measure_options(setup));
   Run run;
   RunLog log;
   if (setup.on_event) log.show_to(setup.on_event);

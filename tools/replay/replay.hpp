@@ -10,7 +10,7 @@
 #include "model/catalog.hpp"
 #include "model/event.hpp"
 #include "schedulers/registry.hpp"
-#include "tools/replay/run_result.hpp"
+#include "tools/metrics/run_result.hpp"
 #include "tools/replay/workload/workload.hpp"
 
 namespace muster::replay {
@@ -36,7 +36,7 @@ struct RunSetup {
 
 /// What a run gave; with its whole event log where that was wanted.
 struct Run {
-  RunResult result;
+  metrics::RunResult result;
   std::vector<Event> events;
   std::uint64_t steps = 0;  ///< timers that came due
 };

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "tools/report/words.hpp"
+#include "tools/metrics/words.hpp"
 
 namespace muster::report {
+
+using metrics::clock_text;
+using metrics::length_text;
+using metrics::usd_text;
 
 Chronicle::Chronicle(std::span<const Event> events, const Catalog& catalog)
     : end_(events.empty() ? Instant{} : events.back().at), catalog_(&catalog) {

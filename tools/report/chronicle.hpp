@@ -8,7 +8,7 @@
 
 #include "model/catalog.hpp"
 #include "model/event.hpp"
-#include "tools/replay/occupancy.hpp"
+#include "tools/metrics/occupancy.hpp"
 
 namespace muster::report {
 
@@ -34,7 +34,7 @@ class Chronicle {
 
   const std::map<TaskId, Task>& tasks() const { return tasks_; }
   const std::map<InstanceId, Instance>& instances() const { return instances_; }
-  const replay::Occupancy& occupancy() const { return occupancy_; }
+  const metrics::Occupancy& occupancy() const { return occupancy_; }
 
   /// "task 8 (gpt2[3])".
   std::string name(TaskId id) const;
@@ -54,7 +54,7 @@ class Chronicle {
   const Catalog* catalog_;
   std::map<TaskId, Task> tasks_;
   std::map<InstanceId, Instance> instances_;
-  replay::Occupancy occupancy_;
+  metrics::Occupancy occupancy_;
   std::optional<Instant> round_at_;
   RoundDecided round_;
 };

@@ -6,11 +6,14 @@
 #include <optional>
 #include <variant>
 
+#include "tools/metrics/words.hpp"
 #include "tools/report/chronicle.hpp"
-#include "tools/report/words.hpp"
 
 namespace muster::report {
 namespace {
+
+using metrics::describe;
+using metrics::length_text;
 
 using Details = std::vector<std::pair<std::string, StoryValue>>;
 

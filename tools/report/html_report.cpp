@@ -16,8 +16,8 @@
 namespace muster::report {
 namespace {
 
-using replay::RunResult;
-using replay::Series;
+using metrics::RunResult;
+using metrics::Series;
 using Json = nlohmann::ordered_json;
 using Runs = std::vector<const RunResult*>;
 

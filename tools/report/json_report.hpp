@@ -3,12 +3,13 @@
 #include <span>
 #include <string>
 
-#include "tools/replay/run_result.hpp"
+#include "tools/metrics/run_result.hpp"
 
 namespace muster::report {
 
-/// {"runs": [...]}: one object a run with every figure by name; null where a figure has no meaning
-/// for the policy. Ends with a line end.
-std::string json_report(std::span<const replay::RunResult> runs);
+/// {"runs": [...]}: one object a run with every metric by its key (docs/metrics.md), null where it
+/// has no meaning for the policy; then what the notes of the policy's rounds came to. Ends with a
+/// line end.
+std::string json_report(std::span<const metrics::RunResult> runs);
 
 }  // namespace muster::report

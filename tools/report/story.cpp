@@ -4,10 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/report/words.hpp"
+#include "tools/metrics/words.hpp"
 
 namespace muster::report {
 namespace {
+
+using metrics::clock_text;
 
 using Json = nlohmann::ordered_json;
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/replay/run_result.hpp"
+#include "tools/metrics/run_result.hpp"
 
 namespace muster::report {
 
@@ -22,10 +22,10 @@ struct Summary {
 
 /// Where a policy has several runs, a cell is their mean and sample standard deviation,
 /// "12.30 ± 0.45". A figure that has no meaning for the policy is "-".
-Summary summarize(std::span<const replay::RunResult> runs);
+Summary summarize(std::span<const metrics::RunResult> runs);
 
 /// The runs of each policy, policies in the order of their first runs.
-std::vector<std::vector<const replay::RunResult*>> by_policy(
-    std::span<const replay::RunResult> runs);
+std::vector<std::vector<const metrics::RunResult*>> by_policy(
+    std::span<const metrics::RunResult> runs);
 
 }  // namespace muster::report

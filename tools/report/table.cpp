@@ -45,7 +45,7 @@ std::string text_of(const std::vector<std::string>& lines) {
 
 }  // namespace
 
-std::string summary_table(std::span<const replay::RunResult> runs, std::size_t max_width) {
+std::string summary_table(std::span<const metrics::RunResult> runs, std::size_t max_width) {
   const Summary summary = summarize(runs);
   std::vector<std::string> policies = column_of(summary, 0);
   align(policies, true);

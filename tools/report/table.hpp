@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "tools/replay/run_result.hpp"
+#include "tools/metrics/run_result.hpp"
 
 namespace muster::report {
 
@@ -13,7 +13,7 @@ inline constexpr std::size_t kTableWidth = 180;
 /// The summary for a terminal: a head of two lines (figure, unit), then one row a policy.
 /// Columns that are empty for all policies are left out. A table that is wider than `max_width`
 /// characters goes on below, with the policies repeated.
-std::string summary_table(std::span<const replay::RunResult> runs,
+std::string summary_table(std::span<const metrics::RunResult> runs,
                           std::size_t max_width = kTableWidth);
 
 }  // namespace muster::report

@@ -17,7 +17,7 @@ TEST_P(Interleavings, EveryJobIsAccountedForAndEveryLawHolds) {
     const auto run = replay.run(policy, seed, seed);
     ASSERT_TRUE(run.has_value()) << "seed " << seed << ", " << policy << ": "
                                  << run.error().message;
-    const RunResult& result = run->result;
+    const metrics::RunResult& result = run->result;
     EXPECT_EQ(result.jobs_completed + result.not_completed.size(), result.jobs_submitted)
         << "seed " << seed << ", " << policy;
     for (const auto& [job, reason] : result.not_completed) {

@@ -97,7 +97,7 @@ TEST(ByTheClock, RoundsThatAreNotHeldChangeNoFigure) {
   EXPECT_NEAR(*run.result.mean_normalized_throughput, 0.95, 0.005);
   EXPECT_NEAR(*run.result.tasks_per_instance, 1.75, 0.005);
   EXPECT_NEAR(*run.result.migrations_per_task, 2.19, 0.005);
-  EXPECT_NEAR(*run.result.full_reconfiguration_share, 0.038, 0.0005);
+  EXPECT_NEAR(*run.result.notes.share_of("full", "partial"), 0.038, 0.0005);
   EXPECT_EQ(run.result.instances_launched, 228U);
 }
 

@@ -1,8 +1,8 @@
-#include "tools/replay/fleet_levels.hpp"
+#include "tools/metrics/fleet_levels.hpp"
 
 #include <variant>
 
-namespace muster::replay {
+namespace muster::metrics {
 namespace {
 
 Price operator+(Price a, Price b) {
@@ -119,4 +119,4 @@ std::optional<double> FleetLevels::allocation(Resource kind) const {
   return used_[kind] / capacity_[kind];
 }
 
-}  // namespace muster::replay
+}  // namespace muster::metrics

@@ -1,19 +1,18 @@
-#include "tools/replay/metrics.hpp"
+#include "tools/metrics/measure.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <numeric>
-#include <unordered_map>
 
 #include "model/check.hpp"
-#include "tools/replay/fleet_levels.hpp"
-#include "tools/replay/job_times.hpp"
+#include "tools/metrics/fleet_levels.hpp"
+#include "tools/metrics/job_times.hpp"
+#include "tools/metrics/note_figures.hpp"
 
-namespace muster::replay {
+namespace muster::metrics {
 
 namespace measuring {
 
@@ -226,33 +225,6 @@ class LevelReader {
   Plots plots_;
 };
 
-/// How often rounds took place, and how often they laid out everything anew.
-struct RoundCount {
-  std::uint64_t rounds = 0;                          ///< without quiet ones
-  std::map<std::uint32_t, std::string> last_choice;  ///< by cell
-  std::uint64_t full = 0;
-  std::uint64_t partial = 0;
-
-  void apply(const Event& event) {
-    const auto* decided = std::get_if<RoundDecided>(&event.body);
-    if (decided == nullptr) return;
-    ++rounds;
-    // A quiet round would have chosen what the one before it chose.
-    std::string& last = last_choice[event.cell];
-    count(last, decided->quiet);
-    last = decided->note.choice;
-    count(last, 1);
-  }
-  void count(std::string_view choice, std::uint64_t times) {
-    if (choice == "full") full += times;
-    if (choice == "partial") partial += times;
-  }
-  std::optional<double> full_share() const {
-    if (full + partial == 0) return std::nullopt;
-    return static_cast<double>(full) / static_cast<double>(full + partial);
-  }
-};
-
 }  // namespace measuring
 
 namespace {
@@ -324,15 +296,6 @@ void measure_jobs(const JobFollower& follower, RunResult& result) {
   measure_jcts(result);
 }
 
-std::optional<double> ratio(std::optional<double> value, std::optional<double> base) {
-  if (!value || !base || *base <= 0) return std::nullopt;
-  return *value / *base;
-}
-
-void normalize(std::optional<ClassFigures>& figures, const std::optional<ClassFigures>& base) {
-  if (figures && base) figures->normalized_jct = ratio(figures->mean_jct_s, base->mean_jct_s);
-}
-
 }  // namespace
 
 struct Measure::State {
@@ -341,7 +304,7 @@ struct Measure::State {
   MeasureOptions options;
   measuring::LevelReader levels;
   JobFollower jobs;
-  measuring::RoundCount rounds;
+  NoteCount notes;
   std::uint64_t events = 0;
   std::uint64_t interruptions = 0;
 };
@@ -356,7 +319,7 @@ void Measure::see(const Event& event) {
   ++state_->events;
   state_->levels.apply(event);
   state_->jobs.apply(event);
-  state_->rounds.apply(event);
+  state_->notes.see(event);
   const auto* release = std::get_if<ReleaseDecided>(&event.body);
   state_->interruptions += release != nullptr && release->cause.code == CauseCode::interrupted;
 }
@@ -373,8 +336,8 @@ RunResult Measure::finish() {
     result.long_jobs = measure_class(state_->jobs, options, options.is_long);
   }
   result.interruptions = state_->interruptions;
-  result.rounds = state_->rounds.rounds;
-  result.full_reconfiguration_share = state_->rounds.full_share();
+  result.rounds = state_->notes.rounds();
+  result.notes = state_->notes.finish();
   return result;
 }
 
@@ -392,16 +355,4 @@ double nearest_rank(std::span<const double> ascending, double percent) {
   return ascending[std::min(index, ascending.size() - 1)];
 }
 
-void normalize(std::span<RunResult> runs) {
-  std::unordered_map<std::uint64_t, const RunResult*> yardsticks;
-  for (RunResult& run : runs) {
-    const RunResult& base = *yardsticks.emplace(run.seed, &run).first->second;
-    run.normalized_cost = ratio(run.total_cost_usd, base.total_cost_usd);
-    run.normalized_jct = ratio(run.mean_jct_h, base.mean_jct_h);
-    run.normalized_throughput = ratio(run.throughput_jobs_h, base.throughput_jobs_h);
-    normalize(run.short_jobs, base.short_jobs);
-    normalize(run.long_jobs, base.long_jobs);
-  }
-}
-
-}  // namespace muster::replay
+}  // namespace muster::metrics

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "model/event.hpp"
-#include "tools/replay/occupancy.hpp"
+#include "tools/metrics/occupancy.hpp"
 
-namespace muster::replay {
+namespace muster::metrics {
 
 /// What is left of a job in the end.
 struct JobFigures {
@@ -85,4 +85,4 @@ class JobFollower {
   std::map<std::size_t, std::string> reasons_;  ///< of jobs that are over and did not complete
 };
 
-}  // namespace muster::replay
+}  // namespace muster::metrics

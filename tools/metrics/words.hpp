@@ -9,7 +9,7 @@
 
 // How reports say things to people.
 
-namespace muster::report {
+namespace muster::metrics {
 
 /// "day 1 03:20:05" for 98,405 s: whole days since the start, then the time of day. Fractions of a
 /// second are cut off.
@@ -27,4 +27,4 @@ std::string describe(const Refusal& refusal);
 /// "packed, gain $1.25/h".
 std::string describe(const Cause& cause);
 
-}  // namespace muster::report
+}  // namespace muster::metrics

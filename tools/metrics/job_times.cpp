@@ -1,11 +1,11 @@
-#include "tools/replay/job_times.hpp"
+#include "tools/metrics/job_times.hpp"
 
 #include <algorithm>
 #include <variant>
 
-#include "tools/report/words.hpp"
+#include "tools/metrics/words.hpp"
 
-namespace muster::replay {
+namespace muster::metrics {
 
 void JobFollower::apply(const Event& event) {
   const Instant now = event.at;
@@ -143,7 +143,7 @@ std::string JobFollower::waiting_reason(const Job& part) const {
   for (const TaskSpec& spec : part.tasks) {
     const auto task = tasks_.find(spec.id);
     if (task != tasks_.end() && task->second.refusal) {
-      return report::describe(*task->second.refusal);
+      return describe(*task->second.refusal);
     }
   }
   return {};
@@ -166,4 +166,4 @@ std::string JobFollower::reason(std::size_t job) const {
   return open == open_.end() ? std::string{} : reason_of(open->second);
 }
 
-}  // namespace muster::replay
+}  // namespace muster::metrics

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <map>
 
-namespace muster::replay {
+namespace muster::metrics {
 
 /// A set of numbers that takes memory by its runs: ids are given out in order, so those of what is
 /// over are a few long runs.
@@ -34,4 +34,4 @@ class IdSet {
   std::map<std::uint64_t, std::uint64_t> runs_;  ///< first and last of each
 };
 
-}  // namespace muster::replay
+}  // namespace muster::metrics

@@ -1,10 +1,12 @@
+#include "tools/metrics/run_check.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/report/log_builder.hpp"
-#include "tools/replay/metrics.hpp"
+#include "tests/metrics/log_builder.hpp"
+#include "tools/metrics/measure.hpp"
 
-namespace muster::replay {
+namespace muster::metrics {
 namespace {
 
 using muster::test::JobBuilder;
@@ -190,4 +192,4 @@ TEST(TotalBill, agrees_with_what_measure_finds) {
 }
 
 }  // namespace
-}  // namespace muster::replay
+}  // namespace muster::metrics

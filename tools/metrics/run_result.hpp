@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,8 +10,9 @@
 #include <vector>
 
 #include "model/resources.hpp"
+#include "tools/metrics/note_figures.hpp"
 
-namespace muster::replay {
+namespace muster::metrics {
 
 /// One value over time: (hours since the start, value), a step function.
 using Series = std::vector<std::pair<double, double>>;
@@ -20,11 +22,11 @@ struct ClassFigures {
   std::uint64_t submitted = 0;
   std::uint64_t completed = 0;
   std::optional<double> mean_jct_s, p50_jct_s, p90_jct_s, p99_jct_s;
-  std::optional<double> slo_met;         ///< share of the submitted that were completed in time
-  std::optional<double> normalized_jct;  ///< mean, relative to the first policy with the same seed
+  std::optional<double> slo_met;  ///< share of the submitted that were completed in time
 };
 
-/// What one run gave. A figure that has no meaning for the policy is absent.
+/// What one run gave. A figure that has no meaning for the policy is absent. How each is shown
+/// stands in the table of metric_table.hpp.
 struct RunResult {
   std::string policy;  ///< as it was asked for, parameters included
   std::uint64_t seed = 0;
@@ -32,12 +34,10 @@ struct RunResult {
   std::uint64_t jobs_submitted = 0;
   std::uint64_t jobs_completed = 0;
   double total_cost_usd = 0;
-  std::optional<double> normalized_cost;  ///< relative to the first policy with the same seed
   std::optional<double> mean_jct_h, p50_jct_h, p95_jct_h, p99_jct_h;
-  std::optional<double> normalized_jct;  ///< mean, relative to the first policy, likewise
   std::optional<ClassFigures> short_jobs, long_jobs;  ///< with a cutoff only
-  std::optional<double> makespan_s;  ///< from the first acceptance to the last completion
-  std::optional<double> throughput_jobs_h, normalized_throughput;  ///< completed jobs in that time
+  std::optional<double> makespan_s;         ///< from the first acceptance to the last completion
+  std::optional<double> throughput_jobs_h;  ///< completed jobs in that time
   /// Share of what the serving instances have that is held, over that time, by kind of resource.
   std::array<std::optional<double>, kResourceKinds> utilization{};
   std::optional<double> mean_idle_h;
@@ -48,13 +48,15 @@ struct RunResult {
   std::uint64_t interruptions = 0;  ///< spot instances that the cloud took back
   double lost_work_h = 0;           ///< of tasks, done and lost
   std::optional<double> migrations_per_task;
-  std::optional<double> full_reconfiguration_share;
   std::uint64_t rounds = 0;
-  double decision_ms_mean = 0, decision_ms_p99 = 0;
+  std::optional<double> decision_ms_mean, decision_ms_p99;  ///< where a policy decided
+  NoteFigures notes;                                        ///< of the policy's rounds
   double wall_s = 0;
   std::uint64_t events = 0;
   std::string event_log_sha256;
 
+  /// Figures relative to those of the first policy with the same seed, by their keys.
+  std::map<std::string, double, std::less<>> normalized;
   /// Where the money went, in dollars: to tasks, boot, drain, fragmentation, idle. Adds up to the
   /// total.
   std::vector<std::pair<std::string, double>> cost_by_purpose;
@@ -69,4 +71,4 @@ struct RunResult {
   std::array<Series, 3> allocation_over_time;       ///< gpu, cpu, memory: share of capacity
 };
 
-}  // namespace muster::replay
+}  // namespace muster::metrics

@@ -1,11 +1,11 @@
-#include "tools/replay/metrics.hpp"
+#include "tools/metrics/measure.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/report/log_builder.hpp"
+#include "tests/metrics/log_builder.hpp"
 
-namespace muster::replay {
+namespace muster::metrics {
 namespace {
 
 using muster::test::JobBuilder;
@@ -172,12 +172,12 @@ TEST(Measure, jobs_have_classes_when_somebody_says_which_are_long) {
 TEST(Measure, the_share_of_full_reconfigurations_counts_only_rounds_with_a_choice) {
   const RunResult run = measured(two_jobs());
   EXPECT_EQ(run.rounds, 3u);
-  EXPECT_DOUBLE_EQ(*run.full_reconfiguration_share, 1.0 / 3);
+  EXPECT_DOUBLE_EQ(*run.notes.share_of("full", "partial"), 1.0 / 3);
 
   LogBuilder plain;
   plain.at(0).round(1, "").round(2, "");
   EXPECT_EQ(measured(plain).rounds, 2u);
-  EXPECT_EQ(measured(plain).full_reconfiguration_share, std::nullopt);
+  EXPECT_EQ(measured(plain).notes.share_of("full", "partial"), std::nullopt);
 }
 
 TEST(Measure, cost_and_instances_over_time_follow_the_bill) {
@@ -259,37 +259,5 @@ TEST(NearestRank, is_the_smallest_value_that_enough_values_do_not_exceed) {
   EXPECT_EQ(nearest_rank(std::vector<double>{7}, 50), 7);
 }
 
-TEST(Normalize, compares_cost_with_the_first_run_of_the_same_seed) {
-  const auto run = [](std::string policy, std::uint64_t seed, double usd) {
-    RunResult result;
-    result.policy = std::move(policy);
-    result.seed = seed;
-    result.total_cost_usd = usd;
-    return result;
-  };
-  std::vector<RunResult> runs = {run("a", 1, 100), run("a", 2, 0), run("b", 1, 58), run("b", 2, 5)};
-  normalize(runs);
-  EXPECT_EQ(runs[0].normalized_cost, 1.0);
-  EXPECT_EQ(runs[2].normalized_cost, 0.58);
-  EXPECT_EQ(runs[3].normalized_cost, std::nullopt);  // nothing to compare with
-}
-
-TEST(Normalize, compares_jct_and_throughput_with_the_first_run_of_the_same_seed) {
-  std::vector<RunResult> runs(2);
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const auto factor = static_cast<double>(i + 1);
-    runs[i].mean_jct_h = 2 * factor;
-    runs[i].throughput_jobs_h = 12 / factor;
-    runs[i].short_jobs.emplace().mean_jct_s = 5 * factor;
-    runs[i].long_jobs.emplace();
-  }
-  normalize(runs);
-  EXPECT_EQ(runs[0].normalized_jct, 1.0);
-  EXPECT_EQ(runs[1].normalized_jct, 2.0);
-  EXPECT_EQ(runs[1].normalized_throughput, 0.5);
-  EXPECT_EQ(runs[1].short_jobs->normalized_jct, 2.0);
-  EXPECT_EQ(runs[1].long_jobs->normalized_jct, std::nullopt);
-}
-
 }  // namespace
-}  // namespace muster::replay
+}  // namespace muster::metrics

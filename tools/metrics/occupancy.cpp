@@ -1,6 +1,6 @@
-#include "tools/replay/occupancy.hpp"
+#include "tools/metrics/occupancy.hpp"
 
-namespace muster::replay {
+namespace muster::metrics {
 
 void Occupancy::apply(const Event& event) {
   if (const auto* start = std::get_if<StartIssued>(&event.body)) {
@@ -38,4 +38,4 @@ std::optional<InstanceId> Occupancy::place_of(TaskId task) const {
   return found->second;
 }
 
-}  // namespace muster::replay
+}  // namespace muster::metrics

@@ -6,7 +6,7 @@
 
 #include "model/event.hpp"
 
-namespace muster::replay {
+namespace muster::metrics {
 
 /// Which task holds resources on which instance, from the events alone. Events that make no sense
 /// change nothing.
@@ -26,4 +26,4 @@ class Occupancy {
   std::unordered_map<InstanceId, std::vector<TaskId>> on_;
 };
 
-}  // namespace muster::replay
+}  // namespace muster::metrics

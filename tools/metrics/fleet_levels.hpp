@@ -10,9 +10,9 @@
 #include "model/catalog.hpp"
 #include "model/event.hpp"
 #include "model/money.hpp"
-#include "tools/replay/occupancy.hpp"
+#include "tools/metrics/occupancy.hpp"
 
-namespace muster::replay {
+namespace muster::metrics {
 
 /// How much is rented, held and spent at one point of a log.
 class FleetLevels {
@@ -70,4 +70,4 @@ class FleetLevels {
   std::uint64_t launched_ = 0;
 };
 
-}  // namespace muster::replay
+}  // namespace muster::metrics

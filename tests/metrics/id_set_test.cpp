@@ -1,11 +1,11 @@
-#include "tools/replay/id_set.hpp"
+#include "tools/metrics/id_set.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <set>
 
-namespace muster::replay {
+namespace muster::metrics {
 namespace {
 
 TEST(IdSet, TakesMemoryByItsRuns) {
@@ -36,4 +36,4 @@ RC_GTEST_PROP(IdSet, HoldsWhatASetHolds, ()) {
 }
 
 }  // namespace
-}  // namespace muster::replay
+}  // namespace muster::metrics

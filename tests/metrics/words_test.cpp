@@ -1,8 +1,8 @@
-#include "tools/report/words.hpp"
+#include "tools/metrics/words.hpp"
 
 #include <gtest/gtest.h>
 
-namespace muster::report {
+namespace muster::metrics {
 namespace {
 
 TEST(Words, an_instant_is_days_since_the_start_and_a_time_of_day) {
@@ -37,4 +37,4 @@ TEST(Words, a_cause_says_its_gain) {
 }
 
 }  // namespace
-}  // namespace muster::report
+}  // namespace muster::metrics

@@ -1,10 +1,10 @@
-#include "tools/report/words.hpp"
+#include "tools/metrics/words.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-namespace muster::report {
+namespace muster::metrics {
 
 std::string clock_text(Instant instant) {
   const std::int64_t total =
@@ -44,4 +44,4 @@ std::string describe(const Cause& cause) {
   return fmt::format("{}, gain {}/h", name_of(cause.code), usd_text(cause.gain_usd_h));
 }
 
-}  // namespace muster::report
+}  // namespace muster::metrics

@@ -1,3 +1,5 @@
+#include "tools/metrics/run_check.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,10 +8,9 @@
 #include <utility>
 #include <variant>
 
-#include "tools/replay/id_set.hpp"
-#include "tools/replay/metrics.hpp"
+#include "tools/metrics/id_set.hpp"
 
-namespace muster::replay {
+namespace muster::metrics {
 namespace {
 
 constexpr std::size_t kMostReported = 50;
@@ -397,4 +398,4 @@ Money total_bill(std::span<const Event> events) {
   return count.total();
 }
 
-}  // namespace muster::replay
+}  // namespace muster::metrics
