@@ -153,10 +153,29 @@ struct ClusterState::Applier {
   }
 
   ShapeId intern_shape(const Demands& demands) {
-    const ShapeId next{static_cast<std::uint32_t>(s.shapes_.size())};
+    const auto lowest = s.free_shapes_.begin();
+    const ShapeId next{lowest == s.free_shapes_.end() ? static_cast<std::uint32_t>(s.shapes_.size())
+                                                      : *lowest};
     const auto [entry, is_new] = s.shape_ids_.emplace(key_of(demands), next);
-    if (is_new) s.shapes_.push_back(demands);
+    if (is_new) {
+      if (lowest == s.free_shapes_.end()) {
+        s.shapes_.emplace_back();
+      } else {
+        s.free_shapes_.erase(lowest);
+      }
+      s.shapes_[next.value] = {demands, 0, ++s.shape_changes_};
+    }
+    ++s.shapes_[entry->second.value].tasks;
     return entry->second;
+  }
+
+  void leave_shape(ShapeId id) {
+    ClusterState::ShapeRow& row = s.shapes_[id.value];
+    if (--row.tasks > 0) return;
+    s.shape_ids_.erase(key_of(row.demands));
+    s.free_shapes_.insert(id.value);
+    ++s.shape_changes_;
+    row = {};
   }
 
   void add_task(JobRow& job, std::uint32_t index) {
@@ -449,6 +468,7 @@ struct ClusterState::Applier {
       MUSTER_CHECK(done.at == kNoSlot, "a job is over when none of its tasks holds resources");
       set_target(done, kNoSlot);
       leave_phase(done);
+      leave_shape(done.shape);
       s.task_slots_.erase(done.id);
       s.free_tasks_.push_back(slot);
     }
@@ -459,6 +479,19 @@ struct ClusterState::Applier {
     row = {};
   }
 };
+
+void ClusterState::derive_shapes() {
+  for (std::uint32_t id = 0; id < shapes_.size(); ++id) {
+    ShapeRow& row = shapes_[id];
+    row.made = row.tasks > 0 ? ++shape_changes_ : 0;
+    if (row.tasks > 0) {
+      shape_ids_.emplace(key_of(row.demands), ShapeId{id});
+    } else {
+      free_shapes_.insert(id);
+      row.demands = {};
+    }
+  }
+}
 
 void ClusterState::derive() {
   Applier applier{*this, {}};
@@ -472,6 +505,7 @@ void ClusterState::derive() {
     ++applier.count(job.counted);
     for (Slot slot : job.tasks) {
       const TaskRow& task = tasks_[slot];
+      ++shapes_[task.shape.value].tasks;
       ++applier.count(task.phase);
       job.starting += task.phase == TaskPhase::starting;
       job.stopping += task.phase == TaskPhase::stopping;
@@ -481,6 +515,7 @@ void ClusterState::derive() {
     }
     applier.restate(job);
   }
+  derive_shapes();
   for (const InstanceRow& row : instances()) {
     applier.count_instance(row);
     for (Slot slot : row.planned) sums_.committed += applier.demand_on(tasks_[slot], row);

@@ -126,6 +126,20 @@ std::vector<std::string> ClusterState::inconsistencies() const {
       counted != instances().size()) {
     out.emplace_back("the sums over the instances are wrong");
   }
+  std::vector<std::uint32_t> having(shapes_.size());
+  for (const JobRow& job : jobs()) {
+    for (Slot slot : job.tasks) ++having[tasks_[slot].shape.value];
+  }
+  for (std::uint32_t id = 0; id < shapes_.size(); ++id) {
+    const ShapeRow& row = shapes_[id];
+    const bool is_free = free_shapes_.contains(id);
+    if (row.tasks != having[id] || is_free != (having[id] == 0) || is_free != (row.made == 0)) {
+      out.emplace_back("the tasks of shape " + std::to_string(id) + " are counted wrongly");
+    }
+  }
+  if (shape_ids_.size() + free_shapes_.size() != shapes_.size()) {
+    out.emplace_back("shapes are not found by what they are");
+  }
   ResourceSum waiting;
   for (const TaskRow& row : pending()) waiting += nominal_demand(row.shape);
   if (!(waiting == waiting_demand_)) out.emplace_back("what waits is counted wrongly");

@@ -143,6 +143,36 @@ TEST_F(ClusterStateTest, SlotsAreUsedAgainAndIdsAreNot) {
   expect_consistent();
 }
 
+TEST_F(ClusterStateTest, AShapeIsDroppedWithTheLastTaskThatHasItAndItsIdUsedAgain) {
+  const auto accept = [&](std::uint64_t id, double cpus) {
+    apply(JobAccepted{JobBuilder(id).demand(Resources::of(0, cpus, 1)).build()});
+    return state_.find(TaskId{id})->shape;
+  };
+  const auto end = [&](std::uint64_t id) {
+    apply(JobFinished{JobId{id}, JobOutcome::cancelled, 1, 0});
+  };
+  const ShapeId small = accept(1, 1), large = accept(2, 4);
+  EXPECT_EQ(accept(3, 4), large);
+  const std::uint64_t made = state_.shape_made(small), changes = state_.shape_changes();
+  end(2);
+  EXPECT_EQ(state_.shape_changes(), changes) << "another task has it";
+  end(1);
+  EXPECT_EQ(state_.shape_made(small), 0u);
+  EXPECT_GT(state_.shape_changes(), changes);
+  expect_consistent();
+
+  EXPECT_EQ(accept(4, 2), small) << "the lowest id that is free";
+  EXPECT_GT(state_.shape_made(small), made) << "and it is known to be another shape";
+  EXPECT_EQ(state_.shape(small), Demands(Resources::of(0, 2, 1)));
+  EXPECT_EQ(accept(5, 1), ShapeId{2});
+  for (std::uint64_t id = 10; id < 100; ++id) {
+    accept(id, static_cast<double>(id));
+    end(id);
+  }
+  EXPECT_EQ(state_.shape_count(), 4u);
+  expect_consistent();
+}
+
 using ClusterStateDeathTest = ClusterStateTest;
 
 TEST_F(ClusterStateDeathTest, OverfillingAnInstanceStopsTheProcess) {
