@@ -109,13 +109,24 @@ class PlanChecker {
     if (!wants(job.job, market)) {
       return Refusal{RefusalKind::not_now, RefusalCode::wrong_market, {}, 0, 0};
     }
-    seat.demand = state_.demand(*task, seat.type);
-    if (seat.demand == nullptr) {
+    const FamilyDemand* demand = state_.demand(*task, seat.type);
+    if (demand == nullptr) {
       return Refusal{RefusalKind::never, RefusalCode::fits_no_type, {}, 0, 0};
     }
+    seat.grant = place.grant.value_or(Grant::of(demand->amount));
+    if (auto refusal = check_grant(seat.grant, demand->amount)) return refusal;
     seat.task = task;
     const bool rents = std::holds_alternative<LaunchIndex>(place.to);
     return rents ? check_rented(job.job.id, seat) : check_turn(job.job.id, seat.waits());
+  }
+
+  /// A task that is not elastic gets all that it demands, and as one worker.
+  static std::optional<Refusal> check_grant(const Grant& grant, const Resources& demand) {
+    if (grant.width != 1) return malformed();
+    const auto binding = demand.first_exceeding(grant.amount);
+    if (!binding) return std::nullopt;
+    return Refusal{RefusalKind::not_now, RefusalCode::malformed, binding, demand[*binding],
+                   grant.amount[*binding]};
   }
 
   /// In a gang's turn no task of others starts, neither in what is there nor in what is rented.
@@ -131,9 +142,9 @@ class PlanChecker {
       return awaiting_cloud();
     }
     const Resources& capacity = state_.catalog()[seat.type].capacity;
-    const Resources& demand = seat.demand->amount;
-    if (const auto binding = demand.first_exceeding(capacity)) {
-      return Refusal{RefusalKind::not_now, RefusalCode::over_capacity, binding, demand[*binding],
+    const Resources& asked = seat.grant.amount;
+    if (const auto binding = asked.first_exceeding(capacity)) {
+      return Refusal{RefusalKind::not_now, RefusalCode::over_capacity, binding, asked[*binding],
                      capacity[*binding]};
     }
     return std::nullopt;

@@ -42,10 +42,12 @@ struct TaskRow {
   ClassId cls;              ///< interned workload class of the job
   ShapeId shape;            ///< interned demands
   TaskPhase phase = TaskPhase::pending;
-  Attempt attempt = 0;                         ///< number of starts so far
-  Slot at = kNoSlot;                           ///< instance whose resources it holds
-  Slot target = kNoSlot;                       ///< instance where it is meant to be
-  Refusal reason;                              ///< why it does not run, while it does not
+  Attempt attempt = 0;    ///< number of starts so far
+  Slot at = kNoSlot;      ///< instance whose resources it holds
+  Slot target = kNoSlot;  ///< instance where it is meant to be
+  Grant held;      ///< what it has of the one that it is at; that and the next: nothing without one
+  Grant planned;   ///< what it is to have of the one where it is meant to be
+  Refusal reason;  ///< why it does not run, while it does not
   Duration seen_load{};                        ///< fetch + build of the last start; 0 before it
   Duration seen_upload{};                      ///< upload of the last stop; 0 before it
   SlotLinks queue;                             ///< in the pending or in the assigned list

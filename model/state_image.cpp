@@ -267,6 +267,15 @@ ClusterState StateImageAccess::build(StateImage image, const Catalog& catalog) {
   }
   s.class_names_ = std::move(image.class_names);
   for (Demands& demands : image.shapes) s.shapes_.push_back({std::move(demands)});
+  for (TaskRow& row : s.tasks_) {
+    // Images of earlier versions meant what the task demands.
+    const auto fill = [&](Slot place, Grant& grant) {
+      if (place == kNoSlot || grant.width > 0) return;
+      grant = Grant::of(s.demand(row, s.instances_[place].type)->amount);
+    };
+    fill(row.at, row.held);
+    fill(row.target, row.planned);
+  }
   s.derive();
   return s;
 }

@@ -68,6 +68,33 @@ TEST_F(ClusterStateTest, ARunningTaskHoldsItsDemandOfTheInstance) {
   expect_consistent();
 }
 
+TEST_F(ClusterStateTest, ATaskHoldsWhatItWasGranted) {
+  const InstanceId here = ready_instance(0), there = ready_instance(1);
+  apply(JobAccepted{JobBuilder(1).demand(Resources::of(0, 3, 8)).build()});
+  const Grant more{Resources::of(0, 4, 9), 2}, most{Resources::of(0, 5, 10), 3};
+  apply(TaskAssigned{TaskId{1}, here, {}, more});
+  EXPECT_EQ(state_.find(TaskId{1})->planned, more);
+  EXPECT_EQ(state_.find(TaskId{1})->held, Grant{});
+  EXPECT_EQ(state_.find(here)->committed, more.amount);
+  apply(StartIssued{TaskId{1}, here, 1, more});
+  apply(TaskStarted{TaskId{1}, 1, {}, {}});
+  EXPECT_EQ(state_.find(TaskId{1})->held, more);
+  EXPECT_EQ(state_.find(here)->used, more.amount);
+  apply(TaskAssigned{TaskId{1}, there, {}, most});
+  EXPECT_EQ(state_.find(TaskId{1})->held, more) << "until it has left";
+  EXPECT_EQ(state_.find(TaskId{1})->planned, most);
+  EXPECT_EQ(state_.find(there)->committed, most.amount);
+  EXPECT_EQ(state_.sums().used.value(), more.amount);
+  expect_consistent();
+  apply(StopIssued{TaskId{1}, 1});
+  apply(TaskLeft{TaskId{1}, 1, {}});
+  EXPECT_EQ(state_.find(TaskId{1})->held, Grant{});
+  EXPECT_EQ(state_.find(here)->used, Resources{});
+  apply(TaskUnassigned{TaskId{1}, {}});
+  EXPECT_EQ(state_.find(TaskId{1})->planned, Grant{});
+  expect_consistent();
+}
+
 TEST_F(ClusterStateTest, AMoveHoldsTheSourceUntilTheTaskHasLeft) {
   const auto [source, target] = begin_move();
   EXPECT_FALSE(state_.find(source)->occupants.empty());
