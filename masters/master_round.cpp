@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "masters/master.hpp"
+#include "model/feasible.hpp"
 
 namespace muster {
 
@@ -197,9 +198,9 @@ void Master::release_if_unused(InstanceId id, Instant now) {
 }
 
 void Master::place(const Place& place, InstanceId to, Instant now) {
-  const TaskRow& task = *state_.find(place.task);
-  const Resources& demanded = state_.demand(task, state_.find(to)->type)->amount;
-  const Grant grant = place.grant.value_or(Grant::of(demanded));
+  const InstanceRow& there = *state_.find(to);
+  const Grant grant =
+      grant_of(state_, {state_.find(place.task), there.type, there.market, place.grant});
   record(TaskAssigned{place.task, to, place.cause, grant}, now);
   stop_if_running(place.task, now);
 }

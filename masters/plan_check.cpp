@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "masters/plan_parts.hpp"
+#include "model/feasible.hpp"
 
 namespace muster {
 namespace {
@@ -77,12 +78,6 @@ class PlanChecker {
     return std::nullopt;
   }
 
-  /// Whether the task's job wants the market.
-  static bool wants(const Job& job, Market market) {
-    if (job.markets == MarketChoice::any) return true;
-    return (job.markets == MarketChoice::spot) == (market == Market::spot);
-  }
-
   std::optional<Refusal> check_place(std::size_t i) {
     const Place& place = plan_.places[i];
     if (!is_number(place.cause)) return malformed();
@@ -93,40 +88,23 @@ class PlanChecker {
     if (!movable || job.given_up) return outdated();
     if (auto stays = why_it_stays(*task)) return stays;
     Seat& seat = seats_[i];
-    Market market{};
+    Placing placing{task, {}, {}, place.grant};
     if (const auto* id = std::get_if<InstanceId>(&place.to)) {
       const InstanceRow* row = state_.find(*id);
       if (row == nullptr || row->released) return outdated();
-      seat.type = row->type;
-      market = row->market;
+      placing.type = row->type;
+      placing.market = row->market;
     } else {
       const std::uint32_t index = std::get<LaunchIndex>(place.to).value;
       if (index >= plan_.launches.size()) return outdated();
       if (result_.launches[index]) return result_.launches[index];
-      seat.type = plan_.launches[index].type;
-      market = plan_.launches[index].market;
+      placing.type = plan_.launches[index].type;
+      placing.market = plan_.launches[index].market;
     }
-    if (!wants(job.job, market)) {
-      return Refusal{RefusalKind::not_now, RefusalCode::wrong_market, {}, 0, 0};
-    }
-    const FamilyDemand* demand = state_.demand(*task, seat.type);
-    if (demand == nullptr) {
-      return Refusal{RefusalKind::never, RefusalCode::fits_no_type, {}, 0, 0};
-    }
-    seat.grant = place.grant.value_or(Grant::of(demand->amount));
-    if (auto refusal = check_grant(seat.grant, demand->amount)) return refusal;
-    seat.task = task;
+    if (auto refusal = why_infeasible(state_, placing)) return refusal;
+    seat = {task, placing.type, grant_of(state_, placing)};
     const bool rents = std::holds_alternative<LaunchIndex>(place.to);
     return rents ? check_rented(job.job.id, seat) : check_turn(job.job.id, seat.waits());
-  }
-
-  /// A task that is not elastic gets all that it demands, and as one worker.
-  static std::optional<Refusal> check_grant(const Grant& grant, const Resources& demand) {
-    if (grant.width != 1) return malformed();
-    const auto binding = demand.first_exceeding(grant.amount);
-    if (!binding) return std::nullopt;
-    return Refusal{RefusalKind::not_now, RefusalCode::malformed, binding, demand[*binding],
-                   grant.amount[*binding]};
   }
 
   /// In a gang's turn no task of others starts, neither in what is there nor in what is rented.
@@ -140,12 +118,6 @@ class PlanChecker {
     const auto& resting = limits_.resting_gangs;
     if (seat.waits() && std::binary_search(resting.begin(), resting.end(), job)) {
       return awaiting_cloud();
-    }
-    const Resources& capacity = state_.catalog()[seat.type].capacity;
-    const Resources& asked = seat.grant.amount;
-    if (const auto binding = asked.first_exceeding(capacity)) {
-      return Refusal{RefusalKind::not_now, RefusalCode::over_capacity, binding, asked[*binding],
-                     capacity[*binding]};
     }
     return std::nullopt;
   }

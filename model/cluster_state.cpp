@@ -158,32 +158,6 @@ struct ClusterState::Applier {
     return entry->second;
   }
 
-  ShapeId intern_shape(const Demands& demands) {
-    const auto lowest = s.free_shapes_.begin();
-    const ShapeId next{lowest == s.free_shapes_.end() ? static_cast<std::uint32_t>(s.shapes_.size())
-                                                      : *lowest};
-    const auto [entry, is_new] = s.shape_ids_.emplace(key_of(demands), next);
-    if (is_new) {
-      if (lowest == s.free_shapes_.end()) {
-        s.shapes_.emplace_back();
-      } else {
-        s.free_shapes_.erase(lowest);
-      }
-      s.shapes_[next.value] = {demands, 0, ++s.shape_changes_};
-    }
-    ++s.shapes_[entry->second.value].tasks;
-    return entry->second;
-  }
-
-  void leave_shape(ShapeId id) {
-    ClusterState::ShapeRow& row = s.shapes_[id.value];
-    if (--row.tasks > 0) return;
-    s.shape_ids_.erase(key_of(row.demands));
-    s.free_shapes_.insert(id.value);
-    ++s.shape_changes_;
-    row = {};
-  }
-
   void add_task(JobRow& job, std::uint32_t index) {
     const TaskSpec& spec = job.job.tasks[index];
     MUSTER_CHECK(!s.task_slots_.contains(spec.id), "task ids are used once");
@@ -196,7 +170,7 @@ struct ClusterState::Applier {
     row.job = job.slot;
     row.index = index;
     row.cls = intern_class(job.job.workload_class);
-    row.shape = intern_shape(spec.demands);
+    row.shape = s.intern_shape(spec.demands);
     job.tasks.push_back(slot);
     if (job.job.max_running > 0 && index >= job.job.max_running) {
       row.phase = TaskPhase::held;
@@ -283,6 +257,7 @@ struct ClusterState::Applier {
     InstanceRow& row = instance(e.instance);
     MUSTER_CHECK(!row.up, "an instance comes up once");
     row.up = true;
+    row.up_at = e.billed_from.value_or(at);
     s.sums_.up_nano_usd_h += row.price.nano_usd_h();
     if (row.phase == InstancePhase::requested) row.phase = InstancePhase::booting;
     for (Slot slot : row.planned) recount(s.tasks_[slot]);
@@ -475,7 +450,7 @@ struct ClusterState::Applier {
       MUSTER_CHECK(done.at == kNoSlot, "a job is over when none of its tasks holds resources");
       drop_target(done);
       leave_phase(done);
-      leave_shape(done.shape);
+      s.leave_shape(done.shape);
       s.task_slots_.erase(done.id);
       s.free_tasks_.push_back(slot);
     }
@@ -486,19 +461,6 @@ struct ClusterState::Applier {
     row = {};
   }
 };
-
-void ClusterState::derive_shapes() {
-  for (std::uint32_t id = 0; id < shapes_.size(); ++id) {
-    ShapeRow& row = shapes_[id];
-    row.made = row.tasks > 0 ? ++shape_changes_ : 0;
-    if (row.tasks > 0) {
-      shape_ids_.emplace(key_of(row.demands), ShapeId{id});
-    } else {
-      free_shapes_.insert(id);
-      row.demands = {};
-    }
-  }
-}
 
 void ClusterState::derive() {
   Applier applier{*this, {}};

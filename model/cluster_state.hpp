@@ -141,6 +141,7 @@ struct InstanceRow {
   bool up = false;        ///< billed until it is gone
   bool released = false;  ///< no longer wanted
   Instant requested_at;
+  Instant up_at{};  ///< when its billing began, once it is up; of earlier versions: its request
   std::vector<Slot> occupants;  ///< tasks that hold its resources
   std::vector<Slot> planned;    ///< tasks that are meant to be here
   Resources used;               ///< what the occupants hold
@@ -255,6 +256,10 @@ class ClusterState {
   void derive();
   /// The same of the shapes whose tasks have been counted.
   void derive_shapes();
+  /// The shape of a task that comes.
+  ShapeId intern_shape(const Demands& demands);
+  /// A task that had the shape is gone.
+  void leave_shape(ShapeId id);
   Resources nominal_demand(ShapeId id) const {
     const std::vector<FamilyDemand>& entries = shape(id).entries();
     return entries.empty() ? Resources{} : entries.front().amount;

@@ -103,8 +103,8 @@ TaskRow get_row(record::TaskRow::Reader in) {
 }
 
 void put_row(record::InstanceRow::Builder out, const InstanceRow& in) {
-  const auto& [id, slot, type, market, price, phase, up, released, requested_at, occupants, planned,
-               used, committed, live] = in;
+  const auto& [id, slot, type, market, price, phase, up, released, requested_at, up_at, occupants,
+               planned, used, committed, live] = in;
   static_cast<void>(live);  // the list says it
   out.setId(id.value);
   out.setSlot(slot);
@@ -115,6 +115,7 @@ void put_row(record::InstanceRow::Builder out, const InstanceRow& in) {
   out.setUp(up);
   out.setReleased(released);
   out.setRequestedAt(nanos(requested_at));
+  if (up) out.setUpAt(nanos(up_at));
   put(out.initOccupants(length(occupants)), occupants);
   put(out.initPlanned(length(planned)), planned);
   put(out.initUsed(), used);
@@ -132,6 +133,7 @@ InstanceRow get_row(record::InstanceRow::Reader in) {
   out.up = in.getUp();
   out.released = in.getReleased();
   out.requested_at = instant(in.getRequestedAt());
+  if (out.up) out.up_at = in.getUpAt() != 0 ? instant(in.getUpAt()) : out.requested_at;
   out.occupants = get(in.getOccupants());
   out.planned = get(in.getPlanned());
   out.used = get(in.getUsed());

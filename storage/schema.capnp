@@ -504,6 +504,7 @@ struct InstanceRow {
   planned @10 :List(UInt32);
   used @11 :Amounts;  # the sums as they were added up, rounding and all
   committed @12 :Amounts;
+  upAt @13 :Int64;  # 0: not up, or of an earlier version
 }
 
 struct Ledger {

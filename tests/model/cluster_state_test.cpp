@@ -68,6 +68,17 @@ TEST_F(ClusterStateTest, ARunningTaskHoldsItsDemandOfTheInstance) {
   expect_consistent();
 }
 
+TEST_F(ClusterStateTest, AnInstanceKnowsSinceWhenItIsBilled) {
+  const TypeId type = test::type_named(catalog_, "it3");
+  apply(LaunchRequested{InstanceId{1}, type, Market::on_demand, catalog_[type].on_demand, {}});
+  apply(LaunchRequested{InstanceId{2}, type, Market::on_demand, catalog_[type].on_demand, {}});
+  clock_s_ = 50;
+  apply(InstanceUp{InstanceId{1}});
+  apply(InstanceUp{InstanceId{2}, at_s(20)});
+  EXPECT_EQ(state_.find(InstanceId{1})->up_at, at_s(50));
+  EXPECT_EQ(state_.find(InstanceId{2})->up_at, at_s(20)) << "by the cloud's word";
+}
+
 TEST_F(ClusterStateTest, ATaskHoldsWhatItWasGranted) {
   const InstanceId here = ready_instance(0), there = ready_instance(1);
   apply(JobAccepted{JobBuilder(1).demand(Resources::of(0, 3, 8)).build()});

@@ -35,13 +35,13 @@ inline bool same(const TaskRow& a, const TaskRow& b) {
 }
 
 inline bool same(const InstanceRow& a, const InstanceRow& b) {
-  const auto& [id, slot, type, market, price, phase, up, released, requested_at, occupants, planned,
-               used, committed, links] = a;
+  const auto& [id, slot, type, market, price, phase, up, released, requested_at, up_at, occupants,
+               planned, used, committed, links] = a;
   static_cast<void>(links);
   return id == b.id && slot == b.slot && type == b.type && market == b.market && price == b.price &&
          phase == b.phase && up == b.up && released == b.released &&
-         requested_at == b.requested_at && occupants == b.occupants && planned == b.planned &&
-         used == b.used && committed == b.committed;
+         requested_at == b.requested_at && up_at == b.up_at && occupants == b.occupants &&
+         planned == b.planned && used == b.used && committed == b.committed;
 }
 
 template <class Row>

@@ -190,7 +190,7 @@ TEST_F(MessageTranscriptTest, AWorkerAsksWhenItIsFreeAndNotBefore) {
   caf::anon_send(worker, test::probe(first));
   caf::anon_send(worker, test::probe(accept(2, 1)));
   EXPECT_THAT(said_until_ms(5), ElementsAre("0.5 ms request for job 1 to scheduler"));
-  const StartOrder order = book_.start({JobId{1}, 0}, InstanceId{0}, TypeId{0}, {});
+  const StartOrder order = book_.start({JobId{1}, 0}, {InstanceId{0}, TypeId{0}}, {});
   caf::anon_send(worker, TaskAnswer{requests_.at(0).ticket, order});
   EXPECT_THAT(said_until_ms(20), ElementsAre("15.5 ms request for job 2 to scheduler"));
   caf::anon_send(worker, TaskAnswer{requests_.at(1).ticket, std::nullopt});
