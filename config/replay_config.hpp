@@ -140,7 +140,7 @@ struct MasterConfig {
 
 /// How sites choose among masters and among each other (HCoop, Algorithm 3), and what they promise.
 struct SiteConfig {
-  /// Masters that share the tasks of a job; 0: as many as the policy's paper says, or 1.
+  /// Masters that share the tasks of a job; 0: as many as the policy's module says.
   std::uint32_t masters_per_job = 0;
   double master_heavy = 0.85;   ///< from this load on a master gets no jobs if it can be helped
   double site_heavy = 0.85;     ///< the same of a site scheduler
@@ -166,7 +166,7 @@ struct GroupConfig {
 
 /// How sites tell short jobs from long ones (docs/classifier.md).
 struct SortConfig {
-  std::string by;  ///< svm, hint, oracle or none; empty: svm under hcoop, else nobody does
+  std::string by;               ///< svm, hint, oracle or none; empty: as the policy's module says
   std::filesystem::path model;  ///< what `muster train` wrote; empty: nothing is known at first
   Duration threshold{std::chrono::minutes{10}};  ///< T_th: what runs longer is long
   double eps = 0.5;                   ///< SORS: how far a run may stay below what is promised
