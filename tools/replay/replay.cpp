@@ -27,6 +27,7 @@
 #include "tools/replay/user_actor.hpp"
 #include "tools/replay/workload_names.hpp"
 #include "tools/replay/world.hpp"
+#include "workers/group_member.hpp"
 #include "workers/model_executor.hpp"
 #include "workers/worker_actor.hpp"
 
@@ -257,6 +258,7 @@ class Simulation {
       return std::make_unique<ModelExecutor>(on, of, std::move(host), *model_);
     };
     ++workers_launched_;
+    if (composition_) return system_.spawn<GroupMember>(std::move(worker));
     return system_.spawn<Worker>(std::move(worker));
   }
 

@@ -142,7 +142,7 @@ void FleetOwner::open_when_complete() {
   group_.roster.catalog = group_.catalog;
   for (const auto& [id, rented] : rented_) {
     group_.roster.types.push_back(rented.type);
-    // The workers of a replay are all of a kind that can be members.
+    // Whoever composes the group starts GroupMember actors as its workers.
     group_.members.push_back({id, caf::actor_cast<GroupWorker>(rented.worker)});
   }
   if (group_.composition->fault(group_.members.size()).empty()) {

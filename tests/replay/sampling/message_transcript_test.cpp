@@ -8,7 +8,7 @@
 #include "schedulers/site/sampling/scheduler_actor.hpp"
 #include "tests/schedulers/sampling/group_builders.hpp"
 #include "tests/support/virtual_system.hpp"
-#include "workers/worker_actor.hpp"
+#include "workers/group_member.hpp"
 
 namespace muster::sampling {
 namespace {
@@ -180,7 +180,7 @@ TEST_F(MessageTranscriptTest, AWorkerAsksWhenItIsFreeAndNotBefore) {
   setup.make_executor = [](InstanceId, TypeId, ExecutorHost host) {
     return std::make_unique<TenMilliseconds>(std::move(host));
   };
-  const GroupWorker worker = system_.actors().spawn<Worker>(std::move(setup));
+  const GroupWorker worker = system_.actors().spawn<GroupMember>(std::move(setup));
   actors_.push_back(caf::actor_cast<caf::actor>(worker));
   GroupMembership group;
   group.network_delay = std::chrono::microseconds{500};
