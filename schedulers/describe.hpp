@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,8 @@ class Description {
   /// what the struct has.
   template <class Member, class T>
   Description& param(std::string name, Member member, params::Kind<T> kind, std::string meaning) {
+    using Bound = std::remove_cvref_t<std::invoke_result_t<Member, P&>>;
+    static_assert(std::is_same_v<Bound, T>, "a kind is bound to a member of its own type");
     const T& value = std::invoke(member, defaults_);
     module_.params.push_back({std::move(name), kind.print(value), kind.range, std::move(meaning)});
     setters_.push_back([member, parse = std::move(kind.parse)](P& params, const std::string& text) {
