@@ -154,8 +154,4 @@ std::vector<KeySpecOf<C>> sort_keys() {
        Whole{[](C& c) -> std::uint32_t& { return c.sort.retrain_after; }, 1, 1'000'000}}};
 }
 
-/// The keys of a replay config.
-template <>
-const std::vector<KeySpecOf<ReplayConfig>>& key_table<ReplayConfig>();
-
 }  // namespace muster::config

@@ -11,6 +11,7 @@
 #include "schedulers/registry.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/replay/replay_parts.hpp"
 
 namespace muster::cli {
 namespace {
@@ -83,7 +84,8 @@ int list_policies(const Flags& flags) {
 }
 
 int list_keys(const Flags& flags) {
-  const std::vector<KeyInfo> known = flags.cluster ? cluster_config_keys() : known_config_keys();
+  const std::vector<KeyInfo> known =
+      flags.cluster ? cluster_config_keys() : known_config_keys(replay::replay_parts());
   auto keys = nlohmann::ordered_json::array();
   for (const KeyInfo& key : known) {
     keys.push_back({{"key", key.key},
