@@ -36,7 +36,8 @@ class Lists(MusterTest):
         self.assertEqual(by_name["eva"]["intake"], {"sort_by": None, "masters_per_job": 1})
         self.assertEqual(by_name["eva"]["uses"], ["throughput", "prices"])
         self.assertEqual(by_name["sparrow"]["uses"], [])
-        self.assertIn("jobs are sorted by svm and shared by 2 masters", self.succeed("policies"))
+        self.assertIn("takes jobs in with sort.by = svm and site.masters_per_job = 2, unless the "
+                      "config says otherwise", self.succeed("policies"))
 
     def test_every_listed_default_can_be_given(self):
         policies = json.loads(self.succeed("policies", "--json", "-"))["policies"]

@@ -44,13 +44,18 @@ nlohmann::ordered_json intake_of(const PolicyModule& policy) {
   return intake;
 }
 
-/// A line about what sites do with jobs where nothing is done as usual.
+/// A line about how sites take jobs in, where that is not as under most policies.
 std::string intake_line(const PolicyModule& policy) {
-  if (!policy.intake.sort_by) return {};
-  return fmt::format(
-      "    jobs are sorted by {} and shared by {} masters, unless sort.by and "
-      "site.masters_per_job say otherwise\n",
-      name_of(*policy.intake.sort_by), policy.intake.masters_per_job);
+  std::vector<std::string> settings;
+  if (policy.intake.sort_by) {
+    settings.push_back(fmt::format("sort.by = {}", name_of(*policy.intake.sort_by)));
+  }
+  if (policy.intake.masters_per_job != Intake{}.masters_per_job) {
+    settings.push_back(fmt::format("site.masters_per_job = {}", policy.intake.masters_per_job));
+  }
+  if (settings.empty()) return {};
+  return fmt::format("    takes jobs in with {}, unless the config says otherwise\n",
+                     fmt::join(settings, " and "));
 }
 
 /// Adds what people see of the policies to `text`, and gives the same as a document.
