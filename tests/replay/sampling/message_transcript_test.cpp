@@ -210,7 +210,7 @@ TEST_F(MessageTranscriptTest, AMemberWithoutAGroupIsAWorkerLikeAnyOther) {
   caf::anon_send(worker, test::probe(job));
   caf::anon_send(worker, Cancellation{JobId{1}});
   caf::anon_send(worker, TaskAnswer{0, std::nullopt});
-  caf::anon_send(worker, start_atom_v, book_.start({JobId{1}, 0}, InstanceId{0}, TypeId{0}, {}));
+  caf::anon_send(worker, start_atom_v, book_.start({JobId{1}, 0}, {InstanceId{0}, TypeId{0}}, {}));
   EXPECT_TRUE(said_until_ms(20).empty()) << "it asks nobody";
   std::vector<std::string> told;
   for (const muster::test::Heard& heard : heard_) told.push_back(heard.what);
