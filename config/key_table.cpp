@@ -25,6 +25,7 @@ constexpr Duration kHour = 1h;
 
 std::vector<std::string> names_of(const std::vector<ReplayPart>& parts) {
   std::vector<std::string> names;
+  names.reserve(parts.size());
   for (const ReplayPart& part : parts) names.push_back(part.name);
   return names;
 }

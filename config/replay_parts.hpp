@@ -45,14 +45,14 @@ struct OwnerOf<T Struct::*> {
 };
 
 /// Where the key of a workload format is kept: format_key<&GoogleSettings::max_priority>.
-template <auto Member>
+template <auto kMember>
 auto& format_key(ReplayConfig& config) {
-  return config.workload.own.of<typename OwnerOf<decltype(Member)>::Type>().*Member;
+  return config.workload.own.of<typename OwnerOf<decltype(kMember)>::Type>().*kMember;
 }
 /// The same of an interference model.
-template <auto Member>
+template <auto kMember>
 auto& interference_key(ReplayConfig& config) {
-  return config.world.interference.own.of<typename OwnerOf<decltype(Member)>::Type>().*Member;
+  return config.world.interference.own.of<typename OwnerOf<decltype(kMember)>::Type>().*kMember;
 }
 
 /// A key that is one of some words, kept as the word itself; empty: not given.

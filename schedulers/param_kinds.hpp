@@ -70,6 +70,7 @@ std::string any_of(const std::vector<std::string>& words);
 template <class T>
 Kind<T> choice(std::vector<std::pair<std::string, T>> words) {
   std::vector<std::string> names;
+  names.reserve(words.size());
   for (const auto& [name, value] : words) names.push_back(name);
   Kind<T> kind{any_of(names)};
   kind.parse = [words](const std::string& text) -> std::optional<T> {

@@ -26,8 +26,9 @@ std::optional<Failure<PolicyError>> read_params(
   const std::string who = "policy \"" + module.name + "\"";
   std::vector<bool> given(module.params.size());
   for (const auto& [name, text] : spec.params) {
-    const auto param = std::find_if(module.params.begin(), module.params.end(),
-                                    [&](const ParamInfo& info) { return info.name == name; });
+    const auto param =
+        std::find_if(module.params.begin(), module.params.end(),
+                     [&wanted = name](const ParamInfo& info) { return info.name == wanted; });
     if (param == module.params.end()) {
       return Failure<PolicyError>{
           PolicyError::unknown_parameter,
