@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "config/cluster_config.hpp"
+#include "config/cluster_keys.hpp"
 #include "config/key_reader.hpp"
 
 namespace muster::config {

@@ -4,12 +4,13 @@
 
 #include "config/key_table.hpp"
 #include "config/key_text.hpp"
+#include "config/replay_parts.hpp"
 
 namespace muster {
 
-std::vector<KeyInfo> known_config_keys() {
+std::vector<KeyInfo> known_config_keys(const ReplayParts& parts) {
   std::vector<KeyInfo> all;
-  for (const auto& key : config::key_table<ReplayConfig>()) all.push_back(config::info_of(key));
+  for (const auto& key : config::replay_keys(parts)) all.push_back(config::info_of(key));
   return all;
 }
 

@@ -14,8 +14,10 @@ struct KeyInfo {
   std::string meaning;
 };
 
+struct ReplayParts;
+
 /// Every key that load_replay_config() understands, in the order of the documentation.
-std::vector<KeyInfo> known_config_keys();
+std::vector<KeyInfo> known_config_keys(const ReplayParts& parts);
 
 /// Keys as a Markdown table.
 std::string describe_keys(const std::vector<KeyInfo>& keys);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -56,8 +57,8 @@ struct ListKeyOf {
 template <class C>
 struct ChoiceKeyOf {
   std::vector<std::string> names;
-  std::size_t (*get)(const C&);
-  void (*set)(C&, std::size_t);
+  std::function<std::size_t(C&)> get;
+  std::function<void(C&, std::size_t)> set;
 };
 /// Yes or no.
 template <class C>
@@ -105,17 +106,21 @@ const std::vector<KeySpecOf<C>>& key_table();
 
 /// The key's declaration; null when there is no such key.
 template <class C>
-const KeySpecOf<C>* find_key(std::string_view name) {
-  const std::vector<KeySpecOf<C>>& table = key_table<C>();
+const KeySpecOf<C>* find_key(const std::vector<KeySpecOf<C>>& table, std::string_view name) {
   const auto found = std::find_if(table.begin(), table.end(),
                                   [&](const KeySpecOf<C>& key) { return key.name == name; });
   return found == table.end() ? nullptr : &*found;
 }
 
+/// The same among all keys of the config.
+template <class C>
+const KeySpecOf<C>* find_key(std::string_view name) {
+  return find_key(key_table<C>(), name);
+}
+
 /// Some key's name begins with `name` and a dot.
 template <class C>
-bool is_section(std::string_view name) {
-  const std::vector<KeySpecOf<C>>& table = key_table<C>();
+bool is_section(const std::vector<KeySpecOf<C>>& table, std::string_view name) {
   return std::any_of(table.begin(), table.end(), [&](const KeySpecOf<C>& key) {
     return key.name.size() > name.size() && key.name.starts_with(name) &&
            key.name[name.size()] == '.';

@@ -21,10 +21,11 @@ constexpr std::string_view kDataVariable = "${MUSTER_DATA}";
 
 /// The keys and sections right below a section, without its name.
 template <class C>
-std::vector<std::string> names_below(const std::string& section) {
+std::vector<std::string> names_below(const std::vector<KeySpecOf<C>>& keys,
+                                     const std::string& section) {
   const std::string prefix = section.empty() ? "" : section + ".";
   std::vector<std::string> names;
-  for (const KeySpecOf<C>& key : key_table<C>()) {
+  for (const KeySpecOf<C>& key : keys) {
     if (!key.name.starts_with(prefix)) continue;
     std::string name = key.name.substr(prefix.size());
     name.resize(std::min(name.find('.'), name.size()));
@@ -44,13 +45,13 @@ fs::path data_folder() {
 /// Says what was probably meant: a name of the same section first, else a key of any.
 template <class C>
 std::string KeyReader<C>::unknown_key(const std::string& section, const std::string& name) const {
-  std::vector<std::string> here = names_below<C>(section);
+  std::vector<std::string> here = names_below(keys_, section);
   std::string what = section.empty() ? "key" : fmt::format("key of [{}]", section);
   if (section.empty()) here.insert(here.end(), source_.tables.begin(), source_.tables.end());
   if (!source_.table.empty()) what = fmt::format("key of {}", source_.table);
   std::string text = unknown_word(what, name, here);
   if (!nearest_word(name, here).empty()) return text;
-  for (const KeySpecOf<C>& key : key_table<C>()) {
+  for (const KeySpecOf<C>& key : keys_) {
     if (key.name.ends_with("." + name)) text += fmt::format(" (there is {})", key.name);
   }
   return text;
@@ -61,9 +62,9 @@ void KeyReader<C>::read_table(const toml::table& table, const std::string& secti
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     const std::string full = section.empty() ? name : section + "." + name;
-    if (const KeySpecOf<C>* spec = find_key<C>(full)) {
+    if (const KeySpecOf<C>* spec = find_key(keys_, full)) {
       read_key(*spec, node, place_of(node.source()));
-    } else if (!is_section<C>(full)) {
+    } else if (!is_section(keys_, full)) {
       errors_.add(place_of(key.source()), source_.prefix + full, unknown_key(section, name));
     } else if (const toml::table* inner = node.as_table()) {
       read_table(*inner, full);
@@ -97,11 +98,11 @@ void KeyReader<C>::read_override(const std::string& text, const std::string& who
     return;
   }
   const std::string name = text.substr(0, equals);
-  const KeySpecOf<C>* key = find_key<C>(name);
+  const KeySpecOf<C>* key = find_key(keys_, name);
   if (key == nullptr) {
     const std::size_t dot = name.rfind('.');
     const std::string section = dot == std::string::npos ? "" : name.substr(0, dot);
-    const bool known = section.empty() || is_section<C>(section);
+    const bool known = section.empty() || is_section(keys_, section);
     errors_.add(place, source_.prefix + name,
                 known ? unknown_key(section, name.substr(section.empty() ? 0 : dot + 1))
                       : unknown_key("", name));
@@ -118,12 +119,12 @@ template <class C>
 void KeyReader<C>::need(std::string_view key, std::string_view when) {
   if (given(key)) return;
   errors_.add(home(), source_.prefix + std::string(key),
-              fmt::format("is missing{}; it has to be {}", when, wanted(*find_key<C>(key))));
+              fmt::format("is missing{}; it has to be {}", when, wanted(*find_key(keys_, key))));
 }
 
 template <class C>
 void KeyReader<C>::need_required() {
-  for (const KeySpecOf<C>& key : key_table<C>()) {
+  for (const KeySpecOf<C>& key : keys_) {
     if (key.required) need(key.name);
   }
 }
@@ -143,7 +144,7 @@ TextPlace KeyReader<C>::place_of(const std::string& key) const {
 
 template <class C>
 void KeyReader<C>::resolve_paths() {
-  for (const KeySpecOf<C>& key : key_table<C>()) {
+  for (const KeySpecOf<C>& key : keys_) {
     const auto* kind = std::get_if<PathKeyOf<C>>(&key.kind);
     if (kind == nullptr || kind->at(config_).empty()) continue;
     fs::path& path = kind->at(config_);

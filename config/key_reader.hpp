@@ -30,9 +30,10 @@ struct ReaderSource {
 template <class C>
 class KeyReader {
  public:
-  /// Both outlive the reader.
-  KeyReader(ReaderSource source, C& config, ErrorList& errors)
-      : source_(std::move(source)), config_(config), errors_(errors) {}
+  /// All but the source outlive the reader.
+  KeyReader(ReaderSource source, C& config, ErrorList& errors,
+            const std::vector<KeySpecOf<C>>& keys = key_table<C>())
+      : source_(std::move(source)), config_(config), errors_(errors), keys_(keys) {}
 
   void read_table(const toml::table& table, const std::string& section = "");
   /// "dotted.key=value"
@@ -66,6 +67,7 @@ class KeyReader {
   ReaderSource source_;
   C& config_;
   ErrorList& errors_;
+  const std::vector<KeySpecOf<C>>& keys_;
   std::map<std::string, TextPlace> places_;  ///< where the keys that were given were given
 };
 

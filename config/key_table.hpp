@@ -88,7 +88,7 @@ std::vector<KeySpecOf<C>> site_keys() {
   constexpr std::uint64_t kMostJobsAtOnce = 1'000;  // in one submission
   return {
       {"site.masters_per_job",
-       "masters that share the tasks of a job; 0: 2 under hcoop, 1 under all others",
+       "masters that share the tasks of a job; 0: as many as the policy says (muster policies)",
        Whole{[](C& c) -> std::uint32_t& { return c.site.masters_per_job; }, 0, 1000}},
       {"site.master_heavy", "a master of this load or more gets no jobs if it can be helped",
        Number{[](C& c) -> double& { return c.site.master_heavy; }, kLoads}},
@@ -126,35 +126,32 @@ std::vector<KeySpecOf<C>> sort_keys() {
   constexpr Duration kMillisecond = std::chrono::milliseconds{1};
   constexpr Duration kHour = std::chrono::hours{1};
   static const std::vector<std::string> kWays = {"svm", "hint", "oracle", "none"};
-  return {{"sort.by",
-           "what tells short jobs from long ones; not given: svm under hcoop, else nothing does",
-           ChoiceKeyOf<C>{kWays,
-                          [](const C& c) -> std::size_t {
-                            return std::find(kWays.begin(), kWays.end(), c.sort.by) - kWays.begin();
-                          },
-                          [](C& c, std::size_t i) { c.sort.by = kWays[i]; }}},
-          {"sort.model", "what `muster train` wrote; not given: sites begin without any history",
-           PathKeyOf<C>{[](C& c) -> std::filesystem::path& { return c.sort.model; }}},
-          {"sort.threshold", "T_th: a job whose tasks take longer is long",
-           TimeKeyOf<C>{[](C& c) -> Duration& { return c.sort.threshold; }, kMillisecond,
-                        8760 * kHour}},
-          {"sort.eps", "SORS: a run may stay so far below what was promised, as a share of that",
-           Number{[](C& c) -> double& { return c.sort.eps; },
-                  {.low = 0, .high = 1, .above_low = true}}},
-          {"sort.p_threshold", "SORS: how probable that has to be for spot instances (P_th)",
-           Number{[](C& c) -> double& { return c.sort.p_threshold; }, {0, 1}}},
-          {"sort.min_samples", "SORS: past errors of a class of jobs without which it says no",
-           Whole{[](C& c) -> std::uint32_t& { return c.sort.min_samples; }, 1, 128}},
-          {"sort.max_samples", "of these, taken evenly; the time of a training is quadratic in it",
-           Whole{[](C& c) -> std::uint32_t& { return c.sort.max_samples; }, 20, 100'000}},
-          {"sort.max_history", "finished jobs that a training may look at",
-           Whole{[](C& c) -> std::uint32_t& { return c.sort.max_history; }, 20, 1'000'000}},
-          {"sort.retrain_after", "finished jobs from one training to the next",
-           Whole{[](C& c) -> std::uint32_t& { return c.sort.retrain_after; }, 1, 1'000'000}}};
+  return {
+      {"sort.by",
+       "what tells short jobs from long ones; not given: what the policy says (muster policies)",
+       ChoiceKeyOf<C>{kWays,
+                      [](const C& c) -> std::size_t {
+                        return std::find(kWays.begin(), kWays.end(), c.sort.by) - kWays.begin();
+                      },
+                      [](C& c, std::size_t i) { c.sort.by = kWays[i]; }}},
+      {"sort.model", "what `muster train` wrote; not given: sites begin without any history",
+       PathKeyOf<C>{[](C& c) -> std::filesystem::path& { return c.sort.model; }}},
+      {"sort.threshold", "T_th: a job whose tasks take longer is long",
+       TimeKeyOf<C>{[](C& c) -> Duration& { return c.sort.threshold; }, kMillisecond,
+                    8760 * kHour}},
+      {"sort.eps", "SORS: a run may stay so far below what was promised, as a share of that",
+       Number{[](C& c) -> double& { return c.sort.eps; },
+              {.low = 0, .high = 1, .above_low = true}}},
+      {"sort.p_threshold", "SORS: how probable that has to be for spot instances (P_th)",
+       Number{[](C& c) -> double& { return c.sort.p_threshold; }, {0, 1}}},
+      {"sort.min_samples", "SORS: past errors of a class of jobs without which it says no",
+       Whole{[](C& c) -> std::uint32_t& { return c.sort.min_samples; }, 1, 128}},
+      {"sort.max_samples", "of these, taken evenly; the time of a training is quadratic in it",
+       Whole{[](C& c) -> std::uint32_t& { return c.sort.max_samples; }, 20, 100'000}},
+      {"sort.max_history", "finished jobs that a training may look at",
+       Whole{[](C& c) -> std::uint32_t& { return c.sort.max_history; }, 20, 1'000'000}},
+      {"sort.retrain_after", "finished jobs from one training to the next",
+       Whole{[](C& c) -> std::uint32_t& { return c.sort.retrain_after; }, 1, 1'000'000}}};
 }
-
-/// The keys of a replay config.
-template <>
-const std::vector<KeySpecOf<ReplayConfig>>& key_table<ReplayConfig>();
 
 }  // namespace muster::config

@@ -8,28 +8,20 @@
 #include <vector>
 
 #include "config/fleet.hpp"
+#include "config/part_settings.hpp"
 #include "model/expected.hpp"
 #include "model/geo.hpp"
 #include "model/time.hpp"
 
 namespace muster {
 
+struct ReplayParts;
+
 enum class ConfigError : std::uint8_t {
   unreadable,
   malformed,
   invalid,
   bad_override  ///< the files are fine, what came with the call is not
-};
-
-/// How jobs and tasks are made when no trace is read.
-struct SyntheticWorkload {
-  std::filesystem::path workloads;  ///< CSV of the workloads to draw from
-  std::uint32_t jobs = 100;
-  std::uint32_t tasks_per_job = 1;
-  double mean_gap_s = 1200;     ///< mean of the exponential gaps between arrivals
-  double min_duration_h = 0.5;  ///< durations are drawn between the two
-  double max_duration_h = 3;
-  bool log_uniform = false;  ///< draws them uniformly on a logarithmic scale
 };
 
 /// What a task asks for where its trace does not say.
@@ -40,24 +32,9 @@ struct TaskDefaults {
   double network_gbit_s = 0;
 };
 
-/// The machine whose parts google-2011 and alibaba-2017 count requests in.
-struct TraceMachine {
-  double cpu = 64;
-  double memory_gib = 256;
-};
-
-/// How a workload is put together from two traces.
-struct ComposedWorkload {
-  std::string format = "tr";      ///< of workload.path: arrivals, durations, tasks
-  std::filesystem::path demands;  ///< the trace that demands are drawn from, one a job
-  std::string demands_format = "google-2011";
-  std::uint32_t jobs = 0;  ///< drawn from the first trace, each as likely; 0: its own, in order
-  double mean_gap_s = 0;   ///< of exponential gaps between arrivals; 0: as in the first trace
-};
-
 /// What is submitted, and when.
 struct WorkloadConfig {
-  std::string format;  ///< one of workload_formats()
+  std::string format;  ///< the name of one of ReplayParts::formats
   std::filesystem::path path;
   std::uint32_t max_jobs = 0;   ///< only the first so many; 0: all
   std::uint32_t min_tasks = 1;  ///< jobs with fewer are left out
@@ -67,26 +44,15 @@ struct WorkloadConfig {
   double slo_factor = 0;  ///< a job is in time when it takes no more than so often its longest task
   double cutoff_s = 0;    ///< jobs whose mean task takes longer are long; 0: no such classes
   TaskDefaults task;
-  TraceMachine machine;
-  std::uint32_t google_max_priority = 11;  ///< google-2011: only jobs of at most this one
-  std::uint32_t swf_processors_per_task = 1;
-  SyntheticWorkload synthetic;
-  ComposedWorkload composed;
+  double machine_memory_gib = 256;  ///< of the machine in parts of which some traces count memory
+  PartSettings own;                 ///< what single formats have besides
 };
-
-/// The formats that are read from one file, and all that workload.format may be.
-const std::vector<std::string>& trace_formats();
-const std::vector<std::string>& workload_formats();
-
-/// None at all, the same for every pair of tasks, or by a matrix of pairs.
-enum class InterferenceModel : std::uint8_t { none, uniform, pairwise };
 
 /// How much tasks on one instance slow each other.
 struct InterferenceConfig {
-  InterferenceModel model = InterferenceModel::none;
-  std::filesystem::path matrix;  ///< pairwise: CSV, row = the task, column = its neighbour
-  double default_pair = 0.95;    ///< pairwise: for cells without a value; uniform: for every pair
-  bool as_generated = false;     ///< pairwise: with the exchanged values of Eva's artifact
+  std::string model = "none";  ///< the name of one of ReplayParts::interference
+  double default_pair = 0.95;  ///< throughput beside a neighbour where nothing else is known
+  PartSettings own;            ///< what single models have besides
 };
 
 /// The simulated world around the actors.
@@ -140,7 +106,7 @@ struct MasterConfig {
 
 /// How sites choose among masters and among each other (HCoop, Algorithm 3), and what they promise.
 struct SiteConfig {
-  /// Masters that share the tasks of a job; 0: as many as the policy's paper says, or 1.
+  /// Masters that share the tasks of a job; 0: as many as the policy's module says.
   std::uint32_t masters_per_job = 0;
   double master_heavy = 0.85;   ///< from this load on a master gets no jobs if it can be helped
   double site_heavy = 0.85;     ///< the same of a site scheduler
@@ -166,7 +132,7 @@ struct GroupConfig {
 
 /// How sites tell short jobs from long ones (docs/classifier.md).
 struct SortConfig {
-  std::string by;  ///< svm, hint, oracle or none; empty: svm under hcoop, else nobody does
+  std::string by;               ///< svm, hint, oracle or none; empty: as the policy's module says
   std::filesystem::path model;  ///< what `muster train` wrote; empty: nothing is known at first
   Duration threshold{std::chrono::minutes{10}};  ///< T_th: what runs longer is long
   double eps = 0.5;                   ///< SORS: how far a run may stay below what is promised
@@ -197,7 +163,9 @@ struct ReplayConfig {
 /// are reported at once, one a line, each with file:line:column, the field, and what would be
 /// right. Paths are relative to the config file; ${MUSTER_DATA} at the start of a path stands for
 /// the environment variable, or ../shared/data below the working directory when it is not set.
-Expected<ReplayConfig, ConfigError> load_replay_config(const std::filesystem::path& file,
+/// `parts` says what a config may name and which keys belong to that.
+Expected<ReplayConfig, ConfigError> load_replay_config(const ReplayParts& parts,
+                                                       const std::filesystem::path& file,
                                                        const std::vector<std::string>& overrides);
 
 }  // namespace muster

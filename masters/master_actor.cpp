@@ -380,14 +380,11 @@ WorkerActor* MasterNode::worker_on(InstanceId id) {
 void MasterNode::perform(const StartTask& effect) {
   WorkerActor* worker = worker_on(effect.on);
   const TaskRow* task = master_.state().find(effect.task);
-  const InstanceRow* place = master_.state().find(effect.on);
-  if (worker == nullptr || task == nullptr || place == nullptr) return;
-  if (task->attempt != effect.attempt) return;
+  if (worker == nullptr || task == nullptr || task->attempt != effect.attempt) return;
   const Job& job = master_.state().job(task->job).job;
   send(*worker, start_atom_v,
-       StartOrder{job.id, master_.state().spec(*task), effect.attempt,
-                  master_.state().demand(*task, place->type)->amount, job.program, job.task_count(),
-                  job.workload_class});
+       StartOrder{job.id, master_.state().spec(*task), effect.attempt, task->held.amount,
+                  job.program, job.task_count(), job.workload_class});
 }
 
 void MasterNode::perform(const StopTask& effect) {

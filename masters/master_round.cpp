@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "masters/master.hpp"
+#include "model/feasible.hpp"
 
 namespace muster {
 
@@ -197,7 +198,10 @@ void Master::release_if_unused(InstanceId id, Instant now) {
 }
 
 void Master::place(const Place& place, InstanceId to, Instant now) {
-  record(TaskAssigned{place.task, to, place.cause}, now);
+  const InstanceRow& there = *state_.find(to);
+  const Grant grant =
+      grant_of(state_, {state_.find(place.task), there.type, there.market, place.grant});
+  record(TaskAssigned{place.task, to, place.cause, grant}, now);
   stop_if_running(place.task, now);
 }
 
@@ -217,7 +221,8 @@ void Master::restart_peers(const JobRow& job, Instant now) {
     const TaskRow& peer = state_.task(slot);
     if (peer.phase != TaskPhase::running || peer.target == kNoSlot) continue;
     const InstanceId stays_on = state_.instance(peer.target).id;
-    record(TaskAssigned{peer.id, stays_on, {CauseCode::gang_restart, 0}}, now);
+    const Grant same = peer.planned;
+    record(TaskAssigned{peer.id, stays_on, {CauseCode::gang_restart, 0}, same}, now);
     stop_if_running(peer.id, now);
   }
 }
@@ -307,7 +312,8 @@ void Master::try_start(Slot slot, Instant now) {
   if (const auto reason = hindrance(task)) return refuse(task.id, *reason, now);
   const InstanceId on = state_.instance(task.target).id;
   const Attempt attempt = task.attempt + 1;
-  record(StartIssued{task.id, on, attempt}, now);
+  const Grant grant = task.planned;
+  record(StartIssued{task.id, on, attempt, grant}, now);
   commit_.effects.push_back(StartTask{task.id, attempt, on});
 }
 
@@ -335,10 +341,10 @@ std::optional<Refusal> Master::hindrance(const TaskRow& task) const {
   if (place.phase != InstancePhase::ready) {
     return Refusal{RefusalKind::not_now, RefusalCode::awaiting_instance, {}, 0, 0};
   }
-  const Resources& demand = state_.demand(task, place.type)->amount;
+  const Resources& asked = task.planned.amount;
   const Resources& capacity = (*catalog_)[place.type].capacity;
-  if (const auto binding = (place.used + demand).first_exceeding(capacity)) {
-    return Refusal{RefusalKind::not_now, RefusalCode::awaiting_room, binding, demand[*binding],
+  if (const auto binding = (place.used + asked).first_exceeding(capacity)) {
+    return Refusal{RefusalKind::not_now, RefusalCode::awaiting_room, binding, asked[*binding],
                    capacity[*binding] - place.used[*binding]};
   }
   return std::nullopt;

@@ -68,13 +68,10 @@ class CapacityCheck {
     }
   }
 
-  const Resources& demand_at(const TaskRow& task, const Room& room) const {
-    return state_.demand(task, room.type)->amount;
-  }
   void take_away(const TaskRow& task) {
     if (task.target == kNoSlot) return;
     Room& room = rooms_[room_of(PlaceTarget{state_.instance(task.target).id})];
-    room.base -= demand_at(task, room);
+    room.base -= task.planned.amount;
   }
   void take_away_moved() {
     for (std::size_t i = 0; i < plan_.places.size(); ++i) {
@@ -87,12 +84,12 @@ class CapacityCheck {
 
   /// Refuses the place if it does not fit into a room that is filled so far.
   bool refuse_if_over(std::uint32_t place, const Room& room, const Resources& filled) {
-    const Resources& demand = seats_[place].demand->amount;
+    const Resources& asked = seats_[place].grant.amount;
     const Resources& capacity = state_.catalog()[room.type].capacity;
-    const auto binding = (filled + demand).first_exceeding(capacity);
+    const auto binding = (filled + asked).first_exceeding(capacity);
     if (!binding) return false;
     result_.places[place] = Refusal{RefusalKind::not_now, RefusalCode::over_capacity, binding,
-                                    demand[*binding], capacity[*binding] - filled[*binding]};
+                                    asked[*binding], capacity[*binding] - filled[*binding]};
     return true;
   }
 
@@ -103,13 +100,13 @@ class CapacityCheck {
       if (result_.places[i]) continue;
       Room& room = rooms_[room_of_place_[i]];
       if (!refuse_if_over(i, room, room.filled)) {
-        room.filled += seats_[i].demand->amount;
+        room.filled += seats_[i].grant.amount;
         continue;
       }
       const TaskRow& task = *seats_[i].task;
       if (task.target == kNoSlot) continue;
       Room& stays = rooms_[room_of(PlaceTarget{state_.instance(task.target).id})];
-      stays.base += demand_at(task, stays);
+      stays.base += task.planned.amount;
       stays.filled = stays.base;
       if (stays.count > 0) return false;
     }
@@ -129,11 +126,11 @@ class CapacityCheck {
         result_.places[place] =
             Refusal{RefusalKind::not_now, RefusalCode::over_capacity, Resource::gpu, 0, 0};
       }
-      add(number, position_[place], Resources{} - seats_[place].demand->amount);
+      add(number, position_[place], Resources{} - seats_[place].grant.amount);
       const TaskRow& task = *seats_[place].task;
       if (task.target != kNoSlot) {
         const std::uint32_t stays = room_of(PlaceTarget{state_.instance(task.target).id});
-        rooms_[stays].base += demand_at(task, rooms_[stays]);
+        rooms_[stays].base += task.planned.amount;
         if (stays != number) look_at(stays);
       }
       look_at(number);
@@ -158,7 +155,7 @@ class CapacityCheck {
     }
     for (std::uint32_t i = 0; i < plan_.places.size(); ++i) {
       if (room_of_place_[i] == kNoPlace || result_.places[i]) continue;
-      add(room_of_place_[i], position_[i], seats_[i].demand->amount);
+      add(room_of_place_[i], position_[i], seats_[i].grant.amount);
     }
   }
 

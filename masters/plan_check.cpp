@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "masters/plan_parts.hpp"
+#include "model/feasible.hpp"
 
 namespace muster {
 namespace {
@@ -77,12 +78,6 @@ class PlanChecker {
     return std::nullopt;
   }
 
-  /// Whether the task's job wants the market.
-  static bool wants(const Job& job, Market market) {
-    if (job.markets == MarketChoice::any) return true;
-    return (job.markets == MarketChoice::spot) == (market == Market::spot);
-  }
-
   std::optional<Refusal> check_place(std::size_t i) {
     const Place& place = plan_.places[i];
     if (!is_number(place.cause)) return malformed();
@@ -93,27 +88,21 @@ class PlanChecker {
     if (!movable || job.given_up) return outdated();
     if (auto stays = why_it_stays(*task)) return stays;
     Seat& seat = seats_[i];
-    Market market{};
+    Placing placing{task, {}, {}, place.grant};
     if (const auto* id = std::get_if<InstanceId>(&place.to)) {
       const InstanceRow* row = state_.find(*id);
       if (row == nullptr || row->released) return outdated();
-      seat.type = row->type;
-      market = row->market;
+      placing.type = row->type;
+      placing.market = row->market;
     } else {
       const std::uint32_t index = std::get<LaunchIndex>(place.to).value;
       if (index >= plan_.launches.size()) return outdated();
       if (result_.launches[index]) return result_.launches[index];
-      seat.type = plan_.launches[index].type;
-      market = plan_.launches[index].market;
+      placing.type = plan_.launches[index].type;
+      placing.market = plan_.launches[index].market;
     }
-    if (!wants(job.job, market)) {
-      return Refusal{RefusalKind::not_now, RefusalCode::wrong_market, {}, 0, 0};
-    }
-    seat.demand = state_.demand(*task, seat.type);
-    if (seat.demand == nullptr) {
-      return Refusal{RefusalKind::never, RefusalCode::fits_no_type, {}, 0, 0};
-    }
-    seat.task = task;
+    if (auto refusal = why_infeasible(state_, placing)) return refusal;
+    seat = {task, placing.type, grant_of(state_, placing)};
     const bool rents = std::holds_alternative<LaunchIndex>(place.to);
     return rents ? check_rented(job.job.id, seat) : check_turn(job.job.id, seat.waits());
   }
@@ -129,12 +118,6 @@ class PlanChecker {
     const auto& resting = limits_.resting_gangs;
     if (seat.waits() && std::binary_search(resting.begin(), resting.end(), job)) {
       return awaiting_cloud();
-    }
-    const Resources& capacity = state_.catalog()[seat.type].capacity;
-    const Resources& demand = seat.demand->amount;
-    if (const auto binding = demand.first_exceeding(capacity)) {
-      return Refusal{RefusalKind::not_now, RefusalCode::over_capacity, binding, demand[*binding],
-                     capacity[*binding]};
     }
     return std::nullopt;
   }

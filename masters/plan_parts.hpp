@@ -12,8 +12,8 @@ namespace muster::plan_check {
 /// A place of a plan with what was looked up for it. `task` is null when that is not known.
 struct Seat {
   const TaskRow* task = nullptr;
-  TypeId type;                           ///< of the instance that it is for
-  const FamilyDemand* demand = nullptr;  ///< what the task asks for there
+  TypeId type;  ///< of the instance that it is for
+  Grant grant;  ///< what the task is to have there
 
   bool waits() const { return task != nullptr && task->phase == TaskPhase::pending; }
 };

@@ -13,17 +13,6 @@ auto find_row(const Map& slots, const Rows& rows, Id id) -> decltype(&rows[0]) {
 
 }  // namespace
 
-std::string ClusterState::key_of(const Demands& demands) {
-  std::string key;
-  for (const FamilyDemand& entry : demands.entries()) {
-    key.append(entry.family).push_back('\0');
-    key.append(reinterpret_cast<const char*>(entry.amount.amounts().data()),
-               sizeof(double) * kResourceKinds);
-    key.append(reinterpret_cast<const char*>(&entry.speed), sizeof(double));
-  }
-  return key;
-}
-
 const JobRow* ClusterState::find(JobId id) const {
   return find_row(job_slots_, jobs_, id);
 }

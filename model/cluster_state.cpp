@@ -19,10 +19,12 @@ struct ClusterState::Applier {
   /// Rows that an earlier version kept do not know when their attempts started.
   Instant started(const TaskRow& row) { return std::max(row.started_at, job_of(row).accepted_at); }
 
-  const Resources& demand_on(const TaskRow& task, const InstanceRow& on) const {
+  /// What an event grants; those of earlier versions meant what the task demands.
+  Grant granted(const std::optional<Grant>& grant, const TaskRow& task,
+                const InstanceRow& on) const {
     const FamilyDemand* demand = s.demand(task, on.type);
     MUSTER_CHECK(demand != nullptr, "a task is only ever on a family that it has a demand for");
-    return demand->amount;
+    return grant ? *grant : Grant::of(demand->amount);
   }
 
   bool blocks(const TaskRow& row) const {
@@ -64,41 +66,45 @@ struct ClusterState::Applier {
     }
   }
 
-  void set_target(TaskRow& row, Slot target) {
+  void set_target(TaskRow& row, Slot target, const Grant& grant) {
     if (row.target != kNoSlot) {
       InstanceRow& old = s.instances_[row.target];
       erase_value(old.planned, row.slot);
-      old.committed -= demand_on(row, old);
-      s.sums_.committed -= demand_on(row, old);
+      old.committed -= row.planned.amount;
+      s.sums_.committed -= row.planned.amount;
       if (old.planned.empty()) old.committed = {};  // no rounding error outlives the last task
     }
     row.target = target;
+    row.planned = grant;
     if (target != kNoSlot) {
       InstanceRow& fresh = s.instances_[target];
       fresh.planned.push_back(row.slot);
-      fresh.committed += demand_on(row, fresh);
-      s.sums_.committed += demand_on(row, fresh);
+      fresh.committed += grant.amount;
+      s.sums_.committed += grant.amount;
     }
     recount(row);
   }
+  void drop_target(TaskRow& row) { set_target(row, kNoSlot, {}); }
 
-  void occupy(TaskRow& row, Slot at_instance) {
+  void occupy(TaskRow& row, Slot at_instance, const Grant& grant) {
     InstanceRow& place = s.instances_[at_instance];
     row.at = at_instance;
+    row.held = grant;
     place.occupants.push_back(row.slot);
-    place.used += demand_on(row, place);
-    s.sums_.used += demand_on(row, place);
+    place.used += grant.amount;
+    s.sums_.used += grant.amount;
     ++job_of(row).gang.holding;
   }
 
   void vacate(TaskRow& row) {
     InstanceRow& place = s.instances_[row.at];
     erase_value(place.occupants, row.slot);
-    place.used -= demand_on(row, place);
-    s.sums_.used -= demand_on(row, place);
+    place.used -= row.held.amount;
+    s.sums_.used -= row.held.amount;
     --job_of(row).gang.holding;
     if (place.occupants.empty()) place.used = {};
     row.at = kNoSlot;
+    row.held = {};
   }
 
   void append_pending(TaskRow& row) {
@@ -140,7 +146,7 @@ struct ClusterState::Applier {
   }
 
   void wait_again(TaskRow& row, const Refusal& reason) {
-    set_target(row, kNoSlot);
+    drop_target(row);
     enter_phase(row, TaskPhase::pending);
     row.reason = reason;
   }
@@ -149,13 +155,6 @@ struct ClusterState::Applier {
     const ClassId next{static_cast<std::uint32_t>(s.class_names_.size())};
     const auto [entry, is_new] = s.class_ids_.emplace(name, next);
     if (is_new) s.class_names_.push_back(name);
-    return entry->second;
-  }
-
-  ShapeId intern_shape(const Demands& demands) {
-    const ShapeId next{static_cast<std::uint32_t>(s.shapes_.size())};
-    const auto [entry, is_new] = s.shape_ids_.emplace(key_of(demands), next);
-    if (is_new) s.shapes_.push_back(demands);
     return entry->second;
   }
 
@@ -171,7 +170,7 @@ struct ClusterState::Applier {
     row.job = job.slot;
     row.index = index;
     row.cls = intern_class(job.job.workload_class);
-    row.shape = intern_shape(spec.demands);
+    row.shape = s.intern_shape(spec.demands);
     job.tasks.push_back(slot);
     if (job.job.max_running > 0 && index >= job.job.max_running) {
       row.phase = TaskPhase::held;
@@ -258,6 +257,7 @@ struct ClusterState::Applier {
     InstanceRow& row = instance(e.instance);
     MUSTER_CHECK(!row.up, "an instance comes up once");
     row.up = true;
+    row.up_at = e.billed_from.value_or(at);
     s.sums_.up_nano_usd_h += row.price.nano_usd_h();
     if (row.phase == InstancePhase::requested) row.phase = InstancePhase::booting;
     for (Slot slot : row.planned) recount(s.tasks_[slot]);
@@ -287,7 +287,7 @@ struct ClusterState::Applier {
     if (row.phase == TaskPhase::assigned) {
       wait_again(row, reason);
     } else {
-      set_target(row, kNoSlot);
+      drop_target(row);
     }
   }
 
@@ -315,7 +315,7 @@ struct ClusterState::Applier {
     MUSTER_CHECK(!to.released, "nothing is placed on a released instance");
     MUSTER_CHECK(row.phase != TaskPhase::finished && row.phase != TaskPhase::failed,
                  "a task that has ended needs no place");
-    set_target(row, to.slot);
+    set_target(row, to.slot, granted(e.grant, row, to));
     if (row.phase == TaskPhase::pending) enter_phase(row, TaskPhase::assigned);
     row.reason = {RefusalKind::not_now, RefusalCode::awaiting_instance, {}, 0, 0};
     recount(row);
@@ -331,11 +331,12 @@ struct ClusterState::Applier {
     MUSTER_CHECK(row.phase == TaskPhase::assigned, "only a task that has a place can start");
     MUSTER_CHECK(row.target == place.slot, "a task starts where it is meant to be");
     MUSTER_CHECK(e.attempt == row.attempt + 1, "each start raises the attempt by one");
-    MUSTER_CHECK((place.used + demand_on(row, place)).fits_in((*s.catalog_)[place.type].capacity),
+    const Grant grant = granted(e.grant, row, place);
+    MUSTER_CHECK((place.used + grant.amount).fits_in((*s.catalog_)[place.type].capacity),
                  "an instance is never filled over its capacity");
     row.attempt = e.attempt;
     enter_phase(row, TaskPhase::starting);
-    occupy(row, place.slot);
+    occupy(row, place.slot, grant);
   }
 
   void operator()(const TaskStarted& e) {
@@ -373,7 +374,7 @@ struct ClusterState::Applier {
     MUSTER_CHECK(row.attempt == e.attempt, "only the present attempt can finish");
     row.ran += at - started(row);
     vacate(row);
-    set_target(row, kNoSlot);
+    drop_target(row);
     enter_phase(row, TaskPhase::finished);
   }
 
@@ -385,7 +386,7 @@ struct ClusterState::Applier {
     const Refusal failed{RefusalKind::broken, RefusalCode::task_failed, {}, 0, 0};
     const Refusal again{RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0};
     if (!e.for_good) return wait_again(row, e.blameless ? again : failed);
-    set_target(row, kNoSlot);
+    drop_target(row);
     row.reason = failed;
     enter_phase(row, TaskPhase::failed);
   }
@@ -447,8 +448,9 @@ struct ClusterState::Applier {
     for (Slot slot : row.tasks) {
       TaskRow& done = s.tasks_[slot];
       MUSTER_CHECK(done.at == kNoSlot, "a job is over when none of its tasks holds resources");
-      set_target(done, kNoSlot);
+      drop_target(done);
       leave_phase(done);
+      s.leave_shape(done.shape);
       s.task_slots_.erase(done.id);
       s.free_tasks_.push_back(slot);
     }
@@ -472,6 +474,7 @@ void ClusterState::derive() {
     ++applier.count(job.counted);
     for (Slot slot : job.tasks) {
       const TaskRow& task = tasks_[slot];
+      ++shapes_[task.shape.value].tasks;
       ++applier.count(task.phase);
       job.starting += task.phase == TaskPhase::starting;
       job.stopping += task.phase == TaskPhase::stopping;
@@ -481,10 +484,11 @@ void ClusterState::derive() {
     }
     applier.restate(job);
   }
+  derive_shapes();
   for (const InstanceRow& row : instances()) {
     applier.count_instance(row);
-    for (Slot slot : row.planned) sums_.committed += applier.demand_on(tasks_[slot], row);
-    for (Slot slot : row.occupants) sums_.used += applier.demand_on(tasks_[slot], row);
+    for (Slot slot : row.planned) sums_.committed += tasks_[slot].planned.amount;
+    for (Slot slot : row.occupants) sums_.used += tasks_[slot].held.amount;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -41,10 +42,12 @@ struct TaskRow {
   ClassId cls;              ///< interned workload class of the job
   ShapeId shape;            ///< interned demands
   TaskPhase phase = TaskPhase::pending;
-  Attempt attempt = 0;                         ///< number of starts so far
-  Slot at = kNoSlot;                           ///< instance whose resources it holds
-  Slot target = kNoSlot;                       ///< instance where it is meant to be
-  Refusal reason;                              ///< why it does not run, while it does not
+  Attempt attempt = 0;    ///< number of starts so far
+  Slot at = kNoSlot;      ///< instance whose resources it holds
+  Slot target = kNoSlot;  ///< instance where it is meant to be
+  Grant held;      ///< what it has of the one that it is at; that and the next: nothing without one
+  Grant planned;   ///< what it is to have of the one where it is meant to be
+  Refusal reason;  ///< why it does not run, while it does not
   Duration seen_load{};                        ///< fetch + build of the last start; 0 before it
   Duration seen_upload{};                      ///< upload of the last stop; 0 before it
   SlotLinks queue;                             ///< in the pending or in the assigned list
@@ -138,6 +141,7 @@ struct InstanceRow {
   bool up = false;        ///< billed until it is gone
   bool released = false;  ///< no longer wanted
   Instant requested_at;
+  Instant up_at{};  ///< when its billing began, once it is up; of earlier versions: its request
   std::vector<Slot> occupants;  ///< tasks that hold its resources
   std::vector<Slot> planned;    ///< tasks that are meant to be here
   Resources used;               ///< what the occupants hold
@@ -220,12 +224,18 @@ class ClusterState {
 
   const Catalog& catalog() const { return *catalog_; }
   const std::string& class_name(ClassId id) const { return class_names_[id.value]; }
-  const Demands& shape(ShapeId id) const { return shapes_[id.value]; }
+  const Demands& shape(ShapeId id) const { return shapes_[id.value].demands; }
   std::size_t class_count() const { return class_names_.size(); }
+  /// Shapes have ids below this one.
   std::size_t shape_count() const { return shapes_.size(); }
+  /// Which of all that ever were the shape of that id is; 0: no task has one of that id. Whoever
+  /// keeps something by shape compares it: an id is used again when no task has its shape.
+  std::uint64_t shape_made(ShapeId id) const { return shapes_[id.value].made; }
+  /// Rises whenever a shape comes or goes.
+  std::uint64_t shape_changes() const { return shape_changes_; }
   /// What the task asks for on an instance of the type; null when it may not run on that family.
   const FamilyDemand* demand(const TaskRow& task, TypeId type) const {
-    return shapes_[task.shape.value].on((*catalog_)[type].family);
+    return shape(task.shape).on((*catalog_)[type].family);
   }
 
   /// Derives every index and sum anew from the rows; says what differs, nothing when all is well.
@@ -235,10 +245,23 @@ class ClusterState {
   struct Applier;
   friend struct StateImageAccess;
 
+  /// Demands that tasks have in common.
+  struct ShapeRow {
+    Demands demands;          ///< none while no task has the shape
+    std::uint32_t tasks = 0;  ///< how many have it; derived
+    std::uint64_t made = 0;   ///< see shape_made(); derived
+  };
+
   /// Computes what is not stored from the rows and lists.
   void derive();
+  /// The same of the shapes whose tasks have been counted.
+  void derive_shapes();
+  /// The shape of a task that comes.
+  ShapeId intern_shape(const Demands& demands);
+  /// A task that had the shape is gone.
+  void leave_shape(ShapeId id);
   Resources nominal_demand(ShapeId id) const {
-    const std::vector<FamilyDemand>& entries = shapes_[id.value].entries();
+    const std::vector<FamilyDemand>& entries = shape(id).entries();
     return entries.empty() ? Resources{} : entries.front().amount;
   }
   /// Equal for equal demands only.
@@ -261,7 +284,9 @@ class ClusterState {
   SlotList<InstanceRow, &InstanceRow::live> live_;
   std::vector<std::string> class_names_;
   std::unordered_map<std::string, ClassId> class_ids_;
-  std::vector<Demands> shapes_;
+  std::vector<ShapeRow> shapes_;
+  std::set<std::uint32_t> free_shapes_;  ///< ids that no shape has; the lowest is used first
+  std::uint64_t shape_changes_ = 0;
   std::unordered_map<std::string, ShapeId> shape_ids_;  ///< by the shape's bytes
 };
 

@@ -76,20 +76,19 @@ void check_job(const ClusterState& state, const JobRow& job, std::vector<std::st
   }
 }
 
-Resources sum_of(const ClusterState& state, const InstanceRow& instance,
-                 const std::vector<Slot>& tasks) {
+Resources sum_of(const ClusterState& state, const std::vector<Slot>& tasks, Grant TaskRow::*grant) {
   Resources sum;
-  for (Slot slot : tasks) sum += state.demand(state.task(slot), instance.type)->amount;
+  for (Slot slot : tasks) sum += (state.task(slot).*grant).amount;
   return sum;
 }
 
 void check_instance(const ClusterState& state, const InstanceRow& row,
                     std::vector<std::string>& out) {
   const std::string name = "instance " + std::to_string(row.id.value);
-  if (!nearly_equal(row.used, sum_of(state, row, row.occupants))) {
+  if (!nearly_equal(row.used, sum_of(state, row.occupants, &TaskRow::held))) {
     out.push_back(name + " counts what is used wrongly");
   }
-  if (!nearly_equal(row.committed, sum_of(state, row, row.planned))) {
+  if (!nearly_equal(row.committed, sum_of(state, row.planned, &TaskRow::planned))) {
     out.push_back(name + " counts what is committed wrongly");
   }
   if (!row.used.fits_in(state.catalog()[row.type].capacity)) {
@@ -112,8 +111,8 @@ std::vector<std::string> ClusterState::inconsistencies() const {
   std::size_t counted = 0;
   for (const InstanceRow& row : instances()) {
     check_instance(*this, row, out);
-    for (Slot slot : row.occupants) sums.used += demand(tasks_[slot], row.type)->amount;
-    for (Slot slot : row.planned) sums.committed += demand(tasks_[slot], row.type)->amount;
+    for (Slot slot : row.occupants) sums.used += tasks_[slot].held.amount;
+    for (Slot slot : row.planned) sums.committed += tasks_[slot].planned.amount;
     sums.capacity += (*catalog_)[row.type].capacity;
     if (!row.released) sums.open_capacity += (*catalog_)[row.type].capacity;
     sums.nano_usd_h += row.price.nano_usd_h();
@@ -125,6 +124,20 @@ std::vector<std::string> ClusterState::inconsistencies() const {
       sums.nano_usd_h != sums_.nano_usd_h || sums.up_nano_usd_h != sums_.up_nano_usd_h ||
       counted != instances().size()) {
     out.emplace_back("the sums over the instances are wrong");
+  }
+  std::vector<std::uint32_t> having(shapes_.size());
+  for (const JobRow& job : jobs()) {
+    for (Slot slot : job.tasks) ++having[tasks_[slot].shape.value];
+  }
+  for (std::uint32_t id = 0; id < shapes_.size(); ++id) {
+    const ShapeRow& row = shapes_[id];
+    const bool is_free = free_shapes_.contains(id);
+    if (row.tasks != having[id] || is_free != (having[id] == 0) || is_free != (row.made == 0)) {
+      out.emplace_back("the tasks of shape " + std::to_string(id) + " are counted wrongly");
+    }
+  }
+  if (shape_ids_.size() + free_shapes_.size() != shapes_.size()) {
+    out.emplace_back("shapes are not found by what they are");
   }
   ResourceSum waiting;
   for (const TaskRow& row : pending()) waiting += nominal_demand(row.shape);

@@ -98,6 +98,8 @@ struct TaskAssigned {
   TaskId task;
   InstanceId to;
   Cause cause;
+  /// What it may use there. Nothing, in records of earlier versions: what it demands there.
+  std::optional<Grant> grant{};
 };
 
 /// A task lost its place; it waits again, once it has left where it runs.
@@ -111,6 +113,7 @@ struct StartIssued {
   TaskId task;
   InstanceId instance;
   Attempt attempt = 0;
+  std::optional<Grant> grant{};  ///< as of TaskAssigned
 };
 
 /// The task is loaded and executes. `fetch` and `build` are what the worker measured.

@@ -112,7 +112,7 @@ void Ledger::settle(const InstanceRow& row, const ClusterState& state, Instant n
 void Ledger::split(const InstanceRow& row, const ClusterState& state, Money amount) {
   const Resources& capacity = state.catalog()[row.type].capacity;
   const auto share_of = [&](Slot slot) {
-    return state.demand(state.task(slot), row.type)->amount.dominant_share(capacity);
+    return state.task(slot).held.amount.dominant_share(capacity);
   };
   double shares = 0;
   for (Slot slot : row.occupants) shares += share_of(slot);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "model/catalog.hpp"
+#include "model/grant.hpp"
 #include "model/ids.hpp"
 #include "model/refusal.hpp"
 
@@ -62,6 +64,7 @@ struct Place {
   TaskId task;
   PlaceTarget to;
   Cause cause;
+  std::optional<Grant> grant{};  ///< nothing: what the task demands on that type
 };
 
 /// A task to stop; it waits again afterwards.

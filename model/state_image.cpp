@@ -229,7 +229,7 @@ StateImage StateImageAccess::take(ClusterState s) {
   image.free_tasks = std::move(s.free_tasks_);
   image.free_instances = std::move(s.free_instances_);
   image.class_names = std::move(s.class_names_);
-  image.shapes = std::move(s.shapes_);
+  for (ClusterState::ShapeRow& row : s.shapes_) image.shapes.push_back(std::move(row.demands));
   return image;
 }
 
@@ -265,11 +265,17 @@ ClusterState StateImageAccess::build(StateImage image, const Catalog& catalog) {
   for (std::uint32_t i = 0; i < image.class_names.size(); ++i) {
     s.class_ids_.emplace(image.class_names[i], ClassId{i});
   }
-  for (std::uint32_t i = 0; i < image.shapes.size(); ++i) {
-    s.shape_ids_.emplace(ClusterState::key_of(image.shapes[i]), ShapeId{i});
-  }
   s.class_names_ = std::move(image.class_names);
-  s.shapes_ = std::move(image.shapes);
+  for (Demands& demands : image.shapes) s.shapes_.push_back({std::move(demands)});
+  for (TaskRow& row : s.tasks_) {
+    // Images of earlier versions meant what the task demands.
+    const auto fill = [&](Slot place, Grant& grant) {
+      if (place == kNoSlot || grant.width > 0) return;
+      grant = Grant::of(s.demand(row, s.instances_[place].type)->amount);
+    };
+    fill(row.at, row.held);
+    fill(row.target, row.planned);
+  }
   s.derive();
   return s;
 }

@@ -86,6 +86,11 @@ void fields(auto& a, Like<Cause> auto& v) {
   a.figure("gain_usd_h", v.gain_usd_h);
 }
 
+void fields(auto& a, Like<Grant> auto& v) {
+  a("amount", v.amount);
+  a.unless_default("width", v.width, 1u);
+}
+
 void fields(auto& a, Like<Refusal> auto& v) {
   a("kind", v.kind);
   a("code", v.code);
@@ -177,6 +182,7 @@ void fields(auto& a, Like<TaskAssigned> auto& e) {
   a("task", e.task);
   a("to", e.to);
   a("cause", e.cause);
+  a("grant", e.grant);
 }
 
 void fields(auto& a, Like<TaskUnassigned> auto& e) {
@@ -188,6 +194,7 @@ void fields(auto& a, Like<StartIssued> auto& e) {
   a("task", e.task);
   a("instance", e.instance);
   a("attempt", e.attempt);
+  a("grant", e.grant);
 }
 
 void fields(auto& a, Like<TaskStarted> auto& e) {

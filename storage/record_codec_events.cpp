@@ -82,6 +82,7 @@ struct BodyWriter {
     body.setTask(e.task.value);
     body.setTo(e.to.value);
     put(body.initCause(), e.cause);
+    if (e.grant) put(body.initGrant(), *e.grant);
   }
   void operator()(const TaskUnassigned& e) {
     auto body = out.initTaskUnassigned();
@@ -93,6 +94,7 @@ struct BodyWriter {
     body.setTask(e.task.value);
     body.setInstance(e.instance.value);
     body.setAttempt(e.attempt);
+    if (e.grant) put(body.initGrant(), *e.grant);
   }
   void operator()(const TaskStarted& e) {
     auto body = out.initTaskStarted();
@@ -187,14 +189,19 @@ LaunchRefused read(record::LaunchRefused::Reader in) {
 ReleaseDecided read(record::ReleaseDecided::Reader in) {
   return {InstanceId{in.getInstance()}, get(in.getCause()), in.getCappedDay(), in.getCappedUsd()};
 }
+/// What an event of earlier versions does not say.
+template <class Record>
+std::optional<Grant> read_grant(Record in) {
+  return in.hasGrant() ? std::optional(get(in.getGrant())) : std::nullopt;
+}
 TaskAssigned read(record::TaskAssigned::Reader in) {
-  return {TaskId{in.getTask()}, InstanceId{in.getTo()}, get(in.getCause())};
+  return {TaskId{in.getTask()}, InstanceId{in.getTo()}, get(in.getCause()), read_grant(in)};
 }
 TaskUnassigned read(record::TaskUnassigned::Reader in) {
   return {TaskId{in.getTask()}, get(in.getCause())};
 }
 StartIssued read(record::StartIssued::Reader in) {
-  return {TaskId{in.getTask()}, InstanceId{in.getInstance()}, in.getAttempt()};
+  return {TaskId{in.getTask()}, InstanceId{in.getInstance()}, in.getAttempt(), read_grant(in)};
 }
 TaskStarted read(record::TaskStarted::Reader in) {
   return {TaskId{in.getTask()}, in.getAttempt(), Duration{in.getFetch()}, Duration{in.getBuild()}};

@@ -55,8 +55,8 @@ JobRow get_row(record::JobRow::Reader in) {
 }
 
 void put_row(record::TaskRow::Builder out, const TaskRow& in) {
-  const auto& [id, slot, job, index, cls, shape, phase, attempt, at, target, reason, seen_load,
-               seen_upload, queue, queued, blocks_gang, told, started_at, ran] = in;
+  const auto& [id, slot, job, index, cls, shape, phase, attempt, at, target, held, planned, reason,
+               seen_load, seen_upload, queue, queued, blocks_gang, told, started_at, ran] = in;
   static_cast<void>(queue);  // the list says it, and its order
   static_cast<void>(queued);
   static_cast<void>(blocks_gang);  // derived, as what the task was told
@@ -76,6 +76,8 @@ void put_row(record::TaskRow::Builder out, const TaskRow& in) {
   out.setSeenUpload(seen_upload.count());
   out.setStartedAt(nanos(started_at));
   out.setRan(ran.count());
+  if (held.width > 0) put(out.initHeld(), held);
+  if (planned.width > 0) put(out.initPlanned(), planned);
 }
 
 TaskRow get_row(record::TaskRow::Reader in) {
@@ -95,12 +97,14 @@ TaskRow get_row(record::TaskRow::Reader in) {
   out.seen_upload = Duration{in.getSeenUpload()};
   out.started_at = instant(in.getStartedAt());
   out.ran = Duration{in.getRan()};
+  if (in.hasHeld()) out.held = get(in.getHeld());
+  if (in.hasPlanned()) out.planned = get(in.getPlanned());
   return out;
 }
 
 void put_row(record::InstanceRow::Builder out, const InstanceRow& in) {
-  const auto& [id, slot, type, market, price, phase, up, released, requested_at, occupants, planned,
-               used, committed, live] = in;
+  const auto& [id, slot, type, market, price, phase, up, released, requested_at, up_at, occupants,
+               planned, used, committed, live] = in;
   static_cast<void>(live);  // the list says it
   out.setId(id.value);
   out.setSlot(slot);
@@ -111,6 +115,7 @@ void put_row(record::InstanceRow::Builder out, const InstanceRow& in) {
   out.setUp(up);
   out.setReleased(released);
   out.setRequestedAt(nanos(requested_at));
+  if (up) out.setUpAt(nanos(up_at));
   put(out.initOccupants(length(occupants)), occupants);
   put(out.initPlanned(length(planned)), planned);
   put(out.initUsed(), used);
@@ -128,6 +133,7 @@ InstanceRow get_row(record::InstanceRow::Reader in) {
   out.up = in.getUp();
   out.released = in.getReleased();
   out.requested_at = instant(in.getRequestedAt());
+  if (out.up) out.up_at = in.getUpAt() != 0 ? instant(in.getUpAt()) : out.requested_at;
   out.occupants = get(in.getOccupants());
   out.planned = get(in.getPlanned());
   out.used = get(in.getUsed());

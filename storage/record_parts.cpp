@@ -27,6 +27,15 @@ Resources get(record::Amounts::Reader in) {
   return out;
 }
 
+void put(record::Grant::Builder out, const Grant& in) {
+  put(out.initAmount(), in.amount);
+  out.setWidth(in.width);
+}
+
+Grant get(record::Grant::Reader in) {
+  return {get(in.getAmount()), in.getWidth()};
+}
+
 void put(record::Money::Builder out, Money in) {
   out.setLow(static_cast<std::uint64_t>(in.units()));
   out.setHigh(static_cast<std::int64_t>(in.units() >> 64));

@@ -54,6 +54,8 @@ TypeId type_named(const std::string& name, const Catalog& catalog);
 /// put() fills a part of a record in; get() gives the value that was put there.
 void put(record::Amounts::Builder out, const Resources& in);
 Resources get(record::Amounts::Reader in);
+void put(record::Grant::Builder out, const Grant& in);
+Grant get(record::Grant::Reader in);
 void put(record::Money::Builder out, Money in);
 Money get(record::Money::Reader in);
 void put(record::Job::Builder out, const Job& in);

@@ -60,6 +60,10 @@ struct InstanceType {
   terminate @8 :Int64;
 }
 
+struct Grant {
+  amount @0 :Amounts;
+  width @1 :UInt32;
+}
 struct Amounts {
   gpu @0 :Float64;
   cpu @1 :Float64;
@@ -309,6 +313,7 @@ struct TaskAssigned {
   task @0 :UInt64;
   to @1 :UInt64;
   cause @2 :Cause;
+  grant @3 :Grant;  # not set: what the task demands there
 }
 struct TaskUnassigned {
   task @0 :UInt64;
@@ -318,6 +323,7 @@ struct StartIssued {
   task @0 :UInt64;
   instance @1 :UInt64;
   attempt @2 :UInt32;
+  grant @3 :Grant;  # not set: what the task demands there
 }
 struct TaskStarted {
   task @0 :UInt64;
@@ -480,6 +486,8 @@ struct TaskRow {
   seenUpload @12 :Int64;
   startedAt @13 :Int64;  # of the newest attempt that started
   ran @14 :Int64;
+  held @15 :Grant;  # not set: none, or, where it is at an instance, what it demands there
+  planned @16 :Grant;  # likewise
 }
 
 struct InstanceRow {
@@ -496,6 +504,7 @@ struct InstanceRow {
   planned @10 :List(UInt32);
   used @11 :Amounts;  # the sums as they were added up, rounding and all
   committed @12 :Amounts;
+  upAt @13 :Int64;  # 0: not up, or of an earlier version
 }
 
 struct Ledger {

@@ -56,13 +56,10 @@ MasterActor spawn_master(caf::actor_system& system, GroupSetup setup) {
   return system.spawn<MasterNode>(std::move(master));
 }
 
-RoutingRules routing_rules(const SiteConfig& config, std::string_view policy) {
-  constexpr std::uint32_t kHcoopMasters = 2;  // the paper gives none; the least that spreads a job
+RoutingRules routing_rules(const SiteConfig& config, const Intake& intake) {
   RoutingRules rules;
-  rules.masters_per_job = config.masters_per_job;
-  if (rules.masters_per_job == 0) {
-    rules.masters_per_job = policy.starts_with("hcoop") ? kHcoopMasters : 1;
-  }
+  const bool stated = config.masters_per_job > 0;
+  rules.masters_per_job = stated ? config.masters_per_job : intake.masters_per_job;
   rules.master_heavy = config.master_heavy;
   rules.site_heavy = config.site_heavy;
   rules.stale_after = config.load_stale_after;
@@ -80,12 +77,12 @@ SiteLife site_life(const SiteConfig& config) {
 }
 
 Expected<std::optional<SortingDesk>, GroupError> make_desk(const SortConfig& config,
-                                                           std::string_view policy,
+                                                           const Intake& intake,
                                                            std::string_view learnt) {
-  const bool wanted = !config.by.empty() || policy.starts_with("hcoop");
-  if (!wanted) return std::optional<SortingDesk>{};
+  const auto by = config.by.empty() ? intake.sort_by : parse_sort_by(config.by);
+  if (!by) return std::optional<SortingDesk>{};
   SorterParams params;
-  params.by = parse_sort_by(config.by).value_or(SortBy::svm);
+  params.by = *by;
   params.sors = {config.eps, config.p_threshold, config.min_samples};
   params.training.threshold = config.threshold;
   params.training.max_samples = config.max_samples;

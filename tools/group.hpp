@@ -5,6 +5,7 @@
 #include "actors/messages.hpp"
 #include "config/replay_config.hpp"
 #include "masters/master_actor.hpp"
+#include "schedulers/policy_module.hpp"
 #include "schedulers/site/site_actor.hpp"
 
 namespace muster {
@@ -33,15 +34,15 @@ struct Group {
   std::vector<MasterActor> masters;
 };
 
-/// How sites choose when masters decide by the policy of that name.
-RoutingRules routing_rules(const SiteConfig& config, std::string_view policy);
+/// How sites choose; what the config leaves open is as the policy takes jobs in.
+RoutingRules routing_rules(const SiteConfig& config, const Intake& intake);
 
 enum class GroupError : std::uint8_t { bad_model };
 
 /// What tells short jobs from long ones at a site; nothing when nobody is to. `learnt` is what the
 /// site itself has kept, and comes before the config's model.
 Expected<std::optional<SortingDesk>, GroupError> make_desk(const SortConfig& config,
-                                                           std::string_view policy,
+                                                           const Intake& intake,
                                                            std::string_view learnt = {});
 
 /// How a site keeps its word.

@@ -1,18 +1,53 @@
-// The part of a worker that makes it a member of a sampling group: its queue decides, this sends.
-// Without a membership none of it does anything.
+#include "workers/group_member.hpp"
 
 #include <utility>
 
-#include "workers/worker_actor.hpp"
-
 namespace muster {
 
-void Worker::join(GroupMembership group) {
-  sampling::LocalQueue queue(group.index, setup_.type, setup_.capacity, group.rules);
+GroupMember::GroupMember(caf::actor_config& config, WorkerSetup setup)
+    : GroupWorker::base(config),
+      timer_(this, setup.epoch),
+      duties_(setup, port_of(this, timer_, setup.master)) {
+  duties_.when_over([this](TaskId task) { tell_over(task); });
+}
+
+void GroupMember::on_exit() {
+  duties_.end();
+  member_.reset();
+}
+
+GroupWorker::behavior_type GroupMember::make_behavior() {
+  duties_.greet();
+  return {
+      [this](start_atom, const StartOrder& order) { start_pushed(order); },
+      [this](stop_atom, TaskId task, Attempt attempt) { duties_.stop(task, attempt); },
+      [this](settled_atom, TaskId task, Attempt attempt) { duties_.settle(task, attempt); },
+      [this](greet_atom) { duties_.greet(); },
+      [this](sample_atom, std::uint64_t asking) { duties_.answer_sample(asking); },
+      [this](const LogRequest& request) { duties_.answer_log(request); },
+      [](const Wakeup& wakeup) { wakeup.run(); },
+      [this](GroupMembership& group) { join(std::move(group)); },
+      [this](const sampling::Reservation& reservation) { hear(reservation); },
+      [this](const sampling::Cancellation& cancellation) {
+        if (member_) member_->queue.cancel(cancellation.job);
+      },
+      [this](const TaskAnswer& answer) { hear(answer); },
+  };
+}
+
+void GroupMember::join(GroupMembership group) {
+  const WorkerSetup& setup = duties_.setup();
+  sampling::LocalQueue queue(group.index, setup.type, setup.capacity, group.rules);
   member_.emplace(Member{std::move(group), std::move(queue)});
 }
 
-void Worker::hear(const sampling::Reservation& reservation) {
+/// A task that nobody here asked for takes room all the same.
+void GroupMember::start_pushed(const StartOrder& order) {
+  if (member_) member_->queue.pushed(order.task.id, order.job, order.granted);
+  duties_.start(order);
+}
+
+void GroupMember::hear(const sampling::Reservation& reservation) {
   if (!member_) return;
   if (auto rejection = member_->queue.add(reservation)) {
     const GroupMembership& group = member_->group;
@@ -22,15 +57,15 @@ void Worker::hear(const sampling::Reservation& reservation) {
   ask_for_tasks();
 }
 
-void Worker::hear(const TaskAnswer& answer) {
+void GroupMember::hear(const TaskAnswer& answer) {
   if (!member_) return;
   member_->queue.answered(answer.ticket,
                           answer.order ? std::optional(answer.order->task.id) : std::nullopt);
-  if (answer.order) start(*answer.order);
+  if (answer.order) duties_.start(*answer.order);
   ask_for_tasks();
 }
 
-void Worker::ask_for_tasks() {
+void GroupMember::ask_for_tasks() {
   const GroupMembership& group = member_->group;
   while (const auto request = member_->queue.next()) {
     const GroupScheduler& asked = request->task ? group.long_jobs : group.short_jobs;
@@ -38,7 +73,7 @@ void Worker::ask_for_tasks() {
   }
 }
 
-void Worker::tell_group_over(TaskId task) {
+void GroupMember::tell_over(TaskId task) {
   if (!member_) return;
   const GroupMembership& group = member_->group;
   const auto ended = member_->queue.over(task);

@@ -1,210 +1,25 @@
 #include "workers/worker_actor.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace muster {
-namespace {
-
-WorkerReport of_kind(WorkerReportKind kind) {
-  WorkerReport report;
-  report.kind = kind;
-  return report;
-}
-
-}  // namespace
 
 Worker::Worker(caf::actor_config& config, WorkerSetup setup)
-    : GroupWorker::base(config), setup_(std::move(setup)), timer_(this, setup_.epoch) {
-  // Numbers of an earlier process of this worker are not used again.
-  hellos_ = static_cast<std::uint64_t>(timer_.now().time_since_epoch().count());
-  executor_ = setup_.make_executor(setup_.instance, setup_.type, make_host());
-  adopt();
-}
+    : WorkerActor::base(config),
+      timer_(this, setup.epoch),
+      duties_(setup, port_of(this, timer_, setup.master)) {}
 
-void Worker::on_exit() {
-  executor_.reset();
-  setup_.master = nullptr;
-  member_.reset();
-}
-
-GroupWorker::behavior_type Worker::make_behavior() {
-  greet();
+WorkerActor::behavior_type Worker::make_behavior() {
+  duties_.greet();
   return {
-      [this](start_atom, const StartOrder& order) {
-        if (member_) member_->queue.pushed(order.task.id, order.job, order.granted);
-        start(order);
-      },
-      [this](stop_atom, TaskId task, Attempt attempt) { executor_->stop(task, attempt); },
-      [this](settled_atom, TaskId task, Attempt attempt) { settle(task, attempt); },
-      [this](greet_atom) { greet(); },
-      [this](sample_atom, std::uint64_t asking) { answer_sample(asking); },
-      [this](const LogRequest& request) { answer_log(request); },
+      [this](start_atom, const StartOrder& order) { duties_.start(order); },
+      [this](stop_atom, TaskId task, Attempt attempt) { duties_.stop(task, attempt); },
+      [this](settled_atom, TaskId task, Attempt attempt) { duties_.settle(task, attempt); },
+      [this](greet_atom) { duties_.greet(); },
+      [this](sample_atom, std::uint64_t asking) { duties_.answer_sample(asking); },
+      [this](const LogRequest& request) { duties_.answer_log(request); },
       [](const Wakeup& wakeup) { wakeup.run(); },
-      [this](GroupMembership& group) { join(std::move(group)); },
-      [this](const sampling::Reservation& reservation) { hear(reservation); },
-      [this](const sampling::Cancellation& cancellation) {
-        if (member_) member_->queue.cancel(cancellation.job);
-      },
-      [this](const TaskAnswer& answer) { hear(answer); },
   };
-}
-
-ExecutorHost Worker::make_host() {
-  ExecutorHost host;
-  host.now = [this] { return timer_.now(); };
-  host.at = [this](Instant when, std::function<void()> step) { timer_.at(when, std::move(step)); };
-  // A weak address: what comes after the worker's end is dropped.
-  host.post = [address = caf::actor_cast<caf::weak_actor_ptr>(this)](std::function<void()> step) {
-    if (auto worker = caf::actor_cast<WorkerActor>(address.lock())) {
-      caf::anon_send(worker, Wakeup{std::move(step)});
-    }
-  };
-  host.started = [this](TaskId task, Attempt attempt, Duration fetch, Duration build) {
-    WorkerReport details = of_kind(WorkerReportKind::started);
-    details.fetch = fetch;
-    details.build = build;
-    report(task, attempt, std::move(details));
-  };
-  host.left = [this](TaskId task, Attempt attempt, Duration upload, ExecutionEnd end) {
-    WorkerReport details = of_kind(WorkerReportKind::left);
-    details.upload = upload;
-    over(task, attempt, std::move(details), std::move(end));
-  };
-  host.finished = [this](TaskId task, Attempt attempt, ExecutionEnd end) {
-    over(task, attempt, of_kind(WorkerReportKind::finished), std::move(end));
-  };
-  host.failed = [this](TaskId task, Attempt attempt, std::string reason, ExecutionEnd end) {
-    WorkerReport details = of_kind(WorkerReportKind::failed);
-    details.reason = std::move(reason);
-    over(task, attempt, std::move(details), std::move(end));
-  };
-  host.rejected = [this](TaskId task, Attempt attempt, std::string reason) {
-    WorkerReport details = of_kind(WorkerReportKind::rejected);
-    details.reason = std::move(reason);
-    over(task, attempt, std::move(details), {});
-  };
-  return host;
-}
-
-/// What an earlier process of this worker began is taken as if it had been begun here.
-void Worker::adopt() {
-  for (const FoundExecution& found : executor_->adopt()) {
-    newest_[found.task] = std::max(newest_[found.task], found.attempt);
-    Open& open = open_[{found.task, found.attempt}];
-    open.granted = found.granted;
-    open.newest = of_kind(WorkerReportKind::taken);
-    used_ += found.granted;
-  }
-}
-
-void Worker::greet() {
-  WorkerHello hello;
-  hello.instance = setup_.instance;
-  hello.number = ++hellos_;
-  hello.capacity = setup_.capacity;
-  hello.limits = executor_->limits();
-  for (const auto& [key, open] : open_) {
-    hello.known.push_back(open.newest);
-    hello.known.back().instance = setup_.instance;
-    hello.known.back().task = key.first;
-    hello.known.back().attempt = key.second;
-  }
-  send(setup_.master, hello_atom_v, std::move(hello), WorkerActor{this});
-}
-
-void Worker::start(const StartOrder& order) {
-  const TaskId task = order.task.id;
-  Attempt& newest = newest_[task];
-  if (order.attempt <= newest) return;  // repeated, or overtaken by a newer attempt
-  newest = order.attempt;
-  const bool older_runs = std::any_of(open_.begin(), open_.end(), [&](const auto& entry) {
-    return entry.first.first == task && entry.second.granted != Resources{};
-  });
-  Open& open = open_[{task, order.attempt}];
-  open.newest = of_kind(WorkerReportKind::taken);
-  if (older_runs || !(used_ + order.granted).fits_in(setup_.capacity)) {
-    WorkerReport details = of_kind(WorkerReportKind::rejected);
-    details.reason = "its worker has no room for it";
-    report(task, order.attempt, std::move(details));
-    return;
-  }
-  open.granted = order.granted;
-  used_ += order.granted;
-  executor_->start({order.job, order.task, order.attempt, order.granted, order.program,
-                    order.task_count, order.workload_class});
-}
-
-void Worker::settle(TaskId task, Attempt attempt) {
-  const auto found = open_.find({task, attempt});
-  if (found != open_.end()) {
-    const WorkerReportKind kind = found->second.newest.kind;
-    // Only what is over can be settled; anything else is a mix-up that a hello clears up.
-    if (kind == WorkerReportKind::taken || kind == WorkerReportKind::started) return;
-    open_.erase(found);
-    settled_.emplace_back(task, attempt);
-    if (settled_.size() > setup_.remembered) forget_oldest();
-  }
-  executor_->settled(task, attempt);
-}
-
-/// A start that is repeated comes soon after the first one, so that the numbers of the last so many
-/// settled attempts are enough to know it by.
-void Worker::forget_oldest() {
-  const auto [task, attempt] = settled_.front();
-  settled_.pop_front();
-  const auto newest = newest_.find(task);
-  if (newest != newest_.end() && newest->second == attempt) newest_.erase(newest);
-}
-
-void Worker::answer_sample(std::uint64_t asking) {
-  SampleAnswer answer{setup_.instance, asking, {}};
-  for (const ExecutionThroughput& sample : executor_->sample()) {
-    const auto scaled = static_cast<std::uint64_t>(sample.normalized * TaskThroughput::kOne + 0.5);
-    answer.samples.push_back({sample.task, sample.attempt, scaled});
-  }
-  send(setup_.master, std::move(answer));
-}
-
-void Worker::answer_log(const LogRequest& request) {
-  LogPart part = executor_->read_log(
-      {request.task, request.attempt, request.error_stream, request.offset, request.max_bytes});
-  LogAnswer answer{setup_.instance, request.number, part.offset, std::move(part.text),
-                   part.more_may_come};
-  answer.unknown = !part.known;
-  answer.end = part.end;
-  send(setup_.master, std::move(answer));
-}
-
-void Worker::over(TaskId task, Attempt attempt, WorkerReport details, ExecutionEnd end) {
-  details.exit_code = end.exit_code;
-  details.failure = end.failure;
-  details.out_tail = std::move(end.out_tail);
-  details.err_tail = std::move(end.err_tail);
-  details.out_bytes = end.out_bytes;
-  details.err_bytes = end.err_bytes;
-  if (const auto found = open_.find({task, attempt}); found != open_.end()) release(found->second);
-  report(task, attempt, std::move(details));
-  tell_group_over(task);
-}
-
-void Worker::release(Open& open) {
-  used_ -= open.granted;
-  open.granted = {};
-  const bool idle = std::all_of(open_.begin(), open_.end(), [](const auto& entry) {
-    return entry.second.granted == Resources{};
-  });
-  if (idle) used_ = {};  // no rounding error outlives the last attempt
-}
-
-void Worker::report(TaskId task, Attempt attempt, WorkerReport details) {
-  details.instance = setup_.instance;
-  details.task = task;
-  details.attempt = attempt;
-  if (const auto found = open_.find({task, attempt}); found != open_.end()) {
-    found->second.newest = details;
-  }
-  send(setup_.master, std::move(details));
 }
 
 }  // namespace muster

@@ -7,18 +7,25 @@
 
 namespace muster {
 
+/// What no-packing can be told: when rounds are held.
+struct NoPackingParams {
+  Duration period{std::chrono::seconds{300}};
+  bool eager = false;  ///< rounds at once on arrivals and on resources that come free, too
+};
+
 /// Gives every task a new instance of the cheapest type that holds it, never moves a task and never
 /// uses an instance again. The yardstick of the Eva paper. On a fixed fleet the oldest tasks get
 /// the empty instances, one each.
 class NoPacking final : public Policy {
  public:
-  explicit NoPacking(const Catalog& catalog, Duration period = std::chrono::seconds{300},
-                     bool eager = false)
-      : period_(period), eager_(eager), prices_(catalog) {}
+  explicit NoPacking(const Catalog& catalog, const NoPackingParams& params = {})
+      : params_(params), prices_(catalog) {}
 
   Cadence cadence() const override {
-    return {
-        .period = period_, .on_arrival = eager_, .on_capacity = eager_, .wants_throughput = true};
+    return {.period = params_.period,
+            .on_arrival = params_.eager,
+            .on_capacity = params_.eager,
+            .wants_throughput = true};
   }
   void observe(const Event& event, const ClusterView& view) override;
   Plan decide(const ClusterView& view, Rng& rng) override;
@@ -30,8 +37,7 @@ class NoPacking final : public Policy {
  private:
   void place_on_fleet(const ClusterView& view, Plan& plan) const;
 
-  Duration period_;
-  bool eager_;
+  NoPackingParams params_;
   ReservationPrices prices_;
   TaskKinds kinds_{false};
   RoundInput input_;

@@ -80,7 +80,7 @@ double EvaPolicy::gain_usd(const Proposal& proposal, double lifetime_s) const {
 }
 
 bool EvaPolicy::full_is_better(const std::optional<double>& lifetime_s) const {
-  if (params_.choice != Choice::ensemble) return params_.choice == Choice::full_only;
+  if (params_.choice() != Choice::ensemble) return params_.choice() == Choice::full_only;
   if (!lifetime_s) return false;
   const double full = gain_usd(full_, *lifetime_s);
   const double partial = gain_usd(partial_, *lifetime_s);
@@ -91,7 +91,7 @@ bool EvaPolicy::full_is_better(const std::optional<double>& lifetime_s) const {
 /// The choice would be the same at any later time. Choosing Full raises p; while D is not known it
 /// grows with the time, and with it what the layout that saves more is worth.
 bool EvaPolicy::stays_with(bool full, const Odds::Estimate& odds) const {
-  if (params_.choice != Choice::ensemble) return true;
+  if (params_.choice() != Choice::ensemble) return true;
   if (full) return false;
   if (!odds.lifetime_s || (odds.probability > 0 && odds.rate_per_s)) return true;
   return full_.saving_usd_h <= partial_.saving_usd_h &&
@@ -104,11 +104,11 @@ Plan EvaPolicy::adopt(bool full, const Odds::Estimate& odds) {
   Plan plan = plan_of((full ? full_ : partial_).layout, input_, model(), kinds_, cause);
   plan.note.choice = full ? kFull : kPartial;
   auto& figures = plan.note.figures;
-  if (params_.choice != Choice::partial_only) {
+  if (params_.choice() != Choice::partial_only) {
     figures.emplace_back("S_F", full_.saving_usd_h);
     figures.emplace_back("M_F", full_.migration_usd);
   }
-  if (params_.choice != Choice::full_only) {
+  if (params_.choice() != Choice::full_only) {
     figures.emplace_back("S_P", partial_.saving_usd_h);
     figures.emplace_back("M_P", partial_.migration_usd);
   }
@@ -148,8 +148,8 @@ Plan EvaPolicy::decide(const ClusterView& view, Rng&) {
   const Odds::Estimate odds =
       params_.artifact ? odds_.estimate_of_artifact(view.now) : odds_.estimate(view.now);
   paper_.expect(odds.lifetime_s.value_or(0));
-  if (params_.choice != Choice::partial_only) propose(full_, true, view);
-  if (params_.choice != Choice::full_only) propose(partial_, false, view);
+  if (params_.choice() != Choice::partial_only) propose(full_, true, view);
+  if (params_.choice() != Choice::full_only) propose(partial_, false, view);
   const bool full = full_is_better(odds.lifetime_s);
   settled_ = settled_ && stays_with(full, odds);
   return adopt(full, odds);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "schedulers/packing/reservation_price.hpp"
 
@@ -63,10 +64,18 @@ bool Offers::covered(TypeId one, const std::vector<TypeId>& others) const {
 }
 
 void Offers::learn(const ClusterState& state) {
-  while (least_.size() < state.shape_count()) {
-    const Demands& demands = state.shape(ShapeId{static_cast<std::uint32_t>(least_.size())});
-    const std::size_t first = amount_.size();
-    amount_.resize(first + families_);
+  if (changes_ == state.shape_changes()) return;
+  changes_ = state.shape_changes();
+  made_.resize(state.shape_count());
+  least_.resize(made_.size());
+  amount_.resize(made_.size() * families_);
+  for (std::uint32_t shape = 0; shape < made_.size(); ++shape) {
+    // What no task has any more takes little room and is overwritten by what comes in its place.
+    const std::uint64_t made = state.shape_made(ShapeId{shape});
+    if (made == 0 || std::exchange(made_[shape], made) == made) continue;
+    const Demands& demands = state.shape(ShapeId{shape});
+    const std::size_t first = std::size_t{shape} * families_;
+    std::fill_n(amount_.begin() + static_cast<std::ptrdiff_t>(first), families_, std::nullopt);
     std::optional<Resources> least;
     for (std::uint32_t i = 0; i < catalog_->size(); ++i) {
       const FamilyDemand* demand = demands.on((*catalog_)[TypeId{i}].family);
@@ -74,7 +83,7 @@ void Offers::learn(const ClusterState& state) {
       amount_[first + family_of_[i]] = demand->amount;
       least = least ? least_of(*least, demand->amount) : demand->amount;
     }
-    least_.push_back(least.value_or(Resources{}));
+    least_[shape] = least.value_or(Resources{});
   }
 }
 

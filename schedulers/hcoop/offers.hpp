@@ -67,8 +67,10 @@ class Offers {
   std::array<std::vector<TypeId>, 2> by_price_;  ///< of each market, the cheapest first
   std::array<std::vector<TypeId>, 2> largest_;   ///< without those that another one covers
   Resources reference_;
+  std::vector<std::uint64_t> made_;               ///< which shape each is, as the state counts them
   std::vector<Resources> least_;                  ///< of each shape
   std::vector<std::optional<Resources>> amount_;  ///< of each shape and family
+  std::uint64_t changes_ = 0;                     ///< of the state's shapes that are known
 };
 
 }  // namespace muster::hcoop

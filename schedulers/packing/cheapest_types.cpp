@@ -41,24 +41,23 @@ TypeId cheapest_type(std::size_t tasks, TypeId planned, const Catalog& catalog, 
   return best;
 }
 
-std::vector<std::vector<const TaskRow*>> tasks_of_launches(const ClusterState& state,
-                                                           const Plan& plan) {
-  std::vector<std::vector<const TaskRow*>> tasks(plan.launches.size());
+std::vector<std::vector<const Place*>> places_of_launches(const Plan& plan) {
+  std::vector<std::vector<const Place*>> places(plan.launches.size());
   for (const Place& place : plan.places) {
     const auto* launch = std::get_if<LaunchIndex>(&place.to);
-    if (launch != nullptr) tasks[launch->value].push_back(state.find(place.task));
+    if (launch != nullptr) places[launch->value].push_back(&place);
   }
-  return tasks;
+  return places;
 }
 
 }  // namespace
 
 void use_cheapest_types(const ClusterView& view, Plan& plan) {
-  const auto tasks = tasks_of_launches(view.state, plan);
+  const auto places = places_of_launches(plan);
   std::vector<double> saved_usd_h(plan.launches.size(), 0);
   for (std::size_t i = 0; i < plan.launches.size(); ++i) {
     Launch& launch = plan.launches[i];
-    if (tasks[i].empty()) continue;
+    if (places[i].empty()) continue;
     // To a policy of one market the only market has the catalog's first prices.
     const Market market = view.market == Market::spot ? Market::spot : launch.market;
     const auto price = [&](TypeId type) -> std::optional<Price> {
@@ -68,11 +67,12 @@ void use_cheapest_types(const ClusterView& view, Plan& plan) {
       return view.catalog.price(type, launch.market);
     };
     const auto need = [&](std::size_t task, TypeId type) -> std::optional<Need> {
-      const FamilyDemand* demand = view.state.demand(*tasks[i][task], type);
+      const Place& place = *places[i][task];
+      const FamilyDemand* demand = view.state.demand(*view.state.find(place.task), type);
       if (demand == nullptr || demand->speed <= 0) return std::nullopt;
-      return Need{demand->amount, demand->speed};
+      return Need{place.grant ? place.grant->amount : demand->amount, demand->speed};
     };
-    const TypeId type = cheapest_type(tasks[i].size(), launch.type, view.catalog, need, price);
+    const TypeId type = cheapest_type(places[i].size(), launch.type, view.catalog, need, price);
     if (type == launch.type) continue;
     saved_usd_h[i] = price(launch.type)->usd_h() - price(type)->usd_h();
     launch.cause.gain_usd_h += saved_usd_h[i];

@@ -4,26 +4,23 @@
 #include <utility>
 #include <vector>
 
+#include "model/feasible.hpp"
 #include "schedulers/packing/reservation_price.hpp"
 
 namespace muster {
 namespace {
-
-bool takes(MarketChoice choice, Market market) {
-  return choice == MarketChoice::any || (choice == MarketChoice::spot) == (market == Market::spot);
-}
 
 /// The types that the job may get.
 Catalog offered_to(const Job& job, const Catalog& catalog, const Fleet& fleet) {
   std::vector<InstanceType> types;
   if (fleet.empty()) {
     for (const InstanceType& type : catalog.types()) {
-      if (takes(job.markets, Market::on_demand) || type.spot) types.push_back(type);
+      if (wants(job.markets, Market::on_demand) || type.spot) types.push_back(type);
     }
     return Catalog(std::move(types));
   }
   for (const FleetShare& share : fleet) {
-    if (share.count > 0 && takes(job.markets, share.market)) types.push_back(catalog[share.type]);
+    if (share.count > 0 && wants(job.markets, share.market)) types.push_back(catalog[share.type]);
   }
   return Catalog(std::move(types));
 }

@@ -56,24 +56,35 @@ ReservationPrice reservation_price(const Demands& demands, const Catalog& catalo
 }
 
 void ReservationPrices::learn(const ClusterState& state) {
-  while (prices_.size() < state.shape_count()) {
-    add(state.shape(ShapeId{static_cast<std::uint32_t>(prices_.size())}));
+  if (changes_ == state.shape_changes()) return;
+  changes_ = state.shape_changes();
+  shapes_.resize(state.shape_count());
+  for (std::uint32_t i = 0; i < shapes_.size(); ++i) {
+    const std::uint64_t made = state.shape_made(ShapeId{i});
+    if (shapes_[i].made == made) continue;
+    shapes_[i] = made == 0 ? Priced{} : priced(state.shape(ShapeId{i}), made);
   }
 }
 
 ShapeId ReservationPrices::add(const Demands& demands) {
-  const ShapeId id{static_cast<std::uint32_t>(prices_.size())};
-  prices_.push_back(reservation_price(demands, *catalog_));
+  shapes_.push_back(priced(demands, shapes_.size() + 1));
+  return ShapeId{static_cast<std::uint32_t>(shapes_.size() - 1)};
+}
+
+ReservationPrices::Priced ReservationPrices::priced(const Demands& demands,
+                                                    std::uint64_t made) const {
+  Priced out{made, reservation_price(demands, *catalog_), {}};
+  out.on_types.reserve(catalog_->size());
   for (const InstanceType& type : catalog_->types()) {
     ShapeOnType on;
     if (const FamilyDemand* demand = demands.on(type.family)) {
       on.amount = demand->amount;
-      on.worth_usd_h = prices_.back().usd_per_iteration * demand->speed;
+      on.worth_usd_h = out.price.usd_per_iteration * demand->speed;
       on.fits = holds(type, demands);
     }
-    on_types_.push_back(on);
+    out.on_types.push_back(on);
   }
-  return id;
+  return out;
 }
 
 }  // namespace muster

@@ -31,26 +31,35 @@ struct ShapeOnType {
   bool fits = false;
 };
 
-/// Reservation prices of all shapes of a cluster state, computed once a shape.
+/// Reservation prices of all shapes of a cluster state, computed once a shape and kept as long as a
+/// task has it.
 class ReservationPrices {
  public:
   explicit ReservationPrices(const Catalog& catalog) : catalog_(&catalog) {}
 
-  /// Computes what is missing for the state's shapes.
+  /// Computes what is missing for the state's shapes, and drops what no task has any more.
   void learn(const ClusterState& state);
-  /// Computes the prices of one more shape; its id is the number of shapes before it.
+  /// Computes the prices of one more shape, where there is no state; its id is the number of shapes
+  /// before it.
   ShapeId add(const Demands& demands);
 
-  const ReservationPrice& of(ShapeId shape) const { return prices_[shape.value]; }
+  const ReservationPrice& of(ShapeId shape) const { return shapes_[shape.value].price; }
   const ShapeOnType& on(ShapeId shape, TypeId type) const {
-    return on_types_[shape.value * catalog_->size() + type.value];
+    return shapes_[shape.value].on_types[type.value];
   }
   const Catalog& catalog() const { return *catalog_; }
 
  private:
+  struct Priced {
+    std::uint64_t made = 0;  ///< which shape it is, as the state counts them; 0: none
+    ReservationPrice price;
+    std::vector<ShapeOnType> on_types;
+  };
+  Priced priced(const Demands& demands, std::uint64_t made) const;
+
   const Catalog* catalog_;
-  std::vector<ReservationPrice> prices_;
-  std::vector<ShapeOnType> on_types_;  ///< shape by shape, type by type
+  std::vector<Priced> shapes_;
+  std::uint64_t changes_ = 0;  ///< of the state's shapes that are known
 };
 
 }  // namespace muster

@@ -8,6 +8,10 @@
 
 #include "config/config_keys.hpp"
 #include "tests/support/temp_file.hpp"
+#include "tools/replay/pairwise_interference.hpp"
+#include "tools/replay/replay_parts.hpp"
+#include "tools/replay/workload/composed.hpp"
+#include "tools/replay/workload/synthetic.hpp"
 
 namespace muster {
 namespace {
@@ -28,7 +32,7 @@ using Result = Expected<ReplayConfig, ConfigError>;
 
 Result load(const std::string& content, const std::vector<std::string>& overrides = {}) {
   const TempFile file("run.toml", content);
-  return load_replay_config(file.path(), overrides);
+  return load_replay_config(replay::replay_parts(), file.path(), overrides);
 }
 
 /// The least config with more below it.
@@ -54,9 +58,9 @@ TEST(ReplayConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.world.quantum, 1s);
   EXPECT_EQ(config.world.settle, 2ms);
   EXPECT_EQ(config.world.job_delay_scale, 1);
-  EXPECT_EQ(config.world.interference.model, InterferenceModel::none);
+  EXPECT_EQ(config.world.interference.model, "none");
   EXPECT_EQ(config.world.interference.default_pair, 0.95);
-  EXPECT_FALSE(config.world.interference.as_generated);
+  EXPECT_FALSE(config.world.interference.own.of<replay::PairwiseSettings>().as_generated);
   EXPECT_EQ(config.cloud.max_instances, 0U);
   EXPECT_EQ(config.master.round_settle, 1ms);
   EXPECT_EQ(config.master.sample_timeout, 2s);
@@ -120,17 +124,17 @@ max_usd_h = 99.5
   EXPECT_THAT(config.policies, ElementsAre("no-packing", "eva,t=0.9"));
   EXPECT_EQ(config.workload.format, "synthetic");
   EXPECT_EQ(config.workload.max_jobs, 7U);
-  EXPECT_EQ(config.workload.synthetic.jobs, 11U);
-  EXPECT_EQ(config.workload.synthetic.tasks_per_job, 4U);
-  EXPECT_EQ(config.workload.synthetic.mean_gap_s, 12.5);
-  EXPECT_EQ(config.workload.synthetic.min_duration_h, 1);
-  EXPECT_EQ(config.workload.synthetic.max_duration_h, 2);
+  EXPECT_EQ(config.workload.own.of<replay::SyntheticWorkload>().jobs, 11U);
+  EXPECT_EQ(config.workload.own.of<replay::SyntheticWorkload>().tasks_per_job, 4U);
+  EXPECT_EQ(config.workload.own.of<replay::SyntheticWorkload>().mean_gap_s, 12.5);
+  EXPECT_EQ(config.workload.own.of<replay::SyntheticWorkload>().min_duration_h, 1);
+  EXPECT_EQ(config.workload.own.of<replay::SyntheticWorkload>().max_duration_h, 2);
   EXPECT_EQ(config.world.quantum, 100ms);
   EXPECT_EQ(config.world.settle, 1ms);
   EXPECT_EQ(config.world.job_delay_scale, 2.5);
-  EXPECT_EQ(config.world.interference.model, InterferenceModel::pairwise);
+  EXPECT_EQ(config.world.interference.model, "pairwise");
   EXPECT_EQ(config.world.interference.default_pair, 0.8);
-  EXPECT_TRUE(config.world.interference.as_generated);
+  EXPECT_TRUE(config.world.interference.own.of<replay::PairwiseSettings>().as_generated);
   EXPECT_EQ(config.cloud.max_instances, 5U);
   EXPECT_EQ(config.master.round_settle, 3ms);
   EXPECT_EQ(config.master.sample_timeout, 4s);
@@ -170,7 +174,7 @@ TEST(ReplayConfig, TakesPathsRelativeToItsFolder) {
   const TempFile file("run.toml",
                       "policies = [\"eva\"]\ncatalog = \"../types.csv\"\n[workload]\n"
                       "format = \"eva-json\"\npath = \"/data/jobs.json\"\n");
-  const ReplayConfig config = load_replay_config(file.path(), {}).value();
+  const ReplayConfig config = load_replay_config(replay::replay_parts(), file.path(), {}).value();
   EXPECT_EQ(config.catalog, file.folder().parent_path() / "types.csv");
   EXPECT_EQ(config.workload.path, "/data/jobs.json");
 }
@@ -194,7 +198,7 @@ TEST(ReplayConfig, SaysWhereTheTomlIsMalformed) {
 }
 
 TEST(ReplayConfig, NamesAFileThatCannotBeRead) {
-  const Result result = load_replay_config("/nonexistent/run.toml", {});
+  const Result result = load_replay_config(replay::replay_parts(), "/nonexistent/run.toml", {});
   EXPECT_EQ(result.error().code, ConfigError::unreadable);
   EXPECT_EQ(result.error().message, "/nonexistent/run.toml: cannot be read");
 }
@@ -277,11 +281,11 @@ TEST(ReplayConfig, ReadsHowAWorkloadIsComposed) {
           .value()
           .workload;
   EXPECT_EQ(workload.format, "composed");
-  EXPECT_EQ(workload.composed.format, "swf");
-  EXPECT_EQ(workload.composed.demands.filename(), "d.csv");
-  EXPECT_EQ(workload.composed.demands_format, "alibaba-2017");
-  EXPECT_EQ(workload.composed.jobs, 10U);
-  EXPECT_EQ(workload.composed.mean_gap_s, 3);
+  EXPECT_EQ(workload.own.of<replay::ComposedWorkload>().format, "swf");
+  EXPECT_EQ(workload.own.of<replay::ComposedWorkload>().demands.filename(), "d.csv");
+  EXPECT_EQ(workload.own.of<replay::ComposedWorkload>().demands_format, "alibaba-2017");
+  EXPECT_EQ(workload.own.of<replay::ComposedWorkload>().jobs, 10U);
+  EXPECT_EQ(workload.own.of<replay::ComposedWorkload>().mean_gap_s, 3);
 }
 
 TEST(ReplayConfig, NeedsWhatAComposedWorkloadNeeds) {
@@ -328,7 +332,7 @@ TEST(Override, ReplacesWhatTheFileSays) {
           .value();
   EXPECT_EQ(config.world.quantum, 5min);
   EXPECT_EQ(config.seed, 43U);
-  EXPECT_EQ(config.world.interference.model, InterferenceModel::uniform);
+  EXPECT_EQ(config.world.interference.model, "uniform");
   EXPECT_EQ(config.world.interference.default_pair, 0.5);
   EXPECT_EQ(config.catalog.filename(), "other.csv");
 }
@@ -362,7 +366,7 @@ TEST(Override, CannotSmuggleInASecondKey) {
 }
 
 TEST(ConfigKeys, DescribeEveryKeyWithItsDefault) {
-  const std::vector<KeyInfo> keys = known_config_keys();
+  const std::vector<KeyInfo> keys = known_config_keys(replay::replay_parts());
   const auto find = [&](const std::string& name) {
     return *std::find_if(keys.begin(), keys.end(),
                          [&](const auto& key) { return key.key == name; });
@@ -384,7 +388,7 @@ TEST(ConfigKeys, DescribeEveryKeyWithItsDefault) {
 
 /// Defaults and ranges are declared apart, so each default is tried as an override.
 TEST(ConfigKeys, HaveDefaultsInTheirRange) {
-  for (const KeyInfo& key : known_config_keys()) {
+  for (const KeyInfo& key : known_config_keys(replay::replay_parts())) {
     if (key.default_value.empty() || key.default_value == "required") continue;
     EXPECT_THAT(message_of(load_override(key.key + "=" + key.default_value)),
                 Not(HasSubstr("has to be")))

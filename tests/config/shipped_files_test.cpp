@@ -6,6 +6,9 @@
 #include "config/catalog_file.hpp"
 #include "config/replay_config.hpp"
 #include "tests/support/places.hpp"
+#include "tools/replay/pairwise_interference.hpp"
+#include "tools/replay/replay_parts.hpp"
+#include "tools/replay/workload/synthetic.hpp"
 
 namespace muster {
 namespace {
@@ -62,19 +65,20 @@ TEST(ShippedCatalogs, HaveTheRegionOfJuly2026) {
 class ShippedReplayConfig : public testing::TestWithParam<const char*> {};
 
 TEST_P(ShippedReplayConfig, IsValidAndItsShippedFilesAreThere) {
-  const auto config = load_replay_config(kConfig / "replay" / GetParam(), {});
+  const auto config =
+      load_replay_config(replay::replay_parts(), kConfig / "replay" / GetParam(), {});
   ASSERT_TRUE(config.has_value()) << config.error().message;
   EXPECT_TRUE(fs::exists(config.value().catalog));
-  if (!config.value().world.interference.matrix.empty()) {
-    EXPECT_TRUE(fs::exists(config.value().world.interference.matrix));
-  }
+  const fs::path& matrix =
+      config.value().world.interference.own.of<replay::PairwiseSettings>().matrix;
+  EXPECT_TRUE(matrix.empty() || fs::exists(matrix));
   const Catalog catalog = load_catalog(config.value().catalog).value();
   EXPECT_TRUE(fleet_share(config.value().master.fleet, catalog).has_value());
   if (config.value().workload.format == "muster-csv") {
     EXPECT_TRUE(fs::exists(config.value().workload.path));
   }
   if (config.value().workload.format == "synthetic") {
-    EXPECT_TRUE(fs::exists(config.value().workload.synthetic.workloads));
+    EXPECT_TRUE(fs::exists(config.value().workload.own.of<replay::SyntheticWorkload>().workloads));
   }
 }
 

@@ -29,6 +29,16 @@ class Lists(MusterTest):
                 self.assertEqual(set(param), {"name", "default", "range", "meaning"})
                 self.assertIn(f"{param['name']} = {param['default']}  ({param['range']})", text)
 
+    def test_policies_say_how_sites_take_jobs_in_and_what_they_use(self):
+        listed = json.loads(self.succeed("policies", "--json", "-"))
+        by_name = {policy["name"]: policy for policy in listed["policies"] + listed["groups"]}
+        self.assertEqual(by_name["hcoop"]["intake"], {"sort_by": "svm", "masters_per_job": 2})
+        self.assertEqual(by_name["eva"]["intake"], {"sort_by": None, "masters_per_job": 1})
+        self.assertEqual(by_name["eva"]["uses"], ["throughput", "prices"])
+        self.assertEqual(by_name["sparrow"]["uses"], [])
+        self.assertIn("takes jobs in with sort.by = svm and site.masters_per_job = 2, unless the "
+                      "config says otherwise", self.succeed("policies"))
+
     def test_every_listed_default_can_be_given(self):
         policies = json.loads(self.succeed("policies", "--json", "-"))["policies"]
         for policy in policies:

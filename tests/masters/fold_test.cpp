@@ -186,13 +186,13 @@ void expect_the_same(const std::string& policy, bool fixed_fleet, const Effort& 
 }
 
 TEST(Fold, AMasterThatWasKilledGoesOnAsIfItWasNotUnderAnyPolicy) {
-  for (const PolicyInfo& policy : known_policies()) {
+  for (const PolicyModule& policy : known_policies()) {
     expect_the_same(policy.name, false, Effort::of(100'000));
   }
 }
 
 TEST(Fold, TheSameOnAFixedFleet) {
-  for (const PolicyInfo& policy : known_policies()) {
+  for (const PolicyModule& policy : known_policies()) {
     expect_the_same(policy.name, true, Effort::of(20'000));
   }
 }
@@ -203,7 +203,7 @@ TEST(Fold, TheSameWhenWhatMayBeSpentIsCapped) {
   caps.max_usd_day = 8;
   caps.spend_margin = std::chrono::minutes{1};
   std::size_t ended = 0;  // some policies rent so little at a time that the cap is never reached
-  for (const PolicyInfo& policy : known_policies()) {
+  for (const PolicyModule& policy : known_policies()) {
     SCOPED_TRACE(policy.name);
     Twins twins(policy.name, false, Effort::of(15'000), caps);
     twins.run();
@@ -287,7 +287,7 @@ TEST(Fold, SaysThatThePolicyDoesNotUnderstandASnapshot) {
     parts.policy = std::move(make_policy(parse_policy(policy).value(), catalog)).value();
     return Master(std::move(parts));
   };
-  for (const PolicyInfo& policy : known_policies()) {
+  for (const PolicyModule& policy : known_policies()) {
     Master other = master_of(policy.name.starts_with("hcoop") ? "eva" : "hcoop");
     ASSERT_EQ(other.accept(test::JobBuilder(1).build(), test::at_s(1)), AcceptResult::accepted);
     Job spot = test::JobBuilder(2).build();

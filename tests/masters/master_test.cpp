@@ -198,6 +198,40 @@ TEST_F(MasterTest, AGangThatIsLargerThanTheFleetIsToldSoWithBothNumbers) {
   for (Slot slot : tasks) EXPECT_EQ(master_->state().task(slot).reason, larger);
 }
 
+TEST_F(MasterTest, WhatAPlanGrantsIsInTheEventsAndHeldThroughARestartOfTheGang) {
+  master_->accept(JobBuilder(1).tasks(2).gang(true).build(), now());
+  Plan plan = together({1, 101});
+  const Grant more = Grant::of(Resources::of(0, 3, 5));
+  plan.places[0].grant = more;
+  round(plan);
+  boot(0);
+  const auto granted = [&](std::uint64_t task) {
+    std::vector<std::optional<Grant>> grants;
+    for (const Event& event : events_) {
+      if (const auto* e = std::get_if<TaskAssigned>(&event.body); e && e->task.value == task) {
+        grants.push_back(e->grant);
+      }
+      if (const auto* e = std::get_if<StartIssued>(&event.body); e && e->task.value == task) {
+        grants.push_back(e->grant);
+      }
+    }
+    return grants;
+  };
+  const Grant demanded = Grant::of(Resources::of(0, 2, 4));
+  EXPECT_EQ(granted(1), (std::vector<std::optional<Grant>>{more, more}));
+  EXPECT_EQ(granted(101), (std::vector<std::optional<Grant>>{demanded, demanded}));
+  EXPECT_EQ(master_->state().find(InstanceId{0})->used, Resources::of(0, 5, 9));
+
+  started(1, 1);
+  started(101, 1);
+  Plan move;
+  move.launches.push_back({it3(), Market::on_demand, {}});
+  move.places.push_back({TaskId{101}, LaunchIndex{0}, {}});
+  round(move);
+  EXPECT_EQ(granted(1).back(), more) << "it starts again where it is";
+  EXPECT_EQ(granted(1).size(), 3u);
+}
+
 TEST_F(MasterTest, NewsOfAnOldAttemptChangeNothing) {
   one_running(1);
   master_->task_failed({TaskId{1}, 1, "it broke"}, now());

@@ -20,7 +20,7 @@ class PlainPlanCheck {
   /// Why each place is refused, if it is.
   std::vector<std::optional<Refusal>> run() {
     for (std::size_t i = 0; i < places_.size(); ++i) {
-      places_[i] = stays(task(i)) ? stays(task(i)) : too_large(i);
+      places_[i] = stays(task(i)) ? stays(task(i)) : infeasible(i);
     }
     std::vector<std::optional<Refusal>> valid = places_;
     for (int pass = 0;; ++pass) {
@@ -61,21 +61,27 @@ class PlainPlanCheck {
     if (const LaunchIndex* launch = launch_of(i)) return plan_.launches[launch->value].type;
     return state_.find(std::get<InstanceId>(plan_.places[i].to))->type;
   }
-  const Resources& demand(std::size_t i) const {
-    return state_.demand(task(i), type_at(i))->amount;
+  Resources granted(std::size_t i) const {
+    const Resources& demand = state_.demand(task(i), type_at(i))->amount;
+    return plan_.places[i].grant.value_or(Grant::of(demand)).amount;
   }
   bool is_of_gang(std::size_t i) const {
     return task(i).phase == TaskPhase::pending && state_.job(task(i).job).job.gang;
   }
   std::optional<Refusal> over(std::size_t i, const Resources& filled) const {
     const Resources& capacity = state_.catalog()[type_at(i)].capacity;
-    const auto binding = (filled + demand(i)).first_exceeding(capacity);
+    const auto binding = (filled + granted(i)).first_exceeding(capacity);
     if (!binding) return std::nullopt;
-    return Refusal{RefusalKind::not_now, RefusalCode::over_capacity, binding, demand(i)[*binding],
+    return Refusal{RefusalKind::not_now, RefusalCode::over_capacity, binding, granted(i)[*binding],
                    capacity[*binding] - filled[*binding]};
   }
-  std::optional<Refusal> too_large(std::size_t i) const {
-    return launch_of(i) != nullptr ? over(i, {}) : std::nullopt;
+  /// Granted less than it demands, or more than there is of the type.
+  std::optional<Refusal> infeasible(std::size_t i) const {
+    const Resources& demand = state_.demand(task(i), type_at(i))->amount;
+    const auto missing = demand.first_exceeding(granted(i));
+    if (!missing) return over(i, {});
+    return Refusal{RefusalKind::not_now, RefusalCode::malformed, missing, demand[*missing],
+                   granted(i)[*missing]};
   }
 
   /// A task that runs stays when its job is not movable, and until all of its gang have stayed.
@@ -121,7 +127,7 @@ class PlainPlanCheck {
     const auto take_away = [&](const TaskRow& row) {
       if (row.target == kNoSlot) return;
       const InstanceRow& old = state_.instance(row.target);
-      room(PlaceTarget{old.id}) -= state_.demand(row, old.type)->amount;
+      room(PlaceTarget{old.id}) -= row.planned.amount;
     };
     for (std::size_t i = 0; i < places_.size(); ++i) {
       if (!places_[i]) take_away(task(i));
@@ -133,7 +139,7 @@ class PlainPlanCheck {
       if (places_[i]) continue;
       Resources& so_far = room(plan_.places[i].to);
       if ((places_[i] = over(i, so_far))) return true;
-      so_far += demand(i);
+      so_far += granted(i);
     }
     return false;
   }

@@ -70,11 +70,18 @@ class RandomRound {
         if (task.phase == TaskPhase::running && draw(6) == 0) {
           plan_.stops.push_back({task.id, {}});
         } else if (draw(8) > 0) {
-          plan_.places.push_back({task.id, target(instances, launches), {}});
+          plan_.places.push_back({task.id, target(instances, launches), {}, grant(task)});
         }
       }
     }
     std::shuffle(plan_.places.begin(), plan_.places.end(), dice_);
+  }
+  /// Mostly none, sometimes more than the task demands, rarely less.
+  std::optional<Grant> grant(const TaskRow& task) {
+    if (draw(4) > 0) return std::nullopt;
+    const Resources& demand = state_.shape(task.shape).entries().front().amount;
+    if (draw(8) == 0) return Grant::of(demand - Resources::of(0, 0.5, 0));
+    return Grant::of(demand + Resources::of(0, static_cast<double>(draw(3)), 0));
   }
   PlaceTarget target(std::uint64_t instances, std::uint64_t launches) {
     if (launches == 0 || draw(2) == 0) return InstanceId{draw(instances)};

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "tests/support/builders.hpp"
@@ -44,7 +46,7 @@ class LogBuilder {
     return add(TaskAssigned{TaskId{task}, InstanceId{instance}, cause});
   }
   LogBuilder& start(std::uint64_t task, std::uint64_t instance, Attempt attempt = 1) {
-    return add(StartIssued{TaskId{task}, InstanceId{instance}, attempt});
+    return add(StartIssued{TaskId{task}, InstanceId{instance}, attempt, demanded(task, instance)});
   }
   LogBuilder& started(std::uint64_t task, Attempt attempt = 1) {
     return add(TaskStarted{TaskId{task}, attempt, from_seconds(5), from_seconds(10)});
@@ -76,6 +78,24 @@ class LogBuilder {
   const Catalog& catalog() const { return catalog_; }
 
  private:
+  /// What the task demands on the instance, when it may be there.
+  std::optional<Grant> demanded(std::uint64_t task, std::uint64_t instance) const {
+    const Demands* demands = nullptr;
+    std::optional<TypeId> type;
+    for (const Event& event : events_) {
+      const auto* launch = std::get_if<LaunchRequested>(&event.body);
+      if (launch != nullptr && launch->instance.value == instance) type = launch->type;
+      const auto* accepted = std::get_if<JobAccepted>(&event.body);
+      if (accepted == nullptr) continue;
+      for (const TaskSpec& spec : accepted->job.tasks) {
+        if (spec.id.value == task) demands = &spec.demands;
+      }
+    }
+    const FamilyDemand* demand =
+        demands != nullptr && type ? demands->on(catalog_[*type].family) : nullptr;
+    return demand != nullptr ? std::optional(Grant::of(demand->amount)) : std::nullopt;
+  }
+
   Catalog catalog_ = table3_catalog();
   Instant now_;
   std::vector<Event> events_;

@@ -56,6 +56,23 @@ TEST(CheckRun, a_task_that_fills_the_room_exactly_breaks_nothing) {
   EXPECT_THAT(broken(over(log)), IsEmpty());
 }
 
+TEST(CheckRun, a_task_that_starts_with_less_than_it_demands_is_found) {
+  LogBuilder log;
+  log.at(0).accept(JobBuilder(1)).boot(1, "it3").assign(1, 1);
+  const Grant little = Grant::of(Resources::of(0, 1.5, 4));
+  log.add(StartIssued{TaskId{1}, InstanceId{1}, 1, little}).started(1);
+  EXPECT_THAT(broken(over(log)),
+              ElementsAre(HasSubstr("task 1 starts with 1.5 cpu of the 2 that it demands")));
+}
+
+TEST(CheckRun, a_task_holds_what_it_was_granted) {
+  LogBuilder log = running();
+  log.accept(JobBuilder(2).demand(Resources::of(0, 1, 1)));
+  const Grant much = Grant::of(Resources::of(0, 7, 1));
+  log.add(StartIssued{TaskId{2}, InstanceId{1}, 1, much}).finish(2).end(2);
+  EXPECT_THAT(broken(over(log)), ElementsAre(HasSubstr("instance 1 holds 9 cpu of 8")));
+}
+
 TEST(CheckRun, a_leaving_task_holds_its_room_until_it_has_left) {
   LogBuilder log = running();
   log.stop(1).accept(JobBuilder(2).demand(Resources::of(0, 7, 1))).start(2, 1);

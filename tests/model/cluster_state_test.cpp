@@ -68,6 +68,44 @@ TEST_F(ClusterStateTest, ARunningTaskHoldsItsDemandOfTheInstance) {
   expect_consistent();
 }
 
+TEST_F(ClusterStateTest, AnInstanceKnowsSinceWhenItIsBilled) {
+  const TypeId type = test::type_named(catalog_, "it3");
+  apply(LaunchRequested{InstanceId{1}, type, Market::on_demand, catalog_[type].on_demand, {}});
+  apply(LaunchRequested{InstanceId{2}, type, Market::on_demand, catalog_[type].on_demand, {}});
+  clock_s_ = 50;
+  apply(InstanceUp{InstanceId{1}});
+  apply(InstanceUp{InstanceId{2}, at_s(20)});
+  EXPECT_EQ(state_.find(InstanceId{1})->up_at, at_s(50));
+  EXPECT_EQ(state_.find(InstanceId{2})->up_at, at_s(20)) << "by the cloud's word";
+}
+
+TEST_F(ClusterStateTest, ATaskHoldsWhatItWasGranted) {
+  const InstanceId here = ready_instance(0), there = ready_instance(1);
+  apply(JobAccepted{JobBuilder(1).demand(Resources::of(0, 3, 8)).build()});
+  const Grant more{Resources::of(0, 4, 9), 2}, most{Resources::of(0, 5, 10), 3};
+  apply(TaskAssigned{TaskId{1}, here, {}, more});
+  EXPECT_EQ(state_.find(TaskId{1})->planned, more);
+  EXPECT_EQ(state_.find(TaskId{1})->held, Grant{});
+  EXPECT_EQ(state_.find(here)->committed, more.amount);
+  apply(StartIssued{TaskId{1}, here, 1, more});
+  apply(TaskStarted{TaskId{1}, 1, {}, {}});
+  EXPECT_EQ(state_.find(TaskId{1})->held, more);
+  EXPECT_EQ(state_.find(here)->used, more.amount);
+  apply(TaskAssigned{TaskId{1}, there, {}, most});
+  EXPECT_EQ(state_.find(TaskId{1})->held, more) << "until it has left";
+  EXPECT_EQ(state_.find(TaskId{1})->planned, most);
+  EXPECT_EQ(state_.find(there)->committed, most.amount);
+  EXPECT_EQ(state_.sums().used.value(), more.amount);
+  expect_consistent();
+  apply(StopIssued{TaskId{1}, 1});
+  apply(TaskLeft{TaskId{1}, 1, {}});
+  EXPECT_EQ(state_.find(TaskId{1})->held, Grant{});
+  EXPECT_EQ(state_.find(here)->used, Resources{});
+  apply(TaskUnassigned{TaskId{1}, {}});
+  EXPECT_EQ(state_.find(TaskId{1})->planned, Grant{});
+  expect_consistent();
+}
+
 TEST_F(ClusterStateTest, AMoveHoldsTheSourceUntilTheTaskHasLeft) {
   const auto [source, target] = begin_move();
   EXPECT_FALSE(state_.find(source)->occupants.empty());
@@ -140,6 +178,36 @@ TEST_F(ClusterStateTest, SlotsAreUsedAgainAndIdsAreNot) {
     EXPECT_EQ(state_.find(JobId{i + 1}), nullptr);
   }
   EXPECT_TRUE(state_.jobs().empty());
+  expect_consistent();
+}
+
+TEST_F(ClusterStateTest, AShapeIsDroppedWithTheLastTaskThatHasItAndItsIdUsedAgain) {
+  const auto accept = [&](std::uint64_t id, double cpus) {
+    apply(JobAccepted{JobBuilder(id).demand(Resources::of(0, cpus, 1)).build()});
+    return state_.find(TaskId{id})->shape;
+  };
+  const auto end = [&](std::uint64_t id) {
+    apply(JobFinished{JobId{id}, JobOutcome::cancelled, 1, 0});
+  };
+  const ShapeId small = accept(1, 1), large = accept(2, 4);
+  EXPECT_EQ(accept(3, 4), large);
+  const std::uint64_t made = state_.shape_made(small), changes = state_.shape_changes();
+  end(2);
+  EXPECT_EQ(state_.shape_changes(), changes) << "another task has it";
+  end(1);
+  EXPECT_EQ(state_.shape_made(small), 0u);
+  EXPECT_GT(state_.shape_changes(), changes);
+  expect_consistent();
+
+  EXPECT_EQ(accept(4, 2), small) << "the lowest id that is free";
+  EXPECT_GT(state_.shape_made(small), made) << "and it is known to be another shape";
+  EXPECT_EQ(state_.shape(small), Demands(Resources::of(0, 2, 1)));
+  EXPECT_EQ(accept(5, 1), ShapeId{2});
+  for (std::uint64_t id = 10; id < 100; ++id) {
+    accept(id, static_cast<double>(id));
+    end(id);
+  }
+  EXPECT_EQ(state_.shape_count(), 4u);
   expect_consistent();
 }
 

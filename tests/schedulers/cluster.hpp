@@ -30,9 +30,12 @@ inline double figure(const Plan& plan, const std::string& name) {
 class Cluster {
  public:
   Cluster(Catalog catalog, const std::string& policy)
+      : Cluster(std::move(catalog), *find_module(parse_policy(policy).value().name).value(),
+                policy) {}
+  /// Under a policy that the registry need not know.
+  Cluster(Catalog catalog, const PolicyModule& module, const std::string& policy)
       : catalog_(std::move(catalog)), state_(catalog_) {
-    auto made = make_policy(parse_policy(policy).value(), catalog_);
-    policy_ = std::move(made).value();
+    policy_ = module.make_policy(parse_policy(policy).value(), catalog_).value();
   }
 
   void submit(const Job& job) { apply(JobAccepted{job}); }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "schedulers/eva/eva_policy.hpp"
 #include "schedulers/market_split.hpp"
 #include "tests/schedulers/catalogs.hpp"
@@ -10,6 +12,8 @@
 namespace muster {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
@@ -47,14 +51,94 @@ TEST(ParsePolicy, refuses_empty_parts) {
   }
 }
 
-TEST(MakePolicy, makes_every_policy_that_is_listed_with_every_default_it_lists) {
-  for (const PolicyInfo& info : known_policies()) {
-    PolicySpec spec{info.name, {}};
-    EXPECT_TRUE(make_policy(spec, catalog()).has_value()) << info.name;
-    for (const ParamInfo& param : info.params) {
+std::vector<PolicyModule> all_modules() {
+  std::vector<PolicyModule> all = known_policies();
+  all.insert(all.end(), known_groups().begin(), known_groups().end());
+  return all;
+}
+
+TEST(Registry, has_each_name_once_and_finds_it) {
+  std::set<std::string> names;
+  for (const PolicyModule& module : all_modules()) {
+    EXPECT_TRUE(names.insert(module.name).second) << module.name;
+    EXPECT_EQ(find_module(module.name).value()->meaning, module.meaning);
+    EXPECT_FALSE(module.meaning.empty() || module.meaning.find('\n') != std::string::npos);
+  }
+  EXPECT_EQ(find_module("hcopo").error().code, PolicyError::unknown_policy);
+}
+
+TEST(Registry, every_default_passes_its_own_check_and_is_shown_as_itself) {
+  for (const PolicyModule& module : all_modules()) {
+    PolicySpec spec{module.name, {}};
+    std::set<std::string> names;
+    for (const ParamInfo& param : module.params) {
+      EXPECT_TRUE(names.insert(param.name).second) << module.name << " " << param.name;
+      EXPECT_FALSE(param.meaning.empty() || param.range.empty()) << param.name;
       spec.params.emplace_back(param.name, param.default_value);
     }
-    EXPECT_TRUE(make_policy(spec, catalog()).has_value()) << info.name;
+    const auto read = module.read(spec);
+    EXPECT_TRUE(read.has_value()) << (read ? "" : read.error().message);
+  }
+}
+
+TEST(Registry, masters_make_every_policy_and_no_group) {
+  for (const PolicyModule& module : known_policies()) {
+    EXPECT_TRUE(module.composition.empty());
+    EXPECT_TRUE(make_policy({module.name, {}}, catalog()).has_value()) << module.name;
+  }
+  for (const PolicyModule& module : known_groups()) EXPECT_FALSE(module.composition.empty());
+}
+
+/// The parameters of a module as "name=default", in the order in which they are shown.
+std::vector<std::string> params_of(const std::string& name) {
+  std::vector<std::string> shown;
+  for (const ParamInfo& param : find_module(name).value()->params) {
+    shown.push_back(param.name + "=" + param.default_value);
+  }
+  return shown;
+}
+
+TEST(Registry, describes_each_policy_with_its_papers_defaults) {
+  EXPECT_THAT(params_of("no-packing"), ElementsAre("period_s=300", "eager=false"));
+  EXPECT_THAT(params_of("eva"),
+              ElementsAre("artifact=false", "paper=false", "full-only=false", "partial-only=false",
+                          "rp=false", "single=false", "t=0.95", "period_s=300", "eager=false"));
+  const std::vector<std::string> alone = {"backfill=true",       "spill=true",
+                                          "max_interruptions=2", "threshold_s=90",
+                                          "idle_release_s=60",   "period_s=30"};
+  EXPECT_THAT(params_of("hcoop-no-packing"), ElementsAreArray(alone));
+  std::vector<std::string> packing = {"group=2", "pairing=greedy", "exact_tasks=200"};
+  packing.insert(packing.end(), alone.begin(), alone.end());
+  EXPECT_THAT(params_of("hcoop"), ElementsAreArray(packing));
+  EXPECT_THAT(params_of("sparrow"),
+              ElementsAre("probe_ratio=2", "min_probes=1", "replacement=false",
+                          "cancellation=false", "skip_blocked=false", "network_delay_ms=0.5"));
+  EXPECT_THAT(
+      params_of("eagle"),
+      ElementsAre("cutoff_s=90.5811", "short_partition=0.02", "probe_ratio=2", "min_probes=20",
+                  "replacement=true", "retry_rounds=1", "sticky=true", "srpt=true",
+                  "starvation_cap=5", "skip_blocked=false", "network_delay_ms=0.5"));
+  EXPECT_THAT(params_of("pigeon"),
+              ElementsAre("cutoff_s=90.5811", "groups=30", "reserved=0.02", "weight=0",
+                          "skip_blocked=false", "network_delay_ms=0.5"));
+}
+
+TEST(Registry, only_hcoop_has_jobs_sorted_and_shared) {
+  for (const PolicyModule& module : all_modules()) {
+    const bool hcoop = module.name == "hcoop" || module.name == "hcoop-no-packing";
+    EXPECT_EQ(module.intake.sort_by, hcoop ? std::optional(SortBy::svm) : std::nullopt);
+    EXPECT_EQ(module.intake.masters_per_job, hcoop ? 2U : 1U) << module.name;
+    EXPECT_EQ(module.uses.predictions, hcoop) << module.name;
+  }
+  EXPECT_EQ(intake_of("hcoop,period_s=1")->masters_per_job, 2U);
+  EXPECT_EQ(intake_of("hcoop,").error().code, PolicyError::malformed);
+  EXPECT_EQ(intake_of("hcopo").error().code, PolicyError::unknown_policy);
+}
+
+TEST(Registry, workers_are_asked_for_throughput_where_the_policy_says_that_it_uses_it) {
+  for (const PolicyModule& module : known_policies()) {
+    const auto made = make_policy({module.name, {}}, catalog());
+    EXPECT_EQ(module.uses.throughput, made.value()->cadence().wants_throughput) << module.name;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/schedulers/catalogs.hpp"
+#include "tests/support/builders.hpp"
 
 namespace muster {
 namespace {
@@ -75,6 +76,27 @@ TEST(ReservationPrice, names_no_resource_when_no_family_is_allowed) {
   const ReservationPrice price = reservation_price(demands, table_3());
   EXPECT_FALSE(price.fits());
   EXPECT_FALSE(price.refusal.binding.has_value());
+}
+
+TEST(ReservationPrices, know_a_shape_that_has_taken_the_id_of_another) {
+  const Catalog catalog = table_3();
+  ClusterState state(catalog);
+  ReservationPrices prices(catalog);
+  const auto accept = [&](std::uint64_t id, const Demands& demands) {
+    Job job = test::JobBuilder(id).build();
+    job.tasks.front().demands = demands;
+    state.apply({test::at_s(0), JobAccepted{job}});
+    prices.learn(state);
+    return state.find(TaskId{id})->shape;
+  };
+  const std::vector<Demands> tasks = tasks_of_table_3();
+  const ShapeId first = accept(1, tasks[0]), second = accept(2, tasks[1]);
+  EXPECT_EQ(prices.of(first).usd_h, 12);
+  state.apply({test::at_s(1), JobFinished{JobId{1}, JobOutcome::cancelled, 1, 0}});
+  EXPECT_EQ(accept(3, tasks[3]), first);
+  EXPECT_EQ(prices.of(first).usd_h, 0.4);
+  EXPECT_FALSE(prices.on(first, TypeId{0}).amount == tasks[0].entries().front().amount);
+  EXPECT_EQ(prices.of(second).usd_h, 3);
 }
 
 }  // namespace

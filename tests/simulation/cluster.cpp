@@ -182,7 +182,8 @@ void Cluster::start_site(std::uint32_t i) {
   site.epoch = epoch_of(role.offset);
   site.book = role.store.get();
   site.number = i;
-  site.rules = routing_rules(scenario_.site, scenario_.policy.name);
+  const Intake intake = find_module(scenario_.policy.name).value()->intake;
+  site.rules = routing_rules(scenario_.site, intake);
   site.room = scenario_.site.room;
   site.load_every = scenario_.site.load_every;
   site.seed = scenario_.seed;
@@ -194,7 +195,7 @@ void Cluster::start_site(std::uint32_t i) {
   site.life.max_waiting = bounds.waiting;
   site.life.max_tokens = bounds.tokens;
   site.life.max_cancels = bounds.cancels;
-  site.desk = make_desk(scenario_.sort, scenario_.policy.name).value();
+  site.desk = make_desk(scenario_.sort, intake).value();
   role.actor = system_.actors().spawn<SiteScheduler>(std::move(site));
   const auto handle = caf::actor_cast<caf::strong_actor_ptr>(role.actor);
   role.store->writer().belong_to(handle);

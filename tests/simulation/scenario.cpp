@@ -48,8 +48,8 @@ Catalog small_catalog() {
 
 /// By turns, so that one that is added takes part.
 std::string policy_of(std::uint64_t seed) {
-  const std::vector<PolicyInfo>& known = known_policies();
-  const PolicyInfo& info = known[seed % known.size()];
+  const std::vector<PolicyModule>& known = known_policies();
+  const PolicyModule& info = known[seed % known.size()];
   std::string text = info.name;
   const std::uint64_t turn = seed / known.size();
   for (const ParamInfo& param : info.params) {

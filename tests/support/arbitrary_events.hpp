@@ -50,6 +50,11 @@ inline Resources resources() {
   }
   return amounts;
 }
+/// None, as in records of earlier versions, or one of something.
+inline std::optional<Grant> grant() {
+  if (*rc::gen::arbitrary<bool>()) return std::nullopt;
+  return Grant{resources(), *rc::gen::inRange(1u, 9u)};
+}
 inline Refusal refusal() {
   Refusal made{any(RefusalKind::broken), any(RefusalCode::min_stay), {}, number(), number()};
   if (*rc::gen::arbitrary<bool>()) made.binding = any(Resource::spare);
@@ -156,11 +161,11 @@ inline EventBody body(std::size_t kind) {
     case 10:
       return InstanceGone{instance, maybe_instant()};
     case 11:
-      return TaskAssigned{task, instance, cause()};
+      return TaskAssigned{task, instance, cause(), grant()};
     case 12:
       return TaskUnassigned{task, cause()};
     case 13:
-      return StartIssued{task, instance, attempt()};
+      return StartIssued{task, instance, attempt(), grant()};
     case 14:
       return TaskStarted{task, attempt(), duration(), duration()};
     case 15:

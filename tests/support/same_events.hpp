@@ -71,7 +71,7 @@ struct SameBody {
   }
   bool operator()(const TaskAssigned& a) const {
     const auto& b = std::get<TaskAssigned>(other);
-    return a.task == b.task && a.to == b.to && a.cause == b.cause;
+    return a.task == b.task && a.to == b.to && a.cause == b.cause && a.grant == b.grant;
   }
   bool operator()(const TaskUnassigned& a) const {
     const auto& b = std::get<TaskUnassigned>(other);
@@ -79,7 +79,8 @@ struct SameBody {
   }
   bool operator()(const StartIssued& a) const {
     const auto& b = std::get<StartIssued>(other);
-    return a.task == b.task && a.instance == b.instance && a.attempt == b.attempt;
+    return a.task == b.task && a.instance == b.instance && a.attempt == b.attempt &&
+           a.grant == b.grant;
   }
   bool operator()(const TaskStarted& a) const {
     const auto& b = std::get<TaskStarted>(other);

@@ -23,25 +23,25 @@ inline bool same(const JobRow& a, const JobRow& b) {
 }
 
 inline bool same(const TaskRow& a, const TaskRow& b) {
-  const auto& [id, slot, job, index, cls, shape, phase, attempt, at, target, reason, seen_load,
-               seen_upload, links, queued, blocks_gang, told, started_at, ran] = a;
+  const auto& [id, slot, job, index, cls, shape, phase, attempt, at, target, held, planned, reason,
+               seen_load, seen_upload, links, queued, blocks_gang, told, started_at, ran] = a;
   static_cast<void>(links);
   static_cast<void>(queued);  // rises along the list; its values mean nothing
   return id == b.id && slot == b.slot && job == b.job && index == b.index && cls == b.cls &&
          shape == b.shape && phase == b.phase && attempt == b.attempt && at == b.at &&
-         target == b.target && reason == b.reason && seen_load == b.seen_load &&
-         seen_upload == b.seen_upload && blocks_gang == b.blocks_gang && told == b.told &&
-         started_at == b.started_at && ran == b.ran;
+         target == b.target && held == b.held && planned == b.planned && reason == b.reason &&
+         seen_load == b.seen_load && seen_upload == b.seen_upload && blocks_gang == b.blocks_gang &&
+         told == b.told && started_at == b.started_at && ran == b.ran;
 }
 
 inline bool same(const InstanceRow& a, const InstanceRow& b) {
-  const auto& [id, slot, type, market, price, phase, up, released, requested_at, occupants, planned,
-               used, committed, links] = a;
+  const auto& [id, slot, type, market, price, phase, up, released, requested_at, up_at, occupants,
+               planned, used, committed, links] = a;
   static_cast<void>(links);
   return id == b.id && slot == b.slot && type == b.type && market == b.market && price == b.price &&
          phase == b.phase && up == b.up && released == b.released &&
-         requested_at == b.requested_at && occupants == b.occupants && planned == b.planned &&
-         used == b.used && committed == b.committed;
+         requested_at == b.requested_at && up_at == b.up_at && occupants == b.occupants &&
+         planned == b.planned && used == b.used && committed == b.committed;
 }
 
 template <class Row>

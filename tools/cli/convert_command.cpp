@@ -3,6 +3,7 @@
 
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/replay/workload/formats.hpp"
 #include "tools/replay/workload/workload.hpp"
 
 namespace muster::cli {
@@ -39,7 +40,7 @@ void add_convert(CLI::App& app, int& exit_code) {
       app.add_subcommand("convert", "Convert a workload to Muster's own workload CSV");
   command->add_option("--from", options->from, "format of the input")
       ->required()
-      ->check(CLI::IsMember(trace_formats()));
+      ->check(CLI::IsMember(replay::names_of(replay::trace_formats())));
   command->add_option("input", options->input, "the workload")->required();
   command->add_option("output", options->output, "the CSV to write; - for standard output");
   command->add_option("--max-jobs", options->max_jobs, "only the first so many jobs; 0: all")

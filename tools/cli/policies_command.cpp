@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -7,9 +9,9 @@
 #include "config/cluster_config.hpp"
 #include "config/config_keys.hpp"
 #include "schedulers/registry.hpp"
-#include "schedulers/sampling/known_groups.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/replay/replay_parts.hpp"
 
 namespace muster::cli {
 namespace {
@@ -26,11 +28,41 @@ int list(const Flags& flags, const nlohmann::ordered_json& document, const std::
   return write_output(flags.json, write) ? kDone : kFailed;
 }
 
+/// What a policy looks at besides demands and room.
+std::vector<std::string> uses_of(const PolicyModule& policy) {
+  std::vector<std::string> uses;
+  if (policy.uses.throughput) uses.emplace_back("throughput");
+  if (policy.uses.prices) uses.emplace_back("prices");
+  if (policy.uses.predictions) uses.emplace_back("predictions");
+  return uses;
+}
+
+nlohmann::ordered_json intake_of(const PolicyModule& policy) {
+  nlohmann::ordered_json intake = {{"sort_by", nullptr},
+                                   {"masters_per_job", policy.intake.masters_per_job}};
+  if (policy.intake.sort_by) intake["sort_by"] = name_of(*policy.intake.sort_by);
+  return intake;
+}
+
+/// A line about how sites take jobs in, where that is not as under most policies.
+std::string intake_line(const PolicyModule& policy) {
+  std::vector<std::string> settings;
+  if (policy.intake.sort_by) {
+    settings.push_back(fmt::format("sort.by = {}", name_of(*policy.intake.sort_by)));
+  }
+  if (policy.intake.masters_per_job != Intake{}.masters_per_job) {
+    settings.push_back(fmt::format("site.masters_per_job = {}", policy.intake.masters_per_job));
+  }
+  if (settings.empty()) return {};
+  return fmt::format("    takes jobs in with {}, unless the config says otherwise\n",
+                     fmt::join(settings, " and "));
+}
+
 /// Adds what people see of the policies to `text`, and gives the same as a document.
-nlohmann::ordered_json describe(const std::vector<PolicyInfo>& infos, std::string& text) {
+nlohmann::ordered_json describe(const std::vector<PolicyModule>& modules, std::string& text) {
   auto policies = nlohmann::ordered_json::array();
-  for (const PolicyInfo& policy : infos) {
-    text += policy.name + "\n    " + policy.meaning + "\n";
+  for (const PolicyModule& policy : modules) {
+    text += policy.name + "\n    " + policy.meaning + "\n" + intake_line(policy);
     auto params = nlohmann::ordered_json::array();
     for (const ParamInfo& param : policy.params) {
       text += "    " + param.name + " = " + param.default_value + "  (" + param.range +
@@ -40,7 +72,11 @@ nlohmann::ordered_json describe(const std::vector<PolicyInfo>& infos, std::strin
                         {"range", param.range},
                         {"meaning", param.meaning}});
     }
-    policies.push_back({{"name", policy.name}, {"meaning", policy.meaning}, {"params", params}});
+    policies.push_back({{"name", policy.name},
+                        {"meaning", policy.meaning},
+                        {"params", params},
+                        {"intake", intake_of(policy)},
+                        {"uses", uses_of(policy)}});
   }
   return policies;
 }
@@ -48,12 +84,13 @@ nlohmann::ordered_json describe(const std::vector<PolicyInfo>& infos, std::strin
 int list_policies(const Flags& flags) {
   std::string text;
   const auto policies = describe(known_policies(), text);
-  const auto groups = describe(sampling::known_groups(), text);
+  const auto groups = describe(known_groups(), text);
   return list(flags, {{"policies", policies}, {"groups", groups}}, text);
 }
 
 int list_keys(const Flags& flags) {
-  const std::vector<KeyInfo> known = flags.cluster ? cluster_config_keys() : known_config_keys();
+  const std::vector<KeyInfo> known =
+      flags.cluster ? cluster_config_keys() : known_config_keys(replay::replay_parts());
   auto keys = nlohmann::ordered_json::array();
   for (const KeyInfo& key : known) {
     keys.push_back({{"key", key.key},

@@ -20,6 +20,7 @@
 #include "tools/cli/output.hpp"
 #include "tools/metrics/metric_table.hpp"
 #include "tools/replay/replay.hpp"
+#include "tools/replay/replay_parts.hpp"
 #include "tools/replay/workload/offered_load.hpp"
 #include "tools/report/html_report.hpp"
 #include "tools/report/json_report.hpp"
@@ -82,7 +83,7 @@ ExitCode read_inputs(const ReplayOptions& options, Session& session) {
   std::vector<std::string> overrides = options.overrides;
   if (options.scale_time) overrides.push_back("workload.scale_time=" + *options.scale_time);
   if (options.load) overrides.push_back("workload.load=" + *options.load);
-  auto config = load_replay_config(options.config, overrides);
+  auto config = load_replay_config(replay::replay_parts(), options.config, overrides);
   if (!config) {
     complain(config.error().message);
     return config.error().code == ConfigError::unreadable ? kFailed : kUsage;

@@ -15,13 +15,7 @@ Price operator-(Price a, Price b) {
 }  // namespace
 
 void FleetLevels::apply(const Event& event) {
-  if (const auto* job = std::get_if<JobAccepted>(&event.body)) {
-    std::vector<TaskId>& tasks = tasks_[{event.cell, job->job.id}];
-    for (const TaskSpec& task : job->job.tasks) {
-      demands_[task.id] = &task.demands;
-      tasks.push_back(task.id);
-    }
-  } else if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
+  if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
     instances_[launch->instance] = {launch->type, launch->price, {}, false};
   } else if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
     const auto found = instances_.find(up->instance);
@@ -43,14 +37,6 @@ void FleetLevels::apply(const Event& event) {
     go(gone->instance, event.at, gone->billed_until.value_or(event.at));
   }
   occupancy_.apply(event);
-  if (const auto* over = std::get_if<JobFinished>(&event.body)) forget({event.cell, over->job});
-}
-
-void FleetLevels::forget(const std::pair<std::uint32_t, JobId>& job) {
-  const auto tasks = tasks_.find(job);
-  if (tasks == tasks_.end()) return;
-  for (TaskId task : tasks->second) demands_.erase(task);
-  tasks_.erase(tasks);
 }
 
 void FleetLevels::come_up(Instance& instance, Instant now, Instant billed_from) {
@@ -92,13 +78,9 @@ void FleetLevels::go(InstanceId id, Instant now, Instant billed_until) {
 
 void FleetLevels::hold(const StartIssued& start) {
   release(start.task);
-  const auto demands = demands_.find(start.task);
-  const auto instance = instances_.find(start.instance);
-  if (demands == demands_.end() || instance == instances_.end()) return;
-  const FamilyDemand* demand = demands->second->on((*catalog_)[instance->second.type].family);
-  if (demand == nullptr) return;
-  held_[start.task] = demand->amount;
-  used_ += demand->amount;
+  if (!start.grant || !instances_.contains(start.instance)) return;
+  held_[start.task] = start.grant->amount;
+  used_ += start.grant->amount;
 }
 
 void FleetLevels::release(TaskId task) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -20,14 +19,13 @@ class FleetLevels {
   explicit FleetLevels(const Catalog& catalog)
       : catalog_(&catalog), up_by_type_(catalog.size(), 0) {}
 
-  /// What the event shows of a job has to stay until the job is over.
   void apply(const Event& event);
 
   /// Tasks that hold resources / instances that are up and not being ended; nothing without one.
   std::optional<double> tasks_per_instance() const;
-  /// What those tasks ask for / what those instances have; nothing when they have none of it.
+  /// What those tasks hold / what those instances have; nothing when they have none of it.
   std::optional<double> allocation(Resource kind) const;
-  /// What those tasks ask for, and what those instances have.
+  /// What those tasks hold, and what those instances have.
   const Resources& used() const { return used_; }
   const Resources& capacity() const { return capacity_; }
   /// Billed instances by position of their type in the catalog.
@@ -51,14 +49,10 @@ class FleetLevels {
   void go(InstanceId id, Instant now, Instant billed_until);
   void hold(const StartIssued& start);
   void release(TaskId task);
-  void forget(const std::pair<std::uint32_t, JobId>& job);
 
   const Catalog* catalog_;
   Occupancy occupancy_;
   std::unordered_map<InstanceId, Instance> instances_;
-  /// Of the jobs that are not over, by cell: what their tasks ask for is the log's.
-  std::map<std::pair<std::uint32_t, JobId>, std::vector<TaskId>> tasks_;
-  std::unordered_map<TaskId, const Demands*> demands_;
   std::unordered_map<TaskId, Resources> held_;
   Resources used_, capacity_;
   std::uint64_t serving_ = 0;

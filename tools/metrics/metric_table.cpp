@@ -160,7 +160,7 @@ void add_utilization(std::vector<Metric>& table) {
                   .unit = "of 1",
                   .better = Better::higher,
                   .how =
-                      "what tasks ask for x time / what serving instances have x time, over "
+                      "what tasks hold x time / what serving instances have x time, over "
                       "the makespan",
                   .of = [i](Run r) { return r.utilization[i]; }};
     if (kHeads[i][0] != '\0') {
@@ -195,7 +195,7 @@ void add_levels(std::vector<Metric>& table) {
     table.push_back({.key = "allocation." + kind,
                      .unit = "of 1",
                      .better = Better::higher,
-                     .how = "what these tasks ask for / what these instances have, likewise",
+                     .how = "what these tasks hold / what these instances have, likewise",
                      .of = [of](Run r) { return r.*of; },
                      .column = Column{head, "%", Place::levels, 1, 100}});
   };

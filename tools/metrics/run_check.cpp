@@ -37,6 +37,7 @@ class RunCheck::Books {
   struct CheckedTask {
     JobKey job;
     const Demands* demands = nullptr;
+    Resources granted;  ///< to its last attempt
     Attempt attempt = 0;
     InstanceId at;  ///< invalid while it holds nothing
     bool finished = false;
@@ -168,6 +169,7 @@ class RunCheck::Books {
     CheckedInstance* instance = known(e.instance);
     if (task == nullptr || instance == nullptr) return;
     check_start(e, *task, *instance);
+    check_grant(e, *task, *instance);
     task->attempt = e.attempt;
     task->at = e.instance;
     task->has_reason = false;
@@ -302,20 +304,28 @@ class RunCheck::Books {
     }
   }
 
-  /// Adds up the instance's tasks from scratch, so that no rounding error is carried along.
+  /// A task runs only where it may, and with all that it demands there.
+  void check_grant(const StartIssued& e, CheckedTask& task, const CheckedInstance& instance) {
+    task.granted = e.grant ? e.grant->amount : Resources{};
+    if (task.demands == nullptr) return;  // its job has ended, which was found to be wrong
+    const InstanceType& type = catalog_[instance.type];
+    const FamilyDemand* demand = task.demands->on(type.family);
+    if (demand == nullptr) {
+      return broken("task {} may not run on family {} of instance {}", e.task.value, type.family,
+                    e.instance.value);
+    }
+    if (const auto kind = demand->amount.first_exceeding(task.granted)) {
+      broken("task {} starts with {} {} of the {} that it demands", e.task.value,
+             task.granted[*kind], name_of(*kind), demand->amount[*kind]);
+    }
+  }
+
+  /// Adds up what the instance's tasks have from scratch, so that no rounding error is carried
+  /// along.
   void check_room(const StartIssued& e, const CheckedInstance& instance) {
     const InstanceType& type = catalog_[instance.type];
     Resources used;
-    for (TaskId id : instance.tasks) {
-      const Demands* demands = tasks_[id].demands;
-      if (demands == nullptr) continue;  // its job has ended, which was found to be wrong
-      const FamilyDemand* demand = demands->on(type.family);
-      if (demand == nullptr) {
-        return broken("task {} may not run on family {} of instance {}", id.value, type.family,
-                      e.instance.value);
-      }
-      used += demand->amount;
-    }
+    for (TaskId id : instance.tasks) used += tasks_[id].granted;
     if (const auto kind = used.first_exceeding(type.capacity)) {
       broken("instance {} holds {} {} of {}", e.instance.value, used[*kind], name_of(*kind),
              type.capacity[*kind]);

@@ -1,11 +1,8 @@
 #include "tools/replay/interference.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
-#include "tools/replay/contention_matrix.hpp"
-#include "tools/replay/pairwise_interference.hpp"
+#include "config/error_list.hpp"
 
 namespace muster::replay {
 namespace {
@@ -27,39 +24,39 @@ class UniformInterference final : public Interference {
   double pair_;
 };
 
+Expected<std::unique_ptr<Interference>, ConfigError> uniform(double pair) {
+  return std::unique_ptr<Interference>(std::make_unique<UniformInterference>(pair));
+}
+
 }  // namespace
+
+InterferenceModel no_interference() {
+  return {{.name = "none"}, [](const InterferenceConfig&) { return uniform(1); }};
+}
+
+InterferenceModel uniform_interference() {
+  return {{.name = "uniform"},
+          [](const InterferenceConfig& config) { return uniform(config.default_pair); }};
+}
+
+const std::vector<InterferenceModel>& interference_models() {
+#define MUSTER_INTERFERENCE(NAME) NAME##_interference(),
+  static const std::vector<InterferenceModel> kModels = {
+#include "tools/replay/interference_models.def"
+  };
+#undef MUSTER_INTERFERENCE
+  return kModels;
+}
 
 Expected<std::unique_ptr<Interference>, ConfigError> make_interference(
     const InterferenceConfig& config) {
-  switch (config.model) {
-    case InterferenceModel::none:
-      return std::unique_ptr<Interference>(std::make_unique<UniformInterference>(1));
-    case InterferenceModel::uniform:
-      return std::unique_ptr<Interference>(
-          std::make_unique<UniformInterference>(config.default_pair));
-    case InterferenceModel::pairwise:
-      break;
+  std::vector<std::string> names;
+  for (const InterferenceModel& model : interference_models()) {
+    if (model.part.name == config.model) return model.make(config);
+    names.push_back(model.part.name);
   }
-  auto matrix = read_contention_matrix(config.matrix, config.default_pair);
-  if (!matrix && matrix.error().code == ConfigError::unreadable) {
-    return Failure<ConfigError>{ConfigError::unreadable,
-                                "world.interference.matrix: " + matrix.error().message};
-  }
-  if (!matrix) return matrix.error();
-  if (!config.as_generated) {
-    return std::unique_ptr<Interference>(
-        std::make_unique<PairwiseInterference>(std::move(matrix.value())));
-  }
-  const std::string missing = AsGeneratedInterference::missing_name(matrix.value());
-  if (!missing.empty()) {
-    return Failure<ConfigError>{
-        ConfigError::invalid,
-        fmt::format("{}: the variant \"as-generated\" reproduces Eva's artifact and needs its "
-                    "nine workloads; '{}' is missing",
-                    config.matrix.string(), missing)};
-  }
-  return std::unique_ptr<Interference>(
-      std::make_unique<AsGeneratedInterference>(std::move(matrix.value())));
+  return Failure<ConfigError>{ConfigError::invalid,
+                              unknown_word("interference model", config.model, names)};
 }
 
 }  // namespace muster::replay

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "config/replay_config.hpp"
+#include "config/replay_parts.hpp"
 
 namespace muster::replay {
 
@@ -23,7 +24,22 @@ class Interference {
   virtual std::vector<double> throughput(std::span<const std::uint32_t> together) const = 0;
 };
 
-/// Builds the model that the config names; reads the matrix file of the pairwise one.
+/// A way to say how tasks slow each other, as it describes itself.
+struct InterferenceModel {
+  ReplayPart part;  ///< its name and the keys that it alone reads
+  std::function<Expected<std::unique_ptr<Interference>, ConfigError>(const InterferenceConfig&)>
+      make;
+};
+
+// The function that describes each model; tools/replay/interference_models.def is the list.
+#define MUSTER_INTERFERENCE(NAME) InterferenceModel NAME##_interference();
+#include "tools/replay/interference_models.def"
+#undef MUSTER_INTERFERENCE
+
+/// All models.
+const std::vector<InterferenceModel>& interference_models();
+
+/// Builds the model that the config names.
 Expected<std::unique_ptr<Interference>, ConfigError> make_interference(
     const InterferenceConfig& config);
 

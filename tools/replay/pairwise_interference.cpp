@@ -1,5 +1,7 @@
 #include "tools/replay/pairwise_interference.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -55,6 +57,31 @@ std::vector<double> products(std::span<const std::uint32_t> together, const Pair
     values.push_back(product(workload, groups, pair));
   }
   return values;
+}
+
+Expected<std::unique_ptr<Interference>, ConfigError> make_pairwise(
+    const InterferenceConfig& config) {
+  const auto& own = config.own.of<PairwiseSettings>();
+  auto matrix = read_contention_matrix(own.matrix, config.default_pair);
+  if (!matrix && matrix.error().code == ConfigError::unreadable) {
+    return Failure<ConfigError>{ConfigError::unreadable,
+                                "world.interference.matrix: " + matrix.error().message};
+  }
+  if (!matrix) return matrix.error();
+  if (!own.as_generated) {
+    return std::unique_ptr<Interference>(
+        std::make_unique<PairwiseInterference>(std::move(matrix.value())));
+  }
+  const std::string missing = AsGeneratedInterference::missing_name(matrix.value());
+  if (!missing.empty()) {
+    return Failure<ConfigError>{
+        ConfigError::invalid,
+        fmt::format("{}: the variant \"as-generated\" reproduces Eva's artifact and needs its "
+                    "nine workloads; '{}' is missing",
+                    own.matrix.string(), missing)};
+  }
+  return std::unique_ptr<Interference>(
+      std::make_unique<AsGeneratedInterference>(std::move(matrix.value())));
 }
 
 }  // namespace
@@ -131,6 +158,28 @@ double AsGeneratedInterference::pair(std::uint32_t workload, std::uint32_t neigh
   const std::array<std::uint32_t, 2> both = {workload, neighbour};
   const Ranks* order = order_for(both);
   return order == nullptr ? matrix().pair(workload, neighbour) : relabelled(both, *order)[0];
+}
+
+InterferenceModel pairwise_interference() {
+  using config::interference_key;
+  InterferenceModel model{{.name = "pairwise", .needs = {"world.interference.matrix"}},
+                          make_pairwise};
+  model.part.keys = {
+      {"world.interference.matrix",
+       "CSV file of pairwise throughputs, row = the task, column = its neighbour; needed when the "
+       "model is pairwise",
+       config::PathKeyOf<ReplayConfig>{interference_key<&PairwiseSettings::matrix>}},
+      {"world.interference.variant",
+       "the matrix as it is meant, or with the exchanged values of Eva's artifact",
+       config::ChoiceKeyOf<ReplayConfig>{
+           {"intended", "as-generated"},
+           [](ReplayConfig& c) -> std::size_t {
+             return interference_key<&PairwiseSettings::as_generated>(c) ? 1 : 0;
+           },
+           [](ReplayConfig& c, std::size_t i) {
+             interference_key<&PairwiseSettings::as_generated>(c) = i == 1;
+           }}}};
+  return model;
 }
 
 }  // namespace muster::replay

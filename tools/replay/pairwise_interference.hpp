@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,12 @@
 #include "tools/replay/interference.hpp"
 
 namespace muster::replay {
+
+/// What the pairwise model alone has to be told.
+struct PairwiseSettings {
+  std::filesystem::path matrix;  ///< CSV, row = the task, column = its neighbour
+  bool as_generated = false;     ///< with the exchanged values of Eva's artifact
+};
 
 /// A task's throughput is the product of its pairwise throughputs over all its neighbours. The
 /// result depends only on which workloads are together, not on their order.

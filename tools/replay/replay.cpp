@@ -14,6 +14,7 @@
 #include "actors/cloud/loopback.hpp"
 #include "actors/virtual_time.hpp"
 #include "model/live_ids.hpp"
+#include "schedulers/site/sampling/compositions.hpp"
 #include "storage/memory_site_book.hpp"
 #include "tools/group.hpp"
 #include "tools/metrics/measure.hpp"
@@ -26,6 +27,7 @@
 #include "tools/replay/user_actor.hpp"
 #include "tools/replay/workload_names.hpp"
 #include "tools/replay/world.hpp"
+#include "workers/group_member.hpp"
 #include "workers/model_executor.hpp"
 #include "workers/worker_actor.hpp"
 
@@ -51,9 +53,10 @@ struct Cell {
 /// What decides in a run: masters behind sites, or a sampling group.
 struct Decider {
   std::vector<Cell> cells;
+  Intake intake;
   std::optional<SortingDesk> desk;
-  std::optional<sampling::GroupParams> group;
-  Fleet fleet;  ///< of the group
+  std::unique_ptr<sampling::Composition> composition;  ///< of a sampling group
+  Fleet fleet;                                         ///< of the group
 };
 
 Failure<ReplayError> bad_policy(const Failure<PolicyError>& error) {
@@ -65,12 +68,17 @@ Expected<Decider, ReplayError> make_decider(const RunSetup& setup) {
   const auto share_of = [&](std::uint32_t index, std::uint32_t masters) {
     return fleet_share(config.master.fleet, *setup.catalog, index, masters);
   };
+  const auto module = find_module(setup.policy.name);
+  if (!module) return bad_policy(module.error());
   Decider decider;
-  if (auto group = sampling::read_group(setup.policy)) {
-    if (!*group) return bad_policy(group->error());
+  decider.intake = module.value()->intake;
+  if (const std::string& composition = module.value()->composition; !composition.empty()) {
+    auto params = module.value()->read(setup.policy);
+    if (!params) return bad_policy(params.error());
     auto fleet = share_of(0, 1);
     if (!fleet) return Failure<ReplayError>{ReplayError::bad_input, fleet.error().message};
-    decider.group = std::move(*group).value();
+    decider.composition = sampling::make_composition(composition, params.value());
+    MUSTER_CHECK(decider.composition, "the composition that a module names is there");
     decider.fleet = std::move(fleet).value();
     return decider;
   }
@@ -81,7 +89,7 @@ Expected<Decider, ReplayError> make_decider(const RunSetup& setup) {
     if (!fleet) return Failure<ReplayError>{ReplayError::bad_input, fleet.error().message};
     decider.cells.push_back({std::move(policy).value(), std::move(fleet).value()});
   }
-  auto desk = make_desk(config.sort, setup.policy.name);
+  auto desk = make_desk(config.sort, decider.intake);
   if (!desk) return Failure<ReplayError>{ReplayError::bad_input, desk.error().message};
   decider.desk = std::move(desk).value();
   return decider;
@@ -168,10 +176,11 @@ class Simulation {
 
   /// The actors that take jobs in and decide.
   void compose(Decider decider) {
-    if (decider.group) {
+    if (decider.composition) {
+      composition_ = std::move(decider.composition);
       SamplingSetup group;
       group.catalog = setup_.catalog;
-      group.params = *decider.group;
+      group.composition = composition_.get();
       group.journal = &journal_;
       group.fleet = std::move(decider.fleet);
       group.cloud = cloud_link_;
@@ -181,22 +190,22 @@ class Simulation {
       group_ = sampling_->group();
       return;
     }
-    compose_cells(std::move(decider.cells), std::move(decider.desk));
+    compose_cells(std::move(decider));
   }
 
-  void compose_cells(std::vector<Cell> cells, std::optional<SortingDesk> desk) {
+  void compose_cells(Decider decider) {
     const ReplayConfig& config = *setup_.config;
-    const auto count = static_cast<std::uint32_t>(cells.size());
+    const auto count = static_cast<std::uint32_t>(decider.cells.size());
     std::vector<GroupSetup> masters(count);
     for (std::uint32_t i = 0; i < count; ++i) {
       journals_.emplace_back(journal_, i);
       times_.emplace_back();
       GroupSetup& master = masters[i];
       master.catalog = setup_.catalog;
-      master.policy = std::move(cells[i].policy);
+      master.policy = std::move(decider.cells[i].policy);
       master.journal = &journals_.back();
       master.master = config.master;
-      master.fleet = std::move(cells[i].fleet);
+      master.fleet = std::move(decider.cells[i].fleet);
       master.cloud = cloud_link_;
       master.epoch = time_.epoch();
       master.seed = setup_.seed + i;
@@ -213,9 +222,9 @@ class Simulation {
     for (const auto& [name, position] : config.group.sites) {
       intake.sites.push_back({{}, name, position});
     }
-    intake.rules = routing_rules(config.site, setup_.policy.name);
+    intake.rules = routing_rules(config.site, decider.intake);
     intake.config = config.site;
-    intake.desk = std::move(desk);
+    intake.desk = std::move(decider.desk);
     intake.accept_timeout = config.master.accept_timeout;
     intake.epoch = time_.epoch();
     intake.seed = setup_.seed;
@@ -252,6 +261,7 @@ class Simulation {
       return std::make_unique<ModelExecutor>(on, of, std::move(host), *model_);
     };
     ++workers_launched_;
+    if (composition_) return system_.spawn<GroupMember>(std::move(worker));
     return system_.spawn<Worker>(std::move(worker));
   }
 
@@ -355,6 +365,7 @@ class Simulation {
     return launch_worker(id, type, master);
   }};
   CloudActor cloud_, cloud_link_;
+  std::unique_ptr<sampling::Composition> composition_;  ///< of a sampling group
   std::optional<SamplingRun> sampling_;
   Group group_;
   UserHandle user_;
@@ -407,8 +418,10 @@ MeasureOptions measure_options(const RunSetup& setup) {
 }  // namespace
 
 std::string policy_fault(const PolicySpec& spec, const Catalog& catalog) {
-  if (const auto group = sampling::read_group(spec)) {
-    return *group ? std::string{} : group->error().message;
+  const auto module = find_module(spec.name);
+  if (module && !module.value()->composition.empty()) {
+    const auto params = module.value()->read(spec);
+    return params ? std::string{} : params.error().message;
   }
   const auto policy = make_policy(spec, catalog);
   return policy ? std::string{} : policy.error().message;
@@ -417,9 +430,9 @@ std::string policy_fault(const PolicySpec& spec, const Catalog& catalog) {
 Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   auto decider = make_decider(setup);
   if (!decider) return decider.error();
-  if (decider->group) {
+  if (decider->composition) {
     const std::string fault =
-        sampling_fault(*decider->group, decider->fleet, *setup.catalog, *setup.workload);
+        sampling_fault(*decider->composition, decider->fleet, *setup.catalog, *setup.workload);
     if (!fault.empty()) {
       return Failure<ReplayError>{ReplayError::bad_input, setup.label + ": " + fault};
     }

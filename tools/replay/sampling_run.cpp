@@ -8,7 +8,7 @@
 
 namespace muster::replay {
 
-std::string sampling_fault(const sampling::GroupParams& params, const Fleet& fleet,
+std::string sampling_fault(const sampling::Composition& composition, const Fleet& fleet,
                            const Catalog& catalog, const JobSource& workload) {
   std::size_t workers = 0;
   for (const FleetShare& share : fleet) {
@@ -17,7 +17,7 @@ std::string sampling_fault(const sampling::GroupParams& params, const Fleet& fle
     return "knows nothing of spot instances; master.fleet has " + std::to_string(share.count) +
            " of type " + catalog[share.type].name;
   }
-  if (std::string fault = fault_of(params, workers); !fault.empty()) return fault;
+  if (std::string fault = composition.fault(workers); !fault.empty()) return fault;
   for (std::size_t i = 0; i < workload.size(); ++i) {
     const WorkloadJob entry = workload.job(i);
     const Job& job = entry.job;
@@ -36,11 +36,12 @@ std::string sampling_fault(const sampling::GroupParams& params, const Fleet& fle
 
 SamplingRun::SamplingRun(caf::actor_system& system, const SamplingSetup& setup)
     : book_(*setup.catalog, *setup.journal) {
-  shared_.params = setup.params;
+  shared_.composition = setup.composition;
+  shared_.params = setup.composition->params();
   shared_.catalog = setup.catalog;
   shared_.epoch = setup.epoch;
   shared_.book = &book_;
-  for (auto& scheduler : make_schedulers(setup.params, setup.seed)) {
+  for (auto& scheduler : setup.composition->make_schedulers(setup.seed)) {
     shared_.schedulers.push_back(
         system.spawn<sampling::SchedulerActor>(std::ref(shared_), std::move(scheduler)));
   }

@@ -13,7 +13,7 @@ namespace muster::replay {
 /// What a sampling group is composed of.
 struct SamplingSetup {
   const Catalog* catalog = nullptr;
-  sampling::GroupParams params;
+  const sampling::Composition* composition = nullptr;  ///< outlives the run
   Journal* journal = nullptr;
   Fleet fleet;
   CloudActor cloud;
@@ -22,7 +22,7 @@ struct SamplingSetup {
 };
 
 /// What keeps the group from running the workload on the fleet; empty when nothing does.
-std::string sampling_fault(const sampling::GroupParams& params, const Fleet& fleet,
+std::string sampling_fault(const sampling::Composition& composition, const Fleet& fleet,
                            const Catalog& catalog, const JobSource& workload);
 
 /// The actors of a sampling group, in the place of a site scheduler and a master.

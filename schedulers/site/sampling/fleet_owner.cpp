@@ -104,8 +104,7 @@ void FleetOwner::hear_worker(const WorkerReport& report) {
                "tasks of a group are never stopped, and its workers never overfilled");
   const std::optional<JobId> over = group_.book->finished(report, timer_.now());
   send(rented_.at(report.instance).worker, settled_atom_v, report.task, report.attempt);
-  // Pigeon's distributor hears of the end by messages of its own; elsewhere it counts at once.
-  if (!over || group_.params.system == System::pigeon) return;
+  if (!over || group_.composition->schedulers_end_jobs()) return;
   group_.book->close(*over, JobOutcome::completed, timer_.now());
   send(group_.site, over_atom_v, JobEnd{*over, JobOutcome::completed});
 }
@@ -143,10 +142,10 @@ void FleetOwner::open_when_complete() {
   group_.roster.catalog = group_.catalog;
   for (const auto& [id, rented] : rented_) {
     group_.roster.types.push_back(rented.type);
-    // The workers of a replay are all of a kind that can be members.
+    // Whoever composes the group starts GroupMember actors as its workers.
     group_.members.push_back({id, caf::actor_cast<GroupWorker>(rented.worker)});
   }
-  if (fault_of(group_.params, group_.members.size()).empty()) {
+  if (group_.composition->fault(group_.members.size()).empty()) {
     for (WorkerIndex i = 0; i < group_.members.size(); ++i) {
       send(group_.members[i].worker, group_.membership(i));
     }

@@ -62,18 +62,23 @@ void GroupBook::cancel(JobId id, Instant now) {
   close(id, JobOutcome::cancelled, now);
 }
 
-void GroupBook::assign(const TaskRef& task, InstanceId to, CauseCode why, Instant now) {
-  record(TaskAssigned{job(task.job).tasks[task.index].id, to, {why, 0}}, now);
+/// Such a group knows rigid tasks only.
+Grant GroupBook::granted(const TaskSpec& task, TypeId on) const {
+  return Grant::of(task.demands.on((*catalog_)[on].family)->amount);
 }
 
-StartOrder GroupBook::start(const TaskRef& ref, InstanceId on, TypeId type, Instant now) {
+void GroupBook::assign(const TaskRef& ref, const Host& to, CauseCode why, Instant now) {
+  const TaskSpec& task = job(ref.job).tasks[ref.index];
+  record(TaskAssigned{task.id, to.instance, {why, 0}, granted(task, to.type)}, now);
+}
+
+StartOrder GroupBook::start(const TaskRef& ref, const Host& on, Instant now) {
   const Job& job = open_.at(ref.job).job;
   const TaskSpec& task = job.tasks[ref.index];
-  record(StartIssued{task.id, on, kOnlyAttempt}, now);
+  const Grant grant = granted(task, on.type);
+  record(StartIssued{task.id, on.instance, kOnlyAttempt, grant}, now);
   jobs_[task.id] = ref.job;
-  return {ref.job,           task,
-          kOnlyAttempt,      task.demands.on((*catalog_)[type].family)->amount,
-          job.program,       job.task_count(),
+  return {ref.job,           task, kOnlyAttempt, grant.amount, job.program, job.task_count(),
           job.workload_class};
 }
 

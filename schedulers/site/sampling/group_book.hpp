@@ -12,6 +12,12 @@
 
 namespace muster::sampling {
 
+/// A worker's instance.
+struct Host {
+  InstanceId instance;
+  TypeId type;
+};
+
 /// The one book of a sampling group: its jobs, and every step as the event that a master would have
 /// written. All actors of the group write in it, each before it sends what follows from the step;
 /// they run one at a time.
@@ -29,9 +35,9 @@ class GroupBook {
   void cancel(JobId id, Instant now);
 
   /// The task is to run there.
-  void assign(const TaskRef& task, InstanceId to, CauseCode why, Instant now);
+  void assign(const TaskRef& task, const Host& to, CauseCode why, Instant now);
   /// The task starts there, where it was assigned; what its worker is to be told.
-  StartOrder start(const TaskRef& task, InstanceId on, TypeId type, Instant now);
+  StartOrder start(const TaskRef& task, const Host& on, Instant now);
   void started(const WorkerReport& report, Instant now);
   /// The job when this was its last task, else nothing.
   std::optional<JobId> finished(const WorkerReport& report, Instant now);
@@ -47,6 +53,7 @@ class GroupBook {
   };
 
   std::vector<std::optional<Resources>> demand_by_type(const Job& job) const;
+  Grant granted(const TaskSpec& task, TypeId on) const;
 
   const Catalog* catalog_;
   Journal* journal_;

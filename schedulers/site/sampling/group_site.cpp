@@ -102,7 +102,7 @@ caf::result<GroupSite::Ends> GroupSite::watch(const JobListener& listener,
 }
 
 void GroupSite::place(const SharedJob& job) {
-  if (!fault_of(group_.params, group_.members.size()).empty()) {
+  if (!group_.composition->fault(group_.members.size()).empty()) {
     return refuse(job->id, {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0});
   }
   if (group_.book->job(job->id).markets == MarketChoice::spot) {
@@ -111,10 +111,9 @@ void GroupSite::place(const SharedJob& job) {
   if (!group_.has_place(*job)) {
     return refuse(job->id, {RefusalKind::never, RefusalCode::fits_no_type, {}, 0, 0});
   }
-  const bool central = job->is_long && group_.params.system == System::eagle;
   TaskBatch batch{job, std::vector<std::uint32_t>(job->tasks)};
   std::iota(batch.tasks.begin(), batch.tasks.end(), 0U);
-  send(group_.schedulers[central ? 1 : 0], std::move(batch));
+  send(group_.schedulers[group_.composition->scheduler_for(*job)], std::move(batch));
 }
 
 void GroupSite::refuse(JobId id, const Refusal& refusal) {

@@ -5,7 +5,7 @@
 
 #include "actors/clock.hpp"
 #include "actors/sampling_messages.hpp"
-#include "schedulers/sampling/known_groups.hpp"
+#include "schedulers/site/sampling/composition.hpp"
 #include "schedulers/site/sampling/group_book.hpp"
 
 namespace muster::sampling {
@@ -18,11 +18,12 @@ struct GroupShared {
     GroupWorker worker;
   };
 
-  GroupParams params;
+  GroupParams params;                        ///< those of the composition
+  const Composition* composition = nullptr;  ///< outlives the actors
   const Catalog* catalog = nullptr;
   ClusterEpoch epoch;
   GroupBook* book = nullptr;
-  std::vector<GroupScheduler> schedulers;  ///< in the order of make_schedulers()
+  std::vector<GroupScheduler> schedulers;  ///< in the order of the composition
   GroupSiteActor site;
   Roster roster;                ///< once the group is open
   std::vector<Member> members;  ///< once the group is open; by WorkerIndex

@@ -91,12 +91,16 @@ void SchedulerActor::perform(const Later& action) {
   });
 }
 
+Host SchedulerActor::host(WorkerIndex worker) const {
+  return {group_.instance(worker), group_.roster.types[worker]};
+}
+
 void SchedulerActor::assign(const TaskRef& task, WorkerIndex to, CauseCode why) {
-  group_.book->assign(task, group_.instance(to), why, timer_.now());
+  group_.book->assign(task, host(to), why, timer_.now());
 }
 
 StartOrder SchedulerActor::start(const TaskRef& task, WorkerIndex on) {
-  return group_.book->start(task, group_.instance(on), group_.roster.types[on], timer_.now());
+  return group_.book->start(task, host(on), timer_.now());
 }
 
 }  // namespace muster::sampling

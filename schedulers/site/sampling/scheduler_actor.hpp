@@ -27,6 +27,7 @@ class SchedulerActor : public GroupScheduler::base {
   void perform(const HandOn& action);
   void perform(const JobOver& action);
   void perform(const Later& action);
+  Host host(WorkerIndex worker) const;
   void assign(const TaskRef& task, WorkerIndex to, CauseCode why);
   StartOrder start(const TaskRef& task, WorkerIndex on);
 

@@ -11,6 +11,7 @@
 #include "config/replay_config.hpp"
 #include "tests/replay/actors/replay_setup.hpp"
 #include "tests/support/places.hpp"
+#include "tools/replay/replay_parts.hpp"
 
 namespace muster::replay {
 namespace {
@@ -80,7 +81,8 @@ INSTANTIATE_TEST_SUITE_P(Policies, Quiet,
 TEST(ByTheClock, RoundsThatAreNotHeldChangeNoFigure) {
   const std::filesystem::path root(muster::test::source_dir());
   SmallReplay replay;
-  replay.config() = load_replay_config(root / "config/replay/eva-200.toml", {}).value();
+  replay.config() =
+      load_replay_config(replay_parts(), root / "config/replay/eva-200.toml", {}).value();
   replay.use(load_catalog(replay.config().catalog).value());
   replay.workload() = read_workload(replay.config().workload, 1).value();
   const auto run = replay.run("eva,paper").value();

@@ -26,7 +26,7 @@ inline SmallReplay random_cluster(std::uint64_t seed) {
   if (rng.uniform() < 0.5) {
     replay.config().cloud.max_instances = static_cast<std::uint32_t>(4 + rng.below(8));
   }
-  replay.config().world.interference.model = InterferenceModel::uniform;
+  replay.config().world.interference.model = "uniform";
   replay.config().world.interference.default_pair = rng.uniform(0.5, 1);
   return replay;
 }

@@ -10,6 +10,7 @@
 #include "storage/event_log.hpp"
 #include "tests/replay/actors/replay_setup.hpp"
 #include "tests/support/places.hpp"
+#include "tools/replay/replay_parts.hpp"
 
 namespace muster::replay {
 namespace {
@@ -63,7 +64,8 @@ TEST(Replay, AJobThatEndsAtARoundFreesItsInstanceOnePeriodLater) {
 
 TEST(Replay, NoPackingGivesTheClosedFormOfTwoHundredRealJobsToTheCent) {
   const std::filesystem::path root = muster::test::source_dir();
-  const ReplayConfig config = load_replay_config(root / "config/replay/eva-200.toml", {}).value();
+  const ReplayConfig config =
+      load_replay_config(replay_parts(), root / "config/replay/eva-200.toml", {}).value();
   const Catalog catalog = load_catalog(config.catalog).value();
   const Workload workload = read_workload(config.workload, 1).value();
   double expected = 0;

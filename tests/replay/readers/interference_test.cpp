@@ -10,6 +10,7 @@
 #include "config/csv.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temp_file.hpp"
+#include "tools/replay/pairwise_interference.hpp"
 
 namespace muster::replay {
 namespace {
@@ -24,9 +25,10 @@ constexpr double kExact = 1e-12;
 
 InterferenceConfig evas(bool as_generated = false) {
   InterferenceConfig config;
-  config.model = InterferenceModel::pairwise;
-  config.matrix = kSource / "config/interference/eva-contention-matrix.csv";
-  config.as_generated = as_generated;
+  config.model = "pairwise";
+  config.own.of<PairwiseSettings>().matrix =
+      kSource / "config/interference/eva-contention-matrix.csv";
+  config.own.of<PairwiseSettings>().as_generated = as_generated;
   return config;
 }
 
@@ -52,7 +54,7 @@ auto near(double value) {
 std::string error_of_matrix(const std::string& content, bool as_generated = false) {
   const TempFile file("matrix.csv", content);
   InterferenceConfig config = evas(as_generated);
-  config.matrix = file.path();
+  config.own.of<PairwiseSettings>().matrix = file.path();
   const auto model = make_interference(config);
   return model ? "no error" : model.error().message;
 }
@@ -63,7 +65,7 @@ TEST(NoInterference, LetsEverybodyRunAtFullSpeed) {
 
 TEST(UniformInterference, TakesTheSameShareForEveryNeighbour) {
   InterferenceConfig config;
-  config.model = InterferenceModel::uniform;
+  config.model = "uniform";
   config.default_pair = 0.9;
   EXPECT_THAT(together(config, {"a"}), ElementsAre(1));
   EXPECT_THAT(together(config, {"a", "b", "c"}), ElementsAre(near(0.81), near(0.81), near(0.81)));
@@ -195,7 +197,7 @@ TEST(ContentionMatrix, SaysWhatIsWrongWithTheFile) {
 
 TEST(ContentionMatrix, NamesAFileThatCannotBeRead) {
   InterferenceConfig config = evas();
-  config.matrix = "/nonexistent/m.csv";
+  config.own.of<PairwiseSettings>().matrix = "/nonexistent/m.csv";
   EXPECT_EQ(make_interference(config).error().code, ConfigError::unreadable);
 }
 

@@ -3,6 +3,7 @@
 
 #include "tests/replay/readers/workload_compare.hpp"
 #include "tests/support/temp_file.hpp"
+#include "tools/replay/workload/composed.hpp"
 
 namespace muster::replay {
 namespace {
@@ -22,9 +23,9 @@ class Composed : public ::testing::Test {
  protected:
   WorkloadConfig config() const {
     WorkloadConfig config = reading("composed", trace_.path());
-    config.composed.format = "tr";
-    config.composed.demands = requests_.path();
-    config.composed.demands_format = "muster-csv";
+    config.own.of<ComposedWorkload>().format = "tr";
+    config.own.of<ComposedWorkload>().demands = requests_.path();
+    config.own.of<ComposedWorkload>().demands_format = "muster-csv";
     return config;
   }
 
@@ -47,8 +48,8 @@ TEST_F(Composed, TakesArrivalsAndDurationsFromOneTraceAndDemandsFromTheOther) {
 
 TEST_F(Composed, DrawsJobsAndPoissonArrivalsWhenAsked) {
   WorkloadConfig wanted = config();
-  wanted.composed.jobs = 4000;
-  wanted.composed.mean_gap_s = 10;
+  wanted.own.of<ComposedWorkload>().jobs = 4000;
+  wanted.own.of<ComposedWorkload>().mean_gap_s = 10;
   const Workload workload = read_workload(wanted, 3).value();
   ASSERT_EQ(workload.jobs.size(), 4000U);
   EXPECT_EQ(workload.jobs[0].submit, Instant{0s});
@@ -66,8 +67,8 @@ TEST_F(Composed, DrawsJobsAndPoissonArrivalsWhenAsked) {
 
 TEST_F(Composed, RepeatsItselfForASeedAndDiffersForAnother) {
   WorkloadConfig wanted = config();
-  wanted.composed.jobs = 50;
-  wanted.composed.mean_gap_s = 1;
+  wanted.own.of<ComposedWorkload>().jobs = 50;
+  wanted.own.of<ComposedWorkload>().mean_gap_s = 1;
   const auto first = test::all_text(read_workload(wanted, 1).value());
   EXPECT_EQ(test::all_text(read_workload(wanted, 1).value()), first);
   EXPECT_NE(test::all_text(read_workload(wanted, 2).value()), first);
@@ -88,7 +89,7 @@ TEST_F(Composed, NeedsSomethingToDrawFrom) {
   EXPECT_THAT(message_of(read_workload(wanted, 1)),
               HasSubstr("arrivals.tr: has no job of at least 4 tasks to take or to draw"));
   wanted = config();
-  wanted.composed.demands = "absent.csv";
+  wanted.own.of<ComposedWorkload>().demands = "absent.csv";
   EXPECT_THAT(message_of(read_workload(wanted, 1)), HasSubstr("absent.csv: cannot be read"));
 }
 

@@ -3,6 +3,7 @@
 
 #include "tests/replay/readers/workload_compare.hpp"
 #include "tests/support/temp_file.hpp"
+#include "tools/replay/workload/google_2011.hpp"
 
 namespace muster::replay {
 namespace {
@@ -21,7 +22,7 @@ Expected<Workload, WorkloadError> read_rows(const std::string& rows,
                                             std::uint32_t max_priority = 11) {
   const TempFile file("tasks.csv", std::string(kHeader) + rows);
   WorkloadConfig config = reading("google-2011", file.path());
-  config.google_max_priority = max_priority;
+  config.own.of<GoogleSettings>().max_priority = max_priority;
   return read_workload(config, 1);
 }
 

@@ -3,6 +3,7 @@
 
 #include "tests/replay/readers/workload_compare.hpp"
 #include "tests/support/temp_file.hpp"
+#include "tools/replay/workload/swf.hpp"
 
 namespace muster::replay {
 namespace {
@@ -15,7 +16,7 @@ using testing::HasSubstr;
 
 WorkloadConfig swf(const TempFile& file, std::uint32_t processors_per_task = 1) {
   WorkloadConfig config = reading("swf", file.path());
-  config.swf_processors_per_task = processors_per_task;
+  config.own.of<SwfSettings>().processors_per_task = processors_per_task;
   return config;
 }
 

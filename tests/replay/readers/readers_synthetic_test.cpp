@@ -7,6 +7,7 @@
 #include "tests/replay/readers/workload_compare.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temp_file.hpp"
+#include "tools/replay/workload/synthetic.hpp"
 
 namespace muster::replay {
 namespace {
@@ -19,18 +20,19 @@ using testing::HasSubstr;
 WorkloadConfig table7(std::uint32_t jobs = 100, std::uint32_t tasks_per_job = 4) {
   WorkloadConfig config;
   config.format = "synthetic";
-  config.synthetic.workloads = muster::test::source_dir() / "config/workloads/eva-table7.csv";
-  config.synthetic.jobs = jobs;
-  config.synthetic.tasks_per_job = tasks_per_job;
-  config.synthetic.min_duration_h = 0.5;
-  config.synthetic.max_duration_h = 16;
+  config.own.of<SyntheticWorkload>().workloads =
+      muster::test::source_dir() / "config/workloads/eva-table7.csv";
+  config.own.of<SyntheticWorkload>().jobs = jobs;
+  config.own.of<SyntheticWorkload>().tasks_per_job = tasks_per_job;
+  config.own.of<SyntheticWorkload>().min_duration_h = 0.5;
+  config.own.of<SyntheticWorkload>().max_duration_h = 16;
   return config;
 }
 
 std::string error_of_list(const std::string& content) {
   const TempFile file("list.csv", content);
   WorkloadConfig config = table7();
-  config.synthetic.workloads = file.path();
+  config.own.of<SyntheticWorkload>().workloads = file.path();
   return message_of(read_workload(config, 1));
 }
 
@@ -50,7 +52,7 @@ TEST(Synthetic, MakesGangsOfIdenticalTasks) {
 
 TEST(Synthetic, DrawsDurationsOnALogarithmicScaleWhenAsked) {
   WorkloadConfig config = table7(4000, 1);
-  config.synthetic.log_uniform = true;
+  config.own.of<SyntheticWorkload>().log_uniform = true;
   const Workload workload = read_workload(config, 3).value();
   double sum_h = 0;
   for (const WorkloadJob& job : workload.jobs) {

@@ -8,13 +8,14 @@
 #include "schedulers/site/sampling/scheduler_actor.hpp"
 #include "tests/schedulers/sampling/group_builders.hpp"
 #include "tests/support/virtual_system.hpp"
-#include "workers/worker_actor.hpp"
+#include "workers/group_member.hpp"
 
 namespace muster::sampling {
 namespace {
 
 using test::batch_of;
 using ::testing::ElementsAre;
+using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 /// An executor of tasks that take 10 ms.
@@ -124,6 +125,23 @@ class MessageTranscriptTest : public ::testing::Test {
     return actor;
   }
 
+  /// A worker as a group's composer starts it; what it says to its master is in heard_.
+  GroupWorker spawn_member() {
+    WorkerSetup setup;
+    setup.instance = InstanceId{0};
+    setup.type = TypeId{0};
+    setup.capacity = catalog_[TypeId{0}].capacity;
+    setup.epoch = system_.time().epoch();
+    setup.master = muster::test::spawn_listening_master(system_, heard_);
+    actors_.push_back(caf::actor_cast<caf::actor>(setup.master));
+    setup.make_executor = [](InstanceId, TypeId, ExecutorHost host) {
+      return std::make_unique<TenMilliseconds>(std::move(host));
+    };
+    const GroupWorker worker = system_.actors().spawn<GroupMember>(std::move(setup));
+    actors_.push_back(caf::actor_cast<caf::actor>(worker));
+    return worker;
+  }
+
   SharedJob accept(std::uint64_t id, std::size_t tasks) {
     return book_.accept(
         muster::test::JobBuilder(id).tasks(tasks).demand(Resources::of(0, 1, 0)).build(), {});
@@ -141,6 +159,7 @@ class MessageTranscriptTest : public ::testing::Test {
   std::vector<caf::actor> actors_;
   std::vector<std::string> said_;
   std::vector<TaskRequest> requests_;
+  std::vector<muster::test::Heard> heard_;
 };
 
 TEST_F(MessageTranscriptTest, SparrowsSchedulerProbesAnswersAndCallsBack) {
@@ -169,19 +188,7 @@ TEST_F(MessageTranscriptTest, TheStepsAreInTheBookWhenTheMessagesLeave) {
 }
 
 TEST_F(MessageTranscriptTest, AWorkerAsksWhenItIsFreeAndNotBefore) {
-  WorkerSetup setup;
-  setup.instance = InstanceId{0};
-  setup.type = TypeId{0};
-  setup.capacity = catalog_[TypeId{0}].capacity;
-  setup.epoch = system_.time().epoch();
-  std::vector<muster::test::Heard> heard;
-  setup.master = muster::test::spawn_listening_master(system_, heard);
-  actors_.push_back(caf::actor_cast<caf::actor>(setup.master));
-  setup.make_executor = [](InstanceId, TypeId, ExecutorHost host) {
-    return std::make_unique<TenMilliseconds>(std::move(host));
-  };
-  const GroupWorker worker = system_.actors().spawn<Worker>(std::move(setup));
-  actors_.push_back(caf::actor_cast<caf::actor>(worker));
+  const GroupWorker worker = spawn_member();
   GroupMembership group;
   group.network_delay = std::chrono::microseconds{500};
   group.short_jobs = spawn_scheduler("scheduler");
@@ -190,11 +197,25 @@ TEST_F(MessageTranscriptTest, AWorkerAsksWhenItIsFreeAndNotBefore) {
   caf::anon_send(worker, test::probe(first));
   caf::anon_send(worker, test::probe(accept(2, 1)));
   EXPECT_THAT(said_until_ms(5), ElementsAre("0.5 ms request for job 1 to scheduler"));
-  const StartOrder order = book_.start({JobId{1}, 0}, InstanceId{0}, TypeId{0}, {});
+  const StartOrder order = book_.start({JobId{1}, 0}, {InstanceId{0}, TypeId{0}}, {});
   caf::anon_send(worker, TaskAnswer{requests_.at(0).ticket, order});
   EXPECT_THAT(said_until_ms(20), ElementsAre("15.5 ms request for job 2 to scheduler"));
   caf::anon_send(worker, TaskAnswer{requests_.at(1).ticket, std::nullopt});
   EXPECT_TRUE(said_until_ms(40).empty());
+}
+
+TEST_F(MessageTranscriptTest, AMemberWithoutAGroupIsAWorkerLikeAnyOther) {
+  const GroupWorker worker = spawn_member();
+  const SharedJob job = accept(1, 1);
+  caf::anon_send(worker, test::probe(job));
+  caf::anon_send(worker, Cancellation{JobId{1}});
+  caf::anon_send(worker, TaskAnswer{0, std::nullopt});
+  caf::anon_send(worker, start_atom_v, book_.start({JobId{1}, 0}, {InstanceId{0}, TypeId{0}}, {}));
+  EXPECT_TRUE(said_until_ms(20).empty()) << "it asks nobody";
+  std::vector<std::string> told;
+  for (const muster::test::Heard& heard : heard_) told.push_back(heard.what);
+  EXPECT_THAT(told,
+              ElementsAre(StartsWith("hello"), StartsWith("started"), StartsWith("finished")));
 }
 
 TEST_F(MessageTranscriptTest, PigeonsDistributorSpreadsAndItsMasterServes) {

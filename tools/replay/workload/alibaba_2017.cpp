@@ -3,7 +3,7 @@
 #include <array>
 
 #include "config/csv.hpp"
-#include "tools/replay/workload/readers.hpp"
+#include "tools/replay/workload/formats.hpp"
 
 namespace muster::replay {
 namespace {
@@ -45,13 +45,12 @@ std::optional<JobDraft> read_task(CsvReader& row, const WorkloadConfig& config) 
   to.job.workload_class = to.truth.interference = kUnknownClass;
   Resources demand = default_demand(config.task);
   demand[Resource::cpu] = row.number(kCpu, kAmount) / kPartsOfCore;
-  demand[Resource::memory] = row.number(kMemory, kShare) * config.machine.memory_gib;
+  demand[Resource::memory] = row.number(kMemory, kShare) * config.machine_memory_gib;
   to.job.tasks.emplace_back().demands = Demands(demand);
   return draft;
 }
 
-}  // namespace
-
+/// The table batch_task of Alibaba's cluster-trace-v2017.
 DraftsResult read_alibaba_2017(const WorkloadConfig& config) {
   auto table = read_csv(config.path);
   if (!table) return as_workload_error(table.error());
@@ -69,8 +68,14 @@ DraftsResult read_alibaba_2017(const WorkloadConfig& config) {
   start_at_first(drafts.jobs);
   drafts.description =
       fmt::format("terminated tasks of {}, memory as parts of {} GiB",
-                  config.path.filename().string(), number_text(config.machine.memory_gib));
+                  config.path.filename().string(), number_text(config.machine_memory_gib));
   return drafts;
+}
+
+}  // namespace
+
+WorkloadFormat alibaba_2017_format() {
+  return trace("alibaba-2017", read_alibaba_2017);
 }
 
 }  // namespace muster::replay

@@ -1,7 +1,8 @@
+#include "tools/replay/workload/composed.hpp"
+
 #include <fmt/format.h>
 
 #include "model/rng.hpp"
-#include "tools/replay/workload/readers.hpp"
 
 namespace muster::replay {
 namespace {
@@ -23,10 +24,10 @@ void take_demands(const Job& from, Job& to) {
   to.user = from.user;
 }
 
-}  // namespace
-
+/// Puts arrivals, durations and tasks of one trace and demands of another together; the same seed
+/// gives the same jobs.
 DraftsResult compose(const WorkloadConfig& config, std::uint64_t seed) {
-  const ComposedWorkload& how = config.composed;
+  const auto& how = config.own.of<ComposedWorkload>();
   const auto base = read_part(config, how.format);
   if (!base) return base.error();
   WorkloadConfig other = config;
@@ -57,6 +58,43 @@ DraftsResult compose(const WorkloadConfig& config, std::uint64_t seed) {
   }
   drafts.description += fmt::format("; demands of each job drawn from {}", demands->description);
   return drafts;
+}
+
+std::vector<KeyFault> check_composed(const ReplayConfig& config) {
+  const auto& how = config.workload.own.of<ComposedWorkload>();
+  if (config.workload.format != "composed" || how.jobs == 0 || how.mean_gap_s > 0) return {};
+  return {{"workload.composed.mean_gap_s",
+           "has to be > 0 when jobs are drawn (workload.composed.jobs), as those have no times of "
+           "their own; it is 0"}};
+}
+
+}  // namespace
+
+WorkloadFormat composed_format() {
+  using config::format_key, config::word_key;
+  using Number = config::NumberKeyOf<ReplayConfig>;
+  using Whole = config::WholeKeyOf<ReplayConfig>;
+  using Path = config::PathKeyOf<ReplayConfig>;
+  const std::vector<std::string> traces = names_of(trace_formats());
+  WorkloadFormat format{
+      {.name = "composed", .needs = {"workload.path", "workload.composed.demands"}}, compose};
+  format.part.keys = {
+      {"workload.composed.format",
+       "of workload.path, which a composed workload has arrivals, durations and tasks from",
+       word_key(traces, format_key<&ComposedWorkload::format>)},
+      {"workload.composed.demands",
+       "trace that the demands of each job are drawn from; needed when the format is composed",
+       Path{format_key<&ComposedWorkload::demands>}},
+      {"workload.composed.demands_format", "of that trace",
+       word_key(traces, format_key<&ComposedWorkload::demands_format>)},
+      {"workload.composed.jobs",
+       "how many jobs to draw from workload.path, each as likely; 0: its own, in their order",
+       Whole{format_key<&ComposedWorkload::jobs>, 0, kMostJobs}},
+      {"workload.composed.mean_gap_s",
+       "mean of exponential gaps between arrivals; 0: arrivals as in workload.path",
+       Number{format_key<&ComposedWorkload::mean_gap_s>, {0, 1e8}}}};
+  format.part.check = check_composed;
+  return format;
 }
 
 }  // namespace muster::replay

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "tools/replay/workload/demands_text.hpp"
+#include "tools/replay/workload/formats.hpp"
 #include "tools/replay/workload/json_keys.hpp"
-#include "tools/replay/workload/readers.hpp"
 
 namespace muster::replay {
 namespace {
@@ -229,9 +229,9 @@ Failure<WorkloadError> report(const std::string& file, const std::string& text,
   return invalid(errors);
 }
 
-}  // namespace
-
-DraftsResult read_eva_json(const std::filesystem::path& path) {
+/// Trace JSON of the Eva artifact: an object of jobs by number.
+DraftsResult read_eva_json(const WorkloadConfig& config) {
+  const std::filesystem::path& path = config.path;
   const std::string file = path.string();
   const auto content = read_text_file(path);
   if (!content) return as_workload_error(content.error());
@@ -248,6 +248,12 @@ DraftsResult read_eva_json(const std::filesystem::path& path) {
   if (!reader.errors().empty()) return report(file, text, reader.errors());
   drafts.description = fmt::format("Eva trace {}", path.filename().string());
   return drafts;
+}
+
+}  // namespace
+
+WorkloadFormat eva_json_format() {
+  return trace("eva-json", read_eva_json);
 }
 
 }  // namespace muster::replay

@@ -1,3 +1,5 @@
+#include "tools/replay/workload/google_2011.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -5,7 +7,6 @@
 #include <tuple>
 
 #include "config/csv.hpp"
-#include "tools/replay/workload/readers.hpp"
 
 namespace muster::replay {
 namespace {
@@ -21,6 +22,7 @@ constexpr std::array<CsvColumn, 10> kGoogleColumns = {{{"submit_us", true},
                                                        {"cpu_request", true},
                                                        {"memory_request", true}}};
 constexpr NumberRange kShareOfLargest{.low = 0, .high = 1};
+constexpr std::uint32_t kHighestPriority = 11;
 constexpr double kMicros = 1e6;
 constexpr NumberRange kMicroseconds{.low = 0, .high = to_seconds(kLongest) * kMicros};
 
@@ -28,7 +30,8 @@ constexpr NumberRange kMicroseconds{.low = 0, .high = to_seconds(kLongest) * kMi
 /// first ones are a job of their own, so that all tasks of a job are alike.
 class GoogleReader {
  public:
-  GoogleReader(const WorkloadConfig& config, CsvReader& row) : config_(config), row_(row) {}
+  GoogleReader(const WorkloadConfig& config, CsvReader& row)
+      : config_(config), own_(config.own.of<GoogleSettings>()), row_(row) {}
 
   void read_task();
   std::vector<JobDraft> take();
@@ -37,6 +40,7 @@ class GoogleReader {
   JobDraft new_job();
 
   const WorkloadConfig& config_;
+  const GoogleSettings& own_;
   CsvReader& row_;
   std::vector<JobDraft> jobs_;
   std::map<std::tuple<std::string, std::string, std::string>, std::size_t> known_;
@@ -54,17 +58,17 @@ JobDraft GoogleReader::new_job() {
   job.gang = false;
   draft.job.truth.interference = job.workload_class;
   Resources demand = default_demand(config_.task);
-  demand[Resource::cpu] = row_.number("cpu_request", kShareOfLargest) * config_.machine.cpu;
+  demand[Resource::cpu] = row_.number("cpu_request", kShareOfLargest) * own_.machine_cpu;
   demand[Resource::memory] =
-      row_.number("memory_request", kShareOfLargest) * config_.machine.memory_gib;
+      row_.number("memory_request", kShareOfLargest) * config_.machine_memory_gib;
   job.tasks.emplace_back().demands = Demands(demand);
   return draft;
 }
 
 void GoogleReader::read_task() {
-  const double priority = row_.number("priority", {0, 11, false, true});
+  const double priority = row_.number("priority", {0, kHighestPriority, false, true});
   const double runtime_s = row_.number("runtime_us", kMicroseconds) / kMicros;
-  if (priority > config_.google_max_priority) return;
+  if (priority > own_.max_priority) return;
   const auto [known, is_new] = known_.try_emplace(
       {row_.text("job_id"), row_.text("cpu_request"), row_.text("memory_request")}, jobs_.size());
   if (is_new) {
@@ -86,8 +90,7 @@ std::vector<JobDraft> GoogleReader::take() {
   return std::move(jobs_);
 }
 
-}  // namespace
-
+/// Tasks that were there when Google's trace of 2011 begins, with their requests.
 DraftsResult read_google_2011(const WorkloadConfig& config) {
   auto table = read_csv(config.path);
   if (!table) return as_workload_error(table.error());
@@ -101,11 +104,27 @@ DraftsResult read_google_2011(const WorkloadConfig& config) {
   Drafts drafts;
   for (JobDraft& draft : reader.take()) drafts.add(std::move(draft));
   start_at_first(drafts.jobs);
+  const auto& own = config.own.of<GoogleSettings>();
   drafts.description =
       fmt::format("tasks of priority 0 to {} in {}, requests as parts of {} CPUs and {} GiB",
-                  config.google_max_priority, config.path.filename().string(),
-                  number_text(config.machine.cpu), number_text(config.machine.memory_gib));
+                  own.max_priority, config.path.filename().string(), number_text(own.machine_cpu),
+                  number_text(config.machine_memory_gib));
   return drafts;
+}
+
+}  // namespace
+
+WorkloadFormat google_2011_format() {
+  using config::format_key;
+  WorkloadFormat format = trace("google-2011", read_google_2011);
+  format.part.keys = {
+      {"workload.machine.cpu", "cores of the machine that google-2011 counts requests in",
+       config::NumberKeyOf<ReplayConfig>{format_key<&GoogleSettings::machine_cpu>,
+                                         {.low = 0, .high = 1e6, .above_low = true}}},
+      {"workload.google_max_priority", "google-2011: only tasks of at most this priority",
+       config::WholeKeyOf<ReplayConfig>{format_key<&GoogleSettings::max_priority>, 0,
+                                        kHighestPriority}}};
+  return format;
 }
 
 }  // namespace muster::replay

@@ -4,8 +4,8 @@
 #include <unordered_map>
 
 #include "tools/replay/workload/demands_text.hpp"
+#include "tools/replay/workload/formats.hpp"
 #include "tools/replay/workload/muster_csv_columns.hpp"
-#include "tools/replay/workload/readers.hpp"
 
 namespace muster::replay {
 namespace {
@@ -130,7 +130,11 @@ Demands read_demands(CsvReader& row) {
   return Demands({FamilyDemand{"", any}});
 }
 
-DraftsResult read_muster_csv(const std::filesystem::path& file) {
+namespace {
+
+/// Muster's own format (config/workloads/README.md describes the columns).
+DraftsResult read_muster_csv(const WorkloadConfig& config) {
+  const std::filesystem::path& file = config.path;
   auto stream = CsvStream::open(file);
   if (!stream) return as_workload_error(stream.error());
   ErrorList errors;
@@ -153,6 +157,12 @@ DraftsResult read_muster_csv(const std::filesystem::path& file) {
   if (!errors.empty()) return invalid(errors);
   drafts.description = fmt::format("workload {}", file.filename().string());
   return drafts;
+}
+
+}  // namespace
+
+WorkloadFormat muster_csv_format() {
+  return trace("muster-csv", read_muster_csv);
 }
 
 }  // namespace muster::replay

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "config/csv.hpp"
-#include "tools/replay/workload/readers.hpp"
+#include "tools/replay/workload/formats.hpp"
 
 namespace muster::replay {
 namespace {
@@ -51,9 +51,9 @@ JobDraft read_pod(CsvReader& row, std::uint64_t number) {
   return draft;
 }
 
-}  // namespace
-
-DraftsResult read_openb_csv(const std::filesystem::path& file) {
+/// Pod list of Alibaba's cluster-trace-gpu-v2023.
+DraftsResult read_openb_csv(const WorkloadConfig& config) {
+  const std::filesystem::path& file = config.path;
   auto table = read_csv(file);
   if (!table) return as_workload_error(table.error());
   ErrorList errors;
@@ -75,6 +75,12 @@ DraftsResult read_openb_csv(const std::filesystem::path& file) {
   start_at_first(drafts.jobs);
   drafts.description = fmt::format("pod list {}", file.filename().string());
   return drafts;
+}
+
+}  // namespace
+
+WorkloadFormat openb_csv_format() {
+  return trace("openb-csv", read_openb_csv);
 }
 
 }  // namespace muster::replay

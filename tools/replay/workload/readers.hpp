@@ -12,7 +12,7 @@
 #include "config/text_file.hpp"
 #include "tools/replay/workload/workload.hpp"
 
-// The readers behind read_workload(), one a format, and the few rules they share.
+// What the readers behind read_workload() hand on, and the few rules they share.
 
 namespace muster::replay {
 
@@ -44,27 +44,6 @@ struct Drafts {
 };
 using DraftsResult = Expected<Drafts, WorkloadError>;
 
-/// Trace JSON of the Eva artifact: an object of jobs by number.
-DraftsResult read_eva_json(const std::filesystem::path& file);
-/// Pod list of Alibaba's cluster-trace-gpu-v2023.
-DraftsResult read_openb_csv(const std::filesystem::path& file);
-/// Muster's own format (config/workloads/README.md describes the columns).
-DraftsResult read_muster_csv(const std::filesystem::path& file);
-/// Jobs of the Hawk, Eagle and Pigeon simulators, one a line: submission, number of tasks, mean
-/// duration, the duration of each.
-DraftsResult read_tr(const WorkloadConfig& config);
-/// Tasks that were there when Google's trace of 2011 begins, with their requests.
-DraftsResult read_google_2011(const WorkloadConfig& config);
-/// The table batch_task of Alibaba's cluster-trace-v2017.
-DraftsResult read_alibaba_2017(const WorkloadConfig& config);
-/// The Standard Workload Format of the Parallel Workloads Archive.
-DraftsResult read_swf(const WorkloadConfig& config);
-/// Makes jobs up by drawing from a list of workloads; the same seed gives the same jobs.
-DraftsResult make_synthetic(const SyntheticWorkload& config, std::uint64_t seed);
-/// Puts arrivals, durations and tasks of one trace and demands of another together; the same seed
-/// gives the same jobs.
-DraftsResult compose(const WorkloadConfig& config, std::uint64_t seed);
-
 /// Reads config.path, whose format is one of trace_formats().
 DraftsResult read_trace(const std::string& format, const WorkloadConfig& config);
 
@@ -75,6 +54,8 @@ inline constexpr NumberRange kPositive{.low = 0, .high = 1e15, .above_low = true
 inline constexpr NumberRange kTasks{.low = 1, .high = 1e6, .whole = true};
 /// The workload class of jobs of which nobody knows what they run.
 inline constexpr std::string_view kUnknownClass = "batch";
+/// Jobs of a whole workload, where they are made up.
+inline constexpr std::uint32_t kMostJobs = 10'000'000;
 /// Tasks of a whole workload.
 inline constexpr std::size_t kMostTasks = 4'000'000;
 /// Points in time and durations: some 31 years.

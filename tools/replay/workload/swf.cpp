@@ -1,3 +1,5 @@
+#include "tools/replay/workload/swf.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -5,12 +7,12 @@
 #include <map>
 
 #include "tools/replay/workload/blank_rows.hpp"
-#include "tools/replay/workload/readers.hpp"
 
 namespace muster::replay {
 namespace {
 
 constexpr char kSwfComment = ';';
+constexpr std::uint32_t kMostProcessors = 100'000;  ///< of a task
 constexpr double kKibInGib = 1024.0 * 1024;
 
 /// The fields that matter, by position.
@@ -96,7 +98,8 @@ std::optional<JobDraft> SwfReader::read_job() {
   const double user = known_or(kUser, -1);
   const double executable = known_or(kExecutable, -1);
   if (runtime <= Duration::zero() || processors <= 0) return std::nullopt;
-  const double of_task = std::min<double>(processors, config_.swf_processors_per_task);
+  const double of_task =
+      std::min<double>(processors, config_.own.of<SwfSettings>().processors_per_task);
   draft.tasks = static_cast<std::size_t>(std::ceil(processors / of_task));
   to.truth.iterations = to_seconds(runtime);
   if (wanted > Duration::zero()) to.job.runtime_hint = wanted;
@@ -108,8 +111,7 @@ std::optional<JobDraft> SwfReader::read_job() {
   return draft;
 }
 
-}  // namespace
-
+/// The Standard Workload Format of the Parallel Workloads Archive.
 DraftsResult read_swf(const WorkloadConfig& config) {
   const auto text = read_text_file(config.path);
   if (!text) return as_workload_error(text.error());
@@ -132,6 +134,17 @@ DraftsResult read_swf(const WorkloadConfig& config) {
     drafts.description += fmt::format(", {} that did not run left out", left_out);
   }
   return drafts;
+}
+
+}  // namespace
+
+WorkloadFormat swf_format() {
+  WorkloadFormat format = trace("swf", read_swf);
+  format.part.keys = {
+      {"workload.swf_processors_per_task", "swf: how many of a job's processors make one task",
+       config::WholeKeyOf<ReplayConfig>{config::format_key<&SwfSettings::processors_per_task>, 1,
+                                        kMostProcessors}}};
+  return format;
 }
 
 }  // namespace muster::replay

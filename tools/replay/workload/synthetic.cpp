@@ -1,3 +1,5 @@
+#include "tools/replay/workload/synthetic.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -6,7 +8,6 @@
 
 #include "model/rng.hpp"
 #include "tools/replay/workload/muster_csv_columns.hpp"
-#include "tools/replay/workload/readers.hpp"
 
 namespace muster::replay {
 namespace {
@@ -76,9 +77,9 @@ WorkloadJob make_job(const Template& from, Duration duration) {
   return to;
 }
 
-}  // namespace
-
-DraftsResult make_synthetic(const SyntheticWorkload& config, std::uint64_t seed) {
+/// Draws jobs from a list of workloads; the same seed gives the same jobs.
+DraftsResult make_synthetic(const WorkloadConfig& workload, std::uint64_t seed) {
+  const auto& config = workload.own.of<SyntheticWorkload>();
   auto templates = read_templates(config.workloads);
   if (!templates) return templates.error();
   Rng rng(seed);
@@ -99,6 +100,61 @@ DraftsResult make_synthetic(const SyntheticWorkload& config, std::uint64_t seed)
       fmt::format("{} synthetic jobs of {} tasks each, drawn from {} with seed {}", config.jobs,
                   config.tasks_per_job, config.workloads.filename().string(), seed);
   return drafts;
+}
+
+std::vector<KeyFault> check_synthetic(const ReplayConfig& config) {
+  const auto& made = config.workload.own.of<SyntheticWorkload>();
+  std::vector<KeyFault> faults;
+  if (made.min_duration_h > made.max_duration_h) {
+    faults.push_back({"workload.synthetic.min_duration_h",
+                      fmt::format("has to be at most max_duration_h, which is {}; it is {}",
+                                  made.max_duration_h, made.min_duration_h)});
+  }
+  if (made.log_uniform && made.min_duration_h <= 0) {
+    faults.push_back({"workload.synthetic.min_duration_h",
+                      "has to be > 0 when durations are log-uniform; it is 0"});
+  }
+  return faults;
+}
+
+/// How durations are drawn: the second word is for log_uniform.
+config::ChoiceKeyOf<ReplayConfig> durations_key() {
+  return {{"uniform", "log-uniform"},
+          [](ReplayConfig& c) -> std::size_t {
+            return config::format_key<&SyntheticWorkload::log_uniform>(c) ? 1 : 0;
+          },
+          [](ReplayConfig& c, std::size_t i) {
+            config::format_key<&SyntheticWorkload::log_uniform>(c) = i == 1;
+          }};
+}
+
+}  // namespace
+
+WorkloadFormat synthetic_format() {
+  using config::format_key;
+  using Number = config::NumberKeyOf<ReplayConfig>;
+  using Whole = config::WholeKeyOf<ReplayConfig>;
+  using Path = config::PathKeyOf<ReplayConfig>;
+  WorkloadFormat format{{.name = "synthetic", .needs = {"workload.synthetic.workloads"}},
+                        make_synthetic};
+  format.part.keys = {
+      {"workload.synthetic.workloads",
+       "CSV file of the workloads to draw from; needed when the format is synthetic",
+       Path{format_key<&SyntheticWorkload::workloads>}},
+      {"workload.synthetic.jobs", "how many jobs",
+       Whole{format_key<&SyntheticWorkload::jobs>, 1, kMostJobs}},
+      {"workload.synthetic.tasks_per_job", "how many identical tasks each job has",
+       Whole{format_key<&SyntheticWorkload::tasks_per_job>, 1, 10'000}},
+      {"workload.synthetic.mean_gap_s", "mean of the exponential gaps between arrivals",
+       Number{format_key<&SyntheticWorkload::mean_gap_s>, {0, 1e8}}},
+      {"workload.synthetic.durations", "how durations are drawn between the next two",
+       durations_key()},
+      {"workload.synthetic.min_duration_h", "durations are drawn from here",
+       Number{format_key<&SyntheticWorkload::min_duration_h>, {0, 1e5}}},
+      {"workload.synthetic.max_duration_h", "to here",
+       Number{format_key<&SyntheticWorkload::max_duration_h>, {0, 1e5}}}};
+  format.part.check = check_synthetic;
+  return format;
 }
 
 }  // namespace muster::replay

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "tools/replay/workload/blank_rows.hpp"
-#include "tools/replay/workload/readers.hpp"
+#include "tools/replay/workload/formats.hpp"
 
 namespace muster::replay {
 namespace {
@@ -33,8 +33,8 @@ JobDraft read_job(BlankRows& row) {
   return draft;
 }
 
-}  // namespace
-
+/// Jobs of the Hawk, Eagle and Pigeon simulators, one a line: submission, number of tasks, mean
+/// duration, the duration of each.
 DraftsResult read_tr(const WorkloadConfig& config) {
   const auto text = read_text_file(config.path);
   if (!text) return as_workload_error(text.error());
@@ -56,6 +56,12 @@ DraftsResult read_tr(const WorkloadConfig& config) {
   start_at_first(drafts.jobs);
   drafts.description = fmt::format("trace {}", config.path.filename().string());
   return drafts;
+}
+
+}  // namespace
+
+WorkloadFormat tr_format() {
+  return trace("tr", read_tr);
 }
 
 }  // namespace muster::replay

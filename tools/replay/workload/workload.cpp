@@ -4,15 +4,20 @@
 
 #include <algorithm>
 
+#include "tools/replay/workload/formats.hpp"
 #include "tools/replay/workload/readers.hpp"
 
 namespace muster::replay {
 namespace {
 
-DraftsResult read_any(const WorkloadConfig& config, std::uint64_t seed) {
-  if (config.format == "synthetic") return make_synthetic(config.synthetic, seed);
-  if (config.format == "composed") return compose(config, seed);
-  return read_trace(config.format, config);
+/// Reads by the format of that name out of a list.
+DraftsResult read_by(const std::vector<WorkloadFormat>& formats, const std::string& name,
+                     const WorkloadConfig& config, std::uint64_t seed) {
+  for (const WorkloadFormat& format : formats) {
+    if (format.part.name == name) return format.read(config, seed);
+  }
+  return Failure<WorkloadError>{WorkloadError::invalid,
+                                unknown_word("workload format", name, names_of(formats))};
 }
 
 /// Brings the jobs into order (equal ones stay as they are) and takes what is wanted of them.
@@ -90,15 +95,7 @@ std::string content_of(const JobTemplate& one) {
 }  // namespace
 
 DraftsResult read_trace(const std::string& format, const WorkloadConfig& config) {
-  if (format == "eva-json") return read_eva_json(config.path);
-  if (format == "openb-csv") return read_openb_csv(config.path);
-  if (format == "muster-csv") return read_muster_csv(config.path);
-  if (format == "tr") return read_tr(config);
-  if (format == "google-2011") return read_google_2011(config);
-  if (format == "alibaba-2017") return read_alibaba_2017(config);
-  if (format == "swf") return read_swf(config);
-  return Failure<WorkloadError>{WorkloadError::invalid,
-                                unknown_word("workload format", format, workload_formats())};
+  return read_by(trace_formats(), format, config, 0);
 }
 
 Resources default_demand(const TaskDefaults& task) {
@@ -201,7 +198,7 @@ Failure<WorkloadError> as_workload_error(const Failure<TextFileError>& failure) 
 
 Expected<CompactWorkload, WorkloadError> read_compact_workload(const WorkloadConfig& config,
                                                                std::uint64_t seed) {
-  auto drafts = read_any(config, seed);
+  auto drafts = read_by(workload_formats(), config.format, config, seed);
   if (!drafts) return drafts.error();
   select(drafts.value(), config);
   auto workload = number_tasks(std::move(drafts).value(), config.path);

@@ -136,14 +136,16 @@ Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& con
   for (const auto& [name, number] : context.roster.sites) {
     site.site_numbers = std::max(site.site_numbers, number + 1);
   }
-  site.rules = routing_rules(config.site, config.policy);
+  const auto intake = intake_of(config.policy);
+  if (!intake) return Failure<NodeError>{NodeError::bad_policy, intake.error().message};
+  site.rules = routing_rules(config.site, intake.value());
   site.room = config.site.room;
   site.load_every = config.site.load_every;
   site.seed = config.seed;
   site.life = site_life(config.site);
   site.life.train_apart = true;
   site.life.note = context.note;
-  auto desk = make_desk(config.sort, config.policy, role->book->sorter());
+  auto desk = make_desk(config.sort, intake.value(), role->book->sorter());
   if (!desk) return Failure<NodeError>{NodeError::bad_policy, desk.error().message};
   site.desk = std::move(desk).value();
   // The API waits half of that time for the site.

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "config/key_kinds.hpp"
+#include "config/replay_config.hpp"
+
+// What a replay config may name, and which keys that brings along. Who reads a workload format or
+// models interference describes it; the config only knows that there are such parts.
+
+namespace muster {
+
+/// What is wrong with a key, in the light of others.
+struct KeyFault {
+  std::string key;
+  std::string message;
+};
+
+/// A workload format or an interference model, as a config sees it.
+struct ReplayPart {
+  std::string name;
+  std::vector<std::string> needs{};  ///< keys that have to be given when a config names the part
+  std::vector<config::KeySpecOf<ReplayConfig>> keys{};  ///< that nobody else reads
+  /// What is wrong between keys, whichever part is named.
+  std::function<std::vector<KeyFault>(const ReplayConfig&)> check{};
+};
+
+/// All that a config may name, in the order in which it is shown.
+struct ReplayParts {
+  std::vector<ReplayPart> formats{};  ///< of workloads
+  std::vector<ReplayPart> interference{};
+};
+
+namespace config {
+
+/// The struct that a pointer to member is of.
+template <class Member>
+struct OwnerOf;
+/// The one case that there is.
+template <class Struct, class T>
+struct OwnerOf<T Struct::*> {
+  using Type = Struct;
+};
+
+/// Where the key of a workload format is kept: format_key<&GoogleSettings::max_priority>.
+template <auto kMember>
+auto& format_key(ReplayConfig& config) {
+  return config.workload.own.of<typename OwnerOf<decltype(kMember)>::Type>().*kMember;
+}
+/// The same of an interference model.
+template <auto kMember>
+auto& interference_key(ReplayConfig& config) {
+  return config.world.interference.own.of<typename OwnerOf<decltype(kMember)>::Type>().*kMember;
+}
+
+/// A key that is one of some words, kept as the word itself; empty: not given.
+template <class At>
+ChoiceKeyOf<ReplayConfig> word_key(std::vector<std::string> words, At at) {
+  const auto get = [words, at](ReplayConfig& config) {
+    const auto found = std::find(words.begin(), words.end(), at(config));
+    return static_cast<std::size_t>(found - words.begin());
+  };
+  const auto set = [words, at](ReplayConfig& config, std::size_t i) { at(config) = words[i]; };
+  return {std::move(words), get, set};
+}
+
+/// Every key of a replay config with those parts.
+std::vector<KeySpecOf<ReplayConfig>> replay_keys(const ReplayParts& parts);
+
+}  // namespace config
+}  // namespace muster

@@ -1,0 +1,46 @@
+#include "model/feasible.hpp"
+
+#include "model/check.hpp"
+
+namespace muster {
+namespace {
+
+/// With the resource that there is too little of.
+Refusal short_of(RefusalCode code, Resource kind, const Resources& asked,
+                 const Resources& available) {
+  return {RefusalKind::not_now, code, kind, asked[kind], available[kind]};
+}
+
+}  // namespace
+
+bool wants(MarketChoice choice, Market market) {
+  return choice == MarketChoice::any || (choice == MarketChoice::spot) == (market == Market::spot);
+}
+
+std::optional<Refusal> why_infeasible(const ClusterState& state, const Placing& placing) {
+  const Job& job = state.job(placing.task->job).job;
+  if (!wants(job.markets, placing.market)) {
+    return Refusal{RefusalKind::not_now, RefusalCode::wrong_market, {}, 0, 0};
+  }
+  const FamilyDemand* demand = state.demand(*placing.task, placing.type);
+  if (demand == nullptr) return Refusal{RefusalKind::never, RefusalCode::fits_no_type, {}, 0, 0};
+  const Grant grant = placing.grant.value_or(Grant::of(demand->amount));
+  if (grant.width != 1) return Refusal{RefusalKind::not_now, RefusalCode::malformed, {}, 0, 0};
+  if (const auto kind = demand->amount.first_exceeding(grant.amount)) {
+    return short_of(RefusalCode::malformed, *kind, demand->amount, grant.amount);
+  }
+  const Resources& capacity = state.catalog()[placing.type].capacity;
+  if (const auto kind = grant.amount.first_exceeding(capacity)) {
+    return short_of(RefusalCode::over_capacity, *kind, grant.amount, capacity);
+  }
+  return std::nullopt;
+}
+
+Grant grant_of(const ClusterState& state, const Placing& placing) {
+  if (placing.grant) return *placing.grant;
+  const FamilyDemand* demand = state.demand(*placing.task, placing.type);
+  MUSTER_CHECK(demand != nullptr, "a task is only placed on a family that it has a demand for");
+  return Grant::of(demand->amount);
+}
+
+}  // namespace muster

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+
+#include "model/cluster_state.hpp"
+
+namespace muster {
+
+/// A task on an instance of a kind.
+struct Placing {
+  const TaskRow* task = nullptr;
+  TypeId type;
+  Market market = Market::on_demand;
+  std::optional<Grant> grant{};  ///< nothing: what the task demands there
+};
+
+/// A job with that wish may be on the market.
+bool wants(MarketChoice choice, Market market);
+
+/// The one rule of placement, for policies and for the check of their plans: why the task may not
+/// be on such an instance, whoever else is there. Nothing: it may. A task that is not elastic is
+/// granted all that it demands, as one worker.
+std::optional<Refusal> why_infeasible(const ClusterState& state, const Placing& placing);
+
+/// What the task gets there. The placing has to be feasible.
+Grant grant_of(const ClusterState& state, const Placing& placing);
+
+}  // namespace muster

@@ -1,0 +1,21 @@
+#include "schedulers/baselines/no_packing.hpp"
+#include "schedulers/describe.hpp"
+#include "schedulers/market_split.hpp"
+
+namespace muster {
+
+PolicyModule no_packing_module() {
+  return describe<NoPackingParams>(
+             "no-packing",
+             "every task gets an instance of its own, of the cheapest type that holds it")
+      .period(&NoPackingParams::period)
+      .eager(&NoPackingParams::eager)
+      .uses({.throughput = true, .prices = true})
+      .made_by([](const NoPackingParams& params, const Catalog& catalog) {
+        return std::make_unique<MarketSplit>(catalog, [params](const Catalog& market) {
+          return std::make_unique<NoPacking>(market, params);
+        });
+      });
+}
+
+}  // namespace muster

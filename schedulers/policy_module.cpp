@@ -1,0 +1,52 @@
+#include "schedulers/policy_module.hpp"
+
+#include <algorithm>
+
+namespace muster {
+namespace {
+
+std::string names_of(const std::vector<ParamInfo>& params) {
+  std::string text;
+  for (const ParamInfo& param : params) text += (text.empty() ? "" : ", ") + param.name;
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<Policy>, PolicyError> PolicyModule::make_policy(
+    const PolicySpec& spec, const Catalog& catalog) const {
+  auto read_values = read(spec);
+  if (!read_values) return read_values.error();
+  return make(read_values.value(), catalog);
+}
+
+std::optional<Failure<PolicyError>> read_params(
+    const PolicySpec& spec, const PolicyModule& module,
+    const std::function<bool(std::size_t, const std::string&)>& set) {
+  const std::string who = "policy \"" + module.name + "\"";
+  std::vector<bool> given(module.params.size());
+  for (const auto& [name, text] : spec.params) {
+    const auto param =
+        std::find_if(module.params.begin(), module.params.end(),
+                     [&wanted = name](const ParamInfo& info) { return info.name == wanted; });
+    if (param == module.params.end()) {
+      return Failure<PolicyError>{
+          PolicyError::unknown_parameter,
+          who + " has no parameter \"" + name + "\"; it has: " + names_of(module.params)};
+    }
+    const auto index = static_cast<std::size_t>(param - module.params.begin());
+    if (given[index]) {
+      return Failure<PolicyError>{PolicyError::contradiction,
+                                  who + ": parameter \"" + name + "\" is given twice"};
+    }
+    given[index] = true;
+    if (!set(index, text)) {
+      return Failure<PolicyError>{PolicyError::bad_value, who + ": parameter \"" + name +
+                                                              "\" has to be " + param->range +
+                                                              ", not \"" + text + "\""};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace muster

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <any>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "learning/job_sorter.hpp"
+#include "model/catalog.hpp"
+#include "schedulers/policy.hpp"
+#include "schedulers/policy_spec.hpp"
+
+namespace muster {
+
+/// A parameter as it is shown to people; all texts.
+struct ParamInfo {
+  std::string name;
+  std::string default_value;
+  std::string range;
+  std::string meaning;
+};
+
+/// How a group that decides by the policy takes jobs in and routes them, where its config does not
+/// say.
+struct Intake {
+  std::optional<SortBy> sort_by{};    ///< what tells short jobs from long ones; unset: nothing does
+  std::uint32_t masters_per_job = 1;  ///< masters that share the tasks of a job
+};
+
+/// What the policy looks at besides demands, room and the queue.
+struct Uses {
+  bool throughput = false;   ///< what workers measure of their tasks
+  bool prices = false;       ///< what instances cost
+  bool predictions = false;  ///< how long a job is expected to run, and how sure that is
+};
+
+/// All that the rest of the system knows of a policy, or of a group with actors of its own. Each is
+/// described in its folder, by describe() (schedulers/describe.hpp).
+struct PolicyModule {
+  std::string name;
+  std::string meaning;  ///< one line
+  std::vector<ParamInfo> params{};
+  Intake intake{};
+  Uses uses{};
+
+  /// The parameters, as the struct that they are bound to. Errors list what is known or allowed.
+  std::function<Expected<std::any, PolicyError>(const PolicySpec&)> read{};
+  /// Makes the policy from what read() gave; the catalog has to outlive it. Empty for a group with
+  /// actors of its own.
+  std::function<std::unique_ptr<Policy>(const std::any&, const Catalog&)> make{};
+  /// Of a group with actors of its own: its entry in schedulers/site/sampling/compositions.cpp.
+  std::string composition{};
+
+  Expected<std::unique_ptr<Policy>, PolicyError> make_policy(const PolicySpec& spec,
+                                                             const Catalog& catalog) const;
+};
+
+/// Hands each parameter of the spec to `set`, with its position among the module's; `set` says
+/// whether the value suits. The failure if there is one.
+std::optional<Failure<PolicyError>> read_params(
+    const PolicySpec& spec, const PolicyModule& module,
+    const std::function<bool(std::size_t, const std::string&)>& set);
+
+}  // namespace muster

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/expected.hpp"
+
+namespace muster {
+
+/// A policy by name, with the parameters that differ from the defaults.
+struct PolicySpec {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> params;
+};
+
+enum class PolicyError : std::uint8_t {
+  malformed,  ///< not of the form NAME[,key=value|,flag]...
+  unknown_policy,
+  unknown_parameter,
+  bad_value,      ///< out of range or of the wrong kind
+  contradiction,  ///< parameters that exclude each other, or one given twice
+  replay_only     ///< not a policy of a master: a group of actors that only replay composes
+};
+
+/// Reads "NAME[,key=value|,flag]..."; a flag stands for flag=true.
+Expected<PolicySpec, PolicyError> parse_policy(std::string_view text);
+
+}  // namespace muster

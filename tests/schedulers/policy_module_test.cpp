@@ -1,0 +1,138 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "schedulers/baselines/no_packing.hpp"
+#include "schedulers/describe.hpp"
+#include "tests/schedulers/catalogs.hpp"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Inner {
+  bool deep = true;
+};
+
+/// One member of each kind.
+struct SampleParams {
+  double share = 0.25;
+  std::uint32_t count = 7;
+  bool on = false;
+  bool usual = true;
+  std::optional<std::uint32_t> cap;
+  Duration wait{std::chrono::milliseconds{1500}};
+  std::filesystem::path model;
+  std::vector<std::string> types{"a", "b"};
+  Inner inner;
+};
+
+PolicyModule sample_module() {
+  return describe<SampleParams>("sample", "for tests")
+      .param("share", &SampleParams::share, params::number(params::above(0).up_to(1)), "a share")
+      .param("count", &SampleParams::count, params::whole(1, 9), "a count")
+      .param("on", &SampleParams::on, params::flag(), "a flag")
+      .param("unusual", &SampleParams::usual, params::negated_flag(), "a negated flag")
+      .param("cap", &SampleParams::cap, params::optional(params::whole(1, 9)), "a cap")
+      .param("wait_s", &SampleParams::wait, params::in_seconds(params::from(0).up_to(60)), "a wait")
+      .param("model", &SampleParams::model, params::path(), "a file")
+      .param("types", &SampleParams::types, params::list(), "names")
+      .param("deep", in(&SampleParams::inner, &Inner::deep), params::flag(), "of a member")
+      .check([](const SampleParams& params) -> std::string {
+        if (!params.cap || *params.cap >= params.count) return {};
+        return "cap has to be at least count";
+      })
+      .made_by([](const SampleParams&, const Catalog& catalog) {
+        return std::make_unique<NoPacking>(catalog);
+      });
+}
+
+SampleParams read(const std::string& text) {
+  return std::any_cast<SampleParams>(sample_module().read(parse_policy(text).value()).value());
+}
+
+Failure<PolicyError> failure_of(const std::string& text) {
+  return sample_module().read(parse_policy(text).value()).error();
+}
+
+TEST(PolicyModule, shows_the_defaults_of_the_struct_and_the_ranges_of_the_kinds) {
+  std::string shown;
+  for (const ParamInfo& param : sample_module().params) {
+    shown +=
+        param.name + "=" + param.default_value + " (" + param.range + ") " + param.meaning + "\n";
+  }
+  EXPECT_EQ(shown,
+            "share=0.25 (a number > 0 and <= 1) a share\n"
+            "count=7 (a whole number from 1 to 9) a count\n"
+            "on=false (true or false) a flag\n"
+            "unusual=false (true or false) a negated flag\n"
+            "cap=none (a whole number from 1 to 9, or none) a cap\n"
+            "wait_s=1.5 (a number >= 0 and <= 60) a wait\n"
+            "model= (the path of a file, or nothing) a file\n"
+            "types=a+b (texts joined by +, none of them empty, or nothing) names\n"
+            "deep=true (true or false) of a member\n");
+}
+
+TEST(PolicyModule, sets_the_members_that_parameters_are_bound_to_and_no_others) {
+  const SampleParams given =
+      read("sample,share=0.5,on,unusual,cap=8,wait_s=2,model=m.svm,types=c,deep=false");
+  EXPECT_EQ(given.share, 0.5);
+  EXPECT_EQ(given.count, 7U);
+  EXPECT_TRUE(given.on);
+  EXPECT_FALSE(given.usual);
+  EXPECT_EQ(given.cap, 8U);
+  EXPECT_EQ(given.wait, std::chrono::seconds{2});
+  EXPECT_EQ(given.model, "m.svm");
+  EXPECT_EQ(given.types, std::vector<std::string>{"c"});
+  EXPECT_FALSE(given.inner.deep);
+  EXPECT_EQ(read("sample").share, 0.25);
+}
+
+TEST(PolicyModule, names_the_parameter_and_what_is_right_for_each_kind) {
+  for (const auto& [text, right] :
+       std::vector<std::pair<std::string, std::string>>{{"share=0", "a number > 0 and <= 1"},
+                                                        {"share=on", "a number > 0 and <= 1"},
+                                                        {"count=10", "a whole number from 1 to 9"},
+                                                        {"count=1.5", "a whole number from 1 to 9"},
+                                                        {"on=maybe", "true or false"},
+                                                        {"unusual=1", "true or false"},
+                                                        {"cap=0", "or none"},
+                                                        {"wait_s=61", "a number >= 0 and <= 60"},
+                                                        {"types=a+", "texts joined by +"}}) {
+    const Failure<PolicyError> failure = failure_of("sample," + text);
+    EXPECT_EQ(failure.code, PolicyError::bad_value);
+    EXPECT_THAT(failure.message,
+                HasSubstr("policy \"sample\": parameter \"" + text.substr(0, text.find('='))));
+    EXPECT_THAT(failure.message, HasSubstr(right));
+    EXPECT_THAT(failure.message, HasSubstr("not \"" + text.substr(text.find('=') + 1) + "\""));
+  }
+}
+
+TEST(PolicyModule, refuses_a_parameter_that_is_given_twice) {
+  for (const char* text : {"sample,on,on", "sample,share=0.5,share=0.5", "sample,cap=8,cap=none"}) {
+    const Failure<PolicyError> failure = failure_of(text);
+    EXPECT_EQ(failure.code, PolicyError::contradiction);
+    EXPECT_THAT(failure.message, HasSubstr("twice"));
+  }
+}
+
+TEST(PolicyModule, lists_the_parameters_that_there_are) {
+  const Failure<PolicyError> failure = failure_of("sample,shar=1");
+  EXPECT_EQ(failure.code, PolicyError::unknown_parameter);
+  EXPECT_THAT(failure.message, HasSubstr("it has: share, count, on, unusual"));
+}
+
+TEST(PolicyModule, holds_parameters_against_each_other_when_all_are_read) {
+  EXPECT_EQ(failure_of("sample,cap=3").code, PolicyError::contradiction);
+  EXPECT_EQ(failure_of("sample,cap=3").message, "policy \"sample\": cap has to be at least count");
+  EXPECT_EQ(read("sample,cap=3,count=2").cap, 3U);
+}
+
+TEST(PolicyModule, makes_its_policy) {
+  const Catalog catalog = testing::table_3();
+  EXPECT_TRUE(sample_module().make_policy({"sample", {}}, catalog).has_value());
+  EXPECT_FALSE(sample_module().make_policy({"sample", {{"cap", "3"}}}, catalog).has_value());
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,40 @@
+#include "tools/replay/workload/formats.hpp"
+
+#include <utility>
+
+namespace muster::replay {
+
+WorkloadFormat trace(std::string name, DraftsResult (*read)(const WorkloadConfig&)) {
+  return {{.name = std::move(name), .needs = {"workload.path"}},
+          [read](const WorkloadConfig& config, std::uint64_t /*seed*/) { return read(config); }};
+}
+
+const std::vector<WorkloadFormat>& trace_formats() {
+#define MUSTER_TRACE(NAME) NAME##_format(),
+#define MUSTER_MADE(NAME)
+  static const std::vector<WorkloadFormat> kTraces = {
+#include "tools/replay/workload/formats.def"
+  };
+#undef MUSTER_MADE
+#undef MUSTER_TRACE
+  return kTraces;
+}
+
+const std::vector<WorkloadFormat>& workload_formats() {
+#define MUSTER_TRACE(NAME) NAME##_format(),
+#define MUSTER_MADE(NAME) MUSTER_TRACE(NAME)
+  static const std::vector<WorkloadFormat> kFormats = {
+#include "tools/replay/workload/formats.def"
+  };
+#undef MUSTER_MADE
+#undef MUSTER_TRACE
+  return kFormats;
+}
+
+std::vector<std::string> names_of(const std::vector<WorkloadFormat>& formats) {
+  std::vector<std::string> names;
+  for (const WorkloadFormat& format : formats) names.push_back(format.part.name);
+  return names;
+}
+
+}  // namespace muster::replay

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "config/replay_parts.hpp"
+#include "tools/replay/workload/readers.hpp"
+
+namespace muster::replay {
+
+/// A way to write workloads down, or to make them up: all that the rest of a replay knows of it.
+/// Each describes itself beside its reader.
+struct WorkloadFormat {
+  ReplayPart part;  ///< its name and the keys that it alone reads
+  std::function<DraftsResult(const WorkloadConfig&, std::uint64_t seed)> read;
+};
+
+/// A format that is read from workload.path, without chance.
+WorkloadFormat trace(std::string name, DraftsResult (*read)(const WorkloadConfig&));
+
+// The function that describes each format; tools/replay/workload/formats.def is the list.
+#define MUSTER_TRACE(NAME) WorkloadFormat NAME##_format();
+#define MUSTER_MADE(NAME) MUSTER_TRACE(NAME)
+#include "tools/replay/workload/formats.def"
+#undef MUSTER_MADE
+#undef MUSTER_TRACE
+
+/// All formats, and those that are read from one file.
+const std::vector<WorkloadFormat>& workload_formats();
+const std::vector<WorkloadFormat>& trace_formats();
+
+/// Their names, for errors and choices.
+std::vector<std::string> names_of(const std::vector<WorkloadFormat>& formats);
+
+}  // namespace muster::replay

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+
+#include "actors/sampling_messages.hpp"
+#include "schedulers/sampling/local_queue.hpp"
+#include "workers/worker_duties.hpp"
+
+namespace muster {
+
+/// A worker of a sampling group. To its master it is a worker like any other; around its duties
+/// there is a queue of reservations, which asks the group's schedulers for tasks when there is
+/// room and tells them of ends. Until it is told of a group the queue does not exist.
+class GroupMember : public GroupWorker::base {
+ public:
+  GroupMember(caf::actor_config& config, WorkerSetup setup);
+  const char* name() const override { return "muster.group-member"; }
+  void on_exit() override;
+
+ protected:
+  behavior_type make_behavior() override;
+
+ private:
+  struct Member {
+    GroupMembership group;
+    sampling::LocalQueue queue;
+  };
+
+  void join(GroupMembership group);
+  void start_pushed(const StartOrder& order);
+  void hear(const sampling::Reservation& reservation);
+  void hear(const TaskAnswer& answer);
+  void ask_for_tasks();
+  void tell_over(TaskId task);
+
+  ActorTimer<GroupWorker, GroupMember> timer_;
+  WorkerDuties duties_;
+  std::optional<Member> member_;
+};
+
+}  // namespace muster
