@@ -58,6 +58,9 @@ Failure<StoreError> opening_failure(const fs::path& folder, const rocksdb::Statu
   }
   std::string& text = failed.message;
   constexpr std::string_view kLogNumber = "log number: ";
+  const bool names_none = text.find(".sst") == std::string::npos &&
+                          text.find(".log") == std::string::npos &&
+                          text.find("MANIFEST") == std::string::npos;
   if (const auto old = text.find(".ldb"); old != std::string::npos) {
     while (text.find(".ldb") != std::string::npos) text.replace(text.find(".ldb"), 4, ".sst");
   } else if (const auto log = text.find(kLogNumber); log != std::string::npos) {
@@ -65,7 +68,10 @@ Failure<StoreError> opening_failure(const fs::path& folder, const rocksdb::Statu
     text += fmt::format(" ({:06}.log, unless {} has lost its end)",
                         std::strtoull(&text[log + kLogNumber.size()], nullptr, 10),
                         Manifest::current(folder).path().filename().string());
-  } else if (const std::string table = bad_table(folder); !table.empty()) {
+  } else if (const std::string table = bad_table(folder); names_none) {
+    // So it speaks of logs. A table that cannot be opened may be one that a crash left unfinished.
+    text += " (" + log_names(folder) + (table.empty() ? "" : ", unless it is " + table) + ")";
+  } else if (!table.empty()) {
     text += " (" + table + ")";
   } else if (text.find(".sst") == std::string::npos && text.find(".log") == std::string::npos) {
     text += " (" + log_names(folder) + ")";

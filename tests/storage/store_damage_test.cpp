@@ -213,6 +213,28 @@ TEST_F(StoreDamage, of_one_file_is_harmless_or_refused_with_the_file_named) {
   }
 }
 
+TEST_F(StoreDamage, of_a_log_is_not_taken_for_that_of_a_table_that_a_crash_left_unfinished) {
+  int refused = 0;
+  for (std::uint64_t round = 0; round < 30; ++round) {
+    const Template& made = templates_[round % kTemplates];
+    copy_into(made.folder, folder_);
+    fs::path log;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      if (entry.path().extension() == ".log" && entry.path() > log) log = entry.path();
+    }
+    overwrite(folder_ / "999999.sst", "the beginning of a table");
+    std::string text = text_of(log);
+    if (text.empty()) continue;
+    text[Rng(round).below(text.size())] ^= 1;
+    overwrite(log, text);
+    const std::string said = fault_of(folder_, made, made.durable.size(), true, scratch_);
+    if (said.empty()) continue;
+    ++refused;
+    EXPECT_THAT(said, HasSubstr(log.filename().string())) << "round " << round;
+  }
+  EXPECT_GT(refused, 5);
+}
+
 TEST_F(StoreDamage, behind_a_mark_that_a_power_cut_set_back_loses_nothing_of_before_that_mark) {
   for (std::uint64_t round = 0; round < 50; ++round) {
     Rng dice(round);
