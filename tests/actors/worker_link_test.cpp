@@ -165,9 +165,8 @@ TEST_F(WorkerLinkTest, WhatIsNotSettledComesAgainWithTheNextHelloAndWhatIsDoesNo
   ASSERT_TRUE(has_reports(4));
   caf::anon_send(master_.worker(), settled_atom_v, TaskId{3}, Attempt{1});
   caf::anon_send(master_.worker(), greet_atom_v);
-  ASSERT_TRUE(has_hellos(2));
+  ASSERT_TRUE(comes_true([&] { return master_.notes().hellos.back().known.size() == 1; }));
   const WorkerHello hello = master_.notes().hellos.back();
-  ASSERT_EQ(hello.known.size(), 1u);
   EXPECT_EQ(hello.known[0].task, TaskId{4});
   EXPECT_EQ(hello.known[0].kind, WorkerReportKind::finished);
   EXPECT_EQ(hello.known[0].out_tail, "out");
@@ -177,15 +176,15 @@ TEST_F(WorkerLinkTest, TheMasterSeesALostWorkerGoDownAndTheWorkerComesBack) {
   listen();
   const std::uint16_t port = listener_->port();
   begin_worker(link_setup(7));
-  ASSERT_TRUE(has_hellos(1));
+  ASSERT_TRUE(worker_news_.hears(LinkNewsKind::up, "") && has_hellos(1));
   const caf::actor_addr first = master_.worker().address();
   listener_.reset();
   ASSERT_TRUE(comes_true([&] { return !master_.notes().downs.empty(); }));
   EXPECT_EQ(master_.notes().downs.front(), first);
   ASSERT_TRUE(worker_news_.hears(LinkNewsKind::down, ""));
   listen(port);
-  ASSERT_TRUE(has_hellos(2)) << worker_news_.all();
-  EXPECT_NE(master_.worker().address(), first);
+  // A worker may say hello twice over one link: when it is made, and when the link is up.
+  ASSERT_TRUE(comes_true([&] { return master_.worker().address() != first; }));
   caf::anon_send(master_.worker(), start_atom_v, order(3, "finish"));
   EXPECT_TRUE(has_reports(2));
 }
@@ -355,7 +354,7 @@ TEST_F(WorkerLinkTest, AMasterThatIsBusyHoldsItsWorkersBackAndLosesNothing) {
   master_.release();
   ASSERT_TRUE(has_reports(200)) << worker_news_.all() << master_news_.all();
   EXPECT_EQ(master_.notes().reports.back().task, TaskId{100});
-  EXPECT_EQ(master_.notes().hellos.size(), 1u);
+  for (const WorkerActor& link : master_.notes().workers) EXPECT_EQ(link, master_.worker());
 }
 
 TEST_F(WorkerLinkTest, AQueueThatGrowsBeyondItsBoundEndsTheLinkAndTheWorkerComesBack) {
