@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "actors/clock_wall.hpp"
+#include "actors/no_views.hpp"
 #include "config/catalog_file.hpp"
 #include "masters/master_actor.hpp"
 #include "model/check.hpp"
@@ -80,14 +81,10 @@ Job job_of(std::uint64_t id) {
 
 CloudActor spawn_cloud(caf::actor_system& system) {
   return system.spawn([](CloudActor::pointer) -> CloudActor::behavior_type {
-    return {
+    return cloud_without_views(
         [](launch_atom, const LaunchOrder&, const MasterActor&) {},
-        [](end_atom, InstanceId, const MasterActor&) {},
-        [](greet_atom, const MasterActor&) {},
-        [](interrupt_atom, InstanceId id) { return id; },
-        [](const Query&) { return std::string{}; },
-        [](const Wakeup&) {},
-    };
+        [](end_atom, InstanceId, const MasterActor&) {}, [](greet_atom, const MasterActor&) {},
+        [](interrupt_atom, InstanceId id) { return id; }, [](const Wakeup&) {});
   });
 }
 
