@@ -13,7 +13,7 @@ struct OnWire {
   T& value;
 };
 
-/// What travels in the place of the value: itself, or an OnWire that says how.
+/// Chooses what travels in the place of the value: itself, or an OnWire that says how.
 template <class T>
 T& on_wire(T& x) {
   return x;
@@ -32,7 +32,7 @@ OnWire<std::optional<T>> on_wire(std::optional<T>& x) {
   return {x};
 }
 
-/// What `inspect` does with a struct's fields, each of them once.
+/// Hands the fields of a struct to the inspector, each of them once.
 template <class Inspector, class... Fields>
 typename Inspector::result_type inspect_fields(Inspector& f, const char* name, Fields&... fields) {
   const auto pass = [&](auto&&... each) { return f(caf::meta::type_name(name), each...); };
@@ -60,7 +60,7 @@ typename Inspector::result_type inspect(Inspector& f, OnWire<Instant>& x) {
   return f(since, caf::meta::load_callback(load));
 }
 
-/// What is not there travels as a default value with a word that it is none.
+/// Sends a default value, with a flag that it is none, for what is not there.
 template <class Inspector, class T>
 typename Inspector::result_type inspect(Inspector& f, OnWire<std::optional<T>>& x) {
   bool has = x.value.has_value();

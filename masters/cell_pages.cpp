@@ -107,7 +107,7 @@ std::vector<Slot> active_page(const ClusterState& state, const JobsQuestion& wan
   return slots;
 }
 
-/// What is read of a history for a list that begins with jobs that are not over.
+/// Part of a list that is read from the history, behind the jobs that are not over.
 struct OverPart {
   JobsView list;
   std::set<JobId> listed;     ///< a job may get over before the history is read

@@ -1,4 +1,4 @@
-// What a job was submitted as, for those who submit it again.
+// Requests that jobs were made from, for those who submit them again.
 
 #include "config/job_request.hpp"
 #include "masters/cell_view.hpp"

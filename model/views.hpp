@@ -17,8 +17,8 @@
 #include "model/plan.hpp"
 #include "model/refusal.hpp"
 
-// What is asked of masters, sites and clouds by those who look at the cluster, and what they
-// answer. How users are shown it is for the API: there it becomes JSON (docs/api.md).
+// Questions to masters, sites and clouds by those who look at the cluster, and their answers. The
+// API alone decides how users are shown them: there they become JSON (docs/api.md).
 
 namespace muster {
 
@@ -67,12 +67,12 @@ struct FindQuestion {
   std::uint32_t index = 0;
 };
 
-/// What a job was submitted as.
+/// Asks for the request that a job was made from.
 struct RequestQuestion {
   JobId job;
 };
 
-/// What costs are split by.
+/// The parts that costs are split into.
 enum class CostSplit : std::uint8_t { user, job, instance };
 struct CostQuestion {
   CostSplit by = CostSplit::user;
@@ -160,7 +160,7 @@ struct ReasonView {
   std::string text;
 };
 
-/// What the last attempt that did not finish has failed with.
+/// Failure of the last attempt that did not finish.
 struct FailureView {
   FailureKind kind = FailureKind::unknown;
   std::string text;
@@ -213,7 +213,7 @@ struct TaskEnd {
   Kind kind = Kind::neither;
 };
 
-/// What a job was submitted as, for those who submit it again. It has the job's environment, so it
+/// The request that a job was made from, to submit it again. It has the job's environment, so it
 /// goes to the node that serves the API and no further.
 struct RequestView {
   bool known = false;
@@ -252,13 +252,13 @@ struct InstancesView {
   std::vector<InstanceView> instances;
 };
 
-/// What was spent on one thing.
+/// Dollars spent on one thing.
 struct CostPart {
   std::string name;
   double usd = 0;
 };
 
-/// What was spent in all, on what besides tasks, and on whom.
+/// Dollars spent in all, on instances without tasks by kind of idleness, and by user or job.
 struct CostView {
   double total_usd = 0;
   double unsettled_usd = 0;
@@ -298,7 +298,7 @@ struct OfferCount {
   std::uint64_t count = 0;
 };
 
-/// What a master may spend; 0: no cap.
+/// Caps of a master; 0: none.
 struct CapsView {
   std::uint32_t max_instances = 0;
   double max_usd_h = 0;
@@ -338,7 +338,7 @@ struct SiteFigures {
   std::string trouble{};
 };
 
-/// What a master would do with one job more.
+/// The plan of a master for one job more; it is not carried out.
 struct PlanView {
   struct Launch {
     std::string type;
@@ -367,7 +367,7 @@ struct PlanView {
 enum class RentState : std::uint8_t { ordered, up, ending, gone, refused };
 std::string_view name_of(RentState state);
 
-/// What a cloud says of one instance.
+/// An instance as its cloud sees it.
 struct RentedInstance {
   InstanceId instance;
   std::string type;
@@ -380,7 +380,7 @@ struct RentedInstance {
   double usd = 0;
 };
 
-/// What a cloud says of its instances.
+/// The instances of a cloud, those of the present first.
 struct RentedView {
   std::vector<RentedInstance> rented;
   double total_usd = 0;        ///< of all instances, also of those that are not shown

@@ -3,14 +3,14 @@
 #include "model/views.hpp"
 #include "storage/cloud_book.hpp"
 
-// What a cloud's records say.
+// A cloud's records, as those see them who ask it.
 
 namespace muster {
 
 /// How far the instance has come.
 RentState state_of(const RentedRecord& record);
 
-/// What a cloud answers of an instance.
+/// The instance as the cloud's answers show it.
 RentedInstance view_of(const RentedRecord& record, Instant now);
 
 }  // namespace muster

@@ -85,7 +85,7 @@ inline JobDetails detailed(const FakeMaster& fake, const JobQuestion& wanted) {
   return details;
 }
 
-/// What a stand-in shows: nothing while it does not answer.
+/// Answers with the view, or not at all while the stand-in is to be silent.
 template <class View>
 caf::result<View> shown_by(FakeMaster& fake, View view) {
   ++fake.asked;

@@ -1,4 +1,4 @@
-// What it costs a node to list jobs: the processor time from the API's question to the document,
+// Measures the processor time of a node that lists jobs, from the API's question to the document,
 // for jobs that wait and for jobs that are over, which are read from a store on disk. The master is
 // in the same process; "over a link" it is asked through a link between nodes, of which this
 // process pays for both ends.
@@ -88,7 +88,7 @@ CloudActor spawn_cloud(caf::actor_system& system) {
   });
 }
 
-/// What the master writes to; outlives it.
+/// The store that the master writes to; outlives it.
 struct Disk {
   explicit Disk(Catalog of) : catalog(std::move(of)) {
     std::filesystem::remove_all(kFolder);

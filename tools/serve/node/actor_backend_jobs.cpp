@@ -63,7 +63,7 @@ void ask_those(caf::actor_system& system, const std::vector<Handle>& all, const 
       question);
 }
 
-/// What each of them lists.
+/// The jobs that each of them lists.
 std::vector<merge::Jobs> lists(Answers<JobsView> answers) {
   std::vector<merge::Jobs> all;
   for (JobsView& view : heard(std::move(answers))) all.push_back(std::move(view.jobs));

@@ -15,7 +15,7 @@ namespace muster {
 template <class Answer>
 using Answers = std::vector<std::optional<Answer>>;
 
-/// Who has answered, and what these said, in their order.
+/// Marks those that have answered; takes out what they said. Both keep their order.
 template <class Answer>
 std::vector<bool> answered(const Answers<Answer>& answers) {
   std::vector<bool> who;

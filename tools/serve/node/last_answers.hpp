@@ -11,10 +11,10 @@
 
 namespace muster {
 
-/// Who of those that were asked has answered, in their order.
+/// Marks those of the asked that have answered, in their order.
 using Answered = std::vector<bool>;
 
-/// What of a master's figures is part of a total.
+/// Figures of a master that are part of a total.
 struct LastFigures {
   double usd_h = 0;
   double today_usd = 0;

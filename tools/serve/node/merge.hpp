@@ -21,7 +21,7 @@ std::vector<DecisionView> decisions(std::vector<DecisionsView> masters, std::uin
 /// instance has cost by the cloud's own count.
 CostView cost(const std::vector<CostView>& masters, const std::optional<RentedView>& rented);
 
-/// What the listings say of a node's master.
+/// Load of a node's master, for the listings.
 struct NodeLoad {
   std::uint64_t jobs = 0;
   std::uint64_t pending_tasks = 0;

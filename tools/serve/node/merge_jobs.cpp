@@ -18,7 +18,7 @@ constexpr std::array kCounts{&JobView::waiting,        &JobView::held,     &JobV
                              &JobView::running,        &JobView::finished, &JobView::failed,
                              &JobView::failed_attempts};
 
-/// What the job is: the first state that one of its parts is in.
+/// State of the job: the first one, in the order of ShownState, that a part is in.
 ShownState state_of(const Jobs& parts) {
   ShownState state = parts.front().state;
   for (const JobView& part : parts) state = std::min(state, part.state);

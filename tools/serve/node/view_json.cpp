@@ -45,7 +45,7 @@ void put_text_or_null(JsonText& out, std::string_view key, const std::string& te
   }
 }
 
-/// What a document with a page of tasks has among the job's own members.
+/// Members of a document with a page of tasks that stand among the job's own.
 struct Around {
   const TaskPage& tasks;
   const Silent& silent;

@@ -23,7 +23,7 @@ void add_tasks(JsonText& list, const std::vector<TaskView>& tasks, bool explaine
 /// A page of jobs.
 std::string jobs(const JsonText& list, const std::optional<JobCursor>& next, const Silent& silent);
 
-/// What is said of a page of a job's tasks.
+/// A page of a job's tasks, where the next begins, and how many tasks come behind it.
 struct TaskPage {
   const JsonText& list;
   std::optional<std::uint32_t> next{};
@@ -34,15 +34,15 @@ std::string job(const JobView& job, const TaskPage& tasks, bool explained, const
 
 /// The instances of all masters.
 std::string instances(const std::vector<InstanceView>& list, const Silent& silent);
-/// What all masters have decided lately.
+/// Rounds of all masters that changed something.
 std::string decisions(const std::vector<DecisionView>& list, const Silent& silent);
-/// What the cluster has cost.
+/// Costs of the cluster.
 std::string cost(const CostView& cost, const Silent& silent);
 /// The cluster at a glance.
 std::string status(const merge::ClusterStatus& status, const Silent& silent);
 /// The nodes with their roles and loads.
 std::string nodes(const std::vector<merge::NodeLine>& list);
-/// What would be done with one job more.
+/// The plan for one job more.
 std::string plan(const PlanView& plan);
 
 }  // namespace muster::view_json
