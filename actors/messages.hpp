@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/inspect.hpp"
+#include "actors/inspect_views.hpp"
 #include "model/cancel.hpp"
 #include "model/event.hpp"
 #include "model/roster.hpp"
@@ -197,14 +198,6 @@ struct CancelReport {
   std::vector<std::string> unconfirmed;  ///< names of the masters and sites that may have it still
 };
 
-/// What somebody wants to see of an actor. The answer is a JSON document (docs/api.md).
-struct Query {
-  std::string what;         ///< jobs, job, instances, explain, cost, load, plan, metrics, decisions
-  std::uint64_t id = 0;     ///< of the job or instance that is asked for
-  std::string text;         ///< filter or document that belongs to the question
-  std::uint32_t limit = 0;  ///< at most so many entries; 0: the default of the question
-};
-
 /// A step that an actor asked to be woken for. It never leaves the process.
 struct Wakeup {
   std::function<void()> run;
@@ -251,10 +244,6 @@ typename Inspector::result_type inspect(Inspector& f, CancelVerdict& x) {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, CancelReport& x) {
   return f(caf::meta::type_name("cancel_report"), x.job, x.standing, x.unconfirmed);
-}
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, Query& x) {
-  return f(caf::meta::type_name("query"), x.what, x.id, x.text, x.limit);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, TaskThroughput& x) {
@@ -336,7 +325,7 @@ CAF_ADD_TYPE_ID(muster, (muster::WorkerHello))
 CAF_ADD_TYPE_ID(muster, (muster::LogRequest))
 CAF_ADD_TYPE_ID(muster, (muster::LogAnswer))
 CAF_ADD_TYPE_ID(muster, (muster::AcceptVerdict))
-CAF_ADD_TYPE_ID(muster, (muster::Query))
+CAF_ADD_TYPE_ID(muster, (muster::JobsQuestion))
 CAF_ADD_TYPE_ID(muster, (std::vector<muster::Job>))
 CAF_ADD_TYPE_ID(muster, (std::vector<muster::AcceptVerdict>))
 CAF_ADD_TYPE_ID(muster, (muster::JobEnd))
@@ -367,6 +356,26 @@ CAF_ADD_ATOM(muster, muster, roles_atom, "roles")
 CAF_ADD_ATOM(muster, muster, plan_atom, "plan")
 CAF_ADD_ATOM(muster, muster, watch_atom, "watch")
 CAF_ADD_ATOM(muster, muster, unwatch_atom, "unwatch")
+CAF_ADD_TYPE_ID(muster, (muster::JobQuestion))
+CAF_ADD_TYPE_ID(muster, (muster::FindQuestion))
+CAF_ADD_TYPE_ID(muster, (muster::RequestQuestion))
+CAF_ADD_TYPE_ID(muster, (muster::CostQuestion))
+CAF_ADD_TYPE_ID(muster, (muster::RentedQuestion))
+CAF_ADD_TYPE_ID(muster, (muster::JobsView))
+CAF_ADD_TYPE_ID(muster, (muster::JobDetails))
+CAF_ADD_TYPE_ID(muster, (muster::FoundView))
+CAF_ADD_TYPE_ID(muster, (muster::RequestView))
+CAF_ADD_TYPE_ID(muster, (muster::InstancesView))
+CAF_ADD_TYPE_ID(muster, (muster::CostView))
+CAF_ADD_TYPE_ID(muster, (muster::DecisionsView))
+CAF_ADD_TYPE_ID(muster, (muster::CellFigures))
+CAF_ADD_TYPE_ID(muster, (muster::SiteFigures))
+CAF_ADD_TYPE_ID(muster, (muster::CloudFigures))
+CAF_ADD_TYPE_ID(muster, (muster::PlanView))
+CAF_ADD_TYPE_ID(muster, (muster::RentedView))
+CAF_ADD_ATOM(muster, muster, instances_atom, "instances")
+CAF_ADD_ATOM(muster, muster, decisions_atom, "decisions")
+CAF_ADD_ATOM(muster, muster, figures_atom, "figures")
 CAF_END_TYPE_ID_BLOCK(muster)
 
 CAF_ERROR_CODE_ENUM(muster::ActorError, "muster")
@@ -389,7 +398,8 @@ using JobListener = caf::typed_actor<caf::reacts_to<over_atom, JobEnd>>;
 /// the jobs are durable. `watch` is answered with the parts that are over; the listener is told of
 /// the others, of those too that come later, until it ends or says `unwatch`. Nothing of that is
 /// kept over a restart: who watches asks again. `cancel` is answered when it is durable, and may be
-/// repeated. `greet` says that the cloud can be reached again.
+/// repeated. `greet` says that the cloud can be reached again. `decisions` asks for the newest so
+/// many, 0: all that are kept; this and the other questions change nothing.
 using MasterActor = caf::typed_actor<
     caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
     caf::replies_to<watch_atom, JobListener, std::vector<JobId>>::with<std::vector<JobEnd>>,
@@ -400,8 +410,15 @@ using MasterActor = caf::typed_actor<
     caf::reacts_to<hello_atom, WorkerHello, WorkerActor>, caf::reacts_to<WorkerReport>,
     caf::reacts_to<SampleAnswer>, caf::reacts_to<LogAnswer>, caf::reacts_to<CloudReport>,
     caf::reacts_to<greet_atom>, caf::replies_to<load_atom>::with<LoadReport>,
-    caf::replies_to<Query>::with<std::string>, caf::replies_to<plan_atom, Job>::with<std::string>,
-    caf::replies_to<LogRequest>::with<LogAnswer>, caf::reacts_to<Wakeup>>;
+    caf::replies_to<JobsQuestion>::with<JobsView>, caf::replies_to<JobQuestion>::with<JobDetails>,
+    caf::replies_to<FindQuestion>::with<FoundView>,
+    caf::replies_to<RequestQuestion>::with<RequestView>,
+    caf::replies_to<instances_atom>::with<InstancesView>,
+    caf::replies_to<CostQuestion>::with<CostView>,
+    caf::replies_to<decisions_atom, std::uint32_t>::with<DecisionsView>,
+    caf::replies_to<figures_atom>::with<CellFigures>,
+    caf::replies_to<plan_atom, Job>::with<PlanView>, caf::replies_to<LogRequest>::with<LogAnswer>,
+    caf::reacts_to<Wakeup>>;
 
 /// Rents instances. What becomes of an order is reported to the master that spoke of it last; an
 /// order that is repeated changes nothing, and its present state is reported again. `greet` asks
@@ -412,7 +429,8 @@ using CloudActor =
                      caf::reacts_to<end_atom, InstanceId, MasterActor>,
                      caf::reacts_to<greet_atom, MasterActor>,
                      caf::replies_to<interrupt_atom, InstanceId>::with<InstanceId>,
-                     caf::replies_to<Query>::with<std::string>, caf::reacts_to<Wakeup>>;
+                     caf::replies_to<RentedQuestion>::with<RentedView>,
+                     caf::replies_to<figures_atom>::with<CloudFigures>, caf::reacts_to<Wakeup>>;
 
 /// Takes jobs in at one place of the world and hands them to masters. `hand` takes jobs without
 /// ids and answers, when the jobs are durable here, with the ids they got; `forward` takes jobs
@@ -427,7 +445,8 @@ using SiteActor = caf::typed_actor<
     caf::replies_to<cancel_atom, JobId>::with<CancelReport>,
     caf::replies_to<cancel_atom, std::vector<JobId>>::with<std::vector<CancelVerdict>>,
     caf::reacts_to<over_atom, JobEnd>, caf::replies_to<load_atom>::with<LoadReport>,
-    caf::replies_to<Query>::with<std::string>, caf::reacts_to<Wakeup>>;
+    caf::replies_to<JobsQuestion>::with<JobsView>, caf::replies_to<figures_atom>::with<SiteFigures>,
+    caf::reacts_to<Wakeup>>;
 
 /// What a node of the control plane runs; null handles for roles that it does not have.
 struct NodeRoles {

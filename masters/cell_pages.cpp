@@ -7,25 +7,18 @@
 #include <set>
 #include <utility>
 
-#include "masters/cell_json.hpp"
+#include "masters/cell_pieces.hpp"
 #include "masters/cell_view.hpp"
-#include "storage/job_filter.hpp"
-#include "storage/task_filter.hpp"
 
 namespace muster {
 namespace {
 
-using cell::job_json;
-using cell::task_json;
-using nlohmann::json;
+using cell::job_view;
+using cell::task_view;
 
 /// So many tasks of a job that is not over are written out at once: who wants more asks on, and
 /// the master does something else in between.
 constexpr std::size_t kTasksAtOnce = 250;
-
-std::string text_of(const json& document) {
-  return document.dump(-1, ' ', false, json::error_handler_t::replace);
-}
 
 std::string end_text(JobOutcome outcome) {
   return fmt::format("{} {}", outcome == JobOutcome::failed ? "has" : "was",
@@ -45,14 +38,14 @@ std::string why(const TaskHistory& task, JobOutcome outcome) {
 /// no more than a page while it looks at all tasks.
 class TaskPage {
  public:
-  TaskPage(const TaskFilter& filter, std::size_t most)
-      : filter_(filter), most_(std::max<std::size_t>(1, std::min(filter.most, most))) {}
+  TaskPage(const JobQuestion& wanted, std::size_t most)
+      : filter_(wanted), most_(std::min(wanted.bound(), most)) {}
 
   /// `phase` is asked for where it matters.
   template <class Phase>
   void offer(std::uint32_t index, std::size_t position, Phase phase) {
     if (filter_.after && index <= *filter_.after) return;
-    if (!filter_.phase.empty() && phase() != filter_.phase) return;
+    if (!filter_.phase.empty() && name_of(phase()) != filter_.phase) return;
     ++wanted_;
     if (lowest_.size() == most_ && index > lowest_.front().first) return;
     lowest_.emplace_back(index, position);
@@ -71,49 +64,40 @@ class TaskPage {
   std::size_t behind() const { return wanted_ - lowest_.size(); }
 
  private:
-  const TaskFilter& filter_;
+  const JobQuestion& filter_;
   const std::size_t most_;
   std::size_t wanted_ = 0;
   std::vector<std::pair<std::uint32_t, std::size_t>> lowest_;  ///< a heap, the highest on top
 };
 
-/// A job's document with a page of its tasks.
-json with_tasks(json job, json tasks, std::size_t behind, bool explained) {
-  if (explained) {
-    return {{"job", std::move(job)}, {"tasks", std::move(tasks)}, {"tasks_behind", behind}};
-  }
-  job["tasks"] = std::move(tasks);
-  job["tasks_behind"] = behind;
-  return job;
-}
-
-json over_job(const JobHistory& over, bool explained, const TaskFilter& filter,
-              const Catalog& catalog) {
-  TaskPage page(filter, filter.most);
+JobDetails over_job(const JobHistory& over, const JobQuestion& wanted, const Catalog& catalog) {
+  TaskPage page(wanted, wanted.bound());
   for (std::size_t i = 0; i < over.tasks.size(); ++i) {
     page.offer(over.job.tasks[i].array_index, i, [&] { return cell::phase_of(over.tasks[i]); });
   }
-  json tasks = json::array();
+  JobDetails details{true, job_view(over)};
   for (const std::size_t i : page.positions()) {
-    tasks.push_back(task_json(over.tasks[i], i, over, catalog));
-    if (explained) tasks.back()["why"] = why(over.tasks[i], over.outcome);
+    details.tasks.push_back(task_view(over.tasks[i], i, over, catalog));
+    if (wanted.explained) details.tasks.back().why = why(over.tasks[i], over.outcome);
   }
-  return with_tasks(job_json(over), std::move(tasks), page.behind(), explained);
+  details.behind = page.behind();
+  return details;
 }
 
 /// The jobs that are not over and are wanted, the highest number first.
-std::vector<Slot> active_page(const ClusterState& state, const JobFilter& filter) {
+std::vector<Slot> active_page(const ClusterState& state, const JobsQuestion& wanted) {
+  const std::size_t most = wanted.bound();
   std::vector<std::pair<JobId, Slot>> page;  // a heap, the lowest number on top
   const auto above = std::greater<std::pair<JobId, Slot>>();
   // Those that came last mostly have the highest numbers, so that few are put in and out again.
   for (Slot slot = state.last_job(); slot != kNoSlot; slot = state.job_before(slot)) {
     const Job& job = state.job(slot).job;
-    if (!(job.id < filter.active_below)) continue;
-    if (page.size() == filter.most && job.id < page.front().first) continue;
-    if (!filter.takes(job)) continue;
+    if (!(job.id < wanted.active_below)) continue;
+    if (page.size() == most && job.id < page.front().first) continue;
+    if (!wanted.takes(job)) continue;
     page.emplace_back(job.id, slot);
     std::push_heap(page.begin(), page.end(), above);
-    if (page.size() <= filter.most) continue;
+    if (page.size() <= most) continue;
     std::pop_heap(page.begin(), page.end(), above);
     page.pop_back();
   }
@@ -123,89 +107,92 @@ std::vector<Slot> active_page(const ClusterState& state, const JobFilter& filter
   return slots;
 }
 
-/// What is read of a history for a list that begins with jobs that are not over.
+/// Part of a list that is read from the history, behind the jobs that are not over.
 struct OverPart {
-  json list;
+  JobsView list;
   std::set<JobId> listed;     ///< a job may get over before the history is read
   std::vector<JobId> wanted;  ///< these alone, if `only`
   bool only = false;
   HistoryPage page;
   std::string master;
 
-  std::string read(const History& history) const {
-    json whole = list;
+  JobsView read(const History& history) const {
+    JobsView whole = list;
     const auto use = [&](const JobHistory& job) {
       if (listed.contains(job.job.id)) return true;
-      whole.push_back(job_json(job));
-      whole.back()["master"] = master;
+      whole.jobs.push_back(job_view(job));
+      whole.jobs.back().master = master;
       return true;
     };
     if (!only) history.by_number(page, use);
     for (const JobId id : wanted) {
       if (const auto job = history.find(id)) use(*job);
     }
-    return text_of({{"jobs", std::move(whole)}});
+    return whole;
   }
 };
 
 }  // namespace
 
-CellAnswer CellView::jobs(const JobFilter& filter) const {
+CellAnswer<JobsView> CellView::jobs(const JobsQuestion& wanted) const {
   const ClusterState& state = master.state();
-  OverPart over{json::array(), {}, {}, filter.only.has_value(), {}, name};
+  OverPart over{{}, {}, {}, wanted.only.has_value(), {}, name};
   std::vector<Slot> active;
-  if (filter.only) {
-    for (const JobId id : *filter.only) {
+  if (wanted.only) {
+    const std::size_t asked = std::min<std::size_t>(wanted.only->size(), JobsQuestion::kMost);
+    for (std::size_t i = 0; i < asked; ++i) {
+      const JobId id = (*wanted.only)[i];
       if (const JobRow* row = state.find(id)) {
         active.push_back(row->slot);
       } else if (history != nullptr && history->contains(id)) {
         over.wanted.push_back(id);
       }
     }
-  } else if (filter.active) {
-    active = active_page(state, filter);
+  } else if (wanted.active) {
+    active = active_page(state, wanted);
   }
   for (const Slot slot : active) {
-    over.list.push_back(job_json(state.job(slot), master));
-    over.list.back()["master"] = name;
+    over.list.jobs.push_back(job_view(state.job(slot), master));
+    over.list.jobs.back().master = name;
     over.listed.insert(state.job(slot).job.id);
   }
   // Who has as many that are not over shows no others.
-  const bool more = filter.only ? !over.wanted.empty()
-                                : filter.over && history != nullptr && active.size() < filter.most;
-  if (!more) return {text_of({{"jobs", std::move(over.list)}}), {}};
-  over.page = {filter.user, filter.over_below, filter.most};
+  const bool more = wanted.only
+                        ? !over.wanted.empty()
+                        : wanted.over && history != nullptr && active.size() < wanted.bound();
+  if (!more) return {std::move(over.list), {}};
+  over.page = {wanted.user, wanted.over_below, wanted.bound()};
   return {{}, [over = std::move(over), kept = history] { return over.read(*kept); }};
 }
 
-CellAnswer CellView::job(JobId id, bool explained, const TaskFilter& filter) const {
-  const JobRow* row = master.state().find(id);
+CellAnswer<JobDetails> CellView::job(const JobQuestion& wanted) const {
+  const JobRow* row = master.state().find(wanted.job);
   if (row == nullptr) {
-    if (history == nullptr || !history->contains(id)) return {R"({"missing":true})", {}};
-    return {{}, [id, explained, filter, name = name, over = history, &catalog = master.catalog()] {
-              const auto found = over->find(id);
-              if (!found) return std::string(R"({"missing":true})");
-              json out = over_job(*found, explained, filter, catalog);
-              (explained ? out["job"] : out)["master"] = name;
-              return text_of(out);
+    if (history == nullptr || !history->contains(wanted.job)) return {};
+    return {{}, [wanted, name = name, over = history, &catalog = master.catalog()] {
+              const auto found = over->find(wanted.job);
+              if (!found) return JobDetails{};
+              JobDetails details = over_job(*found, wanted, catalog);
+              details.job.master = name;
+              return details;
             }};
   }
-  json out = job_json(*row, master);
-  out["master"] = name;
-  if (!filter.tasks_only) out["reason"] = cell::reason_of(*row, master);
+  JobDetails details{true, job_view(*row, master)};
+  details.job.master = name;
+  if (!wanted.tasks_only) details.job.reason = cell::reason_of(*row, master);
   const ClusterState& state = master.state();
-  TaskPage page(filter, kTasksAtOnce);
+  TaskPage page(wanted, kTasksAtOnce);
   for (std::size_t i = 0; i < row->tasks.size(); ++i) {
     const TaskRow& task = state.task(row->tasks[i]);
     page.offer(state.spec(task).array_index, i, [&] { return cell::phase_of(task); });
   }
-  json tasks = json::array();
   for (const std::size_t i : page.positions()) {
     const TaskRow& task = state.task(row->tasks[i]);
-    tasks.push_back(task_json(task, master, now));
-    if (explained) tasks.back()["why"] = cell::why(task, master);
+    details.tasks.push_back(task_view(task, master, now));
+    if (wanted.explained) details.tasks.back().why = cell::why(task, master);
   }
-  return {text_of(with_tasks(std::move(out), std::move(tasks), page.behind(), explained)), {}};
+  details.behind = page.behind();
+  return {std::move(details), {}};
 }
 
 }  // namespace muster

@@ -3,17 +3,14 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "masters/master.hpp"
+#include "model/views.hpp"
 #include "storage/history.hpp"
 
 namespace muster {
-
-struct JobFilter;
-struct TaskFilter;
 
 /// A round that changed something, for those who want to know what was decided.
 struct Decision {
@@ -53,15 +50,15 @@ struct AttemptPlace {
 };
 
 /// An answer, or what has to be read before there is one.
+template <class View>
 struct CellAnswer {
-  std::string text;
-  /// Not empty: makes the text instead. Waits for the disk; may be called from any thread while the
-  /// history lives, whatever has become of the master.
-  std::function<std::string()> read;
+  View view{};
+  /// Not empty: makes the view instead. Waits for the disk; may be called from any thread while
+  /// the history lives, whatever has become of the master.
+  std::function<View()> read{};
 };
 
-/// A master as its users are shown it: answers to queries, as JSON documents in the shapes of
-/// docs/api.md.
+/// A master as those see it who look at the cluster.
 struct CellView {
   const Master& master;
   const History* history = nullptr;  ///< null: jobs that are over are not shown
@@ -72,27 +69,24 @@ struct CellView {
   double last_decision_ms = 0;
   const DecisionLog* decisions = nullptr;
 
-  /// `what` is one of jobs, job, explain, find, request, instances, cost, load and decisions;
-  /// anything else, and what is not here, is answered by {"missing": true}.
-  CellAnswer answer(const std::string& what, std::uint64_t id, const std::string& text,
-                    std::uint32_t limit) const;
+  CellAnswer<JobsView> jobs(const JobsQuestion& wanted) const;
+  CellAnswer<JobDetails> job(const JobQuestion& wanted) const;
+  CellAnswer<FoundView> find(const FindQuestion& wanted) const;
+  CellAnswer<RequestView> request(const RequestQuestion& wanted) const;
+  CellAnswer<CostView> cost(const CostQuestion& wanted) const;
+  InstancesView instances() const;
+  CellFigures figures() const;
+  /// The newest so many, 0: all that are kept.
+  DecisionsView decided(std::uint32_t most) const;
   /// What the policy would do with one job more.
-  std::string plan(Job job) const;
+  PlanView plan(Job job) const;
   /// Of a task of a job that is not over, where its attempt is; 0: the newest one.
   AttemptPlace place_of(TaskId task, Attempt attempt) const;
 
  private:
-  CellAnswer jobs(const JobFilter& filter) const;
-  CellAnswer job(JobId id, bool explained, const TaskFilter& filter) const;
-  CellAnswer find(JobId id, const std::string& index) const;
-  CellAnswer request(JobId id) const;
-  nlohmann::json instances() const;
-  nlohmann::json instance(const InstanceRow& row) const;
-  CellAnswer cost(const std::string& by) const;
-  CellAnswer cost_by_job() const;
-  nlohmann::json spent() const;
-  nlohmann::json load() const;
-  nlohmann::json decided(std::uint32_t limit) const;
+  InstanceView instance(const InstanceRow& row) const;
+  CellAnswer<CostView> cost_by_job() const;
+  CostView spent() const;
 };
 
 /// The same of a job that is over; waits for the disk.

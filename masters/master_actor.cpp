@@ -30,10 +30,19 @@ std::uint64_t weight_of(const std::vector<Event>& events) {
   return weight;
 }
 
+/// Whether somebody wants to look at the cluster.
+bool is_question(const caf::type_erased_tuple& content) {
+  return content.match_elements<JobsQuestion>() || content.match_elements<JobQuestion>() ||
+         content.match_elements<FindQuestion>() || content.match_elements<RequestQuestion>() ||
+         content.match_elements<CostQuestion>() || begins_with<figures_atom>(content) ||
+         begins_with<instances_atom>(content) ||
+         begins_with<decisions_atom, std::uint32_t>(content);
+}
+
 }  // namespace
 
 bool MasterNode::is_users(const caf::type_erased_tuple& content) {
-  return content.match_elements<Query>() || content.match_elements<LogRequest>() ||
+  return is_question(content) || content.match_elements<LogRequest>() ||
          begins_with<cancel_atom, std::vector<JobId>>(content) ||
          begins_with<hold_atom, JobId, bool>(content) ||
          begins_with<drain_atom, InstanceId>(content);
@@ -110,10 +119,15 @@ MasterActor::behavior_type MasterNode::make_behavior() {
       [this](const CloudReport& report) { hear_cloud(report); },
       [this](greet_atom) { start_watching(); },
       [this](load_atom) { return load_report(caf::actor_cast<caf::actor_addr>(current_sender())); },
-      [this](const Query& query) { return answer(query); },
-      [this](plan_atom, Job& job) {
-        return CellView{master_, nullptr, {}, setup_.life.name, now()}.plan(std::move(job));
-      },
+      [this](const JobsQuestion& wanted) { return show(cell_view().jobs(wanted)); },
+      [this](const JobQuestion& wanted) { return show(cell_view().job(wanted)); },
+      [this](const FindQuestion& wanted) { return show(cell_view().find(wanted)); },
+      [this](const RequestQuestion& wanted) { return show(cell_view().request(wanted)); },
+      [this](const CostQuestion& wanted) { return show(cell_view().cost(wanted)); },
+      [this](instances_atom) { return show_instances(); },
+      [this](decisions_atom, std::uint32_t most) { return cell_view().decided(most); },
+      [this](figures_atom) { return cell_view().figures(); },
+      [this](plan_atom, Job& job) { return cell_view().plan(std::move(job)); },
       [this](const LogRequest& request) { return read_log(request); },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };

@@ -165,9 +165,12 @@ class MasterNode : public UsersFirst<MasterActor::base, MasterNode> {
   bool look_up(const LogClaim& claim);
   bool judge(const LogClaim& claim, const AttemptPlace& place);
   bool judge_earlier(const LogClaim& claim);
-  caf::result<std::string> answer(const Query& query);
+  CellView cell_view();
+  InstancesView show_instances();
+  template <class View>
+  caf::result<View> show(CellAnswer<View> answer);
   template <class Value>
-  bool read_apart(std::function<Value()> read, std::function<void(const Value&)> then);
+  bool read_apart(std::function<Value()> read, std::function<void(Value&&)> then);
   void carry_out(std::function<void()> then = {});
   void now_durable();
   void save_snapshot_if_due();

@@ -2,6 +2,7 @@
 // goes on.
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "masters/cell_view.hpp"
@@ -33,12 +34,13 @@ AcceptVerdict conflict_of(JobId id) {
 /// Has `read` run where it may wait for the disk, and `then` here with what it gave. False: too
 /// many wait already.
 template <class Value>
-bool MasterNode::read_apart(std::function<Value()> read, std::function<void(const Value&)> then) {
+bool MasterNode::read_apart(std::function<Value()> read, std::function<void(Value&&)> then) {
   return setup_.life.history->read_apart([read = std::move(read), then = std::move(then),
                                           address = caf::actor_cast<caf::weak_actor_ptr>(this)] {
-    const Value found = read();
+    const auto found = std::make_shared<Value>(read());
     if (auto self = caf::actor_cast<MasterActor>(address.lock())) {
-      caf::anon_send<caf::message_priority::high>(self, Wakeup{[then, found] { then(found); }});
+      caf::anon_send<caf::message_priority::high>(
+          self, Wakeup{[then, found] { then(std::move(*found)); }});
     }
   });
 }
@@ -80,7 +82,7 @@ void MasterNode::compare_with_history(std::vector<Job> jobs, Verdicts verdicts,
         }
         return verdicts;
       },
-      [promise](const Verdicts& all) mutable { promise.deliver(all); });
+      [promise](Verdicts&& all) mutable { promise.deliver(std::move(all)); });
   if (!waits) promise.deliver(caf::make_error(ActorError::store_failed));
 }
 
@@ -125,31 +127,45 @@ void MasterNode::tell_ends(std::vector<JobId> over,
         }
         return ends;
       },
-      [promise](const Ends& all) mutable { promise.deliver(all); });
+      [promise](Ends&& all) mutable { promise.deliver(std::move(all)); });
   if (!waits) promise.deliver(caf::make_error(ActorError::store_failed));
 }
 
 template bool MasterNode::read_apart(std::function<AttemptPlace()>,
-                                     std::function<void(const AttemptPlace&)>);
+                                     std::function<void(AttemptPlace&&)>);
 
-caf::result<std::string> MasterNode::answer(const Query& query) {
+CellView MasterNode::cell_view() {
   CellView view{master_, setup_.life.history, {}, setup_.life.name, now()};
-  // Of all the documents only the list of instances speaks of workers.
-  for (const auto& [id, connection] : workers_) {
-    if (query.what != "instances") break;
-    view.workers[id] = {static_cast<bool>(connection.worker), connection.limits};
-  }
   view.decisions = &decisions_;
   view.trouble = setup_.journal->trouble();
   if (view.trouble.empty()) view.trouble = setup_.journal->strain();
   if (!setup_.times->ms.empty()) view.last_decision_ms = setup_.times->ms.back();
-  CellAnswer made = view.answer(query.what, query.id, query.text, query.limit);
-  if (!made.read) return std::move(made.text);
-  auto promise = make_response_promise<std::string>();
-  const bool waits = read_apart<std::string>(
-      std::move(made.read), [promise](const std::string& text) mutable { promise.deliver(text); });
+  return view;
+}
+
+InstancesView MasterNode::show_instances() {
+  CellView shown = cell_view();
+  for (const auto& [id, connection] : workers_) {
+    shown.workers[id] = {static_cast<bool>(connection.worker), connection.limits};
+  }
+  return shown.instances();
+}
+
+/// Answers at once, or when what is needed has been read.
+template <class View>
+caf::result<View> MasterNode::show(CellAnswer<View> answer) {
+  if (!answer.read) return std::move(answer.view);
+  auto promise = make_response_promise<View>();
+  const bool waits = read_apart<View>(
+      std::move(answer.read), [promise](View&& read) mutable { promise.deliver(std::move(read)); });
   if (!waits) promise.deliver(caf::make_error(ActorError::store_failed));
   return promise;
 }
+
+template caf::result<JobsView> MasterNode::show(CellAnswer<JobsView>);
+template caf::result<JobDetails> MasterNode::show(CellAnswer<JobDetails>);
+template caf::result<FoundView> MasterNode::show(CellAnswer<FoundView>);
+template caf::result<RequestView> MasterNode::show(CellAnswer<RequestView>);
+template caf::result<CostView> MasterNode::show(CellAnswer<CostView>);
 
 }  // namespace muster

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "masters/cell_json.hpp"
+#include "masters/cell_pieces.hpp"
 #include "masters/master.hpp"
 
 namespace muster {

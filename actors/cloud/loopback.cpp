@@ -43,7 +43,8 @@ CloudActor::behavior_type LoopbackCloud::make_behavior() {
         asked_to_interrupt(id, promise);
         return promise;
       },
-      [this](const Query& query) { return answer(query); },
+      [this](const RentedQuestion& wanted) { return show_rented(wanted); },
+      [this](figures_atom) { return figures(); },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };
 }

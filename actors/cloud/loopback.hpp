@@ -133,9 +133,8 @@ class LoopbackCloud : public CloudActor::base {
   void go_on_from(Instant newest);
   void resume(Rented& rented);
 
-  caf::result<std::string> answer(const Query& query);
-  std::string rented_json(const Query& query) const;
-  std::string load_json() const;
+  RentedView show_rented(const RentedQuestion& wanted) const;
+  CloudFigures figures() const;
 
   /// What threads of the machine host call to have a step run here.
   std::function<void(std::function<void()>)> post();

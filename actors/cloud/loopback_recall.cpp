@@ -1,16 +1,10 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "actors/cloud/loopback.hpp"
 
 // How a loopback cloud goes on where an earlier one ended, and what it answers.
 
 namespace muster {
-namespace {
-
-constexpr std::size_t kShownUnlessAsked = 1000;
-
-}  // namespace
 
 void LoopbackCloud::recall() {
   for (const auto& [master, sums] : setup_.book->dropped()) {
@@ -89,37 +83,26 @@ void LoopbackCloud::resume(Rented& rented) {
   await_interruption(rented);
 }
 
-caf::result<std::string> LoopbackCloud::answer(const Query& query) {
-  if (query.what == "rented") return rented_json(query);
-  if (query.what == "load") return load_json();
-  return caf::make_error(ActorError::unknown,
-                         "a cloud is asked for 'rented' or 'load', not for '" + query.what + "'");
-}
-
-std::string LoopbackCloud::rented_json(const Query& query) const {
-  RentedAnswer answer;
-  answer.now = now();
-  answer.total = setup_.bill->total;
-  answer.launched = setup_.bill->launched;
-  const std::size_t limit = query.limit > 0 ? query.limit : kShownUnlessAsked;
+RentedView LoopbackCloud::show_rented(const RentedQuestion& wanted) const {
+  const Instant present = now();
+  RentedView view;
+  Money total = setup_.bill->total;
+  view.launched = setup_.bill->launched;
+  const std::size_t limit = wanted.most > 0 ? wanted.most : RentedQuestion::kUnlessAsked;
   for (const auto& [id, rented] : rented_) {
-    answer.total += charge_of(rented.record, answer.now);
-    if (answer.shown.size() < limit) answer.shown.push_back(&rented.record);
+    total += charge_of(rented.record, present);
+    if (view.rented.size() < limit) view.rented.push_back(view_of(rented.record, present));
   }
-  for (auto id = over_in_order_.rbegin();
-       id != over_in_order_.rend() && answer.shown.size() < limit; ++id) {
-    answer.shown.push_back(&over_.at(*id));
+  for (auto id = over_in_order_.rbegin(); id != over_in_order_.rend() && view.rented.size() < limit;
+       ++id) {
+    view.rented.push_back(view_of(over_.at(*id), present));
   }
-  return to_json(answer);
+  view.total_usd = total.usd();
+  return view;
 }
 
-std::string LoopbackCloud::load_json() const {
-  const nlohmann::ordered_json load = {{"instances", rented_.size()},
-                                       {"launched", setup_.bill->launched},
-                                       {"refused", setup_.bill->refused},
-                                       {"worker_restarts", restarts_},
-                                       {"trouble", trouble_}};
-  return load.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+CloudFigures LoopbackCloud::figures() const {
+  return {rented_.size(), setup_.bill->launched, setup_.bill->refused, restarts_, trouble_};
 }
 
 }  // namespace muster

@@ -1,28 +1,16 @@
 #pragma once
 
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
-
+#include "model/views.hpp"
 #include "storage/cloud_book.hpp"
 
-// What a cloud's records say.
+// A cloud's records, as those see them who ask it.
 
 namespace muster {
 
-/// How far an instance has come.
-enum class RentState : std::uint8_t { ordered, up, ending, gone, refused };
+/// How far the instance has come.
 RentState state_of(const RentedRecord& record);
-std::string_view name_of(RentState state);
 
-/// What a cloud answers about its instances.
-struct RentedAnswer {
-  std::vector<const RentedRecord*> shown;
-  Money total;                 ///< of all instances, also of those that are not shown
-  std::uint64_t launched = 0;  ///< instances that came up
-  Instant now;
-};
-std::string to_json(const RentedAnswer& answer);
+/// The instance as the cloud's answers show it.
+RentedInstance view_of(const RentedRecord& record, Instant now);
 
 }  // namespace muster

@@ -10,6 +10,7 @@
 #include "actors/link/frame_connection.hpp"
 #include "actors/link/worker_link_codec.hpp"
 #include "actors/link/worker_link_dialer.hpp"
+#include "actors/no_views.hpp"
 
 namespace muster {
 
@@ -56,7 +57,7 @@ class MasterProxy : public MasterActor::base {
 
  protected:
   behavior_type make_behavior() override {
-    return {
+    return master_without_views(
         [](hand_atom, const std::vector<Job>&) -> caf::result<std::vector<AcceptVerdict>> {
           return caf::make_error(ActorError::not_connected);
         },
@@ -81,22 +82,14 @@ class MasterProxy : public MasterActor::base {
         [this](const WorkerReport& report) { send_frame(report_frame(report, max_bytes())); },
         [this](const SampleAnswer& answer) { send_frame(samples_frame(answer, max_bytes())); },
         [this](const LogAnswer& answer) { send_frame(log_frame(answer, max_bytes())); },
-        [](const CloudReport&) {},
-        [](greet_atom) {},
+        [](const CloudReport&) {}, [](greet_atom) {},
         [](load_atom) -> caf::result<LoadReport> {
-          return caf::make_error(ActorError::not_connected);
-        },
-        [](plan_atom, const Job&) -> caf::result<std::string> {
-          return caf::make_error(ActorError::not_connected);
-        },
-        [](const Query&) -> caf::result<std::string> {
           return caf::make_error(ActorError::not_connected);
         },
         [](const LogRequest&) -> caf::result<LogAnswer> {
           return caf::make_error(ActorError::not_connected);
         },
-        [](const Wakeup& wakeup) { wakeup.run(); },
-    };
+        [](const Wakeup& wakeup) { wakeup.run(); });
   }
 
  private:

@@ -27,7 +27,8 @@ std::vector<std::uint64_t> digests_of(const std::vector<Job>& jobs) {
 }  // namespace
 
 bool SiteScheduler::is_users(const caf::type_erased_tuple& content) {
-  return content.match_elements<Query>() || begins_with<cancel_atom, JobId>(content) ||
+  return content.match_elements<JobsQuestion>() || begins_with<figures_atom>(content) ||
+         begins_with<cancel_atom, JobId>(content) ||
          begins_with<cancel_atom, std::vector<JobId>>(content);
 }
 
@@ -118,7 +119,8 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
         report.conflicts = conflicts_of_others_.oldest_first();
         return report;
       },
-      [this](const Query& query) { return answer(query); },
+      [this](const JobsQuestion& wanted) { return shown_jobs(wanted); },
+      [this](figures_atom) { return figures(); },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };
 }

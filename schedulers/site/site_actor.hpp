@@ -3,7 +3,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -25,8 +24,6 @@
 #include "storage/site_book.hpp"
 
 namespace muster {
-
-struct JobFilter;
 
 /// A site scheduler of the cluster, as the others see it.
 struct SitePlace {
@@ -250,9 +247,9 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   bool is_of_another(const Job& job) const;
   void note(const std::string& text) const;
   std::size_t jobs_in_hand() const;
-  std::string answer(const Query& query) const;
-  nlohmann::json shown_jobs(const Query& query) const;
-  std::vector<Shown> page_shown(const JobFilter& wanted) const;
+  SiteFigures figures() const;
+  JobsView shown_jobs(const JobsQuestion& wanted) const;
+  std::vector<Shown> page_shown(const JobsQuestion& wanted) const;
   std::vector<Shown> parts_shown(JobId job) const;
 
   SiteSetup setup_;

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "actors/cloud/loopback.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/memory_cloud_book.hpp"
@@ -110,15 +108,17 @@ class LoopbackFixture : public ::testing::Test {
                   [&](const caf::error& error) { why = system_.actors().render(error); });
     return why;
   }
-  nlohmann::json ask(const std::string& what, std::uint32_t limit = 0) {
+  template <class View, class Question>
+  View ask(Question question) {
     caf::scoped_actor self{system_.actors()};
-    auto asked = self->request(cloud_, caf::infinite, Query{what, 0, {}, limit});
+    auto asked = self->request(cloud_, caf::infinite, question);
     system_.time().drain();
-    nlohmann::json answer;
-    asked.receive([&](const std::string& text) { answer = nlohmann::json::parse(text); },
-                  [&](const caf::error& error) { answer = system_.actors().render(error); });
-    return answer;
+    View view;
+    asked.receive([&](View& answer) { view = std::move(answer); },
+                  [](const caf::error&) { ADD_FAILURE() << "the cloud does not answer"; });
+    return view;
   }
+  CloudFigures figures() { return ask<CloudFigures>(figures_atom_v); }
   std::vector<Heard> take_heard() { return std::exchange(heard_, {}); }
   static Money charge(double usd_h, double seconds) {
     return Money::of(Price::from_usd_h(usd_h), from_seconds(seconds));

@@ -253,12 +253,12 @@ TEST_F(LoopbackRestartTest, NothingIsDoneNorToldBeforeItIsWrittenDown) {
   end(0);
   system_.run_until_s(250);
   EXPECT_EQ(machines_.running.size(), 1u);
-  EXPECT_THAT(ask("load").at("trouble"), "no space is left");
+  EXPECT_THAT(figures().trouble, "no space is left");
   book_.full = false;
   system_.run_until_s(300);
   EXPECT_EQ(heard_, (Transcript{{252, "gone 0"}}));
   EXPECT_TRUE(bill_.total == charge(0.8, 221));
-  EXPECT_THAT(ask("load").at("trouble"), "");
+  EXPECT_THAT(figures().trouble, "");
 }
 
 TEST_F(LoopbackRestartTest, ANoticeThatCannotBeWrittenDownIsNotGiven) {
@@ -277,7 +277,7 @@ TEST_F(LoopbackRestartTest, WhileABookWritesNothingOfItsInstanceIsDoneNorTold) {
   make_cloud();
   launch(0);
   launch(0);
-  EXPECT_EQ(ask("load").at("instances"), 1) << "ordered twice, rented once";
+  EXPECT_EQ(figures().instances, 1U) << "ordered twice, rented once";
   system_.run_until_s(30);
   EXPECT_EQ(take_heard(), Transcript{});
   flush();
@@ -311,7 +311,7 @@ TEST_F(LoopbackRestartTest, WhatABookRefusesAfterAWhileIsNotRented) {
   make_cloud();
   launch(0);
   launch(1);
-  EXPECT_EQ(ask("load").at("instances"), 1) << "the first one counts already";
+  EXPECT_EQ(figures().instances, 1U) << "the first one counts already";
   book_.full = true;
   flush();
   EXPECT_EQ(take_heard(), Transcript{});

@@ -277,26 +277,25 @@ TEST_F(LoopbackTest, SaysWhatIsRentedAndWhatItCosts) {
   system_.run_until_s(109);
   end(1);
   system_.run_until_s(370);
-  const nlohmann::json answer = ask("rented");
-  EXPECT_EQ(answer.at("launched"), 2);
-  ASSERT_EQ(answer.at("rented").size(), 3u);
-  const nlohmann::json& running = answer.at("rented").at(0);
-  EXPECT_EQ(running.at("instance"), 0);
-  EXPECT_EQ(running.at("type"), "it3");
-  EXPECT_EQ(running.at("market"), "on-demand");
-  EXPECT_EQ(running.at("state"), "up");
-  EXPECT_EQ(running.at("up_s"), 10.0);
-  EXPECT_TRUE(running.at("gone_s").is_null());
-  EXPECT_NEAR(running.at("usd"), 0.08, 1e-12);
-  const nlohmann::json& gone = answer.at("rented").at(1);
-  EXPECT_EQ(gone.at("instance"), 1);
-  EXPECT_EQ(gone.at("state"), "gone");
-  EXPECT_EQ(gone.at("gone_s"), 110.0);
-  EXPECT_EQ(answer.at("rented").at(2).at("state"), "refused");
-  EXPECT_NEAR(answer.at("total_usd"), 0.08 + 0.8 / 36, 1e-12);
-  EXPECT_EQ(ask("rented", 1).at("rented").size(), 1u);
-  EXPECT_EQ(ask("load").at("instances"), 1);
-  EXPECT_THAT(ask("weather").get<std::string>(), HasSubstr("'rented' or 'load'"));
+  const auto answer = ask<RentedView>(RentedQuestion{});
+  EXPECT_EQ(answer.launched, 2U);
+  ASSERT_EQ(answer.rented.size(), 3u);
+  const RentedInstance& running = answer.rented[0];
+  EXPECT_EQ(running.instance, InstanceId{0});
+  EXPECT_EQ(running.type, "it3");
+  EXPECT_EQ(running.market, Market::on_demand);
+  EXPECT_EQ(running.state, RentState::up);
+  EXPECT_EQ(running.up, at_s(10));
+  EXPECT_FALSE(running.gone);
+  EXPECT_NEAR(running.usd, 0.08, 1e-12);
+  const RentedInstance& gone = answer.rented[1];
+  EXPECT_EQ(gone.instance, InstanceId{1});
+  EXPECT_EQ(gone.state, RentState::gone);
+  EXPECT_EQ(gone.gone, at_s(110));
+  EXPECT_EQ(answer.rented[2].state, RentState::refused);
+  EXPECT_NEAR(answer.total_usd, 0.08 + 0.8 / 36, 1e-12);
+  EXPECT_EQ(ask<RentedView>(RentedQuestion{1}).rented.size(), 1u);
+  EXPECT_EQ(figures().instances, 1U);
 }
 
 TEST_F(LoopbackTest, SaysWhichNumbersEachMasterHasGivenOut) {

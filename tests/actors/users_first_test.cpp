@@ -12,7 +12,7 @@ namespace muster {
 namespace {
 
 using Clerk =
-    caf::typed_actor<caf::replies_to<Query>::with<std::string>,
+    caf::typed_actor<caf::replies_to<CostQuestion>::with<std::string>,
                      caf::replies_to<cancel_atom, JobId>::with<JobId>,
                      caf::replies_to<hold_atom, JobId>::with<JobId>, caf::reacts_to<Wakeup>>;
 
@@ -22,14 +22,14 @@ class BusyClerk final : public UsersFirst<Clerk::base, BusyClerk> {
   BusyClerk(caf::actor_config& config, std::vector<std::string>& heard)
       : UsersFirst(config), heard_(heard) {}
   static bool is_users(const caf::type_erased_tuple& content) {
-    return content.match_elements<Query>() || begins_with<cancel_atom, JobId>(content);
+    return content.match_elements<CostQuestion>() || begins_with<cancel_atom, JobId>(content);
   }
 
  protected:
   behavior_type make_behavior() override {
-    return {[this](const Query& query) {
+    return {[this](const CostQuestion&) {
               heard_.push_back("query");
-              return "answer to " + query.what;
+              return std::string("answer to cost");
             },
             [this](cancel_atom, JobId job) {
               heard_.push_back("cancel");
@@ -58,7 +58,7 @@ TEST(UsersFirst, WhatUsersAskOvertakesWhatWaitsAndNothingElseDoes) {
     self->send(clerk, Wakeup{[&] { heard.emplace_back("wakeup"); }});
     self->request(clerk, long_time, hold_atom_v, JobId{1}).then(note);
     self->request(clerk, long_time, cancel_atom_v, JobId{2}).then(note);
-    self->request(clerk, long_time, Query{"cost", 0, {}, 0}).then([&](const std::string& answer) {
+    self->request(clerk, long_time, CostQuestion{}).then([&](const std::string& answer) {
       answers.push_back(answer);
     });
   });
@@ -91,7 +91,7 @@ TEST(UsersFirst, WhoAsksOverALinkBetweenNodesIsAnsweredToo) {
     ASSERT_TRUE(far) << there.render(far.error());
     caf::scoped_actor self(there);
     std::string answer;
-    self->request(*far, std::chrono::seconds{30}, Query{"cost", 0, {}, 0})
+    self->request(*far, std::chrono::seconds{30}, CostQuestion{})
         .receive([&](const std::string& said) { answer = said; },
                  [&](const caf::error& error) { answer = there.render(error); });
     EXPECT_EQ(answer, "answer to cost");

@@ -21,6 +21,7 @@
 #include "actors/link/worker_link_codec.hpp"
 #include "actors/link/worker_link_listener.hpp"
 #include "actors/link/worker_link_master.hpp"
+#include "actors/no_views.hpp"
 #include "tests/link/cluster_pki.hpp"
 #include "workers/worker_actor.hpp"
 
@@ -120,7 +121,7 @@ class ScriptedMaster {
       self->set_down_handler([state](const caf::down_msg& down) {
         state->note([&](MasterNotes& notes) { notes.downs.push_back(down.source); });
       });
-      return {
+      return master_without_views(
           [](hand_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
           [](watch_atom, const JobListener&, const std::vector<JobId>&) {
             return std::vector<JobEnd>{};
@@ -145,14 +146,9 @@ class ScriptedMaster {
           [state](const LogAnswer& answer) {
             state->note([&](MasterNotes& notes) { notes.logs.push_back(answer); });
           },
-          [](const CloudReport&) {},
-          [](greet_atom) {},
-          [](load_atom) { return LoadReport{}; },
-          [](plan_atom, const Job&) { return std::string{}; },
-          [](const Query&) { return std::string{}; },
+          [](const CloudReport&) {}, [](greet_atom) {}, [](load_atom) { return LoadReport{}; },
           [](const LogRequest&) { return LogAnswer{}; },
-          [](const Wakeup& wakeup) { wakeup.run(); },
-      };
+          [](const Wakeup& wakeup) { wakeup.run(); });
     });
   }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "actors/no_views.hpp"
 #include "masters/master_actor.hpp"
 #include "schedulers/registry.hpp"
 #include "tests/support/builders.hpp"
@@ -56,7 +57,7 @@ class MasterActorTest : public ::testing::Test {
  protected:
   MasterActorTest() {
     cloud_ = system_.actors().spawn([this](CloudActor::pointer) -> CloudActor::behavior_type {
-      return {
+      return cloud_without_views(
           [this](launch_atom, const LaunchOrder& order, const MasterActor&) {
             note("launch " + std::to_string(order.instance.value));
           },
@@ -67,10 +68,7 @@ class MasterActorTest : public ::testing::Test {
             ++greeted_;
             if (clock_is_told_) caf::anon_send(master, report(CloudReportKind::clock, {}));
           },
-          [](interrupt_atom, InstanceId id) { return id; },
-          [](const Query&) { return std::string{}; },
-          [](const Wakeup&) {},
-      };
+          [](interrupt_atom, InstanceId id) { return id; }, [](const Wakeup&) {});
     });
     worker_ = spawn_worker();
     start([](MasterSetup&) {});

@@ -287,32 +287,34 @@ TEST_F(MasterActorTest, WhileJobsThatAreOverAreReadItGoesOn) {
   system_.time().drain();
   ASSERT_EQ(history_.size(), 1u);
   caf::scoped_actor self{system_.actors()};
-  const auto ask = [&](const Query& query) {
-    auto asked = self->request(master_, caf::infinite, query);
+  const auto ask = [&](auto question) {
+    auto asked = self->request(master_, caf::infinite, question);
     system_.time().drain();
     return asked;
   };
-  auto jobs = ask({"jobs", 0, {}, 10});
+  auto jobs = ask(JobsQuestion{});
   LogRequest request;
   request.task = TaskId{1};  // not the id that a live job's task has: not found
 
   auto log = self->request(master_, caf::infinite, request);
-  auto load = ask({"load", 0, {}, 0});
-  const auto text_of = [](auto& asked) {
-    std::string text;
-    asked.receive([&](const std::string& answer) { text = answer; },
-                  [&](const caf::error&) { text = "error"; });
-    return text;
-  };
-  EXPECT_NE(text_of(load).find("\"over_jobs\":1"), std::string::npos);
-  auto too_many = ask({"job", 1, {}, 0});
-  EXPECT_EQ(text_of(too_many), "error");
+  auto figures = ask(figures_atom_v);
+  const auto never = [](const caf::error&) { ADD_FAILURE() << "it answers"; };
+  figures.receive([](const CellFigures& answer) { EXPECT_EQ(answer.over_jobs, 1U); }, never);
+  auto too_many = ask(JobQuestion{JobId{1}});
+  bool refused = false;
+  too_many.receive([](const JobDetails&) {}, [&](const caf::error&) { refused = true; });
+  EXPECT_TRUE(refused);
   accept(2);
   system_.run_until_s(302);
   EXPECT_EQ(heard_.back().what, "end 0") << "its rounds do not wait either";
   history_.read_all();
   system_.time().drain();
-  EXPECT_NE(text_of(jobs).find("\"job\":1"), std::string::npos);
+  jobs.receive(
+      [](const JobsView& answer) {
+        ASSERT_EQ(answer.jobs.size(), 1U);
+        EXPECT_EQ(answer.jobs[0].job, JobId{1});
+      },
+      never);
   bool answered = false;
   log.receive([&](const LogAnswer&) { answered = true; },
               [&](const caf::error& error) { answered = error == ActorError::unknown; });

@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "actors/no_views.hpp"
 #include "model/live_ids.hpp"
 #include "schedulers/site/site_actor.hpp"
 #include "tests/support/builders.hpp"
@@ -101,7 +100,7 @@ class SiteActorTest : public ::testing::Test {
     const std::string name = "m" + std::to_string(index);
     return system_.actors().spawn([this, index,
                                    name](MasterActor::pointer self) -> MasterActor::behavior_type {
-      return {
+      return master_without_views(
           [this, self, index, name](
               hand_atom, const std::vector<Job>& jobs) -> caf::result<std::vector<AcceptVerdict>> {
             if (!fakes_[index].answers) return self->make_response_promise();
@@ -144,22 +143,16 @@ class SiteActorTest : public ::testing::Test {
           },
           [](hold_atom, JobId id, bool) { return id; },
           [](drain_atom, InstanceId id) { return id; },
-          [](hello_atom, const WorkerHello&, const WorkerActor&) {},
-          [](const WorkerReport&) {},
-          [](const SampleAnswer&) {},
-          [](const LogAnswer&) {},
-          [](const CloudReport&) {},
+          [](hello_atom, const WorkerHello&, const WorkerActor&) {}, [](const WorkerReport&) {},
+          [](const SampleAnswer&) {}, [](const LogAnswer&) {}, [](const CloudReport&) {},
           [](greet_atom) {},
           [this, self, index](load_atom) -> caf::result<LoadReport> {
             ++fakes_[index].loads_asked;
             if (!fakes_[index].tells_load) return self->make_response_promise();
             return fakes_[index].report;
           },
-          [](const Query&) { return std::string{}; },
-          [](plan_atom, const Job&) { return std::string{}; },
           [](const LogRequest&) { return LogAnswer{}; },
-          [](const Wakeup& wakeup) { wakeup.run(); },
-      };
+          [](const Wakeup& wakeup) { wakeup.run(); });
     });
   }
 
@@ -197,7 +190,7 @@ class SiteActorTest : public ::testing::Test {
   /// Another site, with this load, that is asked for nothing else.
   SiteActor spawn_other(double load) {
     return system_.actors().spawn([load](SiteActor::pointer) -> SiteActor::behavior_type {
-      return {
+      return site_without_views(
           [](hand_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
           [](forward_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
           [](watch_atom, const JobListener&, const std::vector<JobId>&) {
@@ -217,9 +210,7 @@ class SiteActorTest : public ::testing::Test {
             report.load = load;
             return report;
           },
-          [](const Query&) { return std::string{}; },
-          [](const Wakeup&) {},
-      };
+          [](const Wakeup&) {});
     });
   }
 
@@ -289,20 +280,27 @@ class SiteActorTest : public ::testing::Test {
     system_.time().drain();
   }
   void run_for_s(double length) { system_.run_until_s(to_seconds(system_.time().now()) + length); }
-  nlohmann::json ask(const SiteActor& site, const Query& query) {
-    auto text = std::make_shared<std::string>();
-    system_.actors().spawn([site, query, text](caf::event_based_actor* self) {
-      self->request(site, caf::infinite, query).then([text](const std::string& answer) {
-        *text = answer;
-      });
-    });
+  /// What the site answers to a question.
+  template <class View, class... Question>
+  View ask(const SiteActor& site, Question... question) {
+    View view;
+    caf::scoped_actor self{system_.actors()};
+    auto asked = self->request(site, caf::infinite, question...);
     system_.time().drain();
-    return nlohmann::json::parse(*text);
+    asked.receive([&](View& answer) { view = std::move(answer); },
+                  [](const caf::error&) { ADD_FAILURE() << "the site does not answer"; });
+    return view;
   }
-  std::vector<std::uint64_t> ids_shown(const SiteActor& site, const Query& query) {
+  std::vector<JobView> jobs_shown(const SiteActor& site, const JobsQuestion& wanted) {
+    return ask<JobsView>(site, wanted).jobs;
+  }
+  /// All that it has of one job.
+  std::vector<JobView> parts_shown(const SiteActor& site, std::uint64_t job) {
+    return jobs_shown(site, JobsQuestion::parts_of({JobId{job}}));
+  }
+  std::vector<std::uint64_t> ids_shown(const SiteActor& site, const JobsQuestion& wanted) {
     std::vector<std::uint64_t> ids;
-    const nlohmann::json answer = ask(site, query);
-    for (const nlohmann::json& job : answer["jobs"]) ids.push_back(job["job"]);
+    for (const JobView& job : jobs_shown(site, wanted)) ids.push_back(job.job.value);
     return ids;
   }
   std::vector<std::string> said() {

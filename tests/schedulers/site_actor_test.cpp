@@ -1,4 +1,3 @@
-#include "storage/job_filter.hpp"
 #include "tests/schedulers/site_actor_fixture.hpp"
 
 namespace muster {
@@ -281,19 +280,20 @@ TEST_F(SiteActorTest, ShowsTheNewestOfTheJobsOnTheirWayAndNoMoreThanAsked) {
   for (std::size_t i = 0; i < jobs.size(); i += 2) jobs[i].user = "bob";
   jobs.push_back(tasks(2));  // with a part for each master
   submit(site, jobs);
-  EXPECT_THAT(ids_shown(site, {"jobs", 0, {}, 3}), ElementsAre(301, 301, 300, 299));
-  EXPECT_THAT(ids_shown(site, {"jobs", 0, R"({"user": "bob"})", 2}), ElementsAre(299, 297));
-  EXPECT_THAT(ids_shown(site, {"jobs", 0, R"({"state": "over"})", 2}), IsEmpty());
-  EXPECT_EQ(ids_shown(site, {"jobs", 0, {}, 0}).size(), 101u) << "without a limit 100 jobs";
-  EXPECT_THAT(ids_shown(site, {"job", 7, {}, 0}), ElementsAre(7));
-  const auto behind = [](const char* place) {
-    return JobFilter::page("all", "", job_cursor_from(place));
+  EXPECT_THAT(ids_shown(site, {.most = 3}), ElementsAre(301, 301, 300, 299));
+  EXPECT_THAT(ids_shown(site, {.user = "bob", .most = 2}), ElementsAre(299, 297));
+  EXPECT_THAT(ids_shown(site, {.active = false, .most = 2}), IsEmpty());
+  EXPECT_EQ(ids_shown(site, {}).size(), 101u) << "100 jobs unless said";
+  const auto behind = [&](const char* place) {
+    JobsQuestion page{.most = 2};
+    page.begin_behind(job_cursor_from(place).value());
+    return ids_shown(site, page);
   };
-  EXPECT_THAT(ids_shown(site, {"jobs", 0, behind("active:301"), 2}), ElementsAre(300, 299));
-  EXPECT_THAT(ids_shown(site, {"jobs", 0, behind("active:2"), 2}), ElementsAre(1));
-  EXPECT_THAT(ids_shown(site, {"jobs", 0, behind("over:301"), 2}), IsEmpty());
-  const std::string some = JobFilter::parts_of({JobId{7}, JobId{301}, JobId{999}});
-  EXPECT_THAT(ids_shown(site, {"jobs", 0, some, 3}), ElementsAre(301, 301, 7));
+  EXPECT_THAT(behind("active:301"), ElementsAre(300, 299));
+  EXPECT_THAT(behind("active:2"), ElementsAre(1));
+  EXPECT_THAT(behind("over:301"), IsEmpty());
+  const JobsQuestion some = JobsQuestion::parts_of({JobId{7}, JobId{301}, JobId{999}});
+  EXPECT_THAT(ids_shown(site, some), ElementsAre(301, 301, 7));
   system_.end(site);
 }
 

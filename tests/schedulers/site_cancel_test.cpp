@@ -16,14 +16,14 @@ TEST_F(SiteActorTest, AJobThatAMasterRefusesIsOverForEverybodyToSee) {
     const SiteActor site = spawn_site(book_);
     run_for_s(0.5);
     if (life == 0) submit(site, {with_token("ann", "1")});
-    EXPECT_THAT(ids_shown(site, {"jobs", 0, R"({"state": "over"})", 9}), ElementsAre(1));
-    EXPECT_THAT(ids_shown(site, {"jobs", 0, R"({"state": "active"})", 9}), IsEmpty());
-    const nlohmann::json job = ask(site, {"job", 1, {}, 0})["jobs"][0];
-    EXPECT_EQ(job["state"], "refused");
-    EXPECT_EQ(job["reason"], "the task is not valid");
-    EXPECT_EQ(job["tasks_total"], 1);
-    EXPECT_EQ(job["user"], "ann");
-    EXPECT_TRUE(job["over_s"].is_number());
+    EXPECT_THAT(ids_shown(site, {.active = false}), ElementsAre(1));
+    EXPECT_THAT(ids_shown(site, {.over = false}), IsEmpty());
+    const JobView job = parts_shown(site, 1).at(0);
+    EXPECT_EQ(job.state, ShownState::refused);
+    EXPECT_EQ(job.reason, "the task is not valid");
+    EXPECT_EQ(job.tasks, 1U);
+    EXPECT_EQ(job.user, "ann");
+    EXPECT_TRUE(job.over.has_value());
     EXPECT_THAT(book_.memory.handoffs, IsEmpty());
     system_.end(site);
   }
@@ -47,10 +47,10 @@ TEST_F(SiteActorTest, ARefusalThatCannotBeWrittenDownIsNotForgotten) {
   system_.run_until_s(0.5);
   submit(site, {tasks(1)});
   EXPECT_EQ(book_.memory.handoffs.size(), 1u);
-  EXPECT_EQ(ask(site, {"job", 1, {}, 0})["jobs"][0]["state"], "handing over");
+  EXPECT_EQ(parts_shown(site, 1).at(0).state, ShownState::handing_over);
   book_.takes_no_ends = false;
   run_for_s(1);
-  EXPECT_EQ(ask(site, {"job", 1, {}, 0})["jobs"][0]["state"], "refused");
+  EXPECT_EQ(parts_shown(site, 1).at(0).state, ShownState::refused);
   system_.end(site);
 }
 
@@ -163,10 +163,10 @@ TEST_F(SiteActorTest, AJobThatHasNotLeftIsCancelledHere) {
   submit(site, {tasks(2)});
   submit(site, {tasks(2)});  // waits behind the first
   cancel(site, 2);
-  const nlohmann::json parts = ask(site, {"job", 2, {}, 0})["jobs"];
+  const std::vector<JobView> parts = parts_shown(site, 2);
   ASSERT_EQ(parts.size(), 2u);
-  EXPECT_EQ(parts[0]["state"], "cancelled");
-  EXPECT_EQ(parts[1]["state"], "cancelled");
+  EXPECT_EQ(parts[0].state, ShownState::cancelled);
+  EXPECT_EQ(parts[1].state, ShownState::cancelled);
   heard_.clear();
   fakes_[0].answers = fakes_[1].answers = true;
   run_for_s(5);
@@ -236,10 +236,10 @@ TEST_F(SiteActorTest, ACancelThatIsNotDurableIsNotPromised) {
   cancel(site, 1);
   run_for_s(2.5);
   EXPECT_THAT(said(), ::testing::Contains("refused"));
-  EXPECT_EQ(ask(site, {"load", 0, {}, 0})["trouble"], "the disk is full");
+  EXPECT_EQ(ask<SiteFigures>(site, figures_atom_v).trouble, "the disk is full");
   book_.trouble.clear();
   submit(site, {tasks(1)});
-  EXPECT_EQ(ask(site, {"load", 0, {}, 0})["trouble"], "");
+  EXPECT_EQ(ask<SiteFigures>(site, figures_atom_v).trouble, "");
   system_.end(site);
 }
 

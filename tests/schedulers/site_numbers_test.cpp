@@ -24,8 +24,7 @@ TEST_F(SiteActorTest, TakesNothingOnANewStoreBeforeEveryMasterHasToldItsHighestN
   submit(site, {with_token("ann", "1")});
   EXPECT_THAT(said(), ElementsAre("the site still learns from m1 which numbers it has given out"));
   EXPECT_THAT(book_.memory.handoffs, IsEmpty());
-  EXPECT_THAT(ask(site, {"load", 0, {}, 0})["trouble"].get<std::string>(),
-              HasSubstr("learns from m1"));
+  EXPECT_THAT(ask<SiteFigures>(site, figures_atom_v).trouble, HasSubstr("learns from m1"));
 
   fakes_[1].tells_load = true;
   fakes_[1].report.newest = {JobId{41}};
@@ -104,9 +103,9 @@ TEST_F(SiteActorTest, ANumberThatAMasterHasForAnotherJobIsALoudConflictThatCance
   fakes_[0].report.newest = {JobId{17}};
   submit(site, {tasks(2)});
   run_for_s(1);
-  const nlohmann::json job = ask(site, {"job", 1, {}, 0})["jobs"][0];
-  EXPECT_EQ(job["state"], "refused");
-  EXPECT_EQ(job["reason"], "the number 1 is that of another job");
+  const JobView job = parts_shown(site, 1).at(0);
+  EXPECT_EQ(job.state, ShownState::refused);
+  EXPECT_EQ(job.reason, "the number 1 is that of another job");
   EXPECT_THAT(noted, HasSubstr("m0 has another job 1"));
   EXPECT_THAT(said(), Not(Contains(HasSubstr("cancels 1"))))
       << "that would end the job which has the number rightly";

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "model/submission_digest.hpp"
-#include "storage/job_filter.hpp"
-#include "storage/task_filter.hpp"
+#include "tests/support/builders.hpp"
 #include "tests/support/virtual_system.hpp"
 #include "tools/serve/api/traffic.hpp"
 #include "tools/serve/node/actor_backend.hpp"
@@ -25,71 +24,73 @@ using api::JobChange;
 
 /// What a master of the test has of job 1, and what it says when that is to be held.
 struct FakeMaster {
-  std::string finds = R"({"over": false})";  ///< empty: it does not answer
-  ActorError holds{};                        ///< none: it does
-  int held = 0;                              ///< how often it was asked to
-  /// What it has of some jobs; empty: it says what it finds.
-  std::vector<nlohmann::json> jobs{};
-  std::vector<std::string> asked{};  ///< the texts of the queries
+  bool answers = true;
+  FoundView finds{true, false, {}};
+  RequestView request{};
+  CellFigures figures{};
+  CostView cost{};
+  ActorError holds{};             ///< none: it does
+  int held = 0;                   ///< how often it was asked to
+  std::vector<JobView> jobs{};    ///< what it has of some jobs
+  std::vector<TaskView> tasks{};  ///< of the first of them
+  int asked = 0;                  ///< how often for what it shows
 };
 
 /// A part of a job as a master lists it.
-inline nlohmann::json part(std::uint64_t job, bool over, std::uint64_t tasks = 1,
-                           std::uint64_t whole = 1) {
-  return {{"job", job},
-          {"master", "m"},
-          {"state", over ? "completed" : "running"},
-          {"tasks_total", tasks},
-          {"whole_tasks", whole},
-          {"running", over ? 0 : tasks},
-          {"finished", over ? tasks : 0},
-          {"over_s", over ? nlohmann::json(9.5) : nlohmann::json(nullptr)}};
-}
-
-inline bool is_over(const nlohmann::json& part) {
-  return !part["over_s"].is_null();
+inline JobView part(std::uint64_t job, bool over, std::uint64_t tasks = 1,
+                    std::uint64_t whole = 1) {
+  JobView view;
+  view.job = JobId{job};
+  view.master = "m";
+  view.state = over ? ShownState::completed : ShownState::running;
+  view.tasks = tasks;
+  view.whole = whole;
+  (over ? view.finished : view.running) = tasks;
+  if (over) view.over = at_s(9.5);
+  return view;
 }
 
 /// Of each section at most so many, the highest numbers first, as masters do it.
-inline std::string listed(const FakeMaster& fake, const Query& query) {
-  const JobFilter filter(query.text, query.limit);
-  std::vector<nlohmann::json> jobs = fake.jobs;
-  std::sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) {
-    return a["job"].template get<std::uint64_t>() > b["job"].template get<std::uint64_t>();
-  });
-  nlohmann::json list = nlohmann::json::array();
+inline JobsView listed(const FakeMaster& fake, const JobsQuestion& wanted) {
+  std::vector<JobView> jobs = fake.jobs;
+  std::sort(jobs.begin(), jobs.end(),
+            [](const JobView& a, const JobView& b) { return a.job > b.job; });
+  JobsView list;
   std::size_t count[2] = {0, 0};
-  for (const nlohmann::json& job : jobs) {
-    const bool over = is_over(job);
-    const JobId id{job["job"].get<std::uint64_t>()};
-    const bool wanted =
-        filter.only ? std::find(filter.only->begin(), filter.only->end(), id) != filter.only->end()
-                    : (over ? filter.over && id < filter.over_below
-                            : filter.active && id < filter.active_below) &&
-                          count[over]++ < filter.most;
-    if (wanted) list.push_back(job);
+  for (const JobView& job : jobs) {
+    const bool over = job.over.has_value();
+    const bool is_wanted = wanted.only ? std::find(wanted.only->begin(), wanted.only->end(),
+                                                   job.job) != wanted.only->end()
+                                       : (over ? wanted.over && job.job < wanted.over_below
+                                               : wanted.active && job.job < wanted.active_below) &&
+                                             count[over]++ < wanted.most;
+    if (is_wanted) list.jobs.push_back(job);
   }
-  return nlohmann::json{{"jobs", list}}.dump();
+  return list;
 }
 
 /// The only job, whose tasks are the first so many that the master tells at once.
-inline std::string detailed(const FakeMaster& fake, const Query& query) {
-  const TaskFilter filter(query.text, query.limit);
+inline JobDetails detailed(const FakeMaster& fake, const JobQuestion& wanted) {
+  if (fake.jobs.empty()) return {};
   constexpr std::size_t kAtOnce = 4;
-  nlohmann::json job = fake.jobs.front();
-  const nlohmann::json all = job["tasks"];
-  job["tasks"] = nlohmann::json::array();
-  std::size_t behind = 0;
-  for (const nlohmann::json& task : all) {
-    if (filter.after && task["task"].get<std::uint32_t>() <= *filter.after) continue;
-    if (job["tasks"].size() < std::min(kAtOnce, filter.most)) {
-      job["tasks"].push_back(task);
+  JobDetails details{true, fake.jobs.front()};
+  for (const TaskView& task : fake.tasks) {
+    if (wanted.after && task.index <= *wanted.after) continue;
+    if (details.tasks.size() < std::min(kAtOnce, wanted.bound())) {
+      details.tasks.push_back(task);
     } else {
-      ++behind;
+      ++details.behind;
     }
   }
-  job["tasks_behind"] = behind;
-  return job.dump();
+  return details;
+}
+
+/// Answers with the view, or not at all while the stand-in is to be silent.
+template <class View>
+caf::result<View> shown_by(FakeMaster& fake, View view) {
+  ++fake.asked;
+  if (!fake.answers) return ActorError::not_connected;
+  return view;
 }
 
 /// A site that knows its submissions by user and token, as a real one does.
@@ -115,8 +116,6 @@ struct FakeSite {
     return verdict;
   }
 };
-
-inline constexpr const char* kNothing = R"({"missing": true})";
 
 /// An API whose masters, site and cloud the test speaks for; no job is at the site.
 class ActorBackendTest : public ::testing::Test {
@@ -169,30 +168,31 @@ class ActorBackendTest : public ::testing::Test {
           [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
           [](over_atom, const JobEnd&) {},
           [](load_atom) { return LoadReport{}; },
-          [&fake](const Query&) -> caf::result<std::string> {
+          [&fake](const JobsQuestion&) -> caf::result<JobsView> {
             if (!fake.answers) return ActorError::not_connected;
-            return nlohmann::json{{"site", "oslo"},
-                                  {"waiting", 0},
-                                  {"jobs", nlohmann::json::array()},
-                                  {"trouble", fake.trouble}}
-                .dump();
+            return JobsView{};
+          },
+          [&fake](figures_atom) -> caf::result<SiteFigures> {
+            if (!fake.answers) return ActorError::not_connected;
+            return SiteFigures{"oslo", 0, fake.trouble};
           },
           [](const Wakeup&) {},
       };
     });
   }
-  /// `rented` is its answer; empty: none.
-  CloudActor spawn_cloud(const std::string& rented) {
+  /// `rented` is its answer; nothing: none.
+  CloudActor spawn_cloud(const std::optional<RentedView>& rented) {
     return system_.actors().spawn([&rented](CloudActor::pointer) -> CloudActor::behavior_type {
       return {
           [](launch_atom, const LaunchOrder&, const MasterActor&) {},
           [](end_atom, InstanceId, const MasterActor&) {},
           [](greet_atom, const MasterActor&) {},
           [](interrupt_atom, InstanceId id) { return id; },
-          [&rented](const Query&) -> caf::result<std::string> {
-            if (rented.empty()) return ActorError::not_connected;
-            return rented;
+          [&rented](const RentedQuestion&) -> caf::result<RentedView> {
+            if (!rented) return ActorError::not_connected;
+            return *rented;
           },
+          [](figures_atom) { return CloudFigures{}; },
           [](const Wakeup&) {},
       };
     });
@@ -220,14 +220,15 @@ class ActorBackendTest : public ::testing::Test {
           [](const CloudReport&) {},
           [](greet_atom) {},
           [](load_atom) { return LoadReport{}; },
-          [&fake](const Query& query) -> caf::result<std::string> {
-            fake.asked.push_back(query.text);
-            if (fake.finds.empty()) return ActorError::not_connected;
-            if (query.what == "jobs" && !fake.jobs.empty()) return listed(fake, query);
-            if (query.what == "job" && !fake.jobs.empty()) return detailed(fake, query);
-            return fake.finds;
-          },
-          [](plan_atom, const Job&) { return std::string{}; },
+          [&fake](const JobsQuestion& wanted) { return shown_by(fake, listed(fake, wanted)); },
+          [&fake](const JobQuestion& wanted) { return shown_by(fake, detailed(fake, wanted)); },
+          [&fake](const FindQuestion&) { return shown_by(fake, fake.finds); },
+          [&fake](const RequestQuestion&) { return shown_by(fake, fake.request); },
+          [&fake](instances_atom) { return shown_by(fake, InstancesView{}); },
+          [&fake](const CostQuestion&) { return shown_by(fake, fake.cost); },
+          [&fake](decisions_atom, std::uint32_t) { return shown_by(fake, DecisionsView{}); },
+          [&fake](figures_atom) { return shown_by(fake, fake.figures); },
+          [&fake](plan_atom, const Job&) { return shown_by(fake, PlanView{}); },
           [](const LogRequest&) { return LogAnswer{}; },
           [](const Wakeup&) {},
       };
@@ -269,7 +270,7 @@ class ActorBackendTest : public ::testing::Test {
     const nlohmann::json document = look(what);
     std::string text;
     for (const nlohmann::json& job : document["jobs"]) {
-      text += (is_over(job) ? "-" : "") + job["job"].dump() + " ";
+      text += (job["over_s"].is_null() ? "" : "-") + job["job"].dump() + " ";
     }
     if (document["next"].is_null()) return text + "end";
     return text + document["next"].get<std::string>();
@@ -293,7 +294,7 @@ class ActorBackendTest : public ::testing::Test {
   std::vector<MasterActor> masters_;
   FakeSite site_says_;
   SiteActor site_;
-  std::string rented_;
+  std::optional<RentedView> rented_;
   CloudActor cloud_;
   std::string text_;  ///< of the metrics
   ClusterConfig config_;

@@ -36,7 +36,7 @@ TEST_F(ActorBackendTest, AJobOfWhichAPartRunsOnIsListedOnceAndNotAsOver) {
 
 TEST_F(ActorBackendTest, OfAJobWithAPartAtASilentMasterIsNotSaidThatItIsOver) {
   fakes_[0].jobs = {part(7, true, 3, 5), part(9, true)};
-  fakes_[2].finds = "";
+  fakes_[2].answers = false;
   using enum api::JobState;
   EXPECT_EQ(page(over, 9), "-9 end");
   const nlohmann::json all_jobs = look({.kind = api::View::Kind::jobs, .state = all, .limit = 9});
@@ -49,25 +49,24 @@ TEST_F(ActorBackendTest, ALongPageIsAskedForInPiecesOfThoseThatAnswer) {
   for (std::uint64_t job = 1; job <= 700; ++job) {
     fakes_[job % 2].jobs.push_back(part(job, job % 5 == 0));
   }
-  fakes_[2].finds = "";
+  fakes_[2].answers = false;
   const nlohmann::json jobs =
       look({.kind = api::View::Kind::jobs, .state = api::JobState::all, .limit = 650});
   ASSERT_EQ(jobs["jobs"].size(), 650U);
   EXPECT_EQ(jobs["next"], "over:255");
   EXPECT_EQ(jobs["complete"], false);
-  EXPECT_EQ(fakes_[0].asked.size(), 3U);
-  EXPECT_EQ(fakes_[2].asked.size(), 1U) << "a silent one is waited for once";
+  EXPECT_EQ(fakes_[0].asked, 3);
+  EXPECT_EQ(fakes_[2].asked, 1) << "a silent one is waited for once";
 }
 
 TEST_F(ActorBackendTest, APageOfTasksIsPutTogetherOfWhatMastersTellAtOnce) {
   for (std::size_t i = 0; i < 2; ++i) {
     fakes_[i].jobs = {part(7, false, 15, 30)};
-    fakes_[i].jobs[0]["tasks"] = nlohmann::json::array();
     for (std::uint32_t task = 0; task < 15; ++task) {
-      fakes_[i].jobs[0]["tasks"].push_back({{"task", i == 0 ? task : 15 + task}});
+      fakes_[i].tasks.emplace_back();
+      fakes_[i].tasks.back().index = i == 0 ? task : 15 + task;
     }
   }
-  fakes_[2].finds = kNothing;
   const auto tasks = [&](std::uint32_t limit, std::optional<std::uint32_t> after) {
     api::View what{.kind = api::View::Kind::job, .job = JobId{7}, .limit = limit};
     what.after_task = after;

@@ -8,7 +8,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST_F(ActorBackendTest, AJobIsHeldWhenEveryMasterWithAPartHasConfirmedIt) {
-  fakes_[1].finds = kNothing;
+  fakes_[1].finds = {};
   for (const JobChange each : {JobChange::hold, JobChange::release}) {
     EXPECT_EQ(change(each).status, 200);
   }
@@ -18,7 +18,7 @@ TEST_F(ActorBackendTest, AJobIsHeldWhenEveryMasterWithAPartHasConfirmedIt) {
 }
 
 TEST_F(ActorBackendTest, AMasterThatMayHaveAPartAndDoesNotAnswerIsNamed) {
-  fakes_[1].finds = "";
+  fakes_[1].answers = false;
   for (const JobChange each : {JobChange::hold, JobChange::release}) {
     const api::Answer answer = change(each);
     EXPECT_EQ(answer.status, 503);
@@ -26,24 +26,35 @@ TEST_F(ActorBackendTest, AMasterThatMayHaveAPartAndDoesNotAnswerIsNamed) {
                                    HasSubstr("the same may be sent again")));
   }
   EXPECT_EQ(fakes_[0].held, 2) << "the others are told all the same";
-  fakes_[1].finds = kNothing;
+  fakes_[1].answers = true;
+  fakes_[1].finds = {};
   EXPECT_EQ(change(JobChange::release).status, 200);
 }
 
 TEST_F(ActorBackendTest, AMasterThatGoesBeforeItHasConfirmedIsNamed) {
-  fakes_[0].finds = "";
+  fakes_[0].answers = false;
   fakes_[2].holds = ActorError::not_connected;
   const api::Answer answer = change(JobChange::hold);
   EXPECT_EQ(answer.status, 503);
   EXPECT_THAT(answer.json, AllOf(HasSubstr("master m0, master m2"), Not(HasSubstr("m1"))));
 }
 
-constexpr const char* kLoad =
-    R"({"master": "m", "usd_h": 0.5, "today_usd": 1, "total_usd": 2, "instance_count": 3,
-        "active_jobs": 4, "tasks": {"pending": 5, "assigned": 1, "held": 0}, "idle_usd": {}})";
+/// A master's figures.
+CellFigures figures() {
+  CellFigures all;
+  all.master = "m";
+  all.usd_h = 0.5;
+  all.today_usd = 1;
+  all.total_usd = 2;
+  all.instance_count = 3;
+  all.active_jobs = 4;
+  all.pending = 5;
+  all.assigned = 1;
+  return all;
+}
 
 TEST_F(ActorBackendTest, TheTroubleOfASitesStoreIsSeenInTheStatus) {
-  for (FakeMaster& fake : fakes_) fake.finds = kLoad;
+  for (FakeMaster& fake : fakes_) fake.figures = figures();
   EXPECT_EQ(look(api::View::Kind::status)["trouble"], nlohmann::json::array());
   site_says_.trouble = "the disk is full";
   EXPECT_EQ(look(api::View::Kind::status)["trouble"],
@@ -51,13 +62,13 @@ TEST_F(ActorBackendTest, TheTroubleOfASitesStoreIsSeenInTheStatus) {
 }
 
 TEST_F(ActorBackendTest, ATotalThatLacksAPartSaysWhoseSinceWhenAndWhatTheySaidLast) {
-  for (FakeMaster& fake : fakes_) fake.finds = kLoad;
+  for (FakeMaster& fake : fakes_) fake.figures = figures();
   const nlohmann::json whole = look(api::View::Kind::status);
   EXPECT_EQ(whole["complete"], true);
   EXPECT_EQ(whole["silent"], nlohmann::json::array());
   EXPECT_EQ(whole["usd_h"], 1.5);
   system_.run_until_s(100);
-  fakes_[1].finds = "";
+  fakes_[1].answers = false;
   system_.run_until_s(112);
   for (const auto kind : {api::View::Kind::status, api::View::Kind::cost, api::View::Kind::jobs}) {
     const nlohmann::json part = look(kind);
@@ -71,24 +82,23 @@ TEST_F(ActorBackendTest, ATotalThatLacksAPartSaysWhoseSinceWhenAndWhatTheySaidLa
   }
   EXPECT_EQ(look(api::View::Kind::status)["usd_h"], 1) << "what the others say";
   EXPECT_EQ(reachable(), (std::vector<double>{1, 0, 1}));
-  fakes_[1].finds = kLoad;
+  fakes_[1].answers = true;
   EXPECT_EQ(look(api::View::Kind::cost)["complete"], true);
   EXPECT_EQ(reachable(), (std::vector<double>{1, 1, 1}));
 }
 
 TEST_F(ActorBackendTest, OfOneThatNeverAnsweredNothingIsKnown) {
-  fakes_[0].finds = kLoad;
-  fakes_[1].finds = fakes_[2].finds = "";
+  fakes_[1].answers = fakes_[2].answers = false;
   const nlohmann::json part = look(api::View::Kind::status);
   ASSERT_EQ(part["silent"].size(), 2U);
   EXPECT_FALSE(part["silent"][0].contains("last"));
 }
 
 TEST_F(ActorBackendTest, WhatAMasterSaidLastIsKnownThoughNobodyAsked) {
-  for (FakeMaster& fake : fakes_) fake.finds = kLoad;
+  for (FakeMaster& fake : fakes_) fake.figures = figures();
   backend_->keep_asking();
   system_.run_until_s(60);
-  fakes_[2].finds = "";
+  fakes_[2].answers = false;
   system_.run_until_s(90);
   const nlohmann::json silent = look(api::View::Kind::status)["silent"];
   ASSERT_EQ(silent.size(), 1U);
@@ -98,7 +108,7 @@ TEST_F(ActorBackendTest, WhatAMasterSaidLastIsKnownThoughNobodyAsked) {
 }
 
 TEST_F(ActorBackendTest, SinceWhenASiteIsSilentIsKnownThoughNobodyAsked) {
-  for (FakeMaster& fake : fakes_) fake.finds = kLoad;
+  for (FakeMaster& fake : fakes_) fake.figures = figures();
   backend_->keep_asking();
   system_.run_until_s(60);
   site_says_.answers = false;
@@ -110,39 +120,45 @@ TEST_F(ActorBackendTest, SinceWhenASiteIsSilentIsKnownThoughNobodyAsked) {
 }
 
 TEST_F(ActorBackendTest, TheClusterIsReachableWhileAMasterIs) {
-  for (FakeMaster& fake : fakes_) fake.finds = "";
+  for (FakeMaster& fake : fakes_) fake.answers = false;
   EXPECT_EQ(reachable(), (std::vector<double>{0, 0, 0}));
   EXPECT_THAT(text_, HasSubstr("\nmuster_cluster_reachable 0\n"));
   EXPECT_THAT(text_, HasSubstr("muster_master_reachable{master=\"m1\"} 0\n"));
-  fakes_[1].finds = kLoad;
+  fakes_[1].answers = true;
   EXPECT_EQ(reachable(), (std::vector<double>{0, 1, 0}));
   EXPECT_THAT(text_, HasSubstr("\nmuster_cluster_reachable 1\n"));
 }
 
 TEST_F(ActorBackendTest, WhatInstancesHaveCostIsToldWithoutTheCloudsPart) {
-  for (FakeMaster& fake : fakes_) fake.finds = R"({"total_usd": 2, "by": []})";
+  for (FakeMaster& fake : fakes_) fake.cost.total_usd = 2;
   const nlohmann::json part = look(api::View::Kind::cost, api::CostBy::instance);
   EXPECT_EQ(part["complete"], false);
   EXPECT_EQ(part["silent"], nlohmann::json::parse(R"([{"cloud": "n9"}])"));
   EXPECT_EQ(part["total_usd"], 6);
-  rented_ = R"({"rented": [{"instance": 3, "type": "c7i.large", "usd": 0.5}]})";
+  RentedInstance one{InstanceId{3}, "c7i.large"};
+  one.usd = 0.5;
+  rented_ = RentedView{{one}};
   const nlohmann::json whole = look(api::View::Kind::cost, api::CostBy::instance);
   EXPECT_EQ(whole["complete"], true);
   EXPECT_EQ(whole["by"][0]["name"], "3 c7i.large");
 }
 
 /// What a master has of a job of two tasks.
-std::string request_of(const char* first, const char* second) {
-  return R"({"request": "{\"user\": \"ada\", \"command\": [\"true\"]}", "over": false,
-             "whole_tasks": 2, "tasks": [[0, 0, ")" +
-         std::string(first) + R"("], [1, 1, ")" + second + R"("]]})";
+RequestView request_of(TaskEnd::Kind first, TaskEnd::Kind second) {
+  RequestView view;
+  view.known = true;
+  view.job = JobBuilder(1).build();
+  view.job.id = {};
+  view.whole = 2;
+  view.tasks = {{0, 0, first}, {1, 1, second}};
+  return view;
 }
+constexpr auto kFailed = TaskEnd::Kind::failed;
 
 TEST_F(ActorBackendTest, AResubmissionIsTheSameAfterMoreOfItsTasksHaveFailed) {
-  fakes_[1].finds = fakes_[2].finds = kNothing;
-  fakes_[0].finds = request_of("failed", "");
+  fakes_[0].request = request_of(kFailed, TaskEnd::Kind::neither);
   EXPECT_EQ(resubmit(1, "mine").json, R"({"jobs":[{"job":7}]})");
-  fakes_[0].finds = request_of("failed", "failed");
+  fakes_[0].request = request_of(kFailed, kFailed);
   const api::Answer again = resubmit(1, "mine");
   EXPECT_EQ(again.status, 201) << again.json;
   EXPECT_EQ(again.json, R"({"jobs":[{"job":7}]})");
@@ -153,8 +169,7 @@ TEST_F(ActorBackendTest, AResubmissionIsTheSameAfterMoreOfItsTasksHaveFailed) {
 }
 
 TEST_F(ActorBackendTest, AResubmissionMayAllowOtherFailures) {
-  fakes_[1].finds = fakes_[2].finds = kNothing;
-  fakes_[0].finds = request_of("failed", "failed");
+  fakes_[0].request = request_of(kFailed, kFailed);
   EXPECT_EQ(resubmit(1, "mine").status, 201);
   EXPECT_EQ(site_says_.max_fails, std::nullopt);
   EXPECT_EQ(resubmit(1, "mine", true, 3).json, R"({"jobs":[{"job":8}]})") << "something else";
@@ -179,9 +194,9 @@ TEST_F(ActorBackendTest, AJobThatIsStoppingIsNeitherHeldNorReleased) {
 }
 
 TEST_F(ActorBackendTest, AJobIsOverWhenNobodyWhoMayHaveAPartOfItIsSilent) {
-  for (FakeMaster& fake : fakes_) fake.finds = R"({"over": true})";
+  for (FakeMaster& fake : fakes_) fake.finds.over = true;
   EXPECT_EQ(change(JobChange::hold).status, 409);
-  fakes_[0].finds = "";
+  fakes_[0].answers = false;
   fakes_[1].holds = fakes_[2].holds = ActorError::unknown;
   EXPECT_EQ(change(JobChange::hold).status, 503);
 }

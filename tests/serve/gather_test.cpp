@@ -21,19 +21,23 @@ class GatherTest : public ::testing::Test {
                   [](end_atom, InstanceId, const MasterActor&) {},
                   [](greet_atom, const MasterActor&) {},
                   [](interrupt_atom, InstanceId id) { return id; },
-                  [this, answer](const Query&) -> caf::result<std::string> {
+                  [](const RentedQuestion&) { return RentedView{}; },
+                  [this, answer](figures_atom) -> caf::result<CloudFigures> {
                     ++asked_;
                     if (answer.empty()) return ActorError::unknown;
-                    return answer;
+                    return CloudFigures{0, 0, 0, 0, answer};
                   },
                   [](const Wakeup&) {}};
         }));
   }
   std::optional<std::string> ask() {
     std::optional<std::string> heard = "nothing was heard";
-    ask_first<std::string>(
+    ask_first<CloudFigures>(
         system_.actors(), actors_, std::chrono::seconds{5},
-        [&](const std::optional<std::string>& answer) { heard = answer; }, Query{"load", 0, {}, 0});
+        [&](const std::optional<CloudFigures>& answer) {
+          heard = answer ? std::optional(answer->trouble) : std::nullopt;
+        },
+        figures_atom_v);
     system_.time().drain();
     return heard;
   }

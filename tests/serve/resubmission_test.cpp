@@ -8,26 +8,26 @@
 namespace muster {
 namespace {
 
-using nlohmann::json;
+using Kind = TaskEnd::Kind;
 using ::testing::ElementsAre;
 
 /// A part of a job of five tasks with the indices 10 to 14, as its master answers for it.
-json part(std::vector<std::pair<std::uint32_t, const char*>> tasks, bool over, bool gang = false) {
+RequestView part(const std::vector<std::pair<std::uint32_t, Kind>>& tasks, bool over,
+                 bool gang = false) {
   JobRequest request;
   request.command = {"sh", "-c", "exit 3"};
   request.env = {{"SECRET", "x"}};
   request.user = "ann";
   request.cpus = 2;
-  json out{{"request", to_json(request)},
-           {"whole_tasks", 5},
-           {"max_running", 2},
-           {"gang", gang},
-           {"over", over},
-           {"tasks", json::array()}};
-  for (const auto& [position, end] : tasks) {
-    out["tasks"].push_back({position, 10 + position, end});
-  }
-  return out;
+  RequestView view;
+  view.known = true;
+  view.job = make_job(request);
+  view.job.max_running = 2;
+  view.job.gang = gang;
+  view.whole = 5;
+  view.over = over;
+  for (const auto& [position, kind] : tasks) view.tasks.push_back({position, 10 + position, kind});
+  return view;
 }
 
 std::vector<std::uint32_t> indices(const Job& job) {
@@ -36,11 +36,11 @@ std::vector<std::uint32_t> indices(const Job& job) {
   return all;
 }
 
-const json kOdd = part({{1, "failed"}, {3, "finished"}}, true);
-const json kEven = part({{0, "finished"}, {2, "neither"}, {4, "failed"}}, true);
+const RequestView kOdd = part({{1, Kind::failed}, {3, Kind::finished}}, true);
+const RequestView kEven = part({{0, Kind::finished}, {2, Kind::neither}, {4, Kind::failed}}, true);
 
 TEST(Resubmission, PutsTheWholeJobTogetherAgain) {
-  const auto job = submitted_again({{{"missing", true}}, kOdd, kEven}, false);
+  const auto job = submitted_again({{}, kOdd, kEven}, false);
   ASSERT_TRUE(job);
   EXPECT_THAT(indices(job.value()), ElementsAre(10, 11, 12, 13, 14));
   EXPECT_EQ(job->max_running, 4U);
@@ -58,16 +58,20 @@ TEST(Resubmission, TakesOnlyWhatDidNotFinish) {
 }
 
 TEST(Resubmission, OfAJobThatGoesOnTakesOnlyWhatHasFailed) {
-  json even = kEven;
-  even["over"] = false;
+  RequestView even = kEven;
+  even.over = false;
   const auto job = submitted_again({kOdd, even}, true);
   ASSERT_TRUE(job);
   EXPECT_THAT(indices(job.value()), ElementsAre(11, 14));
 }
 
 TEST(Resubmission, OfAGangTakesAll) {
-  const json gang = part(
-      {{0, "finished"}, {1, "failed"}, {2, "neither"}, {3, "neither"}, {4, "neither"}}, true, true);
+  const RequestView gang = part({{0, Kind::finished},
+                                 {1, Kind::failed},
+                                 {2, Kind::neither},
+                                 {3, Kind::neither},
+                                 {4, Kind::neither}},
+                                true, true);
   const auto job = submitted_again({gang}, true);
   ASSERT_TRUE(job);
   EXPECT_EQ(job->tasks.size(), 5U);
@@ -75,10 +79,11 @@ TEST(Resubmission, OfAGangTakesAll) {
 }
 
 TEST(Resubmission, SaysWhyThereIsNone) {
-  EXPECT_EQ(submitted_again({{{"missing", true}}}, false).error().code, ResubmitError::unknown);
+  EXPECT_EQ(submitted_again({RequestView{}}, false).error().code, ResubmitError::unknown);
   EXPECT_EQ(submitted_again({kOdd}, false).error().code, ResubmitError::partial);
-  const json good = part({{0, "finished"}, {2, "finished"}, {4, "finished"}}, true);
-  const json others = part({{1, "finished"}, {3, "finished"}}, true);
+  const RequestView good =
+      part({{0, Kind::finished}, {2, Kind::finished}, {4, Kind::finished}}, true);
+  const RequestView others = part({{1, Kind::finished}, {3, Kind::finished}}, true);
   EXPECT_EQ(submitted_again({good, others}, true).error().code, ResubmitError::nothing);
   EXPECT_TRUE(submitted_again({good, others}, false));
 }

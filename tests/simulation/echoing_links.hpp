@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/messages.hpp"
+#include "actors/no_views.hpp"
 #include "model/rng.hpp"
 
 // Stand-ins for links between nodes that repeat themselves: every message gets through once and in
@@ -53,15 +54,14 @@ inline WorkerActor spawn_worker_link(caf::actor_system& system, EchoPlan& plan,
 inline MasterActor spawn_master_link(caf::actor_system& system, EchoPlan& plan,
                                      MasterActor master) {
   return system.spawn([&plan, master](MasterActor::pointer self) -> MasterActor::behavior_type {
-    return {
+    return master_without_views(
         [](hand_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
         [](watch_atom, const JobListener&, const std::vector<JobId>&) {
           return std::vector<JobEnd>{};
         },
         [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
         [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
-        [](hold_atom, JobId id, bool) { return id; },
-        [](drain_atom, InstanceId id) { return id; },
+        [](hold_atom, JobId id, bool) { return id; }, [](drain_atom, InstanceId id) { return id; },
         [self, &plan, master](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {
           const WorkerActor link = spawn_worker_link(self->system(), plan, worker);
           send_with_echo(self, plan, master, hello_atom_v, hello, link);
@@ -75,14 +75,8 @@ inline MasterActor spawn_master_link(caf::actor_system& system, EchoPlan& plan,
         [self, &plan, master](const CloudReport& report) {
           send_with_echo(self, plan, master, report);
         },
-        [](const LogAnswer&) {},
-        [](greet_atom) {},
-        [](load_atom) { return LoadReport{}; },
-        [](const Query&) { return std::string{}; },
-        [](plan_atom, const Job&) { return std::string{}; },
-        [](const LogRequest&) { return LogAnswer{}; },
-        [](const Wakeup&) {},
-    };
+        [](const LogAnswer&) {}, [](greet_atom) {}, [](load_atom) { return LoadReport{}; },
+        [](const LogRequest&) { return LogAnswer{}; }, [](const Wakeup&) {});
   });
 }
 
@@ -99,7 +93,7 @@ class CloudLink : public CloudActor::base {
 
  protected:
   behavior_type make_behavior() override {
-    return {
+    return cloud_without_views(
         [this](launch_atom, const LaunchOrder& order, const MasterActor& master) {
           if (!master_link_) master_link_ = spawn_master_link(system(), plan_, master);
           send_with_echo(this, plan_, cloud_, launch_atom_v, order, master_link_);
@@ -112,10 +106,7 @@ class CloudLink : public CloudActor::base {
           if (!master_link_) master_link_ = spawn_master_link(system(), plan_, master);
           send_with_echo(this, plan_, cloud_, greet_atom_v, master_link_);
         },
-        [](interrupt_atom, InstanceId id) { return id; },
-        [](const Query&) { return std::string{}; },
-        [](const Wakeup&) {},
-    };
+        [](interrupt_atom, InstanceId id) { return id; }, [](const Wakeup&) {});
   }
 
  private:

@@ -244,9 +244,16 @@ class EmptyHistory final : public History {
   void newest(std::size_t, const Use&) const override {}
 };
 
+JobsQuestion active_jobs() {
+  JobsQuestion wanted;
+  wanted.over = false;
+  return wanted;
+}
+
 /// One question of a user while so many tasks run, each a job of its own, of a hundred users. What
 /// is left to be written out apart from the master does not count.
-void answer(benchmark::State& state, const char* what, const char* by) {
+template <class Ask>
+void answer(benchmark::State& state, Ask ask) {
   const Catalog catalog = eights();
   const auto tasks = static_cast<std::uint64_t>(state.range(0));
   Master master = master_with(catalog, by_eights(1, tasks));
@@ -271,39 +278,51 @@ void answer(benchmark::State& state, const char* what, const char* by) {
   const CellView view{master, &history, {}, "m0", Instant{std::chrono::seconds{3}}};
   for (auto _ : state) {
     const Stopwatch stopwatch(state);
-    benchmark::DoNotOptimize(view.answer(what, 0, by, 0));
+    benchmark::DoNotOptimize(ask(view));
   }
 }
-BENCHMARK_CAPTURE(answer, cost_by_user, "cost", "user")
+BENCHMARK_CAPTURE(answer, cost_by_user,
+                  [](const CellView& view) { return view.cost({CostSplit::user}); })
     ->Arg(100'000)
     ->UseManualTime()
     ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(answer, cost_by_job, "cost", "job")
+BENCHMARK_CAPTURE(answer, cost_by_job,
+                  [](const CellView& view) { return view.cost({CostSplit::job}); })
     ->Arg(100'000)
     ->UseManualTime()
     ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(answer, load, "load", "")
+BENCHMARK_CAPTURE(answer, figures, [](const CellView& view) { return view.figures(); })
     ->Arg(100'000)
     ->UseManualTime()
     ->Unit(benchmark::kMicrosecond);
 // Half of the jobs have failed and are over: 100,000 are active.
-BENCHMARK_CAPTURE(answer, first_page_of_jobs, "jobs", R"({"state":"active"})")
+BENCHMARK_CAPTURE(answer, first_page_of_jobs,
+                  [](const CellView& view) { return view.jobs(active_jobs()); })
     ->Arg(200'000)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(answer, page_in_the_middle, "jobs",
-                  R"({"state":"active","after":"active:100000"})")
+BENCHMARK_CAPTURE(answer, page_in_the_middle,
+                  [](const CellView& view) {
+                    JobsQuestion wanted = active_jobs();
+                    wanted.begin_behind({false, JobId{100'000}});
+                    return view.jobs(wanted);
+                  })
     ->Arg(200'000)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(answer, page_of_a_user, "jobs", R"({"state":"active","user":"user 8"})")
+BENCHMARK_CAPTURE(answer, page_of_a_user,
+                  [](const CellView& view) {
+                    JobsQuestion wanted = active_jobs();
+                    wanted.user = "user 8";
+                    return view.jobs(wanted);
+                  })
     ->Arg(200'000)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 
 /// A page of the tasks of one job. Of its tasks so many run or, every other one, have failed; the
 /// others wait.
-void page_of_tasks(benchmark::State& state, const char* what, const char* wanted) {
+void page_of_tasks(benchmark::State& state, const JobQuestion& wanted) {
   const Catalog catalog = eights();
   const auto tasks = static_cast<std::uint64_t>(state.range(0));
   const auto placed = static_cast<std::uint64_t>(state.range(1));
@@ -325,19 +344,30 @@ void page_of_tasks(benchmark::State& state, const char* what, const char* wanted
   const CellView view{master, nullptr, {}, "m0", Instant{std::chrono::seconds{3}}};
   for (auto _ : state) {
     const Stopwatch stopwatch(state);
-    benchmark::DoNotOptimize(view.answer(what, 1, wanted, 1'000));
+    benchmark::DoNotOptimize(view.job(wanted));
   }
 }
 void sizes_of_pages(benchmark::internal::Benchmark* bench) {
   bench->Args({100'000, 1'000})->Args({100'000, 100'000});
   bench->UseManualTime()->Unit(benchmark::kMillisecond);
 }
-BENCHMARK_CAPTURE(page_of_tasks, first_of_job, "job", "")->Apply(sizes_of_pages);
-BENCHMARK_CAPTURE(page_of_tasks, next_of_job, "job", R"({"after_task":50000,"tasks_only":true})")
-    ->Apply(sizes_of_pages);
-BENCHMARK_CAPTURE(page_of_tasks, first_of_explain, "explain", "")->Apply(sizes_of_pages);
-BENCHMARK_CAPTURE(page_of_tasks, in_a_phase, "explain", R"({"phase":"running"})")
-    ->Apply(sizes_of_pages);
+JobQuestion tasks_wanted(bool explained, const char* phase = "") {
+  JobQuestion wanted;
+  wanted.job = JobId{1};
+  wanted.explained = explained;
+  wanted.phase = phase;
+  return wanted;
+}
+JobQuestion next_tasks() {
+  JobQuestion wanted = tasks_wanted(false);
+  wanted.after = 50'000;
+  wanted.tasks_only = true;
+  return wanted;
+}
+BENCHMARK_CAPTURE(page_of_tasks, first_of_job, tasks_wanted(false))->Apply(sizes_of_pages);
+BENCHMARK_CAPTURE(page_of_tasks, next_of_job, next_tasks())->Apply(sizes_of_pages);
+BENCHMARK_CAPTURE(page_of_tasks, first_of_explain, tasks_wanted(true))->Apply(sizes_of_pages);
+BENCHMARK_CAPTURE(page_of_tasks, in_a_phase, tasks_wanted(true, "running"))->Apply(sizes_of_pages);
 
 }  // namespace
 }  // namespace muster

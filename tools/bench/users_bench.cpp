@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "actors/clock_wall.hpp"
+#include "actors/no_views.hpp"
 #include "config/catalog_file.hpp"
 #include "masters/master_actor.hpp"
 #include "model/check.hpp"
@@ -97,7 +98,9 @@ class TimedMaster final : public MasterNode {
 
  private:
   static std::string kind_of(const caf::type_erased_tuple& content) {
-    if (content.match_elements<Query>()) return "query " + content.get_as<Query>(0).what;
+    if (content.match_elements<JobsQuestion>()) return "page of jobs";
+    if (content.match_elements<FindQuestion>()) return "find a job";
+    if (begins_with<figures_atom>(content)) return "figures";
     if (content.match_elements<Wakeup>()) return "wakeup (rounds, durable, alarms)";
     if (content.match_elements<WorkerReport>()) return "report of a worker";
     if (content.match_elements<CloudReport>()) return "report of the cloud";
@@ -164,7 +167,7 @@ CloudActor spawn_cloud(caf::actor_system& system, ClusterEpoch epoch, Counts& co
       const Instant now = epoch.instant(self->clock().now());
       self->send(master, CloudReport{id, kind, now, {}, now});
     };
-    return {
+    return cloud_without_views(
         [=, &system, &counts](launch_atom, const LaunchOrder& order, const MasterActor& master) {
           const InstanceId id = order.instance;
           if (!known->insert(id).second) return;  // a reminder
@@ -187,9 +190,7 @@ CloudActor spawn_cloud(caf::actor_system& system, ClusterEpoch epoch, Counts& co
         },
         [=](greet_atom, const MasterActor& master) { say(master, {}, CloudReportKind::clock); },
         [](interrupt_atom, InstanceId id) { return id; },
-        [](const Query&) { return std::string{}; },
-        [](const Wakeup& wakeup) { wakeup.run(); },
-    };
+        [](const Wakeup& wakeup) { wakeup.run(); });
   });
 }
 
@@ -223,9 +224,9 @@ void be_a_user(caf::actor_system& system, const MasterActor& master, const std::
                std::uint64_t first_job, Times& times, const std::atomic<bool>& over) {
   caf::scoped_actor self(system);
   for (std::uint64_t job = first_job; !over; job += 2) {
-    ask<std::string>(self, master, times, where + "status", Query{"load", 0, {}, 0});
-    ask<std::string>(self, master, times, where + "page of jobs", Query{"jobs", 0, {}, 100});
-    ask<std::string>(self, master, times, where + "find a job", Query{"find", kBigJob, "5", 0});
+    ask<CellFigures>(self, master, times, where + "status", figures_atom_v);
+    ask<JobsView>(self, master, times, where + "page of jobs", JobsQuestion{});
+    ask<FoundView>(self, master, times, where + "find a job", FindQuestion{JobId{kBigJob}, 5});
     if (job <= kSmallJobs) {
       ask<JobId>(self, master, times, where + "hold", hold_atom_v, JobId{job}, true);
       ask<std::vector<CancelVerdict>>(self, master, times, where + "cancel", cancel_atom_v,

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "actors/no_views.hpp"
 #include "model/check.hpp"
 
 namespace muster::sampling {
@@ -22,7 +23,7 @@ void FleetOwner::on_exit() {
 MasterActor::behavior_type FleetOwner::make_behavior() {
   rent();
   const auto unknown = ActorError::unknown;  // what only masters of jobs are asked
-  return {
+  return master_without_views(
       [this](hand_atom, std::vector<Job>& jobs) -> caf::result<std::vector<AcceptVerdict>> {
         return delegate(group_.site, forward_atom_v, std::move(jobs));
       },
@@ -39,10 +40,8 @@ MasterActor::behavior_type FleetOwner::make_behavior() {
       [this](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {
         hear_hello(hello.instance, worker);
       },
-      [this](const WorkerReport& report) { hear_worker(report); },
-      [](const SampleAnswer&) {},
-      [](const LogAnswer&) {},
-      [this](const CloudReport& report) { hear_cloud(report); },
+      [this](const WorkerReport& report) { hear_worker(report); }, [](const SampleAnswer&) {},
+      [](const LogAnswer&) {}, [this](const CloudReport& report) { hear_cloud(report); },
       [](greet_atom) {},
       [this](load_atom) {
         LoadReport report;
@@ -50,11 +49,8 @@ MasterActor::behavior_type FleetOwner::make_behavior() {
         report.instances = rented_.size();
         return report;
       },
-      [=](const Query&) -> caf::result<std::string> { return unknown; },
-      [=](plan_atom, const Job&) -> caf::result<std::string> { return unknown; },
       [=](const LogRequest&) -> caf::result<LogAnswer> { return unknown; },
-      [](const Wakeup& wakeup) { wakeup.run(); },
-  };
+      [](const Wakeup& wakeup) { wakeup.run(); });
 }
 
 void FleetOwner::rent() {

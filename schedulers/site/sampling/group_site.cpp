@@ -36,7 +36,8 @@ GroupSiteActor::behavior_type GroupSite::make_behavior() {
       },
       [this](over_atom, const JobEnd& end) { tell_over(end.job, end.outcome); },
       [](load_atom) { return LoadReport{}; },
-      [](const Query&) -> caf::result<std::string> { return ActorError::unknown; },
+      [](const JobsQuestion&) -> caf::result<JobsView> { return ActorError::unknown; },
+      [](figures_atom) -> caf::result<SiteFigures> { return ActorError::unknown; },
       [](const Wakeup& wakeup) { wakeup.run(); },
       [this](open_atom) {
         open_ = true;

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "actors/no_views.hpp"
 #include "model/live_ids.hpp"
 #include "schedulers/site/site_actor.hpp"
 #include "storage/memory_site_book.hpp"
@@ -28,7 +29,7 @@ class UserTest : public ::testing::Test {
   UserTest() {
     master_ = muster::test::spawn_listening_master(system_, heard_);
     door_ = system_.actors().spawn([this](SiteActor::pointer self) -> SiteActor::behavior_type {
-      return {
+      return site_without_views(
           [this, self](hand_atom, const std::vector<Job>& jobs) { return hand(self, jobs); },
           [](forward_atom, const std::vector<Job>&) { return Verdicts{}; },
           [this](watch_atom, const JobListener& listener, const std::vector<JobId>& jobs) {
@@ -41,11 +42,8 @@ class UserTest : public ::testing::Test {
             return CancelReport{id, {}, {}};
           },
           [](cancel_atom, const std::vector<JobId>&) { return std::vector<CancelVerdict>{}; },
-          [](over_atom, const JobEnd&) {},
-          [](load_atom) { return LoadReport{}; },
-          [](const Query&) { return std::string{}; },
-          [](const Wakeup&) {},
-      };
+          [](over_atom, const JobEnd&) {}, [](load_atom) { return LoadReport{}; },
+          [](const Wakeup&) {});
     });
   }
   ~UserTest() override {

@@ -5,7 +5,7 @@
 
 #include "model/live_ids.hpp"
 #include "tools/serve/node/backend_answers.hpp"
-#include "tools/serve/node/gather.hpp"
+#include "tools/serve/node/json_text.hpp"
 #include "tools/serve/node/log_piece_of.hpp"
 
 namespace muster {
@@ -13,10 +13,8 @@ namespace {
 
 using api::Answer;
 using api::refusal;
-using backend::dump;
 using backend::from_error;
 using backend::ok;
-using nlohmann::json;
 
 /// Bytes of UTF-8.
 constexpr std::uint32_t kLongestCharacter = 4;
@@ -60,19 +58,19 @@ void ActorBackend::keep_asking() {
   const auto ask_all_of_them = [&system = system_, masters = handles_.masters,
                                 sites = handles_.sites, timeout = timeout_, epoch = epoch_,
                                 last = last_] {
-    const Query load{"load", 0, {}, 0};
-    ask_all<std::string>(
+    ask_all<CellFigures>(
         system, masters, timeout,
-        [&system, epoch, last](const Answers<std::string>& answers) {
-          last->hear(answers, {}, epoch.instant(system.clock().now()), true);
+        [&system, epoch, last](const Answers<CellFigures>& answers) {
+          last->hear(answered(answers), {}, epoch.instant(system.clock().now()));
+          last->keep(answers);
         },
-        load);
-    ask_all<std::string>(
+        figures_atom_v);
+    ask_all<SiteFigures>(
         system, sites, timeout,
-        [&system, epoch, last](const Answers<std::string>& answers) {
-          last->hear({}, answers, epoch.instant(system.clock().now()), false);
+        [&system, epoch, last](const Answers<SiteFigures>& answers) {
+          last->hear({}, answered(answers), epoch.instant(system.clock().now()));
         },
-        load);
+        figures_atom_v);
   };
   // It outlives this object by moments, so it uses nothing of it.
   asker_ = system_.spawn([ask_all_of_them, pause = timeout_](caf::event_based_actor* self) {
@@ -86,10 +84,9 @@ void ActorBackend::keep_asking() {
 
 /// Asks every master, then every site, whose the job is.
 void ActorBackend::find(JobId job, std::uint32_t index, std::function<void(const Found&)> done) {
-  const Query at_master{"find", job.value, std::to_string(index), 0};
-  ask_all<std::string>(
+  ask_all<FoundView>(
       system_, handles_.masters, timeout_,
-      [this, job, done](const Answers<std::string>& answers) {
+      [this, job, done](const Answers<FoundView>& answers) {
         Found found;
         found.over = true;
         for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -97,30 +94,29 @@ void ActorBackend::find(JobId job, std::uint32_t index, std::function<void(const
             found.silent.push_back(i);
             continue;
           }
-          const json said = json::parse(*answers[i], nullptr, false);
-          if (!said.is_object() || said.contains("missing")) continue;
+          if (!answers[i]->known) continue;
           found.masters.push_back(i);
-          found.over &= said.value("over", false);
-          if (!said.contains("position")) continue;
+          found.over &= answers[i]->over;
+          if (!answers[i]->position) continue;
           found.of_task = i;
-          found.position = said.value("position", 0U);
+          found.position = *answers[i]->position;
         }
         found.all_answered = found.silent.empty();
         if (!found.masters.empty()) return done(found);
-        ask_all<std::string>(
+        ask_all<JobsView>(
             system_, handles_.sites, timeout_,
-            [found, done](const Answers<std::string>& sites) mutable {
-              for (const json& site : merge::parse(sites)) {
-                for (const json& part : site.value("jobs", json::array())) {
-                  found.at_site |= part.value("over_s", json()).is_null();
+            [found, done](const Answers<JobsView>& sites) mutable {
+              for (const JobsView& site : heard(sites)) {
+                for (const JobView& part : site.jobs) {
+                  found.at_site |= !part.over;
                   found.over_at_site = true;
                 }
               }
               done(found);
             },
-            Query{"job", job.value, {}, 0});
+            JobsQuestion::parts_of({job}));
       },
-      at_master);
+      FindQuestion{job, index});
 }
 
 Answer ActorBackend::not_found(const Found& found, JobId job) const {
@@ -148,12 +144,13 @@ void ActorBackend::cancel_job(JobId job, const api::Reply& reply) {
         const std::string name = "job " + std::to_string(job.value);
         if (!report) return reply(from_error(report.error(), system_, name));
         if (!report->unconfirmed.empty()) {
-          const json under_way{{"job", job.value}, {"unconfirmed", report->unconfirmed}};
-          return reply({202, dump(under_way)});
+          JsonText under_way;
+          under_way.begin_object().field("job", job).field("unconfirmed", report->unconfirmed);
+          return reply({202, under_way.end_object().take()});
         }
         switch (report->standing) {
           case CancelStanding::ended:
-            return reply(ok({{"job", job.value}}));
+            return reply(ok("job", job.value));
           case CancelStanding::over:
             return reply(refusal(409, "over", name + " is over"));
           default:
@@ -195,7 +192,7 @@ void ActorBackend::hold_job(const Found& found, JobId job, bool held, const api:
           if (!knows) missing.push_back(found.masters[i]);
         }
         if (missing.empty()) {
-          return reply(any ? ok({{"job", job.value}}) : stops ? stopping : over);
+          return reply(any ? ok("job", job.value) : stops ? stopping : over);
         }
         reply(refusal(503, "unreachable",
                       "not confirmed by " + master_names(missing) + ", which may have a part of " +
@@ -218,7 +215,7 @@ void ActorBackend::change_instance(InstanceId instance, api::InstanceChange chan
                                    api::Reply reply) {
   const std::string name = "instance " + std::to_string(instance.value);
   const auto done = [this, reply, instance, name](const caf::expected<InstanceId>& answer) {
-    reply(answer ? ok({{"instance", instance.value}}) : from_error(answer.error(), system_, name));
+    reply(answer ? ok("instance", instance.value) : from_error(answer.error(), system_, name));
   };
   if (change == api::InstanceChange::interrupt) {
     return ask<InstanceId>(system_, handles_.cloud, timeout_, done, interrupt_atom_v, instance);

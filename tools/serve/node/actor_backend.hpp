@@ -10,6 +10,7 @@
 #include "actors/messages.hpp"
 #include "config/cluster_config.hpp"
 #include "tools/serve/api/backend.hpp"
+#include "tools/serve/node/gather.hpp"
 #include "tools/serve/node/last_answers.hpp"
 #include "tools/serve/node/merge.hpp"
 #include "tools/serve/node/merge_jobs.hpp"
@@ -72,35 +73,28 @@ class ActorBackend final : public api::Backend {
 
   void cancel_job(JobId job, const api::Reply& reply);
   void hold_job(const Found& found, JobId job, bool held, const api::Reply& reply);
-  /// What sites and masters have answered; both are empty before anybody was asked.
-  struct Heard {
-    std::vector<std::optional<std::string>> sites;
-    std::vector<std::optional<std::string>> masters;
-  };
   struct JobsLook;
   struct JobLook;
-  /// Asks those who answered before.
-  void ask_sites_then_masters(const Query& query, const Heard& before,
-                              std::function<void(const Heard&)> use);
   void view_jobs(const api::View& what, api::Reply reply);
+  void ask_for_jobs(const std::shared_ptr<JobsLook>& look, const JobsQuestion& wanted,
+                    std::function<void(bool any_master, merge::Jobs)> use);
   void add_jobs(const std::shared_ptr<JobsLook>& look);
   void take_jobs(const std::shared_ptr<JobsLook>& look, const merge::ListedPage& page);
   void view_job(const api::View& what, api::Reply reply);
   void add_tasks(const std::shared_ptr<JobLook>& look);
-  void take_tasks(const std::shared_ptr<JobLook>& look, std::optional<nlohmann::json> piece);
-  void view_job_when_over(const api::View& what, api::Reply reply);
+  void put_together(const std::shared_ptr<JobLook>& look, Answers<JobsView> sites,
+                    Answers<JobDetails> masters);
+  void take_tasks(const std::shared_ptr<JobLook>& look, std::optional<merge::WholeJob> piece);
+  void finish_job(const std::shared_ptr<JobLook>& look);
+  void view_instances(api::Reply reply);
+  void view_decisions(std::uint32_t limit, api::Reply reply);
   void view_cost(const api::View& what, api::Reply reply);
-  void view_list(const Query& query, const std::string& name, const std::string& key,
-                 api::Reply reply);
-  /// Calls `use` with the loads of the masters and of the sites, as they came.
-  void loads(std::function<void(std::vector<std::optional<std::string>> masters,
-                                std::vector<std::optional<std::string>> sites)>
-                 use);
+  /// Calls `use` with the figures of the masters and of the sites, as they came.
+  void figures(std::function<void(Answers<CellFigures>, Answers<SiteFigures>)> use);
   /// Notes who has answered, and tells those who have not; no `sites`: they were not asked.
-  nlohmann::json silent(const std::vector<std::optional<std::string>>& masters,
-                        const std::vector<std::optional<std::string>>& sites);
+  Silent silent(const Answered& masters, const Answered& sites);
   std::string master_names(std::vector<std::size_t> masters) const;
-  nlohmann::json node_list(const std::vector<std::optional<std::string>>& masters) const;
+  std::vector<merge::NodeLine> node_list(const Answers<CellFigures>& masters) const;
   Instant now() const;
 
   caf::actor_system& system_;

@@ -3,7 +3,7 @@
 
 #include "tools/serve/node/actor_backend.hpp"
 #include "tools/serve/node/backend_answers.hpp"
-#include "tools/serve/node/gather.hpp"
+#include "tools/serve/node/view_json.hpp"
 
 // What the API shows of the cluster: put together of what masters and sites say, with a word of
 // those who say nothing.
@@ -11,11 +11,13 @@
 namespace muster {
 namespace {
 
+using api::Answer;
 using api::refusal;
 using backend::ok;
-using backend::ok_but_for;
-using nlohmann::json;
-using Texts = std::vector<std::optional<std::string>>;
+
+Answer none_answers() {
+  return refusal(503, "unreachable", "no master can be reached at present");
+}
 
 }  // namespace
 
@@ -25,91 +27,98 @@ void ActorBackend::view(const api::View& what, api::Reply reply) {
     case Kind::jobs:
       return view_jobs(what, std::move(reply));
     case Kind::job:
-      return what.wait > Duration::zero() ? view_job_when_over(what, std::move(reply))
-                                          : view_job(what, std::move(reply));
     case Kind::explain:
       return view_job(what, std::move(reply));
     case Kind::instances:
-      return view_list({"instances", 0, {}, 0}, "instances", "requested_s", std::move(reply));
+      return view_instances(std::move(reply));
     case Kind::decisions:
-      return view_list({"decisions", 0, {}, what.limit}, "decisions", "at_s", std::move(reply));
+      return view_decisions(what.limit, std::move(reply));
     case Kind::cost:
       return view_cost(what, std::move(reply));
     case Kind::nodes:
-      return loads([this, reply](const Texts& masters, const Texts&) {
-        reply(ok({{"nodes", node_list(masters)}}));
+      return figures([this, reply](const Answers<CellFigures>& masters, const auto&) {
+        reply(ok(view_json::nodes(node_list(masters))));
       });
     case Kind::status:
-      return loads([this, reply](const Texts& masters, const Texts& sites) {
-        reply(ok_but_for(merge::status(merge::parse(masters), merge::parse(sites),
-                                       to_seconds(now()), node_list(masters)),
-                         silent(masters, sites)));
-      });
+      return figures(
+          [this, reply](const Answers<CellFigures>& masters, const Answers<SiteFigures>& sites) {
+            reply(ok(view_json::status(
+                merge::status(heard(masters), heard(sites), to_seconds(now()), node_list(masters)),
+                silent(answered(masters), answered(sites)))));
+          });
   }
 }
 
-void ActorBackend::view_list(const Query& query, const std::string& name, const std::string& key,
-                             api::Reply reply) {
-  ask_all<std::string>(
+void ActorBackend::view_instances(api::Reply reply) {
+  ask_all<InstancesView>(
       system_, handles_.masters, timeout_,
-      [this, name, key, limit = query.limit, reply](const Answers<std::string>& masters) {
-        const merge::Documents parts = merge::parse(masters);
-        if (parts.empty()) {
-          return reply(refusal(503, "unreachable", "no master can be reached at present"));
-        }
-        reply(ok_but_for({{name, merge::joined(parts, name, key, limit)}}, silent(masters, {})));
+      [this, reply](Answers<InstancesView> masters) {
+        const Answered who = answered(masters);
+        std::vector<InstancesView> parts = heard(std::move(masters));
+        if (parts.empty()) return reply(none_answers());
+        reply(ok(view_json::instances(merge::instances(std::move(parts)), silent(who, {}))));
       },
-      query);
+      instances_atom_v);
+}
+
+void ActorBackend::view_decisions(std::uint32_t limit, api::Reply reply) {
+  ask_all<DecisionsView>(
+      system_, handles_.masters, timeout_,
+      [this, limit, reply](Answers<DecisionsView> masters) {
+        const Answered who = answered(masters);
+        std::vector<DecisionsView> parts = heard(std::move(masters));
+        if (parts.empty()) return reply(none_answers());
+        reply(ok(view_json::decisions(merge::decisions(std::move(parts), limit), silent(who, {}))));
+      },
+      decisions_atom_v, limit);
 }
 
 void ActorBackend::view_cost(const api::View& what, api::Reply reply) {
-  static constexpr const char* kBy[] = {"user", "job", "instance"};
-  const bool by_instance = what.by == api::CostBy::instance;
-  ask_all<std::string>(
+  static constexpr CostSplit kBy[] = {CostSplit::user, CostSplit::job, CostSplit::instance};
+  const CostSplit by = kBy[static_cast<std::size_t>(what.by)];
+  ask_all<CostView>(
       system_, handles_.masters, timeout_,
-      [this, by_instance, reply](const Answers<std::string>& masters) {
-        const merge::Documents parts = merge::parse(masters);
-        if (parts.empty()) {
-          return reply(refusal(503, "unreachable", "no master can be reached at present"));
+      [this, by, reply](Answers<CostView> masters) {
+        const Silent missing = silent(answered(masters), {});
+        const std::vector<CostView> parts = heard(std::move(masters));
+        if (parts.empty()) return reply(none_answers());
+        if (by != CostSplit::instance) {
+          return reply(ok(view_json::cost(merge::cost(parts, std::nullopt), missing)));
         }
-        json missing = silent(masters, {});
-        if (!by_instance) {
-          return reply(ok_but_for(merge::cost(parts, std::nullopt), std::move(missing)));
-        }
-        ask<std::string>(
+        ask<RentedView>(
             system_, handles_.cloud, timeout_,
-            [this, parts, missing, reply](const caf::expected<std::string>& rented) {
-              json bill = rented ? json::parse(*rented, nullptr, false) : json();
-              if (bill.is_object()) return reply(ok_but_for(merge::cost(parts, bill), missing));
-              json silent = missing;
-              silent.push_back({{"cloud", config_.cloud().name}});
-              reply(ok_but_for(merge::cost(parts, std::nullopt), std::move(silent)));
+            [this, parts, missing, reply](const caf::expected<RentedView>& rented) {
+              if (rented) return reply(ok(view_json::cost(merge::cost(parts, *rented), missing)));
+              Silent without = missing;
+              without.push_back({SilentNode::Role::cloud, config_.cloud().name});
+              reply(ok(view_json::cost(merge::cost(parts, std::nullopt), without)));
             },
-            Query{"rented", 0, {}, 0});
+            RentedQuestion{});
       },
-      Query{"cost", 0, kBy[static_cast<std::size_t>(what.by)], 0});
+      CostQuestion{by});
 }
 
-void ActorBackend::loads(std::function<void(Texts, Texts)> use) {
-  ask_all<std::string>(
+void ActorBackend::figures(std::function<void(Answers<CellFigures>, Answers<SiteFigures>)> use) {
+  ask_all<CellFigures>(
       system_, handles_.masters, timeout_,
-      [this, use](const Answers<std::string>& masters) {
-        last_->hear(masters, {}, now(), true);
-        ask_all<std::string>(
+      [this, use](const Answers<CellFigures>& masters) {
+        last_->hear(answered(masters), {}, now());
+        last_->keep(masters);
+        ask_all<SiteFigures>(
             system_, handles_.sites, timeout_,
-            [use, masters](const Answers<std::string>& sites) { use(masters, sites); },
-            Query{"load", 0, {}, 0});
+            [use, masters](const Answers<SiteFigures>& sites) { use(masters, sites); },
+            figures_atom_v);
       },
-      Query{"load", 0, {}, 0});
+      figures_atom_v);
 }
 
-json ActorBackend::silent(const Texts& masters, const Texts& sites) {
-  const Instant heard = now();
-  last_->hear(masters, sites, heard, false);
-  return last_->silent(masters, sites, heard);
+Silent ActorBackend::silent(const Answered& masters, const Answered& sites) {
+  const Instant present = now();
+  last_->hear(masters, sites, present);
+  return last_->silent(masters, sites, present);
 }
 
-json ActorBackend::node_list(const Texts& masters) const {
+std::vector<merge::NodeLine> ActorBackend::node_list(const Answers<CellFigures>& masters) const {
   std::vector<merge::NodeLine> lines;
   std::size_t next_master = 0;
   for (const NodeConfig& node : config_.nodes) {
@@ -119,27 +128,22 @@ json ActorBackend::node_list(const Texts& masters) const {
     if (node.site) line.roles.push_back("site " + *node.site);
     if (node.master) {
       line.roles.push_back("master " + *node.master);
-      const auto& said = masters[next_master++];
-      const json load = said ? json::parse(*said, nullptr, false) : json();
-      if (load.is_object()) {
-        line.load = {{"jobs", load.value("active_jobs", 0)},
-                     {"pending_tasks", load.value("tasks", json::object()).value("pending", 0)},
-                     {"instances", load.value("instance_count", 0)},
-                     {"usd_h", load.value("usd_h", 0.0)},
-                     {"policy", config_.policy}};
+      if (const std::optional<CellFigures>& said = masters[next_master++]) {
+        line.load = merge::NodeLoad{said->active_jobs, said->pending, said->instance_count,
+                                    said->usd_h, config_.policy};
       }
     }
     if (node.cloud) line.roles.push_back("cloud");
     if (node.api) line.roles.push_back("api");
     lines.push_back(std::move(line));
   }
-  return merge::nodes(lines)["nodes"];
+  return lines;
 }
 
 void ActorBackend::metrics(std::function<void(std::optional<api::MetricsInput>)> reply) {
-  loads([this, reply](const Texts& masters, const Texts& sites) {
-    const merge::Documents parts = merge::parse(masters);
-    api::MetricsInput all = merge::metrics(parts, merge::parse(sites));
+  figures([this, reply](const Answers<CellFigures>& masters, const Answers<SiteFigures>& sites) {
+    const std::vector<CellFigures> parts = heard(masters);
+    api::MetricsInput all = merge::metrics(parts, heard(sites));
     all.reachable = !parts.empty();
     api::Metric reachable{"muster_master_reachable",
                           "Whether the master answers; 0: its part is missing in all others",

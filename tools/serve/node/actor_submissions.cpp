@@ -7,8 +7,9 @@
 #include "schedulers/packing/never_fits.hpp"
 #include "tools/serve/node/actor_backend.hpp"
 #include "tools/serve/node/backend_answers.hpp"
-#include "tools/serve/node/gather.hpp"
+#include "tools/serve/node/json_text.hpp"
 #include "tools/serve/node/resubmission.hpp"
+#include "tools/serve/node/view_json.hpp"
 
 namespace muster {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using api::Answer;
 using api::refusal;
 using backend::from_error;
-using nlohmann::json;
+using backend::ok;
 
 /// As many jobs as the site has room for wait there: the same may be sent again.
 Answer not_submitted(const caf::error& error, const caf::actor_system& system) {
@@ -66,24 +67,25 @@ void ActorBackend::hand_in(std::vector<Job> jobs, bool again, api::Reply reply) 
       system_, handles_.own_site, timeout_,
       [this, again, reply](const caf::expected<std::vector<AcceptVerdict>>& verdicts) {
         if (!verdicts) return reply(not_submitted(verdicts.error(), system_));
-        json list = json::array();
+        JsonText out;
+        out.begin_object().key("jobs").begin_list();
         for (const AcceptVerdict& verdict : *verdicts) {
           const bool made_before = again && verdict.job.valid();
           if (!verdict.accepted && !made_before) return reply(not_accepted(verdict));
-          list.push_back({{"job", verdict.job.value}});
+          out.begin_object().field("job", verdict.job).end_object();
         }
-        reply({201, json{{"jobs", std::move(list)}}.dump()});
+        reply({201, out.end_list().end_object().take()});
       },
       hand_atom_v, std::move(jobs));
 }
 
 /// What a job was submitted as stays among the nodes: its environment is for its tasks alone.
 void ActorBackend::resubmit(const api::Again& what, api::Reply reply) {
-  ask_all<std::string>(
+  ask_all<RequestView>(
       system_, handles_.masters, timeout_,
-      [this, what, reply](const Answers<std::string>& masters) {
+      [this, what, reply](Answers<RequestView> masters) {
         const std::string name = "job " + std::to_string(what.job.value);
-        auto job = submitted_again(merge::parse(masters), what.failed_only);
+        auto job = submitted_again(heard(std::move(masters)), what.failed_only);
         if (job) {
           job->token = token_of(what);
           if (what.max_fails) job->max_fails = what.max_fails;
@@ -97,7 +99,7 @@ void ActorBackend::resubmit(const api::Again& what, api::Reply reply) {
         }
         say_what_is_missing(what.job, reply);
       },
-      Query{"request", what.job.value, {}, 0});
+      RequestQuestion{what.job});
 }
 
 /// Of a job that is not, or not all, with the masters.
@@ -118,10 +120,10 @@ void ActorBackend::plan(Job job, api::Reply reply) {
   constexpr std::uint32_t kNoSite = 1'000;  // its jobs are numbered apart from all that exist
   job.id = job_id_of(kNoSite, 1);
   for (std::uint32_t i = 0; i < job.tasks.size(); ++i) job.tasks[i].id = task_id_of(job.id, i);
-  ask_first<std::string>(
+  ask_first<PlanView>(
       system_, handles_.masters, timeout_,
-      [reply](const std::optional<std::string>& answer) {
-        reply(answer ? Answer{200, *answer}
+      [reply](const std::optional<PlanView>& answer) {
+        reply(answer ? ok(view_json::plan(*answer))
                      : refusal(503, "unreachable", "no master can be reached at present"));
       },
       plan_atom_v, std::move(job));

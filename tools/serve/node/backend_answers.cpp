@@ -3,25 +3,21 @@
 #include <utility>
 
 #include "actors/messages.hpp"
+#include "tools/serve/node/json_text.hpp"
 
 namespace muster::backend {
 
 using api::Answer;
 using api::refusal;
-using nlohmann::json;
 
-std::string dump(const json& document) {
-  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+Answer ok(std::string document) {
+  return {200, std::move(document)};
 }
 
-Answer ok(const json& document) {
-  return {200, dump(document)};
-}
-
-Answer ok_but_for(json document, json silent) {
-  document["complete"] = silent.empty();
-  document["silent"] = std::move(silent);
-  return ok(document);
+Answer ok(std::string_view name, std::uint64_t number) {
+  JsonText out;
+  out.begin_object().field(name, number).end_object();
+  return ok(out.take());
 }
 
 Answer from_error(const caf::error& error, const caf::actor_system& system,

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <caf/all.hpp>
-#include <nlohmann/json.hpp>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "tools/serve/api/backend.hpp"
 
@@ -10,15 +11,10 @@
 
 namespace muster::backend {
 
-/// The document as text; bytes that are not UTF-8 are replaced.
-std::string dump(const nlohmann::json& document);
-
 /// 200 and the document.
-api::Answer ok(const nlohmann::json& document);
-
-/// The same of a document that says whether everybody has answered who has a part of what it shows,
-/// and who has not.
-api::Answer ok_but_for(nlohmann::json document, nlohmann::json silent);
+api::Answer ok(std::string document);
+/// The same of {NAME: NUMBER}.
+api::Answer ok(std::string_view name, std::uint64_t number);
 
 /// What an actor's refusal to answer comes to for a client, who has asked for `what`.
 api::Answer from_error(const caf::error& error, const caf::actor_system& system,

@@ -15,6 +15,22 @@ namespace muster {
 template <class Answer>
 using Answers = std::vector<std::optional<Answer>>;
 
+/// Marks those that have answered; takes out what they said. Both keep their order.
+template <class Answer>
+std::vector<bool> answered(const Answers<Answer>& answers) {
+  std::vector<bool> who;
+  for (const auto& answer : answers) who.push_back(answer.has_value());
+  return who;
+}
+template <class Answer>
+std::vector<Answer> heard(Answers<Answer> answers) {
+  std::vector<Answer> all;
+  for (auto& answer : answers) {
+    if (answer) all.push_back(std::move(*answer));
+  }
+  return all;
+}
+
 /// Asks one actor from any thread; `done` is called once, in a thread of the actor system.
 template <class Answer, class Handle, class... Words>
 void ask(caf::actor_system& system, const Handle& whom, Duration timeout,

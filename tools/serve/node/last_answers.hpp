@@ -2,39 +2,61 @@
 
 #include <cstdint>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "model/time.hpp"
+#include "model/views.hpp"
 
 namespace muster {
+
+/// Marks those of the asked that have answered, in their order.
+using Answered = std::vector<bool>;
+
+/// Figures of a master that are part of a total.
+struct LastFigures {
+  double usd_h = 0;
+  double today_usd = 0;
+  double total_usd = 0;
+  std::uint64_t instances = 0;
+  std::uint64_t active_jobs = 0;
+  std::uint64_t pending_tasks = 0;
+};
+
+/// One who does not answer.
+struct SilentNode {
+  enum class Role : std::uint8_t { master, site, cloud };
+  Role role = Role::master;
+  std::string name;
+  std::optional<Duration> since{};    ///< nothing: not known
+  std::optional<LastFigures> last{};  ///< nothing: none were heard
+};
+using Silent = std::vector<SilentNode>;
 
 /// Who answered the API when, and what each master's figures were then: what is said of a total
 /// that lacks the part of one who does not answer. May be called from any thread.
 class LastAnswers {
  public:
-  using Texts = std::vector<std::optional<std::string>>;
-
   /// By name, in the order in which they are asked; nobody has answered at `began`.
   LastAnswers(std::vector<std::string> masters, std::vector<std::string> sites, Instant began);
 
-  /// Notes who has answered by `now`. With `loads` the masters' answers are their loads, of which
-  /// the figures are kept. Empty lists: these were not asked.
-  void hear(const Texts& masters, const Texts& sites, Instant now, bool loads);
+  /// Notes who has answered by `now`. Empty lists: these were not asked.
+  void hear(const Answered& masters, const Answered& sites, Instant now);
+  /// Keeps the figures of the masters that have told them.
+  void keep(const std::vector<std::optional<CellFigures>>& masters);
 
-  /// Those without an answer, in the shape of `Silent` in docs/api.md.
-  nlohmann::json silent(const Texts& masters, const Texts& sites, Instant now) const;
+  /// Those without an answer.
+  Silent silent(const Answered& masters, const Answered& sites, Instant now) const;
 
  private:
   struct Known {
     std::string name;
     Instant answered;
-    nlohmann::json last;  ///< a master's figures; null: none were heard
+    std::optional<LastFigures> last{};
   };
 
-  static void note(std::vector<Known>& known, const Texts& answers, Instant now);
+  static void note(std::vector<Known>& known, const Answered& answers, Instant now);
 
   mutable std::mutex mutex_;
   std::vector<Known> masters_, sites_;

@@ -1,163 +1,117 @@
 #include "tools/serve/node/merge.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <utility>
 
 namespace muster::merge {
 namespace {
-
-using nlohmann::json;
-
-double number(const json& object, const std::string& key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_number() ? found->get<double>() : 0;
-}
-double number(const json& object, const std::string& part, const std::string& key) {
-  const auto found = object.find(part);
-  return found != object.end() && found->is_object() ? number(*found, key) : 0;
-}
-std::string text(const json& object, const std::string& key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
-}
-
-double sum(const Documents& parts, const std::string& key) {
-  double all = 0;
-  for (const json& part : parts) all += number(part, key);
-  return all;
-}
-double sum(const Documents& parts, const std::string& part, const std::string& key) {
-  double all = 0;
-  for (const json& document : parts) all += number(document, part, key);
-  return all;
-}
-
-/// Sums of what is counted are whole numbers.
-std::uint64_t count(const Documents& parts, const std::string& key) {
-  return static_cast<std::uint64_t>(sum(parts, key));
-}
-std::uint64_t count(const Documents& parts, const std::string& part, const std::string& key) {
-  return static_cast<std::uint64_t>(sum(parts, part, key));
-}
 
 api::Metric gauge(const std::string& name, const std::string& help) {
   return {name, help, false, {}};
 }
 
+/// Sums of parts that have the same name, by their names.
+class Sums {
+ public:
+  void add(const std::vector<CostPart>& parts) {
+    for (const CostPart& part : parts) by_name_[part.name] += part.usd;
+  }
+  void add(const std::string& name, double usd) { by_name_[name] += usd; }
+  std::vector<CostPart> parts() const {
+    std::vector<CostPart> all;
+    for (const auto& [name, usd] : by_name_) all.push_back({name, usd});
+    return all;
+  }
+
+ private:
+  std::map<std::string, double> by_name_;
+};
+
 }  // namespace
 
-Documents parse(const std::vector<std::optional<std::string>>& answers) {
-  Documents all;
-  for (const auto& answer : answers) {
-    if (!answer) continue;
-    json document = json::parse(*answer, nullptr, false);
-    if (document.is_object()) all.push_back(std::move(document));
+std::vector<InstanceView> instances(std::vector<InstancesView> masters) {
+  std::vector<InstanceView> all;
+  for (InstancesView& one : masters) {
+    std::move(one.instances.begin(), one.instances.end(), std::back_inserter(all));
   }
+  std::stable_sort(all.begin(), all.end(), [](const InstanceView& a, const InstanceView& b) {
+    return a.requested > b.requested;
+  });
   return all;
 }
 
-json joined(const Documents& parts, const std::string& name, const std::string& key,
-            std::uint32_t limit) {
-  std::vector<json> all;
-  for (const json& part : parts) {
-    const auto list = part.find(name);
-    if (list == part.end() || !list->is_array()) continue;
-    all.insert(all.end(), list->begin(), list->end());
+std::vector<DecisionView> decisions(std::vector<DecisionsView> masters, std::uint32_t limit) {
+  std::vector<DecisionView> all;
+  for (DecisionsView& one : masters) {
+    std::move(one.decisions.begin(), one.decisions.end(), std::back_inserter(all));
   }
   std::stable_sort(all.begin(), all.end(),
-                   [&](const json& a, const json& b) { return number(a, key) > number(b, key); });
+                   [](const DecisionView& a, const DecisionView& b) { return a.at > b.at; });
   if (limit > 0 && all.size() > limit) all.resize(limit);
-  return json(std::move(all));
+  return all;
 }
 
-json cost(const Documents& masters, const std::optional<json>& rented) {
-  std::map<std::string, double> by;
-  std::map<std::string, double> idle;
-  for (const json& master : masters) {
-    const json kinds = master.value("idle_usd", json::object());
-    for (const auto& [kind, usd] : kinds.items()) {
-      if (usd.is_number()) idle[kind] += usd.get<double>();
-    }
-    for (const json& part : master.value("by", json::array())) {
-      by[text(part, "name")] += number(part, "usd");
-    }
+CostView cost(const std::vector<CostView>& masters, const std::optional<RentedView>& rented) {
+  CostView whole;
+  Sums by;
+  Sums idle;
+  for (const CostView& master : masters) {
+    whole.total_usd += master.total_usd;
+    whole.unsettled_usd += master.unsettled_usd;
+    whole.tasks_usd += master.tasks_usd;
+    idle.add(master.idle);
+    by.add(master.by);
   }
   if (rented) {
-    for (const json& line : rented->value("rented", json::array())) {
-      by[std::to_string(line.value("instance", std::uint64_t{0})) + " " + text(line, "type")] +=
-          number(line, "usd");
+    for (const RentedInstance& one : rented->rented) {
+      by.add(std::to_string(one.instance.value) + " " + one.type, one.usd);
     }
   }
-  json list = json::array();
-  for (const auto& [name, usd] : by) list.push_back({{"name", name}, {"usd", usd}});
-  std::stable_sort(list.begin(), list.end(), [](const json& a, const json& b) {
-    return number(a, "usd") > number(b, "usd");
-  });
-  return {{"total_usd", sum(masters, "total_usd")},
-          {"tasks_usd", sum(masters, "tasks_usd")},
-          {"unsettled_usd", sum(masters, "unsettled_usd")},
-          {"idle_usd", idle},
-          {"by", std::move(list)}};
+  whole.idle = idle.parts();
+  whole.by = by.parts();
+  std::stable_sort(whole.by.begin(), whole.by.end(),
+                   [](const CostPart& a, const CostPart& b) { return a.usd > b.usd; });
+  return whole;
 }
 
-json nodes(const std::vector<NodeLine>& lines) {
-  json list = json::array();
-  for (const NodeLine& line : lines) {
-    list.push_back({{"node", line.name},
-                    {"roles", line.roles},
-                    {"connected", line.connected},
-                    {"load", line.load}});
+ClusterStatus status(const std::vector<CellFigures>& masters, const std::vector<SiteFigures>& sites,
+                     double now_s, std::vector<NodeLine> nodes) {
+  ClusterStatus all;
+  all.now_s = now_s;
+  std::map<std::pair<std::string, std::string_view>, OfferCount> counts;
+  for (const CellFigures& one : masters) {
+    all.jobs_waiting += one.jobs_waiting;
+    all.jobs_running += one.jobs_running;
+    all.jobs_held += one.jobs_held;
+    all.jobs_over += one.over_jobs;
+    all.tasks_pending += one.waiting_tasks();
+    all.tasks_running += one.running;
+    all.usd_h += one.usd_h;
+    all.total_usd += one.total_usd;
+    all.today_usd += one.today_usd;
+    for (const OfferCount& line : one.instances) {
+      OfferCount& sum = counts[{line.type, name_of(line.market)}];
+      sum = {line.type, line.market, sum.count + line.count};
+    }
+    all.caps.push_back({one.master, one.caps});
+    if (!one.trouble.empty()) all.trouble.push_back(one.master + ": " + one.trouble);
   }
-  return {{"nodes", std::move(list)}};
+  for (const auto& [offer, count] : counts) all.instances.push_back(count);
+  for (const SiteFigures& site : sites) {
+    all.jobs_handing_over += site.waiting;
+    if (!site.trouble.empty()) all.trouble.push_back("site " + site.site + ": " + site.trouble);
+  }
+  for (const NodeLine& node : nodes) {
+    if (!node.connected) all.trouble.push_back(node.name + ": not connected");
+  }
+  all.nodes = std::move(nodes);
+  return all;
 }
 
-json status(const Documents& loads, const Documents& sites, double now_s, const json& node_list) {
-  std::map<std::pair<std::string, std::string>, std::uint64_t> counts;
-  json caps = json::array();
-  json trouble = json::array();
-  for (const json& load : loads) {
-    for (const json& line : load.value("instances", json::array())) {
-      counts[{text(line, "type"), text(line, "market")}] +=
-          static_cast<std::uint64_t>(number(line, "count"));
-    }
-    if (load.contains("caps")) caps.push_back(load["caps"]);
-    if (!text(load, "trouble").empty()) {
-      trouble.push_back(text(load, "master") + ": " + text(load, "trouble"));
-    }
-  }
-  for (const json& site : sites) {
-    if (!text(site, "trouble").empty()) {
-      trouble.push_back("site " + text(site, "site") + ": " + text(site, "trouble"));
-    }
-  }
-  for (const json& node : node_list) {
-    if (!node.value("connected", false)) trouble.push_back(text(node, "node") + ": not connected");
-  }
-  json instances = json::array();
-  for (const auto& [offer, count] : counts) {
-    instances.push_back({{"type", offer.first}, {"market", offer.second}, {"count", count}});
-  }
-  return {{"now_s", now_s},
-          {"jobs",
-           {{"handing_over", count(sites, "waiting")},
-            {"waiting", count(loads, "jobs", "waiting")},
-            {"running", count(loads, "jobs", "running")},
-            {"held", count(loads, "jobs", "held")},
-            {"over", count(loads, "over_jobs")}}},
-          {"tasks",
-           {{"pending", count(loads, "tasks", "pending") + count(loads, "tasks", "assigned") +
-                            count(loads, "tasks", "held")},
-            {"running", count(loads, "tasks", "running")}}},
-          {"instances", std::move(instances)},
-          {"usd_h", sum(loads, "usd_h")},
-          {"total_usd", sum(loads, "total_usd")},
-          {"today_usd", sum(loads, "today_usd")},
-          {"nodes", node_list},
-          {"caps", std::move(caps)},
-          {"trouble", std::move(trouble)}};
-}
-
-api::MetricsInput metrics(const Documents& loads, const Documents& sites) {
+api::MetricsInput metrics(const std::vector<CellFigures>& masters,
+                          const std::vector<SiteFigures>& sites) {
   api::Metric jobs = gauge("muster_jobs", "Jobs by state");
   api::Metric tasks = gauge("muster_tasks", "Tasks of unfinished jobs by phase");
   api::Metric instances = gauge("muster_instances", "Instances that are rented");
@@ -165,28 +119,35 @@ api::MetricsInput metrics(const Documents& loads, const Documents& sites) {
   api::Metric spent{"muster_spent_usd_total", "Dollars charged so far", true, {}};
   api::Metric rounds{"muster_rounds_total", "Policy rounds", true, {}};
   api::Metric decision = gauge("muster_decision_seconds", "How long the last decision took");
-  for (const json& load : loads) {
-    const std::string master = text(load, "master");
-    for (const char* state : {"waiting", "running", "held"}) {
-      jobs.samples.push_back({{{"state", state}, {"master", master}}, number(load, "jobs", state)});
+  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
+  for (const CellFigures& one : masters) {
+    const auto job = [&](const char* state, std::uint64_t count) {
+      jobs.samples.push_back({{{"state", state}, {"master", one.master}}, number(count)});
+    };
+    job("waiting", one.jobs_waiting);
+    job("running", one.jobs_running);
+    job("held", one.jobs_held);
+    const auto task = [&](const char* phase, std::uint64_t count) {
+      tasks.samples.push_back({{{"phase", phase}, {"master", one.master}}, number(count)});
+    };
+    task("pending", one.pending);
+    task("assigned", one.assigned);
+    task("held", one.held);
+    task("running", one.running);
+    for (const OfferCount& line : one.instances) {
+      instances.samples.push_back({{{"type", line.type},
+                                    {"market", std::string(name_of(line.market))},
+                                    {"master", one.master}},
+                                   number(line.count)});
     }
-    for (const char* phase : {"pending", "assigned", "held", "running"}) {
-      tasks.samples.push_back(
-          {{{"phase", phase}, {"master", master}}, number(load, "tasks", phase)});
-    }
-    for (const json& line : load.value("instances", json::array())) {
-      instances.samples.push_back(
-          {{{"type", text(line, "type")}, {"market", text(line, "market")}, {"master", master}},
-           number(line, "count")});
-    }
-    rate.samples.push_back({{{"master", master}}, number(load, "usd_h")});
-    spent.samples.push_back({{{"master", master}}, number(load, "total_usd")});
-    rounds.samples.push_back({{{"master", master}}, number(load, "rounds")});
-    decision.samples.push_back({{{"master", master}}, number(load, "last_decision_ms") / 1e3});
+    rate.samples.push_back({{{"master", one.master}}, one.usd_h});
+    spent.samples.push_back({{{"master", one.master}}, one.total_usd});
+    rounds.samples.push_back({{{"master", one.master}}, number(one.rounds)});
+    decision.samples.push_back({{{"master", one.master}}, one.last_decision_ms / 1e3});
   }
-  for (const json& site : sites) {
+  for (const SiteFigures& site : sites) {
     jobs.samples.push_back(
-        {{{"state", "handing over"}, {"site", text(site, "site")}}, number(site, "waiting")});
+        {{{"state", "handing over"}, {"site", site.site}}, number(site.waiting)});
   }
   api::MetricsInput all;
   all.metrics = {jobs, tasks, instances, rate, spent, rounds, decision};

@@ -1,43 +1,72 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "model/views.hpp"
 #include "tools/serve/api/backend.hpp"
 
 // How what several masters and sites say of themselves becomes one answer of the API (docs/api.md).
 
 namespace muster::merge {
 
-using Documents = std::vector<nlohmann::json>;
-
-/// Reads what came; what did not, or is not an object, is left out.
-Documents parse(const std::vector<std::optional<std::string>>& answers);
-
-/// The lists called `name` of all documents in one, sorted by the number `key`, the largest first,
-/// at most `limit` of them.
-nlohmann::json joined(const Documents& parts, const std::string& name, const std::string& key,
-                      std::uint32_t limit);
+/// The instances of all masters, those that were asked for last first.
+std::vector<InstanceView> instances(std::vector<InstancesView> masters);
+/// The decisions of all masters, the newest first, at most `limit` of them; 0: all.
+std::vector<DecisionView> decisions(std::vector<DecisionsView> masters, std::uint32_t limit);
 
 /// The cluster's bill in $: what the masters say in parts and, when it is known, what each rented
 /// instance has cost by the cloud's own count.
-nlohmann::json cost(const Documents& masters, const std::optional<nlohmann::json>& rented);
+CostView cost(const std::vector<CostView>& masters, const std::optional<RentedView>& rented);
+
+/// Load of a node's master, for the listings.
+struct NodeLoad {
+  std::uint64_t jobs = 0;
+  std::uint64_t pending_tasks = 0;
+  std::uint64_t instances = 0;
+  double usd_h = 0;
+  std::string policy;
+};
 
 /// A node for the listings.
 struct NodeLine {
   std::string name;
   std::vector<std::string> roles;
   bool connected = false;
-  nlohmann::json load = nlohmann::json::object();
+  std::optional<NodeLoad> load{};
 };
-nlohmann::json nodes(const std::vector<NodeLine>& lines);
 
-/// `loads` are those of the masters that answered.
-nlohmann::json status(const Documents& loads, const Documents& sites, double now_s,
-                      const nlohmann::json& nodes);
-api::MetricsInput metrics(const Documents& loads, const Documents& sites);
+/// The caps of a master.
+struct CapsOf {
+  std::string master;
+  CapsView caps;
+};
+
+/// The cluster at a glance.
+struct ClusterStatus {
+  double now_s = 0;
+  std::uint64_t jobs_handing_over = 0;
+  std::uint64_t jobs_waiting = 0;
+  std::uint64_t jobs_running = 0;
+  std::uint64_t jobs_held = 0;
+  std::uint64_t jobs_over = 0;
+  std::uint64_t tasks_pending = 0;
+  std::uint64_t tasks_running = 0;
+  std::vector<OfferCount> instances{};
+  double usd_h = 0;
+  double total_usd = 0;
+  double today_usd = 0;
+  std::vector<NodeLine> nodes{};
+  std::vector<CapsOf> caps{};
+  std::vector<std::string> trouble{};
+};
+
+/// Of the masters and the sites that answered.
+ClusterStatus status(const std::vector<CellFigures>& masters, const std::vector<SiteFigures>& sites,
+                     double now_s, std::vector<NodeLine> nodes);
+api::MetricsInput metrics(const std::vector<CellFigures>& masters,
+                          const std::vector<SiteFigures>& sites);
 
 }  // namespace muster::merge

@@ -4,127 +4,103 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace muster::merge {
 namespace {
 
-using nlohmann::json;
+constexpr std::array kCounts{&JobView::waiting,        &JobView::held,     &JobView::starting,
+                             &JobView::running,        &JobView::finished, &JobView::failed,
+                             &JobView::failed_attempts};
 
-constexpr std::array kCounts{"waiting",  "held",   "starting",       "running",
-                             "finished", "failed", "failed_attempts"};
-/// The first one of them that a part is in is what the job is.
-constexpr std::array kStates{"stopping", "running", "starting",  "waiting", "handing over",
-                             "held",     "refused", "cancelled", "failed"};
-
-std::uint64_t count(const json& job, const char* key) {
-  return job.value(key, std::uint64_t{0});
+/// State of the job: the first one, in the order of ShownState, that a part is in.
+ShownState state_of(const Jobs& parts) {
+  ShownState state = parts.front().state;
+  for (const JobView& part : parts) state = std::min(state, part.state);
+  return state;
 }
 
-std::string state_of(const std::vector<json>& parts) {
-  for (const char* state : kStates) {
-    for (const json& part : parts) {
-      if (part.value("state", "") == state) return state;
-    }
+/// The first submission of those that are known.
+std::optional<Instant> first_submitted(const Jobs& parts) {
+  std::optional<Instant> first;
+  for (const JobView& part : parts) {
+    if (part.submitted && (!first || *part.submitted < *first)) first = part.submitted;
   }
-  return parts.front().value("state", "");
+  return first;
 }
 
-/// Numbers of what may be null: the extreme one, null when any is missing (`all`) or all are.
-json extreme(const std::vector<json>& parts, const char* key, bool largest, bool all) {
-  json found;
-  for (const json& part : parts) {
-    const json value = part.value(key, json());
-    if (!value.is_number()) {
-      if (all) return nullptr;
-      continue;
-    }
-    const bool better = largest ? value > found : value < found;
-    if (found.is_null() || better) found = value;
+/// The last end; nothing when a part is not over.
+std::optional<Instant> last_over(const Jobs& parts) {
+  std::optional<Instant> last;
+  for (const JobView& part : parts) {
+    if (!part.over) return std::nullopt;
+    if (!last || *last < *part.over) last = part.over;
   }
-  return found;
+  return last;
 }
 
-std::string masters_of(const std::vector<json>& parts) {
+std::string masters_of(const Jobs& parts) {
   std::string names;
-  for (const json& part : parts) {
-    const json master = part.value("master", json());
-    if (master.is_string()) names += (names.empty() ? "" : ", ") + master.get<std::string>();
+  for (const JobView& part : parts) {
+    if (!part.master.empty()) names += (names.empty() ? "" : ", ") + part.master;
   }
   return names;
 }
 
 /// The part with the failed task of the lowest index; null when none has failed for good.
-const json* first_failed(const std::vector<json>& parts) {
-  const json* first = nullptr;
-  for (const json& part : parts) {
-    if (!part.value("failed_task", json()).is_number()) continue;
-    if (first == nullptr || count(part, "failed_task") < count(*first, "failed_task")) {
-      first = &part;
-    }
+const JobView* first_failed(const Jobs& parts) {
+  const JobView* first = nullptr;
+  for (const JobView& part : parts) {
+    if (!part.failed_task) continue;
+    if (first == nullptr || *part.failed_task < *first->failed_task) first = &part;
   }
   return first;
 }
 
 /// What failed tasks make of the job: its exit code, and of one that has ended its state and
 /// reason. A job of which more have failed than may was cancelled for that.
-void put_failures(json& job, const json* first) {
-  const bool completed = job.value("state", "") == "completed";
-  job["exit_code"] = completed ? json(0) : json(nullptr);
-  job["failed_task"] = nullptr;
-  job.erase("failure");
+void put_failures(JobView& job, const JobView* first) {
+  job.exit_code.reset();
+  if (job.state == ShownState::completed) job.exit_code = 0;
+  job.failed_task.reset();
+  job.failure.reset();
   if (first == nullptr) return;
-  job["exit_code"] = first->value("exit_code", json());
-  job["failed_task"] = (*first)["failed_task"];
-  const std::uint64_t failed = count(job, "failed");
-  const json allowed = job.value("max_fails", json());
-  const bool too_many = allowed.is_number() && failed > allowed.get<std::uint64_t>();
-  if (too_many && job.value("state", "") == "cancelled") job["state"] = "failed";
-  const json text = first->value("failure", json());
-  if (job.value("state", "") != "failed" || !text.is_string()) return;
-  std::string reason = text.get<std::string>();
-  if (failed > 1 || too_many) {
-    reason += fmt::format("; {} of {} tasks {} failed", failed, count(job, "tasks_total"),
-                          failed == 1 ? "has" : "have");
+  job.exit_code = first->exit_code;
+  job.failed_task = first->failed_task;
+  const bool too_many = job.max_fails && job.failed > *job.max_fails;
+  if (too_many && job.state == ShownState::cancelled) job.state = ShownState::failed;
+  if (job.state != ShownState::failed || !first->failure) return;
+  std::string reason = *first->failure;
+  if (job.failed > 1 || too_many) {
+    reason += fmt::format("; {} of {} tasks {} failed", job.failed, job.tasks,
+                          job.failed == 1 ? "has" : "have");
   }
-  if (too_many) reason += fmt::format(", and only {} may", allowed.get<std::uint64_t>());
-  job["reason"] = reason;
+  if (too_many) reason += fmt::format(", and only {} may", *job.max_fails);
+  job.reason = std::move(reason);
 }
 
 /// Why it waits or is over, where one who has a part says so.
-json reason_of(const std::vector<json>& parts) {
-  for (const json& part : parts) {
-    const json reason = part.value("reason", json());
-    if (reason.is_string() && part.value("state", "") == state_of(parts)) return reason;
+std::optional<std::string> reason_of(const Jobs& parts) {
+  const ShownState state = state_of(parts);
+  for (const JobView& part : parts) {
+    if (part.reason && part.state == state) return part.reason;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
-/// Calls `use` for each job that a document is about or lists.
-template <class Use>
-void each_job(const json& document, Use use) {
-  if (document.contains("jobs") && document["jobs"].is_array()) {
-    for (const json& one : document["jobs"]) use(one);
-  } else if (document.contains("job") && document["job"].is_object()) {
-    use(document["job"]);
-  } else if (document.contains("job")) {
-    use(document);
-  }
-}
-
-std::uint64_t tasks_in(const std::vector<json>& parts) {
+std::uint64_t tasks_in(const Jobs& parts) {
   std::uint64_t sum = 0;
-  for (const json& part : parts) sum += count(part, "tasks_total");
+  for (const JobView& part : parts) sum += part.tasks;
   return sum;
 }
 
-bool is_over(const json& job) {
-  return !job.value("over_s", json()).is_null();
+bool is_over(const JobView& job) {
+  return job.over.has_value();
 }
 
 /// Whether the job stands behind the place in the list.
@@ -134,39 +110,30 @@ bool comes_behind(const ListedJob& job, const JobCursor& place) {
 
 /// One job of its parts; tasks of a part that is not among them have finished, when everybody who
 /// may have it has answered.
-json merged(const std::vector<json>& parts, bool complete) {
-  json out = parts.front();
-  const std::uint64_t whole = count(out, "whole_tasks");
-  out.erase("whole_tasks");
-  out.erase("to");
-  out.erase("to_site");
+JobView merged(const Jobs& parts, bool complete) {
+  JobView out = parts.front();
   if (parts.size() > 1) {
-    for (const char* key : kCounts) {
-      std::uint64_t sum = 0;
-      for (const json& part : parts) sum += count(part, key);
-      out[key] = sum;
+    for (const auto count : kCounts) {
+      out.*count = 0;
+      for (const JobView& part : parts) out.*count += part.*count;
     }
-    double usd = 0;
-    for (const json& part : parts) usd += part.value("usd", 0.0);
-    out["usd"] = usd;
-    out["state"] = state_of(parts);
-    out["submitted_s"] = extreme(parts, "submitted_s", false, false);
-    out["over_s"] = extreme(parts, "over_s", true, true);
-    out["reason"] = reason_of(parts);
-    const std::string masters = masters_of(parts);
-    if (!masters.empty()) out["master"] = masters;
+    out.usd = 0;
+    for (const JobView& part : parts) out.usd += part.usd;
+    out.state = state_of(parts);
+    out.submitted = first_submitted(parts);
+    out.over = last_over(parts);
+    out.reason = reason_of(parts);
+    out.master = masters_of(parts);
   }
-  const std::uint64_t known = tasks_in(parts);
-  if (whole > known) {
-    out["tasks_total"] = whole;
+  out.tasks = tasks_in(parts);
+  if (out.whole > out.tasks) {
     if (complete) {
-      out["finished"] = count(out, "finished") + whole - known;
+      out.finished += out.whole - out.tasks;
     } else if (is_over(out)) {
-      out["over_s"] = nullptr;
-      out["state"] = "unknown";
+      out.over.reset();
+      out.state = ShownState::unknown;
     }
-  } else {
-    out["tasks_total"] = known;
+    out.tasks = out.whole;
   }
   put_failures(out, first_failed(parts));
   return out;
@@ -175,51 +142,44 @@ json merged(const std::vector<json>& parts, bool complete) {
 /// The tasks that several list, each of them the first of its own by their indices.
 class TaskLists {
  public:
-  void add(const json& part) {
-    const json list = part.value("tasks", json::array());
-    tasks_.insert(tasks_.end(), list.begin(), list.end());
-    const std::uint64_t behind = count(part, "tasks_behind");
-    behind_ += behind;
+  void add(JobDetails& part) {
+    behind_ += part.behind;
     // Behind the last one that it lists it has others, which may come before those of the others.
-    if (behind > 0 && !list.empty()) known_to_ = std::min(known_to_, count(list.back(), "task"));
+    if (part.behind > 0 && !part.tasks.empty()) {
+      known_to_ = std::min(known_to_, part.tasks.back().index);
+    }
+    std::move(part.tasks.begin(), part.tasks.end(), std::back_inserter(tasks_));
   }
   /// The first of all, at most so many (0: any number), and what comes behind them.
-  void put_page(json& document, std::size_t limit) {
-    std::stable_sort(tasks_.begin(), tasks_.end(), [](const json& a, const json& b) {
-      return count(a, "task") < count(b, "task");
-    });
-    const auto end = std::find_if(tasks_.begin(), tasks_.end(), [&](const json& task) {
-      return count(task, "task") > known_to_;
-    });
+  void put_page(WholeJob& whole, std::size_t limit) {
+    std::stable_sort(tasks_.begin(), tasks_.end(),
+                     [](const TaskView& a, const TaskView& b) { return a.index < b.index; });
+    const auto end = std::find_if(tasks_.begin(), tasks_.end(),
+                                  [&](const TaskView& task) { return task.index > known_to_; });
     std::size_t size = static_cast<std::size_t>(end - tasks_.begin());
     if (limit > 0) size = std::min(size, limit);
     behind_ += tasks_.size() - size;
     tasks_.resize(size);
-    const bool more = behind_ > 0 && !tasks_.empty();
-    document["next"] = more ? json(count(tasks_.back(), "task")) : json(nullptr);
-    document["tasks_behind"] = behind_;
-    document["tasks"] = std::move(tasks_);
+    if (behind_ > 0 && !tasks_.empty()) whole.next = tasks_.back().index;
+    whole.behind = behind_;
+    whole.tasks = std::move(tasks_);
   }
 
  private:
-  std::vector<json> tasks_;
+  std::vector<TaskView> tasks_;
   std::uint64_t behind_ = 0;
-  std::uint64_t known_to_ = std::numeric_limits<std::uint64_t>::max();
+  std::uint32_t known_to_ = std::numeric_limits<std::uint32_t>::max();
 };
 
 }  // namespace
 
-ListedPage page(const Documents& parts, const std::optional<JobCursor>& after, std::size_t limit) {
-  std::map<std::uint64_t, std::vector<json>> by_id;
-  for (const json& part : parts) {
-    const auto list = part.find("jobs");
-    if (list == part.end() || !list->is_array()) continue;
-    for (const json& one : *list) by_id[count(one, "job")].push_back(one);
-  }
+ListedPage page(Jobs parts, const std::optional<JobCursor>& after, std::size_t limit) {
+  std::map<JobId, Jobs> by_id;
+  for (JobView& part : parts) by_id[part.job].push_back(std::move(part));
   std::vector<ListedJob> all;
   for (auto& [id, job] : by_id) {
     const bool over = std::all_of(job.begin(), job.end(), is_over);
-    ListedJob listed{JobId{id}, over, std::move(job)};
+    ListedJob listed{id, over, std::move(job)};
     if (!after || comes_behind(listed, *after)) all.push_back(std::move(listed));
   }
   std::sort(all.begin(), all.end(), [](const ListedJob& a, const ListedJob& b) {
@@ -237,20 +197,18 @@ ListedPage page(const Documents& parts, const std::optional<JobCursor>& after, s
 std::vector<JobId> in_doubt(const ListedPage& page) {
   std::vector<JobId> jobs;
   for (const ListedJob& job : page.jobs) {
-    if (tasks_in(job.parts) < count(job.parts.front(), "whole_tasks")) jobs.push_back(job.job);
+    if (tasks_in(job.parts) < job.parts.front().whole) jobs.push_back(job.job);
   }
   return jobs;
 }
 
-void settle(ListedPage& page, const Documents& answers) {
-  std::map<std::uint64_t, std::vector<json>> by_id;
-  for (const json& answer : answers) {
-    each_job(answer, [&](const json& one) { by_id[count(one, "job")].push_back(one); });
-  }
+void settle(ListedPage& page, Jobs answers) {
+  std::map<JobId, Jobs> by_id;
+  for (JobView& answer : answers) by_id[answer.job].push_back(std::move(answer));
   std::erase_if(page.jobs, [&](ListedJob& job) {
-    const auto found = by_id.find(job.job.value);
+    const auto found = by_id.find(job.job);
     if (found == by_id.end()) return false;
-    std::vector<json>& parts = found->second;
+    Jobs& parts = found->second;
     const bool runs_on = !std::all_of(parts.begin(), parts.end(), is_over);
     if (job.over && runs_on) return true;
     // Somebody may have fallen silent since he told of his part.
@@ -259,75 +217,54 @@ void settle(ListedPage& page, const Documents& answers) {
   });
 }
 
-json jobs(const ListedPage& page, bool over_only, bool complete) {
-  json list = json::array();
+Jobs jobs(const ListedPage& page, bool over_only, bool complete) {
+  Jobs list;
+  list.reserve(page.jobs.size());
   for (const ListedJob& job : page.jobs) {
-    json whole = merged(job.parts, complete);
+    JobView whole = merged(job.parts, complete);
     if (over_only && !is_over(whole)) continue;
     list.push_back(std::move(whole));
   }
   return list;
 }
 
-void drop_arrived(Documents& sites, const Documents& masters) {
-  std::set<std::pair<std::uint64_t, std::string>> at_master;
-  std::map<std::uint64_t, std::size_t> holders;
-  for (const json& master : masters) {
-    each_job(master, [&](const json& one) {
-      at_master.emplace(count(one, "job"), masters_of({one}));
-      ++holders[count(one, "job")];
+void drop_arrived(std::vector<Jobs>& sites, const Jobs& masters) {
+  std::set<std::pair<JobId, std::string>> at_master;
+  std::map<JobId, std::size_t> holders;
+  const bool any =
+      std::any_of(sites.begin(), sites.end(), [](const Jobs& site) { return !site.empty(); });
+  if (!any) return;
+  for (const JobView& one : masters) {
+    at_master.emplace(one.job, one.master);
+    ++holders[one.job];
+  }
+  for (const Jobs& site : sites) {
+    for (const JobView& one : site) ++holders[one.job];
+  }
+  for (Jobs& site : sites) {
+    std::erase_if(site, [&](const JobView& one) {
+      const bool there = !one.to.empty() && at_master.contains({one.job, one.to});
+      return there || (one.to_site && holders[one.job] > 1);
     });
   }
-  for (const json& site : sites) {
-    each_job(site, [&](const json& one) { ++holders[count(one, "job")]; });
-  }
-  for (json& site : sites) {
-    json left = json::array();
-    each_job(site, [&](const json& one) {
-      const json to = one.value("to", json());
-      const bool there = to.is_string() && at_master.contains({count(one, "job"), to});
-      const bool elsewhere = one.value("to_site", false) && holders[count(one, "job")] > 1;
-      if (!there && !elsewhere) left.push_back(one);
-    });
-    site["jobs"] = std::move(left);
-  }
 }
 
-Documents as_details(const Documents& sites, bool explained) {
-  Documents details;
-  for (const json& site : sites) {
-    for (const json& one : site.value("jobs", json::array())) {
-      json part = one;
-      if (explained) part = json{{"job", one}};
-      part["tasks"] = json::array();
-      details.push_back(std::move(part));
-    }
-  }
-  return details;
+bool is_whole(const std::vector<JobDetails>& parts) {
+  std::uint64_t tasks = 0;
+  for (const JobDetails& part : parts) tasks += part.job.tasks;
+  return parts.empty() || tasks >= parts.front().job.whole;
 }
 
-bool is_whole(const Documents& parts) {
-  std::vector<json> jobs;
-  for (const json& part : parts) {
-    each_job(part, [&jobs](const json& one) { jobs.push_back(one); });
-  }
-  return jobs.empty() || tasks_in(jobs) >= count(jobs.front(), "whole_tasks");
-}
-
-std::optional<json> job(const Documents& parts, bool complete, std::size_t limit) {
-  std::vector<json> found;
+std::optional<WholeJob> job(std::vector<JobDetails> parts, bool complete, std::size_t limit) {
+  Jobs found;
   TaskLists tasks;
-  bool explained = false;
-  for (const json& part : parts) {
-    if (part.contains("missing")) continue;
-    explained = part.contains("job") && part["job"].is_object();
-    found.push_back(explained ? part["job"] : part);
-    for (const char* key : {"tasks", "tasks_behind"}) found.back().erase(key);
+  for (JobDetails& part : parts) {
+    if (!part.known) continue;
+    found.push_back(std::move(part.job));
     tasks.add(part);
   }
   if (found.empty()) return std::nullopt;
-  json whole = merged(found, complete);
-  if (explained) whole = json{{"job", std::move(whole)}};
+  WholeJob whole{merged(found, complete), {}, {}, 0};
   tasks.put_page(whole, limit);
   return whole;
 }

@@ -2,22 +2,24 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include "model/job_cursor.hpp"
-#include "tools/serve/node/merge.hpp"
+#include "model/views.hpp"
 
 // A job may have parts with several masters; to the API's users it is one.
 
 namespace muster::merge {
 
+/// Jobs, and parts of them.
+using Jobs = std::vector<JobView>;
+
 /// A job of a list, as the parts of it that are known.
 struct ListedJob {
   JobId job;
   bool over = false;  ///< none of these parts runs any more
-  std::vector<nlohmann::json> parts;
+  Jobs parts;
 };
 
 /// A page of a list of jobs, in the order of JobCursor.
@@ -26,37 +28,41 @@ struct ListedPage {
   std::optional<JobCursor> next;  ///< nothing: there are no more
 };
 
-/// The first jobs behind the cursor of all documents' lists "jobs", at most `limit`. For it to be
-/// right each document has one more of each of the two sections behind the cursor, or all of it.
-ListedPage page(const Documents& parts, const std::optional<JobCursor>& after, std::size_t limit);
+/// The first jobs behind the cursor of all that were listed, at most `limit`. For it to be right
+/// each who listed some has one more of each of the two sections behind the cursor, or all of it.
+ListedPage page(Jobs parts, const std::optional<JobCursor>& after, std::size_t limit);
 
 /// The jobs of the page that have parts which are not on it: these may run on, be on another page
 /// or not be known any more.
 std::vector<JobId> in_doubt(const ListedPage& page);
 /// Takes what everybody says when asked about the jobs in doubt. Those that looked over and have a
 /// part that runs go: they are listed with the others that do.
-void settle(ListedPage& page, const Documents& answers);
+void settle(ListedPage& page, Jobs answers);
 
 /// The page's jobs as users see them. `over_only`: without those that may run on. `complete`:
 /// everybody has answered, so that a part that is missing has finished; else nothing is known of
 /// it.
-nlohmann::json jobs(const ListedPage& page, bool over_only, bool complete = true);
+Jobs jobs(const ListedPage& page, bool over_only, bool complete = true);
 
-/// Leaves out of what sites say of jobs on their way what another has by now, who was asked later:
-/// a master that lists it, or, of a job left to another site, anybody.
-void drop_arrived(Documents& sites, const Documents& masters);
+/// Leaves out of what each site says of jobs on their way what another has by now, who was asked
+/// later: a master that lists it, or, of a job left to another site, anybody.
+void drop_arrived(std::vector<Jobs>& sites, const Jobs& masters);
 
-/// The jobs that sites list, as masters answer for one of them.
-Documents as_details(const Documents& sites, bool explained);
+/// One job as users see it, with a page of its tasks.
+struct WholeJob {
+  JobView job;
+  std::vector<TaskView> tasks;
+  std::optional<std::uint32_t> next;  ///< behind which task to ask on; nothing: there are no more
+  std::uint64_t behind = 0;
+};
 
-/// One job of what the masters answered about it, details ("tasks" beside the job's own members)
-/// or explained ("job" and "tasks"); nothing when none has it. `complete` as above. It has the
-/// first of the tasks that are listed, at most `limit` (0: any number), and fewer when others may
-/// come before the rest: the member "next" says behind which task to ask on, or is null.
-std::optional<nlohmann::json> job(const Documents& parts, bool complete = true,
-                                  std::size_t limit = 0);
+/// One job of what the masters answered about it; nothing when none has it. `complete` as above. It
+/// has the first of the tasks that are listed, at most `limit` (0: any number), and fewer when
+/// others may come before the rest.
+std::optional<WholeJob> job(std::vector<JobDetails> parts, bool complete = true,
+                            std::size_t limit = 0);
 
-/// Whether the parts of one job, details or explained, are all of it.
-bool is_whole(const Documents& parts);
+/// Whether the parts of one job are all of it.
+bool is_whole(const std::vector<JobDetails>& parts);
 
 }  // namespace muster::merge

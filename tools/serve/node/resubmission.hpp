@@ -1,10 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "model/expected.hpp"
 #include "model/job.hpp"
-#include "tools/serve/node/merge.hpp"
+#include "model/views.hpp"
 
 namespace muster {
 
@@ -18,6 +19,7 @@ enum class ResubmitError : std::uint8_t {
 /// The job that its masters' answers are of, without ids and token; `failed_only`: only those of
 /// its tasks that have failed or, when it is over, did not finish. A gang is never cut up: it is
 /// submitted whole.
-Expected<Job, ResubmitError> submitted_again(const merge::Documents& parts, bool failed_only);
+Expected<Job, ResubmitError> submitted_again(const std::vector<RequestView>& parts,
+                                             bool failed_only);
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-#include "masters/cell_json.hpp"
+#include "masters/cell_pieces.hpp"
 
 #include <fmt/format.h>
 
@@ -10,47 +10,21 @@
 namespace muster::cell {
 namespace {
 
-using nlohmann::json;
-
-json seconds_or_null(const std::optional<Instant>& t) {
-  return t ? json(to_seconds(*t)) : json(nullptr);
-}
-
-std::string_view name_of(TaskPhase phase) {
-  switch (phase) {
-    case TaskPhase::pending:
-      return "pending";
-    case TaskPhase::held:
-      return "held";
-    case TaskPhase::assigned:
-      return "assigned";
-    case TaskPhase::starting:
-      return "starting";
-    case TaskPhase::running:
-      return "running";
-    case TaskPhase::stopping:
-      return "stopping";
-    case TaskPhase::finished:
-      return "finished";
-    case TaskPhase::failed:
-      return "failed";
-  }
-  return "?";
-}
-
-json common(const Job& job) {
-  return {{"job", job.id.value},
-          {"name", job.name},
-          {"user", job.user},
-          {"class", job.workload_class},
-          {"tasks_total", job.tasks.size()},
-          {"whole_tasks", job.task_count()},
-          {"market", muster::name_of(job.markets)},
-          {"gang", job.gang},
-          {"movable", job.movable},
-          {"checkpoints", job.checkpoints},
-          {"max_fails", job.max_fails ? json(*job.max_fails) : json(nullptr)},
-          {"command", job.program.argv}};
+JobView common(const Job& job) {
+  JobView view;
+  view.job = job.id;
+  view.name = job.name;
+  view.user = job.user;
+  view.workload_class = job.workload_class;
+  view.command = job.program.argv;
+  view.market = job.markets;
+  view.gang = job.gang;
+  view.movable = job.movable;
+  view.checkpoints = job.checkpoints;
+  view.tasks = job.tasks.size();
+  view.whole = job.task_count();
+  view.max_fails = job.max_fails;
+  return view;
 }
 
 bool waits(TaskPhase phase) {
@@ -143,26 +117,24 @@ std::optional<FailedTask> first_failed(const JobHistory& job) {
 
 /// What the job's exit code is by the task that failed first in it. The text is for whoever puts
 /// the parts of the job together.
-void put_failure(json& out, const std::optional<FailedTask>& first) {
-  out["exit_code"] = nullptr;
-  out["failed_task"] = nullptr;
-  out["failure"] = nullptr;
+void put_failure(JobView& view, const std::optional<FailedTask>& first) {
   if (!first) return;
-  if (first->task->end.exit_code != 0) out["exit_code"] = first->task->end.exit_code;
-  out["failed_task"] = first->index;
-  out["failure"] = failure_text(*first);
+  if (first->task->end.exit_code != 0) view.exit_code = first->task->end.exit_code;
+  view.failed_task = first->index;
+  view.failure = failure_text(*first);
 }
 
-/// Of the last attempt that ended; null when there is none, or no process was that could say one.
-json exit_code_of(const TaskHistory& task) {
+/// Of the last attempt that ended; nothing when there is none, or no process was that could say
+/// one.
+std::optional<std::int32_t> exit_code_of(const TaskHistory& task) {
   const bool said = task.ended_at && (task.finished || task.end.exit_code != 0);
-  return said ? json(task.end.exit_code) : json(nullptr);
+  return said ? std::optional(task.end.exit_code) : std::nullopt;
 }
 
-/// Of the last attempt that did not finish; null when all did.
-json last_failure(const TaskHistory& task) {
-  if (task.failure == FailureKind::unknown && task.failures == 0) return nullptr;
-  return {{"kind", muster::name_of(task.failure)}, {"text", task.reason}};
+/// Of the last attempt that did not finish; nothing when all did.
+std::optional<FailureView> last_failure(const TaskHistory& task) {
+  if (task.failure == FailureKind::unknown && task.failures == 0) return std::nullopt;
+  return FailureView{task.failure, task.reason};
 }
 
 /// As policies see it: what was lost with an attempt does not count.
@@ -173,10 +145,11 @@ double ran_s(const TaskRow& row, Instant now) {
 }
 
 /// The history knows the first start and the last end: enough for a task that had one attempt.
-json ran_s(const TaskHistory& task) {
+std::optional<double> ran_s(const TaskHistory& task) {
   if (task.attempts == 0) return 0;
   const bool known = task.finished && task.attempts == 1 && task.started_at && task.ended_at;
-  return known ? json(to_seconds(*task.ended_at - *task.started_at)) : json(nullptr);
+  if (!known) return std::nullopt;
+  return to_seconds(*task.ended_at - *task.started_at);
 }
 
 std::string place_text(const InstanceRow& row, const Catalog& catalog) {
@@ -186,84 +159,63 @@ std::string place_text(const InstanceRow& row, const Catalog& catalog) {
 
 }  // namespace
 
-std::string_view phase_of(const TaskRow& row) {
-  return name_of(row.phase);
+ShownPhase phase_of(const TaskRow& row) {
+  return shown(row.phase);
 }
 
-std::string_view phase_of(const TaskHistory& task) {
-  if (task.finished) return "finished";
-  if (task.failed) return "failed";
-  return task.attempts > 0 ? "stopped" : "not run";
+ShownPhase phase_of(const TaskHistory& task) {
+  if (task.finished) return ShownPhase::finished;
+  if (task.failed) return ShownPhase::failed;
+  return task.attempts > 0 ? ShownPhase::stopped : ShownPhase::not_run;
 }
 
-json resources_json(const Resources& amounts) {
-  json all = json::object();
-  for (Resource kind : kAllResources) {
-    const bool always = kind == Resource::cpu || kind == Resource::memory || kind == Resource::gpu;
-    if (always || amounts[kind] != 0) all[std::string(muster::name_of(kind))] = amounts[kind];
-  }
-  return all;
-}
-
-json job_json(const JobRow& row, const Master& master) {
-  json out = common(row.job);
+JobView job_view(const JobRow& row, const Master& master) {
+  JobView view = common(row.job);
   const JobFailures* failures = master.failures_of(row.job.id);
-  out["state"] = muster::name_of(row.standing());
-  out["waiting"] = row.pending + row.gang.assigned;
-  out["held"] = row.held;
-  out["starting"] = row.starting;
-  out["running"] = row.running + row.stopping;
-  out["finished"] = row.finished;
-  out["failed"] = row.failed;
-  out["failed_attempts"] = failures == nullptr ? 0 : failures->attempts;
-  out["submitted_s"] = to_seconds(row.accepted_at);
-  out["over_s"] = nullptr;
-  out["usd"] = master.ledger().job(row.slot).usd();
-  put_failure(out, first_failed(failures, master));
-  out["reason"] = nullptr;
-  return out;
+  view.state = shown(row.standing());
+  view.waiting = row.pending + row.gang.assigned;
+  view.held = row.held;
+  view.starting = row.starting;
+  view.running = row.running + row.stopping;
+  view.finished = row.finished;
+  view.failed = row.failed;
+  view.failed_attempts = failures == nullptr ? 0 : failures->attempts;
+  view.submitted = row.accepted_at;
+  view.usd = master.ledger().job(row.slot).usd();
+  put_failure(view, first_failed(failures, master));
+  return view;
 }
 
-json job_json(const JobHistory& job) {
-  json out = common(job.job);
-  std::uint32_t finished = 0;
-  std::uint32_t failed = 0;
-  std::uint32_t failures = 0;
+JobView job_view(const JobHistory& job) {
+  JobView view = common(job.job);
   Money cost;
   for (const TaskHistory& task : job.tasks) {
-    finished += task.finished;
-    failed += task.failed;
-    failures += task.failures;
+    view.finished += task.finished;
+    view.failed += task.failed;
+    view.failed_attempts += task.failures;
     cost += task.cost;
   }
-  out["state"] = muster::name_of(job.outcome);
-  out["waiting"] = 0;
-  out["held"] = 0;
-  out["starting"] = 0;
-  out["running"] = 0;
-  out["finished"] = finished;
-  out["failed"] = failed;
-  out["failed_attempts"] = failures;
-  out["submitted_s"] = to_seconds(job.accepted_at);
-  out["over_s"] = to_seconds(job.over_at);
-  out["usd"] = cost.usd();
-  put_failure(out, first_failed(job));
-  if (job.outcome == JobOutcome::completed) out["exit_code"] = 0;
-  out["reason"] = reason_of(job);
-  return out;
+  view.state = shown(job.outcome);
+  view.submitted = job.accepted_at;
+  view.over = job.over_at;
+  view.usd = cost.usd();
+  put_failure(view, first_failed(job));
+  if (job.outcome == JobOutcome::completed) view.exit_code = 0;
+  view.reason = reason_of(job);
+  return view;
 }
 
-/// What has failed of the job so far; null when nothing has.
-json failure_so_far(const JobRow& row, const Master& master) {
+/// What has failed of the job so far; nothing when nothing has.
+std::optional<std::string> failure_so_far(const JobRow& row, const Master& master) {
   const JobFailures* failures = master.failures_of(row.job.id);
   if (const auto first = first_failed(failures, master)) return failure_text(*first);
-  if (failures == nullptr || failures->open.empty()) return nullptr;
+  if (failures == nullptr || failures->open.empty()) return std::nullopt;
   const TaskRow& task = *master.state().find(*failures->open.begin());
   return failure_text({master.state().spec(task).array_index, master.task_history(task.id)});
 }
 
-json reason_of(const JobRow& row, const Master& master) {
-  const json failure = failure_so_far(row, master);
+std::optional<std::string> reason_of(const JobRow& row, const Master& master) {
+  const std::optional<std::string> failure = failure_so_far(row, master);
   Tally<Refusal> reasons;
   for (Slot slot : row.tasks) {
     const TaskRow& task = master.state().task(slot);
@@ -278,93 +230,75 @@ json reason_of(const JobRow& row, const Master& master) {
   if (const std::size_t others = reasons.size() - most->count; others > 0) {
     text += fmt::format("; {} for other reasons", others);
   }
-  if (failure.is_string()) text += "; " + failure.get<std::string>();
+  if (failure) text += "; " + *failure;
   return text;
 }
 
-json reason_of(const JobHistory& job) {
+std::optional<std::string> reason_of(const JobHistory& job) {
   if (job.outcome == JobOutcome::failed) {
     const auto first = first_failed(job);
-    return first ? json(failure_text(*first)) : json(nullptr);
+    return first ? std::optional(failure_text(*first)) : std::nullopt;
   }
-  if (job.outcome != JobOutcome::refused) return nullptr;
+  if (job.outcome != JobOutcome::refused) return std::nullopt;
   Tally<std::string> reasons;
   for (const TaskHistory& task : job.tasks) {
     if (!task.finished && !task.reason.empty()) reasons.add(task.reason);
   }
   const auto most = reasons.most([](const std::string&) { return false; });
-  if (!most) return nullptr;
+  if (!most) return std::nullopt;
   return counted(most->count, job.tasks.size(), "is refused", "are refused") + ", " + most->what;
 }
 
-json task_json(const TaskRow& row, const Master& master, Instant now) {
+TaskView task_view(const TaskRow& row, const Master& master, Instant now) {
   const ClusterState& state = master.state();
   const TaskHistory* history = master.task_history(row.id);
-  json out{{"task", state.spec(row).array_index},
-           {"phase", phase_of(row)},
-           {"attempt", row.attempt},
-           {"instance", nullptr},
-           {"instance_type", nullptr},
-           {"usd", master.ledger().task(row.id).usd()},
-           {"exit_code", nullptr},
-           {"reason", nullptr},
-           {"moves", 0},
-           {"failures", 0},
-           {"last_failure", nullptr},
-           {"ran_s", ran_s(row, now)},
-           {"started_s", nullptr},
-           {"ended_s", nullptr}};
+  TaskView view;
+  view.index = state.spec(row).array_index;
+  view.phase = phase_of(row);
+  view.attempt = row.attempt;
+  view.usd = master.ledger().task(row.id).usd();
+  view.ran_s = ran_s(row, now);
   const Slot place = row.at != kNoSlot ? row.at : row.target;
   if (place != kNoSlot) {
-    out["instance"] = state.instance(place).id.value;
-    out["instance_type"] = master.catalog()[state.instance(place).type].name;
+    view.instance = state.instance(place).id;
+    view.instance_type = master.catalog()[state.instance(place).type].name;
   }
   if (history != nullptr) {
-    out["moves"] = history->moves;
-    out["failures"] = history->failures;
-    out["started_s"] = seconds_or_null(history->started_at);
-    out["ended_s"] = seconds_or_null(history->ended_at);
+    view.moves = history->moves;
+    view.failures = history->failures;
+    view.started = history->started_at;
+    view.ended = history->ended_at;
     const bool runs = row.phase == TaskPhase::starting || row.phase == TaskPhase::running;
-    if (!runs) out["exit_code"] = exit_code_of(*history);
-    out["last_failure"] = last_failure(*history);
+    if (!runs) view.exit_code = exit_code_of(*history);
+    view.last_failure = last_failure(*history);
   }
-  if (waits(row.phase)) {
-    out["reason"] = {{"kind", muster::name_of(row.reason.kind)},
-                     {"code", muster::name_of(row.reason.code)},
-                     {"text", why(row, master)}};
-  }
-  return out;
+  if (waits(row.phase))
+    view.reason = ReasonView{row.reason.kind, row.reason.code, why(row, master)};
+  return view;
 }
 
-json task_json(const TaskHistory& task, std::size_t position, const JobHistory& job,
-               const Catalog& catalog) {
+TaskView task_view(const TaskHistory& task, std::size_t position, const JobHistory& job,
+                   const Catalog& catalog) {
   // What it was refused with stands where its last failure would.
   const bool refused = task.failure == FailureKind::unknown && task.failures == 0 &&
                        !task.finished && !task.reason.empty();
-  json out{{"task", job.job.tasks[position].array_index},
-           {"phase", phase_of(task)},
-           {"attempt", task.attempts},
-           {"instance", nullptr},
-           {"instance_type", nullptr},
-           {"usd", task.cost.usd()},
-           {"exit_code", exit_code_of(task)},
-           {"reason", nullptr},
-           {"moves", task.moves},
-           {"failures", task.failures},
-           {"last_failure", last_failure(task)},
-           {"ran_s", ran_s(task)},
-           {"started_s", seconds_or_null(task.started_at)},
-           {"ended_s", seconds_or_null(task.ended_at)}};
-  if (task.instance.valid()) {
-    out["instance"] = task.instance.value;
-    if (task.type.value < catalog.size()) out["instance_type"] = catalog[task.type].name;
-  }
-  if (refused) {
-    out["reason"] = {{"kind", muster::name_of(RefusalKind::never)},
-                     {"code", muster::name_of(JobOutcome::refused)},
-                     {"text", task.reason}};
-  }
-  return out;
+  TaskView view;
+  view.index = job.job.tasks[position].array_index;
+  view.phase = phase_of(task);
+  view.attempt = task.attempts;
+  view.usd = task.cost.usd();
+  view.exit_code = exit_code_of(task);
+  view.moves = task.moves;
+  view.failures = task.failures;
+  view.last_failure = last_failure(task);
+  view.ran_s = ran_s(task);
+  view.started = task.started_at;
+  view.ended = task.ended_at;
+  view.instance = task.instance;
+  const bool typed = task.instance.valid() && task.type.value < catalog.size();
+  if (typed) view.instance_type = catalog[task.type].name;
+  if (refused) view.reason = ReasonView{RefusalKind::never, std::nullopt, task.reason};
+  return view;
 }
 
 std::string sentence(const Refusal& refusal) {

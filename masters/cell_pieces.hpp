@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "masters/master.hpp"
+#include "model/history.hpp"
+#include "model/views.hpp"
+
+// The pieces that cell views are made of.
+
+namespace muster::cell {
+
+/// A job that is not over, a job that is.
+JobView job_view(const JobRow& row, const Master& master);
+JobView job_view(const JobHistory& job);
+
+/// A task of a job that is not over; one of a job that is, by its position in the job.
+TaskView task_view(const TaskRow& row, const Master& master, Instant now);
+TaskView task_view(const TaskHistory& task, std::size_t position, const JobHistory& job,
+                   const Catalog& catalog);
+
+/// How a task stands, in a job that is not over and in one that is.
+ShownPhase phase_of(const TaskRow& row);
+ShownPhase phase_of(const TaskHistory& task);
+
+/// Why some of the job's tasks wait, as a sentence: the reason that most of them have, and how many
+/// they are; what has failed of it. Nothing when nothing of it waits. Looks at every task of the
+/// job.
+std::optional<std::string> reason_of(const JobRow& row, const Master& master);
+/// Why the job failed or was refused; nothing when it did not and was not.
+std::optional<std::string> reason_of(const JobHistory& job);
+
+/// Why the task waits or where it sits, as a sentence.
+std::string why(const TaskRow& row, const Master& master);
+/// "not now: spend cap (asked 2, available 1)"
+std::string sentence(const Refusal& refusal);
+
+}  // namespace muster::cell
