@@ -76,6 +76,63 @@ typename Inspector::result_type inspect(Inspector& f, Program& x) {
 }
 
 template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, ElasticSpec& x) {
+  std::vector<std::uint64_t> speedup;
+  for (const double each : x.speedup) speedup.push_back(std::bit_cast<std::uint64_t>(each));
+  const auto load = [&x, &speedup]() -> caf::error {
+    x.speedup.clear();
+    for (const std::uint64_t each : speedup) x.speedup.push_back(std::bit_cast<double>(each));
+    return caf::none;
+  };
+  return f(caf::meta::type_name("elastic_spec"), x.min_width, x.max_width, speedup,
+           caf::meta::load_callback(load));
+}
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, ServiceSpec& x) {
+  auto goal = std::bit_cast<std::uint64_t>(x.goal);
+  const auto load = [&x, &goal]() -> caf::error {
+    x.goal = std::bit_cast<double>(goal);
+    return caf::none;
+  };
+  return f(caf::meta::type_name("service_spec"), x.replicas, goal, x.constraints,
+           caf::meta::load_callback(load));
+}
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, Prediction& x) {
+  bool has_runtime = x.runtime.has_value();
+  Duration runtime = x.runtime.value_or(Duration{});
+  auto confidence = std::bit_cast<std::uint64_t>(x.confidence);
+  const auto load = [&]() -> caf::error {
+    x.runtime = has_runtime ? std::optional<Duration>(runtime) : std::nullopt;
+    x.confidence = std::bit_cast<double>(confidence);
+    return caf::none;
+  };
+  return f(caf::meta::type_name("prediction"), x.length, x.spot_safe, has_runtime, runtime,
+           confidence, caf::meta::load_callback(load));
+}
+
+/// A kind by its place among the kinds, and what only that one has.
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, JobKind& x) {
+  auto which = static_cast<std::uint8_t>(x.index());
+  ElasticSpec elastic;
+  ServiceSpec service;
+  if (const auto* chosen = std::get_if<ElasticSpec>(&x)) elastic = *chosen;
+  if (const auto* chosen = std::get_if<ServiceSpec>(&x)) service = *chosen;
+  const auto load = [&]() -> caf::error {
+    if (which >= std::variant_size_v<JobKind>) return caf::sec::invalid_argument;
+    x = BatchSpec{};
+    if (which == JobKind(ElasticSpec{}).index()) x = std::move(elastic);
+    if (which == JobKind(ServiceSpec{}).index()) x = std::move(service);
+    return caf::none;
+  };
+  return f(caf::meta::type_name("job_kind"), which, elastic, service,
+           caf::meta::load_callback(load));
+}
+
+template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, Job& x) {
   bool has_hint = x.runtime_hint.has_value();
   Duration hint = x.runtime_hint.value_or(Duration{});
@@ -99,8 +156,8 @@ typename Inspector::result_type inspect(Inspector& f, Job& x) {
   };
   return f(caf::meta::type_name("job"), x.id, x.name, x.user, x.workload_class, x.priority, x.gang,
            has_hint, hint, x.tasks, x.program, x.markets, x.max_running, has_retries, retries,
-           x.token, x.length, x.spot_safe, x.whole_tasks, has_origin, latitude, longitude,
-           x.movable, x.checkpoints, has_max_fails, max_fails, caf::meta::load_callback(load));
+           x.token, x.kind, x.prediction, x.whole_tasks, has_origin, latitude, longitude, x.movable,
+           x.checkpoints, has_max_fails, max_fails, caf::meta::load_callback(load));
 }
 
 }  // namespace muster

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "model/geo.hpp"
@@ -81,6 +82,41 @@ std::string_view name_of(MarketChoice choice);
 enum class JobLength : std::uint8_t { unknown, short_run, long_run };
 std::string_view name_of(JobLength length);
 
+/// What a site expects of a job; nothing where nobody has looked.
+struct Prediction {
+  JobLength length = JobLength::unknown;
+  bool spot_safe = false;  ///< expected to keep its goal on spot instances too (HCoop, SORS)
+  std::optional<Duration> runtime{};  ///< of a task that runs alone
+  double confidence = 0;              ///< the probability that the length is right
+
+  friend bool operator==(const Prediction&, const Prediction&) = default;
+};
+
+/// A fixed number of tasks, each of which runs to its end.
+struct BatchSpec {
+  friend bool operator==(const BatchSpec&, const BatchSpec&) = default;
+};
+
+/// Work that any number of workers between two bounds can share; how many is the policy's choice.
+struct ElasticSpec {
+  std::uint32_t min_width = 1;
+  std::uint32_t max_width = 1;    ///< not below `min_width`
+  std::vector<double> speedup{};  ///< of widths 1, 2, ..., relative to one worker; none: not known
+
+  friend bool operator==(const ElasticSpec&, const ElasticSpec&) = default;
+};
+
+/// What never ends by itself.
+struct ServiceSpec {
+  std::uint32_t replicas = 1;
+  double goal = 0;                         ///< of its performance, in its own unit; 0: none
+  std::vector<std::string> constraints{};  ///< on its placement
+
+  friend bool operator==(const ServiceSpec&, const ServiceSpec&) = default;
+};
+
+using JobKind = std::variant<BatchSpec, ElasticSpec, ServiceSpec>;
+
 /// What a user submits: tasks that belong together.
 /// The tasks of a gang start together and all run at the pace of the slowest (Eva 4.4).
 struct Job {
@@ -97,9 +133,9 @@ struct Job {
   std::uint32_t max_running = 0;         ///< tasks that may have a place at once; 0: all
   std::optional<std::uint32_t> retries;  ///< failed attempts of a task that are forgiven
   std::string token;                     ///< the submitter's; the same one is the same submission
-  JobLength length = JobLength::unknown;
-  bool spot_safe = false;         ///< expected to keep its goal on spot instances too (HCoop, SORS)
-  std::uint32_t whole_tasks = 0;  ///< of the job whose part this is; 0: it is whole
+  JobKind kind{};
+  Prediction prediction{};         ///< the site's
+  std::uint32_t whole_tasks = 0;   ///< of the job whose part this is; 0: it is whole
   std::optional<GeoPoint> origin;  ///< where its user is; nothing: where the site is
   bool movable = true;             ///< a task that runs may be moved, which stops and starts it
   bool checkpoints = true;         ///< what runs when it is stopped goes on later where it was

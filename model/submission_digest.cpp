@@ -33,7 +33,9 @@ enum class Part : std::uint64_t {
   repeated_task,
   not_movable,
   checkpoints,
-  max_fails
+  max_fails,
+  elastic,
+  service
 };
 
 /// Each step is reversible for a given word, so that words that differ lead to different states.
@@ -137,12 +139,33 @@ void add_program(Digest& digest, const Program& program) {
   digest.whole(Part::alone_progress, std::bit_cast<std::uint64_t>(alone_progress_s));
 }
 
+/// Jobs of the first kind that there was have the digests that they had then.
+struct KindDigest {
+  Digest& digest;
+
+  void operator()(const BatchSpec&) const {}
+  void operator()(const ElasticSpec& elastic) const {
+    digest.begin(Part::elastic);
+    digest.word(elastic.min_width);
+    digest.word(elastic.max_width);
+    digest.word(elastic.speedup.size());
+    for (const double each : elastic.speedup) digest.number(each);
+  }
+  void operator()(const ServiceSpec& service) const {
+    digest.begin(Part::service);
+    digest.word(service.replicas);
+    digest.number(service.goal);
+    digest.word(service.constraints.size());
+    for (const std::string& each : service.constraints) digest.text(each);
+  }
+};
+
 /// `with_shares`: what the parts of a job share among them counts.
 std::uint64_t digest_of(const Job& job, bool with_shares) {
   // The numbers, and what the site itself adds, are not the user's.
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
-               markets, max_running, retries, token, run_length, spot_safe, whole_tasks, origin,
-               movable, checkpoints, max_fails] = job;
+               markets, max_running, retries, token, kind, prediction, whole_tasks, origin, movable,
+               checkpoints, max_fails] = job;
   Digest digest;
   digest.words(Part::name, name);
   digest.words(Part::user, user);
@@ -166,6 +189,7 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
     digest.begin(Part::max_fails);
     digest.word(*max_fails);
   }
+  std::visit(KindDigest{digest}, kind);
   if (origin) {
     digest.begin(Part::origin);
     digest.number(origin->latitude_deg);

@@ -99,6 +99,18 @@ void fields(auto& a, Like<Refusal> auto& v) {
   a.figure("available", v.available);
 }
 
+void fields(auto& a, Like<ElasticSpec> auto& v) {
+  a("min_width", v.min_width);
+  a("max_width", v.max_width);
+  a.unless_default("speedup", v.speedup, {});
+}
+
+void fields(auto& a, Like<ServiceSpec> auto& v) {
+  a("replicas", v.replicas);
+  a.unless_default("goal", v.goal, 0.0);
+  a.unless_default("constraints", v.constraints, {});
+}
+
 void fields(auto& a, Like<JobAccepted> auto& e) {
   a("job", e.job.id);
   a("name", e.job.name);
@@ -113,8 +125,12 @@ void fields(auto& a, Like<JobAccepted> auto& e) {
   a.unless_default("max_running", e.job.max_running, 0u);
   a("retries", e.job.retries);
   a.unless_default("token", e.job.token, {});
-  a.unless_default("length", e.job.length, JobLength::unknown);
-  a.unless_default("spot_safe", e.job.spot_safe, false);
+  a.template alternative<ElasticSpec>("elastic", e.job.kind);
+  a.template alternative<ServiceSpec>("service", e.job.kind);
+  a.unless_default("length", e.job.prediction.length, JobLength::unknown);
+  a.unless_default("spot_safe", e.job.prediction.spot_safe, false);
+  a("predicted_runtime_s", e.job.prediction.runtime);
+  a.unless_default("confidence", e.job.prediction.confidence, 0.0);
   a.unless_default("whole_tasks", e.job.whole_tasks, 0u);
   a("origin", e.job.origin);
   a.unless_default("movable", e.job.movable, true);

@@ -67,6 +67,10 @@ class JsonReader {
       (*this)(name, value);
     }
   }
+  template <class T, class Variant>
+  void alternative(std::string_view name, Variant& value) {
+    if (find(name) != nullptr) (*this)(name, value.template emplace<T>());
+  }
   template <class Id>
   void optional_id(std::string_view name, Id& id) {
     if (find(name) != nullptr) (*this)(name, id);

@@ -37,6 +37,11 @@ class JsonWriter {
                       const std::type_identity_t<T>& standard) {
     if (!(value == standard)) (*this)(name, value);
   }
+  /// One of what the value may be, when it is that.
+  template <class T, class Variant>
+  void alternative(std::string_view name, const Variant& value) {
+    if (const T* chosen = std::get_if<T>(&value)) (*this)(name, *chosen);
+  }
   template <class Id>
   void optional_id(std::string_view name, const Id& id) {
     if (id.valid()) (*this)(name, id);

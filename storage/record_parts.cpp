@@ -101,12 +101,47 @@ Program get_program(record::Program::Reader in) {
   return out;
 }
 
+/// A job of neither of the later kinds is a batch job, as all were.
+struct PutKind {
+  record::Job::Builder out;
+
+  void operator()(const BatchSpec&) {}
+  void operator()(const ElasticSpec& in) {
+    auto elastic = out.initElastic();
+    elastic.setMinWidth(in.min_width);
+    elastic.setMaxWidth(in.max_width);
+    auto speedup = elastic.initSpeedup(length(in.speedup));
+    for (unsigned i = 0; i < speedup.size(); ++i) speedup.set(i, in.speedup[i]);
+  }
+  void operator()(const ServiceSpec& in) {
+    auto service = out.initService();
+    service.setReplicas(in.replicas);
+    service.setGoal(in.goal);
+    auto constraints = service.initConstraints(length(in.constraints));
+    for (unsigned i = 0; i < constraints.size(); ++i) constraints.set(i, text(in.constraints[i]));
+  }
+};
+
+JobKind get_kind(record::Job::Reader in) {
+  if (in.hasElastic()) {
+    const auto from = in.getElastic();
+    ElasticSpec elastic{from.getMinWidth(), from.getMaxWidth(), {}};
+    for (const double each : from.getSpeedup()) elastic.speedup.push_back(each);
+    return elastic;
+  }
+  if (!in.hasService()) return BatchSpec{};
+  const auto from = in.getService();
+  ServiceSpec service{from.getReplicas(), from.getGoal(), {}};
+  for (const auto each : from.getConstraints()) service.constraints.push_back(string_of(each));
+  return service;
+}
+
 }  // namespace
 
 void put(record::Job::Builder out, const Job& in) {
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
-               markets, max_running, retries, token, run_length, spot_safe, whole_tasks, origin,
-               movable, checkpoints, max_fails] = in;
+               markets, max_running, retries, token, kind, prediction, whole_tasks, origin, movable,
+               checkpoints, max_fails] = in;
   out.setId(id.value);
   out.setName(text(name));
   out.setUser(text(user));
@@ -123,8 +158,12 @@ void put(record::Job::Builder out, const Job& in) {
   out.setRetriesSet(retries.has_value());
   out.setRetries(retries.value_or(0));
   if (!token.empty()) out.setToken(text(token));
-  out.setLength(to_record(run_length));
-  out.setSpotSafe(spot_safe);
+  std::visit(PutKind{out}, kind);
+  out.setLength(to_record(prediction.length));
+  out.setSpotSafe(prediction.spot_safe);
+  out.setPredictedRuntimeSet(prediction.runtime.has_value());
+  out.setPredictedRuntime(prediction.runtime.value_or(Duration{}).count());
+  out.setConfidence(prediction.confidence);
   out.setWholeTasks(whole_tasks);
   out.setOriginSet(origin.has_value());
   out.setLatitude(origin.value_or(GeoPoint{}).latitude_deg);
@@ -152,8 +191,11 @@ Job get(record::Job::Reader in) {
   out.max_running = in.getMaxRunning();
   if (in.getRetriesSet()) out.retries = in.getRetries();
   out.token = string_of(in.getToken());
-  out.length = from_record<JobLength>(in.getLength());
-  out.spot_safe = in.getSpotSafe();
+  out.kind = get_kind(in);
+  out.prediction.length = from_record<JobLength>(in.getLength());
+  out.prediction.spot_safe = in.getSpotSafe();
+  if (in.getPredictedRuntimeSet()) out.prediction.runtime = Duration{in.getPredictedRuntime()};
+  out.prediction.confidence = in.getConfidence();
   out.whole_tasks = in.getWholeTasks();
   if (in.getOriginSet()) out.origin = GeoPoint{in.getLatitude(), in.getLongitude()};
   out.movable = !in.getNotMovable();

@@ -207,6 +207,23 @@ struct Job {
   noCheckpoints @22 :Bool;
   maxFailsSet @23 :Bool;
   maxFails @24 :UInt32;
+  elastic @25 :ElasticSpec;  # set: the job is elastic
+  service @26 :ServiceSpec;  # set: it is a service; neither: a batch job
+  predictedRuntimeSet @27 :Bool;
+  predictedRuntime @28 :Int64;
+  confidence @29 :Float64;
+}
+
+struct ElasticSpec {
+  minWidth @0 :UInt32;
+  maxWidth @1 :UInt32;
+  speedup @2 :List(Float64);
+}
+
+struct ServiceSpec {
+  replicas @0 :UInt32;
+  goal @1 :Float64;
+  constraints @2 :List(Text);
 }
 
 struct Cause {

@@ -246,7 +246,8 @@ WaitingTasks::Fresh WaitingTasks::pack(const ClusterState& state, const Offers& 
 }
 
 bool WaitingTasks::is_long(const Job& job) const {
-  if (job.length != JobLength::unknown) return job.length == JobLength::long_run;
+  if (job.prediction.length != JobLength::unknown)
+    return job.prediction.length == JobLength::long_run;
   return !job.runtime_hint || *job.runtime_hint > params_.threshold;
 }
 
@@ -256,7 +257,7 @@ bool WaitingTasks::wants_spot(const ClusterState& state, const TaskRow& row,
                               const Offers& offers) const {
   const Job& job = state.job(row.job).job;
   if (job.markets != MarketChoice::any) return job.markets == MarketChoice::spot;
-  if (is_long(job) || !job.spot_safe) return false;
+  if (is_long(job) || !job.prediction.spot_safe) return false;
   const auto known = interruptions_.find(unit_of(state, row));
   const std::uint32_t seen = known == interruptions_.end() ? 0 : known->second;
   return seen < params_.max_interruptions && offers.hold(Market::spot, {&row.shape, 1});

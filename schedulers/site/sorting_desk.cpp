@@ -4,8 +4,9 @@ namespace muster {
 
 Classification SortingDesk::sort(Job& job, const SystemUse& use) {
   const Classification answer = sorter_.classify(job, use);
-  job.length = answer.length;
-  job.spot_safe = answer.spot.allowed();
+  job.prediction.length = answer.length;
+  job.prediction.spot_safe = answer.spot.allowed();
+  job.prediction.confidence = answer.confidence;
   ++sorted_;
   shorts_ += answer.length == JobLength::short_run;
   forget(job.id);

@@ -153,8 +153,8 @@ class FoldWorld {
       job.tasks.push_back(std::move(task));
     }
     job.gang = tasks > 1 && chance(0.5);
-    job.length = static_cast<JobLength>(rng_.below(3));
-    job.spot_safe = chance(0.5);
+    job.prediction.length = static_cast<JobLength>(rng_.below(3));
+    job.prediction.spot_safe = chance(0.5);
     job.markets = chance(0.3) ? static_cast<MarketChoice>(rng_.below(3)) : MarketChoice::any;
     if (!job.gang && chance(0.2)) job.max_running = 2;
     if (chance(0.3)) job.retries = static_cast<std::uint32_t>(rng_.below(4));

@@ -23,14 +23,14 @@ Catalog two_sizes() {
 Job job(std::uint64_t number, double cpu, double memory_gib,
         JobLength length = JobLength::long_run) {
   Job job = test::JobBuilder(number).demand(Resources::of(0, cpu, memory_gib)).build();
-  job.length = length;
+  job.prediction.length = length;
   return job;
 }
 
 /// A short job that SORS lets onto spot instances.
 Job safe_job(std::uint64_t number, double cpu, double memory_gib) {
   Job safe = job(number, cpu, memory_gib, JobLength::short_run);
-  safe.spot_safe = true;
+  safe.prediction.spot_safe = true;
   return safe;
 }
 
@@ -152,7 +152,7 @@ TEST(Hcoop, safe_short_jobs_get_spot_instances_and_all_others_regular_ones) {
   cluster.submit(safe_job(1, 8, 8));
   cluster.submit(job(2, 8, 8, JobLength::short_run));
   Job long_job = safe_job(3, 8, 8);
-  long_job.length = JobLength::long_run;
+  long_job.prediction.length = JobLength::long_run;
   cluster.submit(long_job);
   cluster.round();
   EXPECT_EQ(market_of(cluster, 1), Market::spot);

@@ -202,7 +202,7 @@ class Filled {
 
 bool only_regular(const Job& job) {
   if (job.markets != MarketChoice::any) return job.markets == MarketChoice::on_demand;
-  return job.length != JobLength::short_run;
+  return job.prediction.length != JobLength::short_run;
 }
 
 RC_GTEST_PROP(HcoopRandom, plans_overfill_nothing_and_leave_no_room_unused, ()) {

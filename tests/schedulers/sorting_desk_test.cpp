@@ -32,10 +32,10 @@ TEST(SortingDesk, WritesIntoTheJobWhatIsExpectedOfIt) {
   Job lasting = job(2, 61);
   desk.sort(brief, {});
   desk.sort(lasting, {});
-  EXPECT_EQ(brief.length, JobLength::short_run);
-  EXPECT_TRUE(brief.spot_safe);
-  EXPECT_EQ(lasting.length, JobLength::long_run);
-  EXPECT_FALSE(lasting.spot_safe);
+  EXPECT_EQ(brief.prediction.length, JobLength::short_run);
+  EXPECT_TRUE(brief.prediction.spot_safe);
+  EXPECT_EQ(lasting.prediction.length, JobLength::long_run);
+  EXPECT_FALSE(lasting.prediction.spot_safe);
   EXPECT_EQ(desk.shorts(), 1u);
   EXPECT_EQ(desk.sorted(), 2u);
 }
@@ -59,7 +59,7 @@ TEST(SortingDesk, LetsShortJobsUseSpotInstancesOnceTheyAreKnown) {
     Job known = job(id, 10);
     desk.sort(known, {});
     const bool known_well = id > 2;  // the second one of whom something is known
-    EXPECT_EQ(known.spot_safe, known_well && id > 3) << id;
+    EXPECT_EQ(known.prediction.spot_safe, known_well && id > 3) << id;
     desk.heard(known.id, 1, seconds{10});
   }
 }

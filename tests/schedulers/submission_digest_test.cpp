@@ -20,7 +20,7 @@ TEST(SubmissionDigest, OfTheSameJobIsTheSameWhateverNumbersAndTokenItHas) {
   Job again = JobBuilder(7).tasks(2).demand(Resources::of(1, 2, 4)).build();
   again.name = plain().name;
   again.token = "a token";
-  again.length = JobLength::short_run;
+  again.prediction.length = JobLength::short_run;
   EXPECT_EQ(submission_digest(again), submission_digest(plain()));
 }
 
@@ -55,6 +55,17 @@ TEST(SubmissionDigest, OfADifferenceInAnythingThatAUserSaysIsAnother) {
         job.program.env = {{"A", ""}};
       },
       [](Job& job) { job.program.work_dir = "/srv"; },
+      [](Job& job) { job.kind = ElasticSpec{}; },
+      [](Job& job) {
+        job.kind = ElasticSpec{1, 4, {}};
+      },
+      [](Job& job) {
+        job.kind = ElasticSpec{1, 4, {1, 1.8}};
+      },
+      [](Job& job) { job.kind = ServiceSpec{}; },
+      [](Job& job) {
+        job.kind = ServiceSpec{2, 0.5, {"apart"}};
+      },
       [](Job& job) { job.program.time_limit = Duration{1}; },
       [](Job& job) { job.program.stop_grace = Duration{1}; },
       [](Job& job) { job.program.alone_progress_s = 1; },

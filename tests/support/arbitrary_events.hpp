@@ -88,6 +88,18 @@ inline std::optional<Instant> maybe_instant() {
   if (*rc::gen::arbitrary<bool>()) return std::nullopt;
   return Instant{duration()};
 }
+inline JobKind kind() {
+  const int which = *rc::gen::inRange(0, 3);
+  if (which == 0) return BatchSpec{};
+  if (which == 1) {
+    ElasticSpec elastic{*rc::gen::inRange(0u, 9u), *rc::gen::inRange(0u, 9u), {}};
+    for (int i = *rc::gen::inRange(0, 3); i > 0; --i) elastic.speedup.push_back(number());
+    return elastic;
+  }
+  ServiceSpec service{*rc::gen::inRange(0u, 9u), number(), {}};
+  for (int i = *rc::gen::inRange(0, 3); i > 0; --i) service.constraints.push_back(text());
+  return service;
+}
 inline Job job() {
   Job made;
   made.id = id<JobId>();
@@ -103,8 +115,11 @@ inline Job job() {
   made.max_running = *rc::gen::inRange(0u, 9u);
   if (*rc::gen::arbitrary<bool>()) made.retries = *rc::gen::inRange(0u, 9u);
   if (*rc::gen::arbitrary<bool>()) made.token = text();
-  made.length = any(JobLength::long_run);
-  made.spot_safe = *rc::gen::arbitrary<bool>();
+  made.kind = kind();
+  made.prediction.length = any(JobLength::long_run);
+  made.prediction.spot_safe = *rc::gen::arbitrary<bool>();
+  if (*rc::gen::arbitrary<bool>()) made.prediction.runtime = duration();
+  if (*rc::gen::arbitrary<bool>()) made.prediction.confidence = number();
   made.whole_tasks = *rc::gen::inRange(0u, 9u);
   if (*rc::gen::arbitrary<bool>()) made.origin = GeoPoint{number(), number()};
   made.movable = *rc::gen::arbitrary<bool>();

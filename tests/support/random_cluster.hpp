@@ -62,8 +62,8 @@ class RandomCluster {
     }
     Job job = builder.build();
     job.gang = draw(2) == 0;
-    job.length = static_cast<JobLength>(draw(3));
-    job.spot_safe = draw(2) == 0;
+    job.prediction.length = static_cast<JobLength>(draw(3));
+    job.prediction.spot_safe = draw(2) == 0;
     if (draw(3) == 0) job.markets = static_cast<MarketChoice>(draw(3));
     if (draw(3) == 0) job.max_running = 1;
     if (draw(3) == 0) job.retries = static_cast<std::uint32_t>(draw(3));

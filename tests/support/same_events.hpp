@@ -18,6 +18,8 @@ inline bool same(const Job& a, const Job& b) {
          a.runtime_hint == b.runtime_hint && a.program == b.program && a.markets == b.markets &&
          a.max_running == b.max_running && a.retries == b.retries && a.token == b.token &&
          a.movable == b.movable && a.checkpoints == b.checkpoints && a.max_fails == b.max_fails &&
+         a.kind == b.kind && a.prediction == b.prediction && a.whole_tasks == b.whole_tasks &&
+         a.origin == b.origin &&
          std::equal(a.tasks.begin(), a.tasks.end(), b.tasks.begin(), b.tasks.end(),
                     [](const TaskSpec& s, const TaskSpec& t) { return same(s, t); });
 }
