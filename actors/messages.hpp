@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/cloud_messages.hpp"
 #include "actors/inspect.hpp"
 #include "actors/inspect_views.hpp"
 #include "model/cancel.hpp"
@@ -105,34 +106,6 @@ struct SampleAnswer {
   InstanceId instance;
   std::uint64_t asking = 0;  ///< number of the asking that it answers
   std::vector<TaskThroughput> samples;
-};
-
-/// Asks a cloud for an instance. The id is the order's token: repeating an order changes nothing.
-struct LaunchOrder {
-  InstanceId instance;
-  std::string type;  ///< by name: the two nodes' catalogs may differ in order
-  std::uint8_t market = 0;
-};
-
-/// What can become of an instance that was ordered.
-enum class CloudReportKind : std::uint8_t {
-  up,       ///< billed from `at`
-  refused,  ///< never was
-  gone,     ///< nothing runs there any more; billed until `at`
-  notice,   ///< a spot instance that the cloud takes back at `at`
-  clock     ///< of no instance: who greets the cloud is told what its clock shows
-};
-
-/// What became of an order, as the cloud saw it.
-struct CloudReport {
-  InstanceId instance;
-  CloudReportKind kind = CloudReportKind::up;
-  Instant at;
-  std::optional<Instant> billed_from{};  ///< gone: nothing when it never came up
-  Instant now{};                         ///< what the cloud's clock shows when it says so
-  /// clock: of all instances that were ever ordered, the one with the highest number of each
-  /// master.
-  std::vector<InstanceId> newest{};
 };
 
 /// How long a job's tasks, or those of a part of it, have run together.
@@ -252,25 +225,6 @@ typename Inspector::result_type inspect(Inspector& f, TaskThroughput& x) {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, SampleAnswer& x) {
   return f(caf::meta::type_name("sample_answer"), x.instance, x.asking, x.samples);
-}
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, LaunchOrder& x) {
-  return f(caf::meta::type_name("launch_order"), x.instance, x.type, x.market);
-}
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, CloudReport& x) {
-  Duration at = x.at.time_since_epoch();
-  bool was_up = x.billed_from.has_value();
-  Duration from = x.billed_from.value_or(Instant{}).time_since_epoch();
-  Duration now = x.now.time_since_epoch();
-  const auto load = [&]() -> caf::error {
-    x.at = Instant{at};
-    x.billed_from = was_up ? std::optional(Instant{from}) : std::nullopt;
-    x.now = Instant{now};
-    return caf::none;
-  };
-  return f(caf::meta::type_name("cloud_report"), x.instance, x.kind, at, was_up, from, now,
-           x.newest, caf::meta::load_callback(load));
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, JobRuntime& x) {

@@ -272,6 +272,7 @@ void MasterNode::hear_cloud(const CloudReport& report) {
       break;
     }
     case CloudReportKind::clock:
+    case CloudReportKind::offerings:
       break;
   }
   carry_out();

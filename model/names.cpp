@@ -1,5 +1,6 @@
 #include "model/cluster_state.hpp"
 #include "model/event.hpp"
+#include "model/offering.hpp"
 #include "model/plan.hpp"
 #include "model/refusal.hpp"
 
@@ -13,6 +14,28 @@ std::string_view name_of(RefusalKind kind) {
       return "never";
     case RefusalKind::broken:
       return "broken";
+  }
+  return "?";
+}
+
+std::string_view name_of(CloudReason reason) {
+  switch (reason) {
+    case CloudReason::not_said:
+      return "not_said";
+    case CloudReason::capacity:
+      return "capacity";
+    case CloudReason::quota:
+      return "quota";
+    case CloudReason::price:
+      return "price";
+    case CloudReason::throttled:
+      return "throttled";
+    case CloudReason::failed:
+      return "failed";
+    case CloudReason::reclaimed:
+      return "reclaimed";
+    case CloudReason::ended:
+      return "ended";
   }
   return "?";
 }

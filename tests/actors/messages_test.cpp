@@ -75,6 +75,22 @@ TEST(Messages, ACloudSaysWhichNumbersItHas) {
   EXPECT_EQ(through_the_wire(system, report).newest, report.newest);
 }
 
+TEST(Messages, ACloudSaysWhatItsOfferingsCostNowAndWhyItRefuses) {
+  test::VirtualSystem system;
+  CloudReport report{{}, CloudReportKind::offerings, test::at_s(3)};
+  report.changes = {{1, test::at_s(2), {"c7i.large", Market::spot, "a", Price::from_usd_h(0.03)}},
+                    {2, test::at_s(3), {"p3", Market::on_demand, "", {}, false, 0.25}}};
+  report.reason = CloudReason::quota;
+  const CloudReport again = through_the_wire(system, report);
+  EXPECT_EQ(again.changes, report.changes);
+  EXPECT_EQ(again.reason, CloudReason::quota);
+
+  const LaunchOrder order{InstanceId{7}, "c7i.large", 1, "a", Price::from_usd_h(0.05)};
+  const LaunchOrder ordered = through_the_wire(system, order);
+  EXPECT_EQ(ordered.zone, "a");
+  EXPECT_EQ(ordered.max_price, Price::from_usd_h(0.05));
+}
+
 TEST(Messages, SpecialNumbersSurviveTheWire) {
   test::VirtualSystem system;
   const Resources odd = Resources::of(std::numeric_limits<double>::infinity(), -0.0, 5e-324);

@@ -128,6 +128,7 @@ void FleetOwner::hear_cloud(const CloudReport& report) {
       return;
     case CloudReportKind::notice:
     case CloudReportKind::clock:
+    case CloudReportKind::offerings:
       return;  // its fleet is on demand, and its money is not capped
   }
 }

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "model/catalog.hpp"
+#include "model/money.hpp"
+#include "model/time.hpp"
+
+namespace muster {
+
+/// What a cloud rents out: a type on a market of a zone, as it stands at some moment. By names,
+/// because those who speak of it may have other catalogs.
+struct Offering {
+  std::string type;
+  Market market = Market::on_demand;
+  std::string zone;  ///< empty: the only one
+  Price price;
+  bool available = true;       ///< orders are worth trying
+  double interruptions_h = 0;  ///< expected number in an hour of one instance
+
+  friend bool operator==(const Offering&, const Offering&) = default;
+};
+
+/// An offering that is not as it was. What is rented of it costs the new price from then on.
+struct OfferingChange {
+  std::uint64_t number = 0;  ///< of the cloud's changes, from 1 on, without a gap
+  Instant at;                ///< by the cloud's clock; never before the change before it
+  Offering offering;
+
+  friend bool operator==(const OfferingChange&, const OfferingChange&) = default;
+};
+
+/// Why a cloud did not give an instance, or why one is gone.
+enum class CloudReason : std::uint8_t {
+  not_said,
+  capacity,   ///< it has no such instance now
+  quota,      ///< whoever asks may not have more
+  price,      ///< the price is above the most that was to be paid
+  throttled,  ///< it was asked too often
+  failed,     ///< it could not do what it was asked
+  reclaimed,  ///< it took the spot instance back
+  ended       ///< its renter wanted it ended
+};
+std::string_view name_of(CloudReason reason);
+
+}  // namespace muster
