@@ -178,6 +178,16 @@ Duration duration_of(const std::optional<double>& seconds) {
   return seconds ? from_seconds(*seconds) : Duration{};
 }
 
+/// Shows where in a request the key's value is, whatever its kind.
+template <class Put>
+struct PutMember {
+  const Put& put;
+
+  void operator()(const config::RequestNumber& key) const { std::visit(put, key.at); }
+  void operator()(const config::RequestText& key) const { put(key.at); }
+  void operator()(const config::RequestOther& key) const { std::visit(put, key.at); }
+};
+
 }  // namespace
 
 Expected<JobRequest, ConfigError> load_job_file(const std::filesystem::path& file) {
@@ -265,37 +275,20 @@ std::optional<double> parse_memory_gib(std::string_view text) {
 std::string to_json(const JobRequest& request) {
   const JobRequest plain;
   nlohmann::ordered_json out = nlohmann::ordered_json::object();
-  const auto put = [&](const char* key, const auto& value, const auto& default_value) {
-    if (value != default_value) out[key] = value;
-  };
-  const auto put_optional = [&](const char* key, const auto& value) {
-    if (value) out[key] = *value;
-  };
-  put("name", request.name, plain.name);
-  put("user", request.user, plain.user);
-  put("class", request.workload_class, plain.workload_class);
-  put("priority", request.priority, plain.priority);
-  put("command", request.command, plain.command);
-  put("env", request.env, plain.env);
-  put("work_dir", request.work_dir, plain.work_dir);
-  put("tasks", request.tasks, plain.tasks);
-  put("array", request.array, plain.array);
-  put("max_running", request.max_running, plain.max_running);
-  put("gang", request.gang, plain.gang);
-  put("cpus", request.cpus, plain.cpus);
-  put("memory_gib", request.memory_gib, plain.memory_gib);
-  put("gpus", request.gpus, plain.gpus);
-  put_optional("time_limit_s", request.time_limit_s);
-  put_optional("runtime_hint_s", request.runtime_hint_s);
-  put_optional("stop_grace_s", request.stop_grace_s);
-  put_optional("alone_progress_s", request.alone_progress_s);
-  put("market", std::string(name_of(request.market)), std::string(name_of(plain.market)));
-  put_optional("retries", request.retries);
-  put_optional("max_fails", request.max_fails);
-  put("from", request.from, plain.from);
-  put("token", request.token, plain.token);
-  put("movable", request.movable, plain.movable);
-  put("checkpoints", request.checkpoints, plain.checkpoints);
+  for (const RequestKey& key : config::request_keys()) {
+    const auto put = [&](auto at) {
+      const auto& value = request.*at;
+      if (value == plain.*at) return;
+      if constexpr (requires { name_of(value); }) {
+        out[key.name] = name_of(value);
+      } else if constexpr (requires { value.has_value(); }) {
+        out[key.name] = *value;
+      } else {
+        out[key.name] = value;
+      }
+    };
+    std::visit(PutMember{put}, key.kind);
+  }
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

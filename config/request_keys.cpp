@@ -100,13 +100,6 @@ void check_env(const JobRequest& request, const Report& report) {
   }
 }
 
-bool read_work_dir(JobRequest& request, const RequestValue& value) {
-  const auto* text = std::get_if<std::string>(&value.data);
-  if (text == nullptr || text->empty()) return false;
-  request.work_dir = *text;
-  return true;
-}
-
 void check_work_dir(const JobRequest& request, const Report& report) {
   const std::string& folder = request.work_dir;
   if (folder.empty()) return;
@@ -122,30 +115,24 @@ void check_work_dir(const JobRequest& request, const Report& report) {
   }
 }
 
-bool read_array(JobRequest& request, const RequestValue& value) {
-  const auto* text = std::get_if<std::string>(&value.data);
-  if (text == nullptr || text->empty()) return false;
-  request.array = *text;
-  return true;
-}
-
 void check_array(const JobRequest& request, const Report& report) {
   if (request.array.empty()) return;
   const auto array = parse_array(request.array);
   if (!array) report("array", array.error().message);
 }
 
-bool read_from(JobRequest& request, const RequestValue& value) {
-  const auto* text = std::get_if<std::string>(&value.data);
-  if (text == nullptr || text->empty()) return false;
-  request.from = *text;
-  return true;
-}
-
 void check_from(const JobRequest& request, const Report& report) {
   if (request.from.empty() || parse_geo_point(request.from)) return;
   report("from",
          fmt::format("has to be LATITUDE,LONGITUDE in degrees; it is \"{}\"", request.from));
+}
+
+template <std::string JobRequest::*kAt>
+bool read_text(JobRequest& request, const RequestValue& value) {
+  const auto* text = std::get_if<std::string>(&value.data);
+  if (text == nullptr || text->empty()) return false;
+  request.*kAt = *text;
+  return true;
 }
 
 template <bool JobRequest::*kAt>
@@ -178,8 +165,8 @@ Keys what_keys() {
   return {
       {"command", "list of texts, or text", "required",
        "what every task runs: a program and its arguments, or one line for `/bin/sh -c`",
-       RequestOther{"a list of texts, the program first, or one text for /bin/sh -c", read_command,
-                    check_command}},
+       RequestOther{&R::command, "a list of texts, the program first, or one text for /bin/sh -c",
+                    read_command, check_command}},
       {"name", "text", "the program's file name", "what lists show", RequestText{&R::name}},
       {"user", "text", "who submits", "who pays", RequestText{&R::user}},
       {"class", "text", "the name", "jobs of one class are expected to slow each other alike",
@@ -188,9 +175,10 @@ Keys what_keys() {
        RequestNumber{&R::priority, kPriority}},
       {"env", "table of texts", "empty",
        "environment variables of every task, on top of a minimal environment",
-       RequestOther{"a table of texts, as { NAME = \"value\" }", read_env, check_env}},
+       RequestOther{&R::env, "a table of texts, as { NAME = \"value\" }", read_env, check_env}},
       {"work_dir", "text", "a folder of the attempt's own", "the folder that every task starts in",
-       RequestOther{"the absolute path of a folder", read_work_dir, check_work_dir}}};
+       RequestOther{&R::work_dir, "the absolute path of a folder", read_text<&R::work_dir>,
+                    check_work_dir}}};
 }
 
 Keys task_keys() {
@@ -200,11 +188,12 @@ Keys task_keys() {
       {"array", "text", "none",
        "indices of the tasks instead of `tasks`: \"0-99\", \"1,3,7-9\"; \"0-99%10\" runs at most "
        "10 at once",
-       RequestOther{"a text like \"0-99\", \"1,3,7-9\" or \"0-99%10\"", read_array, check_array}},
+       RequestOther{&R::array, "a text like \"0-99\", \"1,3,7-9\" or \"0-99%10\"",
+                    read_text<&R::array>, check_array}},
       {"max_running", "whole number", "0", "at most so many tasks at once; 0: all",
        RequestNumber{&R::max_running, kRunning}},
       {"gang", "true or false", "false", "the tasks start together or not at all",
-       RequestOther{"true or false", read_flag<&R::gang>, nothing_to_check}}};
+       RequestOther{&R::gang, "true or false", read_flag<&R::gang>, nothing_to_check}}};
 }
 
 Keys demand_keys() {
@@ -214,7 +203,8 @@ Keys demand_keys() {
            RequestNumber{&R::memory_gib, kMemory, NumberText::memory}},
           {"gpus", "number", "0", "GPUs of each task", RequestNumber{&R::gpus, kGpus}},
           {"market", "word", "any", "where the tasks may run: any, on-demand or spot",
-           RequestOther{"\"any\", \"on-demand\" or \"spot\"", read_market, nothing_to_check}}};
+           RequestOther{&R::market, "\"any\", \"on-demand\" or \"spot\"", read_market,
+                        nothing_to_check}}};
 }
 
 Keys run_keys() {
@@ -236,17 +226,18 @@ Keys run_keys() {
       {"movable", "true or false", "true",
        "tasks that run may be moved to other instances when that is cheaper: stopped there and "
        "started again",
-       RequestOther{"true or false", read_flag<&R::movable>, nothing_to_check}},
+       RequestOther{&R::movable, "true or false", read_flag<&R::movable>, nothing_to_check}},
       {"checkpoints", "true or false", "false",
        "a task that is stopped saves what it has done; without it all that it has run is counted "
        "as lost by a move",
-       RequestOther{"true or false", read_flag<&R::checkpoints>, nothing_to_check}},
+       RequestOther{&R::checkpoints, "true or false", read_flag<&R::checkpoints>,
+                    nothing_to_check}},
       {"max_fails", "whole number", "none",
        "so many of the tasks may fail; with one more the rest of the job is ended",
        RequestNumber{&R::max_fails, kFails}},
       {"from", "text", "where the site is",
        "where the user is, as \"LATITUDE,LONGITUDE\": the nearest site takes the job",
-       RequestOther{"a text like \"35.7,139.7\"", read_from, check_from}},
+       RequestOther{&R::from, "a text like \"35.7,139.7\"", read_text<&R::from>, check_from}},
       {"token", "text", "none",
        "the same token of the same user at the same site is the same submission: repeating is "
        "harmless, and another job with it is refused",

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,8 +37,13 @@ struct RequestNumber {
 struct RequestText {
   std::string JobRequest::*at;
 };
-/// Anything else: how it is read (false: it is of the wrong kind) and what is wrong with it.
+/// Anything else: where it is, how it is read (false: it is of the wrong kind) and what is wrong
+/// with it.
 struct RequestOther {
+  std::variant<bool JobRequest::*, std::string JobRequest::*, MarketChoice JobRequest::*,
+               std::vector<std::string> JobRequest::*,
+               std::map<std::string, std::string> JobRequest::*>
+      at;
   std::string wanted;
   bool (*read)(JobRequest&, const RequestValue&);
   void (*check)(const JobRequest&, const Report&);
