@@ -1,0 +1,134 @@
+// One decision of a policy for a full cluster: 10,000 instances that are all taken, 100,000 tasks
+// that wait, and 1,000 tasks that have just ended, so that about as many can be placed.
+
+#include <benchmark/benchmark.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/catalog_file.hpp"
+#include "model/rng.hpp"
+#include "schedulers/registry.hpp"
+
+namespace muster {
+namespace {
+
+constexpr std::uint64_t kInstances = 10'000;
+constexpr std::size_t kWaiting = 100'000;
+constexpr std::size_t kEnded = 1000;
+constexpr std::uint64_t kShapes = 40;
+constexpr std::uint64_t kClasses = 10;
+
+Catalog catalog() {
+  auto read =
+      load_catalog(std::filesystem::path(MUSTER_SOURCE_DIR) / "config/catalogs/ec2-eva.csv");
+  if (read) return std::move(read).value();
+  std::cerr << read.error().message << "\n";
+  std::exit(1);
+}
+
+/// A fixed fleet of all types alike, a policy that is told what happens, and its queue.
+class Cell {
+ public:
+  explicit Cell(const std::string& policy) {
+    const auto spec = parse_policy(policy).value();
+    policy_ = find_module(spec.name).value()->make_policy(spec, catalog_).value();
+    for (std::uint64_t i = 1; i <= kInstances; ++i) {
+      const TypeId type{static_cast<std::uint32_t>(i % catalog_.size())};
+      happen(LaunchRequested{
+          InstanceId{i}, type, Market::on_demand, catalog_.price(type, Market::on_demand), {}});
+      happen(InstanceUp{InstanceId{i}});
+      happen(InstanceReady{InstanceId{i}});
+      fill(InstanceId{i});
+    }
+    for (std::size_t i = 0; i < kWaiting; ++i) submit(any_demand());
+    // What it keeps of the queue is made once, not by every round.
+    decide();
+    for (std::size_t i = 0; i < kEnded; ++i) end_one();
+  }
+
+  std::size_t running() const { return running_.size(); }
+  /// Decides; the plan is not carried out, so that the next decision is about the same.
+  Plan decide() {
+    Rng rng = Rng(1);
+    Plan plan = policy_->decide(view(), rng);
+    return plan;
+  }
+
+ private:
+  ClusterView view() const { return {state_, catalog_, now_, Market::on_demand, true}; }
+  void happen(EventBody body) {
+    const Event event{now_, std::move(body)};
+    state_.apply(event);
+    policy_->observe(event, view());
+  }
+  /// One of forty kinds, every fourth of them with GPUs.
+  static Resources demand_of(std::uint64_t kind) {
+    const double gpus = kind % 4 == 0 ? static_cast<double>(1 + kind % 3) : 0;
+    return Resources::of(gpus, static_cast<double>(1 + kind % 7),
+                         static_cast<double>(2 + kind / 2));
+  }
+  Resources any_demand() { return demand_of(rng_.below(kShapes)); }
+  TaskId submit(const Resources& demand) {
+    Job job;
+    job.id = JobId{next_++};
+    job.workload_class = "class-" + std::to_string(rng_.below(kClasses));
+    job.tasks.resize(1);
+    job.tasks[0].id = TaskId{job.id.value};
+    job.tasks[0].demands = Demands(demand);
+    const TaskId task = job.tasks[0].id;
+    happen(JobAccepted{std::move(job)});
+    return task;
+  }
+  void fill(InstanceId id) {
+    const Resources& capacity = catalog_[state_.find(id)->type].capacity;
+    // From some kind on, each as often as it fits: no kind fits in the end.
+    const std::uint64_t first = rng_.below(kShapes);
+    for (std::uint64_t kind = first; kind < first + kShapes; ++kind) {
+      const Resources demand = demand_of(kind % kShapes);
+      while ((state_.find(id)->used + demand).fits_in(capacity)) run(submit(demand), id, demand);
+    }
+  }
+  void run(TaskId task, InstanceId on, const Resources& demand) {
+    happen(TaskAssigned{task, on, {}, Grant{demand, 1}});
+    happen(StartIssued{task, on, 1, Grant{demand, 1}});
+    happen(TaskStarted{task, 1, {}, {}});
+    running_.push_back(task);
+  }
+  void end_one() {
+    const TaskId task = running_[(next_end_++ * 17) % running_.size()];
+    happen(TaskFinished{task, 1, {}});
+    happen(JobFinished{JobId{task.value}, JobOutcome::completed, 1, 0});
+  }
+
+  Catalog catalog_ = catalog();
+  ClusterState state_{catalog_};
+  std::unique_ptr<Policy> policy_;
+  Rng rng_{7};
+  Instant now_ = Instant{std::chrono::hours{1}};
+  std::vector<TaskId> running_;
+  std::size_t next_end_ = 0;
+  std::uint64_t next_ = 1;
+};
+
+void full_cluster(benchmark::State& state, const std::string& policy) {
+  Cell cell(policy);
+  std::size_t placed = 0;
+  for (auto _ : state) placed = cell.decide().places.size();
+  state.counters["placed"] = static_cast<double>(placed);
+  state.counters["running"] = static_cast<double>(cell.running());
+}
+
+BENCHMARK_CAPTURE(full_cluster, eva, "eva")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(full_cluster, hcoop, "hcoop")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(full_cluster, no_packing, "no-packing")->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace muster
+
+BENCHMARK_MAIN();
