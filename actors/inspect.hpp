@@ -4,10 +4,12 @@
 #include <caf/all.hpp>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
-#include "model/job.hpp"
-#include "model/refusal.hpp"
+#include "model/fields.hpp"
 
 // How the model's values travel in messages. Floating point goes as its bit pattern: CAF 0.17 loses
 // special values and never returns from serialising an infinity.
@@ -33,15 +35,85 @@ typename Inspector::result_type inspect(Inspector& f, Resources& x) {
   return f(caf::meta::type_name("resources"), bits, caf::meta::load_callback(load));
 }
 
+/// Passes every member that `fields` names to an inspector, one after another.
 template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, FamilyDemand& x) {
-  auto speed = std::bit_cast<std::uint64_t>(x.speed);
-  const auto load = [&x, &speed]() -> caf::error {
-    x.speed = std::bit_cast<double>(speed);
-    return caf::none;
-  };
-  return f(caf::meta::type_name("family_demand"), x.family, x.amount, speed,
-           caf::meta::load_callback(load));
+class FieldPasser {
+ public:
+  explicit FieldPasser(Inspector& inspector) : inspector_(inspector) {}
+
+  template <class T>
+  void operator()(Key, T& value) {
+    pass(value);
+  }
+  template <class T>
+  void operator()(Key, std::optional<T>& value) {
+    bool there = value.has_value();
+    pass(there);
+    if (there && !value) value.emplace();
+    if (!there) return value.reset();
+    pass(*value);
+  }
+  template <class T>
+  void unless_default(Key, T& value, const std::type_identity_t<T>&) {
+    pass(value);
+  }
+  template <class T>
+  void alternative(Key, auto& value) {
+    bool chosen = std::holds_alternative<T>(value);
+    pass(chosen);
+    if (!chosen) return;
+    if (!std::holds_alternative<T>(value)) value.template emplace<T>();
+    pass(std::get<T>(value));
+  }
+  void optional_id(Key, auto& id) { pass(id); }
+  void figure(Key, double& value) { pass(value); }
+
+  caf::error result() { return std::move(error_); }
+
+ private:
+  void pass(double& value) {
+    auto bits = std::bit_cast<std::uint64_t>(value);
+    pass(bits);
+    value = std::bit_cast<double>(bits);
+  }
+  void pass(std::vector<double>& values) {
+    std::vector<std::uint64_t> bits;
+    bits.reserve(values.size());
+    for (const double each : values) bits.push_back(std::bit_cast<std::uint64_t>(each));
+    pass(bits);
+    values.clear();
+    for (const std::uint64_t each : bits) values.push_back(std::bit_cast<double>(each));
+  }
+  void pass(Instant& value) {
+    Duration since = value.time_since_epoch();
+    pass(since);
+    value = Instant{since};
+  }
+  void pass(Price& value) {
+    std::int64_t nanos = value.nano_usd_h();
+    pass(nanos);
+    value = Price::from_nano_usd_h(nanos);
+  }
+  template <class T>
+  void pass(T& value) {
+    if (error_) return;
+    // What only shows values gives nothing back.
+    if constexpr (std::is_same_v<typename Inspector::result_type, caf::error>) {
+      error_ = inspector_(value);
+    } else {
+      inspector_(value);
+    }
+  }
+
+  Inspector& inspector_;
+  caf::error error_;
+};
+
+template <class Inspector, Described T>
+typename Inspector::result_type inspect(Inspector& f, T& x) {
+  FieldPasser<Inspector> passer(f);
+  fields(passer, x);
+  if constexpr (std::is_same_v<typename Inspector::result_type, caf::error>) return passer.result();
 }
 
 template <class Inspector>
@@ -52,112 +124,6 @@ typename Inspector::result_type inspect(Inspector& f, Demands& x) {
     return caf::none;
   };
   return f(caf::meta::type_name("demands"), entries, caf::meta::load_callback(load));
-}
-
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, Delays& x) {
-  return f(caf::meta::type_name("delays"), x.fetch, x.build, x.init, x.stop, x.upload);
-}
-
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, TaskSpec& x) {
-  return f(caf::meta::type_name("task_spec"), x.id, x.demands, x.image, x.delays, x.array_index);
-}
-
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, Program& x) {
-  auto progress = std::bit_cast<std::uint64_t>(x.alone_progress_s);
-  const auto load = [&x, &progress]() -> caf::error {
-    x.alone_progress_s = std::bit_cast<double>(progress);
-    return caf::none;
-  };
-  return f(caf::meta::type_name("program"), x.argv, x.env, x.work_dir, x.time_limit, x.stop_grace,
-           progress, caf::meta::load_callback(load));
-}
-
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, ElasticSpec& x) {
-  std::vector<std::uint64_t> speedup;
-  for (const double each : x.speedup) speedup.push_back(std::bit_cast<std::uint64_t>(each));
-  const auto load = [&x, &speedup]() -> caf::error {
-    x.speedup.clear();
-    for (const std::uint64_t each : speedup) x.speedup.push_back(std::bit_cast<double>(each));
-    return caf::none;
-  };
-  return f(caf::meta::type_name("elastic_spec"), x.min_width, x.max_width, speedup,
-           caf::meta::load_callback(load));
-}
-
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, ServiceSpec& x) {
-  auto goal = std::bit_cast<std::uint64_t>(x.goal);
-  const auto load = [&x, &goal]() -> caf::error {
-    x.goal = std::bit_cast<double>(goal);
-    return caf::none;
-  };
-  return f(caf::meta::type_name("service_spec"), x.replicas, goal, x.constraints,
-           caf::meta::load_callback(load));
-}
-
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, Prediction& x) {
-  bool has_runtime = x.runtime.has_value();
-  Duration runtime = x.runtime.value_or(Duration{});
-  auto confidence = std::bit_cast<std::uint64_t>(x.confidence);
-  const auto load = [&]() -> caf::error {
-    x.runtime = has_runtime ? std::optional<Duration>(runtime) : std::nullopt;
-    x.confidence = std::bit_cast<double>(confidence);
-    return caf::none;
-  };
-  return f(caf::meta::type_name("prediction"), x.length, x.spot_safe, has_runtime, runtime,
-           confidence, caf::meta::load_callback(load));
-}
-
-/// A kind by its place among the kinds, and what only that one has.
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, JobKind& x) {
-  auto which = static_cast<std::uint8_t>(x.index());
-  ElasticSpec elastic;
-  ServiceSpec service;
-  if (const auto* chosen = std::get_if<ElasticSpec>(&x)) elastic = *chosen;
-  if (const auto* chosen = std::get_if<ServiceSpec>(&x)) service = *chosen;
-  const auto load = [&]() -> caf::error {
-    if (which >= std::variant_size_v<JobKind>) return caf::sec::invalid_argument;
-    x = BatchSpec{};
-    if (which == JobKind(ElasticSpec{}).index()) x = std::move(elastic);
-    if (which == JobKind(ServiceSpec{}).index()) x = std::move(service);
-    return caf::none;
-  };
-  return f(caf::meta::type_name("job_kind"), which, elastic, service,
-           caf::meta::load_callback(load));
-}
-
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, Job& x) {
-  bool has_hint = x.runtime_hint.has_value();
-  Duration hint = x.runtime_hint.value_or(Duration{});
-  bool has_retries = x.retries.has_value();
-  std::uint32_t retries = x.retries.value_or(0);
-  bool has_max_fails = x.max_fails.has_value();
-  std::uint32_t max_fails = x.max_fails.value_or(0);
-  bool has_origin = x.origin.has_value();
-  // Floating-point numbers as they are: CAF would write them as text.
-  auto latitude = std::bit_cast<std::uint64_t>(x.origin.value_or(GeoPoint{}).latitude_deg);
-  auto longitude = std::bit_cast<std::uint64_t>(x.origin.value_or(GeoPoint{}).longitude_deg);
-  const auto load = [&]() -> caf::error {
-    x.origin.reset();
-    if (has_origin) {
-      x.origin = GeoPoint{std::bit_cast<double>(latitude), std::bit_cast<double>(longitude)};
-    }
-    x.runtime_hint = has_hint ? std::optional<Duration>(hint) : std::nullopt;
-    x.retries = has_retries ? std::optional<std::uint32_t>(retries) : std::nullopt;
-    x.max_fails = has_max_fails ? std::optional<std::uint32_t>(max_fails) : std::nullopt;
-    return caf::none;
-  };
-  return f(caf::meta::type_name("job"), x.id, x.name, x.user, x.workload_class, x.priority, x.gang,
-           has_hint, hint, x.tasks, x.program, x.markets, x.max_running, has_retries, retries,
-           x.token, x.kind, x.prediction, x.whole_tasks, has_origin, latitude, longitude, x.movable,
-           x.checkpoints, has_max_fails, max_fails, caf::meta::load_callback(load));
 }
 
 }  // namespace muster

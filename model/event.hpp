@@ -20,12 +20,16 @@ namespace muster {
 /// place at once are held.
 struct JobAccepted {
   Job job;
+
+  friend bool operator==(const JobAccepted&, const JobAccepted&) = default;
 };
 
 /// A waiting task's current reason changed.
 struct TaskRefused {
   TaskId task;
   Refusal refusal;
+
+  friend bool operator==(const TaskRefused&, const TaskRefused&) = default;
 };
 
 /// A policy round took place.
@@ -36,6 +40,8 @@ struct RoundDecided {
   /// nothing.
   std::uint64_t quiet = 0;
   bool settled = false;  ///< asked again with nothing changed, the policy would change nothing
+
+  friend bool operator==(const RoundDecided&, const RoundDecided&) = default;
 };
 
 /// A part of a plan was not carried out.
@@ -43,6 +49,8 @@ struct PlanPartRefused {
   TaskId task;          ///< invalid when an instance is meant
   InstanceId instance;  ///< invalid when a task is meant
   Refusal refusal;
+
+  friend bool operator==(const PlanPartRefused&, const PlanPartRefused&) = default;
 };
 
 /// An instance was asked for.
@@ -52,12 +60,16 @@ struct LaunchRequested {
   Market market = Market::on_demand;
   Price price;
   Cause cause;
+
+  friend bool operator==(const LaunchRequested&, const LaunchRequested&) = default;
 };
 
 /// The cloud said no. The instance never was; tasks meant for it wait again.
 struct LaunchRefused {
   InstanceId instance;
   Refusal refusal;
+
+  friend bool operator==(const LaunchRefused&, const LaunchRefused&) = default;
 };
 
 /// The instance is up: billing has begun.
@@ -65,11 +77,15 @@ struct InstanceUp {
   InstanceId instance;
   std::optional<Instant> billed_from{};  ///< by the cloud's word; the event's time when not said
   Duration ahead{};  ///< of the cloud's clock before the one of events, as far as it is known
+
+  friend bool operator==(const InstanceUp&, const InstanceUp&) = default;
 };
 
 /// The instance's worker has said hello: tasks may start.
 struct InstanceReady {
   InstanceId instance;
+
+  friend bool operator==(const InstanceReady&, const InstanceReady&) = default;
 };
 
 /// The instance is no longer wanted: no task may be placed on it any more.
@@ -79,18 +95,24 @@ struct ReleaseDecided {
   /// The day of the cloud's clock, counted from 1970, whose money is spent; -1: that is not why.
   std::int32_t capped_day = -1;
   double capped_usd = 0;  ///< the cap that was reached then; 0: not said
+
+  friend bool operator==(const ReleaseDecided&, const ReleaseDecided&) = default;
 };
 
 /// The cloud was asked to end the instance: an empty one, or one whose tasks are not waited for
 /// (its worker is lost, the day's money is spent).
 struct TerminateIssued {
   InstanceId instance;
+
+  friend bool operator==(const TerminateIssued&, const TerminateIssued&) = default;
 };
 
 /// The instance is gone: billing has ended. Tasks that were still on it wait again.
 struct InstanceGone {
   InstanceId instance;
   std::optional<Instant> billed_until{};  ///< by the cloud's word; the event's time when not said
+
+  friend bool operator==(const InstanceGone&, const InstanceGone&) = default;
 };
 
 /// A task got a (new) place to be at. When it runs elsewhere it has to stop there first.
@@ -100,12 +122,16 @@ struct TaskAssigned {
   Cause cause;
   /// What it may use there. Nothing, in records of earlier versions: what it demands there.
   std::optional<Grant> grant{};
+
+  friend bool operator==(const TaskAssigned&, const TaskAssigned&) = default;
 };
 
 /// A task lost its place; it waits again, once it has left where it runs.
 struct TaskUnassigned {
   TaskId task;
   Cause cause;
+
+  friend bool operator==(const TaskUnassigned&, const TaskUnassigned&) = default;
 };
 
 /// The worker was told to start the task; it holds its resources from now on.
@@ -114,6 +140,8 @@ struct StartIssued {
   InstanceId instance;
   Attempt attempt = 0;
   std::optional<Grant> grant{};  ///< as of TaskAssigned
+
+  friend bool operator==(const StartIssued&, const StartIssued&) = default;
 };
 
 /// The task is loaded and executes. `fetch` and `build` are what the worker measured.
@@ -122,12 +150,16 @@ struct TaskStarted {
   Attempt attempt = 0;
   Duration fetch{};
   Duration build{};
+
+  friend bool operator==(const TaskStarted&, const TaskStarted&) = default;
 };
 
 /// The worker was told to stop the task with a checkpoint.
 struct StopIssued {
   TaskId task;
   Attempt attempt = 0;
+
+  friend bool operator==(const StopIssued&, const StopIssued&) = default;
 };
 
 /// How the process of an attempt ended; all empty where there was none.
@@ -148,6 +180,8 @@ struct TaskLeft {
   Attempt attempt = 0;
   Duration upload{};
   ProcessEnd end{};
+
+  friend bool operator==(const TaskLeft&, const TaskLeft&) = default;
 };
 
 /// The task has done all its work; it holds no resources any more.
@@ -155,6 +189,8 @@ struct TaskFinished {
   TaskId task;
   Attempt attempt = 0;
   ProcessEnd end{};
+
+  friend bool operator==(const TaskFinished&, const TaskFinished&) = default;
 };
 
 /// Why an attempt ended without finishing the work.
@@ -180,6 +216,8 @@ struct TaskFailed {
   bool blameless = false;  ///< its worker had no room for it or lost it: no failure of the program
   FailureKind kind = FailureKind::unknown;
   bool for_good = false;  ///< the task is not tried again
+
+  friend bool operator==(const TaskFailed&, const TaskFailed&) = default;
 };
 
 /// How a job ended.
@@ -194,21 +232,29 @@ std::string_view name_of(JobOutcome outcome);
 /// A held task waits as the others do: one more of its job's tasks may have a place.
 struct TaskReleased {
   TaskId task;
+
+  friend bool operator==(const TaskReleased&, const TaskReleased&) = default;
 };
 
 /// A user wants the job's tasks that have no place to get none: they are held.
 struct JobHeld {
   JobId job;
+
+  friend bool operator==(const JobHeld&, const JobHeld&) = default;
 };
 /// The user wants them to have places again; as many as the job allows at once wait.
 struct JobReleased {
   JobId job;
+
+  friend bool operator==(const JobReleased&, const JobReleased&) = default;
 };
 
 /// The job will not be completed: it is over as soon as none of its tasks runs any more.
 struct JobGivenUp {
   JobId job;
   JobOutcome outcome = JobOutcome::failed;
+
+  friend bool operator==(const JobGivenUp&, const JobGivenUp&) = default;
 };
 
 /// A gang that has waited long for room gets its turn: until then no other job starts a task,
@@ -216,6 +262,8 @@ struct JobGivenUp {
 struct GangTurn {
   JobId job;
   Instant until;
+
+  friend bool operator==(const GangTurn&, const GangTurn&) = default;
 };
 
 /// The job is over and leaves the state.
@@ -224,6 +272,8 @@ struct JobFinished {
   JobOutcome outcome = JobOutcome::completed;
   double mean_throughput = 1;  ///< mean of the normalised throughputs observed
   std::uint64_t throughput_samples = 0;
+
+  friend bool operator==(const JobFinished&, const JobFinished&) = default;
 };
 
 /// Iterations per second of a running task, relative to running alone.
@@ -242,6 +292,8 @@ struct Measured {
   std::uint64_t quiet = 0;  ///< rounds not held, for which they stand; 0: the next round's
 
   std::uint64_t rounds() const { return quiet > 0 ? quiet : 1; }
+
+  friend bool operator==(const Measured&, const Measured&) = default;
 };
 
 using EventBody =
@@ -256,6 +308,8 @@ struct Event {
   Instant at;
   EventBody body;
   std::uint32_t cell = 0;  ///< index of the master that it is of, where several share a log
+
+  friend bool operator==(const Event&, const Event&) = default;
 };
 
 }  // namespace muster

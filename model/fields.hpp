@@ -9,12 +9,25 @@
 #include "model/catalog.hpp"
 #include "model/event.hpp"
 
-// The members of every event in the order of the log, named once for writing and for reading: an
-// archive takes (name, value) and either writes the value or sets it. What came later than the
-// first logs goes by unless_default(name, value, default): a log that has no use for it does not
-// show it.
+// The members of every event, and of what events are made of, named once for all who go over them:
+// event logs, records, messages and the generators of tests. An archive takes (key, value) and
+// writes the value, sets it, or does with it whatever it is for. What came later than the first
+// logs goes by unless_default(key, value, default): a log that has no use for it does not show it.
+// docs/add-a-field.md says what else there is to touch for a new one.
 
-namespace muster::event_fields {
+namespace muster {
+
+/// What a member is called.
+struct Key {
+  std::string_view name;  ///< in event logs, with its unit
+  /// In records, where that is not its name without the unit in the schema's spelling. After a '!'
+  /// the name of a flag that is kept the other way round, so that what is not there is true.
+  std::string_view record{};
+
+  constexpr Key(const char* in_logs, const char* in_records = "")
+      : name(in_logs), record(in_records) {}
+  constexpr Key(std::string_view in_logs) : name(in_logs) {}
+};
 
 template <class T, class Plain>
 concept Like = std::same_as<std::remove_const_t<T>, Plain>;
@@ -59,7 +72,7 @@ void fields(auto& a, Like<Delays> auto& v) {
 }
 
 void fields(auto& a, Like<TaskSpec> auto& v) {
-  a("task", v.id);
+  a({"task", "id"}, v.id);
   a("demands", v.demands);
   a("image", v.image);
   a("delays", v.delays);
@@ -111,31 +124,35 @@ void fields(auto& a, Like<ServiceSpec> auto& v) {
   a.unless_default("constraints", v.constraints, {});
 }
 
+void fields(auto& a, Like<Job> auto& v) {
+  a({"job", "id"}, v.id);
+  a("name", v.name);
+  a("user", v.user);
+  a({"class", "workloadClass"}, v.workload_class);
+  a("priority", v.priority);
+  a("gang", v.gang);
+  a("runtime_hint_s", v.runtime_hint);
+  a("tasks", v.tasks);
+  a.unless_default("program", v.program, {});
+  a.unless_default("markets", v.markets, MarketChoice::any);
+  a.unless_default("max_running", v.max_running, 0u);
+  a("retries", v.retries);
+  a.unless_default("token", v.token, {});
+  a.template alternative<ElasticSpec>("elastic", v.kind);
+  a.template alternative<ServiceSpec>("service", v.kind);
+  a.unless_default("length", v.prediction.length, JobLength::unknown);
+  a.unless_default("spot_safe", v.prediction.spot_safe, false);
+  a("predicted_runtime_s", v.prediction.runtime);
+  a.unless_default("confidence", v.prediction.confidence, 0.0);
+  a.unless_default("whole_tasks", v.whole_tasks, 0u);
+  a("origin", v.origin);
+  a.unless_default({"movable", "!notMovable"}, v.movable, true);
+  a.unless_default({"checkpoints", "!noCheckpoints"}, v.checkpoints, true);
+  a("max_fails", v.max_fails);
+}
+
 void fields(auto& a, Like<JobAccepted> auto& e) {
-  a("job", e.job.id);
-  a("name", e.job.name);
-  a("user", e.job.user);
-  a("class", e.job.workload_class);
-  a("priority", e.job.priority);
-  a("gang", e.job.gang);
-  a("runtime_hint_s", e.job.runtime_hint);
-  a("tasks", e.job.tasks);
-  a.unless_default("program", e.job.program, {});
-  a.unless_default("markets", e.job.markets, MarketChoice::any);
-  a.unless_default("max_running", e.job.max_running, 0u);
-  a("retries", e.job.retries);
-  a.unless_default("token", e.job.token, {});
-  a.template alternative<ElasticSpec>("elastic", e.job.kind);
-  a.template alternative<ServiceSpec>("service", e.job.kind);
-  a.unless_default("length", e.job.prediction.length, JobLength::unknown);
-  a.unless_default("spot_safe", e.job.prediction.spot_safe, false);
-  a("predicted_runtime_s", e.job.prediction.runtime);
-  a.unless_default("confidence", e.job.prediction.confidence, 0.0);
-  a.unless_default("whole_tasks", e.job.whole_tasks, 0u);
-  a("origin", e.job.origin);
-  a.unless_default("movable", e.job.movable, true);
-  a.unless_default("checkpoints", e.job.checkpoints, true);
-  a("max_fails", e.job.max_fails);
+  fields(a, e.job);
 }
 
 void fields(auto& a, Like<TaskRefused> auto& e) {
@@ -172,7 +189,7 @@ void fields(auto& a, Like<LaunchRefused> auto& e) {
 
 void fields(auto& a, Like<InstanceUp> auto& e) {
   a("instance", e.instance);
-  a("billed_from", e.billed_from);
+  a({"billed_from", "billed"}, e.billed_from);
   a.unless_default("ahead_s", e.ahead, {});
 }
 void fields(auto& a, Like<InstanceReady> auto& e) {
@@ -191,7 +208,7 @@ void fields(auto& a, Like<TerminateIssued> auto& e) {
 }
 void fields(auto& a, Like<InstanceGone> auto& e) {
   a("instance", e.instance);
-  a("billed_until", e.billed_until);
+  a({"billed_until", "billed"}, e.billed_until);
 }
 
 void fields(auto& a, Like<TaskAssigned> auto& e) {
@@ -280,4 +297,58 @@ void fields(auto& a, Like<GangTurn> auto& e) {
   a("until", e.until);
 }
 
-}  // namespace muster::event_fields
+/// Does nothing with members: stands for whatever goes over them.
+struct FieldProbe {
+  void operator()(Key, const auto&) {}
+  void unless_default(Key, const auto&, const auto&) {}
+  template <class T>
+  void alternative(Key, const auto&) {}
+  void optional_id(Key, const auto&) {}
+  void figure(Key, double) {}
+};
+
+/// What is described by its members above.
+template <class T>
+concept Described = requires(FieldProbe& probe, T& value) {
+  fields(probe, value);
+};
+
+/// An event of the kind, which counts into EventBody.
+template <std::size_t kIndex = 0>
+EventBody empty_body(std::size_t index) {
+  if constexpr (kIndex + 1 < std::variant_size_v<EventBody>) {
+    if (index != kIndex) return empty_body<kIndex + 1>(index);
+  }
+  return EventBody{std::in_place_index<kIndex>};
+}
+
+/// The last of the values that an enumeration has; they count from 0.
+constexpr Market last_of(Market) {
+  return Market::spot;
+}
+constexpr Resource last_of(Resource) {
+  return Resource::spare;
+}
+constexpr CauseCode last_of(CauseCode) {
+  return CauseCode::first_free;
+}
+constexpr RefusalKind last_of(RefusalKind) {
+  return RefusalKind::broken;
+}
+constexpr RefusalCode last_of(RefusalCode) {
+  return RefusalCode::min_stay;
+}
+constexpr JobOutcome last_of(JobOutcome) {
+  return JobOutcome::cancelled;
+}
+constexpr MarketChoice last_of(MarketChoice) {
+  return MarketChoice::spot;
+}
+constexpr FailureKind last_of(FailureKind) {
+  return FailureKind::disk_full;
+}
+constexpr JobLength last_of(JobLength) {
+  return JobLength::long_run;
+}
+
+}  // namespace muster

@@ -60,6 +60,8 @@ struct TaskSpec {
   std::string image;  ///< what is built once an instance; empty: nothing to build
   Delays delays;
   std::uint32_t array_index = 0;  ///< what the task is told that it is of its job
+
+  friend bool operator==(const TaskSpec&, const TaskSpec&) = default;
 };
 
 /// What the process of each of a job's tasks is. Only executors that run real processes look at it.
@@ -146,6 +148,8 @@ struct Job {
   std::uint32_t task_count() const {
     return whole_tasks > 0 ? whole_tasks : static_cast<std::uint32_t>(tasks.size());
   }
+
+  friend bool operator==(const Job&, const Job&) = default;
 };
 
 /// A part of a job of which only so many tasks may fail for good, and how many have.

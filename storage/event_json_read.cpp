@@ -8,14 +8,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "storage/event_fields.hpp"
+#include "model/fields.hpp"
 #include "storage/event_json.hpp"
 #include "storage/json_tree.hpp"
 
 namespace muster {
 namespace {
-
-using event_fields::fields;
 
 /// Whole billionths from a decimal number with at most nine places; nothing when it is not one.
 std::optional<std::int64_t> nanos_from(std::string_view digits) {
@@ -47,37 +45,37 @@ class JsonReader {
   }
 
   template <class T>
-  void operator()(std::string_view name, T& value) {
-    const Step step(path_, name);
-    if (const JsonValue* found = find(name)) {
+  void operator()(Key key, T& value) {
+    const Step step(path_, key.name);
+    if (const JsonValue* found = find(key.name)) {
       get(*found, value);
     } else if (error_.empty()) {
       error_ = fmt::format("field \"{}\" is missing", path_);
     }
   }
   template <class T>
-  void operator()(std::string_view name, std::optional<T>& value) {
-    if (find(name) != nullptr) (*this)(name, value.emplace());
+  void operator()(Key key, std::optional<T>& value) {
+    if (find(key.name) != nullptr) (*this)(key, value.emplace());
   }
   template <class T>
-  void unless_default(std::string_view name, T& value, const std::type_identity_t<T>& standard) {
-    if (find(name) == nullptr) {
+  void unless_default(Key key, T& value, const std::type_identity_t<T>& standard) {
+    if (find(key.name) == nullptr) {
       value = standard;
     } else {
-      (*this)(name, value);
+      (*this)(key, value);
     }
   }
   template <class T, class Variant>
-  void alternative(std::string_view name, Variant& value) {
-    if (find(name) != nullptr) (*this)(name, value.template emplace<T>());
+  void alternative(Key key, Variant& value) {
+    if (find(key.name) != nullptr) (*this)(key, value.template emplace<T>());
   }
   template <class Id>
-  void optional_id(std::string_view name, Id& id) {
-    if (find(name) != nullptr) (*this)(name, id);
+  void optional_id(Key key, Id& id) {
+    if (find(key.name) != nullptr) (*this)(key, id);
   }
-  void figure(std::string_view name, double& value) {
-    const Step step(path_, name);
-    const JsonValue* found = find(name);
+  void figure(Key key, double& value) {
+    const Step step(path_, key.name);
+    const JsonValue* found = find(key.name);
     if (found == nullptr) return fail("a number");
     get_figure(*found, value);
   }
@@ -204,16 +202,6 @@ class JsonReader {
     }
     fail(fmt::format("one of {}", known));
   }
-  static Market last_of(Market) { return Market::spot; }
-  static Resource last_of(Resource) { return Resource::spare; }
-  static CauseCode last_of(CauseCode) { return CauseCode::first_free; }
-  static RefusalKind last_of(RefusalKind) { return RefusalKind::broken; }
-  static RefusalCode last_of(RefusalCode) { return RefusalCode::min_stay; }
-  static JobOutcome last_of(JobOutcome) { return JobOutcome::cancelled; }
-  static MarketChoice last_of(MarketChoice) { return MarketChoice::spot; }
-  static FailureKind last_of(FailureKind) { return FailureKind::disk_full; }
-  static JobLength last_of(JobLength) { return JobLength::long_run; }
-
   void get(const JsonValue& value, Resources& amounts) {
     const auto* object = as<JsonValue::Object>(value, "amounts by resource");
     if (object == nullptr) return;
@@ -298,14 +286,6 @@ Expected<JsonValue::Object, EventLogError> parse_object(std::string_view line) {
   return std::move(*object);
 }
 
-template <std::size_t kIndex = 0>
-EventBody empty_body(std::size_t index) {
-  if constexpr (kIndex + 1 < std::variant_size_v<EventBody>) {
-    if (index != kIndex) return empty_body<kIndex + 1>(index);
-  }
-  return EventBody{std::in_place_index<kIndex>};
-}
-
 }  // namespace
 
 Expected<LogHeader, EventLogError> header_from_json(std::string_view line) {
@@ -337,10 +317,9 @@ Expected<Event, EventLogError> event_from_json(std::string_view line, const Cata
   reader("event", name);
   reader.unless_default("cell", event.cell, 0u);
   if (!reader.error().empty()) return malformed(reader.error());
-  const auto& names = event_fields::kEventNames;
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) return malformed(fmt::format("there is no event \"{}\"", name));
-  event.body = empty_body(static_cast<std::size_t>(found - names.begin()));
+  const auto* found = std::find(kEventNames.begin(), kEventNames.end(), name);
+  if (found == kEventNames.end()) return malformed(fmt::format("there is no event \"{}\"", name));
+  event.body = empty_body(static_cast<std::size_t>(found - kEventNames.begin()));
   std::visit([&](auto& body) { fields(reader, body); }, event.body);
   if (!reader.error().empty()) return malformed(reader.error());
   return event;

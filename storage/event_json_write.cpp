@@ -7,13 +7,11 @@
 #include <vector>
 
 #include "model/check.hpp"
-#include "storage/event_fields.hpp"
+#include "model/fields.hpp"
 #include "storage/event_json.hpp"
 
 namespace muster {
 namespace {
-
-using event_fields::fields;
 
 template <class T>
 concept Named = std::is_enum_v<T>;
@@ -24,38 +22,37 @@ class JsonWriter {
   JsonWriter(std::string& text, const Catalog* catalog) : text_(text), catalog_(catalog) {}
 
   template <class T>
-  void operator()(std::string_view name, const T& value) {
-    key(name);
+  void operator()(Key key, const T& value) {
+    begin(key.name);
     put(value);
   }
   template <class T>
-  void operator()(std::string_view name, const std::optional<T>& value) {
-    if (value) (*this)(name, *value);
+  void operator()(Key key, const std::optional<T>& value) {
+    if (value) (*this)(key, *value);
   }
   template <class T>
-  void unless_default(std::string_view name, const T& value,
-                      const std::type_identity_t<T>& standard) {
-    if (!(value == standard)) (*this)(name, value);
+  void unless_default(Key key, const T& value, const std::type_identity_t<T>& standard) {
+    if (!(value == standard)) (*this)(key, value);
   }
   /// One of what the value may be, when it is that.
   template <class T, class Variant>
-  void alternative(std::string_view name, const Variant& value) {
-    if (const T* chosen = std::get_if<T>(&value)) (*this)(name, *chosen);
+  void alternative(Key key, const Variant& value) {
+    if (const T* chosen = std::get_if<T>(&value)) (*this)(key, *chosen);
   }
   template <class Id>
-  void optional_id(std::string_view name, const Id& id) {
-    if (id.valid()) (*this)(name, id);
+  void optional_id(Key key, const Id& id) {
+    if (id.valid()) (*this)(key, id);
   }
   /// A number that a policy computed: it may be infinite or not a number.
-  void figure(std::string_view name, double value) {
-    key(name);
+  void figure(Key key, double value) {
+    begin(key.name);
     put_figure(value);
   }
 
   void put_seconds(Duration value) { put_nanos(value.count()); }
 
  private:
-  void key(std::string_view name) {
+  void begin(std::string_view name) {
     if (text_.back() != '{') text_ += ',';
     put_plain(name);
     text_ += ':';
@@ -202,7 +199,7 @@ void append_json(const Event& event, const Catalog& catalog, std::string& text) 
   text += "{\"t\":";
   writer.put_seconds(event.at.time_since_epoch());
   text += ",\"event\":\"";
-  text += event_fields::kEventNames[event.body.index()];
+  text += kEventNames[event.body.index()];
   text += '"';
   writer.unless_default("cell", event.cell, 0u);
   std::visit([&](const auto& body) { fields(writer, body); }, event.body);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "storage/record_fields.hpp"
 #include "storage/record_parts.hpp"
 
 namespace muster {
@@ -10,39 +11,15 @@ using record_codec::decode_record;
 using record_codec::encode_record;
 using record_codec::from_record;
 using record_codec::get;
+using record_codec::get_fields;
 using record_codec::instant;
 using record_codec::nanos;
 using record_codec::put;
+using record_codec::put_fields;
 using record_codec::string_of;
 using record_codec::text;
 using record_codec::to_record;
 using RecordKind = record::Record::Which;
-
-void put_type(record::InstanceType::Builder out, const InstanceType& in) {
-  const auto& [name, family, capacity, on_demand, spot, acquire, setup, terminate] = in;
-  out.setName(text(name));
-  out.setFamily(text(family));
-  put(out.initCapacity(), capacity);
-  out.setOnDemand(on_demand.nano_usd_h());
-  out.setSpotSet(spot.has_value());
-  out.setSpot(spot.value_or(Price{}).nano_usd_h());
-  out.setAcquire(acquire.count());
-  out.setSetup(setup.count());
-  out.setTerminate(terminate.count());
-}
-
-InstanceType get_type(record::InstanceType::Reader in) {
-  InstanceType out;
-  out.name = string_of(in.getName());
-  out.family = string_of(in.getFamily());
-  out.capacity = get(in.getCapacity());
-  out.on_demand = Price::from_nano_usd_h(in.getOnDemand());
-  if (in.getSpotSet()) out.spot = Price::from_nano_usd_h(in.getSpot());
-  out.acquire = Duration{in.getAcquire()};
-  out.setup = Duration{in.getSetup()};
-  out.terminate = Duration{in.getTerminate()};
-  return out;
-}
 
 /// Records of versions in which one failed task ended any job do not say which one that was.
 void mark_failed(JobHistory& history) {
@@ -215,7 +192,7 @@ std::string encode_meta(const StoreMeta& meta) {
     out.setKind(text(meta.kind));
     out.setCluster(text(meta.cluster));
     auto types = out.initTypes(record_codec::length(meta.catalog.types()));
-    for (unsigned i = 0; i < types.size(); ++i) put_type(types[i], meta.catalog.types()[i]);
+    for (unsigned i = 0; i < types.size(); ++i) put_fields(types[i], meta.catalog.types()[i]);
   });
 }
 
@@ -223,7 +200,7 @@ Expected<StoreMeta, StoreError> decode_meta(std::string_view bytes) {
   return decode_record<StoreMeta>(bytes, RecordKind::META, [](record::Record::Reader root) {
     const auto in = root.getMeta();
     std::vector<InstanceType> types;
-    for (const auto type : in.getTypes()) types.push_back(get_type(type));
+    for (const auto type : in.getTypes()) types.push_back(get_fields<InstanceType>(type));
     return StoreMeta{string_of(in.getKind()), string_of(in.getCluster()),
                      Catalog{std::move(types)}};
   });

@@ -1,301 +1,131 @@
-#include "storage/record_parts.hpp"
+#include <deque>
+
+#include "storage/record_fields.hpp"
 
 namespace muster {
 namespace {
 
-using record_codec::bytes;
-using record_codec::from_record;
-using record_codec::get;
 using record_codec::instant;
 using record_codec::nanos;
-using record_codec::put;
-using record_codec::string_of;
-using record_codec::text;
-using record_codec::to_record;
+using record_codec::plan_of;
+using record_codec::RecordPlan;
+using record_codec::RecordReader;
+using record_codec::RecordWriter;
 
-/// Writes the body of an event: one operator() a kind.
+constexpr std::size_t kKinds = std::variant_size_v<EventBody>;
+
+/// Where the body of each kind of event goes. Kinds keep their numbers on disk, which are those of
+/// the schema's union and not the positions in EventBody.
+struct EventPlan {
+  struct Kind {
+    std::uint16_t number = 0;
+    RecordPlan::Place pointer;         ///< to the body's record
+    const RecordPlan* body = nullptr;  ///< of that record, or of the union's member itself
+    bool is_record = false;
+  };
+  std::vector<Kind> kinds;             ///< by position in EventBody
+  std::vector<std::size_t> by_number;  ///< position in EventBody by number; kKinds: not known
+  std::size_t number_at = 0;           ///< byte of the union's number among an event's data
+
+  EventPlan() {
+    const capnp::StructSchema schema = capnp::Schema::from<record::Event>();
+    number_at = 2 * std::size_t{schema.getProto().getStruct().getDiscriminantOffset()};
+    add_kinds(schema);
+  }
+
+ private:
+  template <std::size_t kAt = 0>
+  void add_kinds(capnp::StructSchema schema) {
+    using Body = std::variant_alternative_t<kAt, EventBody>;
+    const auto field = schema.getFieldByName(record_codec::record_name(kEventNames[kAt]));
+    Kind kind;
+    kind.number = field.getProto().getDiscriminantValue();
+    kind.is_record = field.getType().isStruct();
+    // Lists that stand side by side are put there by hand.
+    if constexpr (!std::is_same_v<Body, Measured>) {
+      kind.pointer.offset = field.getProto().getSlot().getOffset();
+      kind.body = kind.is_record ? &plan_of<Body>(field.getType().asStruct()) : &plan_of_one(field);
+    }
+    if (by_number.size() <= kind.number) by_number.resize(kind.number + std::size_t{1}, kKinds);
+    by_number[kind.number] = kAt;
+    kinds.push_back(kind);
+    if constexpr (kAt + 1 < kKinds) add_kinds<kAt + 1>(schema);
+  }
+  /// Of a body that is one number.
+  const RecordPlan& plan_of_one(capnp::StructSchema::Field field) {
+    return alone_.emplace_back(RecordPlan::of_one<TaskId>(field));
+  }
+
+  std::deque<RecordPlan> alone_;
+};
+
+const EventPlan& event_plan() {
+  static const EventPlan plan;
+  return plan;
+}
+
 struct BodyWriter {
   record::Event::Builder out;
+  const EventPlan& plan;
+  const EventPlan::Kind& kind;
   const Catalog& catalog;
 
-  void operator()(const JobAccepted& e) { put(out.initJobAccepted(), e.job); }
-  void operator()(const TaskRefused& e) {
-    auto body = out.initTaskRefused();
-    body.setTask(e.task.value);
-    put(body.initRefusal(), e.refusal);
-  }
-  void operator()(const RoundDecided& e) {
-    auto body = out.initRoundDecided();
-    body.setQuiet(e.quiet);
-    body.setSettled(e.settled);
-    body.setRound(e.round);
-    body.setChoice(text(e.note.choice));
-    auto figures = body.initFigures(record_codec::length(e.note.figures));
-    for (unsigned i = 0; i < figures.size(); ++i) {
-      figures[i].setName(text(e.note.figures[i].first));
-      figures[i].setValue(e.note.figures[i].second);
+  void operator()(const Measured& body) { record_codec::put(out.initMeasured(), body); }
+  template <class Body>
+  void operator()(const Body& body) {
+    capnp::AnyStruct::Builder event = capnp::toAny(record::Event::Builder(out));
+    std::memcpy(event.getDataSection().begin() + plan.number_at, &kind.number, sizeof kind.number);
+    if (kind.is_record) {
+      event = event.getPointerSection()[kind.pointer.offset].initAsAnyStruct(
+          kind.body->data_words(), kind.body->pointers());
     }
-  }
-  void operator()(const PlanPartRefused& e) {
-    auto body = out.initPlanPartRefused();
-    body.setTask(e.task.value);
-    body.setInstance(e.instance.value);
-    put(body.initRefusal(), e.refusal);
-  }
-  void operator()(const LaunchRequested& e) {
-    auto body = out.initLaunchRequested();
-    body.setInstance(e.instance.value);
-    body.setType(text(record_codec::type_name(e.type, catalog)));
-    body.setMarket(to_record(e.market));
-    body.setPrice(e.price.nano_usd_h());
-    put(body.initCause(), e.cause);
-  }
-  void operator()(const LaunchRefused& e) {
-    auto body = out.initLaunchRefused();
-    body.setInstance(e.instance.value);
-    put(body.initRefusal(), e.refusal);
-  }
-  void moment(record::InstanceMoment::Builder body, InstanceId id,
-              const std::optional<Instant>& billed) {
-    body.setInstance(id.value);
-    body.setBilledSet(billed.has_value());
-    body.setBilled(nanos(billed.value_or(Instant{})));
-  }
-  void operator()(const InstanceUp& e) {
-    moment(out.initInstanceUp(), e.instance, e.billed_from);
-    out.getInstanceUp().setAhead(e.ahead.count());
-  }
-  void operator()(const InstanceReady& e) { out.setInstanceReady(e.instance.value); }
-  void operator()(const ReleaseDecided& e) {
-    auto body = out.initReleaseDecided();
-    body.setInstance(e.instance.value);
-    put(body.initCause(), e.cause);
-    body.setCappedDay(e.capped_day);
-    body.setCappedUsd(e.capped_usd);
-  }
-  void operator()(const TerminateIssued& e) { out.setTerminateIssued(e.instance.value); }
-  void operator()(const InstanceGone& e) {
-    moment(out.initInstanceGone(), e.instance, e.billed_until);
-  }
-  void operator()(const TaskAssigned& e) {
-    auto body = out.initTaskAssigned();
-    body.setTask(e.task.value);
-    body.setTo(e.to.value);
-    put(body.initCause(), e.cause);
-    if (e.grant) put(body.initGrant(), *e.grant);
-  }
-  void operator()(const TaskUnassigned& e) {
-    auto body = out.initTaskUnassigned();
-    body.setTask(e.task.value);
-    put(body.initCause(), e.cause);
-  }
-  void operator()(const StartIssued& e) {
-    auto body = out.initStartIssued();
-    body.setTask(e.task.value);
-    body.setInstance(e.instance.value);
-    body.setAttempt(e.attempt);
-    if (e.grant) put(body.initGrant(), *e.grant);
-  }
-  void operator()(const TaskStarted& e) {
-    auto body = out.initTaskStarted();
-    body.setTask(e.task.value);
-    body.setAttempt(e.attempt);
-    body.setFetch(e.fetch.count());
-    body.setBuild(e.build.count());
-  }
-  void operator()(const StopIssued& e) {
-    auto body = out.initStopIssued();
-    body.setTask(e.task.value);
-    body.setAttempt(e.attempt);
-  }
-  void operator()(const TaskLeft& e) {
-    auto body = out.initTaskLeft();
-    body.setTask(e.task.value);
-    body.setAttempt(e.attempt);
-    body.setUpload(e.upload.count());
-    put_end(body, e.end);
-  }
-  void operator()(const TaskFinished& e) {
-    auto body = out.initTaskFinished();
-    body.setTask(e.task.value);
-    body.setAttempt(e.attempt);
-    put_end(body, e.end);
-  }
-  void operator()(const TaskFailed& e) {
-    auto body = out.initTaskFailed();
-    body.setTask(e.task.value);
-    body.setAttempt(e.attempt);
-    body.setReason(text(e.reason));
-    put_end(body, e.end);
-    body.setBlameless(e.blameless);
-    body.setKind(to_record(e.kind));
-    body.setForGood(e.for_good);
-  }
-  void put_end(auto& body, const ProcessEnd& end) {
-    if (!(end == ProcessEnd{})) put(body.initEnd(), end);
-  }
-  void operator()(const JobFinished& e) {
-    auto body = out.initJobFinished();
-    body.setJob(e.job.value);
-    body.setOutcome(to_record(e.outcome));
-    body.setMeanThroughput(e.mean_throughput);
-    body.setThroughputSamples(e.throughput_samples);
-  }
-  void operator()(const TaskReleased& e) { out.setTaskReleased(e.task.value); }
-  void operator()(const JobHeld& e) { out.setJobHeld(e.job.value); }
-  void operator()(const JobReleased& e) { out.setJobReleased(e.job.value); }
-  void operator()(const JobGivenUp& e) {
-    auto body = out.initJobGivenUp();
-    body.setJob(e.job.value);
-    body.setOutcome(to_record(e.outcome));
-  }
-  void operator()(const Measured& e) { put(out.initMeasured(), e); }
-  void operator()(const GangTurn& e) {
-    auto body = out.initGangTurn();
-    body.setJob(e.job.value);
-    body.setUntil(nanos(e.until));
+    RecordWriter writer(event, *kind.body, &catalog);
+    fields(writer, body);
   }
 };
 
-std::optional<Instant> billed(record::InstanceMoment::Reader in) {
-  if (!in.getBilledSet()) return std::nullopt;
-  return instant(in.getBilled());
-}
+struct BodyReader {
+  record::Event::Reader in;
+  const EventPlan::Kind& kind;
+  const Catalog& catalog;
 
-JobAccepted read(record::Job::Reader in) {
-  return {get(in)};
-}
-TaskRefused read(record::TaskRefused::Reader in) {
-  return {TaskId{in.getTask()}, get(in.getRefusal())};
-}
-RoundDecided read(record::RoundDecided::Reader in) {
-  RoundDecided out{in.getRound(), {string_of(in.getChoice()), {}}, in.getQuiet(), in.getSettled()};
-  for (const auto figure : in.getFigures()) {
-    out.note.figures.emplace_back(string_of(figure.getName()), figure.getValue());
+  void operator()(Measured& body) const { body = record_codec::get(in.getMeasured()); }
+  template <class Body>
+  void operator()(Body& body) const {
+    capnp::AnyStruct::Reader event = capnp::toAny(in);
+    if (kind.is_record) {
+      const auto pointers = event.getPointerSection();
+      event = kind.pointer.offset < pointers.size()
+                  ? pointers[kind.pointer.offset].getAs<capnp::AnyStruct>()
+                  : capnp::AnyStruct::Reader();
+    }
+    RecordReader reader(event, *kind.body, &catalog);
+    fields(reader, body);
   }
-  return out;
-}
-PlanPartRefused read(record::PlanPartRefused::Reader in) {
-  return {TaskId{in.getTask()}, InstanceId{in.getInstance()}, get(in.getRefusal())};
-}
-LaunchRequested read(record::LaunchRequested::Reader in, const Catalog& catalog) {
-  return {InstanceId{in.getInstance()}, record_codec::type_named(string_of(in.getType()), catalog),
-          from_record<Market>(in.getMarket()), Price::from_nano_usd_h(in.getPrice()),
-          get(in.getCause())};
-}
-LaunchRefused read(record::LaunchRefused::Reader in) {
-  return {InstanceId{in.getInstance()}, get(in.getRefusal())};
-}
-ReleaseDecided read(record::ReleaseDecided::Reader in) {
-  return {InstanceId{in.getInstance()}, get(in.getCause()), in.getCappedDay(), in.getCappedUsd()};
-}
-/// What an event of earlier versions does not say.
-template <class Record>
-std::optional<Grant> read_grant(Record in) {
-  return in.hasGrant() ? std::optional(get(in.getGrant())) : std::nullopt;
-}
-TaskAssigned read(record::TaskAssigned::Reader in) {
-  return {TaskId{in.getTask()}, InstanceId{in.getTo()}, get(in.getCause()), read_grant(in)};
-}
-TaskUnassigned read(record::TaskUnassigned::Reader in) {
-  return {TaskId{in.getTask()}, get(in.getCause())};
-}
-StartIssued read(record::StartIssued::Reader in) {
-  return {TaskId{in.getTask()}, InstanceId{in.getInstance()}, in.getAttempt(), read_grant(in)};
-}
-TaskStarted read(record::TaskStarted::Reader in) {
-  return {TaskId{in.getTask()}, in.getAttempt(), Duration{in.getFetch()}, Duration{in.getBuild()}};
-}
-StopIssued read(record::StopIssued::Reader in) {
-  return {TaskId{in.getTask()}, in.getAttempt()};
-}
-TaskLeft read(record::TaskLeft::Reader in) {
-  return {TaskId{in.getTask()}, in.getAttempt(), Duration{in.getUpload()}, get(in.getEnd())};
-}
-TaskFinished read(record::TaskFinished::Reader in) {
-  return {TaskId{in.getTask()}, in.getAttempt(), get(in.getEnd())};
-}
-TaskFailed read(record::TaskFailed::Reader in) {
-  return {TaskId{in.getTask()}, in.getAttempt(),   string_of(in.getReason()),
-          get(in.getEnd()),     in.getBlameless(), from_record<FailureKind>(in.getKind()),
-          in.getForGood()};
-}
-JobFinished read(record::JobFinished::Reader in) {
-  return {JobId{in.getJob()}, from_record<JobOutcome>(in.getOutcome()), in.getMeanThroughput(),
-          in.getThroughputSamples()};
-}
-JobGivenUp read(record::JobGivenUp::Reader in) {
-  return {JobId{in.getJob()}, from_record<JobOutcome>(in.getOutcome())};
-}
+};
+
 EventBody read_body(record::Event::Reader in, const Catalog& catalog) {
-  using Kind = record::Event::Which;
-  switch (in.which()) {
-    case Kind::JOB_ACCEPTED:
-      return read(in.getJobAccepted());
-    case Kind::TASK_REFUSED:
-      return read(in.getTaskRefused());
-    case Kind::ROUND_DECIDED:
-      return read(in.getRoundDecided());
-    case Kind::PLAN_PART_REFUSED:
-      return read(in.getPlanPartRefused());
-    case Kind::LAUNCH_REQUESTED:
-      return read(in.getLaunchRequested(), catalog);
-    case Kind::LAUNCH_REFUSED:
-      return read(in.getLaunchRefused());
-    case Kind::INSTANCE_UP:
-      return InstanceUp{InstanceId{in.getInstanceUp().getInstance()}, billed(in.getInstanceUp()),
-                        Duration{in.getInstanceUp().getAhead()}};
-    case Kind::INSTANCE_READY:
-      return InstanceReady{InstanceId{in.getInstanceReady()}};
-    case Kind::RELEASE_DECIDED:
-      return read(in.getReleaseDecided());
-    case Kind::TERMINATE_ISSUED:
-      return TerminateIssued{InstanceId{in.getTerminateIssued()}};
-    case Kind::INSTANCE_GONE:
-      return InstanceGone{InstanceId{in.getInstanceGone().getInstance()},
-                          billed(in.getInstanceGone())};
-    case Kind::TASK_ASSIGNED:
-      return read(in.getTaskAssigned());
-    case Kind::TASK_UNASSIGNED:
-      return read(in.getTaskUnassigned());
-    case Kind::START_ISSUED:
-      return read(in.getStartIssued());
-    case Kind::TASK_STARTED:
-      return read(in.getTaskStarted());
-    case Kind::STOP_ISSUED:
-      return read(in.getStopIssued());
-    case Kind::TASK_LEFT:
-      return read(in.getTaskLeft());
-    case Kind::TASK_FINISHED:
-      return read(in.getTaskFinished());
-    case Kind::TASK_FAILED:
-      return read(in.getTaskFailed());
-    case Kind::JOB_FINISHED:
-      return read(in.getJobFinished());
-    case Kind::TASK_RELEASED:
-      return TaskReleased{TaskId{in.getTaskReleased()}};
-    case Kind::JOB_HELD:
-      return JobHeld{JobId{in.getJobHeld()}};
-    case Kind::JOB_RELEASED:
-      return JobReleased{JobId{in.getJobReleased()}};
-    case Kind::JOB_GIVEN_UP:
-      return read(in.getJobGivenUp());
-    case Kind::MEASURED:
-      return get(in.getMeasured());
-    case Kind::GANG_TURN:
-      return GangTurn{JobId{in.getGangTurn().getJob()}, instant(in.getGangTurn().getUntil())};
+  const EventPlan& plan = event_plan();
+  const auto number = static_cast<std::size_t>(in.which());
+  if (number >= plan.by_number.size() || plan.by_number[number] == kKinds) {
+    record_codec::refuse("an event of a kind that is not known to this version");
   }
-  record_codec::refuse("an event of a kind that is not known to this version");
+  const std::size_t at = plan.by_number[number];
+  EventBody body = empty_body(at);
+  std::visit(BodyReader{in, plan.kinds[at], catalog}, body);
+  return body;
 }
 
 }  // namespace
 
 std::string encode_events(std::span<const Event> events, const Catalog& catalog) {
+  const EventPlan& plan = event_plan();
   return record_codec::encode_record([&](record::Record::Builder root) {
     auto list = root.initEvents().initEvents(record_codec::length(events));
     for (unsigned i = 0; i < list.size(); ++i) {
       list[i].setAt(nanos(events[i].at));
-      std::visit(BodyWriter{list[i], catalog}, events[i].body);
+      const EventBody& body = events[i].body;
+      std::visit(BodyWriter{list[i], plan, plan.kinds[body.index()], catalog}, body);
     }
   });
 }

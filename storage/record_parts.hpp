@@ -60,8 +60,6 @@ void put(record::Money::Builder out, Money in);
 Money get(record::Money::Reader in);
 void put(record::Job::Builder out, const Job& in);
 Job get(record::Job::Reader in);
-void put(record::Cause::Builder out, const Cause& in);
-Cause get(record::Cause::Reader in);
 void put(record::Refusal::Builder out, const Refusal& in);
 Refusal get(record::Refusal::Reader in);
 void put(record::ProcessEnd::Builder out, const ProcessEnd& in);

@@ -1,10 +1,12 @@
 #include "actors/messages.hpp"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "tests/support/arbitrary_events.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/virtual_system.hpp"
 
@@ -22,24 +24,10 @@ T through_the_wire(test::VirtualSystem& system, T value) {
   return again;
 }
 
-TEST(Messages, AJobArrivesAsItWasSent) {
+RC_GTEST_PROP(MessagesProperty, a_job_arrives_as_it_was_sent, ()) {
   test::VirtualSystem system;
-  Job job = test::JobBuilder(7)
-                .tasks(2)
-                .demands(Demands({{"p3", Resources::of(1, 4, 24.5), 1.25}, {"", {}, 0.1}}))
-                .image("resnet")
-                .build();
-  job.runtime_hint = std::chrono::seconds{77};
-  job.priority = -3;
-  const Job again = through_the_wire(system, job);
-  EXPECT_EQ(again.id, job.id);
-  EXPECT_EQ(again.user, job.user);
-  EXPECT_EQ(again.priority, job.priority);
-  EXPECT_EQ(again.runtime_hint, job.runtime_hint);
-  ASSERT_EQ(again.tasks.size(), 2u);
-  EXPECT_EQ(again.tasks[1].id, job.tasks[1].id);
-  EXPECT_EQ(again.tasks[1].demands, job.tasks[1].demands);
-  EXPECT_EQ(again.tasks[1].image, "resnet");
+  const auto accepted = std::get<JobAccepted>(test::arbitrary::body(0));
+  RC_ASSERT(through_the_wire(system, accepted.job) == accepted.job);
 }
 
 TEST(Messages, AnEndArrivesAsItWasSent) {

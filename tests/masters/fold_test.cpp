@@ -12,7 +12,6 @@
 #include "schedulers/registry.hpp"
 #include "storage/record_codec.hpp"
 #include "tests/masters/fold_world.hpp"
-#include "tests/support/same_events.hpp"
 
 namespace muster {
 namespace {
@@ -114,8 +113,7 @@ class Twins {
     ASSERT_EQ(one.events.size(), other.events.size()) << where();
     ASSERT_EQ(one.effects.size(), other.effects.size()) << where();
     for (std::size_t i = 0; i < one.events.size(); ++i) {
-      ASSERT_TRUE(test::same(one.events[i].body, other.events[i].body))
-          << where() << ", event " << i;
+      ASSERT_TRUE(one.events[i].body == other.events[i].body) << where() << ", event " << i;
     }
     world_.perform(one.effects);
     world_.watch(one.events);

@@ -11,14 +11,12 @@
 #include "model/state_image.hpp"
 #include "tests/support/arbitrary_events.hpp"
 #include "tests/support/random_cluster.hpp"
-#include "tests/support/same_events.hpp"
 #include "tests/support/same_state.hpp"
 
 namespace muster {
 namespace {
 
 using test::difference;
-using test::same;
 using testing::HasSubstr;
 
 RC_GTEST_PROP(RecordCodecProperty, every_event_reads_back_as_it_was, ()) {
@@ -32,7 +30,7 @@ RC_GTEST_PROP(RecordCodecProperty, every_event_reads_back_as_it_was, ()) {
   RC_ASSERT(again->size() == events.size());
   for (std::size_t i = 0; i < events.size(); ++i) {
     RC_ASSERT(again.value()[i].at == events[i].at);
-    RC_ASSERT(same(events[i].body, again.value()[i].body));
+    RC_ASSERT(events[i].body == again.value()[i].body);
   }
 }
 
@@ -49,8 +47,8 @@ TEST(RecordCodec, bytes_and_odd_numbers_read_back_as_they_were) {
            1, {"", {{"inf", std::numeric_limits<double>::infinity()}, {"nan", std::nan("")}}}}}};
   const auto again = decode_events(encode_events(events, catalog), catalog);
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_TRUE(same(events[0].body, again.value()[0].body));
-  EXPECT_TRUE(same(events[1].body, again.value()[1].body));
+  EXPECT_EQ(events[0].body, again.value()[0].body);
+  EXPECT_EQ(events[1].body, again.value()[1].body);
   const auto& figures = std::get<RoundDecided>(again.value()[2].body).note.figures;
   EXPECT_TRUE(std::isinf(figures[0].second));
   EXPECT_TRUE(std::isnan(figures[1].second));
@@ -170,7 +168,7 @@ TEST(RecordCodec, the_records_of_sites_and_clouds_read_back_as_they_were) {
   const Handoff handoff{test::JobBuilder(5).tasks(3).build(), {true, 4}};
   const auto handoff_again = decode_handoff(encode_handoff(handoff));
   ASSERT_TRUE(handoff_again);
-  EXPECT_TRUE(same(handoff_again->job, handoff.job));
+  EXPECT_EQ(handoff_again->job, handoff.job);
   EXPECT_EQ(handoff_again->to, handoff.to);
   EXPECT_EQ(decode_token(encode_token({"t", JobId{9}}))->job, JobId{9});
   EXPECT_FALSE(decode_token(encode_token({"t", JobId{9}}))->user);
@@ -219,7 +217,7 @@ TEST(RecordCodec, a_history_outlives_the_types_of_its_catalog) {
   const std::string bytes = encode_history(history, catalog);
   const auto again = decode_history(bytes, catalog);
   ASSERT_TRUE(again);
-  EXPECT_TRUE(same(again->job, history.job));
+  EXPECT_EQ(again->job, history.job);
   EXPECT_EQ(again->outcome, JobOutcome::failed);
   EXPECT_EQ(again->over_at, test::at_s(9));
   EXPECT_EQ(again->mean_throughput, 0.75);
