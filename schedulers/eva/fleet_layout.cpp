@@ -24,18 +24,19 @@ void FleetLayout::run(const RoundInput& input, const ClusterState& state, const 
     if (!leave_out_gangs(input, state, left == 2)) break;
   }
   measure(input, model, kinds, out);
-  std::map<std::uint32_t, Refusal> of_kind, of_gang;  // by the number of the kind, of the job
+  sum_up_fleet(input, model);
+  std::map<std::uint32_t, Refusal> of_shape, of_gang;  // by the number of the shape, of the job
   for (std::uint32_t i = 0; i < input.tasks().size(); ++i) {
     const RoundInput::Task& task = input.tasks()[i];
     const TaskRow& row = state.task(task.slot);
     if (out.host_of[i] != kUnassigned || row.phase != TaskPhase::pending) continue;
-    const auto kind = of_kind.try_emplace(task.kind);
-    Refusal* reason = &kind.first->second;
-    if (kind.second) *reason = why_not(input, model, {row.shape});
+    const auto alone = of_shape.try_emplace(row.shape.value);
+    Refusal* reason = &alone.first->second;
+    if (alone.second) *reason = why_not(model, {row.shape});
     if (left_out_[task.job] && reason->code == RefusalCode::awaiting_room) {
       const auto gang = of_gang.try_emplace(task.job);
       reason = &gang.first->second;
-      if (gang.second) *reason = why_not(input, model, waiting_of(input, state, task.job));
+      if (gang.second) *reason = why_not(model, waiting_of(input, state, task.job));
     }
     // What is free changes all the time, and with it the numbers.
     if (row.reason.code != reason->code) refusals.push_back({row.id, *reason});
@@ -84,10 +85,13 @@ void FleetLayout::seat_anywhere(const RoundInput& input, const WorthModel& model
     if (is_new) groups.emplace_back(kind, std::vector<std::uint32_t>{});
     groups[group->second].second.push_back(task);
   }
+  // Hosts only fill up: one that is too full for a shape is so for all kinds of that shape.
+  std::map<std::uint32_t, std::uint32_t> first_host;  // with room, by the number of the shape
   for (const auto& [number, tasks] : groups) {
     const TaskKind& kind = kinds.all()[number];
     auto next = tasks.begin();
-    for (std::uint32_t host = 0; host < out.hosts.size() && next != tasks.end(); ++host) {
+    std::uint32_t& host = first_host[kind.shape.value];
+    for (; host < out.hosts.size(); ++host) {
       const TypeId type = out.hosts[host].type;
       const ShapeOnType& shape = model.prices.on(kind.shape, type);
       if (!shape.fits) continue;
@@ -96,6 +100,7 @@ void FleetLayout::seat_anywhere(const RoundInput& input, const WorthModel& model
         used_[host] += shape.amount;
         out.seat(*next++, host);
       }
+      if (next == tasks.end()) break;  // there may be room for the next kind of the shape
     }
   }
   std::erase_if(waiting_, [&](std::uint32_t task) { return out.host_of[task] != kUnassigned; });
@@ -148,32 +153,40 @@ std::vector<ShapeId> FleetLayout::waiting_of(const RoundInput& input, const Clus
   return shapes;
 }
 
-/// Why there is no room for a task, or for all tasks of a gang together: no instance of the fleet
-/// is large enough, or there is not enough left. With numbers when these say so.
-Refusal FleetLayout::why_not(const RoundInput& input, const WorthModel& model,
-                             const std::vector<ShapeId>& shapes) const {
+/// Sums up what the instances of the round have, and have left.
+void FleetLayout::sum_up_fleet(const RoundInput& input, const WorthModel& model) {
   const Catalog& catalog = model.prices.catalog();
-  const bool together = shapes.size() > 1;
-  const RoundInput::Instance* first = nullptr;  // one that is large enough
-  Resources largest, left;
+  fleet_ = {};
+  std::vector<char> met(catalog.size(), 0);
   for (std::uint32_t i = 0; i < input.instances().size(); ++i) {
     const TypeId type = input.instances()[i].type;
+    if (!std::exchange(met[type.value], 1)) fleet_.types.push_back(type);
     const Resources& capacity = catalog[type].capacity;
-    if (first == nullptr && model.prices.on(shapes[0], type).fits) first = &input.instances()[i];
     for (Resource kind : kAllResources) {
       const double free = capacity[kind] - used_[i][kind];
-      largest[kind] = std::max(largest[kind], capacity[kind]);
-      left[kind] = together ? left[kind] + free : std::max(left[kind], free);
+      fleet_.largest[kind] = std::max(fleet_.largest[kind], capacity[kind]);
+      fleet_.most_left[kind] = std::max(fleet_.most_left[kind], free);
+      fleet_.left[kind] += free;
     }
   }
+}
+
+/// Why there is no room for a task, or for all tasks of a gang together: no instance of the fleet
+/// is large enough, or there is not enough left. With numbers when these say so.
+Refusal FleetLayout::why_not(const WorthModel& model, const std::vector<ShapeId>& shapes) const {
+  const auto fits = [&](TypeId type) { return model.prices.on(shapes[0], type).fits; };
+  const auto first = std::find_if(fleet_.types.begin(), fleet_.types.end(), fits);
+  const bool none = first == fleet_.types.end();
   Refusal refusal{RefusalKind::not_now, RefusalCode::awaiting_room, {}, 0, 0};
-  if (first == nullptr) refusal.code = RefusalCode::fixed_fleet;
+  if (none) refusal.code = RefusalCode::fixed_fleet;
   const ReservationPrice& price = model.prices.of(shapes[0]);
   Resources asked;
   for (ShapeId shape : shapes) {
-    asked += model.prices.on(shape, first == nullptr ? price.type : first->type).amount;
+    asked += model.prices.on(shape, none ? price.type : *first).amount;
   }
-  const Resources& there = first == nullptr ? largest : left;
+  const Resources& there = none                ? fleet_.largest
+                           : shapes.size() > 1 ? fleet_.left
+                                               : fleet_.most_left;
   if (const auto binding = asked.first_exceeding(there)) {
     refusal.binding = binding;
     refusal.asked = asked[*binding];

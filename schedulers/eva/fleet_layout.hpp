@@ -29,9 +29,18 @@ class FleetLayout {
                const Layout& out);
   static std::vector<ShapeId> waiting_of(const RoundInput& input, const ClusterState& state,
                                          std::uint32_t job);
-  Refusal why_not(const RoundInput& input, const WorthModel& model,
-                  const std::vector<ShapeId>& shapes) const;
+  void sum_up_fleet(const RoundInput& input, const WorthModel& model);
+  Refusal why_not(const WorthModel& model, const std::vector<ShapeId>& shapes) const;
 
+  /// What the fleet has in all: the same for whoever finds no place.
+  struct Fleet {
+    std::vector<TypeId> types;  ///< in the order of their first instances
+    Resources largest;          ///< of any instance, kind by kind
+    Resources most_left;        ///< free on any one
+    Resources left;             ///< free on all together
+  };
+
+  Fleet fleet_;
   std::vector<char> left_out_;  ///< of each job: a gang that does not fit as a whole, or
                                 ///< gives way to one that came before
   std::vector<char> given_up_;  ///< of each job: a gang that does not fit beside nobody else

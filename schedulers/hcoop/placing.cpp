@@ -147,6 +147,7 @@ bool Placing::place_gang(const Entity& entity, bool ask) {
           on != nullptr ? *on : InstanceId{kFirstPlanned + std::get<LaunchIndex>(place.to).value};
       const ShapeId shape = p_.view.state.find(place.task)->shape;
       p_.rooms.give_back(id, {&shape, 1}, p_.offers);
+      no_room_.clear();
     }
     return false;
   }
@@ -161,8 +162,10 @@ std::vector<ShapeId> Placing::shapes_of(const std::vector<Slot>& tasks) const {
 }
 
 bool Placing::join(Market market, const std::vector<Slot>& tasks) {
-  const std::optional<InstanceId> on = p_.rooms.best_fit(market, shapes_of(tasks), p_.offers);
-  if (on) put(tasks, *on, CauseCode::best_fit);
+  const std::vector<ShapeId> shapes = shapes_of(tasks);
+  if (no_room_.contains(market, shapes)) return false;
+  const std::optional<InstanceId> on = p_.rooms.best_fit(market, shapes, p_.offers);
+  on ? put(tasks, *on, CauseCode::best_fit) : no_room_.add(market, shapes);
   return on.has_value();
 }
 
@@ -171,6 +174,7 @@ bool Placing::launch(Market market, const std::vector<Slot>& tasks) {
   if (!type) return false;
   const CauseCode cause = tasks.size() > 1 ? CauseCode::complementary : CauseCode::alone;
   plan_.launches.push_back({*type, market, {cause, 0}});
+  no_room_.clear();
   put(tasks, p_.rooms.plan_launch(*type, market, p_.offers), CauseCode::alone);
   return true;
 }

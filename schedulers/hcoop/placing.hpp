@@ -1,6 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "schedulers/hcoop/rooms.hpp"
@@ -13,6 +17,33 @@ namespace muster::hcoop {
 struct RetryMark {
   std::size_t queue = 0;
   Order from = 0;
+};
+
+/// Shapes that found no instance with room for them together. A search fails until room comes free,
+/// and a round mostly takes it: of thousands of tasks with the same few shapes one has to look.
+class NoRoom {
+ public:
+  bool contains(Market market, Shapes shapes) const {
+    return shapes.size() <= 2 && known_.contains(key_of(market, shapes));
+  }
+  void add(Market market, Shapes shapes) {
+    if (shapes.size() <= 2) known_.insert(key_of(market, shapes));
+  }
+  /// Room came free.
+  void clear() { known_.clear(); }
+
+ private:
+  static std::pair<std::uint64_t, std::uint64_t> key_of(Market market, Shapes shapes) {
+    const auto [low, high] = std::minmax(shapes.front().value, shapes.back().value);
+    const std::uint64_t kind = 2 * shapes.size() + static_cast<std::uint64_t>(market);
+    return {kind, (std::uint64_t{high} << 32U) | low};
+  }
+  struct Hash {
+    std::size_t operator()(const std::pair<std::uint64_t, std::uint64_t>& key) const noexcept {
+      return static_cast<std::size_t>((key.second ^ (key.first << 60U)) * 0x9e3779b97f4a7c15U);
+    }
+  };
+  std::unordered_set<std::pair<std::uint64_t, std::uint64_t>, Hash> known_;  // looked up only
 };
 
 /// One round: Algorithm 4 over the queues, each entity onto the most matched instance (III-E).
@@ -60,6 +91,7 @@ class Placing {
   Refusal why_not_now(const Entity& entity, Slot slot) const;
 
   Parts p_;
+  NoRoom no_room_;
   Plan plan_;
   std::vector<EntityId> placed_;
   std::size_t packed_tasks_ = 0;

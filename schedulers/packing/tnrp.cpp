@@ -16,31 +16,30 @@ double InstanceWorth::rate_alone(ClassId cls) const {
   return rates_ != nullptr && alone_is_learned_ ? rates_->rate(cls, {}) : 1;
 }
 
-double InstanceWorth::with(const Entrant& entrant) const {
-  if (members_.empty()) return value(entrant, rate_alone(entrant.cls));
-  double sum = 0;
+InstanceWorth::Company InstanceWorth::company_of(ClassId cls) const {
+  if (members_.empty()) return {0, rate_alone(cls)};
+  Company company;
   if (rates_ == nullptr) {
-    for (const Member& member : members_) sum += value(member.task, 1);
-    return sum + value(entrant, 1);
+    for (const Member& member : members_) company.members_usd_h += value(member.task, 1);
+    return company;
   }
   // Pairs are in the products already.
   ColocationTable::Recorded recorded;
   if (members_.size() > 1 && rates_->knows_sets_of(key_.size() + 1)) {
-    recorded = rates_->recorded(key_.with(entrant.cls));
+    recorded = rates_->recorded(key_.with(cls));
   }
-  double own = 1;
   for (const Member& member : members_) {
-    own *= rates_->pair_rate(entrant.cls, member.task.cls);
-    double rate = member.product * rates_->pair_rate(member.task.cls, entrant.cls);
+    company.rate *= rates_->pair_rate(cls, member.task.cls);
+    double rate = member.product * rates_->pair_rate(member.task.cls, cls);
     if (recorded) [[unlikely]] {
       if (const double* mean = recorded.rate_of(member.task.cls)) rate = *mean;
     }
-    sum += value(member.task, rate);
+    company.members_usd_h += value(member.task, rate);
   }
   if (recorded) [[unlikely]] {
-    if (const double* mean = recorded.rate_of(entrant.cls)) own = *mean;
+    if (const double* mean = recorded.rate_of(cls)) company.rate = *mean;
   }
-  return sum + value(entrant, own);
+  return company;
 }
 
 void InstanceWorth::add(const Entrant& entrant) {

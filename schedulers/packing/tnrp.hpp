@@ -73,8 +73,19 @@ class InstanceWorth {
     return (may_be_recorded ? undisturbed_ : by_pairs_) + entrant.worth;
   }
 
+  /// What tasks of one class bring about in the set, whatever they are worth: the same for all.
+  struct Company {
+    double members_usd_h = 0;  ///< TNRP of the members beside such a task
+    double rate = 1;           ///< of the task beside the members
+  };
+  Company company_of(ClassId cls) const;
+
   /// TNRP of the set with one task more, $/h. The same number as usd_h() after adding it.
-  double with(const Entrant& entrant) const;
+  double with(const Entrant& entrant) const { return with(entrant, company_of(entrant.cls)); }
+  /// The same with what is known of the entrant's class.
+  double with(const Entrant& entrant, const Company& company) const {
+    return company.members_usd_h + value(entrant, company.rate);
+  }
 
   void add(const Entrant& entrant);
 

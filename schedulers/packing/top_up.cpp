@@ -4,7 +4,8 @@
 
 namespace muster {
 
-void TopUp::make_groups(const RoundInput& input, std::span<const std::uint32_t> waiting) {
+void TopUp::make_groups(const RoundInput& input, const TaskKinds& kinds,
+                        std::span<const std::uint32_t> waiting) {
   members_.assign(waiting.begin(), waiting.end());
   std::stable_sort(members_.begin(), members_.end(), [&](std::uint32_t a, std::uint32_t b) {
     return input.tasks()[a].kind < input.tasks()[b].kind;
@@ -17,6 +18,10 @@ void TopUp::make_groups(const RoundInput& input, std::span<const std::uint32_t> 
   }
   std::sort(groups_.begin(), groups_.end(),
             [&](const Group& a, const Group& b) { return members_[a.next] < members_[b.next]; });
+  shapes_.clear();
+  for (const Group& group : groups_) shapes_.push_back(kinds.all()[group.kind].shape);
+  std::sort(shapes_.begin(), shapes_.end());
+  shapes_.erase(std::unique(shapes_.begin(), shapes_.end()), shapes_.end());
 }
 
 void TopUp::list_hosts(std::span<const char> open, const Layout& layout) {
@@ -29,20 +34,34 @@ void TopUp::list_hosts(std::span<const char> open, const Layout& layout) {
   });
 }
 
+bool TopUp::has_room(const WorthModel& model, const Layout& layout, std::uint32_t host,
+                     ShapeId waiting) const {
+  const TypeId type = layout.hosts[host].type;
+  const ShapeOnType& shape = model.prices.on(waiting, type);
+  return shape.fits && (used_[host] + shape.amount).fits_in(model.prices.catalog()[type].capacity);
+}
+
+/// What tasks of the class bring about on the host that is being filled.
+const InstanceWorth::Company& TopUp::company_of(ClassId cls, const InstanceWorth& worth) {
+  if (cls.value >= companies_.size()) companies_.resize(cls.value + std::size_t{1});
+  Known& known = companies_[cls.value];
+  if (known.look != look_) known = {look_, worth.company_of(cls)};
+  return known.company;
+}
+
 void TopUp::fill(const WorthModel& model, const TaskKinds& kinds, std::uint32_t host,
                  Layout& layout) {
   const TypeId type = layout.hosts[host].type;
-  const Resources& capacity = model.prices.catalog()[type].capacity;
   InstanceWorth& worth = worth_[host];
   while (true) {
+    ++look_;
     Group* best = nullptr;
     double best_usd_h = worth.usd_h();
     for (Group& group : groups_) {
       if (group.next == group.end) continue;
       const TaskKind& kind = kinds.all()[group.kind];
-      const ShapeOnType& shape = model.prices.on(kind.shape, type);
-      if (!shape.fits || !(used_[host] + shape.amount).fits_in(capacity)) continue;
-      const double usd_h = worth.with(entrant_of(model, kind, type));
+      if (!has_room(model, layout, host, kind.shape)) continue;
+      const double usd_h = worth.with(entrant_of(model, kind, type), company_of(kind.cls, worth));
       if (usd_h > best_usd_h || (best == nullptr && usd_h == best_usd_h)) {
         best = &group;
         best_usd_h = usd_h;
@@ -57,21 +76,42 @@ void TopUp::fill(const WorthModel& model, const TaskKinds& kinds, std::uint32_t 
   layout.hosts[host].worth_usd_h = worth.usd_h();
 }
 
+/// Leaves in `hosts_` those that have room for something that waits. Most hosts of a full cluster
+/// have none: what their tasks are worth together is not asked for then, and stays as it is.
+void TopUp::add_up_hosts(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
+                         const Layout& layout) {
+  used_.assign(layout.hosts.size(), {});
+  const auto kind_of = [&](std::uint32_t task) -> const TaskKind& {
+    return kinds.all()[input.tasks()[task].kind];
+  };
+  for (std::uint32_t task = 0; task < layout.host_of.size(); ++task) {
+    const std::uint32_t host = layout.host_of[task];
+    if (host == kUnassigned) continue;
+    used_[host] += model.prices.on(kind_of(task).shape, layout.hosts[host].type).amount;
+  }
+  std::erase_if(hosts_, [&](std::uint32_t host) {
+    return std::none_of(shapes_.begin(), shapes_.end(),
+                        [&](ShapeId shape) { return has_room(model, layout, host, shape); });
+  });
+  if (worth_.size() < layout.hosts.size()) worth_.resize(layout.hosts.size());
+  filled_.assign(layout.hosts.size(), 0);
+  for (std::uint32_t host : hosts_) {
+    filled_[host] = 1;
+    worth_[host].clear(model);
+  }
+  for (std::uint32_t task = 0; task < layout.host_of.size(); ++task) {
+    const std::uint32_t host = layout.host_of[task];
+    if (host == kUnassigned || !filled_[host]) continue;
+    worth_[host].add(entrant_of(model, kind_of(task), layout.hosts[host].type));
+  }
+}
+
 void TopUp::run(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
                 std::span<const char> open, std::vector<std::uint32_t>& waiting, Layout& layout) {
   if (waiting.empty()) return;
-  make_groups(input, waiting);
+  make_groups(input, kinds, waiting);
   list_hosts(open, layout);
-  if (worth_.size() < layout.hosts.size()) worth_.resize(layout.hosts.size());
-  used_.assign(layout.hosts.size(), {});
-  for (std::uint32_t host : hosts_) worth_[host].clear(model);
-  for (std::uint32_t task = 0; task < layout.host_of.size(); ++task) {
-    const std::uint32_t host = layout.host_of[task];
-    if (host == kUnassigned || !open[host]) continue;
-    const TaskKind& kind = kinds.all()[input.tasks()[task].kind];
-    worth_[host].add(entrant_of(model, kind, layout.hosts[host].type));
-    used_[host] += model.prices.on(kind.shape, layout.hosts[host].type).amount;
-  }
+  add_up_hosts(input, model, kinds, layout);
   for (std::uint32_t host : hosts_) fill(model, kinds, host, layout);
   std::erase_if(waiting, [&](std::uint32_t task) { return layout.host_of[task] != kUnassigned; });
 }

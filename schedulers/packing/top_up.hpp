@@ -26,13 +26,28 @@ class TopUp {
     std::uint32_t end = 0;
   };
 
-  void make_groups(const RoundInput& input, std::span<const std::uint32_t> waiting);
+  void make_groups(const RoundInput& input, const TaskKinds& kinds,
+                   std::span<const std::uint32_t> waiting);
   void list_hosts(std::span<const char> open, const Layout& layout);
+  void add_up_hosts(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
+                    const Layout& layout);
+  bool has_room(const WorthModel& model, const Layout& layout, std::uint32_t host,
+                ShapeId waiting) const;
+  const InstanceWorth::Company& company_of(ClassId cls, const InstanceWorth& worth);
   void fill(const WorthModel& model, const TaskKinds& kinds, std::uint32_t host, Layout& layout);
 
   std::vector<Group> groups_;
   std::vector<std::uint32_t> members_;
+  std::vector<ShapeId> shapes_;       ///< of all groups, each once
   std::vector<std::uint32_t> hosts_;  ///< the open ones, dearest first
+  std::vector<char> filled_;          ///< of each host: it is one of them
+  /// By class, for the state of the host at hand: each look at the groups has a number of its own.
+  struct Known {
+    std::uint64_t look = 0;
+    InstanceWorth::Company company;
+  };
+  std::vector<Known> companies_;
+  std::uint64_t look_ = 0;
   std::vector<InstanceWorth> worth_;  ///< of each host
   std::vector<Resources> used_;       ///< of each host
 };
