@@ -60,8 +60,8 @@ struct EventPlan {
 };
 
 const EventPlan& event_plan() {
-  static const EventPlan plan;
-  return plan;
+  static const EventPlan kPlan;
+  return kPlan;
 }
 
 struct BodyWriter {

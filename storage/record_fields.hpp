@@ -126,22 +126,22 @@ class RecordPlan {
 /// The plan for values of the type, which always go to records of the same schema.
 template <class T>
 const RecordPlan& plan_of(capnp::StructSchema schema) {
-  static const RecordPlan plan = [&] {
+  static const RecordPlan kPlan = [&] {
     RecordPlan made(schema);
     const T example{};
     fields(made, example);
     return made;
   }();
-  return plan;
+  return kPlan;
 }
 /// The plan for values of the type behind the member.
 template <class T>
 const RecordPlan& plan_of(const RecordPlan::Place& place) {
-  static const RecordPlan& plan = [&]() -> const RecordPlan& {
+  static const RecordPlan& kPlan = [&]() -> const RecordPlan& {
     const capnp::Type type = place.field.getType();
     return plan_of<T>(type.isList() ? type.asList().getStructElementType() : type.asStruct());
   }();
-  return plan;
+  return kPlan;
 }
 
 /// Fills a record in, one member after another. The catalog may be absent where no type is named.
@@ -419,8 +419,8 @@ class RecordReader {
     const RecordPlan& plan = plan_of<T>(plan_[at_]);
     const auto list = pointer().getAs<capnp::AnyList>().as<capnp::List<capnp::AnyStruct>>();
     values.reserve(list.size());
-    for (unsigned i = 0; i < list.size(); ++i) {
-      RecordReader inner(list[i], plan, catalog_);
+    for (const auto each : list) {
+      RecordReader inner(each, plan, catalog_);
       fields(inner, values.emplace_back());
     }
   }
