@@ -28,6 +28,9 @@ struct BodyWriter {
     auto body = out.initRoundDecided();
     body.setQuiet(e.quiet);
     body.setSettled(e.settled);
+    body.setBehind(e.behind);
+    body.setTookNs(e.took.count());
+    body.setBudget(e.budget);
     body.setRound(e.round);
     body.setChoice(text(e.note.choice));
     auto figures = body.initFigures(record_codec::length(e.note.figures));
@@ -169,7 +172,8 @@ TaskRefused read(record::TaskRefused::Reader in) {
   return {TaskId{in.getTask()}, get(in.getRefusal())};
 }
 RoundDecided read(record::RoundDecided::Reader in) {
-  RoundDecided out{in.getRound(), {string_of(in.getChoice()), {}}, in.getQuiet(), in.getSettled()};
+  RoundDecided out{in.getRound(),  {string_of(in.getChoice()), {}}, in.getQuiet(), in.getSettled(),
+                   in.getBehind(), Duration{in.getTookNs()},        in.getBudget()};
   for (const auto figure : in.getFigures()) {
     out.note.figures.emplace_back(string_of(figure.getName()), figure.getValue());
   }

@@ -145,6 +145,8 @@ void Cluster::start_master(std::uint32_t i) {
   group.master_index = i;
   group.masters = scenario_.masters;
   group.life.name = fmt::format("m{}", i);
+  // By turns, so that both ways of planning meet all faults.
+  group.planning.beside = (scenario_.seed + i) % 2 == 0;
   group.life.history = role.store.get();
   group.life.image = role.disk->image;
   group.life.tail = role.disk->tail;
@@ -153,8 +155,8 @@ void Cluster::start_master(std::uint32_t i) {
   group.master.worker_lost_after = std::chrono::minutes{5};
   if (scenario_.snapshot_every > 0) {
     group.master.snapshot_every = scenario_.snapshot_every;
-    group.life.save_snapshot = [store = role.store.get()](MasterImage image) {
-      store->save_snapshot(std::move(image));
+    group.life.save_snapshot = [store = role.store.get()](MasterImage image, std::uint64_t behind) {
+      store->save_snapshot(std::move(image), behind);
     };
   }
   role.actor = spawn_master(system_.actors(), std::move(group));

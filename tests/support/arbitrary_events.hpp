@@ -157,7 +157,9 @@ inline EventBody body(std::size_t kind) {
       return TaskRefused{task, refusal()};
     case 2:
       return RoundDecided{*rc::gen::arbitrary<std::uint64_t>(), note(),
-                          *rc::gen::arbitrary<std::uint64_t>(), *rc::gen::arbitrary<bool>()};
+                          *rc::gen::arbitrary<std::uint64_t>(), *rc::gen::arbitrary<bool>(),
+                          *rc::gen::arbitrary<std::uint64_t>(), duration(),
+                          *rc::gen::arbitrary<std::uint64_t>()};
     case 3:
       return plan_part();
     case 4:

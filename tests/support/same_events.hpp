@@ -37,7 +37,8 @@ struct SameBody {
   }
   bool operator()(const RoundDecided& a) const {
     const auto& b = std::get<RoundDecided>(other);
-    return a.round == b.round && a.note == b.note && a.quiet == b.quiet && a.settled == b.settled;
+    return a.round == b.round && a.note == b.note && a.quiet == b.quiet && a.settled == b.settled &&
+           a.behind == b.behind && a.took == b.took && a.budget == b.budget;
   }
   bool operator()(const PlanPartRefused& a) const {
     const auto& b = std::get<PlanPartRefused>(other);
