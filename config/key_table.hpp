@@ -69,19 +69,26 @@ std::vector<KeySpecOf<C>> master_keys() {
       {"master.min_stay",
        "no policy moves a task before it has run for so long where it is; 0: at any time",
        Time{[](C& c) -> Duration& { return c.master.min_stay; }, kNone, 168 * kHour}},
-      {"master.decision_budget",
-       "steps that a policy's decision may take, counted in candidates that it looks at; 0: any "
-       "number",
-       Whole{[](C& c) -> std::uint64_t& { return c.master.decision_budget; }, 0,
-             1'000'000'000'000}},
-      {"master.slice_parts",
-       "parts of a plan that are carried out before other messages are heard; gangs and what "
-       "depends on each other are never cut",
-       Whole{[](C& c) -> std::uint32_t& { return c.master.slice_parts; }, 1, 10'000'000}},
       {"master.fleet",
        "instances that are there from the start and stay, of all masters together: COUNT*TYPE or "
        "COUNT*TYPE:spot; not given: rented as the policy wants",
        ListKeyOf<C>{[](C& c) -> std::vector<std::string>& { return c.master.fleet_texts; }}}};
+}
+
+/// The keys of [master] that say how plans are made and carried out.
+template <class C>
+std::vector<KeySpecOf<C>> planning_keys() {
+  using Whole = WholeKeyOf<C>;
+  constexpr std::uint64_t kMostSteps = 1'000'000'000'000;
+  return {
+      {"master.decision_budget",
+       "steps that a policy's decision may take, counted in candidates that it looks at; 0: any "
+       "number",
+       Whole{[](C& c) -> std::uint64_t& { return c.master.decision_budget; }, 0, kMostSteps}},
+      {"master.slice_parts",
+       "parts of a plan that are carried out before other messages are heard; gangs and what "
+       "depends on each other are never cut",
+       Whole{[](C& c) -> std::uint32_t& { return c.master.slice_parts; }, 1, 10'000'000}}};
 }
 
 /// The keys of [site], wherever sites are configured: C has a SiteConfig `site`.

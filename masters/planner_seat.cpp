@@ -14,6 +14,9 @@ StepActor::behavior_type steps() {
 
 /// What the planner's actor works on; only its own steps touch it, but for `followed`.
 struct PlannerSeat::Desk {
+  Desk(Planner&& of, Duration limit, std::function<Duration()> clock)
+      : planner(std::move(of)), deadline(limit), stopwatch(std::move(clock)) {}
+
   Planner planner;
   Duration deadline;
   std::function<Duration()> stopwatch;
@@ -41,7 +44,7 @@ struct PlannerSeat::Desk {
 
 PlannerSeat::PlannerSeat(caf::actor_system& system, std::unique_ptr<Planner> planner,
                          const PlannerCare& care, std::function<Duration()> stopwatch)
-    : desk_(new Desk{std::move(*planner), care.deadline, std::move(stopwatch)}) {
+    : desk_(std::make_shared<Desk>(std::move(*planner), care.deadline, std::move(stopwatch))) {
   actor_ = care.own_thread ? system.spawn<caf::detached>(steps) : system.spawn(steps);
 }
 

@@ -77,6 +77,9 @@ TEST(ReplayConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.master.worker_lost_after, 10min);
   EXPECT_EQ(config.master.snapshot_every, 100'000U);
   EXPECT_EQ(config.master.min_stay, 5min);
+  EXPECT_EQ(config.master.decision_time, 0s);
+  EXPECT_EQ(config.master.decision_budget, 0U);
+  EXPECT_EQ(config.master.slice_parts, 500U);
 }
 
 TEST(ReplayConfig, ReadsEveryKey) {
@@ -115,6 +118,9 @@ gang_patience = 0
 gang_turn = "10min"
 gang_longest = "2h"
 min_stay = "90s"
+decision_time = "20s"
+decision_budget = 7
+slice_parts = 12
 max_instances = 8
 max_usd_h = 99.5
 )")
@@ -143,6 +149,9 @@ max_usd_h = 99.5
   EXPECT_EQ(config.master.gang_turn, 10min);
   EXPECT_EQ(config.master.gang_longest, 2h);
   EXPECT_EQ(config.master.min_stay, 90s);
+  EXPECT_EQ(config.master.decision_time, 20s);
+  EXPECT_EQ(config.master.decision_budget, 7U);
+  EXPECT_EQ(config.master.slice_parts, 12U);
   EXPECT_EQ(config.master.max_instances, 8U);
   EXPECT_EQ(config.master.max_usd_h, 99.5);
 }
@@ -229,6 +238,15 @@ TEST(ReplayConfig, RejectsTimesOfGangsOutOfTheirRanges) {
               HasSubstr("master.gang_turn: has to be a duration from 1ms"));
   EXPECT_THAT(message_of(load_with("[master]\ngang_longest = \"169h\"\n")),
               HasSubstr("master.gang_longest: has to be a duration from 1ms"));
+}
+
+TEST(ReplayConfig, RejectsPlanningOutOfItsRanges) {
+  EXPECT_THAT(message_of(load_with("[master]\ndecision_time = \"61min\"\n")),
+              HasSubstr("master.decision_time: has to be a duration from 0"));
+  EXPECT_THAT(message_of(load_with("[master]\nslice_parts = 0\n")),
+              HasSubstr("master.slice_parts: has to be a whole number from 1"));
+  EXPECT_THAT(message_of(load_with("[master]\ndecision_budget = -1\n")),
+              HasSubstr("master.decision_budget: has to be a whole number from 0"));
 }
 
 TEST(ReplayConfig, RejectsValuesOfTheWrongType) {

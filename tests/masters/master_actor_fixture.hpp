@@ -60,7 +60,6 @@ class MasterActorTest : public ::testing::Test {
       return cloud_without_views(
           [this](launch_atom, const LaunchOrder& order, const MasterActor&) {
             note("launch " + std::to_string(order.instance.value));
-            if (launched_) launched_(order.instance);
           },
           [this](end_atom, InstanceId id, const MasterActor&) {
             note("end " + std::to_string(id.value));
@@ -179,7 +178,6 @@ class MasterActorTest : public ::testing::Test {
   DecisionTimes times_;
   SlowHistory history_;
   std::vector<Heard> heard_;
-  std::function<void(InstanceId)> launched_;  ///< is told of each launch
   std::uint64_t asked_ = 0;
   LogRequest asked_log_;  ///< the last one
   int settled_ = 0;

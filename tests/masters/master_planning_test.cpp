@@ -10,6 +10,21 @@ namespace {
 using test::Heard;
 using test::JobBuilder;
 
+/// Shows events to somebody as they are written.
+class WatchedJournal final : public Journal {
+ public:
+  WatchedJournal(Journal& to, std::function<void(const Event&)> show)
+      : to_(to), show_(std::move(show)) {}
+  void append(std::vector<Event>&& batch, Durable durable) override {
+    for (const Event& event : batch) show_(event);
+    to_.append(std::move(batch), std::move(durable));
+  }
+
+ private:
+  Journal& to_;
+  std::function<void(const Event&)> show_;
+};
+
 class MasterPlanningTest : public test::MasterActorTest {
  protected:
   /// Decisions take so long.
@@ -88,16 +103,21 @@ TEST_F(MasterPlanningTest, APlannerBesideWithNothingElseToDoAnswersAtOnce) {
 }
 
 TEST_F(MasterPlanningTest, WhatUsersSayIsHeardBetweenTheSlicesOfAPlan) {
-  decide_in(std::chrono::seconds{10}, [](MasterSetup& setup) { setup.planning.slice_parts = 2; });
-  launched_ = [this](InstanceId id) {
-    if (id.value == 0) cancel(3);
-  };
+  WatchedJournal journal(journal_, [this](const Event& event) {
+    const auto* launch = std::get_if<LaunchRequested>(&event.body);
+    if (launch != nullptr && launch->instance == InstanceId{0}) cancel(3);
+  });
+  decide_in(std::chrono::seconds{10}, [&](MasterSetup& setup) {
+    setup.planning.slice_parts = 2;
+    setup.journal = &journal;
+  });
   for (std::uint64_t job : {1, 2, 3}) accept(job);
   system_.run_until_s(20);
   EXPECT_EQ(times_heard("launch 0"), 1U);
   EXPECT_EQ(times_heard("launch 1"), 1U);
   EXPECT_EQ(times_heard("launch 2"), 0U) << "its job was cancelled between two slices";
   EXPECT_EQ(all<RoundDecided>().size(), 1U);
+  start([](MasterSetup&) {});
 }
 
 TEST_F(MasterPlanningTest, TheSlicesOfAPlanAreOneDecision) {
