@@ -118,9 +118,6 @@ gang_patience = 0
 gang_turn = "10min"
 gang_longest = "2h"
 min_stay = "90s"
-decision_time = "20s"
-decision_budget = 7
-slice_parts = 12
 max_instances = 8
 max_usd_h = 99.5
 )")
@@ -149,11 +146,17 @@ max_usd_h = 99.5
   EXPECT_EQ(config.master.gang_turn, 10min);
   EXPECT_EQ(config.master.gang_longest, 2h);
   EXPECT_EQ(config.master.min_stay, 90s);
+  EXPECT_EQ(config.master.max_instances, 8U);
+  EXPECT_EQ(config.master.max_usd_h, 99.5);
+}
+
+TEST(ReplayConfig, ReadsHowPlansAreMadeAndCarriedOut) {
+  const ReplayConfig config =
+      load_with("[master]\ndecision_time = \"20s\"\ndecision_budget = 7\nslice_parts = 12\n")
+          .value();
   EXPECT_EQ(config.master.decision_time, 20s);
   EXPECT_EQ(config.master.decision_budget, 7U);
   EXPECT_EQ(config.master.slice_parts, 12U);
-  EXPECT_EQ(config.master.max_instances, 8U);
-  EXPECT_EQ(config.master.max_usd_h, 99.5);
 }
 
 TEST(ReplayConfig, ReadsWhatMastersDoByTheClock) {
