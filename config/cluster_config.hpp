@@ -32,6 +32,9 @@ struct NodeConfig {
 struct LiveMasterConfig {
   std::uint64_t history_jobs = 100'000;  ///< finished jobs that are kept
   bool uncapped = false;  ///< it may rent without limit; otherwise one of its caps has to be given
+  /// A decision is allowed as many steps as the policy takes in that time; 0: any number.
+  Duration decision_deadline{};
+  std::uint32_t planner_lag = 1'000'000;  ///< events that its planner may be behind
 };
 
 /// The loopback cloud, live.

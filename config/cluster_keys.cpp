@@ -47,6 +47,13 @@ Keys top_keys() {
 Keys live_master_keys() {
   return {{"master.history_jobs", "finished jobs that are kept",
            WholeKey{[](C& c) -> U64& { return c.live_master.history_jobs; }, 1, 100'000'000}},
+          {"master.decision_deadline",
+           "a decision is allowed as many steps as the policy has taken in that time before; at "
+           "most master.decision_budget; 0: any number",
+           TimeKey{[](C& c) -> Duration& { return c.live_master.decision_deadline; }, 0ns, 1h}},
+          {"master.planner_lag",
+           "events that the planner beside a master may be behind; beyond, no more jobs are taken",
+           WholeKey{[](C& c) -> U32& { return c.live_master.planner_lag; }, 1000, 100'000'000}},
           {"master.caps",
            "\"none\": each master may rent without limit; otherwise max_instances, max_usd_h or "
            "max_usd_day has to be given, or a fleet",
@@ -140,8 +147,8 @@ Keys link_keys() {
 Keys build_table() {
   Keys all;
   for (const Keys& part :
-       {top_keys(), master_keys<C>(), live_master_keys(), site_keys<C>(), sort_keys<C>(),
-        loopback_keys(), worker_keys(), logs_keys(), storage_keys(), link_keys()}) {
+       {top_keys(), master_keys<C>(), planning_keys<C>(), live_master_keys(), site_keys<C>(),
+        sort_keys<C>(), loopback_keys(), worker_keys(), logs_keys(), storage_keys(), link_keys()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

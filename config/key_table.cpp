@@ -123,6 +123,15 @@ Keys group_keys() {
            ListKey{[](C& c) -> std::vector<std::string>& { return c.group.site_texts; }}}};
 }
 
+/// What of a master only a replay sets.
+Keys decision_time_keys() {
+  return {
+      {"master.decision_time",
+       "from a round's decision to its plan, in virtual time; 0: the plan is carried out before "
+       "anything else happens",
+       TimeKey{[](C& c) -> Duration& { return c.master.decision_time; }, 0ns, kHour}}};
+}
+
 /// What the parts bring along.
 Keys keys_of(const std::vector<ReplayPart>& parts) {
   Keys all;
@@ -137,7 +146,8 @@ Keys replay_keys(const ReplayParts& parts) {
   for (const Keys& some :
        {top_keys(), workload_keys(parts.formats), trace_keys(), keys_of(parts.formats),
         world_keys(parts.interference), keys_of(parts.interference), cloud_keys(), group_keys(),
-        master_keys<C>(), site_keys<C>(), sort_keys<C>()}) {
+        master_keys<C>(), planning_keys<C>(), decision_time_keys(), site_keys<C>(),
+        sort_keys<C>()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

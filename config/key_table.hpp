@@ -75,6 +75,22 @@ std::vector<KeySpecOf<C>> master_keys() {
        ListKeyOf<C>{[](C& c) -> std::vector<std::string>& { return c.master.fleet_texts; }}}};
 }
 
+/// The keys of [master] that say how plans are made and carried out.
+template <class C>
+std::vector<KeySpecOf<C>> planning_keys() {
+  using Whole = WholeKeyOf<C>;
+  constexpr std::uint64_t kMostSteps = 1'000'000'000'000;
+  return {
+      {"master.decision_budget",
+       "steps that a policy's decision may take, counted in candidates that it looks at; 0: any "
+       "number",
+       Whole{[](C& c) -> std::uint64_t& { return c.master.decision_budget; }, 0, kMostSteps}},
+      {"master.slice_parts",
+       "parts of a plan that are carried out before other messages are heard; gangs and what "
+       "depends on each other are never cut",
+       Whole{[](C& c) -> std::uint32_t& { return c.master.slice_parts; }, 1, 10'000'000}}};
+}
+
 /// The keys of [site], wherever sites are configured: C has a SiteConfig `site`.
 template <class C>
 std::vector<KeySpecOf<C>> site_keys() {

@@ -98,6 +98,10 @@ struct MasterConfig {
   Duration worker_lost_after{std::chrono::minutes{10}};  ///< silence that ends an instance
   std::uint64_t snapshot_every = 100'000;  ///< events from one snapshot of the state to the next
   Duration min_stay{std::chrono::minutes{5}};  ///< no policy moves a task that ran for less; 0: any
+  /// From a round's decision to its plan, in virtual time; 0: before anything else happens.
+  Duration decision_time{};
+  std::uint64_t decision_budget = 0;  ///< steps that a decision may take; 0: any number
+  std::uint32_t slice_parts = 500;    ///< of a plan, carried out before other messages are heard
   /// The instances that are there from the start and stay, of all masters together; empty: masters
   /// rent and give back as their policy wants.
   std::vector<FleetPart> fleet;

@@ -38,21 +38,27 @@ AttemptPlace place_from(const TaskHistory& task, Attempt attempt, bool running) 
 }  // namespace
 
 void DecisionLog::watch(const std::vector<Event>& events) {
-  Decision* open = nullptr;
+  bool counts = open_ && of_round_;
   for (const Event& event : events) {
     if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
       kept_.push_back({event.at, round->round, round->note});
-      open = &kept_.back();
-    } else if (open != nullptr) {
-      open->launches += std::holds_alternative<LaunchRequested>(event.body);
-      open->placements += std::holds_alternative<TaskAssigned>(event.body);
-      open->moves += std::holds_alternative<StopIssued>(event.body);
-      open->releases += std::holds_alternative<ReleaseDecided>(event.body);
+      open_ = counts = true;
+    } else if (counts) {
+      Decision& open = kept_.back();
+      open.launches += std::holds_alternative<LaunchRequested>(event.body);
+      open.placements += std::holds_alternative<TaskAssigned>(event.body);
+      open.moves += std::holds_alternative<StopIssued>(event.body);
+      open.releases += std::holds_alternative<ReleaseDecided>(event.body);
     }
   }
-  if (open == nullptr) return;
-  const bool changed = open->launches + open->placements + open->moves + open->releases > 0;
-  if (!changed) kept_.pop_back();
+  if (counts && !of_round_) shrink();
+}
+
+/// What has changed nothing is not kept.
+void DecisionLog::shrink() {
+  if (!std::exchange(open_, false)) return;
+  const Decision& last = kept_.back();
+  if (last.launches + last.placements + last.moves + last.releases == 0) kept_.pop_back();
   while (kept_.size() > kKept) kept_.pop_front();
 }
 
@@ -219,11 +225,14 @@ DecisionsView CellView::decided(std::uint32_t most) const {
 
 PlanView CellView::plan(Job job) const {
   const JobId id = job.id;
-  const Master::DryRun run = master.dry_run(std::move(job), now);
-  const Catalog& catalog = master.catalog();
+  return view_of(master.dry_run(std::move(job), now), id, name);
+}
+
+PlanView view_of(const DryRun& run, JobId id, const std::string& master) {
+  const Catalog& catalog = run.state->catalog();
   PlanView view;
-  view.master = name;
-  for (const InstanceRow& row : master.state().instances()) view.usd_h_now += row.price.usd_h();
+  view.master = master;
+  for (const InstanceRow& row : run.state->instances()) view.usd_h_now += row.price.usd_h();
   double launched_usd_h = 0;
   for (std::size_t i = 0; i < run.plan.launches.size(); ++i) {
     if (!run.checked.launched(i)) continue;

@@ -28,10 +28,20 @@ class DecisionLog {
  public:
   static constexpr std::size_t kKept = 200;
   void watch(const std::vector<Event>& events);
+  /// What is watched until its end is a slice of the newest round's plan.
+  void begin_slice() { of_round_ = true; }
+  void end_slice(bool more_follow) {
+    of_round_ = false;
+    if (!more_follow) shrink();
+  }
   const std::deque<Decision>& newest_last() const { return kept_; }
 
  private:
+  void shrink();
+
   std::deque<Decision> kept_;
+  bool open_ = false;      ///< the newest one is still being carried out
+  bool of_round_ = false;  ///< so is what is watched next
 };
 
 /// What is known of an instance's worker besides the state.
@@ -91,5 +101,8 @@ struct CellView {
 
 /// The same of a job that is over; waits for the disk.
 AttemptPlace place_of(TaskId task, Attempt attempt, const History& history);
+
+/// What would be done for the job, in the words of a master of that name.
+PlanView view_of(const DryRun& run, JobId job, const std::string& master);
 
 }  // namespace muster

@@ -18,37 +18,34 @@ const TaskRow* present_attempt(const ClusterState& state, TaskId id, Attempt att
 
 Master::Master(MasterParts parts)
     : catalog_(parts.catalog),
-      policy_(std::move(parts.policy)),
       caps_(parts.caps),
       max_attempts_(parts.max_attempts),
       max_losses_(parts.max_losses),
-      refusal_rest_(parts.refusal_rest),
       keep_history_(parts.keep_history),
       fleet_(std::move(parts.fleet)),
       min_stay_(parts.min_stay),
-      seed_(parts.seed),
-      name_(std::move(parts.name)),
-      state_(*parts.catalog),
-      gangs_(parts.gangs, parts.caps, parts.refusal_rest, !fleet_.empty()),
+      decision_budget_(parts.decision_budget),
+      memory_({parts.catalog, parts.caps, parts.refusal_rest, parts.gangs, !fleet_.empty(),
+               parts.first_instance}),
+      cadence_(parts.policy->cadence()),
       first_instance_(parts.first_instance),
-      next_instance_(parts.first_instance),
-      round_settle_(parts.round_settle) {}
-
-void Master::record(EventBody body, Instant now) {
-  if (calm_) end_calm(now, 0);
-  commit_.events.push_back({now, std::move(body)});
-  absorb(commit_.events.back());
-  show(commit_.events.back());
+      round_settle_(parts.round_settle) {
+  planner_ =
+      std::make_unique<Planner>(PlannerParts{catalog_, std::move(parts.policy), parts.seed,
+                                             std::move(parts.name), !fleet_.empty(), min_stay_},
+                                memory_);
 }
 
-/// The policy is shown the event, and of a round what it was shown when it decided.
-void Master::show(const Event& event) {
-  if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
-    resting_ = gangs_.resting(state_, round->round, event.at);
-    turn_ = gangs_.turn(event.at);
-    resting_offers_ = resting_offers(event.at);
-  }
-  policy_->observe(event, view(event.at));
+std::unique_ptr<Planner> Master::send_planner_off() {
+  planner_->part_ways();
+  return std::move(planner_);
+}
+
+void Master::record(EventBody body, Instant now) {
+  if (known_.calm) end_calm(now, 0);
+  commit_.events.push_back({now, std::move(body)});
+  absorb(commit_.events.back());
+  if (planner_) planner_->show(commit_.events.back());
 }
 
 AcceptResult Master::accept(Job job, Instant now) {
@@ -252,7 +249,7 @@ void Master::end_job_if_done(JobId id, Instant now) {
 
 void Master::finish_job(JobId id, JobOutcome outcome, Instant now) {
   JobFinished over{id, outcome, 1, 0};
-  if (const auto found = throughput_.find(id); found != throughput_.end()) {
+  if (const auto found = known_.throughput.find(id); found != known_.throughput.end()) {
     over.throughput_samples = found->second.count;
     over.mean_throughput = found->second.sum / static_cast<double>(found->second.count);
   }
@@ -273,8 +270,8 @@ void Master::finish_job(JobId id, JobOutcome outcome, Instant now) {
 void Master::note_completed(const JobRow& job) {
   CompletedJob done{job.job.id, static_cast<std::uint32_t>(job.tasks.size()), {}};
   for (Slot slot : job.tasks) {
-    const auto known = tasks_.find(state_.task(slot).id);
-    if (known == tasks_.end() || !known->second.started_at || !known->second.ended_at) return;
+    const auto known = known_.tasks.find(state_.task(slot).id);
+    if (known == known_.tasks.end() || !known->second.started_at || !known->second.ended_at) return;
     done.together += *known->second.ended_at - *known->second.started_at;
   }
   completed_.push_back(done);

@@ -10,14 +10,13 @@
 #include <vector>
 
 #include "masters/effects.hpp"
-#include "masters/gang_waits.hpp"
+#include "masters/master_memory.hpp"
 #include "masters/plan_check.hpp"
+#include "masters/planner.hpp"
 #include "masters/start_candidates.hpp"
 #include "model/cluster_state.hpp"
 #include "model/fleet.hpp"
 #include "model/history.hpp"
-#include "model/ledger.hpp"
-#include "model/master_image.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster {
@@ -32,12 +31,13 @@ struct MasterParts {
   Duration refusal_rest{};         ///< how long what the cloud refused is not asked for again
   GangRules gangs{};               ///< how gangs that wait for room get it
   std::uint64_t seed = 1;
-  Duration round_settle{};           ///< from the instant of a regular round to its decision
-  std::string name;                  ///< the chance of each round depends on it
-  std::uint64_t first_instance = 0;  ///< masters that share a cloud number instances apart
-  bool keep_history = false;         ///< jobs that are over come out of commits
-  Fleet fleet;                       ///< kept whatever the policy wants; empty: rented as it wants
-  Duration min_stay{};               ///< no plan moves a task before it has run for so long
+  Duration round_settle{};            ///< from the instant of a regular round to its decision
+  std::string name;                   ///< the chance of each round depends on it
+  std::uint64_t first_instance = 0;   ///< masters that share a cloud number instances apart
+  bool keep_history = false;          ///< jobs that are over come out of commits
+  Fleet fleet;                        ///< kept whatever the policy wants; empty: rented as it wants
+  Duration min_stay{};                ///< no plan moves a task before it has run for so long
+  std::uint64_t decision_budget = 0;  ///< steps that a decision may take; 0: any number
 };
 
 /// What a master says to a job that it is offered.
@@ -48,14 +48,6 @@ struct CompletedJob {
   JobId job;
   std::uint32_t tasks = 0;
   Duration together{};  ///< each from its first start to its end
-};
-
-/// What of an unfinished job's tasks has failed.
-struct JobFailures {
-  std::uint32_t attempts = 0;
-  std::set<TaskId> open{};  ///< tasks that have failed and not finished since
-  /// Those that have failed for good, by their array indices.
-  std::map<std::uint32_t, TaskId> for_good{};
 };
 
 /// What a master says to a wish to hold a job or to release it.
@@ -70,18 +62,21 @@ using KnownAttempt = std::pair<TaskId, Attempt>;
 class Master {
  public:
   explicit Master(MasterParts parts);
+  Master(const Master&) = delete;
+  Master& operator=(const Master&) = delete;
 
   /// What a master that died knew: its last snapshot, if any, and the events after it. Before
   /// anything else; remind() then repeats what may not have left it.
   /// Answers what could not be taken back, as a sentence; empty when all was.
   std::string restore(std::optional<MasterImage> image, std::span<const Event> tail);
+  /// While its planner is with it.
   MasterImage image() const;
 
   /// A job is accepted once: its number is known for good, however long it has been over.
   AcceptResult accept(Job job, Instant now);
-  bool was_accepted(JobId id) const { return accepted_.contains(id.value); }
+  bool was_accepted(JobId id) const { return known_.accepted.contains(id.value); }
   /// All jobs that ever were accepted.
-  const NumberSet& accepted() const { return accepted_; }
+  const NumberSet& accepted() const { return known_.accepted; }
   /// Ends the job as soon as its tasks have stopped.
   void cancel(JobId id, Instant now);
   /// Keeps the job's tasks that have no place from getting one, or lets them again; not of a job
@@ -110,12 +105,36 @@ class Master {
   /// Whatever the outcome of the attempt changed: it is on record with the next commit.
   void settle(TaskId task, Attempt attempt, InstanceId on);
 
-  /// Takes the samples in, asks the policy, re-checks its plan and sets about what stands. Samples
-  /// are ordered by task; those of tasks that are not known are left out.
+  /// A whole round while its planner is with it: takes the samples in, asks the policy, re-checks
+  /// its plan and sets about what stands.
   void round(std::span<const ThroughputSample> samples, Instant now);
+  /// The first part of a round: takes the samples in, and says what the planner is to be asked;
+  /// nothing when there is nothing to decide. Samples are ordered by task; those of tasks that are
+  /// not known are left out.
+  std::optional<RoundWish> begin_round(std::span<const ThroughputSample> samples, Instant now);
+  /// The second: the planner's answer goes on record. One to each begin_round().
+  void take_plan(PlannedRound&& planned, Instant now);
+  /// The third, until it says false: holds the next slice of the plan against the present state and
+  /// sets about what stands.
+  bool apply_slice(Instant now);
+  /// Slices that are left.
+  std::size_t slices_left() const { return slices_.size(); }
+
+  /// The planner, while it is with the master, and so shares its memory.
+  Planner& planner() { return *planner_; }
+  /// From now on the planner goes its own way, and is to be told of all events that commit() gives.
+  std::unique_ptr<Planner> send_planner_off();
+  /// What a planner has to be told for a decision now, and what its plan is held against.
+  RoundWish wish(Instant now) const;
+  PlanLimits limits(Instant now) const;
+  /// Instances will be numbered from there on.
+  std::uint64_t next_instance() const { return known_.next_instance; }
+  /// How many events there were since it was made.
+  std::uint64_t events() const { return known_.events; }
+
   /// The last round changed nothing, and unless something happens or throughputs change no later
   /// one will: regular rounds need not be held. They count as if they had been.
-  bool calm() const { return calm_ && state_.pending().empty() && !fleet_is_short_; }
+  bool calm() const { return known_.calm && state_.pending().empty() && !fleet_is_short_; }
   /// It is calm, and these are the throughputs of the last round.
   bool would_repeat(std::span<const ThroughputSample> samples) const;
   /// By how much the cloud's clock, which bills and says which day it is, is ahead of `now`.
@@ -149,16 +168,17 @@ class Master {
 
   /// There is a job or an instance to think about.
   bool busy() const { return !state_.jobs().empty() || !state_.instances().empty(); }
-  Cadence cadence() const { return policy_->cadence(); }
+  Cadence cadence() const { return cadence_; }
 
   /// What has happened since the last call.
   Commit commit() { return std::exchange(commit_, {}); }
 
+  const MasterMemory& memory() const { return memory_; }
   const ClusterState& state() const { return state_; }
   const Ledger& ledger() const { return ledger_; }
   const Catalog& catalog() const { return *catalog_; }
   const MasterCaps& caps() const { return caps_; }
-  std::uint64_t rounds() const { return rounds_; }
+  std::uint64_t rounds() const { return known_.rounds; }
   /// What has become of a task of an unfinished job so far; null when nothing has.
   const TaskHistory* task_history(TaskId id) const;
   /// What has failed of an unfinished job; null when nothing has.
@@ -166,50 +186,37 @@ class Master {
   /// Since when the instance is billed; nothing when that is not known here.
   std::optional<Instant> up_since(InstanceId id) const;
   /// What the cloud's present day has cost so far.
-  Money spent_today(Instant now) const { return spend_.until(now + cloud_ahead_, state_); }
+  Money spent_today(Instant now) const { return known_.spend.until(now + cloud_ahead_, state_); }
   /// Time of the last event.
-  Instant newest() const { return newest_; }
+  Instant newest() const { return known_.newest; }
   /// How much of what it has or may have is taken: see docs/routing.md. `queue_room` tasks that
   /// wait are a load of 1.
   double load(std::uint64_t queue_room) const;
   /// Parts of jobs that were given up lately, a thousand at most.
-  const std::deque<JobId>& broken_parts() const { return broken_parts_; }
+  const std::deque<JobId>& broken_parts() const { return known_.broken_parts; }
   /// Parts that are over, of jobs of which only so many tasks may fail, where some have: the last
   /// ones, a thousand at most.
-  const std::deque<FailedPart>& failed_parts() const { return failed_parts_; }
+  const std::deque<FailedPart>& failed_parts() const { return known_.failed_parts; }
   /// Unfinished parts of such jobs, and how many of the tasks of those have failed of which any
   /// have.
-  const std::set<JobId>& counted_parts() const { return counted_; }
+  const std::set<JobId>& counted_parts() const { return known_.counted; }
   std::vector<FailedPart> failing_parts() const;
   /// What was completed lately, the newest last and a thousand at most; and how many there were.
   const std::deque<CompletedJob>& completed() const { return completed_; }
   std::uint64_t completed_count() const { return completed_count_; }
 
-  /// What the policy would decide with one job more, on a copy of everything.
-  struct DryRun {
-    Plan plan;
-    CheckedPlan checked;
-    std::shared_ptr<const ClusterState> state;  ///< that the plan is for
-  };
+  /// What the policy would decide with one job more, on a copy of everything; while its planner is
+  /// with it.
   DryRun dry_run(Job job, Instant now) const;
 
  private:
   struct Tracker;
 
-  Rng chance() const { return Rng::of_round(seed_, name_, rounds_); }
-  ClusterView view(Instant now) const {
-    return {state_,   *catalog_, now,       Market::on_demand, !fleet_.empty(),
-            resting_, turn_,     min_stay_, resting_offers_};
-  }
   void record(EventBody body, Instant now);
-  void show(const Event& event);
   void absorb(const Event& event);
-  void count_failures();
-  std::string restore_policy(const std::string& text, Instant at);
   JobHistory history_of(const JobFinished& over, Instant now) const;
   void apply_plan(const Plan& plan, Instant now);
-  PlanLimits limits(Instant now) const;
-  RestingOffers resting_offers(Instant now) const;
+  bool may_rent() const;
   std::vector<InstanceId> order_launches(const Plan& plan, const CheckedPlan& checked, Instant now);
   void apply_places(const Plan& plan, const CheckedPlan& checked, Instant now);
   void release(InstanceId id, const Cause& cause, Instant now);
@@ -228,8 +235,6 @@ class Master {
   void release_held(JobId id, Instant now);
   bool is_last_attempt(const Job& job, const TaskFailed& news) const;
   void lose_task(JobId id, Instant now);
-  void note_over(const JobRow& job);
-  void count_parts();
   void end_job_if_done(JobId id, Instant now);
   void finish_job(JobId id, JobOutcome outcome, Instant now);
   void note_completed(const JobRow& job);
@@ -249,25 +254,24 @@ class Master {
   std::optional<Duration> until_spent(Duration margin, Instant now) const;
 
   const Catalog* catalog_;
-  std::unique_ptr<Policy> policy_;
   MasterCaps caps_;
   std::uint32_t max_attempts_;
   std::uint32_t max_losses_;
-  Duration refusal_rest_;
   bool keep_history_;
   Fleet fleet_;
   Duration min_stay_;
   bool fleet_is_short_ = false;
-  std::uint64_t seed_;
-  std::string name_;
-  ClusterState state_;
-  Ledger ledger_;
-  std::map<std::pair<TypeId, Market>, Instant> resting_until_;
-  std::set<InstanceId> unanswered_;  ///< of which the cloud has not said that it did as told
-  GangWaits gangs_;
-  std::optional<JobId> turn_;     ///< whose it is in the present round
-  std::vector<JobId> resting_;    ///< gangs for which nothing is rented in the present round
-  RestingOffers resting_offers_;  ///< what the cloud is not asked for in the present round
+  std::uint64_t decision_budget_;
+  MasterMemory memory_;
+  const MasterFacts& known_ = memory_.facts();
+  const ClusterState& state_ = known_.state;
+  const Ledger& ledger_ = known_.ledger;
+  Cadence cadence_;
+  std::unique_ptr<Planner> planner_;  ///< null: it goes its own way
+  std::deque<Plan> slices_;           ///< of the present round's plan, still to be carried out
+  std::set<InstanceId> unanswered_;   ///< of which the cloud has not said that it did as told
+  std::optional<JobId> turn_;         ///< whose it is in the present round
+  std::vector<JobId> resting_;        ///< gangs for which nothing is rented in the present round
   /// Gangs that were refused room on the fixed fleet since it last changed, or since the last round
   /// began, and whether they are larger than all of it.
   std::map<JobId, std::optional<Refusal>> over_fleet_;
@@ -276,29 +280,12 @@ class Master {
   std::map<InstanceId, std::uint64_t> releasing_;
   std::uint64_t releases_ = 0;
   std::vector<InstanceId> emptied_;  ///< of these, those that may be empty since the last look
-  std::map<TaskId, TaskHistory> tasks_;
-  std::map<JobId, JobFailures> failures_;  ///< counted from tasks_
-  std::map<JobId, ThroughputSum> throughput_;
   std::uint64_t first_instance_;
-  std::uint64_t next_instance_;
   bool asks_numbers_ = false;
-  std::uint64_t rounds_ = 0;
   Duration round_settle_;
-  std::optional<Calm> calm_;
-  Measured measured_;        ///< for the round that is about to be decided
-  std::uint64_t quiet_ = 0;  ///< regular rounds that were not held since the last one
-  Instant newest_;
   Duration cloud_ahead_{};
   bool knows_cloud_clock_ = true;
   std::set<InstanceId> ended_at_once_;  ///< because of the day's cap; not remembered over a crash
-  DaySpend spend_;
-  std::int64_t capped_day_ = -1;  ///< on which the day's cap was last reached
-  double capped_usd_ = 0;         ///< that cap; 0: not known
-  std::deque<JobId> broken_parts_;
-  std::deque<FailedPart> failed_parts_;
-  std::set<JobId> counted_;  ///< parts, unfinished, of which only so many tasks may fail
-  std::set<JobId> failing_;  ///< of these, those of which some have
-  NumberSet accepted_;       ///< all jobs that ever were: sites may repeat a hand-off at any time
   std::deque<CompletedJob> completed_;
   std::uint64_t completed_count_ = 0;
   Commit commit_;

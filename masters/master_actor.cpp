@@ -13,9 +13,6 @@ namespace {
 /// Sites that ask for the load; all are told anew when there have been more.
 constexpr std::size_t kMaxAskers = 1000;
 
-/// Rounds whose decision times are kept; weeks of them.
-constexpr std::ptrdiff_t kMaxDecisionTimes = 4'000'000;
-
 /// A clock that was set back is caught up with by one part in so many of the time that passes.
 constexpr int kSlew = 100;
 
@@ -85,11 +82,13 @@ void MasterNode::on_exit() {
   log_readers_.clear();
   logs_.reset();
   pending_.clear();
+  seat_.reset();
   setup_.cloud = nullptr;
 }
 
 MasterActor::behavior_type MasterNode::make_behavior() {
   begin_logs();
+  begin_planning();
   start_watching();  // first: no fleet is rented before the cloud's clock is known, where it has to
                      // be
   master_.keep_fleet(now());
@@ -127,7 +126,7 @@ MasterActor::behavior_type MasterNode::make_behavior() {
       [this](instances_atom) { return show_instances(); },
       [this](decisions_atom, std::uint32_t most) { return cell_view().decided(most); },
       [this](figures_atom) { return cell_view().figures(); },
-      [this](plan_atom, Job& job) { return cell_view().plan(std::move(job)); },
+      [this](plan_atom, Job& job) { return dry_run(std::move(job)); },
       [this](const LogRequest& request) { return read_log(request); },
       [](const Wakeup& wakeup) { wakeup.run(); },
   };
@@ -180,7 +179,7 @@ bool MasterNode::is_over(JobId id) const {
 }
 
 caf::result<std::vector<AcceptVerdict>> MasterNode::take_over(std::vector<Job> jobs) {
-  if (!setup_.journal->trouble().empty() || !setup_.journal->strain().empty()) {
+  if (!setup_.journal->trouble().empty() || !setup_.journal->strain().empty() || planner_lags()) {
     return ActorError::store_failed;
   }
   std::vector<AcceptVerdict> verdicts;
@@ -284,12 +283,6 @@ void MasterNode::forget_worker(InstanceId id) {
   end_log_readers(id);
 }
 
-void MasterNode::want_round() {
-  if (round_wanted_) return;
-  round_wanted_ = true;
-  timer_.after(setup_.round_settle, [this] { gather(); });
-}
-
 /// Asks the workers that run something; the last answer, or the lack of it, starts the decision.
 /// Plain messages: CAF searches an actor's open requests one by one.
 void MasterNode::gather() {
@@ -320,25 +313,6 @@ void MasterNode::hear_samples(const SampleAnswer& answer) {
   if (silent_.empty()) decide();
 }
 
-void MasterNode::decide() {
-  round_wanted_ = false;
-  silent_.clear();
-  std::sort(samples_.begin(), samples_.end(),
-            [](const auto& a, const auto& b) { return a.task < b.task; });
-  if (!master_.busy()) return;
-  if (!master_.would_repeat(samples_)) {
-    quiet_pause_ = 0;
-    const Duration before = setup_.stopwatch();
-    master_.round(samples_, now());
-    std::vector<double>& times = setup_.times->ms;
-    if (std::ssize(times) >= kMaxDecisionTimes)
-      times.erase(times.begin(), times.begin() + kMaxDecisionTimes / 2);
-    times.push_back(to_seconds(setup_.stopwatch() - before) * 1e3);
-    carry_out();
-  }
-  if (master_.calm()) look_again();
-}
-
 /// Hands what has happened to the journal; effects and `then` follow when it is durable.
 void MasterNode::carry_out(std::function<void()> then) {
   Commit commit = master_.commit();
@@ -354,6 +328,7 @@ void MasterNode::carry_out(std::function<void()> then) {
   events_since_snapshot_ += weight_of(commit.events);
   watch(commit.events);
   decisions_.watch(commit.events);
+  if (seat_ && !commit.events.empty()) seat_->follow(commit.events);
   pending_.push_back({std::move(commit.effects), std::move(then)});
   if (setup_.life.history != nullptr) {
     for (JobHistory& job : commit.over) setup_.life.history->add(std::move(job));
@@ -377,13 +352,6 @@ void MasterNode::now_durable() {
     std::visit([this](const auto& e) { perform(e); }, effect);
   }
   if (durable.then) durable.then();
-}
-
-void MasterNode::save_snapshot_if_due() {
-  const MasterLife& life = setup_.life;
-  if (!life.save_snapshot || events_since_snapshot_ < setup_.watch.snapshot_every) return;
-  events_since_snapshot_ = 0;
-  life.save_snapshot(master_.image());
 }
 
 /// The worker of an instance that can be spoken to now; null when there is none.

@@ -14,6 +14,7 @@
 #include "masters/cell_view.hpp"
 #include "masters/log_handover.hpp"
 #include "masters/master.hpp"
+#include "masters/planner_seat.hpp"
 #include "storage/history.hpp"
 #include "storage/journal.hpp"
 #include "storage/log_keeper.hpp"
@@ -37,7 +38,8 @@ struct MasterLife {
   /// What the master was before it was started again.
   std::optional<MasterImage> image;
   std::vector<Event> tail;
-  std::function<void(MasterImage)> save_snapshot;
+  /// Is given what the master was so many events ago.
+  std::function<void(MasterImage, std::uint64_t behind)> save_snapshot;
   std::string name;  ///< of the master, in documents
   /// Is told what its user should know of; nothing: nobody is.
   std::function<void(const std::string&)> note;
@@ -67,6 +69,7 @@ struct MasterSetup {
   std::size_t max_watches = kMaxWatches;  ///< jobs that are watched, by all who watch together
   std::function<Duration()> stopwatch;    ///< any steady clock; measures, never decides
   DecisionTimes* times = nullptr;
+  PlannerCare planning;
   MasterWatch watch;
   MasterLife life;
 };
@@ -150,6 +153,15 @@ class MasterNode : public UsersFirst<MasterActor::base, MasterNode> {
   void gather();
   void hear_samples(const SampleAnswer& answer);
   void decide();
+  template <class Value>
+  std::function<void(Value&&)> back_here(std::function<void(Value&&)> use);
+  void begin_planning();
+  void await_plan(const RoundWish& wish);
+  void hear_plan(PlannedRound&& planned);
+  void carry_on();
+  void note_time(Duration took);
+  caf::result<PlanView> dry_run(Job job);
+  bool planner_lags() const;
   caf::result<LogAnswer> read_log(const LogRequest& request);
   void hear_log(const LogAnswer& answer);
   void end_log_readers(InstanceId id);
@@ -218,6 +230,9 @@ class MasterNode : public UsersFirst<MasterActor::base, MasterNode> {
   std::optional<Duration> cloud_ahead_;
   bool knows_cloud_clock_ = false;  ///< it was heard since the cloud could be reached last
   bool round_wanted_ = false;
+  std::unique_ptr<PlannerSeat> seat_;  ///< null: the planner is with the master
+  bool planning_ = false;  ///< from a decision to the last slice of its plan; no other begins
+  bool snapshot_is_made_ = false;
   std::vector<ThroughputSample> samples_;
   std::uint64_t asking_ = 0;     ///< number of the last asking for samples
   std::set<InstanceId> silent_;  ///< asked, and not heard of yet

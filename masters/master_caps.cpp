@@ -52,8 +52,8 @@ Duration Master::affordable_time() const {
 /// been reached.
 double Master::spent_today_usd(Instant now) const {
   const double spent = spent_at_most(now).usd();
-  const bool reached = day_of(now + cloud_ahead_) == capped_day_;
-  const bool raised = capped_usd_ > 0 && caps_.max_usd_day > capped_usd_;
+  const bool reached = day_of(now + cloud_ahead_) == known_.capped_day;
+  const bool raised = known_.capped_usd > 0 && caps_.max_usd_day > known_.capped_usd;
   return reached && !raised ? std::max(spent, caps_.max_usd_day) : spent;
 }
 

@@ -35,7 +35,7 @@ void Master::shrink_fleet(const InstanceRow& drained) {
 bool Master::know_instances(const std::vector<InstanceId>& newest) {
   for (const InstanceId id : newest) {
     if (master_of(id) != master_of(InstanceId{first_instance_})) continue;
-    next_instance_ = std::max(next_instance_, id.value + 1);
+    memory_.skip_instances(id.value + 1);
   }
   return std::exchange(asks_numbers_, false);
 }

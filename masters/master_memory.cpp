@@ -1,9 +1,8 @@
-// The part of a master that outlives it: what events do to its memory, and how that comes back.
+#include "masters/master_memory.hpp"
 
+#include <algorithm>
 #include <utility>
-
-#include "masters/cell_pieces.hpp"
-#include "masters/master.hpp"
+#include <variant>
 
 namespace muster {
 namespace {
@@ -20,289 +19,228 @@ bool is_counted(const Job& job) {
 
 }  // namespace
 
-/// What an event changes besides the state and the ledger; called before both.
-struct Master::Tracker {
-  Master& m;
+/// What an event changes besides the state, the gangs and the ledger; called before these.
+struct MasterMemory::Fold {
+  MasterMemory& memory;
+  MasterFacts& m;
   Instant at;
 
   void operator()(const JobAccepted& e) {
-    m.accepted_.add(e.job.id.value);
-    if (is_counted(e.job)) m.counted_.insert(e.job.id);
+    m.accepted.add(e.job.id.value);
+    if (is_counted(e.job)) m.counted.insert(e.job.id);
   }
   void operator()(const LaunchRequested& e) {
-    m.over_fleet_.clear();
-    m.next_instance_ = std::max(m.next_instance_, e.instance.value + 1);
-    m.unanswered_.insert(e.instance);
+    m.next_instance = std::max(m.next_instance, e.instance.value + 1);
   }
   void operator()(const LaunchRefused& e) {
-    m.over_fleet_.clear();
-    const InstanceRow& row = *m.state_.find(e.instance);
-    std::erase_if(m.resting_until_, [this](const auto& entry) { return entry.second <= at; });
-    m.resting_until_[{row.type, row.market}] = at + m.refusal_rest_;
-    m.ended_at_once_.erase(e.instance);
-    m.releasing_.erase(e.instance);
-    m.unanswered_.erase(e.instance);
+    const InstanceRow& row = *m.state.find(e.instance);
+    std::erase_if(m.resting_until, [this](const auto& entry) { return entry.second <= at; });
+    m.resting_until[{row.type, row.market}] = at + memory.refusal_rest_;
   }
   void operator()(const RoundDecided& e) {
-    m.rounds_ = e.round + 1;
-    m.quiet_ = 0;
-    if (e.settled) m.calm_ = Calm{at, m.measured_};
-    m.measured_ = {};
+    m.rounds = e.round + 1;
+    m.quiet = 0;
+    if (e.settled) m.calm = Calm{at - e.took, m.measured};
+    m.measured = {};
   }
   void operator()(const ReleaseDecided& e) {
-    m.over_fleet_.clear();
-    if (e.cause.code == CauseCode::spend_cap) {
-      m.capped_day_ = e.capped_day >= 0 ? e.capped_day : day_of(at);
-      m.capped_usd_ = e.capped_usd;
-    }
-    m.releasing_.emplace(e.instance, m.releases_++);
-    m.emptied_.push_back(e.instance);
+    if (e.cause.code != CauseCode::spend_cap) return;
+    m.capped_day = e.capped_day >= 0 ? e.capped_day : day_of(at);
+    m.capped_usd = e.capped_usd;
   }
-  void operator()(const TerminateIssued& e) {
-    m.releasing_.erase(e.instance);
-    m.unanswered_.insert(e.instance);
-  }
-  void operator()(const InstanceUp& e) {
-    m.spend_.up(e.instance, e.billed_from.value_or(at));
-    const bool ending = m.state_.find(e.instance)->phase == InstancePhase::terminating;
-    if (!ending) m.unanswered_.erase(e.instance);
-  }
+  void operator()(const InstanceUp& e) { m.spend.up(e.instance, e.billed_from.value_or(at)); }
   void operator()(const InstanceGone& e) {
-    m.over_fleet_.clear();
-    m.unanswered_.erase(e.instance);
-    m.ended_at_once_.erase(e.instance);
-    m.releasing_.erase(e.instance);
-    m.spend_.gone(e.instance, m.state_.find(e.instance)->price, e.billed_until.value_or(at));
+    m.spend.gone(e.instance, m.state.find(e.instance)->price, e.billed_until.value_or(at));
   }
 
   void operator()(const StartIssued& e) {
-    TaskHistory& task = m.tasks_[e.task];
+    TaskHistory& task = m.tasks[e.task];
     task.attempts = e.attempt;
     task.instance = e.instance;
-    task.type = m.state_.find(e.instance)->type;
+    task.type = m.state.find(e.instance)->type;
   }
   void operator()(const TaskStarted& e) {
-    TaskHistory& task = m.tasks_[e.task];
+    TaskHistory& task = m.tasks[e.task];
     if (!task.started_at) task.started_at = at;
   }
-  JobId job_of(TaskId id) const { return m.state_.job(m.state_.find(id)->job).job.id; }
+  JobId job_of(TaskId id) const { return m.state.job(m.state.find(id)->job).job.id; }
   void end(TaskId id, const ProcessEnd& end) {
-    TaskHistory& task = m.tasks_[id];
+    TaskHistory& task = m.tasks[id];
     task.ended_at = at;
     task.end = end;
-    const InstanceRow& left = m.state_.instance(m.state_.find(id)->at);
-    if (left.released) m.emptied_.push_back(left.id);
   }
   void operator()(const TaskLeft& e) {
-    const TaskRow& task = *m.state_.find(e.task);
+    const TaskRow& task = *m.state.find(e.task);
     end(e.task, e.end);
-    const bool ends = m.state_.job(task.job).given_up.has_value();
-    m.tasks_[e.task].moves += !ends && task.target != task.at;
+    const bool ends = m.state.job(task.job).given_up.has_value();
+    m.tasks[e.task].moves += !ends && task.target != task.at;
   }
   void operator()(const TaskFinished& e) {
     end(e.task, e.end);
-    m.tasks_[e.task].finished = true;
-    const auto failed = m.failures_.find(job_of(e.task));
-    if (failed != m.failures_.end()) failed->second.open.erase(e.task);
+    m.tasks[e.task].finished = true;
+    const auto failed = m.failures.find(job_of(e.task));
+    if (failed != m.failures.end()) failed->second.open.erase(e.task);
   }
   void operator()(const TaskFailed& e) {
     end(e.task, e.end);
-    TaskHistory& task = m.tasks_[e.task];
+    TaskHistory& task = m.tasks[e.task];
     task.failures += !e.blameless;
     task.losses += e.kind == FailureKind::lost;
     task.reason = e.reason;
     task.failure = e.kind;
     task.failed = e.for_good;
     if (e.blameless && !e.for_good) return;
-    JobFailures& job = m.failures_[job_of(e.task)];
+    JobFailures& job = m.failures[job_of(e.task)];
     job.attempts += !e.blameless;
     job.open.insert(e.task);
     if (!e.for_good) return;
-    const TaskRow& row = *m.state_.find(e.task);
-    job.for_good.emplace(m.state_.spec(row).array_index, e.task);
-    const JobId of = m.state_.job(row.job).job.id;
-    if (m.counted_.contains(of)) m.failing_.insert(of);
+    const TaskRow& row = *m.state.find(e.task);
+    job.for_good.emplace(m.state.spec(row).array_index, e.task);
+    const JobId of = m.state.job(row.job).job.id;
+    if (m.counted.contains(of)) m.failing.insert(of);
   }
   void operator()(const Measured& e) {
     for (const ThroughputSample& sample : e.samples) {
-      const TaskRow& task = *m.state_.find(sample.task);
-      ThroughputSum& sum = m.throughput_[m.state_.job(task.job).job.id];
+      const TaskRow& task = *m.state.find(sample.task);
+      ThroughputSum& sum = m.throughput[m.state.job(task.job).job.id];
       sum.sum += sample.normalized * static_cast<double>(e.rounds());
       sum.count += e.rounds();
     }
-    m.quiet_ += e.quiet;
-    if (e.quiet == 0) m.measured_ = e;
+    m.quiet += e.quiet;
+    if (e.quiet == 0) m.measured = e;
   }
   void operator()(const JobFinished& e) {
-    m.throughput_.erase(e.job);
-    m.failures_.erase(e.job);
+    m.throughput.erase(e.job);
+    m.failures.erase(e.job);
     // Sites ask for these: the job's other parts are for nothing.
-    const JobRow& over = *m.state_.find(e.job);
-    m.note_over(over);
+    const JobRow& over = *m.state.find(e.job);
+    memory.note_over(over);
     if (!over.all_ended() && over.job.whole_tasks > 0) {
-      m.broken_parts_.push_back(e.job);
-      if (m.broken_parts_.size() > kMaxBrokenParts) m.broken_parts_.pop_front();
+      m.broken_parts.push_back(e.job);
+      if (m.broken_parts.size() > kMaxBrokenParts) m.broken_parts.pop_front();
     }
-    for (Slot slot : m.state_.find(e.job)->tasks) {
-      const TaskId id = m.state_.task(slot).id;
-      m.tasks_.erase(id);
-      m.ledger_.close(id);
+    for (Slot slot : m.state.find(e.job)->tasks) {
+      const TaskId id = m.state.task(slot).id;
+      m.tasks.erase(id);
+      m.ledger.close(id);
     }
   }
   template <class Other>
   void operator()(const Other&) {}
 };
 
-void Master::absorb(const Event& event) {
-  newest_ = std::max(newest_, event.at);
-  calm_.reset();
-  std::visit(Tracker{*this, event.at}, event.body);
-  gangs_.absorb(event, state_);
-  ledger_.observe(event, state_);
-  candidates_.before(event, state_);
-  state_.apply(event);
-  candidates_.after(state_);
+MasterMemory::MasterMemory(const MemoryRules& rules)
+    : catalog_(rules.catalog),
+      refusal_rest_(rules.refusal_rest),
+      facts_{ClusterState(*rules.catalog),
+             {},
+             GangWaits(rules.gangs, rules.caps, rules.refusal_rest, rules.fixed_fleet)} {
+  facts_.next_instance = rules.first_instance;
 }
 
-JobHistory Master::history_of(const JobFinished& over, Instant now) const {
-  const JobRow& row = *state_.find(over.job);
-  JobHistory history{row.job, over.outcome, row.accepted_at, now, over.mean_throughput, {}};
-  for (Slot slot : row.tasks) {
-    const TaskId id = state_.task(slot).id;
-    const auto known = tasks_.find(id);
-    history.tasks.push_back(known == tasks_.end() ? TaskHistory{} : known->second);
-    TaskHistory& task = history.tasks.back();
-    task.cost = ledger_.task(id);
-    const Refusal& refusal = state_.task(slot).reason;
-    if (over.outcome == JobOutcome::refused && refusal.kind == RefusalKind::never) {
-      task.reason = cell::sentence(refusal);
+void MasterMemory::absorb(const Event& event) {
+  ++facts_.events;
+  facts_.newest = std::max(facts_.newest, event.at);
+  facts_.calm.reset();
+  std::visit(Fold{*this, facts_, event.at}, event.body);
+  facts_.gangs.absorb(event, facts_.state);
+  facts_.ledger.observe(event, facts_.state);
+  facts_.state.apply(event);
+}
+
+void MasterMemory::skip_instances(std::uint64_t below) {
+  facts_.next_instance = std::max(facts_.next_instance, below);
+}
+
+RestingOffers MasterMemory::resting_offers(Instant now, bool rents) const {
+  RestingOffers resting;
+  if (rents) {
+    for (const auto& [offer, until] : facts_.resting_until) {
+      if (until > now) resting.push_back(offer);
     }
+    return resting;
   }
-  return history;
-}
-
-const TaskHistory* Master::task_history(TaskId id) const {
-  const auto found = tasks_.find(id);
-  return found == tasks_.end() ? nullptr : &found->second;
-}
-
-const JobFailures* Master::failures_of(JobId id) const {
-  const auto found = failures_.find(id);
-  return found == failures_.end() ? nullptr : &found->second;
+  for (std::uint32_t i = 0; i < catalog_->size(); ++i) {
+    for (Market market : {Market::on_demand, Market::spot}) resting.emplace_back(TypeId{i}, market);
+  }
+  return resting;
 }
 
 /// The job's other parts may not be over: what failed of this one counts on.
-void Master::note_over(const JobRow& job) {
-  if (counted_.erase(job.job.id) == 0 || failing_.erase(job.job.id) == 0) return;
-  failed_parts_.push_back({job.job.id, job.failed, *job.job.max_fails});
-  if (failed_parts_.size() > kMaxFailedParts) failed_parts_.pop_front();
+void MasterMemory::note_over(const JobRow& job) {
+  MasterFacts& m = facts_;
+  if (m.counted.erase(job.job.id) == 0 || m.failing.erase(job.job.id) == 0) return;
+  m.failed_parts.push_back({job.job.id, job.failed, *job.job.max_fails});
+  if (m.failed_parts.size() > kMaxFailedParts) m.failed_parts.pop_front();
 }
 
-std::vector<FailedPart> Master::failing_parts() const {
-  std::vector<FailedPart> parts;
-  for (const JobId id : failing_) {
-    const JobRow& row = *state_.find(id);
-    parts.push_back({id, row.failed, *row.job.max_fails});
-  }
-  return parts;
-}
-
-void Master::count_parts() {
-  for (const JobRow& row : state_.jobs()) {
+void MasterMemory::count_parts() {
+  MasterFacts& m = facts_;
+  for (const JobRow& row : m.state.jobs()) {
     if (!is_counted(row.job)) continue;
-    counted_.insert(row.job.id);
-    if (row.failed > 0) failing_.insert(row.job.id);
+    m.counted.insert(row.job.id);
+    if (row.failed > 0) m.failing.insert(row.job.id);
   }
   // Earlier versions had unfinished ones among them, and those of which nothing has failed.
-  std::erase_if(failed_parts_, [this](const FailedPart& part) {
-    return part.failed == 0 || counted_.contains(part.job);
+  std::erase_if(m.failed_parts, [&m](const FailedPart& part) {
+    return part.failed == 0 || m.counted.contains(part.job);
   });
 }
 
-void Master::count_failures() {
-  for (const auto& [id, task] : tasks_) {
-    const TaskRow* row = state_.find(id);
+void MasterMemory::count_failures() {
+  MasterFacts& m = facts_;
+  for (const auto& [id, task] : m.tasks) {
+    const TaskRow* row = m.state.find(id);
     if (row == nullptr || (task.failures == 0 && !task.failed)) continue;
-    JobFailures& job = failures_[state_.job(row->job).job.id];
+    JobFailures& job = m.failures[m.state.job(row->job).job.id];
     job.attempts += task.failures;
     if (!task.finished) job.open.insert(id);
-    if (task.failed) job.for_good.emplace(state_.spec(*row).array_index, id);
+    if (task.failed) job.for_good.emplace(m.state.spec(*row).array_index, id);
   }
 }
 
-std::optional<Instant> Master::up_since(InstanceId id) const {
-  const auto found = spend_.up_since.find(id);
-  return found == spend_.up_since.end() ? std::nullopt : std::optional(found->second);
-}
-
-MasterImage Master::image() const {
-  MasterImage image{state_, ledger_, {}, {}, {}, 0, 0, {}, {}, 0, {}};
-  image.tasks = tasks_;
-  image.throughput = throughput_;
-  image.resting_until = resting_until_;
-  image.spend = spend_;
-  image.next_instance = next_instance_;
-  image.rounds = rounds_;
-  image.policy_state = policy_->save_state(state_);
-  image.newest = newest_;
-  image.capped_day = capped_day_;
-  image.capped_usd = capped_usd_;
-  image.quiet = quiet_;
-  image.calm = calm_;
-  image.gangs = gangs_.book();
-  image.broken_parts = broken_parts_;
-  image.failed_parts = failed_parts_;
-  image.accepted = accepted_;
+MasterImage MasterMemory::image() const {
+  const MasterFacts& m = facts_;
+  MasterImage image{m.state, m.ledger, {}, {}, {}, 0, 0, {}, {}, 0, {}};
+  image.tasks = m.tasks;
+  image.throughput = m.throughput;
+  image.resting_until = m.resting_until;
+  image.spend = m.spend;
+  image.next_instance = m.next_instance;
+  image.rounds = m.rounds;
+  image.newest = m.newest;
+  image.capped_day = m.capped_day;
+  image.capped_usd = m.capped_usd;
+  image.quiet = m.quiet;
+  image.calm = m.calm;
+  image.gangs = m.gangs.book();
+  image.broken_parts = m.broken_parts;
+  image.failed_parts = m.failed_parts;
+  image.accepted = m.accepted;
   return image;
 }
 
-std::string Master::restore(std::optional<MasterImage> image, std::span<const Event> tail) {
-  std::string trouble;
-  if (image) {
-    state_ = std::move(image->state);
-    ledger_ = std::move(image->ledger);
-    tasks_ = std::move(image->tasks);
-    count_failures();
-    throughput_ = std::move(image->throughput);
-    resting_until_ = std::move(image->resting_until);
-    spend_ = std::move(image->spend);
-    next_instance_ = std::max(next_instance_, image->next_instance);
-    rounds_ = image->rounds;
-    quiet_ = image->quiet;
-    capped_day_ = image->capped_day;
-    capped_usd_ = image->capped_usd;
-    calm_ = std::move(image->calm);
-    newest_ = image->newest;
-    gangs_.restore(std::move(image->gangs));
-    broken_parts_ = std::move(image->broken_parts);
-    failed_parts_ = std::move(image->failed_parts);
-    count_parts();
-    accepted_ = std::move(image->accepted);
-    for (const InstanceRow& row : state_.instances()) {
-      if (!row.up || row.phase == InstancePhase::terminating) unanswered_.insert(row.id);
-      if (!row.released || row.phase == InstancePhase::terminating) continue;
-      releasing_.emplace(row.id, releases_++);
-      emptied_.push_back(row.id);
-    }
-    candidates_.mark_all(state_);
-    trouble = restore_policy(image->policy_state, tail.empty() ? newest_ : tail[0].at);
-  }
-  for (const Event& event : tail) {
-    absorb(event);
-    show(event);
-  }
-  // Whether all of the fleet was there is not on record: the next round looks.
-  fleet_is_short_ = !fleet_.empty();
-  return trouble;
-}
-
-std::string Master::restore_policy(const std::string& text, Instant at) {
-  std::unique_ptr<Policy> blank = policy_->clone();
-  if (policy_->load_state(text, view(at))) return {};
-  policy_ = std::move(blank);
-  return "the policy does not understand what the snapshot remembers for it (" +
-         std::to_string(text.size()) +
-         " bytes, of another policy or version): it knows only what happened since";
+void MasterMemory::restore(MasterImage&& image) {
+  MasterFacts& m = facts_;
+  m.state = std::move(image.state);
+  m.ledger = std::move(image.ledger);
+  m.tasks = std::move(image.tasks);
+  count_failures();
+  m.throughput = std::move(image.throughput);
+  m.resting_until = std::move(image.resting_until);
+  m.spend = std::move(image.spend);
+  skip_instances(image.next_instance);
+  m.rounds = image.rounds;
+  m.quiet = image.quiet;
+  m.capped_day = image.capped_day;
+  m.capped_usd = image.capped_usd;
+  m.calm = std::move(image.calm);
+  m.newest = image.newest;
+  m.gangs.restore(std::move(image.gangs));
+  m.broken_parts = std::move(image.broken_parts);
+  m.failed_parts = std::move(image.failed_parts);
+  count_parts();
+  m.accepted = std::move(image.accepted);
 }
 
 }  // namespace muster

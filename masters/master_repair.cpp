@@ -98,25 +98,8 @@ void Master::ask_after_all() {
   for (const InstanceRow& row : state_.instances()) ask_after(row.id);
 }
 
-Master::DryRun Master::dry_run(Job job, Instant now) const {
-  auto state = std::make_shared<ClusterState>(state_);
-  const Event accepted{now, JobAccepted{std::move(job)}};
-  state->apply(accepted);
-  const std::unique_ptr<Policy> policy = policy_->clone();
-  const std::vector<JobId> resting = gangs_.resting(*state, rounds_, now);
-  const auto turn = gangs_.turn(now);
-  const RestingOffers offers = resting_offers(now);
-  const ClusterView shown{*state, *catalog_, now,   Market::on_demand, !fleet_.empty(), resting,
-                          turn,   min_stay_, offers};
-  policy->observe(accepted, shown);
-  Rng rng = chance();
-  DryRun run{policy->decide(shown, rng), {}, {}};
-  PlanLimits held_against = limits(now);
-  held_against.resting_gangs = resting;
-  held_against.turn = turn;
-  run.checked = check_plan(run.plan, *state, held_against);
-  run.state = std::move(state);
-  return run;
+DryRun Master::dry_run(Job job, Instant now) const {
+  return planner_->dry_run(std::move(job), wish(now), limits(now));
 }
 
 }  // namespace muster

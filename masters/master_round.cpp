@@ -1,6 +1,7 @@
 // The part of a master that turns plans into events and effects.
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <tuple>
@@ -13,25 +14,52 @@
 namespace muster {
 
 void Master::round(std::span<const ThroughputSample> samples, Instant now) {
+  auto wanted = begin_round(samples, now);
+  if (!wanted) return;
+  wanted->slice_parts = 0;
+  take_plan(planner_->decide(*wanted), now);
+  while (apply_slice(now)) continue;
+}
+
+std::optional<RoundWish> Master::begin_round(std::span<const ThroughputSample> samples,
+                                             Instant now) {
   if (fleet_is_short_) keep_fleet(now);
-  if (!busy()) return;
-  if (calm_) end_calm(now, 1);
-  over_fleet_.clear();
-  if (const auto turn = gangs_.due(state_, now)) record(*turn, now);
+  if (!busy()) return std::nullopt;
+  if (known_.calm) end_calm(now, 1);
+  if (const auto turn = known_.gangs.due(state_, now)) record(*turn, now);
   measure(samples, now);
-  Rng rng = chance();
-  resting_ = gangs_.resting(state_, rounds_, now);
-  turn_ = gangs_.turn(now);
-  resting_offers_ = resting_offers(now);
-  Plan plan = policy_->decide(view(now), rng);
-  const bool settled = policy_->settled(view(now));
-  const std::size_t dropped = drop_malformed_figures(plan.note);
-  record(RoundDecided{rounds_, std::move(plan.note), quiet_, settled}, now);
+  return wish(now);
+}
+
+RoundWish Master::wish(Instant now) const {
+  return {.now = now, .rents = may_rent(), .budget = decision_budget_};
+}
+
+/// What has happened since the decision stands in the log before it. Then nothing can be said of
+/// whether a later round would change anything.
+void Master::take_plan(PlannedRound&& planned, Instant now) {
+  over_fleet_.clear();
+  resting_ = known_.gangs.resting(state_, planned.round, now);
+  turn_ = known_.gangs.turn(now);
+  const std::uint64_t behind = known_.events - planned.based_on;
+  record(RoundDecided{planned.round, std::move(planned.note), known_.quiet,
+                      planned.settled && behind == 0, behind, now - planned.at,
+                      planned.budget.allowed()},
+         now);
   const Refusal malformed{
-      RefusalKind::broken, RefusalCode::malformed, {}, static_cast<double>(dropped), 0};
-  if (dropped > 0) record(PlanPartRefused{{}, {}, malformed}, now);
-  apply_plan(plan, now);
+      RefusalKind::broken, RefusalCode::malformed, {}, static_cast<double>(planned.dropped), 0};
+  if (planned.dropped > 0) record(PlanPartRefused{{}, {}, malformed}, now);
+  slices_ = {std::make_move_iterator(planned.slices.begin()),
+             std::make_move_iterator(planned.slices.end())};
+}
+
+bool Master::apply_slice(Instant now) {
+  if (slices_.empty()) return false;
+  const Plan slice = std::move(slices_.front());
+  slices_.pop_front();
+  apply_plan(slice, now);
   reconcile(now);
+  return !slices_.empty();
 }
 
 void Master::measure(std::span<const ThroughputSample> samples, Instant now) {
@@ -44,15 +72,15 @@ void Master::measure(std::span<const ThroughputSample> samples, Instant now) {
 }
 
 bool Master::would_repeat(std::span<const ThroughputSample> samples) const {
-  return calm() && std::equal(samples.begin(), samples.end(), calm_->measured.samples.begin(),
-                              calm_->measured.samples.end());
+  return calm() && std::equal(samples.begin(), samples.end(), known_.calm->measured.samples.begin(),
+                              known_.calm->measured.samples.end());
 }
 
 /// Something happens. The regular rounds that were not held before it, but for the one that is held
 /// now, would have measured what the last one did: that counts for each of them.
 void Master::end_calm(Instant now, std::uint64_t held) {
-  Calm calm = *std::exchange(calm_, std::nullopt);
-  const Duration period = policy_->cadence().period;
+  Calm calm = memory_.end_calm();
+  const Duration period = cadence_.period;
   if (period <= Duration::zero()) return;
   const auto rounds_by = [&](Instant t) {
     return static_cast<std::uint64_t>((t - round_settle_).time_since_epoch() / period);
@@ -106,27 +134,16 @@ PlanLimits Master::limits(Instant now) const {
   const double spent_usd = caps_.max_usd_day > 0 ? spent_today_usd(now) : 0;
   PlanLimits limits{caps_, spent_usd, {}, !fleet_.empty()};
   limits.caps.spend_margin = affordable_time();
-  limits.resting = resting_offers(now);
+  limits.resting = memory_.resting_offers(now, may_rent());
   limits.stay = {now, min_stay_};
   limits.resting_gangs = resting_;
   limits.turn = turn_;
   return limits;
 }
 
-RestingOffers Master::resting_offers(Instant now) const {
-  RestingOffers resting;
-  for (const auto& [offer, until] : resting_until_) {
-    if (until > now) resting.push_back(offer);
-  }
-  if (asks_numbers_ || (caps_.max_usd_day > 0 && !knows_cloud_clock_)) {
-    resting.clear();
-    for (std::uint32_t i = 0; i < catalog_->size(); ++i) {
-      for (Market market : {Market::on_demand, Market::spot}) {
-        resting.emplace_back(TypeId{i}, market);
-      }
-    }
-  }
-  return resting;
+/// While it is not known which numbers or which day it is, no offer counts.
+bool Master::may_rent() const {
+  return !asks_numbers_ && (caps_.max_usd_day <= 0 || knows_cloud_clock_);
 }
 
 /// Asks for what the oldest job of the highest priority needs first: where the cloud has not enough
@@ -144,7 +161,7 @@ std::vector<InstanceId> Master::order_launches(const Plan& plan, const CheckedPl
     Key key{0, 0, part.task};
     if (task != nullptr) {
       const Job& job = state_.job(task->job).job;
-      key = {gangs_.refusals(job.id), -std::int64_t{job.priority}, part.task};
+      key = {known_.gangs.refusals(job.id), -std::int64_t{job.priority}, part.task};
     }
     oldest[launch->value] = std::min(oldest[launch->value], key);
   }
@@ -156,7 +173,7 @@ std::vector<InstanceId> Master::order_launches(const Plan& plan, const CheckedPl
   for (std::size_t i : order) {
     if (!checked.launched(i)) continue;
     const Launch& launch = plan.launches[i];
-    launched[i] = InstanceId{next_instance_};
+    launched[i] = InstanceId{known_.next_instance};
     record(LaunchRequested{launched[i], launch.type, launch.market,
                            catalog_->price(launch.type, launch.market), launch.cause},
            now);

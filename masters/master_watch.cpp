@@ -35,7 +35,7 @@ void MasterNode::await_tick() {
   if (due <= last_tick_ || clock >= due + setup_.round_settle) return tick_.at(due + period);
   // What happens within the settling of a regular round takes part in it.
   last_tick_ = due;
-  if (std::exchange(round_wanted_, true)) return;
+  if (std::exchange(round_wanted_, true) || planning_) return;
   timer_.at(due + setup_.round_settle, [this] { gather(); });
 }
 

@@ -33,6 +33,11 @@ Refusal awaiting_cloud() {
   return {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
 }
 
+/// The plan speaks of an attempt that the task is past.
+bool is_past(const std::optional<Attempt>& expects, const TaskRow& task) {
+  return expects && *expects != task.attempt;
+}
+
 bool is_number(const Cause& cause) {
   return std::isfinite(cause.gain_usd_h);
 }
@@ -85,7 +90,7 @@ class PlanChecker {
     if (task == nullptr || !placed_.insert(place.task).second) return outdated();
     const bool movable = task->phase == TaskPhase::pending || task->phase == TaskPhase::running;
     const JobRow& job = state_.job(task->job);
-    if (!movable || job.given_up) return outdated();
+    if (!movable || job.given_up || is_past(place.expects, *task)) return outdated();
     if (auto stays = why_it_stays(*task)) return stays;
     Seat& seat = seats_[i];
     Placing placing{task, {}, {}, place.grant};
@@ -126,6 +131,7 @@ class PlanChecker {
     if (!is_number(plan_.stops[i].cause)) return malformed();
     const TaskRow* task = state_.find(plan_.stops[i].task);
     if (task == nullptr || !placed_.insert(plan_.stops[i].task).second) return outdated();
+    if (is_past(plan_.stops[i].expects, *task)) return outdated();
     const bool stoppable = task->phase == TaskPhase::running || task->phase == TaskPhase::assigned;
     return stoppable ? why_it_stays(*task) : std::optional<Refusal>(outdated());
   }

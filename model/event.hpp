@@ -40,6 +40,10 @@ struct RoundDecided {
   /// nothing.
   std::uint64_t quiet = 0;
   bool settled = false;  ///< asked again with nothing changed, the policy would change nothing
+  /// So many events before this one came after the state that was decided on.
+  std::uint64_t behind = 0;
+  Duration took{};           ///< from the time that was decided for to this event
+  std::uint64_t budget = 0;  ///< steps that the decision was allowed; 0: any number
 
   friend bool operator==(const RoundDecided&, const RoundDecided&) = default;
 };

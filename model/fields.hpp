@@ -166,6 +166,9 @@ void fields(auto& a, Like<RoundDecided> auto& e) {
   a("figures", e.note.figures);
   a.unless_default("quiet", e.quiet, std::uint64_t{0});
   a.unless_default("settled", e.settled, false);
+  a.unless_default("behind", e.behind, std::uint64_t{0});
+  a.unless_default("took_s", e.took, {});
+  a.unless_default("budget", e.budget, std::uint64_t{0});
 }
 
 void fields(auto& a, Like<PlanPartRefused> auto& e) {

@@ -65,12 +65,15 @@ struct Place {
   PlaceTarget to;
   Cause cause;
   std::optional<Grant> grant{};  ///< nothing: what the task demands on that type
+  /// The task's attempt when that was decided; a later one outdates the part. Nothing: any.
+  std::optional<Attempt> expects{};
 };
 
 /// A task to stop; it waits again afterwards.
 struct Stop {
   TaskId task;
   Cause cause;
+  std::optional<Attempt> expects{};  ///< as of Place
 };
 
 /// An instance to give back once no task is left on it; from now on nothing is placed there.
@@ -101,6 +104,7 @@ struct Plan {
   std::vector<Release> releases;
   std::vector<Refuse> refusals;
   RoundNote note;
+  std::uint64_t based_on = 0;  ///< how many events its planner had seen
 };
 
 }  // namespace muster

@@ -118,10 +118,10 @@ void MarketSplit::observe_round(const Event& event, const ClusterView& view) {
                  spot_view(view));
 }
 
-Plan MarketSplit::decide(const ClusterView& view, Rng& rng) {
+Plan MarketSplit::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   look_once(view);
-  Plan plan = on_demand_->decide(view, rng);
-  if (spot_wanted_) append(spot_->decide(spot_view(view), rng), plan);
+  Plan plan = on_demand_->decide(view, rng, budget);
+  if (spot_wanted_) append(spot_->decide(spot_view(view), rng, budget), plan);
   order_by_priority(view.state, plan);
   return plan;
 }

@@ -21,7 +21,7 @@ class MarketSplit final : public Policy {
 
   Cadence cadence() const override { return on_demand_->cadence(); }
   void observe(const Event& event, const ClusterView& view) override;
-  Plan decide(const ClusterView& view, Rng& rng) override;
+  Plan decide(const ClusterView& view, Rng& rng, Budget& budget) override;
   bool settled(const ClusterView& view) const override {
     return on_demand_->settled(view) && (!spot_wanted_ || spot_->settled(spot_view(view)));
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -56,6 +57,28 @@ struct ClusterView {
   }
 };
 
+/// How much work a decision may take, in steps that the policy counts: a candidate that it looks
+/// at, say. Time decides nothing, so that a decision repeats on any machine.
+class Budget {
+ public:
+  Budget() = default;  ///< without a bound
+  /// 0: without a bound.
+  explicit Budget(std::uint64_t steps) : allowed_(steps) {}
+
+  /// Counts steps that are taken; false when no more should be.
+  bool spend(std::uint64_t steps = 1) {
+    used_ += steps;
+    return !is_spent();
+  }
+  bool is_spent() const { return allowed_ > 0 && used_ >= allowed_; }
+  std::uint64_t used() const { return used_; }
+  std::uint64_t allowed() const { return allowed_; }
+
+ private:
+  std::uint64_t allowed_ = 0;
+  std::uint64_t used_ = 0;
+};
+
 /// Decides what a master does. A policy sees only what its arguments hold and acts only through the
 /// plan it returns. What it remembers is a fold over the events of the master's log: a policy that
 /// was given another's state and the events after it decides as that one does.
@@ -73,8 +96,9 @@ class Policy {
   /// remembered but what the view, or observing RoundDecided with the view of this decision, would
   /// bring about as well: what a policy has to know of its own choice goes into the plan's note and
   /// comes back by RoundDecided. That event follows at once; it may be left out when no task
-  /// waits and the plan and its note are empty. The generator is the round's own.
-  virtual Plan decide(const ClusterView& view, Rng& rng) = 0;
+  /// waits and the plan and its note are empty. The generator is the round's own. When the budget
+  /// is spent, the best plan found so far is good enough; a policy need not look at it.
+  virtual Plan decide(const ClusterView& view, Rng& rng, Budget& budget) = 0;
 
   /// All that is remembered, in the policy's own words: equal for equal memories.
   virtual std::string save_state(const ClusterState&) const { return {}; }

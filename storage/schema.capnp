@@ -297,6 +297,9 @@ struct RoundDecided {
   figures @2 :List(Figure);
   quiet @3 :UInt64;
   settled @4 :Bool;
+  behind @5 :UInt64;
+  took @6 :Int64;
+  budget @7 :UInt64;
 }
 struct PlanPartRefused {
   task @0 :UInt64;  # all bits set: an instance is meant

@@ -60,11 +60,11 @@ std::string StoreJournal::trouble() const {
                      queued_events_);
 }
 
-void StoreJournal::save_snapshot(MasterImage&& image) {
+void StoreJournal::save_snapshot(MasterImage&& image, std::uint64_t behind) {
   {
     const std::lock_guard lock(mutex_);
-    snapshot_at_ = next_event_;
-    snapshot_.emplace(Snapshot{next_event_, std::move(image)});
+    snapshot_at_ = next_event_ - behind;
+    snapshot_.emplace(Snapshot{snapshot_at_, std::move(image)});
   }
   wake_encoder_.notify_one();
 }

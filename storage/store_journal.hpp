@@ -49,10 +49,10 @@ class StoreJournal final : public Journal {
   /// what is appended afterwards. `durable` is called then.
   void change(std::function<void(StoreBatch&)> make, Durable durable = {});
 
-  /// The image has to be that of the master after all events appended so far. It is turned into a
-  /// record beside the writing; once that is durable, the events and snapshots before it are
-  /// deleted. When another is still being made, only the newest that waits is.
-  void save_snapshot(MasterImage&& image);
+  /// The image has to be that of the master after all events appended so far but the last `behind`.
+  /// It is turned into a record beside the writing; once that is durable, the events and snapshots
+  /// before it are deleted. When another is still being made, only the newest that waits is.
+  void save_snapshot(MasterImage&& image, std::uint64_t behind = 0);
   /// How many events were appended since the last snapshot that was asked for.
   std::uint64_t events_since_snapshot() const;
 

@@ -52,6 +52,9 @@ MasterActor spawn_master(caf::actor_system& system, GroupSetup setup) {
   master.watch = {setup.master.remind_every, setup.master.ask_pause, setup.master.worker_lost_after,
                   setup.master.snapshot_every};
 
+  master.parts.decision_budget = setup.master.decision_budget;
+  master.planning = setup.planning;
+  master.planning.slice_parts = setup.master.slice_parts;
   master.life = std::move(setup.life);
   return system.spawn<MasterNode>(std::move(master));
 }

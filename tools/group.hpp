@@ -25,6 +25,7 @@ struct GroupSetup {
   DecisionTimes* times = nullptr;
   std::uint32_t master_index = 0;  ///< number of the master in its cluster's roster
   std::uint32_t masters = 1;       ///< of the cluster
+  PlannerCare planning;            ///< where it decides; what the config says of it is added
   MasterLife life;                 ///< what it keeps, and what it was before it was started again
 };
 

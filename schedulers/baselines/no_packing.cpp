@@ -33,7 +33,7 @@ bool NoPacking::load_state(std::string_view text, const ClusterView&) {
   return text.empty() || text == kChanged || text == kUnchanged;
 }
 
-Plan NoPacking::decide(const ClusterView& view, Rng&) {
+Plan NoPacking::decide(const ClusterView& view, Rng&, Budget&) {
   Plan plan;
   if (!changed_ && view.state.pending().empty()) return plan;
   input_.gather(view, prices_, kinds_);

@@ -28,7 +28,7 @@ class NoPacking final : public Policy {
             .wants_throughput = true};
   }
   void observe(const Event& event, const ClusterView& view) override;
-  Plan decide(const ClusterView& view, Rng& rng) override;
+  Plan decide(const ClusterView& view, Rng& rng, Budget& budget) override;
   bool settled(const ClusterView&) const override { return true; }
   std::string save_state(const ClusterState& state) const override;
   bool load_state(std::string_view text, const ClusterView& view) override;

@@ -98,13 +98,13 @@ bool EvaPolicy::stays_with(bool full, const Odds::Estimate& odds) const {
          gain_usd(full_, *odds.lifetime_s) <= gain_usd(partial_, *odds.lifetime_s);
 }
 
-Plan EvaPolicy::adopt(bool full, const Odds::Estimate& odds) {
+Plan EvaPolicy::adopt(bool full, bool looked_at_all, const Odds::Estimate& odds) {
   const CauseCode cause =
       full ? CauseCode::full_reconfiguration : CauseCode::partial_reconfiguration;
   Plan plan = plan_of((full ? full_ : partial_).layout, input_, model(), kinds_, cause);
   plan.note.choice = full ? kFull : kPartial;
   auto& figures = plan.note.figures;
-  if (params_.choice() != Choice::partial_only) {
+  if (looked_at_all) {
     figures.emplace_back("S_F", full_.saving_usd_h);
     figures.emplace_back("M_F", full_.migration_usd);
   }
@@ -138,7 +138,17 @@ Plan EvaPolicy::use_fleet(const ClusterView& view) {
   return plan;
 }
 
-Plan EvaPolicy::decide(const ClusterView& view, Rng&) {
+/// A layout of everything looks at each task on each type, a repair only where something is amiss.
+/// Where the work is bounded, a full one that would go over the bound is not made: the repair is a
+/// whole plan too.
+bool EvaPolicy::affords_full(const ClusterView& view, Budget& budget) const {
+  const std::uint64_t steps = std::uint64_t{input_.tasks().size()} * view.catalog.size();
+  const bool affords = budget.allowed() == 0 || steps <= budget.allowed() - budget.used();
+  if (affords) budget.spend(steps);
+  return affords;
+}
+
+Plan EvaPolicy::decide(const ClusterView& view, Rng&, Budget& budget) {
   input_.gather(view, prices_, kinds_);
   // What the cloud has refused is asked for again after a while.
   const bool waits_for_offer = params_.cheapest_types && !view.resting_offers.empty();
@@ -148,11 +158,16 @@ Plan EvaPolicy::decide(const ClusterView& view, Rng&) {
   const Odds::Estimate odds =
       params_.artifact ? odds_.estimate_of_artifact(view.now) : odds_.estimate(view.now);
   paper_.expect(odds.lifetime_s.value_or(0));
-  if (params_.choice() != Choice::partial_only) propose(full_, true, view);
-  if (params_.choice() != Choice::full_only) propose(partial_, false, view);
-  const bool full = full_is_better(odds.lifetime_s);
-  settled_ = settled_ && stays_with(full, odds);
-  return adopt(full, odds);
+  const bool only_full = params_.choice() == Choice::full_only;
+  const bool looks_at_all =
+      only_full || (params_.choice() == Choice::ensemble && affords_full(view, budget));
+  if (looks_at_all) propose(full_, true, view);
+  if (!only_full) propose(partial_, false, view);
+  const bool full = looks_at_all && full_is_better(odds.lifetime_s);
+  // With more to spend it might choose otherwise.
+  const bool bounded = !looks_at_all && params_.choice() == Choice::ensemble;
+  settled_ = settled_ && !bounded && stays_with(full, odds);
+  return adopt(full, looks_at_all, odds);
 }
 
 }  // namespace muster::eva

@@ -23,7 +23,7 @@ class EvaPolicy final : public Policy {
 
   Cadence cadence() const override;
   void observe(const Event& event, const ClusterView& view) override;
-  Plan decide(const ClusterView& view, Rng& rng) override;
+  Plan decide(const ClusterView& view, Rng& rng, Budget& budget) override;
   bool settled(const ClusterView&) const override { return settled_; }
 
   /// The co-location table, the arrivals and departures, and how often Full was adopted.
@@ -46,7 +46,8 @@ class EvaPolicy final : public Policy {
   double gain_usd(const Proposal& proposal, double lifetime_s) const;
   bool full_is_better(const std::optional<double>& lifetime_s) const;
   bool stays_with(bool full, const Odds::Estimate& odds) const;
-  Plan adopt(bool full, const Odds::Estimate& odds);
+  bool affords_full(const ClusterView& view, Budget& budget) const;
+  Plan adopt(bool full, bool looked_at_all, const Odds::Estimate& odds);
   Plan keep_everything();
   Plan use_fleet(const ClusterView& view);
 

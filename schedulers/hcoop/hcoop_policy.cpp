@@ -150,7 +150,7 @@ void HcoopPolicy::take_back_refused() {
   }
 }
 
-Plan HcoopPolicy::decide(const ClusterView& view, Rng&) {
+Plan HcoopPolicy::decide(const ClusterView& view, Rng&, Budget&) {
   if (!built_) rebuild(view);
   if (waiting_.size() > 0) {
     ahead_ = true;

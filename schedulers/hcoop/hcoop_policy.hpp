@@ -21,7 +21,7 @@ class HcoopPolicy final : public Policy {
 
   Cadence cadence() const override;
   void observe(const Event& event, const ClusterView& view) override;
-  Plan decide(const ClusterView& view, Rng& rng) override;
+  Plan decide(const ClusterView& view, Rng& rng, Budget& budget) override;
   /// An instance that stands empty is given back after a while.
   bool settled(const ClusterView& view) const override {
     return view.fixed_fleet || rooms_.empty().empty();

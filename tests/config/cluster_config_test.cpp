@@ -39,6 +39,8 @@ TEST(ClusterConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.master.max_attempts, 1U);
   EXPECT_EQ(config.master.remind_every, 2s);
   EXPECT_EQ(config.live_master.history_jobs, 100'000U);
+  EXPECT_EQ(config.live_master.decision_deadline, 0s);
+  EXPECT_EQ(config.live_master.planner_lag, 1'000'000U);
   EXPECT_EQ(config.site.load_stale_after, 10s);
   EXPECT_EQ(config.loopback.delay_scale, 1);
   EXPECT_FALSE(config.loopback.max_instances.has_value());
@@ -103,6 +105,8 @@ remind_every = "500ms"
 worker_lost_after = 90
 snapshot_every = 1000
 history_jobs = 7
+decision_deadline = "800ms"
+planner_lag = 2000
 caps = "none"
 [site]
 load_every = "2s"
@@ -127,6 +131,8 @@ halt_grace = 0
   EXPECT_EQ(config.master.worker_lost_after, 90s);
   EXPECT_EQ(config.master.snapshot_every, 1000U);
   EXPECT_EQ(config.live_master.history_jobs, 7U);
+  EXPECT_EQ(config.live_master.decision_deadline, 800ms);
+  EXPECT_EQ(config.live_master.planner_lag, 2000U);
   EXPECT_TRUE(config.live_master.uncapped);
   EXPECT_EQ(config.site.load_every, 2s);
   EXPECT_EQ(config.site.load_stale_after, 1min);

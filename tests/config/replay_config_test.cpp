@@ -77,6 +77,9 @@ TEST(ReplayConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.master.worker_lost_after, 10min);
   EXPECT_EQ(config.master.snapshot_every, 100'000U);
   EXPECT_EQ(config.master.min_stay, 5min);
+  EXPECT_EQ(config.master.decision_time, 0s);
+  EXPECT_EQ(config.master.decision_budget, 0U);
+  EXPECT_EQ(config.master.slice_parts, 500U);
 }
 
 TEST(ReplayConfig, ReadsEveryKey) {
@@ -145,6 +148,15 @@ max_usd_h = 99.5
   EXPECT_EQ(config.master.min_stay, 90s);
   EXPECT_EQ(config.master.max_instances, 8U);
   EXPECT_EQ(config.master.max_usd_h, 99.5);
+}
+
+TEST(ReplayConfig, ReadsHowPlansAreMadeAndCarriedOut) {
+  const ReplayConfig config =
+      load_with("[master]\ndecision_time = \"20s\"\ndecision_budget = 7\nslice_parts = 12\n")
+          .value();
+  EXPECT_EQ(config.master.decision_time, 20s);
+  EXPECT_EQ(config.master.decision_budget, 7U);
+  EXPECT_EQ(config.master.slice_parts, 12U);
 }
 
 TEST(ReplayConfig, ReadsWhatMastersDoByTheClock) {
@@ -229,6 +241,15 @@ TEST(ReplayConfig, RejectsTimesOfGangsOutOfTheirRanges) {
               HasSubstr("master.gang_turn: has to be a duration from 1ms"));
   EXPECT_THAT(message_of(load_with("[master]\ngang_longest = \"169h\"\n")),
               HasSubstr("master.gang_longest: has to be a duration from 1ms"));
+}
+
+TEST(ReplayConfig, RejectsPlanningOutOfItsRanges) {
+  EXPECT_THAT(message_of(load_with("[master]\ndecision_time = \"61min\"\n")),
+              HasSubstr("master.decision_time: has to be a duration from 0"));
+  EXPECT_THAT(message_of(load_with("[master]\nslice_parts = 0\n")),
+              HasSubstr("master.slice_parts: has to be a whole number from 1"));
+  EXPECT_THAT(message_of(load_with("[master]\ndecision_budget = -1\n")),
+              HasSubstr("master.decision_budget: has to be a whole number from 0"));
 }
 
 TEST(ReplayConfig, RejectsValuesOfTheWrongType) {

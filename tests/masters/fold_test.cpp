@@ -234,7 +234,7 @@ class Gambler : public Policy {
  public:
   Cadence cadence() const override { return {}; }
   void observe(const Event&, const ClusterView&) override {}
-  Plan decide(const ClusterView&, Rng& rng) override {
+  Plan decide(const ClusterView&, Rng& rng, Budget&) override {
     Plan plan;
     plan.note.figures.emplace_back("first", rng.uniform());
     for (int i = 0; i < draws_; ++i) rng.next();

@@ -30,6 +30,19 @@ class FoldWorld {
     if (cadence_.period > Duration::zero()) tick();
   }
 
+  using Call = std::function<void(Master&, Instant)>;
+  using Samples = std::vector<ThroughputSample>;
+
+  /// How rounds are held, if not in one go: what is done to a master when one is due.
+  void hold_rounds(std::function<MasterInput(Samples, Instant)> how) { hold_ = std::move(how); }
+  void later(double seconds, Call call) { at(after(seconds), std::move(call)); }
+  void want_round() {
+    if (round_wanted_) return;
+    round_wanted_ = true;
+    schedule(after(0.001), [](FoldWorld& world) { return world.hold_round(); });
+  }
+  double draw(double below) { return rng_.uniform(0, below); }
+
   /// The next thing that happens. `master` is the one that the world looks at.
   MasterInput next(const Master& master) {
     master_ = &master;
@@ -68,8 +81,6 @@ class FoldWorld {
 
  private:
   using Happening = std::function<MasterInput(FoldWorld&)>;
-  using Call = std::function<void(Master&, Instant)>;
-
   Instant after(double seconds) const { return now_ + from_seconds(seconds); }
   void schedule(Instant when, Happening what) {
     queue_.emplace(std::pair(when, sequence_++), std::move(what));
@@ -89,11 +100,6 @@ class FoldWorld {
       return {};
     });
   }
-  void want_round() {
-    if (round_wanted_) return;
-    round_wanted_ = true;
-    schedule(after(0.001), [](FoldWorld& world) { return world.hold_round(); });
-  }
   MasterInput hold_round() {
     round_wanted_ = false;
     std::vector<ThroughputSample> samples;
@@ -106,6 +112,7 @@ class FoldWorld {
     }
     std::sort(samples.begin(), samples.end(),
               [](const auto& a, const auto& b) { return a.task < b.task; });
+    if (hold_) return hold_(std::move(samples), now_);
     return [samples, now = now_](Master& master) { master.round(samples, now); };
   }
 
@@ -242,6 +249,7 @@ class FoldWorld {
   std::set<InstanceId> rented_;
   std::uint64_t next_job_ = 1;
   bool round_wanted_ = false;
+  std::function<MasterInput(Samples, Instant)> hold_;
 };
 
 }  // namespace muster::test

@@ -22,7 +22,7 @@ class RestlessPolicy : public Policy {
   void observe(const Event&, const ClusterView&) override {}
   std::unique_ptr<Policy> clone() const override { return std::make_unique<RestlessPolicy>(*this); }
 
-  Plan decide(const ClusterView& view, Rng&) override {
+  Plan decide(const ClusterView& view, Rng&, Budget&) override {
     Plan plan;
     std::vector<InstanceId> there;
     for (const InstanceRow& row : view.state.instances()) {

@@ -69,15 +69,15 @@ class Cell {
   double longest_pause_s() const { return longest_pause_s_; }
   const Master& master() const { return *master_; }
   /// A master that has nothing but the events of this one's.
-  Master from_events() const {
+  std::unique_ptr<Master> from_events() const {
     MasterParts parts;
     parts.catalog = &catalog_;
     parts.policy = make_policy({"no-packing", {}}, catalog_).value();
     parts.caps = master_->caps();
     parts.refusal_rest = std::chrono::minutes{10};
     parts.gangs = rules();
-    Master again(std::move(parts));
-    again.restore(std::nullopt, events_);
+    auto again = std::make_unique<Master>(std::move(parts));
+    again->restore(std::nullopt, events_);
     return again;
   }
 
@@ -321,7 +321,7 @@ TEST(GangTurns, AMasterThatIsStartedAgainKnowsWhoseTurnItIs) {
   ASSERT_TRUE(image.gangs.turn.has_value());
   EXPECT_EQ(image.gangs.turn->job, JobId{1});
   EXPECT_EQ(image.gangs.waits.at(JobId{1}).turns, 1u);
-  const MasterImage again = cell.from_events().image();
+  const MasterImage again = cell.from_events()->image();
   EXPECT_EQ(again.gangs.waits, image.gangs.waits);
   ASSERT_TRUE(again.gangs.turn.has_value());
   EXPECT_EQ(again.gangs.turn->until, image.gangs.turn->until);

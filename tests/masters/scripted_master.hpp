@@ -27,7 +27,7 @@ class ScriptedPolicy : public Policy {
   void observe(const Event& event, const ClusterView&) override { script_.seen.push_back(event); }
   bool settled(const ClusterView&) const override { return script_.settled; }
   std::unique_ptr<Policy> clone() const override { return std::make_unique<ScriptedPolicy>(*this); }
-  Plan decide(const ClusterView&, Rng&) override {
+  Plan decide(const ClusterView&, Rng&, Budget&) override {
     if (script_.plans.empty()) return {};
     Plan plan = std::move(script_.plans.front());
     script_.plans.pop_front();

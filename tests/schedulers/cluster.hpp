@@ -66,6 +66,9 @@ class Cluster {
     apply(JobFinished{JobId{job}});
   }
 
+  /// Decisions may take so many steps from now on.
+  void allow(std::uint64_t steps) { steps_ = steps; }
+
   /// Lets time pass, reports the throughput of running tasks (1 unless stated), and asks.
   Plan ask(const std::map<std::uint64_t, double>& throughput_of_task = {}) {
     now_ += std::chrono::seconds{300};
@@ -82,7 +85,8 @@ class Cluster {
               [](const auto& a, const auto& b) { return a.task < b.task; });
     if (!samples.empty()) apply(Measured{samples});
     Rng rng(rounds_);
-    Plan plan = policy_->decide(view(), rng);
+    Budget budget(steps_);
+    Plan plan = policy_->decide(view(), rng, budget);
     apply(RoundDecided{rounds_++, plan.note});
     return plan;
   }
@@ -209,6 +213,7 @@ class Cluster {
   ClusterState state_;
   std::unique_ptr<Policy> policy_;
   std::uint64_t rounds_ = 0;
+  std::uint64_t steps_ = 0;  ///< of a decision's budget; 0: any number
   Instant now_{};
   bool fixed_fleet_ = false;
   Duration min_stay_{};

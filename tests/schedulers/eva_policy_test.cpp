@@ -61,6 +61,20 @@ TEST(Eva, says_why_it_chose_in_figures) {
   EXPECT_EQ(figure(plan, "D"), 600) << "since the first event";
 }
 
+TEST(Eva, repairs_the_layout_when_it_may_not_look_at_all_of_it) {
+  Cluster cluster(table_3(), "eva,rp");
+  const auto types = static_cast<std::uint64_t>(table_3().size());
+  cluster.allow(4 * types - 1);
+  for (std::uint64_t i = 1; i <= 4; ++i) cluster.submit(job_of_table_3(i));
+  const Plan plan = cluster.round();
+  EXPECT_EQ(plan.note.choice, "partial");
+  EXPECT_EQ(plan.places.size(), 4U) << "nobody goes without a place for it";
+  for (const auto& [name, value] : plan.note.figures) EXPECT_NE(name, "S_F");
+  EXPECT_FALSE(cluster.policy().settled(cluster.view())) << "with more to spend it might choose";
+  cluster.allow(4 * types);
+  EXPECT_NO_THROW(figure(cluster.ask(), "S_F"));
+}
+
 TEST(Eva, keeps_everything_when_nothing_changes) {
   Cluster cluster(table_3(), "eva,rp");
   for (std::uint64_t i = 1; i <= 4; ++i) cluster.submit(job_of_table_3(i));

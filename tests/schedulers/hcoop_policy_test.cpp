@@ -220,7 +220,8 @@ TEST(Hcoop, remembers_interruptions_over_a_restart) {
   hcoop::HcoopPolicy again(cluster.catalog(), params);
   ASSERT_TRUE(again.load_state(text, cluster.view()));
   Rng rng(1);
-  const Plan plan = again.decide(cluster.view(), rng);
+  Budget budget;
+  const Plan plan = again.decide(cluster.view(), rng, budget);
   ASSERT_EQ(plan.places.size(), 1U);
   EXPECT_EQ(plan.places[0].to, PlaceTarget(InstanceId{3}));
   EXPECT_FALSE(again.load_state("{}", cluster.view()));
@@ -353,7 +354,8 @@ TEST(Hcoop, decides_nothing_on_its_own_state_in_a_dry_run) {
   cluster.add_to_fleet("small", 1);
   cluster.submit(job(1, 4, 8));
   Rng rng(1);
-  EXPECT_EQ(cluster.policy().clone()->decide(cluster.view(), rng).places.size(), 1U);
+  Budget budget;
+  EXPECT_EQ(cluster.policy().clone()->decide(cluster.view(), rng, budget).places.size(), 1U);
   cluster.round();
   EXPECT_EQ(cluster.layout(), "small(1)");
 }

@@ -56,7 +56,8 @@ struct History {
   }
   Plan decide(HcoopPolicy& who) const {
     Rng rng(1);
-    return who.decide(view(), rng);
+    Budget budget;
+    return who.decide(view(), rng, budget);
   }
   /// A round, which the policy is told of.
   Plan hold_round() {

@@ -129,6 +129,18 @@ void Cluster::kill(NodeKind kind, std::uint32_t index) {
   if (kind == NodeKind::cloud) end(cloud_, old_cloud_stores_);
 }
 
+namespace {
+
+/// By turns: rounds that are decided at once and rounds during which much happens, in the master
+/// and beside it, carried out whole and in small slices.
+void set_planning(GroupSetup& group, std::uint64_t turn) {
+  group.planning.beside = turn % 2 == 1;
+  if (turn % 4 >= 2) group.planning.decision_time = std::chrono::seconds{5 * (turn % 7)};
+  if (turn % 3 != 0) group.master.slice_parts = static_cast<std::uint32_t>(1 + turn % 5);
+}
+
+}  // namespace
+
 void Cluster::start_master(std::uint32_t i) {
   auto& role = masters_[i];
   role.store = std::make_unique<MasterStore>(*role.disk);
@@ -145,6 +157,7 @@ void Cluster::start_master(std::uint32_t i) {
   group.master_index = i;
   group.masters = scenario_.masters;
   group.life.name = fmt::format("m{}", i);
+  set_planning(group, scenario_.seed + i);
   group.life.history = role.store.get();
   group.life.image = role.disk->image;
   group.life.tail = role.disk->tail;
@@ -153,8 +166,8 @@ void Cluster::start_master(std::uint32_t i) {
   group.master.worker_lost_after = std::chrono::minutes{5};
   if (scenario_.snapshot_every > 0) {
     group.master.snapshot_every = scenario_.snapshot_every;
-    group.life.save_snapshot = [store = role.store.get()](MasterImage image) {
-      store->save_snapshot(std::move(image));
+    group.life.save_snapshot = [store = role.store.get()](MasterImage image, std::uint64_t behind) {
+      store->save_snapshot(std::move(image), behind);
     };
   }
   role.actor = spawn_master(system_.actors(), std::move(group));

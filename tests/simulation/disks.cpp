@@ -116,11 +116,12 @@ void MasterStore::append(std::vector<Event>&& batch, Durable durable) {
                 }});
 }
 
-void MasterStore::save_snapshot(MasterImage image) {
+void MasterStore::save_snapshot(MasterImage image, std::uint64_t behind) {
   auto kept = std::make_shared<MasterImage>(std::move(image));
-  writer_.push({[this, kept] {
+  writer_.push({[this, kept, behind] {
                   disk_.image = *kept;
-                  disk_.tail.clear();
+                  const auto after = static_cast<std::ptrdiff_t>(behind);
+                  disk_.tail.erase(disk_.tail.begin(), disk_.tail.end() - after);
                 },
                 {}});
 }

@@ -105,7 +105,8 @@ class MasterStore final : public Journal, public History {
 
   void append(std::vector<Event>&& batch, Durable durable) override;
   std::string trouble() const override { return writer_.trouble(); }
-  void save_snapshot(MasterImage image);
+  /// Of the master before its last `behind` events.
+  void save_snapshot(MasterImage image, std::uint64_t behind);
 
   void add(JobHistory job) override;
   std::size_t size() const override { return disk_.history.size(); }

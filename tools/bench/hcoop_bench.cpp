@@ -121,7 +121,8 @@ class Cell {
   }
   Plan decide() {
     Plan plan;
-    timed([&] { plan = policy_.decide(view(), rng_); });
+    Budget budget;
+    timed([&] { plan = policy_.decide(view(), rng_, budget); });
     happen(RoundDecided{rounds_++, plan.note});
     return plan;
   }
@@ -190,7 +191,8 @@ void round_of_all(benchmark::State& state) {
     const std::unique_ptr<Policy> policy = cell.clone();
     Rng rng = cell.rng();
     state.ResumeTiming();
-    placed = policy->decide(cell.view(), rng).places.size();
+    Budget budget;
+    placed = policy->decide(cell.view(), rng, budget).places.size();
   }
   state.counters["placed"] = static_cast<double>(placed);
   per_task(state, kWaiting);

@@ -42,7 +42,7 @@ class IdlePolicy final : public Policy {
   Cadence cadence() const override { return {.period = std::chrono::seconds{300}}; }
   void observe(const Event&, const ClusterView&) override {}
   std::unique_ptr<Policy> clone() const override { return std::make_unique<IdlePolicy>(*this); }
-  Plan decide(const ClusterView&, Rng&) override { return {}; }
+  Plan decide(const ClusterView&, Rng&, Budget&) override { return {}; }
 };
 
 class SystemConfig : public caf::actor_system_config {

@@ -49,7 +49,7 @@ class OnePlan : public Policy {
   Cadence cadence() const override { return {}; }
   void observe(const Event&, const ClusterView&) override {}
   std::unique_ptr<Policy> clone() const override { return std::make_unique<OnePlan>(plan_); }
-  Plan decide(const ClusterView&, Rng&) override { return std::exchange(plan_, {}); }
+  Plan decide(const ClusterView&, Rng&, Budget&) override { return std::exchange(plan_, {}); }
 
  private:
   Plan plan_;

@@ -5,7 +5,9 @@
 // cancels. Prints how long they waited, and for each kind of message the longest that the master
 // took.
 //
-//   build/release/users_bench [POLICY [TASKS [MAX_INSTANCES]]]
+//   build/release/users_bench [POLICY [TASKS [MAX_INSTANCES [beside|in-place]]]]
+//
+// The last word says where the master's planner is: live masters have it beside them.
 
 #include <fmt/format.h>
 
@@ -44,6 +46,8 @@ using std::chrono::steady_clock;
 
 constexpr std::uint64_t kSmallJobs = 400;  // one after the other is cancelled
 constexpr std::uint64_t kBigJob = 1'000'000;
+constexpr std::uint64_t kTriedJob = 2'000'000;  // only what would be done for it is asked
+constexpr std::uint64_t kDryRunEvery = 20;      // jobs that somebody has asked after
 constexpr const char* kFolder = "users_bench.tmp";
 
 double ms_since(steady_clock::time_point begin) {
@@ -101,6 +105,7 @@ class TimedMaster final : public MasterNode {
     if (content.match_elements<JobsQuestion>()) return "page of jobs";
     if (content.match_elements<FindQuestion>()) return "find a job";
     if (begins_with<figures_atom>(content)) return "figures";
+    if (begins_with<plan_atom, Job>(content)) return "dry run";
     if (content.match_elements<Wakeup>()) return "wakeup (rounds, durable, alarms)";
     if (content.match_elements<WorkerReport>()) return "report of a worker";
     if (content.match_elements<CloudReport>()) return "report of the cloud";
@@ -227,6 +232,10 @@ void be_a_user(caf::actor_system& system, const MasterActor& master, const std::
     ask<CellFigures>(self, master, times, where + "status", figures_atom_v);
     ask<JobsView>(self, master, times, where + "page of jobs", JobsQuestion{});
     ask<FoundView>(self, master, times, where + "find a job", FindQuestion{JobId{kBigJob}, 5});
+    if (job % kDryRunEvery == 1) {
+      ask<PlanView>(self, master, times, where + "dry run", plan_atom_v,
+                    job_of(kTriedJob, kTriedJob << 32, 1));
+    }
     if (job <= kSmallJobs) {
       ask<JobId>(self, master, times, where + "hold", hold_atom_v, JobId{job}, true);
       ask<std::vector<CancelVerdict>>(self, master, times, where + "cancel", cancel_atom_v,
@@ -269,8 +278,8 @@ struct World {
     setup.parts.name = "m0";
     setup.life.name = "m0";
     setup.life.history = history.get();
-    setup.life.save_snapshot = [this](MasterImage image) {
-      journal->save_snapshot(std::move(image));
+    setup.life.save_snapshot = [this](MasterImage image, std::uint64_t behind) {
+      journal->save_snapshot(std::move(image), behind);
     };
     setup.journal = &*journal;
     setup.cloud = std::move(cloud);
@@ -311,7 +320,8 @@ void run_array(caf::actor_system& here, const MasterActor& master, std::uint64_t
   std::this_thread::sleep_for(seconds{1});
 }
 
-int run(const std::string& policy_text, std::uint64_t tasks, std::uint32_t max_instances) {
+int run(const std::string& policy_text, std::uint64_t tasks, std::uint32_t max_instances,
+        bool beside) {
   auto catalog = load_catalog(std::filesystem::path(MUSTER_SOURCE_DIR) /
                               "config/catalogs/ec2-us-east-1-2026-07.csv");
   MUSTER_CHECK(catalog, "the shipped catalog can be read");
@@ -329,6 +339,7 @@ int run(const std::string& policy_text, std::uint64_t tasks, std::uint32_t max_i
   const CloudActor cloud = spawn_cloud(here, epoch, world.counts);
   MasterSetup setup = world.setup(make_policy(spec.value(), world.catalog).value(), epoch, cloud);
   setup.parts.caps.max_instances = max_instances;
+  setup.planning.beside = setup.planning.own_thread = beside;
   const MasterActor master = here.spawn<TimedMaster>(std::move(setup), std::ref(world.handling));
   const auto port = here.middleman().publish(master, 0, "127.0.0.1");
   MUSTER_CHECK(port, "there is a free port");
@@ -350,10 +361,11 @@ int run(const std::string& policy_text, std::uint64_t tasks, std::uint32_t max_i
   near_user.join();
   far_user.join();
 
-  std::cout << fmt::format("policy {}: {} tasks, {} launches, {} ended\n", policy_text, tasks,
-                           world.counts.launched.load(), world.counts.finished.load());
+  std::cout << fmt::format("policy {}, planner {}: {} tasks, {} launches, {} ended\n", policy_text,
+                           beside ? "beside" : "in place", tasks, world.counts.launched.load(),
+                           world.counts.finished.load());
   for (const double ms : world.decisions.ms) {
-    world.handling.add("  of these, a round's decision", ms);
+    world.handling.add(beside ? "(the planner) decision" : "  of these, a round's decision", ms);
   }
   world.waiting.print("users waited for");
   world.handling.print("processor time of the master for");
@@ -368,7 +380,8 @@ int run(const std::string& policy_text, std::uint64_t tasks, std::uint32_t max_i
 int main(int argc, char** argv) {
   const int result =
       muster::run(argc > 1 ? argv[1] : "eva", argc > 2 ? std::stoull(argv[2]) : 100'000,
-                  argc > 3 ? static_cast<std::uint32_t>(std::stoul(argv[3])) : 0);
+                  argc > 3 ? static_cast<std::uint32_t>(std::stoul(argv[3])) : 0,
+                  argc <= 4 || std::string(argv[4]) != "in-place");
   std::filesystem::remove_all(muster::kFolder);
   return result;
 }

@@ -215,7 +215,8 @@ class Simulation {
       master.masters = count;
       // Neither is read again: it is kept as a live master keeps it, up to the disk.
       master.life.history = &histories_.emplace_back();
-      master.life.save_snapshot = [](const MasterImage&) {};
+      master.life.save_snapshot = [](const MasterImage&, std::uint64_t) {};
+      master.planning.decision_time = config.master.decision_time;
     }
     IntakeSetup intake;
     if (!config.group.sites.empty()) intake.sites.clear();

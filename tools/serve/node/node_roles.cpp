@@ -105,9 +105,14 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   group.life.logs.bounds.stream_bytes = config.worker.log_bytes * (config.worker.log_files + 2);
   group.life.image = std::move(recovered.value().image);
   group.life.tail = std::move(recovered.value().tail);
-  group.life.save_snapshot = [journal = role->journal.get()](MasterImage image) {
-    journal->save_snapshot(std::move(image));
+  group.life.save_snapshot = [journal = role->journal.get()](MasterImage image,
+                                                             std::uint64_t behind) {
+    journal->save_snapshot(std::move(image), behind);
   };
+  group.planning.beside = true;
+  group.planning.own_thread = true;
+  group.planning.deadline = config.live_master.decision_deadline;
+  group.planning.max_lag = config.live_master.planner_lag;
   role->actor = spawn_master(context.system, std::move(group));
   return role;
 }

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "masters/gang_waits.hpp"
+#include "masters/plan_check.hpp"
+#include "model/cluster_state.hpp"
+#include "model/history.hpp"
+#include "model/ledger.hpp"
+#include "model/master_image.hpp"
+
+namespace muster {
+
+/// What of an unfinished job's tasks has failed.
+struct JobFailures {
+  std::uint32_t attempts = 0;
+  std::set<TaskId> open{};  ///< tasks that have failed and not finished since
+  /// Those that have failed for good, by their array indices.
+  std::map<std::uint32_t, TaskId> for_good{};
+};
+
+/// What a master's memory goes by besides the events.
+struct MemoryRules {
+  const Catalog* catalog = nullptr;
+  MasterCaps caps;
+  Duration refusal_rest{};  ///< how long what the cloud refused is not asked for again
+  GangRules gangs{};
+  bool fixed_fleet = false;
+  std::uint64_t first_instance = 0;
+};
+
+/// What the events of a master say, put together.
+struct MasterFacts {
+  ClusterState state;
+  Ledger ledger;
+  GangWaits gangs;
+  std::map<TaskId, TaskHistory> tasks{};  ///< of unfinished jobs
+  std::map<JobId, JobFailures> failures{};
+  std::map<JobId, ThroughputSum> throughput{};
+  std::map<std::pair<TypeId, Market>, Instant> resting_until{};
+  std::uint64_t next_instance = 0;
+  std::uint64_t rounds = 0;
+  std::optional<Calm> calm{};
+  Measured measured{};      ///< for the round that is about to be decided
+  std::uint64_t quiet = 0;  ///< regular rounds that were not held since the last one
+  Instant newest{};         ///< time of the last event
+  DaySpend spend{};
+  std::int64_t capped_day = -1;  ///< on which the day's cap was last reached
+  double capped_usd = 0;         ///< that cap; 0: not known
+  std::deque<JobId> broken_parts{};
+  std::deque<FailedPart> failed_parts{};
+  std::set<JobId> counted{};  ///< parts, unfinished, of which only so many tasks may fail
+  std::set<JobId> failing{};  ///< of these, those of which some have
+  NumberSet accepted{};       ///< all jobs that ever were: sites may repeat a hand-off at any time
+  std::uint64_t events = 0;   ///< how many were absorbed, since this memory was made
+};
+
+/// All that a master knows of what has happened: a fold over its events, and what a snapshot holds.
+/// Memories that were shown the same events are the same, so that a planner with a memory of its
+/// own knows what its master knows.
+class MasterMemory {
+ public:
+  explicit MasterMemory(const MemoryRules& rules);
+
+  void absorb(const Event& event);
+  const MasterFacts& facts() const { return facts_; }
+
+  /// All but what the policy remembers.
+  MasterImage image() const;
+  /// Before anything is absorbed; the policy's words in it are left alone.
+  void restore(MasterImage&& image);
+
+  /// The calm is over: the next event would say so too.
+  Calm end_calm() { return *std::exchange(facts_.calm, std::nullopt); }
+  /// Instances before this one were known to others.
+  void skip_instances(std::uint64_t below);
+  /// What the cloud is not asked for now; `rents`: false: nothing at all.
+  RestingOffers resting_offers(Instant now, bool rents) const;
+
+ private:
+  struct Fold;
+
+  void count_failures();
+  void count_parts();
+  void note_over(const JobRow& job);
+
+  const Catalog* catalog_;
+  Duration refusal_rest_;
+  MasterFacts facts_;
+};
+
+}  // namespace muster

@@ -1,0 +1,143 @@
+#include "masters/planner.hpp"
+
+#include <utility>
+
+#include "masters/plan_slices.hpp"
+
+namespace muster {
+namespace {
+
+/// Writes down of which attempts the plan's parts speak.
+void expect_present(Plan& plan, const ClusterState& state) {
+  const auto attempt_of = [&state](TaskId id) {
+    const TaskRow* row = state.find(id);
+    return row == nullptr ? std::nullopt : std::optional(row->attempt);
+  };
+  for (Place& part : plan.places) part.expects = attempt_of(part.task);
+  for (Stop& part : plan.stops) part.expects = attempt_of(part.task);
+}
+
+}  // namespace
+
+RoundsOfLog::RoundsOfLog(std::span<const Event> log) {
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    const auto* round = std::get_if<RoundDecided>(&log[i].body);
+    // One that was decided before the log begins is in the memory that goes with it.
+    if (round == nullptr || round->behind > i) continue;
+    if (round->behind == 0 && round->took == Duration::zero()) continue;
+    Event early = log[i];
+    early.at -= round->took;
+    early_[i - round->behind].push_back(std::move(early));
+  }
+}
+
+std::span<const Event> RoundsOfLog::decided_before(std::size_t event) const {
+  const auto found = early_.find(event);
+  return found == early_.end() ? std::span<const Event>{} : std::span(found->second);
+}
+
+Planner::Planner(PlannerParts parts, const MasterMemory& shared)
+    : catalog_(parts.catalog),
+      policy_(std::move(parts.policy)),
+      seed_(parts.seed),
+      name_(std::move(parts.name)),
+      fixed_fleet_(parts.fixed_fleet),
+      min_stay_(parts.min_stay),
+      memory_(&shared) {}
+
+ClusterView Planner::view(Instant now) const {
+  return {memory_->facts().state, *catalog_, now,   Market::on_demand,
+          fixed_fleet_,           resting_,  turn_, min_stay_,
+          resting_offers_};
+}
+
+std::string Planner::restore(const std::string& words, Instant at) {
+  shown_rounds_ = memory_->facts().rounds;
+  std::unique_ptr<Policy> blank = policy_->clone();
+  if (policy_->load_state(words, view(at))) return {};
+  policy_ = std::move(blank);
+  return "the policy does not understand what the snapshot remembers for it (" +
+         std::to_string(words.size()) +
+         " bytes, of another policy or version): it knows only what happened since";
+}
+
+void Planner::look_at_gangs(std::uint64_t round, Instant now, bool rents) {
+  const MasterFacts& known = memory_->facts();
+  resting_ = known.gangs.resting(known.state, round, now);
+  turn_ = known.gangs.turn(now);
+  resting_offers_ = memory_->resting_offers(now, rents);
+}
+
+/// Of a round the policy is shown what it was shown when it decided, and once.
+void Planner::show(const Event& event) {
+  if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
+    if (round->round < shown_rounds_) return;
+    look_at_gangs(round->round, event.at, true);
+    shown_rounds_ = round->round + 1;
+  }
+  policy_->observe(event, view(event.at));
+}
+
+void Planner::part_ways() {
+  own_ = std::make_unique<MasterMemory>(*memory_);
+  memory_ = own_.get();
+}
+
+void Planner::follow(std::span<const Event> events) {
+  for (const Event& event : events) {
+    own_->absorb(event);
+    show(event);
+  }
+}
+
+PlannedRound Planner::decide(const RoundWish& wish) {
+  const MasterFacts& known = memory_->facts();
+  PlannedRound planned;
+  planned.round = known.rounds;
+  planned.at = wish.now;
+  planned.based_on = seen();
+  planned.budget = Budget(wish.budget);
+  Rng rng = Rng::of_round(seed_, name_, known.rounds);
+  look_at_gangs(known.rounds, wish.now, wish.rents);
+  Plan plan = policy_->decide(view(wish.now), rng, planned.budget);
+  planned.settled = policy_->settled(view(wish.now));
+  planned.dropped = drop_malformed_figures(plan.note);
+  planned.note = plan.note;
+  plan.based_on = planned.based_on;
+  expect_present(plan, known.state);
+  planned.slices = slices_of(std::move(plan), known.state, wish.slice_parts);
+  shown_rounds_ = known.rounds + 1;
+  const RoundDecided decided{known.rounds, planned.note, known.quiet, planned.settled, 0,
+                             {},           wish.budget};
+  policy_->observe({wish.now, decided}, view(wish.now));
+  return planned;
+}
+
+DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const {
+  const MasterFacts& known = memory_->facts();
+  auto state = std::make_shared<ClusterState>(known.state);
+  const Event accepted{wish.now, JobAccepted{std::move(job)}};
+  state->apply(accepted);
+  const std::unique_ptr<Policy> policy = policy_->clone();
+  limits.resting_gangs = known.gangs.resting(*state, known.rounds, wish.now);
+  limits.turn = known.gangs.turn(wish.now);
+  const RestingOffers offers = memory_->resting_offers(wish.now, wish.rents);
+  ClusterView shown{
+      *state,      *catalog_, wish.now, Market::on_demand, fixed_fleet_, limits.resting_gangs,
+      limits.turn, min_stay_, offers};
+  policy->observe(accepted, shown);
+  Rng rng = Rng::of_round(seed_, name_, known.rounds);
+  Budget budget(wish.budget);
+  DryRun run{policy->decide(shown, rng, budget), {}, {}};
+  run.checked = check_plan(run.plan, *state, limits);
+  run.state = std::move(state);
+  return run;
+}
+
+MasterImage Planner::image() const {
+  MasterImage image = memory_->image();
+  image.policy_state = policy_->save_state(memory_->facts().state);
+  return image;
+}
+
+}  // namespace muster
