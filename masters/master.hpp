@@ -30,6 +30,7 @@ struct MasterParts {
   std::uint32_t max_attempts = 1;  ///< failed attempts with which a task has failed for good
   std::uint32_t max_losses = 20;   ///< the same of those that ended by a fault of their workers
   Duration refusal_rest{};         ///< how long what the cloud refused is not asked for again
+  Duration refusal_longest{};      ///< refused again and again it rests for longer, up to this
   GangRules gangs{};               ///< how gangs that wait for room get it
   std::uint64_t seed = 1;
   Duration round_settle{};           ///< from the instant of a regular round to its decision
@@ -56,6 +57,12 @@ struct JobFailures {
   std::set<TaskId> open{};  ///< tasks that have failed and not finished since
   /// Those that have failed for good, by their array indices.
   std::map<std::uint32_t, TaskId> for_good{};
+};
+
+/// What the cloud says of an instance that is gone besides when its bill ended.
+struct GoneNews {
+  std::optional<Instant> billed_from{};  ///< counts when nothing was heard of its coming up
+  CloudReason reason = CloudReason::not_said;
 };
 
 /// What a master says to a wish to hold a job or to release it.
@@ -90,10 +97,13 @@ class Master {
 
   void instance_up(InstanceId id, std::optional<Instant> billed_from, Instant now);
   void instance_ready(InstanceId id, Instant now);
-  void instance_refused(InstanceId id, Instant now);
-  /// `billed_from` counts when nothing was heard of the instance's coming up.
+  void instance_refused(InstanceId id, Instant now, CloudReason reason = CloudReason::not_said);
   void instance_gone(InstanceId id, std::optional<Instant> billed_until, Instant now,
-                     std::optional<Instant> billed_from = {});
+                     const GoneNews& news = {});
+  /// Between what is known of offerings and the changes there is one that is not among them.
+  bool misses_change(std::span<const OfferingChange> changes) const;
+  /// Takes in the changes that are news. True: some price changed, or something can be had again.
+  bool hear_offerings(std::span<const OfferingChange> changes, Instant now);
   /// The instance's worker has said which attempts it knows: what it should know and does not is
   /// told again or has failed, and the other way round.
   void compare_attempts(InstanceId id, const std::set<KnownAttempt>& known, Instant now);
@@ -198,9 +208,10 @@ class Master {
 
   Rng chance() const { return Rng::of_round(seed_, name_, rounds_); }
   ClusterView view(Instant now) const {
-    return {state_,   *catalog_, now,       Market::on_demand, !fleet_.empty(),
-            resting_, turn_,     min_stay_, resting_offers_};
+    return {state_, *catalog_, now, offered(), resting_offers_, resting_, turn_, min_stay_};
   }
+  /// What plans may rent; nothing where the fleet is fixed.
+  const OfferingTable* offered() const { return fleet_.empty() ? &state_.offerings() : nullptr; }
   void record(EventBody body, Instant now);
   void show(const Event& event);
   void absorb(const Event& event);
@@ -209,9 +220,11 @@ class Master {
   JobHistory history_of(const JobFinished& over, Instant now) const;
   void apply_plan(const Plan& plan, Instant now);
   PlanLimits limits(Instant now) const;
-  RestingOffers resting_offers(Instant now) const;
+  RestingOfferings resting_offers(Instant now) const;
   std::vector<InstanceId> order_launches(const Plan& plan, const CheckedPlan& checked, Instant now);
   void apply_places(const Plan& plan, const CheckedPlan& checked, Instant now);
+  void rest(const OfferingKey& key, RefusalCode code, Instant now);
+  void ease_rest(const OfferingKey& key, Instant now);
   void release(InstanceId id, const Cause& cause, Instant now);
   void release_if_unused(InstanceId id, Instant now);
   void shrink_fleet(const InstanceRow& drained);
@@ -254,6 +267,7 @@ class Master {
   std::uint32_t max_attempts_;
   std::uint32_t max_losses_;
   Duration refusal_rest_;
+  Duration refusal_longest_;
   bool keep_history_;
   Fleet fleet_;
   Duration min_stay_;
@@ -262,12 +276,12 @@ class Master {
   std::string name_;
   ClusterState state_;
   Ledger ledger_;
-  std::map<std::pair<TypeId, Market>, Instant> resting_until_;
+  OfferingRests rests_;
   std::set<InstanceId> unanswered_;  ///< of which the cloud has not said that it did as told
   GangWaits gangs_;
-  std::optional<JobId> turn_;     ///< whose it is in the present round
-  std::vector<JobId> resting_;    ///< gangs for which nothing is rented in the present round
-  RestingOffers resting_offers_;  ///< what the cloud is not asked for in the present round
+  std::optional<JobId> turn_;        ///< whose it is in the present round
+  std::vector<JobId> resting_;       ///< gangs for which nothing is rented in the present round
+  RestingOfferings resting_offers_;  ///< what the cloud is not asked for in the present round
   /// Gangs that were refused room on the fixed fleet since it last changed, or since the last round
   /// began, and whether they are larger than all of it.
   std::map<JobId, std::optional<Refusal>> over_fleet_;

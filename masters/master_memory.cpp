@@ -37,8 +37,7 @@ struct Master::Tracker {
   void operator()(const LaunchRefused& e) {
     m.over_fleet_.clear();
     const InstanceRow& row = *m.state_.find(e.instance);
-    std::erase_if(m.resting_until_, [this](const auto& entry) { return entry.second <= at; });
-    m.resting_until_[{row.type, row.market}] = at + m.refusal_rest_;
+    m.rest(row.offering(), e.refusal.code, at);
     m.ended_at_once_.erase(e.instance);
     m.releasing_.erase(e.instance);
     m.unanswered_.erase(e.instance);
@@ -63,16 +62,28 @@ struct Master::Tracker {
     m.unanswered_.insert(e.instance);
   }
   void operator()(const InstanceUp& e) {
-    m.spend_.up(e.instance, e.billed_from.value_or(at));
-    const bool ending = m.state_.find(e.instance)->phase == InstancePhase::terminating;
-    if (!ending) m.unanswered_.erase(e.instance);
+    const InstanceRow& row = *m.state_.find(e.instance);
+    m.spend_.up(row, e.billed_from.value_or(at));
+    m.ease_rest(row.offering(), at);
+    if (row.phase != InstancePhase::terminating) m.unanswered_.erase(e.instance);
   }
   void operator()(const InstanceGone& e) {
     m.over_fleet_.clear();
     m.unanswered_.erase(e.instance);
     m.ended_at_once_.erase(e.instance);
     m.releasing_.erase(e.instance);
-    m.spend_.gone(e.instance, m.state_.find(e.instance)->price, e.billed_until.value_or(at));
+    const InstanceRow& row = *m.state_.find(e.instance);
+    m.spend_.gone(row, e.billed_until.value_or(at));
+    m.ease_rest(row.offering(), at);
+  }
+  void operator()(const OfferingChanged& e) {
+    m.spend_.reprice(e.change, m.state_);
+    const Offering& now = e.change.offering;
+    const auto type = m.state_.is_news(e.change) ? m.catalog_->find(now.type) : std::nullopt;
+    if (!type || !now.available) return;
+    const OfferingKey key{*type, now.market, now.zone};
+    const OfferingRow* before = m.state_.offerings().find(key);
+    if (before != nullptr && !before->available) m.rests_.erase(key);
   }
 
   void operator()(const StartIssued& e) {
@@ -231,15 +242,15 @@ void Master::count_failures() {
 }
 
 std::optional<Instant> Master::up_since(InstanceId id) const {
-  const auto found = spend_.up_since.find(id);
-  return found == spend_.up_since.end() ? std::nullopt : std::optional(found->second);
+  const InstanceRow* row = state_.find(id);
+  return row == nullptr || !row->up ? std::nullopt : std::optional(row->up_at);
 }
 
 MasterImage Master::image() const {
   MasterImage image{state_, ledger_, {}, {}, {}, 0, 0, {}, {}, 0, {}};
   image.tasks = tasks_;
   image.throughput = throughput_;
-  image.resting_until = resting_until_;
+  image.resting = rests_;
   image.spend = spend_;
   image.next_instance = next_instance_;
   image.rounds = rounds_;
@@ -264,7 +275,7 @@ std::string Master::restore(std::optional<MasterImage> image, std::span<const Ev
     tasks_ = std::move(image->tasks);
     count_failures();
     throughput_ = std::move(image->throughput);
-    resting_until_ = std::move(image->resting_until);
+    rests_ = std::move(image->resting);
     spend_ = std::move(image->spend);
     next_instance_ = std::max(next_instance_, image->next_instance);
     rounds_ = image->rounds;

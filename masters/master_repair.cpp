@@ -17,10 +17,10 @@ void Master::compare_attempts(InstanceId id, const std::set<KnownAttempt>& known
       expected.insert(attempt);
       if (known.contains(attempt)) {
         if (task.phase == TaskPhase::stopping) {
-          commit_.effects.push_back(StopTask{task.id, task.attempt, id});
+          commit_.effects.emplace_back(StopTask{task.id, task.attempt, id});
         }
       } else if (task.phase == TaskPhase::starting) {
-        commit_.effects.push_back(StartTask{task.id, task.attempt, id});
+        commit_.effects.emplace_back(StartTask{task.id, task.attempt, id});
       } else {
         task_failed({task.id,
                      task.attempt,
@@ -34,7 +34,7 @@ void Master::compare_attempts(InstanceId id, const std::set<KnownAttempt>& known
   }
   for (const KnownAttempt& attempt : known) {
     if (expected.contains(attempt)) continue;
-    commit_.effects.push_back(StopTask{attempt.first, attempt.second, id});
+    commit_.effects.emplace_back(StopTask{attempt.first, attempt.second, id});
   }
 }
 
@@ -76,7 +76,7 @@ bool Master::abandon(InstanceId id, CauseCode why, Instant now) {
   if (row->phase == InstancePhase::terminating) return true;
   if (released) release(id, {why, -row->price.usd_h()}, now);
   record(TerminateIssued{id}, now);
-  commit_.effects.push_back(EndInstance{id});
+  commit_.effects.emplace_back(EndInstance{id});
   return true;
 }
 
@@ -88,9 +88,10 @@ void Master::ask_after(InstanceId id) {
   const InstanceRow* row = state_.find(id);
   if (row == nullptr) return;
   if (row->phase == InstancePhase::terminating) {
-    commit_.effects.push_back(EndInstance{id});
+    commit_.effects.emplace_back(EndInstance{id});
   } else {
-    commit_.effects.push_back(LaunchInstance{id, row->type, row->market});
+    commit_.effects.emplace_back(
+        LaunchInstance{id, row->type, row->market, row->zone, row->max_price});
   }
 }
 
@@ -105,9 +106,9 @@ Master::DryRun Master::dry_run(Job job, Instant now) const {
   const std::unique_ptr<Policy> policy = policy_->clone();
   const std::vector<JobId> resting = gangs_.resting(*state, rounds_, now);
   const auto turn = gangs_.turn(now);
-  const RestingOffers offers = resting_offers(now);
-  const ClusterView shown{*state, *catalog_, now,   Market::on_demand, !fleet_.empty(), resting,
-                          turn,   min_stay_, offers};
+  const RestingOfferings offers = resting_offers(now);
+  const OfferingTable* offered = fleet_.empty() ? &state->offerings() : nullptr;
+  const ClusterView shown{*state, *catalog_, now, offered, offers, resting, turn, min_stay_};
   policy->observe(accepted, shown);
   Rng rng = chance();
   DryRun run{policy->decide(shown, rng), {}, {}};

@@ -113,22 +113,6 @@ PlanLimits Master::limits(Instant now) const {
   return limits;
 }
 
-RestingOffers Master::resting_offers(Instant now) const {
-  RestingOffers resting;
-  for (const auto& [offer, until] : resting_until_) {
-    if (until > now) resting.push_back(offer);
-  }
-  if (asks_numbers_ || (caps_.max_usd_day > 0 && !knows_cloud_clock_)) {
-    resting.clear();
-    for (std::uint32_t i = 0; i < catalog_->size(); ++i) {
-      for (Market market : {Market::on_demand, Market::spot}) {
-        resting.emplace_back(TypeId{i}, market);
-      }
-    }
-  }
-  return resting;
-}
-
 /// Asks for what the oldest job of the highest priority needs first: where the cloud has not enough
 /// for all, one gang gets whole what several would get in parts. A gang that was refused already
 /// comes after the others: what it cannot have does not keep them waiting.
@@ -157,10 +141,13 @@ std::vector<InstanceId> Master::order_launches(const Plan& plan, const CheckedPl
     if (!checked.launched(i)) continue;
     const Launch& launch = plan.launches[i];
     launched[i] = InstanceId{next_instance_};
-    record(LaunchRequested{launched[i], launch.type, launch.market,
-                           catalog_->price(launch.type, launch.market), launch.cause},
+    const OfferingRow& offer = *state_.offerings().find(launch.type, launch.market, launch.zone);
+    const Price most = most_for(state_, launch);
+    record(LaunchRequested{launched[i], launch.type, launch.market, offer.price, launch.cause,
+                           launch.zone, most},
            now);
-    commit_.effects.push_back(LaunchInstance{launched[i], launch.type, launch.market});
+    commit_.effects.emplace_back(
+        LaunchInstance{launched[i], launch.type, launch.market, launch.zone, most});
   }
   return launched;
 }
@@ -210,7 +197,7 @@ void Master::stop_if_running(TaskId id, Instant now) {
   if (task.phase != TaskPhase::running) return;
   const InstanceId on = state_.instance(task.at).id;
   record(StopIssued{id, task.attempt}, now);
-  commit_.effects.push_back(StopTask{id, task.attempt, on});
+  commit_.effects.emplace_back(StopTask{id, task.attempt, on});
 }
 
 /// The tasks of a gang run in step: when one moves, the others start again where they are.
@@ -314,7 +301,7 @@ void Master::try_start(Slot slot, Instant now) {
   const Attempt attempt = task.attempt + 1;
   const Grant grant = task.planned;
   record(StartIssued{task.id, on, attempt, grant}, now);
-  commit_.effects.push_back(StartTask{task.id, attempt, on});
+  commit_.effects.emplace_back(StartTask{task.id, attempt, on});
 }
 
 /// A task of the gang has no place, so that the others cannot start either.
@@ -361,7 +348,7 @@ void Master::end_empty_instances(Instant now) {
   empty.erase(std::unique(empty.begin(), empty.end()), empty.end());
   for (const auto& [order, id] : empty) {
     record(TerminateIssued{id}, now);
-    commit_.effects.push_back(EndInstance{id});
+    commit_.effects.emplace_back(EndInstance{id});
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "model/job.hpp"
 #include "model/money.hpp"
+#include "model/offering.hpp"
 #include "model/plan.hpp"
 
 // Everything that can happen to a master's state. An event says what became true and when; applying
@@ -50,14 +51,17 @@ struct LaunchRequested {
   InstanceId instance;
   TypeId type;
   Market market = Market::on_demand;
-  Price price;
+  Price price;  ///< of an hour, at the time of the decision
   Cause cause;
+  std::string zone{};  ///< of the offering; empty: the only one
+  Price max_price{};   ///< no hour of it is to cost more when it is rented; zero: whatever it costs
 };
 
 /// The cloud said no. The instance never was; tasks meant for it wait again.
 struct LaunchRefused {
   InstanceId instance;
   Refusal refusal;
+  CloudReason reason = CloudReason::not_said;
 };
 
 /// The instance is up: billing has begun.
@@ -91,6 +95,7 @@ struct TerminateIssued {
 struct InstanceGone {
   InstanceId instance;
   std::optional<Instant> billed_until{};  ///< by the cloud's word; the event's time when not said
+  CloudReason reason = CloudReason::ended;
 };
 
 /// A task got a (new) place to be at. When it runs elsewhere it has to stop there first.
@@ -218,6 +223,12 @@ struct GangTurn {
   Instant until;
 };
 
+/// An offering is not as it was. Instances of it cost the new price from the change's instant on,
+/// which is of the cloud's clock. A change whose number is known already changes nothing.
+struct OfferingChanged {
+  OfferingChange change;
+};
+
 /// The job is over and leaves the state.
 struct JobFinished {
   JobId job;
@@ -249,7 +260,7 @@ using EventBody =
                  LaunchRefused, InstanceUp, InstanceReady, ReleaseDecided, TerminateIssued,
                  InstanceGone, TaskAssigned, TaskUnassigned, StartIssued, TaskStarted, StopIssued,
                  TaskLeft, TaskFinished, TaskFailed, JobFinished, TaskReleased, JobHeld,
-                 JobReleased, JobGivenUp, Measured, GangTurn>;
+                 JobReleased, JobGivenUp, Measured, GangTurn, OfferingChanged>;
 
 /// Something that became true for a master, and when.
 struct Event {

@@ -21,12 +21,12 @@ concept Like = std::same_as<std::remove_const_t<T>, Plain>;
 
 /// The names of the events, in the order of EventBody.
 inline constexpr std::array<std::string_view, std::variant_size_v<EventBody>> kEventNames = {
-    "job_accepted",   "task_refused",  "round_decided",   "plan_part_refused", "launch_requested",
-    "launch_refused", "instance_up",   "instance_ready",  "release_decided",   "terminate_issued",
-    "instance_gone",  "task_assigned", "task_unassigned", "start_issued",      "task_started",
-    "stop_issued",    "task_left",     "task_finished",   "task_failed",       "job_finished",
-    "task_released",  "job_held",      "job_released",    "job_given_up",      "measured",
-    "gang_turn"};
+    "job_accepted",   "task_refused",    "round_decided",   "plan_part_refused", "launch_requested",
+    "launch_refused", "instance_up",     "instance_ready",  "release_decided",   "terminate_issued",
+    "instance_gone",  "task_assigned",   "task_unassigned", "start_issued",      "task_started",
+    "stop_issued",    "task_left",       "task_finished",   "task_failed",       "job_finished",
+    "task_released",  "job_held",        "job_released",    "job_given_up",      "measured",
+    "gang_turn",      "offering_changed"};
 
 void fields(auto& a, Like<InstanceType> auto& v) {
   a("name", v.name);
@@ -163,11 +163,14 @@ void fields(auto& a, Like<LaunchRequested> auto& e) {
   a("market", e.market);
   a("price_usd_h", e.price);
   a("cause", e.cause);
+  a.unless_default("zone", e.zone, {});
+  a.unless_default("max_price_usd_h", e.max_price, e.price);
 }
 
 void fields(auto& a, Like<LaunchRefused> auto& e) {
   a("instance", e.instance);
   a("refusal", e.refusal);
+  a.unless_default("reason", e.reason, CloudReason::not_said);
 }
 
 void fields(auto& a, Like<InstanceUp> auto& e) {
@@ -192,6 +195,7 @@ void fields(auto& a, Like<TerminateIssued> auto& e) {
 void fields(auto& a, Like<InstanceGone> auto& e) {
   a("instance", e.instance);
   a("billed_until", e.billed_until);
+  a.unless_default("reason", e.reason, CloudReason::ended);
 }
 
 void fields(auto& a, Like<TaskAssigned> auto& e) {
@@ -278,6 +282,17 @@ void fields(auto& a, Like<Measured> auto& e) {
 void fields(auto& a, Like<GangTurn> auto& e) {
   a("job", e.job);
   a("until", e.until);
+}
+
+void fields(auto& a, Like<OfferingChanged> auto& e) {
+  a("number", e.change.number);
+  a("changed_at", e.change.at);
+  a("type", e.change.offering.type);
+  a("market", e.change.offering.market);
+  a.unless_default("zone", e.change.offering.zone, {});
+  a("price_usd_h", e.change.offering.price);
+  a.unless_default("available", e.change.offering.available, true);
+  a.unless_default("interruptions_h", e.change.offering.interruptions_h, 0.0);
 }
 
 }  // namespace muster::event_fields

@@ -208,10 +208,11 @@ class JsonReader {
   static Resource last_of(Resource) { return Resource::spare; }
   static CauseCode last_of(CauseCode) { return CauseCode::first_free; }
   static RefusalKind last_of(RefusalKind) { return RefusalKind::broken; }
-  static RefusalCode last_of(RefusalCode) { return RefusalCode::min_stay; }
+  static RefusalCode last_of(RefusalCode) { return RefusalCode::cloud_failed; }
   static JobOutcome last_of(JobOutcome) { return JobOutcome::cancelled; }
   static MarketChoice last_of(MarketChoice) { return MarketChoice::spot; }
   static FailureKind last_of(FailureKind) { return FailureKind::disk_full; }
+  static CloudReason last_of(CloudReason) { return CloudReason::ended; }
   static JobLength last_of(JobLength) { return JobLength::long_run; }
 
   void get(const JsonValue& value, Resources& amounts) {

@@ -49,11 +49,14 @@ struct BodyWriter {
     body.setMarket(to_record(e.market));
     body.setPrice(e.price.nano_usd_h());
     put(body.initCause(), e.cause);
+    if (!e.zone.empty()) body.setZone(text(e.zone));
+    body.setMaxPrice(e.max_price.nano_usd_h());
   }
   void operator()(const LaunchRefused& e) {
     auto body = out.initLaunchRefused();
     body.setInstance(e.instance.value);
     put(body.initRefusal(), e.refusal);
+    body.setReason(to_record(e.reason));
   }
   void moment(record::InstanceMoment::Builder body, InstanceId id,
               const std::optional<Instant>& billed) {
@@ -76,6 +79,7 @@ struct BodyWriter {
   void operator()(const TerminateIssued& e) { out.setTerminateIssued(e.instance.value); }
   void operator()(const InstanceGone& e) {
     moment(out.initInstanceGone(), e.instance, e.billed_until);
+    out.getInstanceGone().setReason(to_record(e.reason));
   }
   void operator()(const TaskAssigned& e) {
     auto body = out.initTaskAssigned();
@@ -155,6 +159,7 @@ struct BodyWriter {
     body.setJob(e.job.value);
     body.setUntil(nanos(e.until));
   }
+  void operator()(const OfferingChanged& e) { put(out.initOfferingChanged(), e.change); }
 };
 
 std::optional<Instant> billed(record::InstanceMoment::Reader in) {
@@ -179,12 +184,17 @@ PlanPartRefused read(record::PlanPartRefused::Reader in) {
   return {TaskId{in.getTask()}, InstanceId{in.getInstance()}, get(in.getRefusal())};
 }
 LaunchRequested read(record::LaunchRequested::Reader in, const Catalog& catalog) {
-  return {InstanceId{in.getInstance()}, record_codec::type_named(string_of(in.getType()), catalog),
-          from_record<Market>(in.getMarket()), Price::from_nano_usd_h(in.getPrice()),
-          get(in.getCause())};
+  return {InstanceId{in.getInstance()},
+          record_codec::type_named(string_of(in.getType()), catalog),
+          from_record<Market>(in.getMarket()),
+          Price::from_nano_usd_h(in.getPrice()),
+          get(in.getCause()),
+          string_of(in.getZone()),
+          Price::from_nano_usd_h(in.getMaxPrice())};
 }
 LaunchRefused read(record::LaunchRefused::Reader in) {
-  return {InstanceId{in.getInstance()}, get(in.getRefusal())};
+  return {InstanceId{in.getInstance()}, get(in.getRefusal()),
+          from_record<CloudReason>(in.getReason())};
 }
 ReleaseDecided read(record::ReleaseDecided::Reader in) {
   return {InstanceId{in.getInstance()}, get(in.getCause()), in.getCappedDay(), in.getCappedUsd()};
@@ -253,7 +263,8 @@ EventBody read_body(record::Event::Reader in, const Catalog& catalog) {
       return TerminateIssued{InstanceId{in.getTerminateIssued()}};
     case Kind::INSTANCE_GONE:
       return InstanceGone{InstanceId{in.getInstanceGone().getInstance()},
-                          billed(in.getInstanceGone())};
+                          billed(in.getInstanceGone()),
+                          from_record<CloudReason>(in.getInstanceGone().getReason())};
     case Kind::TASK_ASSIGNED:
       return read(in.getTaskAssigned());
     case Kind::TASK_UNASSIGNED:
@@ -284,6 +295,8 @@ EventBody read_body(record::Event::Reader in, const Catalog& catalog) {
       return get(in.getMeasured());
     case Kind::GANG_TURN:
       return GangTurn{JobId{in.getGangTurn().getJob()}, instant(in.getGangTurn().getUntil())};
+    case Kind::OFFERING_CHANGED:
+      return OfferingChanged{get(in.getOfferingChanged())};
   }
   record_codec::refuse("an event of a kind that is not known to this version");
 }

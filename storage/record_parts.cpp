@@ -213,6 +213,24 @@ Cause get(record::Cause::Reader in) {
   return {from_record<CauseCode>(in.getCode()), in.getGain()};
 }
 
+void put(record::OfferingChange::Builder out, const OfferingChange& in) {
+  out.setNumber(in.number);
+  out.setAt(nanos(in.at));
+  out.setType(text(in.offering.type));
+  out.setMarket(to_record(in.offering.market));
+  if (!in.offering.zone.empty()) out.setZone(text(in.offering.zone));
+  out.setPrice(in.offering.price.nano_usd_h());
+  out.setAvailable(in.offering.available);
+  out.setInterruptionsH(in.offering.interruptions_h);
+}
+
+OfferingChange get(record::OfferingChange::Reader in) {
+  return {in.getNumber(), instant(in.getAt()),
+          Offering{string_of(in.getType()), from_record<Market>(in.getMarket()),
+                   string_of(in.getZone()), Price::from_nano_usd_h(in.getPrice()),
+                   in.getAvailable(), in.getInterruptionsH()}};
+}
+
 void put(record::Refusal::Builder out, const Refusal& in) {
   const auto& [kind, code, binding, asked, available] = in;
   out.setKind(to_record(kind));

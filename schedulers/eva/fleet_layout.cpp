@@ -91,7 +91,7 @@ void FleetLayout::seat_anywhere(const RoundInput& input, const WorthModel& model
       const TypeId type = out.hosts[host].type;
       const ShapeOnType& shape = model.prices.on(kind.shape, type);
       if (!shape.fits) continue;
-      const Resources& capacity = model.prices.catalog()[type].capacity;
+      const Resources& capacity = model.prices.types()[type].capacity;
       while (next != tasks.end() && (used_[host] + shape.amount).fits_in(capacity)) {
         used_[host] += shape.amount;
         out.seat(*next++, host);
@@ -152,13 +152,13 @@ std::vector<ShapeId> FleetLayout::waiting_of(const RoundInput& input, const Clus
 /// is large enough, or there is not enough left. With numbers when these say so.
 Refusal FleetLayout::why_not(const RoundInput& input, const WorthModel& model,
                              const std::vector<ShapeId>& shapes) const {
-  const Catalog& catalog = model.prices.catalog();
+  const PricedTypes& types = model.prices.types();
   const bool together = shapes.size() > 1;
   const RoundInput::Instance* first = nullptr;  // one that is large enough
   Resources largest, left;
   for (std::uint32_t i = 0; i < input.instances().size(); ++i) {
     const TypeId type = input.instances()[i].type;
-    const Resources& capacity = catalog[type].capacity;
+    const Resources& capacity = types[type].capacity;
     if (first == nullptr && model.prices.on(shapes[0], type).fits) first = &input.instances()[i];
     for (Resource kind : kAllResources) {
       const double free = capacity[kind] - used_[i][kind];

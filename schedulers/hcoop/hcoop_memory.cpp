@@ -223,7 +223,7 @@ bool HcoopPolicy::load_state(std::string_view text, const ClusterView& view) {
     const WaitingImage waiting = waiting_from(all, view.state);
     // Earlier versions kept the interruptions alone. A fleet that is fixed from now on, or no more,
     // is another set of types: all is packed anew.
-    if (!all.contains("units") || all.contains("fleet") != view.fixed_fleet) {
+    if (!all.contains("units") || all.contains("fleet") == view.rents()) {
       waiting_.interruptions() = waiting.interruptions;
       rebuild(view);
       return true;
@@ -231,7 +231,8 @@ bool HcoopPolicy::load_state(std::string_view text, const ClusterView& view) {
     const RoomsImage rooms = rooms_from(all);
     const json& retry = list(member(all, "retry"), 3);
     offers_ = Offers(*catalog_);
-    if (view.fixed_fleet) {
+    offers_.reprice(view.state.offerings());
+    if (!view.rents()) {
       const auto types = types_from(all["fleet"], *catalog_);
       offers_.begin_fleet();
       for (Market market : kMarkets) {

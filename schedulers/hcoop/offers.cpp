@@ -9,18 +9,37 @@
 
 namespace muster::hcoop {
 
-Offers::Offers(const Catalog& catalog) : catalog_(&catalog) {
+Offers::Offers(const Catalog& catalog)
+    : catalog_(&catalog),
+      priced_{PricedTypes(catalog, Market::on_demand), PricedTypes(catalog, Market::spot)} {
   std::map<std::string, std::uint32_t> known;
   for (const InstanceType& type : catalog.types()) {
     const auto next = static_cast<std::uint32_t>(known.size());
     family_of_.push_back(known.emplace(type.family, next).first->second);
   }
   families_ = static_cast<std::uint32_t>(known.size());
-  for (std::uint32_t i = 0; i < catalog.size(); ++i) {
-    by_price_[index_of(Market::on_demand)].push_back(TypeId{i});
-    if (catalog[TypeId{i}].spot) by_price_[index_of(Market::spot)].push_back(TypeId{i});
-  }
+  list_offered();
   derive();
+}
+
+void Offers::list_offered() {
+  for (Market market : kMarkets) {
+    std::vector<TypeId>& types = by_price_[index_of(market)];
+    types.clear();
+    for (std::uint32_t i = 0; i < catalog_->size(); ++i) {
+      if (priced_[index_of(market)].offered(TypeId{i})) types.push_back(TypeId{i});
+    }
+  }
+}
+
+bool Offers::reprice(const OfferingTable& offerings) {
+  bool changed = false;
+  for (PricedTypes& types : priced_) changed |= types.learn(offerings);
+  if (!changed) return false;
+  const std::size_t before = by_price_[0].size() + by_price_[1].size();
+  if (!of_fleet_) list_offered();
+  derive();
+  return by_price_[0].size() + by_price_[1].size() != before;
 }
 
 void Offers::begin_fleet() {
@@ -42,7 +61,8 @@ void Offers::derive() {
   for (Market market : kMarkets) {
     std::vector<TypeId>& types = by_price_[index_of(market)];
     std::sort(types.begin(), types.end(), [&](TypeId a, TypeId b) {
-      const Price first = catalog_->price(a, market), second = catalog_->price(b, market);
+      const PricedTypes& priced = priced_[index_of(market)];
+      const Price first = priced.price(a), second = priced.price(b);
       return first != second ? first < second : a < b;
     });
     largest_[index_of(market)].clear();

@@ -8,6 +8,7 @@
 
 #include "model/cluster_state.hpp"
 #include "schedulers/packing/complementary.hpp"
+#include "schedulers/packing/priced_types.hpp"
 
 namespace muster::hcoop {
 
@@ -21,11 +22,13 @@ constexpr std::size_t index_of(Market market) {
 using Shapes = std::span<const ShapeId>;
 
 /// Which types there are on which market, and what demands are on them: of an elastic cluster what
-/// the catalog offers, of a fixed fleet what it has had.
+/// is on offer, of a fixed fleet what it has had.
 class Offers {
  public:
   explicit Offers(const Catalog& catalog);
 
+  /// Takes in the present prices. True: other types are there than before.
+  bool reprice(const OfferingTable& offerings);
   /// From now on only what is added with add_to_fleet is there.
   void begin_fleet();
   bool of_fleet() const { return of_fleet_; }
@@ -60,7 +63,10 @@ class Offers {
   void derive();
   bool covered(TypeId one, const std::vector<TypeId>& others) const;
 
+  void list_offered();
+
   const Catalog* catalog_;
+  std::array<PricedTypes, 2> priced_;  ///< of each market
   bool of_fleet_ = false;
   std::vector<std::uint32_t> family_of_;  ///< of each type
   std::uint32_t families_ = 0;

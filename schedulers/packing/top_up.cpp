@@ -32,7 +32,7 @@ void TopUp::list_hosts(std::span<const char> open, const Layout& layout) {
 void TopUp::fill(const WorthModel& model, const TaskKinds& kinds, std::uint32_t host,
                  Layout& layout) {
   const TypeId type = layout.hosts[host].type;
-  const Resources& capacity = model.prices.catalog()[type].capacity;
+  const Resources& capacity = model.prices.types()[type].capacity;
   InstanceWorth& worth = worth_[host];
   while (true) {
     Group* best = nullptr;

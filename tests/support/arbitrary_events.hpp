@@ -37,6 +37,9 @@ template <class SomeId>
 SomeId id() {
   return SomeId{*rc::gen::arbitrary<std::uint64_t>() >> 1};
 }
+inline Price price() {
+  return Price::from_nano_usd_h(*rc::gen::arbitrary<std::int64_t>());
+}
 inline Attempt attempt() {
   return *rc::gen::arbitrary<std::uint32_t>();
 }
@@ -56,7 +59,7 @@ inline std::optional<Grant> grant() {
   return Grant{resources(), *rc::gen::inRange(1u, 9u)};
 }
 inline Refusal refusal() {
-  Refusal made{any(RefusalKind::broken), any(RefusalCode::min_stay), {}, number(), number()};
+  Refusal made{any(RefusalKind::broken), any(RefusalCode::cloud_failed), {}, number(), number()};
   if (*rc::gen::arbitrary<bool>()) made.binding = any(Resource::spare);
   return made;
 }
@@ -146,6 +149,12 @@ inline Measured measured() {
   return made;
 }
 
+inline OfferingChange offering_change() {
+  const Offering offering{text(),  any(Market::spot),           text(),
+                          price(), *rc::gen::arbitrary<bool>(), number()};
+  return {*rc::gen::arbitrary<std::uint64_t>(), Instant{duration()}, offering};
+}
+
 /// An event of the kind, which counts into EventBody; its instance type is one of the first two.
 inline EventBody body(std::size_t kind) {
   const auto task = id<TaskId>();
@@ -161,10 +170,11 @@ inline EventBody body(std::size_t kind) {
     case 3:
       return plan_part();
     case 4:
-      return LaunchRequested{instance, TypeId{*rc::gen::inRange(0u, 2u)}, any(Market::spot),
-                             Price::from_nano_usd_h(*rc::gen::arbitrary<std::int64_t>()), cause()};
+      return LaunchRequested{
+          instance, TypeId{*rc::gen::inRange(0u, 2u)}, any(Market::spot), price(), cause(), text(),
+          price()};
     case 5:
-      return LaunchRefused{instance, refusal()};
+      return LaunchRefused{instance, refusal(), any(CloudReason::ended)};
     case 6:
       return InstanceUp{instance, maybe_instant(), duration()};
     case 7:
@@ -174,7 +184,7 @@ inline EventBody body(std::size_t kind) {
     case 9:
       return TerminateIssued{instance};
     case 10:
-      return InstanceGone{instance, maybe_instant()};
+      return InstanceGone{instance, maybe_instant(), any(CloudReason::ended)};
     case 11:
       return TaskAssigned{task, instance, cause(), grant()};
     case 12:
@@ -210,8 +220,10 @@ inline EventBody body(std::size_t kind) {
       return JobGivenUp{id<JobId>(), any(JobOutcome::cancelled)};
     case 24:
       return measured();
-    default:
+    case 25:
       return GangTurn{id<JobId>(), Instant{duration()}};
+    default:
+      return OfferingChanged{offering_change()};
   }
 }
 

@@ -46,11 +46,12 @@ struct SameBody {
   bool operator()(const LaunchRequested& a) const {
     const auto& b = std::get<LaunchRequested>(other);
     return a.instance == b.instance && a.type == b.type && a.market == b.market &&
-           a.price == b.price && a.cause == b.cause;
+           a.price == b.price && a.cause == b.cause && a.zone == b.zone &&
+           a.max_price == b.max_price;
   }
   bool operator()(const LaunchRefused& a) const {
     const auto& b = std::get<LaunchRefused>(other);
-    return a.instance == b.instance && a.refusal == b.refusal;
+    return a.instance == b.instance && a.refusal == b.refusal && a.reason == b.reason;
   }
   bool operator()(const InstanceUp& a) const {
     const auto& b = std::get<InstanceUp>(other);
@@ -69,7 +70,7 @@ struct SameBody {
   }
   bool operator()(const InstanceGone& a) const {
     const auto& b = std::get<InstanceGone>(other);
-    return a.instance == b.instance && a.billed_until == b.billed_until;
+    return a.instance == b.instance && a.billed_until == b.billed_until && a.reason == b.reason;
   }
   bool operator()(const TaskAssigned& a) const {
     const auto& b = std::get<TaskAssigned>(other);
@@ -126,6 +127,9 @@ struct SameBody {
   bool operator()(const GangTurn& a) const {
     const auto& b = std::get<GangTurn>(other);
     return a.job == b.job && a.until == b.until;
+  }
+  bool operator()(const OfferingChanged& a) const {
+    return a.change == std::get<OfferingChanged>(other).change;
   }
 };
 

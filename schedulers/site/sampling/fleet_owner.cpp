@@ -117,13 +117,16 @@ void FleetOwner::hear_cloud(const CloudReport& report) {
     case CloudReportKind::refused:
       group_.book->record(
           LaunchRefused{report.instance,
-                        {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0}},
+                        {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0},
+                        report.reason},
           timer_.now());
       rented_.erase(found);
       --expected_;
       return open_when_complete();
     case CloudReportKind::gone:
-      group_.book->record(InstanceGone{report.instance, said}, timer_.now());
+      group_.book->record(InstanceGone{report.instance, said,
+                                       found->second.ended ? CloudReason::ended : report.reason},
+                          timer_.now());
       rented_.erase(found);
       return;
     case CloudReportKind::notice:
