@@ -1,5 +1,6 @@
 // HCoop's memory in words. Tasks and instances go by their numbers, types by name.
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -211,7 +212,9 @@ std::string HcoopPolicy::save_state(const ClusterState& state) const {
   for (Market market : kMarkets) {
     if (!offers_.of_fleet()) break;
     json names = json::array();
-    for (TypeId type : offers_.types(market)) names.push_back((*catalog_)[type].name);
+    std::vector<TypeId> types = offers_.types(market);
+    std::sort(types.begin(), types.end());
+    for (TypeId type : types) names.push_back((*catalog_)[type].name);
     all["fleet"].push_back(std::move(names));
   }
   return all.dump(-1, ' ', false, json::error_handler_t::replace);

@@ -85,8 +85,9 @@ void HcoopPolicy::observe(const Event& event, const ClusterView& view) {
     // Another type in the fleet: another reference, other companions.
     if (!view.rents() && offers_.add_to_fleet(launch->type, launch->market)) built_ = false;
   }
-  if (std::holds_alternative<OfferingChanged>(event.body)) {
-    if (offers_.reprice(view.state.offerings())) built_ = false;
+  if (const auto* changed = std::get_if<OfferingChanged>(&event.body)) {
+    // Another type on offer: likewise. Other prices are looked at when a round is held.
+    if (view.rents() && offers_.lacks(changed->change.offering)) built_ = false;
   }
   built_ ? follow(event, view) : rebuild(view);
   if (std::holds_alternative<RoundDecided>(event.body)) end_round(view);
@@ -170,6 +171,7 @@ Plan HcoopPolicy::decide(const ClusterView& view, Rng&) {
 /// Packs what came to wait and looks at what may have a place now: the one part of a round after
 /// which more is remembered than before.
 Plan HcoopPolicy::hold_round(const ClusterView& view) {
+  offers_.reprice(view.state.offerings());
   offers_.learn(view.state);
   take_back_refused();
   Placing round({view, params_, offers_, rooms_, waiting_});

@@ -32,14 +32,19 @@ void Offers::list_offered() {
   }
 }
 
-bool Offers::reprice(const OfferingTable& offerings) {
+bool Offers::lacks(const Offering& offering) const {
+  const auto type = catalog_->find(offering.type);
+  return type && offering.zone.empty() && !priced_[index_of(offering.market)].offered(*type);
+}
+
+void Offers::reprice(const OfferingTable& offerings) {
   bool changed = false;
   for (PricedTypes& types : priced_) changed |= types.learn(offerings);
-  if (!changed) return false;
+  if (!changed) return;
   const std::size_t before = by_price_[0].size() + by_price_[1].size();
   if (!of_fleet_) list_offered();
-  derive();
-  return by_price_[0].size() + by_price_[1].size() != before;
+  const std::size_t now = by_price_[0].size() + by_price_[1].size();
+  now == before ? sort_by_price() : derive();
 }
 
 void Offers::begin_fleet() {
@@ -56,15 +61,23 @@ bool Offers::add_to_fleet(TypeId type, Market market) {
   return true;
 }
 
+void Offers::sort_by_price() {
+  for (Market market : kMarkets) {
+    const PricedTypes& priced = priced_[index_of(market)];
+    const auto cheaper = [&](TypeId a, TypeId b) {
+      return priced.price(a) != priced.price(b) ? priced.price(a) < priced.price(b) : a < b;
+    };
+    for (auto* types : {&by_price_[index_of(market)], &largest_[index_of(market)]}) {
+      std::sort(types->begin(), types->end(), cheaper);
+    }
+  }
+}
+
 void Offers::derive() {
+  sort_by_price();
   reference_ = {};
   for (Market market : kMarkets) {
-    std::vector<TypeId>& types = by_price_[index_of(market)];
-    std::sort(types.begin(), types.end(), [&](TypeId a, TypeId b) {
-      const PricedTypes& priced = priced_[index_of(market)];
-      const Price first = priced.price(a), second = priced.price(b);
-      return first != second ? first < second : a < b;
-    });
+    const std::vector<TypeId>& types = by_price_[index_of(market)];
     largest_[index_of(market)].clear();
     for (TypeId type : types) {
       reference_ = most_of(reference_, (*catalog_)[type].capacity);

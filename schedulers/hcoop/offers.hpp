@@ -27,8 +27,10 @@ class Offers {
  public:
   explicit Offers(const Catalog& catalog);
 
-  /// Takes in the present prices. True: other types are there than before.
-  bool reprice(const OfferingTable& offerings);
+  /// The offering is of a type that is not known to be on that market.
+  bool lacks(const Offering& offering) const;
+  /// Takes in the present prices, and the types that are on offer.
+  void reprice(const OfferingTable& offerings);
   /// From now on only what is added with add_to_fleet is there.
   void begin_fleet();
   bool of_fleet() const { return of_fleet_; }
@@ -64,6 +66,7 @@ class Offers {
   bool covered(TypeId one, const std::vector<TypeId>& others) const;
 
   void list_offered();
+  void sort_by_price();
 
   const Catalog* catalog_;
   std::array<PricedTypes, 2> priced_;  ///< of each market

@@ -42,6 +42,23 @@ TypeId cheapest_type(std::size_t tasks, TypeId planned, const std::vector<Instan
   return best;
 }
 
+/// What is looked up once for all launches of a plan on a market.
+struct AskedMarket {
+  AskedMarket(const ClusterView& view, Market market) : types(view.catalog, market) {
+    types.learn(view.state.offerings());
+    for (std::uint32_t i = 0; i < types.size(); ++i) rests.push_back(view.rests(TypeId{i}, market));
+  }
+
+  /// Nothing: it is not to be had. The planned type is asked for whether it rests or not.
+  std::optional<Price> price(TypeId type, TypeId planned) const {
+    if (!types.offered(type) || (type != planned && rests[type.value])) return std::nullopt;
+    return types.price(type);
+  }
+
+  PricedTypes types;
+  std::vector<char> rests;  ///< of each type
+};
+
 std::vector<std::vector<const Place*>> places_of_launches(const Plan& plan) {
   std::vector<std::vector<const Place*>> places(plan.launches.size());
   for (const Place& place : plan.places) {
@@ -56,24 +73,21 @@ std::vector<std::vector<const Place*>> places_of_launches(const Plan& plan) {
 void use_cheapest_types(const ClusterView& view, Plan& plan) {
   const auto places = places_of_launches(plan);
   std::vector<double> saved_usd_h(plan.launches.size(), 0);
-  std::array<std::optional<PricedTypes>, 2> priced;  // of each market that the plan speaks of
+  std::array<std::optional<AskedMarket>, 2> markets;  // those that the plan speaks of
   for (std::size_t i = 0; i < plan.launches.size(); ++i) {
     Launch& launch = plan.launches[i];
     if (places[i].empty()) continue;
-    std::optional<PricedTypes>& types = priced[launch.market == Market::spot ? 1 : 0];
-    if (!types) types.emplace(view.catalog, launch.market).learn(view.state.offerings());
-    const auto price = [&](TypeId type) -> std::optional<Price> {
-      if (!types->offered(type)) return std::nullopt;
-      if (type != launch.type && view.rests(type, launch.market)) return std::nullopt;
-      return types->price(type);
-    };
+    std::optional<AskedMarket>& market = markets[launch.market == Market::spot ? 1 : 0];
+    if (!market) market.emplace(view, launch.market);
+    const auto price = [&](TypeId type) { return market->price(type, launch.type); };
     const auto need = [&](std::size_t task, TypeId type) -> std::optional<Need> {
       const Place& place = *places[i][task];
       const FamilyDemand* demand = view.state.demand(*view.state.find(place.task), type);
       if (demand == nullptr || demand->speed <= 0) return std::nullopt;
       return Need{place.grant ? place.grant->amount : demand->amount, demand->speed};
     };
-    const TypeId type = cheapest_type(places[i].size(), launch.type, types->all(), need, price);
+    const TypeId type =
+        cheapest_type(places[i].size(), launch.type, market->types.all(), need, price);
     if (type == launch.type) continue;
     saved_usd_h[i] = price(launch.type)->usd_h() - price(type)->usd_h();
     launch.cause.gain_usd_h += saved_usd_h[i];

@@ -58,15 +58,16 @@ void FleetOwner::rent() {
     for (std::uint32_t i = 0; i < share.count; ++i) {
       const InstanceId id{rented_.size()};
       rented_[id].type = share.type;
-      group_.book->record(LaunchRequested{id,
-                                          share.type,
-                                          share.market,
-                                          group_.catalog->price(share.type, share.market),
-                                          {CauseCode::fleet, 0}},
-                          timer_.now());
+      const Price price = group_.catalog->price(share.type, share.market);
+      group_.book->record(
+          LaunchRequested{id, share.type, share.market, price, {CauseCode::fleet, 0}, {}, price},
+          timer_.now());
       send(cloud_, launch_atom_v,
-           LaunchOrder{id, (*group_.catalog)[share.type].name,
-                       static_cast<std::uint8_t>(share.market)},
+           LaunchOrder{id,
+                       (*group_.catalog)[share.type].name,
+                       static_cast<std::uint8_t>(share.market),
+                       {},
+                       price},
            MasterActor{this});
     }
   }
