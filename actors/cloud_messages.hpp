@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -56,28 +55,6 @@ typename Inspector::result_type inspect(Inspector& f, LaunchOrder& x) {
     return caf::none;
   };
   return f(caf::meta::type_name("launch_order"), x.instance, x.type, x.market, x.zone, price,
-           caf::meta::load_callback(load));
-}
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, Offering& x) {
-  std::int64_t price = x.price.nano_usd_h();
-  auto interruptions = std::bit_cast<std::uint64_t>(x.interruptions_h);
-  const auto load = [&]() -> caf::error {
-    x.price = Price::from_nano_usd_h(price);
-    x.interruptions_h = std::bit_cast<double>(interruptions);
-    return caf::none;
-  };
-  return f(caf::meta::type_name("offering"), x.type, x.market, x.zone, price, x.available,
-           interruptions, caf::meta::load_callback(load));
-}
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, OfferingChange& x) {
-  Duration at = x.at.time_since_epoch();
-  const auto load = [&]() -> caf::error {
-    x.at = Instant{at};
-    return caf::none;
-  };
-  return f(caf::meta::type_name("offering_change"), x.number, at, x.offering,
            caf::meta::load_callback(load));
 }
 template <class Inspector>

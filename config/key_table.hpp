@@ -24,8 +24,11 @@ std::vector<KeySpecOf<C>> master_keys() {
        Time{[](C& c) -> Duration& { return c.master.sample_timeout; }, kShortest, kHour}},
       {"master.accept_timeout", "how long a master may take to accept a job",
        Time{[](C& c) -> Duration& { return c.master.accept_timeout; }, kShortest, kHour}},
-      {"master.refusal_rest", "how long an instance type the cloud refused is not asked for again",
+      {"master.refusal_rest", "how long an offering the cloud refused is not asked for again",
        Time{[](C& c) -> Duration& { return c.master.refusal_rest; }, kNone, 24 * kHour}},
+      {"master.refusal_longest",
+       "what the cloud refuses again and again rests twice as long each time, up to this",
+       Time{[](C& c) -> Duration& { return c.master.refusal_longest; }, kNone, 168 * kHour}},
       {"master.gang_patience",
        "how long a gang waits for room that caps or the cloud did not have before it has a turn, "
        "in "

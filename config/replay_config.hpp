@@ -80,6 +80,7 @@ struct MasterConfig {
   Duration sample_timeout{std::chrono::seconds{2}};     ///< how long workers may take to answer
   Duration accept_timeout{std::chrono::seconds{10}};    ///< how long it may take to accept a job
   Duration refusal_rest{std::chrono::minutes{10}};  ///< how long what a cloud refused is left alone
+  Duration refusal_longest{std::chrono::hours{1}};  ///< refused again and again: up to this
   /// How long a gang waits for room that caps or the cloud did not have before it has a turn, in
   /// which no other job starts; 0: it never has one.
   Duration gang_patience{std::chrono::hours{1}};

@@ -237,7 +237,8 @@ PlanView view_of(const DryRun& run, JobId id, const std::string& master) {
   for (std::size_t i = 0; i < run.plan.launches.size(); ++i) {
     if (!run.checked.launched(i)) continue;
     const Launch& launch = run.plan.launches[i];
-    const double price = catalog.price(launch.type, launch.market).usd_h();
+    const double price =
+        run.state->offerings().find(launch.type, launch.market, launch.zone)->price.usd_h();
     launched_usd_h += price;
     view.launches.push_back({catalog[launch.type].name, launch.market, price});
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct LaunchInstance {
   InstanceId instance;
   TypeId type;
   Market market = Market::on_demand;
+  std::string zone{};  ///< empty: the only one
+  Price max_price{};   ///< no hour of it is to cost more; zero: whatever it costs
 };
 struct EndInstance {
   InstanceId instance;

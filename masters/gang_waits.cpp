@@ -20,7 +20,7 @@ bool is_for_room(RefusalCode code, const MasterCaps& caps, bool fixed_fleet) {
   const bool capped =
       fixed_fleet || caps.max_instances > 0 || caps.max_usd_h > 0 || caps.max_usd_day > 0;
   return code == RefusalCode::instance_cap || code == RefusalCode::spend_cap ||
-         code == RefusalCode::day_cap || code == RefusalCode::cloud_capacity ||
+         code == RefusalCode::day_cap || is_of_cloud(code) ||
          (capped && (code == RefusalCode::over_capacity || code == RefusalCode::awaiting_peers));
 }
 

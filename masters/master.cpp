@@ -14,6 +14,17 @@ const TaskRow* present_attempt(const ClusterState& state, TaskId id, Attempt att
   return row != nullptr && row->attempt == attempt && row->at != kNoSlot ? row : nullptr;
 }
 
+/// What the tasks are told for which the cloud did not give the instance.
+Refusal refusal_of(CloudReason reason, const InstanceRow& row) {
+  Refusal refusal{RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
+  if (reason == CloudReason::quota) refusal.code = RefusalCode::cloud_quota;
+  if (reason == CloudReason::throttled) refusal.code = RefusalCode::cloud_throttled;
+  if (reason == CloudReason::failed) refusal.code = RefusalCode::cloud_failed;
+  if (reason != CloudReason::price) return refusal;
+  return {
+      RefusalKind::not_now, RefusalCode::cloud_price, {}, row.price.usd_h(), row.max_price.usd_h()};
+}
+
 }  // namespace
 
 Master::Master(MasterParts parts)
@@ -25,8 +36,8 @@ Master::Master(MasterParts parts)
       fleet_(std::move(parts.fleet)),
       min_stay_(parts.min_stay),
       decision_budget_(parts.decision_budget),
-      memory_({parts.catalog, parts.caps, parts.refusal_rest, parts.gangs, !fleet_.empty(),
-               parts.first_instance}),
+      memory_({parts.catalog, parts.caps, parts.refusal_rest, parts.refusal_longest, parts.gangs,
+               !fleet_.empty(), parts.first_instance}),
       cadence_(parts.policy->cadence()),
       first_instance_(parts.first_instance),
       round_settle_(parts.round_settle) {
@@ -92,15 +103,15 @@ void Master::instance_ready(InstanceId id, Instant now) {
   reconcile_at(id, now);
 }
 
-void Master::instance_refused(InstanceId id, Instant now) {
+void Master::instance_refused(InstanceId id, Instant now, CloudReason reason) {
   const InstanceRow* row = state_.find(id);
   if (row == nullptr || row->up) return;
   // It was given back before the cloud had answered: it never was.
-  if (row->phase == InstancePhase::terminating) return instance_gone(id, std::nullopt, now);
+  if (row->phase == InstancePhase::terminating) return instance_gone(id, {}, now, {{}, reason});
   if (row->phase != InstancePhase::requested) return;
   const std::vector<Slot> meant_for_it = row->planned;
-  const Refusal refusal{RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
-  record(LaunchRefused{id, refusal}, now);
+  const Refusal refusal = refusal_of(reason, *row);
+  record(LaunchRefused{id, refusal, reason}, now);
   for (Slot slot : meant_for_it) record(TaskRefused{state_.task(slot).id, refusal}, now);
   for (Slot slot : meant_for_it) let_go_of_peers(state_.job(state_.task(slot).job), refusal, now);
   reconcile(now);
@@ -124,15 +135,17 @@ void Master::let_go_of_peers(const JobRow& job, const Refusal& reason, Instant n
 }
 
 void Master::instance_gone(InstanceId id, std::optional<Instant> billed_until, Instant now,
-                           std::optional<Instant> billed_from) {
+                           const GoneNews& news) {
   const InstanceRow* row = state_.find(id);
   if (row == nullptr) return;
-  if (!row->up && billed_from) record(InstanceUp{id, billed_from, cloud_ahead_}, now);
+  if (!row->up && news.billed_from) record(InstanceUp{id, news.billed_from, cloud_ahead_}, now);
+  const bool wanted = state_.find(id)->phase == InstancePhase::terminating;
+  const bool said = news.reason != CloudReason::not_said;
   std::vector<JobId> jobs_there;
   for (Slot slot : state_.find(id)->occupants) {
     jobs_there.push_back(state_.job(state_.task(slot).job).job.id);
   }
-  record(InstanceGone{id, billed_until}, now);
+  record(InstanceGone{id, billed_until, wanted && !said ? CloudReason::ended : news.reason}, now);
   for (JobId job : jobs_there) {
     if (state_.find(job) != nullptr) end_job_if_done(job, now);
   }
@@ -208,7 +221,7 @@ void Master::lose_task(JobId id, Instant now) {
 }
 
 void Master::settle(TaskId task, Attempt attempt, InstanceId on) {
-  commit_.effects.push_back(SettleAttempt{task, attempt, on});
+  commit_.effects.emplace_back(SettleAttempt{task, attempt, on});
 }
 
 /// Puts the next of the job's held tasks among those that wait, as many as it allows.
@@ -263,7 +276,7 @@ void Master::finish_job(JobId id, JobOutcome outcome, Instant now) {
                          row.job.task_count(),
                          !row.all_ended()};
   record(over, now);
-  commit_.effects.push_back(tell);
+  commit_.effects.emplace_back(tell);
 }
 
 /// For the sites, which learn from it.

@@ -29,6 +29,7 @@ struct MasterParts {
   std::uint32_t max_attempts = 1;  ///< failed attempts with which a task has failed for good
   std::uint32_t max_losses = 20;   ///< the same of those that ended by a fault of their workers
   Duration refusal_rest{};         ///< how long what the cloud refused is not asked for again
+  Duration refusal_longest{};      ///< refused again and again it rests for longer, up to this
   GangRules gangs{};               ///< how gangs that wait for room get it
   std::uint64_t seed = 1;
   Duration round_settle{};            ///< from the instant of a regular round to its decision
@@ -48,6 +49,12 @@ struct CompletedJob {
   JobId job;
   std::uint32_t tasks = 0;
   Duration together{};  ///< each from its first start to its end
+};
+
+/// What the cloud says of an instance that is gone besides when its bill ended.
+struct GoneNews {
+  std::optional<Instant> billed_from{};  ///< counts when nothing was heard of its coming up
+  CloudReason reason = CloudReason::not_said;
 };
 
 /// What a master says to a wish to hold a job or to release it.
@@ -85,10 +92,13 @@ class Master {
 
   void instance_up(InstanceId id, std::optional<Instant> billed_from, Instant now);
   void instance_ready(InstanceId id, Instant now);
-  void instance_refused(InstanceId id, Instant now);
-  /// `billed_from` counts when nothing was heard of the instance's coming up.
+  void instance_refused(InstanceId id, Instant now, CloudReason reason = CloudReason::not_said);
   void instance_gone(InstanceId id, std::optional<Instant> billed_until, Instant now,
-                     std::optional<Instant> billed_from = {});
+                     const GoneNews& news = {});
+  /// Between what is known of offerings and the changes there is one that is not among them.
+  bool misses_change(std::span<const OfferingChange> changes) const;
+  /// Takes in the changes that are news. True: some price changed, or something can be had again.
+  bool hear_offerings(std::span<const OfferingChange> changes, Instant now);
   /// The instance's worker has said which attempts it knows: what it should know and does not is
   /// told again or has failed, and the other way round.
   void compare_attempts(InstanceId id, const std::set<KnownAttempt>& known, Instant now);

@@ -246,6 +246,7 @@ caf::result<InstanceId> MasterNode::drain(InstanceId id) {
 
 void MasterNode::hear_cloud(const CloudReport& report) {
   hear_clock(report);
+  hear_offerings(report);
   const Instant heard = now();
   const auto said = report.at == heard ? std::nullopt : std::optional(report.at);
   switch (report.kind) {
@@ -256,12 +257,12 @@ void MasterNode::hear_cloud(const CloudReport& report) {
       break;
     case CloudReportKind::refused:
       forget_worker(report.instance);
-      master_.instance_refused(report.instance, heard);
+      master_.instance_refused(report.instance, heard, report.reason);
       break;
     case CloudReportKind::gone:
       lose_logs(report.instance);
       forget_worker(report.instance);
-      master_.instance_gone(report.instance, said, heard, report.billed_from);
+      master_.instance_gone(report.instance, said, heard, {report.billed_from, report.reason});
       break;
     case CloudReportKind::notice: {
       const InstanceRow* row = master_.state().find(report.instance);
@@ -379,7 +380,7 @@ void MasterNode::perform(const StopTask& effect) {
 void MasterNode::perform(const LaunchInstance& effect) {
   send(setup_.cloud, launch_atom_v,
        LaunchOrder{effect.instance, master_.state().catalog()[effect.type].name,
-                   static_cast<std::uint8_t>(effect.market)},
+                   static_cast<std::uint8_t>(effect.market), effect.zone, effect.max_price},
        MasterActor{this});
 }
 

@@ -146,6 +146,7 @@ class MasterNode : public UsersFirst<MasterActor::base, MasterNode> {
   void ask_later(InstanceId id, Duration pause);
   void ask_due();
   void hear_clock(const CloudReport& report);
+  void hear_offerings(const CloudReport& report);
   void watch_cap();
   void keep_caps();
   void end_lost();
@@ -228,6 +229,8 @@ class MasterNode : public UsersFirst<MasterActor::base, MasterNode> {
   Duration set_back_{};  ///< by which stamps were ahead of the clock then
   /// By how much the cloud's clock is ahead of this one at least; nothing: it was not heard yet.
   std::optional<Duration> cloud_ahead_;
+  /// The newest change of an offering that was known when the cloud was asked for those after it.
+  std::optional<std::uint64_t> gap_after_;
   bool knows_cloud_clock_ = false;  ///< it was heard since the cloud could be reached last
   bool round_wanted_ = false;
   std::unique_ptr<PlannerSeat> seat_;  ///< null: the planner is with the master

@@ -32,7 +32,7 @@ Money Master::spent_at_most(Instant now) const {
   for (InstanceId id : unanswered_) {
     const InstanceRow& row = *state_.find(id);
     const Instant since = std::max(row.requested_at + cloud_ahead_, midnight_before(billed));
-    if (!row.up && since < billed) sum += Money::of(row.price, billed - since);
+    if (!row.up) sum += charge(row.earlier_prices, row.price, since, billed);
   }
   return sum;
 }

@@ -34,8 +34,7 @@ struct MasterMemory::Fold {
   }
   void operator()(const LaunchRefused& e) {
     const InstanceRow& row = *m.state.find(e.instance);
-    std::erase_if(m.resting_until, [this](const auto& entry) { return entry.second <= at; });
-    m.resting_until[{row.type, row.market}] = at + memory.refusal_rest_;
+    memory.rest(row.offering(), e.refusal.code, at);
   }
   void operator()(const RoundDecided& e) {
     m.rounds = e.round + 1;
@@ -48,9 +47,24 @@ struct MasterMemory::Fold {
     m.capped_day = e.capped_day >= 0 ? e.capped_day : day_of(at);
     m.capped_usd = e.capped_usd;
   }
-  void operator()(const InstanceUp& e) { m.spend.up(e.instance, e.billed_from.value_or(at)); }
+  void operator()(const InstanceUp& e) {
+    const InstanceRow& row = *m.state.find(e.instance);
+    m.spend.up(row, e.billed_from.value_or(at));
+    memory.ease_rest(row.offering(), at);
+  }
   void operator()(const InstanceGone& e) {
-    m.spend.gone(e.instance, m.state.find(e.instance)->price, e.billed_until.value_or(at));
+    const InstanceRow& row = *m.state.find(e.instance);
+    m.spend.gone(row, e.billed_until.value_or(at));
+    memory.ease_rest(row.offering(), at);
+  }
+  void operator()(const OfferingChanged& e) {
+    m.spend.reprice(e.change, m.state);
+    const Offering& now = e.change.offering;
+    const auto type = m.state.is_news(e.change) ? memory.catalog_->find(now.type) : std::nullopt;
+    if (!type || !now.available) return;
+    const OfferingKey key{*type, now.market, now.zone};
+    const OfferingRow* before = m.state.offerings().find(key);
+    if (before != nullptr && !before->available) m.rests.erase(key);
   }
 
   void operator()(const StartIssued& e) {
@@ -132,6 +146,7 @@ struct MasterMemory::Fold {
 MasterMemory::MasterMemory(const MemoryRules& rules)
     : catalog_(rules.catalog),
       refusal_rest_(rules.refusal_rest),
+      refusal_longest_(rules.refusal_longest),
       facts_{ClusterState(*rules.catalog),
              {},
              GangWaits(rules.gangs, rules.caps, rules.refusal_rest, rules.fixed_fleet)} {
@@ -150,20 +165,6 @@ void MasterMemory::absorb(const Event& event) {
 
 void MasterMemory::skip_instances(std::uint64_t below) {
   facts_.next_instance = std::max(facts_.next_instance, below);
-}
-
-RestingOffers MasterMemory::resting_offers(Instant now, bool rents) const {
-  RestingOffers resting;
-  if (rents) {
-    for (const auto& [offer, until] : facts_.resting_until) {
-      if (until > now) resting.push_back(offer);
-    }
-    return resting;
-  }
-  for (std::uint32_t i = 0; i < catalog_->size(); ++i) {
-    for (Market market : {Market::on_demand, Market::spot}) resting.emplace_back(TypeId{i}, market);
-  }
-  return resting;
 }
 
 /// The job's other parts may not be over: what failed of this one counts on.
@@ -204,7 +205,7 @@ MasterImage MasterMemory::image() const {
   MasterImage image{m.state, m.ledger, {}, {}, {}, 0, 0, {}, {}, 0, {}};
   image.tasks = m.tasks;
   image.throughput = m.throughput;
-  image.resting_until = m.resting_until;
+  image.resting = m.rests;
   image.spend = m.spend;
   image.next_instance = m.next_instance;
   image.rounds = m.rounds;
@@ -227,7 +228,7 @@ void MasterMemory::restore(MasterImage&& image) {
   m.tasks = std::move(image.tasks);
   count_failures();
   m.throughput = std::move(image.throughput);
-  m.resting_until = std::move(image.resting_until);
+  m.rests = std::move(image.resting);
   m.spend = std::move(image.spend);
   skip_instances(image.next_instance);
   m.rounds = image.rounds;

@@ -28,7 +28,8 @@ struct JobFailures {
 struct MemoryRules {
   const Catalog* catalog = nullptr;
   MasterCaps caps;
-  Duration refusal_rest{};  ///< how long what the cloud refused is not asked for again
+  Duration refusal_rest{};     ///< how long what the cloud refused is not asked for again
+  Duration refusal_longest{};  ///< refused again and again it rests for longer, up to this
   GangRules gangs{};
   bool fixed_fleet = false;
   std::uint64_t first_instance = 0;
@@ -42,7 +43,7 @@ struct MasterFacts {
   std::map<TaskId, TaskHistory> tasks{};  ///< of unfinished jobs
   std::map<JobId, JobFailures> failures{};
   std::map<JobId, ThroughputSum> throughput{};
-  std::map<std::pair<TypeId, Market>, Instant> resting_until{};
+  OfferingRests rests{};
   std::uint64_t next_instance = 0;
   std::uint64_t rounds = 0;
   std::optional<Calm> calm{};
@@ -80,17 +81,20 @@ class MasterMemory {
   /// Instances before this one were known to others.
   void skip_instances(std::uint64_t below);
   /// What the cloud is not asked for now; `rents`: false: nothing at all.
-  RestingOffers resting_offers(Instant now, bool rents) const;
+  RestingOfferings resting_offers(Instant now, bool rents) const;
 
  private:
   struct Fold;
 
+  void rest(const OfferingKey& key, RefusalCode code, Instant now);
+  void ease_rest(const OfferingKey& key, Instant now);
   void count_failures();
   void count_parts();
   void note_over(const JobRow& job);
 
   const Catalog* catalog_;
   Duration refusal_rest_;
+  Duration refusal_longest_;
   MasterFacts facts_;
 };
 

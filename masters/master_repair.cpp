@@ -17,10 +17,10 @@ void Master::compare_attempts(InstanceId id, const std::set<KnownAttempt>& known
       expected.insert(attempt);
       if (known.contains(attempt)) {
         if (task.phase == TaskPhase::stopping) {
-          commit_.effects.push_back(StopTask{task.id, task.attempt, id});
+          commit_.effects.emplace_back(StopTask{task.id, task.attempt, id});
         }
       } else if (task.phase == TaskPhase::starting) {
-        commit_.effects.push_back(StartTask{task.id, task.attempt, id});
+        commit_.effects.emplace_back(StartTask{task.id, task.attempt, id});
       } else {
         task_failed({task.id,
                      task.attempt,
@@ -34,7 +34,7 @@ void Master::compare_attempts(InstanceId id, const std::set<KnownAttempt>& known
   }
   for (const KnownAttempt& attempt : known) {
     if (expected.contains(attempt)) continue;
-    commit_.effects.push_back(StopTask{attempt.first, attempt.second, id});
+    commit_.effects.emplace_back(StopTask{attempt.first, attempt.second, id});
   }
 }
 
@@ -76,7 +76,7 @@ bool Master::abandon(InstanceId id, CauseCode why, Instant now) {
   if (row->phase == InstancePhase::terminating) return true;
   if (released) release(id, {why, -row->price.usd_h()}, now);
   record(TerminateIssued{id}, now);
-  commit_.effects.push_back(EndInstance{id});
+  commit_.effects.emplace_back(EndInstance{id});
   return true;
 }
 
@@ -88,9 +88,10 @@ void Master::ask_after(InstanceId id) {
   const InstanceRow* row = state_.find(id);
   if (row == nullptr) return;
   if (row->phase == InstancePhase::terminating) {
-    commit_.effects.push_back(EndInstance{id});
+    commit_.effects.emplace_back(EndInstance{id});
   } else {
-    commit_.effects.push_back(LaunchInstance{id, row->type, row->market});
+    commit_.effects.emplace_back(
+        LaunchInstance{id, row->type, row->market, row->zone, row->max_price});
   }
 }
 

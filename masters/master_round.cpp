@@ -174,10 +174,13 @@ std::vector<InstanceId> Master::order_launches(const Plan& plan, const CheckedPl
     if (!checked.launched(i)) continue;
     const Launch& launch = plan.launches[i];
     launched[i] = InstanceId{known_.next_instance};
-    record(LaunchRequested{launched[i], launch.type, launch.market,
-                           catalog_->price(launch.type, launch.market), launch.cause},
+    const OfferingRow& offer = *state_.offerings().find(launch.type, launch.market, launch.zone);
+    const Price most = most_for(state_, launch);
+    record(LaunchRequested{launched[i], launch.type, launch.market, offer.price, launch.cause,
+                           launch.zone, most},
            now);
-    commit_.effects.push_back(LaunchInstance{launched[i], launch.type, launch.market});
+    commit_.effects.emplace_back(
+        LaunchInstance{launched[i], launch.type, launch.market, launch.zone, most});
   }
   return launched;
 }
@@ -227,7 +230,7 @@ void Master::stop_if_running(TaskId id, Instant now) {
   if (task.phase != TaskPhase::running) return;
   const InstanceId on = state_.instance(task.at).id;
   record(StopIssued{id, task.attempt}, now);
-  commit_.effects.push_back(StopTask{id, task.attempt, on});
+  commit_.effects.emplace_back(StopTask{id, task.attempt, on});
 }
 
 /// The tasks of a gang run in step: when one moves, the others start again where they are.
@@ -331,7 +334,7 @@ void Master::try_start(Slot slot, Instant now) {
   const Attempt attempt = task.attempt + 1;
   const Grant grant = task.planned;
   record(StartIssued{task.id, on, attempt, grant}, now);
-  commit_.effects.push_back(StartTask{task.id, attempt, on});
+  commit_.effects.emplace_back(StartTask{task.id, attempt, on});
 }
 
 /// A task of the gang has no place, so that the others cannot start either.
@@ -378,7 +381,7 @@ void Master::end_empty_instances(Instant now) {
   empty.erase(std::unique(empty.begin(), empty.end()), empty.end());
   for (const auto& [order, id] : empty) {
     record(TerminateIssued{id}, now);
-    commit_.effects.push_back(EndInstance{id});
+    commit_.effects.emplace_back(EndInstance{id});
   }
 }
 

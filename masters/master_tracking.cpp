@@ -96,9 +96,8 @@ std::vector<FailedPart> Master::failing_parts() const {
 }
 
 std::optional<Instant> Master::up_since(InstanceId id) const {
-  const auto& since = known_.spend.up_since;
-  const auto found = since.find(id);
-  return found == since.end() ? std::nullopt : std::optional(found->second);
+  const InstanceRow* row = state_.find(id);
+  return row == nullptr || !row->up ? std::nullopt : std::optional(row->up_at);
 }
 
 MasterImage Master::image() const {

@@ -84,6 +84,22 @@ void MasterNode::hear_clock(const CloudReport& report) {
   watch_cap();
 }
 
+/// A change that is missing got lost on its way: the cloud tells all again when it is greeted. What
+/// is still missing then it does not tell any more, as nothing is rented that it is about.
+void MasterNode::hear_offerings(const CloudReport& report) {
+  if (report.changes.empty()) return;
+  const std::uint64_t known = master_.state().offerings().known();
+  const bool answers = report.kind == CloudReportKind::clock || gap_after_ == known;
+  if (!answers && master_.misses_change(report.changes)) {
+    gap_after_ = known;
+    send(setup_.cloud, greet_atom_v, MasterActor{this});
+    return;
+  }
+  const bool repriced = master_.hear_offerings(report.changes, now());
+  if (repriced && cadence_.on_price) want_round();
+  if (repriced) watch_cap();
+}
+
 void MasterNode::watch_cap() {
   if (!cloud_ahead_) return;
   if (const auto wait = master_.until_cap(now())) cap_.after(*wait);

@@ -67,20 +67,18 @@ class PlanChecker {
   }
 
  private:
-  bool is_offered(const Launch& launch) const {
-    if (launch.type.value >= state_.catalog().size()) return false;
-    return launch.market == Market::on_demand || state_.catalog()[launch.type].spot.has_value();
-  }
-
   std::optional<Refusal> check_launch(const Launch& launch) const {
-    if (!is_offered(launch) || !is_number(launch.cause)) return malformed();
+    const OfferingRow* offer = state_.offerings().find(launch.type, launch.market, launch.zone);
+    if (offer == nullptr || !is_number(launch.cause)) return malformed();
     if (limits_.fixed_fleet) return fixed_fleet();
-    const RestingOffers& resting = limits_.resting;
-    if (std::find(resting.begin(), resting.end(), std::pair(launch.type, launch.market)) !=
-        resting.end()) {
-      return awaiting_cloud();
+    for (const RestingOffering& rest : limits_.resting) {
+      if (rest.key == offer->key) return Refusal{RefusalKind::not_now, rest.code, {}, 1, 0};
     }
-    return std::nullopt;
+    if (!offer->available) return awaiting_cloud();
+    const Price most = most_for(state_, launch);
+    if (offer->price <= most) return std::nullopt;
+    return Refusal{
+        RefusalKind::not_now, RefusalCode::cloud_price, {}, offer->price.usd_h(), most.usd_h()};
   }
 
   std::optional<Refusal> check_place(std::size_t i) {
@@ -251,6 +249,16 @@ class PlanChecker {
 };
 
 }  // namespace
+
+Price most_for(const ClusterState& state, const Launch& launch) {
+  if (launch.max_price) return *launch.max_price;
+  const OfferingTable& offerings = state.offerings();
+  if (launch.market == Market::on_demand) {
+    return offerings.find(launch.type, launch.market, launch.zone)->price;
+  }
+  const OfferingRow* regular = offerings.find(launch.type, Market::on_demand, launch.zone);
+  return regular != nullptr ? regular->price : state.catalog()[launch.type].on_demand;
+}
 
 CheckedPlan check_plan(const Plan& plan, const ClusterState& state, const PlanLimits& limits) {
   return PlanChecker(plan, state, limits).run();

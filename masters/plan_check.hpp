@@ -22,9 +22,6 @@ struct MasterCaps {
   Duration end_time{std::chrono::seconds{30}};
 };
 
-/// What the cloud refused lately and is not asked for again yet.
-using RestingOffers = std::vector<std::pair<TypeId, Market>>;
-
 /// The passes of a plan check. A gang that turns out not to fit is left out, and what it would have
 /// taken is shared out anew among the others. In so many passes the first one of them alone is left
 /// out, since without it the others may fit; after them all of them at once.
@@ -38,7 +35,7 @@ inline constexpr int kMostPasses = 16;
 struct PlanLimits {
   MasterCaps caps;
   double spent_today_usd = 0;
-  RestingOffers resting;
+  RestingOfferings resting;            ///< what the cloud is not asked for now
   bool fixed_fleet = false;            ///< nothing is rented and nothing given back
   std::vector<JobId> resting_gangs{};  ///< nothing is rented for them now; by rising ids
   std::optional<JobId> turn{};         ///< the gang whose turn it is: nobody else starts
@@ -60,6 +57,9 @@ struct CheckedPlan {
 /// nothing. A gang passes whole or not at all, and one that does not pass takes nothing from the
 /// parts that do.
 CheckedPlan check_plan(const Plan& plan, const ClusterState& state, const PlanLimits& limits);
+
+/// The most that an hour of the launch, which is of something on offer, is to cost.
+Price most_for(const ClusterState& state, const Launch& launch);
 
 /// Why a policy's refusal of a task cannot be taken: a figure of it is no number.
 std::optional<Refusal> check_refusal(const Refuse& part);

@@ -122,7 +122,8 @@ class Grants {
       if (granted_[i]) continue;
       const Launch& launch = plan_.launches[i];
       ++count;
-      nano_usd_h += state_.catalog().price(launch.type, launch.market).nano_usd_h();
+      nano_usd_h +=
+          state_.offerings().find(launch.type, launch.market, launch.zone)->price.nano_usd_h();
     }
     if (count == 0) return std::nullopt;
     if (auto refusal = hindrance(count, nano_usd_h)) return refusal;

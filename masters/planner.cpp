@@ -46,9 +46,9 @@ Planner::Planner(PlannerParts parts, const MasterMemory& shared)
       memory_(&shared) {}
 
 ClusterView Planner::view(Instant now) const {
-  return {memory_->facts().state, *catalog_, now,   Market::on_demand,
-          fixed_fleet_,           resting_,  turn_, min_stay_,
-          resting_offers_};
+  const ClusterState& state = memory_->facts().state;
+  const OfferingTable* offered = fixed_fleet_ ? nullptr : &state.offerings();
+  return {state, *catalog_, now, offered, resting_offers_, resting_, turn_, min_stay_};
 }
 
 std::string Planner::restore(const std::string& words, Instant at) {
@@ -121,10 +121,10 @@ DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const
   const std::unique_ptr<Policy> policy = policy_->clone();
   limits.resting_gangs = known.gangs.resting(*state, known.rounds, wish.now);
   limits.turn = known.gangs.turn(wish.now);
-  const RestingOffers offers = memory_->resting_offers(wish.now, wish.rents);
-  ClusterView shown{
-      *state,      *catalog_, wish.now, Market::on_demand, fixed_fleet_, limits.resting_gangs,
-      limits.turn, min_stay_, offers};
+  const RestingOfferings offers = memory_->resting_offers(wish.now, wish.rents);
+  const OfferingTable* offered = fixed_fleet_ ? nullptr : &state->offerings();
+  const ClusterView shown{*state,      *catalog_, wish.now, offered, offers, limits.resting_gangs,
+                          limits.turn, min_stay_};
   policy->observe(accepted, shown);
   Rng rng = Rng::of_round(seed_, name_, known.rounds);
   Budget budget(wish.budget);

@@ -110,10 +110,10 @@ class Planner {
   Duration min_stay_;
   std::unique_ptr<MasterMemory> own_;
   const MasterMemory* memory_;
-  std::uint64_t shown_rounds_ = 0;  ///< the policy knows of all rounds before this one
-  std::optional<JobId> turn_;       ///< whose it is in the present round
-  std::vector<JobId> resting_;      ///< gangs for which nothing is rented in the present round
-  RestingOffers resting_offers_;    ///< what the cloud is not asked for in the present round
+  std::uint64_t shown_rounds_ = 0;   ///< the policy knows of all rounds before this one
+  std::optional<JobId> turn_;        ///< whose it is in the present round
+  std::vector<JobId> resting_;       ///< gangs for which nothing is rented in the present round
+  RestingOfferings resting_offers_;  ///< what the cloud is not asked for in the present round
 };
 
 }  // namespace muster

@@ -184,22 +184,9 @@ struct ClusterState::Applier {
     ++job.pending;
   }
 
-  void count_instance(const InstanceRow& row) {
-    const std::size_t offer = FleetSums::position(row.type, row.market);
-    if (offer >= s.sums_.by_offer.size()) s.sums_.by_offer.resize(offer + 1);
-    ++s.sums_.by_offer[offer];
-    s.sums_.nano_usd_h += row.price.nano_usd_h();
-    if (row.up) s.sums_.up_nano_usd_h += row.price.nano_usd_h();
-    s.sums_.capacity += (*s.catalog_)[row.type].capacity;
-    if (!row.released) s.sums_.open_capacity += (*s.catalog_)[row.type].capacity;
-  }
-
   void remove_instance(InstanceRow& row) {
-    --s.sums_.by_offer[FleetSums::position(row.type, row.market)];
-    s.sums_.nano_usd_h -= row.price.nano_usd_h();
-    if (row.up) s.sums_.up_nano_usd_h -= row.price.nano_usd_h();
-    s.sums_.capacity -= (*s.catalog_)[row.type].capacity;
-    if (!row.released) s.sums_.open_capacity -= (*s.catalog_)[row.type].capacity;
+    s.uncount_instance(row);
+    s.unlist_instance(row.slot);
     s.live_.remove(s.instances_, row.slot);
     s.instance_slots_.erase(row.id);
     s.free_instances_.push_back(row.slot);
@@ -240,9 +227,12 @@ struct ClusterState::Applier {
     row.type = e.type;
     row.market = e.market;
     row.price = e.price;
+    row.zone = e.zone;
+    row.max_price = e.max_price;
     row.requested_at = at;
     s.live_.append(s.instances_, slot);
-    count_instance(row);
+    s.list_instance(slot);
+    s.count_instance(row);
   }
 
   void operator()(const LaunchRefused& e) {
@@ -436,6 +426,7 @@ struct ClusterState::Applier {
   }
 
   void operator()(const GangTurn&) {}
+  void operator()(const OfferingChanged& e) { s.change_offering(e.change); }
 
   void operator()(const JobGivenUp& e) {
     JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
@@ -486,7 +477,8 @@ void ClusterState::derive() {
   }
   derive_shapes();
   for (const InstanceRow& row : instances()) {
-    applier.count_instance(row);
+    list_instance(row.slot);
+    count_instance(row);
     for (Slot slot : row.planned) sums_.committed += tasks_[slot].planned.amount;
     for (Slot slot : row.occupants) sums_.used += tasks_[slot].held.amount;
   }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -13,6 +14,8 @@
 
 #include "model/catalog.hpp"
 #include "model/event.hpp"
+#include "model/offering_table.hpp"
+#include "model/price_steps.hpp"
 #include "model/resource_sum.hpp"
 #include "model/slot_list.hpp"
 
@@ -136,7 +139,7 @@ struct InstanceRow {
   Slot slot = kNoSlot;
   TypeId type;
   Market market = Market::on_demand;
-  Price price;
+  Price price;  ///< of an hour now
   InstancePhase phase = InstancePhase::requested;
   bool up = false;        ///< billed until it is gone
   bool released = false;  ///< no longer wanted
@@ -147,7 +150,17 @@ struct InstanceRow {
   Resources used;               ///< what the occupants hold
   Resources committed;          ///< what the planned tasks ask for
   SlotLinks live;
+  std::string zone;  ///< of the offering; empty: the only one
+  Price max_price;   ///< no hour of it was to cost more when it was rented; zero: whatever it cost
+  PriceSteps earlier_prices;  ///< since it was asked for, by the cloud's clock: the newest ones
+  SlotLinks same_offering;
+
+  OfferingKey offering() const { return {type, market, zone}; }
 };
+
+/// So many earlier prices of an instance are kept. They are needed where news of its beginning or
+/// end come after those of a price: bills are exact unless its price changed more often meanwhile.
+inline constexpr std::size_t kEarlierPrices = 16;
 
 /// Sums over the instances that are not gone.
 struct FleetSums {
@@ -183,7 +196,7 @@ struct WorkSums {
 /// changes only by apply(); nothing in it depends on the order of an unordered container.
 class ClusterState {
  public:
-  explicit ClusterState(const Catalog& catalog) : catalog_(&catalog) {}
+  explicit ClusterState(const Catalog& catalog) : catalog_(&catalog), offerings_(catalog) {}
 
   /// Makes the event part of the state. The event has to be possible in the present state.
   void apply(const Event& event);
@@ -223,6 +236,12 @@ class ClusterState {
   }
 
   const Catalog& catalog() const { return *catalog_; }
+  /// What can be rented, at its present price.
+  const OfferingTable& offerings() const { return offerings_; }
+  /// What the change brings is not known yet: its number was not heard.
+  bool is_news(const OfferingChange& change) const { return change.number > offerings_.known(); }
+  /// The instances that the change, which is news, gives another price, in the order of request.
+  std::vector<Slot> repriced_by(const OfferingChange& change) const;
   const std::string& class_name(ClassId id) const { return class_names_[id.value]; }
   const Demands& shape(ShapeId id) const { return shapes_[id.value].demands; }
   std::size_t class_count() const { return class_names_.size(); }
@@ -252,6 +271,12 @@ class ClusterState {
     std::uint64_t made = 0;   ///< see shape_made(); derived
   };
 
+  void change_offering(const OfferingChange& change);
+  void count_instance(const InstanceRow& row);
+  void uncount_instance(const InstanceRow& row);
+  /// Puts the instance last among those of its offering.
+  void list_instance(Slot slot);
+  void unlist_instance(Slot slot);
   /// Computes what is not stored from the rows and lists.
   void derive();
   /// The same of the shapes whose tasks have been counted.
@@ -268,6 +293,7 @@ class ClusterState {
   static std::string key_of(const Demands& demands);
 
   const Catalog* catalog_;
+  OfferingTable offerings_;
   std::vector<JobRow> jobs_;
   std::vector<TaskRow> tasks_;
   std::vector<InstanceRow> instances_;
@@ -282,6 +308,7 @@ class ClusterState {
   FleetSums sums_;
   WorkSums work_;
   SlotList<InstanceRow, &InstanceRow::live> live_;
+  std::map<OfferingKey, SlotList<InstanceRow, &InstanceRow::same_offering>> by_offering_;
   std::vector<std::string> class_names_;
   std::unordered_map<std::string, ClassId> class_ids_;
   std::vector<ShapeRow> shapes_;

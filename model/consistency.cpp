@@ -119,10 +119,12 @@ std::vector<std::string> ClusterState::inconsistencies() const {
     if (row.up) sums.up_nano_usd_h += row.price.nano_usd_h();
   }
   for (std::uint32_t count : sums_.by_offer) counted += count;
+  std::size_t listed = 0;
+  for (const auto& [key, list] : by_offering_) listed += list.size();
   if (!(sums.used == sums_.used) || !(sums.committed == sums_.committed) ||
       !(sums.capacity == sums_.capacity) || !(sums.open_capacity == sums_.open_capacity) ||
       sums.nano_usd_h != sums_.nano_usd_h || sums.up_nano_usd_h != sums_.up_nano_usd_h ||
-      counted != instances().size()) {
+      counted != instances().size() || listed != counted) {
     out.emplace_back("the sums over the instances are wrong");
   }
   std::vector<std::uint32_t> having(shapes_.size());

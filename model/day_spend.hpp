@@ -23,13 +23,19 @@ constexpr Instant midnight_before(Instant t) {
 /// What the instances of a master are charged day by day. All times are those of the cloud's clock,
 /// which bills: from its word that an instance is up to its word that it is gone.
 struct DaySpend {
-  std::map<InstanceId, Instant> up_since{};  ///< of instances that are up
-  std::map<std::int64_t, Money> by_day{};    ///< for instances that are gone; the newest days
+  std::map<InstanceId, Instant> up_since{};  ///< of those that are up: booked until then
+  /// For instances that are gone, and for others until their price changed; the newest days.
+  std::map<std::int64_t, Money> by_day{};
 
-  void up(InstanceId id, Instant since) { up_since[id] = since; }
-  void gone(InstanceId id, Price price, Instant until);
+  void up(const InstanceRow& row, Instant since);
+  /// The change, which is news, gives these instances another price.
+  void reprice(const OfferingChange& change, const ClusterState& before);
+  void gone(const InstanceRow& row, Instant until);
   /// What the day of that time has cost by then.
   Money until(Instant now, const ClusterState& state) const;
+
+ private:
+  void book(const InstanceRow& row, Instant from, Instant until);
 };
 
 }  // namespace muster

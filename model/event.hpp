@@ -9,6 +9,7 @@
 
 #include "model/job.hpp"
 #include "model/money.hpp"
+#include "model/offering.hpp"
 #include "model/plan.hpp"
 
 // Everything that can happen to a master's state. An event says what became true and when; applying
@@ -62,8 +63,10 @@ struct LaunchRequested {
   InstanceId instance;
   TypeId type;
   Market market = Market::on_demand;
-  Price price;
+  Price price;  ///< of an hour, at the time of the decision
   Cause cause;
+  std::string zone{};  ///< of the offering; empty: the only one
+  Price max_price{};   ///< no hour of it is to cost more when it is rented; zero: whatever it costs
 
   friend bool operator==(const LaunchRequested&, const LaunchRequested&) = default;
 };
@@ -72,6 +75,7 @@ struct LaunchRequested {
 struct LaunchRefused {
   InstanceId instance;
   Refusal refusal;
+  CloudReason reason = CloudReason::not_said;
 
   friend bool operator==(const LaunchRefused&, const LaunchRefused&) = default;
 };
@@ -115,6 +119,7 @@ struct TerminateIssued {
 struct InstanceGone {
   InstanceId instance;
   std::optional<Instant> billed_until{};  ///< by the cloud's word; the event's time when not said
+  CloudReason reason = CloudReason::ended;
 
   friend bool operator==(const InstanceGone&, const InstanceGone&) = default;
 };
@@ -270,6 +275,12 @@ struct GangTurn {
   friend bool operator==(const GangTurn&, const GangTurn&) = default;
 };
 
+/// An offering is not as it was. Instances of it cost the new price from the change's instant on,
+/// which is of the cloud's clock. A change whose number is known already changes nothing.
+struct OfferingChanged {
+  OfferingChange change;
+};
+
 /// The job is over and leaves the state.
 struct JobFinished {
   JobId job;
@@ -305,7 +316,7 @@ using EventBody =
                  LaunchRefused, InstanceUp, InstanceReady, ReleaseDecided, TerminateIssued,
                  InstanceGone, TaskAssigned, TaskUnassigned, StartIssued, TaskStarted, StopIssued,
                  TaskLeft, TaskFinished, TaskFailed, JobFinished, TaskReleased, JobHeld,
-                 JobReleased, JobGivenUp, Measured, GangTurn>;
+                 JobReleased, JobGivenUp, Measured, GangTurn, OfferingChanged>;
 
 /// Something that became true for a master, and when.
 struct Event {

@@ -34,12 +34,12 @@ concept Like = std::same_as<std::remove_const_t<T>, Plain>;
 
 /// The names of the events, in the order of EventBody.
 inline constexpr std::array<std::string_view, std::variant_size_v<EventBody>> kEventNames = {
-    "job_accepted",   "task_refused",  "round_decided",   "plan_part_refused", "launch_requested",
-    "launch_refused", "instance_up",   "instance_ready",  "release_decided",   "terminate_issued",
-    "instance_gone",  "task_assigned", "task_unassigned", "start_issued",      "task_started",
-    "stop_issued",    "task_left",     "task_finished",   "task_failed",       "job_finished",
-    "task_released",  "job_held",      "job_released",    "job_given_up",      "measured",
-    "gang_turn"};
+    "job_accepted",   "task_refused",    "round_decided",   "plan_part_refused", "launch_requested",
+    "launch_refused", "instance_up",     "instance_ready",  "release_decided",   "terminate_issued",
+    "instance_gone",  "task_assigned",   "task_unassigned", "start_issued",      "task_started",
+    "stop_issued",    "task_left",       "task_finished",   "task_failed",       "job_finished",
+    "task_released",  "job_held",        "job_released",    "job_given_up",      "measured",
+    "gang_turn",      "offering_changed"};
 
 void fields(auto& a, Like<InstanceType> auto& v) {
   a("name", v.name);
@@ -183,11 +183,14 @@ void fields(auto& a, Like<LaunchRequested> auto& e) {
   a("market", e.market);
   a("price_usd_h", e.price);
   a("cause", e.cause);
+  a.unless_default("zone", e.zone, {});
+  a.unless_default("max_price_usd_h", e.max_price, e.price);
 }
 
 void fields(auto& a, Like<LaunchRefused> auto& e) {
   a("instance", e.instance);
   a("refusal", e.refusal);
+  a.unless_default("reason", e.reason, CloudReason::not_said);
 }
 
 void fields(auto& a, Like<InstanceUp> auto& e) {
@@ -212,6 +215,7 @@ void fields(auto& a, Like<TerminateIssued> auto& e) {
 void fields(auto& a, Like<InstanceGone> auto& e) {
   a("instance", e.instance);
   a({"billed_until", "billed"}, e.billed_until);
+  a.unless_default("reason", e.reason, CloudReason::ended);
 }
 
 void fields(auto& a, Like<TaskAssigned> auto& e) {
@@ -300,6 +304,21 @@ void fields(auto& a, Like<GangTurn> auto& e) {
   a("until", e.until);
 }
 
+void fields(auto& a, Like<OfferingChange> auto& v) {
+  a("number", v.number);
+  a({"changed_at", "at"}, v.at);
+  a("type", v.offering.type);
+  a("market", v.offering.market);
+  a.unless_default("zone", v.offering.zone, {});
+  a("price_usd_h", v.offering.price);
+  a.unless_default("available", v.offering.available, true);
+  a.unless_default("interruptions_h", v.offering.interruptions_h, 0.0);
+}
+
+void fields(auto& a, Like<OfferingChanged> auto& e) {
+  fields(a, e.change);
+}
+
 /// Does nothing with members: stands for whatever goes over them.
 struct FieldProbe {
   void operator()(Key, const auto&) {}
@@ -339,7 +358,7 @@ constexpr RefusalKind last_of(RefusalKind) {
   return RefusalKind::broken;
 }
 constexpr RefusalCode last_of(RefusalCode) {
-  return RefusalCode::min_stay;
+  return RefusalCode::cloud_failed;
 }
 constexpr JobOutcome last_of(JobOutcome) {
   return JobOutcome::cancelled;
@@ -349,6 +368,9 @@ constexpr MarketChoice last_of(MarketChoice) {
 }
 constexpr FailureKind last_of(FailureKind) {
   return FailureKind::disk_full;
+}
+constexpr CloudReason last_of(CloudReason) {
+  return CloudReason::ended;
 }
 constexpr JobLength last_of(JobLength) {
   return JobLength::long_run;

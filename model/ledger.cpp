@@ -48,10 +48,11 @@ std::string_view name_of(Idleness kind) {
 void Ledger::observe(const Event& event, const ClusterState& before) {
   if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
     const InstanceRow* row = before.find(up->instance);
-    if (row == nullptr) return;
-    const Instant from = up->billed_from.value_or(event.at) - up->ahead;
-    begin_bill(*row, {from, up->ahead});
+    if (row != nullptr) come_up(*row, *up, event.at);
     return;
+  }
+  if (const auto* changed = std::get_if<OfferingChanged>(&event.body)) {
+    return reprice(changed->change, before);
   }
   if (const auto* over = std::get_if<JobFinished>(&event.body)) {
     if (const JobRow* job = before.find(over->job)) close_job(job->slot);
@@ -72,6 +73,43 @@ void Ledger::observe(const Event& event, const ClusterState& before) {
   settled_until_.erase(settled);
 }
 
+/// Its price may have changed before it was heard to be up.
+void Ledger::come_up(const InstanceRow& row, const InstanceUp& up, Instant heard) {
+  if (settled_until_.contains(row.id)) return;
+  Instant from = up.billed_from.value_or(heard);
+  if (!row.earlier_prices.empty()) {
+    const Instant since = std::max(from, row.earlier_prices.back().until);
+    const Money earlier = charge(row.earlier_prices, row.price, from, since);
+    total_ += earlier;
+    book_idle(row.released ? Idleness::drain : Idleness::boot, earlier);
+    from = since;
+  }
+  begin_bill(row, {from - up.ahead, up.ahead});
+}
+
+/// From the change's instant on the new price counts. What was booked at the old one since then,
+/// because the change was heard late, is put right at the cost of those who are there now.
+void Ledger::reprice(const OfferingChange& change, const ClusterState& before) {
+  if (!before.is_news(change)) return;
+  for (Slot slot : before.repriced_by(change)) {
+    const InstanceRow& row = before.instance(slot);
+    const auto bill = settled_until_.find(row.id);
+    if (bill == settled_until_.end()) continue;
+    const Instant from =
+        std::max(start_of_price(row.earlier_prices, change.at), row.up_at) - bill->second.ahead;
+    settle(row, before, from);
+    const Instant until = bill->second.until;
+    const Price more =
+        Price::from_nano_usd_h(change.offering.price.nano_usd_h() - row.price.nano_usd_h());
+    up_rate_ += more.nano_usd_h();
+    settled_at_rates_ += Money::of(more, until.time_since_epoch()).units();
+    if (from >= until) continue;
+    const Money late = Money::of(more, until - from);
+    total_ += late;
+    share_out(row, before, late);
+  }
+}
+
 void Ledger::begin_bill(const InstanceRow& row, const SettledBill& bill) {
   if (!settled_until_.emplace(row.id, bill).second) return;
   up_rate_ += row.price.nano_usd_h();
@@ -89,7 +127,8 @@ void Ledger::set_settled(const InstanceRow& row, Instant& settled, Instant until
 void Ledger::give_back(const InstanceRow& row, Instant until) {
   const Instant booked = settled_until_.at(row.id).until;
   if (booked <= until) return;
-  const Money surplus = Money::of(row.price, booked - until);
+  const Duration ahead = settled_until_.at(row.id).ahead;
+  const Money surplus = charge(row.earlier_prices, row.price, until + ahead, booked + ahead);
   total_ -= surplus;
   idle_[static_cast<std::size_t>(Idleness::drain)] -= surplus;
 }
@@ -100,6 +139,11 @@ void Ledger::settle(const InstanceRow& row, const ClusterState& state, Instant n
   const Money amount = Money::of(row.price, now - since);
   set_settled(row, since, now);
   total_ += amount;
+  share_out(row, state, amount);
+}
+
+/// Books the amount, which may be negative, by what the instance is used for at present.
+void Ledger::share_out(const InstanceRow& row, const ClusterState& state, Money amount) {
   if (row.phase == InstancePhase::booting) {
     book_idle(Idleness::boot, amount);
   } else if (!row.occupants.empty()) {
@@ -120,7 +164,7 @@ void Ledger::split(const InstanceRow& row, const ClusterState& state, Money amou
   Money left = amount;
   for (Slot slot : row.occupants) {
     Money part = amount.part(share_of(slot) * scale);
-    if (left < part) part = left;
+    if (amount < Money{} ? part < left : left < part) part = left;
     book(state.task(slot), state, part);
     left -= part;
   }

@@ -60,7 +60,10 @@ class Ledger {
  private:
   friend struct StateImageAccess;
 
+  void come_up(const InstanceRow& row, const InstanceUp& up, Instant heard);
+  void reprice(const OfferingChange& change, const ClusterState& before);
   void settle(const InstanceRow& row, const ClusterState& state, Instant now);
+  void share_out(const InstanceRow& row, const ClusterState& state, Money amount);
   Money accrued_by(const InstanceRow& row, Instant now) const;
   void give_back(const InstanceRow& row, Instant until);
   void split(const InstanceRow& row, const ClusterState& state, Money amount);

@@ -51,6 +51,16 @@ struct GangBook {
   }
 };
 
+/// That the cloud refused an offering: it is not asked for again yet.
+struct OfferingRest {
+  Instant until;
+  std::uint32_t refusals = 0;  ///< after rests, since the last one that it gave; the rest grows
+  RefusalCode code = RefusalCode::cloud_capacity;  ///< of the last refusal
+
+  friend bool operator==(const OfferingRest&, const OfferingRest&) = default;
+};
+using OfferingRests = std::map<OfferingKey, OfferingRest>;
+
 /// Everything a master knows at one point of its journal: what a snapshot holds. A master that is
 /// given this and the events after it is the master that wrote it.
 struct MasterImage {
@@ -58,7 +68,7 @@ struct MasterImage {
   Ledger ledger;
   std::map<TaskId, TaskHistory> tasks;  ///< of unfinished jobs
   std::map<JobId, ThroughputSum> throughput;
-  std::map<std::pair<TypeId, Market>, Instant> resting_until;
+  OfferingRests resting;
   std::uint64_t next_instance = 0;
   std::uint64_t rounds = 0;
   std::string policy_state;  ///< what the policy remembers, in its own words

@@ -98,6 +98,14 @@ std::string_view name_of(RefusalCode code) {
       return "not movable";
     case RefusalCode::min_stay:
       return "minimum stay";
+    case RefusalCode::cloud_quota:
+      return "cloud quota";
+    case RefusalCode::cloud_price:
+      return "cloud price";
+    case RefusalCode::cloud_throttled:
+      return "cloud throttled";
+    case RefusalCode::cloud_failed:
+      return "cloud failed";
   }
   return "?";
 }

@@ -50,6 +50,10 @@ struct Launch {
   TypeId type;
   Market market = Market::on_demand;
   Cause cause;
+  std::string zone{};  ///< empty: the only one
+  /// The most that an hour is to cost. Nothing: on demand what it costs now, on the spot market
+  /// what the type costs on demand.
+  std::optional<Price> max_price{};
 };
 
 /// Position of a launch in the same plan.

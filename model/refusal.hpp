@@ -36,8 +36,17 @@ enum class RefusalCode : std::uint8_t {
   gang_turn,          ///< a gang that has waited long has its turn: nobody else starts
   day_cap,            ///< the day's money does not pay for more
   not_movable,        ///< the job is not to be moved
-  min_stay            ///< the task has not run for long enough where it is
+  min_stay,           ///< the task has not run for long enough where it is
+  cloud_quota,        ///< the cloud does not let this account have more
+  cloud_price,        ///< the cloud asks more than was to be paid
+  cloud_throttled,    ///< the cloud was asked too often
+  cloud_failed        ///< the cloud could not carry the order out
 };
+
+/// It was the cloud that did not give an instance.
+constexpr bool is_of_cloud(RefusalCode code) {
+  return code == RefusalCode::cloud_capacity || code >= RefusalCode::cloud_quota;
+}
 
 std::string_view name_of(RefusalKind kind);
 std::string_view name_of(RefusalCode code);

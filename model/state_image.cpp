@@ -230,6 +230,10 @@ StateImage StateImageAccess::take(ClusterState s) {
   image.free_instances = std::move(s.free_instances_);
   image.class_names = std::move(s.class_names_);
   for (ClusterState::ShapeRow& row : s.shapes_) image.shapes.push_back(std::move(row.demands));
+  image.offerings_known = s.offerings_.known();
+  for (const OfferingRow& row : s.offerings_.rows()) {
+    if (row.told) image.offerings.push_back(row);
+  }
   return image;
 }
 
@@ -250,6 +254,7 @@ ClusterState StateImageAccess::build(StateImage image, const Catalog& catalog) {
   }
   for (InstanceRow& row : image.instances) {
     row.live = {};
+    row.same_offering = {};
     s.instance_slots_.emplace(row.id, row.slot);
   }
   s.jobs_ = table_of(std::move(image.jobs), image.free_jobs);
@@ -266,6 +271,7 @@ ClusterState StateImageAccess::build(StateImage image, const Catalog& catalog) {
     s.class_ids_.emplace(image.class_names[i], ClassId{i});
   }
   s.class_names_ = std::move(image.class_names);
+  s.offerings_.restore(image.offerings_known, image.offerings);
   for (Demands& demands : image.shapes) s.shapes_.push_back({std::move(demands)});
   for (TaskRow& row : s.tasks_) {
     // Images of earlier versions meant what the task demands.

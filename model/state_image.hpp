@@ -24,6 +24,8 @@ struct StateImage {
   std::vector<Slot> live;                                   ///< instances, likewise
   std::vector<std::string> class_names;
   std::vector<Demands> shapes;
+  std::uint64_t offerings_known = 0;     ///< number of the newest change
+  std::vector<OfferingRow> offerings{};  ///< those that changes have told of
 };
 
 /// A ledger as plain data, by rising ids.

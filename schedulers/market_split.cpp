@@ -17,18 +17,6 @@ using nlohmann::json;
 constexpr std::string_view kSpotChoice = "; spot: ";
 constexpr std::string_view kSpotFigure = "spot ";
 
-std::shared_ptr<const Catalog> at_spot_prices(const Catalog& catalog) {
-  std::vector<InstanceType> types = catalog.types();
-  for (InstanceType& type : types) {
-    if (type.spot) {
-      type.on_demand = *type.spot;
-    } else {
-      type.capacity = {};
-    }
-  }
-  return std::make_shared<const Catalog>(std::move(types));
-}
-
 bool wants_spot(const Job& job) {
   return job.markets == MarketChoice::spot;
 }
@@ -36,10 +24,7 @@ bool wants_spot(const Job& job) {
 /// Adds the plan for the spot market; its launches come after those that are there.
 void append(Plan&& spot, Plan& plan) {
   const auto before = static_cast<std::uint32_t>(plan.launches.size());
-  for (Launch& launch : spot.launches) {
-    launch.market = Market::spot;
-    plan.launches.push_back(launch);
-  }
+  plan.launches.insert(plan.launches.end(), spot.launches.begin(), spot.launches.end());
   for (Place& place : spot.places) {
     if (auto* launch = std::get_if<LaunchIndex>(&place.to)) launch->value += before;
     plan.places.push_back(place);
@@ -69,23 +54,15 @@ std::pair<RoundNote, RoundNote> parts_of(const RoundNote& note) {
 
 }  // namespace
 
-MarketSplit::MarketSplit(const Catalog& catalog, const Make& make)
-    : spot_catalog_(at_spot_prices(catalog)),
-      on_demand_(make(catalog)),
-      spot_(make(*spot_catalog_)) {}
+MarketSplit::MarketSplit(const Make& make)
+    : on_demand_(make(Market::on_demand)), spot_(make(Market::spot)) {}
 
 MarketSplit::MarketSplit(const MarketSplit& other)
     : Policy(other),
-      spot_catalog_(other.spot_catalog_),
       on_demand_(other.on_demand_->clone()),
       spot_(other.spot_->clone()),
       spot_wanted_(other.spot_wanted_),
       looked_(other.looked_) {}
-
-ClusterView MarketSplit::spot_view(const ClusterView& view) const {
-  return {view.state,   *spot_catalog_, view.now,      Market::spot,       view.fixed_fleet,
-          view.resting, view.turn,      view.min_stay, view.resting_offers};
-}
 
 /// What is there before a policy observes anything, as after another policy, counts too.
 void MarketSplit::look_once(const ClusterView& view) {
@@ -102,7 +79,7 @@ void MarketSplit::observe(const Event& event, const ClusterView& view) {
   if (!spot_wanted_) return on_demand_->observe(event, view);
   if (std::holds_alternative<RoundDecided>(event.body)) return observe_round(event, view);
   on_demand_->observe(event, view);
-  spot_->observe(event, spot_view(view));
+  spot_->observe(event, view);
 }
 
 /// Each gets its own part of the note back.
@@ -115,13 +92,13 @@ void MarketSplit::observe_round(const Event& event, const ClusterView& view) {
       view);
   spot_->observe({event.at, RoundDecided{round.round, std::move(spot), round.quiet, round.settled},
                   event.cell},
-                 spot_view(view));
+                 view);
 }
 
 Plan MarketSplit::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   look_once(view);
   Plan plan = on_demand_->decide(view, rng, budget);
-  if (spot_wanted_) append(spot_->decide(spot_view(view), rng, budget), plan);
+  if (spot_wanted_) append(spot_->decide(view, rng, budget), plan);
   order_by_priority(view.state, plan);
   return plan;
 }
@@ -139,11 +116,11 @@ bool MarketSplit::load_state(std::string_view text, const ClusterView& view) {
     looked_ = true;
     if (!both["on_demand"].is_string() || (spot_wanted_ && !both["spot"].is_string())) return false;
     if (!on_demand_->load_state(both["on_demand"].get<std::string>(), view)) return false;
-    return !spot_wanted_ || spot_->load_state(both["spot"].get<std::string>(), spot_view(view));
+    return !spot_wanted_ || spot_->load_state(both["spot"].get<std::string>(), view);
   }
   // Earlier versions kept what one of the two remembered, for both.
   look_once(view);
-  return on_demand_->load_state(text, view) && spot_->load_state(text, spot_view(view));
+  return on_demand_->load_state(text, view) && spot_->load_state(text, view);
 }
 
 }  // namespace muster

@@ -7,15 +7,14 @@
 
 namespace muster {
 
-/// Gives jobs that want spot instances and all others a policy of the same kind each, which sees
-/// its own market only: its jobs, its instances, its prices. (Policies whose papers know both
-/// markets do not need this.)
+/// Gives jobs that want spot instances and all others a policy of the same kind each, which thinks
+/// of its own market only (MarketView). Policies whose papers know both markets do not need this.
 class MarketSplit final : public Policy {
  public:
-  using Make = std::function<std::unique_ptr<Policy>(const Catalog&)>;
+  using Make = std::function<std::unique_ptr<Policy>(Market)>;
 
-  /// `make` is called for both markets; the catalog has to outlive the policy.
-  MarketSplit(const Catalog& catalog, const Make& make);
+  /// `make` is called for both markets.
+  explicit MarketSplit(const Make& make);
   MarketSplit(const MarketSplit& other);
   MarketSplit& operator=(const MarketSplit&) = delete;
 
@@ -23,7 +22,7 @@ class MarketSplit final : public Policy {
   void observe(const Event& event, const ClusterView& view) override;
   Plan decide(const ClusterView& view, Rng& rng, Budget& budget) override;
   bool settled(const ClusterView& view) const override {
-    return on_demand_->settled(view) && (!spot_wanted_ || spot_->settled(spot_view(view)));
+    return on_demand_->settled(view) && (!spot_wanted_ || spot_->settled(view));
   }
   /// What both remember.
   std::string save_state(const ClusterState& state) const override;
@@ -34,11 +33,8 @@ class MarketSplit final : public Policy {
 
  private:
   void look_once(const ClusterView& view);
-  ClusterView spot_view(const ClusterView& view) const;
   void observe_round(const Event& event, const ClusterView& view);
 
-  /// The catalog at spot prices; what is not on that market holds nothing.
-  std::shared_ptr<const Catalog> spot_catalog_;
   std::unique_ptr<Policy> on_demand_, spot_;
   bool spot_wanted_ = false;  ///< some job has asked for it: from then on both observe
   bool looked_ = false;       ///< at what was there before the first event

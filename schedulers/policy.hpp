@@ -23,6 +23,7 @@ struct Cadence {
   bool on_arrival = false;        ///< a round as soon as a job is accepted
   bool on_departure = false;      ///< a round as soon as a job is over
   bool on_capacity = false;       ///< a round as soon as resources come free
+  bool on_price = false;          ///< a round as soon as a price changes or an offering is back
   bool wants_throughput = false;  ///< workers are asked for their tasks' throughput before a round
 };
 
@@ -31,24 +32,41 @@ struct ClusterView {
   const ClusterState& state;
   const Catalog& catalog;
   Instant now;
-  Market market = Market::on_demand;  ///< the only one that the policy is to think of
-  bool fixed_fleet = false;           ///< the instances are given: nothing is rented or given back
+  /// What can be rented. None where the instances are given: then nothing is given back either.
+  const OfferingTable* offerings = nullptr;
+  /// What the cloud refused lately: it is not asked for again yet.
+  std::span<const RestingOffering> resting_offers{};
   /// Gangs that caps, the cloud or the fixed fleet had no room for, by rising ids: nothing is to be
   /// planned for them now. It would be refused, and with it what others were to have a part of.
   std::span<const JobId> resting{};
   /// The gang whose turn it is: of others nothing may start.
   std::optional<JobId> turn{};
   Duration min_stay{};  ///< no task is moved before it has run for so long where it is
-  /// What the cloud refused lately: it is not asked for again yet.
-  std::span<const std::pair<TypeId, Market>> resting_offers{};
 
   /// Why the task is not moved whatever a plan says, while it runs; nothing when it may be.
   std::optional<Refusal> why_pinned(const TaskRow& task) const {
     return why_it_stays(state, task, {now, min_stay});
   }
+  /// Instances can be rented, and given back.
+  bool rents() const { return offerings != nullptr; }
+  /// What an hour of the type costs on the market now; nothing when it is not on offer there.
+  std::optional<Price> price(TypeId type, Market on) const {
+    const OfferingRow* offer = state.offerings().find(type, on);
+    return offer != nullptr ? std::optional(offer->price) : std::nullopt;
+  }
+  /// The cloud does not have it, by its own word or because it refused it lately.
   bool rests(TypeId type, Market on) const {
-    return std::find(resting_offers.begin(), resting_offers.end(), std::pair(type, on)) !=
-           resting_offers.end();
+    const OfferingRow* offer = state.offerings().find(type, on);
+    if (offer == nullptr || !offer->available) return true;
+    return std::any_of(resting_offers.begin(), resting_offers.end(),
+                       [&](const RestingOffering& rest) { return rest.key == offer->key; });
+  }
+  /// Some offering rests.
+  bool any_rests() const {
+    if (!resting_offers.empty()) return true;
+    const auto& rows = state.offerings().rows();
+    return std::any_of(rows.begin(), rows.end(),
+                       [](const OfferingRow& row) { return !row.available; });
   }
   /// Whether what waits of the job may be placed now.
   bool may_start(const JobRow& job) const {

@@ -24,7 +24,7 @@ namespace muster {
 
 /// Written into every record. It rises when a program that knows only the last one would
 /// misunderstand what is written now.
-inline constexpr std::uint16_t kRecordFormat = 2;
+inline constexpr std::uint16_t kRecordFormat = 3;
 
 /// What a store says of itself.
 struct StoreMeta {

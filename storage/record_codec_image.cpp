@@ -104,8 +104,9 @@ TaskRow get_row(record::TaskRow::Reader in) {
 
 void put_row(record::InstanceRow::Builder out, const InstanceRow& in) {
   const auto& [id, slot, type, market, price, phase, up, released, requested_at, up_at, occupants,
-               planned, used, committed, live] = in;
+               planned, used, committed, live, zone, max_price, earlier, same_offering] = in;
   static_cast<void>(live);  // the list says it
+  static_cast<void>(same_offering);
   out.setId(id.value);
   out.setSlot(slot);
   out.setType(type.value);
@@ -120,6 +121,14 @@ void put_row(record::InstanceRow::Builder out, const InstanceRow& in) {
   put(out.initPlanned(length(planned)), planned);
   put(out.initUsed(), used);
   put(out.initCommitted(), committed);
+  if (!zone.empty()) out.setZone(text(zone));
+  out.setMaxPrice(max_price.nano_usd_h());
+  if (earlier.empty()) return;
+  auto steps = out.initEarlierPrices(length(earlier));
+  for (unsigned i = 0; i < steps.size(); ++i) {
+    steps[i].setUntil(nanos(earlier[i].until));
+    steps[i].setPrice(earlier[i].price.nano_usd_h());
+  }
 }
 
 InstanceRow get_row(record::InstanceRow::Reader in) {
@@ -138,6 +147,12 @@ InstanceRow get_row(record::InstanceRow::Reader in) {
   out.planned = get(in.getPlanned());
   out.used = get(in.getUsed());
   out.committed = get(in.getCommitted());
+  out.zone = string_of(in.getZone());
+  out.max_price = Price::from_nano_usd_h(in.getMaxPrice());
+  for (const auto step : in.getEarlierPrices()) {
+    out.earlier_prices.push_back(
+        {instant(step.getUntil()), Price::from_nano_usd_h(step.getPrice())});
+  }
   return out;
 }
 
@@ -152,6 +167,30 @@ std::vector<Row> get_rows(Reader in) {
   rows.reserve(in.size());
   for (const auto row : in) rows.push_back(get_row(row));
   return rows;
+}
+
+/// What changes have told of offerings, by name.
+void put_offerings(record::MasterImage::Builder out, const StateImage& in, const Catalog& catalog) {
+  out.setOfferingsKnown(in.offerings_known);
+  auto list = out.initOfferings(length(in.offerings));
+  for (unsigned i = 0; i < list.size(); ++i) {
+    const OfferingRow& row = in.offerings[i];
+    put(list[i], OfferingChange{0,
+                                {},
+                                {record_codec::type_name(row.key.type, catalog), row.key.market,
+                                 row.key.zone, row.price, row.available, row.interruptions_h}});
+  }
+}
+
+void get_offerings(record::MasterImage::Reader in, const Catalog& catalog, StateImage& out) {
+  out.offerings_known = in.getOfferingsKnown();
+  for (const auto entry : in.getOfferings()) {
+    const Offering told = get(entry).offering;
+    const auto type = catalog.find(told.type);
+    if (!type) continue;
+    out.offerings.push_back(
+        {{*type, told.market, told.zone}, told.price, told.available, told.interruptions_h, true});
+  }
 }
 
 void put_state(record::MasterImage::Builder out, const StateImage& in) {
@@ -202,6 +241,7 @@ ClusterState get_state(record::MasterImage::Reader in, const Catalog& catalog) {
   image.pending = get(in.getPending());
   image.assigned = get(in.getAssigned());
   image.live = get(in.getLive());
+  get_offerings(in, catalog, image);
   auto state = restore(std::move(image), catalog);
   if (!state) record_codec::refuse(state.error().message);
   return std::move(state).value();
@@ -259,7 +299,7 @@ void put_numbers(capnp::List<record::NumberBlock>::Builder out, const NumberSet&
 void put_books(record::MasterImage::Builder out, const MasterImage& in, const Catalog& catalog) {
   auto stories = out.initStories(length(in.tasks));
   auto throughput = out.initThroughput(length(in.throughput));
-  auto resting = out.initResting(length(in.resting_until));
+  auto resting = out.initResting(length(in.resting));
   unsigned i = 0;
   for (const auto& [task, story] : in.tasks) {
     stories[i].setTask(task.value);
@@ -272,10 +312,13 @@ void put_books(record::MasterImage::Builder out, const MasterImage& in, const Ca
     throughput[i++].setCount(sum.count);
   }
   i = 0;
-  for (const auto& [offering, until] : in.resting_until) {
-    resting[i].setType(text(record_codec::type_name(offering.first, catalog)));
-    resting[i].setMarket(to_record(offering.second));
-    resting[i++].setUntil(nanos(until));
+  for (const auto& [offering, rest] : in.resting) {
+    resting[i].setType(text(record_codec::type_name(offering.type, catalog)));
+    resting[i].setMarket(to_record(offering.market));
+    if (!offering.zone.empty()) resting[i].setZone(text(offering.zone));
+    resting[i].setRefusals(rest.refusals);
+    resting[i].setCode(to_record(rest.code));
+    resting[i++].setUntil(nanos(rest.until));
   }
   i = 0;
   auto gangs = out.initGangs(length(in.gangs.waits));
@@ -313,8 +356,10 @@ void get_books(record::MasterImage::Reader in, const Catalog& catalog, MasterIma
   for (const auto resting : in.getResting()) {
     const auto type = catalog.find(string_of(resting.getType()));
     if (!type) continue;
-    out.resting_until.emplace(std::pair{*type, from_record<Market>(resting.getMarket())},
-                              instant(resting.getUntil()));
+    out.resting.emplace(
+        OfferingKey{*type, from_record<Market>(resting.getMarket()), string_of(resting.getZone())},
+        OfferingRest{instant(resting.getUntil()), resting.getRefusals(),
+                     from_record<RefusalCode>(resting.getCode())});
   }
   for (const auto gang : in.getGangs()) {
     out.gangs.waits.emplace(JobId{gang.getJob()},
@@ -367,7 +412,7 @@ void get_spend(record::MasterImage::Reader in, MasterImage& out) {
   out.newest = std::max(out.newest, Instant{day * kCapDay});
   spend.by_day[day] = out.ledger.accrued(out.state, out.newest) - get(in.getDayStartTotal());
   for (const InstanceRow& row : out.state.instances()) {
-    if (row.up) spend.up(row.id, out.newest);
+    if (row.up) spend.up(row, out.newest);
   }
 }
 
@@ -379,7 +424,9 @@ std::string encode_image(MasterImage image) {
     auto out = root.initImage();
     auto types = out.initTypes(length(catalog.types()));
     for (unsigned i = 0; i < types.size(); ++i) types.set(i, text(catalog.types()[i].name));
-    put_state(out, image_of(std::move(image.state)));
+    const StateImage state = image_of(std::move(image.state));
+    put_state(out, state);
+    put_offerings(out, state, catalog);
     put_ledger(out.initLedger(), image_of(image.ledger));
     put_books(out, image, catalog);
     put_spend(out, image.spend);

@@ -101,7 +101,25 @@ constexpr auto pairs_of(RefusalCode) {
        {Ours::gang_turn, Theirs::GANG_TURN},
        {Ours::day_cap, Theirs::DAY_CAP},
        {Ours::not_movable, Theirs::NOT_MOVABLE},
-       {Ours::min_stay, Theirs::MIN_STAY}});
+       {Ours::min_stay, Theirs::MIN_STAY},
+       {Ours::cloud_quota, Theirs::CLOUD_QUOTA},
+       {Ours::cloud_price, Theirs::CLOUD_PRICE},
+       {Ours::cloud_throttled, Theirs::CLOUD_THROTTLED},
+       {Ours::cloud_failed, Theirs::CLOUD_FAILED}});
+}
+
+/// Every reason of a cloud and what stands for it.
+constexpr auto pairs_of(CloudReason) {
+  using Ours = CloudReason;
+  using Theirs = record::CloudReason;
+  return std::to_array<std::pair<Ours, Theirs>>({{Ours::not_said, Theirs::NOT_SAID},
+                                                 {Ours::capacity, Theirs::CAPACITY},
+                                                 {Ours::quota, Theirs::QUOTA},
+                                                 {Ours::price, Theirs::PRICE},
+                                                 {Ours::throttled, Theirs::THROTTLED},
+                                                 {Ours::failed, Theirs::FAILED},
+                                                 {Ours::reclaimed, Theirs::RECLAIMED},
+                                                 {Ours::ended, Theirs::ENDED}});
 }
 
 /// Every cause of a move or release and what stands for it.

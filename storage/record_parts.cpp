@@ -57,6 +57,12 @@ void put(record::Refusal::Builder out, const Refusal& in) {
 Refusal get(record::Refusal::Reader in) {
   return get_fields<Refusal>(in);
 }
+void put(record::OfferingChange::Builder out, const OfferingChange& in) {
+  put_fields(out, in);
+}
+OfferingChange get(record::OfferingChange::Reader in) {
+  return get_fields<OfferingChange>(in);
+}
 void put(record::ProcessEnd::Builder out, const ProcessEnd& in) {
   put_fields(out, in);
 }

@@ -106,6 +106,20 @@ enum RefusalCode {
   dayCap @17;
   notMovable @18;
   minStay @19;
+  cloudQuota @20;
+  cloudPrice @21;
+  cloudThrottled @22;
+  cloudFailed @23;
+}
+enum CloudReason {
+  notSaid @0;
+  capacity @1;
+  quota @2;
+  price @3;
+  throttled @4;
+  failed @5;
+  reclaimed @6;
+  ended @7;
 }
 enum CauseCode {
   alone @0;
@@ -284,6 +298,7 @@ struct Event {
     jobGivenUp @24 :JobGivenUp;
     measured @25 :Measured;
     gangTurn @26 :GangTurn;
+    offeringChanged @27 :OfferingChange;
   }
 }
 
@@ -312,16 +327,30 @@ struct LaunchRequested {
   market @2 :Market;
   price @3 :Int64;
   cause @4 :Cause;
+  zone @5 :Text;
+  maxPrice @6 :Int64;  # 0: whatever it costs
 }
 struct LaunchRefused {
   instance @0 :UInt64;
   refusal @1 :Refusal;
+  reason @2 :CloudReason;
+}
+struct OfferingChange {
+  number @0 :UInt64;  # of the cloud's changes, from 1 on
+  at @1 :Int64;  # by the cloud's clock
+  type @2 :Text;
+  market @3 :Market;
+  zone @4 :Text;
+  price @5 :Int64;
+  available @6 :Bool;
+  interruptionsH @7 :Float64;
 }
 struct InstanceMoment {
   instance @0 :UInt64;
   billedSet @1 :Bool;
   billed @2 :Int64;  # from then or until then, by the cloud's word
   ahead @3 :Int64;  # of an instance that is up: the cloud's clock before the events'
+  reason @4 :CloudReason;  # of one that is gone
 }
 struct ReleaseDecided {
   instance @0 :UInt64;
@@ -438,6 +467,8 @@ struct MasterImage {
   spentByDay @36 :List(DaySpend);
   cappedUsd @37 :Float64;  # 0: not said
   failedParts @38 :List(FailedPart);  # the one that changed last is the last
+  offeringsKnown @39 :UInt64;  # number of the newest change of an offering
+  offerings @40 :List(OfferingChange);  # as they were told; number and time are not written
 }
 
 struct FailedPart {
@@ -525,6 +556,13 @@ struct InstanceRow {
   used @11 :Amounts;  # the sums as they were added up, rounding and all
   committed @12 :Amounts;
   upAt @13 :Int64;  # 0: not up, or of an earlier version
+  zone @14 :Text;
+  maxPrice @15 :Int64;
+  earlierPrices @16 :List(PriceStep);  # the oldest first
+}
+struct PriceStep {
+  until @0 :Int64;  # by the cloud's clock
+  price @1 :Int64;
 }
 
 struct Ledger {
@@ -576,6 +614,9 @@ struct Resting {
   type @0 :Text;
   market @1 :Market;
   until @2 :Int64;
+  zone @3 :Text;
+  refusals @4 :UInt32 = 1;  # in a row
+  code @5 :RefusalCode = cloudCapacity;
 }
 
 struct JobHistory {

@@ -30,6 +30,7 @@ MasterActor spawn_master(caf::actor_system& system, GroupSetup setup) {
   master.parts.max_attempts = setup.master.max_attempts;
   master.parts.max_losses = setup.master.max_losses;
   master.parts.refusal_rest = setup.master.refusal_rest;
+  master.parts.refusal_longest = setup.master.refusal_longest;
   master.parts.gangs = {setup.master.gang_patience, setup.master.gang_turn,
                         setup.master.gang_longest};
   master.parts.seed = setup.seed;

@@ -36,9 +36,9 @@ bool NoPacking::load_state(std::string_view text, const ClusterView&) {
 Plan NoPacking::decide(const ClusterView& view, Rng&, Budget&) {
   Plan plan;
   if (!changed_ && view.state.pending().empty()) return plan;
-  input_.gather(view, prices_, kinds_);
+  input_.gather({view, prices_.types().market()}, prices_, kinds_);
   plan.refusals = input_.refusals();
-  if (view.fixed_fleet) {
+  if (!view.rents()) {
     place_on_fleet(view, plan);
     return plan;
   }
@@ -47,7 +47,7 @@ Plan NoPacking::decide(const ClusterView& view, Rng&, Budget&) {
     if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
     const ReservationPrice& price = prices_.of(row.shape);
     const LaunchIndex launch{static_cast<std::uint32_t>(plan.launches.size())};
-    plan.launches.push_back({price.type, Market::on_demand, {CauseCode::alone, 0}});
+    plan.launches.push_back({price.type, prices_.types().market(), {CauseCode::alone, 0}});
     plan.places.push_back({row.id, launch, {CauseCode::alone, 0}});
   }
   use_cheapest_types(view, plan);
@@ -71,7 +71,7 @@ void NoPacking::place_on_fleet(const ClusterView& view, Plan& plan) const {
     for (std::uint32_t i = 0; i < view.catalog.size(); ++i) {
       const TypeId type{i};
       if (empty[i].empty() || !prices_.on(row.shape, type).fits) continue;
-      if (cheapest && view.catalog[*cheapest].on_demand <= view.catalog[type].on_demand) continue;
+      if (cheapest && prices_.types().price(*cheapest) <= prices_.types().price(type)) continue;
       cheapest = type;
     }
     if (!cheapest) continue;

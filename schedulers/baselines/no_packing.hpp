@@ -18,8 +18,9 @@ struct NoPackingParams {
 /// the empty instances, one each.
 class NoPacking final : public Policy {
  public:
-  explicit NoPacking(const Catalog& catalog, const NoPackingParams& params = {})
-      : params_(params), prices_(catalog) {}
+  /// Thinks of the jobs and instances of one market.
+  NoPacking(const Catalog& catalog, Market market, const NoPackingParams& params = {})
+      : params_(params), prices_(catalog, market) {}
 
   Cadence cadence() const override {
     return {.period = params_.period,

@@ -12,8 +12,8 @@ PolicyModule no_packing_module() {
       .eager(&NoPackingParams::eager)
       .uses({.throughput = true, .prices = true})
       .made_by([](const NoPackingParams& params, const Catalog& catalog) {
-        return std::make_unique<MarketSplit>(catalog, [params](const Catalog& market) {
-          return std::make_unique<NoPacking>(market, params);
+        return std::make_unique<MarketSplit>([&catalog, &params](Market market) {
+          return std::make_unique<NoPacking>(catalog, market, params);
         });
       });
 }

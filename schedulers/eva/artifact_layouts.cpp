@@ -104,7 +104,7 @@ void ArtifactLayouts::fill_present(const Round& round) {
 }
 
 bool ArtifactLayouts::place_best(const Round& round) {
-  const Catalog& catalog = round.model.prices.catalog();
+  const PricedTypes& types = round.model.prices.types();
   Score best;
   std::size_t best_task = waiting_.size();
   std::uint32_t best_host = 0;
@@ -113,7 +113,7 @@ bool ArtifactLayouts::place_best(const Round& round) {
     for (std::uint32_t host = 0; host < used_.size(); ++host) {
       const TypeId type = round.out.hosts[host].type;
       const ShapeOnType& shape = round.model.prices.on(kind.shape, type);
-      const Resources& capacity = catalog[type].capacity;
+      const Resources& capacity = types[type].capacity;
       if (!shape.fits || !(used_[host] + shape.amount).fits_in(capacity)) continue;
       const Score score{worths_[host].with(entrant_of(round.model, kind, type)),
                         round.out.hosts[host].present == waiting_[i].home,

@@ -22,14 +22,14 @@ void ArtifactLayouts::provision(const Round& round) {
   const Round clipped{round.input, clipped_model, round.kinds, round.out};
   kind_worth_.resize(round.kinds.size());
   kind_step_.resize(round.kinds.size());
-  for (TypeId type : round.model.prices.catalog().by_descending_price()) {
+  for (TypeId type : round.model.prices.types().by_descending_price()) {
     provision_type(clipped, type);
   }
 }
 
 /// Whether the type can get any task: nothing is worth more than its tasks undisturbed.
 bool ArtifactLayouts::may_pay(const Round& round, TypeId type) const {
-  const double price = round.model.prices.catalog()[type].on_demand.usd_h();
+  const double price = round.model.prices.types().usd_h(type);
   double worth = 0;
   for (const Waiting& task : waiting_) {
     if (prefers(round, task.kind, type)) return true;
@@ -50,8 +50,8 @@ std::uint32_t ArtifactLayouts::fullest_idle(const Round& round) const {
 }
 
 void ArtifactLayouts::provision_type(const Round& round, TypeId type) {
-  const Catalog& catalog = round.model.prices.catalog();
-  const double price = catalog[type].on_demand.usd_h();
+  const PricedTypes& types = round.model.prices.types();
+  const double price = types.usd_h(type);
   idle_.clear();
   for (std::uint32_t i = 0; i < host_at_.size(); ++i) {
     const RoundInput::Instance& instance = round.input->instances()[i];
@@ -70,13 +70,13 @@ void ArtifactLayouts::provision_type(const Round& round, TypeId type) {
       std::erase(idle_, instance);
       seat_fill(round, host_of_instance(round, instance));
     } else {
-      seat_fill(round, round.out.add_new(catalog, final_type));
+      seat_fill(round, round.out.add_new(types, final_type));
     }
   }
 }
 
 void ArtifactLayouts::fill(const Round& round, TypeId type, std::uint32_t instance) {
-  const Resources& capacity = round.model.prices.catalog()[type].capacity;
+  const Resources& capacity = round.model.prices.types()[type].capacity;
   Resources used;
   chosen_.clear();
   is_chosen_.assign(waiting_.size(), 0);
@@ -109,13 +109,13 @@ void ArtifactLayouts::fill(const Round& round, TypeId type, std::uint32_t instan
 }
 
 TypeId ArtifactLayouts::cheapest_for_fill(const Round& round, TypeId type) const {
-  const Catalog& catalog = round.model.prices.catalog();
+  const PricedTypes& types = round.model.prices.types();
   TypeId best = type;
-  for (std::uint32_t i = 0; i < catalog.size(); ++i) {
+  for (std::uint32_t i = 0; i < types.size(); ++i) {
     const TypeId other{i};
-    const Price price = catalog[other].on_demand;
-    if (price > catalog[best].on_demand) continue;
-    if (price == catalog[best].on_demand && !(other < best)) continue;
+    const Price price = types.price(other);
+    if (!types.offered(other) || price > types.price(best)) continue;
+    if (price == types.price(best) && !(other < best)) continue;
     Resources demand;
     bool hosts_all = true;
     for (std::uint32_t position : chosen_) {
@@ -124,7 +124,7 @@ TypeId ArtifactLayouts::cheapest_for_fill(const Round& round, TypeId type) const
       hosts_all &= shape.fits;
       demand += shape.amount;
     }
-    if (hosts_all && demand.fits_in(catalog[other].capacity)) best = other;
+    if (hosts_all && demand.fits_in(types[other].capacity)) best = other;
   }
   return best;
 }
@@ -149,7 +149,7 @@ void ArtifactLayouts::seat_singles(const Round& round, TypeId type) {
     const std::uint32_t instance = fullest_idle(round);
     std::uint32_t host = 0;
     if (instance == kUnassigned) {
-      host = round.out.add_new(round.model.prices.catalog(), type);
+      host = round.out.add_new(round.model.prices.types(), type);
     } else {
       std::erase(idle_, instance);
       host = host_of_instance(round, instance);

@@ -32,8 +32,8 @@ PolicyModule eva_module() {
       })
       .uses({.throughput = true, .prices = true})
       .made_by([](const EvaParams& params, const Catalog& catalog) {
-        return std::make_unique<MarketSplit>(catalog, [params](const Catalog& market) {
-          return std::make_unique<eva::EvaPolicy>(market, params);
+        return std::make_unique<MarketSplit>([&catalog, &params](Market market) {
+          return std::make_unique<eva::EvaPolicy>(catalog, market, params);
         });
       });
 }

@@ -20,10 +20,10 @@ double to_cents(double usd) {
 
 }  // namespace
 
-EvaPolicy::EvaPolicy(const Catalog& catalog, const EvaParams& params)
+EvaPolicy::EvaPolicy(const Catalog& catalog, Market market, const EvaParams& params)
     : params_(params),
       table_(params.default_pair),
-      prices_(catalog),
+      prices_(catalog, market),
       kinds_(params.gangs),
       intake_(params.gangs, params.artifact ? AttributionRules::artifact : AttributionRules::paper),
       paper_(params.cheapest_types) {}
@@ -32,6 +32,7 @@ Cadence EvaPolicy::cadence() const {
   return {.period = params_.period,
           .on_arrival = params_.eager,
           .on_capacity = params_.eager,
+          .on_price = params_.eager,
           .wants_throughput = true};
 }
 
@@ -52,6 +53,8 @@ void EvaPolicy::observe(const Event& event, const ClusterView& view) {
     const std::uint64_t before = table_.version();
     intake_.record(*measured, view.state, table_);
     learned_ = table_.version() != before;
+  } else if (std::holds_alternative<OfferingChanged>(event.body)) {
+    artifact_migration_.forget_prices();
   } else if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
     if (round->note.choice == kFull) odds_.full_chosen();
     learned_ = false;
@@ -149,11 +152,11 @@ bool EvaPolicy::affords_full(const ClusterView& view, Budget& budget) const {
 }
 
 Plan EvaPolicy::decide(const ClusterView& view, Rng&, Budget& budget) {
-  input_.gather(view, prices_, kinds_);
+  input_.gather({view, prices_.types().market()}, prices_, kinds_);
   // What the cloud has refused is asked for again after a while.
-  const bool waits_for_offer = params_.cheapest_types && !view.resting_offers.empty();
-  settled_ = !learned_ && (view.fixed_fleet || (!input_.changes_with_time() && !waits_for_offer));
-  if (view.fixed_fleet) return use_fleet(view);
+  const bool waits_for_offer = params_.cheapest_types && view.any_rests();
+  settled_ = !learned_ && (!view.rents() || (!input_.changes_with_time() && !waits_for_offer));
+  if (!view.rents()) return use_fleet(view);
   if (!input_.any_movable()) return keep_everything();
   const Odds::Estimate odds =
       params_.artifact ? odds_.estimate_of_artifact(view.now) : odds_.estimate(view.now);

@@ -19,7 +19,8 @@ namespace muster::eva {
 /// schedulers/eva/README.md says what the paper leaves open and how the artifact differs.
 class EvaPolicy final : public Policy {
  public:
-  EvaPolicy(const Catalog& catalog, const EvaParams& params);
+  /// Thinks of the jobs and instances of one market.
+  EvaPolicy(const Catalog& catalog, Market market, const EvaParams& params);
 
   Cadence cadence() const override;
   void observe(const Event& event, const ClusterView& view) override;

@@ -95,7 +95,7 @@ void FleetLayout::seat_anywhere(const RoundInput& input, const WorthModel& model
       const TypeId type = out.hosts[host].type;
       const ShapeOnType& shape = model.prices.on(kind.shape, type);
       if (!shape.fits) continue;
-      const Resources& capacity = model.prices.catalog()[type].capacity;
+      const Resources& capacity = model.prices.types()[type].capacity;
       while (next != tasks.end() && (used_[host] + shape.amount).fits_in(capacity)) {
         used_[host] += shape.amount;
         out.seat(*next++, host);
@@ -155,13 +155,13 @@ std::vector<ShapeId> FleetLayout::waiting_of(const RoundInput& input, const Clus
 
 /// Sums up what the instances of the round have, and have left.
 void FleetLayout::sum_up_fleet(const RoundInput& input, const WorthModel& model) {
-  const Catalog& catalog = model.prices.catalog();
+  const PricedTypes& types = model.prices.types();
   fleet_ = {};
-  std::vector<char> met(catalog.size(), 0);
+  std::vector<char> met(types.size(), 0);
   for (std::uint32_t i = 0; i < input.instances().size(); ++i) {
     const TypeId type = input.instances()[i].type;
     if (!std::exchange(met[type.value], 1)) fleet_.types.push_back(type);
-    const Resources& capacity = catalog[type].capacity;
+    const Resources& capacity = types[type].capacity;
     for (Resource kind : kAllResources) {
       const double free = capacity[kind] - used_[i][kind];
       fleet_.largest[kind] = std::max(fleet_.largest[kind], capacity[kind]);

@@ -34,6 +34,8 @@ class ArtifactMigrationCost {
   double of(const Layout& layout, const RoundInput& input, const ClusterState& state,
             ArtifactLayouts& layouts, const WorthModel& model, TaskKinds& kinds);
   void forget(JobId job) { alone_usd_h_.erase(job); }
+  /// Prices have changed.
+  void forget_prices() { alone_usd_h_.clear(); }
 
  private:
   double alone_usd_h(const JobRow& job, const ClusterState& state, ArtifactLayouts& layouts,

@@ -90,7 +90,7 @@ void PaperLayouts::pack_rest(const RoundInput& input, const WorthModel& model,
   packing_.run({kinds.all(), chosen_kind_}, model, configuration_);
   if (cheapest_types_) {
     // What is there need not be asked for.
-    free_types_.assign(model.prices.catalog().size(), 0);
+    free_types_.assign(model.prices.types().size(), 0);
     for (const auto& instance : free_) free_types_[instance.type.value] = 1;
     const auto rests = [&](TypeId type) {
       return input.rests(type) && free_types_[type.value] == 0;
@@ -102,7 +102,7 @@ void PaperLayouts::pack_rest(const RoundInput& input, const WorthModel& model,
     const Configuration::Bin& bin = configuration_.bins[b];
     const std::uint32_t instance = instance_of_bin_[b];
     const std::uint32_t host = instance == kUnassigned
-                                   ? out.add_new(model.prices.catalog(), bin.type)
+                                   ? out.add_new(model.prices.types(), bin.type)
                                    : out.add_present(input, free_origin_[instance]);
     out.hosts[host].worth_usd_h = bin.worth_usd_h;
     for (std::uint32_t task : configuration_.tasks_of(bin)) out.seat(chosen_[task], host);

@@ -1,5 +1,6 @@
 // HCoop's memory in words. Tasks and instances go by their numbers, types by name.
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -211,7 +212,9 @@ std::string HcoopPolicy::save_state(const ClusterState& state) const {
   for (Market market : kMarkets) {
     if (!offers_.of_fleet()) break;
     json names = json::array();
-    for (TypeId type : offers_.types(market)) names.push_back((*catalog_)[type].name);
+    std::vector<TypeId> types = offers_.types(market);
+    std::sort(types.begin(), types.end());
+    for (TypeId type : types) names.push_back((*catalog_)[type].name);
     all["fleet"].push_back(std::move(names));
   }
   return all.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -223,7 +226,7 @@ bool HcoopPolicy::load_state(std::string_view text, const ClusterView& view) {
     const WaitingImage waiting = waiting_from(all, view.state);
     // Earlier versions kept the interruptions alone. A fleet that is fixed from now on, or no more,
     // is another set of types: all is packed anew.
-    if (!all.contains("units") || all.contains("fleet") != view.fixed_fleet) {
+    if (!all.contains("units") || all.contains("fleet") == view.rents()) {
       waiting_.interruptions() = waiting.interruptions;
       rebuild(view);
       return true;
@@ -231,7 +234,8 @@ bool HcoopPolicy::load_state(std::string_view text, const ClusterView& view) {
     const RoomsImage rooms = rooms_from(all);
     const json& retry = list(member(all, "retry"), 3);
     offers_ = Offers(*catalog_);
-    if (view.fixed_fleet) {
+    offers_.reprice(view.state.offerings());
+    if (!view.rents()) {
       const auto types = types_from(all["fleet"], *catalog_);
       offers_.begin_fleet();
       for (Market market : kMarkets) {

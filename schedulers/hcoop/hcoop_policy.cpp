@@ -59,7 +59,8 @@ Cadence HcoopPolicy::cadence() const {
 void HcoopPolicy::rebuild(const ClusterView& view) {
   const ClusterState& state = view.state;
   offers_ = Offers(*catalog_);
-  if (view.fixed_fleet) {
+  offers_.reprice(state.offerings());
+  if (!view.rents()) {
     offers_.begin_fleet();
     for (const InstanceRow& row : state.instances()) offers_.add_to_fleet(row.type, row.market);
   }
@@ -73,7 +74,7 @@ void HcoopPolicy::rebuild(const ClusterView& view) {
 
 void HcoopPolicy::rebuild_rooms(const ClusterView& view) {
   rooms_ = Rooms(offers_);
-  rooms_.set_ready_only(view.fixed_fleet);
+  rooms_.set_ready_only(!view.rents());
   for (const InstanceRow& row : view.state.instances()) {
     rooms_.follow(view.state, offers_, row.id, view.now);
   }
@@ -82,7 +83,11 @@ void HcoopPolicy::rebuild_rooms(const ClusterView& view) {
 void HcoopPolicy::observe(const Event& event, const ClusterView& view) {
   if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
     // Another type in the fleet: another reference, other companions.
-    if (view.fixed_fleet && offers_.add_to_fleet(launch->type, launch->market)) built_ = false;
+    if (!view.rents() && offers_.add_to_fleet(launch->type, launch->market)) built_ = false;
+  }
+  if (const auto* changed = std::get_if<OfferingChanged>(&event.body)) {
+    // Another type on offer: likewise. Other prices are looked at when a round is held.
+    if (view.rents() && offers_.lacks(changed->change.offering)) built_ = false;
   }
   built_ ? follow(event, view) : rebuild(view);
   if (std::holds_alternative<RoundDecided>(event.body)) end_round(view);
@@ -159,19 +164,20 @@ Plan HcoopPolicy::decide(const ClusterView& view, Rng&, Budget&) {
     return plan;
   }
   Placing round({view, params_, offers_, rooms_, waiting_});
-  if (!view.fixed_fleet) round.release_idle();
+  if (view.rents()) round.release_idle();
   return round.take_plan();
 }
 
 /// Packs what came to wait and looks at what may have a place now: the one part of a round after
 /// which more is remembered than before.
 Plan HcoopPolicy::hold_round(const ClusterView& view) {
+  offers_.reprice(view.state.offerings());
   offers_.learn(view.state);
   take_back_refused();
   Placing round({view, params_, offers_, rooms_, waiting_});
   const WaitingTasks::Fresh fresh = waiting_.pack(view.state, offers_);
   view.turn ? round.serve_turn(fresh, waiting_.gang_of(*view.turn)) : round.serve(fresh);
-  if (!view.fixed_fleet) {
+  if (view.rents()) {
     if (!view.turn && view.now >= next_retry_) round.retry(retry_);
     round.release_idle();
   }
@@ -187,7 +193,7 @@ Plan HcoopPolicy::hold_round(const ClusterView& view) {
 /// event, which by the contract of decide() follows at once.
 void HcoopPolicy::end_round(const ClusterView& view) {
   if (!std::exchange(ahead_, false) && waiting_.size() > 0) hold_round(view);
-  if (!view.fixed_fleet && view.now >= next_retry_) {
+  if (view.rents() && view.now >= next_retry_) {
     if (waiting_.size() == 0) retry_ = {};
     next_retry_ = view.now + params_.period;
   }

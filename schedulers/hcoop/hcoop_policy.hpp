@@ -24,7 +24,7 @@ class HcoopPolicy final : public Policy {
   Plan decide(const ClusterView& view, Rng& rng, Budget& budget) override;
   /// An instance that stands empty is given back after a while.
   bool settled(const ClusterView& view) const override {
-    return view.fixed_fleet || rooms_.empty().empty();
+    return !view.rents() || rooms_.empty().empty();
   }
 
   /// The order of the queues, what is packed, the interruptions, and what the next round looks at.

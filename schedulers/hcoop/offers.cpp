@@ -9,18 +9,42 @@
 
 namespace muster::hcoop {
 
-Offers::Offers(const Catalog& catalog) : catalog_(&catalog) {
+Offers::Offers(const Catalog& catalog)
+    : catalog_(&catalog),
+      priced_{PricedTypes(catalog, Market::on_demand), PricedTypes(catalog, Market::spot)} {
   std::map<std::string, std::uint32_t> known;
   for (const InstanceType& type : catalog.types()) {
     const auto next = static_cast<std::uint32_t>(known.size());
     family_of_.push_back(known.emplace(type.family, next).first->second);
   }
   families_ = static_cast<std::uint32_t>(known.size());
-  for (std::uint32_t i = 0; i < catalog.size(); ++i) {
-    by_price_[index_of(Market::on_demand)].push_back(TypeId{i});
-    if (catalog[TypeId{i}].spot) by_price_[index_of(Market::spot)].push_back(TypeId{i});
-  }
+  list_offered();
   derive();
+}
+
+void Offers::list_offered() {
+  for (Market market : kMarkets) {
+    std::vector<TypeId>& types = by_price_[index_of(market)];
+    types.clear();
+    for (std::uint32_t i = 0; i < catalog_->size(); ++i) {
+      if (priced_[index_of(market)].offered(TypeId{i})) types.push_back(TypeId{i});
+    }
+  }
+}
+
+bool Offers::lacks(const Offering& offering) const {
+  const auto type = catalog_->find(offering.type);
+  return type && offering.zone.empty() && !priced_[index_of(offering.market)].offered(*type);
+}
+
+void Offers::reprice(const OfferingTable& offerings) {
+  bool changed = false;
+  for (PricedTypes& types : priced_) changed |= types.learn(offerings);
+  if (!changed) return;
+  const std::size_t before = by_price_[0].size() + by_price_[1].size();
+  if (!of_fleet_) list_offered();
+  const std::size_t now = by_price_[0].size() + by_price_[1].size();
+  now == before ? sort_by_price() : derive();
 }
 
 void Offers::begin_fleet() {
@@ -37,14 +61,23 @@ bool Offers::add_to_fleet(TypeId type, Market market) {
   return true;
 }
 
+void Offers::sort_by_price() {
+  for (Market market : kMarkets) {
+    const PricedTypes& priced = priced_[index_of(market)];
+    const auto cheaper = [&](TypeId a, TypeId b) {
+      return priced.price(a) != priced.price(b) ? priced.price(a) < priced.price(b) : a < b;
+    };
+    for (auto* types : {&by_price_[index_of(market)], &largest_[index_of(market)]}) {
+      std::sort(types->begin(), types->end(), cheaper);
+    }
+  }
+}
+
 void Offers::derive() {
+  sort_by_price();
   reference_ = {};
   for (Market market : kMarkets) {
-    std::vector<TypeId>& types = by_price_[index_of(market)];
-    std::sort(types.begin(), types.end(), [&](TypeId a, TypeId b) {
-      const Price first = catalog_->price(a, market), second = catalog_->price(b, market);
-      return first != second ? first < second : a < b;
-    });
+    const std::vector<TypeId>& types = by_price_[index_of(market)];
     largest_[index_of(market)].clear();
     for (TypeId type : types) {
       reference_ = most_of(reference_, (*catalog_)[type].capacity);

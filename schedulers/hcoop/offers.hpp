@@ -8,6 +8,7 @@
 
 #include "model/cluster_state.hpp"
 #include "schedulers/packing/complementary.hpp"
+#include "schedulers/packing/priced_types.hpp"
 
 namespace muster::hcoop {
 
@@ -21,11 +22,15 @@ constexpr std::size_t index_of(Market market) {
 using Shapes = std::span<const ShapeId>;
 
 /// Which types there are on which market, and what demands are on them: of an elastic cluster what
-/// the catalog offers, of a fixed fleet what it has had.
+/// is on offer, of a fixed fleet what it has had.
 class Offers {
  public:
   explicit Offers(const Catalog& catalog);
 
+  /// The offering is of a type that is not known to be on that market.
+  bool lacks(const Offering& offering) const;
+  /// Takes in the present prices, and the types that are on offer.
+  void reprice(const OfferingTable& offerings);
   /// From now on only what is added with add_to_fleet is there.
   void begin_fleet();
   bool of_fleet() const { return of_fleet_; }
@@ -60,7 +65,11 @@ class Offers {
   void derive();
   bool covered(TypeId one, const std::vector<TypeId>& others) const;
 
+  void list_offered();
+  void sort_by_price();
+
   const Catalog* catalog_;
+  std::array<PricedTypes, 2> priced_;  ///< of each market
   bool of_fleet_ = false;
   std::vector<std::uint32_t> family_of_;  ///< of each type
   std::uint32_t families_ = 0;

@@ -34,7 +34,7 @@ void Placing::serve_turn(const WaitingTasks::Fresh& fresh, EntityId gang) {
       if (id != gang) keep_waiting(id);
     }
   }
-  if (gang == kNoEntity || handle(gang, !p_.view.fixed_fleet)) return;
+  if (gang == kNoEntity || handle(gang, p_.view.rents())) return;
   if (!p_.waiting.entity(gang).queued) keep_waiting(gang);
 }
 
@@ -89,7 +89,7 @@ bool Placing::may_fit(QueueKind queue, const Resources& least) const {
 }
 
 bool Placing::may_ask(EntityId id) const {
-  return !p_.view.fixed_fleet && !p_.waiting.entity(id).refused;
+  return p_.view.rents() && !p_.waiting.entity(id).refused;
 }
 
 /// `ask`: instances may be launched for it.
@@ -122,9 +122,8 @@ bool Placing::place_together(const Entity& entity, const std::vector<Slot>& task
 
 /// The last time the cloud refused an instance for one of the tasks.
 bool Placing::spot_is_short(const std::vector<Slot>& tasks) const {
-  return std::any_of(tasks.begin(), tasks.end(), [&](Slot slot) {
-    return p_.view.state.task(slot).reason.code == RefusalCode::cloud_capacity;
-  });
+  return std::any_of(tasks.begin(), tasks.end(),
+                     [&](Slot slot) { return is_of_cloud(p_.view.state.task(slot).reason.code); });
 }
 
 /// What fits together nowhere, but in parts, is split.

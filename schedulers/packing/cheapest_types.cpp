@@ -1,5 +1,6 @@
 #include "schedulers/packing/cheapest_types.hpp"
 
+#include <array>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -16,12 +17,12 @@ struct Need {
 /// `need(task, type)` answers the Need, or nothing where the task does not run. `price(type)`
 /// answers nothing for a type that is not to be had.
 template <class NeedOf, class PriceOf>
-TypeId cheapest_type(std::size_t tasks, TypeId planned, const Catalog& catalog, const NeedOf& need,
-                     const PriceOf& price) {
+TypeId cheapest_type(std::size_t tasks, TypeId planned, const std::vector<InstanceType>& types,
+                     const NeedOf& need, const PriceOf& price) {
   TypeId best = planned;
   std::optional<Price> least = price(planned);
   if (!least) return planned;
-  for (std::uint32_t i = 0; i < catalog.size(); ++i) {
+  for (std::uint32_t i = 0; i < types.size(); ++i) {
     const TypeId type{i};
     const std::optional<Price> asked = price(type);
     if (!asked || *asked >= *least) continue;
@@ -32,7 +33,7 @@ TypeId cheapest_type(std::size_t tasks, TypeId planned, const Catalog& catalog, 
       const std::optional<Need> planned_need = need(task, planned);
       good = there && planned_need && there->speed >= planned_need->speed;
       if (good) sum += there->amount;
-      good = good && sum.fits_in(catalog[type].capacity);  // most types are too small soon
+      good = good && sum.fits_in(types[i].capacity);  // most types are too small soon
     }
     if (!good) continue;
     best = type;
@@ -40,6 +41,23 @@ TypeId cheapest_type(std::size_t tasks, TypeId planned, const Catalog& catalog, 
   }
   return best;
 }
+
+/// What is looked up once for all launches of a plan on a market.
+struct AskedMarket {
+  AskedMarket(const ClusterView& view, Market market) : types(view.catalog, market) {
+    types.learn(view.state.offerings());
+    for (std::uint32_t i = 0; i < types.size(); ++i) rests.push_back(view.rests(TypeId{i}, market));
+  }
+
+  /// Nothing: it is not to be had. The planned type is asked for whether it rests or not.
+  std::optional<Price> price(TypeId type, TypeId planned) const {
+    if (!types.offered(type) || (type != planned && rests[type.value])) return std::nullopt;
+    return types.price(type);
+  }
+
+  PricedTypes types;
+  std::vector<char> rests;  ///< of each type
+};
 
 std::vector<std::vector<const Place*>> places_of_launches(const Plan& plan) {
   std::vector<std::vector<const Place*>> places(plan.launches.size());
@@ -55,24 +73,21 @@ std::vector<std::vector<const Place*>> places_of_launches(const Plan& plan) {
 void use_cheapest_types(const ClusterView& view, Plan& plan) {
   const auto places = places_of_launches(plan);
   std::vector<double> saved_usd_h(plan.launches.size(), 0);
+  std::array<std::optional<AskedMarket>, 2> markets;  // those that the plan speaks of
   for (std::size_t i = 0; i < plan.launches.size(); ++i) {
     Launch& launch = plan.launches[i];
     if (places[i].empty()) continue;
-    // To a policy of one market the only market has the catalog's first prices.
-    const Market market = view.market == Market::spot ? Market::spot : launch.market;
-    const auto price = [&](TypeId type) -> std::optional<Price> {
-      const InstanceType& offer = view.catalog[type];
-      if (launch.market == Market::spot && !offer.spot) return std::nullopt;
-      if (type != launch.type && view.rests(type, market)) return std::nullopt;
-      return view.catalog.price(type, launch.market);
-    };
+    std::optional<AskedMarket>& market = markets[launch.market == Market::spot ? 1 : 0];
+    if (!market) market.emplace(view, launch.market);
+    const auto price = [&](TypeId type) { return market->price(type, launch.type); };
     const auto need = [&](std::size_t task, TypeId type) -> std::optional<Need> {
       const Place& place = *places[i][task];
       const FamilyDemand* demand = view.state.demand(*view.state.find(place.task), type);
       if (demand == nullptr || demand->speed <= 0) return std::nullopt;
       return Need{place.grant ? place.grant->amount : demand->amount, demand->speed};
     };
-    const TypeId type = cheapest_type(places[i].size(), launch.type, view.catalog, need, price);
+    const TypeId type =
+        cheapest_type(places[i].size(), launch.type, market->types.all(), need, price);
     if (type == launch.type) continue;
     saved_usd_h[i] = price(launch.type)->usd_h() - price(type)->usd_h();
     launch.cause.gain_usd_h += saved_usd_h[i];
@@ -86,7 +101,7 @@ void use_cheapest_types(const ClusterView& view, Plan& plan) {
 
 void use_cheapest_types(const PackingTasks& tasks, const WorthModel& model,
                         const std::function<bool(TypeId)>& rests, Configuration& configuration) {
-  const Catalog& catalog = model.prices.catalog();
+  const PricedTypes& types = model.prices.types();
   InstanceWorth worth;
   std::vector<std::uint32_t> kinds;
   std::vector<std::uint32_t> last_kinds;
@@ -107,8 +122,8 @@ void use_cheapest_types(const PackingTasks& tasks, const WorthModel& model,
     last_planned = planned;
     last_kinds.swap(kinds);
     const auto price = [&](TypeId type) -> std::optional<Price> {
-      if (type != bin.type && rests(type)) return std::nullopt;
-      return catalog[type].on_demand;
+      if (!types.offered(type) || (type != bin.type && rests(type))) return std::nullopt;
+      return types.price(type);
     };
     const auto need = [&](std::size_t task, TypeId type) -> std::optional<Need> {
       const TaskKind& kind = tasks.kinds[tasks.kind_of[members[task]]];
@@ -116,7 +131,7 @@ void use_cheapest_types(const PackingTasks& tasks, const WorthModel& model,
       // Of one task what it is worth on a type is in proportion to its speed there.
       return shape.fits ? std::optional(Need{shape.amount, shape.worth_usd_h}) : std::nullopt;
     };
-    const TypeId type = cheapest_type(members.size(), bin.type, catalog, need, price);
+    const TypeId type = cheapest_type(members.size(), bin.type, types.all(), need, price);
     if (type == bin.type) continue;
     bin.type = type;
     worth.clear(model);

@@ -16,9 +16,9 @@ void Configuration::clear() {
   unplaced.clear();
 }
 
-double cost_usd_h(const Configuration& configuration, const Catalog& catalog) {
+double cost_usd_h(const Configuration& configuration, const PricedTypes& types) {
   double sum = 0;
-  for (const auto& bin : configuration.bins) sum += catalog[bin.type].on_demand.usd_h();
+  for (const auto& bin : configuration.bins) sum += types.usd_h(bin.type);
   return sum;
 }
 
@@ -124,10 +124,10 @@ void FullReconfiguration::run(const PackingTasks& tasks, const WorthModel& model
                               Configuration& result) {
   result.clear();
   make_groups(tasks);
-  const Catalog& catalog = model.prices.catalog();
-  for (TypeId type : catalog.by_descending_price()) {
-    const InstanceType& offer = catalog[type];
-    const double price = offer.on_demand.usd_h() - kWorthEpsilon_usd_h;
+  const PricedTypes& types = model.prices.types();
+  for (TypeId type : types.by_descending_price()) {
+    const Resources& capacity = types[type].capacity;
+    const double price = types.usd_h(type) - kWorthEpsilon_usd_h;
     fill_.clear();
     // No set is worth more than its tasks undisturbed; the slack is for rounding.
     if (collect(tasks, model, type) * (1 + 1e-12) < price) continue;
@@ -135,7 +135,7 @@ void FullReconfiguration::run(const PackingTasks& tasks, const WorthModel& model
       return a.entrant.worth != b.entrant.worth ? a.entrant.worth > b.entrant.worth
                                                 : a.group < b.group;
     });
-    for (fill(model, offer.capacity); !fill_.empty(); fill(model, offer.capacity)) {
+    for (fill(model, capacity); !fill_.empty(); fill(model, capacity)) {
       if (worth_.usd_h() < price) break;
       accept(type, result);
     }

@@ -34,7 +34,7 @@ struct Configuration {
 };
 
 /// What the instances of a configuration cost together, $/h.
-double cost_usd_h(const Configuration& configuration, const Catalog& catalog);
+double cost_usd_h(const Configuration& configuration, const PricedTypes& types);
 
 /// Algorithm 1 of Eva, task by task: instance types from the dearest to the cheapest; each new
 /// instance takes, as long as one fits, the task that makes the set worth most, unless that would

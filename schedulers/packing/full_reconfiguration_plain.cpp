@@ -33,7 +33,7 @@ struct Fill {
 /// The instance of lines 5 to 13 of the algorithm.
 Fill fill_one(const PackingTasks& tasks, const WorthModel& model, TypeId type,
               const std::vector<std::uint32_t>& unassigned) {
-  const Resources& capacity = model.prices.catalog()[type].capacity;
+  const Resources& capacity = model.prices.types()[type].capacity;
   Fill fill;
   fill.worth.clear(model);
   while (true) {
@@ -66,12 +66,12 @@ void add_bin(Configuration& result, TypeId type, const Fill& fill) {
 
 Configuration full_reconfiguration_plain(const PackingTasks& tasks, const WorthModel& model) {
   Configuration result;
-  const Catalog& catalog = model.prices.catalog();
+  const PricedTypes& types = model.prices.types();
   std::vector<std::uint32_t> unassigned = visiting_order(tasks);
-  for (TypeId type : catalog.by_descending_price()) {
+  for (TypeId type : types.by_descending_price()) {
     while (true) {
       const Fill fill = fill_one(tasks, model, type, unassigned);
-      const double price = catalog[type].on_demand.usd_h();
+      const double price = types.usd_h(type);
       if (fill.tasks.empty() || fill.worth.usd_h() < price - kWorthEpsilon_usd_h) break;
       add_bin(result, type, fill);
       std::erase_if(unassigned, [&](std::uint32_t task) {

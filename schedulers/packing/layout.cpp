@@ -13,8 +13,8 @@ std::uint32_t Layout::add_present(const RoundInput& input, std::uint32_t instanc
   return static_cast<std::uint32_t>(hosts.size() - 1);
 }
 
-std::uint32_t Layout::add_new(const Catalog& catalog, TypeId type) {
-  hosts.push_back({.type = type, .price_usd_h = catalog[type].on_demand.usd_h()});
+std::uint32_t Layout::add_new(const PricedTypes& types, TypeId type) {
+  hosts.push_back({.type = type, .price_usd_h = types.usd_h(type)});
   return static_cast<std::uint32_t>(hosts.size() - 1);
 }
 
@@ -79,7 +79,7 @@ Plan plan_of(const Layout& layout, const RoundInput& input, const WorthModel& mo
     }
     launch_of[i] = static_cast<std::uint32_t>(plan.launches.size());
     plan.launches.push_back(
-        {host.type, Market::on_demand, {cause_of_start(host), gain_usd_h(host)}});
+        {host.type, model.prices.types().market(), {cause_of_start(host), gain_usd_h(host)}});
   }
   add_places(layout, input, launch_of, reconfiguration, plan);
   InstanceWorth scratch;

@@ -24,7 +24,7 @@ struct Layout {
   /// Starts a layout without hosts for so many tasks.
   void reset(std::size_t tasks);
   std::uint32_t add_present(const RoundInput& input, std::uint32_t instance);
-  std::uint32_t add_new(const Catalog& catalog, TypeId type);
+  std::uint32_t add_new(const PricedTypes& types, TypeId type);
   void seat(std::uint32_t task, std::uint32_t host) {
     host_of[task] = host;
     ++hosts[host].tasks;

@@ -10,27 +10,33 @@ bool holds(const InstanceType& type, const Demands& demands) {
   return demand != nullptr && demand->speed > 0 && demand->amount.fits_in(type.capacity);
 }
 
+/// What the type offers on the market.
+double offered_by(const PricedTypes& types, TypeId type, Resource kind) {
+  return types.offered(type) ? types[type].capacity[kind] : 0;
+}
+
 /// Goes through the kinds of resources and keeps the types that offer enough of each; the first
 /// kind of which none of the kept ones has enough is the binding one.
-Refusal why_no_type(const Demands& demands, const Catalog& catalog) {
+Refusal why_no_type(const Demands& demands, const PricedTypes& types) {
   Refusal refusal{RefusalKind::never, RefusalCode::fits_no_type, {}, 0, 0};
-  std::vector<const InstanceType*> left;
-  for (const InstanceType& type : catalog.types()) {
-    const FamilyDemand* demand = demands.on(type.family);
-    if (demand != nullptr && demand->speed > 0) left.push_back(&type);
+  std::vector<TypeId> left;
+  for (std::uint32_t i = 0; i < types.size(); ++i) {
+    const FamilyDemand* demand = demands.on(types[TypeId{i}].family);
+    if (demand != nullptr && demand->speed > 0) left.push_back(TypeId{i});
   }
   for (Resource kind : kAllResources) {
-    const InstanceType* most = nullptr;
-    std::vector<const InstanceType*> enough;
-    for (const InstanceType* type : left) {
-      if (most == nullptr || type->capacity[kind] > most->capacity[kind]) most = type;
-      const double asked = demands.on(type->family)->amount[kind];
-      if (asked <= type->capacity[kind] + kResourceEpsilon) enough.push_back(type);
+    TypeId most;
+    std::vector<TypeId> enough;
+    for (TypeId type : left) {
+      const double offered = offered_by(types, type, kind);
+      if (!most.valid() || offered > offered_by(types, most, kind)) most = type;
+      const double asked = demands.on(types[type].family)->amount[kind];
+      if (asked <= offered + kResourceEpsilon) enough.push_back(type);
     }
-    if (most != nullptr && enough.empty()) {
+    if (most.valid() && enough.empty()) {
       refusal.binding = kind;
-      refusal.asked = demands.on(most->family)->amount[kind];
-      refusal.available = most->capacity[kind];
+      refusal.asked = demands.on(types[most].family)->amount[kind];
+      refusal.available = offered_by(types, most, kind);
       return refusal;
     }
     left = std::move(enough);
@@ -40,23 +46,32 @@ Refusal why_no_type(const Demands& demands, const Catalog& catalog) {
 
 }  // namespace
 
-ReservationPrice reservation_price(const Demands& demands, const Catalog& catalog) {
+ReservationPrice reservation_price(const Demands& demands, const PricedTypes& types) {
   ReservationPrice best;
-  for (std::uint32_t i = 0; i < catalog.size(); ++i) {
-    const InstanceType& type = catalog[TypeId{i}];
-    if (!holds(type, demands)) continue;
-    const double usd_per_iteration = type.on_demand.usd_h() / demands.on(type.family)->speed;
+  for (std::uint32_t i = 0; i < types.size(); ++i) {
+    const TypeId type{i};
+    if (!types.offered(type) || !holds(types[type], demands)) continue;
+    const double usd_per_iteration = types.usd_h(type) / demands.on(types[type].family)->speed;
     if (best.fits() && usd_per_iteration >= best.usd_per_iteration) continue;
-    best.type = TypeId{i};
-    best.usd_h = type.on_demand.usd_h();
+    best.type = type;
+    best.usd_h = types.usd_h(type);
     best.usd_per_iteration = usd_per_iteration;
   }
-  if (!best.fits()) best.refusal = why_no_type(demands, catalog);
+  if (!best.fits()) best.refusal = why_no_type(demands, types);
   return best;
 }
 
+ReservationPrice reservation_price(const Demands& demands, const Catalog& catalog) {
+  return reservation_price(demands, PricedTypes(catalog));
+}
+
 void ReservationPrices::learn(const ClusterState& state) {
-  if (changes_ == state.shape_changes()) return;
+  if (types_.learn(state.offerings())) {
+    shapes_.clear();
+    ++version_;
+  } else if (changes_ == state.shape_changes()) {
+    return;
+  }
   changes_ = state.shape_changes();
   shapes_.resize(state.shape_count());
   for (std::uint32_t i = 0; i < shapes_.size(); ++i) {
@@ -73,14 +88,15 @@ ShapeId ReservationPrices::add(const Demands& demands) {
 
 ReservationPrices::Priced ReservationPrices::priced(const Demands& demands,
                                                     std::uint64_t made) const {
-  Priced out{made, reservation_price(demands, *catalog_), {}};
-  out.on_types.reserve(catalog_->size());
-  for (const InstanceType& type : catalog_->types()) {
+  Priced out{made, reservation_price(demands, types_), {}};
+  out.on_types.reserve(types_.size());
+  for (std::uint32_t i = 0; i < types_.size(); ++i) {
+    const InstanceType& type = types_[TypeId{i}];
     ShapeOnType on;
     if (const FamilyDemand* demand = demands.on(type.family)) {
       on.amount = demand->amount;
       on.worth_usd_h = out.price.usd_per_iteration * demand->speed;
-      on.fits = holds(type, demands);
+      on.fits = types_.offered(TypeId{i}) && holds(type, demands);
     }
     out.on_types.push_back(on);
   }

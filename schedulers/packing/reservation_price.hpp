@@ -7,6 +7,7 @@
 #include "model/cluster_state.hpp"
 #include "model/job.hpp"
 #include "model/refusal.hpp"
+#include "schedulers/packing/priced_types.hpp"
 
 namespace muster {
 
@@ -21,7 +22,9 @@ struct ReservationPrice {
   bool fits() const { return type.valid(); }
 };
 
-/// Looks at all types of the catalog; the first one in its order wins a tie.
+/// Looks at all types on offer; the first one in the catalog's order wins a tie.
+ReservationPrice reservation_price(const Demands& demands, const PricedTypes& types);
+/// The same at the catalog's prices on demand.
 ReservationPrice reservation_price(const Demands& demands, const Catalog& catalog);
 
 /// A demand shape on one instance type.
@@ -31,13 +34,15 @@ struct ShapeOnType {
   bool fits = false;
 };
 
-/// Reservation prices of all shapes of a cluster state, computed once a shape and kept as long as a
-/// task has it.
+/// Reservation prices of all shapes of a cluster state on one market, computed once a shape and
+/// kept as long as a task has it and no price changes.
 class ReservationPrices {
  public:
-  explicit ReservationPrices(const Catalog& catalog) : catalog_(&catalog) {}
+  explicit ReservationPrices(const Catalog& catalog, Market market = Market::on_demand)
+      : types_(catalog, market) {}
 
-  /// Computes what is missing for the state's shapes, and drops what no task has any more.
+  /// Takes in the present prices, computes what is missing for the state's shapes, and drops what
+  /// no task has any more.
   void learn(const ClusterState& state);
   /// Computes the prices of one more shape, where there is no state; its id is the number of shapes
   /// before it.
@@ -47,7 +52,9 @@ class ReservationPrices {
   const ShapeOnType& on(ShapeId shape, TypeId type) const {
     return shapes_[shape.value].on_types[type.value];
   }
-  const Catalog& catalog() const { return *catalog_; }
+  const PricedTypes& types() const { return types_; }
+  /// Rises whenever all of it was computed anew.
+  std::uint64_t version() const { return version_; }
 
  private:
   struct Priced {
@@ -57,7 +64,8 @@ class ReservationPrices {
   };
   Priced priced(const Demands& demands, std::uint64_t made) const;
 
-  const Catalog* catalog_;
+  PricedTypes types_;
+  std::uint64_t version_ = 0;
   std::vector<Priced> shapes_;
   std::uint64_t changes_ = 0;  ///< of the state's shapes that are known
 };

@@ -47,14 +47,22 @@ std::uint32_t TaskKinds::of(const TaskRow& task, const ClusterState& state,
   return known.kind;
 }
 
-void RoundInput::gather(const ClusterView& view, ReservationPrices& prices, TaskKinds& kinds) {
+void TaskKinds::keep_up(const ReservationPrices& prices) {
+  if (std::exchange(prices_, prices.version()) == prices.version()) return;
+  kinds_.clear();
+  ids_.clear();
+  by_slot_.clear();
+}
+
+void RoundInput::gather(const MarketView& view, ReservationPrices& prices, TaskKinds& kinds) {
   tasks_.clear();
   instances_.clear();
   jobs_.clear();
   refusals_.clear();
   any_movable_ = false;
   changes_with_time_ = false;
-  prices.learn(view.state);
+  prices.learn(view.cluster.state);
+  kinds.keep_up(prices);
   gather_instances(view);
   gather_jobs(view, prices, kinds);
   list_residents();
@@ -62,9 +70,9 @@ void RoundInput::gather(const ClusterView& view, ReservationPrices& prices, Task
 }
 
 /// In the order of acceptance; where priorities differ the highest first.
-void RoundInput::gather_jobs(const ClusterView& view, const ReservationPrices& prices,
+void RoundInput::gather_jobs(const MarketView& market, const ReservationPrices& prices,
                              TaskKinds& kinds) {
-  const ClusterState& state = view.state;
+  const ClusterState& state = market.cluster.state;
   order_.clear();
   bool differ = false;
   for (const JobRow& job : state.jobs()) {
@@ -76,18 +84,18 @@ void RoundInput::gather_jobs(const ClusterView& view, const ReservationPrices& p
       return state.job(a).job.priority > state.job(b).job.priority;
     });
   }
-  for (Slot slot : order_) gather_job(state.job(slot), view, prices, kinds);
+  for (Slot slot : order_) {
+    if (market.shows(state.job(slot))) gather_job(state.job(slot), market.cluster, prices, kinds);
+  }
 }
 
-void RoundInput::gather_instances(const ClusterView& view) {
-  rests_.assign(view.catalog.size(), 0);
-  for (const auto& [type, market] : view.resting_offers) {
-    if (market == view.market) rests_[type.value] = 1;
-  }
-  for (const InstanceRow& row : view.state.instances()) {
+void RoundInput::gather_instances(const MarketView& market) {
+  rests_.assign(market.cluster.catalog.size(), 0);
+  for (std::uint32_t i = 0; i < rests_.size(); ++i) rests_[i] = market.rests(TypeId{i});
+  for (const InstanceRow& row : market.cluster.state.instances()) {
     if (row.slot >= instance_of_slot_.size()) instance_of_slot_.resize(row.slot + std::size_t{1});
     instance_of_slot_[row.slot] = kUnassigned;
-    if (row.market != view.market) continue;
+    if (!market.shows(row)) continue;
     if (row.released || row.phase == InstancePhase::terminating) continue;
     instance_of_slot_[row.slot] = static_cast<std::uint32_t>(instances_.size());
     instances_.push_back({.slot = row.slot,
@@ -101,8 +109,7 @@ void RoundInput::gather_instances(const ClusterView& view) {
 void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
                             const ReservationPrices& prices, TaskKinds& kinds) {
   const ClusterState& state = view.state;
-  const bool wants_spot = job.job.markets == MarketChoice::spot;
-  if (job.given_up || wants_spot != (view.market == Market::spot)) return;
+  if (job.given_up) return;
   Job entry{.slot = job.slot, .priority = job.job.priority, .gang = job.job.gang};
   const bool gang_moves = job.job.gang && on_its_way(job, state);
   const ReservationPrice* impossible = nullptr;

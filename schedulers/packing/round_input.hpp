@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "model/plan.hpp"
+#include "schedulers/market_view.hpp"
 #include "schedulers/packing/assignment.hpp"
 #include "schedulers/packing/reservation_price.hpp"
 #include "schedulers/packing/tnrp.hpp"
-#include "schedulers/policy.hpp"
 
 namespace muster {
 
@@ -22,6 +22,8 @@ class TaskKinds {
   /// The kind of a task; the state's shapes have to be known to `prices`.
   std::uint32_t of(const TaskRow& task, const ClusterState& state, const ReservationPrices& prices);
   std::span<const TaskKind> all() const { return kinds_; }
+  /// Forgets all where gangs were numbered at other prices than the present ones.
+  void keep_up(const ReservationPrices& prices);
 
  private:
   struct Hash {
@@ -32,6 +34,7 @@ class TaskKinds {
     std::uint32_t kind = 0;
   };
   bool gangs_;
+  std::uint64_t prices_ = 0;  ///< their version
   std::vector<TaskKind> kinds_;
   std::unordered_map<TaskKind, std::uint32_t, Hash> ids_;
   std::vector<Known> by_slot_;
@@ -70,8 +73,9 @@ class RoundInput {
     bool gang = false;
   };
 
-  /// Looks at all of the view. Jobs with a task that no type holds are left out and listed.
-  void gather(const ClusterView& view, ReservationPrices& prices, TaskKinds& kinds);
+  /// Looks at all of the view, which is of the prices' market. Jobs with a task that no type holds
+  /// are left out and listed.
+  void gather(const MarketView& view, ReservationPrices& prices, TaskKinds& kinds);
 
   /// In the order of their jobs: the highest priority first, then the first accepted.
   std::span<const Task> tasks() const { return tasks_; }
@@ -85,12 +89,12 @@ class RoundInput {
   bool any_movable() const { return any_movable_; }
   /// Time alone changes what may be moved, or what a move would cost.
   bool changes_with_time() const { return changes_with_time_; }
-  /// The cloud refused the type on the market lately and is not asked for it again yet.
+  /// The cloud does not have the type on the market now.
   bool rests(TypeId type) const { return rests_[type.value] != 0; }
 
  private:
-  void gather_instances(const ClusterView& view);
-  void gather_jobs(const ClusterView& view, const ReservationPrices& prices, TaskKinds& kinds);
+  void gather_instances(const MarketView& market);
+  void gather_jobs(const MarketView& market, const ReservationPrices& prices, TaskKinds& kinds);
   void gather_job(const JobRow& job, const ClusterView& view, const ReservationPrices& prices,
                   TaskKinds& kinds);
   void tie_down(const TaskRow& row, const ClusterView& view, Task& task);

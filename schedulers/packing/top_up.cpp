@@ -38,7 +38,7 @@ bool TopUp::has_room(const WorthModel& model, const Layout& layout, std::uint32_
                      ShapeId waiting) const {
   const TypeId type = layout.hosts[host].type;
   const ShapeOnType& shape = model.prices.on(waiting, type);
-  return shape.fits && (used_[host] + shape.amount).fits_in(model.prices.catalog()[type].capacity);
+  return shape.fits && (used_[host] + shape.amount).fits_in(model.prices.types()[type].capacity);
 }
 
 /// What tasks of the class bring about on the host that is being filled.

@@ -181,6 +181,7 @@ void expect_the_same(const std::string& policy, bool fixed_fleet, const Effort& 
   const std::size_t finished = effort.events / (fixed_fleet ? 500 : 250);
   EXPECT_GT(twins.count(EventBody(TaskFinished{}).index()), finished);
   EXPECT_GT(twins.count(EventBody(InstanceGone{}).index()), 0u);
+  EXPECT_GT(twins.count(EventBody(OfferingChanged{}).index()), 0u);
 }
 
 TEST(Fold, AMasterThatWasKilledGoesOnAsIfItWasNotUnderAnyPolicy) {

@@ -27,6 +27,7 @@ class FoldWorld {
       : rng_(seed), cadence_(cadence), fixed_fleet_(fixed_fleet), cloud_ahead_(cloud_ahead) {
     at(after(0), [](Master& m, Instant now) { m.keep_fleet(now); });
     arrive();
+    reprice();
     if (cadence_.period > Duration::zero()) tick();
   }
 
@@ -171,6 +172,26 @@ class FoldWorld {
     return job;
   }
 
+  /// The cloud offers something at another price, or has none of it for a while.
+  void reprice() {
+    schedule(after(rng_.exponential(1500)), [](FoldWorld& world) -> MasterInput {
+      world.reprice();
+      const Catalog& catalog = world.master_->catalog();
+      const InstanceType& type = catalog.types()[world.rng_.below(catalog.size())];
+      const bool spot = type.spot && world.chance(0.5);
+      const double usd_h = (spot ? *type.spot : type.on_demand).usd_h();
+      const Instant when = world.now_ + world.cloud_ahead_;
+      const OfferingChange change{
+          ++world.changes_,
+          when,
+          {type.name, spot ? Market::spot : Market::on_demand, "",
+           Price::from_usd_h(usd_h * world.rng_.uniform(0.5, 2)), world.chance(0.9), 0}};
+      return [change, now = world.now_](Master& master) {
+        master.hear_offerings({&change, 1}, now);
+      };
+    });
+  }
+
   /// A user does something to the job later on.
   void meddle(JobId job) {
     const double when = rng_.exponential(300);
@@ -242,6 +263,7 @@ class FoldWorld {
   bool fixed_fleet_;
   Duration cloud_ahead_;
   bool cap_is_watched_ = false;
+  std::uint64_t changes_ = 0;  ///< of offerings
   const Master* master_ = nullptr;
   Instant now_{};
   std::map<std::pair<Instant, std::uint64_t>, Happening> queue_;

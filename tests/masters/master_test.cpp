@@ -357,7 +357,7 @@ TEST_F(MasterTest, AnInstanceOfWhichOnlyTheEndIsHeardIsBilledAllTheSame) {
   master_->accept(JobBuilder(1).build(), now());
   round(together({1}));
   clock_s_ = 5000;
-  master_->instance_gone(InstanceId{0}, at_s(4600), now(), at_s(1000));
+  master_->instance_gone(InstanceId{0}, at_s(4600), now(), {at_s(1000)});
   EXPECT_EQ(master_->state().find(InstanceId{0}), nullptr);
   EXPECT_EQ(master_->ledger().total(), Money::of(Price::from_usd_h(0.8), from_seconds(3600)));
 }

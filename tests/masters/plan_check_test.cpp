@@ -164,7 +164,7 @@ TEST_F(PlanCheckTest, AGangThatCannotBePlacedWholeIsNotPlacedAtAll) {
 TEST_F(PlanCheckTest, WhatTheCloudRefusedLatelyIsNotAskedForAgain) {
   Plan plan;
   plan.launches = {{it3(), Market::on_demand, {}}, {TypeId{0}, Market::on_demand, {}}};
-  const CheckedPlan checked = check_plan(plan, state_, {{}, 0, {{it3(), Market::on_demand}}});
+  const CheckedPlan checked = check_plan(plan, state_, {{}, 0, {{{it3(), Market::on_demand}}}});
   EXPECT_EQ(checked.launches[0]->code, RefusalCode::cloud_capacity);
   EXPECT_FALSE(checked.launches[1].has_value());
 }

@@ -198,14 +198,32 @@ TEST(TotalBill, adds_price_times_uptime_exactly) {
   log.at(30).round(1, "");
   const Money expected = Money::of(Price::from_usd_h(12), Duration{9'999'999'999}) +
                          Money::of(Price::from_usd_h(0.4), Duration{19'999'999'999});
-  EXPECT_EQ(total_bill(log.events()), expected);
-  EXPECT_EQ(total_bill({}), Money{});
+  EXPECT_EQ(total_bill(log.events(), log.catalog()), expected);
+  EXPECT_EQ(total_bill({}, log.catalog()), Money{});
+}
+
+TEST(TotalBill, counts_each_price_for_its_time_and_agrees_with_what_measure_finds) {
+  LogBuilder log;
+  log.at(0).launch(1, "it4").launch(2, "it4");
+  log.at(10).up(1).up(2);
+  // Heard late; and of a market that nobody is on.
+  log.at(25).add(OfferingChanged{
+      {1, test::at_s(20), {"it4", Market::on_demand, "", Price::from_usd_h(0.8), true, 0}}});
+  log.at(26).add(
+      OfferingChanged{{2, test::at_s(26), {"it4", Market::spot, "", Price::from_usd_h(9)}}});
+  log.at(40).gone(1);
+  log.at(50).round(1, "");
+  const Money expected = Money::of(Price::from_usd_h(0.4), std::chrono::seconds{20}) +
+                         Money::of(Price::from_usd_h(0.8), std::chrono::seconds{50});
+  EXPECT_EQ(total_bill(log.events(), log.catalog()), expected);
+  EXPECT_EQ(measure(log.events(), log.catalog()).total_cost_usd, expected.usd());
 }
 
 TEST(TotalBill, agrees_with_what_measure_finds) {
   LogBuilder log = running();
   over(log);
-  EXPECT_EQ(total_bill(log.events()).usd(), measure(log.events(), log.catalog()).total_cost_usd);
+  EXPECT_EQ(total_bill(log.events(), log.catalog()).usd(),
+            measure(log.events(), log.catalog()).total_cost_usd);
 }
 
 }  // namespace

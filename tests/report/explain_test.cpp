@@ -173,5 +173,35 @@ TEST(ExplainInstance, one_that_was_refused_costs_nothing) {
   EXPECT_EQ(story.value().costs[0].text, "instance 1 (it4) at $0.4/h was never up: $0.00");
 }
 
+TEST(ExplainInstance, tells_what_it_costs_when_prices_change_and_why_it_is_gone) {
+  LogBuilder log;
+  log.at(0).launch(1, "it4").at(100).up(1);
+  log.at(1900).add(OfferingChanged{
+      {1, test::at_s(1900), {"it4", Market::on_demand, "", Price::from_usd_h(0.8), true, 0}}});
+  log.at(2000).add(OfferingChanged{
+      {2, test::at_s(2000), {"it4", Market::spot, "", Price::from_usd_h(9), true, 0}}});
+  log.at(3700).add(InstanceGone{InstanceId{1}, {}, CloudReason::reclaimed});
+  const auto story = explain_instance(log.events(), log.catalog(), InstanceId{1});
+  const auto& lines = story.value().lines;
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[2].what, "price changed");
+  EXPECT_TRUE(lines[2].text.starts_with("costs $0.8/h from ")) << lines[2].text;
+  EXPECT_EQ(lines[3].text, "is gone, taken back by the cloud: billing ends");
+  const std::string& cost = story.value().costs[0].text;
+  EXPECT_TRUE(cost.starts_with("instance 1 (it4) at $0.8/h ($0.4/h at first) was up for")) << cost;
+  EXPECT_TRUE(cost.ends_with(": $0.60")) << cost;
+}
+
+TEST(ExplainTask, tells_the_reason_of_the_cloud) {
+  LogBuilder log;
+  log.at(0).accept(JobBuilder(1)).launch(1, "it4").assign(1, 1);
+  log.at(5).add(LaunchRefused{InstanceId{1},
+                              {RefusalKind::not_now, RefusalCode::cloud_quota, {}, 1, 0},
+                              CloudReason::quota});
+  const auto story = explain_task(log.events(), log.catalog(), TaskId{1});
+  EXPECT_EQ(story.value().lines.back().text,
+            "instance 1 (it4) was refused, not now: cloud quota (asked 1, available 0)");
+}
+
 }  // namespace
 }  // namespace muster::report

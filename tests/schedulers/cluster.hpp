@@ -47,10 +47,22 @@ class Cluster {
     for (std::size_t i = 0; i < count; ++i) {
       const InstanceId id{next_instance_++};
       const TypeId of = test::type_named(catalog_, type);
-      apply(LaunchRequested{id, of, market, catalog_.price(of, market), {CauseCode::fleet, 0}});
+      apply(LaunchRequested{id, of, market, price(of, market), {CauseCode::fleet, 0}});
       apply(InstanceUp{id});
       apply(InstanceReady{id});
     }
+  }
+
+  /// From now on the type costs so much on the market.
+  void reprice(const std::string& type, double usd_h, Market market = Market::on_demand) {
+    change({type, market, "", Price::from_usd_h(usd_h)});
+  }
+  /// The cloud says how it offers something from now on.
+  void change(const Offering& offering) {
+    apply(OfferingChanged{{state_.offerings().known() + 1, now_, offering}});
+  }
+  Price price(TypeId type, Market market = Market::on_demand) const {
+    return state_.offerings().find(type, market)->price;
   }
 
   /// The cloud takes the instance without a word.
@@ -108,7 +120,7 @@ class Cluster {
     const std::uint64_t first = next_instance_;
     for (const Launch& launch : plan.launches) {
       apply(LaunchRequested{InstanceId{next_instance_++}, launch.type, launch.market,
-                            catalog_.price(launch.type, launch.market), launch.cause});
+                            price(launch.type, launch.market), launch.cause});
     }
     for (const Place& place : plan.places) {
       const auto* known = std::get_if<InstanceId>(&place.to);
@@ -181,13 +193,14 @@ class Cluster {
   const Catalog& catalog() const { return catalog_; }
   Policy& policy() { return *policy_; }
   ClusterView view() const {
-    return {state_, catalog_, now_, Market::on_demand, fixed_fleet_, {}, {}, min_stay_, resting_};
+    const OfferingTable* offered = fixed_fleet_ ? nullptr : &state_.offerings();
+    return {state_, catalog_, now_, offered, resting_, {}, {}, min_stay_};
   }
   void let_pass(Duration time) { now_ += time; }
   void set_min_stay(Duration time) { min_stay_ = time; }
   /// The cloud has refused the type on demand and is not to be asked for it.
   void rest(const std::string& type) {
-    resting_.emplace_back(test::type_named(catalog_, type), Market::on_demand);
+    resting_.push_back({{test::type_named(catalog_, type), Market::on_demand}});
   }
   void end_rest() { resting_.clear(); }
 
@@ -217,7 +230,7 @@ class Cluster {
   Instant now_{};
   bool fixed_fleet_ = false;
   Duration min_stay_{};
-  std::vector<std::pair<TypeId, Market>> resting_;
+  RestingOfferings resting_;
   std::uint64_t next_instance_ = 1;
 };
 

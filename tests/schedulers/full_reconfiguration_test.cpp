@@ -51,7 +51,7 @@ TEST(FullReconfiguration, reproduces_the_example_of_the_paper) {
   EXPECT_NEAR(result.bins[0].worth_usd_h, 15.4, 1e-9);
   EXPECT_EQ(result.bins[1].type, TypeId{2});
   EXPECT_THAT(members(result, 1), ElementsAre(2)) << "task 3 on it3";
-  EXPECT_NEAR(cost_usd_h(result, paper.catalog), 12.8, 1e-9);
+  EXPECT_NEAR(cost_usd_h(result, paper.prices.types()), 12.8, 1e-9);
   double singles = 0;
   for (const TaskKind& kind : paper.kinds) singles += paper.prices.of(kind.shape).usd_h;
   EXPECT_NEAR(singles, 16.2, 1e-9);
@@ -239,7 +239,7 @@ RC_GTEST_PROP(FullReconfiguration, never_overfills_and_never_pays_more_than_a_se
       one_speed &= !on.fits || on.worth_usd_h == world.prices.of(kind.shape).usd_h;
     }
   }
-  if (one_speed) RC_ASSERT(cost_usd_h(result, world.catalog) <= singles + 1e-6);
+  if (one_speed) RC_ASSERT(cost_usd_h(result, world.prices.types()) <= singles + 1e-6);
 }
 
 }  // namespace

@@ -61,6 +61,31 @@ TEST(Hcoop, puts_tasks_that_complement_each_other_onto_one_instance) {
   EXPECT_DOUBLE_EQ(figure(plan, "mean_DV"), 25.0 / 64);  // (5/8)^2 twice, halved
 }
 
+TEST(Hcoop, rents_what_is_cheapest_at_the_present_prices) {
+  Cluster cluster(two_sizes(), "hcoop");
+  cluster.submit(job(1, 6, 4));
+  cluster.begin(cluster.ask());
+  EXPECT_EQ(cluster.layout(), "small(1)");
+  cluster.reprice("small", 2);
+  cluster.submit(job(2, 6, 28));
+  cluster.begin(cluster.ask());
+  EXPECT_EQ(cluster.layout(), "small(1) large(2)");
+}
+
+TEST(Hcoop, rents_what_the_cloud_did_not_offer_before) {
+  std::vector<InstanceType> types = two_sizes().types();
+  types[0].spot.reset();
+  types[1].spot.reset();
+  Cluster cluster(Catalog(types), "hcoop");
+  cluster.reprice("large", 0.01, Market::spot);
+  Job spot_only = safe_job(1, 6, 4);
+  spot_only.markets = MarketChoice::spot;
+  cluster.submit(spot_only);
+  cluster.begin(cluster.ask());
+  EXPECT_EQ(cluster.layout(), "large(1)");
+  EXPECT_EQ(market_of(cluster, 1), Market::spot);
+}
+
 TEST(Hcoop, without_packing_places_every_task_by_itself) {
   Cluster cluster(two_sizes(), "hcoop-no-packing");
   cluster.add_to_fleet("small", 1);

@@ -33,7 +33,9 @@ struct History {
   History(HcoopParams the_params, bool fixed, std::uint64_t seed)
       : params(the_params), fixed_fleet(fixed), cluster(catalog, seed), policy(catalog, params) {}
 
-  ClusterView view() const { return {cluster.state, catalog, now, Market::on_demand, fixed_fleet}; }
+  ClusterView view() const {
+    return {cluster.state, catalog, now, fixed_fleet ? nullptr : &cluster.state.offerings()};
+  }
   void tell(const Event& event) {
     now = event.at;
     if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {

@@ -90,5 +90,41 @@ TEST(NoPacking, refuses_what_fits_nowhere_once_and_goes_on) {
   EXPECT_TRUE(cluster.ask().refusals.empty()) << "the task already carries that reason";
 }
 
+TEST(NoPacking, rents_what_is_cheapest_at_the_present_prices) {
+  Cluster cluster(testing::table_3(), "no-packing");
+  cluster.reprice("it4", 20);
+  cluster.submit(job_of_table_3(4));
+  const Plan plan = cluster.ask();
+  ASSERT_EQ(plan.launches.size(), 1u);
+  EXPECT_EQ(cluster.catalog()[plan.launches[0].type].name, "it3");
+  cluster.reprice("it4", 0.4);
+  EXPECT_EQ(cluster.catalog()[cluster.ask().launches[0].type].name, "it4");
+}
+
+TEST(NoPacking, does_not_choose_what_the_cloud_says_it_does_not_have) {
+  Catalog catalog = testing::table_3();
+  Cluster cluster(catalog, "no-packing");
+  cluster.submit(job_of_table_3(4));
+  cluster.reprice("it3", 0.41);
+  cluster.reprice("it4", 0.42);
+  ASSERT_EQ(cluster.catalog()[cluster.ask().launches[0].type].name, "it3");
+  cluster.change({"it3", Market::on_demand, "", Price::from_usd_h(0.41), false, 0});
+  EXPECT_TRUE(cluster.view().rests(test::type_named(cluster.catalog(), "it3"), Market::on_demand));
+}
+
+TEST(NoPacking, gives_jobs_that_want_spot_instances_those_at_their_prices) {
+  std::vector<InstanceType> types = testing::table_3().types();
+  for (InstanceType& type : types) type.spot = type.on_demand;
+  Cluster cluster(Catalog(types), "no-packing");
+  Job job = job_of_table_3(4);
+  job.markets = MarketChoice::spot;
+  cluster.submit(job);
+  cluster.reprice("it4", 20, Market::spot);
+  const Plan plan = cluster.ask();
+  ASSERT_EQ(plan.launches.size(), 1u);
+  EXPECT_EQ(plan.launches[0].market, Market::spot);
+  EXPECT_EQ(cluster.catalog()[plan.launches[0].type].name, "it3");
+}
+
 }  // namespace
 }  // namespace muster

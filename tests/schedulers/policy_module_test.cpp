@@ -43,7 +43,7 @@ PolicyModule sample_module() {
         return "cap has to be at least count";
       })
       .made_by([](const SampleParams&, const Catalog& catalog) {
-        return std::make_unique<NoPacking>(catalog);
+        return std::make_unique<NoPacking>(catalog, Market::on_demand);
       });
 }
 

@@ -89,9 +89,9 @@ MasterImage image_of_cluster(const test::RandomCluster& cluster) {
   image.tasks.emplace(TaskId{8}, story);
   image.tasks.emplace(TaskId{9}, TaskHistory{});
   image.throughput.emplace(JobId{3}, ThroughputSum{0.1 + 0.2, 5});
-  image.resting_until.emplace(std::pair{TypeId{1}, Market::spot}, test::at_s(77));
+  image.resting[{TypeId{1}, Market::spot, "a"}] = {test::at_s(77), 3, RefusalCode::cloud_quota};
   image.spend.by_day[20'000] = Money{(static_cast<Money::Units>(1) << 100) + 3};
-  for (const InstanceRow& row : image.state.instances()) image.spend.up(row.id, test::at_s(55));
+  for (const InstanceRow& row : image.state.instances()) image.spend.up(row, test::at_s(55));
   image.next_instance = 12;
   image.rounds = 13;
   image.policy_state = std::string("\0\xfftable", 7);
@@ -126,7 +126,7 @@ TEST(RecordCodec, an_image_reads_back_as_it_was) {
     EXPECT_EQ(again->throughput.at(JobId{3}).sum, 0.1 + 0.2);
     EXPECT_EQ(again->throughput.at(JobId{3}).count, 5u);
     EXPECT_EQ(again->failed_parts, image.failed_parts);
-    EXPECT_EQ(again->resting_until, image.resting_until);
+    EXPECT_EQ(again->resting, image.resting);
     EXPECT_EQ(again->spend.by_day, image.spend.by_day);
     EXPECT_EQ(again->spend.up_since, image.spend.up_since);
     EXPECT_EQ(again->next_instance, 12u);
@@ -142,7 +142,7 @@ TEST(RecordCodec, an_image_reads_back_as_it_was) {
 TEST(RecordCodec, an_image_that_bills_an_instance_it_does_not_have_is_refused) {
   const Catalog catalog = test::table3_catalog();
   MasterImage image{ClusterState(catalog), {}, {}, {}, {}, 0, 0, {}, {}, 0, {}};
-  image.spend.up(InstanceId{5}, test::at_s(55));
+  image.spend.up_since[InstanceId{5}] = test::at_s(55);
   EXPECT_FALSE(decode_image(encode_image(image), catalog));
 }
 
@@ -151,13 +151,13 @@ TEST(RecordCodec, an_image_follows_its_types_into_another_catalog) {
   ClusterState state(catalog);
   state.apply({test::at_s(1), LaunchRequested{InstanceId{1}, TypeId{3}, {}, {}, {}}});
   MasterImage image{state, {}, {}, {}, {}, 0, 0, {}, {}, 0, {}, GangBook{}, -1, {}};
-  image.resting_until.emplace(std::pair{TypeId{0}, Market::spot}, test::at_s(77));
+  image.resting[{TypeId{0}, Market::spot}] = {test::at_s(77)};
   const std::string bytes = encode_image(image);
   const Catalog fewer{{catalog.types()[2], catalog.types()[3]}};
   const auto again = decode_image(bytes, fewer);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(again->state.find(InstanceId{1})->type, TypeId{1});
-  EXPECT_TRUE(again->resting_until.empty());
+  EXPECT_TRUE(again->resting.empty());
   const Catalog none{{catalog.types()[0]}};
   const auto missing = decode_image(bytes, none);
   ASSERT_FALSE(missing);

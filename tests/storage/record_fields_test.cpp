@@ -51,6 +51,7 @@ TEST(RecordFields, NameEveryMemberOfWhatEventsShare) {
   EXPECT_THAT((left_over<ProcessEnd, record::ProcessEnd>()), IsEmpty());
   EXPECT_THAT((left_over<Grant, record::Grant>()), IsEmpty());
   EXPECT_THAT((left_over<InstanceType, record::InstanceType>()), IsEmpty());
+  EXPECT_THAT((left_over<OfferingChange, record::OfferingChange>()), IsEmpty());
 }
 
 /// Looks at the record of each kind of event.
@@ -66,8 +67,10 @@ void look_at_events(Names& unions) {
   if constexpr (!kByHand) {
     if (field.getType().isStruct()) {
       const Names left = left_over<Body>(field.getType().asStruct());
-      // One record is shared by two kinds; only of what comes up it is told.
-      if (std::is_same_v<Body, InstanceGone>) {
+      // One record is shared by what comes up and what is gone.
+      if (std::is_same_v<Body, InstanceUp>) {
+        EXPECT_THAT(left, UnorderedElementsAre("reason"));
+      } else if (std::is_same_v<Body, InstanceGone>) {
         EXPECT_THAT(left, UnorderedElementsAre("ahead"));
       } else {
         EXPECT_THAT(left, IsEmpty()) << name;

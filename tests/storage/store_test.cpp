@@ -179,7 +179,7 @@ TEST(Store, a_record_of_a_newer_format_is_refused_as_such) {
   const auto number = decode_number(bytes);
   ASSERT_FALSE(number);
   EXPECT_EQ(number.error().code, StoreError::newer_format);
-  EXPECT_EQ(number.error().message, "a record of format 3; this version reads up to 2");
+  EXPECT_EQ(number.error().message, "a record of format 4; this version reads up to 3");
 
   const TempStore folder;
   std::string meta = encode_meta(folder.options().meta);

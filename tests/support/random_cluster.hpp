@@ -25,7 +25,7 @@ class RandomCluster {
   Event step() {
     now_ += std::chrono::nanoseconds(1 + draw(5'000'000'000));
     while (true) {
-      if (auto body = attempt(draw(20))) {
+      if (auto body = attempt(draw(21))) {
         Event event{now_, std::move(*body)};
         ledger.observe(event, state);
         state.apply(event);
@@ -164,6 +164,19 @@ class RandomCluster {
     return std::nullopt;
   }
 
+  /// Another price, sometimes heard late, and now and then a change that is known.
+  Body changed() {
+    if (draw(4) != 0) return std::nullopt;
+    const std::uint64_t number = state.offerings().known() + (draw(8) == 0 ? 0 : 1 + draw(2));
+    const InstanceType& type = state.catalog().types()[draw(state.catalog().size())];
+    last_change_ = std::max(last_change_, now_ - std::chrono::milliseconds(draw(3000)));
+    return OfferingChanged{
+        {number,
+         last_change_,
+         {type.name, draw(2) == 0 ? Market::spot : Market::on_demand, "",
+          Price::from_nano_usd_h(static_cast<std::int64_t>(draw(999'999'999))), draw(3) > 0, 0.5}}};
+  }
+
   Body attempt(std::uint64_t what) {
     if (what == 0) return JobAccepted{new_job()};
     if (what == 1) {
@@ -176,11 +189,13 @@ class RandomCluster {
     if (what == 2) return RoundDecided{rounds_++, {"full", {{"D_s", 0.1}}}};
     if (what == 3) return of_job();
     if (what < 10) return of_instance(what - 4);
+    if (what == 20) return changed();
     return of_task(what - 10);
   }
 
   std::mt19937_64 dice_;
   Instant now_{};
+  Instant last_change_{};
   std::uint64_t next_job_ = 1'000'000;  ///< no task of one job has the id of another's
   std::uint64_t next_instance_ = 1;
   std::uint64_t rounds_ = 0;

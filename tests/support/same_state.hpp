@@ -35,12 +35,14 @@ inline bool same(const TaskRow& a, const TaskRow& b) {
 
 inline bool same(const InstanceRow& a, const InstanceRow& b) {
   const auto& [id, slot, type, market, price, phase, up, released, requested_at, up_at, occupants,
-               planned, used, committed, links] = a;
+               planned, used, committed, links, zone, max_price, earlier, same_offering] = a;
   static_cast<void>(links);
+  static_cast<void>(same_offering);
   return id == b.id && slot == b.slot && type == b.type && market == b.market && price == b.price &&
          phase == b.phase && up == b.up && released == b.released &&
          requested_at == b.requested_at && up_at == b.up_at && occupants == b.occupants &&
-         planned == b.planned && used == b.used && committed == b.committed;
+         planned == b.planned && used == b.used && committed == b.committed && zone == b.zone &&
+         max_price == b.max_price && earlier == b.earlier_prices;
 }
 
 template <class Row>
@@ -65,6 +67,8 @@ inline std::string difference(const ClusterState& one, const ClusterState& other
   if (a.live != b.live) return "order of instances";
   if (a.class_names != b.class_names) return "classes";
   if (a.shapes != b.shapes) return "shapes";
+  if (a.offerings_known != b.offerings_known) return "number of the newest change of an offering";
+  if (one.offerings().rows() != other.offerings().rows()) return "offerings";
   return {};
 }
 

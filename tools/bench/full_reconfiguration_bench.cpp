@@ -99,7 +99,7 @@ void report(benchmark::State& state, const Trace& trace, const Configuration& re
     alone += trace.model().prices.of(trace.kinds()[kind].shape).usd_h;
   }
   state.counters["instances"] = static_cast<double>(result.bins.size());
-  state.counters["cost_vs_alone"] = cost_usd_h(result, trace.catalog()) / alone;
+  state.counters["cost_vs_alone"] = cost_usd_h(result, PricedTypes(trace.catalog())) / alone;
   state.counters["peak_MiB"] = peak_memory_mib();
 }
 

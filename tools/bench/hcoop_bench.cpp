@@ -142,7 +142,7 @@ class Cell {
     happen(JobFinished{JobId{task.value}, JobOutcome::completed, 1, 0});
   }
   std::unique_ptr<Policy> clone() const { return policy_.clone(); }
-  ClusterView view() const { return {state_, catalog_, {}, Market::on_demand, true}; }
+  ClusterView view() const { return {state_, catalog_, {}}; }
   Rng& rng() { return rng_; }
   /// What the policy has taken since the last call.
   double take_seconds() { return std::exchange(seconds_, 0); }

@@ -49,14 +49,15 @@ class Cell {
     for (std::size_t i = 0; i < kWaiting; ++i) submit(any_demand());
     // The round that finds them all waiting is over; the next one is about what has ended since.
     Rng rng(1);
-    const Plan plan = policy_->decide(view(), rng);
+    Budget budget;
+    const Plan plan = policy_->decide(view(), rng, budget);
     happen(RoundDecided{0, plan.note});
     for (std::size_t i = 0; i < kEnded; ++i) end_one();
   }
 
   std::size_t running() const { return running_.size(); }
   std::unique_ptr<Policy> clone() const { return policy_->clone(); }
-  ClusterView view() const { return {state_, catalog_, now_, Market::on_demand, true}; }
+  ClusterView view() const { return {state_, catalog_, now_}; }
 
  private:
   void happen(EventBody body) {
@@ -120,8 +121,9 @@ void full_cluster(benchmark::State& state, const std::string& policy) {
     state.PauseTiming();
     const std::unique_ptr<Policy> fresh = cell.clone();
     Rng rng(2);
+    Budget budget;
     state.ResumeTiming();
-    placed = fresh->decide(cell.view(), rng).places.size();
+    placed = fresh->decide(cell.view(), rng, budget).places.size();
   }
   state.counters["placed"] = static_cast<double>(placed);
   state.counters["running"] = static_cast<double>(cell.running());

@@ -1,5 +1,6 @@
 #include "tools/metrics/fleet_levels.hpp"
 
+#include <algorithm>
 #include <variant>
 
 namespace muster::metrics {
@@ -16,7 +17,7 @@ Price operator-(Price a, Price b) {
 
 void FleetLevels::apply(const Event& event) {
   if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
-    instances_[launch->instance] = {launch->type, launch->price, {}, false};
+    instances_[launch->instance] = {launch->type, RentedPrice(*launch, event.cell)};
   } else if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
     const auto found = instances_.find(up->instance);
     if (found != instances_.end()) {
@@ -36,14 +37,32 @@ void FleetLevels::apply(const Event& event) {
   } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
     go(gone->instance, event.at, gone->billed_until.value_or(event.at));
   }
+  if (std::holds_alternative<OfferingChanged>(event.body)) reprice(event);
   occupancy_.apply(event);
+}
+
+void FleetLevels::reprice(const Event& event) {
+  const Instant now = event.at;
+  spent_ = spent(now);
+  settled_ = now;
+  for (auto& [id, instance] : instances_) {  // exact, so the order does not matter
+    RentedPrice& price = instance.price;
+    if (!price.is_changed_by(event, *catalog_)) continue;
+    const Price before = price.now;
+    const Instant changed = price.change(std::get<OfferingChanged>(event.body).change);
+    if (!instance.up_since) continue;
+    const Price more = price.now - before;
+    rate_ = rate_ + more;
+    // What counts as spent by now was counted at the old price.
+    spent_ += Money::of(more, now - std::max(changed, *instance.up_since));
+  }
 }
 
 void FleetLevels::come_up(Instance& instance, Instant now, Instant billed_from) {
   if (instance.up_since) return;
-  spent_ = spent(now) + Money::of(instance.price, now - billed_from);
+  spent_ = spent(now) + instance.price.charge(billed_from, now);
   settled_ = now;
-  rate_ = rate_ + instance.price;
+  rate_ = rate_ + instance.price.now;
   instance.up_since = billed_from;
   instance.serving = true;
   ++serving_;
@@ -67,9 +86,9 @@ void FleetLevels::go(InstanceId id, Instant now, Instant billed_until) {
   Instance& instance = found->second;
   stop_serving(instance);
   if (instance.up_since) {
-    spent_ = spent(now) - Money::of(instance.price, now - billed_until);
+    spent_ = spent(now) - instance.price.charge(billed_until, now);
     settled_ = now;
-    rate_ = rate_ - instance.price;
+    rate_ = rate_ - instance.price.now;
     --up_by_type_[instance.type.value];
     uptimes_h_.push_back(to_hours(billed_until - *instance.up_since));
   }

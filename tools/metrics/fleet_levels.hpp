@@ -10,6 +10,7 @@
 #include "model/event.hpp"
 #include "model/money.hpp"
 #include "tools/metrics/occupancy.hpp"
+#include "tools/metrics/rented_price.hpp"
 
 namespace muster::metrics {
 
@@ -39,14 +40,15 @@ class FleetLevels {
  private:
   struct Instance {
     TypeId type;
-    Price price;
-    std::optional<Instant> up_since;
+    RentedPrice price{};
+    std::optional<Instant> up_since{};
     bool serving = false;  ///< up and not being ended
   };
 
   void come_up(Instance& instance, Instant now, Instant billed_from);
   void stop_serving(Instance& instance);
   void go(InstanceId id, Instant now, Instant billed_until);
+  void reprice(const Event& event);
   void hold(const StartIssued& start);
   void release(TaskId task);
 

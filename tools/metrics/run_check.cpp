@@ -381,7 +381,11 @@ std::vector<std::string> check_run(std::span<const Event> events, const Catalog&
 void BillCount::see(const Event& event) {
   last_ = event.at;
   if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
-    rents_[launch->instance].price = launch->price;
+    rents_[launch->instance].price = RentedPrice(*launch, event.cell);
+  } else if (const auto* changed = std::get_if<OfferingChanged>(&event.body)) {
+    for (auto& [id, rent] : rents_) {
+      if (rent.price.is_changed_by(event, *catalog_)) rent.price.change(changed->change);
+    }
   } else if (const auto* refused = std::get_if<LaunchRefused>(&event.body)) {
     rents_.erase(refused->instance);
   } else if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
@@ -389,7 +393,7 @@ void BillCount::see(const Event& event) {
   } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
     const Rent& rent = rents_[gone->instance];
     const Instant until = gone->billed_until.value_or(event.at);
-    if (rent.since) gone_ += Money::of(rent.price, until - *rent.since);
+    if (rent.since) gone_ += rent.price.charge(*rent.since, until);
     rents_.erase(gone->instance);
   }
 }
@@ -397,13 +401,13 @@ void BillCount::see(const Event& event) {
 Money BillCount::total() const {
   Money total = gone_;
   for (const auto& [id, rent] : rents_) {  // exact, so the order does not matter
-    if (rent.since) total += Money::of(rent.price, last_ - *rent.since);
+    if (rent.since) total += rent.price.charge(*rent.since, last_);
   }
   return total;
 }
 
-Money total_bill(std::span<const Event> events) {
-  BillCount count;
+Money total_bill(std::span<const Event> events, const Catalog& catalog) {
+  BillCount count(catalog);
   for (const Event& event : events) count.see(event);
   return count.total();
 }

@@ -10,6 +10,7 @@
 #include "model/catalog.hpp"
 #include "model/event.hpp"
 #include "model/money.hpp"
+#include "tools/metrics/rented_price.hpp"
 
 namespace muster::metrics {
 
@@ -40,19 +41,22 @@ std::vector<std::string> check_run(std::span<const Event> events, const Catalog&
 /// billed until the last event.
 class BillCount {
  public:
+  explicit BillCount(const Catalog& catalog) : catalog_(&catalog) {}
+
   void see(const Event& event);
   Money total() const;
 
  private:
   struct Rent {
-    Price price;
-    std::optional<Instant> since;
+    RentedPrice price{};
+    std::optional<Instant> since{};
   };
+  const Catalog* catalog_;
   std::unordered_map<InstanceId, Rent> rents_;
   Money gone_;
   Instant last_{};
 };
 /// The bill of a whole log.
-Money total_bill(std::span<const Event> events);
+Money total_bill(std::span<const Event> events, const Catalog& catalog);
 
 }  // namespace muster::metrics

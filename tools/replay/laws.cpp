@@ -59,7 +59,7 @@ struct Auditor::Books {
   const Catalog& catalog;
   std::deque<Cell> cells;
   metrics::RunCheck check;
-  metrics::BillCount bill;
+  metrics::BillCount bill{catalog};
   Audit audit;
   std::size_t next_check = kEventsPerCheck;
 };

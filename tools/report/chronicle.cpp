@@ -16,7 +16,13 @@ Chronicle::Chronicle(std::span<const Event> events, const Catalog& catalog)
     if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
       for (const TaskSpec& task : accepted->job.tasks) tasks_[task.id] = {&accepted->job, &task};
     } else if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
-      instances_[launch->instance] = {launch->type, launch->market, launch->price, {}, {}};
+      instances_[launch->instance] = {launch->type, launch->market,
+                                      metrics::RentedPrice(*launch, event.cell)};
+    } else if (const auto* changed = std::get_if<OfferingChanged>(&event.body)) {
+      for (auto& [id, instance] : instances_) {
+        if (instance.gone || !instance.price.is_changed_by(event, catalog)) continue;
+        instance.price.change(changed->change);
+      }
     } else if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
       const auto found = instances_.find(up->instance);
       if (found != instances_.end()) found->second.up = event.at;
@@ -68,7 +74,10 @@ std::string Chronicle::cost_text(InstanceId id) const {
   const auto found = instances_.find(id);
   if (found == instances_.end()) return name(id) + ": the log has no launch of it";
   const Instance& instance = found->second;
-  std::string text = fmt::format("{} at ${:.6g}/h", name(id), instance.price.usd_h());
+  std::string text = fmt::format("{} at ${:.6g}/h", name(id), instance.price.now.usd_h());
+  if (!instance.price.earlier.empty()) {
+    text += fmt::format(" (${:.6g}/h at first)", instance.price.earlier.front().price.usd_h());
+  }
   if (!instance.up) return text + " was never up: $0.00";
   const Instant until = instance.gone.value_or(end_);
   return text + fmt::format(" was up for {}, {} to {}{}: {}", length_text(until - *instance.up),
@@ -80,7 +89,7 @@ Money Chronicle::cost(InstanceId id) const {
   const auto found = instances_.find(id);
   if (found == instances_.end() || !found->second.up) return {};
   const Instance& instance = found->second;
-  return Money::of(instance.price, instance.gone.value_or(end_) - *instance.up);
+  return instance.price.charge(*instance.up, instance.gone.value_or(end_));
 }
 
 }  // namespace muster::report

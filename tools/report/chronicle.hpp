@@ -9,6 +9,7 @@
 #include "model/catalog.hpp"
 #include "model/event.hpp"
 #include "tools/metrics/occupancy.hpp"
+#include "tools/metrics/rented_price.hpp"
 
 namespace muster::report {
 
@@ -19,8 +20,8 @@ class Chronicle {
   struct Instance {
     TypeId type;
     Market market = Market::on_demand;
-    Price price;
-    std::optional<Instant> up, gone;
+    metrics::RentedPrice price{};
+    std::optional<Instant> up{}, gone{};
   };
   struct Task {
     const Job* job = nullptr;

@@ -26,6 +26,21 @@ Details details_of(const Refusal& refusal) {
   return details;
 }
 
+Details details_of(CloudReason reason) {
+  return {{"reason", std::string(name_of(reason))}};
+}
+
+Details details_of(const Refusal& refusal, CloudReason reason) {
+  Details details = details_of(refusal);
+  if (reason != CloudReason::not_said) details.emplace_back("reason", std::string(name_of(reason)));
+  return details;
+}
+
+/// Why an instance is gone that nobody had ended.
+const char* words_of(CloudReason reason) {
+  return reason == CloudReason::reclaimed ? "taken back by the cloud" : "by the cloud's failure";
+}
+
 Details details_of(const Cause& cause) {
   return {{"cause", std::string(name_of(cause.code))}, {"gain_usd_h", cause.gain_usd_h}};
 }
@@ -172,7 +187,7 @@ class TaskTeller : public Teller {
   void operator()(const LaunchRefused& e) {
     if (meant_ != e.instance) return;
     tell("launch refused", chronicle_.name(e.instance) + " was refused, " + describe(e.refusal),
-         details_of(e.refusal));
+         details_of(e.refusal, e.reason));
     meant_.reset();
   }
   void operator()(const InstanceReady& e) {
@@ -281,8 +296,11 @@ class InstanceTeller : public Teller {
 
   void operator()(const LaunchRequested& e) {
     if (e.instance != instance_) return;
+    of_ = {e.type, e.market, e.zone};
+    price_ = e.price;
     Details details = details_of(e.cause);
     details.emplace_back("price_usd_h", e.price.usd_h());
+    if (e.max_price != Price{}) details.emplace_back("max_price_usd_h", e.max_price.usd_h());
     tell("launched",
          fmt::format("is asked for: {}, {}, ${:.6g}/h, {} ({}){}", catalog_[e.type].name,
                      name_of(e.market), e.price.usd_h(), amounts_text(catalog_[e.type].capacity),
@@ -291,7 +309,8 @@ class InstanceTeller : public Teller {
   }
   void operator()(const LaunchRefused& e) {
     if (e.instance != instance_) return;
-    tell("launch refused", "the cloud refuses it, " + describe(e.refusal), details_of(e.refusal));
+    tell("launch refused", "the cloud refuses it, " + describe(e.refusal),
+         details_of(e.refusal, e.reason));
   }
   void operator()(const PlanPartRefused& e) {
     if (e.instance != instance_) return;
@@ -339,7 +358,22 @@ class InstanceTeller : public Teller {
     if (e.instance == instance_) tell("ended", "the cloud is asked to end it");
   }
   void operator()(const InstanceGone& e) {
-    if (e.instance == instance_) tell("gone", "is gone: billing ends");
+    if (e.instance != instance_) return;
+    price_.reset();
+    const bool ended = e.reason == CloudReason::ended || e.reason == CloudReason::not_said;
+    const std::string why = ended ? "" : std::string(", ") + words_of(e.reason);
+    tell("gone", "is gone" + why + ": billing ends", details_of(e.reason));
+  }
+  void operator()(const OfferingChanged& e) {
+    const Offering& now = e.change.offering;
+    const bool mine = price_ && now.type == catalog_[of_.type].name && now.market == of_.market &&
+                      now.zone == of_.zone;
+    if (!mine || *price_ == now.price) return;
+    price_ = now.price;
+    tell("price changed",
+         fmt::format("costs ${:.6g}/h from {} on", now.price.usd_h(),
+                     metrics::clock_text(e.change.at)),
+         {{"price_usd_h", now.price.usd_h()}});
   }
   template <class Other>
   void operator()(const Other&) {}
@@ -355,6 +389,8 @@ class InstanceTeller : public Teller {
 
   InstanceId instance_;
   const Catalog& catalog_;
+  OfferingKey of_;
+  std::optional<Price> price_;  ///< while it is asked for or there
 };
 
 template <class Map>

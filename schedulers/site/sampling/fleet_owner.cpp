@@ -58,15 +58,16 @@ void FleetOwner::rent() {
     for (std::uint32_t i = 0; i < share.count; ++i) {
       const InstanceId id{rented_.size()};
       rented_[id].type = share.type;
-      group_.book->record(LaunchRequested{id,
-                                          share.type,
-                                          share.market,
-                                          group_.catalog->price(share.type, share.market),
-                                          {CauseCode::fleet, 0}},
-                          timer_.now());
+      const Price price = group_.catalog->price(share.type, share.market);
+      group_.book->record(
+          LaunchRequested{id, share.type, share.market, price, {CauseCode::fleet, 0}, {}, price},
+          timer_.now());
       send(cloud_, launch_atom_v,
-           LaunchOrder{id, (*group_.catalog)[share.type].name,
-                       static_cast<std::uint8_t>(share.market)},
+           LaunchOrder{id,
+                       (*group_.catalog)[share.type].name,
+                       static_cast<std::uint8_t>(share.market),
+                       {},
+                       price},
            MasterActor{this});
     }
   }
@@ -117,13 +118,16 @@ void FleetOwner::hear_cloud(const CloudReport& report) {
     case CloudReportKind::refused:
       group_.book->record(
           LaunchRefused{report.instance,
-                        {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0}},
+                        {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0},
+                        report.reason},
           timer_.now());
       rented_.erase(found);
       --expected_;
       return open_when_complete();
     case CloudReportKind::gone:
-      group_.book->record(InstanceGone{report.instance, said}, timer_.now());
+      group_.book->record(InstanceGone{report.instance, said,
+                                       found->second.ended ? CloudReason::ended : report.reason},
+                          timer_.now());
       rented_.erase(found);
       return;
     case CloudReportKind::notice:

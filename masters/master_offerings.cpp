@@ -1,0 +1,75 @@
+// The part of a master that knows what the cloud offers, and how long it does not ask for what was
+// refused.
+
+#include <algorithm>
+#include <cmath>
+
+#include "masters/master.hpp"
+
+namespace muster {
+namespace {
+
+/// Doublings that make any rest as long as it may be.
+constexpr std::uint32_t kMostRefusals = 32;
+
+}  // namespace
+
+bool Master::misses_change(std::span<const OfferingChange> changes) const {
+  const auto news = std::find_if(changes.begin(), changes.end(),
+                                 [&](const auto& change) { return state_.is_news(change); });
+  return news != changes.end() && news->number > state_.offerings().known() + 1;
+}
+
+bool Master::hear_offerings(std::span<const OfferingChange> changes, Instant now) {
+  bool better = false;
+  for (OfferingChange change : changes) {
+    if (!state_.is_news(change)) continue;
+    Offering& offering = change.offering;
+    if (!std::isfinite(offering.interruptions_h)) offering.interruptions_h = 0;
+    const auto type = catalog_->find(offering.type);
+    const OfferingRow* before =
+        type ? state_.offerings().find(*type, offering.market, offering.zone) : nullptr;
+    const bool back = offering.available && (before == nullptr || !before->available);
+    better |= type && (back || before == nullptr || before->price != offering.price);
+    record(OfferingChanged{std::move(change)}, now);
+  }
+  return better;
+}
+
+/// Refused again after a rest, an offering rests twice as long as before. Orders that were on their
+/// way when it began to rest do not count.
+void MasterMemory::rest(const OfferingKey& key, RefusalCode code, Instant now) {
+  OfferingRest& rest = facts_.rests[key];
+  if (now >= rest.until || rest.refusals == 0) {
+    rest.refusals = std::min(rest.refusals + 1, kMostRefusals);
+  }
+  Duration length = refusal_rest_;
+  for (std::uint32_t i = 1; i < rest.refusals && length < refusal_longest_; ++i) length *= 2;
+  length = std::max(refusal_rest_, std::min(length, refusal_longest_));
+  rest.until = std::max(rest.until, now + length);
+  rest.code = code;
+}
+
+/// The cloud gave one, or got one back: its next refusal counts as the first, and what is left of
+/// the rest is no longer than a first one.
+void MasterMemory::ease_rest(const OfferingKey& key, Instant now) {
+  const auto found = facts_.rests.find(key);
+  if (found == facts_.rests.end()) return;
+  found->second.refusals = 0;
+  found->second.until = std::min(found->second.until, now + refusal_rest_);
+  if (found->second.until <= now) facts_.rests.erase(found);
+}
+
+RestingOfferings MasterMemory::resting_offers(Instant now, bool rents) const {
+  RestingOfferings resting;
+  if (!rents) {
+    for (const OfferingRow& row : facts_.state.offerings().rows()) resting.push_back({row.key});
+    return resting;
+  }
+  for (const auto& [key, rest] : facts_.rests) {
+    if (rest.until > now) resting.push_back({key, rest.code});
+  }
+  return resting;
+}
+
+}  // namespace muster

@@ -1,0 +1,66 @@
+// The part of a state that knows what its instances are of, what they cost, and what can be rented.
+
+#include <algorithm>
+
+#include "model/cluster_state.hpp"
+
+namespace muster {
+
+std::vector<Slot> ClusterState::repriced_by(const OfferingChange& change) const {
+  std::vector<Slot> slots;
+  const auto type = catalog_->find(change.offering.type);
+  if (!type) return slots;
+  const auto found = by_offering_.find({*type, change.offering.market, change.offering.zone});
+  if (found == by_offering_.end()) return slots;
+  for (Slot slot = found->second.first(); slot != kNoSlot;
+       slot = instances_[slot].same_offering.next) {
+    if (instances_[slot].price != change.offering.price) slots.push_back(slot);
+  }
+  return slots;
+}
+
+void ClusterState::change_offering(const OfferingChange& change) {
+  if (!is_news(change)) return;
+  for (Slot slot : repriced_by(change)) {
+    InstanceRow& row = instances_[slot];
+    uncount_instance(row);
+    PriceSteps& earlier = row.earlier_prices;
+    earlier.push_back({start_of_price(earlier, change.at), row.price});
+    if (earlier.size() > kEarlierPrices) earlier.erase(earlier.begin());
+    row.price = change.offering.price;
+    count_instance(row);
+  }
+  offerings_.apply(change, *catalog_);
+}
+
+void ClusterState::count_instance(const InstanceRow& row) {
+  const std::size_t offer = FleetSums::position(row.type, row.market);
+  if (offer >= sums_.by_offer.size()) sums_.by_offer.resize(offer + 1);
+  ++sums_.by_offer[offer];
+  sums_.nano_usd_h += row.price.nano_usd_h();
+  if (row.up) sums_.up_nano_usd_h += row.price.nano_usd_h();
+  const Resources& capacity = (*catalog_)[row.type].capacity;
+  sums_.capacity += capacity;
+  if (!row.released) sums_.open_capacity += capacity;
+}
+
+void ClusterState::uncount_instance(const InstanceRow& row) {
+  --sums_.by_offer[FleetSums::position(row.type, row.market)];
+  sums_.nano_usd_h -= row.price.nano_usd_h();
+  if (row.up) sums_.up_nano_usd_h -= row.price.nano_usd_h();
+  const Resources& capacity = (*catalog_)[row.type].capacity;
+  sums_.capacity -= capacity;
+  if (!row.released) sums_.open_capacity -= capacity;
+}
+
+void ClusterState::list_instance(Slot slot) {
+  by_offering_[instances_[slot].offering()].append(instances_, slot);
+}
+
+void ClusterState::unlist_instance(Slot slot) {
+  const auto found = by_offering_.find(instances_[slot].offering());
+  found->second.remove(instances_, slot);
+  if (found->second.size() == 0) by_offering_.erase(found);
+}
+
+}  // namespace muster

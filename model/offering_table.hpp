@@ -1,0 +1,72 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/catalog.hpp"
+#include "model/offering.hpp"
+#include "model/refusal.hpp"
+
+namespace muster {
+
+/// Names what can be rented: a type on a market of a zone.
+struct OfferingKey {
+  TypeId type;
+  Market market = Market::on_demand;
+  std::string zone{};  ///< empty: the only one
+
+  friend auto operator<=>(const OfferingKey&, const OfferingKey&) = default;
+};
+
+/// An offering as a master knows it.
+struct OfferingRow {
+  OfferingKey key;
+  Price price;
+  bool available = true;       ///< orders are worth trying
+  double interruptions_h = 0;  ///< expected number in an hour of one instance
+  bool told = false;           ///< a change has said so; otherwise it is the catalog's
+
+  friend bool operator==(const OfferingRow&, const OfferingRow&) = default;
+};
+
+/// The cloud refused an offering lately, and is not asked for it again yet.
+struct RestingOffering {
+  OfferingKey key;
+  RefusalCode code = RefusalCode::cloud_capacity;  ///< for which it did
+};
+using RestingOfferings = std::vector<RestingOffering>;
+
+/// The offerings that a master knows of: those of its catalog, and what the cloud has told of them
+/// and of others. Types that the catalog does not have are none.
+class OfferingTable {
+ public:
+  OfferingTable() = default;
+  /// Every type on demand, and on the spot market where it has a price there.
+  explicit OfferingTable(const Catalog& catalog);
+
+  /// By rising types, markets and zones.
+  const std::vector<OfferingRow>& rows() const { return rows_; }
+  /// Null: it is not on offer.
+  const OfferingRow* find(TypeId type, Market market, std::string_view zone = {}) const;
+  const OfferingRow* find(const OfferingKey& key) const {
+    return find(key.type, key.market, key.zone);
+  }
+  /// The number of the newest change; 0: none was heard. It rises whenever anything changes.
+  std::uint64_t known() const { return known_; }
+
+  /// Takes the change in. A number that is known changes nothing.
+  void apply(const OfferingChange& change, const Catalog& catalog);
+  /// What changes have told, as it was before a restart.
+  void restore(std::uint64_t known, const std::vector<OfferingRow>& told);
+
+ private:
+  OfferingRow& row_of(const OfferingKey& key);
+
+  std::vector<OfferingRow> rows_;
+  std::uint64_t known_ = 0;
+};
+
+}  // namespace muster
