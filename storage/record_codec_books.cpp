@@ -44,6 +44,10 @@ InstanceType get_type(record::InstanceType::Reader in) {
   return out;
 }
 
+CloudReason reason_of(std::uint8_t number) {
+  return static_cast<CloudReason>(std::min(number, static_cast<std::uint8_t>(CloudReason::ended)));
+}
+
 /// Records of versions in which one failed task ended any job do not say which one that was.
 void mark_failed(JobHistory& history) {
   if (history.outcome != JobOutcome::failed) return;
@@ -153,8 +157,8 @@ Expected<KnownToken, StoreError> decode_token(std::string_view bytes) {
 
 std::string encode_rented(const RentedRecord& rented) {
   return encode_record([&](record::Record::Builder root) {
-    const auto& [instance, type, market, price, ordered_at, up_at, gone_at, notice, refused, ending,
-                 machine] = rented;
+    const auto& [instance, type, market, zone, max_price, price, ordered_at, up_at, gone_at, notice,
+                 refused, ending, machine, reason, charged, priced_at, change] = rented;
     auto out = root.initRented();
     out.setInstance(instance.value);
     out.setType(text(type));
@@ -170,6 +174,13 @@ std::string encode_rented(const RentedRecord& rented) {
     out.setRefused(refused);
     out.setEnding(ending);
     out.setMachine(text(machine));
+    out.setZone(text(zone));
+    out.setMaxPrice(max_price.nano_usd_h());
+    out.setReason(static_cast<std::uint8_t>(reason));
+    put(out.initCharged(), charged);
+    out.setPricedSet(priced_at.has_value());
+    out.setPricedAt(nanos(priced_at.value_or(Instant{})));
+    out.setChange(change);
   });
 }
 
@@ -188,8 +199,43 @@ Expected<RentedRecord, StoreError> decode_rented(std::string_view bytes) {
     out.refused = in.getRefused();
     out.ending = in.getEnding();
     out.machine = string_of(in.getMachine());
+    out.zone = string_of(in.getZone());
+    out.max_price = Price::from_nano_usd_h(in.getMaxPrice());
+    out.reason = reason_of(in.getReason());
+    out.charged = get(in.getCharged());
+    if (in.getPricedSet()) out.priced_at = instant(in.getPricedAt());
+    out.change = in.getChange();
     return out;
   });
+}
+
+std::string encode_cloud_change(const OfferingChange& change) {
+  return encode_record([&](record::Record::Builder root) {
+    auto out = root.initCloudChange();
+    const Offering& offering = change.offering;
+    out.setNumber(change.number);
+    out.setAt(nanos(change.at));
+    out.setType(text(offering.type));
+    out.setMarket(to_record(offering.market));
+    out.setZone(text(offering.zone));
+    out.setPrice(offering.price.nano_usd_h());
+    out.setAvailable(offering.available);
+    out.setInterruptionsH(offering.interruptions_h);
+  });
+}
+
+Expected<OfferingChange, StoreError> decode_cloud_change(std::string_view bytes) {
+  return decode_record<OfferingChange>(
+      bytes, RecordKind::CLOUD_CHANGE, [](record::Record::Reader root) {
+        const auto in = root.getCloudChange();
+        OfferingChange out;
+        out.number = in.getNumber();
+        out.at = instant(in.getAt());
+        out.offering = {string_of(in.getType()), from_record<Market>(in.getMarket()),
+                        string_of(in.getZone()), Price::from_nano_usd_h(in.getPrice()),
+                        in.getAvailable(),       in.getInterruptionsH()};
+        return out;
+      });
 }
 
 std::string encode_rented_sums(const RentedSums& sums) {

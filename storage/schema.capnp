@@ -25,6 +25,7 @@ struct Record {
     ended @13 :EndedHandoff;  # since format 2
     rentedSums @14 :RentedSums;
     numbers @15 :NumberBlock;
+    cloudChange @16 :CloudChange;
   }
 }
 
@@ -639,6 +640,25 @@ struct Rented {
   refused @11 :Bool;
   ending @12 :Bool;
   machine @13 :Text;
+  zone @14 :Text;
+  maxPrice @15 :Int64;
+  reason @16 :UInt8;
+  charged @17 :Money;
+  pricedSet @18 :Bool;
+  pricedAt @19 :Int64;
+  change @20 :UInt64;
+}
+
+struct CloudChange {
+  # An offering of a cloud that is not as it was, by the number of the change.
+  number @0 :UInt64;
+  at @1 :Int64;
+  type @2 :Text;
+  market @3 :Market;
+  zone @4 :Text;
+  price @5 :Int64;
+  available @6 :Bool;
+  interruptionsH @7 :Float64;
 }
 
 struct RentedSums {
