@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "config/cloud_keys.hpp"
 #include "config/cluster_checks.hpp"
 #include "config/cluster_keys.hpp"
 #include "config/fleet_check.hpp"
@@ -104,6 +105,7 @@ ClusterConfig Loader::finish() {
     parsed_.worker.checkpoints = parsed_.state / kCheckpointsFolder;
   }
   config::read_fleet(parsed_, reader_);
+  config::check_cloud(parsed_, reader_);
   config::check_cluster({parsed_, reader_, nodes_});
   for (config::NodeEntry& entry : nodes_) parsed_.nodes.push_back(entry.node);
   return std::move(parsed_);
@@ -134,7 +136,7 @@ const NodeConfig* ClusterConfig::find(const std::string& node) const {
   return found == nodes.end() ? nullptr : &*found;
 }
 
-const NodeConfig& ClusterConfig::cloud() const {
+const NodeConfig& ClusterConfig::cloud_node() const {
   const auto found =
       std::find_if(nodes.begin(), nodes.end(), [](const NodeConfig& node) { return node.cloud; });
   MUSTER_CHECK(found != nodes.end(), "a cluster without a node for the cloud");

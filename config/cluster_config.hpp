@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "config/cloud_config.hpp"
 #include "config/config_keys.hpp"
 #include "config/endpoint.hpp"
 #include "config/replay_config.hpp"
@@ -35,19 +36,6 @@ struct LiveMasterConfig {
   /// A decision is allowed as many steps as the policy takes in that time; 0: any number.
   Duration decision_deadline{};
   std::uint32_t planner_lag = 1'000'000;  ///< events that its planner may be behind
-};
-
-/// The loopback cloud, live.
-struct LoopbackConfig {
-  double delay_scale = 1;  ///< of the catalog's delays and of the notice of an interruption
-  /// Refuses beyond; 0: no limit; nothing: as many as the computer bears (most_workers()).
-  std::optional<std::uint32_t> max_instances;
-  double memory_reserve_gib = 0.5;  ///< refuses when less memory than this would be left
-  std::map<std::string, std::uint32_t> max_by_type;  ///< the limit on instances of a type
-  std::optional<std::uint32_t> max_spot, max_on_demand;
-  Duration notice{std::chrono::minutes{2}};      ///< from an interruption's notice to the end
-  double interruptions_per_h = 0;                ///< of one spot instance, by themselves
-  Duration halt_grace{std::chrono::seconds{2}};  ///< what runs on a machine gets to end
 };
 
 /// Below the state, unless LiveWorkerConfig::checkpoints says another one.
@@ -108,7 +96,7 @@ struct ClusterConfig {
   LiveMasterConfig live_master;
   SiteConfig site;
   SortConfig sort;
-  LoopbackConfig loopback;
+  CloudConfig cloud;
   LiveWorkerConfig worker;
   LogsConfig logs;
   StorageConfig storage;
@@ -119,7 +107,7 @@ struct ClusterConfig {
   std::vector<const NodeConfig*> sites() const;
   std::vector<const NodeConfig*> masters() const;
   const NodeConfig* find(const std::string& node) const;
-  const NodeConfig& cloud() const;
+  const NodeConfig& cloud_node() const;
 };
 
 /// Reads and checks a cluster file. All errors at once, as load_replay_config() has them. Relative

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "config/cloud_keys.hpp"
 #include "config/key_table.hpp"
 #include "config/task_keys.hpp"
 
@@ -60,33 +61,6 @@ Keys live_master_keys() {
            ChoiceKeyOf<C>{{"given", "none"},
                           [](const C& c) -> std::size_t { return c.live_master.uncapped ? 1 : 0; },
                           [](C& c, std::size_t i) { c.live_master.uncapped = i == 1; }}}};
-}
-
-Keys loopback_keys() {
-  return {
-      {"loopback.delay_scale",
-       "factor on the catalog's delays and on the notice of an interruption",
-       NumberKey{[](C& c) -> double& { return c.loopback.delay_scale; }, {0, 1e4}}},
-      {"loopback.max_instances",
-       "the cloud refuses to have more at once, as each is a process of its computer; 0: no limit; "
-       "not given: 16 a core, but no more than there is memory for at 128 MiB each",
-       WholeKey{[](C& c) -> std::optional<U32>& { return c.loopback.max_instances; }, 0, kMany}},
-      {"loopback.memory_reserve_gib",
-       "the cloud refuses an instance when its worker would leave the computer less free memory",
-       NumberKey{[](C& c) -> double& { return c.loopback.memory_reserve_gib; }, {0, 1e6}}},
-      {"loopback.max_by_type", "the same for instance types: { \"c7i.large\" = 3 }",
-       CountsKeyOf<C>{[](C& c) -> std::map<std::string, U32>& { return c.loopback.max_by_type; }, 0,
-                      kMany}},
-      {"loopback.max_spot", "the same for spot instances; not given: no limit",
-       WholeKey{[](C& c) -> std::optional<U32>& { return c.loopback.max_spot; }, 0, kMany}},
-      {"loopback.max_on_demand", "the same for on-demand instances; not given: no limit",
-       WholeKey{[](C& c) -> std::optional<U32>& { return c.loopback.max_on_demand; }, 0, kMany}},
-      {"loopback.notice", "from the notice of an interruption to the instance's end",
-       TimeKey{[](C& c) -> Duration& { return c.loopback.notice; }, 0ns, 24h}},
-      {"loopback.interruptions_per_h", "of one spot instance, by themselves",
-       NumberKey{[](C& c) -> double& { return c.loopback.interruptions_per_h; }, {0, 3600}}},
-      {"loopback.halt_grace", "what runs on a machine gets so long to end",
-       TimeKey{[](C& c) -> Duration& { return c.loopback.halt_grace; }, 0ns, 1h}}};
 }
 
 Keys worker_keys() {
@@ -148,7 +122,7 @@ Keys build_table() {
   Keys all;
   for (const Keys& part :
        {top_keys(), master_keys<C>(), planning_keys<C>(), live_master_keys(), site_keys<C>(),
-        sort_keys<C>(), loopback_keys(), worker_keys(), logs_keys(), storage_keys(), link_keys()}) {
+        sort_keys<C>(), cloud_keys<C>(), worker_keys(), logs_keys(), storage_keys(), link_keys()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

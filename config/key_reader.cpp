@@ -9,6 +9,7 @@
 #include "config/cluster_keys.hpp"
 #include "config/key_table.hpp"
 #include "config/key_values.hpp"
+#include "config/renamed_keys.hpp"
 #include "config/request_value.hpp"
 #include "config/worker_config.hpp"
 
@@ -64,6 +65,10 @@ void KeyReader<C>::read_table(const toml::table& table, const std::string& secti
     const std::string full = section.empty() ? name : section + "." + name;
     if (const KeySpecOf<C>* spec = find_key(keys_, full)) {
       read_key(*spec, node, place_of(node.source()));
+    } else if (!new_name_of(full).empty()) {
+      errors_.add(place_of(key.source()), source_.prefix + full, renamed_text(full));
+    } else if (was_section(full) && node.is_table() && !is_section(keys_, full)) {
+      read_table(*node.as_table(), full);
     } else if (!is_section(keys_, full)) {
       errors_.add(place_of(key.source()), source_.prefix + full, unknown_key(section, name));
     } else if (const toml::table* inner = node.as_table()) {
@@ -99,6 +104,9 @@ void KeyReader<C>::read_override(const std::string& text, const std::string& who
   }
   const std::string name = text.substr(0, equals);
   const KeySpecOf<C>* key = find_key(keys_, name);
+  if (key == nullptr && !new_name_of(name).empty()) {
+    return errors_.add(place, source_.prefix + name, renamed_text(name));
+  }
   if (key == nullptr) {
     const std::size_t dot = name.rfind('.');
     const std::string section = dot == std::string::npos ? "" : name.substr(0, dot);

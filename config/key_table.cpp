@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "config/cloud_keys.hpp"
 #include "config/replay_parts.hpp"
 
 namespace muster::config {
@@ -105,15 +106,6 @@ Keys world_keys(const std::vector<ReplayPart>& interference) {
                  {.low = 0, .high = 1, .above_low = true}}}};
 }
 
-Keys cloud_keys() {
-  return {{"cloud.max_instances", "the cloud refuses to have more at once; 0: no limit",
-           WholeKey{[](C& c) -> std::uint32_t& { return c.cloud.max_instances; }, 0, kMany}},
-          {"cloud.interruptions_per_h", "expected number in an hour of one spot instance",
-           NumberKey{[](C& c) -> double& { return c.cloud.interruptions_per_h; }, {0, 3600}}},
-          {"cloud.notice", "from an interruption's notice to the instance's end",
-           TimeKey{[](C& c) -> Duration& { return c.cloud.notice; }, 0ns, 24 * kHour}}};
-}
-
 Keys group_keys() {
   return {{"group.masters", "masters, each with its own instances; a fixed fleet is divided",
            WholeKey{[](C& c) -> std::uint32_t& { return c.group.masters; }, 1, 1000}},
@@ -145,7 +137,7 @@ Keys replay_keys(const ReplayParts& parts) {
   Keys all;
   for (const Keys& some :
        {top_keys(), workload_keys(parts.formats), trace_keys(), keys_of(parts.formats),
-        world_keys(parts.interference), keys_of(parts.interference), cloud_keys(), group_keys(),
+        world_keys(parts.interference), keys_of(parts.interference), cloud_keys<C>(), group_keys(),
         master_keys<C>(), planning_keys<C>(), decision_time_keys(), site_keys<C>(),
         sort_keys<C>()}) {
     all.insert(all.end(), some.begin(), some.end());

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "config/cloud_keys.hpp"
 #include "config/fleet_check.hpp"
 #include "config/key_reader.hpp"
 #include "config/replay_parts.hpp"
@@ -63,6 +64,7 @@ void check_whole(const ReplayParts& parts, ReplayConfig& parsed, Reader& reader)
   reader.need_required();
   config::read_fleet(parsed, reader);
   read_sites(parsed, reader);
+  config::check_cloud(parsed, reader);
   check_workload(parsed.workload, reader);
   if (parsed.workload.load > 0 && parsed.master.fleet_texts.empty()) {
     reader.complain("workload.load", "needs a fleet that is offered the load (master.fleet)");

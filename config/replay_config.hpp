@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/cloud_config.hpp"
 #include "config/fleet.hpp"
 #include "config/part_settings.hpp"
 #include "model/expected.hpp"
@@ -65,13 +66,6 @@ struct WorldConfig {
   double job_delay_scale = 1;                 ///< factor on every delay of jobs and tasks
   bool checkpoints = true;  ///< a task that is stopped goes on later; false: from its start
   InterferenceConfig interference;
-};
-
-/// The loopback cloud.
-struct CloudConfig {
-  std::uint32_t max_instances = 0;           ///< it refuses to have more at once; 0: no limit
-  double interruptions_per_h = 0;            ///< expected number in an hour of one spot instance
-  Duration notice{std::chrono::minutes{2}};  ///< from an interruption's notice to the end
 };
 
 /// What a master may do.

@@ -11,6 +11,7 @@
 #include "model/catalog.hpp"
 #include "model/ids.hpp"
 #include "model/money.hpp"
+#include "model/offering.hpp"
 #include "model/time.hpp"
 
 namespace muster {
@@ -20,14 +21,20 @@ struct RentedRecord {
   InstanceId instance;
   std::string type;  ///< by name: catalogs change
   Market market = Market::on_demand;
-  Price price;
+  std::string zone{};  ///< as it was ordered
+  Price max_price{};   ///< likewise; zero: whatever it costs
+  Price price;         ///< since `priced_at`
   Instant ordered_at;
   std::optional<Instant> up_at;    ///< billed from
   std::optional<Instant> gone_at;  ///< billed until
   std::optional<Instant> notice;   ///< the cloud takes it back then
   bool refused = false;
   bool ending = false;
-  std::string machine;  ///< what the host needs to find the machine again
+  std::string machine;  ///< what the provider needs to find the instance again
+  CloudReason reason = CloudReason::not_said;  ///< of what was refused, ends or is gone
+  Money charged{};                             ///< until `priced_at`, at the prices of before
+  std::optional<Instant> priced_at{};          ///< nothing: the price is that of the whole time
+  std::uint64_t change = 0;  ///< number of the last change of a price that is in here
 
   friend bool operator==(const RentedRecord&, const RentedRecord&) = default;
 };
@@ -35,8 +42,9 @@ struct RentedRecord {
 /// What the instance has cost by then, or in all when it is gone.
 inline Money charge_of(const RentedRecord& record, Instant now) {
   if (!record.up_at) return {};
+  const Instant from = record.priced_at.value_or(*record.up_at);
   const Instant until = record.gone_at.value_or(now);
-  return until > *record.up_at ? Money::of(record.price, until - *record.up_at) : Money{};
+  return record.charged + (until > from ? Money::of(record.price, until - from) : Money{});
 }
 
 /// Sums over records that are not kept any more.
@@ -80,6 +88,12 @@ class CloudBook {
   /// returns or later, from whatever thread. A caller that wants the records of one instance in
   /// its own order waits for one before it puts the next.
   virtual void put(const RentedRecord& record, Durable durable) = 0;
+
+  /// Changes of what is offered that are kept, by rising numbers.
+  virtual std::vector<OfferingChange> changes() { return {}; }
+  /// Writes the change down and drops those with the given numbers; `durable` as above.
+  virtual void put_change(const OfferingChange& change, const std::vector<std::uint64_t>& dropped,
+                          Durable durable) = 0;
 };
 
 /// Keeps the records in memory only: for replay.
@@ -87,6 +101,10 @@ class ForgetfulCloudBook final : public CloudBook {
  public:
   std::vector<RentedRecord> recall() override { return {}; }
   void put(const RentedRecord&, Durable durable) override { durable({}); }
+  void put_change(const OfferingChange&, const std::vector<std::uint64_t>&,
+                  Durable durable) override {
+    durable({});
+  }
 };
 
 }  // namespace muster

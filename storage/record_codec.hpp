@@ -66,6 +66,8 @@ std::string encode_token(const KnownToken& token);
 Expected<KnownToken, StoreError> decode_token(std::string_view bytes);
 std::string encode_rented(const RentedRecord& rented);
 Expected<RentedRecord, StoreError> decode_rented(std::string_view bytes);
+std::string encode_cloud_change(const OfferingChange& change);
+Expected<OfferingChange, StoreError> decode_cloud_change(std::string_view bytes);
 std::string encode_rented_sums(const RentedSums& sums);
 Expected<RentedSums, StoreError> decode_rented_sums(std::string_view bytes);
 std::string encode_meta(const StoreMeta& meta);

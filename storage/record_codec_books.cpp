@@ -130,8 +130,8 @@ Expected<KnownToken, StoreError> decode_token(std::string_view bytes) {
 
 std::string encode_rented(const RentedRecord& rented) {
   return encode_record([&](record::Record::Builder root) {
-    const auto& [instance, type, market, price, ordered_at, up_at, gone_at, notice, refused, ending,
-                 machine] = rented;
+    const auto& [instance, type, market, zone, max_price, price, ordered_at, up_at, gone_at, notice,
+                 refused, ending, machine, reason, charged, priced_at, change] = rented;
     auto out = root.initRented();
     out.setInstance(instance.value);
     out.setType(text(type));
@@ -147,6 +147,13 @@ std::string encode_rented(const RentedRecord& rented) {
     out.setRefused(refused);
     out.setEnding(ending);
     out.setMachine(text(machine));
+    out.setZone(text(zone));
+    out.setMaxPrice(max_price.nano_usd_h());
+    out.setReason(to_record(reason));
+    put(out.initCharged(), charged);
+    out.setPricedSet(priced_at.has_value());
+    out.setPricedAt(nanos(priced_at.value_or(Instant{})));
+    out.setChange(change);
   });
 }
 
@@ -165,8 +172,24 @@ Expected<RentedRecord, StoreError> decode_rented(std::string_view bytes) {
     out.refused = in.getRefused();
     out.ending = in.getEnding();
     out.machine = string_of(in.getMachine());
+    out.zone = string_of(in.getZone());
+    out.max_price = Price::from_nano_usd_h(in.getMaxPrice());
+    out.reason = from_record<CloudReason>(in.getReason());
+    out.charged = get(in.getCharged());
+    if (in.getPricedSet()) out.priced_at = instant(in.getPricedAt());
+    out.change = in.getChange();
     return out;
   });
+}
+
+std::string encode_cloud_change(const OfferingChange& change) {
+  return encode_record([&](record::Record::Builder root) { put(root.initCloudChange(), change); });
+}
+
+Expected<OfferingChange, StoreError> decode_cloud_change(std::string_view bytes) {
+  return decode_record<OfferingChange>(
+      bytes, RecordKind::CLOUD_CHANGE,
+      [](record::Record::Reader root) { return get(root.getCloudChange()); });
 }
 
 std::string encode_rented_sums(const RentedSums& sums) {

@@ -25,6 +25,7 @@ struct Record {
     ended @13 :EndedHandoff;  # since format 2
     rentedSums @14 :RentedSums;
     numbers @15 :NumberBlock;
+    cloudChange @16 :OfferingChange;
   }
 }
 
@@ -336,6 +337,7 @@ struct LaunchRefused {
   reason @2 :CloudReason;
 }
 struct OfferingChange {
+  # An offering of a cloud that is not as it was.
   number @0 :UInt64;  # of the cloud's changes, from 1 on
   at @1 :Int64;  # by the cloud's clock
   type @2 :Text;
@@ -683,6 +685,13 @@ struct Rented {
   refused @11 :Bool;
   ending @12 :Bool;
   machine @13 :Text;
+  zone @14 :Text;
+  maxPrice @15 :Int64;
+  reason @16 :CloudReason;
+  charged @17 :Money;
+  pricedSet @18 :Bool;
+  pricedAt @19 :Int64;
+  change @20 :UInt64;
 }
 
 struct RentedSums {

@@ -22,8 +22,8 @@ Reached highest(const Reached& a, const Reached& b) {
 
 std::string_view name_of(Family family) {
   static constexpr std::array<std::string_view, kFamilies> kNames = {
-      "meta",   "journal",   "snapshots", "history", "places",  "objects", "handoffs",
-      "tokens", "instances", "spent",     "ended",   "cancels", "charged", "forwarded"};
+      "meta",      "journal", "snapshots", "history", "places",  "objects",   "handoffs", "tokens",
+      "instances", "spent",   "ended",     "cancels", "charged", "forwarded", "changes"};
   return kNames[index_of(family)];
 }
 

@@ -18,22 +18,23 @@ namespace muster {
 
 /// The parts of a store. The numbers and names stay as they are: they are on disk.
 enum class Family : std::uint8_t {
-  meta,      ///< whose store it is
-  journal,   ///< a master's events, by the number of a batch's first one
-  snapshot,  ///< a master's image, by the number of the first event that is not in it
-  history,   ///< finished jobs, by the order in which they were added
-  place,     ///< where in the history a job is, by its id
-  object,    ///< what was learnt, by name
-  handoff,   ///< jobs that a site answers for, by id
-  token,     ///< known submissions, by the order in which they were made
-  instance,  ///< what a cloud has rented out, by id
-  spent,     ///< what a user's jobs have cost that are no longer in the history, by user
-  ended,     ///< jobs that ended at a site, by the order in which they did
-  cancel,    ///< cancels that a site has not brought to everybody, by job
-  charged,   ///< sums over instances that are no longer on record, by the master's number
-  forwarded  ///< numbers of all jobs that other sites left to this one, by their block
+  meta,       ///< whose store it is
+  journal,    ///< a master's events, by the number of a batch's first one
+  snapshot,   ///< a master's image, by the number of the first event that is not in it
+  history,    ///< finished jobs, by the order in which they were added
+  place,      ///< where in the history a job is, by its id
+  object,     ///< what was learnt, by name
+  handoff,    ///< jobs that a site answers for, by id
+  token,      ///< known submissions, by the order in which they were made
+  instance,   ///< what a cloud has rented out, by id
+  spent,      ///< what a user's jobs have cost that are no longer in the history, by user
+  ended,      ///< jobs that ended at a site, by the order in which they did
+  cancel,     ///< cancels that a site has not brought to everybody, by job
+  charged,    ///< sums over instances that are no longer on record, by the master's number
+  forwarded,  ///< numbers of all jobs that other sites left to this one, by their block
+  change      ///< what a cloud offers that is not as it was, by the number of the change
 };
-inline constexpr std::size_t kFamilies = 14;
+inline constexpr std::size_t kFamilies = 15;
 std::string_view name_of(Family family);
 
 /// Keys of numbers sort as the numbers do.

@@ -167,6 +167,8 @@ StoreReport check_store(const Store& store) {
       Family::instance, [](std::string_view bytes) { return error_of(decode_rented(bytes)); });
   families.count(Family::charged,
                  [](std::string_view bytes) { return error_of(decode_rented_sums(bytes)); });
+  families.count(Family::change,
+                 [](std::string_view bytes) { return error_of(decode_cloud_change(bytes)); });
   families.count(Family::spent,
                  [](std::string_view bytes) { return error_of(decode_money(bytes)); });
   check_master(store, catalog, report);

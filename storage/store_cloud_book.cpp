@@ -24,38 +24,53 @@ RentedSums sums_of(const RentedRecord& record) {
 Expected<std::unique_ptr<StoreCloudBook>, StoreError> StoreCloudBook::open(
     Store& store, const StoreCloudBookOptions& options) {
   auto book = std::unique_ptr<StoreCloudBook>(new StoreCloudBook(store, options));
+  if (auto trouble = book->load()) return *std::move(trouble);
+  book->writer_ = std::thread([raw = book.get()] { raw->run_writer(); });
+  return book;
+}
+
+/// Reads what an earlier book has written.
+StoreTrouble StoreCloudBook::load() {
   StoreTrouble bad;
   const auto use = [&](std::string_view, std::string_view value) {
     auto record = decode_rented(value);
     if (!record) {
-      bad = {StoreError::corrupt, fmt::format("{}: {}: {}", store.directory().string(),
-                                              name_of(Family::instance), record.error().message)};
+      bad = bad_record(store_, Family::instance, record.error().message);
       return false;
     }
-    if (is_over(record.value()) && book->is_gone_.insert(record->instance).second) {
-      book->gone_.push_back({record->instance, sums_of(record.value())});
+    if (is_over(record.value()) && is_gone_.insert(record->instance).second) {
+      gone_.push_back({record->instance, sums_of(record.value())});
     }
-    book->found_.push_back(std::move(record).value());
+    found_.push_back(std::move(record).value());
     return true;
   };
-  if (auto trouble = store.scan(Family::instance, {}, use)) return *std::move(trouble);
-  if (bad) return *std::move(bad);
   const auto use_sums = [&](std::string_view key, std::string_view value) {
     const auto master = number_of(key);
     const auto sums = decode_rented_sums(value);
     if (!master || !sums) {
-      bad =
-          bad_record(store, Family::charged, master ? sums.error().message : "a key of no master");
+      const std::string why = master ? sums.error().message : "a key of no master";
+      bad = bad_record(store_, Family::charged, why);
       return false;
     }
-    book->dropped_[static_cast<std::uint32_t>(*master)] = sums.value();
+    dropped_[static_cast<std::uint32_t>(*master)] = sums.value();
     return true;
   };
-  if (auto trouble = store.scan(Family::charged, {}, use_sums)) return *std::move(trouble);
-  if (bad) return *std::move(bad);
-  book->found_dropped_ = book->dropped_;
-  book->writer_ = std::thread([raw = book.get()] { raw->run_writer(); });
-  return book;
+  const auto use_change = [&](std::string_view, std::string_view value) {
+    auto change = decode_cloud_change(value);
+    if (!change) {
+      bad = bad_record(store_, Family::change, change.error().message);
+      return false;
+    }
+    found_changes_.push_back(std::move(change).value());
+    return true;
+  };
+  if (auto trouble = store_.scan(Family::instance, {}, use)) return trouble;
+  if (bad) return bad;
+  if (auto trouble = store_.scan(Family::charged, {}, use_sums)) return trouble;
+  if (bad) return bad;
+  if (auto trouble = store_.scan(Family::change, {}, use_change)) return trouble;
+  found_dropped_ = dropped_;
+  return bad;
 }
 
 StoreCloudBook::~StoreCloudBook() {
@@ -76,14 +91,29 @@ std::map<std::uint32_t, RentedSums> StoreCloudBook::dropped() {
 }
 
 void StoreCloudBook::put(const RentedRecord& record, Durable durable) {
+  queue({record, std::move(durable)});
+}
+
+std::vector<OfferingChange> StoreCloudBook::changes() {
+  return std::exchange(found_changes_, {});
+}
+
+void StoreCloudBook::put_change(const OfferingChange& change,
+                                const std::vector<std::uint64_t>& dropped, Durable durable) {
+  queue({Changed{change, dropped}, std::move(durable)});
+}
+
+void StoreCloudBook::queue(Entry entry) {
+  bool taken = false;
   {
     const std::lock_guard lock(mutex_);
-    if (queued_ < options_.max_queued) {
+    taken = queued_ < options_.max_queued;
+    if (taken) {
       ++queued_;
-      queue_.push_back({record, std::exchange(durable, {})});
+      queue_.push_back(std::move(entry));
     }
   }
-  if (durable) return durable("the queue of the cloud's store is full");
+  if (!taken) return entry.durable("the queue of the cloud's store is full");
   wake_.notify_one();
 }
 
@@ -116,7 +146,16 @@ std::string StoreCloudBook::write_group(const std::vector<Entry>& group) {
   StoreBatch batch;
   std::vector<Over> over;
   std::unordered_set<InstanceId> newly_over;
-  for (const auto& [record, durable] : group) {
+  for (const auto& [what, durable] : group) {
+    if (const auto* changed = std::get_if<Changed>(&what)) {
+      batch.put(Family::change, key_of(changed->change.number),
+                encode_cloud_change(changed->change));
+      for (const std::uint64_t number : changed->dropped) {
+        batch.erase(Family::change, key_of(number));
+      }
+      continue;
+    }
+    const auto& record = std::get<RentedRecord>(what);
     batch.put(Family::instance, key_of(record.instance.value), encode_rented(record));
     if (!is_over(record) || is_gone_.contains(record.instance)) continue;
     if (newly_over.insert(record.instance).second)

@@ -10,6 +10,7 @@
 #include <thread>
 #include <unordered_set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "storage/cloud_book.hpp"
@@ -38,16 +39,26 @@ class StoreCloudBook final : public CloudBook {
   std::vector<RentedRecord> recall() override;
   std::map<std::uint32_t, RentedSums> dropped() override;
   void put(const RentedRecord& record, Durable durable) override;
+  std::vector<OfferingChange> changes() override;
+  void put_change(const OfferingChange& change, const std::vector<std::uint64_t>& dropped,
+                  Durable durable) override;
 
  private:
+  /// A change of what is offered, and which of the earlier ones go.
+  struct Changed {
+    OfferingChange change;
+    std::vector<std::uint64_t> dropped;
+  };
   struct Entry {
-    RentedRecord record;
+    std::variant<RentedRecord, Changed> what;
     Durable durable;
   };
 
   StoreCloudBook(Store& store, const StoreCloudBookOptions& options)
       : store_(store), options_(options) {}
 
+  StoreTrouble load();
+  void queue(Entry entry);
   void run_writer();
   bool take_group(std::vector<Entry>& group);
   std::string write_group(const std::vector<Entry>& group);
@@ -56,6 +67,7 @@ class StoreCloudBook final : public CloudBook {
   const StoreCloudBookOptions options_;
   std::vector<RentedRecord> found_;                    ///< at the start, by rising ids
   std::map<std::uint32_t, RentedSums> found_dropped_;  ///< likewise
+  std::vector<OfferingChange> found_changes_;          ///< likewise
 
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -1,15 +1,17 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "actors/cloud/machine_host.hpp"
+#include "actors/messages.hpp"
 
 namespace muster {
 
 /// Starts the worker of a machine that is nothing but an actor.
-using WorkerLauncher = std::function<WorkerActor(InstanceId, TypeId, const MasterActor&)>;
+using WorkerLauncher = std::function<WorkerActor(InstanceId, TypeId)>;
 
 /// Machines that are worker actors of this process: for replay.
 class ActorMachines final : public MachineHost {
@@ -18,7 +20,7 @@ class ActorMachines final : public MachineHost {
 
   Expected<std::string, MachineError> boot(const MachineOrder& order) override {
     WorkerActor& worker = workers_[order.instance];
-    if (!worker) worker = launch_(order.instance, order.type_id, order.master);
+    if (!worker) worker = launch_(order.instance, order.type_id);
     return std::string("actor");
   }
   bool halt(InstanceId instance, const std::string&, Duration, std::function<void()>) override {

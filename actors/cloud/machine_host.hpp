@@ -6,20 +6,18 @@
 #include <set>
 #include <string>
 
-#include "actors/messages.hpp"
 #include "model/catalog.hpp"
 #include "model/expected.hpp"
 #include "storage/cloud_book.hpp"
 
 namespace muster {
 
-/// What a machine is to be: the instance that it stands for, of what type, and whose it is.
+/// What a machine is to be: the instance that it stands for, and of what type.
 struct MachineOrder {
   InstanceId instance;
   TypeId type_id;
   InstanceType type;
   Market market = Market::on_demand;
-  MasterActor master;  ///< invalid when the connector was started anew and has not heard of it yet
 };
 
 enum class MachineError : std::uint8_t {

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "actors/cloud/loopback.hpp"
+#include "actors/cloud/connector.hpp"
+#include "actors/cloud/loopback_provider.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/memory_cloud_book.hpp"
 #include "tests/support/virtual_system.hpp"
@@ -16,10 +17,10 @@ class NotedMachines final : public MachineHost {
     if (broken) return Failure<MachineError>{MachineError::unwritable, "no folder"};
     ++boots;
     running.insert(order.instance);
-    if (order.master) {
+    if (master) {
       WorkerHello hello;
       hello.instance = order.instance;
-      caf::anon_send(order.master, hello_atom_v, hello, WorkerActor{});
+      caf::anon_send(*master, hello_atom_v, hello, WorkerActor{});
     }
     return "machine-" + std::to_string(order.instance.value);
   }
@@ -41,6 +42,7 @@ class NotedMachines final : public MachineHost {
     std::erase_if(running, [&](InstanceId id) { return !rented.contains(id); });
   }
 
+  const MasterActor* master = nullptr;  ///< that workers say hello to
   std::set<InstanceId> running;
   std::map<InstanceId, std::function<void()>> ending;
   std::vector<std::string> adopted;
@@ -58,10 +60,12 @@ class LoopbackFixture : public ::testing::Test {
     master_ = spawn_listening_master(system_, heard_, nullptr, &reports_);
     setup_.catalog = &catalog_;
     setup_.epoch = system_.time().epoch();
-    setup_.quantum = std::chrono::seconds{1};
+    setup_.quantum = loopback_.quantum = std::chrono::seconds{1};
     setup_.book = &book_;
-    setup_.machines = &machines_;
     setup_.bill = &bill_;
+    loopback_.catalog = &catalog_;
+    loopback_.machines = &machines_;
+    machines_.master = &master_;
   }
   ~LoopbackFixture() override {
     system_.end(cloud_);
@@ -75,7 +79,11 @@ class LoopbackFixture : public ::testing::Test {
     return Catalog(std::move(types));
   }
 
-  void make_cloud() { cloud_ = system_.actors().spawn<LoopbackCloud>(setup_); }
+  void make_cloud() {
+    provider_ = std::make_unique<LoopbackProvider>(loopback_);
+    setup_.provider = provider_.get();
+    cloud_ = system_.actors().spawn<CloudConnector>(setup_);
+  }
   /// The cloud ends at any moment and is started anew on the same book, with a bill of its own.
   void restart_cloud() {
     system_.end(cloud_);
@@ -131,7 +139,9 @@ class LoopbackFixture : public ::testing::Test {
   MemoryCloudBook book_;
   NotedMachines machines_;
   CloudBill bill_;
-  LoopbackSetup setup_;
+  LoopbackOptions loopback_;
+  ConnectorSetup setup_;
+  std::unique_ptr<CloudProvider> provider_;
   MasterActor master_;
   CloudActor cloud_;
 };

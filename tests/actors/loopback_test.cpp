@@ -104,7 +104,7 @@ TEST_F(LoopbackTest, RefusesWhatItsComputerHasNoRoomFor) {
 }
 
 TEST_F(LoopbackTest, RefusesMoreThanItHas) {
-  setup_.limits.instances = 1;
+  loopback_.limits.instances = 1;
   make_cloud();
   launch(0);
   launch(1);
@@ -121,8 +121,8 @@ TEST_F(LoopbackTest, RefusesMoreThanItHas) {
 }
 
 TEST_F(LoopbackTest, RefusesMoreOfATypeOrAMarketThanItHas) {
-  setup_.limits.by_type["it4"] = 1;
-  setup_.limits.by_market[Market::spot] = 1;
+  loopback_.limits.by_type["it4"] = 1;
+  loopback_.limits.by_market[Market::spot] = 1;
   make_cloud();
   launch(0, Market::on_demand, "it4");
   launch(1, Market::on_demand, "it4");
@@ -235,8 +235,8 @@ TEST_F(LoopbackTest, OnlySpotInstancesThatAreUpAreInterrupted) {
 
 TEST_F(LoopbackTest, SpotInstancesAreTakenBackByChanceAtTimesThatTheSeedFixes) {
   const auto run = [this](std::uint64_t seed, bool restarted) {
-    setup_.interruptions.per_h = 2;
-    setup_.interruptions.seed = seed;
+    loopback_.interruptions.per_h = 2;
+    loopback_.interruptions.seed = seed;
     book_.records.clear();
     machines_.running.clear();
     reports_.clear();
@@ -269,7 +269,7 @@ TEST_F(LoopbackTest, SpotInstancesAreTakenBackByChanceAtTimesThatTheSeedFixes) {
 // Queries.
 
 TEST_F(LoopbackTest, SaysWhatIsRentedAndWhatItCosts) {
-  setup_.limits.by_market[Market::spot] = 0;
+  loopback_.limits.by_market[Market::spot] = 0;
   make_cloud();
   launch(0);
   launch(1);

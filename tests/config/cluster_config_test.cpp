@@ -42,11 +42,11 @@ TEST(ClusterConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.live_master.decision_deadline, 0s);
   EXPECT_EQ(config.live_master.planner_lag, 1'000'000U);
   EXPECT_EQ(config.site.load_stale_after, 10s);
-  EXPECT_EQ(config.loopback.delay_scale, 1);
-  EXPECT_FALSE(config.loopback.max_instances.has_value());
-  EXPECT_EQ(config.loopback.memory_reserve_gib, 0.5);
-  EXPECT_FALSE(config.loopback.max_spot.has_value());
-  EXPECT_TRUE(config.loopback.max_by_type.empty());
+  EXPECT_EQ(config.cloud.delay_scale, 1);
+  EXPECT_FALSE(config.cloud.max_instances.has_value());
+  EXPECT_EQ(config.cloud.memory_reserve_gib, 0.5);
+  EXPECT_FALSE(config.cloud.max_spot.has_value());
+  EXPECT_TRUE(config.cloud.max_by_type.empty());
   EXPECT_EQ(config.worker.checkpoints, file.folder() / "state/checkpoints");
   EXPECT_EQ(config.worker.stop_grace, 30s);
   EXPECT_EQ(config.link.timeout, 10s);
@@ -74,7 +74,7 @@ TEST(ClusterConfig, KnowsItsNodesByNameAndRole) {
   ASSERT_EQ(config.nodes.size(), 3U);
   EXPECT_THAT(config.sites(), ElementsAre(&config.nodes[0]));
   EXPECT_THAT(config.masters(), ElementsAre(&config.nodes[1]));
-  EXPECT_EQ(&config.cloud(), &config.nodes[2]);
+  EXPECT_EQ(&config.cloud_node(), &config.nodes[2]);
   EXPECT_EQ(config.find("n1"), &config.nodes[1]);
   EXPECT_EQ(config.find("n9"), nullptr);
   EXPECT_EQ(config.nodes[0].site, "tokyo");
@@ -91,7 +91,7 @@ TEST(ClusterConfig, LetsOneNodePlayEveryRole) {
                               "master = \"m\"\nworkers = \"[::1]:7900\"\ncloud = true\n"
                               "api = \"0.0.0.0:8800\"\n"};
   const ClusterConfig config = load(parts).value();
-  EXPECT_EQ(&config.cloud(), config.find("all"));
+  EXPECT_EQ(&config.cloud_node(), config.find("all"));
   EXPECT_THAT(config.sites(), ElementsAre(config.find("all")));
   EXPECT_EQ(config.nodes[0].address.host, "::1");
   EXPECT_EQ(to_text(config.nodes[0].address), "[::1]:7800");
@@ -114,7 +114,7 @@ load_stale_after = "1min"
 hand_retry = 0.25
 max_waiting = 5
 tokens = 6
-[loopback]
+[cloud]
 delay_scale = 0.01
 max_instances = 9
 memory_reserve_gib = 2
@@ -139,16 +139,16 @@ halt_grace = 0
   EXPECT_EQ(config.site.hand_retry, 250ms);
   EXPECT_EQ(config.site.max_waiting, 5U);
   EXPECT_EQ(config.site.tokens, 6U);
-  EXPECT_EQ(config.loopback.delay_scale, 0.01);
-  EXPECT_EQ(config.loopback.max_instances, 9U);
-  EXPECT_EQ(config.loopback.memory_reserve_gib, 2);
-  EXPECT_THAT(config.loopback.max_by_type,
+  EXPECT_EQ(config.cloud.delay_scale, 0.01);
+  EXPECT_EQ(config.cloud.max_instances, 9U);
+  EXPECT_EQ(config.cloud.memory_reserve_gib, 2);
+  EXPECT_THAT(config.cloud.max_by_type,
               ElementsAre(std::pair("c7i.large", 3U), std::pair("small", 0U)));
-  EXPECT_EQ(config.loopback.max_spot, 0U);
-  EXPECT_EQ(config.loopback.max_on_demand, 4U);
-  EXPECT_EQ(config.loopback.notice, 1s);
-  EXPECT_EQ(config.loopback.interruptions_per_h, 2);
-  EXPECT_EQ(config.loopback.halt_grace, 0s);
+  EXPECT_EQ(config.cloud.max_spot, 0U);
+  EXPECT_EQ(config.cloud.max_on_demand, 4U);
+  EXPECT_EQ(config.cloud.notice, 1s);
+  EXPECT_EQ(config.cloud.interruptions_per_h, 2);
+  EXPECT_EQ(config.cloud.halt_grace, 0s);
 }
 
 TEST(ClusterConfig, ReadsTheSectionsOfWorkerAndLink) {
@@ -226,15 +226,15 @@ TEST(ClusterConfig, LetsApisOfDifferentMachinesListenOnAllAddresses) {
 TEST(ClusterConfig, TakesOverridesOfKeysAndOfNodes) {
   const ClusterConfig config =
       load(ClusterFile{},
-           {"policy=no-packing", "link.timeout=1min", "loopback.max_by_type={ \"a.b\" = 2 }",
+           {"policy=no-packing", "link.timeout=1min", "cloud.max_by_type={ \"a.b\" = 2 }",
             "insecure_loopback=false", "node.n1.address=10.0.0.9:1", "node.n0.cloud=true",
             "node.n2.cloud=false", "node.n2.site=kyoto", "master.max_instances=3"})
           .value();
   EXPECT_EQ(config.policy, "no-packing");
   EXPECT_EQ(config.link.timeout, 1min);
-  EXPECT_THAT(config.loopback.max_by_type, ElementsAre(std::pair("a.b", 2U)));
+  EXPECT_THAT(config.cloud.max_by_type, ElementsAre(std::pair("a.b", 2U)));
   EXPECT_EQ(to_text(config.nodes[1].address), "10.0.0.9:1");
-  EXPECT_EQ(config.cloud().name, "n0");
+  EXPECT_EQ(config.cloud_node().name, "n0");
   EXPECT_EQ(config.sites().size(), 2U);
   EXPECT_EQ(config.master.max_instances, 3U);
 }
@@ -242,7 +242,7 @@ TEST(ClusterConfig, TakesOverridesOfKeysAndOfNodes) {
 TEST(ClusterConfig, WritesATextThatMeansTheSame) {
   const ClusterFile parts{.top = kTop + "api_token = \"to\\\"ken\"\nseed = 5\n",
                           .sections =
-                              "[master]\nmax_usd_h = 0.1\nremind_every = 1.5\n[loopback]\n"
+                              "[master]\nmax_usd_h = 0.1\nremind_every = 1.5\n[cloud]\n"
                               "max_by_type = { \"c7i.large\" = 3 }\nmax_spot = 0\n"
                               "[link]\nreconnect = \"1500us\"\n"};
   const ClusterConfig config =
@@ -259,13 +259,13 @@ TEST(ClusterConfig, WritesATextThatMeansTheSame) {
   EXPECT_EQ(again.worker.checkpoints, config.worker.checkpoints);
   EXPECT_EQ(again.master.max_usd_h, 0.1);
   EXPECT_EQ(again.master.remind_every, 1500ms);
-  EXPECT_EQ(again.loopback.max_by_type, config.loopback.max_by_type);
-  EXPECT_EQ(again.loopback.max_spot, 0U);
+  EXPECT_EQ(again.cloud.max_by_type, config.cloud.max_by_type);
+  EXPECT_EQ(again.cloud.max_spot, 0U);
   EXPECT_EQ(again.link.reconnect, 1500us);
   ASSERT_EQ(again.nodes.size(), 3U);
   EXPECT_EQ(again.nodes[0].api, (Endpoint{"::1", 8800}));
   EXPECT_EQ(again.nodes[1].workers, config.nodes[1].workers);
-  EXPECT_EQ(again.cloud().name, "n2");
+  EXPECT_EQ(again.cloud_node().name, "n2");
 }
 
 TEST(ClusterConfig, WritesOnlyWhatDiffersFromTheDefaults) {
@@ -291,7 +291,7 @@ TEST(ClusterConfig, ListsEveryKeyWithItsDefaultRangeAndMeaning) {
   }
   for (const char* name :
        {"name", "node.NAME.workers", "master.max_usd_day", "master.remind_every", "site.tokens",
-        "loopback.max_by_type", "worker.task_uid", "link.heartbeat"}) {
+        "cloud.max_by_type", "worker.task_uid", "link.heartbeat"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }
 }
@@ -321,7 +321,7 @@ TEST(ShippedClusters, CanBeLoaded) {
     ASSERT_TRUE(result) << result.error().message;
     const auto catalog = load_catalog(result.value().catalog);
     ASSERT_TRUE(catalog) << catalog.error().message;
-    for (const auto& [type, limit] : result.value().loopback.max_by_type) {
+    for (const auto& [type, limit] : result.value().cloud.max_by_type) {
       EXPECT_TRUE(catalog.value().find(type)) << type << " " << limit;
     }
     EXPECT_FALSE(result.value().insecure_loopback);

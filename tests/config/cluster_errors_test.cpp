@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "config/cluster_keys.hpp"
+#include "config/renamed_keys.hpp"
 #include "tests/support/cluster_file.hpp"
 
 namespace muster {
@@ -189,8 +191,8 @@ TEST(ClusterErrors, SaysWhatAValueOutsideOfItsRangeHasToBe) {
             "1000000000; it is 0");
   EXPECT_THAT(error_of("master", "max_usd_day = -1"), HasSubstr("has to be a number from 0 to"));
   EXPECT_THAT(error_of("site", "max_waiting = 0"), HasSubstr("site.max_waiting: has to be"));
-  EXPECT_THAT(error_of("loopback", "delay_scale = inf"), HasSubstr("local.toml:19:15"));
-  EXPECT_THAT(error_of("loopback", "max_spot = -1"), HasSubstr("from 0 to 10000000; it is -1"));
+  EXPECT_THAT(error_of("cloud", "delay_scale = inf"), HasSubstr("local.toml:19:15"));
+  EXPECT_THAT(error_of("cloud", "max_spot = -1"), HasSubstr("from 0 to 10000000; it is -1"));
   EXPECT_THAT(error_of("worker", "tail_bytes = 65537"), HasSubstr("from 0 to 65536"));
   EXPECT_THAT(error_of("worker", "task_uid = 4294967295"), HasSubstr("from 0 to 4294967294"));
   EXPECT_THAT(error_of("worker", "disk_check = \"1ms\""), HasSubstr("from 10ms to 10min"));
@@ -209,12 +211,39 @@ TEST(ClusterErrors, SaysWhatAValueOutsideOfItsRangeHasToBe) {
               ElementsAre(HasSubstr("local.toml:1:8: link: has to be a section, written [link]")));
 }
 
+TEST(ClusterErrors, AKeyOfAnEarlierVersionIsAnErrorThatSaysItsPresentName) {
+  EXPECT_THAT(errors_of({.sections = "[loopback]\nmax_spot = 1\nnotice = \"1s\"\n"}),
+              ElementsAre("local.toml:19:1: loopback.max_spot: is called cloud.max_spot now",
+                          "local.toml:20:1: loopback.notice: is called cloud.notice now"));
+  EXPECT_THAT(errors_of({}, {"loopback.delay_scale=2"}),
+              ElementsAre(HasSubstr("loopback.delay_scale: is called cloud.delay_scale now")));
+  EXPECT_THAT(errors_of({.sections = "[loopback]\nmax_sport = 1\n"}),
+              ElementsAre(HasSubstr("loopback.max_sport: ")));
+}
+
+TEST(ClusterErrors, AProviderSaysWhatItNeeds) {
+  EXPECT_THAT(errors_of({.sections = "[cloud]\nprovider = \"trace\"\n"}),
+              ElementsAre(HasSubstr("cloud.prices: is missing, and the provider is trace")));
+  EXPECT_THAT(errors_of({.sections = "[cloud]\nprovider = \"ec3\"\n"}),
+              ElementsAre(HasSubstr("cloud.provider: has to be")));
+}
+
+TEST(ClusterErrors, ThePresentNameOfEveryOldKeyIsAKey) {
+  for (const char* key :
+       {"delay_scale", "halt_grace", "interruptions_per_h", "max_by_type", "max_instances",
+        "max_on_demand", "max_spot", "memory_reserve_gib", "notice"}) {
+    const std::string now(config::new_name_of(std::string("loopback.") + key));
+    EXPECT_NE(config::find_key<ClusterConfig>(now), nullptr) << key;
+  }
+  EXPECT_EQ(config::new_name_of("cloud.notice"), "");
+}
+
 TEST(ClusterErrors, WantsTheTypesOfALimitInQuotes) {
   for (const char* bad :
        {"max_by_type = { c7i.large = 3 }", "max_by_type = 3", "max_by_type = { \"a\" = -1 }",
         "max_by_type = { \"\" = 1 }", "max_by_type = { \"a\" = 1.5 }"}) {
-    EXPECT_THAT(errors_of({.sections = std::string("[loopback]\n") + bad + "\n"}),
-                ElementsAre(HasSubstr("local.toml:19:15: loopback.max_by_type: has to be a table "
+    EXPECT_THAT(errors_of({.sections = std::string("[cloud]\n") + bad + "\n"}),
+                ElementsAre(HasSubstr("local.toml:19:15: cloud.max_by_type: has to be a table "
                                       "of texts in quotes with whole numbers from 0 to")))
         << bad;
   }

@@ -61,7 +61,7 @@ TEST(ReplayConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.world.interference.model, "none");
   EXPECT_EQ(config.world.interference.default_pair, 0.95);
   EXPECT_FALSE(config.world.interference.own.of<replay::PairwiseSettings>().as_generated);
-  EXPECT_EQ(config.cloud.max_instances, 0U);
+  EXPECT_FALSE(config.cloud.max_instances.has_value());
   EXPECT_EQ(config.master.round_settle, 1ms);
   EXPECT_EQ(config.master.sample_timeout, 2s);
   EXPECT_EQ(config.master.max_attempts, 1U);

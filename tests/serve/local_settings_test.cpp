@@ -24,7 +24,7 @@ class LocalSettings : public testing::Test {
       node.master = "m" + std::to_string(i);
       config_.nodes.push_back(node);
     }
-    config_.loopback.max_instances = 20;
+    config_.cloud.max_instances = 20;
   }
 
   std::string fault_of_fleet(const std::string& part) {
@@ -45,7 +45,7 @@ TEST_F(LocalSettings, of_a_fleet_that_cloud_and_caps_allow_are_fine) {
   config_.master.max_instances = 3;
   config_.master.max_usd_h = 1.5;
   EXPECT_EQ(fault_of_fleet("6*small"), "") << "the masters share it";
-  config_.loopback.max_instances = 0;
+  config_.cloud.max_instances = 0;
   config_.master.max_instances = 0;
   config_.master.max_usd_h = 0;
   EXPECT_EQ(fault_of_fleet("1000*small"), "") << "there are no limits";
@@ -54,16 +54,16 @@ TEST_F(LocalSettings, of_a_fleet_that_cloud_and_caps_allow_are_fine) {
 TEST_F(LocalSettings, of_a_fleet_are_held_against_every_limit_of_the_cloud) {
   EXPECT_EQ(fault_of_fleet("21*small"),
             "c/cluster.toml: master.fleet: 21 instances are too many: the cloud has at most 20 "
-            "(loopback.max_instances)");
-  config_.loopback.max_by_type = {{"small", 4}};
+            "(cloud.max_instances)");
+  config_.cloud.max_by_type = {{"small", 4}};
   EXPECT_THAT(fault_of_fleet("5*small"), HasSubstr("5 small are too many: the cloud has at most 4 "
-                                                   "(loopback.max_by_type)"));
+                                                   "(cloud.max_by_type)"));
   EXPECT_EQ(fault_of_fleet("5*plain"), "");
-  config_.loopback.max_by_type.clear();
-  config_.loopback.max_spot = 2;
-  config_.loopback.max_on_demand = 3;
-  EXPECT_THAT(fault_of_fleet("3*small:spot"), HasSubstr("at most 2 (loopback.max_spot)"));
-  EXPECT_THAT(fault_of_fleet("4*small"), HasSubstr("at most 3 (loopback.max_on_demand)"));
+  config_.cloud.max_by_type.clear();
+  config_.cloud.max_spot = 2;
+  config_.cloud.max_on_demand = 3;
+  EXPECT_THAT(fault_of_fleet("3*small:spot"), HasSubstr("at most 2 (cloud.max_spot)"));
+  EXPECT_THAT(fault_of_fleet("4*small"), HasSubstr("at most 3 (cloud.max_on_demand)"));
 }
 
 TEST_F(LocalSettings, of_a_fleet_are_held_against_the_caps_of_the_master_with_most_of_it) {

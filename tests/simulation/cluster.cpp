@@ -217,7 +217,7 @@ void Cluster::start_site(std::uint32_t i) {
 
 void Cluster::start_cloud() {
   bill_ = {};
-  // As LoopbackCloud::recall says: it goes on from the newest record.
+  // As CloudConnector::recall says: it goes on from the newest record.
   Instant newest{};
   for (const auto& [id, record] : cloud_.disk->records) {
     newest = std::max({newest, record.ordered_at, record.up_at.value_or(record.ordered_at),
@@ -225,18 +225,22 @@ void Cluster::start_cloud() {
   }
   cloud_ahead_[now()] = std::max(cloud_.offset, newest - now());
   cloud_.store = std::make_unique<MemoryCloudStore>(*cloud_.disk);
-  LoopbackSetup cloud;
+  LoopbackOptions loopback;
+  loopback.catalog = &scenario_.catalog;
+  loopback.limits.instances = scenario_.cloud_instances;
+  if (scenario_.cloud_spot > 0) loopback.limits.by_market[Market::spot] = scenario_.cloud_spot;
+  loopback.interruptions.notice = scenario_.notice;
+  loopback.interruptions.per_h = scenario_.interruptions_per_h;
+  loopback.interruptions.seed = scenario_.seed;
+  loopback.machines = &machines_;
+  providers_.push_back(std::make_unique<LoopbackProvider>(std::move(loopback)));
+  ConnectorSetup cloud;
   cloud.catalog = &scenario_.catalog;
   cloud.epoch = epoch_of(cloud_.offset);
-  cloud.limits.instances = scenario_.cloud_instances;
-  if (scenario_.cloud_spot > 0) cloud.limits.by_market[Market::spot] = scenario_.cloud_spot;
-  cloud.interruptions.notice = scenario_.notice;
-  cloud.interruptions.per_h = scenario_.interruptions_per_h;
-  cloud.interruptions.seed = scenario_.seed;
   cloud.book = cloud_.store.get();
-  cloud.machines = &machines_;
+  cloud.provider = providers_.back().get();
   cloud.bill = &bill_;
-  cloud_.actor = system_.actors().spawn<LoopbackCloud>(std::move(cloud));
+  cloud_.actor = system_.actors().spawn<CloudConnector>(std::move(cloud));
   const auto handle = caf::actor_cast<caf::strong_actor_ptr>(cloud_.actor);
   cloud_.store->writer().belong_to(handle);
   network_.bring_up(cloud_.node, handle);

@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "actors/cloud/loopback.hpp"
+#include "actors/cloud/connector.hpp"
+#include "actors/cloud/loopback_provider.hpp"
 #include "tests/simulation/disks.hpp"
 #include "tests/simulation/machines.hpp"
 #include "tests/simulation/network.hpp"
@@ -108,6 +109,7 @@ class Cluster {
   std::vector<std::unique_ptr<MasterStore>> old_master_stores_;
   std::vector<std::unique_ptr<MemorySiteStore>> old_site_stores_;
   std::vector<std::unique_ptr<MemoryCloudStore>> old_cloud_stores_;
+  std::vector<std::unique_ptr<LoopbackProvider>> providers_;  ///< one a life of the cloud
   std::uint64_t messages_ = 0;
 };
 

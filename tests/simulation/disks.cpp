@@ -233,4 +233,19 @@ void MemoryCloudStore::put(const RentedRecord& record, Durable durable) {
   writer_.push({[this, record] { disk_.records[record.instance] = record; }, std::move(durable)});
 }
 
+std::vector<OfferingChange> MemoryCloudStore::changes() {
+  std::vector<OfferingChange> all;
+  for (const auto& [number, change] : disk_.changes) all.push_back(change);
+  return all;
+}
+
+void MemoryCloudStore::put_change(const OfferingChange& change,
+                                  const std::vector<std::uint64_t>& dropped, Durable durable) {
+  const auto put = [this, change, dropped] {
+    disk_.changes[change.number] = change;
+    for (const std::uint64_t number : dropped) disk_.changes.erase(number);
+  };
+  writer_.push({put, std::move(durable)});
+}
+
 }  // namespace muster::ring

@@ -162,6 +162,7 @@ struct CloudDisk {
 
   Disk disk;
   std::map<InstanceId, RentedRecord> records;
+  std::map<std::uint64_t, OfferingChange> changes;
 };
 
 /// The cloud's book on its disk, for one life of the cloud. As in StoreCloudBook, what is put while
@@ -173,6 +174,9 @@ class MemoryCloudStore final : public CloudBook {
 
   std::vector<RentedRecord> recall() override;
   void put(const RentedRecord& record, Durable durable) override;
+  std::vector<OfferingChange> changes() override;
+  void put_change(const OfferingChange& change, const std::vector<std::uint64_t>& dropped,
+                  Durable durable) override;
 
  private:
   CloudDisk& disk_;

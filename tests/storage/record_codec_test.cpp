@@ -187,7 +187,16 @@ TEST(RecordCodec, the_records_of_sites_and_clouds_read_back_as_they_were) {
   rented.notice = test::at_s(0);
   rented.ending = true;
   rented.machine = "pid 7";
+  rented.zone = "a";
+  rented.max_price = Price::from_usd_h(0.2);
+  rented.reason = CloudReason::reclaimed;
+  rented.charged = Money::of(Price::from_usd_h(3), std::chrono::hours{1});
+  rented.priced_at = test::at_s(4);
+  rented.change = 9;
   EXPECT_EQ(decode_rented(encode_rented(rented)).value(), rented);
+  const OfferingChange change{
+      7, test::at_s(3), {"it3", Market::spot, "a", Price::from_usd_h(0.3), false, 0.25}};
+  EXPECT_EQ(decode_cloud_change(encode_cloud_change(change)).value(), change);
   EXPECT_EQ(decode_object(encode_object(std::string("\0x", 2))).value(), std::string("\0x", 2));
 }
 

@@ -281,6 +281,29 @@ TEST(StoreCloudBook, recalls_the_last_word_on_each_instance) {
               ElementsAre(rented(1, true), rented(2, false)));
 }
 
+TEST(StoreCloudBook, keeps_changes_of_offerings_until_they_are_dropped) {
+  const TempStore folder;
+  const auto change = [](std::uint64_t number) {
+    return OfferingChange{
+        number, test::at_s(number), {"it3", Market::spot, "a", Price::from_usd_h(0.1)}};
+  };
+  {
+    const auto store = folder.open();
+    const auto book = opened<StoreCloudBook>(*store);
+    const auto put_change = [&](std::uint64_t number, const std::vector<std::uint64_t>& dropped) {
+      std::promise<std::string> told;
+      book->put_change(change(number), dropped,
+                       [&](const std::string& trouble) { told.set_value(trouble); });
+      return told.get_future().get();
+    };
+    EXPECT_EQ(put_change(1, {}), "");
+    EXPECT_EQ(put_change(2, {}), "");
+    EXPECT_EQ(put_change(3, {1}), "");
+  }
+  const auto store = folder.open();
+  EXPECT_THAT(opened<StoreCloudBook>(*store)->changes(), ElementsAre(change(2), change(3)));
+}
+
 TEST(StoreCloudBook, forgets_the_oldest_of_what_is_gone_but_nothing_that_is_rented) {
   const TempStore folder;
   {

@@ -19,13 +19,20 @@ class MemoryCloudBook final : public CloudBook {
     return all;
   }
   void put(const RentedRecord& record, Durable durable) override {
-    auto write = [this, record, durable = std::move(durable)] {
-      if (full) return durable("no space is left");
-      records[record.instance] = record;
-      durable({});
+    take([this, record] { records[record.instance] = record; }, std::move(durable));
+  }
+  std::vector<OfferingChange> changes() override {
+    std::vector<OfferingChange> all;
+    for (const auto& [number, change] : changed) all.push_back(change);
+    return all;
+  }
+  void put_change(const OfferingChange& change, const std::vector<std::uint64_t>& dropped,
+                  Durable durable) override {
+    const auto put = [this, change, dropped] {
+      changed[change.number] = change;
+      for (const std::uint64_t number : dropped) changed.erase(number);
     };
-    if (!slow) return write();
-    waiting.push_back(std::move(write));
+    take(put, std::move(durable));
   }
   /// Writes what waits by now.
   void flush() {
@@ -33,9 +40,21 @@ class MemoryCloudBook final : public CloudBook {
   }
 
   std::map<InstanceId, RentedRecord> records;
+  std::map<std::uint64_t, OfferingChange> changed;
   std::deque<std::function<void()>> waiting;
   bool full = false;
   bool slow = false;
+
+ private:
+  void take(std::function<void()> put, Durable durable) {
+    auto write = [this, put = std::move(put), durable = std::move(durable)] {
+      if (full) return durable("no space is left");
+      put();
+      durable({});
+    };
+    if (!slow) return write();
+    waiting.push_back(std::move(write));
+  }
 };
 
 }  // namespace muster::test

@@ -89,7 +89,8 @@ inline MasterActor spawn_listening_master(VirtualSystem& system, std::vector<Hea
         },
         [](const LogAnswer&) {},
         [note, reports](const CloudReport& report) {
-          static constexpr const char* kKinds[] = {"up", "refused", "gone", "notice", "clock"};
+          static constexpr const char* kKinds[] = {"up",     "refused", "gone",
+                                                   "notice", "clock",   "offerings"};
           if (reports != nullptr) reports->push_back(report);
           note(std::string(kKinds[static_cast<int>(report.kind)]) + " " +
                std::to_string(report.instance.value));

@@ -176,10 +176,10 @@ void describe(const fs::path& dir, const client::ClusterContext& context,
   const auto catalog = load_catalog(config.catalog);
   const std::string shortfall = catalog ? local::caps_shortfall(config, catalog.value()) : "";
   if (!shortfall.empty()) fmt::print("Note: {}\n", shortfall);
-  if (config.loopback.max_instances != 0) {
-    fmt::print("Room: {} instances at once on this computer (loopback.max_instances)\n",
-               config.loopback.max_instances.value_or(
-                   machines::most_workers(machines::look_at_computer())));
+  if (config.cloud.max_instances != 0) {
+    fmt::print(
+        "Room: {} instances at once on this computer (cloud.max_instances)\n",
+        config.cloud.max_instances.value_or(machines::most_workers(machines::look_at_computer())));
   }
   fmt::print("API and page: {}/#token={}\n", context.api, context.token);
   const bool is_default = dir == client::local_cluster_folder(client::process_environment());

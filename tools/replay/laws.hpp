@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/cloud/loopback.hpp"
+#include "actors/cloud/connector.hpp"
 #include "model/event.hpp"
 
 namespace muster::replay {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "actors/cloud/actor_machines.hpp"
-#include "actors/cloud/loopback.hpp"
+#include "actors/cloud/providers.hpp"
 #include "actors/virtual_time.hpp"
 #include "model/live_ids.hpp"
 #include "schedulers/site/sampling/compositions.hpp"
@@ -57,6 +57,7 @@ struct Decider {
   std::optional<SortingDesk> desk;
   std::unique_ptr<sampling::Composition> composition;  ///< of a sampling group
   Fleet fleet;                                         ///< of the group
+  ProviderMaker cloud;
 };
 
 Failure<ReplayError> bad_policy(const Failure<PolicyError>& error) {
@@ -115,7 +116,7 @@ class Simulation {
     model_ = std::make_unique<NamedModel>(*world_, names_);
     log.rename_by([this](Event& event) { names_.rename(event); });
     log.show_to([this](const Event& event) { tell_world(event); });
-    cloud_ = system_.spawn<LoopbackCloud>(loopback_setup());
+    cloud_ = system_.spawn<CloudConnector>(cloud_setup(decider.cloud));
     cloud_link_ = setup.link_cloud ? setup.link_cloud(system_, cloud_) : cloud_;
     compose(std::move(decider));
     UserSetup user;
@@ -241,23 +242,31 @@ class Simulation {
     return config;
   }
 
-  LoopbackSetup loopback_setup() {
-    LoopbackSetup loopback;
-    loopback.catalog = setup_.catalog;
-    loopback.epoch = time_.epoch();
-    loopback.quantum = setup_.config->world.quantum;
-    loopback.limits.instances = setup_.config->cloud.max_instances;
-    loopback.interruptions.per_h = setup_.config->cloud.interruptions_per_h;
-    loopback.interruptions.notice = setup_.config->cloud.notice;
-    loopback.interruptions.seed = setup_.seed;
-    loopback.book = &cloud_book_;
-    loopback.machines = &machines_;
-    loopback.bill = &bill_;
-    return loopback;
+  ConnectorSetup cloud_setup(const ProviderMaker& make) {
+    const ReplayConfig& config = *setup_.config;
+    LoopbackOptions machines = loopback_options(config.cloud);
+    machines.catalog = setup_.catalog;
+    machines.quantum = config.world.quantum;
+    machines.interruptions.seed = machines.delays.seed = setup_.seed;
+    machines.machines = &machines_;
+    provider_ = make(std::move(machines));
+    ConnectorSetup cloud = connector_setup(config.cloud);
+    cloud.catalog = setup_.catalog;
+    cloud.epoch = time_.epoch();
+    cloud.quantum = config.world.quantum;
+    cloud.book = &cloud_book_;
+    cloud.provider = provider_.get();
+    cloud.bill = &bill_;
+    return cloud;
   }
 
-  WorkerActor launch_worker(InstanceId id, TypeId type, const MasterActor& master) {
-    WorkerSetup worker{id, type, (*setup_.catalog)[type].capacity, master, time_.epoch(), {}};
+  const MasterActor& renter_of(InstanceId id) const {
+    return group_.masters[group_.masters.size() == 1 ? 0 : master_of(id)];
+  }
+
+  WorkerActor launch_worker(InstanceId id, TypeId type) {
+    const Resources& capacity = (*setup_.catalog)[type].capacity;
+    WorkerSetup worker{id, type, capacity, renter_of(id), time_.epoch(), {}};
     worker.make_executor = [this](InstanceId on, TypeId of, ExecutorHost host) {
       return std::make_unique<ModelExecutor>(on, of, std::move(host), *model_);
     };
@@ -331,8 +340,7 @@ class Simulation {
   void give_fleet_back() {
     for (InstanceId id : machines_.running()) {
       if (given_back_.insert(id).second) {
-        const std::size_t many = group_.masters.size();
-        caf::anon_send(group_.masters[many == 1 ? 0 : master_of(id)], drain_atom_v, id);
+        caf::anon_send(renter_of(id), drain_atom_v, id);
       }
     }
   }
@@ -347,6 +355,7 @@ class Simulation {
   std::deque<MemorySiteBook> site_books_;  ///< one a site
   ForgetfulCloudBook cloud_book_;
   CloudBill bill_;
+  std::unique_ptr<CloudProvider> provider_;
   std::deque<CellJournal> journals_;  ///< one a master
   std::deque<DecisionTimes> times_;
   std::deque<HistoryCount> histories_;
@@ -362,9 +371,7 @@ class Simulation {
   std::unique_ptr<NamedModel> model_;  ///< the world, as workers know it
   CapLosses cap_losses_;
   std::map<std::pair<std::uint32_t, JobId>, const Job*> open_parts_;  ///< of the log
-  ActorMachines machines_{[this](InstanceId id, TypeId type, const MasterActor& master) {
-    return launch_worker(id, type, master);
-  }};
+  ActorMachines machines_{[this](InstanceId id, TypeId type) { return launch_worker(id, type); }};
   CloudActor cloud_, cloud_link_;
   std::unique_ptr<sampling::Composition> composition_;  ///< of a sampling group
   std::optional<SamplingRun> sampling_;
@@ -438,6 +445,9 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
       return Failure<ReplayError>{ReplayError::bad_input, setup.label + ": " + fault};
     }
   }
+  auto cloud = load_provider(setup.config->cloud, *setup.catalog);
+  if (!cloud) return Failure<ReplayError>{ReplayError::bad_input, cloud.error().message};
+  decider->cloud = std::move(cloud).value();
   auto interference = make_interference(setup.config->world.interference);
   if (!interference) {
     return Failure<ReplayError>{ReplayError::bad_input, interference.error().message};

@@ -110,7 +110,7 @@ class Caps(unittest.TestCase):
             self.assertRegex(told.stdout, r"Caps: 6 instances, \$[0-9.]+ an hour, \$30.00 a day; "
                              r"of these each of 2 masters has 3 instances, .*\$15.00 a day\n")
             self.assertIn("raise them with --caps", told.stdout)
-            self.assertIn("loopback.max_instances", told.stdout)
+            self.assertIn("cloud.max_instances", told.stdout)
             cluster.run("down", "--dir", cluster.dir)
             told = cluster.run("up", "--dir", cluster.dir, "--caps", "none")
             self.assertIn("Caps: none; set them with --caps", told.stdout)

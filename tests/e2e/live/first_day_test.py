@@ -167,7 +167,7 @@ class Moving(unittest.TestCase):
             self.assertRegex(output, r"starts at [1-9][0-9]*\ndone at 40")
 
     def test_a_spot_instance_is_taken_back_and_its_task_goes_on_elsewhere(self):
-        with Cluster("loopback.notice=60s", nodes=1, policy="no-packing,period_s=0.5",
+        with Cluster("cloud.notice=60s", nodes=1, policy="no-packing,period_s=0.5",
                      delay_scale=0.02) as cluster:
             job = cluster.shell('trap "exit 85" TERM; echo "attempt $MUSTER_ATTEMPT"; '
                                 'if [ "$MUSTER_ATTEMPT" = 1 ]; then sleep 600 & wait; fi',

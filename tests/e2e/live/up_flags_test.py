@@ -118,9 +118,9 @@ class BadSettings(unittest.TestCase):
         "nope": ["COUNT*TYPE"],
         "9*c7i.large": ["9 instances for the master are too many", "is 4 (master.max_instances)"],
         "4*c7i.4xlarge": ["cost $2.86 an hour", "is $2.00 (master.max_usd_h)"],
-        "500*c7i.large": ["500 instances are too many", "(loopback.max_instances)"],
+        "500*c7i.large": ["500 instances are too many", "(cloud.max_instances)"],
     }
-    CAPS = ["--caps", "instances=4,usd_h=2", "--set", "loopback.max_instances=20"]
+    CAPS = ["--caps", "instances=4,usd_h=2", "--set", "cloud.max_instances=20"]
 
     def test_of_a_fleet_start_nothing(self):
         with tempfile.TemporaryDirectory(prefix="mu", dir="/tmp") as folder:

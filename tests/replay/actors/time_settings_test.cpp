@@ -1,9 +1,12 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <chrono>
 
+#include "config/cloud/delays.hpp"
 #include "tests/replay/actors/random_cluster.hpp"
+#include "tests/support/temp_file.hpp"
 
 // Every allowed setting of the world's and the cloud's times keeps the laws of a run: ledger, log
 // and bill agree to the last unit.
@@ -79,6 +82,41 @@ TEST(TimeSettings, EveryNoticeKeepsTheLaws) {
     }
   }
   EXPECT_GT(interruptions, 20U) << "the notices have to come about";
+}
+
+TEST(TimeSettings, EveryDistributionOfDelaysKeepsTheLawsAndRepeats) {
+  for (const char* distribution : {"uniform", "normal", "lognormal"}) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      SmallReplay replay = with_times(seed);
+      replay.config().cloud.own.of<DelaySettings>() = {distribution, 0.8};
+      const auto run = replay.run("eva", seed);
+      EXPECT_EQ(fault_of(run), "") << distribution << ", seed " << seed;
+      const auto again = replay.run("eva", seed);
+      if (run && again) EXPECT_EQ(run->result.total_cost_usd, again->result.total_cost_usd);
+    }
+  }
+}
+
+TEST(TimeSettings, RevocationsOfASeriesKeepTheLaws) {
+  std::uint64_t interruptions = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    SmallReplay replay = with_times(seed);
+    std::string rows = "time_s,type,market,zone,price_usd_h,available,revoke\n";
+    for (const InstanceType& type : replay.catalog().types()) {
+      for (const int at_s : {1200, 2400}) {
+        const bool revoke = at_s == 1200;
+        rows += std::to_string(at_s) + "," + type.name + ",spot,," +
+                fmt::format("{}", type.spot->usd_h()) + (revoke ? ",0,1\n" : ",1,0\n");
+      }
+    }
+    const muster::test::TempFile file("prices.csv", rows);
+    replay.config().cloud.provider = "trace";
+    replay.config().cloud.own.of<TraceCloudSettings>() = {file.path(), 1h};
+    const auto run = replay.run("hcoop", seed);
+    EXPECT_EQ(fault_of(run), "") << "seed " << seed;
+    if (run) interruptions += run->result.interruptions;
+  }
+  EXPECT_GT(interruptions, 5U) << "the revocations have to come about";
 }
 
 TEST(TimeSettings, EverySettlingKeepsTheLaws) {

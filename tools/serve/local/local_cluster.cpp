@@ -237,7 +237,7 @@ Expected<ClusterConfig, ConfigError> fresh_config(const fs::path& dir,
   config.api_token = dir / "token";
   config.policy = kLocalPolicy;
   config.catalog = shipped_file(own_program(), "cluster/local-types.csv");
-  config.loopback.delay_scale = kLocalDelayScale;
+  config.cloud.delay_scale = kLocalDelayScale;
   set_default_caps(machines::look_at_computer(), config);
   return config;
 }
@@ -406,7 +406,7 @@ Expected<bool, LocalError> LocalCluster::stop(
   auto config = load_own(config_file());
   if (!config) return Failed{LocalError::bad_request, config.error().message};
   NodeSetup setup{std::move(config).value(), {}, own_program(), false, false};
-  setup.node = setup.config.cloud().name;
+  setup.node = setup.config.cloud_node().name;
   const ClusterRoster nobody;  // none is made here
   const fs::path state = setup.config.state / setup.node;
   auto machines = ProcessMachines::open(machine_recipe(setup, nobody, state));

@@ -26,7 +26,7 @@ bool are_valid(const ClusterConfig& config) {
 std::size_t kept_instances(const ClusterConfig& config) {
   std::size_t count = 0;
   std::error_code none;
-  const fs::path machines = machines_folder(config.state / config.cloud().name);
+  const fs::path machines = machines_folder(config.state / config.cloud_node().name);
   for (const auto& entry : fs::directory_iterator(machines, none)) {
     const std::string name = entry.path().filename().string();
     if (machines::MachineFolder::instance_of(name) != InstanceId{}) ++count;

@@ -16,7 +16,7 @@
 namespace muster::local {
 namespace {
 
-constexpr double kMostScale = 1e4;  // as loopback.delay_scale
+constexpr double kMostScale = 1e4;  // as cloud.delay_scale
 
 NodeConfig* first_with_api(ClusterConfig& config) {
   const auto found = std::find_if(config.nodes.begin(), config.nodes.end(),
@@ -65,7 +65,7 @@ std::string names_of(const Catalog& catalog) {
 
 /// What of a fleet the cloud would refuse, which has room for so many.
 std::string fleet_beyond_cloud(const ClusterConfig& config) {
-  const LoopbackConfig& cloud = config.loopback;
+  const CloudConfig& cloud = config.cloud;
   std::uint64_t all = 0;
   std::map<std::string, std::uint64_t> by_type;
   std::map<Market, std::uint64_t> by_market;
@@ -81,17 +81,17 @@ std::string fleet_beyond_cloud(const ClusterConfig& config) {
   };
   const std::uint32_t room =
       cloud.max_instances.value_or(machines::most_workers(machines::look_at_computer()));
-  if (room != 0 && all > room) return too_many(all, "instances", room, "loopback.max_instances");
+  if (room != 0 && all > room) return too_many(all, "instances", room, "cloud.max_instances");
   for (const auto& [type, most] : cloud.max_by_type) {
-    if (by_type[type] > most) return too_many(by_type[type], type, most, "loopback.max_by_type");
+    if (by_type[type] > most) return too_many(by_type[type], type, most, "cloud.max_by_type");
   }
   const std::uint64_t spot = by_market[Market::spot];
   const std::uint64_t on_demand = by_market[Market::on_demand];
   if (cloud.max_spot && spot > *cloud.max_spot) {
-    return too_many(spot, "on the spot market", *cloud.max_spot, "loopback.max_spot");
+    return too_many(spot, "on the spot market", *cloud.max_spot, "cloud.max_spot");
   }
   if (cloud.max_on_demand && on_demand > *cloud.max_on_demand) {
-    return too_many(on_demand, "on demand", *cloud.max_on_demand, "loopback.max_on_demand");
+    return too_many(on_demand, "on demand", *cloud.max_on_demand, "cloud.max_on_demand");
   }
   return {};
 }
@@ -164,7 +164,7 @@ Expected<std::vector<SettingChange>, LocalError> apply_flags(const LocalRequest&
            {"--catalog " + request.catalog.string(), "catalog " + config.catalog.string()});
   }
   if (request.delay_scale) {
-    double& scale = config.loopback.delay_scale;
+    double& scale = config.cloud.delay_scale;
     if (!(*request.delay_scale >= 0 && *request.delay_scale <= kMostScale)) {
       return Failure<LocalError>{
           LocalError::bad_request,

@@ -90,7 +90,7 @@ void ActorBackend::view_cost(const api::View& what, api::Reply reply) {
             [this, parts, missing, reply](const caf::expected<RentedView>& rented) {
               if (rented) return reply(ok(view_json::cost(merge::cost(parts, *rented), missing)));
               Silent without = missing;
-              without.push_back({SilentNode::Role::cloud, config_.cloud().name});
+              without.push_back({SilentNode::Role::cloud, config_.cloud_node().name});
               reply(ok(view_json::cost(merge::cost(parts, std::nullopt), without)));
             },
             RentedQuestion{});

@@ -90,7 +90,7 @@ class LiveNode::Parts {
       return Failure<NodeError>{NodeError::bad_catalog, "catalog: " + catalog.error().message};
     }
     // Masters reckon with the delays that the cloud will have.
-    catalog_ = catalog->with_delays(setup_.config.loopback.delay_scale);
+    catalog_ = catalog->with_delays(setup_.config.cloud.delay_scale);
     for (const NodeConfig& node : setup_.config.nodes) {
       if (node.name != self_.name) peers_[node.name] = std::make_shared<PeerRoles>(system_);
     }
@@ -145,7 +145,7 @@ class LiveNode::Parts {
       cloud_ = std::move(role).value();
     }
     if (self_.master) {
-      auto role = start_master(context, std::move(stores->master), cloud_of(config.cloud()));
+      auto role = start_master(context, std::move(stores->master), cloud_of(config.cloud_node()));
       if (!role) return role.error();
       master_ = std::move(role).value();
     }
@@ -170,7 +170,7 @@ class LiveNode::Parts {
 
   /// What the cloud said while there was no link to it has not come here.
   void watch_cloud() {
-    const auto cloud = peers_.find(setup_.config.cloud().name);
+    const auto cloud = peers_.find(setup_.config.cloud_node().name);
     if (!master_ || cloud == peers_.end()) return;
     cloud->second->cloud_back = [address = caf::actor_cast<caf::weak_actor_ptr>(master_->actor)] {
       if (auto master = caf::actor_cast<MasterActor>(address.lock())) {
@@ -289,7 +289,7 @@ class LiveNode::Parts {
       handles.masters.push_back(master_of(*node));
       handles.numbers.push_back(roster_.masters.at(*node->master));
     }
-    handles.cloud = cloud_of(setup_.config.cloud());
+    handles.cloud = cloud_of(setup_.config.cloud_node());
     handles.connected = [this](const std::string& node) {
       if (node == self_.name) return true;
       const auto found = peers_.find(node);

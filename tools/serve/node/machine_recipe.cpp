@@ -148,7 +148,7 @@ MachineOptions machine_recipe(const NodeSetup& setup, const ClusterRoster& roste
   if (options.passage) open_passage(setup.config, node_state);
   constexpr double kGiB = 1024.0 * 1024 * 1024;
   options.memory_reserve_bytes =
-      static_cast<std::uint64_t>(setup.config.loopback.memory_reserve_gib * kGiB);
+      static_cast<std::uint64_t>(setup.config.cloud.memory_reserve_gib * kGiB);
   options.command = {setup.program.string(), "worker", "--config", "{dir}/worker.toml"};
   options.prepare = [setup, roster](const MachineOrder& order, const fs::path& folder) {
     return prepare(setup, roster, order, folder);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "actors/cloud/providers.hpp"
 #include "schedulers/registry.hpp"
 #include "storage/recovery.hpp"
 #include "tools/serve/machines/computer.hpp"
@@ -175,26 +176,24 @@ Expected<std::unique_ptr<CloudRole>, NodeError> start_cloud(const RoleContext& c
   if (!machines) return Failure<NodeError>{NodeError::machines, machines.error().message};
   role->machines = std::move(machines).value();
 
-  LoopbackSetup cloud;
+  auto make = load_provider(config.cloud, context.catalog);
+  if (!make) return Failure<NodeError>{NodeError::bad_catalog, make.error().message};
+  LoopbackOptions loopback = loopback_options(config.cloud);
+  loopback.catalog = &context.catalog;
+  loopback.limits.instances =
+      config.cloud.max_instances.value_or(machines::most_workers(machines::look_at_computer()));
+  loopback.interruptions.seed = loopback.delays.seed = config.seed;
+  loopback.machines = role->machines.get();
+  role->provider = make.value()(std::move(loopback));
+
+  ConnectorSetup cloud = connector_setup(config.cloud);
   cloud.catalog = &context.catalog;
   cloud.epoch = context.epoch;
-  cloud.limits.instances =
-      config.loopback.max_instances.value_or(machines::most_workers(machines::look_at_computer()));
-  cloud.limits.by_type = config.loopback.max_by_type;
-  if (config.loopback.max_spot) cloud.limits.by_market[Market::spot] = *config.loopback.max_spot;
-  if (config.loopback.max_on_demand) {
-    cloud.limits.by_market[Market::on_demand] = *config.loopback.max_on_demand;
-  }
-  cloud.interruptions.notice =
-      from_seconds(to_seconds(config.loopback.notice) * config.loopback.delay_scale);
-  cloud.interruptions.per_h = config.loopback.interruptions_per_h;
-  cloud.interruptions.seed = config.seed;
-  cloud.halt_grace = config.loopback.halt_grace;
   cloud.book = role->book.get();
-  cloud.machines = role->machines.get();
+  cloud.provider = role->provider.get();
   cloud.bill = &role->bill;
   cloud.note = context.note;
-  role->actor = context.system.spawn<LoopbackCloud>(std::move(cloud));
+  role->actor = context.system.spawn<CloudConnector>(std::move(cloud));
   return role;
 }
 

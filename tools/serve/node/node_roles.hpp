@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "actors/cloud/loopback.hpp"
+#include "actors/cloud/connector.hpp"
 #include "storage/log_store.hpp"
 #include "storage/store_cloud_book.hpp"
 #include "storage/store_history.hpp"
@@ -53,6 +53,7 @@ struct CloudRole {
   std::unique_ptr<Store> store;
   std::unique_ptr<StoreCloudBook> book;
   std::unique_ptr<ProcessMachines> machines;
+  std::unique_ptr<CloudProvider> provider;
   CloudBill bill;
   CloudActor actor;
 };

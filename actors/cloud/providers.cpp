@@ -1,0 +1,76 @@
+#include "actors/cloud/providers.hpp"
+
+#include <utility>
+
+#include "actors/cloud/trace_provider.hpp"
+#include "config/cloud/delays.hpp"
+#include "config/price_series_file.hpp"
+#include "model/check.hpp"
+
+namespace muster {
+namespace {
+
+using Maker = Expected<ProviderMaker, ConfigError>;
+
+Maker make_loopback(const CloudConfig&, const Catalog&) {
+  return ProviderMaker([](LoopbackOptions machines) {
+    return std::make_unique<LoopbackProvider>(std::move(machines));
+  });
+}
+
+Maker make_trace(const CloudConfig& config, const Catalog& catalog) {
+  const auto& settings = config.own.of<TraceCloudSettings>();
+  auto series = load_price_series(settings.prices, catalog);
+  if (!series) return Failure<ConfigError>{series.error().code, series.error().message};
+  TraceOptions trace{std::move(series).value(), settings.period};
+  return ProviderMaker([trace = std::move(trace)](LoopbackOptions machines) {
+    return std::make_unique<TraceProvider>(std::move(machines), trace);
+  });
+}
+
+DelayKind delay_kind_of(const std::string& name) {
+  if (name == "uniform") return DelayKind::uniform;
+  if (name == "normal") return DelayKind::normal;
+  if (name == "lognormal") return DelayKind::lognormal;
+  return DelayKind::constant;
+}
+
+}  // namespace
+
+Expected<ProviderMaker, ConfigError> load_provider(const CloudConfig& config,
+                                                   const Catalog& catalog) {
+#define MUSTER_CLOUD(NAME) \
+  if (config.provider == #NAME) return make_##NAME(config, catalog);
+#include "config/cloud/clouds.def"
+#undef MUSTER_CLOUD
+  MUSTER_CHECK(false, "a config names a cloud provider that there is not");
+  return make_loopback(config, catalog);
+}
+
+LoopbackOptions loopback_options(const CloudConfig& config) {
+  LoopbackOptions options;
+  options.limits.instances = config.max_instances.value_or(0);
+  options.limits.by_type = config.max_by_type;
+  if (config.max_spot) options.limits.by_market[Market::spot] = *config.max_spot;
+  if (config.max_on_demand) options.limits.by_market[Market::on_demand] = *config.max_on_demand;
+  options.interruptions.notice = config.notice;
+  if (config.delay_scale != 1) {
+    options.interruptions.notice = from_seconds(to_seconds(config.notice) * config.delay_scale);
+  }
+  options.interruptions.per_h = config.interruptions_per_h;
+  options.halt_grace = config.halt_grace;
+  const auto& delays = config.own.of<DelaySettings>();
+  options.delays.spread = delays.spread;
+  options.delays.kind = delay_kind_of(delays.distribution);
+  return options;
+}
+
+ConnectorSetup connector_setup(const CloudConfig& config) {
+  ConnectorSetup setup;
+  setup.retries = {config.launch_tries, config.retry_pause, config.retry_longest};
+  setup.list_every = config.list_every;
+  setup.keep_changes = config.keep_changes;
+  return setup;
+}
+
+}  // namespace muster

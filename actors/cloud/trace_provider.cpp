@@ -1,0 +1,220 @@
+#include "actors/cloud/trace_provider.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace muster {
+
+/// Passes on what the machines tell, and looks at it.
+class TraceProvider::Relay final : public CloudHost {
+ public:
+  Relay(TraceProvider& provider, std::shared_ptr<CloudHost> host)
+      : provider_(provider), host_(std::move(host)) {}
+
+  Instant now() const override { return host_->now(); }
+  void at(Instant when, std::function<void()> step) override { host_->at(when, std::move(step)); }
+  void run(std::function<void()> step) override { host_->run(std::move(step)); }
+  void tell(ProviderNews news) override {
+    const InstanceId id = news.instance;
+    if (news.kind == ProviderNewsKind::up) {
+      // Its price may have risen since it was ordered.
+      news.recorded = [trace = &provider_, id, recorded = std::move(news.recorded)](Instant at) {
+        recorded(at);
+        trace->check(id);
+      };
+    } else if (news.kind == ProviderNewsKind::gone) {
+      news.recorded = [trace = &provider_, id, recorded = std::move(news.recorded)](Instant at) {
+        recorded(at);
+        trace->forget(id);
+      };
+    }
+    host_->tell(std::move(news));
+  }
+
+ private:
+  TraceProvider& provider_;
+  std::shared_ptr<CloudHost> host_;
+};
+
+TraceProvider::TraceProvider(LoopbackOptions loopback, TraceOptions trace)
+    : machines_(std::move(loopback)), trace_(std::move(trace)) {}
+
+TraceProvider::~TraceProvider() = default;
+
+void TraceProvider::watch(std::shared_ptr<CloudHost> host,
+                          const std::vector<RentedRecord>& rented) {
+  host_ = std::move(host);
+  for (const RentedRecord& record : rented) {
+    keep(record);
+  }
+  go_to_now();
+  before_.clear();
+  machines_.watch(std::make_shared<Relay>(*this, host_), rented);
+  for (const RentedRecord& record : rented) check(record.instance);
+  if (!trace_.series.steps.empty()) play();
+}
+
+/// Comes to what holds now: all steps of the round until now, on what the round before left.
+void TraceProvider::go_to_now() {
+  const std::vector<PriceStep>& steps = trace_.series.steps;
+  const Duration now = host_->now().time_since_epoch();
+  Duration in_round = now;
+  if (trace_.period > Duration::zero()) {
+    place_.round = now / trace_.period;
+    in_round = now % trace_.period;
+    if (place_.round > 0) {
+      for (const PriceStep& step : steps) {
+        if (step.at < trace_.period) follow(step);
+      }
+    }
+  }
+  while (place_.next < steps.size() && steps[place_.next].at <= in_round) {
+    follow(steps[place_.next++]);
+  }
+}
+
+Instant TraceProvider::time_of(const Place& place) const {
+  return Instant{trace_.period * place.round + trace_.series.steps[place.next].at};
+}
+
+/// Follows the steps that are due, tells what has changed, and waits for the next one.
+void TraceProvider::play() {
+  const std::vector<PriceStep>& steps = trace_.series.steps;
+  const Instant now = host_->now();
+  std::set<Key> revoked;
+  while (true) {
+    const bool over = place_.next >= steps.size() ||
+                      (trace_.period > Duration::zero() && steps[place_.next].at >= trace_.period);
+    if (over) {
+      if (trace_.period <= Duration::zero()) break;
+      place_ = {place_.round + 1, 0};
+    }
+    if (time_of(place_) > now) {
+      host_->at(time_of(place_), [this] { play(); });
+      break;
+    }
+    const PriceStep& step = steps[place_.next++];
+    follow(step);
+    if (step.revoke) revoked.insert(key_of(step.offering));
+  }
+  const std::map<Key, Offering> before = std::exchange(before_, {});
+  for (const auto& [key, offering] : before) {
+    if (!(offering == offered_.at(key))) tell(offered_.at(key));
+  }
+  for (const auto& [type, market, zone] : revoked) {
+    take_back({type, market, zone}, CloudReason::reclaimed);
+    const Key whichever{type, market, std::string{}};
+    const auto left = offered_.find(whichever);
+    if (left != offered_.end() && !left->second.available) {
+      take_back(whichever, CloudReason::reclaimed);
+    }
+  }
+  for (const auto& [key, offering] : before) {
+    for (const InstanceId id : ordered(key)) check(id);
+  }
+}
+
+void TraceProvider::follow(const PriceStep& step) {
+  const Key key = key_of(step.offering);
+  set(step.offering);
+  if (!step.offering.zone.empty()) follow_zones(key);
+}
+
+/// What is ordered of whichever zone.
+void TraceProvider::follow_zones(const Key& zone) {
+  const auto& [type, market, name] = zone;
+  Offering cheapest{type, market, {}, {}, false};
+  bool any = false;
+  for (auto each = offered_.lower_bound({type, market, std::string{}}); each != offered_.end();
+       ++each) {
+    const Offering& other = each->second;
+    if (other.type != type || other.market != market) break;
+    if (other.zone.empty()) continue;
+    const bool better =
+        other.available != cheapest.available ? other.available : other.price < cheapest.price;
+    if (any && !better) continue;
+    cheapest.price = other.price;
+    cheapest.available = other.available;
+    any = true;
+  }
+  set(cheapest);
+}
+
+void TraceProvider::set(const Offering& offering) {
+  Offering& now = offered_[key_of(offering)];
+  before_.try_emplace(key_of(offering), now);
+  now = offering;
+}
+
+void TraceProvider::keep(const RentedRecord& order) {
+  const Key key{order.type, order.market, order.zone};
+  orders_[order.instance] = {key, order.max_price};
+  ordered_[key].insert(order.instance);
+}
+
+void TraceProvider::forget(InstanceId id) {
+  const auto order = orders_.extract(id);
+  if (order.empty()) return;
+  const auto others = ordered_.find(order.mapped().key);
+  others->second.erase(id);
+  if (others->second.empty()) ordered_.erase(others);
+}
+
+std::set<InstanceId> TraceProvider::ordered(const Key& key) const {
+  const auto found = ordered_.find(key);
+  return found == ordered_.end() ? std::set<InstanceId>{} : found->second;
+}
+
+std::vector<Offering> TraceProvider::offerings() const {
+  std::vector<Offering> all;
+  for (Offering& offering : machines_.offerings()) {
+    if (!offered_.contains(key_of(offering))) all.push_back(std::move(offering));
+  }
+  for (const auto& [key, offering] : offered_) all.push_back(offering);
+  return all;
+}
+
+void TraceProvider::launch(const RentedRecord& order, std::function<void(LaunchAnswer)> done) {
+  if (orders_.contains(order.instance)) return machines_.launch(order, std::move(done));
+  const Key key{order.type, order.market, order.zone};
+  RentedRecord asked = order;
+  if (const auto offered = offered_.find(key); offered != offered_.end()) {
+    const Offering& offering = offered->second;
+    if (!offering.available) {
+      return done({LaunchResult::capacity, order.type + " is not available there now"});
+    }
+    if (order.max_price > Price{} && order.max_price < offering.price) {
+      return done({LaunchResult::price, order.type + " costs more than that now"});
+    }
+    asked.max_price = {};
+  } else if (!order.zone.empty()) {
+    return done({LaunchResult::capacity, "there is no " + order.type + " in " + order.zone});
+  }
+  machines_.launch(asked, [this, order, done = std::move(done)](LaunchAnswer answer) {
+    if (answer.result == LaunchResult::granted) keep(order);
+    done(std::move(answer));
+  });
+}
+
+void TraceProvider::tell(const Offering& offering) {
+  ProviderNews news;
+  news.kind = ProviderNewsKind::offering;
+  news.offering = offering;
+  host_->tell(std::move(news));
+}
+
+void TraceProvider::take_back(const Key& key, CloudReason reason) {
+  for (const InstanceId id : ordered(key)) machines_.take_back(id, reason);
+}
+
+/// Takes it back when it costs more than its order allows.
+void TraceProvider::check(InstanceId id) {
+  const auto order = orders_.find(id);
+  if (order == orders_.end() || order->second.max_price <= Price{}) return;
+  const auto offered = offered_.find(order->second.key);
+  if (offered == offered_.end() || offered->second.price <= order->second.max_price) return;
+  machines_.take_back(id, CloudReason::price);
+}
+
+}  // namespace muster

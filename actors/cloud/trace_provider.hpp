@@ -1,0 +1,85 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "actors/cloud/loopback_provider.hpp"
+#include "config/price_series.hpp"
+
+namespace muster {
+
+/// What a trace's prices are.
+struct TraceOptions {
+  PriceSeries series;
+  /// The series begins anew after so long, counted from the time 0 of the cluster; zero: never.
+  Duration period{};
+};
+
+/// A loopback cloud whose prices, availability and revocations are those of a series. Which step
+/// holds depends on nothing but the time, so that a cloud that is started anew comes to the same
+/// one. A spot instance that its order allows less for than it costs is taken back, with notice.
+///
+/// What is ordered of whichever zone costs what the cheapest zone costs that is available, or the
+/// cheapest of all when none is; such instances are taken back with the last zone that is left.
+class TraceProvider final : public CloudProvider {
+ public:
+  TraceProvider(LoopbackOptions loopback, TraceOptions trace);
+  ~TraceProvider() override;
+
+  void watch(std::shared_ptr<CloudHost> host, const std::vector<RentedRecord>& rented) override;
+  void unwatch() override { machines_.unwatch(); }
+  std::vector<Offering> offerings() const override;
+  void launch(const RentedRecord& order, std::function<void(LaunchAnswer)> done) override;
+  void terminate(InstanceId instance, std::function<void(EndResult)> done) override {
+    machines_.terminate(instance, std::move(done));
+  }
+  void list(std::function<void(FoundInstances)> done) override { machines_.list(std::move(done)); }
+  bool interrupt(InstanceId instance) override { return machines_.interrupt(instance); }
+  std::optional<Instant> all_ended_at() const override { return machines_.all_ended_at(); }
+
+ private:
+  class Relay;
+  using Key = std::tuple<std::string, Market, std::string>;
+  /// Where the series is: the round through it, and the step that comes next.
+  struct Place {
+    std::int64_t round = 0;
+    std::size_t next = 0;
+  };
+
+  static Key key_of(const Offering& offering) {
+    return {offering.type, offering.market, offering.zone};
+  }
+  void follow(const PriceStep& step);
+  void follow_zones(const Key& zone);
+  void go_to_now();
+  Instant time_of(const Place& place) const;
+  void play();
+  void tell(const Offering& offering);
+  void take_back(const Key& key, CloudReason reason);
+  void check(InstanceId id);
+  void set(const Offering& offering);
+  void keep(const RentedRecord& order);
+  void forget(InstanceId id);
+  std::set<InstanceId> ordered(const Key& key) const;
+
+  struct Order {
+    Key key;
+    Price max_price;
+  };
+
+  LoopbackProvider machines_;
+  TraceOptions trace_;
+  std::shared_ptr<CloudHost> host_;
+  std::map<Key, Offering> offered_;     ///< that the series speaks of, as they are now
+  std::map<Key, Offering> before_;      ///< what the steps that are followed now have changed
+  std::map<InstanceId, Order> orders_;  ///< of what was granted and is not gone
+  std::map<Key, std::set<InstanceId>> ordered_;  ///< the same by what they are
+  Place place_;
+};
+
+}  // namespace muster

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "config/part_settings.hpp"
+#include "model/time.hpp"
+
+namespace muster {
+
+/// The cloud that instances are rented from, in a replay as in a cluster.
+struct CloudConfig {
+  std::string provider = "loopback";  ///< one of config/cloud/clouds.def
+  /// Refuses beyond; 0: no limit; nothing: none in a replay, live as many as the computer bears.
+  std::optional<std::uint32_t> max_instances;
+  std::map<std::string, std::uint32_t> max_by_type;  ///< the limit on instances of a type
+  std::optional<std::uint32_t> max_spot, max_on_demand;
+  double delay_scale = 1;  ///< of the catalog's delays and of the notice of an interruption
+  Duration notice{std::chrono::minutes{2}};       ///< from an interruption's notice to the end
+  double interruptions_per_h = 0;                 ///< of one spot instance, by themselves
+  double memory_reserve_gib = 0.5;                ///< live: refuses when less would be left
+  Duration halt_grace{std::chrono::seconds{2}};   ///< live: what runs on a machine gets to end
+  std::uint32_t launch_tries = 5;                 ///< before a launch is refused
+  Duration retry_pause{std::chrono::seconds{1}};  ///< before the second try; doubles
+  Duration retry_longest{std::chrono::minutes{1}};
+  Duration list_every{};                ///< from one look at what exists to the next; 0: in doubt
+  std::uint32_t keep_changes = 10'000;  ///< of what is offered
+  PartSettings own;                     ///< what single providers have besides
+};
+
+/// What the provider `trace` has besides.
+struct TraceCloudSettings {
+  std::filesystem::path prices;  ///< the series
+  Duration period{};             ///< it begins anew after so long; 0: never
+};
+
+}  // namespace muster

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/cloud/delays.hpp"
+#include "config/cloud/loopback.hpp"
+#include "config/cloud/trace.hpp"
+#include "config/key_reader.hpp"
+
+namespace muster::config {
+
+/// All cloud providers that a config may name.
+template <class C>
+std::vector<CloudModule<C>> cloud_modules() {
+  return {
+#define MUSTER_CLOUD(NAME) NAME##_cloud<C>(),
+#include "config/cloud/clouds.def"
+#undef MUSTER_CLOUD
+  };
+}
+
+/// The keys that every provider has.
+template <class C>
+std::vector<KeySpecOf<C>> every_cloud_keys() {
+  using U32 = std::uint32_t;
+  using Whole = WholeKeyOf<C>;
+  using Number = NumberKeyOf<C>;
+  using Time = TimeKeyOf<C>;
+  constexpr U32 kMany = 10'000'000;
+  constexpr Duration kNone{};
+  constexpr Duration kShortest = std::chrono::milliseconds{1};
+  constexpr Duration kHour = std::chrono::hours{1};
+  std::vector<std::string> names;
+  for (const CloudModule<C>& module : cloud_modules<C>()) names.push_back(module.name);
+  const auto get = [names](const C& c) -> std::size_t {
+    return std::find(names.begin(), names.end(), c.cloud.provider) - names.begin();
+  };
+  const auto set = [names](C& c, std::size_t i) { c.cloud.provider = names[i]; };
+  return {
+      {"cloud.provider", "which cloud instances are rented from", ChoiceKeyOf<C>{names, get, set}},
+      {"cloud.max_instances",
+       "the cloud refuses to have more at once; 0: no limit; not given: none in a replay, live 16 "
+       "a "
+       "core, as each is a process of its computer, but no more than there is memory for at 128 "
+       "MiB each",
+       Whole{[](C& c) -> std::optional<U32>& { return c.cloud.max_instances; }, 0, kMany}},
+      {"cloud.max_by_type", "the same for instance types: { \"c7i.large\" = 3 }",
+       CountsKeyOf<C>{[](C& c) -> std::map<std::string, U32>& { return c.cloud.max_by_type; }, 0,
+                      kMany}},
+      {"cloud.max_spot", "the same for spot instances; not given: no limit",
+       Whole{[](C& c) -> std::optional<U32>& { return c.cloud.max_spot; }, 0, kMany}},
+      {"cloud.max_on_demand", "the same for on-demand instances; not given: no limit",
+       Whole{[](C& c) -> std::optional<U32>& { return c.cloud.max_on_demand; }, 0, kMany}},
+      {"cloud.delay_scale", "factor on the catalog's delays and on the notice of an interruption",
+       Number{[](C& c) -> double& { return c.cloud.delay_scale; }, {0, 1e4}}},
+      {"cloud.notice", "from the notice of an interruption to the instance's end",
+       Time{[](C& c) -> Duration& { return c.cloud.notice; }, kNone, 24 * kHour}},
+      {"cloud.interruptions_per_h",
+       "expected number in an hour of one spot instance, by themselves",
+       Number{[](C& c) -> double& { return c.cloud.interruptions_per_h; }, {0, 3600}}},
+      {"cloud.memory_reserve_gib",
+       "live: the cloud refuses an instance when its worker would leave the computer less free "
+       "memory",
+       Number{[](C& c) -> double& { return c.cloud.memory_reserve_gib; }, {0, 1e6}}},
+      {"cloud.halt_grace", "live: what runs on a machine gets so long to end",
+       Time{[](C& c) -> Duration& { return c.cloud.halt_grace; }, kNone, kHour}},
+      {"cloud.launch_tries",
+       "orders that the cloud was too busy for or failed at are tried so often, then refused",
+       Whole{[](C& c) -> U32& { return c.cloud.launch_tries; }, 1, 1000}},
+      {"cloud.retry_pause", "before the second try of an order; doubled with each further one",
+       Time{[](C& c) -> Duration& { return c.cloud.retry_pause; }, kShortest, kHour}},
+      {"cloud.retry_longest", "no such pause grows longer",
+       Time{[](C& c) -> Duration& { return c.cloud.retry_longest; }, kShortest, 24 * kHour}},
+      {"cloud.list_every",
+       "what exists in the cloud is compared with the book so often; 0: only when it is in doubt",
+       Time{[](C& c) -> Duration& { return c.cloud.list_every; }, kNone, 24 * kHour}},
+      {"cloud.keep_changes",
+       "changes of prices and availability that are kept for masters that have not heard of them, "
+       "besides the newest of each offering",
+       Whole{[](C& c) -> U32& { return c.cloud.keep_changes; }, 2, 100'000}}};
+}
+
+/// The keys of [cloud], wherever a cloud is configured: C has a CloudConfig `cloud`.
+template <class C>
+std::vector<KeySpecOf<C>> cloud_keys() {
+  std::vector<KeySpecOf<C>> all = every_cloud_keys<C>();
+  const std::vector<KeySpecOf<C>> delays = delay_keys<C>();
+  all.insert(all.end(), delays.begin(), delays.end());
+  for (const CloudModule<C>& module : cloud_modules<C>()) {
+    all.insert(all.end(), module.keys.begin(), module.keys.end());
+  }
+  return all;
+}
+
+/// Says what the provider that is named needs and was not given.
+template <class C>
+void check_cloud(const C& parsed, KeyReader<C>& reader) {
+  for (const CloudModule<C>& module : cloud_modules<C>()) {
+    if (module.name != parsed.cloud.provider) continue;
+    for (const std::string& key : module.needs) {
+      reader.need(key, fmt::format(", and the provider is {}", module.name));
+    }
+  }
+}
+
+}  // namespace muster::config

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <vector>
+
+#include "model/offering.hpp"
+#include "model/time.hpp"
+
+namespace muster {
+
+/// What an offering is from some time of a series on.
+struct PriceStep {
+  Duration at{};
+  Offering offering;
+  bool revoke = false;  ///< all spot instances of it are taken back then
+};
+
+/// Prices, availability and revocations over time, by rising times.
+struct PriceSeries {
+  std::vector<PriceStep> steps;
+};
+
+}  // namespace muster

@@ -1,0 +1,83 @@
+#include "config/price_series_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "config/csv.hpp"
+
+namespace muster {
+namespace {
+
+constexpr std::array<CsvColumn, 7> kPriceColumns = {{{"time_s", true},
+                                                     {"type", true},
+                                                     {"market", true},
+                                                     {"zone", true},
+                                                     {"price_usd_h", true},
+                                                     {"available", true},
+                                                     {"revoke", false}}};
+constexpr Duration kLongest = std::chrono::hours{24 * 366 * 10};
+constexpr NumberRange kPrices{.low = 0, .high = 1e5};
+
+bool flag(CsvReader& reader, std::string_view column) {
+  const std::string& text = reader.text(column);
+  if (text == "1") return true;
+  if (text != "0") reader.complain(column, fmt::format("has to be 0 or 1; it is '{}'", text));
+  return false;
+}
+
+PriceStep read_step(CsvReader& reader, const Catalog& catalog) {
+  PriceStep step;
+  step.at = reader.seconds("time_s", kLongest);
+  Offering& offering = step.offering;
+  offering.type = reader.needed_text("type");
+  const auto type = catalog.find(offering.type);
+  if (!type && !offering.type.empty()) {
+    reader.complain("type", fmt::format("the catalog has no type '{}'", offering.type));
+  }
+  const std::string& market = reader.needed_text("market");
+  if (market == name_of(Market::spot)) {
+    offering.market = Market::spot;
+    if (type && !catalog[*type].spot) {
+      reader.complain("market", fmt::format("the catalog has no spot price of '{}', so nothing "
+                                            "of it is rented on that market",
+                                            offering.type));
+    }
+  } else if (market != name_of(Market::on_demand) && !market.empty()) {
+    reader.complain("market", fmt::format("has to be spot or on-demand; it is '{}'", market));
+  }
+  offering.zone = reader.text("zone");
+  offering.price = Price::from_usd_h(reader.number("price_usd_h", kPrices));
+  offering.available = flag(reader, "available");
+  if (reader.has("revoke")) step.revoke = flag(reader, "revoke");
+  if (step.revoke && offering.market != Market::spot) {
+    reader.complain("revoke", "only spot instances are taken back");
+  }
+  return step;
+}
+
+}  // namespace
+
+Expected<PriceSeries, ConfigError> load_price_series(const std::filesystem::path& file,
+                                                     const Catalog& catalog) {
+  auto stream = CsvStream::open(file);
+  if (!stream) return Failure<ConfigError>{stream.error().code, stream.error().message};
+  ErrorList errors;
+  CsvReader reader(stream.value(), kPriceColumns, errors);
+  PriceSeries series;
+  while (errors.empty()) {
+    const auto row = stream->next();
+    if (!row) return Failure<ConfigError>{row.error().code, row.error().message};
+    if (row.value() == nullptr) break;
+    if (!reader.select(*row.value())) break;
+    series.steps.push_back(read_step(reader, catalog));
+  }
+  if (errors.empty() && series.steps.empty()) errors.add({file.string()}, "", "has no rows");
+  if (!errors.empty()) return Failure<ConfigError>{ConfigError::invalid, errors.text()};
+  std::stable_sort(series.steps.begin(), series.steps.end(),
+                   [](const PriceStep& a, const PriceStep& b) { return a.at < b.at; });
+  return series;
+}
+
+}  // namespace muster

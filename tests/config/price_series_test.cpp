@@ -1,0 +1,66 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/price_series_file.hpp"
+#include "tests/support/places.hpp"
+#include "tests/support/temp_file.hpp"
+
+namespace muster {
+namespace {
+
+using testing::HasSubstr;
+
+Catalog catalog() {
+  InstanceType d2;
+  d2.name = "d2.xlarge";
+  d2.capacity = Resources::of(0, 4, 30.5);
+  d2.on_demand = Price::from_usd_h(0.69);
+  InstanceType big = d2;
+  big.name = "big";
+  d2.spot = Price::from_usd_h(0.1);
+  return Catalog({d2, big});
+}
+
+std::string error_of(const std::string& rows) {
+  const test::TempFile file("p.csv",
+                            "time_s,type,market,zone,price_usd_h,available,revoke\n" + rows);
+  const auto series = load_price_series(file.path(), catalog());
+  return series ? "" : series.error().message;
+}
+
+TEST(PriceSeries, ReadsPricesOfTheSpotMarketOf2016) {
+  const auto series =
+      load_price_series(test::source_dir() / "tests/data/d2-spot-2016-04-21.csv", catalog());
+  ASSERT_TRUE(series) << series.error().message;
+  ASSERT_EQ(series->steps.size(), 60U);
+  EXPECT_EQ(series->steps[1].offering,
+            (Offering{"d2.xlarge", Market::spot, "c", Price::from_usd_h(0.0788)}));
+  EXPECT_EQ(series->steps[2].at, std::chrono::seconds{22});
+}
+
+TEST(PriceSeries, OfRowsWithOneTimeTheLaterOnesComeLater) {
+  const test::TempFile file("p.csv",
+                            "time_s,type,market,zone,price_usd_h,available,revoke\n"
+                            "5,d2.xlarge,spot,,0.2,1,\n0,d2.xlarge,on-demand,a,0.5,0,0\n"
+                            "5,d2.xlarge,spot,,0.3,0,1\n");
+  const auto series = load_price_series(file.path(), catalog());
+  ASSERT_TRUE(series) << series.error().message;
+  EXPECT_FALSE(series->steps[0].offering.available);
+  EXPECT_EQ(series->steps[1].offering.price, Price::from_usd_h(0.2));
+  EXPECT_EQ(series->steps[2].offering.price, Price::from_usd_h(0.3));
+  EXPECT_TRUE(series->steps[2].revoke);
+}
+
+TEST(PriceSeries, SaysWhereARowIsWrong) {
+  EXPECT_THAT(error_of("0,c9,spot,,1,1,\n"), HasSubstr("p.csv:2: type: the catalog has no type"));
+  EXPECT_THAT(error_of("0,big,spot,,1,1,\n"), HasSubstr("market: the catalog has no spot price"));
+  EXPECT_THAT(error_of("0,big,sopt,,1,1,\n"), HasSubstr("has to be spot or on-demand"));
+  EXPECT_THAT(error_of("0,big,on-demand,,-1,1,\n"), HasSubstr("price_usd_h: has to be"));
+  EXPECT_THAT(error_of("0,big,on-demand,,1,yes,\n"), HasSubstr("available: has to be 0 or 1"));
+  EXPECT_THAT(error_of("0,big,on-demand,,1,1,1\n"), HasSubstr("only spot instances"));
+  EXPECT_THAT(error_of("-1,big,on-demand,,1,1,\n"), HasSubstr("time_s: has to be"));
+  EXPECT_THAT(error_of(""), HasSubstr("has no rows"));
+}
+
+}  // namespace
+}  // namespace muster
