@@ -8,7 +8,7 @@
 namespace muster {
 
 /// What an offering is from some time of a series on.
-struct PriceStep {
+struct PricePoint {
   Duration at{};
   Offering offering;
   bool revoke = false;  ///< all spot instances of it are taken back then
@@ -16,7 +16,7 @@ struct PriceStep {
 
 /// Prices, availability and revocations over time, by rising times.
 struct PriceSeries {
-  std::vector<PriceStep> steps;
+  std::vector<PricePoint> steps;
 };
 
 }  // namespace muster

@@ -27,8 +27,8 @@ bool flag(CsvReader& reader, std::string_view column) {
   return false;
 }
 
-PriceStep read_step(CsvReader& reader, const Catalog& catalog) {
-  PriceStep step;
+PricePoint read_step(CsvReader& reader, const Catalog& catalog) {
+  PricePoint step;
   step.at = reader.seconds("time_s", kLongest);
   Offering& offering = step.offering;
   offering.type = reader.needed_text("type");
@@ -76,7 +76,7 @@ Expected<PriceSeries, ConfigError> load_price_series(const std::filesystem::path
   if (errors.empty() && series.steps.empty()) errors.add({file.string()}, "", "has no rows");
   if (!errors.empty()) return Failure<ConfigError>{ConfigError::invalid, errors.text()};
   std::stable_sort(series.steps.begin(), series.steps.end(),
-                   [](const PriceStep& a, const PriceStep& b) { return a.at < b.at; });
+                   [](const PricePoint& a, const PricePoint& b) { return a.at < b.at; });
   return series;
 }
 

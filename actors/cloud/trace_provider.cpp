@@ -57,14 +57,14 @@ void TraceProvider::watch(std::shared_ptr<CloudHost> host,
 
 /// Comes to what holds now: all steps of the round until now, on what the round before left.
 void TraceProvider::go_to_now() {
-  const std::vector<PriceStep>& steps = trace_.series.steps;
+  const std::vector<PricePoint>& steps = trace_.series.steps;
   const Duration now = host_->now().time_since_epoch();
   Duration in_round = now;
   if (trace_.period > Duration::zero()) {
     place_.round = now / trace_.period;
     in_round = now % trace_.period;
     if (place_.round > 0) {
-      for (const PriceStep& step : steps) {
+      for (const PricePoint& step : steps) {
         if (step.at < trace_.period) follow(step);
       }
     }
@@ -80,7 +80,7 @@ Instant TraceProvider::time_of(const Place& place) const {
 
 /// Follows the steps that are due, tells what has changed, and waits for the next one.
 void TraceProvider::play() {
-  const std::vector<PriceStep>& steps = trace_.series.steps;
+  const std::vector<PricePoint>& steps = trace_.series.steps;
   const Instant now = host_->now();
   std::set<Key> revoked;
   while (true) {
@@ -94,7 +94,7 @@ void TraceProvider::play() {
       host_->at(time_of(place_), [this] { play(); });
       break;
     }
-    const PriceStep& step = steps[place_.next++];
+    const PricePoint& step = steps[place_.next++];
     follow(step);
     if (step.revoke) revoked.insert(key_of(step.offering));
   }
@@ -115,7 +115,7 @@ void TraceProvider::play() {
   }
 }
 
-void TraceProvider::follow(const PriceStep& step) {
+void TraceProvider::follow(const PricePoint& step) {
   const Key key = key_of(step.offering);
   set(step.offering);
   if (!step.offering.zone.empty()) follow_zones(key);

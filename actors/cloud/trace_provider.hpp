@@ -54,7 +54,7 @@ class TraceProvider final : public CloudProvider {
   static Key key_of(const Offering& offering) {
     return {offering.type, offering.market, offering.zone};
   }
-  void follow(const PriceStep& step);
+  void follow(const PricePoint& step);
   void follow_zones(const Key& zone);
   void go_to_now();
   Instant time_of(const Place& place) const;

@@ -104,7 +104,7 @@ class LoopbackWorld {
 class TraceWorld : public LoopbackWorld {
  public:
   std::unique_ptr<CloudProvider> make() {
-    PriceStep dear{at_s(500).time_since_epoch(),
+    PricePoint dear{at_s(500).time_since_epoch(),
                    {"it3", Market::on_demand, {}, Price::from_usd_h(1.5)}};
     return std::make_unique<TraceProvider>(machine_options(), TraceOptions{{{dear}}, {}});
   }
@@ -318,7 +318,7 @@ TYPED_TEST(CloudProviderSuite, AProviderThatIsStartedAnewKeepsWhatIsRented) {
 
 class TraceTest : public ::testing::Test {
  protected:
-  void begin(std::vector<PriceStep> steps, double period_s = 0, double at = 0) {
+  void begin(std::vector<PricePoint> steps, double period_s = 0, double at = 0) {
     LoopbackOptions options;
     options.catalog = &catalog_;
     options.machines = &machines_;
@@ -327,7 +327,7 @@ class TraceTest : public ::testing::Test {
         options, TraceOptions{{std::move(steps)}, from_seconds(period_s)});
     provider_->watch(desk_, {});
   }
-  static PriceStep step(double s, const std::string& zone, double usd_h, bool available = true) {
+  static PricePoint step(double s, const std::string& zone, double usd_h, bool available = true) {
     return {from_seconds(s), {"it3", Market::spot, zone, Price::from_usd_h(usd_h), available}};
   }
   LaunchResult launch(std::uint64_t id, const std::string& zone, double most_usd_h = 0) {
@@ -375,7 +375,7 @@ TEST_F(TraceTest, OneWhosePriceRoseBeforeItCameUpIsTakenBackAtOnce) {
 }
 
 TEST_F(TraceTest, ARevocationTakesBackAllSpotInstancesOfItsZone) {
-  PriceStep revoked = step(300, "a", 0.1, false);
+  PricePoint revoked = step(300, "a", 0.1, false);
   revoked.revoke = true;
   begin({step(0, "a", 0.1), step(0, "b", 0.2), revoked});
   launch(1, "a");
@@ -400,7 +400,7 @@ TEST_F(TraceTest, WhicheverZoneCostsWhatTheCheapestOneDoes) {
 }
 
 TEST_F(TraceTest, ASeriesBeginsAnewAfterItsPeriodWhereverItIsStarted) {
-  const std::vector<PriceStep> steps = {step(10, "", 0.1), step(60, "", 0.5)};
+  const std::vector<PricePoint> steps = {step(10, "", 0.1), step(60, "", 0.5)};
   begin(steps, 100, 205);
   EXPECT_EQ(price_of(""), 0.5) << "what the round before left";
   desk_->run_until_s(210);
