@@ -117,8 +117,8 @@ struct Disk {
     setup.parts.name = "m0";
     setup.life.name = "m0";
     setup.life.history = history.get();
-    setup.life.save_snapshot = [this](MasterImage image) {
-      journal->save_snapshot(std::move(image));
+    setup.life.save_snapshot = [this](MasterImage image, std::uint64_t behind) {
+      journal->save_snapshot(std::move(image), behind);
     };
     setup.journal = &*journal;
     setup.cloud = std::move(cloud);

@@ -13,6 +13,7 @@
 
 #include "masters/cell_view.hpp"
 #include "masters/master.hpp"
+#include "masters/plan_slices.hpp"
 
 namespace muster {
 namespace {
@@ -234,6 +235,52 @@ BENCHMARK(tell_load)
     ->Args({10'000, 20'000})
     ->UseManualTime()
     ->Unit(benchmark::kMicrosecond);
+
+/// What a planner does of so many waiting jobs for a snapshot and for a dry run: the master's actor
+/// waits for it only where the planner is not beside it.
+void copy_all(benchmark::State& state, bool dry_run) {
+  const Catalog catalog = eights();
+  const auto jobs = static_cast<std::uint64_t>(state.range(0));
+  Master master = master_with(catalog, {});
+  for (std::uint64_t id = 1; id <= jobs; ++id) master.accept(job_of(id, id, 1, false), {});
+  master.commit();
+  for (auto _ : state) {
+    const Stopwatch stopwatch(state);
+    if (dry_run) {
+      benchmark::DoNotOptimize(master.dry_run(job_of(jobs + 1, jobs + 1, 1, false), {}));
+    } else {
+      benchmark::DoNotOptimize(master.image());
+    }
+  }
+}
+BENCHMARK_CAPTURE(copy_all, for_a_snapshot, false)
+    ->Arg(100'000)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(copy_all, for_a_dry_run, true)
+    ->Arg(100'000)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+
+/// Cutting a plan of so many places, each on an instance of its own or by eights, into slices.
+void cut_plan(benchmark::State& state) {
+  const Catalog catalog = eights();
+  const auto tasks = static_cast<std::uint64_t>(state.range(0));
+  ClusterState cluster(catalog);
+  cluster.apply({Instant{}, JobAccepted{job_of(1, 1, tasks, false)}});
+  const Plan plan = by_eights(1, tasks);
+  std::size_t slices = 0, largest = 0;
+  for (auto _ : state) {
+    Plan whole = plan;
+    const Stopwatch stopwatch(state);
+    const std::vector<Plan> cut = slices_of(std::move(whole), cluster, 500);
+    slices = cut.size();
+    for (const Plan& slice : cut) largest = std::max(largest, parts_of(slice));
+  }
+  state.counters["slices"] = static_cast<double>(slices);
+  state.counters["largest"] = static_cast<double>(largest);
+}
+BENCHMARK(cut_plan)->Arg(1'000)->Arg(100'000)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 /// Of a master none of whose jobs is over.
 class EmptyHistory final : public History {

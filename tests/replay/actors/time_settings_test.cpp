@@ -50,6 +50,31 @@ std::string fault_of(const Expected<Run, ReplayError>& run) {
   return run ? std::string{} : run.error().message;
 }
 
+TEST(TimeSettings, DecisionsThatTakeTheirTimeKeepTheLawsAndRepeat) {
+  std::uint64_t next_seed = 100;
+  std::size_t behind = 0;
+  for (const Duration time : {Duration{1ms}, Duration{7s}, Duration{2min}, Duration{20min}}) {
+    for (const char* policy : {"no-packing", "eva", "hcoop"}) {
+      const std::uint64_t seed = ++next_seed;
+      SmallReplay replay = with_times(seed);
+      replay.config().master.decision_time = time;
+      replay.config().master.slice_parts = 4;
+      const auto run = replay.run(policy, seed);
+      ASSERT_EQ(fault_of(run), "") << to_seconds(time) << " s, " << policy << ", seed " << seed;
+      const auto again = replay.run(policy, seed);
+      ASSERT_EQ(run->events.size(), again->events.size());
+      for (std::size_t i = 0; i < run->events.size(); ++i) {
+        ASSERT_TRUE(run->events[i].body == again->events[i].body);
+        const auto* round = std::get_if<RoundDecided>(&run->events[i].body);
+        if (round == nullptr) continue;
+        EXPECT_EQ(round->took, time);
+        behind += round->behind > 0;
+      }
+    }
+  }
+  EXPECT_GT(behind, 10U) << "much happens meanwhile";
+}
+
 TEST(TimeSettings, EveryQuantumKeepsTheLaws) {
   std::uint64_t next_seed = 0;
   for (const Duration quantum : {Duration{1}, Duration{1ms}, Duration{1500ms}, Duration{2s},
