@@ -59,32 +59,40 @@ std::string error_of(const std::string& line) {
 TEST(EventJson, an_event_is_one_line_with_its_fields_in_a_fixed_order) {
   EXPECT_EQ(to_json(at(300.25, StartIssued{TaskId{7}, InstanceId{3}, 2})),
             "{\"t\":300.25,\"event\":\"start_issued\",\"task\":7,\"instance\":3,\"attempt\":2}\n");
-  EXPECT_EQ(to_json(at(0, LaunchRequested{
-    InstanceId{3}, TypeId{1}, Market::spot, Price::from_usd_h(0.08925), {CauseCode::packed, 1.5},
-        "", Price::from_usd_h(0.08925)}
-})),
+  EXPECT_EQ(to_json(at(0, LaunchRequested{InstanceId{3},
+                                          TypeId{1},
+                                          Market::spot,
+                                          Price::from_usd_h(0.08925),
+                                          {CauseCode::packed, 1.5},
+                                          "",
+                                          Price::from_usd_h(0.08925)})),
             "{\"t\":0,\"event\":\"launch_requested\",\"instance\":3,\"type\":\"c7i.large\","
             "\"market\":\"spot\",\"price_usd_h\":0.08925,"
             "\"cause\":{\"code\":\"packed\",\"gain_usd_h\":1.5}}\n");
 }
 
 TEST(EventJson, what_is_said_of_offerings_is_shown_where_it_is_not_as_always) {
-  EXPECT_EQ(to_json(at(0, LaunchRequested{
-  InstanceId{3}, TypeId{1}, Market::spot, Price::from_usd_h(0.03), {CauseCode::packed, 1.5}, "b",
-      Price::from_usd_h(0.08925)}})),
+  EXPECT_EQ(to_json(at(0, LaunchRequested{InstanceId{3},
+                                          TypeId{1},
+                                          Market::spot,
+                                          Price::from_usd_h(0.03),
+                                          {CauseCode::packed, 1.5},
+                                          "b",
+                                          Price::from_usd_h(0.08925)})),
             "{\"t\":0,\"event\":\"launch_requested\",\"instance\":3,\"type\":\"c7i.large\","
             "\"market\":\"spot\",\"price_usd_h\":0.03,"
             "\"cause\":{\"code\":\"packed\",\"gain_usd_h\":1.5},"
             "\"zone\":\"b\",\"max_price_usd_h\":0.08925}\n");
-const OfferingChange change{4,
-                            Instant{from_seconds(1.5)},
-                            {"c7i.large", Market::spot, "b", Price::from_usd_h(0.04), false, 0.5}};
-EXPECT_EQ(to_json(at(2, OfferingChanged{change})),
-          "{\"t\":2,\"event\":\"offering_changed\",\"number\":4,\"changed_at\":1.5,"
-          "\"type\":\"c7i.large\",\"market\":\"spot\",\"zone\":\"b\",\"price_usd_h\":0.04,"
-          "\"available\":false,\"interruptions_h\":0.5}\n");
-EXPECT_EQ(to_json(at(2, InstanceGone{InstanceId{3}, {}, CloudReason::reclaimed})),
-          "{\"t\":2,\"event\":\"instance_gone\",\"instance\":3,\"reason\":\"reclaimed\"}\n");
+  const OfferingChange change{
+      4,
+      Instant{from_seconds(1.5)},
+      {"c7i.large", Market::spot, "b", Price::from_usd_h(0.04), false, 0.5}};
+  EXPECT_EQ(to_json(at(2, OfferingChanged{change})),
+            "{\"t\":2,\"event\":\"offering_changed\",\"number\":4,\"changed_at\":1.5,"
+            "\"type\":\"c7i.large\",\"market\":\"spot\",\"zone\":\"b\",\"price_usd_h\":0.04,"
+            "\"available\":false,\"interruptions_h\":0.5}\n");
+  EXPECT_EQ(to_json(at(2, InstanceGone{InstanceId{3}, {}, CloudReason::reclaimed})),
+            "{\"t\":2,\"event\":\"instance_gone\",\"instance\":3,\"reason\":\"reclaimed\"}\n");
 }
 
 TEST(EventJson, a_job_is_written_with_everything_its_tasks_need) {
