@@ -284,8 +284,9 @@ TEST(StoreCloudBook, recalls_the_last_word_on_each_instance) {
 TEST(StoreCloudBook, keeps_changes_of_offerings_until_they_are_dropped) {
   const TempStore folder;
   const auto change = [](std::uint64_t number) {
-    return OfferingChange{
-        number, test::at_s(number), {"it3", Market::spot, "a", Price::from_usd_h(0.1)}};
+    return OfferingChange{number,
+                          test::at_s(static_cast<double>(number)),
+                          {"it3", Market::spot, "a", Price::from_usd_h(0.1)}};
   };
   {
     const auto store = folder.open();
