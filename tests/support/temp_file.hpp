@@ -1,13 +1,13 @@
 #pragma once
 
-#include <unistd.h>
-
-#include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
 #include <system_error>
+
+#include "model/check.hpp"
 
 namespace muster::test {
 
@@ -15,10 +15,10 @@ namespace muster::test {
 class TempFile {
  public:
   TempFile(const std::string& name, std::string_view content) {
-    static std::atomic<int> next{0};
-    folder_ = std::filesystem::temp_directory_path() /
-              ("muster-test-" + std::to_string(getpid()) + "-" + std::to_string(next++));
-    std::filesystem::create_directories(folder_);
+    // No folder that a killed run may have left behind has its name.
+    std::string made = std::filesystem::temp_directory_path() / "muster-test-XXXXXX";
+    MUSTER_CHECK(mkdtemp(made.data()) != nullptr, "a test without a folder for its files");
+    folder_ = made;
     path_ = folder_ / name;
     std::ofstream(path_, std::ios::binary) << content;
   }

@@ -25,6 +25,8 @@ constexpr int kDeepestAnswer = 64;
 constexpr std::size_t kShownBytes = 300;
 /// A try that has less time than this would only hide why the earlier ones have failed.
 constexpr Duration kShortestTry = std::chrono::seconds{1};
+/// Less patience than this is none: a try that was given all that was left may end a little early.
+constexpr Duration kNotWorthATry = std::chrono::milliseconds{20};
 
 long milliseconds(Duration duration) {
   return static_cast<long>(
@@ -302,7 +304,8 @@ Expected<ApiClient::Reply, ClientError> ApiClient::try_for_long(const Request& r
                                   : options_.retry_for;
     movable &= request.elsewhere == Elsewhere::always || reply.nobody_there();
     const bool others_left = movable && ++asked < apis_.size();
-    const bool too_late = tried >= patience || tried + reply.retry_after > patience;
+    const Duration left = patience - tried;
+    const bool too_late = left <= kNotWorthATry || reply.retry_after > left;
     if (!others_left && too_late) {
       Failure<ClientError> failure = give_up(reply, tried);
       if (request.elsewhere == Elsewhere::never && apis_.size() > 1) {
@@ -316,7 +319,7 @@ Expected<ApiClient::Reply, ClientError> ApiClient::try_for_long(const Request& r
     if (movable) current_ = (current_ + 1) % apis_.size();
     if (others_left) continue;
     asked = 0;
-    const Duration wait = std::min(std::max(pause, reply.retry_after), patience - tried);
+    const Duration wait = std::min(std::max(pause, reply.retry_after), left);
     if (!options_.pause(wait)) return Failure<ClientError>{ClientError::stopped, "stopped"};
     pause = std::min(pause * 2, options_.longest_pause);
   }
