@@ -279,6 +279,8 @@ struct GangTurn {
 /// which is of the cloud's clock. A change whose number is known already changes nothing.
 struct OfferingChanged {
   OfferingChange change;
+
+  friend bool operator==(const OfferingChanged&, const OfferingChanged&) = default;
 };
 
 /// The job is over and leaves the state.

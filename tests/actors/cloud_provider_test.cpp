@@ -105,7 +105,7 @@ class TraceWorld : public LoopbackWorld {
  public:
   std::unique_ptr<CloudProvider> make() {
     PricePoint dear{at_s(500).time_since_epoch(),
-                   {"it3", Market::on_demand, {}, Price::from_usd_h(1.5)}};
+                    {"it3", Market::on_demand, {}, Price::from_usd_h(1.5)}};
     return std::make_unique<TraceProvider>(machine_options(), TraceOptions{{{dear}}, {}});
   }
   static constexpr bool kPricesChange = true;
