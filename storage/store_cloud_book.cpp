@@ -104,17 +104,16 @@ void StoreCloudBook::put_change(const OfferingChange& change,
 }
 
 void StoreCloudBook::queue(Entry entry) {
-  bool taken = false;
   {
     const std::lock_guard lock(mutex_);
-    taken = queued_ < options_.max_queued;
-    if (taken) {
+    if (queued_ < options_.max_queued) {
       ++queued_;
       queue_.push_back(std::move(entry));
+      wake_.notify_one();
+      return;
     }
   }
-  if (!taken) return entry.durable("the queue of the cloud's store is full");
-  wake_.notify_one();
+  entry.durable("the queue of the cloud's store is full");
 }
 
 void StoreCloudBook::run_writer() {

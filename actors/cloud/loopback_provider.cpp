@@ -185,7 +185,8 @@ LaunchAnswer LoopbackProvider::answer_to(const RentedRecord& order) const {
   }
   const CloudLimits& limits = options_.limits;
   if (limits.instances > 0 && held_.size() >= limits.instances) {
-    return {LaunchResult::quota, "no more than " + std::to_string(limits.instances) + " instances"};
+    return {LaunchResult::capacity,
+            "no more than " + std::to_string(limits.instances) + " instances"};
   }
   if (!options_.machines->has_room(held_.size())) {
     return {LaunchResult::capacity, "its computer has no room for another worker"};
