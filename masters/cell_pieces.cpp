@@ -7,25 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "model/job_view.hpp"
+
 namespace muster::cell {
 namespace {
-
-JobView common(const Job& job) {
-  JobView view;
-  view.job = job.id;
-  view.name = job.name;
-  view.user = job.user;
-  view.workload_class = job.workload_class;
-  view.command = job.program.argv;
-  view.market = job.markets;
-  view.gang = job.gang;
-  view.movable = job.movable;
-  view.checkpoints = job.checkpoints;
-  view.tasks = job.tasks.size();
-  view.whole = job.task_count();
-  view.max_fails = job.max_fails;
-  return view;
-}
 
 bool waits(TaskPhase phase) {
   return phase == TaskPhase::pending || phase == TaskPhase::held || phase == TaskPhase::assigned;
@@ -170,7 +155,7 @@ ShownPhase phase_of(const TaskHistory& task) {
 }
 
 JobView job_view(const JobRow& row, const Master& master) {
-  JobView view = common(row.job);
+  JobView view = view_of(row.job);
   const JobFailures* failures = master.failures_of(row.job.id);
   view.state = shown(row.standing());
   view.waiting = row.pending + row.gang.assigned;
@@ -187,7 +172,7 @@ JobView job_view(const JobRow& row, const Master& master) {
 }
 
 JobView job_view(const JobHistory& job) {
-  JobView view = common(job.job);
+  JobView view = view_of(job.job);
   Money cost;
   for (const TaskHistory& task : job.tasks) {
     view.finished += task.finished;

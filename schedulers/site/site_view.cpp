@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/job_view.hpp"
 #include "schedulers/site/site_actor.hpp"
 
 namespace muster {
@@ -10,21 +11,9 @@ namespace {
 
 /// A job, or a part of one, that no master has yet.
 JobView on_its_way(const Job& job) {
-  JobView view;
-  view.job = job.id;
-  view.name = job.name;
-  view.user = job.user;
-  view.workload_class = job.workload_class;
-  view.command = job.program.argv;
-  view.market = job.markets;
-  view.gang = job.gang;
-  view.movable = job.movable;
-  view.checkpoints = job.checkpoints;
+  JobView view = view_of(job);
   view.state = ShownState::handing_over;
-  view.tasks = job.tasks.size();
-  view.whole = job.task_count();
   view.waiting = job.tasks.size();
-  view.max_fails = job.max_fails;
   return view;
 }
 

@@ -1,0 +1,22 @@
+#include "model/job_view.hpp"
+
+namespace muster {
+
+JobView view_of(const Job& job) {
+  JobView view;
+  view.job = job.id;
+  view.name = job.name;
+  view.user = job.user;
+  view.workload_class = job.workload_class;
+  view.command = job.program.argv;
+  view.market = job.markets;
+  view.gang = job.gang;
+  view.movable = job.movable;
+  view.checkpoints = job.checkpoints;
+  view.tasks = job.tasks.size();
+  view.whole = job.task_count();
+  view.max_fails = job.max_fails;
+  return view;
+}
+
+}  // namespace muster
