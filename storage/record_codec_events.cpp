@@ -19,7 +19,7 @@ constexpr std::size_t kKinds = std::variant_size_v<EventBody>;
 struct EventPlan {
   struct Kind {
     std::uint16_t number = 0;
-    RecordPlan::Place pointer;         ///< to the body's record
+    std::uint32_t pointer = 0;         ///< which one leads to the body's record
     const RecordPlan* body = nullptr;  ///< of that record, or of the union's member itself
     bool is_record = false;
   };
@@ -43,7 +43,7 @@ struct EventPlan {
     kind.is_record = field.getType().isStruct();
     // Lists that stand side by side are put there by hand.
     if constexpr (!std::is_same_v<Body, Measured>) {
-      kind.pointer.offset = field.getProto().getSlot().getOffset();
+      kind.pointer = field.getProto().getSlot().getOffset();
       kind.body = kind.is_record ? &plan_of<Body>(field.getType().asStruct()) : &plan_of_one(field);
     }
     if (by_number.size() <= kind.number) by_number.resize(kind.number + std::size_t{1}, kKinds);
@@ -76,8 +76,8 @@ struct BodyWriter {
     capnp::AnyStruct::Builder event = capnp::toAny(record::Event::Builder(out));
     std::memcpy(event.getDataSection().begin() + plan.number_at, &kind.number, sizeof kind.number);
     if (kind.is_record) {
-      event = event.getPointerSection()[kind.pointer.offset].initAsAnyStruct(
-          kind.body->data_words(), kind.body->pointers());
+      event = event.getPointerSection()[kind.pointer].initAsAnyStruct(kind.body->data_words(),
+                                                                      kind.body->pointers());
     }
     RecordWriter writer(event, *kind.body, &catalog);
     fields(writer, body);
@@ -95,9 +95,8 @@ struct BodyReader {
     capnp::AnyStruct::Reader event = capnp::toAny(in);
     if (kind.is_record) {
       const auto pointers = event.getPointerSection();
-      event = kind.pointer.offset < pointers.size()
-                  ? pointers[kind.pointer.offset].getAs<capnp::AnyStruct>()
-                  : capnp::AnyStruct::Reader();
+      event = kind.pointer < pointers.size() ? pointers[kind.pointer].getAs<capnp::AnyStruct>()
+                                             : capnp::AnyStruct::Reader();
     }
     RecordReader reader(event, *kind.body, &catalog);
     fields(reader, body);
