@@ -12,7 +12,7 @@ namespace muster {
 
 /// Where the cluster's time line begins on the actor system's clock. Part of what the composition
 /// root hands in: virtual time and real time differ in nothing else.
-struct ClusterEpoch {
+struct ClockOrigin {
   caf::actor_clock::time_point start{};
 
   Instant instant(caf::actor_clock::time_point t) const {
@@ -24,9 +24,9 @@ struct ClusterEpoch {
 template <class Handle, class Self>
 class ActorTimer {
  public:
-  ActorTimer(Self* self, ClusterEpoch epoch) : self_(self), epoch_(epoch) {}
+  ActorTimer(Self* self, ClockOrigin origin) : self_(self), origin_(origin) {}
 
-  Instant now() const { return epoch_.instant(self_->clock().now()); }
+  Instant now() const { return origin_.instant(self_->clock().now()); }
 
   /// Runs `step` in the actor after that time.
   void after(Duration wait, std::function<void()> step) const {
@@ -40,7 +40,7 @@ class ActorTimer {
 
  private:
   Self* self_;
-  ClusterEpoch epoch_;
+  ClockOrigin origin_;
 };
 
 /// A step of an actor that is due once, at the earliest of the times it was asked for. Asked for no

@@ -9,10 +9,10 @@ namespace muster {
 
 /// The epoch of a live cluster: its time is counted from 1970, by the clock of this machine as it
 /// is at the call. Later steps of that clock change nothing.
-inline ClusterEpoch wall_epoch(caf::actor_system& system) {
+inline ClockOrigin wall_origin(caf::actor_system& system) {
   const auto since_1970 = std::chrono::duration_cast<caf::actor_clock::duration_type>(
       std::chrono::system_clock::now().time_since_epoch());
-  return ClusterEpoch{system.clock().now() - since_1970};
+  return ClockOrigin{system.clock().now() - since_1970};
 }
 
 /// The same clock where no actor system is.

@@ -34,11 +34,11 @@ struct StartOrder {
 /// What can become of an attempt.
 enum class WorkerReportKind : std::uint8_t {
   started,
-  left,
+  checkpointed,
   finished,
   failed,
-  taken,    ///< known to the worker and not started yet; said only in a hello
-  rejected  ///< never started: the worker has no room for it
+  accepted,  ///< known to the worker and not started yet; said only in a hello
+  rejected   ///< never started: the worker has no room for it
 };
 
 /// What became of an attempt, as its worker saw it. Durations belong to the kinds they are named
@@ -50,13 +50,13 @@ struct WorkerReport {
   WorkerReportKind kind = WorkerReportKind::started;
   Duration fetch{};            ///< started
   Duration build{};            ///< started
-  Duration upload{};           ///< left
+  Duration upload{};           ///< checkpointed
   std::string reason;          ///< failed, rejected
-  std::int32_t exit_code = 0;  ///< failed, finished, left: of the process; 128+n: signal n
-  std::string out_tail;        ///< left, finished, failed: the last bytes of what it wrote
+  std::int32_t exit_code = 0;  ///< failed, finished, checkpointed: of the process; 128+n: signal n
+  std::string out_tail;        ///< checkpointed, finished, failed: the last bytes of what it wrote
   std::string err_tail;
   FailureKind failure = FailureKind::unknown;  ///< failed
-  std::uint64_t out_bytes = 0;                 ///< left, finished, failed: all that it wrote
+  std::uint64_t out_bytes = 0;  ///< checkpointed, finished, failed: all that it wrote
   std::uint64_t err_bytes = 0;
 };
 
@@ -104,7 +104,7 @@ struct TaskThroughput {
 /// What a worker answers when it is asked for the throughput of what it runs.
 struct SampleAnswer {
   InstanceId instance;
-  std::uint64_t asking = 0;  ///< number of the asking that it answers
+  std::uint64_t sample_round = 0;  ///< number of the asking that it answers
   std::vector<TaskThroughput> samples;
 };
 
@@ -140,7 +140,7 @@ struct LoadReport {
 };
 
 /// A job that a site hands to a master, and what the master says to it.
-struct AcceptVerdict {
+struct SubmitVerdict {
   JobId job;
   bool accepted = false;  ///< also when it had been accepted before
   std::string reason;     ///< why not
@@ -203,7 +203,7 @@ typename Inspector::result_type inspect(Inspector& f, LogAnswer& x) {
            x.more_may_come, x.unknown, x.end, x.attempt, x.lost);
 }
 template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, AcceptVerdict& x) {
+typename Inspector::result_type inspect(Inspector& f, SubmitVerdict& x) {
   return f(caf::meta::type_name("accept_verdict"), x.job, x.accepted, x.reason, x.conflict);
 }
 template <class Inspector>
@@ -224,7 +224,7 @@ typename Inspector::result_type inspect(Inspector& f, TaskThroughput& x) {
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, SampleAnswer& x) {
-  return f(caf::meta::type_name("sample_answer"), x.instance, x.asking, x.samples);
+  return f(caf::meta::type_name("sample_answer"), x.instance, x.sample_round, x.samples);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, JobRuntime& x) {
@@ -278,10 +278,10 @@ CAF_ADD_TYPE_ID(muster, (muster::Wakeup))
 CAF_ADD_TYPE_ID(muster, (muster::WorkerHello))
 CAF_ADD_TYPE_ID(muster, (muster::LogRequest))
 CAF_ADD_TYPE_ID(muster, (muster::LogAnswer))
-CAF_ADD_TYPE_ID(muster, (muster::AcceptVerdict))
+CAF_ADD_TYPE_ID(muster, (muster::SubmitVerdict))
 CAF_ADD_TYPE_ID(muster, (muster::JobsQuestion))
 CAF_ADD_TYPE_ID(muster, (std::vector<muster::Job>))
-CAF_ADD_TYPE_ID(muster, (std::vector<muster::AcceptVerdict>))
+CAF_ADD_TYPE_ID(muster, (std::vector<muster::SubmitVerdict>))
 CAF_ADD_TYPE_ID(muster, (muster::JobEnd))
 CAF_ADD_TYPE_ID(muster, (std::vector<muster::JobEnd>))
 CAF_ADD_TYPE_ID(muster, (std::vector<muster::JobId>))
@@ -299,7 +299,7 @@ CAF_ADD_ATOM(muster, muster, sample_atom, "sample")
 CAF_ADD_ATOM(muster, muster, launch_atom, "launch")
 CAF_ADD_ATOM(muster, muster, end_atom, "end")
 CAF_ADD_ATOM(muster, muster, load_atom, "load")
-CAF_ADD_ATOM(muster, muster, settled_atom, "settled")
+CAF_ADD_ATOM(muster, muster, ack_atom, "settled")
 CAF_ADD_ATOM(muster, muster, greet_atom, "greet")
 CAF_ADD_ATOM(muster, muster, hand_atom, "hand")
 CAF_ADD_ATOM(muster, muster, forward_atom, "forward")
@@ -342,7 +342,7 @@ namespace muster {
 /// asks for a (new) hello; a log request is answered to the master.
 using WorkerActor = caf::typed_actor<
     caf::reacts_to<start_atom, StartOrder>, caf::reacts_to<stop_atom, TaskId, Attempt>,
-    caf::reacts_to<settled_atom, TaskId, Attempt>, caf::reacts_to<greet_atom>,
+    caf::reacts_to<ack_atom, TaskId, Attempt>, caf::reacts_to<greet_atom>,
     caf::reacts_to<sample_atom, std::uint64_t>, caf::reacts_to<LogRequest>, caf::reacts_to<Wakeup>>;
 
 /// Told of the ends of the jobs that it watches, each once.
@@ -355,7 +355,7 @@ using JobListener = caf::typed_actor<caf::reacts_to<over_atom, JobEnd>>;
 /// repeated. `greet` says that the cloud can be reached again. `decisions` asks for the newest so
 /// many, 0: all that are kept; this and the other questions change nothing.
 using MasterActor = caf::typed_actor<
-    caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
+    caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<SubmitVerdict>>,
     caf::replies_to<watch_atom, JobListener, std::vector<JobId>>::with<std::vector<JobEnd>>,
     caf::reacts_to<unwatch_atom, JobListener, std::vector<JobId>>,
     caf::replies_to<cancel_atom, std::vector<JobId>>::with<std::vector<CancelVerdict>>,
@@ -393,8 +393,8 @@ using CloudActor =
 /// user's: the site sees to it that everybody hears of it. `cancel` of several is another site's,
 /// which goes on asking until this one has nothing of them on its way any more.
 using SiteActor = caf::typed_actor<
-    caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
-    caf::replies_to<forward_atom, std::vector<Job>>::with<std::vector<AcceptVerdict>>,
+    caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<SubmitVerdict>>,
+    caf::replies_to<forward_atom, std::vector<Job>>::with<std::vector<SubmitVerdict>>,
     caf::replies_to<watch_atom, JobListener, std::vector<JobId>>::with<std::vector<JobEnd>>,
     caf::replies_to<cancel_atom, JobId>::with<CancelReport>,
     caf::replies_to<cancel_atom, std::vector<JobId>>::with<std::vector<CancelVerdict>>,

@@ -23,7 +23,7 @@ void VirtualTime::drain() {
 bool VirtualTime::step(Instant end) {
   drain();
   const auto& deadlines = clock().schedule();
-  if (deadlines.empty() || epoch().instant(deadlines.begin()->first) > end) return false;
+  if (deadlines.empty() || origin().instant(deadlines.begin()->first) > end) return false;
   clock().trigger_timeout();
   drain();
   return true;
@@ -31,7 +31,7 @@ bool VirtualTime::step(Instant end) {
 
 void VirtualTime::run_until(Instant end) {
   while (step(end)) continue;
-  clock().current_time = std::max(clock().current_time, epoch_.start + end.time_since_epoch());
+  clock().current_time = std::max(clock().current_time, origin_.start + end.time_since_epoch());
 }
 
 void VirtualTime::drop_timers() {

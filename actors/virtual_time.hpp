@@ -34,14 +34,14 @@ class VirtualTime : public caf::scheduler::test_coordinator {
   /// Lets everything happen that is due by then; afterwards it is that time.
   void run_until(Instant end);
 
-  Instant now() { return epoch().instant(clock().now()); }
-  ClusterEpoch epoch() const { return epoch_; }
+  Instant now() { return origin().instant(clock().now()); }
+  ClockOrigin origin() const { return origin_; }
 
   /// Forgets all deadlines, so that the actor system can end.
   void drop_timers();
 
  private:
-  ClusterEpoch epoch_{caf::actor_clock::time_point{} + std::chrono::nanoseconds{1}};
+  ClockOrigin origin_{caf::actor_clock::time_point{} + std::chrono::nanoseconds{1}};
   std::optional<Rng> shuffle_;
 };
 

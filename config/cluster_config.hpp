@@ -49,7 +49,8 @@ struct LiveWorkerConfig {
   std::uint64_t log_bytes = 8u << 20;  ///< of one file of a task's output
   std::uint32_t log_files = 2;         ///< rotated files that are kept besides
   std::uint32_t tail_bytes = 4096;     ///< of output that outlives the instance
-  Duration settled_keep{std::chrono::hours{1}};  ///< an attempt's folder outlives its end so long
+  Duration acknowledged_keep{
+      std::chrono::hours{1}};                    ///< an attempt's folder outlives its end so long
   std::uint32_t task_uid = 0;                    ///< tasks run as this user; 0: as the worker does
   Duration disk_check{std::chrono::seconds{2}};  ///< between two looks at the room on the disks
   /// Less free room is too little, 0: no watch; not given: 1 GiB or 5 percent of the file system,
@@ -95,7 +96,7 @@ struct ClusterConfig {
   MasterConfig master;
   LiveMasterConfig live_master;
   SiteConfig site;
-  SortConfig sort;
+  ClassifyConfig classify;
   CloudConfig cloud;
   LiveWorkerConfig worker;
   LogsConfig logs;

@@ -308,7 +308,7 @@ Job make_job(const JobRequest& request) {
   job.program.work_dir = request.work_dir;
   job.program.time_limit = duration_of(request.time_limit_s);
   job.program.stop_grace = duration_of(request.stop_grace_s);
-  job.program.alone_progress_s = request.alone_progress_s.value_or(0);
+  job.program.baseline_rate_per_s = request.baseline_rate_per_s.value_or(0);
   job.markets = request.market;
   job.max_running = std::max(request.max_running, array.max_running);
   job.retries = request.retries;
@@ -341,7 +341,8 @@ JobRequest request_of(const Job& job) {
   request.time_limit_s = seconds(job.program.time_limit);
   if (job.runtime_hint) request.runtime_hint_s = seconds(*job.runtime_hint);
   request.stop_grace_s = seconds(job.program.stop_grace);
-  if (job.program.alone_progress_s > 0) request.alone_progress_s = job.program.alone_progress_s;
+  if (job.program.baseline_rate_per_s > 0)
+    request.baseline_rate_per_s = job.program.baseline_rate_per_s;
   request.market = job.markets;
   request.retries = job.retries;
   request.max_fails = job.max_fails;

@@ -35,7 +35,7 @@ struct JobRequest {
   std::optional<double> time_limit_s;
   std::optional<double> runtime_hint_s;
   std::optional<double> stop_grace_s;
-  std::optional<double> alone_progress_s;  ///< units of progress a second when alone
+  std::optional<double> baseline_rate_per_s;  ///< units of progress a second when alone
   MarketChoice market = MarketChoice::any;
   std::optional<std::uint32_t> retries;
   std::optional<std::uint32_t> max_fails;  ///< with more failed tasks than this the rest is ended

@@ -36,7 +36,7 @@ Keys top_keys() {
            WholeKey{[](C& c) -> std::uint64_t& { return c.seed; }, 0, kMaxSeed}},
           {"trials", "runs of each policy, each with its own seed",
            WholeKey{[](C& c) -> std::uint32_t& { return c.trials; }, 1, 10'000}},
-          {"policies", "what decides: NAME[,key=value...]; the first one is the yardstick",
+          {"policies", "what decides: NAME[,key=value...]; the first one is the baseline",
            ListKey{[](C& c) -> std::vector<std::string>& { return c.policies; }}, true},
           {"catalog", "CSV file of the instance types on offer",
            PathKey{[](C& c) -> std::filesystem::path& { return c.catalog; }}, true}};
@@ -139,7 +139,7 @@ Keys replay_keys(const ReplayParts& parts) {
        {top_keys(), workload_keys(parts.formats), trace_keys(), keys_of(parts.formats),
         world_keys(parts.interference), keys_of(parts.interference), cloud_keys<C>(), group_keys(),
         master_keys<C>(), planning_keys<C>(), decision_time_keys(), site_keys<C>(),
-        sort_keys<C>()}) {
+        classify_keys<C>()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

@@ -24,11 +24,11 @@ std::vector<KeySpecOf<C>> master_keys() {
        Time{[](C& c) -> Duration& { return c.master.sample_timeout; }, kShortest, kHour}},
       {"master.accept_timeout", "how long a master may take to accept a job",
        Time{[](C& c) -> Duration& { return c.master.accept_timeout; }, kShortest, kHour}},
-      {"master.refusal_rest", "how long an offering the cloud refused is not asked for again",
-       Time{[](C& c) -> Duration& { return c.master.refusal_rest; }, kNone, 24 * kHour}},
-      {"master.refusal_longest",
+      {"master.launch_backoff", "how long an offering the cloud refused is not asked for again",
+       Time{[](C& c) -> Duration& { return c.master.launch_backoff; }, kNone, 24 * kHour}},
+      {"master.launch_backoff_longest",
        "what the cloud refuses again and again rests twice as long each time, up to this",
-       Time{[](C& c) -> Duration& { return c.master.refusal_longest; }, kNone, 168 * kHour}},
+       Time{[](C& c) -> Duration& { return c.master.launch_backoff_longest; }, kNone, 168 * kHour}},
       {"master.gang_patience",
        "how long a gang waits for room that caps or the cloud did not have before it has a turn, "
        "in "
@@ -39,8 +39,8 @@ std::vector<KeySpecOf<C>> master_keys() {
       {"master.gang_longest",
        "no wait or turn of a gang, nor its rest after the cloud refused it, grows longer than this",
        Time{[](C& c) -> Duration& { return c.master.gang_longest; }, kShortest, 168 * kHour}},
-      {"master.queue_room", "so many waiting tasks count as a load of 1",
-       Whole{[](C& c) -> std::uint32_t& { return c.master.queue_room; }, 1, 10'000'000}},
+      {"master.queue_capacity", "so many waiting tasks count as a load of 1",
+       Whole{[](C& c) -> std::uint32_t& { return c.master.queue_capacity; }, 1, 10'000'000}},
       {"master.max_attempts",
        "failed attempts with which a task has failed for good, where its job says nothing of "
        "retries; what fails by no fault of its own counts nothing",
@@ -113,8 +113,8 @@ std::vector<KeySpecOf<C>> site_keys() {
        Number{[](C& c) -> double& { return c.site.master_heavy; }, kLoads}},
       {"site.site_heavy", "a site of this load or more leaves new jobs to others",
        Number{[](C& c) -> double& { return c.site.site_heavy; }, kLoads}},
-      {"site.room", "so many jobs that no master has yet count as a load of 1",
-       Whole{[](C& c) -> std::uint32_t& { return c.site.room; }, 1, 10'000'000}},
+      {"site.capacity", "so many jobs that no master has yet count as a load of 1",
+       Whole{[](C& c) -> std::uint32_t& { return c.site.capacity; }, 1, 10'000'000}},
       {"site.load_every", "masters and other sites are asked for their load so often",
        Time{[](C& c) -> Duration& { return c.site.load_every; }, 10 * kMillisecond, kHour}},
       {"site.load_stale_after", "silence that makes one count as lost; at least twice load_every",
@@ -137,40 +137,40 @@ std::vector<KeySpecOf<C>> site_keys() {
        Whole{[](C& c) -> std::uint32_t& { return c.site.tokens; }, 1, kMostKept}}};
 }
 
-/// The keys of [sort]: C has a SortConfig `sort`.
+/// The keys of [classify]: C has a ClassifyConfig `classify`.
 template <class C>
-std::vector<KeySpecOf<C>> sort_keys() {
+std::vector<KeySpecOf<C>> classify_keys() {
   using Whole = WholeKeyOf<C>;
   using Number = NumberKeyOf<C>;
   constexpr Duration kMillisecond = std::chrono::milliseconds{1};
   constexpr Duration kHour = std::chrono::hours{1};
   static const std::vector<std::string> kWays = {"svm", "hint", "oracle", "none"};
   return {
-      {"sort.by",
+      {"classify.by",
        "what tells short jobs from long ones; not given: what the policy says (muster policies)",
        ChoiceKeyOf<C>{kWays,
                       [](const C& c) -> std::size_t {
-                        return std::find(kWays.begin(), kWays.end(), c.sort.by) - kWays.begin();
+                        return std::find(kWays.begin(), kWays.end(), c.classify.by) - kWays.begin();
                       },
-                      [](C& c, std::size_t i) { c.sort.by = kWays[i]; }}},
-      {"sort.model", "what `muster train` wrote; not given: sites begin without any history",
-       PathKeyOf<C>{[](C& c) -> std::filesystem::path& { return c.sort.model; }}},
-      {"sort.threshold", "T_th: a job whose tasks take longer is long",
-       TimeKeyOf<C>{[](C& c) -> Duration& { return c.sort.threshold; }, kMillisecond,
+                      [](C& c, std::size_t i) { c.classify.by = kWays[i]; }}},
+      {"classify.model", "what `muster train` wrote; not given: sites begin without any history",
+       PathKeyOf<C>{[](C& c) -> std::filesystem::path& { return c.classify.model; }}},
+      {"classify.threshold", "T_th: a job whose tasks take longer is long",
+       TimeKeyOf<C>{[](C& c) -> Duration& { return c.classify.threshold; }, kMillisecond,
                     8760 * kHour}},
-      {"sort.eps", "SORS: a run may stay so far below what was promised, as a share of that",
-       Number{[](C& c) -> double& { return c.sort.eps; },
+      {"classify.eps", "SORS: a run may stay so far below what was promised, as a share of that",
+       Number{[](C& c) -> double& { return c.classify.eps; },
               {.low = 0, .high = 1, .above_low = true}}},
-      {"sort.p_threshold", "SORS: how probable that has to be for spot instances (P_th)",
-       Number{[](C& c) -> double& { return c.sort.p_threshold; }, {0, 1}}},
-      {"sort.min_samples", "SORS: past errors of a class of jobs without which it says no",
-       Whole{[](C& c) -> std::uint32_t& { return c.sort.min_samples; }, 1, 128}},
-      {"sort.max_samples", "of these, taken evenly; the time of a training is quadratic in it",
-       Whole{[](C& c) -> std::uint32_t& { return c.sort.max_samples; }, 20, 100'000}},
-      {"sort.max_history", "finished jobs that a training may look at",
-       Whole{[](C& c) -> std::uint32_t& { return c.sort.max_history; }, 20, 1'000'000}},
-      {"sort.retrain_after", "finished jobs from one training to the next",
-       Whole{[](C& c) -> std::uint32_t& { return c.sort.retrain_after; }, 1, 1'000'000}}};
+      {"classify.p_threshold", "SORS: how probable that has to be for spot instances (P_th)",
+       Number{[](C& c) -> double& { return c.classify.p_threshold; }, {0, 1}}},
+      {"classify.min_samples", "SORS: past errors of a class of jobs without which it says no",
+       Whole{[](C& c) -> std::uint32_t& { return c.classify.min_samples; }, 1, 128}},
+      {"classify.max_samples", "of these, taken evenly; the time of a training is quadratic in it",
+       Whole{[](C& c) -> std::uint32_t& { return c.classify.max_samples; }, 20, 100'000}},
+      {"classify.max_history", "finished jobs that a training may look at",
+       Whole{[](C& c) -> std::uint32_t& { return c.classify.max_history; }, 20, 1'000'000}},
+      {"classify.retrain_after", "finished jobs from one training to the next",
+       Whole{[](C& c) -> std::uint32_t& { return c.classify.retrain_after; }, 1, 1'000'000}}};
 }
 
 }  // namespace muster::config

@@ -10,7 +10,7 @@ namespace muster::config {
 namespace {
 
 /// Every key that was called something else, in whichever kind of config: the old name and the new.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kRenamed = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kRenamed = {{
     {"loopback.delay_scale", "cloud.delay_scale"},
     {"loopback.halt_grace", "cloud.halt_grace"},
     {"loopback.interruptions_per_h", "cloud.interruptions_per_h"},
@@ -20,6 +20,21 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kRenamed 
     {"loopback.max_spot", "cloud.max_spot"},
     {"loopback.memory_reserve_gib", "cloud.memory_reserve_gib"},
     {"loopback.notice", "cloud.notice"},
+    {"master.queue_capacity", "master.queue_capacity"},
+    {"master.launch_backoff_longest", "master.launch_backoff_longest"},
+    {"master.launch_backoff", "master.launch_backoff"},
+    {"site.room", "site.capacity"},
+    {"sort.by", "classify.by"},
+    {"sort.eps", "classify.eps"},
+    {"sort.max_history", "classify.max_history"},
+    {"sort.max_samples", "classify.max_samples"},
+    {"sort.min_samples", "classify.min_samples"},
+    {"sort.model", "classify.model"},
+    {"sort.p_threshold", "classify.p_threshold"},
+    {"sort.retrain_after", "classify.retrain_after"},
+    {"sort.threshold", "classify.threshold"},
+    {"tasks.acknowledged_keep", "tasks.acknowledged_keep"},
+    {"worker.acknowledged_keep", "worker.acknowledged_keep"},
 }};
 
 }  // namespace

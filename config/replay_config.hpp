@@ -73,19 +73,20 @@ struct MasterConfig {
   Duration round_settle{std::chrono::milliseconds{1}};  ///< from a round's tick to the decision
   Duration sample_timeout{std::chrono::seconds{2}};     ///< how long workers may take to answer
   Duration accept_timeout{std::chrono::seconds{10}};    ///< how long it may take to accept a job
-  Duration refusal_rest{std::chrono::minutes{10}};  ///< how long what a cloud refused is left alone
-  Duration refusal_longest{std::chrono::hours{1}};  ///< refused again and again: up to this
+  Duration launch_backoff{
+      std::chrono::minutes{10}};  ///< how long what a cloud refused is left alone
+  Duration launch_backoff_longest{std::chrono::hours{1}};  ///< refused again and again: up to this
   /// How long a gang waits for room that caps or the cloud did not have before it has a turn, in
   /// which no other job starts; 0: it never has one.
   Duration gang_patience{std::chrono::hours{1}};
   Duration gang_turn{std::chrono::minutes{30}};   ///< the first turn; each next one twice as long
   Duration gang_longest{std::chrono::hours{12}};  ///< no wait, rest or turn of a gang grows longer
-  std::uint32_t max_attempts = 1;     ///< failed attempts before a task has failed for good
-  std::uint32_t max_losses = 20;      ///< attempts of a task lost by their workers, likewise
-  std::uint32_t queue_room = 10'000;  ///< so many waiting tasks count as a load of 1
-  std::uint32_t max_instances = 0;    ///< hard cap; 0: none
-  double max_usd_h = 0;               ///< hard cap on the rate of spending; 0: none
-  double max_usd_day = 0;             ///< hard cap on what a day (UTC) may cost; 0: none
+  std::uint32_t max_attempts = 1;         ///< failed attempts before a task has failed for good
+  std::uint32_t max_losses = 20;          ///< attempts of a task lost by their workers, likewise
+  std::uint32_t queue_capacity = 10'000;  ///< so many waiting tasks count as a load of 1
+  std::uint32_t max_instances = 0;        ///< hard cap; 0: none
+  double max_usd_h = 0;                   ///< hard cap on the rate of spending; 0: none
+  double max_usd_day = 0;                 ///< hard cap on what a day (UTC) may cost; 0: none
   Duration cap_margin{std::chrono::minutes{5}};    ///< for checkpoints, before the day's cap
   Duration end_time{std::chrono::seconds{30}};     ///< for ending, besides the types' own time
   Duration remind_every{std::chrono::seconds{2}};  ///< orders to the cloud are repeated so often
@@ -107,9 +108,9 @@ struct MasterConfig {
 struct SiteConfig {
   /// Masters that share the tasks of a job; 0: as many as the policy's module says.
   std::uint32_t masters_per_job = 0;
-  double master_heavy = 0.85;   ///< from this load on a master gets no jobs if it can be helped
-  double site_heavy = 0.85;     ///< the same of a site scheduler
-  std::uint32_t room = 10'000;  ///< so many jobs that no master has yet count as a load of 1
+  double master_heavy = 0.85;       ///< from this load on a master gets no jobs if it can be helped
+  double site_heavy = 0.85;         ///< the same of a site scheduler
+  std::uint32_t capacity = 10'000;  ///< so many jobs that no master has yet count as a load of 1
   Duration load_every{
       std::chrono::seconds{1}};  ///< masters and sites are asked for their load so often
   Duration load_stale_after{std::chrono::seconds{10}};  ///< silence that makes one count as lost
@@ -130,7 +131,7 @@ struct GroupConfig {
 };
 
 /// How sites tell short jobs from long ones (docs/classifier.md).
-struct SortConfig {
+struct ClassifyConfig {
   std::string by;               ///< svm, hint, oracle or none; empty: as the policy's module says
   std::filesystem::path model;  ///< what `muster train` wrote; empty: nothing is known at first
   Duration threshold{std::chrono::minutes{10}};  ///< T_th: what runs longer is long
@@ -147,7 +148,7 @@ struct ReplayConfig {
   std::string name;  ///< file name without extension
   std::uint64_t seed = 1;
   std::uint32_t trials = 1;           ///< runs a policy, with seeds seed, seed+1, ...
-  std::vector<std::string> policies;  ///< NAME[,key=value...], the first one is the yardstick
+  std::vector<std::string> policies;  ///< NAME[,key=value...], the first one is the baseline
   std::filesystem::path catalog;
   WorkloadConfig workload;
   WorldConfig world;
@@ -155,7 +156,7 @@ struct ReplayConfig {
   MasterConfig master;
   GroupConfig group;
   SiteConfig site;
-  SortConfig sort;
+  ClassifyConfig classify;
 };
 
 /// Reads and checks a config. `overrides` are "dotted.key=value" as --set takes them. All errors

@@ -216,9 +216,9 @@ Keys run_keys() {
        RequestNumber{&R::runtime_hint_s, kTime, NumberText::time}},
       {"stop_grace_s", time, "the worker's", "from SIGTERM to SIGKILL when a task has to stop",
        RequestNumber{&R::stop_grace_s, kTime, NumberText::time}},
-      {"alone_progress_s", "number", "none",
+      {"baseline_rate_per_s", "number", "none",
        "units of progress a second that a task makes when it is alone",
-       RequestNumber{&R::alone_progress_s, kProgress}},
+       RequestNumber{&R::baseline_rate_per_s, kProgress}},
       {"retries", "whole number", "0",
        "failed attempts of a task after which it is tried again; a command that cannot start is "
        "not",

@@ -117,8 +117,8 @@ CostView CellView::spent() const {
   view.total_usd = total.usd();
   view.unsettled_usd = (total - ledger.total()).usd();
   view.tasks_usd = ledger.tasks().usd();
-  for (std::size_t i = 0; i < kIdlenessKinds; ++i) {
-    const auto kind = static_cast<Idleness>(i);
+  for (std::size_t i = 0; i < kOverheadKinds; ++i) {
+    const auto kind = static_cast<OverheadKind>(i);
     view.idle.push_back({std::string(name_of(kind)), ledger.idleness(kind).usd()});
   }
   return view;

@@ -32,7 +32,7 @@ struct EndInstance {
   InstanceId instance;
 };
 /// The outcome of the attempt is on record, whatever it was: the worker need not tell it again.
-struct SettleAttempt {
+struct AcknowledgeAttempt {
   TaskId task;
   Attempt attempt = 0;
   InstanceId on;
@@ -48,7 +48,7 @@ struct TellJobOver {
 };
 
 using Effect =
-    std::variant<StartTask, StopTask, LaunchInstance, EndInstance, SettleAttempt, TellJobOver>;
+    std::variant<StartTask, StopTask, LaunchInstance, EndInstance, AcknowledgeAttempt, TellJobOver>;
 
 /// What a master has done since it was asked last: events that have to be durable, jobs for the
 /// history that goes with them, and what may be done once they are.

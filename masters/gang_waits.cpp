@@ -14,7 +14,7 @@ bool is_gang(const JobRow& job) {
 /// The refusal may be over when others have left. Without caps or a fixed fleet it is the policy
 /// that chose a full instance though it may rent others: no turn would change that.
 bool is_for_room(RefusalCode code, const MasterCaps& caps, bool fixed_fleet) {
-  if (fixed_fleet && (code == RefusalCode::fixed_fleet || code == RefusalCode::awaiting_room)) {
+  if (fixed_fleet && (code == RefusalCode::fixed_fleet || code == RefusalCode::awaiting_capacity)) {
     return true;
   }
   const bool capped =
@@ -70,8 +70,8 @@ struct GangWaits::Fold {
     if (wait.hopeless && w.turn(at) == job.job.id) w.end_turn(at);
     // What is too large even for all of a cap is not tried again and again: policies plan for
     // others what they would plan without it. Each of its tasks is refused: that counts once.
-    if (wait.hopeless && at >= wait.rest_until) {
-      wait.rest_until = at + w.grown(w.refusal_rest_, ++wait.refusals);
+    if (wait.hopeless && at >= wait.unavailable_until) {
+      wait.unavailable_until = at + w.grown(w.launch_backoff_, ++wait.refusals);
     }
   }
 
@@ -88,9 +88,9 @@ struct GangWaits::Fold {
   /// It rests, so that others may have what it could not have whole.
   void refused_on_fleet(const JobRow& job) {
     GangWait& wait = wait_of(job.job.id);
-    if (at < wait.rest_until || w.turn(at) == job.job.id) return;
+    if (at < wait.unavailable_until || w.turn(at) == job.job.id) return;
     wait.hopeless = has_all(job);
-    wait.rest_until = at + w.grown(w.refusal_rest_, ++wait.refusals);
+    wait.unavailable_until = at + w.grown(w.launch_backoff_, ++wait.refusals);
   }
 
   /// Nobody else has anything of the fleet, or it is too small for the job.
@@ -116,12 +116,12 @@ struct GangWaits::Fold {
     wait.hopeless = own.size() == state.instances().size();
     if (w.book_.turn && w.book_.turn->job == job.job.id && at < w.book_.turn->until) {
       // What others leave in its turn is for the gang: it asks as soon as the cloud may be asked.
-      wait.rest_until = at + w.refusal_rest_;
+      wait.unavailable_until = at + w.launch_backoff_;
       if (!wait.hopeless) return;
       wait.since = at;
       w.end_turn(at);
     }
-    wait.rest_until = at + w.grown(w.refusal_rest_, ++wait.refusals);
+    wait.unavailable_until = at + w.grown(w.launch_backoff_, ++wait.refusals);
   }
 
   void operator()(const GangTurn& e) {
@@ -140,7 +140,7 @@ struct GangWaits::Fold {
   }
   void operator()(const StartIssued& e) { w.forget(state.job(state.find(e.task)->job).job.id, at); }
   void operator()(const JobFinished& e) { w.forget(e.job, at); }
-  void operator()(const JobGivenUp& e) { w.forget(e.job, at); }
+  void operator()(const JobTerminating& e) { w.forget(e.job, at); }
   void operator()(const JobHeld& e) { w.forget(e.job, at); }
   template <class Other>
   void operator()(const Other&) {}
@@ -189,16 +189,16 @@ std::optional<JobId> GangWaits::turn(Instant now) const {
   return book_.turn_at(now);
 }
 
-std::vector<JobId> GangWaits::resting(const ClusterState& state, std::uint64_t round,
-                                      Instant now) const {
+std::vector<JobId> GangWaits::backed_off(const ClusterState& state, std::uint64_t round,
+                                         Instant now) const {
   const auto mine = turn(now);
-  std::vector<JobId> resting, rested;
+  std::vector<JobId> backed_off, rested;
   for (const auto& [id, wait] : book_.waits) {
-    if (now < wait.rest_until) {
+    if (now < wait.unavailable_until) {
       // What a fleet has is there for whoever alone wants it.
       const JobRow* job = state.find(id);
       const bool alone = job != nullptr && state.pending().size() == job->pending;
-      if (!fixed_fleet_ || !alone) resting.push_back(id);
+      if (!fixed_fleet_ || !alone) backed_off.push_back(id);
     } else if (wait.refusals > 0 && id != mine && !fixed_fleet_) {
       rested.push_back(id);
     }
@@ -206,10 +206,10 @@ std::vector<JobId> GangWaits::resting(const ClusterState& state, std::uint64_t r
   if (rested.size() > 1) {
     // Two that ask at once may each get a part of what would do for one.
     rested.erase(rested.begin() + static_cast<std::ptrdiff_t>(round % rested.size()));
-    resting.insert(resting.end(), rested.begin(), rested.end());
-    std::sort(resting.begin(), resting.end());
+    backed_off.insert(backed_off.end(), rested.begin(), rested.end());
+    std::sort(backed_off.begin(), backed_off.end());
   }
-  return resting;
+  return backed_off;
 }
 
 std::uint32_t GangWaits::refusals(JobId id) const {

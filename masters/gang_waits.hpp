@@ -7,7 +7,7 @@
 
 #include "masters/plan_check.hpp"
 #include "model/cluster_state.hpp"
-#include "model/master_image.hpp"
+#include "model/master_snapshot.hpp"
 
 namespace muster {
 
@@ -40,8 +40,9 @@ struct GangRules {
 /// anything, has no turns.
 class GangWaits {
  public:
-  GangWaits(const GangRules& rules, const MasterCaps& caps, Duration refusal_rest, bool fixed_fleet)
-      : rules_(rules), caps_(caps), refusal_rest_(refusal_rest), fixed_fleet_(fixed_fleet) {}
+  GangWaits(const GangRules& rules, const MasterCaps& caps, Duration launch_backoff,
+            bool fixed_fleet)
+      : rules_(rules), caps_(caps), launch_backoff_(launch_backoff), fixed_fleet_(fixed_fleet) {}
 
   /// Learns from the event; `state` does not know of it yet.
   void absorb(const Event& event, const ClusterState& state);
@@ -51,12 +52,12 @@ class GangWaits {
   /// Whose turn it is.
   std::optional<JobId> turn(Instant now) const;
   /// The gangs that the cloud is not asked for in the round, by rising ids.
-  std::vector<JobId> resting(const ClusterState& state, std::uint64_t round, Instant now) const;
+  std::vector<JobId> backed_off(const ClusterState& state, std::uint64_t round, Instant now) const;
   /// How often the cloud has refused the job while it waits.
   std::uint32_t refusals(JobId id) const;
 
-  const GangBook& book() const { return book_; }
-  void restore(GangBook book) { book_ = std::move(book); }
+  const GangWaitState& book() const { return book_; }
+  void restore(GangWaitState book) { book_ = std::move(book); }
 
  private:
   struct Fold;
@@ -67,9 +68,9 @@ class GangWaits {
 
   GangRules rules_;
   MasterCaps caps_;
-  Duration refusal_rest_;
+  Duration launch_backoff_;
   bool fixed_fleet_;
-  GangBook book_;
+  GangWaitState book_;
 };
 
 }  // namespace muster

@@ -27,8 +27,8 @@ constexpr std::size_t kMaxTexts = 10'000;
 
 }  // namespace
 
-LogHandover::LogHandover(LogKeeper& keeper, Bounds bounds, Host host)
-    : keeper_(keeper), bounds_(bounds), host_(std::move(host)) {}
+LogHandover::LogHandover(LogSink& sink, Bounds bounds, Host host)
+    : sink_(sink), bounds_(bounds), host_(std::move(host)) {}
 
 LogHandover::Coming& LogHandover::add(const WorkerReport& report) {
   const LogName name{report.task, report.attempt};
@@ -172,9 +172,9 @@ void LogHandover::take(LogDelivery delivery, Coming& coming, const Cursor& befor
   coming.closed = delivery.last;
   const auto next = [this, name, serial = coming.serial,
                      alive = std::weak_ptr<const bool>(alive_)](bool written) {
-    if (!alive.expired()) hear_taken(name, serial, written);
+    if (!alive.expired()) on_taken(name, serial, written);
   };
-  const bool waits = keeper_.take(std::move(delivery), [post = host_.post, next](bool written) {
+  const bool waits = sink_.take(std::move(delivery), [post = host_.post, next](bool written) {
     post([next, written] { next(written); });
   });
   if (waits) return;
@@ -183,7 +183,7 @@ void LogHandover::take(LogDelivery delivery, Coming& coming, const Cursor& befor
 }
 
 /// What the disk did not take begins anew: the worker has it still.
-void LogHandover::hear_taken(const LogName& name, std::uint64_t serial, bool written) {
+void LogHandover::on_taken(const LogName& name, std::uint64_t serial, bool written) {
   const auto entry = coming_.find(name);
   if (entry == coming_.end() || entry->second.serial != serial) return;
   Coming& coming = entry->second;
@@ -289,7 +289,7 @@ void LogHandover::met(InstanceId id) {
 }
 
 void LogHandover::finish(Entry entry) {
-  host_.settle(entry->second.on, entry->first);
+  host_.acknowledge(entry->second.on, entry->first);
   drop(entry);
   pump();
 }
@@ -323,7 +323,7 @@ void LogHandover::lose(InstanceId id, const std::string& reason) {
     if (!entry->second.closed && entry->second.step != Step::unsure) {
       lose(name, entry->second, entry->second.refused ? kDiskTookNothing : reason);
     }
-    host_.settle(id, name);
+    host_.acknowledge(id, name);
     drop(entry);
   }
   pump();
@@ -338,11 +338,11 @@ void LogHandover::lose(const LogName& name, Coming& coming, const std::string& r
     delivery.pieces.push_back({true, 0, *coming.whole[1]});
   }
   delivery.last = true;
-  keeper_.take(std::move(delivery), {});
+  sink_.take(std::move(delivery), {});
 }
 
 void LogHandover::lose(const LogName& name, const std::string& reason) {
-  keeper_.take({name, {}, true, reason}, {});
+  sink_.take({name, {}, true, reason}, {});
 }
 
 bool LogHandover::awaits(InstanceId id) const {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "actors/messages.hpp"
-#include "storage/log_keeper.hpp"
+#include "storage/log_sink.hpp"
 
 namespace muster {
 
@@ -31,7 +31,7 @@ class LogHandover {
     /// False: the instance's worker cannot be spoken to.
     std::function<bool(InstanceId, const LogRequest&)> ask;
     /// The attempt need not be kept on its instance any more.
-    std::function<void(InstanceId, const LogName&)> settle;
+    std::function<void(InstanceId, const LogName&)> acknowledge;
     /// Nothing keeps the instance any more.
     std::function<void(InstanceId)> free;
     /// Runs the step where the handover lives; may be called from any thread.
@@ -46,7 +46,7 @@ class LogHandover {
     Duration hold{};  ///< of an instance that is to be ended; about so long an answer may take
     std::uint64_t stream_bytes = 0;  ///< of a stream; what a worker says beyond is not taken
   };
-  LogHandover(LogKeeper& keeper, Bounds bounds, Host host);
+  LogHandover(LogSink& sink, Bounds bounds, Host host);
 
   /// The attempt is over, by the word of its worker. Once that is durable, begin() follows.
   void note(const WorkerReport& report);
@@ -126,7 +126,7 @@ class LogHandover {
   void go_on(const LogName& name);
   void take_whole(const LogName& name, Coming& coming);
   void take(LogDelivery delivery, Coming& coming, const Cursor& before);
-  void hear_taken(const LogName& name, std::uint64_t serial, bool written);
+  void on_taken(const LogName& name, std::uint64_t serial, bool written);
   static void add_whole(Coming& coming, LogDelivery& delivery);
   void lose(const LogName& name, Coming& coming, const std::string& reason);
   void leave_active(Coming& coming, Step next);
@@ -142,7 +142,7 @@ class LogHandover {
   void free_if_done(InstanceId id);
   bool awaits(InstanceId id) const;
 
-  LogKeeper& keeper_;
+  LogSink& sink_;
   Bounds bounds_;
   Host host_;
   std::map<LogName, Coming> coming_;

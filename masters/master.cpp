@@ -27,7 +27,7 @@ Refusal refusal_of(CloudReason reason, const InstanceRow& row) {
 
 }  // namespace
 
-Master::Master(MasterParts parts)
+Master::Master(MasterDependencies parts)
     : catalog_(parts.catalog),
       caps_(parts.caps),
       max_attempts_(parts.max_attempts),
@@ -36,8 +36,8 @@ Master::Master(MasterParts parts)
       fleet_(std::move(parts.fleet)),
       min_stay_(parts.min_stay),
       decision_budget_(parts.decision_budget),
-      memory_({parts.catalog, parts.caps, parts.refusal_rest, parts.refusal_longest, parts.gangs,
-               !fleet_.empty(), parts.first_instance}),
+      memory_({parts.catalog, parts.caps, parts.launch_backoff, parts.launch_backoff_longest,
+               parts.gangs, !fleet_.empty(), parts.first_instance}),
       cadence_(parts.policy->cadence()),
       first_instance_(parts.first_instance),
       round_settle_(parts.round_settle) {
@@ -59,20 +59,20 @@ void Master::record(EventBody body, Instant now) {
   if (planner_) planner_->show(commit_.events.back());
 }
 
-AcceptResult Master::accept(Job job, Instant now) {
-  if (job.tasks.empty()) return AcceptResult::invalid;
-  if (was_accepted(job.id)) return AcceptResult::known_already;
+SubmitResult Master::submit(Job job, Instant now) {
+  if (job.tasks.empty()) return SubmitResult::invalid;
+  if (was_accepted(job.id)) return SubmitResult::known_already;
   for (const TaskSpec& task : job.tasks) {
-    if (state_.find(task.id) != nullptr) return AcceptResult::invalid;
+    if (state_.find(task.id) != nullptr) return SubmitResult::invalid;
   }
   record(JobAccepted{std::move(job)}, now);
-  return AcceptResult::accepted;
+  return SubmitResult::accepted;
 }
 
 HoldResult Master::hold(JobId id, bool held, Instant now) {
   const JobRow* job = state_.find(id);
   if (job == nullptr) return HoldResult::unknown;
-  if (job->given_up) return HoldResult::stopping;
+  if (job->terminal_outcome) return HoldResult::stopping;
   if (job->held_by_user == held) return HoldResult::done;
   if (!held) {
     record(JobReleased{id}, now);
@@ -113,14 +113,14 @@ void Master::instance_refused(InstanceId id, Instant now, CloudReason reason) {
   const Refusal refusal = refusal_of(reason, *row);
   record(LaunchRefused{id, refusal, reason}, now);
   for (Slot slot : meant_for_it) record(TaskRefused{state_.task(slot).id, refusal}, now);
-  for (Slot slot : meant_for_it) let_go_of_peers(state_.job(state_.task(slot).job), refusal, now);
+  for (Slot slot : meant_for_it) unassign_gang(state_.job(state_.task(slot).job), refusal, now);
   reconcile(now);
   fleet_is_short_ = !fleet_.empty();
 }
 
 /// A gang runs whole or not at all: when one task has no place, the others give theirs back, so
 /// that nothing is rented for a gang that cannot progress.
-void Master::let_go_of_peers(const JobRow& job, const Refusal& reason, Instant now) {
+void Master::unassign_gang(const JobRow& job, const Refusal& reason, Instant now) {
   if (!job.job.gang) return;
   const std::vector<Slot> tasks = job.tasks;
   for (Slot slot : tasks) {
@@ -160,7 +160,7 @@ void Master::task_started(const TaskStarted& news, Instant now) {
   if (row->target == kNoSlot) stop_if_running(news.task, now);  // lost its place on the way
 }
 
-void Master::task_left(const TaskLeft& news, Instant now) {
+void Master::task_left(const TaskCheckpointed& news, Instant now) {
   const TaskRow* row = present_attempt(state_, news.task, news.attempt);
   if (row == nullptr) return;
   const JobId job = state_.job(row->job).job.id;
@@ -192,11 +192,11 @@ void Master::task_failed(TaskFailed news, Instant now) {
   const JobRow& job = state_.job(row->job);
   const JobId id = job.job.id;
   // What fails of a job that is being ended would have been stopped.
-  news.for_good = !job.given_up && is_last_attempt(job.job, news);
+  news.for_good = !job.terminal_outcome && is_last_attempt(job.job, news);
   record(news, now);
   if (news.for_good) {
     lose_task(id, now);
-  } else if (state_.find(id)->given_up) {
+  } else if (state_.find(id)->terminal_outcome) {
     end_job_if_done(id, now);
   }
   reconcile(now);
@@ -220,14 +220,14 @@ void Master::lose_task(JobId id, Instant now) {
   end_job_if_done(id, now);
 }
 
-void Master::settle(TaskId task, Attempt attempt, InstanceId on) {
-  commit_.effects.emplace_back(SettleAttempt{task, attempt, on});
+void Master::acknowledge(TaskId task, Attempt attempt, InstanceId on) {
+  commit_.effects.emplace_back(AcknowledgeAttempt{task, attempt, on});
 }
 
 /// Puts the next of the job's held tasks among those that wait, as many as it allows.
 void Master::release_held(JobId id, Instant now) {
   const JobRow& job = *state_.find(id);
-  if (job.held_by_user || job.given_up) return;
+  if (job.held_by_user || job.terminal_outcome) return;
   for (std::uint32_t i = job.held_from; i < job.tasks.size(); ++i) {
     if (job.held == 0 || job.room_in_flight() == 0) return;
     const TaskRow& task = state_.task(job.tasks[i]);
@@ -236,13 +236,13 @@ void Master::release_held(JobId id, Instant now) {
 }
 
 void Master::cancel(JobId id, Instant now) {
-  if (state_.find(id) == nullptr || state_.find(id)->given_up) return;
+  if (state_.find(id) == nullptr || state_.find(id)->terminal_outcome) return;
   give_up(id, JobOutcome::cancelled, now);
   reconcile(now);
 }
 
 void Master::give_up(JobId id, JobOutcome outcome, Instant now) {
-  record(JobGivenUp{id, outcome}, now);
+  record(JobTerminating{id, outcome}, now);
   const std::vector<Slot> tasks = state_.find(id)->tasks;
   for (Slot slot : tasks) {
     const TaskRow& task = state_.task(slot);
@@ -256,8 +256,8 @@ void Master::end_job_if_done(JobId id, Instant now) {
   const JobRow& job = *state_.find(id);
   if (job.finished == job.tasks.size()) return finish_job(id, JobOutcome::completed, now);
   if (job.all_ended()) return finish_job(id, JobOutcome::failed, now);
-  if (!job.given_up || job.gang.holding > 0) return;
-  finish_job(id, *job.given_up, now);
+  if (!job.terminal_outcome || job.gang.holding > 0) return;
+  finish_job(id, *job.terminal_outcome, now);
 }
 
 void Master::finish_job(JobId id, JobOutcome outcome, Instant now) {

@@ -22,15 +22,15 @@
 namespace muster {
 
 /// What a master is made of.
-struct MasterParts {
+struct MasterDependencies {
   const Catalog* catalog = nullptr;
   std::unique_ptr<Policy> policy;
   MasterCaps caps;
-  std::uint32_t max_attempts = 1;  ///< failed attempts with which a task has failed for good
-  std::uint32_t max_losses = 20;   ///< the same of those that ended by a fault of their workers
-  Duration refusal_rest{};         ///< how long what the cloud refused is not asked for again
-  Duration refusal_longest{};      ///< refused again and again it rests for longer, up to this
-  GangRules gangs{};               ///< how gangs that wait for room get it
+  std::uint32_t max_attempts = 1;     ///< failed attempts with which a task has failed for good
+  std::uint32_t max_losses = 20;      ///< the same of those that ended by a fault of their workers
+  Duration launch_backoff{};          ///< how long what the cloud refused is not asked for again
+  Duration launch_backoff_longest{};  ///< refused again and again it rests for longer, up to this
+  GangRules gangs{};                  ///< how gangs that wait for room get it
   std::uint64_t seed = 1;
   Duration round_settle{};            ///< from the instant of a regular round to its decision
   std::string name;                   ///< the chance of each round depends on it
@@ -42,7 +42,7 @@ struct MasterParts {
 };
 
 /// What a master says to a job that it is offered.
-enum class AcceptResult { accepted, known_already, invalid };
+enum class SubmitResult { accepted, known_already, invalid };
 
 /// How long the tasks of a completed job have run.
 struct CompletedJob {
@@ -68,19 +68,19 @@ using KnownAttempt = std::pair<TaskId, Attempt>;
 /// in or out. News of the past (of an old attempt, of an instance that is gone) change nothing.
 class Master {
  public:
-  explicit Master(MasterParts parts);
+  explicit Master(MasterDependencies parts);
   Master(const Master&) = delete;
   Master& operator=(const Master&) = delete;
 
   /// What a master that died knew: its last snapshot, if any, and the events after it. Before
   /// anything else; remind() then repeats what may not have left it.
   /// Answers what could not be taken back, as a sentence; empty when all was.
-  std::string restore(std::optional<MasterImage> image, std::span<const Event> tail);
+  std::string restore(std::optional<MasterSnapshot> snapshot, std::span<const Event> tail);
   /// While its planner is with it.
-  MasterImage image() const;
+  MasterSnapshot snapshot() const;
 
   /// A job is accepted once: its number is known for good, however long it has been over.
-  AcceptResult accept(Job job, Instant now);
+  SubmitResult submit(Job job, Instant now);
   bool was_accepted(JobId id) const { return known_.accepted.contains(id.value); }
   /// All jobs that ever were accepted.
   const NumberSet& accepted() const { return known_.accepted; }
@@ -98,7 +98,7 @@ class Master {
   /// Between what is known of offerings and the changes there is one that is not among them.
   bool misses_change(std::span<const OfferingChange> changes) const;
   /// Takes in the changes that are news. True: some price changed, or something can be had again.
-  bool hear_offerings(std::span<const OfferingChange> changes, Instant now);
+  bool on_offerings(std::span<const OfferingChange> changes, Instant now);
   /// The instance's worker has said which attempts it knows: what it should know and does not is
   /// told again or has failed, and the other way round.
   void compare_attempts(InstanceId id, const std::set<KnownAttempt>& known, Instant now);
@@ -108,12 +108,12 @@ class Master {
   bool abandon(InstanceId id, CauseCode why, Instant now);
 
   void task_started(const TaskStarted& news, Instant now);
-  void task_left(const TaskLeft& news, Instant now);
+  void task_left(const TaskCheckpointed& news, Instant now);
   void task_finished(const TaskFinished& news, Instant now);
   /// Whether the task is tried again is for the master to say.
   void task_failed(TaskFailed news, Instant now);
   /// Whatever the outcome of the attempt changed: it is on record with the next commit.
-  void settle(TaskId task, Attempt attempt, InstanceId on);
+  void acknowledge(TaskId task, Attempt attempt, InstanceId on);
 
   /// A whole round while its planner is with it: takes the samples in, asks the policy, re-checks
   /// its plan and sets about what stands.
@@ -199,11 +199,11 @@ class Master {
   Money spent_today(Instant now) const { return known_.spend.until(now + cloud_ahead_, state_); }
   /// Time of the last event.
   Instant newest() const { return known_.newest; }
-  /// How much of what it has or may have is taken: see docs/routing.md. `queue_room` tasks that
+  /// How much of what it has or may have is taken: see docs/routing.md. `queue_capacity` tasks that
   /// wait are a load of 1.
-  double load(std::uint64_t queue_room) const;
+  double load(std::uint64_t queue_capacity) const;
   /// Parts of jobs that were given up lately, a thousand at most.
-  const std::deque<JobId>& broken_parts() const { return known_.broken_parts; }
+  const std::deque<JobId>& terminal_parts() const { return known_.terminal_parts; }
   /// Parts that are over, of jobs of which only so many tasks may fail, where some have: the last
   /// ones, a thousand at most.
   const std::deque<FailedPart>& failed_parts() const { return known_.failed_parts; }
@@ -238,10 +238,10 @@ class Master {
   bool knows(TaskId id, const Refusal& refusal) const;
   void refuse(TaskId id, const Refusal& refusal, Instant now);
   const Refusal& reason_for(const TaskRow& task, const Refusal& refusal);
-  void take_refusal(const Refuse& part, Instant now);
+  void apply_refusal(const Refuse& part, Instant now);
   void measure(std::span<const ThroughputSample> samples, Instant now);
   void end_calm(Instant now, std::uint64_t held);
-  void let_go_of_peers(const JobRow& job, const Refusal& reason, Instant now);
+  void unassign_gang(const JobRow& job, const Refusal& reason, Instant now);
   void release_held(JobId id, Instant now);
   bool is_last_attempt(const Job& job, const TaskFailed& news) const;
   void lose_task(JobId id, Instant now);
@@ -253,9 +253,9 @@ class Master {
   void reconcile_at(InstanceId id, Instant now);
   void reconcile_task(TaskId id, Instant now);
   void try_start(Slot slot, Instant now);
-  bool lacks_place(const JobRow& job) const;
-  std::optional<Refusal> gang_hindrance(const JobRow& job) const;
-  std::optional<Refusal> hindrance(const TaskRow& task) const;
+  bool gang_incomplete(const JobRow& job) const;
+  std::optional<Refusal> gang_start_blocker(const JobRow& job) const;
+  std::optional<Refusal> start_blocker(const TaskRow& task) const;
   void end_empty_instances(Instant now);
   Duration end_time() const;
   Duration affordable_time() const;
@@ -281,7 +281,7 @@ class Master {
   std::deque<Plan> slices_;           ///< of the present round's plan, still to be carried out
   std::set<InstanceId> unanswered_;   ///< of which the cloud has not said that it did as told
   std::optional<JobId> turn_;         ///< whose it is in the present round
-  std::vector<JobId> resting_;        ///< gangs for which nothing is rented in the present round
+  std::vector<JobId> backed_off_;     ///< gangs for which nothing is rented in the present round
   /// Gangs that were refused room on the fixed fleet since it last changed, or since the last round
   /// began, and whether they are larger than all of it.
   std::map<JobId, std::optional<Refusal>> over_fleet_;

@@ -38,19 +38,19 @@ bool is_question(const caf::type_erased_tuple& content) {
 
 }  // namespace
 
-bool MasterNode::is_users(const caf::type_erased_tuple& content) {
+bool MasterActorImpl::is_users(const caf::type_erased_tuple& content) {
   return is_question(content) || content.match_elements<LogRequest>() ||
          begins_with<cancel_atom, std::vector<JobId>>(content) ||
          begins_with<hold_atom, JobId, bool>(content) ||
          begins_with<drain_atom, InstanceId>(content);
 }
 
-MasterNode::MasterNode(caf::actor_config& config, MasterSetup setup)
+MasterActorImpl::MasterActorImpl(caf::actor_config& config, MasterSetup setup)
     : UsersFirst(config),
       setup_(std::move(setup)),
       master_(std::move(setup_.parts)),
       cadence_(master_.cadence()),
-      timer_(this, setup_.epoch),
+      timer_(this, setup_.origin),
       tick_(timer_, [this] { tick(); }),
       reminder_(timer_, [this] { remind(); }),
       asker_(timer_, [this] { ask_due(); }),
@@ -62,20 +62,21 @@ MasterNode::MasterNode(caf::actor_config& config, MasterSetup setup)
     if (!listeners_.knows(down.source)) return lose_worker(down.source);
     listeners_.drop(down.source);
   });
-  MasterLife& life = setup_.life;
-  if (life.image || !life.tail.empty()) {
-    const std::string trouble = master_.restore(std::exchange(life.image, std::nullopt), life.tail);
-    if (!trouble.empty() && life.note) life.note("master " + life.name + ": " + trouble);
-    events_since_snapshot_ = life.tail.size();
-    life.tail.clear();
+  LiveMasterOptions& live = setup_.live;
+  if (live.snapshot || !live.tail.empty()) {
+    const std::string trouble =
+        master_.restore(std::exchange(live.snapshot, std::nullopt), live.tail);
+    if (!trouble.empty() && live.note) live.note("master " + live.name + ": " + trouble);
+    events_since_snapshot_ = live.tail.size();
+    live.tail.clear();
     for (const InstanceRow& row : master_.state().instances()) workers_[row.id] = {};
   }
-  if (life.asks_numbers) master_.ask_numbers();
+  if (live.asks_numbers) master_.ask_numbers();
   started_ = timer_.now();
   set_back_ = std::max(Duration::zero(), master_.newest() - started_);
 }
 
-void MasterNode::on_exit() {
+void MasterActorImpl::on_exit() {
   workers_.clear();
   links_.clear();
   listeners_.clear();
@@ -86,20 +87,20 @@ void MasterNode::on_exit() {
   setup_.cloud = nullptr;
 }
 
-MasterActor::behavior_type MasterNode::make_behavior() {
+MasterActor::behavior_type MasterActorImpl::make_behavior() {
   begin_logs();
   begin_planning();
   start_watching();  // first: no fleet is rented before the cloud's clock is known, where it has to
                      // be
   master_.keep_fleet(now());
-  carry_out();
+  commit();
   if (master_.calm()) {
     look_again();
   } else if (master_.busy()) {
     want_round();
   }
   return {
-      [this](hand_atom, std::vector<Job>& jobs) { return take_over(std::move(jobs)); },
+      [this](hand_atom, std::vector<Job>& jobs) { return submit_all(std::move(jobs)); },
       [this](watch_atom, const JobListener& listener, const std::vector<JobId>& jobs) {
         return watch_ends(listener, jobs);
       },
@@ -110,12 +111,12 @@ MasterActor::behavior_type MasterNode::make_behavior() {
       [this](hold_atom, JobId id, bool held) { return hold(id, held); },
       [this](drain_atom, InstanceId id) { return drain(id); },
       [this](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {
-        hear_hello(hello, worker);
+        on_hello(hello, worker);
       },
-      [this](const WorkerReport& report) { hear_worker(report); },
-      [this](const SampleAnswer& answer) { hear_samples(answer); },
-      [this](const LogAnswer& answer) { hear_log(answer); },
-      [this](const CloudReport& report) { hear_cloud(report); },
+      [this](const WorkerReport& report) { on_worker(report); },
+      [this](const SampleAnswer& answer) { on_samples(answer); },
+      [this](const LogAnswer& answer) { on_log(answer); },
+      [this](const CloudReport& report) { on_cloud(report); },
       [this](greet_atom) { start_watching(); },
       [this](load_atom) { return load_report(caf::actor_cast<caf::actor_addr>(current_sender())); },
       [this](const JobsQuestion& wanted) { return show(cell_view().jobs(wanted)); },
@@ -132,16 +133,16 @@ MasterActor::behavior_type MasterNode::make_behavior() {
   };
 }
 
-LoadReport MasterNode::load_report(const caf::actor_addr& asker) {
+LoadReport MasterActorImpl::load_report(const caf::actor_addr& asker) {
   const ClusterState& state = master_.state();
   LoadReport report;
   report.active_jobs = state.jobs().size();
   report.pending_tasks = state.pending().size();
   report.instances = state.instances().size();
-  report.load = master_.load(setup_.queue_room);
+  report.load = master_.load(setup_.queue_capacity);
   report.used = state.sums().used.value();
   report.capacity = state.sums().capacity.value();
-  for (const JobId job : master_.broken_parts()) {
+  for (const JobId job : master_.terminal_parts()) {
     if (!seen_to_.contains(job)) report.broken.push_back(job);
   }
   report.failed = master_.failing_parts();
@@ -149,9 +150,9 @@ LoadReport MasterNode::load_report(const caf::actor_addr& asker) {
     if (!seen_to_.contains(part.job)) report.failed.push_back(part);
   }
   report.counting = master_.counted_parts().size();
-  if (told_.size() > kMaxAskers) told_.clear();
+  if (last_reported_.size() > kMaxAskers) last_reported_.clear();
   const std::uint64_t all = master_.completed_count();
-  const std::uint64_t fresh = all - std::exchange(told_[asker], all);
+  const std::uint64_t fresh = all - std::exchange(last_reported_[asker], all);
   const std::deque<CompletedJob>& known = master_.completed();
   const std::size_t skipped = known.size() - std::min<std::uint64_t>(fresh, known.size());
   for (std::size_t i = skipped; i < known.size(); ++i) {
@@ -164,7 +165,7 @@ LoadReport MasterNode::load_report(const caf::actor_addr& asker) {
 /// The time that events are stamped with: the clock's, unless that was set back while the master
 /// was down. Then stamps go on from the newest one and come back to the clock by a hundredth of the
 /// time that passes, so that no duration is wrong by more than that. Timers go by the clock itself.
-Instant MasterNode::now() {
+Instant MasterActorImpl::now() {
   const Instant clock = timer_.now();
   const Instant stamp = clock + std::max(Duration::zero(), set_back_ - (clock - started_) / kSlew);
   if (cloud_ahead_) master_.set_cloud_ahead(*cloud_ahead_ - (stamp - clock));
@@ -172,29 +173,29 @@ Instant MasterNode::now() {
 }
 
 /// The job was here, however long ago.
-bool MasterNode::is_over(JobId id) const {
+bool MasterActorImpl::is_over(JobId id) const {
   if (master_.state().find(id) != nullptr) return false;
-  const History* history = setup_.life.history;
+  const History* history = setup_.live.history;
   return master_.was_accepted(id) || (history != nullptr && history->contains(id));
 }
 
-caf::result<std::vector<AcceptVerdict>> MasterNode::take_over(std::vector<Job> jobs) {
+caf::result<std::vector<SubmitVerdict>> MasterActorImpl::submit_all(std::vector<Job> jobs) {
   if (!setup_.journal->trouble().empty() || !setup_.journal->strain().empty() || planner_lags()) {
     return ActorError::store_failed;
   }
-  std::vector<AcceptVerdict> verdicts;
+  std::vector<SubmitVerdict> verdicts;
   std::vector<Job> in_history;
   for (Job& job : jobs) verdicts.push_back(offer(std::move(job), in_history));
   if (cadence_.on_arrival) want_round();
-  auto promise = make_response_promise<std::vector<AcceptVerdict>>();
-  carry_out([this, promise, verdicts, in_history = std::move(in_history)]() mutable {
+  auto promise = make_response_promise<std::vector<SubmitVerdict>>();
+  commit([this, promise, verdicts, in_history = std::move(in_history)]() mutable {
     compare_with_history(std::move(in_history), std::move(verdicts), promise);
   });
   return promise;
 }
 
 /// What is answered is durable. Sites repeat themselves, so much of it may be known already.
-caf::result<std::vector<CancelVerdict>> MasterNode::cancel(const std::vector<JobId>& jobs) {
+caf::result<std::vector<CancelVerdict>> MasterActorImpl::cancel(const std::vector<JobId>& jobs) {
   std::vector<CancelVerdict> verdicts;
   for (const JobId id : jobs) {
     CancelVerdict verdict{id, CancelStanding::unknown};
@@ -208,14 +209,14 @@ caf::result<std::vector<CancelVerdict>> MasterNode::cancel(const std::vector<Job
     verdicts.push_back(verdict);
   }
   auto promise = make_response_promise<std::vector<CancelVerdict>>();
-  carry_out([promise, verdicts]() mutable { promise.deliver(std::move(verdicts)); });
+  commit([promise, verdicts]() mutable { promise.deliver(std::move(verdicts)); });
   return promise;
 }
 
 /// Who cancels what is over here has heard of it or has a user who wants it, and has written that
 /// down before, or has told its user that it could not.
-void MasterNode::note_cancel(JobId id) {
-  const std::deque<JobId>& broken = master_.broken_parts();
+void MasterActorImpl::note_cancel(JobId id) {
+  const std::deque<JobId>& broken = master_.terminal_parts();
   const std::deque<FailedPart>& failed = master_.failed_parts();
   const bool told = std::find(broken.begin(), broken.end(), id) != broken.end() ||
                     std::ranges::find(failed, id, &FailedPart::job) != failed.end();
@@ -227,26 +228,26 @@ void MasterNode::note_cancel(JobId id) {
   std::erase_if(seen_to_, [&known](JobId job) { return !known.contains(job); });
 }
 
-caf::result<JobId> MasterNode::hold(JobId id, bool held) {
+caf::result<JobId> MasterActorImpl::hold(JobId id, bool held) {
   const HoldResult result = master_.hold(id, held, now());
   if (result == HoldResult::unknown) return ActorError::unknown;
   if (result == HoldResult::stopping) return ActorError::stopping;
   if (!held && cadence_.on_arrival) want_round();
   auto promise = make_response_promise<JobId>();
-  carry_out([promise, id]() mutable { promise.deliver(id); });
+  commit([promise, id]() mutable { promise.deliver(id); });
   return promise;
 }
 
-caf::result<InstanceId> MasterNode::drain(InstanceId id) {
+caf::result<InstanceId> MasterActorImpl::drain(InstanceId id) {
   if (!master_.evict(id, CauseCode::drained, now())) return ActorError::unknown;
   auto promise = make_response_promise<InstanceId>();
-  carry_out([promise, id]() mutable { promise.deliver(id); });
+  commit([promise, id]() mutable { promise.deliver(id); });
   return promise;
 }
 
-void MasterNode::hear_cloud(const CloudReport& report) {
-  hear_clock(report);
-  hear_offerings(report);
+void MasterActorImpl::on_cloud(const CloudReport& report) {
+  on_clock(report);
+  on_offerings(report);
   const Instant heard = now();
   const auto said = report.at == heard ? std::nullopt : std::optional(report.at);
   switch (report.kind) {
@@ -275,10 +276,10 @@ void MasterNode::hear_cloud(const CloudReport& report) {
     case CloudReportKind::offerings:
       break;
   }
-  carry_out();
+  commit();
 }
 
-void MasterNode::forget_worker(InstanceId id) {
+void MasterActorImpl::forget_worker(InstanceId id) {
   workers_.erase(id);
   unheard_.erase(id);
   end_log_readers(id);
@@ -286,36 +287,36 @@ void MasterNode::forget_worker(InstanceId id) {
 
 /// Asks the workers that run something; the last answer, or the lack of it, starts the decision.
 /// Plain messages: CAF searches an actor's open requests one by one.
-void MasterNode::gather() {
+void MasterActorImpl::gather() {
   samples_.clear();
-  ++asking_;
+  ++sample_round_;
   if (cadence_.wants_throughput) {
     for (const auto& [id, connection] : workers_) {
       const InstanceRow* row = master_.state().find(id);
       if (row == nullptr || row->occupants.empty() || !connection.worker) continue;
-      silent_.insert(id);
-      send(connection.worker, sample_atom_v, asking_);
+      awaiting_samples_.insert(id);
+      send(connection.worker, sample_atom_v, sample_round_);
     }
   }
-  if (silent_.empty()) return decide();
-  timer_.after(setup_.sample_timeout, [this, asking = asking_] {
-    if (asking == asking_ && !silent_.empty()) decide();
+  if (awaiting_samples_.empty()) return decide();
+  timer_.after(setup_.sample_timeout, [this, sample_round = sample_round_] {
+    if (sample_round == sample_round_ && !awaiting_samples_.empty()) decide();
   });
 }
 
-void MasterNode::hear_samples(const SampleAnswer& answer) {
-  if (answer.asking != asking_ || silent_.erase(answer.instance) == 0) return;
+void MasterActorImpl::on_samples(const SampleAnswer& answer) {
+  if (answer.sample_round != sample_round_ || awaiting_samples_.erase(answer.instance) == 0) return;
   for (const TaskThroughput& sample : answer.samples) {
     const TaskRow* task = master_.state().find(sample.task);
     if (task == nullptr || task->attempt != sample.attempt) continue;
     if (!is_there(sample.task, answer.instance)) continue;
     samples_.push_back({sample.task, static_cast<double>(sample.scaled) / TaskThroughput::kOne});
   }
-  if (silent_.empty()) decide();
+  if (awaiting_samples_.empty()) decide();
 }
 
 /// Hands what has happened to the journal; effects and `then` follow when it is durable.
-void MasterNode::carry_out(std::function<void()> then) {
+void MasterActorImpl::commit(std::function<void()> then) {
   Commit commit = master_.commit();
   for (const EndInstance& end : commit.at_once) end_now(end.instance);
   if (commit.events.empty() && commit.effects.empty() && !then) return;
@@ -331,22 +332,22 @@ void MasterNode::carry_out(std::function<void()> then) {
   decisions_.watch(commit.events);
   if (seat_ && !commit.events.empty()) seat_->follow(commit.events);
   pending_.push_back({std::move(commit.effects), std::move(then)});
-  if (setup_.life.history != nullptr) {
-    for (JobHistory& job : commit.over) setup_.life.history->add(std::move(job));
+  if (setup_.live.history != nullptr) {
+    for (JobHistory& job : commit.over) setup_.live.history->add(std::move(job));
   }
   // A journal may answer at once or from its own thread, to which the actor is a stranger.
   setup_.journal->append(
       std::move(commit.events), [this, here = std::this_thread::get_id(),
                                  address = caf::actor_cast<caf::weak_actor_ptr>(this)] {
-        if (std::this_thread::get_id() == here) return now_durable();
+        if (std::this_thread::get_id() == here) return on_durable();
         if (auto self = caf::actor_cast<MasterActor>(address.lock())) {
-          caf::anon_send<caf::message_priority::high>(self, Wakeup{[this] { now_durable(); }});
+          caf::anon_send<caf::message_priority::high>(self, Wakeup{[this] { on_durable(); }});
         }
       });
   save_snapshot_if_due();
 }
 
-void MasterNode::now_durable() {
+void MasterActorImpl::on_durable() {
   const Pending durable = std::move(pending_.front());
   pending_.pop_front();
   for (const Effect& effect : durable.effects) {
@@ -356,12 +357,12 @@ void MasterNode::now_durable() {
 }
 
 /// The worker of an instance that can be spoken to now; null when there is none.
-WorkerActor* MasterNode::worker_on(InstanceId id) {
+WorkerActor* MasterActorImpl::worker_on(InstanceId id) {
   const auto found = workers_.find(id);
   return found == workers_.end() || !found->second.worker ? nullptr : &found->second.worker;
 }
 
-void MasterNode::perform(const StartTask& effect) {
+void MasterActorImpl::perform(const StartTask& effect) {
   WorkerActor* worker = worker_on(effect.on);
   const TaskRow* task = master_.state().find(effect.task);
   if (worker == nullptr || task == nullptr || task->attempt != effect.attempt) return;
@@ -371,31 +372,31 @@ void MasterNode::perform(const StartTask& effect) {
                   job.program, job.task_count(), job.workload_class});
 }
 
-void MasterNode::perform(const StopTask& effect) {
+void MasterActorImpl::perform(const StopTask& effect) {
   if (WorkerActor* worker = worker_on(effect.on)) {
     send(*worker, stop_atom_v, effect.task, effect.attempt);
   }
 }
 
-void MasterNode::perform(const LaunchInstance& effect) {
+void MasterActorImpl::perform(const LaunchInstance& effect) {
   send(setup_.cloud, launch_atom_v,
        LaunchOrder{effect.instance, master_.state().catalog()[effect.type].name,
                    static_cast<std::uint8_t>(effect.market), effect.zone, effect.max_price},
        MasterActor{this});
 }
 
-void MasterNode::perform(const EndInstance& effect) {
+void MasterActorImpl::perform(const EndInstance& effect) {
   if (!logs_ || !logs_->holds(effect.instance, timer_.now())) end_now(effect.instance);
 }
 
-void MasterNode::perform(const SettleAttempt& effect) {
+void MasterActorImpl::perform(const AcknowledgeAttempt& effect) {
   if (logs_ && logs_->begin({effect.task, effect.attempt}, effect.on)) return;
   if (WorkerActor* worker = worker_on(effect.on)) {
-    send(*worker, settled_atom_v, effect.task, effect.attempt);
+    send(*worker, ack_atom_v, effect.task, effect.attempt);
   }
 }
 
-void MasterNode::perform(const TellJobOver& effect) {
+void MasterActorImpl::perform(const TellJobOver& effect) {
   const JobEnd end{effect.job,   effect.outcome, position_of(effect.first),
                    effect.tasks, effect.whole,   effect.broken};
   newest_ends_.add(end);

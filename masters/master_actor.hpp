@@ -14,10 +14,10 @@
 #include "masters/cell_view.hpp"
 #include "masters/log_handover.hpp"
 #include "masters/master.hpp"
-#include "masters/planner_seat.hpp"
+#include "masters/planner_host.hpp"
 #include "storage/history.hpp"
 #include "storage/journal.hpp"
-#include "storage/log_keeper.hpp"
+#include "storage/log_sink.hpp"
 
 namespace muster {
 
@@ -28,18 +28,18 @@ struct DecisionTimes {
 
 /// What a master does about the output of its tasks, if anything.
 struct LogCare {
-  LogKeeper* keeper = nullptr;
+  LogSink* sink = nullptr;
   LogHandover::Bounds bounds;
 };
 
 /// What a master keeps and what it was: all of it may be left out.
-struct MasterLife {
+struct LiveMasterOptions {
   History* history = nullptr;
   /// What the master was before it was started again.
-  std::optional<MasterImage> image;
+  std::optional<MasterSnapshot> snapshot;
   std::vector<Event> tail;
   /// Is given what the master was so many events ago.
-  std::function<void(MasterImage, std::uint64_t behind)> save_snapshot;
+  std::function<void(MasterSnapshot, std::uint64_t behind)> save_snapshot;
   std::string name;  ///< of the master, in documents
   /// Is told what its user should know of; nothing: nobody is.
   std::function<void(const std::string&)> note;
@@ -57,30 +57,30 @@ struct MasterWatch {
 };
 
 struct MasterSetup {
-  MasterParts parts;
+  MasterDependencies parts;
   Journal* journal = nullptr;
   CloudActor cloud;
-  ClusterEpoch epoch;
+  ClockOrigin origin;
   Duration
       round_settle{};  ///< from a round's tick to its decision: what comes meanwhile takes part
   Duration
       sample_timeout{};  ///< how long workers may take to answer before a round goes on without
-  std::uint64_t queue_room = 10'000;      ///< so many waiting tasks are a load of 1; >= 1
+  std::uint64_t queue_capacity = 10'000;  ///< so many waiting tasks are a load of 1; >= 1
   std::size_t max_watches = kMaxWatches;  ///< jobs that are watched, by all who watch together
   std::function<Duration()> stopwatch;    ///< any steady clock; measures, never decides
   DecisionTimes* times = nullptr;
   PlannerCare planning;
   MasterWatch watch;
-  MasterLife life;
+  LiveMasterOptions live;
 };
 
 /// The actor around a Master: messages in, effects out, rounds at the policy's cadence. Effects and
 /// answers leave it when the events that led to them are durable.
-class MasterNode : public UsersFirst<MasterActor::base, MasterNode> {
+class MasterActorImpl : public UsersFirst<MasterActor::base, MasterActorImpl> {
  public:
   /// Cancels may so come here before the job: the site asks again once it has handed that over.
   static bool is_users(const caf::type_erased_tuple& content);
-  MasterNode(caf::actor_config& config, MasterSetup setup);
+  MasterActorImpl(caf::actor_config& config, MasterSetup setup);
   const char* name() const override { return "muster.master"; }
   void on_exit() override;
 
@@ -95,7 +95,7 @@ class MasterNode : public UsersFirst<MasterActor::base, MasterNode> {
     std::uint64_t hello = 0;     ///< number of the last one
     std::uint32_t rejected = 0;  ///< attempts in a row that it has not started
   };
-  using Clock = Alarm<MasterActor, MasterNode>;
+  using Clock = Alarm<MasterActor, MasterActorImpl>;
   /// Somebody who waits for a part of a log.
   struct LogReader {
     caf::typed_response_promise<LogAnswer> promise;
@@ -114,25 +114,26 @@ class MasterNode : public UsersFirst<MasterActor::base, MasterNode> {
   Duration shortest_ask_pause() const;
   LoadReport load_report(const caf::actor_addr& asker);
   bool is_over(JobId id) const;
-  using Verdicts = std::vector<AcceptVerdict>;
-  caf::result<std::vector<AcceptVerdict>> take_over(std::vector<Job> jobs);
-  AcceptVerdict offer(Job job, std::vector<Job>& in_history);
+  using Verdicts = std::vector<SubmitVerdict>;
+  caf::result<std::vector<SubmitVerdict>> submit_all(std::vector<Job> jobs);
+  SubmitVerdict offer(Job job, std::vector<Job>& in_history);
   void compare_with_history(std::vector<Job> jobs, Verdicts verdicts,
                             caf::typed_response_promise<Verdicts> promise);
   caf::result<std::vector<JobEnd>> watch_ends(const JobListener& listener,
                                               const std::vector<JobId>& jobs);
-  void tell_ends(std::vector<JobId> over, caf::typed_response_promise<std::vector<JobEnd>> promise);
+  void notify_ends(std::vector<JobId> over,
+                   caf::typed_response_promise<std::vector<JobEnd>> promise);
   caf::result<std::vector<CancelVerdict>> cancel(const std::vector<JobId>& jobs);
   void note_cancel(JobId id);
   caf::result<JobId> hold(JobId id, bool held);
   caf::result<InstanceId> drain(InstanceId id);
-  void hear_hello(const WorkerHello& hello, const WorkerActor& worker);
+  void on_hello(const WorkerHello& hello, const WorkerActor& worker);
   void turn_away(const WorkerHello& hello, const WorkerActor& worker);
   void note_rejection(const WorkerReport& report);
-  void hear_worker(const WorkerReport& report);
+  void on_worker(const WorkerReport& report);
   bool is_there(TaskId task, InstanceId instance) const;
   void take_report(const WorkerReport& report);
-  void hear_cloud(const CloudReport& report);
+  void on_cloud(const CloudReport& report);
   void forget_worker(InstanceId id);
   void lose_worker(const caf::actor_addr& address);
   void tick();
@@ -145,26 +146,26 @@ class MasterNode : public UsersFirst<MasterActor::base, MasterNode> {
   void ask_after_all();
   void ask_later(InstanceId id, Duration pause);
   void ask_due();
-  void hear_clock(const CloudReport& report);
-  void hear_offerings(const CloudReport& report);
+  void on_clock(const CloudReport& report);
+  void on_offerings(const CloudReport& report);
   void watch_cap();
   void keep_caps();
   void end_lost();
   void want_round();
   void gather();
-  void hear_samples(const SampleAnswer& answer);
+  void on_samples(const SampleAnswer& answer);
   void decide();
   template <class Value>
   std::function<void(Value&&)> back_here(std::function<void(Value&&)> use);
   void begin_planning();
   void await_plan(const RoundWish& wish);
-  void hear_plan(PlannedRound&& planned);
+  void on_plan(PlannedRound&& planned);
   void carry_on();
   void note_time(Duration took);
   caf::result<PlanView> dry_run(Job job);
   bool planner_lags() const;
   caf::result<LogAnswer> read_log(const LogRequest& request);
-  void hear_log(const LogAnswer& answer);
+  void on_log(const LogAnswer& answer);
   void end_log_readers(InstanceId id);
   using LogPromise = caf::typed_response_promise<LogAnswer>;
   void send_log(const LogRequest& request, const AttemptPlace& place, LogPromise promise);
@@ -184,15 +185,15 @@ class MasterNode : public UsersFirst<MasterActor::base, MasterNode> {
   caf::result<View> show(CellAnswer<View> answer);
   template <class Value>
   bool read_apart(std::function<Value()> read, std::function<void(Value&&)> then);
-  void carry_out(std::function<void()> then = {});
-  void now_durable();
+  void commit(std::function<void()> then = {});
+  void on_durable();
   void save_snapshot_if_due();
   WorkerActor* worker_on(InstanceId id);
   void perform(const StartTask& effect);
   void perform(const StopTask& effect);
   void perform(const LaunchInstance& effect);
   void perform(const EndInstance& effect);
-  void perform(const SettleAttempt& effect);
+  void perform(const AcknowledgeAttempt& effect);
   void perform(const TellJobOver& effect);
 
   /// What happens when a batch of events is durable.
@@ -204,7 +205,7 @@ class MasterNode : public UsersFirst<MasterActor::base, MasterNode> {
   MasterSetup setup_;
   Master master_;
   Cadence cadence_;
-  ActorTimer<MasterActor, MasterNode> timer_;
+  ActorTimer<MasterActor, MasterActorImpl> timer_;
   Clock tick_, reminder_, asker_, cap_, silence_, handover_;
   Instant last_tick_{Duration::min()};  ///< of the last regular round that was asked for
   std::uint64_t quiet_pause_ = 0;  ///< periods from the last look at a calm cluster to the next
@@ -222,7 +223,8 @@ class MasterNode : public UsersFirst<MasterActor::base, MasterNode> {
   std::unique_ptr<LogHandover> logs_;  ///< null: output stays where it is
   std::deque<LogClaim> claims_;        ///< to be looked up: no more than workers keep attempts
   std::size_t claims_open_ = 0;        ///< that are being looked up
-  std::map<caf::actor_addr, std::uint64_t> told_;  ///< completed jobs, by who asked for the load
+  std::map<caf::actor_addr, std::uint64_t>
+      last_reported_;        ///< completed jobs, by who asked for the load
   std::set<JobId> seen_to_;  ///< broken parts whose jobs a site cancels: it need not be told
   std::uint64_t next_log_ = 0;
   Instant started_;      ///< what the clock showed then
@@ -233,12 +235,12 @@ class MasterNode : public UsersFirst<MasterActor::base, MasterNode> {
   std::optional<std::uint64_t> gap_after_;
   bool knows_cloud_clock_ = false;  ///< it was heard since the cloud could be reached last
   bool round_wanted_ = false;
-  std::unique_ptr<PlannerSeat> seat_;  ///< null: the planner is with the master
+  std::unique_ptr<PlannerHost> seat_;  ///< null: the planner is with the master
   bool planning_ = false;  ///< from a decision to the last slice of its plan; no other begins
   bool snapshot_is_made_ = false;
   std::vector<ThroughputSample> samples_;
-  std::uint64_t asking_ = 0;     ///< number of the last asking for samples
-  std::set<InstanceId> silent_;  ///< asked, and not heard of yet
+  std::uint64_t sample_round_ = 0;         ///< number of the last asking for samples
+  std::set<InstanceId> awaiting_samples_;  ///< asked, and not heard of yet
   DecisionLog decisions_;
   std::uint64_t events_since_snapshot_ = 0;
 };

@@ -22,7 +22,7 @@ JobEnd end_of(const JobHistory& known) {
           job.task_count(), broken};
 }
 
-AcceptVerdict conflict_of(JobId id) {
+SubmitVerdict conflict_of(JobId id) {
   return {id, false,
           "the number " + std::to_string(id.value) +
               " is that of another job: its site has lost count of the numbers that it gave out",
@@ -34,8 +34,8 @@ AcceptVerdict conflict_of(JobId id) {
 /// Has `read` run where it may wait for the disk, and `then` here with what it gave. False: too
 /// many wait already.
 template <class Value>
-bool MasterNode::read_apart(std::function<Value()> read, std::function<void(Value&&)> then) {
-  return setup_.life.history->read_apart([read = std::move(read), then = std::move(then),
+bool MasterActorImpl::read_apart(std::function<Value()> read, std::function<void(Value&&)> then) {
+  return setup_.live.history->read_apart([read = std::move(read), then = std::move(then),
                                           address = caf::actor_cast<caf::weak_actor_ptr>(this)] {
     const auto found = std::make_shared<Value>(read());
     if (auto self = caf::actor_cast<MasterActor>(address.lock())) {
@@ -47,36 +47,36 @@ bool MasterNode::read_apart(std::function<Value()> read, std::function<void(Valu
 
 /// A site hands a job over again when it has not heard that it arrived. What has the number of
 /// another job is none of that: its site has lost count of its numbers.
-AcceptVerdict MasterNode::offer(Job job, std::vector<Job>& in_history) {
+SubmitVerdict MasterActorImpl::offer(Job job, std::vector<Job>& in_history) {
   const JobId id = job.id;
   if (const JobRow* row = master_.state().find(id)) {
-    return same_submission(row->job, job) ? AcceptVerdict{id, true, {}} : conflict_of(id);
+    return same_submission(row->job, job) ? SubmitVerdict{id, true, {}} : conflict_of(id);
   }
   if (is_over(id)) {
-    const History* history = setup_.life.history;
+    const History* history = setup_.live.history;
     // The history is read apart; for a job without a token that is not worth it.
     if (!job.token.empty() && history != nullptr && history->contains(id)) {
       in_history.push_back(std::move(job));
     }
     return {id, true, {}};
   }
-  if (master_.accept(std::move(job), now()) != AcceptResult::invalid) return {id, true, {}};
+  if (master_.submit(std::move(job), now()) != SubmitResult::invalid) return {id, true, {}};
   return {id, false, "the job or a task of it is not valid"};
 }
 
 /// Answers when it is known whether these, which are over here, are the jobs that the history has.
-void MasterNode::compare_with_history(std::vector<Job> jobs, Verdicts verdicts,
-                                      caf::typed_response_promise<Verdicts> promise) {
+void MasterActorImpl::compare_with_history(std::vector<Job> jobs, Verdicts verdicts,
+                                           caf::typed_response_promise<Verdicts> promise) {
   if (jobs.empty()) {
     promise.deliver(std::move(verdicts));
     return;
   }
   const bool waits = read_apart<Verdicts>(
-      [history = setup_.life.history, jobs = std::move(jobs), verdicts]() mutable {
+      [history = setup_.live.history, jobs = std::move(jobs), verdicts]() mutable {
         for (const Job& job : jobs) {
           const auto known = history->find(job.id);
           if (!known || same_submission(known->job, job)) continue;
-          for (AcceptVerdict& verdict : verdicts) {
+          for (SubmitVerdict& verdict : verdicts) {
             if (verdict.job == job.id) verdict = conflict_of(job.id);
           }
         }
@@ -87,11 +87,11 @@ void MasterNode::compare_with_history(std::vector<Job> jobs, Verdicts verdicts,
 }
 
 /// What is unknown is watched too: a part may be on its way here.
-caf::result<std::vector<JobEnd>> MasterNode::watch_ends(const JobListener& listener,
-                                                        const std::vector<JobId>& jobs) {
+caf::result<std::vector<JobEnd>> MasterActorImpl::watch_ends(const JobListener& listener,
+                                                             const std::vector<JobId>& jobs) {
   if (!listener) return ActorError::unknown;
   if (!listeners_.has_room(jobs.size())) return ActorError::not_connected;
-  const History* history = setup_.life.history;
+  const History* history = setup_.live.history;
   std::vector<JobId> over;
   for (JobId job : jobs) {
     const bool is_here = master_.state().find(job) != nullptr;
@@ -103,12 +103,12 @@ caf::result<std::vector<JobEnd>> MasterNode::watch_ends(const JobListener& liste
   }
   auto promise = make_response_promise<std::vector<JobEnd>>();
   // An end is told when it is durable.
-  carry_out([this, over = std::move(over), promise] { tell_ends(over, promise); });
+  commit([this, over = std::move(over), promise] { notify_ends(over, promise); });
   return promise;
 }
 
-void MasterNode::tell_ends(std::vector<JobId> over,
-                           caf::typed_response_promise<std::vector<JobEnd>> promise) {
+void MasterActorImpl::notify_ends(std::vector<JobId> over,
+                                  caf::typed_response_promise<std::vector<JobEnd>> promise) {
   using Ends = std::vector<JobEnd>;
   Ends ends;
   std::erase_if(over, [&](JobId job) {
@@ -121,7 +121,7 @@ void MasterNode::tell_ends(std::vector<JobId> over,
     return;
   }
   const bool waits = read_apart<Ends>(
-      [history = setup_.life.history, over = std::move(over), ends = std::move(ends)]() mutable {
+      [history = setup_.live.history, over = std::move(over), ends = std::move(ends)]() mutable {
         for (JobId job : over) {
           if (const auto known = history->find(job)) ends.push_back(end_of(*known));
         }
@@ -131,11 +131,11 @@ void MasterNode::tell_ends(std::vector<JobId> over,
   if (!waits) promise.deliver(caf::make_error(ActorError::store_failed));
 }
 
-template bool MasterNode::read_apart(std::function<AttemptPlace()>,
-                                     std::function<void(AttemptPlace&&)>);
+template bool MasterActorImpl::read_apart(std::function<AttemptPlace()>,
+                                          std::function<void(AttemptPlace&&)>);
 
-CellView MasterNode::cell_view() {
-  CellView view{master_, setup_.life.history, {}, setup_.life.name, now()};
+CellView MasterActorImpl::cell_view() {
+  CellView view{master_, setup_.live.history, {}, setup_.live.name, now()};
   view.decisions = &decisions_;
   view.trouble = setup_.journal->trouble();
   if (view.trouble.empty()) view.trouble = setup_.journal->strain();
@@ -143,7 +143,7 @@ CellView MasterNode::cell_view() {
   return view;
 }
 
-InstancesView MasterNode::show_instances() {
+InstancesView MasterActorImpl::show_instances() {
   CellView shown = cell_view();
   for (const auto& [id, connection] : workers_) {
     shown.workers[id] = {static_cast<bool>(connection.worker), connection.limits};
@@ -153,7 +153,7 @@ InstancesView MasterNode::show_instances() {
 
 /// Answers at once, or when what is needed has been read.
 template <class View>
-caf::result<View> MasterNode::show(CellAnswer<View> answer) {
+caf::result<View> MasterActorImpl::show(CellAnswer<View> answer) {
   if (!answer.read) return std::move(answer.view);
   auto promise = make_response_promise<View>();
   const bool waits = read_apart<View>(
@@ -162,10 +162,10 @@ caf::result<View> MasterNode::show(CellAnswer<View> answer) {
   return promise;
 }
 
-template caf::result<JobsView> MasterNode::show(CellAnswer<JobsView>);
-template caf::result<JobDetails> MasterNode::show(CellAnswer<JobDetails>);
-template caf::result<FoundView> MasterNode::show(CellAnswer<FoundView>);
-template caf::result<RequestView> MasterNode::show(CellAnswer<RequestView>);
-template caf::result<CostView> MasterNode::show(CellAnswer<CostView>);
+template caf::result<JobsView> MasterActorImpl::show(CellAnswer<JobsView>);
+template caf::result<JobDetails> MasterActorImpl::show(CellAnswer<JobDetails>);
+template caf::result<FoundView> MasterActorImpl::show(CellAnswer<FoundView>);
+template caf::result<RequestView> MasterActorImpl::show(CellAnswer<RequestView>);
+template caf::result<CostView> MasterActorImpl::show(CellAnswer<CostView>);
 
 }  // namespace muster

@@ -40,13 +40,13 @@ bool Master::know_instances(const std::vector<InstanceId>& newest) {
   return std::exchange(asks_numbers_, false);
 }
 
-double Master::load(std::uint64_t queue_room) const {
+double Master::load(std::uint64_t queue_capacity) const {
   const FleetSums& sums = state_.sums();
   const std::size_t instances = state_.instances().size();
   const std::size_t waiting = state_.pending().size();
   const Resources wanted = state_.waiting_demand() + sums.committed.value();
   Resources capacity = sums.open_capacity.value();
-  double load = static_cast<double>(waiting) / static_cast<double>(queue_room);
+  double load = static_cast<double>(waiting) / static_cast<double>(queue_capacity);
   if (!fleet_.empty()) return std::max(load, wanted.dominant_share(capacity));
   if (caps_.max_instances > instances) {
     const auto more = static_cast<double>(caps_.max_instances - instances);

@@ -61,18 +61,18 @@ LogAnswer lost_answer(const LogRequest& request, const AttemptPlace& place, bool
 
 }  // namespace
 
-void MasterNode::begin_logs() {
-  const LogCare& care = setup_.life.logs;
-  if (care.keeper == nullptr) return;
+void MasterActorImpl::begin_logs() {
+  const LogCare& care = setup_.live.logs;
+  if (care.sink == nullptr) return;
   LogHandover::Host host;
   host.ask = [this](InstanceId on, const LogRequest& request) {
     WorkerActor* worker = worker_on(on);
     if (worker != nullptr) send(*worker, request);
     return worker != nullptr;
   };
-  host.settle = [this](InstanceId on, const LogName& name) {
+  host.acknowledge = [this](InstanceId on, const LogName& name) {
     if (WorkerActor* worker = worker_on(on)) {
-      send(*worker, settled_atom_v, name.task, name.attempt);
+      send(*worker, ack_atom_v, name.task, name.attempt);
     }
   };
   host.free = [this](InstanceId id) { end_now(id); };
@@ -84,7 +84,7 @@ void MasterNode::begin_logs() {
   host.number = [this] { return ++next_log_; };
   host.now = [this] { return timer_.now(); };
   host.wake = [this](Instant when) { handover_.at(when); };
-  logs_ = std::make_unique<LogHandover>(*care.keeper, care.bounds, std::move(host));
+  logs_ = std::make_unique<LogHandover>(*care.sink, care.bounds, std::move(host));
   // What was not across when the master ended: their workers say it with their hello.
   for (const InstanceRow& row : master_.state().instances()) {
     if (row.up && row.phase == InstancePhase::terminating) logs_->expect(row.id);
@@ -93,7 +93,7 @@ void MasterNode::begin_logs() {
 
 /// A worker may hand over the output of attempts that were on its own instance only. Of one that is
 /// not there any more, as after a restart, that has to be looked up.
-void MasterNode::note_log(const WorkerReport& report) {
+void MasterActorImpl::note_log(const WorkerReport& report) {
   if (!logs_) return;
   const TaskRow* row = master_.state().find(report.task);
   if (is_on_instance(row, report.attempt) && is_there(report.task, report.instance)) {
@@ -105,7 +105,7 @@ void MasterNode::note_log(const WorkerReport& report) {
 }
 
 /// What cannot be looked up now is later; until then the worker keeps it.
-void MasterNode::look_up_claims() {
+void MasterActorImpl::look_up_claims() {
   while (!claims_.empty() && claims_open_ < kMaxOpenClaims) {
     const LogClaim claim = claims_.front();
     if (!look_up(claim)) return handover_.after(kLookAgain);
@@ -114,11 +114,11 @@ void MasterNode::look_up_claims() {
 }
 
 /// False: too many wait already for those who read.
-bool MasterNode::look_up(const LogClaim& claim) {
+bool MasterActorImpl::look_up(const LogClaim& claim) {
   const TaskId task = claim.name.task;
-  const History* history = setup_.life.history;
+  const History* history = setup_.live.history;
   if (history == nullptr || master_.state().find(task) != nullptr) {
-    const CellView view{master_, history, {}, setup_.life.name, now()};
+    const CellView view{master_, history, {}, setup_.live.name, now()};
     return judge(claim, view.place_of(task, 0));
   }
   const bool waits =
@@ -135,7 +135,7 @@ bool MasterNode::look_up(const LogClaim& claim) {
 
 /// `place` is of the newest attempt: of an earlier one it is not on record where it was, so the
 /// instance that has its output is believed unless there is some already. False: as of look_up().
-bool MasterNode::judge(const LogClaim& claim, const AttemptPlace& place) {
+bool MasterActorImpl::judge(const LogClaim& claim, const AttemptPlace& place) {
   const auto& [name, on] = claim;
   const bool may_be = place.known && name.attempt <= place.attempt;
   if (may_be && name.attempt < place.attempt && master_.state().find(on) != nullptr) {
@@ -153,7 +153,7 @@ bool MasterNode::judge(const LogClaim& claim, const AttemptPlace& place) {
   return true;
 }
 
-bool MasterNode::judge_earlier(const LogClaim& claim) {
+bool MasterActorImpl::judge_earlier(const LogClaim& claim) {
   const std::function<void(bool)> decide = [this, claim](bool is_kept) {
     --claims_open_;
     if (is_kept) {
@@ -164,7 +164,7 @@ bool MasterNode::judge_earlier(const LogClaim& claim) {
     look_up_claims();
   };
   ++claims_open_;  // the answer may be quick
-  const bool waits = setup_.life.logs.keeper->read(
+  const bool waits = setup_.live.logs.sink->read(
       {claim.name, false, 0, 0}, [decide, address = caf::actor_cast<caf::weak_actor_ptr>(this)](
                                      const std::optional<KeptLog>& kept) {
         const bool is_kept = kept && !kept->none;
@@ -177,7 +177,7 @@ bool MasterNode::judge_earlier(const LogClaim& claim) {
 }
 
 /// The instance is gone, and with it what is not across.
-void MasterNode::lose_logs(InstanceId id) {
+void MasterActorImpl::lose_logs(InstanceId id) {
   const InstanceRow* row = master_.state().find(id);
   if (!logs_ || row == nullptr) return;
   const bool spot = row->market == Market::spot;
@@ -192,23 +192,23 @@ void MasterNode::lose_logs(InstanceId id) {
 }
 
 /// Whatever is on its way from there.
-void MasterNode::end_now(InstanceId id) {
+void MasterActorImpl::end_now(InstanceId id) {
   if (logs_) logs_->let_go(id);
   send(setup_.cloud, end_atom_v, id, MasterActor{this});
 }
 
-void MasterNode::tend_logs() {
+void MasterActorImpl::tend_logs() {
   if (!logs_) return;
   logs_->on_time(timer_.now());
   look_up_claims();
   if (const auto next = logs_->next_due()) handover_.at(*next);
 }
 
-caf::result<LogAnswer> MasterNode::read_log(const LogRequest& request) {
+caf::result<LogAnswer> MasterActorImpl::read_log(const LogRequest& request) {
   auto promise = make_response_promise<LogAnswer>();
-  const History* history = setup_.life.history;
+  const History* history = setup_.live.history;
   if (history == nullptr || master_.state().find(request.task) != nullptr) {
-    const CellView view{master_, history, {}, setup_.life.name, now()};
+    const CellView view{master_, history, {}, setup_.live.name, now()};
     send_log(request, view.place_of(request.task, 0), promise);
     return promise;
   }
@@ -220,8 +220,8 @@ caf::result<LogAnswer> MasterNode::read_log(const LogRequest& request) {
 }
 
 /// `place` is of the newest attempt.
-void MasterNode::send_log(const LogRequest& request, const AttemptPlace& place,
-                          LogPromise promise) {
+void MasterActorImpl::send_log(const LogRequest& request, const AttemptPlace& place,
+                               LogPromise promise) {
   if (!place.known) {
     promise.deliver(caf::make_error(ActorError::unknown));
     return;
@@ -264,13 +264,13 @@ void MasterNode::send_log(const LogRequest& request, const AttemptPlace& place,
   promise.deliver(tail_answer(request, place));
 }
 
-void MasterNode::send_kept(const LogRequest& request, const AttemptPlace& place,
-                           LogPromise promise) {
-  LogKeeper* keeper = setup_.life.logs.keeper;
+void MasterActorImpl::send_kept(const LogRequest& request, const AttemptPlace& place,
+                                LogPromise promise) {
+  LogSink* sink = setup_.live.logs.sink;
   const Attempt attempt = request.attempt == 0 ? place.attempt : request.attempt;
-  const auto answer = [request, place, attempt, keeper](const std::optional<KeptLog>& kept) {
+  const auto answer = [request, place, attempt, sink](const std::optional<KeptLog>& kept) {
     if (!kept || kept->none) {
-      return lost_answer(request, place, keeper->has_removed(), kept ? kept->lost : "");
+      return lost_answer(request, place, sink->has_removed(), kept ? kept->lost : "");
     }
     LogAnswer made{place.on, request.number, kept->offset, kept->text,
                    kept->offset + kept->text.size() < kept->end};
@@ -283,7 +283,7 @@ void MasterNode::send_kept(const LogRequest& request, const AttemptPlace& place,
       [promise, answer](const std::optional<KeptLog>& kept) mutable {
         promise.deliver(answer(kept));
       };
-  const bool waits = keeper->read(
+  const bool waits = sink->read(
       {{request.task, attempt}, request.error_stream, request.offset, request.max_bytes},
       [deliver, address = caf::actor_cast<caf::weak_actor_ptr>(this)](std::optional<KeptLog> kept) {
         if (auto self = caf::actor_cast<MasterActor>(address.lock())) {
@@ -294,7 +294,7 @@ void MasterNode::send_kept(const LogRequest& request, const AttemptPlace& place,
   if (!waits) promise.deliver(caf::make_error(ActorError::store_failed));
 }
 
-void MasterNode::hear_log(const LogAnswer& answer) {
+void MasterActorImpl::on_log(const LogAnswer& answer) {
   if (logs_ && logs_->hear(answer)) return;
   const auto entry = log_readers_.extract(answer.number);
   if (entry.empty()) return;
@@ -322,7 +322,7 @@ void MasterNode::hear_log(const LogAnswer& answer) {
 
 /// The worker that was asked is not there any more, and with it the question: nobody waits for its
 /// answer.
-void MasterNode::end_log_readers(InstanceId id) {
+void MasterActorImpl::end_log_readers(InstanceId id) {
   for (auto reader = log_readers_.begin(); reader != log_readers_.end();) {
     if (reader->second.on != id) {
       ++reader;

@@ -8,13 +8,13 @@ namespace muster {
 namespace {
 
 /// Jobs given up of which sites may still have to be told.
-constexpr std::size_t kMaxBrokenParts = 1000;
+constexpr std::size_t kMaxTerminalParts = 1000;
 /// The same of parts of jobs of which only so many tasks may fail.
 constexpr std::size_t kMaxFailedParts = 1000;
 
 /// Sites add up what has failed of its parts.
 bool is_counted(const Job& job) {
-  return job.whole_tasks > 0 && job.max_fails.has_value();
+  return job.total_tasks > 0 && job.max_fails.has_value();
 }
 
 }  // namespace
@@ -83,10 +83,10 @@ struct MasterMemory::Fold {
     task.ended_at = at;
     task.end = end;
   }
-  void operator()(const TaskLeft& e) {
+  void operator()(const TaskCheckpointed& e) {
     const TaskRow& task = *m.state.find(e.task);
     end(e.task, e.end);
-    const bool ends = m.state.job(task.job).given_up.has_value();
+    const bool ends = m.state.job(task.job).terminal_outcome.has_value();
     m.tasks[e.task].moves += !ends && task.target != task.at;
   }
   void operator()(const TaskFinished& e) {
@@ -129,9 +129,9 @@ struct MasterMemory::Fold {
     // Sites ask for these: the job's other parts are for nothing.
     const JobRow& over = *m.state.find(e.job);
     memory.note_over(over);
-    if (!over.all_ended() && over.job.whole_tasks > 0) {
-      m.broken_parts.push_back(e.job);
-      if (m.broken_parts.size() > kMaxBrokenParts) m.broken_parts.pop_front();
+    if (!over.all_ended() && over.job.total_tasks > 0) {
+      m.terminal_parts.push_back(e.job);
+      if (m.terminal_parts.size() > kMaxTerminalParts) m.terminal_parts.pop_front();
     }
     for (Slot slot : m.state.find(e.job)->tasks) {
       const TaskId id = m.state.task(slot).id;
@@ -145,11 +145,11 @@ struct MasterMemory::Fold {
 
 MasterMemory::MasterMemory(const MemoryRules& rules)
     : catalog_(rules.catalog),
-      refusal_rest_(rules.refusal_rest),
-      refusal_longest_(rules.refusal_longest),
+      launch_backoff_(rules.launch_backoff),
+      launch_backoff_longest_(rules.launch_backoff_longest),
       facts_{ClusterState(*rules.catalog),
              {},
-             GangWaits(rules.gangs, rules.caps, rules.refusal_rest, rules.fixed_fleet)} {
+             GangWaits(rules.gangs, rules.caps, rules.launch_backoff, rules.fixed_fleet)} {
   facts_.next_instance = rules.first_instance;
 }
 
@@ -200,48 +200,48 @@ void MasterMemory::count_failures() {
   }
 }
 
-MasterImage MasterMemory::image() const {
+MasterSnapshot MasterMemory::snapshot() const {
   const MasterFacts& m = facts_;
-  MasterImage image{m.state, m.ledger, {}, {}, {}, 0, 0, {}, {}, 0, {}};
-  image.tasks = m.tasks;
-  image.throughput = m.throughput;
-  image.resting = m.rests;
-  image.spend = m.spend;
-  image.next_instance = m.next_instance;
-  image.rounds = m.rounds;
-  image.newest = m.newest;
-  image.capped_day = m.capped_day;
-  image.capped_usd = m.capped_usd;
-  image.quiet = m.quiet;
-  image.calm = m.calm;
-  image.gangs = m.gangs.book();
-  image.broken_parts = m.broken_parts;
-  image.failed_parts = m.failed_parts;
-  image.accepted = m.accepted;
-  return image;
+  MasterSnapshot snapshot{m.state, m.ledger, {}, {}, {}, 0, 0, {}, {}, 0, {}};
+  snapshot.tasks = m.tasks;
+  snapshot.throughput = m.throughput;
+  snapshot.unavailable = m.rests;
+  snapshot.spend = m.spend;
+  snapshot.next_instance = m.next_instance;
+  snapshot.rounds = m.rounds;
+  snapshot.newest = m.newest;
+  snapshot.capped_day = m.capped_day;
+  snapshot.capped_usd = m.capped_usd;
+  snapshot.quiet = m.quiet;
+  snapshot.calm = m.calm;
+  snapshot.gangs = m.gangs.book();
+  snapshot.terminal_parts = m.terminal_parts;
+  snapshot.failed_parts = m.failed_parts;
+  snapshot.accepted = m.accepted;
+  return snapshot;
 }
 
-void MasterMemory::restore(MasterImage&& image) {
+void MasterMemory::restore(MasterSnapshot&& snapshot) {
   MasterFacts& m = facts_;
-  m.state = std::move(image.state);
-  m.ledger = std::move(image.ledger);
-  m.tasks = std::move(image.tasks);
+  m.state = std::move(snapshot.state);
+  m.ledger = std::move(snapshot.ledger);
+  m.tasks = std::move(snapshot.tasks);
   count_failures();
-  m.throughput = std::move(image.throughput);
-  m.rests = std::move(image.resting);
-  m.spend = std::move(image.spend);
-  skip_instances(image.next_instance);
-  m.rounds = image.rounds;
-  m.quiet = image.quiet;
-  m.capped_day = image.capped_day;
-  m.capped_usd = image.capped_usd;
-  m.calm = std::move(image.calm);
-  m.newest = image.newest;
-  m.gangs.restore(std::move(image.gangs));
-  m.broken_parts = std::move(image.broken_parts);
-  m.failed_parts = std::move(image.failed_parts);
+  m.throughput = std::move(snapshot.throughput);
+  m.rests = std::move(snapshot.unavailable);
+  m.spend = std::move(snapshot.spend);
+  skip_instances(snapshot.next_instance);
+  m.rounds = snapshot.rounds;
+  m.quiet = snapshot.quiet;
+  m.capped_day = snapshot.capped_day;
+  m.capped_usd = snapshot.capped_usd;
+  m.calm = std::move(snapshot.calm);
+  m.newest = snapshot.newest;
+  m.gangs.restore(std::move(snapshot.gangs));
+  m.terminal_parts = std::move(snapshot.terminal_parts);
+  m.failed_parts = std::move(snapshot.failed_parts);
   count_parts();
-  m.accepted = std::move(image.accepted);
+  m.accepted = std::move(snapshot.accepted);
 }
 
 }  // namespace muster

@@ -12,7 +12,7 @@
 #include "model/cluster_state.hpp"
 #include "model/history.hpp"
 #include "model/ledger.hpp"
-#include "model/master_image.hpp"
+#include "model/master_snapshot.hpp"
 
 namespace muster {
 
@@ -28,8 +28,8 @@ struct JobFailures {
 struct MemoryRules {
   const Catalog* catalog = nullptr;
   MasterCaps caps;
-  Duration refusal_rest{};     ///< how long what the cloud refused is not asked for again
-  Duration refusal_longest{};  ///< refused again and again it rests for longer, up to this
+  Duration launch_backoff{};          ///< how long what the cloud refused is not asked for again
+  Duration launch_backoff_longest{};  ///< refused again and again it rests for longer, up to this
   GangRules gangs{};
   bool fixed_fleet = false;
   std::uint64_t first_instance = 0;
@@ -53,7 +53,7 @@ struct MasterFacts {
   DaySpend spend{};
   std::int64_t capped_day = -1;  ///< on which the day's cap was last reached
   double capped_usd = 0;         ///< that cap; 0: not known
-  std::deque<JobId> broken_parts{};
+  std::deque<JobId> terminal_parts{};
   std::deque<FailedPart> failed_parts{};
   std::set<JobId> counted{};  ///< parts, unfinished, of which only so many tasks may fail
   std::set<JobId> failing{};  ///< of these, those of which some have
@@ -72,16 +72,16 @@ class MasterMemory {
   const MasterFacts& facts() const { return facts_; }
 
   /// All but what the policy remembers.
-  MasterImage image() const;
+  MasterSnapshot snapshot() const;
   /// Before anything is absorbed; the policy's words in it are left alone.
-  void restore(MasterImage&& image);
+  void restore(MasterSnapshot&& snapshot);
 
   /// The calm is over: the next event would say so too.
   Calm end_calm() { return *std::exchange(facts_.calm, std::nullopt); }
   /// Instances before this one were known to others.
   void skip_instances(std::uint64_t below);
   /// What the cloud is not asked for now; `rents`: false: nothing at all.
-  RestingOfferings resting_offers(Instant now, bool rents) const;
+  UnavailableOfferings unavailable_offerings(Instant now, bool rents) const;
 
  private:
   struct Fold;
@@ -93,8 +93,8 @@ class MasterMemory {
   void note_over(const JobRow& job);
 
   const Catalog* catalog_;
-  Duration refusal_rest_;
-  Duration refusal_longest_;
+  Duration launch_backoff_;
+  Duration launch_backoff_longest_;
   MasterFacts facts_;
 };
 

@@ -20,7 +20,7 @@ bool Master::misses_change(std::span<const OfferingChange> changes) const {
   return news != changes.end() && news->number > state_.offerings().known() + 1;
 }
 
-bool Master::hear_offerings(std::span<const OfferingChange> changes, Instant now) {
+bool Master::on_offerings(std::span<const OfferingChange> changes, Instant now) {
   bool better = false;
   for (OfferingChange change : changes) {
     if (!state_.is_news(change)) continue;
@@ -43,9 +43,9 @@ void MasterMemory::rest(const OfferingKey& key, RefusalCode code, Instant now) {
   if (now >= rest.until || rest.refusals == 0) {
     rest.refusals = std::min(rest.refusals + 1, kMostRefusals);
   }
-  Duration length = refusal_rest_;
-  for (std::uint32_t i = 1; i < rest.refusals && length < refusal_longest_; ++i) length *= 2;
-  length = std::max(refusal_rest_, std::min(length, refusal_longest_));
+  Duration length = launch_backoff_;
+  for (std::uint32_t i = 1; i < rest.refusals && length < launch_backoff_longest_; ++i) length *= 2;
+  length = std::max(launch_backoff_, std::min(length, launch_backoff_longest_));
   rest.until = std::max(rest.until, now + length);
   rest.code = code;
 }
@@ -56,20 +56,20 @@ void MasterMemory::ease_rest(const OfferingKey& key, Instant now) {
   const auto found = facts_.rests.find(key);
   if (found == facts_.rests.end()) return;
   found->second.refusals = 0;
-  found->second.until = std::min(found->second.until, now + refusal_rest_);
+  found->second.until = std::min(found->second.until, now + launch_backoff_);
   if (found->second.until <= now) facts_.rests.erase(found);
 }
 
-RestingOfferings MasterMemory::resting_offers(Instant now, bool rents) const {
-  RestingOfferings resting;
+UnavailableOfferings MasterMemory::unavailable_offerings(Instant now, bool rents) const {
+  UnavailableOfferings backed_off;
   if (!rents) {
-    for (const OfferingRow& row : facts_.state.offerings().rows()) resting.push_back({row.key});
-    return resting;
+    for (const OfferingRow& row : facts_.state.offerings().rows()) backed_off.push_back({row.key});
+    return backed_off;
   }
   for (const auto& [key, rest] : facts_.rests) {
-    if (rest.until > now) resting.push_back({key, rest.code});
+    if (rest.until > now) backed_off.push_back({key, rest.code});
   }
-  return resting;
+  return backed_off;
 }
 
 }  // namespace muster

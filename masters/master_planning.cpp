@@ -17,7 +17,7 @@ constexpr std::ptrdiff_t kMaxDecisionTimes = 4'000'000;
 
 /// Has `make` run by the planner's thread and `use` here with what it gave.
 template <class Value>
-std::function<void(Value&&)> MasterNode::back_here(std::function<void(Value&&)> use) {
+std::function<void(Value&&)> MasterActorImpl::back_here(std::function<void(Value&&)> use) {
   return
       [use = std::move(use), address = caf::actor_cast<caf::weak_actor_ptr>(this)](Value&& value) {
         const auto kept = std::make_shared<Value>(std::move(value));
@@ -28,21 +28,21 @@ std::function<void(Value&&)> MasterNode::back_here(std::function<void(Value&&)> 
       };
 }
 
-void MasterNode::begin_planning() {
+void MasterActorImpl::begin_planning() {
   const PlannerCare& care = setup_.planning;
   if (!care.beside) return;
   seat_ =
-      std::make_unique<PlannerSeat>(system(), master_.send_planner_off(), care, setup_.stopwatch);
+      std::make_unique<PlannerHost>(system(), master_.send_planner_off(), care, setup_.stopwatch);
 }
 
-void MasterNode::want_round() {
+void MasterActorImpl::want_round() {
   if (std::exchange(round_wanted_, true) || planning_) return;
   timer_.after(setup_.round_settle, [this] { gather(); });
 }
 
-void MasterNode::decide() {
+void MasterActorImpl::decide() {
   round_wanted_ = false;
-  silent_.clear();
+  awaiting_samples_.clear();
   std::sort(samples_.begin(), samples_.end(),
             [](const auto& a, const auto& b) { return a.task < b.task; });
   if (!master_.busy()) return;
@@ -50,59 +50,59 @@ void MasterNode::decide() {
   quiet_pause_ = 0;
   const Duration before = setup_.stopwatch();
   auto wish = master_.begin_round(samples_, now());
-  if (!wish) return carry_out();
+  if (!wish) return commit();
   const bool at_once = !seat_ && setup_.planning.decision_time <= Duration::zero();
   if (at_once) {
     master_.take_plan(master_.planner().decide(*wish), wish->now);
     while (master_.apply_slice(wish->now)) continue;
     note_time(setup_.stopwatch() - before);
-    carry_out();
+    commit();
     if (master_.calm()) look_again();
     return;
   }
   planning_ = true;  // before anything is handed on: no snapshot is asked for until it is over
   wish->slice_parts = setup_.planning.slice_parts;
-  carry_out();
+  commit();
   await_plan(*wish);
 }
 
-void MasterNode::await_plan(const RoundWish& wish) {
+void MasterActorImpl::await_plan(const RoundWish& wish) {
   const Instant due = timer_.now() + setup_.planning.decision_time;
   if (!seat_) {
     const Duration before = setup_.stopwatch();
     const auto planned = std::make_shared<PlannedRound>(master_.planner().decide(wish));
     note_time(setup_.stopwatch() - before);
-    return timer_.at(due, [this, planned] { hear_plan(std::move(*planned)); });
+    return timer_.at(due, [this, planned] { on_plan(std::move(*planned)); });
   }
   using Answer = std::pair<PlannedRound, Duration>;
   const auto hear = back_here<Answer>([this, due](Answer&& answer) {
     note_time(answer.second);
-    if (timer_.now() >= due) return hear_plan(std::move(answer.first));
+    if (timer_.now() >= due) return on_plan(std::move(answer.first));
     const auto planned = std::make_shared<PlannedRound>(std::move(answer.first));
-    timer_.at(due, [this, planned] { hear_plan(std::move(*planned)); });
+    timer_.at(due, [this, planned] { on_plan(std::move(*planned)); });
   });
   seat_->decide(wish, [hear](PlannedRound&& planned, Duration took) {
     hear({std::move(planned), took});
   });
 }
 
-void MasterNode::note_time(Duration took) {
+void MasterActorImpl::note_time(Duration took) {
   std::vector<double>& times = setup_.times->ms;
   if (std::ssize(times) >= kMaxDecisionTimes)
     times.erase(times.begin(), times.begin() + kMaxDecisionTimes / 2);
   times.push_back(to_seconds(took) * 1e3);
 }
 
-void MasterNode::hear_plan(PlannedRound&& planned) {
+void MasterActorImpl::on_plan(PlannedRound&& planned) {
   master_.take_plan(std::move(planned), now());
   carry_on();
 }
 
 /// Carries out a slice of the plan; what was said meanwhile is heard before the next one.
-void MasterNode::carry_on() {
+void MasterActorImpl::carry_on() {
   const bool more = master_.apply_slice(now());
   decisions_.begin_slice();
-  carry_out();
+  commit();
   decisions_.end_slice(more);
   if (more) return caf::anon_send(MasterActor{this}, Wakeup{[this] { carry_on(); }});
   planning_ = false;
@@ -115,22 +115,23 @@ void MasterNode::carry_on() {
 }
 
 /// The planner makes it, of what it knows when it comes to that; meanwhile more happens.
-void MasterNode::save_snapshot_if_due() {
-  const MasterLife& life = setup_.life;
-  const bool due = life.save_snapshot && events_since_snapshot_ >= setup_.watch.snapshot_every;
+void MasterActorImpl::save_snapshot_if_due() {
+  const LiveMasterOptions& live = setup_.live;
+  const bool due = live.save_snapshot && events_since_snapshot_ >= setup_.watch.snapshot_every;
   if (!due || planning_ || snapshot_is_made_) return;
   events_since_snapshot_ = 0;
-  if (!seat_) return life.save_snapshot(master_.image(), 0);
+  if (!seat_) return live.save_snapshot(master_.snapshot(), 0);
   snapshot_is_made_ = true;
-  seat_->image(back_here<MasterImage>([this, at = master_.events()](MasterImage&& image) {
-    snapshot_is_made_ = false;
-    // Which numbers others have seen is no event.
-    image.next_instance = std::max(image.next_instance, master_.next_instance());
-    setup_.life.save_snapshot(std::move(image), master_.events() - at);
-  }));
+  seat_->snapshot(
+      back_here<MasterSnapshot>([this, at = master_.events()](MasterSnapshot&& snapshot) {
+        snapshot_is_made_ = false;
+        // Which numbers others have seen is no event.
+        snapshot.next_instance = std::max(snapshot.next_instance, master_.next_instance());
+        setup_.live.save_snapshot(std::move(snapshot), master_.events() - at);
+      }));
 }
 
-caf::result<PlanView> MasterNode::dry_run(Job job) {
+caf::result<PlanView> MasterActorImpl::dry_run(Job job) {
   if (!seat_) return cell_view().plan(std::move(job));
   const JobId id = job.id;
   auto promise = make_response_promise<PlanView>();
@@ -138,12 +139,12 @@ caf::result<PlanView> MasterNode::dry_run(Job job) {
   seat_->dry_run(std::move(job), wish, master_.limits(wish.now),
                  [view = back_here<PlanView>(
                       [promise](PlanView&& shown) mutable { promise.deliver(std::move(shown)); }),
-                  id, name = setup_.life.name](DryRun&& run) { view(view_of(run, id, name)); });
+                  id, name = setup_.live.name](DryRun&& run) { view(view_of(run, id, name)); });
   return promise;
 }
 
 /// New jobs only make it worse.
-bool MasterNode::planner_lags() const {
+bool MasterActorImpl::planner_lags() const {
   return seat_ && seat_->lag() > setup_.planning.max_lag;
 }
 

@@ -48,7 +48,7 @@ bool Master::evict(InstanceId id, CauseCode why, Instant now) {
     const JobRow& job = state_.job(task.job);
     record(TaskUnassigned{task.id, {why, 0}}, now);
     stop_if_running(task.id, now);
-    let_go_of_peers(job, reason, now);
+    unassign_gang(job, reason, now);
     if (state_.find(id)->released) break;  // its last task was one of the peers
   }
   if (why == CauseCode::drained) shrink_fleet(*state_.find(id));

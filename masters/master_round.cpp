@@ -39,7 +39,7 @@ RoundWish Master::wish(Instant now) const {
 /// whether a later round would change anything.
 void Master::take_plan(PlannedRound&& planned, Instant now) {
   over_fleet_.clear();
-  resting_ = known_.gangs.resting(state_, planned.round, now);
+  backed_off_ = known_.gangs.backed_off(state_, planned.round, now);
   turn_ = known_.gangs.turn(now);
   const std::uint64_t behind = known_.events - planned.based_on;
   record(RoundDecided{planned.round, std::move(planned.note), known_.quiet,
@@ -95,7 +95,7 @@ void Master::apply_plan(const Plan& plan, Instant now) {
     if (const auto refusal = check_refusal(part)) {
       record(PlanPartRefused{part.task, {}, *refusal}, now);
     } else {
-      take_refusal(part, now);
+      apply_refusal(part, now);
     }
   }
   const CheckedPlan checked = check_plan(plan, state_, limits(now));
@@ -134,9 +134,9 @@ PlanLimits Master::limits(Instant now) const {
   const double spent_usd = caps_.max_usd_day > 0 ? spent_today_usd(now) : 0;
   PlanLimits limits{caps_, spent_usd, {}, !fleet_.empty()};
   limits.caps.spend_margin = affordable_time();
-  limits.resting = memory_.resting_offers(now, may_rent());
+  limits.backed_off = memory_.unavailable_offerings(now, may_rent());
   limits.stay = {now, min_stay_};
-  limits.resting_gangs = resting_;
+  limits.backed_off_gangs = backed_off_;
   limits.turn = turn_;
   return limits;
 }
@@ -268,7 +268,7 @@ void Master::refuse(TaskId id, const Refusal& refusal, Instant now) {
 const Refusal& Master::reason_for(const TaskRow& task, const Refusal& refusal) {
   const JobRow& job = state_.job(task.job);
   const bool for_room =
-      refusal.code == RefusalCode::fixed_fleet || refusal.code == RefusalCode::awaiting_room ||
+      refusal.code == RefusalCode::fixed_fleet || refusal.code == RefusalCode::awaiting_capacity ||
       refusal.code == RefusalCode::over_capacity || refusal.code == RefusalCode::awaiting_peers;
   if (fleet_.empty() || !job.job.gang || !for_room) return refusal;
   const auto [known, is_new] = over_fleet_.try_emplace(job.job.id);
@@ -277,12 +277,12 @@ const Refusal& Master::reason_for(const TaskRow& task, const Refusal& refusal) {
 }
 
 /// A policy's refusal. What can never run takes its job with it.
-void Master::take_refusal(const Refuse& part, Instant now) {
+void Master::apply_refusal(const Refuse& part, Instant now) {
   refuse(part.task, part.refusal, now);
   const TaskRow* task = state_.find(part.task);
   if (task == nullptr || part.refusal.kind != RefusalKind::never) return;
   const JobId job = state_.job(task->job).job.id;
-  if (!state_.find(job)->given_up) give_up(job, JobOutcome::refused, now);
+  if (!state_.find(job)->terminal_outcome) give_up(job, JobOutcome::refused, now);
 }
 
 /// Starts every task that can start where it is meant to be, and ends every instance that can end.
@@ -325,11 +325,11 @@ void Master::reconcile_task(TaskId id, Instant now) {
 void Master::try_start(Slot slot, Instant now) {
   const TaskRow& task = state_.task(slot);
   if (task.phase != TaskPhase::assigned) return;
-  if (lacks_place(state_.job(task.job))) {
+  if (gang_incomplete(state_.job(task.job))) {
     const Refusal reason{RefusalKind::not_now, RefusalCode::awaiting_peers, {}, 0, 0};
-    return let_go_of_peers(state_.job(task.job), reason, now);
+    return unassign_gang(state_.job(task.job), reason, now);
   }
-  if (const auto reason = hindrance(task)) return refuse(task.id, *reason, now);
+  if (const auto reason = start_blocker(task)) return refuse(task.id, *reason, now);
   const InstanceId on = state_.instance(task.target).id;
   const Attempt attempt = task.attempt + 1;
   const Grant grant = task.planned;
@@ -338,13 +338,13 @@ void Master::try_start(Slot slot, Instant now) {
 }
 
 /// A task of the gang has no place, so that the others cannot start either.
-bool Master::lacks_place(const JobRow& job) const {
+bool Master::gang_incomplete(const JobRow& job) const {
   return job.job.gang && job.pending > 0;
 }
 
 /// What keeps a gang from starting: a task that has still to stop, or an instance that the cloud
 /// may still refuse. Once every instance is up, each task starts as soon as its own is ready.
-std::optional<Refusal> Master::gang_hindrance(const JobRow& job) const {
+std::optional<Refusal> Master::gang_start_blocker(const JobRow& job) const {
   if (!job.job.gang || job.gang.blockers == 0) return std::nullopt;
   const TaskRow& first = state_.task(job.tasks[job.gang.first_blocker]);
   const bool stops = first.phase == TaskPhase::stopping;
@@ -355,8 +355,8 @@ std::optional<Refusal> Master::gang_hindrance(const JobRow& job) const {
                  0};
 }
 
-std::optional<Refusal> Master::hindrance(const TaskRow& task) const {
-  if (const auto reason = gang_hindrance(state_.job(task.job))) return reason;
+std::optional<Refusal> Master::start_blocker(const TaskRow& task) const {
+  if (const auto reason = gang_start_blocker(state_.job(task.job))) return reason;
   const InstanceRow& place = state_.instance(task.target);
   if (place.phase != InstancePhase::ready) {
     return Refusal{RefusalKind::not_now, RefusalCode::awaiting_instance, {}, 0, 0};
@@ -364,7 +364,7 @@ std::optional<Refusal> Master::hindrance(const TaskRow& task) const {
   const Resources& asked = task.planned.amount;
   const Resources& capacity = (*catalog_)[place.type].capacity;
   if (const auto binding = (place.used + asked).first_exceeding(capacity)) {
-    return Refusal{RefusalKind::not_now, RefusalCode::awaiting_room, binding, asked[*binding],
+    return Refusal{RefusalKind::not_now, RefusalCode::awaiting_capacity, binding, asked[*binding],
                    capacity[*binding] - place.used[*binding]};
   }
   return std::nullopt;

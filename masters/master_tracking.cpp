@@ -45,7 +45,7 @@ struct Master::Tracker {
     const InstanceRow& left = m.state_.instance(m.state_.find(id)->at);
     if (left.released) m.emptied_.push_back(left.id);
   }
-  void operator()(const TaskLeft& e) { leave(e.task); }
+  void operator()(const TaskCheckpointed& e) { leave(e.task); }
   void operator()(const TaskFinished& e) { leave(e.task); }
   void operator()(const TaskFailed& e) { leave(e.task); }
   template <class Other>
@@ -100,15 +100,15 @@ std::optional<Instant> Master::up_since(InstanceId id) const {
   return row == nullptr || !row->up ? std::nullopt : std::optional(row->up_at);
 }
 
-MasterImage Master::image() const {
-  return planner_->image();
+MasterSnapshot Master::snapshot() const {
+  return planner_->snapshot();
 }
 
-std::string Master::restore(std::optional<MasterImage> image, std::span<const Event> tail) {
+std::string Master::restore(std::optional<MasterSnapshot> snapshot, std::span<const Event> tail) {
   std::string trouble;
-  if (image) {
-    const std::string words = std::move(image->policy_state);
-    memory_.restore(std::move(*image));
+  if (snapshot) {
+    const std::string words = std::move(snapshot->policy_state);
+    memory_.restore(std::move(*snapshot));
     for (const InstanceRow& row : state_.instances()) {
       if (!row.up || row.phase == InstancePhase::terminating) unanswered_.insert(row.id);
       if (!row.released || row.phase == InstancePhase::terminating) continue;

@@ -19,7 +19,7 @@ constexpr std::uint64_t kMaxQuietPause = 256;
 }  // namespace
 
 /// A regular round.
-void MasterNode::tick() {
+void MasterActorImpl::tick() {
   const Instant due = floor_to(timer_.now(), cadence_.period);
   if (due <= last_tick_) return await_tick();
   last_tick_ = due;
@@ -27,7 +27,7 @@ void MasterNode::tick() {
 }
 
 /// Arms the next regular round, which something that happened calls for.
-void MasterNode::await_tick() {
+void MasterActorImpl::await_tick() {
   const Duration period = cadence_.period;
   if (period <= Duration::zero() || master_.calm() || !master_.busy()) return;
   const Instant clock = timer_.now();
@@ -41,7 +41,7 @@ void MasterNode::await_tick() {
 
 /// Nothing has happened since a round that changed nothing. Only throughputs may change without an
 /// event: they are looked at again after pauses that double.
-void MasterNode::look_again() {
+void MasterActorImpl::look_again() {
   if (!cadence_.wants_throughput || cadence_.period <= Duration::zero()) return;
   quiet_pause_ = std::clamp<std::uint64_t>(2 * quiet_pause_, 1, kMaxQuietPause);
   const Instant due = floor_to(timer_.now(), cadence_.period);
@@ -49,7 +49,7 @@ void MasterNode::look_again() {
 }
 
 /// At the start, and when the cloud can be reached again: whatever was said meanwhile is lost.
-void MasterNode::start_watching() {
+void MasterActorImpl::start_watching() {
   knows_cloud_clock_ = false;
   master_.know_cloud_clock(false);
   send(setup_.cloud, greet_atom_v, MasterActor{this});
@@ -65,7 +65,7 @@ void MasterNode::start_watching() {
 /// The cloud's clock is as far ahead as any of its words has shown since it could be reached last:
 /// those that took longer show less. What it showed before counts until then, but nothing is rented
 /// for it: the cloud may have been started anew with another clock.
-void MasterNode::hear_clock(const CloudReport& report) {
+void MasterActorImpl::on_clock(const CloudReport& report) {
   const bool waited =
       report.kind == CloudReportKind::clock && master_.know_instances(report.newest);
   const Duration ahead = report.now - timer_.now();
@@ -74,7 +74,7 @@ void MasterNode::hear_clock(const CloudReport& report) {
     master_.know_cloud_clock(true);
     if (waited || master_.caps().max_usd_day > 0) {
       master_.keep_fleet(now());
-      carry_out();
+      commit();
       if (!master_.state().pending().empty()) want_round();
     }
   } else if (!knows_cloud_clock_ || ahead <= cloud_ahead_) {
@@ -86,7 +86,7 @@ void MasterNode::hear_clock(const CloudReport& report) {
 
 /// A change that is missing got lost on its way: the cloud tells all again when it is greeted. What
 /// is still missing then it does not tell any more, as nothing is rented that it is about.
-void MasterNode::hear_offerings(const CloudReport& report) {
+void MasterActorImpl::on_offerings(const CloudReport& report) {
   if (report.changes.empty()) return;
   const std::uint64_t known = master_.state().offerings().known();
   const bool answers = report.kind == CloudReportKind::clock || gap_after_ == known;
@@ -95,18 +95,18 @@ void MasterNode::hear_offerings(const CloudReport& report) {
     send(setup_.cloud, greet_atom_v, MasterActor{this});
     return;
   }
-  const bool repriced = master_.hear_offerings(report.changes, now());
+  const bool repriced = master_.on_offerings(report.changes, now());
   if (repriced && cadence_.on_price) want_round();
   if (repriced) watch_cap();
 }
 
-void MasterNode::watch_cap() {
+void MasterActorImpl::watch_cap() {
   if (!cloud_ahead_) return;
   if (const auto wait = master_.until_cap(now())) cap_.after(*wait);
 }
 
 /// Arms what the events call for.
-void MasterNode::watch(const std::vector<Event>& events) {
+void MasterActorImpl::watch(const std::vector<Event>& events) {
   if (events.empty()) return;
   await_tick();
   bool ordered = false;
@@ -128,7 +128,7 @@ void MasterNode::watch(const std::vector<Event>& events) {
 
 /// The instance is up and its worker cannot be spoken to: from now on it counts as silent. `more`
 /// is what it may take besides.
-void MasterNode::await_worker(InstanceId id, Duration more) {
+void MasterActorImpl::await_worker(InstanceId id, Duration more) {
   const InstanceRow* row = master_.state().find(id);
   if (row == nullptr || !row->up || row->phase == InstancePhase::terminating) return;
   if (worker_on(id) != nullptr || unheard_.contains(id)) return;
@@ -138,7 +138,7 @@ void MasterNode::await_worker(InstanceId id, Duration more) {
 }
 
 /// A link that is down may mean that the instance is gone.
-void MasterNode::lose_worker(const caf::actor_addr& address) {
+void MasterActorImpl::lose_worker(const caf::actor_addr& address) {
   const auto link = links_.find(address);
   if (link == links_.end()) return;
   const InstanceId id = link->second;
@@ -154,12 +154,12 @@ void MasterNode::lose_worker(const caf::actor_addr& address) {
 
 /// Orders that may have got lost on the way to the cloud, or whose answer may, are repeated; it is
 /// asked after the instances of workers whose link went down.
-void MasterNode::remind() {
+void MasterActorImpl::remind() {
   master_.end_at_once();
   if (!knows_cloud_clock_) send(setup_.cloud, greet_atom_v, MasterActor{this});
   // What waits for a journal that takes nothing would be repeated without end behind it.
   if (!setup_.journal->trouble().empty()) {
-    carry_out();
+    commit();
     return reminder_.after(setup_.watch.remind_every);
   }
   master_.remind();
@@ -169,15 +169,15 @@ void MasterNode::remind() {
     master_.ask_after(id);
     goes_on = true;
   }
-  carry_out();
+  commit();
   if (goes_on) reminder_.after(setup_.watch.remind_every);
 }
 
-Duration MasterNode::shortest_ask_pause() const {
+Duration MasterActorImpl::shortest_ask_pause() const {
   return kRemindersToAsk * setup_.watch.remind_every;
 }
 
-void MasterNode::ask_after_all() {
+void MasterActorImpl::ask_after_all() {
   asks_.clear();
   ask_pauses_.clear();
   for (const InstanceRow& row : master_.state().instances()) {
@@ -185,11 +185,11 @@ void MasterNode::ask_after_all() {
   }
   if (!setup_.journal->trouble().empty()) return;
   master_.ask_after_all();
-  carry_out();
+  commit();
 }
 
 /// The cloud is asked after the instance then, and again after twice the pause.
-void MasterNode::ask_later(InstanceId id, Duration pause) {
+void MasterActorImpl::ask_later(InstanceId id, Duration pause) {
   const Instant due = timer_.now() + pause;
   asks_.emplace(due, id);
   ask_pauses_[id] = pause;
@@ -199,7 +199,7 @@ void MasterNode::ask_later(InstanceId id, Duration pause) {
 /// The cloud's word that an instance is gone, or will be, may have got lost without a trace. The
 /// pauses from one asking after an instance to the next double, so that years of quiet cost little;
 /// those after others change nothing in them. What is due soon is asked for along with the rest.
-void MasterNode::ask_due() {
+void MasterActorImpl::ask_due() {
   const Instant soon = timer_.now() + shortest_ask_pause() / 2;
   const bool takes_more = setup_.journal->trouble().empty();
   std::vector<InstanceId> due;
@@ -213,20 +213,20 @@ void MasterNode::ask_due() {
     ask_later(id,
               std::max(shortest_ask_pause(), std::min(2 * asked.mapped(), setup_.watch.ask_pause)));
   }
-  carry_out();
+  commit();
   if (master_.awaits_cloud() || !unheard_.empty()) reminder_.after(setup_.watch.remind_every);
   if (!asks_.empty()) asker_.at(asks_.begin()->first);
 }
 
-void MasterNode::keep_caps() {
+void MasterActorImpl::keep_caps() {
   if (cloud_ahead_) master_.keep_caps(now());
-  carry_out();
+  commit();
   watch_cap();
 }
 
 /// Ends the instances of workers that were silent for too long. Only the cloud's word that an
 /// instance is gone frees its tasks: a worker that is cut off may still run them.
-void MasterNode::end_lost() {
+void MasterActorImpl::end_lost() {
   const Instant clock = timer_.now();
   std::vector<InstanceId> lost;
   std::optional<Instant> next;
@@ -243,7 +243,7 @@ void MasterNode::end_lost() {
   }
   if (next) silence_.at(*next);
   if (!lost.empty() && cadence_.on_capacity) want_round();
-  carry_out();
+  commit();
 }
 
 }  // namespace muster

@@ -8,7 +8,7 @@ namespace muster {
 namespace {
 
 bool ends_attempt(WorkerReportKind kind) {
-  return kind == WorkerReportKind::left || kind == WorkerReportKind::finished ||
+  return kind == WorkerReportKind::checkpointed || kind == WorkerReportKind::finished ||
          kind == WorkerReportKind::failed || kind == WorkerReportKind::rejected;
 }
 
@@ -21,7 +21,7 @@ constexpr std::uint64_t kHellosOfOne = 1'000'000;
 
 }  // namespace
 
-void MasterNode::hear_hello(const WorkerHello& hello, const WorkerActor& worker) {
+void MasterActorImpl::on_hello(const WorkerHello& hello, const WorkerActor& worker) {
   const InstanceId id = hello.instance;
   if (master_.state().find(id) == nullptr) return turn_away(hello, worker);
   Connection& connection = workers_[id];
@@ -46,31 +46,31 @@ void MasterNode::hear_hello(const WorkerHello& hello, const WorkerActor& worker)
   master_.compare_attempts(id, running, now());
   master_.instance_ready(id, now());
   if (cadence_.on_capacity) want_round();
-  carry_out();
+  commit();
 }
 
 /// The instance is gone, as far as it is known here: its worker is not remembered, and the cloud is
 /// asked to end what it runs on.
-void MasterNode::turn_away(const WorkerHello& hello, const WorkerActor& worker) {
+void MasterActorImpl::turn_away(const WorkerHello& hello, const WorkerActor& worker) {
   for (const WorkerReport& report : hello.known) {
     if (!ends_attempt(report.kind)) send(worker, stop_atom_v, report.task, report.attempt);
   }
   perform(EndInstance{hello.instance});
 }
 
-void MasterNode::hear_worker(const WorkerReport& report) {
+void MasterActorImpl::on_worker(const WorkerReport& report) {
   const std::size_t jobs_before = master_.state().jobs().size();
   take_report(report);
   note_rejection(report);
   const bool departed = master_.state().jobs().size() < jobs_before;
   const bool freed = report.kind != WorkerReportKind::started;
   if ((departed && cadence_.on_departure) || (freed && cadence_.on_capacity)) want_round();
-  carry_out();
+  commit();
 }
 
 /// A worker that has no room where there should be some is asked for what it has, and given up when
 /// that does not help; so is one that can start nothing.
-void MasterNode::note_rejection(const WorkerReport& report) {
+void MasterActorImpl::note_rejection(const WorkerReport& report) {
   const auto found = workers_.find(report.instance);
   if (found == workers_.end()) return;
   Connection& connection = found->second;
@@ -84,15 +84,15 @@ void MasterNode::note_rejection(const WorkerReport& report) {
 }
 
 /// A worker may speak of attempts on its own instance only, whatever key it has got hold of.
-bool MasterNode::is_there(TaskId task, InstanceId instance) const {
+bool MasterActorImpl::is_there(TaskId task, InstanceId instance) const {
   const TaskRow* row = master_.state().find(task);
   return row != nullptr && row->at != kNoSlot && master_.state().instance(row->at).id == instance;
 }
 
-void MasterNode::take_report(const WorkerReport& report) {
+void MasterActorImpl::take_report(const WorkerReport& report) {
   if (ends_attempt(report.kind)) {
     note_log(report);
-    master_.settle(report.task, report.attempt, report.instance);
+    master_.acknowledge(report.task, report.attempt, report.instance);
   }
   if (!is_there(report.task, report.instance)) return;
   const ProcessEnd end{report.exit_code, report.out_tail, report.err_tail};
@@ -102,7 +102,7 @@ void MasterNode::take_report(const WorkerReport& report) {
     case WorkerReportKind::started:
       master_.task_started({report.task, report.attempt, report.fetch, report.build}, now());
       break;
-    case WorkerReportKind::left:
+    case WorkerReportKind::checkpointed:
       master_.task_left({report.task, report.attempt, report.upload, end}, now());
       break;
     case WorkerReportKind::finished:
@@ -116,7 +116,7 @@ void MasterNode::take_report(const WorkerReport& report) {
       master_.task_failed(
           {report.task, report.attempt, report.reason, end, true, FailureKind::rejected}, now());
       break;
-    case WorkerReportKind::taken:
+    case WorkerReportKind::accepted:
       break;
   }
 }

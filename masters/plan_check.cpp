@@ -71,7 +71,7 @@ class PlanChecker {
     const OfferingRow* offer = state_.offerings().find(launch.type, launch.market, launch.zone);
     if (offer == nullptr || !is_number(launch.cause)) return malformed();
     if (limits_.fixed_fleet) return fixed_fleet();
-    for (const RestingOffering& rest : limits_.resting) {
+    for (const UnavailableOffering& rest : limits_.backed_off) {
       if (rest.key == offer->key) return Refusal{RefusalKind::not_now, rest.code, {}, 1, 0};
     }
     if (!offer->available) return awaiting_cloud();
@@ -88,7 +88,7 @@ class PlanChecker {
     if (task == nullptr || !placed_.insert(place.task).second) return outdated();
     const bool movable = task->phase == TaskPhase::pending || task->phase == TaskPhase::running;
     const JobRow& job = state_.job(task->job);
-    if (!movable || job.given_up || is_past(place.expects, *task)) return outdated();
+    if (!movable || job.terminal_outcome || is_past(place.expects, *task)) return outdated();
     if (auto stays = why_it_stays(*task)) return stays;
     Seat& seat = seats_[i];
     Placing placing{task, {}, {}, place.grant};
@@ -118,8 +118,8 @@ class PlanChecker {
 
   std::optional<Refusal> check_rented(JobId job, const Seat& seat) const {
     if (auto refusal = check_turn(job, true)) return refusal;
-    const auto& resting = limits_.resting_gangs;
-    if (seat.waits() && std::binary_search(resting.begin(), resting.end(), job)) {
+    const auto& backed_off = limits_.backed_off_gangs;
+    if (seat.waits() && std::binary_search(backed_off.begin(), backed_off.end(), job)) {
       return awaiting_cloud();
     }
     return std::nullopt;

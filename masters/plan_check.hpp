@@ -35,11 +35,11 @@ inline constexpr int kMostPasses = 16;
 struct PlanLimits {
   MasterCaps caps;
   double spent_today_usd = 0;
-  RestingOfferings resting;            ///< what the cloud is not asked for now
-  bool fixed_fleet = false;            ///< nothing is rented and nothing given back
-  std::vector<JobId> resting_gangs{};  ///< nothing is rented for them now; by rising ids
-  std::optional<JobId> turn{};         ///< the gang whose turn it is: nobody else starts
-  StayRule stay{};                     ///< what runs is not moved or stopped against it
+  UnavailableOfferings backed_off;        ///< what the cloud is not asked for now
+  bool fixed_fleet = false;               ///< nothing is rented and nothing given back
+  std::vector<JobId> backed_off_gangs{};  ///< nothing is rented for them now; by rising ids
+  std::optional<JobId> turn{};            ///< the gang whose turn it is: nobody else starts
+  StayRule stay{};                        ///< what runs is not moved or stopped against it
 };
 
 /// What became of one launch or place of a plan: nothing said against it, or why it is refused.

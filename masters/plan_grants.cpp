@@ -126,14 +126,14 @@ class Grants {
           state_.offerings().find(launch.type, launch.market, launch.zone)->price.nano_usd_h();
     }
     if (count == 0) return std::nullopt;
-    if (auto refusal = hindrance(count, nano_usd_h)) return refusal;
+    if (auto refusal = launch_blocker(count, nano_usd_h)) return refusal;
     for (std::uint32_t i : launches) granted_[i] = true;
     count_ += count;
     nano_usd_h_ += nano_usd_h;
     return std::nullopt;
   }
 
-  std::optional<Refusal> hindrance(std::size_t more, std::int64_t more_nano_usd_h) const {
+  std::optional<Refusal> launch_blocker(std::size_t more, std::int64_t more_nano_usd_h) const {
     const MasterCaps& caps = limits_.caps;
     const auto refusal = [](RefusalCode code, double asked, double available) {
       return Refusal{RefusalKind::not_now, code, {}, asked, std::max(0.0, available)};

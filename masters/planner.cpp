@@ -48,7 +48,7 @@ Planner::Planner(PlannerParts parts, const MasterMemory& shared)
 ClusterView Planner::view(Instant now) const {
   const ClusterState& state = memory_->facts().state;
   const OfferingTable* offered = fixed_fleet_ ? nullptr : &state.offerings();
-  return {state, *catalog_, now, offered, resting_offers_, resting_, turn_, min_stay_};
+  return {state, *catalog_, now, offered, unavailable_offerings_, backed_off_, turn_, min_stay_};
 }
 
 std::string Planner::restore(const std::string& words, Instant at) {
@@ -63,9 +63,9 @@ std::string Planner::restore(const std::string& words, Instant at) {
 
 void Planner::look_at_gangs(std::uint64_t round, Instant now, bool rents) {
   const MasterFacts& known = memory_->facts();
-  resting_ = known.gangs.resting(known.state, round, now);
+  backed_off_ = known.gangs.backed_off(known.state, round, now);
   turn_ = known.gangs.turn(now);
-  resting_offers_ = memory_->resting_offers(now, rents);
+  unavailable_offerings_ = memory_->unavailable_offerings(now, rents);
 }
 
 /// Of a round the policy is shown what it was shown when it decided, and once.
@@ -119,11 +119,12 @@ DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const
   const Event accepted{wish.now, JobAccepted{std::move(job)}};
   state->apply(accepted);
   const std::unique_ptr<Policy> policy = policy_->clone();
-  limits.resting_gangs = known.gangs.resting(*state, known.rounds, wish.now);
+  limits.backed_off_gangs = known.gangs.backed_off(*state, known.rounds, wish.now);
   limits.turn = known.gangs.turn(wish.now);
-  const RestingOfferings offers = memory_->resting_offers(wish.now, wish.rents);
+  const UnavailableOfferings offers = memory_->unavailable_offerings(wish.now, wish.rents);
   const OfferingTable* offered = fixed_fleet_ ? nullptr : &state->offerings();
-  const ClusterView shown{*state,      *catalog_, wish.now, offered, offers, limits.resting_gangs,
+  const ClusterView shown{*state,      *catalog_, wish.now,
+                          offered,     offers,    limits.backed_off_gangs,
                           limits.turn, min_stay_};
   policy->observe(accepted, shown);
   Rng rng = Rng::of_round(seed_, name_, known.rounds);
@@ -134,10 +135,10 @@ DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const
   return run;
 }
 
-MasterImage Planner::image() const {
-  MasterImage image = memory_->image();
-  image.policy_state = policy_->save_state(memory_->facts().state);
-  return image;
+MasterSnapshot Planner::snapshot() const {
+  MasterSnapshot snapshot = memory_->snapshot();
+  snapshot.policy_state = policy_->save_state(memory_->facts().state);
+  return snapshot;
 }
 
 }  // namespace muster

@@ -93,7 +93,7 @@ class Planner {
   /// On a copy of everything. `limits` are the master's; of gangs it holds what is so with the job.
   DryRun dry_run(Job job, const RoundWish& wish, PlanLimits limits) const;
   /// All that it knows, for a snapshot. Not between a decision and its RoundDecided.
-  MasterImage image() const;
+  MasterSnapshot snapshot() const;
 
   const MasterMemory& memory() const { return *memory_; }
   std::uint64_t seen() const { return memory_->facts().events; }
@@ -110,10 +110,11 @@ class Planner {
   Duration min_stay_;
   std::unique_ptr<MasterMemory> own_;
   const MasterMemory* memory_;
-  std::uint64_t shown_rounds_ = 0;   ///< the policy knows of all rounds before this one
-  std::optional<JobId> turn_;        ///< whose it is in the present round
-  std::vector<JobId> resting_;       ///< gangs for which nothing is rented in the present round
-  RestingOfferings resting_offers_;  ///< what the cloud is not asked for in the present round
+  std::uint64_t shown_rounds_ = 0;  ///< the policy knows of all rounds before this one
+  std::optional<JobId> turn_;       ///< whose it is in the present round
+  std::vector<JobId> backed_off_;   ///< gangs for which nothing is rented in the present round
+  UnavailableOfferings
+      unavailable_offerings_;  ///< what the cloud is not asked for in the present round
 };
 
 }  // namespace muster

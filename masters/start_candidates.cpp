@@ -38,7 +38,7 @@ struct StartCandidates::Marker {
   }
   void operator()(const StartIssued& e) { c.room_.add(s.find(e.instance)->slot); }
   void operator()(const StopIssued& e) { gang_of(e.task); }
-  void operator()(const TaskLeft& e) { room_left(*s.find(e.task)); }
+  void operator()(const TaskCheckpointed& e) { room_left(*s.find(e.task)); }
   void operator()(const TaskFinished& e) { room_left(*s.find(e.task)); }
   void operator()(const TaskFailed& e) { room_left(*s.find(e.task)); }
   void operator()(const JobHeld& e) { c.mark_gang(s, s.find(e.job)->slot); }

@@ -345,7 +345,7 @@ struct ClusterState::Applier {
     enter_phase(row, TaskPhase::stopping);
   }
 
-  void operator()(const TaskLeft& e) {
+  void operator()(const TaskCheckpointed& e) {
     TaskRow& row = task(e.task);
     MUSTER_CHECK(row.phase == TaskPhase::stopping && row.attempt == e.attempt,
                  "only a stopped attempt leaves");
@@ -428,9 +428,9 @@ struct ClusterState::Applier {
   void operator()(const GangTurn&) {}
   void operator()(const OfferingChanged& e) { s.change_offering(e.change); }
 
-  void operator()(const JobGivenUp& e) {
+  void operator()(const JobTerminating& e) {
     JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
-    job.given_up = e.outcome;
+    job.terminal_outcome = e.outcome;
     restate(job);
   }
 

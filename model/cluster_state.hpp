@@ -98,8 +98,8 @@ struct JobRow {
   std::uint32_t running = 0;
   std::uint32_t finished = 0;
   bool held_by_user = false;
-  std::optional<JobOutcome> given_up;  ///< over as soon as none of its tasks runs any more
-  std::uint32_t held_from = 0;         ///< no task before this one is held
+  std::optional<JobOutcome> terminal_outcome;  ///< over as soon as none of its tasks runs any more
+  std::uint32_t held_from = 0;                 ///< no task before this one is held
   SlotLinks active;
   GangCounts gang;
   std::uint32_t starting = 0;  ///< how many of the tasks are in the phase; derived from their rows
@@ -111,7 +111,7 @@ struct JobRow {
   std::uint32_t ended() const { return finished + failed; }
   bool all_ended() const { return ended() == tasks.size(); }
   JobStanding standing() const {
-    if (given_up) return JobStanding::stopping;
+    if (terminal_outcome) return JobStanding::stopping;
     if (running + stopping > 0) return JobStanding::running;
     if (gang.assigned + starting > 0) return JobStanding::starting;
     return held_by_user ? JobStanding::held : JobStanding::waiting;
@@ -262,7 +262,7 @@ class ClusterState {
 
  private:
   struct Applier;
-  friend struct StateImageAccess;
+  friend struct StateSnapshotAccess;
 
   /// Demands that tasks have in common.
   struct ShapeRow {

@@ -184,13 +184,13 @@ struct ProcessEnd {
 inline constexpr std::int32_t kCheckpointedExit = 85;
 
 /// The stopped task has saved its checkpoint and holds no resources any more.
-struct TaskLeft {
+struct TaskCheckpointed {
   TaskId task;
   Attempt attempt = 0;
   Duration upload{};
   ProcessEnd end{};
 
-  friend bool operator==(const TaskLeft&, const TaskLeft&) = default;
+  friend bool operator==(const TaskCheckpointed&, const TaskCheckpointed&) = default;
 };
 
 /// The task has done all its work; it holds no resources any more.
@@ -259,11 +259,11 @@ struct JobReleased {
 };
 
 /// The job will not be completed: it is over as soon as none of its tasks runs any more.
-struct JobGivenUp {
+struct JobTerminating {
   JobId job;
   JobOutcome outcome = JobOutcome::failed;
 
-  friend bool operator==(const JobGivenUp&, const JobGivenUp&) = default;
+  friend bool operator==(const JobTerminating&, const JobTerminating&) = default;
 };
 
 /// A gang that has waited long for room gets its turn: until then no other job starts a task,
@@ -317,8 +317,8 @@ using EventBody =
     std::variant<JobAccepted, TaskRefused, RoundDecided, PlanPartRefused, LaunchRequested,
                  LaunchRefused, InstanceUp, InstanceReady, ReleaseDecided, TerminateIssued,
                  InstanceGone, TaskAssigned, TaskUnassigned, StartIssued, TaskStarted, StopIssued,
-                 TaskLeft, TaskFinished, TaskFailed, JobFinished, TaskReleased, JobHeld,
-                 JobReleased, JobGivenUp, Measured, GangTurn, OfferingChanged>;
+                 TaskCheckpointed, TaskFinished, TaskFailed, JobFinished, TaskReleased, JobHeld,
+                 JobReleased, JobTerminating, Measured, GangTurn, OfferingChanged>;
 
 /// Something that became true for a master, and when.
 struct Event {

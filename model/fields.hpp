@@ -85,7 +85,7 @@ void fields(auto& a, Like<Program> auto& v) {
   a.unless_default("work_dir", v.work_dir, {});
   a.unless_default("time_limit_s", v.time_limit, {});
   a.unless_default("stop_grace_s", v.stop_grace, {});
-  a.unless_default("alone_progress_s", v.alone_progress_s, 0);
+  a.unless_default("baseline_rate_per_s", v.baseline_rate_per_s, 0);
 }
 
 void fields(auto& a, Like<ProcessEnd> auto& v) {
@@ -144,7 +144,7 @@ void fields(auto& a, Like<Job> auto& v) {
   a.unless_default("spot_safe", v.prediction.spot_safe, false);
   a("predicted_runtime_s", v.prediction.runtime);
   a.unless_default("confidence", v.prediction.confidence, 0.0);
-  a.unless_default("whole_tasks", v.whole_tasks, 0u);
+  a.unless_default("total_tasks", v.total_tasks, 0u);
   a("origin", v.origin);
   a.unless_default({"movable", "!notMovable"}, v.movable, true);
   a.unless_default({"checkpoints", "!noCheckpoints"}, v.checkpoints, true);
@@ -249,7 +249,7 @@ void fields(auto& a, Like<StopIssued> auto& e) {
   a("attempt", e.attempt);
 }
 
-void fields(auto& a, Like<TaskLeft> auto& e) {
+void fields(auto& a, Like<TaskCheckpointed> auto& e) {
   a("task", e.task);
   a("attempt", e.attempt);
   a("upload_s", e.upload);
@@ -289,7 +289,7 @@ void fields(auto& a, Like<JobReleased> auto& e) {
   a("job", e.job);
 }
 
-void fields(auto& a, Like<JobGivenUp> auto& e) {
+void fields(auto& a, Like<JobTerminating> auto& e) {
   a("job", e.job);
   a("outcome", e.outcome);
 }

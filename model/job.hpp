@@ -69,9 +69,9 @@ struct Program {
   std::vector<std::string> argv;                         ///< empty: there is nothing to execute
   std::vector<std::pair<std::string, std::string>> env;  ///< on top of a minimal environment
   std::string work_dir;                                  ///< empty: a folder of the attempt's own
-  Duration time_limit{};        ///< an attempt that runs longer is ended and has failed; 0: none
-  Duration stop_grace{};        ///< from SIGTERM to SIGKILL; 0: what the worker has set
-  double alone_progress_s = 0;  ///< units of progress a second when alone; 0: not known
+  Duration time_limit{};           ///< an attempt that runs longer is ended and has failed; 0: none
+  Duration stop_grace{};           ///< from SIGTERM to SIGKILL; 0: what the worker has set
+  double baseline_rate_per_s = 0;  ///< units of progress a second when alone; 0: not known
 
   friend bool operator==(const Program&, const Program&) = default;
 };
@@ -137,7 +137,7 @@ struct Job {
   std::string token;                     ///< the submitter's; the same one is the same submission
   JobKind kind{};
   Prediction prediction{};         ///< the site's
-  std::uint32_t whole_tasks = 0;   ///< of the job whose part this is; 0: it is whole
+  std::uint32_t total_tasks = 0;   ///< of the job whose part this is; 0: it is whole
   std::optional<GeoPoint> origin;  ///< where its user is; nothing: where the site is
   bool movable = true;             ///< a task that runs may be moved, which stops and starts it
   bool checkpoints = true;         ///< what runs when it is stopped goes on later where it was
@@ -146,7 +146,7 @@ struct Job {
 
   /// Of the whole job, wherever its parts are.
   std::uint32_t task_count() const {
-    return whole_tasks > 0 ? whole_tasks : static_cast<std::uint32_t>(tasks.size());
+    return total_tasks > 0 ? total_tasks : static_cast<std::uint32_t>(tasks.size());
   }
 
   friend bool operator==(const Job&, const Job&) = default;

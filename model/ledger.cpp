@@ -20,7 +20,7 @@ struct AffectedInstance {
   const InstanceRow* operator()(const TerminateIssued& e) const { return state.find(e.instance); }
   const InstanceRow* operator()(const InstanceGone& e) const { return state.find(e.instance); }
   const InstanceRow* operator()(const StartIssued& e) const { return state.find(e.instance); }
-  const InstanceRow* operator()(const TaskLeft& e) const { return of_task(e.task); }
+  const InstanceRow* operator()(const TaskCheckpointed& e) const { return of_task(e.task); }
   const InstanceRow* operator()(const TaskFinished& e) const { return of_task(e.task); }
   const InstanceRow* operator()(const TaskFailed& e) const { return of_task(e.task); }
   template <class Other>
@@ -31,15 +31,15 @@ struct AffectedInstance {
 
 }  // namespace
 
-std::string_view name_of(Idleness kind) {
+std::string_view name_of(OverheadKind kind) {
   switch (kind) {
-    case Idleness::boot:
+    case OverheadKind::boot:
       return "boot";
-    case Idleness::idle:
+    case OverheadKind::idle:
       return "idle";
-    case Idleness::drain:
+    case OverheadKind::drain:
       return "drain";
-    case Idleness::fragmentation:
+    case OverheadKind::fragmentation:
       return "fragmentation";
   }
   return "?";
@@ -81,7 +81,7 @@ void Ledger::come_up(const InstanceRow& row, const InstanceUp& up, Instant heard
     const Instant since = std::max(from, row.earlier_prices.back().until);
     const Money earlier = charge(row.earlier_prices, row.price, from, since);
     total_ += earlier;
-    book_idle(row.released ? Idleness::drain : Idleness::boot, earlier);
+    book_idle(row.released ? OverheadKind::drain : OverheadKind::boot, earlier);
     from = since;
   }
   begin_bill(row, {from - up.ahead, up.ahead});
@@ -130,7 +130,7 @@ void Ledger::give_back(const InstanceRow& row, Instant until) {
   const Duration ahead = settled_until_.at(row.id).ahead;
   const Money surplus = charge(row.earlier_prices, row.price, until + ahead, booked + ahead);
   total_ -= surplus;
-  idle_[static_cast<std::size_t>(Idleness::drain)] -= surplus;
+  idle_[static_cast<std::size_t>(OverheadKind::drain)] -= surplus;
 }
 
 void Ledger::settle(const InstanceRow& row, const ClusterState& state, Instant now) {
@@ -145,11 +145,11 @@ void Ledger::settle(const InstanceRow& row, const ClusterState& state, Instant n
 /// Books the amount, which may be negative, by what the instance is used for at present.
 void Ledger::share_out(const InstanceRow& row, const ClusterState& state, Money amount) {
   if (row.phase == InstancePhase::booting) {
-    book_idle(Idleness::boot, amount);
+    book_idle(OverheadKind::boot, amount);
   } else if (!row.occupants.empty()) {
     split(row, state, amount);
   } else {
-    book_idle(row.released ? Idleness::drain : Idleness::idle, amount);
+    book_idle(row.released ? OverheadKind::drain : OverheadKind::idle, amount);
   }
 }
 
@@ -168,10 +168,10 @@ void Ledger::split(const InstanceRow& row, const ClusterState& state, Money amou
     book(state.task(slot), state, part);
     left -= part;
   }
-  book_idle(Idleness::fragmentation, left);
+  book_idle(OverheadKind::fragmentation, left);
 }
 
-void Ledger::book_idle(Idleness kind, Money amount) {
+void Ledger::book_idle(OverheadKind kind, Money amount) {
   idle_[static_cast<std::size_t>(kind)] += amount;
 }
 

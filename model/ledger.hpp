@@ -14,14 +14,14 @@
 namespace muster {
 
 /// What an instance-second was paid for when no task held it.
-enum class Idleness : std::uint8_t {
+enum class OverheadKind : std::uint8_t {
   boot,          ///< up, not ready yet
   idle,          ///< ready, wanted, without a task
   drain,         ///< no longer wanted, without a task, not gone yet
   fragmentation  ///< the part of an instance with tasks that no task holds
 };
-inline constexpr std::size_t kIdlenessKinds = 4;
-std::string_view name_of(Idleness kind);
+inline constexpr std::size_t kOverheadKinds = 4;
+std::string_view name_of(OverheadKind kind);
 
 /// How far the bill of an instance that is up is booked.
 struct SettledBill {
@@ -43,7 +43,7 @@ class Ledger {
   /// What the cloud charges for all instances that are gone, and for the others until their last
   /// event.
   Money total() const { return total_; }
-  Money idleness(Idleness kind) const { return idle_[static_cast<std::size_t>(kind)]; }
+  Money idleness(OverheadKind kind) const { return idle_[static_cast<std::size_t>(kind)]; }
   Money tasks() const { return closed_tasks_ + open_tasks_; }
   /// What was booked to one task; nothing for one that never held an instance.
   Money task(TaskId id) const;
@@ -58,7 +58,7 @@ class Ledger {
   void close(TaskId id);
 
  private:
-  friend struct StateImageAccess;
+  friend struct StateSnapshotAccess;
 
   void come_up(const InstanceRow& row, const InstanceUp& up, Instant heard);
   void reprice(const OfferingChange& change, const ClusterState& before);
@@ -67,7 +67,7 @@ class Ledger {
   Money accrued_by(const InstanceRow& row, Instant now) const;
   void give_back(const InstanceRow& row, Instant until);
   void split(const InstanceRow& row, const ClusterState& state, Money amount);
-  void book_idle(Idleness kind, Money amount);
+  void book_idle(OverheadKind kind, Money amount);
   void book(const TaskRow& task, const ClusterState& state, Money amount);
   void close_job(Slot slot);
   void begin_bill(const InstanceRow& row, const SettledBill& bill);
@@ -88,7 +88,7 @@ class Ledger {
   };
 
   Money total_;
-  std::array<Money, kIdlenessKinds> idle_{};
+  std::array<Money, kOverheadKinds> idle_{};
   Money closed_tasks_;
   std::unordered_map<TaskId, Money> by_task_;
   std::unordered_map<InstanceId, SettledBill> settled_until_;

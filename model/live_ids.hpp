@@ -11,26 +11,26 @@ namespace muster {
 // How ids are made where several sites and masters make them without asking each other. Numbers
 // stay readable: the first site's jobs are 1, 2, 3, the second one's 1,000,000,001 and so on.
 
-inline constexpr std::uint64_t kIdsPerMaker = 1'000'000'000;
+inline constexpr std::uint64_t kIdBlock = 1'000'000'000;
 inline constexpr std::uint32_t kTaskIndexBits = 20;  ///< a job has fewer than 2^20 tasks
 
 /// The `number`-th job (from 1) of a site.
 constexpr JobId job_id_of(std::uint32_t site, std::uint64_t number) {
-  return JobId{site * kIdsPerMaker + number};
+  return JobId{site * kIdBlock + number};
 }
 constexpr std::uint64_t number_of(JobId id) {
-  return id.value % kIdsPerMaker;
+  return id.value % kIdBlock;
 }
 /// The site that has numbered the job.
 constexpr std::uint32_t site_of(JobId id) {
-  return static_cast<std::uint32_t>(id.value / kIdsPerMaker);
+  return static_cast<std::uint32_t>(id.value / kIdBlock);
 }
 
 /// Of all these jobs the one with the highest number of each site that has numbered any.
 inline std::vector<JobId> newest_of_sites(const NumberSet& jobs) {
   std::vector<JobId> newest;
   auto next = jobs.highest_below(UINT64_MAX);
-  for (; next; next = jobs.highest_below(site_of(JobId{*next}) * kIdsPerMaker)) {
+  for (; next; next = jobs.highest_below(site_of(JobId{*next}) * kIdBlock)) {
     newest.push_back(JobId{*next});
   }
   return newest;
@@ -55,10 +55,10 @@ inline void number_job(Job& job, JobId id) {
 
 /// The first instance number of a master.
 constexpr std::uint64_t first_instance_of(std::uint32_t master) {
-  return master * kIdsPerMaker + 1;
+  return master * kIdBlock + 1;
 }
 constexpr std::uint32_t master_of(InstanceId id) {
-  return static_cast<std::uint32_t>(id.value / kIdsPerMaker);
+  return static_cast<std::uint32_t>(id.value / kIdBlock);
 }
 
 }  // namespace muster

@@ -62,7 +62,7 @@ std::string_view name_of(RefusalCode code) {
       return "awaiting round";
     case RefusalCode::awaiting_instance:
       return "awaiting instance";
-    case RefusalCode::awaiting_room:
+    case RefusalCode::awaiting_capacity:
       return "awaiting room";
     case RefusalCode::awaiting_peers:
       return "awaiting peers";

@@ -33,11 +33,11 @@ struct OfferingRow {
 };
 
 /// The cloud refused an offering lately, and is not asked for it again yet.
-struct RestingOffering {
+struct UnavailableOffering {
   OfferingKey key;
   RefusalCode code = RefusalCode::cloud_capacity;  ///< for which it did
 };
-using RestingOfferings = std::vector<RestingOffering>;
+using UnavailableOfferings = std::vector<UnavailableOffering>;
 
 /// The offerings that a master knows of: those of its catalog, and what the cloud has told of them
 /// and of others. Types that the catalog does not have are none.

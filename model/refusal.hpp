@@ -19,7 +19,7 @@ enum class RefusalKind : std::uint8_t {
 enum class RefusalCode : std::uint8_t {
   awaiting_round,     ///< accepted, no policy round has seen it yet
   awaiting_instance,  ///< placed on an instance that is not ready yet
-  awaiting_room,      ///< placed on an instance that another task has still to leave
+  awaiting_capacity,  ///< placed on an instance that another task has still to leave
   awaiting_peers,     ///< the job's other tasks have still to leave their instances
   fits_no_type,       ///< no instance type on offer holds the demand
   instance_cap,       ///< the cluster may not have more instances

@@ -123,7 +123,7 @@ void add_tasks(Digest& digest, const std::vector<TaskSpec>& tasks) {
 }
 
 void add_program(Digest& digest, const Program& program) {
-  const auto& [argv, env, work_dir, time_limit, stop_grace, alone_progress_s] = program;
+  const auto& [argv, env, work_dir, time_limit, stop_grace, baseline_rate_per_s] = program;
   for (const std::string& each : argv) {
     digest.begin(Part::argument);
     digest.text(each);
@@ -136,7 +136,7 @@ void add_program(Digest& digest, const Program& program) {
   digest.words(Part::work_dir, work_dir);
   digest.length(Part::time_limit, time_limit);
   digest.length(Part::stop_grace, stop_grace);
-  digest.whole(Part::alone_progress, std::bit_cast<std::uint64_t>(alone_progress_s));
+  digest.whole(Part::alone_progress, std::bit_cast<std::uint64_t>(baseline_rate_per_s));
 }
 
 /// Jobs of the first kind that there was have the digests that they had then.
@@ -164,7 +164,7 @@ struct KindDigest {
 std::uint64_t digest_of(const Job& job, bool with_shares) {
   // The numbers, and what the site itself adds, are not the user's.
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
-               markets, max_running, retries, token, kind, prediction, whole_tasks, origin, movable,
+               markets, max_running, retries, token, kind, prediction, total_tasks, origin, movable,
                checkpoints, max_fails] = job;
   Digest digest;
   digest.words(Part::name, name);
@@ -208,7 +208,7 @@ std::uint64_t submission_digest(const Job& job) {
 
 bool same_submission(const Job& a, const Job& b) {
   if (a.token != b.token) return false;
-  const bool in_parts = a.whole_tasks > 0 || b.whole_tasks > 0;
+  const bool in_parts = a.total_tasks > 0 || b.total_tasks > 0;
   if (in_parts && a.task_count() != b.task_count()) return false;
   return digest_of(a, !in_parts) == digest_of(b, !in_parts);
 }

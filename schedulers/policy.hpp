@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "model/cluster_state.hpp"
-#include "model/master_image.hpp"
+#include "model/master_snapshot.hpp"
 #include "model/plan.hpp"
 #include "model/rng.hpp"
 #include "model/stay.hpp"
@@ -35,10 +35,10 @@ struct ClusterView {
   /// What can be rented. None where the instances are given: then nothing is given back either.
   const OfferingTable* offerings = nullptr;
   /// What the cloud refused lately: it is not asked for again yet.
-  std::span<const RestingOffering> resting_offers{};
+  std::span<const UnavailableOffering> unavailable_offerings{};
   /// Gangs that caps, the cloud or the fixed fleet had no room for, by rising ids: nothing is to be
   /// planned for them now. It would be refused, and with it what others were to have a part of.
-  std::span<const JobId> resting{};
+  std::span<const JobId> backed_off{};
   /// The gang whose turn it is: of others nothing may start.
   std::optional<JobId> turn{};
   Duration min_stay{};  ///< no task is moved before it has run for so long where it is
@@ -58,12 +58,12 @@ struct ClusterView {
   bool rests(TypeId type, Market on) const {
     const OfferingRow* offer = state.offerings().find(type, on);
     if (offer == nullptr || !offer->available) return true;
-    return std::any_of(resting_offers.begin(), resting_offers.end(),
-                       [&](const RestingOffering& rest) { return rest.key == offer->key; });
+    return std::any_of(unavailable_offerings.begin(), unavailable_offerings.end(),
+                       [&](const UnavailableOffering& rest) { return rest.key == offer->key; });
   }
   /// Some offering rests.
   bool any_rests() const {
-    if (!resting_offers.empty()) return true;
+    if (!unavailable_offerings.empty()) return true;
     const auto& rows = state.offerings().rows();
     return std::any_of(rows.begin(), rows.end(),
                        [](const OfferingRow& row) { return !row.available; });
@@ -71,7 +71,8 @@ struct ClusterView {
   /// Whether what waits of the job may be placed now.
   bool may_start(const JobRow& job) const {
     if (turn) return *turn == job.job.id;
-    return job.pending == 0 || !std::binary_search(resting.begin(), resting.end(), job.job.id);
+    return job.pending == 0 ||
+           !std::binary_search(backed_off.begin(), backed_off.end(), job.job.id);
   }
 };
 

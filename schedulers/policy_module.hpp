@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "learning/job_sorter.hpp"
+#include "learning/job_classifier.hpp"
 #include "model/catalog.hpp"
 #include "schedulers/policy.hpp"
 #include "schedulers/policy_spec.hpp"
@@ -26,7 +26,8 @@ struct ParamInfo {
 /// How a group that decides by the policy takes jobs in and routes them, where its config does not
 /// say.
 struct Intake {
-  std::optional<SortBy> sort_by{};    ///< what tells short jobs from long ones; unset: nothing does
+  std::optional<ClassifierKind>
+      classify_by{};                  ///< what tells short jobs from long ones; unset: nothing does
   std::uint32_t masters_per_job = 1;  ///< masters that share the tasks of a job
 };
 

@@ -165,7 +165,7 @@ std::optional<LogIndex> read_log_index(std::ifstream& in) {
 }
 
 std::optional<KeptLog> read_log_file(const std::filesystem::path& file,
-                                     const LogKeeper::Place& place) {
+                                     const LogSink::Place& place) {
   std::ifstream in(file, std::ios::binary);
   if (!in) return std::nullopt;
   const auto index = read_log_index(in);

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/log_keeper.hpp"
+#include "storage/log_sink.hpp"
 
 // One attempt's output in a file: its pieces, each packed by zlib, then an index of them, the
 // index' length and a mark. A file without a sound index at its end is none.
@@ -59,6 +59,6 @@ std::optional<LogIndex> read_log_index(std::ifstream& in);
 /// Up to `max_bytes` of a stream from `offset` on; nothing when there is no such file. In one that
 /// is damaged it ends, as lost, where the damage begins.
 std::optional<KeptLog> read_log_file(const std::filesystem::path& file,
-                                     const LogKeeper::Place& place);
+                                     const LogSink::Place& place);
 
 }  // namespace muster

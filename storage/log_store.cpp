@@ -137,7 +137,7 @@ void LogStore::work() {
       const Delivery next = std::move(deliveries_.front());
       deliveries_.pop_front();
       lock.unlock();
-      const bool written = carry_out(next.what);
+      const bool written = commit(next.what);
       if (next.done) next.done(written);
       lock.lock();
     } else if (quit_) {
@@ -160,7 +160,7 @@ void LogStore::answer(const Read& read) const {
   read.use(std::move(kept));
 }
 
-bool LogStore::carry_out(const LogDelivery& delivery) {
+bool LogStore::commit(const LogDelivery& delivery) {
   const bool brings_nothing = delivery.pieces.empty() && delivery.last && !delivery.lost.empty() &&
                               !drafts_.contains(delivery.name);
   if (brings_nothing && by_name_.contains(delivery.name)) return true;

@@ -13,7 +13,7 @@
 #include "model/expected.hpp"
 #include "model/time.hpp"
 #include "storage/log_block_file.hpp"
-#include "storage/log_keeper.hpp"
+#include "storage/log_sink.hpp"
 #include "storage/store_error.hpp"
 
 namespace muster {
@@ -34,7 +34,7 @@ struct LogStoreOptions {
 /// Logs as files in a folder, TASK.ATTEMPT each, written and read by a thread of its own. What a
 /// crash finds half written is removed at the next start. Files are not forced to the disk: a loss
 /// of power may take those of the last seconds, and one that is not whole then is none.
-class LogStore final : public LogKeeper {
+class LogStore final : public LogSink {
  public:
   /// Makes the folder; tells what is in it.
   static Expected<std::unique_ptr<LogStore>, StoreError> open(const std::filesystem::path& folder,
@@ -68,7 +68,7 @@ class LogStore final : public LogKeeper {
   void scan();
   void work();
   void answer(const Read& read) const;
-  bool carry_out(const LogDelivery& delivery);
+  bool commit(const LogDelivery& delivery);
   bool refuse(const LogName& name);
   void remember(const LogName& name, Duration at);
   void forget(Files::iterator file);

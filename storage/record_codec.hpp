@@ -9,11 +9,11 @@
 #include "model/catalog.hpp"
 #include "model/event.hpp"
 #include "model/history.hpp"
-#include "model/master_image.hpp"
+#include "model/master_snapshot.hpp"
 #include "model/roster.hpp"
-#include "storage/cloud_book.hpp"
+#include "storage/cloud_store.hpp"
 #include "storage/history.hpp"
-#include "storage/site_book.hpp"
+#include "storage/site_store.hpp"
 #include "storage/store_error.hpp"
 
 // The values of the store as bytes and back: Cap'n Proto records as storage/schema.capnp has them.
@@ -47,10 +47,11 @@ Expected<std::vector<Event>, StoreError> decode_events(std::string_view bytes,
                                                        const Catalog& catalog);
 
 /// Takes the image apart; copy it when it is still wanted.
-std::string encode_image(MasterImage image);
+std::string encode_snapshot(MasterSnapshot snapshot);
 /// The catalog has to outlive the image. An instance of a type that it does not have is an error;
 /// what rests or is told of such a type is left out.
-Expected<MasterImage, StoreError> decode_image(std::string_view bytes, const Catalog& catalog);
+Expected<MasterSnapshot, StoreError> decode_snapshot(std::string_view bytes,
+                                                     const Catalog& catalog);
 
 /// The instance types of the history have to be in the catalog, or invalid.
 std::string encode_history(const JobHistory& history, const Catalog& catalog);

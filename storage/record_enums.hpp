@@ -84,7 +84,7 @@ constexpr auto pairs_of(RefusalCode) {
   return std::to_array<std::pair<Ours, Theirs>>(
       {{Ours::awaiting_round, Theirs::AWAITING_ROUND},
        {Ours::awaiting_instance, Theirs::AWAITING_INSTANCE},
-       {Ours::awaiting_room, Theirs::AWAITING_ROOM},
+       {Ours::awaiting_capacity, Theirs::AWAITING_ROOM},
        {Ours::awaiting_peers, Theirs::AWAITING_PEERS},
        {Ours::fits_no_type, Theirs::FITS_NO_TYPE},
        {Ours::instance_cap, Theirs::INSTANCE_CAP},

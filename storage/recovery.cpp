@@ -28,12 +28,12 @@ StoreTrouble read_snapshot(const Store& store, const Catalog& catalog, Recovered
       trouble = bad_key(store, Family::snapshot);
       return false;
     }
-    auto image = decode_image(value, catalog);
-    if (image) {
-      out.image.emplace(std::move(image).value());
+    auto snapshot = decode_snapshot(value, catalog);
+    if (snapshot) {
+      out.snapshot.emplace(std::move(snapshot).value());
       out.snapshot_at = *number;
     } else {
-      trouble = corrupt(store, Family::snapshot, *number, image.error());
+      trouble = corrupt(store, Family::snapshot, *number, snapshot.error());
     }
     return false;
   };
@@ -43,14 +43,14 @@ StoreTrouble read_snapshot(const Store& store, const Catalog& catalog, Recovered
 
 /// Snapshots of earlier versions do not say which jobs were ever accepted: then it is those of the
 /// state, and those that the history still has.
-StoreTrouble learn_accepted(const Store& store, MasterImage& image) {
-  if (!image.accepted.empty()) return std::nullopt;
-  for (const JobRow& row : image.state.jobs()) image.accepted.add(row.job.id.value);
+StoreTrouble learn_accepted(const Store& store, MasterSnapshot& snapshot) {
+  if (!snapshot.accepted.empty()) return std::nullopt;
+  for (const JobRow& row : snapshot.state.jobs()) snapshot.accepted.add(row.job.id.value);
   StoreTrouble trouble;
   const auto use = [&](std::string_view key, std::string_view) {
     const auto job = number_of(key);
     if (job) {
-      image.accepted.add(*job);
+      snapshot.accepted.add(*job);
     } else {
       trouble = bad_key(store, Family::place);
     }
@@ -98,8 +98,8 @@ StoreTrouble read_batches(
 Expected<RecoveredMaster, StoreError> recover_master(const Store& store, const Catalog& catalog) {
   RecoveredMaster out;
   if (auto trouble = read_snapshot(store, catalog, out)) return *std::move(trouble);
-  if (out.image) {
-    if (auto trouble = learn_accepted(store, *out.image)) return *std::move(trouble);
+  if (out.snapshot) {
+    if (auto trouble = learn_accepted(store, *out.snapshot)) return *std::move(trouble);
   }
   out.next_event = out.snapshot_at;
   StoreTrouble gap;

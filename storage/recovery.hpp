@@ -8,14 +8,14 @@
 
 #include "model/catalog.hpp"
 #include "model/event.hpp"
-#include "model/master_image.hpp"
+#include "model/master_snapshot.hpp"
 #include "storage/store.hpp"
 
 namespace muster {
 
 /// What a master's store holds: the newest snapshot and all events after it.
 struct RecoveredMaster {
-  std::optional<MasterImage> image;  ///< nothing: all events are in the tail
+  std::optional<MasterSnapshot> snapshot;  ///< nothing: all events are in the tail
   std::vector<Event> tail;
   std::uint64_t snapshot_at = 0;  ///< number of events that the image stands for
   std::uint64_t next_event = 0;   ///< number of the first event that is not in the store

@@ -11,7 +11,7 @@ struct Record {
   format @0 :UInt16;  # a program that knows a lower one must not read on
   union {
     events @1 :EventBatch;
-    image @2 :MasterImage;
+    image @2 :MasterSnapshot;
     handoff @3 :Handoff;
     token @4 :KnownToken;
     rented @5 :Rented;
@@ -289,14 +289,14 @@ struct Event {
     startIssued @14 :StartIssued;
     taskStarted @15 :TaskStarted;
     stopIssued @16 :StopIssued;
-    taskLeft @17 :TaskLeft;
+    taskCheckpointed @17 :TaskCheckpointed;
     taskFinished @18 :TaskFinished;
     taskFailed @19 :TaskFailed;
     jobFinished @20 :JobFinished;
     taskReleased @21 :UInt64;  # the task
     jobHeld @22 :UInt64;  # the job
     jobReleased @23 :UInt64;  # the job
-    jobGivenUp @24 :JobGivenUp;
+    jobTerminating @24 :JobTerminating;
     measured @25 :Measured;
     gangTurn @26 :GangTurn;
     offeringChanged @27 :OfferingChange;
@@ -386,7 +386,7 @@ struct StopIssued {
   task @0 :UInt64;
   attempt @1 :UInt32;
 }
-struct TaskLeft {
+struct TaskCheckpointed {
   task @0 :UInt64;
   attempt @1 :UInt32;
   upload @2 :Int64;
@@ -412,7 +412,7 @@ struct JobFinished {
   meanThroughput @2 :Float64;
   throughputSamples @3 :UInt64;
 }
-struct JobGivenUp {
+struct JobTerminating {
   job @0 :UInt64;
   outcome @1 :JobOutcome;
 }
@@ -427,7 +427,7 @@ struct GangTurn {
   until @1 :Int64;
 }
 
-struct MasterImage {
+struct MasterSnapshot {
   # The state of a master after all events before the record's key. Slots are positions in the tables
   # of the state; all bits set stands for none. Lists of slots are in their list's order.
   types @0 :List(Text);  # what the types of instances below count into
@@ -446,7 +446,7 @@ struct MasterImage {
   ledger @13 :Ledger;
   stories @14 :List(TaskStory);
   throughput @15 :List(ThroughputSum);
-  resting @16 :List(Resting);
+  unavailable @16 :List(Resting);
   day @17 :Int64;  # of the last event, since 1970; not written where spendSet, as the next
   dayStartTotal @18 :Money;
   nextInstance @19 :UInt64;
@@ -462,7 +462,7 @@ struct MasterImage {
   cappedDay @29 :Int64 = -1;  # since 1970
   turnBegan @30 :Int64;
   othersUntil @31 :Int64;  # no gang's turn begins before
-  brokenParts @32 :List(UInt64);  # jobs of which a part was given up, the newest last
+  terminalParts @32 :List(UInt64);  # jobs of which a part was given up, the newest last
   accepted @33 :List(NumberBlock);  # numbers of all jobs ever accepted; not set: only the history says
   spendSet @34 :Bool;
   upSince @35 :List(UpSince);

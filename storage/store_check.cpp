@@ -53,8 +53,8 @@ std::string error_of(const Decoded& decoded) {
 
 /// Applies the events; what is wrong with the outcome goes to `problems`.
 StoredState apply_tail(const RecoveredMaster& found, const Catalog& catalog, std::string& problem) {
-  ClusterState state = found.image ? found.image->state : ClusterState(catalog);
-  Ledger ledger = found.image ? found.image->ledger : Ledger{};
+  ClusterState state = found.snapshot ? found.snapshot->state : ClusterState(catalog);
+  Ledger ledger = found.snapshot ? found.snapshot->ledger : Ledger{};
   for (const Event& event : found.tail) {
     ledger.observe(event, state);
     state.apply(event);
@@ -62,8 +62,8 @@ StoredState apply_tail(const RecoveredMaster& found, const Catalog& catalog, std
   const auto wrong = state.inconsistencies();
   if (!wrong.empty()) problem = wrong.front();
   Money parts = ledger.tasks();
-  for (std::size_t kind = 0; kind < kIdlenessKinds; ++kind) {
-    parts += ledger.idleness(static_cast<Idleness>(kind));
+  for (std::size_t kind = 0; kind < kOverheadKinds; ++kind) {
+    parts += ledger.idleness(static_cast<OverheadKind>(kind));
   }
   if (!(parts == ledger.total())) problem = "the parts of the ledger do not add up to its total";
   StoredState out{state.jobs().size(), 0, state.instances().size(), ledger.total()};
@@ -140,7 +140,7 @@ StoreReport check_store(const Store& store) {
   const Catalog& catalog = report.meta.catalog;
   FamilyCheck families(store, report);
   report.snapshots = families.count(Family::snapshot, [&](std::string_view bytes) {
-    return error_of(decode_image(bytes, catalog));
+    return error_of(decode_snapshot(bytes, catalog));
   });
   report.history = families.count(Family::history, [&](std::string_view bytes) {
     return error_of(decode_history(bytes, catalog));

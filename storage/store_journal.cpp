@@ -60,11 +60,11 @@ std::string StoreJournal::trouble() const {
                      queued_events_);
 }
 
-void StoreJournal::save_snapshot(MasterImage&& image, std::uint64_t behind) {
+void StoreJournal::save_snapshot(MasterSnapshot&& snapshot, std::uint64_t behind) {
   {
     const std::lock_guard lock(mutex_);
     snapshot_at_ = next_event_ - behind;
-    snapshot_.emplace(Snapshot{snapshot_at_, std::move(image)});
+    snapshot_.emplace(Snapshot{snapshot_at_, std::move(snapshot)});
   }
   wake_encoder_.notify_one();
 }
@@ -97,7 +97,7 @@ void StoreJournal::run_encoder() {
     Snapshot taken = *std::move(snapshot_);
     snapshot_.reset();
     lock.unlock();
-    std::string record = encode_image(std::move(taken.image));
+    std::string record = encode_snapshot(std::move(taken.snapshot));
     // What it stands for is queued before it, so it is durable before this is.
     change([at = taken.at, record = std::move(record)](StoreBatch& batch) {
       batch.erase_range(Family::journal, key_of(0), key_of(at));

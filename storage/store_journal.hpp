@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "model/master_image.hpp"
+#include "model/master_snapshot.hpp"
 #include "storage/journal.hpp"
 #include "storage/recovery.hpp"
 #include "storage/store.hpp"
@@ -52,7 +52,7 @@ class StoreJournal final : public Journal {
   /// The image has to be that of the master after all events appended so far but the last `behind`.
   /// It is turned into a record beside the writing; once that is durable, the events and snapshots
   /// before it are deleted. When another is still being made, only the newest that waits is.
-  void save_snapshot(MasterImage&& image, std::uint64_t behind = 0);
+  void save_snapshot(MasterSnapshot&& snapshot, std::uint64_t behind = 0);
   /// How many events were appended since the last snapshot that was asked for.
   std::uint64_t events_since_snapshot() const;
 
@@ -71,7 +71,7 @@ class StoreJournal final : public Journal {
   };
   struct Snapshot {
     std::uint64_t at = 0;
-    MasterImage image;
+    MasterSnapshot snapshot;
   };
 
   void run_writer();

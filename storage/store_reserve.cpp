@@ -25,16 +25,16 @@ constexpr std::uint64_t kMostFreeShare = 10;
 constexpr auto kLookAgain = std::chrono::milliseconds{500};
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-struct Room {
+struct DiskSpace {
   std::uint64_t free = 0;
   std::uint64_t total = 0;
 };
 
-std::optional<Room> room_in(const fs::path& folder) {
+std::optional<DiskSpace> space_in(const fs::path& folder) {
   struct statvfs found {};
   if (statvfs(folder.c_str(), &found) != 0) return std::nullopt;
-  return Room{std::uint64_t{found.f_bavail} * found.f_frsize,
-              std::uint64_t{found.f_blocks} * found.f_frsize};
+  return DiskSpace{std::uint64_t{found.f_bavail} * found.f_frsize,
+                   std::uint64_t{found.f_blocks} * found.f_frsize};
 }
 
 /// Whole and with blocks of its own, as an earlier process has left it.
@@ -64,8 +64,8 @@ std::uint64_t free_to_mend(std::uint64_t bytes, std::uint64_t total) {
 void StoreReserve::begin(const fs::path& folder, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   folder_ = folder;
-  const auto room = room_in(folder);
-  bytes_ = room ? std::min(bytes, room->total / kLeastShare) : 0;
+  const auto space = space_in(folder);
+  bytes_ = space ? std::min(bytes, space->total / kLeastShare) : 0;
   wanted_ = kFreeToBegin * bytes_;
   there_ = bytes_ > 0 && is_whole(folder_ / kFile, bytes_);
   // One of another size, or of a process that ended while it was made.
@@ -79,8 +79,8 @@ bool StoreReserve::give_up() {
   there_ = false;
   used_ = true;
   next_look_ = std::chrono::steady_clock::now() + kLookAgain;
-  const auto room = room_in(folder_);
-  wanted_ = free_to_mend(bytes_, room ? room->total : 0);
+  const auto space = space_in(folder_);
+  wanted_ = free_to_mend(bytes_, space ? space->total : 0);
   return true;
 }
 
@@ -93,11 +93,11 @@ void StoreReserve::mend() {
 /// up.
 void StoreReserve::look() {
   next_look_ = std::chrono::steady_clock::now() + kLookAgain;
-  const auto room = room_in(folder_);
-  if (bytes_ == 0 || !room) return;
+  const auto space = space_in(folder_);
+  if (bytes_ == 0 || !space) return;
   if (wanted_ == 0) {
-    if (room->free < bytes_) wanted_ = free_to_mend(bytes_, room->total);
-  } else if (room->free >= wanted_ && (there_ || make(folder_ / kFile, bytes_))) {
+    if (space->free < bytes_) wanted_ = free_to_mend(bytes_, space->total);
+  } else if (space->free >= wanted_ && (there_ || make(folder_ / kFile, bytes_))) {
     there_ = true;
     wanted_ = 0;
   }

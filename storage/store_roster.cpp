@@ -4,7 +4,7 @@
 #include <initializer_list>
 
 #include "model/live_ids.hpp"
-#include "storage/store_site_book.hpp"
+#include "storage/rocks_site_store.hpp"
 
 namespace muster {
 namespace {
@@ -122,8 +122,9 @@ StoreTrouble keep_roster(Store& store, const ClusterRoster& roster) {
   return store.write(batch, Durability::machine);
 }
 
-Expected<std::map<HandTarget, std::uint64_t>, StoreError> handoffs_by_target(const Store& store) {
-  std::map<HandTarget, std::uint64_t> counts;
+Expected<std::map<HandoffTarget, std::uint64_t>, StoreError> handoffs_by_target(
+    const Store& store) {
+  std::map<HandoffTarget, std::uint64_t> counts;
   const auto count = [&](const Handoff& handoff) { ++counts[handoff.to]; };
   if (auto trouble = read_all(store, Family::handoff, decode_handoff, count)) return *trouble;
   return counts;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "model/roster.hpp"
-#include "storage/site_book.hpp"
+#include "storage/site_store.hpp"
 #include "storage/store.hpp"
 
 namespace muster {
@@ -25,7 +25,7 @@ Expected<std::string, StoreError> obstacle_to(const ClusterRoster& roster, const
 Expected<bool, StoreError> has_numbered(const Store& store);
 
 /// For whom a site's store has jobs that they have not taken yet, and how many.
-Expected<std::map<HandTarget, std::uint64_t>, StoreError> handoffs_by_target(const Store& store);
+Expected<std::map<HandoffTarget, std::uint64_t>, StoreError> handoffs_by_target(const Store& store);
 
 /// How many instances of each master, by its number, a cloud's store has that are not gone.
 Expected<std::map<std::uint32_t, std::uint64_t>, StoreError> rented_by_master(const Store& store);

@@ -19,14 +19,14 @@ struct GroupSetup {
   MasterConfig master;
   Fleet fleet;  ///< what of master.fleet is this master's
   CloudActor cloud;
-  ClusterEpoch epoch;
+  ClockOrigin origin;
   std::uint64_t seed = 1;
   std::function<Duration()> stopwatch;
   DecisionTimes* times = nullptr;
   std::uint32_t master_index = 0;  ///< number of the master in its cluster's roster
   std::uint32_t masters = 1;       ///< of the cluster
   PlannerCare planning;            ///< where it decides; what the config says of it is added
-  MasterLife life;                 ///< what it keeps, and what it was before it was started again
+  LiveMasterOptions live;          ///< what it keeps, and what it was before it was started again
 };
 
 /// The actors of a group that others speak to.
@@ -42,12 +42,11 @@ enum class GroupError : std::uint8_t { bad_model };
 
 /// What tells short jobs from long ones at a site; nothing when nobody is to. `learnt` is what the
 /// site itself has kept, and comes before the config's model.
-Expected<std::optional<SortingDesk>, GroupError> make_desk(const SortConfig& config,
-                                                           const Intake& intake,
-                                                           std::string_view learnt = {});
+Expected<std::optional<JobClassifierService>, GroupError> make_classifier_service(
+    const ClassifyConfig& config, const Intake& intake, std::string_view learnt = {});
 
 /// How a site keeps its word.
-SiteLife site_life(const SiteConfig& config);
+LiveSiteOptions live_site_options(const SiteConfig& config);
 
 /// Starts a master; live nodes and replay start theirs here.
 MasterActor spawn_master(caf::actor_system& system, GroupSetup setup);
@@ -57,11 +56,11 @@ struct IntakeSetup {
   std::vector<SitePlace> sites{SitePlace{}};  ///< their names and positions
   RoutingRules rules;
   SiteConfig config;
-  std::optional<SortingDesk> desk;  ///< each site begins with a copy
+  std::optional<JobClassifierService> classifier;  ///< each site begins with a copy
   Duration accept_timeout{};
-  ClusterEpoch epoch;
+  ClockOrigin origin;
   std::uint64_t seed = 1;
-  std::vector<SiteBook*> books;  ///< one a site; they outlive the actors
+  std::vector<SiteStore*> site_stores;  ///< one a site; they outlive the actors
 };
 
 /// Starts the actors of a group: a master for each setup, and the sites that hand jobs to them.

@@ -71,15 +71,15 @@ struct ExecutorHost {
   std::function<void(std::function<void()>)> post;         ///< runs the step in the worker soon
 
   std::function<void(TaskId, Attempt, Duration fetch, Duration build)> started;
-  std::function<void(TaskId, Attempt, Duration upload, ExecutionEnd)> left;
+  std::function<void(TaskId, Attempt, Duration upload, ExecutionEnd)> checkpointed;
   std::function<void(TaskId, Attempt, ExecutionEnd)> finished;
   std::function<void(TaskId, Attempt, std::string reason, ExecutionEnd)> failed;
   /// It was not begun, and could not be now: no fault of what was to run.
   std::function<void(TaskId, Attempt, std::string reason)> rejected;
 };
 
-/// How a worker runs tasks. Each attempt that is started ends with exactly one of left (after
-/// stop), finished, failed or rejected.
+/// How a worker runs tasks. Each attempt that is started ends with exactly one of checkpointed
+/// (after stop), finished, failed or rejected.
 class Executor {
  public:
   virtual ~Executor() = default;
@@ -92,11 +92,11 @@ class Executor {
 
   /// Takes over what an earlier process of this worker has begun and nobody has settled; called
   /// once, before anything else. What is found is reported on as if it had been started here: what
-  /// runs as started, what is over as left, finished or failed.
+  /// runs as started, what is over as checkpointed, finished or failed.
   virtual std::vector<FoundExecution> adopt() { return {}; }
   /// The outcome of the attempt is on record: what it left behind may be forgotten (not at once:
   /// its log stays readable for a while).
-  virtual void settled(TaskId, Attempt) {}
+  virtual void acknowledged(TaskId, Attempt) {}
   /// A part of what the attempt has written; unknown for an attempt that is not here any more.
   virtual LogPart read_log(const LogPlace&) { return {}; }
   /// One line: how attempts are kept within what they are granted.

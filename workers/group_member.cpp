@@ -6,9 +6,9 @@ namespace muster {
 
 GroupMember::GroupMember(caf::actor_config& config, WorkerSetup setup)
     : GroupWorker::base(config),
-      timer_(this, setup.epoch),
+      timer_(this, setup.origin),
       duties_(setup, port_of(this, timer_, setup.master)) {
-  duties_.when_over([this](TaskId task) { tell_over(task); });
+  duties_.when_over([this](TaskId task) { notify_over(task); });
 }
 
 void GroupMember::on_exit() {
@@ -21,9 +21,9 @@ GroupWorker::behavior_type GroupMember::make_behavior() {
   return {
       [this](start_atom, const StartOrder& order) { start_pushed(order); },
       [this](stop_atom, TaskId task, Attempt attempt) { duties_.stop(task, attempt); },
-      [this](settled_atom, TaskId task, Attempt attempt) { duties_.settle(task, attempt); },
+      [this](ack_atom, TaskId task, Attempt attempt) { duties_.acknowledge(task, attempt); },
       [this](greet_atom) { duties_.greet(); },
-      [this](sample_atom, std::uint64_t asking) { duties_.answer_sample(asking); },
+      [this](sample_atom, std::uint64_t sample_round) { duties_.answer_sample(sample_round); },
       [this](const LogRequest& request) { duties_.answer_log(request); },
       [](const Wakeup& wakeup) { wakeup.run(); },
       [this](GroupMembership& group) { join(std::move(group)); },
@@ -73,7 +73,7 @@ void GroupMember::ask_for_tasks() {
   }
 }
 
-void GroupMember::tell_over(TaskId task) {
+void GroupMember::notify_over(TaskId task) {
   if (!member_) return;
   const GroupMembership& group = member_->group;
   const auto ended = member_->queue.over(task);

@@ -31,7 +31,7 @@ class GroupMember : public GroupWorker::base {
   void hear(const sampling::Reservation& reservation);
   void hear(const TaskAnswer& answer);
   void ask_for_tasks();
-  void tell_over(TaskId task);
+  void notify_over(TaskId task);
 
   ActorTimer<GroupWorker, GroupMember> timer_;
   WorkerDuties duties_;

@@ -71,7 +71,7 @@ void ModelExecutor::uploaded(TaskId task, Attempt attempt) {
   if (run == nullptr || run->phase != Phase::uploading) return;
   const Duration upload = run->execution.task.delays.upload;
   runs_.erase(task);
-  host_.left(task, attempt, upload, {});
+  host_.checkpointed(task, attempt, upload, {});
 }
 
 void ModelExecutor::done(TaskId task, Attempt attempt) {

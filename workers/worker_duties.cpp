@@ -39,8 +39,8 @@ ExecutorHost WorkerDuties::make_host() {
     details.build = build;
     report(task, attempt, std::move(details));
   };
-  host.left = [this](TaskId task, Attempt attempt, Duration upload, ExecutionEnd end) {
-    WorkerReport details = of_kind(WorkerReportKind::left);
+  host.checkpointed = [this](TaskId task, Attempt attempt, Duration upload, ExecutionEnd end) {
+    WorkerReport details = of_kind(WorkerReportKind::checkpointed);
     details.upload = upload;
     over(task, attempt, std::move(details), std::move(end));
   };
@@ -66,7 +66,7 @@ void WorkerDuties::adopt() {
     newest_[found.task] = std::max(newest_[found.task], found.attempt);
     Open& open = open_[{found.task, found.attempt}];
     open.granted = found.granted;
-    open.newest = of_kind(WorkerReportKind::taken);
+    open.newest = of_kind(WorkerReportKind::accepted);
     used_ += found.granted;
   }
 }
@@ -95,7 +95,7 @@ void WorkerDuties::start(const StartOrder& order) {
     return entry.first.first == task && entry.second.granted != Resources{};
   });
   Open& open = open_[{task, order.attempt}];
-  open.newest = of_kind(WorkerReportKind::taken);
+  open.newest = of_kind(WorkerReportKind::accepted);
   if (older_runs || !(used_ + order.granted).fits_in(setup_.capacity)) {
     WorkerReport details = of_kind(WorkerReportKind::rejected);
     details.reason = "its worker has no room for it";
@@ -108,30 +108,30 @@ void WorkerDuties::start(const StartOrder& order) {
                     order.task_count, order.workload_class});
 }
 
-void WorkerDuties::settle(TaskId task, Attempt attempt) {
+void WorkerDuties::acknowledge(TaskId task, Attempt attempt) {
   const auto found = open_.find({task, attempt});
   if (found != open_.end()) {
     const WorkerReportKind kind = found->second.newest.kind;
     // Only what is over can be settled; anything else is a mix-up that a hello clears up.
-    if (kind == WorkerReportKind::taken || kind == WorkerReportKind::started) return;
+    if (kind == WorkerReportKind::accepted || kind == WorkerReportKind::started) return;
     open_.erase(found);
-    settled_.emplace_back(task, attempt);
-    if (settled_.size() > setup_.remembered) forget_oldest();
+    acknowledged_.emplace_back(task, attempt);
+    if (acknowledged_.size() > setup_.remembered) forget_oldest();
   }
-  executor_->settled(task, attempt);
+  executor_->acknowledged(task, attempt);
 }
 
 /// A start that is repeated comes soon after the first one, so that the numbers of the last so many
 /// settled attempts are enough to know it by.
 void WorkerDuties::forget_oldest() {
-  const auto [task, attempt] = settled_.front();
-  settled_.pop_front();
+  const auto [task, attempt] = acknowledged_.front();
+  acknowledged_.pop_front();
   const auto newest = newest_.find(task);
   if (newest != newest_.end() && newest->second == attempt) newest_.erase(newest);
 }
 
-void WorkerDuties::answer_sample(std::uint64_t asking) {
-  SampleAnswer answer{setup_.instance, asking, {}};
+void WorkerDuties::answer_sample(std::uint64_t sample_round) {
+  SampleAnswer answer{setup_.instance, sample_round, {}};
   for (const ExecutionThroughput& sample : executor_->sample()) {
     const auto scaled = static_cast<std::uint64_t>(sample.normalized * TaskThroughput::kOne + 0.5);
     answer.samples.push_back({sample.task, sample.attempt, scaled});

@@ -17,7 +17,7 @@ struct WorkerSetup {
   TypeId type;
   Resources capacity;
   MasterActor master;
-  ClusterEpoch epoch;
+  ClockOrigin origin;
   ExecutorFactory make_executor;
   std::size_t remembered = 10'000;  ///< settled attempts whose repeated start is known; >= 1
 };
@@ -71,8 +71,8 @@ class WorkerDuties {
   void greet();
   void start(const StartOrder& order);
   void stop(TaskId task, Attempt attempt) { executor_->stop(task, attempt); }
-  void settle(TaskId task, Attempt attempt);
-  void answer_sample(std::uint64_t asking);
+  void acknowledge(TaskId task, Attempt attempt);
+  void answer_sample(std::uint64_t sample_round);
   void answer_log(const LogRequest& request);
 
   /// Called right after the report that an attempt of the task is over.
@@ -98,8 +98,8 @@ class WorkerDuties {
   WorkerPort port_;
   std::function<void(TaskId)> when_over_;
   std::unique_ptr<Executor> executor_;
-  std::map<TaskId, Attempt> newest_;  ///< the last attempt seen of each task, while remembered
-  std::deque<AttemptKey> settled_;    ///< the oldest first
+  std::map<TaskId, Attempt> newest_;     ///< the last attempt seen of each task, while remembered
+  std::deque<AttemptKey> acknowledged_;  ///< the oldest first
   std::map<AttemptKey, Open> open_;
   Resources used_;
   std::uint64_t hellos_ = 0;

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/cloud/machine_host.hpp"
+#include "actors/cloud/machine_backend.hpp"
 #include "actors/messages.hpp"
 
 namespace muster {
@@ -14,7 +14,7 @@ namespace muster {
 using WorkerLauncher = std::function<WorkerActor(InstanceId, TypeId)>;
 
 /// Machines that are worker actors of this process: for replay.
-class ActorMachines final : public MachineHost {
+class ActorMachines final : public MachineBackend {
  public:
   explicit ActorMachines(WorkerLauncher launch) : launch_(std::move(launch)) {}
 

@@ -15,7 +15,7 @@ constexpr std::size_t kMaxDeferred = 16;
 }  // namespace
 
 CloudConnector::CloudConnector(caf::actor_config& config, ConnectorSetup setup)
-    : CloudActor::base(config), setup_(std::move(setup)), timer_(this, setup_.epoch) {}
+    : CloudActor::base(config), setup_(std::move(setup)), timer_(this, setup_.origin) {}
 
 CloudConnector::~CloudConnector() = default;
 
@@ -37,7 +37,7 @@ CloudActor::behavior_type CloudConnector::make_behavior() {
       [this](end_atom, InstanceId id, const MasterActor& master) {
         host_->turn([&] { order_end(id, master); });
       },
-      [this](greet_atom, const MasterActor& master) { tell_clock(master); },
+      [this](greet_atom, const MasterActor& master) { notify_clock(master); },
       [this](interrupt_atom, InstanceId id) -> caf::result<InstanceId> {
         auto promise = make_response_promise<InstanceId>();
         host_->turn([&] { asked_to_interrupt(id, promise); });
@@ -62,7 +62,7 @@ bool CloudConnector::defer(InstanceId id, std::function<void()> order) {
 }
 
 /// A book may answer at once or later from its own thread, to which the actor is a stranger.
-CloudBook::Durable CloudConnector::when_durable(
+CloudStore::Durable CloudConnector::when_durable(
     std::function<void(const std::string& trouble)> then) {
   return [host = host_, then = std::move(then)](const std::string& trouble) {
     host->run([then, trouble] { then(trouble); });
@@ -73,7 +73,7 @@ void CloudConnector::write(const RentedRecord& record, std::function<void(bool w
   const InstanceId id = record.instance;
   note_number(id);
   writing_[id] = {std::move(then)};
-  setup_.book->put(
+  setup_.store->put(
       record, when_durable([this, id](const std::string& trouble) { on_written(id, trouble); }));
 }
 
@@ -106,11 +106,11 @@ void CloudConnector::rent(const LaunchOrder& order, const MasterActor& master) {
   if (const auto known = rented_.find(id); known != rented_.end()) {
     if (is_of_another(order, known->second.record)) return refuse_other();
     known->second.master = master;
-    return tell_state(known->second);
+    return notify_state(known->second);
   }
   if (const auto over = over_.find(id); over != over_.end()) {
     if (is_of_another(order, over->second)) return refuse_other();
-    return tell_over(over->second, master);
+    return notify_over(over->second, master);
   }
   RentedRecord record;
   record.instance = id;
@@ -145,7 +145,7 @@ bool CloudConnector::is_of_another(const LaunchOrder& order, const RentedRecord&
 }
 
 /// Masters that have lost what they knew go on from the numbers, and learn of the prices.
-void CloudConnector::tell_clock(const MasterActor& master) {
+void CloudConnector::notify_clock(const MasterActor& master) {
   meet(master);
   CloudReport report{{}, CloudReportKind::clock, timer_.now()};
   for (const auto& [number, newest] : newest_) report.newest.push_back(newest);
@@ -185,14 +185,14 @@ void CloudConnector::tell(const MasterActor& master, CloudReport report) {
   if (master) send(master, std::move(report));
 }
 
-void CloudConnector::tell_state(const Rented& rented) {
+void CloudConnector::notify_state(const Rented& rented) {
   const RentedRecord& record = rented.record;
   const InstanceId id = record.instance;
   if (record.up_at) tell(rented.master, {id, CloudReportKind::up, *record.up_at});
   if (record.notice) tell(rented.master, {id, CloudReportKind::notice, *record.notice});
 }
 
-void CloudConnector::tell_over(const RentedRecord& record, const MasterActor& master) {
+void CloudConnector::notify_over(const RentedRecord& record, const MasterActor& master) {
   CloudReport report{record.instance, CloudReportKind::refused, record.ordered_at};
   if (!record.refused) {
     report.kind = CloudReportKind::gone;
@@ -219,7 +219,7 @@ void CloudConnector::order_end(InstanceId id, const MasterActor& master) {
     return;
   }
   if (const auto over = over_.find(id); over != over_.end()) {
-    return tell_over(over->second, master);
+    return notify_over(over->second, master);
   }
   if (const auto found = rented_.find(id); found != rented_.end()) {
     found->second.master = master;
@@ -234,7 +234,7 @@ void CloudConnector::order_end(InstanceId id, const MasterActor& master) {
   record.reason = CloudReason::ended;
   write(record, [this, record, master](bool written) {
     if (!written) return;  // the master repeats what it gets no answer to
-    tell_over(record, master);
+    notify_over(record, master);
     remember(record);
   });
 }

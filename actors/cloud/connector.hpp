@@ -19,7 +19,7 @@
 #include "actors/cloud/rented.hpp"
 #include "actors/messages.hpp"
 #include "model/catalog.hpp"
-#include "storage/cloud_book.hpp"
+#include "storage/cloud_store.hpp"
 
 namespace muster {
 
@@ -40,7 +40,7 @@ struct CloudRetries {
 };
 
 struct ConnectorSetup {
-  ClusterEpoch epoch;
+  ClockOrigin origin;
   const Catalog* catalog = nullptr;  ///< what masters know of the offerings that never changed
   /// What changes a bill happens at multiples of it, counted from the last multiple before the
   /// order and never before the order itself; zero: at any time.
@@ -51,7 +51,7 @@ struct ConnectorSetup {
   std::size_t keep_gone = 100'000;  ///< instances that are remembered after they are gone; >= 1
   /// Changes of offerings that are kept at most, besides the newest of each; >= 1.
   std::size_t keep_changes = 10'000;
-  CloudBook* book = nullptr;
+  CloudStore* store = nullptr;
   CloudProvider* provider = nullptr;  ///< of this connector alone
   CloudBill* bill = nullptr;
   std::function<void(const std::string&)>
@@ -101,17 +101,17 @@ class CloudConnector : public CloudActor::base {
   void show_trouble(const std::string& trouble);
   void note(const std::string& text) const;
   /// Has the book's answer, from whatever thread, come here.
-  CloudBook::Durable when_durable(std::function<void(const std::string& trouble)> then);
+  CloudStore::Durable when_durable(std::function<void(const std::string& trouble)> then);
 
   void rent(const LaunchOrder& order, const MasterActor& master);
-  void tell_clock(const MasterActor& master);
+  void notify_clock(const MasterActor& master);
   void note_number(InstanceId id);
   bool is_of_another(const LaunchOrder& order, const RentedRecord& known);
   void add(Rented rented);
   Rented remove(InstanceId id);
   void tell(const MasterActor& master, CloudReport report);
-  void tell_state(const Rented& rented);
-  void tell_over(const RentedRecord& record, const MasterActor& master);
+  void notify_state(const Rented& rented);
+  void notify_over(const RentedRecord& record, const MasterActor& master);
   void remember(RentedRecord record);
 
   // What the provider is asked for, and what it answers.

@@ -247,7 +247,7 @@ void CloudConnector::come_up(Rented& rented, const ProviderNews& news) {
   price_from(record, *record.up_at);
   advance(record, Due::up, news, [this, recorded = news.recorded](const Rented& up) {
     ++setup_.bill->launched;
-    tell_state(up);
+    notify_state(up);
     if (recorded) recorded(*up.record.up_at);
   });
 }
@@ -301,7 +301,7 @@ void CloudConnector::refuse(Rented& rented, const ProviderNews& news) {
   advance(record, Due::refused, news, [this](const Rented& refused) {
     ++setup_.bill->refused;
     const Rented over = remove(refused.record.instance);
-    tell_over(over.record, over.master);
+    notify_over(over.record, over.master);
     remember(over.record);
   });
 }
@@ -319,7 +319,7 @@ void CloudConnector::gone(Rented& rented, const ProviderNews& news) {
   advance(record, Due::gone, news, [this, recorded = news.recorded](const Rented& gone) {
     const Rented over = remove(gone.record.instance);
     setup_.bill->total += charge_of(over.record, *over.record.gone_at);
-    tell_over(over.record, over.master);
+    notify_over(over.record, over.master);
     remember(over.record);
     if (recorded) recorded(*over.record.gone_at);
   });

@@ -23,7 +23,7 @@ void CloudConnector::recall_offerings() {
     know({type.name, Market::on_demand, {}, type.on_demand});
     if (type.spot) know({type.name, Market::spot, {}, *type.spot});
   }
-  for (OfferingChange& change : setup_.book->changes()) {
+  for (OfferingChange& change : setup_.store->changes()) {
     const OfferingKey key = key_of(change.offering);
     Offered& offered = offered_.try_emplace(key, Offered{change.offering, {}, {}}).first->second;
     offered.last = change.offering;
@@ -60,11 +60,11 @@ void CloudConnector::write_changes() {
     change.offering = to_change_.front();
     changing_ = key_of(change.offering);
     const std::vector<std::uint64_t> dropped = droppable();
-    setup_.book->put_change(change, dropped,
-                            when_durable([this, change, dropped](const std::string& trouble) {
-                              if (trouble.empty()) drop(dropped);
-                              on_change_written(change, trouble);
-                            }));
+    setup_.store->put_change(change, dropped,
+                             when_durable([this, change, dropped](const std::string& trouble) {
+                               if (trouble.empty()) drop(dropped);
+                               on_change_written(change, trouble);
+                             }));
   }
   writes_changes_ = false;
 }

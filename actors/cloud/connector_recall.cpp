@@ -7,14 +7,14 @@
 namespace muster {
 
 void CloudConnector::recall() {
-  for (const auto& [master, sums] : setup_.book->dropped()) {
+  for (const auto& [master, sums] : setup_.store->dropped()) {
     setup_.bill->total += sums.charged;
     setup_.bill->launched += sums.launched;
     setup_.bill->refused += sums.refused;
     if (sums.newest > 0) note_number(InstanceId{sums.newest});
   }
   recall_offerings();
-  std::vector<RentedRecord> records = setup_.book->recall();
+  std::vector<RentedRecord> records = setup_.store->recall();
   Instant newest = std::max(setup_.provider->all_ended_at().value_or(Instant{}), last_change_at_);
   for (const RentedRecord& record : records) {
     newest = std::max({newest, record.ordered_at, record.up_at.value_or(record.ordered_at),
@@ -54,7 +54,7 @@ void CloudConnector::begin(const std::vector<RentedRecord>& live) {
 void CloudConnector::go_on_from(Instant newest) {
   const Duration set_back = newest - timer_.now();
   if (set_back <= Duration::zero()) return;
-  timer_ = {this, ClusterEpoch{setup_.epoch.start - set_back}};
+  timer_ = {this, ClockOrigin{setup_.origin.start - set_back}};
   note("the clock shows an earlier time than the cloud's book: its bills go on from there, " +
        std::to_string(set_back / std::chrono::seconds{1}) + " s ahead of the clock");
 }

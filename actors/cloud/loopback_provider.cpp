@@ -42,7 +42,7 @@ double factor_of(const CloudDelays& delays, Rng& rng) {
 void LoopbackProvider::watch(std::shared_ptr<CloudHost> host,
                              const std::vector<RentedRecord>& rented) {
   host_ = std::move(host);
-  options_.machines->watch([host = host_](const MachineNews& news) {
+  options_.machines->watch([host = host_](const MachineEvent& news) {
     ProviderNews told;
     told.kind = news.restarted ? ProviderNewsKind::restarted : ProviderNewsKind::note;
     told.instance = news.instance;

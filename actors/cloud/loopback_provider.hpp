@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "actors/cloud/cloud_provider.hpp"
-#include "actors/cloud/machine_host.hpp"
+#include "actors/cloud/machine_backend.hpp"
 #include "model/catalog.hpp"
 
 namespace muster {
@@ -48,7 +48,7 @@ struct LoopbackOptions {
   CloudDelays delays{};
   Duration halt_grace = std::chrono::seconds{2};  ///< what still runs on a machine gets to end
   Duration boot_retry = std::chrono::seconds{1};  ///< between attempts to boot a machine; > 0
-  MachineHost* machines = nullptr;
+  MachineBackend* machines = nullptr;
 };
 
 /// A cloud inside the cluster: its instances come up, get a machine and end after the delays of

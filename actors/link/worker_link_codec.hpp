@@ -44,9 +44,9 @@ Expected<LogAnswer, LinkError> read_log(link_wire::Log::Reader frame);
 /// Of these only a start order can be too long.
 FrameBytes start_frame(const StartOrder& order, std::size_t max_bytes);
 FrameBytes stop_frame(TaskId task, Attempt attempt);
-FrameBytes settled_frame(TaskId task, Attempt attempt);
+FrameBytes ack_frame(TaskId task, Attempt attempt);
 FrameBytes greet_frame();
-FrameBytes sample_frame(std::uint64_t asking);
+FrameBytes sample_frame(std::uint64_t sample_round);
 FrameBytes log_request_frame(const LogRequest& request);
 
 /// What the frames say; `malformed` with the reason when it cannot be so.

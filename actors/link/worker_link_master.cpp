@@ -58,7 +58,7 @@ class MasterProxy : public MasterActor::base {
  protected:
   behavior_type make_behavior() override {
     return master_without_views(
-        [](hand_atom, const std::vector<Job>&) -> caf::result<std::vector<AcceptVerdict>> {
+        [](hand_atom, const std::vector<Job>&) -> caf::result<std::vector<SubmitVerdict>> {
           return caf::make_error(ActorError::not_connected);
         },
         [](watch_atom, const JobListener&,
@@ -233,7 +233,7 @@ class MasterLink::Core : public std::enable_shared_from_this<MasterLink::Core> {
       case link_wire::Frame::STOP:
         return pass_attempt(stop_atom_v, frame.getStop());
       case link_wire::Frame::SETTLED:
-        return pass_attempt(settled_atom_v, frame.getSettled());
+        return pass_attempt(ack_atom_v, frame.getSettled());
       case link_wire::Frame::GREET:
         caf::anon_send(worker_, greet_atom_v);
         return std::nullopt;

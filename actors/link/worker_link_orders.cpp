@@ -47,7 +47,7 @@ void put(link_wire::Program::Builder wire, const Program& program) {
   wire.setWorkDir(link_values::text(program.work_dir));
   wire.setTimeLimitNs(program.time_limit.count());
   wire.setStopGraceNs(program.stop_grace.count());
-  wire.setAloneProgressS(program.alone_progress_s);
+  wire.setAloneProgressS(program.baseline_rate_per_s);
 }
 
 /// Reads several spans; the first that is out of range is the error.
@@ -102,8 +102,8 @@ Expected<Program, LinkError> read_program(link_wire::Program::Reader wire) {
   program.time_limit = spans.read(wire.getTimeLimitNs(), "a time limit");
   program.stop_grace = spans.read(wire.getStopGraceNs(), "a stop grace");
   if (!spans.problem().empty()) return malformed(spans.problem());
-  program.alone_progress_s = wire.getAloneProgressS();
-  if (!std::isfinite(program.alone_progress_s) || program.alone_progress_s < 0) {
+  program.baseline_rate_per_s = wire.getAloneProgressS();
+  if (!std::isfinite(program.baseline_rate_per_s) || program.baseline_rate_per_s < 0) {
     return malformed("a pace that is not a number from 0");
   }
   return program;
@@ -134,7 +134,7 @@ FrameBytes stop_frame(TaskId task, Attempt attempt) {
   });
 }
 
-FrameBytes settled_frame(TaskId task, Attempt attempt) {
+FrameBytes ack_frame(TaskId task, Attempt attempt) {
   return small_frame([&](link_wire::Frame::Builder frame) {
     auto wire = frame.initSettled();
     wire.setTask(task.value);
@@ -146,8 +146,9 @@ FrameBytes greet_frame() {
   return small_frame([](link_wire::Frame::Builder frame) { frame.setGreet(); });
 }
 
-FrameBytes sample_frame(std::uint64_t asking) {
-  return small_frame([asking](link_wire::Frame::Builder frame) { frame.setSample(asking); });
+FrameBytes sample_frame(std::uint64_t sample_round) {
+  return small_frame(
+      [sample_round](link_wire::Frame::Builder frame) { frame.setSample(sample_round); });
 }
 
 FrameBytes log_request_frame(const LogRequest& request) {

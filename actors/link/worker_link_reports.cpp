@@ -87,7 +87,7 @@ FrameBytes samples_frame(const SampleAnswer& answer, std::size_t max_bytes) {
       [&](link_wire::Frame::Builder frame) {
         auto wire = frame.initSamples();
         wire.setInstance(answer.instance.value);
-        wire.setAsking(answer.asking);
+        wire.setAsking(answer.sample_round);
         auto samples = wire.initSamples(static_cast<unsigned>(answer.samples.size()));
         for (unsigned i = 0; i < samples.size(); ++i) {
           samples[i].setTask(answer.samples[i].task.value);

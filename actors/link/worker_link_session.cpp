@@ -12,10 +12,10 @@ void AskedQuestions::asked_for_log(std::uint64_t number, std::uint32_t max_bytes
   logs_.emplace_back(number, max_bytes);
 }
 
-void AskedQuestions::asked_for_samples(std::uint64_t asking) {
+void AskedQuestions::asked_for_samples(std::uint64_t sample_round) {
   const std::lock_guard lock(mutex_);
   if (askings_.size() == kMaxOpen) askings_.pop_front();
-  askings_.push_back(asking);
+  askings_.push_back(sample_round);
 }
 
 bool AskedQuestions::answers(const LogAnswer& answer) {
@@ -30,7 +30,7 @@ bool AskedQuestions::answers(const LogAnswer& answer) {
 
 bool AskedQuestions::answers(const SampleAnswer& answer) const {
   const std::lock_guard lock(mutex_);
-  return std::find(askings_.begin(), askings_.end(), answer.asking) != askings_.end();
+  return std::find(askings_.begin(), askings_.end(), answer.sample_round) != askings_.end();
 }
 
 WorkerProxy::WorkerProxy(caf::actor_config& config, Setup setup)
@@ -51,13 +51,13 @@ WorkerActor::behavior_type WorkerProxy::make_behavior() {
       [this](stop_atom, TaskId task, Attempt attempt) {
         setup_.connection->send(stop_frame(task, attempt));
       },
-      [this](settled_atom, TaskId task, Attempt attempt) {
-        setup_.connection->send(settled_frame(task, attempt));
+      [this](ack_atom, TaskId task, Attempt attempt) {
+        setup_.connection->send(ack_frame(task, attempt));
       },
       [this](greet_atom) { setup_.connection->send(greet_frame()); },
-      [this](sample_atom, std::uint64_t asking) {
-        setup_.asked->asked_for_samples(asking);
-        setup_.connection->send(sample_frame(asking));
+      [this](sample_atom, std::uint64_t sample_round) {
+        setup_.asked->asked_for_samples(sample_round);
+        setup_.connection->send(sample_frame(sample_round));
       },
       [this](const LogRequest& request) {
         setup_.asked->asked_for_log(request.number, request.max_bytes);
@@ -176,7 +176,7 @@ WorkerSession::Problem WorkerSession::report(link_wire::Report::Reader frame) {
   auto read = read_report(frame);
   if (!read) return read.error().message;
   if (auto problem = other_instance(read->instance)) return problem;
-  if (read->kind == WorkerReportKind::taken) return "'taken' outside a hello";
+  if (read->kind == WorkerReportKind::accepted) return "'taken' outside a hello";
   caf::anon_send(owner_.master, std::move(read).value());
   return std::nullopt;
 }

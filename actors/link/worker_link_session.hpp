@@ -19,7 +19,7 @@ namespace muster {
 class AskedQuestions {
  public:
   void asked_for_log(std::uint64_t number, std::uint32_t max_bytes);
-  void asked_for_samples(std::uint64_t asking);
+  void asked_for_samples(std::uint64_t sample_round);
   /// Whether the answer has been asked for; each log request gets one.
   bool answers(const LogAnswer& answer);
   bool answers(const SampleAnswer& answer) const;

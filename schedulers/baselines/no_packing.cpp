@@ -20,7 +20,7 @@ void NoPacking::observe(const Event& event, const ClusterView&) {
               std::holds_alternative<JobFinished>(event.body) ||
               std::holds_alternative<TaskFinished>(event.body) ||
               std::holds_alternative<TaskFailed>(event.body) ||
-              std::holds_alternative<TaskLeft>(event.body) ||
+              std::holds_alternative<TaskCheckpointed>(event.body) ||
               std::holds_alternative<TaskUnassigned>(event.body);
 }
 

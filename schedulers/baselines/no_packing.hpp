@@ -14,7 +14,7 @@ struct NoPackingParams {
 };
 
 /// Gives every task a new instance of the cheapest type that holds it, never moves a task and never
-/// uses an instance again. The yardstick of the Eva paper. On a fixed fleet the oldest tasks get
+/// uses an instance again. The baseline of the Eva paper. On a fixed fleet the oldest tasks get
 /// the empty instances, one each.
 class NoPacking final : public Policy {
  public:

@@ -50,7 +50,7 @@ void ArtifactLayouts::full(const RoundInput& input, const WorthModel& model, con
     if (task.movable) {
       wait_for_place(input, i);
     } else if (task.home != kUnassigned) {
-      out.seat(i, host_of_instance(round, task.home));
+      out.assign(i, host_of_instance(round, task.home));
     }
   }
   fill_present(round);
@@ -76,7 +76,7 @@ void ArtifactLayouts::partial(const RoundInput& input, const WorthModel& model,
     for (std::uint32_t i = 0; i < input.tasks().size(); ++i) {
       const RoundInput::Task& task = input.tasks()[i];
       if (task.movable != movable || task.home == kUnassigned || poor[task.home]) continue;
-      out.seat(i, host_of_instance(round, task.home));
+      out.assign(i, host_of_instance(round, task.home));
     }
   }
   fill_present(round);
@@ -126,7 +126,7 @@ bool ArtifactLayouts::place_best(const Round& round) {
   const TypeId type = round.out.hosts[best_host].type;
   worths_[best_host].add(entrant_of(round.model, kind, type));
   used_[best_host] += round.model.prices.on(kind.shape, type).amount;
-  round.out.seat(waiting_[best_task].task, best_host);
+  round.out.assign(waiting_[best_task].task, best_host);
   waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(best_task));
   return true;
 }

@@ -130,7 +130,7 @@ TypeId ArtifactLayouts::cheapest_for_fill(const Round& round, TypeId type) const
 }
 
 void ArtifactLayouts::seat_fill(const Round& round, std::uint32_t host) {
-  for (std::uint32_t position : chosen_) round.out.seat(waiting_[position].task, host);
+  for (std::uint32_t position : chosen_) round.out.assign(waiting_[position].task, host);
   forget_chosen();
 }
 
@@ -154,7 +154,7 @@ void ArtifactLayouts::seat_singles(const Round& round, TypeId type) {
       std::erase(idle_, instance);
       host = host_of_instance(round, instance);
     }
-    round.out.seat(waiting_[i].task, host);
+    round.out.assign(waiting_[i].task, host);
     is_chosen_[i] = 1;
   }
   forget_chosen();

@@ -93,15 +93,19 @@ bool EvaPolicy::full_is_better(const std::optional<double>& lifetime_s) const {
 
 /// The choice would be the same at any later time. Choosing Full raises p; while D is not known it
 /// grows with the time, and with it what the layout that saves more is worth.
-bool EvaPolicy::stays_with(bool full, const Odds::Estimate& odds) const {
+bool EvaPolicy::stays_with(bool full, const LifetimeEstimator::Estimate& lifetime_estimator) const {
   if (params_.choice() != Choice::ensemble) return true;
   if (full) return false;
-  if (!odds.lifetime_s || (odds.probability > 0 && odds.rate_per_s)) return true;
+  if (!lifetime_estimator.lifetime_s ||
+      (lifetime_estimator.probability > 0 && lifetime_estimator.rate_per_s))
+    return true;
   return full_.saving_usd_h <= partial_.saving_usd_h &&
-         gain_usd(full_, *odds.lifetime_s) <= gain_usd(partial_, *odds.lifetime_s);
+         gain_usd(full_, *lifetime_estimator.lifetime_s) <=
+             gain_usd(partial_, *lifetime_estimator.lifetime_s);
 }
 
-Plan EvaPolicy::adopt(bool full, bool looked_at_all, const Odds::Estimate& odds) {
+Plan EvaPolicy::adopt(bool full, bool looked_at_all,
+                      const LifetimeEstimator::Estimate& lifetime_estimator) {
   const CauseCode cause =
       full ? CauseCode::full_reconfiguration : CauseCode::partial_reconfiguration;
   Plan plan = plan_of((full ? full_ : partial_).layout, input_, model(), kinds_, cause);
@@ -115,9 +119,9 @@ Plan EvaPolicy::adopt(bool full, bool looked_at_all, const Odds::Estimate& odds)
     figures.emplace_back("S_P", partial_.saving_usd_h);
     figures.emplace_back("M_P", partial_.migration_usd);
   }
-  if (odds.lifetime_s) figures.emplace_back("D", *odds.lifetime_s);
-  if (odds.rate_per_s) figures.emplace_back("lambda", *odds.rate_per_s);
-  figures.emplace_back("p", odds.probability);
+  if (lifetime_estimator.lifetime_s) figures.emplace_back("D", *lifetime_estimator.lifetime_s);
+  if (lifetime_estimator.rate_per_s) figures.emplace_back("lambda", *lifetime_estimator.rate_per_s);
+  figures.emplace_back("p", lifetime_estimator.probability);
   return plan;
 }
 
@@ -158,19 +162,19 @@ Plan EvaPolicy::decide(const ClusterView& view, Rng&, Budget& budget) {
   settled_ = !learned_ && (!view.rents() || (!input_.changes_with_time() && !waits_for_offer));
   if (!view.rents()) return use_fleet(view);
   if (!input_.any_movable()) return keep_everything();
-  const Odds::Estimate odds =
+  const LifetimeEstimator::Estimate lifetime_estimator =
       params_.artifact ? odds_.estimate_of_artifact(view.now) : odds_.estimate(view.now);
-  paper_.expect(odds.lifetime_s.value_or(0));
+  paper_.expect(lifetime_estimator.lifetime_s.value_or(0));
   const bool only_full = params_.choice() == Choice::full_only;
   const bool looks_at_all =
       only_full || (params_.choice() == Choice::ensemble && affords_full(view, budget));
   if (looks_at_all) propose(full_, true, view);
   if (!only_full) propose(partial_, false, view);
-  const bool full = looks_at_all && full_is_better(odds.lifetime_s);
+  const bool full = looks_at_all && full_is_better(lifetime_estimator.lifetime_s);
   // With more to spend it might choose otherwise.
   const bool bounded = !looks_at_all && params_.choice() == Choice::ensemble;
-  settled_ = settled_ && !bounded && stays_with(full, odds);
-  return adopt(full, looks_at_all, odds);
+  settled_ = settled_ && !bounded && stays_with(full, lifetime_estimator);
+  return adopt(full, looks_at_all, lifetime_estimator);
 }
 
 }  // namespace muster::eva

@@ -4,8 +4,8 @@
 #include "schedulers/eva/artifact_layouts.hpp"
 #include "schedulers/eva/eva_params.hpp"
 #include "schedulers/eva/fleet_layout.hpp"
+#include "schedulers/eva/lifetime_estimator.hpp"
 #include "schedulers/eva/migration.hpp"
-#include "schedulers/eva/odds.hpp"
 #include "schedulers/eva/paper_layouts.hpp"
 #include "schedulers/eva/throughput_intake.hpp"
 #include "schedulers/policy.hpp"
@@ -46,9 +46,9 @@ class EvaPolicy final : public Policy {
   void propose(Proposal& proposal, bool full, const ClusterView& view);
   double gain_usd(const Proposal& proposal, double lifetime_s) const;
   bool full_is_better(const std::optional<double>& lifetime_s) const;
-  bool stays_with(bool full, const Odds::Estimate& odds) const;
+  bool stays_with(bool full, const LifetimeEstimator::Estimate& lifetime_estimator) const;
   bool affords_full(const ClusterView& view, Budget& budget) const;
-  Plan adopt(bool full, bool looked_at_all, const Odds::Estimate& odds);
+  Plan adopt(bool full, bool looked_at_all, const LifetimeEstimator::Estimate& lifetime_estimator);
   Plan keep_everything();
   Plan use_fleet(const ClusterView& view);
 
@@ -57,7 +57,7 @@ class EvaPolicy final : public Policy {
   ReservationPrices prices_;
   TaskKinds kinds_;
   ThroughputIntake intake_;
-  Odds odds_;
+  LifetimeEstimator odds_;
   RoundInput input_;
   PaperLayouts paper_;
   ArtifactLayouts artifact_;

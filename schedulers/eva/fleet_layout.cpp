@@ -20,7 +20,7 @@ void FleetLayout::run(const RoundInput& input, const ClusterState& state, const 
   left_out_.assign(input.jobs().size(), 0);
   given_up_ = left_out_;
   for (int left = kMostPasses; left > 0; --left) {
-    seat(input, model, kinds, out);
+    assign(input, model, kinds, out);
     if (!leave_out_gangs(input, state, left == 2)) break;
   }
   measure(input, model, kinds, out);
@@ -33,7 +33,7 @@ void FleetLayout::run(const RoundInput& input, const ClusterState& state, const 
     const auto alone = of_shape.try_emplace(row.shape.value);
     Refusal* reason = &alone.first->second;
     if (alone.second) *reason = why_not(model, {row.shape});
-    if (left_out_[task.job] && reason->code == RefusalCode::awaiting_room) {
+    if (left_out_[task.job] && reason->code == RefusalCode::awaiting_capacity) {
       const auto gang = of_gang.try_emplace(task.job);
       reason = &gang.first->second;
       if (gang.second) *reason = why_not(model, waiting_of(input, state, task.job));
@@ -43,15 +43,15 @@ void FleetLayout::run(const RoundInput& input, const ClusterState& state, const 
   }
 }
 
-void FleetLayout::seat(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
-                       Layout& out) {
+void FleetLayout::assign(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
+                         Layout& out) {
   out.reset(input.tasks().size());
   open_.clear();
   for (std::uint32_t i = 0; i < input.instances().size(); ++i) {
     const RoundInput::Instance& instance = input.instances()[i];
     const std::uint32_t host = out.add_present(input, i);
     out.hosts[host].worth_usd_h = present_worth(input, instance, model, kinds, scratch_);
-    for (std::uint32_t task : input.residents(instance)) out.seat(task, host);
+    for (std::uint32_t task : input.residents(instance)) out.assign(task, host);
   }
   // Nobody moves, so that tasks on their way need not be left alone: others may join them.
   open_.assign(out.hosts.size(), 1);
@@ -98,7 +98,7 @@ void FleetLayout::seat_anywhere(const RoundInput& input, const WorthModel& model
       const Resources& capacity = model.prices.types()[type].capacity;
       while (next != tasks.end() && (used_[host] + shape.amount).fits_in(capacity)) {
         used_[host] += shape.amount;
-        out.seat(*next++, host);
+        out.assign(*next++, host);
       }
       if (next == tasks.end()) break;  // there may be room for the next kind of the shape
     }
@@ -177,7 +177,7 @@ Refusal FleetLayout::why_not(const WorthModel& model, const std::vector<ShapeId>
   const auto fits = [&](TypeId type) { return model.prices.on(shapes[0], type).fits; };
   const auto first = std::find_if(fleet_.types.begin(), fleet_.types.end(), fits);
   const bool none = first == fleet_.types.end();
-  Refusal refusal{RefusalKind::not_now, RefusalCode::awaiting_room, {}, 0, 0};
+  Refusal refusal{RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 0, 0};
   if (none) refusal.code = RefusalCode::fixed_fleet;
   const ReservationPrice& price = model.prices.of(shapes[0]);
   Resources asked;

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "schedulers/packing/fill_existing.hpp"
 #include "schedulers/packing/layout.hpp"
-#include "schedulers/packing/top_up.hpp"
 
 namespace muster::eva {
 
@@ -21,7 +21,8 @@ class FleetLayout {
            const TaskKinds& kinds, Layout& out, std::vector<Refuse>& refusals);
 
  private:
-  void seat(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds, Layout& out);
+  void assign(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
+              Layout& out);
   void seat_anywhere(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
                      Layout& out);
   bool leave_out_gangs(const RoundInput& input, const ClusterState& state, bool all);
@@ -47,7 +48,7 @@ class FleetLayout {
   std::vector<std::uint32_t> waiting_;  ///< tasks without a place
   std::vector<char> open_;              ///< of each host: all of them may take more
   std::vector<Resources> used_;         ///< of each host, by what is seated there
-  TopUp top_up_;
+  FillExisting top_up_;
   InstanceWorth scratch_;
 };
 

@@ -57,7 +57,7 @@ void PaperLayouts::arrange(const RoundInput& input, const WorthModel& model, con
       const std::uint32_t host = out.add_present(input, i);
       out.hosts[host].worth_usd_h = worth_[i];
       open_.push_back(!instance.pinned);
-      for (std::uint32_t task : input.residents(instance)) out.seat(task, host);
+      for (std::uint32_t task : input.residents(instance)) out.assign(task, host);
     } else {
       free_index_[i] = static_cast<std::uint32_t>(free_.size());
       free_.push_back({instance.type, instance.ready});
@@ -105,7 +105,7 @@ void PaperLayouts::pack_rest(const RoundInput& input, const WorthModel& model,
                                    ? out.add_new(model.prices.types(), bin.type)
                                    : out.add_present(input, free_origin_[instance]);
     out.hosts[host].worth_usd_h = bin.worth_usd_h;
-    for (std::uint32_t task : configuration_.tasks_of(bin)) out.seat(chosen_[task], host);
+    for (std::uint32_t task : configuration_.tasks_of(bin)) out.assign(chosen_[task], host);
   }
 }
 

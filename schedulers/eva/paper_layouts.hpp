@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "schedulers/packing/fill_existing.hpp"
 #include "schedulers/packing/full_reconfiguration.hpp"
 #include "schedulers/packing/layout.hpp"
-#include "schedulers/packing/top_up.hpp"
 #include "schedulers/packing/transition.hpp"
 
 namespace muster::eva {
@@ -49,7 +49,7 @@ class PaperLayouts {
   std::vector<std::uint32_t> free_origin_;  ///< of each free instance, in the round's instances
   std::vector<std::uint32_t> instance_of_bin_;
   std::vector<char> open_;  ///< of each host that stays: it may take more
-  TopUp top_up_;
+  FillExisting top_up_;
   InstanceWorth scratch_;
   FullReconfiguration packing_;
   Configuration configuration_;

@@ -69,21 +69,22 @@ std::vector<std::pair<TaskId, Order>> orders_from(const json& lines, std::size_t
   return orders;
 }
 
-unsigned flags_of(const WaitingImage::Unit& unit) {
-  return unit.gang + 2U * unit.may_spill + 4U * unit.queued + 8U * unit.placed + 16U * unit.refused;
+unsigned flags_of(const WaitingSnapshot::Unit& unit) {
+  return unit.gang + 2U * unit.may_fall_back + 4U * unit.queued + 8U * unit.placed +
+         16U * unit.refused;
 }
 
-bool continues(const WaitingImage::Unit& next, const WaitingImage::Unit& unit) {
+bool continues(const WaitingSnapshot::Unit& next, const WaitingSnapshot::Unit& unit) {
   return next.queue == unit.queue && flags_of(next) == flags_of(unit) && next.tasks.size() == 1 &&
          next.deviation == unit.deviation;
 }
 
 /// [queue, flags, deviation, how many, tasks]; tasks alone that differ by their numbers only, which
 /// rise by one, are one line.
-json words_of(const std::vector<WaitingImage::Unit>& units) {
+json words_of(const std::vector<WaitingSnapshot::Unit>& units) {
   json lines = json::array();
   for (std::size_t i = 0; i < units.size();) {
-    const WaitingImage::Unit& unit = units[i];
+    const WaitingSnapshot::Unit& unit = units[i];
     std::size_t count = 1;
     while (unit.tasks.size() == 1 && i + count < units.size() &&
            continues(units[i + count], unit) &&
@@ -99,14 +100,14 @@ json words_of(const std::vector<WaitingImage::Unit>& units) {
   return lines;
 }
 
-WaitingImage::Unit unit_from(const json& line) {
-  WaitingImage::Unit unit;
+WaitingSnapshot::Unit unit_from(const json& line) {
+  WaitingSnapshot::Unit unit;
   list(line, 5);
   want(whole(line[0]) < kQueues && line[2].is_number());
   unit.queue = static_cast<QueueKind>(whole(line[0]));
   const std::uint64_t flags = whole(line[1]);
   unit.gang = (flags & 1) != 0;
-  unit.may_spill = (flags & 2) != 0;
+  unit.may_fall_back = (flags & 2) != 0;
   unit.queued = (flags & 4) != 0;
   unit.placed = (flags & 8) != 0;
   unit.refused = (flags & 16) != 0;
@@ -115,10 +116,10 @@ WaitingImage::Unit unit_from(const json& line) {
   return unit;
 }
 
-std::vector<WaitingImage::Unit> units_from(const json& lines, std::size_t at_most) {
-  std::vector<WaitingImage::Unit> units;
+std::vector<WaitingSnapshot::Unit> units_from(const json& lines, std::size_t at_most) {
+  std::vector<WaitingSnapshot::Unit> units;
   for (const json& line : list(lines)) {
-    const WaitingImage::Unit unit = unit_from(line);
+    const WaitingSnapshot::Unit unit = unit_from(line);
     const std::uint64_t count = whole(line[3]);
     want(count <= at_most - units.size() && (count <= 1 || unit.tasks.size() == 1));
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -152,28 +153,28 @@ Grown grown_from(const json& pair) {
   return grown;
 }
 
-RoomsImage rooms_from(const json& all) {
-  RoomsImage image;
+FreeCapacitySnapshot free_capacity_from(const json& all) {
+  FreeCapacitySnapshot snapshot;
   for (const json& line : list(member(all, "empty"))) {
     list(line, 2);
-    image.empty.emplace_back(InstanceId{whole(line[0])}, Instant{Duration{nanos(line[1])}});
+    snapshot.empty.emplace_back(InstanceId{whole(line[0])}, Instant{Duration{nanos(line[1])}});
   }
-  const json& grown = list(member(all, "grown"), image.grown.size());
-  for (std::size_t i = 0; i < image.grown.size(); ++i) image.grown[i] = grown_from(grown[i]);
-  return image;
+  const json& grown = list(member(all, "grown"), snapshot.grown.size());
+  for (std::size_t i = 0; i < snapshot.grown.size(); ++i) snapshot.grown[i] = grown_from(grown[i]);
+  return snapshot;
 }
 
-WaitingImage waiting_from(const json& all, const ClusterState& state) {
-  WaitingImage image;
+WaitingSnapshot waiting_from(const json& all, const ClusterState& state) {
+  WaitingSnapshot snapshot;
   for (const json& line : list(member(all, "interruptions"))) {
     list(line, 2);
-    image.interruptions[TaskId{whole(line[0])}] = static_cast<std::uint32_t>(whole(line[1]));
+    snapshot.interruptions[TaskId{whole(line[0])}] = static_cast<std::uint32_t>(whole(line[1]));
   }
-  if (!all.contains("units")) return image;
-  image.next_order = whole(member(all, "next_order"));
-  image.orders = orders_from(member(all, "orders"), state.pending().size());
-  image.units = units_from(all["units"], state.pending().size());
-  return image;
+  if (!all.contains("units")) return snapshot;
+  snapshot.next_order = whole(member(all, "next_order"));
+  snapshot.orders = orders_from(member(all, "orders"), state.pending().size());
+  snapshot.units = units_from(all["units"], state.pending().size());
+  return snapshot;
 }
 
 /// The types of a fleet on each market; those that are in no catalog any more are left out.
@@ -192,7 +193,7 @@ std::array<std::vector<TypeId>, 2> types_from(const json& lines, const Catalog& 
 }  // namespace
 
 std::string HcoopPolicy::save_state(const ClusterState& state) const {
-  const WaitingImage waiting = waiting_.image(state);
+  const WaitingSnapshot waiting = waiting_.snapshot(state);
   json all;
   all["interruptions"] = json::array();
   for (const auto& [task, count] : waiting.interruptions) {
@@ -202,17 +203,17 @@ std::string HcoopPolicy::save_state(const ClusterState& state) const {
   all["next_order"] = waiting.next_order;
   all["orders"] = words_of(waiting.orders);
   all["units"] = words_of(waiting.units);
-  const RoomsImage rooms = rooms_.image();
+  const FreeCapacitySnapshot free_capacity = free_capacity_.snapshot();
   all["empty"] = json::array();
-  for (const auto& [id, since] : rooms.empty) {
+  for (const auto& [id, since] : free_capacity.empty) {
     all["empty"].push_back({id.value, since.time_since_epoch().count()});
   }
-  for (const Grown& grown : rooms.grown) all["grown"].push_back(words_of(grown));
+  for (const Grown& grown : free_capacity.grown) all["grown"].push_back(words_of(grown));
   all["retry"] = {retry_.queue, retry_.from, next_retry_.time_since_epoch().count()};
   for (Market market : kMarkets) {
-    if (!offers_.of_fleet()) break;
+    if (!feasible_types_.of_fleet()) break;
     json names = json::array();
-    std::vector<TypeId> types = offers_.types(market);
+    std::vector<TypeId> types = feasible_types_.types(market);
     std::sort(types.begin(), types.end());
     for (TypeId type : types) names.push_back((*catalog_)[type].name);
     all["fleet"].push_back(std::move(names));
@@ -223,7 +224,7 @@ std::string HcoopPolicy::save_state(const ClusterState& state) const {
 bool HcoopPolicy::load_state(std::string_view text, const ClusterView& view) {
   const json all = json::parse(text, nullptr, false);
   try {
-    const WaitingImage waiting = waiting_from(all, view.state);
+    const WaitingSnapshot waiting = waiting_from(all, view.state);
     // Earlier versions kept the interruptions alone. A fleet that is fixed from now on, or no more,
     // is another set of types: all is packed anew.
     if (!all.contains("units") || all.contains("fleet") == view.rents()) {
@@ -231,23 +232,23 @@ bool HcoopPolicy::load_state(std::string_view text, const ClusterView& view) {
       rebuild(view);
       return true;
     }
-    const RoomsImage rooms = rooms_from(all);
+    const FreeCapacitySnapshot free_capacity = free_capacity_from(all);
     const json& retry = list(member(all, "retry"), 3);
-    offers_ = Offers(*catalog_);
-    offers_.reprice(view.state.offerings());
+    feasible_types_ = FeasibleTypes(*catalog_);
+    feasible_types_.reprice(view.state.offerings());
     if (!view.rents()) {
       const auto types = types_from(all["fleet"], *catalog_);
-      offers_.begin_fleet();
+      feasible_types_.begin_fleet();
       for (Market market : kMarkets) {
-        for (TypeId type : types[index_of(market)]) offers_.add_to_fleet(type, market);
+        for (TypeId type : types[index_of(market)]) feasible_types_.add_to_fleet(type, market);
       }
     }
-    offers_.learn(view.state);
-    rebuild_rooms(view);
-    rooms_.restore(rooms);
+    feasible_types_.learn(view.state);
+    rebuild_free_capacity(view);
+    free_capacity_.restore(free_capacity);
     retry_ = {static_cast<std::size_t>(whole(retry[0])), whole(retry[1])};
     next_retry_ = Instant{Duration{nanos(retry[2])}};
-    built_ = waiting_.restore(waiting, view.state, offers_);
+    built_ = waiting_.restore(waiting, view.state, feasible_types_);
     in_flight_ = waiting_.placed();
     ahead_ = false;
     return built_;

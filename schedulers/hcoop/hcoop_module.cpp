@@ -12,7 +12,7 @@ constexpr std::uint32_t kMostInterruptions = 1000;
 constexpr std::uint32_t kMostExactTasks = 2000;
 
 /// The paper gives no number of masters a job; two are the least that spread it.
-constexpr Intake kIntake{.sort_by = SortBy::svm, .masters_per_job = 2};
+constexpr Intake kIntake{.classify_by = ClassifierKind::svm, .masters_per_job = 2};
 
 /// What ends the descriptions of both forms: the parameters that do not concern packing.
 PolicyModule finish(Description<HcoopParams>& description) {
@@ -20,7 +20,7 @@ PolicyModule finish(Description<HcoopParams>& description) {
   return description
       .param("backfill", &HcoopParams::backfill, params::flag(),
              "what fits goes before what does not")
-      .param("spill", &HcoopParams::spill, params::flag(),
+      .param("on_demand_fallback", &HcoopParams::on_demand_fallback, params::flag(),
              "spot tasks use regular instances when no spot instance has room")
       .param("max_interruptions", &HcoopParams::max_interruptions,
              params::whole(0, kMostInterruptions),

@@ -23,7 +23,7 @@ struct HcoopParams {
   Pairing pairing = Pairing::greedy;
   std::uint32_t exact_tasks = 200;      ///< that many are paired exactly at once, at most
   bool backfill = true;                 ///< what fits goes before what does not
-  bool spill = true;                    ///< spot tasks use regular instances when no spot one fits
+  bool on_demand_fallback = true;       ///< spot tasks use regular instances when no spot one fits
   std::uint32_t max_interruptions = 2;  ///< so many make a task regular only
   Duration threshold{std::chrono::seconds{90}};  ///< T_th for jobs whose site said nothing
   Duration idle_release{std::chrono::seconds{60}};

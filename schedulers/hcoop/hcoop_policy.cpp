@@ -22,10 +22,10 @@ struct NamedTasks {
   void operator()(const JobAccepted& e) { add(e.job.id); }
   void operator()(const JobHeld& e) { add(e.job); }
   void operator()(const JobReleased& e) { add(e.job); }
-  void operator()(const JobGivenUp& e) { add(e.job); }
+  void operator()(const JobTerminating& e) { add(e.job); }
   void operator()(const TaskAssigned& e) { add(e.task); }
   void operator()(const TaskUnassigned& e) { add(e.task); }
-  void operator()(const TaskLeft& e) { add(e.task); }
+  void operator()(const TaskCheckpointed& e) { add(e.task); }
   void operator()(const TaskFinished& e) { add(e.task); }
   void operator()(const TaskFailed& e) { add(e.task); }
   void operator()(const TaskReleased& e) { add(e.task); }
@@ -50,7 +50,11 @@ struct NamedInstance {
 }  // namespace
 
 HcoopPolicy::HcoopPolicy(const Catalog& catalog, const HcoopParams& params)
-    : catalog_(&catalog), params_(params), offers_(catalog), rooms_(offers_), waiting_(params) {}
+    : catalog_(&catalog),
+      params_(params),
+      feasible_types_(catalog),
+      free_capacity_(feasible_types_),
+      waiting_(params) {}
 
 Cadence HcoopPolicy::cadence() const {
   return {.period = params_.period, .on_arrival = true, .on_capacity = true};
@@ -58,36 +62,37 @@ Cadence HcoopPolicy::cadence() const {
 
 void HcoopPolicy::rebuild(const ClusterView& view) {
   const ClusterState& state = view.state;
-  offers_ = Offers(*catalog_);
-  offers_.reprice(state.offerings());
+  feasible_types_ = FeasibleTypes(*catalog_);
+  feasible_types_.reprice(state.offerings());
   if (!view.rents()) {
-    offers_.begin_fleet();
-    for (const InstanceRow& row : state.instances()) offers_.add_to_fleet(row.type, row.market);
+    feasible_types_.begin_fleet();
+    for (const InstanceRow& row : state.instances())
+      feasible_types_.add_to_fleet(row.type, row.market);
   }
-  offers_.learn(state);
-  rebuild_rooms(view);
-  waiting_.rebuild(state, offers_);
+  feasible_types_.learn(state);
+  rebuild_free_capacity(view);
+  waiting_.rebuild(state, feasible_types_);
   in_flight_.clear();
   retry_ = {};
   built_ = true;
 }
 
-void HcoopPolicy::rebuild_rooms(const ClusterView& view) {
-  rooms_ = Rooms(offers_);
-  rooms_.set_ready_only(!view.rents());
+void HcoopPolicy::rebuild_free_capacity(const ClusterView& view) {
+  free_capacity_ = FreeCapacityIndex(feasible_types_);
+  free_capacity_.set_ready_only(!view.rents());
   for (const InstanceRow& row : view.state.instances()) {
-    rooms_.follow(view.state, offers_, row.id, view.now);
+    free_capacity_.follow(view.state, feasible_types_, row.id, view.now);
   }
 }
 
 void HcoopPolicy::observe(const Event& event, const ClusterView& view) {
   if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
     // Another type in the fleet: another reference, other companions.
-    if (!view.rents() && offers_.add_to_fleet(launch->type, launch->market)) built_ = false;
+    if (!view.rents() && feasible_types_.add_to_fleet(launch->type, launch->market)) built_ = false;
   }
   if (const auto* changed = std::get_if<OfferingChanged>(&event.body)) {
     // Another type on offer: likewise. Other prices are looked at when a round is held.
-    if (view.rents() && offers_.lacks(changed->change.offering)) built_ = false;
+    if (view.rents() && feasible_types_.lacks(changed->change.offering)) built_ = false;
   }
   built_ ? follow(event, view) : rebuild(view);
   if (std::holds_alternative<RoundDecided>(event.body)) end_round(view);
@@ -102,11 +107,11 @@ void HcoopPolicy::follow(const Event& event, const ClusterView& view) {
   note_interruptions(event, state, changed);
   for (Slot slot : changed) follow_task(slot, view);
   if (const auto* over = std::get_if<JobFinished>(&event.body)) {
-    for (InstanceId id : waiting_.forget(over->job, offers_)) {
-      rooms_.follow(state, offers_, id, view.now);
+    for (InstanceId id : waiting_.forget(over->job, feasible_types_)) {
+      free_capacity_.follow(state, feasible_types_, id, view.now);
     }
   }
-  if (instance.valid()) rooms_.follow(state, offers_, instance, view.now);
+  if (instance.valid()) free_capacity_.follow(state, feasible_types_, instance, view.now);
 }
 
 /// Who came to wait because of an instance: they are at the end of the list.
@@ -121,12 +126,12 @@ std::vector<Slot> HcoopPolicy::new_at_the_end(const ClusterState& state) const {
 }
 
 void HcoopPolicy::follow_task(Slot slot, const ClusterView& view) {
-  for (InstanceId before : waiting_.follow(view.state, offers_, slot)) {
-    if (before.valid()) rooms_.follow(view.state, offers_, before, view.now);
+  for (InstanceId before : waiting_.follow(view.state, feasible_types_, slot)) {
+    if (before.valid()) free_capacity_.follow(view.state, feasible_types_, before, view.now);
   }
   const TaskRow& row = view.state.task(slot);
   if (row.target == kNoSlot) return;
-  rooms_.follow(view.state, offers_, view.state.instance(row.target).id, view.now);
+  free_capacity_.follow(view.state, feasible_types_, view.state.instance(row.target).id, view.now);
 }
 
 /// A task is interrupted when the cloud announces that it takes its instance, or takes it without
@@ -137,7 +142,7 @@ void HcoopPolicy::note_interruptions(const Event& event, const ClusterState& sta
     if (lost->cause.code != CauseCode::interrupted) return;
     if (const TaskRow* row = state.find(lost->task)) waiting_.note_interruption(state, *row);
   } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
-    if (rooms_.market_of(gone->instance) != Market::spot) return;
+    if (free_capacity_.market_of(gone->instance) != Market::spot) return;
     for (Slot slot : changed) {
       const TaskRow& row = state.task(slot);
       if (waiting_.planned_at(row) == gone->instance) waiting_.note_interruption(state, row);
@@ -147,11 +152,11 @@ void HcoopPolicy::note_interruptions(const Event& event, const ClusterState& sta
 
 /// What the last plan had a place for and still waits was refused it: it waits like the others.
 void HcoopPolicy::take_back_refused() {
-  for (EntityId id : std::exchange(in_flight_, {})) {
-    Entity& entity = waiting_.entity(id);
-    if (!std::exchange(entity.placed, false)) continue;
-    entity.refused = true;
-    if (!entity.queued) waiting_.enqueue(id, offers_);
+  for (PlacementUnitId id : std::exchange(in_flight_, {})) {
+    PlacementUnit& unit = waiting_.unit(id);
+    if (!std::exchange(unit.placed, false)) continue;
+    unit.refused = true;
+    if (!unit.queued) waiting_.enqueue(id, feasible_types_);
   }
 }
 
@@ -163,7 +168,7 @@ Plan HcoopPolicy::decide(const ClusterView& view, Rng&, Budget&) {
     use_cheapest_types(view, plan);
     return plan;
   }
-  Placing round({view, params_, offers_, rooms_, waiting_});
+  PlacementRound round({view, params_, feasible_types_, free_capacity_, waiting_});
   if (view.rents()) round.release_idle();
   return round.take_plan();
 }
@@ -171,17 +176,17 @@ Plan HcoopPolicy::decide(const ClusterView& view, Rng&, Budget&) {
 /// Packs what came to wait and looks at what may have a place now: the one part of a round after
 /// which more is remembered than before.
 Plan HcoopPolicy::hold_round(const ClusterView& view) {
-  offers_.reprice(view.state.offerings());
-  offers_.learn(view.state);
+  feasible_types_.reprice(view.state.offerings());
+  feasible_types_.learn(view.state);
   take_back_refused();
-  Placing round({view, params_, offers_, rooms_, waiting_});
-  const WaitingTasks::Fresh fresh = waiting_.pack(view.state, offers_);
+  PlacementRound round({view, params_, feasible_types_, free_capacity_, waiting_});
+  const WaitingTasks::Fresh fresh = waiting_.pack(view.state, feasible_types_);
   view.turn ? round.serve_turn(fresh, waiting_.gang_of(*view.turn)) : round.serve(fresh);
   if (view.rents()) {
     if (!view.turn && view.now >= next_retry_) round.retry(retry_);
     round.release_idle();
   }
-  rooms_.give_all_back(view.state);
+  free_capacity_.give_all_back(view.state);
   in_flight_ = round.placed();
   return round.take_plan();
 }
@@ -198,7 +203,7 @@ void HcoopPolicy::end_round(const ClusterView& view) {
     next_retry_ = view.now + params_.period;
   }
   // What comes free in a gang's turn is there for the others after it.
-  if (!view.turn) rooms_.forget_growth();
+  if (!view.turn) free_capacity_.forget_freed();
 }
 
 }  // namespace muster::hcoop

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "schedulers/hcoop/placing.hpp"
+#include "schedulers/hcoop/placement_round.hpp"
 
 namespace muster::hcoop {
 
@@ -24,7 +24,7 @@ class HcoopPolicy final : public Policy {
   Plan decide(const ClusterView& view, Rng& rng, Budget& budget) override;
   /// An instance that stands empty is given back after a while.
   bool settled(const ClusterView& view) const override {
-    return !view.rents() || rooms_.empty().empty();
+    return !view.rents() || free_capacity_.empty().empty();
   }
 
   /// The order of the queues, what is packed, the interruptions, and what the next round looks at.
@@ -34,7 +34,7 @@ class HcoopPolicy final : public Policy {
 
  private:
   void rebuild(const ClusterView& view);
-  void rebuild_rooms(const ClusterView& view);
+  void rebuild_free_capacity(const ClusterView& view);
   Plan hold_round(const ClusterView& view);
   void end_round(const ClusterView& view);
   void follow(const Event& event, const ClusterView& view);
@@ -46,14 +46,14 @@ class HcoopPolicy final : public Policy {
 
   const Catalog* catalog_;
   HcoopParams params_;
-  Offers offers_;
-  Rooms rooms_;
+  FeasibleTypes feasible_types_;
+  FreeCapacityIndex free_capacity_;
   WaitingTasks waiting_;
   bool built_ = false;  ///< the indexes are those of the state
   /// A cache: the round whose RoundDecided comes next was held by decide() already, and observing
   /// that event would bring about the same.
   bool ahead_ = false;
-  std::vector<EntityId> in_flight_;  ///< what the last plan had places for
+  std::vector<PlacementUnitId> in_flight_;  ///< what the last plan had places for
   RetryMark retry_;
   Instant next_retry_{};
 };

@@ -36,24 +36,24 @@ bool is_gang(const Job& job) {
 }  // namespace
 
 /// Every task of the state has its record, in the order of the jobs; none waits yet.
-void WaitingTasks::reset(const ClusterState& state, const Offers& offers) {
+void WaitingTasks::reset(const ClusterState& state, const FeasibleTypes& feasible_types) {
   std::map<TaskId, std::uint32_t> interruptions = std::move(interruptions_);
   *this = WaitingTasks(params_);
   interruptions_ = std::move(interruptions);
   for (std::size_t i = 0; i < kQueues; ++i) {
     const Market market = market_of(static_cast<QueueKind>(i));
-    singles_[i] = ComplementaryIndex(offers.limits(market), offers.reference());
+    singles_[i] = ComplementaryIndex(feasible_types.limits(market), feasible_types.reference());
   }
   for (const JobRow& job : state.jobs()) {
     for (Slot slot : job.tasks) record_of(state, state.task(slot));
   }
 }
 
-void WaitingTasks::rebuild(const ClusterState& state, const Offers& offers) {
-  reset(state, offers);
-  for (const TaskRow& row : state.pending()) follow(state, offers, row.slot);
+void WaitingTasks::rebuild(const ClusterState& state, const FeasibleTypes& feasible_types) {
+  reset(state, feasible_types);
+  for (const TaskRow& row : state.pending()) follow(state, feasible_types, row.slot);
   for (const JobRow& job : state.jobs()) {
-    for (Slot slot : job.tasks) follow(state, offers, slot);
+    for (Slot slot : job.tasks) follow(state, feasible_types, slot);
   }
 }
 
@@ -62,9 +62,9 @@ bool WaitingTasks::known_to_wait(const TaskRow& row) const {
          records_[row.slot].order != 0;
 }
 
-EntityId WaitingTasks::gang_of(JobId job) const {
+PlacementUnitId WaitingTasks::gang_of(JobId job) const {
   const auto found = jobs_.find(job);
-  return found == jobs_.end() ? kNoEntity : found->second.gang;
+  return found == jobs_.end() ? kNoPlacementUnit : found->second.gang;
 }
 
 InstanceId WaitingTasks::planned_at(const TaskRow& row) const {
@@ -93,19 +93,19 @@ WaitingTasks::Record& WaitingTasks::record_of(const ClusterState& state, const T
   return record;
 }
 
-std::array<InstanceId, 2> WaitingTasks::follow(const ClusterState& state, const Offers& offers,
-                                               Slot slot) {
+std::array<InstanceId, 2> WaitingTasks::follow(const ClusterState& state,
+                                               const FeasibleTypes& feasible_types, Slot slot) {
   const TaskRow& row = state.task(slot);
   Record& record = record_of(state, row);
   const JobRow& job = state.job(row.job);
   if (std::exchange(record.phase, row.phase) != row.phase && is_gang(job.job)) {
     // Whether the gang may have a place depends on all of its tasks.
-    const EntityId gang = jobs_.at(job.job.id).gang;
-    if (gang != kNoEntity) dissolve(gang, offers);
+    const PlacementUnitId gang = jobs_.at(job.job.id).gang;
+    if (gang != kNoPlacementUnit) dissolve(gang, feasible_types);
   }
   const bool pending = row.phase == TaskPhase::pending;
   if (pending && record.order == 0) begin_waiting(state, row);
-  if (record.waits && (!pending || job.given_up)) stop_waiting(slot, offers);
+  if (record.waits && (!pending || job.terminal_outcome)) stop_waiting(slot, feasible_types);
   if (!pending) record.order = 0;
   const auto id_of = [&](Slot on) { return on == kNoSlot ? InstanceId{} : state.instance(on).id; };
   return {std::exchange(record.planned, id_of(row.target)),
@@ -121,20 +121,20 @@ void WaitingTasks::begin_waiting(const ClusterState& state, const TaskRow& row) 
   arrivals_.push_back(row.slot);
 }
 
-void WaitingTasks::stop_waiting(Slot slot, const Offers& offers) {
+void WaitingTasks::stop_waiting(Slot slot, const FeasibleTypes& feasible_types) {
   records_[slot].waits = false;
   --waiting_;
-  if (records_[slot].entity != kNoEntity) dissolve(records_[slot].entity, offers);
+  if (records_[slot].unit != kNoPlacementUnit) dissolve(records_[slot].unit, feasible_types);
   if (waiting_ == 0) arrivals_.clear();
 }
 
-std::vector<InstanceId> WaitingTasks::forget(JobId job, const Offers& offers) {
+std::vector<InstanceId> WaitingTasks::forget(JobId job, const FeasibleTypes& feasible_types) {
   std::vector<InstanceId> left;
   const auto found = jobs_.find(job);
   if (found == jobs_.end()) return left;
   for (Slot slot : found->second.slots) {
     Record& record = records_[slot];
-    if (record.waits) stop_waiting(slot, offers);
+    if (record.waits) stop_waiting(slot, feasible_types);
     for (InstanceId id : {record.planned, record.at}) {
       if (id.valid()) left.push_back(id);
     }
@@ -146,51 +146,51 @@ std::vector<InstanceId> WaitingTasks::forget(JobId job, const Offers& offers) {
 }
 
 /// Its tasks that still wait are packed anew.
-void WaitingTasks::dissolve(EntityId id, const Offers& offers) {
-  for (Slot slot : entities_[id].tasks) {
+void WaitingTasks::dissolve(PlacementUnitId id, const FeasibleTypes& feasible_types) {
+  for (Slot slot : units_[id].tasks) {
     Record& record = records_[slot];
-    if (record.indexed) singles_[number(record.queue)].erase(packable_of(slot, offers));
+    if (record.indexed) singles_[number(record.queue)].erase(packable_of(slot, feasible_types));
     record.indexed = false;
     if (record.waits) arrivals_.push_back(slot);
   }
-  remove_entity(id);
+  remove_unit(id);
 }
 
-void WaitingTasks::remove_entity(EntityId id) {
-  Entity& entity = entities_[id];
-  if (entity.gang.valid()) jobs_.at(entity.gang).gang = kNoEntity;
-  if (entity.queued) queues_[number(entity.queue)].erase(entity.order);
-  for (Slot slot : entity.tasks) records_[slot].entity = kNoEntity;
-  entity = {};
-  free_entities_.push_back(id);
+void WaitingTasks::remove_unit(PlacementUnitId id) {
+  PlacementUnit& unit = units_[id];
+  if (unit.gang.valid()) jobs_.at(unit.gang).gang = kNoPlacementUnit;
+  if (unit.queued) queues_[number(unit.queue)].erase(unit.order);
+  for (Slot slot : unit.tasks) records_[slot].unit = kNoPlacementUnit;
+  unit = {};
+  free_units_.push_back(id);
 }
 
-EntityId WaitingTasks::new_entity(std::vector<Slot> tasks, QueueKind queue) {
-  EntityId id = 0;
-  if (free_entities_.empty()) {
-    id = static_cast<EntityId>(entities_.size());
-    entities_.emplace_back();
+PlacementUnitId WaitingTasks::new_unit(std::vector<Slot> tasks, QueueKind queue) {
+  PlacementUnitId id = 0;
+  if (free_units_.empty()) {
+    id = static_cast<PlacementUnitId>(units_.size());
+    units_.emplace_back();
   } else {
-    id = free_entities_.back();
-    free_entities_.pop_back();
+    id = free_units_.back();
+    free_units_.pop_back();
   }
   std::sort(tasks.begin(), tasks.end(),
             [this](Slot a, Slot b) { return records_[a].order < records_[b].order; });
-  Entity& entity = entities_[id];
-  entity.order = records_[tasks.front()].order;
-  entity.queue = queue;
-  entity.may_spill = true;
+  PlacementUnit& unit = units_[id];
+  unit.order = records_[tasks.front()].order;
+  unit.queue = queue;
+  unit.may_fall_back = true;
   for (Slot slot : tasks) {
-    records_[slot].entity = id;
-    entity.may_spill &= records_[slot].may_spill;
+    records_[slot].unit = id;
+    unit.may_fall_back &= records_[slot].may_fall_back;
   }
-  entity.tasks = std::move(tasks);
+  unit.tasks = std::move(tasks);
   return id;
 }
 
-EntityId WaitingTasks::new_gang(std::vector<Slot> tasks, QueueKind queue, JobId job) {
-  const EntityId id = new_entity(std::move(tasks), queue);
-  Entity& gang = entities_[id];
+PlacementUnitId WaitingTasks::new_gang(std::vector<Slot> tasks, QueueKind queue, JobId job) {
+  const PlacementUnitId id = new_unit(std::move(tasks), queue);
+  PlacementUnit& gang = units_[id];
   gang.gang = job;
   jobs_.at(job).gang = id;
   // One interrupted task brings all to the front, in the order in which they came to wait.
@@ -201,19 +201,19 @@ EntityId WaitingTasks::new_gang(std::vector<Slot> tasks, QueueKind queue, JobId 
   return id;
 }
 
-void WaitingTasks::enqueue(EntityId id, const Offers& offers) {
-  Entity& entity = entities_[id];
-  entity.queued = true;
-  Resources least = offers.least(records_[entity.tasks.front()].shape);
-  for (Slot slot : entity.tasks) least = least_of(least, offers.least(records_[slot].shape));
-  queues_[number(entity.queue)].insert(entity.order, {id, least});
+void WaitingTasks::enqueue(PlacementUnitId id, const FeasibleTypes& feasible_types) {
+  PlacementUnit& unit = units_[id];
+  unit.queued = true;
+  Resources least = feasible_types.least(records_[unit.tasks.front()].shape);
+  for (Slot slot : unit.tasks) least = least_of(least, feasible_types.least(records_[slot].shape));
+  queues_[number(unit.queue)].insert(unit.order, {id, least});
 }
 
 /// What waits without being part of an entity, in the order of the queue.
 std::vector<Slot> WaitingTasks::take_arrivals() {
   std::vector<Slot> tasks = std::exchange(arrivals_, {});
   std::erase_if(tasks, [this](Slot slot) {
-    return !records_[slot].waits || records_[slot].entity != kNoEntity;
+    return !records_[slot].waits || records_[slot].unit != kNoPlacementUnit;
   });
   std::sort(tasks.begin(), tasks.end(),
             [this](Slot a, Slot b) { return records_[a].order < records_[b].order; });
@@ -221,26 +221,28 @@ std::vector<Slot> WaitingTasks::take_arrivals() {
   return tasks;
 }
 
-WaitingTasks::Fresh WaitingTasks::pack(const ClusterState& state, const Offers& offers) {
+WaitingTasks::Fresh WaitingTasks::pack(const ClusterState& state,
+                                       const FeasibleTypes& feasible_types) {
   Fresh fresh;
-  if (arrivals_.empty() || !offers.any()) return fresh;
+  if (arrivals_.empty() || !feasible_types.any()) return fresh;
   std::array<std::vector<Slot>, kQueues> alone;
   for (Slot slot : take_arrivals()) {
     const JobRow& job = state.job(state.task(slot).job);
-    if (records_[slot].entity != kNoEntity) continue;  // its gang has been gathered
+    if (records_[slot].unit != kNoPlacementUnit) continue;  // its gang has been gathered
     if (is_gang(job.job)) {
-      if (!gather_gang(state, offers, job, fresh)) arrivals_.push_back(slot);
-    } else if (auto never = classify(state, offers, slot)) {
+      if (!gather_gang(state, feasible_types, job, fresh)) arrivals_.push_back(slot);
+    } else if (auto never = classify(state, feasible_types, slot)) {
       fresh.refusals.push_back({records_[slot].task, *never});
     } else {
       alone[number(records_[slot].queue)].push_back(slot);
     }
   }
   for (std::size_t i = 0; i < kQueues; ++i) {
-    std::vector<EntityId>& entities = fresh.entities[i];
-    pack_queue(static_cast<QueueKind>(i), alone[i], offers, entities);
-    std::sort(entities.begin(), entities.end(),
-              [this](EntityId a, EntityId b) { return entities_[a].order < entities_[b].order; });
+    std::vector<PlacementUnitId>& units = fresh.units[i];
+    pack_queue(static_cast<QueueKind>(i), alone[i], feasible_types, units);
+    std::sort(units.begin(), units.end(), [this](PlacementUnitId a, PlacementUnitId b) {
+      return units_[a].order < units_[b].order;
+    });
   }
   return fresh;
 }
@@ -254,65 +256,68 @@ bool WaitingTasks::is_long(const Job& job) const {
 /// Algorithm 2: tasks of short jobs that are expected to keep their goal there; and whatever its
 /// user wants to be there.
 bool WaitingTasks::wants_spot(const ClusterState& state, const TaskRow& row,
-                              const Offers& offers) const {
+                              const FeasibleTypes& feasible_types) const {
   const Job& job = state.job(row.job).job;
   if (job.markets != MarketChoice::any) return job.markets == MarketChoice::spot;
   if (is_long(job) || !job.prediction.spot_safe) return false;
   const auto known = interruptions_.find(unit_of(state, row));
   const std::uint32_t seen = known == interruptions_.end() ? 0 : known->second;
-  return seen < params_.max_interruptions && offers.hold(Market::spot, {&row.shape, 1});
+  return seen < params_.max_interruptions && feasible_types.hold(Market::spot, {&row.shape, 1});
 }
 
 /// Finds the task's queue; why nothing can ever hold it, if so.
-std::optional<Refusal> WaitingTasks::classify(const ClusterState& state, const Offers& offers,
-                                              Slot slot) {
+std::optional<Refusal> WaitingTasks::classify(const ClusterState& state,
+                                              const FeasibleTypes& feasible_types, Slot slot) {
   const TaskRow& row = state.task(slot);
   const Job& job = state.job(row.job).job;
   Record& record = records_[slot];
-  record.queue = queue_of(is_long(job), wants_spot(state, row, offers));
+  record.queue = queue_of(is_long(job), wants_spot(state, row, feasible_types));
   const Market market = market_of(record.queue);
-  record.may_spill = params_.spill && market == Market::spot && job.markets == MarketChoice::any &&
-                     offers.hold(Market::on_demand, {&row.shape, 1});
-  if (offers.hold(market, {&row.shape, 1})) return std::nullopt;
-  return offers.why_never(market, state.shape(row.shape));
+  record.may_fall_back = params_.on_demand_fallback && market == Market::spot &&
+                         job.markets == MarketChoice::any &&
+                         feasible_types.hold(Market::on_demand, {&row.shape, 1});
+  if (feasible_types.hold(market, {&row.shape, 1})) return std::nullopt;
+  return feasible_types.why_never(market, state.shape(row.shape));
 }
 
 /// Makes an entity of all the gang's waiting tasks. False when the others have still to leave where
 /// they are.
-bool WaitingTasks::gather_gang(const ClusterState& state, const Offers& offers, const JobRow& job,
-                               Fresh& fresh) {
+bool WaitingTasks::gather_gang(const ClusterState& state, const FeasibleTypes& feasible_types,
+                               const JobRow& job, Fresh& fresh) {
   if (job.pending + job.held + job.ended() < job.tasks.size()) return false;
   std::vector<Slot> tasks;
   bool spot = true;
   for (Slot slot : job.tasks) {
     if (!records_[slot].waits) continue;
     tasks.push_back(slot);
-    if (auto never = classify(state, offers, slot)) {
+    if (auto never = classify(state, feasible_types, slot)) {
       fresh.refusals.push_back({records_[slot].task, *never});
       return true;
     }
     spot &= market_of(records_[slot].queue) == Market::spot;
   }
   const QueueKind queue = queue_of(is_long(job.job), spot);
-  const EntityId id = new_gang(std::move(tasks), queue, job.job.id);
-  fresh.entities[number(queue)].push_back(id);
+  const PlacementUnitId id = new_gang(std::move(tasks), queue, job.job.id);
+  fresh.units[number(queue)].push_back(id);
   return true;
 }
 
-Packable WaitingTasks::packable_of(Slot slot, const Offers& offers) const {
+Packable WaitingTasks::packable_of(Slot slot, const FeasibleTypes& feasible_types) const {
   const Record& record = records_[slot];
-  return packable(offers.least(record.shape), offers.reference(), record.order, slot);
+  return packable(feasible_types.least(record.shape), feasible_types.reference(), record.order,
+                  slot);
 }
 
-void WaitingTasks::pack_queue(QueueKind queue, const std::vector<Slot>& tasks, const Offers& offers,
-                              std::vector<EntityId>& fresh) {
+void WaitingTasks::pack_queue(QueueKind queue, const std::vector<Slot>& tasks,
+                              const FeasibleTypes& feasible_types,
+                              std::vector<PlacementUnitId>& fresh) {
   if (params_.group <= 1) {
-    for (Slot slot : tasks) fresh.push_back(new_entity({slot}, queue));
+    for (Slot slot : tasks) fresh.push_back(new_unit({slot}, queue));
     return;
   }
   std::vector<Packable> candidates;
   for (Slot slot : tasks) {
-    candidates.push_back(packable_of(slot, offers));
+    candidates.push_back(packable_of(slot, feasible_types));
     singles_[number(queue)].insert(candidates.back());
     records_[slot].indexed = true;
   }
@@ -320,20 +325,20 @@ void WaitingTasks::pack_queue(QueueKind queue, const std::vector<Slot>& tasks, c
     std::array<ShapeId, kMaxGroup> shapes;
     for (std::size_t i = 0; i < group.size(); ++i) shapes[i] = records_[group[i].handle].shape;
     shapes[group.size()] = records_[one.handle].shape;
-    return offers.hold(market_of(queue), {shapes.data(), group.size() + 1});
+    return feasible_types.hold(market_of(queue), {shapes.data(), group.size() + 1});
   };
   for (const std::vector<Packable>& group : groups_of(queue, std::move(candidates), fits)) {
     std::vector<Slot> slots;
     std::vector<Resources> shares;
     for (const Packable& one : group) {
       Record& record = records_[one.handle];
-      if (record.entity != kNoEntity) remove_entity(record.entity);  // it waited alone
+      if (record.unit != kNoPlacementUnit) remove_unit(record.unit);  // it waited alone
       record.indexed = group.size() == 1;
       slots.push_back(one.handle);
       shares.push_back(one.share);
     }
-    fresh.push_back(new_entity(std::move(slots), queue));
-    entities_[fresh.back()].deviation = deviation(shares);
+    fresh.push_back(new_unit(std::move(slots), queue));
+    units_[fresh.back()].deviation = deviation(shares);
   }
 }
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "schedulers/hcoop/feasible_types.hpp"
 #include "schedulers/hcoop/hcoop_params.hpp"
-#include "schedulers/hcoop/offers.hpp"
 #include "schedulers/packing/complementary.hpp"
 #include "schedulers/packing/ordered_index.hpp"
 
@@ -32,29 +32,29 @@ constexpr Market market_of(QueueKind queue) {
 /// priority, each in the order in which they came to wait.
 using Order = std::uint64_t;
 
-using EntityId = std::uint32_t;
-inline constexpr EntityId kNoEntity = std::numeric_limits<EntityId>::max();
+using PlacementUnitId = std::uint32_t;
+inline constexpr PlacementUnitId kNoPlacementUnit = std::numeric_limits<PlacementUnitId>::max();
 
 /// What gets a place together (III-D): tasks packed onto one instance, a single task, or the tasks
 /// of a gang, each of which is placed by itself but none without the others.
-struct Entity {
+struct PlacementUnit {
   std::vector<Slot> tasks;  ///< the first one in the queue comes first
   Order order = 0;          ///< of that one
   QueueKind queue = QueueKind::short_regular;
-  JobId gang;              ///< whose tasks they are; not valid: they are packed
-  bool may_spill = false;  ///< regular instances will do where its market is spot
-  bool queued = false;     ///< it was looked at and waits
-  bool placed = false;     ///< the last plan has a place for it, or for a part of it
-  bool refused = false;    ///< it did not get it: it asks the cloud again at a tick
-  double deviation = 0;    ///< DV of what is packed
+  JobId gang;                  ///< whose tasks they are; not valid: they are packed
+  bool may_fall_back = false;  ///< regular instances will do where its market is spot
+  bool queued = false;         ///< it was looked at and waits
+  bool placed = false;         ///< the last plan has a place for it, or for a part of it
+  bool refused = false;        ///< it did not get it: it asks the cloud again at a tick
+  double deviation = 0;        ///< DV of what is packed
 };
 
 /// What is known of the waiting tasks and does not follow from the state. Equal for equal queues.
-struct WaitingImage {
+struct WaitingSnapshot {
   struct Unit {
     std::vector<TaskId> tasks;  ///< of an entity, in its order
     QueueKind queue = QueueKind::short_regular;
-    bool gang = false, may_spill = false, queued = false, placed = false, refused = false;
+    bool gang = false, may_fall_back = false, queued = false, placed = false, refused = false;
     double deviation = 0;
   };
   Order next_order = 1;
@@ -70,17 +70,19 @@ class WaitingTasks {
 
   /// Starts again with the tasks of the state and what is on offer. Who waits keeps the state's
   /// order; interruptions are remembered.
-  void rebuild(const ClusterState& state, const Offers& offers);
+  void rebuild(const ClusterState& state, const FeasibleTypes& feasible_types);
 
-  WaitingImage image(const ClusterState& state) const;
+  WaitingSnapshot snapshot(const ClusterState& state) const;
   /// Becomes what gave the image when the state was the same. False when they do not fit together:
   /// then it has to be rebuilt.
-  bool restore(const WaitingImage& image, const ClusterState& state, const Offers& offers);
+  bool restore(const WaitingSnapshot& snapshot, const ClusterState& state,
+               const FeasibleTypes& feasible_types);
 
   /// The task is as the state has it now. Answers where it was and where it was meant to be.
-  std::array<InstanceId, 2> follow(const ClusterState& state, const Offers& offers, Slot slot);
+  std::array<InstanceId, 2> follow(const ClusterState& state, const FeasibleTypes& feasible_types,
+                                   Slot slot);
   /// The job is over and its tasks have left the state. Answers where they were meant to be.
-  std::vector<InstanceId> forget(JobId job, const Offers& offers);
+  std::vector<InstanceId> forget(JobId job, const FeasibleTypes& feasible_types);
   /// It is in the list of those that wait, as far as is known here.
   bool known_to_wait(const TaskRow& row) const;
   /// Where the task is meant to be, as far as is known here.
@@ -93,30 +95,30 @@ class WaitingTasks {
   /// Packs what came to wait since the last time, in the order of the queues. What fits no type is
   /// refused. Answers the entities that nobody has looked at yet, queue by queue, each in order.
   struct Fresh {
-    std::array<std::vector<EntityId>, kQueues> entities;
+    std::array<std::vector<PlacementUnitId>, kQueues> units;
     std::vector<Refuse> refusals;
   };
-  Fresh pack(const ClusterState& state, const Offers& offers);
+  Fresh pack(const ClusterState& state, const FeasibleTypes& feasible_types);
 
   /// The entities that the last plan had a place for and that are still there.
-  std::vector<EntityId> placed() const;
-  const Entity& entity(EntityId id) const { return entities_[id]; }
-  Entity& entity(EntityId id) { return entities_[id]; }
+  std::vector<PlacementUnitId> placed() const;
+  const PlacementUnit& unit(PlacementUnitId id) const { return units_[id]; }
+  PlacementUnit& unit(PlacementUnitId id) { return units_[id]; }
   /// The job's tasks when they wait as a gang, else kNoEntity.
-  EntityId gang_of(JobId job) const;
+  PlacementUnitId gang_of(JobId job) const;
   ShapeId shape_of(Slot slot) const { return records_[slot].shape; }
   /// It waits, and goes into its queue, where `next` finds it.
-  void enqueue(EntityId id, const Offers& offers);
+  void enqueue(PlacementUnitId id, const FeasibleTypes& feasible_types);
   std::size_t size() const { return waiting_; }
 
   /// The first entity in the queue not before `from` of which the least demand of its tasks passes
   /// `may`. `may` has to pass whatever is smaller than what it passes.
   template <class May>
-  std::optional<EntityId> next(QueueKind queue, Order from, const May& may) const {
+  std::optional<PlacementUnitId> next(QueueKind queue, Order from, const May& may) const {
     const Index::Node* found = queues_[static_cast<std::size_t>(queue)].first(
         from, [&](const Least& all) { return may(all.demand); },
         [&](const Queued& one) { return may(one.least); });
-    return found == nullptr ? std::nullopt : std::optional(found->item.entity);
+    return found == nullptr ? std::nullopt : std::optional(found->item.unit);
   }
 
  private:
@@ -126,19 +128,19 @@ class WaitingTasks {
     TaskPhase phase = TaskPhase::pending;
     Order order = 0;  ///< 0: does not wait
     QueueKind queue = QueueKind::short_regular;
-    bool may_spill = false;
+    bool may_fall_back = false;
     bool waits = false;    ///< and is not of a job that was given up
     bool indexed = false;  ///< among those that wait for company
-    EntityId entity = kNoEntity;
+    PlacementUnitId unit = kNoPlacementUnit;
     InstanceId planned;  ///< where it is meant to be
     InstanceId at;       ///< where it is
   };
   struct JobTasks {
     std::vector<Slot> slots;
-    EntityId gang = kNoEntity;
+    PlacementUnitId gang = kNoPlacementUnit;
   };
   struct Queued {
-    EntityId entity = kNoEntity;
+    PlacementUnitId unit = kNoPlacementUnit;
     Resources least;
   };
   struct Least {
@@ -149,35 +151,37 @@ class WaitingTasks {
   };
   using Index = OrderedIndex<Order, Queued, Least>;
 
-  void reset(const ClusterState& state, const Offers& offers);
+  void reset(const ClusterState& state, const FeasibleTypes& feasible_types);
   Record& record_of(const ClusterState& state, const TaskRow& row);
-  bool restore_orders(const WaitingImage& image, const ClusterState& state);
-  bool restore_unit(const WaitingImage::Unit& unit, const ClusterState& state,
-                    const Offers& offers);
+  bool restore_orders(const WaitingSnapshot& snapshot, const ClusterState& state);
+  bool restore_unit(const WaitingSnapshot::Unit& unit, const ClusterState& state,
+                    const FeasibleTypes& feasible_types);
   void begin_waiting(const ClusterState& state, const TaskRow& row);
-  void stop_waiting(Slot slot, const Offers& offers);
-  void dissolve(EntityId id, const Offers& offers);
+  void stop_waiting(Slot slot, const FeasibleTypes& feasible_types);
+  void dissolve(PlacementUnitId id, const FeasibleTypes& feasible_types);
   bool is_long(const Job& job) const;
-  bool wants_spot(const ClusterState& state, const TaskRow& row, const Offers& offers) const;
+  bool wants_spot(const ClusterState& state, const TaskRow& row,
+                  const FeasibleTypes& feasible_types) const;
   static TaskId unit_of(const ClusterState& state, const TaskRow& row);
   std::vector<Slot> take_arrivals();
-  std::optional<Refusal> classify(const ClusterState& state, const Offers& offers, Slot slot);
-  bool gather_gang(const ClusterState& state, const Offers& offers, const JobRow& job,
-                   Fresh& fresh);
-  Packable packable_of(Slot slot, const Offers& offers) const;
-  void pack_queue(QueueKind queue, const std::vector<Slot>& tasks, const Offers& offers,
-                  std::vector<EntityId>& fresh);
+  std::optional<Refusal> classify(const ClusterState& state, const FeasibleTypes& feasible_types,
+                                  Slot slot);
+  bool gather_gang(const ClusterState& state, const FeasibleTypes& feasible_types,
+                   const JobRow& job, Fresh& fresh);
+  Packable packable_of(Slot slot, const FeasibleTypes& feasible_types) const;
+  void pack_queue(QueueKind queue, const std::vector<Slot>& tasks,
+                  const FeasibleTypes& feasible_types, std::vector<PlacementUnitId>& fresh);
   std::vector<std::vector<Packable>> groups_of(QueueKind queue, std::vector<Packable> tasks,
                                                const FitsWith& fits);
-  EntityId new_entity(std::vector<Slot> tasks, QueueKind queue);
-  EntityId new_gang(std::vector<Slot> tasks, QueueKind queue, JobId job);
-  void remove_entity(EntityId id);
+  PlacementUnitId new_unit(std::vector<Slot> tasks, QueueKind queue);
+  PlacementUnitId new_gang(std::vector<Slot> tasks, QueueKind queue, JobId job);
+  void remove_unit(PlacementUnitId id);
 
   HcoopParams params_;
   std::vector<Record> records_;               ///< by the task's slot
   std::unordered_map<JobId, JobTasks> jobs_;  // looked up only, never gone through
-  std::vector<Entity> entities_;
-  std::vector<EntityId> free_entities_;
+  std::vector<PlacementUnit> units_;
+  std::vector<PlacementUnitId> free_units_;
   std::array<Index, kQueues> queues_;
   std::array<ComplementaryIndex, kQueues> singles_;
   std::vector<Slot> arrivals_;  ///< to be packed at the next chance

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "schedulers/packing/heaviest_matching.hpp"
+#include "schedulers/packing/max_weight_matching.hpp"
 
 namespace muster {
 namespace {
@@ -282,7 +282,7 @@ std::vector<std::vector<Packable>> pack_exactly(std::span<const Packable> queue,
     }
   }
   const std::vector<std::uint32_t> mates =
-      heaviest_matching(static_cast<std::uint32_t>(queue.size()), edges);
+      max_weight_matching(static_cast<std::uint32_t>(queue.size()), edges);
   std::vector<std::vector<Packable>> groups;
   for (std::uint32_t i = 0; i < queue.size(); ++i) {
     if (mates[i] != kNoMate && mates[i] < i) continue;

@@ -41,7 +41,7 @@ double cost_usd_h(const Configuration& configuration, const PricedTypes& types);
 /// lower the set's worth; it is kept when the set is worth its price. Tasks are visited kind by
 /// kind in the order of the kinds' first tasks, and the first of equals wins. A task that stays
 /// over (only possible when it is not worth the cheapest type that holds it) gets that type alone.
-/// The plain form: quadratic in the number of tasks, for small inputs and as a yardstick.
+/// The plain form: quadratic in the number of tasks, for small inputs and as a baseline.
 Configuration full_reconfiguration_plain(const PackingTasks& tasks, const WorthModel& model);
 
 /// The same algorithm with the same result, for many tasks: equal tasks are one group, an accepted

@@ -25,7 +25,7 @@ struct Layout {
   void reset(std::size_t tasks);
   std::uint32_t add_present(const RoundInput& input, std::uint32_t instance);
   std::uint32_t add_new(const PricedTypes& types, TypeId type);
-  void seat(std::uint32_t task, std::uint32_t host) {
+  void assign(std::uint32_t task, std::uint32_t host) {
     host_of[task] = host;
     ++hosts[host].tasks;
   }

@@ -109,7 +109,7 @@ void RoundInput::gather_instances(const MarketView& market) {
 void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
                             const ReservationPrices& prices, TaskKinds& kinds) {
   const ClusterState& state = view.state;
-  if (job.given_up) return;
+  if (job.terminal_outcome) return;
   Job entry{.slot = job.slot, .priority = job.job.priority, .gang = job.job.gang};
   const bool gang_moves = job.job.gang && on_its_way(job, state);
   const ReservationPrice* impossible = nullptr;

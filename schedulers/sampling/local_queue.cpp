@@ -16,7 +16,7 @@ std::optional<Rejection> LocalQueue::add(const Reservation& reservation) {
   const SampledJob& job = *reservation.job;
   const bool newer = reservation.bits && (!bits_ || bits_->stamp < reservation.bits->stamp);
   if (newer) bits_ = reservation.bits;
-  if (rules_.reject_behind_long && !job.is_long && !reservation.insists && long_here_ > 0) {
+  if (rules_.reject_behind_long && !job.is_long && !reservation.force && long_here_ > 0) {
     return Rejection{self_, job.id, reservation.round, bits_};
   }
   if (job.is_long) {

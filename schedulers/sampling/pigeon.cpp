@@ -53,7 +53,7 @@ void PigeonDistributor::take(const TaskBatch& batch, Instant, Actions& out) {
   left_[batch.job->id] = batch.tasks.size();
   const std::size_t first = rng_.below(groups.size());
   for (std::size_t i = 0; i < std::min(groups.size(), batch.tasks.size()); ++i) {
-    HandOn part{1 + groups[(first + i) % groups.size()], {batch.job, {}}};
+    Forward part{1 + groups[(first + i) % groups.size()], {batch.job, {}}};
     for (std::size_t task = i; task < batch.tasks.size(); task += groups.size()) {
       part.batch.tasks.push_back(batch.tasks[task]);
     }

@@ -72,9 +72,9 @@ std::vector<WorkerIndex> ProbeScheduler::draw(const Open& job, std::uint32_t rou
 }
 
 void ProbeScheduler::probe(Open& job, std::uint32_t round, std::size_t count, Actions& out) {
-  const bool insists = round > rules_.retry_rounds;
+  const bool force = round > rules_.retry_rounds;
   for (WorkerIndex worker : draw(job, round, count)) {
-    out.push_back(Reserve{worker, {job.batch.job, std::nullopt, round, insists, nullptr}});
+    out.push_back(Reserve{worker, {job.batch.job, std::nullopt, round, force, nullptr}});
     if (rules_.cancellation) job.probed.push_back(worker);
   }
 }

@@ -52,7 +52,7 @@ struct Reservation {
   SharedJob job;
   std::optional<std::uint32_t> task;
   std::uint32_t round = 0;  ///< of the job's sampling
-  bool insists = false;     ///< a worker with a long task takes it, too
+  bool force = false;       ///< a worker with a long task takes it, too
   SharedBits bits;          ///< with a given task
 };
 

@@ -46,7 +46,7 @@ struct Push {
   TaskRef task;
 };
 /// To another scheduler of the group.
-struct HandOn {
+struct Forward {
   std::uint32_t to = 0;  ///< in the order in which the group has its schedulers
   TaskBatch batch;
 };
@@ -58,7 +58,7 @@ struct JobOver {
 struct Later {
   JobId job;
 };
-using Action = std::variant<Reserve, Cancel, Answer, Push, HandOn, JobOver, Later>;
+using Action = std::variant<Reserve, Cancel, Answer, Push, Forward, JobOver, Later>;
 using Actions = std::vector<Action>;
 
 /// A scheduler of a sampling group: what it is told goes in with the time, what it wants said is

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "storage/site_book.hpp"
+#include "storage/site_store.hpp"
 
 namespace muster {
 

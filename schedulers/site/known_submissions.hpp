@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "storage/site_book.hpp"
+#include "storage/site_store.hpp"
 
 namespace muster {
 

@@ -9,7 +9,7 @@ namespace muster {
 namespace {
 
 /// From whom to whom a job goes: from lower to higher levels.
-int level_of(JobId job, const HandTarget& party) {
+int level_of(JobId job, const HandoffTarget& party) {
   if (!party.site) return 2;
   return party.index == site_of(job) ? 0 : 1;
 }
@@ -20,22 +20,22 @@ void OpenCancels::prepare(JobId job) {
   const auto [place, fresh] = open_.try_emplace(job);
   if (!fresh) return;
   ++rounds_;
-  for (const HandTarget& party : parties_) place->second.parties[party].round = rounds_;
+  for (const HandoffTarget& party : parties_) place->second.parties[party].round = rounds_;
   place->second.unconfirmed = place->second.parties.size();
 }
 
 void OpenCancels::open(JobId job) {
   prepare(job);
   if (std::exchange(open_.at(job).asks, true)) return;
-  for (const HandTarget& party : parties_) queue(party, job);
+  for (const HandoffTarget& party : parties_) queue(party, job);
 }
 
-void OpenCancels::queue(const HandTarget& to, JobId job) {
+void OpenCancels::queue(const HandoffTarget& to, JobId job) {
   Queue& queue = queues_[to];
   if (queue.queued.insert(job).second) queue.jobs.push_back(job);
 }
 
-std::vector<OpenCancels::Asked> OpenCancels::next(const HandTarget& to, std::size_t most) {
+std::vector<OpenCancels::Asked> OpenCancels::next(const HandoffTarget& to, std::size_t most) {
   std::vector<Asked> asked;
   Queue& queue = queues_[to];
   while (!queue.jobs.empty() && asked.size() < most) {
@@ -48,11 +48,11 @@ std::vector<OpenCancels::Asked> OpenCancels::next(const HandTarget& to, std::siz
   return asked;
 }
 
-void OpenCancels::put_back(const HandTarget& to, const Asked& asked) {
+void OpenCancels::put_back(const HandoffTarget& to, const Asked& asked) {
   if (open_.contains(asked.job)) queue(to, asked.job);
 }
 
-bool OpenCancels::confirm(const HandTarget& by, const Asked& asked, CancelStanding standing) {
+bool OpenCancels::confirm(const HandoffTarget& by, const Asked& asked, CancelStanding standing) {
   const auto found = open_.find(asked.job);
   if (found == open_.end()) return false;
   Cancel& cancel = found->second;
@@ -66,7 +66,7 @@ bool OpenCancels::confirm(const HandTarget& by, const Asked& asked, CancelStandi
 }
 
 /// Those who have not been asked yet need not be asked twice.
-void OpenCancels::ask_further_down(JobId job, Cancel& cancel, const HandTarget& from) {
+void OpenCancels::ask_further_down(JobId job, Cancel& cancel, const HandoffTarget& from) {
   ++rounds_;
   for (auto& [to, party] : cancel.parties) {
     if (level_of(job, to) <= level_of(job, from)) continue;
@@ -83,8 +83,8 @@ CancelStanding OpenCancels::standing(JobId job) const {
   return found == open_.end() ? CancelStanding::unknown : found->second.standing;
 }
 
-std::vector<HandTarget> OpenCancels::unconfirmed(JobId job) const {
-  std::vector<HandTarget> parties;
+std::vector<HandoffTarget> OpenCancels::unconfirmed(JobId job) const {
+  std::vector<HandoffTarget> parties;
   const auto found = open_.find(job);
   if (found == open_.end()) return parties;
   for (const auto& [to, party] : found->second.parties) {

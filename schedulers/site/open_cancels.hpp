@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/cancel.hpp"
-#include "storage/site_book.hpp"
+#include "storage/site_store.hpp"
 
 namespace muster {
 
@@ -28,7 +28,7 @@ class OpenCancels {
   };
 
   /// A site or a master, before the first cancel.
-  void add_party(const HandTarget& party) { parties_.push_back(party); }
+  void add_party(const HandoffTarget& party) { parties_.push_back(party); }
 
   std::size_t size() const { return open_.size(); }
   bool contains(JobId job) const { return open_.contains(job); }
@@ -39,15 +39,15 @@ class OpenCancels {
 
   /// Takes the next cancels that the party has to be asked for, at most `most`. Each of them has to
   /// come to confirm() or to put_back().
-  std::vector<Asked> next(const HandTarget& to, std::size_t most);
+  std::vector<Asked> next(const HandoffTarget& to, std::size_t most);
   /// It did not answer, or cannot say yet: it is to be asked again.
-  void put_back(const HandTarget& to, const Asked& asked);
+  void put_back(const HandoffTarget& to, const Asked& asked);
   /// How the job stands with the party, which is not in_hand. True: everybody has confirmed.
-  bool confirm(const HandTarget& by, const Asked& asked, CancelStanding standing);
+  bool confirm(const HandoffTarget& by, const Asked& asked, CancelStanding standing);
   /// What the answers come to.
   CancelStanding standing(JobId job) const;
   /// Those who have not confirmed.
-  std::vector<HandTarget> unconfirmed(JobId job) const;
+  std::vector<HandoffTarget> unconfirmed(JobId job) const;
   void close(JobId job) { open_.erase(job); }
 
  private:
@@ -56,7 +56,7 @@ class OpenCancels {
     std::uint64_t round = 0;
   };
   struct Cancel {
-    std::map<HandTarget, Party> parties;
+    std::map<HandoffTarget, Party> parties;
     std::size_t unconfirmed = 0;
     bool asks = false;
     CancelStanding standing = CancelStanding::unknown;
@@ -66,13 +66,13 @@ class OpenCancels {
     std::set<JobId> queued;
   };
 
-  void queue(const HandTarget& to, JobId job);
-  void ask_further_down(JobId job, Cancel& cancel, const HandTarget& from);
+  void queue(const HandoffTarget& to, JobId job);
+  void ask_further_down(JobId job, Cancel& cancel, const HandoffTarget& from);
 
-  std::vector<HandTarget> parties_;
+  std::vector<HandoffTarget> parties_;
   std::map<JobId, Cancel> open_;
   std::uint64_t rounds_ = 0;
-  std::map<HandTarget, Queue> queues_;
+  std::map<HandoffTarget, Queue> queues_;
 };
 
 }  // namespace muster

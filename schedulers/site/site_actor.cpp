@@ -10,8 +10,8 @@
 #include "model/submission_digest.hpp"
 #include "schedulers/site/split.hpp"
 
-// Intake: what comes in, and who gets it. The ways out are in site_lanes.cpp, the ends of jobs in
-// site_watch.cpp.
+// Intake: what comes in, and who gets it. The ways out are in site_handoffs.cpp, the ends of jobs
+// in site_watch.cpp.
 
 namespace muster {
 namespace {
@@ -35,13 +35,13 @@ bool SiteScheduler::is_users(const caf::type_erased_tuple& content) {
 SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
     : UsersFirst(config),
       setup_(std::move(setup)),
-      timer_(this, setup_.epoch),
+      timer_(this, setup_.origin),
       started_(timer_.now()),
       ask_alarm_(timer_, [this] { ask_loads(); }),
       rng_(setup_.seed + setup_.number),
-      listeners_(setup_.life.max_watches),
-      known_(setup_.life.max_tokens, setup_.number),
-      ended_(setup_.life.max_ended) {
+      listeners_(setup_.live.max_watches),
+      known_(setup_.live.max_tokens, setup_.number),
+      ended_(setup_.live.max_ended) {
   set_down_handler([this](const caf::down_msg& down) { drop_listener(down.source); });
   for (const MasterPlace& master : setup_.masters) {
     places_[{false, master.number}] = masters_.size();
@@ -52,10 +52,10 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
     places_[{true, site.number}] = sites_.size();
     sites_.push_back({{true, site.number}, {}, site.actor});
   }
-  for (const std::vector<Lane>* lanes : {&sites_, &masters_}) {
-    for (const Lane& each : *lanes) cancels_.add_party(each.to);
+  for (const std::vector<HandoffPeer>* peers : {&sites_, &masters_}) {
+    for (const HandoffPeer& each : *peers) cancels_.add_party(each.to);
   }
-  SiteMemory memory = setup_.book->recall();
+  SiteMemory memory = setup_.store->recall();
   next_job_ = std::max<std::uint64_t>(1, memory.next_job);
   if (memory.asks_numbers) learn_numbers();
   std::map<JobId, std::string> users;
@@ -68,7 +68,7 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
     known_.recall(std::move(known));
   }
   for (Handoff& handoff : memory.handoffs) {
-    lane(handoff.to).waiting.push({std::move(handoff.job), {}, true});
+    peer(handoff.to).waiting.push({std::move(handoff.job), {}, true});
   }
   for (EndedHandoff& ended : memory.ended) {
     if (ended.conflict) note_conflict(ended.job.id);
@@ -81,7 +81,7 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
 }
 
 /// Whoever starts a site sees to it that all are there whom its book names.
-SiteScheduler::Lane& SiteScheduler::lane(const HandTarget& to) {
+SiteScheduler::HandoffPeer& SiteScheduler::peer(const HandoffTarget& to) {
   const auto place = places_.find(to);
   MUSTER_CHECK(place != places_.end(), "a site hands nothing to whom it does not know");
   return to.site ? sites_[place->second] : masters_[place->second];
@@ -89,7 +89,7 @@ SiteScheduler::Lane& SiteScheduler::lane(const HandTarget& to) {
 
 void SiteScheduler::on_exit() {
   listeners_.clear();
-  watched_.clear();
+  subscriptions_.clear();
   awaiting_loads_.clear();
   masters_.clear();
   sites_.clear();
@@ -99,12 +99,12 @@ void SiteScheduler::on_exit() {
 
 SiteActor::behavior_type SiteScheduler::make_behavior() {
   if (setup_.load_every > Duration::zero()) ask_loads();
-  for (const Lane& each : masters_) hand_over(each.to);
-  for (const Lane& each : sites_) hand_over(each.to);
+  for (const HandoffPeer& each : masters_) send_handoffs(each.to);
+  for (const HandoffPeer& each : sites_) send_handoffs(each.to);
   ask_all_cancels();
   return {
-      [this](hand_atom, std::vector<Job>& jobs) { return take_in(std::move(jobs), false); },
-      [this](forward_atom, std::vector<Job>& jobs) { return take_in(std::move(jobs), true); },
+      [this](hand_atom, std::vector<Job>& jobs) { return submit(std::move(jobs), false); },
+      [this](forward_atom, std::vector<Job>& jobs) { return submit(std::move(jobs), true); },
       [this](watch_atom, const JobListener& listener, const std::vector<JobId>& jobs) {
         return watch(listener, jobs);
       },
@@ -126,7 +126,7 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
 }
 
 bool SiteScheduler::has_room(std::size_t more) const {
-  return jobs_in_hand() + more <= setup_.life.max_waiting;
+  return jobs_in_hand() + more <= setup_.live.max_waiting;
 }
 
 /// The verdict is that of the first time, and no word of it leaves before that is durable.
@@ -136,13 +136,13 @@ void SiteScheduler::Intake::add_known(const KnownSubmissions::Known& known) {
 }
 
 /// Takes the jobs in, when what is known of the loads is fresh enough to choose by.
-caf::result<SiteScheduler::Verdicts> SiteScheduler::take_in(std::vector<Job> jobs, bool forwarded) {
+caf::result<SiteScheduler::Verdicts> SiteScheduler::submit(std::vector<Job> jobs, bool forwarded) {
   if (learns_ && !forwarded) {
     return caf::make_error(ActorError::learns_numbers, who_is_learnt_from());
   }
   heard_news_ = true;
   const bool fresh = ask_pause_ <= setup_.load_every && awaiting_loads_.empty();
-  if (!fresh && unrouted_ + jobs.size() > setup_.life.max_unrouted) return ActorError::too_many;
+  if (!fresh && unrouted_ + jobs.size() > setup_.live.max_unrouted) return ActorError::too_many;
   const Answer answer = make_response_promise<Verdicts>();
   if (fresh) {
     take(std::move(jobs), forwarded, answer);
@@ -165,10 +165,10 @@ void SiteScheduler::take(std::vector<Job> jobs, bool forwarded, const Answer& an
     Answer(answer).deliver(caf::make_error(ActorError::too_many));
     return;
   }
-  if (forwarded) return keep(intake_of_forwarded(std::move(jobs)), answer);
+  if (forwarded) return persist(intake_of_forwarded(std::move(jobs)), answer);
   const std::vector<std::uint64_t> digests = digests_of(jobs);
   auto refused = tokens_of_others(jobs, digests);
-  keep(refused ? *std::move(refused) : intake_of(std::move(jobs), digests), answer);
+  persist(refused ? *std::move(refused) : intake_of(std::move(jobs), digests), answer);
 }
 
 /// Refuses all of a submission of which a token stands for another job: its user has made a
@@ -256,8 +256,8 @@ SiteScheduler::Intake SiteScheduler::intake_of_forwarded(std::vector<Job> jobs) 
 
 /// Promises, when the news are durable here and, if that does not take too long, with those who are
 /// to have the jobs. What others have submitted before counts as news until it is durable.
-void SiteScheduler::keep(Intake intake, const Answer& answer) {
-  auto promise = std::make_shared<Promise>();
+void SiteScheduler::persist(Intake intake, const Answer& answer) {
+  auto promise = std::make_shared<PendingReply>();
   promise->answer = answer;
   promise->verdicts = std::move(intake.verdicts);
   const bool news = !intake.news.handoffs.empty() || !intake.news.tokens.empty();
@@ -267,30 +267,31 @@ void SiteScheduler::keep(Intake intake, const Answer& answer) {
   if (intake.writes.empty()) settle(*promise);
   if (!news) return;
   auto handoffs = std::make_shared<std::vector<Handoff>>(intake.news.handoffs);
-  keep_news(std::move(intake.news),
-            [this, promise, handoffs, write = intake.write](const std::string& trouble) {
-              std::set<HandTarget> targets;
-              if (!trouble.empty()) handoffs->clear();
-              promise->open += handoffs->size();
-              for (Handoff& handoff : *handoffs) {
-                OnItsWay part{std::move(handoff.job), promise};
-                if (!lane(handoff.to).waiting.push(part)) arrived(part);
-                targets.insert(handoff.to);
-              }
-              written(write, trouble);
-              for (const HandTarget& to : targets) hand_over(to);
-            });
+  persist_news(std::move(intake.news),
+               [this, promise, handoffs, write = intake.write](const std::string& trouble) {
+                 std::set<HandoffTarget> targets;
+                 if (!trouble.empty()) handoffs->clear();
+                 promise->open += handoffs->size();
+                 for (Handoff& handoff : *handoffs) {
+                   PendingHandoff part{std::move(handoff.job), promise};
+                   if (!peer(handoff.to).waiting.push(part)) arrived(part);
+                   targets.insert(handoff.to);
+                 }
+                 written(write, trouble);
+                 for (const HandoffTarget& to : targets) send_handoffs(to);
+               });
 }
 
 /// Calls `then` in this actor when the book has answered.
-void SiteScheduler::keep_news(SiteNews news, std::function<void(const std::string& trouble)> then) {
+void SiteScheduler::persist_news(SiteNews news,
+                                 std::function<void(const std::string& trouble)> then) {
   // What was written last tells how the store is.
   auto answered = [this, then = std::move(then)](const std::string& trouble) {
     store_trouble_ = trouble;
     then(trouble);
   };
   // The book may answer from its own thread, to which this actor is a stranger.
-  setup_.book->keep(
+  setup_.store->persist(
       std::move(news),
       [then = std::make_shared<decltype(answered)>(std::move(answered)),
        here = std::this_thread::get_id(),
@@ -309,25 +310,25 @@ void SiteScheduler::written(KnownSubmissions::Write write, const std::string& tr
   const auto found = awaiting_.find(write);
   const auto promises = std::move(found->second);
   awaiting_.erase(found);
-  for (const std::shared_ptr<Promise>& promise : promises) {
+  for (const std::shared_ptr<PendingReply>& promise : promises) {
     if (!trouble.empty()) promise->trouble = trouble;
-    if (--promise->writes == 0) kept(promise);
+    if (--promise->writes == 0) on_persisted(promise);
   }
 }
 
-void SiteScheduler::kept(const std::shared_ptr<Promise>& promise) {
+void SiteScheduler::on_persisted(const std::shared_ptr<PendingReply>& promise) {
   if (!promise->trouble.empty()) {
     promise->given = true;
     promise->answer.deliver(caf::make_error(ActorError::store_failed, promise->trouble));
-  } else if (promise->open == 0 || setup_.life.promise_wait <= Duration::zero()) {
+  } else if (promise->open == 0 || setup_.live.promise_wait <= Duration::zero()) {
     settle(*promise);
   } else {
-    timer_.at(now() + setup_.life.promise_wait, [promise] { settle(*promise); });
+    timer_.at(now() + setup_.live.promise_wait, [promise] { settle(*promise); });
   }
 }
 
 /// Gives the answer, once.
-void SiteScheduler::settle(Promise& promise) {
+void SiteScheduler::settle(PendingReply& promise) {
   if (promise.given) return;
   promise.given = true;
   promise.answer.deliver(std::move(promise.verdicts));
@@ -347,14 +348,14 @@ std::size_t SiteScheduler::choose_site(const Job& job) {
 
 /// Splits the job among masters that are not heavily loaded.
 std::vector<Handoff> SiteScheduler::parts_of(Job job) {
-  sort(job);
+  classify(job);
   std::vector<std::uint32_t> chosen;  // by their places
   if (setup_.rules.masters_per_job <= 1) {
     chosen = {static_cast<std::uint32_t>(least_busy_master())};
   } else {
     std::vector<Heard> heard;
     std::vector<std::uint64_t> given;
-    for (const Lane& each : masters_) {
+    for (const HandoffPeer& each : masters_) {
       heard.push_back(each.heard);
       given.push_back(each.given);
     }
@@ -362,7 +363,7 @@ std::vector<Handoff> SiteScheduler::parts_of(Job job) {
   }
   std::vector<Handoff> parts;
   for (Job& part : split_job(std::move(job), static_cast<std::uint32_t>(chosen.size()))) {
-    Lane& master = masters_[chosen[parts.size()]];
+    HandoffPeer& master = masters_[chosen[parts.size()]];
     ++master.given;
     parts.push_back({std::move(part), master.to});
   }
@@ -372,7 +373,7 @@ std::vector<Handoff> SiteScheduler::parts_of(Job job) {
 /// The master with the fewest jobs of those that answer; of all when none does.
 std::size_t SiteScheduler::least_busy_master() {
   std::size_t best = 0;
-  const auto rank = [this](const Lane& each) {
+  const auto rank = [this](const HandoffPeer& each) {
     const bool lost = !present_load(each.heard, now(), setup_.rules.stale_after);
     return std::pair(lost, each.load.active_jobs + each.given);
   };

@@ -16,12 +16,12 @@
 #include "model/rng.hpp"
 #include "schedulers/site/ended_jobs.hpp"
 #include "schedulers/site/handoff_queue.hpp"
+#include "schedulers/site/job_classifier_service.hpp"
 #include "schedulers/site/known_submissions.hpp"
 #include "schedulers/site/open_cancels.hpp"
 #include "schedulers/site/recent_jobs.hpp"
 #include "schedulers/site/routing.hpp"
-#include "schedulers/site/sorting_desk.hpp"
-#include "storage/site_book.hpp"
+#include "storage/site_store.hpp"
 
 namespace muster {
 
@@ -41,7 +41,7 @@ struct MasterPlace {
 };
 
 /// How a site scheduler keeps its word.
-struct SiteLife {
+struct LiveSiteOptions {
   Duration promise_wait{};                ///< an answer waits so long for masters to have the jobs
   Duration hand_retry{};                  ///< from a master's not answering to the next try
   std::size_t hand_batch = 500;           ///< jobs handed to a master at once
@@ -54,7 +54,7 @@ struct SiteLife {
   Duration cancel_wait{};                 ///< an answer waits so long for everybody to confirm
   /// Is told what its user should know of; nothing: nobody is.
   std::function<void(const std::string&)> note{};
-  bool train_apart = false;  ///< in a thread of its own, while jobs go on to be sorted
+  bool train_apart = false;  ///< in a thread of its own, while jobs go on to be classified
 };
 
 struct SiteSetup {
@@ -64,14 +64,15 @@ struct SiteSetup {
   /// Those of all sites that there ever were are lower; 0: unknown.
   std::uint32_t site_numbers = 0;
   RoutingRules rules;
-  std::uint64_t room = 10'000;  ///< so many jobs that no master has yet are a load of 1; >= 1
-  Duration load_every{};        ///< masters and sites are asked for their load so often; 0: never
-  Duration accept_timeout{};    ///< how long a master may take to accept a job
+  std::uint64_t capacity = 10'000;  ///< so many jobs that no master has yet are a load of 1; >= 1
+  Duration load_every{};      ///< masters and sites are asked for their load so often; 0: never
+  Duration accept_timeout{};  ///< how long a master may take to accept a job
   std::uint64_t seed = 1;
-  ClusterEpoch epoch;
-  SiteBook* book = nullptr;
-  std::optional<SortingDesk> desk;  ///< tells short jobs from long ones; nothing: nobody does
-  SiteLife life;
+  ClockOrigin origin;
+  SiteStore* store = nullptr;
+  std::optional<JobClassifierService>
+      classifier;  ///< tells short jobs from long ones; nothing: nobody does
+  LiveSiteOptions live;
 };
 
 /// Takes jobs in at one place of the world (HCoop, Algorithm 3): leaves them to the nearest site
@@ -96,20 +97,20 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   /// Jobs that are known to be over, as far as that is remembered.
   static constexpr std::size_t kMaxOver = 10'000;
   /// An answer that waits until those who are to have its jobs have them.
-  struct Promise {
-    caf::typed_response_promise<std::vector<AcceptVerdict>> answer;
-    std::vector<AcceptVerdict> verdicts;
+  struct PendingReply {
+    caf::typed_response_promise<std::vector<SubmitVerdict>> answer;
+    std::vector<SubmitVerdict> verdicts;
     std::size_t writes = 0;  ///< of the book, whose fate it shares
     std::string trouble{};   ///< why one of them has failed
     std::size_t open = 0;    ///< jobs or parts on their way
     bool given = false;
   };
   /// A job or a part of one on its way.
-  struct OnItsWay {
+  struct PendingHandoff {
     Job job;
-    std::shared_ptr<Promise> promise;  ///< null after a restart
-    bool sent = false;                 ///< whoever is to have it may have it
-    bool ending = false;               ///< it is being written down that nobody will have it
+    std::shared_ptr<PendingReply> promise;  ///< null after a restart
+    bool sent = false;                      ///< whoever is to have it may have it
+    bool ending = false;                    ///< it is being written down that nobody will have it
   };
   /// Somebody who waits for a cancel.
   struct CancelAnswer {
@@ -126,15 +127,15 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   /// A job, or a part of one, as a query shows it.
   struct Shown {
     const Job* job;
-    const HandTarget* to;       ///< null when it ended here
+    const HandoffTarget* to;    ///< null when it ended here
     const EndedHandoff* ended;  ///< null when it is on its way
   };
   /// The way to a master or to another site.
-  struct Lane {
-    HandTarget to;
+  struct HandoffPeer {
+    HandoffTarget to;
     MasterActor master{};  ///< null on the way to a site
     SiteActor site{};      ///< null on the way to a master
-    HandoffQueue<OnItsWay> waiting{};
+    HandoffQueue<PendingHandoff> waiting{};
     bool busy = false;             ///< it has been handed jobs and has not answered
     std::uint64_t given = 0;       ///< jobs given to it since it was heard
     std::set<JobId> unanswered{};  ///< watched here, and it has not said whether they are over
@@ -143,19 +144,19 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
     Heard heard{};
   };
   /// A job that is watched, as far as masters have said that parts of it are over.
-  struct Watched {
+  struct JobSubscription {
     std::vector<std::uint32_t> parts{};  ///< by their first tasks
     std::uint32_t tasks = 0;             ///< of these
     JobOutcome outcome = JobOutcome::completed;
   };
   /// A watch that waits for what masters say of it.
-  struct Asking {
+  struct PendingWatch {
     caf::typed_response_promise<std::vector<JobEnd>> answer;
     JobListener listener;
     std::vector<JobEnd> ends{};  ///< of jobs that turned out to be over
     std::size_t open = 0;        ///< masters that have not answered
   };
-  using Verdicts = std::vector<AcceptVerdict>;
+  using Verdicts = std::vector<SubmitVerdict>;
   using Answer = caf::typed_response_promise<Verdicts>;
   using Ends = std::vector<JobEnd>;
   using Endings = std::vector<EndedHandoff>;
@@ -171,18 +172,18 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   };
 
   Instant now() const { return timer_.now(); }
-  Lane& lane(const HandTarget& to);
+  HandoffPeer& peer(const HandoffTarget& to);
 
-  caf::result<Verdicts> take_in(std::vector<Job> jobs, bool forwarded);
+  caf::result<Verdicts> submit(std::vector<Job> jobs, bool forwarded);
   void take(std::vector<Job> jobs, bool forwarded, const Answer& answer);
   std::optional<Intake> tokens_of_others(const std::vector<Job>& jobs,
                                          const std::vector<std::uint64_t>& digests) const;
   Intake intake_of(std::vector<Job> jobs, const std::vector<std::uint64_t>& digests);
   Intake intake_of_forwarded(std::vector<Job> jobs);
-  void keep(Intake intake, const Answer& answer);
-  void keep_news(SiteNews news, std::function<void(const std::string& trouble)> then);
+  void persist(Intake intake, const Answer& answer);
+  void persist_news(SiteNews news, std::function<void(const std::string& trouble)> then);
   void written(KnownSubmissions::Write write, const std::string& trouble);
-  void kept(const std::shared_ptr<Promise>& promise);
+  void on_persisted(const std::shared_ptr<PendingReply>& promise);
   bool has_room(std::size_t more) const;
 
   std::size_t choose_site(const Job& job);
@@ -190,25 +191,25 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   std::size_t least_busy_master();
   double own_load() const;
 
-  void hand_over(const HandTarget& to);
-  void hand_over_later(const HandTarget& to);
-  void taken(const HandTarget& to, const Verdicts& verdicts);
-  void mark_unsent(const HandTarget& to, const std::vector<JobId>& jobs);
-  static void arrived(const OnItsWay& handoff);
-  static void settle(Promise& promise);
-  void sort(Job& job);
+  void send_handoffs(const HandoffTarget& to);
+  void send_handoffs_later(const HandoffTarget& to);
+  void taken(const HandoffTarget& to, const Verdicts& verdicts);
+  void mark_unsent(const HandoffTarget& to, const std::vector<JobId>& jobs);
+  static void arrived(const PendingHandoff& handoff);
+  static void settle(PendingReply& promise);
+  void classify(Job& job);
   void train_if_due();
   void ask_loads();
-  void hear(Lane& lane, const LoadReport& report);
+  void on_load(HandoffPeer& peer, const LoadReport& report);
   void load_answered();
   caf::result<Ends> watch(const JobListener& listener, const std::vector<JobId>& jobs);
-  void watch_at(std::size_t master, std::vector<JobId> jobs, std::shared_ptr<Asking> asking);
+  void watch_at(std::size_t master, std::vector<JobId> jobs, std::shared_ptr<PendingWatch> asking);
   void watch_again(std::size_t master, const std::vector<JobId>& jobs);
-  void answered(Asking& asking);
-  void over(const JobEnd& end, Asking* asking);
+  void answered(PendingWatch& asking);
+  void over(const JobEnd& end, PendingWatch* asking);
   void drop_listener(const caf::actor_addr& listener);
   void unwatch(const std::vector<JobId>& jobs);
-  void part_ended_here(const EndedHandoff& ended, Asking* asking);
+  void part_ended_here(const EndedHandoff& ended, PendingWatch* asking);
 
   bool is_mine_to_cancel(JobId job) const;
   std::optional<CancelStanding> known_standing(JobId job) const;
@@ -221,28 +222,28 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   void cancel_kept(JobId id);
   void write_cancel(JobId id);
   void ask_all_cancels();
-  void ask_cancels(const HandTarget& to);
-  void hear_cancels(const HandTarget& from, const std::vector<OpenCancels::Asked>& asked,
-                    const std::vector<CancelVerdict>& verdicts);
-  void ask_after_rest(const HandTarget& whom);
+  void ask_cancels(const HandoffTarget& to);
+  void on_cancels(const HandoffTarget& from, const std::vector<OpenCancels::Asked>& asked,
+                  const std::vector<CancelVerdict>& verdicts);
+  void ask_after_rest(const HandoffTarget& whom);
   void end_cancel(JobId id);
   void answer_cancels(JobId id);
   caf::result<std::vector<CancelVerdict>> cancel_here(const std::vector<JobId>& jobs);
   void end_what_is_here(const std::vector<JobId>& jobs,
                         const std::function<void(const std::vector<CancelVerdict>&)>& then);
-  EndedHandoff ending_of(OnItsWay& handoff, const HandTarget& to, JobOutcome outcome,
+  EndedHandoff ending_of(PendingHandoff& handoff, const HandoffTarget& to, JobOutcome outcome,
                          std::string reason);
   void end_handoffs(SiteNews news, std::function<void(const Endings& ended, bool durable)> then);
-  void hand_again(const Endings& ended);
-  void refuse(const HandTarget& by, const Verdicts& verdicts);
-  std::string target_name(const HandTarget& target) const;
+  void resend_handoffs(const Endings& ended);
+  void refuse(const HandoffTarget& by, const Verdicts& verdicts);
+  std::string target_name(const HandoffTarget& target) const;
   bool has_given(JobId job) const;
   void learn_numbers();
   void note_conflict(JobId job);
   bool learn_of_conflict(JobId job);
-  void hear_conflicts(const LoadReport& report);
-  void hear_newest(const Lane& from, const LoadReport& report);
-  void keep_numbers();
+  void on_conflicts(const LoadReport& report);
+  void on_newest_numbers(const HandoffPeer& from, const LoadReport& report);
+  void persist_numbers();
   std::string who_is_learnt_from() const;
   bool is_of_another(const Job& job) const;
   void note(const std::string& text) const;
@@ -264,29 +265,30 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   std::size_t unrouted_ = 0;                           ///< jobs in these
   Rng rng_;
   JobWatch listeners_;
-  std::map<JobId, Watched> watched_;  ///< of which there are listeners
-  std::vector<Lane> masters_;
-  std::vector<Lane> sites_;                   ///< the own one stays empty
-  std::size_t own_ = 0;                       ///< its place among the sites
-  std::map<HandTarget, std::size_t> places_;  ///< of lanes, by whom they lead to
+  std::map<JobId, JobSubscription> subscriptions_;  ///< of which there are listeners
+  std::vector<HandoffPeer> masters_;
+  std::vector<HandoffPeer> sites_;               ///< the own one stays empty
+  std::size_t own_ = 0;                          ///< its place among the sites
+  std::map<HandoffTarget, std::size_t> places_;  ///< of lanes, by whom they lead to
   KnownSubmissions known_;
-  std::map<KnownSubmissions::Write, std::vector<std::shared_ptr<Promise>>> awaiting_;
+  std::map<KnownSubmissions::Write, std::vector<std::shared_ptr<PendingReply>>> awaiting_;
   KnownSubmissions::Write last_write_ = 0;
   std::string store_trouble_;  ///< why the last write failed; empty: it did not
   EndedJobs ended_;
   OpenCancels cancels_;
-  std::map<JobId, Cancelling> cancelling_;      ///< of each open cancel
-  std::map<HandTarget, bool> asked_to_cancel_;  ///< has been asked and has not answered, or rests
-  std::set<HandTarget> resting_;                ///< of these, those that rest
-  RecentJobs broken_{kMaxBroken};               ///< of which some part was given up
-  RecentJobs left_{kMaxLeft};       ///< of these, whose cancels are others' or could not be kept
-  RecentJobs over_{kMaxOver};       ///< all of which has ended
-  RecentJobs conflicts_{kMaxOver};  ///< whose numbers are others' as well: not to be cancelled
+  std::map<JobId, Cancelling> cancelling_;  ///< of each open cancel
+  std::map<HandoffTarget, bool>
+      asked_to_cancel_;              ///< has been asked and has not answered, or rests
+  std::set<HandoffTarget> resting_;  ///< of these, those that rest
+  RecentJobs broken_{kMaxBroken};    ///< of which some part was given up
+  RecentJobs left_{kMaxLeft};        ///< of these, whose cancels are others' or could not be kept
+  RecentJobs over_{kMaxOver};        ///< all of which has ended
+  RecentJobs conflicts_{kMaxOver};   ///< whose numbers are others' as well: not to be cancelled
   RecentJobs conflicts_of_others_{kMaxLeft};  ///< of these, those that other sites have numbered
   std::uint64_t next_job_ = 1;
-  bool learns_ = false;          ///< next_job_ may be too low: nothing is numbered
-  std::set<HandTarget> untold_;  ///< who has to be heard before it is right
-  std::uint64_t handed_ = 0;     ///< jobs and parts that masters have taken
+  bool learns_ = false;             ///< next_job_ may be too low: nothing is numbered
+  std::set<HandoffTarget> untold_;  ///< who has to be heard before it is right
+  std::uint64_t handed_ = 0;        ///< jobs and parts that masters have taken
   bool training_ = false;
 };
 

@@ -15,14 +15,14 @@ caf::result<CancelReport> SiteScheduler::cancel(JobId id) {
   const bool open = cancels_.contains(id);
   const auto standing = open ? std::nullopt : known_standing(id);
   if (standing) return CancelReport{id, *standing, {}};
-  if (!open && cancels_.size() >= setup_.life.max_cancels) return ActorError::too_many;
+  if (!open && cancels_.size() >= setup_.live.max_cancels) return ActorError::too_many;
   const bool asked = current_sender() != nullptr;
   auto answer = std::make_shared<CancelAnswer>();
   answer->promise = make_response_promise<CancelReport>();
   const auto promise = answer->promise;
   if (asked) {
     cancelling_[id].answers.push_back(answer);
-    timer_.at(now() + setup_.life.cancel_wait, [this, id, answer] {
+    timer_.at(now() + setup_.live.cancel_wait, [this, id, answer] {
       answer->due = true;
       answer_cancels(id);
     });
@@ -47,7 +47,7 @@ std::optional<CancelStanding> SiteScheduler::known_standing(JobId job) const {
   ended_.parts_of(job, [&](const EndedHandoff& part) {
     if (part.conflict) return;
     ended += part.tasks;
-    whole = std::max(part.job.whole_tasks, part.tasks);
+    whole = std::max(part.job.total_tasks, part.tasks);
   });
   return ended >= whole ? std::optional(CancelStanding::over) : std::nullopt;
 }
@@ -75,7 +75,7 @@ void SiteScheduler::write_cancel(JobId id) {
   cancelling_[id].trouble.clear();
   SiteNews news;
   news.cancels.push_back(id);
-  keep_news(std::move(news), [this, id](const std::string& trouble) {
+  persist_news(std::move(news), [this, id](const std::string& trouble) {
     const auto found = cancelling_.find(id);
     if (found == cancelling_.end()) return;  // everybody has confirmed it already
     found->second.durable = trouble.empty();
@@ -89,29 +89,29 @@ void SiteScheduler::write_cancel(JobId id) {
 /// The own site first: what has not left it need not be looked for elsewhere.
 void SiteScheduler::ask_all_cancels() {
   ask_cancels({true, setup_.number});
-  for (const std::vector<Lane>* lanes : {&sites_, &masters_}) {
-    for (const Lane& each : *lanes) ask_cancels(each.to);
+  for (const std::vector<HandoffPeer>* peers : {&sites_, &masters_}) {
+    for (const HandoffPeer& each : *peers) ask_cancels(each.to);
   }
 }
 
 /// One request at a time to each.
-void SiteScheduler::ask_cancels(const HandTarget& to) {
+void SiteScheduler::ask_cancels(const HandoffTarget& to) {
   bool& busy = asked_to_cancel_[to];
   if (busy) return;
-  const std::vector<OpenCancels::Asked> asked = cancels_.next(to, setup_.life.hand_batch);
+  const std::vector<OpenCancels::Asked> asked = cancels_.next(to, setup_.live.hand_batch);
   if (asked.empty()) return;
   busy = true;
   std::vector<JobId> jobs;
   for (const OpenCancels::Asked& each : asked) jobs.push_back(each.job);
   const auto heard = [this, to, asked](const std::vector<CancelVerdict>& verdicts) {
-    hear_cancels(to, asked, verdicts);
+    on_cancels(to, asked, verdicts);
   };
-  const auto failed = [this, to, asked](const caf::error&) { hear_cancels(to, asked, {}); };
+  const auto failed = [this, to, asked](const caf::error&) { on_cancels(to, asked, {}); };
   if (!to.site) {
-    request(lane(to).master, setup_.accept_timeout, cancel_atom_v, std::move(jobs))
+    request(peer(to).master, setup_.accept_timeout, cancel_atom_v, std::move(jobs))
         .then(heard, failed);
   } else if (to.index != setup_.number) {
-    request(lane(to).site, setup_.accept_timeout, cancel_atom_v, std::move(jobs))
+    request(peer(to).site, setup_.accept_timeout, cancel_atom_v, std::move(jobs))
         .then(heard, failed);
   } else {
     end_what_is_here(jobs, heard);
@@ -119,9 +119,9 @@ void SiteScheduler::ask_cancels(const HandTarget& to) {
 }
 
 /// Who did not answer, or has the job on its way, is asked again after a pause.
-void SiteScheduler::hear_cancels(const HandTarget& from,
-                                 const std::vector<OpenCancels::Asked>& asked,
-                                 const std::vector<CancelVerdict>& verdicts) {
+void SiteScheduler::on_cancels(const HandoffTarget& from,
+                               const std::vector<OpenCancels::Asked>& asked,
+                               const std::vector<CancelVerdict>& verdicts) {
   std::map<JobId, CancelStanding> said;
   for (const CancelVerdict& verdict : verdicts) said[verdict.job] = verdict.standing;
   bool again = false;
@@ -140,7 +140,7 @@ void SiteScheduler::hear_cancels(const HandTarget& from,
   }
   if (again) {
     resting_.insert(from);
-    timer_.at(now() + setup_.life.hand_retry, [this, from] { ask_after_rest(from); });
+    timer_.at(now() + setup_.live.hand_retry, [this, from] { ask_after_rest(from); });
   } else {
     asked_to_cancel_[from] = false;
   }
@@ -148,7 +148,7 @@ void SiteScheduler::hear_cancels(const HandTarget& from,
 }
 
 /// Ends the pause that there is after an answer which did not settle everything.
-void SiteScheduler::ask_after_rest(const HandTarget& whom) {
+void SiteScheduler::ask_after_rest(const HandoffTarget& whom) {
   if (resting_.erase(whom) == 0) return;
   asked_to_cancel_[whom] = false;
   ask_cancels(whom);
@@ -164,7 +164,7 @@ void SiteScheduler::end_cancel(JobId id) {
     if (!std::exchange(each->given, true)) each->promise.deliver(report);
   }
   cancelling_.erase(found);
-  setup_.book->cancelled(id);
+  setup_.store->cancelled(id);
 }
 
 /// Answers those who have waited long enough, once it is known whether the cancel is durable.
@@ -174,7 +174,7 @@ void SiteScheduler::answer_cancels(JobId id) {
   const Cancelling& cancel = found->second;
   if (!cancel.durable && cancel.trouble.empty()) return;
   CancelReport report{id, cancels_.standing(id), {}};
-  for (const HandTarget& each : cancels_.unconfirmed(id)) {
+  for (const HandoffTarget& each : cancels_.unconfirmed(id)) {
     report.unconfirmed.push_back(target_name(each));
   }
   for (const std::shared_ptr<CancelAnswer>& each : cancel.answers) {
@@ -206,15 +206,15 @@ void SiteScheduler::end_what_is_here(
   SiteNews news;
   for (const JobId job : jobs) {
     left_.erase(job);
-    if (setup_.desk) setup_.desk->forget(job);
+    if (setup_.classifier) setup_.classifier->forget(job);
     CancelVerdict verdict{job, CancelStanding::unknown};
     if (has_given(job) || known_.find_forwarded(job)) verdict.standing = CancelStanding::passed_on;
     ended_.parts_of(job, [&](const EndedHandoff& part) {
       if (!part.conflict) verdict.standing = CancelStanding::over;
     });
-    for (std::vector<Lane>* lanes : {&masters_, &sites_}) {
-      for (Lane& each : *lanes) {
-        OnItsWay* found = each.waiting.find(job);
+    for (std::vector<HandoffPeer>* peers : {&masters_, &sites_}) {
+      for (HandoffPeer& each : *peers) {
+        PendingHandoff* found = each.waiting.find(job);
         if (found == nullptr) continue;
         const bool may_have_left = found->sent || found->ending;
         const auto here = may_have_left ? CancelStanding::in_hand : CancelStanding::ended;
@@ -228,7 +228,7 @@ void SiteScheduler::end_what_is_here(
   }
   if (news.ended.empty()) return then(verdicts);
   end_handoffs(std::move(news), [this, verdicts, then](const Endings& ended, bool durable) mutable {
-    if (!durable) hand_again(ended);
+    if (!durable) resend_handoffs(ended);
     for (CancelVerdict& verdict : verdicts) {
       if (!durable && verdict.standing == CancelStanding::ended) {
         verdict.standing = CancelStanding::in_hand;
@@ -239,8 +239,8 @@ void SiteScheduler::end_what_is_here(
 }
 
 /// The end of what is on its way, which is not handed over any more.
-EndedHandoff SiteScheduler::ending_of(OnItsWay& handoff, const HandTarget& to, JobOutcome outcome,
-                                      std::string reason) {
+EndedHandoff SiteScheduler::ending_of(PendingHandoff& handoff, const HandoffTarget& to,
+                                      JobOutcome outcome, std::string reason) {
   handoff.ending = true;
   EndedHandoff ended{handoff.job, to, {}, outcome, std::move(reason), now()};
   ended.tasks = static_cast<std::uint32_t>(ended.job.tasks.size());
@@ -252,31 +252,31 @@ EndedHandoff SiteScheduler::ending_of(OnItsWay& handoff, const HandTarget& to, J
 void SiteScheduler::end_handoffs(SiteNews news,
                                  std::function<void(const Endings& ended, bool durable)> then) {
   Endings ended = news.ended;
-  keep_news(std::move(news),
-            [this, ended = std::move(ended), then = std::move(then)](const std::string& trouble) {
-              if (!trouble.empty()) return then(ended, false);
-              for (const EndedHandoff& each : ended) {
-                if (const auto gone = lane(each.to).waiting.take(each.job.id)) arrived(*gone);
-                ended_.add(each);
-                part_ended_here(each, nullptr);
-              }
-              then(ended, true);
-            });
+  persist_news(std::move(news), [this, ended = std::move(ended),
+                                 then = std::move(then)](const std::string& trouble) {
+    if (!trouble.empty()) return then(ended, false);
+    for (const EndedHandoff& each : ended) {
+      if (const auto gone = peer(each.to).waiting.take(each.job.id)) arrived(*gone);
+      ended_.add(each);
+      part_ended_here(each, nullptr);
+    }
+    then(ended, true);
+  });
 }
 
 /// It could not be written down that they have ended.
-void SiteScheduler::hand_again(const Endings& ended) {
+void SiteScheduler::resend_handoffs(const Endings& ended) {
   for (const EndedHandoff& each : ended) {
-    if (OnItsWay* found = lane(each.to).waiting.find(each.job.id)) found->ending = false;
-    hand_over(each.to);
+    if (PendingHandoff* found = peer(each.to).waiting.find(each.job.id)) found->ending = false;
+    send_handoffs(each.to);
   }
 }
 
 /// What a master has refused for good ends here, and with it the job's other parts.
-void SiteScheduler::refuse(const HandTarget& by, const std::vector<AcceptVerdict>& verdicts) {
+void SiteScheduler::refuse(const HandoffTarget& by, const std::vector<SubmitVerdict>& verdicts) {
   SiteNews news;
-  for (const AcceptVerdict& verdict : verdicts) {
-    OnItsWay* found = lane(by).waiting.find(verdict.job);
+  for (const SubmitVerdict& verdict : verdicts) {
+    PendingHandoff* found = peer(by).waiting.find(verdict.job);
     if (found == nullptr || found->ending) continue;
     news.ended.push_back(ending_of(*found, by, JobOutcome::refused, verdict.reason));
     if (verdict.conflict) {
@@ -285,7 +285,7 @@ void SiteScheduler::refuse(const HandTarget& by, const std::vector<AcceptVerdict
            ": the one that came with that number is refused");
       note_conflict(verdict.job);
       news.asks_numbers |= learn_of_conflict(verdict.job);
-    } else if (found->job.whole_tasks > 0) {
+    } else if (found->job.total_tasks > 0) {
       news.cancels.push_back(verdict.job);
     }
   }
@@ -293,14 +293,14 @@ void SiteScheduler::refuse(const HandTarget& by, const std::vector<AcceptVerdict
   const std::vector<JobId> broken = news.cancels;
   end_handoffs(std::move(news), [this, broken](const Endings& ended, bool durable) {
     if (!durable) {
-      timer_.at(now() + setup_.life.hand_retry, [this, ended] { hand_again(ended); });
+      timer_.at(now() + setup_.live.hand_retry, [this, ended] { resend_handoffs(ended); });
       return;
     }
     for (const JobId job : broken) cancel_kept(job);
   });
 }
 
-std::string SiteScheduler::target_name(const HandTarget& target) const {
+std::string SiteScheduler::target_name(const HandoffTarget& target) const {
   const std::size_t place = places_.at(target);
   return target.site ? setup_.sites[place].name : setup_.masters[place].name;
 }

@@ -18,8 +18,8 @@ bool SiteScheduler::has_given(JobId job) const {
 
 void SiteScheduler::learn_numbers() {
   learns_ = true;
-  for (const Lane& each : masters_) untold_.insert(each.to);
-  for (const Lane& each : sites_) {
+  for (const HandoffPeer& each : masters_) untold_.insert(each.to);
+  for (const HandoffPeer& each : sites_) {
     if (each.to.index != setup_.number) untold_.insert(each.to);
   }
 }
@@ -35,7 +35,7 @@ void SiteScheduler::note_conflict(JobId job) {
 /// on its way, so conflicts of before are none to learn from.
 bool SiteScheduler::learn_of_conflict(JobId job) {
   if (site_of(job) != setup_.number) return false;
-  if (!learns_ && muster::number_of(job) + setup_.life.max_waiting < next_job_) return false;
+  if (!learns_ && muster::number_of(job) + setup_.live.max_waiting < next_job_) return false;
   note("job " + std::to_string(job.value) + " is two jobs: numbers are learnt anew");
   learn_numbers();
   if (setup_.load_every > Duration::zero()) {
@@ -47,34 +47,34 @@ bool SiteScheduler::learn_of_conflict(JobId job) {
 
 /// Another site tells of it as long as it remembers. What is learnt is not forgotten by a crash
 /// before all have said it.
-void SiteScheduler::hear_conflicts(const LoadReport& report) {
+void SiteScheduler::on_conflicts(const LoadReport& report) {
   for (const JobId job : report.conflicts) {
     if (learns_ || !learn_of_conflict(job)) continue;
     SiteNews news;
     news.asks_numbers = true;
-    keep_news(std::move(news), [](const std::string&) {});
+    persist_news(std::move(news), [](const std::string&) {});
   }
 }
 
-void SiteScheduler::hear_newest(const Lane& from, const LoadReport& report) {
+void SiteScheduler::on_newest_numbers(const HandoffPeer& from, const LoadReport& report) {
   for (const JobId job : report.newest) {
     if (site_of(job) == setup_.number) next_job_ = std::max(next_job_, number_of(job) + 1);
   }
-  if (untold_.erase(from.to) > 0 && untold_.empty()) keep_numbers();
+  if (untold_.erase(from.to) > 0 && untold_.empty()) persist_numbers();
 }
 
 /// What was learnt is durable before it is made use of. Above the newest job that came to anybody
 /// there may be as many as may wait here, of which users have been told and nobody else has.
-void SiteScheduler::keep_numbers() {
+void SiteScheduler::persist_numbers() {
   SiteNews news;
   // A site that has numbered nothing can still take other numbers of sites and masters.
-  const std::uint64_t next = next_job_ > 1 ? next_job_ + setup_.life.max_waiting : next_job_;
+  const std::uint64_t next = next_job_ > 1 ? next_job_ + setup_.live.max_waiting : next_job_;
   news.next_job = next > 1 ? next : 0;
   news.numbers_known = true;
-  keep_news(std::move(news), [this, next](const std::string& trouble) {
+  persist_news(std::move(news), [this, next](const std::string& trouble) {
     if (!untold_.empty()) return;  // another conflict since
     if (!trouble.empty()) {
-      timer_.at(now() + setup_.life.hand_retry, [this] { keep_numbers(); });
+      timer_.at(now() + setup_.live.hand_retry, [this] { persist_numbers(); });
       return;
     }
     learns_ = false;
@@ -87,7 +87,8 @@ void SiteScheduler::keep_numbers() {
 /// Why nothing is numbered at present, in a few words.
 std::string SiteScheduler::who_is_learnt_from() const {
   std::string names;
-  for (const HandTarget& each : untold_) names += (names.empty() ? "" : ", ") + target_name(each);
+  for (const HandoffTarget& each : untold_)
+    names += (names.empty() ? "" : ", ") + target_name(each);
   return "the site still learns from " + (names.empty() ? "its store" : names) +
          " which numbers it has given out";
 }
@@ -95,15 +96,15 @@ std::string SiteScheduler::who_is_learnt_from() const {
 /// Whether a job of that number waits here that was submitted as another one. Of those that have
 /// gone on there is only the number.
 bool SiteScheduler::is_of_another(const Job& job) const {
-  return std::any_of(masters_.begin(), masters_.end(), [&](const Lane& each) {
-    const OnItsWay* found = each.waiting.find(job.id);
+  return std::any_of(masters_.begin(), masters_.end(), [&](const HandoffPeer& each) {
+    const PendingHandoff* found = each.waiting.find(job.id);
     if (found == nullptr) return false;
     return found->job.token != job.token || found->job.user != job.user;
   });
 }
 
 void SiteScheduler::note(const std::string& text) const {
-  if (setup_.life.note) setup_.life.note("site " + setup_.sites[own_].name + ": " + text);
+  if (setup_.live.note) setup_.live.note("site " + setup_.sites[own_].name + ": " + text);
 }
 
 }  // namespace muster

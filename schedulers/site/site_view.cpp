@@ -23,7 +23,7 @@ JobView over_here(const EndedHandoff& ended) {
   view.state = shown(ended.outcome);
   view.reason = ended.reason;
   view.tasks = ended.tasks;
-  view.whole = std::max(ended.job.whole_tasks, ended.tasks);
+  view.whole = std::max(ended.job.total_tasks, ended.tasks);
   view.waiting = 0;
   view.over = ended.at;
   return view;
@@ -71,18 +71,18 @@ std::vector<SiteScheduler::Shown> SiteScheduler::page_shown(const JobsQuestion& 
   std::vector<Shown> found;
   std::size_t jobs = 0;
   JobId last;
-  const auto use = [&](const Job& job, const HandTarget* to, const EndedHandoff* ended) {
+  const auto use = [&](const Job& job, const HandoffTarget* to, const EndedHandoff* ended) {
     if (!wanted.takes(job)) return true;
     if (std::exchange(last, job.id) != job.id && ++jobs > wanted.bound()) return false;
     found.push_back({&job, to, ended});
     return true;
   };
-  for (const std::vector<Lane>* lanes : {&masters_, &sites_}) {
-    for (const Lane& each : *lanes) {
+  for (const std::vector<HandoffPeer>* peers : {&masters_, &sites_}) {
+    for (const HandoffPeer& each : *peers) {
       if (!wanted.active) continue;
       jobs = 0;
       last = {};
-      each.waiting.highest_first(wanted.active_below, [&](const OnItsWay& one) {
+      each.waiting.highest_first(wanted.active_below, [&](const PendingHandoff& one) {
         return use(one.job, &each.to, nullptr);
       });
     }
@@ -97,9 +97,9 @@ std::vector<SiteScheduler::Shown> SiteScheduler::page_shown(const JobsQuestion& 
 
 std::vector<SiteScheduler::Shown> SiteScheduler::parts_shown(JobId job) const {
   std::vector<Shown> found;
-  for (const std::vector<Lane>* lanes : {&masters_, &sites_}) {
-    for (const Lane& each : *lanes) {
-      const OnItsWay* one = each.waiting.find(job);
+  for (const std::vector<HandoffPeer>* peers : {&masters_, &sites_}) {
+    for (const HandoffPeer& each : *peers) {
+      const PendingHandoff* one = each.waiting.find(job);
       if (one != nullptr) found.push_back({&one->job, &each.to, nullptr});
     }
   }

@@ -34,9 +34,9 @@ caf::result<SiteScheduler::Ends> SiteScheduler::watch(const JobListener& listene
   if (!listeners_.has_room(jobs.size())) return ActorError::not_connected;
   for (JobId job : jobs) {
     if (listeners_.add(listener, job)) monitor(listener);
-    watched_.try_emplace(job);
+    subscriptions_.try_emplace(job);
   }
-  auto asking = std::make_shared<Asking>();
+  auto asking = std::make_shared<PendingWatch>();
   asking->answer = make_response_promise<Ends>();
   asking->listener = listener;
   asking->open = masters_.size();
@@ -52,7 +52,7 @@ caf::result<SiteScheduler::Ends> SiteScheduler::watch(const JobListener& listene
 /// Until the master has answered or nobody watches the jobs any more. Without `asking` it is asked
 /// again.
 void SiteScheduler::watch_at(std::size_t master, std::vector<JobId> jobs,
-                             std::shared_ptr<Asking> asking) {
+                             std::shared_ptr<PendingWatch> asking) {
   const auto settled = [this, master, asking](const std::vector<JobId>& unanswered) {
     if (asking) {
       answered(*asking);
@@ -73,13 +73,13 @@ void SiteScheduler::watch_at(std::size_t master, std::vector<JobId> jobs,
 
 /// One question at a time, after a pause, however many have asked meanwhile.
 void SiteScheduler::watch_again(std::size_t master, const std::vector<JobId>& jobs) {
-  Lane& to = masters_[master];
+  HandoffPeer& to = masters_[master];
   to.unanswered.insert(jobs.begin(), jobs.end());
   if (to.asks_again || to.unanswered.empty()) return;
   to.asks_again = true;
-  timer_.at(now() + setup_.life.hand_retry, [this, master] {
+  timer_.at(now() + setup_.live.hand_retry, [this, master] {
     std::set<JobId> open = std::exchange(masters_[master].unanswered, {});
-    std::erase_if(open, [this](JobId job) { return !watched_.contains(job); });
+    std::erase_if(open, [this](JobId job) { return !subscriptions_.contains(job); });
     if (open.empty()) {
       masters_[master].asks_again = false;
     } else {
@@ -89,7 +89,7 @@ void SiteScheduler::watch_again(std::size_t master, const std::vector<JobId>& jo
 }
 
 /// One master more has said what it knows, or has not in time.
-void SiteScheduler::answered(Asking& asking) {
+void SiteScheduler::answered(PendingWatch& asking) {
   if (asking.open > 0 && --asking.open > 0) return;
   asking.answer.deliver(std::move(asking.ends));
 }
@@ -97,10 +97,10 @@ void SiteScheduler::answered(Asking& asking) {
 /// A part is over: the job is with its last one. When some of its tasks had no end of their own,
 /// the other parts are for nothing. Who has just asked hears of it in the answer, everybody else by
 /// a message.
-void SiteScheduler::over(const JobEnd& end, Asking* asking) {
-  const auto found = watched_.find(end.job);
-  if (found == watched_.end()) return;
-  Watched& watched = found->second;
+void SiteScheduler::over(const JobEnd& end, PendingWatch* asking) {
+  const auto found = subscriptions_.find(end.job);
+  if (found == subscriptions_.end()) return;
+  JobSubscription& watched = found->second;
   if (std::find(watched.parts.begin(), watched.parts.end(), end.first) != watched.parts.end()) {
     return;
   }
@@ -113,7 +113,7 @@ void SiteScheduler::over(const JobEnd& end, Asking* asking) {
   }
   const JobEnd whole{end.job, watched.outcome, 0, end.whole, end.whole};
   if (watched.parts.size() < masters_.size()) unwatch({end.job});
-  watched_.erase(found);
+  subscriptions_.erase(found);
   over_.add(end.job);
   for (const JobListener& listener : listeners_.take(end.job)) {
     if (asking != nullptr && listener == asking->listener) {
@@ -126,23 +126,23 @@ void SiteScheduler::over(const JobEnd& end, Asking* asking) {
 
 /// No master has had the part: who was to have it tells it from the others. A job whose number was
 /// another's says nothing of that one.
-void SiteScheduler::part_ended_here(const EndedHandoff& ended, Asking* asking) {
+void SiteScheduler::part_ended_here(const EndedHandoff& ended, PendingWatch* asking) {
   if (ended.conflict) return;
   constexpr std::uint32_t kNoTask = 1U << 31U;  // above the positions of tasks
   JobEnd end{ended.job.id, ended.outcome, kNoTask + ended.to.index, ended.tasks, ended.tasks, true};
-  if (ended.job.whole_tasks > 0) end.whole = ended.job.whole_tasks;
+  if (ended.job.total_tasks > 0) end.whole = ended.job.total_tasks;
   over(end, asking);
 }
 
 void SiteScheduler::drop_listener(const caf::actor_addr& listener) {
   const std::vector<JobId> alone = listeners_.drop(listener);
   if (alone.empty()) return;
-  for (JobId job : alone) watched_.erase(job);
+  for (JobId job : alone) subscriptions_.erase(job);
   unwatch(alone);
 }
 
 void SiteScheduler::unwatch(const std::vector<JobId>& jobs) {
-  for (const Lane& each : masters_) {
+  for (const HandoffPeer& each : masters_) {
     send(each.master, unwatch_atom_v, JobListener{this}, jobs);
   }
 }

@@ -15,7 +15,7 @@ std::vector<Job> split_job(Job job, std::uint32_t most_parts) {
   }
   std::vector<TaskSpec> tasks = std::exchange(job.tasks, {});
   const std::uint32_t in_flight = std::exchange(job.max_running, 0);
-  job.whole_tasks = static_cast<std::uint32_t>(tasks.size());
+  job.total_tasks = static_cast<std::uint32_t>(tasks.size());
   std::vector<Job> parts(count, job);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     parts[i % count].tasks.push_back(std::move(tasks[i]));

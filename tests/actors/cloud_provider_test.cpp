@@ -56,7 +56,7 @@ class Desk final : public CloudHost {
 };
 
 /// Machines that are there at once and end at once.
-class QuickMachines final : public MachineHost {
+class QuickMachines final : public MachineBackend {
  public:
   Expected<std::string, MachineError> boot(const MachineOrder& order) override {
     running.insert(order.instance);

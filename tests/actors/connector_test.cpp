@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/support/builders.hpp"
-#include "tests/support/memory_cloud_book.hpp"
+#include "tests/support/memory_cloud_store.hpp"
 #include "tests/support/scripted_cloud.hpp"
 #include "tests/support/virtual_system.hpp"
 
@@ -20,8 +20,8 @@ class ConnectorTest : public ::testing::Test {
   ConnectorTest() {
     master_ = spawn_listening_master(system_, heard_, nullptr, &reports_);
     setup_.catalog = &catalog_;
-    setup_.epoch = system_.time().epoch();
-    setup_.book = &book_;
+    setup_.origin = system_.time().origin();
+    setup_.store = &store_;
     setup_.provider = &remote_;
     setup_.bill = &bill_;
     setup_.retries.launch_tries = 3;
@@ -75,7 +75,7 @@ class ConnectorTest : public ::testing::Test {
   Catalog catalog_ = with_spot();
   std::vector<Heard> heard_;
   std::vector<CloudReport> reports_;
-  test::MemoryCloudBook book_;
+  test::MemoryCloudStore store_;
   test::ScriptedCloud remote_{catalog_};
   CloudBill bill_;
   ConnectorSetup setup_;
@@ -243,7 +243,7 @@ TEST_F(ConnectorTest, AConnectorThatIsStartedAnewBillsTheSame) {
     launch(id);
     end(id);
     system_.run_until_s(begin + 100);
-    return charge_of(book_.records.at(InstanceId{id}), {});
+    return charge_of(store_.records.at(InstanceId{id}), {});
   };
   make_cloud();
   const Money once = run(false);
@@ -260,25 +260,25 @@ TEST_F(ConnectorTest, APriceThatChangesWhileNoConnectorRunsCountsFromItsStart) {
   system_.run_until_s(21);
   make_cloud();
   launch(0);
-  EXPECT_EQ(book_.changed.at(1).at, at_s(21));
+  EXPECT_EQ(store_.changed.at(1).at, at_s(21));
   system_.run_until_s(30);
   end(0);
   system_.run_until_s(100);
-  EXPECT_TRUE(charge_of(book_.records.at(InstanceId{0}), {}) == charge(0.8, 20) + charge(8, 10));
+  EXPECT_TRUE(charge_of(store_.records.at(InstanceId{0}), {}) == charge(0.8, 20) + charge(8, 10));
 }
 
 TEST_F(ConnectorTest, NothingOfAnOfferingEndsWhileItsPriceIsBeingWrittenDown) {
   make_cloud();
   launch(0);
   system_.run_until_s(11);
-  book_.slow = true;
+  store_.slow = true;
   price(8);
   end(0);
-  EXPECT_EQ(book_.waiting.size(), 1U);
+  EXPECT_EQ(store_.waiting.size(), 1U);
   EXPECT_TRUE(told_changes().empty()) << "it may be lost in a crash";
   system_.run_until_s(21);
-  book_.slow = false;
-  book_.flush();
+  store_.slow = false;
+  store_.flush();
   system_.run_until_s(100);
   EXPECT_TRUE(bill_.total == charge(0.8, 10) + charge(8, 11));
 }
@@ -287,12 +287,12 @@ TEST_F(ConnectorTest, AChangeThatCannotBeWrittenDownIsToldWhenItCan) {
   make_cloud();
   launch(0);
   system_.run_until_s(11);
-  book_.full = true;
+  store_.full = true;
   price(8);
   price(4);
   system_.run_until_s(20.5);
   EXPECT_TRUE(told_changes().empty());
-  book_.full = false;
+  store_.full = false;
   system_.run_until_s(30);
   ASSERT_EQ(told_changes().size(), 1U) << "only what holds by now";
   EXPECT_EQ(told_changes()[0].offering.price, Price::from_usd_h(4));
@@ -327,8 +327,8 @@ TEST_F(ConnectorTest, KeepsNoMoreChangesThanItMay) {
     price(1 + i);
     expected += charge(1 + i, 1);
   }
-  EXPECT_LE(book_.changed.size(), 6U);
-  EXPECT_EQ(book_.changed.rbegin()->first, 50U);
+  EXPECT_LE(store_.changed.size(), 6U);
+  EXPECT_EQ(store_.changed.rbegin()->first, 50U);
   system_.run_until_s(60.5);
   restart_cloud();
   launch(0);

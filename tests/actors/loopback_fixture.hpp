@@ -5,13 +5,13 @@
 #include "actors/cloud/connector.hpp"
 #include "actors/cloud/loopback_provider.hpp"
 #include "tests/support/builders.hpp"
-#include "tests/support/memory_cloud_book.hpp"
+#include "tests/support/memory_cloud_store.hpp"
 #include "tests/support/virtual_system.hpp"
 
 namespace muster::test {
 
 /// Machines that are written down; they say hello at once and end when the test wants it.
-class NotedMachines final : public MachineHost {
+class NotedMachines final : public MachineBackend {
  public:
   Expected<std::string, MachineError> boot(const MachineOrder& order) override {
     if (broken) return Failure<MachineError>{MachineError::unwritable, "no folder"};
@@ -59,9 +59,9 @@ class LoopbackFixture : public ::testing::Test {
   LoopbackFixture() {
     master_ = spawn_listening_master(system_, heard_, nullptr, &reports_);
     setup_.catalog = &catalog_;
-    setup_.epoch = system_.time().epoch();
+    setup_.origin = system_.time().origin();
     setup_.quantum = loopback_.quantum = std::chrono::seconds{1};
-    setup_.book = &book_;
+    setup_.store = &store_;
     setup_.bill = &bill_;
     loopback_.catalog = &catalog_;
     loopback_.machines = &machines_;
@@ -103,7 +103,7 @@ class LoopbackFixture : public ::testing::Test {
   }
   /// The book writes what waits.
   void flush() {
-    book_.flush();
+    store_.flush();
     system_.time().drain();
   }
   /// Why it could not be interrupted; empty when it could.
@@ -136,7 +136,7 @@ class LoopbackFixture : public ::testing::Test {
   Catalog catalog_ = with_spot();
   std::vector<Heard> heard_;
   std::vector<CloudReport> reports_;
-  MemoryCloudBook book_;
+  MemoryCloudStore store_;
   NotedMachines machines_;
   CloudBill bill_;
   LoopbackOptions loopback_;

@@ -59,7 +59,7 @@ TEST_F(LoopbackRestartTest, AfterARestartMachinesAreTakenOver) {
   EXPECT_EQ(machines_.adopted, (std::vector<std::string>{"machine-0", "machine-1"}));
   EXPECT_EQ(machines_.boots, 2);
   EXPECT_EQ(machines_.running, (std::set{InstanceId{0}})) << "what nobody rents does not run";
-  EXPECT_EQ(book_.records.at(InstanceId{1}).gone_at, at_s(150)) << "it is lost";
+  EXPECT_EQ(store_.records.at(InstanceId{1}).gone_at, at_s(150)) << "it is lost";
   take_heard();
   launch(1);
   EXPECT_EQ(heard_, (Transcript{{150, "gone 1"}}));
@@ -135,24 +135,24 @@ TEST_F(LoopbackRestartTest, AfterARestartANoticeStillHolds) {
 
 TEST_F(LoopbackRestartTest, AClockSetBackOverARestartHoldsNothingUp) {
   constexpr auto kStep = std::chrono::hours{1};
-  setup_.epoch.start -= 3 * kStep;
+  setup_.origin.start -= 3 * kStep;
   make_cloud();
   launch(0);
   launch(1, Market::spot);
   system_.run_until_s(4);
-  setup_.epoch.start += kStep;
+  setup_.origin.start += kStep;
   restart_cloud();
   launch(0);
   launch(1, Market::spot);
   system_.run_until_s(60);
   EXPECT_EQ(take_heard(), (Transcript{{14, "up 0"}, {14, "up 1"}}));
-  setup_.epoch.start += kStep;
+  setup_.origin.start += kStep;
   restart_cloud();
   system_.run_until_s(200);
   EXPECT_EQ(machines_.boots, 2);
   launch(1, Market::spot);
   interrupt(1);
-  setup_.epoch.start += kStep;
+  setup_.origin.start += kStep;
   restart_cloud();
   take_heard();
   launch(1, Market::spot);
@@ -180,7 +180,7 @@ TEST_F(LoopbackRestartTest, AfterARestartWithoutTheTypeWhatHasNoMachineEnds) {
 TEST_F(LoopbackRestartTest, DelaysThatVaryDependOnTheInstanceAndTheSeedAlone) {
   const auto ups = [this](DelayKind kind, std::uint64_t seed, bool restarted) {
     loopback_.delays = {kind, 0.3, seed};
-    book_.records.clear();
+    store_.records.clear();
     machines_.running.clear();
     reports_.clear();
     make_cloud();
@@ -190,7 +190,7 @@ TEST_F(LoopbackRestartTest, DelaysThatVaryDependOnTheInstanceAndTheSeedAlone) {
     system_.run_until_s(begin + 1000);
     system_.end(cloud_);
     std::map<InstanceId, double> after_s;
-    for (const auto& [id, record] : book_.records) after_s[id] = to_seconds(*record.up_at) - begin;
+    for (const auto& [id, record] : store_.records) after_s[id] = to_seconds(*record.up_at) - begin;
     return after_s;
   };
   loopback_.quantum = setup_.quantum = Duration{};
@@ -212,13 +212,13 @@ TEST_F(LoopbackRestartTest, DelaysThatVaryDependOnTheInstanceAndTheSeedAlone) {
 // A book that takes nothing.
 
 TEST_F(LoopbackRestartTest, WhatCannotBeWrittenDownIsNotRented) {
-  book_.full = true;
+  store_.full = true;
   make_cloud();
   launch(0);
   system_.run_until_s(100);
   EXPECT_EQ(take_heard(), Transcript{}) << "nor is it refused for good";
   EXPECT_EQ(bill_.rented, 0u);
-  book_.full = false;
+  store_.full = false;
   launch(0);
   system_.run_until_s(150);
   EXPECT_EQ(heard_, (Transcript{{110, "up 0"}}));
@@ -228,13 +228,13 @@ TEST_F(LoopbackRestartTest, ARefusalIsToldWhenItIsWrittenDownAndHolds) {
   loopback_.limits.instances = 1;
   make_cloud();
   launch(0);
-  book_.slow = true;
+  store_.slow = true;
   launch(1);
   EXPECT_EQ(take_heard(), Transcript{});
   // What was not told may still come up after a crash.
   loopback_.limits.instances = 2;
-  book_.waiting.clear();
-  book_.slow = false;
+  store_.waiting.clear();
+  store_.slow = false;
   restart_cloud();
   launch(1);
   system_.run_until_s(15);
@@ -249,14 +249,14 @@ TEST_F(LoopbackRestartTest, ARefusalIsToldWhenItIsWrittenDownAndHolds) {
 
 TEST_F(LoopbackRestartTest, TimeDoesNotGoBehindTheBookWhenTheClockIsSetBack) {
   constexpr auto kStep = std::chrono::hours{1};
-  setup_.epoch.start -= 2 * kStep;
+  setup_.origin.start -= 2 * kStep;
   make_cloud();
   launch(0);
   launch(1);
   system_.run_until_s(200);
   end(0);
   system_.run_until_s(300);
-  setup_.epoch.start += kStep;
+  setup_.origin.start += kStep;
   restart_cloud();
   take_heard();
   reports_.clear();
@@ -276,20 +276,20 @@ TEST_F(LoopbackRestartTest, TimeDoesNotGoBehindTheBookWhenTheClockIsSetBack) {
 TEST_F(LoopbackRestartTest, NothingIsDoneNorToldBeforeItIsWrittenDown) {
   make_cloud();
   launch(0);
-  book_.full = true;
+  store_.full = true;
   system_.run_until_s(30);
   EXPECT_EQ(take_heard(), Transcript{});
-  book_.full = false;
+  store_.full = false;
   system_.run_until_s(200);
   EXPECT_EQ(take_heard(), (Transcript{{31, "up 0"}, {131, "hello 0"}}))
       << "billing begins when it can be recorded";
-  book_.full = true;
+  store_.full = true;
   end(0);
   end(0);
   system_.run_until_s(250);
   EXPECT_EQ(machines_.running.size(), 1u);
   EXPECT_THAT(figures().trouble, "no space is left");
-  book_.full = false;
+  store_.full = false;
   system_.run_until_s(300);
   EXPECT_EQ(heard_, (Transcript{{252, "gone 0"}}));
   EXPECT_TRUE(bill_.total == charge(0.8, 221));
@@ -300,7 +300,7 @@ TEST_F(LoopbackRestartTest, ANoticeThatCannotBeWrittenDownIsNotGiven) {
   make_cloud();
   launch(0, Market::spot);
   system_.run_until_s(150);
-  book_.full = true;
+  store_.full = true;
   EXPECT_THAT(interrupt(0), HasSubstr("no space is left"));
   EXPECT_EQ(heard_.back().what, "hello 0");
 }
@@ -308,7 +308,7 @@ TEST_F(LoopbackRestartTest, ANoticeThatCannotBeWrittenDownIsNotGiven) {
 // A book that takes its time.
 
 TEST_F(LoopbackRestartTest, WhileABookWritesNothingOfItsInstanceIsDoneNorTold) {
-  book_.slow = true;
+  store_.slow = true;
   make_cloud();
   launch(0);
   launch(0);
@@ -320,16 +320,16 @@ TEST_F(LoopbackRestartTest, WhileABookWritesNothingOfItsInstanceIsDoneNorTold) {
   EXPECT_EQ(take_heard(), Transcript{}) << "up is not told before it is written down";
   flush();
   EXPECT_EQ(take_heard(), (Transcript{{31, "up 0"}}));
-  EXPECT_EQ(book_.records.at(InstanceId{0}).up_at, at_s(30));
+  EXPECT_EQ(store_.records.at(InstanceId{0}).up_at, at_s(30));
 }
 
 TEST_F(LoopbackRestartTest, OrdersThatComeWhileARecordIsWrittenAreTakenAfterwards) {
-  book_.slow = true;
+  store_.slow = true;
   make_cloud();
   launch(0);
   end(0);
   launch(1);
-  EXPECT_EQ(book_.waiting.size(), 2u) << "one record an instance is on its way";
+  EXPECT_EQ(store_.waiting.size(), 2u) << "one record an instance is on its way";
   flush();  // ordered
   flush();  // instance 0 is ending
   system_.run_until_s(5);
@@ -342,15 +342,15 @@ TEST_F(LoopbackRestartTest, OrdersThatComeWhileARecordIsWrittenAreTakenAfterward
 
 TEST_F(LoopbackRestartTest, WhatABookRefusesAfterAWhileIsNotRented) {
   loopback_.limits.by_type["it3"] = 1;
-  book_.slow = true;
+  store_.slow = true;
   make_cloud();
   launch(0);
   launch(1);
   EXPECT_EQ(figures().instances, 2U) << "the cloud is asked when the orders are on record";
-  book_.full = true;
+  store_.full = true;
   flush();
   EXPECT_EQ(take_heard(), Transcript{});
-  book_.full = false;
+  store_.full = false;
   launch(2);
   flush();
   system_.run_until_s(10);
@@ -364,12 +364,12 @@ TEST_F(LoopbackRestartTest, ARepeatedInterruptionWaitsForTheFirstOne) {
   launch(0, Market::spot);
   system_.run_until_s(150);
   take_heard();
-  book_.slow = true;
+  store_.slow = true;
   caf::scoped_actor self{system_.actors()};
   auto first = self->request(cloud_, caf::infinite, interrupt_atom_v, InstanceId{0});
   auto second = self->request(cloud_, caf::infinite, interrupt_atom_v, InstanceId{0});
   system_.time().drain();
-  EXPECT_EQ(book_.waiting.size(), 1u);
+  EXPECT_EQ(store_.waiting.size(), 1u);
   flush();
   int answers = 0;
   for (auto* asked : {&first, &second}) {

@@ -237,7 +237,7 @@ TEST_F(LoopbackTest, SpotInstancesAreTakenBackByChanceAtTimesThatTheSeedFixes) {
   const auto run = [this](std::uint64_t seed, bool restarted) {
     loopback_.interruptions.per_h = 2;
     loopback_.interruptions.seed = seed;
-    book_.records.clear();
+    store_.records.clear();
     machines_.running.clear();
     reports_.clear();
     make_cloud();

@@ -11,8 +11,8 @@ using Ticker = caf::typed_actor<caf::reacts_to<Wakeup>>;
 
 class TickerActor : public Ticker::base {
  public:
-  TickerActor(caf::actor_config& config, ClusterEpoch epoch, std::vector<std::string>& log)
-      : Ticker::base(config), timer_(this, epoch), log_(log) {}
+  TickerActor(caf::actor_config& config, ClockOrigin origin, std::vector<std::string>& log)
+      : Ticker::base(config), timer_(this, origin), log_(log) {}
 
  protected:
   behavior_type make_behavior() override {
@@ -33,7 +33,7 @@ class TickerActor : public Ticker::base {
 TEST(VirtualTime, JumpsFromDeadlineToDeadlineInOrder) {
   test::VirtualSystem system;
   std::vector<std::string> log;
-  const Ticker ticker = system.actors().spawn<TickerActor>(system.time().epoch(), log);
+  const Ticker ticker = system.actors().spawn<TickerActor>(system.time().origin(), log);
   system.run_until_s(5);
   EXPECT_EQ(log, (std::vector<std::string>{"0@0", "5@5", "5@5"}));
   system.run_until_s(1e6);

@@ -84,7 +84,7 @@ StartOrder order() {
   made.program.work_dir = "/tmp";
   made.program.time_limit = from_seconds(60);
   made.program.stop_grace = from_seconds(7);
-  made.program.alone_progress_s = 0.25;
+  made.program.baseline_rate_per_s = 0.25;
   made.task_count = 11;
   made.workload_class = "sweep";
   return made;
@@ -190,7 +190,7 @@ TEST(WorkerLinkCodecTest, SamplesComeBackAndThroughputAboveOneDoesNot) {
   const SampleAnswer made{InstanceId{7}, 9, {{TaskId{1}, 1, std::uint64_t{1} << 32}}};
   const SamplesResult back = through(made);
   ASSERT_TRUE(back);
-  EXPECT_EQ(back->asking, 9u);
+  EXPECT_EQ(back->sample_round, 9u);
   ASSERT_EQ(back->samples.size(), 1u);
   EXPECT_EQ(back->samples[0].scaled, std::uint64_t{1} << 32);
   SampleAnswer above = made;
@@ -252,7 +252,7 @@ TEST(WorkerLinkCodecTest, OrdersOutOfRangeAreMalformed) {
   EXPECT_FALSE(with([](StartOrder& o) { o.granted[Resource::gpu] = -1; }));
   EXPECT_FALSE(with([](StartOrder& o) { o.program.time_limit = Duration{-1}; }));
   EXPECT_FALSE(with([](StartOrder& o) {
-    o.program.alone_progress_s = std::numeric_limits<double>::quiet_NaN();
+    o.program.baseline_rate_per_s = std::numeric_limits<double>::quiet_NaN();
   }));
   EXPECT_FALSE(with([](StartOrder& o) {
     o.task.demands = Demands({{"", Resources::of(0, 1, 1), 0}});

@@ -138,10 +138,10 @@ TEST_F(WorkerLinkTest, CarriesStopsSamplesAndLogs) {
   caf::anon_send(worker, stop_atom_v, TaskId{3}, Attempt{1});
   ASSERT_TRUE(has_reports(2));
   const test::MasterNotes notes = master_.notes();
-  EXPECT_EQ(notes.reports[1].kind, WorkerReportKind::left);
+  EXPECT_EQ(notes.reports[1].kind, WorkerReportKind::checkpointed);
   EXPECT_EQ(notes.reports[1].exit_code, 85);
   ASSERT_EQ(notes.samples.size(), 1u);
-  EXPECT_EQ(notes.samples[0].asking, 9u);
+  EXPECT_EQ(notes.samples[0].sample_round, 9u);
   EXPECT_EQ(notes.samples[0].samples.at(0).scaled, std::uint64_t{1} << 31);
   ASSERT_EQ(notes.logs.size(), 1u);
   EXPECT_EQ(notes.logs[0].offset, 40u);
@@ -163,7 +163,7 @@ TEST_F(WorkerLinkTest, WhatIsNotSettledComesAgainWithTheNextHelloAndWhatIsDoesNo
   caf::anon_send(master_.worker(), start_atom_v, order(3, "finish"));
   caf::anon_send(master_.worker(), start_atom_v, order(4, "finish"));
   ASSERT_TRUE(has_reports(4));
-  caf::anon_send(master_.worker(), settled_atom_v, TaskId{3}, Attempt{1});
+  caf::anon_send(master_.worker(), ack_atom_v, TaskId{3}, Attempt{1});
   caf::anon_send(master_.worker(), greet_atom_v);
   ASSERT_TRUE(comes_true([&] { return master_.notes().hellos.back().known.size() == 1; }));
   const WorkerHello hello = master_.notes().hellos.back();

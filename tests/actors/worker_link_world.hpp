@@ -122,7 +122,7 @@ class ScriptedMaster {
         state->note([&](MasterNotes& notes) { notes.downs.push_back(down.source); });
       });
       return master_without_views(
-          [](hand_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
+          [](hand_atom, const std::vector<Job>&) { return std::vector<SubmitVerdict>{}; },
           [](watch_atom, const JobListener&, const std::vector<JobId>&) {
             return std::vector<JobEnd>{};
           },
@@ -317,7 +317,7 @@ class ScriptedExecutor : public Executor {
     }
   }
   void stop(TaskId task, Attempt attempt) override {
-    if (running_.erase(task) > 0) host_.left(task, attempt, from_seconds(3), {85, "", ""});
+    if (running_.erase(task) > 0) host_.checkpointed(task, attempt, from_seconds(3), {85, "", ""});
   }
   std::vector<ExecutionThroughput> sample() override {
     std::vector<ExecutionThroughput> all;

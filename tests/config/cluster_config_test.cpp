@@ -159,7 +159,7 @@ checkpoints = "shared"
 log_bytes = 65536
 log_files = 0
 tail_bytes = 100
-settled_keep = "1d"
+acknowledged_keep = "1d"
 task_uid = 1000
 disk_check = "500ms"
 disk_free_mib = 100
@@ -184,7 +184,7 @@ max_message_bytes = 4194304
   EXPECT_EQ(config.worker.log_bytes, 65'536U);
   EXPECT_EQ(config.worker.log_files, 0U);
   EXPECT_EQ(config.worker.tail_bytes, 100U);
-  EXPECT_EQ(config.worker.settled_keep, 24h);
+  EXPECT_EQ(config.worker.acknowledged_keep, 24h);
   EXPECT_EQ(config.worker.task_uid, 1000U);
   EXPECT_EQ(config.worker.disk_check, 500ms);
   EXPECT_EQ(config.worker.disk_free_mib, 100U);

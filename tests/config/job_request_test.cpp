@@ -61,7 +61,7 @@ gpus = 2
 time_limit_s = "5min"
 runtime_hint_s = 90
 stop_grace_s = "20s"
-alone_progress_s = 0.25
+baseline_rate_per_s = 0.25
 market = "spot"
 retries = 0
 from = "35.7,-139.5"
@@ -77,7 +77,7 @@ constexpr std::string_view kEveryKeyJson = R"({
 "name": "sweep", "user": "ann", "class": "cpu-heavy", "priority": -3,
 "command": ["python3", "sweep.py", ""], "env": {"A": "x y", "B": 7}, "work_dir": "/srv/sweep",
 "array": "1,3,7-9", "max_running": 2, "cpus": 1.5, "memory_gib": 0.5, "gpus": 2.0,
-"time_limit_s": 300, "runtime_hint_s": "90s", "stop_grace_s": 20.0, "alone_progress_s": 0.25,
+"time_limit_s": 300, "runtime_hint_s": "90s", "stop_grace_s": 20.0, "baseline_rate_per_s": 0.25,
 "market": "spot", "retries": 0, "from": "35.7,-139.5", "token": "t-1",
 "movable": false, "checkpoints": true})";
 
@@ -114,7 +114,7 @@ TEST(JobRequest, ReadsEveryKeyAlikeFromTomlAndJson) {
   EXPECT_EQ(from_toml.time_limit_s, 300);
   EXPECT_EQ(from_toml.runtime_hint_s, 90);
   EXPECT_EQ(from_toml.stop_grace_s, 20);
-  EXPECT_EQ(from_toml.alone_progress_s, 0.25);
+  EXPECT_EQ(from_toml.baseline_rate_per_s, 0.25);
   EXPECT_EQ(from_toml.market, MarketChoice::spot);
   EXPECT_EQ(from_toml.retries, 0U);
   EXPECT_EQ(make_job(from_toml).origin, (GeoPoint{35.7, -139.5}));
@@ -197,7 +197,7 @@ TEST(JobRequest, TakesNoValueOfAnotherKindOrBeyondItsRange) {
                            "time_limit_s = \"11000d\"",
                            "runtime_hint_s = -5",
                            "stop_grace_s = []",
-                           "alone_progress_s = 0",
+                           "baseline_rate_per_s = 0",
                            "retries = 10001",
                            "priority = 1000001",
                            "priority = 0.5",
@@ -371,7 +371,7 @@ TEST(MakeJob, FillsEverythingButTheIds) {
   EXPECT_EQ(job.program.work_dir, "/srv/sweep");
   EXPECT_EQ(job.program.time_limit, 5min);
   EXPECT_EQ(job.program.stop_grace, 20s);
-  EXPECT_EQ(job.program.alone_progress_s, 0.25);
+  EXPECT_EQ(job.program.baseline_rate_per_s, 0.25);
   EXPECT_EQ(job.markets, MarketChoice::spot);
   EXPECT_EQ(job.max_running, 2U);
   EXPECT_EQ(job.retries, 0U);

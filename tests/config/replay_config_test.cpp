@@ -69,7 +69,7 @@ TEST(ReplayConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.master.gang_patience, 1h);
   EXPECT_EQ(config.master.gang_turn, 30min);
   EXPECT_EQ(config.master.gang_longest, 12h);
-  EXPECT_EQ(config.master.refusal_longest, 1h);
+  EXPECT_EQ(config.master.launch_backoff_longest, 1h);
   EXPECT_EQ(config.master.max_usd_h, 0);
   EXPECT_EQ(config.master.cap_margin, 5min);
   EXPECT_EQ(config.master.end_time, 30s);
@@ -118,7 +118,7 @@ max_attempts = 6
 gang_patience = 0
 gang_turn = "10min"
 gang_longest = "2h"
-refusal_longest = "3h"
+launch_backoff_longest = "3h"
 min_stay = "90s"
 max_instances = 8
 max_usd_h = 99.5
@@ -147,7 +147,7 @@ max_usd_h = 99.5
   EXPECT_EQ(config.master.gang_patience, 0s);
   EXPECT_EQ(config.master.gang_turn, 10min);
   EXPECT_EQ(config.master.gang_longest, 2h);
-  EXPECT_EQ(config.master.refusal_longest, 3h);
+  EXPECT_EQ(config.master.launch_backoff_longest, 3h);
   EXPECT_EQ(config.master.min_stay, 90s);
   EXPECT_EQ(config.master.max_instances, 8U);
   EXPECT_EQ(config.master.max_usd_h, 99.5);

@@ -78,7 +78,7 @@ class BadConfig(MusterTest):
         for line, words in {"max_usd_h = -1": ("from 0 to", "-1"),
                             "max_usd_h = nan": ("from 0 to", "nan"),
                             "max_instances = 1.5": ("whole number", "1.5"),
-                            'refusal_rest = "5 apples"': ("refusal_rest", "5 apples")}.items():
+                            'launch_backoff = "5 apples"': ("launch_backoff", "5 apples")}.items():
             with self.subTest(line=line):
                 self.assert_config_refused(f"{self.good}[master]\n{line}\n", "mine.toml:7:",
                                            *words)

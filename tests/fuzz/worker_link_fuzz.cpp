@@ -97,7 +97,7 @@ bool proper(const SampleAnswer& answer) {
 MasterActor spawn_checking_master(caf::actor_system& system, Heard& heard) {
   return system.spawn([&heard](MasterActor::pointer self) -> MasterActor::behavior_type {
     return master_without_views(
-        [](hand_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
+        [](hand_atom, const std::vector<Job>&) { return std::vector<SubmitVerdict>{}; },
         [](watch_atom, const JobListener&, const std::vector<JobId>&) {
           return std::vector<JobEnd>{};
         },
@@ -111,9 +111,11 @@ MasterActor spawn_checking_master(caf::actor_system& system, Heard& heard) {
           self->send(worker, stop_atom_v, TaskId{1}, Attempt{1});
         },
         [&heard](const WorkerReport& report) {
-          heard.check(proper(report) && report.kind != WorkerReportKind::taken);
+          heard.check(proper(report) && report.kind != WorkerReportKind::accepted);
         },
-        [&heard](const SampleAnswer& answer) { heard.check(proper(answer) && answer.asking == 1); },
+        [&heard](const SampleAnswer& answer) {
+          heard.check(proper(answer) && answer.sample_round == 1);
+        },
         [&heard](const LogAnswer& answer) {
           heard.check(known_instance(answer.instance) && answer.number == 1 &&
                       answer.text.size() <= 4096);
@@ -137,7 +139,8 @@ WorkerReport report_of(std::uint64_t task, WorkerReportKind kind) {
 
 FrameBytes good_hello(InstanceId instance) {
   WorkerHello hello{instance, 1, Resources::of(1, 4, 16), "limits", {}};
-  hello.known = {report_of(1, WorkerReportKind::taken), report_of(2, WorkerReportKind::finished)};
+  hello.known = {report_of(1, WorkerReportKind::accepted),
+                 report_of(2, WorkerReportKind::finished)};
   for (WorkerReport& report : hello.known) report.instance = instance;
   return hello_frame(hello, 256, kFrameBytes);
 }

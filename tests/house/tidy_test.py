@@ -113,7 +113,7 @@ class BannedCalls(TidyTest):
 
     def test_the_shim_may_print(self):
         self.assert_fine("workers/process/shim.cpp", 'std::fputs("x", stderr);\n')
-        self.assert_says("workers/process/shim_crew.cpp", 'std::fputs("x", stderr);\n',
+        self.assert_says("workers/process/shim_supervisor.cpp", 'std::fputs("x", stderr);\n',
                          "return the text")
 
     def test_an_excuse_has_to_say_why(self):

@@ -20,7 +20,7 @@ class ArrayTest : public MasterTest {
     job.max_fails = max_fails;
     for (std::uint32_t i = 0; i < 4; ++i) job.tasks[i].array_index = i;
     tasks_ = {1, 101, 102, 103};
-    ASSERT_EQ(master_->accept(job, now()), AcceptResult::accepted);
+    ASSERT_EQ(master_->submit(job, now()), SubmitResult::accepted);
     round(together(tasks_));
     boot(0);
     for (std::uint64_t task : tasks_) started(task, 1);
@@ -100,7 +100,7 @@ TEST_F(ArrayTest, WithOneFailureMoreThanItMayHaveTheRestIsEnded) {
 TEST_F(ArrayTest, ACommandThatCannotStartIsNotTriedAgain) {
   Job job = JobBuilder(2).gang(false).build();
   job.retries = 9;
-  master_->accept(job, now());
+  master_->submit(job, now());
   round(together({2}));
   boot(0);
   master_->task_failed(
@@ -124,7 +124,7 @@ TEST_F(ArrayTest, AFailureMakesRoomForATaskThatIsHeld) {
   Job job = JobBuilder(1).tasks(3).gang(false).build();
   job.retries = 0;
   job.max_running = 1;
-  master_->accept(job, now());
+  master_->submit(job, now());
   round(together({1}));
   boot(0);
   started(1, 1);
@@ -137,9 +137,9 @@ TEST_F(ArrayTest, AFailureMakesRoomForATaskThatIsHeld) {
 TEST_F(ArrayTest, OfAPartItIsSaidHowManyTasksHaveFailedWhereOnlySoManyMay) {
   Job part = JobBuilder(1).tasks(2).gang(false).build();
   part.retries = 0;
-  part.whole_tasks = 4;
+  part.total_tasks = 4;
   part.max_fails = 2;
-  master_->accept(part, now());
+  master_->submit(part, now());
   round(together({1, 101}));
   boot(0);
   started(1, 1);
@@ -151,31 +151,31 @@ TEST_F(ArrayTest, OfAPartItIsSaidHowManyTasksHaveFailedWhereOnlySoManyMay) {
   master_->task_failed({TaskId{101}, 1, "it broke"}, now());
   ASSERT_EQ(master_->failed_parts().size(), 1u) << "also when it is over";
   EXPECT_EQ(master_->failed_parts().front(), (FailedPart{JobId{1}, 2, 2}));
-  EXPECT_TRUE(master_->broken_parts().empty()) << "all of its tasks have ended by themselves";
+  EXPECT_TRUE(master_->terminal_parts().empty()) << "all of its tasks have ended by themselves";
 }
 
 TEST_F(ArrayTest, WhatHasFailedOfAnUnfinishedPartIsNeverForgotten) {
   Job part = JobBuilder(1).tasks(2).gang(false).build();
   part.retries = 0;
-  part.whole_tasks = 4;
+  part.total_tasks = 4;
   part.max_fails = 2;
-  master_->accept(part, now());
+  master_->submit(part, now());
   round(together({1, 101}));
   boot(0);
   started(1, 1);
   master_->task_failed({TaskId{1}, 1, "it broke"}, now());
   for (std::uint64_t job = 1000; job < 2100; ++job) {
     Job other = JobBuilder(job).build();
-    other.whole_tasks = 4;
+    other.total_tasks = 4;
     other.max_fails = 2;
-    master_->accept(other, now());
+    master_->submit(other, now());
   }
   const std::vector<FailedPart> failing{{JobId{1}, 1, 2}};
   EXPECT_EQ(master_->failing_parts(), failing);
-  MasterImage image = master_->image();
-  image.failed_parts.push_back({JobId{1}, 1, 2});  // as earlier versions kept them
+  MasterSnapshot snapshot = master_->snapshot();
+  snapshot.failed_parts.push_back({JobId{1}, 1, 2});  // as earlier versions kept them
   make_master({});
-  master_->restore(std::move(image), {});
+  master_->restore(std::move(snapshot), {});
   EXPECT_EQ(master_->failing_parts(), failing);
   EXPECT_EQ(master_->counted_parts().size(), 1101u);
   EXPECT_TRUE(master_->failed_parts().empty());

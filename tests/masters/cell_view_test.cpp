@@ -83,7 +83,7 @@ std::map<std::string, double> by_name(const std::vector<CostPart>& parts) {
 class CellViewTest : public ::testing::Test {
  protected:
   CellViewTest() {
-    MasterParts parts;
+    MasterDependencies parts;
     parts.catalog = &catalog_;
     parts.policy = std::make_unique<IdlePolicy>();
     master_.emplace(std::move(parts));
@@ -128,7 +128,7 @@ TEST_F(CellViewTest, AnAnswerAboutJobsThatAreOverReadsNothingByItself) {
 
 TEST_F(CellViewTest, AListReadsNoMoreThanItShows) {
   for (std::uint64_t id = 1; id <= 50; ++id) over(id, id % 2 == 0 ? "ada" : "bob", 1);
-  ASSERT_EQ(master_->accept(JobBuilder(99).build(), at_s(1)), AcceptResult::accepted);
+  ASSERT_EQ(master_->submit(JobBuilder(99).build(), at_s(1)), SubmitResult::accepted);
   const std::vector<JobView> list = jobs({.most = 3}).jobs;
   ASSERT_EQ(list.size(), 4u) << "as many of those that are over as it would show without others";
   EXPECT_EQ(list[0].job, JobId{99});
@@ -144,7 +144,7 @@ TEST_F(CellViewTest, AListReadsNoMoreThanItShows) {
 TEST_F(CellViewTest, APageBeginsBehindItsCursorAndGoesByNumber) {
   for (const std::uint64_t id : {8, 3, 9, 5}) over(id, "ada", 1);
   for (const std::uint64_t id : {20, 12, 31, 15}) {
-    ASSERT_EQ(master_->accept(JobBuilder(id).build(), at_s(1)), AcceptResult::accepted);
+    ASSERT_EQ(master_->submit(JobBuilder(id).build(), at_s(1)), SubmitResult::accepted);
   }
   const auto page = [&](const std::string& state, const char* after, std::uint32_t most) {
     JobsQuestion wanted{.active = state != "over", .over = state != "active", .most = most};
@@ -164,7 +164,7 @@ TEST_F(CellViewTest, APageBeginsBehindItsCursorAndGoesByNumber) {
 
 TEST_F(CellViewTest, SaysWhatItHasOfTheJobsThatAreAskedFor) {
   for (const std::uint64_t id : {8, 3, 9}) over(id, "ada", 1);
-  ASSERT_EQ(master_->accept(JobBuilder(20).build(), at_s(1)), AcceptResult::accepted);
+  ASSERT_EQ(master_->submit(JobBuilder(20).build(), at_s(1)), SubmitResult::accepted);
   const auto some = [&](const std::vector<JobId>& ids) {
     return view().jobs(JobsQuestion::parts_of(ids));
   };
@@ -177,7 +177,7 @@ TEST_F(CellViewTest, SaysWhatItHasOfTheJobsThatAreAskedFor) {
 }
 
 TEST_F(CellViewTest, AJobThatGetsOverBeforeItsHistoryIsReadIsListedOnce) {
-  ASSERT_EQ(master_->accept(JobBuilder(20).build(), at_s(1)), AcceptResult::accepted);
+  ASSERT_EQ(master_->submit(JobBuilder(20).build(), at_s(1)), SubmitResult::accepted);
   const auto answer = view().jobs({});
   over(20, "ada", 1);
   EXPECT_EQ(whole(answer).jobs.size(), 1U);
@@ -234,7 +234,7 @@ class RunningCell : public test::MasterTest {
   JobDetails job(std::uint64_t id) { return job(tasks_wanted(id, {})); }
   JobView listed() { return view().jobs({}).view.jobs.at(0); }
   std::string_view word(std::uint64_t id) { return name_of(job(id).job.state); }
-  void accept(const Job& job) { ASSERT_EQ(master_->accept(job, now()), AcceptResult::accepted); }
+  void accept(const Job& job) { ASSERT_EQ(master_->submit(job, now()), SubmitResult::accepted); }
 };
 
 TEST_F(RunningCell, AJobsWordIsTrue) {

@@ -81,12 +81,12 @@ class Twins {
   };
 
   std::unique_ptr<Master> fresh() const {
-    MasterParts parts;
+    MasterDependencies parts;
     parts.catalog = &catalog_;
     parts.policy = std::move(make_policy(spec_, catalog_)).value();
     parts.caps = caps_;
     parts.caps.max_instances = fixed_fleet_ ? 0 : 40;
-    parts.refusal_rest = std::chrono::seconds{30};
+    parts.launch_backoff = std::chrono::seconds{30};
     parts.gangs = {std::chrono::minutes{3}, std::chrono::minutes{1}, std::chrono::minutes{30}};
     parts.min_stay = std::chrono::minutes{2};
     parts.seed = effort_.seed;
@@ -121,7 +121,7 @@ class Twins {
   }
 
   void take_snapshot() {
-    snapshots_.push_back({log_.size(), encode_image(killed_->image())});
+    snapshots_.push_back({log_.size(), encode_snapshot(killed_->snapshot())});
     if (snapshots_.size() > 2) snapshots_.pop_front();
     next_snapshot_ = log_.size() + 1 + dice_.below(1500);
   }
@@ -130,13 +130,13 @@ class Twins {
   void kill() {
     ++kills_;
     std::size_t from = 0;
-    std::optional<MasterImage> image;
+    std::optional<MasterSnapshot> snapshot;
     if (!snapshots_.empty()) {
-      const Snapshot& snapshot = snapshots_[dice_.below(snapshots_.size())];
-      from = snapshot.at;
-      auto read = decode_image(snapshot.bytes, catalog_);
+      const Snapshot& chosen = snapshots_[dice_.below(snapshots_.size())];
+      from = chosen.at;
+      auto read = decode_snapshot(chosen.bytes, catalog_);
       ASSERT_TRUE(read) << read.error().message;
-      image.emplace(std::move(read).value());
+      snapshot.emplace(std::move(read).value());
     }
     std::vector<Event> tail;
     if (from < log_.size()) {
@@ -145,10 +145,11 @@ class Twins {
       tail = std::move(read).value();
     }
     killed_ = fresh();
-    ASSERT_EQ(killed_->restore(std::move(image), tail), "") << where();
-    const MasterImage was = spared_->image(), is = killed_->image();
+    ASSERT_EQ(killed_->restore(std::move(snapshot), tail), "") << where();
+    const MasterSnapshot was = spared_->snapshot(), is = killed_->snapshot();
     ASSERT_EQ(is.policy_state, was.policy_state) << where();
-    ASSERT_TRUE(encode_image(is) == encode_image(was)) << where() << ": state or ledger differs";
+    ASSERT_TRUE(encode_snapshot(is) == encode_snapshot(was))
+        << where() << ": state or ledger differs";
   }
 
   std::string where() const {
@@ -225,7 +226,8 @@ TEST(Fold, TheSameWithOtherParameters) {
   for (const char* policy :
        {"eva,artifact", "eva,full-only,eager", "eva,partial-only,single", "eva,rp,period_s=60",
         "no-packing,eager", "hcoop,group=3", "hcoop,pairing=exact", "hcoop,backfill=false",
-        "hcoop,spill=false,max_interruptions=0,period_s=300", "hcoop-no-packing,backfill=false"}) {
+        "hcoop,on_demand_fallback=false,max_interruptions=0,period_s=300",
+        "hcoop-no-packing,backfill=false"}) {
     expect_the_same(policy, false, Effort::of(10'000));
   }
 }
@@ -251,7 +253,7 @@ class Gambler : public Policy {
 TEST(Fold, EachRoundHasItsOwnChance) {
   const Catalog catalog = two_markets();
   const auto master_of = [&](std::uint64_t seed, const std::string& name) {
-    MasterParts parts;
+    MasterDependencies parts;
     parts.catalog = &catalog;
     parts.policy = std::make_unique<Gambler>();
     parts.seed = seed;
@@ -263,9 +265,9 @@ TEST(Fold, EachRoundHasItsOwnChance) {
     return std::get<RoundDecided>(master.commit().events.back().body).note.figures[0].second;
   };
   Master first = master_of(1, "m");
-  ASSERT_EQ(first.accept(test::JobBuilder(1).build(), test::at_s(1)), AcceptResult::accepted);
+  ASSERT_EQ(first.submit(test::JobBuilder(1).build(), test::at_s(1)), SubmitResult::accepted);
   const double round_0 = draw(first);
-  const MasterImage after_round_0 = first.image();
+  const MasterSnapshot after_round_0 = first.snapshot();
   const double round_1 = draw(first);
   EXPECT_NE(round_0, round_1);
   Master again = master_of(1, "m");
@@ -281,19 +283,19 @@ TEST(Fold, EachRoundHasItsOwnChance) {
 TEST(Fold, SaysThatThePolicyDoesNotUnderstandASnapshot) {
   const Catalog catalog = two_markets();
   const auto master_of = [&](const std::string& policy) {
-    MasterParts parts;
+    MasterDependencies parts;
     parts.catalog = &catalog;
     parts.policy = std::move(make_policy(parse_policy(policy).value(), catalog)).value();
     return Master(std::move(parts));
   };
   for (const PolicyModule& policy : known_policies()) {
     Master other = master_of(policy.name.starts_with("hcoop") ? "eva" : "hcoop");
-    ASSERT_EQ(other.accept(test::JobBuilder(1).build(), test::at_s(1)), AcceptResult::accepted);
+    ASSERT_EQ(other.submit(test::JobBuilder(1).build(), test::at_s(1)), SubmitResult::accepted);
     Job spot = test::JobBuilder(2).build();
     spot.markets = MarketChoice::spot;
-    ASSERT_EQ(other.accept(spot, test::at_s(1)), AcceptResult::accepted);
+    ASSERT_EQ(other.submit(spot, test::at_s(1)), SubmitResult::accepted);
     Master master = master_of(policy.name);
-    EXPECT_NE(master.restore(other.image(), {}).find("does not understand"), std::string::npos)
+    EXPECT_NE(master.restore(other.snapshot(), {}).find("does not understand"), std::string::npos)
         << policy.name;
     master.round({}, test::at_s(2));
     EXPECT_EQ(master.state().pending().size(), 0u) << policy.name << " decides all the same";

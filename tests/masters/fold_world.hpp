@@ -68,9 +68,10 @@ class FoldWorld {
   void watch(const std::vector<Event>& events) {
     for (const Event& event : events) {
       const auto& body = event.body;
-      const bool freed =
-          std::holds_alternative<TaskFinished>(body) || std::holds_alternative<TaskFailed>(body) ||
-          std::holds_alternative<TaskLeft>(body) || std::holds_alternative<InstanceReady>(body);
+      const bool freed = std::holds_alternative<TaskFinished>(body) ||
+                         std::holds_alternative<TaskFailed>(body) ||
+                         std::holds_alternative<TaskCheckpointed>(body) ||
+                         std::holds_alternative<InstanceReady>(body);
       if ((cadence_.on_arrival && std::holds_alternative<JobAccepted>(body)) ||
           (cadence_.on_departure && std::holds_alternative<JobFinished>(body)) ||
           (cadence_.on_capacity && freed)) {
@@ -137,7 +138,7 @@ class FoldWorld {
       world.arrive();
       const Job job = world.new_job();
       if (world.chance(0.15)) world.meddle(job.id);
-      return [job, now = world.now_](Master& master) { master.accept(job, now); };
+      return [job, now = world.now_](Master& master) { master.submit(job, now); };
     });
   }
 
@@ -186,9 +187,7 @@ class FoldWorld {
           when,
           {type.name, spot ? Market::spot : Market::on_demand, "",
            Price::from_usd_h(usd_h * world.rng_.uniform(0.5, 2)), world.chance(0.9), 0}};
-      return [change, now = world.now_](Master& master) {
-        master.hear_offerings({&change, 1}, now);
-      };
+      return [change, now = world.now_](Master& master) { master.on_offerings({&change, 1}, now); };
     });
   }
 
@@ -255,7 +254,7 @@ class FoldWorld {
          m.task_left({task, attempt, from_seconds(2), {}}, now);
        });
   }
-  void perform(const SettleAttempt&) {}
+  void perform(const AcknowledgeAttempt&) {}
   void perform(const TellJobOver&) {}
 
   Rng rng_;

@@ -82,7 +82,7 @@ class RestlessCell {
     for (const TaskRow& task : state.assigned()) {
       const JobRow& job = state.job(task.job);
       if (job.job.gang && job.pending > 0) return "a gang with a place for some stays";
-      const auto code = hindrance(task);
+      const auto code = start_blocker(task);
       if (!code) return "task " + std::to_string(task.id.value) + " could start";
       if (*code != task.reason.code) {
         return "task " + std::to_string(task.id.value) + " says " +
@@ -98,8 +98,8 @@ class RestlessCell {
   }
 
  private:
-  MasterParts parts() {
-    MasterParts parts;
+  MasterDependencies parts() {
+    MasterDependencies parts;
     parts.catalog = &catalog_;
     parts.policy = std::make_unique<RestlessPolicy>(seed_);
     parts.max_attempts = 3;
@@ -118,7 +118,7 @@ class RestlessCell {
   void accept() {
     const std::uint64_t id = next_job_++;
     const Resources demand = Resources::of(0, static_cast<double>(1 + draw(6)), 1);
-    master_.accept(JobBuilder(id).tasks(1 + draw(4)).demand(demand).gang(draw(3) > 0).build(),
+    master_.submit(JobBuilder(id).tasks(1 + draw(4)).demand(demand).gang(draw(3) > 0).build(),
                    clock_);
   }
   void end_some_job() {
@@ -157,7 +157,7 @@ class RestlessCell {
   }
 
   /// Why an assigned task of a whole gang cannot start, from the rows alone.
-  std::optional<RefusalCode> hindrance(const TaskRow& task) const {
+  std::optional<RefusalCode> start_blocker(const TaskRow& task) const {
     const ClusterState& state = master_.state();
     const JobRow& job = state.job(task.job);
     for (Slot slot : job.tasks) {
@@ -171,7 +171,8 @@ class RestlessCell {
     const InstanceRow& place = state.instance(task.target);
     if (place.phase != InstancePhase::ready) return RefusalCode::awaiting_instance;
     const Resources together = place.used + state.demand(task, place.type)->amount;
-    if (!together.fits_in(state.catalog()[place.type].capacity)) return RefusalCode::awaiting_room;
+    if (!together.fits_in(state.catalog()[place.type].capacity))
+      return RefusalCode::awaiting_capacity;
     return std::nullopt;
   }
 
@@ -194,7 +195,7 @@ RC_GTEST_PROP(GangStart, NothingThatCouldStartWaitsAndAllSayWhy, ()) {
 class GangStartAgain : public ::testing::Test {
  protected:
   Master master() {
-    MasterParts parts;
+    MasterDependencies parts;
     parts.catalog = &catalog_;
     parts.policy = std::make_unique<RestlessPolicy>(1);
     return Master(std::move(parts));
@@ -214,7 +215,7 @@ TEST_F(GangStartAgain, AMasterThatIsStartedAgainStartsWhatTheOneBeforeItCouldHav
   Master first = master();
   first.restore(std::nullopt, tail);
   Master second = master();
-  second.restore(first.image(), {});
+  second.restore(first.snapshot(), {});
   for (Master* each : {&first, &second}) {
     each->round({}, at);
     EXPECT_EQ(each->state().find(TaskId{1})->phase, TaskPhase::starting);

@@ -23,14 +23,14 @@ class Cell {
   Cell(const std::string& policy, MasterCaps caps, std::size_t cloud_limit,
        GangRules gangs = rules(), std::uint32_t fleet = 0)
       : cloud_limit_(cloud_limit) {
-    MasterParts parts;
+    MasterDependencies parts;
     parts.catalog = &catalog_;
     if (fleet > 0) {
       parts.fleet = {{test::type_named(catalog_, "it3"), Market::on_demand, fleet}};
     }
     parts.policy = make_policy({policy, {}}, catalog_).value();
     parts.caps = caps;
-    parts.refusal_rest = std::chrono::minutes{10};
+    parts.launch_backoff = std::chrono::minutes{10};
     parts.gangs = gangs;
     master_.emplace(std::move(parts));
     master_->keep_fleet(now_);
@@ -47,7 +47,7 @@ class Cell {
   /// A job each of whose tasks needs an instance of its own, unless it is smaller.
   void submit(std::uint64_t id, std::size_t tasks, double seconds,
               const Resources& demand = Resources::of(0, 8, 30)) {
-    master_->accept(JobBuilder(id).tasks(tasks).gang(tasks > 1).demand(demand).build(), now_);
+    master_->submit(JobBuilder(id).tasks(tasks).gang(tasks > 1).demand(demand).build(), now_);
     seconds_[JobId{id}] = seconds;
     act();
   }
@@ -70,11 +70,11 @@ class Cell {
   const Master& master() const { return *master_; }
   /// A master that has nothing but the events of this one's.
   std::unique_ptr<Master> from_events() const {
-    MasterParts parts;
+    MasterDependencies parts;
     parts.catalog = &catalog_;
     parts.policy = make_policy({"no-packing", {}}, catalog_).value();
     parts.caps = master_->caps();
-    parts.refusal_rest = std::chrono::minutes{10};
+    parts.launch_backoff = std::chrono::minutes{10};
     parts.gangs = rules();
     auto again = std::make_unique<Master>(std::move(parts));
     again->restore(std::nullopt, events_);
@@ -132,7 +132,7 @@ class Cell {
     std::erase_if(due_, [&](const auto& entry) { return entry.second.first == e.task; });
     master_->task_left({e.task, e.attempt, {}, {}}, now_);
   }
-  void perform(const SettleAttempt&) {}
+  void perform(const AcknowledgeAttempt&) {}
   void perform(const TellJobOver& e) { over_.insert(e.job); }
 
   Catalog catalog_ = test::table3_catalog();
@@ -317,14 +317,14 @@ TEST(GangTurns, AMasterThatIsStartedAgainKnowsWhoseTurnItIs) {
     cell.run_until(s + 300);
   }
   ASSERT_EQ(cell.turns(), 1u);
-  const MasterImage image = cell.master().image();
-  ASSERT_TRUE(image.gangs.turn.has_value());
-  EXPECT_EQ(image.gangs.turn->job, JobId{1});
-  EXPECT_EQ(image.gangs.waits.at(JobId{1}).turns, 1u);
-  const MasterImage again = cell.from_events()->image();
-  EXPECT_EQ(again.gangs.waits, image.gangs.waits);
+  const MasterSnapshot snapshot = cell.master().snapshot();
+  ASSERT_TRUE(snapshot.gangs.turn.has_value());
+  EXPECT_EQ(snapshot.gangs.turn->job, JobId{1});
+  EXPECT_EQ(snapshot.gangs.waits.at(JobId{1}).turns, 1u);
+  const MasterSnapshot again = cell.from_events()->snapshot();
+  EXPECT_EQ(again.gangs.waits, snapshot.gangs.waits);
   ASSERT_TRUE(again.gangs.turn.has_value());
-  EXPECT_EQ(again.gangs.turn->until, image.gangs.turn->until);
+  EXPECT_EQ(again.gangs.turn->until, snapshot.gangs.turn->until);
 }
 
 }  // namespace

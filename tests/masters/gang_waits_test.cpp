@@ -48,8 +48,8 @@ class GangWaitsTest : public ::testing::Test {
     happen(seconds,
            LaunchRefused{id, {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0}});
   }
-  std::vector<JobId> resting(double seconds, std::uint64_t round = 0) const {
-    return waits_->resting(state_, round, at_s(seconds));
+  std::vector<JobId> backed_off(double seconds, std::uint64_t round = 0) const {
+    return waits_->backed_off(state_, round, at_s(seconds));
   }
   std::optional<GangTurn> due(double seconds) const { return waits_->due(state_, at_s(seconds)); }
 
@@ -62,11 +62,11 @@ TEST_F(GangWaitsTest, AGangThatIsTooLargeForACapRestsTwiceAsLongEachTime) {
   begin();
   gang(1);
   refuse(100, 1, 9);
-  EXPECT_THAT(resting(119), ElementsAre(JobId{1}));
-  EXPECT_THAT(resting(121), IsEmpty());
+  EXPECT_THAT(backed_off(119), ElementsAre(JobId{1}));
+  EXPECT_THAT(backed_off(121), IsEmpty());
   refuse(121, 1, 9);
-  EXPECT_THAT(resting(160), ElementsAre(JobId{1}));
-  EXPECT_THAT(resting(162), IsEmpty());
+  EXPECT_THAT(backed_off(160), ElementsAre(JobId{1}));
+  EXPECT_THAT(backed_off(162), IsEmpty());
   EXPECT_EQ(waits_->refusals(JobId{1}), 2u);
 }
 
@@ -136,9 +136,9 @@ TEST_F(GangWaitsTest, OfSeveralThatTheCloudRefusedOneAsksInARound) {
   ready(0, 9);
   cloud_refuses(10, 1, 11);
   cloud_refuses(10, 2, 12);
-  EXPECT_THAT(resting(20), ElementsAre(JobId{1}, JobId{2}));
-  EXPECT_THAT(resting(31, 0), ElementsAre(JobId{2}));
-  EXPECT_THAT(resting(31, 1), ElementsAre(JobId{1}));
+  EXPECT_THAT(backed_off(20), ElementsAre(JobId{1}, JobId{2}));
+  EXPECT_THAT(backed_off(31, 0), ElementsAre(JobId{2}));
+  EXPECT_THAT(backed_off(31, 1), ElementsAre(JobId{1}));
 }
 
 TEST_F(GangWaitsTest, AGangThatIsTooLargeForTheFleetHasNoTurnBeforeTheFleetGrows) {
@@ -158,8 +158,8 @@ TEST_F(GangWaitsTest, AJobThatIsOverIsForgotten) {
   begin();
   gang(1);
   refuse(100, 1, 9);
-  happen(101, JobGivenUp{JobId{1}, JobOutcome::cancelled});
-  EXPECT_THAT(resting(102), IsEmpty());
+  happen(101, JobTerminating{JobId{1}, JobOutcome::cancelled});
+  EXPECT_THAT(backed_off(102), IsEmpty());
   EXPECT_EQ(waits_->refusals(JobId{1}), 0u);
 }
 

@@ -19,7 +19,7 @@ Instant at_s(double seconds) {
 }
 
 /// Keeps in memory, and is done when the test says so.
-class ScriptedKeeper final : public LogKeeper {
+class ScriptedLogSink final : public LogSink {
  public:
   bool take(LogDelivery delivery, Done done) override {
     if (is_full) return false;
@@ -63,7 +63,7 @@ class LogHandoverTest : public ::testing::Test {
       asked_.push_back(request);
       return true;
     };
-    host.settle = [this](InstanceId on, const LogName& name) {
+    host.acknowledge = [this](InstanceId on, const LogName& name) {
       settled_.push_back(std::to_string(on.value) + ":" + std::to_string(name.task.value));
     };
     host.free = [this](InstanceId id) { freed_.push_back(id.value); };
@@ -72,7 +72,7 @@ class LogHandoverTest : public ::testing::Test {
     host.now = [this] { return now_; };
     host.wake = [](Instant) {};
     const LogHandover::Bounds bounds{std::chrono::seconds{10}, 1'000'000};
-    logs_ = std::make_unique<LogHandover>(keeper_, bounds, std::move(host));
+    logs_ = std::make_unique<LogHandover>(sink_, bounds, std::move(host));
   }
 
   static WorkerReport end_of(std::uint64_t task, InstanceId on, std::uint64_t out_bytes,
@@ -108,7 +108,7 @@ class LogHandoverTest : public ::testing::Test {
     EXPECT_TRUE(logs_->hear(said));
   }
 
-  ScriptedKeeper keeper_;
+  ScriptedLogSink sink_;
   std::vector<LogRequest> asked_;
   std::vector<std::string> settled_;
   std::vector<std::uint64_t> freed_;
@@ -123,10 +123,10 @@ TEST_F(LogHandoverTest, WhatCameWithTheReportIsNotAskedFor) {
   EXPECT_TRUE(logs_->begin(name(1), kHere));
   EXPECT_THAT(asked_, IsEmpty());
   EXPECT_THAT(settled_, IsEmpty()) << "it is not on the disk";
-  keeper_.finish();
+  sink_.finish();
   EXPECT_THAT(settled_, ElementsAre("3:1"));
-  EXPECT_EQ(keeper_.logs[name(1)].text[0], "short");
-  EXPECT_TRUE(keeper_.logs[name(1)].whole);
+  EXPECT_EQ(sink_.logs[name(1)].text[0], "short");
+  EXPECT_TRUE(sink_.logs[name(1)].whole);
   EXPECT_FALSE(logs_->holds(kHere, at_s(1)));
 }
 
@@ -135,14 +135,14 @@ TEST_F(LogHandoverTest, TheRestIsAskedForPieceByPiece) {
   ASSERT_EQ(asked_.size(), 1U);
   answer("one ", true);
   EXPECT_EQ(asked_.size(), 1U) << "the piece before is not on the disk";
-  keeper_.finish();
+  sink_.finish();
   ASSERT_EQ(asked_.size(), 2U);
   EXPECT_EQ(asked_.back().offset, 4U);
   answer("two", false);
-  keeper_.finish();
-  EXPECT_EQ(keeper_.logs[name(1)].text[0], "one two");
-  EXPECT_TRUE(keeper_.logs[name(1)].whole);
-  EXPECT_EQ(keeper_.logs[name(1)].lost, "");
+  sink_.finish();
+  EXPECT_EQ(sink_.logs[name(1)].text[0], "one two");
+  EXPECT_TRUE(sink_.logs[name(1)].whole);
+  EXPECT_EQ(sink_.logs[name(1)].lost, "");
   EXPECT_THAT(settled_, ElementsAre("3:1"));
 }
 
@@ -153,7 +153,7 @@ TEST_F(LogHandoverTest, AnInstanceIsHeldUntilAllOfItIsAcross) {
   EXPECT_EQ(logs_->next_due(), at_s(10)) << "the question is older than the hold";
   answer("all", false);
   EXPECT_THAT(freed_, IsEmpty());
-  keeper_.finish();
+  sink_.finish();
   EXPECT_THAT(freed_, ElementsAre(3));
   EXPECT_FALSE(logs_->next_due());
 }
@@ -162,14 +162,14 @@ TEST_F(LogHandoverTest, AnInstanceIsHeldForSoLongAtMostAndTheRestIsLost) {
   begin_long(1);
   EXPECT_TRUE(logs_->holds(kHere, at_s(1)));
   answer("a piece", true);
-  keeper_.finish();
+  sink_.finish();
   wait_until_s(10);
   EXPECT_THAT(freed_, IsEmpty());
   EXPECT_TRUE(logs_->holds(kHere, at_s(10))) << "asked again it is not held for longer";
   wait_until_s(11);
   EXPECT_THAT(freed_, ElementsAre(3));
   EXPECT_FALSE(logs_->holds(kHere, at_s(11)));
-  const auto& log = keeper_.logs[name(1)];
+  const auto& log = sink_.logs[name(1)];
   EXPECT_EQ(log.text[0], "a piece");
   EXPECT_THAT(log.lost, ::testing::HasSubstr("logs.handover_s"));
 }
@@ -178,9 +178,9 @@ TEST_F(LogHandoverTest, AnInstanceThatIsGoneLosesWhatIsNotAcross) {
   begin_long(1);
   logs_->note(end_of(2, kHere, 3, "two"));
   logs_->lose(kHere, "gone");
-  EXPECT_EQ(keeper_.logs[name(1)].lost, "gone");
-  EXPECT_EQ(keeper_.logs[name(2)].lost, "") << "all of it came with the report";
-  EXPECT_EQ(keeper_.logs[name(2)].text[0], "two");
+  EXPECT_EQ(sink_.logs[name(1)].lost, "gone");
+  EXPECT_EQ(sink_.logs[name(2)].lost, "") << "all of it came with the report";
+  EXPECT_EQ(sink_.logs[name(2)].text[0], "two");
   EXPECT_FALSE(logs_->place_of(name(1)));
 }
 
@@ -188,15 +188,15 @@ TEST_F(LogHandoverTest, WhatTheKeeperHasIsNotLostWithTheInstance) {
   begin_long(1);
   answer("all", false);
   logs_->lose(kHere, "gone");
-  keeper_.finish();
-  EXPECT_EQ(keeper_.logs[name(1)].lost, "");
-  EXPECT_EQ(keeper_.logs[name(1)].text[0], "all");
+  sink_.finish();
+  EXPECT_EQ(sink_.logs[name(1)].lost, "");
+  EXPECT_EQ(sink_.logs[name(1)].text[0], "all");
 }
 
 TEST_F(LogHandoverTest, ItGoesOnWhereItWasWhenTheLinkIsThereAgain) {
   begin_long(1);
   answer("one ", true);
-  keeper_.finish();
+  sink_.finish();
   const LogRequest unanswered = asked_.back();
   cut_.insert(kHere);
   logs_->cut(kHere);
@@ -206,8 +206,8 @@ TEST_F(LogHandoverTest, ItGoesOnWhereItWasWhenTheLinkIsThereAgain) {
   EXPECT_EQ(asked_.back().offset, 4U);
   EXPECT_FALSE(logs_->hear({kHere, unanswered.number, 4, "late", false}));
   answer("two", false);
-  keeper_.finish();
-  EXPECT_EQ(keeper_.logs[name(1)].text[0], "one two");
+  sink_.finish();
+  EXPECT_EQ(sink_.logs[name(1)].text[0], "one two");
 }
 
 TEST_F(LogHandoverTest, WorkersThatAreCutOffKeepNobodyElseWaiting) {
@@ -225,7 +225,7 @@ TEST_F(LogHandoverTest, OnlySoManyComeAtOnceAndTheOthersFollow) {
   for (std::size_t i = 0; i < 100; ++i) {
     ASSERT_LT(i, asked_.size());
     logs_->hear({kHere, asked_[i].number, 0, "x", false});
-    keeper_.finish();
+    sink_.finish();
   }
   EXPECT_EQ(settled_.size(), 100U);
 }
@@ -233,8 +233,8 @@ TEST_F(LogHandoverTest, OnlySoManyComeAtOnceAndTheOthersFollow) {
 TEST_F(LogHandoverTest, AWorkerThatForgotAnAttemptHasLostItsOutput) {
   begin_long(1);
   answer("", false, true);
-  keeper_.finish();
-  EXPECT_EQ(keeper_.logs[name(1)].lost, "its worker does not have it any more");
+  sink_.finish();
+  EXPECT_EQ(sink_.logs[name(1)].lost, "its worker does not have it any more");
   EXPECT_THAT(settled_, ElementsAre("3:1"));
 }
 
@@ -242,13 +242,13 @@ TEST_F(LogHandoverTest, AWorkerThatNeverStopsIsNotListenedToForEver) {
   begin_long(1);
   for (int i = 0; i < 20 && settled_.empty(); ++i) {
     answer(std::string(100'000, 'x'), true);
-    keeper_.finish();
+    sink_.finish();
   }
-  EXPECT_EQ(keeper_.logs[name(1)].lost, "its worker said more than it may keep");
+  EXPECT_EQ(sink_.logs[name(1)].lost, "its worker said more than it may keep");
   begin_long(2);
   for (int i = 0; i < 1000 && settled_.size() < 2; ++i) {
     answer("x", true);
-    keeper_.finish();
+    sink_.finish();
   }
   EXPECT_EQ(settled_.size(), 2U) << "a byte at a time";
 }
@@ -258,8 +258,8 @@ TEST_F(LogHandoverTest, NobodySpeaksForAnAttemptThatWasNeverThere) {
   EXPECT_FALSE(logs_->note_unsure(end_of(1, kThere, 4, "lies"))) << "it is being looked up";
   EXPECT_TRUE(logs_->begin(name(1), kThere));
   logs_->dismiss(name(1), kThere, {});
-  keeper_.finish();
-  EXPECT_FALSE(keeper_.logs.contains(name(1)));
+  sink_.finish();
+  EXPECT_FALSE(sink_.logs.contains(name(1)));
   EXPECT_THAT(settled_, ElementsAre("4:1"));
 
   ASSERT_TRUE(logs_->note_unsure(end_of(2, kThere, 4, "lies")));
@@ -267,7 +267,7 @@ TEST_F(LogHandoverTest, NobodySpeaksForAnAttemptThatWasNeverThere) {
   logs_->confirm(name(2), kThere);
   EXPECT_FALSE(logs_->begin(name(2), kThere));
   EXPECT_TRUE(logs_->begin(name(2), kHere));
-  EXPECT_EQ(keeper_.logs[name(2)].text[0], "truth");
+  EXPECT_EQ(sink_.logs[name(2)].text[0], "truth");
 }
 
 TEST_F(LogHandoverTest, AfterARestartAnInstanceIsHeldUntilItsWorkerHasSaidWhatItHas) {
@@ -278,77 +278,77 @@ TEST_F(LogHandoverTest, AfterARestartAnInstanceIsHeldUntilItsWorkerHasSaidWhatIt
   EXPECT_THAT(freed_, IsEmpty()) << "it is being looked up";
   logs_->confirm(name(1), kHere);
   answer("all", false);
-  keeper_.finish();
+  sink_.finish();
   EXPECT_THAT(freed_, ElementsAre(3));
 }
 
 TEST_F(LogHandoverTest, WhatADismissedWorkerSpokeForGoesOnRecordWithTheReason) {
   ASSERT_TRUE(logs_->note_unsure(end_of(1, kThere, 4, "lies")));
   logs_->dismiss(name(1), kThere, "it was elsewhere");
-  EXPECT_EQ(keeper_.logs[name(1)].lost, "it was elsewhere");
-  EXPECT_EQ(keeper_.logs[name(1)].text[0], "");
+  EXPECT_EQ(sink_.logs[name(1)].lost, "it was elsewhere");
+  EXPECT_EQ(sink_.logs[name(1)].text[0], "");
   EXPECT_THAT(settled_, ElementsAre("4:1"));
 }
 
 TEST_F(LogHandoverTest, WhatTheDiskDoesNotTakeIsBroughtAgain) {
   begin_long(1);
   EXPECT_TRUE(logs_->holds(kHere, at_s(0)));
-  keeper_.takes_nothing = true;
+  sink_.takes_nothing = true;
   answer("one ", true);
-  keeper_.finish();
+  sink_.finish();
   EXPECT_THAT(settled_, IsEmpty()) << "the worker has to keep it";
   EXPECT_THAT(freed_, IsEmpty());
   EXPECT_EQ(asked_.size(), 1U) << "not without a pause";
-  keeper_.takes_nothing = false;
+  sink_.takes_nothing = false;
   wait_until_s(2);
   ASSERT_EQ(asked_.size(), 2U);
   EXPECT_EQ(asked_.back().offset, 0U);
   answer("one two", false);
-  keeper_.finish();
-  EXPECT_EQ(keeper_.logs[name(1)].text[0], "one two");
-  EXPECT_EQ(keeper_.logs[name(1)].lost, "");
+  sink_.finish();
+  EXPECT_EQ(sink_.logs[name(1)].text[0], "one two");
+  EXPECT_EQ(sink_.logs[name(1)].lost, "");
   EXPECT_THAT(freed_, ElementsAre(3));
 }
 
 TEST_F(LogHandoverTest, WhatCameWithTheReportIsKeptUntilTheDiskTakesIt) {
-  keeper_.takes_nothing = true;
+  sink_.takes_nothing = true;
   logs_->note(end_of(1, kHere, 5, "short"));
   logs_->begin(name(1), kHere);
-  keeper_.finish();
+  sink_.finish();
   EXPECT_THAT(settled_, IsEmpty());
-  keeper_.takes_nothing = false;
+  sink_.takes_nothing = false;
   wait_until_s(2);
-  keeper_.finish();
-  EXPECT_EQ(keeper_.logs[name(1)].text[0], "short");
+  sink_.finish();
+  EXPECT_EQ(sink_.logs[name(1)].text[0], "short");
   EXPECT_THAT(settled_, ElementsAre("3:1"));
 }
 
 TEST_F(LogHandoverTest, AFullDiskIsTheReasonWhenAnInstanceIsHeldNoLonger) {
   begin_long(1);
   EXPECT_TRUE(logs_->holds(kHere, at_s(0)));
-  keeper_.takes_nothing = true;
+  sink_.takes_nothing = true;
   answer("one ", true);
-  keeper_.finish();
-  keeper_.takes_nothing = false;
+  sink_.finish();
+  sink_.takes_nothing = false;
   wait_until_s(10);
   EXPECT_THAT(freed_, ElementsAre(3));
-  EXPECT_EQ(keeper_.logs[name(1)].lost, kDiskTookNothing);
+  EXPECT_EQ(sink_.logs[name(1)].lost, kDiskTookNothing);
 }
 
 TEST_F(LogHandoverTest, AKeeperWithTooMuchToDoGetsThePieceLater) {
   begin_long(1);
   answer("one ", true);
-  keeper_.finish();
-  keeper_.is_full = true;
+  sink_.finish();
+  sink_.is_full = true;
   answer("two", false);
   EXPECT_THAT(settled_, IsEmpty());
-  keeper_.is_full = false;
+  sink_.is_full = false;
   wait_until_s(2);
   ASSERT_EQ(asked_.size(), 3U);
   EXPECT_EQ(asked_.back().offset, 4U) << "the first piece is with the keeper";
   answer("two", false);
-  keeper_.finish();
-  EXPECT_EQ(keeper_.logs[name(1)].text[0], "one two");
+  sink_.finish();
+  EXPECT_EQ(sink_.logs[name(1)].text[0], "one two");
 }
 
 TEST_F(LogHandoverTest, AWorkerThatAnswersNothingKeepsNobodyElseWaiting) {
@@ -368,7 +368,7 @@ TEST_F(LogHandoverTest, ManyWorkersThatAnswerNothingDoNotStopItForGood) {
     return request.task == TaskId{1};
   });
   EXPECT_TRUE(logs_->hear({kHere, asked->number, 0, "all", false}));
-  keeper_.finish();
+  sink_.finish();
   EXPECT_THAT(settled_, ElementsAre("3:1"));
 }
 
@@ -380,7 +380,7 @@ TEST_F(LogHandoverTest, InstancesAreServedInTurn) {
   for (std::size_t i = 0; i < asked_.size() && times_asked(1, 8) < 8; ++i) {
     const bool here = asked_[i].task.value < 100;
     logs_->hear({here ? kHere : kThere, asked_[i].number, 0, "x", false});
-    keeper_.finish();
+    sink_.finish();
   }
   EXPECT_EQ(times_asked(1, 8), 8U);
   EXPECT_LT(times_asked(100, 299), 30U);
@@ -395,17 +395,17 @@ TEST_F(LogHandoverTest, AQuestionThatIsOverdueIsAskedAgain) {
   ASSERT_EQ(asked_.size(), 2U);
   EXPECT_FALSE(logs_->hear({kHere, asked_.front().number, 0, "late", false}));
   answer("all", false);
-  keeper_.finish();
-  EXPECT_EQ(keeper_.logs[name(1)].text[0], "all");
+  sink_.finish();
+  EXPECT_EQ(sink_.logs[name(1)].text[0], "all");
 }
 
 TEST_F(LogHandoverTest, AWorkerCannotSpeakOfPlacesThatNoStreamReaches) {
   for (const std::uint64_t offset : {~std::uint64_t{0}, (std::uint64_t{1} << 63) + 1}) {
     begin_long(offset % 1000);
     EXPECT_TRUE(logs_->hear({kHere, asked_.back().number, offset, "x", true}));
-    keeper_.finish();
-    EXPECT_EQ(keeper_.logs[name(offset % 1000)].lost, "its worker said more than it may keep");
-    EXPECT_EQ(keeper_.logs[name(offset % 1000)].text[0], "");
+    sink_.finish();
+    EXPECT_EQ(sink_.logs[name(offset % 1000)].lost, "its worker said more than it may keep");
+    EXPECT_EQ(sink_.logs[name(offset % 1000)].text[0], "");
   }
 }
 
@@ -413,8 +413,8 @@ TEST_F(LogHandoverTest, NobodyAnswersForAnotherInstance) {
   begin_long(1);
   EXPECT_TRUE(logs_->hear({kThere, asked_.back().number, 0, "lies", false}));
   answer("all", false);
-  keeper_.finish();
-  EXPECT_EQ(keeper_.logs[name(1)].text[0], "all");
+  sink_.finish();
+  EXPECT_EQ(sink_.logs[name(1)].text[0], "all");
 }
 
 }  // namespace

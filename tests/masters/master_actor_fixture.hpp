@@ -87,9 +87,9 @@ class MasterActorTest : public ::testing::Test {
                  std::to_string(order.attempt));
           },
           [this](stop_atom, TaskId task, Attempt) { note("stop " + std::to_string(task.value)); },
-          [this](settled_atom, TaskId, Attempt) { ++settled_; },
+          [this](ack_atom, TaskId, Attempt) { ++settled_; },
           [this](greet_atom) { note("greet"); },
-          [this](sample_atom, std::uint64_t asking) { asked_ = asking; },
+          [this](sample_atom, std::uint64_t sample_round) { asked_ = sample_round; },
           [this](const LogRequest& request) { asked_log_ = request; },
           [](const Wakeup&) {},
       };
@@ -106,15 +106,15 @@ class MasterActorTest : public ::testing::Test {
     setup.parts.policy = make_policy({"no-packing", {}}, catalog_).value();
     setup.journal = &journal_;
     setup.cloud = cloud_;
-    setup.epoch = system_.time().epoch();
+    setup.origin = system_.time().origin();
     setup.round_settle = std::chrono::milliseconds{1};
     setup.sample_timeout = std::chrono::seconds{2};
     setup.stopwatch = [] { return Duration{}; };
     setup.times = &times_;
     setup.parts.keep_history = true;
-    setup.life.history = &history_;
+    setup.live.history = &history_;
     change(setup);
-    master_ = system_.actors().spawn<MasterNode>(std::move(setup));
+    master_ = system_.actors().spawn<MasterActorImpl>(std::move(setup));
     system_.time().drain();
   }
 

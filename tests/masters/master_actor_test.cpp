@@ -172,12 +172,12 @@ TEST_F(MasterActorTest, AnAttemptThatItsWorkerRejectsCountsAgainstNobody) {
   EXPECT_EQ(heard_.back().what, "greet");
   ASSERT_EQ(all<TaskFailed>().size(), 1U);
   EXPECT_TRUE(all<TaskFailed>()[0].blameless);
-  EXPECT_TRUE(all<JobGivenUp>().empty());
+  EXPECT_TRUE(all<JobTerminating>().empty());
 }
 
 TEST_F(MasterActorTest, AClockSetBackOverARestartHoldsNothingUp) {
   Event accepted{test::at_s(3600), JobAccepted{JobBuilder(1).build()}};
-  start([&](MasterSetup& setup) { setup.life.tail = {accepted}; });
+  start([&](MasterSetup& setup) { setup.live.tail = {accepted}; });
   system_.run_until_s(301);
   EXPECT_EQ(times_heard("launch 0"), 1U);
   tell(CloudReportKind::up, 0);
@@ -192,7 +192,7 @@ TEST_F(MasterActorTest, AClockSetBackOverARestartHoldsNothingUp) {
 
 TEST_F(MasterActorTest, StampsGoOnWhereAClockWasSetBackAndComeBackToIt) {
   Event accepted{test::at_s(3600), JobAccepted{JobBuilder(1).build()}};
-  start([&](MasterSetup& setup) { setup.life.tail = {accepted}; });
+  start([&](MasterSetup& setup) { setup.live.tail = {accepted}; });
   system_.run_until_s(301);
   tell(CloudReportKind::up, 0);
   say(hello());
@@ -345,7 +345,7 @@ TEST_F(MasterActorTest, ConfirmsACancelAsOftenAsItIsRepeated) {
 
 TEST_F(MasterActorTest, TellsOfABrokenPartUntilASiteCancelsItsJob) {
   Job part = JobBuilder(1).build();
-  part.whole_tasks = 4;
+  part.total_tasks = 4;
   caf::anon_send(master_, hand_atom_v, std::vector<Job>{part});
   system_.time().drain();
   const auto cancel = [&] {
@@ -376,7 +376,7 @@ TEST_F(MasterActorTest, AJobThatIsOverIsTakenForKnownWithoutReadingIt) {
       self->request(master_, caf::infinite, hand_atom_v, std::vector<Job>{JobBuilder(7).build()});
   system_.time().drain();
   asked.receive(
-      [](const std::vector<AcceptVerdict>& verdicts) {
+      [](const std::vector<SubmitVerdict>& verdicts) {
         ASSERT_EQ(verdicts.size(), 1u);
         EXPECT_TRUE(verdicts[0].accepted);
       },
@@ -401,8 +401,8 @@ TEST_F(MasterActorTest, AnotherJobOfAKnownNumberIsAConflictAndNoRepetition) {
     system_.time().drain();
     history_.read_all();
     system_.time().drain();
-    AcceptVerdict told;
-    asked.receive([&](const std::vector<AcceptVerdict>& all) { told = all.at(0); },
+    SubmitVerdict told;
+    asked.receive([&](const std::vector<SubmitVerdict>& all) { told = all.at(0); },
                   [](const caf::error&) { ADD_FAILURE(); });
     return told;
   };
@@ -410,7 +410,7 @@ TEST_F(MasterActorTest, AnotherJobOfAKnownNumberIsAConflictAndNoRepetition) {
     EXPECT_TRUE(verdict(handed(number, "a", "first")).accepted);
     EXPECT_TRUE(verdict(handed(number, "a", "first")).accepted) << "it is repeated";
     for (const auto& other : {handed(number, "b", "first"), handed(number, "a", "second")}) {
-      const AcceptVerdict told = verdict(other);
+      const SubmitVerdict told = verdict(other);
       EXPECT_FALSE(told.accepted);
       EXPECT_TRUE(told.conflict);
       EXPECT_THAT(told.reason, testing::HasSubstr("number " + std::to_string(number)));

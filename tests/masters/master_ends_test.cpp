@@ -37,7 +37,7 @@ TEST_F(MasterActorTest, AWatchThatComesAfterTheEndIsAnsweredAtOnce) {
 TEST_F(MasterActorTest, AWatchForWhatEndedBeforeARestartIsAnsweredFromTheHistory) {
   JobHistory over;
   over.job = JobBuilder(7).tasks(2).build();
-  over.job.whole_tasks = 5;
+  over.job.total_tasks = 5;
   over.outcome = JobOutcome::failed;
   history_.add(over);
   Listener listener(system_);
@@ -90,7 +90,7 @@ TEST_F(MasterActorTest, WhileItsStoreLivesOnItsReserveItTakesNoJobAndGoesOnWithT
         self->request(master_, caf::infinite, hand_atom_v, std::vector<Job>{JobBuilder(2).build()});
     system_.time().drain();
     bool taken = false;
-    asked.receive([&](const std::vector<AcceptVerdict>&) { taken = true; },
+    asked.receive([&](const std::vector<SubmitVerdict>&) { taken = true; },
                   [&](const caf::error& error) { EXPECT_EQ(error, ActorError::store_failed); });
     return taken;
   };

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 const TaskId kTask = task_id_of(JobId{1}, 0);
 
 /// Keeps in memory, at once.
-class MemoryKeeper final : public LogKeeper {
+class MemoryLogSink final : public LogSink {
  public:
   bool take(LogDelivery delivery, Done done) override {
     if (takes_nothing) {
@@ -56,7 +56,7 @@ class MasterLogsTest : public MasterActorTest {
 
   void start_again() {
     start([this](MasterSetup& setup) {
-      setup.life.logs = {&keeper_, {std::chrono::seconds{10}, 1'000'000}};
+      setup.live.logs = {&sink_, {std::chrono::seconds{10}, 1'000'000}};
     });
   }
   /// The only task of job 1 runs on instance 0 from second 100 on.
@@ -90,8 +90,8 @@ class MasterLogsTest : public MasterActorTest {
   }
   void restart() {
     start([this](MasterSetup& setup) {
-      setup.life.tail = journal_.events();
-      setup.life.logs = {&keeper_, {std::chrono::seconds{10}, 1'000'000}};
+      setup.live.tail = journal_.events();
+      setup.live.logs = {&sink_, {std::chrono::seconds{10}, 1'000'000}};
     });
     asked_log_ = {};
   }
@@ -125,7 +125,7 @@ class MasterLogsTest : public MasterActorTest {
     return found;
   }
 
-  MemoryKeeper keeper_;
+  MemoryLogSink sink_;
   std::uint64_t hellos_ = 1;
 };
 
@@ -194,7 +194,7 @@ TEST_F(MasterLogsTest, AnAttemptOfWhichNothingIsKeptIsSaidToBeLost) {
   run_one();
   end_long(WorkerReportKind::finished);
   hand_over("first");
-  keeper_.logs.clear();
+  sink_.logs.clear();
   const auto [answer, error] = log_of(1);
   EXPECT_EQ(error, "");
   EXPECT_EQ(answer.text, "the end");
@@ -225,11 +225,11 @@ TEST_F(MasterLogsTest, AfterARestartEarlierAttemptsAreHandedOverToo) {
   system_.run_until_s(302);
   say(next);
   restart();
-  keeper_.is_full = true;
+  sink_.is_full = true;
   say_again(WorkerReportKind::failed);
   EXPECT_EQ(settled_, 0);
   EXPECT_EQ(asked_log_.number, 0U) << "it has to be looked up whether it is kept";
-  keeper_.is_full = false;
+  sink_.is_full = false;
   system_.run_until_s(303);
   ASSERT_NE(asked_log_.number, 0U);
   EXPECT_EQ(asked_log_.attempt, 1U);
@@ -261,14 +261,14 @@ TEST_F(MasterLogsTest, ALongQueueForTheHistoryIsNoReasonToLoseOutput) {
 }
 
 TEST_F(MasterLogsTest, WhatTheDiskDoesNotTakeHoldsItsInstance) {
-  keeper_.takes_nothing = true;
+  sink_.takes_nothing = true;
   run_one();
   end_long(WorkerReportKind::finished);
   hand_over("all of it");
   EXPECT_EQ(settled_, 0);
   system_.run_until_s(302);
   EXPECT_EQ(times_heard("end 0"), 0U);
-  keeper_.takes_nothing = false;
+  sink_.takes_nothing = false;
   system_.run_until_s(306);
   hand_over("all of it");
   EXPECT_EQ(settled_, 1);
@@ -280,7 +280,7 @@ TEST_F(MasterLogsTest, ADamagedLogIsSaidToBeDamaged) {
   run_one();
   end_long(WorkerReportKind::finished);
   hand_over("first");
-  keeper_.logs[{kTask, 1}] = {0, {}, 0, "it is damaged", true};
+  sink_.logs[{kTask, 1}] = {0, {}, 0, "it is damaged", true};
   EXPECT_EQ(log_of(1).first.lost, "only the end of it is left: it is damaged");
   EXPECT_EQ(log_of(1).first.text, "the end");
 }

@@ -11,7 +11,7 @@ TEST_F(MasterActorTest, OnANewStoreItRentsNothingBeforeTheCloudHasToldWhichNumbe
   clock_is_told_ = false;
   start([](MasterSetup& setup) {
     setup.watch.remind_every = std::chrono::seconds{2};
-    setup.life.asks_numbers = true;
+    setup.live.asks_numbers = true;
   });
   accept(1);
   system_.run_until_s(100);

@@ -20,14 +20,14 @@ class MasterOfferingsTest : public test::MasterTest {
     renew();
   }
 
-  void renew(std::optional<MasterImage> image = {}) {
-    MasterParts parts;
+  void renew(std::optional<MasterSnapshot> snapshot = {}) {
+    MasterDependencies parts;
     parts.catalog = &spot_catalog_;
     parts.policy = std::make_unique<test::ScriptedPolicy>(script_);
-    parts.refusal_rest = kRest;
-    parts.refusal_longest = 4 * kRest;
+    parts.launch_backoff = kRest;
+    parts.launch_backoff_longest = 4 * kRest;
     master_.emplace(std::move(parts));
-    EXPECT_EQ(master_->restore(std::move(image), {}), "");
+    EXPECT_EQ(master_->restore(std::move(snapshot), {}), "");
   }
 
   OfferingChange change(std::uint64_t number, double usd_h, Market market = Market::on_demand) {
@@ -38,7 +38,7 @@ class MasterOfferingsTest : public test::MasterTest {
     none.offering.available = false;
     return none;
   }
-  bool hear(const OfferingChange& news) { return master_->hear_offerings({&news, 1}, now()); }
+  bool hear(const OfferingChange& news) { return master_->on_offerings({&news, 1}, now()); }
 
   /// The order that a round makes for a job that was accepted.
   std::optional<LaunchInstance> ask(const Launch& launch) {
@@ -66,7 +66,7 @@ class MasterOfferingsTest : public test::MasterTest {
 };
 
 TEST_F(MasterOfferingsTest, rents_at_the_price_of_the_moment_and_at_no_other) {
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   EXPECT_TRUE(hear(change(1, 0.9)));
   const auto order = ask();
   ASSERT_TRUE(order);
@@ -76,7 +76,7 @@ TEST_F(MasterOfferingsTest, rents_at_the_price_of_the_moment_and_at_no_other) {
 }
 
 TEST_F(MasterOfferingsTest, pays_for_a_spot_instance_no_more_than_on_demand) {
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   const auto order = ask({it3(), Market::spot, {}});
   ASSERT_TRUE(order);
   EXPECT_EQ(order->max_price, Price::from_usd_h(0.8));
@@ -84,7 +84,7 @@ TEST_F(MasterOfferingsTest, pays_for_a_spot_instance_no_more_than_on_demand) {
 }
 
 TEST_F(MasterOfferingsTest, pays_what_the_policy_says_at_most_and_says_why_it_does_not_ask) {
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   Launch launch{it3(), Market::spot, {}};
   launch.max_price = Price::from_usd_h(0.3);
   hear(change(1, 0.4, Market::spot));
@@ -96,7 +96,7 @@ TEST_F(MasterOfferingsTest, pays_what_the_policy_says_at_most_and_says_why_it_do
 }
 
 TEST_F(MasterOfferingsTest, names_the_zone_of_what_it_orders_each_time) {
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   OfferingChange zone = change(1, 0.7);
   zone.offering.zone = "b";
   hear(zone);
@@ -110,7 +110,7 @@ TEST_F(MasterOfferingsTest, names_the_zone_of_what_it_orders_each_time) {
 }
 
 TEST_F(MasterOfferingsTest, does_not_ask_for_what_is_not_to_be_had) {
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   EXPECT_FALSE(hear(gone(1)));
   EXPECT_FALSE(ask());
   EXPECT_EQ(reason(), RefusalCode::cloud_capacity);
@@ -119,7 +119,7 @@ TEST_F(MasterOfferingsTest, does_not_ask_for_what_is_not_to_be_had) {
 }
 
 TEST_F(MasterOfferingsTest, refuses_a_launch_of_what_is_not_on_offer) {
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   Launch launch{it3(), Market::on_demand, {}};
   launch.zone = "nowhere";
   EXPECT_FALSE(ask(launch));
@@ -135,7 +135,7 @@ TEST_F(MasterOfferingsTest, tells_the_task_why_the_cloud_refused) {
       {CloudReason::failed, RefusalCode::cloud_failed}};
   for (const auto& [said, told] : reasons) {
     renew();
-    master_->accept(JobBuilder(1).build(), now());
+    master_->submit(JobBuilder(1).build(), now());
     const auto order = ask();
     ASSERT_TRUE(order);
     master_->instance_refused(order->instance, now(), said);
@@ -147,7 +147,7 @@ TEST_F(MasterOfferingsTest, tells_the_task_why_the_cloud_refused) {
 }
 
 TEST_F(MasterOfferingsTest, records_why_an_instance_is_gone) {
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   ask();
   boot(0);
   master_->instance_gone(InstanceId{0}, {}, now(), {{}, CloudReason::reclaimed});
@@ -160,7 +160,7 @@ TEST_F(MasterOfferingsTest, records_why_an_instance_is_gone) {
 }
 
 TEST_F(MasterOfferingsTest, waits_longer_each_time_an_offering_is_refused_again) {
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   const auto refused_for = [&] {
     const auto order = ask();
     EXPECT_TRUE(order);
@@ -185,7 +185,7 @@ TEST_F(MasterOfferingsTest, waits_longer_each_time_an_offering_is_refused_again)
 }
 
 TEST_F(MasterOfferingsTest, orders_refused_together_count_once) {
-  master_->accept(JobBuilder(1).tasks(3).gang(false).build(), now());
+  master_->submit(JobBuilder(1).tasks(3).gang(false).build(), now());
   Plan plan;
   for (std::uint32_t i = 0; i < 3; ++i) {
     plan.launches.push_back({it3(), Market::on_demand, {}});
@@ -200,7 +200,7 @@ TEST_F(MasterOfferingsTest, orders_refused_together_count_once) {
 }
 
 TEST_F(MasterOfferingsTest, other_offerings_of_the_type_do_not_rest_with_it) {
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   master_->instance_refused(ask()->instance, now(), CloudReason::capacity);
   EXPECT_FALSE(ask());
   EXPECT_TRUE(ask({it3(), Market::spot, {}}));
@@ -218,12 +218,12 @@ TEST_F(MasterOfferingsTest, notices_that_a_change_is_missing) {
 }
 
 TEST_F(MasterOfferingsTest, knows_prices_and_rests_after_a_restart) {
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   hear(change(5, 0.9));
   hear(change(6, 0.3, Market::spot));
   master_->instance_refused(ask()->instance, now(), CloudReason::quota);
   const ClusterState before = master_->state();
-  renew(master_->image());
+  renew(master_->snapshot());
   EXPECT_EQ(test::difference(master_->state(), before), "");
   EXPECT_EQ(master_->state().offerings().known(), 6u);
   EXPECT_FALSE(ask());

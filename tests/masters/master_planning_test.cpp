@@ -85,7 +85,7 @@ TEST_F(MasterPlanningTest, AMasterThatDiesWhileItDecidesDecidesAgain) {
   const std::vector<Event> log = journal_.take();
   decide_in(std::chrono::seconds{10}, [&](MasterSetup& setup) {
     beside(setup);
-    setup.life.tail = log;
+    setup.live.tail = log;
   });
   system_.run_until_s(16);
   EXPECT_EQ(heard_, (std::vector<Heard>{{15.001, "launch 0"}}));
@@ -154,14 +154,14 @@ TEST_F(MasterPlanningTest, APlanThatIsAskedForAsATryIsMadeBeside) {
 }
 
 TEST_F(MasterPlanningTest, ASnapshotMadeBesideGoesWithTheEventsAfterIt) {
-  std::optional<MasterImage> saved;
+  std::optional<MasterSnapshot> saved;
   std::uint64_t after = 0;
   start([&](MasterSetup& setup) {
     beside(setup);
     setup.watch.snapshot_every = 1;
-    setup.life.save_snapshot = [&](MasterImage image, std::uint64_t behind) {
+    setup.live.save_snapshot = [&](MasterSnapshot snapshot, std::uint64_t behind) {
       if (!saved) after = journal_.events().size() - behind;
-      if (!saved) saved.emplace(std::move(image));
+      if (!saved) saved.emplace(std::move(snapshot));
     };
   });
   run_one();
@@ -185,10 +185,10 @@ class Stepper : public Policy {
   std::unique_ptr<Policy> clone() const override { return std::make_unique<Stepper>(*this); }
 };
 
-class PlannerSeatTest : public ::testing::Test {
+class PlannerHostTest : public ::testing::Test {
  protected:
   std::unique_ptr<Master> master_of_steps() {
-    MasterParts parts;
+    MasterDependencies parts;
     parts.catalog = &catalog_;
     parts.policy = std::make_unique<Stepper>();
     return std::make_unique<Master>(std::move(parts));
@@ -198,24 +198,24 @@ class PlannerSeatTest : public ::testing::Test {
   Catalog catalog_ = test::table3_catalog();
 };
 
-TEST_F(PlannerSeatTest, KnowsHowFarThePlannerIsBehind) {
+TEST_F(PlannerHostTest, KnowsHowFarThePlannerIsBehind) {
   const auto master = master_of_steps();
-  PlannerSeat seat(system_.actors(), master->send_planner_off(), {}, [] { return Duration{}; });
-  for (std::uint64_t job : {1, 2}) master->accept(JobBuilder(job).build(), Instant{});
+  PlannerHost seat(system_.actors(), master->send_planner_off(), {}, [] { return Duration{}; });
+  for (std::uint64_t job : {1, 2}) master->submit(JobBuilder(job).build(), Instant{});
   seat.follow(master->commit().events);
   EXPECT_EQ(seat.lag(), 2U);
   system_.time().drain();
   EXPECT_EQ(seat.lag(), 0U);
 }
 
-TEST_F(PlannerSeatTest, ADeadlineIsAsManyStepsAsTheLastDecisionTookInThatTime) {
+TEST_F(PlannerHostTest, ADeadlineIsAsManyStepsAsTheLastDecisionTookInThatTime) {
   const auto master = master_of_steps();
   PlannerCare care;
   care.deadline = std::chrono::microseconds{500};
-  PlannerSeat seat(
+  PlannerHost seat(
       system_.actors(), master->send_planner_off(), care,
       [clock = Duration{}]() mutable { return clock += std::chrono::milliseconds{1}; });
-  master->accept(JobBuilder(1).build(), Instant{});
+  master->submit(JobBuilder(1).build(), Instant{});
   std::vector<std::uint64_t> allowed, used;
   for (int round = 0; round < 2; ++round) {
     const auto wish = master->begin_round({}, Instant{});

@@ -23,7 +23,7 @@ TEST_F(MasterTest, AnAttemptThatItsWorkerDoesNotKnowAnyMoreCountsAgainstNobody) 
   }
   commit();
   ASSERT_NE(master_->state().find(JobId{1}), nullptr);
-  EXPECT_FALSE(master_->state().find(JobId{1})->given_up);
+  EXPECT_FALSE(master_->state().find(JobId{1})->terminal_outcome);
   EXPECT_EQ(master_->task_history(TaskId{1})->failures, 0U);
 }
 
@@ -83,7 +83,7 @@ TEST_F(MasterTest, TheDayOfTheCapIsThatOfTheCloudsClock) {
   master_->set_cloud_ahead(kAhead);
   clock_s_ = 21 * 3600;
   const double ordered_s = clock_s_ + 1;
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   round(together({1}));
   EXPECT_NEAR(to_seconds(*master_->until_cap(at_s(ordered_s + 100))), 3600 - 331 - 100, 1e-6)
       << "what is not known to be up counts from its order";
@@ -111,11 +111,11 @@ TEST_F(MasterTest, ADaysCapThatWasReachedHoldsNobodyUpOnceItIsRaised) {
   master_->keep_caps(now());
   master_->instance_gone(InstanceId{0}, {}, now());
   commit();
-  const MasterImage image = master_->image();
+  const MasterSnapshot snapshot = master_->snapshot();
   for (const double cap_usd : {0.8, 80.0}) {
     make_master({.max_usd_day = cap_usd});
-    master_->restore(image, {});
-    master_->accept(JobBuilder(2).build(), now());
+    master_->restore(snapshot, {});
+    master_->submit(JobBuilder(2).build(), now());
     EXPECT_EQ(count<LaunchInstance>(round(together({2}))), cap_usd > 1 ? 1U : 0U) << cap_usd;
   }
 }
@@ -123,7 +123,7 @@ TEST_F(MasterTest, ADaysCapThatWasReachedHoldsNobodyUpOnceItIsRaised) {
 TEST_F(MasterTest, WhereADaysMoneyIsCappedNothingIsRentedBeforeTheCloudsClockIsKnown) {
   make_master({.max_usd_day = 80});
   master_->know_cloud_clock(false);
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   EXPECT_EQ(count<LaunchInstance>(round(together({1}))), 0U);
   EXPECT_EQ(master_->state().find(TaskId{1})->reason.code, RefusalCode::cloud_capacity);
   master_->know_cloud_clock(true);
@@ -132,7 +132,7 @@ TEST_F(MasterTest, WhereADaysMoneyIsCappedNothingIsRentedBeforeTheCloudsClockIsK
 
 TEST_F(MasterTest, WhatIsNotKnownToBeUpIsTakenToBeBilledSinceItWasOrdered) {
   make_master({.max_usd_day = 0.8});
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   const double ordered_s = clock_s_;
   round(together({1}));
   EXPECT_NEAR(to_seconds(*master_->until_cap(at_s(ordered_s + 100))), 3600 - 331 - 100, 1e-6);
@@ -182,7 +182,7 @@ TEST_F(MasterTest, ItIsNotCalmWhileATaskWaitsOrThePolicyIsNotSettled) {
   master_->round({}, at_s(300));
   EXPECT_FALSE(master_->calm());
   script_.settled = true;
-  master_->accept(JobBuilder(2).build(), at_s(400));
+  master_->submit(JobBuilder(2).build(), at_s(400));
   master_->round({}, at_s(600));
   EXPECT_FALSE(master_->calm());
 }

@@ -17,7 +17,7 @@ TEST_F(MasterTest, AFixedFleetIsThereFromTheStartAndPlansDoNotChangeIt) {
   EXPECT_EQ(count<LaunchInstance>(commit()), 2u);
   boot(0);
   boot(1);
-  ASSERT_EQ(master_->accept(JobBuilder(1).build(), now()), AcceptResult::accepted);
+  ASSERT_EQ(master_->submit(JobBuilder(1).build(), now()), SubmitResult::accepted);
   EXPECT_EQ(count<LaunchInstance>(round(together({1}))), 0u);
   EXPECT_EQ(master_->state().find(TaskId{1})->reason.code, RefusalCode::fixed_fleet);
   Plan giving_back;
@@ -59,10 +59,10 @@ TEST_F(MasterTest, ItsLoadIsWhatIsWantedOfWhatItsFleetHas) {
   const auto eight_cores = [](std::uint64_t id) {
     return JobBuilder(id).demand(Resources::of(0, 8, 1)).build();
   };
-  master_->accept(eight_cores(1), now());
+  master_->submit(eight_cores(1), now());
   EXPECT_DOUBLE_EQ(master_->load(100), 0.5);
-  master_->accept(eight_cores(2), now());
-  master_->accept(eight_cores(3), now());
+  master_->submit(eight_cores(2), now());
+  master_->submit(eight_cores(3), now());
   EXPECT_DOUBLE_EQ(master_->load(100), 1.5);
   EXPECT_DOUBLE_EQ(master_->load(1), 3) << "tasks wait, and there is room for one";
 }
@@ -70,17 +70,17 @@ TEST_F(MasterTest, ItsLoadIsWhatIsWantedOfWhatItsFleetHas) {
 TEST_F(MasterTest, WithACapWhatMayStillBeRentedCountsAsThere) {
   make_master({.max_instances = 2});
   const Resources most = catalog_[it3()].capacity;
-  master_->accept(JobBuilder(1).demand(Resources::of(0, most[Resource::cpu], 1)).build(), now());
+  master_->submit(JobBuilder(1).demand(Resources::of(0, most[Resource::cpu], 1)).build(), now());
   EXPECT_GT(master_->load(1000), 0);
   EXPECT_LE(master_->load(1000), 0.5);
   make_master({});
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   EXPECT_LT(master_->load(1000), 0.01) << "without caps there is always more to be had";
 }
 
 TEST_F(MasterTest, AnArrayThatIsRefusedAgainForTheSameReasonIsNoNews) {
   make_master({.max_instances = 1});
-  master_->accept(JobBuilder(1).tasks(50).gang(false).build(), now());
+  master_->submit(JobBuilder(1).tasks(50).gang(false).build(), now());
   round({});
   const auto one_each = [&] {
     Plan plan;
@@ -110,15 +110,15 @@ TEST_F(MasterTest, RemembersWhatWasCompletedAndWhatParts) {
   EXPECT_EQ(master_->completed()[0].job, JobId{1});
   EXPECT_GT(master_->completed()[0].together, std::chrono::seconds{90});
   Job part = JobBuilder(2).build();
-  part.whole_tasks = 5;
-  master_->accept(part, now());
+  part.total_tasks = 5;
+  master_->submit(part, now());
   master_->cancel(JobId{2}, now());
-  EXPECT_EQ(master_->broken_parts(), std::deque<JobId>{JobId{2}});
+  EXPECT_EQ(master_->terminal_parts(), std::deque<JobId>{JobId{2}});
   EXPECT_EQ(master_->completed_count(), 1u);
 }
 
 TEST_F(MasterTest, BringsAJobFromAcceptanceToItsEnd) {
-  ASSERT_EQ(master_->accept(JobBuilder(1).build(), now()), AcceptResult::accepted);
+  ASSERT_EQ(master_->submit(JobBuilder(1).build(), now()), SubmitResult::accepted);
   EXPECT_EQ(count<LaunchInstance>(round(together({1}))), 1u);
   EXPECT_EQ(count<StartTask>(boot(0)), 1u);
   started(1, 1);
@@ -150,18 +150,18 @@ TEST_F(MasterTest, TheJournalAloneGivesTheStateAgain) {
 }
 
 TEST_F(MasterTest, EventsAreInTheJournalBeforeEffectsAreHandedOut) {
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   EXPECT_TRUE(events_.empty());
   commit();
   EXPECT_EQ(events_.size(), 1u);
 }
 
 TEST_F(MasterTest, AJobIsAcceptedOnce) {
-  EXPECT_EQ(master_->accept(JobBuilder(1).build(), now()), AcceptResult::accepted);
-  EXPECT_EQ(master_->accept(JobBuilder(1).build(), now()), AcceptResult::known_already);
+  EXPECT_EQ(master_->submit(JobBuilder(1).build(), now()), SubmitResult::accepted);
+  EXPECT_EQ(master_->submit(JobBuilder(1).build(), now()), SubmitResult::known_already);
   Job empty = JobBuilder(2).build();
   empty.tasks.clear();
-  EXPECT_EQ(master_->accept(empty, now()), AcceptResult::invalid);
+  EXPECT_EQ(master_->submit(empty, now()), SubmitResult::invalid);
 }
 
 TEST_F(MasterTest, AJobIsAcceptedOnceHoweverLongAgoItWasOver) {
@@ -169,15 +169,15 @@ TEST_F(MasterTest, AJobIsAcceptedOnceHoweverLongAgoItWasOver) {
   master_->task_finished({TaskId{1}, 1}, now());
   commit();
   ASSERT_EQ(master_->state().find(JobId{1}), nullptr);
-  EXPECT_EQ(master_->accept(JobBuilder(1).build(), now()), AcceptResult::known_already);
-  const MasterImage image = master_->image();
+  EXPECT_EQ(master_->submit(JobBuilder(1).build(), now()), SubmitResult::known_already);
+  const MasterSnapshot snapshot = master_->snapshot();
   make_master({});
-  master_->restore(image, {});
-  EXPECT_EQ(master_->accept(JobBuilder(1).build(), now()), AcceptResult::known_already);
+  master_->restore(snapshot, {});
+  EXPECT_EQ(master_->submit(JobBuilder(1).build(), now()), SubmitResult::known_already);
   make_master({});
   master_->restore({}, events_);
-  EXPECT_EQ(master_->accept(JobBuilder(1).build(), now()), AcceptResult::known_already);
-  EXPECT_EQ(master_->accept(JobBuilder(2).build(), now()), AcceptResult::accepted);
+  EXPECT_EQ(master_->submit(JobBuilder(1).build(), now()), SubmitResult::known_already);
+  EXPECT_EQ(master_->submit(JobBuilder(2).build(), now()), SubmitResult::accepted);
 }
 
 TEST_F(MasterTest, AGangThatIsLargerThanTheFleetIsToldSoWithBothNumbers) {
@@ -186,7 +186,7 @@ TEST_F(MasterTest, AGangThatIsLargerThanTheFleetIsToldSoWithBothNumbers) {
   commit();
   boot(0);
   boot(1);
-  master_->accept(JobBuilder(1).tasks(12).gang(true).build(), now());  // 24 cores
+  master_->submit(JobBuilder(1).tasks(12).gang(true).build(), now());  // 24 cores
   Plan plan;
   const std::vector<Slot> tasks = master_->state().find(JobId{1})->tasks;
   for (Slot slot : tasks) {
@@ -198,7 +198,7 @@ TEST_F(MasterTest, AGangThatIsLargerThanTheFleetIsToldSoWithBothNumbers) {
 }
 
 TEST_F(MasterTest, WhatAPlanGrantsIsInTheEventsAndHeldThroughARestartOfTheGang) {
-  master_->accept(JobBuilder(1).tasks(2).gang(true).build(), now());
+  master_->submit(JobBuilder(1).tasks(2).gang(true).build(), now());
   Plan plan = together({1, 101});
   const Grant more = Grant::of(Resources::of(0, 3, 5));
   plan.places[0].grant = more;
@@ -278,7 +278,7 @@ TEST_F(MasterTest, WhatIsStoppedForGoodHasNotMoved) {
 }
 
 TEST_F(MasterTest, ATaskThatNeverFitsEndsItsJobAsRefused) {
-  master_->accept(JobBuilder(1).tasks(2).build(), now());
+  master_->submit(JobBuilder(1).tasks(2).build(), now());
   Plan plan;
   plan.refusals.push_back(
       {TaskId{1}, {RefusalKind::never, RefusalCode::fits_no_type, Resource::gpu, 9, 4}});
@@ -315,28 +315,28 @@ TEST_F(MasterTest, AReleasedInstanceEndsWhenItsLastTaskHasLeft) {
 }
 
 TEST_F(MasterTest, AMoveWaitsForRoomOnItsTarget) {
-  master_->accept(JobBuilder(1).demand(Resources::of(0, 8, 8)).build(), now());
+  master_->submit(JobBuilder(1).demand(Resources::of(0, 8, 8)).build(), now());
   round(together({1}));
   boot(0);
   started(1, 1);
-  master_->accept(JobBuilder(2).demand(Resources::of(0, 8, 8)).build(), now());
+  master_->submit(JobBuilder(2).demand(Resources::of(0, 8, 8)).build(), now());
   Plan swap = together({1});
   swap.places.push_back({TaskId{2}, InstanceId{0}, {}});
   EXPECT_EQ(count<StartTask>(round(swap)), 0u);
-  EXPECT_EQ(master_->state().find(TaskId{2})->reason.code, RefusalCode::awaiting_room);
+  EXPECT_EQ(master_->state().find(TaskId{2})->reason.code, RefusalCode::awaiting_capacity);
   master_->task_left({TaskId{1}, 1, {}}, now());
   EXPECT_EQ(count<StartTask>(commit()), 1u);
 }
 
 TEST_F(MasterTest, AtTheCapWorkWaitsWithThatReason) {
   make_master({.max_instances = 0, .max_usd_h = 0.5});
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   EXPECT_EQ(count<LaunchInstance>(round(together({1}))), 0u);
   EXPECT_EQ(master_->state().find(TaskId{1})->reason.code, RefusalCode::spend_cap);
 }
 
 TEST_F(MasterTest, TasksOfARefusedLaunchWaitForTheNextRound) {
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   round(together({1}));
   master_->instance_refused(InstanceId{0}, now());
   EXPECT_EQ(master_->state().find(TaskId{1})->reason.code, RefusalCode::cloud_capacity);
@@ -344,7 +344,7 @@ TEST_F(MasterTest, TasksOfARefusedLaunchWaitForTheNextRound) {
 }
 
 TEST_F(MasterTest, ALaunchThatIsRefusedAfterItWasGivenBackIsForgotten) {
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   round(together({1}));
   master_->cancel(JobId{1}, now());
   EXPECT_TRUE(master_->evict(InstanceId{0}, CauseCode::drained, now()));
@@ -354,7 +354,7 @@ TEST_F(MasterTest, ALaunchThatIsRefusedAfterItWasGivenBackIsForgotten) {
 }
 
 TEST_F(MasterTest, AnInstanceOfWhichOnlyTheEndIsHeardIsBilledAllTheSame) {
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   round(together({1}));
   clock_s_ = 5000;
   master_->instance_gone(InstanceId{0}, at_s(4600), now(), {at_s(1000)});
@@ -363,7 +363,7 @@ TEST_F(MasterTest, AnInstanceOfWhichOnlyTheEndIsHeardIsBilledAllTheSame) {
 }
 
 TEST_F(MasterTest, AGangRefusedInPartByTheCloudGivesBackItsOtherPlaces) {
-  master_->accept(JobBuilder(1).tasks(2).build(), now());
+  master_->submit(JobBuilder(1).tasks(2).build(), now());
   Plan apart = together({1});
   apart.launches.push_back({it3(), Market::on_demand, {}});
   apart.places.push_back({TaskId{101}, LaunchIndex{1}, {}});
@@ -374,8 +374,8 @@ TEST_F(MasterTest, AGangRefusedInPartByTheCloudGivesBackItsOtherPlaces) {
 }
 
 TEST_F(MasterTest, LaunchesAreOrderedForTheOldestTaskFirst) {
-  master_->accept(JobBuilder(1).build(), now());
-  master_->accept(JobBuilder(2).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(2).build(), now());
   Plan plan;
   plan.launches = {{it3(), Market::on_demand, {}}, {TypeId{0}, Market::on_demand, {}}};
   plan.places = {{TaskId{2}, LaunchIndex{0}, {}}, {TaskId{1}, LaunchIndex{1}, {}}};
@@ -396,7 +396,7 @@ TEST_F(MasterTest, ACancelledJobEndsWhenItsTasksHaveStopped) {
 }
 
 TEST_F(MasterTest, ATaskOfACancelledJobThatWasOnlyStartingIsStoppedOnceItRuns) {
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   round(together({1}));
   boot(0);
   master_->cancel(JobId{1}, now());
@@ -408,7 +408,7 @@ TEST_F(MasterTest, ATaskOfACancelledJobThatWasOnlyStartingIsStoppedOnceItRuns) {
 }
 
 TEST_F(MasterTest, AWaitingJobIsCancelledAtOnce) {
-  master_->accept(JobBuilder(1).build(), now());
+  master_->submit(JobBuilder(1).build(), now());
   master_->cancel(JobId{1}, now());
   EXPECT_EQ(count<TellJobOver>(commit()), 1u);
   EXPECT_FALSE(master_->busy());

@@ -283,7 +283,7 @@ TEST_F(PlanCheckTest, NothingIsRentedForAGangThatRests) {
                  {TaskId{401}, InstanceId{0}, {}},
                  {TaskId{1}, LaunchIndex{1}, {}}};
   PlanLimits limits;
-  limits.resting_gangs = {JobId{4}};
+  limits.backed_off_gangs = {JobId{4}};
   const CheckedPlan checked = check_plan(plan, state_, limits);
   EXPECT_EQ(checked.places[0]->code, RefusalCode::cloud_capacity);
   EXPECT_EQ(checked.places[1]->code, RefusalCode::awaiting_peers);

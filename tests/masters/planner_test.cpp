@@ -58,17 +58,17 @@ class BesideTwins {
   /// Of a round.
   enum class Phase { none, decided, carried_out };
 
-  Pair fresh(std::optional<MasterImage> image = {}, std::span<const Event> tail = {}) {
-    MasterParts parts;
+  Pair fresh(std::optional<MasterSnapshot> snapshot = {}, std::span<const Event> tail = {}) {
+    MasterDependencies parts;
     parts.catalog = &catalog_;
     parts.policy = std::move(make_policy(spec_, catalog_)).value();
     parts.caps.max_instances = 40;
-    parts.refusal_rest = std::chrono::seconds{30};
+    parts.launch_backoff = std::chrono::seconds{30};
     parts.gangs = {std::chrono::minutes{3}, std::chrono::minutes{1}, std::chrono::minutes{30}};
     parts.min_stay = std::chrono::minutes{2};
     parts.name = "m";
     Pair pair{std::make_unique<Master>(std::move(parts)), {}, {}, {}};
-    EXPECT_EQ(pair.master->restore(std::move(image), tail), "");
+    EXPECT_EQ(pair.master->restore(std::move(snapshot), tail), "");
     pair.planner = pair.master->send_planner_off();
     return pair;
   }
@@ -129,18 +129,18 @@ class BesideTwins {
   }
 
   void take_snapshot() {
-    snapshot_ = encode_image(killed_.planner->image());
+    snapshot_ = encode_snapshot(killed_.planner->snapshot());
     snapshot_at_ = log_.size();
   }
 
   /// Starts the one anew from the snapshot and the events after it, both as they are on disk.
   void kill() {
     ++kills_;
-    std::optional<MasterImage> image;
-    if (!snapshot_.empty()) image.emplace(decode_image(snapshot_, catalog_).value());
+    std::optional<MasterSnapshot> snapshot;
+    if (!snapshot_.empty()) snapshot.emplace(decode_snapshot(snapshot_, catalog_).value());
     const auto after = std::span(log_).subspan(snapshot_at_);
     killed_ =
-        fresh(std::move(image),
+        fresh(std::move(snapshot),
               after.empty() ? std::vector<Event>{}
                             : decode_events(encode_events(after, catalog_), catalog_).value());
   }
@@ -148,10 +148,10 @@ class BesideTwins {
   /// The planners know what the masters know, and the one that was started again what the other
   /// remembers.
   void compare() {
-    const std::string known = encode_image(spared_.master->memory().image());
-    ASSERT_EQ(encode_image(spared_.planner->memory().image()), known) << log_.size();
-    ASSERT_EQ(encode_image(killed_.planner->memory().image()), known) << log_.size();
-    ASSERT_EQ(spared_.planner->image().policy_state, killed_.planner->image().policy_state)
+    const std::string known = encode_snapshot(spared_.master->memory().snapshot());
+    ASSERT_EQ(encode_snapshot(spared_.planner->memory().snapshot()), known) << log_.size();
+    ASSERT_EQ(encode_snapshot(killed_.planner->memory().snapshot()), known) << log_.size();
+    ASSERT_EQ(spared_.planner->snapshot().policy_state, killed_.planner->snapshot().policy_state)
         << log_.size();
   }
 
@@ -220,7 +220,7 @@ class PlannerBesideTest : public test::MasterTest {
     effects_ = commit();
     planner_->follow(std::span(events_).subspan(before));
   }
-  void carry_out(PlannedRound planned) {
+  void apply_plan(PlannedRound planned) {
     const Instant at = now();
     master_->take_plan(std::move(planned), at);
     while (master_->apply_slice(at)) continue;
@@ -245,18 +245,18 @@ class PlannerBesideTest : public test::MasterTest {
 };
 
 TEST_F(PlannerBesideTest, APlanForAJobThatWasCancelledMeanwhileRentsNothingAndSaysWhy) {
-  master_->accept(test::JobBuilder(1).build(), now());
+  master_->submit(test::JobBuilder(1).build(), now());
   send_off();
   PlannedRound planned = decide(together({1}));
   master_->cancel(JobId{1}, now());
   tell();
-  carry_out(std::move(planned));
+  apply_plan(std::move(planned));
   EXPECT_EQ(count_launches(), 0u);
   EXPECT_EQ(refused(), std::vector{RefusalCode::outdated});
 }
 
 TEST_F(PlannerBesideTest, AnAttemptThatCameAfterTheDecisionIsNotMoved) {
-  master_->accept(test::JobBuilder(1).build(), now());
+  master_->submit(test::JobBuilder(1).build(), now());
   round(together({1}));
   boot(0);
   master_->task_started({TaskId{1}, 1, {}, {}}, now());
@@ -264,44 +264,44 @@ TEST_F(PlannerBesideTest, AnAttemptThatCameAfterTheDecisionIsNotMoved) {
   PlannedRound planned = decide(together({1}));
   ASSERT_EQ(planned.slices.at(0).places.at(0).expects, Attempt{1});
   planned.slices[0].places[0].expects = 0;  // as if it had been decided before the task started
-  carry_out(std::move(planned));
+  apply_plan(std::move(planned));
   EXPECT_EQ(count_launches(), 0u);
   EXPECT_EQ(refused(), std::vector{RefusalCode::outdated});
 }
 
 TEST_F(PlannerBesideTest, AJobThatComesWhileItDecidesWaitsForTheNextRound) {
-  master_->accept(test::JobBuilder(1).build(), now());
+  master_->submit(test::JobBuilder(1).build(), now());
   send_off();
   PlannedRound planned = decide(together({1}));
-  master_->accept(test::JobBuilder(2).build(), now());
+  master_->submit(test::JobBuilder(2).build(), now());
   tell();
-  carry_out(std::move(planned));
+  apply_plan(std::move(planned));
   ASSERT_EQ(master_->state().pending().size(), 1u);
   EXPECT_EQ((*master_->state().pending().begin()).id, TaskId{2});
-  carry_out(decide(together({2})));
+  apply_plan(decide(together({2})));
   EXPECT_EQ(master_->state().pending().size(), 0u);
 }
 
 TEST_F(PlannerBesideTest, ARoundSaysHowFarBehindItsDecisionWas) {
-  master_->accept(test::JobBuilder(1).build(), now());
+  master_->submit(test::JobBuilder(1).build(), now());
   send_off();
   PlannedRound planned = decide({});
-  for (std::uint64_t id : {2, 3}) master_->accept(test::JobBuilder(id).build(), now());
+  for (std::uint64_t id : {2, 3}) master_->submit(test::JobBuilder(id).build(), now());
   tell();
-  carry_out(std::move(planned));
+  apply_plan(std::move(planned));
   const auto& round = std::get<RoundDecided>(events_.back().body);
   EXPECT_EQ(round.behind, 2u);
   EXPECT_EQ(round.took, std::chrono::seconds{3});
 }
 
 TEST_F(PlannerBesideTest, ItsPolicyIsShownTheRoundBeforeWhatHappenedWhileItWasCarriedOut) {
-  master_->accept(test::JobBuilder(1).build(), now());
+  master_->submit(test::JobBuilder(1).build(), now());
   send_off();
   script_.seen.clear();
   PlannedRound planned = decide({});
-  master_->accept(test::JobBuilder(2).build(), now());
+  master_->submit(test::JobBuilder(2).build(), now());
   tell();
-  carry_out(std::move(planned));
+  apply_plan(std::move(planned));
   ASSERT_EQ(script_.seen.size(), 2u) << "the round counts once";
   EXPECT_TRUE(std::holds_alternative<RoundDecided>(script_.seen[0].body));
   EXPECT_TRUE(std::holds_alternative<JobAccepted>(script_.seen[1].body));
@@ -315,9 +315,9 @@ TEST_F(PlannerBesideTest, ItsPolicyIsShownTheRoundBeforeWhatHappenedWhileItWasCa
 }
 
 TEST_F(PlannerBesideTest, ADryRunOfThePlannerChangesNothing) {
-  master_->accept(test::JobBuilder(1).build(), now());
+  master_->submit(test::JobBuilder(1).build(), now());
   send_off();
-  const std::string before = encode_image(planner_->image());
+  const std::string before = encode_snapshot(planner_->snapshot());
   const RoundWish wish = master_->wish(now());
   script_.plans.push_back(together({2}));
   const DryRun run =
@@ -325,7 +325,7 @@ TEST_F(PlannerBesideTest, ADryRunOfThePlannerChangesNothing) {
   ASSERT_EQ(run.checked.places.size(), 1u);
   EXPECT_FALSE(run.checked.places[0].has_value());
   EXPECT_NE(run.state->find(JobId{2}), nullptr);
-  EXPECT_EQ(encode_image(planner_->image()), before);
+  EXPECT_EQ(encode_snapshot(planner_->snapshot()), before);
 }
 
 }  // namespace

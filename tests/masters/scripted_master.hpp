@@ -43,7 +43,7 @@ class MasterTest : public ::testing::Test {
   MasterTest() { make_master({}); }
 
   void make_master(MasterCaps caps, Fleet fleet = {}) {
-    MasterParts parts;
+    MasterDependencies parts;
     parts.fleet = std::move(fleet);
     parts.catalog = &catalog_;
     parts.policy = std::make_unique<ScriptedPolicy>(script_);
@@ -90,7 +90,7 @@ class MasterTest : public ::testing::Test {
   /// One job of the id, running on instance `id` - 1, which it has for itself.
   void one_running(std::uint64_t id, std::size_t tasks = 1) {
     const Job job = JobBuilder(id).tasks(tasks).build();
-    ASSERT_EQ(master_->accept(job, now()), AcceptResult::accepted);
+    ASSERT_EQ(master_->submit(job, now()), SubmitResult::accepted);
     std::vector<std::uint64_t> ids;
     for (const TaskSpec& task : job.tasks) ids.push_back(task.id.value);
     round(together(ids));

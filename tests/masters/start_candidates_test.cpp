@@ -93,7 +93,7 @@ TEST_F(StartCandidatesTest, WhatATaskLeavesIsForThoseThatWaitForRoomThere) {
   happen(TaskStarted{TaskId{1}, 1, {}, {}});
   assign(2, 1);
   assign(3, 1);
-  const Refusal room{RefusalKind::not_now, RefusalCode::awaiting_room, Resource::cpu, 2, 0};
+  const Refusal room{RefusalKind::not_now, RefusalCode::awaiting_capacity, Resource::cpu, 2, 0};
   happen(TaskRefused{TaskId{2}, room});
   happen(TaskRefused{TaskId{3}, room});
   pass();

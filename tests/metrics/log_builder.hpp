@@ -55,7 +55,7 @@ class LogBuilder {
     return add(StopIssued{TaskId{task}, attempt});
   }
   LogBuilder& left(std::uint64_t task, Attempt attempt = 1) {
-    return add(TaskLeft{TaskId{task}, attempt, from_seconds(3)});
+    return add(TaskCheckpointed{TaskId{task}, attempt, from_seconds(3)});
   }
   LogBuilder& finish(std::uint64_t task, Attempt attempt = 1) {
     return add(TaskFinished{TaskId{task}, attempt});

@@ -46,19 +46,19 @@ LogBuilder three_jobs() {
   return log;
 }
 
-/// The run of these jobs, after a yardstick that took twice the money and the time.
+/// The run of these jobs, after a baseline that took twice the money and the time.
 std::vector<RunResult> two_runs() {
   MeasureOptions options;
   options.is_long = [](JobId id) { return id.value == 1; };
   options.slo = [](JobId id) { return from_seconds(id.value == 1 ? 5 * kHour : 3 * kHour); };
   const LogBuilder log = three_jobs();
   std::vector<RunResult> runs(2);
-  RunResult& yardstick = runs[0];
-  yardstick.total_cost_usd = 120;
-  yardstick.mean_jct_h = 7;
-  yardstick.throughput_jobs_h = 0.25;
-  yardstick.short_jobs.emplace().mean_jct_s = 1.5 * kHour;
-  yardstick.long_jobs.emplace().mean_jct_s = 16 * kHour;
+  RunResult& baseline = runs[0];
+  baseline.total_cost_usd = 120;
+  baseline.mean_jct_h = 7;
+  baseline.throughput_jobs_h = 0.25;
+  baseline.short_jobs.emplace().mean_jct_s = 1.5 * kHour;
+  baseline.long_jobs.emplace().mean_jct_s = 16 * kHour;
   runs[1] = measure(log.events(), log.catalog(), options);
   runs[1].lost_work_h = 1.5;
   runs[1].decision_ms_mean = 0.25;

@@ -98,7 +98,7 @@ TEST_F(ClusterStateTest, ATaskHoldsWhatItWasGranted) {
   EXPECT_EQ(state_.sums().used.value(), more.amount);
   expect_consistent();
   apply(StopIssued{TaskId{1}, 1});
-  apply(TaskLeft{TaskId{1}, 1, {}});
+  apply(TaskCheckpointed{TaskId{1}, 1, {}});
   EXPECT_EQ(state_.find(TaskId{1})->held, Grant{});
   EXPECT_EQ(state_.find(here)->used, Resources{});
   apply(TaskUnassigned{TaskId{1}, {}});
@@ -111,7 +111,7 @@ TEST_F(ClusterStateTest, AMoveHoldsTheSourceUntilTheTaskHasLeft) {
   EXPECT_FALSE(state_.find(source)->occupants.empty());
   EXPECT_TRUE(state_.find(source)->planned.empty());
   EXPECT_TRUE(state_.find(JobId{1})->migrating());
-  apply(TaskLeft{TaskId{1}, 1, std::chrono::seconds{3}});
+  apply(TaskCheckpointed{TaskId{1}, 1, std::chrono::seconds{3}});
   EXPECT_TRUE(state_.find(source)->occupants.empty());
   EXPECT_EQ(state_.find(TaskId{1})->phase, TaskPhase::assigned);
   EXPECT_EQ(state_.find(TaskId{1})->seen_upload, Duration{std::chrono::seconds{3}});

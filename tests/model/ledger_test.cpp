@@ -45,8 +45,8 @@ class LedgerTest : public ::testing::Test {
   }
   Money parts() const {
     Money sum = ledger_.tasks();
-    for (Idleness kind :
-         {Idleness::boot, Idleness::idle, Idleness::drain, Idleness::fragmentation}) {
+    for (OverheadKind kind : {OverheadKind::boot, OverheadKind::idle, OverheadKind::drain,
+                              OverheadKind::fragmentation}) {
       sum += ledger_.idleness(kind);
     }
     return sum;
@@ -62,9 +62,9 @@ TEST_F(LedgerTest, BillsFromUpToGoneAndSaysWhatForWhenNothingRan) {
   launch(10, 110);
   end(300, 301);
   EXPECT_TRUE(ledger_.total() == it3_for(291));
-  EXPECT_TRUE(ledger_.idleness(Idleness::boot) == it3_for(100));
-  EXPECT_TRUE(ledger_.idleness(Idleness::idle) == it3_for(190));
-  EXPECT_TRUE(ledger_.idleness(Idleness::drain) == it3_for(1));
+  EXPECT_TRUE(ledger_.idleness(OverheadKind::boot) == it3_for(100));
+  EXPECT_TRUE(ledger_.idleness(OverheadKind::idle) == it3_for(190));
+  EXPECT_TRUE(ledger_.idleness(OverheadKind::drain) == it3_for(1));
   EXPECT_TRUE(parts() == ledger_.total());
 }
 
@@ -75,7 +75,7 @@ TEST_F(LedgerTest, ATaskPaysForItsDominantShareAndTheRestIsFragmentation) {
   apply(100, TaskFinished{TaskId{1}, 1});
   end(100, 100);
   EXPECT_TRUE(ledger_.task(TaskId{1}) == it3_for(25));  // 2 of 8 cores for 100 s
-  EXPECT_TRUE(ledger_.idleness(Idleness::fragmentation) == it3_for(75));
+  EXPECT_TRUE(ledger_.idleness(OverheadKind::fragmentation) == it3_for(75));
   EXPECT_TRUE(parts() == ledger_.total());
 }
 
@@ -123,14 +123,14 @@ TEST_F(LedgerTest, ACloudWhoseClockDiffersBooksToWhatItWas) {
     const auto charge = [&](double seconds) {
       return Money::of(state_.find(kHere)->price, from_seconds(seconds));
     };
-    EXPECT_TRUE(ledger_.idleness(Idleness::boot) == charge(100)) << ahead_s;
+    EXPECT_TRUE(ledger_.idleness(OverheadKind::boot) == charge(100)) << ahead_s;
     EXPECT_TRUE(ledger_.accrued(state_, at_s(5310)) == charge(300)) << ahead_s;
     const Money bill = charge(501);
     apply(5410, ReleaseDecided{kHere, {}});
     apply(5410, TerminateIssued{kHere});
     apply(5513, InstanceGone{kHere, at_s(5511 + ahead_s)});
     EXPECT_TRUE(ledger_.total() == bill) << ahead_s;
-    EXPECT_TRUE(ledger_.idleness(Idleness::drain) ==
+    EXPECT_TRUE(ledger_.idleness(OverheadKind::drain) ==
                 Money::of(Price::from_usd_h(0.8), from_seconds(101)))
         << ahead_s;
   }

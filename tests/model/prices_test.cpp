@@ -8,7 +8,7 @@
 
 #include "model/day_spend.hpp"
 #include "model/ledger.hpp"
-#include "model/state_image.hpp"
+#include "model/state_snapshot.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/same_state.hpp"
 
@@ -58,8 +58,8 @@ class Books {
   }
   Money parts() const {
     Money sum = ledger.tasks();
-    for (Idleness kind :
-         {Idleness::boot, Idleness::idle, Idleness::drain, Idleness::fragmentation}) {
+    for (OverheadKind kind : {OverheadKind::boot, OverheadKind::idle, OverheadKind::drain,
+                              OverheadKind::fragmentation}) {
       sum += ledger.idleness(kind);
     }
     return sum;
@@ -237,7 +237,7 @@ TEST(Prices, are_the_same_after_a_restart) {
   books.launch(0);
   books.hear(10, InstanceUp{kHere});
   books.hear(20, Books::change(7, 15, 1.6, false));
-  auto again = restore(image_of(books.state), books.catalog);
+  auto again = restore(snapshot_of(books.state), books.catalog);
   ASSERT_TRUE(again);
   EXPECT_EQ(test::difference(again.value(), books.state), "");
   const OfferingRow* row =

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/state_image.hpp"
+#include "model/state_snapshot.hpp"
 #include "tests/support/builders.hpp"
 
 namespace muster {
@@ -33,7 +33,7 @@ class StayTest : public ::testing::Test {
   void leave(std::uint64_t task, double at, std::int32_t exit_code, Duration upload = {}) {
     apply(at, TaskUnassigned{TaskId{task}, {}});
     apply(at, StopIssued{TaskId{task}, row(task).attempt});
-    apply(at, TaskLeft{TaskId{task}, row(task).attempt, upload, {exit_code, {}, {}}});
+    apply(at, TaskCheckpointed{TaskId{task}, row(task).attempt, upload, {exit_code, {}, {}}});
   }
   const TaskRow& row(std::uint64_t task) const { return *state_.find(TaskId{task}); }
   std::optional<Refusal> why(std::uint64_t task, double at) const {
@@ -119,9 +119,9 @@ TEST_F(StayTest, OfARowOfBeforeStartsWereKeptNothingCountsThatWasBeforeItsJob) {
   apply(1000, JobAccepted{JobBuilder(1).tasks(2).build()});
   start(1, 1100);
   start(101, 1100);
-  StateImage image = image_of(std::move(state_));
-  for (TaskRow& task : image.tasks) task.started_at = {};
-  state_ = restore(std::move(image), catalog_).value();
+  StateSnapshot snapshot = snapshot_of(std::move(state_));
+  for (TaskRow& task : snapshot.tasks) task.started_at = {};
+  state_ = restore(std::move(snapshot), catalog_).value();
   apply(1300, TaskFinished{TaskId{1}, 1});
   EXPECT_EQ(row(1).ran, from_seconds(300));
   leave(101, 1300, 0);

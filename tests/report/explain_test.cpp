@@ -36,10 +36,10 @@ LogBuilder moving() {
 
 TEST(ExplainTask, tells_the_whole_story_with_causes_numbers_and_company) {
   const LogBuilder log = moving();
-  const auto story = explain_task(log.events(), log.catalog(), TaskId{1});
-  ASSERT_TRUE(story) << story.error().message;
+  const auto explanation = explain_task(log.events(), log.catalog(), TaskId{1});
+  ASSERT_TRUE(explanation) << explanation.error().message;
   EXPECT_EQ(
-      to_text(story.value()),
+      to_text(explanation.value()),
       "task 1 (job-1) of job 1\n"
       "  day 0 00:00:12             12 s  accepted with job 1 of 1 task(s), class \"vit\", user "
       "\"ann\"; asks for cpu 2, memory 4\n"
@@ -68,8 +68,8 @@ TEST(ExplainTask, tells_the_whole_story_with_causes_numbers_and_company) {
 
 TEST(ExplainTask, gives_the_same_story_as_json) {
   const LogBuilder log = moving();
-  const auto story = explain_task(log.events(), log.catalog(), TaskId{1});
-  const auto json = nlohmann::json::parse(to_json(story.value()));
+  const auto explanation = explain_task(log.events(), log.catalog(), TaskId{1});
+  const auto json = nlohmann::json::parse(to_json(explanation.value()));
   EXPECT_EQ(json["title"], "task 1 (job-1) of job 1");
   ASSERT_EQ(json["lines"].size(), 13u);
   const auto& refusal = json["lines"][1];
@@ -90,10 +90,10 @@ TEST(ExplainTask, gives_the_same_story_as_json) {
 
 TEST(ExplainInstance, tells_its_launch_its_tasks_and_its_cost) {
   const LogBuilder log = moving();
-  const auto story = explain_instance(log.events(), log.catalog(), InstanceId{1});
-  ASSERT_TRUE(story) << story.error().message;
+  const auto explanation = explain_instance(log.events(), log.catalog(), InstanceId{1});
+  ASSERT_TRUE(explanation) << explanation.error().message;
   EXPECT_EQ(
-      to_text(story.value()),
+      to_text(explanation.value()),
       "instance 1 (it4)\n"
       "  day 0 00:10:00            600 s  is asked for: it4, on-demand, $0.4/h, cpu 4, memory 16 "
       "(alone, gain $0.10/h) [round 2: partial]\n"
@@ -118,10 +118,10 @@ TEST(ExplainTask, tells_of_failures_and_lost_instances) {
   log.at(0).accept(JobBuilder(1)).boot(1, "it4").assign(1, 1).start(1, 1).started(1);
   log.at(10).fail(1, "exit 1").assign(1, 1).start(1, 1, 2).started(1, 2);
   log.at(20).gone(1);
-  const auto story = explain_task(log.events(), log.catalog(), TaskId{1});
-  const auto& lines = story.value().lines;
+  const auto explanation = explain_task(log.events(), log.catalog(), TaskId{1});
+  const auto& lines = explanation.value().lines;
   std::vector<std::string> what;
-  for (const StoryLine& line : lines) what.push_back(line.what);
+  for (const ExplanationLine& line : lines) what.push_back(line.what);
   EXPECT_THAT(what, testing::ElementsAre("accepted", "placed", "starts", "runs", "failed", "placed",
                                          "starts", "runs", "lost"));
   EXPECT_EQ(lines[4].text, "attempt 1 fails: exit 1");
@@ -138,16 +138,16 @@ TEST(ExplainTask, the_same_refusal_round_after_round_is_one_line) {
     if (round == 1) log.refuse(1, capped);  // a reason is told when it changes
   }
   log.at(1500).round(5, "").add(PlanPartRefused{TaskId{1}, {}, crowded}).refuse(1, crowded);
-  const auto story = explain_task(log.events(), log.catalog(), TaskId{1});
-  ASSERT_TRUE(story);
-  const std::string text = to_text(story.value());
-  ASSERT_EQ(story->lines.size(), 3u) << text;
+  const auto explanation = explain_task(log.events(), log.catalog(), TaskId{1});
+  ASSERT_TRUE(explanation);
+  const std::string text = to_text(explanation.value());
+  ASSERT_EQ(explanation->lines.size(), 3u) << text;
   EXPECT_THAT(text,
               testing::HasSubstr("its part of the plan was not carried out, not now: instance "
                                  "cap (asked 3, available 2) (4 times until day 0 00:20:00)"));
-  EXPECT_THAT(story->lines[2].text,
+  EXPECT_THAT(explanation->lines[2].text,
               testing::HasSubstr("over capacity (cpu: asked 3, available 2)"));
-  const auto json = nlohmann::json::parse(to_json(story.value()));
+  const auto json = nlohmann::json::parse(to_json(explanation.value()));
   EXPECT_EQ(json["lines"][1]["times"], 4);
   EXPECT_EQ(json["lines"][1]["last_s"], 1200);
   EXPECT_FALSE(json["lines"][2].contains("times"));
@@ -167,10 +167,10 @@ TEST(ExplainInstance, one_that_was_refused_costs_nothing) {
   LogBuilder log;
   log.at(0).launch(1, "it4").at(5).add(
       LaunchRefused{InstanceId{1}, {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0}});
-  const auto story = explain_instance(log.events(), log.catalog(), InstanceId{1});
-  EXPECT_EQ(story.value().lines.back().text,
+  const auto explanation = explain_instance(log.events(), log.catalog(), InstanceId{1});
+  EXPECT_EQ(explanation.value().lines.back().text,
             "the cloud refuses it, not now: cloud capacity (asked 1, available 0)");
-  EXPECT_EQ(story.value().costs[0].text, "instance 1 (it4) at $0.4/h was never up: $0.00");
+  EXPECT_EQ(explanation.value().costs[0].text, "instance 1 (it4) at $0.4/h was never up: $0.00");
 }
 
 TEST(ExplainInstance, tells_what_it_costs_when_prices_change_and_why_it_is_gone) {
@@ -181,13 +181,13 @@ TEST(ExplainInstance, tells_what_it_costs_when_prices_change_and_why_it_is_gone)
   log.at(2000).add(OfferingChanged{
       {2, test::at_s(2000), {"it4", Market::spot, "", Price::from_usd_h(9), true, 0}}});
   log.at(3700).add(InstanceGone{InstanceId{1}, {}, CloudReason::reclaimed});
-  const auto story = explain_instance(log.events(), log.catalog(), InstanceId{1});
-  const auto& lines = story.value().lines;
+  const auto explanation = explain_instance(log.events(), log.catalog(), InstanceId{1});
+  const auto& lines = explanation.value().lines;
   ASSERT_EQ(lines.size(), 4u);
   EXPECT_EQ(lines[2].what, "price changed");
   EXPECT_TRUE(lines[2].text.starts_with("costs $0.8/h from ")) << lines[2].text;
   EXPECT_EQ(lines[3].text, "is gone, taken back by the cloud: billing ends");
-  const std::string& cost = story.value().costs[0].text;
+  const std::string& cost = explanation.value().costs[0].text;
   EXPECT_TRUE(cost.starts_with("instance 1 (it4) at $0.8/h ($0.4/h at first) was up for")) << cost;
   EXPECT_TRUE(cost.ends_with(": $0.60")) << cost;
 }
@@ -198,8 +198,8 @@ TEST(ExplainTask, tells_the_reason_of_the_cloud) {
   log.at(5).add(LaunchRefused{InstanceId{1},
                               {RefusalKind::not_now, RefusalCode::cloud_quota, {}, 1, 0},
                               CloudReason::quota});
-  const auto story = explain_task(log.events(), log.catalog(), TaskId{1});
-  EXPECT_EQ(story.value().lines.back().text,
+  const auto explanation = explain_task(log.events(), log.catalog(), TaskId{1});
+  EXPECT_EQ(explanation.value().lines.back().text,
             "instance 1 (it4) was refused, not now: cloud quota (asked 1, available 0)");
 }
 

@@ -106,11 +106,11 @@ class Cluster {
   /// Asks and does what the answer says, to the end.
   Plan round(const std::map<std::uint64_t, double>& throughput_of_task = {}) {
     Plan plan = ask(throughput_of_task);
-    carry_out(plan);
+    apply_plan(plan);
     return plan;
   }
 
-  void carry_out(const Plan& plan) {
+  void apply_plan(const Plan& plan) {
     begin(plan);
     settle();
   }
@@ -152,7 +152,7 @@ class Cluster {
 
   void settle() {
     for (const auto& [task, attempt] : tasks_in(TaskPhase::stopping)) {
-      apply(TaskLeft{task, attempt, std::chrono::seconds{2}});
+      apply(TaskCheckpointed{task, attempt, std::chrono::seconds{2}});
     }
     std::vector<std::pair<InstanceId, InstancePhase>> instances;
     for (const InstanceRow& row : state_.instances()) instances.emplace_back(row.id, row.phase);
@@ -194,15 +194,15 @@ class Cluster {
   Policy& policy() { return *policy_; }
   ClusterView view() const {
     const OfferingTable* offered = fixed_fleet_ ? nullptr : &state_.offerings();
-    return {state_, catalog_, now_, offered, resting_, {}, {}, min_stay_};
+    return {state_, catalog_, now_, offered, backed_off_, {}, {}, min_stay_};
   }
   void let_pass(Duration time) { now_ += time; }
   void set_min_stay(Duration time) { min_stay_ = time; }
   /// The cloud has refused the type on demand and is not to be asked for it.
   void rest(const std::string& type) {
-    resting_.push_back({{test::type_named(catalog_, type), Market::on_demand}});
+    backed_off_.push_back({{test::type_named(catalog_, type), Market::on_demand}});
   }
-  void end_rest() { resting_.clear(); }
+  void end_rest() { backed_off_.clear(); }
 
  private:
   template <class Body>
@@ -230,7 +230,7 @@ class Cluster {
   Instant now_{};
   bool fixed_fleet_ = false;
   Duration min_stay_{};
-  RestingOfferings resting_;
+  UnavailableOfferings backed_off_;
   std::uint64_t next_instance_ = 1;
 };
 

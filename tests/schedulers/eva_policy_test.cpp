@@ -224,7 +224,7 @@ TEST(Eva, says_what_a_fixed_fleet_lacks_for_a_task) {
   ASSERT_EQ(plan.refusals.size(), 2u);
   EXPECT_EQ(plan.refusals[0].task, TaskId{3});
   EXPECT_EQ(plan.refusals[0].refusal,
-            (Refusal{RefusalKind::not_now, RefusalCode::awaiting_room, Resource::cpu, 4, 0}));
+            (Refusal{RefusalKind::not_now, RefusalCode::awaiting_capacity, Resource::cpu, 4, 0}));
   EXPECT_EQ(plan.refusals[1].task, TaskId{4});
   EXPECT_EQ(plan.refusals[1].refusal,
             (Refusal{RefusalKind::not_now, RefusalCode::fixed_fleet, Resource::cpu, 6, 4}));
@@ -240,8 +240,8 @@ TEST(Eva, a_gang_that_does_not_fit_on_a_fixed_fleet_takes_no_room_from_others) {
   EXPECT_EQ(cluster.layout(), "it4(2) it4()");
   ASSERT_EQ(plan.refusals.size(), 3u);
   for (const Refuse& part : plan.refusals) {
-    EXPECT_EQ(part.refusal,
-              (Refusal{RefusalKind::not_now, RefusalCode::awaiting_room, Resource::cpu, 12, 4}));
+    EXPECT_EQ(part.refusal, (Refusal{RefusalKind::not_now, RefusalCode::awaiting_capacity,
+                                     Resource::cpu, 12, 4}));
   }
 }
 
@@ -320,7 +320,7 @@ TEST(Eva, gives_tasks_of_an_array_the_room_of_others_while_some_are_on_their_way
     plan.places[0].to = LaunchIndex{0};
     return plan;
   };
-  cluster.carry_out(only(cluster.ask(), 1));
+  cluster.apply_plan(only(cluster.ask(), 1));
   cluster.begin(only(cluster.ask(), 101));
   cluster.finish_task(1);
   const Plan plan = cluster.ask();

@@ -186,14 +186,15 @@ TEST(Hcoop, safe_short_jobs_get_spot_instances_and_all_others_regular_ones) {
 }
 
 TEST(Hcoop, spot_tasks_spill_onto_regular_instances_unless_told_not_to) {
-  for (const bool spill : {true, false}) {
-    Cluster cluster(two_sizes(), spill ? "hcoop" : "hcoop,spill=false");
+  for (const bool on_demand_fallback : {true, false}) {
+    Cluster cluster(two_sizes(), on_demand_fallback ? "hcoop" : "hcoop,on_demand_fallback=false");
     cluster.add_to_fleet("small", 1, Market::spot);
     cluster.add_to_fleet("small", 2);
     cluster.submit(safe_job(1, 8, 8));
     cluster.submit(safe_job(2, 8, 8));
     cluster.round();
-    EXPECT_EQ(cluster.layout(), spill ? "small(1) small(2) small()" : "small(1) small() small()");
+    EXPECT_EQ(cluster.layout(),
+              on_demand_fallback ? "small(1) small(2) small()" : "small(1) small() small()");
   }
 }
 
@@ -294,7 +295,7 @@ TEST(Hcoop, says_once_why_a_task_waits) {
   const Plan plan = cluster.round();
   ASSERT_EQ(plan.refusals.size(), 1U);
   const Refusal& why = plan.refusals[0].refusal;
-  EXPECT_EQ(why.code, RefusalCode::awaiting_room);
+  EXPECT_EQ(why.code, RefusalCode::awaiting_capacity);
   EXPECT_EQ(why.binding, Resource::cpu);
   EXPECT_EQ(why.asked, 4);
   EXPECT_EQ(why.available, 2);

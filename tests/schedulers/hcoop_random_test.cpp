@@ -68,7 +68,7 @@ struct History {
     return plan;
   }
   /// Only places on instances that are there.
-  void carry_out(const Plan& plan) {
+  void apply_plan(const Plan& plan) {
     for (const Place& place : plan.places) {
       if (const auto* id = std::get_if<InstanceId>(&place.to)) {
         happen(TaskAssigned{place.task, *id, place.cause});
@@ -105,7 +105,7 @@ HcoopParams any_params(std::uint32_t group) {
   HcoopParams params;
   params.group = group;
   params.backfill = draw(0, 4) > 0;
-  params.spill = draw(0, 2) == 0;
+  params.on_demand_fallback = draw(0, 2) == 0;
   params.max_interruptions = draw(0U, 3U);
   return params;
 }
@@ -130,7 +130,7 @@ RC_GTEST_PROP(HcoopRandom, whoever_comes_late_places_the_same, ()) {
       RC_ASSERT(places_of(ours) == places_of(theirs));
       ++compared;
     }
-    history.carry_out(ours);
+    history.apply_plan(ours);
   }
   RC_CLASSIFY(compared > 10, "often the same types");
 }
@@ -146,7 +146,7 @@ RC_GTEST_PROP(HcoopRandom, deciding_leaves_nothing_that_observing_the_round_woul
     follower.observe(event, history.view());
     RC_ASSERT(history.policy.save_state(history.cluster.state) ==
               follower.save_state(history.cluster.state));
-    history.carry_out(plan);
+    history.apply_plan(plan);
   }
 }
 
@@ -224,14 +224,14 @@ RC_GTEST_PROP(HcoopRandom, plans_overfill_nothing_and_leave_no_room_unused, ()) 
       for (Slot slot : job.tasks) places += filled.placed(state.task(slot).id);
       const bool gang = job.tasks.size() > 1 && job.job.gang;
       if (gang) RC_ASSERT(places == 0 || places == job.pending);
-      if (gang || job.given_up || !fixed || !only_regular(job.job)) continue;
+      if (gang || job.terminal_outcome || !fixed || !only_regular(job.job)) continue;
       for (Slot slot : job.tasks) {
         const TaskRow& task = state.task(slot);
         if (task.phase != TaskPhase::pending || filled.placed(task.id)) continue;
         RC_ASSERT(!filled.fits_somewhere(task, Market::on_demand));
       }
     }
-    history.carry_out(plan);
+    history.apply_plan(plan);
   }
 }
 

@@ -12,23 +12,23 @@ using Asked = OpenCancels::Asked;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr HandTarget kFirstSite{true, 0}, kSecondSite{true, 1}, kMaster{false, 0},
+constexpr HandoffTarget kFirstSite{true, 0}, kSecondSite{true, 1}, kMaster{false, 0},
     kOtherMaster{false, 1};
 const JobId kJob = job_id_of(0, 7);
 
 class OpenCancelsTest : public ::testing::Test {
  protected:
   OpenCancelsTest() {
-    for (const HandTarget& each : {kFirstSite, kSecondSite, kMaster, kOtherMaster}) {
+    for (const HandoffTarget& each : {kFirstSite, kSecondSite, kMaster, kOtherMaster}) {
       cancels_.add_party(each);
     }
   }
-  Asked ask(const HandTarget& whom) {
+  Asked ask(const HandoffTarget& whom) {
     const auto asked = cancels_.next(whom, 10);
     EXPECT_EQ(asked.size(), 1u);
     return asked.empty() ? Asked{} : asked.front();
   }
-  bool answer(const HandTarget& whom, CancelStanding standing) {
+  bool answer(const HandoffTarget& whom, CancelStanding standing) {
     return cancels_.confirm(whom, ask(whom), standing);
   }
 

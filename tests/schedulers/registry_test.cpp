@@ -103,7 +103,7 @@ TEST(Registry, describes_each_policy_with_its_papers_defaults) {
   EXPECT_THAT(params_of("eva"),
               ElementsAre("artifact=false", "paper=false", "full-only=false", "partial-only=false",
                           "rp=false", "single=false", "t=0.95", "period_s=300", "eager=false"));
-  const std::vector<std::string> alone = {"backfill=true",       "spill=true",
+  const std::vector<std::string> alone = {"backfill=true",       "on_demand_fallback=true",
                                           "max_interruptions=2", "threshold_s=90",
                                           "idle_release_s=60",   "period_s=30"};
   EXPECT_THAT(params_of("hcoop-no-packing"), ElementsAreArray(alone));
@@ -126,7 +126,7 @@ TEST(Registry, describes_each_policy_with_its_papers_defaults) {
 TEST(Registry, only_hcoop_has_jobs_sorted_and_shared) {
   for (const PolicyModule& module : all_modules()) {
     const bool hcoop = module.name == "hcoop" || module.name == "hcoop-no-packing";
-    EXPECT_EQ(module.intake.sort_by, hcoop ? std::optional(SortBy::svm) : std::nullopt);
+    EXPECT_EQ(module.intake.classify_by, hcoop ? std::optional(ClassifierKind::svm) : std::nullopt);
     EXPECT_EQ(module.intake.masters_per_job, hcoop ? 2U : 1U) << module.name;
     EXPECT_EQ(module.uses.predictions, hcoop) << module.name;
   }

@@ -126,7 +126,7 @@ TEST(SplitJob, LeavesGangsAndSingleTasksWhole) {
   gang.gang = true;
   const auto parts = split_job(gang, 3);
   ASSERT_THAT(parts, SizeIs(1));
-  EXPECT_EQ(parts[0].whole_tasks, 0u);
+  EXPECT_EQ(parts[0].total_tasks, 0u);
   EXPECT_THAT(parts[0].tasks, SizeIs(5));
   EXPECT_THAT(split_job(test::JobBuilder(1).build(), 3), SizeIs(1));
 }

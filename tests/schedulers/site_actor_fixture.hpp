@@ -32,10 +32,10 @@ struct FakeMaster {
 };
 
 /// A book that can be looked into, and that outlives its site.
-class OpenBook final : public SiteBook {
+class OpenSiteStore final : public SiteStore {
  public:
   SiteMemory recall() override { return memory; }
-  void keep(SiteNews&& news, std::function<void(const std::string&)> durable) override {
+  void persist(SiteNews&& news, std::function<void(const std::string&)> durable) override {
     if (slow) return waiting.push_back({std::move(news), std::move(durable)});
     if (before_refused) memory = *std::exchange(before_refused, std::nullopt);
     if (!trouble.empty()) {
@@ -58,13 +58,13 @@ class OpenBook final : public SiteBook {
     }
     memory.cancels.insert(memory.cancels.end(), news.cancels.begin(), news.cancels.end());
   }
-  void handed_over(JobId job, const HandTarget& to) override {
+  void handed_over(JobId job, const HandoffTarget& to) override {
     std::erase_if(memory.handoffs, [&](const Handoff& handoff) {
       return handoff.job.id == job && handoff.to == to;
     });
   }
   void cancelled(JobId job) override { std::erase(memory.cancels, job); }
-  void keep_sorter(std::string text) override { memory.sorter = std::move(text); }
+  void persist_classifier(std::string text) override { memory.classifier = std::move(text); }
 
   SiteMemory memory;
   std::string trouble;
@@ -102,9 +102,9 @@ class SiteActorTest : public ::testing::Test {
                                    name](MasterActor::pointer self) -> MasterActor::behavior_type {
       return master_without_views(
           [this, self, index, name](
-              hand_atom, const std::vector<Job>& jobs) -> caf::result<std::vector<AcceptVerdict>> {
+              hand_atom, const std::vector<Job>& jobs) -> caf::result<std::vector<SubmitVerdict>> {
             if (!fakes_[index].answers) return self->make_response_promise();
-            std::vector<AcceptVerdict> verdicts;
+            std::vector<SubmitVerdict> verdicts;
             if (fakes_[index].mute) {
               note(name + " says nothing");
               return verdicts;
@@ -115,7 +115,7 @@ class SiteActorTest : public ::testing::Test {
               verdicts.push_back({job.id, refusal.empty(), refusal, fakes_[index].conflict});
             }
             if (!fakes_[index].is_late) return verdicts;
-            auto promise = self->make_response_promise<std::vector<AcceptVerdict>>();
+            auto promise = self->make_response_promise<std::vector<SubmitVerdict>>();
             fakes_[index].say_taken = [promise, verdicts]() mutable { promise.deliver(verdicts); };
             return promise;
           },
@@ -163,10 +163,10 @@ class SiteActorTest : public ::testing::Test {
   }
 
   /// A site in Tokyo (0) or London (1); the other one is heavily loaded unless it is given.
-  SiteActor spawn_site(SiteBook& book, std::uint32_t index = 0, const SiteActor& other = {}) {
-    return system_.actors().spawn<SiteScheduler>(setup_of(book, index, other ? other : other_));
+  SiteActor spawn_site(SiteStore& store, std::uint32_t index = 0, const SiteActor& other = {}) {
+    return system_.actors().spawn<SiteScheduler>(setup_of(store, index, other ? other : other_));
   }
-  SiteSetup setup_of(SiteBook& book, std::uint32_t index, const SiteActor& other) const {
+  SiteSetup setup_of(SiteStore& store, std::uint32_t index, const SiteActor& other) const {
     SiteSetup setup;
     for (std::uint32_t i = 0; i < masters_.size(); ++i) {
       setup.masters.push_back({masters_[i], "m" + std::to_string(i), i});
@@ -178,21 +178,21 @@ class SiteActorTest : public ::testing::Test {
     setup.rules.stale_after = std::chrono::seconds{10};
     setup.load_every = std::chrono::seconds{1};
     setup.accept_timeout = std::chrono::seconds{1};
-    setup.epoch = epoch_;
-    setup.room = 2;
-    setup.book = &book;
-    setup.life.promise_wait = std::chrono::seconds{1};
-    setup.life.hand_retry = std::chrono::milliseconds{500};
-    setup.life.cancel_wait = std::chrono::seconds{2};
-    setup.life.max_cancels = 3;
+    setup.origin = origin_;
+    setup.capacity = 2;
+    setup.store = &store;
+    setup.live.promise_wait = std::chrono::seconds{1};
+    setup.live.hand_retry = std::chrono::milliseconds{500};
+    setup.live.cancel_wait = std::chrono::seconds{2};
+    setup.live.max_cancels = 3;
     return setup;
   }
   /// Another site, with this load, that is asked for nothing else.
   SiteActor spawn_other(double load) {
     return system_.actors().spawn([load](SiteActor::pointer) -> SiteActor::behavior_type {
       return site_without_views(
-          [](hand_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
-          [](forward_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
+          [](hand_atom, const std::vector<Job>&) { return std::vector<SubmitVerdict>{}; },
+          [](forward_atom, const std::vector<Job>&) { return std::vector<SubmitVerdict>{}; },
           [](watch_atom, const JobListener&, const std::vector<JobId>&) {
             return std::vector<JobEnd>{};
           },
@@ -230,9 +230,9 @@ class SiteActorTest : public ::testing::Test {
         system_.actors().spawn([this, verb, site, jobs](caf::event_based_actor* self) {
           self->request(site, caf::infinite, verb, jobs)
               .then(
-                  [this](const std::vector<AcceptVerdict>& verdicts) {
+                  [this](const std::vector<SubmitVerdict>& verdicts) {
                     std::string ids;
-                    for (const AcceptVerdict& verdict : verdicts) {
+                    for (const SubmitVerdict& verdict : verdicts) {
                       if (!verdict.accepted) return note("refused: " + verdict.reason);
                       ids += " " + std::to_string(verdict.job.value);
                     }
@@ -247,15 +247,17 @@ class SiteActorTest : public ::testing::Test {
   }
   /// The oldest write that the slow book of the site was asked for comes to its end.
   void end_write(const SiteActor& site, const std::string& trouble) {
-    OpenBook::Waiting write = std::move(book_.waiting.front());
-    book_.waiting.erase(book_.waiting.begin());
-    book_.slow = false;
-    book_.trouble = trouble;
-    auto step = [this, &write] { book_.keep(std::move(write.news), std::move(write.durable)); };
+    OpenSiteStore::Waiting write = std::move(site_store_.waiting.front());
+    site_store_.waiting.erase(site_store_.waiting.begin());
+    site_store_.slow = false;
+    site_store_.trouble = trouble;
+    auto step = [this, &write] {
+      site_store_.persist(std::move(write.news), std::move(write.durable));
+    };
     caf::anon_send(site, Wakeup{step});
     system_.time().drain();
-    book_.trouble.clear();
-    book_.slow = true;
+    site_store_.trouble.clear();
+    site_store_.slow = true;
   }
   static Job with_token(const std::string& user, const std::string& token) {
     Job job = tasks(1);
@@ -311,12 +313,12 @@ class SiteActorTest : public ::testing::Test {
   }
 
   VirtualSystem system_;
-  ClusterEpoch epoch_ = system_.time().epoch();
+  ClockOrigin origin_ = system_.time().origin();
   std::vector<FakeMaster> fakes_{2};
   std::vector<MasterActor> masters_;
   SiteActor other_;
   std::vector<Heard> heard_;
-  OpenBook book_, other_book_;
+  OpenSiteStore site_store_, other_store_;
 };
 
 /// Somebody who waits for jobs at a site.

@@ -4,14 +4,14 @@ namespace muster {
 namespace {
 
 using test::FakeMaster;
-using test::OpenBook;
+using test::OpenSiteStore;
 using test::SiteActorTest;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 TEST_F(SiteActorTest, SplitsAJobAmongTwoMastersAndPromisesWhenBothHaveTheirPart) {
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(0.5);
   submit(site, {tasks(3)});
   const auto all = said();
@@ -21,13 +21,13 @@ TEST_F(SiteActorTest, SplitsAJobAmongTwoMastersAndPromisesWhenBothHaveTheirPart)
   const bool first_draw = parts[0].starts_with("m0") == (parts[0].ends_with("0 2"));
   EXPECT_THAT(parts, first_draw ? UnorderedElementsAre("m0 takes job 1: 0 2", "m1 takes job 1: 1")
                                 : UnorderedElementsAre("m1 takes job 1: 0 2", "m0 takes job 1: 1"));
-  EXPECT_THAT(book_.memory.handoffs, IsEmpty());
+  EXPECT_THAT(site_store_.memory.handoffs, IsEmpty());
   system_.end(site);
 }
 
 TEST_F(SiteActorTest, GivesNothingToAHeavilyLoadedMaster) {
   fakes_[0].report.load = 0.9;
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(0.5);
   submit(site, {tasks(2)});
   EXPECT_THAT(said(), ElementsAre("m1 takes job 1: 0 1", "promised 1"));
@@ -36,22 +36,22 @@ TEST_F(SiteActorTest, GivesNothingToAHeavilyLoadedMaster) {
 
 TEST_F(SiteActorTest, PromisesByItselfWhenAMasterDoesNotAnswerInTime) {
   fakes_[1].answers = false;
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(0.5);
   submit(site, {tasks(1), tasks(1), tasks(2)});
   EXPECT_THAT(said(), ::testing::Not(::testing::Contains("promised 1 2 3")));
   system_.run_until_s(1.6);
   EXPECT_THAT(said(), ::testing::Contains("promised 1 2 3"));
-  EXPECT_FALSE(book_.memory.handoffs.empty());
+  EXPECT_FALSE(site_store_.memory.handoffs.empty());
   fakes_[1].answers = true;
   system_.run_until_s(4);
-  EXPECT_THAT(book_.memory.handoffs, IsEmpty()) << "said again until it was taken";
+  EXPECT_THAT(site_store_.memory.handoffs, IsEmpty()) << "said again until it was taken";
   system_.end(site);
 }
 
 TEST_F(SiteActorTest, AMasterThatAnswersWithoutAVerdictIsAskedAgainAfterAPause) {
   for (FakeMaster& fake : fakes_) fake.mute = true;
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(0.5);
   submit(site, {tasks(1)});
   run_for_s(2.2);
@@ -59,13 +59,13 @@ TEST_F(SiteActorTest, AMasterThatAnswersWithoutAVerdictIsAskedAgainAfterAPause) 
   for (FakeMaster& fake : fakes_) fake.mute = false;
   run_for_s(1);
   EXPECT_THAT(said(), ElementsAre(::testing::EndsWith("takes job 1: 0")));
-  EXPECT_THAT(book_.memory.handoffs, IsEmpty());
+  EXPECT_THAT(site_store_.memory.handoffs, IsEmpty());
   system_.end(site);
 }
 
 TEST_F(SiteActorTest, RefusesMoreJobsThanMayWaitForTheLoads) {
-  SiteSetup setup = setup_of(book_, 0, other_);
-  setup.life.max_unrouted = 2;
+  SiteSetup setup = setup_of(site_store_, 0, other_);
+  setup.live.max_unrouted = 2;
   const SiteActor site = system_.actors().spawn<SiteScheduler>(std::move(setup));
   run_for_s(3600);  // nobody has a job: loads are not asked for any more
   for (FakeMaster& fake : fakes_) fake.tells_load = false;
@@ -82,13 +82,13 @@ TEST_F(SiteActorTest, RefusesMoreJobsThanMayWaitForTheLoads) {
 
 TEST_F(SiteActorTest, GoesOnAfterARestartAndNumbersOn) {
   fakes_[0].answers = fakes_[1].answers = false;
-  const SiteActor before = spawn_site(book_);
+  const SiteActor before = spawn_site(site_store_);
   system_.run_until_s(0.5);
   submit(before, {tasks(1)});
   system_.end(before);
   heard_.clear();
   fakes_[0].answers = fakes_[1].answers = true;
-  const SiteActor after = spawn_site(book_);
+  const SiteActor after = spawn_site(site_store_);
   system_.run_until_s(1);
   EXPECT_THAT(said(), ElementsAre(::testing::EndsWith("takes job 1: 0")));
   submit(after, {tasks(1)});
@@ -98,7 +98,7 @@ TEST_F(SiteActorTest, GoesOnAfterARestartAndNumbersOn) {
 
 TEST_F(SiteActorTest, NumbersJobsApartFromOtherSitesAfterARestartToo) {
   for (const char* promise : {"promised 1000000001", "promised 1000000002"}) {
-    const SiteActor site = spawn_site(book_, 1);
+    const SiteActor site = spawn_site(site_store_, 1);
     system_.run_until_s(0.1);
     submit(site, {tasks(1)});
     EXPECT_THAT(said(), ::testing::Contains(promise));
@@ -107,7 +107,7 @@ TEST_F(SiteActorTest, NumbersJobsApartFromOtherSitesAfterARestartToo) {
 }
 
 TEST_F(SiteActorTest, TheSameTokenIsTheSameJob) {
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(0.5);
   Job job = tasks(1);
   job.token = "once";
@@ -120,15 +120,15 @@ TEST_F(SiteActorTest, TheSameTokenIsTheSameJob) {
 
 TEST_F(SiteActorTest, ARepeatedTokenSharesTheFateOfTheFirstWrite) {
   for (const std::string trouble : {"the disk is full", ""}) {
-    OpenBook fresh;
-    std::swap(book_, fresh);
-    const SiteActor site = spawn_site(book_);
+    OpenSiteStore fresh;
+    std::swap(site_store_, fresh);
+    const SiteActor site = spawn_site(site_store_);
     system_.run_until_s(to_seconds(system_.time().now()) + 0.5);
-    book_.slow = true;
+    site_store_.slow = true;
     submit(site, {with_token("ann", "once")});
     submit(site, {with_token("ann", "once"), with_token("ann", "twice")});
     EXPECT_THAT(said(), IsEmpty()) << "nothing is durable yet";
-    ASSERT_EQ(book_.waiting.size(), 2u);
+    ASSERT_EQ(site_store_.waiting.size(), 2u);
     end_write(site, trouble);
     end_write(site, "");
     const auto answers = said();
@@ -138,7 +138,7 @@ TEST_F(SiteActorTest, ARepeatedTokenSharesTheFateOfTheFirstWrite) {
       EXPECT_THAT(answers, UnorderedElementsAre("refused", "refused",
                                                 ::testing::EndsWith("takes job 2: 0")));
     }
-    book_.slow = false;
+    site_store_.slow = false;
     submit(site, {with_token("ann", "once")});
     EXPECT_THAT(said(), ::testing::Contains(trouble.empty() ? "promised 1" : "promised 3"));
     system_.end(site);
@@ -149,7 +149,7 @@ TEST_F(SiteActorTest, ATokenThatStandsForAnotherJobIsRefusedAfterARestartToo) {
   Job other = with_token("ann", "nightly");
   other.program.argv = {"another"};
   for (int life = 0; life < 2; ++life) {
-    const SiteActor site = spawn_site(book_);
+    const SiteActor site = spawn_site(site_store_);
     system_.run_until_s(to_seconds(system_.time().now()) + 0.5);
     submit(site, {with_token("ann", "nightly")});
     EXPECT_THAT(said(), ::testing::Contains("promised 1"));
@@ -158,31 +158,31 @@ TEST_F(SiteActorTest, ATokenThatStandsForAnotherJobIsRefusedAfterARestartToo) {
                                     "another one: nothing was taken"));
     submit(site, {with_token("ann", "nightly")});
     EXPECT_THAT(said(), ElementsAre("promised 1"));
-    EXPECT_EQ(book_.memory.next_job, 2u) << "nothing of what was refused has a number";
+    EXPECT_EQ(site_store_.memory.next_job, 2u) << "nothing of what was refused has a number";
     system_.end(site);
   }
 }
 
 TEST_F(SiteActorTest, ATokenThatStandsForAnotherJobThatIsBeingWrittenSharesItsFate) {
   for (const std::string trouble : {"the disk is full", ""}) {
-    OpenBook fresh;
-    std::swap(book_, fresh);
-    const SiteActor site = spawn_site(book_);
+    OpenSiteStore fresh;
+    std::swap(site_store_, fresh);
+    const SiteActor site = spawn_site(site_store_);
     system_.run_until_s(to_seconds(system_.time().now()) + 0.5);
-    book_.slow = true;
+    site_store_.slow = true;
     Job other = with_token("ann", "once");
     other.priority = 1;
     submit(site, {with_token("ann", "once")});
     submit(site, {other});
     EXPECT_THAT(said(), IsEmpty()) << "nothing is durable yet";
-    ASSERT_EQ(book_.waiting.size(), 1u) << "there is nothing to write for it";
+    ASSERT_EQ(site_store_.waiting.size(), 1u) << "there is nothing to write for it";
     end_write(site, trouble);
     if (trouble.empty()) {
       EXPECT_THAT(said(),
                   ::testing::Contains(::testing::StartsWith("refused: the token \"once\"")));
     } else {
       EXPECT_THAT(said(), ElementsAre("refused", "refused"));
-      book_.slow = false;
+      site_store_.slow = false;
       submit(site, {other});
       EXPECT_THAT(said(), ::testing::Contains("promised 2")) << "nobody has the token";
     }
@@ -191,7 +191,7 @@ TEST_F(SiteActorTest, ATokenThatStandsForAnotherJobThatIsBeingWrittenSharesItsFa
 }
 
 TEST_F(SiteActorTest, OneTokenOfTwoDifferentJobsInASubmissionIsRefused) {
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(0.5);
   Job other = with_token("ann", "t");
   other.name = "another";
@@ -204,9 +204,9 @@ TEST_F(SiteActorTest, OneTokenOfTwoDifferentJobsInASubmissionIsRefused) {
 }
 
 TEST_F(SiteActorTest, OfATokenFromBeforeDigestsWereKeptAnyJobIsTheSame) {
-  book_.memory.tokens = {{"t", JobId{1}, "ann"}};
-  book_.memory.next_job = 2;
-  const SiteActor site = spawn_site(book_);
+  site_store_.memory.tokens = {{"t", JobId{1}, "ann"}};
+  site_store_.memory.next_job = 2;
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(0.5);
   submit(site, {with_token("ann", "t")});
   EXPECT_THAT(said(), ElementsAre("promised 1"));
@@ -214,18 +214,18 @@ TEST_F(SiteActorTest, OfATokenFromBeforeDigestsWereKeptAnyJobIsTheSame) {
 }
 
 TEST_F(SiteActorTest, AJobThatIsForwardedAgainSharesTheFateOfTheFirstWrite) {
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(0.5);
-  book_.slow = true;
+  site_store_.slow = true;
   Job job = tasks(1);
   job.id = job_id_of(1, 7);
   forward(site, {job});
   forward(site, {job});
   EXPECT_THAT(said(), IsEmpty()) << "nothing is durable yet";
-  ASSERT_EQ(book_.waiting.size(), 1u);
+  ASSERT_EQ(site_store_.waiting.size(), 1u);
   end_write(site, "the disk is full");
   EXPECT_THAT(said(), ElementsAre("refused", "refused"));
-  book_.slow = false;
+  site_store_.slow = false;
   forward(site, {job});
   EXPECT_THAT(said(), ::testing::Contains("promised 1000000007"));
   system_.end(site);
@@ -233,7 +233,7 @@ TEST_F(SiteActorTest, AJobThatIsForwardedAgainSharesTheFateOfTheFirstWrite) {
 
 TEST_F(SiteActorTest, TheSameTokenOfTwoUsersIsTwoJobsAfterARestartToo) {
   for (int life = 0; life < 2; ++life) {
-    const SiteActor site = spawn_site(book_);
+    const SiteActor site = spawn_site(site_store_);
     system_.run_until_s(to_seconds(system_.time().now()) + 0.5);
     submit(site, {with_token("ann", "1")});
     EXPECT_THAT(said(), ::testing::Contains("promised 1"));
@@ -244,7 +244,7 @@ TEST_F(SiteActorTest, TheSameTokenOfTwoUsersIsTwoJobsAfterARestartToo) {
 }
 
 TEST_F(SiteActorTest, AUsersTokenDoesNotHideAForwardedJob) {
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(0.5);
   submit(site, {with_token("ann", "forwarded 1000000007")});
   heard_.clear();
@@ -258,10 +258,10 @@ TEST_F(SiteActorTest, AUsersTokenDoesNotHideAForwardedJob) {
 TEST_F(SiteActorTest, AnOldTokenHasTheUserOfItsJobWhereThatIsStillThere) {
   Job job = with_token("ann", "1");
   job.id = JobId{1};
-  book_.memory.handoffs.push_back({job, {false, 0}});
-  book_.memory.tokens = {{"1", JobId{1}}, {"2", JobId{2}}};
-  book_.memory.next_job = 3;
-  const SiteActor site = spawn_site(book_);
+  site_store_.memory.handoffs.push_back({job, {false, 0}});
+  site_store_.memory.tokens = {{"1", JobId{1}}, {"2", JobId{2}}};
+  site_store_.memory.next_job = 3;
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(0.5);
   submit(site, {with_token("ann", "1")});
   EXPECT_THAT(said(), ::testing::Contains("promised 1"));
@@ -274,7 +274,7 @@ TEST_F(SiteActorTest, AnOldTokenHasTheUserOfItsJobWhereThatIsStillThere) {
 
 TEST_F(SiteActorTest, ShowsTheNewestOfTheJobsOnTheirWayAndNoMoreThanAsked) {
   fakes_[0].answers = fakes_[1].answers = false;
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(0.5);
   std::vector<Job> jobs(300, with_token("ann", ""));
   for (std::size_t i = 0; i < jobs.size(); i += 2) jobs[i].user = "bob";
@@ -298,27 +298,27 @@ TEST_F(SiteActorTest, ShowsTheNewestOfTheJobsOnTheirWayAndNoMoreThanAsked) {
 }
 
 TEST_F(SiteActorTest, RefusesWhatItCannotWriteDown) {
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(0.5);
-  book_.trouble = "the disk is full";
+  site_store_.trouble = "the disk is full";
   submit(site, {tasks(1)});
   EXPECT_THAT(said(), ElementsAre("refused"));
   system_.end(site);
 }
 
 TEST_F(SiteActorTest, WhatWasRefusedAndIsThereAfterARestartAllTheSameKeepsItsNumber) {
-  book_.keeps_refused = true;
-  book_.trouble = "the disk is full";
+  site_store_.keeps_refused = true;
+  site_store_.trouble = "the disk is full";
   {
-    const SiteActor site = spawn_site(book_);
+    const SiteActor site = spawn_site(site_store_);
     system_.run_until_s(0.5);
     submit(site, {with_token("ann", "nightly")});
     EXPECT_THAT(said(), ElementsAre("refused"));
     system_.end(site);
   }
-  book_.trouble.clear();
-  book_.before_refused.reset();
-  const SiteActor site = spawn_site(book_);
+  site_store_.trouble.clear();
+  site_store_.before_refused.reset();
+  const SiteActor site = spawn_site(site_store_);
   run_for_s(1);
   submit(site, {with_token("ann", "nightly")});
   EXPECT_THAT(said(), ElementsAre(::testing::EndsWith("takes job 1: 0"), "promised 1"));
@@ -328,23 +328,23 @@ TEST_F(SiteActorTest, WhatWasRefusedAndIsThereAfterARestartAllTheSameKeepsItsNum
 }
 
 TEST_F(SiteActorTest, AForwardedJobWhoseWriteWasRefusedIsHandedToOneMasterAfterARestart) {
-  book_.keeps_refused = true;
-  book_.trouble = "the disk is full";
+  site_store_.keeps_refused = true;
+  site_store_.trouble = "the disk is full";
   Job job = tasks(1);
   number_job(job, job_id_of(1, 7));
   {
-    const SiteActor site = spawn_site(book_);
+    const SiteActor site = spawn_site(site_store_);
     system_.run_until_s(0.5);
     for (int i = 0; i < 10; ++i) forward(site, {job});  // each time a master is drawn
-    book_.trouble.clear();
+    site_store_.trouble.clear();
     fakes_[0].answers = fakes_[1].answers = false;
     forward(site, {job});
     system_.end(site);
   }
-  EXPECT_EQ(book_.memory.handoffs.size(), 1u) << "nothing is left of what was refused before";
+  EXPECT_EQ(site_store_.memory.handoffs.size(), 1u) << "nothing is left of what was refused before";
   said();
   fakes_[0].answers = fakes_[1].answers = true;
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   run_for_s(3);
   forward(site, {job});
   EXPECT_THAT(said(), ::testing::Each(::testing::HasSubstr("1000000007"))) << "once handed over";
@@ -352,15 +352,15 @@ TEST_F(SiteActorTest, AForwardedJobWhoseWriteWasRefusedIsHandedToOneMasterAfterA
 }
 
 TEST_F(SiteActorTest, LeavesAJobToTheSiteThatIsNearestToItsUserAndThatTakesItOnce) {
-  const SiteActor london = spawn_site(other_book_, 1);
-  const SiteActor tokyo = spawn_site(book_, 0, london);
+  const SiteActor london = spawn_site(other_store_, 1);
+  const SiteActor tokyo = spawn_site(site_store_, 0, london);
   system_.run_until_s(0.5);
   Job job = tasks(1);
   job.origin = GeoPoint{48.9, 2.4};  // Paris
   submit(tokyo, {job});
   EXPECT_THAT(said(), ElementsAre(::testing::EndsWith("takes job 1: 0"), "promised 1"));
-  EXPECT_THAT(book_.memory.handoffs, IsEmpty());
-  ASSERT_EQ(other_book_.memory.tokens.size(), 1u);
+  EXPECT_THAT(site_store_.memory.handoffs, IsEmpty());
+  ASSERT_EQ(other_store_.memory.tokens.size(), 1u);
   Job again = job;
   again.id = JobId{1};
   again.tasks[0].id = task_id_of(JobId{1}, 0);
@@ -372,8 +372,8 @@ TEST_F(SiteActorTest, LeavesAJobToTheSiteThatIsNearestToItsUserAndThatTakesItOnc
 }
 
 TEST_F(SiteActorTest, WhenAPartIsGivenUpTheOthersAreCancelledOnce) {
-  book_.memory.next_job = 6;
-  const SiteActor site = spawn_site(book_);
+  site_store_.memory.next_job = 6;
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(0.5);
   fakes_[1].report.broken = {JobId{5}};
   system_.run_until_s(3.5);
@@ -382,12 +382,12 @@ TEST_F(SiteActorTest, WhenAPartIsGivenUpTheOthersAreCancelledOnce) {
 }
 
 TEST_F(SiteActorTest, WhenMoreTasksHaveFailedWithAllMastersThanMayTheRestIsCancelledOnce) {
-  book_.memory.next_job = 7;
+  site_store_.memory.next_job = 7;
   for (FakeMaster& fake : fakes_) {
     fake.report.active_jobs = 2;
     fake.report.counting = 2;
   }
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(0.5);
   fakes_[0].report.failed = {{JobId{5}, 1, 2}, {JobId{6}, 3, 9}};
   fakes_[1].report.failed = {{JobId{5}, 1, 2}};
@@ -403,7 +403,7 @@ TEST_F(SiteActorTest, PartsThatAreOverDoNotKeepItAsking) {
   for (FakeMaster& fake : fakes_) fake.report.active_jobs = 1;
   fakes_[0].report.failed = {{JobId{5}, 1, 2}};
   fakes_[0].report.counting = 1;
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(100);
   EXPECT_GT(fakes_[0].loads_asked, 90);
   fakes_[0].report.counting = 0;
@@ -414,7 +414,7 @@ TEST_F(SiteActorTest, PartsThatAreOverDoNotKeepItAsking) {
 }
 
 TEST_F(SiteActorTest, WhatBecomesOfAJobThatCameWhileNobodyHadOneIsHeardOf) {
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(100.5);  // nobody is asked any more
   submit(site, {tasks(2)});
   run_for_s(0.1);
@@ -427,19 +427,19 @@ TEST_F(SiteActorTest, WhatBecomesOfAJobThatCameWhileNobodyHadOneIsHeardOf) {
 }
 
 TEST_F(SiteActorTest, ACancelOfWhatWasGivenUpIsDurableBeforeAnybodyIsAsked) {
-  book_.memory.next_job = 6;
-  const SiteActor site = spawn_site(book_);
+  site_store_.memory.next_job = 6;
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(0.5);
-  book_.slow = true;
+  site_store_.slow = true;
   fakes_[1].report.broken = {JobId{5}};
   system_.run_until_s(1.5);
   fakes_[1].report.broken.clear();  // it does not tell of it for ever
   EXPECT_THAT(said(), IsEmpty());
-  ASSERT_EQ(book_.waiting.size(), 1u);
+  ASSERT_EQ(site_store_.waiting.size(), 1u);
   end_write(site, "the disk is full");
   EXPECT_THAT(said(), IsEmpty());
   run_for_s(3);
-  ASSERT_EQ(book_.waiting.size(), 1u) << "tried again";
+  ASSERT_EQ(site_store_.waiting.size(), 1u) << "tried again";
   end_write(site, "");
   EXPECT_THAT(said(), UnorderedElementsAre("m0 cancels 5", "m1 cancels 5"));
   system_.end(site);
@@ -449,14 +449,15 @@ TEST_F(SiteActorTest, WhatWasGivenUpIsLeftToTheSiteThatHasNumberedItUnlessThatGo
   const std::uint64_t job = job_id_of(1, 5).value;
   fakes_[1].report.broken = {JobId{job}};
   fakes_[0].report.active_jobs = 1;
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(5);
   EXPECT_THAT(said(), IsEmpty()) << "neither before it was heard first nor after";
   system_.end(other_);
   run_for_s(40);
   const std::string id = std::to_string(job);
   EXPECT_THAT(said(), UnorderedElementsAre("m0 cancels " + id, "m1 cancels " + id));
-  EXPECT_THAT(book_.memory.cancels, ElementsAre(JobId{job})) << "the other site has to confirm it";
+  EXPECT_THAT(site_store_.memory.cancels, ElementsAre(JobId{job}))
+      << "the other site has to confirm it";
   system_.end(site);
 }
 
@@ -464,7 +465,7 @@ TEST_F(SiteActorTest, WhatTheSiteThatHasNumberedItCancelsIsNotCancelledAgainWhen
   const std::uint64_t job = job_id_of(1, 5).value;
   fakes_[1].report.broken = {JobId{job}};
   fakes_[0].report.active_jobs = 1;
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   system_.run_until_s(5);
   caf::anon_send(site, cancel_atom_v, std::vector<JobId>{JobId{job}});
   system_.time().drain();
@@ -478,8 +479,8 @@ TEST_F(SiteActorTest, ARepeatedForwardIsKnownHoweverManySubmissionsCameSinceAndO
   Job job = tasks(1);
   job.id = job_id_of(1, 7);
   for (int life = 0; life < 2; ++life) {
-    SiteSetup setup = setup_of(book_, 0, other_);
-    setup.life.max_tokens = 2;
+    SiteSetup setup = setup_of(site_store_, 0, other_);
+    setup.live.max_tokens = 2;
     const SiteActor site = system_.actors().spawn<SiteScheduler>(std::move(setup));
     run_for_s(0.5);
     if (life == 0) forward(site, {job});

@@ -5,7 +5,7 @@
 namespace muster {
 namespace {
 
-using test::OpenBook;
+using test::OpenSiteStore;
 using test::SiteActorTest;
 using test::Waiter;
 using ::testing::AllOf;
@@ -16,14 +16,14 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 TEST_F(SiteActorTest, TakesNothingOnANewStoreBeforeEveryMasterHasToldItsHighestNumber) {
-  book_.memory.asks_numbers = true;
+  site_store_.memory.asks_numbers = true;
   fakes_[0].report.newest = {JobId{7}, job_id_of(1, 50)};
   fakes_[1].tells_load = false;
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   run_for_s(5);
   submit(site, {with_token("ann", "1")});
   EXPECT_THAT(said(), ElementsAre("the site still learns from m1 which numbers it has given out"));
-  EXPECT_THAT(book_.memory.handoffs, IsEmpty());
+  EXPECT_THAT(site_store_.memory.handoffs, IsEmpty());
   EXPECT_THAT(ask<SiteFigures>(site, figures_atom_v).trouble, HasSubstr("learns from m1"));
 
   fakes_[1].tells_load = true;
@@ -32,17 +32,17 @@ TEST_F(SiteActorTest, TakesNothingOnANewStoreBeforeEveryMasterHasToldItsHighestN
   submit(site, {with_token("ann", "1")});
   EXPECT_THAT(said(), Contains("promised 100042"))
       << "its users may have been told as many numbers as may wait that nobody else has heard of";
-  EXPECT_FALSE(book_.memory.asks_numbers);
-  EXPECT_EQ(book_.memory.next_job, 100043u);
+  EXPECT_FALSE(site_store_.memory.asks_numbers);
+  EXPECT_EQ(site_store_.memory.next_job, 100043u);
   system_.end(site);
 }
 
 TEST_F(SiteActorTest, AsksAnotherSiteTooWhichOfItsJobsItHas) {
-  OpenBook other_book;
-  other_book.memory.forwarded.add(9);
-  const SiteActor london = spawn_site(other_book, 1);
-  book_.memory.asks_numbers = true;
-  const SiteActor tokyo = spawn_site(book_, 0, london);
+  OpenSiteStore other_store;
+  other_store.memory.forwarded.add(9);
+  const SiteActor london = spawn_site(other_store, 1);
+  site_store_.memory.asks_numbers = true;
+  const SiteActor tokyo = spawn_site(site_store_, 0, london);
   run_for_s(3);
   submit(tokyo, {with_token("ann", "1")});
   EXPECT_THAT(said(), Contains("promised 100010"));
@@ -51,26 +51,26 @@ TEST_F(SiteActorTest, AsksAnotherSiteTooWhichOfItsJobsItHas) {
 }
 
 TEST_F(SiteActorTest, TakesNothingBeforeWhatItHasLearntIsDurable) {
-  book_.memory.asks_numbers = true;
-  book_.slow = true;
-  const SiteActor site = spawn_site(book_);
+  site_store_.memory.asks_numbers = true;
+  site_store_.slow = true;
+  const SiteActor site = spawn_site(site_store_);
   run_for_s(3);
   submit(site, {with_token("ann", "1")});
   EXPECT_THAT(said(), ElementsAre(HasSubstr("still learns from its store")));
   end_write(site, "the disk is full");
   run_for_s(1);
-  ASSERT_EQ(book_.waiting.size(), 1u) << "it is tried again";
+  ASSERT_EQ(site_store_.waiting.size(), 1u) << "it is tried again";
   end_write(site, "");
-  book_.slow = false;
+  site_store_.slow = false;
   submit(site, {with_token("ann", "1")});
   EXPECT_THAT(said(), Contains("promised 1"));
   system_.end(site);
 }
 
 TEST_F(SiteActorTest, GoesOnTakingWhatOtherSitesLeaveToItWhileItLearns) {
-  book_.memory.asks_numbers = true;
+  site_store_.memory.asks_numbers = true;
   fakes_[1].tells_load = false;
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   run_for_s(2);
   Job job = tasks(1);
   number_job(job, job_id_of(1, 3));
@@ -81,10 +81,10 @@ TEST_F(SiteActorTest, GoesOnTakingWhatOtherSitesLeaveToItWhileItLearns) {
 }
 
 TEST_F(SiteActorTest, DoesNotCallItsOwnJobsUnknownWhileItLearns) {
-  book_.memory.asks_numbers = true;
+  site_store_.memory.asks_numbers = true;
   fakes_[1].tells_load = false;
   fakes_[0].standing = CancelStanding::over;
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   run_for_s(1);
   cancel(site, 33);
   run_for_s(3);
@@ -93,9 +93,9 @@ TEST_F(SiteActorTest, DoesNotCallItsOwnJobsUnknownWhileItLearns) {
 }
 
 TEST_F(SiteActorTest, ANumberThatAMasterHasForAnotherJobIsALoudConflictThatCancelsNobody) {
-  SiteSetup setup = setup_of(book_, 0, other_);
+  SiteSetup setup = setup_of(site_store_, 0, other_);
   std::string noted;
-  setup.life.note = [&](const std::string& text) { noted += text + "\n"; };
+  setup.live.note = [&](const std::string& text) { noted += text + "\n"; };
   const SiteActor site = system_.actors().spawn<SiteScheduler>(std::move(setup));
   run_for_s(0.5);
   fakes_[0].refusal = "the number 1 is that of another job";
@@ -122,14 +122,14 @@ TEST_F(SiteActorTest, AfterAConflictItLearnsAlsoWhenItIsKilledBeforeAllHaveTold)
   fakes_[0].refusal = "the number 1 is that of another job";
   fakes_[0].conflict = true;
   fakes_[0].report.newest = {JobId{17}};
-  SiteActor site = spawn_site(book_);
+  SiteActor site = spawn_site(site_store_);
   run_for_s(0.5);
   fakes_[1].tells_load = false;
   submit(site, {tasks(2)});
   run_for_s(1);
-  EXPECT_TRUE(book_.memory.asks_numbers);
+  EXPECT_TRUE(site_store_.memory.asks_numbers);
   system_.end(site);
-  site = spawn_site(book_);
+  site = spawn_site(site_store_);
   run_for_s(0.5);
   said();
   submit(site, {with_token("ann", "1")});
@@ -140,7 +140,7 @@ TEST_F(SiteActorTest, AfterAConflictItLearnsAlsoWhenItIsKilledBeforeAllHaveTold)
 TEST_F(SiteActorTest, TheJobThatHasANumberRightlyCanBeCancelledAndWatchedAfterAConflict) {
   fakes_[0].refusal = fakes_[1].refusal = "the number 1 is that of another job";
   fakes_[0].conflict = fakes_[1].conflict = true;
-  SiteActor site = spawn_site(book_);
+  SiteActor site = spawn_site(site_store_);
   run_for_s(0.5);
   submit(site, {tasks(2)});
   run_for_s(3);
@@ -154,7 +154,7 @@ TEST_F(SiteActorTest, TheJobThatHasANumberRightlyCanBeCancelledAndWatchedAfterAC
     EXPECT_THAT(said(), Not(Contains(HasSubstr("cancels 1"))))
         << "what was refused says nothing of the job that was not";
     system_.end(site);
-    site = spawn_site(book_);
+    site = spawn_site(site_store_);
     run_for_s(0.5);
   }
   said();
@@ -165,9 +165,9 @@ TEST_F(SiteActorTest, TheJobThatHasANumberRightlyCanBeCancelledAndWatchedAfterAC
 }
 
 TEST_F(SiteActorTest, AConflictOverAJobOfAnotherSiteIsThatOnesToLearnFrom) {
-  OpenBook london_book;
-  const SiteActor london = spawn_site(london_book, 1);
-  const SiteActor tokyo = spawn_site(book_, 0, london);
+  OpenSiteStore london_store;
+  const SiteActor london = spawn_site(london_store, 1);
+  const SiteActor tokyo = spawn_site(site_store_, 0, london);
   run_for_s(0.5);
   fakes_[0].refusal = fakes_[1].refusal = "its number is that of another job";
   fakes_[0].conflict = fakes_[1].conflict = true;

@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 TEST_F(SiteActorTest, TellsWhoWatchesOnceAndOfTheWorstOfTheParts) {
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   Waiter waiter(system_);
   system_.run_until_s(0.5);
   submit(site, {tasks(4)});
@@ -35,7 +35,7 @@ TEST_F(SiteActorTest, TellsWhoWatchesOnceAndOfTheWorstOfTheParts) {
 }
 
 TEST_F(SiteActorTest, APartAllOfWhoseTasksEndedByThemselvesLeavesTheOthersAlone) {
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   Waiter waiter(system_);
   system_.run_until_s(0.5);
   submit(site, {tasks(4)});
@@ -56,7 +56,7 @@ TEST_F(SiteActorTest, APartAllOfWhoseTasksEndedByThemselvesLeavesTheOthersAlone)
 TEST_F(SiteActorTest, AWatchThatComesAfterTheEndIsAnsweredAtOnce) {
   fakes_[0].over = {part_end(0, 2, 3)};
   fakes_[1].over = {part_end(1, 1, 3)};
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   Waiter waiter(system_);
   waiter.watch(site, {JobId{1}});
   EXPECT_THAT(waiter.told(), ElementsAre("at once: 1 completed"));
@@ -66,7 +66,7 @@ TEST_F(SiteActorTest, AWatchThatComesAfterTheEndIsAnsweredAtOnce) {
 }
 
 TEST_F(SiteActorTest, OfAJobInOnePartTheOtherMasterHearsThatNobodyWatchesItAnyMore) {
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   Waiter first(system_), second(system_);
   first.watch(site, {JobId{1}});
   second.watch(site, {JobId{1}});
@@ -80,7 +80,7 @@ TEST_F(SiteActorTest, OfAJobInOnePartTheOtherMasterHearsThatNobodyWatchesItAnyMo
 }
 
 TEST_F(SiteActorTest, AListenerThatDiesIsDroppedAndMastersHearOfIt) {
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   Waiter first(system_), second(system_);
   first.watch(site, {JobId{1}, JobId{2}});
   second.watch(site, {JobId{2}});
@@ -95,7 +95,7 @@ TEST_F(SiteActorTest, AListenerThatDiesIsDroppedAndMastersHearOfIt) {
 
 TEST_F(SiteActorTest, AsksAMasterThatDidNotAnswerAgainWhileSomebodyWatches) {
   fakes_[1].answers = false;
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   Waiter waiter(system_);
   waiter.watch(site, {JobId{1}});
   EXPECT_THAT(said(), ElementsAre("m0 watches 1"));
@@ -110,7 +110,7 @@ TEST_F(SiteActorTest, AsksAMasterThatDidNotAnswerAgainWhileSomebodyWatches) {
 
 TEST_F(SiteActorTest, AMasterThatIsAwayIsAskedNoMoreOftenWhenManyWatch) {
   fakes_[1].answers = false;
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   std::vector<std::unique_ptr<Waiter>> waiters;
   for (int i = 0; i < 20; ++i) {
     waiters.push_back(std::make_unique<Waiter>(system_));
@@ -127,7 +127,7 @@ TEST_F(SiteActorTest, AMasterThatIsAwayIsAskedNoMoreOftenWhenManyWatch) {
 
 TEST_F(SiteActorTest, WhoWatchesAJobThatNoMasterTakesHearsOfItsEnd) {
   fakes_[0].refusal = fakes_[1].refusal = "no";
-  const SiteActor site = spawn_site(book_);
+  const SiteActor site = spawn_site(site_store_);
   Waiter early(system_), late(system_);
   early.watch(site, {JobId{1}});
   system_.run_until_s(0.5);
@@ -140,8 +140,8 @@ TEST_F(SiteActorTest, WhoWatchesAJobThatNoMasterTakesHearsOfItsEnd) {
 }
 
 TEST_F(SiteActorTest, TurnsAwayWhoWatchesMoreThanThereIsRoomFor) {
-  SiteSetup setup = setup_of(book_, 0, other_);
-  setup.life.max_watches = 2;
+  SiteSetup setup = setup_of(site_store_, 0, other_);
+  setup.live.max_watches = 2;
   const SiteActor small = system_.actors().spawn<SiteScheduler>(std::move(setup));
   Waiter waiter(system_);
   waiter.watch(small, {JobId{1}, JobId{2}, JobId{3}});

@@ -68,7 +68,7 @@ TEST(SubmissionDigest, OfADifferenceInAnythingThatAUserSaysIsAnother) {
       },
       [](Job& job) { job.program.time_limit = Duration{1}; },
       [](Job& job) { job.program.stop_grace = Duration{1}; },
-      [](Job& job) { job.program.alone_progress_s = 1; },
+      [](Job& job) { job.program.baseline_rate_per_s = 1; },
       [](Job& job) { job.markets = MarketChoice::spot; },
       [](Job& job) { job.markets = MarketChoice::on_demand; },
       [](Job& job) { job.max_running = 1; },
@@ -106,7 +106,7 @@ TEST(SubmissionDigest, IsWhatStoresHave) {
 TEST(SubmissionDigest, PartsOfAJobThatWasSplitAnewAreOfTheSameJob) {
   const auto part = [](std::size_t tasks, std::uint32_t whole, const char* token = "t") {
     Job job = JobBuilder(1).tasks(tasks).build();
-    job.whole_tasks = whole;
+    job.total_tasks = whole;
     job.max_running = static_cast<std::uint32_t>(tasks);
     job.token = token;
     return job;

@@ -105,11 +105,11 @@ struct FakeSite {
   std::uint64_t last_job = 6;
   std::optional<std::uint32_t> max_fails{};  ///< of the last job that came
 
-  AcceptVerdict take(const Job& job) {
+  SubmitVerdict take(const Job& job) {
     max_fails = job.max_fails;
     const auto [place, fresh] = known.try_emplace({job.user, job.token});
     if (fresh) place->second = {submission_digest(job), JobId{++last_job}};
-    AcceptVerdict verdict;
+    SubmitVerdict verdict;
     verdict.job = place->second.job;
     verdict.accepted = place->second.digest == submission_digest(job);
     if (!verdict.accepted) verdict.reason = "the token is that of another job";
@@ -143,7 +143,7 @@ class ActorBackendTest : public ::testing::Test {
     cloud_ = spawn_cloud(rented_);
     handles.cloud = cloud_;
     handles.connected = [](const std::string&) { return true; };
-    backend_.emplace(system_.actors(), config_, std::move(handles), system_.time().epoch());
+    backend_.emplace(system_.actors(), config_, std::move(handles), system_.time().origin());
   }
   ~ActorBackendTest() override {
     backend_.reset();
@@ -156,11 +156,11 @@ class ActorBackendTest : public ::testing::Test {
     return system_.actors().spawn([&fake](SiteActor::pointer) -> SiteActor::behavior_type {
       return {
           [&fake](hand_atom, const std::vector<Job>& jobs) {
-            std::vector<AcceptVerdict> verdicts;
+            std::vector<SubmitVerdict> verdicts;
             for (const Job& job : jobs) verdicts.push_back(fake.take(job));
             return verdicts;
           },
-          [](forward_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
+          [](forward_atom, const std::vector<Job>&) { return std::vector<SubmitVerdict>{}; },
           [](watch_atom, const JobListener&, const std::vector<JobId>&) {
             return std::vector<JobEnd>{};
           },
@@ -201,7 +201,7 @@ class ActorBackendTest : public ::testing::Test {
   MasterActor spawn_master(FakeMaster& fake) {
     return system_.actors().spawn([&fake](MasterActor::pointer) -> MasterActor::behavior_type {
       return {
-          [](hand_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
+          [](hand_atom, const std::vector<Job>&) { return std::vector<SubmitVerdict>{}; },
           [](watch_atom, const JobListener&, const std::vector<JobId>&) {
             return std::vector<JobEnd>{};
           },

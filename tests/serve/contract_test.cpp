@@ -117,7 +117,7 @@ TEST(Contract, the_documents_requests_are_those_that_are_read) {
   full.gang = true;
   full.cpus = full.memory_gib = 2.5;
   full.gpus = 1;
-  full.time_limit_s = full.runtime_hint_s = full.stop_grace_s = full.alone_progress_s = 5;
+  full.time_limit_s = full.runtime_hint_s = full.stop_grace_s = full.baseline_rate_per_s = 5;
   full.market = MarketChoice::on_demand;
   full.retries = 2;
   full.max_fails = 0;

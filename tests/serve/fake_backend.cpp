@@ -285,9 +285,9 @@ void FakeBackend::read_log(const LogQuery& query, Reply reply) {
     last_log_ = query;
   }
   std::string text;
-  for (std::uint64_t epoch = 0; epoch <= tick_; ++epoch) {
-    text += fmt::format("task {}: epoch {}, loss {:.3f}\n", query.index, epoch,
-                        1.0 / (1.0 + static_cast<double>(epoch)));
+  for (std::uint64_t origin = 0; origin <= tick_; ++origin) {
+    text += fmt::format("task {}: epoch {}, loss {:.3f}\n", query.index, origin,
+                        1.0 / (1.0 + static_cast<double>(origin)));
   }
   const std::uint64_t begin = std::min<std::uint64_t>(query.offset, text.size());
   const std::string piece = text.substr(begin, query.max);

@@ -66,7 +66,7 @@ class MachinesTest : public ::testing::Test {
       return false;
     }
     host_ = std::move(host).value();
-    host_->watch([this](const MachineNews& news) {
+    host_->watch([this](const MachineEvent& news) {
       const std::lock_guard guard(mutex_);
       news_.push_back(news.text);
     });

@@ -25,8 +25,8 @@ class PeerDialerTest : public ::testing::Test {
                   -> caf::result<caf::node_id, caf::strong_actor_ptr, std::set<std::string>> {
         dials_s_.push_back(to_seconds(system_.time().now()));
         if (!is_there_) return caf::sec::cannot_connect_to_node;
-        doors_.push_back(spawn_door());
-        return {system_.actors().node(), caf::actor_cast<caf::strong_actor_ptr>(doors_.back()),
+        handshakes_.push_back(spawn_handshake());
+        return {system_.actors().node(), caf::actor_cast<caf::strong_actor_ptr>(handshakes_.back()),
                 system_.actors().message_types<NodeActor>()};
       }};
     });
@@ -42,13 +42,13 @@ class PeerDialerTest : public ::testing::Test {
     dialer_ = system_.actors().spawn<PeerDialer>(std::move(setup));
   }
   ~PeerDialerTest() override {
-    for (const NodeActor& door : doors_) system_.end(door);
-    doors_.clear();
+    for (const NodeActor& handshake : handshakes_) system_.end(handshake);
+    handshakes_.clear();
     system_.end(dialer_);
     system_.end(connector_);
   }
 
-  NodeActor spawn_door() {
+  NodeActor spawn_handshake() {
     return system_.actors().spawn([answers = answers_, roster = other_roster_](
                                       NodeActor::pointer self) -> NodeActor::behavior_type {
       return {[answers, roster, self](roles_atom, const NodeRoles&) -> caf::result<NodeRoles> {
@@ -66,7 +66,7 @@ class PeerDialerTest : public ::testing::Test {
   std::vector<RosterOffer> offers_;
   std::vector<double> dials_s_;
   std::vector<std::string> notes_;
-  std::vector<NodeActor> doors_;
+  std::vector<NodeActor> handshakes_;
   caf::actor connector_;
   caf::actor dialer_;
 };
@@ -74,7 +74,7 @@ class PeerDialerTest : public ::testing::Test {
 TEST_F(PeerDialerTest, ConnectsAndAgainWhenTheLinkIsLost) {
   system_.run_until_s(1);
   EXPECT_THAT(notes_, ElementsAre("linked with n1"));
-  system_.end(doors_[0]);
+  system_.end(handshakes_[0]);
   system_.run_until_s(2);
   EXPECT_THAT(notes_, ElementsAre("linked with n1", "no link with n1: the link was lost",
                                   "linked with n1"));
@@ -93,7 +93,7 @@ TEST_F(PeerDialerTest, WaitsLongerAndLongerForANodeThatIsNotThereUpToABound) {
 TEST_F(PeerDialerTest, ADoorThatDoesNotAnswerAndThenDiesIsOneFailureAndNotTwo) {
   answers_ = false;
   system_.run_until_s(1);
-  system_.end(doors_[0]);
+  system_.end(handshakes_[0]);
   answers_ = true;
   system_.run_until_s(2);
   EXPECT_EQ(notes_.back(), "linked with n1");
@@ -113,21 +113,21 @@ TEST_F(PeerDialerTest, TakesTheNumbersOfANodeThatHasMadeUseOfThem) {
 }
 
 /// A node's door, and what a visitor with this roster is told there.
-class NodeDoorTest : public ::testing::Test {
+class NodeHandshakeTest : public ::testing::Test {
  protected:
-  ~NodeDoorTest() override { system_.end(door_); }
+  ~NodeHandshakeTest() override { system_.end(handshake_); }
 
   std::string visit(const ClusterRoster& own, const ClusterRoster& visitors,
                     bool own_numbered = true, bool visitors_numbered = true) {
     NodeRoles roles{"n0", own, {}, {}, {}, own_numbered};
     const Peers peers{{"n1", std::make_shared<PeerRoles>(system_.actors())}};
-    door_ = system_.actors().spawn<NodeDoor>(
+    handshake_ = system_.actors().spawn<NodeHandshake>(
         roles, peers,
         MeetingNews{[this](const std::string& text) { notes_.push_back(text); },
                     [this](const RosterOffer& offer) { offers_.push_back(offer); }});
     std::string told = "nothing";
     const auto visitor = system_.actors().spawn([&](caf::event_based_actor* self) {
-      self->request(door_, caf::infinite, roles_atom_v,
+      self->request(handshake_, caf::infinite, roles_atom_v,
                     NodeRoles{"n1", visitors, {}, {}, {}, visitors_numbered})
           .then([&](const NodeRoles& answer) { told = answer.node; },
                 [&, self](const caf::error& error) { told = self->system().render(error); });
@@ -138,18 +138,18 @@ class NodeDoorTest : public ::testing::Test {
   }
 
   test::VirtualSystem system_;
-  NodeActor door_;
+  NodeActor handshake_;
   std::vector<std::string> notes_;
   std::vector<RosterOffer> offers_;
 };
 
-TEST_F(NodeDoorTest, LetsInWhoHasTheSameRosterOrOneThatHasGrown) {
+TEST_F(NodeHandshakeTest, LetsInWhoHasTheSameRosterOrOneThatHasGrown) {
   const ClusterRoster roster = with_names({}, {{"tokyo"}, {"m0", "m1"}});
   EXPECT_EQ(visit(roster, with_names(roster, {{"london"}, {}})), "n0");
   EXPECT_THAT(notes_, ElementsAre("linked with n1"));
 }
 
-TEST_F(NodeDoorTest, TurnsAwayWhoNumbersAMasterInAnotherWayAndNamesBoth) {
+TEST_F(NodeHandshakeTest, TurnsAwayWhoNumbersAMasterInAnotherWayAndNamesBoth) {
   const std::string wrong = "master m0 is number 0 in node n0 and number 1 in node n1";
   const std::string told =
       visit(with_names({}, {{"tokyo"}, {"m0", "m1"}}), with_names({}, {{"tokyo"}, {"m1", "m0"}}));
@@ -158,7 +158,7 @@ TEST_F(NodeDoorTest, TurnsAwayWhoNumbersAMasterInAnotherWayAndNamesBoth) {
   EXPECT_THAT(offers_, SizeIs(0));
 }
 
-TEST_F(NodeDoorTest, ANodeWithoutStateTakesTheNumbersOfAVisitorThatHasMadeUseOfIts) {
+TEST_F(NodeHandshakeTest, ANodeWithoutStateTakesTheNumbersOfAVisitorThatHasMadeUseOfIts) {
   const ClusterRoster visitors = with_names({}, {{"tokyo"}, {"m1", "m0"}});
   const std::string told = visit(with_names({}, {{"tokyo"}, {"m0", "m1"}}), visitors, false, true);
   EXPECT_THAT(told, ::testing::HasSubstr("master m0 is number 0")) << "there is no link before";
@@ -166,14 +166,14 @@ TEST_F(NodeDoorTest, ANodeWithoutStateTakesTheNumbersOfAVisitorThatHasMadeUseOfI
   EXPECT_EQ(offers_[0].roster, visitors);
 }
 
-TEST_F(NodeDoorTest, SaysItsNumbersToAVisitorThatHasToTakeThem) {
+TEST_F(NodeHandshakeTest, SaysItsNumbersToAVisitorThatHasToTakeThem) {
   for (const bool own_numbered : {true, false}) {
     EXPECT_EQ(visit(with_names({}, {{"tokyo"}, {"m0", "m1"}}),
                     with_names({}, {{"tokyo"}, {"m1", "m0"}}), own_numbered, false),
               "n0")
         << "of two without state the one whose name comes first keeps its numbers";
     EXPECT_THAT(offers_, SizeIs(0));
-    system_.end(door_);
+    system_.end(handshake_);
   }
 }
 

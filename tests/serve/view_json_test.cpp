@@ -59,7 +59,7 @@ TEST(ViewJson, a_page_of_jobs) {
   EXPECT_EQ(page["complete"], false);
   EXPECT_EQ(page["silent"][0]["last"]["pending_tasks"], 6);
   EXPECT_EQ(page["silent"][2], json({{"cloud", "n9"}}));
-  for (const char* inner : {"to", "to_site", "failure", "whole_tasks"}) {
+  for (const char* inner : {"to", "to_site", "failure", "total_tasks"}) {
     EXPECT_FALSE(page["jobs"][0].contains(inner)) << inner << " is for who puts parts together";
   }
   const json none = checked(view_json::jobs({}, std::nullopt, {}), "Jobs");

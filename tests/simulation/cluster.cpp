@@ -106,8 +106,8 @@ void Cluster::step_clock(NodeKind kind, std::uint32_t index, Duration by) {
   offset_of(kind, index) += by;
 }
 
-ClusterEpoch Cluster::epoch_of(Duration offset) const {
-  return {const_cast<muster::test::VirtualSystem&>(system_).time().epoch().start - offset};
+ClockOrigin Cluster::origin_of(Duration offset) const {
+  return {const_cast<muster::test::VirtualSystem&>(system_).time().origin().start - offset};
 }
 
 template <class Node, class Stores>
@@ -150,24 +150,25 @@ void Cluster::start_master(std::uint32_t i) {
   group.journal = role.store.get();
   group.master = scenario_.master;
   group.cloud = network_.peer<CloudActor>(role.node, cloud_.node);
-  group.epoch = epoch_of(role.offset);
+  group.origin = origin_of(role.offset);
   group.seed = scenario_.seed;
   group.stopwatch = [] { return Duration{}; };
   group.times = &times_;
   group.master_index = i;
   group.masters = scenario_.masters;
-  group.life.name = fmt::format("m{}", i);
+  group.live.name = fmt::format("m{}", i);
   set_planning(group, scenario_.seed + i);
-  group.life.history = role.store.get();
-  group.life.image = role.disk->image;
-  group.life.tail = role.disk->tail;
+  group.live.history = role.store.get();
+  group.live.snapshot = role.disk->snapshot;
+  group.live.tail = role.disk->tail;
   group.master.remind_every = std::chrono::seconds{10};
   group.master.ask_pause = std::chrono::minutes{2};
   group.master.worker_lost_after = std::chrono::minutes{5};
   if (scenario_.snapshot_every > 0) {
     group.master.snapshot_every = scenario_.snapshot_every;
-    group.life.save_snapshot = [store = role.store.get()](MasterImage image, std::uint64_t behind) {
-      store->save_snapshot(std::move(image), behind);
+    group.live.save_snapshot = [store = role.store.get()](MasterSnapshot snapshot,
+                                                          std::uint64_t behind) {
+      store->save_snapshot(std::move(snapshot), behind);
     };
   }
   role.actor = spawn_master(system_.actors(), std::move(group));
@@ -192,23 +193,23 @@ void Cluster::start_site(std::uint32_t i) {
     site.sites.push_back({actor, fmt::format("s{}", k), GeoPoint{30, longitude}, k});
   }
   site.accept_timeout = scenario_.master.accept_timeout;
-  site.epoch = epoch_of(role.offset);
-  site.book = role.store.get();
+  site.origin = origin_of(role.offset);
+  site.store = role.store.get();
   site.number = i;
   const Intake intake = find_module(scenario_.policy.name).value()->intake;
   site.rules = routing_rules(scenario_.site, intake);
-  site.room = scenario_.site.room;
+  site.capacity = scenario_.site.capacity;
   site.load_every = scenario_.site.load_every;
   site.seed = scenario_.seed;
-  site.life.promise_wait = std::chrono::seconds{1};
-  site.life.hand_retry = std::chrono::seconds{2};
-  site.life.cancel_wait = std::chrono::seconds{5};
+  site.live.promise_wait = std::chrono::seconds{1};
+  site.live.hand_retry = std::chrono::seconds{2};
+  site.live.cancel_wait = std::chrono::seconds{5};
   const Bounds& bounds = scenario_.bounds;
-  site.life.hand_batch = bounds.hand_batch;
-  site.life.max_waiting = bounds.waiting;
-  site.life.max_tokens = bounds.tokens;
-  site.life.max_cancels = bounds.cancels;
-  site.desk = make_desk(scenario_.sort, intake).value();
+  site.live.hand_batch = bounds.hand_batch;
+  site.live.max_waiting = bounds.waiting;
+  site.live.max_tokens = bounds.tokens;
+  site.live.max_cancels = bounds.cancels;
+  site.classifier = make_classifier_service(scenario_.classify, intake).value();
   role.actor = system_.actors().spawn<SiteScheduler>(std::move(site));
   const auto handle = caf::actor_cast<caf::strong_actor_ptr>(role.actor);
   role.store->writer().belong_to(handle);
@@ -236,8 +237,8 @@ void Cluster::start_cloud() {
   providers_.push_back(std::make_unique<LoopbackProvider>(std::move(loopback)));
   ConnectorSetup cloud;
   cloud.catalog = &scenario_.catalog;
-  cloud.epoch = epoch_of(cloud_.offset);
-  cloud.book = cloud_.store.get();
+  cloud.origin = origin_of(cloud_.offset);
+  cloud.store = cloud_.store.get();
   cloud.provider = providers_.back().get();
   cloud.bill = &bill_;
   cloud_.actor = system_.actors().spawn<CloudConnector>(std::move(cloud));
@@ -260,7 +261,7 @@ WorkerActor Cluster::start_worker(Machine& machine) {
                      machine.type,
                      machine.capacity,
                      network_.peer<MasterActor>(machine.node, masters_[master].node),
-                     epoch_of(scenario_.offsets[0] + skew),
+                     origin_of(scenario_.offsets[0] + skew),
                      {}};
   worker.make_executor = [this, &machine](InstanceId, TypeId, ExecutorHost host) {
     return std::make_unique<MachineExecutor>(machines_, machine, std::move(host));

@@ -86,7 +86,7 @@ class Cluster {
   void start_cloud();
   WorkerActor start_worker(Machine& machine);
   void meet(NodeIndex a, NodeIndex b);
-  ClusterEpoch epoch_of(Duration offset) const;
+  ClockOrigin origin_of(Duration offset) const;
   Duration& offset_of(NodeKind kind, std::uint32_t index);
   template <class Node, class Stores>
   void end(Node& node, Stores& old_stores);

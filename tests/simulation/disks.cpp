@@ -116,10 +116,10 @@ void MasterStore::append(std::vector<Event>&& batch, Durable durable) {
                 }});
 }
 
-void MasterStore::save_snapshot(MasterImage image, std::uint64_t behind) {
-  auto kept = std::make_shared<MasterImage>(std::move(image));
-  writer_.push({[this, kept, behind] {
-                  disk_.image = *kept;
+void MasterStore::save_snapshot(MasterSnapshot snapshot, std::uint64_t behind) {
+  auto on_persisted = std::make_shared<MasterSnapshot>(std::move(snapshot));
+  writer_.push({[this, on_persisted, behind] {
+                  disk_.snapshot = *on_persisted;
                   const auto after = static_cast<std::ptrdiff_t>(behind);
                   disk_.tail.erase(disk_.tail.begin(), disk_.tail.end() - after);
                 },
@@ -168,10 +168,11 @@ SiteMemory MemorySiteStore::recall() {
   return memory;
 }
 
-void MemorySiteStore::keep(SiteNews&& news,
-                           std::function<void(const std::string& trouble)> durable) {
-  auto kept = std::make_shared<const SiteNews>(std::move(news));
-  writer_.push({[this, kept] { put(*kept); }, std::move(durable), [this, kept] { forget(*kept); }});
+void MemorySiteStore::persist(SiteNews&& news,
+                              std::function<void(const std::string& trouble)> durable) {
+  auto on_persisted = std::make_shared<const SiteNews>(std::move(news));
+  writer_.push({[this, on_persisted] { put(*on_persisted); }, std::move(durable),
+                [this, on_persisted] { forget(*on_persisted); }});
 }
 
 void MemorySiteStore::put(const SiteNews& news) {
@@ -218,7 +219,7 @@ void MemorySiteStore::cancelled(JobId job) {
   writer_.push({forget, {}, forget});
 }
 
-void MemorySiteStore::handed_over(JobId job, const HandTarget& to) {
+void MemorySiteStore::handed_over(JobId job, const HandoffTarget& to) {
   const auto forget = [this, job, to] { disk_.handoffs.erase({job, to}); };
   writer_.push({forget, {}, forget});
 }

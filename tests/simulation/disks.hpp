@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "model/master_image.hpp"
+#include "model/master_snapshot.hpp"
 #include "model/rng.hpp"
-#include "storage/cloud_book.hpp"
+#include "storage/cloud_store.hpp"
 #include "storage/history.hpp"
 #include "storage/journal.hpp"
-#include "storage/site_book.hpp"
+#include "storage/site_store.hpp"
 #include "tests/simulation/timeline.hpp"
 
 // Stores in memory that behave as those on disks: writes take time, are refused now and then, and
@@ -87,7 +87,7 @@ struct MasterDisk {
   MasterDisk(Timeline& timeline, std::uint64_t seed) : disk(timeline, seed) {}
 
   Disk disk;
-  std::optional<MasterImage> image;
+  std::optional<MasterSnapshot> snapshot;
   std::vector<Event> tail;    ///< after the image
   std::vector<Event> events;  ///< all that ever were
   std::map<JobId, JobHistory> history;
@@ -106,7 +106,7 @@ class MasterStore final : public Journal, public History {
   void append(std::vector<Event>&& batch, Durable durable) override;
   std::string trouble() const override { return writer_.trouble(); }
   /// Of the master before its last `behind` events.
-  void save_snapshot(MasterImage image, std::uint64_t behind);
+  void save_snapshot(MasterSnapshot snapshot, std::uint64_t behind);
 
   void add(JobHistory job) override;
   std::size_t size() const override { return disk_.history.size(); }
@@ -124,7 +124,7 @@ struct SiteDisk {
   SiteDisk(Timeline& timeline, std::uint64_t seed) : disk(timeline, seed) {}
 
   Disk disk;
-  std::map<std::pair<JobId, HandTarget>, Job> handoffs;
+  std::map<std::pair<JobId, HandoffTarget>, Job> handoffs;
   std::deque<KnownToken> tokens;
   std::vector<KnownToken> forwarded;  ///< of other sites; never forgotten
   std::size_t max_tokens = SIZE_MAX;
@@ -134,18 +134,19 @@ struct SiteDisk {
   std::set<JobId> cancels;
 };
 
-/// A site's book on its disk, for one life of the site. As in StoreSiteBook, what is kept while the
-/// disk is busy is refused together; it may be there all the same until something can be written.
-class MemorySiteStore final : public SiteBook {
+/// A site's book on its disk, for one life of the site. As in RocksSiteStore, what is kept while
+/// the disk is busy is refused together; it may be there all the same until something can be
+/// written.
+class MemorySiteStore final : public SiteStore {
  public:
   explicit MemorySiteStore(SiteDisk& disk) : disk_(disk), writer_(disk.disk, false) {}
   Writer& writer() { return writer_; }
 
   SiteMemory recall() override;
-  void keep(SiteNews&& news, std::function<void(const std::string& trouble)> durable) override;
-  void handed_over(JobId job, const HandTarget& to) override;
+  void persist(SiteNews&& news, std::function<void(const std::string& trouble)> durable) override;
+  void handed_over(JobId job, const HandoffTarget& to) override;
   void cancelled(JobId job) override;
-  void keep_sorter(std::string) override {}
+  void persist_classifier(std::string) override {}
 
  private:
   void put(const SiteNews& news);
@@ -165,9 +166,9 @@ struct CloudDisk {
   std::map<std::uint64_t, OfferingChange> changes;
 };
 
-/// The cloud's book on its disk, for one life of the cloud. As in StoreCloudBook, what is put while
-/// the disk is busy is written together, and refused together.
-class MemoryCloudStore final : public CloudBook {
+/// The cloud's book on its disk, for one life of the cloud. As in RocksCloudStore, what is put
+/// while the disk is busy is written together, and refused together.
+class MemoryCloudStore final : public CloudStore {
  public:
   explicit MemoryCloudStore(CloudDisk& disk) : disk_(disk), writer_(disk.disk, false) {}
   Writer& writer() { return writer_; }

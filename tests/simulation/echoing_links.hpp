@@ -37,8 +37,8 @@ inline WorkerActor spawn_worker_link(caf::actor_system& system, EchoPlan& plan,
         [self, &plan, worker](stop_atom, TaskId task, Attempt attempt) {
           send_with_echo(self, plan, worker, stop_atom_v, task, attempt);
         },
-        [self, &plan, worker](settled_atom, TaskId task, Attempt attempt) {
-          send_with_echo(self, plan, worker, settled_atom_v, task, attempt);
+        [self, &plan, worker](ack_atom, TaskId task, Attempt attempt) {
+          send_with_echo(self, plan, worker, ack_atom_v, task, attempt);
         },
         [self, &plan, worker](greet_atom) { send_with_echo(self, plan, worker, greet_atom_v); },
         [](const LogRequest&) {},
@@ -55,7 +55,7 @@ inline MasterActor spawn_master_link(caf::actor_system& system, EchoPlan& plan,
                                      MasterActor master) {
   return system.spawn([&plan, master](MasterActor::pointer self) -> MasterActor::behavior_type {
     return master_without_views(
-        [](hand_atom, const std::vector<Job>&) { return std::vector<AcceptVerdict>{}; },
+        [](hand_atom, const std::vector<Job>&) { return std::vector<SubmitVerdict>{}; },
         [](watch_atom, const JobListener&, const std::vector<JobId>&) {
           return std::vector<JobEnd>{};
         },

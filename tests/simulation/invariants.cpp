@@ -39,7 +39,7 @@ std::string work_on(const RentedRecord& record) {
 
 /// Tasks of the job that the handoffs of a site's disk still have, or that ended there.
 std::size_t handed_tasks(const SiteDisk& disk, JobId job, std::set<TaskId>& found) {
-  auto it = disk.handoffs.lower_bound({job, HandTarget{}});
+  auto it = disk.handoffs.lower_bound({job, HandoffTarget{}});
   for (; it != disk.handoffs.end() && it->first.first == job; ++it) {
     for (const TaskSpec& task : it->second.tasks) found.insert(task.id);
   }
@@ -116,7 +116,7 @@ void Invariants::absorb(std::uint32_t master, Cell& cell, const Event& event) {
   if (const auto* e = std::get_if<TaskAssigned>(&event.body)) check_held(master, *e);
   if (const auto* e = std::get_if<TaskFinished>(&event.body)) ends(cell, e->task, e->attempt);
   if (const auto* e = std::get_if<TaskFailed>(&event.body)) ends(cell, e->task, e->attempt);
-  if (const auto* e = std::get_if<TaskLeft>(&event.body)) ends(cell, e->task, e->attempt);
+  if (const auto* e = std::get_if<TaskCheckpointed>(&event.body)) ends(cell, e->task, e->attempt);
   if (const auto* e = std::get_if<JobFinished>(&event.body)) {
     if (e->outcome == JobOutcome::completed) check_cancelled(master, e->job, "completes it", false);
     if (!cell.finished.emplace(e->job, e->outcome).second) {
@@ -197,7 +197,7 @@ void Invariants::said_by_master(std::uint32_t master, const caf::message& conten
       broken(fmt::format("attempt {} of task {} is started before that is written down",
                          order.attempt, order.task.id.value));
     }
-  } else if (content.match_elements<settled_atom, TaskId, Attempt>()) {
+  } else if (content.match_elements<ack_atom, TaskId, Attempt>()) {
     check_settled(master, content.get_as<TaskId>(1), content.get_as<Attempt>(2));
   } else {
     check_verdicts(master, content);
@@ -217,8 +217,8 @@ void Invariants::check_settled(std::uint32_t master, TaskId task, Attempt attemp
 }
 
 void Invariants::check_verdicts(std::uint32_t master, const caf::message& content) {
-  if (!content.match_elements<std::vector<AcceptVerdict>>()) return;
-  for (const AcceptVerdict& verdict : content.get_as<std::vector<AcceptVerdict>>(0)) {
+  if (!content.match_elements<std::vector<SubmitVerdict>>()) return;
+  for (const SubmitVerdict& verdict : content.get_as<std::vector<SubmitVerdict>>(0)) {
     const auto found = parts_.find(verdict.job);
     const bool has = found != parts_.end() && found->second.contains(master);
     if (verdict.accepted && !has) {

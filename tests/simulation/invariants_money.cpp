@@ -45,8 +45,8 @@ void Invariants::check_money() {
     const Ledger& ledger = cells_[i].ledger;
     ledgers += ledger.total();
     Money parts = ledger.tasks();
-    for (const Idleness kind :
-         {Idleness::boot, Idleness::idle, Idleness::drain, Idleness::fragmentation}) {
+    for (const OverheadKind kind : {OverheadKind::boot, OverheadKind::idle, OverheadKind::drain,
+                                    OverheadKind::fragmentation}) {
       parts += ledger.idleness(kind);
     }
     if (!(parts == ledger.total())) broken("the parts of a ledger do not add up");

@@ -142,7 +142,7 @@ std::uint64_t MachinePark::failures(TaskId task) const {
 void MachinePark::begin(Machine& machine, const Execution& execution) {
   const TaskId task = execution.task.id;
   const Key key{task, execution.attempt};
-  if (machine.attempts.contains(key) || machine.settled.contains(key)) {
+  if (machine.attempts.contains(key) || machine.acknowledged.contains(key)) {
     return complain_(fmt::format("attempt {} of task {} starts twice on instance {}", key.second,
                                  task.value, machine.instance.value));
   }
@@ -240,7 +240,7 @@ void MachinePark::report(Machine& machine, Key key) {
       case Phase::running:
         return machine.worker->started(key.first, key.second, delays.fetch, {});
       case Phase::left:
-        return machine.worker->left(key.first, key.second, kUpload, {});
+        return machine.worker->checkpointed(key.first, key.second, kUpload, {});
       case Phase::finished:
         return machine.worker->finished(key.first, key.second, {});
       case Phase::failed:
@@ -279,7 +279,7 @@ std::vector<ExecutionThroughput> MachineExecutor::sample() {
   return samples;
 }
 
-void MachineExecutor::settled(TaskId task, Attempt attempt) {
+void MachineExecutor::acknowledged(TaskId task, Attempt attempt) {
   const auto found = machine_.attempts.find({task, attempt});
   if (found == machine_.attempts.end()) return;
   if (!found->second.over()) {
@@ -288,7 +288,7 @@ void MachineExecutor::settled(TaskId task, Attempt attempt) {
     return;
   }
   if (found->second.phase == Phase::finished) park_.done_.insert(task);
-  machine_.settled.insert(found->first);
+  machine_.acknowledged.insert(found->first);
   machine_.attempts.erase(found);
 }
 

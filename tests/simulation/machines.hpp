@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/cloud/machine_host.hpp"
+#include "actors/cloud/machine_backend.hpp"
 #include "tests/simulation/network.hpp"
 #include "workers/executor.hpp"
 
@@ -37,7 +37,7 @@ struct Machine {
   Resources capacity;
   NodeIndex node = 0;
   std::map<std::pair<TaskId, Attempt>, MachineAttempt> attempts;
-  std::set<std::pair<TaskId, Attempt>> settled;
+  std::set<std::pair<TaskId, Attempt>> acknowledged;
   ExecutorHost* worker = nullptr;  ///< null: none runs
   WorkerActor actor;
   bool ended = false;
@@ -55,7 +55,7 @@ struct WorkRules {
 };
 
 /// Runs the machines that the simulated cloud rents out.
-class MachinePark final : public MachineHost {
+class MachinePark final : public MachineBackend {
  public:
   /// Starts the worker of a machine as a node.
   using Starter = std::function<WorkerActor(Machine&)>;
@@ -124,7 +124,7 @@ class MachineExecutor final : public Executor {
   void stop(TaskId task, Attempt attempt) override { park_.stop(machine_, task, attempt); }
   std::vector<ExecutionThroughput> sample() override;
   std::vector<FoundExecution> adopt() override;
-  void settled(TaskId task, Attempt attempt) override;
+  void acknowledged(TaskId task, Attempt attempt) override;
 
  private:
   MachinePark& park_;

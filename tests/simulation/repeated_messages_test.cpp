@@ -1,5 +1,5 @@
 // Whole clusters on links that repeat what was said, much later too: nothing runs twice, nothing is
-// rented twice, and the laws of every run hold.
+// rented twice, and the invariants of every run hold.
 
 #include <gtest/gtest.h>
 

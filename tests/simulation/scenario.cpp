@@ -223,8 +223,8 @@ Scenario make_scenario(std::uint64_t seed, const ScenarioLimits& limits) {
   scenario.site.masters_per_job = static_cast<std::uint32_t>(rng.below(3));
   scenario.site.load_every = std::chrono::seconds{15};
   scenario.site.load_stale_after = std::chrono::seconds{60};
-  scenario.sort.by = "hint";
-  scenario.master.refusal_rest = std::chrono::minutes{2};
+  scenario.classify.by = "hint";
+  scenario.master.launch_backoff = std::chrono::minutes{2};
   scenario.master.gang_patience = std::chrono::minutes{10};
   scenario.master.gang_turn = std::chrono::minutes{10};
   scenario.master.gang_longest = std::chrono::hours{1};

@@ -92,7 +92,7 @@ struct Scenario {
   std::uint32_t sites = 2, masters = 2;
   MasterConfig master;
   SiteConfig site;
-  SortConfig sort;
+  ClassifyConfig classify;
   std::uint32_t cloud_instances = 0;  ///< 0: no limit
   std::uint32_t cloud_spot = 0;       ///< the same of spot instances
   double interruptions_per_h = 0;

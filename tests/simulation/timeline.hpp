@@ -45,7 +45,7 @@ class Timeline {
 
   void at(Instant when, std::function<void()> step) {
     time_.clock().schedule_message(
-        time_.epoch().start + std::max(when, now()).time_since_epoch(), stage_,
+        time_.origin().start + std::max(when, now()).time_since_epoch(), stage_,
         caf::make_mailbox_element(nullptr, caf::make_message_id(), {}, Wakeup{std::move(step)}));
   }
   void after(Duration wait, std::function<void()> step) { at(now() + wait, std::move(step)); }

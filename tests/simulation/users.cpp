@@ -38,9 +38,9 @@ void Users::submit(std::size_t index) {
   Submission& submission = submissions_[index];
   ++submission.open;
   asked_.push_back({cluster_.now(), submission.wish->site, index});
-  ask<std::vector<AcceptVerdict>>(
+  ask<std::vector<SubmitVerdict>>(
       cluster_.timeline().system(), cluster_.site_for_users(submission.wish->site), kPatience,
-      [this, index](const caf::expected<std::vector<AcceptVerdict>>& answer) {
+      [this, index](const caf::expected<std::vector<SubmitVerdict>>& answer) {
         heard(index, answer);
       },
       hand_atom_v, std::vector<Job>{submission.wish->job});
@@ -56,7 +56,7 @@ bool Users::may_be_forgotten(std::size_t index) const {
 }
 
 /// A submission that was not answered is made again, with the same token.
-void Users::heard(std::size_t index, const caf::expected<std::vector<AcceptVerdict>>& answer) {
+void Users::heard(std::size_t index, const caf::expected<std::vector<SubmitVerdict>>& answer) {
   Submission& submission = submissions_[index];
   --submission.open;
   if (!answer || answer->size() != 1 || !answer->front().accepted) {

@@ -60,7 +60,7 @@ class Users {
   void cancel_one(std::size_t index);
   void watch(std::size_t index);
   void over(const JobEnd& end);
-  void heard(std::size_t index, const caf::expected<std::vector<AcceptVerdict>>& answer);
+  void heard(std::size_t index, const caf::expected<std::vector<SubmitVerdict>>& answer);
   void release(JobId job, std::uint32_t master);
   std::optional<std::size_t> acknowledged(std::uint64_t which) const;
   std::optional<InstanceId> rented(std::uint64_t which) const;

@@ -10,10 +10,10 @@
 #include <set>
 
 #include "storage/recovery.hpp"
+#include "storage/rocks_cloud_store.hpp"
+#include "storage/rocks_site_store.hpp"
 #include "storage/store_check.hpp"
-#include "storage/store_cloud_book.hpp"
 #include "storage/store_history.hpp"
-#include "storage/store_site_book.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temp_file.hpp"
 
@@ -87,9 +87,9 @@ TEST_F(EarlierStore, has_every_job_of_its_masters) {
     const auto store = open(folder, kind);
     auto found = recover_master(*store, types);
     ASSERT_TRUE(found) << found.error().message;
-    snapshots += found->image.has_value();
-    ClusterState state = found->image ? found->image->state : ClusterState(types);
-    Ledger ledger = found->image ? found->image->ledger : Ledger{};
+    snapshots += found->snapshot.has_value();
+    ClusterState state = found->snapshot ? found->snapshot->state : ClusterState(types);
+    Ledger ledger = found->snapshot ? found->snapshot->ledger : Ledger{};
     for (const Event& event : found->tail) {
       ledger.observe(event, state);
       state.apply(event);
@@ -126,9 +126,9 @@ TEST_F(EarlierStore, has_every_hand_off_and_token_of_its_sites) {
   for (const auto& [folder, kind] :
        std::map<std::string, std::string>{{"n0/site", "site tokyo"}, {"n1/site", "site oslo"}}) {
     const auto store = open(folder, kind);
-    const auto book = StoreSiteBook::open(*store);
-    ASSERT_TRUE(book) << book.error().message;
-    const SiteMemory memory = book.value()->recall();
+    const auto records = RocksSiteStore::open(*store);
+    ASSERT_TRUE(records) << records.error().message;
+    const SiteMemory memory = records.value()->recall();
     for (const Handoff& handoff : memory.handoffs) handed.insert(handoff.job.id.value);
     for (const KnownToken& token : memory.tokens) tokens[token.token] = token.job.value;
     for (const KnownToken& token : memory.tokens) {
@@ -145,10 +145,10 @@ TEST_F(EarlierStore, has_every_hand_off_and_token_of_its_sites) {
 
 TEST_F(EarlierStore, has_what_is_rented) {
   const auto store = open("n4/cloud", "cloud");
-  const auto book = StoreCloudBook::open(*store);
-  ASSERT_TRUE(book) << book.error().message;
+  const auto records = RocksCloudStore::open(*store);
+  ASSERT_TRUE(records) << records.error().message;
   std::size_t rented = 0, gone = 0;
-  for (const RentedRecord& record : book.value()->recall()) {
+  for (const RentedRecord& record : records.value()->recall()) {
     ++(record.gone_at || record.refused ? gone : rented);
     EXPECT_TRUE(catalog().find(record.type)) << record.type;
   }

@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "storage/recovery.hpp"
-#include "storage/store_cloud_book.hpp"
+#include "storage/rocks_cloud_store.hpp"
+#include "storage/rocks_site_store.hpp"
 #include "storage/store_journal.hpp"
-#include "storage/store_site_book.hpp"
 #include "tests/support/temp_store.hpp"
 
 namespace muster {
@@ -131,11 +131,11 @@ TEST_F(FullDisk, a_store_without_room_for_its_reserve_opens_and_says_so) {
 
 TEST_F(FullDisk, on_its_reserve_a_site_takes_no_job_and_keeps_cancels) {
   const auto store = open(kReserve);
-  const auto book = StoreSiteBook::open(*store);
-  ASSERT_TRUE(book);
-  const auto keep = [&](SiteNews news) {
+  const auto records = RocksSiteStore::open(*store);
+  ASSERT_TRUE(records);
+  const auto persist = [&](SiteNews news) {
     std::promise<std::string> told;
-    book.value()->keep(std::move(news), [&](const std::string& why) { told.set_value(why); });
+    records.value()->persist(std::move(news), [&](const std::string& why) { told.set_value(why); });
     return told.get_future().get();
   };
   const auto job = [](std::uint64_t number) {
@@ -143,15 +143,15 @@ TEST_F(FullDisk, on_its_reserve_a_site_takes_no_job_and_keeps_cancels) {
   };
   SiteNews cancel;
   for (std::uint64_t i = 1; i < 2000; ++i) cancel.cancels.push_back(JobId{i});
-  EXPECT_EQ(keep(job(1)), "");
+  EXPECT_EQ(persist(job(1)), "");
   fill();
-  EXPECT_EQ(keep(cancel), "");
+  EXPECT_EQ(persist(cancel), "");
   EXPECT_THAT(store->strain(), HasSubstr("lives on its reserve"));
-  EXPECT_THAT(keep(job(2)), HasSubstr("takes nothing new"));
-  EXPECT_EQ(keep(cancel), "");
+  EXPECT_THAT(persist(job(2)), HasSubstr("takes nothing new"));
+  EXPECT_EQ(persist(cancel), "");
   make_room();
   std::string why = "not asked yet";
-  while (!why.empty()) why = keep(job(3));
+  while (!why.empty()) why = persist(job(3));
 }
 
 TEST_F(FullDisk, a_journal_gets_the_reserve_back_without_a_write) {
@@ -211,11 +211,11 @@ TEST_F(FullDisk, the_journal_keeps_everything_until_there_is_room) {
 
 TEST_F(FullDisk, the_books_refuse_with_the_reason_and_work_again_when_there_is_room) {
   const auto store = open();
-  const auto book = StoreCloudBook::open(*store);
-  ASSERT_TRUE(book);
+  const auto records = RocksCloudStore::open(*store);
+  ASSERT_TRUE(records);
   const auto put = [&](const RentedRecord& record) {
     std::promise<std::string> told;
-    book.value()->put(record, [&](const std::string& trouble) { told.set_value(trouble); });
+    records.value()->put(record, [&](const std::string& trouble) { told.set_value(trouble); });
     return told.get_future().get();
   };
   RentedRecord record;
@@ -232,29 +232,29 @@ TEST_F(FullDisk, the_books_refuse_with_the_reason_and_work_again_when_there_is_r
 }
 
 TEST_F(FullDisk, a_site_keeps_nothing_of_what_it_refused) {
-  const auto keep = [](SiteBook& book, std::uint64_t job) {
+  const auto persist = [](SiteStore& records, std::uint64_t job) {
     Handoff handoff{test::JobBuilder(job).build(), {}};
     handoff.job.name = noise(100'000);
     std::promise<std::string> told;
-    book.keep({{handoff}, {{std::to_string(job), JobId{job}}}, job + 1},
-              [&](const std::string& trouble) { told.set_value(trouble); });
+    records.persist({{handoff}, {{std::to_string(job), JobId{job}}}, job + 1},
+                    [&](const std::string& trouble) { told.set_value(trouble); });
     return told.get_future().get();
   };
   {
     const auto store = open();
-    const auto book = StoreSiteBook::open(*store);
-    ASSERT_TRUE(book);
-    EXPECT_EQ(keep(*book.value(), 1), "");
+    const auto records = RocksSiteStore::open(*store);
+    ASSERT_TRUE(records);
+    EXPECT_EQ(persist(*records.value(), 1), "");
     fill();
-    EXPECT_THAT(keep(*book.value(), 2), HasSubstr("the disk is full"));
-    EXPECT_THAT(keep(*book.value(), 3), HasSubstr("the disk is full"));
+    EXPECT_THAT(persist(*records.value(), 2), HasSubstr("the disk is full"));
+    EXPECT_THAT(persist(*records.value(), 3), HasSubstr("the disk is full"));
     make_room();
-    EXPECT_EQ(keep(*book.value(), 4), "");
+    EXPECT_EQ(persist(*records.value(), 4), "");
   }
   const auto store = open();
-  const auto book = StoreSiteBook::open(*store);
-  ASSERT_TRUE(book);
-  const SiteMemory memory = book.value()->recall();
+  const auto records = RocksSiteStore::open(*store);
+  ASSERT_TRUE(records);
+  const SiteMemory memory = records.value()->recall();
   ASSERT_EQ(memory.handoffs.size(), 2u);
   EXPECT_EQ(memory.handoffs[1].job.id, JobId{4});
   EXPECT_EQ(memory.tokens.size(), 2u);
@@ -265,30 +265,30 @@ TEST_F(FullDisk, a_site_writes_what_it_has_learnt_when_there_is_room_again) {
   const std::string learnt = noise(100'000);
   {
     const auto store = open();
-    const auto book = StoreSiteBook::open(*store);
-    ASSERT_TRUE(book);
+    const auto records = RocksSiteStore::open(*store);
+    ASSERT_TRUE(records);
     const auto keep_forwarded = [&](std::uint64_t job) {
       std::promise<std::string> told;
       Handoff handoff{test::JobBuilder(job).build(), {}};
       handoff.job.name = noise(100'000);
-      book.value()->keep({{handoff}, {{{}, JobId{job}, {}, true}}, 0},
-                         [&](const std::string& trouble) { told.set_value(trouble); });
+      records.value()->persist({{handoff}, {{{}, JobId{job}, {}, true}}, 0},
+                               [&](const std::string& trouble) { told.set_value(trouble); });
       return told.get_future().get();
     };
     EXPECT_EQ(keep_forwarded(1), "");
     fill();
     EXPECT_THAT(keep_forwarded(2), HasSubstr("the disk is full"));
-    book.value()->keep_sorter("of before");
-    book.value()->keep_sorter(learnt);
+    records.value()->persist_classifier("of before");
+    records.value()->persist_classifier(learnt);
     EXPECT_THAT(keep_forwarded(2), HasSubstr("the disk is full"));
     make_room();
     EXPECT_EQ(keep_forwarded(3), "");
   }
   const auto store = open();
-  const auto book = StoreSiteBook::open(*store);
-  ASSERT_TRUE(book);
-  const SiteMemory memory = book.value()->recall();
-  EXPECT_TRUE(memory.sorter == learnt) << memory.sorter.size() << " bytes";
+  const auto records = RocksSiteStore::open(*store);
+  ASSERT_TRUE(records);
+  const SiteMemory memory = records.value()->recall();
+  EXPECT_TRUE(memory.classifier == learnt) << memory.classifier.size() << " bytes";
   EXPECT_TRUE(memory.forwarded.contains(1));
   EXPECT_FALSE(memory.forwarded.contains(2)) << "its site was told that it was not taken";
   EXPECT_TRUE(memory.forwarded.contains(3));

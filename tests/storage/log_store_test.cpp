@@ -56,8 +56,8 @@ class LogStoreTest : public ::testing::Test {
         store_->take(std::move(delivery), [&done](bool written) { done.set_value(written); }));
     return done.get_future().get();
   }
-  void keep(std::uint64_t task, Attempt attempt, const std::string& text,
-            const std::string& lost = "") {
+  void persist(std::uint64_t task, Attempt attempt, const std::string& text,
+               const std::string& lost = "") {
     take({{TaskId{task}, attempt}, {{false, 0, text}}, true, lost});
   }
   std::optional<KeptLog> read(std::uint64_t task, Attempt attempt, bool error_stream = false,
@@ -81,7 +81,7 @@ class LogStoreTest : public ::testing::Test {
 
 TEST_F(LogStoreTest, EachAttemptKeepsItsOwnStreamsOverARestart) {
   open();
-  keep(1, 1, "first");
+  persist(1, 1, "first");
   take({{TaskId{1}, 2}, {{false, 0, "second"}, {true, 0, "its errors"}}, true});
   for (int round = 0; round < 2; ++round) {
     EXPECT_EQ(text_of(1, 1), "first");
@@ -124,7 +124,7 @@ TEST_F(LogStoreTest, WhatIsMissingIsSaidAndReadingGoesOnBehindIt) {
 
 TEST_F(LogStoreTest, ALossReplacesNoLogThatIsThere) {
   open();
-  keep(1, 1, "all of it");
+  persist(1, 1, "all of it");
   take({{TaskId{1}, 1}, {}, true, "its instance was gone"});
   EXPECT_EQ(text_of(1, 1), "all of it");
   EXPECT_EQ(read(1, 1)->lost, "");
@@ -136,7 +136,7 @@ TEST_F(LogStoreTest, TheOldestGoFirstWhenThereIsTooMuch) {
   EXPECT_FALSE(store_->has_removed());
   for (std::uint32_t task = 1; task <= 5; ++task) {
     now_ = now_.load() + std::chrono::seconds{1};
-    keep(task, 1, noise(15'000, task));
+    persist(task, 1, noise(15'000, task));
     EXPECT_LE(store_->bytes(), options_.max_bytes);
   }
   EXPECT_FALSE(read(1, 1));
@@ -150,19 +150,19 @@ TEST_F(LogStoreTest, TheOldestGoFirstWhenThereIsTooMuch) {
 TEST_F(LogStoreTest, WhatIsTooOldGoes) {
   options_.max_age = std::chrono::hours{10};
   open();
-  keep(1, 1, "old");
+  persist(1, 1, "old");
   now_ = now_.load() + std::chrono::hours{9};
-  keep(2, 1, "newer");
+  persist(2, 1, "newer");
   EXPECT_EQ(text_of(1, 1), "old");
   now_ = now_.load() + std::chrono::hours{2};
-  keep(3, 1, "new");
+  persist(3, 1, "new");
   EXPECT_FALSE(read(1, 1));
   EXPECT_EQ(text_of(2, 1), "newer");
 }
 
 TEST_F(LogStoreTest, AFileThatIsNotWholeIsSaidToBeDamaged) {
   open();
-  keep(1, 1, noise(300'000, 3));
+  persist(1, 1, noise(300'000, 3));
   store_.reset();
   std::ifstream in(file("1.1"), std::ios::binary);
   const std::string whole{std::istreambuf_iterator<char>(in), {}};
@@ -180,7 +180,7 @@ TEST_F(LogStoreTest, AFileThatIsNotWholeIsSaidToBeDamaged) {
 TEST_F(LogStoreTest, WhatIsBeforeADamagedBlockIsRead) {
   open();
   const std::string all = noise(700'000, 3);
-  keep(1, 1, all);
+  persist(1, 1, all);
   store_.reset();
   std::fstream changed(file("1.1"), std::ios::binary | std::ios::in | std::ios::out);
   changed.seekp(400'000) << "not what was written";
@@ -204,15 +204,15 @@ TEST_F(LogStoreTest, WhatACrashFindsHalfWrittenIsRemovedAndCanComeAgain) {
   open();
   EXPECT_FALSE(fs::exists(file("2.1.draft")));
   EXPECT_FALSE(read(1, 1));
-  keep(1, 1, "half and half");
+  persist(1, 1, "half and half");
   EXPECT_EQ(text_of(1, 1), "half and half");
 }
 
 TEST_F(LogStoreTest, ADiskThatTakesNothingIsToldOnce) {
   open();
   fs::remove_all(folder());
-  keep(1, 1, "lost");
-  keep(2, 1, "lost");
+  persist(1, 1, "lost");
+  persist(2, 1, "lost");
   EXPECT_THAT(notes_, ::testing::ElementsAre(::testing::HasSubstr("takes nothing")));
   EXPECT_FALSE(read(3, 1));
   const auto kept = read(1, 1);
@@ -251,7 +251,7 @@ TEST_F(LogStoreTest, ReadersWithoutPauseDoNotKeepDeliveriesWaiting) {
   std::vector<std::string> order;
   std::promise<void> go_on, over;
   const auto wait = go_on.get_future().share();
-  const LogKeeper::Place place{{TaskId{1}, 1}, false, 0, 10};
+  const LogSink::Place place{{TaskId{1}, 1}, false, 0, 10};
   store_->read(place, [wait](const std::optional<KeptLog>&) { wait.wait(); });
   for (int i = 0; i < 50; ++i) {
     store_->read(place, [&](const std::optional<KeptLog>&) { order.emplace_back("read"); });

@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-#include "model/state_image.hpp"
+#include "model/state_snapshot.hpp"
 #include "tests/support/arbitrary_events.hpp"
 #include "tests/support/random_cluster.hpp"
 #include "tests/support/same_state.hpp"
@@ -70,8 +70,8 @@ TEST(RecordCodec, instance_types_stand_by_name) {
   EXPECT_EQ(missing.error().message, "instance type \"it3\" is not in the catalog any more");
 }
 
-MasterImage image_of_cluster(const test::RandomCluster& cluster) {
-  MasterImage image{cluster.state, cluster.ledger, {}, {}, {}, 0, 0, {}};
+MasterSnapshot image_of_cluster(const test::RandomCluster& cluster) {
+  MasterSnapshot snapshot{cluster.state, cluster.ledger, {}, {}, {}, 0, 0, {}};
   TaskHistory story;
   story.attempts = 3;
   story.finished = true;
@@ -86,19 +86,20 @@ MasterImage image_of_cluster(const test::RandomCluster& cluster) {
   story.failure = FailureKind::time_limit;
   story.failed = true;
   story.losses = 4;
-  image.tasks.emplace(TaskId{8}, story);
-  image.tasks.emplace(TaskId{9}, TaskHistory{});
-  image.throughput.emplace(JobId{3}, ThroughputSum{0.1 + 0.2, 5});
-  image.resting[{TypeId{1}, Market::spot, "a"}] = {test::at_s(77), 3, RefusalCode::cloud_quota};
-  image.spend.by_day[20'000] = Money{(static_cast<Money::Units>(1) << 100) + 3};
-  for (const InstanceRow& row : image.state.instances()) image.spend.up(row, test::at_s(55));
-  image.next_instance = 12;
-  image.rounds = 13;
-  image.policy_state = std::string("\0\xfftable", 7);
-  image.gangs.waits[JobId{4}] = {test::at_s(5), test::at_s(6), 2, 1, true};
-  image.gangs.turn = GangTurn{JobId{4}, test::at_s(99)};
-  image.failed_parts = {{JobId{5}, 2, 3}, {JobId{1}, 7, 0}};
-  return image;
+  snapshot.tasks.emplace(TaskId{8}, story);
+  snapshot.tasks.emplace(TaskId{9}, TaskHistory{});
+  snapshot.throughput.emplace(JobId{3}, ThroughputSum{0.1 + 0.2, 5});
+  snapshot.unavailable[{TypeId{1}, Market::spot, "a"}] = {test::at_s(77), 3,
+                                                          RefusalCode::cloud_quota};
+  snapshot.spend.by_day[20'000] = Money{(static_cast<Money::Units>(1) << 100) + 3};
+  for (const InstanceRow& row : snapshot.state.instances()) snapshot.spend.up(row, test::at_s(55));
+  snapshot.next_instance = 12;
+  snapshot.rounds = 13;
+  snapshot.policy_state = std::string("\0\xfftable", 7);
+  snapshot.gangs.waits[JobId{4}] = {test::at_s(5), test::at_s(6), 2, 1, true};
+  snapshot.gangs.turn = GangTurn{JobId{4}, test::at_s(99)};
+  snapshot.failed_parts = {{JobId{5}, 2, 3}, {JobId{1}, 7, 0}};
+  return snapshot;
 }
 
 bool same_story(const TaskHistory& a, const TaskHistory& b) {
@@ -115,24 +116,24 @@ TEST(RecordCodec, an_image_reads_back_as_it_was) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     test::RandomCluster cluster(catalog, seed);
     for (std::uint64_t i = 0; i < 40 * seed; ++i) cluster.step();
-    const MasterImage image = image_of_cluster(cluster);
-    const auto again = decode_image(encode_image(image), catalog);
+    const MasterSnapshot snapshot = image_of_cluster(cluster);
+    const auto again = decode_snapshot(encode_snapshot(snapshot), catalog);
     ASSERT_TRUE(again) << again.error().message;
-    EXPECT_EQ(difference(image.state, again->state), "");
-    EXPECT_EQ(difference(image.ledger, again->ledger), "");
+    EXPECT_EQ(difference(snapshot.state, again->state), "");
+    EXPECT_EQ(difference(snapshot.ledger, again->ledger), "");
     ASSERT_EQ(again->tasks.size(), 2u);
-    EXPECT_TRUE(same_story(image.tasks.at(TaskId{8}), again->tasks.at(TaskId{8})));
-    EXPECT_TRUE(same_story(image.tasks.at(TaskId{9}), again->tasks.at(TaskId{9})));
+    EXPECT_TRUE(same_story(snapshot.tasks.at(TaskId{8}), again->tasks.at(TaskId{8})));
+    EXPECT_TRUE(same_story(snapshot.tasks.at(TaskId{9}), again->tasks.at(TaskId{9})));
     EXPECT_EQ(again->throughput.at(JobId{3}).sum, 0.1 + 0.2);
     EXPECT_EQ(again->throughput.at(JobId{3}).count, 5u);
-    EXPECT_EQ(again->failed_parts, image.failed_parts);
-    EXPECT_EQ(again->resting, image.resting);
-    EXPECT_EQ(again->spend.by_day, image.spend.by_day);
-    EXPECT_EQ(again->spend.up_since, image.spend.up_since);
+    EXPECT_EQ(again->failed_parts, snapshot.failed_parts);
+    EXPECT_EQ(again->unavailable, snapshot.unavailable);
+    EXPECT_EQ(again->spend.by_day, snapshot.spend.by_day);
+    EXPECT_EQ(again->spend.up_since, snapshot.spend.up_since);
     EXPECT_EQ(again->next_instance, 12u);
     EXPECT_EQ(again->rounds, 13u);
-    EXPECT_EQ(again->policy_state, image.policy_state);
-    EXPECT_EQ(again->gangs.waits, image.gangs.waits);
+    EXPECT_EQ(again->policy_state, snapshot.policy_state);
+    EXPECT_EQ(again->gangs.waits, snapshot.gangs.waits);
     ASSERT_TRUE(again->gangs.turn.has_value());
     EXPECT_EQ(again->gangs.turn->job, JobId{4});
     EXPECT_EQ(again->gangs.turn->until, test::at_s(99));
@@ -141,25 +142,25 @@ TEST(RecordCodec, an_image_reads_back_as_it_was) {
 
 TEST(RecordCodec, an_image_that_bills_an_instance_it_does_not_have_is_refused) {
   const Catalog catalog = test::table3_catalog();
-  MasterImage image{ClusterState(catalog), {}, {}, {}, {}, 0, 0, {}, {}, 0, {}};
-  image.spend.up_since[InstanceId{5}] = test::at_s(55);
-  EXPECT_FALSE(decode_image(encode_image(image), catalog));
+  MasterSnapshot snapshot{ClusterState(catalog), {}, {}, {}, {}, 0, 0, {}, {}, 0, {}};
+  snapshot.spend.up_since[InstanceId{5}] = test::at_s(55);
+  EXPECT_FALSE(decode_snapshot(encode_snapshot(snapshot), catalog));
 }
 
 TEST(RecordCodec, an_image_follows_its_types_into_another_catalog) {
   const Catalog catalog = test::table3_catalog();
   ClusterState state(catalog);
   state.apply({test::at_s(1), LaunchRequested{InstanceId{1}, TypeId{3}, {}, {}, {}}});
-  MasterImage image{state, {}, {}, {}, {}, 0, 0, {}, {}, 0, {}, GangBook{}, -1, {}};
-  image.resting[{TypeId{0}, Market::spot}] = {test::at_s(77)};
-  const std::string bytes = encode_image(image);
+  MasterSnapshot snapshot{state, {}, {}, {}, {}, 0, 0, {}, {}, 0, {}, GangWaitState{}, -1, {}};
+  snapshot.unavailable[{TypeId{0}, Market::spot}] = {test::at_s(77)};
+  const std::string bytes = encode_snapshot(snapshot);
   const Catalog fewer{{catalog.types()[2], catalog.types()[3]}};
-  const auto again = decode_image(bytes, fewer);
+  const auto again = decode_snapshot(bytes, fewer);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(again->state.find(InstanceId{1})->type, TypeId{1});
-  EXPECT_TRUE(again->resting.empty());
+  EXPECT_TRUE(again->unavailable.empty());
   const Catalog none{{catalog.types()[0]}};
-  const auto missing = decode_image(bytes, none);
+  const auto missing = decode_snapshot(bytes, none);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().message, "instance type \"it4\" is not in the catalog any more");
 }
@@ -247,11 +248,11 @@ TEST(RecordCodec, damaged_bytes_give_an_error_or_a_value_but_never_worse) {
   std::vector<Event> events;
   for (int i = 0; i < 60; ++i) events.push_back(cluster.step());
   const std::string batch = encode_events(events, catalog);
-  const std::string image = encode_image(image_of_cluster(cluster));
+  const std::string snapshot = encode_snapshot(image_of_cluster(cluster));
   std::mt19937_64 dice(1);
   int refused = 0;
   for (int i = 0; i < 4000; ++i) {
-    std::string bytes = i % 2 == 0 ? batch : image;
+    std::string bytes = i % 2 == 0 ? batch : snapshot;
     for (std::uint64_t n = 1 + dice() % 4; n > 0; --n) {
       bytes[dice() % bytes.size()] = static_cast<char>(dice());
     }
@@ -259,7 +260,7 @@ TEST(RecordCodec, damaged_bytes_give_an_error_or_a_value_but_never_worse) {
     if (i % 2 == 0) {
       refused += decode_events(bytes, catalog) ? 0 : 1;
     } else {
-      refused += decode_image(bytes, catalog) ? 0 : 1;
+      refused += decode_snapshot(bytes, catalog) ? 0 : 1;
     }
   }
   EXPECT_GT(refused, 1000);

@@ -6,9 +6,9 @@
 #include <atomic>
 #include <thread>
 
+#include "storage/rocks_site_store.hpp"
 #include "storage/store_check.hpp"
 #include "storage/store_journal.hpp"
-#include "storage/store_site_book.hpp"
 #include "tests/support/random_cluster.hpp"
 #include "tests/support/temp_store.hpp"
 
@@ -52,17 +52,17 @@ TEST(StoreBackup, that_is_restored_has_everything_and_a_site_on_it_asks_for_its_
   const TempStore folder, backup, restored;
   {
     const auto store = opened<Store>(folder.path(), folder.options("site s0"));
-    const auto book = opened<StoreSiteBook>(*store);
-    book->keep({{{test::JobBuilder(41).build(), {}}}, {{"t", JobId{41}, "ann"}}, 42},
-               [](const std::string&) {});
+    const auto records = opened<RocksSiteStore>(*store);
+    records->persist({{{test::JobBuilder(41).build(), {}}}, {{"t", JobId{41}, "ann"}}, 42},
+                     [](const std::string&) {});
   }
   ASSERT_FALSE(copy_store(*reader(folder.path()), backup.path(), CopyFor::keeping));
   ASSERT_FALSE(copy_store(*reader(backup.path()), restored.path(), CopyFor::use));
   for (const auto& [path, asks] : {std::pair(backup.path(), false), {restored.path(), true}}) {
     const auto store = opened<Store>(path, folder.options("site s0"));
     EXPECT_EQ(store->reached().jobs, 42u);
-    const auto book = opened<StoreSiteBook>(*store);
-    const SiteMemory memory = book->recall();
+    const auto records = opened<RocksSiteStore>(*store);
+    const SiteMemory memory = records->recall();
     EXPECT_EQ(memory.asks_numbers, asks);
     EXPECT_EQ(memory.next_job, 42u);
     EXPECT_EQ(memory.tokens.size(), 1u);
@@ -79,30 +79,30 @@ TEST(StoreBackup, overwrites_nothing) {
   EXPECT_THAT(trouble->message, HasSubstr(other.path().string() + ": it is not empty"));
 }
 
-TEST(StoreSiteBook, forgets_that_it_asks_when_its_numbers_are_known) {
+TEST(RocksSiteStore, forgets_that_it_asks_when_its_numbers_are_known) {
   const TempStore folder;
   StoreOptions options = folder.options("site s0");
   options.fill = [](Store& made) { return keep_asking(made); };
   for (const bool asks : {true, false}) {
     const auto store = opened<Store>(folder.path(), options);
-    const auto book = opened<StoreSiteBook>(*store);
-    EXPECT_EQ(book->recall().asks_numbers, asks);
+    const auto records = opened<RocksSiteStore>(*store);
+    EXPECT_EQ(records->recall().asks_numbers, asks);
     SiteNews news;
     news.next_job = 9;
     news.numbers_known = true;
-    book->keep(std::move(news), [](const std::string&) {});
+    records->persist(std::move(news), [](const std::string&) {});
   }
 }
 
-TEST(StoreSiteBook, asks_again_after_a_conflict) {
+TEST(RocksSiteStore, asks_again_after_a_conflict) {
   const TempStore folder;
   for (const bool asks : {false, true}) {
     const auto store = opened<Store>(folder.path(), folder.options("site s0"));
-    const auto book = opened<StoreSiteBook>(*store);
-    EXPECT_EQ(book->recall().asks_numbers, asks);
+    const auto records = opened<RocksSiteStore>(*store);
+    EXPECT_EQ(records->recall().asks_numbers, asks);
     SiteNews news;
     news.asks_numbers = true;
-    book->keep(std::move(news), [](const std::string&) {});
+    records->persist(std::move(news), [](const std::string&) {});
   }
 }
 

@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "model/rng.hpp"
+#include "storage/rocks_site_store.hpp"
 #include "storage/store_mark.hpp"
-#include "storage/store_site_book.hpp"
 #include "tests/support/temp_store.hpp"
 
 namespace muster {
@@ -384,8 +384,8 @@ TEST(StoreMark, says_the_numbers_that_a_site_had_given_out) {
   const TempStore folder;
   {
     const auto store = test::opened<Store>(folder.path(), folder.options("site s0"));
-    const auto book = test::opened<StoreSiteBook>(*store);
-    book->keep({{}, {{"t", JobId{41}, "ann"}}, 42}, [](const std::string&) {});
+    const auto book = test::opened<RocksSiteStore>(*store);
+    book->persist({{}, {{"t", JobId{41}, "ann"}}, 42}, [](const std::string&) {});
   }
   {
     const auto store = test::opened<Store>(folder.path(), folder.options("site s0"));
@@ -395,7 +395,7 @@ TEST(StoreMark, says_the_numbers_that_a_site_had_given_out) {
     ASSERT_FALSE(store->write(batch, Durability::machine));
   }
   const auto store = test::opened<Store>(folder.path(), folder.options("site s0"));
-  const auto book = StoreSiteBook::open(*store);
+  const auto book = RocksSiteStore::open(*store);
   ASSERT_FALSE(book);
   EXPECT_THAT(book.error().message, HasSubstr("jobs up to 41"));
 }

@@ -80,7 +80,7 @@ TEST(StoreJournal, hands_back_all_batches_in_their_order) {
   }
   const auto store = folder.open();
   const RecoveredMaster found = recovered(*store, catalog);
-  EXPECT_FALSE(found.image);
+  EXPECT_FALSE(found.snapshot);
   EXPECT_EQ(found.next_event, 6000u);
   ASSERT_EQ(found.tail.size(), 6000u);
   for (std::uint64_t i = 0; i < 6000; ++i) ASSERT_EQ(number_in(found.tail[i]), i + 2);
@@ -121,10 +121,10 @@ TEST(StoreJournal, a_snapshot_and_the_events_after_it_are_the_state) {
     const auto store = store_folder.open();
     RecoveredMaster found = recovered(*store, catalog);
     EXPECT_EQ(found.next_event, length);
-    ClusterState state = found.image ? found.image->state : ClusterState(catalog);
-    Ledger ledger = found.image ? found.image->ledger : Ledger{};
-    if (found.image) {
-      EXPECT_EQ(found.image->next_instance + 1, found.snapshot_at);
+    ClusterState state = found.snapshot ? found.snapshot->state : ClusterState(catalog);
+    Ledger ledger = found.snapshot ? found.snapshot->ledger : Ledger{};
+    if (found.snapshot) {
+      EXPECT_EQ(found.snapshot->next_instance + 1, found.snapshot_at);
     }
     for (const Event& event : found.tail) {
       ledger.observe(event, state);
@@ -193,20 +193,20 @@ TEST(StoreJournal, a_full_queue_is_told_and_loses_nothing) {
 TEST(Recovery, knows_all_jobs_that_were_ever_accepted) {
   const TempStore folder;
   const Catalog catalog = test::table3_catalog();
-  MasterImage image{ClusterState(catalog), {}, {}, {}, {}, 0, 0, {}};
-  for (std::uint64_t job : {1u, 5'000u, 1'000'000'007u}) image.accepted.add(job);
+  MasterSnapshot snapshot{ClusterState(catalog), {}, {}, {}, {}, 0, 0, {}};
+  for (std::uint64_t job : {1u, 5'000u, 1'000'000'007u}) snapshot.accepted.add(job);
   {
     const auto store = folder.open();
     StoreJournal journal(*store, catalog, {});
     append_now(journal, {numbered(0)});
-    journal.save_snapshot(MasterImage(image));
+    journal.save_snapshot(MasterSnapshot(snapshot));
     append_now(journal, {numbered(1)});
     wait_for_snapshot(*store, journal);
   }
   const auto store = folder.open();
   const RecoveredMaster found = recovered(*store, catalog);
-  ASSERT_TRUE(found.image);
-  EXPECT_TRUE(found.image->accepted == image.accepted);
+  ASSERT_TRUE(found.snapshot);
+  EXPECT_TRUE(found.snapshot->accepted == snapshot.accepted);
 }
 
 TEST(Recovery, a_snapshot_that_does_not_say_which_jobs_were_accepted_has_those_of_the_history) {
@@ -230,9 +230,9 @@ TEST(Recovery, a_snapshot_that_does_not_say_which_jobs_were_accepted_has_those_o
   }
   const auto store = folder.open();
   const RecoveredMaster found = recovered(*store, catalog);
-  ASSERT_TRUE(found.image);
-  for (std::uint64_t job : {7u, 9u}) EXPECT_TRUE(found.image->accepted.contains(job)) << job;
-  EXPECT_FALSE(found.image->accepted.contains(8));
+  ASSERT_TRUE(found.snapshot);
+  for (std::uint64_t job : {7u, 9u}) EXPECT_TRUE(found.snapshot->accepted.contains(job)) << job;
+  EXPECT_FALSE(found.snapshot->accepted.contains(8));
 }
 
 TEST(Recovery, a_missing_batch_is_an_error) {

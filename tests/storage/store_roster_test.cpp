@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-Handoff handoff(std::uint64_t job, HandTarget to) {
+Handoff handoff(std::uint64_t job, HandoffTarget to) {
   return {JobBuilder(job).build(), to};
 }
 
@@ -66,7 +66,7 @@ TEST(StoreRoster, CountsTheJobsThatAreOnTheirWayByWhoIsToHaveThem) {
   put(*store, Family::handoff, 2, encode_handoff(handoff(2, {false, 2})));
   put(*store, Family::handoff, 3, encode_handoff(handoff(3, {true, 1})));
   EXPECT_THAT(handoffs_by_target(*store).value(),
-              ElementsAre(Pair(HandTarget{false, 2}, 2), Pair(HandTarget{true, 1}, 1)));
+              ElementsAre(Pair(HandoffTarget{false, 2}, 2), Pair(HandoffTarget{true, 1}, 1)));
 }
 
 TEST(StoreRoster, CountsTheInstancesThatAreNotGoneByTheirMaster) {

@@ -44,7 +44,7 @@ class ProcessHost {
     host.started = [this](TaskId task, Attempt attempt, Duration, Duration) {
       news.push_back({"started", task, attempt, "", {}});
     };
-    host.left = [this](TaskId task, Attempt attempt, Duration, ExecutionEnd end) {
+    host.checkpointed = [this](TaskId task, Attempt attempt, Duration, ExecutionEnd end) {
       news.push_back({"left", task, attempt, "", std::move(end)});
     };
     host.finished = [this](TaskId task, Attempt attempt, ExecutionEnd end) {

@@ -121,7 +121,7 @@ class RandomCluster {
     }
     if (what == 5 && phase == Phase::running) return StopIssued{task->id, task->attempt};
     if (what == 6 && phase == Phase::stopping) {
-      return TaskLeft{task->id, task->attempt, from_seconds(2), {85, "half", ""}};
+      return TaskCheckpointed{task->id, task->attempt, from_seconds(2), {85, "half", ""}};
     }
     if (what == 7 && phase == Phase::running && draw(3) == 0) {
       return TaskFinished{task->id, task->attempt, {}};
@@ -145,8 +145,8 @@ class RandomCluster {
         return job->held_by_user ? EventBody{JobReleased{job->job.id}}
                                  : EventBody{JobHeld{job->job.id}};
       case 1:
-        if (draw(8) != 0 || job->given_up) return std::nullopt;
-        return JobGivenUp{job->job.id, JobOutcome::cancelled};
+        if (draw(8) != 0 || job->terminal_outcome) return std::nullopt;
+        return JobTerminating{job->job.id, JobOutcome::cancelled};
       case 2:
       case 3:
         if (std::any_of(job->tasks.begin(), job->tasks.end(), holds) || draw(3) != 0)

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/state_image.hpp"
+#include "model/state_snapshot.hpp"
 
 // Compares states member by member; a member that is added to a row stops the compilation here.
 
@@ -12,13 +12,13 @@ namespace muster::test {
 
 inline bool same(const JobRow& a, const JobRow& b) {
   const auto& [job, slot, accepted_at, tasks, pending, held, running, finished, held_by_user,
-               given_up, held_from, links, gang, starting, stopping, counted, failed] = a;
+               terminal_outcome, held_from, links, gang, starting, stopping, counted, failed] = a;
   static_cast<void>(links);
   return job == b.job && slot == b.slot && accepted_at == b.accepted_at && tasks == b.tasks &&
          pending == b.pending && held == b.held && running == b.running && finished == b.finished &&
-         held_by_user == b.held_by_user && given_up == b.given_up && held_from == b.held_from &&
-         gang == b.gang && starting == b.starting && stopping == b.stopping &&
-         counted == b.counted && failed == b.failed;
+         held_by_user == b.held_by_user && terminal_outcome == b.terminal_outcome &&
+         held_from == b.held_from && gang == b.gang && starting == b.starting &&
+         stopping == b.stopping && counted == b.counted && failed == b.failed;
 }
 
 inline bool same(const TaskRow& a, const TaskRow& b) {
@@ -53,8 +53,8 @@ bool same(const std::vector<Row>& a, const std::vector<Row>& b) {
 
 /// What differs first; empty when nothing does.
 inline std::string difference(const ClusterState& one, const ClusterState& other) {
-  const StateImage a = image_of(one);
-  const StateImage b = image_of(other);
+  const StateSnapshot a = snapshot_of(one);
+  const StateSnapshot b = snapshot_of(other);
   if (!same(a.jobs, b.jobs)) return "jobs";
   if (!same(a.tasks, b.tasks)) return "tasks";
   if (!same(a.instances, b.instances)) return "instances";
@@ -73,8 +73,8 @@ inline std::string difference(const ClusterState& one, const ClusterState& other
 }
 
 inline std::string difference(const Ledger& one, const Ledger& other) {
-  const LedgerImage a = image_of(one);
-  const LedgerImage b = image_of(other);
+  const LedgerSnapshot a = snapshot_of(one);
+  const LedgerSnapshot b = snapshot_of(other);
   if (!(a.total == b.total)) return "total";
   if (a.idle != b.idle) return "idleness";
   if (!(a.closed_tasks == b.closed_tasks)) return "closed tasks";

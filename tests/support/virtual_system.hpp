@@ -62,7 +62,7 @@ inline MasterActor spawn_listening_master(VirtualSystem& system, std::vector<Hea
                                 reports](MasterActor::pointer) -> MasterActor::behavior_type {
     return master_without_views(
         [](hand_atom, const std::vector<Job>& jobs) {
-          std::vector<AcceptVerdict> verdicts;
+          std::vector<SubmitVerdict> verdicts;
           for (const Job& job : jobs) verdicts.push_back({job.id, true, {}});
           return verdicts;
         },

@@ -39,7 +39,9 @@ class ModelExecutorTest : public ::testing::Test {
     };
     host.post = [](const std::function<void()>& step) { step(); };
     host.started = [this](TaskId task, Attempt, Duration, Duration) { note("started", task); };
-    host.left = [this](TaskId task, Attempt, Duration, const ExecutionEnd&) { note("left", task); };
+    host.checkpointed = [this](TaskId task, Attempt, Duration, const ExecutionEnd&) {
+      note("left", task);
+    };
     host.finished = [this](TaskId task, Attempt, const ExecutionEnd&) { note("finished", task); };
     host.failed = [this](TaskId task, Attempt, const std::string&, const ExecutionEnd&) {
       note("failed", task);

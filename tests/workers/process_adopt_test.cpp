@@ -105,7 +105,7 @@ TEST_P(ProcessAdoptTest, AnUnsettledEndIsReportedAgainAndASettledOneIsNot) {
   restart();
   EXPECT_EQ(executor_->adopt().size(), 1u);
   EXPECT_EQ(end_of(1).what, "finished");
-  executor_->settled(TaskId{1}, 1);
+  executor_->acknowledged(TaskId{1}, 1);
   restart();
   EXPECT_TRUE(executor_->adopt().empty());
 }
@@ -113,7 +113,7 @@ TEST_P(ProcessAdoptTest, AnUnsettledEndIsReportedAgainAndASettledOneIsNot) {
 TEST_P(ProcessAdoptTest, ARunningTaskCannotBeSettled) {
   executor_->start(waiting(1));
   ASSERT_TRUE(started(1));
-  executor_->settled(TaskId{1}, 1);
+  executor_->acknowledged(TaskId{1}, 1);
   restart();
   EXPECT_EQ(executor_->adopt().size(), 1u);
   std::ofstream(file("go")) << "!";

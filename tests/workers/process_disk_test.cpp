@@ -11,7 +11,7 @@ namespace muster {
 namespace {
 
 using process::DiskClaims;
-using process::DiskRoom;
+using process::DiskSpace;
 using std::chrono::milliseconds;
 using test::ProcessHost;
 using test::script;
@@ -28,9 +28,9 @@ class ProcessDiskTest : public ::testing::Test {
     made.state_dir = files_.folder() / worker;
     made.disk_check = milliseconds{20};
     made.disk_free_bytes = kMiB;
-    made.disk_room = [this, full = std::move(full)](const std::filesystem::path&) {
+    made.disk_space = [this, full = std::move(full)](const std::filesystem::path&) {
       ++looks_;
-      return std::optional(DiskRoom{device(), full() ? kMiB / 2 : 2 * kMiB, 1024 * kMiB});
+      return std::optional(DiskSpace{device(), full() ? kMiB / 2 : 2 * kMiB, 1024 * kMiB});
     };
     return made;
   }
@@ -38,7 +38,7 @@ class ProcessDiskTest : public ::testing::Test {
                                         const ProcessOptions& options) {
     return std::make_unique<ProcessExecutor>(InstanceId{number}, options, host.host());
   }
-  std::uint64_t device() const { return process::room_on(files_.folder())->device; }
+  std::uint64_t device() const { return process::space_on(files_.folder())->device; }
   bool there(const std::string& name) const {
     return std::filesystem::exists(files_.folder() / name);
   }
@@ -156,7 +156,7 @@ TEST_F(ProcessDiskTest, WhatSettledAttemptsWorkedWithGoesFirst) {
   const auto worker = make(3, host_, options("w", [&] { return full.load(); }));
   worker->start(script(1, "echo said; echo made >result"));
   ASSERT_EQ(host_.end_of(TaskId{1}, 1).what, "finished");
-  worker->settled(TaskId{1}, 1);
+  worker->acknowledged(TaskId{1}, 1);
   EXPECT_TRUE(there("w/attempts/1.1/work/result"));
   full = true;
   EXPECT_TRUE(host_.run_until([&] { return !there("w/attempts/1.1/work"); }));

@@ -334,20 +334,20 @@ TEST_P(ProcessExecutorTest, ARepeatedStartChangesNothing) {
 }
 
 TEST_P(ProcessExecutorTest, ASettledAttemptGoesAfterAWhile) {
-  options_.settled_keep = std::chrono::milliseconds{1};
+  options_.acknowledged_keep = std::chrono::milliseconds{1};
   run(script(1, "true"));
   EXPECT_TRUE(std::filesystem::exists(file("state/attempts/1.1")));
-  executor_->settled(TaskId{1}, 1);
+  executor_->acknowledged(TaskId{1}, 1);
   EXPECT_TRUE(
       host_.run_until([&] { return !std::filesystem::exists(file("state/attempts/1.1")); }));
 }
 
 TEST_P(ProcessExecutorTest, OnlySoManySettledAttemptsAreKept) {
-  options_.max_settled = 1;
+  options_.max_acknowledged = 1;
   run(script(1, "true"));
   run(script(2, "true"));
-  executor_->settled(TaskId{1}, 1);
-  executor_->settled(TaskId{2}, 1);
+  executor_->acknowledged(TaskId{1}, 1);
+  executor_->acknowledged(TaskId{2}, 1);
   EXPECT_TRUE(
       host_.run_until([&] { return !std::filesystem::exists(file("state/attempts/1.1")); }));
   EXPECT_TRUE(std::filesystem::exists(file("state/attempts/2.1")));

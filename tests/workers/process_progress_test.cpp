@@ -190,7 +190,7 @@ TEST_F(ProcessProgressTest, WithoutReportsThereIsNoSample) {
 
 TEST_F(ProcessProgressTest, ASampleIsTheRateAgainstThatOfTheJobAlone) {
   Execution execution = script(1, "");
-  execution.program.alone_progress_s = 1e6;
+  execution.program.baseline_rate_per_s = 1e6;
   Reporter reporter(begin(execution));
   report(reporter, 1);
   const double sample = sample_of(1);
@@ -200,7 +200,7 @@ TEST_F(ProcessProgressTest, ASampleIsTheRateAgainstThatOfTheJobAlone) {
 
 TEST_F(ProcessProgressTest, ASampleNeverExceedsOne) {
   Execution execution = script(1, "");
-  execution.program.alone_progress_s = 1e-6;
+  execution.program.baseline_rate_per_s = 1e-6;
   Reporter reporter(begin(execution));
   report(reporter, 1);
   EXPECT_EQ(sample_of(1), 1);
@@ -226,7 +226,7 @@ TEST_F(ProcessProgressTest, WithNothingToCompareWithThereIsNoSample) {
 
 TEST_F(ProcessProgressTest, ProgressIsKnownToTheNextWorker) {
   Execution execution = script(1, "");
-  execution.program.alone_progress_s = 1e6;
+  execution.program.baseline_rate_per_s = 1e6;
   Reporter reporter(begin(execution));
   report(reporter, 1);
   executor_ = std::make_unique<ProcessExecutor>(InstanceId{3}, options_, host_.host());
@@ -252,7 +252,7 @@ TEST_F(ProcessProgressTest, TheExampleInTheDocumentsGoesOnFromItsCheckpoint) {
   };
   Execution execution = script(1, "");
   execution.program.argv = {"python3", test::source_dir() / "docs/examples/progress.py"};
-  execution.program.alone_progress_s = 1e6;
+  execution.program.baseline_rate_per_s = 1e6;
   int before = 0;
   for (Attempt attempt = 1; attempt <= 2; ++attempt) {
     execution.attempt = attempt;

@@ -24,7 +24,7 @@ class TimedExecutor : public Executor {
     });
   }
   void stop(TaskId task, Attempt attempt) override {
-    if (running_.erase(task) > 0) host_.left(task, attempt, {}, {});
+    if (running_.erase(task) > 0) host_.checkpointed(task, attempt, {}, {});
   }
   std::vector<ExecutionThroughput> sample() override {
     std::vector<ExecutionThroughput> all;
@@ -45,7 +45,7 @@ class WorkerActorTest : public ::testing::Test {
     setup.instance = InstanceId{4};
     setup.capacity = Resources::of(0, 4, 16);
     setup.master = master_;
-    setup.epoch = system_.time().epoch();
+    setup.origin = system_.time().origin();
     setup.remembered = 2;
     setup.make_executor = [](InstanceId, TypeId, ExecutorHost host) {
       return std::make_unique<TimedExecutor>(std::move(host));
@@ -116,7 +116,7 @@ TEST_F(WorkerActorTest, OfSettledAttemptsItRemembersTheLastSoMany) {
   const auto run_and_settle = [&](std::uint64_t task, double until_s) {
     order(task, 1, Resources::of(0, 2, 4));
     system_.run_until_s(until_s);
-    caf::anon_send(worker_, settled_atom_v, TaskId{task}, Attempt{1});
+    caf::anon_send(worker_, ack_atom_v, TaskId{task}, Attempt{1});
     system_.time().drain();
   };
   run_and_settle(1, 20);

@@ -54,7 +54,7 @@ class Bench {
     };
     host.started = [](TaskId, Attempt, Duration, Duration) {};
     host.finished = [this](TaskId task, Attempt, const ExecutionEnd&) { end(task); };
-    host.left = [this](TaskId task, Attempt, Duration, const ExecutionEnd&) { end(task); };
+    host.checkpointed = [this](TaskId task, Attempt, Duration, const ExecutionEnd&) { end(task); };
     host.failed = [this](TaskId task, Attempt, const std::string& reason, const ExecutionEnd&) {
       if (failed_++ == 0) std::cerr << reason << "\n";
       end(task);
@@ -72,7 +72,7 @@ class Bench {
     executor_.start(execution);
   }
   void end(TaskId task) {
-    executor_.settled(task, 1);
+    executor_.acknowledged(task, 1);
     ++ended_;
     if (next_ < last_) start_next();
   }

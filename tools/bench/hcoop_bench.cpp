@@ -126,7 +126,7 @@ class Cell {
     happen(RoundDecided{rounds_++, plan.note});
     return plan;
   }
-  void carry_out(const Plan& plan) {
+  void apply_plan(const Plan& plan) {
     for (const Place& place : plan.places) {
       const InstanceId on = std::get<InstanceId>(place.to);
       happen(TaskAssigned{place.task, on, place.cause});
@@ -183,7 +183,7 @@ HcoopParams params_of(const benchmark::State& state) {
 void round_of_all(benchmark::State& state) {
   Cell cell(params_of(state));
   cell.submit_any(3 * kWorkers);
-  cell.carry_out(cell.decide());
+  cell.apply_plan(cell.decide());
   cell.submit_any(kWaiting);
   std::size_t placed = 0;
   for (auto _ : state) {
@@ -203,14 +203,14 @@ void round_of_all(benchmark::State& state) {
 void saturated(benchmark::State& state) {
   Cell cell(params_of(state));
   cell.submit_any(kWaiting + 6 * kWorkers);
-  cell.carry_out(cell.decide());
+  cell.apply_plan(cell.decide());
   std::size_t placed = 0, rounds = 0;
   for (auto _ : state) {
     cell.take_seconds();
     cell.finish_one();
     cell.submit_any(1);
     const Plan plan = cell.decide();
-    cell.carry_out(plan);
+    cell.apply_plan(plan);
     state.SetIterationTime(cell.take_seconds());
     placed += plan.places.size();
     ++rounds;

@@ -109,20 +109,20 @@ struct Disk {
     std::filesystem::remove_all(kFolder);
   }
 
-  MasterSetup setup(ClusterEpoch epoch, CloudActor cloud) {
+  MasterSetup setup(ClockOrigin origin, CloudActor cloud) {
     MasterSetup setup;
     setup.parts.catalog = &catalog;
     setup.parts.policy = std::make_unique<IdlePolicy>();
     setup.parts.keep_history = true;
     setup.parts.name = "m0";
-    setup.life.name = "m0";
-    setup.life.history = history.get();
-    setup.life.save_snapshot = [this](MasterImage image, std::uint64_t behind) {
-      journal->save_snapshot(std::move(image), behind);
+    setup.live.name = "m0";
+    setup.live.history = history.get();
+    setup.live.save_snapshot = [this](MasterSnapshot snapshot, std::uint64_t behind) {
+      journal->save_snapshot(std::move(snapshot), behind);
     };
     setup.journal = &*journal;
     setup.cloud = std::move(cloud);
-    setup.epoch = epoch;
+    setup.origin = origin;
     setup.stopwatch = [] { return Duration{}; };
     setup.times = &decisions;
     return setup;
@@ -147,7 +147,7 @@ void fill(caf::actor_system& system, const MasterActor& master, std::uint64_t jo
       if (id % 2 == 0) over.push_back(JobId{id});
     }
     site->request(master, caf::infinite, hand_atom_v, some)
-        .receive([](const std::vector<AcceptVerdict>&) {}, refused);
+        .receive([](const std::vector<SubmitVerdict>&) {}, refused);
     site->request(master, caf::infinite, cancel_atom_v, over)
         .receive([](const std::vector<CancelVerdict>&) {}, refused);
   }
@@ -182,9 +182,9 @@ int run(std::uint32_t jobs, int times) {
   SystemConfig there_config;
   caf::actor_system here(here_config);
   caf::actor_system there(there_config);
-  const ClusterEpoch epoch = wall_epoch(here);
+  const ClockOrigin origin = wall_origin(here);
   const CloudActor cloud = spawn_cloud(here);
-  const MasterActor master = here.spawn<MasterNode>(disk.setup(epoch, cloud));
+  const MasterActor master = here.spawn<MasterActorImpl>(disk.setup(origin, cloud));
   fill(here, master, jobs);
   const auto port = here.middleman().publish(master, 0, "127.0.0.1");
   MUSTER_CHECK(port, "there is a free port");
@@ -203,8 +203,8 @@ int run(std::uint32_t jobs, int times) {
     return all;
   };
   {
-    ActorBackend near(here, config, handles(master), epoch);
-    ActorBackend linked(there, config, handles(*far), wall_epoch(there));
+    ActorBackend near(here, config, handles(master), origin);
+    ActorBackend linked(there, config, handles(*far), wall_origin(there));
     using api::JobState;
     list(near, JobState::active, jobs, times, "jobs that wait");
     list(near, JobState::over, jobs, times, "jobs that are over");

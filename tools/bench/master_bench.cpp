@@ -68,7 +68,7 @@ Plan by_eights(std::uint64_t first_task, std::uint64_t tasks) {
 }
 
 Master master_with(const Catalog& catalog, Plan plan, MasterCaps caps = {}) {
-  MasterParts parts;
+  MasterDependencies parts;
   parts.catalog = &catalog;
   parts.policy = std::make_unique<OnePlan>(std::move(plan));
   parts.caps = caps;
@@ -110,7 +110,7 @@ void start_gang(benchmark::State& state) {
       }
     };
     const Stopwatch stopwatch(state);
-    master.accept(std::move(gang), Instant{});
+    master.submit(std::move(gang), Instant{});
     master.round({}, Instant{});
     commit();
     for (std::uint64_t id = 0; id < instances; ++id) {
@@ -193,13 +193,13 @@ BENCHMARK(check_plan_moving)
     ->Unit(benchmark::kMillisecond);
 
 /// The cloud refuses some of the instances that single tasks are assigned to.
-void hear_refusals(benchmark::State& state) {
+void on_refusals(benchmark::State& state) {
   const Catalog catalog = eights();
   const auto tasks = static_cast<std::uint64_t>(state.range(0));
   const auto refusals = static_cast<std::uint64_t>(state.range(1));
   for (auto _ : state) {
     Master master = master_with(catalog, by_eights(1, tasks));
-    for (std::uint64_t id = 1; id <= tasks; ++id) master.accept(job_of(id, id, 1, false), {});
+    for (std::uint64_t id = 1; id <= tasks; ++id) master.submit(job_of(id, id, 1, false), {});
     master.round({}, Instant{});
     master.commit();
     const Stopwatch stopwatch(state);
@@ -209,20 +209,20 @@ void hear_refusals(benchmark::State& state) {
     }
   }
 }
-BENCHMARK(hear_refusals)
+BENCHMARK(on_refusals)
     ->Args({16'000, 1'000})
     ->Args({100'000, 10'000})
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 
 /// One question for the load, with a cap on the instances.
-void tell_load(benchmark::State& state) {
+void notify_load(benchmark::State& state) {
   const Catalog catalog = eights();
   const auto tasks = static_cast<std::uint64_t>(state.range(0)) * kTasksPerInstance;
   MasterCaps caps;
   caps.max_instances = static_cast<std::uint32_t>(state.range(1));
   Master master = master_with(catalog, by_eights(1, tasks), caps);
-  master.accept(job_of(1, 1, tasks, false), {});
+  master.submit(job_of(1, 1, tasks, false), {});
   master.round({}, Instant{});
   master.commit();
   for (auto _ : state) {
@@ -230,7 +230,7 @@ void tell_load(benchmark::State& state) {
     benchmark::DoNotOptimize(master.load(10'000));
   }
 }
-BENCHMARK(tell_load)
+BENCHMARK(notify_load)
     ->Args({100, 10'000'000})
     ->Args({10'000, 20'000})
     ->UseManualTime()
@@ -242,14 +242,14 @@ void copy_all(benchmark::State& state, bool dry_run) {
   const Catalog catalog = eights();
   const auto jobs = static_cast<std::uint64_t>(state.range(0));
   Master master = master_with(catalog, {});
-  for (std::uint64_t id = 1; id <= jobs; ++id) master.accept(job_of(id, id, 1, false), {});
+  for (std::uint64_t id = 1; id <= jobs; ++id) master.submit(job_of(id, id, 1, false), {});
   master.commit();
   for (auto _ : state) {
     const Stopwatch stopwatch(state);
     if (dry_run) {
       benchmark::DoNotOptimize(master.dry_run(job_of(jobs + 1, jobs + 1, 1, false), {}));
     } else {
-      benchmark::DoNotOptimize(master.image());
+      benchmark::DoNotOptimize(master.snapshot());
     }
   }
 }
@@ -307,7 +307,7 @@ void answer(benchmark::State& state, Ask ask) {
   for (std::uint64_t id = 1; id <= tasks; ++id) {
     Job job = job_of(id, id, 1, false);
     job.user = "user " + std::to_string(id % 100);
-    master.accept(std::move(job), {});
+    master.submit(std::move(job), {});
   }
   master.round({}, Instant{});
   for (std::uint64_t id = 0; id * kTasksPerInstance < tasks; ++id) {
@@ -376,7 +376,7 @@ void page_of_tasks(benchmark::State& state, const JobQuestion& wanted) {
   Master master = master_with(catalog, by_eights(1, placed));
   Job job = job_of(1, 1, tasks, false);
   for (std::uint32_t i = 0; i < tasks; ++i) job.tasks[i].array_index = i;
-  master.accept(std::move(job), {});
+  master.submit(std::move(job), {});
   master.round({}, Instant{});
   for (std::uint64_t id = 0; id * kTasksPerInstance < placed; ++id) {
     master.instance_up(InstanceId{id}, {}, Instant{});

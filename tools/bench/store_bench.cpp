@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "model/check.hpp"
-#include "storage/store_cloud_book.hpp"
+#include "storage/rocks_cloud_store.hpp"
 #include "storage/store_history.hpp"
 
 namespace muster {
@@ -54,9 +54,9 @@ RentedRecord rented(std::uint64_t instance, bool refused) {
 }
 
 /// The book's plain form: each record has a wait for the disk, and what is over is searched for.
-class PlainCloudBook {
+class PlainCloudStore {
  public:
-  explicit PlainCloudBook(Store& store) : store_(store) {}
+  explicit PlainCloudStore(Store& store) : store_(store) {}
 
   void put(const RentedRecord& record) {
     StoreBatch batch;
@@ -78,8 +78,8 @@ void records_one_by_one(benchmark::State& state) {
   const bool refused = state.range(1) != 0;
   for (auto _ : state) {
     const ScratchStore scratch;
-    PlainCloudBook book(*scratch.store);
-    for (std::uint64_t i = 0; i < count; ++i) book.put(rented(i, refused));
+    PlainCloudStore records(*scratch.store);
+    for (std::uint64_t i = 0; i < count; ++i) records.put(rented(i, refused));
   }
 }
 
@@ -90,12 +90,12 @@ void records_in_groups(benchmark::State& state) {
   double on_actor_s = 0;
   for (auto _ : state) {
     const ScratchStore scratch;
-    const auto book = StoreCloudBook::open(*scratch.store);
-    MUSTER_CHECK(book, "a new book opens");
+    const auto records = RocksCloudStore::open(*scratch.store);
+    MUSTER_CHECK(records, "a new book opens");
     std::promise<void> last;
     const auto begin = std::chrono::steady_clock::now();
     for (std::uint64_t i = 0; i < count; ++i) {
-      book.value()->put(rented(i, refused), [&, i](const std::string& trouble) {
+      records.value()->put(rented(i, refused), [&, i](const std::string& trouble) {
         MUSTER_CHECK(trouble.empty(), "the disk takes records");
         if (i + 1 == count) last.set_value();
       });

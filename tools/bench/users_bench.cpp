@@ -87,15 +87,15 @@ class Times {
 };
 
 /// Notes how long each message takes.
-class TimedMaster final : public MasterNode {
+class TimedMaster final : public MasterActorImpl {
  public:
   TimedMaster(caf::actor_config& config, MasterSetup setup, Times& times)
-      : MasterNode(config, std::move(setup)), times_(times) {}
-  using MasterNode::consume;
+      : MasterActorImpl(config, std::move(setup)), times_(times) {}
+  using MasterActorImpl::consume;
   caf::invoke_message_result consume(caf::mailbox_element& element) override {
     const std::string kind = kind_of(element.content());
     const double begin = processor_ms();
-    const auto result = MasterNode::consume(element);
+    const auto result = MasterActorImpl::consume(element);
     times_.add(kind, processor_ms() - begin);
     return result;
   }
@@ -148,7 +148,7 @@ WorkerActor spawn_worker(caf::actor_system& system, const MasterActor& master, I
                                  }});
             },
             [](stop_atom, TaskId, Attempt) {},
-            [](settled_atom, TaskId, Attempt) {},
+            [](ack_atom, TaskId, Attempt) {},
             [](greet_atom) {},
             [](sample_atom, std::uint64_t) {},
             [](const LogRequest&) {},
@@ -164,12 +164,12 @@ struct Counts {
 };
 
 /// Takes every order; what it was asked for is up after three seconds, and its worker says hello.
-CloudActor spawn_cloud(caf::actor_system& system, ClusterEpoch epoch, Counts& counts) {
+CloudActor spawn_cloud(caf::actor_system& system, ClockOrigin origin, Counts& counts) {
   return system.spawn([=, &system, &counts](CloudActor::pointer self) -> CloudActor::behavior_type {
     const auto known = std::make_shared<std::set<InstanceId>>();
     const auto coming = std::make_shared<std::vector<InstanceId>>();
     const auto say = [=](const MasterActor& master, InstanceId id, CloudReportKind kind) {
-      const Instant now = epoch.instant(self->clock().now());
+      const Instant now = origin.instant(self->clock().now());
       self->send(master, CloudReport{id, kind, now, {}, now});
     };
     return cloud_without_views(
@@ -270,20 +270,20 @@ struct World {
     history = std::move(empty).value();
   }
 
-  MasterSetup setup(std::unique_ptr<Policy> policy, ClusterEpoch epoch, CloudActor cloud) {
+  MasterSetup setup(std::unique_ptr<Policy> policy, ClockOrigin origin, CloudActor cloud) {
     MasterSetup setup;
     setup.parts.catalog = &catalog;
     setup.parts.policy = std::move(policy);
     setup.parts.keep_history = true;
     setup.parts.name = "m0";
-    setup.life.name = "m0";
-    setup.life.history = history.get();
-    setup.life.save_snapshot = [this](MasterImage image, std::uint64_t behind) {
-      journal->save_snapshot(std::move(image), behind);
+    setup.live.name = "m0";
+    setup.live.history = history.get();
+    setup.live.save_snapshot = [this](MasterSnapshot snapshot, std::uint64_t behind) {
+      journal->save_snapshot(std::move(snapshot), behind);
     };
     setup.journal = &*journal;
     setup.cloud = std::move(cloud);
-    setup.epoch = epoch;
+    setup.origin = origin;
     setup.round_settle = milliseconds{1};
     setup.sample_timeout = milliseconds{100};
     setup.stopwatch = [] {
@@ -308,7 +308,7 @@ struct World {
 void run_array(caf::actor_system& here, const MasterActor& master, std::uint64_t tasks,
                World& world) {
   caf::scoped_actor site(here);
-  ask<std::vector<AcceptVerdict>>(site, master, world.waiting, "hand the array", hand_atom_v,
+  ask<std::vector<SubmitVerdict>>(site, master, world.waiting, "hand the array", hand_atom_v,
                                   std::vector<Job>{job_of(kBigJob, kBigJob << 32, tasks)});
   for (int s = 0; s < 20 && world.counts.finished < tasks; ++s) {
     std::this_thread::sleep_for(seconds{1});
@@ -335,9 +335,9 @@ int run(const std::string& policy_text, std::uint64_t tasks, std::uint32_t max_i
   SystemConfig there_config;
   caf::actor_system here(here_config);
   caf::actor_system there(there_config);
-  const ClusterEpoch epoch = wall_epoch(here);
-  const CloudActor cloud = spawn_cloud(here, epoch, world.counts);
-  MasterSetup setup = world.setup(make_policy(spec.value(), world.catalog).value(), epoch, cloud);
+  const ClockOrigin origin = wall_origin(here);
+  const CloudActor cloud = spawn_cloud(here, origin, world.counts);
+  MasterSetup setup = world.setup(make_policy(spec.value(), world.catalog).value(), origin, cloud);
   setup.parts.caps.max_instances = max_instances;
   setup.planning.beside = setup.planning.own_thread = beside;
   const MasterActor master = here.spawn<TimedMaster>(std::move(setup), std::ref(world.handling));
@@ -349,7 +349,7 @@ int run(const std::string& policy_text, std::uint64_t tasks, std::uint32_t max_i
     caf::scoped_actor site(here);
     std::vector<Job> small;
     for (std::uint64_t id = 1; id <= kSmallJobs; ++id) small.push_back(job_of(id, id << 32, 1));
-    ask<std::vector<AcceptVerdict>>(site, master, world.waiting, "hand 400 jobs", hand_atom_v,
+    ask<std::vector<SubmitVerdict>>(site, master, world.waiting, "hand 400 jobs", hand_atom_v,
                                     small);
   }
   std::atomic<bool> over = false;

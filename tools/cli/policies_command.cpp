@@ -38,17 +38,17 @@ std::vector<std::string> uses_of(const PolicyModule& policy) {
 }
 
 nlohmann::ordered_json intake_of(const PolicyModule& policy) {
-  nlohmann::ordered_json intake = {{"sort_by", nullptr},
+  nlohmann::ordered_json intake = {{"classify_by", nullptr},
                                    {"masters_per_job", policy.intake.masters_per_job}};
-  if (policy.intake.sort_by) intake["sort_by"] = name_of(*policy.intake.sort_by);
+  if (policy.intake.classify_by) intake["classify_by"] = name_of(*policy.intake.classify_by);
   return intake;
 }
 
 /// A line about how sites take jobs in, where that is not as under most policies.
 std::string intake_line(const PolicyModule& policy) {
   std::vector<std::string> settings;
-  if (policy.intake.sort_by) {
-    settings.push_back(fmt::format("sort.by = {}", name_of(*policy.intake.sort_by)));
+  if (policy.intake.classify_by) {
+    settings.push_back(fmt::format("classify.by = {}", name_of(*policy.intake.classify_by)));
   }
   if (policy.intake.masters_per_job != Intake{}.masters_per_job) {
     settings.push_back(fmt::format("site.masters_per_job = {}", policy.intake.masters_per_job));

@@ -304,7 +304,7 @@ void add_replay(CLI::App& app, int& exit_code) {
       app.add_subcommand("replay", "Replay a workload in virtual time and say what it would cost");
   command->add_option("config", options->config, "replay config (TOML)")->required();
   command->add_option("--policy", options->policies,
-                      "NAME[,key=value...]; several compare, the first is the yardstick");
+                      "NAME[,key=value...]; several compare, the first is the baseline");
   command->add_option("--seed", options->seed, "seed of everything that chance decides")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max() - 10'000));
   command->add_option("--set", options->overrides, "dotted.key=value, overrides the config");

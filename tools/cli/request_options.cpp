@@ -39,7 +39,7 @@ constexpr std::array<Flag, 18> kFlags = {
      {"--time", "time_limit_s", "an attempt that runs longer is ended: seconds, or like 10min"},
      {"--runtime", "runtime_hint_s", "how long a task will take alone; no promise"},
      {"--stop-grace", "stop_grace_s", "from SIGTERM to SIGKILL when a task has to stop"},
-     {"--progress", "alone_progress_s", "units of progress a second when alone"},
+     {"--progress", "baseline_rate_per_s", "units of progress a second when alone"},
      {"--retries", "retries",
       "failed attempts of a task after which it is tried again; default: 0"},
      {"--max-fails", "max_fails", "so many tasks may fail; with one more the rest is ended"},

@@ -136,8 +136,8 @@ Json json_of(const RentedRecord& rented) {
           {"machine", rented.machine}};
 }
 
-Json json_of(const MasterImage& image) {
-  const ClusterState& state = image.state;
+Json json_of(const MasterSnapshot& snapshot) {
+  const ClusterState& state = snapshot.state;
   Json jobs = Json::array();
   for (const JobRow& row : state.jobs()) {
     jobs.push_back({{"job", row.job.id.value},
@@ -161,10 +161,10 @@ Json json_of(const MasterImage& image) {
   }
   return {{"jobs", jobs},
           {"instances", instances},
-          {"ledger_usd", image.ledger.total().usd()},
-          {"next_instance", image.next_instance},
-          {"rounds", image.rounds},
-          {"learnt_bytes", image.policy_state.size()}};
+          {"ledger_usd", snapshot.ledger.total().usd()},
+          {"next_instance", snapshot.next_instance},
+          {"rounds", snapshot.rounds},
+          {"learnt_bytes", snapshot.policy_state.size()}};
 }
 
 /// Prints one line a record of the family; false after a complaint.
@@ -230,7 +230,7 @@ bool dump(const Store& store, const std::string& what) {
   if (what == "meta") return dump_meta(store);
   if (what == "snapshot") {
     return dump_family(store, Family::snapshot, [&](std::string_view bytes) {
-      return converted(decode_image(bytes, catalog), [](const auto& v) { return json_of(v); });
+      return converted(decode_snapshot(bytes, catalog), [](const auto& v) { return json_of(v); });
     });
   }
   if (what == "history") {

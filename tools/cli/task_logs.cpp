@@ -81,7 +81,7 @@ TaskLog::Part TaskLog::next(LogPrinter& out, bool last) {
   return part;
 }
 
-void TaskLog::tell_loss(const client::LogAnswer& part) {
+void TaskLog::print_loss(const client::LogAnswer& part) {
   if (part.lost.empty()) return;
   lost_ = true;
   if (std::exchange(told_, part.attempt) == part.attempt) return;
@@ -95,7 +95,7 @@ std::optional<Failure<ClientError>> TaskLog::print_present(LogPrinter& out) {
     const auto part = next(out, true);
     if (!part) return part.error();
     if (!part->text.empty() && part->more) continue;
-    tell_loss(part.value());
+    print_loss(part.value());
     return std::nullopt;
   }
 }
@@ -128,7 +128,7 @@ Expected<bool, ClientError> TaskLog::catch_up(const client::TaskAnswer& seen, Lo
       const bool goes_on = part && part->more && !seen.over();
       if (goes_on && ++looks_for_end_ < kLooksForEnd) return false;
       if (part) part = read_on(out, true);
-      if (part) tell_loss(part.value());
+      if (part) print_loss(part.value());
       if (!part) failure = part.error();
     }
     // An attempt may have ended before it wrote anything.
@@ -154,7 +154,7 @@ std::optional<Failure<ClientError>> TaskLog::print_new(const client::TaskAnswer&
   }
   const auto part = read_on(out, done_ || !out.several());
   if (part) {
-    tell_loss(part.value());
+    print_loss(part.value());
     return std::nullopt;
   }
   // The attempt may have been announced and not have written anything.

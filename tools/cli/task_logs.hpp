@@ -61,7 +61,7 @@ class TaskLog {
   Part next(LogPrinter& out, bool last);
   std::optional<Failure<Error>> find_begin();
   Expected<std::string, Error> read_between(std::uint64_t& from, std::uint64_t to);
-  void tell_loss(const client::LogAnswer& part);
+  void print_loss(const client::LogAnswer& part);
   Part read_on(LogPrinter& out, bool last);
   /// Reads attempts that have ended to their ends, one after the other, up to the one that the task
   /// has now. False: an earlier one has not come to its end yet.

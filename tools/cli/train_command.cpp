@@ -23,7 +23,7 @@ struct TrainOptions {
   std::uint32_t max_jobs = 0;
   std::string weights = "balanced";
   std::string json;
-  SorterParams params;
+  ClassifierParams params;
 };
 
 /// Complains of what is wrong with the options before anything is read.
@@ -43,7 +43,7 @@ ExitCode check_options(const TrainOptions& options, Duration& threshold) {
 }
 
 /// Trains, with a line that shows how far it is where somebody sees it.
-train::Outcome train_watched(const train::History& history, const SorterParams& params) {
+train::Outcome train_watched(const train::History& history, const ClassifierParams& params) {
   const TrainParams& grid = params.training;
   report::Progress line({.out = report::stderr_is_terminal() ? &std::cerr : nullptr,
                          .runs = grid.c.size() * grid.gamma.size() * grid.coef0.size(),
@@ -54,7 +54,7 @@ train::Outcome train_watched(const train::History& history, const SorterParams& 
 }
 
 int run_command(const TrainOptions& options) {
-  SorterParams params = options.params;
+  ClassifierParams params = options.params;
   if (options.weights == "equal") params.training.weights = ClassWeights::equal;
   if (const auto code = check_options(options, params.training.threshold); code != kDone) {
     return code;

@@ -142,7 +142,7 @@ std::optional<int> watch(Waiting& waiting, const InterruptWatch& interrupt, Prog
   }
 }
 
-void tell_end(const JobAnswer& job) {
+void print_end(const JobAnswer& job) {
   if (job.state == "completed") return;
   std::string text = fmt::format("job {} ({}) is {}", job.job, job.name, job.state);
   if (!job.reason.empty()) text += ": " + job.reason;
@@ -181,7 +181,7 @@ int wait_for_jobs(const ClientOptions& options, const std::vector<std::uint64_t>
   int exit_code = kDone;
   for (const JobAnswer& job : waiting.jobs()) {
     if (exit_code == kDone) exit_code = exit_code_of(job);
-    tell_end(job);
+    print_end(job);
   }
   return exit_code;
 }

@@ -171,7 +171,7 @@ int run_worker(const WorkerFlags& flags) {
   } while (signal == machines::kInstanceEnds && !machines::is_told_to_end());
   if (signal != machines::kInstanceEnds) return kDone;  // what it runs goes on
   node.value().reset();
-  machines::tell_ending();
+  machines::notify_ending();
   hold_orphans(endings);
   return kDone;
 }

@@ -28,7 +28,7 @@ void FleetLevels::apply(const Event& event) {
     if (found != instances_.end()) stop_serving(found->second);
   } else if (const auto* start = std::get_if<StartIssued>(&event.body)) {
     hold(*start);
-  } else if (const auto* left = std::get_if<TaskLeft>(&event.body)) {
+  } else if (const auto* left = std::get_if<TaskCheckpointed>(&event.body)) {
     release(left->task);
   } else if (const auto* finished = std::get_if<TaskFinished>(&event.body)) {
     release(finished->task);

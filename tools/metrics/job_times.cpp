@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "tools/metrics/words.hpp"
+#include "tools/metrics/labels.hpp"
 
 namespace muster::metrics {
 

@@ -18,7 +18,7 @@ Value count(std::uint64_t n) {
   return static_cast<double>(n);
 }
 
-/// A metric relative to the yardstick's.
+/// A metric relative to the baseline's.
 Metric ratio_of(const Metric& base, std::string key, std::optional<Column> column = {}) {
   return {.key = std::move(key),
           .unit = "of 1",
@@ -395,15 +395,15 @@ void normalize(std::span<RunResult> runs) {
 }
 
 void normalize(std::span<RunResult> runs, std::span<const Metric> table) {
-  std::unordered_map<std::uint64_t, const RunResult*> yardsticks;
+  std::unordered_map<std::uint64_t, const RunResult*> baselines;
   for (RunResult& run : runs) {
-    const RunResult& first = *yardsticks.emplace(run.seed, &run).first->second;
+    const RunResult& first = *baselines.emplace(run.seed, &run).first->second;
     for (const Metric& metric : table) {
       const Metric* base = find_metric(table, metric.relative_to);
       if (base == nullptr || base->better == Better::neither) continue;
       const Value value = base->of(run);
-      const Value yardstick = base->of(first);
-      if (value && yardstick && *yardstick > 0) run.normalized[base->key] = *value / *yardstick;
+      const Value baseline = base->of(first);
+      if (value && baseline && *baseline > 0) run.normalized[base->key] = *value / *baseline;
     }
   }
 }

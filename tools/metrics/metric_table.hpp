@@ -61,7 +61,7 @@ struct Metric {
   std::function<std::optional<double>(const RunResult&)> of{};
   std::optional<Column> column{};
   bool whole = false;  ///< a count: JSON shows no fraction
-  /// Key of another metric: this one is that of the run over that of the yardstick.
+  /// Key of another metric: this one is that of the run over that of the baseline.
   std::string relative_to{};
   /// For a group that not every run has: JSON shows null instead.
   std::function<bool(const RunResult&)> has_group{};
@@ -84,7 +84,7 @@ std::vector<Metric> note_metrics(std::span<const RunResult> runs);
 /// Whether tables of these runs have the column.
 bool is_shown(const Column& column, std::span<const RunResult> runs);
 
-/// Sets the ratios of each run to the first run with its seed, the yardstick.
+/// Sets the ratios of each run to the first run with its seed, the baseline.
 void normalize(std::span<RunResult> runs);
 void normalize(std::span<RunResult> runs, std::span<const Metric> table);
 

@@ -7,7 +7,7 @@ void Occupancy::apply(const Event& event) {
     leave(start->task);
     places_[start->task] = start->instance;
     on_[start->instance].push_back(start->task);
-  } else if (const auto* left = std::get_if<TaskLeft>(&event.body)) {
+  } else if (const auto* left = std::get_if<TaskCheckpointed>(&event.body)) {
     leave(left->task);
   } else if (const auto* finished = std::get_if<TaskFinished>(&event.body)) {
     leave(finished->task);

@@ -180,7 +180,7 @@ class RunCheck::Books {
 
   void operator()(const TaskStarted& e) { live(e.task, e.attempt, "starts"); }
   void operator()(const StopIssued& e) { live(e.task, e.attempt, "is stopped"); }
-  void operator()(const TaskLeft& e) { vacate(e.task, live(e.task, e.attempt, "leaves")); }
+  void operator()(const TaskCheckpointed& e) { vacate(e.task, live(e.task, e.attempt, "leaves")); }
   void operator()(const TaskFailed& e) {
     CheckedTask* task = live(e.task, e.attempt, "fails");
     vacate(e.task, task);

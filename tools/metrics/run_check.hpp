@@ -14,11 +14,11 @@
 
 namespace muster::metrics {
 
-/// Checks a log against the laws of any run, without the help of the cluster state, and says what
-/// is broken; nothing when all is well. The laws: time runs forward; no instance is ever filled
-/// over its capacity; a task is live in one place and one attempt only, and each start raises the
-/// attempt by one; an instance is billed once and gone in the end; each accepted job ends, or all
-/// its unfinished tasks wait with a reason.
+/// Checks a log against the invariants of any run, without the help of the cluster state, and says
+/// what is broken; nothing when all is well. The invariants: time runs forward; no instance is ever
+/// filled over its capacity; a task is live in one place and one attempt only, and each start
+/// raises the attempt by one; an instance is billed once and gone in the end; each accepted job
+/// ends, or all its unfinished tasks wait with a reason.
 class RunCheck {
  public:
   explicit RunCheck(const Catalog& catalog);

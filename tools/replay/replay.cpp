@@ -15,16 +15,16 @@
 #include "actors/virtual_time.hpp"
 #include "model/live_ids.hpp"
 #include "schedulers/site/sampling/compositions.hpp"
-#include "storage/memory_site_book.hpp"
+#include "storage/memory_site_store.hpp"
 #include "tools/group.hpp"
 #include "tools/metrics/measure.hpp"
 #include "tools/replay/cap_losses.hpp"
 #include "tools/replay/history_count.hpp"
 #include "tools/replay/interference.hpp"
-#include "tools/replay/laws.hpp"
+#include "tools/replay/invariants.hpp"
 #include "tools/replay/run_log.hpp"
 #include "tools/replay/sampling_run.hpp"
-#include "tools/replay/user_actor.hpp"
+#include "tools/replay/workload_driver.hpp"
 #include "tools/replay/workload_names.hpp"
 #include "tools/replay/world.hpp"
 #include "workers/group_member.hpp"
@@ -54,7 +54,7 @@ struct Cell {
 struct Decider {
   std::vector<Cell> cells;
   Intake intake;
-  std::optional<SortingDesk> desk;
+  std::optional<JobClassifierService> classifier;
   std::unique_ptr<sampling::Composition> composition;  ///< of a sampling group
   Fleet fleet;                                         ///< of the group
   ProviderMaker cloud;
@@ -90,9 +90,9 @@ Expected<Decider, ReplayError> make_decider(const RunSetup& setup) {
     if (!fleet) return Failure<ReplayError>{ReplayError::bad_input, fleet.error().message};
     decider.cells.push_back({std::move(policy).value(), std::move(fleet).value()});
   }
-  auto desk = make_desk(config.sort, decider.intake);
-  if (!desk) return Failure<ReplayError>{ReplayError::bad_input, desk.error().message};
-  decider.desk = std::move(desk).value();
+  auto classifier = make_classifier_service(config.classify, decider.intake);
+  if (!classifier) return Failure<ReplayError>{ReplayError::bad_input, classifier.error().message};
+  decider.classifier = std::move(classifier).value();
   return decider;
 }
 
@@ -115,21 +115,21 @@ class Simulation {
     world_->set_clock([this] { return time_.now(); });
     model_ = std::make_unique<NamedModel>(*world_, names_);
     log.rename_by([this](Event& event) { names_.rename(event); });
-    log.show_to([this](const Event& event) { tell_world(event); });
+    log.show_to([this](const Event& event) { notify_world(event); });
     cloud_ = system_.spawn<CloudConnector>(cloud_setup(decider.cloud));
     cloud_link_ = setup.link_cloud ? setup.link_cloud(system_, cloud_) : cloud_;
     compose(std::move(decider));
-    UserSetup user;
+    WorkloadDriverSetup user;
     user.workload = setup.workload;
     user.sites = group_.sites;
     user.seed = setup.seed;
-    user.epoch = time_.epoch();
+    user.origin = time_.origin();
     user.answer_timeout = config.master.accept_timeout * 2;
     user.retry = config.site.hand_retry;
     user.job_delay_scale = config.world.job_delay_scale;
     user.checkpoints = config.world.checkpoints;
-    user.board = &board_;
-    user_ = system_.spawn<User>(std::move(user));
+    user.progress = &progress_;
+    user_ = system_.spawn<WorkloadDriver>(std::move(user));
   }
 
   ~Simulation() {
@@ -152,12 +152,12 @@ class Simulation {
     std::size_t told = 0;
     while (!ended(all) && time_.step(Instant::max())) {
       ++steps_;
-      if (setup_.progress && board_.over != told) setup_.progress(told = board_.over, all);
+      if (setup_.progress && progress_.over != told) setup_.progress(told = progress_.over, all);
     }
   }
 
   const CloudBill& bill() const { return bill_; }
-  const Board& board() const { return board_; }
+  const RunProgress& progress() const { return progress_; }
   std::uint64_t steps() const { return steps_; }
   double lost_work_s() const { return world_->lost_s(); }
   /// Of all masters.
@@ -185,7 +185,7 @@ class Simulation {
       group.journal = &journal_;
       group.fleet = std::move(decider.fleet);
       group.cloud = cloud_link_;
-      group.epoch = time_.epoch();
+      group.origin = time_.origin();
       group.seed = setup_.seed;
       sampling_.emplace(system_, group);
       group_ = sampling_->group();
@@ -208,15 +208,15 @@ class Simulation {
       master.master = config.master;
       master.fleet = std::move(decider.cells[i].fleet);
       master.cloud = cloud_link_;
-      master.epoch = time_.epoch();
+      master.origin = time_.origin();
       master.seed = setup_.seed + i;
       master.stopwatch = setup_.stopwatch;
       master.times = &times_.back();
       master.master_index = i;
       master.masters = count;
       // Neither is read again: it is kept as a live master keeps it, up to the disk.
-      master.life.history = &histories_.emplace_back();
-      master.life.save_snapshot = [](const MasterImage&, std::uint64_t) {};
+      master.live.history = &histories_.emplace_back();
+      master.live.save_snapshot = [](const MasterSnapshot&, std::uint64_t) {};
       master.planning.decision_time = config.master.decision_time;
     }
     IntakeSetup intake;
@@ -226,12 +226,12 @@ class Simulation {
     }
     intake.rules = routing_rules(config.site, decider.intake);
     intake.config = config.site;
-    intake.desk = std::move(decider.desk);
+    intake.classifier = std::move(decider.classifier);
     intake.accept_timeout = config.master.accept_timeout;
-    intake.epoch = time_.epoch();
+    intake.origin = time_.origin();
     intake.seed = setup_.seed;
     for (std::size_t i = 0; i < intake.sites.size(); ++i) {
-      intake.books.push_back(&site_books_.emplace_back(config.site.tokens));
+      intake.site_stores.push_back(&site_stores_.emplace_back(config.site.tokens));
     }
     group_ = spawn_group(system_, std::move(masters), intake);
   }
@@ -252,9 +252,9 @@ class Simulation {
     provider_ = make(std::move(machines));
     ConnectorSetup cloud = connector_setup(config.cloud);
     cloud.catalog = setup_.catalog;
-    cloud.epoch = time_.epoch();
+    cloud.origin = time_.origin();
     cloud.quantum = config.world.quantum;
-    cloud.book = &cloud_book_;
+    cloud.store = &cloud_store_;
     cloud.provider = provider_.get();
     cloud.bill = &bill_;
     return cloud;
@@ -266,7 +266,7 @@ class Simulation {
 
   WorkerActor launch_worker(InstanceId id, TypeId type) {
     const Resources& capacity = (*setup_.catalog)[type].capacity;
-    WorkerSetup worker{id, type, capacity, renter_of(id), time_.epoch(), {}};
+    WorkerSetup worker{id, type, capacity, renter_of(id), time_.origin(), {}};
     worker.make_executor = [this](InstanceId on, TypeId of, ExecutorHost host) {
       return std::make_unique<ModelExecutor>(on, of, std::move(host), *model_);
     };
@@ -282,7 +282,7 @@ class Simulation {
     if (config.world.checkpoints || config.master.max_usd_day <= 0) return;
     const auto job = cap_losses_.observe(event);
     if (!job) return;
-    board_.never[*job] = fmt::format(
+    progress_.never[*job] = fmt::format(
         "never: day's spend cap: on {} days ${:.6g} did not pay for a whole run, and without "
         "checkpoints each began anew",
         CapLosses::kMostDays, config.master.max_usd_day);
@@ -290,7 +290,7 @@ class Simulation {
   }
 
   /// The world knows the jobs that masters have taken and that are not over.
-  void tell_world(const Event& event) {
+  void notify_world(const Event& event) {
     watch_cap(event);
     if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
       const std::size_t rank = index_.of(accepted->job.id);
@@ -306,7 +306,7 @@ class Simulation {
   }
 
   void wake_world_at(Instant when) {
-    const auto at = time_.epoch().start + (when - Instant{});
+    const auto at = time_.origin().start + (when - Instant{});
     time_.clock().schedule_message(
         at, caf::actor_cast<caf::strong_actor_ptr>(waker_),
         caf::make_mailbox_element(nullptr, caf::make_message_id(), {},
@@ -316,14 +316,14 @@ class Simulation {
   /// All is over and given back. When for too long nothing has run and nothing has been over, the
   /// user gives up what still waits; when even then instances stay, the run ends all the same.
   bool ended(std::size_t all) {
-    if (board_.over == all && bill_.rented == 0) return true;
+    if (progress_.over == all && bill_.rented == 0) return true;
     const bool fleet_stays = given_back_.size() < workers_launched_;
-    if (board_.over == all && fleet_stays && !setup_.config->master.fleet.empty()) {
+    if (progress_.over == all && fleet_stays && !setup_.config->master.fleet.empty()) {
       give_fleet_back();
     }
     if (moves(all)) idle_since_ = time_.now();
     if (time_.now() - idle_since_ <= setup_.config->world.max_idle) return false;
-    if (board_.over == all) return true;
+    if (progress_.over == all) return true;
     caf::anon_send(user_, cancel_atom_v);
     return false;
   }
@@ -331,8 +331,8 @@ class Simulation {
   /// Something has moved since the last step, or will without anything else. Between two steps may
   /// lie years, in which what moved at the last one went on.
   bool moves(std::size_t all) {
-    const bool goes_on = board_.submitted < all || world_->busy();
-    const bool ended_some = std::exchange(over_before_, board_.over) != board_.over;
+    const bool goes_on = progress_.submitted < all || world_->busy();
+    const bool ended_some = std::exchange(over_before_, progress_.over) != progress_.over;
     return std::exchange(went_on_, goes_on) || goes_on || ended_some;
   }
 
@@ -352,14 +352,14 @@ class Simulation {
   caf::actor_system_config actor_config_;
   caf::actor_system system_;
   VirtualTime& time_;
-  std::deque<MemorySiteBook> site_books_;  ///< one a site
-  ForgetfulCloudBook cloud_book_;
+  std::deque<MemorySiteStore> site_stores_;  ///< one a site
+  NullCloudStore cloud_store_;
   CloudBill bill_;
   std::unique_ptr<CloudProvider> provider_;
   std::deque<CellJournal> journals_;  ///< one a master
   std::deque<DecisionTimes> times_;
   std::deque<HistoryCount> histories_;
-  Board board_;
+  RunProgress progress_;
   Instant idle_since_;
   std::size_t over_before_ = 0;
   bool went_on_ = true;  ///< something moved at the last step
@@ -376,7 +376,7 @@ class Simulation {
   std::unique_ptr<sampling::Composition> composition_;  ///< of a sampling group
   std::optional<SamplingRun> sampling_;
   Group group_;
-  UserHandle user_;
+  WorkloadDriverHandle user_;
 };
 
 /// How long each job may take; nothing without a factor.
@@ -472,19 +472,19 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   if (!audit.broken.empty()) {
     std::string message = setup.label + ": a law of every run is broken:";
     for (const std::string& law : audit.broken) message += "\n  " + law;
-    return Failure<ReplayError>{ReplayError::broken_law, message};
+    return Failure<ReplayError>{ReplayError::violated_invariant, message};
   }
   run.result = figures.finish();
   RunResult& result = run.result;
   result.policy = setup.label;
   result.seed = setup.seed;
-  result.jobs_submitted = simulation.board().submitted;
+  result.jobs_submitted = simulation.progress().submitted;
   for (auto& [id, reason] : result.not_completed) {
-    for (const auto& [job, why] : simulation.board().never) {
+    for (const auto& [job, why] : simulation.progress().never) {
       if (id == std::to_string(job.value)) reason = why;
     }
   }
-  for (const auto& [id, reason] : simulation.board().not_accepted) {
+  for (const auto& [id, reason] : simulation.progress().not_accepted) {
     result.not_completed.emplace_back(std::to_string(id.value), "not accepted: " + reason);
   }
   result.total_cost_usd = audit.total.usd();

@@ -15,7 +15,7 @@
 
 namespace muster::replay {
 
-enum class ReplayError : std::uint8_t { bad_policy, bad_input, broken_law };
+enum class ReplayError : std::uint8_t { bad_policy, bad_input, violated_invariant };
 
 /// What one run needs. The referenced objects are only read, so that runs can go side by side.
 struct RunSetup {
@@ -46,8 +46,8 @@ std::string policy_fault(const PolicySpec& spec, const Catalog& catalog);
 
 /// Replays the workload under one policy: the actors of a live cluster, run in virtual time against
 /// the loopback cloud and the simulated world, until every job is over and every instance is gone.
-/// Checks the laws that hold in every run (capacity, one place a task, bills that agree to the last
-/// unit, every job accounted for); a broken one is an error that names it.
+/// Checks the invariants that hold in every run (capacity, one place a task, bills that agree to
+/// the last unit, every job accounted for); a broken one is an error that names it.
 Expected<Run, ReplayError> run_replay(const RunSetup& setup);
 
 }  // namespace muster::replay

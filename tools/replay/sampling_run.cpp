@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "schedulers/site/sampling/fleet_owner.hpp"
+#include "schedulers/site/sampling/fleet_manager.hpp"
 #include "schedulers/site/sampling/group_site.hpp"
 #include "schedulers/site/sampling/scheduler_actor.hpp"
 
@@ -35,12 +35,12 @@ std::string sampling_fault(const sampling::Composition& composition, const Fleet
 }
 
 SamplingRun::SamplingRun(caf::actor_system& system, const SamplingSetup& setup)
-    : book_(*setup.catalog, *setup.journal) {
+    : event_log_(*setup.catalog, *setup.journal) {
   shared_.composition = setup.composition;
   shared_.params = setup.composition->params();
   shared_.catalog = setup.catalog;
-  shared_.epoch = setup.epoch;
-  shared_.book = &book_;
+  shared_.origin = setup.origin;
+  shared_.event_log = &event_log_;
   for (auto& scheduler : setup.composition->make_schedulers(setup.seed)) {
     shared_.schedulers.push_back(
         system.spawn<sampling::SchedulerActor>(std::ref(shared_), std::move(scheduler)));
@@ -48,7 +48,7 @@ SamplingRun::SamplingRun(caf::actor_system& system, const SamplingSetup& setup)
   shared_.site = system.spawn<sampling::GroupSite>(std::ref(shared_));
   handles_.sites = {shared_.site};
   handles_.masters = {
-      system.spawn<sampling::FleetOwner>(std::ref(shared_), setup.fleet, setup.cloud)};
+      system.spawn<sampling::FleetManager>(std::ref(shared_), setup.fleet, setup.cloud)};
 }
 
 void SamplingRun::end() {

@@ -17,7 +17,7 @@ struct SamplingSetup {
   Journal* journal = nullptr;
   Fleet fleet;
   CloudActor cloud;
-  ClusterEpoch epoch;
+  ClockOrigin origin;
   std::uint64_t seed = 1;
 };
 
@@ -36,7 +36,7 @@ class SamplingRun {
   void end();
 
  private:
-  sampling::GroupBook book_;
+  sampling::GroupEventLog event_log_;
   sampling::GroupShared shared_;
   Group handles_;
 };

@@ -6,8 +6,8 @@
 #include <optional>
 #include <variant>
 
-#include "tools/metrics/words.hpp"
-#include "tools/report/chronicle.hpp"
+#include "tools/metrics/labels.hpp"
+#include "tools/report/event_text.hpp"
 
 namespace muster::report {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 using metrics::describe;
 using metrics::length_text;
 
-using Details = std::vector<std::pair<std::string, StoryValue>>;
+using Details = std::vector<std::pair<std::string, ExplanationValue>>;
 
 Details details_of(const Refusal& refusal) {
   Details details{{"refusal", std::string(name_of(refusal.code))},
@@ -64,12 +64,12 @@ std::string demands_text(const Demands& demands) {
   return text;
 }
 
-/// The common part of both tellers: lines at the present time, with the chronicle at hand.
+/// The common part of both tellers: lines at the present time, with the event_text at hand.
 class Teller {
  public:
-  Teller(std::span<const Event> events, const Catalog& catalog) : chronicle_(events, catalog) {}
+  Teller(std::span<const Event> events, const Catalog& catalog) : event_text_(events, catalog) {}
 
-  const Chronicle& chronicle() const { return chronicle_; }
+  const EventText& event_text() const { return event_text_; }
 
  protected:
   void tell(std::string what, std::string text, Details details = {}) {
@@ -78,9 +78,9 @@ class Teller {
   }
 
   /// The same refusal round after round is one line, and so is that the task waits for that reason.
-  void tell_refused(const Refusal& refusal, const char* what, const std::string& text) {
+  void explain_refused(const Refusal& refusal, const char* what, const std::string& text) {
     if (refused_ && last_refusal_ == refusal) {
-      StoryLine& line = story_.lines.back();
+      ExplanationLine& line = story_.lines.back();
       if (line.what == what) {
         ++line.times;
         line.last = now_;
@@ -94,22 +94,22 @@ class Teller {
 
   std::vector<std::uint64_t> others(InstanceId instance, TaskId except) const {
     std::vector<std::uint64_t> ids;
-    for (TaskId task : chronicle_.occupancy().on(instance)) {
+    for (TaskId task : event_text_.occupancy().on(instance)) {
       if (task != except) ids.push_back(task.value);
     }
     return ids;
   }
 
-  void tell_cost(InstanceId instance, const std::string& more = "", Details details = {}) {
+  void explain_cost(InstanceId instance, const std::string& more = "", Details details = {}) {
     details.insert(details.begin(),
-                   {{"instance", instance.value}, {"cost_usd", chronicle_.cost(instance).usd()}});
+                   {{"instance", instance.value}, {"cost_usd", event_text_.cost(instance).usd()}});
     story_.costs.push_back(
-        {now_, "cost", chronicle_.cost_text(instance) + more, std::move(details)});
+        {now_, "cost", event_text_.cost_text(instance) + more, std::move(details)});
   }
 
-  Chronicle chronicle_;
+  EventText event_text_;
   Instant now_;
-  Story story_;
+  Explanation story_;
 
  private:
   bool refused_ = false;  ///< the last line is of that refusal
@@ -122,26 +122,26 @@ class TaskTeller : public Teller {
   TaskTeller(std::span<const Event> events, const Catalog& catalog, TaskId task)
       : Teller(events, catalog), task_(task) {}
 
-  Story tell_all(std::span<const Event> events) {
-    const Chronicle::Task& mine = chronicle_.tasks().at(task_);
+  Explanation explain_all(std::span<const Event> events) {
+    const EventText::Task& mine = event_text_.tasks().at(task_);
     job_ = mine.job->id;
-    story_.title = fmt::format("{} of job {}", chronicle_.name(task_), job_.value);
+    story_.title = fmt::format("{} of job {}", event_text_.name(task_), job_.value);
     for (const Event& event : events) {
       now_ = event.at;
       std::visit(*this, event.body);
-      chronicle_.follow(event);
+      event_text_.follow(event);
     }
     if (here_) leave();
     for (const auto& [instance, held] : held_) {
-      tell_cost(instance, fmt::format("; the task held it for {}", length_text(held)),
-                {{"held_s", to_seconds(held)}});
+      explain_cost(instance, fmt::format("; the task held it for {}", length_text(held)),
+                   {{"held_s", to_seconds(held)}});
     }
     return std::move(story_);
   }
 
   void operator()(const JobAccepted& e) {
     if (e.job.id != job_) return;
-    const Chronicle::Task& mine = chronicle_.tasks().at(task_);
+    const EventText::Task& mine = event_text_.tasks().at(task_);
     tell("accepted",
          fmt::format("accepted with job {} of {} task(s), class \"{}\", user \"{}\"; asks for {}",
                      job_.value, e.job.tasks.size(), e.job.workload_class, e.job.user,
@@ -150,11 +150,11 @@ class TaskTeller : public Teller {
   }
   void operator()(const TaskRefused& e) {
     if (e.task != task_) return;
-    tell_refused(e.refusal, "waits", "waits, ");
+    explain_refused(e.refusal, "waits", "waits, ");
   }
   void operator()(const PlanPartRefused& e) {
     if (e.task != task_) return;
-    tell_refused(e.refusal, "plan refused", "its part of the plan was not carried out, ");
+    explain_refused(e.refusal, "plan refused", "its part of the plan was not carried out, ");
   }
   void operator()(const GangTurn& e) {
     if (e.job != job_) return;
@@ -170,43 +170,43 @@ class TaskTeller : public Teller {
     if (moves) details.insert(details.begin(), {"from", from->value});
     details.emplace_back("others", others(e.to, task_));
     const std::string place =
-        fmt::format("{}{} ({}; there: {})", chronicle_.name(e.to), status_of(e.to),
-                    describe(e.cause), chronicle_.company(e.to, task_));
+        fmt::format("{}{} ({}; there: {})", event_text_.name(e.to), status_of(e.to),
+                    describe(e.cause), event_text_.company(e.to, task_));
     tell(moves ? "moved" : "placed",
-         (moves ? "is moved from " + chronicle_.name(*from) + " to " : "is placed on ") + place +
-             chronicle_.round_text(now_),
+         (moves ? "is moved from " + event_text_.name(*from) + " to " : "is placed on ") + place +
+             event_text_.round_text(now_),
          std::move(details));
     meant_ = e.to;
   }
   void operator()(const TaskUnassigned& e) {
     if (e.task != task_) return;
-    tell("unplaced", "loses its place, " + describe(e.cause) + chronicle_.round_text(now_),
+    tell("unplaced", "loses its place, " + describe(e.cause) + event_text_.round_text(now_),
          details_of(e.cause));
     meant_.reset();
   }
   void operator()(const LaunchRefused& e) {
     if (meant_ != e.instance) return;
-    tell("launch refused", chronicle_.name(e.instance) + " was refused, " + describe(e.refusal),
+    tell("launch refused", event_text_.name(e.instance) + " was refused, " + describe(e.refusal),
          details_of(e.refusal, e.reason));
     meant_.reset();
   }
   void operator()(const InstanceReady& e) {
     if (meant_ != e.instance) return;
-    tell("instance ready", chronicle_.name(e.instance) + " is ready",
+    tell("instance ready", event_text_.name(e.instance) + " is ready",
          {{"instance", e.instance.value}});
   }
   void operator()(const InstanceGone& e) {
     if (meant_ == e.instance) meant_.reset();
     if (here_ != e.instance) return;
-    tell("lost", chronicle_.name(e.instance) + " is gone, and the task's place with it",
+    tell("lost", event_text_.name(e.instance) + " is gone, and the task's place with it",
          {{"instance", e.instance.value}});
     leave();
   }
   void operator()(const StartIssued& e) {
     if (e.task != task_) return;
     tell("starts",
-         fmt::format("attempt {} starts on {}, {}", e.attempt, chronicle_.name(e.instance),
-                     chronicle_.company(e.instance, task_)),
+         fmt::format("attempt {} starts on {}, {}", e.attempt, event_text_.name(e.instance),
+                     event_text_.company(e.instance, task_)),
          {{"instance", e.instance.value},
           {"attempt", std::uint64_t{e.attempt}},
           {"others", others(e.instance, task_)}});
@@ -223,7 +223,7 @@ class TaskTeller : public Teller {
   void operator()(const StopIssued& e) {
     if (e.task == task_) tell("stopped", "is told to stop" + company_here());
   }
-  void operator()(const TaskLeft& e) {
+  void operator()(const TaskCheckpointed& e) {
     if (e.task != task_) return;
     tell("left", "has left " + place_text() + " (upload " + length_text(e.upload) + ")",
          {{"upload_s", to_seconds(e.upload)}});
@@ -258,14 +258,14 @@ class TaskTeller : public Teller {
     if (here_) held_[*here_] += now_ - since_;
     here_.reset();
   }
-  std::string place_text() const { return here_ ? chronicle_.name(*here_) : "its instance"; }
+  std::string place_text() const { return here_ ? event_text_.name(*here_) : "its instance"; }
   std::string company_here() const {
-    return here_ ? ", " + chronicle_.company(*here_, task_) : std::string{};
+    return here_ ? ", " + event_text_.company(*here_, task_) : std::string{};
   }
   /// Whether the instance is there already.
   std::string status_of(InstanceId id) const {
-    const auto found = chronicle_.instances().find(id);
-    if (found == chronicle_.instances().end()) return "";
+    const auto found = event_text_.instances().find(id);
+    if (found == event_text_.instances().end()) return "";
     return found->second.up && *found->second.up <= now_ ? "" : ", not up yet";
   }
 
@@ -283,14 +283,14 @@ class InstanceTeller : public Teller {
   InstanceTeller(std::span<const Event> events, const Catalog& catalog, InstanceId instance)
       : Teller(events, catalog), instance_(instance), catalog_(catalog) {}
 
-  Story tell_all(std::span<const Event> events) {
-    story_.title = chronicle_.name(instance_);
+  Explanation explain_all(std::span<const Event> events) {
+    story_.title = event_text_.name(instance_);
     for (const Event& event : events) {
       now_ = event.at;
       std::visit(*this, event.body);
-      chronicle_.follow(event);
+      event_text_.follow(event);
     }
-    tell_cost(instance_);
+    explain_cost(instance_);
     return std::move(story_);
   }
 
@@ -304,7 +304,7 @@ class InstanceTeller : public Teller {
     tell("launched",
          fmt::format("is asked for: {}, {}, ${:.6g}/h, {} ({}){}", catalog_[e.type].name,
                      name_of(e.market), e.price.usd_h(), amounts_text(catalog_[e.type].capacity),
-                     describe(e.cause), chronicle_.round_text(now_)),
+                     describe(e.cause), event_text_.round_text(now_)),
          std::move(details));
   }
   void operator()(const LaunchRefused& e) {
@@ -314,7 +314,7 @@ class InstanceTeller : public Teller {
   }
   void operator()(const PlanPartRefused& e) {
     if (e.instance != instance_) return;
-    tell_refused(e.refusal, "plan refused", "its part of the plan was not carried out, ");
+    explain_refused(e.refusal, "plan refused", "its part of the plan was not carried out, ");
   }
   void operator()(const InstanceUp& e) {
     if (e.instance == instance_) tell("up", "is up: billing begins");
@@ -324,34 +324,34 @@ class InstanceTeller : public Teller {
   }
   void operator()(const TaskAssigned& e) {
     if (e.to != instance_) return;
-    const auto from = chronicle_.occupancy().place_of(e.task);
+    const auto from = event_text_.occupancy().place_of(e.task);
     Details details = details_of(e.cause);
     details.insert(details.begin(), {"task", e.task.value});
     const bool moves = from && *from != instance_;
     if (moves) details.emplace_back("from", from->value);
     tell("meant for it",
-         chronicle_.name(e.task) + " is to come" +
-             (moves ? " from " + chronicle_.name(*from) : std::string{}) + " (" +
-             describe(e.cause) + ")" + chronicle_.round_text(now_),
+         event_text_.name(e.task) + " is to come" +
+             (moves ? " from " + event_text_.name(*from) : std::string{}) + " (" +
+             describe(e.cause) + ")" + event_text_.round_text(now_),
          std::move(details));
   }
   void operator()(const StartIssued& e) {
     if (e.instance != instance_) return;
     tell("task starts",
-         fmt::format("{} starts (attempt {}), {}", chronicle_.name(e.task), e.attempt,
-                     chronicle_.company(instance_, e.task)),
+         fmt::format("{} starts (attempt {}), {}", event_text_.name(e.task), e.attempt,
+                     event_text_.company(instance_, e.task)),
          {{"task", e.task.value}, {"others", others(instance_, e.task)}});
   }
-  void operator()(const StopIssued& e) { tell_end(e.task, "task stopped", "is told to stop"); }
-  void operator()(const TaskLeft& e) { tell_end(e.task, "task left", "has left"); }
-  void operator()(const TaskFinished& e) { tell_end(e.task, "task finished", "is finished"); }
+  void operator()(const StopIssued& e) { explain_end(e.task, "task stopped", "is told to stop"); }
+  void operator()(const TaskCheckpointed& e) { explain_end(e.task, "task left", "has left"); }
+  void operator()(const TaskFinished& e) { explain_end(e.task, "task finished", "is finished"); }
   void operator()(const TaskFailed& e) {
-    if (e.blameless) return tell_end(e.task, "task lost", "is lost (" + e.reason + ")");
-    tell_end(e.task, "task failed", "fails (" + e.reason + ")");
+    if (e.blameless) return explain_end(e.task, "task lost", "is lost (" + e.reason + ")");
+    explain_end(e.task, "task failed", "fails (" + e.reason + ")");
   }
   void operator()(const ReleaseDecided& e) {
     if (e.instance != instance_) return;
-    tell("released", "is no longer wanted, " + describe(e.cause) + chronicle_.round_text(now_),
+    tell("released", "is no longer wanted, " + describe(e.cause) + event_text_.round_text(now_),
          details_of(e.cause));
   }
   void operator()(const TerminateIssued& e) {
@@ -379,11 +379,11 @@ class InstanceTeller : public Teller {
   void operator()(const Other&) {}
 
  private:
-  void tell_end(TaskId task, std::string what, const std::string& does) {
-    if (chronicle_.occupancy().place_of(task) != instance_) return;
+  void explain_end(TaskId task, std::string what, const std::string& does) {
+    if (event_text_.occupancy().place_of(task) != instance_) return;
     const std::vector<std::uint64_t> rest = others(instance_, task);
     tell(std::move(what),
-         fmt::format("{} {}; {} other task(s) here", chronicle_.name(task), does, rest.size()),
+         fmt::format("{} {}; {} other task(s) here", event_text_.name(task), does, rest.size()),
          {{"task", task.value}, {"others", rest}});
   }
 
@@ -405,20 +405,20 @@ Failure<ExplainError> unknown(std::string_view kind, std::uint64_t id, const Map
 
 }  // namespace
 
-Expected<Story, ExplainError> explain_task(std::span<const Event> events, const Catalog& catalog,
-                                           TaskId task) {
+Expected<Explanation, ExplainError> explain_task(std::span<const Event> events,
+                                                 const Catalog& catalog, TaskId task) {
   TaskTeller teller(events, catalog, task);
-  const auto& known = teller.chronicle().tasks();
+  const auto& known = teller.event_text().tasks();
   if (!known.contains(task)) return unknown("task", task.value, known);
-  return teller.tell_all(events);
+  return teller.explain_all(events);
 }
 
-Expected<Story, ExplainError> explain_instance(std::span<const Event> events,
-                                               const Catalog& catalog, InstanceId instance) {
+Expected<Explanation, ExplainError> explain_instance(std::span<const Event> events,
+                                                     const Catalog& catalog, InstanceId instance) {
   InstanceTeller teller(events, catalog, instance);
-  const auto& known = teller.chronicle().instances();
+  const auto& known = teller.event_text().instances();
   if (!known.contains(instance)) return unknown("instance", instance.value, known);
-  return teller.tell_all(events);
+  return teller.explain_all(events);
 }
 
 }  // namespace muster::report

@@ -31,7 +31,7 @@ ProcessOptions process_options(const WorkerConfig& config, const fs::path& progr
   options.log_file_bytes = config.tasks.log_bytes;
   options.log_files_kept = config.tasks.log_files;
   options.tail_bytes = config.tasks.tail_bytes;
-  options.settled_keep = config.tasks.settled_keep;
+  options.acknowledged_keep = config.tasks.acknowledged_keep;
   if (config.tasks.disk_free_mib != 0U) options.disk_check = config.tasks.disk_check;
   if (config.tasks.disk_free_mib) {
     options.disk_free_bytes = std::uint64_t{*config.tasks.disk_free_mib} << 20;
@@ -96,9 +96,9 @@ class LoggedExecutor : public Executor {
     }
     return found;
   }
-  void settled(TaskId task, Attempt attempt) override {
+  void acknowledged(TaskId task, Attempt attempt) override {
     log_->debug("task={} attempt={} settled", task.value, attempt);
-    inner_->settled(task, attempt);
+    inner_->acknowledged(task, attempt);
   }
   LogPart read_log(const LogPlace& place) override { return inner_->read_log(place); }
   std::string limits() const override { return inner_->limits(); }
@@ -110,8 +110,8 @@ class LoggedExecutor : public Executor {
       log->info("task={} attempt={} started", task.value, attempt);
       told(task, attempt, fetch, build);
     };
-    host.left = [log, told = host.left](TaskId task, Attempt attempt, Duration upload,
-                                        ExecutionEnd end) {
+    host.checkpointed = [log, told = host.checkpointed](TaskId task, Attempt attempt,
+                                                        Duration upload, ExecutionEnd end) {
       log->info("task={} attempt={} left exit_code={}", task.value, attempt, end.exit_code);
       told(task, attempt, upload, std::move(end));
     };
@@ -191,7 +191,7 @@ class WorkerNode::Parts {
     worker.type = TypeId{0};  // there is no catalog here, and only model executors ask
     worker.capacity = config.capacity;
     worker.master = link_->master();
-    worker.epoch = wall_epoch(system_);
+    worker.origin = wall_origin(system_);
     worker.make_executor = [log = log_, options = process_options(config, program)](
                                InstanceId instance, TypeId, const ExecutorHost& host) {
       return std::make_unique<LoggedExecutor>(

@@ -32,16 +32,17 @@ class Rivals {
 /// ends.
 class Walk {
  public:
-  Walk(const History& history, const SorterParams& params) : history_(history), sorter_(params) {}
+  Walk(const History& history, const ClassifierParams& params)
+      : history_(history), classifier_(params) {}
 
-  JobSorter& sorter() { return sorter_; }
+  JobClassifier& classifier() { return classifier_; }
 
   /// Lets everything happen that did before the instant.
   void until(Instant now) {
     while (!running_.empty() && running_.top().first <= now) {
       const PastJob& past = history_.jobs[running_.top().second];
       running_.pop();
-      sorter_.learn({*past.job, past.use, past.runtime});
+      classifier_.learn({*past.job, past.use, past.runtime});
     }
   }
   void start(std::size_t i) { running_.emplace(history_.jobs[i].end(), i); }
@@ -49,7 +50,7 @@ class Walk {
  private:
   using End = std::pair<Instant, std::size_t>;
   const History& history_;
-  JobSorter sorter_;
+  JobClassifier classifier_;
   std::priority_queue<End, std::vector<End>, std::greater<>> running_;
 };
 
@@ -108,7 +109,7 @@ TrainedClassifier train(const History& history, const TrainParams& params,
 
 }  // namespace
 
-Outcome train_and_test(const History& history, const SorterParams& params,
+Outcome train_and_test(const History& history, const ClassifierParams& params,
                        const TrainProgress& progress) {
   Outcome outcome;
   auto classifier = std::make_shared<const LengthClassifier>(
@@ -120,9 +121,9 @@ Outcome train_and_test(const History& history, const SorterParams& params,
   for (std::size_t i = 0; i < history.jobs.size(); ++i) {
     const PastJob& past = history.jobs[i];
     walk.until(past.submit);
-    if (i == history.first_test) walk.sorter().adopt(classifier);
+    if (i == history.first_test) walk.classifier().adopt(classifier);
     if (i >= history.first_test) {
-      const Classification answer = walk.sorter().classify(*past.job, past.use);
+      const Classification answer = walk.classifier().classify(*past.job, past.use);
       const double runtime_s = to_seconds(past.runtime);
       rivals.judge(past, outcome.tested);
       outcome.tested.svm.add(length_of(past.runtime, threshold), answer.length);
@@ -132,9 +133,9 @@ Outcome train_and_test(const History& history, const SorterParams& params,
     walk.start(i);
   }
   walk.until(Instant::max());
-  walk.sorter().adopt(std::move(classifier));
+  walk.classifier().adopt(std::move(classifier));
   outcome.predictor = quality_of(std::move(ratios));
-  outcome.model = walk.sorter().text();
+  outcome.model = walk.classifier().text();
   return outcome;
 }
 

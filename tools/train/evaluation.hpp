@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "learning/job_sorter.hpp"
+#include "learning/job_classifier.hpp"
 #include "tools/train/history.hpp"
 
 namespace muster::train {
@@ -43,12 +43,12 @@ struct Outcome {
   Comparison tested;                     ///< on the later part
   PredictorQuality predictor;
   SpotQuality spot;
-  std::string model;  ///< the text of a JobSorter that has seen the whole history
+  std::string model;  ///< the text of a JobClassifier that has seen the whole history
 };
 
 /// Trains on the first part of the history and goes through all of it as a site scheduler would
 /// have: a job is judged at its submission, by what had finished until then.
-Outcome train_and_test(const History& history, const SorterParams& params,
+Outcome train_and_test(const History& history, const ClassifierParams& params,
                        const TrainProgress& progress);
 
 }  // namespace muster::train

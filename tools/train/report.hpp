@@ -10,7 +10,7 @@ namespace muster::train {
 struct Subject {
   const std::string& description;  ///< of the workload
   const History& history;
-  const SorterParams& params;
+  const ClassifierParams& params;
   const Outcome& outcome;
 };
 

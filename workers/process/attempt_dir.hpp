@@ -31,7 +31,7 @@ inline constexpr const char* kOrderFile = "order";  ///< what to run
 /// Locked as long as the shim lives; holds what the shim itself complained of.
 inline constexpr const char* kLockFile = "lock";
 inline constexpr const char* kResultFile = "result";  ///< how the attempt ended
-inline constexpr const char* kSettledFile =
+inline constexpr const char* kAcknowledgedFile =
     "settled";  ///< the result, once it is on record elsewhere
 inline constexpr const char* kProgressSocket = "socket";
 inline constexpr const char* kWorkFolder = "work";
@@ -51,7 +51,7 @@ struct Order {
   std::string gpus;            ///< device numbers, separated by commas
   Resources granted;
   std::string workload_class;
-  double alone_progress_s = 0;
+  double baseline_rate_per_s = 0;
   Duration time_limit{};  ///< 0: none
   Duration stop_grace{};
   Duration memory_interval{};

@@ -30,14 +30,14 @@ AttemptSweeper::~AttemptSweeper() {
   thread_.join();
 }
 
-void AttemptSweeper::settle(const AttemptKey& key) {
+void AttemptSweeper::acknowledge(const AttemptKey& key) {
   const Descriptor folder = open_folder(attempts_ / name_of(key));
   if (!folder) return;
   // A mark that cannot be made only means that a next process of this worker reports once more.
-  renameat(folder.get(), kResultFile, folder.get(), kSettledFile);
+  renameat(folder.get(), kResultFile, folder.get(), kAcknowledgedFile);
   {
     const std::lock_guard lock(mutex_);
-    settled_.push_back({key, boot_time() + bounds_.keep});
+    acknowledged_.push_back({key, boot_time() + bounds_.keep});
   }
   changed_.notify_all();
 }
@@ -47,7 +47,7 @@ void AttemptSweeper::hurry() {
     const std::lock_guard lock(mutex_);
     const Duration sooner = std::max(bounds_.keep - kKeepInHurry, Duration::zero());
     const Duration soon = boot_time() + std::min(bounds_.keep, kKeepInHurry);
-    for (Settled& each : settled_) {
+    for (Acknowledged& each : acknowledged_) {
       if (each.due > soon) each.due -= sooner;
     }
     hurries_ = true;
@@ -57,7 +57,7 @@ void AttemptSweeper::hurry() {
 
 /// Removes one at a time; false when there is none left.
 bool AttemptSweeper::remove_work_folders(std::unique_lock<std::mutex>& lock) {
-  for (Settled& each : settled_) {
+  for (Acknowledged& each : acknowledged_) {
     if (!std::exchange(each.has_work, false)) continue;
     const std::filesystem::path folder = attempts_ / name_of(each.key) / kWorkFolder;
     lock.unlock();
@@ -76,17 +76,17 @@ void AttemptSweeper::work() {
       hurries_ = remove_work_folders(lock);
       continue;
     }
-    if (settled_.empty()) {
+    if (acknowledged_.empty()) {
       changed_.wait(lock);
       continue;
     }
-    const Duration left = settled_.front().due - boot_time();
-    if (settled_.size() <= bounds_.most && left > Duration::zero()) {
+    const Duration left = acknowledged_.front().due - boot_time();
+    if (acknowledged_.size() <= bounds_.most && left > Duration::zero()) {
       changed_.wait_for(lock, left);
       continue;
     }
-    const std::filesystem::path folder = attempts_ / name_of(settled_.front().key);
-    settled_.pop_front();
+    const std::filesystem::path folder = attempts_ / name_of(acknowledged_.front().key);
+    acknowledged_.pop_front();
     lock.unlock();
     std::error_code ignored;
     std::filesystem::remove_all(folder, ignored);

@@ -26,13 +26,13 @@ class AttemptSweeper {
   AttemptSweeper& operator=(const AttemptSweeper&) = delete;
 
   /// Marks the attempt's folder; it goes after `keep` (from the mark, when it had one before).
-  void settle(const AttemptKey& key);
+  void acknowledge(const AttemptKey& key);
   /// The disk is full: the work folders of settled attempts go at once, and all else of them a
   /// minute after they were settled.
   void hurry();
 
  private:
-  struct Settled {
+  struct Acknowledged {
     AttemptKey key;
     Duration due{};  ///< since boot
     bool has_work = true;
@@ -45,9 +45,9 @@ class AttemptSweeper {
   Bounds bounds_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Settled> settled_;  ///< oldest first; guarded by mutex_
-  bool hurries_ = false;         ///< guarded by mutex_
-  bool quit_ = false;            ///< guarded by mutex_
+  std::deque<Acknowledged> acknowledged_;  ///< oldest first; guarded by mutex_
+  bool hurries_ = false;                   ///< guarded by mutex_
+  bool quit_ = false;                      ///< guarded by mutex_
   std::thread thread_;
 };
 

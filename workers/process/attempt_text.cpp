@@ -58,7 +58,7 @@ Order read_order(const Json& record) {
   order.gpus = record.at("gpus").get<std::string>();
   order.granted = resources_of(record.at("granted"));
   order.workload_class = record.at("workload_class").get<std::string>();
-  order.alone_progress_s = record.at("alone_progress_s").get<double>();
+  order.baseline_rate_per_s = record.at("baseline_rate_per_s").get<double>();
   read_limits(record, order);
   return order;
 }
@@ -127,7 +127,7 @@ std::string to_text(const Order& order) {
               {"gpus", order.gpus},
               {"granted", order.granted.amounts()},
               {"workload_class", order.workload_class},
-              {"alone_progress_s", order.alone_progress_s},
+              {"baseline_rate_per_s", order.baseline_rate_per_s},
               {"time_limit_ns", order.time_limit.count()},
               {"stop_grace_ns", order.stop_grace.count()},
               {"memory_interval_ns", order.memory_interval.count()},

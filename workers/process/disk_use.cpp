@@ -22,14 +22,14 @@ constexpr double kGib = 1024 * kMib;
 
 }  // namespace
 
-std::optional<DiskRoom> room_on(const std::filesystem::path& folder) {
+std::optional<DiskSpace> space_on(const std::filesystem::path& folder) {
   struct statvfs room {};
   struct stat place {};
   if (statvfs(folder.c_str(), &room) != 0 || stat(folder.c_str(), &place) != 0) {
     return std::nullopt;
   }
-  return DiskRoom{place.st_dev, std::uint64_t{room.f_bavail} * room.f_frsize,
-                  std::uint64_t{room.f_blocks} * room.f_frsize};
+  return DiskSpace{place.st_dev, std::uint64_t{room.f_bavail} * room.f_frsize,
+                   std::uint64_t{room.f_blocks} * room.f_frsize};
 }
 
 std::uint64_t bytes_below(const std::filesystem::path& folder, std::uint64_t device,

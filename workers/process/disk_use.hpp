@@ -9,13 +9,13 @@
 namespace muster::process {
 
 /// What there is on the file system that a folder lies on.
-struct DiskRoom {
+struct DiskSpace {
   std::uint64_t device = 0;
   std::uint64_t free_bytes = 0;  ///< for anybody
   std::uint64_t total_bytes = 0;
 };
 /// Nothing when it cannot be told. Asks the kernel only, never the disk.
-std::optional<DiskRoom> room_on(const std::filesystem::path& folder);
+std::optional<DiskSpace> space_on(const std::filesystem::path& folder);
 
 /// The blocks of all that is in the folder on that device. Links are not followed; what vanishes
 /// meanwhile is left out, and so is all beyond the first `most_entries`.

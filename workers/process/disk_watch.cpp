@@ -84,7 +84,7 @@ void DiskWatch::look() {
   for (const auto& place : {options_.attempts, options_.checkpoints}) {
     const auto room = options_.look(place);
     if (!room || !seen.insert(room->device).second) continue;
-    if (!lacks_room(*room)) {
+    if (!lacks_space(*room)) {
       if (claimed_.erase(room->device) > 0) claims_on(room->device).withdraw();
       continue;
     }
@@ -103,12 +103,12 @@ void DiskWatch::look() {
   if (tells) listener_.looked(full);
 }
 
-std::uint64_t DiskWatch::least_free(const DiskRoom& room) const {
+std::uint64_t DiskWatch::least_free(const DiskSpace& room) const {
   return options_.least_free_bytes.value_or(
       std::min(kLeastFreeBytes, room.total_bytes / kLeastFreeShare));
 }
 
-bool DiskWatch::lacks_room(const DiskRoom& room) const {
+bool DiskWatch::lacks_space(const DiskSpace& room) const {
   return room.free_bytes < least_free(room);
 }
 
@@ -119,7 +119,7 @@ DiskClaims DiskWatch::claims_on(std::uint64_t device) const {
 }
 
 /// At the first look every worker says what it has, at the next one the largest attempt is ended.
-void DiskWatch::act(const std::filesystem::path& place, const DiskRoom& room) {
+void DiskWatch::act(const std::filesystem::path& place, const DiskSpace& room) {
   const DiskClaims claims = claims_on(room.device);
   if (still_ends(claims)) return;
   const auto use = largest(room.device);
@@ -128,7 +128,7 @@ void DiskWatch::act(const std::filesystem::path& place, const DiskRoom& room) {
   if (first || !is_largest || !use || use->bytes() < least_free(room) / kHarmlessPart) return;
   // Measuring takes its time.
   const auto now = options_.look(place);
-  if (!now || !lacks_room(*now)) return;
+  if (!now || !lacks_space(*now)) return;
   claims.ending();
   ending_ = Ending{use->key, boot_time()};
   DiskVerdict verdict{use->key, {}, use->checkpoint_bytes > use->folder_bytes};

@@ -27,7 +27,7 @@ struct DiskWatchOptions {
   /// Less free room is too little; nothing: 1 GiB or 5 percent of the file system, whichever is
   /// less.
   std::optional<std::uint64_t> least_free_bytes;
-  std::function<std::optional<DiskRoom>(const std::filesystem::path&)> look = room_on;
+  std::function<std::optional<DiskSpace>(const std::filesystem::path&)> look = space_on;
 };
 
 /// An attempt that is to end, for it takes the most of a disk that is full.
@@ -72,9 +72,9 @@ class DiskWatch {
 
   void work();
   void look();
-  bool lacks_room(const DiskRoom& room) const;
-  std::uint64_t least_free(const DiskRoom& room) const;
-  void act(const std::filesystem::path& place, const DiskRoom& room);
+  bool lacks_space(const DiskSpace& room) const;
+  std::uint64_t least_free(const DiskSpace& room) const;
+  void act(const std::filesystem::path& place, const DiskSpace& room);
   std::optional<Use> largest(std::uint64_t device) const;
   bool still_ends(const DiskClaims& claims);
   DiskClaims claims_on(std::uint64_t device) const;

@@ -18,7 +18,7 @@ using process::LimitMeans;
 
 constexpr const char* kAttemptsFolder = "attempts";
 constexpr double kLeastThroughput = 1e-3;
-constexpr int kLooksForRoom = 30;
+constexpr int kLooksForSpace = 30;
 
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 14695981039346656037u;
@@ -57,20 +57,21 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
       alone_rates_(options_.state_dir),
       company_since_(process::boot_time()),
       sweeper_(options_.state_dir / kAttemptsFolder,
-               {options_.settled_keep, options_.max_settled}) {
+               {options_.acknowledged_keep, options_.max_acknowledged}) {
   make_folder(options_.state_dir, options_.task_uid.has_value());
   make_folder(options_.state_dir / kAttemptsFolder, options_.task_uid.has_value());
-  process::CrewOptions crew;
+  process::ShimSupervisorOptions crew;
   crew.attempts = options_.state_dir / kAttemptsFolder;
   crew.shim_program = options_.shim_program;
   crew.tail_bytes = options_.tail_bytes;
   crew.sync_orders = options_.sync_orders;
   const std::weak_ptr<const bool> alive = alive_;
-  crew_ = std::make_unique<process::ShimCrew>(crew, [this, alive](process::ShimNews news) {
-    host_.post([this, alive, news = std::move(news)] {
-      if (!alive.expired()) hear(news);
-    });
-  });
+  supervisor_ =
+      std::make_unique<process::ShimSupervisor>(crew, [this, alive](process::ShimNews news) {
+        host_.post([this, alive, news = std::move(news)] {
+          if (!alive.expired()) hear(news);
+        });
+      });
   if (options_.disk_check > Duration::zero()) watch_disks(instance);
 }
 
@@ -83,22 +84,22 @@ void ProcessExecutor::watch_disks(InstanceId instance) {
   watch.who = instance.value;
   watch.every = options_.disk_check;
   watch.least_free_bytes = options_.disk_free_bytes;
-  watch.look = options_.disk_room;
+  watch.look = options_.disk_space;
   process::DiskWatch::Listener listener;
   listener.end = [this](const process::DiskVerdict& verdict) {
-    crew_->end_for_disk(verdict.key, verdict.reason, verdict.drop_checkpoint);
+    supervisor_->end_for_disk(verdict.key, verdict.reason, verdict.drop_checkpoint);
   };
   listener.looked = [this, alive = std::weak_ptr<const bool>(alive_)](const std::string& full) {
     if (!full.empty()) sweeper_.hurry();
     host_.post([this, alive, full] {
-      if (!alive.expired()) hear_of_disk(full);
+      if (!alive.expired()) on_full_disk(full);
     });
   };
   watch_ = std::make_unique<process::DiskWatch>(std::move(watch), std::move(listener));
 }
 
 /// What is begun while a disk is full would only be ended, or fill it further.
-void ProcessExecutor::hear_of_disk(const std::string& full) {
+void ProcessExecutor::on_full_disk(const std::string& full) {
   const Duration now = process::boot_time();
   std::vector<std::pair<AttemptKey, Waiting>> due;
   for (const auto& [key, waiting] : waiting_) {
@@ -122,7 +123,7 @@ void ProcessExecutor::reject(const AttemptKey& key, const std::string& reason) {
 
 ProcessExecutor::~ProcessExecutor() {
   watch_.reset();
-  crew_.reset();
+  supervisor_.reset();
   if (!means_.parent.empty()) rmdir(means_.parent.c_str());  // stays while attempts are in it
 }
 
@@ -136,11 +137,11 @@ void ProcessExecutor::start(const Execution& execution) {
   if (runs_.contains(key) || std::filesystem::exists(folder_of(key), ignored)) return;
   Run& run = runs_[key];
   run.workload_class = execution.workload_class;
-  run.alone_progress_s = execution.program.alone_progress_s;
+  run.baseline_rate_per_s = execution.program.baseline_rate_per_s;
   company_changed();
   if (!execution.program.argv.empty()) {
     if (!watch_ || watch_->full().empty()) return begin(execution);
-    const Duration until = process::boot_time() + kLooksForRoom * options_.disk_check;
+    const Duration until = process::boot_time() + kLooksForSpace * options_.disk_check;
     waiting_[key] = {execution, until};
     return;
   }
@@ -156,7 +157,7 @@ void ProcessExecutor::start(const Execution& execution) {
 void ProcessExecutor::begin(const Execution& execution) {
   const process::Order order = order_for(execution);
   if (watch_) watch_->add(order.key, order.checkpoint_dir);
-  crew_->launch(order);
+  supervisor_->launch(order);
 }
 
 process::Order ProcessExecutor::order_for(const Execution& execution) {
@@ -174,7 +175,7 @@ process::Order ProcessExecutor::order_for(const Execution& execution) {
   order.gpus = gpus_.take(order.key, execution.granted[Resource::gpu]);
   order.granted = execution.granted;
   order.workload_class = execution.workload_class;
-  order.alone_progress_s = execution.program.alone_progress_s;
+  order.baseline_rate_per_s = execution.program.baseline_rate_per_s;
   order.time_limit = execution.program.time_limit;
   const bool own_grace = execution.program.stop_grace > Duration::zero();
   order.stop_grace = own_grace ? execution.program.stop_grace : options_.stop_grace;
@@ -193,7 +194,7 @@ process::Order ProcessExecutor::order_for(const Execution& execution) {
 void ProcessExecutor::stop(TaskId task, Attempt attempt) {
   const AttemptKey key{task, attempt};
   if (!runs_.contains(key)) return;
-  if (waiting_.erase(key) == 0) return crew_->stop(key);
+  if (waiting_.erase(key) == 0) return supervisor_->stop(key);
   process::ShimEnded ended;
   ended.result.stopped = true;
   ended.result.reason = "stopped before it began";
@@ -226,7 +227,7 @@ void ProcessExecutor::end(const AttemptKey& key, process::ShimEnded ended) {
   if (result.exit_code == 0 && result.reason.empty()) {
     host_.finished(key.task, key.attempt, std::move(ended.end));
   } else if (result.stopped && !never_ran) {
-    host_.left(key.task, key.attempt, result.stopping, std::move(ended.end));
+    host_.checkpointed(key.task, key.attempt, result.stopping, std::move(ended.end));
   } else {
     ended.end.failure = process::failure_of(result.kind);
     host_.failed(key.task, key.attempt, result.reason, std::move(ended.end));
@@ -255,8 +256,8 @@ std::optional<double> ProcessExecutor::normalized(const Run& run, Duration now) 
   const auto& points = run.meter.points();
   const bool all_alone = runs_.size() == 1 && points[points.size() - 2].at >= company_since_;
   if (all_alone) alone_rates_.record(run.workload_class, *rate);
-  const std::optional<double> reference = run.alone_progress_s > 0
-                                              ? std::optional(run.alone_progress_s)
+  const std::optional<double> reference = run.baseline_rate_per_s > 0
+                                              ? std::optional(run.baseline_rate_per_s)
                                               : alone_rates_.best(run.workload_class);
   if (!reference) return std::nullopt;
   return std::clamp(*rate / *reference, kLeastThroughput, 1.0);
@@ -281,8 +282,8 @@ std::vector<FoundExecution> ProcessExecutor::adopt() {
 std::optional<FoundExecution> ProcessExecutor::take_over(const AttemptKey& key) {
   const process::Descriptor folder = process::open_folder(folder_of(key));
   struct stat mark {};
-  if (fstatat(folder.get(), process::kSettledFile, &mark, 0) == 0) {
-    sweeper_.settle(key);
+  if (fstatat(folder.get(), process::kAcknowledgedFile, &mark, 0) == 0) {
+    sweeper_.acknowledge(key);
     return std::nullopt;
   }
   Run& run = runs_[key];
@@ -292,17 +293,17 @@ std::optional<FoundExecution> ProcessExecutor::take_over(const AttemptKey& key) 
   if (const auto order = text ? process::order_from(*text) : std::nullopt) {
     execution.granted = order->granted;
     run.workload_class = order->workload_class;
-    run.alone_progress_s = order->alone_progress_s;
+    run.baseline_rate_per_s = order->baseline_rate_per_s;
     gpus_.keep(key, order->gpus, order->granted[Resource::gpu]);
     if (watch_) watch_->add(key, order->checkpoint_dir);
   }
-  crew_->follow(key);
+  supervisor_->follow(key);
   return execution;
 }
 
-void ProcessExecutor::settled(TaskId task, Attempt attempt) {
+void ProcessExecutor::acknowledged(TaskId task, Attempt attempt) {
   // What still runs cannot be settled: its outcome is yet to come.
-  if (!runs_.contains({task, attempt})) sweeper_.settle({task, attempt});
+  if (!runs_.contains({task, attempt})) sweeper_.acknowledge({task, attempt});
 }
 
 LogPart ProcessExecutor::read_log(const LogPlace& place) {

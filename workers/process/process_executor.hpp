@@ -14,7 +14,7 @@
 #include "workers/process/gpu_shares.hpp"
 #include "workers/process/limits.hpp"
 #include "workers/process/progress.hpp"
-#include "workers/process/shim_crew.hpp"
+#include "workers/process/shim_supervisor.hpp"
 
 namespace muster {
 
@@ -35,8 +35,9 @@ struct ProcessOptions {
   /// Between two looks at the memory of an attempt where no cgroup limits it; 10 ms to 10 s.
   Duration memory_interval = std::chrono::milliseconds{250};
   /// How long an attempt's folder outlives its being settled; 0 or more.
-  Duration settled_keep = std::chrono::hours{1};
-  std::size_t max_settled = 1000;  ///< folders of settled attempts; past it the oldest go earlier
+  Duration acknowledged_keep = std::chrono::hours{1};
+  std::size_t max_acknowledged =
+      1000;  ///< folders of settled attempts; past it the oldest go earlier
   /// The most that is tried; what the machine does not offer is left out.
   process::LimitMeans best_means = process::LimitMeans::cgroup2;
   std::uint32_t max_processes = 4096;  ///< of an attempt, where there are cgroup limits; 1 or more
@@ -52,8 +53,8 @@ struct ProcessOptions {
   Duration disk_check{};
   /// Less free room is too little; nothing: what DiskWatchOptions say.
   std::optional<std::uint64_t> disk_free_bytes;
-  std::function<std::optional<process::DiskRoom>(const std::filesystem::path&)> disk_room =
-      process::room_on;
+  std::function<std::optional<process::DiskSpace>(const std::filesystem::path&)> disk_space =
+      process::space_on;
 };
 
 /// Runs each attempt as a process of this machine under a shim of its own, which outlives this
@@ -76,7 +77,7 @@ class ProcessExecutor : public Executor {
   /// compare with, are left out.
   std::vector<ExecutionThroughput> sample() override;
   std::vector<FoundExecution> adopt() override;
-  void settled(TaskId task, Attempt attempt) override;
+  void acknowledged(TaskId task, Attempt attempt) override;
   LogPart read_log(const LogPlace& place) override;
   /// "cgroup2", "cgroup2-kill + memory watch" or "subreaper + memory watch".
   std::string limits() const override;
@@ -85,7 +86,7 @@ class ProcessExecutor : public Executor {
   using AttemptKey = process::AttemptKey;
   struct Run {
     std::string workload_class;
-    double alone_progress_s = 0;
+    double baseline_rate_per_s = 0;
     bool started = false;
     process::ProgressMeter meter;
   };
@@ -99,7 +100,7 @@ class ProcessExecutor : public Executor {
   std::filesystem::path folder_of(const AttemptKey& key) const;
   void watch_disks(InstanceId instance);
   void begin(const Execution& execution);
-  void hear_of_disk(const std::string& full);
+  void on_full_disk(const std::string& full);
   void reject(const AttemptKey& key, const std::string& reason);
   void hear(process::ShimNews news);
   void end(const AttemptKey& key, process::ShimEnded ended);
@@ -117,7 +118,7 @@ class ProcessExecutor : public Executor {
   Duration company_since_{};  ///< since when the attempts on this instance have been the same ones
   std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);
   process::AttemptSweeper sweeper_;
-  std::unique_ptr<process::ShimCrew> crew_;
+  std::unique_ptr<process::ShimSupervisor> supervisor_;
   std::unique_ptr<process::DiskWatch> watch_;  ///< last: it uses the two above; null: none
 };
 

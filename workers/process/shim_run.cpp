@@ -122,9 +122,9 @@ void ShimRun::watch_once() {
   }
   copy(task_.out, out_log_);
   copy(task_.err, err_log_);
-  if (starting_) hear_start();
-  hear_sockets(polled);
-  hear_signals();
+  if (starting_) on_start_order();
+  on_sockets(polled);
+  on_signals();
   check_deadlines();
 }
 
@@ -143,7 +143,7 @@ int ShimRun::wait_ms() const {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, INT_MAX));
 }
 
-void ShimRun::hear_signals() {
+void ShimRun::on_signals() {
   signalfd_siginfo info{};
   while (read(setup_.signals.get(), &info, sizeof info) == sizeof info) {
     if (info.ssi_signo == SIGTERM) end_gently(Ending::stop);
@@ -160,11 +160,11 @@ void ShimRun::reap() {
     status_ = status;
     usage_ = usage;
     over_ = true;
-    if (starting_) hear_start();
+    if (starting_) on_start_order();
   }
 }
 
-void ShimRun::hear_start() {
+void ShimRun::on_start_order() {
   StartTrouble trouble;
   const ssize_t got = read(task_.news.get(), &trouble, sizeof trouble);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -177,7 +177,7 @@ void ShimRun::hear_start() {
   }
 }
 
-void ShimRun::hear_sockets(const std::vector<pollfd>& polled) {
+void ShimRun::on_sockets(const std::vector<pollfd>& polled) {
   control_.serve(polled, [this](std::string_view line) { return control(line); });
   const Duration now = boot_time();
   if (now >= progress_rest_ &&
@@ -205,11 +205,11 @@ std::optional<std::string> ShimRun::progress(std::string_view line) {
   if (*units < units_) return "error: progress does not go back\n";
   units_ = *units;
   untold_ = {boot_time(), units_};
-  tell_progress();
+  notify_progress();
   return "ok\n";
 }
 
-void ShimRun::tell_progress() {
+void ShimRun::notify_progress() {
   const auto& points = meter_.points();
   if (!untold_) return;
   if (!points.empty() && boot_time() < points.back().at + kProgressInterval) return;
@@ -235,7 +235,7 @@ bool ShimRun::copy(Descriptor& from, LogWriter& to) {
 
 void ShimRun::check_deadlines() {
   const Duration now = boot_time();
-  tell_progress();
+  notify_progress();
   if (over_) return;
   if (order_.time_limit > Duration::zero() && now >= started_ + order_.time_limit) {
     end_gently(Ending::time);
@@ -274,7 +274,7 @@ void ShimRun::end_for_disk(std::string_view reason, bool drop_checkpoint) {
 }
 
 /// Before the result, which needs some of it. A work folder that the job has named is its user's.
-void ShimRun::make_room_on_disk() const {
+void ShimRun::make_space_on_disk() const {
   std::error_code ignored;
   if (order_.work_dir.empty()) std::filesystem::remove_all(place_.work_dir, ignored);
   if (drop_checkpoint_) std::filesystem::remove_all(order_.checkpoint_dir, ignored);
@@ -293,7 +293,7 @@ bool ShimRun::finish() {
   }
   for (int i = 0; i < kDrainRounds && copy(task_.err, err_log_); ++i) {
   }
-  if (!disk_reason_.empty()) make_room_on_disk();
+  if (!disk_reason_.empty()) make_space_on_disk();
   const std::string text = to_text(result());
   if (group_) group_->remove();
   // Goes when nothing is in it. The job's folder above stays: another of its tasks may be about to
@@ -303,7 +303,7 @@ bool ShimRun::finish() {
   if (error == 0) return true;
   // What it has left in its work folder may be what fills the disk: without a result the attempt
   // would count as lost, and be tried again.
-  if (error == ENOSPC || error == EDQUOT) make_room_on_disk();
+  if (error == ENOSPC || error == EDQUOT) make_space_on_disk();
   return write_patiently(setup_.folder.get(), text);
 }
 

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "workers/process/limits.hpp"
-#include "workers/process/shim_crew.hpp"
+#include "workers/process/shim_supervisor.hpp"
 #include "workers/process/shim_task.hpp"
 
 namespace muster::process {
@@ -53,7 +53,7 @@ void describe_shim(SpawnSettings& settings, const std::string& log, int lock, in
 
 }  // namespace
 
-std::string ShimCrew::spawn(const AttemptKey& key, Watched& watched, Descriptor& lock) {
+std::string ShimSupervisor::spawn(const AttemptKey& key, Watched& watched, Descriptor& lock) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
     return std::string("its supervisor: ") + std::strerror(errno);

@@ -15,7 +15,7 @@ constexpr std::size_t kMaxTokens = 100'000;
 }  // namespace
 
 GroupSite::GroupSite(caf::actor_config& config, GroupShared& group)
-    : GroupSiteActor::base(config), group_(group), timer_(this, group.epoch) {
+    : GroupSiteActor::base(config), group_(group), timer_(this, group.origin) {
   set_down_handler([this](const caf::down_msg& down) { listeners_.drop(down.source); });
 }
 
@@ -34,7 +34,7 @@ GroupSiteActor::behavior_type GroupSite::make_behavior() {
       [](cancel_atom, const std::vector<JobId>&) -> caf::result<std::vector<CancelVerdict>> {
         return ActorError::unknown;  // a group has one door
       },
-      [this](over_atom, const JobEnd& end) { tell_over(end.job, end.outcome); },
+      [this](over_atom, const JobEnd& end) { notify_over(end.job, end.outcome); },
       [](load_atom) { return LoadReport{}; },
       [](const JobsQuestion&) -> caf::result<JobsView> { return ActorError::unknown; },
       [](figures_atom) -> caf::result<SiteFigures> { return ActorError::unknown; },
@@ -73,10 +73,10 @@ GroupSite::Verdicts GroupSite::take_numbered(std::vector<Job> jobs) {
   return verdicts;
 }
 
-AcceptVerdict GroupSite::begin(Job job) {
+SubmitVerdict GroupSite::begin(Job job) {
   if (job.tasks.empty()) return {{}, false, "the job has no tasks"};
   const JobId id = job.id;
-  const SharedJob shared = group_.book->accept(std::move(job), timer_.now());
+  const SharedJob shared = group_.event_log->submit(std::move(job), timer_.now());
   if (!shared) return {id, true, {}};  // taken before
   shared->is_long = group_.params.is_long(shared->estimate_s);
   if (open_) {
@@ -106,7 +106,7 @@ void GroupSite::place(const SharedJob& job) {
   if (!group_.composition->fault(group_.members.size()).empty()) {
     return refuse(job->id, {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0});
   }
-  if (group_.book->job(job->id).markets == MarketChoice::spot) {
+  if (group_.event_log->job(job->id).markets == MarketChoice::spot) {
     return refuse(job->id, {RefusalKind::never, RefusalCode::wrong_market, {}, 0, 0});
   }
   if (!group_.has_place(*job)) {
@@ -118,8 +118,8 @@ void GroupSite::place(const SharedJob& job) {
 }
 
 void GroupSite::refuse(JobId id, const Refusal& refusal) {
-  group_.book->refuse(id, refusal, timer_.now());
-  tell_over(id, JobOutcome::refused);
+  group_.event_log->refuse(id, refusal, timer_.now());
+  notify_over(id, JobOutcome::refused);
 }
 
 /// Only of a job that waits for the workers: what a scheduler has been told of runs to its end.
@@ -128,12 +128,12 @@ CancelReport GroupSite::cancel(JobId id) {
                                   [&](const SharedJob& job) { return job->id == id; });
   if (found == waiting_.end()) return {id, CancelStanding::passed_on, {}};
   waiting_.erase(found);
-  group_.book->cancel(id, timer_.now());
-  tell_over(id, JobOutcome::cancelled);
+  group_.event_log->cancel(id, timer_.now());
+  notify_over(id, JobOutcome::cancelled);
   return {id, CancelStanding::ended, {}};
 }
 
-void GroupSite::tell_over(JobId id, JobOutcome outcome) {
+void GroupSite::notify_over(JobId id, JobOutcome outcome) {
   const JobEnd end{id, outcome};
   newest_ends_.add(end);
   for (const JobListener& listener : listeners_.take(id)) send(listener, over_atom_v, end);

@@ -24,17 +24,17 @@ class GroupSite : public GroupSiteActor::base {
   behavior_type make_behavior() override;
 
  private:
-  using Verdicts = std::vector<AcceptVerdict>;
+  using Verdicts = std::vector<SubmitVerdict>;
   using Ends = std::vector<JobEnd>;
 
   Verdicts take(std::vector<Job> jobs);
   Verdicts take_numbered(std::vector<Job> jobs);
-  AcceptVerdict begin(Job job);
+  SubmitVerdict begin(Job job);
   caf::result<Ends> watch(const JobListener& listener, const std::vector<JobId>& jobs);
   void place(const SharedJob& job);
   void refuse(JobId id, const Refusal& refusal);
   CancelReport cancel(JobId id);
-  void tell_over(JobId id, JobOutcome outcome);
+  void notify_over(JobId id, JobOutcome outcome);
 
   GroupShared& group_;
   ActorTimer<GroupSiteActor, GroupSite> timer_;

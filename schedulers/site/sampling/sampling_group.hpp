@@ -6,7 +6,7 @@
 #include "actors/clock.hpp"
 #include "actors/sampling_messages.hpp"
 #include "schedulers/site/sampling/composition.hpp"
-#include "schedulers/site/sampling/group_book.hpp"
+#include "schedulers/site/sampling/group_event_log.hpp"
 
 namespace muster::sampling {
 
@@ -21,8 +21,8 @@ struct GroupShared {
   GroupParams params;                        ///< those of the composition
   const Composition* composition = nullptr;  ///< outlives the actors
   const Catalog* catalog = nullptr;
-  ClusterEpoch epoch;
-  GroupBook* book = nullptr;
+  ClockOrigin origin;
+  GroupEventLog* event_log = nullptr;
   std::vector<GroupScheduler> schedulers;  ///< in the order of the composition
   GroupSiteActor site;
   Roster roster;                ///< once the group is open

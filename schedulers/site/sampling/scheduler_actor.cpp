@@ -8,7 +8,7 @@ SchedulerActor::SchedulerActor(caf::actor_config& config, GroupShared& group,
                                std::unique_ptr<Scheduler> scheduler)
     : GroupScheduler::base(config),
       group_(group),
-      timer_(this, group.epoch),
+      timer_(this, group.origin),
       scheduler_(std::move(scheduler)) {}
 
 GroupScheduler::behavior_type SchedulerActor::make_behavior() {
@@ -74,12 +74,12 @@ void SchedulerActor::perform(const Push& action) {
                start(action.task, action.worker));
 }
 
-void SchedulerActor::perform(const HandOn& action) {
+void SchedulerActor::perform(const Forward& action) {
   delayed_send(group_.schedulers[action.to], group_.params.network_delay, action.batch);
 }
 
 void SchedulerActor::perform(const JobOver& action) {
-  group_.book->close(action.job, JobOutcome::completed, timer_.now());
+  group_.event_log->close(action.job, JobOutcome::completed, timer_.now());
   send(group_.site, over_atom_v, JobEnd{action.job, JobOutcome::completed});
 }
 
@@ -96,11 +96,11 @@ Host SchedulerActor::host(WorkerIndex worker) const {
 }
 
 void SchedulerActor::assign(const TaskRef& task, WorkerIndex to, CauseCode why) {
-  group_.book->assign(task, host(to), why, timer_.now());
+  group_.event_log->assign(task, host(to), why, timer_.now());
 }
 
 StartOrder SchedulerActor::start(const TaskRef& task, WorkerIndex on) {
-  return group_.book->start(task, host(on), timer_.now());
+  return group_.event_log->start(task, host(on), timer_.now());
 }
 
 }  // namespace muster::sampling

@@ -24,7 +24,7 @@ class SchedulerActor : public GroupScheduler::base {
   void perform(const Cancel& action);
   void perform(const Answer& action);
   void perform(const Push& action);
-  void perform(const HandOn& action);
+  void perform(const Forward& action);
   void perform(const JobOver& action);
   void perform(const Later& action);
   Host host(WorkerIndex worker) const;

@@ -19,8 +19,8 @@ PLACES = {"tokyo": "35.68,139.69", "oslo": "59.91,10.75", "austin": "30.27,-97.7
 class HcoopCluster(Cluster):
     def __init__(self, *settings, each=3):
         """So many sites and masters."""
-        super().__init__("worker.stop_grace=1s", "link.timeout=3s", "sort.threshold=30s",
-                         "sort.retrain_after=100", *settings,
+        super().__init__("worker.stop_grace=1s", "link.timeout=3s", "classify.threshold=30s",
+                         "classify.retrain_after=100", *settings,
                          policy="hcoop,period_s=1,idle_release_s=2", nodes=2 * each + 1,
                          delay_scale=0.002)
         self.flags += ["--sites", str(each), "--masters", str(each)]
@@ -86,8 +86,8 @@ class Flow(unittest.TestCase):
             self.assertTrue(any("," in job["master"] for job in over.values()), "some were split")
 
     def test_short_jobs_that_are_well_known_go_to_spot_instances_and_long_ones_do_not(self):
-        with HcoopCluster("sort.by=hint", "sort.min_samples=5", "sort.p_threshold=0.5",
-                          "sort.eps=1") as cluster:
+        with HcoopCluster("classify.by=hint", "classify.min_samples=5", "classify.p_threshold=0.5",
+                          "classify.eps=1") as cluster:
             for _ in range(12):
                 cluster.run("submit", "--runtime", "5s", "--memory", "0.2", "--name", "short",
                             "--wait", "--", "sleep", "0.3")
@@ -118,7 +118,7 @@ class Packing(unittest.TestCase):
     def test_complementary_tasks_share_an_instance(self):
         """One asks for most of the cores, the other for most of the memory. With several masters
         it would be chance which of them get both kinds."""
-        with HcoopCluster("master.fleet=[\"3*c7i.large\"]", "sort.by=none", each=1) as cluster:
+        with HcoopCluster("master.fleet=[\"3*c7i.large\"]", "classify.by=none", each=1) as cluster:
             cluster.wait_until("the fleet is there",
                                lambda: len(cluster.ask("instances")["instances"]) == 3)
             jobs = self.three_pairs(cluster)

@@ -1,5 +1,5 @@
-// Groups of several masters and sites: each master is a cell of its own, and the laws of every run
-// are checked for all of them together.
+// Groups of several masters and sites: each master is a cell of its own, and the invariants of
+// every run are checked for all of them together.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

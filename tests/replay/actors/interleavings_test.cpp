@@ -1,4 +1,4 @@
-// Whole clusters in many orders of events: the laws of every run hold in all of them.
+// Whole clusters in many orders of events: the invariants of every run hold in all of them.
 
 #include <gtest/gtest.h>
 

@@ -155,7 +155,7 @@ TEST(ByTheClock, WhenTheDaysMoneyIsSpentNothingIsRentedBeforeMidnight) {
   std::size_t stopped = 0, left = 0;
   for (const Event& event : run.events) {
     stopped += std::holds_alternative<StopIssued>(event.body);
-    left += std::holds_alternative<TaskLeft>(event.body);
+    left += std::holds_alternative<TaskCheckpointed>(event.body);
   }
   EXPECT_EQ(stopped, left) << "every task saves its checkpoint before the money is spent";
 }

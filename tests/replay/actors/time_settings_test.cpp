@@ -8,8 +8,8 @@
 #include "tests/replay/actors/random_cluster.hpp"
 #include "tests/support/temp_file.hpp"
 
-// Every allowed setting of the world's and the cloud's times keeps the laws of a run: ledger, log
-// and bill agree to the last unit.
+// Every allowed setting of the world's and the cloud's times keeps the invariants of a run: ledger,
+// log and bill agree to the last unit.
 
 namespace muster::replay {
 namespace {
@@ -38,10 +38,10 @@ SmallReplay with_times(std::uint64_t seed) {
   for (WorkloadJob& job : replay.workload().jobs) {
     job.job.runtime_hint = from_seconds(job.truth.iterations);
   }
-  replay.config().sort.by = "oracle";
-  replay.config().sort.threshold = 2h;
-  replay.config().sort.min_samples = 1;
-  replay.config().sort.p_threshold = 0;
+  replay.config().classify.by = "oracle";
+  replay.config().classify.threshold = 2h;
+  replay.config().classify.min_samples = 1;
+  replay.config().classify.p_threshold = 0;
   return replay;
 }
 

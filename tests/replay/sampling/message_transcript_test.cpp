@@ -40,8 +40,8 @@ class MessageTranscriptTest : public ::testing::Test {
  protected:
   MessageTranscriptTest() : book_(catalog_, journal_) {
     group_.catalog = &catalog_;
-    group_.epoch = system_.time().epoch();
-    group_.book = &book_;
+    group_.origin = system_.time().origin();
+    group_.event_log = &book_;
   }
   ~MessageTranscriptTest() override {
     group_.clear();
@@ -62,7 +62,7 @@ class MessageTranscriptTest : public ::testing::Test {
                 note("task " + std::to_string(order.task.id.value) + me);
               },
               [](stop_atom, TaskId, Attempt) {},
-              [](settled_atom, TaskId, Attempt) {},
+              [](ack_atom, TaskId, Attempt) {},
               [](greet_atom) {},
               [](sample_atom, std::uint64_t) {},
               [](const LogRequest&) {},
@@ -131,7 +131,7 @@ class MessageTranscriptTest : public ::testing::Test {
     setup.instance = InstanceId{0};
     setup.type = TypeId{0};
     setup.capacity = catalog_[TypeId{0}].capacity;
-    setup.epoch = system_.time().epoch();
+    setup.origin = system_.time().origin();
     setup.master = muster::test::spawn_listening_master(system_, heard_);
     actors_.push_back(caf::actor_cast<caf::actor>(setup.master));
     setup.make_executor = [](InstanceId, TypeId, ExecutorHost host) {
@@ -142,8 +142,8 @@ class MessageTranscriptTest : public ::testing::Test {
     return worker;
   }
 
-  SharedJob accept(std::uint64_t id, std::size_t tasks) {
-    return book_.accept(
+  SharedJob submit(std::uint64_t id, std::size_t tasks) {
+    return book_.submit(
         muster::test::JobBuilder(id).tasks(tasks).demand(Resources::of(0, 1, 0)).build(), {});
   }
   std::vector<std::string> said_until_ms(double ms) {
@@ -154,7 +154,7 @@ class MessageTranscriptTest : public ::testing::Test {
   muster::test::VirtualSystem system_;
   Catalog catalog_ = test::slots();
   MemoryJournal journal_;
-  GroupBook book_;
+  GroupEventLog book_;
   GroupShared group_;
   std::vector<caf::actor> actors_;
   std::vector<std::string> said_;
@@ -166,7 +166,7 @@ TEST_F(MessageTranscriptTest, SparrowsSchedulerProbesAnswersAndCallsBack) {
   ProbeRules rules;
   rules.cancellation = true;
   const GroupScheduler sparrow = open(std::make_unique<ProbeScheduler>(rules, 1), 2);
-  caf::anon_send(sparrow, batch_of(accept(1, 1)));
+  caf::anon_send(sparrow, batch_of(submit(1, 1)));
   EXPECT_THAT(said_until_ms(1), UnorderedElementsAre("0.5 ms probe of job 1 to worker 0",
                                                      "0.5 ms probe of job 1 to worker 1"));
   caf::anon_send(sparrow, TaskRequest{1, 0, JobId{1}, std::nullopt});
@@ -178,7 +178,7 @@ TEST_F(MessageTranscriptTest, SparrowsSchedulerProbesAnswersAndCallsBack) {
 
 TEST_F(MessageTranscriptTest, TheStepsAreInTheBookWhenTheMessagesLeave) {
   const GroupScheduler sparrow = open(std::make_unique<ProbeScheduler>(ProbeRules{}, 1), 2);
-  caf::anon_send(sparrow, batch_of(accept(1, 1)));
+  caf::anon_send(sparrow, batch_of(submit(1, 1)));
   caf::anon_send(sparrow, TaskRequest{1, 0, JobId{1}, std::nullopt});
   system_.time().drain();
   ASSERT_EQ(journal_.events().size(), 3U);
@@ -193,9 +193,9 @@ TEST_F(MessageTranscriptTest, AWorkerAsksWhenItIsFreeAndNotBefore) {
   group.network_delay = std::chrono::microseconds{500};
   group.short_jobs = spawn_scheduler("scheduler");
   caf::anon_send(worker, group);
-  const SharedJob first = accept(1, 1);
+  const SharedJob first = submit(1, 1);
   caf::anon_send(worker, test::probe(first));
-  caf::anon_send(worker, test::probe(accept(2, 1)));
+  caf::anon_send(worker, test::probe(submit(2, 1)));
   EXPECT_THAT(said_until_ms(5), ElementsAre("0.5 ms request for job 1 to scheduler"));
   const StartOrder order = book_.start({JobId{1}, 0}, {InstanceId{0}, TypeId{0}}, {});
   caf::anon_send(worker, TaskAnswer{requests_.at(0).ticket, order});
@@ -206,7 +206,7 @@ TEST_F(MessageTranscriptTest, AWorkerAsksWhenItIsFreeAndNotBefore) {
 
 TEST_F(MessageTranscriptTest, AMemberWithoutAGroupIsAWorkerLikeAnyOther) {
   const GroupWorker worker = spawn_member();
-  const SharedJob job = accept(1, 1);
+  const SharedJob job = submit(1, 1);
   caf::anon_send(worker, test::probe(job));
   caf::anon_send(worker, Cancellation{JobId{1}});
   caf::anon_send(worker, TaskAnswer{0, std::nullopt});
@@ -224,7 +224,7 @@ TEST_F(MessageTranscriptTest, PigeonsDistributorSpreadsAndItsMasterServes) {
   rules.reserved = 0;
   const GroupScheduler distributor = open(std::make_unique<PigeonDistributor>(rules, 1), 2);
   group_.schedulers = {distributor, spawn_scheduler("master 0"), spawn_scheduler("master 1")};
-  caf::anon_send(distributor, batch_of(accept(1, 4)));
+  caf::anon_send(distributor, batch_of(submit(1, 4)));
   EXPECT_THAT(said_until_ms(1),
               UnorderedElementsAre("0.5 ms 2 tasks to master 0", "0.5 ms 2 tasks to master 1"));
 }
@@ -234,7 +234,7 @@ TEST_F(MessageTranscriptTest, PigeonsMasterKeepsWhatItsWorkersHaveNoRoomFor) {
   rules.groups = 1;
   rules.reserved = 0;
   const GroupScheduler master = open(std::make_unique<PigeonMaster>(rules, 0), 1);
-  caf::anon_send(master, batch_of(accept(1, 2)));
+  caf::anon_send(master, batch_of(submit(1, 2)));
   EXPECT_THAT(said_until_ms(4), ElementsAre("0.5 ms task 1 to worker 0"));
   caf::anon_send(master, TaskDone{0, JobId{1}});
   EXPECT_THAT(said_until_ms(6), ElementsAre("4.5 ms task 101 to worker 0"));

@@ -1,4 +1,4 @@
-// Sparrow, Eagle and Pigeon end to end: the laws of every run are checked by each of them.
+// Sparrow, Eagle and Pigeon end to end: the invariants of every run are checked by each of them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

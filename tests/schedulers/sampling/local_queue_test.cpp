@@ -100,7 +100,7 @@ TEST(LocalQueue, RejectsProbesWhileALongTaskIsThere) {
   ASSERT_TRUE(rejection);
   EXPECT_EQ(rejection->job, JobId{3});
   EXPECT_EQ(rejection->bits->stamp, 4U);
-  EXPECT_FALSE(queue.add({job(4, 1, 10), std::nullopt, 2, true, nullptr})) << "this one insists";
+  EXPECT_FALSE(queue.add({job(4, 1, 10), std::nullopt, 2, true, nullptr})) << "this one force";
   EXPECT_THAT(asked(queue), ElementsAre(1));
   queue.answered(0, std::nullopt);
   EXPECT_THAT(asked(queue), ElementsAre(2)) << "a long task that is first is taken at once";

@@ -51,7 +51,7 @@ TEST(PigeonDistributor, SpreadsTasksEvenlyAndTheRestAtRandom) {
   distributor.take(batch_of(job(1, 10, 1)), {}, out);
   std::map<std::uint32_t, std::size_t> given;
   std::map<std::uint32_t, int> tasks;
-  for (const HandOn& part : only<HandOn>(out)) {
+  for (const Forward& part : only<Forward>(out)) {
     given[part.to] += part.batch.tasks.size();
     for (std::uint32_t task : part.batch.tasks) ++tasks[task];
   }
@@ -72,7 +72,7 @@ TEST(PigeonDistributor, DealsNeighboursToDifferentGroupsFromARandomOneOn) {
     out.clear();
     distributor.take(batch_of(job(id, 10, 1)), {}, out);
     std::map<std::uint32_t, std::uint32_t> group_of;
-    for (const HandOn& part : only<HandOn>(out)) {
+    for (const Forward& part : only<Forward>(out)) {
       for (std::uint32_t task : part.batch.tasks) group_of[task] = part.to - 1;
     }
     starts.insert(group_of.at(0));

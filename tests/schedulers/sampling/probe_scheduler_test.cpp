@@ -161,7 +161,7 @@ TEST_F(EagleProbesTest, RejectedProbesGoWhereTheNewestStateKnowsNoLongTask) {
   for (const Reserve& reserve : again) {
     EXPECT_TRUE(reserve.worker == 30 || reserve.worker == 31);
     EXPECT_EQ(reserve.reservation.round, 1U);
-    EXPECT_FALSE(reserve.reservation.insists);
+    EXPECT_FALSE(reserve.reservation.force);
   }
 }
 
@@ -172,7 +172,7 @@ TEST_F(EagleProbesTest, WhatIsRejectedAgainGoesToTheShortPartition) {
   const auto last = settle();
   EXPECT_THAT(last, SizeIs(2));
   EXPECT_THAT(workers_of(last), Each(Le(4U)));
-  for (const Reserve& reserve : last) EXPECT_TRUE(reserve.reservation.insists);
+  for (const Reserve& reserve : last) EXPECT_TRUE(reserve.reservation.force);
 }
 
 TEST_F(EagleProbesTest, RejectionsThatComeWhenAllIsHandedOutAreForgotten) {

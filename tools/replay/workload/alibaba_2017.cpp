@@ -51,25 +51,25 @@ std::optional<JobDraft> read_task(CsvReader& row, const WorkloadConfig& config) 
 }
 
 /// The table batch_task of Alibaba's cluster-trace-v2017.
-DraftsResult read_alibaba_2017(const WorkloadConfig& config) {
+RawJobsResult read_alibaba_2017(const WorkloadConfig& config) {
   auto table = read_csv(config.path);
   if (!table) return as_workload_error(table.error());
   ErrorList errors;
   CsvReader row(table.value(), kAlibabaColumns, errors);
-  Drafts drafts;
+  RawJobs raw_jobs;
   for (std::size_t i = 0; i < table->rows.size(); ++i) {
     if (!row.select(table->rows[i])) continue;
     auto draft = read_task(row, config);
     if (!draft) continue;
     draft->job.job.id = JobId{i};
-    drafts.add(std::move(*draft));
+    raw_jobs.add(std::move(*draft));
   }
   if (!errors.empty()) return invalid(errors);
-  start_at_first(drafts.jobs);
-  drafts.description =
+  start_at_first(raw_jobs.jobs);
+  raw_jobs.description =
       fmt::format("terminated tasks of {}, memory as parts of {} GiB",
                   config.path.filename().string(), number_text(config.machine_memory_gib));
-  return drafts;
+  return raw_jobs;
 }
 
 }  // namespace

@@ -8,11 +8,11 @@ namespace muster::replay {
 namespace {
 
 /// One of the two traces, read by its own format; not without a job.
-DraftsResult read_part(const WorkloadConfig& config, const std::string& format) {
-  auto drafts = read_trace(format, config);
-  if (!drafts) return drafts;
-  leave_out_small(drafts.value(), config.min_tasks);
-  if (!drafts->jobs.empty()) return drafts;
+RawJobsResult read_part(const WorkloadConfig& config, const std::string& format) {
+  auto raw_jobs = read_trace(format, config);
+  if (!raw_jobs) return raw_jobs;
+  leave_out_small(raw_jobs.value(), config.min_tasks);
+  if (!raw_jobs->jobs.empty()) return raw_jobs;
   return Failure<WorkloadError>{
       WorkloadError::invalid, fmt::format("{}: has no job of at least {} tasks to take or to draw",
                                           config.path.string(), config.min_tasks)};
@@ -26,7 +26,7 @@ void take_demands(const Job& from, Job& to) {
 
 /// Puts arrivals, durations and tasks of one trace and demands of another together; the same seed
 /// gives the same jobs.
-DraftsResult compose(const WorkloadConfig& config, std::uint64_t seed) {
+RawJobsResult compose(const WorkloadConfig& config, std::uint64_t seed) {
   const auto& how = config.own.of<ComposedWorkload>();
   const auto base = read_part(config, how.format);
   if (!base) return base.error();
@@ -36,7 +36,7 @@ DraftsResult compose(const WorkloadConfig& config, std::uint64_t seed) {
   const auto demands = read_part(other, how.demands_format);
   if (!demands) return demands.error();
   Rng rng(seed);
-  Drafts drafts;
+  RawJobs raw_jobs;
   const std::vector<JobRow>& from = base->jobs;
   const std::size_t jobs = how.jobs > 0 ? how.jobs : from.size();
   double arrival_s = 0;
@@ -49,15 +49,15 @@ DraftsResult compose(const WorkloadConfig& config, std::uint64_t seed) {
       draft.job.submit = Instant{from_seconds(arrival_s)};
     }
     take_demands(demands->jobs[rng.below(demands->jobs.size())].like->job, draft.job.job);
-    drafts.add(std::move(draft));
+    raw_jobs.add(std::move(draft));
   }
-  drafts.description = fmt::format("composed with seed {}: {}", seed, base->description);
-  if (how.jobs > 0) drafts.description += fmt::format(", {} jobs drawn from it", how.jobs);
+  raw_jobs.description = fmt::format("composed with seed {}: {}", seed, base->description);
+  if (how.jobs > 0) raw_jobs.description += fmt::format(", {} jobs drawn from it", how.jobs);
   if (how.mean_gap_s > 0) {
-    drafts.description += fmt::format(", Poisson arrivals every {} s on average", how.mean_gap_s);
+    raw_jobs.description += fmt::format(", Poisson arrivals every {} s on average", how.mean_gap_s);
   }
-  drafts.description += fmt::format("; demands of each job drawn from {}", demands->description);
-  return drafts;
+  raw_jobs.description += fmt::format("; demands of each job drawn from {}", demands->description);
+  return raw_jobs;
 }
 
 std::vector<KeyFault> check_composed(const ReplayConfig& config) {

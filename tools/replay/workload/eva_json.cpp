@@ -23,7 +23,7 @@ struct JsonError {
 class EvaReader {
  public:
   /// The jobs in the order of their numbers.
-  Drafts read_jobs(const Json& root);
+  RawJobs read_jobs(const Json& root);
   void complain(std::string path, std::string message) {
     errors_.push_back({std::move(path), std::move(message)});
   }
@@ -188,17 +188,17 @@ struct Parsed {
   std::vector<JsonError> errors;
 };
 
-Drafts EvaReader::read_jobs(const Json& root) {
-  Drafts drafts;
+RawJobs EvaReader::read_jobs(const Json& root) {
+  RawJobs raw_jobs;
   std::set<JobId> ids;
   for (const auto& [key, job] : root.items()) {
-    drafts.add(read_job(key, job));
-    const JobId id = drafts.jobs.back().id;
+    raw_jobs.add(read_job(key, job));
+    const JobId id = raw_jobs.jobs.back().id;
     if (id.valid() && !ids.insert(id).second) complain(key, "is the number of another job, too");
   }
-  std::stable_sort(drafts.jobs.begin(), drafts.jobs.end(),
+  std::stable_sort(raw_jobs.jobs.begin(), raw_jobs.jobs.end(),
                    [](const JobRow& a, const JobRow& b) { return a.id < b.id; });
-  return drafts;
+  return raw_jobs;
 }
 
 Expected<Json, WorkloadError> parse(const std::string& file, const std::string& text) {
@@ -230,7 +230,7 @@ Failure<WorkloadError> report(const std::string& file, const std::string& text,
 }
 
 /// Trace JSON of the Eva artifact: an object of jobs by number.
-DraftsResult read_eva_json(const WorkloadConfig& config) {
+RawJobsResult read_eva_json(const WorkloadConfig& config) {
   const std::filesystem::path& path = config.path;
   const std::string file = path.string();
   const auto content = read_text_file(path);
@@ -243,11 +243,11 @@ DraftsResult read_eva_json(const WorkloadConfig& config) {
                                   fmt::format("{}:1: has to be an object of jobs", file)};
   }
   EvaReader reader;
-  Drafts drafts = reader.read_jobs(root.value());
+  RawJobs raw_jobs = reader.read_jobs(root.value());
   for (std::string& key : repeated_keys(text)) reader.complain(std::move(key), "appears twice");
   if (!reader.errors().empty()) return report(file, text, reader.errors());
-  drafts.description = fmt::format("Eva trace {}", path.filename().string());
-  return drafts;
+  raw_jobs.description = fmt::format("Eva trace {}", path.filename().string());
+  return raw_jobs;
 }
 
 }  // namespace

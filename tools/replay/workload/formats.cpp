@@ -4,7 +4,7 @@
 
 namespace muster::replay {
 
-WorkloadFormat trace(std::string name, DraftsResult (*read)(const WorkloadConfig&)) {
+WorkloadFormat trace(std::string name, RawJobsResult (*read)(const WorkloadConfig&)) {
   return {{.name = std::move(name), .needs = {"workload.path"}},
           [read](const WorkloadConfig& config, std::uint64_t /*seed*/) { return read(config); }};
 }

@@ -14,11 +14,11 @@ namespace muster::replay {
 /// Each describes itself beside its reader.
 struct WorkloadFormat {
   ReplayPart part;  ///< its name and the keys that it alone reads
-  std::function<DraftsResult(const WorkloadConfig&, std::uint64_t seed)> read;
+  std::function<RawJobsResult(const WorkloadConfig&, std::uint64_t seed)> read;
 };
 
 /// A format that is read from workload.path, without chance.
-WorkloadFormat trace(std::string name, DraftsResult (*read)(const WorkloadConfig&));
+WorkloadFormat trace(std::string name, RawJobsResult (*read)(const WorkloadConfig&));
 
 // The function that describes each format; tools/replay/workload/formats.def is the list.
 #define MUSTER_TRACE(NAME) WorkloadFormat NAME##_format();

@@ -91,7 +91,7 @@ std::vector<JobDraft> GoogleReader::take() {
 }
 
 /// Tasks that were there when Google's trace of 2011 begins, with their requests.
-DraftsResult read_google_2011(const WorkloadConfig& config) {
+RawJobsResult read_google_2011(const WorkloadConfig& config) {
   auto table = read_csv(config.path);
   if (!table) return as_workload_error(table.error());
   ErrorList errors;
@@ -101,15 +101,15 @@ DraftsResult read_google_2011(const WorkloadConfig& config) {
     if (row.select(each)) reader.read_task();
   }
   if (!errors.empty()) return invalid(errors);
-  Drafts drafts;
-  for (JobDraft& draft : reader.take()) drafts.add(std::move(draft));
-  start_at_first(drafts.jobs);
+  RawJobs raw_jobs;
+  for (JobDraft& draft : reader.take()) raw_jobs.add(std::move(draft));
+  start_at_first(raw_jobs.jobs);
   const auto& own = config.own.of<GoogleSettings>();
-  drafts.description =
+  raw_jobs.description =
       fmt::format("tasks of priority 0 to {} in {}, requests as parts of {} CPUs and {} GiB",
                   own.max_priority, config.path.filename().string(), number_text(own.machine_cpu),
                   number_text(config.machine_memory_gib));
-  return drafts;
+  return raw_jobs;
 }
 
 }  // namespace

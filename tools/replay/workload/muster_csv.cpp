@@ -133,21 +133,21 @@ Demands read_demands(CsvReader& row) {
 namespace {
 
 /// Muster's own format (config/workloads/README.md describes the columns).
-DraftsResult read_muster_csv(const WorkloadConfig& config) {
+RawJobsResult read_muster_csv(const WorkloadConfig& config) {
   const std::filesystem::path& file = config.path;
   auto stream = CsvStream::open(file);
   if (!stream) return as_workload_error(stream.error());
   ErrorList errors;
   CsvReader reader(stream.value(), kMusterColumns, errors);
-  Drafts drafts;
+  RawJobs raw_jobs;
   std::unordered_map<JobId, std::uint32_t> lines;
   for (;;) {
     const auto row = stream->next();
     if (!row) return as_workload_error(row.error());
     if (row.value() == nullptr) break;
     if (!reader.select(*row.value())) continue;
-    drafts.add(read_job(reader));
-    const JobId id = drafts.jobs.back().id;
+    raw_jobs.add(read_job(reader));
+    const JobId id = raw_jobs.jobs.back().id;
     const auto [first, is_new] = lines.emplace(id, row.value()->line);
     if (!is_new && id.valid()) {
       reader.complain(
@@ -155,8 +155,8 @@ DraftsResult read_muster_csv(const WorkloadConfig& config) {
     }
   }
   if (!errors.empty()) return invalid(errors);
-  drafts.description = fmt::format("workload {}", file.filename().string());
-  return drafts;
+  raw_jobs.description = fmt::format("workload {}", file.filename().string());
+  return raw_jobs;
 }
 
 }  // namespace

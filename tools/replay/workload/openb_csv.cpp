@@ -52,13 +52,13 @@ JobDraft read_pod(CsvReader& row, std::uint64_t number) {
 }
 
 /// Pod list of Alibaba's cluster-trace-gpu-v2023.
-DraftsResult read_openb_csv(const WorkloadConfig& config) {
+RawJobsResult read_openb_csv(const WorkloadConfig& config) {
   const std::filesystem::path& file = config.path;
   auto table = read_csv(file);
   if (!table) return as_workload_error(table.error());
   ErrorList errors;
   CsvReader reader(table.value(), kOpenbColumns, errors);
-  Drafts drafts;
+  RawJobs raw_jobs;
   std::map<std::string, std::uint32_t> lines;
   for (std::uint64_t i = 0; i < table->rows.size(); ++i) {
     const CsvRow& row = table->rows[i];
@@ -69,12 +69,12 @@ DraftsResult read_openb_csv(const WorkloadConfig& config) {
                                           first->first, first->second));
     }
     if (reader.text("pod_phase") == "Failed") continue;
-    drafts.add(read_pod(reader, i));
+    raw_jobs.add(read_pod(reader, i));
   }
   if (!errors.empty()) return invalid(errors);
-  start_at_first(drafts.jobs);
-  drafts.description = fmt::format("pod list {}", file.filename().string());
-  return drafts;
+  start_at_first(raw_jobs.jobs);
+  raw_jobs.description = fmt::format("pod list {}", file.filename().string());
+  return raw_jobs;
 }
 
 }  // namespace

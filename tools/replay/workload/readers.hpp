@@ -35,17 +35,17 @@ class RowPacker {
 JobDraft draft_of(const JobRow& row);
 
 /// What a reader found, in any order.
-struct Drafts {
+struct RawJobs {
   std::vector<JobRow> jobs;
   std::string description;
   RowPacker packer = {};
 
   void add(JobDraft draft) { jobs.push_back(packer.pack(std::move(draft))); }
 };
-using DraftsResult = Expected<Drafts, WorkloadError>;
+using RawJobsResult = Expected<RawJobs, WorkloadError>;
 
 /// Reads config.path, whose format is one of trace_formats().
-DraftsResult read_trace(const std::string& format, const WorkloadConfig& config);
+RawJobsResult read_trace(const std::string& format, const WorkloadConfig& config);
 
 inline constexpr NumberRange kAmount{.low = 0, .high = 1e9};
 inline constexpr NumberRange kCount{.low = 0, .high = 1e15, .whole = true};
@@ -71,7 +71,7 @@ Resources default_demand(const TaskDefaults& task);
 void start_at_first(std::vector<JobRow>& jobs);
 
 /// Leaves out jobs of fewer than `min_tasks`.
-void leave_out_small(Drafts& drafts, std::uint32_t min_tasks);
+void leave_out_small(RawJobs& raw_jobs, std::uint32_t min_tasks);
 
 /// Multiplies the times of submission, and says so in the description. An error when a job would be
 /// submitted later than kLongest.

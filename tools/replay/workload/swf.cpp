@@ -112,28 +112,28 @@ std::optional<JobDraft> SwfReader::read_job() {
 }
 
 /// The Standard Workload Format of the Parallel Workloads Archive.
-DraftsResult read_swf(const WorkloadConfig& config) {
+RawJobsResult read_swf(const WorkloadConfig& config) {
   const auto text = read_text_file(config.path);
   if (!text) return as_workload_error(text.error());
   ErrorList errors;
   BlankRows row(config.path.string(), text.value(), kSwfComment, errors);
   SwfReader reader(config, row);
-  Drafts drafts;
+  RawJobs raw_jobs;
   std::size_t left_out = 0;
   while (row.next()) {
     if (auto draft = reader.read_job()) {
-      drafts.add(std::move(*draft));
+      raw_jobs.add(std::move(*draft));
     } else {
       ++left_out;
     }
   }
   if (!errors.empty()) return invalid(errors);
-  start_at_first(drafts.jobs);
-  drafts.description = fmt::format("workload log {}", config.path.filename().string());
+  start_at_first(raw_jobs.jobs);
+  raw_jobs.description = fmt::format("workload log {}", config.path.filename().string());
   if (left_out > 0) {
-    drafts.description += fmt::format(", {} that did not run left out", left_out);
+    raw_jobs.description += fmt::format(", {} that did not run left out", left_out);
   }
-  return drafts;
+  return raw_jobs;
 }
 
 }  // namespace

@@ -78,12 +78,12 @@ WorkloadJob make_job(const Template& from, Duration duration) {
 }
 
 /// Draws jobs from a list of workloads; the same seed gives the same jobs.
-DraftsResult make_synthetic(const WorkloadConfig& workload, std::uint64_t seed) {
+RawJobsResult make_synthetic(const WorkloadConfig& workload, std::uint64_t seed) {
   const auto& config = workload.own.of<SyntheticWorkload>();
   auto templates = read_templates(config.workloads);
   if (!templates) return templates.error();
   Rng rng(seed);
-  Drafts drafts;
+  RawJobs raw_jobs;
   double arrival_s = 0;
   for (std::uint32_t i = 0; i < config.jobs; ++i) {
     // The draws of a job in this order: gap, duration, workload. Times are whole seconds, cut off.
@@ -94,12 +94,12 @@ DraftsResult make_synthetic(const WorkloadConfig& workload, std::uint64_t seed) 
     WorkloadJob job = make_job(drawn, duration);
     job.job.id = JobId{i};
     job.submit = Instant{from_seconds(std::floor(arrival_s))};
-    drafts.add({std::move(job), config.tasks_per_job});
+    raw_jobs.add({std::move(job), config.tasks_per_job});
   }
-  drafts.description =
+  raw_jobs.description =
       fmt::format("{} synthetic jobs of {} tasks each, drawn from {} with seed {}", config.jobs,
                   config.tasks_per_job, config.workloads.filename().string(), seed);
-  return drafts;
+  return raw_jobs;
 }
 
 std::vector<KeyFault> check_synthetic(const ReplayConfig& config) {

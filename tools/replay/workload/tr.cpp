@@ -35,27 +35,27 @@ JobDraft read_job(BlankRows& row) {
 
 /// Jobs of the Hawk, Eagle and Pigeon simulators, one a line: submission, number of tasks, mean
 /// duration, the duration of each.
-DraftsResult read_tr(const WorkloadConfig& config) {
+RawJobsResult read_tr(const WorkloadConfig& config) {
   const auto text = read_text_file(config.path);
   if (!text) return as_workload_error(text.error());
   ErrorList errors;
   BlankRows row(config.path.string(), text.value(), kTrComment, errors);
   const Demands demands(default_demand(config.task));
-  Drafts drafts;
+  RawJobs raw_jobs;
   while (row.next()) {
     JobDraft draft = read_job(row);
     Job& job = draft.job.job;
-    job.id = JobId{drafts.jobs.size()};
+    job.id = JobId{raw_jobs.jobs.size()};
     job.gang = false;
     // The trace says nothing of what runs: all jobs count as alike.
     job.workload_class = draft.job.truth.interference = kUnknownClass;
     job.tasks.emplace_back().demands = demands;
-    drafts.add(std::move(draft));
+    raw_jobs.add(std::move(draft));
   }
   if (!errors.empty()) return invalid(errors);
-  start_at_first(drafts.jobs);
-  drafts.description = fmt::format("trace {}", config.path.filename().string());
-  return drafts;
+  start_at_first(raw_jobs.jobs);
+  raw_jobs.description = fmt::format("trace {}", config.path.filename().string());
+  return raw_jobs;
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ namespace muster::replay {
 namespace {
 
 /// Reads by the format of that name out of a list.
-DraftsResult read_by(const std::vector<WorkloadFormat>& formats, const std::string& name,
-                     const WorkloadConfig& config, std::uint64_t seed) {
+RawJobsResult read_by(const std::vector<WorkloadFormat>& formats, const std::string& name,
+                      const WorkloadConfig& config, std::uint64_t seed) {
   for (const WorkloadFormat& format : formats) {
     if (format.part.name == name) return format.read(config, seed);
   }
@@ -21,14 +21,14 @@ DraftsResult read_by(const std::vector<WorkloadFormat>& formats, const std::stri
 }
 
 /// Brings the jobs into order (equal ones stay as they are) and takes what is wanted of them.
-void select(Drafts& drafts, const WorkloadConfig& config) {
-  std::vector<JobRow>& jobs = drafts.jobs;
-  leave_out_small(drafts, config.min_tasks);
+void select(RawJobs& raw_jobs, const WorkloadConfig& config) {
+  std::vector<JobRow>& jobs = raw_jobs.jobs;
+  leave_out_small(raw_jobs, config.min_tasks);
   std::stable_sort(jobs.begin(), jobs.end(),
                    [](const JobRow& a, const JobRow& b) { return a.submit < b.submit; });
   if (config.max_jobs > 0 && jobs.size() > config.max_jobs) {
     jobs.resize(config.max_jobs);
-    drafts.description += fmt::format(", the first {} jobs", config.max_jobs);
+    raw_jobs.description += fmt::format(", the first {} jobs", config.max_jobs);
   }
   bool cut = false;
   for (JobRow& job : jobs) {
@@ -40,14 +40,14 @@ void select(Drafts& drafts, const WorkloadConfig& config) {
     job.task_iterations =
         std::make_shared<const std::vector<double>>(begin, begin + config.max_tasks);
   }
-  if (cut) drafts.description += fmt::format(", at most {} tasks of each job", config.max_tasks);
+  if (cut) raw_jobs.description += fmt::format(", at most {} tasks of each job", config.max_tasks);
 }
 
-Expected<CompactWorkload, WorkloadError> number_tasks(Drafts drafts,
+Expected<CompactWorkload, WorkloadError> number_tasks(RawJobs raw_jobs,
                                                       const std::filesystem::path& file) {
   CompactWorkload workload;
   std::uint64_t tasks = 0;
-  for (JobRow& job : drafts.jobs) {
+  for (JobRow& job : raw_jobs.jobs) {
     job.first_task = tasks;
     tasks += job.tasks;
   }
@@ -58,8 +58,8 @@ Expected<CompactWorkload, WorkloadError> number_tasks(Drafts drafts,
                     "or fewer tasks of each (workload.max_tasks)",
                     file.string(), tasks, kMostTasks)};
   }
-  workload.description = std::move(drafts.description);
-  workload.rows = std::move(drafts.jobs);
+  workload.description = std::move(raw_jobs.description);
+  workload.rows = std::move(raw_jobs.jobs);
   return workload;
 }
 
@@ -94,7 +94,7 @@ std::string content_of(const JobTemplate& one) {
 
 }  // namespace
 
-DraftsResult read_trace(const std::string& format, const WorkloadConfig& config) {
+RawJobsResult read_trace(const std::string& format, const WorkloadConfig& config) {
   return read_by(trace_formats(), format, config, 0);
 }
 
@@ -161,11 +161,11 @@ void start_at_first(std::vector<JobRow>& jobs) {
   for (JobRow& job : jobs) job.submit -= offset;
 }
 
-void leave_out_small(Drafts& drafts, std::uint32_t min_tasks) {
+void leave_out_small(RawJobs& raw_jobs, std::uint32_t min_tasks) {
   const std::size_t small =
-      std::erase_if(drafts.jobs, [&](const JobRow& job) { return job.tasks < min_tasks; });
+      std::erase_if(raw_jobs.jobs, [&](const JobRow& job) { return job.tasks < min_tasks; });
   if (small > 0) {
-    drafts.description += fmt::format(", {} of fewer than {} tasks left out", small, min_tasks);
+    raw_jobs.description += fmt::format(", {} of fewer than {} tasks left out", small, min_tasks);
   }
 }
 
@@ -198,10 +198,10 @@ Failure<WorkloadError> as_workload_error(const Failure<TextFileError>& failure) 
 
 Expected<CompactWorkload, WorkloadError> read_compact_workload(const WorkloadConfig& config,
                                                                std::uint64_t seed) {
-  auto drafts = read_by(workload_formats(), config.format, config, seed);
-  if (!drafts) return drafts.error();
-  select(drafts.value(), config);
-  auto workload = number_tasks(std::move(drafts).value(), config.path);
+  auto raw_jobs = read_by(workload_formats(), config.format, config, seed);
+  if (!raw_jobs) return raw_jobs.error();
+  select(raw_jobs.value(), config);
+  auto workload = number_tasks(std::move(raw_jobs).value(), config.path);
   if (!workload || config.scale_time == 1) return workload;
   return with_times_scaled(std::move(workload).value(), config.scale_time);
 }

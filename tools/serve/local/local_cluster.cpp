@@ -23,7 +23,7 @@
 #include "tools/serve/local/shipped_file.hpp"
 #include "tools/serve/local/task_passage.hpp"
 #include "tools/serve/machines/process_machines.hpp"
-#include "tools/serve/node/machine_recipe.hpp"
+#include "tools/serve/node/machine_template.hpp"
 #include "tools/serve/node/node_stores.hpp"
 
 namespace muster::local {
@@ -409,7 +409,7 @@ Expected<bool, LocalError> LocalCluster::stop(
   setup.node = setup.config.cloud_node().name;
   const ClusterRoster nobody;  // none is made here
   const fs::path state = setup.config.state / setup.node;
-  auto machines = ProcessMachines::open(machine_recipe(setup, nobody, state));
+  auto machines = ProcessMachines::open(machine_template(setup, nobody, state));
   if (!machines) return failed(machines.error().message);
   const std::string trouble = machines.value()->end_all(wall_now());
   const std::string left = await_ends(*machines.value(), progress);

@@ -7,7 +7,7 @@
 
 #include "actors/link/pki.hpp"
 #include "tools/serve/machines/machine_folder.hpp"
-#include "tools/serve/node/machine_recipe.hpp"
+#include "tools/serve/node/machine_template.hpp"
 
 namespace muster::local {
 namespace {

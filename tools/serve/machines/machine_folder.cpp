@@ -16,7 +16,7 @@
 #include <system_error>
 
 #include "workers/process/attempt_dir.hpp"
-#include "workers/process/shim_crew.hpp"
+#include "workers/process/shim_supervisor.hpp"
 
 namespace muster::machines {
 namespace {
@@ -107,7 +107,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 }  // namespace
 
-void tell_ending() {
+void notify_ending() {
   const char* folder = std::getenv(kMark);
   if (folder == nullptr) return;
   const std::string file = std::string(folder) + "/" + kEnding;

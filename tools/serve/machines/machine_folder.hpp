@@ -16,7 +16,7 @@ namespace muster::machines {
 inline constexpr int kInstanceEnds = SIGUSR1;
 
 /// Says, in a worker that a machine has started, that it has heard of its instance's end.
-void tell_ending();
+void notify_ending();
 /// Whether the machine that has started this worker has said that it ends. Without that a
 /// kInstanceEnds is from somebody else.
 bool is_told_to_end();

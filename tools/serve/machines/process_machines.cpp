@@ -106,7 +106,7 @@ class ProcessMachines::Watcher {
       machine(instance).halt(grace, std::move(ended));
     });
   }
-  void tell(std::function<void(const MachineNews&)> tell) {
+  void tell(std::function<void(const MachineEvent&)> tell) {
     const std::lock_guard guard(mutex_);
     tell_ = std::move(tell);
   }
@@ -215,7 +215,7 @@ class ProcessMachines::Watcher {
   mutable std::mutex mutex_;
   std::vector<std::function<void()>> orders_;  ///< under the mutex, as are the next two
   std::set<InstanceId> known_;                 ///< that are not over yet
-  std::function<void(const MachineNews&)> tell_;
+  std::function<void(const MachineEvent&)> tell_;
   std::map<InstanceId, Machine> machines_;
   std::set<int> ended_;  ///< descriptors that were readable at the last look
   bool stopped_ = false;
@@ -320,7 +320,7 @@ std::string ProcessMachines::end_all(Instant now) {
   return error ? file.string() + ": " + error.message() : std::string{};
 }
 
-void ProcessMachines::watch(std::function<void(const MachineNews&)> tell) {
+void ProcessMachines::watch(std::function<void(const MachineEvent&)> tell) {
   watcher_->tell(std::move(tell));
 }
 

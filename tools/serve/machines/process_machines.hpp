@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/cloud/machine_host.hpp"
+#include "actors/cloud/machine_backend.hpp"
 #include "tools/serve/machines/machine.hpp"
 
 namespace muster {
@@ -44,7 +44,7 @@ std::string fill_in(const std::string& argument, const MachineOrder& order,
 /// They outlive this object and this process: who opens the folder next takes them over. A worker
 /// that ends is started again after a pause. Halting ends the worker, the shims of its attempts and
 /// everything that any of them has started.
-class ProcessMachines final : public MachineHost {
+class ProcessMachines final : public MachineBackend {
  public:
   /// Fails when the folder cannot be made or another process has it open.
   static Expected<std::unique_ptr<ProcessMachines>, MachineError> open(MachineOptions options);
@@ -60,7 +60,7 @@ class ProcessMachines final : public MachineHost {
   bool adopt(const RentedRecord& record) override;
   std::optional<Instant> all_ended_at() const override { return ended_all_; }
   void keep_only(const std::set<InstanceId>& rented) override;
-  void watch(std::function<void(const MachineNews&)> tell) override;
+  void watch(std::function<void(const MachineEvent&)> tell) override;
 
   /// Ends all machines, and leaves word of it for the next connector. Why that could not be left;
   /// empty: it was.

@@ -37,11 +37,11 @@ std::string name_of(const api::LogQuery& query) {
 }  // namespace
 
 ActorBackend::ActorBackend(caf::actor_system& system, const ClusterConfig& config,
-                           ClusterHandles handles, ClusterEpoch epoch)
+                           ClusterHandles handles, ClockOrigin origin)
     : system_(system),
       config_(config),
       handles_(std::move(handles)),
-      epoch_(epoch),
+      origin_(origin),
       timeout_(config.link.request_timeout / 2),
       last_(std::make_shared<LastAnswers>(names_of(config.masters(), &NodeConfig::master),
                                           names_of(config.sites(), &NodeConfig::site), now())) {}
@@ -51,24 +51,24 @@ ActorBackend::~ActorBackend() {
 }
 
 Instant ActorBackend::now() const {
-  return epoch_.instant(system_.clock().now());
+  return origin_.instant(system_.clock().now());
 }
 
 void ActorBackend::keep_asking() {
   const auto ask_all_of_them = [&system = system_, masters = handles_.masters,
-                                sites = handles_.sites, timeout = timeout_, epoch = epoch_,
+                                sites = handles_.sites, timeout = timeout_, origin = origin_,
                                 last = last_] {
     ask_all<CellFigures>(
         system, masters, timeout,
-        [&system, epoch, last](const Answers<CellFigures>& answers) {
-          last->hear(answered(answers), {}, epoch.instant(system.clock().now()));
-          last->keep(answers);
+        [&system, origin, last](const Answers<CellFigures>& answers) {
+          last->on_load(answered(answers), {}, origin.instant(system.clock().now()));
+          last->persist(answers);
         },
         figures_atom_v);
     ask_all<SiteFigures>(
         system, sites, timeout,
-        [&system, epoch, last](const Answers<SiteFigures>& answers) {
-          last->hear({}, answered(answers), epoch.instant(system.clock().now()));
+        [&system, origin, last](const Answers<SiteFigures>& answers) {
+          last->on_load({}, answered(answers), origin.instant(system.clock().now()));
         },
         figures_atom_v);
   };

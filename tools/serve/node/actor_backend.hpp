@@ -35,7 +35,7 @@ class ActorBackend final : public api::Backend {
  public:
   /// System and config have to outlive it.
   ActorBackend(caf::actor_system& system, const ClusterConfig& config, ClusterHandles handles,
-               ClusterEpoch epoch);
+               ClockOrigin origin);
   ~ActorBackend() override;
   ActorBackend(const ActorBackend&) = delete;
   ActorBackend& operator=(const ActorBackend&) = delete;
@@ -100,7 +100,7 @@ class ActorBackend final : public api::Backend {
   caf::actor_system& system_;
   const ClusterConfig& config_;
   ClusterHandles handles_;
-  ClusterEpoch epoch_;
+  ClockOrigin origin_;
   Duration timeout_;
   std::shared_ptr<LastAnswers> last_;
   caf::actor asker_;  ///< while it keeps asking

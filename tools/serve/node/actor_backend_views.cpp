@@ -102,8 +102,8 @@ void ActorBackend::figures(std::function<void(Answers<CellFigures>, Answers<Site
   ask_all<CellFigures>(
       system_, handles_.masters, timeout_,
       [this, use](const Answers<CellFigures>& masters) {
-        last_->hear(answered(masters), {}, now());
-        last_->keep(masters);
+        last_->on_load(answered(masters), {}, now());
+        last_->persist(masters);
         ask_all<SiteFigures>(
             system_, handles_.sites, timeout_,
             [use, masters](const Answers<SiteFigures>& sites) { use(masters, sites); },
@@ -114,7 +114,7 @@ void ActorBackend::figures(std::function<void(Answers<CellFigures>, Answers<Site
 
 Silent ActorBackend::silent(const Answered& masters, const Answered& sites) {
   const Instant present = now();
-  last_->hear(masters, sites, present);
+  last_->on_load(masters, sites, present);
   return last_->silent(masters, sites, present);
 }
 

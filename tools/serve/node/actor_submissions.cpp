@@ -38,7 +38,7 @@ std::string token_of(const api::Again& what) {
 }
 
 /// A job's number in a refusal is that of another job, which has the token.
-Answer not_accepted(const AcceptVerdict& verdict) {
+Answer not_accepted(const SubmitVerdict& verdict) {
   return verdict.job.valid() ? refusal(409, "token", verdict.reason)
                              : refusal(422, "invalid", verdict.reason);
 }
@@ -63,13 +63,13 @@ void ActorBackend::submit(std::vector<Job> jobs, api::Reply reply) {
 
 /// `again`: the token alone says what is asked for, so the job that has it is the answer.
 void ActorBackend::hand_in(std::vector<Job> jobs, bool again, api::Reply reply) {
-  ask<std::vector<AcceptVerdict>>(
+  ask<std::vector<SubmitVerdict>>(
       system_, handles_.own_site, timeout_,
-      [this, again, reply](const caf::expected<std::vector<AcceptVerdict>>& verdicts) {
+      [this, again, reply](const caf::expected<std::vector<SubmitVerdict>>& verdicts) {
         if (!verdicts) return reply(not_submitted(verdicts.error(), system_));
         JsonText out;
         out.begin_object().key("jobs").begin_list();
-        for (const AcceptVerdict& verdict : *verdicts) {
+        for (const SubmitVerdict& verdict : *verdicts) {
           const bool made_before = again && verdict.job.valid();
           if (!verdict.accepted && !made_before) return reply(not_accepted(verdict));
           out.begin_object().field("job", verdict.job).end_object();

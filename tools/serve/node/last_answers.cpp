@@ -17,13 +17,13 @@ void LastAnswers::note(std::vector<Known>& known, const Answered& answers, Insta
   }
 }
 
-void LastAnswers::hear(const Answered& masters, const Answered& sites, Instant now) {
+void LastAnswers::on_load(const Answered& masters, const Answered& sites, Instant now) {
   const std::lock_guard lock(mutex_);
   note(masters_, masters, now);
   note(sites_, sites, now);
 }
 
-void LastAnswers::keep(const std::vector<std::optional<CellFigures>>& masters) {
+void LastAnswers::persist(const std::vector<std::optional<CellFigures>>& masters) {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < std::min(masters_.size(), masters.size()); ++i) {
     if (!masters[i]) continue;

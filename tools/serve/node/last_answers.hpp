@@ -42,9 +42,9 @@ class LastAnswers {
   LastAnswers(std::vector<std::string> masters, std::vector<std::string> sites, Instant began);
 
   /// Notes who has answered by `now`. Empty lists: these were not asked.
-  void hear(const Answered& masters, const Answered& sites, Instant now);
+  void on_load(const Answered& masters, const Answered& sites, Instant now);
   /// Keeps the figures of the masters that have told them.
-  void keep(const std::vector<std::optional<CellFigures>>& masters);
+  void persist(const std::vector<std::optional<CellFigures>>& masters);
 
   /// Those without an answer.
   Silent silent(const Answered& masters, const Answered& sites, Instant now) const;

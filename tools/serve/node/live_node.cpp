@@ -60,7 +60,7 @@ class LiveNode::Parts {
         log_(make_log(setup_.node, state_ / "node.log", setup_.log_to_terminal)),
         system_config_(setup_.config, setup_.node),
         system_(system_config_),
-        epoch_(wall_epoch(system_)) {}
+        origin_(wall_origin(system_)) {}
 
   ~Parts() {
     log_->info("ends");
@@ -96,7 +96,7 @@ class LiveNode::Parts {
     }
     if (auto trouble = start_roles()) return trouble;
     watch_cloud();
-    if (auto trouble = open_door()) return trouble;
+    if (auto trouble = publish_handshake()) return trouble;
     for (const NodeConfig& node : setup_.config.nodes) dial(node);
     if (auto trouble = listen_to_workers()) return trouble;
     if (auto trouble = serve_api()) return trouble;
@@ -136,7 +136,7 @@ class LiveNode::Parts {
     roster_ = stores->roster;
     numbered_ = stores->numbered;
     const RoleContext context{
-        system_, setup_, catalog_, epoch_, state_, roster_, [log = log_](const std::string& text) {
+        system_, setup_, catalog_, origin_, state_, roster_, [log = log_](const std::string& text) {
           log->info(text);
         }};
     if (self_.cloud) {
@@ -189,11 +189,11 @@ class LiveNode::Parts {
 
   MeetingNews news() {
     return {[log = log_](const std::string& text) { log->info(text); },
-            [this](const RosterOffer& offer) { hear_offer(offer); }};
+            [this](const RosterOffer& offer) { on_roster_offer(offer); }};
   }
 
   /// The first one counts.
-  void hear_offer(const RosterOffer& offer) {
+  void on_roster_offer(const RosterOffer& offer) {
     {
       const std::lock_guard lock(offer_mutex_);
       if (offer_) return;
@@ -204,12 +204,12 @@ class LiveNode::Parts {
   }
 
   /// CAF listens on a port of the loopback interface; what the other nodes reach is the relay.
-  std::optional<Failure<NodeError>> open_door() {
-    const NodeActor door = system_.spawn<NodeDoor>(own_roles(), peers_, news());
-    actors_.push_back(caf::actor_cast<caf::actor>(door));
+  std::optional<Failure<NodeError>> publish_handshake() {
+    const NodeActor handshake = system_.spawn<NodeHandshake>(own_roles(), peers_, news());
+    actors_.push_back(caf::actor_cast<caf::actor>(handshake));
     const bool plain = setup_.config.insecure_loopback;
-    const auto port = plain ? system_.middleman().publish(door, 0, "127.0.0.1")
-                            : caf::openssl::publish(door, 0, "127.0.0.1");
+    const auto port = plain ? system_.middleman().publish(handshake, 0, "127.0.0.1")
+                            : caf::openssl::publish(handshake, 0, "127.0.0.1");
     if (!port) return Failure<NodeError>{NodeError::listen, system_.render(port.error())};
 
     RelayOptions options;
@@ -299,7 +299,7 @@ class LiveNode::Parts {
     auto fleet = fleet_share(setup_.config.master.fleet, catalog_, 0, 1);
     if (!fleet) return Failure<NodeError>{NodeError::bad_catalog, fleet.error().message};
     handles.fleet = std::move(fleet).value();
-    backend_ = std::make_unique<ActorBackend>(system_, setup_.config, std::move(handles), epoch_);
+    backend_ = std::make_unique<ActorBackend>(system_, setup_.config, std::move(handles), origin_);
     backend_->keep_asking();
     api::ServerOptions options;
     options.address = self_.api->host;
@@ -330,7 +330,7 @@ class LiveNode::Parts {
   std::optional<RosterOffer> offer_;
   SystemConfig system_config_;
   caf::actor_system system_;
-  ClusterEpoch epoch_;
+  ClockOrigin origin_;
   asio::io_context io_;
   asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
   std::thread io_thread_;

@@ -9,7 +9,7 @@
 #include "schedulers/registry.hpp"
 #include "storage/recovery.hpp"
 #include "tools/serve/machines/computer.hpp"
-#include "tools/serve/node/machine_recipe.hpp"
+#include "tools/serve/node/machine_template.hpp"
 
 namespace muster {
 namespace {
@@ -35,8 +35,8 @@ Expected<std::unique_ptr<LogStore>, StoreError> open_logs(const RoleContext& con
   LogStoreOptions options;
   options.max_bytes = config.keep_mib << 20;
   options.max_age = std::chrono::hours{24} * config.keep_days;
-  options.clock = [&system = context.system, epoch = context.epoch] {
-    return epoch.instant(system.clock().now()).time_since_epoch();
+  options.clock = [&system = context.system, origin = context.origin] {
+    return origin.instant(system.clock().now()).time_since_epoch();
   };
   options.note = context.note;
   return LogStore::open(config.folder.empty() ? context.state / "logs" : config.folder / master,
@@ -90,25 +90,25 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   if (!fleet) return Failure<NodeError>{NodeError::bad_catalog, fleet.error().message};
   group.fleet = std::move(fleet).value();
   group.cloud = cloud;
-  group.epoch = context.epoch;
+  group.origin = context.origin;
   group.seed = config.seed;
   group.stopwatch = steady_now;
   group.times = &role->times;
   group.master_index = number;
   group.masters = masters;
-  group.life.name = name;
-  group.life.note = context.note;
-  group.life.asks_numbers = asks.value().has_value();
-  group.life.history = role->history.get();
-  group.life.logs.keeper = role->logs.get();
-  group.life.logs.bounds.hold = from_seconds(config.logs.handover_s);
+  group.live.name = name;
+  group.live.note = context.note;
+  group.live.asks_numbers = asks.value().has_value();
+  group.live.history = role->history.get();
+  group.live.logs.sink = role->logs.get();
+  group.live.logs.bounds.hold = from_seconds(config.logs.handover_s);
   // The worker keeps full files and the one that it writes to.
-  group.life.logs.bounds.stream_bytes = config.worker.log_bytes * (config.worker.log_files + 2);
-  group.life.image = std::move(recovered.value().image);
-  group.life.tail = std::move(recovered.value().tail);
-  group.life.save_snapshot = [journal = role->journal.get()](MasterImage image,
+  group.live.logs.bounds.stream_bytes = config.worker.log_bytes * (config.worker.log_files + 2);
+  group.live.snapshot = std::move(recovered.value().snapshot);
+  group.live.tail = std::move(recovered.value().tail);
+  group.live.save_snapshot = [journal = role->journal.get()](MasterSnapshot snapshot,
                                                              std::uint64_t behind) {
-    journal->save_snapshot(std::move(image), behind);
+    journal->save_snapshot(std::move(snapshot), behind);
   };
   group.planning.beside = true;
   group.planning.own_thread = true;
@@ -125,18 +125,18 @@ Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& con
   const ClusterConfig& config = context.setup.config;
   auto role = std::make_unique<SiteRole>();
   role->store = std::move(store);
-  StoreSiteBookOptions book_options;
-  book_options.max_tokens = config.site.tokens;
-  book_options.max_queued_jobs = config.site.max_waiting;
-  auto book = StoreSiteBook::open(*role->store, book_options);
-  if (!book) return store_failure(book.error());
-  role->book = std::move(book).value();
+  RocksSiteStoreOptions store_options;
+  store_options.max_tokens = config.site.tokens;
+  store_options.max_queued_jobs = config.site.max_waiting;
+  auto records = RocksSiteStore::open(*role->store, store_options);
+  if (!records) return store_failure(records.error());
+  role->records = std::move(records).value();
 
   SiteSetup site;
   site.masters = std::move(masters);
   site.accept_timeout = config.master.accept_timeout;
-  site.epoch = context.epoch;
-  site.book = role->book.get();
+  site.origin = context.origin;
+  site.store = role->records.get();
   site.sites = std::move(sites);
   site.number = context.roster.sites.at(config.find(context.setup.node)->site.value());
   for (const auto& [name, number] : context.roster.sites) {
@@ -145,17 +145,18 @@ Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& con
   const auto intake = intake_of(config.policy);
   if (!intake) return Failure<NodeError>{NodeError::bad_policy, intake.error().message};
   site.rules = routing_rules(config.site, intake.value());
-  site.room = config.site.room;
+  site.capacity = config.site.capacity;
   site.load_every = config.site.load_every;
   site.seed = config.seed;
-  site.life = site_life(config.site);
-  site.life.train_apart = true;
-  site.life.note = context.note;
-  auto desk = make_desk(config.sort, intake.value(), role->book->sorter());
-  if (!desk) return Failure<NodeError>{NodeError::bad_policy, desk.error().message};
-  site.desk = std::move(desk).value();
+  site.live = live_site_options(config.site);
+  site.live.train_apart = true;
+  site.live.note = context.note;
+  auto classifier =
+      make_classifier_service(config.classify, intake.value(), role->records->classifier());
+  if (!classifier) return Failure<NodeError>{NodeError::bad_policy, classifier.error().message};
+  site.classifier = std::move(classifier).value();
   // The API waits half of that time for the site.
-  site.life.cancel_wait = config.link.request_timeout / 4;
+  site.live.cancel_wait = config.link.request_timeout / 4;
   role->actor = context.system.spawn<SiteScheduler>(std::move(site));
   return role;
 }
@@ -165,14 +166,14 @@ Expected<std::unique_ptr<CloudRole>, NodeError> start_cloud(const RoleContext& c
   const ClusterConfig& config = context.setup.config;
   auto role = std::make_unique<CloudRole>();
   role->store = std::move(store);
-  auto book = StoreCloudBook::open(*role->store);
-  if (!book) return store_failure(book.error());
-  role->book = std::move(book).value();
-  MachineOptions recipe = machine_recipe(context.setup, context.roster, context.state);
+  auto records = RocksCloudStore::open(*role->store);
+  if (!records) return store_failure(records.error());
+  role->records = std::move(records).value();
+  MachineOptions machine = machine_template(context.setup, context.roster, context.state);
   if (std::string fault = task_user_fault(config, context.state); !fault.empty()) {
     return Failure<NodeError>{NodeError::task_user, std::move(fault)};
   }
-  auto machines = ProcessMachines::open(std::move(recipe));
+  auto machines = ProcessMachines::open(std::move(machine));
   if (!machines) return Failure<NodeError>{NodeError::machines, machines.error().message};
   role->machines = std::move(machines).value();
 
@@ -188,8 +189,8 @@ Expected<std::unique_ptr<CloudRole>, NodeError> start_cloud(const RoleContext& c
 
   ConnectorSetup cloud = connector_setup(config.cloud);
   cloud.catalog = &context.catalog;
-  cloud.epoch = context.epoch;
-  cloud.book = role->book.get();
+  cloud.origin = context.origin;
+  cloud.store = role->records.get();
   cloud.provider = role->provider.get();
   cloud.bill = &role->bill;
   cloud.note = context.note;

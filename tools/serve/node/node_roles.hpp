@@ -7,10 +7,10 @@
 
 #include "actors/cloud/connector.hpp"
 #include "storage/log_store.hpp"
-#include "storage/store_cloud_book.hpp"
+#include "storage/rocks_cloud_store.hpp"
+#include "storage/rocks_site_store.hpp"
 #include "storage/store_history.hpp"
 #include "storage/store_journal.hpp"
-#include "storage/store_site_book.hpp"
 #include "tools/group.hpp"
 #include "tools/serve/machines/process_machines.hpp"
 #include "tools/serve/node/live_node.hpp"
@@ -25,7 +25,7 @@ struct RoleContext {
   caf::actor_system& system;
   const NodeSetup& setup;
   const Catalog& catalog;
-  ClusterEpoch epoch;
+  ClockOrigin origin;
   std::filesystem::path state;  ///< the node's folder
   const ClusterRoster& roster;
   std::function<void(const std::string&)> note;
@@ -44,14 +44,14 @@ struct MasterRole {
 /// What stands behind a site scheduler.
 struct SiteRole {
   std::unique_ptr<Store> store;
-  std::unique_ptr<StoreSiteBook> book;
+  std::unique_ptr<RocksSiteStore> records;
   SiteActor actor;
 };
 
 /// What stands behind the cloud connector.
 struct CloudRole {
   std::unique_ptr<Store> store;
-  std::unique_ptr<StoreCloudBook> book;
+  std::unique_ptr<RocksCloudStore> records;
   std::unique_ptr<ProcessMachines> machines;
   std::unique_ptr<CloudProvider> provider;
   CloudBill bill;

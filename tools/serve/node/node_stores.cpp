@@ -75,18 +75,18 @@ class Opening {
       if (const auto trouble = keep_roster(*store, {})) return failure(*trouble);
     }
     roster_ = roster;
-    return keep();
+    return persist();
   }
 
   /// The numbers of all names; in no store yet, for a start that is refused changes nothing.
   const ClusterRoster& number() { return roster_ = with_names(std::move(roster_), names_); }
 
   /// Writes the numbers down in all of the stores.
-  std::optional<Failure<NodeError>> keep() const {
+  std::optional<Failure<NodeError>> persist() const {
     for (Store* store : opened_) {
-      const auto kept = load_roster(*store);
-      if (!kept) return failure(kept.error());
-      if (kept.value() == roster_) continue;
+      const auto on_persisted = load_roster(*store);
+      if (!on_persisted) return failure(on_persisted.error());
+      if (on_persisted.value() == roster_) continue;
       if (const auto trouble = keep_roster(*store, roster_)) return failure(*trouble);
     }
     return std::nullopt;
@@ -140,22 +140,22 @@ class Opening {
     }
     if (!opened) return failure(opened.error());
     store = std::move(opened).value();
-    const auto kept = load_roster(*store);
-    if (!kept) return failure(kept.error());
+    const auto on_persisted = load_roster(*store);
+    if (!on_persisted) return failure(on_persisted.error());
     const std::string directory = store->directory().string();
-    if (const auto wrong = contradiction(roster_, first_, kept.value(), directory);
+    if (const auto wrong = contradiction(roster_, first_, on_persisted.value(), directory);
         !wrong.empty()) {
       return Failure<NodeError>{NodeError::store, wrong + ": they are not of one node"};
     }
-    if (first_.empty() && !kept->empty()) first_ = directory;
-    roster_ = joined(std::move(roster_), kept.value());
+    if (first_.empty() && !on_persisted->empty()) first_ = directory;
+    roster_ = joined(std::move(roster_), on_persisted.value());
     opened_.push_back(store.get());
     return std::nullopt;
   }
 
   /// The file has to name the site or master of that number, for the store has `what` it.
   std::optional<Failure<NodeError>> check_name(const Store& store, const std::string& what,
-                                               const HandTarget& of) const {
+                                               const HandoffTarget& of) const {
     const std::string role = of.site ? "site" : "master";
     const std::string name = name_with(of.site ? roster_.sites : roster_.masters, of.index);
     if (has(of.site ? names_.sites : names_.masters, name)) return std::nullopt;
@@ -204,7 +204,7 @@ Expected<NodeStores, NodeError> open_stores(const NodeSetup& setup, const Catalo
   stores.roster = opening.number();
   if (stores.site) trouble = opening.check_handoffs(*stores.site);
   if (!trouble && stores.cloud) trouble = opening.check_instances(*stores.cloud);
-  if (!trouble) trouble = opening.keep();
+  if (!trouble) trouble = opening.persist();
   if (trouble) return *std::move(trouble);
   return stores;
 }

@@ -42,7 +42,8 @@ void PeerRoles::clear() const {
   cloud.clear();
 }
 
-NodeDoor::NodeDoor(caf::actor_config& config, NodeRoles own, Peers peers, MeetingNews news)
+NodeHandshake::NodeHandshake(caf::actor_config& config, NodeRoles own, Peers peers,
+                             MeetingNews news)
     : NodeActor::base(config),
       own_(std::move(own)),
       peers_(std::move(peers)),
@@ -56,16 +57,16 @@ NodeDoor::NodeDoor(caf::actor_config& config, NodeRoles own, Peers peers, Meetin
   });
 }
 
-void NodeDoor::on_exit() {
+void NodeHandshake::on_exit() {
   own_ = {};
   peers_.clear();
 }
 
-NodeActor::behavior_type NodeDoor::make_behavior() {
+NodeActor::behavior_type NodeHandshake::make_behavior() {
   return {[this](roles_atom, const NodeRoles& visitor) { return greet(visitor); }};
 }
 
-caf::result<NodeRoles> NodeDoor::greet(const NodeRoles& visitor) {
+caf::result<NodeRoles> NodeHandshake::greet(const NodeRoles& visitor) {
   const auto peer = peers_.find(visitor.node);
   if (peer == peers_.end()) return own_;
   // An id would mean one actor here and another one there.
@@ -91,12 +92,12 @@ caf::result<NodeRoles> NodeDoor::greet(const NodeRoles& visitor) {
 PeerDialer::PeerDialer(caf::actor_config& config, PeerDialerSetup setup)
     : caf::event_based_actor(config), setup_(std::move(setup)), pause_(setup_.link.reconnect) {
   set_down_handler([this](const caf::down_msg& down) {
-    if (door_ && down.source == door_.address()) lose(attempt_, "the link was lost");
+    if (handshake_ && down.source == handshake_.address()) lose(attempt_, "the link was lost");
   });
 }
 
 void PeerDialer::on_exit() {
-  door_ = nullptr;
+  handshake_ = nullptr;
   setup_.connector = nullptr;
   setup_.own = {};
 }
@@ -113,21 +114,22 @@ void PeerDialer::dial() {
   request(setup_.connector, setup_.link.request_timeout, caf::connect_atom_v, setup_.address.host,
           setup_.address.port)
       .then(
-          [this, attempt](const caf::node_id&, caf::strong_actor_ptr& door,
+          [this, attempt](const caf::node_id&, caf::strong_actor_ptr& handshake,
                           const std::set<std::string>& interface) {
-            if (!door || !system().assignable(interface, system().message_types<NodeActor>())) {
+            if (!handshake ||
+                !system().assignable(interface, system().message_types<NodeActor>())) {
               return lose(attempt, "what answers is not a node of this version");
             }
-            met(attempt, caf::actor_cast<NodeActor>(door));
+            met(attempt, caf::actor_cast<NodeActor>(handshake));
           },
           [this, attempt](const caf::error& error) { lose(attempt, system().render(error)); });
 }
 
-void PeerDialer::met(std::uint64_t attempt, const NodeActor& door) {
+void PeerDialer::met(std::uint64_t attempt, const NodeActor& handshake) {
   if (attempt != attempt_) return;
-  door_ = door;
-  monitor(door_);
-  request(door_, setup_.link.request_timeout, roles_atom_v, setup_.own)
+  handshake_ = handshake;
+  monitor(handshake_);
+  request(handshake_, setup_.link.request_timeout, roles_atom_v, setup_.own)
       .then(
           [this, attempt](const NodeRoles& roles) {
             if (attempt != attempt_) return;
@@ -153,8 +155,8 @@ void PeerDialer::met(std::uint64_t attempt, const NodeActor& door) {
 /// nothing. The pauses grow, so that many nodes that start at once do not keep each other busy.
 void PeerDialer::lose(std::uint64_t attempt, const std::string& why) {
   if (attempt != attempt_) return;
-  if (door_) demonitor(door_.address());
-  door_ = nullptr;
+  if (handshake_) demonitor(handshake_.address());
+  handshake_ = nullptr;
   setup_.roles->clear();
   if (why != last_note_) setup_.news.note("no link with " + setup_.node + ": " + why);
   last_note_ = why;

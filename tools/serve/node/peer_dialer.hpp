@@ -37,9 +37,9 @@ struct MeetingNews {
 };
 
 /// What the nodes that dial this one meet: each learns the roles of the other.
-class NodeDoor : public NodeActor::base {
+class NodeHandshake : public NodeActor::base {
  public:
-  NodeDoor(caf::actor_config& config, NodeRoles own, Peers peers, MeetingNews news);
+  NodeHandshake(caf::actor_config& config, NodeRoles own, Peers peers, MeetingNews news);
   const char* name() const override { return "muster.door"; }
   void on_exit() override;
 
@@ -77,11 +77,11 @@ class PeerDialer : public caf::event_based_actor {
 
  private:
   void dial();
-  void met(std::uint64_t attempt, const NodeActor& door);
+  void met(std::uint64_t attempt, const NodeActor& handshake);
   void lose(std::uint64_t attempt, const std::string& why);
 
   PeerDialerSetup setup_;
-  NodeActor door_;
+  NodeActor handshake_;
   std::uint64_t attempt_ = 0;
   Duration pause_;  ///< before the next attempt
   std::string last_note_;

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "learning/classifier_training.hpp"
+#include "learning/runtime_predictor.hpp"
+
+namespace muster {
+
+/// By what jobs are told apart.
+enum class ClassifierKind : std::uint8_t {
+  svm,     ///< the classifier; before there is one, as `hint`
+  hint,    ///< what the user says, against the threshold; without a hint a job counts as long
+  oracle,  ///< the same, the hint being the truth, as in a replay: nothing is uncertain
+  none     ///< not at all: every job counts as long
+};
+std::string_view name_of(ClassifierKind by);
+std::optional<ClassifierKind> parse_classifier_kind(std::string_view name);
+
+/// How jobs are told apart, and what is learnt from.
+struct ClassifierParams {
+  ClassifierKind by = ClassifierKind::svm;
+  SorsRule sors;
+  TrainParams training;             ///< with the threshold T_th
+  std::size_t max_history = 5000;   ///< finished jobs that a training may look at
+  std::size_t retrain_after = 500;  ///< finished jobs between two trainings
+};
+
+/// What the answer on a job's length rests on.
+enum class LengthBasis : std::uint8_t {
+  model,      ///< the classifier
+  hint,       ///< the user's word, taken as it is: the confidence is 1
+  assumption  ///< nothing: long, with a confidence of one half
+};
+std::string_view name_of(LengthBasis basis);
+
+/// What a site scheduler is told of a job.
+struct Classification {
+  JobLength length = JobLength::long_run;
+  double confidence = 0.5;  ///< the probability that the length is right
+  LengthBasis basis = LengthBasis::assumption;
+  std::optional<Duration> estimate;  ///< of the mean task duration
+  SorsVerdict spot;                  ///< whether the tasks may use spot instances, and why
+
+  friend bool operator==(const Classification&, const Classification&) = default;
+};
+
+/// A job that is over, and what the system was like when it was submitted.
+struct FinishedJob {
+  const Job& job;
+  SystemUse use_at_submission;
+  Duration runtime{};  ///< its mean task duration
+};
+
+/// Tells short jobs from long ones and says which may use spot instances (HCoop III-C, IV-B), and
+/// learns from the jobs that finish. Training takes seconds; it is left to the owner, who takes
+/// history() and train_classifier() to any thread and hands the outcome to adopt(). Deterministic:
+/// the same calls give the same answers.
+class JobClassifier {
+ public:
+  using Classifier = std::shared_ptr<const LengthClassifier>;
+
+  explicit JobClassifier(const ClassifierParams& params);
+
+  Classification classify(const Job& job, const SystemUse& use) const;
+
+  /// Takes a finished job into the history and the predictor's experience.
+  void learn(const FinishedJob& finished);
+
+  /// Enough has been learnt since the last training, or there was none and there is history enough
+  /// for one. Never when the classifier is not used.
+  bool due_for_training() const;
+  /// A copy of what a training is to look at, oldest first.
+  std::vector<JobSample> history() const { return {history_.begin(), history_.end()}; }
+  /// From now on this one answers; not null.
+  void adopt(Classifier classifier);
+
+  /// Null before the first training.
+  const Classifier& classifier() const { return classifier_; }
+  const RuntimePredictor& predictor() const { return predictor_; }
+  const ClassifierParams& params() const { return params_; }
+
+  /// Classifier, predictor and history as text, and back. Errors: damaged, other_version, and
+  /// other_threshold when the classifier tells jobs apart by another threshold than the parameters.
+  std::string text() const;
+  void write(ModelWriter& out) const;
+  static Expected<JobClassifier, LearnError> parse(std::string_view text,
+                                                   const ClassifierParams& params);
+
+ private:
+  std::optional<Duration> known_runtime(const Job& job) const;
+  void judge_length(const Job& job, const SystemUse& use, Classification& answer) const;
+  SorsVerdict judge_spot(const Job& job, const Classification& answer) const;
+
+  ClassifierParams params_;
+  Classifier classifier_;
+  RuntimePredictor predictor_;
+  std::deque<JobSample> history_;
+  std::size_t learnt_since_ = 0;  ///< finished jobs since the last training
+};
+
+}  // namespace muster

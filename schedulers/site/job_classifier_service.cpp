@@ -1,0 +1,40 @@
+#include "schedulers/site/job_classifier_service.hpp"
+
+namespace muster {
+
+Classification JobClassifierService::classify(Job& job, const SystemUse& use) {
+  const Classification answer = classifier_.classify(job, use);
+  job.prediction.length = answer.length;
+  job.prediction.spot_safe = answer.spot.allowed();
+  job.prediction.confidence = answer.confidence;
+  ++classified_;
+  shorts_ += answer.length == JobLength::short_run;
+  forget(job.id);
+  open_[job.id] = {classified_, job, use, 0, {}};
+  open_tasks_ += job.tasks.size();
+  by_age_[classified_] = job.id;
+  while (open_.size() > kMaxOpen || open_tasks_ > kMaxOpenTasks) forget(by_age_.begin()->second);
+  return answer;
+}
+
+void JobClassifierService::forget(JobId id) {
+  const auto found = open_.find(id);
+  if (found == open_.end()) return;
+  open_tasks_ -= found->second.job.tasks.size();
+  by_age_.erase(found->second.age);
+  open_.erase(found);
+}
+
+void JobClassifierService::heard(JobId id, std::uint32_t tasks, Duration together) {
+  const auto found = open_.find(id);
+  if (found == open_.end()) return;
+  Open& open = found->second;
+  open.tasks += tasks;
+  open.together += together;
+  const std::uint32_t all = open.job.task_count();
+  if (open.tasks < all) return;
+  classifier_.learn({open.job, open.use, open.together / all});
+  forget(id);
+}
+
+}  // namespace muster

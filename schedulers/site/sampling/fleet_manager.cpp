@@ -1,0 +1,160 @@
+#include "schedulers/site/sampling/fleet_manager.hpp"
+
+#include <utility>
+
+#include "actors/no_views.hpp"
+#include "model/check.hpp"
+
+namespace muster::sampling {
+
+FleetManager::FleetManager(caf::actor_config& config, GroupShared& group, const Fleet& fleet,
+                           CloudActor cloud)
+    : MasterActor::base(config),
+      group_(group),
+      timer_(this, group.origin),
+      fleet_(fleet),
+      cloud_(std::move(cloud)) {}
+
+void FleetManager::on_exit() {
+  rented_.clear();
+  cloud_ = nullptr;
+}
+
+MasterActor::behavior_type FleetManager::make_behavior() {
+  rent();
+  const auto unknown = ActorError::unknown;  // what only masters of jobs are asked
+  return master_without_views(
+      [this](hand_atom, std::vector<Job>& jobs) -> caf::result<std::vector<SubmitVerdict>> {
+        return delegate(group_.site, forward_atom_v, std::move(jobs));
+      },
+      [this](watch_atom, const JobListener& listener,
+             std::vector<JobId>& jobs) -> caf::result<std::vector<JobEnd>> {
+        return delegate(group_.site, watch_atom_v, listener, std::move(jobs));
+      },
+      [](unwatch_atom, const JobListener&, const std::vector<JobId>&) {},
+      [=](cancel_atom, const std::vector<JobId>&) -> caf::result<std::vector<CancelVerdict>> {
+        return unknown;
+      },
+      [=](hold_atom, JobId, bool) -> caf::result<JobId> { return unknown; },
+      [this](drain_atom, InstanceId id) { return give_back(id); },
+      [this](hello_atom, const WorkerHello& hello, const WorkerActor& worker) {
+        on_hello(hello.instance, worker);
+      },
+      [this](const WorkerReport& report) { on_worker(report); }, [](const SampleAnswer&) {},
+      [](const LogAnswer&) {}, [this](const CloudReport& report) { on_cloud(report); },
+      [](greet_atom) {},
+      [this](load_atom) {
+        LoadReport report;
+        report.active_jobs = group_.event_log->open_jobs();
+        report.instances = rented_.size();
+        return report;
+      },
+      [=](const LogRequest&) -> caf::result<LogAnswer> { return unknown; },
+      [](const Wakeup& wakeup) { wakeup.run(); });
+}
+
+void FleetManager::rent() {
+  for (const FleetShare& share : fleet_) {
+    for (std::uint32_t i = 0; i < share.count; ++i) {
+      const InstanceId id{rented_.size()};
+      rented_[id].type = share.type;
+      const Price price = group_.catalog->price(share.type, share.market);
+      group_.event_log->record(
+          LaunchRequested{id, share.type, share.market, price, {CauseCode::fleet, 0}, {}, price},
+          timer_.now());
+      send(cloud_, launch_atom_v,
+           LaunchOrder{id,
+                       (*group_.catalog)[share.type].name,
+                       static_cast<std::uint8_t>(share.market),
+                       {},
+                       price},
+           MasterActor{this});
+    }
+  }
+  expected_ = rented_.size();
+}
+
+caf::result<InstanceId> FleetManager::give_back(InstanceId id) {
+  const auto found = rented_.find(id);
+  // While jobs are open the workers are needed: a group cannot do without one.
+  if (found == rented_.end() || group_.event_log->open_jobs() > 0) return ActorError::unknown;
+  if (!std::exchange(found->second.ended, true)) {
+    group_.event_log->record(ReleaseDecided{id, {CauseCode::drained, 0}}, timer_.now());
+    group_.event_log->record(TerminateIssued{id}, timer_.now());
+    send(cloud_, end_atom_v, id, MasterActor{this});
+  }
+  return id;
+}
+
+void FleetManager::on_hello(InstanceId id, const WorkerActor& worker) {
+  const auto found = rented_.find(id);
+  if (found == rented_.end() || found->second.worker) return;
+  found->second.worker = worker;
+  group_.event_log->record(InstanceReady{id}, timer_.now());
+  --expected_;
+  open_when_complete();
+}
+
+void FleetManager::on_worker(const WorkerReport& report) {
+  if (report.kind == WorkerReportKind::started)
+    return group_.event_log->started(report, timer_.now());
+  MUSTER_CHECK(report.kind == WorkerReportKind::finished,
+               "tasks of a group are never stopped, and its workers never overfilled");
+  const std::optional<JobId> over = group_.event_log->finished(report, timer_.now());
+  send(rented_.at(report.instance).worker, ack_atom_v, report.task, report.attempt);
+  if (!over || group_.composition->schedulers_end_jobs()) return;
+  group_.event_log->close(*over, JobOutcome::completed, timer_.now());
+  send(group_.site, over_atom_v, JobEnd{*over, JobOutcome::completed});
+}
+
+void FleetManager::on_cloud(const CloudReport& report) {
+  const auto found = rented_.find(report.instance);
+  if (found == rented_.end()) return;
+  const auto said = report.at == timer_.now() ? std::nullopt : std::optional(report.at);
+  switch (report.kind) {
+    case CloudReportKind::up:
+      if (std::exchange(found->second.up, true)) return;
+      group_.event_log->record(InstanceUp{report.instance, said}, timer_.now());
+      return;
+    case CloudReportKind::refused:
+      group_.event_log->record(
+          LaunchRefused{report.instance,
+                        {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0},
+                        report.reason},
+          timer_.now());
+      rented_.erase(found);
+      --expected_;
+      return open_when_complete();
+    case CloudReportKind::gone:
+      group_.event_log->record(
+          InstanceGone{report.instance, said,
+                       found->second.ended ? CloudReason::ended : report.reason},
+          timer_.now());
+      rented_.erase(found);
+      return;
+    case CloudReportKind::notice:
+    case CloudReportKind::clock:
+    case CloudReportKind::offerings:
+      return;  // its fleet is on demand, and its money is not capped
+  }
+}
+
+/// From now on the workers have numbers, in the order of their instances.
+void FleetManager::open_when_complete() {
+  if (expected_ > 0) return;
+  group_.roster.catalog = group_.catalog;
+  for (const auto& [id, rented] : rented_) {
+    group_.roster.types.push_back(rented.type);
+    // Whoever composes the group starts GroupMember actors as its workers.
+    group_.members.push_back({id, caf::actor_cast<GroupWorker>(rented.worker)});
+  }
+  if (group_.composition->fault(group_.members.size()).empty()) {
+    for (WorkerIndex i = 0; i < group_.members.size(); ++i) {
+      send(group_.members[i].worker, group_.membership(i));
+    }
+    for (const GroupScheduler& scheduler : group_.schedulers) send(scheduler, open_atom_v);
+  }
+  send(group_.site, open_atom_v);
+}
+
+}  // namespace muster::sampling

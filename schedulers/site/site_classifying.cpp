@@ -1,0 +1,44 @@
+// How a site scheduler tells short jobs from long ones, and learns to.
+
+#include <utility>
+
+#include "schedulers/site/site_actor.hpp"
+
+namespace muster {
+
+/// With what of the masters' instances is in use, as it was heard last.
+void SiteScheduler::classify(Job& job) {
+  if (!setup_.classifier) return;
+  Resources used, capacity;
+  for (const HandoffPeer& each : masters_) {
+    used += each.load.used;
+    capacity += each.load.capacity;
+  }
+  setup_.classifier->classify(job, SystemUse::of(used, capacity));
+}
+
+/// The classifier that is in use stays in use until there is another.
+void SiteScheduler::train_if_due() {
+  JobClassifier& classifier = setup_.classifier->classifier();
+  if (training_ || !classifier.due_for_training()) return;
+  training_ = true;
+  auto train = [history = classifier.history(), params = classifier.params().training] {
+    return std::make_shared<const LengthClassifier>(train_classifier(history, params).classifier);
+  };
+  auto adopt = [this](JobClassifier::Classifier trained) {
+    training_ = false;
+    setup_.classifier->classifier().adopt(std::move(trained));
+    setup_.store->persist_classifier(setup_.classifier->classifier().text());
+  };
+  if (!setup_.live.train_apart) return adopt(train());
+  system().spawn<caf::detached + caf::hidden>(
+      [train = std::move(train), adopt = std::move(adopt),
+       address = caf::actor_cast<caf::weak_actor_ptr>(this)](caf::event_based_actor*) {
+        auto trained = train();
+        if (auto self = caf::actor_cast<SiteActor>(address.lock())) {
+          caf::anon_send(self, Wakeup{[adopt, trained] { adopt(trained); }});
+        }
+      });
+}
+
+}  // namespace muster

@@ -1,0 +1,236 @@
+// The ways out of a site scheduler, to masters and to other sites, and what is heard on them.
+
+#include <algorithm>
+#include <utility>
+
+#include "model/live_ids.hpp"
+#include "schedulers/site/site_actor.hpp"
+
+namespace muster {
+namespace {
+
+/// As long as a master's pauses between questions to the cloud at its defaults.
+constexpr Duration kLongestAskPause = std::chrono::hours{6};
+
+/// Whether the request has come back without ever having been read.
+bool never_left(const caf::error& error) {
+  return error == caf::sec::request_receiver_down || error == caf::sec::no_route_to_receiving_node;
+}
+
+}  // namespace
+
+std::size_t SiteScheduler::jobs_in_hand() const {
+  std::size_t count = 0;
+  for (const HandoffPeer& each : masters_) count += each.waiting.size();
+  for (const HandoffPeer& each : sites_) count += each.waiting.size();
+  return count;
+}
+
+double SiteScheduler::own_load() const {
+  return static_cast<double>(jobs_in_hand()) / static_cast<double>(setup_.capacity);
+}
+
+/// Hands over the next jobs of a lane, one request at a time, until all are taken.
+void SiteScheduler::send_handoffs(const HandoffTarget& to) {
+  HandoffPeer& out = peer(to);
+  if (out.busy) return;
+  std::vector<Job> batch;
+  std::vector<JobId> fresh;  // never sent before
+  out.waiting.oldest_first([&](PendingHandoff& each) {
+    if (each.ending) return true;
+    batch.push_back(each.job);
+    if (!std::exchange(each.sent, true)) fresh.push_back(each.job.id);
+    return batch.size() < setup_.live.hand_batch;
+  });
+  if (batch.empty()) return;
+  out.busy = true;
+  const auto heard = [this, to](const Verdicts& verdicts) { taken(to, verdicts); };
+  const auto failed = [this, to, fresh = std::move(fresh)](const caf::error& error) {
+    if (never_left(error)) mark_unsent(to, fresh);
+    send_handoffs_later(to);
+  };
+  if (to.site) {
+    request(out.site, setup_.accept_timeout, forward_atom_v, std::move(batch)).then(heard, failed);
+  } else {
+    request(out.master, setup_.accept_timeout, hand_atom_v, std::move(batch)).then(heard, failed);
+  }
+}
+
+/// Who was to have them has not seen them.
+void SiteScheduler::mark_unsent(const HandoffTarget& to, const std::vector<JobId>& jobs) {
+  for (const JobId job : jobs) {
+    if (PendingHandoff* found = peer(to).waiting.find(job)) found->sent = false;
+  }
+}
+
+/// What had no verdict stays; when nothing had one, whoever it is would not say more at once.
+void SiteScheduler::taken(const HandoffTarget& to, const Verdicts& verdicts) {
+  HandoffPeer& out = peer(to);
+  Verdicts refused;
+  bool heard_of_any = false;
+  bool cancels_wait = false;  // for a job to be no longer on its way
+  for (const SubmitVerdict& verdict : verdicts) {
+    if (!verdict.accepted) {
+      heard_of_any |= out.waiting.find(verdict.job) != nullptr;
+      refused.push_back(verdict);
+      continue;
+    }
+    const auto found = out.waiting.take(verdict.job);
+    if (!found) continue;
+    heard_of_any = true;
+    cancels_wait |= cancels_.contains(verdict.job);
+    arrived(*found);
+    ++handed_;
+    setup_.store->handed_over(verdict.job, to);
+  }
+  refuse(to, refused);
+  if (cancels_wait) ask_after_rest({true, setup_.number});
+  if (!heard_of_any) return send_handoffs_later(to);
+  out.busy = false;
+  send_handoffs(to);
+}
+
+void SiteScheduler::send_handoffs_later(const HandoffTarget& to) {
+  timer_.at(now() + setup_.live.hand_retry, [this, to] {
+    peer(to).busy = false;
+    send_handoffs(to);
+  });
+}
+
+/// It need not be waited for any more.
+void SiteScheduler::arrived(const PendingHandoff& handoff) {
+  const auto& promise = handoff.promise;
+  if (promise && --promise->open == 0 && promise->writes == 0) settle(*promise);
+}
+
+/// Asks again after `load_every` while something goes on, after pauses that double while nobody has
+/// anything new to say, and not at all while no master has a job: then the next job in waits for
+/// fresh answers.
+void SiteScheduler::ask_loads() {
+  // The failed tasks of a job are counted here.
+  const bool counts = std::any_of(masters_.begin(), masters_.end(),
+                                  [](const HandoffPeer& each) { return each.load.counting > 0; });
+  const bool news = std::exchange(heard_news_, false) || jobs_in_hand() > 0 || counts || learns_;
+  ask_pause_ = news ? setup_.load_every
+                    : std::clamp(2 * ask_pause_, setup_.load_every,
+                                 std::max(setup_.load_every, kLongestAskPause));
+  asked_ = masters_.size() + sites_.size() - 1;
+  masters_may_work_ = false;
+  const auto ask = [this](const auto& whom, HandoffPeer& peer) {
+    request(whom, setup_.load_every, load_atom_v)
+        .then(
+            [this, &peer](const LoadReport& report) {
+              on_load(peer, report);
+              masters_may_work_ |= peer.master && report.active_jobs > 0;
+              load_answered();
+            },
+            [this, &peer](const caf::error&) {
+              masters_may_work_ |= static_cast<bool>(peer.master);
+              load_answered();
+            });
+  };
+  for (HandoffPeer& peer : masters_) ask(peer.master, peer);
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    if (i != own_) ask(sites_[i].site, sites_[i]);
+  }
+  ask_alarm_.at(now() + ask_pause_);
+}
+
+/// Everybody has answered, or has not in time: that has to do.
+void SiteScheduler::load_answered() {
+  if (asked_ == 0 || --asked_ > 0) return;
+  cancel_what_others_left();
+  if (!awaiting_loads_.empty()) {
+    // Of what is taken in now masters will have to tell, also when they have had nothing so far.
+    ask_pause_ = setup_.load_every;
+    ask_alarm_.at(now() + ask_pause_);
+  } else if (!masters_may_work_ && !heard_news_ && jobs_in_hand() == 0 && !learns_) {
+    ask_alarm_.disarm();
+    ask_pause_ = std::max(setup_.load_every, kLongestAskPause);
+  }
+  unrouted_ = 0;
+  for (const auto& take : std::exchange(awaiting_loads_, {})) take();
+}
+
+/// One site is enough: the one that has numbered the job, unless it is not there. One that has not
+/// been heard may be: its first answer can come after a master's.
+bool SiteScheduler::is_mine_to_cancel(JobId job) const {
+  const std::uint32_t number = site_of(job);
+  const auto place = places_.find({true, number});
+  if (number == setup_.number || place == places_.end()) return true;
+  Heard heard = sites_[place->second].heard;
+  if (!heard.at) heard.at = started_;
+  return !present_load(heard, now(), setup_.rules.stale_after);
+}
+
+/// Asks nobody before that is durable: a master of which it was asked tells of the job no more.
+void SiteScheduler::cancel_broken(JobId job) {
+  SiteNews news;
+  news.cancels.push_back(job);
+  persist_news(std::move(news), [this, job](const std::string& trouble) {
+    trouble.empty() ? cancel_kept(job) : static_cast<void>(left_.add(job));
+  });
+}
+
+/// The site that was to do it may have gone before it was durable there.
+void SiteScheduler::cancel_what_others_left() {
+  for (const JobId job : left_.oldest_first()) {
+    if (!is_mine_to_cancel(job)) continue;
+    left_.erase(job);
+    cancel_broken(job);
+  }
+}
+
+/// When one part of a job was given up, the other masters' parts are for nothing; so is the rest of
+/// one of which too many tasks have failed.
+void SiteScheduler::on_load(HandoffPeer& from, const LoadReport& report) {
+  on_conflicts(report);
+  if (learns_) on_newest_numbers(from, report);
+  const auto as_before = [&](auto part) { return from.load.*part == report.*part; };
+  heard_news_ |= !as_before(&LoadReport::active_jobs) || !as_before(&LoadReport::pending_tasks) ||
+                 !as_before(&LoadReport::instances) || !as_before(&LoadReport::load) ||
+                 !as_before(&LoadReport::used) || !report.completed.empty();
+  from.load = report;
+  from.heard = {report.load, now()};
+  from.given = 0;
+  if (setup_.classifier) {
+    for (const JobRuntime& ran : report.completed) {
+      setup_.classifier->heard(ran.job, ran.tasks, ran.together);
+    }
+    train_if_due();
+  }
+  for (JobId job : report.broken) end_rest_of(job);
+  for (JobId job : with_too_many_failed(report)) end_rest_of(job);
+}
+
+/// Those of the jobs in the report of which more tasks have failed than may, with all masters.
+std::vector<JobId> SiteScheduler::with_too_many_failed(const LoadReport& report) const {
+  std::map<JobId, std::uint64_t> failed;
+  for (const FailedPart& part : report.failed) failed[part.job] = 0;
+  if (failed.empty()) return {};
+  for (const HandoffPeer& each : masters_) {
+    for (const FailedPart& part : each.load.failed) {
+      const auto found = failed.find(part.job);
+      if (found != failed.end()) found->second += part.failed;
+    }
+  }
+  std::vector<JobId> jobs;
+  for (const FailedPart& part : report.failed) {
+    if (failed[part.job] > part.allowed) jobs.push_back(part.job);
+  }
+  return jobs;
+}
+
+/// A part of the job will not be completed, or too many of its tasks have failed.
+void SiteScheduler::end_rest_of(JobId job) {
+  if (!broken_.add(job)) return;
+  if (setup_.classifier) setup_.classifier->forget(job);
+  heard_news_ = true;
+  if (is_mine_to_cancel(job)) {
+    cancel_broken(job);
+  } else {
+    left_.add(job);
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,163 @@
+#include "tools/replay/workload_driver.hpp"
+
+#include <algorithm>
+
+#include "model/live_ids.hpp"
+#include "tools/replay/workload_names.hpp"
+
+namespace muster::replay {
+namespace {
+
+/// Jobs that are submitted with one message; what is due besides comes when it is answered.
+constexpr std::size_t kMaxBatch = 1000;
+/// A site that answers none of so many tries has not accepted the jobs.
+constexpr std::uint32_t kMaxTries = 5;
+
+Job with_scaled_delays(Job job, double factor) {
+  const auto scale = [factor](Duration& delay) {
+    delay = from_seconds(to_seconds(delay) * factor);
+  };
+  for (TaskSpec& task : job.tasks) {
+    scale(task.delays.fetch);
+    scale(task.delays.build);
+    scale(task.delays.init);
+    scale(task.delays.stop);
+    scale(task.delays.upload);
+  }
+  return job;
+}
+
+}  // namespace
+
+WorkloadDriver::WorkloadDriver(caf::actor_config& config, WorkloadDriverSetup setup)
+    : WorkloadDriverHandle::base(config),
+      setup_(std::move(setup)),
+      timer_(this, setup_.origin),
+      rng_(setup_.seed),
+      slots_(setup_.sites.size()) {}
+
+void WorkloadDriver::on_exit() {
+  setup_.sites.clear();
+}
+
+WorkloadDriverHandle::behavior_type WorkloadDriver::make_behavior() {
+  submit_due();
+  return {
+      [this](over_atom, const JobEnd& end) { over(end); },
+      [](const Wakeup& wakeup) { wakeup.run(); },
+      [this](cancel_atom) {
+        for (const auto& [id, rank] : open_) give_up(id);
+      },
+      [this](cancel_atom, JobId named) {
+        for (const auto& [id, rank] : open_) {
+          if (setup_.workload->id(rank) == named) give_up(id);
+        }
+      },
+  };
+}
+
+void WorkloadDriver::give_up(JobId id) const {
+  const std::size_t site = std::min<std::size_t>(site_of(id), setup_.sites.size() - 1);
+  caf::anon_send(setup_.sites[site], cancel_atom_v, id);
+}
+
+void WorkloadDriver::submit_due() {
+  const JobSource& jobs = *setup_.workload;
+  for (; next_ < jobs.size() && jobs.submit(next_) <= timer_.now(); ++next_) {
+    ++setup_.progress->submitted;
+    const std::size_t many = slots_.size();
+    slots_[many == 1 ? 0 : rng_.below(many)].due.push_back(next_);
+  }
+  for (std::size_t site = 0; site < slots_.size(); ++site) {
+    if (slots_[site].asked == 0) submit(site);
+  }
+  if (next_ < jobs.size()) timer_.at(jobs.submit(next_), [this] { submit_due(); });
+}
+
+/// As it is submitted: without an id, which the site gives it.
+Job WorkloadDriver::job(std::size_t rank) const {
+  WorkloadJob entry = setup_.workload->job(rank);
+  Job job = with_scaled_delays(std::move(entry.job), setup_.job_delay_scale);
+  job.checkpoints = setup_.checkpoints;
+  job.token = WorkloadNames::token_of(job.id);
+  job.id = {};
+  return job;
+}
+
+void WorkloadDriver::submit(std::size_t site) {
+  SubmissionSlot& door = slots_[site];
+  door.asked = std::min(door.due.size(), kMaxBatch);
+  if (door.asked == 0) return;
+  std::vector<Job> batch;
+  for (std::size_t i = 0; i < door.asked; ++i) batch.push_back(job(door.due[i]));
+  request(setup_.sites[site], setup_.answer_timeout, hand_atom_v, std::move(batch))
+      .then([this, site](const std::vector<SubmitVerdict>& verdicts) { hear(site, verdicts); },
+            [this, site](const caf::error& error) { try_again(site, error); });
+}
+
+void WorkloadDriver::hear(std::size_t site, const std::vector<SubmitVerdict>& verdicts) {
+  SubmissionSlot& door = slots_[site];
+  if (verdicts.size() != door.asked) return try_again(site, ActorError::invalid_job);
+  std::vector<JobId> accepted;
+  for (const SubmitVerdict& verdict : verdicts) {
+    const std::size_t rank = door.due.front();
+    door.due.pop_front();
+    if (!verdict.accepted) {
+      not_accepted(rank, verdict.reason);
+      continue;
+    }
+    open_[verdict.job] = rank;
+    accepted.push_back(verdict.job);
+  }
+  door.asked = 0;
+  door.tries = 0;
+  if (!accepted.empty()) watch(site, std::move(accepted), 1);
+  submit(site);
+}
+
+void WorkloadDriver::try_again(std::size_t site, const caf::error& error) {
+  SubmissionSlot& door = slots_[site];
+  if (++door.tries < kMaxTries) {
+    timer_.after(setup_.retry, [this, site] { submit(site); });
+    return;
+  }
+  const std::string reason = system().render(error);
+  for (; door.asked > 0; --door.asked) {
+    not_accepted(door.due.front(), reason);
+    door.due.pop_front();
+  }
+  door.tries = 0;
+  submit(site);
+}
+
+void WorkloadDriver::watch(std::size_t site, std::vector<JobId> jobs, std::uint32_t tries) {
+  const auto failed = [this, site, jobs, tries](const caf::error& error) {
+    if (tries < kMaxTries) {
+      timer_.after(setup_.retry, [this, site, jobs, tries] { watch(site, jobs, tries + 1); });
+      return;
+    }
+    for (JobId id : jobs) {
+      if (const auto job = open_.extract(id)) {
+        not_accepted(job.mapped(), "nobody tells of its end: " + system().render(error));
+      }
+    }
+  };
+  request(setup_.sites[site], setup_.answer_timeout, watch_atom_v, JobListener{this},
+          std::move(jobs))
+      .then(
+          [this](const std::vector<JobEnd>& ends) {
+            for (const JobEnd& end : ends) over(end);
+          },
+          failed);
+}
+
+void WorkloadDriver::over(const JobEnd& end) {
+  if (open_.erase(end.job) > 0) ++setup_.progress->over;
+}
+
+void WorkloadDriver::not_accepted(std::size_t rank, const std::string& reason) {
+  ++setup_.progress->over;
+  setup_.progress->not_accepted.emplace_back(setup_.workload->id(rank), reason);
+}
+
+}  // namespace muster::replay

@@ -1,0 +1,165 @@
+#include "tools/serve/node/machine_template.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "actors/link/pki.hpp"
+#include "actors/link/worker_link_options.hpp"
+#include "model/live_ids.hpp"
+#include "tools/serve/machines/task_user.hpp"
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kMachines = "machines";
+
+/// A TOML string; JSON's escapes are TOML's too.
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump();
+}
+
+std::string seconds(Duration time) {
+  return fmt::format("\"{}s\"", to_seconds(time));
+}
+
+/// Where the worker of an instance keeps its attempts, unless that is the machine's folder. Short,
+/// for sockets have their paths in it, and another one than any other cluster's.
+fs::path attempts_of(const ClusterConfig& config, InstanceId instance) {
+  return config.worker.attempts /
+         fmt::format("muster-{:x}-{}", fs::hash_value(config.state), instance.value);
+}
+
+/// The node whose master has rented the instance; null when there is none in the file.
+const NodeConfig* renter(const ClusterConfig& config, const ClusterRoster& roster,
+                         InstanceId instance) {
+  for (const NodeConfig* node : config.masters()) {
+    const auto number = roster.masters.find(*node->master);
+    if (number != roster.masters.end() && number->second == master_of(instance)) return node;
+  }
+  return nullptr;
+}
+
+std::string worker_toml(const NodeSetup& setup, const NodeConfig& master, const MachineOrder& order,
+                        const fs::path& folder) {
+  const ClusterConfig& config = setup.config;
+  const fs::path shim = setup.program.parent_path() / "muster-shim";
+  const fs::path state =
+      config.worker.attempts.empty() ? folder / "state" : attempts_of(config, order.instance);
+  std::string text = fmt::format(
+      "instance = {}\nmasters = [{}]\nmaster_name = {}\ninsecure_loopback = {}\n"
+      "state_dir = {}\ncheckpoint_root = {}\nlog = {}\n",
+      order.instance.value, quoted(to_text(*master.workers)), quoted(master.name),
+      config.insecure_loopback, quoted(state.string()), quoted(config.worker.checkpoints.string()),
+      quoted((folder / "worker.log").string()));
+  if (fs::exists(shim)) text += fmt::format("shim_program = {}\n", quoted(shim.string()));
+  text += "\n[capacity]\n";
+  for (Resource kind : kAllResources) {
+    text += fmt::format("{} = {}\n", name_of(kind), order.type.capacity[kind]);
+  }
+  text += fmt::format(
+      "\n[tasks]\nstop_grace = {}\nlog_bytes = {}\nlog_files = {}\ntail_bytes = {}\n"
+      "acknowledged_keep = {}\nuid = {}\ndisk_check = {}\n",
+      seconds(config.worker.stop_grace), config.worker.log_bytes, config.worker.log_files,
+      config.worker.tail_bytes, seconds(config.worker.acknowledged_keep), config.worker.task_uid,
+      seconds(config.worker.disk_check));
+  if (config.worker.disk_free_mib) {
+    text += fmt::format("disk_free_mib = {}\n", *config.worker.disk_free_mib);
+  }
+  text += fmt::format("\n[link]\nheartbeat = {}\ntimeout = {}\nmax_frame_bytes = {}\n",
+                      seconds(config.link.heartbeat), seconds(config.link.timeout),
+                      config.link.max_frame_bytes);
+  if (config.insecure_loopback) return text;
+  const std::string name = certificate_name(order.instance);
+  text += fmt::format("\n[tls]\ncertificate = {}\nkey = {}\ntrusted = {}\n",
+                      quoted((folder / (name + ".pem")).string()),
+                      quoted((folder / (name + ".key")).string()),
+                      quoted(authority_certificate(config.pki, PkiRole::node).string()));
+  return text;
+}
+
+std::string prepare(const NodeSetup& setup, const ClusterRoster& roster, const MachineOrder& order,
+                    const fs::path& folder) {
+  const ClusterConfig& config = setup.config;
+  const NodeConfig* master = renter(config, roster, order.instance);
+  if (master == nullptr) {
+    return fmt::format("instance {} is of no master of the cluster", order.instance.value);
+  }
+  if (!config.insecure_loopback) {
+    IssueRequest request;
+    request.role = PkiRole::worker;
+    request.name = certificate_name(order.instance);
+    request.out = folder;
+    request.replace = true;
+    if (auto issued = issue(config.pki, request); !issued) return issued.error().message;
+  }
+  std::error_code bad;
+  fs::create_directories(config.worker.checkpoints, bad);
+  if (bad) return config.worker.checkpoints.string() + ": " + bad.message();
+  const fs::path file = folder / "worker.toml";
+  std::ofstream out(file);
+  out << worker_toml(setup, *master, order, folder);
+  out.close();
+  return out ? std::string{} : file.string() + ": cannot be written";
+}
+
+/// Lets tasks of another user get through to their own folders; nobody else has any business here.
+void open_passage(const ClusterConfig& config, const fs::path& node_state) {
+  constexpr auto kThrough = fs::perms::group_exec | fs::perms::others_exec;
+  std::error_code ignored;  // task_user_fault() tells what came of it
+  machines::make_open_folder(config.worker.attempts);
+  for (const fs::path& folder :
+       {config.state, node_state, node_state / kMachines, config.worker.checkpoints}) {
+    machines::make_open_folder(folder);
+    fs::permissions(folder, kThrough, fs::perm_options::add, ignored);
+  }
+}
+
+}  // namespace
+
+fs::path machines_folder(const fs::path& node_state) {
+  return node_state / kMachines;
+}
+
+std::string task_user_fault(const ClusterConfig& config, const fs::path& node_state) {
+  const std::uint32_t user = config.worker.task_uid;
+  if (!machines::is_other_user(user)) return {};
+  if (const std::string fault = machines::task_user_fault(user); !fault.empty()) {
+    return fmt::format("worker.task_uid = {}: {}", user, fault);
+  }
+  for (const fs::path& place :
+       {node_state / kMachines, config.worker.checkpoints, config.worker.attempts}) {
+    if (place.empty()) continue;
+    if (const auto barred = machines::barred_on_way(place, user)) {
+      return fmt::format("worker.task_uid = {}: {}", user, machines::barred_text(*barred, user));
+    }
+  }
+  return {};
+}
+
+MachineOptions machine_template(const NodeSetup& setup, const ClusterRoster& roster,
+                                const fs::path& node_state) {
+  MachineOptions options;
+  options.dir = node_state / kMachines;
+  options.passage = machines::is_other_user(setup.config.worker.task_uid);
+  if (options.passage) open_passage(setup.config, node_state);
+  constexpr double kGiB = 1024.0 * 1024 * 1024;
+  options.memory_reserve_bytes =
+      static_cast<std::uint64_t>(setup.config.cloud.memory_reserve_gib * kGiB);
+  options.command = {setup.program.string(), "worker", "--config", "{dir}/worker.toml"};
+  options.prepare = [setup, roster](const MachineOrder& order, const fs::path& folder) {
+    return prepare(setup, roster, order, folder);
+  };
+  if (!setup.config.worker.attempts.empty()) {
+    options.forget = [config = setup.config](InstanceId instance) {
+      std::error_code ignored;
+      fs::remove_all(attempts_of(config, instance), ignored);
+    };
+  }
+  return options;
+}
+
+}  // namespace muster

@@ -1,0 +1,314 @@
+#include "workers/process/shim_supervisor.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <utility>
+
+#include "model/check.hpp"
+#include "workers/process/limits.hpp"
+#include "workers/process/line_server.hpp"
+#include "workers/process/log_file.hpp"
+#include "workers/process/quiet_thread.hpp"
+#include "workers/process/shim_sockets.hpp"
+
+namespace muster::process {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kEventsARound = 64;
+constexpr std::size_t kReadBytes = 16384;
+constexpr std::size_t kMaxLineBytes = 256;
+/// How soon a shim that does not answer but lives, or is about to be reaped, is looked at again.
+constexpr Duration kLookAgain = milliseconds{10};
+constexpr std::uint64_t kWakeupId = UINT64_MAX;
+
+AttemptResult not_launched(EndKind kind, const std::string& reason) {
+  AttemptResult result;
+  result.kind = kind;
+  result.exit_code = 126;
+  result.reason = reason;
+  return result;
+}
+
+std::optional<AttemptResult> result_in(int folder) {
+  const auto text = read_whole(folder, kResultFile, kMaxRecordBytes);
+  return text ? result_from(*text) : std::nullopt;
+}
+
+std::string tail_of(int folder, const char* log, std::size_t bytes) {
+  return bytes == 0 ? "" : LogReader(folder, log).tail(bytes);
+}
+
+}  // namespace
+
+ShimSupervisor::ShimSupervisor(ShimSupervisorOptions options, std::function<void(ShimNews)> tell)
+    : options_(std::move(options)),
+      tell_(std::move(tell)),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      wakeup_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = kWakeupId;
+  const bool ready =
+      epoll_ && wakeup_ && epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wakeup_.get(), &event) == 0;
+  MUSTER_CHECK(ready, "an executor cannot work without descriptors");
+  thread_ = quiet_thread([this] { work(); });
+}
+
+ShimSupervisor::~ShimSupervisor() {
+  {
+    const std::lock_guard lock(mutex_);
+    quit_ = true;
+  }
+  eventfd_write(wakeup_.get(), 1);
+  thread_.join();
+}
+
+void ShimSupervisor::launch(Order order) {
+  command(Launch{std::move(order)});
+}
+void ShimSupervisor::follow(const AttemptKey& key) {
+  command(Follow{key});
+}
+void ShimSupervisor::stop(const AttemptKey& key) {
+  command(Stop{key});
+}
+
+void ShimSupervisor::end_for_disk(const AttemptKey& key, const std::string& reason,
+                                  bool drop_checkpoint) {
+  std::string line(drop_checkpoint ? kDiskFullOfCheckpoints : kDiskFull);
+  line += reason;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  command(Say{key, line.substr(0, kMaxControlLine - 1) + "\n"});
+}
+
+void ShimSupervisor::command(Command command) {
+  {
+    const std::lock_guard lock(mutex_);
+    commands_.push_back(std::move(command));
+  }
+  eventfd_write(wakeup_.get(), 1);
+}
+
+void ShimSupervisor::work() {
+  std::array<epoll_event, kEventsARound> events{};
+  std::vector<Command> commands;
+  while (true) {
+    const int ready = epoll_wait(epoll_.get(), events.data(), kEventsARound, wait_ms());
+    for (int i = 0; i < ready; ++i) {
+      const std::uint64_t id = events[static_cast<std::size_t>(i)].data.u64;
+      if (id == kWakeupId) continue;
+      // What ended earlier in this round is no longer in the table.
+      const auto found = by_channel_.find(static_cast<int>(id));
+      if (found != by_channel_.end()) hear(AttemptKey(found->second));
+    }
+    eventfd_t ignored = 0;
+    eventfd_read(wakeup_.get(), &ignored);
+    {
+      const std::lock_guard lock(mutex_);
+      if (quit_) return;
+      commands.swap(commands_);
+    }
+    for (Command& one : commands) std::visit([this](auto& command) { obey(command); }, one);
+    commands.clear();
+    look_again();
+    reap_children();
+  }
+}
+
+int ShimSupervisor::wait_ms() const {
+  Duration until = children_.empty() ? Duration::max() : boot_time() + kLookAgain;
+  for (const auto& [key, watched] : watched_) {
+    if (!watched.channel) until = std::min(until, watched.look_again);
+  }
+  if (until == Duration::max()) return -1;
+  const auto left = std::chrono::ceil<milliseconds>(until - boot_time()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, INT_MAX));
+}
+
+void ShimSupervisor::obey(Launch& launch) {
+  const AttemptKey key = launch.order.key;
+  const std::filesystem::path path = options_.attempts / name_of(key);
+  if (watched_.contains(key)) return;
+  if (mkdir(path.c_str(), 0700) != 0) {
+    if (errno == EEXIST) return;
+    return notify_end(key, not_launched(EndKind::not_launched, "cannot start: " + path.string() +
+                                                                   ": " + std::strerror(errno)));
+  }
+  // The order's user has to get through; whatever the umask of this process took away.
+  if (launch.order.user) chmod(path.c_str(), 0711);
+  Watched& watched = watched_[key];
+  watched.folder = open_folder(path);
+  launch.order.control = watched.control = random_name();
+  const std::string order = to_text(launch.order);
+  std::string trouble;
+  if (order.empty()) {
+    trouble = "a text of the job is not UTF-8";
+  } else if (const int error =
+                 write_whole(watched.folder.get(), kOrderFile, order, options_.sync_orders)) {
+    trouble = std::string("the order: ") + std::strerror(error);
+  } else {
+    Descriptor lock = take_lock(watched.folder.get());
+    trouble = lock ? spawn(key, watched, lock) : std::string("the lock: ") + std::strerror(errno);
+  }
+  if (trouble.empty()) return;
+  const EndKind kind = order.empty() ? EndKind::not_started : EndKind::not_launched;
+  const AttemptResult result = not_launched(kind, "cannot start: " + trouble);
+  write_whole(watched.folder.get(), kResultFile, to_text(result), false);
+  notify_end(key, result);
+}
+
+void ShimSupervisor::obey(Follow& follow) {
+  Watched& watched = watched_[follow.key];
+  watched.folder = open_folder(options_.attempts / name_of(follow.key));
+  const auto text = read_whole(watched.folder.get(), kOrderFile, kMaxRecordBytes);
+  if (const auto order = text ? order_from(*text) : std::nullopt) watched.control = order->control;
+  if (!reach(follow.key, watched)) conclude(follow.key);
+}
+
+void ShimSupervisor::obey(Stop& stop) {
+  const auto found = watched_.find(stop.key);
+  if (found == watched_.end()) return;
+  Watched& watched = found->second;
+  watched.stop_asked = true;
+  // A channel that does not take it is at its end: what comes of that is heard there.
+  if (watched.channel) send_text(watched.channel.get(), "stop\n");
+}
+
+void ShimSupervisor::obey(Say& say) {
+  const auto found = watched_.find(say.key);
+  if (found == watched_.end()) return;
+  Watched& watched = found->second;
+  watched.last_word = std::move(say.line);
+  if (watched.channel) send_text(watched.channel.get(), watched.last_word);
+}
+
+void ShimSupervisor::hear(const AttemptKey& key) {
+  Watched& watched = watched_.at(key);
+  std::array<char, kReadBytes> chunk;
+  const ssize_t got = recv(watched.channel.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got > 0) {
+    watched.input.append(chunk.data(), static_cast<std::size_t>(got));
+    std::size_t begin = 0;
+    for (std::size_t end = 0; (end = watched.input.find('\n', begin)) != std::string::npos;
+         begin = end + 1) {
+      heed(key, watched, std::string_view(watched.input).substr(begin, end - begin));
+    }
+    watched.input.erase(0, begin);
+    if (watched.input.size() <= kMaxLineBytes) return;
+  }
+  by_channel_.erase(watched.channel.get());
+  watched.channel.reset();
+  watched.input.clear();
+  conclude(key);
+}
+
+void ShimSupervisor::heed(const AttemptKey& key, Watched& watched, std::string_view line) {
+  if (line == "started" && !watched.told_start) {
+    watched.told_start = true;
+    tell_({key, ShimStarted{}});
+  } else if (const auto point = point_from(line)) {
+    tell_({key, *point});
+  }
+}
+
+void ShimSupervisor::look_again() {
+  const Duration now = boot_time();
+  std::vector<AttemptKey> due;
+  for (const auto& [key, watched] : watched_) {
+    if (!watched.channel && watched.look_again <= now) due.push_back(key);
+  }
+  for (const AttemptKey& key : due) {
+    if (!reach(key, watched_.at(key))) conclude(key);
+  }
+}
+
+bool ShimSupervisor::reach(const AttemptKey& key, Watched& watched) {
+  Descriptor channel = connect_abstract(watched.control);
+  if (!channel) return false;
+  if (watched.stop_asked) send_text(channel.get(), "stop\n");
+  if (!watched.last_word.empty()) send_text(channel.get(), watched.last_word);
+  attach(key, watched, std::move(channel));
+  return true;
+}
+
+void ShimSupervisor::attach(const AttemptKey& key, Watched& watched, Descriptor channel) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = static_cast<std::uint64_t>(channel.get());
+  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, channel.get(), &event);
+  by_channel_[channel.get()] = key;
+  watched.channel = std::move(channel);
+}
+
+void ShimSupervisor::conclude(const AttemptKey& key) {
+  Watched& watched = watched_.at(key);
+  const int folder = watched.folder.get();
+  auto result = result_in(folder);
+  const bool lives = !result && folder >= 0 && !take_lock(folder);
+  // Asked again after the lock: what had none by then will not write one any more.
+  if (!result && !lives) result = result_in(folder);
+  if (result) return notify_end(key, *result);
+  if (lives) {
+    watched.look_again = boot_time() + kLookAgain;
+    return;
+  }
+  end_leftovers(folder, options_.attempts / name_of(key));
+  end_strays(watched);
+  AttemptResult killed;
+  killed.kind = EndKind::supervisor_killed;
+  killed.exit_code = 137;
+  killed.stopped = watched.stop_asked;
+  killed.reason = "its supervisor was killed";
+  write_whole(folder, kResultFile, to_text(killed), false);
+  notify_end(key, killed);
+}
+
+/// Ends what has cleared the attempt's mark: since the shim is dead, it has become a child of this
+/// process, if that takes orphans in, and no other child is without a shim.
+void ShimSupervisor::end_strays(Watched& dead) {
+  if (!takes_orphans_in()) return;
+  std::set<pid_t> shims(children_.begin(), children_.end());
+  for (const auto& [key, watched] : watched_) shims.insert(watched.child);
+  shims.erase(std::exchange(dead.child, -1));  // reaped first: then its children are ours
+  kill_strays(shims);
+}
+
+void ShimSupervisor::notify_end(const AttemptKey& key, AttemptResult result) {
+  ExecutionEnd end;
+  end.exit_code = result.exit_code;
+  const auto found = watched_.find(key);
+  if (found != watched_.end()) {
+    const int folder = found->second.folder.get();
+    // A shim that was killed could not say how much there is.
+    const bool all = result.kind == EndKind::supervisor_killed;
+    const auto most = [&](std::uint64_t written) {
+      return all || written > 0 ? options_.tail_bytes : 0;
+    };
+    end.out_tail = tail_of(folder, kOutLog, most(result.out_bytes));
+    end.err_tail = tail_of(folder, kErrLog, most(result.err_bytes));
+    end.out_bytes = all ? LogReader(folder, kOutLog).end() : result.out_bytes;
+    end.err_bytes = all ? LogReader(folder, kErrLog).end() : result.err_bytes;
+    if (found->second.child > 0) children_.push_back(found->second.child);
+    if (found->second.channel) by_channel_.erase(found->second.channel.get());
+    watched_.erase(found);
+  }
+  tell_({key, ShimEnded{std::move(result), std::move(end)}});
+}
+
+void ShimSupervisor::reap_children() {
+  std::erase_if(children_, [](pid_t child) { return waitpid(child, nullptr, WNOHANG) != 0; });
+}
+
+}  // namespace muster::process
