@@ -74,7 +74,7 @@ std::vector<KeySpecOf<C>> every_cloud_keys() {
       {"cloud.retry_longest", "no such pause grows longer",
        Time{[](C& c) -> Duration& { return c.cloud.retry_longest; }, kShortest, 24 * kHour}},
       {"cloud.list_every",
-       "what exists in the cloud is compared with the book so often; 0: only when it is in doubt",
+       "what exists in the cloud is compared with the store so often; 0: only when it is in doubt",
        Time{[](C& c) -> Duration& { return c.cloud.list_every; }, kNone, 24 * kHour}},
       {"cloud.keep_changes",
        "changes of prices and availability that are kept for masters that have not heard of them, "

@@ -4,9 +4,9 @@ import unittest
 
 from fixture import check
 
-ROOMS = """# The rooms
+MODULES = """# The modules
 
-| floor | folder |
+| layer | folder |
 |---|---|
 | 0 | `model/` |
 | 1 | `learning/` |
@@ -19,14 +19,14 @@ ROOMS = """# The rooms
 | 5 | `workers/` |
 | 6 | `tools/` |
 """
-FOLDERS = {f"{room}/CMakeLists.txt": "" for room in
+FOLDERS = {f"{module}/CMakeLists.txt": "" for module in
            ("model", "learning", "schedulers", "schedulers/site", "storage", "config", "actors",
             "masters", "workers", "tools")}
 
 
 class CheckDocs(unittest.TestCase):
-    def check(self, readme, rooms=ROOMS):
-        return check("check_docs", {**FOLDERS, "docs/architecture.md": rooms, "README.md": readme})
+    def check(self, readme, modules=MODULES):
+        return check("check_docs", {**FOLDERS, "docs/architecture.md": modules, "README.md": readme})
 
     def assert_fine(self, readme):
         self.assertEqual(self.check(readme), (0, ""))
@@ -39,14 +39,14 @@ class CheckDocs(unittest.TestCase):
 
     def test_a_link_to_a_file_or_a_heading_is_fine(self):
         self.assert_fine("# `A` page, first\n[a](docs/architecture.md) [b](#a-page-first)\n"
-                         "[c](docs/architecture.md#the-rooms) [d](https://example.org/x)\n")
+                         "[c](docs/architecture.md#the-modules) [d](https://example.org/x)\n")
 
     def test_a_link_to_nothing_is_reported_with_its_line(self):
         self.assert_says("\n[a](docs/other.md)\n", "README.md:2: ", "there is no docs/other.md")
 
     def test_a_link_to_a_missing_heading_is_reported(self):
-        self.assert_says("[a](docs/architecture.md#rooms)\n", "has no such heading")
-        self.assert_says("[a](#rooms)\n", "has no such heading")
+        self.assert_says("[a](docs/architecture.md#modules)\n", "has no such heading")
+        self.assert_says("[a](#modules)\n", "has no such heading")
 
     def test_a_named_file_has_to_exist(self):
         self.assert_fine("`model/CMakeLists.txt` and `model/`\n")
@@ -59,8 +59,8 @@ class CheckDocs(unittest.TestCase):
         self.assert_fine("```\n[a](docs/other.md)\n```\n")
 
     def test_every_room_stands_in_the_table_with_its_floor(self):
-        for wrong in (ROOMS.replace("| 4 | `actors/` |\n", ""),
-                      ROOMS.replace("| 4 | `actors/` |", "| 5 | `actors/` |")):
+        for wrong in (MODULES.replace("| 4 | `actors/` |\n", ""),
+                      MODULES.replace("| 4 | `actors/` |", "| 5 | `actors/` |")):
             status, output = self.check("", wrong)
             self.assertEqual(status, 1)
             self.assertIn("`actors/`", output)

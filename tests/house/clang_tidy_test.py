@@ -46,20 +46,20 @@ class ClangTidy(unittest.TestCase):
         shutil.copytree(CHECKS, os.path.join(self.root, "tools/checks"))
         shutil.copy(os.path.join(CHECKS, "../../.clang-tidy"), self.root)
 
-    def check(self, **rooms):
+    def check(self, **modules):
         """Runs the check on the files ROOM/a.cpp; all of them are in the compile commands."""
-        return self.check_files({f"{room}/a.cpp": text for room, text in rooms.items()})
+        return self.check_files({f"{module}/a.cpp": text for module, text in modules.items()})
 
-    def check_files(self, files, flags="", floors=()):
+    def check_files(self, files, flags="", modules=()):
         write(self.root, files)
         commands = [{"directory": self.root, "file": f"{self.root}/{path}",
                      "command": f"ccache /usr/bin/c++ -std=c++20 {flags} -I{self.root} "
                                 f"-o build/{path}.o -c {path}"} for path in files]
-        return self.run_on(commands, floors)
+        return self.run_on(commands, modules)
 
-    def run_on(self, commands, floors=()):
+    def run_on(self, commands, modules=()):
         write(self.root, {"build/compile_commands.json": json.dumps(commands)})
-        return run("clang_tidy", os.path.join(self.root, "build"), self.root, *floors)
+        return run("clang_tidy", os.path.join(self.root, "build"), self.root, *modules)
 
     def test_the_names_of_the_house_pass(self):
         status, output = self.check(model="""
@@ -128,11 +128,11 @@ class ClangTidy(unittest.TestCase):
 
     def test_only_the_named_floors_are_looked_at(self):
         files = {"model/a.cpp": "int Total();\n", "config/a.cpp": "int total();\n"}
-        status, output = self.check_files(files, floors=["config"])
+        status, output = self.check_files(files, modules=["config"])
         self.assertEqual(status, 0, output)
         self.assertIn("1 sources, 1 looked at", output)
-        self.assertEqual(self.check_files(files, floors=["model"])[0], 1)
-        self.assertIn("0 looked at", self.check_files(files, floors=["config"])[1])
+        self.assertEqual(self.check_files(files, modules=["model"])[0], 1)
+        self.assertIn("0 looked at", self.check_files(files, modules=["config"])[1])
 
     def test_precompiled_headers_are_left_out(self):
         status, output = self.check_files({"model/a.cpp": "int total();\n"},

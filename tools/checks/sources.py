@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 
-ROOMS = ("model", "learning", "schedulers", "storage", "config", "actors", "masters", "workers",
+MODULES = ("model", "learning", "schedulers", "storage", "config", "actors", "masters", "workers",
          "tools")
 HEADERS = (".hpp", ".h", ".hh")
 CPP = HEADERS + (".cpp", ".cc")
@@ -31,7 +31,7 @@ def project_files(root):
     return sorted(found)
 
 
-def cpp_files(root, folders=ROOMS):
+def cpp_files(root, folders=MODULES):
     """The C++ sources and headers below the given top-level folders."""
     return [p for p in project_files(root)
             if p.endswith(CPP) and p.split("/", 1)[0] in folders]
