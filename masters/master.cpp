@@ -160,7 +160,7 @@ void Master::task_started(const TaskStarted& news, Instant now) {
   if (row->target == kNoSlot) stop_if_running(news.task, now);  // lost its place on the way
 }
 
-void Master::task_left(const TaskCheckpointed& news, Instant now) {
+void Master::task_checkpointed(const TaskCheckpointed& news, Instant now) {
   const TaskRow* row = present_attempt(state_, news.task, news.attempt);
   if (row == nullptr) return;
   const JobId job = state_.job(row->job).job.id;

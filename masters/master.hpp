@@ -108,7 +108,7 @@ class Master {
   bool abandon(InstanceId id, CauseCode why, Instant now);
 
   void task_started(const TaskStarted& news, Instant now);
-  void task_left(const TaskCheckpointed& news, Instant now);
+  void task_checkpointed(const TaskCheckpointed& news, Instant now);
   void task_finished(const TaskFinished& news, Instant now);
   /// Whether the task is tried again is for the master to say.
   void task_failed(TaskFailed news, Instant now);

@@ -103,7 +103,7 @@ void MasterActorImpl::take_report(const WorkerReport& report) {
       master_.task_started({report.task, report.attempt, report.fetch, report.build}, now());
       break;
     case WorkerReportKind::checkpointed:
-      master_.task_left({report.task, report.attempt, report.upload, end}, now());
+      master_.task_checkpointed({report.task, report.attempt, report.upload, end}, now());
       break;
     case WorkerReportKind::finished:
       master_.task_finished({report.task, report.attempt, end}, now());

@@ -34,12 +34,13 @@ concept Like = std::same_as<std::remove_const_t<T>, Plain>;
 
 /// The names of the events, in the order of EventBody.
 inline constexpr std::array<std::string_view, std::variant_size_v<EventBody>> kEventNames = {
-    "job_accepted",   "task_refused",    "round_decided",   "plan_part_refused", "launch_requested",
-    "launch_refused", "instance_up",     "instance_ready",  "release_decided",   "terminate_issued",
-    "instance_gone",  "task_assigned",   "task_unassigned", "start_issued",      "task_started",
-    "stop_issued",    "task_left",       "task_finished",   "task_failed",       "job_finished",
-    "task_released",  "job_held",        "job_released",    "job_given_up",      "measured",
-    "gang_turn",      "offering_changed"};
+    "job_accepted",      "task_refused",     "round_decided",   "plan_part_refused",
+    "launch_requested",  "launch_refused",   "instance_up",     "instance_ready",
+    "release_decided",   "terminate_issued", "instance_gone",   "task_assigned",
+    "task_unassigned",   "start_issued",     "task_started",    "stop_issued",
+    "task_checkpointed", "task_finished",    "task_failed",     "job_finished",
+    "task_released",     "job_held",         "job_released",    "job_terminating",
+    "measured",          "gang_turn",        "offering_changed"};
 
 void fields(auto& a, Like<InstanceType> auto& v) {
   a("name", v.name);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -286,6 +287,20 @@ Expected<JsonValue::Object, EventLogError> parse_object(std::string_view line) {
   return std::move(*object);
 }
 
+/// Why a log has an event that this program has none for. A log of an earlier version is refused as
+/// a whole: read in part it would say something else than the run that wrote it.
+std::string why_unknown(std::string_view event) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kRenamed = {
+      {{"task_left", "task_checkpointed"}, {"job_given_up", "job_terminating"}}};
+  for (const auto& [before, now] : kRenamed) {
+    if (event == before) {
+      return fmt::format("event \"{}\" is called {} now: the log is of an earlier version", before,
+                         now);
+    }
+  }
+  return fmt::format("there is no event \"{}\"", event);
+}
+
 }  // namespace
 
 Expected<LogHeader, EventLogError> header_from_json(std::string_view line) {
@@ -318,7 +333,7 @@ Expected<Event, EventLogError> event_from_json(std::string_view line, const Cata
   reader.unless_default("cell", event.cell, 0u);
   if (!reader.error().empty()) return malformed(reader.error());
   const auto* found = std::find(kEventNames.begin(), kEventNames.end(), name);
-  if (found == kEventNames.end()) return malformed(fmt::format("there is no event \"{}\"", name));
+  if (found == kEventNames.end()) return malformed(why_unknown(name));
   event.body = empty_body(static_cast<std::size_t>(found - kEventNames.begin()));
   std::visit([&](auto& body) { fields(reader, body); }, event.body);
   if (!reader.error().empty()) return malformed(reader.error());

@@ -33,8 +33,8 @@ void put_row(record::JobRow::Builder out, const JobRow& in) {
   out.setRunning(running);
   out.setFinished(finished);
   out.setHeldByUser(held_by_user);
-  out.setGivenUpSet(terminal_outcome.has_value());
-  if (terminal_outcome) out.setGivenUp(to_record(*terminal_outcome));
+  out.setTerminalOutcomeSet(terminal_outcome.has_value());
+  if (terminal_outcome) out.setTerminalOutcome(to_record(*terminal_outcome));
   out.setHeldFrom(held_from);
 }
 
@@ -49,7 +49,8 @@ JobRow get_row(record::JobRow::Reader in) {
   out.running = in.getRunning();
   out.finished = in.getFinished();
   out.held_by_user = in.getHeldByUser();
-  if (in.getGivenUpSet()) out.terminal_outcome = from_record<JobOutcome>(in.getGivenUp());
+  if (in.getTerminalOutcomeSet())
+    out.terminal_outcome = from_record<JobOutcome>(in.getTerminalOutcome());
   out.held_from = in.getHeldFrom();
   return out;
 }

@@ -57,7 +57,7 @@ unsigned bits_in_schema(capnp::Type type) {
 std::string record_name(Key key) {
   if (!key.record.empty()) return std::string(key.record);
   std::string_view name = key.name;
-  for (const std::string_view unit : {"_usd_h", "_s", "_deg"}) {
+  for (const std::string_view unit : {"_usd_h", "_per_s", "_s", "_deg"}) {
     if (!name.ends_with(unit)) continue;
     name.remove_suffix(unit.size());
     break;

@@ -193,7 +193,7 @@ struct Program {
   workDir @2 :Text;
   timeLimit @3 :Int64;
   stopGrace @4 :Int64;
-  aloneProgress @5 :Float64;  # a second
+  baselineRate @5 :Float64;  # units of progress a second
 }
 
 struct Job {
@@ -214,7 +214,7 @@ struct Job {
   token @14 :Text;
   length @15 :JobLength;
   spotSafe @16 :Bool;
-  wholeTasks @17 :UInt32;
+  totalTasks @17 :UInt32;
   originSet @18 :Bool;
   latitude @19 :Float64;  # degrees, as is
   longitude @20 :Float64;
@@ -518,8 +518,8 @@ struct JobRow {
   running @6 :UInt32;
   finished @7 :UInt32;
   heldByUser @8 :Bool;
-  givenUpSet @9 :Bool;
-  givenUp @10 :JobOutcome;
+  terminalOutcomeSet @9 :Bool;
+  terminalOutcome @10 :JobOutcome;
   heldFrom @11 :UInt32;
 }
 

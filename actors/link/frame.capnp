@@ -138,7 +138,7 @@ struct Program {
   workDir @2 :Text;
   timeLimitNs @3 :Int64;
   stopGraceNs @4 :Int64;
-  aloneProgressS @5 :Float64;
+  baselineRatePerS @5 :Float64;
 
   struct Variable {
     name @0 :Text;

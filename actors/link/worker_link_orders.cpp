@@ -47,7 +47,7 @@ void put(link_wire::Program::Builder wire, const Program& program) {
   wire.setWorkDir(link_values::text(program.work_dir));
   wire.setTimeLimitNs(program.time_limit.count());
   wire.setStopGraceNs(program.stop_grace.count());
-  wire.setAloneProgressS(program.baseline_rate_per_s);
+  wire.setBaselineRatePerS(program.baseline_rate_per_s);
 }
 
 /// Reads several spans; the first that is out of range is the error.
@@ -102,7 +102,7 @@ Expected<Program, LinkError> read_program(link_wire::Program::Reader wire) {
   program.time_limit = spans.read(wire.getTimeLimitNs(), "a time limit");
   program.stop_grace = spans.read(wire.getStopGraceNs(), "a stop grace");
   if (!spans.problem().empty()) return malformed(spans.problem());
-  program.baseline_rate_per_s = wire.getAloneProgressS();
+  program.baseline_rate_per_s = wire.getBaselineRatePerS();
   if (!std::isfinite(program.baseline_rate_per_s) || program.baseline_rate_per_s < 0) {
     return malformed("a pace that is not a number from 0");
   }

@@ -59,12 +59,12 @@ std::string EvaPolicy::save_state(const ClusterState& state) const {
     for (ClassId id : entry.neighbours) neighbours.push_back(names.name(id));
     table.push_back({names.name(entry.task), neighbours, entry.mean, entry.observations});
   }
-  const EventRate& events = odds_.events();
+  const EventRate& events = lifetime_.events();
   return json{{"colocation", table},
               {"events",
                {events.count(), events.first().time_since_epoch().count(),
                 events.last().time_since_epoch().count()}},
-              {"full", odds_.full_count()}}
+              {"full", lifetime_.full_count()}}
       .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -87,9 +87,10 @@ bool EvaPolicy::load_state(std::string_view text, const ClusterView& view) {
   ColocationTable table(params_.default_pair);
   table.restore(entries);
   table_ = std::move(table);
-  odds_.restore({events[0].get<std::uint64_t>(), Instant{Duration{events[1].get<std::int64_t>()}},
-                 Instant{Duration{events[2].get<std::int64_t>()}}},
-                all["full"].get<std::uint64_t>());
+  lifetime_.restore(
+      {events[0].get<std::uint64_t>(), Instant{Duration{events[1].get<std::int64_t>()}},
+       Instant{Duration{events[2].get<std::int64_t>()}}},
+      all["full"].get<std::uint64_t>());
   return true;
 }
 

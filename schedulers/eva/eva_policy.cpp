@@ -45,9 +45,9 @@ WorthModel EvaPolicy::model() const {
 
 void EvaPolicy::observe(const Event& event, const ClusterView& view) {
   if (std::holds_alternative<JobAccepted>(event.body)) {
-    odds_.note_event(event.at);
+    lifetime_.note_event(event.at);
   } else if (const auto* over = std::get_if<JobFinished>(&event.body)) {
-    odds_.note_event(event.at);
+    lifetime_.note_event(event.at);
     artifact_migration_.forget(over->job);
   } else if (const auto* measured = std::get_if<Measured>(&event.body)) {
     const std::uint64_t before = table_.version();
@@ -56,7 +56,7 @@ void EvaPolicy::observe(const Event& event, const ClusterView& view) {
   } else if (std::holds_alternative<OfferingChanged>(event.body)) {
     artifact_migration_.forget_prices();
   } else if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
-    if (round->note.choice == kFull) odds_.full_chosen();
+    if (round->note.choice == kFull) lifetime_.full_chosen();
     learned_ = false;
   }
 }
@@ -93,19 +93,15 @@ bool EvaPolicy::full_is_better(const std::optional<double>& lifetime_s) const {
 
 /// The choice would be the same at any later time. Choosing Full raises p; while D is not known it
 /// grows with the time, and with it what the layout that saves more is worth.
-bool EvaPolicy::stays_with(bool full, const LifetimeEstimator::Estimate& lifetime_estimator) const {
+bool EvaPolicy::stays_with(bool full, const LifetimeEstimator::Estimate& estimate) const {
   if (params_.choice() != Choice::ensemble) return true;
   if (full) return false;
-  if (!lifetime_estimator.lifetime_s ||
-      (lifetime_estimator.probability > 0 && lifetime_estimator.rate_per_s))
-    return true;
+  if (!estimate.lifetime_s || (estimate.probability > 0 && estimate.rate_per_s)) return true;
   return full_.saving_usd_h <= partial_.saving_usd_h &&
-         gain_usd(full_, *lifetime_estimator.lifetime_s) <=
-             gain_usd(partial_, *lifetime_estimator.lifetime_s);
+         gain_usd(full_, *estimate.lifetime_s) <= gain_usd(partial_, *estimate.lifetime_s);
 }
 
-Plan EvaPolicy::adopt(bool full, bool looked_at_all,
-                      const LifetimeEstimator::Estimate& lifetime_estimator) {
+Plan EvaPolicy::adopt(bool full, bool looked_at_all, const LifetimeEstimator::Estimate& estimate) {
   const CauseCode cause =
       full ? CauseCode::full_reconfiguration : CauseCode::partial_reconfiguration;
   Plan plan = plan_of((full ? full_ : partial_).layout, input_, model(), kinds_, cause);
@@ -119,9 +115,9 @@ Plan EvaPolicy::adopt(bool full, bool looked_at_all,
     figures.emplace_back("S_P", partial_.saving_usd_h);
     figures.emplace_back("M_P", partial_.migration_usd);
   }
-  if (lifetime_estimator.lifetime_s) figures.emplace_back("D", *lifetime_estimator.lifetime_s);
-  if (lifetime_estimator.rate_per_s) figures.emplace_back("lambda", *lifetime_estimator.rate_per_s);
-  figures.emplace_back("p", lifetime_estimator.probability);
+  if (estimate.lifetime_s) figures.emplace_back("D", *estimate.lifetime_s);
+  if (estimate.rate_per_s) figures.emplace_back("lambda", *estimate.rate_per_s);
+  figures.emplace_back("p", estimate.probability);
   return plan;
 }
 
@@ -162,19 +158,19 @@ Plan EvaPolicy::decide(const ClusterView& view, Rng&, Budget& budget) {
   settled_ = !learned_ && (!view.rents() || (!input_.changes_with_time() && !waits_for_offer));
   if (!view.rents()) return use_fleet(view);
   if (!input_.any_movable()) return keep_everything();
-  const LifetimeEstimator::Estimate lifetime_estimator =
-      params_.artifact ? odds_.estimate_of_artifact(view.now) : odds_.estimate(view.now);
-  paper_.expect(lifetime_estimator.lifetime_s.value_or(0));
+  const LifetimeEstimator::Estimate estimate =
+      params_.artifact ? lifetime_.estimate_of_artifact(view.now) : lifetime_.estimate(view.now);
+  paper_.expect(estimate.lifetime_s.value_or(0));
   const bool only_full = params_.choice() == Choice::full_only;
   const bool looks_at_all =
       only_full || (params_.choice() == Choice::ensemble && affords_full(view, budget));
   if (looks_at_all) propose(full_, true, view);
   if (!only_full) propose(partial_, false, view);
-  const bool full = looks_at_all && full_is_better(lifetime_estimator.lifetime_s);
+  const bool full = looks_at_all && full_is_better(estimate.lifetime_s);
   // With more to spend it might choose otherwise.
   const bool bounded = !looks_at_all && params_.choice() == Choice::ensemble;
-  settled_ = settled_ && !bounded && stays_with(full, lifetime_estimator);
-  return adopt(full, looks_at_all, lifetime_estimator);
+  settled_ = settled_ && !bounded && stays_with(full, estimate);
+  return adopt(full, looks_at_all, estimate);
 }
 
 }  // namespace muster::eva

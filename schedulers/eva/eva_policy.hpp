@@ -46,9 +46,9 @@ class EvaPolicy final : public Policy {
   void propose(Proposal& proposal, bool full, const ClusterView& view);
   double gain_usd(const Proposal& proposal, double lifetime_s) const;
   bool full_is_better(const std::optional<double>& lifetime_s) const;
-  bool stays_with(bool full, const LifetimeEstimator::Estimate& lifetime_estimator) const;
+  bool stays_with(bool full, const LifetimeEstimator::Estimate& estimate) const;
   bool affords_full(const ClusterView& view, Budget& budget) const;
-  Plan adopt(bool full, bool looked_at_all, const LifetimeEstimator::Estimate& lifetime_estimator);
+  Plan adopt(bool full, bool looked_at_all, const LifetimeEstimator::Estimate& estimate);
   Plan keep_everything();
   Plan use_fleet(const ClusterView& view);
 
@@ -57,7 +57,7 @@ class EvaPolicy final : public Policy {
   ReservationPrices prices_;
   TaskKinds kinds_;
   ThroughputIntake intake_;
-  LifetimeEstimator odds_;
+  LifetimeEstimator lifetime_;
   RoundInput input_;
   PaperLayouts paper_;
   ArtifactLayouts artifact_;

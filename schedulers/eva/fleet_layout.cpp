@@ -18,7 +18,7 @@ constexpr int kMostPasses = 8;
 void FleetLayout::run(const RoundInput& input, const ClusterState& state, const WorthModel& model,
                       const TaskKinds& kinds, Layout& out, std::vector<Refuse>& refusals) {
   left_out_.assign(input.jobs().size(), 0);
-  given_up_ = left_out_;
+  excluded_ = left_out_;
   for (int left = kMostPasses; left > 0; --left) {
     assign(input, model, kinds, out);
     if (!leave_out_gangs(input, state, left == 2)) break;
@@ -64,7 +64,7 @@ void FleetLayout::assign(const RoundInput& input, const WorthModel& model, const
   std::vector<std::uint32_t> left;
   for (std::vector<std::uint32_t>& tasks : priority_classes(input, waiting_)) {
     waiting_ = std::move(tasks);
-    top_up_.run(input, model, kinds, open_, waiting_, out);
+    fill_existing_.run(input, model, kinds, open_, waiting_, out);
     seat_anywhere(input, model, kinds, out);
     left.insert(left.end(), waiting_.begin(), waiting_.end());
   }
@@ -122,8 +122,8 @@ bool FleetLayout::leave_out_gangs(const RoundInput& input, const ClusterState& s
   const bool alone = std::all_of(incomplete.begin(), incomplete.end(),
                                  [first](std::uint32_t job) { return job == first; });
   if (alone && !all) {
-    given_up_[first] = 1;
-    left_out_ = given_up_;
+    excluded_[first] = 1;
+    left_out_ = excluded_;
     return true;
   }
   for (std::uint32_t job : incomplete) left_out_[job] = job != first || all ? 1 : 0;

@@ -44,11 +44,11 @@ class FleetLayout {
   Fleet fleet_;
   std::vector<char> left_out_;  ///< of each job: a gang that does not fit as a whole, or
                                 ///< gives way to one that came before
-  std::vector<char> given_up_;  ///< of each job: a gang that does not fit beside nobody else
+  std::vector<char> excluded_;  ///< of each job: a gang that does not fit beside nobody else
   std::vector<std::uint32_t> waiting_;  ///< tasks without a place
   std::vector<char> open_;              ///< of each host: all of them may take more
   std::vector<Resources> used_;         ///< of each host, by what is seated there
-  FillExisting top_up_;
+  FillExisting fill_existing_;
   InstanceWorth scratch_;
 };
 

@@ -71,7 +71,7 @@ void PaperLayouts::arrange(const RoundInput& input, const WorthModel& model, con
   }
   std::vector<std::uint32_t> left;
   for (std::vector<std::uint32_t>& tasks : priority_classes(input, chosen_)) {
-    top_up_.run(input, model, kinds, open_, tasks, out);
+    fill_existing_.run(input, model, kinds, open_, tasks, out);
     left.insert(left.end(), tasks.begin(), tasks.end());
   }
   chosen_ = std::move(left);

@@ -49,7 +49,7 @@ class PaperLayouts {
   std::vector<std::uint32_t> free_origin_;  ///< of each free instance, in the round's instances
   std::vector<std::uint32_t> instance_of_bin_;
   std::vector<char> open_;  ///< of each host that stays: it may take more
-  FillExisting top_up_;
+  FillExisting fill_existing_;
   InstanceWorth scratch_;
   FullReconfiguration packing_;
   Configuration configuration_;

@@ -9,7 +9,8 @@ from fixture import EVA_200, MusterTest
 COMMANDS = ("replay", "policies", "explain", "convert", "train", "config-keys")
 EVA_PARAMS = {"eager", "artifact", "full-only", "partial-only", "rp", "single", "t", "period_s",
               "paper"}
-HCOOP_PARAMS = {"group", "pairing", "exact_tasks", "backfill", "on_demand_fallback", "max_interruptions",
+HCOOP_PARAMS = {"group", "pairing", "exact_tasks", "backfill", "on_demand_fallback",
+                "max_interruptions",
                 "threshold_s", "idle_release_s", "period_s"}
 
 
@@ -36,8 +37,8 @@ class Lists(MusterTest):
         self.assertEqual(by_name["eva"]["intake"], {"classify_by": None, "masters_per_job": 1})
         self.assertEqual(by_name["eva"]["uses"], ["throughput", "prices"])
         self.assertEqual(by_name["sparrow"]["uses"], [])
-        self.assertIn("takes jobs in with classify.by = svm and site.masters_per_job = 2, unless the "
-                      "config says otherwise", self.succeed("policies"))
+        self.assertIn("takes jobs in with classify.by = svm and site.masters_per_job = 2, "
+                      "unless the config says otherwise", self.succeed("policies"))
 
     def test_every_listed_default_can_be_given(self):
         policies = json.loads(self.succeed("policies", "--json", "-"))["policies"]

@@ -26,7 +26,8 @@ FOLDERS = {f"{module}/CMakeLists.txt": "" for module in
 
 class CheckDocs(unittest.TestCase):
     def check(self, readme, modules=MODULES):
-        return check("check_docs", {**FOLDERS, "docs/architecture.md": modules, "README.md": readme})
+        return check("check_docs",
+                     {**FOLDERS, "docs/architecture.md": modules, "README.md": readme})
 
     def assert_fine(self, readme):
         self.assertEqual(self.check(readme), (0, ""))

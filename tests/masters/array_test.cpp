@@ -82,7 +82,7 @@ TEST_F(ArrayTest, TheTasksOfAGangEndTogether) {
   EXPECT_EQ(count<StopTask>(commit()), 3u);
   EXPECT_EQ(phase(2), TaskPhase::failed);
   for (std::size_t i : {0, 1, 3})
-    master_->task_left({TaskId{tasks_[i]}, 1, {}, {143, {}, {}}}, now());
+    master_->task_checkpointed({TaskId{tasks_[i]}, 1, {}, {143, {}, {}}}, now());
   EXPECT_EQ(outcome(commit()), JobOutcome::failed);
 }
 
@@ -92,8 +92,8 @@ TEST_F(ArrayTest, WithOneFailureMoreThanItMayHaveTheRestIsEnded) {
   EXPECT_EQ(count<StopTask>(commit()), 0u);
   fails(3, 1);
   EXPECT_EQ(count<StopTask>(commit()), 2u);
-  master_->task_left({TaskId{101}, 1, {}, {143, {}, {}}}, now());
-  master_->task_left({TaskId{102}, 1, {}, {143, {}, {}}}, now());
+  master_->task_checkpointed({TaskId{101}, 1, {}, {143, {}, {}}}, now());
+  master_->task_checkpointed({TaskId{102}, 1, {}, {143, {}, {}}}, now());
   EXPECT_EQ(outcome(commit()), JobOutcome::failed);
 }
 

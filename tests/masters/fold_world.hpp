@@ -251,7 +251,7 @@ class FoldWorld {
   void perform(const StopTask& effect) {
     at(after(1 + rng_.exponential(2)),
        [task = effect.task, attempt = effect.attempt](Master& m, Instant now) {
-         m.task_left({task, attempt, from_seconds(2), {}}, now);
+         m.task_checkpointed({task, attempt, from_seconds(2), {}}, now);
        });
   }
   void perform(const AcknowledgeAttempt&) {}

@@ -150,7 +150,7 @@ class RestlessCell {
       return master_.task_started({task.id, task.attempt, {}, {}}, clock_);
     }
     if (task.phase == TaskPhase::stopping)
-      return master_.task_left({task.id, task.attempt}, clock_);
+      return master_.task_checkpointed({task.id, task.attempt}, clock_);
     if (task.phase != TaskPhase::running) return;
     if (draw(4) == 0) return master_.task_failed({task.id, task.attempt, "broke", {}}, clock_);
     if (draw(4) == 0) master_.task_finished({task.id, task.attempt, {}}, clock_);

@@ -130,7 +130,7 @@ class Cell {
   }
   void perform(const StopTask& e) {
     std::erase_if(due_, [&](const auto& entry) { return entry.second.first == e.task; });
-    master_->task_left({e.task, e.attempt, {}, {}}, now_);
+    master_->task_checkpointed({e.task, e.attempt, {}, {}}, now_);
   }
   void perform(const AcknowledgeAttempt&) {}
   void perform(const TellJobOver& e) { over_.insert(e.job); }

@@ -70,7 +70,7 @@ TEST_F(MasterTest, WhatIsEndingAlreadyIsEndedAtOnceTooWhenTheMoneyIsSpent) {
   one_running(1);
   const double soft_s = to_seconds(master_->up_since(InstanceId{0})->time_since_epoch()) + 3269;
   master_->keep_caps(at_s(soft_s));
-  master_->task_left({TaskId{1}, 1, {}, {}}, at_s(soft_s + 5));
+  master_->task_checkpointed({TaskId{1}, 1, {}, {}}, at_s(soft_s + 5));
   EXPECT_EQ(count<EndInstance>(commit()), 1U) << "that order may wait for a disk for long";
   EXPECT_NEAR(to_seconds(*master_->until_cap(at_s(soft_s + 5))), 295, 1e-6);
   master_->keep_caps(at_s(soft_s + 300));

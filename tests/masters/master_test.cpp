@@ -241,7 +241,7 @@ TEST_F(MasterTest, NewsOfAnOldAttemptChangeNothing) {
   const std::size_t events = events_.size();
   master_->task_finished({TaskId{1}, 1}, now());
   master_->task_started({TaskId{1}, 1, {}, {}}, now());
-  master_->task_left({TaskId{1}, 1, {}}, now());
+  master_->task_checkpointed({TaskId{1}, 1, {}}, now());
   EXPECT_EQ(count<TellJobOver>(commit()), 0u);
   EXPECT_EQ(events_.size(), events);
 }
@@ -273,7 +273,7 @@ TEST_F(MasterTest, AJobThatWillNotBeCompletedIsNeitherHeldNorReleased) {
 TEST_F(MasterTest, WhatIsStoppedForGoodHasNotMoved) {
   one_running(1, 2);
   master_->cancel(JobId{1}, now());
-  master_->task_left({TaskId{1}, 1, {}, {143, {}, {}}}, now());
+  master_->task_checkpointed({TaskId{1}, 1, {}, {143, {}, {}}}, now());
   EXPECT_EQ(master_->task_history(TaskId{1})->moves, 0u);
 }
 
@@ -294,10 +294,10 @@ TEST_F(MasterTest, WhenOneOfAGangMovesAllStartAgainAfterAllHaveStopped) {
   move.places.push_back({TaskId{1}, LaunchIndex{0}, {}});
   EXPECT_EQ(count<StopTask>(round(move)), 2u);
   EXPECT_EQ(count<StartTask>(boot(1)), 0u);
-  master_->task_left({TaskId{1}, 1, {}}, now());
+  master_->task_checkpointed({TaskId{1}, 1, {}}, now());
   EXPECT_EQ(count<StartTask>(commit()), 0u);
   EXPECT_EQ(master_->state().find(TaskId{1})->reason.code, RefusalCode::awaiting_peers);
-  master_->task_left({TaskId{101}, 1, {}}, now());
+  master_->task_checkpointed({TaskId{101}, 1, {}}, now());
   EXPECT_EQ(count<StartTask>(commit()), 2u);
   EXPECT_EQ(master_->state().instance(master_->state().find(TaskId{101})->at).id, InstanceId{0});
 }
@@ -308,7 +308,7 @@ TEST_F(MasterTest, AReleasedInstanceEndsWhenItsLastTaskHasLeft) {
   move.releases.push_back({InstanceId{0}, {}});
   EXPECT_EQ(count<EndInstance>(round(move)), 0u);
   boot(1);
-  master_->task_left({TaskId{1}, 1, {}}, now());
+  master_->task_checkpointed({TaskId{1}, 1, {}}, now());
   const std::vector<Effect> effects = commit();
   EXPECT_EQ(count<EndInstance>(effects), 1u);
   EXPECT_EQ(count<StartTask>(effects), 1u);
@@ -324,7 +324,7 @@ TEST_F(MasterTest, AMoveWaitsForRoomOnItsTarget) {
   swap.places.push_back({TaskId{2}, InstanceId{0}, {}});
   EXPECT_EQ(count<StartTask>(round(swap)), 0u);
   EXPECT_EQ(master_->state().find(TaskId{2})->reason.code, RefusalCode::awaiting_capacity);
-  master_->task_left({TaskId{1}, 1, {}}, now());
+  master_->task_checkpointed({TaskId{1}, 1, {}}, now());
   EXPECT_EQ(count<StartTask>(commit()), 1u);
 }
 
@@ -389,7 +389,7 @@ TEST_F(MasterTest, ACancelledJobEndsWhenItsTasksHaveStopped) {
   master_->cancel(JobId{1}, now());
   EXPECT_EQ(count<StopTask>(commit()), 1u);
   EXPECT_TRUE(master_->state().find(JobId{1}) != nullptr);
-  master_->task_left({TaskId{1}, 1, {}}, now());
+  master_->task_checkpointed({TaskId{1}, 1, {}}, now());
   const std::vector<Effect> effects = commit();
   ASSERT_EQ(count<TellJobOver>(effects), 1u);
   EXPECT_EQ(std::get<TellJobOver>(effects.front()).outcome, JobOutcome::cancelled);
@@ -403,7 +403,7 @@ TEST_F(MasterTest, ATaskOfACancelledJobThatWasOnlyStartingIsStoppedOnceItRuns) {
   EXPECT_EQ(count<StopTask>(commit()), 0u);
   started(1, 1);
   EXPECT_EQ(count<StopTask>(commit()), 1u);
-  master_->task_left({TaskId{1}, 1, {}}, now());
+  master_->task_checkpointed({TaskId{1}, 1, {}}, now());
   EXPECT_EQ(count<TellJobOver>(commit()), 1u);
 }
 

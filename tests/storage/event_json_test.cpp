@@ -184,6 +184,9 @@ TEST(EventJson, errors_name_the_field_and_what_would_be_right) {
   EXPECT_EQ(error_of("[1]"), "expected one JSON object");
   EXPECT_EQ(error_of("{\"event\":\"instance_up\",\"instance\":1}"), "field \"t\" is missing");
   EXPECT_EQ(error_of("{\"t\":1,\"event\":\"lunch\"}"), "there is no event \"lunch\"");
+  EXPECT_EQ(
+      error_of("{\"t\":1,\"event\":\"task_left\"}"),
+      "event \"task_left\" is called task_checkpointed now: the log is of an earlier version");
   EXPECT_EQ(error_of("{\"t\":1,\"event\":\"instance_up\"}"), "field \"instance\" is missing");
   EXPECT_EQ(error_of("{\"t\":1,\"event\":\"instance_up\",\"instance\":-1}"),
             "field \"instance\": expected a whole number from 0");
