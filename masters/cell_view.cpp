@@ -183,6 +183,7 @@ CellFigures CellView::figures() const {
   view.pending = work.count(TaskPhase::pending);
   view.assigned = work.count(TaskPhase::assigned);
   view.held = work.count(TaskPhase::held);
+  view.capped = work.count(TaskPhase::capped);
   view.running = work.count(TaskPhase::running);
   for (std::uint32_t i = 0; i < master.catalog().size(); ++i) {
     for (Market market : {Market::on_demand, Market::spot}) {

@@ -224,14 +224,14 @@ void Master::acknowledge(TaskId task, Attempt attempt, InstanceId on) {
   commit_.effects.emplace_back(AcknowledgeAttempt{task, attempt, on});
 }
 
-/// Puts the next of the job's held tasks among those that wait, as many as it allows.
+/// Puts the next of the job's capped tasks among those that wait, as many as it allows.
 void Master::release_held(JobId id, Instant now) {
   const JobRow& job = *state_.find(id);
   if (job.held_by_user || job.terminal_outcome) return;
   for (std::uint32_t i = job.held_from; i < job.tasks.size(); ++i) {
-    if (job.held == 0 || job.room_in_flight() == 0) return;
+    if (job.capped == 0 || job.room_in_flight() == 0) return;
     const TaskRow& task = state_.task(job.tasks[i]);
-    if (task.phase == TaskPhase::held) record(TaskReleased{task.id}, now);
+    if (task.phase == TaskPhase::capped) record(TaskReleased{task.id}, now);
   }
 }
 

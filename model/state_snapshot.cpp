@@ -243,7 +243,7 @@ ClusterState StateSnapshotAccess::build(StateSnapshot snapshot, const Catalog& c
   for (JobRow& row : snapshot.jobs) {
     row.active = {};
     row.gang = {};
-    row.starting = row.stopping = 0;
+    row.held = row.capped = row.starting = row.stopping = 0;
     row.counted = JobStanding::waiting;
     s.job_slots_.emplace(row.job.id, row.slot);
   }

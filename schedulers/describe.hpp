@@ -50,6 +50,13 @@ class Description {
     return *this;
   }
 
+  /// The parameter of that name had the other one in earlier versions, which is an error that says
+  /// so: a setting that silently changes nothing would be worse.
+  Description& renamed(std::string from, std::string to) {
+    module_.renamed.emplace_back(std::move(from), std::move(to));
+    return *this;
+  }
+
   /// The two that say when rounds are held; most policies have both.
   template <class Member>
   Description& period(Member member) {

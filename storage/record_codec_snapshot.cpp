@@ -16,8 +16,9 @@ using record_codec::text;
 using record_codec::to_record;
 
 void put_row(record::JobRow::Builder out, const JobRow& in) {
-  const auto& [job, slot, accepted_at, tasks, pending, held, running, finished, held_by_user,
-               terminal_outcome, held_from, active, gang, starting, stopping, counted, failed] = in;
+  const auto& [job, slot, accepted_at, tasks, pending, held, capped, running, finished,
+               held_by_user, terminal_outcome, held_from, active, gang, starting, stopping, counted,
+               failed] = in;
   static_cast<void>(active);  // the list says it
   static_cast<void>(gang);    // derived from the tasks, as the rest
   static_cast<void>(starting);
@@ -29,7 +30,7 @@ void put_row(record::JobRow::Builder out, const JobRow& in) {
   out.setAcceptedAt(nanos(accepted_at));
   put(out.initTasks(length(tasks)), tasks);
   out.setPending(pending);
-  out.setHeld(held);
+  out.setHeld(held + capped);  // derived anew when it is read
   out.setRunning(running);
   out.setFinished(finished);
   out.setHeldByUser(held_by_user);
@@ -94,6 +95,10 @@ TaskRow get_row(record::TaskRow::Reader in) {
   out.at = in.getAt();
   out.target = in.getTarget();
   out.reason = get(in.getReason());
+  // Earlier records know one phase for both; the reason tells which it was.
+  if (out.phase == TaskPhase::held && out.reason.code == RefusalCode::in_flight_cap) {
+    out.phase = TaskPhase::capped;
+  }
   out.seen_load = Duration{in.getSeenLoad()};
   out.seen_upload = Duration{in.getSeenUpload()};
   out.started_at = instant(in.getStartedAt());

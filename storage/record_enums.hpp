@@ -157,6 +157,7 @@ constexpr auto pairs_of(TaskPhase) {
                                                  {Ours::stopping, Theirs::STOPPING},
                                                  {Ours::finished, Theirs::FINISHED},
                                                  {Ours::held, Theirs::HELD},
+                                                 {Ours::capped, Theirs::CAPPED},
                                                  {Ours::failed, Theirs::FAILED}});
 }
 

@@ -148,8 +148,9 @@ enum TaskPhase {
   running @3;
   stopping @4;
   finished @5;
-  held @6;
+  held @6;  # in earlier records also those that are capped
   failed @7;
+  capped @8;
 }
 enum FailureKind {
   unknown @0;

@@ -284,7 +284,7 @@ std::optional<Refusal> WaitingTasks::classify(const ClusterState& state,
 /// they are.
 bool WaitingTasks::gather_gang(const ClusterState& state, const FeasibleTypes& feasible_types,
                                const JobRow& job, Fresh& fresh) {
-  if (job.pending + job.held + job.ended() < job.tasks.size()) return false;
+  if (job.pending + job.withheld() + job.ended() < job.tasks.size()) return false;
   std::vector<Slot> tasks;
   bool spot = true;
   for (Slot slot : job.tasks) {

@@ -123,7 +123,7 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
   for (Slot slot : job.tasks) {
     const TaskRow& row = state.task(slot);
     if (row.phase == TaskPhase::finished || row.phase == TaskPhase::failed) continue;
-    if (row.phase == TaskPhase::held) continue;
+    if (row.phase == TaskPhase::held || row.phase == TaskPhase::capped) continue;
     if (row.phase == TaskPhase::pending && !may_start) continue;
     const ReservationPrice& own = prices.of(row.shape);
     if (impossible != nullptr && (job.job.gang || !own.fits())) {

@@ -63,9 +63,10 @@ std::string job_head(const JobAnswer& job) {
     text += fmt::format(", exit code {}", *job.exit_code);
   }
   text += fmt::format(
-      "\n  {} finished of {}, {} failed, {} running, {} starting, {} waiting, {} held; {}\n",
+      "\n  {} finished of {}, {} failed, {} running, {} starting, {} waiting, {} held, {} "
+      "capped; {}\n",
       job.finished, job.tasks_total, job.failed, job.running, job.starting, job.waiting, job.held,
-      plural(job.failed_attempts, "failed attempt"));
+      job.capped, plural(job.failed_attempts, "failed attempt"));
   if (!job.reason.empty()) text += fmt::format("  {}\n", job.reason);
   text += fmt::format("  submitted {}", job.submitted_s ? time_text(*job.submitted_s) : "-");
   if (job.over_s) text += fmt::format(", over {}", time_text(*job.over_s));
@@ -138,7 +139,8 @@ JobTable::JobTable()
 std::string JobTable::next(const std::vector<JobAnswer>& jobs) {
   for (const JobAnswer& job : jobs) {
     table_.add_row({std::to_string(job.job), job.name, job.user, job.state,
-                    std::to_string(job.tasks_total), std::to_string(job.waiting + job.held),
+                    std::to_string(job.tasks_total),
+                    std::to_string(job.waiting + job.held + job.capped),
                     std::to_string(job.starting + job.running), std::to_string(job.finished),
                     std::to_string(job.failed), job.over() ? number_or_dash(job.exit_code) : "-",
                     usd_text(job.usd), job.submitted_s ? time_text(*job.submitted_s) : "-"});
@@ -300,7 +302,7 @@ std::string progress_line(const std::vector<JobAnswer>& jobs) {
   JobAnswer sum;
   std::uint64_t over = 0;
   for (const JobAnswer& job : jobs) {
-    sum.waiting += job.waiting + job.held;
+    sum.waiting += job.waiting + job.held + job.capped;
     sum.running += job.starting + job.running;
     sum.finished += job.finished;
     sum.tasks_total += job.tasks_total;

@@ -14,9 +14,9 @@
 namespace muster::merge {
 namespace {
 
-constexpr std::array kCounts{&JobView::waiting,        &JobView::held,     &JobView::starting,
-                             &JobView::running,        &JobView::finished, &JobView::failed,
-                             &JobView::failed_attempts};
+constexpr std::array kCounts{&JobView::waiting,  &JobView::held,           &JobView::capped,
+                             &JobView::starting, &JobView::running,        &JobView::finished,
+                             &JobView::failed,   &JobView::failed_attempts};
 
 /// State of the job: the first one, in the order of ShownState, that a part is in.
 ShownState state_of(const Jobs& parts) {
