@@ -400,6 +400,7 @@ void get_spend(record::MasterSnapshot::Reader in, MasterSnapshot& out) {
   if (in.getSpendSet()) {
     for (const auto up : in.getUpSince()) {
       const InstanceId instance{up.getInstance()};
+      // A bill without an instance would run on for ever: nothing would ever end it.
       if (out.state.find(instance) == nullptr) record_codec::refuse("a bill of no instance");
       spend.up_since.emplace(instance, instant(up.getSince()));
     }
@@ -412,6 +413,8 @@ void get_spend(record::MasterSnapshot::Reader in, MasterSnapshot& out) {
   const std::int64_t day = in.getDay();
   if (day < 0) return;
   out.newest = std::max(out.newest, Instant{day * kCapDay});
+  // The day's spending is the difference of two totals; instances that are up are billed on from
+  // here, as the total has them up to `newest`.
   spend.by_day[day] = out.ledger.accrued(out.state, out.newest) - get(in.getDayStartTotal());
   for (const InstanceRow& row : out.state.instances()) {
     if (row.up) spend.up(row, out.newest);
@@ -426,6 +429,7 @@ std::string encode_snapshot(MasterSnapshot snapshot) {
     auto out = root.initImage();
     auto types = out.initTypes(length(catalog.types()));
     for (unsigned i = 0; i < types.size(); ++i) types.set(i, text(catalog.types()[i].name));
+    // The catalog outlives this move: the state only refers to it.
     const StateSnapshot state = snapshot_of(std::move(snapshot.state));
     put_state(out, state);
     put_offerings(out, state, catalog);
@@ -450,6 +454,7 @@ Expected<MasterSnapshot, StoreError> decode_snapshot(std::string_view bytes,
                                                      const Catalog& catalog) {
   const auto read_image = [&](record::Record::Reader root) {
     const auto in = root.getImage();
+    // The state first: ledger, books and bills are checked against its rows.
     MasterSnapshot snapshot{get_state(in, catalog), {}, {}, {}, {}, 0, 0, {}, {}, 0, {}};
     snapshot.ledger = get_ledger(in.getLedger(), snapshot.state);
     get_books(in, catalog, snapshot);
@@ -457,6 +462,7 @@ Expected<MasterSnapshot, StoreError> decode_snapshot(std::string_view bytes,
     snapshot.rounds = in.getRounds();
     snapshot.policy_state = string_of(in.getLearnt());
     snapshot.newest = instant(in.getNewest());
+    // After `newest` and the ledger, from both of which an old record's day is worked out.
     get_spend(in, snapshot);
     snapshot.capped_day = in.getCappedDay();
     snapshot.capped_usd = in.getCappedUsd();

@@ -8,6 +8,9 @@
 #include <unordered_map>
 #include <utility>
 
+// The table of all metrics: key, unit, way in which they are good, and how they are shown. Reports,
+// comparisons and the documentation are all made from it, so that a metric is added in one place.
+
 namespace muster::metrics {
 namespace {
 
@@ -24,6 +27,7 @@ Metric ratio_of(const Metric& base, std::string key, std::optional<Column> colum
           .unit = "of 1",
           .better = base.better,
           .how = "`" + base.key + "` over that of the first policy with the same seed",
+          // Computed after all runs, when that of the first policy with the same seed is known.
           .of = [of = base.key](Run r) -> Value {
             const auto found = r.normalized.find(of);
             return found == r.normalized.end() ? Value{} : found->second;

@@ -13,6 +13,7 @@
 namespace muster::metrics {
 namespace {
 
+// One fault often brings forth thousands of others; the first ones tell what it was.
 constexpr std::size_t kMostReported = 50;
 
 }  // namespace
@@ -54,6 +55,8 @@ class RunCheck::Books {
 
   void see(const Event& event) {
     if (event.at < now_) broken("time runs backwards to {} s", to_seconds(event.at));
+    // Stays at the latest time, so that one early event is reported once and not with all that
+    // follow.
     now_ = std::max(now_, event.at);
     cell_ = event.cell;
     std::visit(*this, event.body);
@@ -129,6 +132,7 @@ class RunCheck::Books {
   void operator()(const TerminateIssued& e) {
     CheckedInstance* instance = known(e.instance);
     if (instance == nullptr) return;
+    // A lost worker cannot let its tasks go, and the spend cap does not wait for them.
     if (!instance->tasks.empty() && !instance->forced) {
       broken("instance {} is ended with task {} on it", e.instance.value,
              instance->tasks.front().value);

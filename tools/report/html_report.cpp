@@ -174,6 +174,7 @@ std::string html_table(const Summary& summary) {
 
 /// The jobs that did not complete, under every policy.
 std::string html_leftovers(std::span<const RunResult> runs) {
+  // A policy that completes nothing would otherwise make a page of all jobs.
   constexpr std::size_t kMost = 200;
   std::string rows;
   std::size_t count = 0;
@@ -196,6 +197,7 @@ std::string fill(std::string_view page, const std::map<std::string_view, std::st
   std::string html;
   while (true) {
     const std::size_t open = page.find("{{");
+    // With npos this is the rest of the page.
     html += page.substr(0, open);
     if (open == std::string_view::npos) return html;
     const std::size_t close = page.find("}}", open);
