@@ -1,6 +1,11 @@
 #include "model/state_snapshot.hpp"
 #include "storage/record_parts.hpp"
 
+// A master's snapshot as a record. Rows keep their slots and lists their order, so that a restored
+// master decides as the one that was stored; what can be derived from the rest is left out and
+// worked out anew by restore(). Instance types are positions in a table of names, for catalogs
+// change between two starts.
+
 namespace muster {
 namespace {
 
@@ -76,6 +81,7 @@ void put_row(record::TaskRow::Builder out, const TaskRow& in) {
   out.setSeenUpload(seen_upload.count());
   out.setStartedAt(nanos(started_at));
   out.setRan(ran.count());
+  // A width of 0 is no grant: an absent record is the default and takes no room.
   if (held.width > 0) put(out.initHeld(), held);
   if (planned.width > 0) put(out.initPlanned(), planned);
 }
@@ -142,6 +148,7 @@ InstanceRow get_row(record::InstanceRow::Reader in) {
   out.up = in.getUp();
   out.released = in.getReleased();
   out.requested_at = instant(in.getRequestedAt());
+  // Records of versions that had no such member fall back on the time of the request.
   if (out.up) out.up_at = in.getUpAt() != 0 ? instant(in.getUpAt()) : out.requested_at;
   out.occupants = get(in.getOccupants());
   out.planned = get(in.getPlanned());
@@ -218,8 +225,10 @@ void translate_types(std::vector<InstanceRow>& rows, capnp::List<capnp::Text>::R
                      const Catalog& catalog) {
   std::vector<TypeId> present(names.size());
   for (InstanceRow& row : rows) {
+    // The number comes from the disk and is used as an index below.
     if (row.type.value >= present.size()) record_codec::refuse("an instance of no type");
     TypeId& known = present[row.type.value];
+    // Each name is looked up once, not for each instance.
     if (!known.valid()) {
       known = record_codec::type_named(string_of(names[row.type.value]), catalog);
     }
@@ -243,6 +252,8 @@ ClusterState get_state(record::MasterSnapshot::Reader in, const Catalog& catalog
   snapshot.assigned = get(in.getAssigned());
   snapshot.live = get(in.getLive());
   get_offerings(in, catalog, snapshot);
+  // Checks that rows and lists fit together: what comes back is a state that events can be applied
+  // to.
   auto state = restore(std::move(snapshot), catalog);
   if (!state) record_codec::refuse(state.error().message);
   return std::move(state).value();

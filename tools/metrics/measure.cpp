@@ -12,6 +12,9 @@
 #include "tools/metrics/job_times.hpp"
 #include "tools/metrics/note_figures.hpp"
 
+// The figures of a run from its log, in one pass and without keeping the events. Levels are
+// weighted by how long they hold; figures of jobs are gathered at their ends.
+
 namespace muster::metrics {
 
 namespace measuring {
@@ -24,6 +27,8 @@ constexpr std::array kPlotted = {Resource::gpu, Resource::cpu, Resource::memory}
 class Mean {
  public:
   void add(std::optional<double> value, double weight = 1) {
+    // A level that does not exist (tasks an instance without an instance) takes no part in the
+    // mean.
     if (!value || weight <= 0) return;
     sum_ += *value * weight;
     weight_ += weight;
@@ -69,6 +74,8 @@ class Utilization {
     const auto* over = std::get_if<JobFinished>(&event.body);
     if (over == nullptr || over->outcome != JobOutcome::completed || !begin_) return;
     end_ = event.at;
+    // The integral up to this completion: the last one found stands, and what follows is not
+    // counted.
     used_at_end_ = used_s_;
     capacity_at_end_ = capacity_s_;
     ++completed_;
@@ -77,6 +84,7 @@ class Utilization {
   void finish(RunResult& result) const {
     if (!end_) return;
     result.makespan_s = to_seconds(*end_ - *begin_);
+    // A run whose jobs all take no time has no throughput.
     if (*end_ > *begin_) {
       result.throughput_jobs_h = static_cast<double>(completed_) / to_hours(*end_ - *begin_);
     }
@@ -102,6 +110,7 @@ class Plots {
   /// The levels hold until `then`, without it.
   void advance(const FleetLevels& levels, Instant then) {
     while (next() < then) {
+      // Halves the points and doubles the distance: O(log of the run's length) thinnings in all.
       if (points_ == kMostPlotPoints) thin();
       if (next() < then) add(levels, next());
     }
