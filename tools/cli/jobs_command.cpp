@@ -201,8 +201,6 @@ int cancel_jobs(CancelOptions options) {
   const auto api = connect(options.each.client);
   if (!api) return kFailed;
   if (!chosen) return ask_each(*api, options.each);
-  // All are found before the first is cancelled: pages are by number, and a list that shrinks while
-  // it is read would be cut at other places.
   constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
   client::Pages pages = job_pages("active", options.user, kAll);
   const auto choose = [&](const client::Answer& page, bool last) -> Fault {

@@ -66,8 +66,6 @@ int issue_pair(const IssueFlags& flags) {
   request.hosts = flags.hosts;
   request.out = flags.out;
   request.replace = flags.force;
-  // Workers' certificates live as short as their instances do; those of nodes are renewed by
-  // people.
   const int usual_days = request.role == PkiRole::node ? 365 : 30;
   request.validity = from_seconds((flags.days > 0 ? flags.days : usual_days) * kDayS);
   if (flags.seconds != 0) request.validity = from_seconds(flags.seconds);

@@ -176,7 +176,6 @@ bool perform(Planned& planned, std::ostream* log) {
   auto digest = writer.finish();
   if (!run) {
     planned.error = run.error().message;
-    // Trials that broke a law keep their log: it is what shows why.
     return begun && digest.has_value();  // the log of a run that never began is none
   }
   if (!digest) return false;

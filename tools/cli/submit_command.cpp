@@ -59,8 +59,6 @@ std::optional<std::vector<std::uint64_t>> submit(const SubmitOptions& options,
   }
   const std::string token = requests.size() == 1 ? requests.front().token : "";
   const std::string body = body_of(requests);
-  // Checked here, since a server that refuses a large body may close the connection before it says
-  // why.
   if (body.size() > kMaxBatchBytes) {
     complain(fmt::format("the jobs are {} bytes together; at most {} can be sent at once",
                          body.size(), kMaxBatchBytes));

@@ -134,8 +134,6 @@ std::string task_user_fault(const WorkerConfig& config) {
   std::string fault = machines::task_user_fault(user);
   if (!fault.empty() || !machines::is_other_user(user)) return fault;
   for (const fs::path& folder : {config.state_dir, config.checkpoint_root}) {
-    // The folders themselves are made with the right owner; those above them have to let the user
-    // through.
     if (const auto barred = machines::barred_on_way(fs::absolute(folder).parent_path(), user)) {
       return machines::barred_text(*barred, user);
     }
@@ -179,7 +177,6 @@ int run_worker(const WorkerFlags& flags) {
   if (signal != machines::kInstanceEnds) return kDone;  // what it runs goes on
   // First of all: the worker must not report what happens to tasks from now on as their own end.
   node.value().reset();
-  // After the worker is gone: the machine takes this for the word that nothing new will start.
   machines::notify_ending();
   hold_orphans(endings);
   return kDone;

@@ -69,8 +69,6 @@ std::string EventText::company(InstanceId id, TaskId except) const {
 }
 
 std::string EventText::round_text(Instant now) const {
-  // What a round decided is carried out in slices shortly after it; anything later has another
-  // cause.
   if (!round_at_ || now - *round_at_ >= std::chrono::seconds{1}) return "";
   return round_.note.choice.empty()
              ? fmt::format(" [round {}]", round_.round)

@@ -116,7 +116,6 @@ Json instances_of(const RunResult& run) {
       types.push_back({{"type", order[i].second}, {"points", points_of(series)}});
       continue;
     }
-    // All types are plotted at the same instants, so that series add up point by point.
     if (others.empty()) others.assign(series.size(), {0, 0});
     for (std::size_t k = 0; k < std::min(series.size(), others.size()); ++k) {
       others[k] = {series[k].first, others[k].second + series[k].second};

@@ -23,8 +23,6 @@ class Rivals {
     comparison.majority.add(actual, majority_);
     const auto& hint = past.job->runtime_hint;
     comparison.hints += hint ? 1 : 0;
-    // A job without a hint is taken for long, which is the safe guess: it gets nothing reserved
-    // for short ones.
     comparison.hint.add(actual, hint ? length_of(*hint, threshold_) : JobLength::long_run);
   }
 
@@ -144,7 +142,6 @@ Outcome train_and_test(const History& history, const ClassifierParams& params,
     }
     walk.start(i);
   }
-  // The text that is written includes the run times of all jobs, those that end last too.
   walk.until(Instant::max());
   walk.classifier().adopt(std::move(classifier));
   outcome.predictor = quality_of(std::move(ratios));

@@ -71,7 +71,6 @@ void GoogleReader::read_task() {
   // After both fields were read, so that a malformed row is an error whatever its priority.
   if (priority > own_.max_priority) return;
   const auto [known, is_new] = known_.try_emplace(
-      // By the texts and not the numbers: equal requests are written alike in the trace.
       {row_.text("job_id"), row_.text("cpu_request"), row_.text("memory_request")}, jobs_.size());
   if (is_new) {
     jobs_.push_back(new_job());

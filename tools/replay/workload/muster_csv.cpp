@@ -7,9 +7,6 @@
 #include "tools/replay/workload/formats.hpp"
 #include "tools/replay/workload/muster_csv_columns.hpp"
 
-// Reads Muster's own format. It is the only one that is read row by row from a stream: its files
-// hold the largest workloads.
-
 namespace muster::replay {
 namespace {
 
