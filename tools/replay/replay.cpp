@@ -31,6 +31,10 @@
 #include "workers/model_executor.hpp"
 #include "workers/worker_actor.hpp"
 
+// One replay: spawns the real actors in virtual time over a simulated world, lets them run until
+// all jobs are over and everything is given back, and turns the log into figures. A run whose log
+// breaks a law is an error and gives no figures.
+
 namespace muster::replay {
 namespace {
 
@@ -107,6 +111,7 @@ class Simulation {
         system_(prepare(actor_config_)),
         time_(VirtualTime::of(system_)) {
     const ReplayConfig& config = *setup.config;
+    // Before the first actor: its first message is ordered by it already.
     if (setup.shuffle) time_.shuffle(*setup.shuffle);
     waker_ = system_.spawn(world_waker);
     world_ = std::make_unique<World>(WorldSetup{setup.catalog, &interference, config.world.quantum,
@@ -114,6 +119,8 @@ class Simulation {
                                                 [this](Instant when) { wake_world_at(when); }});
     world_->set_clock([this] { return time_.now(); });
     model_ = std::make_unique<NamedModel>(*world_, names_);
+    // Sites number jobs as they come. Names of the workload make logs of several policies
+    // comparable; all readers, the world included, see those.
     log.rename_by([this](Event& event) { names_.rename(event); });
     log.show_to([this](const Event& event) { notify_world(event); });
     cloud_ = system_.spawn<CloudConnector>(cloud_setup(decider.cloud));
@@ -140,8 +147,10 @@ class Simulation {
     end(cloud_);
     end(waker_);
     if (sampling_) sampling_->end();
+    // Timers hold handles and callbacks into what is destroyed next.
     time_.drop_timers();
     machines_.clear();
+    // Actors that hold each other's handles would keep the system waiting for ever.
     system_.await_actors_before_shutdown(false);
   }
   Simulation(const Simulation&) = delete;
@@ -209,6 +218,7 @@ class Simulation {
       master.fleet = std::move(decider.cells[i].fleet);
       master.cloud = cloud_link_;
       master.origin = time_.origin();
+      // Masters must not draw the same numbers, and the same seed has to give the same run.
       master.seed = setup_.seed + i;
       master.stopwatch = setup_.stopwatch;
       master.times = &times_.back();
@@ -279,6 +289,7 @@ class Simulation {
   /// started anew every day for ever.
   void watch_cap(const Event& event) {
     const ReplayConfig& config = *setup_.config;
+    // With checkpoints a task goes on where it stopped, and is done after enough days.
     if (config.world.checkpoints || config.master.max_usd_day <= 0) return;
     const auto job = cap_losses_.observe(event);
     if (!job) return;
@@ -317,6 +328,7 @@ class Simulation {
   /// user gives up what still waits; when even then instances stay, the run ends all the same.
   bool ended(std::size_t all) {
     if (progress_.over == all && bill_.rented == 0) return true;
+    // A fixed fleet is never released by its masters: nothing would end the billing of it.
     const bool fleet_stays = given_back_.size() < workers_launched_;
     if (progress_.over == all && fleet_stays && !setup_.config->master.fleet.empty()) {
       give_fleet_back();
@@ -333,12 +345,14 @@ class Simulation {
   bool moves(std::size_t all) {
     const bool goes_on = progress_.submitted < all || world_->busy();
     const bool ended_some = std::exchange(over_before_, progress_.over) != progress_.over;
+    // The state at the last step counts too: time may have leapt over what went on then.
     return std::exchange(went_on_, goes_on) || goes_on || ended_some;
   }
 
   /// The users of a fixed fleet do not want it any more.
   void give_fleet_back() {
     for (InstanceId id : machines_.running()) {
+      // Once each: a drain takes time, and this is asked at every step.
       if (given_back_.insert(id).second) {
         caf::anon_send(renter_of(id), drain_atom_v, id);
       }
@@ -387,6 +401,7 @@ std::function<Duration(JobId)> time_allowed(const JobSource& jobs, double factor
     const WorkloadJob job = jobs.job(rank);
     double longest = 0;
     for (std::size_t i = 0; i < job.job.tasks.size(); ++i) {
+      // A job of parallel tasks takes at least as long as its longest task, alone.
       longest = std::max(longest, job.truth.work_of(i));
     }
     allowed.push_back(from_seconds(factor * longest / job.truth.iterations_per_s));
@@ -452,6 +467,8 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   if (!interference) {
     return Failure<ReplayError>{ReplayError::bad_input, interference.error().message};
   }
+  // Wall time covers the run and its checks; reading the workload and the policy's setup are
+  // excluded.
   const Duration begin = setup.stopwatch();
   Auditor auditor(*setup.catalog);
   metrics::Measure figures(*setup.catalog, measure_options(setup));
@@ -478,6 +495,7 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   RunResult& result = run.result;
   result.policy = setup.label;
   result.seed = setup.seed;
+  // Those that no site has accepted are not in the log.
   result.jobs_submitted = simulation.progress().submitted;
   for (auto& [id, reason] : result.not_completed) {
     for (const auto& [job, why] : simulation.progress().never) {
@@ -487,6 +505,8 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   for (const auto& [id, reason] : simulation.progress().not_accepted) {
     result.not_completed.emplace_back(std::to_string(id.value), "not accepted: " + reason);
   }
+  // Of the ledger, exact; what the levels of the log came to is the same, as the audit has
+  // checked.
   result.total_cost_usd = audit.total.usd();
   result.cost_by_purpose = audit.cost_by_purpose;
   result.lost_work_h = simulation.lost_work_s() / 3600;
