@@ -55,6 +55,8 @@ void add_places(const Layout& layout, const RoundInput& input,
   for (std::uint32_t task = 0; task < input.tasks().size(); ++task) {
     if (!layout.moves(input, task)) continue;
     const Layout::Host& host = layout.hosts[layout.host_of[task]];
+    // A task without a home starts, whichever host it gets; all others are moved by the
+    // reconfiguration.
     const bool had_place = input.tasks()[task].home != kUnassigned;
     const CauseCode cause = had_place ? reconfiguration : cause_of_start(host);
     PlaceTarget to = LaunchIndex{launch_of[layout.host_of[task]]};
@@ -80,11 +82,13 @@ Plan plan_of(const Layout& layout, const RoundInput& input, const WorthModel& mo
     launch_of[i] = static_cast<std::uint32_t>(plan.launches.size());
     plan.launches.push_back(
         {host.type, model.prices.types().market(), {cause_of_start(host), gain_usd_h(host)}});
+    // Instances of the present that no host stands for stay unmarked and are released below.
   }
   add_places(layout, input, launch_of, reconfiguration, plan);
   InstanceWorth scratch;
   for (std::size_t i = 0; i < kept.size(); ++i) {
     if (kept[i]) continue;
+    // A released instance may have residents: their places on other hosts are in the plan already.
     const RoundInput::Instance& instance = input.instances()[i];
     const double worth = present_worth(input, instance, model, kinds, scratch);
     const CauseCode cause = instance.residents == 0 ? CauseCode::empty : reconfiguration;
