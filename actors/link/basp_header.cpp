@@ -37,8 +37,7 @@ std::string to_string(HeaderFault fault) {
   return "unknown";
 }
 
-// All numbers are big-endian; the fields behind the payload's length are ids, which CAF checks
-// itself.
+// Numbers are big-endian. The fields behind the payload's length are not judged.
 BaspHeader read_basp_header(std::span<const std::uint8_t, kBaspHeaderBytes> bytes) {
   BaspHeader header;
   header.operation = bytes[0];

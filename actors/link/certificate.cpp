@@ -30,7 +30,7 @@ long seconds_of(Duration d) {
 }
 
 bool set_validity(X509* certificate, Duration validity, const X509* issuer) {
-  // Days and seconds apart, as OpenSSL takes them: days alone would round, seconds overflow an int.
+  // Days and seconds apart, as OpenSSL takes them.
   constexpr long kDay = 86400;
   const long end = seconds_of(validity);
   if (X509_gmtime_adj(X509_getm_notBefore(certificate), -seconds_of(kBackdate)) == nullptr ||

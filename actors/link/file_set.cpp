@@ -129,7 +129,6 @@ Expected<bool, PkiError> write_pending(const std::vector<NewFile>& files,
 
 Expected<bool, PkiError> write_files(const std::vector<NewFile>& files, bool replace) {
   std::vector<Pending> pending;
-  // Moving a Pending on growth would do no harm, but there is no need.
   pending.reserve(files.size());
   if (auto written = write_pending(files, pending); !written) return written;
   for (Pending& file : pending) {

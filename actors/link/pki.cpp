@@ -54,7 +54,8 @@ Failure<PkiError> bad_name(const std::string& what, const std::string& name, std
 
 /// Calendar dates of certificates end with the year 9999.
 Expected<bool, PkiError> check_duration(Duration validity) {
-  // A little below 0 is allowed: certificates begin kBackdate earlier, and tests want expired ones.
+  // A little below 0 is allowed: certificates begin kBackdate earlier, so that an expired one can
+  // be made.
   if (validity > -ssl::kBackdate && to_seconds(validity) <= 36500.0 * 86400) return true;
   return bad_request("a validity of " + std::to_string(to_seconds(validity)) +
                      " s: has to be positive and at most 36500 days");

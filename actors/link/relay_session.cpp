@@ -96,7 +96,7 @@ asio::awaitable<bool> RelaySession::reach_own_port() {
                                              redirect_error(use_awaitable, error));
   if (!error && !ended_) {
     asio::error_code ignored;
-    // BASP sends many small messages and waits for answers.
+    // Small messages are not to wait for others to be sent with them.
     own_port_->socket().set_option(asio::ip::tcp::no_delay(true), ignored);
     co_await own_port_->handshake(TlsSide::client, error);
   }

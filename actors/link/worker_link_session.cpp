@@ -8,7 +8,7 @@ namespace muster {
 
 void AskedQuestions::asked_for_log(std::uint64_t number, std::uint32_t max_bytes) {
   const std::lock_guard lock(mutex_);
-  // The oldest question is forgotten: its answer counts as unasked, and who asked asks again.
+  // The oldest question is forgotten: its answer counts as unasked, as one to nothing.
   if (logs_.size() == kMaxOpen) logs_.pop_front();
   logs_.emplace_back(number, max_bytes);
 }
@@ -22,7 +22,7 @@ void AskedQuestions::asked_for_samples(std::uint64_t sample_round) {
 bool AskedQuestions::answers(const LogAnswer& answer) {
   const std::lock_guard lock(mutex_);
   const auto found = std::find_if(logs_.begin(), logs_.end(), [&](const auto& open) {
-    // Longer than was asked for is no answer: the asker has reserved that much.
+    // A longer text than was asked for is no answer.
     return open.first == answer.number && answer.text.size() <= open.second;
   });
   if (found == logs_.end()) return false;

@@ -63,7 +63,7 @@ void ArtifactLayouts::provision_type(const Round& round, TypeId type) {
   while (may_pay(round, type)) {
     const std::uint32_t instance = fullest_idle(round);
     fill(round, type, instance);
-    // A task on the type of its reservation price pays for it, even slowed by nobody but rounding.
+    // Alone on the type of its reservation price a task pays for it, whatever was recorded.
     const bool alone = chosen_.size() == 1 && prefers(round, waiting_[chosen_[0]].kind, type);
     if (chosen_.empty() || (scratch_.usd_h() < price && !alone)) {
       seat_singles(round, type);
