@@ -28,7 +28,7 @@ class Pending {
         backup_(file.path.string() + ".old-" + std::to_string(getpid())) {}
   Pending(Pending&&) = default;
   Pending& operator=(Pending&&) = delete;
-  // Moved-from or not, whatever has a name is removed; after success that is the backup alone.
+  // A moved-from Pending has no names. After link() the file has two, of which this one goes.
   ~Pending() {
     if (temp_.empty()) return;
     unlink(temp_.c_str());

@@ -64,8 +64,7 @@ void tune(tcp::socket& socket) {
   socket.set_option(asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPCNT>(3), ignored);
 }
 
-// CAF's own port has no TLS of its own policy behind the relay: it must not be reachable from
-// outside.
+// Whoever reached CAF's port would pass the relay by: it must not be reachable from outside.
 std::string check_addresses(const RelayOptions& options) {
   if (!options.own_port.address().is_loopback() || options.own_port.port() == 0) {
     return "the port behind the relay has to be on a loopback address";

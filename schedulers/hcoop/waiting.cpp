@@ -7,7 +7,7 @@ namespace {
 
 // An Order has three parts, the first deciding: whether the task was interrupted, its job's
 // priority, and the number of its arrival, below kPlaces. Begins of all priorities are multiples of
-// kPlaces, so that a division takes an Order apart. Arrivals would need centuries to reach 2^40.
+// kPlaces, so that a division takes an Order apart. At 1,000 a second 2^40 arrivals take decades.
 // kInterrupted and kOthers are where tasks of priority 0 begin; the assertion keeps their ranges
 // apart, and no Order is 0, which stands for "does not wait".
 constexpr Order kPlaces = Order{1} << 40;
