@@ -15,6 +15,7 @@ auto order_of(const OfferingRow& row) {
 OfferingTable::OfferingTable(const Catalog& catalog) {
   for (std::uint32_t i = 0; i < catalog.size(); ++i) {
     const InstanceType& type = catalog[TypeId{i}];
+    // Rows are made in the order of their keys, which find() relies on.
     rows_.push_back({{TypeId{i}, Market::on_demand, {}}, type.on_demand});
     if (type.spot) rows_.push_back({{TypeId{i}, Market::spot, {}}, *type.spot});
   }
@@ -37,10 +38,12 @@ OfferingRow& OfferingTable::row_of(const OfferingKey& key) {
 }
 
 void OfferingTable::apply(const OfferingChange& change, const Catalog& catalog) {
+  // Repeated, or overtaken by a newer one.
   if (change.number <= known_) return;
   known_ = change.number;
   const Offering& told = change.offering;
   const auto type = catalog.find(told.type);
+  // A type that only the cloud knows cannot be asked for.
   if (!type) return;
   OfferingRow& row = row_of({*type, told.market, told.zone});
   row.price = told.price;

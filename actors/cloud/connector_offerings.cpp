@@ -52,10 +52,12 @@ void CloudConnector::on_offering(const Offering& offering) {
 
 /// One after the other: each has its number and time when it is written.
 void CloudConnector::write_changes() {
+  // The store may answer within put_change(), which leads back here: the loop below goes on then.
   if (std::exchange(writes_changes_, true)) return;
   while (!changing_ && !change_waits_ && !to_change_.empty()) {
     OfferingChange change;
     change.number = last_change_ + 1;
+    // Times of changes never go back, whatever the clock does: what was charged stays charged.
     change.at = std::max(now(), last_change_at_);
     change.offering = to_change_.front();
     changing_ = key_of(change.offering);
@@ -110,6 +112,7 @@ std::vector<std::uint64_t> CloudConnector::droppable() {
   if (changes_.size() < look_for_droppable_) return {};
   Instant oldest = Instant::max();
   for (const auto& [id, rented] : rented_) oldest = std::min(oldest, rented.record.ordered_at);
+  // Half of what may be kept: the search, O(changes + rented), pays off for as many changes.
   const std::size_t room = std::max<std::size_t>(setup_.keep_changes / 2, 1);
   const std::size_t excess = changes_.size() - std::min(changes_.size(), room);
   std::vector<std::uint64_t> numbers;
@@ -142,6 +145,7 @@ void CloudConnector::drop(const std::vector<std::uint64_t>& numbers) {
     const auto change = changes_.find(number);
     if (change == changes_.end()) continue;
     Offered& offered = offered_.at(change->second);
+    // The dropped change becomes what was there before the first that is kept.
     offered.first = offered.changes.at(number).offering;
     offered.changes.erase(number);
     changes_.erase(change);
@@ -169,6 +173,7 @@ void CloudConnector::catch_up(RentedRecord& record) const {
   if (found == offered_.end()) return;
   const auto& changes = found->second.changes;
   for (auto each = changes.upper_bound(record.change); each != changes.end(); ++each) {
+    // The bill has ended by then.
     const auto& [number, change] = *each;
     if (record.gone_at && change.at >= *record.gone_at) return;
     if (record.up_at) {
