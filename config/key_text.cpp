@@ -129,6 +129,7 @@ std::string quoted(const std::string& text) {
   return written(toml::value<std::string>(text));
 }
 
+// What is written is read again: `muster up` writes a cluster file from a config.
 /// Writes values so that Set of the same kind takes them over again.
 template <class C>
 struct Write {
@@ -166,6 +167,7 @@ struct Write {
     for (const auto& [name, count] : key.at(config)) {
       counts.insert(name, static_cast<std::int64_t>(count));
     }
+    // Inline, since the value stands on one line with its key.
     counts.is_inline(true);
     return counts.empty() ? "" : written(counts);
   }
@@ -200,6 +202,7 @@ KeyInfo info_of(const KeySpecOf<C>& key) {
   info.key = key.name;
   info.meaning = key.meaning;
   std::visit(Describe<C>{info, defaults}, key.kind);
+  // A required key has a default in the struct, which nobody may rely on.
   if (key.required) info.default_value = "required";
   return info;
 }

@@ -9,7 +9,7 @@
 
 namespace muster {
 
-/// What a connector's provider and book have of it. Everything that the connector does is a turn;
+/// What a connector's provider and store have of it. Everything that the connector does is a turn;
 /// what is told within a turn is part of it, what comes from elsewhere becomes a message.
 class CloudConnector::Host final : public CloudHost, public std::enable_shared_from_this<Host> {
  public:

@@ -13,7 +13,7 @@ constexpr std::size_t kMostMasters = 1'000;
 
 }  // namespace
 
-/// What the catalog says, what the book says of changes since, and what the cloud says now.
+/// What the catalog says, what the store says of changes since, and what the cloud says now.
 void CloudConnector::recall_offerings() {
   const auto know = [this](Offering offering) {
     const OfferingKey key = key_of(offering);
@@ -36,7 +36,7 @@ void CloudConnector::recall_offerings() {
 
 void CloudConnector::on_offering(const Offering& offering) {
   const auto same = [&](const Offering& other) { return key_of(other) == key_of(offering); };
-  // The first one may be on its way into the book: what is told then comes after it.
+  // The first one may be on its way into the store: what is told then comes after it.
   const auto waiting = changing_ ? std::next(to_change_.begin()) : to_change_.begin();
   const auto later = std::find_if(waiting, to_change_.end(), same);
   if (later != to_change_.end()) {

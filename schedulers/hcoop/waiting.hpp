@@ -73,9 +73,8 @@ class WaitingTasks {
   void rebuild(const ClusterState& state, const FeasibleTypes& feasible_types);
 
   WaitingSnapshot snapshot(const ClusterState& state) const;
-  /// Becomes what gave the image when the state was the same. False when they do not fit together:
   /// Becomes what gave the snapshot when the state was the same. False when they do not fit
-  /// together:
+  /// together: then it has to be rebuilt.
   bool restore(const WaitingSnapshot& snapshot, const ClusterState& state,
                const FeasibleTypes& feasible_types);
 
