@@ -6,8 +6,8 @@
 #include <array>
 #include <set>
 
-// What keys of different tables have to do with each other. Each check says all that is wrong, so
-// that a file is mended in one go.
+// Checks keys of different tables against each other. Each check says all that is wrong, so that a
+// file is mended in one go.
 
 namespace muster::config {
 namespace {
@@ -74,7 +74,6 @@ void check_names(std::deque<NodeEntry>& nodes, const std::string& key) {
 struct Taken {
   const NodeConfig* node;
   const char* key;
-  // One set a key: a site and a master may have the same name.
 };
 
 /// Both cannot listen: on one machine, and with the same port.

@@ -37,7 +37,6 @@ std::vector<std::string> names_below(const std::vector<KeySpecOf<C>>& keys,
 }
 
 fs::path data_folder() {
-  // Asked for once, before any thread is started.
   const char* folder = std::getenv("MUSTER_DATA");  // NOLINT(concurrency-mt-unsafe)
   if (folder != nullptr && *folder != '\0') return folder;
   return fs::current_path() / ".." / "shared" / "data";

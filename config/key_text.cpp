@@ -129,7 +129,6 @@ std::string quoted(const std::string& text) {
   return written(toml::value<std::string>(text));
 }
 
-// What is written is read again: `muster up` writes a cluster file from a config.
 /// Writes values so that Set of the same kind takes them over again.
 template <class C>
 struct Write {

@@ -81,7 +81,6 @@ struct Set {
     return true;
   }
 
-  // The names are few: searched one by one.
   bool operator()(const ChoiceKeyOf<C>& key) const {
     const auto* text = value.as_string();
     if (text == nullptr) return false;

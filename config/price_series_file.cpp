@@ -66,7 +66,7 @@ Expected<PriceSeries, ConfigError> load_price_series(const std::filesystem::path
   ErrorList errors;
   CsvReader reader(stream.value(), kPriceColumns, errors);
   PriceSeries series;
-  // The first row that is wrong ends the reading: series have millions of rows.
+  // A series may be long: the first row that is wrong ends the reading.
   while (errors.empty()) {
     const auto row = stream->next();
     if (!row) return Failure<ConfigError>{row.error().code, row.error().message};

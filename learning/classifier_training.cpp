@@ -65,9 +65,8 @@ struct Validation {
     return picked;
   }
 
-  // A machine is sure of what it was trained with: calibrating on such decisions would make all
-  // later ones too sure.
-  /// The decision on each job by a machine trained without the job's fold.
+  /// The decision on each job by a machine trained without the job's fold: a machine is sure of
+  /// what it was trained with, and calibrating on that would make all later ones too sure.
   std::vector<double> decisions(const SigmoidParams& params) const {
     std::vector<double> result(fold_of.size(), 0);
     for (std::uint32_t fold = 0; fold < folds; ++fold) {

@@ -5,7 +5,7 @@
 
 namespace muster {
 
-// Bytes of the amounts: equal demands are equal bit by bit, since they come from the same request.
+// Bytes of the amounts: two demands are one shape when they are equal bit by bit.
 std::string ClusterState::key_of(const Demands& demands) {
   std::string key;
   for (const FamilyDemand& entry : demands.entries()) {

@@ -140,7 +140,7 @@ void WorkerDuties::forget_oldest() {
 void WorkerDuties::answer_sample(std::uint64_t sample_round) {
   SampleAnswer answer{setup_.instance, sample_round, {}};
   for (const ExecutionThroughput& sample : executor_->sample()) {
-    // A whole number of parts of kOne: what is logged does not depend on how floats are printed.
+    // A whole number of parts of kOne: exact on the wire and the same on every machine.
     const auto scaled = static_cast<std::uint64_t>(sample.normalized * TaskThroughput::kOne + 0.5);
     answer.samples.push_back({sample.task, sample.attempt, scaled});
   }

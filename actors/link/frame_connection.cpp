@@ -211,7 +211,7 @@ void FrameConnection::fence_passed(std::uint32_t frames, std::size_t bytes) {
 
 void FrameConnection::flush() {
   if (!ready_ || write_open_ || closed_) return;
-  // About as much as one TLS write carries well; the rest follows when this is written.
+  // A piece at a time: steering frames that come meanwhile go before the rest.
   writing_ = refusing_ ? std::exchange(farewell_, {}) : outbox_.take(kWriteBytes);
   if (writing_.empty()) {
     if (refusing_) drain_out();

@@ -10,8 +10,7 @@
 
 #include "actors/link/worker_link_session.hpp"
 
-// One thread for all links of a node: frames are small, and what they cost is in the actors behind
-// them.
+// One thread serves all links of a node; the work behind a frame is done by actors.
 
 namespace muster {
 

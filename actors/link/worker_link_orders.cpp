@@ -81,7 +81,7 @@ Expected<TaskSpec, LinkError> read_task(link_wire::TaskSpec::Reader wire) {
   for (const auto entry : wire.getDemands()) {
     const auto amount = link_values::read_resources(entry.getAmount(), "a demand");
     if (!amount) return amount.error();
-    // Others divide by it.
+    // Prices an iteration are divided by it.
     if (!std::isfinite(entry.getSpeed()) || entry.getSpeed() <= 0) {
       return malformed("a speed that is not a positive number");
     }

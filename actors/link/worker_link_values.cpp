@@ -38,7 +38,7 @@ Expected<Duration, LinkError> read_span(std::int64_t ns, const char* what) {
 }
 
 std::string attempt_problem(std::uint64_t task, std::uint32_t attempt) {
-  // Ids of 0 mean "none" in the model and must not come from outside.
+  // An invalid id names no task, and attempts are counted from 1.
   if (!TaskId{task}.valid()) return "the id of no task";
   if (attempt == 0) return "attempt 0 of task " + std::to_string(task) + "; the first one is 1";
   return {};

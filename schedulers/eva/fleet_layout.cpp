@@ -17,7 +17,7 @@ constexpr int kMostPasses = 8;
 
 void FleetLayout::run(const RoundInput& input, const ClusterState& state, const WorthModel& model,
                       const TaskKinds& kinds, Layout& out, std::vector<Refuse>& refusals) {
-  // left_out_ is of the pass at hand, given_up_ of all passes.
+  // left_out_ marks the gangs that give way at present, given_up_ those that do not fit at all.
   left_out_.assign(input.jobs().size(), 0);
   given_up_ = left_out_;
   for (int left = kMostPasses; left > 0; --left) {

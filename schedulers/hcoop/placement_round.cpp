@@ -129,7 +129,7 @@ bool PlacementRound::place_together(const PlacementUnit& unit, const std::vector
   return ask && launch_regular && launch(Market::on_demand, tasks);
 }
 
-/// The cloud is why one of the tasks waits: it had no spot instance when it was asked last.
+/// The cloud is why one of the tasks waits: it refused the instance that was asked for last.
 bool PlacementRound::spot_is_short(const std::vector<Slot>& tasks) const {
   return std::any_of(tasks.begin(), tasks.end(),
                      [&](Slot slot) { return is_of_cloud(p_.view.state.task(slot).reason.code); });

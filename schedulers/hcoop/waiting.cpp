@@ -291,8 +291,6 @@ std::optional<Refusal> WaitingTasks::classify(const ClusterState& state,
   record.queue = queue_of(is_long(job), wants_spot(state, row, feasible_types));
   const Market market = market_of(record.queue);
   record.may_fall_back = params_.on_demand_fallback && market == Market::spot &&
-                         // Falling back is asked task by task, but a unit may only if all of its
-                         // tasks may.
                          job.markets == MarketChoice::any &&
                          feasible_types.hold(Market::on_demand, {&row.shape, 1});
   if (feasible_types.hold(market, {&row.shape, 1})) return std::nullopt;

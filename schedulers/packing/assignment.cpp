@@ -6,7 +6,7 @@ namespace muster {
 namespace {
 
 /// The Hungarian method with potentials: rows enter one after the other, and each entry re-assigns
-/// rows along one cheapest path, O(columns^2) an entry.
+/// rows along one cheapest path, O(rows x columns) an entry.
 /// Between entries cost - row potential - column potential is 0 for assigned pairs and never
 /// negative, which is what keeps the sum the least one for the rows let in so far.
 /// Needs rows <= columns, or an entry could find no free column. Row and column 0 stand for "none":

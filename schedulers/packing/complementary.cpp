@@ -101,8 +101,8 @@ Packable packable(const Resources& demand, const Resources& reference, std::uint
 ComplementaryIndex::ComplementaryIndex(const PackLimits& limits, const Resources& reference)
     : limits_(limits) {
   for (Resource kind : kAllResources) {
-    // The bound must not cut off what FitsWith allows. FitsWith errs by an epsilon for each of two
-    // sums; 1e-12 covers the rounding of the shares.
+    // The bound must not cut off what FitsWith allows: twice the epsilon of fits_in(), as a share,
+    // and 1e-12 for the rounding of the shares.
     const double unit = reference[kind] > kResourceEpsilon ? reference[kind] : 1;
     slack_[kind] = 2 * kResourceEpsilon / unit + 1e-12;
   }

@@ -39,8 +39,6 @@ void FillExisting::list_hosts(std::span<const char> open, const Layout& layout) 
 }
 
 bool FillExisting::has_room(const WorthModel& model, const Layout& layout, std::uint32_t host,
-                            // Room is tested before worth: three additions against a walk over the
-                            // host's tasks.
                             ShapeId waiting) const {
   const TypeId type = layout.hosts[host].type;
   const ShapeOnType& shape = model.prices.on(waiting, type);

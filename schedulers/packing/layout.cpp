@@ -82,13 +82,13 @@ Plan plan_of(const Layout& layout, const RoundInput& input, const WorthModel& mo
     launch_of[i] = static_cast<std::uint32_t>(plan.launches.size());
     plan.launches.push_back(
         {host.type, model.prices.types().market(), {cause_of_start(host), gain_usd_h(host)}});
-    // Instances of the present that no host stands for stay unmarked and are released below.
   }
   add_places(layout, input, launch_of, reconfiguration, plan);
   InstanceWorth scratch;
   for (std::size_t i = 0; i < kept.size(); ++i) {
     if (kept[i]) continue;
-    // A released instance may have residents: their places on other hosts are in the plan already.
+    // No host of the layout stands for it. Its residents have places on other hosts in the plan
+    // already.
     const RoundInput::Instance& instance = input.instances()[i];
     const double worth = present_worth(input, instance, model, kinds, scratch);
     const CauseCode cause = instance.residents == 0 ? CauseCode::empty : reconfiguration;

@@ -63,7 +63,7 @@ void order_by_priority(const ClusterState& state, Plan& plan) {
       highest[launch->value] = std::max(highest[launch->value], priority);
     }
   }
-  // The usual case, in which plan check and policy agree on the order already.
+  // The usual case: all priorities are equal.
   if (!differ) return;
   std::stable_sort(places.begin(), places.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });

@@ -102,8 +102,7 @@ void RoundInput::gather_instances(const MarketView& market) {
   for (std::uint32_t i = 0; i < rests_.size(); ++i) rests_[i] = market.rests(TypeId{i});
   for (const InstanceRow& row : market.cluster.state.instances()) {
     if (row.slot >= instance_of_slot_.size()) instance_of_slot_.resize(row.slot + std::size_t{1});
-    // A task meant for an instance that is going away has no home here: it is placed like a new
-    // one.
+    // No task is meant for an instance that is going away (ReleaseDecided): it is no home either.
     instance_of_slot_[row.slot] = kUnassigned;
     if (!market.shows(row)) continue;
     if (row.released || row.phase == InstancePhase::terminating) continue;

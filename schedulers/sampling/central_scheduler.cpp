@@ -6,8 +6,8 @@
 
 #include "schedulers/sampling/probe_scheduler.hpp"
 
-// Waiting times are sums of the estimates that were placed, less what has passed of those that run.
-// They are never compared with what workers know: that is the paper's point.
+// Waiting times are sums of the estimates that were placed, less what has passed of those that run;
+// workers are not asked.
 
 namespace muster::sampling {
 

@@ -82,8 +82,6 @@ LocalQueue::Place LocalQueue::shortest_in_line() {
   for (Place entry = entries_.begin(); entry != entries_.end(); ++entry) {
     const bool candidate = !entry->asking && (!rules_.skip_blocked || may_take_now(*entry));
     if (entry->is_long()) {
-      // A long entry in front bars no short one behind it from being looked at; what passes it is
-      // bounded by `first` and by the room.
       if (candidate && first) return entry;
     } else {
       const double estimate_s = entry->job->estimate_s;
@@ -153,7 +151,7 @@ void LocalQueue::answered(std::uint32_t ticket, std::optional<TaskId> task) {
 }
 
 void LocalQueue::pushed(TaskId task, JobId job, const Resources& amount) {
-  // Room may go below 0 for a moment: the group's master counts for itself.
+  // Taken without asking: the group's master counts this worker's room itself.
   free_ -= amount;
   running_.push_back({task, amount, {job, false}});
 }

@@ -74,7 +74,7 @@ void SiteScheduler::persist_numbers() {
   news.next_job = next > 1 ? next : 0;
   news.numbers_known = true;
   persist_news(std::move(news), [this, next](const std::string& trouble) {
-    // learn_numbers() has begun again meanwhile: what this write says is too low.
+    // learn_numbers() has begun again meanwhile: what this write says may be too low.
     if (!untold_.empty()) return;  // another conflict since
     if (!trouble.empty()) {
       timer_.at(now() + setup_.live.hand_retry, [this] { persist_numbers(); });

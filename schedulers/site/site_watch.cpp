@@ -35,7 +35,6 @@ caf::result<SiteScheduler::Ends> SiteScheduler::watch(const JobListener& listene
   for (JobId job : jobs) {
     if (listeners_.add(listener, job)) monitor(listener);
     subscriptions_.try_emplace(job);
-    // Before masters are asked: their answers are of use only for jobs that are subscribed.
   }
   auto asking = std::make_shared<PendingWatch>();
   asking->answer = make_response_promise<Ends>();

@@ -86,7 +86,7 @@ bool set_limits(int folder, const Order& order) {
 }  // namespace
 
 std::optional<TaskGroup> TaskGroup::make(const Order& order) {
-  // A group that is there is of this attempt: its shim was killed before it could remove it.
+  // A group of that name is of this attempt, whose number is in it.
   if (mkdir(order.group.c_str(), 0755) != 0 && errno != EEXIST) return std::nullopt;
   auto group = find(order.group);
   if (group && order.means == LimitMeans::cgroup2 && !set_limits(group->folder(), order)) {

@@ -17,7 +17,7 @@ using process::AttemptKey;
 using process::LimitMeans;
 
 constexpr const char* kAttemptsFolder = "attempts";
-// A throughput of 0 is none: it would make a task worth nothing for ever.
+// Throughputs are above 0 (ExecutionThroughput), also of a task that hangs.
 constexpr double kLeastThroughput = 1e-3;
 // Looks at the disk that a new attempt waits for; then it is rejected and may go elsewhere.
 constexpr int kLooksForSpace = 30;

@@ -17,8 +17,8 @@
 
 #include "workers/process/limits.hpp"
 
-// Between fork and exec only system calls are made: the process has had one thread, but nothing
-// else is certain to work on a machine that is short of memory.
+// Between fork and exec the child makes system calls only. All that it needs is made before, in
+// ChildPlan.
 
 namespace muster::process {
 namespace {
@@ -85,7 +85,7 @@ void become_user(const ChildPlan& plan) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have died before the signal was set: nobody would send it then.
   if (getppid() != plan.parent) _exit(127);
-  // A program with set-user-ID must not step over the limits.
+  // A program with set-user-ID gains no rights.
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
