@@ -15,6 +15,10 @@
 #include "config/request_keys.hpp"
 #include "config/request_value.hpp"
 
+// Requests come as TOML and as JSON. Both become a RequestValue, so that one table of keys reads
+// and checks them; requests that were put together otherwise go through faults() with the same
+// table.
+
 namespace muster {
 namespace {
 

@@ -13,6 +13,9 @@
 #include "config/request_value.hpp"
 #include "config/worker_config.hpp"
 
+// Reads any config by its table of keys. Errors are collected with their places instead of returned
+// at the first one, and values that are wrong leave the default in place.
+
 namespace muster::config {
 namespace {
 

@@ -7,6 +7,9 @@
 #include "config/replay_config.hpp"
 #include "config/worker_config.hpp"
 
+// One function a kind of key checks type and range together: what is documented as the range is
+// what is taken.
+
 namespace muster::config {
 namespace {
 

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <limits>
 
+// Numbers and durations as people write them. Conversions do not go by the locale, and what is
+// written out reads back as the same value.
+
 namespace muster {
 namespace {
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <tuple>
 
+// Rows in the order of their keys: found by halving, and listed in the same order in every run. A
+// row that was told once stays, with its last price and availability.
+
 namespace muster {
 namespace {
 

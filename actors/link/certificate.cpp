@@ -9,6 +9,9 @@
 #include <ctime>
 #include <variant>
 
+// Wraps OpenSSL's C API: what it hands out is owned at once, so that every early return frees it,
+// and failures leave their reason in OpenSSL's queue for last_error().
+
 namespace muster::ssl {
 namespace {
 

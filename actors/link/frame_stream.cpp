@@ -6,6 +6,9 @@
 #include <sstream>
 #include <utility>
 
+// One interface over a socket with TLS and one without, so that FrameConnection has a single path;
+// the plain one is for loopback addresses.
+
 namespace muster {
 namespace {
 

@@ -5,6 +5,9 @@
 
 #include "actors/link/openssl_handles.hpp"
 
+// Contexts for both ends of every link. A context is made whole or not at all: each file is read
+// and checked here, so that an error names the file and not a handshake.
+
 namespace muster {
 namespace {
 

@@ -12,6 +12,9 @@
 #include "actors/link/worker_link_dialer.hpp"
 #include "actors/no_views.hpp"
 
+// The worker's side of the link: an actor stands for the master on the worker's side, and a thread
+// dials, reads and writes. The connection is the one thing that both share, behind a mutex.
+
 namespace muster {
 
 using asio::ip::tcp;

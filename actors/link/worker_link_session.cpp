@@ -4,6 +4,9 @@
 
 #include "actors/link/worker_link_codec.hpp"
 
+// The master's side of one link: a session checks what the worker says and speaks for it as an
+// actor, in the name of the instance that its certificate says and of no other.
+
 namespace muster {
 
 void AskedQuestions::asked_for_log(std::uint64_t number, std::uint32_t max_bytes) {

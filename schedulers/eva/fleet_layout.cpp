@@ -6,6 +6,9 @@
 
 #include "schedulers/packing/priority_order.hpp"
 
+// Gangs make this more than a greedy fill: one that does not fit whole must not hold room that
+// others could use, so that tasks are seated in passes, each with fewer gangs.
+
 namespace muster::eva {
 namespace {
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+// M of equation 1. Both forms charge a gang once, however many of its tasks move, since one of them
+// stops all. O(tasks) a layout.
+
 namespace muster::eva {
 namespace {
 

@@ -1,5 +1,8 @@
 #include "schedulers/packing/layout.hpp"
 
+// A layout says where all tasks are; a plan says what changes. Reconfigurations and the fixed fleet
+// end here, so that their plans differ in the layout alone.
+
 namespace muster {
 
 void Layout::reset(std::size_t tasks) {

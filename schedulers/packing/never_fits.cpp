@@ -7,6 +7,9 @@
 #include "model/feasible.hpp"
 #include "schedulers/packing/reservation_price.hpp"
 
+// Puts the refusal of reservation_price() into words: the same search decides for policies, so that
+// both name the same resource.
+
 namespace muster {
 namespace {
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+// Prices are kept by shape: tasks of an array have one shape, so that a round costs O(new shapes x
+// types) here and not O(tasks x types).
+
 namespace muster {
 namespace {
 

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <utility>
 
+// Pigeon's two levels: a distributor that knows workers by groups only, and a master a group that
+// knows the room of each of its workers and lets tasks wait in two queues.
+
 namespace muster::sampling {
 
 PigeonGroup pigeon_group(const PigeonRules& rules, std::size_t workers, std::uint32_t index) {

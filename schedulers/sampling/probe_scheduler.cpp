@@ -4,6 +4,9 @@
 #include <cmath>
 #include <utility>
 
+// Binds late: a probe names a job and no task, so that whichever worker has room first gets the
+// next one. Draws are made from workers of types that can hold the job's tasks.
+
 namespace muster::sampling {
 namespace {
 

@@ -5,6 +5,9 @@
 
 #include "model/live_ids.hpp"
 
+// Counts confirmations a cancel. An answer counts for the round in which it was asked for: a party
+// that is asked anew has not confirmed, whatever it said before.
+
 namespace muster {
 namespace {
 

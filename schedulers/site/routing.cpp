@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+// Pure functions of what was heard, when, and of the generator: the same reports and the same seed
+// choose the same masters in every run.
+
 namespace muster {
 
 std::optional<double> present_load(const Heard& heard, Instant now, Duration stale_after) {

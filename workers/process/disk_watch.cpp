@@ -8,6 +8,9 @@
 #include "workers/process/progress.hpp"
 #include "workers/process/quiet_thread.hpp"
 
+// Ends one attempt at a time, the one that takes most of a full disk, and looks whether that was
+// enough. Workers that share a disk agree by DiskClaims on whose it is.
+
 namespace muster::process {
 namespace {
 

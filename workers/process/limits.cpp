@@ -17,6 +17,9 @@
 #include <memory>
 #include <utility>
 
+// Speaks to the kernel by files: cgroup v2 for groups, /proc for what runs without one. A process
+// may end between two looks, so that a missing file of /proc is no error.
+
 namespace muster::process {
 namespace {
 

@@ -6,6 +6,9 @@
 #include <cerrno>
 #include <utility>
 
+// Peers are tasks and may be hostile: all they can do is bounded (connections, lines, bytes a
+// round), and nothing is ever waited for.
+
 namespace muster::process {
 namespace {
 

@@ -11,6 +11,9 @@
 
 #include "workers/process/descriptor.hpp"
 
+// Writer and reader share no lock: files only grow or go, and their names say where in the stream
+// they begin.
+
 namespace muster::process {
 namespace {
 
