@@ -54,8 +54,8 @@ class FieldPasser {
     if (!there) return value.reset();
     pass(*value);
   }
-  template <class T>
   // Leaving out what is default is for the event log; messages carry every value.
+  template <class T>
   void unless_default(Key, T& value, const std::type_identity_t<T>&) {
     pass(value);
   }

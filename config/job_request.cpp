@@ -110,7 +110,7 @@ JobRequest RequestReader::read(const RequestValue& document) {
 }
 
 /// A limit behind the array's '%' counts as max_running.
-// One rule for both forms: "0-99%10" means max_running = 10.
+/// One rule for both forms: "0-99%10" means max_running = 10.
 void settle_array(JobRequest& request) {
   const auto array = parse_array(request.array);
   if (!array || array->max_running == 0) return;
@@ -291,8 +291,8 @@ std::string to_json(const JobRequest& request) {
   for (const RequestKey& key : config::request_keys()) {
     const auto put = [&](auto at) {
       const auto& value = request.*at;
-      // What differs from the defaults, so that a repeated request reads like the one that was
-      // written.
+      // Only values that differ from the defaults, so that a repeated request reads like the one
+      // that was written.
       if (value == plain.*at) return;
       if constexpr (requires { name_of(value); }) {
         out[key.name] = name_of(value);

@@ -33,7 +33,7 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::size_t kExactDigits = 23;
 
 /// `text` x `unit_ns` without rounding on the way; nothing when it is no plain decimal number.
-// Decimal numbers of seconds have to be exact in ns: "0.1" is 100,000,000 ns and not one less.
+/// Decimal numbers of seconds have to be exact in ns: "0.1" is 100,000,000 ns and not one less.
 std::optional<Wide> exact_product(std::string_view text, std::int64_t unit_ns) {
   Wide digits = 0;
   Wide scale = 1;

@@ -83,7 +83,7 @@ bool read_env(JobRequest& request, const RequestValue& value) {
   return true;
 }
 
-// What Muster sets would win over it silently: better refused.
+// Muster's own variables would win silently: better refused.
 void check_env(const JobRequest& request, const Report& report) {
   std::size_t bytes = 0;
   for (const auto& [name, value] : request.env) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-// What each day costs, for the day's cap. Times are the cloud's, by which it bills; a change of
-// price that is told late still counts from its own instant on.
+// Sums up each day's spending, for the day's cap. Times are the cloud's, by which it bills; a
+// change of price that is told late still counts from its own instant on.
 
 namespace muster {
 namespace {

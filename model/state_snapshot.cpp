@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-// A snapshot holds rows and orders; counts, sums and indexes follow from them (derive). What is
-// read is checked before anything is built, since the state's own code trusts its links.
+// A snapshot holds rows and orders; counts, sums and indexes follow from them (derive). A
+// snapshot that is read is checked before anything is built, since the state's own code trusts its
+// links.
 
 namespace muster {
 

@@ -102,7 +102,7 @@ void add_delays(Digest& digest, const Delays& delays) {
 }
 
 /// The tasks of an array are alike but for their indices.
-// O(tasks) words instead of O(tasks x demands): arrays are mostly alike.
+/// O(tasks) words instead of O(tasks x demands): arrays are mostly alike.
 void add_task(Digest& digest, const TaskSpec& task, const TaskSpec* before) {
   const auto& [id, demands, image, delays, array_index] = task;
   const bool alike = before != nullptr && before->demands == demands && before->image == image &&

@@ -9,8 +9,8 @@
 
 namespace muster {
 
-/// What a connector's provider and store have of it. Everything that the connector does is a turn;
-/// what is told within a turn is part of it, what comes from elsewhere becomes a message.
+/// The connector as its provider and its store see it. Everything that the connector does is a
+/// turn; what is told within a turn is part of it, what comes from elsewhere becomes a message.
 class CloudConnector::Host final : public CloudHost, public std::enable_shared_from_this<Host> {
  public:
   explicit Host(CloudConnector* connector)

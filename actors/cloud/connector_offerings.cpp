@@ -13,7 +13,8 @@ constexpr std::size_t kMostMasters = 1'000;
 
 }  // namespace
 
-/// What the catalog says, what the store says of changes since, and what the cloud says now.
+/// Puts together the catalog, the changes that the store has had since, and the cloud's present
+/// word.
 void CloudConnector::recall_offerings() {
   const auto know = [this](Offering offering) {
     const OfferingKey key = key_of(offering);

@@ -85,7 +85,7 @@ bool FrameOutbox::grant(std::uint32_t credits) {
 FrameBytes FrameOutbox::take(std::size_t about_bytes) {
   const std::lock_guard lock(mutex_);
   FrameBytes bytes;
-  // What steers goes first, or a long queue would hold heartbeats back until the link counts as
+  // Steering frames go first, or a long queue would hold heartbeats back until the link counts as
   // dead.
   while (bytes.size() < about_bytes && !steering_.empty()) {
     bytes += steering_.front();

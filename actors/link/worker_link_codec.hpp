@@ -10,8 +10,8 @@
 #include "model/expected.hpp"
 
 // Messages of the worker and the master actor as frames and back. A frame that would be longer than
-// `max_bytes` comes out empty, after what may be cut has been cut. What is read is checked whole:
-// numbers finite and in range, kinds known, texts no longer than the bounds below.
+// `max_bytes` comes out empty, after what may be cut has been cut. Frames are checked whole when
+// they are read: numbers finite and in range, kinds known, texts no longer than the bounds below.
 
 namespace muster {
 

@@ -17,7 +17,7 @@ double hours_without_progress(const TaskSpec& spec, const TaskRow& row) {
 }
 
 /// Answers what is lost of what the moved tasks have run, $.
-// What a gang would lose stands with each of its tasks and counts once.
+/// The loss of a gang stands with each of its tasks and counts once.
 double mark_moved_jobs(const Layout& layout, const RoundInput& input, std::vector<char>& moved) {
   double lost_usd = 0;
   moved.assign(input.jobs().size(), 0);

@@ -139,7 +139,7 @@ std::optional<Resources> FeasibleTypes::together(Shapes shapes, std::uint32_t fa
 }
 
 bool FeasibleTypes::hold(Market market, Shapes shapes) const {
-  // Whatever a covered type holds, the one that covers it holds too: they are of one family.
+  // Tasks that fit a covered type fit the one that covers it: they are of one family.
   const std::vector<TypeId>& types = largest_[index_of(market)];
   return std::any_of(types.begin(), types.end(), [&](TypeId type) {
     const std::optional<Resources> sum = together(shapes, family_of(type));

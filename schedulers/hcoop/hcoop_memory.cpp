@@ -228,7 +228,7 @@ std::string HcoopPolicy::save_state(const ClusterState& state) const {
 }
 
 bool HcoopPolicy::load_state(std::string_view text, const ClusterView& view) {
-  // What does not parse becomes a discarded value, which is no object and is rejected below.
+  // Text that does not parse becomes a discarded value, which is no object and is rejected below.
   const json all = json::parse(text, nullptr, false);
   try {
     const WaitingSnapshot waiting = waiting_from(all, view.state);

@@ -123,7 +123,7 @@ void SiteScheduler::ask_loads() {
   asked_ = masters_.size() + sites_.size() - 1;
   masters_may_work_ = false;
   const auto ask = [this](const auto& whom, HandoffPeer& peer) {
-    // Who has not answered by the time of the next asking counts as not heard.
+    // A peer that has not answered by the time of the next asking counts as not heard.
     request(whom, setup_.load_every, load_atom_v)
         .then(
             [this, &peer](const LoadReport& report) {

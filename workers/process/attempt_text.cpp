@@ -85,7 +85,7 @@ template <class Record>
 std::optional<Record> read_record(std::string_view text, Record (*read)(const Json&)) {
   try {
     return read(Json::parse(text));
-    // Whatever the file holds: a shim may have been killed while the disk was full.
+    // The file may be cut: a shim may have been killed while the disk was full.
   } catch (const Json::exception&) {
     return std::nullopt;
   }

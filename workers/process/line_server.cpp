@@ -102,7 +102,7 @@ bool LineServer::hear(Peer& peer, const Answer& answer) const {
 }
 
 void LineServer::tell(std::string_view text) {
-  // Who does not read is cut off rather than waited for.
+  // A peer that does not read is cut off rather than waited for.
   std::erase_if(peers_,
                 [text](const Peer& peer) { return !send_text(peer.connection.get(), text); });
 }

@@ -276,7 +276,7 @@ void ShimSupervisor::conclude(const AttemptKey& key) {
     return;
   }
   end_leftovers(folder, options_.attempts / name_of(key));
-  // What is left runs without anybody's limits.
+  // Processes that are left over run without limits.
   end_strays(watched);
   AttemptResult killed;
   killed.kind = EndKind::supervisor_killed;

@@ -146,8 +146,8 @@ void FleetManager::on_cloud(const CloudReport& report) {
 }
 
 /// From now on the workers have numbers, in the order of their instances.
-// Opens once, when the last instance has come up or was refused: schedulers draw from a roster that
-// does not change any more.
+/// Opens once, when the last instance has come up or was refused: schedulers draw from a roster
+/// that does not change any more.
 void FleetManager::open_when_complete() {
   if (expected_ > 0) return;
   group_.roster.catalog = group_.catalog;
