@@ -238,6 +238,7 @@ struct ClusterState::Applier {
   void operator()(const LaunchRefused& e) {
     InstanceRow& row = instance(e.instance);
     MUSTER_CHECK(row.phase == InstancePhase::requested, "only a request can be refused");
+    // A copy: losing their place takes them off the list.
     const std::vector<Slot> planned = row.planned;
     for (Slot slot : planned) lose_place(s.tasks_[slot], e.refusal);
     remove_instance(row);

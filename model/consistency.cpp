@@ -3,6 +3,8 @@
 
 #include "model/cluster_state.hpp"
 
+// Computes from the rows themselves what the state counts along with its events. O(rows).
+
 namespace muster {
 namespace {
 

@@ -8,6 +8,10 @@
 
 #include "schedulers/packing/priority_order.hpp"
 
+// Two policies of one kind, each blind to the other's market. The second one costs nothing until a
+// job wants spot instances; after that both see every event, so that each is a fold over the whole
+// log.
+
 namespace muster {
 namespace {
 
@@ -23,6 +27,7 @@ bool wants_spot(const Job& job) {
 
 /// Adds the plan for the spot market; its launches come after those that are there.
 void append(Plan&& spot, Plan& plan) {
+  // Launches are named by their place in the plan: those of the second part move up.
   const auto before = static_cast<std::uint32_t>(plan.launches.size());
   plan.launches.insert(plan.launches.end(), spot.launches.begin(), spot.launches.end());
   for (Place& place : spot.places) {
@@ -58,6 +63,7 @@ MarketSplit::MarketSplit(const Make& make)
     : on_demand_(make(Market::on_demand)), spot_(make(Market::spot)) {}
 
 MarketSplit::MarketSplit(const MarketSplit& other)
+    // A copy has memories of its own: the planner's decides while the other goes on.
     : Policy(other),
       on_demand_(other.on_demand_->clone()),
       spot_(other.spot_->clone()),
@@ -76,6 +82,7 @@ void MarketSplit::observe(const Event& event, const ClusterView& view) {
   if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
     spot_wanted_ |= wants_spot(accepted->job);
   }
+  // The note is the on-demand policy's own as long as there is no other.
   if (!spot_wanted_) return on_demand_->observe(event, view);
   if (std::holds_alternative<RoundDecided>(event.body)) return observe_round(event, view);
   on_demand_->observe(event, view);
@@ -99,6 +106,7 @@ Plan MarketSplit::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   look_once(view);
   Plan plan = on_demand_->decide(view, rng, budget);
   if (spot_wanted_) append(spot_->decide(view, rng, budget), plan);
+  // Two lists one after the other are not in the order of priorities.
   order_by_priority(view.state, plan);
   return plan;
 }

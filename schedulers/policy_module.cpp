@@ -42,6 +42,7 @@ std::optional<Failure<PolicyError>> read_params(
           PolicyError::unknown_parameter,
           who + " has no parameter \"" + name + "\"; it has: " + names_of(module.params)};
     }
+    // Positions, since the setters are kept in the order of the parameters.
     const auto index = static_cast<std::size_t>(param - module.params.begin());
     if (given[index]) {
       return Failure<PolicyError>{PolicyError::contradiction,
