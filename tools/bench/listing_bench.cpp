@@ -178,6 +178,7 @@ int run(std::uint32_t jobs, int times) {
                               "config/catalogs/ec2-us-east-1-2026-07.csv");
   MUSTER_CHECK(catalog, "the shipped catalog can be read");
   Disk disk(std::move(catalog).value());
+  // Two actor systems in one process: the link between them is a real socket.
   SystemConfig here_config;
   SystemConfig there_config;
   caf::actor_system here(here_config);
@@ -191,6 +192,7 @@ int run(std::uint32_t jobs, int times) {
   const auto far = there.middleman().remote_actor<MasterActor>("127.0.0.1", *port);
   MUSTER_CHECK(far, "the master can be reached over a link");
   ClusterConfig config;
+  // No answer may come too late: without a master's the list would be shorter, not slower.
   config.link.request_timeout = std::chrono::seconds{100};
   NodeConfig node;
   node.name = "n0";

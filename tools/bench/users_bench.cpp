@@ -199,6 +199,7 @@ CloudActor spawn_cloud(caf::actor_system& system, ClockOrigin origin, Counts& co
   });
 }
 
+/// Callers give `id << 32` as the first task, so that no two jobs share a task's number.
 Job job_of(std::uint64_t id, std::uint64_t first_task, std::uint64_t tasks) {
   Job job;
   job.id = JobId{id};
@@ -241,6 +242,7 @@ void be_a_user(caf::actor_system& system, const MasterActor& master, const std::
       ask<std::vector<CancelVerdict>>(self, master, times, where + "cancel", cancel_atom_v,
                                       std::vector<JobId>{JobId{job}});
     }
+    // The pace of a user: without it the questions would be the load.
     std::this_thread::sleep_for(milliseconds{50});
   }
 }
@@ -310,6 +312,7 @@ void run_array(caf::actor_system& here, const MasterActor& master, std::uint64_t
   caf::scoped_actor site(here);
   ask<std::vector<SubmitVerdict>>(site, master, world.waiting, "hand the array", hand_atom_v,
                                   std::vector<Job>{job_of(kBigJob, kBigJob << 32, tasks)});
+  // At most 20 s: a policy that cannot place all tasks is measured all the same.
   for (int s = 0; s < 20 && world.counts.finished < tasks; ++s) {
     std::this_thread::sleep_for(seconds{1});
     std::cerr << fmt::format("{} launched, {} finished\n", world.counts.launched.load(),
@@ -331,6 +334,7 @@ int run(const std::string& policy_text, std::uint64_t tasks, std::uint32_t max_i
     return 2;
   }
   World world(std::move(catalog).value());
+  // Two actor systems in one process: the link between them is a real socket.
   SystemConfig here_config;
   SystemConfig there_config;
   caf::actor_system here(here_config);

@@ -1,3 +1,6 @@
+// Writes the API's answers as tables and lines for a terminal. A figure that lacks the part of one
+// who does not answer says "at least".
+
 #include "tools/client/views.hpp"
 
 #include <fmt/chrono.h>
@@ -81,6 +84,7 @@ std::string job_head(const JobAnswer& job) {
 
 /// "42s", "3m07s", "2h05m"
 std::string ran_text(const std::optional<double>& seconds) {
+  // Well inside 64 bits: to convert a number beyond them is undefined.
   constexpr double kMost = 1e15;
   if (!seconds || !(*seconds >= 0 && *seconds < kMost)) return "-";
   const auto whole = static_cast<std::uint64_t>(*seconds);
@@ -111,12 +115,14 @@ std::string caps_text(const StatusAnswer& status) {
 }  // namespace
 
 std::string usd_text(double usd) {
+  // Rounded to four decimals it would read as free.
   if (usd != 0 && std::abs(usd) < 0.00005) return "<$0.0001";
   constexpr double kLarge = 10;
   return fmt::format("${:.{}f}", usd, std::abs(usd) < kLarge ? 4 : 2);
 }
 
 std::string time_text(double seconds) {
+  // The last second whose year has four digits; fmt::gmtime() throws far beyond it.
   constexpr double kYear9999 = 253'402'300'799;
   if (!(seconds >= 0 && seconds <= kYear9999)) return "?";
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<std::time_t>(seconds)));

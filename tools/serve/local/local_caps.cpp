@@ -1,3 +1,6 @@
+// Caps of a local cluster. They are given for all masters together and divided among them, so that
+// each can keep its share without asking the others.
+
 #include "tools/serve/local/local_caps.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +15,7 @@
 namespace muster::local {
 namespace {
 
+/// Instances of a local cluster are processes of this computer: its cores and memory bound them.
 constexpr std::uint32_t kInstancesOfCore = 4;
 constexpr std::uint64_t kBytesOfInstance = std::uint64_t{512} << 20;
 constexpr std::uint32_t kFewestOfMaster = 4;
@@ -62,6 +66,8 @@ Expected<CapsRequest, CapsError> caps_from(const std::string& text) {
     request.none = true;
     return request;
   }
+  // Up to the end itself: an empty text, or a comma at the end, has an empty part, which is a
+  // fault.
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string part = text.substr(begin, end - begin);
