@@ -229,6 +229,7 @@ class Master {
   bool may_rent() const;
   std::vector<InstanceId> order_launches(const Plan& plan, const CheckedPlan& checked, Instant now);
   void apply_places(const Plan& plan, const CheckedPlan& checked, Instant now);
+  void apply_resizes(const Plan& plan, const CheckedPlan& checked, Instant now);
   void release(InstanceId id, const Cause& cause, Instant now);
   void release_if_unused(InstanceId id, Instant now);
   void shrink_fleet(const InstanceRow& drained);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "masters/master.hpp"
+#include "masters/plan_resizes.hpp"
 #include "model/feasible.hpp"
 
 namespace muster {
@@ -105,6 +106,7 @@ void Master::apply_plan(const Plan& plan, Instant now) {
     }
   }
   apply_places(plan, checked, now);
+  apply_resizes(plan, checked, now);
   for (std::size_t i = 0; i < plan.stops.size(); ++i) {
     const Stop& stop = plan.stops[i];
     if (checked.stops[i]) {
@@ -206,6 +208,17 @@ void Master::apply_places(const Plan& plan, const CheckedPlan& checked, Instant 
     place(part, id != nullptr ? *id : launched[std::get<LaunchIndex>(part.to).value], now);
   }
   for (Slot job : moved_jobs) restart_peers(state_.job(job), now);
+}
+
+void Master::apply_resizes(const Plan& plan, const CheckedPlan& checked, Instant now) {
+  for (std::size_t i = 0; i < plan.resizes.size(); ++i) {
+    const Place part = place_of(state_, plan.resizes[i]);
+    if (checked.resizes[i]) {
+      record(PlanPartRefused{part.task, {}, *checked.resizes[i]}, now);
+    } else {
+      place(part, std::get<InstanceId>(part.to), now);
+    }
+  }
 }
 
 /// An instance that was meant for tasks which then got no place there, and that has no others, is

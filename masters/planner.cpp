@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "masters/plan_resizes.hpp"
 #include "masters/plan_slices.hpp"
 
 namespace muster {
@@ -15,6 +16,7 @@ void expect_present(Plan& plan, const ClusterState& state) {
   };
   for (Place& part : plan.places) part.expects = attempt_of(part.task);
   for (Stop& part : plan.stops) part.expects = attempt_of(part.task);
+  for (Resize& part : plan.resizes) part.expects = attempt_of(place_of(state, part).task);
 }
 
 }  // namespace

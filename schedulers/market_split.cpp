@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/whole_job.hpp"
 #include "schedulers/packing/priority_order.hpp"
 
 // Two policies of one kind, each blind to the other's market. The second one costs nothing until a
@@ -25,8 +26,21 @@ bool wants_spot(const Job& job) {
   return job.markets == MarketChoice::spot;
 }
 
-/// Adds the plan for the spot market; its launches come after those that are there.
+/// Moves the groups of the plan behind those that end at `first`.
+void renumber_groups(Plan& plan, std::uint32_t first) {
+  const auto move = [first](auto& parts) {
+    for (auto& part : parts) part.group += part.group == 0 ? 0 : first;
+  };
+  move(plan.launches);
+  move(plan.places);
+  move(plan.stops);
+  move(plan.releases);
+  move(plan.resizes);
+}
+
+/// Adds the plan for the spot market; its launches and groups come after those that are there.
 void append(Plan&& spot, Plan& plan) {
+  renumber_groups(spot, new_group(plan) - 1);
   // Launches are named by their place in the plan: those of the second part move up.
   const auto before = static_cast<std::uint32_t>(plan.launches.size());
   plan.launches.insert(plan.launches.end(), spot.launches.begin(), spot.launches.end());
@@ -36,6 +50,7 @@ void append(Plan&& spot, Plan& plan) {
   }
   plan.stops.insert(plan.stops.end(), spot.stops.begin(), spot.stops.end());
   plan.releases.insert(plan.releases.end(), spot.releases.begin(), spot.releases.end());
+  plan.resizes.insert(plan.resizes.end(), spot.resizes.begin(), spot.resizes.end());
   plan.refusals.insert(plan.refusals.end(), spot.refusals.begin(), spot.refusals.end());
   if (!spot.note.choice.empty()) plan.note.choice += std::string(kSpotChoice) + spot.note.choice;
   for (auto& [name, value] : spot.note.figures) {

@@ -111,6 +111,11 @@ enum RefusalCode {
   cloudPrice @21;
   cloudThrottled @22;
   cloudFailed @23;
+  groupRefused @24;
+  notElastic @25;
+  widthBounds @26;
+  noPlace @27;
+  unchanged @28;
 }
 enum CloudReason {
   notSaid @0;
