@@ -296,7 +296,7 @@ class LiveNode::Parts {
       return found != peers_.end() && found->second->connected();
     };
     handles.catalog = &catalog_;
-    auto fleet = fleet_share(setup_.config.master.fleet, catalog_, 0, 1);
+    auto fleet = fleet_share(setup_.config.fleet.parts, catalog_, 0, 1);
     if (!fleet) return Failure<NodeError>{NodeError::bad_catalog, fleet.error().message};
     handles.fleet = std::move(fleet).value();
     backend_ = std::make_unique<ActorBackend>(system_, setup_.config, std::move(handles), origin_);
