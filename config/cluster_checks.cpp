@@ -138,9 +138,9 @@ void check_folders(const ClusterEntry& entry) {
 void check_caps(const ClusterEntry& entry) {
   const ClusterConfig& c = entry.config;
   // The three caps are each enough: none of them leaves spending without a bound.
-  const MasterConfig& m = c.master;
+  const MasterCaps& m = c.master.caps;
   const bool capped = m.max_instances > 0 || m.max_usd_h > 0 || m.max_usd_day > 0;
-  if (capped || c.live_master.uncapped || !m.fleet_texts.empty()) return;
+  if (capped || c.live_master.uncapped || !c.fleet.texts.empty()) return;
   entry.reader.complain("master",
                         "has no cap on what a master may rent: [master] has to have max_instances, "
                         "max_usd_h or max_usd_day, or, to let it rent without limit, "
@@ -162,7 +162,7 @@ void check_times(const ClusterEntry& entry) {
            {"twice load_every", 2 * c.site.load_every});
   at_least(entry, "link.timeout", c.link.timeout, {"twice heartbeat", 2 * c.link.heartbeat});
   // Else an instance could be given back while its link still waits for a sign of life.
-  at_least(entry, "master.worker_lost_after", c.master.worker_lost_after,
+  at_least(entry, "master.worker_lost_after", c.master.watch.worker_lost_after,
            {"link.timeout", c.link.timeout});
 }
 

@@ -67,7 +67,7 @@ void check_whole(const ReplayParts& parts, ReplayConfig& parsed, Reader& reader)
   read_sites(parsed, reader);
   config::check_cloud(parsed, reader);
   check_workload(parsed.workload, reader);
-  if (parsed.workload.load > 0 && parsed.master.fleet_texts.empty()) {
+  if (parsed.workload.load > 0 && parsed.fleet.texts.empty()) {
     reader.complain("workload.load", "needs a fleet that is offered the load (master.fleet)");
   }
   check_parts(parts.formats, {"workload", parsed.workload.format}, parsed, reader);

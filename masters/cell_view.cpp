@@ -192,7 +192,7 @@ CellFigures CellView::figures() const {
       if (count > 0) view.instances.push_back({master.catalog()[TypeId{i}].name, market, count});
     }
   }
-  const MasterCaps& caps = master.caps();
+  const MasterCaps& caps = master.settings().caps;
   view.instance_count = state.instances().size();
   view.usd_h = Price::from_nano_usd_h(sums.up_nano_usd_h).usd_h();
   view.total_usd = master.ledger().accrued(state, now).usd();

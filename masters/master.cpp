@@ -27,24 +27,16 @@ Refusal refusal_of(CloudReason reason, const InstanceRow& row) {
 
 }  // namespace
 
-Master::Master(MasterDependencies parts)
+Master::Master(const MasterSettings& settings, MasterDependencies parts)
     : catalog_(parts.catalog),
-      caps_(parts.caps),
-      max_attempts_(parts.max_attempts),
-      max_losses_(parts.max_losses),
+      settings_(settings),
+      name_(parts.name),
       keep_history_(parts.keep_history),
-      fleet_(std::move(parts.fleet)),
-      min_stay_(parts.min_stay),
-      decision_budget_(parts.decision_budget),
-      memory_({parts.catalog, parts.caps, parts.launch_backoff, parts.launch_backoff_longest,
-               parts.gangs, !fleet_.empty(), parts.first_instance}),
+      fleet_(parts.fleet),
+      memory_(settings, parts),
       cadence_(parts.policy->cadence()),
-      first_instance_(parts.first_instance),
-      round_settle_(parts.round_settle) {
-  planner_ =
-      std::make_unique<Planner>(PlannerParts{catalog_, std::move(parts.policy), parts.seed,
-                                             std::move(parts.name), !fleet_.empty(), min_stay_},
-                                memory_);
+      first_instance_(parts.first_instance) {
+  planner_ = std::make_unique<Planner>(settings, std::move(parts), memory_);
 }
 
 std::unique_ptr<Planner> Master::send_planner_off() {
@@ -206,8 +198,8 @@ bool Master::is_last_attempt(const Job& job, const TaskFailed& news) const {
   const TaskHistory* known = task_history(news.task);
   const TaskHistory before = known == nullptr ? TaskHistory{} : *known;
   if (news.kind == FailureKind::cannot_start) return true;
-  if (news.kind == FailureKind::lost) return before.losses + 1 >= max_losses_;
-  const std::uint32_t allowed = job.retries ? *job.retries + 1 : max_attempts_;
+  if (news.kind == FailureKind::lost) return before.losses + 1 >= settings_.max_losses;
+  const std::uint32_t allowed = job.retries ? *job.retries + 1 : settings_.max_attempts;
   return !news.blameless && before.failures + 1 >= allowed;
 }
 

@@ -33,7 +33,7 @@ std::optional<RoundWish> Master::begin_round(std::span<const ThroughputSample> s
 }
 
 RoundWish Master::wish(Instant now) const {
-  return {.now = now, .rents = may_rent(), .budget = decision_budget_};
+  return {.now = now, .rents = may_rent(), .budget = settings_.decision_budget};
 }
 
 /// What has happened since the decision stands in the log before it. Then nothing can be said of
@@ -84,7 +84,7 @@ void Master::end_calm(Instant now, std::uint64_t held) {
   const Duration period = cadence_.period;
   if (period <= Duration::zero()) return;
   const auto rounds_by = [&](Instant t) {
-    return static_cast<std::uint64_t>((t - round_settle_).time_since_epoch() / period);
+    return static_cast<std::uint64_t>((t - settings_.round_settle).time_since_epoch() / period);
   };
   const std::uint64_t passed = rounds_by(now) - rounds_by(calm.since);
   calm.measured.quiet = passed - std::min(passed, held);
@@ -133,11 +133,11 @@ void Master::apply_plan(const Plan& plan, Instant now) {
 
 PlanLimits Master::limits(Instant now) const {
   // What was spent is asked of every instance: only where it counts.
-  const double spent_usd = caps_.max_usd_day > 0 ? spent_today_usd(now) : 0;
-  PlanLimits limits{caps_, spent_usd, {}, !fleet_.empty()};
+  const double spent_usd = settings_.caps.max_usd_day > 0 ? spent_today_usd(now) : 0;
+  PlanLimits limits{settings_.caps, spent_usd, {}, !fleet_.empty()};
   limits.caps.spend_margin = affordable_time();
   limits.backed_off = memory_.unavailable_offerings(now, may_rent());
-  limits.stay = {now, min_stay_};
+  limits.stay = {now, settings_.min_stay};
   limits.backed_off_gangs = backed_off_;
   limits.turn = turn_;
   return limits;
@@ -145,7 +145,7 @@ PlanLimits Master::limits(Instant now) const {
 
 /// While it is not known which numbers or which day it is, no offer counts.
 bool Master::may_rent() const {
-  return !asks_numbers_ && (caps_.max_usd_day <= 0 || knows_cloud_clock_);
+  return !asks_numbers_ && (settings_.caps.max_usd_day <= 0 || knows_cloud_clock_);
 }
 
 /// Asks for what the oldest job of the highest priority needs first: where the cloud has not enough

@@ -5,22 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "config/master_settings.hpp"
 #include "model/cluster_state.hpp"
 #include "model/plan.hpp"
 #include "model/stay.hpp"
 
 namespace muster {
-
-/// Hard limits that no plan gets over.
-struct MasterCaps {
-  std::uint32_t max_instances = 0;  ///< 0: none
-  double max_usd_h = 0;             ///< 0: none
-  double max_usd_day = 0;           ///< from midnight to midnight (UTC); 0: none
-  /// So long before the day's cap would be reached tasks are told to save their checkpoints.
-  Duration spend_margin{std::chrono::minutes{5}};
-  /// How long the cloud takes at most to end an instance, besides its type's own time.
-  Duration end_time{std::chrono::seconds{30}};
-};
 
 /// The passes of a plan check. A gang or group that turns out not to fit is left out, and what it
 /// would have taken is shared out anew among the others. In so many passes the first one of them

@@ -115,9 +115,8 @@ struct Disk {
     setup.parts.policy = std::make_unique<IdlePolicy>();
     setup.parts.keep_history = true;
     setup.parts.name = "m0";
-    setup.live.name = "m0";
-    setup.live.history = history.get();
-    setup.live.save_snapshot = [this](MasterSnapshot snapshot, std::uint64_t behind) {
+    setup.history = history.get();
+    setup.save_snapshot = [this](MasterSnapshot snapshot, std::uint64_t behind) {
       journal->save_snapshot(std::move(snapshot), behind);
     };
     setup.journal = &*journal;

@@ -278,16 +278,15 @@ struct World {
     setup.parts.policy = std::move(policy);
     setup.parts.keep_history = true;
     setup.parts.name = "m0";
-    setup.live.name = "m0";
-    setup.live.history = history.get();
-    setup.live.save_snapshot = [this](MasterSnapshot snapshot, std::uint64_t behind) {
+    setup.history = history.get();
+    setup.save_snapshot = [this](MasterSnapshot snapshot, std::uint64_t behind) {
       journal->save_snapshot(std::move(snapshot), behind);
     };
     setup.journal = &*journal;
     setup.cloud = std::move(cloud);
     setup.origin = origin;
-    setup.round_settle = milliseconds{1};
-    setup.sample_timeout = milliseconds{100};
+    setup.settings.round_settle = milliseconds{1};
+    setup.settings.sample_timeout = milliseconds{100};
     setup.stopwatch = [] {
       return std::chrono::duration_cast<Duration>(
           std::chrono::duration<double, std::milli>(processor_ms()));
@@ -342,8 +341,8 @@ int run(const std::string& policy_text, std::uint64_t tasks, std::uint32_t max_i
   const ClockOrigin origin = wall_origin(here);
   const CloudActor cloud = spawn_cloud(here, origin, world.counts);
   MasterSetup setup = world.setup(make_policy(spec.value(), world.catalog).value(), origin, cloud);
-  setup.parts.caps.max_instances = max_instances;
-  setup.planning.beside = setup.planning.own_thread = beside;
+  setup.settings.caps.max_instances = max_instances;
+  if (beside) setup.planner = PlannerPlace::own_thread;
   const MasterActor master = here.spawn<TimedMaster>(std::move(setup), std::ref(world.handling));
   const auto port = here.middleman().publish(master, 0, "127.0.0.1");
   MUSTER_CHECK(port, "there is a free port");

@@ -106,7 +106,7 @@ ExitCode read_inputs(const ReplayOptions& options, Session& session) {
   session.catalog = std::move(catalog).value();
   const double scale = session.config.cloud.delay_scale;
   if (scale != 1) session.catalog = session.catalog.with_delays(scale);
-  auto fleet = fleet_share(session.config.master.fleet, session.catalog);
+  auto fleet = fleet_share(session.config.fleet.parts, session.catalog);
   if (!fleet) {
     complain(fleet.error().message);
     return kUsage;

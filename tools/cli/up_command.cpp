@@ -197,9 +197,9 @@ nlohmann::json caps_json(const ClusterConfig& config) {
   // The file holds the cap of each master; people state that of the cluster.
   const auto masters = static_cast<double>(config.masters().size());
   const auto total = [&](double cap) { return cap > 0 ? nlohmann::json(cap * masters) : nullptr; };
-  return {{"max_instances", total(config.master.max_instances)},
-          {"max_usd_h", total(config.master.max_usd_h)},
-          {"max_usd_day", total(config.master.max_usd_day)}};
+  return {{"max_instances", total(config.master.caps.max_instances)},
+          {"max_usd_h", total(config.master.caps.max_usd_h)},
+          {"max_usd_day", total(config.master.caps.max_usd_day)}};
 }
 
 /// The folder above that of the cluster when `up` makes both; else none.

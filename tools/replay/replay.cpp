@@ -71,7 +71,7 @@ Failure<ReplayError> bad_policy(const Failure<PolicyError>& error) {
 Expected<Decider, ReplayError> make_decider(const RunSetup& setup) {
   const ReplayConfig& config = *setup.config;
   const auto share_of = [&](std::uint32_t index, std::uint32_t masters) {
-    return fleet_share(config.master.fleet, *setup.catalog, index, masters);
+    return fleet_share(config.fleet.parts, *setup.catalog, index, masters);
   };
   const auto module = find_module(setup.policy.name);
   if (!module) return bad_policy(module.error());
@@ -206,28 +206,25 @@ class Simulation {
   void compose_cells(Decider decider) {
     const ReplayConfig& config = *setup_.config;
     const auto count = static_cast<std::uint32_t>(decider.cells.size());
-    std::vector<GroupSetup> masters(count);
+    std::vector<MasterSetup> masters(count);
     for (std::uint32_t i = 0; i < count; ++i) {
       journals_.emplace_back(journal_, i);
       times_.emplace_back();
-      GroupSetup& master = masters[i];
-      master.catalog = setup_.catalog;
-      master.policy = std::move(decider.cells[i].policy);
+      MasterSetup& master = masters[i];
+      master.parts.catalog = setup_.catalog;
+      master.parts.policy = std::move(decider.cells[i].policy);
       master.journal = &journals_.back();
-      master.master = config.master;
-      master.fleet = std::move(decider.cells[i].fleet);
+      master.settings = config.master;
+      master.parts.fleet = std::move(decider.cells[i].fleet);
       master.cloud = cloud_link_;
       master.origin = time_.origin();
       // Masters must not draw the same numbers, and the same seed has to give the same run.
-      master.seed = setup_.seed + i;
+      master.parts.seed = setup_.seed + i;
       master.stopwatch = setup_.stopwatch;
       master.times = &times_.back();
-      master.master_index = i;
-      master.masters = count;
       // Neither is read again: it is kept as a live master keeps it, up to the disk.
-      master.live.history = &histories_.emplace_back();
-      master.live.save_snapshot = [](const MasterSnapshot&, std::uint64_t) {};
-      master.planning.decision_time = config.master.decision_time;
+      master.history = &histories_.emplace_back();
+      master.save_snapshot = [](const MasterSnapshot&, std::uint64_t) {};
     }
     IntakeSetup intake;
     if (!config.group.sites.empty()) intake.sites.clear();
@@ -290,13 +287,13 @@ class Simulation {
   void watch_cap(const Event& event) {
     const ReplayConfig& config = *setup_.config;
     // With checkpoints a task goes on where it stopped, and is done after enough days.
-    if (config.world.checkpoints || config.master.max_usd_day <= 0) return;
+    if (config.world.checkpoints || config.master.caps.max_usd_day <= 0) return;
     const auto job = cap_losses_.observe(event);
     if (!job) return;
     progress_.never[*job] = fmt::format(
         "never: day's spend cap: on {} days ${:.6g} did not pay for a whole run, and without "
         "checkpoints each began anew",
-        CapLosses::kMostDays, config.master.max_usd_day);
+        CapLosses::kMostDays, config.master.caps.max_usd_day);
     caf::anon_send(user_, cancel_atom_v, *job);
   }
 
@@ -330,7 +327,7 @@ class Simulation {
     if (progress_.over == all && bill_.rented == 0) return true;
     // A fixed fleet is never released by its masters: nothing would end the billing of it.
     const bool fleet_stays = given_back_.size() < workers_launched_;
-    if (progress_.over == all && fleet_stays && !setup_.config->master.fleet.empty()) {
+    if (progress_.over == all && fleet_stays && !setup_.config->fleet.parts.empty()) {
       give_fleet_back();
     }
     if (moves(all)) idle_since_ = time_.now();

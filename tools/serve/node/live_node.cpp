@@ -302,7 +302,7 @@ class LiveNode::Parts {
     handles.catalog = &catalog_;
     // The whole fleet, as one share of one: the API refuses only jobs that no master could ever
     // run.
-    auto fleet = fleet_share(setup_.config.master.fleet, catalog_, 0, 1);
+    auto fleet = fleet_share(setup_.config.fleet.parts, catalog_, 0, 1);
     if (!fleet) return Failure<NodeError>{NodeError::bad_catalog, fleet.error().message};
     handles.fleet = std::move(fleet).value();
     backend_ = std::make_unique<ActorBackend>(system_, setup_.config, std::move(handles), origin_);
