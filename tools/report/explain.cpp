@@ -351,7 +351,9 @@ class InstanceTeller : public Teller {
          {{"task", e.task.value}, {"others", others(instance_, e.task)}});
   }
   void operator()(const StopIssued& e) { explain_end(e.task, "task stopped", "is told to stop"); }
-  void operator()(const TaskCheckpointed& e) { explain_end(e.task, "task checkpointed", "has left"); }
+  void operator()(const TaskCheckpointed& e) {
+    explain_end(e.task, "task checkpointed", "has left");
+  }
   void operator()(const TaskFinished& e) { explain_end(e.task, "task finished", "is finished"); }
   void operator()(const TaskFailed& e) {
     if (e.blameless) return explain_end(e.task, "task lost", "is lost (" + e.reason + ")");
