@@ -314,7 +314,6 @@ void Api::metrics(const Call& call) {
     return Response{.body = metrics_text(cluster, traffic->figures()), .content_type = type};
   };
   // Without the cluster the server's own figures are still worth having.
-  // set_late() is the answer when the cluster says nothing in time: its figures are then left out.
   call.exchange->set_late([response_with] { return response_with(std::nullopt); });
   backend_.metrics(
       [exchange = call.exchange, response_with](const std::optional<MetricsInput>& cluster) {
