@@ -40,6 +40,7 @@ constexpr std::uint64_t kBytesOfNewWorker = std::uint64_t{32} << 20;
 /// Keeps the end of a machine's log, and of such ends only the newest `kept_logs`.
 void keep_log(const MachineOptions& options, InstanceId instance, const std::string& tail) {
   if (options.kept_log_bytes == 0) return;
+  // A log that cannot be kept must not hold up the end of the machine: errors are passed over.
   std::error_code error;
   const fs::path gone = options.dir / kGone;
   fs::create_directories(gone, error);
@@ -51,7 +52,6 @@ void keep_log(const MachineOptions& options, InstanceId instance, const std::str
   std::sort(logs.begin(), logs.end());
   for (std::size_t i = 0; i + options.kept_logs < logs.size(); ++i)
     fs::remove(logs[i].second, error);
-  // A log that cannot be kept must not hold up the end of the machine: errors are passed over.
 }
 
 std::optional<Instant> read_instant(const fs::path& file) {
