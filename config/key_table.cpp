@@ -126,8 +126,7 @@ Keys decision_time_keys() {
        TimeKey{[](C& c) -> Duration& { return c.master.decision_time; }, 0ns, kHour}}};
 }
 
-/// What the parts bring along.
-// Keys of formats and interference models stand with their code: a new part brings its own.
+/// Keys of formats and interference models, which stand with their code: a new part brings its own.
 Keys keys_of(const std::vector<ReplayPart>& parts) {
   Keys all;
   for (const ReplayPart& part : parts) all.insert(all.end(), part.keys.begin(), part.keys.end());
