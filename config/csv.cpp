@@ -28,7 +28,6 @@ Failure<ConfigError> as_csv_error(const Failure<TextFileError>& failure) {
 // any size takes the memory of a row.
 struct CsvStream::Source {
   /// Owns a parser's buffer.
-  // libcsv calls back with `this`, so a Source stays where it is.
   struct Parser {
     csv_parser state{};
 

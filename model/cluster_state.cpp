@@ -1,7 +1,3 @@
-// How each event changes the rows of jobs, tasks and instances, and the counts and sums kept beside
-// them. Recovery applies the events that the live master applied, so a change may depend on the
-// event and the rows alone: no clock, no random number.
-
 #include "model/cluster_state.hpp"
 
 #include <algorithm>
@@ -12,8 +8,7 @@
 #include "model/row_tables.hpp"
 
 namespace muster {
-/// The transition function: one operator() a kind of event. A MUSTER_CHECK here guards against a
-/// master that recorded an event its own state forbids, which no later event could put right.
+/// The transition function: one operator() a kind of event.
 struct ClusterState::Applier {
   ClusterState& s;
   Instant at;
@@ -32,8 +27,6 @@ struct ClusterState::Applier {
     return grant ? *grant : Grant::of(demand->amount);
   }
 
-  /// True while the task keeps its gang from starting: its last attempt has not ended, or the
-  /// instance it is to start on is not up.
   bool blocks(const TaskRow& row) const {
     if (row.phase == TaskPhase::stopping) return true;
     return row.phase == TaskPhase::assigned && row.target != kNoSlot &&
@@ -64,8 +57,6 @@ struct ClusterState::Applier {
     }
     restate(job_of(row));
   }
-  /// O(1) but for the first blocker's end, which looks for the next one; the search goes forward
-  /// only, and add_blocker() moves it back when a task of a lower index blocks.
   void remove_blocker(JobRow& job, std::uint32_t index) const {
     GangCounts& gang = job.gang;
     if (--gang.blockers == 0) {
@@ -85,8 +76,6 @@ struct ClusterState::Applier {
     }
     row.target = target;
     row.planned = grant;
-    // The amount that is added here is subtracted again from row.planned, so both have to be the
-    // same grant.
     if (target != kNoSlot) {
       InstanceRow& fresh = s.instances_[target];
       fresh.planned.push_back(row.slot);
@@ -97,7 +86,7 @@ struct ClusterState::Applier {
   }
   void drop_target(TaskRow& row) { set_target(row, kNoSlot, {}); }
 
-  /// From the start of an attempt until vacate() the grant counts against the instance's capacity.
+  /// From the start of an attempt until vacate() the grant counts against the capacity.
   void occupy(TaskRow& row, Slot at_instance, const Grant& grant) {
     InstanceRow& place = s.instances_[at_instance];
     row.at = at_instance;
@@ -121,8 +110,6 @@ struct ClusterState::Applier {
 
   void append_pending(TaskRow& row) {
     s.pending_.append(s.tasks_, row.slot);
-    // The sums of waiting demand are by shape, so a task is counted with what its shape asks
-    // nominally.
     row.queued = ++s.next_queued_;
     s.waiting_demand_ += s.nominal_demand(row.shape);
   }
@@ -135,7 +122,6 @@ struct ClusterState::Applier {
   /// Takes the task out of the phase it is in; the caller puts it into the next one at once.
   void leave_phase(TaskRow& row) {
     --count(row.phase);
-    // tally() is null for phases that the job's row has no counter for.
     if (std::uint32_t* of_job = tally(job_of(row), row.phase)) --*of_job;
     if (row.phase == TaskPhase::pending) remove_pending(row);
     if (row.phase == TaskPhase::assigned) s.assigned_.remove(s.tasks_, row.slot);
@@ -149,8 +135,7 @@ struct ClusterState::Applier {
     row.phase = phase;
     ++count(phase);
     if (std::uint32_t* of_job = tally(job, phase)) ++*of_job;
-    // TaskReleased events go in order of index; held_from is where the next search for a task to
-    // release begins.
+    // held_from is where the next search for a task to release begins.
     if (phase == TaskPhase::held || phase == TaskPhase::capped) {
       job.held_from = std::min(job.held_from, row.index);
     } else if (phase == TaskPhase::pending) {
@@ -181,7 +166,6 @@ struct ClusterState::Applier {
     const Slot slot = new_row(s.tasks_, s.free_tasks_);
     s.task_slots_.emplace(spec.id, slot);
     TaskRow& row = s.tasks_[slot];
-    // The slot may be that of a task which is over: every field starts from its default.
     row = {};
     row.id = spec.id;
     row.slot = slot;
@@ -190,8 +174,7 @@ struct ClusterState::Applier {
     row.cls = intern_class(job.job.workload_class);
     row.shape = s.intern_shape(spec.demands);
     job.tasks.push_back(slot);
-    // The first max_running tasks may run at once; each later one waits in the cap for a
-    // TaskReleased.
+    // The first max_running tasks may run at once; each later one waits for a TaskReleased.
     if (job.job.max_running > 0 && index >= job.job.max_running) {
       row.phase = TaskPhase::capped;
       row.reason = {RefusalKind::not_now, RefusalCode::in_flight_cap, {}, 1, 0};
@@ -232,7 +215,6 @@ struct ClusterState::Applier {
     row.reason = e.refusal;
     recount(row);
   }
-  // These three inform reports and policies; the state does not depend on them.
   void operator()(const RoundDecided&) {}
   void operator()(const PlanPartRefused&) {}
   void operator()(const Measured&) {}
@@ -284,7 +266,7 @@ struct ClusterState::Applier {
   void operator()(const ReleaseDecided& e) {
     InstanceRow& row = instance(e.instance);
     MUSTER_CHECK(row.planned.empty(), "an instance that tasks are meant for is not released");
-    // A second release of the same instance must not take its capacity out of the sum again.
+    // A second release must not take the capacity out of the sum again.
     if (!row.released) s.sums_.open_capacity -= (*s.catalog_)[row.type].capacity;
     row.released = true;
   }
@@ -306,13 +288,12 @@ struct ClusterState::Applier {
 
   void operator()(const InstanceGone& e) {
     InstanceRow& row = instance(e.instance);
-    // The occupants are copied as vacate() takes them off the row's list.
+    // Copied: vacate() takes the occupants off the row's list.
     const Refusal lost{RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0};
     const std::vector<Slot> occupants = row.occupants;
     for (Slot slot : occupants) {
       TaskRow& lost_task = s.tasks_[slot];
       vacate(lost_task);
-      // A task that was being moved keeps the place it was to move to.
       if (lost_task.target == row.slot || lost_task.target == kNoSlot) {
         wait_again(lost_task, lost);
       } else {
@@ -332,8 +313,6 @@ struct ClusterState::Applier {
                  "a task that has ended needs no place");
     set_target(row, to.slot, granted(e.grant, row, to));
     if (row.phase == TaskPhase::pending) enter_phase(row, TaskPhase::assigned);
-    // An attempt that runs while its move is planned keeps its phase, but waits for the new
-    // instance.
     row.reason = {RefusalKind::not_now, RefusalCode::awaiting_instance, {}, 0, 0};
     recount(row);
   }
@@ -389,7 +368,6 @@ struct ClusterState::Applier {
     MUSTER_CHECK(row.phase == TaskPhase::running || row.phase == TaskPhase::stopping,
                  "only a task that runs can finish");
     MUSTER_CHECK(row.attempt == e.attempt, "only the present attempt can finish");
-    // The end of the last attempt counts in full: a finished task has lost nothing.
     row.ran += at - started(row);
     vacate(row);
     drop_target(row);
@@ -403,8 +381,6 @@ struct ClusterState::Applier {
     vacate(row);
     const Refusal failed{RefusalKind::broken, RefusalCode::task_failed, {}, 0, 0};
     const Refusal again{RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0};
-    // A failure that is not for good sends the task back to the queue; the cause shows which kind
-    // it was.
     if (!e.for_good) return wait_again(row, e.blameless ? again : failed);
     drop_target(row);
     row.reason = failed;
@@ -442,7 +418,7 @@ struct ClusterState::Applier {
     JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
     job.held_by_user = false;
     restate(job);
-    // By index, so that the lowest indices take the in-flight capacity and the others are capped.
+    // By index: the lowest indices take the in-flight capacity, the others are capped.
     for (Slot slot : job.tasks) {
       TaskRow& row = s.tasks_[slot];
       if (row.phase != TaskPhase::held) continue;
@@ -469,8 +445,6 @@ struct ClusterState::Applier {
     JobRow& row = s.jobs_[slot_of(s.job_slots_, e.job)];
     for (Slot slot : row.tasks) {
       TaskRow& done = s.tasks_[slot];
-      // The last event of a job: its tasks' rows, shapes and ids are free for other jobs from here
-      // on.
       MUSTER_CHECK(done.at == kNoSlot, "a job is over when none of its tasks holds resources");
       drop_target(done);
       leave_phase(done);
@@ -486,8 +460,6 @@ struct ClusterState::Applier {
   }
 };
 
-/// Recomputes after a snapshot was read all that the snapshot does not hold: counts, sums, and the
-/// lists of instances. Numbers of the queues are given anew in the order of the lists.
 void ClusterState::derive() {
   Applier applier{*this, {}};
   for (const TaskRow& row : pending()) {

@@ -33,7 +33,7 @@ struct PlanOptions {
 };
 
 /// Adds a command without options of its own that shows what is at `path`.
-// `words`: the command, its meaning, its path.
+/// `words`: the command, its meaning, its path.
 template <class Parse, class View>
 CLI::App* add_listing(CLI::App& app, int& exit_code, const std::vector<std::string>& words,
                       Parse parse, View view) {

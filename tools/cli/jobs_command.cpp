@@ -115,7 +115,6 @@ int show_job(const JobOptions& options) {
         if (json) {
           document.add(page, last);
           return std::nullopt;
-          // With --json the pages are joined as they are and not read here.
         }
         const auto job = client::job_details(page);
         if (!job) return job.error();
@@ -161,7 +160,6 @@ std::string outcome_text(std::uint64_t job, const EachOptions& options,
   if (!unconfirmed || unconfirmed->empty()) return fmt::format("job {}: {}\n", job, options.done);
   return fmt::format("job {}: will be {}; not confirmed yet by {}\n", job, options.done,
                      fmt::join(unconfirmed.value(), ", "));
-  // O(jobs) requests, one after the other on one connection.
 }
 
 /// Asks for every job, also after one that failed.

@@ -68,7 +68,7 @@ std::string script_safe(const Json& json) {
 }
 
 /// Six digits are more than a plot shows.
-// The scale follows the value's size: five digits after the first one.
+/// The scale follows the value's size: five digits after the first one.
 double rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return value;
   const double scale = std::pow(10, 5 - std::floor(std::log10(std::abs(value))));
