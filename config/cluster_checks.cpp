@@ -21,6 +21,7 @@ const Endpoint* endpoint_of(const NodeConfig& node, std::string_view key) {
   return endpoint ? &*endpoint : nullptr;
 }
 
+// An optional role that a node does not have has no name to check.
 const std::string* name_of(const NodeConfig& node, std::string_view key) {
   if (key == "name") return node.name.empty() ? nullptr : &node.name;
   const std::optional<std::string>& name = key == "site" ? node.site : node.master;
@@ -60,6 +61,7 @@ void check_endpoints(NodeEntry& entry, bool insecure) {
   }
 }
 
+// O(nodes log nodes): names of one kind have to differ over the whole cluster.
 void check_names(std::deque<NodeEntry>& nodes, const std::string& key) {
   std::set<std::string> seen;
   for (NodeEntry& entry : nodes) {
@@ -78,11 +80,13 @@ struct Taken {
 
 /// Both cannot listen: on one machine, and with the same port.
 bool clash(const Endpoint& one, const Endpoint& other, bool same_node) {
+  // A wildcard takes the port on all addresses of its machine.
   if (one.port != other.port) return false;
   if (same_node && (is_wildcard(one) || is_wildcard(other))) return true;
   return one.host == other.host && !is_wildcard(one);
 }
 
+// O(endpoints^2): a cluster has a handful of nodes.
 void check_addresses(std::deque<NodeEntry>& nodes) {
   std::vector<Taken> taken;
   for (NodeEntry& entry : nodes) {
@@ -126,6 +130,7 @@ void check_cloud(const ClusterEntry& entry) {
 /// A folder of a node's and the one of the checkpoints must not be the same.
 void check_folders(const ClusterEntry& entry) {
   for (NodeEntry& node : entry.nodes) {
+    // A node without a name is reported by need_required().
     if (node.node.name.empty()) continue;
     if (entry.config.worker.checkpoints != entry.config.state / node.node.name) continue;
     node.reader.complain("name", fmt::format("has to be another one; {} is the folder of the "

@@ -160,6 +160,7 @@ Expected<ClusterConfig, ConfigError> load_cluster_config(
   const bool file_is_fine = loader.errors.empty();
   // After the file: overrides win, and may name nodes that it has.
   for (const std::string& text : overrides) loader.read_override(text);
+  // A file that was wrong before the overrides stays the file's fault.
   const bool bad_override = file_is_fine && !loader.errors.empty();
   ClusterConfig config = loader.finish();
   if (loader.errors.empty()) return config;

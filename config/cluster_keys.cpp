@@ -1,3 +1,7 @@
+// The tables of keys of a cluster file: those of the cluster, and those of each [[node]]. A key
+// stands here with its range and its sentence, from which the reader, its messages and the
+// documentation are made.
+
 #include "config/cluster_keys.hpp"
 
 #include <limits>
@@ -21,6 +25,7 @@ using Keys = std::vector<KeySpecOf<C>>;
 using U32 = std::uint32_t;
 using U64 = std::uint64_t;
 
+/// A bound against mistakes in typing rather than a limit of the program.
 constexpr U32 kMany = 10'000'000;
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 // TOML's whole numbers are signed.
@@ -63,6 +68,7 @@ Keys live_master_keys() {
                           [](C& c, std::size_t i) { c.live_master.uncapped = i == 1; }}}};
 }
 
+// The two folders stand behind the first key, where the documentation wants them.
 Keys worker_keys() {
   Keys keys = task_keys<C, &C::worker>("worker", "task_uid");
   keys.insert(keys.begin() + 1,
@@ -118,6 +124,7 @@ Keys link_keys() {
            WholeKey{[](C& c) -> U32& { return c.link.max_message_bytes; }, kMiB, 1024 * kMiB}}};
 }
 
+// In the order of the documentation, which is printed from this table.
 Keys build_table() {
   Keys all;
   for (const Keys& part : {top_keys(), master_keys<C>(), planning_keys<C>(), live_master_keys(),

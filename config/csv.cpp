@@ -32,6 +32,7 @@ struct CsvStream::Source {
     csv_parser state{};
 
     Parser() {
+      // Strict: a quote that stands wrong is an error instead of a guess.
       constexpr unsigned char kOptions = CSV_STRICT | CSV_STRICT_FINI;
       csv_init(&state, kOptions);
       constexpr std::size_t kGrowth = std::size_t{1} << 12;
@@ -95,6 +96,7 @@ struct CsvStream::Source {
                        "a quote inside a field has to be written twice, and "
                        "the field between quotes");
     }
+    // Columns of a message count bytes of the line, over the pieces that it comes in.
     column += size;
     left.remove_prefix(size);
     return std::nullopt;
@@ -198,6 +200,7 @@ CsvReader::CsvReader(const CsvStream& stream, std::span<const CsvColumn> known, 
 CsvReader::CsvReader(const std::string& file, const CsvRow& header,
                      std::span<const CsvColumn> known, ErrorList& errors)
     : file_(file), width_(header.fields.size()), errors_(errors) {
+  // Once for a file: columns are found by name and may stand in any order.
   const TextPlace place{file, header.line, 0};
   std::vector<std::string> names;
   for (const CsvColumn& column : known) names.emplace_back(column.name);
@@ -226,6 +229,7 @@ bool CsvReader::select(const CsvRow& row) {
 }
 
 const std::string& CsvReader::text(std::string_view column) const {
+  // An optional column that the file does not have reads as empty.
   const auto position = positions_.find(column);
   return position == positions_.end() ? kNoText : row_->fields[position->second];
 }
@@ -241,6 +245,7 @@ double CsvReader::number(std::string_view column, const NumberRange& range) {
   const std::optional<double> number = parse_number(field);
   if (number && range.contains(*number)) return *number;
   complain(column, fmt::format("has to be {}; it is '{}'", describe(range), field));
+  // Reading goes on with a value inside the range: one call shows all mistakes.
   return range.low;
 }
 

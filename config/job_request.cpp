@@ -50,6 +50,7 @@ class RequestReader {
   std::set<std::string, std::less<>> unread_;             ///< those among them that are of no use
 };
 
+/// For the message of an unknown key, which offers the nearest of them.
 std::vector<std::string> known_keys() {
   std::vector<std::string> names;
   for (const RequestKey& key : config::request_keys()) names.push_back(key.name);
@@ -105,12 +106,13 @@ JobRequest RequestReader::read(const RequestValue& document) {
     // Every key, also those that are not given: some are required.
     config::check_value(request_, key, report);
   }
+  // `places_` tells that the user gave the key, which a value equal to the default would not.
   config::check_together(request_, places_.contains("tasks"), report);
   return std::move(request_);
 }
 
-/// A limit behind the array's '%' counts as max_running.
-/// One rule for both forms: "0-99%10" means max_running = 10.
+/// A limit behind the array's '%' counts as max_running: "0-99%10" means max_running = 10. Both
+/// spellings give equal requests from here on.
 void settle_array(JobRequest& request) {
   const auto array = parse_array(request.array);
   if (!array || array->max_running == 0) return;
@@ -123,6 +125,7 @@ Failure<ConfigError> failure(ConfigError code, ErrorList& errors) {
   return {code, errors.text(kShownErrors)};
 }
 
+// Checked before parsing: the memory that a parser takes grows with the text.
 std::optional<Failure<ConfigError>> refuse_size(std::string_view text, std::size_t limit,
                                                 const std::string& source) {
   if (text.size() <= limit) return std::nullopt;
@@ -147,6 +150,7 @@ std::vector<JobRequest> read_batch(const RequestValue& batch, ErrorList& errors)
                fmt::format("has to be a list of 1 to {} job requests", kMaxJobsPerBatch));
     return requests;
   }
+  // Stops when there are more faults than are shown: the rest would cost time and say nothing.
   for (std::size_t i = 0; i < list->size() && errors.size() <= kShownErrors; ++i) {
     requests.push_back(RequestReader(fmt::format("/jobs/{}/", i), errors).read((*list)[i]));
     settle_array(requests.back());
@@ -180,6 +184,7 @@ std::vector<TaskSpec> tasks_of(const JobRequest& request, const ArrayIndices& ar
   task.demands = Demands(Resources::of(request.gpus, request.cpus, request.memory_gib));
   std::vector<TaskSpec> tasks(request.array.empty() ? request.tasks : array.indices.size(), task);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
+    // Without an array indices are positions, so both kinds of jobs name tasks the same way.
     tasks[i].array_index = request.array.empty() ? static_cast<std::uint32_t>(i) : array.indices[i];
   }
   return tasks;
@@ -206,6 +211,7 @@ Expected<JobRequest, ConfigError> load_job_file(const std::filesystem::path& fil
   if (std::filesystem::is_directory(file, error)) {
     return Failure<ConfigError>{ConfigError::unreadable, file.string() + ": is a folder"};
   }
+  // Binary: a text is judged by the bytes that are in the file.
   std::ifstream in(file, std::ios::binary);
   if (!in) {
     return Failure<ConfigError>{ConfigError::unreadable,
@@ -260,6 +266,7 @@ Expected<std::vector<JobRequest>, ConfigError> job_requests_from_json(std::strin
   std::vector<JobRequest> requests;
   if (const RequestValue* batch = batch_of(*document)) {
     requests = read_batch(*batch, errors);
+    // A single request may be as large as any single one, although a batch may be larger.
   } else if (auto refused = refuse_size(text, kMaxRequestBytes, source)) {
     return *refused;
   } else {
@@ -304,6 +311,7 @@ std::string to_json(const JobRequest& request) {
     };
     std::visit(PutMember{put}, key.kind);
   }
+  // `replace`: a name with bytes that are no UTF-8 must not throw while it is shown.
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -313,6 +321,7 @@ Job make_job(const JobRequest& request) {
   Job job;
   job.name = request.name.empty() ? program_name(request) : request.name;
   job.user = request.user;
+  // Without a class jobs of one name are taken to interfere alike.
   job.workload_class = request.workload_class.empty() ? job.name : request.workload_class;
   job.priority = request.priority;
   job.gang = request.gang;
@@ -325,6 +334,7 @@ Job make_job(const JobRequest& request) {
   job.program.stop_grace = duration_of(request.stop_grace_s);
   job.program.baseline_rate_per_s = request.baseline_rate_per_s.value_or(0);
   job.markets = request.market;
+  // check_together() refuses two bounds that differ: where both stand they are equal.
   job.max_running = std::max(request.max_running, array.max_running);
   job.retries = request.retries;
   job.max_fails = request.max_fails;
@@ -347,6 +357,7 @@ JobRequest request_of(const Job& job) {
   request.command = job.program.argv;
   request.env = {job.program.env.begin(), job.program.env.end()};
   request.work_dir = job.program.work_dir;
+  // All tasks of a request are alike: the first one's demands are those of all.
   if (!job.tasks.empty() && !job.tasks.front().demands.entries().empty()) {
     const Resources& amount = job.tasks.front().demands.entries().front().amount;
     request.cpus = amount[Resource::cpu];
@@ -369,6 +380,7 @@ JobRequest request_of(const Job& job) {
   return request;
 }
 
+/// For requests that were not read from a text: flags of a command line, for example.
 std::vector<std::string> faults(const JobRequest& request) {
   std::vector<std::string> found;
   const auto report = [&](std::string_view field, const std::string& message) {

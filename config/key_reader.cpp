@@ -56,6 +56,7 @@ std::string KeyReader<C>::unknown_key(const std::string& section, const std::str
   if (!source_.table.empty()) what = fmt::format("key of {}", source_.table);
   std::string text = unknown_word(what, name, here);
   if (!nearest_word(name, here).empty()) return text;
+  // A key may be right and its section wrong: all that end so are offered.
   for (const KeySpecOf<C>& key : keys_) {
     if (key.name.ends_with("." + name)) text += fmt::format(" (there is {})", key.name);
   }
@@ -124,6 +125,7 @@ void KeyReader<C>::read_override(const std::string& text, const std::string& who
                       : unknown_key("", name));
     return;
   }
+  // Overrides are places too: a check that fails later names the --set that is at fault.
   places_[name] = place;
   const std::string value = text.substr(equals + 1);
   if (set_from_text(config_, *key, value)) return;
@@ -147,6 +149,7 @@ void KeyReader<C>::need_required() {
 
 template <class C>
 void KeyReader<C>::complain(const std::string& key, std::string_view message) {
+  // The prefix names the node, so that messages about [[node]] tables can be told apart.
   std::string field = source_.prefix + key;
   // Without a key the prefix ends with a dot that leads nowhere.
   if (key.empty() && !field.empty()) field.pop_back();
@@ -180,6 +183,7 @@ void KeyReader<C>::resolve_paths() {
 }
 
 Expected<toml::table, TomlError> read_toml(const fs::path& file) {
+  // Read whole and parsed from memory: the parser need not know why a file cannot be opened.
   std::ifstream in(file, std::ios::binary);
   std::ostringstream content;
   if (in) content << in.rdbuf();

@@ -19,6 +19,7 @@ using PathKey = PathKeyOf<C>;
 using ListKey = ListKeyOf<C>;
 using Keys = std::vector<KeySpecOf<C>>;
 
+/// A bound against mistakes in typing rather than a limit of the program.
 constexpr std::uint64_t kMany = 10'000'000;
 // TOML's whole numbers are signed.
 constexpr std::uint64_t kMaxSeed = std::numeric_limits<std::int64_t>::max();
@@ -42,6 +43,7 @@ Keys top_keys() {
            PathKey{[](C& c) -> std::filesystem::path& { return c.catalog; }}, true}};
 }
 
+// The words for formats are those of the parts that this program has been built with.
 Keys workload_keys(const std::vector<ReplayPart>& formats) {
   return {
       {"workload.format", "how the workload is written down, or that it is made up",
@@ -124,7 +126,7 @@ Keys decision_time_keys() {
        TimeKey{[](C& c) -> Duration& { return c.master.decision_time; }, 0ns, kHour}}};
 }
 
-/// What the parts bring along.
+/// Keys of formats and interference models, which stand with their code: a new part brings its own.
 Keys keys_of(const std::vector<ReplayPart>& parts) {
   Keys all;
   for (const ReplayPart& part : parts) all.insert(all.end(), part.keys.begin(), part.keys.end());

@@ -8,7 +8,7 @@
 namespace muster::config {
 
 /// The keys of [master], wherever masters are configured: C has MasterSettings `master` and a
-/// FleetConfig `fleet`.
+/// FleetConfig `fleet`. A template, as a replay and a cluster give masters the same keys and ranges.
 template <class C>
 std::vector<KeySpecOf<C>> master_keys() {
   using Whole = WholeKeyOf<C>;
@@ -17,6 +17,7 @@ std::vector<KeySpecOf<C>> master_keys() {
   constexpr Duration kHour = std::chrono::hours{1};
   constexpr Duration kNone{};
   constexpr Duration kShortest = std::chrono::milliseconds{1};
+  // A bound against mistakes in typing: ids and counts are wider.
   constexpr std::uint64_t kMostInstances = 10'000'000;
   return {
       {"master.round_settle", "from a round's tick to the decision",

@@ -1,3 +1,7 @@
+// Texts about keys of config files: their documentation, the message of what would be right, and a
+// value written so that it can be read again. Each is a visitor over the kinds of keys; a new kind
+// does not compile before it has all three.
+
 #include "config/key_text.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +15,7 @@
 namespace muster::config {
 namespace {
 
+/// Names stand in file names, certificates and command lines.
 constexpr std::size_t kMaxName = 32;
 constexpr std::string_view kNameLetters = "abcdefghijklmnopqrstuvwxyz0123456789-";
 constexpr std::string_view kNameRange = "1 to 32 of a-z, 0-9 and -";
@@ -43,6 +48,7 @@ struct Describe {
   void operator()(const NumberKeyOf<C>& key) const {
     info.type = "number";
     info.default_value = number_text(key.at(defaults));
+    // C is a config as it is made, so its member is the default.
     info.range = range_text(key.range);
   }
   void operator()(const TimeKeyOf<C>& key) const {
@@ -76,6 +82,7 @@ struct Describe {
     info.default_value = key.at(defaults);
     info.range = "not empty";
   }
+  // No default: a name has to be given.
   void operator()(const NameKeyOf<C>& /*key*/) const {
     info.type = "name";
     info.range = kNameRange;
@@ -163,6 +170,7 @@ struct Write {
   }
   std::string operator()(const CountsKeyOf<C>& key) const {
     toml::table counts;
+    // toml has signed integers only.
     for (const auto& [name, count] : key.at(config)) {
       counts.insert(name, static_cast<std::int64_t>(count));
     }
@@ -172,6 +180,7 @@ struct Write {
   }
 
  private:
+  // Empty means "not set": the caller leaves the key out, since an empty text could not be read.
   static std::string some(const std::string& text) { return text.empty() ? "" : quoted(text); }
   static std::string some(const Endpoint& endpoint) {
     return endpoint.port == 0 ? "" : quoted(to_text(endpoint));
@@ -196,6 +205,7 @@ std::string wanted(const KeySpecOf<C>& key) {
 
 template <class C>
 KeyInfo info_of(const KeySpecOf<C>& key) {
+  // `defaults` is not const: `at` of a key gives a reference that can be written to.
   C defaults;
   KeyInfo info;
   info.key = key.name;
@@ -211,6 +221,7 @@ std::string value_text(C& config, const KeySpecOf<C>& key) {
   return std::visit(Write<C>{config}, key.kind);
 }
 
+// Every config that has a table of keys is named here, so that the templates stay in this file.
 template std::string wanted(const KeySpecOf<ReplayConfig>&);
 template std::string wanted(const KeySpecOf<ClusterConfig>&);
 template std::string wanted(const KeySpecOf<NodeConfig>&);

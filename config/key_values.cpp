@@ -31,6 +31,7 @@ struct Set {
 
   bool operator()(const WholeKeyOf<C>& key) const {
     const auto* node = value.as_integer();
+    // Checked before the cast: a negative number would become a huge one.
     // TOML's numbers are signed.
     if (node == nullptr || **node < 0) return false;
     const auto number = static_cast<std::uint64_t>(**node);
@@ -74,6 +75,7 @@ struct Set {
     const auto* array = value.as_array();
     // A list that is not given keeps its default; an empty one would mean something else.
     if (array == nullptr || array->empty()) return false;
+    // Collected first: a list with one wrong element leaves the config as it was.
     std::vector<std::string> texts;
     for (const toml::node& element : *array) {
       const auto* text = element.as_string();
@@ -128,6 +130,7 @@ struct Set {
     if (table == nullptr) return false;
     std::map<std::string, std::uint32_t> counts;
     for (const auto& [name, node] : *table) {
+      // The whole table or nothing, as with lists.
       const auto* count = node.as_integer();
       if (name.str().empty() || count == nullptr) return false;
       if (**count < key.low || **count > key.high) return false;
@@ -167,6 +170,7 @@ std::string written(const toml::node& value) {
 }
 
 template <class C>
+// Overrides come from a command line, whose shell has taken quotes away already.
 bool set_from_text(C& config, const KeySpecOf<C>& key, const std::string& text) {
   std::string plain = text;
   // As TOML first, so that `true` and `5` are what they look like; then as text, for which quotes

@@ -1,3 +1,7 @@
+// One table of all keys of a job request. The reader of TOML and JSON, the command line and the
+// reference in the docs go by it, so that a key has one name, one range and one sentence
+// everywhere.
+
 #include "config/request_keys.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +14,7 @@
 namespace muster::config {
 namespace {
 
+/// In seconds: from 1 ms to 10 years of 365 days.
 constexpr NumberRange kTime{.low = 0.001, .high = 315'360'000};
 constexpr NumberRange kPriority{.low = -1'000'000, .high = 1'000'000, .whole = true};
 constexpr NumberRange kTasks{.low = 1, .high = kMaxTasksPerJob, .whole = true};
@@ -30,6 +35,7 @@ bool has_zero_byte(std::string_view text) {
 bool read_command(JobRequest& request, const RequestValue& value) {
   if (const auto* line = std::get_if<std::string>(&value.data)) {
     if (line->empty()) return false;
+    // One text goes through the shell, so that pipes and variables work; a list does not.
     request.command = {"/bin/sh", "-c", *line};
     return true;
   }
@@ -51,6 +57,7 @@ void check_command(const JobRequest& request, const Report& report) {
   if (request.command.front().empty()) report("command", "its first text, the program, is empty");
   std::size_t bytes = 0;
   for (const std::string& word : request.command) {
+    // Each argument ends with a zero byte, which counts against the kernel's bound too.
     bytes += word.size() + 1;
     if (has_zero_byte(word))
       return report("command", "has a zero byte; no program can be given one");
@@ -87,10 +94,13 @@ bool read_env(JobRequest& request, const RequestValue& value) {
 void check_env(const JobRequest& request, const Report& report) {
   std::size_t bytes = 0;
   for (const auto& [name, value] : request.env) {
+    // "NAME=value" and its zero byte are what a process is given.
     bytes += name.size() + value.size() + 2;
     if (!is_variable_name(name)) {
       report("env." + name,
              fmt::format("'{:.60}' is no name of a variable: letters, digits and '_'",
+                         // The name goes into a message for a terminal: one with control characters
+                         // does not.
                          is_one_line(name) ? name : std::string("?")));
     } else if (is_own_variable(name)) {
       report("env." + name, fmt::format("{:.60} is for Muster to set: choose another name", name));
@@ -112,6 +122,7 @@ void check_work_dir(const JobRequest& request, const Report& report) {
                                    "\"{:.60}\"",
                                    folder));
   }
+  // PATH_MAX of Linux; it includes the zero byte at the end.
   constexpr std::size_t kMaxPath = 4096;
   if (folder.size() >= kMaxPath) {
     report("work_dir", fmt::format("has to be shorter than {} bytes", kMaxPath));
@@ -130,6 +141,7 @@ void check_from(const JobRequest& request, const Report& report) {
          fmt::format("has to be LATITUDE,LONGITUDE in degrees; it is \"{}\"", request.from));
 }
 
+// Reads a text of any content; the check that goes with the key says what is wrong with it.
 template <std::string JobRequest::*kAt>
 bool read_text(JobRequest& request, const RequestValue& value) {
   const auto* text = std::get_if<std::string>(&value.data);
@@ -250,6 +262,7 @@ Keys run_keys() {
 
 std::optional<double> number_of(const JobRequest& request, const RequestNumber& key) {
   return std::visit(
+      // Fields are plain or optional; an optional one that is not set has no number to check.
       [&](auto at) -> std::optional<double> {
         const auto& field = request.*at;
         if constexpr (requires { field.has_value(); }) {
@@ -275,6 +288,8 @@ struct Read {
   JobRequest& request;
   const RequestValue& value;
 
+  /// The range is checked before the conversion: a double that the field's type cannot hold must
+  /// not be cast.
   bool operator()(const RequestNumber& key) const {
     const std::optional<double> number = number_from(value, key.text);
     if (!number || !key.range.contains(*number)) return false;
@@ -317,6 +332,7 @@ const std::vector<RequestKey>& request_keys() {
   return kKeys;
 }
 
+/// For a message that names the variable at fault rather than the whole table.
 const RequestMember* first_that_is_no_text(const RequestValue& value) {
   const auto* table = std::get_if<RequestValue::Table>(&value.data);
   if (table == nullptr) return nullptr;
@@ -344,6 +360,8 @@ bool read_value(JobRequest& request, const RequestKey& key, const RequestValue& 
   return std::visit(Read{request, value}, key.kind);
 }
 
+/// Checks what is in the request whatever it came from: flags of the command line do not go through
+/// read_value().
 void check_value(const JobRequest& request, const RequestKey& key, const Report& report) {
   if (const auto* other = std::get_if<RequestOther>(&key.kind)) {
     other->check(request, report);
@@ -359,7 +377,9 @@ void check_value(const JobRequest& request, const RequestKey& key, const Report&
   }
 }
 
+/// Checks keys that are each fine alone. `tasks_given` tells a `tasks = 1` from the default.
 void check_together(const JobRequest& request, bool tasks_given, const Report& report) {
+  // A text that is no array is reported by its own key: here it counts as none.
   const auto array = request.array.empty() ? ArrayIndices{} : [&] {
     auto parsed = parse_array(request.array);
     return parsed ? std::move(parsed).value() : ArrayIndices{};

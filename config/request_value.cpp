@@ -1,3 +1,6 @@
+// Values of requests, read from TOML or JSON into one form that the table of keys understands.
+// Requests come from strangers: depth, shown bytes and numbers are bounded.
+
 #include "config/request_value.hpp"
 
 #include <fmt/format.h>
@@ -16,6 +19,7 @@ namespace {
 
 /// A request is a table of tables and lists; a batch of them is two levels more.
 constexpr int kMaxDepth = 6;
+/// Of a value in a message: enough to recognise it.
 constexpr std::size_t kShownBytes = 60;
 
 using Other = RequestValue::Other;
@@ -48,6 +52,7 @@ RequestValue convert(const toml::node& node, const std::string& source, int dept
     value.data = std::move(members);
   } else if (!node.is_array() && !node.is_table()) {
     std::ostringstream out;
+    // Dates and times: no key takes them, and the message shows them as they were written.
     out << toml::node_view<const toml::node>(node);
     value.data = Other{std::move(out).str()};
   }
@@ -64,6 +69,7 @@ RequestValue convert(const nlohmann::json& node, const std::string& source, int 
   RequestValue value{Other{"(nested too deeply)"}, {source}};
   if (node.is_boolean()) {
     value.data = node.get<bool>();
+    // JSON has no places: the library does not keep them, so a message names the file alone.
   } else if (node.is_number_integer() && !is_beyond_int64(node)) {
     value.data = node.get<std::int64_t>();
   } else if (node.is_number()) {
@@ -96,6 +102,7 @@ struct WriteValue {
   void operator()(std::int64_t whole) const { out += std::to_string(whole); }
   void operator()(double number) const { out += number_text(number); }
   void operator()(const std::string& text) const {
+    // Cut before it is formatted: a text may have megabytes.
     out += fmt::format("\"{}\"", std::string_view(text).substr(0, kShownBytes));
   }
   void operator()(const RequestValue::List& list) const {
@@ -121,6 +128,7 @@ struct WriteValue {
 /// Where the `byte`th byte, counted from one, stands.
 TextPlace place_at(std::string_view text, std::size_t byte, const std::string& source) {
   const std::string_view before = text.substr(0, byte > 0 ? byte - 1 : 0);
+  // O(byte), and only once, for the message about a text that is not read.
   const auto lines = static_cast<std::uint32_t>(std::count(before.begin(), before.end(), '\n'));
   const std::size_t last_break = before.rfind('\n');
   const std::size_t column =
@@ -137,6 +145,7 @@ std::string reason_of(const nlohmann::json::exception& error) {
   constexpr std::size_t kReasonBytes = 200;
   if (reason.size() > kReasonBytes) reason.resize(kReasonBytes);
   for (char& c : reason) {
+    // The library quotes the text that it could not read, whatever bytes that has.
     if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7E) c = '?';
   }
   return reason;
@@ -196,6 +205,8 @@ std::optional<RequestValue> parse_json(std::string_view text, const std::string&
   // The library keeps the last of equal keys; a request that says two things is refused instead.
   std::vector<std::set<std::string>> keys;  // of the objects that are open
   std::string twice;
+  // Called for every event while parsing; a refusal inside would need an exception, so it notes the
+  // key.
   const auto watch = [&](int /*depth*/, Event event, nlohmann::json& parsed) {
     if (event == Event::object_start) keys.emplace_back();
     if (event == Event::object_end) keys.pop_back();

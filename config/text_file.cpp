@@ -13,6 +13,7 @@
 namespace muster {
 namespace {
 
+/// Bytes that are read and unpacked at a time.
 constexpr std::size_t kPiece = std::size_t{1} << 18;
 constexpr unsigned char kPackedMark[] = {0x1f, 0x8b};
 
@@ -28,6 +29,7 @@ struct TextStream::Source {
   class Unpacker {
    public:
     Unpacker() {
+      // Added to the window's bits it tells zlib to expect gzip's head and nothing else.
       constexpr int kGzipOnly = 16;
       MUSTER_CHECK(inflateInit2(&state_, MAX_WBITS + kGzipOnly) == Z_OK, "zlib unpacks");
     }
@@ -68,6 +70,7 @@ struct TextStream::Source {
   Source(std::filesystem::path from, std::uint64_t most)
       : path(std::move(from)), max_bytes(most), bytes(kPiece) {
     std::error_code ignored;
+    // fopen() opens a folder too, and only reading it fails.
     if (!std::filesystem::is_directory(path, ignored)) file.reset(std::fopen(path.c_str(), "rb"));
   }
 
@@ -82,6 +85,7 @@ struct TextStream::Source {
     auto piece = is_packed() ? next_unpacked() : next_bytes();
     if (!piece || piece->empty()) return piece;
     // Parsers take texts up to a zero byte, and would pass over all behind it.
+    // Counted over all pieces, so that the message gives the place in the text.
     if (const std::size_t zero = piece->find('\0'); zero != std::string_view::npos) {
       return failure(TextFileError::damaged,
                      fmt::format("is no text: byte {} is 0", given + zero + 1));
@@ -107,6 +111,7 @@ struct TextStream::Source {
   }
 
   void read() {
+    // Without a file `input` stays empty, and unreadable() tells it from the end.
     if (file) input = {bytes.data(), std::fread(bytes.data(), 1, bytes.size(), file.get())};
   }
   bool unreadable() const { return !file || std::ferror(file.get()) != 0; }

@@ -1,3 +1,6 @@
+// The config of a worker: its keys, and the rules between them. It comes from a file, from
+// overrides on the command line, or from both.
+
 #include "config/worker_config.hpp"
 
 #include <fmt/format.h>
@@ -26,6 +29,7 @@ using U64 = std::uint64_t;
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 // TOML's whole numbers are signed.
 constexpr U64 kMaxId = std::numeric_limits<std::int64_t>::max();
+/// Far beyond any machine: a bound against mistakes in typing.
 constexpr double kMaxAmount = 1e9;
 
 Keys top_keys() {
@@ -93,6 +97,7 @@ Keys build_table() {
 // Keys that depend on each other; each of them alone is in its range by now.
 void check_whole(WorkerConfig& parsed, KeyReader<WorkerConfig>& reader) {
   reader.need_required();
+  // Needed as a group: a link with half of them would be neither safe nor plain.
   if (!parsed.insecure_loopback) {
     for (const char* key : {"tls.certificate", "tls.key", "tls.trusted"}) {
       reader.need(key, ", and insecure_loopback is not set");
@@ -142,6 +147,7 @@ Expected<WorkerConfig, ConfigError> load_worker_config(const std::filesystem::pa
     }
     reader.read_table(table.value());
   }
+  // Tells a mistake of the command line from one in the file, which ends the command otherwise.
   const bool file_is_fine = errors.empty();
   for (const std::string& text : overrides) reader.read_override(text);
   const bool bad_override = file_is_fine && !errors.empty();

@@ -86,6 +86,7 @@ struct ClusterState::Applier {
   }
   void drop_target(TaskRow& row) { set_target(row, kNoSlot, {}); }
 
+  /// From the start of an attempt until vacate() the grant counts against the capacity.
   void occupy(TaskRow& row, Slot at_instance, const Grant& grant) {
     InstanceRow& place = s.instances_[at_instance];
     row.at = at_instance;
@@ -134,6 +135,7 @@ struct ClusterState::Applier {
     row.phase = phase;
     ++count(phase);
     if (std::uint32_t* of_job = tally(job, phase)) ++*of_job;
+    // held_from is where the next search for a task to release begins.
     if (phase == TaskPhase::held || phase == TaskPhase::capped) {
       job.held_from = std::min(job.held_from, row.index);
     } else if (phase == TaskPhase::pending) {
@@ -172,6 +174,7 @@ struct ClusterState::Applier {
     row.cls = intern_class(job.job.workload_class);
     row.shape = s.intern_shape(spec.demands);
     job.tasks.push_back(slot);
+    // The first max_running tasks may run at once; each later one waits for a TaskReleased.
     if (job.job.max_running > 0 && index >= job.job.max_running) {
       row.phase = TaskPhase::capped;
       row.reason = {RefusalKind::not_now, RefusalCode::in_flight_cap, {}, 1, 0};
@@ -263,6 +266,7 @@ struct ClusterState::Applier {
   void operator()(const ReleaseDecided& e) {
     InstanceRow& row = instance(e.instance);
     MUSTER_CHECK(row.planned.empty(), "an instance that tasks are meant for is not released");
+    // A second release must not take the capacity out of the sum again.
     if (!row.released) s.sums_.open_capacity -= (*s.catalog_)[row.type].capacity;
     row.released = true;
   }
@@ -284,6 +288,7 @@ struct ClusterState::Applier {
 
   void operator()(const InstanceGone& e) {
     InstanceRow& row = instance(e.instance);
+    // Copied: vacate() takes the occupants off the row's list.
     const Refusal lost{RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0};
     const std::vector<Slot> occupants = row.occupants;
     for (Slot slot : occupants) {
@@ -397,6 +402,7 @@ struct ClusterState::Applier {
     job.held_by_user = true;
     restate(job);
     const Refusal held{RefusalKind::not_now, RefusalCode::held, {}, 0, 0};
+    // Attempts that run go on; only tasks without one lose their place.
     for (Slot slot : job.tasks) {
       TaskRow& row = s.tasks_[slot];
       if (row.phase == TaskPhase::assigned) {
@@ -412,6 +418,7 @@ struct ClusterState::Applier {
     JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
     job.held_by_user = false;
     restate(job);
+    // By index: the lowest indices take the in-flight capacity, the others are capped.
     for (Slot slot : job.tasks) {
       TaskRow& row = s.tasks_[slot];
       if (row.phase != TaskPhase::held) continue;

@@ -8,10 +8,12 @@
 namespace muster {
 namespace {
 
+// Sums of doubles depend on the order of their terms; fits_in() allows for that.
 bool nearly_equal(const Resources& a, const Resources& b) {
   return a.fits_in(b) && b.fits_in(a);
 }
 
+// O(list): the lists of an instance have a few tasks.
 bool contains(const std::vector<Slot>& list, Slot slot) {
   return std::find(list.begin(), list.end(), slot) != list.end();
 }
@@ -20,6 +22,7 @@ void check_task(const ClusterState& state, const TaskRow& task, std::vector<std:
   const std::string name = "task " + std::to_string(task.id.value);
   const bool holds = task.phase == TaskPhase::starting || task.phase == TaskPhase::running ||
                      task.phase == TaskPhase::stopping;
+  // Three phases hold an instance's resources and no other does.
   if (holds != (task.at != kNoSlot)) out.push_back(name + " holds an instance in the wrong phase");
   if (task.at != kNoSlot && !contains(state.instance(task.at).occupants, task.slot)) {
     out.push_back(name + " is not among its instance's occupants");
@@ -27,12 +30,14 @@ void check_task(const ClusterState& state, const TaskRow& task, std::vector<std:
   if (task.target != kNoSlot && !contains(state.instance(task.target).planned, task.slot)) {
     out.push_back(name + " is not among those planned for its target");
   }
+  // The pending and the assigned tasks are linked in a queue; all others in none.
   const bool queued = task.phase == TaskPhase::pending || task.phase == TaskPhase::assigned;
   if (queued != task.queue.linked) out.push_back(name + " is in a queue in the wrong phase");
   if (task.ran < Duration{}) out.push_back(name + " has run for less than no time");
 }
 
 bool blocks(const ClusterState& state, const TaskRow& task) {
+  // The same rule as ClusterState::Applier::blocks(), computed here without what it has stored.
   if (task.phase == TaskPhase::stopping) return true;
   return task.phase == TaskPhase::assigned && !state.instance(task.target).up;
 }
@@ -42,6 +47,7 @@ GangCounts gang_counts(const ClusterState& state, const JobRow& job) {
   for (Slot slot : job.tasks) {
     const TaskRow& task = state.task(slot);
     counts.holding += task.at != kNoSlot;
+    // Tasks go by index, so the first that blocks has the lowest one.
     if (blocks(state, task) && counts.blockers++ == 0) counts.first_blocker = task.index;
     if (task.phase != TaskPhase::assigned) continue;
     ++counts.assigned;
@@ -95,6 +101,7 @@ void check_instance(const ClusterState& state, const InstanceRow& row,
   if (!nearly_equal(row.committed, sum_of(state, row.planned, &TaskRow::planned))) {
     out.push_back(name + " counts what is committed wrongly");
   }
+  // Together with the sums above: what is really used fits as well.
   if (!row.used.fits_in(state.catalog()[row.type].capacity)) {
     out.push_back(name + " is over its capacity");
   }
@@ -122,6 +129,7 @@ std::vector<std::string> ClusterState::inconsistencies() const {
     sums.nano_usd_h += row.price.nano_usd_h();
     if (row.up) sums.up_nano_usd_h += row.price.nano_usd_h();
   }
+  // by_offer and by_offering_ have each instance once.
   for (std::uint32_t count : sums_.by_offer) counted += count;
   std::size_t listed = 0;
   for (const auto& [key, list] : by_offering_) listed += list.size();
@@ -131,6 +139,7 @@ std::vector<std::string> ClusterState::inconsistencies() const {
       counted != instances().size() || listed != counted) {
     out.emplace_back("the sums over the instances are wrong");
   }
+  // A shape is free exactly when no task has it.
   std::vector<std::uint32_t> having(shapes_.size());
   for (const JobRow& job : jobs()) {
     for (Slot slot : job.tasks) ++having[tasks_[slot].shape.value];
@@ -142,10 +151,12 @@ std::vector<std::string> ClusterState::inconsistencies() const {
       out.emplace_back("the tasks of shape " + std::to_string(id) + " are counted wrongly");
     }
   }
+  // Every shape is either free or found by its demands.
   if (shape_ids_.size() + free_shapes_.size() != shapes_.size()) {
     out.emplace_back("shapes are not found by what they are");
   }
   ResourceSum waiting;
+  // ResourceSum is exact, so that the order of the terms does not matter.
   for (const TaskRow& row : pending()) waiting += nominal_demand(row.shape);
   if (!(waiting == waiting_demand_)) out.emplace_back("what waits is counted wrongly");
   return out;

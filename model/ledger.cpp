@@ -51,6 +51,7 @@ std::string_view name_of(OverheadKind kind) {
 void Ledger::observe(const Event& event, const ClusterState& before) {
   if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
     const InstanceRow* row = before.find(up->instance);
+    // An instance that the state does not know has no bill.
     if (row != nullptr) come_up(*row, *up, event.at);
     return;
   }
@@ -61,6 +62,8 @@ void Ledger::observe(const Event& event, const ClusterState& before) {
     if (const JobRow* job = before.find(over->job)) close_job(job->slot);
     return;
   }
+  // `before` is the state without the event: the time until the event is booked to those who were
+  // there.
   const InstanceRow* row = std::visit(AffectedInstance{before}, event.body);
   if (row == nullptr || !row->up) return;
   // Billing ends when the cloud says, which may be before this is heard; what was booked beyond is
@@ -123,6 +126,7 @@ void Ledger::begin_bill(const InstanceRow& row, const SettledBill& bill) {
   newest_settled_ = std::max(newest_settled_, bill.until);
 }
 
+// All changes of a bill's time go through here, so that the sums of accrued() follow.
 void Ledger::set_settled(const InstanceRow& row, Instant& settled, Instant until) {
   settled_at_rates_ += Money::of(row.price, until - settled).units();
   settled = until;
@@ -187,6 +191,7 @@ void Ledger::book_idle(OverheadKind kind, Money amount) {
 void Ledger::book(const TaskRow& task, const ClusterState& state, Money amount) {
   by_task_[task.id] += amount;
   open_tasks_ += amount;
+  // By slot, so that a slot's sums are those of the job that has it.
   if (task.job >= by_job_.size()) by_job_.resize(task.job + std::size_t{1});
   JobSum& job = by_job_[task.job];
   job.usd += amount;
@@ -206,6 +211,7 @@ void Ledger::book(const TaskRow& task, const ClusterState& state, Money amount) 
 }
 
 void Ledger::close_job(Slot slot) {
+  // A job to which nothing was booked has no sums.
   if (slot >= by_job_.size() || by_job_[slot].user == kNoUser) return;
   const JobSum job = std::exchange(by_job_[slot], {});
   UserSum& user = users_[job.user];

@@ -1,3 +1,7 @@
+// Names of enumerators as they stand in event logs, in the API's answers and in reports. Logs that
+// are kept hold them, so a name may not change. No switch has a default: the compiler warns of an
+// enumerator that has no name; "?" is for a number that is none.
+
 #include "model/cluster_state.hpp"
 #include "model/event.hpp"
 #include "model/offering.hpp"

@@ -19,6 +19,7 @@ struct StateSnapshotAccess {
 
 namespace {
 
+/// Moves the rows out of the table: the caller's copy of the state is used up.
 /// The rows in use, in the order of their slots.
 template <class Row>
 std::vector<Row> take_live(std::vector<Row>& table, const std::vector<Slot>& free) {
@@ -40,6 +41,7 @@ std::vector<Slot> slots_of(const Range& rows) {
   return slots;
 }
 
+// Slots of the table that no row takes stay default rows: they are on the free list.
 template <class Row>
 std::vector<Row> table_of(std::vector<Row> live, const std::vector<Slot>& free) {
   std::vector<Row> table(live.size() + free.size());
@@ -55,6 +57,7 @@ void link(SlotList<Row, kLinks>& list, std::vector<Row>& table, const std::vecto
   for (Slot slot : order) list.append(table, slot);
 }
 
+/// A hash map's order differs from run to run; snapshots of equal states have equal bytes.
 template <class Key, class Value>
 std::vector<std::pair<Key, Value>> sorted(const std::unordered_map<Key, Value>& map) {
   std::vector<std::pair<Key, Value>> pairs(map.begin(), map.end());
@@ -71,6 +74,8 @@ class SnapshotCheck {
 
   /// What is wrong; nothing when a state can be built.
   std::optional<std::string> problem() {
+    // In this order: the later checks follow slots that the earlier ones have found inside the
+    // tables.
     if (!tables_fit() || !rows_fit() || !lists_fit()) return problem_;
     return std::nullopt;
   }
@@ -85,6 +90,7 @@ class SnapshotCheck {
   template <class Row, class IdOf>
   bool table_fits(const std::vector<Row>& live, const std::vector<Slot>& free, IdOf id_of,
                   std::vector<const Row*>& by_slot) {
+    // Live and free slots together are the table: its size follows and is not trusted to a number.
     by_slot.assign(live.size() + free.size(), nullptr);
     std::vector<bool> seen(by_slot.size());
     const auto claim = [&](Slot slot) {
@@ -151,6 +157,7 @@ class SnapshotCheck {
     }
     for (std::uint32_t i = 0; i < job.tasks.size(); ++i) {
       const TaskRow* task = job.tasks[i] < tasks_.size() ? tasks_[job.tasks[i]] : nullptr;
+      // Links are checked both ways: the job names its task and the task its job.
       if (task == nullptr || task->job != job.slot || task->index != i ||
           task->id != job.job.tasks[i].id) {
         return wrong(name + " does not have the tasks of its specification");
@@ -177,6 +184,7 @@ class SnapshotCheck {
       if (task == nullptr || task->*place != row.slot) {
         return wrong(name + " has a task that is elsewhere");
       }
+      // Grants of older snapshots are filled in from these demands, which therefore have to exist.
       if (snapshot_.shapes[task->shape.value].on(catalog_[row.type].family) == nullptr) {
         return wrong(name + " has a task that cannot run on its family");
       }
@@ -224,8 +232,11 @@ class SnapshotCheck {
 
 }  // namespace
 
+// By value: rows are moved out of the argument, so a caller that goes on with its state passes a
+// copy.
 StateSnapshot StateSnapshotAccess::take(ClusterState s) {
   StateSnapshot snapshot;
+  // The orders first: the rows that the lists link are moved away below.
   snapshot.active = slots_of(s.jobs());
   snapshot.pending = slots_of(s.pending());
   snapshot.assigned = slots_of(s.assigned());
@@ -282,6 +293,7 @@ ClusterState StateSnapshotAccess::build(StateSnapshot snapshot, const Catalog& c
   s.class_names_ = std::move(snapshot.class_names);
   s.offerings_.restore(snapshot.offerings_known, snapshot.offerings);
   for (Demands& demands : snapshot.shapes) s.shapes_.push_back({std::move(demands)});
+  // After the links and tables: demand() looks up the instance's type.
   for (TaskRow& row : s.tasks_) {
     // Snapshots of earlier versions meant what the task demands.
     const auto fill = [&](Slot place, Grant& grant) {
@@ -307,6 +319,7 @@ Ledger StateSnapshotAccess::build(const LedgerSnapshot& snapshot, const ClusterS
   ledger.closed_tasks_ = snapshot.closed_tasks;
   ledger.by_task_.insert(snapshot.by_task.begin(), snapshot.by_task.end());
   ledger.settled_until_.insert(snapshot.settled_until.begin(), snapshot.settled_until.end());
+  // The rest follows from the rows of the state and is not in the snapshot.
   ledger.derive(state);
   return ledger;
 }
@@ -323,6 +336,7 @@ Expected<ClusterState, SnapshotError> restore(StateSnapshot snapshot, const Cata
     return Failure<SnapshotError>{SnapshotError::inconsistent, *std::move(problem)};
   }
   ClusterState state = StateSnapshotAccess::build(std::move(snapshot), catalog);
+  // derive() has rebuilt counts and sums by now: these are compared with the rows once more.
   const auto problems = state.inconsistencies();
   if (!problems.empty())
     return Failure<SnapshotError>{SnapshotError::inconsistent, problems.front()};

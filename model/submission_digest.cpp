@@ -6,7 +6,8 @@
 namespace muster {
 namespace {
 
-/// Members of what is digested. Numbers are never given twice.
+/// Members of what is digested. Numbers are never given twice: stores hold digests of jobs that
+/// were submitted before an update.
 enum class Part : std::uint64_t {
   name = 1,
   user,
@@ -104,6 +105,7 @@ void add_delays(Digest& digest, const Delays& delays) {
 /// The tasks of an array are alike but for their indices.
 /// O(tasks) words instead of O(tasks x demands): arrays are mostly alike.
 void add_task(Digest& digest, const TaskSpec& task, const TaskSpec* before) {
+  // Bound member by member, so that a new one does not compile until it is decided on.
   const auto& [id, demands, image, delays, array_index] = task;
   const bool alike = before != nullptr && before->demands == demands && before->image == image &&
                      before->delays == delays;
@@ -185,6 +187,7 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
   if (markets != MarketChoice::any) digest.words(Part::markets, name_of(markets));
   if (with_shares) digest.whole(Part::max_running, max_running);
   if (retries) {
+    // An optional with its default inside differs from one that is not set, so whole() will not do.
     digest.begin(Part::retries);
     digest.word(*retries);
   }

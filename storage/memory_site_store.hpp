@@ -11,8 +11,8 @@
 
 namespace muster {
 
-/// A site's book that lives as long as the process: what is kept is durable at once. It keeps what
-/// the one in a store would.
+/// A site store that lives as long as the process: what is persisted is durable at once. It keeps
+/// what the one on disk would.
 class MemorySiteStore final : public SiteStore {
  public:
   /// The latest so many tokens are kept; from 1.

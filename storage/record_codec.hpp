@@ -46,10 +46,10 @@ std::string encode_events(std::span<const Event> events, const Catalog& catalog)
 Expected<std::vector<Event>, StoreError> decode_events(std::string_view bytes,
                                                        const Catalog& catalog);
 
-/// Takes the image apart; copy it when it is still wanted.
+/// Takes the snapshot apart; copy it when it is still wanted.
 std::string encode_snapshot(MasterSnapshot snapshot);
-/// The catalog has to outlive the image. An instance of a type that it does not have is an error;
-/// what rests or is told of such a type is left out.
+/// The catalog has to outlive the snapshot. An instance of a type that it does not have is an
+/// error; what is backed off or was told of such a type is left out.
 Expected<MasterSnapshot, StoreError> decode_snapshot(std::string_view bytes,
                                                      const Catalog& catalog);
 

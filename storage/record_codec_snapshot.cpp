@@ -471,7 +471,7 @@ Expected<MasterSnapshot, StoreError> decode_snapshot(std::string_view bytes,
                                                      const Catalog& catalog) {
   const auto read_image = [&](record::Record::Reader root) {
     const auto in = root.getImage();
-    // The state first: ledger, books and bills are checked against its rows.
+    // The state first: ledger and bills are checked against its rows.
     MasterSnapshot snapshot{get_state(in, catalog), {}, {}, {}, {}, 0, 0, {}, {}, 0, {}};
     snapshot.ledger = get_ledger(in.getLedger(), snapshot.state);
     get_books(in, catalog, snapshot);

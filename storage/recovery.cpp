@@ -22,7 +22,7 @@ Failure<StoreError> bad_key(const Store& store, Family family) {
                                            store.directory().string(), name_of(family))};
 }
 
-/// Sets the image of the newest snapshot, when there is one.
+/// Decodes the newest snapshot, when there is one.
 StoreTrouble read_snapshot(const Store& store, const Catalog& catalog, RecoveredMaster& out) {
   StoreTrouble trouble;
   const auto use = [&](std::string_view key, std::string_view value) {

@@ -34,7 +34,7 @@ Expected<std::unique_ptr<RocksCloudStore>, StoreError> RocksCloudStore::open(
   return opened;
 }
 
-/// Reads what an earlier book has written.
+/// Reads what an earlier store object has written.
 StoreTrouble RocksCloudStore::load() {
   StoreTrouble bad;
   const auto use = [&](std::string_view, std::string_view value) {

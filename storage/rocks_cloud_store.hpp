@@ -18,7 +18,7 @@
 
 namespace muster {
 
-/// What a cloud's book keeps at most.
+/// Bounds of what a cloud store keeps.
 struct RocksCloudStoreOptions {
   std::size_t max_gone = 10'000;     ///< records of what is gone or was refused; the oldest go
                                      ///< first, and stay in sums; from 1
@@ -30,7 +30,7 @@ struct RocksCloudStoreOptions {
 /// was put while the disk was busy goes with one wait for it.
 class RocksCloudStore final : public CloudStore {
  public:
-  /// The store has to outlive the book. A record that cannot be decoded is an error.
+  /// The store has to outlive this object. A record that cannot be decoded is an error.
   static Expected<std::unique_ptr<RocksCloudStore>, StoreError> open(
       Store& store, const RocksCloudStoreOptions& options = {});
   /// Writes what is queued, or says why it could not.

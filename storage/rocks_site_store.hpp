@@ -19,7 +19,7 @@ namespace muster {
 /// In Family::meta of a site's store: a number that none of its own jobs has, nor a later one.
 inline constexpr std::string_view kNextJob = "next job";
 
-/// What a site's book keeps at most.
+/// Bounds of what a site store keeps.
 struct RocksSiteStoreOptions {
   std::size_t max_tokens = 100'000;       ///< submissions of users; the oldest go first; from 1
   std::size_t max_ended = 10'000;         ///< jobs that ended here; the oldest go first; from 1
@@ -31,7 +31,7 @@ struct RocksSiteStoreOptions {
 /// kept while the disk was busy goes with one wait for it.
 class RocksSiteStore final : public SiteStore {
  public:
-  /// The store has to outlive the book. A record that cannot be decoded is an error.
+  /// The store has to outlive this object. A record that cannot be decoded is an error.
   static Expected<std::unique_ptr<RocksSiteStore>, StoreError> open(
       Store& store, const RocksSiteStoreOptions& options = {});
   /// Writes what is queued, or says why it could not.

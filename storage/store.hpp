@@ -20,7 +20,7 @@ namespace muster {
 enum class Family : std::uint8_t {
   meta,       ///< whose store it is
   journal,    ///< a master's events, by the number of a batch's first one
-  snapshot,   ///< a master's image, by the number of the first event that is not in it
+  snapshot,   ///< a master's state, by the number of the first event that is not in it
   history,    ///< finished jobs, by the order in which they were added
   place,      ///< where in the history a job is, by its id
   object,     ///< what was learnt, by name

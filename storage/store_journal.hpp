@@ -49,7 +49,7 @@ class StoreJournal final : public Journal {
   /// what is appended afterwards. `durable` is called then.
   void change(std::function<void(StoreBatch&)> make, Durable durable = {});
 
-  /// The image has to be that of the master after all events appended so far but the last `behind`.
+  /// The snapshot has to be of the master after all events appended so far but the last `behind`.
   /// It is turned into a record beside the writing; once that is durable, the events and snapshots
   /// before it are deleted. When another is still being made, only the newest that waits is.
   void save_snapshot(MasterSnapshot&& snapshot, std::uint64_t behind = 0);

@@ -36,6 +36,7 @@ Catalog one_worker() {
   return Catalog({type});
 }
 
+/// Waiting tasks, each as a share of an empty worker.
 struct Queue {
   explicit Queue(std::size_t count) {
     // Seeded by the size: all algorithms get the same queue of a size.
@@ -59,6 +60,7 @@ struct Queue {
   std::vector<Packable> tasks;
 };
 
+/// Of pairs alone: a task that is left over has no partner to deviate from.
 double sum_of(const std::vector<std::vector<Packable>>& groups) {
   double sum = 0;
   for (const std::vector<Packable>& group : groups) {
@@ -67,6 +69,7 @@ double sum_of(const std::vector<std::vector<Packable>>& groups) {
   return sum;
 }
 
+// Inverted rate: seconds for one of the tasks, whatever their number.
 void per_task(benchmark::State& state, std::size_t tasks) {
   state.counters["s_per_task"] =
       benchmark::Counter(static_cast<double>(tasks), benchmark::Counter::kIsIterationInvariantRate |
@@ -128,6 +131,7 @@ class Cell {
     return plan;
   }
   void apply_plan(const Plan& plan) {
+    // Places of a fixed fleet are always instances that are there, never launches.
     for (const Place& place : plan.places) {
       const InstanceId on = std::get<InstanceId>(place.to);
       happen(TaskAssigned{place.task, on, place.cause});
@@ -138,6 +142,7 @@ class Cell {
   }
   /// One task is done, and with it its job.
   void finish_one() {
+    // In the order of their start; the queue never runs dry, as each end lets another task start.
     const TaskId task = running_[next_done_++];
     happen(TaskFinished{task, 1, {}});
     happen(JobFinished{JobId{task.value}, JobOutcome::completed, 1, 0});
@@ -190,6 +195,7 @@ void round_of_all(benchmark::State& state) {
   std::size_t placed = 0;
   for (auto _ : state) {
     state.PauseTiming();
+    // A copy for each iteration: deciding changes what the policy remembers.
     const std::unique_ptr<Policy> policy = cell.clone();
     Rng rng = cell.rng();
     state.ResumeTiming();
@@ -204,10 +210,12 @@ void round_of_all(benchmark::State& state) {
 /// policy does about that, events included.
 void saturated(benchmark::State& state) {
   Cell cell(params_of(state));
+  // More tasks than the workers hold, so that the first plan leaves about kWaiting of them.
   cell.submit_any(kWaiting + 6 * kWorkers);
   cell.apply_plan(cell.decide());
   std::size_t placed = 0, rounds = 0;
   for (auto _ : state) {
+    // Throws away what the set-up or the last round's apply_plan() has taken.
     cell.take_seconds();
     cell.finish_one();
     cell.submit_any(1);

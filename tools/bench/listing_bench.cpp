@@ -79,6 +79,7 @@ Job job_of(std::uint64_t id) {
   return job;
 }
 
+// No launch is ever ordered: only the handlers' types have to be there.
 CloudActor spawn_cloud(caf::actor_system& system) {
   return system.spawn([](CloudActor::pointer) -> CloudActor::behavior_type {
     return cloud_without_views(
@@ -103,6 +104,7 @@ struct Disk {
     history = std::move(empty).value();
   }
   ~Disk() {
+    // History and journal refer to the store.
     history.reset();
     journal.reset();
     store.reset();
@@ -204,6 +206,7 @@ int run(std::uint32_t jobs, int times) {
     return all;
   };
   {
+    // The backends end before the actors that they ask.
     ActorBackend near(here, config, handles(master), origin);
     ActorBackend linked(there, config, handles(*far), wall_origin(there));
     using api::JobState;

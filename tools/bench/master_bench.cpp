@@ -18,6 +18,7 @@
 namespace muster {
 namespace {
 
+/// Several tasks an instance, so that counts of instances and of tasks differ.
 constexpr std::uint32_t kTasksPerInstance = 8;
 
 /// One type that has room for eight tasks of one core.
@@ -30,6 +31,7 @@ Catalog eights() {
   return Catalog({type});
 }
 
+// Callers count the first task so that no two jobs share a task's id.
 Job job_of(std::uint64_t id, std::uint64_t first_task, std::uint64_t tasks, bool gang) {
   Job job;
   job.id = JobId{id};
@@ -84,6 +86,8 @@ double processor_s() {
   return static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec);
 }
 
+/// Reports the time between its making and its end as that of one iteration: what an iteration sets
+/// up before it is not measured.
 class Stopwatch {
  public:
   explicit Stopwatch(benchmark::State& state) : state_(state) {}
@@ -93,6 +97,7 @@ class Stopwatch {
 
  private:
   benchmark::State& state_;
+  // Read as the object is made, after everything that stands before it in the iteration.
   double begin_ = processor_s();
 };
 
@@ -128,6 +133,7 @@ void start_gang(benchmark::State& state) {
       commit();
     }
   }
+  // A bench that starts nothing would be fast: the count shows that the whole way was gone.
   if (started != tasks) state.SkipWithError("not all tasks have started");
 }
 BENCHMARK(start_gang)
@@ -156,6 +162,7 @@ void check_crowded_plan(benchmark::State& state, bool moves) {
   apply(JobAccepted{job_of(1, 0, places, false)});
   Plan plan;
   for (std::uint64_t i = 0; i < places; ++i) {
+    // Second half of the places wraps round to the first instances: each gets twice its capacity.
     const std::uint64_t on = (i / kTasksPerInstance) % instances;
     const bool runs = moves && i < places / 2;
     if (runs) {
@@ -165,6 +172,7 @@ void check_crowded_plan(benchmark::State& state, bool moves) {
     }
     plan.places.push_back({TaskId{i}, InstanceId{runs ? (on + 2) % instances : on}, {}});
   }
+  // Reversed, the tasks that wait come first.
   if (moves) std::reverse(plan.places.begin(), plan.places.end());
   std::size_t refused = 0;
   for (auto _ : state) {
@@ -319,6 +327,7 @@ void answer(benchmark::State& state, Ask ask) {
   for (std::uint64_t id = 1; id <= tasks; ++id) {
     master.task_started({TaskId{id}, 1, {}, {}}, Instant{std::chrono::seconds{1}});
   }
+  // Half of the jobs fail and are over; the other half stay active.
   for (std::uint64_t id = 1; id <= tasks; id += 2) {
     master.task_failed({TaskId{id}, 1, "exit 1", {}}, Instant{std::chrono::seconds{2}});
   }

@@ -16,6 +16,7 @@
 namespace muster {
 namespace {
 
+// Enough events that one run takes milliseconds.
 constexpr std::size_t kJobs = 1000;
 constexpr std::uint64_t kTasks = 8;
 
@@ -26,6 +27,7 @@ Catalog one_type() {
   return Catalog({type});
 }
 
+/// Members as those of a real job: the size of a record is what is measured.
 Job job_of(std::uint64_t number) {
   Job job;
   job.id = JobId{number};
@@ -35,6 +37,7 @@ Job job_of(std::uint64_t number) {
   job.program.argv = {"/opt/align/bin/align", "--reads", "/data/reads.fq", "--threads", "2"};
   job.program.env = {{"REFERENCE", "/data/hg38.fa"}};
   job.runtime_hint = std::chrono::minutes{20};
+  // Ids leave a gap of 100 a job, of which kTasks are used.
   for (std::uint64_t i = 0; i < kTasks; ++i) {
     TaskSpec task;
     task.id = TaskId{number * 100 + i};
@@ -75,6 +78,7 @@ std::size_t events_in(const std::vector<std::vector<Event>>& batches) {
   return count;
 }
 
+// Inverted rate: ns for one event, whatever their number.
 void per_event(benchmark::State& state, std::size_t events, std::size_t bytes) {
   const auto all = static_cast<double>(events);
   state.counters["ns_an_event"] = benchmark::Counter(
@@ -102,6 +106,7 @@ void read_events(benchmark::State& state) {
     records.push_back(encode_events(batch, catalog));
     bytes += records.back().size();
   }
+  // The records are made before: reading alone is timed.
   for (auto _ : state) {
     for (const std::string& record : records) {
       MUSTER_CHECK(decode_events(record, catalog), "what was written can be read");

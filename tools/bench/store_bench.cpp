@@ -63,6 +63,7 @@ class PlainCloudStore {
     StoreBatch batch;
     batch.put(Family::instance, key_of(record.instance.value), encode_rented(record));
     const bool over = record.refused || record.gone_at.has_value();
+    // The search is the plain form's cost that is measured: O(records that are over) for each one.
     if (over && std::find(gone_.begin(), gone_.end(), record.instance) == gone_.end()) {
       gone_.push_back(record.instance);
     }
@@ -78,6 +79,7 @@ void records_one_by_one(benchmark::State& state) {
   const auto count = static_cast<std::uint64_t>(state.range(0));
   const bool refused = state.range(1) != 0;
   for (auto _ : state) {
+    // A new store for each iteration, or later ones would pay for compactions of the earlier.
     const ScratchStore scratch;
     PlainCloudStore records(*scratch.store);
     for (std::uint64_t i = 0; i < count; ++i) records.put(rented(i, refused));
@@ -101,6 +103,7 @@ void records_in_groups(benchmark::State& state) {
         if (i + 1 == count) last.set_value();
       });
     }
+    // The actor goes on here: the rest is the writer's wait for the disk.
     on_actor_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     last.get_future().wait();
   }
@@ -136,6 +139,7 @@ struct FilledHistory {
       history->add(std::move(job));
     }
     std::promise<void> written;
+    // Changes are written in order: when this one is durable, so are all the jobs.
     journal.change([](StoreBatch&) {}, [&] { written.set_value(); });
     written.get_future().wait();
   }
@@ -145,6 +149,7 @@ struct FilledHistory {
   std::unique_ptr<StoreHistory> history;
 };
 
+// Reads and adds up every job that is over, which the kept sums make needless.
 void cost_by_user_read(benchmark::State& state) {
   const FilledHistory filled(static_cast<std::uint64_t>(state.range(0)));
   for (auto _ : state) {

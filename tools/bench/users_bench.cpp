@@ -44,6 +44,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
+// Enough that the users do not run out of jobs to cancel while the array runs.
 constexpr std::uint64_t kSmallJobs = 400;  // one after the other is cancelled
 constexpr std::uint64_t kBigJob = 1'000'000;
 constexpr std::uint64_t kTriedJob = 2'000'000;  // only what would be done for it is asked
@@ -76,6 +77,7 @@ class Times {
       std::sort(ms.begin(), ms.end());
       double sum = 0;
       for (const double each : ms) sum += each;
+      // Nearest ranks; `ms` is never empty, as an entry is made by its first value.
       std::cout << fmt::format("{:<44}{:>9}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.2f}\n", what, ms.size(),
                                ms[ms.size() / 2], ms[ms.size() * 99 / 100], ms.back(), sum / 1e3);
     }
@@ -101,6 +103,7 @@ class TimedMaster final : public MasterActorImpl {
   }
 
  private:
+  // Kinds that take long or come often have a line of their own; the others are told together.
   static std::string kind_of(const caf::type_erased_tuple& content) {
     if (content.match_elements<JobsQuestion>()) return "page of jobs";
     if (content.match_elements<FindQuestion>()) return "find a job";
@@ -175,9 +178,11 @@ CloudActor spawn_cloud(caf::actor_system& system, ClockOrigin origin, Counts& co
     return cloud_without_views(
         [=, &system, &counts](launch_atom, const LaunchOrder& order, const MasterActor& master) {
           const InstanceId id = order.instance;
+          // Every order is known once: reminders must not launch a second worker.
           if (!known->insert(id).second) return;  // a reminder
           ++counts.launched;
           coming->push_back(id);
+          // One alarm for all that were ordered before it, as in spawn_worker().
           if (coming->size() > 1) return;
           const auto come_up = [=, &system, &counts] {
             for (const InstanceId each : *coming) {
@@ -229,6 +234,7 @@ void ask(caf::scoped_actor& self, const MasterActor& master, Times& times, const
 void be_a_user(caf::actor_system& system, const MasterActor& master, const std::string& where,
                std::uint64_t first_job, Times& times, const std::atomic<bool>& over) {
   caf::scoped_actor self(system);
+  // Steps of 2: the two users begin at 1 and 2 and never name the same job.
   for (std::uint64_t job = first_job; !over; job += 2) {
     ask<CellFigures>(self, master, times, where + "status", figures_atom_v);
     ask<JobsView>(self, master, times, where + "page of jobs", JobsQuestion{});
@@ -252,6 +258,7 @@ class SystemConfig : public caf::actor_system_config {
   SystemConfig() {
     add_messages(*this);
     load<caf::io::middleman>();
+    // The number of CAF's threads is fixed, so that runs on different machines compare.
     set("scheduler.policy", caf::atom("sharing"));
     set("scheduler.max-threads", 4);
   }
@@ -263,6 +270,7 @@ struct World {
     std::filesystem::remove_all(kFolder);
     StoreOptions options;
     options.meta = {"bench", "bench", catalog};
+    // A real store: the wait for the disk is part of what users wait for.
     auto opened = Store::open(kFolder, options);
     MUSTER_CHECK(opened, "the bench has a folder to write to");
     store = std::move(opened).value();
@@ -360,6 +368,7 @@ int run(const std::string& policy_text, std::uint64_t tasks, std::uint32_t max_i
   std::thread far_user([&] { be_a_user(there, *far, "over a link: ", 2, world.waiting, over); });
   std::this_thread::sleep_for(seconds{1});
   run_array(here, master, tasks, world);
+  // The users end before the figures are printed: Times is not read while they write.
   over = true;
   near_user.join();
   far_user.join();
@@ -372,6 +381,7 @@ int run(const std::string& policy_text, std::uint64_t tasks, std::uint32_t max_i
   }
   world.waiting.print("users waited for");
   world.handling.print("processor time of the master for");
+  // The actors refer to `world`, which ends with this function.
   caf::anon_send_exit(master, caf::exit_reason::kill);
   caf::anon_send_exit(cloud, caf::exit_reason::kill);
   return 0;

@@ -33,6 +33,7 @@ struct PlanOptions {
 };
 
 /// Adds a command without options of its own that shows what is at `path`.
+/// `words`: the command, its meaning, its path.
 template <class Parse, class View>
 CLI::App* add_listing(CLI::App& app, int& exit_code, const std::vector<std::string>& words,
                       Parse parse, View view) {
@@ -61,6 +62,7 @@ int order_instance(const InstanceOptions& options) {
   const auto done = [&](const client::Answer&) -> client::Parsed<std::string> {
     return fmt::format("instance {}: {}\n", options.instance, options.done);
   };
+  // An order that is repeated changes nothing more, so it may go to any API.
   return print_answer(api->post(fmt::format("/v1/instances/{}/{}", options.instance, options.verb),
                                 "", client::Elsewhere::always),
                       options.client.json, done);
@@ -89,6 +91,7 @@ int show_plan(const PlanOptions& options) {
   const auto api = connect(options.client);
   if (!api) return kFailed;
   return print_answer(
+      // A plan changes nothing: it may be asked of any API.
       api->post("/v1/plan", to_json(requests->front()), client::Elsewhere::always),
       options.client.json,
       shown_as(client::plan_of, [](const client::PlanAnswer& plan) { return client::view(plan); }));
@@ -126,6 +129,7 @@ void add_instance_orders(CLI::App& app, int& exit_code) {
 
 void add_plan(CLI::App& app, int& exit_code, const std::vector<std::string>& words) {
   auto options = std::make_shared<PlanOptions>();
+  // Words behind -- have been taken off the arguments before the library parses them.
   options->request.command = words;
   CLI::App* command = app.add_subcommand(
       "plan", "Say what would be done with a job, and do none of it: plan FILE, or -- COMMAND");

@@ -44,6 +44,7 @@ int explain_log(const ExplainOptions& options) {
     complain(story.error().message);
     return kFailed;
   }
+  // With --json - standard output is the document alone.
   if (options.json != "-") std::cout << to_text(story.value());
   if (options.json.empty()) return kDone;
   const auto write = [&](std::ostream& out) { out << to_json(story.value()); };
@@ -54,6 +55,7 @@ int explain_log(const ExplainOptions& options) {
 client::Pages explained_pages(const ExplainOptions& options) {
   const std::string path = fmt::format("/v1/jobs/{}/explain", *options.job);
   if (!options.task) return task_pages(path, options.tasks, !options.json.empty());
+  // One task is a page of one, from its index on.
   TaskChoice one;
   one.limit = 1;
   one.from = options.task;
@@ -69,6 +71,7 @@ int explain_job(const ExplainOptions& options) {
   std::string text;
   std::string json;
   client::JsonOfPages document(pages.list, [&](const std::string& piece) { json += piece; });
+  // Counts down over pages: the limit is for all of them together.
   std::uint64_t left = options.tasks.shown();
   const auto use = [&](const client::Answer& page,
                        bool last) -> std::optional<Failure<client::ClientError>> {
@@ -101,6 +104,7 @@ int explain_job(const ExplainOptions& options) {
     complain(fmt::format("job {} has no task {}", *options.job, *options.task));
     return kFailed;
   }
+  // Printed at the end, after the last page has come: a failure leaves no half of an explanation.
   if (options.json != "-") print_text(text);
   if (options.json.empty()) return kDone;
   const auto write = [&](std::ostream& out) { out << json << "\n"; };
@@ -121,6 +125,7 @@ std::string misuse(const ExplainOptions& options) {
   if (options.events.empty()) {
     return "say what to explain: JOB, or --events FILE with --task or --instance";
   }
+  // Both or none of them: the log is searched for exactly one.
   if (options.task.has_value() == options.instance.has_value()) {
     return "with --events, give one of --task and --instance";
   }

@@ -81,6 +81,7 @@ int list_jobs(const JobsOptions& options) {
         if (last) warn_of_silent(page);
         if (options.client.json) {
           document.add(page, last);
+          // Escaped: a user's name may hold any character, and '&' would begin another parameter.
           return std::nullopt;
         }
         const auto jobs = client::job_list(page);
@@ -90,6 +91,7 @@ int list_jobs(const JobsOptions& options) {
       });
   if (failure) return complain_of(*failure);
   if (options.client.json) {
+    // The document has no line break of its own at its end.
     print_text("\n");
     // Only for the default bound: a user that has set one knows that the list is cut.
   } else if (!pages.after.empty() && !options.limit) {
@@ -129,6 +131,8 @@ int show_job(const JobOptions& options) {
 
 /// Sends the same token again until the answer has come: one command is one job.
 int resubmit(const AgainOptions& options) {
+  // be_patient: an answer that is waited for longer saves the user from asking whether the job
+  // exists.
   const auto api = connect(options.client, be_patient);
   if (!api) return kFailed;
   const std::string fails =
@@ -194,6 +198,7 @@ int order_each(const EachOptions& options) {
 /// Cancels the jobs that are named, or those that are not over and of the user and state asked for.
 int cancel_jobs(CancelOptions options) {
   const bool chosen = options.all || !options.user.empty() || !options.state.empty();
+  // Ids and filters exclude each other: exactly one of the two is given.
   if (chosen == !options.each.jobs.empty()) {
     complain("say which jobs: their ids, or --all, --user or --state; not both");
     return kUsage;
@@ -202,6 +207,7 @@ int cancel_jobs(CancelOptions options) {
   if (!api) return kFailed;
   if (!chosen) return ask_each(*api, options.each);
   constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
+  // All are found before the first is cancelled: pages would shift while jobs end.
   client::Pages pages = job_pages("active", options.user, kAll);
   const auto choose = [&](const client::Answer& page, bool last) -> Fault {
     if (last) warn_of_silent(page);

@@ -41,7 +41,7 @@ int take_numbers(const NodeSetup& setup, const RosterOffer& offer, const std::st
 }
 
 int run_node(const NodeArguments& arguments) {
-  // All nodes of a keeper write into one log.
+  // All nodes of a supervisor write into one log.
   const std::string who = arguments.kept ? fmt::format("node {}: ", arguments.name) : std::string{};
   auto config = load_cluster_config(arguments.config, arguments.overrides);
   if (!config) {
@@ -49,7 +49,7 @@ int run_node(const NodeArguments& arguments) {
     return kUsage;
   }
   umask(kPrivate);
-  // Nodes of a keeper that is killed would be in the way of those of the next one.
+  // Nodes of a supervisor that is killed would be in the way of those of the next one.
   if (arguments.kept) prctl(PR_SET_PDEATHSIG, SIGTERM);
   // Before there are threads, so that all of them inherit it.
   sigset_t ends;

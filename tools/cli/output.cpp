@@ -12,7 +12,8 @@
 namespace muster::cli {
 
 void complain(const std::string& message) {
-  // Flushed at once: a command may be killed, and its last words are what the keeper's log shows.
+  // Flushed at once: a command may be killed, and its last words are what the supervisor's log
+  // shows.
   std::cerr << "muster: " << message << std::endl;
 }
 

@@ -1,3 +1,6 @@
+// Makes the certificates of a cluster's links: two authorities, and pairs for nodes and workers.
+// The work is in the pki library; here are the flags and what is printed.
+
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,6 +14,7 @@
 namespace muster::cli {
 namespace {
 
+/// 100 years.
 constexpr int kMaxDays = 36500;
 constexpr double kDayS = 86400;
 
@@ -66,8 +70,10 @@ int issue_pair(const IssueFlags& flags) {
   request.hosts = flags.hosts;
   request.out = flags.out;
   request.replace = flags.force;
+  // A worker's pair lies on a rented machine, so it is valid for a shorter time.
   const int usual_days = request.role == PkiRole::node ? 365 : 30;
   request.validity = from_seconds((flags.days > 0 ? flags.days : usual_days) * kDayS);
+  // Tests need certificates that expire while they run.
   if (flags.seconds != 0) request.validity = from_seconds(flags.seconds);
   auto files = issue(flags.dir, request);
   if (!files) return failed(files.error());
@@ -111,6 +117,7 @@ int show(const ShowFlags& flags) {
     complain(certificates.error().message);
     return kFailed;
   }
+  // A PEM file may hold a chain.
   auto list = nlohmann::ordered_json::array();
   for (const CertificateInfo& info : certificates.value()) {
     if (flags.json) {
@@ -146,6 +153,7 @@ void add_issue(CLI::App& pki, int& exit_code) {
   auto* who = command->add_option_group("who", "for whom");
   who->add_option("--node", flags->node, "name of a node: a full member of the cluster");
   who->add_option("--worker", flags->worker, "name of an instance's worker");
+  // Node or worker, never both: the role decides which authority signs.
   who->require_option(1);
   command->add_option("--host", flags->hosts, "host name or address (default: the name)");
   command->add_option("--days", flags->days, "validity (default: node 365, worker 30)")

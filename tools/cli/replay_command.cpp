@@ -50,7 +50,7 @@ struct ReplayOptions {
   std::string events;
 };
 
-/// One run that is wanted, and what came of it.
+/// One run that is wanted, and its outcome.
 struct Planned {
   RunSetup setup;
   std::optional<RunResult> result;
@@ -114,6 +114,7 @@ ExitCode read_inputs(const ReplayOptions& options, Session& session) {
   const double load = session.config.workload.load;
   for (std::uint32_t trial = 0; trial < session.config.trials; ++trial) {
     auto workload =
+        // Trials differ by their seeds: each has its own workload where chance makes it.
         replay::read_compact_workload(session.config.workload, session.config.seed + trial);
     if (workload && load > 0) {
       workload =
@@ -123,6 +124,7 @@ ExitCode read_inputs(const ReplayOptions& options, Session& session) {
       const std::string& message = workload.error().message;
       const std::string path = session.config.workload.path.string();
       const bool unreadable = workload.error().code == replay::WorkloadError::unreadable;
+      // A message that begins with the path need not be told of which file it is.
       const bool of_path = !path.empty() && message.starts_with(path);
       complain((unreadable ? of_path ? "workload.path: " : "workload: " : "") + message);
       return kFailed;
@@ -176,6 +178,7 @@ bool perform(Planned& planned, std::ostream* log) {
   auto digest = writer.finish();
   if (!run) {
     planned.error = run.error().message;
+    // False drops the file; the error itself is reported with the run.
     return begun && digest.has_value();  // the log of a run that never began is none
   }
   if (!digest) return false;
@@ -191,6 +194,7 @@ void perform(Planned& planned, const std::string& file) {
                                         return complete = perform(planned, &out);
                                       });
   if (written && complete) return;
+  // A result whose log is not there would be reported as complete.
   planned.result.reset();
   if (planned.error.empty()) planned.error = "the event log could not be written";
 }
@@ -201,6 +205,7 @@ void perform_all(const ReplayOptions& options, Session& session) {
       {report::stderr_is_terminal() ? &std::cerr : nullptr, session.runs.size(), elapsed});
   for (std::size_t i = 0; i < session.runs.size(); ++i) {
     session.runs[i].setup.progress = [&progress, i](std::size_t over, std::size_t all) {
+      // From the run's thread; Progress has its own lock.
       progress.update(i, over, all);
     };
   }
@@ -264,6 +269,7 @@ int report_all(const ReplayOptions& options, const Session& session) {
               << report::summary_table(results,
                                        report::terminal_width().value_or(report::kTableWidth));
   }
+  // Every output is tried even when one of them fails.
   bool written = true;
   if (!options.json.empty()) {
     written &=

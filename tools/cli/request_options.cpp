@@ -48,6 +48,7 @@ constexpr std::array<Flag, 18> kFlags = {
      {"--max-fails", "max_fails", "so many tasks may fail; with one more the rest is ended"},
      {"--token", "token", "the same token is the same submission"}}};
 
+// All names of kFlags are keys of the table, so the search always finds one.
 const config::RequestKey& key_of(std::string_view name) {
   const auto& keys = config::request_keys();
   return *std::find_if(keys.begin(), keys.end(),
@@ -56,6 +57,7 @@ const config::RequestKey& key_of(std::string_view name) {
 
 /// The text of a flag as a value of its key's kind.
 config::RequestValue value_of(const config::RequestKey& key, const std::string& text) {
+  // Texts and numbers with units are read by the key itself; plain numbers are parsed here.
   config::RequestValue value{text, {}};
   const auto* number = std::get_if<config::RequestNumber>(&key.kind);
   if (number == nullptr || number->text != config::NumberText::none) return value;
@@ -104,6 +106,7 @@ bool override_by_flags(const RequestOptions& options, JobRequest& request) {
   if (options.spot) request.market = MarketChoice::spot;
   if (options.on_demand) request.market = MarketChoice::on_demand;
   if (!options.work_dir.empty()) {
+    // Absolute: the tasks run elsewhere, where the caller's folder means nothing.
     request.work_dir = std::filesystem::absolute(options.work_dir).lexically_normal().string();
   }
   return good;
@@ -112,6 +115,7 @@ bool override_by_flags(const RequestOptions& options, JobRequest& request) {
 /// Flags and all; false after complaints.
 bool complete(const RequestOptions& options, const std::string& source, JobRequest& request) {
   if (!override_by_flags(options, request)) return false;
+  // After the flags and the file: only a request that names nobody gets the caller's name.
   if (request.user.empty()) request.user = user_name();
   const std::vector<std::string> wrong = faults(request);
   for (const std::string& fault : wrong) complain(source + ": " + fault);
@@ -151,6 +155,7 @@ void add_request_options(CLI::App& app, RequestOptions& options) {
   }
   app.add_option("--env", options.env, "NAME=VALUE, an environment variable; may be repeated")
       ->group(group)
+      // One value each: else the option would swallow the words behind it.
       ->allow_extra_args(false);
   app.add_option("--workdir", options.work_dir, "the folder that every task starts in")
       ->group(group);

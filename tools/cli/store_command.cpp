@@ -35,6 +35,7 @@ struct StoreOptionsGiven {
 std::unique_ptr<Store> open_to_read(const std::string& directory) {
   StoreOptions options;
   options.read_only = true;
+  // The metadata are those of the store: with none expected, none can differ.
   auto store = Store::open(directory, options);
   if (store) return std::move(store).value();
   complain(store.error().message);
@@ -68,6 +69,7 @@ int run_check(const StoreOptionsGiven& given) {
   if (!store) return kFailed;
   const StoreReport report = check_store(*store);
   Json document = counts_of(report);
+  // With `--json -` standard output is the document alone.
   if (given.json != "-") {
     for (const auto& [name, value] : document.items()) {
       std::cout << fmt::format("{:<17} {}\n", name,
@@ -98,6 +100,7 @@ Json seconds(const std::optional<Instant>& at) {
   return at ? Json(to_seconds(*at)) : Json();
 }
 
+// A task that was never placed has no type.
 std::string type_name(TypeId type, const Catalog& catalog) {
   return type.valid() ? catalog[type].name : "";
 }
@@ -185,6 +188,7 @@ bool dump_family(const Store& store, Family family,
       // Goes on: a dump is for finding out what is still there.
       good = false;
     }
+    // True goes on with the scan.
     return true;
   };
   const auto trouble = store.scan(family, {}, use);
@@ -192,6 +196,7 @@ bool dump_family(const Store& store, Family family,
   return good && !trouble;
 }
 
+/// Lets one function print what decodes to different types: errors pass, values become JSON.
 template <class Value, class Convert>
 Expected<Json, StoreError> converted(const Expected<Value, StoreError>& value, Convert convert) {
   if (!value) return value.error();
@@ -201,6 +206,7 @@ Expected<Json, StoreError> converted(const Expected<Value, StoreError>& value, C
 bool dump_events(const Store& store) {
   const Catalog& catalog = store.meta().catalog;
   std::string text;
+  // The same header as that of an event log, so that the tools for logs read the dump.
   append_json(LogHeader{store.meta().kind, 0, catalog}, text);
   std::cout << text;
   const auto trouble = read_journal(store, catalog, [&](std::uint64_t, std::vector<Event>&& batch) {
@@ -260,12 +266,15 @@ bool dump(const Store& store, const std::string& what) {
 
 /// Gives the store at `to` the numbers that the one at `from` has.
 int run_roster(const std::string& from, const std::string& to) {
+  // Both are read before one is opened for writing: until then a refusal leaves the target
+  // untouched.
   const auto source = open_to_read(from);
   const auto target = open_to_read(to);
   if (!source || !target) return kFailed;
   const auto roster = load_roster(*source);
   if (!roster) return complain(roster.error().message), kFailed;
   if (roster->empty()) return complain(from + " has no roster"), kFailed;
+  // Numbers of another cluster would make its jobs' ids clash with those of this one.
   if (source->meta().cluster != target->meta().cluster) {
     complain(from + " is of cluster \"" + source->meta().cluster + "\", " + to + " of cluster \"" +
              target->meta().cluster + "\"");
@@ -278,6 +287,7 @@ int run_roster(const std::string& from, const std::string& to) {
     return kFailed;
   }
   StoreOptions options;
+  // The target's own metadata: opening with others is refused.
   options.meta = target->meta();
   // A folder that was removed since it was read must not become a new, empty store.
   options.may_make = false;
@@ -350,6 +360,7 @@ void add_store(CLI::App& app, int& exit_code) {
   dump_command->add_option("--what", given->what, "which records")
       ->capture_default_str()
       ->check(CLI::IsMember({"events", "snapshot", "history", "handoffs", "instances", "meta"}));
+  // Accepted as all commands take `--json`: a script need not know that this one always does.
   dump_command->add_flag_callback(
       "--json", [] {}, "changes nothing: the lines are JSON");
   dump_command->callback([given, &exit_code] {

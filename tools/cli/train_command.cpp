@@ -1,3 +1,6 @@
+// Trains the classifier of short and long jobs from a history, tests it on the later part, and
+// writes the model. Outputs are tried first, as a training may take long.
+
 #include <fmt/format.h>
 
 #include <iostream>
@@ -45,6 +48,7 @@ ExitCode check_options(const TrainOptions& options, Duration& threshold) {
 /// Trains, with a line that shows how far it is where somebody sees it.
 train::Outcome train_watched(const train::History& history, const ClassifierParams& params) {
   const TrainParams& grid = params.training;
+  // One step for each combination of parameters that the cross-validation tries.
   report::Progress line({.out = report::stderr_is_terminal() ? &std::cerr : nullptr,
                          .runs = grid.c.size() * grid.gamma.size() * grid.coef0.size(),
                          .elapsed = elapsed,
@@ -83,6 +87,7 @@ int run_command(const TrainOptions& options) {
   const auto write = [](const std::string& file, const std::string& text) {
     return write_output(file, [&](std::ostream& out) { out << text; });
   };
+  // The model before the report: it is the result, and a report that fails must not cost it.
   if (!write(options.out, outcome.model)) return kFailed;
   const train::Subject subject{workload->description, history, params, outcome};
   // Standard output holds one document at a time.
@@ -99,7 +104,9 @@ void add_train(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("train", "Learn from a history which jobs are short and which are long");
   command->add_option("--history", options->history, "the workload to learn from")->required();
-  command->add_option("--format", options->format, "format of the history")
+  command
+      ->add_option("--format", options->format, "format of the history")
+      // A synthetic workload is drawn by chance and has nothing that can be learnt.
       ->check(CLI::Validator(
           [](const std::string& name) {
             return name == "synthetic" ? std::string("a synthetic workload is no history")

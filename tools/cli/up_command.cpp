@@ -67,6 +67,7 @@ std::vector<std::string> lines_with(const fs::path& log, std::uintmax_t from,
                                     const std::string& mark) {
   std::ifstream in(log);
   // A log that was begun anew is shorter.
+  // From the beginning then: all that it has is new.
   if (from <= length_of(log)) in.seekg(static_cast<std::streamoff>(from));
   std::vector<std::string> found;
   for (std::string line; std::getline(in, line);) {
@@ -177,6 +178,7 @@ void describe(const fs::path& dir, const client::ClusterContext& context,
     fmt::print("  {:<4} {}\n", node.value("node", ""), roles);
   }
   fmt::print("Caps: {}\n", local::caps_text(config));
+  // A catalog that cannot be read is no reason against showing a cluster that is up.
   const auto catalog = load_catalog(config.catalog);
   const std::string shortfall = catalog ? local::caps_shortfall(config, catalog.value()) : "";
   if (!shortfall.empty()) fmt::print("Note: {}\n", shortfall);
@@ -332,6 +334,7 @@ std::vector<std::string> said_of(const local::Prepared& prepared, bool was_there
 /// Ends what did not come up, and takes back what was to be changed with it.
 int take_back(const local::LocalCluster& cluster, const std::string& why) {
   complain(why);
+  // `true` keeps the instances: tasks that run must not end with a start that has failed.
   if (auto stopped = cluster.stop(true, {}); !stopped) complain(stopped.error().message);
   const auto restored = cluster.restore_settings();
   if (!restored) {
@@ -366,6 +369,7 @@ int run_up(const UpArguments& arguments) {
     return kUsage;
   }
   const bool was_there = cluster.exists();
+  // Writes the folder; start() then begins the processes that read it.
   const auto prepared = cluster.prepare(request);
   if (!prepared) {
     complain(dir.string() + ": " + prepared.error().message);
@@ -456,6 +460,7 @@ void add_local_cluster(CLI::App& app, int& exit_code) {
       [down, &exit_code] { exit_code = run_down(down->dir, down->keep, down->erase); });
 
   auto dir = std::make_shared<std::string>();
+  // Started by `up` in a process of its own and not by users: hidden from the help.
   command = app.add_subcommand("keeper", "keep the nodes of a local cluster running")->group("");
   command->add_option("DIR", *dir)->required();
   command->callback(

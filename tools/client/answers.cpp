@@ -1,3 +1,8 @@
+// Turns the JSON of the API into plain structs for the commands. Unknown members are passed over
+// and members of later versions are optional, so that a client and a server of neighbouring
+// versions understand each other. Texts lose their control characters here, before any of them
+// reaches a terminal.
+
 #include "tools/client/answers.hpp"
 
 #include <fmt/format.h>
@@ -32,6 +37,7 @@ class Fields {
   }
   /// Empty when it is null.
   std::string text_or_null(const char* key) const { return null(key) ? "" : text(key); }
+  /// As the server sent it: only for the output of tasks, which the user asked for byte by byte.
   std::string raw_text(const char* key) const {
     const json* value = wanted(key, &json::is_string, "a text");
     return value != nullptr ? value->get<std::string>() : "";
@@ -61,11 +67,14 @@ class Fields {
     const json* value = wanted(key, &json::is_boolean, "true or false");
     return value != nullptr && value->get<bool>();
   }
+  // False of a value that is no object: after blame() nothing is looked up in it.
   bool has(const char* key) const { return object_.is_object() && object_.contains(key); }
   bool null(const char* key) const { return has(key) && object_.at(key).is_null(); }
   Fields object(const char* key) const {
     const json* value = wanted(key, &json::is_object, "an object");
     static const json kNothing = json::object();
+    // `kNothing` outlives the Fields that refer to it; the fault is set by then and its fields read
+    // as defaults.
     return {value != nullptr ? *value : kNothing, place_ + "/" + key, fault_};
   }
   std::vector<std::string> texts(const char* key) const {
@@ -87,6 +96,7 @@ class Fields {
     std::vector<decltype(read(std::declval<const Fields&>()))> all;
     const json* elements = wanted(key, &json::is_array, "a list");
     if (elements == nullptr) return all;
+    // Stops at the first fault: the elements after it would read as defaults.
     for (std::size_t i = 0; i < elements->size() && fault_.empty(); ++i) {
       all.push_back(read(Fields((*elements)[i], fmt::format("{}/{}/{}", place_, key, i), fault_)));
     }
@@ -96,6 +106,7 @@ class Fields {
  private:
   const json* wanted(const char* key, bool (json::*is)() const noexcept,
                      std::string_view what) const {
+    // After a fault nothing is looked up, so the first one is the one that is reported.
     if (!fault_.empty()) return nullptr;
     if (has(key) && (object_.at(key).*is)()) return &object_.at(key);
     blame(key, what);
@@ -127,6 +138,7 @@ auto parsed(const Answer& answer, Read read)
 
 SilentAnswer read_silent(const Fields& fields) {
   SilentAnswer silent;
+  // Each entry names its role by its one key: cloud, site or master.
   silent.who = fields.has("cloud")  ? "the cloud of node " + fields.text("cloud")
                : fields.has("site") ? "site " + fields.text("site")
                                     : "master " + fields.text("master");
@@ -150,6 +162,7 @@ JobAnswer read_job(const Fields& fields) {
   job.name = fields.text("name");
   job.user = fields.text("user");
   job.state = fields.text("state");
+  // A job that a site still has is with no master yet.
   job.master = fields.text_or_null("master");
   job.tasks_total = fields.count("tasks_total");
   job.waiting = fields.count("waiting");
@@ -165,6 +178,7 @@ JobAnswer read_job(const Fields& fields) {
   job.usd = fields.number("usd");
   job.exit_code = fields.whole_or_null("exit_code");
   job.command = fields.texts("command");
+  // `has` before a key means that servers of earlier versions do not send it.
   if (fields.has("movable")) job.movable = fields.truth("movable");
   if (fields.has("checkpoints")) job.checkpoints = fields.truth("checkpoints");
   if (fields.has("reason")) job.reason = fields.text_or_null("reason");
@@ -272,6 +286,7 @@ StatusAnswer read_status(const Fields& fields) {
 }  // namespace
 
 bool JobAnswer::over() const {
+  // The API has no member that says whether a job is over; its state does.
   constexpr std::array<std::string_view, 4> kEnds = {"completed", "failed", "refused", "cancelled"};
   return std::find(kEnds.begin(), kEnds.end(), state) != kEnds.end();
 }
@@ -374,6 +389,7 @@ Parsed<LogAnswer> log_part(const Answer& answer) {
 
 Parsed<LogAnswer> raw_log_part(BytesAnswer answer) {
   std::string missing;
+  // A header is a number as a whole, or missing: "12x" must not be read as 12.
   const auto number = [&](const char* name) -> std::optional<std::uint64_t> {
     const auto found = answer.headers.find(name);
     if (found == answer.headers.end()) return std::nullopt;
@@ -385,6 +401,7 @@ Parsed<LogAnswer> raw_log_part(BytesAnswer answer) {
   const auto needed = [&](const char* name) {
     const auto value = number(name);
     if (!value && missing.empty()) missing = name;
+    // Goes on with 0: all headers are looked up, and the first that is missing is named below.
     return value.value_or(0);
   };
   LogAnswer part;

@@ -24,7 +24,9 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
+/// Levels of nested JSON; the API's deepest answer has far fewer.
 constexpr int kDeepestAnswer = 64;
+/// Of an answer that is no JSON: enough to recognise a proxy's error page.
 constexpr std::size_t kShownBytes = 300;
 /// A try that has less time than this would only hide why the earlier ones have failed.
 constexpr Duration kShortestTry = std::chrono::seconds{1};
@@ -37,6 +39,7 @@ long milliseconds(Duration duration) {
       std::chrono::ceil<std::chrono::milliseconds>(std::max(duration, Duration{1})).count());
 }
 
+// For a proxy 127.0.0.1 is its own machine: none is used for an API on this one.
 bool is_loopback(const std::string& url) {
   const std::size_t begin = url.find("//") + 2;
   const std::string_view host = std::string_view(url).substr(begin);
@@ -139,6 +142,7 @@ class ApiClient::Transfer {
     std::size_t limit;
   };
 
+  // release() and reset(): append returns the same list, which must not be freed in between.
   void add_header(const std::string& line) {
     curl_slist* longer = curl_slist_append(headers_.get(), line.c_str());
     MUSTER_CHECK(longer != nullptr, "libcurl takes no header");
@@ -169,6 +173,7 @@ class ApiClient::Transfer {
     auto& headers = static_cast<Sink*>(sink)->reply.headers;
     const std::string_view line(data, size * count);
     const std::size_t colon = line.find(':');
+    // The status line has no colon; more headers than these are not the API's.
     if (colon == std::string_view::npos || headers.size() >= kMaxHeaders) return line.size();
     std::string name(line.substr(0, colon));
     std::ranges::transform(name, name.begin(), [](unsigned char letter) {
@@ -181,6 +186,8 @@ class ApiClient::Transfer {
     headers[name] = value;
     return line.size();
   }
+  // Called by libcurl about once a second and at each progress: a stop need not wait for the
+  // answer.
   static int watch(void* options, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
     const auto& stop_asked = static_cast<const ApiOptions*>(options)->stop_asked;
     return stop_asked && stop_asked() ? 1 : 0;
@@ -209,6 +216,7 @@ void ApiClient::Transfer::set_fixed_options() {
   set(CURLOPT_XFERINFODATA, const_cast<ApiOptions*>(&options_));
 }
 
+/// One try. Failures are told by the reply's code and status, and the caller decides on them.
 ApiClient::Reply ApiClient::Transfer::perform(const std::string& api, const Request& request,
                                               Duration limit) {
   Reply reply;
@@ -280,7 +288,7 @@ Expected<BytesAnswer, ClientError> ApiClient::get_bytes(const std::string& path)
   return BytesAnswer{std::move(reply->body), std::move(reply->headers)};
 }
 
-/// How long a try may last of a request that has been tried for so long. It leaves as much to each
+/// Time for one try of a request that has been tried for `tried` so far. It leaves as much to each
 /// of the `others`, the APIs that can be asked next.
 Duration ApiClient::limit_of_try(const Request& request, Duration tried, std::size_t others) const {
   const bool alone = options_.retry_for <= Duration::zero();
@@ -382,6 +390,7 @@ std::optional<Failure<ClientError>> ApiClient::failure_of(const Reply& reply) co
   return Failed{code, message};
 }
 
+// By hand: no letter depends on a locale.
 std::string url_escaped(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -393,6 +402,7 @@ std::string url_escaped(const std::string& text) {
 }
 
 std::string random_token() {
+  // 128 bits: two submissions never choose the same token by chance.
   std::array<unsigned char, 16> bytes{};
   const ssize_t got = getrandom(bytes.data(), bytes.size(), 0);
   MUSTER_CHECK(got == static_cast<ssize_t>(bytes.size()), "the system gives no random bytes");

@@ -1,3 +1,6 @@
+// Finds the cluster that a command talks to: flags before the environment's variables, and these
+// before the local cluster of `muster up`.
+
 #include "tools/client/context.hpp"
 
 #include <algorithm>
@@ -11,6 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLongestToken = 4096;
+// Bytes that are read of a token file or client.json at most: a wrong name may be a large file.
 constexpr std::size_t kLongestFile = 64 * 1024;
 
 Failure<ContextError> invalid(std::string message) {
@@ -19,6 +23,7 @@ Failure<ContextError> invalid(std::string message) {
 
 std::optional<std::string> read_short_file(const fs::path& file) {
   std::error_code ignored;
+  // A stream of a folder opens and reads nothing: it would look like an empty file.
   if (fs::is_directory(file, ignored)) return std::nullopt;
   std::ifstream in(file, std::ios::binary);
   if (!in) return std::nullopt;
@@ -28,6 +33,7 @@ std::optional<std::string> read_short_file(const fs::path& file) {
   return text;
 }
 
+// A token goes into a header line: spaces, line breaks and control characters cannot.
 bool is_token(const std::string& text) {
   return !text.empty() && text.size() <= kLongestToken &&
          std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7F; });
@@ -50,6 +56,7 @@ Expected<ClusterContext, ContextError> with_token_file(ClusterContext context,
     return invalid("cannot read the token file " + file.string() +
                    ": is it there, and may you read it?");
   }
+  // The first line alone, without the carriage return or spaces that an editor may leave.
   std::string token = text->substr(0, text->find('\n'));
   while (!token.empty() && (token.back() == '\r' || token.back() == ' ')) token.pop_back();
   return with_token(std::move(context), token, file.string());
@@ -61,6 +68,7 @@ Expected<ClusterContext, ContextError> with_api(const std::string& api, const st
   }
   ClusterContext context;
   context.api = api;
+  // Paths begin with a slash: with another one before it they would be other paths.
   while (context.api.ends_with('/')) context.api.pop_back();
   return context;
 }
@@ -81,6 +89,7 @@ Expected<ClusterContext, ContextError> from_folder(const fs::path& folder,
             "; start one with `muster up`, or say where one is with --api and --token-file"};
   }
   const auto text = read_short_file(file);
+  // Without exceptions: a broken file gives a value that is no object.
   const auto document = text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
   if (!document.is_object() || text_at(document, "api").empty() ||
       text_at(document, "token_file").empty()) {
@@ -105,6 +114,7 @@ Expected<ClusterContext, ContextError> from_folder(const fs::path& folder,
 Environment process_environment() {
   return [](const std::string& name) -> std::optional<std::string> {
     const char* value = std::getenv(name.c_str());
+    // A variable that is set to nothing counts as not set, as scripts often do.
     if (value == nullptr || *value == '\0') return std::nullopt;
     return std::string(value);
   };
@@ -119,6 +129,7 @@ fs::path local_cluster_folder(const Environment& environment) {
 Expected<ClusterContext, ContextError> find_cluster(const ContextOptions& options,
                                                     const Environment& environment) {
   const auto variable = [&](const char* name) { return environment(name).value_or(""); };
+  // A folder that is named goes before MUSTER_API, a URL that is named before everything.
   const bool by_folder = options.api.empty() && !options.cluster.empty();
   const std::string api = by_folder || !options.api.empty() ? options.api : variable("MUSTER_API");
   if (api.empty()) {

@@ -20,9 +20,11 @@
 namespace muster::client {
 namespace {
 
+/// Characters of a column whose text is cut; reasons are sentences.
 constexpr std::size_t kWideColumn = 100;
 
 std::string amount(double number) {
+  // To hundredths: sums of demands such as 0.1 + 0.2 have rounding errors that nobody wants to see.
   return number_text(std::round(number * 100) / 100);
 }
 
@@ -43,6 +45,7 @@ std::string number_or_dash(const std::optional<Number>& number) {
 
 /// Why it does not run, or how it has failed.
 std::string reason_of(const TaskAnswer& task) {
+  // A failed task waits for nothing; its last failure is the reason worth showing.
   if (!task.reason.empty() || task.phase != "failed") return task.reason;
   return task.failure;
 }
@@ -77,6 +80,7 @@ std::string job_head(const JobAnswer& job) {
   text += fmt::format("; {}{}\n", least(job.complete), usd_text(job.usd));
   if (!job.movable) text += "  its tasks are not moved while they run\n";
   if (job.checkpoints) text += "  a task that is stopped goes on later where it was\n";
+  // A command may be long; its beginning is enough to tell jobs apart.
   constexpr std::size_t kCommandChars = 120;
   return text +
          fmt::format("  {}\n", cut(fmt::format("{}", fmt::join(job.command, " ")), kCommandChars));
@@ -169,9 +173,11 @@ std::string TaskTable::next(const JobDetails& job) {
   for (const TaskAnswer& task : job.tasks) {
     table_.add_row({std::to_string(task.task), task.phase, std::to_string(task.attempt), seat(task),
                     number_or_dash(task.exit_code), ran_text(task.ran_s),
+                    // Before its first attempt a task cannot have moved: "-" and not 0.
                     task.attempt > 0 ? std::to_string(task.moves) : "-", usd_text(task.usd),
                     reason_of(task)});
   }
+  // The head stands above the first page alone.
   const std::string head = std::exchange(begun_, true) ? "" : job_head(job.job);
   return head + table_.take();
 }
@@ -271,6 +277,7 @@ std::string view(const StatusAnswer& status) {
 std::string view(const CostAnswer& cost, const std::string& by) {
   std::string head = by;
   std::transform(head.begin(), head.end(), head.begin(),
+                 // By hand and not by toupper(), which depends on the locale.
                  [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
   TextTable table({{head}, {"COST", true}});
   for (const auto& [name, usd] : cost.by) table.add_row({name, usd_text(usd)});
@@ -283,6 +290,7 @@ std::string view(const CostAnswer& cost, const std::string& by) {
 }
 
 std::string view(const PlanAnswer& plan) {
+  // Equal launches are one line with a count: a gang may need hundreds of them.
   std::map<std::tuple<std::string, std::string, double>, int> launches;
   for (const auto& launch : plan.launches) ++launches[{launch.type, launch.market, launch.usd_h}];
   std::string text;

@@ -21,6 +21,7 @@ using metrics::length_text;
 
 using Details = std::vector<std::pair<std::string, ExplanationValue>>;
 
+/// The same facts as the line's text, for JSON: a program need not take sentences apart.
 Details details_of(const Refusal& refusal) {
   Details details{{"refusal", std::string(name_of(refusal.code))},
                   {"kind", std::string(name_of(refusal.kind))}};
@@ -68,7 +69,7 @@ std::string demands_text(const Demands& demands) {
   return text;
 }
 
-/// The common part of both tellers: lines at the present time, with the event_text at hand.
+/// The common part of both tellers: lines at the present time, with the event text at hand.
 class Teller {
  public:
   Teller(std::span<const Event> events, const Catalog& catalog) : event_text_(events, catalog) {}
@@ -98,6 +99,7 @@ class Teller {
     last_refusal_ = refusal;
   }
 
+  /// Ids of the tasks that share the instance, as it was before the event that is being told.
   std::vector<std::uint64_t> others(InstanceId instance, TaskId except) const {
     std::vector<std::uint64_t> ids;
     for (TaskId task : event_text_.occupancy().on(instance)) {
@@ -135,6 +137,7 @@ class TaskTeller : public Teller {
     for (const Event& event : events) {
       now_ = event.at;
       std::visit(*this, event.body);
+      // Followed after it is told: the line speaks of places and company as they were before.
       event_text_.follow(event);
     }
     // The log ends while the task holds its place: the time until then counts.
@@ -193,6 +196,7 @@ class TaskTeller : public Teller {
     meant_.reset();
   }
   void operator()(const LaunchRefused& e) {
+    // A refusal names the instance alone: the task is touched when it was meant for it.
     if (meant_ != e.instance) return;
     tell("launch refused", event_text_.name(e.instance) + " was refused, " + describe(e.refusal),
          details_of(e.refusal, e.reason));
@@ -204,6 +208,7 @@ class TaskTeller : public Teller {
          {{"instance", e.instance.value}});
   }
   void operator()(const InstanceGone& e) {
+    // The task may be meant for another instance while this one, where it still runs, goes.
     if (meant_ == e.instance) meant_.reset();
     if (here_ != e.instance) return;
     tell("lost", event_text_.name(e.instance) + " is gone, and the task's place with it",
@@ -258,6 +263,7 @@ class TaskTeller : public Teller {
     }
     tell("job over", std::move(text), {{"outcome", std::string(name_of(e.outcome))}});
   }
+  /// All other events do not touch one task.
   template <class Other>
   void operator()(const Other&) {}
 
@@ -268,6 +274,7 @@ class TaskTeller : public Teller {
   }
   std::string place_text() const { return here_ ? event_text_.name(*here_) : "its instance"; }
   std::string company_here() const {
+    // Empty when the log begins in the middle and the start is not in it.
     return here_ ? ", " + event_text_.company(*here_, task_) : std::string{};
   }
   /// Whether the instance is there already.
@@ -306,6 +313,7 @@ class InstanceTeller : public Teller {
     if (e.instance != instance_) return;
     of_ = {e.type, e.market, e.zone};
     price_ = e.price;
+    // The price is that of the request, at which the instance is billed until the offering changes.
     Details details = details_of(e.cause);
     details.emplace_back("price_usd_h", e.price.usd_h());
     if (e.max_price != Price{}) details.emplace_back("max_price_usd_h", e.max_price.usd_h());
@@ -370,6 +378,7 @@ class InstanceTeller : public Teller {
   void operator()(const InstanceGone& e) {
     if (e.instance != instance_) return;
     price_.reset();
+    // A log that says no reason is of an instance that was ended as wanted.
     const bool ended = e.reason == CloudReason::ended || e.reason == CloudReason::not_said;
     const std::string why = ended ? "" : std::string(", ") + words_of(e.reason);
     tell("gone", "is gone" + why + ": billing ends", details_of(e.reason));
@@ -378,6 +387,7 @@ class InstanceTeller : public Teller {
     const Offering& now = e.change.offering;
     const bool mine = price_ && now.type == catalog_[of_.type].name && now.market == of_.market &&
                       now.zone == of_.zone;
+    // A change of availability alone leaves the price, and is no line.
     if (!mine || *price_ == now.price) return;
     price_ = now.price;
     tell("price changed",
@@ -390,6 +400,8 @@ class InstanceTeller : public Teller {
 
  private:
   void explain_end(TaskId task, std::string what, const std::string& does) {
+    // The place is where the task is before the event is followed: ends elsewhere are not of this
+    // instance.
     if (event_text_.occupancy().place_of(task) != instance_) return;
     const std::vector<std::uint64_t> rest = others(instance_, task);
     tell(std::move(what),
@@ -403,6 +415,7 @@ class InstanceTeller : public Teller {
   std::optional<Price> price_;  ///< while it is asked for or there
 };
 
+/// Says which ids there are: the one that asks may have mistyped a digit.
 template <class Map>
 Failure<ExplainError> unknown(std::string_view kind, std::uint64_t id, const Map& known) {
   if (known.empty()) {

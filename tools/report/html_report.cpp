@@ -68,6 +68,7 @@ std::string script_safe(const Json& json) {
 }
 
 /// Six digits are more than a plot shows.
+/// The scale follows the value's size: five digits after the first one.
 double rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return value;
   const double scale = std::pow(10, 5 - std::floor(std::log10(std::abs(value))));
@@ -125,6 +126,7 @@ Json instances_of(const RunResult& run) {
   return types;
 }
 
+/// The mean over the runs of a policy, purposes in the order in which they appear.
 Json purposes_of(const Runs& runs) {
   std::vector<std::pair<std::string, double>> sums;
   for (const RunResult* run : runs) {
@@ -210,6 +212,7 @@ std::string fill(std::string_view page, const std::map<std::string_view, std::st
     if (open == std::string_view::npos) return html;
     const std::size_t close = page.find("}}", open);
     const auto part = parts.find(page.substr(open + 2, close - open - 2));
+    // Page and parts are both in this program: a name without a part is its mistake.
     MUSTER_CHECK(part != parts.end(), "the page asks for a part that there is not");
     html += part->second;
     page.remove_prefix(close + 2);

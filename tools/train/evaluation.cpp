@@ -31,8 +31,8 @@ class Rivals {
   Duration threshold_;
 };
 
-/// Goes through a history in the order of submission; its sorter learns from every job when it
-/// ends.
+/// Goes through a history in the order of submission; its classifier learns from every job when
+/// it ends.
 class Walk {
  public:
   Walk(const History& history, const ClassifierParams& params)

@@ -1,3 +1,6 @@
+// Orders and results as JSON in the attempt's folder, where they outlive the worker and the shim
+// that wrote them.
+
 #include <nlohmann/json.hpp>
 
 #include "workers/process/attempt_dir.hpp"
@@ -12,15 +15,18 @@ std::string dumped(const Json& record) {
   return record.dump(-1, ' ', false, Json::error_handler_t::strict);
 }
 
+/// at() and get() throw for what is missing or of another type; read_record() catches both.
 std::int64_t number(const Json& record, const char* field) {
   return record.at(field).get<std::int64_t>();
 }
 
+/// Durations are in ns, as their count.
 Duration span(const Json& record, const char* field) {
   return Duration{number(record, field)};
 }
 
 Resources resources_of(const Json& amounts) {
+  // By position: the order of kAllResources is part of the format.
   Resources resources;
   for (std::size_t i = 0; i < kResourceKinds; ++i) {
     resources[kAllResources[i]] = amounts.at(i).get<double>();
@@ -36,6 +42,7 @@ void read_limits(const Json& record, Order& order) {
   order.group = record.at("group").get<std::string>();
   order.max_processes = record.at("max_processes").get<std::uint32_t>();
   order.nice = record.at("nice").get<int>();
+  // Nothing: the task runs as the worker's own user.
   if (record.contains("user")) order.user = record.at("user").get<std::uint32_t>();
   order.user_group = record.at("user_group").get<std::uint32_t>();
   order.log_file_bytes = record.at("log_file_bytes").get<std::uint64_t>();
@@ -93,6 +100,7 @@ std::optional<Record> read_record(std::string_view text, Record (*read)(const Js
 
 }  // namespace
 
+/// A shim that was killed or never began says nothing about the program: such an attempt is lost.
 FailureKind failure_of(EndKind kind) {
   switch (kind) {
     case EndKind::exited:
@@ -142,6 +150,7 @@ std::string to_text(const Order& order) {
               {"log_files_kept", order.log_files_kept},
               {"control", order.control}};
   if (order.user) record["user"] = *order.user;
+  // Empty: the caller refuses to start an attempt whose order cannot be written as it is.
   try {
     return dumped(record);
   } catch (const Json::exception&) {

@@ -35,6 +35,7 @@ constexpr double kBytesAGib = 1024.0 * 1024 * 1024;
 constexpr double kCpuPeriodUs = 100'000;
 constexpr double kMinCpuQuotaUs = 1'000;
 
+// One write: files of cgroup take a value as a whole or not at all.
 bool put(int folder, const char* name, const std::string& value) {
   const Descriptor file(openat(folder, name, O_WRONLY | O_CLOEXEC));
   return file &&
@@ -45,6 +46,7 @@ std::string get(int folder, const char* name) {
   return read_whole(folder, name, kMaxGroupFile).value_or("");
 }
 
+// Whatever is no digit separates numbers, so one reader does for all these files.
 template <class Visit>
 void each_number(std::string_view text, Visit visit) {
   const char* at = text.data();
@@ -79,10 +81,12 @@ bool set_limits(int folder, const Order& order) {
     if (!put(folder, "memory.oom.group", "1")) return false;
   }
   if (cpu > 0) {
+    // In microseconds of processor time for each period.
     const auto quota = std::llround(std::max(cpu * kCpuPeriodUs, kMinCpuQuotaUs));
     const auto period = std::llround(kCpuPeriodUs);
     if (!put(folder, "cpu.max", std::to_string(quota) + " " + std::to_string(period))) return false;
   }
+  // 0 processes means no limit, and the file is left as it is.
   return order.max_processes == 0 || put(folder, "pids.max", std::to_string(order.max_processes));
 }
 
@@ -93,6 +97,7 @@ std::optional<TaskGroup> TaskGroup::make(const Order& order) {
   if (mkdir(order.group.c_str(), 0755) != 0 && errno != EEXIST) return std::nullopt;
   auto group = find(order.group);
   if (group && order.means == LimitMeans::cgroup2 && !set_limits(group->folder(), order)) {
+    // remove() changes errno, which the caller reports.
     const int error = errno;
     group->remove();
     errno = error;
@@ -120,6 +125,7 @@ std::vector<pid_t> TaskGroup::members() const {
 bool TaskGroup::killed_for_memory() const {
   const std::string events = get(folder_.get(), "memory.events");
   const std::size_t at = events.find("oom_kill ");
+  // The counter is of this group alone, which holds one attempt.
   return at != std::string::npos && std::strtol(events.c_str() + at + 9, nullptr, 10) > 0;
 }
 
@@ -129,6 +135,7 @@ std::uint64_t TaskGroup::peak_bytes() const {
 
 void TaskGroup::remove() {
   folder_.reset();
+  // EBUSY: processes that were killed need a moment to leave.
   for (int i = 0; i < kRemoveRounds; ++i) {
     if (rmdir(path_.c_str()) == 0 || errno != EBUSY) return;
     nanosleep(&kPause, nullptr);
@@ -138,6 +145,7 @@ void TaskGroup::remove() {
 std::vector<pid_t> children_of(pid_t parent) {
   std::vector<pid_t> found;
   const std::string threads = "/proc/" + std::to_string(parent) + "/task";
+  // /proc lists children by the thread that has forked them.
   for (const pid_t thread : numbers_in(threads)) {
     const std::string file = threads + "/" + std::to_string(thread) + "/children";
     each_number(get(AT_FDCWD, file.c_str()), [&](pid_t child) { found.push_back(child); });
@@ -159,6 +167,7 @@ std::uint64_t resident_bytes(const std::vector<pid_t>& processes) {
   std::uint64_t pages = 0;
   for (const pid_t pid : processes) {
     const std::string figures = get(AT_FDCWD, ("/proc/" + std::to_string(pid) + "/statm").c_str());
+    // The second number of statm is the resident pages.
     const std::size_t second = figures.find(' ');
     if (second != std::string::npos) pages += std::strtoull(&figures[second], nullptr, 10);
   }

@@ -1,3 +1,7 @@
+// Runs tasks as processes, each under a shim that outlives this worker. Here is the book-keeping of
+// attempts on the worker's actor; threads of the supervisor, the watch and the sweeper do what
+// waits for the system, and post back.
+
 #include "workers/process/process_executor.hpp"
 
 #include <sys/stat.h>
@@ -22,6 +26,7 @@ constexpr double kLeastThroughput = 1e-3;
 // Looks at the disk that a new attempt waits for; then it is rejected and may go elsewhere.
 constexpr int kLooksForSpace = 30;
 
+// FNV-1a, 64 bits: the same in every process, which std::hash does not promise.
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 14695981039346656037u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
@@ -144,12 +149,15 @@ void ProcessExecutor::start(const Execution& execution) {
   std::error_code ignored;
   // The folder outlives this process: an attempt that an earlier one began is not begun twice.
   if (runs_.contains(key) || std::filesystem::exists(folder_of(key), ignored)) return;
+  // Entered before it begins: the ends that are posted below are dropped for attempts that are not
+  // there.
   Run& run = runs_[key];
   run.workload_class = execution.workload_class;
   run.baseline_rate_per_s = execution.program.baseline_rate_per_s;
   company_changed();
   if (!execution.program.argv.empty()) {
     if (!watch_ || watch_->full().empty()) return begin(execution);
+    // Without space it waits for so many looks of the watch, each `disk_check` apart.
     const Duration until = process::boot_time() + kLooksForSpace * options_.disk_check;
     waiting_[key] = {execution, until};
     return;
@@ -157,6 +165,7 @@ void ProcessExecutor::start(const Execution& execution) {
   process::ShimEnded ended;
   ended.result.kind = process::EndKind::not_started;
   ended.result.reason = "cannot start: the job says nothing to execute";
+  // 126 as a shell says of a command that it cannot execute.
   ended.end.exit_code = 126;
   // Posted, so that no end is reported before start() has returned.
   host_.post([this, alive = std::weak_ptr<const bool>(alive_), key, ended] {
@@ -166,6 +175,7 @@ void ProcessExecutor::start(const Execution& execution) {
 
 void ProcessExecutor::begin(const Execution& execution) {
   const process::Order order = order_for(execution);
+  // Watched before it is launched: it may write at once.
   if (watch_) watch_->add(order.key, order.checkpoint_dir);
   supervisor_->launch(order);
 }
@@ -183,6 +193,7 @@ process::Order ProcessExecutor::order_for(const Execution& execution) {
   order.checkpoint_dir = (options_.checkpoint_root / std::to_string(execution.job.value) /
                           std::to_string(execution.task.array_index))
                              .string();
+  // The same devices until end() gives them back, also when the worker is restarted in between.
   order.gpus = gpus_.take(order.key, execution.granted[Resource::gpu]);
   order.granted = execution.granted;
   order.workload_class = execution.workload_class;
@@ -216,6 +227,7 @@ void ProcessExecutor::stop(TaskId task, Attempt attempt) {
 
 void ProcessExecutor::hear(process::ShimNews news) {
   const auto found = runs_.find(news.key);
+  // News of an attempt that has ended since come late from the supervisor's thread.
   if (found == runs_.end()) return;
   if (const auto* point = std::get_if<process::ProgressPoint>(&news.what)) {
     const auto& points = found->second.meter.points();
@@ -230,7 +242,9 @@ void ProcessExecutor::hear(process::ShimNews news) {
 }
 
 void ProcessExecutor::end(const AttemptKey& key, process::ShimEnded ended) {
+  // The first end counts: one that is told again finds no attempt.
   if (runs_.erase(key) == 0) return;
+  // Resources go back before the host hears: it may start the next attempt in the call.
   gpus_.give_back(key);
   if (watch_) watch_->remove(key);
   company_changed();
@@ -249,6 +263,7 @@ void ProcessExecutor::end(const AttemptKey& key, process::ShimEnded ended) {
 }
 
 void ProcessExecutor::company_changed() {
+  // Rates measured across a change of company are of neither time.
   company_since_ = process::boot_time();
 }
 
@@ -275,6 +290,7 @@ std::optional<double> ProcessExecutor::normalized(const Run& run, Duration now) 
                                               ? std::optional(run.baseline_rate_per_s)
                                               : alone_rates_.best(run.workload_class);
   if (!reference) return std::nullopt;
+  // More than 1 is noise of the measurement; 0 would say that the task never ends.
   return std::clamp(*rate / *reference, kLeastThroughput, 1.0);
 }
 
@@ -286,6 +302,7 @@ std::vector<FoundExecution> ProcessExecutor::adopt() {
     if (const auto key = process::key_from(entry.path().filename().string())) keys.push_back(*key);
   }
   std::sort(keys.begin(), keys.end());
+  // By key, so that the order does not depend on the file system.
   std::vector<FoundExecution> found;
   for (const AttemptKey& key : keys) {
     if (auto execution = take_over(key)) found.push_back(*std::move(execution));
@@ -295,6 +312,7 @@ std::vector<FoundExecution> ProcessExecutor::adopt() {
 }
 
 std::optional<FoundExecution> ProcessExecutor::take_over(const AttemptKey& key) {
+  // Acknowledged attempts have nothing left to tell; the sweeper removes their folders.
   const process::Descriptor folder = process::open_folder(folder_of(key));
   struct stat mark {};
   if (fstatat(folder.get(), process::kAcknowledgedFile, &mark, 0) == 0) {
@@ -303,6 +321,8 @@ std::optional<FoundExecution> ProcessExecutor::take_over(const AttemptKey& key) 
   }
   Run& run = runs_[key];
   FoundExecution execution{key.task, key.attempt, {}};
+  // An order that cannot be read leaves the defaults: the attempt is followed all the same, since
+  // it may run.
   const auto text =
       process::read_whole(folder.get(), process::kOrderFile, process::kMaxRecordBytes);
   if (const auto order = text ? process::order_from(*text) : std::nullopt) {
@@ -332,6 +352,7 @@ LogPart ProcessExecutor::read_log(const LogPlace& place) {
                                   place.error_stream ? process::kErrLog : process::kOutLog);
   part.text = reader.read(part.offset, std::min(place.max_bytes, kMaxLogBytes));
   part.end = reader.end();
+  // True while it may still write, or when the piece ends before the log does.
   part.more_may_come = runs_.contains(key) || part.offset + part.text.size() < reader.end();
   return part;
 }

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kMib = 1024.0 * 1024;
 constexpr std::uint64_t kKib = 1024;
+/// As shells say it: 126 cannot be run, 128 + n was ended by signal n.
 constexpr std::int32_t kCannotRun = 126;
 constexpr std::int32_t kSignalCode = 128;
 
@@ -42,6 +43,7 @@ AttemptResult ShimRun::result() const {
   AttemptResult result;
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
+  // The wall's clock, in ns since 1970, for reports; spans are measured by boot_time().
   result.ended_ns = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
   result.out_bytes = out_log_.written();
   result.err_bytes = err_log_.written();
@@ -57,6 +59,7 @@ AttemptResult ShimRun::result() const {
   result.user_s = seconds(usage_.ru_utime);
   result.system_s = seconds(usage_.ru_stime);
   result.peak_memory_bytes =
+      // ru_maxrss is in KiB.
       std::max(peak_bytes_, static_cast<std::uint64_t>(usage_.ru_maxrss) * kKib);
   if (group_) result.peak_memory_bytes = std::max(result.peak_memory_bytes, group_->peak_bytes());
   result.exit_code = exit_code_of(status_);
@@ -65,8 +68,10 @@ AttemptResult ShimRun::result() const {
 }
 
 void ShimRun::describe_end(AttemptResult& result) const {
+  // The kernel kills for memory without the shim's asking: the group's counter tells.
   const bool by_kernel = group_ && order_.means == LimitMeans::cgroup2 && WIFSIGNALED(status_) &&
                          group_->killed_for_memory();
+  // Memory first: a task that was to stop for another reason may be killed for it all the same.
   if (ending_ == Ending::memory || over_bytes_ > 0 || by_kernel) {
     const double used =
         static_cast<double>(over_bytes_ > 0 ? over_bytes_ : result.peak_memory_bytes);

@@ -56,6 +56,7 @@ ShimRun::ShimRun(ShimSetup setup, Order order)
       progress_(LineServer::Bounds{}) {}
 
 bool ShimRun::run() {
+  // finish() comes in either case: a task that could not start has a result as well.
   if (prepare()) {
     while (!over_) watch_once();
   }
@@ -80,6 +81,7 @@ bool ShimRun::prepare() {
     return false;
   }
   task_ = std::move(*task);
+  // Two clocks: limits are measured by one that nobody sets, reports show the wall's.
   started_ = boot_time();
   started_ns_ = wall_time_ns();
   memory_check_ = started_ + order_.memory_interval;
@@ -102,6 +104,7 @@ bool ShimRun::prepare_folders() {
   const std::string own = setup_.path + "/" + kWorkFolder;
   place_.work_dir = order_.work_dir.empty() ? own : order_.work_dir;
   const char* home = getenv("HOME");
+  // Another user must not get the worker's home folder, which it could not read anyway.
   place_.home = order_.user || home == nullptr ? place_.work_dir : home;
   for (const std::string& folder : {order_.work_dir.empty() ? own : "", order_.checkpoint_dir}) {
     if (folder.empty()) continue;
@@ -119,6 +122,7 @@ void ShimRun::watch_once() {
     if (*stream) polled.push_back({stream->get(), POLLIN, 0});
   }
   control_.add_to(polled);
+  // While it rests the socket is not polled: its bytes wait in the kernel.
   if (boot_time() >= progress_rest_) progress_.add_to(polled);
   if (poll(polled.data(), polled.size(), wait_ms()) < 0 && errno != EINTR) {
     over_ = true;
@@ -134,6 +138,7 @@ void ShimRun::watch_once() {
 }
 
 int ShimRun::wait_ms() const {
+  // The nearest of all deadlines; without one poll() waits for a descriptor.
   const Duration now = boot_time();
   Duration until = kNever;
   if (ending_ == Ending::none && order_.time_limit > Duration::zero()) {
@@ -167,6 +172,7 @@ void ShimRun::reap() {
     status_ = status;
     usage_ = usage;
     over_ = true;
+    // The pipe of a start is read once more: the task may have ended before the news was heard.
     if (starting_) on_start_order();
   }
 }
@@ -175,6 +181,7 @@ void ShimRun::on_start_order() {
   StartTrouble trouble;
   const ssize_t got = read(task_.news.get(), &trouble, sizeof trouble);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  // The pipe closes with exec: nothing in it means that the program runs.
   task_.news.reset();
   starting_ = false;
   if (got == sizeof trouble) {
@@ -220,6 +227,7 @@ std::optional<std::string> ShimRun::progress(std::string_view line) {
 void ShimRun::notify_progress() {
   const auto& points = meter_.points();
   if (!untold_) return;
+  // Bounds what is sent: one point for each interval, always the newest.
   if (!points.empty() && boot_time() < points.back().at + kProgressInterval) return;
   meter_.add(*untold_);
   control_.tell(progress_line(*untold_));
@@ -228,6 +236,7 @@ void ShimRun::notify_progress() {
 
 std::string ShimRun::greeting() const {
   std::string said = starting_ ? "" : "started\n";
+  // An executor that connects again hears everything from the start.
   for (const ProgressPoint& point : meter_.points()) said += progress_line(point);
   return said;
 }
@@ -265,6 +274,7 @@ void ShimRun::check_memory() {
 }
 
 void ShimRun::end_gently(Ending why) {
+  // The first cause stands, and a task that is over needs no signal.
   if (ending_ != Ending::none || over_) return;
   ending_ = why;
   if (why == Ending::stop) asked_to_stop_ = boot_time();

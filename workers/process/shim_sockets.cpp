@@ -1,3 +1,7 @@
+// The shim's sockets and the lines on them. Workers find the shim by an abstract name, which goes
+// with the process; the task finds its socket in its attempt's folder, as far as the path is short
+// enough.
+
 #include "workers/process/shim_sockets.hpp"
 
 #include <sys/random.h>
@@ -17,6 +21,7 @@ namespace muster::process {
 namespace {
 
 constexpr int kBacklog = 16;
+/// Tries and pauses of write_patiently(): 20 s in all.
 constexpr int kWriteTries = 100;
 constexpr timespec kWritePause{0, 200'000'000};
 constexpr std::string_view kProgressVerb = "progress ";
@@ -37,6 +42,7 @@ std::optional<Address> address_of(const std::string& name, bool abstract) {
   return address;
 }
 
+// Does not block: the shim waits in one poll() for everything.
 Descriptor new_socket() {
   return Descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
@@ -63,6 +69,7 @@ Descriptor listen_at(const std::optional<Address>& address) {
 }  // namespace
 
 std::string random_name() {
+  // Empty when there is no randomness: no socket can then be made by that name.
   unsigned char bytes[16];
   if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return "";
   std::string name = "muster-";
@@ -101,6 +108,7 @@ std::pair<Descriptor, std::string> listen_for_task(int folder, const std::string
     }
     return {std::move(listener), whole};
   }
+  // A path has at most 107 bytes in an address; an abstract name is short.
   const std::string name = random_name();
   return {listen_abstract(name), "@" + name};
 }
@@ -123,6 +131,7 @@ int make_task_folder(const std::string& path, const Order& order) {
 
 std::string progress_line(const ProgressPoint& point) {
   char text[96];
+  // 17 digits are enough to read the same double again.
   const int size = std::snprintf(text, sizeof text, "progress %lld %.17g\n",
                                  static_cast<long long>(point.at.count()), point.units);
   return {text, static_cast<std::size_t>(size)};
@@ -135,6 +144,7 @@ std::optional<ProgressPoint> point_from(std::string_view line) {
   std::int64_t at = 0;
   const char* end = line.data() + line.size();
   const auto time = std::from_chars(line.data(), end, at);
+  // The whole line has to fit: anything else is none of the shim's.
   if (time.ec != std::errc{} || time.ptr == end || *time.ptr != ' ') return std::nullopt;
   const auto units = std::from_chars(time.ptr + 1, end, point.units);
   if (units.ec != std::errc{} || units.ptr != end) return std::nullopt;

@@ -28,21 +28,25 @@ namespace {
 
 using std::chrono::milliseconds;
 
+/// Bounds of one round and of one read: a shim that says much does not keep the others waiting.
 constexpr int kEventsARound = 64;
 constexpr std::size_t kReadBytes = 16384;
 constexpr std::size_t kMaxLineBytes = 256;
 /// How soon a shim that does not answer but lives, or is about to be reaped, is looked at again.
 constexpr Duration kLookAgain = milliseconds{10};
+/// No descriptor has this number, so it stands for the wakeup among the ids of events.
 constexpr std::uint64_t kWakeupId = UINT64_MAX;
 
 AttemptResult not_launched(EndKind kind, const std::string& reason) {
   AttemptResult result;
   result.kind = kind;
+  // 126 as a shell says of a command that it cannot execute.
   result.exit_code = 126;
   result.reason = reason;
   return result;
 }
 
+// Nothing also for a file that is cut: the shim was killed while it wrote.
 std::optional<AttemptResult> result_in(int folder) {
   const auto text = read_whole(folder, kResultFile, kMaxRecordBytes);
   return text ? result_from(*text) : std::nullopt;
@@ -55,6 +59,7 @@ std::string tail_of(int folder, const char* log, std::size_t bytes) {
 }  // namespace
 
 ShimSupervisor::ShimSupervisor(ShimSupervisorOptions options, std::function<void(ShimNews)> tell)
+    // The descriptors are made before the thread, which uses them from its first step.
     : options_(std::move(options)),
       tell_(std::move(tell)),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
@@ -71,6 +76,7 @@ ShimSupervisor::ShimSupervisor(ShimSupervisorOptions options, std::function<void
 ShimSupervisor::~ShimSupervisor() {
   {
     const std::lock_guard lock(mutex_);
+    // Set under the lock and then woken: the thread reads it after it has drained the wakeup.
     quit_ = true;
   }
   eventfd_write(wakeup_.get(), 1);
@@ -114,6 +120,7 @@ void ShimSupervisor::work() {
       if (id == kWakeupId) continue;
       // What ended earlier in this round is no longer in the table.
       const auto found = by_channel_.find(static_cast<int>(id));
+      // By a copy of the key: hear() may erase the entry that holds it.
       if (found != by_channel_.end()) hear(AttemptKey(found->second));
     }
     eventfd_t ignored = 0;
@@ -135,6 +142,7 @@ int ShimSupervisor::wait_ms() const {
   // Children that have ended are reaped without a signal, which belongs to the process as a whole.
   Duration until = children_.empty() ? Duration::max() : boot_time() + kLookAgain;
   for (const auto& [key, watched] : watched_) {
+    // With a channel its end wakes the thread; without one the attempt has to be looked at.
     if (!watched.channel) until = std::min(until, watched.look_again);
   }
   if (until == Duration::max()) return -1;
@@ -145,6 +153,7 @@ int ShimSupervisor::wait_ms() const {
 void ShimSupervisor::obey(Launch& launch) {
   const AttemptKey key = launch.order.key;
   const std::filesystem::path path = options_.attempts / name_of(key);
+  // An order that is repeated must not begin the attempt twice.
   if (watched_.contains(key)) return;
   if (mkdir(path.c_str(), 0700) != 0) {
     // An attempt of an earlier process: it is followed, not begun again.
@@ -166,6 +175,8 @@ void ShimSupervisor::obey(Launch& launch) {
                  write_whole(watched.folder.get(), kOrderFile, order, options_.sync_orders)) {
     trouble = std::string("the order: ") + std::strerror(error);
   } else {
+    // The shim inherits the lock: while it or this process holds it the attempt is not taken for
+    // dead.
     Descriptor lock = take_lock(watched.folder.get());
     trouble = lock ? spawn(key, watched, lock) : std::string("the lock: ") + std::strerror(errno);
   }
@@ -182,6 +193,7 @@ void ShimSupervisor::obey(Follow& follow) {
   watched.folder = open_folder(options_.attempts / name_of(follow.key));
   const auto text = read_whole(watched.folder.get(), kOrderFile, kMaxRecordBytes);
   if (const auto order = text ? order_from(*text) : std::nullopt) watched.control = order->control;
+  // No channel: either the shim has ended or it was killed, which conclude() tells apart.
   if (!reach(follow.key, watched)) conclude(follow.key);
 }
 
@@ -189,6 +201,7 @@ void ShimSupervisor::obey(Stop& stop) {
   const auto found = watched_.find(stop.key);
   if (found == watched_.end()) return;
   Watched& watched = found->second;
+  // Kept, as reach() says it again on another channel.
   watched.stop_asked = true;
   // A channel that does not take it is at its end: what comes of that is heard there.
   if (watched.channel) send_text(watched.channel.get(), "stop\n");
@@ -226,6 +239,7 @@ void ShimSupervisor::hear(const AttemptKey& key) {
 
 void ShimSupervisor::heed(const AttemptKey& key, Watched& watched, std::string_view line) {
   if (line == "started" && !watched.told_start) {
+    // Once for each attempt, though every new channel begins with it.
     watched.told_start = true;
     tell_({key, ShimStarted{}});
   } else if (const auto point = point_from(line)) {
@@ -237,6 +251,7 @@ void ShimSupervisor::look_again() {
   const Duration now = boot_time();
   std::vector<AttemptKey> due;
   for (const auto& [key, watched] : watched_) {
+    // Two passes: conclude() erases entries of the map.
     if (!watched.channel && watched.look_again <= now) due.push_back(key);
   }
   for (const AttemptKey& key : due) {
@@ -258,6 +273,7 @@ void ShimSupervisor::attach(const AttemptKey& key, Watched& watched, Descriptor 
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = static_cast<std::uint64_t>(channel.get());
+  // Level-triggered: what is left unread in this round is told again in the next.
   epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, channel.get(), &event);
   by_channel_[channel.get()] = key;
   watched.channel = std::move(channel);
@@ -283,6 +299,7 @@ void ShimSupervisor::conclude(const AttemptKey& key) {
   killed.exit_code = 137;
   killed.stopped = watched.stop_asked;
   killed.reason = "its supervisor was killed";
+  // As above: a later process of this worker reports the same end.
   write_whole(folder, kResultFile, to_text(killed), false);
   notify_end(key, killed);
 }
@@ -312,10 +329,12 @@ void ShimSupervisor::notify_end(const AttemptKey& key, AttemptResult result) {
     end.err_tail = tail_of(folder, kErrLog, most(result.err_bytes));
     end.out_bytes = all ? LogReader(folder, kOutLog).end() : result.out_bytes;
     end.err_bytes = all ? LogReader(folder, kErrLog).end() : result.err_bytes;
+    // The shim itself ends after its result: it is reaped later, so that nobody waits for it here.
     if (found->second.child > 0) children_.push_back(found->second.child);
     if (found->second.channel) by_channel_.erase(found->second.channel.get());
     watched_.erase(found);
   }
+  // Last: the listener may order more, and finds the attempt gone.
   tell_({key, ShimEnded{std::move(result), std::move(end)}});
 }
 

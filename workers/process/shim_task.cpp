@@ -26,6 +26,7 @@ namespace {
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /// When the machine itself runs out of memory, tasks go before what supervises them.
 constexpr const char* kOomScore = "500";
+/// CLOSE_RANGE_CLOEXEC, which older headers lack.
 constexpr unsigned kCloseRangeCloexec = 4;
 
 /// What the child needs, made before the fork: afterwards it only makes system calls.
@@ -41,6 +42,7 @@ struct ChildPlan {
   int news = -1;
 };
 
+// The texts have to outlive the pointers, and the list ends with a null for exec.
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   pointers.reserve(texts.size() + 1);
@@ -56,6 +58,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   _exit(127);
 }
 
+// Handlers are gone after exec, but what is ignored or blocked would be inherited.
 void reset_signals() {
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;
@@ -90,11 +93,13 @@ void become_user(const ChildPlan& plan) {
 }
 
 [[noreturn]] void run_child(const ChildPlan& plan) {
+  // A session of its own: a signal to its group reaches the task's processes and not the shim.
   setsid();
   reset_signals();
   prefer_others();
   // Of the task alone: the shim has to keep up with it.
   if (plan.order->nice != 0) setpriority(PRIO_PROCESS, 0, plan.order->nice);
+  // A core could fill the disk.
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   umask(022);
@@ -119,6 +124,7 @@ bool make_pipe(Descriptor& reading, Descriptor& writing) {
   return fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
+// Rounded down, at least 1: programs take it as their number of threads.
 std::string whole_cpus(double cpus) {
   return std::to_string(std::max(1L, std::lround(std::floor(cpus + kResourceEpsilon))));
 }
@@ -166,6 +172,7 @@ std::optional<ForkedTask> fork_task(const Order& order, const TaskPlace& place, 
   plan.out = out.get();
   plan.err = err.get();
   plan.news = news.get();
+  // Copies of the writing ends close with this function: the pipes end with the task.
   task.pid = fork_into(group_folder);
   if (task.pid < 0) return std::nullopt;
   if (task.pid == 0) run_child(plan);

@@ -18,7 +18,9 @@
 namespace muster::api {
 namespace {
 
+/// Stands in messages where those about files have the file's name.
 constexpr std::string_view kBodySource = "body";
+/// The user of a job whose request names none; costs are listed under it.
 constexpr std::string_view kAnonymous = "anonymous";
 
 /// The route for the method; a HEAD is a GET whose body is not sent.
@@ -29,6 +31,7 @@ const Route* route_for(const Match& found, std::string_view method) {
   return place == found.routes.end() ? nullptr : *place;
 }
 
+// Every path knows OPTIONS, and HEAD where there is a GET.
 std::string allowed_methods(const Match& found) {
   std::string methods = "OPTIONS";
   for (const Route* route : found.routes) {
@@ -50,6 +53,7 @@ Response wrong_method(const RequestHead& head, const Match& found) {
 }
 
 Response refuse_request(const Failure<ConfigError>& error) {
+  // 400: the text is no JSON at all. 422: it is, but some value in it is not allowed.
   return error_response(error.code == ConfigError::malformed ? 400 : 422, error.message);
 }
 
@@ -81,6 +85,7 @@ bool put_place(const Query& query, View& what) {
   if (after.empty()) return true;
   what.after = job_cursor_from(after);
   if (!what.after) return false;
+  // A cursor of active jobs means nothing among those that are over, and the other way round.
   return what.state == JobState::all || what.after->over == (what.state == JobState::over);
 }
 
@@ -108,6 +113,7 @@ Api::Api(Backend& backend, Tokens tokens, ApiLimits limits)
       traffic_(std::make_shared<Traffic>()),
       openapi_(openapi_document()) {}
 
+/// Needs the head alone, so that the connection can refuse a request before it reads the body.
 std::optional<Response> Api::refuse(const RequestHead& head) const {
   if (!head.target.starts_with('/')) {
     return error_response(400, "the request's target has to be a path that begins with /");
@@ -137,6 +143,7 @@ std::optional<Response> Api::refuse(const RequestHead& head) const {
 std::shared_ptr<Exchange> Api::handle(const Request& request, Respond respond) {
   const Target target = split_target(request.head.target);
   const Match found = match(target.path);
+  // No route is no fault yet: refuse() below finds the reason, in an order of its own.
   const Route* route = route_for(found, request.head.method);
   const auto exchange = std::make_shared<Exchange>(route ? route->pattern : std::string_view(),
                                                    traffic_, std::move(respond));
@@ -157,6 +164,7 @@ std::shared_ptr<Exchange> Api::handle(const Request& request, Respond respond) {
   return exchange;
 }
 
+/// Answers that are constant go out at once and take no place among those that wait.
 void Api::dispatch(const Call& call) {
   Response response{.body = {}, .content_type = call.route.content_type};
   switch (call.route.operation) {
@@ -191,6 +199,7 @@ void Api::enter(const Call& call) {
         error_response(429, fmt::format("{} requests wait for {} already", most,
                                         for_a_job ? "jobs to be over" : "the cluster")));
   }
+  // The connection allows this time on top of its own limit for the cluster's answer.
   call.exchange->wait_longer(wait);
   ask_backend(call);
 }
@@ -282,6 +291,7 @@ void Api::plan(const Call& call) {
 }
 
 void Api::read_log(const Call& call) {
+  // Tasks count by 32 bits; a larger index in the path would be cut off to one that exists.
   constexpr std::uint64_t kMaxIndex = std::numeric_limits<std::uint32_t>::max();
   if (call.match.numbers.at(1) > kMaxIndex) {
     return call.exchange->finish(error_response(404, "no job has a task of that index"));

@@ -30,6 +30,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kBufferBytes = 16 * 1024;
 constexpr std::size_t kPieceBytes = 64 * 1024;  ///< of a response, written at once
+/// What a client may still send, in bytes, while the connection waits for it to close.
 constexpr std::size_t kMaxDiscarded = 16 * 1024 * 1024;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -53,6 +54,8 @@ class StreamConnection final : public Connection,
         around_(around),
         gone_(std::move(gone)),
         reader_(around.options->request) {}
+  // The last reference goes after the last handler: then the listener may take another connection
+  // in.
   ~StreamConnection() override { gone_(); }
 
   void start() override {
@@ -61,6 +64,7 @@ class StreamConnection final : public Connection,
   void close() override {
     asio::post(stream_.get_executor(), [self = this->shared_from_this()] { self->drop(); });
   }
+  /// Since when the client has been awaited; nothing while the server itself works on a request.
   std::optional<Clock::time_point> waiting_since() const override {
     const Clock::time_point since = waiting_since_.load(std::memory_order_relaxed);
     return since == kBusy ? std::nullopt : std::optional(since);
@@ -107,6 +111,8 @@ class StreamConnection final : public Connection,
       if (error) {
         return self->drop();
       }
+      // The phase changes when the time is over while the read is pending; its bytes belong to
+      // nobody.
       if (self->phase_ != Phase::idle && self->phase_ != Phase::reading) {
         return;  // the request was given up while this waited
       }
@@ -130,6 +136,7 @@ class StreamConnection final : public Connection,
           if (auto refused = refuse()) {
             return refuse_with(std::move(*refused));
           }
+          // Bytes that are here already show that the client does not wait to be asked.
           if (reader_.expects_continue() && unread_.size() <= 1) {
             return send_continue();
           }
@@ -156,7 +163,9 @@ class StreamConnection final : public Connection,
   }
 
   void refuse_with(Response response) {
+    // Counted here: a refused request never becomes an Exchange, which counts the others.
     around_.api->traffic()->answered({}, response.status, 0);
+    // What follows on the connection may be the body of this request: it is closed and not parsed.
     keep_alive_ = false;
     respond(std::move(response));
   }
@@ -181,6 +190,8 @@ class StreamConnection final : public Connection,
     const std::uint64_t number = ++requests_;
     Respond respond = [weak = this->weak_from_this(), context = around_.context,
                        executor = stream_.get_executor(), number](Response response) {
+      // Back to the strand: the backend answers on threads of its own. The number tells a late
+      // answer to an earlier request from the one that is awaited.
       asio::post(executor, [weak, number, response = std::move(response)]() mutable {
         const auto self = weak.lock();
         if (self && self->phase_ == Phase::handling && self->requests_ == number) {
@@ -259,7 +270,8 @@ class StreamConnection final : public Connection,
     if (phase_ == Phase::closed) {
       return;
     }
-    // A request that comes slowly has been waited for since before its first byte.
+    // A request that comes slowly has been waited for since before its first byte: the time of
+    // `idle` and of each read are one wait.
     const bool goes_on = phase == Phase::reading && phase_ < Phase::handling;
     if (phase == Phase::handling) {
       waiting_since_.store(kBusy, std::memory_order_relaxed);
@@ -267,6 +279,8 @@ class StreamConnection final : public Connection,
       waits_from_now();
     }
     phase_ = phase;
+    // A timer that has expired may have its handler queued: the turn tells it that it counts no
+    // longer.
     const std::uint64_t turn = ++turn_;
     timer_.expires_after(limit);
     timer_.async_wait([self = this->shared_from_this(), turn](std::error_code error) {
@@ -300,6 +314,7 @@ class StreamConnection final : public Connection,
       return;
     }
     phase_ = Phase::closed;
+    // Makes handlers of the timer that are queued already harmless.
     ++turn_;
     exchange_.reset();
     timer_.cancel();

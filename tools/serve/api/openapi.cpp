@@ -34,6 +34,7 @@ Json schema_of(const Parameter& parameter) {
     case Parameter::Kind::number: {
       schema = {{"type", "integer"}, {"minimum", parameter.least}, {"maximum", parameter.most}};
       if (parameter.fallback.empty()) return schema;
+      // Defaults are texts in the table; a schema wants a number.
       std::uint64_t fallback = 0;
       std::from_chars(parameter.fallback.data(),
                       parameter.fallback.data() + parameter.fallback.size(), fallback);
@@ -66,6 +67,7 @@ Json parameters_of(const Route& route) {
 
 /// The errors that a route may answer with.
 std::vector<int> errors_of(const Route& route) {
+  // Open routes ask nothing of the cluster: no token, no job that could be missing.
   if (route.open) {
     return {400, 422};
   }
@@ -115,6 +117,7 @@ Json answers_of(const Route& route) {
     answers["202"] = {{"description", reason_phrase(202)},
                       {"content", {{"application/json", {{"schema", reference(route.later)}}}}}};
   }
+  // Every error has the same body, so clients need one type for all.
   for (const int status : errors_of(route)) {
     answers[std::to_string(status)] = {
         {"description", reason_phrase(status)},
@@ -149,6 +152,7 @@ Json operation_of(const Route& route) {
   }
   operation["responses"] = answers_of(route);
   if (route.open) {
+    // An empty list overrides the document's rule that a token is needed.
     operation["security"] = Json::array();
   }
   return operation;
@@ -159,6 +163,7 @@ Json operation_of(const Route& route) {
 std::string openapi_document() {
   Json paths = Json::object();
   for (const Route& route : routes()) {
+    // Routes of one path share an entry, by method.
     paths[std::string(route.pattern)][route.method == "POST" ? "post" : "get"] =
         operation_of(route);
   }

@@ -18,17 +18,20 @@
 namespace muster::api {
 namespace {
 
+/// Of an unknown name in a message.
 constexpr std::size_t kMaxShownBytes = 60;
 
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {
+      // A plus is a space in queries, as forms encode it.
       plain += text[i] == '+' ? ' ' : text[i];
       continue;
     }
     unsigned byte = 0;
     const char* first = text.data() + i + 1;
+    // Two digits have to follow; from_chars() alone would take one.
     if (text.size() - i <= 2 || std::from_chars(first, first + 2, byte, 16).ptr != first + 2) {
       return std::nullopt;
     }
@@ -99,12 +102,14 @@ std::optional<std::vector<NamedValue>> named_values(std::string_view text) {
     const std::string_view piece = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (piece.empty()) {
+      // "a=1&&b=2" and a trailing '&' are harmless.
       continue;
     }
     const std::size_t equals = piece.find('=');
     const bool valued = equals != std::string_view::npos;
     const auto name = percent_decoded(piece.substr(0, equals));
     const auto value = percent_decoded(valued ? piece.substr(equals + 1) : std::string_view());
+    // Decoded before the names are compared: "%6c" is an l.
     if (!name || !value) {
       return std::nullopt;
     }
@@ -129,6 +134,7 @@ Expected<Query, int> Query::parse(std::string_view text, const Route& route) {
   std::vector<std::string> faults;
   std::set<std::string> given_names;
   for (const NamedValue& entry : *given) {
+    // O(parameters): a route has a handful.
     const Parameter* parameter = find_parameter(route, entry.name);
     if (parameter == nullptr) {
       faults.push_back(fmt::format("{}: is not known; {}", entry.name.substr(0, kMaxShownBytes),
@@ -140,6 +146,7 @@ Expected<Query, int> Query::parse(std::string_view text, const Route& route) {
     } else if (std::string fault = fault_of(*parameter, entry.value); !fault.empty()) {
       faults.push_back(std::move(fault));
     }
+    // Also of a fault: the query is thrown away below then.
     query.values_.insert_or_assign(entry.name, entry.value);
   }
   if (!faults.empty()) {

@@ -1,3 +1,7 @@
+// Reads HTTP requests by http_parser, fed with pieces as they come from the socket. The parser is
+// paused after the head and after the whole request: the head can be refused before a body is read,
+// and bytes of the next request stay with the caller.
+
 #include "tools/serve/api/request_reader.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +14,7 @@ namespace {
 
 constexpr std::size_t kBytesPerHeaderLine = 4;  // ": " and the line's end
 
+// Header names are ASCII; a locale must not change how they compare.
 bool equal_ignoring_case(std::string_view left, std::string_view right) {
   const auto lower = [](char letter) {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
@@ -19,6 +24,7 @@ bool equal_ignoring_case(std::string_view left, std::string_view right) {
 
 }  // namespace
 
+// A callback that returns other than 0 ends the parsing with an error.
 /// What the parser calls; it has no state but the reader's.
 struct RequestReader::Callbacks {
   static RequestReader& reader(http_parser* parser) {
@@ -43,16 +49,19 @@ struct RequestReader::Callbacks {
     if (parser->http_major != 1 || parser->http_minor > 1) {
       self.fail(400, "the version has to be HTTP/1.0 or HTTP/1.1");
     }
+    // A fault of a header field or of the version ends the parsing here.
     if (self.fault_status_ != 0) {
       return -1;
     }
     self.head_done_ = true;
     self.request_.head.method = http_method_str(static_cast<http_method>(parser->method));
+    // A pause is no error: feed() returns with the head done.
     http_parser_pause(parser, 1);
     return 0;
   }
   static int on_body(http_parser* parser, const char* bytes, std::size_t size) {
     RequestReader& self = reader(parser);
+    // Written as a difference: the sum could overflow.
     if (size > self.limits_.max_body - self.request_.body.size()) {
       return self.fail(413, "the body is too large");
     }
@@ -62,6 +71,7 @@ struct RequestReader::Callbacks {
   static int on_message_complete(http_parser* parser) {
     RequestReader& self = reader(parser);
     self.whole_ = true;
+    // After an upgrade the bytes are of another protocol: no request follows.
     self.keep_alive_ = parser->upgrade == 0 && http_should_keep_alive(parser) != 0;
     http_parser_pause(parser, 1);
     return 0;
@@ -94,6 +104,7 @@ void RequestReader::reset() {
   fault_status_ = 0;
 }
 
+/// O(bytes). Not all of them are used when the parser pauses; the caller feeds the rest again.
 RequestReader::Progress RequestReader::feed(std::string_view bytes) {
   static const http_parser_settings kSettings = Callbacks::settings();
   const std::size_t used = http_parser_execute(&parser_, &kSettings, bytes.data(), bytes.size());
@@ -114,6 +125,7 @@ RequestReader::Progress RequestReader::feed(std::string_view bytes) {
 }
 
 bool RequestReader::body_too_large() const {
+  // http_parser's value when the request has no Content-Length.
   constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
   return parser_.content_length != kUnknown && parser_.content_length > limits_.max_body;
 }
@@ -141,9 +153,11 @@ bool RequestReader::count_header(std::size_t bytes) {
 
 bool RequestReader::take_name(std::string_view piece) {
   if (in_value_) {
+    // A name after a value: the header before is complete. Either may come in several pieces.
     end_header();
   }
   const bool fits = count_header(piece.size() + (name_.empty() ? kBytesPerHeaderLine : 0));
+  // Trailers after a chunked body count against the limit but change no head.
   if (fits && !head_done_) {
     name_ += piece;
   }
@@ -161,6 +175,7 @@ bool RequestReader::take_value(std::string_view piece) {
 
 void RequestReader::end_header() {
   if (equal_ignoring_case(name_, "authorization")) {
+    // Two tokens: which one counts would depend on who reads the request.
     if (!request_.head.authorization.empty()) {
       fail(400, "the header Authorization stands there twice");
     }

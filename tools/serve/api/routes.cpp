@@ -1,3 +1,6 @@
+// The table of all paths and their parameters. The server matches requests by it and openapi.cpp
+// writes the API's document from it, so that the document cannot name a path that is not served.
+
 #include "tools/serve/api/routes.hpp"
 
 #include <array>
@@ -10,12 +13,16 @@ namespace {
 
 using Kind = Parameter::Kind;
 
+/// One page: bounds the answer that is built in memory.
 constexpr std::uint64_t kMaxLimit = 10'000;
+/// One piece of a log, in bytes; a client asks for the next one by its offset.
 constexpr std::uint64_t kMaxLogBytes = 1024 * 1024;
 constexpr std::uint64_t kMaxUserBytes = 256;
+/// A client that waits longer asks again; each such request holds a place while it waits.
 constexpr std::uint64_t kMaxWaitS = 30;
 constexpr std::uint64_t kMaxCursorBytes = 40;
 constexpr std::uint64_t kMaxIndex = std::numeric_limits<std::uint32_t>::max();
+/// Ids stay within a signed 64-bit number, as many JSON libraries know no larger ones.
 constexpr std::uint64_t kMaxSigned = std::numeric_limits<std::int64_t>::max();
 
 constexpr std::array<std::string_view, 3> kStates{"active", "over", "all"};
@@ -50,6 +57,7 @@ constexpr std::array kLogQuery{
     Parameter{"max", Kind::number, "bytes at most", 1, kMaxLogBytes, "65536"},
     Parameter{"attempt", Kind::number, "which attempt; 0: the newest", 0,
               std::numeric_limits<std::uint32_t>::max(), "0"},
+    // JSON has to replace bytes that are not UTF-8; `raw` is for those who want the file.
     Parameter{"raw", Kind::number, "1: the bytes as they are, with what else there is in headers",
               0, 1, "0"},
 };
@@ -64,6 +72,8 @@ constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kJobRef = "JobRef";
 constexpr std::string_view kInstanceRef = "InstanceRef";
 
+// Routes marked `true` at the end are open: they answer without a token. Those are the health check
+// and the page's own files, which a browser loads before the user has typed a token.
 constexpr std::array kRoutes{
     Route{Operation::submit,
           "POST",
@@ -326,10 +336,12 @@ std::string_view next_segment(std::string_view& path) {
   return segment;
 }
 
+/// Parameters in a path are all numbers: {id}, {index}.
 bool is_parameter(std::string_view segment) {
   return segment.starts_with('{');
 }
 
+// The whole segment has to be a number: "12x" must not reach job 12.
 std::optional<std::uint64_t> number_in_path(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -340,6 +352,7 @@ std::optional<std::uint64_t> number_in_path(std::string_view text) {
 /// The numbers in the path when it fits the pattern.
 std::optional<std::vector<std::uint64_t>> fit(std::string_view pattern, std::string_view path) {
   std::vector<std::uint64_t> numbers;
+  // A trailing slash makes another path: next_segment() alone would not see the difference.
   if (path.ends_with('/') != pattern.ends_with('/')) {
     return std::nullopt;
   }
@@ -358,6 +371,7 @@ std::optional<std::vector<std::uint64_t>> fit(std::string_view pattern, std::str
     }
     numbers.push_back(*number);
   }
+  // Both have to be used up, or one is only the beginning of the other.
   return pattern.empty() && path.empty() ? std::optional(std::move(numbers)) : std::nullopt;
 }
 
@@ -367,6 +381,8 @@ std::span<const Route> routes() {
   return kRoutes;
 }
 
+/// O(routes): two dozen patterns, compared a segment at a time. Several routes share a path and
+/// differ in their methods, so the search goes on after the first.
 Match match(std::string_view path) {
   Match found;
   for (const Route& route : kRoutes) {

@@ -30,6 +30,7 @@ using Tcp = asio::ip::tcp;
 using ServerFailure = Failure<ServerError>;
 using TlsContext = std::shared_ptr<asio::ssl::context>;
 
+/// Bounds of the options. Each connection costs a descriptor and its buffers.
 constexpr std::size_t kMaxConnections = 10'000;
 constexpr unsigned kMaxThreads = 64;
 /// How long it waits when the system cannot give it another connection.
@@ -48,6 +49,7 @@ std::string fault_of(const ServerOptions& options) {
   if (options.certificate.empty() != options.key.empty()) {
     return "certificate, key: TLS needs both of them";
   }
+  // A token in clear can be read on the way and used by anybody.
   if (!address.is_loopback() && options.certificate.empty() && !options.plain_beyond_loopback) {
     return fmt::format(
         "address: {} is no loopback address, and without TLS tokens would cross the "
@@ -111,6 +113,7 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
     const Tcp::endpoint wanted(asio::ip::make_address(options_.address), options_.port);
     std::error_code error;
     acceptor_.open(wanted.protocol(), error);
+    // A restart finds connections of the process before in TIME_WAIT on the same port.
     if (!error) {
       acceptor_.set_option(Tcp::acceptor::reuse_address(true), error);
     }
@@ -124,6 +127,7 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
       return fmt::format("cannot listen on {} port {}: {}", options_.address, options_.port,
                          error.message());
     }
+    // With port 0 the system has chosen one: it is known only after bind().
     port_ = acceptor_.local_endpoint(error).port();
     return std::nullopt;
   }
@@ -140,6 +144,7 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
       std::error_code ignored;
       self->stopping_ = true;
       self->pause_.cancel();
+      // On the strand of accept(): no new connection can be taken after close_all() has begun.
       self->acceptor_.close(ignored);
       self->close_all();
     });
@@ -191,6 +196,7 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
     });
   }
 
+  // Sets members of the entry in two steps, as the connection's end names it by its number.
   void take(Tcp::socket socket) {
     std::error_code ignored;
     const std::uint64_t number = ++last_connection_;
@@ -250,6 +256,7 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
     for (const auto& [number, open] : connections_) {
       held.push_back(open.connection.lock());
       const auto since = held.back() ? held.back()->waiting_since() : std::nullopt;
+      // Connections whose request is being answered are passed over: closing them would lose work.
       if (!since) {
         continue;
       }
@@ -279,6 +286,7 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
   }
 
   void close_all() {
+    // Closed after the lock: a connection's end calls forget(), which takes it.
     std::vector<std::shared_ptr<Connection>> open;
     {
       const std::lock_guard lock(mutex_);

@@ -47,6 +47,7 @@ std::optional<std::string> read_all(int descriptor) {
   // One byte more than is allowed shows that the file is too large.
   std::string text(kMaxTokenFileBytes + 1, '\0');
   std::size_t size = 0;
+  // A read may give less than is there.
   while (size < text.size()) {
     const ssize_t got = ::read(descriptor, text.data() + size, text.size() - size);
     if (got < 0) {
@@ -72,6 +73,7 @@ Expected<std::vector<std::string>, ServerError> tokens_of(const std::filesystem:
   std::istringstream lines(text);
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
+    // Files from other systems end lines with a carriage return too.
     if (!line.empty() && line.back() == '\r') {
       line.pop_back();
     }
@@ -112,6 +114,7 @@ bool Tokens::admits(std::string_view authorization) const {
     return false;
   }
   const std::string_view scheme = authorization.substr(0, kScheme.size());
+  // Names of schemes do not depend on case.
   const bool bearer =
       std::equal(scheme.begin(), scheme.end(), kScheme.begin(), [](char left, char right) {
         return (left >= 'A' && left <= 'Z' ? left - 'A' + 'a' : left) == right;

@@ -40,6 +40,7 @@ prometheus::MetricFamily family_of(const Metric& metric) {
 prometheus::ClientMetric histogram_of(const Distribution& distribution) {
   prometheus::ClientMetric value;
   value.label = labels_of(distribution.labels);
+  // Bounds may be fewer by one than the buckets: the last has none.
   const std::size_t finite = std::min(distribution.bounds.size(), distribution.buckets.size());
   // Prometheus' buckets are cumulative; the last one, which has no bound, is sample_count itself.
   for (std::size_t i = 0; i < distribution.buckets.size(); ++i) {
@@ -54,6 +55,7 @@ prometheus::ClientMetric histogram_of(const Distribution& distribution) {
 
 void append(std::vector<prometheus::MetricFamily>& families, const MetricsInput& input) {
   for (const Metric& metric : input.metrics) {
+    // A bad name would make the whole text unreadable to Prometheus.
     if (prometheus::CheckMetricName(metric.name)) {
       families.push_back(family_of(metric));
     }
@@ -103,6 +105,7 @@ void Traffic::connection_refused() {
 
 void Traffic::answered(std::string_view route, int status, double seconds) {
   const auto bucket =
+      // The first bound that is not below the time; beyond all of them it is the last bucket.
       static_cast<std::size_t>(std::ranges::lower_bound(kBounds, seconds) - kBounds.begin());
   const std::lock_guard lock(mutex_);
   ++requests_[{std::string(route), status}];
@@ -118,6 +121,7 @@ MetricsInput Traffic::figures() const {
                      {kBounds.begin(), kBounds.end()},
                      {},
                      0};
+  // Copied under the lock and written without it.
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [key, count] : requests_) {
@@ -145,6 +149,7 @@ MetricsInput Traffic::figures() const {
 
 std::string metrics_text(const std::optional<MetricsInput>& cluster, const MetricsInput& own) {
   std::vector<prometheus::MetricFamily> families;
+  // Always there, also when the cluster is not: an alarm needs a figure that says so.
   families.push_back(family_of({"muster_cluster_reachable",
                                 "Whether the cluster's own figures are among these.",
                                 false,

@@ -37,9 +37,10 @@ constexpr const char* kEnded = "ended";  ///< when all machines were ended, in n
 /// 8 MiB of that are its part, 4 of them its own; what is left over is room for its first tasks.
 constexpr std::uint64_t kBytesOfNewWorker = std::uint64_t{32} << 20;
 
-/// Keeps the end of a machine's log, and no more such ends than there should be.
+/// Keeps the end of a machine's log, and of such ends only the newest `kept_logs`.
 void keep_log(const MachineOptions& options, InstanceId instance, const std::string& tail) {
   if (options.kept_log_bytes == 0) return;
+  // A log that cannot be kept must not hold up the end of the machine: errors are passed over.
   std::error_code error;
   const fs::path gone = options.dir / kGone;
   fs::create_directories(gone, error);
@@ -59,6 +60,7 @@ std::optional<Instant> read_instant(const fs::path& file) {
   return in >> since_1970 ? std::optional(Instant{Duration{since_1970}}) : std::nullopt;
 }
 
+// The search goes on after the value: one that contains the name would be replaced for ever.
 std::string replaced(std::string text, const std::string& name, const std::string& value) {
   for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += value.size()) {
     text.replace(at, name.size(), value);
@@ -94,6 +96,7 @@ class ProcessMachines::Watcher {
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         thread_([this] { run(); }) {}
   ~Watcher() {
+    // By an order, as `stopped_` is the thread's own; orders queued before it are carried out.
     order([this] { stopped_ = true; });
     thread_.join();
   }
@@ -136,6 +139,7 @@ class ProcessMachines::Watcher {
   }
   void order(std::function<void()> step) {
     {
+      // Queued under the lock and woken outside of it: the thread can take the lock at once.
       const std::lock_guard guard(mutex_);
       orders_.push_back(std::move(step));
     }
@@ -150,6 +154,8 @@ class ProcessMachines::Watcher {
   Machine& machine(InstanceId instance) {
     const auto found = machines_.find(instance);
     if (found != machines_.end()) return found->second;
+    // Under the lock, so that watch() with another listener returns only when the old one is not
+    // being called.
     const auto say = [this, instance](const std::string& text, bool restarted) {
       const std::lock_guard guard(mutex_);
       if (tell_) tell_({instance, text, restarted});
@@ -197,6 +203,7 @@ class ProcessMachines::Watcher {
   void see_to_machines() {
     for (auto each = machines_.begin(); each != machines_.end();) {
       auto& [instance, machine] = *each;
+      // A pidfd is readable when its process has ended; a machine may also have a step due by time.
       const bool ended = machine.pidfd() >= 0 && ended_.contains(machine.pidfd());
       if (ended || machine.due() <= Machine::Clock::now()) machine.step();
       if (machine.over()) {
@@ -208,6 +215,8 @@ class ProcessMachines::Watcher {
     }
   }
 
+  // In this order: the waiting are told, the log saved, and only then the folder removed, without
+  // which a restart would not know the machine.
   void clear_away(InstanceId instance, Machine& machine) {
     for (const auto& ended : machine.take_waiting()) ended();
     if (machine.folder().exists()) {
@@ -242,6 +251,7 @@ Expected<std::unique_ptr<ProcessMachines>, MachineError> ProcessMachines::open(
   if (!lock) {
     return Failure<MachineError>{MachineError::unwritable, name + ": " + std::strerror(errno)};
   }
+  // Two connectors on one folder would each end the machines of the other as strays.
   if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     return Failure<MachineError>{MachineError::refused,
                                  name + ": another cloud connector has these machines"};
@@ -255,6 +265,7 @@ ProcessMachines::ProcessMachines(MachineOptions options, Descriptor lock)
       ended_all_(read_instant(options_.dir / kEnded)),
       watcher_(std::make_unique<Watcher>(options_)) {}
 
+// Here, where Watcher is complete.
 ProcessMachines::~ProcessMachines() = default;
 
 Expected<std::string, MachineError> ProcessMachines::boot(const MachineOrder& order) {
@@ -279,6 +290,7 @@ Expected<std::string, MachineError> ProcessMachines::boot(const MachineOrder& or
     for (const std::string& part : options_.command) {
       argv.push_back(fill_in(part, order, folder.path()));
     }
+    // Last: a folder without its command is no machine after a crash, and boot() makes it again.
     const std::string why = folder.write_command(argv);
     if (!why.empty()) return Failure<MachineError>{MachineError::unwritable, why};
   }
@@ -327,7 +339,9 @@ std::string ProcessMachines::end_all(Instant now) {
   out << now.time_since_epoch().count() << '\n';
   out.close();
   std::error_code error;
+  // Renamed into place: a crash leaves either the old time or the new one, never half a number.
   if (out) fs::rename(draft, file, error);
+  // Ended after the time is written: a restart that finds machines left knows that they are to end.
   keep_only({});
   if (!out) return draft.string() + ": cannot be written";
   return error ? file.string() + ": " + error.message() : std::string{};
