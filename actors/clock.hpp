@@ -54,6 +54,8 @@ class Alarm {
   Alarm& operator=(const Alarm&) = delete;
 
   bool armed() const { return due_.has_value(); }
+  // A message that is on its way cannot be called back: one whose time is not due_ any more does
+  // nothing, which covers earlier dates, disarm() and repeated ones alike.
   void at(Instant when) {
     if (due_ && *due_ <= when) return;
     due_ = when;

@@ -49,10 +49,12 @@ class FieldPasser {
   void operator()(Key, std::optional<T>& value) {
     bool there = value.has_value();
     pass(there);
+    // Loading: the value has to be there to be filled.
     if (there && !value) value.emplace();
     if (!there) return value.reset();
     pass(*value);
   }
+  // Leaving out what is default is for the event log; messages carry every value.
   template <class T>
   void unless_default(Key, T& value, const std::type_identity_t<T>&) {
     pass(value);
@@ -96,6 +98,7 @@ class FieldPasser {
   }
   template <class T>
   void pass(T& value) {
+    // The first error stands; what follows it would be read at the wrong place.
     if (error_) return;
     // What only shows values gives nothing back.
     if constexpr (std::is_same_v<typename Inspector::result_type, caf::error>) {

@@ -105,9 +105,9 @@ template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, JobView& x) {
   return inspect_fields(f, "job_view", x.job, x.name, x.user, x.workload_class, x.command, x.market,
                         x.gang, x.movable, x.checkpoints, x.state, x.tasks, x.whole, x.waiting,
-                        x.held, x.starting, x.running, x.finished, x.failed, x.failed_attempts,
-                        x.submitted, x.over, x.usd, x.max_fails, x.exit_code, x.failed_task,
-                        x.failure, x.reason, x.master, x.to, x.to_site);
+                        x.held, x.capped, x.starting, x.running, x.finished, x.failed,
+                        x.failed_attempts, x.submitted, x.over, x.usd, x.max_fails, x.exit_code,
+                        x.failed_task, x.failure, x.reason, x.master, x.to, x.to_site);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, ReasonView& x) {
@@ -190,9 +190,9 @@ typename Inspector::result_type inspect(Inspector& f, CapsView& x) {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, CellFigures& x) {
   return inspect_fields(f, "cell_figures", x.master, x.jobs_waiting, x.jobs_running, x.jobs_held,
-                        x.active_jobs, x.over_jobs, x.pending, x.assigned, x.held, x.running,
-                        x.instances, x.instance_count, x.usd_h, x.total_usd, x.today_usd, x.rounds,
-                        x.last_decision_ms, x.caps, x.trouble);
+                        x.active_jobs, x.over_jobs, x.pending, x.assigned, x.held, x.capped,
+                        x.running, x.instances, x.instance_count, x.usd_h, x.total_usd, x.today_usd,
+                        x.rounds, x.last_decision_ms, x.caps, x.trouble);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, SiteFigures& x) {

@@ -1,5 +1,9 @@
 #include "actors/job_watch.hpp"
 
+// Two sets of the same pairs, one by job and one by listener, so that an end and the loss of a
+// listener each cost no more than the pairs that they concern. Slots stand for listeners: their
+// order is that of arrival and not of addresses, which differ from run to run.
+
 namespace muster {
 
 bool JobWatch::add(const JobListener& listener, JobId job) {
@@ -58,6 +62,7 @@ void JobWatch::clear() {
 }
 
 void NewestEnds::add(const JobEnd& end) {
+  // An end that is told again keeps its age: by_age_ holds each job once.
   if (ends_.insert_or_assign(end.job, end).second) by_age_.push_back(end.job);
   if (by_age_.size() <= kMost) return;
   ends_.erase(by_age_.front());

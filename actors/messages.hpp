@@ -123,7 +123,7 @@ struct LoadReport {
   double load = 0;  ///< 1: all it has is taken; more: work waits (docs/routing.md)
   Resources used;   ///< of what its instances have, by the tasks on them
   Resources capacity;
-  /// Parts of jobs that were given up here lately: their jobs' other parts are for nothing.
+  /// Parts of jobs that were terminated here lately: their jobs' other parts are for nothing.
   std::vector<JobId> broken;
   /// Jobs and parts completed here since the one who asks asked last, as far as they are
   /// remembered.
@@ -338,7 +338,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(muster::Wakeup)
 namespace muster {
 
 /// Runs the attempts of one instance's tasks. Repeated and outdated orders change nothing.
-/// `settled` says that the outcome of an attempt is durable and need not be told again; `greet`
+/// `ack` says that the outcome of an attempt is durable and need not be told again; `greet`
 /// asks for a (new) hello; a log request is answered to the master.
 using WorkerActor = caf::typed_actor<
     caf::reacts_to<start_atom, StartOrder>, caf::reacts_to<stop_atom, TaskId, Attempt>,

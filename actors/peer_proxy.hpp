@@ -16,6 +16,7 @@ class PeerProxy : public caf::monitorable_actor {
   const char* name() const override { return "muster.peer"; }
 
   void enqueue(caf::mailbox_element_ptr element, caf::execution_unit* host) override {
+    // A copy, and not under the lock: enqueueing may run into this proxy again.
     if (const caf::strong_actor_ptr to = target()) {
       to->enqueue(std::move(element), host);
     } else {

@@ -36,6 +36,7 @@ Expected<Range, ArrayError> parse_range(std::string_view part) {
 
 /// Adds the range's indices unless they are too many.
 bool add(const Range& range, std::vector<std::uint32_t>& indices) {
+  // Counted before they are listed: "0-999999999" must not fill the memory.
   if (indices.size() + (range.last - range.first + 1) > kMaxTasksPerJob) return false;
   for (std::uint64_t i = range.first; i <= range.last; ++i) {
     indices.push_back(static_cast<std::uint32_t>(i));
@@ -70,6 +71,7 @@ Expected<ArrayIndices, ArrayError> parse_array(std::string_view text) {
     if (comma == std::string_view::npos) break;
     rest = rest.substr(comma + 1);
   }
+  // A copy: the order in which indices are written is that of the tasks.
   std::vector<std::uint32_t> sorted = array.indices;
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());

@@ -59,6 +59,7 @@ Expected<Catalog, ConfigError> load_catalog(const std::filesystem::path& file) {
   for (const CsvRow& row : table->rows) {
     if (!reader.select(row)) continue;
     InstanceType type = read_type(reader);
+    // The first line of a name is kept, so that the error leads to both.
     const auto [first, is_new] = lines.emplace(type.name, row.line);
     if (!is_new && !type.name.empty()) {
       reader.complain("name", fmt::format("'{}' is already the name of the type in line {}",
@@ -66,6 +67,7 @@ Expected<Catalog, ConfigError> load_catalog(const std::filesystem::path& file) {
     }
     types.push_back(std::move(type));
   }
+  // An empty table has no line to speak of.
   if (types.empty() && errors.empty()) {
     errors.add({table->file}, "", "has to have at least one instance type");
   }

@@ -95,6 +95,7 @@ std::vector<KeySpecOf<C>> cloud_keys() {
 }
 
 /// Says what the provider that is named needs and was not given.
+/// Of all providers only the one that is named has needs; keys of the others may be given.
 template <class C>
 void check_cloud(const C& parsed, KeyReader<C>& reader) {
   for (const CloudModule<C>& module : cloud_modules<C>()) {

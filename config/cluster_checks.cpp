@@ -6,12 +6,16 @@
 #include <array>
 #include <set>
 
+// Checks keys of different tables against each other. Each check says all that is wrong, so that a
+// file is mended in one go.
+
 namespace muster::config {
 namespace {
 
 constexpr std::array<const char*, 3> kEndpointKeys = {"address", "workers", "api"};
 
 const Endpoint* endpoint_of(const NodeConfig& node, std::string_view key) {
+  // Port 0 is the mark of an endpoint that was not given.
   if (key == "address") return node.address.port == 0 ? nullptr : &node.address;
   const std::optional<Endpoint>& endpoint = key == "workers" ? node.workers : node.api;
   return endpoint ? &*endpoint : nullptr;
@@ -93,6 +97,7 @@ void check_addresses(std::deque<NodeEntry>& nodes) {
             key, fmt::format("has to be an address of its own; {} is that of node \"{}\" as {}",
                              to_text(*endpoint), other->node->name, other->key));
       }
+      // Listed even when it clashes: a third one is compared with both.
       taken.push_back({&entry.node, key});
     }
   }
@@ -132,9 +137,10 @@ void check_folders(const ClusterEntry& entry) {
 /// What may rent without limit does so by its owner's word only. A fixed fleet is a limit.
 void check_caps(const ClusterEntry& entry) {
   const ClusterConfig& c = entry.config;
-  const MasterConfig& m = c.master;
+  // The three caps are each enough: none of them leaves spending without a bound.
+  const MasterCaps& m = c.master.caps;
   const bool capped = m.max_instances > 0 || m.max_usd_h > 0 || m.max_usd_day > 0;
-  if (capped || c.live_master.uncapped || !m.fleet_texts.empty()) return;
+  if (capped || c.live_master.uncapped || !c.fleet.texts.empty()) return;
   entry.reader.complain("master",
                         "has no cap on what a master may rent: [master] has to have max_instances, "
                         "max_usd_h or max_usd_day, or, to let it rent without limit, "
@@ -151,10 +157,12 @@ void at_least(const ClusterEntry& entry, const std::string& key, Duration value,
 
 void check_times(const ClusterEntry& entry) {
   const ClusterConfig& c = entry.config;
+  // Reports come every load_every: one that is late must not make its sender count as lost.
   at_least(entry, "site.load_stale_after", c.site.load_stale_after,
            {"twice load_every", 2 * c.site.load_every});
   at_least(entry, "link.timeout", c.link.timeout, {"twice heartbeat", 2 * c.link.heartbeat});
-  at_least(entry, "master.worker_lost_after", c.master.worker_lost_after,
+  // Else an instance could be given back while its link still waits for a sign of life.
+  at_least(entry, "master.worker_lost_after", c.master.watch.worker_lost_after,
            {"link.timeout", c.link.timeout});
 }
 

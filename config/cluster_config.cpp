@@ -54,6 +54,7 @@ void Loader::read_file(toml::table& table) {
     } else {
       for (const toml::node& node : *nodes) read_node(*node.as_table());
     }
+    // Taken out: the reader knows keys and sections, no arrays of tables.
     table.erase("node");
   }
   reader_.read_table(table);
@@ -73,9 +74,11 @@ void Loader::read_node(const toml::table& table) {
 }
 
 void Loader::read_override(const std::string& text) {
+  // A node is named in the key, so that the override does not depend on the order of nodes.
   const std::string_view name = std::string_view(text).substr(0, text.find('='));
   if (!name.starts_with(kNodePrefix)) return reader_.read_override(text);
   const std::string_view rest = name.substr(kNodePrefix.size());
+  // Names have no dots (is_name), so the first dot ends the node's.
   const std::string node(rest.substr(0, rest.find('.')));
   const auto found = std::find_if(nodes_.begin(), nodes_.end(),
                                   [&](const auto& entry) { return entry.node.name == node; });
@@ -94,6 +97,7 @@ void Loader::read_override(const std::string& text) {
 }
 
 ClusterConfig Loader::finish() {
+  // Before the default of checkpoints, which is built from a path of the file.
   reader_.resolve_paths();
   // Paths are handed on to processes that run in other folders.
   for (const auto& key : config::key_table<ClusterConfig>()) {
@@ -154,6 +158,7 @@ Expected<ClusterConfig, ConfigError> load_cluster_config(
   Loader loader(file);
   loader.read_file(table.value());
   const bool file_is_fine = loader.errors.empty();
+  // After the file: overrides win, and may name nodes that it has.
   for (const std::string& text : overrides) loader.read_override(text);
   const bool bad_override = file_is_fine && !loader.errors.empty();
   ClusterConfig config = loader.finish();

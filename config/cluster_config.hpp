@@ -33,9 +33,6 @@ struct NodeConfig {
 struct LiveMasterConfig {
   std::uint64_t history_jobs = 100'000;  ///< finished jobs that are kept
   bool uncapped = false;  ///< it may rent without limit; otherwise one of its caps has to be given
-  /// A decision is allowed as many steps as the policy takes in that time; 0: any number.
-  Duration decision_deadline{};
-  std::uint32_t planner_lag = 1'000'000;  ///< events that its planner may be behind
 };
 
 /// Below the state, unless LiveWorkerConfig::checkpoints says another one.
@@ -93,7 +90,8 @@ struct ClusterConfig {
   std::string policy = "eva";       ///< NAME[,key=value...]
   std::filesystem::path api_token;  ///< file with the token that the API wants
   std::vector<NodeConfig> nodes;
-  MasterConfig master;
+  MasterSettings master;
+  FleetConfig fleet;
   LiveMasterConfig live_master;
   SiteConfig site;
   ClassifyConfig classify;

@@ -51,10 +51,10 @@ Keys live_master_keys() {
           {"master.decision_deadline",
            "a decision is allowed as many steps as the policy has taken in that time before; at "
            "most master.decision_budget; 0: any number",
-           TimeKey{[](C& c) -> Duration& { return c.live_master.decision_deadline; }, 0ns, 1h}},
+           TimeKey{[](C& c) -> Duration& { return c.master.decision_deadline; }, 0ns, 1h}},
           {"master.planner_lag",
            "events that the planner beside a master may be behind; beyond, no more jobs are taken",
-           WholeKey{[](C& c) -> U32& { return c.live_master.planner_lag; }, 1000, 100'000'000}},
+           WholeKey{[](C& c) -> U32& { return c.master.planner_lag; }, 1000, 100'000'000}},
           {"master.caps",
            "\"none\": each master may rent without limit; otherwise max_instances, max_usd_h or "
            "max_usd_day has to be given, or a fleet",

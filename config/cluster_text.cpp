@@ -12,6 +12,7 @@ using config::KeySpecOf;
 /// "key = value" for a key that has another value than the default, else nothing.
 template <class C>
 std::string line_of(C& config, const KeySpecOf<C>& key, std::string_view name) {
+  // Keys at their defaults are left out: the file shows what its writer decided.
   C defaults;
   const std::string value = config::value_text(config, key);
   if (value.empty() || value == config::value_text(defaults, key)) return "";
@@ -52,6 +53,7 @@ std::string section_texts(ClusterConfig& config) {
 
 std::string cluster_config_text(const ClusterConfig& config) {
   ClusterConfig copy = config;
+  // Where it would be without being said: it goes where the state goes.
   if (copy.worker.checkpoints == copy.state / kCheckpointsFolder) copy.worker.checkpoints.clear();
   std::string text = top_text(copy);
   for (const NodeConfig& node : config.nodes) text += node_text(node);

@@ -24,6 +24,8 @@ Failure<ConfigError> as_csv_error(const Failure<TextFileError>& failure) {
 
 }  // namespace
 
+// libcsv parses; this finds lines, bounds rows and hands out one row at a time, so that a trace of
+// any size takes the memory of a row.
 struct CsvStream::Source {
   /// Owns a parser's buffer.
   struct Parser {
@@ -56,6 +58,8 @@ struct CsvStream::Source {
         auto piece = text.next();
         if (!piece) return as_csv_error(piece.error());
         left = piece.value();
+        // Spreadsheets write it; as a part of the first column's name it would be an unknown
+        // column.
         if (line == 0 && left.starts_with(kByteOrderMark)) {
           left.remove_prefix(kByteOrderMark.size());
         }
@@ -78,6 +82,7 @@ struct CsvStream::Source {
         row_bytes = 0;
       }
     }
+    // Up to and with the next line break, or all that is left of the piece.
     const std::size_t size = std::min(left.find_first_of("\r\n"), left.size() - 1) + 1;
     at_line_start = left[size - 1] == '\n';
     row_bytes += size;
@@ -99,6 +104,7 @@ struct CsvStream::Source {
   Expected<bool, ConfigError> finish() {
     if (std::exchange(finished, true)) return false;
     if (csv_fini(&parser.state, on_field, on_row, this) != 0) {
+      // The place of a quote that does not end is where its row begins.
       line = row.line;
       return malformed(0, "a quoted field of this row does not end");
     }
@@ -139,6 +145,7 @@ CsvStream& CsvStream::operator=(CsvStream&&) noexcept = default;
 Expected<CsvStream, ConfigError> CsvStream::open(const std::filesystem::path& file) {
   auto source = std::make_unique<Source>(file);
   const auto has_header = source->next();
+  // An empty file has no header, which is an error and not an empty table.
   if (!has_header) return has_header.error();
   if (!has_header.value()) return source->malformed(0, "the first line has to name the columns");
   source->header = source->row;
@@ -176,6 +183,7 @@ std::string csv_field(std::string_view text) {
   if (!padded && text.find_first_of(",\"\r\n") == std::string_view::npos) {
     return std::string(text);
   }
+  // Every byte may be a quote, which is written twice, and two more are around them.
   std::string quoted(2 * text.size() + 2, '\0');
   quoted.resize(csv_write(quoted.data(), quoted.size(), text.data(), text.size()));
   return quoted;
@@ -211,6 +219,7 @@ CsvReader::CsvReader(const std::string& file, const CsvRow& header,
 bool CsvReader::select(const CsvRow& row) {
   row_ = &row;
   if (row.fields.size() == width_) return true;
+  // Rows of another width are not guessed at: a comma too many would move all fields.
   errors_.add({file_, row.line, 0}, "",
               fmt::format("the row has {} fields, the header names {}", row.fields.size(), width_));
   return false;

@@ -20,6 +20,7 @@ constexpr std::string_view kLabelLetters = "abcdefghijklmnopqrstuvwxyz0123456789
 std::string lower(std::string_view text) {
   std::string small(text);
   for (char& c : small) {
+    // Not tolower(), which follows the locale.
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   return small;
@@ -29,6 +30,7 @@ std::optional<std::string> ipv6(std::string_view text) {
   in6_addr address{};
   std::array<char, INET6_ADDRSTRLEN> shortest{};
   if (inet_pton(AF_INET6, std::string(text).c_str(), &address) != 1) return std::nullopt;
+  // Read and written again: equal addresses become equal texts.
   inet_ntop(AF_INET6, &address, shortest.data(), shortest.size());
   return std::string(shortest.data());
 }
@@ -73,6 +75,7 @@ std::string to_text(const Endpoint& endpoint) {
 }
 
 std::optional<Endpoint> parse_endpoint(std::string_view text) {
+  // The last one: an IPv6 address has colons of its own, inside its brackets.
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
   const std::optional<std::uint64_t> port = parse_whole(text.substr(colon + 1));

@@ -12,6 +12,7 @@ namespace {
 
 /// Number of letters to change, add or drop to get from one word to the other (Levenshtein).
 std::size_t distance(std::string_view from, std::string_view to) {
+  // One row of the table at a time: O(|from| x |to|) steps, O(|to|) memory.
   std::vector<std::size_t> row(to.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -43,6 +44,7 @@ void ErrorList::add(const TextPlace& place, std::string_view field, std::string_
 
 void ErrorList::sort_by_line() {
   std::stable_sort(errors_.begin(), errors_.end(), [](const Error& a, const Error& b) {
+    // Line 0 is no line: such errors come last.
     if (a.line == 0 || b.line == 0) return a.line > b.line;
     return std::tie(a.line, a.column) < std::tie(b.line, b.column);
   });
@@ -59,6 +61,7 @@ std::string ErrorList::text(std::size_t limit) const {
 }
 
 std::string nearest_word(std::string_view word, const std::vector<std::string>& known) {
+  // A third of the letters, but two at least: of short words nearly every one would be near.
   const std::size_t tolerated = std::max<std::size_t>(2, word.size() / 3);
   std::string best;
   std::size_t best_distance = tolerated + 1;

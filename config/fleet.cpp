@@ -48,6 +48,7 @@ Expected<Fleet, FleetError> fleet_share(const std::vector<FleetPart>& parts, con
           fmt::format("master.fleet: \"{}\": the catalog has no spot price for {}", to_text(part),
                       part.type)};
     }
+    // Every master computes its own share by this rule; together they have the fleet exactly once.
     const std::uint32_t count = part.count / masters + (index < part.count % masters ? 1 : 0);
     if (count > 0) fleet.push_back({*type, part.market, count});
   }

@@ -21,6 +21,13 @@ struct FleetPart {
   friend bool operator==(const FleetPart&, const FleetPart&) = default;
 };
 
+/// The instances that are there from the start and stay, of all masters together; none: masters
+/// rent and give back as their policy wants.
+struct FleetConfig {
+  std::vector<FleetPart> parts;
+  std::vector<std::string> texts;  ///< the same as it was written
+};
+
 /// Reads "COUNT*TYPE" or "COUNT*TYPE:spot"; nothing when it is not of that form.
 std::optional<FleetPart> parse_fleet_part(std::string_view text);
 /// The form that parse_fleet_part reads.

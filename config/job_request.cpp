@@ -15,6 +15,10 @@
 #include "config/request_keys.hpp"
 #include "config/request_value.hpp"
 
+// Requests come as TOML and as JSON. Both become a RequestValue, so that one table of keys reads
+// and checks them; requests that were put together otherwise go through faults() with the same
+// table.
+
 namespace muster {
 namespace {
 
@@ -85,10 +89,12 @@ JobRequest RequestReader::read(const RequestValue& document) {
     return {};
   }
   for (const RequestMember& member : *members) {
+    // A document of nothing but mistakes is not read to its end.
     if (errors_.size() > kShownErrors) break;
     read_member(member);
   }
   const auto report = [&](std::string_view field, const std::string& message) {
+    // Said already that the value is not of its kind.
     if (unread_.contains(field)) return;
     const auto place = places_.find(field);
     // A member of a table stands behind a dot; the message names it.
@@ -96,6 +102,7 @@ JobRequest RequestReader::read(const RequestValue& document) {
         field.substr(0, field.find('.')), message);
   };
   for (const RequestKey& key : config::request_keys()) {
+    // Every key, also those that are not given: some are required.
     config::check_value(request_, key, report);
   }
   config::check_together(request_, places_.contains("tasks"), report);
@@ -103,6 +110,7 @@ JobRequest RequestReader::read(const RequestValue& document) {
 }
 
 /// A limit behind the array's '%' counts as max_running.
+/// One rule for both forms: "0-99%10" means max_running = 10.
 void settle_array(JobRequest& request) {
   const auto array = parse_array(request.array);
   if (!array || array->max_running == 0) return;
@@ -126,6 +134,7 @@ std::optional<Failure<ConfigError>> refuse_size(std::string_view text, std::size
 /// The list under "jobs" when the document is a batch.
 const RequestValue* batch_of(const RequestValue& document) {
   const auto* members = std::get_if<RequestValue::Table>(&document.data);
+  // A request with one more member beside "jobs" is read as a request, which says what is wrong.
   if (members == nullptr || members->size() != 1 || members->front().key != "jobs") return nullptr;
   return &members->front().value;
 }
@@ -150,6 +159,7 @@ std::string program_name(const JobRequest& request) {
   const auto& command = request.command;
   if (command.empty()) return "job";
   std::string_view program = command.front();
+  // A line for the shell: its first word is what people call it.
   if (command.size() == 3 && program == kShell && command[1] == "-c") {
     program = command[2];
     program.remove_prefix(std::min(program.find_first_not_of(" \t\n"), program.size()));
@@ -158,6 +168,7 @@ std::string program_name(const JobRequest& request) {
   const std::size_t slash = program.find_last_of('/');
   if (slash != std::string_view::npos) program.remove_prefix(slash + 1);
   constexpr std::size_t kLongestName = 64;
+  // Names are shown in lists; a name with control characters or spaces is not taken over.
   const bool plain = std::none_of(program.begin(), program.end(), [](char c) {
     return static_cast<unsigned char>(c) <= 0x20 || static_cast<unsigned char>(c) >= 0x7F;
   });
@@ -200,6 +211,7 @@ Expected<JobRequest, ConfigError> load_job_file(const std::filesystem::path& fil
     return Failure<ConfigError>{ConfigError::unreadable,
                                 file.string() + ": cannot be read: is it there?"};
   }
+  // One byte more than allowed tells a file that is too large, whatever its kind says of its size.
   std::string text(kMaxRequestBytes + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (in.bad()) {
@@ -263,6 +275,7 @@ std::optional<double> parse_memory_gib(std::string_view text) {
       {{"KiB", 1.0 / (1024 * 1024)}, {"MiB", 1.0 / 1024}, {"GiB", 1}, {"TiB", 1024}}};
   double factor = 1;
   for (const auto& [unit, gib] : kUnits) {
+    // "KiB" and the others differ in their first letter: only one can match.
     if (!text.ends_with(unit)) continue;
     text.remove_suffix(unit.size());
     while (text.ends_with(' ')) text.remove_suffix(1);
@@ -278,6 +291,8 @@ std::string to_json(const JobRequest& request) {
   for (const RequestKey& key : config::request_keys()) {
     const auto put = [&](auto at) {
       const auto& value = request.*at;
+      // Only values that differ from the defaults, so that a repeated request reads like the one
+      // that was written.
       if (value == plain.*at) return;
       if constexpr (requires { name_of(value); }) {
         out[key.name] = name_of(value);

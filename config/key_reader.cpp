@@ -13,6 +13,9 @@
 #include "config/request_value.hpp"
 #include "config/worker_config.hpp"
 
+// Reads any config by its table of keys. Errors are collected with their places instead of returned
+// at the first one, and values that are wrong leave the default in place.
+
 namespace muster::config {
 namespace {
 
@@ -30,6 +33,7 @@ std::vector<std::string> names_below(const std::vector<KeySpecOf<C>>& keys,
     if (!key.name.starts_with(prefix)) continue;
     std::string name = key.name.substr(prefix.size());
     name.resize(std::min(name.find('.'), name.size()));
+    // Keys of a section stand one after the other in the table.
     if (names.empty() || names.back() != name) names.push_back(std::move(name));
   }
   return names;
@@ -63,10 +67,12 @@ void KeyReader<C>::read_table(const toml::table& table, const std::string& secti
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     const std::string full = section.empty() ? name : section + "." + name;
+    // Known keys come first: a name that is still in use is read, whatever it was called.
     if (const KeySpecOf<C>* spec = find_key(keys_, full)) {
       read_key(*spec, node, place_of(node.source()));
     } else if (!new_name_of(full).empty()) {
       errors_.add(place_of(key.source()), source_.prefix + full, renamed_text(full));
+      // An old section may hold keys with new names, each of which is told.
     } else if (was_section(full) && node.is_table() && !is_section(keys_, full)) {
       read_table(*node.as_table(), full);
     } else if (!is_section(keys_, full)) {
@@ -83,6 +89,7 @@ void KeyReader<C>::read_table(const toml::table& table, const std::string& secti
 template <class C>
 void KeyReader<C>::read_key(const KeySpecOf<C>& key, const toml::node& value,
                             const TextPlace& place) {
+  // Also when the value is wrong: the key was given, and nothing says that it is missing.
   places_[key.name] = place;
   if (set_value(config_, key, value)) return;
   errors_.add(place, source_.prefix + key.name,
@@ -110,6 +117,7 @@ void KeyReader<C>::read_override(const std::string& text, const std::string& who
   if (key == nullptr) {
     const std::size_t dot = name.rfind('.');
     const std::string section = dot == std::string::npos ? "" : name.substr(0, dot);
+    // A wrong section is named by its whole path, a wrong key in a known one by itself.
     const bool known = section.empty() || is_section(keys_, section);
     errors_.add(place, source_.prefix + name,
                 known ? unknown_key(section, name.substr(section.empty() ? 0 : dot + 1))
@@ -140,6 +148,7 @@ void KeyReader<C>::need_required() {
 template <class C>
 void KeyReader<C>::complain(const std::string& key, std::string_view message) {
   std::string field = source_.prefix + key;
+  // Without a key the prefix ends with a dot that leads nowhere.
   if (key.empty() && !field.empty()) field.pop_back();
   errors_.add(place_of(key), field, message);
 }
@@ -155,10 +164,12 @@ void KeyReader<C>::resolve_paths() {
   for (const KeySpecOf<C>& key : keys_) {
     const auto* kind = std::get_if<PathKeyOf<C>>(&key.kind);
     if (kind == nullptr || kind->at(config_).empty()) continue;
+    // Relative to the file and not to the working directory: a config works from everywhere.
     fs::path& path = kind->at(config_);
     std::string text = path.string();
     const bool data = text.starts_with(kDataVariable);
     if (data) text = data_folder().string() + text.substr(kDataVariable.size());
+    // Anything else would come out as a folder of that name.
     if (text.find("${") != std::string::npos) {
       complain(key.name, fmt::format("has to be {}, and no other variable; it is \"{}\"",
                                      wanted(key), path.string()));

@@ -133,6 +133,7 @@ Keys keys_of(const std::vector<ReplayPart>& parts) {
 
 }  // namespace
 
+// In the order of the documentation, which is printed from this table.
 Keys replay_keys(const ReplayParts& parts) {
   Keys all;
   for (const Keys& some :

@@ -7,7 +7,8 @@
 
 namespace muster::config {
 
-/// The keys of [master], wherever masters are configured: C has a MasterConfig `master`.
+/// The keys of [master], wherever masters are configured: C has MasterSettings `master` and a
+/// FleetConfig `fleet`.
 template <class C>
 std::vector<KeySpecOf<C>> master_keys() {
   using Whole = WholeKeyOf<C>;
@@ -33,12 +34,12 @@ std::vector<KeySpecOf<C>> master_keys() {
        "how long a gang waits for room that caps or the cloud did not have before it has a turn, "
        "in "
        "which no other job starts; doubled with each turn; 0: it never has one",
-       Time{[](C& c) -> Duration& { return c.master.gang_patience; }, kNone, 24 * kHour}},
+       Time{[](C& c) -> Duration& { return c.master.gangs.patience; }, kNone, 24 * kHour}},
       {"master.gang_turn", "how long a gang's first turn may last; doubled with each turn",
-       Time{[](C& c) -> Duration& { return c.master.gang_turn; }, kShortest, 24 * kHour}},
+       Time{[](C& c) -> Duration& { return c.master.gangs.turn; }, kShortest, 24 * kHour}},
       {"master.gang_longest",
        "no wait or turn of a gang, nor its rest after the cloud refused it, grows longer than this",
-       Time{[](C& c) -> Duration& { return c.master.gang_longest; }, kShortest, 168 * kHour}},
+       Time{[](C& c) -> Duration& { return c.master.gangs.longest; }, kShortest, 168 * kHour}},
       {"master.queue_capacity", "so many waiting tasks count as a load of 1",
        Whole{[](C& c) -> std::uint32_t& { return c.master.queue_capacity; }, 1, 10'000'000}},
       {"master.max_attempts",
@@ -49,33 +50,35 @@ std::vector<KeySpecOf<C>> master_keys() {
        "attempts that may end by a fault of their workers before their task has failed for good",
        Whole{[](C& c) -> std::uint32_t& { return c.master.max_losses; }, 1, 1'000'000}},
       {"master.max_instances", "hard cap on instances at once; 0: none",
-       Whole{[](C& c) -> std::uint32_t& { return c.master.max_instances; }, 0, kMostInstances}},
+       Whole{[](C& c) -> std::uint32_t& { return c.master.caps.max_instances; }, 0,
+             kMostInstances}},
       {"master.max_usd_h", "hard cap on the rate of spending, in $/h; 0: none",
-       Number{[](C& c) -> double& { return c.master.max_usd_h; }, {0, 1e9}}},
+       Number{[](C& c) -> double& { return c.master.caps.max_usd_h; }, {0, 1e9}}},
       {"master.max_usd_day", "hard cap on what a day (UTC) may cost, in $; 0: none",
-       Number{[](C& c) -> double& { return c.master.max_usd_day; }, {0, 1e9}}},
+       Number{[](C& c) -> double& { return c.master.caps.max_usd_day; }, {0, 1e9}}},
       {"master.cap_margin", "time for checkpoints before the day's cap would be reached",
-       Time{[](C& c) -> Duration& { return c.master.cap_margin; }, kNone, kHour}},
+       Time{[](C& c) -> Duration& { return c.master.caps.spend_margin; }, kNone, kHour}},
       {"master.end_time",
        "longest time that the cloud takes to end an instance, besides its type's terminate_s",
-       Time{[](C& c) -> Duration& { return c.master.end_time; }, kNone, kHour}},
+       Time{[](C& c) -> Duration& { return c.master.caps.end_time; }, kNone, kHour}},
       {"master.remind_every", "orders to the cloud are repeated so often until they are answered",
-       Time{[](C& c) -> Duration& { return c.master.remind_every; }, 10 * kShortest, kHour}},
+       Time{[](C& c) -> Duration& { return c.master.watch.remind_every; }, 10 * kShortest, kHour}},
       {"master.ask_pause", "the cloud is asked after all instances at pauses that grow to this",
-       Time{[](C& c) -> Duration& { return c.master.ask_pause; }, std::chrono::seconds{1},
+       Time{[](C& c) -> Duration& { return c.master.watch.ask_pause; }, std::chrono::seconds{1},
             168 * kHour}},
       {"master.worker_lost_after", "silence of a worker that ends its instance",
-       Time{[](C& c) -> Duration& { return c.master.worker_lost_after; }, std::chrono::seconds{1},
-            168 * kHour}},
+       Time{[](C& c) -> Duration& { return c.master.watch.worker_lost_after; },
+            std::chrono::seconds{1}, 168 * kHour}},
       {"master.snapshot_every", "events from one snapshot of the state to the next",
-       Whole{[](C& c) -> std::uint64_t& { return c.master.snapshot_every; }, 100, 1'000'000'000}},
+       Whole{[](C& c) -> std::uint64_t& { return c.master.watch.snapshot_every; }, 100,
+             1'000'000'000}},
       {"master.min_stay",
        "no policy moves a task before it has run for so long where it is; 0: at any time",
        Time{[](C& c) -> Duration& { return c.master.min_stay; }, kNone, 168 * kHour}},
       {"master.fleet",
        "instances that are there from the start and stay, of all masters together: COUNT*TYPE or "
        "COUNT*TYPE:spot; not given: rented as the policy wants",
-       ListKeyOf<C>{[](C& c) -> std::vector<std::string>& { return c.master.fleet_texts; }}}};
+       ListKeyOf<C>{[](C& c) -> std::vector<std::string>& { return c.fleet.texts; }}}};
 }
 
 /// The keys of [master] that say how plans are made and carried out.

@@ -166,6 +166,7 @@ struct Write {
     for (const auto& [name, count] : key.at(config)) {
       counts.insert(name, static_cast<std::int64_t>(count));
     }
+    // Inline, since the value stands on one line with its key.
     counts.is_inline(true);
     return counts.empty() ? "" : written(counts);
   }
@@ -200,6 +201,7 @@ KeyInfo info_of(const KeySpecOf<C>& key) {
   info.key = key.name;
   info.meaning = key.meaning;
   std::visit(Describe<C>{info, defaults}, key.kind);
+  // A required key has a default in the struct, which nobody may rely on.
   if (key.required) info.default_value = "required";
   return info;
 }

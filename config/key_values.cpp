@@ -7,6 +7,9 @@
 #include "config/replay_config.hpp"
 #include "config/worker_config.hpp"
 
+// One function a kind of key checks type and range together: what is documented as the range is
+// what is taken.
+
 namespace muster::config {
 namespace {
 
@@ -28,6 +31,7 @@ struct Set {
 
   bool operator()(const WholeKeyOf<C>& key) const {
     const auto* node = value.as_integer();
+    // TOML's numbers are signed.
     if (node == nullptr || **node < 0) return false;
     const auto number = static_cast<std::uint64_t>(**node);
     if (number < key.low || number > key.high) return false;
@@ -68,6 +72,7 @@ struct Set {
 
   bool operator()(const ListKeyOf<C>& key) const {
     const auto* array = value.as_array();
+    // A list that is not given keeps its default; an empty one would mean something else.
     if (array == nullptr || array->empty()) return false;
     std::vector<std::string> texts;
     for (const toml::node& element : *array) {
@@ -137,6 +142,7 @@ struct Set {
 std::unique_ptr<toml::node> as_toml(const std::string& text) {
   try {
     toml::table table = toml::parse("value = " + text);
+    // Text with a line break could bring more keys: it is no value.
     if (table.size() != 1) return nullptr;
     const toml::node& only = table.begin()->second;
     return only.visit([](const auto& node) -> std::unique_ptr<toml::node> {
@@ -163,6 +169,8 @@ std::string written(const toml::node& value) {
 template <class C>
 bool set_from_text(C& config, const KeySpecOf<C>& key, const std::string& text) {
   std::string plain = text;
+  // As TOML first, so that `true` and `5` are what they look like; then as text, for which quotes
+  // are a burden on a command line.
   if (const auto value = as_toml(text)) {
     if (set_value(config, key, *value)) return true;
     if (const auto* quoted = value->as_string()) plain = quoted->get();
@@ -170,6 +178,7 @@ bool set_from_text(C& config, const KeySpecOf<C>& key, const std::string& text) 
   if (!std::holds_alternative<ListKeyOf<C>>(key.kind)) {
     return set_value(config, key, toml::value<std::string>(plain));
   }
+  // A list of one needs no brackets.
   return set_value(config, key, toml::array{plain});
 }
 

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <limits>
 
+// Numbers and durations as people write them. Conversions do not go by the locale, and what is
+// written out reads back as the same value.
+
 namespace muster {
 namespace {
 
@@ -30,6 +33,7 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::size_t kExactDigits = 23;
 
 /// `text` x `unit_ns` without rounding on the way; nothing when it is no plain decimal number.
+/// Decimal numbers of seconds have to be exact in ns: "0.1" is 100,000,000 ns and not one less.
 std::optional<Wide> exact_product(std::string_view text, std::int64_t unit_ns) {
   Wide digits = 0;
   Wide scale = 1;
@@ -45,16 +49,19 @@ std::optional<Wide> exact_product(std::string_view text, std::int64_t unit_ns) {
     if (fraction) scale *= 10;
   }
   if (count == 0) return std::nullopt;
+  // Rounded to the nearest: half the divisor is added before the division.
   return (digits * unit_ns * 2 + scale) / (scale * 2);
 }
 
 std::optional<Duration> in_units(std::string_view text, std::int64_t unit_ns) {
   const std::optional<double> number = parse_number(text);
   if (!number) return std::nullopt;
+  // Just below 2^63 ns, 292 years.
   constexpr double kLimit = 9.2e18;
   if (std::abs(*number) * static_cast<double>(unit_ns) > kLimit) return std::nullopt;
   const bool negative = text.front() == '-';
   const auto exact = exact_product(negative ? text.substr(1) : text, unit_ns);
+  // Exponents and very long numbers go by floating point.
   if (!exact) return from_seconds(*number * (static_cast<double>(unit_ns) / 1e9));
   const auto ns = static_cast<std::int64_t>(*exact);
   return Duration{negative ? -ns : ns};
@@ -102,6 +109,7 @@ std::optional<Duration> parse_duration(std::string_view text) {
   const std::string_view unit_name = text.substr(letters + 1);
   const std::size_t number_end = text.find_last_not_of(' ', letters);
   const std::string_view number = text.substr(0, number_end + 1);
+  // A bare number is in seconds.
   if (unit_name.empty()) return in_units(text, kSecond);
   for (const Unit& unit : kUnits) {
     if (unit.name == unit_name) return in_units(number, unit.ns);

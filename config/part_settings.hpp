@@ -18,6 +18,7 @@ class PartSettings {
   }
   template <class T>
   const T& of() const {
+    // Reading makes no entry: a const config stays as it is.
     static const T kDefaults{};
     const auto found = held_.find(typeid(T));
     return found == held_.end() ? kDefaults : *std::any_cast<T>(&found->second);

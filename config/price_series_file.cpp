@@ -66,6 +66,7 @@ Expected<PriceSeries, ConfigError> load_price_series(const std::filesystem::path
   ErrorList errors;
   CsvReader reader(stream.value(), kPriceColumns, errors);
   PriceSeries series;
+  // A series may be long: the first row that is wrong ends the reading.
   while (errors.empty()) {
     const auto row = stream->next();
     if (!row) return Failure<ConfigError>{row.error().code, row.error().message};
@@ -75,6 +76,7 @@ Expected<PriceSeries, ConfigError> load_price_series(const std::filesystem::path
   }
   if (errors.empty() && series.steps.empty()) errors.add({file.string()}, "", "has no rows");
   if (!errors.empty()) return Failure<ConfigError>{ConfigError::invalid, errors.text()};
+  // Stable: of steps at one time the last in the file counts.
   std::stable_sort(series.steps.begin(), series.steps.end(),
                    [](const PricePoint& a, const PricePoint& b) { return a.at < b.at; });
   return series;

@@ -20,9 +20,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kRenamed
     {"loopback.max_spot", "cloud.max_spot"},
     {"loopback.memory_reserve_gib", "cloud.memory_reserve_gib"},
     {"loopback.notice", "cloud.notice"},
-    {"master.queue_capacity", "master.queue_capacity"},
-    {"master.launch_backoff_longest", "master.launch_backoff_longest"},
-    {"master.launch_backoff", "master.launch_backoff"},
+    {"master.queue_room", "master.queue_capacity"},
+    {"master.refusal_longest", "master.launch_backoff_longest"},
+    {"master.refusal_rest", "master.launch_backoff"},
     {"site.room", "site.capacity"},
     {"sort.by", "classify.by"},
     {"sort.eps", "classify.eps"},
@@ -33,8 +33,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kRenamed
     {"sort.p_threshold", "classify.p_threshold"},
     {"sort.retrain_after", "classify.retrain_after"},
     {"sort.threshold", "classify.threshold"},
-    {"tasks.acknowledged_keep", "tasks.acknowledged_keep"},
-    {"worker.acknowledged_keep", "worker.acknowledged_keep"},
+    {"tasks.settled_keep", "tasks.acknowledged_keep"},
+    {"worker.settled_keep", "worker.acknowledged_keep"},
 }};
 
 }  // namespace

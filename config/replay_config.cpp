@@ -40,6 +40,7 @@ void check_parts(const std::vector<ReplayPart>& parts, const Chosen& chosen,
         reader.need(key, fmt::format(", and the {} is {}", chosen.what, chosen.name));
       }
     }
+    // Checks run for parts that are not named too: their keys may be given all the same.
     if (!part.check) continue;
     for (const KeyFault& fault : part.check(config)) reader.complain(fault.key, fault.message);
   }
@@ -66,7 +67,7 @@ void check_whole(const ReplayParts& parts, ReplayConfig& parsed, Reader& reader)
   read_sites(parsed, reader);
   config::check_cloud(parsed, reader);
   check_workload(parsed.workload, reader);
-  if (parsed.workload.load > 0 && parsed.master.fleet_texts.empty()) {
+  if (parsed.workload.load > 0 && parsed.fleet.texts.empty()) {
     reader.complain("workload.load", "needs a fleet that is offered the load (master.fleet)");
   }
   check_parts(parts.formats, {"workload", parsed.workload.format}, parsed, reader);
@@ -94,6 +95,8 @@ Expected<ReplayConfig, ConfigError> load_replay_config(const ReplayParts& parts,
   const bool file_is_fine = errors.empty();
   for (const std::string& text : overrides) reader.read_override(text);
   const bool bad_override = file_is_fine && !errors.empty();
+  // After overrides, which may mend what the file lacks; before paths are made, which errors show
+  // as they were written.
   check_whole(parts, parsed, reader);
   reader.resolve_paths();
   if (errors.empty()) return parsed;

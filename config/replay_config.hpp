@@ -9,6 +9,7 @@
 
 #include "config/cloud_config.hpp"
 #include "config/fleet.hpp"
+#include "config/master_settings.hpp"
 #include "config/part_settings.hpp"
 #include "model/expected.hpp"
 #include "model/geo.hpp"
@@ -68,42 +69,6 @@ struct WorldConfig {
   InterferenceConfig interference;
 };
 
-/// What a master may do.
-struct MasterConfig {
-  Duration round_settle{std::chrono::milliseconds{1}};  ///< from a round's tick to the decision
-  Duration sample_timeout{std::chrono::seconds{2}};     ///< how long workers may take to answer
-  Duration accept_timeout{std::chrono::seconds{10}};    ///< how long it may take to accept a job
-  Duration launch_backoff{
-      std::chrono::minutes{10}};  ///< how long what a cloud refused is left alone
-  Duration launch_backoff_longest{std::chrono::hours{1}};  ///< refused again and again: up to this
-  /// How long a gang waits for room that caps or the cloud did not have before it has a turn, in
-  /// which no other job starts; 0: it never has one.
-  Duration gang_patience{std::chrono::hours{1}};
-  Duration gang_turn{std::chrono::minutes{30}};   ///< the first turn; each next one twice as long
-  Duration gang_longest{std::chrono::hours{12}};  ///< no wait, rest or turn of a gang grows longer
-  std::uint32_t max_attempts = 1;         ///< failed attempts before a task has failed for good
-  std::uint32_t max_losses = 20;          ///< attempts of a task lost by their workers, likewise
-  std::uint32_t queue_capacity = 10'000;  ///< so many waiting tasks count as a load of 1
-  std::uint32_t max_instances = 0;        ///< hard cap; 0: none
-  double max_usd_h = 0;                   ///< hard cap on the rate of spending; 0: none
-  double max_usd_day = 0;                 ///< hard cap on what a day (UTC) may cost; 0: none
-  Duration cap_margin{std::chrono::minutes{5}};    ///< for checkpoints, before the day's cap
-  Duration end_time{std::chrono::seconds{30}};     ///< for ending, besides the types' own time
-  Duration remind_every{std::chrono::seconds{2}};  ///< orders to the cloud are repeated so often
-  Duration ask_pause{std::chrono::hours{6}};  ///< the longest from asking after all to the next
-  Duration worker_lost_after{std::chrono::minutes{10}};  ///< silence that ends an instance
-  std::uint64_t snapshot_every = 100'000;  ///< events from one snapshot of the state to the next
-  Duration min_stay{std::chrono::minutes{5}};  ///< no policy moves a task that ran for less; 0: any
-  /// From a round's decision to its plan, in virtual time; 0: before anything else happens.
-  Duration decision_time{};
-  std::uint64_t decision_budget = 0;  ///< steps that a decision may take; 0: any number
-  std::uint32_t slice_parts = 500;    ///< of a plan, carried out before other messages are heard
-  /// The instances that are there from the start and stay, of all masters together; empty: masters
-  /// rent and give back as their policy wants.
-  std::vector<FleetPart> fleet;
-  std::vector<std::string> fleet_texts;  ///< the same as it was written
-};
-
 /// How sites choose among masters and among each other (HCoop, Algorithm 3), and what they promise.
 struct SiteConfig {
   /// Masters that share the tasks of a job; 0: as many as the policy's module says.
@@ -153,7 +118,8 @@ struct ReplayConfig {
   WorkloadConfig workload;
   WorldConfig world;
   CloudConfig cloud;
-  MasterConfig master;
+  MasterSettings master;
+  FleetConfig fleet;
   GroupConfig group;
   SiteConfig site;
   ClassifyConfig classify;

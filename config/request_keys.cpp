@@ -22,6 +22,7 @@ constexpr NumberRange kProgress{.low = 0, .high = 1e15, .above_low = true};
 constexpr NumberRange kFails{.low = 0, .high = kMaxTasksPerJob, .whole = true};
 constexpr NumberRange kRetries{.low = 0, .high = 10'000, .whole = true};
 
+// Arguments of a program end with a zero byte.
 bool has_zero_byte(std::string_view text) {
   return text.find('\0') != std::string_view::npos;
 }
@@ -44,6 +45,7 @@ bool read_command(JobRequest& request, const RequestValue& value) {
   return true;
 }
 
+// The command is bounded in bytes, as the kernel bounds what a program is given.
 void check_command(const JobRequest& request, const Report& report) {
   if (request.command.empty()) return report("command", "is missing; it says what every task runs");
   if (request.command.front().empty()) report("command", "its first text, the program, is empty");
@@ -81,6 +83,7 @@ bool read_env(JobRequest& request, const RequestValue& value) {
   return true;
 }
 
+// Muster's own variables would win silently: better refused.
 void check_env(const JobRequest& request, const Report& report) {
   std::size_t bytes = 0;
   for (const auto& [name, value] : request.env) {
@@ -196,6 +199,7 @@ Keys task_keys() {
        RequestOther{&R::gang, "true or false", read_flag<&R::gang>, nothing_to_check}}};
 }
 
+// Demands are of one task: the job asks for them times its tasks.
 Keys demand_keys() {
   return {{"cpus", "number", "1", "cores of each task", RequestNumber{&R::cpus, kCpus}},
           {"memory_gib", "number, or text like \"512MiB\"", "1",

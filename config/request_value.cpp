@@ -25,6 +25,7 @@ TextPlace place_of(const toml::source_region& region, const std::string& source)
 }
 
 RequestValue convert(const toml::node& node, const std::string& source, int depth) {
+  // Stands until something else is found: what is left is a table or list too deep.
   RequestValue value{Other{"(nested too deeply)"}, place_of(node.source(), source)};
   if (const auto* truth = node.as_boolean()) {
     value.data = truth->get();
@@ -53,6 +54,7 @@ RequestValue convert(const toml::node& node, const std::string& source, int dept
   return value;
 }
 
+// As a double such a number is still compared with a range, and refused with its value.
 bool is_beyond_int64(const nlohmann::json& node) {
   return node.is_number_unsigned() &&
          node.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max();
@@ -158,6 +160,7 @@ std::string toml_reason(std::string_view description) {
 
 std::string shown(std::string text) {
   if (text.size() > kShownBytes) {
+    // UTF-8 bytes after the first begin with the bits 10.
     // Not in the middle of a character.
     std::size_t end = kShownBytes;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
@@ -190,6 +193,7 @@ std::optional<RequestValue> parse_toml(std::string_view text, const std::string&
 std::optional<RequestValue> parse_json(std::string_view text, const std::string& source,
                                        ErrorList& errors) {
   using Event = nlohmann::json::parse_event_t;
+  // The library keeps the last of equal keys; a request that says two things is refused instead.
   std::vector<std::set<std::string>> keys;  // of the objects that are open
   std::string twice;
   const auto watch = [&](int /*depth*/, Event event, nlohmann::json& parsed) {

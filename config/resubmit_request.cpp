@@ -48,6 +48,7 @@ void read_member(const config::RequestMember& member, ResubmitRequest& request, 
 Expected<ResubmitRequest, ConfigError> resubmit_request_from_json(std::string_view text,
                                                                   const std::string& source) {
   ResubmitRequest request;
+  // An empty body asks for everything as it was.
   if (text.empty()) return request;
   ErrorList errors;
   const auto document = config::parse_json(text, source, errors);

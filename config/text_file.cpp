@@ -41,6 +41,7 @@ struct TextStream::Source {
     /// Takes from `packed` what fills `out` and says how much of it was filled; nothing when it is
     /// damaged.
     std::optional<std::size_t> unpack(std::string_view& packed, std::vector<char>& out) {
+      // Several texts that gzip packed may follow each other; each needs a new state.
       if (complete_ && !packed.empty()) {
         inflateReset(&state_);
         complete_ = false;
@@ -80,6 +81,7 @@ struct TextStream::Source {
   Piece next() {
     auto piece = is_packed() ? next_unpacked() : next_bytes();
     if (!piece || piece->empty()) return piece;
+    // Parsers take texts up to a zero byte, and would pass over all behind it.
     if (const std::size_t zero = piece->find('\0'); zero != std::string_view::npos) {
       return failure(TextFileError::damaged,
                      fmt::format("is no text: byte {} is 0", given + zero + 1));
@@ -123,6 +125,7 @@ struct TextStream::Source {
       if (over) return std::string_view{};
       const std::size_t before = input.size();
       const bool first = given == 0 && !any_unpacked;
+      // Behind a whole packed text only another one may come.
       const bool between = unpacker->complete() && !first;
       const std::optional<std::size_t> got = unpacker->unpack(input, unpacked);
       if (!got && between) {
@@ -170,6 +173,7 @@ Expected<std::string, TextFileError> read_text_file(const std::filesystem::path&
     if (!piece) return piece.error();
     if (piece->empty()) return text;
     const std::size_t size = text.size() + piece->size();
+    // Doubles as a string does, but never beyond the bound by more than a piece.
     if (size > text.capacity()) {
       text.reserve(std::max(size, std::min<std::size_t>(2 * text.capacity(), max_bytes)));
     }

@@ -90,6 +90,7 @@ Keys build_table() {
   return all;
 }
 
+// Keys that depend on each other; each of them alone is in its range by now.
 void check_whole(WorkerConfig& parsed, KeyReader<WorkerConfig>& reader) {
   reader.need_required();
   if (!parsed.insecure_loopback) {
@@ -109,6 +110,7 @@ void check_whole(WorkerConfig& parsed, KeyReader<WorkerConfig>& reader) {
       parsed.masters.push_back(*place);
     }
   }
+  // One lost sign of life must not end the link.
   if (parsed.timeout < 2 * parsed.heartbeat) {
     reader.complain("link.timeout", "has to be at least twice link.heartbeat");
   }

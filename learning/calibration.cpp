@@ -6,6 +6,9 @@
 
 #include "model/check.hpp"
 
+// Platt's probabilities: maximum likelihood of a logistic function, by Newton's method with
+// backtracking as Lin, Lin and Weng give it (2007). Steps, ridge and tolerances are theirs.
+
 namespace muster {
 namespace {
 
@@ -45,6 +48,7 @@ struct Slope {
 
 Slope slope_of(const Fit& fit, const Calibration& at) {
   Slope slope;
+  // The ridge keeps the determinant above 0 where all decisions are equal.
   double aa = kRidge, bb = kRidge, ab = 0;
   for (std::size_t i = 0; i < fit.decisions.size(); ++i) {
     const double f = fit.decisions[i];
@@ -65,6 +69,7 @@ Slope slope_of(const Fit& fit, const Calibration& at) {
 /// Goes down along the step, at most all of it; false when it leads nowhere.
 bool descend(const Fit& fit, const Slope& slope, Calibration& at) {
   const double before = fit.loss(at);
+  // Halves the step until the loss falls by a part of what the slope promises (Armijo).
   for (double part = 1; part >= kLeastStep; part /= 2) {
     const Calibration next{at.a + part * slope.step_a, at.b + part * slope.step_b};
     if (fit.loss(next) < before + 1e-4 * part * slope.along_step()) {
@@ -92,6 +97,7 @@ Calibration fit_calibration(std::span<const double> decisions, std::span<const J
     fit.targets.push_back(length == JobLength::long_run ? (longs + 1) / (longs + 2)
                                                         : 1 / (shorts + 2));
   }
+  // Starts at the share of long jobs, whatever the decision.
   Calibration at{0, std::log((shorts + 1) / (longs + 1))};
   for (int step = 0; step < kNewtonSteps; ++step) {
     const Slope slope = slope_of(fit, at);

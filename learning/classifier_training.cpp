@@ -27,6 +27,7 @@ ByLength split_by_length(std::span<const JobSample> history, Duration threshold)
 /// Keeps `count` positions, evenly spread, the last one among them.
 void thin_out(Positions& positions, std::size_t count) {
   const std::size_t size = positions.size();
+  // Rounded down so that the last of every stretch is taken, and the newest job of all with it.
   for (std::size_t i = 0; i < count; ++i) positions[i] = positions[(i + 1) * size / count - 1];
   positions.resize(count);
 }
@@ -64,7 +65,8 @@ struct Validation {
     return picked;
   }
 
-  /// The decision on each job by a machine trained without the job's fold.
+  /// The decision on each job by a machine trained without the job's fold: a machine is sure of
+  /// what it was trained with, and calibrating on that would make all later ones too sure.
   std::vector<double> decisions(const SigmoidParams& params) const {
     std::vector<double> result(fold_of.size(), 0);
     for (std::uint32_t fold = 0; fold < folds; ++fold) {
@@ -89,6 +91,7 @@ std::vector<std::uint32_t> deal_folds(const std::vector<JobLength>& lengths, std
       if (lengths[i] == length) members.push_back(i);
     }
     shuffle(members, rng);
+    // Goes on counting over both lengths: sizes of folds differ by one at most.
     for (const std::uint32_t i : members) fold_of[i] = next++ % folds;
   }
   return fold_of;
@@ -106,6 +109,7 @@ Confusion confusion_of(std::span<const double> decisions, const std::vector<JobL
 std::vector<SigmoidParams> grid_of(const TrainParams& params, const TrainReport& report) {
   SigmoidParams point;
   if (params.weights == ClassWeights::balanced) {
+    // Each length weighs half of all, however rare it is.
     const double half = static_cast<double>(report.used) / 2;
     point.short_weight = half / static_cast<double>(report.shorts);
     point.long_weight = half / static_cast<double>(report.longs);
@@ -133,6 +137,8 @@ std::vector<double> search(const Validation& validation, const TrainParams& para
     const Confusion confusion = confusion_of(decisions, validation.trainer.lengths());
     const auto score = params.weights == ClassWeights::balanced ? confusion.balanced_accuracy()
                                                                 : confusion.accuracy();
+    // Strictly better: of equals the first of the grid, so that the choice does not depend on more
+    // than the scores.
     if (score.value_or(0) > best_score) {
       best_score = score.value_or(0);
       best = std::move(decisions);
@@ -162,6 +168,7 @@ TrainedClassifier train_classifier(std::span<const JobSample> history, const Tra
   TrainReport report;
   report.samples = history.size();
   ByLength split = split_by_length(history, params.threshold);
+  // Of the whole history: thinning out changes the proportion.
   const LengthAnswer majority = majority_of(split[0].size(), split[1].size());
   keep_at_most(split, params.max_samples, params.folds);
   report.shorts = split[0].size();
@@ -189,6 +196,7 @@ TrainedClassifier train_classifier(std::span<const JobSample> history, const Tra
   const Validation validation{trainer, report.folds, std::move(fold_of)};
   const std::vector<double> decisions = search(validation, params, progress, report);
   const Calibration calibration = fit_calibration(decisions, trainer.lengths());
+  // No fold has this number: all jobs are left in.
   SigmoidMachine machine = trainer.train(validation.all_but(report.folds), report.chosen);
   return {LengthClassifier(scale, std::move(machine), calibration), report};
 }

@@ -9,7 +9,8 @@
 namespace muster {
 namespace {
 
-/// Classes up to here have their pairs in a dense matrix; pairs of later ones are looked up.
+/// Classes up to here have their pairs in a dense matrix of 32 MiB at most; pairs of later ones are
+/// looked up.
 constexpr std::size_t kDenseClasses = 2048;
 
 ColocationKey key_of(ClassId task, std::span<const ClassId> neighbours) {
@@ -28,6 +29,7 @@ ColocationTable::ColocationTable(double default_pair) : default_pair_(default_pa
 std::uint32_t ColocationTable::find_set(const ColocationKey& key) const {
   if (index_.empty()) return 0;
   const std::size_t mask = index_.size() - 1;
+  // Linear probing in a table that is at most half full: it ends at an empty place.
   for (std::size_t at = key.low() & mask;; at = (at + 1) & mask) {
     if (index_[at] == 0 || sets_[index_[at] - 1].key == key) return index_[at];
   }
@@ -58,10 +60,12 @@ std::uint32_t ColocationTable::add_set(const ColocationKey& key, ClassId task,
   add(task);
   for (ClassId neighbour : neighbours) add(neighbour);
   sets_.push_back(set);
+  // A bit a size: sets of a size never recorded need no look-up at all.
   sizes_ |= std::uint64_t{1} << std::min<std::uint32_t>(key.size(), 63);
   grow_index();
   const std::size_t mask = index_.size() - 1;
   std::size_t at = key.low() & mask;
+  // Growing may have entered the set already.
   while (index_[at] != 0 && index_[at] != sets_.size()) at = (at + 1) & mask;
   return index_[at] = static_cast<std::uint32_t>(sets_.size());
 }
@@ -94,6 +98,7 @@ void ColocationTable::record(ClassId task, std::span<const ClassId> neighbours, 
     cell.mean += (throughput - cell.mean) * static_cast<double>(times) /
                  static_cast<double>(cell.observations);
   }
+  // An equal mean changes nothing that anybody has computed from the table.
   if (!first && cell.mean == before) return;
   ++version_;
   if (neighbours.size() == 1) remember_pair(task, neighbours[0], cell.mean);
@@ -126,6 +131,7 @@ void ColocationTable::record_gang(std::span<const GangPlace> places, double thro
   const GangPlace* most_unknown = nullptr;  // the unrecorded place with the most neighbours
   double lowest_mean = 0;
   for (const GangPlace& place : places) {
+    // A task alone on its instance cannot have been slowed by neighbours (Eva 4.4).
     if (rules == AttributionRules::paper && place.neighbours.empty()) continue;
     const double* mean = recorded(place.task, place.neighbours);
     if (mean != nullptr) {
@@ -136,6 +142,8 @@ void ColocationTable::record_gang(std::span<const GangPlace> places, double thro
     }
   }
   const bool all_higher = lowest == nullptr || lowest_mean > throughput;
+  // Some place explains the value already when its recorded mean is no higher; otherwise the place
+  // is blamed of which least is known.
   const GangPlace* blamed = all_higher ? most_unknown : lowest;
   if (blamed == nullptr && rules == AttributionRules::artifact) blamed = lowest;
   if (blamed != nullptr) record(blamed->task, blamed->neighbours, throughput, times);

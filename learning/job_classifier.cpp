@@ -9,6 +9,7 @@
 namespace muster {
 namespace {
 
+// "sorter" stands in the texts of stores: it names the format.
 constexpr std::string_view kJobClassifierKind = "sorter";
 constexpr unsigned kJobClassifierVersion = 1;
 constexpr std::uint64_t kMaxHistory = 10'000'000;
@@ -38,7 +39,7 @@ JobSample read_sample(ModelReader& in) {
   return sample;
 }
 
-/// All that a sorter's text holds.
+/// All that a job classifier's text holds.
 struct Contents {
   Duration threshold{};
   std::size_t learnt_since = 0;
@@ -111,6 +112,7 @@ void JobClassifier::judge_length(const Job& job, const SystemUse& use,
     answer.length = guess.length;
     answer.confidence = guess.confidence;
     answer.basis = LengthBasis::model;
+    // Until a classifier is trained the hint has to do.
   } else if (job.runtime_hint) {
     answer.length = length_of(*job.runtime_hint, params_.training.threshold);
     answer.confidence = 1;
@@ -150,6 +152,7 @@ bool JobClassifier::due_for_training() const {
 void JobClassifier::adopt(Classifier classifier) {
   MUSTER_CHECK(classifier != nullptr, "a sorter adopts a classifier");
   classifier_ = std::move(classifier);
+  // The count begins anew with each training, also for jobs that came while it ran.
   learnt_since_ = 0;
 }
 
@@ -171,6 +174,7 @@ Expected<JobClassifier, LearnError> JobClassifier::parse(std::string_view text,
                                                          const ClassifierParams& params) {
   auto read = parse_sealed(kJobClassifierKind, kJobClassifierVersion, text, read_contents);
   if (!read) return read.error();
+  // A classifier knows one threshold only; its history could be learnt from again.
   if (read->classifier != nullptr && read->threshold != params.training.threshold) {
     return Failure<LearnError>{LearnError::other_threshold,
                                "was trained to tell jobs apart at " +
@@ -181,6 +185,7 @@ Expected<JobClassifier, LearnError> JobClassifier::parse(std::string_view text,
   classifier.classifier_ = std::move(read->classifier);
   classifier.predictor_ = std::move(read->predictor);
   classifier.learnt_since_ = read->learnt_since;
+  // The newest of them.
   const std::size_t kept = std::min(read->history.size(), params.max_history);
   classifier.history_.assign(read->history.end() - static_cast<std::ptrdiff_t>(kept),
                              read->history.end());

@@ -15,6 +15,7 @@ double share(const Resources& in_use, const Resources& capacity, Resource kind) 
   return std::clamp(in_use[kind] / capacity[kind], 0.0, 1.0);
 }
 
+// Demands and numbers of tasks spread over orders of magnitude; shares of use do not.
 bool heavy_tailed(std::size_t feature) {
   return feature <= static_cast<std::size_t>(Feature::tasks);
 }
@@ -77,7 +78,9 @@ void FeatureScale::include(const JobFeatures& features) {
 JobFeatures FeatureScale::apply(const JobFeatures& features) const {
   JobFeatures scaled{};
   for (std::size_t i = 0; i < kFeatures; ++i) {
+    // Was the same for all jobs of the training: it says nothing.
     if (high_[i] <= low_[i]) continue;
+    // Beyond what was seen in training the machine must not extrapolate.
     const double value = std::clamp(flattened(features, i), low_[i], high_[i]);
     scaled[i] = 2 * (value - low_[i]) / (high_[i] - low_[i]) - 1;
   }

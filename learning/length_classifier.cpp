@@ -24,6 +24,8 @@ LengthAnswer LengthClassifier::classify(const JobFeatures& features) const {
   if (constant_) return *constant_;
   const double decision = machine_.decision(scale_.apply(features));
   const double p_long = calibration_.probability_of_long(decision);
+  // The machine's own side decides; the calibration, fitted on all, may see it otherwise and then
+  // says so by a confidence below one half.
   if (decision > 0) return {JobLength::long_run, p_long};
   return {JobLength::short_run, 1 - p_long};
 }

@@ -23,6 +23,7 @@ std::string_view take_until(std::string_view& text, char end) {
 template <class Number>
 void append(std::string& text, Number value) {
   std::array<char, 32> digits{};
+  // The shortest digits that read back as the same number: texts of equal models are equal.
   const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
   MUSTER_CHECK(error == std::errc{}, "every number fits into 32 characters");
   text.append(digits.data(), end);
@@ -72,6 +73,7 @@ std::string ModelWriter::text() && {
 
 void ModelReader::fail(const std::string& what) {
   if (ok()) error_ = "line " + std::to_string(number_) + ": " + what;
+  // Nothing further is read: the first fault is the one to tell.
   rest_ = line_ = {};
 }
 
@@ -135,6 +137,7 @@ Expected<std::string_view, LearnError> open_model(std::string_view kind, unsigne
                                "line 1: is of version " + std::to_string(written) +
                                    "; this Muster reads version " + std::to_string(version)};
   }
+  // Searched from the end: the text itself may have such a line.
   const std::size_t end = text.rfind("end ");
   if (end == std::string_view::npos || (end > 0 && text[end - 1] != '\n')) {
     return damaged("the last line should be 'end' and a checksum");

@@ -41,6 +41,7 @@ double PredictionErrors::best_margin(double eps) const {
   double best_share = 0;
   for (const double margin : candidates) {
     const double share = share_within(eps, margin);
+    // Of equal shares the larger margin: it promises less.
     if (share >= best_share) best = margin, best_share = share;
   }
   return best;
@@ -72,6 +73,7 @@ SorsVerdict PredictionErrors::judge(double predicted_s, const SorsRule& rule) co
 void PredictionErrors::write(ModelWriter& out) const {
   out.whole(ratios_.size());
   for (std::size_t i = 0; i < ratios_.size(); ++i) {
+    // The oldest first: read back, the ring begins at 0.
     out.number(ratios_[(next_ + i) % ratios_.size()]);
   }
 }

@@ -30,6 +30,7 @@ class RecentMap {
   Value& touch(std::uint64_t key) {
     const auto [at, is_new] = values_.try_emplace(key);
     if (is_new && values_.size() > capacity_) {
+      // The new one is not in order_ yet, so that it cannot be the one that goes.
       values_.erase(order_.begin()->second);
       order_.erase(order_.begin());
     }

@@ -6,6 +6,10 @@
 #include "learning/fnv.hpp"
 #include "learning/job_features.hpp"
 
+// Experts in competition: for every group that a job belongs to and every estimator there is one,
+// each with the errors that it has made so far. The best of those that were tried often enough
+// predicts.
+
 namespace muster {
 namespace {
 
@@ -118,10 +122,13 @@ double RuntimePredictor::Group::estimate_s(Estimator estimator) const {
 }
 
 void RuntimePredictor::Group::learn(double runtime_s) {
+  // Scored on what they would have said before this job was known.
   for (std::size_t i = 0; count > 0 && i < kEstimators; ++i) {
     Score& score = scores[i];
+    // By the ratio and not the difference: twice and half are equally wrong.
     const double error = std::abs(std::log(estimate_s(static_cast<Estimator>(i)) / runtime_s));
     ++score.tried;
+    // A plain mean at first, then one in which old errors fade.
     score.error += (error - score.error) * std::max(kErrorWeight, 1.0 / score.tried);
   }
   ++count;
@@ -142,6 +149,7 @@ std::optional<RuntimePrediction> RuntimePredictor::predict(const Job& job) const
       const Score& score = group->scores[i];
       const bool tried = score.tried >= kTriedEnough;
       const bool better = tried && (!best_tried || score.error < best_error);
+      // Groups come from the most specific on: until one is tried, the first found stands.
       if (best && !better) continue;
       const auto estimator = static_cast<Estimator>(i);
       best = {group->estimate_s(estimator), kKeys[key].name, estimator};
@@ -154,6 +162,7 @@ std::optional<RuntimePrediction> RuntimePredictor::predict(const Job& job) const
 
 void RuntimePredictor::observe(const Job& job, Duration runtime) {
   const double runtime_s = std::clamp(to_seconds(runtime), kShortest_s, kLongest_s);
+  // Before the groups learn of it: the error is of a job that was not known.
   if (const auto predicted = predict(job)) {
     errors_.touch(error_class(job)).add(predicted->runtime_s, runtime_s);
   }

@@ -78,6 +78,7 @@ struct SigmoidTrainer::Nodes {
     for (const JobFeatures& values : features) {
       Row& row = rows.emplace_back();
       for (std::size_t i = 0; i < kFeatures; ++i) row[i] = {static_cast<int>(i) + 1, values[i]};
+      // libsvm's mark for the end of a row.
       row[kFeatures] = {-1, 0};
     }
   }
@@ -92,6 +93,7 @@ SigmoidTrainer::~SigmoidTrainer() = default;
 
 SigmoidMachine SigmoidTrainer::train(std::span<const std::uint32_t> picked,
                                      const SigmoidParams& params) const {
+  // Set for the process, since libsvm knows one function for all.
   silence_libsvm();
   std::vector<double> labels;
   std::vector<svm_node*> rows;
@@ -126,6 +128,7 @@ SigmoidMachine SigmoidTrainer::train(std::span<const std::uint32_t> picked,
   machine.rho_ = sign * model->rho[0];
   for (int i = 0; i < model->l; ++i) {
     machine.vectors_.push_back(
+        // libsvm counts rows from 1.
         {sign * model->sv_coef[0][i], rows_[picked[model->sv_indices[i] - 1]]});
   }
   return machine;

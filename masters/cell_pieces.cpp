@@ -13,7 +13,8 @@ namespace muster::cell {
 namespace {
 
 bool waits(TaskPhase phase) {
-  return phase == TaskPhase::pending || phase == TaskPhase::held || phase == TaskPhase::assigned;
+  return phase == TaskPhase::pending || phase == TaskPhase::held || phase == TaskPhase::capped ||
+         phase == TaskPhase::assigned;
 }
 
 /// How often what was said, in the order in which it was said first.
@@ -160,6 +161,7 @@ JobView job_view(const JobRow& row, const Master& master) {
   view.state = shown(row.standing());
   view.waiting = row.pending + row.gang.assigned;
   view.held = row.held;
+  view.capped = row.capped;
   view.starting = row.starting;
   view.running = row.running + row.stopping;
   view.finished = row.finished;
@@ -305,7 +307,8 @@ std::string why(const TaskRow& row, const Master& master) {
   const auto at = [&] { return place_text(state.instance(row.at), master.catalog()); };
   switch (row.phase) {
     case TaskPhase::pending:
-    case TaskPhase::held: {
+    case TaskPhase::held:
+    case TaskPhase::capped: {
       std::string text = "waits, " + sentence(row.reason);
       if (history != nullptr && history->failures > 0) {
         text += fmt::format("; attempt {} failed: {}", history->attempts, history->reason);

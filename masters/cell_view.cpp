@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "masters/cell_pieces.hpp"
+#include "masters/plan_resizes.hpp"
 #include "model/live_ids.hpp"
 
 namespace muster {
@@ -183,6 +184,7 @@ CellFigures CellView::figures() const {
   view.pending = work.count(TaskPhase::pending);
   view.assigned = work.count(TaskPhase::assigned);
   view.held = work.count(TaskPhase::held);
+  view.capped = work.count(TaskPhase::capped);
   view.running = work.count(TaskPhase::running);
   for (std::uint32_t i = 0; i < master.catalog().size(); ++i) {
     for (Market market : {Market::on_demand, Market::spot}) {
@@ -190,7 +192,7 @@ CellFigures CellView::figures() const {
       if (count > 0) view.instances.push_back({master.catalog()[TypeId{i}].name, market, count});
     }
   }
-  const MasterCaps& caps = master.caps();
+  const MasterCaps& caps = master.settings().caps;
   view.instance_count = state.instances().size();
   view.usd_h = Price::from_nano_usd_h(sums.up_nano_usd_h).usd_h();
   view.total_usd = master.ledger().accrued(state, now).usd();
@@ -269,6 +271,11 @@ PlanView view_of(const DryRun& run, JobId id, const std::string& master) {
       to = fmt::format("a new {}", catalog[launch.type].name);
     }
     view.places.push_back({index_of(place.task), std::move(to)});
+  }
+  for (std::size_t i = 0; i < run.plan.resizes.size(); ++i) {
+    if (run.checked.resizes[i]) continue;
+    const TaskId task = place_of(*run.state, run.plan.resizes[i]).task;
+    view.moves += run.state->find(task)->phase == TaskPhase::running;
   }
   for (const Refuse& part : run.plan.refusals) {
     if (job_of(part.task) == id) refuse(index_of(part.task), part.refusal);

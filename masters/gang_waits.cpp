@@ -57,21 +57,21 @@ struct GangWaits::Fold {
     const TaskRow* task = e.task.valid() ? state.find(e.task) : nullptr;
     if (task == nullptr || task->phase != TaskPhase::pending) return;
     const JobRow& job = state.job(task->job);
-    if (!is_gang(job) || !is_for_room(e.refusal.code, w.caps_, w.fixed_fleet_)) return;
+    if (!is_gang(job) || !is_for_room(e.refusal.code, w.settings_.caps, w.fixed_fleet_)) return;
     if (w.fixed_fleet_) return refused_on_fleet(job);
     GangWait& wait = wait_of(job.job.id);
     if (e.refusal.code == RefusalCode::instance_cap) {
-      wait.hopeless = e.refusal.asked > w.caps_.max_instances;
+      wait.hopeless = e.refusal.asked > w.settings_.caps.max_instances;
     } else if (e.refusal.code == RefusalCode::spend_cap) {
-      wait.hopeless = e.refusal.asked > w.caps_.max_usd_h;
+      wait.hopeless = e.refusal.asked > w.settings_.caps.max_usd_h;
     } else if (e.refusal.code == RefusalCode::day_cap) {
-      wait.hopeless = e.refusal.asked > w.caps_.max_usd_day;
+      wait.hopeless = e.refusal.asked > w.settings_.caps.max_usd_day;
     }
     if (wait.hopeless && w.turn(at) == job.job.id) w.end_turn(at);
     // What is too large even for all of a cap is not tried again and again: policies plan for
     // others what they would plan without it. Each of its tasks is refused: that counts once.
     if (wait.hopeless && at >= wait.unavailable_until) {
-      wait.unavailable_until = at + w.grown(w.launch_backoff_, ++wait.refusals);
+      wait.unavailable_until = at + w.grown(w.settings_.launch_backoff, ++wait.refusals);
     }
   }
 
@@ -80,7 +80,7 @@ struct GangWaits::Fold {
     const TaskRow* task = state.find(e.task);
     if (!w.fixed_fleet_ || task == nullptr || task->phase != TaskPhase::pending) return;
     const JobRow& job = state.job(task->job);
-    if (!is_gang(job) || !is_for_room(e.refusal.code, w.caps_, true)) return;
+    if (!is_gang(job) || !is_for_room(e.refusal.code, w.settings_.caps, true)) return;
     GangWait& wait = wait_of(job.job.id);
     wait.hopeless = wait.hopeless || has_all(job);
   }
@@ -90,7 +90,7 @@ struct GangWaits::Fold {
     GangWait& wait = wait_of(job.job.id);
     if (at < wait.unavailable_until || w.turn(at) == job.job.id) return;
     wait.hopeless = has_all(job);
-    wait.unavailable_until = at + w.grown(w.launch_backoff_, ++wait.refusals);
+    wait.unavailable_until = at + w.grown(w.settings_.launch_backoff, ++wait.refusals);
   }
 
   /// Nobody else has anything of the fleet, or it is too small for the job.
@@ -116,12 +116,12 @@ struct GangWaits::Fold {
     wait.hopeless = own.size() == state.instances().size();
     if (w.book_.turn && w.book_.turn->job == job.job.id && at < w.book_.turn->until) {
       // What others leave in its turn is for the gang: it asks as soon as the cloud may be asked.
-      wait.unavailable_until = at + w.launch_backoff_;
+      wait.unavailable_until = at + w.settings_.launch_backoff;
       if (!wait.hopeless) return;
       wait.since = at;
       w.end_turn(at);
     }
-    wait.unavailable_until = at + w.grown(w.launch_backoff_, ++wait.refusals);
+    wait.unavailable_until = at + w.grown(w.settings_.launch_backoff, ++wait.refusals);
   }
 
   void operator()(const GangTurn& e) {
@@ -165,24 +165,24 @@ void GangWaits::end_turn(Instant now) {
 Duration GangWaits::grown(Duration first, std::uint32_t times) const {
   Duration length = first;
   if (first == Duration::zero()) return first;
-  for (; times > 0 && length < rules_.longest; --times) length *= 2;
-  return std::max(first, std::min(length, rules_.longest));
+  for (; times > 0 && length < settings_.gangs.longest; --times) length *= 2;
+  return std::max(first, std::min(length, settings_.gangs.longest));
 }
 
 std::optional<GangTurn> GangWaits::due(const ClusterState& state, Instant now) const {
-  if (rules_.patience <= Duration::zero() || now < book_.others_until) return std::nullopt;
+  if (settings_.gangs.patience <= Duration::zero() || now < book_.others_until) return std::nullopt;
   std::optional<std::pair<Instant, JobId>> first;
   for (const auto& [id, wait] : book_.waits) {
     const JobRow* job = state.find(id);
     if (wait.hopeless || job == nullptr || job->pending == 0) continue;
     // Where nobody else wants to start a turn would change nothing.
     if (state.pending().size() == job->pending) continue;
-    const Instant due = wait.since + grown(rules_.patience, wait.turns);
+    const Instant due = wait.since + grown(settings_.gangs.patience, wait.turns);
     if (due <= now && (!first || std::pair(due, id) < *first)) first = {due, id};
   }
   if (!first) return std::nullopt;
   const std::uint32_t turns = book_.waits.at(first->second).turns;
-  return GangTurn{first->second, now + grown(rules_.turn, turns)};
+  return GangTurn{first->second, now + grown(settings_.gangs.turn, turns)};
 }
 
 std::optional<JobId> GangWaits::turn(Instant now) const {

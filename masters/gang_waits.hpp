@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "masters/plan_check.hpp"
+#include "config/master_settings.hpp"
 #include "model/cluster_state.hpp"
 #include "model/master_snapshot.hpp"
 
@@ -14,13 +14,6 @@ namespace muster {
 /// That a gang asks for more than all of a fixed fleet has, with the numbers of what is short;
 /// nothing when it does not. Looks at all of its tasks.
 std::optional<Refusal> gang_over_fleet(const JobRow& job, const ClusterState& state);
-
-/// How gangs that wait for room get it.
-struct GangRules {
-  Duration patience{};  ///< from a gang's first refusal to its turn; 0: there are no turns
-  Duration turn{};      ///< how long its first turn lasts
-  Duration longest{};   ///< no wait, rest or turn grows longer
-};
 
 /// Keeps gangs and small jobs from starving each other where caps, the cloud or a fixed fleet have
 /// no room for all.
@@ -40,9 +33,8 @@ struct GangRules {
 /// anything, has no turns.
 class GangWaits {
  public:
-  GangWaits(const GangRules& rules, const MasterCaps& caps, Duration launch_backoff,
-            bool fixed_fleet)
-      : rules_(rules), caps_(caps), launch_backoff_(launch_backoff), fixed_fleet_(fixed_fleet) {}
+  GangWaits(const MasterSettings& settings, bool fixed_fleet)
+      : settings_(settings), fixed_fleet_(fixed_fleet) {}
 
   /// Learns from the event; `state` does not know of it yet.
   void absorb(const Event& event, const ClusterState& state);
@@ -66,9 +58,7 @@ class GangWaits {
   void forget(JobId id, Instant now);
   void end_turn(Instant now);
 
-  GangRules rules_;
-  MasterCaps caps_;
-  Duration launch_backoff_;
+  MasterSettings settings_;
   bool fixed_fleet_;
   GangWaitState book_;
 };

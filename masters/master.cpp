@@ -27,24 +27,16 @@ Refusal refusal_of(CloudReason reason, const InstanceRow& row) {
 
 }  // namespace
 
-Master::Master(MasterDependencies parts)
+Master::Master(const MasterSettings& settings, MasterDependencies parts)
     : catalog_(parts.catalog),
-      caps_(parts.caps),
-      max_attempts_(parts.max_attempts),
-      max_losses_(parts.max_losses),
+      settings_(settings),
+      name_(parts.name),
       keep_history_(parts.keep_history),
-      fleet_(std::move(parts.fleet)),
-      min_stay_(parts.min_stay),
-      decision_budget_(parts.decision_budget),
-      memory_({parts.catalog, parts.caps, parts.launch_backoff, parts.launch_backoff_longest,
-               parts.gangs, !fleet_.empty(), parts.first_instance}),
+      fleet_(parts.fleet),
+      memory_(settings, parts),
       cadence_(parts.policy->cadence()),
-      first_instance_(parts.first_instance),
-      round_settle_(parts.round_settle) {
-  planner_ =
-      std::make_unique<Planner>(PlannerParts{catalog_, std::move(parts.policy), parts.seed,
-                                             std::move(parts.name), !fleet_.empty(), min_stay_},
-                                memory_);
+      first_instance_(parts.first_instance) {
+  planner_ = std::make_unique<Planner>(settings, std::move(parts), memory_);
 }
 
 std::unique_ptr<Planner> Master::send_planner_off() {
@@ -206,8 +198,8 @@ bool Master::is_last_attempt(const Job& job, const TaskFailed& news) const {
   const TaskHistory* known = task_history(news.task);
   const TaskHistory before = known == nullptr ? TaskHistory{} : *known;
   if (news.kind == FailureKind::cannot_start) return true;
-  if (news.kind == FailureKind::lost) return before.losses + 1 >= max_losses_;
-  const std::uint32_t allowed = job.retries ? *job.retries + 1 : max_attempts_;
+  if (news.kind == FailureKind::lost) return before.losses + 1 >= settings_.max_losses;
+  const std::uint32_t allowed = job.retries ? *job.retries + 1 : settings_.max_attempts;
   return !news.blameless && before.failures + 1 >= allowed;
 }
 
@@ -224,14 +216,14 @@ void Master::acknowledge(TaskId task, Attempt attempt, InstanceId on) {
   commit_.effects.emplace_back(AcknowledgeAttempt{task, attempt, on});
 }
 
-/// Puts the next of the job's held tasks among those that wait, as many as it allows.
+/// Puts the next of the job's capped tasks among those that wait, as many as it allows.
 void Master::release_held(JobId id, Instant now) {
   const JobRow& job = *state_.find(id);
   if (job.held_by_user || job.terminal_outcome) return;
   for (std::uint32_t i = job.held_from; i < job.tasks.size(); ++i) {
-    if (job.held == 0 || job.room_in_flight() == 0) return;
+    if (job.capped == 0 || job.room_in_flight() == 0) return;
     const TaskRow& task = state_.task(job.tasks[i]);
-    if (task.phase == TaskPhase::held) record(TaskReleased{task.id}, now);
+    if (task.phase == TaskPhase::capped) record(TaskReleased{task.id}, now);
   }
 }
 

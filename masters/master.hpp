@@ -10,36 +10,15 @@
 #include <vector>
 
 #include "masters/effects.hpp"
+#include "masters/master_dependencies.hpp"
 #include "masters/master_memory.hpp"
 #include "masters/plan_check.hpp"
 #include "masters/planner.hpp"
 #include "masters/start_candidates.hpp"
 #include "model/cluster_state.hpp"
-#include "model/fleet.hpp"
 #include "model/history.hpp"
-#include "schedulers/policy.hpp"
 
 namespace muster {
-
-/// What a master is made of.
-struct MasterDependencies {
-  const Catalog* catalog = nullptr;
-  std::unique_ptr<Policy> policy;
-  MasterCaps caps;
-  std::uint32_t max_attempts = 1;     ///< failed attempts with which a task has failed for good
-  std::uint32_t max_losses = 20;      ///< the same of those that ended by a fault of their workers
-  Duration launch_backoff{};          ///< how long what the cloud refused is not asked for again
-  Duration launch_backoff_longest{};  ///< refused again and again it rests for longer, up to this
-  GangRules gangs{};                  ///< how gangs that wait for room get it
-  std::uint64_t seed = 1;
-  Duration round_settle{};            ///< from the instant of a regular round to its decision
-  std::string name;                   ///< the chance of each round depends on it
-  std::uint64_t first_instance = 0;   ///< masters that share a cloud number instances apart
-  bool keep_history = false;          ///< jobs that are over come out of commits
-  Fleet fleet;                        ///< kept whatever the policy wants; empty: rented as it wants
-  Duration min_stay{};                ///< no plan moves a task before it has run for so long
-  std::uint64_t decision_budget = 0;  ///< steps that a decision may take; 0: any number
-};
 
 /// What a master says to a job that it is offered.
 enum class SubmitResult { accepted, known_already, invalid };
@@ -68,7 +47,7 @@ using KnownAttempt = std::pair<TaskId, Attempt>;
 /// in or out. News of the past (of an old attempt, of an instance that is gone) change nothing.
 class Master {
  public:
-  explicit Master(MasterDependencies parts);
+  Master(const MasterSettings& settings, MasterDependencies parts);
   Master(const Master&) = delete;
   Master& operator=(const Master&) = delete;
 
@@ -187,7 +166,8 @@ class Master {
   const ClusterState& state() const { return state_; }
   const Ledger& ledger() const { return ledger_; }
   const Catalog& catalog() const { return *catalog_; }
-  const MasterCaps& caps() const { return caps_; }
+  const MasterSettings& settings() const { return settings_; }
+  const std::string& name() const { return name_; }
   std::uint64_t rounds() const { return known_.rounds; }
   /// What has become of a task of an unfinished job so far; null when nothing has.
   const TaskHistory* task_history(TaskId id) const;
@@ -229,6 +209,7 @@ class Master {
   bool may_rent() const;
   std::vector<InstanceId> order_launches(const Plan& plan, const CheckedPlan& checked, Instant now);
   void apply_places(const Plan& plan, const CheckedPlan& checked, Instant now);
+  void apply_resizes(const Plan& plan, const CheckedPlan& checked, Instant now);
   void release(InstanceId id, const Cause& cause, Instant now);
   void release_if_unused(InstanceId id, Instant now);
   void shrink_fleet(const InstanceRow& drained);
@@ -264,14 +245,11 @@ class Master {
   std::optional<Duration> until_spent(Duration margin, Instant now) const;
 
   const Catalog* catalog_;
-  MasterCaps caps_;
-  std::uint32_t max_attempts_;
-  std::uint32_t max_losses_;
+  MasterSettings settings_;
+  std::string name_;
   bool keep_history_;
   Fleet fleet_;
-  Duration min_stay_;
   bool fleet_is_short_ = false;
-  std::uint64_t decision_budget_;
   MasterMemory memory_;
   const MasterFacts& known_ = memory_.facts();
   const ClusterState& state_ = known_.state;
@@ -292,7 +270,6 @@ class Master {
   std::vector<InstanceId> emptied_;  ///< of these, those that may be empty since the last look
   std::uint64_t first_instance_;
   bool asks_numbers_ = false;
-  Duration round_settle_;
   Duration cloud_ahead_{};
   bool knows_cloud_clock_ = true;
   std::set<InstanceId> ended_at_once_;  ///< because of the day's cap; not remembered over a crash

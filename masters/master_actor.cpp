@@ -48,7 +48,7 @@ bool MasterActorImpl::is_users(const caf::type_erased_tuple& content) {
 MasterActorImpl::MasterActorImpl(caf::actor_config& config, MasterSetup setup)
     : UsersFirst(config),
       setup_(std::move(setup)),
-      master_(std::move(setup_.parts)),
+      master_(setup_.settings, std::move(setup_.parts)),
       cadence_(master_.cadence()),
       timer_(this, setup_.origin),
       tick_(timer_, [this] { tick(); }),
@@ -62,16 +62,15 @@ MasterActorImpl::MasterActorImpl(caf::actor_config& config, MasterSetup setup)
     if (!listeners_.knows(down.source)) return lose_worker(down.source);
     listeners_.drop(down.source);
   });
-  LiveMasterOptions& live = setup_.live;
-  if (live.snapshot || !live.tail.empty()) {
+  if (setup_.snapshot || !setup_.tail.empty()) {
     const std::string trouble =
-        master_.restore(std::exchange(live.snapshot, std::nullopt), live.tail);
-    if (!trouble.empty() && live.note) live.note("master " + live.name + ": " + trouble);
-    events_since_snapshot_ = live.tail.size();
-    live.tail.clear();
+        master_.restore(std::exchange(setup_.snapshot, std::nullopt), setup_.tail);
+    if (!trouble.empty() && setup_.note) setup_.note("master " + master_.name() + ": " + trouble);
+    events_since_snapshot_ = setup_.tail.size();
+    setup_.tail.clear();
     for (const InstanceRow& row : master_.state().instances()) workers_[row.id] = {};
   }
-  if (live.asks_numbers) master_.ask_numbers();
+  if (setup_.asks_numbers) master_.ask_numbers();
   started_ = timer_.now();
   set_back_ = std::max(Duration::zero(), master_.newest() - started_);
 }
@@ -139,7 +138,7 @@ LoadReport MasterActorImpl::load_report(const caf::actor_addr& asker) {
   report.active_jobs = state.jobs().size();
   report.pending_tasks = state.pending().size();
   report.instances = state.instances().size();
-  report.load = master_.load(setup_.queue_capacity);
+  report.load = master_.load(setup_.settings.queue_capacity);
   report.used = state.sums().used.value();
   report.capacity = state.sums().capacity.value();
   for (const JobId job : master_.terminal_parts()) {
@@ -175,7 +174,7 @@ Instant MasterActorImpl::now() {
 /// The job was here, however long ago.
 bool MasterActorImpl::is_over(JobId id) const {
   if (master_.state().find(id) != nullptr) return false;
-  const History* history = setup_.live.history;
+  const History* history = setup_.history;
   return master_.was_accepted(id) || (history != nullptr && history->contains(id));
 }
 
@@ -299,7 +298,7 @@ void MasterActorImpl::gather() {
     }
   }
   if (awaiting_samples_.empty()) return decide();
-  timer_.after(setup_.sample_timeout, [this, sample_round = sample_round_] {
+  timer_.after(setup_.settings.sample_timeout, [this, sample_round = sample_round_] {
     if (sample_round == sample_round_ && !awaiting_samples_.empty()) decide();
   });
 }
@@ -332,8 +331,8 @@ void MasterActorImpl::commit(std::function<void()> then) {
   decisions_.watch(commit.events);
   if (seat_ && !commit.events.empty()) seat_->follow(commit.events);
   pending_.push_back({std::move(commit.effects), std::move(then)});
-  if (setup_.live.history != nullptr) {
-    for (JobHistory& job : commit.over) setup_.live.history->add(std::move(job));
+  if (setup_.history != nullptr) {
+    for (JobHistory& job : commit.over) setup_.history->add(std::move(job));
   }
   // A journal may answer at once or from its own thread, to which the actor is a stranger.
   setup_.journal->append(

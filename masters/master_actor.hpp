@@ -32,46 +32,27 @@ struct LogCare {
   LogHandover::Bounds bounds;
 };
 
-/// What a master keeps and what it was: all of it may be left out.
-struct LiveMasterOptions {
-  History* history = nullptr;
-  /// What the master was before it was started again.
-  std::optional<MasterSnapshot> snapshot;
-  std::vector<Event> tail;
-  /// Is given what the master was so many events ago.
-  std::function<void(MasterSnapshot, std::uint64_t behind)> save_snapshot;
-  std::string name;  ///< of the master, in documents
-  /// Is told what its user should know of; nothing: nobody is.
-  std::function<void(const std::string&)> note;
-  LogCare logs;
-  bool asks_numbers = false;  ///< nothing is rented before the cloud has told which numbers it has
-};
-
-/// What a master does by the clock, besides its policy's rounds.
-struct MasterWatch {
-  Duration remind_every{std::chrono::seconds{2}};  ///< orders to the cloud are repeated so often
-  /// The cloud is asked after all instances at pauses that double up to this.
-  Duration ask_pause{std::chrono::hours{6}};
-  Duration worker_lost_after{std::chrono::minutes{10}};  ///< silence that ends an instance
-  std::uint64_t snapshot_every = 100'000;                ///< events from one snapshot to the next
-};
-
+/// What a master's actor is made of. What it keeps, and what it was, may be left out.
 struct MasterSetup {
+  MasterSettings settings;
   MasterDependencies parts;
   Journal* journal = nullptr;
   CloudActor cloud;
   ClockOrigin origin;
-  Duration
-      round_settle{};  ///< from a round's tick to its decision: what comes meanwhile takes part
-  Duration
-      sample_timeout{};  ///< how long workers may take to answer before a round goes on without
-  std::uint64_t queue_capacity = 10'000;  ///< so many waiting tasks are a load of 1; >= 1
-  std::size_t max_watches = kMaxWatches;  ///< jobs that are watched, by all who watch together
-  std::function<Duration()> stopwatch;    ///< any steady clock; measures, never decides
+  std::function<Duration()> stopwatch;  ///< any steady clock; measures, never decides
   DecisionTimes* times = nullptr;
-  PlannerCare planning;
-  MasterWatch watch;
-  LiveMasterOptions live;
+  PlannerPlace planner = PlannerPlace::in_master;
+  std::size_t max_watches = kMaxWatches;  ///< jobs that are watched, by all who watch together
+  History* history = nullptr;
+  LogCare logs;
+  /// What the master was before it was started again.
+  std::optional<MasterSnapshot> snapshot;
+  std::vector<Event> tail;
+  bool asks_numbers = false;  ///< nothing is rented before the cloud has told which numbers it has
+  /// Is given what the master was so many events ago.
+  std::function<void(MasterSnapshot, std::uint64_t behind)> save_snapshot;
+  /// Is told what its user should know of; nothing: nobody is.
+  std::function<void(const std::string&)> note;
 };
 
 /// The actor around a Master: messages in, effects out, rounds at the policy's cadence. Effects and

@@ -35,8 +35,8 @@ SubmitVerdict conflict_of(JobId id) {
 /// many wait already.
 template <class Value>
 bool MasterActorImpl::read_apart(std::function<Value()> read, std::function<void(Value&&)> then) {
-  return setup_.live.history->read_apart([read = std::move(read), then = std::move(then),
-                                          address = caf::actor_cast<caf::weak_actor_ptr>(this)] {
+  return setup_.history->read_apart([read = std::move(read), then = std::move(then),
+                                     address = caf::actor_cast<caf::weak_actor_ptr>(this)] {
     const auto found = std::make_shared<Value>(read());
     if (auto self = caf::actor_cast<MasterActor>(address.lock())) {
       caf::anon_send<caf::message_priority::high>(
@@ -53,7 +53,7 @@ SubmitVerdict MasterActorImpl::offer(Job job, std::vector<Job>& in_history) {
     return same_submission(row->job, job) ? SubmitVerdict{id, true, {}} : conflict_of(id);
   }
   if (is_over(id)) {
-    const History* history = setup_.live.history;
+    const History* history = setup_.history;
     // The history is read apart; for a job without a token that is not worth it.
     if (!job.token.empty() && history != nullptr && history->contains(id)) {
       in_history.push_back(std::move(job));
@@ -72,7 +72,7 @@ void MasterActorImpl::compare_with_history(std::vector<Job> jobs, Verdicts verdi
     return;
   }
   const bool waits = read_apart<Verdicts>(
-      [history = setup_.live.history, jobs = std::move(jobs), verdicts]() mutable {
+      [history = setup_.history, jobs = std::move(jobs), verdicts]() mutable {
         for (const Job& job : jobs) {
           const auto known = history->find(job.id);
           if (!known || same_submission(known->job, job)) continue;
@@ -91,7 +91,7 @@ caf::result<std::vector<JobEnd>> MasterActorImpl::watch_ends(const JobListener& 
                                                              const std::vector<JobId>& jobs) {
   if (!listener) return ActorError::unknown;
   if (!listeners_.has_room(jobs.size())) return ActorError::not_connected;
-  const History* history = setup_.live.history;
+  const History* history = setup_.history;
   std::vector<JobId> over;
   for (JobId job : jobs) {
     const bool is_here = master_.state().find(job) != nullptr;
@@ -121,7 +121,7 @@ void MasterActorImpl::notify_ends(std::vector<JobId> over,
     return;
   }
   const bool waits = read_apart<Ends>(
-      [history = setup_.live.history, over = std::move(over), ends = std::move(ends)]() mutable {
+      [history = setup_.history, over = std::move(over), ends = std::move(ends)]() mutable {
         for (JobId job : over) {
           if (const auto known = history->find(job)) ends.push_back(end_of(*known));
         }
@@ -135,7 +135,7 @@ template bool MasterActorImpl::read_apart(std::function<AttemptPlace()>,
                                           std::function<void(AttemptPlace&&)>);
 
 CellView MasterActorImpl::cell_view() {
-  CellView view{master_, setup_.live.history, {}, setup_.live.name, now()};
+  CellView view{master_, setup_.history, {}, master_.name(), now()};
   view.decisions = &decisions_;
   view.trouble = setup_.journal->trouble();
   if (view.trouble.empty()) view.trouble = setup_.journal->strain();

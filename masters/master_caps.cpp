@@ -22,7 +22,7 @@ Money money_of(double usd) {
 Duration Master::end_time() const {
   Duration longest{};
   for (const InstanceType& type : catalog_->types()) longest = std::max(longest, type.terminate);
-  return longest + caps_.end_time;
+  return longest + settings_.caps.end_time;
 }
 
 /// What the cloud has not said to be up may have been up since it was asked for.
@@ -44,7 +44,7 @@ Duration Master::affordable_time() const {
   for (const InstanceType& type : catalog_->types()) {
     boot = std::max(boot, type.acquire + type.setup);
   }
-  return boot + 2 * caps_.spend_margin + end_time();
+  return boot + 2 * settings_.caps.spend_margin + end_time();
 }
 
 /// Once the cap has been reached, all of the day's money counts as spent: what is left would be
@@ -53,8 +53,8 @@ Duration Master::affordable_time() const {
 double Master::spent_today_usd(Instant now) const {
   const double spent = spent_at_most(now).usd();
   const bool reached = day_of(now + cloud_ahead_) == known_.capped_day;
-  const bool raised = known_.capped_usd > 0 && caps_.max_usd_day > known_.capped_usd;
-  return reached && !raised ? std::max(spent, caps_.max_usd_day) : spent;
+  const bool raised = known_.capped_usd > 0 && settings_.caps.max_usd_day > known_.capped_usd;
+  return reached && !raised ? std::max(spent, settings_.caps.max_usd_day) : spent;
 }
 
 /// How long until what is spent, and what is rented for `margin` more, come to the day's cap. That
@@ -64,7 +64,7 @@ std::optional<Duration> Master::until_spent(Duration margin, Instant now) const 
   for (const InstanceRow& row : state_.instances()) rate += row.price.nano_usd_h();
   if (rate == 0) return std::nullopt;
   const Instant billed = now + cloud_ahead_;
-  const Money::Units fresh = money_of(caps_.max_usd_day).units() - rate * margin.count();
+  const Money::Units fresh = money_of(settings_.caps.max_usd_day).units() - rate * margin.count();
   const Money::Units left = fresh - spent_at_most(now).units();
   if (left <= 0) return Duration::zero();
   const Duration to_midnight = midnight_before(billed) + kCapDay - billed;
@@ -75,12 +75,12 @@ std::optional<Duration> Master::until_spent(Duration margin, Instant now) const 
 }
 
 void Master::keep_caps(Instant now) {
-  if (caps_.max_usd_day <= 0) return;
+  if (settings_.caps.max_usd_day <= 0) return;
   const auto reached = [&](Duration margin) {
     const auto wait = until_spent(margin, now);
     return wait && *wait <= Duration::zero();
   };
-  if (!reached(end_time() + caps_.spend_margin)) return;
+  if (!reached(end_time() + settings_.caps.spend_margin)) return;
   std::vector<InstanceId> all;
   for (const InstanceRow& row : state_.instances()) all.push_back(row.id);
   if (!reached(end_time())) {
@@ -99,7 +99,7 @@ void Master::end_at_once() {
 }
 
 std::optional<Duration> Master::until_cap(Instant now) const {
-  if (caps_.max_usd_day <= 0) return std::nullopt;
+  if (settings_.caps.max_usd_day <= 0) return std::nullopt;
   bool wanted = false;
   bool ending = true;
   for (const InstanceRow& row : state_.instances()) {
@@ -107,7 +107,7 @@ std::optional<Duration> Master::until_cap(Instant now) const {
     ending &= ended_at_once_.contains(row.id);
   }
   if (ending) return std::nullopt;
-  return until_spent(wanted ? end_time() + caps_.spend_margin : end_time(), now);
+  return until_spent(wanted ? end_time() + settings_.caps.spend_margin : end_time(), now);
 }
 
 }  // namespace muster

@@ -48,13 +48,14 @@ double Master::load(std::uint64_t queue_capacity) const {
   Resources capacity = sums.open_capacity.value();
   double load = static_cast<double>(waiting) / static_cast<double>(queue_capacity);
   if (!fleet_.empty()) return std::max(load, wanted.dominant_share(capacity));
-  if (caps_.max_instances > instances) {
-    const auto more = static_cast<double>(caps_.max_instances - instances);
+  if (settings_.caps.max_instances > instances) {
+    const auto more = static_cast<double>(settings_.caps.max_instances - instances);
     for (Resource kind : kAllResources) capacity[kind] += more * catalog_->largest()[kind];
   }
-  if (caps_.max_instances > 0) load = std::max(load, wanted.dominant_share(capacity));
-  if (caps_.max_usd_h > 0 && waiting > 0) {
-    load = std::max(load, Price::from_nano_usd_h(sums.nano_usd_h).usd_h() / caps_.max_usd_h);
+  if (settings_.caps.max_instances > 0) load = std::max(load, wanted.dominant_share(capacity));
+  if (settings_.caps.max_usd_h > 0 && waiting > 0) {
+    load =
+        std::max(load, Price::from_nano_usd_h(sums.nano_usd_h).usd_h() / settings_.caps.max_usd_h);
   }
   return load;
 }

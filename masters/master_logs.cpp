@@ -62,7 +62,7 @@ LogAnswer lost_answer(const LogRequest& request, const AttemptPlace& place, bool
 }  // namespace
 
 void MasterActorImpl::begin_logs() {
-  const LogCare& care = setup_.live.logs;
+  const LogCare& care = setup_.logs;
   if (care.sink == nullptr) return;
   LogHandover::Host host;
   host.ask = [this](InstanceId on, const LogRequest& request) {
@@ -116,9 +116,9 @@ void MasterActorImpl::look_up_claims() {
 /// False: too many wait already for those who read.
 bool MasterActorImpl::look_up(const LogClaim& claim) {
   const TaskId task = claim.name.task;
-  const History* history = setup_.live.history;
+  const History* history = setup_.history;
   if (history == nullptr || master_.state().find(task) != nullptr) {
-    const CellView view{master_, history, {}, setup_.live.name, now()};
+    const CellView view{master_, history, {}, master_.name(), now()};
     return judge(claim, view.place_of(task, 0));
   }
   const bool waits =
@@ -164,7 +164,7 @@ bool MasterActorImpl::judge_earlier(const LogClaim& claim) {
     look_up_claims();
   };
   ++claims_open_;  // the answer may be quick
-  const bool waits = setup_.live.logs.sink->read(
+  const bool waits = setup_.logs.sink->read(
       {claim.name, false, 0, 0}, [decide, address = caf::actor_cast<caf::weak_actor_ptr>(this)](
                                      const std::optional<KeptLog>& kept) {
         const bool is_kept = kept && !kept->none;
@@ -206,9 +206,9 @@ void MasterActorImpl::tend_logs() {
 
 caf::result<LogAnswer> MasterActorImpl::read_log(const LogRequest& request) {
   auto promise = make_response_promise<LogAnswer>();
-  const History* history = setup_.live.history;
+  const History* history = setup_.history;
   if (history == nullptr || master_.state().find(request.task) != nullptr) {
-    const CellView view{master_, history, {}, setup_.live.name, now()};
+    const CellView view{master_, history, {}, master_.name(), now()};
     send_log(request, view.place_of(request.task, 0), promise);
     return promise;
   }
@@ -266,7 +266,7 @@ void MasterActorImpl::send_log(const LogRequest& request, const AttemptPlace& pl
 
 void MasterActorImpl::send_kept(const LogRequest& request, const AttemptPlace& place,
                                 LogPromise promise) {
-  LogSink* sink = setup_.live.logs.sink;
+  LogSink* sink = setup_.logs.sink;
   const Attempt attempt = request.attempt == 0 ? place.attempt : request.attempt;
   const auto answer = [request, place, attempt, sink](const std::optional<KeptLog>& kept) {
     if (!kept || kept->none) {

@@ -143,14 +143,11 @@ struct MasterMemory::Fold {
   void operator()(const Other&) {}
 };
 
-MasterMemory::MasterMemory(const MemoryRules& rules)
-    : catalog_(rules.catalog),
-      launch_backoff_(rules.launch_backoff),
-      launch_backoff_longest_(rules.launch_backoff_longest),
-      facts_{ClusterState(*rules.catalog),
-             {},
-             GangWaits(rules.gangs, rules.caps, rules.launch_backoff, rules.fixed_fleet)} {
-  facts_.next_instance = rules.first_instance;
+MasterMemory::MasterMemory(const MasterSettings& settings, const MasterDependencies& parts)
+    : catalog_(parts.catalog),
+      settings_(settings),
+      facts_{ClusterState(*parts.catalog), {}, GangWaits(settings, !parts.fleet.empty())} {
+  facts_.next_instance = parts.first_instance;
 }
 
 void MasterMemory::absorb(const Event& event) {

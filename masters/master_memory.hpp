@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "masters/gang_waits.hpp"
+#include "masters/master_dependencies.hpp"
 #include "masters/plan_check.hpp"
 #include "model/cluster_state.hpp"
 #include "model/history.hpp"
@@ -22,17 +23,6 @@ struct JobFailures {
   std::set<TaskId> open{};  ///< tasks that have failed and not finished since
   /// Those that have failed for good, by their array indices.
   std::map<std::uint32_t, TaskId> for_good{};
-};
-
-/// What a master's memory goes by besides the events.
-struct MemoryRules {
-  const Catalog* catalog = nullptr;
-  MasterCaps caps;
-  Duration launch_backoff{};          ///< how long what the cloud refused is not asked for again
-  Duration launch_backoff_longest{};  ///< refused again and again it rests for longer, up to this
-  GangRules gangs{};
-  bool fixed_fleet = false;
-  std::uint64_t first_instance = 0;
 };
 
 /// What the events of a master say, put together.
@@ -66,7 +56,7 @@ struct MasterFacts {
 /// own knows what its master knows.
 class MasterMemory {
  public:
-  explicit MasterMemory(const MemoryRules& rules);
+  MasterMemory(const MasterSettings& settings, const MasterDependencies& parts);
 
   void absorb(const Event& event);
   const MasterFacts& facts() const { return facts_; }
@@ -93,8 +83,7 @@ class MasterMemory {
   void note_over(const JobRow& job);
 
   const Catalog* catalog_;
-  Duration launch_backoff_;
-  Duration launch_backoff_longest_;
+  MasterSettings settings_;
   MasterFacts facts_;
 };
 

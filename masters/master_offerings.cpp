@@ -43,9 +43,10 @@ void MasterMemory::rest(const OfferingKey& key, RefusalCode code, Instant now) {
   if (now >= rest.until || rest.refusals == 0) {
     rest.refusals = std::min(rest.refusals + 1, kMostRefusals);
   }
-  Duration length = launch_backoff_;
-  for (std::uint32_t i = 1; i < rest.refusals && length < launch_backoff_longest_; ++i) length *= 2;
-  length = std::max(launch_backoff_, std::min(length, launch_backoff_longest_));
+  Duration length = settings_.launch_backoff;
+  for (std::uint32_t i = 1; i < rest.refusals && length < settings_.launch_backoff_longest; ++i)
+    length *= 2;
+  length = std::max(settings_.launch_backoff, std::min(length, settings_.launch_backoff_longest));
   rest.until = std::max(rest.until, now + length);
   rest.code = code;
 }
@@ -56,7 +57,7 @@ void MasterMemory::ease_rest(const OfferingKey& key, Instant now) {
   const auto found = facts_.rests.find(key);
   if (found == facts_.rests.end()) return;
   found->second.refusals = 0;
-  found->second.until = std::min(found->second.until, now + launch_backoff_);
+  found->second.until = std::min(found->second.until, now + settings_.launch_backoff);
   if (found->second.until <= now) facts_.rests.erase(found);
 }
 

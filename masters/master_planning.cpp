@@ -29,15 +29,14 @@ std::function<void(Value&&)> MasterActorImpl::back_here(std::function<void(Value
 }
 
 void MasterActorImpl::begin_planning() {
-  const PlannerCare& care = setup_.planning;
-  if (!care.beside) return;
-  seat_ =
-      std::make_unique<PlannerHost>(system(), master_.send_planner_off(), care, setup_.stopwatch);
+  if (setup_.planner == PlannerPlace::in_master) return;
+  seat_ = std::make_unique<PlannerHost>(system(), master_.send_planner_off(), setup_.planner,
+                                        setup_.stopwatch);
 }
 
 void MasterActorImpl::want_round() {
   if (std::exchange(round_wanted_, true) || planning_) return;
-  timer_.after(setup_.round_settle, [this] { gather(); });
+  timer_.after(setup_.settings.round_settle, [this] { gather(); });
 }
 
 void MasterActorImpl::decide() {
@@ -51,7 +50,7 @@ void MasterActorImpl::decide() {
   const Duration before = setup_.stopwatch();
   auto wish = master_.begin_round(samples_, now());
   if (!wish) return commit();
-  const bool at_once = !seat_ && setup_.planning.decision_time <= Duration::zero();
+  const bool at_once = !seat_ && setup_.settings.decision_time <= Duration::zero();
   if (at_once) {
     master_.take_plan(master_.planner().decide(*wish), wish->now);
     while (master_.apply_slice(wish->now)) continue;
@@ -61,13 +60,13 @@ void MasterActorImpl::decide() {
     return;
   }
   planning_ = true;  // before anything is handed on: no snapshot is asked for until it is over
-  wish->slice_parts = setup_.planning.slice_parts;
+  wish->slice_parts = setup_.settings.slice_parts;
   commit();
   await_plan(*wish);
 }
 
 void MasterActorImpl::await_plan(const RoundWish& wish) {
-  const Instant due = timer_.now() + setup_.planning.decision_time;
+  const Instant due = timer_.now() + setup_.settings.decision_time;
   if (!seat_) {
     const Duration before = setup_.stopwatch();
     const auto planned = std::make_shared<PlannedRound>(master_.planner().decide(wish));
@@ -108,7 +107,7 @@ void MasterActorImpl::carry_on() {
   planning_ = false;
   save_snapshot_if_due();
   if (round_wanted_) {
-    timer_.after(setup_.round_settle, [this] { gather(); });
+    timer_.after(setup_.settings.round_settle, [this] { gather(); });
   } else if (master_.calm()) {
     look_again();
   }
@@ -116,18 +115,18 @@ void MasterActorImpl::carry_on() {
 
 /// The planner makes it, of what it knows when it comes to that; meanwhile more happens.
 void MasterActorImpl::save_snapshot_if_due() {
-  const LiveMasterOptions& live = setup_.live;
-  const bool due = live.save_snapshot && events_since_snapshot_ >= setup_.watch.snapshot_every;
+  const bool due =
+      setup_.save_snapshot && events_since_snapshot_ >= setup_.settings.watch.snapshot_every;
   if (!due || planning_ || snapshot_is_made_) return;
   events_since_snapshot_ = 0;
-  if (!seat_) return live.save_snapshot(master_.snapshot(), 0);
+  if (!seat_) return setup_.save_snapshot(master_.snapshot(), 0);
   snapshot_is_made_ = true;
   seat_->snapshot(
       back_here<MasterSnapshot>([this, at = master_.events()](MasterSnapshot&& snapshot) {
         snapshot_is_made_ = false;
         // Which numbers others have seen is no event.
         snapshot.next_instance = std::max(snapshot.next_instance, master_.next_instance());
-        setup_.live.save_snapshot(std::move(snapshot), master_.events() - at);
+        setup_.save_snapshot(std::move(snapshot), master_.events() - at);
       }));
 }
 
@@ -139,13 +138,13 @@ caf::result<PlanView> MasterActorImpl::dry_run(Job job) {
   seat_->dry_run(std::move(job), wish, master_.limits(wish.now),
                  [view = back_here<PlanView>(
                       [promise](PlanView&& shown) mutable { promise.deliver(std::move(shown)); }),
-                  id, name = setup_.live.name](DryRun&& run) { view(view_of(run, id, name)); });
+                  id, name = master_.name()](DryRun&& run) { view(view_of(run, id, name)); });
   return promise;
 }
 
 /// New jobs only make it worse.
 bool MasterActorImpl::planner_lags() const {
-  return seat_ && seat_->lag() > setup_.planning.max_lag;
+  return seat_ && seat_->lag() > setup_.settings.planner_lag;
 }
 
 }  // namespace muster

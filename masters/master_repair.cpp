@@ -61,7 +61,7 @@ void Master::release(InstanceId id, const Cause& cause, Instant now) {
   ReleaseDecided release{id, cause};
   if (cause.code == CauseCode::spend_cap) {
     release.capped_day = static_cast<std::int32_t>(day_of(now + cloud_ahead_));
-    release.capped_usd = caps_.max_usd_day;
+    release.capped_usd = settings_.caps.max_usd_day;
   }
   record(release, now);
 }

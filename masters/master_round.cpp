@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "masters/master.hpp"
+#include "masters/plan_resizes.hpp"
 #include "model/feasible.hpp"
 
 namespace muster {
@@ -32,7 +33,7 @@ std::optional<RoundWish> Master::begin_round(std::span<const ThroughputSample> s
 }
 
 RoundWish Master::wish(Instant now) const {
-  return {.now = now, .rents = may_rent(), .budget = decision_budget_};
+  return {.now = now, .rents = may_rent(), .budget = settings_.decision_budget};
 }
 
 /// What has happened since the decision stands in the log before it. Then nothing can be said of
@@ -83,7 +84,7 @@ void Master::end_calm(Instant now, std::uint64_t held) {
   const Duration period = cadence_.period;
   if (period <= Duration::zero()) return;
   const auto rounds_by = [&](Instant t) {
-    return static_cast<std::uint64_t>((t - round_settle_).time_since_epoch() / period);
+    return static_cast<std::uint64_t>((t - settings_.round_settle).time_since_epoch() / period);
   };
   const std::uint64_t passed = rounds_by(now) - rounds_by(calm.since);
   calm.measured.quiet = passed - std::min(passed, held);
@@ -105,6 +106,7 @@ void Master::apply_plan(const Plan& plan, Instant now) {
     }
   }
   apply_places(plan, checked, now);
+  apply_resizes(plan, checked, now);
   for (std::size_t i = 0; i < plan.stops.size(); ++i) {
     const Stop& stop = plan.stops[i];
     if (checked.stops[i]) {
@@ -131,11 +133,11 @@ void Master::apply_plan(const Plan& plan, Instant now) {
 
 PlanLimits Master::limits(Instant now) const {
   // What was spent is asked of every instance: only where it counts.
-  const double spent_usd = caps_.max_usd_day > 0 ? spent_today_usd(now) : 0;
-  PlanLimits limits{caps_, spent_usd, {}, !fleet_.empty()};
+  const double spent_usd = settings_.caps.max_usd_day > 0 ? spent_today_usd(now) : 0;
+  PlanLimits limits{settings_.caps, spent_usd, {}, !fleet_.empty()};
   limits.caps.spend_margin = affordable_time();
   limits.backed_off = memory_.unavailable_offerings(now, may_rent());
-  limits.stay = {now, min_stay_};
+  limits.stay = {now, settings_.min_stay};
   limits.backed_off_gangs = backed_off_;
   limits.turn = turn_;
   return limits;
@@ -143,7 +145,7 @@ PlanLimits Master::limits(Instant now) const {
 
 /// While it is not known which numbers or which day it is, no offer counts.
 bool Master::may_rent() const {
-  return !asks_numbers_ && (caps_.max_usd_day <= 0 || knows_cloud_clock_);
+  return !asks_numbers_ && (settings_.caps.max_usd_day <= 0 || knows_cloud_clock_);
 }
 
 /// Asks for what the oldest job of the highest priority needs first: where the cloud has not enough
@@ -206,6 +208,17 @@ void Master::apply_places(const Plan& plan, const CheckedPlan& checked, Instant 
     place(part, id != nullptr ? *id : launched[std::get<LaunchIndex>(part.to).value], now);
   }
   for (Slot job : moved_jobs) restart_peers(state_.job(job), now);
+}
+
+void Master::apply_resizes(const Plan& plan, const CheckedPlan& checked, Instant now) {
+  for (std::size_t i = 0; i < plan.resizes.size(); ++i) {
+    const Place part = place_of(state_, plan.resizes[i]);
+    if (checked.resizes[i]) {
+      record(PlanPartRefused{part.task, {}, *checked.resizes[i]}, now);
+    } else {
+      place(part, std::get<InstanceId>(part.to), now);
+    }
+  }
 }
 
 /// An instance that was meant for tasks which then got no place there, and that has no others, is

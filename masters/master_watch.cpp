@@ -32,11 +32,12 @@ void MasterActorImpl::await_tick() {
   if (period <= Duration::zero() || master_.calm() || !master_.busy()) return;
   const Instant clock = timer_.now();
   const Instant due = floor_to(clock, period);
-  if (due <= last_tick_ || clock >= due + setup_.round_settle) return tick_.at(due + period);
+  if (due <= last_tick_ || clock >= due + setup_.settings.round_settle)
+    return tick_.at(due + period);
   // What happens within the settling of a regular round takes part in it.
   last_tick_ = due;
   if (std::exchange(round_wanted_, true) || planning_) return;
-  timer_.at(due + setup_.round_settle, [this] { gather(); });
+  timer_.at(due + setup_.settings.round_settle, [this] { gather(); });
 }
 
 /// Nothing has happened since a round that changed nothing. Only throughputs may change without an
@@ -53,7 +54,7 @@ void MasterActorImpl::start_watching() {
   knows_cloud_clock_ = false;
   master_.know_cloud_clock(false);
   send(setup_.cloud, greet_atom_v, MasterActor{this});
-  reminder_.after(setup_.watch.remind_every);
+  reminder_.after(setup_.settings.watch.remind_every);
   for (const InstanceRow& row : master_.state().instances()) {
     await_worker(row.id, master_.catalog()[row.type].setup);
   }
@@ -72,7 +73,7 @@ void MasterActorImpl::on_clock(const CloudReport& report) {
   if (report.kind == CloudReportKind::clock && !std::exchange(knows_cloud_clock_, true)) {
     cloud_ahead_ = ahead;
     master_.know_cloud_clock(true);
-    if (waited || master_.caps().max_usd_day > 0) {
+    if (waited || master_.settings().caps.max_usd_day > 0) {
       master_.keep_fleet(now());
       commit();
       if (!master_.state().pending().empty()) want_round();
@@ -122,7 +123,7 @@ void MasterActorImpl::watch(const std::vector<Event>& events) {
     }
     ordered |= std::holds_alternative<TerminateIssued>(event.body);
   }
-  if (ordered || rented) reminder_.after(setup_.watch.remind_every);
+  if (ordered || rented) reminder_.after(setup_.settings.watch.remind_every);
   if (rented) watch_cap();
 }
 
@@ -132,7 +133,7 @@ void MasterActorImpl::await_worker(InstanceId id, Duration more) {
   const InstanceRow* row = master_.state().find(id);
   if (row == nullptr || !row->up || row->phase == InstancePhase::terminating) return;
   if (worker_on(id) != nullptr || unheard_.contains(id)) return;
-  const Instant lost_at = timer_.now() + setup_.watch.worker_lost_after + more;
+  const Instant lost_at = timer_.now() + setup_.settings.watch.worker_lost_after + more;
   unheard_[id] = lost_at;
   silence_.at(lost_at);
 }
@@ -149,7 +150,7 @@ void MasterActorImpl::lose_worker(const caf::actor_addr& address) {
   end_log_readers(id);
   if (logs_) logs_->cut(id);
   await_worker(id, Duration::zero());
-  reminder_.after(setup_.watch.remind_every);
+  reminder_.after(setup_.settings.watch.remind_every);
 }
 
 /// Orders that may have got lost on the way to the cloud, or whose answer may, are repeated; it is
@@ -160,7 +161,7 @@ void MasterActorImpl::remind() {
   // What waits for a journal that takes nothing would be repeated without end behind it.
   if (!setup_.journal->trouble().empty()) {
     commit();
-    return reminder_.after(setup_.watch.remind_every);
+    return reminder_.after(setup_.settings.watch.remind_every);
   }
   master_.remind();
   bool goes_on = master_.awaits_cloud() || !knows_cloud_clock_;
@@ -170,11 +171,11 @@ void MasterActorImpl::remind() {
     goes_on = true;
   }
   commit();
-  if (goes_on) reminder_.after(setup_.watch.remind_every);
+  if (goes_on) reminder_.after(setup_.settings.watch.remind_every);
 }
 
 Duration MasterActorImpl::shortest_ask_pause() const {
-  return kRemindersToAsk * setup_.watch.remind_every;
+  return kRemindersToAsk * setup_.settings.watch.remind_every;
 }
 
 void MasterActorImpl::ask_after_all() {
@@ -210,11 +211,12 @@ void MasterActorImpl::ask_due() {
     const auto asked = ask_pauses_.extract(id);
     if (asked.empty() || master_.state().find(id) == nullptr) continue;
     if (takes_more) master_.ask_after(id);
-    ask_later(id,
-              std::max(shortest_ask_pause(), std::min(2 * asked.mapped(), setup_.watch.ask_pause)));
+    ask_later(id, std::max(shortest_ask_pause(),
+                           std::min(2 * asked.mapped(), setup_.settings.watch.ask_pause)));
   }
   commit();
-  if (master_.awaits_cloud() || !unheard_.empty()) reminder_.after(setup_.watch.remind_every);
+  if (master_.awaits_cloud() || !unheard_.empty())
+    reminder_.after(setup_.settings.watch.remind_every);
   if (!asks_.empty()) asker_.at(asks_.begin()->first);
 }
 

@@ -6,11 +6,13 @@
 #include <unordered_set>
 
 #include "masters/plan_parts.hpp"
+#include "masters/plan_resizes.hpp"
 #include "model/feasible.hpp"
 
 namespace muster {
 namespace {
 
+using plan_check::kNoUnit;
 using plan_check::Seat;
 using plan_check::waits_for_peers;
 
@@ -26,9 +28,6 @@ Refusal fixed_fleet() {
 Refusal not_your_turn() {
   return {RefusalKind::not_now, RefusalCode::gang_turn, {}, 0, 0};
 }
-Refusal awaiting_peers() {
-  return {RefusalKind::not_now, RefusalCode::awaiting_peers, {}, 0, 0};
-}
 Refusal awaiting_cloud() {
   return {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
 }
@@ -43,11 +42,16 @@ bool is_number(const Cause& cause) {
 }
 
 /// Works through a plan in the order launches, places, stops, releases. All parts are validated
-/// before anything of them is looked up further.
+/// before anything of them is looked up further. The last of the places are those that the plan's
+/// resizes come to.
 class PlanChecker {
  public:
   PlanChecker(const Plan& plan, const ClusterState& state, const PlanLimits& limits)
-      : plan_(plan), state_(state), limits_(limits), seats_(plan.places.size()) {
+      : plan_(plan),
+        state_(state),
+        limits_(limits),
+        seats_(plan.places.size()),
+        first_resize_(plan.places.size() - plan.resizes.size()) {
     result_.launches.resize(plan.launches.size());
     result_.places.resize(plan.places.size());
     result_.stops.resize(plan.stops.size());
@@ -60,9 +64,11 @@ class PlanChecker {
     }
     for (std::size_t i = 0; i < plan_.places.size(); ++i) result_.places[i] = check_place(i);
     for (std::size_t i = 0; i < plan_.stops.size(); ++i) result_.stops[i] = check_stop(i);
+    for (std::size_t i = 0; i < plan_.releases.size(); ++i) {
+      result_.releases[i] = check_release(plan_.releases[i]);
+    }
     share_out();
     drop_useless_launches();
-    check_releases();
     return std::move(result_);
   }
 
@@ -84,9 +90,14 @@ class PlanChecker {
   std::optional<Refusal> check_place(std::size_t i) {
     const Place& place = plan_.places[i];
     if (!is_number(place.cause)) return malformed();
+    const bool resized = i >= first_resize_;
+    if (resized) {
+      if (auto refusal = why_not_resized(state_, plan_.resizes[i - first_resize_])) return refusal;
+    }
     const TaskRow* task = state_.find(place.task);
     if (task == nullptr || !placed_.insert(place.task).second) return outdated();
-    const bool movable = task->phase == TaskPhase::pending || task->phase == TaskPhase::running;
+    const bool movable = task->phase == TaskPhase::pending || task->phase == TaskPhase::running ||
+                         (resized && task->phase == TaskPhase::assigned);
     const JobRow& job = state_.job(task->job);
     if (!movable || job.terminal_outcome || is_past(place.expects, *task)) return outdated();
     if (auto stays = why_it_stays(*task)) return stays;
@@ -143,61 +154,93 @@ class PlanChecker {
     return known->second;
   }
 
-  /// Gives the caps' room and the instances' to the places, in the order of the plan. A gang that
+  std::optional<Refusal> check_release(const Release& release) const {
+    if (!is_number(release.cause)) return malformed();
+    if (limits_.fixed_fleet) return fixed_fleet();
+    const InstanceRow* row = state_.find(release.instance);
+    return row == nullptr || row->released ? std::optional<Refusal>(outdated()) : std::nullopt;
+  }
+
+  /// Gives the caps' room and the instances' to the places, in the order of the plan. A unit that
   /// turns out not to fit is left out and all is shared out anew: nobody has to stand back for it.
   void share_out() {
-    CheckedPlan valid = result_;
+    const plan_check::Units units = plan_check::units_of(plan_, state_, seats_);
+    const plan_check::CheckInput in{plan_, state_, limits_, seats_, units};
+    valid_ = result_;
     for (int pass = 0;; ++pass) {
-      refuse_incomplete_gangs();
-      plan_check::grant_launches(plan_, state_, limits_, seats_, result_);
-      const std::vector<bool> granted = standing();
+      refuse_incomplete(in);
+      plan_check::grant_launches(in, result_);
+      if (units.grouped) refuse_incomplete(in);  // the stops and releases of what is over a cap
+      const std::vector<bool> refused = plan_check::broken_units(units, result_);
       plan_check::settle_capacity(plan_, state_, seats_, result_);
-      const std::vector<Slot> broken = gangs_broken_since(granted);
-      if (broken.empty()) return;
-      if (pass == kMostPasses) return refuse_incomplete_gangs();
-      leave_out({broken.begin(), pass < kPassesOneByOne ? broken.begin() + 1 : broken.end()},
-                valid);
-      result_ = valid;
+      check_releases(units);
+      std::vector<bool> left_out = newly_broken(units, refused, pass < kPassesOneByOne);
+      if (std::find(left_out.begin(), left_out.end(), true) == left_out.end()) return;
+      if (pass >= kMostPasses) {
+        left_out = standing_holders(units, refused);
+        if (std::find(left_out.begin(), left_out.end(), true) == left_out.end()) break;
+      }
+      leave_out(in, left_out);
     }
+    // Refusing what waits never overfills anything.
+    refuse_incomplete(in);
+    check_releases(units);
   }
 
-  std::vector<bool> standing() const {
-    std::vector<bool> stands(plan_.places.size());
-    for (std::size_t i = 0; i < stands.size(); ++i) stands[i] = !result_.places[i];
-    return stands;
-  }
-
-  /// The gangs that have lost a place, in the order of the places.
-  std::vector<Slot> gangs_broken_since(const std::vector<bool>& stood) const {
-    std::vector<Slot> broken;
-    for (std::size_t i = 0; i < stood.size(); ++i) {
-      if (!stood[i] || !result_.places[i] || !waits_for_peers(state_, seats_[i])) continue;
-      broken.push_back(seats_[i].task->job);
-    }
+  /// The units that have lost a part since they were whole, or the first of them alone in the order
+  /// of the places, then of the releases.
+  std::vector<bool> newly_broken(const plan_check::Units& units, const std::vector<bool>& refused,
+                                 bool only_first) const {
+    std::vector<bool> broken(units.count);
+    const auto look = [&](const std::vector<std::uint32_t>& of,
+                          const std::vector<std::optional<Refusal>>& refusals) {
+      for (std::size_t i = 0; i < of.size(); ++i) {
+        if (of[i] == kNoUnit || refused[of[i]] || !refusals[i]) continue;
+        broken[of[i]] = true;
+        if (only_first) return true;
+      }
+      return false;
+    };
+    if (!look(units.places, result_.places)) look(units.releases, result_.releases);
     return broken;
   }
 
-  void leave_out(const std::unordered_set<Slot>& gangs, CheckedPlan& valid) const {
-    for (std::size_t i = 0; i < plan_.places.size(); ++i) {
-      if (valid.places[i] || !waits_for_peers(state_, seats_[i])) continue;
-      if (!gangs.contains(seats_[i].task->job)) continue;
-      valid.places[i] = result_.places[i] ? result_.places[i] : awaiting_peers();
-    }
+  static std::vector<bool> standing_holders(const plan_check::Units& units,
+                                            const std::vector<bool>& refused) {
+    std::vector<bool> holders(units.hold);
+    for (std::size_t i = 0; i < holders.size(); ++i) holders[i] = holders[i] && !refused[i];
+    return holders;
+  }
+
+  /// From now on the units are refused: those of their parts that are in the way say so.
+  void leave_out(const plan_check::CheckInput& in, const std::vector<bool>& which) {
+    const auto keep = [&](const std::vector<std::uint32_t>& of,
+                          const std::vector<std::optional<Refusal>>& now,
+                          std::vector<std::optional<Refusal>>& valid) {
+      for (std::size_t i = 0; i < of.size(); ++i) {
+        if (of[i] != kNoUnit && which[of[i]] && !valid[i]) valid[i] = now[i];
+      }
+    };
+    keep(in.units.places, result_.places, valid_.places);
+    keep(in.units.releases, result_.releases, valid_.releases);
+    plan_check::refuse_units(in, which, valid_);
+    result_ = valid_;
   }
 
   /// A gang starts whole or not at all: when one of its waiting tasks gets no place, the others
-  /// get none either. Refusing places never overfills anything.
-  void refuse_incomplete_gangs() {
+  /// get none either. So it is with the parts of a group.
+  void refuse_incomplete(const plan_check::CheckInput& in) {
+    std::vector<bool> broken = plan_check::broken_units(in.units, result_);
     std::unordered_map<Slot, std::size_t> placed;
     for (std::size_t i = 0; i < plan_.places.size(); ++i) {
       if (!result_.places[i] && waits_for_peers(state_, seats_[i])) ++placed[seats_[i].task->job];
     }
-    if (placed.empty()) return;
     for (std::size_t i = 0; i < plan_.places.size(); ++i) {
       if (result_.places[i] || !waits_for_peers(state_, seats_[i])) continue;
       const JobRow& job = state_.job(seats_[i].task->job);
-      if (placed[job.slot] < job.pending) result_.places[i] = awaiting_peers();
+      if (placed[job.slot] < job.pending) broken[in.units.places[i]] = true;
     }
+    plan_check::refuse_units(in, broken, result_);
   }
 
   /// A launch that lost all its tasks is not made; one that was planned without any is.
@@ -215,7 +258,7 @@ class PlanChecker {
   }
 
   /// An instance can be given back when every task planned for it is taken elsewhere.
-  void check_releases() {
+  void check_releases(const plan_check::Units& units) {
     std::unordered_map<std::uint64_t, std::size_t> leaving;
     std::unordered_set<std::uint64_t> wanted;
     const auto leaves = [&](const TaskRow& task) {
@@ -230,12 +273,12 @@ class PlanChecker {
       if (!result_.stops[i]) leaves(*state_.find(plan_.stops[i].task));
     }
     for (std::size_t i = 0; i < plan_.releases.size(); ++i) {
-      const InstanceRow* row = state_.find(plan_.releases[i].instance);
-      const bool empties = row != nullptr && !row->released && !wanted.contains(row->id.value) &&
-                           leaving[row->id.value] == row->planned.size();
-      if (!empties) result_.releases[i] = outdated();
-      if (limits_.fixed_fleet) result_.releases[i] = fixed_fleet();
-      if (!is_number(plan_.releases[i].cause)) result_.releases[i] = malformed();
+      const bool left_out = units.releases[i] != kNoUnit && result_.releases[i];
+      if (valid_.releases[i] || left_out) continue;
+      const InstanceRow& row = *state_.find(plan_.releases[i].instance);
+      const bool empties =
+          !wanted.contains(row.id.value) && leaving[row.id.value] == row.planned.size();
+      result_.releases[i] = empties ? std::nullopt : std::optional<Refusal>(outdated());
     }
   }
 
@@ -243,7 +286,9 @@ class PlanChecker {
   const ClusterState& state_;
   const PlanLimits& limits_;
   CheckedPlan result_;
+  CheckedPlan valid_;  ///< what is refused whoever else is there, and what was left out
   plan_check::Seats seats_;
+  std::size_t first_resize_;
   std::unordered_set<TaskId> placed_;
   std::unordered_map<Slot, std::optional<Refusal>> gang_stays_;  // by their jobs; looked up only
 };
@@ -261,7 +306,14 @@ Price most_for(const ClusterState& state, const Launch& launch) {
 }
 
 CheckedPlan check_plan(const Plan& plan, const ClusterState& state, const PlanLimits& limits) {
-  return PlanChecker(plan, state, limits).run();
+  if (plan.resizes.empty()) return PlanChecker(plan, state, limits).run();
+  Plan all = plan;
+  for (const Resize& resize : plan.resizes) all.places.push_back(place_of(state, resize));
+  CheckedPlan checked = PlanChecker(all, state, limits).run();
+  const auto first_resize = checked.places.begin() + std::ssize(plan.places);
+  checked.resizes.assign(first_resize, checked.places.end());
+  checked.places.erase(first_resize, checked.places.end());
+  return checked;
 }
 
 std::optional<Refusal> check_refusal(const Refuse& part) {

@@ -5,30 +5,22 @@
 #include <utility>
 #include <vector>
 
+#include "config/master_settings.hpp"
 #include "model/cluster_state.hpp"
 #include "model/plan.hpp"
 #include "model/stay.hpp"
 
 namespace muster {
 
-/// Hard limits that no plan gets over.
-struct MasterCaps {
-  std::uint32_t max_instances = 0;  ///< 0: none
-  double max_usd_h = 0;             ///< 0: none
-  double max_usd_day = 0;           ///< from midnight to midnight (UTC); 0: none
-  /// So long before the day's cap would be reached tasks are told to save their checkpoints.
-  Duration spend_margin{std::chrono::minutes{5}};
-  /// How long the cloud takes at most to end an instance, besides its type's own time.
-  Duration end_time{std::chrono::seconds{30}};
-};
-
-/// The passes of a plan check. A gang that turns out not to fit is left out, and what it would have
-/// taken is shared out anew among the others. In so many passes the first one of them alone is left
-/// out, since without it the others may fit; after them all of them at once.
+/// The passes of a plan check. A gang or group that turns out not to fit is left out, and what it
+/// would have taken is shared out anew among the others. In so many passes the first one of them
+/// alone is left out, since without it the others may fit; after them all of them at once.
 inline constexpr int kPassesOneByOne = 8;
 /// After so many passes nothing is shared out anew. The gangs that do not fit then are refused
 /// whole, as in any pass, with the reason for which they do not; only their room stays unused until
-/// the next round, and what was refused for want of it waits as long.
+/// the next round, and what was refused for want of it waits as long. Groups that move or stop
+/// something are left out then, whether they fit or not: a refusal that leaves their tasks where
+/// they are could overfill what others were given.
 inline constexpr int kMostPasses = 16;
 
 /// Everything a plan is held against besides the state.
@@ -48,14 +40,16 @@ struct CheckedPlan {
   std::vector<std::optional<Refusal>> places;    ///< one a place of the plan
   std::vector<std::optional<Refusal>> stops;
   std::vector<std::optional<Refusal>> releases;
+  std::vector<std::optional<Refusal>> resizes;
 
   bool launched(std::size_t i) const { return !launches[i].has_value(); }
 };
 
 /// Holds a plan against the present state: malformed, unknown, outdated, over-capacity and over-cap
 /// parts are refused, the rest can be carried out together. Checking the rest again refuses
-/// nothing. A gang passes whole or not at all, and one that does not pass takes nothing from the
-/// parts that do.
+/// nothing. A gang passes whole or not at all, as does a group, and one that does not pass takes
+/// nothing from the parts that do. Of a group that is refused the parts that are in the way say
+/// why; the others say `group_refused`.
 CheckedPlan check_plan(const Plan& plan, const ClusterState& state, const PlanLimits& limits);
 
 /// The most that an hour of the launch, which is of something on offer, is to cost.

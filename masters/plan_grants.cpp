@@ -1,7 +1,7 @@
 // The part of the plan check that keeps a master within its caps.
 
 #include <algorithm>
-#include <unordered_map>
+#include <utility>
 
 #include "masters/plan_parts.hpp"
 
@@ -12,15 +12,14 @@ namespace {
 /// nothing: what comes later and does fit is granted.
 class Grants {
  public:
-  Grants(const Plan& plan, const ClusterState& state, const PlanLimits& limits, const Seats& seats,
-         CheckedPlan& result)
-      : plan_(plan),
-        state_(state),
-        limits_(limits),
-        seats_(seats),
+  Grants(const CheckInput& in, CheckedPlan& result)
+      : plan_(in.plan),
+        state_(in.state),
+        limits_(in.limits),
+        units_(in.units),
         result_(result),
-        count_(state.instances().size()),
-        nano_usd_h_(state.sums().nano_usd_h) {}
+        count_(in.state.instances().size()),
+        nano_usd_h_(in.state.sums().nano_usd_h) {}
 
   void run() {
     const MasterCaps& caps = limits_.caps;
@@ -29,24 +28,28 @@ class Grants {
     granted_.assign(plan_.launches.size(), false);
     for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) {
       if (result_.launches[i]) continue;
-      if (!meant_[i]) result_.launches[i] = ask({i});
-      for (std::uint32_t at = first_[i]; at < first_[i + 1]; ++at) decide(i, places_[at]);
+      if (units_.launches[i] != kNoUnit) {
+        decide(units_.launches[i]);
+      } else if (!meant_[i]) {
+        result_.launches[i] = ask({i});
+      }
+      for (std::uint32_t at = first_[i]; at < first_[i + 1]; ++at) place(i, places_[at]);
     }
-    // A gang's launches that nobody else was granted are refused as the gang was.
-    for (const Gang& gang : gangs_) {
-      for (std::uint32_t launch : gang.launches) {
-        if (gang.refusal && !granted_[launch] && !result_.launches[launch]) {
-          result_.launches[launch] = gang.refusal;
+    // A unit's launches that nobody else was granted are refused as the unit was.
+    for (const Needs& needs : needs_) {
+      for (std::uint32_t launch : needs.launches) {
+        if (needs.refusal && !granted_[launch] && !result_.launches[launch]) {
+          result_.launches[launch] = needs.refusal;
         }
       }
     }
   }
 
  private:
-  /// The waiting tasks of a job that start together.
-  struct Gang {
+  /// What a unit has of places and launches.
+  struct Needs {
     std::vector<std::uint32_t> places;
-    std::vector<std::uint32_t> launches;  ///< that they need, each once
+    std::vector<std::uint32_t> launches;  ///< its own and those of its places, each once
     bool decided = false;
     std::optional<Refusal> refusal;
   };
@@ -59,6 +62,7 @@ class Grants {
     const std::size_t launches = plan_.launches.size();
     first_.assign(launches + 2, 0);
     meant_.assign(launches, false);
+    needs_.resize(units_.count);
     for (std::uint32_t i = 0; i < plan_.places.size(); ++i) {
       const LaunchIndex* launch = launch_of(i);
       if (launch == nullptr || launch->value >= launches) continue;
@@ -71,47 +75,54 @@ class Grants {
       if (result_.places[i]) continue;
       const LaunchIndex* launch = launch_of(i);
       if (launch != nullptr) places_[first_[launch->value + 1]++] = i;
-      if (!waits_for_peers(state_, seats_[i])) continue;
-      const auto [entry, is_new] = numbers_.try_emplace(seats_[i].task->job, gangs_.size());
-      if (is_new) gangs_.emplace_back();
-      Gang& gang = gangs_[entry->second];
-      gang.places.push_back(i);
-      if (launch != nullptr) gang.launches.push_back(launch->value);
+      if (units_.places[i] == kNoUnit) continue;
+      Needs& needs = needs_[units_.places[i]];
+      needs.places.push_back(i);
+      if (launch != nullptr) needs.launches.push_back(launch->value);
     }
-    for (Gang& gang : gangs_) {
-      std::sort(gang.launches.begin(), gang.launches.end());
-      gang.launches.erase(std::unique(gang.launches.begin(), gang.launches.end()),
-                          gang.launches.end());
+    for (std::uint32_t i = 0; i < launches; ++i) {
+      const std::uint32_t unit = units_.launches[i];
+      if (unit != kNoUnit && !result_.launches[i]) needs_[unit].launches.push_back(i);
     }
-  }
-
-  void decide(std::uint32_t launch, std::uint32_t place) {
-    if (waits_for_peers(state_, seats_[place])) {
-      Gang& gang = gangs_[numbers_.at(seats_[place].task->job)];
-      if (std::exchange(gang.decided, true)) return;
-      gang.refusal = ask(gang.launches);
-      if (!gang.refusal) return;
-      count_own(gang);
-      for (std::uint32_t peer : gang.places) result_.places[peer] = gang.refusal;
-    } else if (!granted_[launch]) {
-      // Room only becomes less: what was refused once is not asked for again.
-      if (!result_.launches[launch]) result_.launches[launch] = ask({launch});
-      result_.places[place] = result_.launches[launch];
+    for (Needs& needs : needs_) {
+      std::sort(needs.launches.begin(), needs.launches.end());
+      needs.launches.erase(std::unique(needs.launches.begin(), needs.launches.end()),
+                           needs.launches.end());
     }
   }
 
-  /// A cap on instances is held against all that the gang needs: also those that are there.
-  void count_own(Gang& gang) const {
-    if (gang.refusal->code != RefusalCode::instance_cap) return;
+  void place(std::uint32_t launch, std::uint32_t place) {
+    if (units_.places[place] != kNoUnit) return decide(units_.places[place]);
+    if (granted_[launch]) return;
+    // Room only becomes less: what was refused once is not asked for again.
+    if (!result_.launches[launch]) result_.launches[launch] = ask({launch});
+    result_.places[place] = result_.launches[launch];
+  }
+
+  void decide(std::uint32_t unit) {
+    Needs& needs = needs_[unit];
+    if (std::exchange(needs.decided, true)) return;
+    needs.refusal = ask(needs.launches);
+    if (!needs.refusal) return;
+    count_own(needs);
+    for (std::uint32_t peer : needs.places) result_.places[peer] = needs.refusal;
+    for (std::uint32_t launch : needs.launches) {
+      if (units_.launches[launch] == unit) result_.launches[launch] = needs.refusal;
+    }
+  }
+
+  /// A cap on instances is held against all that the unit needs: also those that are there.
+  void count_own(Needs& needs) const {
+    if (needs.refusal->code != RefusalCode::instance_cap) return;
     std::vector<InstanceId> own;
-    for (std::uint32_t place : gang.places) {
+    for (std::uint32_t place : needs.places) {
       if (const auto* id = std::get_if<InstanceId>(&plan_.places[place].to)) own.push_back(*id);
     }
     std::sort(own.begin(), own.end());
     const auto count = static_cast<double>(std::unique(own.begin(), own.end()) - own.begin());
     const auto cap = static_cast<double>(limits_.caps.max_instances);
-    gang.refusal->asked += count;
-    gang.refusal->available = gang.refusal->asked > cap ? cap : gang.refusal->available + count;
+    needs.refusal->asked += count;
+    needs.refusal->available = needs.refusal->asked > cap ? cap : needs.refusal->available + count;
   }
 
   /// Grants all of the launches, or says which cap forbids it.
@@ -163,7 +174,7 @@ class Grants {
   const Plan& plan_;
   const ClusterState& state_;
   const PlanLimits& limits_;
-  const Seats& seats_;
+  const Units& units_;
   CheckedPlan& result_;
   std::size_t count_;
   std::int64_t nano_usd_h_;
@@ -171,15 +182,13 @@ class Grants {
   std::vector<std::uint32_t> first_;   ///< the launch's part of places_
   std::vector<std::uint32_t> places_;  ///< those not refused, launch by launch
   std::vector<bool> granted_;
-  std::unordered_map<Slot, std::size_t> numbers_;  ///< of gangs, by their jobs; looked up only
-  std::vector<Gang> gangs_;
+  std::vector<Needs> needs_;  ///< one a unit
 };
 
 }  // namespace
 
-void grant_launches(const Plan& plan, const ClusterState& state, const PlanLimits& limits,
-                    const Seats& seats, CheckedPlan& result) {
-  Grants(plan, state, limits, seats, result).run();
+void grant_launches(const CheckInput& in, CheckedPlan& result) {
+  Grants(in, result).run();
 }
 
 }  // namespace muster::plan_check

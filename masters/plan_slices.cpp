@@ -6,13 +6,15 @@
 #include <unordered_map>
 #include <utility>
 
+#include "masters/plan_resizes.hpp"
+
 namespace muster {
 namespace {
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 /// The kinds of a plan's parts, in the order in which groups of them come.
-enum class PartKind : std::uint8_t { refusal, place, launch, stop, release };
+enum class PartKind : std::uint8_t { refusal, place, resize, launch, stop, release };
 
 /// One part of the plan: its kind, and its position among those of the kind.
 struct Part {
@@ -28,6 +30,7 @@ class Cutter {
   Cutter(Plan& plan, const ClusterState& state) : plan_(plan), state_(state) {
     add(PartKind::refusal, plan.refusals.size());
     add(PartKind::place, plan.places.size());
+    add(PartKind::resize, plan.resizes.size());
     add(PartKind::launch, plan.launches.size());
     add(PartKind::stop, plan.stops.size());
     add(PartKind::release, plan.releases.size());
@@ -78,6 +81,10 @@ class Cutter {
     if (state_.job(task->job).job.gang) join_by(gangs_, task->job, part);
   }
 
+  void join_group(std::uint32_t group, std::uint32_t part) {
+    if (group != 0) join_by(groups_, group, part);
+  }
+
   void join_part(std::uint32_t i) {
     const std::uint32_t at = parts_[i].at;
     switch (parts_[i].kind) {
@@ -87,6 +94,7 @@ class Cutter {
       case PartKind::place: {
         const Place& place = plan_.places[at];
         join_task(place.task, i);
+        join_group(place.group, i);
         if (const auto* id = std::get_if<InstanceId>(&place.to)) {
           join_by(instances_, *id, i);
         } else if (std::get<LaunchIndex>(place.to).value < plan_.launches.size()) {
@@ -95,13 +103,20 @@ class Cutter {
         }
         break;
       }
+      case PartKind::resize:
+        join_task(place_of(state_, plan_.resizes[at]).task, i);
+        join_group(plan_.resizes[at].group, i);
+        break;
       case PartKind::launch:
+        join_group(plan_.launches[at].group, i);
         break;
       case PartKind::stop:
         join_task(plan_.stops[at].task, i);
+        join_group(plan_.stops[at].group, i);
         break;
       case PartKind::release:
         join_by(instances_, plan_.releases[at].instance, i);
+        join_group(plan_.releases[at].group, i);
         break;
     }
   }
@@ -133,6 +148,7 @@ class Cutter {
     }
     for (const Part& part : parts) {
       if (part.kind == PartKind::refusal) out.refusals.push_back(plan_.refusals[part.at]);
+      if (part.kind == PartKind::resize) out.resizes.push_back(plan_.resizes[part.at]);
       if (part.kind == PartKind::stop) out.stops.push_back(plan_.stops[part.at]);
       if (part.kind == PartKind::release) out.releases.push_back(plan_.releases[part.at]);
       if (part.kind != PartKind::place) continue;
@@ -149,18 +165,19 @@ class Cutter {
   Plan& plan_;
   const ClusterState& state_;
   std::vector<Part> parts_;
-  std::uint32_t first_[5] = {};
+  std::uint32_t first_[6] = {};
   std::vector<std::uint32_t> above_;  ///< of each part another one of its group, or itself
   // Looked up only.
   std::unordered_map<InstanceId, std::uint32_t> instances_;
   std::unordered_map<Slot, std::uint32_t> gangs_;
+  std::unordered_map<std::uint32_t, std::uint32_t> groups_;  // of the plan
 };
 
 }  // namespace
 
 std::size_t parts_of(const Plan& plan) {
   return plan.launches.size() + plan.places.size() + plan.stops.size() + plan.releases.size() +
-         plan.refusals.size();
+         plan.refusals.size() + plan.resizes.size();
 }
 
 std::vector<Plan> slices_of(Plan&& plan, const ClusterState& state, std::size_t most) {

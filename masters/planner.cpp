@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "masters/plan_resizes.hpp"
 #include "masters/plan_slices.hpp"
 
 namespace muster {
@@ -15,6 +16,7 @@ void expect_present(Plan& plan, const ClusterState& state) {
   };
   for (Place& part : plan.places) part.expects = attempt_of(part.task);
   for (Stop& part : plan.stops) part.expects = attempt_of(part.task);
+  for (Resize& part : plan.resizes) part.expects = attempt_of(place_of(state, part).task);
 }
 
 }  // namespace
@@ -36,26 +38,22 @@ std::span<const Event> RoundsOfLog::decided_before(std::size_t event) const {
   return found == early_.end() ? std::span<const Event>{} : std::span(found->second);
 }
 
-Planner::Planner(PlannerParts parts, const MasterMemory& shared)
-    : catalog_(parts.catalog),
-      policy_(std::move(parts.policy)),
-      seed_(parts.seed),
-      name_(std::move(parts.name)),
-      fixed_fleet_(parts.fixed_fleet),
-      min_stay_(parts.min_stay),
-      memory_(&shared) {}
+Planner::Planner(const MasterSettings& settings, MasterDependencies parts,
+                 const MasterMemory& shared)
+    : settings_(settings), parts_(std::move(parts)), memory_(&shared) {}
 
 ClusterView Planner::view(Instant now) const {
   const ClusterState& state = memory_->facts().state;
-  const OfferingTable* offered = fixed_fleet_ ? nullptr : &state.offerings();
-  return {state, *catalog_, now, offered, unavailable_offerings_, backed_off_, turn_, min_stay_};
+  const OfferingTable* offered = !parts_.fleet.empty() ? nullptr : &state.offerings();
+  return {state, *parts_.catalog,   now, offered, unavailable_offerings_, backed_off_,
+          turn_, settings_.min_stay};
 }
 
 std::string Planner::restore(const std::string& words, Instant at) {
   shown_rounds_ = memory_->facts().rounds;
-  std::unique_ptr<Policy> blank = policy_->clone();
-  if (policy_->load_state(words, view(at))) return {};
-  policy_ = std::move(blank);
+  std::unique_ptr<Policy> blank = parts_.policy->clone();
+  if (parts_.policy->load_state(words, view(at))) return {};
+  parts_.policy = std::move(blank);
   return "the policy does not understand what the snapshot remembers for it (" +
          std::to_string(words.size()) +
          " bytes, of another policy or version): it knows only what happened since";
@@ -75,7 +73,7 @@ void Planner::show(const Event& event) {
     look_at_gangs(round->round, event.at, true);
     shown_rounds_ = round->round + 1;
   }
-  policy_->observe(event, view(event.at));
+  parts_.policy->observe(event, view(event.at));
 }
 
 void Planner::part_ways() {
@@ -97,10 +95,10 @@ PlannedRound Planner::decide(const RoundWish& wish) {
   planned.at = wish.now;
   planned.based_on = seen();
   planned.budget = Budget(wish.budget);
-  Rng rng = Rng::of_round(seed_, name_, known.rounds);
+  Rng rng = Rng::of_round(parts_.seed, parts_.name, known.rounds);
   look_at_gangs(known.rounds, wish.now, wish.rents);
-  Plan plan = policy_->decide(view(wish.now), rng, planned.budget);
-  planned.settled = policy_->settled(view(wish.now));
+  Plan plan = parts_.policy->decide(view(wish.now), rng, planned.budget);
+  planned.settled = parts_.policy->settled(view(wish.now));
   planned.dropped = drop_malformed_figures(plan.note);
   planned.note = plan.note;
   plan.based_on = planned.based_on;
@@ -109,7 +107,7 @@ PlannedRound Planner::decide(const RoundWish& wish) {
   shown_rounds_ = known.rounds + 1;
   const RoundDecided decided{known.rounds, planned.note, known.quiet, planned.settled, 0,
                              {},           wish.budget};
-  policy_->observe({wish.now, decided}, view(wish.now));
+  parts_.policy->observe({wish.now, decided}, view(wish.now));
   return planned;
 }
 
@@ -118,16 +116,15 @@ DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const
   auto state = std::make_shared<ClusterState>(known.state);
   const Event accepted{wish.now, JobAccepted{std::move(job)}};
   state->apply(accepted);
-  const std::unique_ptr<Policy> policy = policy_->clone();
+  const std::unique_ptr<Policy> policy = parts_.policy->clone();
   limits.backed_off_gangs = known.gangs.backed_off(*state, known.rounds, wish.now);
   limits.turn = known.gangs.turn(wish.now);
   const UnavailableOfferings offers = memory_->unavailable_offerings(wish.now, wish.rents);
-  const OfferingTable* offered = fixed_fleet_ ? nullptr : &state->offerings();
-  const ClusterView shown{*state,      *catalog_, wish.now,
-                          offered,     offers,    limits.backed_off_gangs,
-                          limits.turn, min_stay_};
+  const OfferingTable* offered = !parts_.fleet.empty() ? nullptr : &state->offerings();
+  const ClusterView shown{*state, *parts_.catalog,         wish.now,    offered,
+                          offers, limits.backed_off_gangs, limits.turn, settings_.min_stay};
   policy->observe(accepted, shown);
-  Rng rng = Rng::of_round(seed_, name_, known.rounds);
+  Rng rng = Rng::of_round(parts_.seed, parts_.name, known.rounds);
   Budget budget(wish.budget);
   DryRun run{policy->decide(shown, rng, budget), {}, {}};
   run.checked = check_plan(run.plan, *state, limits);
@@ -137,7 +134,7 @@ DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const
 
 MasterSnapshot Planner::snapshot() const {
   MasterSnapshot snapshot = memory_->snapshot();
-  snapshot.policy_state = policy_->save_state(memory_->facts().state);
+  snapshot.policy_state = parts_.policy->save_state(memory_->facts().state);
   return snapshot;
 }
 

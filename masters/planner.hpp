@@ -8,21 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "masters/master_dependencies.hpp"
 #include "masters/master_memory.hpp"
 #include "masters/plan_check.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster {
-
-/// What a planner is made of.
-struct PlannerParts {
-  const Catalog* catalog = nullptr;
-  std::unique_ptr<Policy> policy;
-  std::uint64_t seed = 1;
-  std::string name;  ///< of its master: the chance of each round depends on it
-  bool fixed_fleet = false;
-  Duration min_stay{};
-};
 
 /// What a planner is asked, besides what it knows from the events.
 struct RoundWish {
@@ -73,9 +64,10 @@ class RoundsOfLog {
 class Planner {
  public:
   /// `shared` has to outlive the planner or its part_ways().
-  Planner(PlannerParts parts, const MasterMemory& shared);
+  Planner(const MasterSettings& settings, MasterDependencies parts, const MasterMemory& shared);
 
-  Cadence cadence() const { return policy_->cadence(); }
+  Cadence cadence() const { return parts_.policy->cadence(); }
+  const MasterSettings& settings() const { return settings_; }
 
   /// Takes a snapshot's words for the policy back; what could not be, as a sentence.
   std::string restore(const std::string& words, Instant at);
@@ -102,12 +94,8 @@ class Planner {
   ClusterView view(Instant now) const;
   void look_at_gangs(std::uint64_t round, Instant now, bool rents);
 
-  const Catalog* catalog_;
-  std::unique_ptr<Policy> policy_;
-  std::uint64_t seed_;
-  std::string name_;
-  bool fixed_fleet_;
-  Duration min_stay_;
+  MasterSettings settings_;
+  MasterDependencies parts_;
   std::unique_ptr<MasterMemory> own_;
   const MasterMemory* memory_;
   std::uint64_t shown_rounds_ = 0;  ///< the policy knows of all rounds before this one

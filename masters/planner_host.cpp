@@ -14,17 +14,17 @@ StepActor::behavior_type steps() {
 
 /// What the planner's actor works on; only its own steps touch it, but for `followed`.
 struct PlannerHost::Desk {
-  Desk(Planner&& of, Duration limit, std::function<Duration()> clock)
-      : planner(std::move(of)), deadline(limit), stopwatch(std::move(clock)) {}
+  Desk(Planner&& of, std::function<Duration()> clock)
+      : planner(std::move(of)), stopwatch(std::move(clock)) {}
 
   Planner planner;
-  Duration deadline;
   std::function<Duration()> stopwatch;
   double ns_a_step = 0;  ///< by the last decision that counted any; 0: not known
   std::atomic<std::uint64_t> followed = 0;
 
   /// The bound that the deadline comes to, within that of the wish.
   std::uint64_t steps_for(std::uint64_t allowed) const {
+    const Duration deadline = planner.settings().decision_deadline;
     if (deadline <= Duration::zero() || ns_a_step <= 0) return allowed;
     const double steps = static_cast<double>(deadline.count()) / ns_a_step;
     const auto most = static_cast<std::uint64_t>(std::max(1.0, std::min(steps, 1e15)));
@@ -43,9 +43,10 @@ struct PlannerHost::Desk {
 };
 
 PlannerHost::PlannerHost(caf::actor_system& system, std::unique_ptr<Planner> planner,
-                         const PlannerCare& care, std::function<Duration()> stopwatch)
-    : desk_(std::make_shared<Desk>(std::move(*planner), care.deadline, std::move(stopwatch))) {
-  actor_ = care.own_thread ? system.spawn<caf::detached>(steps) : system.spawn(steps);
+                         PlannerPlace place, std::function<Duration()> stopwatch)
+    : desk_(std::make_shared<Desk>(std::move(*planner), std::move(stopwatch))) {
+  actor_ =
+      place == PlannerPlace::own_thread ? system.spawn<caf::detached>(steps) : system.spawn(steps);
 }
 
 PlannerHost::~PlannerHost() {

@@ -11,19 +11,9 @@
 
 namespace muster {
 
-/// Where a master's decisions are made.
-struct PlannerCare {
-  /// The planner runs beside the master, on a memory of its own; otherwise in it, on the master's.
-  bool beside = false;
-  bool own_thread = false;  ///< the one beside has a thread to itself
-  /// From a decision to its plan, at least: what decisions take where time is virtual.
-  Duration decision_time{};
-  /// A decision beside the master is allowed the steps that the policy takes in that time, by what
-  /// its last ones took; 0: as many as it likes.
-  Duration deadline{};
-  std::size_t slice_parts = 500;      ///< of a plan, carried out before other messages are heard
-  std::uint64_t max_lag = 1'000'000;  ///< events that the one beside may be behind
-};
+/// Where a master's decisions are made: in it, on its memory, or beside it on a memory of the
+/// planner's own, which may have a thread to itself.
+enum class PlannerPlace : std::uint8_t { in_master, beside, own_thread };
 
 /// Runs what it is sent, one step after the other.
 using StepActor = caf::typed_actor<caf::reacts_to<Wakeup>>;
@@ -33,7 +23,7 @@ using StepActor = caf::typed_actor<caf::reacts_to<Wakeup>>;
 /// them. Nothing of it survives its master, which ends it.
 class PlannerHost {
  public:
-  PlannerHost(caf::actor_system& system, std::unique_ptr<Planner> planner, const PlannerCare& care,
+  PlannerHost(caf::actor_system& system, std::unique_ptr<Planner> planner, PlannerPlace place,
               std::function<Duration()> stopwatch);
   ~PlannerHost();
   PlannerHost(const PlannerHost&) = delete;

@@ -23,6 +23,7 @@ void ClusterState::change_offering(const OfferingChange& change) {
   if (!is_news(change)) return;
   for (Slot slot : repriced_by(change)) {
     InstanceRow& row = instances_[slot];
+    // Taken out at the old price and counted again at the new one.
     uncount_instance(row);
     PriceSteps& earlier = row.earlier_prices;
     earlier.push_back({start_of_price(earlier, change.at), row.price});

@@ -5,6 +5,7 @@
 
 namespace muster {
 
+// Bytes of the amounts: two demands are one shape when they are equal bit by bit.
 std::string ClusterState::key_of(const Demands& demands) {
   std::string key;
   for (const FamilyDemand& entry : demands.entries()) {
@@ -19,6 +20,7 @@ std::string ClusterState::key_of(const Demands& demands) {
 ShapeId ClusterState::intern_shape(const Demands& demands) {
   const auto lowest = free_shapes_.begin();
   const bool none_free = lowest == free_shapes_.end();
+  // The lowest free id: the same events give the same ids in every run.
   const ShapeId next{none_free ? static_cast<std::uint32_t>(shapes_.size()) : *lowest};
   const auto [entry, is_new] = shape_ids_.emplace(key_of(demands), next);
   if (is_new) {
@@ -37,6 +39,7 @@ void ClusterState::leave_shape(ShapeId id) {
   ShapeRow& row = shapes_[id.value];
   if (--row.tasks > 0) return;
   shape_ids_.erase(key_of(row.demands));
+  // Numbers of changes tell those that cache by id that it may stand for other demands.
   free_shapes_.insert(id.value);
   ++shape_changes_;
   row = {};

@@ -134,7 +134,7 @@ struct ClusterState::Applier {
     row.phase = phase;
     ++count(phase);
     if (std::uint32_t* of_job = tally(job, phase)) ++*of_job;
-    if (phase == TaskPhase::held) {
+    if (phase == TaskPhase::held || phase == TaskPhase::capped) {
       job.held_from = std::min(job.held_from, row.index);
     } else if (phase == TaskPhase::pending) {
       append_pending(row);
@@ -173,10 +173,10 @@ struct ClusterState::Applier {
     row.shape = s.intern_shape(spec.demands);
     job.tasks.push_back(slot);
     if (job.job.max_running > 0 && index >= job.job.max_running) {
-      row.phase = TaskPhase::held;
+      row.phase = TaskPhase::capped;
       row.reason = {RefusalKind::not_now, RefusalCode::in_flight_cap, {}, 1, 0};
-      ++job.held;
-      ++count(TaskPhase::held);
+      ++job.capped;
+      ++count(TaskPhase::capped);
       return;
     }
     ++count(TaskPhase::pending);
@@ -238,6 +238,7 @@ struct ClusterState::Applier {
   void operator()(const LaunchRefused& e) {
     InstanceRow& row = instance(e.instance);
     MUSTER_CHECK(row.phase == InstancePhase::requested, "only a request can be refused");
+    // A copy: losing their place takes them off the list.
     const std::vector<Slot> planned = row.planned;
     for (Slot slot : planned) lose_place(s.tasks_[slot], e.refusal);
     remove_instance(row);
@@ -383,8 +384,8 @@ struct ClusterState::Applier {
 
   void operator()(const TaskReleased& e) {
     TaskRow& row = task(e.task);
-    MUSTER_CHECK(row.phase == TaskPhase::held && !job_of(row).held_by_user,
-                 "only a held task of a job that its user does not hold is released");
+    MUSTER_CHECK(row.phase == TaskPhase::capped,
+                 "a task is released from the cap of its job, and from nothing else");
     enter_phase(row, TaskPhase::pending);
     row.reason = {};
     JobRow& job = job_of(row);
@@ -400,10 +401,8 @@ struct ClusterState::Applier {
       TaskRow& row = s.tasks_[slot];
       if (row.phase == TaskPhase::assigned) {
         wait_again(row, held);
-      } else if (row.phase == TaskPhase::pending) {
-        enter_phase(row, TaskPhase::pending);
-        row.reason = held;
-      } else if (row.phase == TaskPhase::held) {
+      } else if (row.phase == TaskPhase::pending || row.phase == TaskPhase::capped) {
+        enter_phase(row, TaskPhase::held);
         row.reason = held;
       }
     }
@@ -420,6 +419,7 @@ struct ClusterState::Applier {
         enter_phase(row, TaskPhase::pending);
         row.reason = {};
       } else {
+        enter_phase(row, TaskPhase::capped);
         row.reason = {RefusalKind::not_now, RefusalCode::in_flight_cap, {}, 1, 0};
       }
     }
@@ -467,6 +467,8 @@ void ClusterState::derive() {
       const TaskRow& task = tasks_[slot];
       ++shapes_[task.shape.value].tasks;
       ++applier.count(task.phase);
+      job.held += task.phase == TaskPhase::held;
+      job.capped += task.phase == TaskPhase::capped;
       job.starting += task.phase == TaskPhase::starting;
       job.stopping += task.phase == TaskPhase::stopping;
       job.failed += task.phase == TaskPhase::failed;

@@ -24,7 +24,8 @@ namespace muster {
 /// How far a task has come.
 enum class TaskPhase : std::uint8_t {
   pending,   ///< has no place
-  held,      ///< has no place and is to get none for now
+  held,      ///< has no place and is to get none, by its user's will
+  capped,    ///< the same, because as many of its job have one as may at once
   assigned,  ///< has a place, is not there yet
   starting,  ///< the worker was told to start it
   running,   ///< executes
@@ -74,7 +75,7 @@ struct GangCounts {
   friend bool operator==(const GangCounts&, const GangCounts&) = default;
 };
 
-inline constexpr std::size_t kTaskPhases = 8;
+inline constexpr std::size_t kTaskPhases = 9;
 
 /// An unfinished job in one word.
 enum class JobStanding : std::uint8_t {
@@ -94,12 +95,13 @@ struct JobRow {
   Instant accepted_at;
   std::vector<Slot> tasks;
   std::uint32_t pending = 0;  ///< how many of the tasks are in the phase
-  std::uint32_t held = 0;
+  std::uint32_t held = 0;     ///< this one and the next: derived from their rows
+  std::uint32_t capped = 0;
   std::uint32_t running = 0;
   std::uint32_t finished = 0;
   bool held_by_user = false;
   std::optional<JobOutcome> terminal_outcome;  ///< over as soon as none of its tasks runs any more
-  std::uint32_t held_from = 0;                 ///< no task before this one is held
+  std::uint32_t held_from = 0;                 ///< no task before this one is held or capped
   SlotLinks active;
   GangCounts gang;
   std::uint32_t starting = 0;  ///< how many of the tasks are in the phase; derived from their rows
@@ -107,6 +109,8 @@ struct JobRow {
   JobStanding counted = JobStanding::waiting;  ///< as what it is counted; derived
   std::uint32_t failed = 0;                    ///< how many of the tasks have; derived
 
+  /// Tasks without a place that are to get none for now.
+  std::uint32_t withheld() const { return held + capped; }
   /// Tasks that have come to an end by themselves.
   std::uint32_t ended() const { return finished + failed; }
   bool all_ended() const { return ended() == tasks.size(); }
@@ -121,10 +125,10 @@ struct JobRow {
   bool gang_is_open() const { return pending == 0 && gang.blockers == 0; }
 
   /// Some task is on its way from or to an instance.
-  bool migrating() const { return pending + held + running + ended() < tasks.size(); }
+  bool migrating() const { return pending + withheld() + running + ended() < tasks.size(); }
   /// Tasks that may have a place besides those that may already.
   std::uint32_t room_in_flight() const {
-    const auto open = static_cast<std::uint32_t>(tasks.size()) - held - ended();
+    const auto open = static_cast<std::uint32_t>(tasks.size()) - withheld() - ended();
     if (job.max_running == 0) return static_cast<std::uint32_t>(tasks.size());
     return job.max_running > open ? job.max_running - open : 0;
   }

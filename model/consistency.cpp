@@ -3,6 +3,8 @@
 
 #include "model/cluster_state.hpp"
 
+// Computes from the rows themselves what the state counts along with its events. O(rows).
+
 namespace muster {
 namespace {
 
@@ -52,6 +54,7 @@ GangCounts gang_counts(const ClusterState& state, const JobRow& job) {
 void check_job(const ClusterState& state, const JobRow& job, std::vector<std::string>& out) {
   std::uint32_t pending = 0;
   std::uint32_t held = 0;
+  std::uint32_t capped = 0;
   std::uint32_t running = 0;
   std::uint32_t finished = 0;
   std::uint32_t starting = 0;
@@ -61,6 +64,7 @@ void check_job(const ClusterState& state, const JobRow& job, std::vector<std::st
     const TaskRow& task = state.task(slot);
     pending += task.phase == TaskPhase::pending;
     held += task.phase == TaskPhase::held;
+    capped += task.phase == TaskPhase::capped;
     running += task.phase == TaskPhase::running;
     finished += task.phase == TaskPhase::finished;
     starting += task.phase == TaskPhase::starting;
@@ -68,9 +72,9 @@ void check_job(const ClusterState& state, const JobRow& job, std::vector<std::st
     failed += task.phase == TaskPhase::failed;
     check_task(state, task, out);
   }
-  if (pending != job.pending || held != job.held || running != job.running ||
-      finished != job.finished || starting != job.starting || stopping != job.stopping ||
-      failed != job.failed || job.counted != job.standing() ||
+  if (pending != job.pending || held != job.held || capped != job.capped ||
+      running != job.running || finished != job.finished || starting != job.starting ||
+      stopping != job.stopping || failed != job.failed || job.counted != job.standing() ||
       job.gang != gang_counts(state, job)) {
     out.push_back("job " + std::to_string(job.job.id.value) + " counts its tasks wrongly");
   }

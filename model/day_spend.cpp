@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+// Sums up each day's spending, for the day's cap. Times are the cloud's, by which it bills; a
+// change of price that is told late still counts from its own instant on.
+
 namespace muster {
 namespace {
 
@@ -14,6 +17,7 @@ constexpr std::int64_t kDaysKept = 4;
 void DaySpend::book(const InstanceRow& row, Instant from, Instant until) {
   const bool back = until < from;
   const Instant last = std::max(from, until);
+  // Days before these are not asked for any more.
   const Instant oldest{(day_of(last) - kDaysKept) * kCapDay};
   for (Instant at = std::max(std::min(from, until), oldest); at < last;) {
     const Instant to = std::min(last, midnight_before(at) + kCapDay);
@@ -24,6 +28,7 @@ void DaySpend::book(const InstanceRow& row, Instant from, Instant until) {
   while (by_day.size() > kDaysKept) by_day.erase(by_day.begin());
 }
 
+// A price may have changed before the instance was heard to be up.
 void DaySpend::up(const InstanceRow& row, Instant since) {
   const PriceSteps& earlier = row.earlier_prices;
   const Instant now_from = earlier.empty() ? since : std::max(since, earlier.back().until);

@@ -30,6 +30,7 @@ std::optional<Refusal> why_infeasible(const ClusterState& state, const Placing& 
   if (grant.width < 1 || grant.width > widest) {
     return Refusal{RefusalKind::not_now, RefusalCode::malformed, {}, 0, 0};
   }
+  // A wider grant has to hold the demand of each unit of width.
   Resources demanded;
   for (const Resource kind : kAllResources) demanded[kind] = demand->amount[kind] * grant.width;
   if (const auto kind = demanded.first_exceeding(grant.amount)) {

@@ -15,6 +15,8 @@ inline std::uint32_t* tally(JobRow& job, TaskPhase phase) {
       return &job.pending;
     case TaskPhase::held:
       return &job.held;
+    case TaskPhase::capped:
+      return &job.capped;
     case TaskPhase::assigned:
       return nullptr;  // among what the gang counts
     case TaskPhase::starting:

@@ -4,6 +4,9 @@
 #include <utility>
 #include <variant>
 
+// Books every instance-second once, at the events that change for whom it is. All sums are whole
+// numbers, so that parts add up to the bill to the last unit.
+
 namespace muster {
 namespace {
 
@@ -60,6 +63,8 @@ void Ledger::observe(const Event& event, const ClusterState& before) {
   }
   const InstanceRow* row = std::visit(AffectedInstance{before}, event.body);
   if (row == nullptr || !row->up) return;
+  // Billing ends when the cloud says, which may be before this is heard; what was booked beyond is
+  // given back.
   const auto* gone = std::get_if<InstanceGone>(&event.body);
   const Instant until =
       gone == nullptr ? event.at
@@ -69,6 +74,7 @@ void Ledger::observe(const Event& event, const ClusterState& before) {
   give_back(*row, until);
   const auto settled = settled_until_.find(row->id);
   up_rate_ -= row->price.nano_usd_h();
+  // Takes the instance out of the sums from which accrued() is computed.
   settled_at_rates_ -= Money::of(row->price, settled->second.until.time_since_epoch()).units();
   settled_until_.erase(settled);
 }
@@ -153,6 +159,7 @@ void Ledger::share_out(const InstanceRow& row, const ClusterState& state, Money 
   }
 }
 
+// Occupants pay by their dominant shares, and the rest of the instance is fragmentation.
 void Ledger::split(const InstanceRow& row, const ClusterState& state, Money amount) {
   const Resources& capacity = state.catalog()[row.type].capacity;
   const auto share_of = [&](Slot slot) {
@@ -160,10 +167,12 @@ void Ledger::split(const InstanceRow& row, const ClusterState& state, Money amou
   };
   double shares = 0;
   for (Slot slot : row.occupants) shares += share_of(slot);
+  // Shares may add up to more than the instance: one is dominant in processors, another in memory.
   const double scale = shares > 1 ? 1 / shares : 1;
   Money left = amount;
   for (Slot slot : row.occupants) {
     Money part = amount.part(share_of(slot) * scale);
+    // Parts are rounded: the last one must not be more than what is left, whatever the sign.
     if (amount < Money{} ? part < left : left < part) part = left;
     book(state.task(slot), state, part);
     left -= part;
@@ -185,6 +194,7 @@ void Ledger::book(const TaskRow& task, const ClusterState& state, Money amount) 
     const std::string& name = state.job(task.job).job.user;
     const auto fresh = static_cast<std::uint32_t>(users_.size());
     const auto [entry, is_new] =
+        // Numbers of users without jobs are used again, so that users_ stays small.
         user_numbers_.emplace(name, free_users_.empty() ? fresh : free_users_.back());
     if (is_new && free_users_.empty()) users_.emplace_back();
     if (is_new && entry->second != fresh) free_users_.pop_back();
@@ -231,6 +241,8 @@ void Ledger::derive(const ClusterState& state) {
 
 Money Ledger::accrued(const ClusterState& state, Instant now) const {
   Money sum = total_;
+  // Sum of price x (now - settled) over all that is up, from two sums that events keep: O(1). Only
+  // valid when nothing is settled beyond `now`.
   if (now >= newest_settled_) {
     return sum + Money{up_rate_ * now.time_since_epoch().count() - settled_at_rates_};
   }

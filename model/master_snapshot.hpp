@@ -77,7 +77,7 @@ struct MasterSnapshot {
   std::optional<Calm> calm{};
   GangWaitState gangs{};
   std::int64_t capped_day = -1;        ///< on which the day's cap was last reached; -1: never
-  std::deque<JobId> terminal_parts{};  ///< parts of jobs that were given up, the newest last
+  std::deque<JobId> terminal_parts{};  ///< parts of jobs that were terminated, the newest last
   NumberSet accepted{};                ///< numbers of all jobs that were ever accepted
   DaySpend spend{};
   double capped_usd = 0;                  ///< the cap that was reached on that day; 0: not said

@@ -98,6 +98,16 @@ std::string_view name_of(RefusalCode code) {
       return "not movable";
     case RefusalCode::min_stay:
       return "minimum stay";
+    case RefusalCode::group_refused:
+      return "group refused";
+    case RefusalCode::not_elastic:
+      return "not elastic";
+    case RefusalCode::width_bounds:
+      return "width bounds";
+    case RefusalCode::no_place:
+      return "no place";
+    case RefusalCode::unchanged:
+      return "unchanged";
     case RefusalCode::cloud_quota:
       return "cloud quota";
     case RefusalCode::cloud_price:

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <tuple>
 
+// Rows in the order of their keys: found by halving, and listed in the same order in every run. A
+// row that was told once stays, with its last price and availability.
+
 namespace muster {
 namespace {
 
@@ -15,6 +18,7 @@ auto order_of(const OfferingRow& row) {
 OfferingTable::OfferingTable(const Catalog& catalog) {
   for (std::uint32_t i = 0; i < catalog.size(); ++i) {
     const InstanceType& type = catalog[TypeId{i}];
+    // Rows are made in the order of their keys, which find() relies on.
     rows_.push_back({{TypeId{i}, Market::on_demand, {}}, type.on_demand});
     if (type.spot) rows_.push_back({{TypeId{i}, Market::spot, {}}, *type.spot});
   }
@@ -37,10 +41,12 @@ OfferingRow& OfferingTable::row_of(const OfferingKey& key) {
 }
 
 void OfferingTable::apply(const OfferingChange& change, const Catalog& catalog) {
+  // Repeated, or overtaken by a newer one.
   if (change.number <= known_) return;
   known_ = change.number;
   const Offering& told = change.offering;
   const auto type = catalog.find(told.type);
+  // A type that only the cloud knows cannot be asked for.
   if (!type) return;
   OfferingRow& row = row_of({*type, told.market, told.zone});
   row.price = told.price;

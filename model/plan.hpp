@@ -54,6 +54,7 @@ struct Launch {
   /// The most that an hour is to cost. Nothing: on demand what it costs now, on the spot market
   /// what the type costs on demand.
   std::optional<Price> max_price{};
+  std::uint32_t group = 0;  ///< parts of one group are carried out all or none; 0: it has none
 };
 
 /// Position of a launch in the same plan.
@@ -71,6 +72,7 @@ struct Place {
   std::optional<Grant> grant{};  ///< nothing: what the task demands on that type
   /// The task's attempt when that was decided; a later one outdates the part. Nothing: any.
   std::optional<Attempt> expects{};
+  std::uint32_t group = 0;  ///< as of Launch
 };
 
 /// A task to stop; it waits again afterwards.
@@ -78,12 +80,24 @@ struct Stop {
   TaskId task;
   Cause cause;
   std::optional<Attempt> expects{};  ///< as of Place
+  std::uint32_t group = 0;           ///< as of Launch
 };
 
 /// An instance to give back once no task is left on it; from now on nothing is placed there.
 struct Release {
   InstanceId instance;
   Cause cause;
+  std::uint32_t group = 0;  ///< as of Launch
+};
+
+/// An elastic job of one task to go on where it is with that many workers. A task that runs is
+/// stopped and started again, as by a `Place` onto the instance where it is.
+struct Resize {
+  JobId job;
+  std::uint32_t width = 0;
+  Cause cause;
+  std::optional<Attempt> expects{};  ///< as of Place
+  std::uint32_t group = 0;           ///< as of Launch
 };
 
 /// A task that the policy could not place, and why.
@@ -101,11 +115,14 @@ struct RoundNote {
 };
 
 /// A policy's answer: the changes it wants. What it does not mention stays as it is.
+/// A group's number holds within the plan. What is placed on a launch of a group belongs to the
+/// group, and a gang that starts with one of its places in a group does so with all of them.
 struct Plan {
   std::vector<Launch> launches;
   std::vector<Place> places;
   std::vector<Stop> stops;
   std::vector<Release> releases;
+  std::vector<Resize> resizes;
   std::vector<Refuse> refusals;
   RoundNote note;
   std::uint64_t based_on = 0;  ///< how many events its planner had seen

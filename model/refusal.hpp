@@ -37,6 +37,11 @@ enum class RefusalCode : std::uint8_t {
   day_cap,            ///< the day's money does not pay for more
   not_movable,        ///< the job is not to be moved
   min_stay,           ///< the task has not run for long enough where it is
+  group_refused,      ///< another part of the plan that was to be carried out with it is refused
+  not_elastic,        ///< only an elastic job of one task has a width that can be changed
+  width_bounds,       ///< the job may not have so many workers, or so few
+  no_place,           ///< the job is nowhere: the placement says its width
+  unchanged,          ///< it is so already
   cloud_quota,        ///< the cloud does not let this account have more
   cloud_price,        ///< the cloud asks more than was to be paid
   cloud_throttled,    ///< the cloud was asked too often
@@ -56,8 +61,8 @@ struct Refusal {
   RefusalKind kind = RefusalKind::not_now;
   RefusalCode code = RefusalCode::awaiting_round;
   std::optional<Resource> binding{};  ///< the resource that did not fit
-  double asked = 0;                   ///< in the unit of `binding`, instances, $/h, $, or s
-  double available = 0;               ///< in the same unit
+  double asked = 0;      ///< in the unit of `binding`, instances, $/h, $, s, or workers
+  double available = 0;  ///< in the same unit
 
   friend bool operator==(const Refusal&, const Refusal&) = default;
 };

@@ -30,6 +30,7 @@ std::optional<Resource> Resources::first_exceeding(const Resources& room) const 
 double Resources::dominant_share(const Resources& capacity) const {
   double share = 0;
   for (Resource kind : kAllResources) {
+    // Where there is none, a share means nothing.
     if (capacity[kind] > kResourceEpsilon) {
       share = std::max(share, (*this)[kind] / capacity[kind]);
     }
@@ -43,6 +44,7 @@ Resource Resources::dominant(const Resources& capacity) const {
   for (Resource kind : kAllResources) {
     if (capacity[kind] <= kResourceEpsilon) continue;
     const double share = (*this)[kind] / capacity[kind];
+    // Strictly more: of equals the first kind.
     if (share > best_share) {
       best = kind;
       best_share = share;

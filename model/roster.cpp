@@ -9,6 +9,7 @@ using Numbers = std::map<std::string, std::uint32_t>;
 
 void add_names(Numbers& numbers, const std::vector<std::string>& names) {
   std::uint32_t next = 0;
+  // Above all that were ever given: a number is never used for another name.
   for (const auto& [name, number] : numbers) next = std::max(next, number + 1);
   for (const std::string& name : names) {
     if (numbers.emplace(name, next).second) ++next;

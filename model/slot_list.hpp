@@ -38,6 +38,7 @@ class SlotList {
   void remove(std::vector<Row>& rows, Slot slot) {
     SlotLinks& links = rows[slot].*kLinks;
     MUSTER_CHECK(links.linked, "only a row of the list can be removed");
+    // The neighbour's link, or the list's own end where there is no neighbour.
     (links.prev == kNoSlot ? first_ : (rows[links.prev].*kLinks).next) = links.next;
     (links.next == kNoSlot ? last_ : (rows[links.next].*kLinks).prev) = links.prev;
     links = {};

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+// A snapshot holds rows and orders; counts, sums and indexes follow from them (derive). A
+// snapshot that is read is checked before anything is built, since the state's own code trusts its
+// links.
+
 namespace muster {
 
 /// The one that may look into a state and a ledger, and put one together.
@@ -88,6 +92,7 @@ class SnapshotCheck {
       seen[slot] = true;
       return true;
     };
+    // Sorted once, which costs less than a set of as many ids.
     std::vector<std::uint64_t> ids;
     for (const Row& row : live) {
       if (!claim(row.slot)) return wrong("two rows share a slot, or one is outside of its table");
@@ -131,6 +136,8 @@ class SnapshotCheck {
       if (row.type.value >= catalog_.size()) return wrong("an instance is of no known type");
       if (!are_on(row, row.occupants, &TaskRow::at)) return false;
       if (!are_on(row, row.planned, &TaskRow::target)) return false;
+      // As many tasks say that they are here as instances say that they have: with are_on() above,
+      // which looks from the instances' side, the two agree.
       at -= row.occupants.size();
       targeted -= row.planned.size();
     }
@@ -240,10 +247,11 @@ StateSnapshot StateSnapshotAccess::take(ClusterState s) {
 
 ClusterState StateSnapshotAccess::build(StateSnapshot snapshot, const Catalog& catalog) {
   ClusterState s(catalog);
+  // Counts of a row are derived below, like those of a new one.
   for (JobRow& row : snapshot.jobs) {
     row.active = {};
     row.gang = {};
-    row.starting = row.stopping = 0;
+    row.held = row.capped = row.starting = row.stopping = 0;
     row.counted = JobStanding::waiting;
     s.job_slots_.emplace(row.job.id, row.slot);
   }
@@ -275,7 +283,7 @@ ClusterState StateSnapshotAccess::build(StateSnapshot snapshot, const Catalog& c
   s.offerings_.restore(snapshot.offerings_known, snapshot.offerings);
   for (Demands& demands : snapshot.shapes) s.shapes_.push_back({std::move(demands)});
   for (TaskRow& row : s.tasks_) {
-    // Images of earlier versions meant what the task demands.
+    // Snapshots of earlier versions meant what the task demands.
     const auto fill = [&](Slot place, Grant& grant) {
       if (place == kNoSlot || grant.width > 0) return;
       grant = Grant::of(s.demand(row, s.instances_[place].type)->amount);

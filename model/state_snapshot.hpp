@@ -43,7 +43,7 @@ enum class SnapshotError : std::uint8_t { inconsistent };
 StateSnapshot snapshot_of(ClusterState state);
 LedgerSnapshot snapshot_of(const Ledger& ledger);
 
-/// The state that snapshot_of() was given, row by row and order by order. An image that no state
+/// The state that snapshot_of() was given, row by row and order by order. A snapshot that no state
 /// can have is refused; the message names what is wrong with it. The catalog has to outlive the
 /// state.
 Expected<ClusterState, SnapshotError> restore(StateSnapshot snapshot, const Catalog& catalog);

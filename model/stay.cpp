@@ -13,10 +13,12 @@ Duration running_for(const ClusterState& state, const TaskRow& task, Instant now
 }  // namespace
 
 std::optional<Refusal> why_it_stays(const ClusterState& state, const TaskRow& task, StayRule rule) {
+  // A released instance is to be left, whatever its tasks have run.
   if (task.phase != TaskPhase::running || state.instance(task.at).released) return std::nullopt;
   const JobRow& job = state.job(task.job);
   if (!job.job.movable) return Refusal{RefusalKind::not_now, RefusalCode::not_movable, {}, 0, 0};
   Duration stayed = running_for(state, task, rule.now);
+  // A gang moves as one: it stays as long as its latest start demands.
   if (job.job.gang && rule.min_stay > Duration{}) {
     for (Slot slot : job.tasks) {
       const TaskRow& peer = state.task(slot);
@@ -34,6 +36,7 @@ std::optional<Refusal> why_it_stays(const ClusterState& state, const TaskRow& ta
 
 Duration unsaved(const ClusterState& state, const TaskRow& task, Instant now) {
   if (task.phase != TaskPhase::running) return {};
+  // A task that once came back from a checkpoint keeps some, whatever its job says.
   if (state.job(task.job).job.checkpoints || task.ran > Duration{}) return {};
   return std::max(Duration{}, running_for(state, task, now));
 }

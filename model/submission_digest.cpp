@@ -47,6 +47,7 @@ class Digest {
   }
   void begin(Part part) { word(static_cast<std::uint64_t>(part)); }
   void number(double value) { word(std::bit_cast<std::uint64_t>(value)); }
+  // The length goes first: texts behind each other cannot be cut in another place.
   void text(std::string_view text) {
     word(text.size());
     std::uint64_t next = 0;
@@ -101,6 +102,7 @@ void add_delays(Digest& digest, const Delays& delays) {
 }
 
 /// The tasks of an array are alike but for their indices.
+/// O(tasks) words instead of O(tasks x demands): arrays are mostly alike.
 void add_task(Digest& digest, const TaskSpec& task, const TaskSpec* before) {
   const auto& [id, demands, image, delays, array_index] = task;
   const bool alike = before != nullptr && before->demands == demands && before->image == image &&
@@ -163,6 +165,7 @@ struct KindDigest {
 /// `with_shares`: what the parts of a job share among them counts.
 std::uint64_t digest_of(const Job& job, bool with_shares) {
   // The numbers, and what the site itself adds, are not the user's.
+  // Names every member, so that a new one does not compile until it is decided whether it counts.
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
                markets, max_running, retries, token, kind, prediction, total_tasks, origin, movable,
                checkpoints, max_fails] = job;
@@ -209,6 +212,7 @@ std::uint64_t submission_digest(const Job& job) {
 bool same_submission(const Job& a, const Job& b) {
   if (a.token != b.token) return false;
   const bool in_parts = a.total_tasks > 0 || b.total_tasks > 0;
+  // Parts share out tasks among masters: only what they have in common can be compared.
   if (in_parts && a.task_count() != b.task_count()) return false;
   return digest_of(a, !in_parts) == digest_of(b, !in_parts);
 }

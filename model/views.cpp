@@ -78,6 +78,8 @@ std::string_view name_of(ShownPhase phase) {
       return "pending";
     case ShownPhase::held:
       return "held";
+    case ShownPhase::capped:
+      return "capped";
     case ShownPhase::assigned:
       return "assigned";
     case ShownPhase::starting:
@@ -104,6 +106,8 @@ ShownPhase shown(TaskPhase phase) {
       return ShownPhase::pending;
     case TaskPhase::held:
       return ShownPhase::held;
+    case TaskPhase::capped:
+      return ShownPhase::capped;
     case TaskPhase::assigned:
       return ShownPhase::assigned;
     case TaskPhase::starting:

@@ -106,7 +106,8 @@ ShownState shown(JobOutcome outcome);
 /// How a task stands, in a job that is over too.
 enum class ShownPhase : std::uint8_t {
   pending,
-  held,
+  held,    ///< by its user's will
+  capped,  ///< as many tasks of its job have a place as may at once
   assigned,
   starting,
   running,
@@ -135,6 +136,7 @@ struct JobView {
   std::uint64_t whole = 0;  ///< of the job
   std::uint64_t waiting = 0;
   std::uint64_t held = 0;
+  std::uint64_t capped = 0;
   std::uint64_t starting = 0;
   std::uint64_t running = 0;
   std::uint64_t finished = 0;
@@ -316,6 +318,7 @@ struct CellFigures {
   std::uint64_t pending = 0;  ///< tasks
   std::uint64_t assigned = 0;
   std::uint64_t held = 0;
+  std::uint64_t capped = 0;
   std::uint64_t running = 0;
   std::vector<OfferCount> instances{};
   std::uint64_t instance_count = 0;
@@ -328,7 +331,7 @@ struct CellFigures {
   std::string trouble{};
 
   /// Tasks without a place of their own.
-  std::uint64_t waiting_tasks() const { return pending + assigned + held; }
+  std::uint64_t waiting_tasks() const { return pending + assigned + held + capped; }
 };
 
 /// A site's figures.

@@ -40,6 +40,7 @@ class Description {
   Description& param(std::string name, Member member, params::Kind<T> kind, std::string meaning) {
     using Bound = std::remove_cvref_t<std::invoke_result_t<Member, P&>>;
     static_assert(std::is_same_v<Bound, T>, "a kind is bound to a member of its own type");
+    // Shown as parse() takes it, so that a default that is copied from the help means the same.
     const T& value = std::invoke(member, defaults_);
     module_.params.push_back({std::move(name), kind.print(value), kind.range, std::move(meaning)});
     setters_.push_back([member, parse = std::move(kind.parse)](P& params, const std::string& text) {
@@ -47,6 +48,13 @@ class Description {
       if (parsed) std::invoke(member, params) = std::move(*parsed);
       return parsed.has_value();
     });
+    return *this;
+  }
+
+  /// The parameter of that name had the other one in earlier versions, which is an error that says
+  /// so: a setting that silently changes nothing would be worse.
+  Description& renamed(std::string from, std::string to) {
+    module_.renamed.emplace_back(std::move(from), std::move(to));
     return *this;
   }
 
@@ -96,6 +104,7 @@ class Description {
   static constexpr double kLongestPeriod_s = 604800;
 
   PolicyModule finish() {
+    // A copy: module_ is moved from below, while read() lives on with the module.
     PolicyModule shown = module_;  // what errors speak of
     module_.read =
         [shown, defaults = defaults_, setters = std::move(setters_),

@@ -6,7 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "model/whole_job.hpp"
 #include "schedulers/packing/priority_order.hpp"
+
+// Two policies of one kind, each blind to the other's market. The second one costs nothing until a
+// job wants spot instances; after that both see every event, so that each is a fold over the whole
+// log.
 
 namespace muster {
 namespace {
@@ -21,8 +26,22 @@ bool wants_spot(const Job& job) {
   return job.markets == MarketChoice::spot;
 }
 
-/// Adds the plan for the spot market; its launches come after those that are there.
+/// Moves the groups of the plan behind those that end at `first`.
+void renumber_groups(Plan& plan, std::uint32_t first) {
+  const auto move = [first](auto& parts) {
+    for (auto& part : parts) part.group += part.group == 0 ? 0 : first;
+  };
+  move(plan.launches);
+  move(plan.places);
+  move(plan.stops);
+  move(plan.releases);
+  move(plan.resizes);
+}
+
+/// Adds the plan for the spot market; its launches and groups come after those that are there.
 void append(Plan&& spot, Plan& plan) {
+  renumber_groups(spot, new_group(plan) - 1);
+  // Launches are named by their place in the plan: those of the second part move up.
   const auto before = static_cast<std::uint32_t>(plan.launches.size());
   plan.launches.insert(plan.launches.end(), spot.launches.begin(), spot.launches.end());
   for (Place& place : spot.places) {
@@ -31,6 +50,7 @@ void append(Plan&& spot, Plan& plan) {
   }
   plan.stops.insert(plan.stops.end(), spot.stops.begin(), spot.stops.end());
   plan.releases.insert(plan.releases.end(), spot.releases.begin(), spot.releases.end());
+  plan.resizes.insert(plan.resizes.end(), spot.resizes.begin(), spot.resizes.end());
   plan.refusals.insert(plan.refusals.end(), spot.refusals.begin(), spot.refusals.end());
   if (!spot.note.choice.empty()) plan.note.choice += std::string(kSpotChoice) + spot.note.choice;
   for (auto& [name, value] : spot.note.figures) {
@@ -58,6 +78,7 @@ MarketSplit::MarketSplit(const Make& make)
     : on_demand_(make(Market::on_demand)), spot_(make(Market::spot)) {}
 
 MarketSplit::MarketSplit(const MarketSplit& other)
+    // A copy has memories of its own: the planner's decides while the other goes on.
     : Policy(other),
       on_demand_(other.on_demand_->clone()),
       spot_(other.spot_->clone()),
@@ -76,6 +97,7 @@ void MarketSplit::observe(const Event& event, const ClusterView& view) {
   if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
     spot_wanted_ |= wants_spot(accepted->job);
   }
+  // The note is the on-demand policy's own as long as there is no other.
   if (!spot_wanted_) return on_demand_->observe(event, view);
   if (std::holds_alternative<RoundDecided>(event.body)) return observe_round(event, view);
   on_demand_->observe(event, view);
@@ -99,6 +121,7 @@ Plan MarketSplit::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   look_once(view);
   Plan plan = on_demand_->decide(view, rng, budget);
   if (spot_wanted_) append(spot_->decide(view, rng, budget), plan);
+  // Two lists one after the other are not in the order of priorities.
   order_by_priority(view.state, plan);
   return plan;
 }

@@ -38,6 +38,7 @@ Kind<Duration> duration(const Range& range, double units_in_s) {
     return from_seconds(*value / units_in_s);
   };
   kind.print = [units_in_s](Duration value) {
+    // Divides nanoseconds as a double: defaults like 0.5 ms are printed as they are written.
     return number_text(static_cast<double>(value.count()) / (1e9 / units_in_s));
   };
   return kind;
@@ -59,6 +60,7 @@ std::string Range::text() const {
 }
 
 std::string number_text(double value) {
+  // Larger numbers read better with an exponent.
   constexpr double kLongest = 1e9;
   if (value == std::floor(value) && std::abs(value) < kLongest) {
     return std::to_string(static_cast<std::int64_t>(value));
@@ -66,6 +68,7 @@ std::string number_text(double value) {
   std::array<char, 32> buffer{};
   const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
   std::string text(buffer.data(), end);
+  // to_chars writes two digits of exponent at least; config files are written with 1e9.
   for (const char* padding : {"e+0", "e+"}) {
     const std::size_t at = text.find(padding);
     if (at != std::string::npos) return text.replace(at, std::string(padding).size(), "e");
@@ -108,6 +111,7 @@ Kind<std::uint32_t> whole(std::uint32_t low, std::uint32_t high) {
   const Range range = from(low).up_to(high);
   kind.parse = [range](const std::string& text) -> std::optional<std::uint32_t> {
     const auto value = parse_number(text, range);
+    // A whole number may be written 1e3.
     if (!value || *value != std::floor(*value)) return std::nullopt;
     return static_cast<std::uint32_t>(*value);
   };

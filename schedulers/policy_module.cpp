@@ -29,11 +29,20 @@ std::optional<Failure<PolicyError>> read_params(
     const auto param =
         std::find_if(module.params.begin(), module.params.end(),
                      [&wanted = name](const ParamInfo& info) { return info.name == wanted; });
+    const auto renamed =
+        std::find_if(module.renamed.begin(), module.renamed.end(),
+                     [&wanted = name](const auto& names) { return names.first == wanted; });
+    if (renamed != module.renamed.end()) {
+      return Failure<PolicyError>{
+          PolicyError::unknown_parameter,
+          who + ": parameter \"" + name + "\" is called " + renamed->second + " now"};
+    }
     if (param == module.params.end()) {
       return Failure<PolicyError>{
           PolicyError::unknown_parameter,
           who + " has no parameter \"" + name + "\"; it has: " + names_of(module.params)};
     }
+    // Positions, since the setters are kept in the order of the parameters.
     const auto index = static_cast<std::size_t>(param - module.params.begin());
     if (given[index]) {
       return Failure<PolicyError>{PolicyError::contradiction,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "learning/job_classifier.hpp"
@@ -44,6 +45,8 @@ struct PolicyModule {
   std::string name;
   std::string meaning;  ///< one line
   std::vector<ParamInfo> params{};
+  /// Parameters that had another name in earlier versions: that name and the present one.
+  std::vector<std::pair<std::string, std::string>> renamed{};
   Intake intake{};
   Uses uses{};
 

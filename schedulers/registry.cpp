@@ -11,6 +11,7 @@ std::vector<PolicyModule> list_modules(bool of_masters) {
   const auto add = [&](PolicyModule module) {
     if (module.composition.empty() == of_masters) modules.push_back(std::move(module));
   };
+// The list is a file of one macro a policy: a new policy adds a line there and nothing here.
 #define MUSTER_POLICY(NAME) add(NAME##_module());
 #include "schedulers/policies.def"
 #undef MUSTER_POLICY

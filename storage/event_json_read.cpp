@@ -13,6 +13,9 @@
 #include "storage/event_json.hpp"
 #include "storage/json_tree.hpp"
 
+// Reads event logs. The members of a type are those of model/fields.hpp, the same that the writer
+// goes through, so that the two cannot differ. Numbers are read from their digits, exactly.
+
 namespace muster {
 namespace {
 
@@ -23,13 +26,16 @@ std::optional<std::int64_t> nanos_from(std::string_view digits) {
   const std::size_t point = std::min(digits.find('.'), digits.size());
   std::string all{digits.substr(0, point)};
   const std::string_view places = point < digits.size() ? digits.substr(point + 1) : "";
+  // Rounding would give a log that is not the one written, with another digest.
   if (places.size() > 9) return std::nullopt;
   all.append(places).append(9 - places.size(), '0');
   std::uint64_t magnitude = 0;
   const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), magnitude);
   constexpr auto kLimit = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (error != std::errc{} || end != all.data() + all.size()) return std::nullopt;
+  // The range of two's complement has one more number below zero than above.
   if (magnitude > kLimit + (negative ? 1 : 0)) return std::nullopt;
+  // Negated without a sign: the lowest number has no positive counterpart.
   return static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
 }
 
@@ -118,6 +124,8 @@ class JsonReader {
     if (found == nullptr) return;
     const char* end = found->digits.data() + found->digits.size();
     const auto [stop, error] = std::from_chars(found->digits.data(), end, number);
+    // from_chars takes a prefix: "1.5" as a whole number would be 1 without the second
+    // condition.
     if (error != std::errc{} || stop != end) fail(expected);
   }
 
@@ -264,6 +272,7 @@ class JsonReader {
   void get(const JsonValue& value, T& record) {
     const auto* inner = as<JsonValue::Object>(value, "an object");
     if (inner == nullptr) return;
+    // One reader for all levels, so that the path and the first error are shared.
     const JsonValue::Object* outer = std::exchange(object_, inner);
     fields(*this, record);
     object_ = outer;
@@ -311,6 +320,7 @@ Expected<LogHeader, EventLogError> header_from_json(std::string_view line) {
   LogHeader header;
   std::vector<InstanceType> types;
   reader("muster_events", version);
+  // Before the other fields, which another version may not have.
   if (version != 1 && reader.error().empty()) {
     return malformed(fmt::format("event log version {}: this program reads version 1", version));
   }

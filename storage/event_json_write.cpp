@@ -10,6 +10,10 @@
 #include "model/fields.hpp"
 #include "storage/event_json.hpp"
 
+// Writes event logs, one line of JSON an event. The text is made by hand and not by a JSON library,
+// which would take most of a replay's time; its bytes are what digests of runs are made of, so that
+// any change of the form changes every digest.
+
 namespace muster {
 namespace {
 
@@ -53,6 +57,7 @@ class JsonWriter {
 
  private:
   void begin(std::string_view name) {
+    // The text itself says whether a member has gone before.
     if (text_.back() != '{') text_ += ',';
     put_plain(name);
     text_ += ':';
@@ -81,6 +86,7 @@ class JsonWriter {
   }
   void put(const std::string& value) {
     for (const char c : value) {
+      // Names are plain ASCII nearly always: the library is asked for the rest only.
       if (c < ' ' || c > '~' || c == '"' || c == '\\') return put_escaped(value);
     }
     put_plain(value);
@@ -93,6 +99,7 @@ class JsonWriter {
   void put_nanos(std::int64_t nanos) {
     constexpr std::uint64_t kOne = 1'000'000'000;
     const auto bits = static_cast<std::uint64_t>(nanos);
+    // Without a sign, since the lowest number has no positive counterpart.
     const std::uint64_t magnitude = nanos < 0 ? 0 - bits : bits;
     if (nanos < 0) text_ += '-';
     put(static_cast<std::uint64_t>(magnitude / kOne));

@@ -11,9 +11,13 @@
 
 #include "model/check.hpp"
 
+// Event logs as lines of JSON, and their digest. The digest is over the bytes of the log, header
+// included, so that two runs are compared without keeping either.
+
 namespace muster {
 namespace {
 
+// Lines are gathered: one digest call and one write each 64 KiB instead of one each event.
 constexpr std::size_t kBufferSize = std::size_t{1} << 16;
 
 Failure<EventLogError> at_line(const std::string& name, std::size_t line,
@@ -63,6 +67,7 @@ void EventLogWriter::write(const Event& event) {
 }
 
 void EventLogWriter::drain() {
+  // Also without a stream: replays want the digest only.
   digest_->add(buffer_);
   if (out_ != nullptr) out_->write(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
   buffer_.clear();
@@ -94,7 +99,9 @@ Expected<EventLog, EventLogError> read_event_log(std::istream& in, const std::st
 
 Expected<EventLog, EventLogError> read_event_log(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
+  // Opening a folder for reading succeeds on Linux; the first read would fail with no reason.
   if (!in || std::filesystem::is_directory(file)) {
+    // Taken before anything that allocates, which may change it.
     const int error = errno;
     return Failure<EventLogError>{
         EventLogError::unreadable,

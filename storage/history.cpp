@@ -5,6 +5,9 @@
 #include <utility>
 #include <vector>
 
+// What a History can do by way of its other members: for those in memory. StoreHistory has faster
+// forms of most of these.
+
 namespace muster {
 
 HistoryEntry entry_of(const JobHistory& history) {
@@ -19,6 +22,7 @@ void History::by_number(const HistoryPage& page, const Use& use) const {
     const bool wanted = page.user.empty() || entry.user == page.user;
     if (wanted && entry.job < page.below) jobs.push_back(entry.job);
   });
+  // Newest entries are those that ended last; pages go by number.
   std::sort(jobs.begin(), jobs.end(), std::greater<>());
   if (jobs.size() > page.limit) jobs.resize(page.limit);
   for (const JobId id : jobs) {
@@ -43,6 +47,7 @@ void History::newest_entries(std::size_t limit,
 
 bool History::read_apart(std::function<void()> read) const {
   const std::function<void()> now = std::move(read);
+  // At once and in the caller's thread: a history in memory has no disk to wait for.
   now();
   return true;
 }

@@ -7,11 +7,15 @@
 #include <optional>
 #include <utility>
 
+// JSON as a tree that keeps numbers as their digits: amounts of money and times are exact to nine
+// places, which a double is not. Members keep their order.
+
 namespace muster {
 namespace {
 
 using nlohmann::json;
 
+// The tree's destructor and its readers recurse: this bounds their stack.
 constexpr std::size_t kMaxDepth = 32;
 
 /// Builds the tree from what nlohmann's parser finds; each function says whether to go on.
@@ -81,6 +85,8 @@ class TreeBuilder : public json::json_sax_t {
       array->push_back(std::move(value));
     } else {
       auto& object = std::get<JsonValue::Object>(open_.back().content);
+      // Containers close in the reverse order of their opening, so that the last key is this
+      // value's.
       object.push_back({std::move(keys_.back()), std::move(value)});
       keys_.pop_back();
     }

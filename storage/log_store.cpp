@@ -8,6 +8,10 @@
 #include <system_error>
 #include <utility>
 
+// The logs of attempts as files, with one thread that writes, reads and removes: a reading never
+// meets a file that is half replaced, and neither needs a lock. Sizes are counted in blocks of the
+// disk, for most logs are smaller than one.
+
 namespace muster {
 namespace {
 
@@ -95,6 +99,7 @@ void LogStore::scan() {
     }
     const auto name = name_from(file.filename().string());
     const auto facts = name ? facts_of(file) : std::nullopt;
+    // Files of other names are not ours to count or to remove.
     if (facts) remember(*name, facts->at);
   }
   remove_old();
@@ -103,6 +108,7 @@ void LogStore::scan() {
 bool LogStore::take(LogDelivery delivery, Done done) {
   {
     const std::lock_guard lock(mutex_);
+    // Each holds pieces of output: the bound is one of memory.
     if (deliveries_.size() >= options_.max_deliveries) return false;
     deliveries_.push_back({std::move(delivery), std::move(done)});
   }
@@ -163,6 +169,8 @@ void LogStore::answer(const Read& read) const {
 bool LogStore::commit(const LogDelivery& delivery) {
   const bool brings_nothing = delivery.pieces.empty() && delivery.last && !delivery.lost.empty() &&
                               !drafts_.contains(delivery.name);
+  // A worker that says a second time that it has lost the log must not replace one that came
+  // whole.
   if (brings_nothing && by_name_.contains(delivery.name)) return true;
   auto& draft = drafts_[delivery.name];
   if (!draft) draft = std::make_unique<LogBlockWriter>(path_of(delivery.name));
@@ -172,6 +180,7 @@ bool LogStore::commit(const LogDelivery& delivery) {
   if (!delivery.last) return true;
   if (!draft->finish(delivery.lost)) return refuse(delivery.name);
   drafts_.erase(delivery.name);
+  // The disk takes something again, so that the next time it does not is news.
   complained_ = false;
   refused_.erase(delivery.name);
   remember(delivery.name, options_.clock());
@@ -204,6 +213,8 @@ void LogStore::remember(const LogName& name, Duration at) {
 
 void LogStore::forget(Files::iterator file) {
   std::error_code ignored;
+  // The marker comes before the first removal: a crash in between claims too much and not too
+  // little.
   if (!has_removed_.exchange(true)) std::ofstream mark(folder_ / kRemovedFile);
   fs::remove(path_of(file->second.name), ignored);
   bytes_ -= file->second.bytes;
@@ -221,6 +232,7 @@ void LogStore::remove_old() {
 Duration LogStore::until_next() const {
   if (files_.empty()) return kLongestWait;
   const Duration due = files_.begin()->first + options_.max_age - options_.clock();
+  // Not below a second: files of one age would otherwise wake the thread one by one.
   return std::clamp<Duration>(due, std::chrono::seconds{1}, kLongestWait);
 }
 

@@ -2,6 +2,9 @@
 
 #include "storage/record_fields.hpp"
 
+// Batches of events as records. Where each kind of event's body lies is looked up in the schema
+// once; after that an event is written and read by offsets.
+
 namespace muster {
 namespace {
 
@@ -56,10 +59,12 @@ struct EventPlan {
     return alone_.emplace_back(RecordPlan::of_one<TaskId>(field));
   }
 
+  // A deque, for the kinds point into it while it grows.
   std::deque<RecordPlan> alone_;
 };
 
 const EventPlan& event_plan() {
+  // Built at the first use, by whichever thread is first, and never changed.
   static const EventPlan kPlan;
   return kPlan;
 }
@@ -74,6 +79,7 @@ struct BodyWriter {
   template <class Body>
   void operator()(const Body& body) {
     capnp::AnyStruct::Builder event = capnp::toAny(record::Event::Builder(out));
+    // Sets the union's discriminant as initX() would; the pointer below is set beside it.
     std::memcpy(event.getDataSection().begin() + plan.number_at, &kind.number, sizeof kind.number);
     if (kind.is_record) {
       event = event.getPointerSection()[kind.pointer].initAsAnyStruct(kind.body->data_words(),
@@ -95,6 +101,7 @@ struct BodyReader {
     capnp::AnyStruct::Reader event = capnp::toAny(in);
     if (kind.is_record) {
       const auto pointers = event.getPointerSection();
+      // A record of an earlier version may have fewer pointers than the schema.
       event = kind.pointer < pointers.size() ? pointers[kind.pointer].getAs<capnp::AnyStruct>()
                                              : capnp::AnyStruct::Reader();
     }
@@ -134,6 +141,7 @@ Expected<std::vector<Event>, StoreError> decode_events(std::string_view bytes,
   const auto read_batch = [&](record::Record::Reader root) {
     std::vector<Event> events;
     const auto list = root.getEvents().getEvents();
+    // The number of the next batch follows from this one's size: none is ever written empty.
     if (list.size() == 0) record_codec::refuse("a batch without an event");
     events.reserve(list.size());
     for (const auto event : list) {

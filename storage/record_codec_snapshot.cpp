@@ -1,6 +1,11 @@
 #include "model/state_snapshot.hpp"
 #include "storage/record_parts.hpp"
 
+// A master's snapshot as a record. Rows keep their slots and lists their order, so that a restored
+// master decides as the one that was stored; what can be derived from the rest is left out and
+// worked out anew by restore(). Instance types are positions in a table of names, for catalogs
+// change between two starts.
+
 namespace muster {
 namespace {
 
@@ -16,8 +21,9 @@ using record_codec::text;
 using record_codec::to_record;
 
 void put_row(record::JobRow::Builder out, const JobRow& in) {
-  const auto& [job, slot, accepted_at, tasks, pending, held, running, finished, held_by_user,
-               terminal_outcome, held_from, active, gang, starting, stopping, counted, failed] = in;
+  const auto& [job, slot, accepted_at, tasks, pending, held, capped, running, finished,
+               held_by_user, terminal_outcome, held_from, active, gang, starting, stopping, counted,
+               failed] = in;
   static_cast<void>(active);  // the list says it
   static_cast<void>(gang);    // derived from the tasks, as the rest
   static_cast<void>(starting);
@@ -29,7 +35,7 @@ void put_row(record::JobRow::Builder out, const JobRow& in) {
   out.setAcceptedAt(nanos(accepted_at));
   put(out.initTasks(length(tasks)), tasks);
   out.setPending(pending);
-  out.setHeld(held);
+  out.setHeld(held + capped);  // derived anew when it is read
   out.setRunning(running);
   out.setFinished(finished);
   out.setHeldByUser(held_by_user);
@@ -77,6 +83,7 @@ void put_row(record::TaskRow::Builder out, const TaskRow& in) {
   out.setSeenUpload(seen_upload.count());
   out.setStartedAt(nanos(started_at));
   out.setRan(ran.count());
+  // A width of 0 is no grant: an absent record is the default and takes no room.
   if (held.width > 0) put(out.initHeld(), held);
   if (planned.width > 0) put(out.initPlanned(), planned);
 }
@@ -94,6 +101,10 @@ TaskRow get_row(record::TaskRow::Reader in) {
   out.at = in.getAt();
   out.target = in.getTarget();
   out.reason = get(in.getReason());
+  // Earlier records know one phase for both; the reason tells which it was.
+  if (out.phase == TaskPhase::held && out.reason.code == RefusalCode::in_flight_cap) {
+    out.phase = TaskPhase::capped;
+  }
   out.seen_load = Duration{in.getSeenLoad()};
   out.seen_upload = Duration{in.getSeenUpload()};
   out.started_at = instant(in.getStartedAt());
@@ -143,6 +154,7 @@ InstanceRow get_row(record::InstanceRow::Reader in) {
   out.up = in.getUp();
   out.released = in.getReleased();
   out.requested_at = instant(in.getRequestedAt());
+  // Records of versions that had no such member fall back on the time of the request.
   if (out.up) out.up_at = in.getUpAt() != 0 ? instant(in.getUpAt()) : out.requested_at;
   out.occupants = get(in.getOccupants());
   out.planned = get(in.getPlanned());
@@ -219,8 +231,10 @@ void translate_types(std::vector<InstanceRow>& rows, capnp::List<capnp::Text>::R
                      const Catalog& catalog) {
   std::vector<TypeId> present(names.size());
   for (InstanceRow& row : rows) {
+    // The number comes from the disk and is used as an index below.
     if (row.type.value >= present.size()) record_codec::refuse("an instance of no type");
     TypeId& known = present[row.type.value];
+    // Each name is looked up once, not for each instance.
     if (!known.valid()) {
       known = record_codec::type_named(string_of(names[row.type.value]), catalog);
     }
@@ -244,6 +258,8 @@ ClusterState get_state(record::MasterSnapshot::Reader in, const Catalog& catalog
   snapshot.assigned = get(in.getAssigned());
   snapshot.live = get(in.getLive());
   get_offerings(in, catalog, snapshot);
+  // Checks that rows and lists fit together: what comes back is a state that events can be applied
+  // to.
   auto state = restore(std::move(snapshot), catalog);
   if (!state) record_codec::refuse(state.error().message);
   return std::move(state).value();
@@ -401,6 +417,7 @@ void get_spend(record::MasterSnapshot::Reader in, MasterSnapshot& out) {
   if (in.getSpendSet()) {
     for (const auto up : in.getUpSince()) {
       const InstanceId instance{up.getInstance()};
+      // A bill without an instance would run on for ever: nothing would ever end it.
       if (out.state.find(instance) == nullptr) record_codec::refuse("a bill of no instance");
       spend.up_since.emplace(instance, instant(up.getSince()));
     }
@@ -413,6 +430,8 @@ void get_spend(record::MasterSnapshot::Reader in, MasterSnapshot& out) {
   const std::int64_t day = in.getDay();
   if (day < 0) return;
   out.newest = std::max(out.newest, Instant{day * kCapDay});
+  // The day's spending is the difference of two totals; instances that are up are billed on from
+  // here, as the total has them up to `newest`.
   spend.by_day[day] = out.ledger.accrued(out.state, out.newest) - get(in.getDayStartTotal());
   for (const InstanceRow& row : out.state.instances()) {
     if (row.up) spend.up(row, out.newest);
@@ -427,6 +446,7 @@ std::string encode_snapshot(MasterSnapshot snapshot) {
     auto out = root.initImage();
     auto types = out.initTypes(length(catalog.types()));
     for (unsigned i = 0; i < types.size(); ++i) types.set(i, text(catalog.types()[i].name));
+    // The catalog outlives this move: the state only refers to it.
     const StateSnapshot state = snapshot_of(std::move(snapshot.state));
     put_state(out, state);
     put_offerings(out, state, catalog);
@@ -451,6 +471,7 @@ Expected<MasterSnapshot, StoreError> decode_snapshot(std::string_view bytes,
                                                      const Catalog& catalog) {
   const auto read_image = [&](record::Record::Reader root) {
     const auto in = root.getImage();
+    // The state first: ledger, books and bills are checked against its rows.
     MasterSnapshot snapshot{get_state(in, catalog), {}, {}, {}, {}, 0, 0, {}, {}, 0, {}};
     snapshot.ledger = get_ledger(in.getLedger(), snapshot.state);
     get_books(in, catalog, snapshot);
@@ -458,6 +479,7 @@ Expected<MasterSnapshot, StoreError> decode_snapshot(std::string_view bytes,
     snapshot.rounds = in.getRounds();
     snapshot.policy_state = string_of(in.getLearnt());
     snapshot.newest = instant(in.getNewest());
+    // After `newest` and the ledger, from both of which an old record's day is worked out.
     get_spend(in, snapshot);
     snapshot.capped_day = in.getCappedDay();
     snapshot.capped_usd = in.getCappedUsd();

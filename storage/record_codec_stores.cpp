@@ -3,6 +3,10 @@
 #include "storage/record_fields.hpp"
 #include "storage/record_parts.hpp"
 
+// Records of everything but events and snapshots: one encode and one decode each. Members are
+// unpacked by structured bindings where all are written, so that a new member of the type is an
+// error here and not silently left out. An optional is a flag and a value.
+
 namespace muster {
 namespace {
 
@@ -25,6 +29,7 @@ using RecordKind = record::Record::Which;
 void mark_failed(JobHistory& history) {
   if (history.outcome != JobOutcome::failed) return;
   const auto says_so = [](const TaskHistory& task) { return task.failed; };
+  // A record that names any failed task is of a version that names all of them.
   if (std::any_of(history.tasks.begin(), history.tasks.end(), says_so)) return;
   for (TaskHistory& task : history.tasks) task.failed = !task.finished && task.failures > 0;
 }
@@ -302,6 +307,7 @@ Expected<HistoryPlace, StoreError> decode_place(std::string_view bytes) {
                             true};
       });
   if (place) return place;
+  // Earlier versions kept the place alone; StoreHistory::complete() fills in the rest.
   if (const auto number = decode_number(bytes)) return HistoryPlace{number.value(), {}, false};
   return place;
 }

@@ -102,6 +102,11 @@ constexpr auto pairs_of(RefusalCode) {
        {Ours::day_cap, Theirs::DAY_CAP},
        {Ours::not_movable, Theirs::NOT_MOVABLE},
        {Ours::min_stay, Theirs::MIN_STAY},
+       {Ours::group_refused, Theirs::GROUP_REFUSED},
+       {Ours::not_elastic, Theirs::NOT_ELASTIC},
+       {Ours::width_bounds, Theirs::WIDTH_BOUNDS},
+       {Ours::no_place, Theirs::NO_PLACE},
+       {Ours::unchanged, Theirs::UNCHANGED},
        {Ours::cloud_quota, Theirs::CLOUD_QUOTA},
        {Ours::cloud_price, Theirs::CLOUD_PRICE},
        {Ours::cloud_throttled, Theirs::CLOUD_THROTTLED},
@@ -157,6 +162,7 @@ constexpr auto pairs_of(TaskPhase) {
                                                  {Ours::stopping, Theirs::STOPPING},
                                                  {Ours::finished, Theirs::FINISHED},
                                                  {Ours::held, Theirs::HELD},
+                                                 {Ours::capped, Theirs::CAPPED},
                                                  {Ours::failed, Theirs::FAILED}});
 }
 

@@ -2,6 +2,9 @@
 
 #include <cctype>
 
+// Finds where the members of a type lie in its record, from the schema. That the two agree is
+// checked here, at the first use of a type: a wrong place would be written to disk for good.
+
 namespace muster::record_codec {
 namespace {
 
@@ -57,6 +60,8 @@ unsigned bits_in_schema(capnp::Type type) {
 std::string record_name(Key key) {
   if (!key.record.empty()) return std::string(key.record);
   std::string_view name = key.name;
+  // The unit in a name is that of the JSON form; records hold times as nanoseconds and prices as
+  // billionths.
   for (const std::string_view unit : {"_usd_h", "_per_s", "_s", "_deg"}) {
     if (!name.ends_with(unit)) continue;
     name.remove_suffix(unit.size());

@@ -187,6 +187,8 @@ class RecordWriter {
   template <class Bits>
   void set(Bits bits) {
     const RecordPlan::Place& place = next();
+    // Cap'n Proto stores each value XORed with its default, so that a record of zeros is one of
+    // defaults; the reader undoes it likewise.
     bits ^= static_cast<Bits>(place.standard);
     std::memcpy(data_.begin() + place.offset, &bits, sizeof bits);
   }
@@ -199,6 +201,7 @@ class RecordWriter {
   void put(bool value) {
     const RecordPlan::Place& place = next();
     const bool bit = value != place.negated;
+    // The record is zero to begin with: a bit is only ever set, never cleared.
     const bool flips = bit != (place.standard != 0);
     if (flips) data_[place.offset] |= static_cast<kj::byte>(1U << place.bit);
   }
@@ -347,6 +350,7 @@ class RecordReader {
   Bits take() {
     const RecordPlan::Place& place = next();
     Bits bits = 0;
+    // A record of an earlier version has a shorter data section; bits of 0 are then the default.
     if (place.offset + sizeof bits <= data_.size()) {
       std::memcpy(&bits, data_.begin() + place.offset, sizeof bits);
     }

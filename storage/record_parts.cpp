@@ -2,6 +2,9 @@
 
 #include "storage/record_fields.hpp"
 
+// Parts of records that are set by hand: those whose form on disk differs from the type's members,
+// and thin wrappers for those that record_fields.hpp does by itself.
+
 namespace muster::record_codec {
 TypeId type_named(const std::string& name, const Catalog& catalog) {
   const auto found = catalog.find(name);
@@ -29,6 +32,8 @@ Resources get(record::Amounts::Reader in) {
   return out;
 }
 
+// Money is 128 bits wide, for which Cap'n Proto has no type. The low half is taken without a
+// sign, the high half carries it.
 void put(record::Money::Builder out, Money in) {
   out.setLow(static_cast<std::uint64_t>(in.units()));
   out.setHigh(static_cast<std::int64_t>(in.units() >> 64));
@@ -73,6 +78,7 @@ ProcessEnd get(record::ProcessEnd::Reader in) {
 void put(record::Measured::Builder out, const Measured& in) {
   out.setQuiet(in.quiet);
   auto tasks = out.initTasks(length(in.samples));
+  // Two lists side by side instead of a list of structs: a sample takes 16 bytes with no header.
   auto normalized = out.initNormalized(tasks.size());
   for (unsigned i = 0; i < tasks.size(); ++i) {
     tasks.set(i, in.samples[i].task.value);
@@ -132,6 +138,8 @@ TaskHistory get(record::TaskStory::Reader in, const Catalog& catalog) {
   out.failures = in.getFailures();
   out.reason = string_of(in.getReason());
   out.instance = InstanceId{in.getInstance()};
+  // Not type_named(): a history outlives the catalog, and a type that is not on offer any more
+  // must not make an old job unreadable.
   out.type = catalog.find(string_of(in.getType())).value_or(TypeId{});
   if (in.getStartedSet()) out.started_at = instant(in.getStartedAt());
   if (in.getEndedSet()) out.ended_at = instant(in.getEndedAt());
@@ -152,6 +160,8 @@ void put(record::NumberBlock::Builder out, std::uint64_t block, const NumberSet:
 void get(record::NumberBlock::Reader in, NumberSet& out) {
   NumberSet::Bits bits{};
   const auto words = in.getBits();
+  // Anything shorter would leave out numbers that were once given, and a job would be taken
+  // twice.
   if (words.size() != bits.size()) refuse("a block of numbers of another size");
   for (unsigned i = 0; i < words.size(); ++i) bits[i] = words[i];
   out.set_block(in.getBlock(), bits);

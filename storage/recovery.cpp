@@ -5,6 +5,9 @@
 #include <iterator>
 #include <utility>
 
+// Reads a master back from its store: the newest snapshot, then the batches behind it. Every gap is
+// an error: events missing in the middle would give a state that no master ever had.
+
 namespace muster {
 namespace {
 
@@ -64,6 +67,8 @@ StoreTrouble read_batches(
     const Store& store, const Catalog& catalog, std::uint64_t from,
     const std::function<void(std::uint64_t first, std::vector<Event>&& batch)>& use) {
   StoreTrouble trouble;
+  // Empty for the first record: read_journal() begins wherever the snapshots have cut the
+  // journal.
   std::optional<std::uint64_t> expected;
   const auto use_record = [&](std::string_view key, std::string_view value) {
     const auto number = number_of(key);
@@ -82,6 +87,7 @@ StoreTrouble read_batches(
       trouble = corrupt(store, Family::journal, *number, batch.error());
       return false;
     }
+    // Keys are numbers of first events, so each batch says where the next one has to begin.
     expected = *number + batch->size();
     use(*number, std::move(batch).value());
     return true;
@@ -105,6 +111,8 @@ Expected<RecoveredMaster, StoreError> recover_master(const Store& store, const C
   StoreTrouble gap;
   const auto trouble = read_batches(
       store, catalog, out.snapshot_at, [&](std::uint64_t first, std::vector<Event>&& batch) {
+        // read_batches() checks the batches against each other; here the first of them is
+        // checked against the snapshot.
         if (first != out.next_event && !gap) {
           gap = corrupt(
               store, Family::journal, first,
@@ -116,6 +124,7 @@ Expected<RecoveredMaster, StoreError> recover_master(const Store& store, const C
       });
   if (trouble) return *trouble;
   if (gap) return *gap;
+  // Batches missing at the end leave no gap; only the mark knows that there were more.
   if (out.next_event < store.reached().events) {
     return bad_record(store, Family::journal,
                       fmt::format("its mark says that there were events up to {}, it has them up "

@@ -6,9 +6,14 @@
 
 #include "model/live_ids.hpp"
 
+// What a cloud has rented out, in a store. A thread of its own writes what has queued up as one
+// batch, so that many records share one wait for the disk. Records of instances that are gone are
+// dropped beyond max_gone, with their sums kept by master, so that the bill stays whole.
+
 namespace muster {
 namespace {
 
+/// Nothing more will be billed or said of it: its sums are final, and it may be dropped.
 bool is_over(const RentedRecord& record) {
   return record.refused || record.gone_at.has_value();
 }
@@ -38,6 +43,7 @@ StoreTrouble RocksCloudStore::load() {
       bad = bad_record(store_, Family::instance, record.error().message);
       return false;
     }
+    // In the order of ids, which is not that in which they went; the oldest numbers go first.
     if (is_over(record.value()) && is_gone_.insert(record->instance).second) {
       gone_.push_back({record->instance, sums_of(record.value())});
     }
@@ -69,6 +75,7 @@ StoreTrouble RocksCloudStore::load() {
   if (auto trouble = store_.scan(Family::charged, {}, use_sums)) return trouble;
   if (bad) return bad;
   if (auto trouble = store_.scan(Family::change, {}, use_change)) return trouble;
+  // A copy: `dropped_` is the writer's from here on, dropped() answers from another thread.
   found_dropped_ = dropped_;
   return bad;
 }
@@ -106,6 +113,7 @@ void RocksCloudStore::put_change(const OfferingChange& change,
 void RocksCloudStore::queue(Entry entry) {
   {
     const std::lock_guard lock(mutex_);
+    // Counts what is being written too: a disk that hangs fills the queue and not the memory.
     if (queued_ < options_.max_queued) {
       ++queued_;
       queue_.push_back(std::move(entry));
@@ -113,12 +121,14 @@ void RocksCloudStore::queue(Entry entry) {
       return;
     }
   }
+  // Outside the lock: the callback may put the next record at once.
   entry.durable("the queue of the cloud's store is full");
 }
 
 void RocksCloudStore::run_writer() {
   std::vector<Entry> group;
   while (take_group(group)) {
+    // A failed group is not tried again here: the connector is told and decides itself.
     const std::string trouble = write_group(group);
     {
       const std::lock_guard lock(mutex_);
@@ -156,6 +166,7 @@ std::string RocksCloudStore::write_group(const std::vector<Entry>& group) {
     }
     const auto& record = std::get<RentedRecord>(what);
     batch.put(Family::instance, key_of(record.instance.value), encode_rented(record));
+    // A record that is put again after its end must not be counted twice.
     if (!is_over(record) || is_gone_.contains(record.instance)) continue;
     if (newly_over.insert(record.instance).second)
       over.push_back({record.instance, sums_of(record)});
@@ -168,11 +179,13 @@ std::string RocksCloudStore::write_group(const std::vector<Entry>& group) {
     const Over& oldest = n < gone_.size() ? gone_[n] : over[n - gone_.size()];
     batch.erase(Family::instance, key_of(oldest.instance.value));
     const std::uint32_t master = master_of(oldest.instance);
+    // Starts from what the store has, so that the record holds the sum of all times.
     sums.try_emplace(master, dropped_[master]).first->second += oldest.sums;
   }
   for (const auto& [master, sum] : sums) {
     batch.put(Family::charged, key_of(master), encode_rented_sums(sum));
   }
+  // Nothing in memory is touched before this: a write that fails leaves it as the store is.
   if (const auto trouble = store_.write(batch, Durability::machine)) return trouble->message;
   for (const Over& each : over) {
     gone_.push_back(each);

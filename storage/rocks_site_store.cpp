@@ -5,9 +5,14 @@
 #include <algorithm>
 #include <utility>
 
+// What a site scheduler has promised, in a store. A thread of its own writes what has queued up as
+// one batch. Promises wait for the disk; what merely takes something off the record does not, for
+// it is done again when it is lost.
+
 namespace muster {
 namespace {
 
+// The key is on disk, under the name that the classifier had when it was chosen.
 constexpr std::string_view kClassifier = "sorter";
 
 /// Parts of one job go to different targets.
@@ -45,6 +50,7 @@ RocksSiteStore::~RocksSiteStore() {
 
 StoreTrouble RocksSiteStore::load() {
   if (auto trouble = load_handoffs()) return trouble;
+  // Before the tokens, among which old records of forwarded jobs are told apart by it.
   if (auto trouble = load_forwarded()) return trouble;
   if (auto trouble = load_tokens()) return trouble;
   if (auto trouble = load_ended()) return trouble;
@@ -56,6 +62,7 @@ StoreTrouble RocksSiteStore::load() {
     if (!number) return bad_record(store_, Family::meta, number.error().message);
     places_.next_job = number.value();
   }
+  // A store that has lost its end would give out numbers again that other nodes know as jobs.
   if (places_.next_job < store_.reached().jobs) {
     return bad_record(store_, Family::meta,
                       "its mark says that jobs up to " + std::to_string(store_.reached().jobs - 1) +
@@ -98,6 +105,7 @@ StoreTrouble RocksSiteStore::load_tokens() {
     if (is_forwarded(token.value()) && !forwarded_.contains(token->job.value)) {
       old_forwarded_.push_back(token->job);
     }
+    // Places are a window [first, next): the oldest are dropped from its start.
     if (memory_.tokens.empty()) places_.first_token = *place;
     places_.next_token = *place + 1;
     memory_.tokens.push_back(std::move(token).value());
@@ -167,6 +175,8 @@ void RocksSiteStore::persist(SiteNews&& news,
     const std::size_t jobs = news.handoffs.size();
     if (queued_jobs_ + jobs <= options_.max_queued_jobs) {
       queued_jobs_ += jobs;
+      // An empty `durable` then says that the news were taken; it is called below without the
+      // lock.
       queue_.push_back({std::move(news), std::exchange(durable, {})});
     }
   }
@@ -201,6 +211,8 @@ void RocksSiteStore::persist_classifier(std::string text) {
 void RocksSiteStore::run_writer() {
   std::vector<Entry> group;
   while (take_group(group)) {
+    // Before the write, while the store is strained: what is taken off the record still goes
+    // through and makes room.
     refuse_new_jobs(group);
     if (group.empty()) continue;
     const std::string trouble = write_group(group);
@@ -208,6 +220,7 @@ void RocksSiteStore::run_writer() {
     for (const Entry& entry : group) jobs += entry.news.handoffs.size();
     {
       const std::lock_guard lock(mutex_);
+      // After the write: jobs that are being written count against the bound too.
       queued_jobs_ -= jobs;
     }
     for (const Entry& entry : group) {
@@ -232,6 +245,7 @@ bool RocksSiteStore::take_group(std::vector<Entry>& group) {
 /// Writes all of the group or nothing; says why when nothing.
 std::string RocksSiteStore::write_group(const std::vector<Entry>& group) {
   for (const Entry& entry : group) {
+    // Outlives a failed group: nobody sends the text again.
     if (!entry.classifier.empty()) classifier_ = entry.classifier;
   }
   if (!undo_.empty()) {
@@ -241,6 +255,8 @@ std::string RocksSiteStore::write_group(const std::vector<Entry>& group) {
     }
     undo_ = {};
   }
+  // batch_of() moves the places on; a failed write takes them back, so that its places are used
+  // again.
   const Places before = places_;
   const NumberSet blocks = blocks_with(group);
   StoreBatch batch = batch_of(group);
@@ -264,6 +280,7 @@ std::string RocksSiteStore::write_group(const std::vector<Entry>& group) {
     }
   }
   undo_what_is_done(group);
+  // The tokens of the failed group, which batch_of() has numbered from `before` on.
   undo_.erase_range(Family::token, muster::key_of(before.next_token),
                     muster::key_of(places_.next_token));
   for (const auto& [block, bits] : blocks.blocks()) {
@@ -278,6 +295,8 @@ void RocksSiteStore::refuse_new_jobs(std::vector<Entry>& group) {
   store_.mend();
   const std::string strain = store_.strain();
   if (strain.empty()) return;
+  // Only entries with new jobs: all others either shrink the store or are needed to end what it
+  // has.
   std::erase_if(group, [&](const Entry& entry) {
     const std::size_t jobs = entry.news.handoffs.size();
     if (jobs == 0) return false;

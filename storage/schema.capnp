@@ -111,6 +111,11 @@ enum RefusalCode {
   cloudPrice @21;
   cloudThrottled @22;
   cloudFailed @23;
+  groupRefused @24;
+  notElastic @25;
+  widthBounds @26;
+  noPlace @27;
+  unchanged @28;
 }
 enum CloudReason {
   notSaid @0;
@@ -148,8 +153,9 @@ enum TaskPhase {
   running @3;
   stopping @4;
   finished @5;
-  held @6;
+  held @6;  # in earlier records also those that are capped
   failed @7;
+  capped @8;
 }
 enum FailureKind {
   unknown @0;

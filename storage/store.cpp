@@ -11,9 +11,14 @@
 #include "model/check.hpp"
 #include "storage/store_database.hpp"
 
+// Reads and writes of an open store. Every durable write is followed by its mark (store_mark.hpp),
+// under one lock, so that the mark never claims more than the disk has. Opening, and opening anew
+// after a failed write, is in store_open.cpp.
+
 namespace muster {
 namespace {
 
+/// The two counters rise independently: a batch without job numbers must not lower the other's.
 Reached highest(const Reached& a, const Reached& b) {
   return {std::max(a.events, b.events), std::max(a.jobs, b.jobs)};
 }
@@ -27,6 +32,8 @@ std::string_view name_of(Family family) {
   return kNames[index_of(family)];
 }
 
+// Most significant byte first: RocksDB compares keys bytewise, and scans of journals and
+// histories rely on the order of the numbers.
 std::string key_of(std::uint64_t number) {
   std::string key(8, '\0');
   for (int i = 0; i < 8; ++i)
@@ -78,6 +85,8 @@ bool StoreBatch::empty() const {
 }
 
 StoreTrouble Store::write(const StoreBatch& batch, Durability durability) {
+  // Before the write, not after it: a reserve that is asked for again shall not compete with the
+  // retry below for the room that it has just freed.
   reserve_.mend();
   StoreTrouble trouble = write_once(batch, durability);
   // Opening the database anew takes room for what its log holds: that is what the reserve is for.
@@ -92,9 +101,12 @@ StoreTrouble Store::write_once(const StoreBatch& batch, Durability durability) {
   if (database_->ailing) {
     if (auto trouble = revive()) return trouble;
   }
+  // Held until the mark is written: the sequence number that the mark takes from the database
+  // would otherwise be that of another thread's write, which need not be durable.
   const std::lock_guard turn(database_->writing);
   const std::shared_lock lock(database_->mutex);
   if (!database_->db) {
+    // revive() closes the database before it opens it anew, so a failed one leaves none.
     return failure(StoreError::unwritable, directory_, "the store waits for room on the disk");
   }
   rocksdb::WriteBatch changes;
@@ -126,7 +138,11 @@ void Store::keep_mark(bool durable, const Reached& reaches) {
   StoreMark mark = mark_.last();
   const std::uint64_t size = manifest_.size();
   const bool grown = manifest_.number() != mark.manifest || size > mark.manifest_bytes;
+  // A write that is not durable moves nothing that the mark stands for, unless RocksDB has added
+  // to its manifest meanwhile: this keeps the common case free of a second file write.
   if (!durable && !grown) return;
+  // Synced before it is marked: the mark may reach the disk before the manifest does, and would
+  // then accuse a store that has lost nothing.
   if (grown && manifest_.read_to(size) && manifest_.sync()) {
     mark.manifest = manifest_.number();
     mark.manifest_bytes = manifest_.bytes();
@@ -138,16 +154,20 @@ void Store::keep_mark(bool durable, const Reached& reaches) {
     std::unique_ptr<rocksdb::LogFile> log;
     if (database_->db->GetCurrentWalFile(&log).ok()) mark.log = log->LogNumber();
   }
+  // After the write that it tells of: a crash in between leaves the mark behind the data, which
+  // is no fault; the other order would refuse a sound store.
   mark_.put(mark);
 }
 
 Expected<std::optional<std::string>, StoreError> Store::get(Family family,
                                                             std::string_view key) const {
+  // Shared, as in scan(): readers do not wait for each other or for writes, only for revive().
   const std::shared_lock lock(database_->mutex);
   if (!database_->db) {
     return failure(StoreError::unreadable, directory_, "the store waits for room on the disk");
   }
   auto* handle = database_->handles[index_of(family)];
+  // A store of an earlier version that is opened for reading has not all families.
   if (handle == nullptr) return std::optional<std::string>{};
   std::string value;
   const rocksdb::Status status = database_->db->Get({}, handle, slice(key), &value);
@@ -170,12 +190,15 @@ StoreTrouble Store::scan(
   rocksdb::ReadOptions how;
   if (!range.from.empty()) how.iterate_lower_bound = &from;
   if (!range.until.empty()) how.iterate_upper_bound = &until;
+  // The bounds are in `how`, so that First and Last are those of the range in either direction.
   const bool rising = range.order == ScanOrder::rising;
   const std::unique_ptr<rocksdb::Iterator> it(database_->db->NewIterator(how, handle));
   for (rising ? it->SeekToFirst() : it->SeekToLast(); it->Valid();
        rising ? it->Next() : it->Prev()) {
     if (!use(it->key().ToStringView(), it->value().ToStringView())) return std::nullopt;
   }
+  // An iterator that meets damage becomes invalid as one at its end does: only the status tells
+  // a short family from a broken one.
   if (it->status().ok()) return std::nullopt;
   return failure(directory_, it->status(), StoreError::unreadable);
 }

@@ -12,6 +12,10 @@
 
 #include "storage/recovery.hpp"
 
+// Reads a whole store as a start would and says all that is wrong, not only the first thing. Events
+// are applied in a child process, because a state that meets an impossible event ends its process,
+// by design of its checks.
+
 namespace muster {
 namespace {
 
@@ -56,6 +60,7 @@ StoredState apply_tail(const RecoveredMaster& found, const Catalog& catalog, std
   ClusterState state = found.snapshot ? found.snapshot->state : ClusterState(catalog);
   Ledger ledger = found.snapshot ? found.snapshot->ledger : Ledger{};
   for (const Event& event : found.tail) {
+    // The ledger before the state: it needs the state that the event meets.
     ledger.observe(event, state);
     state.apply(event);
   }
@@ -74,6 +79,7 @@ StoredState apply_tail(const RecoveredMaster& found, const Catalog& catalog, std
 /// What a child tells its parent; as plain bytes in a pipe.
 struct ChildReport {
   StoredState state;
+  // Fixed, so that the report is one write below PIPE_BUF and the pipe needs no framing.
   std::array<char, 200> problem{};
 };
 
@@ -95,12 +101,14 @@ void apply_in_child(const RecoveredMaster& found, const Catalog& catalog, StoreR
         fmt::format("the events cannot be applied: {}", std::strerror(errno)));
     return;
   }
+  // The parent's end, or the read below would never see the child's end.
   close(ends[1]);
   ChildReport told;
   const bool all = ::read(ends[0], &told, sizeof told) == sizeof told;
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
+  // The child has ended before its report: a check of the state has failed.
   if (!all) {
     report.problems.emplace_back("the events of the journal cannot have happened in this order");
     return;
@@ -117,6 +125,8 @@ void check_master(const Store& store, const Catalog& catalog, StoreReport& repor
     ++report.batches;
     report.next_event = number + batch.size();
   };
+  // All batches that are kept, those before the newest snapshot too, which recovery does not
+  // read.
   if (const auto trouble = read_journal(store, catalog, use)) {
     report.problems.push_back(trouble->message);
     return;

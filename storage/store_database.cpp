@@ -7,9 +7,13 @@
 
 #include <cstdarg>
 
+// How RocksDB is set up and how its failures become the house's. RocksDB tells some conditions
+// apart in the text of a status only, so that they are looked for there.
+
 namespace muster {
 namespace {
 
+// A node has a few stores, most of whose records are read once at a start: the cache is small.
 constexpr std::size_t kCacheBytes = std::size_t{16} << 20;
 constexpr std::size_t kManifestBytes = std::size_t{64} << 10;
 
@@ -31,6 +35,7 @@ Failure<StoreError> failure(StoreError code, const std::filesystem::path& where,
 Failure<StoreError> failure(const std::filesystem::path& where, const rocksdb::Status& status,
                             StoreError otherwise) {
   const std::string text = status.ToString();
+  // "File too large" is a limit on the size of files, which is remedied as a full disk is.
   if (status.IsNoSpace() || text.find("No space left") != std::string::npos ||
       text.find("File too large") != std::string::npos) {
     return failure(StoreError::no_space, where, "the disk is full (" + text + ")");
@@ -42,6 +47,7 @@ Failure<StoreError> failure(const std::filesystem::path& where, const rocksdb::S
   if (text.find("Column families not opened") != std::string::npos) {
     return failure(StoreError::newer_format, where, "written by a later version (" + text + ")");
   }
+  // After the texts above: RocksDB reports some of them with a status that would match here too.
   if (status.IsCorruption()) return failure(StoreError::corrupt, where, text);
   return failure(otherwise, where, text);
 }

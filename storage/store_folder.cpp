@@ -14,6 +14,10 @@
 #include <utility>
 #include <vector>
 
+// A store's folder without RocksDB: tells by the files alone whether there is a store, whether one
+// was being made, and whether a manifest or a log has lost an end. RocksDB takes a log that was cut
+// off for one that never had more; these checks are what notices.
+
 namespace muster {
 namespace {
 
@@ -58,6 +62,7 @@ std::map<std::uint64_t, fs::path> numbered_in(const fs::path& folder, const char
 
 // How RocksDB writes its logs: blocks, in which each piece of a record has a header of checksum,
 // length and type; a record begins with the number of its first change and the count of them.
+// These sizes are RocksDB's format (db/log_format.h) and change only with it.
 constexpr std::size_t kBlock = 32768;
 constexpr std::size_t kHeader = 7;
 constexpr std::size_t kRecordHead = 12;
@@ -100,6 +105,8 @@ class LogWalk {
       const std::size_t length = little_endian(block + at + 4, 2);
       const unsigned char type = block[at + 6];
       if (type == 0 && length == 0) return false;  // room that was kept for more
+      // A piece never crosses a block; one that says so, or is of a kind that is not known, was
+      // cut off or overwritten.
       if (at + kHeader + length > size || type > last_part) {
         take_torn(block + at + kHeader, size - at - kHeader, type);
         return false;
@@ -107,6 +114,8 @@ class LogWalk {
       take_piece(static_cast<Piece>(type), block + at + kHeader, length);
       at += kHeader + length;
     }
+    // At the end of a whole block up to kHeader - 1 bytes are padding; elsewhere they are a
+    // header that was cut off.
     extent_.torn |= size < kBlock && at < size;
     return size == kBlock;
   }
@@ -120,6 +129,8 @@ class LogWalk {
 
   void take_piece(Piece type, const unsigned char* bytes, std::size_t length) {
     if (type == whole || type == first_part) head_.clear();
+    // The head alone is gathered: records may be megabytes, and it may itself be split over
+    // pieces.
     if (head_.size() < kRecordHead) {
       head_.insert(head_.end(), bytes, bytes + std::min(length, kRecordHead - head_.size()));
     }
@@ -140,6 +151,7 @@ class LogWalk {
 
 FolderState state_of(const fs::path& folder) {
   std::error_code bad;
+  // Before CURRENT: a making that was cut short may have left one, with nothing promised in it.
   if (fs::exists(folder / kMakingFile, bad)) return FolderState::unfinished;
   if (fs::exists(folder / "CURRENT", bad)) return FolderState::store;
   return files_of_store(folder).empty() ? FolderState::empty : FolderState::headless;
@@ -151,12 +163,15 @@ std::optional<MakingOf> MakingOf::begin(const fs::path& folder) {
   const int locked = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (locked < 0) return std::nullopt;
   MakingOf made(folder, locked);
+  // Looked at under the lock, since another process may have finished a store before it let go.
   if (flock(locked, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
   const FolderState state = state_of(folder);
   if (state != FolderState::empty && state != FolderState::unfinished) return std::nullopt;
   const int file = open((folder / kMakingFile).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return std::nullopt;
   close(file);
+  // The marker has to be on the disk before any file of the store, or a power cut could leave a
+  // half made store that looks like one.
   if (!sync_folder(folder)) return std::nullopt;
   return made;
 }
@@ -175,6 +190,8 @@ bool MakingOf::clear() const {
 
 bool MakingOf::finish() {
   std::error_code bad;
+  // Files first, then the end of the marker: each sync makes the step before it last, so that a
+  // power cut leaves either a making that is repeated or a store that is complete.
   return sync_folder(folder_) && fs::remove(folder_ / kMakingFile, bad) && sync_folder(folder_);
 }
 
@@ -220,11 +237,14 @@ std::uint64_t Manifest::size() const {
 }
 
 bool Manifest::read_to(std::uint64_t bytes) {
+  // Goes on where the last call stopped: a manifest only grows, so that its sum over a run costs
+  // one pass and not one for each write.
   if (bytes <= bytes_) return true;
   const int file = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   std::array<unsigned char, 16384> part{};
   while (file >= 0 && bytes_ < bytes) {
     const std::size_t wanted = std::min<std::uint64_t>(part.size(), bytes - bytes_);
+    // Not past `bytes`: the writer may be adding more, of which the mark says nothing.
     const ssize_t got = pread(file, part.data(), wanted, static_cast<off_t>(bytes_));
     if (got <= 0) break;
     sum_ = static_cast<std::uint32_t>(crc32(sum_, part.data(), static_cast<uInt>(got)));
@@ -242,6 +262,7 @@ bool Manifest::sync() const {
 }
 
 std::string manifest_fault(const fs::path& folder, const StoreMark& mark) {
+  // The mark was made before there was a manifest to speak of.
   if (mark.manifest == 0) return {};
   Manifest manifest = Manifest::current(folder);
   if (manifest.number() > mark.manifest) return {};  // a later opening did not get to its mark
@@ -260,11 +281,13 @@ std::string manifest_fault(const fs::path& folder, const StoreMark& mark) {
 
 std::string log_fault(const fs::path& folder) {
   const auto logs = logs_in(folder);
+  // A single log is checked against the mark's sequence number by its opener.
   if (logs.size() < 2) return {};
   std::optional<LogExtent> before;
   fs::path log_before;
   for (const auto& [number, log] : logs) {
     const LogExtent extent = LogWalk(log).walk();
+    // RocksDB makes a log at every opening; one without a change says nothing of the one before.
     if (!extent.first) continue;
     // A write that failed may have left a torn end, with nothing lost: the next log goes on where
     // it ends. A log in between may be gone for good, and this one too soon.

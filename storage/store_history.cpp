@@ -5,12 +5,18 @@
 #include <algorithm>
 #include <utility>
 
+// The history of a master. Jobs lie in the store by their place, the order in which they were
+// added, and an index of all of them (entries_, places_) is in memory, so that lists need no disk.
+// What is bounded by max_jobs is dropped from both in the write that adds a job.
+
 namespace muster {
 Expected<std::unique_ptr<StoreHistory>, StoreError> StoreHistory::open(
     Store& store, StoreJournal& journal, const Catalog& catalog,
     const StoreHistoryOptions& options) {
   auto history = std::unique_ptr<StoreHistory>(new StoreHistory(store, journal, catalog, options));
   std::vector<std::uint64_t> bare;
+  // The order counts: complete() fills in the entries that load_places() found bare, and the
+  // sums by user below need every entry's cost.
   if (auto trouble = history->load_places(bare)) return *std::move(trouble);
   if (auto trouble = history->complete(bare)) return *std::move(trouble);
   if (auto trouble = history->load_spent()) return *std::move(trouble);
@@ -51,6 +57,7 @@ StoreTrouble StoreHistory::load_places(std::vector<std::uint64_t>& bare) {
 
 /// Brings the index of an earlier format up to date, from the jobs themselves.
 StoreTrouble StoreHistory::complete(const std::vector<std::uint64_t>& bare) {
+  // Bounds the memory of one batch: an old history may have as many bare entries as max_jobs.
   constexpr std::size_t kTogether = 1'000;
   StoreBatch batch;
   for (std::size_t i = 0; i < bare.size(); ++i) {
@@ -93,6 +100,8 @@ void StoreHistory::add(JobHistory job) {
   Dropped dropped;
   std::uint64_t place = 0;
   {
+    // Place and drops are settled in memory first: a read in between finds the job in `waiting`,
+    // and two adds in a row never take the same place.
     const std::lock_guard lock(shared_->mutex);
     place = enter(entry, dropped);
     while (entries_.size() > options_.max_jobs) drop_oldest(dropped);
@@ -108,6 +117,8 @@ void StoreHistory::add(JobHistory job) {
           batch.put(Family::spent, user, encode_money(spent));
         }
       },
+      // Holds `shared_` itself: the journal may call this when the history is gone. Only what
+      // the store has by then may leave `waiting`, or at() would find the job in neither.
       [shared = shared_, place] {
         const std::lock_guard lock(shared->mutex);
         shared->waiting.erase(place);
@@ -119,6 +130,8 @@ void StoreHistory::add(JobHistory job) {
 std::uint64_t StoreHistory::enter(const HistoryEntry& entry, Dropped& dropped) {
   std::uint64_t place = entries_.empty() ? 0 : entries_.rbegin()->first + 1;
   if (const auto old = places_.find(entry.job); old != places_.end()) {
+    // Only the record at the old place goes. The index is by job, so the same batch overwrites
+    // its entry, and erasing it after the put would lose the job.
     dropped.places.push_back(old->second);
     const HistoryEntry& before = entries_.at(old->second);
     kept_[before.user] -= before.cost;
@@ -136,7 +149,11 @@ void StoreHistory::drop_oldest(Dropped& dropped) {
   dropped.jobs.push_back(entry.job);
   Money& kept = kept_[entry.user];
   kept -= entry.cost;
+  // Keeps the map to users that have jobs in the history. Money is an exact integer, so the sum
+  // does come back to zero.
   if (kept == Money{}) kept_.erase(entry.user);
+  // User names are the submitters' choice: without a bound this map, which is kept for good,
+  // would grow with them. Past the bound a new user's dropped costs are not remembered.
   if (dropped_.contains(entry.user) || dropped_.size() < options_.max_users) {
     dropped.spent[entry.user] = dropped_[entry.user] += entry.cost;
   }
@@ -148,9 +165,12 @@ std::shared_ptr<const JobHistory> StoreHistory::at(std::uint64_t place) const {
   {
     const std::lock_guard lock(shared_->mutex);
     const auto found = shared_->waiting.find(place);
+    // Looked for before the store: a job that leaves `waiting` after this is in the store
+    // already.
     if (found != shared_->waiting.end()) return found->second;
   }
   const auto bytes = store_.get(Family::history, key_of(place));
+  // The job may have been dropped since its place was looked up; nothing is wrong then.
   if (!bytes || !bytes.value()) return nullptr;
   auto job = decode_history(*bytes.value(), catalog_);
   if (!job) return nullptr;
@@ -181,6 +201,7 @@ bool StoreHistory::contains(JobId id) const {
 }
 
 void StoreHistory::visit(const std::vector<std::uint64_t>& places, const Use& use) const {
+  // Without the lock: reading and decoding may take long, and add() must not wait for it.
   for (const std::uint64_t place : places) {
     const auto job = at(place);
     if (job && !use(*job)) return;
@@ -203,6 +224,8 @@ void StoreHistory::by_number(const HistoryPage& page, const Use& use) const {
   std::vector<std::uint64_t> places;
   JobId below = page.below;
   do {
+    // The lock is let go between the pieces; a job added meanwhile has a higher number than
+    // `below` or is missed by this page, as one added after it would be.
     below = look_on(page, below, places);
   } while (below.valid() && places.size() < page.limit);
   visit(places, use);
@@ -212,6 +235,7 @@ void StoreHistory::by_number(const HistoryPage& page, const Use& use) const {
 /// job meanwhile does not notice; the number where to go on, none at the end.
 JobId StoreHistory::look_on(const HistoryPage& page, JobId below,
                             std::vector<std::uint64_t>& places) const {
+  // A page of one user may pass over every job of the others.
   constexpr std::size_t kTogether = 2'000;
   const std::lock_guard lock(shared_->mutex);
   auto it = below.valid() ? places_.lower_bound(below) : places_.end();
@@ -244,6 +268,8 @@ void StoreHistory::newest_entries(std::size_t limit,
 bool StoreHistory::read_apart(std::function<void()> read) const {
   {
     const std::lock_guard lock(reader_.mutex);
+    // Reads hold what their askers gave them: a queue without a bound would let slow disks and
+    // fast askers fill the memory.
     if (reader_.queue.size() >= options_.max_reads) return false;
     reader_.queue.push_back(std::move(read));
   }
@@ -259,6 +285,7 @@ void StoreHistory::run_reader() const {
     const auto read = std::move(reader_.queue.front());
     reader_.queue.pop_front();
     lock.unlock();
+    // Unlocked, so that others can queue their reads while this one waits for the disk.
     read();
     lock.lock();
   }

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+// A master's journal in its store. Two threads: the encoder turns snapshots into records, which may
+// take long, and the writer writes the queue in its order. Numbers of events are given when they
+// are queued, so that they are gapless whatever fails.
+
 namespace muster {
 
 StoreJournal::StoreJournal(Store& store, const Catalog& catalog, const RecoveredMaster& recovered,
@@ -24,6 +28,8 @@ StoreJournal::~StoreJournal() {
     snapshot_.reset();
   }
   wake_encoder_.notify_one();
+  // Before the writer's deadline is set: a snapshot that is being encoded still gets into the
+  // queue and is written with it.
   encoder_.join();
   {
     const std::lock_guard lock(mutex_);
@@ -45,6 +51,7 @@ void StoreJournal::push(Entry&& entry) {
   {
     const std::lock_guard lock(mutex_);
     entry.first = next_event_;
+    // Under the same lock as the push: order in the queue is order of the numbers.
     next_event_ += entry.events.size();
     queued_events_ += entry.events.size();
     queue_.push_back(std::move(entry));
@@ -63,7 +70,10 @@ std::string StoreJournal::trouble() const {
 void StoreJournal::save_snapshot(MasterSnapshot&& snapshot, std::uint64_t behind) {
   {
     const std::lock_guard lock(mutex_);
+    // At once and not when it is durable, so that the next one is not asked for while this is
+    // made.
     snapshot_at_ = next_event_ - behind;
+    // Replaces one that the encoder has not taken: an older snapshot is of no use then.
     snapshot_.emplace(Snapshot{snapshot_at_, std::move(snapshot)});
   }
   wake_encoder_.notify_one();
@@ -111,11 +121,15 @@ void StoreJournal::run_encoder() {
 void StoreJournal::run_writer() {
   std::vector<Entry> group;
   while (take_group(group)) {
+    // What is left in the queue is dropped without its `durable`: no effect of it has left the
+    // master.
     if (!write_group(group)) return;
     std::size_t written = 0;
     for (const Entry& entry : group) written += entry.events.size();
     {
       const std::lock_guard lock(mutex_);
+      // Before the callbacks: a master that is told that a batch is durable may ask trouble() at
+      // once.
       queued_events_ -= written;
     }
     for (const Entry& entry : group) {
@@ -150,6 +164,7 @@ bool StoreJournal::take_group(std::vector<Entry>& group) {
 bool StoreJournal::write_group(const std::vector<Entry>& group) {
   StoreBatch batch;
   for (const Entry& entry : group) {
+    // A key for each batch, by its first event: a batch is read back as it was appended.
     if (!entry.events.empty()) {
       batch.put(Family::journal, key_of(entry.first), encode_events(entry.events, catalog_));
       batch.reaches({entry.first + entry.events.size(), 0});

@@ -11,6 +11,10 @@
 
 #include "storage/store_folder.hpp"
 
+// The mark's file. A slot is as large as a page, so that a write that is torn by a crash damages
+// one slot at most, and the turns decide which slot of the two is the newer one. The layout is on
+// disk: a change of it needs another kFormat.
+
 namespace muster {
 namespace {
 
@@ -21,6 +25,8 @@ constexpr std::string_view kMagic = "MUSTMARK";
 constexpr std::uint64_t kFormat = 1;
 constexpr std::size_t kWords = 9;  ///< after the magic, the checksum's included
 constexpr std::size_t kUsed = 8 + 8 * kWords;
+// Bounds how far the mark may be behind after a power cut, at one wait for the disk a second
+// instead of one for each write.
 constexpr auto kSyncEvery = std::chrono::seconds{1};
 
 using Slot = std::array<unsigned char, kUsed>;
@@ -68,6 +74,7 @@ std::optional<Written> decode(const Slot& slot) {
   if (std::memcmp(slot.data(), kMagic.data(), kMagic.size()) != 0) return std::nullopt;
   if (word_at(slot, kUsed - 8) != sum_of(slot)) return std::nullopt;
   const std::uint64_t first = word_at(slot, 8);
+  // A slot of another format counts as none; when both are, the store is refused.
   if (first >> 32U != kFormat) return std::nullopt;
   Written written;
   written.turn = word_at(slot, 16);
@@ -96,6 +103,7 @@ std::optional<Written> read_newest(int file) {
 
 bool write_slot(int file, const Written& written) {
   const Slot slot = encode(written);
+  // Never the slot of the turn before, which is the only whole one if this write is torn.
   const auto at = static_cast<off_t>(written.turn % 2 * kSlotBytes);
   return pwrite(file, slot.data(), slot.size(), at) == static_cast<ssize_t>(slot.size());
 }
@@ -105,6 +113,7 @@ bool write_slot(int file, const Written& written) {
 Expected<std::optional<StoreMark>, StoreError> read_mark(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kMarkFile;
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Stores from before there were marks have no such file and are not refused for it.
   if (file < 0 && errno == ENOENT) return std::optional<StoreMark>{};
   if (file < 0) {
     return Failure<StoreError>{StoreError::unreadable, path.string() + ": " + std::strerror(errno)};
@@ -147,6 +156,7 @@ MarkFile::MarkFile(MarkFile&& other) noexcept {
 }
 
 MarkFile& MarkFile::operator=(MarkFile&& other) noexcept {
+  // Swapping leaves this one's file to the other's destructor, which closes it.
   std::swap(file_, other.file_);
   std::swap(turn_, other.turn_);
   std::swap(last_, other.last_);

@@ -63,6 +63,7 @@ class MarkFile {
   int file_ = -1;
   std::uint64_t turn_ = 0;  ///< counts what was written
   StoreMark last_;
+  /// Its default lies far in the past, so that the first mark after opening is synced.
   Clock::time_point synced_;
 };
 

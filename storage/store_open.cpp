@@ -99,8 +99,11 @@ Store::Store(fs::path directory, const StoreOptions& options)
       database_(std::make_unique<Database>()) {}
 
 Store::~Store() {
+  // Never opened for writing, or not that far: then there is no mark of this process to bring up
+  // to date.
   if (!mark_.is_open()) return;
   database_->close();
+  // After the database is closed, which may have added to the manifest.
   keep_mark(false, {});
 }
 
@@ -131,6 +134,8 @@ StoreTrouble Store::open_to_read() {
     const std::uint64_t size = before.size();
     StoreTrouble trouble = try_to_read();
     const Manifest after = Manifest::current(directory_);
+    // The failure is trusted only when the writer has left the manifest alone meanwhile;
+    // otherwise it may come from files that were replaced between two looks.
     const bool same = before.number() == after.number() && size == after.size();
     if (same || tries == kReadOnlyTries) return trouble;
     database_->close();
@@ -211,6 +216,8 @@ StoreTrouble Store::open_to_write(const StoreOptions& options) {
   if (state == FolderState::empty || state == FolderState::unfinished) return make(options);
   if (auto trouble = lock_trouble(directory_)) return trouble;
   {
+    // RocksDB repairs what it can while it opens for writing, so a store that has lost something
+    // has to be found out before that.
     StoreOptions look = options;
     look.read_only = true;
     const auto found = open(directory_, look);
@@ -237,6 +244,7 @@ StoreTrouble Store::make(const StoreOptions& options) {
   if (auto trouble = open_database(true)) return trouble;
   if (auto trouble = begin_mark()) return trouble;
   if (auto trouble = settle_meta()) return trouble;
+  // Before finish(): a store without what it is to begin with counts as not made.
   if (options.fill) {
     if (auto trouble = options.fill(*this)) return trouble;
   }
@@ -262,6 +270,7 @@ StoreTrouble Store::begin_mark() {
   if (!opened) return opened.error();
   mark_ = std::move(opened).value();
   reached_ = mark_.last().reached;
+  // Opening has replayed the log: every change that it found is durable from here on.
   keep_mark(true, {});
   const auto marked = get(Family::meta, kMarked);
   if (!marked) return marked.error();
@@ -289,6 +298,7 @@ StoreTrouble Store::settle_meta() {
     written.catalog = joined(meta_.catalog, found->catalog);
   }
   const std::string record = encode_meta(written);
+  // The usual start changes nothing and costs no wait for the disk.
   if (bytes.value() == record) return std::nullopt;
   StoreBatch batch;
   batch.put(Family::meta, kMetaKey, record);
@@ -299,6 +309,7 @@ StoreTrouble Store::settle_meta() {
 /// anew makes them agree, whatever it was that failed.
 StoreTrouble Store::revive() {
   const std::unique_lock lock(database_->mutex);
+  // Asked again under the lock: several writers may have seen it, and the first has mended it.
   if (!database_->ailing) return std::nullopt;
   database_->close();
   const auto status = database_->open(directory_, database_options(OpenAs::writer, log_bytes_));

@@ -9,6 +9,10 @@
 #include <algorithm>
 #include <optional>
 
+// A file of real blocks that is deleted when the disk is full, so that the store can still end what
+// it has begun. It is made again only when much more than its own size is free, or the stores of a
+// node would give up and take back their reserves by turns.
+
 namespace muster {
 namespace {
 
@@ -33,6 +37,7 @@ struct DiskSpace {
 std::optional<DiskSpace> space_in(const fs::path& folder) {
   struct statvfs found {};
   if (statvfs(folder.c_str(), &found) != 0) return std::nullopt;
+  // f_bavail and not f_bfree: what is left for root is not this process's to use.
   return DiskSpace{std::uint64_t{found.f_bavail} * found.f_frsize,
                    std::uint64_t{found.f_blocks} * found.f_frsize};
 }
@@ -43,12 +48,14 @@ bool is_whole(const fs::path& file, std::uint64_t bytes) {
   constexpr std::uint64_t kStatBlock = 512;
   return lstat(file.c_str(), &found) == 0 && S_ISREG(found.st_mode) &&
          static_cast<std::uint64_t>(found.st_size) == bytes &&
+         // A sparse file of the right size would free nothing when it is deleted.
          static_cast<std::uint64_t>(found.st_blocks) * kStatBlock >= bytes;
 }
 
 bool make(const fs::path& file, std::uint64_t bytes) {
   const int made = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (made < 0) return false;
+  // Takes the blocks at once, which ftruncate() would not.
   const bool whole = posix_fallocate(made, 0, static_cast<off_t>(bytes)) == 0;
   close(made);
   if (!whole) unlink(file.c_str());

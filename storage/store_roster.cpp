@@ -6,6 +6,10 @@
 #include "model/live_ids.hpp"
 #include "storage/rocks_site_store.hpp"
 
+// Which names of a cluster may change their numbers. Ids carry the number of the site or master
+// that made them, so that a name whose ids are still about has to keep it; here a store is asked
+// whether any are.
+
 namespace muster {
 namespace {
 

@@ -18,46 +18,13 @@ std::string master_name(std::uint32_t number) {
 
 }  // namespace
 
-MasterActor spawn_master(caf::actor_system& system, GroupSetup setup) {
-  MasterSetup master;
-  master.parts.catalog = setup.catalog;
-  master.parts.policy = std::move(setup.policy);
-  master.parts.caps.max_instances = setup.master.max_instances;
-  master.parts.caps.max_usd_h = setup.master.max_usd_h;
-  master.parts.caps.max_usd_day = setup.master.max_usd_day;
-  master.parts.caps.spend_margin = setup.master.cap_margin;
-  master.parts.caps.end_time = setup.master.end_time;
-  master.parts.max_attempts = setup.master.max_attempts;
-  master.parts.max_losses = setup.master.max_losses;
-  master.parts.launch_backoff = setup.master.launch_backoff;
-  master.parts.launch_backoff_longest = setup.master.launch_backoff_longest;
-  master.parts.gangs = {setup.master.gang_patience, setup.master.gang_turn,
-                        setup.master.gang_longest};
-  master.parts.seed = setup.seed;
-  master.parts.round_settle = setup.master.round_settle;
-  master.parts.name = setup.live.name.empty() ? master_name(setup.master_index) : setup.live.name;
+MasterActor spawn_master(caf::actor_system& system, MasterSetup setup, const MasterNumber& which) {
   // A single master of a replay numbers its instances from 0.
-  const bool alone = setup.masters == 1 && setup.live.name.empty();
-  master.parts.first_instance = alone ? 0 : first_instance_of(setup.master_index);
-  master.parts.keep_history = setup.live.history != nullptr;
-  master.parts.fleet = std::move(setup.fleet);
-  master.parts.min_stay = setup.master.min_stay;
-  master.journal = setup.journal;
-  master.cloud = setup.cloud;
-  master.origin = setup.origin;
-  master.round_settle = setup.master.round_settle;
-  master.sample_timeout = setup.master.sample_timeout;
-  master.queue_capacity = setup.master.queue_capacity;
-  master.stopwatch = std::move(setup.stopwatch);
-  master.times = setup.times;
-  master.watch = {setup.master.remind_every, setup.master.ask_pause, setup.master.worker_lost_after,
-                  setup.master.snapshot_every};
-
-  master.parts.decision_budget = setup.master.decision_budget;
-  master.planning = setup.planning;
-  master.planning.slice_parts = setup.master.slice_parts;
-  master.live = std::move(setup.live);
-  return system.spawn<MasterActorImpl>(std::move(master));
+  const bool alone = which.masters == 1 && setup.parts.name.empty();
+  setup.parts.first_instance = alone ? 0 : first_instance_of(which.number);
+  if (setup.parts.name.empty()) setup.parts.name = master_name(which.number);
+  setup.parts.keep_history = setup.history != nullptr;
+  return system.spawn<MasterActorImpl>(std::move(setup));
 }
 
 RoutingRules routing_rules(const SiteConfig& config, const Intake& intake) {
@@ -110,11 +77,13 @@ Expected<std::optional<JobClassifierService>, GroupError> make_classifier_servic
   return std::optional<JobClassifierService>(std::move(classifier).value());
 }
 
-Group spawn_group(caf::actor_system& system, std::vector<GroupSetup> masters,
+Group spawn_group(caf::actor_system& system, std::vector<MasterSetup> masters,
                   const IntakeSetup& intake) {
   Group group;
-  for (GroupSetup& master : masters)
-    group.masters.push_back(spawn_master(system, std::move(master)));
+  const auto count = static_cast<std::uint32_t>(masters.size());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    group.masters.push_back(spawn_master(system, std::move(masters[i]), {i, count}));
+  }
   std::vector<Peer<SiteActor>> proxies;  // sites know each other before all of them are there
   for (std::size_t i = 0; i < intake.sites.size(); ++i) proxies.emplace_back(system);
   const bool exchange = group.masters.size() > 1 || intake.sites.size() > 1 || intake.classifier;

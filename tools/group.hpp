@@ -10,23 +10,10 @@
 
 namespace muster {
 
-/// What a group of actors is composed of. Replay and live nodes hand in different clouds, journals
-/// and epochs, and nothing else.
-struct GroupSetup {
-  const Catalog* catalog = nullptr;
-  std::unique_ptr<Policy> policy;
-  Journal* journal = nullptr;
-  MasterConfig master;
-  Fleet fleet;  ///< what of master.fleet is this master's
-  CloudActor cloud;
-  ClockOrigin origin;
-  std::uint64_t seed = 1;
-  std::function<Duration()> stopwatch;
-  DecisionTimes* times = nullptr;
-  std::uint32_t master_index = 0;  ///< number of the master in its cluster's roster
-  std::uint32_t masters = 1;       ///< of the cluster
-  PlannerCare planning;            ///< where it decides; what the config says of it is added
-  LiveMasterOptions live;          ///< what it keeps, and what it was before it was started again
+/// Which of how many masters one is, as its cluster's roster has it.
+struct MasterNumber {
+  std::uint32_t number = 0;
+  std::uint32_t masters = 1;  ///< of the cluster
 };
 
 /// The actors of a group that others speak to.
@@ -48,8 +35,9 @@ Expected<std::optional<JobClassifierService>, GroupError> make_classifier_servic
 /// How a site keeps its word.
 LiveSiteOptions live_site_options(const SiteConfig& config);
 
-/// Starts a master; live nodes and replay start theirs here.
-MasterActor spawn_master(caf::actor_system& system, GroupSetup setup);
+/// Starts a master; live nodes and replay start theirs here, with different clouds, journals and
+/// epochs. Which instance numbers are its own, and its name unless it has one, go by its number.
+MasterActor spawn_master(caf::actor_system& system, MasterSetup setup, const MasterNumber& which);
 
 /// What the sites of a group have in common.
 struct IntakeSetup {
@@ -63,8 +51,9 @@ struct IntakeSetup {
   std::vector<SiteStore*> site_stores;  ///< one a site; they outlive the actors
 };
 
-/// Starts the actors of a group: a master for each setup, and the sites that hand jobs to them.
-Group spawn_group(caf::actor_system& system, std::vector<GroupSetup> masters,
+/// Starts the actors of a group: a master for each setup, numbered in their order, and the sites
+/// that hand jobs to them.
+Group spawn_group(caf::actor_system& system, std::vector<MasterSetup> masters,
                   const IntakeSetup& intake);
 
 }  // namespace muster

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+// The queue counts room by itself and duties_ count it again: a task enters both, the queue first,
+// and leaves duties_ first, so that the queue never offers room that is still taken.
+
 namespace muster {
 
 GroupMember::GroupMember(caf::actor_config& config, WorkerSetup setup)
@@ -48,6 +51,7 @@ void GroupMember::start_pushed(const StartOrder& order) {
 }
 
 void GroupMember::hear(const sampling::Reservation& reservation) {
+  // A scheduler may reserve only once the group is open; earlier news are of no group.
   if (!member_) return;
   if (auto rejection = member_->queue.add(reservation)) {
     const GroupMembership& group = member_->group;
@@ -67,6 +71,7 @@ void GroupMember::hear(const TaskAnswer& answer) {
 
 void GroupMember::ask_for_tasks() {
   const GroupMembership& group = member_->group;
+  // More than one answer may be under way, as long as each has room.
   while (const auto request = member_->queue.next()) {
     const GroupScheduler& asked = request->task ? group.long_jobs : group.short_jobs;
     delayed_send(asked, group.network_delay, *request);

@@ -9,6 +9,7 @@ ModelExecutor::ModelExecutor(InstanceId instance, TypeId type, ExecutorHost host
     : instance_(instance), type_(type), host_(std::move(host)), model_(model) {}
 
 ModelExecutor::~ModelExecutor() {
+  // The instance is gone: nothing that ran there was saved.
   for (const auto& [task, run] : runs_) {
     if (run.phase == Phase::running || run.phase == Phase::stopping) model_.lose(task);
   }
@@ -16,6 +17,7 @@ ModelExecutor::~ModelExecutor() {
 
 ModelExecutor::Run* ModelExecutor::find(TaskId task, Attempt attempt) {
   const auto found = runs_.find(task);
+  // Steps that were set for an earlier attempt find nothing of theirs.
   if (found == runs_.end() || found->second.execution.attempt != attempt) return nullptr;
   return &found->second;
 }
@@ -24,6 +26,7 @@ void ModelExecutor::start(const Execution& execution) {
   const TaskId task = execution.task.id;
   const Attempt attempt = execution.attempt;
   const Delays& delays = execution.task.delays;
+  // An image is built once an instance; a task without one has nothing to build.
   const bool built = execution.task.image.empty() || images_.contains(execution.task.image);
   const Duration load = delays.fetch + (built ? Duration::zero() : delays.build);
   runs_[task] = {execution, Phase::loading};
@@ -35,6 +38,7 @@ void ModelExecutor::loaded(TaskId task, Attempt attempt) {
   if (run == nullptr || run->phase != Phase::loading) return;
   run->phase = Phase::running;
   const TaskSpec& spec = run->execution.task;
+  // Only now: a load that is broken off leaves no image behind.
   images_.insert(spec.image);
   // The model calls back from outside this worker, so the news comes in through the host.
   model_.load(task, instance_, type_, [this, task, attempt, post = host_.post] {
@@ -83,6 +87,7 @@ void ModelExecutor::done(TaskId task, Attempt attempt) {
 }
 
 std::vector<ExecutionThroughput> ModelExecutor::sample() {
+  // A map, so that samples come in the order of tasks, the same in every replay.
   std::vector<ExecutionThroughput> samples;
   for (const auto& [task, run] : runs_) {
     if (run.phase != Phase::running && run.phase != Phase::stopping) continue;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+// Holds what the master has to know until it has acknowledged it, and says it again with every
+// hello. Attempt numbers make repeated orders harmless.
+
 namespace muster {
 namespace {
 
@@ -22,6 +25,7 @@ WorkerDuties::WorkerDuties(WorkerSetup setup, WorkerPort port)
   adopt();
 }
 
+// The executor first: it may call its host until it is gone.
 void WorkerDuties::end() {
   executor_.reset();
   setup_.master = nullptr;
@@ -91,10 +95,13 @@ void WorkerDuties::start(const StartOrder& order) {
   Attempt& newest = newest_[task];
   if (order.attempt <= newest) return;  // repeated, or overtaken by a newer attempt
   newest = order.attempt;
+  // The older attempt has not ended here, whatever the master takes it for: both at once would
+  // write to one checkpoint.
   const bool older_runs = std::any_of(open_.begin(), open_.end(), [&](const auto& entry) {
     return entry.first.first == task && entry.second.granted != Resources{};
   });
   Open& open = open_[{task, order.attempt}];
+  // Known before it is rejected, so that the report is kept until it is acknowledged.
   open.newest = of_kind(WorkerReportKind::accepted);
   if (older_runs || !(used_ + order.granted).fits_in(setup_.capacity)) {
     WorkerReport details = of_kind(WorkerReportKind::rejected);
@@ -133,6 +140,7 @@ void WorkerDuties::forget_oldest() {
 void WorkerDuties::answer_sample(std::uint64_t sample_round) {
   SampleAnswer answer{setup_.instance, sample_round, {}};
   for (const ExecutionThroughput& sample : executor_->sample()) {
+    // A whole number of parts of kOne: exact on the wire and the same on every machine.
     const auto scaled = static_cast<std::uint64_t>(sample.normalized * TaskThroughput::kOne + 0.5);
     answer.samples.push_back({sample.task, sample.attempt, scaled});
   }
@@ -156,6 +164,7 @@ void WorkerDuties::over(TaskId task, Attempt attempt, WorkerReport details, Exec
   details.err_tail = std::move(end.err_tail);
   details.out_bytes = end.out_bytes;
   details.err_bytes = end.err_bytes;
+  // Room comes free before the master hears of it: its next order may come at once.
   if (const auto found = open_.find({task, attempt}); found != open_.end()) release(found->second);
   report(task, attempt, std::move(details));
   if (when_over_) when_over_(task);

@@ -83,7 +83,7 @@ class WorkerDuties {
   /// An attempt whose outcome the master has not settled.
   struct Open {
     Resources granted;    ///< zero once it is over
-    WorkerReport newest;  ///< `taken` until there is something to report
+    WorkerReport newest;  ///< `accepted` until there is something to report
   };
   using AttemptKey = std::pair<TaskId, Attempt>;
 

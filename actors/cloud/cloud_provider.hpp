@@ -12,7 +12,7 @@
 #include "storage/cloud_store.hpp"
 
 // What a cloud connector asks of a cloud, and what it is told by it. A provider knows one cloud and
-// nothing of masters, books, bills or actors; the connector knows those and nothing of the cloud.
+// nothing of masters, stores, bills or actors; the connector knows those and nothing of the cloud.
 
 namespace muster {
 

@@ -6,6 +6,9 @@
 #include "actors/cloud/connector_host.hpp"
 #include "model/live_ids.hpp"
 
+// Everything about one instance happens in turn: while its record is being written all orders for
+// it wait, because the next record is made from the one before. Other instances go on meanwhile.
+
 namespace muster {
 namespace {
 
@@ -20,6 +23,7 @@ CloudConnector::CloudConnector(caf::actor_config& config, ConnectorSetup setup)
 CloudConnector::~CloudConnector() = default;
 
 void CloudConnector::on_exit() {
+  // First: news must not come to a connector that is letting go.
   setup_.provider->unwatch();
   rented_.clear();
   writing_.clear();
@@ -61,7 +65,8 @@ bool CloudConnector::defer(InstanceId id, std::function<void()> order) {
   return true;
 }
 
-/// A book may answer at once or later from its own thread, to which the actor is a stranger.
+/// The store may answer at once, or later from a thread of its own, which must not touch this
+/// actor.
 CloudStore::Durable CloudConnector::when_durable(
     std::function<void(const std::string& trouble)> then) {
   return [host = host_, then = std::move(then)](const std::string& trouble) {
@@ -84,6 +89,7 @@ void CloudConnector::show_trouble(const std::string& trouble) {
 
 void CloudConnector::on_written(InstanceId id, const std::string& trouble) {
   show_trouble(trouble);
+  // Taken out before `then`, which may write the next record of the instance.
   const Writing written = std::move(writing_.extract(id).mapped());
   written.then(trouble.empty());
   // Each of these may write again; then the ones behind it wait again, in their order.
@@ -105,6 +111,7 @@ void CloudConnector::rent(const LaunchOrder& order, const MasterActor& master) {
   };
   if (const auto known = rented_.find(id); known != rented_.end()) {
     if (is_of_another(order, known->second.record)) return refuse_other();
+    // The master that spoke last hears the rest, as after its restart under another handle.
     known->second.master = master;
     return notify_state(known->second);
   }
@@ -120,6 +127,7 @@ void CloudConnector::rent(const LaunchOrder& order, const MasterActor& master) {
   record.zone = order.zone;
   record.max_price = order.max_price;
   price_from(record, record.ordered_at);
+  // Known before it is written: a repeated order waits for this record instead of making another.
   add({record, master});
   // The intent is on record before the cloud hears of it: what a crash leaves behind is found again
   // by its number.
@@ -194,6 +202,7 @@ void CloudConnector::notify_state(const Rented& rented) {
 
 void CloudConnector::notify_over(const RentedRecord& record, const MasterActor& master) {
   CloudReport report{record.instance, CloudReportKind::refused, record.ordered_at};
+  // A refused instance never was: there is nothing to bill and no end to tell.
   if (!record.refused) {
     report.kind = CloudReportKind::gone;
     report.at = record.gone_at.value_or(now());
@@ -262,6 +271,7 @@ void CloudConnector::asked_to_interrupt(InstanceId id, InterruptPromise promise)
     return;
   }
   if (interrupting_.contains(id)) return fail(name + " is being interrupted already");
+  // Before the call: the provider may tell of the notice within it.
   interrupting_[id] = promise;
   if (setup_.provider->interrupt(id)) return;
   interrupting_.erase(id);

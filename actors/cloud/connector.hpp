@@ -59,10 +59,10 @@ struct ConnectorSetup {
 };
 
 /// Stands between the masters and a cloud, and keeps what is the same for every cloud: who ordered
-/// what, that an order that is repeated changes nothing, what it costs. Every step is in the book
+/// what, that an order that is repeated changes nothing, what it costs. Every step is in the store
 /// before anything is done or told, without waiting for the disk: the connector goes on with other
-/// instances meanwhile. So one that is started anew on the book goes on where the other one ended,
-/// and the instants it reports are those of the book. Its time never goes behind what the book
+/// instances meanwhile. So one that is started anew on the store goes on where the other one ended,
+/// and the instants it reports are those of the store. Its time never goes behind what the store
 /// says: when the clock was set back meanwhile, the cloud's goes on from the newest record for as
 /// long as it lives.
 class CloudConnector : public CloudActor::base {
@@ -82,12 +82,12 @@ class CloudConnector : public CloudActor::base {
   enum class Due : std::uint8_t { end, up, machine, notice, ending, refused, gone, price };
 
   struct Rented {
-    RentedRecord record;  ///< as it is in the book
+    RentedRecord record;  ///< as it is in the store
     MasterActor master;   ///< who spoke of it last; invalid when nobody has since the start
     std::map<Due, ProviderNews> due{};
     std::uint32_t tries = 0;             ///< of its launch, since the start
     std::uint32_t end_tries = 0;         ///< of its end, likewise
-    std::uint64_t change_on_record = 0;  ///< RentedRecord::change, as the book has it
+    std::uint64_t change_on_record = 0;  ///< RentedRecord::change, as the store has it
     bool launching = false;              ///< the provider has not answered yet
     bool retries_write = false;          ///< what is due is written after a while
   };
@@ -100,7 +100,7 @@ class CloudConnector : public CloudActor::base {
   void on_written(InstanceId id, const std::string& trouble);
   void show_trouble(const std::string& trouble);
   void note(const std::string& text) const;
-  /// Has the book's answer, from whatever thread, come here.
+  /// Has the store's answer, from whatever thread, come here.
   CloudStore::Durable when_durable(std::function<void(const std::string& trouble)> then);
 
   void rent(const LaunchOrder& order, const MasterActor& master);
@@ -178,7 +178,7 @@ class CloudConnector : public CloudActor::base {
   RentedView show_rented(const RentedQuestion& wanted) const;
   CloudFigures figures() const;
 
-  /// A record on its way into the book, and what has come for its instance since: the next record
+  /// A record on its way into the store, and what has come for its instance since: the next record
   /// of an instance is made from the one before, so all of it waits.
   struct Writing {
     std::function<void(bool written)> then;
@@ -194,7 +194,7 @@ class CloudConnector : public CloudActor::base {
   std::map<OfferingKey, Offered> offered_;
   std::map<OfferingKey, std::set<InstanceId>> rented_of_;
   std::map<std::uint64_t, OfferingKey> changes_;  ///< those that are kept
-  std::deque<Offering> to_change_;                ///< told, and not in the book yet
+  std::deque<Offering> to_change_;                ///< told, and not in the store yet
   std::optional<OfferingKey> changing_;           ///< the change of it is being written
   bool change_waits_ = false;                     ///< it is written after a while
   bool writes_changes_ = false;                   ///< write_changes() is under way
@@ -209,7 +209,7 @@ class CloudConnector : public CloudActor::base {
   std::map<std::uint32_t, InstanceId> newest_;
   std::uint32_t looks_ = 0;     ///< in vain, one after the other
   bool looks_later_ = false;    ///< the next look is due already
-  std::string trouble_;         ///< why the book took nothing when it was last tried
+  std::string trouble_;         ///< why the store took nothing when it was last tried
   std::uint64_t restarts_ = 0;  ///< of workers that ended by themselves
 };
 

@@ -9,8 +9,8 @@
 
 namespace muster {
 
-/// What a connector's provider and book have of it. Everything that the connector does is a turn;
-/// what is told within a turn is part of it, what comes from elsewhere becomes a message.
+/// The connector as its provider and its store see it. Everything that the connector does is a
+/// turn; what is told within a turn is part of it, what comes from elsewhere becomes a message.
 class CloudConnector::Host final : public CloudHost, public std::enable_shared_from_this<Host> {
  public:
   explicit Host(CloudConnector* connector)
@@ -21,6 +21,7 @@ class CloudConnector::Host final : public CloudHost, public std::enable_shared_f
     connector_->timer_.at(when, [this, step = std::move(step)] { turn(step); });
   }
   void run(std::function<void()> step) override {
+    // The provider answers within the connector's own call: this is its turn already.
     if (in_turn_.load() == std::this_thread::get_id()) return step();
     if (auto cloud = caf::actor_cast<CloudActor>(address_.lock())) {
       auto host = shared_from_this();
@@ -40,6 +41,7 @@ class CloudConnector::Host final : public CloudHost, public std::enable_shared_f
  private:
   class Turn {
    public:
+    // Turns nest, as when a store answers within a turn; the outer one goes on afterwards.
     explicit Turn(std::atomic<std::thread::id>& in_turn)
         : in_turn_(in_turn), before_(in_turn.exchange(std::this_thread::get_id())) {}
     ~Turn() { in_turn_.store(before_); }

@@ -5,10 +5,15 @@
 
 #include "actors/cloud/connector_host.hpp"
 
+// A provider's answers and news become due steps of an instance, which are written in the order of
+// Due and one at a time, whatever the order in which they came. Only what is on record is told to
+// masters.
+
 namespace muster {
 
 Duration CloudConnector::pause_after(std::uint32_t tries) const {
   constexpr std::uint32_t kMostDoublings = 20;  // the longest pause is reached long before
+  // `tries` is 1 or more.
   const Duration pause = setup_.retries.pause * (1 << std::min(tries - 1, kMostDoublings));
   return std::min(pause, std::max(setup_.retries.longest, setup_.retries.pause));
 }
@@ -38,6 +43,7 @@ void CloudConnector::on_launched(InstanceId id, const LaunchAnswer& answer) {
       if (!record.up_at && !record.ending) order_launch(id);
     });
   }
+  // The end was ordered while the launch was under way.
   if (rented.record.ending) return terminate(id);
   if (result == LaunchResult::granted) return;
   refuse_for(id, answer);
@@ -53,6 +59,7 @@ void CloudConnector::refuse_for(InstanceId id, const LaunchAnswer& answer) {
 /// The tries are used up. The last answers may have got lost, so the cloud is asked what exists
 /// before the order is refused for good: for as long as it does not say, nobody knows.
 void CloudConnector::on_doubt(InstanceId id, const LaunchAnswer& answer) {
+  // Keeps terminate() away until it is known what exists.
   rented_.at(id).launching = true;
   setup_.provider->list([this, id, answer, host = host_](FoundInstances found) {
     host->run([this, id, answer, found = std::move(found)] {
@@ -90,6 +97,7 @@ void CloudConnector::on_terminated(InstanceId id, EndResult result) {
 
 /// Compares what exists with what is on record.
 void CloudConnector::look() {
+  // A launch that is under way may exist or not: nothing is concluded from either.
   std::set<InstanceId> expected;
   for (const auto& [id, rented] : rented_) {
     if (!rented.launching) expected.insert(id);
@@ -125,6 +133,7 @@ void CloudConnector::on_found(const std::set<InstanceId>& expected, const FoundI
       if (!is_being_written(id) && rented->second.due.empty() && rented->second.tries == 0) {
         order_launch(id);
       }
+      // Nothing to conclude: it was never up as far as anybody knows.
       continue;
     }
     ProviderNews news;
@@ -161,12 +170,14 @@ void CloudConnector::on_news(ProviderNews news) {
 void CloudConnector::take(InstanceId id, Due due, ProviderNews news) {
   const auto found = rented_.find(id);
   if (found == rented_.end()) return;
+  // The first news of a kind counts.
   found->second.due.try_emplace(due, std::move(news));
   settle(id);
 }
 
 /// Writes down what is due of the instance, one after the other.
 void CloudConnector::settle(InstanceId id) {
+  // A loop and no recursion: a store that answers at once would nest a call for each step.
   while (true) {
     const auto found = rented_.find(id);
     if (found == rented_.end() || is_being_written(id)) return;
@@ -241,8 +252,10 @@ void CloudConnector::end(Rented& rented, const ProviderNews& news) {
 }
 
 void CloudConnector::come_up(Rented& rented, const ProviderNews& news) {
+  // A provider that waits for the record (news without a time) brings nothing up any more.
   if (rented.record.up_at || (rented.record.ending && !news.at)) return;
   RentedRecord record = rented.record;
+  // A cloud's clock may be behind this one: nothing is billed before it was ordered.
   record.up_at = std::max(news.at.value_or(now()), record.ordered_at);
   price_from(record, *record.up_at);
   advance(record, Due::up, news, [this, recorded = news.recorded](const Rented& up) {
@@ -271,6 +284,7 @@ void CloudConnector::give_notice(Rented& rented, const ProviderNews& news) {
       if (news.recorded) news.recorded(*record.notice);
     } else if (!asked) {
       rented_.at(id).due.try_emplace(Due::notice, news);
+      // An interruption that was asked for and could not be written is refused, not repeated.
       retry_write(id);
     }
     answer_interruption(id, written);
@@ -308,6 +322,7 @@ void CloudConnector::refuse(Rented& rented, const ProviderNews& news) {
 
 void CloudConnector::gone(Rented& rented, const ProviderNews& news) {
   RentedRecord record = rented.record;
+  // Not in the future, and below not before it came up: a bill is never negative.
   const Instant ended = std::min(now(), news.at.value_or(now()));
   record.gone_at = std::max(ended, record.up_at.value_or(record.ordered_at));
   if (record.reason == CloudReason::not_said) record.reason = news.reason;

@@ -13,7 +13,8 @@ constexpr std::size_t kMostMasters = 1'000;
 
 }  // namespace
 
-/// What the catalog says, what the book says of changes since, and what the cloud says now.
+/// Puts together the catalog, the changes that the store has had since, and the cloud's present
+/// word.
 void CloudConnector::recall_offerings() {
   const auto know = [this](Offering offering) {
     const OfferingKey key = key_of(offering);
@@ -36,7 +37,7 @@ void CloudConnector::recall_offerings() {
 
 void CloudConnector::on_offering(const Offering& offering) {
   const auto same = [&](const Offering& other) { return key_of(other) == key_of(offering); };
-  // The first one may be on its way into the book: what is told then comes after it.
+  // The first one may be on its way into the store: what is told then comes after it.
   const auto waiting = changing_ ? std::next(to_change_.begin()) : to_change_.begin();
   const auto later = std::find_if(waiting, to_change_.end(), same);
   if (later != to_change_.end()) {
@@ -52,10 +53,12 @@ void CloudConnector::on_offering(const Offering& offering) {
 
 /// One after the other: each has its number and time when it is written.
 void CloudConnector::write_changes() {
+  // The store may answer within put_change(), which leads back here: the loop below goes on then.
   if (std::exchange(writes_changes_, true)) return;
   while (!changing_ && !change_waits_ && !to_change_.empty()) {
     OfferingChange change;
     change.number = last_change_ + 1;
+    // Times of changes never go back, whatever the clock does: what was charged stays charged.
     change.at = std::max(now(), last_change_at_);
     change.offering = to_change_.front();
     changing_ = key_of(change.offering);
@@ -110,6 +113,7 @@ std::vector<std::uint64_t> CloudConnector::droppable() {
   if (changes_.size() < look_for_droppable_) return {};
   Instant oldest = Instant::max();
   for (const auto& [id, rented] : rented_) oldest = std::min(oldest, rented.record.ordered_at);
+  // Half of what may be kept: the search, O(changes + rented), pays off for as many changes.
   const std::size_t room = std::max<std::size_t>(setup_.keep_changes / 2, 1);
   const std::size_t excess = changes_.size() - std::min(changes_.size(), room);
   std::vector<std::uint64_t> numbers;
@@ -142,6 +146,7 @@ void CloudConnector::drop(const std::vector<std::uint64_t>& numbers) {
     const auto change = changes_.find(number);
     if (change == changes_.end()) continue;
     Offered& offered = offered_.at(change->second);
+    // The dropped change becomes what was there before the first that is kept.
     offered.first = offered.changes.at(number).offering;
     offered.changes.erase(number);
     changes_.erase(change);
@@ -169,6 +174,7 @@ void CloudConnector::catch_up(RentedRecord& record) const {
   if (found == offered_.end()) return;
   const auto& changes = found->second.changes;
   for (auto each = changes.upper_bound(record.change); each != changes.end(); ++each) {
+    // The bill has ended by then.
     const auto& [number, change] = *each;
     if (record.gone_at && change.at >= *record.gone_at) return;
     if (record.up_at) {

@@ -20,6 +20,7 @@ void CloudConnector::recall() {
     newest = std::max({newest, record.ordered_at, record.up_at.value_or(record.ordered_at),
                        record.gone_at.value_or(record.ordered_at)});
   }
+  // Before anything asks for the time.
   go_on_from(newest);
   std::vector<RentedRecord> live;
   for (RentedRecord& record : records) {
@@ -43,10 +44,12 @@ void CloudConnector::recall() {
 /// Shows the provider what is on record, and goes on with what it finds.
 void CloudConnector::begin(const std::vector<RentedRecord>& live) {
   setup_.provider->watch(host_, live);
+  // Told again in full: the cloud may have changed them while no connector ran.
   for (const Offering& offering : setup_.provider->offerings()) on_offering(offering);
   for (const RentedRecord& record : live) {
     if (record.ending) terminate(record.instance);
   }
+  // Orders that never reached the cloud, and instances that are nobody's, are found by this.
   look();
 }
 

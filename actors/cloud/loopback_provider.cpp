@@ -6,6 +6,10 @@
 
 #include "model/rng.hpp"
 
+// All that happens to an instance is a step at a time that follows from its record, its number and
+// the seed alone, so that a provider that is started anew goes on where the last one ended. Steps
+// ask what holds when they come: nothing is called back.
+
 namespace muster {
 namespace {
 
@@ -26,11 +30,13 @@ double factor_of(const CloudDelays& delays, Rng& rng) {
     case DelayKind::constant:
       return 1;
     case DelayKind::uniform:
+      // A uniform variable on [-1, 1] has the deviation 1/sqrt(3).
       return std::max(0.0, 1 + spread * std::sqrt(3.0) * rng.uniform(-1, 1));
     case DelayKind::normal:
       return std::max(0.0, 1 + spread * normal(rng));
     case DelayKind::lognormal: {
       const double variance = std::log1p(spread * spread);
+      // The logarithm's mean is shifted by half its variance, which gives the factor a mean of 1.
       return std::exp(std::sqrt(variance) * normal(rng) - variance / 2);
     }
   }
@@ -54,6 +60,7 @@ void LoopbackProvider::watch(std::shared_ptr<CloudHost> host,
     add(record.instance, record);
     on_record.insert(record.instance);
   }
+  // Machines of no record would run for ever: nobody knows of them.
   options_.machines->keep_only(on_record);
   for (const InstanceId id : on_record) resume(id);
 }
@@ -94,6 +101,8 @@ Duration LoopbackProvider::drawn(InstanceId id, Duration InstanceType::*delay,
   std::uint64_t which = 0;
   if (delay == &InstanceType::setup) which = 1;
   if (delay == &InstanceType::terminate) which = 2;
+  // Three delays an instance, each with a generator of its own: asking for one does not change the
+  // others.
   Rng rng(delays.seed ^ ((3 * id.value + which + 1) * kSpread));
   return from_seconds(to_seconds(mean) * factor_of(delays, rng));
 }
@@ -184,6 +193,7 @@ LaunchAnswer LoopbackProvider::answer_to(const RentedRecord& order) const {
     return {LaunchResult::price, order.type + " costs more than that"};
   }
   const CloudLimits& limits = options_.limits;
+  // Instances that are ending count: they hold their room until they are gone.
   if (limits.instances > 0 && held_.size() >= limits.instances) {
     return {LaunchResult::capacity,
             "no more than " + std::to_string(limits.instances) + " instances"};
@@ -207,6 +217,7 @@ LaunchAnswer LoopbackProvider::answer_to(const RentedRecord& order) const {
 }
 
 void LoopbackProvider::launch(const RentedRecord& order, std::function<void(LaunchAnswer)> done) {
+  // A repeated order: what it launched goes on.
   if (held_.contains(order.instance)) return done({});
   LaunchAnswer answer = answer_to(order);
   if (answer.result == LaunchResult::granted) {
@@ -224,6 +235,7 @@ void LoopbackProvider::come_up(InstanceId id) {
   ProviderNews news;
   news.kind = ProviderNewsKind::up;
   news.instance = id;
+  // Only when it is on record: its delays begin at the recorded instant.
   news.recorded = [this, id](Instant up_at) {
     const auto up = held_.find(id);
     if (up == held_.end() || up->second.ending) return;
@@ -283,6 +295,7 @@ bool LoopbackProvider::take_back(InstanceId id, CloudReason reason) {
   news.at = next(now() + options_.interruptions.notice);
   news.reason = reason;
   news.recorded = [this, id, reason](Instant notice) {
+    // It may be gone by the time that this is on record.
     const auto noticed = held_.find(id);
     if (noticed == held_.end()) return;
     noticed->second.notice = notice;
@@ -330,8 +343,10 @@ void LoopbackProvider::halt(InstanceId id) {
   Held& held = found->second;
   const auto ended = [this, id, host = host_] { host->run([this, id] { gone(id); }); };
   const bool nothing_runs =
+      // Before it is up there is no machine.
       !held.up_at || options_.machines->halt(id, held.machine, options_.halt_grace, ended);
   if (nothing_runs) return gone(id);
+  // It ends when the machine has ended, not at the time that was known before.
   held.ended_at.reset();
 }
 

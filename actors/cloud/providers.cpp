@@ -43,6 +43,7 @@ Expected<ProviderMaker, ConfigError> load_provider(const CloudConfig& config,
   if (config.provider == #NAME) return make_##NAME(config, catalog);
 #include "config/cloud/clouds.def"
 #undef MUSTER_CLOUD
+  // The config's check has refused other names.
   MUSTER_CHECK(false, "a config names a cloud provider that there is not");
   return make_loopback(config, catalog);
 }
@@ -54,6 +55,7 @@ LoopbackOptions loopback_options(const CloudConfig& config) {
   if (config.max_spot) options.limits.by_market[Market::spot] = *config.max_spot;
   if (config.max_on_demand) options.limits.by_market[Market::on_demand] = *config.max_on_demand;
   options.interruptions.notice = config.notice;
+  // Multiplied only when it has to be: the notice stays exact otherwise.
   if (config.delay_scale != 1) {
     options.interruptions.notice = from_seconds(to_seconds(config.notice) * config.delay_scale);
   }

@@ -4,6 +4,9 @@
 #include <set>
 #include <utility>
 
+// The loopback cloud with another market: orders and offerings are looked at here, instances are
+// the other provider's. All that it knows follows from the series and the time.
+
 namespace muster {
 
 /// Passes on what the machines tell, and looks at it.
@@ -48,6 +51,8 @@ void TraceProvider::watch(std::shared_ptr<CloudHost> host,
   for (const RentedRecord& record : rented) {
     keep(record);
   }
+  // Offerings first: checks below compare orders with the present prices. No news: the connector
+  // asks for all offerings when it begins.
   go_to_now();
   before_.clear();
   machines_.watch(std::make_shared<Relay>(*this, host_), rented);
@@ -63,6 +68,7 @@ void TraceProvider::go_to_now() {
   if (trace_.period > Duration::zero()) {
     place_.round = now / trace_.period;
     in_round = now % trace_.period;
+    // Later rounds begin with what the round before has left, not with the catalog.
     if (place_.round > 0) {
       for (const PricePoint& step : steps) {
         if (step.at < trace_.period) follow(step);
@@ -98,12 +104,16 @@ void TraceProvider::play() {
     follow(step);
     if (step.revoke) revoked.insert(key_of(step.offering));
   }
+  // One piece of news an offering, however many steps were due: steps that undo each other are
+  // none.
   const std::map<Key, Offering> before = std::exchange(before_, {});
   for (const auto& [key, offering] : before) {
     if (!(offering == offered_.at(key))) tell(offered_.at(key));
   }
+  // Revocations after prices, so that masters see why.
   for (const auto& [type, market, zone] : revoked) {
     take_back({type, market, zone}, CloudReason::reclaimed);
+    // An order of whichever zone is taken back only when no zone is left.
     const Key whichever{type, market, std::string{}};
     const auto left = offered_.find(whichever);
     if (left != offered_.end() && !left->second.available) {
@@ -126,6 +136,7 @@ void TraceProvider::follow_zones(const Key& zone) {
   const auto& [type, market, name] = zone;
   Offering cheapest{type, market, {}, {}, false};
   bool any = false;
+  // Keys are sorted by type, market and zone: the zones of one stand together.
   for (auto each = offered_.lower_bound({type, market, std::string{}}); each != offered_.end();
        ++each) {
     const Offering& other = each->second;
@@ -187,10 +198,12 @@ void TraceProvider::launch(const RentedRecord& order, std::function<void(LaunchA
     if (order.max_price > Price{} && order.max_price < offering.price) {
       return done({LaunchResult::price, order.type + " costs more than that now"});
     }
+    // The price was compared here; the machines' own would be the catalog's.
     asked.max_price = {};
   } else if (!order.zone.empty()) {
     return done({LaunchResult::capacity, "there is no " + order.type + " in " + order.zone});
   }
+  // Known only when it is granted: a refused order is not checked against later prices.
   machines_.launch(asked, [this, order, done = std::move(done)](LaunchAnswer answer) {
     if (answer.result == LaunchResult::granted) keep(order);
     done(std::move(answer));

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+// CAF 0.17 trusts the headers that it reads: some crash it, others make it allocate. The relay
+// shows it only headers that passed here; payloads are not looked at.
+
 namespace muster {
 namespace {
 
@@ -34,6 +37,7 @@ std::string to_string(HeaderFault fault) {
   return "unknown";
 }
 
+// Numbers are big-endian. The fields behind the payload's length are not judged.
 BaspHeader read_basp_header(std::span<const std::uint8_t, kBaspHeaderBytes> bytes) {
   BaspHeader header;
   header.operation = bytes[0];
@@ -49,6 +53,7 @@ BaspChecker::BaspChecker(BaspSender sender, std::uint32_t max_payload_bytes)
 BaspChecker::Step BaspChecker::look(std::span<const std::uint8_t> bytes) {
   Step step;
   for (;;) {
+    // Payload goes on as it comes, however large it is: only headers have to be whole.
     const std::size_t payload = std::min(payload_left_, bytes.size() - step.pass);
     payload_left_ -= payload;
     step.pass += payload;
@@ -56,6 +61,7 @@ BaspChecker::Step BaspChecker::look(std::span<const std::uint8_t> bytes) {
     if (rest.size() < kBaspHeaderBytes) return step;
     const BaspHeader header = read_basp_header(rest.first<kBaspHeaderBytes>());
     step.fault = judge(header);
+    // Nothing of a bad header goes on, and the caller ends the connection.
     if (step.fault != HeaderFault::none) return step;
     ++headers_;
     step.pass += kBaspHeaderBytes;

@@ -62,6 +62,8 @@ class TlsStream final : public ByteStream {
 }  // namespace
 
 void ByteStream::close() {
+  // Errors are ignored: a socket that the other end has closed cannot be shut down, and need not
+  // be.
   asio::error_code ignored;
   socket().shutdown(tcp::socket::shutdown_both, ignored);
   socket().close(ignored);

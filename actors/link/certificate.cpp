@@ -9,6 +9,9 @@
 #include <ctime>
 #include <variant>
 
+// Wraps OpenSSL's C API: what it hands out is owned at once, so that every early return frees it,
+// and failures leave their reason in OpenSSL's queue for last_error().
+
 namespace muster::ssl {
 namespace {
 
@@ -30,6 +33,7 @@ long seconds_of(Duration d) {
 }
 
 bool set_validity(X509* certificate, Duration validity, const X509* issuer) {
+  // Days and seconds apart, as OpenSSL takes them.
   constexpr long kDay = 86400;
   const long end = seconds_of(validity);
   if (X509_gmtime_adj(X509_getm_notBefore(certificate), -seconds_of(kBackdate)) == nullptr ||
@@ -38,6 +42,7 @@ bool set_validity(X509* certificate, Duration validity, const X509* issuer) {
     return false;
   }
   if (issuer == nullptr) return true;
+  // A certificate that outlives its issuer would fail as a chain, at a time that nobody expects.
   const ASN1_TIME* last = X509_get0_notAfter(issuer);
   if (ASN1_TIME_compare(X509_get0_notAfter(certificate), last) <= 0) return true;
   return X509_set1_notAfter(certificate, last) == 1;
@@ -69,6 +74,7 @@ bool add_extension(X509* certificate, const X509* issuer, int nid, const char* v
 
 bool add_host(GENERAL_NAMES* names, const std::string& host) {
   asio::error_code no_address;
+  // An address has a form of its own in a certificate: as a DNS name it would match nothing.
   const auto address = asio::ip::make_address(host, no_address);
   std::string bytes = host;
   if (!no_address) {
@@ -83,6 +89,7 @@ bool add_host(GENERAL_NAMES* names, const std::string& host) {
     GENERAL_NAME_free(name);
     return false;
   }
+  // Takes the value over: from here on freeing the name frees both.
   GENERAL_NAME_set0_value(name, no_address ? GEN_DNS : GEN_IPADD, value);
   if (sk_GENERAL_NAME_push(names, name) > 0) return true;
   GENERAL_NAME_free(name);
@@ -103,6 +110,7 @@ bool add_rights(X509* certificate, const X509* issuer, bool authority) {
   const auto add = [&](int nid, const char* value) {
     return add_extension(certificate, issuer, nid, value);
   };
+  // pathlen:0: may sign end certificates, but no further authorities.
   const bool may_sign = authority ? add(NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
                                         add(NID_key_usage, "critical,keyCertSign,cRLSign")
                                   : add(NID_basic_constraints, "critical,CA:FALSE") &&
@@ -161,6 +169,7 @@ Certificate make_certificate(const CertificateSpec& spec, EVP_PKEY* key, const I
 bool is_host(const std::string& host) {
   asio::error_code no_address;
   asio::ip::make_address(host, no_address);
+  // An address with a zone means something on one machine only.
   if (!no_address) return host.find('%') == std::string::npos;
   const auto allowed = [](unsigned char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||

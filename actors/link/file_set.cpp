@@ -28,6 +28,7 @@ class Pending {
         backup_(file.path.string() + ".old-" + std::to_string(getpid())) {}
   Pending(Pending&&) = default;
   Pending& operator=(Pending&&) = delete;
+  // A moved-from Pending has no names. After link() the file has two, of which this one goes.
   ~Pending() {
     if (temp_.empty()) return;
     unlink(temp_.c_str());
@@ -35,6 +36,7 @@ class Pending {
   }
 
   Expected<bool, PkiError> write(const NewFile& file) const {
+    // A process of the same number may have left one behind.
     unlink(temp_.c_str());
     const int out =
         open(temp_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, file.mode);
@@ -42,6 +44,7 @@ class Pending {
     // Who may read what is public is the umask's to say; a key is for nobody else whatever it is.
     const bool is_private = (file.mode & kOthers) == 0;
     const bool ready = !is_private || fchmod(out, file.mode) == 0;
+    // Synced before it gets its name: a name never leads to half a file after a power cut.
     int error = !ready ? errno : write_all(out, file.content);
     if (error == 0 && fsync(out) != 0) error = errno;
     if (close(out) != 0 && error == 0) error = errno;
@@ -52,8 +55,11 @@ class Pending {
   Expected<bool, PkiError> put_in_place(bool replace) {
     if (replace) {
       unlink(backup_.c_str());
+      // A second link keeps the old file; rename() then replaces the name in one step, so that
+      // there is always a file of that name.
       had_old_ = link(final_.c_str(), backup_.c_str()) == 0;
       if (rename(temp_.c_str(), final_.c_str()) != 0) return unwritable(final_, errno);
+      // link() fails where a file is there, in the same step; a look beforehand could be outrun.
     } else if (link(temp_.c_str(), final_.c_str()) != 0) {
       if (errno != EEXIST) return unwritable(final_, errno);
       return Failure<PkiError>{PkiError::exists,
@@ -63,6 +69,7 @@ class Pending {
     return true;
   }
 
+  // Errors are ignored: the first failure is the one to tell of.
   void take_back() {
     if (!placed_) return;
     if (had_old_) {
@@ -130,6 +137,7 @@ Expected<bool, PkiError> write_files(const std::vector<NewFile>& files, bool rep
     for (Pending& other : pending) other.take_back();
     return placed;
   }
+  // The names are durable only with their directories.
   for (const NewFile& file : files) sync_directory(file.path.parent_path());
   return true;
 }

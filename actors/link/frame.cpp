@@ -12,11 +12,12 @@ namespace {
 constexpr std::size_t kMaxReasonBytes = 1024;
 constexpr std::size_t kSmallFrameBytes = 8192;
 constexpr int kMaxNesting = 12;
-/// Every word may be looked at so often; a message whose pointers all lead to the same place is
-/// given up long before it has cost anything.
+/// Every word may be looked at so often on average. A message whose pointers all lead to the same
+/// place is refused long before it has cost anything.
 constexpr std::uint64_t kTraversals = 4;
 
-/// Length of the UTF-8 sequence at the front of `text`; 0 when there is no valid one.
+/// Length of the UTF-8 sequence at the front of `text`; 0 when there is no valid one. Overlong
+/// forms, surrogates and numbers above U+10FFFF are not valid: others who read them may refuse all.
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -42,6 +43,7 @@ FrameBytes make_frame(const std::function<void(link_wire::Frame::Builder)>& fill
   capnp::MallocMessageBuilder message;
   fill(message.initRoot<link_wire::Frame>());
   const std::size_t length = capnp::computeSerializedSizeInWords(message) * sizeof(capnp::word);
+  // Before anything is copied: what is too long costs no second buffer.
   if (length > max_bytes) return {};
   const kj::Array<capnp::word> words = capnp::messageToFlatArray(message);
   const auto chars = words.asChars();
@@ -113,6 +115,7 @@ std::optional<std::string> read_frame(
   capnp::ReaderOptions limits;
   limits.traversalLimitInWords = words.size() * kTraversals;
   limits.nestingLimit = kMaxNesting;
+  // Cap'n Proto reports malformed pointers by throwing, wherever they are first followed.
   try {
     const auto* first = reinterpret_cast<const capnp::word*>(words.data());
     capnp::FlatArrayMessageReader reader(kj::arrayPtr(first, words.size()), limits);
@@ -126,6 +129,8 @@ std::optional<std::string> read_frame(
 
 bool takes_credit(link_wire::Frame::Which kind) {
   switch (kind) {
+    // Frames that steer take no credit: an end without credits could not give any, and both would
+    // wait for ever.
     case link_wire::Frame::HEARTBEAT:
     case link_wire::Frame::WELCOME:
     case link_wire::Frame::REFUSED:
@@ -146,6 +151,7 @@ std::string clean_text(std::string_view text, std::size_t max_bytes) {
     const std::string_view next = control       ? std::string_view(" ")
                                   : length == 0 ? std::string_view("?")
                                                 : text.substr(0, length);
+    // Cut between characters, so that the rest stays valid.
     if (clean.size() + next.size() > max_bytes) break;
     clean += next;
     text.remove_prefix(std::max<std::size_t>(length, 1));

@@ -5,6 +5,10 @@
 #include <asio/post.hpp>
 #include <utility>
 
+// Everything runs on the thread of the io_context but for send(), open() and end(), which go
+// through the outbox or are posted. An operation under way holds the connection; what is posted
+// holds it weakly. closed_ and refusing_ are tested after each, since handlers may end the link.
+
 namespace muster {
 namespace {
 
@@ -29,6 +33,7 @@ FrameConnection::FrameConnection(std::shared_ptr<asio::io_context> io, asio::ip:
       beat_timer_(*io_),
       end_timer_(*io_),
       outbox_({options.max_queued_frames, options.max_queued_bytes},
+              // Woken from any thread, maybe under a caller's locks: the writing itself is posted.
               [this] {
                 asio::post(*io_, [weak = weak_from_this()] {
                   if (const Self self = weak.lock()) self->flush();
@@ -39,6 +44,8 @@ FrameConnection::FrameConnection(std::shared_ptr<asio::io_context> io, asio::ip:
 void FrameConnection::start(LinkEnd own, FrameHandlers handlers) {
   own_ = own;
   handlers_ = std::move(handlers);
+  // One deadline for TLS and the first frame: a silent connection costs a place for that long at
+  // most.
   end_timer_.expires_after(options_.handshake);
   end_timer_.async_wait([self = shared_from_this()](std::error_code error) {
     if (!error && !self->met_) {
@@ -90,6 +97,7 @@ void FrameConnection::end(const std::string& reason) {
 
 void FrameConnection::read_header() {
   if (closed_ || refusing_) return;
+  // Reading stops until the actor has caught up: TCP then holds the other end back.
   paused_ = unfenced_bytes_ + fenced_bytes_ >= options_.max_unread_bytes;
   if (paused_) return maybe_fence();
   stream_.read(asio::buffer(header_), [self = shared_from_this()](std::error_code error) {
@@ -125,8 +133,10 @@ void FrameConnection::body_read(std::size_t length) {
   heard_ = Clock::now();
   const auto problem = read_frame(
       body_, [this, length](link_wire::Frame::Reader frame) { return dispatch(frame, length); });
+  // A large frame is rare; its buffer is not kept for each of thousands of links.
   if (body_.capacity() > kKeptWords) std::vector<std::uint64_t>().swap(body_);
   if (closed_ || refusing_) return;
+  // In this order: a handler may have ended the link itself, with a reason of its own.
   if (problem) return broken(*problem);
   read_header();
 }
@@ -161,6 +171,7 @@ std::optional<std::string> FrameConnection::steer(link_wire::Frame::Reader frame
 void FrameConnection::handed_on(std::size_t length, bool credited) {
   if (credited) ++unfenced_frames_;
   unfenced_bytes_ += length;
+  // A quarter of the credits, so that few fences are needed and the other end never runs dry.
   const bool many = unfenced_frames_ >= std::max(1u, options_.credits / 4);
   if (many || unfenced_bytes_ >= options_.max_unread_bytes / 4) maybe_fence();
 }
@@ -188,9 +199,11 @@ void FrameConnection::fence_passed(std::uint32_t frames, std::size_t bytes) {
   fenced_bytes_ -= bytes;
   allowance_ += frames;
   if (frames > 0) outbox_.put_steering(credit_frame(frames));
+  // Frames that came while the fence was open.
   const bool many = unfenced_frames_ >= std::max(1u, options_.credits / 4);
   if (many || unfenced_bytes_ >= options_.max_unread_bytes / 4) maybe_fence();
   if (paused_) {
+    // The silence of a pause is this end's own.
     heard_ = Clock::now();
     read_header();
   }
@@ -198,6 +211,7 @@ void FrameConnection::fence_passed(std::uint32_t frames, std::size_t bytes) {
 
 void FrameConnection::flush() {
   if (!ready_ || write_open_ || closed_) return;
+  // A piece at a time: steering frames that come meanwhile go before the rest.
   writing_ = refusing_ ? std::exchange(farewell_, {}) : outbox_.take(kWriteBytes);
   if (writing_.empty()) {
     if (refusing_) drain_out();
@@ -228,6 +242,8 @@ void FrameConnection::beat() {
 }
 
 void FrameConnection::broken(const std::string& reason) {
+  // A worker learns from a refusal that dialing again at once is of no use. A master needs no such
+  // word: it waits for workers.
   if (own_ == LinkEnd::master) {
     refuse(reason);
   } else {
@@ -245,6 +261,7 @@ void FrameConnection::say_closed(const std::string& reason) {
 
 void FrameConnection::close(const std::string& reason) {
   if (closed_) return;
+  // The handlers may hold the last reference.
   const Self self = shared_from_this();
   closed_ = true;
   end_timer_.cancel();

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+// wake_() is called outside the lock: it may come to take() on the same thread.
+
 namespace muster {
 
 FrameOutbox::FrameOutbox(Bounds bounds, std::function<void()> wake)
@@ -9,12 +11,14 @@ FrameOutbox::FrameOutbox(Bounds bounds, std::function<void()> wake)
 
 bool FrameOutbox::must_wake() {
   if (awake_ || closed_) return false;
+  // Frames without credits are nothing to take: grant() wakes for them.
   if (steering_.empty() && (waiting_.empty() || credits_ == 0)) return false;
   awake_ = true;
   return true;
 }
 
 FrameOutbox::Put FrameOutbox::put_locked(FrameBytes frame) {
+  // The bound ends the link rather than blocking: the caller is an actor, which must not wait.
   if (waiting_.size() >= bounds_.frames || waiting_bytes_ + frame.size() > bounds_.bytes) {
     return Put::overflow;
   }
@@ -69,6 +73,7 @@ bool FrameOutbox::grant(std::uint32_t credits) {
   bool wake = false;
   {
     const std::lock_guard lock(mutex_);
+    // Written so that the sum cannot overflow.
     if (credits > kMaxCredits - credits_) return false;
     credits_ += credits;
     wake = must_wake();
@@ -80,6 +85,8 @@ bool FrameOutbox::grant(std::uint32_t credits) {
 FrameBytes FrameOutbox::take(std::size_t about_bytes) {
   const std::lock_guard lock(mutex_);
   FrameBytes bytes;
+  // Steering frames go first, or a long queue would hold heartbeats back until the link counts as
+  // dead.
   while (bytes.size() < about_bytes && !steering_.empty()) {
     bytes += steering_.front();
     steering_.pop_front();
@@ -90,6 +97,7 @@ FrameBytes FrameOutbox::take(std::size_t about_bytes) {
     waiting_.pop_front();
     --credits_;
   }
+  // Only here may the next put() wake again: until then somebody is taking.
   if (bytes.empty()) awake_ = false;
   return bytes;
 }

@@ -6,6 +6,9 @@
 #include <sstream>
 #include <utility>
 
+// One interface over a socket with TLS and one without, so that FrameConnection has a single path;
+// the plain one is for loopback addresses.
+
 namespace muster {
 namespace {
 
@@ -19,8 +22,10 @@ auto without_size(FrameStream::Done done) {
 FrameStream::FrameStream(asio::ip::tcp::socket socket, const TlsContext& tls)
     : socket_(std::move(socket)), context_(tls) {
   std::error_code ignored;
+  // Frames are small and waited for.
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
   std::error_code unknown;
+  // The other end may be gone already, which the first read will say.
   const auto remote = socket_.remote_endpoint(unknown);
   std::ostringstream text;
   if (!unknown) text << remote;
@@ -32,6 +37,7 @@ FrameStream::FrameStream(asio::ip::tcp::socket socket, const TlsContext& tls)
 
 void FrameStream::handshake(LinkEnd own, Done done) {
   if (tls_ == nullptr) {
+    // Never called from within this call, with TLS or without.
     asio::post(socket_.get_executor(), [done = std::move(done)] { done({}); });
     return;
   }
@@ -56,6 +62,8 @@ void FrameStream::write(asio::const_buffer from, Done done) {
   }
 }
 
+// Reads on until the other end closes: an unread byte at close() would reset the connection, and
+// what was just written could be lost.
 void FrameStream::drain(Done done) {
   std::error_code ignored;
   socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);

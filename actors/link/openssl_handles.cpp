@@ -63,9 +63,11 @@ Expected<std::string, LinkError> read_file(const std::filesystem::path& file, bo
     return Failure<LinkError>{LinkError::unreadable,
                               "a TLS file is not set: certificate, key and trusted are all needed"};
   }
+  // O_NONBLOCK: opening a pipe by mistake would wait for ever.
   const Descriptor in(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (in.number() < 0) return unreadable(file, std::strerror(errno));
   struct stat about {};
+  // Asked of the open file, not of its name, which may lead elsewhere by now.
   if (fstat(in.number(), &about) != 0) return unreadable(file, std::strerror(errno));
   if (!S_ISREG(about.st_mode)) return unreadable(file, "it is not a regular file");
   if (secret && (about.st_mode & kGroupAndOthers) != 0) {
@@ -92,6 +94,7 @@ Expected<std::vector<Certificate>, LinkError> read_certificates(const std::files
   while (X509* next = PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr)) {
     found.emplace_back(next);
   }
+  // The loop always ends with an error; this one only says that nothing more begins.
   const bool at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   const std::string why = last_error();
   if (found.empty() && at_end) {
@@ -110,6 +113,7 @@ Expected<Key, LinkError> read_key(const std::filesystem::path& file) {
   ERR_clear_error();
   const Bio bio = memory(text.value());
   Key key(PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr));
+  // A copy of the key; OpenSSL keeps its own.
   OPENSSL_cleanse(text.value().data(), text.value().size());
   if (!key) {
     return bad(file,
@@ -135,6 +139,7 @@ Expected<bool, LinkError> check_validity(const X509* certificate,
 
 std::string common_name(const X509_NAME* name) {
   const int at = X509_NAME_get_index_by_NID(name, NID_commonName, -1);
+  // Two names are none: which one would count is not defined.
   if (at < 0 || X509_NAME_get_index_by_NID(name, NID_commonName, at) >= 0) return {};
   const ASN1_STRING* value = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, at));
   unsigned char* utf8 = nullptr;

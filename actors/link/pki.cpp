@@ -10,6 +10,9 @@
 #include "actors/link/file_set.hpp"
 #include "actors/link/openssl_handles.hpp"
 
+// Two authorities, so that a worker's certificate, which lies on rented machines, is of no use
+// between nodes. Files are written as a set: a key without its certificate would be of no use.
+
 namespace muster {
 namespace {
 
@@ -51,6 +54,8 @@ Failure<PkiError> bad_name(const std::string& what, const std::string& name, std
 
 /// Calendar dates of certificates end with the year 9999.
 Expected<bool, PkiError> check_duration(Duration validity) {
+  // A little below 0 is allowed: certificates begin kBackdate earlier, so that an expired one can
+  // be made.
   if (validity > -ssl::kBackdate && to_seconds(validity) <= 36500.0 * 86400) return true;
   return bad_request("a validity of " + std::to_string(to_seconds(validity)) +
                      " s: has to be positive and at most 36500 days");
@@ -79,6 +84,7 @@ Expected<Authority, LinkError> read_authority(const fs::path& dir, PkiRole role)
   auto key = ssl::read_key(authority_key(dir, role));
   if (!key) return key.error();
   X509* first = certificates->front().get();
+  // Better said here than by every certificate that it would sign.
   if (auto valid = ssl::check_validity(first, file); !valid) return valid.error();
   if (X509_check_ca(first) != 1) {
     return Failure<LinkError>{LinkError::bad_material,
@@ -112,6 +118,7 @@ Expected<std::vector<NewFile>, PkiError> companions(const fs::path& dir, const f
     if (!text) return Failure<PkiError>{PkiError::bad_material, text.error().message};
     const fs::path to = out / from.filename();
     auto present = ssl::read_file(to);
+    // Equal files need not be replaced, which keeps `replace` for what is really new.
     if (present && present.value() == text.value()) continue;
     files.push_back({to, text.value(), kPublicFile});
   }
@@ -208,6 +215,7 @@ Expected<TlsFiles, PkiError> issue(const fs::path& dir, const IssueRequest& requ
   const fs::path trusted = authority_certificate(dir, PkiRole::node);
   const TlsFiles names{out / (request.name + ".pem"), out / (request.name + ".key"),
                        apart ? out / trusted.filename() : trusted};
+  // Nothing is written before all of it could be made.
   auto files = make_pair(authority.value(), request, names);
   if (!files) return files.error();
   if (apart) {

@@ -22,6 +22,7 @@ namespace {
 
 using asio::ip::tcp;
 
+// After a failed accept, as when descriptors run out: some connection has to end first.
 constexpr auto kAcceptPause = std::chrono::milliseconds{100};
 constexpr int kUserTimeoutMs = 30'000;
 
@@ -63,6 +64,7 @@ void tune(tcp::socket& socket) {
   socket.set_option(asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPCNT>(3), ignored);
 }
 
+// Whoever reached CAF's port would pass the relay by: it must not be reachable from outside.
 std::string check_addresses(const RelayOptions& options) {
   if (!options.own_port.address().is_loopback() || options.own_port.port() == 0) {
     return "the port behind the relay has to be on a loopback address";
@@ -144,11 +146,13 @@ class Relay::Core final : public RelayWatcher, public std::enable_shared_from_th
   }
 
   void stop() {
+    // First, so that the ends of the sessions below are not reported to a log that may be gone.
     stopped_ = true;
     log_ = nullptr;
     asio::error_code ignored;
     acceptor_.close(ignored);
     pause_.cancel();
+    // Moved out: each end() comes back to on_end(), which erases from sessions_.
     auto sessions = std::move(sessions_);
     sessions_.clear();
     for (auto& [id, held] : sessions) held.session->end(RelayEvent::closed, "the relay stops");
@@ -172,6 +176,7 @@ class Relay::Core final : public RelayWatcher, public std::enable_shared_from_th
     return options_.allowed.empty() || std::ranges::count(options_.allowed, name) > 0;
   }
 
+  // From here on the connection does not count against max_handshaking, which strangers can fill.
   void on_verified() override { --handshaking_; }
 
   void on_opened(const std::string& address, const std::string& name) override {
@@ -206,6 +211,7 @@ class Relay::Core final : public RelayWatcher, public std::enable_shared_from_th
       tcp::endpoint from;
       tcp::socket socket =
           co_await acceptor_.async_accept(from, asio::redirect_error(asio::use_awaitable, error));
+      // stop() may have come while the accept was under way.
       if (stopped_) co_return;
       if (!error) {
         admit(std::move(socket), from);
@@ -224,6 +230,7 @@ class Relay::Core final : public RelayWatcher, public std::enable_shared_from_th
     const std::string address = from.address().to_string() + ":" + std::to_string(from.port());
     const auto same = by_origin_.find(origin);
     std::optional<RelayEvent> refused;
+    // All bounds before TLS: refusing a connection costs no handshake.
     if (sessions_.size() >= options_.max_connections) {
       refused = RelayEvent::too_many;
     } else if (handshaking_ >= options_.max_handshaking) {
@@ -248,6 +255,8 @@ class Relay::Core final : public RelayWatcher, public std::enable_shared_from_th
     ++events_[static_cast<std::size_t>(what.event)];
     if (!log_) return;
     const auto now = std::chrono::steady_clock::now();
+    // At most so many reports a second: a flood of connections must not become a flood of logs.
+    // Those left out are counted and told with the next one.
     if (now - window_start_ >= std::chrono::seconds{1}) {
       window_start_ = now;
       reports_in_window_ = 0;
@@ -275,6 +284,7 @@ class Relay::Core final : public RelayWatcher, public std::enable_shared_from_th
   std::chrono::steady_clock::time_point window_start_{};
   std::size_t reports_in_window_ = 0;
   std::uint64_t suppressed_ = 0;
+  // Read by counters() from any thread; all else belongs to the io_context's thread.
   std::atomic<std::uint64_t> accepted_{0};
   std::atomic<std::uint64_t> open_{0};
   std::array<std::atomic<std::uint64_t>, kRelayEvents> events_{};
@@ -295,6 +305,7 @@ Expected<std::unique_ptr<Relay>, LinkError> Relay::start(asio::io_context& io,
     if (!wrong.empty()) return Failure<LinkError>{LinkError::cannot_listen, wrong};
   }
   auto core = std::make_shared<Core>(io, options, std::move(log));
+  // Certificates before the port: a node that could not let anybody in does not listen.
   if (auto loaded = core->load(); !loaded) return loaded.error();
   if (auto listening = core->listen(); !listening) return listening.error();
   core->start();

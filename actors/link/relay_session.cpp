@@ -8,6 +8,10 @@
 #include <cstring>
 #include <utility>
 
+// A coroutine for each direction and one that watches the deadlines. Any of them may end the
+// session, so that ended_ is tested after every wait. A direction reads on only when all it has
+// read is written: its buffer is the bound of what is held.
+
 namespace muster {
 namespace {
 
@@ -35,6 +39,7 @@ RelaySession::RelaySession(RelayConnection connection, const RelayOptions& optio
       alarm_(peer_->socket().get_executor()) {}
 
 void RelaySession::start() {
+  // The first deadline is there before watch() looks for one.
   const auto executor = peer_->socket().get_executor();
   set_limit(kPhase, options_.handshake_timeout, RelayEvent::handshake_timeout,
             "no TLS handshake in time");
@@ -73,6 +78,7 @@ asio::awaitable<bool> RelaySession::greet() {
     co_return false;
   }
   name_ = peer_->peer();
+  // The name decides, not only the authority: a node may be taken out of the list.
   if (!options_.plain && !watcher_->is_allowed(name_)) {
     end(RelayEvent::name_not_allowed, "'" + name_ + "' is not a node that may connect");
     co_return false;
@@ -90,6 +96,7 @@ asio::awaitable<bool> RelaySession::reach_own_port() {
                                              redirect_error(use_awaitable, error));
   if (!error && !ended_) {
     asio::error_code ignored;
+    // Small messages are not to wait for others to be sent with them.
     own_port_->socket().set_option(asio::ip::tcp::no_delay(true), ignored);
     co_await own_port_->handshake(TlsSide::client, error);
   }
@@ -103,6 +110,7 @@ asio::awaitable<void> RelaySession::pump(Direction direction) {
   while (!ended_) {
     asio::error_code error;
     auto& buffer = direction.buffer;
+    // Never empty: a header is smaller than the buffer, and more than that never stays.
     const asio::mutable_buffer room(buffer.data() + direction.held, buffer.size() - direction.held);
     const std::size_t got = co_await direction.from.read_some(room, error);
     if (ended_) co_return;
@@ -122,6 +130,7 @@ asio::awaitable<bool> RelaySession::forward(Direction& direction) {
   const auto step = direction.checker.look(std::span(direction.buffer).first(direction.held));
   if (step.pass > 0) {
     asio::error_code error;
+    // Only while a write is under way: a direction with nothing to say stalls nobody.
     set_limit(direction.limit, options_.stall_timeout, RelayEvent::stalled,
               direction.sender == BaspSender::accepting ? "the peer takes no bytes"
                                                         : "the node takes no bytes");
@@ -133,6 +142,7 @@ asio::awaitable<bool> RelaySession::forward(Direction& direction) {
       co_return false;
     }
     direction.held -= step.pass;
+    // Less than a header stays: what passed is gone, and payload always passes.
     std::memmove(direction.buffer.data(), direction.buffer.data() + step.pass, direction.held);
     watcher_->on_bytes(direction.sender, step.pass, direction.checker.headers() - headers_before);
     on_progress(direction);
@@ -165,7 +175,8 @@ asio::awaitable<void> RelaySession::watch() {
   }
 }
 
-/// The alarm is set anew only for a nearer deadline; that one has moved it finds out when it rings.
+/// Cancels the alarm only for a nearer deadline; one that has moved away is noticed when the alarm
+/// rings, so that progress costs no timer operation.
 void RelaySession::set_limit(Limit which, Duration after, RelayEvent event, const char* detail) {
   const auto at = Clock::now() + std::chrono::duration_cast<Clock::duration>(after);
   limits_[which] = {at, event, detail};

@@ -5,6 +5,9 @@
 
 #include "actors/link/openssl_handles.hpp"
 
+// Contexts for both ends of every link. A context is made whole or not at all: each file is read
+// and checked here, so that an error names the file and not a handshake.
+
 namespace muster {
 namespace {
 
@@ -21,6 +24,7 @@ TlsContext bare_context(asio::ssl::context::method method) {
   SSL_CTX_set_options(native, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET);
   SSL_CTX_set_num_tickets(native, 0);
   SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
+  // A server with SSL_VERIFY_PEER alone would let in clients that show no certificate.
   SSL_CTX_set_verify(native, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   return context;
 }
@@ -33,12 +37,15 @@ Expected<bool, LinkError> use_own(SSL_CTX* native, const TlsFiles& files) {
   X509* own = chain->front().get();
   if (auto valid = ssl::check_validity(own, files.certificate); !valid) return valid;
   ERR_clear_error();
+  // A pair that does not match would fail in every handshake, with a reason that names neither
+  // file.
   if (X509_check_private_key(own, key->get()) != 1) {
     ERR_clear_error();
     return bad(files.key, "is not the key of the certificate " + files.certificate.string());
   }
   if (SSL_CTX_use_certificate(native, own) != 1) return bad(files.certificate, ssl::last_error());
   if (SSL_CTX_use_PrivateKey(native, key->get()) != 1) return bad(files.key, ssl::last_error());
+  // Certificates behind the first are those of authorities in between.
   for (std::size_t i = 1; i < chain->size(); ++i) {
     if (SSL_CTX_add1_chain_cert(native, chain.value()[i].get()) != 1) {
       return bad(files.certificate, ssl::last_error());
@@ -91,6 +98,7 @@ Expected<TlsContext, LinkError> client_context(const TlsFiles& files) {
 }
 
 std::string peer_name(SSL* connection) {
+  // A name that was not verified is no name.
   if (SSL_get_verify_result(connection) != X509_V_OK) return {};
   const ssl::Certificate shown(SSL_get1_peer_certificate(connection));
   return shown ? ssl::common_name(X509_get_subject_name(shown.get())) : std::string{};

@@ -10,8 +10,8 @@
 #include "model/expected.hpp"
 
 // Messages of the worker and the master actor as frames and back. A frame that would be longer than
-// `max_bytes` is given up (empty) after what may be cut has been cut. What is read is checked
-// whole: numbers finite and in range, kinds known, texts no longer than the bounds below.
+// `max_bytes` comes out empty, after what may be cut has been cut. Frames are checked whole when
+// they are read: numbers finite and in range, kinds known, texts no longer than the bounds below.
 
 namespace muster {
 
@@ -52,7 +52,7 @@ FrameBytes log_request_frame(const LogRequest& request);
 /// What the frames say; `malformed` with the reason when it cannot be so.
 Expected<StartOrder, LinkError> read_start(link_wire::StartOrder::Reader frame);
 Expected<LogRequest, LinkError> read_log_request(link_wire::LogRequest::Reader frame);
-/// A stop or a settled.
+/// A stop or an acknowledgement.
 struct AttemptName {
   TaskId task;
   Attempt attempt = 0;

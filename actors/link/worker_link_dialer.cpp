@@ -37,6 +37,7 @@ void WorkerLinkDialer::stop() {
 void WorkerLinkDialer::dial() {
   if (stopped_) return;
   const Duration wait = from_seconds(to_seconds(delay_) * rng_.uniform(0.5, 1.0));
+  // The delay grows with each dialing until went_well(); the first one is 0.
   delay_ = std::clamp(delay_ * 2, setup_.options.first_delay, setup_.options.max_delay);
   timer_.expires_after(wait);
   timer_.async_wait([self = shared_from_this()](std::error_code error) {
@@ -52,12 +53,14 @@ void WorkerLinkDialer::fail(const std::string& why) {
   if (stopped_) return;
   timer_.cancel();
   const std::string text = place_text() + ": " + why;
+  // The next place: a master may have moved while its old place still answers nothing.
   next_ = (next_ + 1) % setup_.masters.size();
   failed_(text);
 }
 
 void WorkerLinkDialer::resolve() {
   const Endpoint& place = setup_.masters[next_];
+  // timer_ has rung for the delay; here it bounds resolving and connecting together.
   timer_.expires_after(setup_.options.handshake);
   timer_.async_wait([self = shared_from_this()](std::error_code error) {
     if (error || self->stopped_) return;
@@ -75,6 +78,7 @@ void WorkerLinkDialer::resolve() {
 }
 
 void WorkerLinkDialer::connect(const tcp::resolver::results_type& found) {
+  // All addresses of the name, since async_connect tries each.
   if (!setup_.tls) {
     for (const auto& entry : found) {
       if (!entry.endpoint().address().is_loopback()) {

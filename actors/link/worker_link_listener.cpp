@@ -10,6 +10,8 @@
 
 #include "actors/link/worker_link_session.hpp"
 
+// One thread serves all links of a node; the work behind a frame is done by actors.
+
 namespace muster {
 
 using asio::ip::tcp;
@@ -68,12 +70,16 @@ class WorkerListener::Core : public std::enable_shared_from_this<WorkerListener:
  private:
   using Session = std::shared_ptr<WorkerSession>;
 
+  // Connections that have not said hello have a bound of their own, so that strangers cannot keep
+  // workers out.
   bool has_room() const {
     return sessions_.size() - by_instance_.size() < setup_.options.max_meeting &&
            sessions_.size() < setup_.options.max_links;
   }
 
   void accept() {
+    // Without room nothing is accepted: the kernel's queue holds the others until closed() calls
+    // again.
     if (stopping_ || accepting_ || !has_room()) return;
     accepting_ = true;
     acceptor_.async_accept([self = shared_from_this()](std::error_code error, tcp::socket socket) {
@@ -125,6 +131,7 @@ class WorkerListener::Core : public std::enable_shared_from_this<WorkerListener:
     --counts_.open;
     sessions_.erase(session);
     const auto found = by_instance_.find(session->instance());
+    // A link that took over stays.
     if (found != by_instance_.end() && found->second == session) by_instance_.erase(found);
     const bool was_met = session->instance().valid();
     if (!was_met) ++counts_.refused;
@@ -134,6 +141,7 @@ class WorkerListener::Core : public std::enable_shared_from_this<WorkerListener:
   }
 
   void tell(LinkNewsKind kind, InstanceId instance, const std::string& text) const {
+    // Called on this thread: a listener that takes its time holds up all links.
     if (setup_.news) setup_.news({kind, instance, text});
   }
 

@@ -12,6 +12,9 @@
 #include "actors/link/worker_link_dialer.hpp"
 #include "actors/no_views.hpp"
 
+// The worker's side of the link: an actor stands for the master on the worker's side, and a thread
+// dials, reads and writes. The connection is the one thing that both share, behind a mutex.
+
 namespace muster {
 
 using asio::ip::tcp;
@@ -97,15 +100,18 @@ class MasterProxy : public MasterActor::base {
 
   void meet(const WorkerActor& worker) {
     if (worker_ == worker.address()) return;
+    // A worker that was started again in this process is another actor.
     worker_ = worker.address();
     monitor(worker);
     setup_.found(worker);
   }
 
   void say_hello(const WorkerHello& hello) {
+    // Before the connection is there: ready() greets, and the worker says hello again.
     const auto connection = setup_.link->connection();
     if (connection == nullptr) return;
     FrameBytes frame = hello_frame(hello, setup_.options.credits, max_bytes());
+    // The first hello opens the link; before it nothing can be sent.
     if (!frame.empty()) return connection->open(std::move(frame));
     connection->end("the hello with " + std::to_string(hello.known.size()) +
                     " reports is longer than the " + std::to_string(max_bytes()) +
@@ -113,6 +119,7 @@ class MasterProxy : public MasterActor::base {
   }
 
   void send_frame(FrameBytes frame) {
+    // Only a single message can be too long: the link itself is well and goes on.
     if (frame.empty()) return setup_.trouble("a message that is longer than a frame was dropped");
     if (const auto connection = setup_.link->connection()) connection->send(std::move(frame));
   }
@@ -133,6 +140,8 @@ class MasterLink::Core : public std::enable_shared_from_this<MasterLink::Core> {
         dialer_(std::make_shared<WorkerLinkDialer>(io_, setup_)) {}
 
   void spawn_proxy(caf::actor_system& system) {
+    // Steps run on the link's thread, which owns all of Core; after stop() there is none to run
+    // them.
     // The proxy may outlive the link: it does not keep it.
     const std::weak_ptr<Core> weak = weak_from_this();
     const auto later = [weak](std::function<void(Core&)> step) {
@@ -179,7 +188,9 @@ class MasterLink::Core : public std::enable_shared_from_this<MasterLink::Core> {
     if (stopping_) return;
     const bool first = !worker_;
     worker_ = worker;
+    // There is no use in a link before there is a worker to speak for.
     if (first) return dialer_->dial();
+    // Another worker: it has to say hello on the link that is open.
     if (const auto connection = link_->connection()) caf::anon_send(worker_, greet_atom_v);
   }
 
@@ -204,6 +215,8 @@ class MasterLink::Core : public std::enable_shared_from_this<MasterLink::Core> {
       return self->frame(read);
     };
     handlers.fence = [self = shared_from_this()](std::function<void()> passed) {
+      // Mailboxes are first in, first out: when the wakeup runs, all frames before it are dealt
+      // with.
       caf::anon_send(self->worker_, Wakeup{std::move(passed)});
     };
     handlers.closed = [self = shared_from_this()](const std::string& reason) {
@@ -213,6 +226,7 @@ class MasterLink::Core : public std::enable_shared_from_this<MasterLink::Core> {
   }
 
   Problem ready(const std::string& peer) {
+    // Any node of the authority could answer at this address; the name says which one is meant.
     if (!setup_.master_name.empty() && tls_ != nullptr && peer != setup_.master_name) {
       return "the master's certificate is that of '" + peer + "', not of '" + setup_.master_name +
              "'";
@@ -270,6 +284,7 @@ class MasterLink::Core : public std::enable_shared_from_this<MasterLink::Core> {
   }
 
   Problem refused(link_wire::Refused::Reader frame) {
+    // It would refuse again at once: the longest delay is next.
     dialer_->was_refused();
     const auto reason = frame.getReason();
     refusal_ = clean_text({reason.cStr(), reason.size()}, kMaxReasonBytes);
@@ -296,6 +311,7 @@ class MasterLink::Core : public std::enable_shared_from_this<MasterLink::Core> {
 
   void closed(const std::string& reason) {
     const auto connection = link_->connection();
+    // Before the news and the next dialing, so that nothing is sent on a dead connection.
     link_->set(nullptr);
     connected_ = false;
     const LinkNewsKind kind = met_                ? LinkNewsKind::down
@@ -341,6 +357,7 @@ Expected<std::unique_ptr<MasterLink>, LinkError> MasterLink::start(caf::actor_sy
                               "authority of the nodes"};
   }
   auto core = std::make_shared<Core>(std::move(setup), std::move(tls));
+  // Before the thread runs: nothing can come in while there is no proxy.
   core->spawn_proxy(system);
   return std::unique_ptr<MasterLink>(new MasterLink(std::move(core)));
 }

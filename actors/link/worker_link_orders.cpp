@@ -55,6 +55,7 @@ class SpanReader {
  public:
   Duration read(std::int64_t ns, const char* what) {
     const auto span = link_values::read_span(ns, what);
+    // The first problem is kept: one reason is enough to end the link.
     if (!span && problem_.empty()) problem_ = span.error().message;
     return span ? span.value() : Duration{};
   }
@@ -80,6 +81,7 @@ Expected<TaskSpec, LinkError> read_task(link_wire::TaskSpec::Reader wire) {
   for (const auto entry : wire.getDemands()) {
     const auto amount = link_values::read_resources(entry.getAmount(), "a demand");
     if (!amount) return amount.error();
+    // Prices an iteration are divided by it.
     if (!std::isfinite(entry.getSpeed()) || entry.getSpeed() <= 0) {
       return malformed("a speed that is not a positive number");
     }

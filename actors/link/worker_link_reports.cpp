@@ -11,12 +11,13 @@ namespace {
 
 using link_values::malformed;
 
-/// What a tail is cut to, one after the other, until the frame fits.
+/// Sizes that tails are cut to, one after the other, until the frame fits.
 constexpr std::array<std::size_t, 5> kTailSteps = {kMaxTailBytes, 16'384, 4096, 512, 0};
 /// A log answer or report is this much longer than its text at most.
 constexpr std::size_t kFrameRoomBytes = 512;
 
 std::string_view last_of(std::string_view text, std::size_t bytes) {
+  // The end of what a task wrote tells most: errors come last.
   return text.substr(text.size() - std::min(text.size(), bytes));
 }
 
@@ -52,6 +53,7 @@ std::string kind_problem(const WorkerReport& report, std::uint8_t kind) {
 }  // namespace
 
 FrameBytes hello_frame(const WorkerHello& hello, std::uint32_t credits, std::size_t max_bytes) {
+  // A hello without some of its reports would say that these attempts are not there: rather none.
   if (hello.known.size() > kMaxKnownReports) return {};
   for (const std::size_t tail_bytes : kTailSteps) {
     auto fill = [&](link_wire::Frame::Builder frame) {
@@ -66,6 +68,7 @@ FrameBytes hello_frame(const WorkerHello& hello, std::uint32_t credits, std::siz
       auto known = wire.initKnown(static_cast<unsigned>(hello.known.size()));
       for (unsigned i = 0; i < known.size(); ++i) put(known[i], hello.known[i], tail_bytes);
     };
+    // Built anew for each size: at most five times, and nearly always once.
     if (FrameBytes bytes = make_frame(fill, max_bytes); !bytes.empty()) return bytes;
   }
   return {};
@@ -101,6 +104,7 @@ FrameBytes samples_frame(const SampleAnswer& answer, std::size_t max_bytes) {
 FrameBytes log_frame(const LogAnswer& answer, std::size_t max_bytes) {
   const std::size_t room = max_bytes - std::min(max_bytes, kFrameRoomBytes);
   const std::string_view text = answer.text;
+  // The first part: the asker goes on from where it ends.
   const std::string_view part = text.substr(0, std::min({text.size(), room, kMaxLogBytes}));
   return make_frame(
       [&](link_wire::Frame::Builder frame) {
@@ -109,6 +113,7 @@ FrameBytes log_frame(const LogAnswer& answer, std::size_t max_bytes) {
         wire.setNumber(answer.number);
         wire.setOffset(answer.offset);
         wire.setText(link_values::data(part));
+        // Cut here, so more is there for certain.
         wire.setMoreMayCome(answer.more_may_come || part.size() < text.size());
         wire.setUnknown(answer.unknown);
         wire.setEnd(answer.end);
@@ -126,6 +131,7 @@ Expected<WorkerReport, LinkError> read_report(link_wire::Report::Reader frame) {
   report.task = TaskId{frame.getTask()};
   report.attempt = frame.getAttempt();
   report.exit_code = frame.getExitCode();
+  // Cleaned again on this side: the worker is not trusted to have done so.
   report.reason = clean_text(link_values::view(frame.getReason()), kMaxReasonBytes);
   report.out_tail = link_values::bytes(frame.getOutTail());
   report.err_tail = link_values::bytes(frame.getErrTail());
@@ -167,6 +173,7 @@ Expected<WorkerHello, LinkError> read_hello(link_wire::Hello::Reader frame) {
   for (const auto entry : known) {
     auto report = read_report(entry);
     if (!report) return report.error();
+    // Reports of other instances would end their attempts.
     if (report->instance != hello.instance) {
       return malformed("a hello with a report for instance " +
                        std::to_string(report->instance.value));

@@ -4,10 +4,14 @@
 
 #include "actors/link/worker_link_codec.hpp"
 
+// The master's side of one link: a session checks what the worker says and speaks for it as an
+// actor, in the name of the instance that its certificate says and of no other.
+
 namespace muster {
 
 void AskedQuestions::asked_for_log(std::uint64_t number, std::uint32_t max_bytes) {
   const std::lock_guard lock(mutex_);
+  // The oldest question is forgotten: its answer counts as unasked, as one to nothing.
   if (logs_.size() == kMaxOpen) logs_.pop_front();
   logs_.emplace_back(number, max_bytes);
 }
@@ -21,6 +25,7 @@ void AskedQuestions::asked_for_samples(std::uint64_t sample_round) {
 bool AskedQuestions::answers(const LogAnswer& answer) {
   const std::lock_guard lock(mutex_);
   const auto found = std::find_if(logs_.begin(), logs_.end(), [&](const auto& open) {
+    // A longer text than was asked for is no answer.
     return open.first == answer.number && answer.text.size() <= open.second;
   });
   if (found == logs_.end()) return false;
@@ -35,6 +40,7 @@ bool AskedQuestions::answers(const SampleAnswer& answer) const {
 
 WorkerProxy::WorkerProxy(caf::actor_config& config, Setup setup)
     : WorkerActor::base(config), setup_(std::move(setup)) {
+  // Without a master there is nobody to speak for.
   set_down_handler([this](const caf::down_msg&) { quit(); });
   monitor(setup_.master);
 }
@@ -56,6 +62,7 @@ WorkerActor::behavior_type WorkerProxy::make_behavior() {
       },
       [this](greet_atom) { setup_.connection->send(greet_frame()); },
       [this](sample_atom, std::uint64_t sample_round) {
+        // Noted before it is sent: the answer comes on another thread.
         setup_.asked->asked_for_samples(sample_round);
         setup_.connection->send(sample_frame(sample_round));
       },
@@ -69,6 +76,7 @@ WorkerActor::behavior_type WorkerProxy::make_behavior() {
 
 void WorkerProxy::start(const StartOrder& order) {
   FrameBytes frame = start_frame(order, setup_.max_frame_bytes);
+  // Would never fit, however often it is repeated: the attempt fails here, in the worker's name.
   if (!frame.empty()) return setup_.connection->send(std::move(frame));
   WorkerReport report;
   report.instance = setup_.instance;
@@ -94,6 +102,8 @@ void WorkerSession::start() {
     return self->frame(read);
   };
   handlers.fence = [master = owner_.master](std::function<void()> passed) {
+    // Mailboxes are first in, first out: when the wakeup runs, the master has dealt with all
+    // before.
     caf::anon_send(master, Wakeup{std::move(passed)});
   };
   handlers.closed = [self = shared_from_this()](const std::string& reason) {
@@ -104,6 +114,7 @@ void WorkerSession::start() {
 
 WorkerSession::Problem WorkerSession::ready(const std::string& peer) {
   peer_ = peer;
+  // The name itself is compared with the hello, which says the instance.
   if (connection_->encrypted() && peer.empty()) return "no certificate that names an instance";
   return std::nullopt;
 }
@@ -158,6 +169,7 @@ WorkerSession::Problem WorkerSession::first_hello(link_wire::Hello::Reader frame
   }
   auto read = read_hello(frame);
   if (!read) return read.error().message;
+  // Without this a worker could speak for any instance of the cluster.
   if (connection_->encrypted() && peer_ != certificate_name(read->instance)) {
     return "the certificate of '" + peer_ + "' does not speak for instance " +
            std::to_string(read->instance.value);
@@ -166,6 +178,7 @@ WorkerSession::Problem WorkerSession::first_hello(link_wire::Hello::Reader frame
   instance_ = read->instance;
   proxy_ = owner_.system->spawn<WorkerProxy>(WorkerProxy::Setup{
       instance_, connection_, asked_, owner_.master, owner_.options->max_frame_bytes});
+  // The old link of the instance ends before the master hears of the new one.
   owner_.met(shared_from_this());
   connection_->open(welcome_frame(owner_.options->credits));
   caf::anon_send(owner_.master, hello_atom_v, std::move(read).value(), proxy_);
@@ -173,6 +186,7 @@ WorkerSession::Problem WorkerSession::first_hello(link_wire::Hello::Reader frame
 }
 
 WorkerSession::Problem WorkerSession::report(link_wire::Report::Reader frame) {
+  // Reports change the master's state, so each is checked whole and in the worker's own name.
   auto read = read_report(frame);
   if (!read) return read.error().message;
   if (auto problem = other_instance(read->instance)) return problem;
@@ -203,6 +217,7 @@ WorkerSession::Problem WorkerSession::log(link_wire::Log::Reader frame) {
 }
 
 void WorkerSession::closed(const std::string& reason) {
+  // Monitors of the proxy see the reason, as if the worker itself had gone down.
   if (proxy_) caf::anon_send_exit(proxy_, caf::exit_reason::remote_link_unreachable);
   proxy_ = nullptr;
   owner_.closed(shared_from_this(), reason);

@@ -20,6 +20,7 @@ Expected<Resources, LinkError> read_resources(capnp::List<double>::Reader list, 
   Resources amounts;
   for (unsigned i = 0; i < list.size(); ++i) {
     const double amount = list[i];
+    // Written so that a NaN fails too; a negative amount would free room that is not there.
     if (!std::isfinite(amount) || amount < 0 || amount > kMaxAmount) {
       return malformed(std::string(what) + " has an amount of " + std::to_string(amount) +
                        "; it has to be finite and not negative");
@@ -37,6 +38,7 @@ Expected<Duration, LinkError> read_span(std::int64_t ns, const char* what) {
 }
 
 std::string attempt_problem(std::uint64_t task, std::uint32_t attempt) {
+  // An invalid id names no task, and attempts are counted from 1.
   if (!TaskId{task}.valid()) return "the id of no task";
   if (attempt == 0) return "attempt 0 of task " + std::to_string(task) + "; the first one is 1";
   return {};

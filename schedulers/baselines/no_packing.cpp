@@ -5,6 +5,9 @@
 
 #include "schedulers/packing/cheapest_types.hpp"
 
+// Rounds in which nothing can differ from the last one answer at once: with a round a period and
+// weeks of replay most are of that kind.
+
 namespace muster {
 namespace {
 
@@ -42,6 +45,7 @@ Plan NoPacking::decide(const ClusterView& view, Rng&, Budget&) {
     place_on_fleet(view, plan);
     return plan;
   }
+  // Tasks that no type holds are not among the input's: it lists their refusals.
   for (const RoundInput::Task& task : input_.tasks()) {
     const TaskRow& row = view.state.task(task.slot);
     if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
@@ -63,6 +67,7 @@ void NoPacking::place_on_fleet(const ClusterView& view, Plan& plan) const {
   for (const RoundInput::Instance& instance : input_.instances()) {
     if (instance.residents == 0) empty[instance.type.value].push_back(instance.id);
   }
+  // Reversed, so that the first instance of a type is used first and taken from the end.
   for (std::vector<InstanceId>& ids : empty) std::reverse(ids.begin(), ids.end());
   for (const RoundInput::Task& task : input_.tasks()) {
     const TaskRow& row = view.state.task(task.slot);
@@ -74,6 +79,8 @@ void NoPacking::place_on_fleet(const ClusterView& view, Plan& plan) const {
       if (cheapest && prices_.types().price(*cheapest) <= prices_.types().price(type)) continue;
       cheapest = type;
     }
+    // Waits for an empty instance; no reason is given, since none of the fleet is too small for
+    // good.
     if (!cheapest) continue;
     plan.places.push_back({row.id, empty[cheapest->value].back(), {CauseCode::alone, 0}});
     empty[cheapest->value].pop_back();

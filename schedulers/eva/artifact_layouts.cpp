@@ -1,5 +1,9 @@
 #include "schedulers/eva/artifact_layouts.hpp"
 
+// Repeats the decisions of the paper's published simulator, with its deviations from the paper's
+// text, so that its figures can be reproduced. Plain loops over all tasks and hosts: it is for
+// comparison, not for large clusters.
+
 namespace muster::eva {
 namespace {
 
@@ -38,17 +42,20 @@ bool ArtifactLayouts::pays(const Round& round, std::uint32_t instance) {
     scratch_.add(entrant_of(round.model, kind, row.type));
   }
   if (scratch_.usd_h() >= row.price_usd_h) return true;
+  // Alone on the type of its reservation price a task is worth that price, whatever was recorded.
   return residents.size() == 1 && prefers(round, round.input->tasks()[residents[0]].kind, row.type);
 }
 
 void ArtifactLayouts::full(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds,
                            Layout& out) {
   begin(input, out);
+  // Sets are filled and weighed as if tasks were of their own; provision() takes the clipped form.
   const Round round{&input, with_form(model, GangForm::plain), kinds.all(), out};
   for (std::uint32_t i = 0; i < input.tasks().size(); ++i) {
     const RoundInput::Task& task = input.tasks()[i];
     if (task.movable) {
       wait_for_place(input, i);
+      // Tasks on their way keep their instances, and these take others.
     } else if (task.home != kUnassigned) {
       out.assign(i, host_of_instance(round, task.home));
     }
@@ -72,6 +79,7 @@ void ArtifactLayouts::partial(const RoundInput& input, const WorthModel& model,
     poor[i] = 1;
     for (std::uint32_t task : input.residents(instance)) wait_for_place(input, task);
   }
+  // The order decides in which the layout lists hosts, and with it who wins ties.
   for (const bool movable : {false, true}) {  // the artifact's plan begins with those on their way
     for (std::uint32_t i = 0; i < input.tasks().size(); ++i) {
       const RoundInput::Task& task = input.tasks()[i];
@@ -85,6 +93,7 @@ void ArtifactLayouts::partial(const RoundInput& input, const WorthModel& model,
 }
 
 /// Packs onto the layout's present instances as long as anything fits, whatever it is worth.
+/// O(waiting x hosts) for each task placed.
 void ArtifactLayouts::fill_present(const Round& round) {
   const std::size_t hosts = round.out.hosts.size();
   if (hosts == 0 || waiting_.empty()) return;
@@ -115,6 +124,7 @@ bool ArtifactLayouts::place_best(const Round& round) {
       const ShapeOnType& shape = round.model.prices.on(kind.shape, type);
       const Resources& capacity = types[type].capacity;
       if (!shape.fits || !(used_[host] + shape.amount).fits_in(capacity)) continue;
+      // Worth first, then staying where it is, then how well it fills the host.
       const Score score{worths_[host].with(entrant_of(round.model, kind, type)),
                         round.out.hosts[host].present == waiting_[i].home,
                         alignment_of(shape.amount, used_[host], capacity)};
@@ -134,6 +144,8 @@ bool ArtifactLayouts::place_best(const Round& round) {
 void ArtifactLayouts::weigh(const Round& round) {
   const std::size_t hosts = round.out.hosts.size();
   if (worths_.size() < hosts) worths_.resize(hosts);
+  // Added up anew, task by task in ascending order: fills added in another order, and sums may
+  // differ in their last bits.
   for (std::size_t i = 0; i < hosts; ++i) worths_[i].clear(round.model);
   for (std::uint32_t i = 0; i < round.out.host_of.size(); ++i) {
     const std::uint32_t host = round.out.host_of[i];
@@ -145,6 +157,7 @@ void ArtifactLayouts::weigh(const Round& round) {
 }
 
 double ArtifactLayouts::cost_alone_usd_h(std::span<const TaskKind> tasks, const WorthModel& model) {
+  // The artifact asks for a job's price alone once and before it learns: every pair at its default.
   const ColocationTable nothing_learnt(model.rates == nullptr ? 1 : model.rates->default_pair());
   WorthModel blank = with_form(model, GangForm::plain);
   if (model.rates != nullptr) blank.rates = &nothing_learnt;

@@ -17,6 +17,7 @@ double alignment_of(const Resources& demand, const Resources& used, const Resour
 }
 
 void ArtifactLayouts::provision(const Round& round) {
+  // A lost share counts once for each task of the gang, but worth does not fall below 0.
   WorthModel clipped_model = round.model;
   clipped_model.form = GangForm::clipped;
   const Round clipped{round.input, clipped_model, round.kinds, round.out};
@@ -36,6 +37,7 @@ bool ArtifactLayouts::may_pay(const Round& round, TypeId type) const {
     const ShapeOnType& shape = round.model.prices.on(round.kinds[task.kind].shape, type);
     if (shape.fits) worth += shape.worth_usd_h;
   }
+  // The slack is for rounding; a worth of 0 would rent a free type for nobody.
   return worth * (1 + 1e-12) >= price && worth > 0;
 }
 
@@ -53,6 +55,7 @@ void ArtifactLayouts::provision_type(const Round& round, TypeId type) {
   const PricedTypes& types = round.model.prices.types();
   const double price = types.usd_h(type);
   idle_.clear();
+  // host_at_ is empty where there is no round (cost_alone_usd_h), and so is idle_.
   for (std::uint32_t i = 0; i < host_at_.size(); ++i) {
     const RoundInput::Instance& instance = round.input->instances()[i];
     if (instance.type == type && instance.ready && host_at_[i] == kUnassigned) idle_.push_back(i);
@@ -60,12 +63,14 @@ void ArtifactLayouts::provision_type(const Round& round, TypeId type) {
   while (may_pay(round, type)) {
     const std::uint32_t instance = fullest_idle(round);
     fill(round, type, instance);
+    // Alone on the type of its reservation price a task pays for it, whatever was recorded.
     const bool alone = chosen_.size() == 1 && prefers(round, waiting_[chosen_[0]].kind, type);
     if (chosen_.empty() || (scratch_.usd_h() < price && !alone)) {
       seat_singles(round, type);
       return;
     }
     const TypeId final_type = cheapest_for_fill(round, type);
+    // An instance at hand is used for its own type only: a cheaper type is rented anew.
     if (final_type == type && instance != kUnassigned) {
       std::erase(idle_, instance);
       seat_fill(round, host_of_instance(round, instance));
@@ -90,10 +95,12 @@ void ArtifactLayouts::fill(const Round& round, TypeId type, std::uint32_t instan
       const std::uint32_t kind = waiting_[i].kind;
       const ShapeOnType& shape = round.model.prices.on(round.kinds[kind].shape, type);
       if (!shape.fits || !(used + shape.amount).fits_in(capacity)) continue;
+      // Kinds share their worth: it is computed once a kind and step, not once a task.
       if (kind_step_[kind] != step_) {
         kind_step_[kind] = step_;
         kind_worth_[kind] = scratch_.with(entrant_of(round.model, round.kinds[kind], type));
       }
+      // Alignment need not be computed for what cannot win.
       if (kind_worth_[kind] < best.worth) continue;
       const Score score{kind_worth_[kind], instance != kUnassigned && waiting_[i].home == instance,
                         alignment_of(shape.amount, used, capacity)};

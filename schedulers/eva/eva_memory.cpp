@@ -39,6 +39,7 @@ std::optional<ColocationEntry> entry_of(const json& line, const ClassNames& name
   const auto task = names.id(line[0]);
   if (!task) return std::nullopt;
   ColocationEntry entry{*task, {}, line[2].get<double>(), line[3].get<std::uint64_t>()};
+  // A share of throughput outside [0, 1], or a mean of nothing, would poison every later product.
   if (!(entry.mean >= 0 && entry.mean <= 1) || entry.observations == 0) return std::nullopt;
   for (const json& name : line[1]) {
     const auto neighbour = names.id(name);
@@ -75,6 +76,7 @@ bool EvaPolicy::load_state(std::string_view text, const ClusterView& view) {
   const ClassNames names(view.state);
   std::vector<ColocationEntry> entries;
   for (const json& line : all["colocation"]) {
+    // Text of another cluster or a damaged one: nothing of it is taken over.
     auto entry = entry_of(line, names);
     if (!entry) return false;
     entries.push_back(std::move(*entry));
@@ -84,6 +86,7 @@ bool EvaPolicy::load_state(std::string_view text, const ClusterView& view) {
       !events[1].is_number_integer() || !events[2].is_number_integer()) {
     return false;
   }
+  // Made aside and swapped in at the end, so that refused text leaves the policy as it was.
   ColocationTable table(params_.default_pair);
   table.restore(entries);
   table_ = std::move(table);

@@ -6,7 +6,7 @@
 namespace muster::eva {
 namespace {
 
-/// Layouts whose savings differ by less do not differ.
+/// Layouts whose gains differ by less do not differ: Partial is kept then, which moves less.
 constexpr double kMoneyEpsilon_usd = 1e-6;
 
 /// The choices that the notes of rounds tell.
@@ -14,6 +14,7 @@ constexpr const char* kFull = "full";
 constexpr const char* kPartial = "partial";
 constexpr const char* kFleet = "fleet";
 
+// The artifact rounds money to cents before it compares.
 double to_cents(double usd) {
   return std::nearbyint(usd * 100) / 100;
 }
@@ -55,6 +56,8 @@ void EvaPolicy::observe(const Event& event, const ClusterView& view) {
     learned_ = table_.version() != before;
   } else if (std::holds_alternative<OfferingChanged>(event.body)) {
     artifact_migration_.forget_prices();
+    // Counted when the round is on record and not in decide(): a memory that only follows events
+    // has to count the same.
   } else if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
     if (round->note.choice == kFull) lifetime_.full_chosen();
     learned_ = false;
@@ -79,11 +82,13 @@ void EvaPolicy::propose(Proposal& proposal, bool full, const ClusterView& view) 
 }
 
 double EvaPolicy::gain_usd(const Proposal& proposal, double lifetime_s) const {
+  // Equation 1: S x D - M, with S in $/h, D in s and M in $.
   return proposal.saving_usd_h / 3600 * lifetime_s - proposal.migration_usd;
 }
 
 bool EvaPolicy::full_is_better(const std::optional<double>& lifetime_s) const {
   if (params_.choice() != Choice::ensemble) return params_.choice() == Choice::full_only;
+  // Without D the savings cannot be weighed against the cost of moving: repair only.
   if (!lifetime_s) return false;
   const double full = gain_usd(full_, *lifetime_s);
   const double partial = gain_usd(partial_, *lifetime_s);
@@ -153,8 +158,9 @@ bool EvaPolicy::affords_full(const ClusterView& view, Budget& budget) const {
 
 Plan EvaPolicy::decide(const ClusterView& view, Rng&, Budget& budget) {
   input_.gather({view, prices_.types().market()}, prices_, kinds_);
-  // What the cloud has refused is asked for again after a while.
+  // An offering that backs off is asked for again later, which makes another layout the best one.
   const bool waits_for_offer = params_.cheapest_types && view.any_rests();
+  // A round need not be held again while nothing has changed that this decision looked at.
   settled_ = !learned_ && (!view.rents() || (!input_.changes_with_time() && !waits_for_offer));
   if (!view.rents()) return use_fleet(view);
   if (!input_.any_movable()) return keep_everything();

@@ -6,6 +6,9 @@
 
 #include "schedulers/packing/priority_order.hpp"
 
+// Gangs make this more than a greedy fill: one that does not fit whole must not hold room that
+// others could use, so that tasks are seated in passes, each with fewer gangs.
+
 namespace muster::eva {
 namespace {
 
@@ -17,10 +20,13 @@ constexpr int kMostPasses = 8;
 
 void FleetLayout::run(const RoundInput& input, const ClusterState& state, const WorthModel& model,
                       const TaskKinds& kinds, Layout& out, std::vector<Refuse>& refusals) {
+  // left_out_ marks the gangs that give way at present, given_up_ those that do not fit at all.
   left_out_.assign(input.jobs().size(), 0);
   excluded_ = left_out_;
   for (int left = kMostPasses; left > 0; --left) {
     assign(input, model, kinds, out);
+    // The last pass but one leaves out all gangs that are incomplete, so that the last one can seat
+    // the others in the room that they leave.
     if (!leave_out_gangs(input, state, left == 2)) break;
   }
   measure(input, model, kinds, out);
@@ -29,16 +35,19 @@ void FleetLayout::run(const RoundInput& input, const ClusterState& state, const 
   for (std::uint32_t i = 0; i < input.tasks().size(); ++i) {
     const RoundInput::Task& task = input.tasks()[i];
     const TaskRow& row = state.task(task.slot);
+    // Tasks of gangs that gave way have no host either and get their reason here.
     if (out.host_of[i] != kUnassigned || row.phase != TaskPhase::pending) continue;
     const auto alone = of_shape.try_emplace(row.shape.value);
     Refusal* reason = &alone.first->second;
     if (alone.second) *reason = why_not(model, {row.shape});
+    // One task would fit by itself: the reason is what the gang lacks as a whole.
     if (left_out_[task.job] && reason->code == RefusalCode::awaiting_capacity) {
       const auto gang = of_gang.try_emplace(task.job);
       reason = &gang.first->second;
       if (gang.second) *reason = why_not(model, waiting_of(input, state, task.job));
     }
-    // What is free changes all the time, and with it the numbers.
+    // Compared by code alone: amounts change with every task that starts or ends, and each
+    // difference would be an event.
     if (row.reason.code != reason->code) refusals.push_back({row.id, *reason});
   }
 }
@@ -62,6 +71,7 @@ void FleetLayout::assign(const RoundInput& input, const WorthModel& model, const
     if (task.movable) waiting_.push_back(i);
   }
   std::vector<std::uint32_t> left;
+  // A higher priority has its pick of all room, by worth and then anywhere, before the next one.
   for (std::vector<std::uint32_t>& tasks : priority_classes(input, waiting_)) {
     waiting_ = std::move(tasks);
     fill_existing_.run(input, model, kinds, open_, waiting_, out);
@@ -121,6 +131,8 @@ bool FleetLayout::leave_out_gangs(const RoundInput& input, const ClusterState& s
   const std::uint32_t first = incomplete.front();
   const bool alone = std::all_of(incomplete.begin(), incomplete.end(),
                                  [first](std::uint32_t job) { return job == first; });
+  // It is alone and still incomplete, so it does not fit at all: those that gave way to it come
+  // back.
   if (alone && !all) {
     excluded_[first] = 1;
     left_out_ = excluded_;
@@ -184,6 +196,7 @@ Refusal FleetLayout::why_not(const WorthModel& model, const std::vector<ShapeId>
   for (ShapeId shape : shapes) {
     asked += model.prices.on(shape, none ? price.type : *first).amount;
   }
+  // A gang may spread over all instances, a single task may not.
   const Resources& there = none                ? fleet_.largest
                            : shapes.size() > 1 ? fleet_.left
                                                : fleet_.most_left;

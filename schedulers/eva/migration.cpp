@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+// M of equation 1. Both forms charge a gang once, however many of its tasks move, since one of them
+// stops all. O(tasks) a layout.
+
 namespace muster::eva {
 namespace {
 
@@ -14,6 +17,7 @@ double hours_without_progress(const TaskSpec& spec, const TaskRow& row) {
 }
 
 /// Answers what is lost of what the moved tasks have run, $.
+/// The loss of a gang stands with each of its tasks and counts once.
 double mark_moved_jobs(const Layout& layout, const RoundInput& input, std::vector<char>& moved) {
   double lost_usd = 0;
   moved.assign(input.jobs().size(), 0);
@@ -42,6 +46,8 @@ double MigrationCost::of(const Layout& layout, const RoundInput& input, const Cl
       sum += hours * prices.of(row.shape).usd_h;
     } else if (!moved_[input.tasks()[i].job]) {
       moved_[input.tasks()[i].job] = 1;
+      // Tasks of a gang are moved side by side and go on together: the longest of each part
+      // decides.
       double away = 0;
       double init = 0;
       for (Slot slot : job.tasks) {
@@ -52,6 +58,7 @@ double MigrationCost::of(const Layout& layout, const RoundInput& input, const Cl
       sum += (away + init) * input.jobs()[input.tasks()[i].job].worth_usd_h;
     }
   }
+  // Paid for, and of no use to anybody meanwhile.
   for (const Layout::Host& host : layout.hosts) {
     if (host.present != kUnassigned) continue;
     const InstanceType& type = view.catalog[host.type];
@@ -71,6 +78,7 @@ double ArtifactMigrationCost::alone_usd_h(const JobRow& job, const ClusterState&
     const std::uint32_t kind = kinds.of(state.task(slot), state, model.prices);
     tasks.push_back(kinds.all()[kind]);
   }
+  // Asked for once a job: the answer depends on prices alone, which forget_prices() follows.
   const double cost = layouts.cost_alone_usd_h(tasks, model);
   alone_usd_h_.emplace(job.job.id, cost);
   return cost;

@@ -5,6 +5,9 @@
 #include "schedulers/packing/cheapest_types.hpp"
 #include "schedulers/packing/priority_order.hpp"
 
+// Both layouts differ in one thing only: which instances keep their tasks. All others are pooled
+// with the tasks that wait, packed by Algorithm 1, and mapped back to instances.
+
 namespace muster::eva {
 
 void PaperLayouts::weigh(const RoundInput& input, const WorthModel& model, const TaskKinds& kinds) {
@@ -19,6 +22,7 @@ void PaperLayouts::full(const RoundInput& input, const WorthModel& model, const 
   weigh(input, model, kinds);
   kept_.clear();
   for (const RoundInput::Instance& instance : input.instances()) {
+    // Dissolving an instance saves its price at most.
     kept_.push_back(instance.pinned || stays(instance, instance.price_usd_h));
   }
   arrange(input, model, kinds, out);
@@ -30,6 +34,7 @@ void PaperLayouts::partial(const RoundInput& input, const WorthModel& model, con
   kept_.clear();
   for (const RoundInput::Instance& instance : input.instances()) {
     const double worth = worth_[kept_.size()];
+    // An instance whose tasks are worth less than its price would save the difference at most.
     const bool pays = worth >= instance.price_usd_h - kWorthEpsilon_usd_h;
     kept_.push_back(instance.pinned || (instance.residents > 0 && pays) ||
                     stays(instance, instance.price_usd_h - worth));
@@ -56,6 +61,7 @@ void PaperLayouts::arrange(const RoundInput& input, const WorthModel& model, con
     if (kept_[i]) {
       const std::uint32_t host = out.add_present(input, i);
       out.hosts[host].worth_usd_h = worth_[i];
+      // An instance with a task on its way takes no more: its layout is decided already.
       open_.push_back(!instance.pinned);
       for (std::uint32_t task : input.residents(instance)) out.assign(task, host);
     } else {
@@ -67,9 +73,11 @@ void PaperLayouts::arrange(const RoundInput& input, const WorthModel& model, con
   chosen_.clear();
   for (std::uint32_t i = 0; i < input.tasks().size(); ++i) {
     const RoundInput::Task& task = input.tasks()[i];
+    // Immovable tasks on instances that are not kept cannot be: such an instance is pinned or held.
     if (task.movable && (task.home == kUnassigned || !kept_[task.home])) chosen_.push_back(i);
   }
   std::vector<std::uint32_t> left;
+  // Room that stays is used before anything is rented, by the highest priority first.
   for (std::vector<std::uint32_t>& tasks : priority_classes(input, chosen_)) {
     fill_existing_.run(input, model, kinds, open_, tasks, out);
     left.insert(left.end(), tasks.begin(), tasks.end());
@@ -89,7 +97,7 @@ void PaperLayouts::pack_rest(const RoundInput& input, const WorthModel& model,
   }
   packing_.run({kinds.all(), chosen_kind_}, model, configuration_);
   if (cheapest_types_) {
-    // What is there need not be asked for.
+    // A type that backs off can still be had from an instance that is free anyway.
     free_types_.assign(model.prices.types().size(), 0);
     for (const auto& instance : free_) free_types_[instance.type.value] = 1;
     const auto rests = [&](TypeId type) {
@@ -97,6 +105,7 @@ void PaperLayouts::pack_rest(const RoundInput& input, const WorthModel& model,
     };
     use_cheapest_types({kinds.all(), chosen_kind_}, model, rests, configuration_);
   }
+  // Bins are nameless until here: the mapping keeps as many tasks as possible in place.
   transition_.run({free_, chosen_kind_, chosen_home_}, configuration_, instance_of_bin_);
   for (std::size_t b = 0; b < configuration_.bins.size(); ++b) {
     const Configuration::Bin& bin = configuration_.bins[b];

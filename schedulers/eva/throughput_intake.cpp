@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+// An observation is of use only when it is known who shared the instance while it was made:
+// instances on which tasks come or go are left out as a whole.
+
 namespace muster::eva {
 
 void ThroughputIntake::record(const Measured& measured, const ClusterState& state,
@@ -10,6 +13,7 @@ void ThroughputIntake::record(const Measured& measured, const ClusterState& stat
   times_ = measured.rounds();
   neighbours_.clear();
   any_gang_ = false;
+  // Instances first: gangs look up the neighbours that were listed there.
   for (const InstanceRow& instance : state.instances()) {
     if (observed_completely(instance, state)) record_instance(instance, state, table);
   }
@@ -33,6 +37,7 @@ void ThroughputIntake::note_values(std::span<const ThroughputSample> samples,
 
 bool ThroughputIntake::observed_completely(const InstanceRow& instance,
                                            const ClusterState& state) const {
+  // Somebody leaves or is still to come: the neighbours are not those of the plan.
   if (instance.planned.empty() || instance.planned.size() != instance.occupants.size()) {
     return false;
   }
@@ -52,6 +57,7 @@ void ThroughputIntake::record_instance(const InstanceRow& instance, const Cluste
     Seen& seen = seen_[slot];
     seen.first = static_cast<std::uint32_t>(neighbours_.size());
     seen.count = static_cast<std::uint32_t>(classes_.size() - 1);
+    // Its own class once less: the others of the same class are neighbours.
     const auto own = std::lower_bound(classes_.begin(), classes_.end(), task.cls);
     neighbours_.insert(neighbours_.end(), classes_.begin(), own);
     neighbours_.insert(neighbours_.end(), own + 1, classes_.end());
@@ -70,6 +76,7 @@ void ThroughputIntake::record_gang(const JobRow& job, const ClusterState& state,
   places_.clear();
   double lowest = 1;
   for (Slot slot : job.tasks) {
+    // One task without a complete observation may be the slowest: the job says nothing.
     if (slot >= seen_.size() || seen_[slot].placed != reports_) return;
     const Seen& seen = seen_[slot];
     lowest = std::min(lowest, seen.value);

@@ -7,6 +7,9 @@
 
 #include "schedulers/packing/reservation_price.hpp"
 
+// Demands are kept by shape and family, not by task and type: there are thousands of tasks, but few
+// shapes and families, and types of one family differ in capacity alone.
+
 namespace muster::hcoop {
 
 FeasibleTypes::FeasibleTypes(const Catalog& catalog)
@@ -44,6 +47,8 @@ void FeasibleTypes::reprice(const OfferingTable& offerings) {
   const std::size_t before = by_price_[0].size() + by_price_[1].size();
   if (!of_fleet_) list_offered();
   const std::size_t now = by_price_[0].size() + by_price_[1].size();
+  // Rows of offerings are never removed: an equal number means equal types, and prices alone leave
+  // capacities, and with them reference_ and largest_, as they are.
   now == before ? sort_by_price() : derive();
 }
 
@@ -92,6 +97,8 @@ bool FeasibleTypes::covered(TypeId one, const std::vector<TypeId>& others) const
     const Resources& more = (*catalog_)[other].capacity;
     if (other == one || family_of(other) != family_of(one)) return false;
     if (most_of(capacity, more) != more) return false;
+    // Of equal capacities the first in the catalog stays in the list, so that twins do not cover
+    // each other away.
     return capacity != more || other < one;
   });
 }
@@ -108,6 +115,7 @@ void FeasibleTypes::learn(const ClusterState& state) {
     if (made == 0 || std::exchange(made_[shape], made) == made) continue;
     const Demands& demands = state.shape(ShapeId{shape});
     const std::size_t first = std::size_t{shape} * families_;
+    // The id may have been that of another shape, with other families.
     std::fill_n(amount_.begin() + static_cast<std::ptrdiff_t>(first), families_, std::nullopt);
     std::optional<Resources> least;
     for (std::uint32_t i = 0; i < catalog_->size(); ++i) {
@@ -131,6 +139,7 @@ std::optional<Resources> FeasibleTypes::together(Shapes shapes, std::uint32_t fa
 }
 
 bool FeasibleTypes::hold(Market market, Shapes shapes) const {
+  // Tasks that fit a covered type fit the one that covers it: they are of one family.
   const std::vector<TypeId>& types = largest_[index_of(market)];
   return std::any_of(types.begin(), types.end(), [&](TypeId type) {
     const std::optional<Resources> sum = together(shapes, family_of(type));
@@ -156,6 +165,8 @@ PackLimits FeasibleTypes::limits(Market market) const {
 
 Refusal FeasibleTypes::why_never(Market market, const Demands& demands) const {
   std::vector<InstanceType> types;
+  // Only this market's types are asked, so that the numbers of the refusal are those of the queue
+  // in which the task waits.
   for (TypeId type : by_price_[index_of(market)]) types.push_back((*catalog_)[type]);
   return reservation_price(demands, Catalog(std::move(types))).refusal;
 }

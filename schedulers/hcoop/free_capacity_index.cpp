@@ -4,10 +4,16 @@
 
 #include "model/check.hpp"
 
+// Best fit by an ordered index a market and family: keys rise with what is left on an instance, so
+// that the first node that holds the demand is the tightest one. Nodes carry the most that is free
+// below them.
+
 namespace muster::hcoop {
 namespace {
 
-/// So many groups at most are told apart among the instances whose room grew.
+/// Groups of a market among which instances whose room grew are dealt out. Each has one bound: more
+/// groups make the bounds tighter and update_freed() cheaper, fewer make may_have_grown() cheaper,
+/// which runs at every node of a search through the queues.
 constexpr std::size_t kGrownGroups = 8;
 
 bool exceeds_somewhere(const Resources& a, const Resources& b) {
@@ -42,7 +48,8 @@ FreeCapacityIndex::Key FreeCapacityIndex::key_of(const Headroom& headroom, Insta
   return {remaining, id};
 }
 
-/// The one place where the index of rooms changes.
+/// The one place where the index of free capacity changes. The key is made of `free`: the entry
+/// leaves under its old key before `free` is another.
 void FreeCapacityIndex::list(Headroom& headroom, InstanceId id, bool listed,
                              const Resources& free) {
   if (headroom.listed == listed && headroom.free == free) return;
@@ -73,6 +80,7 @@ void FreeCapacityIndex::follow(const ClusterState& state, const FeasibleTypes& f
   const bool there = !row->released && row->phase != InstancePhase::terminating;
   const bool listed = there && (!ready_only_ || row->phase == InstancePhase::ready);
   const Resources free = type.capacity - row->committed;
+  // Room that only shrank cannot make anything fit that did not fit before.
   const bool grew = listed && (!headroom.listed || exceeds_somewhere(free, headroom.free));
   list(headroom, id, listed, free);
   if (grew) record_freed(headroom, id);
@@ -95,9 +103,11 @@ std::optional<InstanceId> FreeCapacityIndex::best_fit(Market market, Shapes shap
     if (families[family].empty()) continue;
     const std::optional<Resources> sum = feasible_types.together(shapes, family);
     if (!sum) continue;
+    // In the order of what remains, so that the first that fits is the best fit.
     const Index::Node* found = families[family].first(
         Key{}, [&](const Most& most) { return sum->fits_in(most.free); },
         [&](const Resources& free) { return sum->fits_in(free); });
+    // Keys of different families compare: what remains is in shares of the one reference.
     if (found != nullptr && (best == nullptr || found->key < *best)) best = &found->key;
   }
   return best == nullptr ? std::nullopt : std::optional(best->id);
@@ -111,6 +121,7 @@ void FreeCapacityIndex::set_free(InstanceId id, const Resources& free) {
 
 void FreeCapacityIndex::take(InstanceId id, Shapes shapes, const FeasibleTypes& feasible_types) {
   const Headroom& headroom = free_capacity_.at(id);
+  // Remembered so that give_all_back() costs O(taken), not O(instances).
   taken_.insert(id);
   set_free(id, headroom.free - feasible_types.together(shapes, headroom.family).value());
 }
@@ -123,6 +134,7 @@ void FreeCapacityIndex::give_back(InstanceId id, Shapes shapes,
 
 InstanceId FreeCapacityIndex::plan_launch(TypeId type, Market market,
                                           const FeasibleTypes& feasible_types) {
+  // Numbers follow the launches of the plan: the caller has pushed this one just before.
   const InstanceId id{kFirstPlanned + planned_++};
   Headroom& headroom = free_capacity_[id];
   headroom.market = market;
@@ -132,12 +144,14 @@ InstanceId FreeCapacityIndex::plan_launch(TypeId type, Market market,
   return id;
 }
 
+// The plan's events take the room again, one by one, as far as the master grants them.
 void FreeCapacityIndex::give_all_back(const ClusterState& state) {
   for (InstanceId id : taken_) {
     if (id.value >= kFirstPlanned) continue;
     Headroom& headroom = free_capacity_.at(id);
     list(headroom, id, headroom.listed, headroom.capacity - state.find(id)->committed);
   }
+  // Only the names of launches end here; their instances come under ids of their own.
   for (; planned_ > 0; --planned_) {
     const InstanceId id{kFirstPlanned + planned_ - 1};
     list(free_capacity_.at(id), id, false, {});
@@ -160,6 +174,7 @@ FreeCapacitySnapshot FreeCapacityIndex::snapshot() const {
 
 void FreeCapacityIndex::restore(const FreeCapacitySnapshot& snapshot) {
   for (const auto& [id, since] : snapshot.empty) {
+    // An instance that is gone or has tasks by now has no time to take back.
     const auto found = free_capacity_.find(id);
     if (found != free_capacity_.end() && found->second.empty_since)
       set_empty(found->second, id, since);
@@ -176,6 +191,7 @@ void FreeCapacityIndex::record_freed(const Headroom& headroom, InstanceId id) {
   const auto [at, is_new] = grown_at_.emplace(id, grown.ids.size());
   if (is_new) grown.ids.push_back(id);
   if (grown.most.size() < std::min(grown.ids.size(), kGrownGroups)) grown.most.emplace_back();
+  // A bound may only rise here; update_freed() lowers it when a round takes room.
   Resources& most = grown.most[at->second % kGrownGroups];
   most = most_of(most, headroom.free);
 }
@@ -186,6 +202,7 @@ void FreeCapacityIndex::update_freed(const Headroom& headroom, InstanceId id) {
   Grown& grown = grown_[index_of(headroom.market)];
   const std::size_t group = found->second % kGrownGroups;
   Resources most;
+  // O(instances that grew / kGrownGroups).
   for (std::size_t i = group; i < grown.ids.size(); i += kGrownGroups) {
     const auto member = free_capacity_.find(grown.ids[i]);
     if (member != free_capacity_.end() && member->second.listed)

@@ -60,7 +60,7 @@ class FreeCapacityIndex {
   void forget_freed();
 
   FreeCapacitySnapshot snapshot() const;
-  /// Takes the image back; the instances have been followed.
+  /// Takes the snapshot back; the instances have been followed.
   void restore(const FreeCapacitySnapshot& snapshot);
 
   /// Somewhere on the market room came free since the last round that may be enough for something

@@ -61,6 +61,7 @@ std::vector<std::pair<TaskId, Order>> orders_from(const json& lines, std::size_t
   for (const json& line : list(lines)) {
     list(line, 3);
     const std::uint64_t count = whole(line[2]);
+    // Bounds what a damaged text can make this allocate; more tasks than wait cannot be known.
     want(count <= at_most - orders.size());
     for (std::uint64_t i = 0; i < count; ++i) {
       orders.emplace_back(TaskId{whole(line[0]) + i}, whole(line[1]) + i);
@@ -122,6 +123,7 @@ std::vector<WaitingSnapshot::Unit> units_from(const json& lines, std::size_t at_
     const WaitingSnapshot::Unit unit = unit_from(line);
     const std::uint64_t count = whole(line[3]);
     want(count <= at_most - units.size() && (count <= 1 || unit.tasks.size() == 1));
+    // Only tasks alone are folded into one line, so that there is a single number to raise.
     for (std::uint64_t i = 0; i < count; ++i) {
       units.push_back(unit);
       units.back().tasks[0].value += i;
@@ -199,6 +201,7 @@ std::string HcoopPolicy::save_state(const ClusterState& state) const {
   for (const auto& [task, count] : waiting.interruptions) {
     all["interruptions"].push_back({task.value, count});
   }
+  // Interruptions are noted before anything is built, and follow from no state.
   if (!built_) return all.dump();
   all["next_order"] = waiting.next_order;
   all["orders"] = words_of(waiting.orders);
@@ -210,6 +213,8 @@ std::string HcoopPolicy::save_state(const ClusterState& state) const {
   }
   for (const Grown& grown : free_capacity.grown) all["grown"].push_back(words_of(grown));
   all["retry"] = {retry_.queue, retry_.from, next_retry_.time_since_epoch().count()};
+  // Types of a fleet that is fixed are remembered by name: instances that are gone made some of
+  // them known, and catalogs may be reordered.
   for (Market market : kMarkets) {
     if (!feasible_types_.of_fleet()) break;
     json names = json::array();
@@ -218,10 +223,12 @@ std::string HcoopPolicy::save_state(const ClusterState& state) const {
     for (TypeId type : types) names.push_back((*catalog_)[type].name);
     all["fleet"].push_back(std::move(names));
   }
+  // Type names need not be UTF-8: replaced rather than thrown at.
   return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 bool HcoopPolicy::load_state(std::string_view text, const ClusterView& view) {
+  // Text that does not parse becomes a discarded value, which is no object and is rejected below.
   const json all = json::parse(text, nullptr, false);
   try {
     const WaitingSnapshot waiting = waiting_from(all, view.state);
@@ -248,6 +255,7 @@ bool HcoopPolicy::load_state(std::string_view text, const ClusterView& view) {
     free_capacity_.restore(free_capacity);
     retry_ = {static_cast<std::size_t>(whole(retry[0])), whole(retry[1])};
     next_retry_ = Instant{Duration{nanos(retry[2])}};
+    // restore() says whether text and state are of one moment; else all is built from the state.
     built_ = waiting_.restore(waiting, view.state, feasible_types_);
     in_flight_ = waiting_.placed();
     ahead_ = false;

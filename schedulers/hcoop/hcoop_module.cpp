@@ -22,6 +22,7 @@ PolicyModule finish(Description<HcoopParams>& description) {
              "what fits goes before what does not")
       .param("on_demand_fallback", &HcoopParams::on_demand_fallback, params::flag(),
              "spot tasks use regular instances when no spot instance has room")
+      .renamed("spill", "on_demand_fallback")
       .param("max_interruptions", &HcoopParams::max_interruptions,
              params::whole(0, kMostInterruptions),
              "spot interruptions after which a task gets regular instances only")

@@ -5,6 +5,10 @@
 
 #include "schedulers/packing/cheapest_types.hpp"
 
+// Follows events rather than reading the state: every index is brought up to date by the tasks and
+// instances that an event names, and a round looks at what has changed. A policy that was not fed,
+// or whose set of types changes, rebuilds everything from the state.
+
 namespace muster::hcoop {
 namespace {
 
@@ -103,9 +107,13 @@ void HcoopPolicy::follow(const Event& event, const ClusterView& view) {
   std::vector<Slot> changed;
   std::visit(NamedTasks{state, changed}, event.body);
   const InstanceId instance = std::visit(NamedInstance{}, event.body);
+  // Such events name no task, but may put some back into the queue.
   if (instance.valid()) changed = new_at_the_end(state);
+  // Before the tasks are followed: their records still say where they were, and a task that has
+  // been interrupted begins to wait at the front.
   note_interruptions(event, state, changed);
   for (Slot slot : changed) follow_task(slot, view);
+  // The job's rows have left the state; its places are known to waiting_ alone.
   if (const auto* over = std::get_if<JobFinished>(&event.body)) {
     for (InstanceId id : waiting_.forget(over->job, feasible_types_)) {
       free_capacity_.follow(state, feasible_types_, id, view.now);
@@ -142,6 +150,7 @@ void HcoopPolicy::note_interruptions(const Event& event, const ClusterState& sta
     if (lost->cause.code != CauseCode::interrupted) return;
     if (const TaskRow* row = state.find(lost->task)) waiting_.note_interruption(state, *row);
   } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
+    // The instance is followed last, so that its market is still known here.
     if (free_capacity_.market_of(gone->instance) != Market::spot) return;
     for (Slot slot : changed) {
       const TaskRow& row = state.task(slot);
@@ -150,7 +159,9 @@ void HcoopPolicy::note_interruptions(const Event& event, const ClusterState& sta
   }
 }
 
-/// What the last plan had a place for and still waits was refused it: it waits like the others.
+/// Units that the last plan had a place for and that still wait did not get it: the plan check or
+/// the cloud refused. They wait like the others from here on, and ask the cloud again at ticks
+/// only.
 void HcoopPolicy::take_back_refused() {
   for (PlacementUnitId id : std::exchange(in_flight_, {})) {
     PlacementUnit& unit = waiting_.unit(id);
@@ -161,6 +172,7 @@ void HcoopPolicy::take_back_refused() {
 }
 
 Plan HcoopPolicy::decide(const ClusterView& view, Rng&, Budget&) {
+  // A policy that has seen no event yet.
   if (!built_) rebuild(view);
   if (waiting_.size() > 0) {
     ahead_ = true;
@@ -186,6 +198,7 @@ Plan HcoopPolicy::hold_round(const ClusterView& view) {
     if (!view.turn && view.now >= next_retry_) round.retry(retry_);
     round.release_idle();
   }
+  // The memory follows the state, which the plan has not changed yet: its events will.
   free_capacity_.give_all_back(view.state);
   in_flight_ = round.placed();
   return round.take_plan();

@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <limits>
 
+// A round costs what is fresh and what may fit where room grew. All room that it takes is taken in
+// free_capacity at once, so that later units see it, and given back by the policy when the plan is
+// made.
+
 namespace muster::hcoop {
 namespace {
 
-/// Entities for which the cloud is asked again at a tick, at most.
+/// Units for which the cloud is asked again at a tick, at most: the bound of a tick's cost.
+/// RetryMark goes on there at the next one, so that the end of a long queue gets its chance.
 constexpr std::size_t kMaxRetries = 256;
 
 constexpr Order kEnd = std::numeric_limits<Order>::max();
@@ -27,6 +32,7 @@ void PlacementRound::serve(const WaitingTasks::Fresh& fresh) {
 }
 
 void PlacementRound::serve_turn(const WaitingTasks::Fresh& fresh, PlacementUnitId gang) {
+  // All others wait out the turn, so that room gathers; their places in the queue stay.
   plan_.refusals = fresh.refusals;
   for (const std::vector<PlacementUnitId>& queue : fresh.units) {
     for (PlacementUnitId id : queue) {
@@ -49,6 +55,7 @@ void PlacementRound::serve_queue(QueueKind queue, const std::vector<PlacementUni
     if (old_at == kEnd && fresh_at == kEnd) return;
     const bool take_fresh = fresh_at < old_at;
     const PlacementUnitId id = take_fresh ? *next_fresh++ : *old;
+    // Rises with every step: a unit is looked at once a round.
     from = std::min(old_at, fresh_at) + 1;
     if (!handle(id, may_ask(id)) && take_fresh) keep_waiting(id);
   }
@@ -74,6 +81,7 @@ void PlacementRound::retry(RetryMark& mark) {
     while (const auto id = p_.waiting.next(static_cast<QueueKind>(mark.queue), mark.from, any)) {
       if (left-- == 0) return;
       mark.from = p_.waiting.unit(*id).order + 1;
+      // A unit that backfill has placed in this round stands in the queue still.
       if (!p_.waiting.unit(*id).placed) handle(*id, true);
     }
   }
@@ -95,6 +103,7 @@ bool PlacementRound::may_ask(PlacementUnitId id) const {
 bool PlacementRound::handle(PlacementUnitId id, bool ask) {
   PlacementUnit& unit = p_.waiting.unit(id);
   const bool gang = unit.gang.valid();
+  // A gang that backs off asks for nothing, whole or in parts.
   if (gang && !p_.view.may_start(*p_.view.state.find(unit.gang))) return false;
   const bool whole = gang ? place_gang(unit, ask) : place_together(unit, unit.tasks, ask);
   if (!whole && (gang || !place_parts(unit, ask))) return false;
@@ -120,13 +129,14 @@ bool PlacementRound::place_together(const PlacementUnit& unit, const std::vector
   return ask && launch_regular && launch(Market::on_demand, tasks);
 }
 
-/// The last time the cloud refused an instance for one of the tasks.
+/// The cloud is why one of the tasks waits: it refused the instance that was asked for last.
 bool PlacementRound::spot_is_short(const std::vector<Slot>& tasks) const {
   return std::any_of(tasks.begin(), tasks.end(),
                      [&](Slot slot) { return is_of_cloud(p_.view.state.task(slot).reason.code); });
 }
 
-/// What fits together nowhere, but in parts, is split.
+/// Places the tasks of a pack one by one when nothing holds them together. One place is enough:
+/// once that task is assigned, WaitingTasks::dissolve() lets the others be packed anew.
 bool PlacementRound::place_parts(const PlacementUnit& unit, bool ask) {
   if (unit.tasks.size() == 1) return false;
   bool any = false;
@@ -134,7 +144,8 @@ bool PlacementRound::place_parts(const PlacementUnit& unit, bool ask) {
   return any;
 }
 
-/// All of the gang's tasks or none. Where instances can be launched none is left over.
+/// Places all of the gang's tasks or none. With `ask`, a task that joins nothing is launched for,
+/// so that the undoing below is for rounds without launches and leaves none behind.
 bool PlacementRound::place_gang(const PlacementUnit& unit, bool ask) {
   const std::size_t before = plan_.places.size();
   for (Slot slot : unit.tasks) {
@@ -146,6 +157,7 @@ bool PlacementRound::place_gang(const PlacementUnit& unit, bool ask) {
           on != nullptr ? *on : InstanceId{kFirstPlanned + std::get<LaunchIndex>(place.to).value};
       const ShapeId shape = p_.view.state.find(place.task)->shape;
       p_.free_capacity.give_back(id, {&shape, 1}, p_.feasible_types);
+      // The room given back may hold shapes that found none a moment ago.
       known_full_.clear();
     }
     return false;
@@ -172,6 +184,7 @@ bool PlacementRound::launch(Market market, const std::vector<Slot>& tasks) {
   const std::optional<TypeId> type = p_.feasible_types.cheapest(market, shapes_of(tasks));
   if (!type) return false;
   const CauseCode cause = tasks.size() > 1 ? CauseCode::complementary : CauseCode::alone;
+  // The launch is listed first: plan_launch() counts along and names it by its index.
   plan_.launches.push_back({*type, market, {cause, 0}});
   known_full_.clear();
   put(tasks, p_.free_capacity.plan_launch(*type, market, p_.feasible_types), CauseCode::alone);
@@ -186,7 +199,8 @@ void PlacementRound::put(const std::vector<Slot>& tasks, InstanceId on, CauseCod
   }
 }
 
-/// It is told why once; as long as nothing changes, nothing else is to be said.
+/// Queues the unit and gives its tasks their reason. Said when the unit is first looked at; a
+/// reason stands until something changes, so that rounds without news add no events.
 void PlacementRound::keep_waiting(PlacementUnitId id) {
   const PlacementUnit& unit = p_.waiting.unit(id);
   for (Slot slot : unit.tasks) {
@@ -208,6 +222,7 @@ Refusal PlacementRound::why_not_now(const PlacementUnit& unit, Slot slot) const 
 
 void PlacementRound::release_idle() {
   for (const auto& [since, id] : p_.free_capacity.empty()) {
+    // The list begins with the longest empty: all others are too young as well.
     if (since + p_.params.idle_release > p_.view.now) return;
     const InstanceRow* row = p_.view.state.find(id);
     if (p_.free_capacity.taken(id)) continue;
@@ -226,6 +241,7 @@ Plan PlacementRound::take_plan() {
     figures.emplace_back("packed", number(packed_tasks_) / number(tasks));
   }
   if (packs_ > 0) figures.emplace_back("mean_DV", deviation_sum_ / number(packs_));
+  // Tasks that the plan places count as waiting until its events come.
   figures.emplace_back("waiting", number(p_.waiting.size() - tasks));
   return std::move(plan_);
 }

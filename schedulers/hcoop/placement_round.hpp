@@ -46,7 +46,8 @@ class KnownFull {
   std::unordered_set<std::pair<std::uint64_t, std::uint64_t>, Hash> known_;  // looked up only
 };
 
-/// One round: Algorithm 4 over the queues, each entity onto the most matched instance (III-E).
+/// One round: Algorithm 4 over the queues, each placement unit onto the most matched instance
+/// (III-E).
 class PlacementRound {
  public:
   struct Parts {
@@ -63,12 +64,12 @@ class PlacementRound {
   void serve(const WaitingTasks::Fresh& fresh);
   /// Places the gang whose turn it is, when it can have all its places, and nothing else.
   void serve_turn(const WaitingTasks::Fresh& fresh, PlacementUnitId gang);
-  /// Asks the cloud again for what waits, for a bounded number of entities.
+  /// Asks the cloud again for what waits, for a bounded number of placement units.
   void retry(RetryMark& mark);
   /// Gives back what has had no task for long enough.
   void release_idle();
 
-  /// The entities that the plan has places for, all or in part.
+  /// The placement units that the plan has places for, all or in part.
   const std::vector<PlacementUnitId>& placed() const { return placed_; }
   /// The plan, with its figures. The last call.
   Plan take_plan();

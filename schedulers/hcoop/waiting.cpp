@@ -5,9 +5,11 @@
 namespace muster::hcoop {
 namespace {
 
-// A place in a queue is a number in the order of arrival, below kPlaces, and before it what goes
-// before that: whether the task was interrupted, then its job's priority. Tasks of priority 0 begin
-// at one of the first two.
+// An Order has three parts, the first deciding: whether the task was interrupted, its job's
+// priority, and the number of its arrival, below kPlaces. Begins of all priorities are multiples of
+// kPlaces, so that a division takes an Order apart. At 1,000 a second 2^40 arrivals take decades.
+// kInterrupted and kOthers are where tasks of priority 0 begin; the assertion keeps their ranges
+// apart, and no Order is 0, which stands for "does not wait".
 constexpr Order kPlaces = Order{1} << 40;
 constexpr Order kInterrupted = Order{1} << 61;
 constexpr Order kOthers = Order{1} << 62;
@@ -30,6 +32,7 @@ constexpr QueueKind queue_of(bool is_long, bool spot) {
 }
 
 bool is_gang(const Job& job) {
+  // A gang of one waits for nobody and may be packed like any task.
   return job.gang && job.tasks.size() > 1;
 }
 
@@ -51,6 +54,8 @@ void WaitingTasks::reset(const ClusterState& state, const FeasibleTypes& feasibl
 
 void WaitingTasks::rebuild(const ClusterState& state, const FeasibleTypes& feasible_types) {
   reset(state, feasible_types);
+  // Those that wait first and in the state's order, which numbers their arrivals; the second loop
+  // finds them known and adds where the others are.
   for (const TaskRow& row : state.pending()) follow(state, feasible_types, row.slot);
   for (const JobRow& job : state.jobs()) {
     for (Slot slot : job.tasks) follow(state, feasible_types, slot);
@@ -73,6 +78,7 @@ InstanceId WaitingTasks::planned_at(const TaskRow& row) const {
 }
 
 TaskId WaitingTasks::unit_of(const ClusterState& state, const TaskRow& row) {
+  // Interruptions of a gang count at its first task: one that loses an instance stops all.
   const Job& job = state.job(row.job).job;
   return is_gang(job) ? job.tasks.front().id : row.id;
 }
@@ -84,6 +90,7 @@ void WaitingTasks::note_interruption(const ClusterState& state, const TaskRow& r
 WaitingTasks::Record& WaitingTasks::record_of(const ClusterState& state, const TaskRow& row) {
   if (row.slot >= records_.size()) records_.resize(row.slot + std::size_t{1});
   Record& record = records_[row.slot];
+  // Slots are used again: another id means another task, and the record starts anew.
   if (record.task == row.id) return record;
   record = {};
   record.task = row.id;
@@ -114,6 +121,7 @@ std::array<InstanceId, 2> WaitingTasks::follow(const ClusterState& state,
 
 void WaitingTasks::begin_waiting(const ClusterState& state, const TaskRow& row) {
   Record& record = records_[row.slot];
+  // Interrupted once is enough for the front of the queue; how often decides on the market.
   const bool first = interruptions_.contains(unit_of(state, row));
   record.order = begin_of(state.job(row.job).job.priority, first) + next_order_++;
   record.waits = true;
@@ -122,6 +130,7 @@ void WaitingTasks::begin_waiting(const ClusterState& state, const TaskRow& row) 
 }
 
 void WaitingTasks::stop_waiting(Slot slot, const FeasibleTypes& feasible_types) {
+  // Dissolving lists the unit's other tasks as arrivals, which this one no longer is.
   records_[slot].waits = false;
   --waiting_;
   if (records_[slot].unit != kNoPlacementUnit) dissolve(records_[slot].unit, feasible_types);
@@ -138,6 +147,7 @@ std::vector<InstanceId> WaitingTasks::forget(JobId job, const FeasibleTypes& fea
     for (InstanceId id : {record.planned, record.at}) {
       if (id.valid()) left.push_back(id);
     }
+    // Counts end with the job: task ids are never used again.
     interruptions_.erase(record.task);
     record = {};
   }
@@ -166,6 +176,7 @@ void WaitingTasks::remove_unit(PlacementUnitId id) {
 }
 
 PlacementUnitId WaitingTasks::new_unit(std::vector<Slot> tasks, QueueKind queue) {
+  // Ids of removed units are used again, as a dense index into units_.
   PlacementUnitId id = 0;
   if (free_units_.empty()) {
     id = static_cast<PlacementUnitId>(units_.size());
@@ -178,6 +189,7 @@ PlacementUnitId WaitingTasks::new_unit(std::vector<Slot> tasks, QueueKind queue)
             [this](Slot a, Slot b) { return records_[a].order < records_[b].order; });
   PlacementUnit& unit = units_[id];
   unit.order = records_[tasks.front()].order;
+  // The unit stands where the first of its tasks would.
   unit.queue = queue;
   unit.may_fall_back = true;
   for (Slot slot : tasks) {
@@ -197,6 +209,7 @@ PlacementUnitId WaitingTasks::new_gang(std::vector<Slot> tasks, QueueKind queue,
   const auto arrival = [this](Slot slot) { return records_[slot].order % kPlaces; };
   std::sort(gang.tasks.begin(), gang.tasks.end(),
             [&](Slot a, Slot b) { return arrival(a) < arrival(b); });
+  // The band of its foremost task, the arrival of its earliest one.
   gang.order = gang.order / kPlaces * kPlaces + arrival(gang.tasks.front());
   return id;
 }
@@ -205,11 +218,14 @@ void WaitingTasks::enqueue(PlacementUnitId id, const FeasibleTypes& feasible_typ
   PlacementUnit& unit = units_[id];
   unit.queued = true;
   Resources least = feasible_types.least(records_[unit.tasks.front()].shape);
+  // For several tasks the least of each kind of resource: `next` must not pass over a unit of which
+  // one task alone would fit.
   for (Slot slot : unit.tasks) least = least_of(least, feasible_types.least(records_[slot].shape));
   queues_[number(unit.queue)].insert(unit.order, {id, least});
 }
 
-/// What waits without being part of an entity, in the order of the queue.
+/// The waiting tasks that are part of no unit, in the order of the queue. follow() may have listed
+/// one more than once, and some that wait no longer.
 std::vector<Slot> WaitingTasks::take_arrivals() {
   std::vector<Slot> tasks = std::exchange(arrivals_, {});
   std::erase_if(tasks, [this](Slot slot) {
@@ -230,6 +246,7 @@ WaitingTasks::Fresh WaitingTasks::pack(const ClusterState& state,
     const JobRow& job = state.job(state.task(slot).job);
     if (records_[slot].unit != kNoPlacementUnit) continue;  // its gang has been gathered
     if (is_gang(job.job)) {
+      // Asked again at the next round: its tasks elsewhere have still to leave.
       if (!gather_gang(state, feasible_types, job, fresh)) arrivals_.push_back(slot);
     } else if (auto never = classify(state, feasible_types, slot)) {
       fresh.refusals.push_back({records_[slot].task, *never});
@@ -284,12 +301,13 @@ std::optional<Refusal> WaitingTasks::classify(const ClusterState& state,
 /// they are.
 bool WaitingTasks::gather_gang(const ClusterState& state, const FeasibleTypes& feasible_types,
                                const JobRow& job, Fresh& fresh) {
-  if (job.pending + job.held + job.ended() < job.tasks.size()) return false;
+  if (job.pending + job.withheld() + job.ended() < job.tasks.size()) return false;
   std::vector<Slot> tasks;
   bool spot = true;
   for (Slot slot : job.tasks) {
     if (!records_[slot].waits) continue;
     tasks.push_back(slot);
+    // One task that fits nothing refuses the whole gang: the others would wait for it for ever.
     if (auto never = classify(state, feasible_types, slot)) {
       fresh.refusals.push_back({records_[slot].task, *never});
       return true;
@@ -325,6 +343,7 @@ void WaitingTasks::pack_queue(QueueKind queue, const std::vector<Slot>& tasks,
     std::array<ShapeId, kMaxGroup> shapes;
     for (std::size_t i = 0; i < group.size(); ++i) shapes[i] = records_[group[i].handle].shape;
     shapes[group.size()] = records_[one.handle].shape;
+    // All of a pack go to one market, that of their queue.
     return feasible_types.hold(market_of(queue), {shapes.data(), group.size() + 1});
   };
   for (const std::vector<Packable>& group : groups_of(queue, std::move(candidates), fits)) {
@@ -334,6 +353,7 @@ void WaitingTasks::pack_queue(QueueKind queue, const std::vector<Slot>& tasks,
       Record& record = records_[one.handle];
       if (record.unit != kNoPlacementUnit) remove_unit(record.unit);  // it waited alone
       record.indexed = group.size() == 1;
+      // Tasks that found nobody are companions for those that come later.
       slots.push_back(one.handle);
       shares.push_back(one.share);
     }
@@ -349,6 +369,7 @@ std::vector<std::vector<Packable>> WaitingTasks::groups_of(QueueKind queue,
   if (params_.pairing == Pairing::greedy) {
     return pack_greedily(tasks, params_.group, fits, index);
   }
+  // Matching is cubic: the first ones are matched, the others packed greedily with what is left.
   const std::size_t count = std::min<std::size_t>(tasks.size(), params_.exact_tasks);
   std::vector<std::vector<Packable>> groups;
   std::vector<Packable> rest;

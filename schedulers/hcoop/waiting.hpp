@@ -73,8 +73,8 @@ class WaitingTasks {
   void rebuild(const ClusterState& state, const FeasibleTypes& feasible_types);
 
   WaitingSnapshot snapshot(const ClusterState& state) const;
-  /// Becomes what gave the image when the state was the same. False when they do not fit together:
-  /// then it has to be rebuilt.
+  /// Becomes what gave the snapshot when the state was the same. False when they do not fit
+  /// together: then it has to be rebuilt.
   bool restore(const WaitingSnapshot& snapshot, const ClusterState& state,
                const FeasibleTypes& feasible_types);
 
@@ -93,18 +93,19 @@ class WaitingTasks {
   const std::map<TaskId, std::uint32_t>& interruptions() const { return interruptions_; }
 
   /// Packs what came to wait since the last time, in the order of the queues. What fits no type is
-  /// refused. Answers the entities that nobody has looked at yet, queue by queue, each in order.
+  /// refused. Answers the placement units that nobody has looked at yet, queue by queue, each in
+  /// order.
   struct Fresh {
     std::array<std::vector<PlacementUnitId>, kQueues> units;
     std::vector<Refuse> refusals;
   };
   Fresh pack(const ClusterState& state, const FeasibleTypes& feasible_types);
 
-  /// The entities that the last plan had a place for and that are still there.
+  /// The placement units that the last plan had a place for and that are still there.
   std::vector<PlacementUnitId> placed() const;
   const PlacementUnit& unit(PlacementUnitId id) const { return units_[id]; }
   PlacementUnit& unit(PlacementUnitId id) { return units_[id]; }
-  /// The job's tasks when they wait as a gang, else kNoEntity.
+  /// The job's tasks when they wait as a gang, else kNoPlacementUnit.
   PlacementUnitId gang_of(JobId job) const;
   ShapeId shape_of(Slot slot) const { return records_[slot].shape; }
   /// It waits, and goes into its queue, where `next` finds it.
@@ -129,7 +130,7 @@ class WaitingTasks {
     Order order = 0;  ///< 0: does not wait
     QueueKind queue = QueueKind::short_regular;
     bool may_fall_back = false;
-    bool waits = false;    ///< and is not of a job that was given up
+    bool waits = false;    ///< and is not of a job that is terminating
     bool indexed = false;  ///< among those that wait for company
     PlacementUnitId unit = kNoPlacementUnit;
     InstanceId planned;  ///< where it is meant to be

@@ -4,6 +4,9 @@
 
 #include "schedulers/hcoop/waiting.hpp"
 
+// Ids of units are slots of a vector and differ after a restore: a snapshot lists units by the
+// order of their queues, so that equal queues give equal text.
+
 namespace muster::hcoop {
 
 WaitingSnapshot WaitingTasks::snapshot(const ClusterState& state) const {
@@ -42,9 +45,11 @@ bool WaitingTasks::restore(const WaitingSnapshot& snapshot, const ClusterState& 
   interruptions_ = snapshot.interruptions;
   reset(state, feasible_types);
   if (!restore_orders(snapshot, state)) return false;
+  // Units after orders: a unit takes its place from that of its first task.
   for (const WaitingSnapshot::Unit& unit : snapshot.units) {
     if (!restore_unit(unit, state, feasible_types)) return false;
   }
+  // Tasks that wait without a unit came after the last round; they are packed at the next one.
   for (const auto& [task, order] : snapshot.orders) {
     const Record& record = records_[state.find(task)->slot];
     if (record.waits && record.unit == kNoPlacementUnit)
@@ -71,6 +76,7 @@ bool WaitingTasks::restore_orders(const WaitingSnapshot& snapshot, const Cluster
       records_[slot].at = id_of(state.task(slot).at);
     }
   }
+  // A snapshot of another moment is of no use: the caller rebuilds from the state.
   if (snapshot.orders.size() != state.pending().size()) return false;
   for (const auto& [task, order] : snapshot.orders) {
     const TaskRow* row = state.find(task);
@@ -90,6 +96,7 @@ bool WaitingTasks::restore_unit(const WaitingSnapshot::Unit& saved, const Cluste
     const TaskRow* row = state.find(task);
     if (row == nullptr || !records_[row->slot].waits) return false;
     Record& record = records_[row->slot];
+    // A task in two units would be placed twice.
     if (record.unit != kNoPlacementUnit) return false;
     record.queue = saved.queue;
     record.may_fall_back = saved.may_fall_back;
@@ -106,6 +113,7 @@ bool WaitingTasks::restore_unit(const WaitingSnapshot::Unit& saved, const Cluste
   unit.placed = saved.placed;
   unit.refused = saved.refused;
   unit.deviation = saved.deviation;
+  // Only tasks alone look for company, and only where more than one may share an instance.
   if (alone && params_.group > 1) {
     singles_[static_cast<std::size_t>(saved.queue)].insert(packable_of(first, feasible_types));
     records_[first].indexed = true;

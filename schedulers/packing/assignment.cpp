@@ -5,8 +5,12 @@
 namespace muster {
 namespace {
 
-/// The Hungarian method with potentials: rows are let in one after the other, each along the
-/// cheapest path of exchanges. Needs rows <= columns. Row and column 0 stand for "none".
+/// The Hungarian method with potentials: rows enter one after the other, and each entry re-assigns
+/// rows along one cheapest path, O(rows x columns) an entry.
+/// Between entries cost - row potential - column potential is 0 for assigned pairs and never
+/// negative, which is what keeps the sum the least one for the rows let in so far.
+/// Needs rows <= columns, or an entry could find no free column. Row and column 0 stand for "none":
+/// indices in here are one higher than the caller's.
 class HungarianMethod {
  public:
   HungarianMethod(std::size_t rows, std::size_t columns)
@@ -21,11 +25,15 @@ class HungarianMethod {
     std::vector<char> seen(potential_.size(), 0);
     row_of_[0] = row;
     std::size_t at = 0;
+    // Dijkstra over the columns by reduced costs. Ends at a column without a row, of which there is
+    // one as long as fewer rows than columns are in.
     do {
       seen[at] = 1;
       const std::size_t next = relax(row_of_[at], at, cost, {least, seen});
       at = next;
     } while (row_of_[at] != 0);
+    // Walks the path back: every column on it takes the row of its predecessor, the first one the
+    // row that enters by way of column 0.
     for (; at != 0; at = way_[at]) row_of_[at] = row_of_[way_[at]];
   }
 
@@ -69,6 +77,7 @@ std::vector<std::uint32_t> best_assignment(std::span<const double> weights, std:
                                            std::size_t columns) {
   MUSTER_CHECK(weights.size() == rows * columns, "one weight a pair of row and column");
   std::vector<std::uint32_t> column_of(rows, kUnassigned);
+  // The longer side becomes the columns, and weights become negative costs: the method minimises.
   const bool turned = rows > columns;
   HungarianMethod method(turned ? columns : rows, turned ? rows : columns);
   for (std::size_t i = 1; i <= (turned ? columns : rows); ++i) {

@@ -21,6 +21,7 @@ TypeId cheapest_type(std::size_t tasks, TypeId planned, const std::vector<Instan
                      const NeedOf& need, const PriceOf& price) {
   TypeId best = planned;
   std::optional<Price> least = price(planned);
+  // A planned type without a price leaves nothing to compare with.
   if (!least) return planned;
   for (std::uint32_t i = 0; i < types.size(); ++i) {
     const TypeId type{i};
@@ -31,6 +32,7 @@ TypeId cheapest_type(std::size_t tasks, TypeId planned, const std::vector<Instan
     for (std::size_t task = 0; good && task < tasks; ++task) {
       const std::optional<Need> there = need(task, type);
       const std::optional<Need> planned_need = need(task, planned);
+      // Speeds are compared task by task, not in sum: nobody is to run slower than planned.
       good = there && planned_need && there->speed >= planned_need->speed;
       if (good) sum += there->amount;
       good = good && sum.fits_in(types[i].capacity);  // most types are too small soon
@@ -44,6 +46,8 @@ TypeId cheapest_type(std::size_t tasks, TypeId planned, const std::vector<Instan
 
 /// What is looked up once for all launches of a plan on a market.
 struct AskedMarket {
+  // Built once a market and plan: learning prices and asking what backs off costs O(types), too
+  // much for every launch.
   AskedMarket(const ClusterView& view, Market market) : types(view.catalog, market) {
     types.learn(view.state.offerings());
     for (std::uint32_t i = 0; i < types.size(); ++i) rests.push_back(view.rests(TypeId{i}, market));
@@ -72,6 +76,8 @@ std::vector<std::vector<const Place*>> places_of_launches(const Plan& plan) {
 
 void use_cheapest_types(const ClusterView& view, Plan& plan) {
   const auto places = places_of_launches(plan);
+  // Gains of places are those of their instances, so that a saving is added to the launch and to
+  // each place on it.
   std::vector<double> saved_usd_h(plan.launches.size(), 0);
   std::array<std::optional<AskedMarket>, 2> markets;  // those that the plan speaks of
   for (std::size_t i = 0; i < plan.launches.size(); ++i) {
@@ -112,7 +118,8 @@ void use_cheapest_types(const PackingTasks& tasks, const WorthModel& model,
     kinds.clear();
     for (std::uint32_t task : members) kinds.push_back(tasks.kind_of[task]);
     const TypeId planned = bin.type;
-    // The bins of an array are alike.
+    // Equal bins in a row, as those of an array, take over the answer of the bin before: the search
+    // costs O(types x tasks).
     if (last != nullptr && last_planned == planned && last_kinds == kinds) {
       if (last->type != planned) bin.worth_usd_h = last->worth_usd_h;
       bin.type = last->type;
@@ -134,6 +141,7 @@ void use_cheapest_types(const PackingTasks& tasks, const WorthModel& model,
     const TypeId type = cheapest_type(members.size(), bin.type, types.all(), need, price);
     if (type == bin.type) continue;
     bin.type = type;
+    // TNRP follows the speeds of the new type, so that it is added up again.
     worth.clear(model);
     for (std::uint32_t task : members) {
       worth.add(entrant_of(model, tasks.kinds[tasks.kind_of[task]], type));

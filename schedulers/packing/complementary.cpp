@@ -6,19 +6,27 @@
 
 #include "schedulers/packing/max_weight_matching.hpp"
 
+// Finding companions is branch and bound over treaps ordered along a Z-curve: boxes bound the
+// deviation from above, FitsWith has the last word. pack_plainly() is the definition that the fast
+// form has to agree with, task by task.
+
 namespace muster {
 namespace {
 
-/// The curve tells apart so many steps of each kind of resource.
+/// Bits of each kind's coordinate: 1024 steps. All kinds together have to fit into the 64 bits of
+/// CurveKey::position.
 constexpr int kCurveBits = 10;
 
-/// More capacities than this are looked at as one that covers them all.
+/// Every limit costs one bound at every node of a search. Beyond these, one capacity that covers
+/// all of them replaces them: a looser bound, but one.
 constexpr std::size_t kMaxLimits = 4;
 
-/// The matching works with whole numbers: deviations in units of so much.
+/// The matching adds up whole numbers, so that ties do not depend on rounding: deviations in units
+/// of this. One is at most half the number of kinds, and thousands of pairs stay far below 2^63.
 constexpr double kDeviationUnit = 1e-12;
 
-/// How good a candidate is.
+/// Orders candidates by score, then by the earlier place in the queue. A score below 0 stands for
+/// nothing that fits.
 struct Rank {
   double score = -1;
   std::uint64_t order = 0;
@@ -93,6 +101,8 @@ Packable packable(const Resources& demand, const Resources& reference, std::uint
 ComplementaryIndex::ComplementaryIndex(const PackLimits& limits, const Resources& reference)
     : limits_(limits) {
   for (Resource kind : kAllResources) {
+    // The bound must not cut off what FitsWith allows: twice the epsilon of fits_in(), as a share,
+    // and 1e-12 for the rounding of the shares.
     const double unit = reference[kind] > kResourceEpsilon ? reference[kind] : 1;
     slack_[kind] = 2 * kResourceEpsilon / unit + 1e-12;
   }
@@ -149,13 +159,15 @@ struct ComplementaryIndex::Search {
     for (const Resources& limit : index.limits_) room.push_back(limit - used + index.slack_);
   }
 
-  /// What nothing in the box is worth more than; below 0: nothing there fits.
+  /// An upper bound of the squared distance from the mean that an item of the box has and still
+  /// fits one of the limits; below 0: none of them fits.
   double bound(const Box& box) const {
     double highest = -1;
     for (const Resources& most : room) highest = std::max(highest, bound_within(box, most));
     return highest;
   }
 
+  // The farther end of the box counts, but not beyond what the limit leaves: such items do not fit.
   double bound_within(const Box& box, const Resources& most) const {
     double sum = 0;
     for (Resource kind : kAllResources) {
@@ -167,6 +179,8 @@ struct ComplementaryIndex::Search {
     return sum;
   }
 
+  // Takes the half with the higher bound first, after which the other is often cut off. The depth
+  // is that of the treap, logarithmic in expectation.
   void look_below(const Tree& tree, Tree::Index at) {
     const Tree::Node& node = tree.node(at);
     consider(node.item);
@@ -188,6 +202,7 @@ struct ComplementaryIndex::Search {
 
   void consider(const Packable& one) {
     const Rank rank{distance_squared(mean, one.share), one.order};
+    // FitsWith comes last: it looks through instance types, the rank is a handful of subtractions.
     if (!best.loses_to(rank) || !fits(group, one)) return;
     best = rank;
     found = one;
@@ -207,6 +222,8 @@ std::optional<Packable> ComplementaryIndex::companion(std::span<const Packable> 
   Search search(*this, group, fits);
   for (Resource kind : kAllResources) {
     const Tree& tree = trees_[static_cast<std::size_t>(kind)];
+    // Tasks with the same dominant resource never share a group (HCoop III-D). The task that begins
+    // a group is not found either, though it is in the index: its own tree is left out.
     if (tree.empty() || has_dominant(group, kind)) continue;
     const Rank rank = search.rank_of(tree, tree.root());
     if (rank.score >= 0 && search.best.loses_to(rank)) search.look_below(tree, tree.root());
@@ -261,6 +278,8 @@ std::vector<std::vector<Packable>> pack_greedily(std::span<const Packable> queue
   for (const Packable& task : queue) {
     if (taken.contains(task.order)) continue;
     groups.push_back(index.group_of(task, most, fits));
+    // A task that found nobody stays in the index for those of later rounds. Nobody of this queue
+    // takes it: a group that holds it would hold one that it could have begun with.
     if (groups.back().size() == 1) continue;
     for (const Packable& one : groups.back()) {
       taken.insert(one.order);
@@ -274,6 +293,7 @@ std::vector<std::vector<Packable>> pack_exactly(std::span<const Packable> queue,
                                                 const FitsWith& fits) {
   std::vector<WeightedEdge> edges;
   for (std::uint32_t i = 0; i < queue.size(); ++i) {
+    // Pairs that may not share a group get no edge, rather than one of weight 0.
     for (std::uint32_t j = i + 1; j < queue.size(); ++j) {
       if (queue[i].dominant == queue[j].dominant) continue;
       if (!fits(queue.subspan(i, 1), queue[j])) continue;
@@ -285,6 +305,7 @@ std::vector<std::vector<Packable>> pack_exactly(std::span<const Packable> queue,
       max_weight_matching(static_cast<std::uint32_t>(queue.size()), edges);
   std::vector<std::vector<Packable>> groups;
   for (std::uint32_t i = 0; i < queue.size(); ++i) {
+    // A pair is listed at the earlier of its tasks.
     if (mates[i] != kNoMate && mates[i] < i) continue;
     groups.push_back({queue[i]});
     if (mates[i] != kNoMate) groups.back().push_back(queue[mates[i]]);

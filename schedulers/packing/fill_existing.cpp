@@ -2,11 +2,15 @@
 
 #include <algorithm>
 
+// Tasks of one kind are interchangeable, so that a look at a host costs O(kinds that wait), not
+// O(tasks). The kinds keep the order of their first tasks: on ties the task that came first wins.
+
 namespace muster {
 
 void FillExisting::make_groups(const RoundInput& input, const TaskKinds& kinds,
                                std::span<const std::uint32_t> waiting) {
   members_.assign(waiting.begin(), waiting.end());
+  // Stable: tasks of one kind keep their order, and the first of them gets the dearest host.
   std::stable_sort(members_.begin(), members_.end(), [&](std::uint32_t a, std::uint32_t b) {
     return input.tasks()[a].kind < input.tasks()[b].kind;
   });
@@ -41,7 +45,8 @@ bool FillExisting::has_room(const WorthModel& model, const Layout& layout, std::
   return shape.fits && (used_[host] + shape.amount).fits_in(model.prices.types()[type].capacity);
 }
 
-/// What tasks of the class bring about on the host that is being filled.
+/// The company that the class finds on the host being filled. Kinds of one class share it; it holds
+/// for one look, since each task that enters changes it.
 const InstanceWorth::Company& FillExisting::company_of(ClassId cls, const InstanceWorth& worth) {
   if (cls.value >= companies_.size()) companies_.resize(cls.value + std::size_t{1});
   Known& known = companies_[cls.value];
@@ -54,6 +59,7 @@ void FillExisting::fill(const WorthModel& model, const TaskKinds& kinds, std::ui
   const TypeId type = layout.hosts[host].type;
   InstanceWorth& worth = worth_[host];
   while (true) {
+    // A new number makes all of `companies_` stale without clearing them.
     ++look_;
     Group* best = nullptr;
     double best_usd_h = worth.usd_h();
@@ -62,6 +68,7 @@ void FillExisting::fill(const WorthModel& model, const TaskKinds& kinds, std::ui
       const TaskKind& kind = kinds.all()[group.kind];
       if (!has_room(model, layout, host, kind.shape)) continue;
       const double usd_h = worth.with(entrant_of(model, kind, type), company_of(kind.cls, worth));
+      // A task that leaves the worth as it is enters too: the room is paid for.
       if (usd_h > best_usd_h || (best == nullptr && usd_h == best_usd_h)) {
         best = &group;
         best_usd_h = usd_h;
@@ -99,6 +106,7 @@ void FillExisting::add_up_hosts(const RoundInput& input, const WorthModel& model
     filled_[host] = 1;
     worth_[host].clear(model);
   }
+  // One pass over all tasks instead of a list a host.
   for (std::uint32_t task = 0; task < layout.host_of.size(); ++task) {
     const std::uint32_t host = layout.host_of[task];
     if (host == kUnassigned || !filled_[host]) continue;
@@ -114,6 +122,7 @@ void FillExisting::run(const RoundInput& input, const WorthModel& model, const T
   list_hosts(open, layout);
   add_up_hosts(input, model, kinds, layout);
   for (std::uint32_t host : hosts_) fill(model, kinds, host, layout);
+  // Keeps the order of those left, which the caller's next step packs in.
   std::erase_if(waiting, [&](std::uint32_t task) { return layout.host_of[task] != kUnassigned; });
 }
 

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+// Algorithm 1 of Eva for many tasks. Three things make it fast and leave the result that of the
+// plain form: equal tasks are one group, a fill is repeated while all its groups last, and
+// candidates are sorted so that a bound ends the search for the best one.
+
 namespace muster {
 namespace {
 
@@ -32,6 +36,7 @@ void FullReconfiguration::make_groups(const PackingTasks& tasks) {
     }
     ++groups_[group_of_kind_[kind]].end;
   }
+  // Counting sort: `end` holds the group's size until here, then the range [next, end) of members_.
   std::uint32_t begin = 0;
   for (Group& group : groups_) {
     const std::uint32_t count = group.end;
@@ -64,6 +69,8 @@ const FullReconfiguration::Candidate* FullReconfiguration::best_candidate(
     const Resources& capacity) {
   const Candidate* best = nullptr;
   double best_worth = 0;
+  // open_ is compacted on the way. A candidate that does not fit, or of which no task is left,
+  // cannot enter this fill later either, since used_ only grows.
   std::size_t kept = 0;
   bool sure = false;  // that no later candidate can be better
   for (std::uint32_t position : open_) {
@@ -73,11 +80,13 @@ const FullReconfiguration::Candidate* FullReconfiguration::best_candidate(
       if (group.used == group.left() || !(used_ + candidate.amount).fits_in(capacity)) {
         continue;  // for the rest of this fill
       }
+      // Candidates stand by falling worth, and the bound falls with it: no later one can be better.
       if (best != nullptr && worth_.bound_with(candidate.entrant) < best_worth) {
         sure = true;
       } else {
         const double worth = worth_.with(candidate.entrant);
         if (best == nullptr || worth > best_worth ||
+            // Equal worth: the group whose first task is earlier, as in the plain form.
             (worth == best_worth && candidate.group < best->group)) {
           best = &candidate;
           best_worth = worth;
@@ -87,10 +96,12 @@ const FullReconfiguration::Candidate* FullReconfiguration::best_candidate(
     open_[kept++] = position;
   }
   open_.resize(kept);
+  // The set must not be worth less than before the task (Algorithm 1).
   return best != nullptr && best_worth < worth_.usd_h() ? nullptr : best;
 }
 
 void FullReconfiguration::fill(const WorthModel& model, const Resources& capacity) {
+  // Resets what the last fill touched, not all groups.
   for (std::uint32_t position : fill_) groups_[candidates_[position].group].used = 0;
   fill_.clear();
   open_.clear();
@@ -106,6 +117,8 @@ void FullReconfiguration::fill(const WorthModel& model, const Resources& capacit
 }
 
 void FullReconfiguration::accept(TypeId type, Configuration& result) {
+  // Greedy choices depend on which groups have tasks left and not on how many: as long as each
+  // group of the fill has enough of them, the next fill would be the same.
   std::uint32_t times = std::numeric_limits<std::uint32_t>::max();
   for (std::uint32_t position : fill_) {
     const Group& group = groups_[candidates_[position].group];
@@ -127,6 +140,7 @@ void FullReconfiguration::run(const PackingTasks& tasks, const WorthModel& model
   const PricedTypes& types = model.prices.types();
   for (TypeId type : types.by_descending_price()) {
     const Resources& capacity = types[type].capacity;
+    // A set that is worth its price but for rounding is worth it.
     const double price = types.usd_h(type) - kWorthEpsilon_usd_h;
     fill_.clear();
     // No set is worth more than its tasks undisturbed; the slack is for rounding.
@@ -139,6 +153,8 @@ void FullReconfiguration::run(const PackingTasks& tasks, const WorthModel& model
       if (worth_.usd_h() < price) break;
       accept(type, result);
     }
+    // fill_ holds positions in candidates_, which the next type replaces: the last chance to reset
+    // them.
     for (std::uint32_t position : fill_) groups_[candidates_[position].group].used = 0;
   }
   place_leftovers(tasks, model, result);
@@ -154,6 +170,8 @@ void FullReconfiguration::place_leftovers(const PackingTasks& tasks, const Worth
         result.unplaced.push_back(members_[i]);
         continue;
       }
+      // Rented although the task is worth less than its price there: it has to run somewhere, and
+      // its reservation price is that of the cheapest way.
       worth_.clear(model);
       worth_.add(entrant_of(model, kind, price.type));
       result.bins.push_back(

@@ -4,6 +4,9 @@
 
 #include "schedulers/packing/full_reconfiguration.hpp"
 
+// Algorithm 1 of Eva as the paper writes it, without groups or bounds: the definition that
+// FullReconfiguration has to agree with, bin by bin.
+
 namespace muster {
 namespace {
 
@@ -45,6 +48,7 @@ Fill fill_one(const PackingTasks& tasks, const WorthModel& model, TypeId type,
       const ShapeOnType& shape = model.prices.on(kind.shape, type);
       if (!shape.fits || !(fill.used + shape.amount).fits_in(capacity)) continue;
       const double worth = fill.worth.with(entrant_of(model, kind, type));
+      // Strictly more: of equals the one visited first stays.
       if (best == kNoTask || worth > best_worth) best = task, best_worth = worth;
     }
     if (best == kNoTask || best_worth < fill.worth.usd_h()) return fill;
@@ -86,6 +90,7 @@ Configuration full_reconfiguration_plain(const PackingTasks& tasks, const WorthM
       result.unplaced.push_back(task);
       continue;
     }
+    // Worth less than the cheapest type that holds it, and rented all the same: it has to run.
     Fill alone{{task}, {}, {}};
     alone.worth.clear(model);
     alone.worth.add(entrant_of(model, kind, price.type));

@@ -1,5 +1,8 @@
 #include "schedulers/packing/layout.hpp"
 
+// A layout says where all tasks are; a plan says what changes. Reconfigurations and the fixed fleet
+// end here, so that their plans differ in the layout alone.
+
 namespace muster {
 
 void Layout::reset(std::size_t tasks) {
@@ -55,6 +58,8 @@ void add_places(const Layout& layout, const RoundInput& input,
   for (std::uint32_t task = 0; task < input.tasks().size(); ++task) {
     if (!layout.moves(input, task)) continue;
     const Layout::Host& host = layout.hosts[layout.host_of[task]];
+    // A task without a home starts, whichever host it gets; all others are moved by the
+    // reconfiguration.
     const bool had_place = input.tasks()[task].home != kUnassigned;
     const CauseCode cause = had_place ? reconfiguration : cause_of_start(host);
     PlaceTarget to = LaunchIndex{launch_of[layout.host_of[task]]};
@@ -85,6 +90,8 @@ Plan plan_of(const Layout& layout, const RoundInput& input, const WorthModel& mo
   InstanceWorth scratch;
   for (std::size_t i = 0; i < kept.size(); ++i) {
     if (kept[i]) continue;
+    // No host of the layout stands for it. Its residents have places on other hosts in the plan
+    // already.
     const RoundInput::Instance& instance = input.instances()[i];
     const double worth = present_worth(input, instance, model, kinds, scratch);
     const CauseCode cause = instance.residents == 0 ? CauseCode::empty : reconfiguration;

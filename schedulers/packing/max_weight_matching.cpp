@@ -3,6 +3,8 @@
 #include <lemon/matching.h>
 #include <lemon/smart_graph.h>
 
+// Edmonds' algorithm as LEMON has it, O(nodes x edges x log nodes).
+
 namespace muster {
 
 std::vector<std::uint32_t> max_weight_matching(std::uint32_t nodes,
@@ -11,6 +13,7 @@ std::vector<std::uint32_t> max_weight_matching(std::uint32_t nodes,
   Graph graph;
   graph.reserveNode(static_cast<int>(nodes));
   graph.reserveEdge(static_cast<int>(edges.size()));
+  // SmartGraph numbers nodes from 0 in the order of adding, so that its ids are the caller's.
   for (std::uint32_t i = 0; i < nodes; ++i) graph.addNode();
   Graph::EdgeMap<std::int64_t> weight(graph);
   for (const WeightedEdge& edge : edges) {

@@ -7,6 +7,9 @@
 #include "model/feasible.hpp"
 #include "schedulers/packing/reservation_price.hpp"
 
+// Puts the refusal of reservation_price() into words: the same search decides for policies, so that
+// both name the same resource.
+
 namespace muster {
 namespace {
 
@@ -15,6 +18,7 @@ Catalog offered_to(const Job& job, const Catalog& catalog, const Fleet& fleet) {
   std::vector<InstanceType> types;
   if (fleet.empty()) {
     for (const InstanceType& type : catalog.types()) {
+      // Every type has a price on demand; only some have one on the spot market.
       if (wants(job.markets, Market::on_demand) || type.spot) types.push_back(type);
     }
     return Catalog(std::move(types));
@@ -27,6 +31,7 @@ Catalog offered_to(const Job& job, const Catalog& catalog, const Fleet& fleet) {
 
 /// "8", "0.5"
 std::string number_of(double amount) {
+  // std::to_string writes six decimals: there is a point, at which the cutting of zeros ends.
   std::string text = std::to_string(amount);
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
@@ -62,6 +67,8 @@ std::string sentence(const Refusal& refusal, const Catalog& offered, const std::
   const auto largest = std::find_if(
       offered.types().begin(), offered.types().end(),
       [&](const InstanceType& type) { return type.capacity[kind] == refusal.available; });
+  // `alone`: no type has this much even by itself. Otherwise some has, but not beside the rest, and
+  // `available` is the most among those that have the rest.
   std::string text = nothing + " has " + amount_of(kind, refusal.asked);
   text +=
       alone ? "; the largest has " : " beside what else is asked for; the largest of those has ";
@@ -77,6 +84,7 @@ std::optional<std::string> why_never_fits(const Job& job, const Catalog& catalog
   std::string nothing = fleet.empty() ? "no instance type on offer" : "no instance of the fleet";
   if (job.markets == MarketChoice::spot) nothing += " on the spot market";
   if (job.markets == MarketChoice::on_demand && !fleet.empty()) nothing += " on demand";
+  // An empty catalog has no binding resource, and sentence() would have nothing to name.
   if (offered.size() == 0) return "there is " + nothing;
   const Demands* looked_at = nullptr;  // the tasks of a job are mostly alike
   for (const TaskSpec& task : job.tasks) {

@@ -39,6 +39,7 @@ class OrderedIndex {
       fresh = free_.back();
       free_.pop_back();
     }
+    // The slot of an erased node is used again, so that indices stay dense over weeks of a replay.
     nodes_[fresh] = {key, item, Summary(item), next_priority(), kNone, kNone};
     root_ = insert_below(root_, fresh);
     ++size_;
@@ -64,7 +65,9 @@ class OrderedIndex {
   }
 
  private:
-  /// A number that looks drawn: the finaliser of SplitMix64 over a counter.
+  /// The finaliser of SplitMix64 over a counter: as good as drawn for the balance of the tree, and
+  /// the same in every run. A treap of equal operations has to be equal, or searches with ties
+  /// could differ between a replay and its repetition.
   std::uint64_t next_priority() {
     std::uint64_t z = (counter_ += 0x9e3779b97f4a7c15ULL);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -72,6 +75,7 @@ class OrderedIndex {
     return z ^ (z >> 31);
   }
 
+  // Children have to be right before their parent: every path is pulled from its lower end up.
   void pull(Index at) {
     Node& node = nodes_[at];
     node.all = Summary(node.item);
@@ -79,7 +83,7 @@ class OrderedIndex {
     if (node.right != kNone) node.all.add(nodes_[node.right].all);
   }
 
-  /// What is before the key and what is not.
+  /// The nodes before the key, and the others. Each half keeps the heap order of priorities.
   std::pair<Index, Index> split(Index at, const Key& key) {
     if (at == kNone) return {kNone, kNone};
     if (nodes_[at].key < key) {
@@ -94,6 +98,7 @@ class OrderedIndex {
     return {before, at};
   }
 
+  // All keys of `left` have to be before those of `right`.
   Index merge(Index left, Index right) {
     if (left == kNone) return right;
     if (right == kNone) return left;
@@ -109,6 +114,8 @@ class OrderedIndex {
 
   Index insert_below(Index at, Index fresh) {
     if (at == kNone) return fresh;
+    // The highest priority is on top: the fresh node takes the place of the first one below it, and
+    // what was there is split around its key.
     if (nodes_[fresh].priority > nodes_[at].priority) {
       const auto [before, after] = split(at, nodes_[fresh].key);
       nodes_[fresh].left = before;
@@ -132,6 +139,7 @@ class OrderedIndex {
     } else if (nodes_[at].key < key) {
       nodes_[at].right = erase_below(nodes_[at].right, key);
     } else {
+      // The node's content stays until the slot is used again; nothing leads to it any more.
       free_.push_back(at);
       return merge(nodes_[at].left, nodes_[at].right);
     }
@@ -141,6 +149,8 @@ class OrderedIndex {
 
   template <class May, class Accept>
   const Node* first_below(Index at, const Key& from, const May& may, const Accept& accept) const {
+    // A subtree whose summary fails is cut off. Logarithmic as long as a summary that passes mostly
+    // has an item that is accepted; linear at worst.
     if (at == kNone || !may(nodes_[at].all)) return nullptr;
     const Node& node = nodes_[at];
     if (node.key < from) return first_below(node.right, from, may, accept);

@@ -7,6 +7,8 @@ namespace muster {
 
 PricedTypes::PricedTypes(const Catalog& catalog, Market market)
     : catalog_(&catalog), market_(market) {
+  // The catalog's prices first. Their count of changes is forgotten, so that the state's own table
+  // is read even where it has the same count.
   learn(OfferingTable(catalog));
   known_.reset();
 }
@@ -17,9 +19,11 @@ bool PricedTypes::learn(const OfferingTable& offerings) {
   present.reserve(catalog_->size());
   for (const InstanceType& type : catalog_->types()) present.push_back({type.on_demand});
   for (const OfferingRow& row : offerings.rows()) {
+    // Policies price by type and market: rows of single zones are passed over.
     if (row.key.market != market_ || !row.key.zone.empty()) continue;
     present[row.key.type.value] = {row.price, true};
   }
+  // Callers compute everything anew on true; a change of the other market alone is none here.
   if (present == priced_) return false;
   priced_ = std::move(present);
   by_descending_price_.clear();

@@ -41,6 +41,8 @@ std::vector<std::vector<std::uint32_t>> priority_classes(const RoundInput& input
   for (std::uint32_t task : tasks) {
     const int priority = input.jobs()[input.tasks()[task].job].priority;
     const bool is_new = classes.empty() || priority != last;
+    // Tasks come by falling priority: each new number begins a class, until there are
+    // kMostPriorities; the last class takes the others.
     if (is_new && classes.size() < kMostPriorities) classes.emplace_back();
     classes.back().push_back(task);
     last = priority;
@@ -50,6 +52,7 @@ std::vector<std::vector<std::uint32_t>> priority_classes(const RoundInput& input
 
 void order_by_priority(const ClusterState& state, Plan& plan) {
   std::vector<std::pair<int, Place>> places;
+  // A launch without places comes last.
   std::vector<int> highest(plan.launches.size(), std::numeric_limits<int>::min());
   bool differ = false;
   for (const Place& place : plan.places) {
@@ -60,6 +63,7 @@ void order_by_priority(const ClusterState& state, Plan& plan) {
       highest[launch->value] = std::max(highest[launch->value], priority);
     }
   }
+  // The usual case: all priorities are equal.
   if (!differ) return;
   std::stable_sort(places.begin(), places.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });

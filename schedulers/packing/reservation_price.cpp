@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+// Prices are kept by shape: tasks of an array have one shape, so that a round costs O(new shapes x
+// types) here and not O(tasks x types).
+
 namespace muster {
 namespace {
 
@@ -51,6 +54,8 @@ ReservationPrice reservation_price(const Demands& demands, const PricedTypes& ty
   for (std::uint32_t i = 0; i < types.size(); ++i) {
     const TypeId type{i};
     if (!types.offered(type) || !holds(types[type], demands)) continue;
+    // Families run the task at different speeds: the least price an iteration is the cheapest way,
+    // not the least price an hour (Eva 4.2).
     const double usd_per_iteration = types.usd_h(type) / demands.on(types[type].family)->speed;
     if (best.fits() && usd_per_iteration >= best.usd_per_iteration) continue;
     best.type = type;
@@ -67,6 +72,8 @@ ReservationPrice reservation_price(const Demands& demands, const Catalog& catalo
 
 void ReservationPrices::learn(const ClusterState& state) {
   if (types_.learn(state.offerings())) {
+    // New prices: every shape is priced again, and version_ tells those that keep numbers made of
+    // them.
     shapes_.clear();
     ++version_;
   } else if (changes_ == state.shape_changes()) {
@@ -76,6 +83,7 @@ void ReservationPrices::learn(const ClusterState& state) {
   shapes_.resize(state.shape_count());
   for (std::uint32_t i = 0; i < shapes_.size(); ++i) {
     const std::uint64_t made = state.shape_made(ShapeId{i});
+    // Shape ids are used again for other demands; `made` tells them apart.
     if (shapes_[i].made == made) continue;
     shapes_[i] = made == 0 ? Priced{} : priced(state.shape(ShapeId{i}), made);
   }
@@ -95,6 +103,7 @@ ReservationPrices::Priced ReservationPrices::priced(const Demands& demands,
     ShapeOnType on;
     if (const FamilyDemand* demand = demands.on(type.family)) {
       on.amount = demand->amount;
+      // Also where it does not fit: `fits` says so, and speed alone decides the worth.
       on.worth_usd_h = out.price.usd_per_iteration * demand->speed;
       on.fits = types_.offered(TypeId{i}) && holds(type, demands);
     }

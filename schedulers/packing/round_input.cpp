@@ -4,6 +4,9 @@
 #include <bit>
 #include <utility>
 
+// Gathers the view once into flat arrays whose indices the packing algorithms use, so that they
+// never touch the state's tables. O(tasks + instances) a round.
+
 namespace muster {
 namespace {
 
@@ -34,6 +37,7 @@ std::uint32_t TaskKinds::of(const TaskRow& task, const ClusterState& state,
                             const ReservationPrices& prices) {
   if (task.slot >= by_slot_.size()) by_slot_.resize(task.slot + std::size_t{1});
   Known& known = by_slot_[task.slot];
+  // Slots are used again: the id says whether the entry is of this task.
   if (known.task == task.id) return known.kind;
   TaskKind kind{task.cls, task.shape};
   const JobRow& job = state.job(task.job);
@@ -48,6 +52,8 @@ std::uint32_t TaskKinds::of(const TaskRow& task, const ClusterState& state,
 }
 
 void TaskKinds::keep_up(const ReservationPrices& prices) {
+  // The worth of a gang is a part of its kinds and made of prices: at other prices the same tasks
+  // are of other kinds.
   if (std::exchange(prices_, prices.version()) == prices.version()) return;
   kinds_.clear();
   ids_.clear();
@@ -63,6 +69,8 @@ void RoundInput::gather(const MarketView& view, ReservationPrices& prices, TaskK
   changes_with_time_ = false;
   prices.learn(view.cluster.state);
   kinds.keep_up(prices);
+  // Instances before jobs, since a task's home is an index of instances_; residents after both, and
+  // what a move loses last, since it is added up over residents.
   gather_instances(view);
   gather_jobs(view, prices, kinds);
   list_residents();
@@ -94,6 +102,7 @@ void RoundInput::gather_instances(const MarketView& market) {
   for (std::uint32_t i = 0; i < rests_.size(); ++i) rests_[i] = market.rests(TypeId{i});
   for (const InstanceRow& row : market.cluster.state.instances()) {
     if (row.slot >= instance_of_slot_.size()) instance_of_slot_.resize(row.slot + std::size_t{1});
+    // No task is meant for an instance that is going away (ReleaseDecided): it is no home either.
     instance_of_slot_[row.slot] = kUnassigned;
     if (!market.shows(row)) continue;
     if (row.released || row.phase == InstancePhase::terminating) continue;
@@ -123,12 +132,14 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
   for (Slot slot : job.tasks) {
     const TaskRow& row = state.task(slot);
     if (row.phase == TaskPhase::finished || row.phase == TaskPhase::failed) continue;
-    if (row.phase == TaskPhase::held) continue;
+    if (row.phase == TaskPhase::held || row.phase == TaskPhase::capped) continue;
+    // A pending task that may not start is none to the policy, so that nothing is rented for it.
     if (row.phase == TaskPhase::pending && !may_start) continue;
     const ReservationPrice& own = prices.of(row.shape);
     if (impossible != nullptr && (job.job.gang || !own.fits())) {
       // The tasks of a gang wait for each other: what stops one stops all.
       const Refusal& refusal = own.fits() ? impossible->refusal : own.refusal;
+      // A refusal that stands already would be an event without news in every round.
       if (!(row.reason == refusal)) refusals_.push_back({row.id, refusal});
       continue;
     }
@@ -140,6 +151,7 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
       task.unsaved_usd = to_hours(unsaved(state, row, view.now)) * own.usd_h;
       changes_with_time_ |= task.unsaved_usd > 0;
     }
+    // Held tasks stay in the lists: they take room that others must not be given.
     task.movable &= !task.held;
     if (row.target != kNoSlot) task.home = instance_of_slot_[row.target];
     any_movable_ |= task.movable;
@@ -185,9 +197,11 @@ void RoundInput::list_residents() {
     if (task.home == kUnassigned) continue;
     Instance& home = instances_[task.home];
     ++home.residents;
+    // Pinned ends with the task's way, held lasts; an instance may be both.
     home.pinned |= !task.movable && !task.held;
     home.held |= task.held;
   }
+  // Counting sort by instance: `residents` counts, then serves as the cursor of its own range.
   std::uint32_t begin = 0;
   for (Instance& instance : instances_) {
     instance.first = begin;

@@ -1,5 +1,8 @@
 #include "schedulers/packing/tnrp.hpp"
 
+// Throughput-normalised reservation prices (Eva 4.3 and 4.4). The same set may be valued with
+// products of pair rates or with a recorded rate of the whole set, which wins where there is one.
+
 namespace muster {
 
 Entrant entrant_of(const WorthModel& model, const TaskKind& kind, TypeId type) {
@@ -23,7 +26,7 @@ InstanceWorth::Company InstanceWorth::company_of(ClassId cls) const {
     for (const Member& member : members_) company.members_usd_h += value(member.task, 1);
     return company;
   }
-  // Pairs are in the products already.
+  // A recorded set of two is what pair_rate() answers: only larger ones have to be looked up.
   ColocationTable::Recorded recorded;
   if (members_.size() > 1 && rates_->knows_sets_of(key_.size() + 1)) {
     recorded = rates_->recorded(key_.with(cls));
@@ -43,6 +46,7 @@ InstanceWorth::Company InstanceWorth::company_of(ClassId cls) const {
 }
 
 void InstanceWorth::add(const Entrant& entrant) {
+  // total_ is the very number by which the task was chosen: candidates are compared for equality.
   total_ = with(entrant);
   undisturbed_ += entrant.worth;
   double own = 1;
@@ -52,6 +56,7 @@ void InstanceWorth::add(const Entrant& entrant) {
       own *= rates_->pair_rate(entrant.cls, member.task.cls);
       member.product *= rates_->pair_rate(member.task.cls, entrant.cls);
     }
+    // Added up anew, since the entrant changes the product of every member.
     by_pairs_ += value(member.task, member.product);
   }
   by_pairs_ += value(entrant, own);

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 
+// Maps the bins of a configuration to instances in three steps of rising cost: complete matches, an
+// assignment of the rest type by type, and then single tasks among seats of their kind.
+
 namespace muster {
 namespace {
 
-/// Above this many bins or instances of one type the exact matching would take too long.
+/// Above this many bins or instances of one type the exact matching, which is cubic, takes too
+/// long: 64 are some 260,000 steps.
 constexpr std::size_t kExactLimit = 64;
 
 }  // namespace
@@ -31,6 +35,8 @@ void Transition::list_residents(const PresentPlaces& places) {
     first_resident_[i] += first_resident_[i - 1];
   }
   residents_.resize(first_resident_.back());
+  // The offsets serve as cursors while residents are listed, which leaves each at the begin of the
+  // next instance; the loop below moves them back by one.
   for (std::uint32_t task = 0; task < places.home_of.size(); ++task) {
     const std::uint32_t home = places.home_of[task];
     if (home != kUnassigned) residents_[first_resident_[home]++] = task;
@@ -48,6 +54,8 @@ std::uint32_t Transition::overlap(const PresentPlaces& places, std::span<const s
       std::span(residents_)
           .subspan(first_resident_[instance],
                    first_resident_[instance + 1] - first_resident_[instance]);
+  // Equal kinds are interchangeable: per kind as many stay as both have. Only the entries touched
+  // are zeroed, so that a call costs O(residents + tasks of the bin) and not O(kinds).
   for (std::uint32_t task : residents) ++tally_[places.kind_of[task]];
   std::uint32_t stay = 0;
   for (std::uint32_t task : bin) {
@@ -58,8 +66,10 @@ std::uint32_t Transition::overlap(const PresentPlaces& places, std::span<const s
   return stay;
 }
 
-/// A bin and an instance with the same tasks belong together in some best matching. Only the homes
-/// of the bin's own tasks are looked at; what equal tasks could bring about is left to the others.
+/// A bin and an instance with the same numbers of each kind belong together in some best matching:
+/// no other partner keeps more tasks in place. Only the homes of the bin's own tasks are tried; an
+/// instance that equals the bin by tasks of the same kinds, but with none of these tasks on it, is
+/// left to match_rest().
 void Transition::match_equal(const PresentPlaces& places, const Configuration& configuration,
                              std::vector<std::uint32_t>& instance_of_bin) {
   for (std::size_t b = 0; b < configuration.bins.size(); ++b) {
@@ -90,6 +100,8 @@ void Transition::match_rest(const PresentPlaces& places, const Configuration& co
     if (!taken_[i]) free.push_back(i);
   }
   if (bins.empty() || free.empty()) return;
+  // Both lists by type, and then walked side by side: tasks cannot stay on an instance of another
+  // type.
   std::stable_sort(bins.begin(), bins.end(), by_type(configuration.bins));
   std::stable_sort(free.begin(), free.end(), by_type(places.instances));
   for (auto bin = bins.begin(), instance = free.begin(); bin != bins.end();) {
@@ -188,7 +200,7 @@ void Transition::seat_tasks(const PresentPlaces& places, Configuration& configur
     if (instance_of_bin[b] != kUnassigned) bin_of_[instance_of_bin[b]] = b;
   }
   seats_.assign(configuration.tasks.size(), kUnassigned);
-  // Whoever can stay is seated first, in the order in which the tasks are visited.
+  // Tasks that can stay are seated first, in the order in which the tasks are visited.
   order_ = configuration.tasks;
   std::sort(order_.begin(), order_.end());
   std::erase_if(order_,
@@ -197,6 +209,8 @@ void Transition::seat_tasks(const PresentPlaces& places, Configuration& configur
   std::stable_sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
     return places.kind_of[a] < places.kind_of[b];
   });
+  // tally_ becomes the cursor of each kind in order_. Seats and tasks left are as many of each
+  // kind, since both are the configuration's. list_residents() zeroes it for the next run.
   for (std::uint32_t i = 0; i < order_.size(); ++i) {
     const std::uint32_t kind = places.kind_of[order_[i]];
     if (i == 0 || kind != places.kind_of[order_[i - 1]]) tally_[kind] = i;

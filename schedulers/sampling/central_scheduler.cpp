@@ -6,6 +6,9 @@
 
 #include "schedulers/sampling/probe_scheduler.hpp"
 
+// Waiting times are sums of the estimates that were placed, less what has passed of those that run;
+// workers are not asked.
+
 namespace muster::sampling {
 
 void CentralScheduler::open(const Roster& roster, Actions&) {
@@ -17,12 +20,14 @@ void CentralScheduler::open(const Roster& roster, Actions&) {
 }
 
 double CentralScheduler::cost_s(const SampledJob& job, WorkerIndex worker) const {
+  // Tasks of different width share a worker: an estimate counts by the share that the task takes.
   return job.estimate_s * roster_.demand(job, worker)->dominant_share(roster_.capacity(worker));
 }
 
 double CentralScheduler::waiting_s(WorkerIndex worker, Instant now) const {
   const Load& load = loads_[worker];
   if (load.running.empty()) return load.queued_s;
+  // The request and the answer travel before a queued task starts.
   double waiting_s = load.queued_s + to_seconds(2 * rules_.network_delay);
   for (const Running& running : load.running) {
     const SampledJob& job = *open_.at(running.job).job;
@@ -35,6 +40,7 @@ double CentralScheduler::waiting_s(WorkerIndex worker, Instant now) const {
 
 void CentralScheduler::mark(WorkerIndex worker, bool has_long) {
   if (bits_->has_long[worker] == has_long) return;
+  // Reservations under way hold the old state, which is what their workers are to see.
   if (bits_.use_count() > 1) bits_ = std::make_shared<LongBits>(*bits_);
   bits_->has_long[worker] = has_long;
 }
@@ -43,6 +49,7 @@ void CentralScheduler::take(const TaskBatch& batch, Instant now, Actions& out) {
   const SampledJob& job = *batch.job;
   using Waiting = std::pair<double, WorkerIndex>;  // the least first, the first worker on ties
   std::vector<Waiting> line;
+  // O(workers) a job and O(log workers) a task.
   for (WorkerIndex worker = first_; worker < roster_.size(); ++worker) {
     if (roster_.demand(job, worker) == nullptr) continue;
     line.emplace_back(waiting_s(worker, now), worker);
@@ -51,6 +58,7 @@ void CentralScheduler::take(const TaskBatch& batch, Instant now, Actions& out) {
   open_[job.id] = {batch.job, batch.tasks.size()};
   std::vector<WorkerIndex> chosen;
   for (std::size_t i = 0; i < batch.tasks.size(); ++i) {
+    // Never empty: the site refuses jobs that no worker may run (GroupShared::has_place).
     std::pop_heap(line.begin(), line.end(), std::greater<>{});
     auto& [waiting_s, worker] = line.back();
     const double cost = cost_s(job, worker);
@@ -62,6 +70,7 @@ void CentralScheduler::take(const TaskBatch& batch, Instant now, Actions& out) {
     std::push_heap(line.begin(), line.end(), std::greater<>{});
   }
   if (bits_.use_count() > 1) bits_ = std::make_shared<LongBits>(*bits_);
+  // One stamp a job: all its reservations carry the state with all its tasks in it.
   ++bits_->stamp;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     out.push_back(Reserve{chosen[i], {batch.job, batch.tasks[i], 0, true, bits_}});

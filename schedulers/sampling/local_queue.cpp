@@ -6,6 +6,9 @@
 
 #include "model/check.hpp"
 
+// Room is taken when a request goes out, not when the task comes: two answers under way never meet
+// on the same room.
+
 namespace muster::sampling {
 
 LocalQueue::LocalQueue(WorkerIndex self, TypeId type, const Resources& capacity,
@@ -14,6 +17,7 @@ LocalQueue::LocalQueue(WorkerIndex self, TypeId type, const Resources& capacity,
 
 std::optional<Rejection> LocalQueue::add(const Reservation& reservation) {
   const SampledJob& job = *reservation.job;
+  // News of other workers, to be passed on with rejections.
   const bool newer = reservation.bits && (!bits_ || bits_->stamp < reservation.bits->stamp);
   if (newer) bits_ = reservation.bits;
   if (rules_.reject_behind_long && !job.is_long && !reservation.force && long_here_ > 0) {
@@ -30,6 +34,7 @@ std::optional<Rejection> LocalQueue::add(const Reservation& reservation) {
 
 bool LocalQueue::cancel(JobId job) {
   const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    // One that asks already gets its answer first: the scheduler finds nothing left then.
     return entry.job->id == job && !entry.asking;
   });
   if (found == entries_.end()) return false;
@@ -43,6 +48,7 @@ bool LocalQueue::may_take_now(const Entry& entry) const {
 }
 
 double LocalQueue::allowance_s(const Entry& entry) const {
+  // May be negative: an overtaken entry is not overtaken any further.
   return rules_.starvation_cap * entry.job->estimate_s - entry.delay_s;
 }
 
@@ -97,6 +103,7 @@ TaskRequest LocalQueue::ask(const Place& entry) {
   const Resources amount = amount_of(*entry->job);
   free_ -= amount;
   asking_.push_back({request.ticket, entry->number, entry->job, amount});
+  // Charged when asking, for the order to be the same whether the answer comes at once or not.
   if (rules_.shortest_first && !is_long) charge_older(entry->number, entry->job->estimate_s);
   if (rules_.sticky && !is_long) {
     entry->asking = true;
@@ -130,11 +137,13 @@ void LocalQueue::answered(std::uint32_t ticket, std::optional<TaskId> task) {
     running_.push_back({*task, asked.amount, {job.id, job.is_long}});
   } else {
     give_room_back(asked.amount);
+    // No task came: nobody was overtaken.
     if (rules_.shortest_first) charge_older(asked.number, -job.estimate_s);
   }
   if (!rules_.sticky || job.is_long) return;
   const auto probe = std::find_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& entry) { return entry.number == asked.number; });
+  // Sticky: the probe stays at its place and asks again until its job has no task left.
   probe->asking = false;
   if (task) return;
   entries_.erase(probe);
@@ -142,6 +151,7 @@ void LocalQueue::answered(std::uint32_t ticket, std::optional<TaskId> task) {
 }
 
 void LocalQueue::pushed(TaskId task, JobId job, const Resources& amount) {
+  // Taken without asking: the group's master counts this worker's room itself.
   free_ -= amount;
   running_.push_back({task, amount, {job, false}});
 }

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <utility>
 
+// Pigeon's two levels: a distributor that knows workers by groups only, and a master a group that
+// knows the room of each of its workers and lets tasks wait in two queues.
+
 namespace muster::sampling {
 
 PigeonGroup pigeon_group(const PigeonRules& rules, std::size_t workers, std::uint32_t index) {
@@ -11,10 +14,13 @@ PigeonGroup pigeon_group(const PigeonRules& rules, std::size_t workers, std::uin
   const std::uint32_t size = all / rules.groups;
   const std::uint32_t larger = all % rules.groups;
   PigeonGroup group;
+  // The first `larger` groups have one worker more.
   group.first = index * size + std::min(index, larger);
   group.size = size + (index < larger ? 1 : 0);
   if (group.size < 2 || rules.reserved <= 0) return group;
   const auto part = static_cast<std::uint32_t>(std::round(rules.reserved * group.size));
+  // At least one, or short tasks would wait for long ones; at most all but one, or long tasks would
+  // have nowhere to go.
   group.reserved = std::clamp(part, 1U, group.size - 1);
   return group;
 }
@@ -23,6 +29,7 @@ std::uint32_t pigeon_group_of(const PigeonRules& rules, std::size_t workers, Wor
   const auto all = static_cast<std::uint32_t>(workers);
   const std::uint32_t size = all / rules.groups;
   const std::uint32_t larger = all % rules.groups;
+  // The inverse of pigeon_group(): below this are the larger groups.
   const std::uint32_t in_larger = larger * (size + 1);
   return worker < in_larger ? worker / (size + 1) : larger + (worker - in_larger) / size;
 }
@@ -51,6 +58,7 @@ std::vector<std::uint32_t> PigeonDistributor::groups_for(const SampledJob& job) 
 void PigeonDistributor::take(const TaskBatch& batch, Instant, Actions& out) {
   const std::vector<std::uint32_t> groups = groups_for(*batch.job);
   left_[batch.job->id] = batch.tasks.size();
+  // A random group is first, so that small jobs do not all go to the first groups.
   const std::size_t first = rng_.below(groups.size());
   for (std::size_t i = 0; i < std::min(groups.size(), batch.tasks.size()); ++i) {
     Forward part{1 + groups[(first + i) % groups.size()], {batch.job, {}}};
@@ -165,6 +173,7 @@ void PigeonMaster::serve_all(Actions& out) {
   while (moved && !(short_.empty() && long_.empty())) {
     moved = false;
     for (const Idle* list : {&idle_general_, &idle_reserved_}) {
+      // A copy: serving changes the list.
       const Idle workers = *list;
       for (const auto& [since, worker] : workers) moved = serve(worker, out) || moved;
     }

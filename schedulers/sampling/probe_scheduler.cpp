@@ -4,6 +4,9 @@
 #include <cmath>
 #include <utility>
 
+// Binds late: a probe names a job and no task, so that whichever worker has room first gets the
+// next one. Draws are made from workers of types that can hold the job's tasks.
+
 namespace muster::sampling {
 namespace {
 
@@ -72,6 +75,7 @@ std::vector<WorkerIndex> ProbeScheduler::draw(const Open& job, std::uint32_t rou
 }
 
 void ProbeScheduler::probe(Open& job, std::uint32_t round, std::size_t count, Actions& out) {
+  // The last round is taken by any worker, or a job might be refused for ever.
   const bool force = round > rules_.retry_rounds;
   for (WorkerIndex worker : draw(job, round, count)) {
     out.push_back(Reserve{worker, {job.batch.job, std::nullopt, round, force, nullptr}});
@@ -92,6 +96,7 @@ void ProbeScheduler::asked(const TaskRequest& request, Instant, Actions& out) {
     const auto probe = std::find(job.probed.begin(), job.probed.end(), request.worker);
     if (probe != job.probed.end()) job.probed.erase(probe);
   }
+  // All tasks are handed out: probes that still wait are of no use.
   if (job.next < job.batch.tasks.size()) return;
   call_back(job, out);
   open_.erase(found);

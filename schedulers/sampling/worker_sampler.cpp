@@ -16,6 +16,8 @@ std::vector<WorkerIndex> WorkerSampler::distinct(std::size_t count, Rng& rng) {
   std::vector<WorkerIndex> drawn;
   if (workers_.empty()) return drawn;
   drawn.reserve(count);
+  // A shuffle that stops after `count` draws, and starts over on the same list when more are wanted
+  // than there are.
   while (drawn.size() < count) {
     const std::size_t turn = std::min(count - drawn.size(), workers_.size());
     for (std::size_t i = 0; i < turn; ++i) {
@@ -39,6 +41,8 @@ std::vector<WorkerIndex> WorkerSampler::with_repeats(std::size_t count,
   if (workers_.empty()) return drawn;
   drawn.reserve(count);
   int misses = 0;
+  // Fewer than 16 misses in a row: as long as one worker in a few is wanted, listing all would be
+  // waste.
   while (drawn.size() < count && misses < kTries) {
     const WorkerIndex worker = workers_[rng.below(workers_.size())];
     if (wanted(worker)) {

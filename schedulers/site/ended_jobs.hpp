@@ -15,6 +15,7 @@ class EndedJobs {
  public:
   explicit EndedJobs(std::size_t most) : most_(most) {}
 
+  // Several parts of one job may end here, so that ages_ holds more than one age of a job.
   void add(EndedHandoff ended) {
     ages_.emplace(ended.job.id, next_);
     by_age_.emplace(next_++, std::move(ended));
@@ -42,6 +43,7 @@ class EndedJobs {
  private:
   void drop_oldest() {
     const auto oldest = by_age_.begin();
+    // Of the job's parts only the one of this age goes.
     const auto [from, to] = ages_.equal_range(oldest->second.job.id);
     for (auto it = from; it != to; ++it) {
       if (it->second != oldest->first) continue;

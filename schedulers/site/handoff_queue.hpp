@@ -62,6 +62,7 @@ class HandoffQueue {
 
  private:
   std::uint64_t next_ = 0;
+  /// Two indexes, so that verdicts (by job) and batches (by age) each cost O(log n).
   std::map<std::uint64_t, Entry> by_age_;
   std::map<JobId, std::uint64_t> ages_;
 };

@@ -2,6 +2,9 @@
 
 #include "model/live_ids.hpp"
 
+// Submissions are known from the moment they are taken in, with the write that is to make them
+// durable: a repetition that comes before the write has ended waits for the same write.
+
 namespace muster {
 
 void KnownSubmissions::recall(KnownToken known) {
@@ -38,6 +41,7 @@ void KnownSubmissions::insert(KnownToken known, Write write) {
 }
 
 void KnownSubmissions::written(Write write) {
+  // The age is gone from by_age_ only by failed(): shrink() spares what is being written.
   const auto found = writing_.find(write);
   if (found == writing_.end()) return;
   for (const Age age : found->second.submissions) by_age_.at(age).write = 0;
@@ -60,6 +64,7 @@ void KnownSubmissions::failed(Write write) {
 void KnownSubmissions::erase(Age age) {
   const auto found = by_age_.find(age);
   const KnownToken& known = found->second.known;
+  // A later submission may have taken the token over; its entry stays.
   const auto erase_from = [age](auto& index, const auto& key) {
     const auto place = index.find(key);
     if (place != index.end() && place->second == age) index.erase(place);
@@ -72,7 +77,8 @@ void KnownSubmissions::erase(Age age) {
   by_age_.erase(found);
 }
 
-/// What is being written stays: its repetition has to find it.
+/// Drops the oldest beyond most_. Stops at one that is being written: its repetition has to find
+/// it.
 void KnownSubmissions::shrink() {
   while (by_age_.size() > most_ && by_age_.begin()->second.write == 0) {
     erase(by_age_.begin()->first);
@@ -88,6 +94,7 @@ std::optional<KnownSubmissions::Known> KnownSubmissions::find(const std::string&
                                                               const std::string& token) const {
   if (token.empty()) return std::nullopt;
   if (const auto own = tokens_.find({user, token}); own != tokens_.end()) return at(own->second);
+  // Tokens without a user count for everybody, since the job must not run twice.
   const auto old = ownerless_.find(token);
   return old == ownerless_.end() ? std::nullopt : std::optional(at(old->second));
 }
@@ -102,6 +109,7 @@ std::optional<KnownSubmissions::Known> KnownSubmissions::find_forwarded(JobId jo
 
 std::vector<JobId> KnownSubmissions::newest_forwarded() const {
   NumberSet newest;
+  // Those being written count too: their site has to hear of numbers that may be taken.
   for (const JobId job : newest_of_sites(forwarded_)) newest.add(job.value);
   for (const auto& [job, write] : forwarded_by_write_) newest.add(job.value);
   return newest_of_sites(newest);

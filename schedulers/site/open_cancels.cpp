@@ -5,10 +5,13 @@
 
 #include "model/live_ids.hpp"
 
+// Counts confirmations a cancel. An answer counts for the round in which it was asked for: a party
+// that is asked anew has not confirmed, whatever it said before.
+
 namespace muster {
 namespace {
 
-/// From whom to whom a job goes: from lower to higher levels.
+/// Jobs go from lower to higher levels: the site that numbers them, other sites, masters.
 int level_of(JobId job, const HandoffTarget& party) {
   if (!party.site) return 2;
   return party.index == site_of(job) ? 0 : 1;
@@ -19,6 +22,7 @@ int level_of(JobId job, const HandoffTarget& party) {
 void OpenCancels::prepare(JobId job) {
   const auto [place, fresh] = open_.try_emplace(job);
   if (!fresh) return;
+  // Every asking has a round of its own, so that late answers to an earlier one are told apart.
   ++rounds_;
   for (const HandoffTarget& party : parties_) place->second.parties[party].round = rounds_;
   place->second.unconfirmed = place->second.parties.size();
@@ -32,6 +36,7 @@ void OpenCancels::open(JobId job) {
 
 void OpenCancels::queue(const HandoffTarget& to, JobId job) {
   Queue& queue = queues_[to];
+  // `queued` keeps a job from standing in the queue twice, whoever asks for it.
   if (queue.queued.insert(job).second) queue.jobs.push_back(job);
 }
 
@@ -43,6 +48,7 @@ std::vector<OpenCancels::Asked> OpenCancels::next(const HandoffTarget& to, std::
     queue.jobs.pop_front();
     queue.queued.erase(job);
     const auto cancel = open_.find(job);
+    // Closed while it stood in the queue: nobody has to be asked any more.
     if (cancel != open_.end()) asked.push_back({job, cancel->second.parties.at(to).round});
   }
   return asked;
@@ -56,11 +62,13 @@ bool OpenCancels::confirm(const HandoffTarget& by, const Asked& asked, CancelSta
   const auto found = open_.find(asked.job);
   if (found == open_.end()) return false;
   Cancel& cancel = found->second;
+  // The standing counts even of an answer that confirms nothing: a job that is over stays so.
   cancel.standing = std::max(cancel.standing, standing);
   Party& party = cancel.parties.at(by);
   if (party.confirmed || party.round != asked.round) return false;
   party.confirmed = true;
   --cancel.unconfirmed;
+  // The site has had the job, so that it may have gone further after others said "not here".
   if (by.site && standing != CancelStanding::unknown) ask_further_down(asked.job, cancel, by);
   return cancel.unconfirmed == 0;
 }

@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <numeric>
 
+// Pure functions of what was heard, when, and of the generator: the same reports and the same seed
+// choose the same masters in every run.
+
 namespace muster {
 
 std::optional<double> present_load(const Heard& heard, Instant now, Duration stale_after) {
   if (!heard.at || *heard.at + stale_after <= now) return std::nullopt;
   const double age = to_seconds(now - *heard.at) / to_seconds(stale_after);
+  // An old report says less and less: the load goes towards 1 with its age, never below what was
+  // heard.
   return heard.load >= 1 ? heard.load : heard.load * (1 - age) + age;
 }
 
@@ -27,11 +32,14 @@ std::vector<std::uint32_t> draw_masters(const std::vector<Heard>& masters,
     }
   }
   if (light.empty()) {
+    // All are heavily loaded: the job is one part, so that no more than one is loaded further.
     if (least) return {*least};
+    // Nobody has been heard of, as after a start: given in turn.
     const auto fewest = std::min_element(given.begin(), given.end());
     return {static_cast<std::uint32_t>(fewest - given.begin())};
   }
   // The first r of a shuffle.
+  // Fisher-Yates, stopped after r draws.
   const std::size_t count = std::min<std::size_t>(rules.masters_per_job, light.size());
   for (std::size_t i = 0; i < count; ++i) {
     std::swap(light[i], light[i + rng.below(light.size() - i)]);

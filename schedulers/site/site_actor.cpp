@@ -26,6 +26,7 @@ std::vector<std::uint64_t> digests_of(const std::vector<Job>& jobs) {
 
 }  // namespace
 
+// Questions of users are served first and may be many; the actors' own messages are not among them.
 bool SiteScheduler::is_users(const caf::type_erased_tuple& content) {
   return content.match_elements<JobsQuestion>() || begins_with<figures_atom>(content) ||
          begins_with<cancel_atom, JobId>(content) ||
@@ -38,6 +39,7 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
       timer_(this, setup_.origin),
       started_(timer_.now()),
       ask_alarm_(timer_, [this] { ask_loads(); }),
+      // Sites of one seed draw masters differently.
       rng_(setup_.seed + setup_.number),
       listeners_(setup_.live.max_watches),
       known_(setup_.live.max_tokens, setup_.number),
@@ -58,6 +60,8 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
   SiteMemory memory = setup_.store->recall();
   next_job_ = std::max<std::uint64_t>(1, memory.next_job);
   if (memory.asks_numbers) learn_numbers();
+  // Stores of before users were kept have tokens without one; the job, while it is here, knows its
+  // user.
   std::map<JobId, std::string> users;
   for (const Handoff& handoff : memory.handoffs) users[handoff.job.id] = handoff.job.user;
   known_.recall_forwarded(std::move(memory.forwarded));
@@ -68,19 +72,23 @@ SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
     known_.recall(std::move(known));
   }
   for (Handoff& handoff : memory.handoffs) {
+    // `sent`: it may have left before the restart. A cancel must not end here what a master may
+    // run.
     peer(handoff.to).waiting.push({std::move(handoff.job), {}, true});
   }
   for (EndedHandoff& ended : memory.ended) {
     if (ended.conflict) note_conflict(ended.job.id);
     ended_.add(std::move(ended));
   }
+  // Asked for again from the beginning: who confirmed before the restart confirms again.
   for (const JobId job : memory.cancels) {
     cancels_.open(job);
     cancelling_[job].durable = true;
   }
 }
 
-/// Whoever starts a site sees to it that all are there whom its book names.
+/// The target has to be known: whoever starts a site makes sure that all are there whom its store
+/// names.
 SiteScheduler::HandoffPeer& SiteScheduler::peer(const HandoffTarget& to) {
   const auto place = places_.find(to);
   MUSTER_CHECK(place != places_.end(), "a site hands nothing to whom it does not know");
@@ -88,6 +96,7 @@ SiteScheduler::HandoffPeer& SiteScheduler::peer(const HandoffTarget& to) {
 }
 
 void SiteScheduler::on_exit() {
+  // Actors that hold each other's handles would never be freed.
   listeners_.clear();
   subscriptions_.clear();
   awaiting_loads_.clear();
@@ -97,6 +106,8 @@ void SiteScheduler::on_exit() {
   setup_.sites.clear();
 }
 
+// Everything that the store remembers goes on from here: handoffs and cancels are repeated, and
+// receivers drop what they have seen.
 SiteActor::behavior_type SiteScheduler::make_behavior() {
   if (setup_.load_every > Duration::zero()) ask_loads();
   for (const HandoffPeer& each : masters_) send_handoffs(each.to);
@@ -142,6 +153,8 @@ caf::result<SiteScheduler::Verdicts> SiteScheduler::submit(std::vector<Job> jobs
   }
   heard_news_ = true;
   const bool fresh = ask_pause_ <= setup_.load_every && awaiting_loads_.empty();
+  // Jobs that wait for loads are in memory only: their number is bounded, and who is refused
+  // repeats.
   if (!fresh && unrouted_ + jobs.size() > setup_.live.max_unrouted) return ActorError::too_many;
   const Answer answer = make_response_promise<Verdicts>();
   if (fresh) {
@@ -157,6 +170,7 @@ caf::result<SiteScheduler::Verdicts> SiteScheduler::submit(std::vector<Job> jobs
 }
 
 void SiteScheduler::take(std::vector<Job> jobs, bool forwarded, const Answer& answer) {
+  // Numbers may have come into doubt while the jobs waited for loads.
   if (learns_ && !forwarded) {
     Answer(answer).deliver(caf::make_error(ActorError::learns_numbers, who_is_learnt_from()));
     return;
@@ -175,6 +189,8 @@ void SiteScheduler::take(std::vector<Job> jobs, bool forwarded, const Answer& an
 /// mistake. The job that has the token has to be durable before anything is said of it.
 std::optional<SiteScheduler::Intake> SiteScheduler::tokens_of_others(
     const std::vector<Job>& jobs, const std::vector<std::uint64_t>& digests) const {
+  // Two jobs of one submission may have the same token too: equal digests are one job, others are a
+  // mistake.
   std::map<std::pair<std::string_view, std::string_view>, std::size_t> seen;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const Job& job = jobs[i];
@@ -216,10 +232,12 @@ SiteScheduler::Intake SiteScheduler::intake_of(std::vector<Job> jobs,
       intake.add_known(*known);
       continue;
     }
+    // The number is spent from here on, whether the write succeeds or not.
     number_job(job, job_id_of(setup_.number, next_job_++));
     intake.verdicts.push_back({job.id, true, {}});
     if (!job.token.empty()) {
       intake.news.tokens.push_back({job.token, job.id, job.user, false, digest});
+      // Known before it is durable, so that a repetition finds it and waits for the same write.
       known_.add(intake.news.tokens.back(), intake.write);
     }
     const std::size_t site = choose_site(job);
@@ -248,6 +266,7 @@ SiteScheduler::Intake SiteScheduler::intake_of_forwarded(std::vector<Job> jobs) 
     }
     intake.verdicts.push_back({job.id, true, {}});
     intake.news.tokens.push_back({{}, job.id, {}, true});
+    // Kept by number, for ever: another site repeats itself after any time.
     known_.add(intake.news.tokens.back(), intake.write);
     for (Handoff& part : parts_of(std::move(job))) intake.news.handoffs.push_back(std::move(part));
   }
@@ -257,6 +276,7 @@ SiteScheduler::Intake SiteScheduler::intake_of_forwarded(std::vector<Job> jobs) 
 /// Promises, when the news are durable here and, if that does not take too long, with those who are
 /// to have the jobs. What others have submitted before counts as news until it is durable.
 void SiteScheduler::persist(Intake intake, const Answer& answer) {
+  // Shared by the write's end, by handoffs and by the timer; the first to settle it answers.
   auto promise = std::make_shared<PendingReply>();
   promise->answer = answer;
   promise->verdicts = std::move(intake.verdicts);
@@ -271,18 +291,22 @@ void SiteScheduler::persist(Intake intake, const Answer& answer) {
                [this, promise, handoffs, write = intake.write](const std::string& trouble) {
                  std::set<HandoffTarget> targets;
                  if (!trouble.empty()) handoffs->clear();
+                 // Counted before written(), which answers at once when nothing is open.
                  promise->open += handoffs->size();
                  for (Handoff& handoff : *handoffs) {
                    PendingHandoff part{std::move(handoff.job), promise};
+                   // Its master has it waiting already.
                    if (!peer(handoff.to).waiting.push(part)) arrived(part);
                    targets.insert(handoff.to);
                  }
                  written(write, trouble);
+                 // Nothing leaves before it is durable: a crash would forget who was chosen, and
+                 // draw again.
                  for (const HandoffTarget& to : targets) send_handoffs(to);
                });
 }
 
-/// Calls `then` in this actor when the book has answered.
+/// Calls `then` in this actor when the store has answered.
 void SiteScheduler::persist_news(SiteNews news,
                                  std::function<void(const std::string& trouble)> then) {
   // What was written last tells how the store is.
@@ -290,7 +314,8 @@ void SiteScheduler::persist_news(SiteNews news,
     store_trouble_ = trouble;
     then(trouble);
   };
-  // The book may answer from its own thread, to which this actor is a stranger.
+  // The store may answer from a thread of its own, which must not touch this actor: a message
+  // brings it here. A weak pointer, so that a write does not keep a site alive.
   setup_.store->persist(
       std::move(news),
       [then = std::make_shared<decltype(answered)>(std::move(answered)),
@@ -304,7 +329,7 @@ void SiteScheduler::persist_news(SiteNews news,
       });
 }
 
-/// A write of the book has come to its end: so have all who share its fate.
+/// A write of the store has ended: all who depend on it share its fate.
 void SiteScheduler::written(KnownSubmissions::Write write, const std::string& trouble) {
   trouble.empty() ? known_.written(write) : known_.failed(write);
   const auto found = awaiting_.find(write);
@@ -323,6 +348,7 @@ void SiteScheduler::on_persisted(const std::shared_ptr<PendingReply>& promise) {
   } else if (promise->open == 0 || setup_.live.promise_wait <= Duration::zero()) {
     settle(*promise);
   } else {
+    // Masters that are slow or away do not hold up the answer: the jobs are durable here.
     timer_.at(now() + setup_.live.promise_wait, [promise] { settle(*promise); });
   }
 }
@@ -341,6 +367,7 @@ std::size_t SiteScheduler::choose_site(const Job& job) {
   for (std::size_t i = 0; i < sites_.size(); ++i) {
     standings.push_back({setup_.sites[i].position, sites_[i].heard});
   }
+  // Nobody reports to itself.
   standings[own_].heard = {own_load(), now()};
   const GeoPoint user = job.origin.value_or(setup_.sites[own_].position);
   return nearest_light_site(standings, static_cast<std::uint32_t>(own_), user, setup_.rules, now());
@@ -364,6 +391,7 @@ std::vector<Handoff> SiteScheduler::parts_of(Job job) {
   std::vector<Handoff> parts;
   for (Job& part : split_job(std::move(job), static_cast<std::uint32_t>(chosen.size()))) {
     HandoffPeer& master = masters_[chosen[parts.size()]];
+    // Counts until the master reports, so that one burst is not given to the same master.
     ++master.given;
     parts.push_back({std::move(part), master.to});
   }

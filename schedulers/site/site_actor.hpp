@@ -47,8 +47,8 @@ struct LiveSiteOptions {
   std::size_t hand_batch = 500;           ///< jobs handed to a master at once
   std::size_t max_waiting = 100'000;      ///< jobs that no master has yet; more are not taken
   std::size_t max_unrouted = 10'000;      ///< jobs that wait for loads; more are not taken
-  std::size_t max_tokens = 100'000;       ///< known submissions, as many as the book keeps
-  std::size_t max_ended = 10'000;         ///< jobs that ended here, as many as the book keeps
+  std::size_t max_tokens = 100'000;       ///< known submissions, as many as the store keeps
+  std::size_t max_ended = 10'000;         ///< jobs that ended here, as many as the store keeps
   std::size_t max_cancels = 10'000;       ///< open ones; more are refused
   std::size_t max_watches = kMaxWatches;  ///< jobs that are watched, by all who watch together
   Duration cancel_wait{};                 ///< an answer waits so long for everybody to confirm
@@ -64,7 +64,7 @@ struct SiteSetup {
   /// Those of all sites that there ever were are lower; 0: unknown.
   std::uint32_t site_numbers = 0;
   RoutingRules rules;
-  std::uint64_t capacity = 10'000;  ///< so many jobs that no master has yet are a load of 1; >= 1
+  std::uint64_t capacity = 10'000;  ///< load = jobs that no master has yet / capacity; >= 1
   Duration load_every{};      ///< masters and sites are asked for their load so often; 0: never
   Duration accept_timeout{};  ///< how long a master may take to accept a job
   std::uint64_t seed = 1;
@@ -76,9 +76,9 @@ struct SiteSetup {
 };
 
 /// Takes jobs in at one place of the world (HCoop, Algorithm 3): leaves them to the nearest site
-/// that is not heavily loaded, or splits them and hands the parts to masters. What it takes is
-/// answered for here, over restarts, until those who are to have it have it: always
-/// the ones that were chosen first, so that nothing runs twice.
+/// that is not heavily loaded, or splits them and hands the parts to masters. The site answers for
+/// a job, over restarts, until those that were chosen for it have it. The choice is durable before
+/// anything is sent and is never made again, so that nothing runs twice.
 class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
  public:
   static bool is_users(const caf::type_erased_tuple& content);
@@ -90,7 +90,7 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   behavior_type make_behavior() override;
 
  private:
-  /// Jobs of which a part was given up, as far as they are remembered.
+  /// Jobs of which a part was terminated, as far as they are remembered.
   static constexpr std::size_t kMaxBroken = 100'000;
   /// Of these, left to the sites that have numbered them; as many as a master tells of.
   static constexpr std::size_t kMaxLeft = 1'000;
@@ -100,7 +100,7 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   struct PendingReply {
     caf::typed_response_promise<std::vector<SubmitVerdict>> answer;
     std::vector<SubmitVerdict> verdicts;
-    std::size_t writes = 0;  ///< of the book, whose fate it shares
+    std::size_t writes = 0;  ///< of the store, whose fate it shares
     std::string trouble{};   ///< why one of them has failed
     std::size_t open = 0;    ///< jobs or parts on their way
     bool given = false;
@@ -269,7 +269,7 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   std::vector<HandoffPeer> masters_;
   std::vector<HandoffPeer> sites_;               ///< the own one stays empty
   std::size_t own_ = 0;                          ///< its place among the sites
-  std::map<HandoffTarget, std::size_t> places_;  ///< of lanes, by whom they lead to
+  std::map<HandoffTarget, std::size_t> places_;  ///< of peers, by whom they lead to
   KnownSubmissions known_;
   std::map<KnownSubmissions::Write, std::vector<std::shared_ptr<PendingReply>>> awaiting_;
   KnownSubmissions::Write last_write_ = 0;
@@ -280,7 +280,7 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   std::map<HandoffTarget, bool>
       asked_to_cancel_;              ///< has been asked and has not answered, or rests
   std::set<HandoffTarget> resting_;  ///< of these, those that rest
-  RecentJobs broken_{kMaxBroken};    ///< of which some part was given up
+  RecentJobs broken_{kMaxBroken};    ///< of which some part was terminated
   RecentJobs left_{kMaxLeft};        ///< of these, whose cancels are others' or could not be kept
   RecentJobs over_{kMaxOver};        ///< all of which has ended
   RecentJobs conflicts_{kMaxOver};   ///< whose numbers are others' as well: not to be cancelled

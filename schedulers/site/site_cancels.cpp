@@ -16,6 +16,7 @@ caf::result<CancelReport> SiteScheduler::cancel(JobId id) {
   const auto standing = open ? std::nullopt : known_standing(id);
   if (standing) return CancelReport{id, *standing, {}};
   if (!open && cancels_.size() >= setup_.live.max_cancels) return ActorError::too_many;
+  // Without a sender the site itself cancels, and nobody waits.
   const bool asked = current_sender() != nullptr;
   auto answer = std::make_shared<CancelAnswer>();
   answer->promise = make_response_promise<CancelReport>();
@@ -39,12 +40,14 @@ caf::result<CancelReport> SiteScheduler::cancel(JobId id) {
 std::optional<CancelStanding> SiteScheduler::known_standing(JobId job) const {
   if (over_.contains(job)) return CancelStanding::over;
   const std::uint32_t site = site_of(job);
+  // A number that no site has, or that this one has not given out yet, is nobody's job.
   const bool of_no_site = setup_.site_numbers > 0 && site >= setup_.site_numbers;
   const bool not_given = site == setup_.number && !has_given(job);
   if (of_no_site || not_given) return CancelStanding::unknown;
   std::uint32_t ended = 0;
   std::uint32_t whole = 1;
   ended_.parts_of(job, [&](const EndedHandoff& part) {
+    // The end of a job that came with another's number says nothing of that one.
     if (part.conflict) return;
     ended += part.tasks;
     whole = std::max(part.job.total_tasks, part.tasks);
@@ -59,7 +62,7 @@ void SiteScheduler::begin_cancel(JobId id) {
   write_cancel(id);
 }
 
-/// The cancel is in the book.
+/// The cancel is in the store.
 void SiteScheduler::cancel_kept(JobId id) {
   cancels_.open(id);
   Cancelling& cancel = cancelling_[id];
@@ -103,6 +106,7 @@ void SiteScheduler::ask_cancels(const HandoffTarget& to) {
   busy = true;
   std::vector<JobId> jobs;
   for (const OpenCancels::Asked& each : asked) jobs.push_back(each.job);
+  // An error is no verdict at all: on_cancels() asks again for what has none.
   const auto heard = [this, to, asked](const std::vector<CancelVerdict>& verdicts) {
     on_cancels(to, asked, verdicts);
   };
@@ -138,6 +142,7 @@ void SiteScheduler::on_cancels(const HandoffTarget& from,
       end_cancel(each.job);
     }
   }
+  // One pause for all jobs of the answer; others wait with them, since requests go one at a time.
   if (again) {
     resting_.insert(from);
     timer_.at(now() + setup_.live.hand_retry, [this, from] { ask_after_rest(from); });
@@ -157,6 +162,7 @@ void SiteScheduler::ask_after_rest(const HandoffTarget& whom) {
 /// Everybody has confirmed it.
 void SiteScheduler::end_cancel(JobId id) {
   const CancelReport report{id, cancels_.standing(id), {}};
+  // Remembered, so that a repetition is answered without asking everybody again.
   if (report.standing == CancelStanding::over) over_.add(id);
   cancels_.close(id);
   const auto found = cancelling_.find(id);
@@ -164,6 +170,7 @@ void SiteScheduler::end_cancel(JobId id) {
     if (!std::exchange(each->given, true)) each->promise.deliver(report);
   }
   cancelling_.erase(found);
+  // The record goes last: a crash before it repeats the cancel, which does no harm.
   setup_.store->cancelled(id);
 }
 
@@ -208,6 +215,7 @@ void SiteScheduler::end_what_is_here(
     left_.erase(job);
     if (setup_.classifier) setup_.classifier->forget(job);
     CancelVerdict verdict{job, CancelStanding::unknown};
+    // It was here and may have gone on: all who are further down have to be asked.
     if (has_given(job) || known_.find_forwarded(job)) verdict.standing = CancelStanding::passed_on;
     ended_.parts_of(job, [&](const EndedHandoff& part) {
       if (!part.conflict) verdict.standing = CancelStanding::over;
@@ -218,6 +226,7 @@ void SiteScheduler::end_what_is_here(
         if (found == nullptr) continue;
         const bool may_have_left = found->sent || found->ending;
         const auto here = may_have_left ? CancelStanding::in_hand : CancelStanding::ended;
+        // The highest standing of all its parts is the job's.
         verdict.standing = std::max(verdict.standing, here);
         if (may_have_left) continue;
         news.ended.push_back(
@@ -228,6 +237,7 @@ void SiteScheduler::end_what_is_here(
   }
   if (news.ended.empty()) return then(verdicts);
   end_handoffs(std::move(news), [this, verdicts, then](const Endings& ended, bool durable) mutable {
+    // It could not be written down: they go out again, and the asker is to ask again.
     if (!durable) resend_handoffs(ended);
     for (CancelVerdict& verdict : verdicts) {
       if (!durable && verdict.standing == CancelStanding::ended) {
@@ -243,6 +253,7 @@ EndedHandoff SiteScheduler::ending_of(PendingHandoff& handoff, const HandoffTarg
                                       JobOutcome outcome, std::string reason) {
   handoff.ending = true;
   EndedHandoff ended{handoff.job, to, {}, outcome, std::move(reason), now()};
+  // Tasks are counted and dropped: what is kept of the end has no use for them.
   ended.tasks = static_cast<std::uint32_t>(ended.job.tasks.size());
   ended.job.tasks.clear();
   return ended;
@@ -256,6 +267,7 @@ void SiteScheduler::end_handoffs(SiteNews news,
                                  then = std::move(then)](const std::string& trouble) {
     if (!trouble.empty()) return then(ended, false);
     for (const EndedHandoff& each : ended) {
+      // Whoever waits for the handoff need not wait any longer.
       if (const auto gone = peer(each.to).waiting.take(each.job.id)) arrived(*gone);
       ended_.add(each);
       part_ended_here(each, nullptr);
@@ -272,11 +284,13 @@ void SiteScheduler::resend_handoffs(const Endings& ended) {
   }
 }
 
-/// What a master has refused for good ends here, and with it the job's other parts.
+/// Ends here the parts that a master has refused for good. The job's other parts are cancelled: the
+/// job cannot be completed any more.
 void SiteScheduler::refuse(const HandoffTarget& by, const std::vector<SubmitVerdict>& verdicts) {
   SiteNews news;
   for (const SubmitVerdict& verdict : verdicts) {
     PendingHandoff* found = peer(by).waiting.find(verdict.job);
+    // A repeated verdict about an end that is being written.
     if (found == nullptr || found->ending) continue;
     news.ended.push_back(ending_of(*found, by, JobOutcome::refused, verdict.reason));
     if (verdict.conflict) {
@@ -285,6 +299,7 @@ void SiteScheduler::refuse(const HandoffTarget& by, const std::vector<SubmitVerd
            ": the one that came with that number is refused");
       note_conflict(verdict.job);
       news.asks_numbers |= learn_of_conflict(verdict.job);
+      // Only a part of a job has others that are to be ended.
     } else if (found->job.total_tasks > 0) {
       news.cancels.push_back(verdict.job);
     }
@@ -293,6 +308,7 @@ void SiteScheduler::refuse(const HandoffTarget& by, const std::vector<SubmitVerd
   const std::vector<JobId> broken = news.cancels;
   end_handoffs(std::move(news), [this, broken](const Endings& ended, bool durable) {
     if (!durable) {
+      // The refusals are lost, so that the parts are handed over again and refused again.
       timer_.at(now() + setup_.live.hand_retry, [this, ended] { resend_handoffs(ended); });
       return;
     }

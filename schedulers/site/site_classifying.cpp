@@ -22,6 +22,7 @@ void SiteScheduler::train_if_due() {
   JobClassifier& classifier = setup_.classifier->classifier();
   if (training_ || !classifier.due_for_training()) return;
   training_ = true;
+  // Works on copies: the site goes on classifying and learning meanwhile.
   auto train = [history = classifier.history(), params = classifier.params().training] {
     return std::make_shared<const LengthClassifier>(train_classifier(history, params).classifier);
   };
@@ -31,6 +32,8 @@ void SiteScheduler::train_if_due() {
     setup_.store->persist_classifier(setup_.classifier->classifier().text());
   };
   if (!setup_.live.train_apart) return adopt(train());
+  // A thread of its own, since training takes seconds, in which no job would be taken in. The
+  // result comes as a message: the actor's state is touched in its own thread alone.
   system().spawn<caf::detached + caf::hidden>(
       [train = std::move(train), adopt = std::move(adopt),
        address = caf::actor_cast<caf::weak_actor_ptr>(this)](caf::event_based_actor*) {

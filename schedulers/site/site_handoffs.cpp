@@ -12,7 +12,8 @@ namespace {
 /// As long as a master's pauses between questions to the cloud at its defaults.
 constexpr Duration kLongestAskPause = std::chrono::hours{6};
 
-/// Whether the request has come back without ever having been read.
+/// Whether the request has come back without having been read. A timeout is not among these:
+/// whoever did not answer in time may have the jobs.
 bool never_left(const caf::error& error) {
   return error == caf::sec::request_receiver_down || error == caf::sec::no_route_to_receiving_node;
 }
@@ -30,13 +31,14 @@ double SiteScheduler::own_load() const {
   return static_cast<double>(jobs_in_hand()) / static_cast<double>(setup_.capacity);
 }
 
-/// Hands over the next jobs of a lane, one request at a time, until all are taken.
+/// Hands over the next jobs on the way to a peer, one request at a time, until all are taken.
 void SiteScheduler::send_handoffs(const HandoffTarget& to) {
   HandoffPeer& out = peer(to);
   if (out.busy) return;
   std::vector<Job> batch;
   std::vector<JobId> fresh;  // never sent before
   out.waiting.oldest_first([&](PendingHandoff& each) {
+    // Its end is being written down: nobody is to have it.
     if (each.ending) return true;
     batch.push_back(each.job);
     if (!std::exchange(each.sent, true)) fresh.push_back(each.job.id);
@@ -56,14 +58,15 @@ void SiteScheduler::send_handoffs(const HandoffTarget& to) {
   }
 }
 
-/// Who was to have them has not seen them.
+/// The peer has not seen them, so that a cancel may end them here.
 void SiteScheduler::mark_unsent(const HandoffTarget& to, const std::vector<JobId>& jobs) {
   for (const JobId job : jobs) {
     if (PendingHandoff* found = peer(to).waiting.find(job)) found->sent = false;
   }
 }
 
-/// What had no verdict stays; when nothing had one, whoever it is would not say more at once.
+/// Jobs without a verdict stay in the queue. When none of the verdicts is about a job that waits,
+/// asking at once would bring no more: the next try is after a pause.
 void SiteScheduler::taken(const HandoffTarget& to, const Verdicts& verdicts) {
   HandoffPeer& out = peer(to);
   Verdicts refused;
@@ -76,11 +79,13 @@ void SiteScheduler::taken(const HandoffTarget& to, const Verdicts& verdicts) {
       continue;
     }
     const auto found = out.waiting.take(verdict.job);
+    // A repeated verdict.
     if (!found) continue;
     heard_of_any = true;
     cancels_wait |= cancels_.contains(verdict.job);
     arrived(*found);
     ++handed_;
+    // Need not be durable: what is handed over twice is dropped by its number.
     setup_.store->handed_over(verdict.job, to);
   }
   refuse(to, refused);
@@ -97,7 +102,7 @@ void SiteScheduler::send_handoffs_later(const HandoffTarget& to) {
   });
 }
 
-/// It need not be waited for any more.
+/// Nobody waits for this handoff any more; the last one of a submission settles its answer.
 void SiteScheduler::arrived(const PendingHandoff& handoff) {
   const auto& promise = handoff.promise;
   if (promise && --promise->open == 0 && promise->writes == 0) settle(*promise);
@@ -114,9 +119,11 @@ void SiteScheduler::ask_loads() {
   ask_pause_ = news ? setup_.load_every
                     : std::clamp(2 * ask_pause_, setup_.load_every,
                                  std::max(setup_.load_every, kLongestAskPause));
+  // Everybody but itself.
   asked_ = masters_.size() + sites_.size() - 1;
   masters_may_work_ = false;
   const auto ask = [this](const auto& whom, HandoffPeer& peer) {
+    // A peer that has not answered by the time of the next asking counts as not heard.
     request(whom, setup_.load_every, load_atom_v)
         .then(
             [this, &peer](const LoadReport& report) {
@@ -148,6 +155,7 @@ void SiteScheduler::load_answered() {
     ask_alarm_.disarm();
     ask_pause_ = std::max(setup_.load_every, kLongestAskPause);
   }
+  // Moved out first: what is taken in may come to wait again.
   unrouted_ = 0;
   for (const auto& take : std::exchange(awaiting_loads_, {})) take();
 }
@@ -181,17 +189,19 @@ void SiteScheduler::cancel_what_others_left() {
   }
 }
 
-/// When one part of a job was given up, the other masters' parts are for nothing; so is the rest of
-/// one of which too many tasks have failed.
+/// When one part of a job was terminated, the other masters' parts are for nothing; so is the rest
+/// of one of which too many tasks have failed.
 void SiteScheduler::on_load(HandoffPeer& from, const LoadReport& report) {
   on_conflicts(report);
   if (learns_) on_newest_numbers(from, report);
+  // Compared with the last report: news keep the pause short.
   const auto as_before = [&](auto part) { return from.load.*part == report.*part; };
   heard_news_ |= !as_before(&LoadReport::active_jobs) || !as_before(&LoadReport::pending_tasks) ||
                  !as_before(&LoadReport::instances) || !as_before(&LoadReport::load) ||
                  !as_before(&LoadReport::used) || !report.completed.empty();
   from.load = report;
   from.heard = {report.load, now()};
+  // The report counts what has been given so far.
   from.given = 0;
   if (setup_.classifier) {
     for (const JobRuntime& ran : report.completed) {
@@ -205,6 +215,7 @@ void SiteScheduler::on_load(HandoffPeer& from, const LoadReport& report) {
 
 /// Those of the jobs in the report of which more tasks have failed than may, with all masters.
 std::vector<JobId> SiteScheduler::with_too_many_failed(const LoadReport& report) const {
+  // Failed tasks are counted over all masters, each of which knows its own part only.
   std::map<JobId, std::uint64_t> failed;
   for (const FailedPart& part : report.failed) failed[part.job] = 0;
   if (failed.empty()) return {};

@@ -24,7 +24,8 @@ void SiteScheduler::learn_numbers() {
   }
 }
 
-/// Of jobs that another site has numbered that one hears.
+/// Remembers the conflict. Those of jobs that another site has numbered are told to that site with
+/// every load report.
 void SiteScheduler::note_conflict(JobId job) {
   conflicts_.add(job);
   if (site_of(job) != setup_.number) conflicts_of_others_.add(job);
@@ -60,6 +61,7 @@ void SiteScheduler::on_newest_numbers(const HandoffPeer& from, const LoadReport&
   for (const JobId job : report.newest) {
     if (site_of(job) == setup_.number) next_job_ = std::max(next_job_, number_of(job) + 1);
   }
+  // The last one to be heard: what others know is complete.
   if (untold_.erase(from.to) > 0 && untold_.empty()) persist_numbers();
 }
 
@@ -72,6 +74,7 @@ void SiteScheduler::persist_numbers() {
   news.next_job = next > 1 ? next : 0;
   news.numbers_known = true;
   persist_news(std::move(news), [this, next](const std::string& trouble) {
+    // learn_numbers() has begun again meanwhile: what this write says may be too low.
     if (!untold_.empty()) return;  // another conflict since
     if (!trouble.empty()) {
       timer_.at(now() + setup_.live.hand_retry, [this] { persist_numbers(); });

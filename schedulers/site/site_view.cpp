@@ -6,6 +6,9 @@
 #include "model/job_view.hpp"
 #include "schedulers/site/site_actor.hpp"
 
+// Pages go from the highest number down. Every way out gives as many jobs as a page has, which is
+// enough for any order among them, so that a page costs O(peers x page).
+
 namespace muster {
 namespace {
 
@@ -55,8 +58,10 @@ JobsView SiteScheduler::shown_jobs(const JobsQuestion& wanted) const {
   const Shown* last = nullptr;
   for (const Shown& each : found) {
     if (last == nullptr || place(*last) != place(each)) ++jobs;
+    // Active jobs and ended ones are pages of their own.
     if (last != nullptr && place(*last).first != place(each).first) jobs = 1;
     last = &each;
+    // Parts of a job that is shown are shown all.
     if (jobs > wanted.bound()) continue;
     list.jobs.push_back(each.ended != nullptr ? over_here(*each.ended) : on_its_way(*each.job));
     if (each.to == nullptr) continue;

@@ -101,6 +101,7 @@ void SiteScheduler::over(const JobEnd& end, PendingWatch* asking) {
   const auto found = subscriptions_.find(end.job);
   if (found == subscriptions_.end()) return;
   JobSubscription& watched = found->second;
+  // Masters repeat ends until nobody watches; a part is known by its first task.
   if (std::find(watched.parts.begin(), watched.parts.end(), end.first) != watched.parts.end()) {
     return;
   }
@@ -108,10 +109,13 @@ void SiteScheduler::over(const JobEnd& end, PendingWatch* asking) {
   watched.tasks += end.tasks;
   if (badness(end.outcome) > badness(watched.outcome)) watched.outcome = end.outcome;
   if (watched.tasks < end.whole) {
+    // The job cannot be completed: its other parts are cancelled. Not so where two jobs share the
+    // number, one of which may be well.
     if (end.broken && !conflicts_.contains(end.job)) begin_cancel(end.job);
     return;
   }
   const JobEnd whole{end.job, watched.outcome, 0, end.whole, end.whole};
+  // Those that have told of their part have dropped the subscription themselves.
   if (watched.parts.size() < masters_.size()) unwatch({end.job});
   subscriptions_.erase(found);
   over_.add(end.job);
@@ -128,6 +132,7 @@ void SiteScheduler::over(const JobEnd& end, PendingWatch* asking) {
 /// another's says nothing of that one.
 void SiteScheduler::part_ended_here(const EndedHandoff& ended, PendingWatch* asking) {
   if (ended.conflict) return;
+  // Sets the part apart from all that masters tell of.
   constexpr std::uint32_t kNoTask = 1U << 31U;  // above the positions of tasks
   JobEnd end{ended.job.id, ended.outcome, kNoTask + ended.to.index, ended.tasks, ended.tasks, true};
   if (ended.job.total_tasks > 0) end.whole = ended.job.total_tasks;
@@ -135,6 +140,7 @@ void SiteScheduler::part_ended_here(const EndedHandoff& ended, PendingWatch* ask
 }
 
 void SiteScheduler::drop_listener(const caf::actor_addr& listener) {
+  // A job that others watch as well stays subscribed.
   const std::vector<JobId> alone = listeners_.drop(listener);
   if (alone.empty()) return;
   for (JobId job : alone) subscriptions_.erase(job);

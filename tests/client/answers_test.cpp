@@ -22,7 +22,8 @@ std::string error_of(const Parsed<T>& parsed) {
 }
 
 constexpr const char* kJob = R"({"job": 12, "name": "sweep", "user": "ann", "class": "sweep",
-"state": "failed", "master": null, "tasks_total": 2, "waiting": 0, "held": 0, "starting": 0,
+"state": "failed", "master": null, "tasks_total": 2, "waiting": 0, "held": 0, "capped": 0,
+"starting": 0,
 "running": 0, "finished": 1, "failed": 1, "failed_attempts": 3, "submitted_s": 1.5, "over_s": null,
 "usd": 0.5, "market": "any", "gang": false, "exit_code": 9, "command": ["a", "b"], "tasks": [
 {"task": 4, "phase": "pending", "attempt": 0, "instance": null, "instance_type": null, "usd": 0,

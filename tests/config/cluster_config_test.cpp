@@ -37,10 +37,10 @@ TEST(ClusterConfig, HasDefaultsForEverythingElse) {
   EXPECT_TRUE(config.api_token.empty());
   EXPECT_FALSE(config.insecure_loopback);
   EXPECT_EQ(config.master.max_attempts, 1U);
-  EXPECT_EQ(config.master.remind_every, 2s);
+  EXPECT_EQ(config.master.watch.remind_every, 2s);
   EXPECT_EQ(config.live_master.history_jobs, 100'000U);
-  EXPECT_EQ(config.live_master.decision_deadline, 0s);
-  EXPECT_EQ(config.live_master.planner_lag, 1'000'000U);
+  EXPECT_EQ(config.master.decision_deadline, 0s);
+  EXPECT_EQ(config.master.planner_lag, 1'000'000U);
   EXPECT_EQ(config.site.load_stale_after, 10s);
   EXPECT_EQ(config.cloud.delay_scale, 1);
   EXPECT_FALSE(config.cloud.max_instances.has_value());
@@ -126,13 +126,13 @@ interruptions_per_h = 2
 halt_grace = 0
 )"})
                                    .value();
-  EXPECT_EQ(config.master.max_usd_day, 12.5);
-  EXPECT_EQ(config.master.remind_every, 500ms);
-  EXPECT_EQ(config.master.worker_lost_after, 90s);
-  EXPECT_EQ(config.master.snapshot_every, 1000U);
+  EXPECT_EQ(config.master.caps.max_usd_day, 12.5);
+  EXPECT_EQ(config.master.watch.remind_every, 500ms);
+  EXPECT_EQ(config.master.watch.worker_lost_after, 90s);
+  EXPECT_EQ(config.master.watch.snapshot_every, 1000U);
   EXPECT_EQ(config.live_master.history_jobs, 7U);
-  EXPECT_EQ(config.live_master.decision_deadline, 800ms);
-  EXPECT_EQ(config.live_master.planner_lag, 2000U);
+  EXPECT_EQ(config.master.decision_deadline, 800ms);
+  EXPECT_EQ(config.master.planner_lag, 2000U);
   EXPECT_TRUE(config.live_master.uncapped);
   EXPECT_EQ(config.site.load_every, 2s);
   EXPECT_EQ(config.site.load_stale_after, 1min);
@@ -236,7 +236,7 @@ TEST(ClusterConfig, TakesOverridesOfKeysAndOfNodes) {
   EXPECT_EQ(to_text(config.nodes[1].address), "10.0.0.9:1");
   EXPECT_EQ(config.cloud_node().name, "n0");
   EXPECT_EQ(config.sites().size(), 2U);
-  EXPECT_EQ(config.master.max_instances, 3U);
+  EXPECT_EQ(config.master.caps.max_instances, 3U);
 }
 
 TEST(ClusterConfig, WritesATextThatMeansTheSame) {
@@ -257,8 +257,8 @@ TEST(ClusterConfig, WritesATextThatMeansTheSame) {
   EXPECT_EQ(again.api_token, config.api_token);
   EXPECT_EQ(again.policy, "eva,period_s=10");
   EXPECT_EQ(again.worker.checkpoints, config.worker.checkpoints);
-  EXPECT_EQ(again.master.max_usd_h, 0.1);
-  EXPECT_EQ(again.master.remind_every, 1500ms);
+  EXPECT_EQ(again.master.caps.max_usd_h, 0.1);
+  EXPECT_EQ(again.master.watch.remind_every, 1500ms);
   EXPECT_EQ(again.cloud.max_by_type, config.cloud.max_by_type);
   EXPECT_EQ(again.cloud.max_spot, 0U);
   EXPECT_EQ(again.link.reconnect, 1500us);

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "config/cluster_keys.hpp"
 #include "config/renamed_keys.hpp"
 #include "tests/support/cluster_file.hpp"
@@ -217,6 +219,16 @@ TEST(ClusterErrors, AKeyOfAnEarlierVersionIsAnErrorThatSaysItsPresentName) {
                           "local.toml:20:1: loopback.notice: is called cloud.notice now"));
   EXPECT_THAT(errors_of({}, {"loopback.delay_scale=2"}),
               ElementsAre(HasSubstr("loopback.delay_scale: is called cloud.delay_scale now")));
+  for (const auto& [before, now] : std::map<std::string, std::string>{
+           {"master.queue_room", "master.queue_capacity"},
+           {"master.refusal_rest", "master.launch_backoff"},
+           {"master.refusal_longest", "master.launch_backoff_longest"},
+           {"site.room", "site.capacity"},
+           {"sort.threshold", "classify.threshold"},
+           {"worker.settled_keep", "worker.acknowledged_keep"}}) {
+    EXPECT_THAT(errors_of({}, {before + "=2"}),
+                ElementsAre(HasSubstr(before + ": is called " + now + " now")));
+  }
   EXPECT_THAT(errors_of({.sections = "[loopback]\nmax_sport = 1\n"}),
               ElementsAre(HasSubstr("loopback.max_sport: ")));
 }

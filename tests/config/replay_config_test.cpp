@@ -66,17 +66,17 @@ TEST(ReplayConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.master.sample_timeout, 2s);
   EXPECT_EQ(config.master.max_attempts, 1U);
   EXPECT_EQ(config.master.max_losses, 20U);
-  EXPECT_EQ(config.master.gang_patience, 1h);
-  EXPECT_EQ(config.master.gang_turn, 30min);
-  EXPECT_EQ(config.master.gang_longest, 12h);
+  EXPECT_EQ(config.master.gangs.patience, 1h);
+  EXPECT_EQ(config.master.gangs.turn, 30min);
+  EXPECT_EQ(config.master.gangs.longest, 12h);
   EXPECT_EQ(config.master.launch_backoff_longest, 1h);
-  EXPECT_EQ(config.master.max_usd_h, 0);
-  EXPECT_EQ(config.master.cap_margin, 5min);
-  EXPECT_EQ(config.master.end_time, 30s);
-  EXPECT_EQ(config.master.remind_every, 2s);
-  EXPECT_EQ(config.master.ask_pause, 6h);
-  EXPECT_EQ(config.master.worker_lost_after, 10min);
-  EXPECT_EQ(config.master.snapshot_every, 100'000U);
+  EXPECT_EQ(config.master.caps.max_usd_h, 0);
+  EXPECT_EQ(config.master.caps.spend_margin, 5min);
+  EXPECT_EQ(config.master.caps.end_time, 30s);
+  EXPECT_EQ(config.master.watch.remind_every, 2s);
+  EXPECT_EQ(config.master.watch.ask_pause, 6h);
+  EXPECT_EQ(config.master.watch.worker_lost_after, 10min);
+  EXPECT_EQ(config.master.watch.snapshot_every, 100'000U);
   EXPECT_EQ(config.master.min_stay, 5min);
   EXPECT_EQ(config.master.decision_time, 0s);
   EXPECT_EQ(config.master.decision_budget, 0U);
@@ -144,13 +144,13 @@ max_usd_h = 99.5
   EXPECT_EQ(config.master.round_settle, 3ms);
   EXPECT_EQ(config.master.sample_timeout, 4s);
   EXPECT_EQ(config.master.max_attempts, 6U);
-  EXPECT_EQ(config.master.gang_patience, 0s);
-  EXPECT_EQ(config.master.gang_turn, 10min);
-  EXPECT_EQ(config.master.gang_longest, 2h);
+  EXPECT_EQ(config.master.gangs.patience, 0s);
+  EXPECT_EQ(config.master.gangs.turn, 10min);
+  EXPECT_EQ(config.master.gangs.longest, 2h);
   EXPECT_EQ(config.master.launch_backoff_longest, 3h);
   EXPECT_EQ(config.master.min_stay, 90s);
-  EXPECT_EQ(config.master.max_instances, 8U);
-  EXPECT_EQ(config.master.max_usd_h, 99.5);
+  EXPECT_EQ(config.master.caps.max_instances, 8U);
+  EXPECT_EQ(config.master.caps.max_usd_h, 99.5);
 }
 
 TEST(ReplayConfig, ReadsHowPlansAreMadeAndCarriedOut) {
@@ -172,12 +172,12 @@ worker_lost_after = 90
 snapshot_every = 1000
 )")
                                   .value();
-  EXPECT_EQ(config.master.cap_margin, 2min);
-  EXPECT_EQ(config.master.end_time, 0s);
-  EXPECT_EQ(config.master.remind_every, 500ms);
-  EXPECT_EQ(config.master.ask_pause, 1h);
-  EXPECT_EQ(config.master.worker_lost_after, 90s);
-  EXPECT_EQ(config.master.snapshot_every, 1000U);
+  EXPECT_EQ(config.master.caps.spend_margin, 2min);
+  EXPECT_EQ(config.master.caps.end_time, 0s);
+  EXPECT_EQ(config.master.watch.remind_every, 500ms);
+  EXPECT_EQ(config.master.watch.ask_pause, 1h);
+  EXPECT_EQ(config.master.watch.worker_lost_after, 90s);
+  EXPECT_EQ(config.master.watch.snapshot_every, 1000U);
 }
 
 TEST(ReplayConfig, TheDaysCapLeavesAnHourAtMostForEnding) {

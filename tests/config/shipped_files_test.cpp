@@ -73,7 +73,7 @@ TEST_P(ShippedReplayConfig, IsValidAndItsShippedFilesAreThere) {
       config.value().world.interference.own.of<replay::PairwiseSettings>().matrix;
   EXPECT_TRUE(matrix.empty() || fs::exists(matrix));
   const Catalog catalog = load_catalog(config.value().catalog).value();
-  EXPECT_TRUE(fleet_share(config.value().master.fleet, catalog).has_value());
+  EXPECT_TRUE(fleet_share(config.value().fleet.parts, catalog).has_value());
   if (config.value().workload.format == "muster-csv") {
     EXPECT_TRUE(fs::exists(config.value().workload.path));
   }

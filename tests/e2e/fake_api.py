@@ -13,7 +13,7 @@ def job(number, state="completed", exit_code=0, **more):
     """A job's document, as docs/api.md has it."""
     over = state in ("completed", "failed", "refused", "cancelled")
     return {"job": number, "name": "sweep", "user": "ann", "class": "sweep", "state": state,
-            "master": "m0", "tasks_total": 1, "waiting": 0, "held": 0, "starting": 0,
+            "master": "m0", "tasks_total": 1, "waiting": 0, "held": 0, "capped": 0, "starting": 0,
             "running": 0 if over else 1, "finished": 1 if state == "completed" else 0,
             "failed": 1 if state == "failed" else 0, "failed_attempts": 0,
             "submitted_s": 1800000000.5,

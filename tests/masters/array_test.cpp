@@ -120,7 +120,7 @@ TEST_F(ArrayTest, WhatItsWorkerLosesIsTriedAgainWithoutBlameButNotForEver) {
   EXPECT_EQ(phase(0), TaskPhase::running);
 }
 
-TEST_F(ArrayTest, AFailureMakesRoomForATaskThatIsHeld) {
+TEST_F(ArrayTest, AFailureMakesRoomForATaskThatIsCapped) {
   Job job = JobBuilder(1).tasks(3).gang(false).build();
   job.retries = 0;
   job.max_running = 1;
@@ -128,10 +128,30 @@ TEST_F(ArrayTest, AFailureMakesRoomForATaskThatIsHeld) {
   round(together({1}));
   boot(0);
   started(1, 1);
-  ASSERT_EQ(master_->state().find(TaskId{101})->phase, TaskPhase::held);
+  ASSERT_EQ(master_->state().find(TaskId{101})->phase, TaskPhase::capped);
   master_->task_failed({TaskId{1}, 1, "it broke"}, now());
   EXPECT_EQ(master_->state().find(TaskId{101})->phase, TaskPhase::pending);
-  EXPECT_EQ(master_->state().find(TaskId{102})->phase, TaskPhase::held);
+  EXPECT_EQ(master_->state().find(TaskId{102})->phase, TaskPhase::capped);
+}
+
+TEST_F(ArrayTest, ACappedTaskIsHeldWhileItsUserHoldsTheJobAndCappedAgainAfterwards) {
+  Job job = JobBuilder(1).tasks(3).gang(false).build();
+  job.max_running = 1;
+  master_->submit(job, now());
+  const auto phases = [this] {
+    std::vector<TaskPhase> found;
+    for (std::uint64_t id : {1, 101, 102}) {
+      found.push_back(master_->state().find(TaskId{id})->phase);
+    }
+    return found;
+  };
+  const std::vector<TaskPhase> capped{TaskPhase::pending, TaskPhase::capped, TaskPhase::capped};
+  EXPECT_EQ(phases(), capped);
+  master_->hold(JobId{1}, true, now());
+  EXPECT_EQ(phases(), std::vector<TaskPhase>(3, TaskPhase::held));
+  EXPECT_EQ(master_->state().find(JobId{1})->capped, 0u);
+  master_->hold(JobId{1}, false, now());
+  EXPECT_EQ(phases(), capped);
 }
 
 TEST_F(ArrayTest, OfAPartItIsSaidHowManyTasksHaveFailedWhereOnlySoManyMay) {

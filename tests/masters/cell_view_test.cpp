@@ -6,6 +6,7 @@
 
 #include "tests/masters/scripted_master.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/plain_settings.hpp"
 
 namespace muster {
 namespace {
@@ -83,10 +84,11 @@ std::map<std::string, double> by_name(const std::vector<CostPart>& parts) {
 class CellViewTest : public ::testing::Test {
  protected:
   CellViewTest() {
+    MasterSettings settings = test::plain_settings();
     MasterDependencies parts;
     parts.catalog = &catalog_;
     parts.policy = std::make_unique<IdlePolicy>();
-    master_.emplace(std::move(parts));
+    master_.emplace(settings, std::move(parts));
   }
 
   void over(std::uint64_t id, const std::string& user, double usd) {

@@ -12,6 +12,7 @@
 #include "schedulers/registry.hpp"
 #include "storage/record_codec.hpp"
 #include "tests/masters/fold_world.hpp"
+#include "tests/support/plain_settings.hpp"
 
 namespace muster {
 namespace {
@@ -81,14 +82,15 @@ class Twins {
   };
 
   std::unique_ptr<Master> fresh() const {
+    MasterSettings settings = test::plain_settings();
     MasterDependencies parts;
     parts.catalog = &catalog_;
     parts.policy = std::move(make_policy(spec_, catalog_)).value();
-    parts.caps = caps_;
-    parts.caps.max_instances = fixed_fleet_ ? 0 : 40;
-    parts.launch_backoff = std::chrono::seconds{30};
-    parts.gangs = {std::chrono::minutes{3}, std::chrono::minutes{1}, std::chrono::minutes{30}};
-    parts.min_stay = std::chrono::minutes{2};
+    settings.caps = caps_;
+    settings.caps.max_instances = fixed_fleet_ ? 0 : 40;
+    settings.launch_backoff = std::chrono::seconds{30};
+    settings.gangs = {std::chrono::minutes{3}, std::chrono::minutes{1}, std::chrono::minutes{30}};
+    settings.min_stay = std::chrono::minutes{2};
     parts.seed = effort_.seed;
     parts.name = "m";
     if (fixed_fleet_) {
@@ -96,7 +98,7 @@ class Twins {
                      {test::type_named(catalog_, "it3"), Market::on_demand, 6},
                      {test::type_named(catalog_, "it4"), Market::spot, 4}};
     }
-    auto master = std::make_unique<Master>(std::move(parts));
+    auto master = std::make_unique<Master>(settings, std::move(parts));
     master->set_cloud_ahead(cloud_ahead());
     return master;
   }
@@ -253,12 +255,13 @@ class Gambler : public Policy {
 TEST(Fold, EachRoundHasItsOwnChance) {
   const Catalog catalog = two_markets();
   const auto master_of = [&](std::uint64_t seed, const std::string& name) {
+    MasterSettings settings = test::plain_settings();
     MasterDependencies parts;
     parts.catalog = &catalog;
     parts.policy = std::make_unique<Gambler>();
     parts.seed = seed;
     parts.name = name;
-    return Master(std::move(parts));
+    return Master(settings, std::move(parts));
   };
   const auto draw = [](Master& master) {
     master.round({}, test::at_s(2));
@@ -283,10 +286,11 @@ TEST(Fold, EachRoundHasItsOwnChance) {
 TEST(Fold, SaysThatThePolicyDoesNotUnderstandASnapshot) {
   const Catalog catalog = two_markets();
   const auto master_of = [&](const std::string& policy) {
+    MasterSettings settings = test::plain_settings();
     MasterDependencies parts;
     parts.catalog = &catalog;
     parts.policy = std::move(make_policy(parse_policy(policy).value(), catalog)).value();
-    return Master(std::move(parts));
+    return Master(settings, std::move(parts));
   };
   for (const PolicyModule& policy : known_policies()) {
     Master other = master_of(policy.name.starts_with("hcoop") ? "eva" : "hcoop");

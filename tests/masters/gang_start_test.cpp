@@ -5,6 +5,7 @@
 
 #include "masters/master.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/plain_settings.hpp"
 
 // What starts when, held against the rules without any index: whatever happens, after a round no
 // task waits that could start, each one that waits says why, and no empty instance is kept.
@@ -60,7 +61,8 @@ class RestlessPolicy : public Policy {
 /// A master to whose jobs, tasks and instances possible things happen at random.
 class RestlessCell {
  public:
-  explicit RestlessCell(std::uint64_t seed) : dice_(seed), seed_(seed), master_(parts()) {}
+  explicit RestlessCell(std::uint64_t seed)
+      : dice_(seed), seed_(seed), master_(settings(), parts()) {}
 
   void step() {
     clock_ += std::chrono::seconds{1};
@@ -98,11 +100,15 @@ class RestlessCell {
   }
 
  private:
+  static MasterSettings settings() {
+    MasterSettings settings = test::plain_settings();
+    settings.max_attempts = 3;
+    return settings;
+  }
   MasterDependencies parts() {
     MasterDependencies parts;
     parts.catalog = &catalog_;
     parts.policy = std::make_unique<RestlessPolicy>(seed_);
-    parts.max_attempts = 3;
     return parts;
   }
   std::uint64_t draw(std::uint64_t below) { return dice_() % below; }
@@ -195,10 +201,11 @@ RC_GTEST_PROP(GangStart, NothingThatCouldStartWaitsAndAllSayWhy, ()) {
 class GangStartAgain : public ::testing::Test {
  protected:
   Master master() {
+    MasterSettings settings = test::plain_settings();
     MasterDependencies parts;
     parts.catalog = &catalog_;
     parts.policy = std::make_unique<RestlessPolicy>(1);
-    return Master(std::move(parts));
+    return Master(settings, std::move(parts));
   }
   Catalog catalog_ = test::table3_catalog();
 };

@@ -6,6 +6,7 @@
 #include "masters/master.hpp"
 #include "schedulers/registry.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/plain_settings.hpp"
 
 // Gangs and small jobs where caps, the cloud or a fixed fleet have no room for all: neither starves
 // the other.
@@ -23,16 +24,17 @@ class Cell {
   Cell(const std::string& policy, MasterCaps caps, std::size_t cloud_limit,
        GangRules gangs = rules(), std::uint32_t fleet = 0)
       : cloud_limit_(cloud_limit) {
+    MasterSettings settings = test::plain_settings();
     MasterDependencies parts;
     parts.catalog = &catalog_;
     if (fleet > 0) {
       parts.fleet = {{test::type_named(catalog_, "it3"), Market::on_demand, fleet}};
     }
     parts.policy = make_policy({policy, {}}, catalog_).value();
-    parts.caps = caps;
-    parts.launch_backoff = std::chrono::minutes{10};
-    parts.gangs = gangs;
-    master_.emplace(std::move(parts));
+    settings.caps = caps;
+    settings.launch_backoff = std::chrono::minutes{10};
+    settings.gangs = gangs;
+    master_.emplace(settings, std::move(parts));
     master_->keep_fleet(now_);
     act();
   }
@@ -70,13 +72,14 @@ class Cell {
   const Master& master() const { return *master_; }
   /// A master that has nothing but the events of this one's.
   std::unique_ptr<Master> from_events() const {
+    MasterSettings settings = test::plain_settings();
     MasterDependencies parts;
     parts.catalog = &catalog_;
     parts.policy = make_policy({"no-packing", {}}, catalog_).value();
-    parts.caps = master_->caps();
-    parts.launch_backoff = std::chrono::minutes{10};
-    parts.gangs = rules();
-    auto again = std::make_unique<Master>(std::move(parts));
+    settings.caps = master_->settings().caps;
+    settings.launch_backoff = std::chrono::minutes{10};
+    settings.gangs = rules();
+    auto again = std::make_unique<Master>(settings, std::move(parts));
     again->restore(std::nullopt, events_);
     return again;
   }

@@ -17,9 +17,11 @@ using testing::IsEmpty;
 class GangWaitsTest : public ::testing::Test {
  protected:
   void begin(bool fixed_fleet = false, std::uint32_t max_instances = 4) {
-    MasterCaps caps;
-    caps.max_instances = max_instances;
-    waits_.emplace(GangRules{60s, 30s, 600s}, caps, 10s, fixed_fleet);
+    MasterSettings settings;
+    settings.caps.max_instances = max_instances;
+    settings.gangs = {60s, 30s, 600s};
+    settings.launch_backoff = 10s;
+    waits_.emplace(settings, fixed_fleet);
   }
   void happen(double seconds, EventBody body) {
     const Event event{at_s(seconds), std::move(body)};

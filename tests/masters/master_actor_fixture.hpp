@@ -100,19 +100,19 @@ class MasterActorTest : public ::testing::Test {
   void start(const std::function<void(MasterSetup&)>& change) {
     if (master_) system_.end(master_);
     MasterSetup setup;
-    setup.watch.remind_every = std::chrono::hours{10};
-    setup.watch.ask_pause = std::chrono::hours{100};
+    setup.settings.watch.remind_every = std::chrono::hours{10};
+    setup.settings.watch.ask_pause = std::chrono::hours{100};
     setup.parts.catalog = &catalog_;
     setup.parts.policy = make_policy({"no-packing", {}}, catalog_).value();
     setup.journal = &journal_;
     setup.cloud = cloud_;
     setup.origin = system_.time().origin();
-    setup.round_settle = std::chrono::milliseconds{1};
-    setup.sample_timeout = std::chrono::seconds{2};
+    setup.settings.round_settle = std::chrono::milliseconds{1};
+    setup.settings.sample_timeout = std::chrono::seconds{2};
     setup.stopwatch = [] { return Duration{}; };
     setup.times = &times_;
     setup.parts.keep_history = true;
-    setup.live.history = &history_;
+    setup.history = &history_;
     change(setup);
     master_ = system_.actors().spawn<MasterActorImpl>(std::move(setup));
     system_.time().drain();

@@ -65,7 +65,7 @@ TEST_F(MasterActorTest, AWorkerThatSpeaksOfAnotherInstancesTaskIsNotHeard) {
 }
 
 TEST_F(MasterActorTest, AnOrderIsRepeatedUntilTheCloudAnswersItAndThenNoMore) {
-  start([](MasterSetup& setup) { setup.watch.remind_every = std::chrono::seconds{2}; });
+  start([](MasterSetup& setup) { setup.settings.watch.remind_every = std::chrono::seconds{2}; });
   accept(1);
   system_.run_until_s(7);
   EXPECT_EQ(times_heard("launch 0"), 4U);  // ordered, and repeated at 2, 4 and 6 s
@@ -79,7 +79,7 @@ TEST_F(MasterActorTest, AnOrderIsRepeatedUntilTheCloudAnswersItAndThenNoMore) {
 }
 
 TEST_F(MasterActorTest, AnEndIsRepeatedUntilTheInstanceIsGone) {
-  start([](MasterSetup& setup) { setup.watch.remind_every = std::chrono::seconds{2}; });
+  start([](MasterSetup& setup) { setup.settings.watch.remind_every = std::chrono::seconds{2}; });
   run_one();
   tell(WorkerReportKind::finished, 1);
   system_.run_until_s(305);
@@ -162,7 +162,7 @@ TEST_F(MasterActorTest, AHelloOfAnInstanceThatIsGoneIsTurnedAwayAndNotRemembered
 }
 
 TEST_F(MasterActorTest, AnAttemptThatItsWorkerRejectsCountsAgainstNobody) {
-  start([](MasterSetup& setup) { setup.parts.max_attempts = 1; });
+  start([](MasterSetup& setup) { setup.settings.max_attempts = 1; });
   accept(1);
   system_.run_until_s(50);
   tell(CloudReportKind::up, 0);
@@ -177,7 +177,7 @@ TEST_F(MasterActorTest, AnAttemptThatItsWorkerRejectsCountsAgainstNobody) {
 
 TEST_F(MasterActorTest, AClockSetBackOverARestartHoldsNothingUp) {
   Event accepted{test::at_s(3600), JobAccepted{JobBuilder(1).build()}};
-  start([&](MasterSetup& setup) { setup.live.tail = {accepted}; });
+  start([&](MasterSetup& setup) { setup.tail = {accepted}; });
   system_.run_until_s(301);
   EXPECT_EQ(times_heard("launch 0"), 1U);
   tell(CloudReportKind::up, 0);
@@ -192,7 +192,7 @@ TEST_F(MasterActorTest, AClockSetBackOverARestartHoldsNothingUp) {
 
 TEST_F(MasterActorTest, StampsGoOnWhereAClockWasSetBackAndComeBackToIt) {
   Event accepted{test::at_s(3600), JobAccepted{JobBuilder(1).build()}};
-  start([&](MasterSetup& setup) { setup.live.tail = {accepted}; });
+  start([&](MasterSetup& setup) { setup.tail = {accepted}; });
   system_.run_until_s(301);
   tell(CloudReportKind::up, 0);
   say(hello());
@@ -222,7 +222,7 @@ TEST_F(MasterActorTest, StampsGoOnWhereAClockWasSetBackAndComeBackToIt) {
 }
 
 TEST_F(MasterActorTest, WhatWasRentedLatelyIsAskedAfterSoonWhateverElseIsThere) {
-  start([](MasterSetup& setup) { setup.watch.remind_every = std::chrono::seconds{2}; });
+  start([](MasterSetup& setup) { setup.settings.watch.remind_every = std::chrono::seconds{2}; });
   run_one();
   system_.run_until_s(1e6);
   heard_.clear();
@@ -238,8 +238,8 @@ TEST_F(MasterActorTest, WhatWasRentedLatelyIsAskedAfterSoonWhateverElseIsThere) 
 TEST_F(MasterActorTest, WhereADayIsCappedTheCloudsClockIsAskedForUntilItIsKnown) {
   clock_is_told_ = false;
   start([](MasterSetup& setup) {
-    setup.watch.remind_every = std::chrono::seconds{2};
-    setup.parts.caps.max_usd_day = 100;
+    setup.settings.watch.remind_every = std::chrono::seconds{2};
+    setup.settings.caps.max_usd_day = 100;
   });
   accept(1);
   system_.run_until_s(400);
@@ -266,8 +266,8 @@ TEST_F(MasterActorTest, TheDaysCapIsKeptByTheCloudsClockAlsoWhileTheDiskIsStuck)
   const double usd_h = catalog_.types()[3].on_demand.usd_h();
   start([&](MasterSetup& setup) {
     setup.journal = &journal;
-    setup.parts.caps.max_usd_day = usd_h;
-    setup.parts.caps.spend_margin = std::chrono::minutes{1};
+    setup.settings.caps.max_usd_day = usd_h;
+    setup.settings.caps.spend_margin = std::chrono::minutes{1};
   });
   run_one();
   journal.stuck = true;

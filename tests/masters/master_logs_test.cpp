@@ -56,7 +56,7 @@ class MasterLogsTest : public MasterActorTest {
 
   void start_again() {
     start([this](MasterSetup& setup) {
-      setup.live.logs = {&sink_, {std::chrono::seconds{10}, 1'000'000}};
+      setup.logs = {&sink_, {std::chrono::seconds{10}, 1'000'000}};
     });
   }
   /// The only task of job 1 runs on instance 0 from second 100 on.
@@ -90,8 +90,8 @@ class MasterLogsTest : public MasterActorTest {
   }
   void restart() {
     start([this](MasterSetup& setup) {
-      setup.live.tail = journal_.events();
-      setup.live.logs = {&sink_, {std::chrono::seconds{10}, 1'000'000}};
+      setup.tail = journal_.events();
+      setup.logs = {&sink_, {std::chrono::seconds{10}, 1'000'000}};
     });
     asked_log_ = {};
   }

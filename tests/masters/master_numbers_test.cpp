@@ -10,8 +10,8 @@ using test::MasterActorTest;
 TEST_F(MasterActorTest, OnANewStoreItRentsNothingBeforeTheCloudHasToldWhichNumbersItHas) {
   clock_is_told_ = false;
   start([](MasterSetup& setup) {
-    setup.watch.remind_every = std::chrono::seconds{2};
-    setup.live.asks_numbers = true;
+    setup.settings.watch.remind_every = std::chrono::seconds{2};
+    setup.asks_numbers = true;
   });
   accept(1);
   system_.run_until_s(100);

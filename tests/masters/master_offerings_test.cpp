@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "tests/masters/scripted_master.hpp"
+#include "tests/support/plain_settings.hpp"
 #include "tests/support/same_state.hpp"
 
 namespace muster {
@@ -21,12 +22,13 @@ class MasterOfferingsTest : public test::MasterTest {
   }
 
   void renew(std::optional<MasterSnapshot> snapshot = {}) {
+    MasterSettings settings = test::plain_settings();
     MasterDependencies parts;
     parts.catalog = &spot_catalog_;
     parts.policy = std::make_unique<test::ScriptedPolicy>(script_);
-    parts.launch_backoff = kRest;
-    parts.launch_backoff_longest = 4 * kRest;
-    master_.emplace(std::move(parts));
+    settings.launch_backoff = kRest;
+    settings.launch_backoff_longest = 4 * kRest;
+    master_.emplace(settings, std::move(parts));
     EXPECT_EQ(master_->restore(std::move(snapshot), {}), "");
   }
 

@@ -2,6 +2,7 @@
 
 #include "model/live_ids.hpp"
 #include "tests/masters/master_actor_fixture.hpp"
+#include "tests/support/plain_settings.hpp"
 #include "tests/support/same_state.hpp"
 
 namespace muster {
@@ -30,11 +31,11 @@ class MasterPlanningTest : public test::MasterActorTest {
   /// Decisions take so long.
   void decide_in(Duration time, const std::function<void(MasterSetup&)>& change = {}) {
     start([&](MasterSetup& setup) {
-      setup.planning.decision_time = time;
+      setup.settings.decision_time = time;
       if (change) change(setup);
     });
   }
-  static void beside(MasterSetup& setup) { setup.planning.beside = true; }
+  static void beside(MasterSetup& setup) { setup.planner = PlannerPlace::beside; }
 
   void cancel(std::uint64_t job) {
     caf::anon_send(master_, cancel_atom_v, std::vector<JobId>{JobId{job}});
@@ -85,7 +86,7 @@ TEST_F(MasterPlanningTest, AMasterThatDiesWhileItDecidesDecidesAgain) {
   const std::vector<Event> log = journal_.take();
   decide_in(std::chrono::seconds{10}, [&](MasterSetup& setup) {
     beside(setup);
-    setup.live.tail = log;
+    setup.tail = log;
   });
   system_.run_until_s(16);
   EXPECT_EQ(heard_, (std::vector<Heard>{{15.001, "launch 0"}}));
@@ -108,7 +109,7 @@ TEST_F(MasterPlanningTest, WhatUsersSayIsHeardBetweenTheSlicesOfAPlan) {
     if (launch != nullptr && launch->instance == InstanceId{0}) cancel(3);
   });
   decide_in(std::chrono::seconds{10}, [&](MasterSetup& setup) {
-    setup.planning.slice_parts = 2;
+    setup.settings.slice_parts = 2;
     setup.journal = &journal;
   });
   for (std::uint64_t job : {1, 2, 3}) accept(job);
@@ -121,7 +122,7 @@ TEST_F(MasterPlanningTest, WhatUsersSayIsHeardBetweenTheSlicesOfAPlan) {
 }
 
 TEST_F(MasterPlanningTest, TheSlicesOfAPlanAreOneDecision) {
-  decide_in(std::chrono::seconds{1}, [](MasterSetup& setup) { setup.planning.slice_parts = 2; });
+  decide_in(std::chrono::seconds{1}, [](MasterSetup& setup) { setup.settings.slice_parts = 2; });
   for (std::uint64_t job : {1, 2, 3}) accept(job);
   system_.run_until_s(20);
   caf::scoped_actor self{system_.actors()};
@@ -158,8 +159,8 @@ TEST_F(MasterPlanningTest, ASnapshotMadeBesideGoesWithTheEventsAfterIt) {
   std::uint64_t after = 0;
   start([&](MasterSetup& setup) {
     beside(setup);
-    setup.watch.snapshot_every = 1;
-    setup.live.save_snapshot = [&](MasterSnapshot snapshot, std::uint64_t behind) {
+    setup.settings.watch.snapshot_every = 1;
+    setup.save_snapshot = [&](MasterSnapshot snapshot, std::uint64_t behind) {
       if (!saved) after = journal_.events().size() - behind;
       if (!saved) saved.emplace(std::move(snapshot));
     };
@@ -187,11 +188,13 @@ class Stepper : public Policy {
 
 class PlannerHostTest : public ::testing::Test {
  protected:
-  std::unique_ptr<Master> master_of_steps() {
+  std::unique_ptr<Master> master_of_steps(Duration deadline = {}) {
+    MasterSettings settings = test::plain_settings();
+    settings.decision_deadline = deadline;
     MasterDependencies parts;
     parts.catalog = &catalog_;
     parts.policy = std::make_unique<Stepper>();
-    return std::make_unique<Master>(std::move(parts));
+    return std::make_unique<Master>(settings, std::move(parts));
   }
 
   test::VirtualSystem system_;
@@ -200,7 +203,8 @@ class PlannerHostTest : public ::testing::Test {
 
 TEST_F(PlannerHostTest, KnowsHowFarThePlannerIsBehind) {
   const auto master = master_of_steps();
-  PlannerHost seat(system_.actors(), master->send_planner_off(), {}, [] { return Duration{}; });
+  PlannerHost seat(system_.actors(), master->send_planner_off(), PlannerPlace::beside,
+                   [] { return Duration{}; });
   for (std::uint64_t job : {1, 2}) master->submit(JobBuilder(job).build(), Instant{});
   seat.follow(master->commit().events);
   EXPECT_EQ(seat.lag(), 2U);
@@ -209,11 +213,9 @@ TEST_F(PlannerHostTest, KnowsHowFarThePlannerIsBehind) {
 }
 
 TEST_F(PlannerHostTest, ADeadlineIsAsManyStepsAsTheLastDecisionTookInThatTime) {
-  const auto master = master_of_steps();
-  PlannerCare care;
-  care.deadline = std::chrono::microseconds{500};
+  const auto master = master_of_steps(std::chrono::microseconds{500});
   PlannerHost seat(
-      system_.actors(), master->send_planner_off(), care,
+      system_.actors(), master->send_planner_off(), PlannerPlace::beside,
       [clock = Duration{}]() mutable { return clock += std::chrono::milliseconds{1}; });
   master->submit(JobBuilder(1).build(), Instant{});
   std::vector<std::uint64_t> allowed, used;

@@ -15,44 +15,202 @@ namespace muster::test {
 class PlainPlanCheck {
  public:
   PlainPlanCheck(const Plan& plan, const ClusterState& state, const PlanLimits& limits)
-      : plan_(plan), state_(state), limits_(limits), places_(plan.places.size()) {}
+      : plan_(plan), state_(state), limits_(limits), places_(plan.places.size()) {
+    launches_.resize(plan.launches.size());
+    stops_.resize(plan.stops.size());
+    releases_.resize(plan.releases.size());
+  }
 
   /// Why each place is refused, if it is.
   std::vector<std::optional<Refusal>> run() {
     for (std::size_t i = 0; i < places_.size(); ++i) {
       places_[i] = stays(task(i)) ? stays(task(i)) : infeasible(i);
     }
-    std::vector<std::optional<Refusal>> valid = places_;
+    for (std::size_t i = 0; i < stops_.size(); ++i) {
+      stops_[i] = stays(*state_.find(plan_.stops[i].task));
+    }
+    label_units();
+    valid_ = all();
     for (int pass = 0;; ++pass) {
-      keep_gangs_whole();
+      refuse_incomplete();
       grant();
-      const auto granted = places_;
+      refuse_incomplete();
+      const std::set<int> dead = refused_units();
       while (refuse_one_over_capacity()) {
       }
-      std::vector<Slot> broken;
-      for (std::size_t i = 0; i < places_.size(); ++i) {
-        if (is_of_gang(i) && places_[i] && !granted[i]) broken.push_back(task(i).job);
+      check_releases();
+      std::vector<int> broken;
+      for (std::size_t at : in_order_of_loss()) {
+        const int unit = units_[at];
+        if (unit != 0 && !dead.contains(unit) && all()[at]) broken.push_back(unit);
       }
       if (broken.empty()) break;
-      if (pass == kMostPasses) {
-        keep_gangs_whole();
-        break;
-      }
       if (pass < kPassesOneByOne) broken.resize(1);
-      for (std::size_t i = 0; i < places_.size(); ++i) {
-        if (valid[i] || !is_of_gang(i)) continue;
-        if (std::find(broken.begin(), broken.end(), task(i).job) == broken.end()) continue;
-        valid[i] = places_[i] ? places_[i] : awaiting_peers();
+      if (pass >= kMostPasses) {
+        broken = holding_units(dead);
+        if (broken.empty()) {
+          refuse_incomplete();
+          check_releases();
+          break;
+        }
       }
-      places_ = valid;
+      leave_out(broken);
     }
     return places_;
   }
+  /// After run().
+  const std::vector<std::optional<Refusal>>& stops() const { return stops_; }
+  const std::vector<std::optional<Refusal>>& releases() const { return releases_; }
 
  private:
-  static Refusal awaiting_peers() {
-    return {RefusalKind::not_now, RefusalCode::awaiting_peers, {}, 0, 0};
+  using Refusals = std::vector<std::optional<Refusal>>;
+
+  /// All parts in one list: launches, places, stops, releases.
+  Refusals all() const {
+    Refusals all;
+    for (const Refusals* part : {&launches_, &places_, &stops_, &releases_}) {
+      all.insert(all.end(), part->begin(), part->end());
+    }
+    return all;
   }
+  void set_all(const Refusals& all) {
+    std::size_t at = 0;
+    for (Refusals* part : {&launches_, &places_, &stops_, &releases_}) {
+      for (auto& refusal : *part) refusal = all[at++];
+    }
+  }
+  std::size_t place_at(std::size_t i) const { return launches_.size() + i; }
+  std::size_t stop_at(std::size_t i) const { return place_at(places_.size()) + i; }
+  std::size_t release_at(std::size_t i) const { return stop_at(stops_.size()) + i; }
+  std::vector<std::size_t> in_order_of_loss() const {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < places_.size(); ++i) order.push_back(place_at(i));
+    for (std::size_t i = 0; i < releases_.size(); ++i) order.push_back(release_at(i));
+    return order;
+  }
+
+  /// Spreads numbers of units among parts that belong together until nothing changes.
+  void label_units() {
+    units_.assign(all().size(), 0);
+    std::vector<std::uint32_t> groups;
+    for (const Launch& part : plan_.launches) groups.push_back(part.group);
+    for (const Place& part : plan_.places) groups.push_back(part.group);
+    for (const Stop& part : plan_.stops) groups.push_back(part.group);
+    for (const Release& part : plan_.releases) groups.push_back(part.group);
+    const auto together = [&](std::size_t a, std::size_t b) {
+      if (a == b || (groups[a] != 0 && groups[a] == groups[b])) return true;
+      const bool places = a >= place_at(0) && a < stop_at(0) && b >= place_at(0) && b < stop_at(0);
+      if (places) {
+        const std::size_t i = a - place_at(0), j = b - place_at(0);
+        return starts_with_gang(i) && starts_with_gang(j) && task(i).job == task(j).job;
+      }
+      if (a >= place_at(0) || b < place_at(0) || b >= stop_at(0) || groups[a] == 0) return false;
+      const LaunchIndex* launch = launch_of(b - place_at(0));
+      return launch != nullptr && launch->value == a;
+    };
+    for (std::size_t i = 0; i < units_.size(); ++i) {
+      const bool of_gang = i >= place_at(0) && i < stop_at(0) && starts_with_gang(i - place_at(0));
+      if (groups[i] != 0 || of_gang) units_[i] = static_cast<int>(i) + 1;
+    }
+    for (bool changes = true; changes;) {
+      changes = false;
+      for (std::size_t a = 0; a < units_.size(); ++a) {
+        for (std::size_t b = 0; b < units_.size(); ++b) {
+          if (!together(a, b) || units_[a] == units_[b]) continue;
+          const int unit = units_[a] == 0 || units_[b] == 0 ? std::max(units_[a], units_[b])
+                                                            : std::min(units_[a], units_[b]);
+          units_[a] = units_[b] = unit;
+          changes = true;
+        }
+      }
+    }
+  }
+  /// One that is feasible: others count for no gang.
+  bool starts_with_gang(std::size_t i) const {
+    const bool never = stays(task(i)) || infeasible(i);
+    return !never && is_of_gang(i);
+  }
+
+  std::set<int> refused_units() const {
+    std::set<int> refused;
+    const Refusals now = all();
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      if (units_[i] != 0 && now[i]) refused.insert(units_[i]);
+    }
+    return refused;
+  }
+  void refuse_units(const std::set<int>& which) {
+    Refusals now = all();
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      if (units_[i] == 0 || !which.contains(units_[i]) || now[i]) continue;
+      RefusalCode code = RefusalCode::group_refused;
+      if (i >= place_at(0) && i < stop_at(0)) {
+        const std::size_t place = i - place_at(0);
+        const bool gang = plan_.places[place].group == 0 && starts_with_gang(place);
+        if (gang) code = RefusalCode::awaiting_peers;
+      }
+      now[i] = Refusal{RefusalKind::not_now, code, {}, 0, 0};
+    }
+    set_all(now);
+  }
+  void refuse_incomplete() {
+    std::set<int> refused = refused_units();
+    std::map<Slot, std::size_t> placed;
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (!places_[i] && is_of_gang(i)) ++placed[task(i).job];
+    }
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (places_[i] || !is_of_gang(i)) continue;
+      if (placed[task(i).job] < state_.job(task(i).job).pending) {
+        refused.insert(units_[place_at(i)]);
+      }
+    }
+    refuse_units(refused);
+  }
+  /// Those with a move or a stop that stand.
+  std::vector<int> holding_units(const std::set<int>& dead) const {
+    std::vector<int> holding;
+    const auto add = [&](int unit) {
+      if (unit != 0 && !dead.contains(unit)) holding.push_back(unit);
+    };
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (task(i).target != kNoSlot) add(units_[place_at(i)]);
+    }
+    for (std::size_t i = 0; i < stops_.size(); ++i) add(units_[stop_at(i)]);
+    return holding;
+  }
+  void leave_out(const std::vector<int>& broken) {
+    const std::set<int> which(broken.begin(), broken.end());
+    const Refusals now = all();
+    for (std::size_t at : in_order_of_loss()) {
+      if (which.contains(units_[at]) && !valid_[at]) valid_[at] = now[at];
+    }
+    set_all(valid_);
+    refuse_units(which);
+    valid_ = all();
+  }
+  void check_releases() {
+    for (std::size_t i = 0; i < releases_.size(); ++i) {
+      const bool grouped = units_[release_at(i)] != 0;
+      if (valid_[release_at(i)] || (grouped && releases_[i])) continue;
+      const InstanceRow& row = *state_.find(plan_.releases[i].instance);
+      std::size_t leaving = 0;
+      bool wanted = false;
+      for (std::size_t j = 0; j < places_.size(); ++j) {
+        if (places_[j]) continue;
+        leaving += task(j).target == row.slot;
+        wanted |= plan_.places[j].to == PlaceTarget{row.id};
+      }
+      for (std::size_t j = 0; j < stops_.size(); ++j) {
+        if (!stops_[j]) leaving += state_.find(plan_.stops[j].task)->target == row.slot;
+      }
+      releases_[i].reset();
+      if (wanted || leaving < row.planned.size()) {
+        releases_[i] = Refusal{RefusalKind::not_now, RefusalCode::outdated, {}, 0, 0};
+      }
+    }
+  }
+
   const TaskRow& task(std::size_t i) const { return *state_.find(plan_.places[i].task); }
   const LaunchIndex* launch_of(std::size_t i) const {
     return std::get_if<LaunchIndex>(&plan_.places[i].to);
@@ -102,17 +260,6 @@ class PlainPlanCheck {
                    to_seconds(stayed)};
   }
 
-  void keep_gangs_whole() {
-    std::map<Slot, std::size_t> placed;
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      if (!places_[i] && is_of_gang(i)) ++placed[task(i).job];
-    }
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      if (places_[i] || !is_of_gang(i)) continue;
-      if (placed[task(i).job] < state_.job(task(i).job).pending) places_[i] = awaiting_peers();
-    }
-  }
-
   /// Refuses the first place that does not fit after those before it.
   bool refuse_one_over_capacity() {
     std::map<PlaceKey, Resources> filled;
@@ -132,8 +279,8 @@ class PlainPlanCheck {
     for (std::size_t i = 0; i < places_.size(); ++i) {
       if (!places_[i]) take_away(task(i));
     }
-    for (const Stop& stop : plan_.stops) {
-      if (!stays(*state_.find(stop.task))) take_away(*state_.find(stop.task));
+    for (std::size_t i = 0; i < stops_.size(); ++i) {
+      if (!stops_[i]) take_away(*state_.find(plan_.stops[i].task));
     }
     for (std::size_t i = 0; i < places_.size(); ++i) {
       if (places_[i]) continue;
@@ -144,53 +291,61 @@ class PlainPlanCheck {
     return false;
   }
 
-  /// Launch by launch: a task gets it, with all that its gang needs, when the caps allow.
+  /// Launch by launch: a task gets it, with all that its unit needs, when the caps allow.
   void grant() {
+    if (limits_.caps.max_instances == 0) return;
     std::set<std::uint32_t> granted;
     for (std::uint32_t launch = 0; launch < plan_.launches.size(); ++launch) {
+      if (launches_[launch]) continue;
       bool meant = false;
       for (std::size_t i = 0; i < places_.size(); ++i) {
         meant |= launch_of(i) != nullptr && launch_of(i)->value == launch;
       }
-      const std::size_t limit = limits_.caps.max_instances;
-      const bool fits = limit == 0 || state_.instances().size() + granted.size() < limit;
-      if (!meant && fits) granted.insert(launch);  // planned without any task, it is made too
+      if (units_[launch] != 0) {
+        ask_for(units_[launch], {}, granted);
+      } else if (!meant) {
+        ask_for(0, {launch}, granted);
+      }
       for (std::size_t i = 0; i < places_.size(); ++i) {
         if (places_[i] || launch_of(i) == nullptr || launch_of(i)->value != launch) continue;
-        std::set<std::uint32_t> needed{launch};
-        std::vector<std::size_t> together{i};
-        for (std::size_t j = 0; is_of_gang(i) && j < places_.size(); ++j) {
-          if (!is_of_gang(j) || task(j).job != task(i).job) continue;
-          together.push_back(j);
-          if (launch_of(j) != nullptr) needed.insert(launch_of(j)->value);
-        }
-        needed.insert(granted.begin(), granted.end());
-        const std::size_t more = needed.size() - granted.size();
-        const std::size_t have = state_.instances().size() + granted.size();
-        const MasterCaps& caps = limits_.caps;
-        if (caps.max_instances == 0 || more == 0 || have + more <= caps.max_instances) {
-          granted = needed;
-          continue;
-        }
-        const double left = static_cast<double>(caps.max_instances) - static_cast<double>(have);
-        std::set<InstanceId> own;  // what a gang has a part of counts as asked for
-        for (std::size_t j : together) {
-          const auto* id = std::get_if<InstanceId>(&plan_.places[j].to);
-          if (id != nullptr && is_of_gang(i)) own.insert(*id);
-        }
-        const std::size_t asked = more + own.size();
-        const double available = asked > caps.max_instances  // whoever has how much of the cap
-                                     ? static_cast<double>(caps.max_instances)
-                                     : std::max(0.0, left) + static_cast<double>(own.size());
-        for (std::size_t j : together) {
-          places_[j] = Refusal{RefusalKind::not_now,
-                               RefusalCode::instance_cap,
-                               {},
-                               static_cast<double>(asked),
-                               available};
-        }
+        places_[i] = ask_for(units_[place_at(i)], {launch}, granted);
       }
     }
+  }
+  /// Grants the unit, or without one the launch, or says why not; refuses the whole unit then.
+  std::optional<Refusal> ask_for(int unit, std::set<std::uint32_t> needed,
+                                 std::set<std::uint32_t>& granted) {
+    std::set<InstanceId> own;  // what a unit has a part of counts as asked for
+    std::vector<std::size_t> together;
+    for (std::uint32_t j = 0; unit != 0 && j < launches_.size(); ++j) {
+      if (units_[j] == unit && !launches_[j]) needed.insert(j);
+    }
+    for (std::size_t j = 0; unit != 0 && j < places_.size(); ++j) {
+      if (units_[place_at(j)] != unit || places_[j]) continue;
+      together.push_back(j);
+      if (launch_of(j) != nullptr) needed.insert(launch_of(j)->value);
+      if (launch_of(j) == nullptr) own.insert(std::get<InstanceId>(plan_.places[j].to));
+    }
+    needed.insert(granted.begin(), granted.end());
+    const std::size_t more = needed.size() - granted.size();
+    const std::size_t have = state_.instances().size() + granted.size();
+    const std::size_t cap = limits_.caps.max_instances;
+    if (more == 0 || have + more <= cap) {
+      granted = needed;
+      return std::nullopt;
+    }
+    const double left = static_cast<double>(cap) - static_cast<double>(have);
+    const std::size_t asked = more + own.size();
+    const double available = asked > cap  // whoever has how much of the cap
+                                 ? static_cast<double>(cap)
+                                 : std::max(0.0, left) + static_cast<double>(own.size());
+    const Refusal over{
+        RefusalKind::not_now, RefusalCode::instance_cap, {}, static_cast<double>(asked), available};
+    for (std::size_t j : together) places_[j] = over;
+    for (std::uint32_t j = 0; unit != 0 && j < launches_.size(); ++j) {
+      if (units_[j] == unit && !launches_[j]) launches_[j] = over;
+    }
+    return over;
   }
 
   using PlaceKey = std::pair<bool, std::uint64_t>;
@@ -198,7 +353,9 @@ class PlainPlanCheck {
   const Plan& plan_;
   const ClusterState& state_;
   const PlanLimits& limits_;
-  std::vector<std::optional<Refusal>> places_;
+  Refusals launches_, places_, stops_, releases_;
+  std::vector<int> units_;  ///< of each part, in the order of all(); 0: none
+  Refusals valid_;          ///< what no other part has to do with, and what was left out
 };
 
 }  // namespace muster::test

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <map>
 #include <random>
 
 #include "tests/masters/plain_plan_check.hpp"
@@ -12,10 +13,17 @@ namespace {
 using test::at_s;
 using test::JobBuilder;
 
+/// What a random round has besides launches, places and stops.
+struct RoundKind {
+  bool gangs = true;
+  std::uint32_t groups = 0;  ///< at most so many
+  bool resizes = false;
+};
+
 /// A random cluster of running and waiting tasks, and a plan that asks for too much of it.
 class RandomRound {
  public:
-  explicit RandomRound(std::uint64_t seed) : dice_(seed) {
+  explicit RandomRound(std::uint64_t seed, RoundKind kind = {}) : kind_(kind), dice_(seed) {
     const std::uint64_t instances = 1 + draw(6);
     for (std::uint64_t id = 0; id < instances; ++id) {
       const TypeId type{static_cast<std::uint32_t>(2 + draw(2))};
@@ -26,6 +34,7 @@ class RandomRound {
     const std::uint64_t jobs = 1 + draw(14);
     for (std::uint64_t id = 1; id <= jobs; ++id) accept(id, instances);
     plan_for(instances);
+    if (kind_.groups > 0) deal_groups(instances);
   }
 
   const ClusterState& state() const { return state_; }
@@ -47,7 +56,9 @@ class RandomRound {
   void accept(std::uint64_t id, std::uint64_t instances) {
     const Resources demand = Resources::of(0, 0.1 * static_cast<double>(1 + draw(50)), 1);
     Job job = JobBuilder(id).tasks(1 + draw(3)).demand(demand).gang(draw(2) == 0).build();
+    job.gang = job.gang && kind_.gangs;
     job.movable = draw(8) > 0;
+    if (kind_.resizes && job.tasks.size() == 1) job.kind = ElasticSpec{1, 3, {}};
     apply(JobAccepted{job});
     if (draw(2) == 0) return;
     for (const TaskSpec& task : job.tasks) {
@@ -69,12 +80,30 @@ class RandomRound {
         const TaskRow& task = state_.task(slot);
         if (task.phase == TaskPhase::running && draw(6) == 0) {
           plan_.stops.push_back({task.id, {}});
+        } else if (kind_.resizes && job.tasks.size() == 1 && draw(2) == 0) {
+          plan_.resizes.push_back({job.job.id, static_cast<std::uint32_t>(1 + draw(4)), {}});
         } else if (draw(8) > 0) {
           plan_.places.push_back({task.id, target(instances, launches), {}, grant(task)});
         }
       }
     }
     std::shuffle(plan_.places.begin(), plan_.places.end(), dice_);
+  }
+  /// Releases, too: what a group empties is given back with it.
+  void deal_groups(std::uint64_t instances) {
+    for (std::uint64_t id = 0; id < instances; ++id) {
+      if (draw(3) == 0) plan_.releases.push_back({InstanceId{id}, {}});
+    }
+    const auto deal = [this](auto& parts) {
+      for (auto& part : parts) {
+        if (draw(3) == 0) part.group = static_cast<std::uint32_t>(1 + draw(kind_.groups));
+      }
+    };
+    deal(plan_.launches);
+    deal(plan_.places);
+    deal(plan_.stops);
+    deal(plan_.releases);
+    deal(plan_.resizes);
   }
   /// Mostly none, sometimes more than the task demands, rarely less.
   std::optional<Grant> grant(const TaskRow& task) {
@@ -88,6 +117,7 @@ class RandomRound {
     return LaunchIndex{static_cast<std::uint32_t>(draw(launches))};
   }
 
+  RoundKind kind_;
   std::mt19937_64 dice_;
   Catalog catalog_ = test::table3_catalog();
   ClusterState state_{catalog_};
@@ -104,37 +134,147 @@ void expect_same(const std::optional<Refusal>& fast, const std::optional<Refusal
   RC_ASSERT(std::abs(fast->available - plain->available) < 1e-9);
 }
 
+using Refusals = std::vector<std::optional<Refusal>>;
+
+void expect_all_same(const Refusals& fast, const Refusals& plain) {
+  RC_ASSERT(fast.size() == plain.size());
+  for (std::size_t i = 0; i < plain.size(); ++i) expect_same(fast[i], plain[i]);
+}
+
+/// What the plan leaves when some of its parts are taken out. Launches without places go too.
+Plan without(const Plan& plan, const auto& is_out) {
+  Plan rest;
+  std::vector<bool> used(plan.launches.size());
+  const auto keep = [&](const auto& parts, auto& to) {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (!is_out(parts, i)) to.push_back(parts[i]);
+    }
+  };
+  keep(plan.places, rest.places);
+  keep(plan.stops, rest.stops);
+  keep(plan.releases, rest.releases);
+  keep(plan.resizes, rest.resizes);
+  for (const Place& place : rest.places) {
+    if (const auto* launch = std::get_if<LaunchIndex>(&place.to)) used[launch->value] = true;
+  }
+  std::vector<std::uint32_t> launch_of;
+  for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+    launch_of.push_back(static_cast<std::uint32_t>(rest.launches.size()));
+    if (used[i] || !is_out(plan.launches, i)) rest.launches.push_back(plan.launches[i]);
+  }
+  for (Place& place : rest.places) {
+    if (auto* launch = std::get_if<LaunchIndex>(&place.to))
+      launch->value = launch_of[launch->value];
+  }
+  return rest;
+}
+
+/// Whether the part of the plan is refused.
+struct Refused {
+  const CheckedPlan& checked;
+
+  bool operator()(const std::vector<Launch>&, std::size_t i) const { return !checked.launched(i); }
+  bool operator()(const std::vector<Place>&, std::size_t i) const {
+    return bool{checked.places[i]};
+  }
+  bool operator()(const std::vector<Stop>&, std::size_t i) const { return bool{checked.stops[i]}; }
+  bool operator()(const std::vector<Release>&, std::size_t i) const {
+    return bool{checked.releases[i]};
+  }
+  bool operator()(const std::vector<Resize>&, std::size_t i) const {
+    return bool{checked.resizes[i]};
+  }
+};
+
+void expect_rest_stands(const Plan& plan, const ClusterState& state, const PlanLimits& limits) {
+  const CheckedPlan checked = check_plan(plan, state, limits);
+  const CheckedPlan again = check_plan(without(plan, Refused{checked}), state, limits);
+  for (const Refusals* parts :
+       {&again.launches, &again.places, &again.stops, &again.releases, &again.resizes}) {
+    for (const auto& refusal : *parts) RC_ASSERT(!refusal.has_value());
+  }
+}
+
 RC_GTEST_PROP(PlanCheckTwin, RefusesWhatThePlainFormRefuses, ()) {
   RandomRound round(*rc::gen::arbitrary<std::uint64_t>());
   const PlanLimits limits = round.limits();
   const CheckedPlan checked = check_plan(round.plan(), round.state(), limits);
-  const auto plain = test::PlainPlanCheck(round.plan(), round.state(), limits).run();
-  for (std::size_t i = 0; i < plain.size(); ++i) expect_same(checked.places[i], plain[i]);
+  expect_all_same(checked.places, test::PlainPlanCheck(round.plan(), round.state(), limits).run());
+}
+
+RC_GTEST_PROP(PlanCheckTwin, RefusesOfGroupsWhatThePlainFormRefuses, ()) {
+  RandomRound round(*rc::gen::arbitrary<std::uint64_t>(), {.groups = 3});
+  const PlanLimits limits = round.limits();
+  const CheckedPlan checked = check_plan(round.plan(), round.state(), limits);
+  test::PlainPlanCheck plain(round.plan(), round.state(), limits);
+  expect_all_same(checked.places, plain.run());
+  expect_all_same(checked.stops, plain.stops());
+  expect_all_same(checked.releases, plain.releases());
 }
 
 RC_GTEST_PROP(PlanCheckTwin, CheckingTheRestAgainRefusesNothing, ()) {
   RandomRound round(*rc::gen::arbitrary<std::uint64_t>());
-  const PlanLimits limits = round.limits();
-  const CheckedPlan checked = check_plan(round.plan(), round.state(), limits);
-  Plan rest;
-  for (std::size_t i = 0; i < round.plan().stops.size(); ++i) {
-    if (!checked.stops[i]) rest.stops.push_back(round.plan().stops[i]);
-  }
-  std::vector<std::uint32_t> launch_of;
-  for (std::size_t i = 0; i < round.plan().launches.size(); ++i) {
-    launch_of.push_back(static_cast<std::uint32_t>(rest.launches.size()));
-    if (checked.launched(i)) rest.launches.push_back(round.plan().launches[i]);
-  }
-  for (std::size_t i = 0; i < round.plan().places.size(); ++i) {
-    if (checked.places[i]) continue;
-    rest.places.push_back(round.plan().places[i]);
-    if (auto* launch = std::get_if<LaunchIndex>(&rest.places.back().to)) {
-      launch->value = launch_of[launch->value];
+  expect_rest_stands(round.plan(), round.state(), round.limits());
+}
+
+RC_GTEST_PROP(PlanCheckTwin, CheckingTheRestOfGroupsAndResizesAgainRefusesNothing, ()) {
+  RandomRound round(*rc::gen::arbitrary<std::uint64_t>(), {.groups = 3, .resizes = true});
+  expect_rest_stands(round.plan(), round.state(), round.limits());
+}
+
+RC_GTEST_PROP(PlanCheckTwin, AGroupIsRefusedWholeOrNotAtAll, ()) {
+  RandomRound round(*rc::gen::arbitrary<std::uint64_t>(), {.groups = 3, .resizes = true});
+  const Plan& plan = round.plan();
+  const CheckedPlan checked = check_plan(plan, round.state(), round.limits());
+  std::map<std::uint32_t, bool> refused;
+  const auto look = [&](const auto& parts, const Refusals& refusals) {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].group == 0) continue;
+      RC_ASSERT(refused.try_emplace(parts[i].group, refusals[i]).first->second ==
+                refusals[i].has_value());
     }
+  };
+  look(plan.launches, checked.launches);
+  look(plan.places, checked.places);
+  look(plan.stops, checked.stops);
+  look(plan.releases, checked.releases);
+  look(plan.resizes, checked.resizes);
+}
+
+/// Of the parts that were in the plan with the group, what the check said to them.
+template <class Part>
+Refusals of_others(const std::vector<Part>& parts, const Refusals& refusals) {
+  Refusals of_others;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].group == 0) of_others.push_back(refusals[i]);
   }
-  for (const auto& refusal : check_plan(rest, round.state(), limits).places) {
-    RC_ASSERT(!refusal.has_value());
+  return of_others;
+}
+
+RC_GTEST_PROP(PlanCheckTwin, ARefusedGroupLeavesTheOthersAsIfItHadNotBeenThere, ()) {
+  RandomRound round(*rc::gen::arbitrary<std::uint64_t>(),
+                    {.gangs = false, .groups = 1, .resizes = true});
+  Plan plan = round.plan();
+  for (Launch& launch : plan.launches) launch.group = 0;
+  // Launches that nobody is meant for stay out: the group's would be among them.
+  plan = without(plan, [&](const auto& parts, std::size_t) {
+    return static_cast<const void*>(&parts) == &plan.launches;
+  });
+  const PlanLimits limits = round.limits();
+  const CheckedPlan checked = check_plan(plan, round.state(), limits);
+  bool refused = false;
+  for (std::size_t i = 0; i < plan.places.size(); ++i) {
+    refused |= plan.places[i].group != 0 && checked.places[i];
   }
+  if (!refused) return;
+  const Plan others = without(plan, [&](const auto& parts, std::size_t i) {
+    return parts[i].group != 0 || static_cast<const void*>(&parts) == &plan.launches;
+  });
+  const CheckedPlan alone = check_plan(others, round.state(), limits);
+  expect_all_same(of_others(plan.places, checked.places), alone.places);
+  expect_all_same(of_others(plan.stops, checked.stops), alone.stops);
+  expect_all_same(of_others(plan.releases, checked.releases), alone.releases);
+  expect_all_same(of_others(plan.resizes, checked.resizes), alone.resizes);
 }
 
 }  // namespace

@@ -128,5 +128,27 @@ TEST_F(PlanSlicesTest, NothingOfThePlanIsLost) {
   EXPECT_EQ(parts, parts_of(plan_));
 }
 
+TEST_F(PlanSlicesTest, NeverCutAGroup) {
+  accept(1, 10, 6, false);
+  for (std::uint64_t task = 10; task < 16; ++task) place(task, LaunchIndex{launch()});
+  plan_.places[0].group = plan_.places[4].group = plan_.launches[5].group = 7;
+  EXPECT_EQ(cut(2), (Tasks{{10, 14, 15}, {11}, {12}, {13}}));
+}
+
+TEST_F(PlanSlicesTest, KeepAResizeWithWhatComesToTheInstanceWhereItsJobIs) {
+  accept(1, 10, 1, false);
+  accept(2, 20, 2, false);
+  apply(LaunchRequested{InstanceId{3}, TypeId{0}, Market::on_demand, {}, {}});
+  apply(TaskAssigned{TaskId{10}, InstanceId{3}, {}});
+  place(20, LaunchIndex{launch()});
+  place(21, InstanceId{3});
+  plan_.resizes = {{JobId{1}, 2, {}}};
+  const std::vector<Plan> slices = slices_of(Plan(plan_), state_, 2);
+  ASSERT_EQ(slices.size(), 2U);
+  EXPECT_TRUE(slices[0].resizes.empty());
+  ASSERT_EQ(slices[1].resizes.size(), 1U);
+  EXPECT_EQ(slices[1].places[0].task, TaskId{21});
+}
+
 }  // namespace
 }  // namespace muster

@@ -14,6 +14,7 @@
 #include "storage/record_codec.hpp"
 #include "tests/masters/fold_world.hpp"
 #include "tests/masters/scripted_master.hpp"
+#include "tests/support/plain_settings.hpp"
 
 namespace muster {
 namespace {
@@ -59,15 +60,16 @@ class BesideTwins {
   enum class Phase { none, decided, carried_out };
 
   Pair fresh(std::optional<MasterSnapshot> snapshot = {}, std::span<const Event> tail = {}) {
+    MasterSettings settings = test::plain_settings();
     MasterDependencies parts;
     parts.catalog = &catalog_;
     parts.policy = std::move(make_policy(spec_, catalog_)).value();
-    parts.caps.max_instances = 40;
-    parts.launch_backoff = std::chrono::seconds{30};
-    parts.gangs = {std::chrono::minutes{3}, std::chrono::minutes{1}, std::chrono::minutes{30}};
-    parts.min_stay = std::chrono::minutes{2};
+    settings.caps.max_instances = 40;
+    settings.launch_backoff = std::chrono::seconds{30};
+    settings.gangs = {std::chrono::minutes{3}, std::chrono::minutes{1}, std::chrono::minutes{30}};
+    settings.min_stay = std::chrono::minutes{2};
     parts.name = "m";
-    Pair pair{std::make_unique<Master>(std::move(parts)), {}, {}, {}};
+    Pair pair{std::make_unique<Master>(settings, std::move(parts)), {}, {}, {}};
     EXPECT_EQ(pair.master->restore(std::move(snapshot), tail), "");
     pair.planner = pair.master->send_planner_off();
     return pair;

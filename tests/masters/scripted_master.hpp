@@ -11,6 +11,7 @@
 
 #include "masters/master.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/plain_settings.hpp"
 
 namespace muster::test {
 
@@ -43,13 +44,14 @@ class MasterTest : public ::testing::Test {
   MasterTest() { make_master({}); }
 
   void make_master(MasterCaps caps, Fleet fleet = {}) {
+    MasterSettings settings = test::plain_settings();
     MasterDependencies parts;
     parts.fleet = std::move(fleet);
     parts.catalog = &catalog_;
     parts.policy = std::make_unique<ScriptedPolicy>(script_);
-    parts.caps = caps;
-    parts.max_attempts = 2;
-    master_.emplace(std::move(parts));
+    settings.caps = caps;
+    settings.max_attempts = 2;
+    master_.emplace(settings, std::move(parts));
   }
 
   TypeId it3() const { return type_named(catalog_, "it3"); }

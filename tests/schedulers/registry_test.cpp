@@ -164,6 +164,16 @@ TEST(MakePolicy, names_the_known_parameters_when_it_does_not_know_one) {
   expect_failure("no-packing,t=1", PolicyError::unknown_parameter, {"no-packing", "period_s"});
 }
 
+TEST(MakePolicy, says_what_a_parameter_of_an_earlier_version_is_called) {
+  const auto spec = parse_policy("hcoop,spill=false");
+  ASSERT_TRUE(spec);
+  const Catalog catalog;
+  const auto made = make_policy(spec.value(), catalog);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message,
+            "policy \"hcoop\": parameter \"spill\" is called on_demand_fallback now");
+}
+
 TEST(MakePolicy, names_the_range_of_a_bad_value) {
   for (const char* bad : {"0", "1.01", "-1", "nan", "inf", "", "0.9x", "x"}) {
     expect_failure(std::string("eva,t=") + bad, PolicyError::bad_value, {"> 0 and <= 1"});

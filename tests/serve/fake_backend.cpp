@@ -39,6 +39,7 @@ Json job_document(std::uint64_t job, std::uint64_t tick) {
           {"tasks_total", 8},
           {"waiting", state == "waiting" ? 8 : 1},
           {"held", 0},
+          {"capped", 0},
           {"starting", 0},
           {"running", state == "running" ? 3 : 0},
           {"finished", state == "completed" ? 8 : 4},

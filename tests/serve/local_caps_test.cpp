@@ -25,25 +25,26 @@ ClusterConfig defaults(const machines::Computer& computer, std::size_t masters) 
 }
 
 TEST(LocalCaps, ShareBetweenTheMastersWhatABeginnersComputerBears) {
-  const MasterConfig small = defaults({.cores = 2, .memory_bytes = 4 * kGiB}, 2).master;
+  const MasterCaps small = defaults({.cores = 2, .memory_bytes = 4 * kGiB}, 2).master.caps;
   EXPECT_EQ(small.max_instances, 4U);
   EXPECT_EQ(small.max_usd_h, 2.5);
   EXPECT_EQ(small.max_usd_day, 10);
-  const MasterConfig alone = defaults({.cores = 2, .memory_bytes = 4 * kGiB}, 1).master;
+  const MasterCaps alone = defaults({.cores = 2, .memory_bytes = 4 * kGiB}, 1).master.caps;
   EXPECT_EQ(alone.max_instances, 8U);
   EXPECT_EQ(alone.max_usd_h, 5);
   EXPECT_EQ(alone.max_usd_day, 20);
-  EXPECT_EQ(defaults({.cores = 64, .memory_bytes = 256 * kGiB}, 2).master.max_instances, 128U);
-  EXPECT_EQ(defaults({.cores = 64, .memory_bytes = 8 * kGiB}, 2).master.max_instances, 8U);
+  EXPECT_EQ(defaults({.cores = 64, .memory_bytes = 256 * kGiB}, 2).master.caps.max_instances, 128U);
+  EXPECT_EQ(defaults({.cores = 64, .memory_bytes = 8 * kGiB}, 2).master.caps.max_instances, 8U);
 }
 
 TEST(LocalCaps, LeaveEachMasterRoomForAGangOfFour) {
-  EXPECT_EQ(defaults({.cores = 1, .memory_bytes = kGiB}, 8).master.max_instances, 4U);
+  EXPECT_EQ(defaults({.cores = 1, .memory_bytes = kGiB}, 8).master.caps.max_instances, 4U);
 }
 
 TEST(LocalCaps, SpendNoMoreInAllHoweverManyMastersThereAre) {
   for (std::size_t masters = 1; masters <= 8; ++masters) {
-    const MasterConfig caps = defaults({.cores = 64, .memory_bytes = 256 * kGiB}, masters).master;
+    const MasterCaps caps =
+        defaults({.cores = 64, .memory_bytes = 256 * kGiB}, masters).master.caps;
     const auto count = static_cast<double>(masters);
     EXPECT_LE(caps.max_usd_h * count, 5) << masters;
     EXPECT_LE(caps.max_usd_day * count, 20) << masters;
@@ -75,16 +76,16 @@ TEST(LocalCaps, TellWhatAMastersShareIsTooSmallFor) {
   EXPECT_EQ(caps_shortfall(config, catalog),
             "$0.62 an hour for each master is too little for 2 of the 3 types, large ($0.70) and "
             "what costs more; --caps usd_h=X raises it");
-  config.master.max_usd_h = 0.05;
+  config.master.caps.max_usd_h = 0.05;
   EXPECT_EQ(caps_shortfall(config, catalog),
             "$0.05 an hour for each master rents nothing, the cheapest type is small ($0.09); "
             "--caps usd_h=X raises it");
-  config.master.max_usd_h = 0;
-  config.master.max_usd_day = 0.08;
+  config.master.caps.max_usd_h = 0;
+  config.master.caps.max_usd_day = 0.08;
   EXPECT_EQ(caps_shortfall(config, catalog),
             "$0.08 a day for each master is less than an hour of the cheapest type, small "
             "($0.09); --caps usd_day=X raises it");
-  config.master.max_usd_day = 0;
+  config.master.caps.max_usd_day = 0;
   EXPECT_EQ(caps_shortfall(config, catalog), "");
 }
 
@@ -94,17 +95,17 @@ TEST(LocalCaps, AreChangedForTheWholeClusterByOneFlag) {
     return change_caps(caps_from(text).value(), config).has_value();
   };
   EXPECT_TRUE(change("instances=10,usd_h=1"));
-  EXPECT_EQ(config.master.max_instances, 3U);
-  EXPECT_EQ(config.master.max_usd_h, 0.3333) << "never more than was asked for in all";
-  EXPECT_EQ(config.master.max_usd_day, 6.6666) << "what is not named stays";
+  EXPECT_EQ(config.master.caps.max_instances, 3U);
+  EXPECT_EQ(config.master.caps.max_usd_h, 0.3333) << "never more than was asked for in all";
+  EXPECT_EQ(config.master.caps.max_usd_day, 6.6666) << "what is not named stays";
   EXPECT_TRUE(change("none"));
-  EXPECT_EQ(config.master.max_instances, 0U);
-  EXPECT_EQ(config.master.max_usd_h, 0);
-  EXPECT_EQ(config.master.max_usd_day, 0);
+  EXPECT_EQ(config.master.caps.max_instances, 0U);
+  EXPECT_EQ(config.master.caps.max_usd_h, 0);
+  EXPECT_EQ(config.master.caps.max_usd_day, 0);
   EXPECT_TRUE(config.live_master.uncapped);
   EXPECT_TRUE(change("usd_day=6"));
   EXPECT_FALSE(config.live_master.uncapped);
-  EXPECT_EQ(config.master.max_usd_day, 2);
+  EXPECT_EQ(config.master.caps.max_usd_day, 2);
 }
 
 TEST(LocalCaps, SayWhatIsWrongWithTheFlag) {

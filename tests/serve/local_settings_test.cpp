@@ -28,7 +28,7 @@ class LocalSettings : public testing::Test {
   }
 
   std::string fault_of_fleet(const std::string& part) {
-    config_.master.fleet = {parse_fleet_part(part).value()};
+    config_.fleet.parts = {parse_fleet_part(part).value()};
     return settings_fault(config_, request_);
   }
 
@@ -42,12 +42,12 @@ class LocalSettings : public testing::Test {
 
 TEST_F(LocalSettings, of_a_fleet_that_cloud_and_caps_allow_are_fine) {
   EXPECT_EQ(fault_of_fleet("20*small"), "");
-  config_.master.max_instances = 3;
-  config_.master.max_usd_h = 1.5;
+  config_.master.caps.max_instances = 3;
+  config_.master.caps.max_usd_h = 1.5;
   EXPECT_EQ(fault_of_fleet("6*small"), "") << "the masters share it";
   config_.cloud.max_instances = 0;
-  config_.master.max_instances = 0;
-  config_.master.max_usd_h = 0;
+  config_.master.caps.max_instances = 0;
+  config_.master.caps.max_usd_h = 0;
   EXPECT_EQ(fault_of_fleet("1000*small"), "") << "there are no limits";
 }
 
@@ -67,11 +67,11 @@ TEST_F(LocalSettings, of_a_fleet_are_held_against_every_limit_of_the_cloud) {
 }
 
 TEST_F(LocalSettings, of_a_fleet_are_held_against_the_caps_of_the_master_with_most_of_it) {
-  config_.master.max_instances = 3;
+  config_.master.caps.max_instances = 3;
   EXPECT_THAT(fault_of_fleet("7*small"),
               HasSubstr("4 instances for the first of 2 masters are too many: its cap is 3"));
-  config_.master.max_instances = 0;
-  config_.master.max_usd_h = 1.5;
+  config_.master.caps.max_instances = 0;
+  config_.master.caps.max_usd_h = 1.5;
   EXPECT_THAT(fault_of_fleet("4*plain"), HasSubstr("cost $2.00 an hour: its cap is $1.50"));
 }
 

@@ -133,10 +133,10 @@ namespace {
 
 /// By turns: rounds that are decided at once and rounds during which much happens, in the master
 /// and beside it, carried out whole and in small slices.
-void set_planning(GroupSetup& group, std::uint64_t turn) {
-  group.planning.beside = turn % 2 == 1;
-  if (turn % 4 >= 2) group.planning.decision_time = std::chrono::seconds{5 * (turn % 7)};
-  if (turn % 3 != 0) group.master.slice_parts = static_cast<std::uint32_t>(1 + turn % 5);
+void set_planning(MasterSetup& master, std::uint64_t turn) {
+  if (turn % 2 == 1) master.planner = PlannerPlace::beside;
+  if (turn % 4 >= 2) master.settings.decision_time = std::chrono::seconds{5 * (turn % 7)};
+  if (turn % 3 != 0) master.settings.slice_parts = static_cast<std::uint32_t>(1 + turn % 5);
 }
 
 }  // namespace
@@ -144,34 +144,32 @@ void set_planning(GroupSetup& group, std::uint64_t turn) {
 void Cluster::start_master(std::uint32_t i) {
   auto& role = masters_[i];
   role.store = std::make_unique<MasterStore>(*role.disk);
-  GroupSetup group;
-  group.catalog = &scenario_.catalog;
-  group.policy = make_policy(scenario_.policy, scenario_.catalog).value();
-  group.journal = role.store.get();
-  group.master = scenario_.master;
-  group.cloud = network_.peer<CloudActor>(role.node, cloud_.node);
-  group.origin = origin_of(role.offset);
-  group.seed = scenario_.seed;
-  group.stopwatch = [] { return Duration{}; };
-  group.times = &times_;
-  group.master_index = i;
-  group.masters = scenario_.masters;
-  group.live.name = fmt::format("m{}", i);
-  set_planning(group, scenario_.seed + i);
-  group.live.history = role.store.get();
-  group.live.snapshot = role.disk->snapshot;
-  group.live.tail = role.disk->tail;
-  group.master.remind_every = std::chrono::seconds{10};
-  group.master.ask_pause = std::chrono::minutes{2};
-  group.master.worker_lost_after = std::chrono::minutes{5};
+  MasterSetup master;
+  master.parts.catalog = &scenario_.catalog;
+  master.parts.policy = make_policy(scenario_.policy, scenario_.catalog).value();
+  master.journal = role.store.get();
+  master.settings = scenario_.master;
+  master.cloud = network_.peer<CloudActor>(role.node, cloud_.node);
+  master.origin = origin_of(role.offset);
+  master.parts.seed = scenario_.seed;
+  master.stopwatch = [] { return Duration{}; };
+  master.times = &times_;
+  master.parts.name = fmt::format("m{}", i);
+  set_planning(master, scenario_.seed + i);
+  master.history = role.store.get();
+  master.snapshot = role.disk->snapshot;
+  master.tail = role.disk->tail;
+  master.settings.watch.remind_every = std::chrono::seconds{10};
+  master.settings.watch.ask_pause = std::chrono::minutes{2};
+  master.settings.watch.worker_lost_after = std::chrono::minutes{5};
   if (scenario_.snapshot_every > 0) {
-    group.master.snapshot_every = scenario_.snapshot_every;
-    group.live.save_snapshot = [store = role.store.get()](MasterSnapshot snapshot,
-                                                          std::uint64_t behind) {
+    master.settings.watch.snapshot_every = scenario_.snapshot_every;
+    master.save_snapshot = [store = role.store.get()](MasterSnapshot snapshot,
+                                                      std::uint64_t behind) {
       store->save_snapshot(std::move(snapshot), behind);
     };
   }
-  role.actor = spawn_master(system_.actors(), std::move(group));
+  role.actor = spawn_master(system_.actors(), std::move(master), {i, scenario_.masters});
   const auto handle = caf::actor_cast<caf::strong_actor_ptr>(role.actor);
   role.store->writer().belong_to(handle);
   network_.bring_up(role.node, handle);

@@ -160,7 +160,7 @@ void Invariants::check_cancelled(std::uint32_t master, JobId job, const std::str
 void Invariants::check_held(std::uint32_t master, const TaskAssigned& place) {
   const JobId job = job_of(place.task);
   const TaskRow* task = cells_[master].state.find(place.task);
-  const bool has_none = task != nullptr && task->phase <= TaskPhase::held;
+  const bool has_none = task != nullptr && task->phase <= TaskPhase::capped;
   if (has_none && users_.holds(master, job)) {
     broken(
         fmt::format("master {} gives a task of job {} a place, and holds it", master, job.value));

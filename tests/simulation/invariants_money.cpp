@@ -87,7 +87,7 @@ Invariants::Spans Invariants::in_the_way(const RentedRecord& record) const {
     for (const InstanceType& type : cluster_.scenario().catalog.types()) {
       allowed = std::max(allowed, type.terminate);
     }
-    allowed += cluster_.scenario().master.end_time - kClockLag;
+    allowed += cluster_.scenario().master.caps.end_time - kClockLag;
     add(ended->second + allowed, *record.gone_at);
   }
   std::sort(spans.begin(), spans.end());
@@ -108,7 +108,7 @@ Money Invariants::counted(const RentedRecord& record, Instant from, Instant to) 
 
 /// No master spends more in a day than it may.
 void Invariants::check_caps() {
-  const double cap = cluster_.scenario().master.max_usd_day;
+  const double cap = cluster_.scenario().master.caps.max_usd_day;
   if (cap <= 0) return;
   constexpr Duration kDay = std::chrono::hours{24};
   std::map<std::pair<std::uint32_t, std::int64_t>, Money> spent;

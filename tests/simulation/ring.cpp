@@ -25,13 +25,13 @@ constexpr Duration kLastWrite = std::chrono::seconds{21};
 /// `gang_longest` before it is asked for again, and then it runs; where a day's money is spent the
 /// next job has to wait for midnight.
 Duration drain_time(const Scenario& scenario) {
-  const MasterConfig& master = scenario.master;
+  const MasterSettings& master = scenario.master;
   Duration time = std::chrono::hours{2};
   const bool few = scenario.cloud_instances > 0 || scenario.cloud_spot > 0 ||
-                   master.max_instances > 0 || master.max_usd_day > 0;
+                   master.caps.max_instances > 0 || master.caps.max_usd_day > 0;
   for (const Wish& wish : scenario.wishes) {
-    if (few && wish.job.gang) time += master.gang_longest + scenario.longest_work;
-    if (master.max_usd_day > 0) time += kDay;
+    if (few && wish.job.gang) time += master.gangs.longest + scenario.longest_work;
+    if (master.caps.max_usd_day > 0) time += kDay;
   }
   return time;
 }

@@ -95,7 +95,7 @@ Job draw_job(Rng& rng, std::uint64_t number, bool few) {
 /// Each task takes an instance of its own, and there are more than there may be instances.
 void make_hopeless(Scenario& scenario, Wish& wish) {
   const std::uint32_t most =
-      std::max(scenario.cloud_instances, scenario.master.max_instances) + scenario.masters;
+      std::max(scenario.cloud_instances, scenario.master.caps.max_instances) + scenario.masters;
   wish.hopeless = true;
   wish.job.gang = true;
   wish.job.max_running = 0;
@@ -109,12 +109,12 @@ void make_hopeless(Scenario& scenario, Wish& wish) {
 }
 
 void draw_wishes(Rng& rng, Scenario& scenario) {
-  const bool day = scenario.master.max_usd_day > 0;
+  const bool day = scenario.master.caps.max_usd_day > 0;
   if (day) scenario.longest_work = std::chrono::seconds{300};
   const std::uint64_t jobs = day ? 20 + rng.below(20) : 6 + rng.below(10);
   for (std::uint64_t i = 0; i < jobs; ++i) {
     Wish wish;
-    wish.job = draw_job(rng, i, scenario.master.max_usd_day > 0);
+    wish.job = draw_job(rng, i, scenario.master.caps.max_usd_day > 0);
     wish.at = Instant{from_seconds(5 + rng.uniform(0, kJobs_s))};
     wish.site = static_cast<std::uint32_t>(rng.below(scenario.sites));
     if (rng.uniform() < 0.5) {
@@ -124,7 +124,7 @@ void draw_wishes(Rng& rng, Scenario& scenario) {
   }
   std::stable_sort(scenario.wishes.begin(), scenario.wishes.end(),
                    [](const Wish& x, const Wish& y) { return x.at < y.at; });
-  const bool limited = scenario.cloud_instances > 0 || scenario.master.max_instances > 0;
+  const bool limited = scenario.cloud_instances > 0 || scenario.master.caps.max_instances > 0;
   const bool hopeless = rng.uniform() < 0.5;
   if (limited && hopeless) make_hopeless(scenario, scenario.wishes[rng.below(3)]);
 }
@@ -170,8 +170,8 @@ void draw_limits(Rng& rng, const ScenarioLimits& limits, Scenario& scenario) {
   if (few && limits.cloud_limits) scenario.cloud_instances = many;
   if (rng.uniform() < 0.3 && limits.cloud_limits) scenario.cloud_spot = many;
   const double day_usd = rng.uniform(0.35, 0.6);
-  if (rng.uniform() < 0.3 && limits.caps) scenario.master.max_usd_day = day_usd;
-  if (rng.uniform() < 0.3 && limits.caps) scenario.master.max_instances = many;
+  if (rng.uniform() < 0.3 && limits.caps) scenario.master.caps.max_usd_day = day_usd;
+  if (rng.uniform() < 0.3 && limits.caps) scenario.master.caps.max_instances = many;
   const double fails = rng.uniform() < 0.3 ? 0.1 : 0;
   if (limits.failures) scenario.attempts_fail = fails;
 }
@@ -225,17 +225,17 @@ Scenario make_scenario(std::uint64_t seed, const ScenarioLimits& limits) {
   scenario.site.load_stale_after = std::chrono::seconds{60};
   scenario.classify.by = "hint";
   scenario.master.launch_backoff = std::chrono::minutes{2};
-  scenario.master.gang_patience = std::chrono::minutes{10};
-  scenario.master.gang_turn = std::chrono::minutes{10};
-  scenario.master.gang_longest = std::chrono::hours{1};
+  scenario.master.gangs.patience = std::chrono::minutes{10};
+  scenario.master.gangs.turn = std::chrono::minutes{10};
+  scenario.master.gangs.longest = std::chrono::hours{1};
   scenario.interruptions_per_h = rng.uniform() < 0.5 ? rng.uniform(0.2, 3) : 0;
   scenario.notice = rng.uniform() < 0.3 ? Duration::zero() : from_seconds(rng.uniform(1, 120));
   scenario.snapshot_every = rng.uniform() < 0.5 ? 40 + rng.below(200) : 0;
   draw_limits(rng, limits, scenario);
-  if (scenario.master.max_usd_day > 0) {
+  if (scenario.master.caps.max_usd_day > 0) {
     // What may be rented can be paid for as long as boot and margins last: tasks run longer, so
     // that the money of a day runs out under them.
-    scenario.master.cap_margin = std::chrono::minutes{1};
+    scenario.master.caps.spend_margin = std::chrono::minutes{1};
     // Such a run takes days: nothing is gained by asking for loads that often.
     scenario.site.load_every = std::chrono::minutes{5};
     scenario.site.load_stale_after = std::chrono::minutes{20};

@@ -90,7 +90,7 @@ struct Scenario {
   PolicySpec policy;
   std::string policy_text;
   std::uint32_t sites = 2, masters = 2;
-  MasterConfig master;
+  MasterSettings master;
   SiteConfig site;
   ClassifyConfig classify;
   std::uint32_t cloud_instances = 0;  ///< 0: no limit

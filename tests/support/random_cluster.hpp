@@ -97,7 +97,9 @@ class RandomCluster {
     const InstanceRow* to = pick(state.instances());
     if (to == nullptr || to->released || state.demand(task, to->type) == nullptr)
       return std::nullopt;
-    if (task.phase == TaskPhase::finished || task.phase == TaskPhase::held) return std::nullopt;
+    if (task.phase == TaskPhase::finished || task.phase == TaskPhase::held ||
+        task.phase == TaskPhase::capped)
+      return std::nullopt;
     return TaskAssigned{task.id, to->id, {CauseCode::packed, 0.25}};
   }
   Body start(const TaskRow& task) {
@@ -159,7 +161,7 @@ class RandomCluster {
   Body released(const JobRow& job) {
     if (job.held_by_user) return std::nullopt;
     for (Slot slot : job.tasks) {
-      if (state.task(slot).phase == TaskPhase::held) return TaskReleased{state.task(slot).id};
+      if (state.task(slot).phase == TaskPhase::capped) return TaskReleased{state.task(slot).id};
     }
     return std::nullopt;
   }

@@ -28,6 +28,7 @@ inline JobView sample_job(std::uint64_t id = 7) {
   view.whole = 12;
   view.waiting = 1;
   view.held = 2;
+  view.capped = 4;
   view.starting = 3;
   view.running = 4;
   view.finished = 5;
@@ -124,6 +125,7 @@ inline CellFigures sample_figures() {
   view.pending = 4;
   view.assigned = 5;
   view.held = 6;
+  view.capped = 2;
   view.running = 7;
   view.instances = {{"c7i.large", Market::spot, 3}, {"c7i.large", Market::on_demand, 2}};
   view.instance_count = 5;

@@ -34,6 +34,7 @@ class Bench {
     while (ended_ < count) {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [this] { return !steps_.empty(); });
+      // The executor posts from its threads; its steps run on this one, as on a worker's actor.
       std::deque<std::function<void()>> steps;
       steps.swap(steps_);
       lock.unlock();
@@ -72,6 +73,7 @@ class Bench {
     executor_.start(execution);
   }
   void end(TaskId task) {
+    // As a master does: from here on the attempt's folder may go.
     executor_.acknowledged(task, 1);
     ++ended_;
     if (next_ < last_) start_next();

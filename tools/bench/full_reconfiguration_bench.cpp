@@ -86,6 +86,7 @@ class Trace {
   std::vector<std::uint32_t> kind_of_job_;
 };
 
+/// Of the whole process so far, earlier sizes included: run one size alone to know its own.
 double peak_memory_mib() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -103,6 +104,7 @@ void report(benchmark::State& state, const Trace& trace, const Configuration& re
   state.counters["peak_MiB"] = peak_memory_mib();
 }
 
+/// One object for all passes, as a policy has one for all rounds.
 void grouped(benchmark::State& state, const Trace& trace) {
   const std::vector<std::uint32_t> tasks = trace.draw(static_cast<std::size_t>(state.range(0)));
   FullReconfiguration packing;
@@ -111,6 +113,7 @@ void grouped(benchmark::State& state, const Trace& trace) {
   report(state, trace, result, tasks);
 }
 
+/// A policy's first round: nothing is left of an earlier one.
 void grouped_from_nothing(benchmark::State& state, const Trace& trace) {
   const std::vector<std::uint32_t> tasks = trace.draw(static_cast<std::size_t>(state.range(0)));
   Configuration last;

@@ -38,6 +38,7 @@ Catalog one_worker() {
 
 struct Queue {
   explicit Queue(std::size_t count) {
+    // Seeded by the size: all algorithms get the same queue of a size.
     Rng rng(count);
     for (std::uint32_t i = 0; i < count; ++i) {
       tasks.push_back(packable(any_demand(rng), catalog[TypeId{0}].capacity, i + 1, i));
@@ -152,6 +153,7 @@ class Cell {
   void happen(Body body) {
     const Event event{{}, std::move(body)};
     state_.apply(event);
+    // The policy alone is timed: apply() costs every policy the same.
     timed([&] { policy_.observe(event, view()); });
   }
   template <class Action>

@@ -115,9 +115,8 @@ struct Disk {
     setup.parts.policy = std::make_unique<IdlePolicy>();
     setup.parts.keep_history = true;
     setup.parts.name = "m0";
-    setup.live.name = "m0";
-    setup.live.history = history.get();
-    setup.live.save_snapshot = [this](MasterSnapshot snapshot, std::uint64_t behind) {
+    setup.history = history.get();
+    setup.save_snapshot = [this](MasterSnapshot snapshot, std::uint64_t behind) {
       journal->save_snapshot(std::move(snapshot), behind);
     };
     setup.journal = &*journal;
@@ -178,6 +177,7 @@ int run(std::uint32_t jobs, int times) {
                               "config/catalogs/ec2-us-east-1-2026-07.csv");
   MUSTER_CHECK(catalog, "the shipped catalog can be read");
   Disk disk(std::move(catalog).value());
+  // Two actor systems in one process: the link between them is a real socket.
   SystemConfig here_config;
   SystemConfig there_config;
   caf::actor_system here(here_config);
@@ -191,6 +191,7 @@ int run(std::uint32_t jobs, int times) {
   const auto far = there.middleman().remote_actor<MasterActor>("127.0.0.1", *port);
   MUSTER_CHECK(far, "the master can be reached over a link");
   ClusterConfig config;
+  // No answer may come too late: without a master's the list would be shorter, not slower.
   config.link.request_timeout = std::chrono::seconds{100};
   NodeConfig node;
   node.name = "n0";

@@ -68,11 +68,13 @@ Plan by_eights(std::uint64_t first_task, std::uint64_t tasks) {
 }
 
 Master master_with(const Catalog& catalog, Plan plan, MasterCaps caps = {}) {
+  MasterSettings settings;
+  settings.min_stay = {};
   MasterDependencies parts;
   parts.catalog = &catalog;
   parts.policy = std::make_unique<OnePlan>(std::move(plan));
-  parts.caps = caps;
-  return Master(std::move(parts));
+  settings.caps = caps;
+  return Master(settings, std::move(parts));
 }
 
 /// Processor time of this process, in seconds: others on the machine do not count.

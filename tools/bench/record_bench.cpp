@@ -1,6 +1,6 @@
-// What records cost a master's processor: the events of a thousand jobs of eight tasks, from their
-// acceptance to their end, written and read in batches as the journal has them, and the journal's
-// whole way to the disk.
+// Processor time that records cost a master: the events of a thousand jobs of eight tasks, from
+// their acceptance to their end, written and read in batches as the journal has them, and the
+// journal's whole way to the disk.
 
 #include <benchmark/benchmark.h>
 

@@ -99,6 +99,7 @@ class Cell {
     running_.push_back(task);
   }
   void end_one() {
+    // Every 17th, so that the ends are spread over the instances.
     const TaskId task = running_[(next_end_++ * 17) % running_.size()];
     happen(TaskFinished{task, 1, {}});
     happen(JobFinished{JobId{task.value}, JobOutcome::completed, 1, 0});
@@ -119,6 +120,7 @@ void full_cluster(benchmark::State& state, const std::string& policy) {
   std::size_t placed = 0;
   for (auto _ : state) {
     state.PauseTiming();
+    // A clone for each pass: decide() changes what a policy remembers.
     const std::unique_ptr<Policy> fresh = cell.clone();
     Rng rng(2);
     Budget budget;

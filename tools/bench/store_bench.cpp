@@ -1,6 +1,6 @@
-// What the stores of cloud and masters cost their actors: as it was done before (one wait for the
-// disk a record; a read of every job that is over) and as it is done now. The folder is made below
-// the working directory, which should be on a disk.
+// Costs of the stores of cloud and masters for their actors, each beside its plain form (one wait
+// for the disk a record; a read of every job that is over). The folder is made below the working
+// directory, which should be on a disk and not in memory: the wait for it is measured.
 
 #include <benchmark/benchmark.h>
 
@@ -53,7 +53,8 @@ RentedRecord rented(std::uint64_t instance, bool refused) {
   return record;
 }
 
-/// The book's plain form: each record has a wait for the disk, and what is over is searched for.
+/// The cloud store's plain form: each record has a wait for the disk, and what is over is searched
+/// for.
 class PlainCloudStore {
  public:
   explicit PlainCloudStore(Store& store) : store_(store) {}

@@ -199,6 +199,7 @@ CloudActor spawn_cloud(caf::actor_system& system, ClockOrigin origin, Counts& co
   });
 }
 
+/// Callers give `id << 32` as the first task, so that no two jobs share a task's number.
 Job job_of(std::uint64_t id, std::uint64_t first_task, std::uint64_t tasks) {
   Job job;
   job.id = JobId{id};
@@ -241,6 +242,7 @@ void be_a_user(caf::actor_system& system, const MasterActor& master, const std::
       ask<std::vector<CancelVerdict>>(self, master, times, where + "cancel", cancel_atom_v,
                                       std::vector<JobId>{JobId{job}});
     }
+    // The pace of a user: without it the questions would be the load.
     std::this_thread::sleep_for(milliseconds{50});
   }
 }
@@ -276,16 +278,15 @@ struct World {
     setup.parts.policy = std::move(policy);
     setup.parts.keep_history = true;
     setup.parts.name = "m0";
-    setup.live.name = "m0";
-    setup.live.history = history.get();
-    setup.live.save_snapshot = [this](MasterSnapshot snapshot, std::uint64_t behind) {
+    setup.history = history.get();
+    setup.save_snapshot = [this](MasterSnapshot snapshot, std::uint64_t behind) {
       journal->save_snapshot(std::move(snapshot), behind);
     };
     setup.journal = &*journal;
     setup.cloud = std::move(cloud);
     setup.origin = origin;
-    setup.round_settle = milliseconds{1};
-    setup.sample_timeout = milliseconds{100};
+    setup.settings.round_settle = milliseconds{1};
+    setup.settings.sample_timeout = milliseconds{100};
     setup.stopwatch = [] {
       return std::chrono::duration_cast<Duration>(
           std::chrono::duration<double, std::milli>(processor_ms()));
@@ -310,6 +311,7 @@ void run_array(caf::actor_system& here, const MasterActor& master, std::uint64_t
   caf::scoped_actor site(here);
   ask<std::vector<SubmitVerdict>>(site, master, world.waiting, "hand the array", hand_atom_v,
                                   std::vector<Job>{job_of(kBigJob, kBigJob << 32, tasks)});
+  // At most 20 s: a policy that cannot place all tasks is measured all the same.
   for (int s = 0; s < 20 && world.counts.finished < tasks; ++s) {
     std::this_thread::sleep_for(seconds{1});
     std::cerr << fmt::format("{} launched, {} finished\n", world.counts.launched.load(),
@@ -331,6 +333,7 @@ int run(const std::string& policy_text, std::uint64_t tasks, std::uint32_t max_i
     return 2;
   }
   World world(std::move(catalog).value());
+  // Two actor systems in one process: the link between them is a real socket.
   SystemConfig here_config;
   SystemConfig there_config;
   caf::actor_system here(here_config);
@@ -338,8 +341,8 @@ int run(const std::string& policy_text, std::uint64_t tasks, std::uint32_t max_i
   const ClockOrigin origin = wall_origin(here);
   const CloudActor cloud = spawn_cloud(here, origin, world.counts);
   MasterSetup setup = world.setup(make_policy(spec.value(), world.catalog).value(), origin, cloud);
-  setup.parts.caps.max_instances = max_instances;
-  setup.planning.beside = setup.planning.own_thread = beside;
+  setup.settings.caps.max_instances = max_instances;
+  if (beside) setup.planner = PlannerPlace::own_thread;
   const MasterActor master = here.spawn<TimedMaster>(std::move(setup), std::ref(world.handling));
   const auto port = here.middleman().publish(master, 0, "127.0.0.1");
   MUSTER_CHECK(port, "there is a free port");

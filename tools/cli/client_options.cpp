@@ -8,6 +8,9 @@
 #include "tools/cli/output.hpp"
 #include "tools/client/views.hpp"
 
+// What all commands that speak to a cluster share: where it is, how long they try, and how they
+// print.
+
 namespace muster::cli {
 namespace {
 
@@ -45,6 +48,7 @@ CLI::Validator is_filter() {
 std::string negative_number(int argc, const char* const* argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
+    // The library takes such a word for an unknown flag and says nothing helpful about it.
     if (word.size() > 1 && word[0] == '-' && parse_whole(word.substr(1))) return word;
   }
   return "";
@@ -102,6 +106,7 @@ ExitCode complain_of(const Failure<client::ClientError>& failure) {
 }
 
 void warn_of_silent(const client::Answer& answer) {
+  // Some masters or sites may not answer in time: the answer is then right, but not all.
   const auto silent = client::silent_in(answer);
   if (!silent || silent->empty()) return;
   for (const client::SilentAnswer& one : silent.value()) {

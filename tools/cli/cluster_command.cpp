@@ -10,6 +10,8 @@
 #include "tools/cli/request_options.hpp"
 #include "tools/client/views.hpp"
 
+// Commands that show the cluster as a whole, order something of an instance, or ask for a plan.
+
 namespace muster::cli {
 namespace {
 
@@ -79,6 +81,7 @@ int show_plan(const PlanOptions& options) {
   int exit_code = kDone;
   const auto requests = make_requests(options.request, exit_code);
   if (!requests) return exit_code;
+  // The API plans one job against the present state; a second would need the first one's outcome.
   if (requests->size() > 1) {
     complain("a plan is made for one job; there are several files");
     return kUsage;

@@ -6,6 +6,9 @@
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
 
+// Writes completion scripts for bash and zsh from the commands themselves, so that no list of words
+// has to be kept beside them. The scripts hold all words: completing does not start muster.
+
 namespace muster::cli {
 namespace {
 
@@ -53,6 +56,7 @@ Completed described(const CLI::App& app, const std::string& name) {
     const Completed inner = described(*group, "");
     command.options.insert(command.options.end(), inner.options.begin(), inner.options.end());
   }
+  // Options of groups come behind the others and may repeat them.
   std::sort(command.options.begin(), command.options.end());
   command.options.erase(std::unique(command.options.begin(), command.options.end()),
                         command.options.end());
@@ -78,6 +82,7 @@ std::string words_of(const Completed& command) {
 std::string pattern_of_known(const std::vector<Completed>& all) {
   std::string known;
   for (const Completed& command : all) {
+    // The walk over the words begins at it; it is never one that follows another.
     if (command.name == "muster") continue;
     known += (known.empty() ? "" : " | ") + quoted(command.name);
   }

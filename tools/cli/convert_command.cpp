@@ -21,6 +21,7 @@ int run_command(const ConvertOptions& options) {
   config.format = options.from;
   config.path = options.input;
   config.max_jobs = options.max_jobs;
+  // The seed is of no effect: only formats that are read from files are offered.
   const auto workload = replay::read_workload(config, 0);
   if (!workload) {
     complain(workload.error().message);

@@ -14,6 +14,9 @@
 #include "tools/client/views.hpp"
 #include "tools/report/explain.hpp"
 
+// The command that says why: of a job of the live cluster, by asking its API, or of a task or
+// instance of an event log, by reading the log.
+
 namespace muster::cli {
 namespace {
 
@@ -73,14 +76,17 @@ int explain_job(const ExplainOptions& options) {
     auto job = client::explanation(page);
     if (!job) return job.error();
     if (options.task) {
+      // A page from an index on holds the next task when this one does not exist.
       std::erase_if(job->tasks, [&](const auto& task) { return task.task != *options.task; });
       if (!job->tasks.empty()) text = lines.next(job.value());
       return std::nullopt;
     }
+    // With --json all tasks are fetched, and the text still shows no more than its limit.
     if (left == 0) return std::nullopt;
     if (job->tasks.size() > left) {
       job->tasks_behind += job->tasks.size() - left;
       job->tasks.resize(left);
+      // The line about further tasks has to begin where the shown ones end.
       job->next = job->tasks.back().task;
     }
     left -= job->tasks.size();

@@ -4,6 +4,9 @@
 #include <chrono>
 #include <ctime>
 
+// SIGINT as something that is asked for and not delivered: it is blocked and stays pending, so that
+// a command ends at a place of its choice and says what goes on without it.
+
 namespace muster::cli {
 
 InterruptWatch::InterruptWatch() {
@@ -28,6 +31,7 @@ bool InterruptWatch::interrupted() const {
 bool InterruptWatch::pause(Duration length) const {
   using std::chrono::steady_clock;
   const auto end = steady_clock::now() + length;
+  // A blocked signal does not end nanosleep(): it is looked for in between.
   constexpr Duration kLook = std::chrono::milliseconds{50};
   while (!interrupted()) {
     const Duration left = end - steady_clock::now();

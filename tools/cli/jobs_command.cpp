@@ -13,11 +13,16 @@
 #include "tools/client/pages.hpp"
 #include "tools/client/views.hpp"
 
+// The commands that list, show, cancel, hold, release and resubmit jobs. Lists are fetched and
+// printed page by page, so that a cluster with a million jobs needs no more memory here than one
+// with ten. Orders name one job each; an order that fails does not keep the others from being sent.
+
 namespace muster::cli {
 namespace {
 
 using Fault = std::optional<Failure<client::ClientError>>;
 
+// A screen or two; a list that was asked for with --limit is as long as that says.
 constexpr std::uint64_t kShownJobs = 50;
 
 struct JobsOptions {
@@ -86,6 +91,7 @@ int list_jobs(const JobsOptions& options) {
   if (failure) return complain_of(*failure);
   if (options.client.json) {
     print_text("\n");
+    // Only for the default bound: a user that has set one knows that the list is cut.
   } else if (!pages.after.empty() && !options.limit) {
     print_text(fmt::format("There are more: `muster jobs --limit {}` shows the first {}.\n",
                            10 * kShownJobs, 10 * kShownJobs));
@@ -111,6 +117,7 @@ int show_job(const JobOptions& options) {
         const auto job = client::job_details(page);
         if (!job) return job.error();
         print_text(table.next(job.value()));
+        // Each page replaces the line; that of the last page counts.
         more =
             more_tasks_line(fmt::format("muster job {}", options.job), options.tasks, job.value());
         return std::nullopt;
@@ -126,6 +133,7 @@ int resubmit(const AgainOptions& options) {
   if (!api) return kFailed;
   const std::string fails =
       options.max_fails ? fmt::format(R"("max_fails":{},)", *options.max_fails) : "";
+  // Made once, outside of post(), which may send the body several times.
   const std::string body = fmt::format(R"({{"failed":{},{}"token":"{}"}})", options.failed, fails,
                                        client::random_token());
   const auto answer =
@@ -162,6 +170,7 @@ int ask_each(client::ApiClient& api, const EachOptions& options) {
       if (options.by_choice && answer.error().code == client::ClientError::conflict) continue;
       const std::string name = fmt::format("job {}", job);
       const std::string& why = answer.error().message;
+      // Most messages of the API name the job already.
       complain(why.find(name) == std::string::npos ? name + ": " + why : why);
       exit_code = kFailed;
       continue;
@@ -170,6 +179,8 @@ int ask_each(client::ApiClient& api, const EachOptions& options) {
     if (!options.client.json) print_text(outcome_text(job, options, answer.value()));
   }
   if (!options.client.json) return exit_code;
+  // One job that is named gives the API's answer as it is; anything else a list, also of one or
+  // none.
   const bool alone = options.jobs.size() == 1 && !options.by_choice;
   print_json(alone ? answers : R"({"jobs":[)" + answers + "]}");
   return exit_code;
@@ -197,6 +208,7 @@ int cancel_jobs(CancelOptions options) {
     const auto jobs = client::job_list(page);
     if (!jobs) return jobs.error();
     for (const client::JobAnswer& job : jobs.value()) {
+      // The API filters by active or over only; finer states are told apart here.
       if (options.state.empty() || job.state == options.state) {
         options.each.jobs.push_back(job.job);
       }

@@ -18,6 +18,9 @@
 #include "tools/cli/task_logs.hpp"
 #include "tools/client/pages.hpp"
 
+// The command that prints what tasks have written, at present or as it comes. Where a task's output
+// is read and how far is TaskLog's; here the tasks are chosen, looked at and taken in turn.
+
 namespace muster::cli {
 namespace {
 
@@ -130,6 +133,7 @@ Expected<JobAnswer, ClientError> JobLogs::look_at_open(Tasks& tasks) const {
   client::Pages some = pages(highest - lowest + 1);
   if (lowest > 0) some.after = std::to_string(lowest - 1);
   return look(some, [&](const client::TaskAnswer& task) {
+    // The range may hold tasks that are done or were not asked for.
     const auto open = tasks.find(task.task);
     if (open != tasks.end()) open->second = task;
   });
@@ -172,6 +176,8 @@ int JobLogs::print_all() {
         const auto page = client::job_details(answer);
         if (!page) return page.error();
         if (!page->tasks.empty() && !out) {
+          // Whether lines carry their task has to be known at the first one, before all pages have
+          // come.
           out.emplace(page->job.tasks_total > 1 || page->tasks.size() > 1);
         }
         state = page->job.state;
@@ -210,6 +216,7 @@ int JobLogs::follow() {
       more |= !log.done();
     }
     if (!more) break;
+    // Looks at a job of n tasks cost the masters O(n): the pause grows with how long a look takes.
     std::this_thread::sleep_for(std::clamp(took * kPausePerLook, kPause, kLongestPause));
   }
   out.end_line();

@@ -62,8 +62,11 @@ int run_node(const NodeArguments& arguments) {
   NodeSetup setup{std::move(config).value(), arguments.name, local::own_program(),
                   arguments.terminal, arguments.new_store};
   if (setup.node.empty() && setup.config.nodes.size() == 1) {
+    // A cluster of one node needs no name on the command line.
     setup.node = setup.config.nodes.front().name;
   }
+  // A signal of its own wakes sigwait() below: whatever thread calls this, the node ends in this
+  // one.
   setup.has_to_end = [] { kill(getpid(), SIGUSR1); };
   auto node = LiveNode::start(setup);
   if (!node) {
@@ -75,6 +78,8 @@ int run_node(const NodeArguments& arguments) {
   }
   int caught = 0;
   sigwait(&ends, &caught);
+  // Asked before the node is destroyed and acted upon after it: the stores are locked while it
+  // runs.
   const auto offer = node.value()->offer();
   node.value().reset();
   return offer ? take_numbers(setup, *offer, who) : int{kDone};

@@ -6,9 +6,13 @@
 #include <optional>
 #include <system_error>
 
+// Where commands write. A file appears whole or not at all: it is written beside its name and
+// renamed, so that a reader never meets half of it and a full disk does not destroy the former one.
+
 namespace muster::cli {
 
 void complain(const std::string& message) {
+  // Flushed at once: a command may be killed, and its last words are what the keeper's log shows.
   std::cerr << "muster: " << message << std::endl;
 }
 
@@ -37,6 +41,7 @@ Target target_of(const fs::path& name) {
   const fs::file_status status = fs::status(name, error);
   if (!fs::exists(status)) return {name, false};
   if (!fs::is_regular_file(status)) return {name, true};
+  // Renaming onto a link would replace the link and leave the file that it names as it was.
   const fs::path real = fs::canonical(name, error);
   return {error ? name : real, false};
 }
@@ -62,6 +67,7 @@ fs::path part_of(const Target& target) {
 bool write_stream(const fs::path& file, const std::function<void(std::ostream&)>& write) {
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
   if (out) write(out);
+  // Writes out what is buffered; only then is it known whether all of it fits.
   out.close();
   return static_cast<bool>(out);
 }
@@ -80,6 +86,7 @@ bool can_write(const fs::path& file) {
   if (!target) return false;
   if (target->in_place) return true;
   const fs::path part = part_of(*target);
+  // Tries the folder and not the file itself, which keeps its content until the real writing.
   const bool opened = write_stream(part, [](std::ostream&) {});
   std::error_code ignored;
   fs::remove(part, ignored);
@@ -110,6 +117,7 @@ bool write_or_drop(const fs::path& file, const std::function<bool(std::ostream&)
   if (written && wanted && !error) return true;
   std::error_code ignored;
   fs::remove(part, ignored);
+  // Nothing has failed: the writer has found that there is nothing worth keeping.
   if (written && !wanted) return true;
   return error ? refuse(file, error.message()) : refuse_unwritable(file);
 }

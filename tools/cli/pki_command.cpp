@@ -38,6 +38,7 @@ struct ShowFlags {
   bool json = false;
 };
 
+/// `--force` is named only where it helps: a key that is replaced by mistake is lost.
 int failed(const Failure<PkiError>& error) {
   const bool replaceable = error.code == PkiError::exists;
   complain(error.message + (replaceable ? " (--force replaces it)" : ""));

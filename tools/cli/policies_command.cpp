@@ -13,6 +13,9 @@
 #include "tools/cli/output.hpp"
 #include "tools/replay/replay_parts.hpp"
 
+// The commands that list policies and config keys, from the registries that the readers use: what
+// is listed is what is understood.
+
 namespace muster::cli {
 namespace {
 

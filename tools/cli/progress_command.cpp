@@ -14,6 +14,9 @@
 #include "workers/process/descriptor.hpp"
 #include "workers/process/progress.hpp"
 
+// The command by which a task reports what it has done. It speaks to its worker through the socket
+// that the attempt's environment names; a task without muster may write the same line itself.
+
 namespace muster::cli {
 namespace {
 
@@ -30,6 +33,8 @@ Descriptor connect_to(std::string name) {
     errno = ENAMETOOLONG;
     return {};
   }
+  // An abstract name begins with a zero byte and has no end of its own: its length says it. A path
+  // includes its final zero.
   auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
   if (name[0] == '@') {
     name[0] = '\0';
@@ -42,6 +47,7 @@ Descriptor connect_to(std::string name) {
       connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) {
     return {};
   }
+  // A worker that hangs must not hold up the task for longer than kPatience.
   setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
   return connection;
 }
@@ -58,6 +64,7 @@ std::string answer_of(int connection) {
 
 int report(const std::string& units) {
   const std::string line = "progress " + units;
+  // Checked here as the worker does: the message is better than what comes back over the socket.
   if (!process::progress_from(line)) {
     complain("progress is a number of units done, from 0 to 1e15, not '" + units + "'");
     return kUsage;
@@ -69,6 +76,8 @@ int report(const std::string& units) {
   }
   const Descriptor connection = connect_to(name);
   const std::string text = line + "\n";
+  // A worker that has just ended gives an error here and not SIGPIPE, which would end the caller's
+  // script.
   if (!connection || send(connection.get(), text.data(), text.size(), MSG_NOSIGNAL) !=
                          static_cast<ssize_t>(text.size())) {
     complain("cannot reach the worker at " + std::string(name) + ": " + std::strerror(errno));

@@ -27,6 +27,10 @@
 #include "tools/report/progress.hpp"
 #include "tools/report/table.hpp"
 
+// The command that replays a workload under several policies and seeds. All inputs are read and all
+// outputs tried before the first run: runs may take hours, and a mistake in a name should not show
+// after them. Runs share only what they do not change.
+
 namespace muster::cli {
 namespace {
 
@@ -70,8 +74,10 @@ std::string events_file(const std::string& wanted, const Session& session, std::
   };
   std::string label = label_of(session.runs[index]);
   std::size_t before = 0;
+  // A policy compared with itself gives equal labels; files must not overwrite each other.
   for (std::size_t i = 0; i < index; ++i) before += label_of(session.runs[i]) == label;
   if (before > 0) label += "." + std::to_string(before + 1);
+  // Labels may hold paths, as parameters of policies do.
   std::replace(label.begin(), label.end(), '/', '_');
   const std::filesystem::path path(wanted);
   const std::string name = path.stem().string() + "." + label + path.extension().string();
@@ -100,7 +106,7 @@ ExitCode read_inputs(const ReplayOptions& options, Session& session) {
   session.catalog = std::move(catalog).value();
   const double scale = session.config.cloud.delay_scale;
   if (scale != 1) session.catalog = session.catalog.with_delays(scale);
-  auto fleet = fleet_share(session.config.master.fleet, session.catalog);
+  auto fleet = fleet_share(session.config.fleet.parts, session.catalog);
   if (!fleet) {
     complain(fleet.error().message);
     return kUsage;
@@ -146,6 +152,7 @@ bool plan_runs(Session& session) {
       planned.setup.workload = &session.workloads[trial];
       planned.setup.policy = std::move(spec).value();
       planned.setup.label = label;
+      // Every policy meets the same seeds, so that a difference is the policy's.
       planned.setup.seed = session.config.seed + trial;
       planned.setup.stopwatch = elapsed;
       session.runs.push_back(std::move(planned));
@@ -197,10 +204,12 @@ void perform_all(const ReplayOptions& options, Session& session) {
       progress.update(i, over, all);
     };
   }
+  // hardware_concurrency() may be 0 when it is not known.
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   const std::size_t wanted = options.jobs > 0 ? options.jobs : cores;
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
+    // Runs differ widely in length: the next free thread takes the next run.
     for (std::size_t i = next++; i < session.runs.size(); i = next++) {
       perform(session.runs[i], events_file(options.events, session, i));
     }
@@ -209,6 +218,7 @@ void perform_all(const ReplayOptions& options, Session& session) {
   for (std::size_t i = 1; i < std::min(wanted, session.runs.size()); ++i) {
     threads.emplace_back(work);
   }
+  // This thread takes part: n runs at a time are n threads in all.
   work();
   for (std::thread& thread : threads) thread.join();
   progress.clear();
@@ -244,8 +254,10 @@ int report_all(const ReplayOptions& options, const Session& session) {
     }
     results.push_back(*run.result);
   }
+  // Once all are there: ratios are to the first policy's run with the same seed.
   metrics::normalize(results);
   const bool all_completed = list_incomplete(results);
+  // Standard output is one document or the table, never both.
   const bool table = options.json != "-" && options.html != "-" && options.events != "-";
   if (table) {
     std::cout << session.workloads.front().description << "\n\n"

@@ -16,6 +16,9 @@
 #include "tools/cli/output.hpp"
 #include "tools/client/context.hpp"
 
+// Flags of `submit` and `plan` as a job request. Each flag is the text of one key of a job file and
+// is read by that key, so that files and flags accept the same and complain alike.
+
 namespace muster::cli {
 namespace {
 
@@ -61,6 +64,7 @@ config::RequestValue value_of(const config::RequestKey& key, const std::string& 
 }
 
 std::string user_name() {
+  // The effective user and not USER, which anybody may set to another's name by mistake.
   const passwd* entry = getpwuid(geteuid());
   if (entry != nullptr && entry->pw_name != nullptr) return entry->pw_name;
   return client::process_environment()("USER").value_or("");
@@ -70,6 +74,7 @@ std::string user_name() {
 bool override_by_flags(const RequestOptions& options, JobRequest& request) {
   bool good = true;
   if (options.flags.contains("array")) {
+    // Tasks and array exclude each other; a flag takes the place of whichever the file has.
     request.tasks = JobRequest{}.tasks;
     if (options.flags.at("array").find('%') != std::string::npos) request.max_running = 0;
   }
@@ -188,9 +193,11 @@ std::optional<std::vector<JobRequest>> make_requests(const RequestOptions& optio
       continue;
     }
     requests.push_back(std::move(loaded).value());
+    // All files are checked, so that one call shows all that is wrong.
     good = complete(options, file, requests.back()) && good;
   }
   if (good) return requests;
+  // A file that is not there is a failure of the call's surroundings, not of its words.
   if (!all_there) exit_code = kFailed;
   return std::nullopt;
 }
@@ -198,6 +205,7 @@ std::optional<std::vector<JobRequest>> make_requests(const RequestOptions& optio
 int own_words(int argc, const char* const* argv) {
   if (argc < 2) return argc;
   const std::string_view verb = argv[1];
+  // Words behind -- are the command's: the library would take its flags for ours.
   if (verb != "submit" && verb != "plan") return argc;
   const auto* const end = argv + argc;
   const auto* const dashes = std::find(argv, end, std::string_view("--"));

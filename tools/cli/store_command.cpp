@@ -17,6 +17,9 @@
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
 
+// Commands for stores: check, dump, backup and restore, and the roster. All but `restore` and
+// `roster` open for reading and may run beside the node whose store it is.
+
 namespace muster::cli {
 namespace {
 
@@ -28,6 +31,7 @@ struct StoreOptionsGiven {
   std::string what = "events";
 };
 
+/// Of any kind and cluster: what the store says of itself is taken from it.
 std::unique_ptr<Store> open_to_read(const std::string& directory) {
   StoreOptions options;
   options.read_only = true;
@@ -84,6 +88,7 @@ Json json_of(const Job& job, const Catalog& catalog) {
   std::string text;
   append_json(Event{Instant{}, JobAccepted{job}}, catalog, text);
   Json made = Json::parse(text);
+  // The event is only a wrapper to write a job by the members that all formats share.
   made.erase("t");
   made.erase("event");
   return made;
@@ -177,6 +182,7 @@ bool dump_family(const Store& store, Family family,
       std::cout << line->dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
     } else {
       complain(std::string(name_of(family)) + ": " + line.error().message);
+      // Goes on: a dump is for finding out what is still there.
       good = false;
     }
     return true;
@@ -198,6 +204,7 @@ bool dump_events(const Store& store) {
   append_json(LogHeader{store.meta().kind, 0, catalog}, text);
   std::cout << text;
   const auto trouble = read_journal(store, catalog, [&](std::uint64_t, std::vector<Event>&& batch) {
+    // One buffer for all batches: a journal may have millions of them.
     text.clear();
     for (const Event& event : batch) append_json(event, catalog, text);
     std::cout << text;
@@ -272,6 +279,7 @@ int run_roster(const std::string& from, const std::string& to) {
   }
   StoreOptions options;
   options.meta = target->meta();
+  // A folder that was removed since it was read must not become a new, empty store.
   options.may_make = false;
   auto writable = Store::open(to, options);
   if (!writable) return complain(writable.error().message), kFailed;
@@ -301,6 +309,8 @@ int run_copy(const std::string& from, const std::string& to, CopyFor purpose) {
       return kFailed;
     }
   }
+  // The copy is read as a whole, after the source is closed: a backup that cannot be used is told
+  // at once and not when it is needed.
   if (!is_well(to)) return kFailed;
   std::cout << (purpose == CopyFor::use ? "restored " + to + " from " + from
                                         : "backed up " + from + " to " + to)

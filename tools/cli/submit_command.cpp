@@ -14,6 +14,9 @@
 #include "tools/cli/wait_for_jobs.hpp"
 #include "tools/client/views.hpp"
 
+// The command that submits jobs: one request for all of them, sent again until it is answered. Its
+// token makes that safe: a site gives the same job for the same token.
+
 namespace muster::cli {
 namespace {
 
@@ -74,6 +77,7 @@ std::optional<std::vector<std::uint64_t>> submit(const SubmitOptions& options,
     complain_of(jobs.error());
     return std::nullopt;
   }
+  // Ids are matched to requests by position.
   if (jobs->size() != requests.size()) {
     complain(
         fmt::format("{} jobs were sent and {} are acknowledged", requests.size(), jobs->size()));
@@ -107,6 +111,7 @@ int run_command(const SubmitOptions& options) {
   if (!jobs) return kFailed;
   print_ids(options, *requests, *jobs);
   if (!options.wait) return kDone;
+  // A line that is drawn over would fill a file with control characters.
   const bool show_progress = !options.quiet && isatty(STDERR_FILENO) == 1;
   return wait_for_jobs(options.client, *jobs, show_progress);
 }

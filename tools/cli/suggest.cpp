@@ -6,6 +6,9 @@
 
 #include "config/error_list.hpp"
 
+// Better words for what the command line library complains of: names of options and commands that
+// are near to a misspelt one, and what a value has to be.
+
 namespace muster::cli {
 namespace {
 
@@ -48,6 +51,7 @@ std::string conversion_fault(const CLI::App& app, const std::string& said) {
   // The library says "Could not convert: --option = value".
   constexpr std::string_view kBegin = "Could not convert: ", kEquals = " = ";
   const std::size_t equals = said.find(kEquals);
+  // A later version of the library may word it otherwise: then its own text stays.
   if (!said.starts_with(kBegin) || equals == std::string::npos) return said;
   const std::string option = said.substr(kBegin.size(), equals - kBegin.size());
   return fmt::format("{}: has to be {}; it is '{}'", option, wanted_by(command_of(app), option),

@@ -9,6 +9,9 @@
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/output.hpp"
 
+// Reads the output of one task through the API, part by part, and finds where its last lines begin.
+// Nothing of it is kept but the place that was read up to.
+
 namespace muster::cli {
 namespace {
 
@@ -72,6 +75,7 @@ TaskLog::Part TaskLog::next(LogPrinter& out, bool last) {
     complain(fmt::format("{} bytes are no longer kept", part->offset - offset_));
   }
   if (wish_.json) {
+    // JSON prints the answer as it came; the text in it is not cut at lines.
     offset_ = std::max(offset_, part->next);
     return part;
   }
@@ -125,6 +129,8 @@ Expected<bool, ClientError> TaskLog::catch_up(const client::TaskAnswer& seen, Lo
     auto failure = find_begin();
     if (!failure) {
       auto part = read_on(out, !out.several());
+      // The last output of an attempt may reach its master's node after the news of its end: it is
+      // waited for, but not for ever.
       const bool goes_on = part && part->more && !seen.over();
       if (goes_on && ++looks_for_end_ < kLooksForEnd) return false;
       if (part) part = read_on(out, true);
@@ -169,6 +175,7 @@ Expected<std::string, ClientError> TaskLog::read_between(std::uint64_t& from, st
   while (place < to) {
     const auto part = ask(place, to - place, true);
     if (!part) return part.error();
+    // Older text may be gone meanwhile, so that what is there begins behind the wanted place.
     if (part->text.empty() || part->offset >= to) break;
     if (text.empty()) from = part->offset;
     text += part->text.substr(0, to - part->offset);
@@ -183,6 +190,7 @@ std::optional<Failure<ClientError>> TaskLog::find_begin() {
   if (std::exchange(begun_, true) || !wish_.tail) return std::nullopt;
   const auto end = ask(kBehindAll, 1, true);
   if (!end) {
+    // Asked again at the next look: the attempt may not have written anything yet.
     begun_ = false;
     return end.error();
   }
@@ -198,6 +206,7 @@ std::optional<Failure<ClientError>> TaskLog::find_begin() {
     const std::string& text = read.value();
     for (std::size_t i = text.size(); i > 0; --i) {
       const std::uint64_t place = from + i;  // behind the byte
+      // The line break at the very end closes the last line and begins none.
       if (text[i - 1] != '\n' || place == *end->size || ++lines < *wish_.tail) continue;
       offset_ = place;
       return std::nullopt;

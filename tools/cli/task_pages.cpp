@@ -4,6 +4,8 @@
 
 #include <limits>
 
+// Which tasks of a job a command shows, and how the line is worded that says how to see the others.
+
 namespace muster::cli {
 namespace {
 
@@ -22,14 +24,15 @@ void add_task_choice(CLI::App& command, TaskChoice& choice) {
   command.add_option("--from", choice.from, "only tasks from this index on")
       ->check(CLI::Range(std::uint64_t{0}, kHighestIndex));
   command.add_option("--phase", choice.phase, "only tasks in this phase, like running or failed")
-      ->check(CLI::IsMember({"pending", "held", "assigned", "starting", "running", "stopping",
-                             "finished", "failed", "stopped", "not run"}));
+      ->check(CLI::IsMember({"pending", "held", "capped", "assigned", "starting", "running",
+                             "stopping", "finished", "failed", "stopped", "not run"}));
 }
 
 client::Pages task_pages(const std::string& path, const TaskChoice& choice, bool all) {
   constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
   client::Pages pages{path + "?", "tasks", all ? choice.limit.value_or(kAny) : choice.shown()};
   if (!choice.phase.empty()) pages.path += "phase=" + client::url_escaped(choice.phase);
+  // Pages begin behind an index: index 0 has none before it, so that nothing is said.
   if (choice.from.value_or(0) > 0) pages.after = std::to_string(*choice.from - 1);
   return pages;
 }
@@ -39,6 +42,7 @@ std::string more_tasks_line(const std::string& command, const TaskChoice& choice
   if (!last.next) return "";
   std::string again = command;
   if (!choice.phase.empty()) {
+    // "not run" has a blank: the line is meant to be pasted into a shell.
     const char* quote = choice.phase.find(' ') == std::string::npos ? "" : "'";
     again += fmt::format(" --phase {0}{1}{0}", quote, choice.phase);
   }

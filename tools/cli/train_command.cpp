@@ -70,6 +70,8 @@ int run_command(const TrainOptions& options) {
   }
   const train::History history = train::make_history(workload.value(), options.test_share);
   const std::size_t known = train::known_jobs(history, params.training.threshold).size();
+  // All jobs overlap, or the threshold lies beyond the history: no length was known at the time of
+  // training.
   if (known == 0) {
     complain(
         fmt::format("{}: none of its {} jobs was over before the later part began; there is "
@@ -83,6 +85,7 @@ int run_command(const TrainOptions& options) {
   };
   if (!write(options.out, outcome.model)) return kFailed;
   const train::Subject subject{workload->description, history, params, outcome};
+  // Standard output holds one document at a time.
   if (options.out != "-" && options.json != "-") std::cout << train::text_report(subject);
   if (options.json.empty()) return kDone;
   return write(options.json, train::json_report(subject)) ? kDone : kFailed;

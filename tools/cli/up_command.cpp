@@ -50,6 +50,8 @@ fs::path folder_of(const std::string& dir) {
   const fs::path folder =
       dir.empty() ? client::local_cluster_folder(client::process_environment()) : fs::path(dir);
   const fs::path normal = fs::absolute(folder).lexically_normal();
+  // A path with a slash at its end has an empty file name, and would be another folder to those who
+  // compare.
   return normal.has_filename() ? normal : normal.parent_path();
 }
 
@@ -147,6 +149,7 @@ std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
     if (const std::string node = words.node_that_gives_up(); !node.empty()) {
       return Missing{fmt::format("node {} has ended {} times", node, kVainStarts), node};
     }
+    // A new one each time: without retries of its own, the loop is the retry.
     client::ApiClient api(context.value(), {});
     auto answer = api.get("/v1/nodes");
     if (!answer) continue;
@@ -154,6 +157,7 @@ std::optional<Missing> await_ready(const fs::path& dir, std::uint32_t wait_s,
     missing.reset();
     for (const auto& node : nodes.value("nodes", nlohmann::json::array())) {
       const std::string name = node.value("node", "");
+      // Only the last one is named; each round looks at all of them anew.
       if (!node.value("connected", false)) missing = {name + " is not linked yet", name};
     }
     if (!missing) return std::nullopt;
@@ -190,11 +194,12 @@ void describe(const fs::path& dir, const client::ClusterContext& context,
 
 /// Those of all masters together; null: none.
 nlohmann::json caps_json(const ClusterConfig& config) {
+  // The file holds the cap of each master; people state that of the cluster.
   const auto masters = static_cast<double>(config.masters().size());
   const auto total = [&](double cap) { return cap > 0 ? nlohmann::json(cap * masters) : nullptr; };
-  return {{"max_instances", total(config.master.max_instances)},
-          {"max_usd_h", total(config.master.max_usd_h)},
-          {"max_usd_day", total(config.master.max_usd_day)}};
+  return {{"max_instances", total(config.master.caps.max_instances)},
+          {"max_usd_h", total(config.master.caps.max_usd_h)},
+          {"max_usd_day", total(config.master.caps.max_usd_day)}};
 }
 
 /// The folder above that of the cluster when `up` makes both; else none.
@@ -219,6 +224,7 @@ std::string as_another_user(const fs::path& dir) {
 /// As whom the tasks of a loopback cloud run, and what that lets them do.
 std::string task_user(const fs::path& dir, const ClusterConfig& config) {
   const std::uint32_t other = config.worker.task_uid;
+  // Worth a sentence of its own: containment by the user's rights does not exist then.
   if (geteuid() == 0 && other == 0) {
     return "Tasks run as root: they can do anything on this machine. " + as_another_user(dir);
   }
@@ -267,6 +273,7 @@ int show_cluster(const UpArguments& arguments, const local::LocalCluster& cluste
                          : "it runs, but " + missing->text));
     return kFailed;
   }
+  // The cluster has come up with them: a later failure goes back to these and no further.
   cluster.keep_settings();
   const std::string user = task_user(dir, config.value());
   if (!arguments.json) {
@@ -339,6 +346,7 @@ int take_back(const local::LocalCluster& cluster, const std::string& why) {
 }
 
 int run_up(const UpArguments& arguments) {
+  // Before anything is written: keys and the token lie in the folder.
   umask(kOwnerOnly);
   const fs::path dir = folder_of(arguments.dir);
   const local::LocalCluster cluster(dir);
@@ -366,7 +374,9 @@ int run_up(const UpArguments& arguments) {
   const std::string rest =
       request.caps ? local::caps_rest(*request.caps, prepared.value().config) : "";
   if (!rest.empty()) complain("--caps: " + rest);
+  // It runs already: prepare() has found nothing that would need another start.
   if (prepared.value().runs) return show_cluster(arguments, cluster, {});
+  // Before the start, so that the lengths of the logs separate old complaints from new ones.
   const LastWords words(dir, prepared.value().config);
   if (auto started = cluster.start(local::own_program()); !started) {
     return take_back(cluster, started.error().message);
@@ -388,6 +398,7 @@ int run_down(const std::string& dir, bool keep_instances, bool erase) {
     complain(stopped.error().message);
     return stopped.error().code == local::LocalError::bad_request ? kUsage : kFailed;
   }
+  // Nothing is deleted while something may still run: stop() has failed otherwise.
   if (!erase) return kDone;
   std::error_code bad;
   fs::remove_all(folder, bad);

@@ -13,6 +13,10 @@
 #include "tools/client/pages.hpp"
 #include "tools/client/views.hpp"
 
+// Waits for jobs at the API. Without a progress line only the first open job is asked for, with a
+// long wait in the server: any number of jobs costs one request at a time. Ctrl-C ends the waiting,
+// not the jobs.
+
 namespace muster::cli {
 namespace {
 
@@ -73,7 +77,9 @@ class Waiting {
       const auto job = client::job_only(answer.value());
       if (!job) return job.error();
       jobs_[i] = job.value();
+      // The others are asked for when this one is over; most are over by then too.
       if (!all) break;
+      // One wait a round is enough: the others are looked at as they are.
       wait = {};
     }
     return std::nullopt;
@@ -134,6 +140,7 @@ std::optional<int> watch(Waiting& waiting, const InterruptWatch& interrupt, Prog
     if (waiting.all_over()) return std::nullopt;
     line.draw(client::progress_line(waiting.jobs()));
     const Duration took = std::chrono::steady_clock::now() - begin;
+    // A server that answers at once although nothing is over would be asked without end.
     const bool goes_on = waiting.count_over() > over_before || took >= kBetweenLooks;
     if (!interrupt.pause(goes_on ? Duration{} : kBetweenLooks)) {
       line.clear();
@@ -159,6 +166,7 @@ int exit_code_of(const JobAnswer& job) {
   if (job.state == "cancelled") return kStopped;
   constexpr std::int64_t kLargest = 255;
   const std::int64_t code = job.exit_code.value_or(0);
+  // Codes of processes have 8 bits; a larger one would wrap round, possibly to success.
   return code > 0 && code <= kLargest ? static_cast<int>(code) : kFailed;
 }
 
@@ -166,6 +174,7 @@ int wait_for_jobs(const ClientOptions& options, const std::vector<std::uint64_t>
                   bool show_progress) {
   const InterruptWatch interrupt;
   const auto api = connect(options, [&](client::ApiOptions& tuned) {
+    // Nodes may be restarted while a job runs for days.
     tuned.refused_for = tuned.retry_for;
     tuned.pause = [&](Duration length) { return interrupt.pause(length); };
     tuned.stop_asked = [&] { return interrupt.interrupted(); };
@@ -180,6 +189,8 @@ int wait_for_jobs(const ClientOptions& options, const std::vector<std::uint64_t>
   }
   int exit_code = kDone;
   for (const JobAnswer& job : waiting.jobs()) {
+    // The first failure in the order of the jobs decides, so that scripts get the same code each
+    // time.
     if (exit_code == kDone) exit_code = exit_code_of(job);
     print_end(job);
   }

@@ -22,6 +22,10 @@
 #include "tools/serve/worker_node.hpp"
 #include "workers/process/limits.hpp"
 
+// The command that is the worker of an instance. Flags become overrides of its config, so that
+// there is one way to state a setting. How the process ends decides what becomes of the tasks: on
+// SIGTERM they go on under their shims, on the end of the instance they do not.
+
 namespace muster::cli {
 namespace {
 
@@ -100,6 +104,7 @@ bool collect(const WorkerFlags& flags, std::vector<std::string>& overrides) {
 /// What this process was given open is not for the tasks: only this process's end closes a lock.
 void keep_descriptors_here() {
   if (syscall(SYS_close_range, kFirstOwnDescriptor, ~0u, kCloseRangeCloexec) == 0) return;
+  // Kernels before 5.11 do not know the flag of close_range().
   const long most = sysconf(_SC_OPEN_MAX);
   for (int i = kFirstOwnDescriptor; i < most; ++i) {
     if (const int found = fcntl(i, F_GETFD); found >= 0) fcntl(i, F_SETFD, found | FD_CLOEXEC);
@@ -170,6 +175,7 @@ int run_worker(const WorkerFlags& flags) {
     sigwait(&endings, &signal);
   } while (signal == machines::kInstanceEnds && !machines::is_told_to_end());
   if (signal != machines::kInstanceEnds) return kDone;  // what it runs goes on
+  // First of all: the worker must not report what happens to tasks from now on as their own end.
   node.value().reset();
   machines::notify_ending();
   hold_orphans(endings);

@@ -154,6 +154,7 @@ JobAnswer read_job(const Fields& fields) {
   job.tasks_total = fields.count("tasks_total");
   job.waiting = fields.count("waiting");
   job.held = fields.count("held");
+  job.capped = fields.count("capped");
   job.starting = fields.count("starting");
   job.running = fields.count("running");
   job.finished = fields.count("finished");

@@ -38,6 +38,7 @@ struct JobAnswer {
   std::uint64_t tasks_total = 0;
   std::uint64_t waiting = 0;
   std::uint64_t held = 0;
+  std::uint64_t capped = 0;
   std::uint64_t starting = 0;
   std::uint64_t running = 0;
   std::uint64_t finished = 0;

@@ -1,3 +1,6 @@
+// Sends requests to the cluster's APIs by libcurl. A failure that may pass is tried again, at each
+// API in turn and then after a pause that doubles, until `retry_for` is over.
+
 #include "tools/client/api_client.hpp"
 
 #include <curl/curl.h>
@@ -28,6 +31,7 @@ constexpr Duration kShortestTry = std::chrono::seconds{1};
 /// Less patience than this is none: a try that was given all that was left may end a little early.
 constexpr Duration kNotWorthATry = std::chrono::milliseconds{20};
 
+/// Never 0, which libcurl takes for its default: no limit, for a whole request.
 long milliseconds(Duration duration) {
   return static_cast<long>(
       std::chrono::ceil<std::chrono::milliseconds>(std::max(duration, Duration{1})).count());
@@ -116,6 +120,7 @@ class ApiClient::Transfer {
     add_header("Authorization: Bearer " + context.token);
     add_header("Accept: application/json");
     add_header("Content-Type: application/json");
+    // Empty: libcurl would announce large bodies by Expect: 100-continue and wait for the answer.
     add_header("Expect:");
     set_fixed_options();
   }
@@ -152,6 +157,7 @@ class ApiClient::Transfer {
     auto& [reply, limit] = *static_cast<Sink*>(sink);
     const std::size_t bytes = size * count;
     if (reply.body.size() + bytes > limit) {
+      // A count other than that offered ends the transfer.
       reply.too_large = true;
       return 0;
     }
@@ -189,7 +195,9 @@ class ApiClient::Transfer {
 void ApiClient::Transfer::set_fixed_options() {
   set(CURLOPT_HTTPHEADER, headers_.get());
   set(CURLOPT_PROTOCOLS_STR, "http,https");
+  // Timeouts by signals are not safe in a process with threads.
   set(CURLOPT_NOSIGNAL, 1L);
+  // The API never redirects: whoever does is something else.
   set(CURLOPT_FOLLOWLOCATION, 0L);
   set(CURLOPT_USERAGENT, "muster");
   set(CURLOPT_ERRORBUFFER, reason_.data());
@@ -208,6 +216,7 @@ ApiClient::Reply ApiClient::Transfer::perform(const std::string& api, const Requ
   reason_.front() = '\0';
   set(CURLOPT_URL, (api + request.path).c_str());
   set(CURLOPT_TIMEOUT_MS, milliseconds(limit));
+  // An empty text turns proxies off; null leaves the choice to the environment's variables.
   const char* const no_proxy = "";
   set(CURLOPT_PROXY, is_loopback(api) ? no_proxy : nullptr);
   set(CURLOPT_WRITEDATA, &sink);
@@ -223,6 +232,7 @@ ApiClient::Reply ApiClient::Transfer::perform(const std::string& api, const Requ
   curl_easy_getinfo(curl_.get(), CURLINFO_RESPONSE_CODE, &reply.status);
   curl_off_t seconds = 0;
   curl_easy_getinfo(curl_.get(), CURLINFO_RETRY_AFTER, &seconds);
+  // A day: any number of seconds may come, and a Duration is in ns.
   constexpr curl_off_t kLongestWish = 86'400;
   reply.retry_after = std::chrono::seconds(std::clamp(seconds, curl_off_t{0}, kLongestWish));
   reply.reason = reason_.front() != '\0' ? reason_.data() : curl_easy_strerror(reply.code);
@@ -302,6 +312,8 @@ Expected<ApiClient::Reply, ClientError> ApiClient::try_for_long(const Request& r
     const Duration patience = reply.nobody_there()
                                   ? std::min(options_.refused_for, options_.retry_for)
                                   : options_.retry_for;
+    // A change that may have arrived must not be made a second time elsewhere. That nobody was
+    // there proves that it has not arrived.
     movable &= request.elsewhere == Elsewhere::always || reply.nobody_there();
     const bool others_left = movable && ++asked < apis_.size();
     const Duration left = patience - tried;

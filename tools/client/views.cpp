@@ -1,3 +1,6 @@
+// Writes the API's answers as tables and lines for a terminal. A figure that lacks the part of one
+// who does not answer says "at least".
+
 #include "tools/client/views.hpp"
 
 #include <fmt/chrono.h>
@@ -63,9 +66,10 @@ std::string job_head(const JobAnswer& job) {
     text += fmt::format(", exit code {}", *job.exit_code);
   }
   text += fmt::format(
-      "\n  {} finished of {}, {} failed, {} running, {} starting, {} waiting, {} held; {}\n",
+      "\n  {} finished of {}, {} failed, {} running, {} starting, {} waiting, {} held, {} "
+      "capped; {}\n",
       job.finished, job.tasks_total, job.failed, job.running, job.starting, job.waiting, job.held,
-      plural(job.failed_attempts, "failed attempt"));
+      job.capped, plural(job.failed_attempts, "failed attempt"));
   if (!job.reason.empty()) text += fmt::format("  {}\n", job.reason);
   text += fmt::format("  submitted {}", job.submitted_s ? time_text(*job.submitted_s) : "-");
   if (job.over_s) text += fmt::format(", over {}", time_text(*job.over_s));
@@ -80,6 +84,7 @@ std::string job_head(const JobAnswer& job) {
 
 /// "42s", "3m07s", "2h05m"
 std::string ran_text(const std::optional<double>& seconds) {
+  // Well inside 64 bits: to convert a number beyond them is undefined.
   constexpr double kMost = 1e15;
   if (!seconds || !(*seconds >= 0 && *seconds < kMost)) return "-";
   const auto whole = static_cast<std::uint64_t>(*seconds);
@@ -110,12 +115,14 @@ std::string caps_text(const StatusAnswer& status) {
 }  // namespace
 
 std::string usd_text(double usd) {
+  // Rounded to four decimals it would read as free.
   if (usd != 0 && std::abs(usd) < 0.00005) return "<$0.0001";
   constexpr double kLarge = 10;
   return fmt::format("${:.{}f}", usd, std::abs(usd) < kLarge ? 4 : 2);
 }
 
 std::string time_text(double seconds) {
+  // The last second whose year has four digits; fmt::gmtime() throws far beyond it.
   constexpr double kYear9999 = 253'402'300'799;
   if (!(seconds >= 0 && seconds <= kYear9999)) return "?";
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<std::time_t>(seconds)));
@@ -138,7 +145,8 @@ JobTable::JobTable()
 std::string JobTable::next(const std::vector<JobAnswer>& jobs) {
   for (const JobAnswer& job : jobs) {
     table_.add_row({std::to_string(job.job), job.name, job.user, job.state,
-                    std::to_string(job.tasks_total), std::to_string(job.waiting + job.held),
+                    std::to_string(job.tasks_total),
+                    std::to_string(job.waiting + job.held + job.capped),
                     std::to_string(job.starting + job.running), std::to_string(job.finished),
                     std::to_string(job.failed), job.over() ? number_or_dash(job.exit_code) : "-",
                     usd_text(job.usd), job.submitted_s ? time_text(*job.submitted_s) : "-"});
@@ -300,7 +308,7 @@ std::string progress_line(const std::vector<JobAnswer>& jobs) {
   JobAnswer sum;
   std::uint64_t over = 0;
   for (const JobAnswer& job : jobs) {
-    sum.waiting += job.waiting + job.held;
+    sum.waiting += job.waiting + job.held + job.capped;
     sum.running += job.starting + job.running;
     sum.finished += job.finished;
     sum.tasks_total += job.tasks_total;

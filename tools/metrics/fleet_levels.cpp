@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <variant>
 
+// Follows a log and keeps the levels that hold between two events: instances, what tasks hold, the
+// rate of spending. Prices and money are whole numbers and never drift; amounts of resources are
+// doubles, and are set to zero whenever nothing is left to hold them.
+
 namespace muster::metrics {
 namespace {
 
@@ -37,6 +41,7 @@ void FleetLevels::apply(const Event& event) {
   } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
     go(gone->instance, event.at, gone->billed_until.value_or(event.at));
   }
+  // Each master tells of a change itself; RentedPrice compares the cell.
   if (std::holds_alternative<OfferingChanged>(event.body)) reprice(event);
   occupancy_.apply(event);
 }
@@ -60,6 +65,8 @@ void FleetLevels::reprice(const Event& event) {
 
 void FleetLevels::come_up(Instance& instance, Instant now, Instant billed_from) {
   if (instance.up_since) return;
+  // The log hears of an instance later than its billing begins: the time until now is added at
+  // once, and the rate counts from here.
   spent_ = spent(now) + instance.price.charge(billed_from, now);
   settled_ = now;
   rate_ = rate_ + instance.price.now;
@@ -82,10 +89,12 @@ void FleetLevels::stop_serving(Instance& instance) {
 void FleetLevels::go(InstanceId id, Instant now, Instant billed_until) {
   const auto found = instances_.find(id);
   if (found == instances_.end()) return;
+  // Before occupancy_ hears of the event, after which nobody is on the instance.
   for (TaskId task : occupancy_.on(id)) release(task);
   Instance& instance = found->second;
   stop_serving(instance);
   if (instance.up_since) {
+    // The reverse: from billed_until to now the rate has counted too much.
     spent_ = spent(now) - instance.price.charge(billed_until, now);
     settled_ = now;
     rate_ = rate_ - instance.price.now;
@@ -96,6 +105,7 @@ void FleetLevels::go(InstanceId id, Instant now, Instant billed_until) {
 }
 
 void FleetLevels::hold(const StartIssued& start) {
+  // A new attempt in the place of one whose end the log does not tell.
   release(start.task);
   if (!start.grant || !instances_.contains(start.instance)) return;
   held_[start.task] = start.grant->amount;
@@ -107,6 +117,7 @@ void FleetLevels::release(TaskId task) {
   if (found == held_.end()) return;
   used_ -= found->second;
   held_.erase(found);
+  // As with the capacity: sums of doubles do not come back to zero by themselves.
   if (held_.empty()) used_ = {};
 }
 
@@ -116,6 +127,7 @@ std::optional<double> FleetLevels::tasks_per_instance() const {
 }
 
 std::optional<double> FleetLevels::allocation(Resource kind) const {
+  // Without any capacity of a kind the share of it has no meaning, and counts in no mean.
   if (serving_ == 0 || capacity_[kind] <= kResourceEpsilon) return std::nullopt;
   return used_[kind] / capacity_[kind];
 }

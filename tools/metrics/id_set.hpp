@@ -19,6 +19,7 @@ class IdSet {
     } else {
       run = runs_.emplace_hint(next, id, id);
     }
+    // The id has closed the gap between two runs.
     if (next != runs_.end() && next->first == id + 1) {
       run->second = next->second;
       runs_.erase(next);

@@ -5,6 +5,10 @@
 
 #include "tools/metrics/labels.hpp"
 
+// Follows jobs from their acceptance to their end. A job may have parts at several masters, each
+// with tasks of its own; it is over with the last part, and its memory is freed then, so that what
+// is held grows with the jobs that are open and not with the log.
+
 namespace muster::metrics {
 
 void JobFollower::apply(const Event& event) {
@@ -27,6 +31,7 @@ void JobFollower::apply(const Event& event) {
   } else if (const auto* failed = std::get_if<TaskFailed>(&event.body)) {
     fail(*failed, now);
   } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
+    // occupancy_ hears of the event only below, so that it still has the tasks.
     for (TaskId task : occupancy_.on(gone->instance)) set_running(task, false, now);
   } else if (const auto* over = std::get_if<JobFinished>(&event.body)) {
     end(*over, event.cell, now);
@@ -47,9 +52,11 @@ void JobFollower::accept(const Job& job, std::uint32_t cell, Instant now) {
     figures_.emplace_back().id = job.id;
   }
   open.parts.push_back({cell, &job, {}});
+  // A part knows the size of the whole: fewer tasks than that mean that other parts are to come.
   open.whole = std::max<std::size_t>(open.whole, job.task_count());
   figures_[open.figures].tasks += static_cast<std::uint32_t>(job.tasks.size());
   for (const TaskSpec& task : job.tasks) {
+    // Entries of open_ keep their address while others come and go, which tasks_ relies on.
     tasks_[task.id] = {&open, false, false, 0, Refusal{}};
   }
 }
@@ -71,6 +78,7 @@ void JobFollower::start(TaskId id) {
 
 void JobFollower::set_running(TaskId id, bool running, Instant now) {
   const auto task = tasks_.find(id);
+  // Stops and ends may both tell that a task runs no more.
   if (task == tasks_.end() || task->second.running == running) return;
   task->second.running = running;
   Open& job = *task->second.job;
@@ -115,6 +123,7 @@ void JobFollower::end(const JobFinished& finished, std::uint32_t cell, Instant n
   if (open.has_open_part()) return;
   figures.outcome = open.outcome;
   figures.jct = now - open.accepted;
+  // All parts so far are over, but not all tasks have come: the entry stays for the others.
   if (figures.tasks < open.whole) return;
   if (figures.outcome != JobOutcome::completed) reasons_[open.figures] = reason_of(open);
   open_.erase(found);
@@ -129,6 +138,8 @@ void JobFollower::close(Part& part, JobOutcome outcome) {
 
 void JobFollower::refresh(Open& job, Instant now) {
   JobFigures& figures = figures_[job.figures];
+  // Time counts as execution only while every task that is not finished runs; all else is idle
+  // time.
   const bool executing = job.running > 0 && job.running + job.finished == figures.tasks;
   if (executing && !job.executing_since) {
     job.executing_since = now;

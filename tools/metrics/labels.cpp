@@ -4,12 +4,15 @@
 
 #include <cmath>
 
+// Times, amounts and reasons as words, the same in all reports.
+
 namespace muster::metrics {
 
 std::string clock_text(Instant instant) {
   const std::int64_t total =
       std::chrono::floor<std::chrono::seconds>(instant.time_since_epoch()).count();
   constexpr std::int64_t kDay = 86'400;
+  // Division rounds to zero: times before 0 belong to day -1, not 0.
   const std::int64_t day = total >= 0 ? total / kDay : -((kDay - 1 - total) / kDay);
   const std::int64_t second = total - day * kDay;
   return fmt::format("day {} {:02}:{:02}:{:02}", day, second / 3600, second / 60 % 60, second % 60);
@@ -26,6 +29,7 @@ std::string length_text(Duration duration) {
 }
 
 std::string usd_text(double usd) {
+  // An amount that rounds to zero is shown without a sign.
   return fmt::format("{}${:.2f}", usd < 0 && std::lround(usd * 100) != 0 ? "-" : "", std::abs(usd));
 }
 

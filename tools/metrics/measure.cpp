@@ -12,6 +12,9 @@
 #include "tools/metrics/job_times.hpp"
 #include "tools/metrics/note_figures.hpp"
 
+// The figures of a run from its log, in one pass and without keeping the events. Levels are
+// weighted by how long they hold; figures of jobs are gathered at their ends.
+
 namespace muster::metrics {
 
 namespace measuring {
@@ -24,6 +27,8 @@ constexpr std::array kPlotted = {Resource::gpu, Resource::cpu, Resource::memory}
 class Mean {
  public:
   void add(std::optional<double> value, double weight = 1) {
+    // A level that does not exist (tasks an instance without an instance) takes no part in the
+    // mean.
     if (!value || weight <= 0) return;
     sum_ += *value * weight;
     weight_ += weight;
@@ -69,6 +74,8 @@ class Utilization {
     const auto* over = std::get_if<JobFinished>(&event.body);
     if (over == nullptr || over->outcome != JobOutcome::completed || !begin_) return;
     end_ = event.at;
+    // The integral up to this completion: the last one found stands, and what follows is not
+    // counted.
     used_at_end_ = used_s_;
     capacity_at_end_ = capacity_s_;
     ++completed_;
@@ -77,6 +84,7 @@ class Utilization {
   void finish(RunResult& result) const {
     if (!end_) return;
     result.makespan_s = to_seconds(*end_ - *begin_);
+    // A run whose jobs all take no time has no throughput.
     if (*end_ > *begin_) {
       result.throughput_jobs_h = static_cast<double>(completed_) / to_hours(*end_ - *begin_);
     }
@@ -102,6 +110,7 @@ class Plots {
   /// The levels hold until `then`, without it.
   void advance(const FleetLevels& levels, Instant then) {
     while (next() < then) {
+      // Halves the points and doubles the distance: O(log of the run's length) thinnings in all.
       if (points_ == kMostPlotPoints) thin();
       if (next() < then) add(levels, next());
     }
@@ -184,6 +193,7 @@ class LevelReader {
     }
     plots_.finish(levels_, end);
     utilization_.finish(result);
+    // A run that ends within the window has too few samples: means over time take their place.
     const bool sampled = end > options_.sample_to;
     const LevelMeans& means = sampled ? at_samples_ : over_time_;
     result.tasks_per_instance = means.tasks_per_instance.value();
@@ -200,6 +210,7 @@ class LevelReader {
  private:
   /// The levels hold from now_ until `then`, without it.
   void advance(Instant then) {
+    // Events of one instant: levels in between last no time and count in no mean.
     if (then <= now_) return;
     const double seconds = to_seconds(then - now_);
     over_time_.add(levels_, seconds);
@@ -254,6 +265,7 @@ ClassFigures measure_class(const JobFollower& follower, const MeasureOptions& op
   for (const JobFigures& job : follower.jobs()) {
     if (!is_of_class(job.id)) continue;
     ++figures.submitted;
+    // Submitted counts them all, so that a policy that drops jobs does not look better in time.
     if (job.outcome != JobOutcome::completed) continue;
     jct_s.push_back(to_seconds(job.jct));
     in_time += options.slo && job.jct <= options.slo(job.id);
@@ -288,6 +300,7 @@ void measure_jobs(const JobFollower& follower, RunResult& result) {
     result.jct_h.push_back(to_hours(job.jct));
     idle_h.add(to_hours(job.jct - job.executing));
   }
+  // Accepted jobs; a replay knows of more and sets its own number.
   result.jobs_submitted = jobs.size();
   result.jobs_completed = result.jct_h.size();
   result.mean_idle_h = idle_h.value();
@@ -351,6 +364,8 @@ RunResult measure(std::span<const Event> events, const Catalog& catalog,
 double nearest_rank(std::span<const double> ascending, double percent) {
   MUSTER_CHECK(!ascending.empty(), "a percentile of nothing");
   const double rank = std::ceil(percent / 100 * static_cast<double>(ascending.size()));
+  // Nearest rank: the smallest value with at least `percent` of all at or below it. The bounds
+  // are for 0 % and for a product that rounds above the size.
   const auto index = static_cast<std::size_t>(std::max(rank, 1.0)) - 1;
   return ascending[std::min(index, ascending.size() - 1)];
 }

@@ -8,6 +8,9 @@
 #include <unordered_map>
 #include <utility>
 
+// The table of all metrics: key, unit, way in which they are good, and how they are shown. Reports,
+// comparisons and the documentation are all made from it, so that a metric is added in one place.
+
 namespace muster::metrics {
 namespace {
 
@@ -24,6 +27,7 @@ Metric ratio_of(const Metric& base, std::string key, std::optional<Column> colum
           .unit = "of 1",
           .better = base.better,
           .how = "`" + base.key + "` over that of the first policy with the same seed",
+          // Computed after all runs, when that of the first policy with the same seed is known.
           .of = [of = base.key](Run r) -> Value {
             const auto found = r.normalized.find(of);
             return found == r.normalized.end() ? Value{} : found->second;
@@ -298,6 +302,7 @@ std::string fault_of(const Metric& metric, std::span<const Metric> table) {
   const Metric* base = find_metric(table, metric.relative_to);
   if (base == nullptr) return "is relative to " + metric.relative_to + ", which there is not";
   if (!base->relative_to.empty()) return "is relative to a ratio, " + base->key;
+  // A ratio to it could be read neither as better nor as worse.
   if (base->better == Better::neither) {
     return "is relative to " + base->key + ", which is good neither way";
   }
@@ -345,6 +350,8 @@ std::string fault_of(std::span<const Metric> table) {
   for (const Metric& metric : table) {
     if (!keys.insert(metric.key).second) return metric.key + " stands there twice";
     const std::string group = group_of(metric);
+    // JSON writes the members of a group into one object; apart from each other they would still
+    // fall together there, but not in the documentation.
     if (group != last_group && !groups.insert(group).second) {
       return metric.key + " does not stand with the others of its group";
     }
@@ -362,6 +369,7 @@ std::vector<Metric> note_metrics(std::span<const RunResult> runs) {
   for (const RunResult& run : runs) {
     for (const NoteFigure& figure : run.notes.figures) {
       const auto shown = unit_in(figure.name);
+      // A figure without a unit in its name is in the JSON report only.
       if (!shown || !known.insert(figure.name).second) continue;
       found.push_back({.key = figure.name,
                        .unit = shown->unit,
@@ -397,12 +405,14 @@ void normalize(std::span<RunResult> runs) {
 void normalize(std::span<RunResult> runs, std::span<const Metric> table) {
   std::unordered_map<std::uint64_t, const RunResult*> baselines;
   for (RunResult& run : runs) {
+    // The first run of a seed is that of the first policy, and its own baseline: its ratios are 1.
     const RunResult& first = *baselines.emplace(run.seed, &run).first->second;
     for (const Metric& metric : table) {
       const Metric* base = find_metric(table, metric.relative_to);
       if (base == nullptr || base->better == Better::neither) continue;
       const Value value = base->of(run);
       const Value baseline = base->of(first);
+      // A ratio to nothing is left out, not infinite: reports show "-".
       if (value && baseline && *baseline > 0) run.normalized[base->key] = *value / *baseline;
     }
   }

@@ -4,6 +4,10 @@
 #include <array>
 #include <cmath>
 
+// Counts what policies say of their rounds. Names are the policies' own, so that their number is
+// bounded: past kMostChoices choices are counted together, and past kMostFigures a figure is left
+// out.
+
 namespace muster::metrics {
 namespace {
 
@@ -67,6 +71,7 @@ void NoteCount::count(const std::string& choice, std::uint64_t times) {
 }
 
 void NoteCount::add(const std::string& name, double value) {
+  // One infinity would make the mean and the bounds of all rounds say nothing.
   if (!std::isfinite(value)) return;
   const auto [found, is_new] = index_.size() < kMostFigures ? index_.try_emplace(name, sums_.size())
                                                             : std::pair{index_.find(name), false};
@@ -90,6 +95,7 @@ NoteFigures NoteCount::finish() const {
 
 std::optional<NamedUnit> unit_in(std::string_view name) {
   for (const Unit& unit : kUnits) {
+    // A name that is only an ending has no name left to show.
     if (!name.ends_with(unit.ending) || name.size() == unit.ending.size()) continue;
     name.remove_suffix(unit.ending.size());
     return NamedUnit{std::string(name), unit.shown, unit.decimals, unit.factor};

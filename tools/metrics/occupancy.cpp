@@ -1,9 +1,13 @@
 #include "tools/metrics/occupancy.hpp"
 
+// Where tasks hold resources, by the events that take and give them: from StartIssued to the end of
+// the attempt, which is longer than the task runs.
+
 namespace muster::metrics {
 
 void Occupancy::apply(const Event& event) {
   if (const auto* start = std::get_if<StartIssued>(&event.body)) {
+    // An attempt whose worker was lost may be followed by the next without an end of its own.
     leave(start->task);
     places_[start->task] = start->instance;
     on_[start->instance].push_back(start->task);
@@ -27,6 +31,7 @@ void Occupancy::leave(TaskId task) {
 }
 
 const std::vector<TaskId>& Occupancy::on(InstanceId instance) const {
+  // The reference is valid until the next event is applied.
   static const std::vector<TaskId> kNobody;
   const auto found = on_.find(instance);
   return found == on_.end() ? kNobody : found->second;

@@ -10,9 +10,14 @@
 
 #include "tools/metrics/id_set.hpp"
 
+// Checks the laws of a run on its log alone, event by event, without the classes that wrote it: a
+// fault in the cluster's state must not be able to hide itself. What has ended as it should is kept
+// as a number only, so that memory follows what is alive.
+
 namespace muster::metrics {
 namespace {
 
+// One fault often brings forth thousands of others; the first ones tell what it was.
 constexpr std::size_t kMostReported = 50;
 
 }  // namespace
@@ -54,6 +59,8 @@ class RunCheck::Books {
 
   void see(const Event& event) {
     if (event.at < now_) broken("time runs backwards to {} s", to_seconds(event.at));
+    // Stays at the latest time, so that one early event is reported once and not with all that
+    // follow.
     now_ = std::max(now_, event.at);
     cell_ = event.cell;
     std::visit(*this, event.body);
@@ -129,6 +136,7 @@ class RunCheck::Books {
   void operator()(const TerminateIssued& e) {
     CheckedInstance* instance = known(e.instance);
     if (instance == nullptr) return;
+    // A lost worker cannot let its tasks go, and the spend cap does not wait for them.
     if (!instance->tasks.empty() && !instance->forced) {
       broken("instance {} is ended with task {} on it", e.instance.value,
              instance->tasks.front().value);
@@ -210,6 +218,7 @@ class RunCheck::Books {
         broken("job {} is completed, its task {} is not", e.job.value, id.value);
       }
     }
+    // A job with a fault stays known in full: later events of it are still checked.
     if (count_ == before) close(job->first, job->second);
   }
 
@@ -260,6 +269,7 @@ class RunCheck::Books {
     const auto found = instances_.find(id);
     if (found != instances_.end()) return &found->second;
     if (gone_.contains(id.value)) {
+      // Callers may change what they get: the stand-in is made anew each time.
       what_is_gone_ = {};
       what_is_gone_.up = came_up_.contains(id.value);
       what_is_gone_.gone = true;
@@ -291,11 +301,14 @@ class RunCheck::Books {
     if (task.at.valid()) {
       broken("task {} starts on instance {} while it is on instance {}", e.task.value,
              e.instance.value, task.at.value);
+      // Repaired after the complaint, so that one fault is not reported at every later event.
       vacate(e.task, &task);
     }
     if (task.finished || jobs_[task.job].ended) {
       broken("task {} starts after its end", e.task.value);
     }
+    // Attempts rise by one: news of an older one is told from that of the present one by its
+    // number.
     if (e.attempt != task.attempt + 1) {
       broken("task {} starts attempt {} after attempt {}", e.task.value, e.attempt, task.attempt);
     }
@@ -314,9 +327,12 @@ class RunCheck::Books {
       return broken("task {} may not run on family {} of instance {}", e.task.value, type.family,
                     e.instance.value);
     }
-    if (const auto kind = demand->amount.first_exceeding(task.granted)) {
+    Resources demanded;  // of all workers that an elastic job has there
+    const std::uint32_t width = e.grant ? e.grant->width : 1;
+    for (const Resource kind : kAllResources) demanded[kind] = demand->amount[kind] * width;
+    if (const auto kind = demanded.first_exceeding(task.granted)) {
       broken("task {} starts with {} {} of the {} that it demands", e.task.value,
-             task.granted[*kind], name_of(*kind), demand->amount[*kind]);
+             task.granted[*kind], name_of(*kind), demanded[*kind]);
     }
   }
 
@@ -379,6 +395,7 @@ std::vector<std::string> check_run(std::span<const Event> events, const Catalog&
 }
 
 void BillCount::see(const Event& event) {
+  // Bills of instances that are still there run to the last event.
   last_ = event.at;
   if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
     rents_[launch->instance].price = RentedPrice(*launch, event.cell);
@@ -389,6 +406,7 @@ void BillCount::see(const Event& event) {
   } else if (const auto* refused = std::get_if<LaunchRefused>(&event.body)) {
     rents_.erase(refused->instance);
   } else if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
+    // The cloud's time counts where the event states it: it is that by which it bills.
     rents_[up->instance].since = up->billed_from.value_or(event.at);
   } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
     const Rent& rent = rents_[gone->instance];

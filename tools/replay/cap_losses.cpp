@@ -2,6 +2,9 @@
 
 #include <variant>
 
+// Finds jobs that a daily spend cap will never let end. A job that is stopped on kMostDays
+// different days without a task of it finishing in between makes no progress.
+
 namespace muster::replay {
 
 std::optional<JobId> CapLosses::observe(const Event& event) {
@@ -14,6 +17,7 @@ std::optional<JobId> CapLosses::observe(const Event& event) {
     const auto place = places_.find(start->task);
     if (place != places_.end()) place->second.instance = start->instance;
   } else if (const auto* finished = std::get_if<TaskFinished>(&event.body)) {
+    // A finished task is progress that no cap takes away: the count begins anew.
     if (const auto place = places_.extract(finished->task)) losses_.erase(place.mapped().job);
   } else if (const auto* over = std::get_if<JobFinished>(&event.body)) {
     losses_.erase(over->job);
@@ -31,6 +35,7 @@ std::optional<JobId> CapLosses::stopped(InstanceId instance, std::int32_t day) {
   for (const auto& [task, place] : places_) {
     if (place.instance != instance) continue;
     Losses& losses = losses_[place.job];
+    // A job with several tasks on capped instances loses one day, not one for each.
     if (losses.last_day == day) continue;
     losses.last_day = day;
     if (++losses.days == kMostDays) never = place.job;

@@ -6,6 +6,10 @@
 
 #include "config/csv.hpp"
 
+// Reads a square table of pairwise throughputs: row i, column j is the pace of workload i beside
+// one of workload j, relative to running alone. Rows stand in the order of the columns, so that a
+// row that was moved is an error and not another matrix.
+
 namespace muster::replay {
 namespace {
 
@@ -64,6 +68,7 @@ Expected<ContentionMatrix, ConfigError> read_contention_matrix(const std::filesy
     }
     for (const std::string& name : names.value()) {
       const bool measured = reader.text(name) != kNotMeasured;
+      // Pushed for bad rows as well; the errors below keep such a matrix from being used.
       cells.push_back(measured ? reader.number(name, kThroughput) : default_pair);
     }
   }

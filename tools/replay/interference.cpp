@@ -4,6 +4,9 @@
 
 #include "config/error_list.hpp"
 
+// Models of how tasks on one instance slow each other. The uniform one: each of n tasks runs at
+// pair^(n-1) of its own pace.
+
 namespace muster::replay {
 namespace {
 

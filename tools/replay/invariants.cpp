@@ -7,6 +7,9 @@
 #include "model/ledger.hpp"
 #include "tools/metrics/run_check.hpp"
 
+// The laws of every run, checked from its log: states rebuilt event by event stay consistent, and
+// the ledger, the cloud's bill and the instance times of the log come to the same money, exactly.
+
 namespace muster::replay {
 namespace {
 
@@ -39,12 +42,14 @@ struct Auditor::Books {
   void see(const Event& event) {
     while (cells.size() <= event.cell) cells.emplace_back(catalog);
     Cell& cell = cells[event.cell];
+    // The ledger reads the state as it was before the event.
     cell.ledger.observe(event, cell.state);
     if (const auto* over = std::get_if<JobFinished>(&event.body)) close(cell, over->job);
     cell.state.apply(event);
     check.see(event);
     bill.see(event);
     if (--next_check > 0) return;
+    // The first inconsistency only: what follows from it would hide it.
     if (audit.broken.empty()) audit.broken = cell.state.inconsistencies();
     next_check = std::max(kEventsPerCheck, size_of(cell.state));
   }
@@ -88,6 +93,7 @@ Audit Auditor::finish(const CloudBill& bill) {
     parts += idle[i];
   }
   if (!(parts == audit.total)) audit.broken.push_back("the ledger's parts do not add up");
+  // Money is an exact integer: no tolerance is needed.
   if (!(audit.total == bill.total)) {
     audit.broken.push_back("the ledger says $" + std::to_string(audit.total.usd()) +
                            ", the cloud billed $" + std::to_string(bill.total.usd()));

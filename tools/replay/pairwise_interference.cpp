@@ -7,6 +7,10 @@
 #include <limits>
 #include <string_view>
 
+// Throughput as the product of pairwise ones. The variant "as-generated" reproduces the map that
+// Eva's artifact was run with, whose script assigned values computed in one order of names to
+// another.
+
 namespace muster::replay {
 namespace {
 
@@ -42,6 +46,7 @@ double product(std::uint32_t workload, const std::vector<Group>& groups, const P
   double result = 1;
   for (const Group& neighbour : groups) {
     const double each = pair(workload, neighbour.workload);
+    // One of the tasks of the own workload is the task itself, which does not slow itself.
     const std::uint32_t own = neighbour.workload == workload ? 1 : 0;
     for (std::uint32_t i = own; i < neighbour.count; ++i) result *= each;
   }
@@ -123,6 +128,7 @@ const AsGeneratedInterference::Ranks* AsGeneratedInterference::order_for(
                        [&](std::uint32_t workload) { return ranks[workload] != kNowhere; });
   };
   const std::size_t n = together.size();
+  // The script made each size of combination by a set of its own, and so with another order.
   if (n == 2 && all_in(in_file_)) return &in_file_;
   if (n >= 3 && n <= kMostOfAnyKind && all_in(up_to_ten_)) return &up_to_ten_;
   if (n > kMostOfAnyKind && n <= kMostCpuTasks && all_in(of_cpu_tasks_)) return &of_cpu_tasks_;

@@ -31,6 +31,10 @@
 #include "workers/model_executor.hpp"
 #include "workers/worker_actor.hpp"
 
+// One replay: spawns the real actors in virtual time over a simulated world, lets them run until
+// all jobs are over and everything is given back, and turns the log into figures. A run whose log
+// breaks a law is an error and gives no figures.
+
 namespace muster::replay {
 namespace {
 
@@ -67,7 +71,7 @@ Failure<ReplayError> bad_policy(const Failure<PolicyError>& error) {
 Expected<Decider, ReplayError> make_decider(const RunSetup& setup) {
   const ReplayConfig& config = *setup.config;
   const auto share_of = [&](std::uint32_t index, std::uint32_t masters) {
-    return fleet_share(config.master.fleet, *setup.catalog, index, masters);
+    return fleet_share(config.fleet.parts, *setup.catalog, index, masters);
   };
   const auto module = find_module(setup.policy.name);
   if (!module) return bad_policy(module.error());
@@ -107,6 +111,7 @@ class Simulation {
         system_(prepare(actor_config_)),
         time_(VirtualTime::of(system_)) {
     const ReplayConfig& config = *setup.config;
+    // Before the first actor: its first message is ordered by it already.
     if (setup.shuffle) time_.shuffle(*setup.shuffle);
     waker_ = system_.spawn(world_waker);
     world_ = std::make_unique<World>(WorldSetup{setup.catalog, &interference, config.world.quantum,
@@ -114,6 +119,8 @@ class Simulation {
                                                 [this](Instant when) { wake_world_at(when); }});
     world_->set_clock([this] { return time_.now(); });
     model_ = std::make_unique<NamedModel>(*world_, names_);
+    // Sites number jobs as they come. Names of the workload make logs of several policies
+    // comparable; all readers, the world included, see those.
     log.rename_by([this](Event& event) { names_.rename(event); });
     log.show_to([this](const Event& event) { notify_world(event); });
     cloud_ = system_.spawn<CloudConnector>(cloud_setup(decider.cloud));
@@ -140,8 +147,10 @@ class Simulation {
     end(cloud_);
     end(waker_);
     if (sampling_) sampling_->end();
+    // Timers hold handles and callbacks into what is destroyed next.
     time_.drop_timers();
     machines_.clear();
+    // Actors that hold each other's handles would keep the system waiting for ever.
     system_.await_actors_before_shutdown(false);
   }
   Simulation(const Simulation&) = delete;
@@ -197,27 +206,25 @@ class Simulation {
   void compose_cells(Decider decider) {
     const ReplayConfig& config = *setup_.config;
     const auto count = static_cast<std::uint32_t>(decider.cells.size());
-    std::vector<GroupSetup> masters(count);
+    std::vector<MasterSetup> masters(count);
     for (std::uint32_t i = 0; i < count; ++i) {
       journals_.emplace_back(journal_, i);
       times_.emplace_back();
-      GroupSetup& master = masters[i];
-      master.catalog = setup_.catalog;
-      master.policy = std::move(decider.cells[i].policy);
+      MasterSetup& master = masters[i];
+      master.parts.catalog = setup_.catalog;
+      master.parts.policy = std::move(decider.cells[i].policy);
       master.journal = &journals_.back();
-      master.master = config.master;
-      master.fleet = std::move(decider.cells[i].fleet);
+      master.settings = config.master;
+      master.parts.fleet = std::move(decider.cells[i].fleet);
       master.cloud = cloud_link_;
       master.origin = time_.origin();
-      master.seed = setup_.seed + i;
+      // Masters must not draw the same numbers, and the same seed has to give the same run.
+      master.parts.seed = setup_.seed + i;
       master.stopwatch = setup_.stopwatch;
       master.times = &times_.back();
-      master.master_index = i;
-      master.masters = count;
       // Neither is read again: it is kept as a live master keeps it, up to the disk.
-      master.live.history = &histories_.emplace_back();
-      master.live.save_snapshot = [](const MasterSnapshot&, std::uint64_t) {};
-      master.planning.decision_time = config.master.decision_time;
+      master.history = &histories_.emplace_back();
+      master.save_snapshot = [](const MasterSnapshot&, std::uint64_t) {};
     }
     IntakeSetup intake;
     if (!config.group.sites.empty()) intake.sites.clear();
@@ -279,13 +286,14 @@ class Simulation {
   /// started anew every day for ever.
   void watch_cap(const Event& event) {
     const ReplayConfig& config = *setup_.config;
-    if (config.world.checkpoints || config.master.max_usd_day <= 0) return;
+    // With checkpoints a task goes on where it stopped, and is done after enough days.
+    if (config.world.checkpoints || config.master.caps.max_usd_day <= 0) return;
     const auto job = cap_losses_.observe(event);
     if (!job) return;
     progress_.never[*job] = fmt::format(
         "never: day's spend cap: on {} days ${:.6g} did not pay for a whole run, and without "
         "checkpoints each began anew",
-        CapLosses::kMostDays, config.master.max_usd_day);
+        CapLosses::kMostDays, config.master.caps.max_usd_day);
     caf::anon_send(user_, cancel_atom_v, *job);
   }
 
@@ -317,8 +325,9 @@ class Simulation {
   /// user gives up what still waits; when even then instances stay, the run ends all the same.
   bool ended(std::size_t all) {
     if (progress_.over == all && bill_.rented == 0) return true;
+    // A fixed fleet is never released by its masters: nothing would end the billing of it.
     const bool fleet_stays = given_back_.size() < workers_launched_;
-    if (progress_.over == all && fleet_stays && !setup_.config->master.fleet.empty()) {
+    if (progress_.over == all && fleet_stays && !setup_.config->fleet.parts.empty()) {
       give_fleet_back();
     }
     if (moves(all)) idle_since_ = time_.now();
@@ -333,12 +342,14 @@ class Simulation {
   bool moves(std::size_t all) {
     const bool goes_on = progress_.submitted < all || world_->busy();
     const bool ended_some = std::exchange(over_before_, progress_.over) != progress_.over;
+    // The state at the last step counts too: time may have leapt over what went on then.
     return std::exchange(went_on_, goes_on) || goes_on || ended_some;
   }
 
   /// The users of a fixed fleet do not want it any more.
   void give_fleet_back() {
     for (InstanceId id : machines_.running()) {
+      // Once each: a drain takes time, and this is asked at every step.
       if (given_back_.insert(id).second) {
         caf::anon_send(renter_of(id), drain_atom_v, id);
       }
@@ -387,6 +398,7 @@ std::function<Duration(JobId)> time_allowed(const JobSource& jobs, double factor
     const WorkloadJob job = jobs.job(rank);
     double longest = 0;
     for (std::size_t i = 0; i < job.job.tasks.size(); ++i) {
+      // A job of parallel tasks takes at least as long as its longest task, alone.
       longest = std::max(longest, job.truth.work_of(i));
     }
     allowed.push_back(from_seconds(factor * longest / job.truth.iterations_per_s));
@@ -452,6 +464,8 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   if (!interference) {
     return Failure<ReplayError>{ReplayError::bad_input, interference.error().message};
   }
+  // Wall time covers the run and its checks; reading the workload and the policy's setup are
+  // excluded.
   const Duration begin = setup.stopwatch();
   Auditor auditor(*setup.catalog);
   metrics::Measure figures(*setup.catalog, measure_options(setup));
@@ -478,6 +492,7 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   RunResult& result = run.result;
   result.policy = setup.label;
   result.seed = setup.seed;
+  // Those that no site has accepted are not in the log.
   result.jobs_submitted = simulation.progress().submitted;
   for (auto& [id, reason] : result.not_completed) {
     for (const auto& [job, why] : simulation.progress().never) {
@@ -487,6 +502,8 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   for (const auto& [id, reason] : simulation.progress().not_accepted) {
     result.not_completed.emplace_back(std::to_string(id.value), "not accepted: " + reason);
   }
+  // Of the ledger, exact; what the levels of the log came to is the same, as the audit has
+  // checked.
   result.total_cost_usd = audit.total.usd();
   result.cost_by_purpose = audit.cost_by_purpose;
   result.lost_work_h = simulation.lost_work_s() / 3600;

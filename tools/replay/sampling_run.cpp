@@ -6,6 +6,9 @@
 #include "schedulers/site/sampling/group_site.hpp"
 #include "schedulers/site/sampling/scheduler_actor.hpp"
 
+// Spawns the actors of a sampling group for a replay: its schedulers, the site that takes jobs in,
+// and the manager of the fixed fleet.
+
 namespace muster::replay {
 
 std::string sampling_fault(const sampling::Composition& composition, const Fleet& fleet,
@@ -55,6 +58,7 @@ void SamplingRun::end() {
   for (const GroupScheduler& scheduler : shared_.schedulers) {
     caf::anon_send_exit(scheduler, caf::exit_reason::kill);
   }
+  // The handles in it point at each other's actors and would keep them all.
   shared_.clear();
 }
 

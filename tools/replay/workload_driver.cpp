@@ -5,6 +5,10 @@
 #include "model/live_ids.hpp"
 #include "tools/replay/workload_names.hpp"
 
+// The user of a replay: submits the jobs of the workload at their times, waits for their ends, and
+// gives up on those that will never end. To a site it is any user: it retries, and sends a batch
+// only when the one before is answered.
+
 namespace muster::replay {
 namespace {
 
@@ -37,6 +41,7 @@ WorkloadDriver::WorkloadDriver(caf::actor_config& config, WorkloadDriverSetup se
       slots_(setup_.sites.size()) {}
 
 void WorkloadDriver::on_exit() {
+  // Sites hold this actor as a listener: handles both ways would keep both alive.
   setup_.sites.clear();
 }
 
@@ -66,6 +71,7 @@ void WorkloadDriver::submit_due() {
   for (; next_ < jobs.size() && jobs.submit(next_) <= timer_.now(); ++next_) {
     ++setup_.progress->submitted;
     const std::size_t many = slots_.size();
+    // A single site draws no number, so that the seed's numbers do not depend on it.
     slots_[many == 1 ? 0 : rng_.below(many)].due.push_back(next_);
   }
   for (std::size_t site = 0; site < slots_.size(); ++site) {
@@ -79,6 +85,7 @@ Job WorkloadDriver::job(std::size_t rank) const {
   WorkloadJob entry = setup_.workload->job(rank);
   Job job = with_scaled_delays(std::move(entry.job), setup_.job_delay_scale);
   job.checkpoints = setup_.checkpoints;
+  // Makes a batch that is sent again the same jobs, and tells which job an accepted one is.
   job.token = WorkloadNames::token_of(job.id);
   job.id = {};
   return job;
@@ -97,6 +104,7 @@ void WorkloadDriver::submit(std::size_t site) {
 
 void WorkloadDriver::hear(std::size_t site, const std::vector<SubmitVerdict>& verdicts) {
   SubmissionSlot& door = slots_[site];
+  // One verdict a job, in their order: an answer of another size cannot be matched to them.
   if (verdicts.size() != door.asked) return try_again(site, ActorError::invalid_job);
   std::vector<JobId> accepted;
   for (const SubmitVerdict& verdict : verdicts) {
@@ -122,6 +130,7 @@ void WorkloadDriver::try_again(std::size_t site, const caf::error& error) {
     return;
   }
   const std::string reason = system().render(error);
+  // Given up for good: jobs that wait longer would keep the run from its end.
   for (; door.asked > 0; --door.asked) {
     not_accepted(door.due.front(), reason);
     door.due.pop_front();
@@ -152,6 +161,7 @@ void WorkloadDriver::watch(std::size_t site, std::vector<JobId> jobs, std::uint3
 }
 
 void WorkloadDriver::over(const JobEnd& end) {
+  // Ends are told by message and in answers to watches, so that one may come twice.
   if (open_.erase(end.job) > 0) ++setup_.progress->over;
 }
 

@@ -9,6 +9,10 @@
 #include "model/check.hpp"
 #include "model/live_ids.hpp"
 
+// Sites number jobs in the order in which they accept them. These numbers become the workload's own
+// again, by way of the token that a job carries, so that logs of different policies name the same
+// jobs alike.
+
 namespace muster::replay {
 namespace {
 
@@ -37,6 +41,7 @@ void WorkloadNames::learn(const Job& accepted) {
   MUSTER_CHECK(read.ec == std::errc{} && read.ptr == token.data() + token.size(),
                "the token of a job is its id in the workload");
   const std::uint32_t site = site_of(accepted.id);
+  // Numbers of a site are dense, so that a vector is smaller than a map for millions of jobs.
   if (ranks_.size() <= site) ranks_.resize(site + 1);
   std::vector<std::uint32_t>& ranks = ranks_[site];
   const std::uint64_t number = number_of(accepted.id);

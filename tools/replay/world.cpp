@@ -7,6 +7,11 @@
 #include "model/check.hpp"
 #include "model/live_ids.hpp"
 
+// The simulated truth. What progresses together is a unit, with a rate that is constant between two
+// changes of its surroundings: settle() books what was done until now at the old rate, pace() finds
+// the new rate and the time of its end. Nothing is simulated step by step, so the cost is by the
+// number of changes.
+
 namespace muster::replay {
 namespace {
 
@@ -76,8 +81,10 @@ void World::forget(const Job& part) {
   for (const TaskSpec& spec : part.tasks) {
     const auto task = tasks_.find(spec.id);
     if (task == tasks_.end()) continue;
+    // Takes a task off its instance, so that the others there go on at their new pace.
     lose(spec.id);
     task->second.over = true;
+    // Tasks of a gang stand side by side and share one unit.
     if (units.empty() || units.back() != task->second.unit) units.push_back(task->second.unit);
   }
   for (Unit* unit : units) {
@@ -101,6 +108,7 @@ void World::load(TaskId id, InstanceId instance, TypeId type, std::function<void
   task.on_done = std::move(on_done);
   on_instance_[instance].push_back(&task);
   Unit& unit = *task.unit;
+  // A gang begins when its last task is there, and after the longest initialisation among all.
   if (++unit.loaded == unit.size) unit.progress_from = now + unit.init;
   refresh(instance, now);
 }
@@ -124,7 +132,9 @@ void World::take_off(TaskId id, bool saved) {
   if (saved) {
     unit.saved = unit.done;
   } else {
+    // In seconds of a task that runs alone on the family of speed 1.
     lost_s_ += (unit.done - unit.saved) / unit.iterations_per_s;
+    // For a gang too: it goes back to its last checkpoint as a whole.
     unit.done = unit.saved;
   }
   --unit.loaded;
@@ -182,6 +192,7 @@ void World::pace(Unit& unit, Instant now) {
   double slowest = 1e300;
   for (const Task* task : unit.tasks) slowest = std::min(slowest, task->normalized * task->speed);
   unit.rate = unit.iterations_per_s * slowest;
+  // Without a quantum things happen at whole nanoseconds, the resolution of time.
   const double quantum_s = setup_.quantum > Duration::zero() ? to_seconds(setup_.quantum) : 1e-9;
   const double left = std::max(0.0, unit.iterations - unit.done);
   const double quanta = whole_quanta(left / unit.rate / quantum_s);
@@ -193,6 +204,7 @@ void World::pace(Unit& unit, Instant now) {
 void World::arm() {
   if (deadlines_.empty()) return;
   const Instant next = deadlines_.begin()->first.first + setup_.settle;
+  // Wakeups cannot be taken back: one that comes too early finds nothing to do and arms again.
   if (armed_ && *armed_ <= next) return;
   armed_ = next;
   setup_.wake_at(next);
@@ -213,6 +225,7 @@ void World::finish(Unit& unit, Instant now) {
   unit.done = unit.iterations;
   unit.loaded = 0;
   for (Task* task : unit.tasks) {
+    // Moved out first: detach() clears it, and the callback may load the task anew.
     const std::function<void()> on_done = std::move(task->on_done);
     detach(*task);
     refresh(task->instance, now);

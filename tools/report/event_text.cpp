@@ -4,6 +4,10 @@
 
 #include "tools/metrics/labels.hpp"
 
+// Words for what a log names by number. The constructor goes through the whole log for prices and
+// times that become known later; follow() then goes through it a second time, event by event, for
+// what holds at the moment.
+
 namespace muster::report {
 
 using metrics::clock_text;
@@ -20,6 +24,7 @@ EventText::EventText(std::span<const Event> events, const Catalog& catalog)
                                       metrics::RentedPrice(*launch, event.cell)};
     } else if (const auto* changed = std::get_if<OfferingChanged>(&event.body)) {
       for (auto& [id, instance] : instances_) {
+        // A price after the end would show as the one that it was rented at.
         if (instance.gone || !instance.price.is_changed_by(event, catalog)) continue;
         instance.price.change(changed->change);
       }
@@ -79,6 +84,7 @@ std::string EventText::cost_text(InstanceId id) const {
     text += fmt::format(" (${:.6g}/h at first)", instance.price.earlier.front().price.usd_h());
   }
   if (!instance.up) return text + " was never up: $0.00";
+  // An instance that is still there has cost what it has by the end of the log.
   const Instant until = instance.gone.value_or(end_);
   return text + fmt::format(" was up for {}, {} to {}{}: {}", length_text(until - *instance.up),
                             clock_text(*instance.up), clock_text(until),

@@ -9,6 +9,10 @@
 #include "tools/metrics/labels.hpp"
 #include "tools/report/event_text.hpp"
 
+// Tells the story of one task or one instance from an event log. Each teller is shown every event
+// before EventText follows it: what it says of the company on an instance is as it was when the
+// event came.
+
 namespace muster::report {
 namespace {
 
@@ -79,6 +83,8 @@ class Teller {
 
   /// The same refusal round after round is one line, and so is that the task waits for that reason.
   void explain_refused(const Refusal& refusal, const char* what, const std::string& text) {
+    // A task may be refused thousands of times for one reason: the line is counted and not
+    // repeated.
     if (refused_ && last_refusal_ == refusal) {
       ExplanationLine& line = story_.lines.back();
       if (line.what == what) {
@@ -131,6 +137,7 @@ class TaskTeller : public Teller {
       std::visit(*this, event.body);
       event_text_.follow(event);
     }
+    // The log ends while the task holds its place: the time until then counts.
     if (here_) leave();
     for (const auto& [instance, held] : held_) {
       explain_cost(instance, fmt::format("; the task held it for {}", length_text(held)),
@@ -165,6 +172,7 @@ class TaskTeller : public Teller {
     if (e.task != task_) return;
     Details details = details_of(e.cause);
     details.insert(details.begin(), {"to", e.to.value});
+    // A task that has not started yet moves from where it was meant to be.
     const auto from = here_ ? here_ : meant_;
     const bool moves = from && *from != e.to;
     if (moves) details.insert(details.begin(), {"from", from->value});

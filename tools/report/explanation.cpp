@@ -6,6 +6,8 @@
 
 #include "tools/metrics/labels.hpp"
 
+// An explanation as text for readers and as JSON for programs, from the same lines.
+
 namespace muster::report {
 namespace {
 

@@ -13,6 +13,9 @@
 #include "tools/report/assets.hpp"
 #include "tools/report/summary.hpp"
 
+// The report as one HTML file that needs no other and no network: style, scripts and data are put
+// into it. Texts of users are escaped wherever they go, as HTML or as JSON inside a script.
+
 namespace muster::report {
 namespace {
 
@@ -21,7 +24,9 @@ using metrics::Series;
 using Json = nlohmann::ordered_json;
 using Runs = std::vector<const RunResult*>;
 
+// More than a plot has pixels for; a run may have millions of jobs.
 constexpr std::size_t kDistributionPoints = 400;
+// As many colours as are told apart at a glance; the others are summed.
 constexpr std::size_t kTypesShown = 9;
 
 std::string escape_html(const std::string& text) {
@@ -49,6 +54,7 @@ std::string escape_html(const std::string& text) {
 
 /// JSON that may stand inside a script element: no tag can begin in it.
 std::string script_safe(const Json& json) {
+  // ASCII only, so that the page's encoding does not matter.
   const std::string text = json.dump(-1, ' ', true, Json::error_handler_t::replace);
   std::string safe;
   for (const char c : text) {
@@ -80,6 +86,7 @@ Json distribution(std::vector<double> values) {
   Json points = Json::array();
   const std::size_t count = std::min(values.size(), kDistributionPoints);
   for (std::size_t i = 0; i < count; ++i) {
+    // Evenly over the ranks, the first and the last included.
     const std::size_t rank = count == 1 ? 0 : i * (values.size() - 1) / (count - 1);
     const double share = static_cast<double>(rank + 1) / static_cast<double>(values.size());
     points.push_back({rounded(values[rank]), rounded(share)});
@@ -97,6 +104,7 @@ double weight_of(const Series& series) {
 Json instances_of(const RunResult& run) {
   std::vector<std::pair<double, std::string>> order;
   for (const auto& [type, series] : run.instances_by_type) {
+    // Sorted by falling weight and then by name, so that equal runs give equal reports.
     order.emplace_back(-weight_of(series), type);
   }
   std::sort(order.begin(), order.end());
@@ -174,6 +182,7 @@ std::string html_table(const Summary& summary) {
 
 /// The jobs that did not complete, under every policy.
 std::string html_leftovers(std::span<const RunResult> runs) {
+  // A policy that completes nothing would otherwise make a page of all jobs.
   constexpr std::size_t kMost = 200;
   std::string rows;
   std::size_t count = 0;
@@ -196,6 +205,7 @@ std::string fill(std::string_view page, const std::map<std::string_view, std::st
   std::string html;
   while (true) {
     const std::size_t open = page.find("{{");
+    // With npos this is the rest of the page.
     html += page.substr(0, open);
     if (open == std::string_view::npos) return html;
     const std::size_t close = page.find("}}", open);

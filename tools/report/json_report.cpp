@@ -4,6 +4,9 @@
 
 #include "tools/metrics/metric_table.hpp"
 
+// Runs as JSON, member by member from the table of metrics. Members keep the order of the table, so
+// that two reports compare line by line.
+
 namespace muster::report {
 namespace {
 
@@ -12,11 +15,14 @@ using Json = nlohmann::ordered_json;
 Json value_of(const metrics::Metric& metric, const metrics::RunResult& run) {
   const std::optional<double> value = metric.of(run);
   if (!value) return nullptr;
+  // Counts are written as integers, not as 3.0; doubles hold them exactly up to 2^53.
   return metric.whole ? Json(static_cast<std::uint64_t>(*value)) : Json(*value);
 }
 
 /// Sets the metric's member, or that of its group.
 void put(Json& json, const metrics::Metric& metric, const metrics::RunResult& run) {
+  // A key "group.name" is a member of an object; a group that the run does not have is null, for
+  // json[] has made it.
   const std::size_t dot = metric.key.find('.');
   Json& member = json[metric.key.substr(0, dot)];
   if (dot == std::string::npos) {

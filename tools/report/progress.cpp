@@ -12,6 +12,9 @@
 
 #include "model/check.hpp"
 
+// One line on a terminal that says how far several runs are. Runs report from their own threads;
+// the line is drawn at most ten times a second, whatever they report.
+
 namespace muster::report {
 namespace {
 
@@ -46,6 +49,7 @@ void Progress::update(std::size_t run, std::size_t over, std::size_t all) {
   MUSTER_CHECK(run < done_.size(), "progress of a run that there is not");
   const std::lock_guard lock(mutex_);
   done_[run] = all == 0 ? 1 : std::min(1.0, static_cast<double>(over) / static_cast<double>(all));
+  // Nothing is drawn after clear(): results may stand on the screen by then.
   if (setup_.out == nullptr || cleared_) return;
   const Duration elapsed = setup_.elapsed();
   if (drawn_at_ && elapsed - *drawn_at_ < kBetweenDraws) return;
@@ -69,6 +73,7 @@ std::string Progress::line(Duration elapsed) const {
   std::string text = fmt::format("[{}{}] {:3.0f}%  {} of {} {} over  {}", std::string(filled, '#'),
                                  std::string(kBarWidth - filled, '.'), share * 100, over,
                                  done_.size(), setup_.noun, clock_of(spent_s));
+  // An estimate from the first moments is off by any factor.
   if (share > 0.02 && share < 1) {
     text += fmt::format(", {} to go", clock_of(spent_s / share * (1 - share)));
   }

@@ -9,6 +9,9 @@
 
 #include "tools/metrics/metric_table.hpp"
 
+// The table of runs: a row a policy, a column a metric. Several seeds of one policy become mean and
+// spread.
+
 namespace muster::report {
 namespace {
 
@@ -24,6 +27,7 @@ std::vector<Metric> columns_for(std::span<const RunResult> runs) {
   std::erase_if(columns, [&](const Metric& metric) {
     return !metric.column || !metrics::is_shown(*metric.column, runs);
   });
+  // Stable: within a place the order of the metric table stays.
   std::stable_sort(columns.begin(), columns.end(), [](const Metric& a, const Metric& b) {
     return a.column->place < b.column->place;
   });
@@ -60,6 +64,7 @@ std::string spread(std::vector<double> values, const metrics::Column& column) {
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
   return grouped(mean, column.decimals) + " ± " +
+         // n - 1: runs are a sample of all seeds. One run has no spread and has returned above.
          grouped(std::sqrt(squares / (n - 1)), column.decimals);
 }
 
@@ -68,6 +73,7 @@ std::string cell(const Metric& metric, const Runs& runs) {
   if (values.empty()) return "-";
   const Metric* whole = metrics::find_metric(metrics::metric_table(), metric.column->out_of);
   if (whole == nullptr) return spread(values, *metric.column);
+  // Counts of jobs are summed over the seeds, not averaged: "done of submitted" stays whole.
   return fmt::format("{:.0f}/{:.0f}", sum_of(values), sum_of(values_of(*whole, runs)));
 }
 

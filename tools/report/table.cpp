@@ -4,6 +4,9 @@
 
 #include "tools/report/summary.hpp"
 
+// The summary as plain text. Columns that do not fit beside each other go on in further blocks,
+// each with the names of the policies.
+
 namespace muster::report {
 namespace {
 
@@ -37,6 +40,7 @@ void align(std::vector<std::string>& cells, bool left) {
 std::string text_of(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) {
+    // Padding at the end would differ with the widest line and make texts hard to compare.
     const std::size_t end = line.find_last_not_of(' ');
     text.append(line, 0, end == std::string::npos ? 0 : end + 1).push_back('\n');
   }
@@ -56,6 +60,7 @@ std::string summary_table(std::span<const metrics::RunResult> runs, std::size_t 
     if (says_nothing(cells)) continue;
     align(cells, false);
     const bool full = width_of(lines[0]) + 2 + width_of(cells[0]) > max_width;
+    // A column that is wider than the page by itself still gets a block of its own.
     if (full && width_of(lines[0]) > width_of(policies[0])) {
       text += text_of(lines) + '\n';
       lines = policies;

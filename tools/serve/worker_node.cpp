@@ -1,3 +1,6 @@
+// The process of a worker: an actor system with the link to the master and the executor. Its end
+// leaves the tasks to their shims, and the next process of the instance adopts them.
+
 #include "tools/serve/worker_node.hpp"
 
 #include <spdlog/spdlog.h>
@@ -37,6 +40,7 @@ ProcessOptions process_options(const WorkerConfig& config, const fs::path& progr
     options.disk_free_bytes = std::uint64_t{*config.tasks.disk_free_mib} << 20;
   }
   const std::uint32_t user = config.tasks.task_uid;
+  // To become the user that the worker already is takes no rights and no change.
   if (user != 0 && user != geteuid()) options.task_uid = user;
   return options;
 }

@@ -7,6 +7,9 @@
 #include <queue>
 #include <utility>
 
+// Trains on the first part of a history and judges on the later one, in the order of submission: at
+// each submission the classifier knows only jobs that had ended by then, as it would live.
+
 namespace muster::train {
 namespace {
 
@@ -39,6 +42,8 @@ class Walk {
 
   /// Lets everything happen that did before the instant.
   void until(Instant now) {
+    // Ends before the submission at the same instant: a job may learn from one that ends as it
+    // comes.
     while (!running_.empty() && running_.top().first <= now) {
       const PastJob& past = history_.jobs[running_.top().second];
       running_.pop();
@@ -59,6 +64,7 @@ void judge_spot(const SorsVerdict& verdict, double runtime_s, double eps, SpotQu
   ++quality.short_jobs;
   if (!verdict.allowed()) return;
   ++quality.allowed;
+  // SORS's error: the share of the promised time that was not needed; negative: it ran longer.
   const double delta = 1 - runtime_s / verdict.promised_s;
   quality.kept += delta >= 0 ? 1 : 0;
   quality.within += delta >= 0 && delta < eps ? 1 : 0;
@@ -66,6 +72,7 @@ void judge_spot(const SorsVerdict& verdict, double runtime_s, double eps, SpotQu
 
 /// The greater of the two over the smaller; run times below a millisecond count as one.
 double ratio_of(double a, double b) {
+  // A ratio to a time near zero would be of no meaning and of any size.
   constexpr double kLeast_s = 1e-3;
   a = std::max(a, kLeast_s), b = std::max(b, kLeast_s);
   return std::max(a, b) / std::min(a, b);
@@ -74,6 +81,7 @@ double ratio_of(double a, double b) {
 PredictorQuality quality_of(std::vector<double> ratios) {
   PredictorQuality quality{.predicted = ratios.size()};
   if (ratios.empty()) return quality;
+  // The upper median of an even number, in O(n).
   const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
   std::nth_element(ratios.begin(), middle, ratios.end());
   quality.median_ratio = *middle;
@@ -94,6 +102,7 @@ TrainedClassifier train(const History& history, const TrainParams& params,
     longs += past.runtime > params.threshold ? 1 : 0;
   }
   outcome.known = known.size();
+  // The rival that needs no features: always the more frequent length of the training part.
   outcome.majority = 2 * longs < known.size() ? JobLength::short_run : JobLength::long_run;
   TrainedClassifier trained = train_classifier(samples, params, progress);
   const Rivals rivals(outcome.majority, params.threshold);
@@ -121,6 +130,7 @@ Outcome train_and_test(const History& history, const ClassifierParams& params,
   for (std::size_t i = 0; i < history.jobs.size(); ++i) {
     const PastJob& past = history.jobs[i];
     walk.until(past.submit);
+    // Not before: the model has seen the first part, on which its answers would say nothing.
     if (i == history.first_test) walk.classifier().adopt(classifier);
     if (i >= history.first_test) {
       const Classification answer = walk.classifier().classify(*past.job, past.use);

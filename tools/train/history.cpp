@@ -8,9 +8,14 @@
 
 #include "model/check.hpp"
 
+// A workload as a site would have seen it: each job with the use of the system at its submission.
+// Jobs are taken to run at once and alone, for no cluster is known here; use is relative to a
+// capacity that is estimated from the same jobs.
+
 namespace muster::train {
 namespace {
 
+// Not the maximum, which a single burst sets; what lies above it is a full system.
 constexpr double kCapacityQuantile = 0.95;
 
 /// The mean time that one of the job's tasks runs.
@@ -67,6 +72,7 @@ History make_history(const replay::Workload& workload, double test_share) {
   const auto count = static_cast<double>(history.jobs.size());
   history.first_test = static_cast<std::size_t>(std::ceil(count * (1 - test_share)));
   const std::vector<Resources> in_use = use_at_submissions(history.jobs);
+  // Of the first part only: the later one must not be known to what is learnt.
   history.capacity = capacity_of(in_use, history.first_test);
   for (std::size_t i = 0; i < in_use.size(); ++i) {
     history.jobs[i].use = SystemUse::of(in_use[i], history.capacity);
@@ -78,6 +84,7 @@ std::vector<std::size_t> known_jobs(const History& history, Duration threshold) 
   std::vector<std::size_t> known;
   for (std::size_t i = 0; i < history.first_test; ++i) {
     const PastJob& job = history.jobs[i];
+    // A job that still runs is known to be long once it has run for the threshold.
     if (job.end() <= history.trained_at() || job.submit + threshold < history.trained_at()) {
       known.push_back(i);
     }

@@ -6,6 +6,9 @@
 
 #include "config/numbers.hpp"
 
+// The outcome of a training as text and as JSON. A share of nothing is shown as "-" and null, not
+// 0: a class without jobs has no precision.
+
 namespace muster::train {
 namespace {
 

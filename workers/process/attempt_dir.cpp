@@ -6,6 +6,9 @@
 #include <cerrno>
 #include <charconv>
 
+// Files that shim and worker leave for each other. Each is written whole under another name and
+// renamed, so that neither ever reads half of one.
+
 namespace muster::process {
 
 std::string name_of(const AttemptKey& key) {
@@ -23,6 +26,7 @@ std::optional<AttemptKey> key_from(std::string_view name) {
 }
 
 std::optional<std::string> read_whole(int folder, const char* name, std::size_t max_bytes) {
+  // O_NOFOLLOW: a task may own the folder and put a link there.
   const Descriptor file(openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file) return std::nullopt;
   std::string text;
@@ -55,6 +59,7 @@ int write_whole(int folder, const char* name, std::string_view content, bool syn
   Descriptor file(openat(folder, draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!file) return errno;
   if (const int error = write_all(file.get(), content); error != 0) return error;
+  // Synced before it is renamed: else the name may be durable before the content.
   if (sync && fsync(file.get()) != 0) return errno;
   file.reset();
   if (renameat(folder, draft.c_str(), folder, name) != 0) return errno;
@@ -62,6 +67,7 @@ int write_whole(int folder, const char* name, std::string_view content, bool syn
 }
 
 Descriptor take_lock(int folder) {
+  // The lock goes with the process that holds it, however it ends.
   Descriptor lock(openat(folder, kLockFile, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock || flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return {};
   return lock;

@@ -45,6 +45,7 @@ void AttemptSweeper::acknowledge(const AttemptKey& key) {
 void AttemptSweeper::hurry() {
   {
     const std::lock_guard lock(mutex_);
+    // Moves each time forward as if `keep` had been a minute; order by age stays.
     const Duration sooner = std::max(bounds_.keep - kKeepInHurry, Duration::zero());
     const Duration soon = boot_time() + std::min(bounds_.keep, kKeepInHurry);
     for (Acknowledged& each : acknowledged_) {
@@ -60,6 +61,8 @@ bool AttemptSweeper::remove_work_folders(std::unique_lock<std::mutex>& lock) {
   for (Acknowledged& each : acknowledged_) {
     if (!std::exchange(each.has_work, false)) continue;
     const std::filesystem::path folder = attempts_ / name_of(each.key) / kWorkFolder;
+    // Unlocked while files are removed, which may take long; the list may change meanwhile, so the
+    // caller begins again from its front.
     lock.unlock();
     std::error_code ignored;
     std::filesystem::remove_all(folder, ignored);

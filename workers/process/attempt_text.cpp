@@ -7,6 +7,7 @@ namespace {
 
 using Json = nlohmann::json;
 
+// Strict: an argument that was changed to be valid UTF-8 would be another argument.
 std::string dumped(const Json& record) {
   return record.dump(-1, ' ', false, Json::error_handler_t::strict);
 }
@@ -84,6 +85,7 @@ template <class Record>
 std::optional<Record> read_record(std::string_view text, Record (*read)(const Json&)) {
   try {
     return read(Json::parse(text));
+    // The file may be cut: a shim may have been killed while the disk was full.
   } catch (const Json::exception&) {
     return std::nullopt;
   }
@@ -160,6 +162,7 @@ std::string to_text(const AttemptResult& result) {
                     {"peak_memory_bytes", result.peak_memory_bytes},
                     {"out_bytes", result.out_bytes},
                     {"err_bytes", result.err_bytes}};
+  // A reason may hold any bytes, such as a path; a changed one is better than none.
   return record.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

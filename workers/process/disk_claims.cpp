@@ -28,6 +28,8 @@ constexpr std::size_t kEntries = 170;
 using Entries = std::array<Entry, kEntries>;
 static_assert(sizeof(Entries) <= 4096);
 
+// A worker holds the lock for as long as a read and a write take: 0.2 s are enough, and a worker
+// that was stopped in between must not stop the others.
 constexpr int kLockTries = 20;
 constexpr timespec kLockPause{0, 10'000'000};
 
@@ -51,6 +53,7 @@ class Table {
     }
     if (!file_) return;
     // One that is new, or was cut, has nothing in it.
+    // Read and written as a whole block, which is there already: it needs no room on a full disk.
     const ssize_t got = pread(file_.get(), entries_.data(), sizeof entries_, 0);
     if (got != static_cast<ssize_t>(sizeof entries_)) entries_ = {};
   }
@@ -91,6 +94,7 @@ void DiskClaims::prepare() const {
 
 bool DiskClaims::claim(std::uint64_t bytes, Duration rest) const {
   Table table(file_);
+  // Without the file this worker decides by itself: better two attempts ended than a full disk.
   if (!table) return true;
   Entries& entries = table.entries();
   place_of(entries, who_, fresh_) = {who_, bytes, boot_time().count()};
@@ -98,6 +102,7 @@ bool DiskClaims::claim(std::uint64_t bytes, Duration rest) const {
   const bool others_end = entries[0].who != who_ && within(entries[0], rest);
   return !others_end && std::none_of(entries.begin() + 1, entries.end(), [&](const Entry& each) {
     if (each.who == who_ || !within(each, fresh_)) return false;
+    // Equal claims: the lower number gives way to nobody.
     return each.bytes > bytes || (each.bytes == bytes && each.who < who_);
   });
 }

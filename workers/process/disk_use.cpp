@@ -32,6 +32,7 @@ std::optional<DiskSpace> space_on(const std::filesystem::path& folder) {
                    std::uint64_t{room.f_blocks} * room.f_frsize};
 }
 
+// A stack of paths instead of recursion: a task may nest folders as deep as it likes.
 std::uint64_t bytes_below(const std::filesystem::path& folder, std::uint64_t device,
                           std::size_t most_entries) {
   std::uint64_t bytes = 0;
@@ -41,6 +42,7 @@ std::uint64_t bytes_below(const std::filesystem::path& folder, std::uint64_t dev
     const std::string path = std::move(open_ones.back());
     open_ones.pop_back();
     const int own = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    // Blocks and not sizes: files may be sparse, and only blocks fill a disk.
     const std::unique_ptr<DIR, CloseFolder> listing(own < 0 ? nullptr : fdopendir(own));
     struct stat place {};
     if (!listing || fstat(own, &place) != 0 || place.st_dev != device) continue;

@@ -8,11 +8,15 @@
 #include "workers/process/progress.hpp"
 #include "workers/process/quiet_thread.hpp"
 
+// Ends one attempt at a time, the one that takes most of a full disk, and looks whether that was
+// enough. Workers that share a disk agree by DiskClaims on whose it is.
+
 namespace muster::process {
 namespace {
 
 using std::chrono::seconds;
 
+// 1 GiB, or 5% of smaller disks.
 constexpr std::uint64_t kLeastFreeBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kLeastFreeShare = 20;
 /// An attempt that takes less than this part of the room that should be free is not what fills the
@@ -22,6 +26,8 @@ constexpr std::uint64_t kHarmlessPart = 16;
 constexpr std::size_t kMostEntries = 200'000;
 /// An attempt that has not ended by then will not: the next one is ended.
 constexpr Duration kEndsWithin = seconds{60};
+// In looks: an attempt that was ended has given its room back by then, and a claim of a worker that
+// is gone counts no longer.
 constexpr int kRestLooks = 2;
 constexpr int kFreshLooks = 4;
 constexpr Duration kFreshBesides = seconds{1};
@@ -79,6 +85,7 @@ void DiskWatch::work() {
 }
 
 void DiskWatch::look() {
+  // Attempts and checkpoints may lie on one disk, which is looked at once.
   std::set<std::uint64_t> seen;
   std::string full;
   for (const auto& place : {options_.attempts, options_.checkpoints}) {
@@ -112,6 +119,7 @@ bool DiskWatch::lacks_space(const DiskSpace& room) const {
   return room.free_bytes < least_free(room);
 }
 
+// The file lies with the checkpoints, which the workers of a computer share.
 DiskClaims DiskWatch::claims_on(std::uint64_t device) const {
   // Computers that share the folder have disks of the same numbers.
   const std::string name = ".disk-" + computer_name() + "-" + std::to_string(device);
@@ -125,6 +133,7 @@ void DiskWatch::act(const std::filesystem::path& place, const DiskSpace& room) {
   const auto use = largest(room.device);
   const bool first = claimed_.insert(room.device).second;
   const bool is_largest = claims.claim(use ? use->bytes() : 0, kRestLooks * options_.every);
+  // At the first look others have had no time to claim.
   if (first || !is_largest || !use || use->bytes() < least_free(room) / kHarmlessPart) return;
   // Measuring takes its time.
   const auto now = options_.look(place);
@@ -144,6 +153,7 @@ std::optional<DiskWatch::Use> DiskWatch::largest(std::uint64_t device) const {
   std::map<AttemptKey, std::filesystem::path> attempts;
   {
     const std::lock_guard lock(mutex_);
+    // A copy: measuring takes long, and add() must not wait for it.
     attempts = attempts_;
   }
   std::optional<Use> most;
@@ -165,6 +175,7 @@ bool DiskWatch::still_ends(const DiskClaims& claims) {
     if (!attempts_.contains(ending_->key)) ending_.reset();
   }
   if (ending_ && boot_time() - ending_->since > kEndsWithin) {
+    // It does not end, whatever was said to it: the next largest has its turn.
     given_up_.insert(ending_->key);
     ending_.reset();
   }

@@ -7,11 +7,14 @@
 
 namespace muster::process {
 
+// First fit by device number. Goes on until the amount is given: that the instance has enough is
+// the master's care, so that a number beyond its devices can only come of a wrong grant.
 std::string GpuShares::take(const AttemptKey& key, double amount) {
   std::string numbers;
   for (int device = 0; amount > kResourceEpsilon; ++device) {
     const double part = std::min(amount, 1.0);
     const auto found = used_.find(device);
+    // A part never spans two devices.
     if (found != used_.end() && found->second + part > 1 + kResourceEpsilon) continue;
     hold(key, device, part);
     amount -= part;

@@ -17,15 +17,21 @@
 #include <memory>
 #include <utility>
 
+// Speaks to the kernel by files: cgroup v2 for groups, /proc for what runs without one. A process
+// may end between two looks, so that a missing file of /proc is no error.
+
 namespace muster::process {
 namespace {
 
+// Rounds of kPause: 5 s for a tree of processes that forks as fast as it is killed, 0.4 s for a
+// group to become empty, 20 ms for marked ones.
 constexpr int kKillRounds = 2500;
 constexpr int kRemoveRounds = 200;
 constexpr int kMarkRounds = 10;
 constexpr timespec kPause{0, 2'000'000};
 constexpr std::size_t kMaxGroupFile = std::size_t{1} << 20;
 constexpr double kBytesAGib = 1024.0 * 1024 * 1024;
+// The kernel's default period, and the least quota that it takes.
 constexpr double kCpuPeriodUs = 100'000;
 constexpr double kMinCpuQuotaUs = 1'000;
 
@@ -68,6 +74,7 @@ bool set_limits(int folder, const Order& order) {
   if (memory > 0) {
     const auto bytes = static_cast<std::uint64_t>(memory);
     if (!put(folder, "memory.max", std::to_string(bytes))) return false;
+    // Swap would let a task hold more than it is granted, at everybody's expense.
     put(folder, "memory.swap.max", "0");  // missing where the kernel counts no swap
     if (!put(folder, "memory.oom.group", "1")) return false;
   }
@@ -82,6 +89,7 @@ bool set_limits(int folder, const Order& order) {
 }  // namespace
 
 std::optional<TaskGroup> TaskGroup::make(const Order& order) {
+  // A group of that name is of this attempt, whose number is in it.
   if (mkdir(order.group.c_str(), 0755) != 0 && errno != EEXIST) return std::nullopt;
   auto group = find(order.group);
   if (group && order.means == LimitMeans::cgroup2 && !set_limits(group->folder(), order)) {
@@ -139,6 +147,7 @@ std::vector<pid_t> children_of(pid_t parent) {
 
 std::vector<pid_t> descendants_of(pid_t root) {
   std::vector<pid_t> found = children_of(root);
+  // A snapshot: what is forked meanwhile is found in the next round of the caller.
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::vector<pid_t> below = children_of(found[i]);
     found.insert(found.end(), below.begin(), below.end());
@@ -159,6 +168,7 @@ std::uint64_t resident_bytes(const std::vector<pid_t>& processes) {
 void kill_descendants() {
   for (int round = 0; round < kKillRounds; ++round) {
     pid_t reaped = 0;
+    // Reaped ones make room for their children to become ours, which is how all are found.
     while ((reaped = waitpid(-1, nullptr, WNOHANG)) > 0) {
     }
     if (reaped < 0) return;  // nobody is left
@@ -189,6 +199,7 @@ void kill_strays(const std::set<pid_t>& own) {
 }
 
 void kill_marked(const std::string& entry) {
+  // Entries end with NUL; the first one has none before it, so that one is put there.
   const std::string wanted = std::string(1, '\0') + entry + '\0';
   for (int round = 0; round < kMarkRounds; ++round) {
     bool any = false;
@@ -205,6 +216,7 @@ void kill_marked(const std::string& entry) {
 
 pid_t fork_into(int group_folder) {
   if (group_folder < 0) return fork();
+  // Into the group from its first moment: a child that is moved later may have forked by then.
   clone_args args{};
   args.flags = CLONE_INTO_CGROUP;
   args.cgroup = static_cast<std::uint64_t>(group_folder);

@@ -8,6 +8,9 @@
 
 #include "workers/process/limits.hpp"
 
+// Finds out by trying: whether groups may be made depends on the kernel, on the mount and on who
+// started the worker, and no file says all of it.
+
 namespace muster::process {
 namespace {
 

@@ -6,6 +6,9 @@
 #include <cerrno>
 #include <utility>
 
+// Peers are tasks and may be hostile: all they can do is bounded (connections, lines, bytes a
+// round), and nothing is ever waited for.
+
 namespace muster::process {
 namespace {
 
@@ -44,6 +47,7 @@ void LineServer::add_to(std::vector<pollfd>& polled) const {
 
 bool LineServer::serve(const std::vector<pollfd>& polled, const Answer& answer) {
   bool heard = false;
+  // By index: erasing moves the others down, and accept_all() below adds to the end.
   for (std::size_t i = 0; i < peers_.size();) {
     Peer& peer = peers_[i];
     const bool ready = is_ready(polled, peer.connection.get());
@@ -62,10 +66,12 @@ bool LineServer::serve(const std::vector<pollfd>& polled, const Answer& answer) 
 }
 
 void LineServer::accept_all() {
+  // Bounded, so that a flood of connections cannot keep the owner from its other work.
   for (int i = 0; i < kAcceptsARound; ++i) {
     Descriptor connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!connection) return;
     const auto user = user_of_peer(connection.get());
+    // Processes of other users may reach an abstract socket as well.
     if (!user || std::find(users_.begin(), users_.end(), *user) == users_.end()) continue;
     add(std::move(connection));
   }
@@ -81,6 +87,7 @@ bool LineServer::hear(Peer& peer, const Answer& answer) const {
   while (true) {
     const std::size_t end = peer.input.find('\n', begin);
     const std::size_t length = (end == std::string::npos ? peer.input.size() : end) - begin;
+    // A line without an end counts as it grows, or a peer could fill the memory.
     if (length > bounds_.line_bytes) {
       send_text(peer.connection.get(), "error: the line is too long\n");
       return false;
@@ -95,6 +102,7 @@ bool LineServer::hear(Peer& peer, const Answer& answer) const {
 }
 
 void LineServer::tell(std::string_view text) {
+  // A peer that does not read is cut off rather than waited for.
   std::erase_if(peers_,
                 [text](const Peer& peer) { return !send_text(peer.connection.get(), text); });
 }

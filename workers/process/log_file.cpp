@@ -11,6 +11,9 @@
 
 #include "workers/process/descriptor.hpp"
 
+// Writer and reader share no lock: files only grow or go, and their names say where in the stream
+// they begin.
+
 namespace muster::process {
 namespace {
 
@@ -29,6 +32,7 @@ bool LogWriter::next_file() {
   Descriptor next(openat(folder_, file_name(name_, offset_).c_str(),
                          O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!next) return false;
+  // Known by the place of its first byte, which is its name.
   if (file_) full_.push_back(offset_ - in_file_);
   file_ = std::move(next);
   in_file_ = 0;
@@ -50,6 +54,7 @@ void LogWriter::write(std::string_view text) {
     in_file_ += static_cast<std::uint64_t>(put);
     text.remove_prefix(static_cast<std::size_t>(put));
   }
+  // Counted, so that the reader can tell a gap from silence.
   dropped_ += text.size();
 }
 
@@ -84,10 +89,12 @@ std::string LogReader::read(std::uint64_t& offset, std::size_t max_bytes) const 
   offset = std::max(offset, begin());
   if (offset >= end_) return text;
   max_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(max_bytes, end_ - offset));
+  // The last file that begins at or before the offset.
   auto file = std::prev(std::upper_bound(files_.begin(), files_.end(), offset));
   for (; file != files_.end() && text.size() < max_bytes; ++file) {
     const Descriptor source(
         openat(folder_, file_name(name_, *file).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    // A gap in the text would shift all places behind it: what there is so far is the answer.
     if (!source && !text.empty()) break;
     if (!source) {  // it went while we looked: what is left begins later
       offset = std::next(file) == files_.end() ? end_ : *std::next(file);

@@ -17,7 +17,9 @@ using process::AttemptKey;
 using process::LimitMeans;
 
 constexpr const char* kAttemptsFolder = "attempts";
+// Throughputs are above 0 (ExecutionThroughput), also of a task that hangs.
 constexpr double kLeastThroughput = 1e-3;
+// Looks at the disk that a new attempt waits for; then it is rejected and may go elsewhere.
 constexpr int kLooksForSpace = 30;
 
 std::uint64_t hash_of(std::string_view text) {
@@ -51,6 +53,7 @@ void make_folder(const std::filesystem::path& folder, bool passage) {
 }  // namespace
 
 ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, ExecutorHost host)
+    // Paths are made absolute once: shims run in other folders.
     : options_(absolute(std::move(options))),
       host_(std::move(host)),
       means_(process::find_means(options_.best_means, group_name(instance, options_.state_dir))),
@@ -65,6 +68,8 @@ ProcessExecutor::ProcessExecutor(InstanceId instance, ProcessOptions options, Ex
   crew.shim_program = options_.shim_program;
   crew.tail_bytes = options_.tail_bytes;
   crew.sync_orders = options_.sync_orders;
+  // The supervisor's and the watch's threads may speak while this object goes; what they post comes
+  // to nothing then.
   const std::weak_ptr<const bool> alive = alive_;
   supervisor_ =
       std::make_unique<process::ShimSupervisor>(crew, [this, alive](process::ShimNews news) {
@@ -98,10 +103,12 @@ void ProcessExecutor::watch_disks(InstanceId instance) {
   watch_ = std::make_unique<process::DiskWatch>(std::move(watch), std::move(listener));
 }
 
-/// What is begun while a disk is full would only be ended, or fill it further.
+/// Begins what waits once there is room, and rejects what has waited too long: an attempt begun on
+/// a full disk would only be ended, or fill it further.
 void ProcessExecutor::on_full_disk(const std::string& full) {
   const Duration now = process::boot_time();
   std::vector<std::pair<AttemptKey, Waiting>> due;
+  // Listed first: begin() and reject() change the maps.
   for (const auto& [key, waiting] : waiting_) {
     if (full.empty() || waiting.until <= now) due.emplace_back(key, waiting);
   }
@@ -122,6 +129,7 @@ void ProcessExecutor::reject(const AttemptKey& key, const std::string& reason) {
 }
 
 ProcessExecutor::~ProcessExecutor() {
+  // The watch calls the supervisor, so it goes first.
   watch_.reset();
   supervisor_.reset();
   if (!means_.parent.empty()) rmdir(means_.parent.c_str());  // stays while attempts are in it
@@ -134,6 +142,7 @@ std::filesystem::path ProcessExecutor::folder_of(const AttemptKey& key) const {
 void ProcessExecutor::start(const Execution& execution) {
   const AttemptKey key{execution.task.id, execution.attempt};
   std::error_code ignored;
+  // The folder outlives this process: an attempt that an earlier one began is not begun twice.
   if (runs_.contains(key) || std::filesystem::exists(folder_of(key), ignored)) return;
   Run& run = runs_[key];
   run.workload_class = execution.workload_class;
@@ -149,6 +158,7 @@ void ProcessExecutor::start(const Execution& execution) {
   ended.result.kind = process::EndKind::not_started;
   ended.result.reason = "cannot start: the job says nothing to execute";
   ended.end.exit_code = 126;
+  // Posted, so that no end is reported before start() has returned.
   host_.post([this, alive = std::weak_ptr<const bool>(alive_), key, ended] {
     if (!alive.expired()) end(key, ended);
   });
@@ -169,6 +179,7 @@ process::Order ProcessExecutor::order_for(const Execution& execution) {
   order.argv = execution.program.argv;
   order.env = execution.program.env;
   order.work_dir = execution.program.work_dir;
+  // By job and index, not by attempt: the next attempt, on whatever instance, finds it.
   order.checkpoint_dir = (options_.checkpoint_root / std::to_string(execution.job.value) /
                           std::to_string(execution.task.array_index))
                              .string();
@@ -183,6 +194,7 @@ process::Order ProcessExecutor::order_for(const Execution& execution) {
   order.means = means_.means;
   if (!means_.parent.empty()) order.group = means_.parent + "/" + process::name_of(order.key);
   order.max_processes = options_.max_processes;
+  // With a limit on processors there is nobody to be nice to.
   order.nice = means_.means == LimitMeans::cgroup2 ? 0 : options_.nice;
   order.user = options_.task_uid;
   order.user_group = options_.task_gid;
@@ -196,6 +208,7 @@ void ProcessExecutor::stop(TaskId task, Attempt attempt) {
   if (!runs_.contains(key)) return;
   if (waiting_.erase(key) == 0) return supervisor_->stop(key);
   process::ShimEnded ended;
+  // It has saved nothing, and there was nothing to save: it left.
   ended.result.stopped = true;
   ended.result.reason = "stopped before it began";
   end(key, ended);
@@ -222,6 +235,7 @@ void ProcessExecutor::end(const AttemptKey& key, process::ShimEnded ended) {
   if (watch_) watch_->remove(key);
   company_changed();
   const process::AttemptResult& result = ended.result;
+  // A stop that came before the start is not a checkpoint: the failure tells more.
   const bool never_ran =
       result.kind == process::EndKind::not_started || result.kind == process::EndKind::not_launched;
   if (result.exit_code == 0 && result.reason.empty()) {
@@ -254,6 +268,7 @@ std::optional<double> ProcessExecutor::normalized(const Run& run, Duration now) 
   const auto rate = run.meter.rate(now, company_since_);
   if (!rate) return std::nullopt;
   const auto& points = run.meter.points();
+  // Both points of the newest rate are of a time without company.
   const bool all_alone = runs_.size() == 1 && points[points.size() - 2].at >= company_since_;
   if (all_alone) alone_rates_.record(run.workload_class, *rate);
   const std::optional<double> reference = run.baseline_rate_per_s > 0

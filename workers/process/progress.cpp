@@ -27,6 +27,7 @@ Duration boot_time() {
 
 void ProgressMeter::add(const ProgressPoint& point) {
   points_.push_back(point);
+  // Two points stay however old they are: a slow task has a rate too.
   while (points_.size() > kMaxPoints ||
          (points_.size() > 2 && points_[1].at < point.at - kWindow)) {
     points_.pop_front();
@@ -40,6 +41,8 @@ std::optional<double> ProgressMeter::rate(Duration now, Duration since) const {
   const ProgressPoint& from = points_[first];
   const ProgressPoint& to = points_.back();
   const Duration gap = (to.at - from.at) / static_cast<std::int64_t>(points_.size() - 1 - first);
+  // Silence for more than two gaps counts as time without progress, or a task that hangs would keep
+  // its last rate for ever.
   const Duration until = now - to.at > 2 * gap ? now : to.at;
   if (until <= from.at) return std::nullopt;
   return (to.units - from.units) / to_seconds(until - from.at);

@@ -50,6 +50,7 @@ int shim_main(int argc, char** argv) {
     std::fputs("usage: muster shim ATTEMPT_DIR (started by a worker, not by hand)\n", stderr);
     return 2;
   }
+  // Others of this machine need not see what a task writes.
   umask(077);
   process::Descriptor folder = process::open_folder(argv[2]);
   if (!folder) return complain(argv[2]);
@@ -70,6 +71,7 @@ int shim_main(int argc, char** argv) {
       process::read_whole(folder.get(), process::kOrderFile, process::kMaxRecordBytes);
   auto order = text ? process::order_from(*text) : std::nullopt;
   if (!order || order->argv.empty()) return complain("the attempt's order cannot be read");
+  // Before the task is there: whatever it starts and leaves comes back to this process.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   process::Descriptor signals = take_signals();
   if (!signals) return complain("signals");

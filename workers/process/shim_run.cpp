@@ -16,6 +16,9 @@
 
 #include "workers/process/shim_sockets.hpp"
 
+// One thread and one poll(): streams, sockets, signals as a descriptor, and deadlines. Nothing in
+// the loop waits for anybody, so that no task and no executor can hold it up.
+
 namespace muster::process {
 namespace {
 
@@ -60,6 +63,7 @@ bool ShimRun::run() {
 }
 
 bool ShimRun::prepare() {
+  // First: an executor may ask for a stop while the task is still being started.
   open_sockets();
   if (!prepare_folders()) return false;
   if (!order_.group.empty()) {
@@ -120,6 +124,7 @@ void ShimRun::watch_once() {
     over_ = true;
     return;
   }
+  // Streams before signals: the end of the task is seen after what it wrote.
   copy(task_.out, out_log_);
   copy(task_.err, err_log_);
   if (starting_) on_start_order();
@@ -139,6 +144,7 @@ int ShimRun::wait_ms() const {
   if (untold_) until = std::min(until, meter_.points().back().at + kProgressInterval);
   if (progress_rest_ > now) until = std::min(until, progress_rest_);
   if (until == kNever) return -1;
+  // Rounded up: a deadline looked at too early would only make the loop spin.
   const auto left = std::chrono::ceil<milliseconds>(until - now).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, INT_MAX));
 }
@@ -156,6 +162,7 @@ void ShimRun::reap() {
   rusage usage{};
   pid_t ended = 0;
   while ((ended = wait4(-1, &status, WNOHANG, &usage)) > 0) {
+    // Orphans that have come to the shim are reaped too, and their ends are nobody's news.
     if (ended != task_.pid) continue;
     status_ = status;
     usage_ = usage;
@@ -202,6 +209,7 @@ std::optional<std::string> ShimRun::control(std::string_view line) {
 std::optional<std::string> ShimRun::progress(std::string_view line) {
   const auto units = progress_from(line);
   if (!units) return "error: say: progress N\n";
+  // Points that go back would make negative rates.
   if (*units < units_) return "error: progress does not go back\n";
   units_ = *units;
   untold_ = {boot_time(), units_};
@@ -251,6 +259,7 @@ void ShimRun::check_memory() {
   const double granted = order_.granted[Resource::memory] * 1024 * 1024 * 1024;
   if (granted <= 0 || static_cast<double>(held) <= granted) return;
   over_bytes_ = held;
+  // The first cause stands: a task that is being stopped may pass its limits as well.
   if (ending_ == Ending::none) ending_ = Ending::memory;
   kill_task();
 }
@@ -282,11 +291,14 @@ void ShimRun::make_space_on_disk() const {
 
 void ShimRun::kill_task() {
   kill_at_ = Duration::zero();
+  // Descendants as well: without a group they are all there is, with one they may have left it.
   if (group_) group_->kill_all();
   for (const pid_t pid : descendants_of(getpid())) kill(pid, SIGKILL);
 }
 
 bool ShimRun::finish() {
+  // In this order: nothing runs any more, so that the streams end; what they still hold is copied;
+  // room is made; and the result comes last, since it says that all this is done.
   if (group_) group_->kill_all();
   kill_descendants();
   for (int i = 0; i < kDrainRounds && copy(task_.out, out_log_); ++i) {

@@ -31,6 +31,7 @@ std::optional<Address> address_of(const std::string& name, bool abstract) {
   Address address;
   address.socket.sun_family = AF_UNIX;
   if (name.empty() || name.size() + 1 > sizeof address.socket.sun_path) return std::nullopt;
+  // An abstract name begins with NUL and has no end; the length says where it ends.
   std::memcpy(address.socket.sun_path + (abstract ? 1 : 0), name.data(), name.size());
   address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size() + 1);
   return address;
@@ -43,6 +44,7 @@ Descriptor new_socket() {
 void make_folders_above(const std::string& path, mode_t mode) {
   for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
     const std::string above = path.substr(0, at);
+    // mkdir() has taken the umask off.
     if (mkdir(above.c_str(), mode) == 0) chmod(above.c_str(), mode);
   }
 }
@@ -82,6 +84,7 @@ Descriptor connect_abstract(const std::string& name) {
   if (!address || !connection ||
       connect(connection.get(), reinterpret_cast<const sockaddr*>(&address->socket),
               address->size) != 0 ||
+      // Abstract names are open to every user of the machine: only an own process is trusted.
       user_of_peer(connection.get()) != geteuid()) {
     return {};
   }

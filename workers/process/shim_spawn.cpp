@@ -1,4 +1,4 @@
-// How a crew makes a shim process, and what it clears away after one that was killed.
+// How a supervisor makes a shim process, and what it clears away after one that was killed.
 
 #include <spawn.h>
 #include <sys/socket.h>
@@ -60,6 +60,8 @@ std::string ShimSupervisor::spawn(const AttemptKey& key, Watched& watched, Descr
   }
   Descriptor ours(ends[0]);
   const Descriptor theirs(ends[1]);
+  // Copies with higher numbers: dup2 onto 3 and 4 must not overwrite one that is still to be
+  // copied.
   const Descriptor high_lock = out_of_the_way(lock.get());
   const Descriptor high_channel = out_of_the_way(theirs.get());
   if (!high_lock || !high_channel) return std::string("its supervisor: ") + std::strerror(errno);
@@ -71,6 +73,7 @@ std::string ShimSupervisor::spawn(const AttemptKey& key, Watched& watched, Descr
   const char* argv[] = {program.c_str(), "shim", folder.c_str(), nullptr};
   const int error = posix_spawn(&watched.child, program.c_str(), &settings.actions,
                                 &settings.attributes, const_cast<char**>(argv), environ);
+  // The shim holds it by inheritance; it is free again when the shim ends.
   lock.reset();
   if (error != 0) {
     watched.child = -1;
@@ -84,6 +87,7 @@ void end_leftovers(int folder, const std::filesystem::path& path) {
   const auto text = read_whole(folder, kOrderFile, kMaxRecordBytes);
   const auto order = text ? order_from(*text) : std::nullopt;
   if (order && !order->group.empty()) {
+    // A group holds all that was started in it; the mark is for machines without groups.
     if (auto group = TaskGroup::find(order->group)) {
       group->kill_all();
       group->remove();

@@ -20,6 +20,9 @@
 #include "workers/process/quiet_thread.hpp"
 #include "workers/process/shim_sockets.hpp"
 
+// A shim is believed through its channel while it lives, and through its folder afterwards: a
+// result, or a lock that nobody holds, which means that it was killed.
+
 namespace muster::process {
 namespace {
 
@@ -88,6 +91,7 @@ void ShimSupervisor::end_for_disk(const AttemptKey& key, const std::string& reas
                                   bool drop_checkpoint) {
   std::string line(drop_checkpoint ? kDiskFullOfCheckpoints : kDiskFull);
   line += reason;
+  // One line is one command: a line break in the reason would begin another.
   std::replace(line.begin(), line.end(), '\n', ' ');
   command(Say{key, line.substr(0, kMaxControlLine - 1) + "\n"});
 }
@@ -117,6 +121,7 @@ void ShimSupervisor::work() {
     {
       const std::lock_guard lock(mutex_);
       if (quit_) return;
+      // Swapped out: commands are obeyed without the lock, since they may take a while.
       commands.swap(commands_);
     }
     for (Command& one : commands) std::visit([this](auto& command) { obey(command); }, one);
@@ -127,6 +132,7 @@ void ShimSupervisor::work() {
 }
 
 int ShimSupervisor::wait_ms() const {
+  // Children that have ended are reaped without a signal, which belongs to the process as a whole.
   Duration until = children_.empty() ? Duration::max() : boot_time() + kLookAgain;
   for (const auto& [key, watched] : watched_) {
     if (!watched.channel) until = std::min(until, watched.look_again);
@@ -141,6 +147,7 @@ void ShimSupervisor::obey(Launch& launch) {
   const std::filesystem::path path = options_.attempts / name_of(key);
   if (watched_.contains(key)) return;
   if (mkdir(path.c_str(), 0700) != 0) {
+    // An attempt of an earlier process: it is followed, not begun again.
     if (errno == EEXIST) return;
     return notify_end(key, not_launched(EndKind::not_launched, "cannot start: " + path.string() +
                                                                    ": " + std::strerror(errno)));
@@ -149,6 +156,7 @@ void ShimSupervisor::obey(Launch& launch) {
   if (launch.order.user) chmod(path.c_str(), 0711);
   Watched& watched = watched_[key];
   watched.folder = open_folder(path);
+  // A name nobody can guess, kept in the order: a later process finds the shim by it.
   launch.order.control = watched.control = random_name();
   const std::string order = to_text(launch.order);
   std::string trouble;
@@ -164,6 +172,7 @@ void ShimSupervisor::obey(Launch& launch) {
   if (trouble.empty()) return;
   const EndKind kind = order.empty() ? EndKind::not_started : EndKind::not_launched;
   const AttemptResult result = not_launched(kind, "cannot start: " + trouble);
+  // On disk too: a later process of this worker has to report the same end.
   write_whole(watched.folder.get(), kResultFile, to_text(result), false);
   notify_end(key, result);
 }
@@ -206,6 +215,7 @@ void ShimSupervisor::hear(const AttemptKey& key) {
       heed(key, watched, std::string_view(watched.input).substr(begin, end - begin));
     }
     watched.input.erase(0, begin);
+    // A shim that sends a line without an end is not one of ours: its folder tells the rest.
     if (watched.input.size() <= kMaxLineBytes) return;
   }
   by_channel_.erase(watched.channel.get());
@@ -237,6 +247,7 @@ void ShimSupervisor::look_again() {
 bool ShimSupervisor::reach(const AttemptKey& key, Watched& watched) {
   Descriptor channel = connect_abstract(watched.control);
   if (!channel) return false;
+  // Said again: the shim may not have read it on the channel that ended.
   if (watched.stop_asked) send_text(channel.get(), "stop\n");
   if (!watched.last_word.empty()) send_text(channel.get(), watched.last_word);
   attach(key, watched, std::move(channel));
@@ -265,6 +276,7 @@ void ShimSupervisor::conclude(const AttemptKey& key) {
     return;
   }
   end_leftovers(folder, options_.attempts / name_of(key));
+  // Processes that are left over run without limits.
   end_strays(watched);
   AttemptResult killed;
   killed.kind = EndKind::supervisor_killed;

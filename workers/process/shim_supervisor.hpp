@@ -40,11 +40,11 @@ struct ShimSupervisorOptions {
 };
 
 /// Starts and watches the shims of one executor, on a thread of its own that sleeps until one of
-/// them has something to say. A shim outlives the crew.
+/// them has something to say. A shim outlives the supervisor.
 class ShimSupervisor {
  public:
-  /// `tell` is called on the crew's thread: for each attempt started at most once, then points of
-  /// progress, and last its end, once.
+  /// `tell` is called on the supervisor's thread: for each attempt started at most once, then
+  /// points of progress, and last its end, once.
   ShimSupervisor(ShimSupervisorOptions options, std::function<void(ShimNews)> tell);
   ~ShimSupervisor();
   ShimSupervisor(const ShimSupervisor&) = delete;
@@ -112,7 +112,7 @@ class ShimSupervisor {
   std::mutex mutex_;
   std::vector<Command> commands_;  ///< guarded by mutex_
   bool quit_ = false;              ///< guarded by mutex_
-  // All below belongs to the crew's thread.
+  // All below belongs to the supervisor's thread.
   std::map<AttemptKey, Watched> watched_;
   std::map<int, AttemptKey> by_channel_;
   std::vector<pid_t> children_;  ///< shims that are about to end

@@ -17,6 +17,9 @@
 
 #include "workers/process/limits.hpp"
 
+// Between fork and exec the child makes system calls only. All that it needs is made before, in
+// ChildPlan.
+
 namespace muster::process {
 namespace {
 
@@ -80,7 +83,9 @@ void become_user(const ChildPlan& plan) {
   }
   // After the change of user, which clears it.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The parent may have died before the signal was set: nobody would send it then.
   if (getppid() != plan.parent) _exit(127);
+  // A program with set-user-ID gains no rights.
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
@@ -88,6 +93,7 @@ void become_user(const ChildPlan& plan) {
   setsid();
   reset_signals();
   prefer_others();
+  // Of the task alone: the shim has to keep up with it.
   if (plan.order->nice != 0) setpriority(PRIO_PROCESS, 0, plan.order->nice);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
@@ -95,6 +101,7 @@ void become_user(const ChildPlan& plan) {
   if (dup2(plan.in, 0) < 0 || dup2(plan.out, 1) < 0 || dup2(plan.err, 2) < 0) {
     give_up(plan, StartStage::process);
   }
+  // Everything but the three streams closes at exec, also what a library has opened.
   syscall(SYS_close_range, 3u, ~0u, kCloseRangeCloexec);
   become_user(plan);
   if (chdir(plan.work_dir) != 0) give_up(plan, StartStage::work_dir);
@@ -108,6 +115,7 @@ bool make_pipe(Descriptor& reading, Descriptor& writing) {
   if (pipe2(ends, O_CLOEXEC) != 0) return false;
   reading = Descriptor(ends[0]);
   writing = Descriptor(ends[1]);
+  // The reading end alone: a task that finds its output non-blocking would be surprised.
   return fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
@@ -120,6 +128,7 @@ std::string whole_cpus(double cpus) {
 std::vector<std::string> environment_of(const Order& order, const TaskPlace& place) {
   std::map<std::string, std::string> env{
       {"PATH", kPath}, {"HOME", place.home}, {"LANG", "C.UTF-8"}};
+  // In this order: a job may set PATH and HOME, but not what Muster says.
   for (const auto& [name, value] : order.env) env[name] = value;
   env["MUSTER_JOB_ID"] = std::to_string(order.job.value);
   env["MUSTER_TASK_INDEX"] = std::to_string(order.array_index);
@@ -171,6 +180,7 @@ EndKind end_kind_of(const StartTrouble& trouble, const Order& order) {
   if (trouble.stage == StartStage::work_dir && order.work_dir.empty()) {
     return EndKind::not_launched;
   }
+  // The machine is short of something for a while; another attempt may succeed.
   constexpr std::array kPassing{EAGAIN, EINTR,  EIO,    EMFILE,  ENFILE,
                                 ENOMEM, ENOSPC, ESTALE, ETXTBSY, ETIMEDOUT};
   const bool passes = std::find(kPassing.begin(), kPassing.end(), trouble.error) != kPassing.end();

@@ -20,6 +20,8 @@ void FleetManager::on_exit() {
   cloud_ = nullptr;
 }
 
+// Answers as a master does, so that the composition root and workers need not know of groups; jobs
+// go to the group's site.
 MasterActor::behavior_type FleetManager::make_behavior() {
   rent();
   const auto unknown = ActorError::unknown;  // what only masters of jobs are asked
@@ -58,6 +60,7 @@ void FleetManager::rent() {
     for (std::uint32_t i = 0; i < share.count; ++i) {
       const InstanceId id{rented_.size()};
       rented_[id].type = share.type;
+      // On record before the order leaves, as with any master.
       const Price price = group_.catalog->price(share.type, share.market);
       group_.event_log->record(
           LaunchRequested{id, share.type, share.market, price, {CauseCode::fleet, 0}, {}, price},
@@ -88,6 +91,7 @@ caf::result<InstanceId> FleetManager::give_back(InstanceId id) {
 
 void FleetManager::on_hello(InstanceId id, const WorkerActor& worker) {
   const auto found = rented_.find(id);
+  // A worker may say hello more than once.
   if (found == rented_.end() || found->second.worker) return;
   found->second.worker = worker;
   group_.event_log->record(InstanceReady{id}, timer_.now());
@@ -101,6 +105,7 @@ void FleetManager::on_worker(const WorkerReport& report) {
   MUSTER_CHECK(report.kind == WorkerReportKind::finished,
                "tasks of a group are never stopped, and its workers never overfilled");
   const std::optional<JobId> over = group_.event_log->finished(report, timer_.now());
+  // The end is on record: its worker may forget the attempt.
   send(rented_.at(report.instance).worker, ack_atom_v, report.task, report.attempt);
   if (!over || group_.composition->schedulers_end_jobs()) return;
   group_.event_log->close(*over, JobOutcome::completed, timer_.now());
@@ -110,6 +115,7 @@ void FleetManager::on_worker(const WorkerReport& report) {
 void FleetManager::on_cloud(const CloudReport& report) {
   const auto found = rented_.find(report.instance);
   if (found == rented_.end()) return;
+  // The cloud's own time is recorded where it differs from that of the news.
   const auto said = report.at == timer_.now() ? std::nullopt : std::optional(report.at);
   switch (report.kind) {
     case CloudReportKind::up:
@@ -140,6 +146,8 @@ void FleetManager::on_cloud(const CloudReport& report) {
 }
 
 /// From now on the workers have numbers, in the order of their instances.
+/// Opens once, when the last instance has come up or was refused: schedulers draw from a roster
+/// that does not change any more.
 void FleetManager::open_when_complete() {
   if (expected_ > 0) return;
   group_.roster.catalog = group_.catalog;

@@ -14,6 +14,7 @@ constexpr Attempt kOnlyAttempt = 1;
 void GroupEventLog::record(EventBody body, Instant now) {
   std::vector<Event> batch;
   batch.push_back({now, std::move(body)});
+  // Replay's journal keeps at once: nothing has to wait for the callback.
   journal_->append(std::move(batch), [] {});
 }
 
@@ -39,12 +40,14 @@ std::vector<std::optional<Resources>> GroupEventLog::demand_by_type(const Job& j
 
 SharedJob GroupEventLog::submit(Job job, Instant now) {
   const JobId id = job.id;
+  // A job that is handed over again is taken once.
   if (open_.contains(id)) return nullptr;
   auto shared = std::make_shared<SampledJob>();
   shared->id = id;
   shared->tasks = shared->unlaunched = static_cast<std::uint32_t>(job.tasks.size());
   shared->estimate_s = to_seconds(job.runtime_hint.value_or(Duration{}));
   shared->demand = demand_by_type(job);
+  // The event comes before the job can be found, as with a master.
   record(JobAccepted{job}, now);
   const std::size_t tasks = job.tasks.size();
   open_[id] = {std::move(job), tasks};

@@ -18,8 +18,8 @@ struct Host {
   TypeId type;
 };
 
-/// The one book of a sampling group: its jobs, and every step as the event that a master would have
-/// written. All actors of the group write in it, each before it sends what follows from the step;
+/// The one event log of a sampling group: its jobs, and every step as the event that a master would
+/// record. All actors of the group write to it, each before it sends what follows from the step;
 /// they run one at a time.
 class GroupEventLog {
  public:

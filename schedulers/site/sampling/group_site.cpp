@@ -58,6 +58,7 @@ GroupSite::Verdicts GroupSite::take(std::vector<Job> jobs) {
       tokens_[job.token] = job.id;
       tokens_by_age_.push_back(job.token);
     }
+    // The oldest token goes: its repetition would be another job.
     if (tokens_by_age_.size() > kMaxTokens) {
       tokens_.erase(tokens_by_age_.front());
       tokens_by_age_.pop_front();
@@ -77,6 +78,7 @@ SubmitVerdict GroupSite::begin(Job job) {
   if (job.tasks.empty()) return {{}, false, "the job has no tasks"};
   const JobId id = job.id;
   const SharedJob shared = group_.event_log->submit(std::move(job), timer_.now());
+  // Repeated by another site; its first arrival counts.
   if (!shared) return {id, true, {}};  // taken before
   shared->is_long = group_.params.is_long(shared->estimate_s);
   if (open_) {
@@ -103,6 +105,7 @@ caf::result<GroupSite::Ends> GroupSite::watch(const JobListener& listener,
 }
 
 void GroupSite::place(const SharedJob& job) {
+  // No instance was to be had: said of each job, since jobs may come at any time.
   if (!group_.composition->fault(group_.members.size()).empty()) {
     return refuse(job->id, {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0});
   }

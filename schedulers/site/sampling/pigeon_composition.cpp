@@ -30,6 +30,7 @@ void PigeonComposition::connect(GroupMembership& group,
                                 const std::vector<GroupScheduler>& schedulers,
                                 std::size_t workers) const {
   const std::uint32_t master = pigeon_group_of(params().rules, workers, group.index);
+  // The distributor counts a job's tasks, the group's master counts its free workers.
   group.all_ends = {schedulers[0], schedulers[1 + master]};
 }
 

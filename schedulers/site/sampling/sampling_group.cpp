@@ -2,6 +2,8 @@
 
 namespace muster::sampling {
 
+// O(workers), once a job. Long tasks never run on a reserved worker, which is what is_long decides
+// here.
 bool GroupShared::has_place(const SampledJob& job) const {
   for (WorkerIndex worker = 0; worker < roster.size(); ++worker) {
     if (roster.demand(job, worker) == nullptr) continue;

@@ -10,8 +10,8 @@
 
 namespace muster::sampling {
 
-/// What the actors of a group share: who is in it, and its book. They run one at a time in virtual
-/// time; the composition root owns it and lets go of the handles in the end.
+/// The state that the actors of a group share: its members and its event log. They run one at a
+/// time in virtual time; the composition root owns it and lets go of the handles in the end.
 struct GroupShared {
   struct Member {
     InstanceId instance;

@@ -37,6 +37,7 @@ GroupScheduler::behavior_type SchedulerActor::make_behavior() {
   };
 }
 
+// Schedulers are pure: they list actions, which become events and messages here, in their order.
 void SchedulerActor::perform() {
   for (const Action& action : actions_) {
     std::visit([this](const auto& a) { perform(a); }, action);
@@ -83,7 +84,8 @@ void SchedulerActor::perform(const JobOver& action) {
   send(group_.site, over_atom_v, JobEnd{action.job, JobOutcome::completed});
 }
 
-/// Whatever is due at this instant was sent earlier, so it is heard earlier.
+/// Settles the job after all messages that are due at this instant: virtual time delivers those of
+/// one instant in the order in which they were sent, and this one is sent now.
 void SchedulerActor::perform(const Later& action) {
   timer_.at(timer_.now(), [this, job = action.job] {
     scheduler_->settle(job, actions_);

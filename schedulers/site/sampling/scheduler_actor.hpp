@@ -6,8 +6,8 @@
 
 namespace muster::sampling {
 
-/// The actor around a scheduler of a sampling group: messages in, actions out, each in the book
-/// before it is sent. What it sends takes the network's delay.
+/// The actor around a scheduler of a sampling group: messages in, actions out, each recorded before
+/// it is sent. Its messages take the network's delay.
 class SchedulerActor : public GroupScheduler::base {
  public:
   /// The group has to outlive the actor.

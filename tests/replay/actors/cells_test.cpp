@@ -22,7 +22,7 @@ class CellsTest : public ::testing::Test {
     ReplayConfig& config = replay_.config();
     config.group.masters = 3;
     config.site.masters_per_job = 2;
-    config.master.fleet = {{6, "it3", Market::on_demand}};
+    config.fleet.parts = {{6, "it3", Market::on_demand}};
   }
 
   void job(double submit_s, std::size_t tasks, double seconds = 100) {

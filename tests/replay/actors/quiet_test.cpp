@@ -107,7 +107,7 @@ TEST(ByTheClock, TheDaysCapIsNeverExceeded) {
   for (const char* policy : {"no-packing", "eva"}) {
     SmallReplay replay;
     for (int i = 0; i < 6; ++i) replay.job(i * 5000.0, 40'000, Resources::of(0, 6, 20));
-    replay.config().master.max_usd_day = 8;
+    replay.config().master.caps.max_usd_day = 8;
     const auto run = replay.run(policy).value();
     double most = 0;
     for (const auto& [day, usd] : cost_by_day(run)) {
@@ -125,7 +125,7 @@ TEST(ByTheClock, WhatDoesNotSaveItsCheckpointInTimeIsEndedByForce) {
   for (TaskSpec& task : replay.workload().jobs[1].job.tasks) {
     task.delays.stop = std::chrono::hours{2};
   }
-  replay.config().master.max_usd_day = 4;
+  replay.config().master.caps.max_usd_day = 4;
   const auto run = replay.run("no-packing").value();
   for (const auto& [day, usd] : cost_by_day(run)) EXPECT_LE(usd, 4 + 1e-9) << "day " << day;
   EXPECT_EQ(run.result.jobs_completed, 2U);
@@ -134,7 +134,7 @@ TEST(ByTheClock, WhatDoesNotSaveItsCheckpointInTimeIsEndedByForce) {
 TEST(ByTheClock, WhatADaysMoneyNeverPaysForIsGivenUpWhereNothingIsSaved) {
   SmallReplay replay;
   replay.job(0, 40'000, Resources::of(0, 6, 20)).job(100, 3000, Resources::of(0, 6, 20));
-  replay.config().master.max_usd_day = 4;  // 5 hours of an instance
+  replay.config().master.caps.max_usd_day = 4;  // 5 hours of an instance
   replay.config().world.checkpoints = false;
   const auto run = replay.run("no-packing").value();
   EXPECT_EQ(run.result.jobs_completed, 1U);
@@ -146,7 +146,7 @@ TEST(ByTheClock, WhatADaysMoneyNeverPaysForIsGivenUpWhereNothingIsSaved) {
 TEST(ByTheClock, WhenTheDaysMoneyIsSpentNothingIsRentedBeforeMidnight) {
   SmallReplay replay;
   for (int i = 0; i < 10; ++i) replay.job(0, 8000, Resources::of(0, 6, 20));
-  replay.config().master.max_usd_day = 6;
+  replay.config().master.caps.max_usd_day = 6;
   const auto run = replay.run("no-packing").value();
   EXPECT_EQ(run.result.jobs_completed, 10U);
   // Ten instances spend a day's money in some 40 minutes, so that each job needs the money of four

@@ -152,7 +152,7 @@ TEST(Replay, ACloudThatHasNoMoreMakesJobsWaitAndRunLater) {
 TEST(Replay, UnderACapThatFitsNothingTheRunEndsAndListsWhatWaits) {
   SmallReplay replay;
   replay.job(0, 1000, Resources::of(0, 8, 30));
-  replay.config().master.max_usd_h = 0.5;
+  replay.config().master.caps.max_usd_h = 0.5;
   const auto run = replay.run("no-packing").value();
   EXPECT_EQ(run.result.jobs_completed, 0U);
   ASSERT_THAT(run.result.not_completed, SizeIs(1));

@@ -92,7 +92,7 @@ TEST_P(EverySystem, NeedsAFleetOnDemandAndJobsWithoutGangs) {
   replay.job(0, 5, 2);
   replay.replay().workload().jobs[0].job.gang = true;
   EXPECT_THAT(replay.replay().run(GetParam()).error().message, HasSubstr("gang of 2"));
-  replay.replay().config().master.fleet.clear();
+  replay.replay().config().fleet.parts.clear();
   EXPECT_THAT(replay.replay().run(GetParam()).error().message, HasSubstr("master.fleet"));
 }
 

@@ -26,7 +26,7 @@ class SlotReplay {
     ReplayConfig& config = replay_.config();
     config.world.quantum = std::chrono::microseconds{1};
     config.world.settle = Duration::zero();
-    config.master.fleet = {{workers, "slot", Market::on_demand}};
+    config.fleet.parts = {{workers, "slot", Market::on_demand}};
   }
 
   SlotReplay& job(double submit_s, double seconds, std::uint32_t tasks, double cpus = 1) {

@@ -24,6 +24,7 @@ constexpr std::array<CsvColumn, 8> kAlibabaColumns = {{{kCreated, true},
 /// The trace's clock may start before 0: tasks may be older than it.
 constexpr NumberRange kMoment{.low = -to_seconds(kLongest), .high = to_seconds(kLongest)};
 constexpr NumberRange kShare{.low = 0, .high = 1};
+// The trace counts CPUs in hundredths of a core.
 constexpr double kPartsOfCore = 100;
 
 /// The task of a row as a job: its instances are the job's tasks. Nothing for one that did not run
@@ -61,6 +62,7 @@ RawJobsResult read_alibaba_2017(const WorkloadConfig& config) {
     if (!row.select(table->rows[i])) continue;
     auto draft = read_task(row, config);
     if (!draft) continue;
+    // The row's number, also when rows before it are left out: ids stay when the filter changes.
     draft->job.job.id = JobId{i};
     raw_jobs.add(std::move(*draft));
   }

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+// Rows of fields with blanks between them, as in the Standard Workload Format. Fields are views
+// into the text, which is read once as a whole.
+
 namespace muster::replay {
 namespace {
 

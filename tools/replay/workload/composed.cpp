@@ -4,6 +4,9 @@
 
 #include "model/rng.hpp"
 
+// A workload of two traces: when jobs come, how long and how wide they are from one, what they ask
+// for from the other. Neither trace says all of it.
+
 namespace muster::replay {
 namespace {
 
@@ -32,6 +35,7 @@ RawJobsResult compose(const WorkloadConfig& config, std::uint64_t seed) {
   if (!base) return base.error();
   WorkloadConfig other = config;
   other.path = how.demands;
+  // The bound is on the jobs that run; a donor of demands may have any number of tasks.
   other.min_tasks = 1;
   const auto demands = read_part(other, how.demands_format);
   if (!demands) return demands.error();
@@ -45,6 +49,7 @@ RawJobsResult compose(const WorkloadConfig& config, std::uint64_t seed) {
     JobDraft draft = draft_of(from[how.jobs > 0 ? rng.below(from.size()) : i]);
     draft.job.job.id = JobId{i};
     if (how.mean_gap_s > 0) {
+      // The first job comes at 0, as in all workloads.
       if (i > 0) arrival_s += rng.exponential(how.mean_gap_s);
       draft.job.submit = Instant{from_seconds(arrival_s)};
     }

@@ -5,6 +5,9 @@
 #include "config/numbers.hpp"
 #include "tools/replay/workload/readers.hpp"
 
+// Demands by family as one text: FAMILY:GPU/CPU/MEMORY[/...][@SPEED], with semicolons between
+// entries and "any" for all other families.
+
 namespace muster::replay {
 namespace {
 
@@ -44,6 +47,7 @@ std::optional<FamilyDemand> parse_entry(std::string_view text) {
 
 std::string entry_text(const FamilyDemand& entry) {
   std::size_t kinds = kResourceKinds;
+  // Trailing zeros say nothing: the reader takes missing kinds for zero.
   while (kinds > kStatedKinds && entry.amount.amounts()[kinds - 1] == 0) --kinds;
   std::string text = entry.family.empty() ? std::string(kAny) : entry.family;
   for (std::size_t i = 0; i < kinds; ++i) {
@@ -90,6 +94,7 @@ std::optional<std::vector<FamilyDemand>> parse_demands(std::string_view text) {
     const bool twice = std::any_of(entries.begin(), entries.end(), [&](const FamilyDemand& e) {
       return e.family == entry->family;
     });
+    // Two entries of one family leave open which counts.
     if (twice) return std::nullopt;
     entries.push_back(*entry);
   }

@@ -8,6 +8,9 @@
 #include "tools/replay/workload/formats.hpp"
 #include "tools/replay/workload/json_keys.hpp"
 
+// Traces of the Eva artifact. The document is read as a tree first; places of what is wrong are
+// found by a second pass over the text, which is paid only by files with faults.
+
 namespace muster::replay {
 namespace {
 
@@ -150,6 +153,7 @@ void EvaReader::read_tasks(const Json& job, const std::string& number, JobDraft&
   for (const auto& [task_number, task] : tasks->items()) {
     const std::string path = here + "." + task_number;
     TaskSpec spec = read_task(task, path, init);
+    // One task stands for all: a workload keeps a template and a number of tasks.
     if (first.empty()) first.push_back(spec);
     const bool alike = spec.demands == first[0].demands && spec.image == first[0].image &&
                        spec.delays == first[0].delays;
@@ -196,6 +200,7 @@ RawJobs EvaReader::read_jobs(const Json& root) {
     const JobId id = raw_jobs.jobs.back().id;
     if (id.valid() && !ids.insert(id).second) complain(key, "is the number of another job, too");
   }
+  // The tree's keys are sorted as texts, in which "10" comes before "2".
   std::stable_sort(raw_jobs.jobs.begin(), raw_jobs.jobs.end(),
                    [](const JobRow& a, const JobRow& b) { return a.id < b.id; });
   return raw_jobs;
@@ -223,6 +228,7 @@ Failure<WorkloadError> report(const std::string& file, const std::string& text,
   ErrorList errors;
   for (const JsonError& error : found) {
     const auto line = lines.find(error.path);
+    // A path that is missing from the document has no line of its own.
     errors.add({file, line == lines.end() ? 1 : line->second}, error.path, error.message);
   }
   errors.sort_by_line();
@@ -244,6 +250,7 @@ RawJobsResult read_eva_json(const WorkloadConfig& config) {
   }
   EvaReader reader;
   RawJobs raw_jobs = reader.read_jobs(root.value());
+  // The tree keeps one of several equal keys, so that a lost job shows only in the text.
   for (std::string& key : repeated_keys(text)) reader.complain(std::move(key), "appears twice");
   if (!reader.errors().empty()) return report(file, text, reader.errors());
   raw_jobs.description = fmt::format("Eva trace {}", path.filename().string());

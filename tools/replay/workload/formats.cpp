@@ -2,6 +2,10 @@
 
 #include <utility>
 
+// The list of workload formats, from formats.def: MUSTER_TRACE names those that are read from a
+// file alone and may be parts of composed workloads, MUSTER_MADE those that are made from others or
+// drawn.
+
 namespace muster::replay {
 
 WorkloadFormat trace(std::string name, RawJobsResult (*read)(const WorkloadConfig&)) {

@@ -68,6 +68,7 @@ JobDraft GoogleReader::new_job() {
 void GoogleReader::read_task() {
   const double priority = row_.number("priority", {0, kHighestPriority, false, true});
   const double runtime_s = row_.number("runtime_us", kMicroseconds) / kMicros;
+  // After both fields were read, so that a malformed row is an error whatever its priority.
   if (priority > own_.max_priority) return;
   const auto [known, is_new] = known_.try_emplace(
       {row_.text("job_id"), row_.text("cpu_request"), row_.text("memory_request")}, jobs_.size());
@@ -84,6 +85,7 @@ std::vector<JobDraft> GoogleReader::take() {
   for (JobDraft& draft : jobs_) {
     JobTruth& truth = draft.job.truth;
     for (const double work : truth.task_iterations) truth.iterations += work;
+    // The mean of its tasks; each task's own work stays in task_iterations.
     truth.iterations /= static_cast<double>(draft.tasks);
     draft.job.job.runtime_hint = from_seconds(truth.iterations);
   }

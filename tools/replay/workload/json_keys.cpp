@@ -5,6 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+// Finds lines of keys, and keys that appear twice, in the text of a JSON document, by the events of
+// a parser: a parsed tree knows neither.
+
 namespace muster::replay {
 namespace {
 
@@ -55,6 +58,7 @@ class KeyWalker : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool key(string_t& name) override {
+    // Stays while the key's value is read: path() names the value's own keys below it.
     levels_.back().current = name;
     on_key(levels_.back().seen.insert(name).second);
     return true;

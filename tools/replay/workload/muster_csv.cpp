@@ -27,6 +27,7 @@ bool read_gang(CsvReader& row) {
   if (!text.empty() && text != "true" && text != "false") {
     row.complain("gang", fmt::format("has to be true or false; it is '{}'", text));
   }
+  // A job is a gang unless it says otherwise; what is wrong here was complained about above.
   return text != "false";
 }
 
@@ -149,6 +150,7 @@ RawJobsResult read_muster_csv(const WorkloadConfig& config) {
     raw_jobs.add(read_job(reader));
     const JobId id = raw_jobs.jobs.back().id;
     const auto [first, is_new] = lines.emplace(id, row.value()->line);
+    // An id that could not be read has been complained about already.
     if (!is_new && id.valid()) {
       reader.complain(
           "id", fmt::format("{} is already the id of the job in line {}", id.value, first->second));

@@ -8,6 +8,9 @@
 #include "tools/replay/workload/muster_csv_columns.hpp"
 #include "tools/replay/workload/readers.hpp"
 
+// Writes what the reader in muster_csv.cpp reads back as the same workload: numbers with all their
+// digits, and nothing where the reader's default is the same.
+
 namespace muster::replay {
 namespace {
 
@@ -40,6 +43,8 @@ void write_work(const JobTruth& truth, Row& row) {
     each += number_text(iterations);
   }
   row.set("task_iterations", each);
+  // At one iteration a second the duration is the work, and says it in a way that is read at a
+  // glance.
   if (truth.iterations_per_s == 1 && truth.iterations <= to_seconds(kLongest)) {
     row.set("duration_s", truth.iterations);
     return;

@@ -6,6 +6,10 @@
 
 #include "tools/replay/workload/readers.hpp"
 
+// Offered load: of each resource, the work of all jobs (demand x seconds) over what the fleet has
+// during the time in which jobs are submitted; the greatest of these. Scaling the times of
+// submission by f divides it by f.
+
 namespace muster::replay {
 namespace {
 
@@ -40,6 +44,7 @@ Resources work_of(const WorkloadJob& job, const Fleet& fleet, const Catalog& cat
 std::optional<double> offered_load(const JobSource& jobs, const Fleet& fleet,
                                    const Catalog& catalog) {
   if (jobs.size() == 0) return std::nullopt;
+  // Jobs are in the order of their submission.
   const double span_s = to_seconds(jobs.submit(jobs.size() - 1) - jobs.submit(0));
   Resources capacity;
   for (const FleetShare& share : fleet) {
@@ -49,6 +54,8 @@ std::optional<double> offered_load(const JobSource& jobs, const Fleet& fleet,
   for (std::size_t i = 0; i < jobs.size(); ++i) work += work_of(jobs.job(i), fleet, catalog);
   double load = 0;
   for (const Resource kind : kAllResources) {
+    // A kind that the fleet lacks cannot bound it; jobs that are all submitted at once have no
+    // rate.
     if (capacity[kind] <= kResourceEpsilon || span_s <= 0) continue;
     load = std::max(load, work[kind] / (capacity[kind] * span_s));
   }

@@ -45,6 +45,8 @@ JobDraft read_pod(CsvReader& row, std::uint64_t number) {
   pod.job.workload_class =
       fmt::format("gpu{}-cpu{}-mem{}", number_text(gpu), number_text(cpu), number_text(memory_gib));
   pod.truth.interference = pod.job.workload_class;
+  // The truth: the trace has no statement of its users, and policies that need one would have
+  // none.
   pod.job.runtime_hint = deleted - created;
   TaskSpec& task = pod.job.tasks.emplace_back();
   task.demands = Demands(Resources::of(gpu, cpu, memory_gib));
@@ -68,6 +70,7 @@ RawJobsResult read_openb_csv(const WorkloadConfig& config) {
       reader.complain("name", fmt::format("'{}' is already the name of the pod in line {}",
                                           first->first, first->second));
     }
+    // After the check of the name: a list with equal names is wrong whatever became of the pods.
     if (reader.text("pod_phase") == "Failed") continue;
     raw_jobs.add(read_pod(reader, i));
   }

@@ -8,6 +8,9 @@
 
 #include "tools/replay/workload/blank_rows.hpp"
 
+// The Standard Workload Format. Its jobs state processors, of which one task gets as many as the
+// setting says; memory is stated for each processor, in KiB.
+
 namespace muster::replay {
 namespace {
 
@@ -97,8 +100,10 @@ std::optional<JobDraft> SwfReader::read_job() {
   if (processors <= 0) processors = known_or(kWantedProcessors, 0);
   const double user = known_or(kUser, -1);
   const double executable = known_or(kExecutable, -1);
+  // After all fields were read, so that a row that is left out is checked like the others.
   if (runtime <= Duration::zero() || processors <= 0) return std::nullopt;
   const double of_task =
+      // A job smaller than a task's processors is one task of its own size.
       std::min<double>(processors, config_.own.of<SwfSettings>().processors_per_task);
   draft.tasks = static_cast<std::size_t>(std::ceil(processors / of_task));
   to.truth.iterations = to_seconds(runtime);

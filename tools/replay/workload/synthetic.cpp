@@ -61,6 +61,7 @@ Expected<std::vector<Template>, WorkloadError> read_templates(const std::filesys
 
 double draw_duration_h(const SyntheticWorkload& config, Rng& rng) {
   if (!config.log_uniform) return rng.uniform(config.min_duration_h, config.max_duration_h);
+  // Uniform in the logarithm: as many jobs of 1 to 2 hours as of 10 to 20.
   return std::exp(rng.uniform(std::log(config.min_duration_h), std::log(config.max_duration_h)));
 }
 
@@ -71,6 +72,7 @@ WorkloadJob make_job(const Template& from, Duration duration) {
   to.job.gang = true;
   to.job.runtime_hint = duration;
   to.job.tasks = {from.task};
+  // Whole iterations, so that a job may be shorter than drawn by less than one of them.
   to.truth.iterations = std::floor(to_seconds(duration) * from.iterations_per_s);
   to.truth.iterations_per_s = from.iterations_per_s;
   to.truth.interference = interference_name(from.name);

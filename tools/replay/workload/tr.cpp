@@ -18,6 +18,7 @@ JobDraft read_job(BlankRows& row) {
   draft.tasks = static_cast<std::size_t>(row.number(1, "num_tasks", kTasks));
   to.truth.iterations = row.number(2, "mean_task_duration", kTime);
   const std::size_t durations = row.size() - std::min(row.size(), kBeforeDurations);
+  // A line that was cut off would otherwise be a job with fewer tasks.
   if (durations != draft.tasks) {
     row.complain("num_tasks", fmt::format("has to be the number of durations in the line, which is "
                                           "{}; it is {}",

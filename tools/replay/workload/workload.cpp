@@ -7,6 +7,10 @@
 #include "tools/replay/workload/formats.hpp"
 #include "tools/replay/workload/readers.hpp"
 
+// What all formats of workloads share: jobs are read as rows, brought into order, cut to what is
+// wanted and numbered. A row holds what differs between jobs and points to a template for the rest,
+// so that millions of jobs fit into memory.
+
 namespace muster::replay {
 namespace {
 
@@ -24,6 +28,7 @@ RawJobsResult read_by(const std::vector<WorkloadFormat>& formats, const std::str
 void select(RawJobs& raw_jobs, const WorkloadConfig& config) {
   std::vector<JobRow>& jobs = raw_jobs.jobs;
   leave_out_small(raw_jobs, config.min_tasks);
+  // Stable, so that jobs of one instant keep the order of the file in every run.
   std::stable_sort(jobs.begin(), jobs.end(),
                    [](const JobRow& a, const JobRow& b) { return a.submit < b.submit; });
   if (config.max_jobs > 0 && jobs.size() > config.max_jobs) {
@@ -38,6 +43,7 @@ void select(RawJobs& raw_jobs, const WorkloadConfig& config) {
     if (!job.task_iterations) continue;
     const auto begin = job.task_iterations->begin();
     job.task_iterations =
+        // A copy: rows may share the vector.
         std::make_shared<const std::vector<double>>(begin, begin + config.max_tasks);
   }
   if (cut) raw_jobs.description += fmt::format(", at most {} tasks of each job", config.max_tasks);
@@ -69,9 +75,12 @@ std::string content_of(const JobTemplate& one) {
   const TaskSpec& task = job.tasks.front();
   std::string content;
   const auto add = [&content](const auto& value) {
+    // Bytes and not text: doubles count as equal only when they are the same to the last bit.
     content.append(reinterpret_cast<const char*>(&value), sizeof value);
   };
   const auto add_text = [&](const std::string& text) {
+    // Lengths first, so that two texts cannot run into each other and give the bytes of two
+    // others.
     add(text.size());
     content += text;
   };
@@ -123,6 +132,7 @@ JobRow RowPacker::pack(JobDraft draft) {
   // A row that is wrong has been complained about, and may lack its task.
   if (like.job.tasks.empty()) like.job.tasks.emplace_back();
   std::shared_ptr<const JobTemplate>& known = known_[content_of(like)];
+  // Equal contents share one template; traces have few different ones.
   if (!known) known = std::make_shared<const JobTemplate>(std::move(like));
   row.like = known;
   return row;
@@ -157,6 +167,7 @@ void start_at_first(std::vector<JobRow>& jobs) {
       std::min_element(jobs.begin(), jobs.end(),
                        [](const JobRow& a, const JobRow& b) { return a.submit < b.submit; });
   if (first == jobs.end()) return;
+  // Traces are not sorted by submission, so the first job may stand anywhere.
   const Duration offset = first->submit.time_since_epoch();
   for (JobRow& job : jobs) job.submit -= offset;
 }
@@ -202,6 +213,7 @@ Expected<CompactWorkload, WorkloadError> read_compact_workload(const WorkloadCon
   if (!raw_jobs) return raw_jobs.error();
   select(raw_jobs.value(), config);
   auto workload = number_tasks(std::move(raw_jobs).value(), config.path);
+  // A factor of 1 leaves the times exactly as they are, and the description too.
   if (!workload || config.scale_time == 1) return workload;
   return with_times_scaled(std::move(workload).value(), config.scale_time);
 }

@@ -1,3 +1,6 @@
+// From a request to its response: looks at the token, finds the route, checks parameters and body,
+// and asks the backend. Faults of the request are answered before the cluster is asked.
+
 #include "tools/serve/api/api.hpp"
 
 #include <fmt/format.h>
@@ -110,6 +113,7 @@ std::optional<Response> Api::refuse(const RequestHead& head) const {
     return error_response(400, "the request's target has to be a path that begins with /");
   }
   const Match found = match(split_target(head.target).path);
+  // The token comes before the path: without one nobody learns which paths there are.
   const bool open = std::ranges::any_of(found.routes, &Route::open);
   if (!open && !tokens_.admits(head.authorization)) {
     Response response = error_response(
@@ -247,6 +251,7 @@ void Api::submit(const Call& call) {
   std::size_t tasks = 0;
   for (JobRequest& request : requests.value()) {
     jobs.push_back(job_of(std::move(request)));
+    // Counted job by job: a request that is far too large is not built whole.
     tasks += jobs.back().tasks.size();
     if (tasks > limits_.max_tasks) {
       return call.exchange->finish(error_response(

@@ -1,3 +1,7 @@
+// One client's connection: reads one request after the other, has the Api answer it, and writes the
+// response. Handlers run on the stream's strand, so the members need no lock; `waiting_since_` is
+// atomic because the listener reads it from another strand.
+
 #include "tools/serve/api/connection.hpp"
 
 #include <fmt/chrono.h>
@@ -87,6 +91,7 @@ class StreamConnection final : public Connection,
       return;
     }
     reader_.reset();
+    // A client may have sent its next request together with the last one.
     if (unread_.empty()) {
       enter(Phase::idle, around_.options->idle);
       read();

@@ -1,8 +1,12 @@
+// One request that is being answered. The backend's answer and the expiry may come at once, on two
+// threads: `finished_` lets the first one respond.
+
 #include "tools/serve/api/exchange.hpp"
 
 namespace muster::api {
 
 Exchange::~Exchange() {
+  // A reply that is dropped uncalled gives its place back here.
   if (entered_.exchange(false)) {
     traffic_->leave(where_);
   }

@@ -57,6 +57,7 @@ std::string default_code(int status) {
 
 Answer refusal(int status, const std::string& code, const std::string& message) {
   const nlohmann::ordered_json document{{"error", {{"code", code}, {"message", message}}}};
+  // A message may quote bytes that are no UTF-8, for which dump() would throw.
   return {status, document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)};
 }
 

@@ -1,3 +1,6 @@
+// A piece of a task's output, as JSON or as bytes. Output may be any bytes, and a piece may end
+// inside a character: in JSON it then ends before the character, with which the next piece begins.
+
 #include "tools/serve/api/log_piece.hpp"
 
 #include <algorithm>
@@ -16,6 +19,8 @@ struct Lead {
   unsigned char high = 0xBF;
 };
 
+/// The well-formed sequences of RFC 3629, section 4. After E0, ED, F0 and F4 the second byte has a
+/// narrower range, which excludes overlong forms, surrogates and code points above U+10FFFF.
 Lead lead_of(unsigned char byte) {
   if (byte < 0x80) return {1};
   if (byte < 0xC2) return {};
@@ -40,6 +45,7 @@ std::size_t right_bytes(std::string_view text, const Lead& lead) {
   return count;
 }
 
+/// Bytes that are not printable ASCII could end the header or begin another one.
 std::string one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c > 0x7E; }, ' ');
@@ -62,6 +68,7 @@ std::string as_utf8(std::string_view bytes) {
 }
 
 std::size_t whole_characters(std::string_view bytes) {
+  // A character has at most four bytes, so one that is not whole begins among the last three.
   for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
     const std::string_view last = bytes.substr(bytes.size() - back);
     const Lead lead = lead_of(static_cast<unsigned char>(last.front()));

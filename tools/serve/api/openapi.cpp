@@ -1,3 +1,6 @@
+// Builds the OpenAPI document from the table of routes, by which requests are checked too: the
+// description cannot differ from the checks.
+
 #include "tools/serve/api/openapi.hpp"
 
 #include <charconv>

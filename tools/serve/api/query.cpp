@@ -1,3 +1,6 @@
+// A request's query, checked against the parameters that its route declares. Unknown and repeated
+// names are faults, so that a misspelt parameter is not passed over in silence.
+
 #include "tools/serve/api/query.hpp"
 
 #include <fmt/format.h>
@@ -119,8 +122,10 @@ Expected<Query, int> Query::parse(std::string_view text, const Route& route) {
   }
   Query query;
   for (const Parameter& parameter : route.query) {
+    // Defaults first: text() and number() find every parameter that the route declares.
     query.values_.emplace(parameter.name, parameter.fallback);
   }
+  // All faults in one answer, so that one correction is enough.
   std::vector<std::string> faults;
   std::set<std::string> given_names;
   for (const NamedValue& entry : *given) {

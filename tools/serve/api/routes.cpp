@@ -19,9 +19,9 @@ constexpr std::uint64_t kMaxIndex = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMaxSigned = std::numeric_limits<std::int64_t>::max();
 
 constexpr std::array<std::string_view, 3> kStates{"active", "over", "all"};
-constexpr std::array<std::string_view, 10> kPhases{"pending", "held",     "assigned", "starting",
-                                                   "running", "stopping", "finished", "failed",
-                                                   "stopped", "not run"};
+constexpr std::array<std::string_view, 11> kPhases{"pending",  "held",    "capped",   "assigned",
+                                                   "starting", "running", "stopping", "finished",
+                                                   "failed",   "stopped", "not run"};
 constexpr std::array<std::string_view, 2> kStreams{"out", "err"};
 constexpr std::array<std::string_view, 3> kCostBy{"user", "job", "instance"};
 

@@ -1,3 +1,6 @@
+// The API's listener. It accepts on one strand, bounds the connections, and runs the threads that
+// all handlers share. When it is full, a connection that only waits for its client makes room.
+
 #include "tools/serve/api/server.hpp"
 
 #include <fmt/format.h>
@@ -85,6 +88,7 @@ Expected<TlsContext, ServerError> tls_of(const ServerOptions& options) {
   return context;
 }
 
+/// Written once for all: to turn a client away costs one write that does not block.
 std::string refusal_text() {
   const Response response = error_response(429, "too many connections are open");
   return head_of(response, false) + response.body;
@@ -139,6 +143,8 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
       self->acceptor_.close(ignored);
       self->close_all();
     });
+    // Without the guard the threads' run() returns when no handler is left; close_all() ends those
+    // that wait.
     guard_.reset();
     for (std::thread& thread : threads_) {
       thread.join();
@@ -191,7 +197,10 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
     const asio::ip::address from = socket.remote_endpoint(ignored).address();
     if (!remember(number, from)) {
       api_->traffic()->connection_refused();
+      // A client that does not read must not hold up the next ones.
       socket.non_blocking(true, ignored);
+      // Before a TLS handshake plain text would only look like a broken server: the socket is
+      // closed.
       if (!tls_) {
         socket.write_some(asio::buffer(refusal_), ignored);
       }
@@ -199,6 +208,7 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
     }
     socket.set_option(Tcp::no_delay(true), ignored);
     const Surroundings around{context_, api_, &options_};
+    // Weak: a connection may outlive the engine and must not keep it.
     const auto gone = [weak = weak_from_this(), number] {
       if (const auto self = weak.lock()) {
         self->forget(number);
@@ -209,6 +219,7 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
              : make_connection(std::move(socket), around, gone);
     {
       const std::lock_guard lock(mutex_);
+      // The entry is still there: make_room() passes over entries that have no connection yet.
       connections_.at(number).connection = connection;
     }
     connection->start();
@@ -234,6 +245,7 @@ class Server::Engine : public std::enable_shared_from_this<Server::Engine> {
       std::chrono::steady_clock::time_point since = std::chrono::steady_clock::time_point::max();
       Connection* connection = nullptr;
     };
+    // O(connections), and only when all places are taken.
     std::map<asio::ip::address, Share> shares;
     for (const auto& [number, open] : connections_) {
       held.push_back(open.connection.lock());

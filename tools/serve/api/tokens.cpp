@@ -1,3 +1,6 @@
+// Reads the file of the API's tokens, and compares an offered token with all of them. Digests are
+// compared: they have one length, as a comparison in constant time needs.
+
 #include "tools/serve/api/tokens.hpp"
 
 #include <fcntl.h>
@@ -23,7 +26,8 @@ Failure<ServerError> bad_file(const std::filesystem::path& file, const std::stri
   return {ServerError::bad_token_file, fmt::format("{}: {}", file.string(), why)};
 }
 
-/// What is wrong with the file that is open, if anything.
+/// The fault of the file that is open, if it has one. It is read from the descriptor, not by the
+/// path, so that the file that is checked is the file that is read.
 std::optional<std::string> fault_of(int descriptor) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) {
@@ -40,6 +44,7 @@ std::optional<std::string> fault_of(int descriptor) {
 }
 
 std::optional<std::string> read_all(int descriptor) {
+  // One byte more than is allowed shows that the file is too large.
   std::string text(kMaxTokenFileBytes + 1, '\0');
   std::size_t size = 0;
   while (size < text.size()) {
@@ -121,6 +126,7 @@ bool Tokens::admits(std::string_view authorization) const {
 }
 
 Expected<std::vector<std::string>, ServerError> load_tokens(const std::filesystem::path& file) {
+  // O_NONBLOCK: to open a FIFO would wait for its writer, before fault_of() can refuse it.
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
     return bad_file(file, std::strerror(errno));

@@ -1,3 +1,6 @@
+// Counts the API's own requests, and writes them and the cluster's figures in Prometheus' text
+// format.
+
 #include "tools/serve/api/traffic.hpp"
 
 #include <prometheus/check_names.h>
@@ -38,6 +41,7 @@ prometheus::ClientMetric histogram_of(const Distribution& distribution) {
   prometheus::ClientMetric value;
   value.label = labels_of(distribution.labels);
   const std::size_t finite = std::min(distribution.bounds.size(), distribution.buckets.size());
+  // Prometheus' buckets are cumulative; the last one, which has no bound, is sample_count itself.
   for (std::size_t i = 0; i < distribution.buckets.size(); ++i) {
     value.histogram.sample_count += distribution.buckets[i];
     if (i < finite) {
@@ -58,6 +62,7 @@ void append(std::vector<prometheus::MetricFamily>& families, const MetricsInput&
     if (!prometheus::CheckMetricName(distribution.name)) {
       continue;
     }
+    // Distributions of one name make one family: the text may announce a name once.
     if (families.empty() || families.back().name != distribution.name) {
       families.emplace_back();
       families.back().name = distribution.name;
@@ -72,6 +77,7 @@ void append(std::vector<prometheus::MetricFamily>& families, const MetricsInput&
 
 bool Traffic::enter(Waiting where, std::uint32_t most) {
   std::atomic<std::uint32_t>& waiting = waiting_[static_cast<std::size_t>(where)];
+  // Added first and taken back: of two callers at once only one gets the last place.
   if (waiting.fetch_add(1) < most) {
     return true;
   }

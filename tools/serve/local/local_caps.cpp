@@ -1,3 +1,6 @@
+// Caps of a local cluster. They are given for all masters together and divided among them, so that
+// each can keep its share without asking the others.
+
 #include "tools/serve/local/local_caps.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +15,7 @@
 namespace muster::local {
 namespace {
 
+/// Instances of a local cluster are processes of this computer: its cores and memory bound them.
 constexpr std::uint32_t kInstancesOfCore = 4;
 constexpr std::uint64_t kBytesOfInstance = std::uint64_t{512} << 20;
 constexpr std::uint32_t kFewestOfMaster = 4;
@@ -44,7 +48,7 @@ std::string instances_text(std::uint32_t count) {
 }
 
 /// The caps of so many masters together, those that there are.
-std::string total_text(const MasterConfig& caps, std::uint32_t masters) {
+std::string total_text(const MasterCaps& caps, std::uint32_t masters) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (caps.max_instances > 0) add(instances_text(caps.max_instances * masters));
@@ -62,6 +66,8 @@ Expected<CapsRequest, CapsError> caps_from(const std::string& text) {
     request.none = true;
     return request;
   }
+  // Up to the end itself: an empty text, or a comma at the end, has an empty part, which is a
+  // fault.
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string part = text.substr(begin, end - begin);
@@ -92,7 +98,7 @@ void set_default_caps(const machines::Computer& computer, ClusterConfig& config)
   const auto masters = static_cast<std::uint32_t>(config.masters().size());
   const std::uint64_t by_cores = std::uint64_t{computer.cores} * kInstancesOfCore;
   const std::uint64_t most = std::min(by_cores, computer.memory_bytes / kBytesOfInstance);
-  MasterConfig& caps = config.master;
+  MasterCaps& caps = config.master.caps;
   caps.max_instances = std::max(kFewestOfMaster, static_cast<std::uint32_t>(most) / masters);
   caps.max_usd_h = share_of(kUsdH, masters);
   caps.max_usd_day = share_of(kUsdDay, masters);
@@ -101,7 +107,7 @@ void set_default_caps(const machines::Computer& computer, ClusterConfig& config)
 
 Expected<bool, CapsError> change_caps(const CapsRequest& request, ClusterConfig& config) {
   const auto masters = static_cast<std::uint32_t>(config.masters().size());
-  MasterConfig& caps = config.master;
+  MasterCaps& caps = config.master.caps;
   config.live_master.uncapped = request.none;
   if (request.none) {
     caps.max_instances = 0;
@@ -132,8 +138,8 @@ std::string caps_rest(const CapsRequest& request, const ClusterConfig& config) {
 
 std::string caps_shortfall(const ClusterConfig& config, const Catalog& catalog) {
   if (catalog.size() == 0) return {};
-  const double most = config.master.max_usd_h;
-  const double day = config.master.max_usd_day;
+  const double most = config.master.caps.max_usd_h;
+  const double day = config.master.caps.max_usd_day;
   const auto named = [&catalog](TypeId type) {
     const double usd_h = catalog.price(type, Market::on_demand).usd_h();
     return fmt::format("{} ({})", catalog[type].name, usd_text(usd_h));
@@ -165,20 +171,20 @@ std::string caps_shortfall(const ClusterConfig& config, const Catalog& catalog) 
 
 std::string caps_of_all(const ClusterConfig& config) {
   const auto masters = static_cast<std::uint32_t>(config.masters().size());
-  const std::string all = total_text(config.master, masters);
+  const std::string all = total_text(config.master.caps, masters);
   return all.empty() ? "none" : all;
 }
 
 std::string caps_text(const ClusterConfig& config) {
   const auto masters = static_cast<std::uint32_t>(config.masters().size());
-  const std::string all = total_text(config.master, masters);
+  const std::string all = total_text(config.master.caps, masters);
   if (all.empty()) {
     return "none; set them with --caps instances=N,usd_h=X,usd_day=Y";
   }
   std::string text = all;
   if (masters > 1) {
-    text +=
-        fmt::format("; of these each of {} masters has {}", masters, total_text(config.master, 1));
+    text += fmt::format("; of these each of {} masters has {}", masters,
+                        total_text(config.master.caps, 1));
   }
   return text + "\n      raise them with --caps instances=N,usd_h=X,usd_day=Y, or --caps none";
 }

@@ -78,6 +78,7 @@ std::vector<std::uint16_t> free_ports(std::size_t count, unsigned taken) {
 }
 
 std::string random_token() {
+  // 192 bits, which nobody guesses; in hexadecimal they fit a header.
   std::array<unsigned char, 24> bytes{};
   std::size_t have = 0;
   while (have < bytes.size()) {
@@ -117,6 +118,7 @@ std::vector<NodeConfig> spread(const LocalRequest& request) {
     nodes[i].position = kPlaces[i].position;
     nodes[i].api = loopback();
   }
+  // With fewer nodes than roles, masters share nodes with sites, from the first one on.
   const std::uint32_t first_master = request.nodes >= roles ? request.sites : 0;
   for (std::uint32_t i = 0; i < request.masters; ++i) {
     nodes[first_master + i].master = fmt::format("m{}", i);

@@ -25,8 +25,9 @@ NodeConfig* first_with_api(ClusterConfig& config) {
 }
 
 bool same_caps(const ClusterConfig& a, const ClusterConfig& b) {
-  return a.master.max_instances == b.master.max_instances &&
-         a.master.max_usd_h == b.master.max_usd_h && a.master.max_usd_day == b.master.max_usd_day &&
+  return a.master.caps.max_instances == b.master.caps.max_instances &&
+         a.master.caps.max_usd_h == b.master.caps.max_usd_h &&
+         a.master.caps.max_usd_day == b.master.caps.max_usd_day &&
          a.live_master.uncapped == b.live_master.uncapped;
 }
 
@@ -69,7 +70,7 @@ std::string fleet_beyond_cloud(const ClusterConfig& config) {
   std::uint64_t all = 0;
   std::map<std::string, std::uint64_t> by_type;
   std::map<Market, std::uint64_t> by_market;
-  for (const FleetPart& part : config.master.fleet) {
+  for (const FleetPart& part : config.fleet.parts) {
     all += part.count;
     by_type[part.type] += part.count;
     by_market[part.market] += part.count;
@@ -99,7 +100,7 @@ std::string fleet_beyond_cloud(const ClusterConfig& config) {
 /// What of a master's share its caps would hold back. The first master has the largest share.
 std::string fleet_beyond_caps(const Fleet& share, const ClusterConfig& config,
                               const Catalog& catalog) {
-  const MasterConfig& caps = config.master;
+  const MasterCaps& caps = config.master.caps;
   const std::size_t masters = config.masters().size();
   std::uint64_t count = 0;
   double usd_h = 0;
@@ -125,9 +126,9 @@ std::string fleet_beyond_caps(const Fleet& share, const ClusterConfig& config,
 }
 
 std::string fleet_fault(const ClusterConfig& config, const Catalog& catalog) {
-  if (config.master.fleet.empty()) return {};
+  if (config.fleet.parts.empty()) return {};
   const auto masters = static_cast<std::uint32_t>(config.masters().size());
-  const auto share = fleet_share(config.master.fleet, catalog, 0, masters);
+  const auto share = fleet_share(config.fleet.parts, catalog, 0, masters);
   if (!share) {
     const std::string hint = share.error().code == FleetError::unknown_type
                                  ? "; it has " + names_of(catalog)

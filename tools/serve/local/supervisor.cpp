@@ -81,6 +81,7 @@ int take_lock(const std::filesystem::path& file) {
 
 void reap(std::vector<Child>& children) {
   int status = 0;
+  // One SIGCHLD may stand for several children: all that have ended are taken.
   for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
     for (Child& child : children) {
       if (child.pid != pid) continue;
@@ -106,6 +107,7 @@ void end_all(std::vector<Child>& children) {
       if (child.pid > 0) kill(child.pid, signal);
     }
   };
+  // A node that is asked writes out its journals; one that hangs has kEndPatience.
   signal_all(SIGTERM);
   const auto until = Clock::now() + kEndPatience;
   while (any_runs(children) && Clock::now() < until) {
@@ -136,6 +138,7 @@ int keep_nodes(const std::filesystem::path& dir, const std::filesystem::path& pr
   sigset_t ends;
   sigemptyset(&ends);
   for (int signal : {SIGTERM, SIGINT, SIGCHLD}) sigaddset(&ends, signal);
+  // Blocked, they are taken by sigtimedwait() alone, and none is lost between two looks.
   sigprocmask(SIG_BLOCK, &ends, nullptr);
 
   std::vector<Child> children;
@@ -147,6 +150,7 @@ int keep_nodes(const std::filesystem::path& dir, const std::filesystem::path& pr
       child.pid = spawn_node(program, file.string(), child.node);
       child.due = Clock::now() + child.pause;
     }
+    // Bounds the wait: no signal says that a child's pause is over.
     const timespec nap{0, 100'000'000};
     const int signal = sigtimedwait(&ends, nullptr, &nap);
     reap(children);

@@ -1,3 +1,7 @@
+// Tasks of another user (worker.task_uid) reach their files only where that user may pass through
+// every folder above. passage_fault() finds the one that bars the way; open_passage() opens those
+// that are the cluster's own.
+
 #include "tools/serve/local/task_passage.hpp"
 
 #include <fmt/format.h>
@@ -17,6 +21,7 @@ bool has_other_user(const ClusterConfig& config) {
 }
 
 bool is_inside(const fs::path& place, const fs::path& dir) {
+  // With the slash: /a/bc is not inside /a/b.
   return place == dir || place.string().starts_with(dir.string() + "/");
 }
 

@@ -99,6 +99,7 @@ void apply_groups(const fs::path& root, Computer& computer) {
 
 Computer look_at_computer(const fs::path& root) {
   Computer computer;
+  // 0 where the system cannot tell.
   computer.cores = std::max(1U, std::thread::hardware_concurrency());
   const std::string memory = read_text(root / "proc/meminfo");
   constexpr std::uint64_t kKiB = 1024;

@@ -1,3 +1,7 @@
+// The folder of one machine. It is all that is remembered of it: the command, the lock that a
+// living worker holds, and the worker's line of /proc, by which a connector that starts anew adopts
+// it.
+
 #include "tools/serve/machines/machine_folder.hpp"
 
 #include <fcntl.h>
@@ -51,6 +55,8 @@ bool sync_folder(const std::string& path) {
   return folder && fsync(folder.get()) == 0;
 }
 
+/// Takes the lock to see whether it is free, and lets go of it at once: somebody who wants it in
+/// the same moment may find it held.
 bool is_locked(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));
   return file && flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -67,10 +73,13 @@ struct Child {
 
 /// Moves a descriptor out of the way of those that the worker is to have.
 Descriptor high(Descriptor low) {
+  // Above 0 to 3, which become_worker() replaces.
   constexpr int kFirstFree = 10;
   return Descriptor(low ? fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstFree) : -1);
 }
 
+/// By the child, before it becomes the worker: the line is there even when the connector dies right
+/// after the fork.
 void write_own_line(int file) {
   char line[1024];
   const int stat = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
@@ -80,8 +89,11 @@ void write_own_line(int file) {
 }
 
 [[noreturn]] void become_worker(const Child& child) {
+  // A session of its own: signals to the connector's do not reach the worker, and find_members()
+  // knows by the session what the worker has started.
   setsid();
   write_own_line(child.line.get());
+  // Ignored signals and the mask outlive exec, and the worker would pass them on to its tasks.
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -91,6 +103,7 @@ void write_own_line(int file) {
                      dup2(child.log.get(), 2) >= 0 &&
                      dup2(child.lock.get(), kLockDescriptor) >= 0 && chdir(child.folder) == 0;
   if (!ready) _exit(126);
+  // Stores and sockets of the connector are not for the worker.
   syscall(SYS_close_range, static_cast<unsigned>(kLockDescriptor + 1), ~0u, 0u);
   execvpe(child.argv[0], child.argv.data(), child.environment.data());
   constexpr std::string_view kNote = "the worker's program cannot be executed\n";
@@ -151,6 +164,8 @@ std::string MachineFolder::write_command(const std::vector<std::string>& argv) c
   std::string text;
   for (const std::string& argument : argv) text.append(argument).push_back('\0');
   const std::string name = file(kCommand);
+  // After a crash the file is whole or not there, and boot() writes it again: draft, fsync, rename,
+  // and fsync of the folders that name it.
   const std::string draft = name + ".new";
   const Descriptor out(open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!out || !write_all(out.get(), text) || fsync(out.get()) != 0) return trouble(draft);
@@ -161,6 +176,8 @@ std::string MachineFolder::write_command(const std::vector<std::string>& argv) c
 
 MachineFolder::Found MachineFolder::find_worker() const {
   const std::optional<ProcessRow> line = row_from(read_text(file(kWorker)));
+  // Without a line that can be read a held lock says that a worker lives, but not which process it
+  // is.
   if (!line) return {std::nullopt, is_locked(file(kLock))};
   const auto row = find_process(line->pid);
   if (!row || row->start != line->start) return {};
@@ -195,6 +212,7 @@ MachineFolder::Started MachineFolder::start_worker() const {
   if (argv.empty()) return {-1, file(kCommand) + ": cannot be read"};
   std::vector<std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
+    // One entry of that name: which of two a program would see is not defined.
     if (!std::string_view(*entry).starts_with(std::string(kMark) + "=")) {
       variables.emplace_back(*entry);
     }
@@ -252,6 +270,8 @@ MachineFolder::Members MachineFolder::find_members(const std::optional<ProcessRo
     if (session_lives && row.pid == worker->pid) continue;  // but what it has started is
     (shim ? members.shims : member ? members.others : strangers).push_back(row);
   }
+  // Children of members are members. Each pass but the last adds a process, so the number of
+  // processes bounds the passes.
   for (bool more = true; more;) {
     more = false;
     for (const ProcessRow& row : strangers) {
@@ -284,6 +304,7 @@ void MachineFolder::bound_log(std::uint64_t max_bytes) const {
   std::error_code error;
   std::filesystem::copy_file(log, file(kOlderLog),
                              std::filesystem::copy_options::overwrite_existing, error);
+  // Lines that the worker writes between the copy and this are lost.
   if (truncate(log.c_str(), 0) != 0) return;
 }
 

@@ -1,3 +1,7 @@
+// The loopback cloud's machines: a folder and a worker process each. One thread waits for all of
+// them by poll() on their pidfds. Calls of the connector queue orders for it, and do not wait for a
+// process.
+
 #include "tools/serve/machines/process_machines.hpp"
 
 #include <fcntl.h>
@@ -124,6 +128,8 @@ class ProcessMachines::Watcher {
   }
 
  private:
+  /// On the caller's thread: count() and knows() include a machine whose order still waits in the
+  /// queue.
   void expect(InstanceId instance) {
     const std::lock_guard guard(mutex_);
     known_.insert(instance);
@@ -161,6 +167,7 @@ class ProcessMachines::Watcher {
         const std::lock_guard guard(mutex_);
         orders.swap(orders_);
       }
+      // Without the lock, so that callers may queue more meanwhile.
       for (const auto& step : orders) step();
       see_to_machines();
     }
@@ -168,11 +175,14 @@ class ProcessMachines::Watcher {
 
   void wait() {
     std::vector<pollfd> polled{{wake_.get(), POLLIN, 0}};
+    // Bounds the nap where no machine has anything due; in ms it fits poll()'s int.
     auto due = Machine::Clock::now() + std::chrono::hours{1};
     for (const auto& [id, machine] : machines_) {
       if (machine.pidfd() >= 0) polled.push_back({machine.pidfd(), POLLIN, 0});
       due = std::min(due, machine.due());
     }
+    // Rounded up: rounded down, poll() would return before the machine is due and be called in a
+    // loop.
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - Machine::Clock::now());
     poll(polled.data(), polled.size(),
          static_cast<int>(std::max(left.count(), decltype(left)::rep{0})));
@@ -249,9 +259,11 @@ ProcessMachines::~ProcessMachines() = default;
 
 Expected<std::string, MachineError> ProcessMachines::boot(const MachineOrder& order) {
   const MachineFolder folder = MachineFolder::of(options_.dir, order.instance);
+  // A command on disk says that the order was carried out before: repeated, it only watches.
   if (folder.command().empty()) {
     std::error_code error;
     fs::create_directories(folder.path(), error);
+    // Tasks of another user pass through the folder to their own files; they cannot list it.
     constexpr auto kThrough = fs::perms::group_exec | fs::perms::others_exec;
     const auto rights = fs::perms::owner_all | (options_.passage ? kThrough : fs::perms::none);
     if (!error) fs::permissions(folder.path(), rights, error);
@@ -286,6 +298,7 @@ bool ProcessMachines::halt(InstanceId instance, const std::string&, Duration gra
 /// Machines that are ordered and not booted yet will take what a worker takes.
 bool ProcessMachines::has_room(std::size_t rented) const {
   if (options_.memory_reserve_bytes == 0) return true;
+  // The machine that is asked about is one of those to come.
   const std::uint64_t to_come = rented - std::min(rented, count()) + 1;
   const std::uint64_t needed = options_.memory_reserve_bytes + to_come * kBytesOfNewWorker;
   const std::uint64_t free = options_.free_memory_bytes ? options_.free_memory_bytes()

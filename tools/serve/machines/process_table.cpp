@@ -1,3 +1,6 @@
+// Reads /proc. A process is known by its number and its start together, for numbers are given out
+// again.
+
 #include "tools/serve/machines/process_table.hpp"
 
 #include <dirent.h>
@@ -36,6 +39,7 @@ std::string proc_file(pid_t pid, const char* name) {
 std::string read_text(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
+  // In pieces, for files of /proc do not tell their size.
   char buffer[4096];
   ssize_t got = 0;
   while (file && (got = read(file.get(), buffer, sizeof buffer)) > 0) {
@@ -58,8 +62,10 @@ std::optional<ProcessRow> row_from(std::string_view stat_line) {
   if (!(head >> row.pid) || !(rest >> state >> row.parent >> group >> row.session)) {
     return std::nullopt;
   }
+  // The fields 7 to 21.
   constexpr int kFieldsBeforeStart = 15;
   for (int i = 0; i < kFieldsBeforeStart; ++i) rest >> skipped;
+  // A zombie (Z, X) runs nothing any more, so it counts as gone.
   if (!(rest >> row.start) || state == 'Z' || state == 'X') return std::nullopt;
   return row;
 }
@@ -68,6 +74,7 @@ std::optional<ProcessRow> find_process(pid_t pid) {
   return row_from(read_text(proc_file(pid, "stat")));
 }
 
+/// Not one instant: processes start and end while the folder is read.
 std::vector<ProcessRow> all_processes() {
   std::vector<ProcessRow> rows;
   for (const long pid : numbers_in("/proc")) {
@@ -83,6 +90,8 @@ Descriptor open_child(pid_t pid) {
 Descriptor open_process(const ProcessRow& process) {
   Descriptor pidfd = open_child(process.pid);
   if (!pidfd) return {};
+  // Compared after the pidfd is open: from then on it means one process, whatever becomes of the
+  // number.
   const auto now = find_process(process.pid);
   if (!now || now->start != process.start) return {};
   return pidfd;

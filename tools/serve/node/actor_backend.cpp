@@ -1,3 +1,6 @@
+// Asks masters, sites and the cloud for the API. A question goes to all masters, or all sites, at
+// once; who has not answered within `timeout_` is left out, and named as silent.
+
 #include "tools/serve/node/actor_backend.hpp"
 
 #include <algorithm>

@@ -35,6 +35,7 @@ void await_end(caf::actor_system& system, const SiteActor& site, JobId job, Dura
               if (!ends.empty()) end();
             },
             [](const caf::error&) {});  // then the time has to pass
+    // Bounds the wait also where the site never answers.
     self->delayed_send(self, wait, over_atom_v);
     return {[end](over_atom, const JobEnd&) { end(); }, [end](over_atom) { end(); }};
   });
@@ -104,6 +105,8 @@ struct ActorBackend::JobLook {
 
 void ActorBackend::view_jobs(const api::View& what, api::Reply reply) {
   auto look = std::make_shared<JobsLook>(JobsLook{what, std::move(reply), what.after});
+  // A piece may settle to fewer jobs than were asked for. The number of pieces is bounded, so that
+  // a page of jobs that change all the time still ends.
   look->pieces_left = (what.limit + kJobsAtOnce - 1) / kJobsAtOnce;
   add_jobs(look);
 }
@@ -147,8 +150,11 @@ void ActorBackend::add_jobs(const std::shared_ptr<JobsLook>& look) {
     if (!any_master && look->shown == 0) {
       return look->reply(refusal(503, "unreachable", "no master can be reached at present"));
     }
+    // The masters fell silent between two pieces: the pieces before are the answer.
     if (!any_master) return take_jobs(look, {{}, look->after});
     const merge::ListedPage page = merge::page(std::move(parts), look->after, piece);
+    // A job of which not all tasks are listed may have other parts, in the state that was not asked
+    // for.
     std::vector<JobId> doubtful = merge::in_doubt(page);
     if (doubtful.empty()) return take_jobs(look, page);
     ask_for_jobs(look, JobsQuestion::parts_of(std::move(doubtful)),
@@ -212,6 +218,7 @@ void ActorBackend::put_together(const std::shared_ptr<JobLook>& look, Answers<Jo
   for (merge::Jobs& site : of_sites) {
     for (JobView& part : site) parts.push_back({true, std::move(part)});
   }
+  // Who is silent does not matter when the parts that came are all of the job.
   if (merge::is_whole(parts)) missing.clear();
   if (!missing.empty()) look->missing = missing;
   const std::size_t piece = look->what.limit - look->shown;
@@ -233,6 +240,7 @@ void ActorBackend::take_tasks(const std::shared_ptr<JobLook>& look,
     view_json::add_tasks(look->list, piece->tasks, explained);
     look->shown += piece->tasks.size();
     piece->tasks.clear();
+    // The head is that of the first piece: later ones are asked for their tasks alone.
     if (look->whole) piece->job = std::move(look->whole->job);
     look->whole = std::move(piece);
     if (look->whole->next && look->shown < look->what.limit) return add_tasks(look);
@@ -245,6 +253,7 @@ void ActorBackend::finish_job(const std::shared_ptr<JobLook>& look) {
   const merge::WholeJob& whole = *look->whole;
   if (look->what.wait > Duration::zero() && !whole.job.over) {
     api::View again = look->what;
+    // The second look answers at once, with the job as it is when the wait has ended.
     again.wait = {};
     return await_end(system_, handles_.own_site, again.job, look->what.wait,
                      [this, again, reply = look->reply] { view_job(again, reply); });

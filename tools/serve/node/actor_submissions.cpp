@@ -1,5 +1,5 @@
-// What of the API's work for jobs that come in: those that are new, that are only asked about, and
-// that come once more.
+// Jobs that come in by the API: those that are new (submit), those of which only a dry run is asked
+// (plan), and those that are submitted again (resubmit).
 
 #include <utility>
 
@@ -69,6 +69,7 @@ void ActorBackend::hand_in(std::vector<Job> jobs, bool again, api::Reply reply) 
         if (!verdicts) return reply(not_submitted(verdicts.error(), system_));
         JsonText out;
         out.begin_object().key("jobs").begin_list();
+        // The first job that is not accepted is the whole answer.
         for (const SubmitVerdict& verdict : *verdicts) {
           const bool made_before = again && verdict.job.valid();
           if (!verdict.accepted && !made_before) return reply(not_accepted(verdict));

@@ -64,6 +64,8 @@ class LiveNode::Parts {
 
   ~Parts() {
     log_->info("ends");
+    // From the outside in: requests and workers, the relay, the actors, and at last the stores.
+    // Each of these uses those behind it.
     api_.reset();
     listener_.reset();
     if (relay_) asio::post(io_, [this] { relay_->stop(); });
@@ -78,7 +80,7 @@ class LiveNode::Parts {
     end(site_);
     end(master_);
     system_.await_all_actors_done();
-    // Journals and books write what is left, and nobody is there any more to be told.
+    // Journals and stores write what is left; no actor is there any more to be notified.
     cloud_.reset();
     site_.reset();
     master_.reset();
@@ -139,6 +141,7 @@ class LiveNode::Parts {
         system_, setup_, catalog_, origin_, state_, roster_, [log = log_](const std::string& text) {
           log->info(text);
         }};
+    // Cloud, master, site: each role is given the handles of the roles before it.
     if (self_.cloud) {
       auto role = start_cloud(context, std::move(stores->cloud));
       if (!role) return role.error();
@@ -200,6 +203,7 @@ class LiveNode::Parts {
       offer_ = offer;
     }
     log_->info("ends, to begin again with the numbers of {}: {}", offer.node, offer.difference);
+    // Without the lock: has_to_end may ask for offer(), which takes it.
     if (setup_.has_to_end) setup_.has_to_end();
   }
 
@@ -296,7 +300,9 @@ class LiveNode::Parts {
       return found != peers_.end() && found->second->connected();
     };
     handles.catalog = &catalog_;
-    auto fleet = fleet_share(setup_.config.master.fleet, catalog_, 0, 1);
+    // The whole fleet, as one share of one: the API refuses only jobs that no master could ever
+    // run.
+    auto fleet = fleet_share(setup_.config.fleet.parts, catalog_, 0, 1);
     if (!fleet) return Failure<NodeError>{NodeError::bad_catalog, fleet.error().message};
     handles.fleet = std::move(fleet).value();
     backend_ = std::make_unique<ActorBackend>(system_, setup_.config, std::move(handles), origin_);
@@ -338,7 +344,7 @@ class LiveNode::Parts {
   std::unique_ptr<CloudRole> cloud_;
   std::unique_ptr<MasterRole> master_;
   std::unique_ptr<SiteRole> site_;
-  std::vector<caf::actor> actors_;  ///< doors and dialers
+  std::vector<caf::actor> actors_;  ///< handshake and dialers
   std::unique_ptr<Relay> relay_;
   std::unique_ptr<WorkerListener> listener_;
   std::unique_ptr<ActorBackend> backend_;

@@ -133,6 +133,7 @@ api::MetricsInput metrics(const std::vector<CellFigures>& masters,
     task("pending", one.pending);
     task("assigned", one.assigned);
     task("held", one.held);
+    task("capped", one.capped);
     task("running", one.running);
     for (const OfferCount& line : one.instances) {
       instances.samples.push_back({{{"type", line.type},

@@ -1,3 +1,7 @@
+// Puts the parts of jobs, as masters and sites list them, together to whole jobs and to pages. A
+// part may be missing, because its master does not answer, and it may be listed twice, while it
+// passes from a site to a master.
+
 #include "tools/serve/node/merge_jobs.hpp"
 
 #include <fmt/format.h>
@@ -14,9 +18,9 @@
 namespace muster::merge {
 namespace {
 
-constexpr std::array kCounts{&JobView::waiting,        &JobView::held,     &JobView::starting,
-                             &JobView::running,        &JobView::finished, &JobView::failed,
-                             &JobView::failed_attempts};
+constexpr std::array kCounts{&JobView::waiting,  &JobView::held,           &JobView::capped,
+                             &JobView::starting, &JobView::running,        &JobView::finished,
+                             &JobView::failed,   &JobView::failed_attempts};
 
 /// State of the job: the first one, in the order of ShownState, that a part is in.
 ShownState state_of(const Jobs& parts) {
@@ -130,6 +134,7 @@ JobView merged(const Jobs& parts, bool complete) {
     if (complete) {
       out.finished += out.whole - out.tasks;
     } else if (is_over(out)) {
+      // The part that nobody has told of may still run.
       out.over.reset();
       out.state = ShownState::unknown;
     }
@@ -154,6 +159,8 @@ class TaskLists {
   void put_page(WholeJob& whole, std::size_t limit) {
     std::stable_sort(tasks_.begin(), tasks_.end(),
                      [](const TaskView& a, const TaskView& b) { return a.index < b.index; });
+    // A page ends at the lowest index up to which every list is whole: behind it a task may be
+    // missing.
     const auto end = std::find_if(tasks_.begin(), tasks_.end(),
                                   [&](const TaskView& task) { return task.index > known_to_; });
     std::size_t size = static_cast<std::size_t>(end - tasks_.begin());
@@ -182,10 +189,13 @@ ListedPage page(Jobs parts, const std::optional<JobCursor>& after, std::size_t l
     ListedJob listed{id, over, std::move(job)};
     if (!after || comes_behind(listed, *after)) all.push_back(std::move(listed));
   }
+  // Active jobs first, the highest number first in each half: the order in which a JobCursor goes
+  // on.
   std::sort(all.begin(), all.end(), [](const ListedJob& a, const ListedJob& b) {
     return a.over != b.over ? b.over : a.job > b.job;
   });
   ListedPage page;
+  // Everybody is asked for one job more than `limit`, so a longer list says that there are more.
   if (all.size() > limit) {
     all.resize(limit);
     page.next = JobCursor{all.back().over, all.back().job};
@@ -210,6 +220,8 @@ void settle(ListedPage& page, Jobs answers) {
     if (found == by_id.end()) return false;
     Jobs& parts = found->second;
     const bool runs_on = !std::all_of(parts.begin(), parts.end(), is_over);
+    // By its listed parts alone the job looked over; another part runs, so it is one of the active
+    // jobs.
     if (job.over && runs_on) return true;
     // Somebody may have fallen silent since he told of his part.
     if (tasks_in(parts) >= tasks_in(job.parts)) job.parts = std::move(parts);
@@ -231,6 +243,7 @@ Jobs jobs(const ListedPage& page, bool over_only, bool complete) {
 void drop_arrived(std::vector<Jobs>& sites, const Jobs& masters) {
   std::set<std::pair<JobId, std::string>> at_master;
   std::map<JobId, std::size_t> holders;
+  // Without a job at a site there is nothing to drop, and the index over all jobs is not needed.
   const bool any =
       std::any_of(sites.begin(), sites.end(), [](const Jobs& site) { return !site.empty(); });
   if (!any) return;
@@ -243,6 +256,8 @@ void drop_arrived(std::vector<Jobs>& sites, const Jobs& masters) {
   }
   for (Jobs& site : sites) {
     std::erase_if(site, [&](const JobView& one) {
+      // A site lists a job until its master's confirmation has come, so for a while both list it. A
+      // job on its way to another site is dropped as soon as anybody else lists it.
       const bool there = !one.to.empty() && at_master.contains({one.job, one.to});
       return there || (one.to_site && holders[one.job] > 1);
     });

@@ -79,42 +79,37 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
                            recovered.value().tail.size(), recovered.value().snapshot_at,
                            to_seconds(steady_now() - began) * 1e3));
 
-  GroupSetup group;
-  group.catalog = &context.catalog;
-  group.policy = std::move(policy).value();
-  group.journal = role->journal.get();
-  group.master = config.master;
+  MasterSetup master;
+  master.parts.catalog = &context.catalog;
+  master.parts.policy = std::move(policy).value();
+  master.journal = role->journal.get();
+  master.settings = config.master;
   const auto masters = static_cast<std::uint32_t>(config.masters().size());
   const std::uint32_t number = context.roster.masters.at(name);
-  auto fleet = fleet_share(config.master.fleet, context.catalog, rank_of(context, number), masters);
+  auto fleet = fleet_share(config.fleet.parts, context.catalog, rank_of(context, number), masters);
   if (!fleet) return Failure<NodeError>{NodeError::bad_catalog, fleet.error().message};
-  group.fleet = std::move(fleet).value();
-  group.cloud = cloud;
-  group.origin = context.origin;
-  group.seed = config.seed;
-  group.stopwatch = steady_now;
-  group.times = &role->times;
-  group.master_index = number;
-  group.masters = masters;
-  group.live.name = name;
-  group.live.note = context.note;
-  group.live.asks_numbers = asks.value().has_value();
-  group.live.history = role->history.get();
-  group.live.logs.sink = role->logs.get();
-  group.live.logs.bounds.hold = from_seconds(config.logs.handover_s);
+  master.parts.fleet = std::move(fleet).value();
+  master.cloud = cloud;
+  master.origin = context.origin;
+  master.parts.seed = config.seed;
+  master.stopwatch = steady_now;
+  master.times = &role->times;
+  master.parts.name = name;
+  master.note = context.note;
+  master.asks_numbers = asks.value().has_value();
+  master.history = role->history.get();
+  master.logs.sink = role->logs.get();
+  master.logs.bounds.hold = from_seconds(config.logs.handover_s);
   // The worker keeps full files and the one that it writes to.
-  group.live.logs.bounds.stream_bytes = config.worker.log_bytes * (config.worker.log_files + 2);
-  group.live.snapshot = std::move(recovered.value().snapshot);
-  group.live.tail = std::move(recovered.value().tail);
-  group.live.save_snapshot = [journal = role->journal.get()](MasterSnapshot snapshot,
-                                                             std::uint64_t behind) {
+  master.logs.bounds.stream_bytes = config.worker.log_bytes * (config.worker.log_files + 2);
+  master.snapshot = std::move(recovered.value().snapshot);
+  master.tail = std::move(recovered.value().tail);
+  master.save_snapshot = [journal = role->journal.get()](MasterSnapshot snapshot,
+                                                         std::uint64_t behind) {
     journal->save_snapshot(std::move(snapshot), behind);
   };
-  group.planning.beside = true;
-  group.planning.own_thread = true;
-  group.planning.deadline = config.live_master.decision_deadline;
-  group.planning.max_lag = config.live_master.planner_lag;
-  role->actor = spawn_master(context.system, std::move(group));
+  master.planner = PlannerPlace::own_thread;
+  role->actor = spawn_master(context.system, std::move(master), {number, masters});
   return role;
 }
 

@@ -1,3 +1,7 @@
+// Opens the stores of a node's roles (cloud, master, site) and compares their rosters with each
+// other and their contents with the cluster file. Ids are made of the roster's numbers, so a node
+// whose stores contradict each other does not start.
+
 #include "tools/serve/node/node_stores.hpp"
 
 #include <fmt/format.h>
@@ -41,6 +45,8 @@ class Opening {
     if (!trouble && self.master) trouble = open(stores.master, "master", "master " + *self.master);
     if (!trouble && self.site) trouble = open(stores.site, "site", "site " + *self.site);
     std::error_code bad;
+    // The permit goes only when all stores are open: a start that fails half-way may make the
+    // others the next time.
     if (!trouble) std::filesystem::remove(state_ / kStorePermit, bad);
     return trouble;
   }
@@ -56,6 +62,7 @@ class Opening {
   /// Puts another roster in the place of that of all of the stores.
   std::optional<Failure<NodeError>> replace(const ClusterRoster& roster) {
     for (const Store* store : opened_) {
+      // All stores are asked before the first one is changed.
       const auto obstacle = obstacle_to(roster, *store);
       if (!obstacle) return failure(obstacle.error());
       if (obstacle->empty()) continue;
@@ -92,6 +99,8 @@ class Opening {
     return std::nullopt;
   }
 
+  /// A site or master that the cluster file does not name would never confirm the jobs that wait
+  /// for it.
   std::optional<Failure<NodeError>> check_handoffs(const Store& site) const {
     const auto counts = handoffs_by_target(site);
     if (!counts) return failure(counts.error());
@@ -102,6 +111,7 @@ class Opening {
     return std::nullopt;
   }
 
+  /// An instance of a master that the cluster file does not name has nobody who would release it.
   std::optional<Failure<NodeError>> check_instances(const Store& cloud) const {
     const auto counts = rented_by_master(cloud);
     if (!counts) return failure(counts.error());
@@ -202,6 +212,7 @@ Expected<NodeStores, NodeError> open_stores(const NodeSetup& setup, const Catalo
   if (!numbered) return failure(numbered.error());
   stores.numbered = numbered.value();
   stores.roster = opening.number();
+  // The checks come before the write: a start that is refused leaves the rosters as they were.
   if (stores.site) trouble = opening.check_handoffs(*stores.site);
   if (!trouble && stores.cloud) trouble = opening.check_instances(*stores.cloud);
   if (!trouble) trouble = opening.persist();

@@ -1,3 +1,7 @@
+// Links between the nodes of a cluster. NodeHandshake answers a node that dials; PeerDialer dials,
+// and dials again when the link is lost. Each compares the rosters before it uses an actor of the
+// other node.
+
 #include "tools/serve/node/peer_dialer.hpp"
 
 #include <algorithm>
@@ -7,6 +11,7 @@
 namespace muster {
 namespace {
 
+/// Bounds the pause, which doubles from try to try, unless link.reconnect is longer.
 constexpr Duration kLongestPause = std::chrono::seconds{3};
 
 /// Some actor of the node: they all go when the link does.
@@ -75,6 +80,8 @@ caf::result<NodeRoles> NodeHandshake::greet(const NodeRoles& visitor) {
     news_.note("turns " + visitor.node + " away: " + wrong);
     if (yields(own_, visitor)) news_.take_roster({visitor.node, visitor.roster, wrong});
     if (!yields(visitor, own_)) return caf::make_error(ActorError::other_roster, wrong);
+    // A visitor that yields is told the roster to take, and no handles: its ids mean other actors
+    // until it has started again.
     return NodeRoles{own_.node, own_.roster, {}, {}, {}, own_.numbered};
   }
   // Of an earlier link nothing is expected any more.
@@ -158,6 +165,7 @@ void PeerDialer::lose(std::uint64_t attempt, const std::string& why) {
   if (handshake_) demonitor(handshake_.address());
   handshake_ = nullptr;
   setup_.roles->clear();
+  // A node that is away for hours is noted once, not at every try.
   if (why != last_note_) setup_.news.note("no link with " + setup_.node + ": " + why);
   last_note_ = why;
   delayed_send(this, pause_, caf::connect_atom_v, ++attempt_);

@@ -57,6 +57,7 @@ void put_list(JsonText& out, std::string_view key, const JsonText& list) {
 
 void put_job(JsonText& out, const JobView& job, const Around* around) {
   out.begin_object()
+      .field("capped", job.capped)
       .field("checkpoints", job.checkpoints)
       .field("class", job.workload_class)
       .field("command", job.command);

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+
+#include "model/time.hpp"
+
+namespace muster {
+
+/// Hard limits that no plan gets over.
+struct MasterCaps {
+  std::uint32_t max_instances = 0;  ///< 0: none
+  double max_usd_h = 0;             ///< 0: none
+  double max_usd_day = 0;           ///< from midnight to midnight (UTC); 0: none
+  /// So long before the day's cap would be reached tasks are told to save their checkpoints.
+  Duration spend_margin{std::chrono::minutes{5}};
+  /// How long the cloud takes at most to end an instance, besides its type's own time.
+  Duration end_time{std::chrono::seconds{30}};
+};
+
+/// How gangs that wait for room which caps or the cloud did not have get it.
+struct GangRules {
+  /// From a gang's first refusal to its turn, in which no other job starts; 0: there are no turns.
+  Duration patience{std::chrono::hours{1}};
+  Duration turn{std::chrono::minutes{30}};   ///< the first turn; each next one twice as long
+  Duration longest{std::chrono::hours{12}};  ///< no wait, rest or turn grows longer
+};
+
+/// What a master does by the clock, besides its policy's rounds.
+struct MasterWatch {
+  Duration remind_every{std::chrono::seconds{2}};  ///< orders to the cloud are repeated so often
+  /// The cloud is asked after all instances at pauses that double up to this.
+  Duration ask_pause{std::chrono::hours{6}};
+  Duration worker_lost_after{std::chrono::minutes{10}};  ///< silence that ends an instance
+  std::uint64_t snapshot_every = 100'000;                ///< events from one snapshot to the next
+};
+
+/// What its user's config says of a master: plain values, handed down whole from the config to
+/// whoever goes by one of them.
+struct MasterSettings {
+  /// From a round's tick to its decision: what comes meanwhile takes part.
+  Duration round_settle{std::chrono::milliseconds{1}};
+  /// How long workers may take to answer before a round goes on without.
+  Duration sample_timeout{std::chrono::seconds{2}};
+  Duration accept_timeout{std::chrono::seconds{10}};  ///< how long it may take to accept a job
+  MasterCaps caps;
+  GangRules gangs;
+  MasterWatch watch;
+  /// How long what the cloud refused is not asked for again.
+  Duration launch_backoff{std::chrono::minutes{10}};
+  Duration launch_backoff_longest{std::chrono::hours{1}};  ///< refused again and again: up to this
+  std::uint32_t max_attempts = 1;         ///< failed attempts before a task has failed for good
+  std::uint32_t max_losses = 20;          ///< attempts of a task lost by their workers, likewise
+  std::uint32_t queue_capacity = 10'000;  ///< so many waiting tasks are a load of 1; >= 1
+  Duration min_stay{std::chrono::minutes{5}};  ///< no plan moves a task that ran for less; 0: any
+  /// From a round's decision to its plan, in virtual time; 0: before anything else happens.
+  Duration decision_time{};
+  std::uint64_t decision_budget = 0;  ///< steps that a decision may take; 0: any number
+  /// A decision beside the master is allowed the steps that the policy takes in that time, by what
+  /// its last ones took; 0: as many as it likes.
+  Duration decision_deadline{};
+  std::uint32_t slice_parts = 500;  ///< of a plan, carried out before other messages are heard
+  std::uint32_t planner_lag = 1'000'000;  ///< events that a planner beside it may be behind
+};
+
+}  // namespace muster
