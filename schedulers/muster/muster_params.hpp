@@ -13,7 +13,7 @@ struct MusterParams {
   bool eager = false;  ///< rounds at once on arrivals and on resources that come free, too
   Duration horizon{std::chrono::hours{2}};  ///< over which the cost of a change is spread
   /// What an hour of a user's time is worth, as a share of the price of the task's work.
-  double theta = 1;
+  double theta = 0.37;
   double theta_usd_h = 0;  ///< the same as a sum: then the scale of prices matters
   Duration free_wait{std::chrono::seconds{36}};  ///< a task may wait so long whatever its age
   double wait_share = 0.05;                      ///< and this share of its age besides
