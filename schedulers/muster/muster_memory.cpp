@@ -1,0 +1,88 @@
+// The policy's memory in words. Classes go by name, since their numbers belong to one state.
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "schedulers/muster/muster_policy.hpp"
+
+namespace muster::own {
+namespace {
+
+using nlohmann::json;
+
+bool is_count(const json& value) {
+  return value.is_number_unsigned();
+}
+
+std::optional<std::map<TaskId, Memory::Wait>> waits_from(const json& lines) {
+  std::map<TaskId, Memory::Wait> waits;
+  for (const json& line : lines) {
+    if (!line.is_array() || line.size() != 4 || !is_count(line[0]) ||
+        !line[1].is_number_integer() || !(line[2].is_null() || line[2].is_number_integer()) ||
+        !(line[3].is_null() || is_count(line[3]))) {
+      return std::nullopt;
+    }
+    Memory::Wait wait{Duration{line[1].get<std::int64_t>()}, {}, {}};
+    if (!line[2].is_null()) wait.since = Instant{Duration{line[2].get<std::int64_t>()}};
+    if (!line[3].is_null()) wait.on = InstanceId{line[3].get<std::uint64_t>()};
+    waits[TaskId{line[0].get<std::uint64_t>()}] = wait;
+  }
+  return waits;
+}
+
+}  // namespace
+
+std::string MusterPolicy::save_state(const ClusterState& state) const {
+  json rates = json::array();
+  for (const PairRate& rate : rates_.learnt()) {
+    rates.push_back({state.class_name(rate.task), state.class_name(rate.neighbour), rate.log_rate});
+  }
+  json waits = json::array();
+  for (const auto& [task, wait] : memory_.waits()) {
+    waits.push_back({task.value, wait.before.count(),
+                     wait.since ? json(wait.since->time_since_epoch().count()) : json(nullptr),
+                     wait.on.valid() ? json(wait.on.value) : json(nullptr)});
+  }
+  json dirty = json::array();
+  for (const InstanceId id : memory_.dirty()) dirty.push_back(id.value);
+  return json{
+      {"rates", rates}, {"waits", waits}, {"dirty", dirty}, {"changed", !memory_.is_quiet()}}
+      .dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+bool MusterPolicy::load_state(std::string_view text, const ClusterView& view) {
+  const json all = json::parse(text, nullptr, false);
+  if (!all.is_object()) return false;
+  for (const char* key : {"rates", "waits", "dirty"}) {
+    if (!all.contains(key) || !all[key].is_array()) return false;
+  }
+  if (!all.contains("changed") || !all["changed"].is_boolean()) return false;
+  std::map<std::string, ClassId, std::less<>> classes;
+  for (std::uint32_t i = 0; i < view.state.class_count(); ++i) {
+    classes.emplace(view.state.class_name(ClassId{i}), ClassId{i});
+  }
+  std::vector<PairRate> rates;
+  for (const json& line : all["rates"]) {
+    if (!line.is_array() || line.size() != 3 || !line[0].is_string() || !line[1].is_string() ||
+        !line[2].is_number()) {
+      return false;
+    }
+    const auto task = classes.find(line[0].get<std::string>());
+    const auto neighbour = classes.find(line[1].get<std::string>());
+    if (task == classes.end() || neighbour == classes.end()) return false;
+    rates.push_back({task->second, neighbour->second, line[2].get<double>()});
+  }
+  auto waits = waits_from(all["waits"]);
+  if (!waits) return false;
+  std::set<InstanceId> dirty;
+  for (const json& id : all["dirty"]) {
+    if (!is_count(id)) return false;
+    dirty.insert(InstanceId{id.get<std::uint64_t>()});
+  }
+  rates_.restore(rates);
+  memory_.restore(std::move(*waits), std::move(dirty), all["changed"].get<bool>());
+  return true;
+}
+
+}  // namespace muster::own

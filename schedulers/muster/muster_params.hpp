@@ -1,0 +1,26 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "model/time.hpp"
+
+namespace muster::own {
+
+/// What the policy can be told. The defaults were chosen on the first quarter of the Gavel trace.
+struct MusterParams {
+  Duration period{std::chrono::seconds{300}};
+  bool eager = false;  ///< rounds at once on arrivals and on resources that come free, too
+  Duration horizon{std::chrono::hours{2}};  ///< over which the cost of a change is spread
+  /// What an hour of a user's time is worth, as a share of the price of the task's work.
+  double theta = 0.37;
+  double theta_usd_h = 0;  ///< the same as a sum: then the scale of prices matters
+  Duration free_wait{std::chrono::seconds{36}};  ///< a task may wait so long whatever its age
+  double wait_share = 0.05;                      ///< and this share of its age besides
+  bool patient = true;                           ///< false: nobody waits past the next round
+  std::uint32_t triples = 8;                     ///< of instances, tried a round besides pairs
+  std::uint32_t max_tasks = 8;                   ///< in one repartition
+  double default_pair = 0.95;  ///< expected rate beside a neighbour never observed
+};
+
+}  // namespace muster::own

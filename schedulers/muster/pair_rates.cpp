@@ -1,0 +1,79 @@
+#include "schedulers/muster/pair_rates.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/check.hpp"
+
+namespace muster::own {
+namespace {
+
+/// Share of a miss that one observation corrects.
+constexpr double kStep = 0.5;
+/// Misses below this are noise: correcting them would make every round look like news.
+constexpr double kLeastMiss = 1e-4;
+/// A task that stands still says nothing that a logarithm could hold.
+constexpr double kLeastThroughput = 1e-3;
+
+}  // namespace
+
+PairRates::PairRates(double default_pair) : default_log_(std::log(default_pair)) {
+  MUSTER_CHECK(default_pair > 0 && default_pair <= 1, "a pair's rate is a share");
+}
+
+double PairRates::log_rate(ClassId task, ClassId neighbour) const {
+  if (task.value >= width_ || neighbour.value >= width_) return default_log_;
+  return logs_[task.value * width_ + neighbour.value];
+}
+
+double& PairRates::at(ClassId task, ClassId neighbour) {
+  const std::size_t most = std::max(task.value, neighbour.value);
+  if (most >= width_) {
+    // Doubling keeps the copying linear in the classes met.
+    const std::size_t wider = std::max<std::size_t>(most + 1, 2 * width_);
+    std::vector<double> logs(wider * wider, default_log_);
+    for (std::size_t row = 0; row < width_; ++row) {
+      std::copy_n(logs_.begin() + static_cast<std::ptrdiff_t>(row * width_), width_,
+                  logs.begin() + static_cast<std::ptrdiff_t>(row * wider));
+    }
+    logs_ = std::move(logs);
+    width_ = wider;
+  }
+  return logs_[task.value * width_ + neighbour.value];
+}
+
+void PairRates::observe(ClassId task, std::span<const ClassId> neighbours, double throughput,
+                        std::uint64_t times) {
+  if (neighbours.empty() || times == 0) return;
+  double miss = std::log(std::clamp(throughput, kLeastThroughput, 1.0));
+  for (ClassId neighbour : neighbours) miss -= log_rate(task, neighbour);
+  if (std::abs(miss) <= kLeastMiss) return;
+  // The same observation k times leaves (1 - step)^k of the miss.
+  const double corrected = 1 - std::pow(1 - kStep, static_cast<double>(times));
+  const double each = miss * corrected / static_cast<double>(neighbours.size());
+  for (ClassId neighbour : neighbours) {
+    double& log = at(task, neighbour);
+    log = std::min(0.0, log + each);
+  }
+  ++version_;
+}
+
+std::vector<PairRate> PairRates::learnt() const {
+  std::vector<PairRate> rates;
+  for (std::uint32_t task = 0; task < width_; ++task) {
+    for (std::uint32_t neighbour = 0; neighbour < width_; ++neighbour) {
+      const double log = logs_[task * width_ + neighbour];
+      if (log != default_log_) rates.push_back({ClassId{task}, ClassId{neighbour}, log});
+    }
+  }
+  return rates;
+}
+
+void PairRates::restore(std::span<const PairRate> rates) {
+  logs_.clear();
+  width_ = 0;
+  for (const PairRate& rate : rates) at(rate.task, rate.neighbour) = std::min(0.0, rate.log_rate);
+  ++version_;
+}
+
+}  // namespace muster::own

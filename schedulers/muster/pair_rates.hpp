@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/ids.hpp"
+
+namespace muster::own {
+
+/// One learnt figure: the logarithm of how fast a task of `task` runs for one neighbour of
+/// `neighbour`.
+struct PairRate {
+  ClassId task;
+  ClassId neighbour;
+  double log_rate = 0;
+
+  friend bool operator==(const PairRate&, const PairRate&) = default;
+};
+
+/// How tasks on one instance slow each other, as a product of pair rates: the rate of a task is
+/// exp(sum of L[task][neighbour] over its neighbours). A sum over pairs says something of sets that
+/// were never seen together, which a table of whole sets cannot.
+class PairRates {
+ public:
+  /// `default_pair` in (0, 1]: the rate of a pair that nothing is known of.
+  explicit PairRates(double default_pair = 0.95);
+
+  /// The logarithm of the pair's rate, never above 0.
+  double log_rate(ClassId task, ClassId neighbour) const;
+
+  /// The task was seen beside the neighbours, `times` times, at that share of its own pace. Half of
+  /// what the prediction missed is spread over the pairs each time, so that one odd measurement
+  /// does not overturn what many have said.
+  void observe(ClassId task, std::span<const ClassId> neighbours, double throughput,
+               std::uint64_t times);
+
+  /// Rises whenever a rate changes.
+  std::uint64_t version() const { return version_; }
+  /// All that differ from the default, by task and neighbour.
+  std::vector<PairRate> learnt() const;
+  /// Puts back what learnt() gave, in place of what is known.
+  void restore(std::span<const PairRate> rates);
+
+ private:
+  double& at(ClassId task, ClassId neighbour);
+
+  double default_log_;
+  std::uint64_t version_ = 0;
+  std::size_t width_ = 0;
+  std::vector<double> logs_;  ///< width_ x width_, the row is the task
+};
+
+}  // namespace muster::own

@@ -1,0 +1,169 @@
+#include "schedulers/muster/repartition.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tests/schedulers/catalogs.hpp"
+
+namespace muster::own {
+namespace {
+
+/// Tasks and instances of Table 3's catalog, whatever the test draws.
+class Bench {
+ public:
+  Bench() {
+    for (const Demands& demands : testing::tasks_of_table_3())
+      shapes_.push_back(prices_.add(demands));
+  }
+
+  Piece piece(std::size_t shape, std::uint32_t cls, double value_usd_h) const {
+    Piece piece;
+    piece.shape = shapes_[shape % shapes_.size()];
+    piece.cls = ClassId{cls};
+    piece.value_usd_h = value_usd_h;
+    piece.start_h = 0.01;
+    return piece;
+  }
+  Host host(std::uint32_t type) const {
+    const TypeId id{type % static_cast<std::uint32_t>(catalog_.size())};
+    return {id, prices_.types().usd_h(id), 0, {}};
+  }
+  const ValueModel& model() const { return model_; }
+  PairRates& rates() { return rates_; }
+
+  /// The value of the best of all ways, found by trying each.
+  double best_by_trying(const std::vector<Host>& hosts, const std::vector<Piece>& pieces) const {
+    std::vector<std::size_t> label(pieces.size(), 0);
+    double best = -std::numeric_limits<double>::infinity();
+    try_from(0, hosts, pieces, label, best);
+    return best;
+  }
+  /// What a way is worth: labels are hosts, then new instances, the last one waits.
+  double value(const std::vector<Host>& hosts, const std::vector<Piece>& pieces,
+               const std::vector<std::size_t>& label) const {
+    double sum = 0;
+    for (std::size_t group = 0; group < hosts.size() + pieces.size(); ++group) {
+      std::vector<const Piece*> set;
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        if (label[i] == group) set.push_back(&pieces[i]);
+      }
+      if (group < hosts.size()) {
+        const auto worth = value_on(model_, hosts[group], set, static_cast<std::uint32_t>(group));
+        if (!worth) return -std::numeric_limits<double>::infinity();
+        sum += *worth;
+      } else if (!set.empty()) {
+        const auto worth = best_new(model_, set);
+        if (!worth) return -std::numeric_limits<double>::infinity();
+        sum += worth->value_usd_h;
+      }
+    }
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      if (label[i] < hosts.size() + pieces.size()) continue;
+      if (!pieces[i].may_wait) sum -= 1000 * pieces[i].value_usd_h;
+    }
+    return sum;
+  }
+
+ private:
+  void try_from(std::size_t at, const std::vector<Host>& hosts, const std::vector<Piece>& pieces,
+                std::vector<std::size_t>& label, double& best) const {
+    if (at == pieces.size()) {
+      best = std::max(best, value(hosts, pieces, label));
+      return;
+    }
+    for (label[at] = 0; label[at] <= hosts.size() + pieces.size(); ++label[at]) {
+      try_from(at + 1, hosts, pieces, label, best);
+    }
+  }
+
+  Catalog catalog_ = testing::table_3();
+  ReservationPrices prices_{catalog_};
+  PairRates rates_{0.9};
+  ValueModel model_{prices_, rates_, 2, {}};
+  std::vector<ShapeId> shapes_;
+};
+
+RC_GTEST_PROP(RepartitionProperty, finds_what_trying_everything_finds, ()) {
+  Bench bench;
+  for (std::uint32_t a = 0; a < 3; ++a) {
+    for (std::uint32_t b = 0; b < 3; ++b) {
+      const std::vector<ClassId> beside{ClassId{b}};
+      bench.rates().observe(ClassId{a}, beside, *rc::gen::inRange(30, 101) / 100.0, 50);
+    }
+  }
+  std::vector<Host> hosts;
+  const int count = *rc::gen::inRange(0, 3);
+  for (int i = 0; i < count; ++i) {
+    hosts.push_back(bench.host(static_cast<std::uint32_t>(*rc::gen::inRange(0, 4))));
+    hosts.back().left_h = *rc::gen::inRange(0, 3) / 20.0;
+    if (*rc::gen::inRange(0, 3) == 0) hosts.back().fixed.push_back(bench.piece(3, 1, 0.5));
+  }
+  std::vector<Piece> pieces;
+  const int tasks = *rc::gen::inRange(1, 5);
+  for (int i = 0; i < tasks; ++i) {
+    pieces.push_back(bench.piece(static_cast<std::size_t>(*rc::gen::inRange(0, 4)),
+                                 static_cast<std::uint32_t>(*rc::gen::inRange(0, 3)),
+                                 *rc::gen::inRange(1, 1500) / 100.0));
+    const int home = *rc::gen::inRange(0, 3);
+    if (home < count) pieces.back().home = static_cast<std::uint32_t>(home);
+    pieces.back().leave_h = *rc::gen::inRange(0, 10) / 100.0;
+    pieces.back().may_wait = *rc::gen::inRange(0, 2) == 1;
+  }
+  // A fixed task that does not fit its host is no state that can be.
+  for (std::uint32_t i = 0; i < hosts.size(); ++i) {
+    RC_PRE(value_on(bench.model(), hosts[i], {}, i).has_value());
+  }
+  Repartition repartition(bench.model());
+  const Partition& found = repartition.run(hosts, pieces);
+  const double best = bench.best_by_trying(hosts, pieces);
+  RC_ASSERT(std::abs(found.value_usd_h - best) < 1e-9 * std::max(1.0, std::abs(best)));
+  std::vector<std::size_t> label;
+  for (std::uint32_t host : found.host_of) {
+    label.push_back(host == Partition::kWaits ? hosts.size() + pieces.size() : host);
+  }
+  const double said = bench.value(hosts, pieces, label);
+  RC_ASSERT(std::abs(said - found.value_usd_h) < 1e-9 * std::max(1.0, std::abs(said)));
+}
+
+TEST(Repartition, gives_an_instance_back_that_pays_for_nobody) {
+  Bench bench;
+  Piece small = bench.piece(3, 0, 0.45);
+  small.home = 0;
+  const std::vector<Host> hosts{bench.host(0)};  // the dearest type
+  Repartition repartition(bench.model());
+  const Partition& found = repartition.run(hosts, std::vector{small});
+  ASSERT_EQ(found.new_types.size(), 1u);
+  EXPECT_EQ(found.host_of[0], 1u) << "on the new one";
+}
+
+TEST(Repartition, lets_wait_who_may_and_is_not_worth_an_instance_and_nobody_else) {
+  Bench bench;
+  Piece cheap = bench.piece(3, 0, 0.01);
+  Repartition repartition(bench.model());
+  EXPECT_NE(repartition.run({}, std::vector{cheap}).host_of[0], Partition::kWaits);
+  cheap.may_wait = true;
+  EXPECT_EQ(repartition.run({}, std::vector{cheap}).host_of[0], Partition::kWaits);
+}
+
+TEST(Repartition, takes_more_steps_the_more_there_is_to_share) {
+  Bench bench;
+  Repartition repartition(bench.model());
+  const std::vector<Host> hosts{bench.host(0), bench.host(1)};
+  std::uint64_t last = 0;
+  std::vector<Piece> pieces;
+  for (std::uint32_t i = 0; i < kMostTasks; ++i) {
+    pieces.push_back(bench.piece(3, i, 1));
+    const std::uint64_t before = repartition.steps();
+    repartition.run(hosts, pieces);
+    EXPECT_GT(repartition.steps() - before, last);
+    last = repartition.steps() - before;
+  }
+}
+
+}  // namespace
+}  // namespace muster::own
