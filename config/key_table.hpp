@@ -8,16 +8,14 @@
 namespace muster::config {
 
 /// The keys of [master], wherever masters are configured: C has MasterSettings `master` and a
-/// FleetConfig `fleet`. A template, as a replay and a cluster give masters the same keys and ranges.
+/// FleetConfig `fleet`. A template, as replay and cluster give masters the same keys and ranges.
 template <class C>
 std::vector<KeySpecOf<C>> master_keys() {
   using Whole = WholeKeyOf<C>;
   using Number = NumberKeyOf<C>;
   using Time = TimeKeyOf<C>;
-  constexpr Duration kHour = std::chrono::hours{1};
-  constexpr Duration kNone{};
+  constexpr Duration kHour = std::chrono::hours{1}, kNone{};
   constexpr Duration kShortest = std::chrono::milliseconds{1};
-  // A bound against mistakes in typing: ids and counts are wider.
   constexpr std::uint64_t kMostInstances = 10'000'000;
   return {
       {"master.round_settle", "from a round's tick to the decision",

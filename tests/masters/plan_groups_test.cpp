@@ -58,7 +58,7 @@ class PlanGroups : public test::MasterTest {
   }
   /// The attempt has saved its checkpoint; what starts at once is said to have started.
   void leaves_and_starts(std::uint64_t id, Attempt attempt) {
-    master_->task_left({TaskId{id}, attempt, {}, {}}, now());
+    master_->task_checkpointed({TaskId{id}, attempt, {}, {}}, now());
     EXPECT_EQ(count<StartTask>(commit()), 1U);
     started(id, attempt + 1);
     commit();
@@ -205,7 +205,7 @@ TEST_F(PlanGroups, AGangIsStoppedAndStartedInOneOperationEach) {
   EXPECT_EQ(stop_job(plan, state(), {job(1), {CauseCode::evicted, 0}}), 1U);
   EXPECT_EQ(count<StopTask>(round(plan)), 2U);
   for (std::uint64_t id : {1, 101}) {
-    master_->task_left({TaskId{id}, 1, {}, {}}, now());
+    master_->task_checkpointed({TaskId{id}, 1, {}, {}}, now());
     EXPECT_EQ(task(id).phase, TaskPhase::pending);
   }
   commit();
@@ -218,9 +218,9 @@ TEST_F(PlanGroups, AGangIsStoppedAndStartedInOneOperationEach) {
   plan = {};
   EXPECT_EQ(restart_job(plan, state(), {job(1), {CauseCode::gang_restart, 0}}), 1U);
   EXPECT_EQ(count<StopTask>(round(plan)), 2U);
-  master_->task_left({TaskId{1}, 2, {}, {}}, now());
+  master_->task_checkpointed({TaskId{1}, 2, {}, {}}, now());
   EXPECT_EQ(count<StartTask>(commit()), 0U) << "its peer has still to leave";
-  master_->task_left({TaskId{101}, 2, {}, {}}, now());
+  master_->task_checkpointed({TaskId{101}, 2, {}, {}}, now());
   EXPECT_EQ(count<StartTask>(commit()), 2U);
 }
 

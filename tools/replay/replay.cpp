@@ -22,6 +22,7 @@
 #include "tools/replay/history_count.hpp"
 #include "tools/replay/interference.hpp"
 #include "tools/replay/invariants.hpp"
+#include "tools/replay/job_limits.hpp"
 #include "tools/replay/run_log.hpp"
 #include "tools/replay/sampling_run.hpp"
 #include "tools/replay/workload_driver.hpp"
@@ -38,7 +39,6 @@
 namespace muster::replay {
 namespace {
 
-using metrics::MeasureOptions;
 using metrics::RunResult;
 
 using WorldHandle = caf::typed_actor<caf::reacts_to<Wakeup>>;
@@ -390,49 +390,12 @@ class Simulation {
   WorkloadDriverHandle user_;
 };
 
-/// How long each job may take; nothing without a factor.
-std::function<Duration(JobId)> time_allowed(const JobSource& jobs, double factor) {
-  if (factor <= 0) return {};
-  std::vector<Duration> allowed;
-  for (std::size_t rank = 0; rank < jobs.size(); ++rank) {
-    const WorkloadJob job = jobs.job(rank);
-    double longest = 0;
-    for (std::size_t i = 0; i < job.job.tasks.size(); ++i) {
-      // A job of parallel tasks takes at least as long as its longest task, alone.
-      longest = std::max(longest, job.truth.work_of(i));
-    }
-    allowed.push_back(from_seconds(factor * longest / job.truth.iterations_per_s));
-  }
-  return [index = JobIndex(jobs), allowed = std::move(allowed)](JobId id) {
-    return allowed[index.of(id)];
-  };
-}
-
-/// Says which jobs are longer than the cutoff (equal ones are not); nothing without a cutoff.
-std::function<bool(JobId)> long_jobs(const JobSource& jobs, double cutoff_s) {
-  if (cutoff_s <= 0) return {};
-  std::vector<bool> is_long;
-  for (std::size_t rank = 0; rank < jobs.size(); ++rank) {
-    is_long.push_back(jobs.job(rank).truth.mean_task_s() > cutoff_s);
-  }
-  return [index = JobIndex(jobs), is_long = std::move(is_long)](JobId id) {
-    return is_long[index.of(id)];
-  };
-}
-
 void fill_decision_times(std::vector<double> ms, RunResult& result) {
   if (ms.empty()) return;
   std::sort(ms.begin(), ms.end());
   result.decision_ms_mean =
       std::accumulate(ms.begin(), ms.end(), 0.0) / static_cast<double>(ms.size());
   result.decision_ms_p99 = metrics::nearest_rank(ms, 99);
-}
-
-MeasureOptions measure_options(const RunSetup& setup) {
-  MeasureOptions options;
-  options.is_long = long_jobs(*setup.workload, setup.config->workload.cutoff_s);
-  options.slo = time_allowed(*setup.workload, setup.config->workload.slo_factor);
-  return options;
 }
 
 }  // namespace
@@ -468,7 +431,7 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   // excluded.
   const Duration begin = setup.stopwatch();
   Auditor auditor(*setup.catalog);
-  metrics::Measure figures(*setup.catalog, measure_options(setup));
+  metrics::Measure figures(*setup.catalog, job_limits(*setup.workload, setup.config->workload));
   Run run;
   RunLog log;
   if (setup.on_event) log.show_to(setup.on_event);
