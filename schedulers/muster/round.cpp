@@ -304,7 +304,7 @@ bool Round::improve_with_triples() {
 }
 
 /// Shares the tasks of the hosts and the waiting ones out anew, if that gains something.
-bool Round::attempt(std::vector<std::uint32_t> hosts, std::vector<std::uint32_t> waiting) {
+bool Round::attempt(const std::vector<std::uint32_t>& hosts, std::vector<std::uint32_t> waiting) {
   std::vector<std::uint32_t> tasks;
   double before = 0;
   double weight = 0;

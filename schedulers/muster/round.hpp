@@ -66,7 +66,7 @@ class Round {
   bool improve_with_triples();
   std::vector<std::uint32_t> neighbours_of(std::uint32_t host) const;
   std::uint32_t draw_host(bool dirty);
-  bool attempt(std::vector<std::uint32_t> hosts, std::vector<std::uint32_t> waiting);
+  bool attempt(const std::vector<std::uint32_t>& hosts, std::vector<std::uint32_t> waiting);
   void adopt(const Partition& partition, std::span<const std::uint32_t> hosts,
              std::span<const std::uint32_t> tasks);
   std::vector<std::uint32_t> any_waiting();
