@@ -1,6 +1,7 @@
 #include "schedulers/muster/memory.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace muster::own {
@@ -49,9 +50,18 @@ void Memory::observe(const Event& event, const ClusterView& view) {
   } else if (std::holds_alternative<RoundDecided>(event.body)) {
     dirty_.clear();
     changed_ = false;
-    if (waits_.size() > 2 * view.state.work().tasks.size() + kSpareWaits) {
+    const auto& by_phase = view.state.work().tasks;
+    const std::size_t tasks = std::accumulate(by_phase.begin(), by_phase.end(), std::size_t{0});
+    if (waits_.size() > 2 * tasks + kSpareWaits) {
       std::erase_if(waits_,
                     [&](const auto& entry) { return view.state.find(entry.first) == nullptr; });
+    }
+  } else if (const auto* released = std::get_if<JobReleased>(&event.body)) {
+    changed_ = true;
+    // Tasks that waited before the hold come to stand among others that never did.
+    for (Slot slot : view.state.find(released->job)->tasks) {
+      const TaskRow& row = view.state.task(slot);
+      if (row.phase == TaskPhase::pending) begin(row.id, event.at);
     }
   } else if (!std::holds_alternative<Measured>(event.body)) {
     changed_ = true;
