@@ -52,7 +52,7 @@ void MusterPolicy::learn(const Measured& measured, const ClusterState& state) {
     for (Slot slot : instance.planned) {
       const TaskRow& task = state.task(slot);
       // The pace of a gang is that of its slowest task, which may be anywhere.
-      if (state.job(task.job).job.gang && state.job(task.job).tasks.size() > 1) continue;
+      if (is_gang(state.job(task.job))) continue;
       neighbours.clear();
       for (Slot other : instance.planned) {
         if (other != slot) neighbours.push_back(state.task(other).cls);
@@ -118,12 +118,15 @@ Plan MusterPolicy::use_fleet(const ClusterView& view) {
   // Instances only fill up: one that is too full for a shape stays so for the rest of the round.
   std::map<std::uint32_t, std::uint32_t> first_host;
   for (std::uint32_t job : order) {
-    const std::vector<Resources> before = input_.jobs()[job].gang ? used : std::vector<Resources>{};
     const std::size_t places = plan.places.size();
+    // What the job changed, oldest first, as it was: a gang without room for all gives all back.
+    std::vector<std::pair<std::uint32_t, Resources>> used_before;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> first_before;
     bool all = true;
     for (std::uint32_t i : waiting[job]) {
       const ShapeId shape = view.state.task(input_.tasks()[i].slot).shape;
       std::uint32_t& host = first_host[shape.value];
+      first_before.emplace_back(shape.value, host);
       for (; host < used.size(); ++host) {
         const TypeId type = input_.instances()[host].type;
         const ShapeOnType& on = prices_.on(shape, type);
@@ -133,14 +136,17 @@ Plan MusterPolicy::use_fleet(const ClusterView& view) {
         all = false;
         break;
       }
+      used_before.emplace_back(host, used[host]);
       used[host] += prices_.on(shape, input_.instances()[host].type).amount;
       plan.places.push_back(
           {input_.tasks()[i].id, input_.instances()[host].id, {CauseCode::best_fit, 0}});
     }
     if (all || !input_.jobs()[job].gang) continue;
     plan.places.resize(places);
-    used = before;
-    first_host.clear();
+    std::for_each(used_before.rbegin(), used_before.rend(),
+                  [&](const auto& each) { used[each.first] = each.second; });
+    std::for_each(first_before.rbegin(), first_before.rend(),
+                  [&](const auto& each) { first_host[each.first] = each.second; });
   }
   return plan;
 }

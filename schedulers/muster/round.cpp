@@ -23,15 +23,6 @@ constexpr double kEvenWeight = 0.1;
 
 }  // namespace
 
-namespace {
-
-/// Tasks that start and wait together; a gang of one is a task like any other.
-bool is_gang(const JobRow& job) {
-  return job.job.gang && job.tasks.size() > 1;
-}
-
-}  // namespace
-
 Round::Round(const RoundParts& parts, Rng& rng, Budget& budget)
     : p_(parts),
       rng_(rng),
@@ -102,8 +93,8 @@ void Round::gather_hosts() {
         working.host.fixed.push_back(pieces_[task]);
       }
     }
-    working.value_usd_h = value_of(working);
-    // What nothing is on has no value and is given back, unless something is put there.
+    // One without tasks is worth 0, and the layout leaves it out unless something is put there.
+    revalue(working);
     hosts_.push_back(std::move(working));
   }
 }
@@ -115,13 +106,23 @@ std::vector<const Piece*> Round::pieces_of(std::span<const std::uint32_t> tasks)
   return found;
 }
 
-double Round::value_of(const Working& working) const {
+/// Values an instance anew after its tasks have changed; one to be rented gets the best offering
+/// for them.
+void Round::revalue(Working& working) const {
   const std::vector<const Piece*> pieces = pieces_of(working.tasks);
   if (working.present != kUnassigned) {
-    return value_on(model_, working.host, pieces, working.present).value_or(0);
+    working.value_usd_h = value_on(model_, working.host, pieces, working.present).value_or(0);
+    return;
   }
   const std::optional<NewHost> best = best_new(model_, pieces);
-  return best ? best->value_usd_h : 0;
+  if (best) working.host.type = best->type;
+  working.value_usd_h = best ? best->value_usd_h : 0;
+}
+
+/// Value of an instance as a share of its price: the less, the more there is to gain.
+double Round::value_for_price(std::uint32_t host) const {
+  const double price = p_.prices.types().usd_h(hosts_[host].host.type);
+  return price > 0 ? hosts_[host].value_usd_h / price : 0;
 }
 
 double Round::value_usd_h() const {
@@ -184,10 +185,7 @@ void Round::place(std::uint32_t task) {
   } else if (to != kUnassigned) {
     Working& working = hosts_[to];
     working.tasks.push_back(task);
-    if (working.present == kUnassigned) {
-      working.host.type = best_new(model_, pieces_of(working.tasks))->type;
-    }
-    working.value_usd_h = value_of(working);
+    revalue(working);
     working.dirty = true;
   } else {
     waiting_.push_back(task);
@@ -210,13 +208,10 @@ std::vector<std::uint32_t> Round::neighbours_of(std::uint32_t host) const {
     if (i != host && is_open(i)) found.push_back(i);
   }
   if (found.size() <= kAllPairs) return found;
-  const auto worth = [&](std::uint32_t i) {
-    const double price = p_.prices.types().usd_h(hosts_[i].host.type);
-    return price > 0 ? hosts_[i].value_usd_h / price : 0;
-  };
   std::partial_sort(found.begin(), found.begin() + kMostNeighbours, found.end(),
                     [&](std::uint32_t a, std::uint32_t b) {
-                      return worth(a) != worth(b) ? worth(a) < worth(b) : a < b;
+                      const double of_a = value_for_price(a), of_b = value_for_price(b);
+                      return of_a != of_b ? of_a < of_b : a < b;
                     });
   found.resize(kMostNeighbours);
   return found;
@@ -273,9 +268,7 @@ std::uint32_t Round::draw_host(bool dirty) {
   double sum = 0;
   for (std::uint32_t i = 0; i < hosts_.size(); ++i) {
     if (!is_open(i) || (hosts_[i].tasks.empty() && hosts_[i].present == kUnassigned)) continue;
-    const double price = p_.prices.types().usd_h(hosts_[i].host.type);
-    const double weight =
-        std::max(kLeastWeight, kEvenWeight - (price > 0 ? hosts_[i].value_usd_h / price : 0));
+    const double weight = std::max(kLeastWeight, kEvenWeight - value_for_price(i));
     if (dirty && !hosts_[i].dirty && hosts_[i].present != kUnassigned) continue;
     open.push_back(i);
     weights.push_back(weight);
@@ -368,7 +361,7 @@ void Round::adopt(const Partition& partition, std::span<const std::uint32_t> hos
     std::sort(sets[i].begin(), sets[i].end());
     if (before == sets[i]) continue;
     working.tasks = std::move(sets[i]);
-    working.value_usd_h = value_of(working);
+    revalue(working);
     working.dirty = true;
   }
 }

@@ -14,6 +14,11 @@
 
 namespace muster::own {
 
+/// Tasks that start and wait together; a gang of one is a task like any other.
+inline bool is_gang(const JobRow& job) {
+  return job.job.gang && job.tasks.size() > 1;
+}
+
 /// What a round is about; all of it outlives the round.
 struct RoundParts {
   const MusterParams& params;
@@ -70,7 +75,8 @@ class Round {
   void adopt(const Partition& partition, std::span<const std::uint32_t> hosts,
              std::span<const std::uint32_t> tasks);
   std::vector<std::uint32_t> any_waiting();
-  double value_of(const Working& working) const;
+  void revalue(Working& working) const;
+  double value_for_price(std::uint32_t host) const;
   std::vector<const Piece*> pieces_of(std::span<const std::uint32_t> tasks) const;
   bool is_open(std::uint32_t host) const { return !hosts_[host].gone && !hosts_[host].pinned; }
 

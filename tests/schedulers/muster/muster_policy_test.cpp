@@ -126,6 +126,16 @@ TEST(MusterPolicy, on_a_fixed_fleet_a_gang_takes_room_for_all_of_it_or_none) {
   EXPECT_NE(plan.places[0].task, TaskId{1});
 }
 
+TEST(MusterPolicy, on_a_fixed_fleet_what_a_gang_gives_back_is_there_for_the_next_of_its_shape) {
+  Cluster cluster(table_3(), "muster");
+  cluster.add_to_fleet("it4", 2);
+  cluster.submit(JobBuilder(1).tasks(3).gang(true).demand(Resources::of(0, 4, 12)).build());
+  cluster.submit(JobBuilder(5).tasks(4).gang(false).demand(Resources::of(0, 4, 12)).build());
+  const Plan plan = cluster.ask();
+  ASSERT_EQ(plan.places.size(), 2u);
+  EXPECT_NE(plan.places[0].to, plan.places[1].to) << "each instance holds one";
+}
+
 TEST(MusterPolicy, another_one_that_was_given_its_memory_decides_as_it_does) {
   Cluster cluster(table_3(), "muster");
   for (std::uint64_t id = 1; id <= 6; ++id) {
