@@ -83,7 +83,8 @@ void CloudConnector::write(const RentedRecord& record, std::function<void(bool w
 }
 
 void CloudConnector::show_trouble(const std::string& trouble) {
-  if (trouble != trouble_) note(trouble.empty() ? "the cloud's book takes records again" : trouble);
+  if (trouble != trouble_)
+    note(trouble.empty() ? "the cloud's store takes records again" : trouble);
   trouble_ = trouble;
 }
 

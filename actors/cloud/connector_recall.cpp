@@ -58,7 +58,7 @@ void CloudConnector::go_on_from(Instant newest) {
   const Duration set_back = newest - timer_.now();
   if (set_back <= Duration::zero()) return;
   timer_ = {this, ClockOrigin{setup_.origin.start - set_back}};
-  note("the clock shows an earlier time than the cloud's book: its bills go on from there, " +
+  note("the clock shows an earlier time than the cloud's store: its bills go on from there, " +
        std::to_string(set_back / std::chrono::seconds{1}) + " s ahead of the clock");
 }
 

@@ -190,7 +190,7 @@ WorkerSession::Problem WorkerSession::report(link_wire::Report::Reader frame) {
   auto read = read_report(frame);
   if (!read) return read.error().message;
   if (auto problem = other_instance(read->instance)) return problem;
-  if (read->kind == WorkerReportKind::accepted) return "'taken' outside a hello";
+  if (read->kind == WorkerReportKind::accepted) return "'accepted' outside a hello";
   caf::anon_send(owner_.master, std::move(read).value());
   return std::nullopt;
 }

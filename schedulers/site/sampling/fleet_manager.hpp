@@ -16,7 +16,7 @@ class FleetManager : public MasterActor::base {
  public:
   /// The group has to outlive the actor.
   FleetManager(caf::actor_config& config, GroupShared& group, const Fleet& fleet, CloudActor cloud);
-  const char* name() const override { return "muster.fleet-owner"; }
+  const char* name() const override { return "muster.fleet-manager"; }
   void on_exit() override;
 
  protected:
