@@ -143,10 +143,35 @@ struct MasterMemory::Fold {
   void operator()(const Other&) {}
 };
 
+const TaskHistory* MasterFacts::task_history(TaskId id) const {
+  const auto found = tasks.find(id);
+  return found == tasks.end() ? nullptr : &found->second;
+}
+
+const JobFailures* MasterFacts::failures_of(JobId id) const {
+  const auto found = failures.find(id);
+  return found == failures.end() ? nullptr : &found->second;
+}
+
+std::vector<FailedPart> MasterFacts::failing_parts() const {
+  std::vector<FailedPart> parts;
+  for (const JobId id : failing) {
+    const JobRow& row = *state.find(id);
+    parts.push_back({id, row.failed, *row.job.max_fails});
+  }
+  return parts;
+}
+
+std::optional<Instant> MasterFacts::up_since(InstanceId id) const {
+  const InstanceRow* row = state.find(id);
+  return row == nullptr || !row->up ? std::nullopt : std::optional(row->up_at);
+}
+
 MasterMemory::MasterMemory(const MasterSettings& settings, const MasterDependencies& parts)
     : catalog_(parts.catalog),
       settings_(settings),
-      facts_{ClusterState(*parts.catalog), {}, GangWaits(settings, !parts.fleet.empty())} {
+      fixed_fleet_(!parts.fleet.empty()),
+      facts_{ClusterState(*parts.catalog), {}, GangWaits(settings, fixed_fleet_)} {
   facts_.next_instance = parts.first_instance;
 }
 

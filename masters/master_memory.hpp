@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "masters/gang_waits.hpp"
 #include "masters/master_dependencies.hpp"
@@ -43,12 +44,24 @@ struct MasterFacts {
   DaySpend spend{};
   std::int64_t capped_day = -1;  ///< on which the day's cap was last reached
   double capped_usd = 0;         ///< that cap; 0: not known
+  /// Parts of jobs that were given up lately, a thousand at most.
   std::deque<JobId> terminal_parts{};
+  /// Parts that are over, of jobs of which only so many tasks may fail, where some have: the last
+  /// ones, a thousand at most.
   std::deque<FailedPart> failed_parts{};
   std::set<JobId> counted{};  ///< parts, unfinished, of which only so many tasks may fail
   std::set<JobId> failing{};  ///< of these, those of which some have
   NumberSet accepted{};       ///< all jobs that ever were: sites may repeat a hand-off at any time
   std::uint64_t events = 0;   ///< how many were absorbed, since this memory was made
+
+  /// What has become of a task of an unfinished job so far; null when nothing has.
+  const TaskHistory* task_history(TaskId id) const;
+  /// What has failed of an unfinished job; null when nothing has.
+  const JobFailures* failures_of(JobId id) const;
+  /// Of the unfinished parts of which only so many tasks may fail, those of which some have.
+  std::vector<FailedPart> failing_parts() const;
+  /// Since when the instance is billed; nothing when that is not known here.
+  std::optional<Instant> up_since(InstanceId id) const;
 };
 
 /// All that a master knows of what has happened: a fold over its events, and what a snapshot holds.
@@ -60,6 +73,8 @@ class MasterMemory {
 
   void absorb(const Event& event);
   const MasterFacts& facts() const { return facts_; }
+  /// The instances are given: none is rented, and none given back for being unused.
+  bool fixed_fleet() const { return fixed_fleet_; }
 
   /// All but what the policy remembers.
   MasterSnapshot snapshot() const;
@@ -84,6 +99,7 @@ class MasterMemory {
 
   const Catalog* catalog_;
   MasterSettings settings_;
+  bool fixed_fleet_;
   MasterFacts facts_;
 };
 
