@@ -88,7 +88,7 @@ std::string failure_text(const FailedTask& failed) {
 std::optional<FailedTask> first_failed(const JobFailures* failures, const Master& master) {
   if (failures == nullptr || failures->for_good.empty()) return std::nullopt;
   const auto& [index, id] = *failures->for_good.begin();
-  return FailedTask{index, master.task_history(id)};
+  return FailedTask{index, master.facts().task_history(id)};
 }
 
 std::optional<FailedTask> first_failed(const JobHistory& job) {
@@ -157,7 +157,7 @@ ShownPhase phase_of(const TaskHistory& task) {
 
 JobView job_view(const JobRow& row, const Master& master) {
   JobView view = view_of(row.job);
-  const JobFailures* failures = master.failures_of(row.job.id);
+  const JobFailures* failures = master.facts().failures_of(row.job.id);
   view.state = shown(row.standing());
   view.waiting = row.pending + row.gang.assigned;
   view.held = row.held;
@@ -194,11 +194,12 @@ JobView job_view(const JobHistory& job) {
 
 /// What has failed of the job so far; nothing when nothing has.
 std::optional<std::string> failure_so_far(const JobRow& row, const Master& master) {
-  const JobFailures* failures = master.failures_of(row.job.id);
+  const JobFailures* failures = master.facts().failures_of(row.job.id);
   if (const auto first = first_failed(failures, master)) return failure_text(*first);
   if (failures == nullptr || failures->open.empty()) return std::nullopt;
   const TaskRow& task = *master.state().find(*failures->open.begin());
-  return failure_text({master.state().spec(task).array_index, master.task_history(task.id)});
+  return failure_text(
+      {master.state().spec(task).array_index, master.facts().task_history(task.id)});
 }
 
 std::optional<std::string> reason_of(const JobRow& row, const Master& master) {
@@ -238,7 +239,7 @@ std::optional<std::string> reason_of(const JobHistory& job) {
 
 TaskView task_view(const TaskRow& row, const Master& master, Instant now) {
   const ClusterState& state = master.state();
-  const TaskHistory* history = master.task_history(row.id);
+  const TaskHistory* history = master.facts().task_history(row.id);
   TaskView view;
   view.index = state.spec(row).array_index;
   view.phase = phase_of(row);
@@ -302,7 +303,7 @@ std::string sentence(const Refusal& refusal) {
 
 std::string why(const TaskRow& row, const Master& master) {
   const ClusterState& state = master.state();
-  const TaskHistory* history = master.task_history(row.id);
+  const TaskHistory* history = master.facts().task_history(row.id);
   const auto target = [&] { return place_text(state.instance(row.target), master.catalog()); };
   const auto at = [&] { return place_text(state.instance(row.at), master.catalog()); };
   switch (row.phase) {

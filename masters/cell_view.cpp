@@ -86,7 +86,7 @@ InstanceView CellView::instance(const InstanceRow& row) const {
   view.released = row.released;
   view.usd_h = row.price.usd_h();
   view.requested = row.requested_at;
-  view.up = master.up_since(row.id);
+  view.up = master.facts().up_since(row.id);
   view.master = name;
   for (Slot slot : row.occupants) {
     const TaskRow& task = state.task(slot);
@@ -197,7 +197,7 @@ CellFigures CellView::figures() const {
   view.usd_h = Price::from_nano_usd_h(sums.up_nano_usd_h).usd_h();
   view.total_usd = master.ledger().accrued(state, now).usd();
   view.today_usd = master.spent_today(now).usd();
-  view.rounds = master.rounds();
+  view.rounds = master.facts().rounds;
   view.last_decision_ms = last_decision_ms;
   view.caps = {caps.max_instances, caps.max_usd_h, caps.max_usd_day};
   view.trouble = trouble;
@@ -286,7 +286,7 @@ PlanView view_of(const DryRun& run, JobId id, const std::string& master) {
 AttemptPlace CellView::place_of(TaskId task, Attempt attempt) const {
   const TaskRow* row = master.state().find(task);
   if (row == nullptr) return {};
-  const TaskHistory* seen = master.task_history(task);
+  const TaskHistory* seen = master.facts().task_history(task);
   return place_from(seen == nullptr ? TaskHistory{} : *seen, attempt,
                     row->phase != TaskPhase::finished && row->phase != TaskPhase::failed);
 }

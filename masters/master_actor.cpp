@@ -72,7 +72,7 @@ MasterActorImpl::MasterActorImpl(caf::actor_config& config, MasterSetup setup)
   }
   if (setup_.asks_numbers) master_.ask_numbers();
   started_ = timer_.now();
-  set_back_ = std::max(Duration::zero(), master_.newest() - started_);
+  set_back_ = std::max(Duration::zero(), master_.facts().newest - started_);
 }
 
 void MasterActorImpl::on_exit() {
@@ -138,17 +138,17 @@ LoadReport MasterActorImpl::load_report(const caf::actor_addr& asker) {
   report.active_jobs = state.jobs().size();
   report.pending_tasks = state.pending().size();
   report.instances = state.instances().size();
-  report.load = master_.load(setup_.settings.queue_capacity);
+  report.load = master_.load();
   report.used = state.sums().used.value();
   report.capacity = state.sums().capacity.value();
-  for (const JobId job : master_.terminal_parts()) {
+  for (const JobId job : master_.facts().terminal_parts) {
     if (!seen_to_.contains(job)) report.broken.push_back(job);
   }
-  report.failed = master_.failing_parts();
-  for (const FailedPart& part : master_.failed_parts()) {
+  report.failed = master_.facts().failing_parts();
+  for (const FailedPart& part : master_.facts().failed_parts) {
     if (!seen_to_.contains(part.job)) report.failed.push_back(part);
   }
-  report.counting = master_.counted_parts().size();
+  report.counting = master_.facts().counted.size();
   if (last_reported_.size() > kMaxAskers) last_reported_.clear();
   const std::uint64_t all = master_.completed_count();
   const std::uint64_t fresh = all - std::exchange(last_reported_[asker], all);
@@ -157,7 +157,7 @@ LoadReport MasterActorImpl::load_report(const caf::actor_addr& asker) {
   for (std::size_t i = skipped; i < known.size(); ++i) {
     report.completed.push_back({known[i].job, known[i].tasks, known[i].together});
   }
-  report.newest = newest_of_sites(master_.accepted());
+  report.newest = newest_of_sites(master_.facts().accepted);
   return report;
 }
 
@@ -175,7 +175,8 @@ Instant MasterActorImpl::now() {
 bool MasterActorImpl::is_over(JobId id) const {
   if (master_.state().find(id) != nullptr) return false;
   const History* history = setup_.history;
-  return master_.was_accepted(id) || (history != nullptr && history->contains(id));
+  return master_.facts().accepted.contains(id.value) ||
+         (history != nullptr && history->contains(id));
 }
 
 caf::result<std::vector<SubmitVerdict>> MasterActorImpl::submit_all(std::vector<Job> jobs) {
@@ -215,8 +216,8 @@ caf::result<std::vector<CancelVerdict>> MasterActorImpl::cancel(const std::vecto
 /// Who cancels what is over here has heard of it or has a user who wants it, and has written that
 /// down before, or has told its user that it could not.
 void MasterActorImpl::note_cancel(JobId id) {
-  const std::deque<JobId>& broken = master_.terminal_parts();
-  const std::deque<FailedPart>& failed = master_.failed_parts();
+  const std::deque<JobId>& broken = master_.facts().terminal_parts;
+  const std::deque<FailedPart>& failed = master_.facts().failed_parts;
   const bool told = std::find(broken.begin(), broken.end(), id) != broken.end() ||
                     std::ranges::find(failed, id, &FailedPart::job) != failed.end();
   if (!told) return;

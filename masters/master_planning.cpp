@@ -122,11 +122,11 @@ void MasterActorImpl::save_snapshot_if_due() {
   if (!seat_) return setup_.save_snapshot(master_.snapshot(), 0);
   snapshot_is_made_ = true;
   seat_->snapshot(
-      back_here<MasterSnapshot>([this, at = master_.events()](MasterSnapshot&& snapshot) {
+      back_here<MasterSnapshot>([this, at = master_.facts().events](MasterSnapshot&& snapshot) {
         snapshot_is_made_ = false;
         // Which numbers others have seen is no event.
-        snapshot.next_instance = std::max(snapshot.next_instance, master_.next_instance());
-        setup_.save_snapshot(std::move(snapshot), master_.events() - at);
+        snapshot.next_instance = std::max(snapshot.next_instance, master_.facts().next_instance);
+        setup_.save_snapshot(std::move(snapshot), master_.facts().events - at);
       }));
 }
 

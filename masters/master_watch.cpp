@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "masters/master_actor.hpp"
+#include "masters/offering_news.hpp"
 
 namespace muster {
 namespace {
@@ -91,7 +92,7 @@ void MasterActorImpl::on_offerings(const CloudReport& report) {
   if (report.changes.empty()) return;
   const std::uint64_t known = master_.state().offerings().known();
   const bool answers = report.kind == CloudReportKind::clock || gap_after_ == known;
-  if (!answers && master_.misses_change(report.changes)) {
+  if (!answers && misses_change(master_.state(), report.changes)) {
     gap_after_ = known;
     send(setup_.cloud, greet_atom_v, MasterActor{this});
     return;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "masters/event_listener.hpp"
 #include "masters/master_dependencies.hpp"
 #include "masters/master_memory.hpp"
 #include "masters/plan_check.hpp"
@@ -61,7 +62,7 @@ class RoundsOfLog {
 /// asks it for plans. It shares the memory of its master, or goes on with one of its own, on
 /// whatever thread, from the same events: after the n-th of them it knows what the master knew
 /// after the n-th.
-class Planner {
+class Planner final : public EventListener {
  public:
   /// `shared` has to outlive the planner or its part_ways().
   Planner(const MasterSettings& settings, MasterDependencies parts, const MasterMemory& shared);
@@ -73,6 +74,7 @@ class Planner {
   std::string restore(const std::string& words, Instant at);
   /// The shared memory has absorbed the event.
   void show(const Event& event);
+  void after(const Event& event, const MasterFacts& /*facts*/) override { show(event); }
 
   /// From now on it has a memory of its own, which follow() is to keep up.
   void part_ways();

@@ -14,17 +14,17 @@ StepActor::behavior_type steps() {
 
 /// What the planner's actor works on; only its own steps touch it, but for `followed`.
 struct PlannerHost::Desk {
-  Desk(Planner&& of, std::function<Duration()> clock)
+  Desk(std::unique_ptr<Planner> of, std::function<Duration()> clock)
       : planner(std::move(of)), stopwatch(std::move(clock)) {}
 
-  Planner planner;
+  std::unique_ptr<Planner> planner;
   std::function<Duration()> stopwatch;
   double ns_a_step = 0;  ///< by the last decision that counted any; 0: not known
   std::atomic<std::uint64_t> followed = 0;
 
   /// The bound that the deadline comes to, within that of the wish.
   std::uint64_t steps_for(std::uint64_t allowed) const {
-    const Duration deadline = planner.settings().decision_deadline;
+    const Duration deadline = planner->settings().decision_deadline;
     if (deadline <= Duration::zero() || ns_a_step <= 0) return allowed;
     const double steps = static_cast<double>(deadline.count()) / ns_a_step;
     const auto most = static_cast<std::uint64_t>(std::max(1.0, std::min(steps, 1e15)));
@@ -34,7 +34,7 @@ struct PlannerHost::Desk {
   std::pair<PlannedRound, Duration> decide(RoundWish wish) {
     wish.budget = steps_for(wish.budget);
     const Duration before = stopwatch();
-    PlannedRound planned = planner.decide(wish);
+    PlannedRound planned = planner->decide(wish);
     const Duration took = stopwatch() - before;
     const auto steps = static_cast<double>(planned.budget.used());
     if (steps > 0) ns_a_step = static_cast<double>(took.count()) / steps;
@@ -44,7 +44,7 @@ struct PlannerHost::Desk {
 
 PlannerHost::PlannerHost(caf::actor_system& system, std::unique_ptr<Planner> planner,
                          PlannerPlace place, std::function<Duration()> stopwatch)
-    : desk_(std::make_shared<Desk>(std::move(*planner), std::move(stopwatch))) {
+    : desk_(std::make_shared<Desk>(std::move(planner), std::move(stopwatch))) {
   actor_ =
       place == PlannerPlace::own_thread ? system.spawn<caf::detached>(steps) : system.spawn(steps);
 }
@@ -60,7 +60,7 @@ void PlannerHost::send(std::function<void()> step) {
 void PlannerHost::follow(std::vector<Event> events) {
   told_ += events.size();
   send([desk = desk_, batch = std::make_shared<std::vector<Event>>(std::move(events))] {
-    desk->planner.follow(*batch);
+    desk->planner->follow(*batch);
     desk->followed += batch->size();
   });
 }
@@ -79,11 +79,11 @@ void PlannerHost::decide(const RoundWish& wish, Decided then) {
 void PlannerHost::dry_run(Job job, const RoundWish& wish, PlanLimits limits,
                           std::function<void(DryRun&&)> then) {
   send([desk = desk_, job = std::move(job), wish, limits = std::move(limits),
-        then = std::move(then)] { then(desk->planner.dry_run(job, wish, limits)); });
+        then = std::move(then)] { then(desk->planner->dry_run(job, wish, limits)); });
 }
 
 void PlannerHost::snapshot(std::function<void(MasterSnapshot&&)> then) {
-  send([desk = desk_, then = std::move(then)] { then(desk->planner.snapshot()); });
+  send([desk = desk_, then = std::move(then)] { then(desk->planner->snapshot()); });
 }
 
 }  // namespace muster

@@ -164,14 +164,15 @@ TEST_F(ArrayTest, OfAPartItIsSaidHowManyTasksHaveFailedWhereOnlySoManyMay) {
   boot(0);
   started(1, 1);
   started(101, 1);
-  EXPECT_EQ(master_->counted_parts().size(), 1u) << "sites have to know that they are to ask often";
-  EXPECT_TRUE(master_->failing_parts().empty());
+  EXPECT_EQ(master_->facts().counted.size(), 1u) << "sites have to know that they are to ask often";
+  EXPECT_TRUE(master_->facts().failing_parts().empty());
   master_->task_failed({TaskId{1}, 1, "it broke"}, now());
-  EXPECT_EQ(master_->failing_parts(), (std::vector<FailedPart>{{JobId{1}, 1, 2}}));
+  EXPECT_EQ(master_->facts().failing_parts(), (std::vector<FailedPart>{{JobId{1}, 1, 2}}));
   master_->task_failed({TaskId{101}, 1, "it broke"}, now());
-  ASSERT_EQ(master_->failed_parts().size(), 1u) << "also when it is over";
-  EXPECT_EQ(master_->failed_parts().front(), (FailedPart{JobId{1}, 2, 2}));
-  EXPECT_TRUE(master_->terminal_parts().empty()) << "all of its tasks have ended by themselves";
+  ASSERT_EQ(master_->facts().failed_parts.size(), 1u) << "also when it is over";
+  EXPECT_EQ(master_->facts().failed_parts.front(), (FailedPart{JobId{1}, 2, 2}));
+  EXPECT_TRUE(master_->facts().terminal_parts.empty())
+      << "all of its tasks have ended by themselves";
 }
 
 TEST_F(ArrayTest, WhatHasFailedOfAnUnfinishedPartIsNeverForgotten) {
@@ -191,14 +192,14 @@ TEST_F(ArrayTest, WhatHasFailedOfAnUnfinishedPartIsNeverForgotten) {
     master_->submit(other, now());
   }
   const std::vector<FailedPart> failing{{JobId{1}, 1, 2}};
-  EXPECT_EQ(master_->failing_parts(), failing);
+  EXPECT_EQ(master_->facts().failing_parts(), failing);
   MasterSnapshot snapshot = master_->snapshot();
   snapshot.failed_parts.push_back({JobId{1}, 1, 2});  // as earlier versions kept them
   make_master({});
   master_->restore(std::move(snapshot), {});
-  EXPECT_EQ(master_->failing_parts(), failing);
-  EXPECT_EQ(master_->counted_parts().size(), 1101u);
-  EXPECT_TRUE(master_->failed_parts().empty());
+  EXPECT_EQ(master_->facts().failing_parts(), failing);
+  EXPECT_EQ(master_->facts().counted.size(), 1101u);
+  EXPECT_TRUE(master_->facts().failed_parts.empty());
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ class Twins {
 
   std::size_t kills() const { return kills_; }
   const std::vector<Event>& log() const { return log_; }
-  std::uint64_t rounds() const { return spared_->rounds(); }
+  std::uint64_t rounds() const { return spared_->facts().rounds; }
   std::size_t count(std::size_t kind) const {
     return static_cast<std::size_t>(std::count_if(
         log_.begin(), log_.end(), [&](const Event& event) { return event.body.index() == kind; }));

@@ -24,7 +24,7 @@ TEST_F(MasterTest, AnAttemptThatItsWorkerDoesNotKnowAnyMoreCountsAgainstNobody) 
   commit();
   ASSERT_NE(master_->state().find(JobId{1}), nullptr);
   EXPECT_FALSE(master_->state().find(JobId{1})->terminal_outcome);
-  EXPECT_EQ(master_->task_history(TaskId{1})->failures, 0U);
+  EXPECT_EQ(master_->facts().task_history(TaskId{1})->failures, 0U);
 }
 
 TEST_F(MasterTest, AnAbandonedInstanceIsEndedWithWhatIsOnItAndItsTasksWaitUntilItIsGone) {
@@ -44,7 +44,7 @@ TEST_F(MasterTest, TheDaysCapIsKeptByCheckpointsFirstAndByForceInTime) {
   make_master({.max_usd_day = 0.8});
   one_running(1);
   const auto left = [&] { return to_seconds(*master_->until_cap(at_s(10))); };
-  const double up_s = to_seconds(master_->up_since(InstanceId{0})->time_since_epoch());
+  const double up_s = to_seconds(master_->facts().up_since(InstanceId{0})->time_since_epoch());
   EXPECT_NEAR(left(), up_s + 3600 - 331 - 10, 1e-6);
   const double soft_s = up_s + 3600 - 331;
   master_->keep_caps(at_s(soft_s - 0.001));
@@ -68,7 +68,8 @@ TEST_F(MasterTest, TheDaysCapIsKeptByCheckpointsFirstAndByForceInTime) {
 TEST_F(MasterTest, WhatIsEndingAlreadyIsEndedAtOnceTooWhenTheMoneyIsSpent) {
   make_master({.max_usd_day = 0.8});
   one_running(1);
-  const double soft_s = to_seconds(master_->up_since(InstanceId{0})->time_since_epoch()) + 3269;
+  const double soft_s =
+      to_seconds(master_->facts().up_since(InstanceId{0})->time_since_epoch()) + 3269;
   master_->keep_caps(at_s(soft_s));
   master_->task_checkpointed({TaskId{1}, 1, {}, {}}, at_s(soft_s + 5));
   EXPECT_EQ(count<EndInstance>(commit()), 1U) << "that order may wait for a disk for long";
@@ -107,7 +108,7 @@ TEST_F(MasterTest, TheDayOfTheCapIsThatOfTheCloudsClock) {
 TEST_F(MasterTest, ADaysCapThatWasReachedHoldsNobodyUpOnceItIsRaised) {
   make_master({.max_usd_day = 0.8});
   one_running(1);
-  clock_s_ = to_seconds(master_->up_since(InstanceId{0})->time_since_epoch()) + 3600 - 31;
+  clock_s_ = to_seconds(master_->facts().up_since(InstanceId{0})->time_since_epoch()) + 3600 - 31;
   master_->keep_caps(now());
   master_->instance_gone(InstanceId{0}, {}, now());
   commit();

@@ -49,35 +49,6 @@ TEST_F(MasterTest, AFixedFleetKeepsToTheCapsAndFillsUpWhenItCan) {
   EXPECT_EQ(count<LaunchInstance>(commit()), 1u);
 }
 
-TEST_F(MasterTest, ItsLoadIsWhatIsWantedOfWhatItsFleetHas) {
-  make_master({}, {{it3(), Market::on_demand, 2}});  // 2 x 8 cores
-  EXPECT_EQ(master_->load(100), 0);
-  master_->keep_fleet(now());
-  boot(0);
-  boot(1);
-  EXPECT_EQ(master_->load(100), 0);
-  const auto eight_cores = [](std::uint64_t id) {
-    return JobBuilder(id).demand(Resources::of(0, 8, 1)).build();
-  };
-  master_->submit(eight_cores(1), now());
-  EXPECT_DOUBLE_EQ(master_->load(100), 0.5);
-  master_->submit(eight_cores(2), now());
-  master_->submit(eight_cores(3), now());
-  EXPECT_DOUBLE_EQ(master_->load(100), 1.5);
-  EXPECT_DOUBLE_EQ(master_->load(1), 3) << "tasks wait, and there is room for one";
-}
-
-TEST_F(MasterTest, WithACapWhatMayStillBeRentedCountsAsThere) {
-  make_master({.max_instances = 2});
-  const Resources most = catalog_[it3()].capacity;
-  master_->submit(JobBuilder(1).demand(Resources::of(0, most[Resource::cpu], 1)).build(), now());
-  EXPECT_GT(master_->load(1000), 0);
-  EXPECT_LE(master_->load(1000), 0.5);
-  make_master({});
-  master_->submit(JobBuilder(1).build(), now());
-  EXPECT_LT(master_->load(1000), 0.01) << "without caps there is always more to be had";
-}
-
 TEST_F(MasterTest, AnArrayThatIsRefusedAgainForTheSameReasonIsNoNews) {
   make_master({.max_instances = 1});
   master_->submit(JobBuilder(1).tasks(50).gang(false).build(), now());
@@ -113,7 +84,7 @@ TEST_F(MasterTest, RemembersWhatWasCompletedAndWhatParts) {
   part.total_tasks = 5;
   master_->submit(part, now());
   master_->cancel(JobId{2}, now());
-  EXPECT_EQ(master_->terminal_parts(), std::deque<JobId>{JobId{2}});
+  EXPECT_EQ(master_->facts().terminal_parts, std::deque<JobId>{JobId{2}});
   EXPECT_EQ(master_->completed_count(), 1u);
 }
 
@@ -274,7 +245,7 @@ TEST_F(MasterTest, WhatIsStoppedForGoodHasNotMoved) {
   one_running(1, 2);
   master_->cancel(JobId{1}, now());
   master_->task_checkpointed({TaskId{1}, 1, {}, {143, {}, {}}}, now());
-  EXPECT_EQ(master_->task_history(TaskId{1})->moves, 0u);
+  EXPECT_EQ(master_->facts().task_history(TaskId{1})->moves, 0u);
 }
 
 TEST_F(MasterTest, ATaskThatNeverFitsEndsItsJobAsRefused) {

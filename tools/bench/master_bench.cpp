@@ -237,7 +237,7 @@ void notify_load(benchmark::State& state) {
   master.commit();
   for (auto _ : state) {
     const Stopwatch stopwatch(state);
-    benchmark::DoNotOptimize(master.load(10'000));
+    benchmark::DoNotOptimize(master.load());
   }
 }
 BENCHMARK(notify_load)

@@ -1,10 +1,8 @@
-// The part of a master that knows what the cloud offers, and how long it does not ask for what was
-// refused.
+// The part of a master's memory that says how long the cloud is not asked for what it refused.
 
 #include <algorithm>
-#include <cmath>
 
-#include "masters/master.hpp"
+#include "masters/master_memory.hpp"
 
 namespace muster {
 namespace {
@@ -13,28 +11,6 @@ namespace {
 constexpr std::uint32_t kMostRefusals = 32;
 
 }  // namespace
-
-bool Master::misses_change(std::span<const OfferingChange> changes) const {
-  const auto news = std::find_if(changes.begin(), changes.end(),
-                                 [&](const auto& change) { return state_.is_news(change); });
-  return news != changes.end() && news->number > state_.offerings().known() + 1;
-}
-
-bool Master::on_offerings(std::span<const OfferingChange> changes, Instant now) {
-  bool better = false;
-  for (OfferingChange change : changes) {
-    if (!state_.is_news(change)) continue;
-    Offering& offering = change.offering;
-    if (!std::isfinite(offering.interruptions_h)) offering.interruptions_h = 0;
-    const auto type = catalog_->find(offering.type);
-    const OfferingRow* before =
-        type ? state_.offerings().find(*type, offering.market, offering.zone) : nullptr;
-    const bool back = offering.available && (before == nullptr || !before->available);
-    better |= type && (back || before == nullptr || before->price != offering.price);
-    record(OfferingChanged{std::move(change)}, now);
-  }
-  return better;
-}
 
 /// Refused again after a rest, an offering rests twice as long as before. Orders that were on their
 /// way when it began to rest do not count.

@@ -1,0 +1,61 @@
+#include "masters/evictions.hpp"
+
+#include <vector>
+
+namespace muster {
+
+Evictions::Evictions(const MasterCommands& commands, SpendGuard& guard, FleetKeeper& fleet)
+    : commands_(commands), guard_(guard), fleet_(fleet) {}
+
+bool Evictions::evict(InstanceId id, CauseCode why, Instant now) {
+  const InstanceRow* row = state().find(id);
+  if (row == nullptr) return false;
+  if (row->released) return true;
+  const Refusal reason{RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0};
+  while (!row->planned.empty()) {
+    const TaskRow& task = state().task(row->planned.front());
+    const JobRow& job = state().job(task.job);
+    commands_.tasks.unassign(task.id, {why, 0}, now);
+    commands_.tasks.unassign_gang(job, reason, now);
+    if (state().find(id)->released) break;  // its last task was one of the peers
+  }
+  if (why == CauseCode::drained) fleet_.shrink(*state().find(id));
+  if (!state().find(id)->released) release(*row, why, now);
+  commands_.releases.end_empty(now);
+  return true;
+}
+
+void Evictions::release(const InstanceRow& row, CauseCode why, Instant now) {
+  commands_.recorder.record(guard_.release(row.id, {why, -row.price.usd_h()}, now), now);
+}
+
+bool Evictions::abandon(InstanceId id, CauseCode why, Instant now) {
+  const InstanceRow* row = state().find(id);
+  if (row == nullptr) return false;
+  if (row->phase == InstancePhase::terminating) return true;
+  const bool released = row->released;
+  evict(id, why, now);
+  row = state().find(id);
+  if (row->phase == InstancePhase::terminating) return true;
+  if (released) release(*row, why, now);
+  commands_.cloud.end(id, now);
+  return true;
+}
+
+void Evictions::keep_caps(Instant now) {
+  const CapStep step = guard_.due(now);
+  if (step == CapStep::none) return;
+  std::vector<InstanceId> all;
+  for (const InstanceRow& row : state().instances()) all.push_back(row.id);
+  for (InstanceId id : all) {
+    if (step == CapStep::save) {
+      evict(id, CauseCode::spend_cap, now);
+      continue;
+    }
+    abandon(id, CauseCode::spend_cap, now);
+    guard_.end_at_once(id);
+  }
+  if (step == CapStep::end) guard_.repeat_ends();
+}
+
+}  // namespace muster

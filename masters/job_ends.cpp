@@ -1,0 +1,125 @@
+#include "masters/job_ends.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "masters/cell_pieces.hpp"
+
+namespace muster {
+namespace {
+
+/// Completed jobs that may still have to be told to sites.
+constexpr std::size_t kMaxTold = 1000;
+
+}  // namespace
+
+JobEnds::JobEnds(MasterRecorder& recorder, TaskOrders& tasks, const MasterSettings& settings,
+                 bool keep_history)
+    : recorder_(recorder),
+      tasks_(tasks),
+      max_attempts_(settings.max_attempts),
+      max_losses_(settings.max_losses),
+      keep_history_(keep_history) {}
+
+bool JobEnds::is_last_attempt(const Job& job, const TaskFailed& news) const {
+  const TaskHistory* known = recorder_.facts().task_history(news.task);
+  if (news.kind == FailureKind::cannot_start) return true;
+  const std::uint32_t losses = known == nullptr ? 0 : known->losses;
+  if (news.kind == FailureKind::lost) return losses + 1 >= max_losses_;
+  const std::uint32_t failures = known == nullptr ? 0 : known->failures;
+  const std::uint32_t allowed = job.retries ? *job.retries + 1 : max_attempts_;
+  return !news.blameless && failures + 1 >= allowed;
+}
+
+void JobEnds::lose_task(JobId id, Instant now) {
+  const JobRow& job = *state().find(id);
+  const bool too_many = job.job.max_fails && job.failed > *job.job.max_fails;
+  if (job.job.gang || too_many) return give_up(id, JobOutcome::failed, now);
+  release_capped(id, now);
+  end_if_done(id, now);
+}
+
+void JobEnds::release_capped(JobId id, Instant now) {
+  const JobRow& job = *state().find(id);
+  if (job.held_by_user || job.terminal_outcome) return;
+  for (std::uint32_t i = job.held_from; i < job.tasks.size(); ++i) {
+    if (job.capped == 0 || job.room_in_flight() == 0) return;
+    const TaskRow& task = state().task(job.tasks[i]);
+    if (task.phase == TaskPhase::capped) recorder_.record(TaskReleased{task.id}, now);
+  }
+}
+
+void JobEnds::give_up(JobId id, JobOutcome outcome, Instant now) {
+  recorder_.record(JobTerminating{id, outcome}, now);
+  const std::vector<Slot> tasks = state().find(id)->tasks;
+  for (Slot slot : tasks) {
+    const TaskRow& task = state().task(slot);
+    if (task.target != kNoSlot) {
+      tasks_.unassign(task.id, {CauseCode::evicted, 0}, now);
+    } else {
+      tasks_.stop_if_running(task.id, now);
+    }
+  }
+  end_if_done(id, now);
+}
+
+void JobEnds::end_if_done(JobId id, Instant now) {
+  const JobRow& job = *state().find(id);
+  if (job.finished == job.tasks.size()) return finish(id, JobOutcome::completed, now);
+  if (job.all_ended()) return finish(id, JobOutcome::failed, now);
+  if (!job.terminal_outcome || job.gang.holding > 0) return;
+  finish(id, *job.terminal_outcome, now);
+}
+
+void JobEnds::finish(JobId id, JobOutcome outcome, Instant now) {
+  const MasterFacts& facts = recorder_.facts();
+  JobFinished over{id, outcome, 1, 0};
+  if (const auto found = facts.throughput.find(id); found != facts.throughput.end()) {
+    over.throughput_samples = found->second.count;
+    over.mean_throughput = found->second.sum / static_cast<double>(found->second.count);
+  }
+  if (keep_history_) recorder_.over(history_of(over, now));
+  const JobRow& row = *state().find(id);
+  if (outcome == JobOutcome::completed) note_completed(row);
+  const TellJobOver tell{id,
+                         outcome,
+                         state().task(row.tasks.front()).id,
+                         static_cast<std::uint32_t>(row.tasks.size()),
+                         row.job.task_count(),
+                         !row.all_ended()};
+  recorder_.record(over, now);
+  recorder_.effect(tell);
+}
+
+JobHistory JobEnds::history_of(const JobFinished& over, Instant now) const {
+  const MasterFacts& facts = recorder_.facts();
+  const JobRow& row = *state().find(over.job);
+  JobHistory history{row.job, over.outcome, row.accepted_at, now, over.mean_throughput, {}};
+  history.tasks.reserve(row.tasks.size());
+  for (Slot slot : row.tasks) {
+    const TaskId id = state().task(slot).id;
+    const TaskHistory* known = facts.task_history(id);
+    TaskHistory& task = history.tasks.emplace_back(known == nullptr ? TaskHistory{} : *known);
+    task.cost = facts.ledger.task(id);
+    const Refusal& refusal = state().task(slot).reason;
+    if (over.outcome == JobOutcome::refused && refusal.kind == RefusalKind::never) {
+      task.reason = cell::sentence(refusal);
+    }
+  }
+  return history;
+}
+
+/// For the sites, which learn from it.
+void JobEnds::note_completed(const JobRow& job) {
+  CompletedJob done{job.job.id, static_cast<std::uint32_t>(job.tasks.size()), {}};
+  for (Slot slot : job.tasks) {
+    const TaskHistory* known = recorder_.facts().task_history(state().task(slot).id);
+    if (known == nullptr || !known->started_at || !known->ended_at) return;
+    done.together += *known->ended_at - *known->started_at;
+  }
+  completed_.push_back(done);
+  ++completed_count_;
+  if (completed_.size() > kMaxTold) completed_.pop_front();
+}
+
+}  // namespace muster

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "masters/cloud_orders.hpp"
+#include "masters/instance_releases.hpp"
+#include "masters/master_recorder.hpp"
+#include "masters/task_orders.hpp"
+
+namespace muster {
+
+/// By what a decision is carried out. Everything in it is its master's, and outlives who has it.
+struct MasterCommands {
+  MasterRecorder& recorder;
+  CloudOrders& cloud;
+  InstanceReleases& releases;
+  TaskOrders& tasks;
+};
+
+}  // namespace muster

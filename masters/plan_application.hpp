@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+#include "masters/job_ends.hpp"
+#include "masters/master_commands.hpp"
+#include "masters/plan_rules.hpp"
+
+namespace muster {
+
+/// Carries a round's plan out, slice by slice: holds each against the state of then, sets about
+/// what stands, and puts on record what is refused.
+class PlanApplication {
+ public:
+  PlanApplication(const MasterCommands& commands, JobEnds& ends, const PlanRules& rules);
+
+  /// The slices of a plan: those of the last one are through.
+  void take(std::vector<Plan>&& slices);
+  /// Sets about the next slice, if any.
+  void apply_next(Instant now);
+  std::size_t slices_left() const { return slices_.size(); }
+
+ private:
+  const ClusterState& state() const { return commands_.recorder.facts().state; }
+  void apply_refusals(const Plan& plan, Instant now);
+  void apply_places(const Plan& plan, const CheckedPlan& checked, Instant now);
+  void apply_resizes(const Plan& plan, const CheckedPlan& checked, Instant now);
+  void apply_stops(const Plan& plan, const CheckedPlan& checked, Instant now);
+  void apply_releases(const Plan& plan, const CheckedPlan& checked, Instant now);
+  void place(const Place& place, InstanceId to, Instant now);
+  void refuse_part(const PlanPartRefused& part, Instant now) {
+    commands_.recorder.record(part, now);
+  }
+
+  MasterCommands commands_;
+  JobEnds& ends_;
+  const PlanRules& rules_;
+  std::deque<Plan> slices_;  ///< still to be carried out
+};
+
+}  // namespace muster

@@ -1,0 +1,30 @@
+#include "masters/plan_rules.hpp"
+
+namespace muster {
+
+PlanRules::PlanRules(const MasterRecorder& recorder, const CloudOrders& cloud,
+                     const SpendGuard& guard, const MasterSettings& settings)
+    : recorder_(recorder),
+      cloud_(cloud),
+      guard_(guard),
+      caps_(settings.caps),
+      min_stay_(settings.min_stay) {}
+
+PlanLimits PlanRules::limits(Instant now) const {
+  const MasterMemory& memory = recorder_.memory();
+  PlanLimits limits{caps_, guard_.spent_today_usd(now), {}, memory.fixed_fleet()};
+  limits.caps.spend_margin = guard_.affordable_time();
+  limits.backed_off = memory.unavailable_offerings(now, may_rent());
+  limits.stay = {now, min_stay_};
+  limits.backed_off_gangs = backed_off_;
+  limits.turn = turn_;
+  return limits;
+}
+
+void PlanRules::begin_round(std::uint64_t round, Instant now) {
+  const MasterFacts& facts = recorder_.facts();
+  backed_off_ = facts.gangs.backed_off(facts.state, round, now);
+  turn_ = facts.gangs.turn(now);
+}
+
+}  // namespace muster

@@ -1,0 +1,103 @@
+#include "masters/task_orders.hpp"
+
+#include <vector>
+
+namespace muster {
+
+TaskOrders::TaskOrders(MasterRecorder& recorder, InstanceReleases& releases)
+    : recorder_(recorder), releases_(releases) {
+  recorder_.listen(*this);
+}
+
+void TaskOrders::before(const Event& event, const MasterFacts& /*facts*/) {
+  const bool fleet_changes = std::holds_alternative<LaunchRequested>(event.body) ||
+                             std::holds_alternative<LaunchRefused>(event.body) ||
+                             std::holds_alternative<ReleaseDecided>(event.body) ||
+                             std::holds_alternative<InstanceGone>(event.body);
+  if (fleet_changes) over_fleet_.clear();
+}
+
+void TaskOrders::assign(const TaskAssigned& place, Instant now) {
+  recorder_.record(place, now);
+  stop_if_running(place.task, now);
+}
+
+void TaskOrders::unassign(TaskId id, const Cause& why, Instant now) {
+  recorder_.record(TaskUnassigned{id, why}, now);
+  stop_if_running(id, now);
+}
+
+void TaskOrders::unassign_gang(const JobRow& job, const Refusal& reason, Instant now) {
+  if (!job.job.gang) return;
+  const std::vector<Slot> tasks = job.tasks;
+  for (Slot slot : tasks) {
+    const TaskRow& peer = state().task(slot);
+    if (peer.target == kNoSlot) continue;
+    const InstanceId target = state().instance(peer.target).id;
+    unassign(peer.id, {CauseCode::evicted, 0}, now);
+    refuse(peer.id, reason, now);
+    releases_.release_if_unused(target, now);
+  }
+}
+
+void TaskOrders::restart_peers(const JobRow& job, Instant now) {
+  if (!job.job.gang) return;
+  const std::vector<Slot> tasks = job.tasks;
+  for (Slot slot : tasks) {
+    const TaskRow& peer = state().task(slot);
+    if (peer.phase != TaskPhase::running || peer.target == kNoSlot) continue;
+    const InstanceId stays_on = state().instance(peer.target).id;
+    assign({peer.id, stays_on, {CauseCode::gang_restart, 0}, peer.planned}, now);
+  }
+}
+
+void TaskOrders::start(const TaskRow& task, Instant now) {
+  const StartIssued started{task.id, state().instance(task.target).id, task.attempt + 1,
+                            task.planned};
+  recorder_.record(started, now);
+  recorder_.effect(StartTask{started.task, started.attempt, started.instance});
+}
+
+void TaskOrders::stop_if_running(TaskId id, Instant now) {
+  const TaskRow& task = *state().find(id);
+  if (task.phase != TaskPhase::running) return;
+  const InstanceId on = state().instance(task.at).id;
+  recorder_.record(StopIssued{id, task.attempt}, now);
+  recorder_.effect(StopTask{id, task.attempt, on});
+}
+
+void TaskOrders::repeat_start(const TaskRow& task, InstanceId on) {
+  recorder_.effect(StartTask{task.id, task.attempt, on});
+}
+
+void TaskOrders::repeat_stop(TaskId id, Attempt attempt, InstanceId on) {
+  recorder_.effect(StopTask{id, attempt, on});
+}
+
+bool TaskOrders::knows(TaskId id, const Refusal& refusal) const {
+  const TaskRow* task = state().find(id);
+  return task != nullptr && task->phase == TaskPhase::pending && task->reason == refusal &&
+         !state().job(task->job).job.gang;
+}
+
+void TaskOrders::refuse(TaskId id, const Refusal& refusal, Instant now) {
+  const TaskRow* task = state().find(id);
+  const bool waits =
+      task != nullptr && (task->phase == TaskPhase::pending || task->phase == TaskPhase::assigned);
+  if (!waits) return;
+  const Refusal reason = reason_for(*task, refusal);
+  if (task->reason != reason) recorder_.record(TaskRefused{id, reason}, now);
+}
+
+const Refusal& TaskOrders::reason_for(const TaskRow& task, const Refusal& refusal) {
+  const JobRow& job = state().job(task.job);
+  const bool for_room =
+      refusal.code == RefusalCode::fixed_fleet || refusal.code == RefusalCode::awaiting_capacity ||
+      refusal.code == RefusalCode::over_capacity || refusal.code == RefusalCode::awaiting_peers;
+  if (!recorder_.fixed_fleet() || !job.job.gang || !for_room) return refusal;
+  const auto [known, is_new] = over_fleet_.try_emplace(job.job.id);
+  if (is_new) known->second = gang_over_fleet(job, state());
+  return known->second ? *known->second : refusal;
+}
+
+}  // namespace muster

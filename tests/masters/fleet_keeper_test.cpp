@@ -1,0 +1,90 @@
+#include "masters/fleet_keeper.hpp"
+
+#include "tests/masters/master_parts.hpp"
+
+namespace muster {
+namespace {
+
+class FleetKeeperTest : public test::MasterPartsTest {
+ protected:
+  void make(Fleet fleet) {
+    begin(fleet);
+    cloud_.emplace(*recorder_, 0);
+    guard_.emplace(*recorder_, *cloud_, settings_.caps);
+    rules_.emplace(*recorder_, *cloud_, *guard_, settings_);
+    fleet_.emplace(*recorder_, *cloud_, *rules_, std::move(fleet));
+  }
+  Fleet two() const { return {{it4(), Market::on_demand, 2}}; }
+  /// How many instances are ordered now.
+  std::size_t ordered() {
+    forget();
+    fleet_->keep(now());
+    return effects<LaunchInstance>().size();
+  }
+  void gone(std::uint64_t id) { happen(InstanceGone{InstanceId{id}, {}, CloudReason::not_said}); }
+
+  std::optional<CloudOrders> cloud_;
+  std::optional<SpendGuard> guard_;
+  std::optional<PlanRules> rules_;
+  std::optional<FleetKeeper> fleet_;
+};
+
+TEST_F(FleetKeeperTest, OrdersWhatIsLackingAndWhatIsLostLater) {
+  make(two());
+  EXPECT_EQ(ordered(), 2U);
+  EXPECT_TRUE(fleet_->is_short()) << "the orders may be refused";
+  EXPECT_EQ(ordered(), 0U);
+  EXPECT_FALSE(fleet_->is_short());
+  gone(0);
+  EXPECT_EQ(ordered(), 1U);
+}
+
+TEST_F(FleetKeeperTest, KeepsToTheCaps) {
+  settings_.caps.max_instances = 1;
+  make(two());
+  EXPECT_EQ(ordered(), 1U);
+  EXPECT_EQ(ordered(), 0U);
+  EXPECT_TRUE(fleet_->is_short());
+}
+
+TEST_F(FleetKeeperTest, OrdersNothingWhileNothingMayBeRented) {
+  make(two());
+  cloud_->ask_numbers();
+  EXPECT_EQ(ordered(), 0U);
+  EXPECT_TRUE(fleet_->is_short());
+  cloud_->know_instances({});
+  EXPECT_EQ(ordered(), 2U);
+}
+
+TEST_F(FleetKeeperTest, WhatAUserDrainedIsNotReplaced) {
+  make(two());
+  ordered();
+  fleet_->shrink(*state().find(InstanceId{1}));
+  gone(1);
+  EXPECT_EQ(ordered(), 0U);
+  EXPECT_FALSE(fleet_->is_short());
+}
+
+TEST_F(FleetKeeperTest, ADrainedInstanceOfAnotherKindChangesNothing) {
+  make(two());
+  ready(7, "it3");
+  fleet_->shrink(*state().find(InstanceId{7}));
+  EXPECT_EQ(ordered(), 2U);
+}
+
+TEST_F(FleetKeeperTest, AFleetMayLackSomethingUntilItWasLookedAt) {
+  make(two());
+  EXPECT_FALSE(fleet_->is_short());
+  fleet_->look_again();
+  EXPECT_TRUE(fleet_->is_short());
+}
+
+TEST_F(FleetKeeperTest, WhereEverythingIsRentedThereIsNothingToKeep) {
+  make({});
+  fleet_->look_again();
+  EXPECT_FALSE(fleet_->is_short());
+  EXPECT_EQ(ordered(), 0U);
+}
+
+}  // namespace
+}  // namespace muster
