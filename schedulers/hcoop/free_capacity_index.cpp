@@ -150,6 +150,7 @@ void FreeCapacityIndex::give_all_back(const ClusterState& state) {
     if (id.value >= kFirstPlanned) continue;
     Headroom& headroom = free_capacity_.at(id);
     list(headroom, id, headroom.listed, headroom.capacity - state.find(id)->committed);
+    if (headroom.listed && grown_at_.contains(id)) record_freed(headroom, id);
   }
   // Only the names of launches end here; their instances come under ids of their own.
   for (; planned_ > 0; --planned_) {
@@ -191,7 +192,8 @@ void FreeCapacityIndex::record_freed(const Headroom& headroom, InstanceId id) {
   const auto [at, is_new] = grown_at_.emplace(id, grown.ids.size());
   if (is_new) grown.ids.push_back(id);
   if (grown.most.size() < std::min(grown.ids.size(), kGrownGroups)) grown.most.emplace_back();
-  // A bound may only rise here; update_freed() lowers it when a round takes room.
+  // A bound may only rise here; update_freed() lowers it when a round takes room, and what it gives
+  // back raises it again.
   Resources& most = grown.most[at->second % kGrownGroups];
   most = most_of(most, headroom.free);
 }
