@@ -43,7 +43,7 @@ std::uint32_t TaskKinds::of(const TaskRow& task, const ClusterState& state,
   const JobRow& job = state.job(task.job);
   if (gangs_ && job.job.gang && job.tasks.size() > 1) {
     kind.gang = static_cast<std::uint32_t>(job.tasks.size());
-    for (Slot slot : job.tasks) kind.gang_worth_usd_h += prices.of(state.task(slot).shape).usd_h;
+    kind.gang_worth_usd_h = worth_usd_h(job, state, prices);
   }
   const auto [entry, is_new] = ids_.emplace(kind, static_cast<std::uint32_t>(kinds_.size()));
   if (is_new) kinds_.push_back(kind);
@@ -58,6 +58,18 @@ void TaskKinds::keep_up(const ReservationPrices& prices) {
   kinds_.clear();
   ids_.clear();
   by_slot_.clear();
+  summed_ = {};
+}
+
+/// Added up once for all tasks of the gang, which are asked for one after the other.
+double TaskKinds::worth_usd_h(const JobRow& gang, const ClusterState& state,
+                              const ReservationPrices& prices) {
+  if (summed_ != gang.job.id) {
+    summed_ = gang.job.id;
+    summed_usd_h_ = 0;
+    for (Slot slot : gang.tasks) summed_usd_h_ += prices.of(state.task(slot).shape).usd_h;
+  }
+  return summed_usd_h_;
 }
 
 void RoundInput::gather(const MarketView& view, ReservationPrices& prices, TaskKinds& kinds) {

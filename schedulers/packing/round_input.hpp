@@ -33,11 +33,16 @@ class TaskKinds {
     TaskId task;
     std::uint32_t kind = 0;
   };
+  double worth_usd_h(const JobRow& gang, const ClusterState& state,
+                     const ReservationPrices& prices);
+
   bool gangs_;
   std::uint64_t prices_ = 0;  ///< their version
   std::vector<TaskKind> kinds_;
   std::unordered_map<TaskKind, std::uint32_t, Hash> ids_;
   std::vector<Known> by_slot_;
+  JobId summed_{};  ///< the gang whose worth was added up last: its tasks come together
+  double summed_usd_h_ = 0;
 };
 
 /// What a packing policy works on in one round: flat lists of what may be placed and where.

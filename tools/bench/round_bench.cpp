@@ -1,5 +1,6 @@
 // One decision of a policy for a full cluster: 10,000 instances that are all taken, 100,000 tasks
-// that wait, and 1,000 tasks that have just ended, so that about as many can be placed.
+// that wait, and 1,000 tasks that have just ended, so that about as many can be placed. And a
+// packing policy's first look at one large gang.
 
 #include <benchmark/benchmark.h>
 
@@ -13,6 +14,7 @@
 
 #include "config/catalog_file.hpp"
 #include "model/rng.hpp"
+#include "schedulers/packing/round_input.hpp"
 #include "schedulers/registry.hpp"
 
 namespace muster {
@@ -131,6 +133,31 @@ void full_cluster(benchmark::State& state, const std::string& policy) {
   state.counters["running"] = static_cast<double>(cell.running());
 }
 
+/// What a round works on is gathered for a gang that nobody has seen before.
+void gather_gang(benchmark::State& state) {
+  const Catalog types = catalog();
+  ClusterState cluster{types};
+  Job gang;
+  gang.id = JobId{1};
+  gang.gang = true;
+  gang.workload_class = "class";
+  gang.tasks.resize(static_cast<std::size_t>(state.range(0)));
+  for (std::size_t i = 0; i < gang.tasks.size(); ++i) {
+    gang.tasks[i].id = TaskId{i + 1};
+    gang.tasks[i].demands = Demands(Resources::of(0, 1, 2));
+  }
+  cluster.apply({Instant{}, JobAccepted{std::move(gang)}});
+  const ClusterView view{cluster, types, Instant{}};
+  for (auto _ : state) {
+    ReservationPrices prices(types);
+    TaskKinds kinds(true);
+    RoundInput input;
+    input.gather({view}, prices, kinds);
+    benchmark::DoNotOptimize(input.tasks().size());
+  }
+}
+
+BENCHMARK(gather_gang)->Arg(1000)->Arg(10'000)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(full_cluster, eva, "eva")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(full_cluster, hcoop, "hcoop")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(full_cluster, no_packing, "no-packing")->Unit(benchmark::kMillisecond);
