@@ -93,7 +93,7 @@ struct ClusterConfig {
   MasterSettings master;
   FleetConfig fleet;
   LiveMasterConfig live_master;
-  SiteConfig site;
+  SiteSettings site;
   ClassifyConfig classify;
   CloudConfig cloud;
   LiveWorkerConfig worker;

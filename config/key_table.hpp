@@ -96,7 +96,7 @@ std::vector<KeySpecOf<C>> planning_keys() {
        Whole{[](C& c) -> std::uint32_t& { return c.master.slice_parts; }, 1, 10'000'000}}};
 }
 
-/// The keys of [site], wherever sites are configured: C has a SiteConfig `site`.
+/// The keys of [site], wherever sites are configured: C has a SiteSettings `site`.
 template <class C>
 std::vector<KeySpecOf<C>> site_keys() {
   using Whole = WholeKeyOf<C>;

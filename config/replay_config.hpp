@@ -11,6 +11,7 @@
 #include "config/fleet.hpp"
 #include "config/master_settings.hpp"
 #include "config/part_settings.hpp"
+#include "config/site_settings.hpp"
 #include "model/expected.hpp"
 #include "model/geo.hpp"
 #include "model/time.hpp"
@@ -69,25 +70,6 @@ struct WorldConfig {
   InterferenceConfig interference;
 };
 
-/// How sites choose among masters and among each other (HCoop, Algorithm 3), and what they promise.
-struct SiteConfig {
-  /// Masters that share the tasks of a job; 0: as many as the policy's module says.
-  std::uint32_t masters_per_job = 0;
-  double master_heavy = 0.85;       ///< from this load on a master gets no jobs if it can be helped
-  double site_heavy = 0.85;         ///< the same of a site scheduler
-  std::uint32_t capacity = 10'000;  ///< so many jobs that no master has yet count as a load of 1
-  Duration load_every{
-      std::chrono::seconds{1}};  ///< masters and sites are asked for their load so often
-  Duration load_stale_after{std::chrono::seconds{10}};  ///< silence that makes one count as lost
-  /// An answer to a submission waits so long for masters to have the jobs, so that they outlive
-  /// this site; then its own word stands.
-  Duration promise_wait{std::chrono::seconds{1}};
-  Duration hand_retry{std::chrono::milliseconds{500}};  ///< from a refused handing over to the next
-  std::uint32_t max_waiting = 100'000;  ///< jobs that no master has taken; more are refused
-  std::uint32_t max_unrouted = 10'000;  ///< jobs that wait for loads to be heard; more are refused
-  std::uint32_t tokens = 100'000;       ///< submissions whose repetition is recognised
-};
-
 /// How many masters and sites a group has.
 struct GroupConfig {
   std::uint32_t masters = 1;
@@ -121,7 +103,7 @@ struct ReplayConfig {
   MasterSettings master;
   FleetConfig fleet;
   GroupConfig group;
-  SiteConfig site;
+  SiteSettings site;
   ClassifyConfig classify;
 };
 

@@ -27,24 +27,10 @@ MasterActor spawn_master(caf::actor_system& system, MasterSetup setup, const Mas
   return system.spawn<MasterActorImpl>(std::move(setup));
 }
 
-RoutingRules routing_rules(const SiteConfig& config, const Intake& intake) {
-  RoutingRules rules;
-  const bool stated = config.masters_per_job > 0;
-  rules.masters_per_job = stated ? config.masters_per_job : intake.masters_per_job;
-  rules.master_heavy = config.master_heavy;
-  rules.site_heavy = config.site_heavy;
-  rules.stale_after = config.load_stale_after;
-  return rules;
-}
-
-LiveSiteOptions live_site_options(const SiteConfig& config) {
-  LiveSiteOptions live;
-  live.promise_wait = config.promise_wait;
-  live.hand_retry = config.hand_retry;
-  live.max_waiting = config.max_waiting;
-  live.max_unrouted = config.max_unrouted;
-  live.max_tokens = config.tokens;
-  return live;
+SiteSettings site_settings(const SiteSettings& configured, const Intake& intake) {
+  SiteSettings settings = configured;
+  if (settings.masters_per_job == 0) settings.masters_per_job = intake.masters_per_job;
+  return settings;
 }
 
 Expected<std::optional<JobClassifierService>, GroupError> make_classifier_service(
@@ -87,8 +73,10 @@ Group spawn_group(caf::actor_system& system, std::vector<MasterSetup> masters,
   std::vector<Peer<SiteActor>> proxies;  // sites know each other before all of them are there
   for (std::size_t i = 0; i < intake.sites.size(); ++i) proxies.emplace_back(system);
   const bool exchange = group.masters.size() > 1 || intake.sites.size() > 1 || intake.classifier;
+  SiteSettings settings = intake.settings;
+  if (!exchange) settings.load_every = {};  // a single master and site have nobody to choose among
   for (std::uint32_t i = 0; i < intake.sites.size(); ++i) {
-    SiteSetup site;
+    SiteDependencies site;
     for (std::uint32_t k = 0; k < group.masters.size(); ++k) {
       site.masters.push_back({group.masters[k], master_name(k), k});
     }
@@ -98,16 +86,12 @@ Group spawn_group(caf::actor_system& system, std::vector<MasterSetup> masters,
       if (k != i) site.sites[k].actor = proxies[k].handle();
     }
     site.number = i;
-    site.rules = intake.rules;
-    site.capacity = intake.config.capacity;
-    if (exchange) site.load_every = intake.config.load_every;
     site.accept_timeout = intake.accept_timeout;
     site.seed = intake.seed;
     site.origin = intake.origin;
     site.store = intake.site_stores[i];
-    site.live = live_site_options(intake.config);
     site.classifier = intake.classifier;
-    group.sites.push_back(system.spawn<SiteScheduler>(std::move(site)));
+    group.sites.push_back(system.spawn<SiteScheduler>(settings, std::move(site)));
     proxies[i].set(group.sites.back());
   }
   return group;

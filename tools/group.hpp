@@ -22,8 +22,8 @@ struct Group {
   std::vector<MasterActor> masters;
 };
 
-/// How sites choose; what the config leaves open is as the policy takes jobs in.
-RoutingRules routing_rules(const SiteConfig& config, const Intake& intake);
+/// What the config leaves open is as the policy takes jobs in.
+SiteSettings site_settings(const SiteSettings& configured, const Intake& intake);
 
 enum class GroupError : std::uint8_t { bad_model };
 
@@ -32,9 +32,6 @@ enum class GroupError : std::uint8_t { bad_model };
 Expected<std::optional<JobClassifierService>, GroupError> make_classifier_service(
     const ClassifyConfig& config, const Intake& intake, std::string_view learnt = {});
 
-/// How a site keeps its word.
-LiveSiteOptions live_site_options(const SiteConfig& config);
-
 /// Starts a master; live nodes and replay start theirs here, with different clouds, journals and
 /// epochs. Which instance numbers are its own, and its name unless it has one, go by its number.
 MasterActor spawn_master(caf::actor_system& system, MasterSetup setup, const MasterNumber& which);
@@ -42,8 +39,7 @@ MasterActor spawn_master(caf::actor_system& system, MasterSetup setup, const Mas
 /// What the sites of a group have in common.
 struct IntakeSetup {
   std::vector<SitePlace> sites{SitePlace{}};  ///< their names and positions
-  RoutingRules rules;
-  SiteConfig config;
+  SiteSettings settings;
   std::optional<JobClassifierService> classifier;  ///< each site begins with a copy
   Duration accept_timeout{};
   ClockOrigin origin;

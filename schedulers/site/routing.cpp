@@ -18,14 +18,14 @@ std::optional<double> present_load(const Heard& heard, Instant now, Duration sta
 
 std::vector<std::uint32_t> draw_masters(const std::vector<Heard>& masters,
                                         const std::vector<std::uint64_t>& given,
-                                        const RoutingRules& rules, Instant now, Rng& rng) {
+                                        const SiteSettings& settings, Instant now, Rng& rng) {
   std::vector<std::uint32_t> light;
   std::optional<std::uint32_t> least;
   double least_load = 0;
   for (std::uint32_t i = 0; i < masters.size(); ++i) {
-    const auto load = present_load(masters[i], now, rules.stale_after);
+    const auto load = present_load(masters[i], now, settings.load_stale_after);
     if (!load) continue;
-    if (*load < rules.master_heavy) light.push_back(i);
+    if (*load < settings.master_heavy) light.push_back(i);
     if (!least || *load < least_load) {
       least = i;
       least_load = *load;
@@ -40,7 +40,7 @@ std::vector<std::uint32_t> draw_masters(const std::vector<Heard>& masters,
   }
   // The first r of a shuffle.
   // Fisher-Yates, stopped after r draws.
-  const std::size_t count = std::min<std::size_t>(rules.masters_per_job, light.size());
+  const std::size_t count = std::min<std::size_t>(settings.masters_per_job, light.size());
   for (std::size_t i = 0; i < count; ++i) {
     std::swap(light[i], light[i + rng.below(light.size() - i)]);
   }
@@ -49,15 +49,15 @@ std::vector<std::uint32_t> draw_masters(const std::vector<Heard>& masters,
 }
 
 std::uint32_t nearest_light_site(const std::vector<SiteStanding>& sites, std::uint32_t own,
-                                 const GeoPoint& user, const RoutingRules& rules, Instant now) {
+                                 const GeoPoint& user, const SiteSettings& settings, Instant now) {
   std::vector<std::uint32_t> order(sites.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return distance_km(sites[a].position, user) < distance_km(sites[b].position, user);
   });
   for (std::uint32_t i : order) {
-    const auto load = present_load(sites[i].heard, now, rules.stale_after);
-    if (load && *load < rules.site_heavy) return i;
+    const auto load = present_load(sites[i].heard, now, settings.load_stale_after);
+    if (load && *load < settings.site_heavy) return i;
   }
   return own;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "config/site_settings.hpp"
 #include "model/geo.hpp"
 #include "model/rng.hpp"
 #include "model/time.hpp"
@@ -16,14 +17,6 @@ struct Heard {
   std::optional<Instant> at{};  ///< when; nothing: never
 };
 
-/// How masters and sites are chosen (HCoop, Algorithm 3).
-struct RoutingRules {
-  std::uint32_t masters_per_job = 1;  ///< r
-  double master_heavy = 0.85;         ///< a master is heavily loaded from here on (L_th^m)
-  double site_heavy = 0.85;           ///< a site scheduler is (L_th^s)
-  Duration stale_after{};             ///< what has been silent for so long counts as lost
-};
-
 /// A load that ages: what was heard long ago counts the less, and the more it is taken that nothing
 /// is free. At `stale_after` it is 1. Nothing heard, or not for so long: no answer.
 std::optional<double> present_load(const Heard& heard, Instant now, Duration stale_after);
@@ -33,7 +26,7 @@ std::optional<double> present_load(const Heard& heard, Instant now, Duration sta
 /// those that `given` says has got the least. There has to be a master.
 std::vector<std::uint32_t> draw_masters(const std::vector<Heard>& masters,
                                         const std::vector<std::uint64_t>& given,
-                                        const RoutingRules& rules, Instant now, Rng& rng);
+                                        const SiteSettings& settings, Instant now, Rng& rng);
 
 /// A site scheduler as another one sees it.
 struct SiteStanding {
@@ -44,6 +37,6 @@ struct SiteStanding {
 /// The nearest site to the user that is not heavily loaded, ties by index; `own` when all others
 /// are or have not been heard of.
 std::uint32_t nearest_light_site(const std::vector<SiteStanding>& sites, std::uint32_t own,
-                                 const GeoPoint& user, const RoutingRules& rules, Instant now);
+                                 const GeoPoint& user, const SiteSettings& settings, Instant now);
 
 }  // namespace muster

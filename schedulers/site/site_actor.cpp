@@ -33,31 +33,33 @@ bool SiteScheduler::is_users(const caf::type_erased_tuple& content) {
          begins_with<cancel_atom, std::vector<JobId>>(content);
 }
 
-SiteScheduler::SiteScheduler(caf::actor_config& config, SiteSetup setup)
+SiteScheduler::SiteScheduler(caf::actor_config& config, const SiteSettings& settings,
+                             SiteDependencies parts)
     : UsersFirst(config),
-      setup_(std::move(setup)),
-      timer_(this, setup_.origin),
+      settings_(settings),
+      parts_(std::move(parts)),
+      timer_(this, parts_.origin),
       started_(timer_.now()),
       ask_alarm_(timer_, [this] { ask_loads(); }),
       // Sites of one seed draw masters differently.
-      rng_(setup_.seed + setup_.number),
-      listeners_(setup_.live.max_watches),
-      known_(setup_.live.max_tokens, setup_.number),
-      ended_(setup_.live.max_ended) {
+      rng_(parts_.seed + parts_.number),
+      listeners_(parts_.max_watches),
+      known_(settings_.tokens, parts_.number),
+      ended_(parts_.max_ended) {
   set_down_handler([this](const caf::down_msg& down) { drop_listener(down.source); });
-  for (const MasterPlace& master : setup_.masters) {
+  for (const MasterPlace& master : parts_.masters) {
     places_[{false, master.number}] = masters_.size();
     masters_.push_back({{false, master.number}, master.actor});
   }
-  for (const SitePlace& site : setup_.sites) {
-    if (site.number == setup_.number) own_ = sites_.size();
+  for (const SitePlace& site : parts_.sites) {
+    if (site.number == parts_.number) own_ = sites_.size();
     places_[{true, site.number}] = sites_.size();
     sites_.push_back({{true, site.number}, {}, site.actor});
   }
   for (const std::vector<HandoffPeer>* peers : {&sites_, &masters_}) {
     for (const HandoffPeer& each : *peers) cancels_.add_party(each.to);
   }
-  SiteMemory memory = setup_.store->recall();
+  SiteMemory memory = parts_.store->recall();
   next_job_ = std::max<std::uint64_t>(1, memory.next_job);
   if (memory.asks_numbers) learn_numbers();
   // Stores of before users were kept have tokens without one; the job, while it is here, knows its
@@ -102,14 +104,14 @@ void SiteScheduler::on_exit() {
   awaiting_loads_.clear();
   masters_.clear();
   sites_.clear();
-  setup_.masters.clear();
-  setup_.sites.clear();
+  parts_.masters.clear();
+  parts_.sites.clear();
 }
 
 // Everything that the store remembers goes on from here: handoffs and cancels are repeated, and
 // receivers drop what they have seen.
 SiteActor::behavior_type SiteScheduler::make_behavior() {
-  if (setup_.load_every > Duration::zero()) ask_loads();
+  if (settings_.load_every > Duration::zero()) ask_loads();
   for (const HandoffPeer& each : masters_) send_handoffs(each.to);
   for (const HandoffPeer& each : sites_) send_handoffs(each.to);
   ask_all_cancels();
@@ -137,7 +139,7 @@ SiteActor::behavior_type SiteScheduler::make_behavior() {
 }
 
 bool SiteScheduler::has_room(std::size_t more) const {
-  return jobs_in_hand() + more <= setup_.live.max_waiting;
+  return jobs_in_hand() + more <= settings_.max_waiting;
 }
 
 /// The verdict is that of the first time, and no word of it leaves before that is durable.
@@ -152,10 +154,10 @@ caf::result<SiteScheduler::Verdicts> SiteScheduler::submit(std::vector<Job> jobs
     return caf::make_error(ActorError::learns_numbers, who_is_learnt_from());
   }
   heard_news_ = true;
-  const bool fresh = ask_pause_ <= setup_.load_every && awaiting_loads_.empty();
+  const bool fresh = ask_pause_ <= settings_.load_every && awaiting_loads_.empty();
   // Jobs that wait for loads are in memory only: their number is bounded, and who is refused
   // repeats.
-  if (!fresh && unrouted_ + jobs.size() > setup_.live.max_unrouted) return ActorError::too_many;
+  if (!fresh && unrouted_ + jobs.size() > settings_.max_unrouted) return ActorError::too_many;
   const Answer answer = make_response_promise<Verdicts>();
   if (fresh) {
     take(std::move(jobs), forwarded, answer);
@@ -233,7 +235,7 @@ SiteScheduler::Intake SiteScheduler::intake_of(std::vector<Job> jobs,
       continue;
     }
     // The number is spent from here on, whether the write succeeds or not.
-    number_job(job, job_id_of(setup_.number, next_job_++));
+    number_job(job, job_id_of(parts_.number, next_job_++));
     intake.verdicts.push_back({job.id, true, {}});
     if (!job.token.empty()) {
       intake.news.tokens.push_back({job.token, job.id, job.user, false, digest});
@@ -316,7 +318,7 @@ void SiteScheduler::persist_news(SiteNews news,
   };
   // The store may answer from a thread of its own, which must not touch this actor: a message
   // brings it here. A weak pointer, so that a write does not keep a site alive.
-  setup_.store->persist(
+  parts_.store->persist(
       std::move(news),
       [then = std::make_shared<decltype(answered)>(std::move(answered)),
        here = std::this_thread::get_id(),
@@ -345,11 +347,11 @@ void SiteScheduler::on_persisted(const std::shared_ptr<PendingReply>& promise) {
   if (!promise->trouble.empty()) {
     promise->given = true;
     promise->answer.deliver(caf::make_error(ActorError::store_failed, promise->trouble));
-  } else if (promise->open == 0 || setup_.live.promise_wait <= Duration::zero()) {
+  } else if (promise->open == 0 || settings_.promise_wait <= Duration::zero()) {
     settle(*promise);
   } else {
     // Masters that are slow or away do not hold up the answer: the jobs are durable here.
-    timer_.at(now() + setup_.live.promise_wait, [promise] { settle(*promise); });
+    timer_.at(now() + settings_.promise_wait, [promise] { settle(*promise); });
   }
 }
 
@@ -365,19 +367,19 @@ std::size_t SiteScheduler::choose_site(const Job& job) {
   if (sites_.size() == 1) return own_;
   std::vector<SiteStanding> standings;
   for (std::size_t i = 0; i < sites_.size(); ++i) {
-    standings.push_back({setup_.sites[i].position, sites_[i].heard});
+    standings.push_back({parts_.sites[i].position, sites_[i].heard});
   }
   // Nobody reports to itself.
   standings[own_].heard = {own_load(), now()};
-  const GeoPoint user = job.origin.value_or(setup_.sites[own_].position);
-  return nearest_light_site(standings, static_cast<std::uint32_t>(own_), user, setup_.rules, now());
+  const GeoPoint user = job.origin.value_or(parts_.sites[own_].position);
+  return nearest_light_site(standings, static_cast<std::uint32_t>(own_), user, settings_, now());
 }
 
 /// Splits the job among masters that are not heavily loaded.
 std::vector<Handoff> SiteScheduler::parts_of(Job job) {
   classify(job);
   std::vector<std::uint32_t> chosen;  // by their places
-  if (setup_.rules.masters_per_job <= 1) {
+  if (settings_.masters_per_job <= 1) {
     chosen = {static_cast<std::uint32_t>(least_busy_master())};
   } else {
     std::vector<Heard> heard;
@@ -386,7 +388,7 @@ std::vector<Handoff> SiteScheduler::parts_of(Job job) {
       heard.push_back(each.heard);
       given.push_back(each.given);
     }
-    chosen = draw_masters(heard, given, setup_.rules, now(), rng_);
+    chosen = draw_masters(heard, given, settings_, now(), rng_);
   }
   std::vector<Handoff> parts;
   for (Job& part : split_job(std::move(job), static_cast<std::uint32_t>(chosen.size()))) {
@@ -402,7 +404,7 @@ std::vector<Handoff> SiteScheduler::parts_of(Job job) {
 std::size_t SiteScheduler::least_busy_master() {
   std::size_t best = 0;
   const auto rank = [this](const HandoffPeer& each) {
-    const bool lost = !present_load(each.heard, now(), setup_.rules.stale_after);
+    const bool lost = !present_load(each.heard, now(), settings_.load_stale_after);
     return std::pair(lost, each.load.active_jobs + each.given);
   };
   for (std::size_t i = 1; i < masters_.size(); ++i) {

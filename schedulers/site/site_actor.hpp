@@ -13,6 +13,7 @@
 #include "actors/job_watch.hpp"
 #include "actors/messages.hpp"
 #include "actors/users_first.hpp"
+#include "config/site_settings.hpp"
 #include "model/rng.hpp"
 #include "schedulers/site/ended_jobs.hpp"
 #include "schedulers/site/handoff_queue.hpp"
@@ -40,39 +41,27 @@ struct MasterPlace {
   std::uint32_t number = 0;  ///< in ids, as the cluster's roster has it
 };
 
-/// How a site scheduler keeps its word.
-struct LiveSiteOptions {
-  Duration promise_wait{};                ///< an answer waits so long for masters to have the jobs
-  Duration hand_retry{};                  ///< from a master's not answering to the next try
-  std::size_t hand_batch = 500;           ///< jobs handed to a master at once
-  std::size_t max_waiting = 100'000;      ///< jobs that no master has yet; more are not taken
-  std::size_t max_unrouted = 10'000;      ///< jobs that wait for loads; more are not taken
-  std::size_t max_tokens = 100'000;       ///< known submissions, as many as the store keeps
-  std::size_t max_ended = 10'000;         ///< jobs that ended here, as many as the store keeps
-  std::size_t max_cancels = 10'000;       ///< open ones; more are refused
-  std::size_t max_watches = kMaxWatches;  ///< jobs that are watched, by all who watch together
-  Duration cancel_wait{};                 ///< an answer waits so long for everybody to confirm
-  /// Is told what its user should know of; nothing: nobody is.
-  std::function<void(const std::string&)> note{};
-  bool train_apart = false;  ///< in a thread of its own, while jobs go on to be classified
-};
-
-struct SiteSetup {
+/// What a site scheduler is made of besides its settings: what it works with, and which site it is.
+struct SiteDependencies {
   std::vector<MasterPlace> masters;           ///< all of the cluster, at least one
   std::vector<SitePlace> sites{SitePlace{}};  ///< all of the cluster, this one too
   std::uint32_t number = 0;                   ///< of this one: its jobs are numbered apart
   /// Those of all sites that there ever were are lower; 0: unknown.
   std::uint32_t site_numbers = 0;
-  RoutingRules rules;
-  std::uint64_t capacity = 10'000;  ///< load = jobs that no master has yet / capacity; >= 1
-  Duration load_every{};      ///< masters and sites are asked for their load so often; 0: never
-  Duration accept_timeout{};  ///< how long a master may take to accept a job
   std::uint64_t seed = 1;
   ClockOrigin origin;
   SiteStore* store = nullptr;
-  std::optional<JobClassifierService>
-      classifier;  ///< tells short jobs from long ones; nothing: nobody does
-  LiveSiteOptions live;
+  /// Tells short jobs from long ones; nothing: nobody does.
+  std::optional<JobClassifierService> classifier;
+  bool train_apart = false;          ///< in a thread of its own, while jobs go on to be classified
+  Duration accept_timeout{};         ///< how long a master may take to accept a job
+  Duration cancel_wait{};            ///< an answer waits so long for everybody to confirm
+  std::size_t hand_batch = 500;      ///< jobs handed to a master at once
+  std::size_t max_ended = 10'000;    ///< jobs that ended here, as many as the store keeps
+  std::size_t max_cancels = 10'000;  ///< open ones; more are refused
+  std::size_t max_watches = kMaxWatches;  ///< jobs that are watched, by all who watch together
+  /// Is told what its user should know of; nothing: nobody is.
+  std::function<void(const std::string&)> note{};
 };
 
 /// Takes jobs in at one place of the world (HCoop, Algorithm 3): leaves them to the nearest site
@@ -82,7 +71,7 @@ struct SiteSetup {
 class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
  public:
   static bool is_users(const caf::type_erased_tuple& content);
-  SiteScheduler(caf::actor_config& config, SiteSetup setup);
+  SiteScheduler(caf::actor_config& config, const SiteSettings& settings, SiteDependencies parts);
   const char* name() const override { return "muster.site"; }
   void on_exit() override;
 
@@ -253,7 +242,8 @@ class SiteScheduler : public UsersFirst<SiteActor::base, SiteScheduler> {
   std::vector<Shown> page_shown(const JobsQuestion& wanted) const;
   std::vector<Shown> parts_shown(JobId job) const;
 
-  SiteSetup setup_;
+  SiteSettings settings_;
+  SiteDependencies parts_;
   ActorTimer<SiteActor, SiteScheduler> timer_;
   const Instant started_;
   Alarm<SiteActor, SiteScheduler> ask_alarm_;

@@ -15,7 +15,7 @@ caf::result<CancelReport> SiteScheduler::cancel(JobId id) {
   const bool open = cancels_.contains(id);
   const auto standing = open ? std::nullopt : known_standing(id);
   if (standing) return CancelReport{id, *standing, {}};
-  if (!open && cancels_.size() >= setup_.live.max_cancels) return ActorError::too_many;
+  if (!open && cancels_.size() >= parts_.max_cancels) return ActorError::too_many;
   // Without a sender the site itself cancels, and nobody waits.
   const bool asked = current_sender() != nullptr;
   auto answer = std::make_shared<CancelAnswer>();
@@ -23,7 +23,7 @@ caf::result<CancelReport> SiteScheduler::cancel(JobId id) {
   const auto promise = answer->promise;
   if (asked) {
     cancelling_[id].answers.push_back(answer);
-    timer_.at(now() + setup_.live.cancel_wait, [this, id, answer] {
+    timer_.at(now() + parts_.cancel_wait, [this, id, answer] {
       answer->due = true;
       answer_cancels(id);
     });
@@ -41,8 +41,8 @@ std::optional<CancelStanding> SiteScheduler::known_standing(JobId job) const {
   if (over_.contains(job)) return CancelStanding::over;
   const std::uint32_t site = site_of(job);
   // A number that no site has, or that this one has not given out yet, is nobody's job.
-  const bool of_no_site = setup_.site_numbers > 0 && site >= setup_.site_numbers;
-  const bool not_given = site == setup_.number && !has_given(job);
+  const bool of_no_site = parts_.site_numbers > 0 && site >= parts_.site_numbers;
+  const bool not_given = site == parts_.number && !has_given(job);
   if (of_no_site || not_given) return CancelStanding::unknown;
   std::uint32_t ended = 0;
   std::uint32_t whole = 1;
@@ -91,7 +91,7 @@ void SiteScheduler::write_cancel(JobId id) {
 
 /// The own site first: what has not left it need not be looked for elsewhere.
 void SiteScheduler::ask_all_cancels() {
-  ask_cancels({true, setup_.number});
+  ask_cancels({true, parts_.number});
   for (const std::vector<HandoffPeer>* peers : {&sites_, &masters_}) {
     for (const HandoffPeer& each : *peers) ask_cancels(each.to);
   }
@@ -101,7 +101,7 @@ void SiteScheduler::ask_all_cancels() {
 void SiteScheduler::ask_cancels(const HandoffTarget& to) {
   bool& busy = asked_to_cancel_[to];
   if (busy) return;
-  const std::vector<OpenCancels::Asked> asked = cancels_.next(to, setup_.live.hand_batch);
+  const std::vector<OpenCancels::Asked> asked = cancels_.next(to, parts_.hand_batch);
   if (asked.empty()) return;
   busy = true;
   std::vector<JobId> jobs;
@@ -112,10 +112,10 @@ void SiteScheduler::ask_cancels(const HandoffTarget& to) {
   };
   const auto failed = [this, to, asked](const caf::error&) { on_cancels(to, asked, {}); };
   if (!to.site) {
-    request(peer(to).master, setup_.accept_timeout, cancel_atom_v, std::move(jobs))
+    request(peer(to).master, parts_.accept_timeout, cancel_atom_v, std::move(jobs))
         .then(heard, failed);
-  } else if (to.index != setup_.number) {
-    request(peer(to).site, setup_.accept_timeout, cancel_atom_v, std::move(jobs))
+  } else if (to.index != parts_.number) {
+    request(peer(to).site, parts_.accept_timeout, cancel_atom_v, std::move(jobs))
         .then(heard, failed);
   } else {
     end_what_is_here(jobs, heard);
@@ -145,7 +145,7 @@ void SiteScheduler::on_cancels(const HandoffTarget& from,
   // One pause for all jobs of the answer; others wait with them, since requests go one at a time.
   if (again) {
     resting_.insert(from);
-    timer_.at(now() + setup_.live.hand_retry, [this, from] { ask_after_rest(from); });
+    timer_.at(now() + settings_.hand_retry, [this, from] { ask_after_rest(from); });
   } else {
     asked_to_cancel_[from] = false;
   }
@@ -171,7 +171,7 @@ void SiteScheduler::end_cancel(JobId id) {
   }
   cancelling_.erase(found);
   // The record goes last: a crash before it repeats the cancel, which does no harm.
-  setup_.store->cancelled(id);
+  parts_.store->cancelled(id);
 }
 
 /// Answers those who have waited long enough, once it is known whether the cancel is durable.
@@ -213,7 +213,7 @@ void SiteScheduler::end_what_is_here(
   SiteNews news;
   for (const JobId job : jobs) {
     left_.erase(job);
-    if (setup_.classifier) setup_.classifier->forget(job);
+    if (parts_.classifier) parts_.classifier->forget(job);
     CancelVerdict verdict{job, CancelStanding::unknown};
     // It was here and may have gone on: all who are further down have to be asked.
     if (has_given(job) || known_.find_forwarded(job)) verdict.standing = CancelStanding::passed_on;
@@ -309,7 +309,7 @@ void SiteScheduler::refuse(const HandoffTarget& by, const std::vector<SubmitVerd
   end_handoffs(std::move(news), [this, broken](const Endings& ended, bool durable) {
     if (!durable) {
       // The refusals are lost, so that the parts are handed over again and refused again.
-      timer_.at(now() + setup_.live.hand_retry, [this, ended] { resend_handoffs(ended); });
+      timer_.at(now() + settings_.hand_retry, [this, ended] { resend_handoffs(ended); });
       return;
     }
     for (const JobId job : broken) cancel_kept(job);
@@ -318,7 +318,7 @@ void SiteScheduler::refuse(const HandoffTarget& by, const std::vector<SubmitVerd
 
 std::string SiteScheduler::target_name(const HandoffTarget& target) const {
   const std::size_t place = places_.at(target);
-  return target.site ? setup_.sites[place].name : setup_.masters[place].name;
+  return target.site ? parts_.sites[place].name : parts_.masters[place].name;
 }
 
 }  // namespace muster

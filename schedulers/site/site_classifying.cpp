@@ -8,18 +8,18 @@ namespace muster {
 
 /// With what of the masters' instances is in use, as it was heard last.
 void SiteScheduler::classify(Job& job) {
-  if (!setup_.classifier) return;
+  if (!parts_.classifier) return;
   Resources used, capacity;
   for (const HandoffPeer& each : masters_) {
     used += each.load.used;
     capacity += each.load.capacity;
   }
-  setup_.classifier->classify(job, SystemUse::of(used, capacity));
+  parts_.classifier->classify(job, SystemUse::of(used, capacity));
 }
 
 /// The classifier that is in use stays in use until there is another.
 void SiteScheduler::train_if_due() {
-  JobClassifier& classifier = setup_.classifier->classifier();
+  JobClassifier& classifier = parts_.classifier->classifier();
   if (training_ || !classifier.due_for_training()) return;
   training_ = true;
   // Works on copies: the site goes on classifying and learning meanwhile.
@@ -28,10 +28,10 @@ void SiteScheduler::train_if_due() {
   };
   auto adopt = [this](JobClassifier::Classifier trained) {
     training_ = false;
-    setup_.classifier->classifier().adopt(std::move(trained));
-    setup_.store->persist_classifier(setup_.classifier->classifier().text());
+    parts_.classifier->classifier().adopt(std::move(trained));
+    parts_.store->persist_classifier(parts_.classifier->classifier().text());
   };
-  if (!setup_.live.train_apart) return adopt(train());
+  if (!parts_.train_apart) return adopt(train());
   // A thread of its own, since training takes seconds, in which no job would be taken in. The
   // result comes as a message: the actor's state is touched in its own thread alone.
   system().spawn<caf::detached + caf::hidden>(

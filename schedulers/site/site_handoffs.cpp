@@ -28,7 +28,7 @@ std::size_t SiteScheduler::jobs_in_hand() const {
 }
 
 double SiteScheduler::own_load() const {
-  return static_cast<double>(jobs_in_hand()) / static_cast<double>(setup_.capacity);
+  return static_cast<double>(jobs_in_hand()) / static_cast<double>(settings_.capacity);
 }
 
 /// Hands over the next jobs on the way to a peer, one request at a time, until all are taken.
@@ -42,7 +42,7 @@ void SiteScheduler::send_handoffs(const HandoffTarget& to) {
     if (each.ending) return true;
     batch.push_back(each.job);
     if (!std::exchange(each.sent, true)) fresh.push_back(each.job.id);
-    return batch.size() < setup_.live.hand_batch;
+    return batch.size() < parts_.hand_batch;
   });
   if (batch.empty()) return;
   out.busy = true;
@@ -52,9 +52,9 @@ void SiteScheduler::send_handoffs(const HandoffTarget& to) {
     send_handoffs_later(to);
   };
   if (to.site) {
-    request(out.site, setup_.accept_timeout, forward_atom_v, std::move(batch)).then(heard, failed);
+    request(out.site, parts_.accept_timeout, forward_atom_v, std::move(batch)).then(heard, failed);
   } else {
-    request(out.master, setup_.accept_timeout, hand_atom_v, std::move(batch)).then(heard, failed);
+    request(out.master, parts_.accept_timeout, hand_atom_v, std::move(batch)).then(heard, failed);
   }
 }
 
@@ -86,17 +86,17 @@ void SiteScheduler::taken(const HandoffTarget& to, const Verdicts& verdicts) {
     arrived(*found);
     ++handed_;
     // Need not be durable: what is handed over twice is dropped by its number.
-    setup_.store->handed_over(verdict.job, to);
+    parts_.store->handed_over(verdict.job, to);
   }
   refuse(to, refused);
-  if (cancels_wait) ask_after_rest({true, setup_.number});
+  if (cancels_wait) ask_after_rest({true, parts_.number});
   if (!heard_of_any) return send_handoffs_later(to);
   out.busy = false;
   send_handoffs(to);
 }
 
 void SiteScheduler::send_handoffs_later(const HandoffTarget& to) {
-  timer_.at(now() + setup_.live.hand_retry, [this, to] {
+  timer_.at(now() + settings_.hand_retry, [this, to] {
     peer(to).busy = false;
     send_handoffs(to);
   });
@@ -116,15 +116,15 @@ void SiteScheduler::ask_loads() {
   const bool counts = std::any_of(masters_.begin(), masters_.end(),
                                   [](const HandoffPeer& each) { return each.load.counting > 0; });
   const bool news = std::exchange(heard_news_, false) || jobs_in_hand() > 0 || counts || learns_;
-  ask_pause_ = news ? setup_.load_every
-                    : std::clamp(2 * ask_pause_, setup_.load_every,
-                                 std::max(setup_.load_every, kLongestAskPause));
+  ask_pause_ = news ? settings_.load_every
+                    : std::clamp(2 * ask_pause_, settings_.load_every,
+                                 std::max(settings_.load_every, kLongestAskPause));
   // Everybody but itself.
   asked_ = masters_.size() + sites_.size() - 1;
   masters_may_work_ = false;
   const auto ask = [this](const auto& whom, HandoffPeer& peer) {
     // A peer that has not answered by the time of the next asking counts as not heard.
-    request(whom, setup_.load_every, load_atom_v)
+    request(whom, settings_.load_every, load_atom_v)
         .then(
             [this, &peer](const LoadReport& report) {
               on_load(peer, report);
@@ -149,11 +149,11 @@ void SiteScheduler::load_answered() {
   cancel_what_others_left();
   if (!awaiting_loads_.empty()) {
     // Of what is taken in now masters will have to tell, also when they have had nothing so far.
-    ask_pause_ = setup_.load_every;
+    ask_pause_ = settings_.load_every;
     ask_alarm_.at(now() + ask_pause_);
   } else if (!masters_may_work_ && !heard_news_ && jobs_in_hand() == 0 && !learns_) {
     ask_alarm_.disarm();
-    ask_pause_ = std::max(setup_.load_every, kLongestAskPause);
+    ask_pause_ = std::max(settings_.load_every, kLongestAskPause);
   }
   // Moved out first: what is taken in may come to wait again.
   unrouted_ = 0;
@@ -165,10 +165,10 @@ void SiteScheduler::load_answered() {
 bool SiteScheduler::is_mine_to_cancel(JobId job) const {
   const std::uint32_t number = site_of(job);
   const auto place = places_.find({true, number});
-  if (number == setup_.number || place == places_.end()) return true;
+  if (number == parts_.number || place == places_.end()) return true;
   Heard heard = sites_[place->second].heard;
   if (!heard.at) heard.at = started_;
-  return !present_load(heard, now(), setup_.rules.stale_after);
+  return !present_load(heard, now(), settings_.load_stale_after);
 }
 
 /// Asks nobody before that is durable: a master of which it was asked tells of the job no more.
@@ -203,9 +203,9 @@ void SiteScheduler::on_load(HandoffPeer& from, const LoadReport& report) {
   from.heard = {report.load, now()};
   // The report counts what has been given so far.
   from.given = 0;
-  if (setup_.classifier) {
+  if (parts_.classifier) {
     for (const JobRuntime& ran : report.completed) {
-      setup_.classifier->heard(ran.job, ran.tasks, ran.together);
+      parts_.classifier->heard(ran.job, ran.tasks, ran.together);
     }
     train_if_due();
   }
@@ -235,7 +235,7 @@ std::vector<JobId> SiteScheduler::with_too_many_failed(const LoadReport& report)
 /// A part of the job will not be completed, or too many of its tasks have failed.
 void SiteScheduler::end_rest_of(JobId job) {
   if (!broken_.add(job)) return;
-  if (setup_.classifier) setup_.classifier->forget(job);
+  if (parts_.classifier) parts_.classifier->forget(job);
   heard_news_ = true;
   if (is_mine_to_cancel(job)) {
     cancel_broken(job);

@@ -12,7 +12,7 @@ namespace muster {
 
 /// As long as it is not known, every job may be.
 bool SiteScheduler::has_given(JobId job) const {
-  if (site_of(job) != setup_.number) return false;
+  if (site_of(job) != parts_.number) return false;
   return learns_ || muster::number_of(job) < next_job_;
 }
 
@@ -20,7 +20,7 @@ void SiteScheduler::learn_numbers() {
   learns_ = true;
   for (const HandoffPeer& each : masters_) untold_.insert(each.to);
   for (const HandoffPeer& each : sites_) {
-    if (each.to.index != setup_.number) untold_.insert(each.to);
+    if (each.to.index != parts_.number) untold_.insert(each.to);
   }
 }
 
@@ -28,19 +28,19 @@ void SiteScheduler::learn_numbers() {
 /// every load report.
 void SiteScheduler::note_conflict(JobId job) {
   conflicts_.add(job);
-  if (site_of(job) != setup_.number) conflicts_of_others_.add(job);
+  if (site_of(job) != parts_.number) conflicts_of_others_.add(job);
 }
 
 /// Somebody has another job of that number. True: numbers are learnt anew, because the next ones
 /// are not known to be free. What is learnt is above all that others have by more than may still be
 /// on its way, so conflicts of before are none to learn from.
 bool SiteScheduler::learn_of_conflict(JobId job) {
-  if (site_of(job) != setup_.number) return false;
-  if (!learns_ && muster::number_of(job) + setup_.live.max_waiting < next_job_) return false;
+  if (site_of(job) != parts_.number) return false;
+  if (!learns_ && muster::number_of(job) + settings_.max_waiting < next_job_) return false;
   note("job " + std::to_string(job.value) + " is two jobs: numbers are learnt anew");
   learn_numbers();
-  if (setup_.load_every > Duration::zero()) {
-    ask_pause_ = setup_.load_every;
+  if (settings_.load_every > Duration::zero()) {
+    ask_pause_ = settings_.load_every;
     ask_alarm_.at(now() + ask_pause_);
   }
   return true;
@@ -59,7 +59,7 @@ void SiteScheduler::on_conflicts(const LoadReport& report) {
 
 void SiteScheduler::on_newest_numbers(const HandoffPeer& from, const LoadReport& report) {
   for (const JobId job : report.newest) {
-    if (site_of(job) == setup_.number) next_job_ = std::max(next_job_, number_of(job) + 1);
+    if (site_of(job) == parts_.number) next_job_ = std::max(next_job_, number_of(job) + 1);
   }
   // The last one to be heard: what others know is complete.
   if (untold_.erase(from.to) > 0 && untold_.empty()) persist_numbers();
@@ -70,20 +70,20 @@ void SiteScheduler::on_newest_numbers(const HandoffPeer& from, const LoadReport&
 void SiteScheduler::persist_numbers() {
   SiteNews news;
   // A site that has numbered nothing can still take other numbers of sites and masters.
-  const std::uint64_t next = next_job_ > 1 ? next_job_ + setup_.live.max_waiting : next_job_;
+  const std::uint64_t next = next_job_ > 1 ? next_job_ + settings_.max_waiting : next_job_;
   news.next_job = next > 1 ? next : 0;
   news.numbers_known = true;
   persist_news(std::move(news), [this, next](const std::string& trouble) {
     // learn_numbers() has begun again meanwhile: what this write says may be too low.
     if (!untold_.empty()) return;  // another conflict since
     if (!trouble.empty()) {
-      timer_.at(now() + setup_.live.hand_retry, [this] { persist_numbers(); });
+      timer_.at(now() + settings_.hand_retry, [this] { persist_numbers(); });
       return;
     }
     learns_ = false;
     next_job_ = next;
     note("knows its numbers: the next job is " +
-         std::to_string(job_id_of(setup_.number, next_job_).value));
+         std::to_string(job_id_of(parts_.number, next_job_).value));
   });
 }
 
@@ -107,7 +107,7 @@ bool SiteScheduler::is_of_another(const Job& job) const {
 }
 
 void SiteScheduler::note(const std::string& text) const {
-  if (setup_.live.note) setup_.live.note("site " + setup_.sites[own_].name + ": " + text);
+  if (parts_.note) parts_.note("site " + parts_.sites[own_].name + ": " + text);
 }
 
 }  // namespace muster

@@ -115,7 +115,7 @@ std::vector<SiteScheduler::Shown> SiteScheduler::parts_shown(JobId job) const {
 }
 
 SiteFigures SiteScheduler::figures() const {
-  SiteFigures view{setup_.sites[own_].name, jobs_in_hand(), store_trouble_};
+  SiteFigures view{parts_.sites[own_].name, jobs_in_hand(), store_trouble_};
   if (learns_) view.trouble += (view.trouble.empty() ? "" : "; ") + who_is_learnt_from();
   return view;
 }

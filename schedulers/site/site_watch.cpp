@@ -66,7 +66,7 @@ void SiteScheduler::watch_at(std::size_t master, std::vector<JobId> jobs,
     settled({});
   };
   const auto failed = [settled, jobs](const caf::error&) { settled(jobs); };
-  request(masters_[master].master, setup_.accept_timeout, watch_atom_v, JobListener{this},
+  request(masters_[master].master, parts_.accept_timeout, watch_atom_v, JobListener{this},
           std::move(jobs))
       .then(heard, failed);
 }
@@ -77,7 +77,7 @@ void SiteScheduler::watch_again(std::size_t master, const std::vector<JobId>& jo
   to.unanswered.insert(jobs.begin(), jobs.end());
   if (to.asks_again || to.unanswered.empty()) return;
   to.asks_again = true;
-  timer_.at(now() + setup_.live.hand_retry, [this, master] {
+  timer_.at(now() + settings_.hand_retry, [this, master] {
     std::set<JobId> open = std::exchange(masters_[master].unanswered, {});
     std::erase_if(open, [this](JobId job) { return !subscriptions_.contains(job); });
     if (open.empty()) {

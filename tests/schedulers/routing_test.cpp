@@ -17,10 +17,10 @@ using test::at_s;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-RoutingRules rules(std::uint32_t masters = 2) {
-  RoutingRules made;
+SiteSettings rules(std::uint32_t masters = 2) {
+  SiteSettings made;
   made.masters_per_job = masters;
-  made.stale_after = seconds{10};
+  made.load_stale_after = seconds{10};
   return made;
 }
 

@@ -164,28 +164,29 @@ class SiteActorTest : public ::testing::Test {
 
   /// A site in Tokyo (0) or London (1); the other one is heavily loaded unless it is given.
   SiteActor spawn_site(SiteStore& store, std::uint32_t index = 0, const SiteActor& other = {}) {
-    return system_.actors().spawn<SiteScheduler>(setup_of(store, index, other ? other : other_));
+    return system_.actors().spawn<SiteScheduler>(settings_,
+                                                 parts_of(store, index, other ? other : other_));
   }
-  SiteSetup setup_of(SiteStore& store, std::uint32_t index, const SiteActor& other) const {
-    SiteSetup setup;
+  static SiteSettings settings_of_two() {
+    SiteSettings settings;
+    settings.masters_per_job = 2;
+    settings.capacity = 2;
+    return settings;
+  }
+  SiteDependencies parts_of(SiteStore& store, std::uint32_t index, const SiteActor& other) const {
+    SiteDependencies parts;
     for (std::uint32_t i = 0; i < masters_.size(); ++i) {
-      setup.masters.push_back({masters_[i], "m" + std::to_string(i), i});
+      parts.masters.push_back({masters_[i], "m" + std::to_string(i), i});
     }
-    setup.sites = {{{}, "tokyo", {35.7, 139.7}, 0}, {{}, "london", {51.5, -0.1}, 1}};
-    setup.sites[1 - index].actor = other;
-    setup.number = index;
-    setup.rules.masters_per_job = 2;
-    setup.rules.stale_after = std::chrono::seconds{10};
-    setup.load_every = std::chrono::seconds{1};
-    setup.accept_timeout = std::chrono::seconds{1};
-    setup.origin = origin_;
-    setup.capacity = 2;
-    setup.store = &store;
-    setup.live.promise_wait = std::chrono::seconds{1};
-    setup.live.hand_retry = std::chrono::milliseconds{500};
-    setup.live.cancel_wait = std::chrono::seconds{2};
-    setup.live.max_cancels = 3;
-    return setup;
+    parts.sites = {{{}, "tokyo", {35.7, 139.7}, 0}, {{}, "london", {51.5, -0.1}, 1}};
+    parts.sites[1 - index].actor = other;
+    parts.number = index;
+    parts.accept_timeout = std::chrono::seconds{1};
+    parts.origin = origin_;
+    parts.store = &store;
+    parts.cancel_wait = std::chrono::seconds{2};
+    parts.max_cancels = 3;
+    return parts;
   }
   /// Another site, with this load, that is asked for nothing else.
   SiteActor spawn_other(double load) {
@@ -313,6 +314,7 @@ class SiteActorTest : public ::testing::Test {
   }
 
   VirtualSystem system_;
+  SiteSettings settings_ = settings_of_two();
   ClockOrigin origin_ = system_.time().origin();
   std::vector<FakeMaster> fakes_{2};
   std::vector<MasterActor> masters_;

@@ -64,9 +64,9 @@ TEST_F(SiteActorTest, AMasterThatAnswersWithoutAVerdictIsAskedAgainAfterAPause) 
 }
 
 TEST_F(SiteActorTest, RefusesMoreJobsThanMayWaitForTheLoads) {
-  SiteSetup setup = setup_of(site_store_, 0, other_);
-  setup.live.max_unrouted = 2;
-  const SiteActor site = system_.actors().spawn<SiteScheduler>(std::move(setup));
+  SiteDependencies parts = parts_of(site_store_, 0, other_);
+  settings_.max_unrouted = 2;
+  const SiteActor site = system_.actors().spawn<SiteScheduler>(settings_, std::move(parts));
   run_for_s(3600);  // nobody has a job: loads are not asked for any more
   for (FakeMaster& fake : fakes_) fake.tells_load = false;
   submit(site, {tasks(1), tasks(1)});
@@ -479,9 +479,9 @@ TEST_F(SiteActorTest, ARepeatedForwardIsKnownHoweverManySubmissionsCameSinceAndO
   Job job = tasks(1);
   job.id = job_id_of(1, 7);
   for (int life = 0; life < 2; ++life) {
-    SiteSetup setup = setup_of(site_store_, 0, other_);
-    setup.live.max_tokens = 2;
-    const SiteActor site = system_.actors().spawn<SiteScheduler>(std::move(setup));
+    SiteDependencies parts = parts_of(site_store_, 0, other_);
+    settings_.tokens = 2;
+    const SiteActor site = system_.actors().spawn<SiteScheduler>(settings_, std::move(parts));
     run_for_s(0.5);
     if (life == 0) forward(site, {job});
     for (int i = 0; i < 5; ++i) submit(site, {with_token("ann", std::to_string(5 * life + i))});

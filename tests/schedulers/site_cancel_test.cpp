@@ -110,9 +110,9 @@ TEST_F(SiteActorTest, ACancelOfANumberThatNobodyHasYetIsForgotten) {
 }
 
 TEST_F(SiteActorTest, ACancelOfANumberOfNoSiteIsAnsweredWhoeverIsSilent) {
-  SiteSetup setup = setup_of(site_store_, 0, other_);
-  setup.site_numbers = 2;
-  const SiteActor site = system_.actors().spawn<SiteScheduler>(std::move(setup));
+  SiteDependencies parts = parts_of(site_store_, 0, other_);
+  parts.site_numbers = 2;
+  const SiteActor site = system_.actors().spawn<SiteScheduler>(settings_, std::move(parts));
   fakes_[0].answers = fakes_[1].answers = false;
   system_.run_until_s(0.5);
   cancel(site, job_id_of(2, 1).value);
@@ -203,9 +203,9 @@ TEST_F(SiteActorTest, AJobThatMayHaveLeftIsCancelledWhenItHasArrived) {
 }
 
 TEST_F(SiteActorTest, ACancelThatOvertakesItsJobIsAskedForAgainAsSoonAsTheJobHasArrived) {
-  SiteSetup setup = setup_of(site_store_, 0, other_);
-  setup.live.hand_retry = std::chrono::minutes{10};
-  const SiteActor site = system_.actors().spawn<SiteScheduler>(std::move(setup));
+  SiteDependencies parts = parts_of(site_store_, 0, other_);
+  settings_.hand_retry = std::chrono::minutes{10};
+  const SiteActor site = system_.actors().spawn<SiteScheduler>(settings_, std::move(parts));
   fakes_[0].is_late = fakes_[1].is_late = true;
   fakes_[0].standing = fakes_[1].standing = CancelStanding::unknown;
   system_.run_until_s(0.5);

@@ -93,10 +93,10 @@ TEST_F(SiteActorTest, DoesNotCallItsOwnJobsUnknownWhileItLearns) {
 }
 
 TEST_F(SiteActorTest, ANumberThatAMasterHasForAnotherJobIsALoudConflictThatCancelsNobody) {
-  SiteSetup setup = setup_of(site_store_, 0, other_);
+  SiteDependencies parts = parts_of(site_store_, 0, other_);
   std::string noted;
-  setup.live.note = [&](const std::string& text) { noted += text + "\n"; };
-  const SiteActor site = system_.actors().spawn<SiteScheduler>(std::move(setup));
+  parts.note = [&](const std::string& text) { noted += text + "\n"; };
+  const SiteActor site = system_.actors().spawn<SiteScheduler>(settings_, std::move(parts));
   run_for_s(0.5);
   fakes_[0].refusal = "the number 1 is that of another job";
   fakes_[0].conflict = true;

@@ -140,9 +140,9 @@ TEST_F(SiteActorTest, WhoWatchesAJobThatNoMasterTakesHearsOfItsEnd) {
 }
 
 TEST_F(SiteActorTest, TurnsAwayWhoWatchesMoreThanThereIsRoomFor) {
-  SiteSetup setup = setup_of(site_store_, 0, other_);
-  setup.live.max_watches = 2;
-  const SiteActor small = system_.actors().spawn<SiteScheduler>(std::move(setup));
+  SiteDependencies parts = parts_of(site_store_, 0, other_);
+  parts.max_watches = 2;
+  const SiteActor small = system_.actors().spawn<SiteScheduler>(settings_, std::move(parts));
   Waiter waiter(system_);
   waiter.watch(small, {JobId{1}, JobId{2}, JobId{3}});
   EXPECT_THAT(waiter.told(), ElementsAre("refused"));

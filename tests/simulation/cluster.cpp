@@ -178,7 +178,7 @@ void Cluster::start_master(std::uint32_t i) {
 void Cluster::start_site(std::uint32_t i) {
   auto& role = sites_[i];
   role.store = std::make_unique<MemorySiteStore>(*role.disk);
-  SiteSetup site;
+  SiteDependencies site;
   for (std::uint32_t k = 0; k < masters_.size(); ++k) {
     site.masters.push_back(
         {network_.peer<MasterActor>(role.node, masters_[k].node), fmt::format("m{}", k), k});
@@ -195,20 +195,17 @@ void Cluster::start_site(std::uint32_t i) {
   site.store = role.store.get();
   site.number = i;
   const Intake intake = find_module(scenario_.policy.name).value()->intake;
-  site.rules = routing_rules(scenario_.site, intake);
-  site.capacity = scenario_.site.capacity;
-  site.load_every = scenario_.site.load_every;
+  SiteSettings settings = site_settings(scenario_.site, intake);
   site.seed = scenario_.seed;
-  site.live.promise_wait = std::chrono::seconds{1};
-  site.live.hand_retry = std::chrono::seconds{2};
-  site.live.cancel_wait = std::chrono::seconds{5};
+  settings.hand_retry = std::chrono::seconds{2};
+  site.cancel_wait = std::chrono::seconds{5};
   const Bounds& bounds = scenario_.bounds;
-  site.live.hand_batch = bounds.hand_batch;
-  site.live.max_waiting = bounds.waiting;
-  site.live.max_tokens = bounds.tokens;
-  site.live.max_cancels = bounds.cancels;
+  site.hand_batch = bounds.hand_batch;
+  settings.max_waiting = bounds.waiting;
+  settings.tokens = bounds.tokens;
+  site.max_cancels = bounds.cancels;
   site.classifier = make_classifier_service(scenario_.classify, intake).value();
-  role.actor = system_.actors().spawn<SiteScheduler>(std::move(site));
+  role.actor = system_.actors().spawn<SiteScheduler>(settings, std::move(site));
   const auto handle = caf::actor_cast<caf::strong_actor_ptr>(role.actor);
   role.store->writer().belong_to(handle);
   network_.bring_up(role.node, handle);

@@ -66,11 +66,11 @@ struct Wish {
 
 /// How much is remembered and taken at once: in some scenarios so little that it binds.
 struct Bounds {
-  std::size_t history = 100'000;  ///< jobs that a master lists when they are over
-  std::size_t tokens = 100'000;   ///< submissions that a site knows again
-  std::size_t cancels = 10'000;   ///< open ones of a site
-  std::size_t hand_batch = 500;   ///< jobs of one hand-off
-  std::size_t waiting = 100'000;  ///< jobs of a site that no master has yet
+  std::size_t history = 100'000;    ///< jobs that a master lists when they are over
+  std::uint32_t tokens = 100'000;   ///< submissions that a site knows again
+  std::size_t cancels = 10'000;     ///< open ones of a site
+  std::size_t hand_batch = 500;     ///< jobs of one hand-off
+  std::uint32_t waiting = 100'000;  ///< jobs of a site that no master has yet
 };
 
 /// What is left out of scenarios.
@@ -91,7 +91,7 @@ struct Scenario {
   std::string policy_text;
   std::uint32_t sites = 2, masters = 2;
   MasterSettings master;
-  SiteConfig site;
+  SiteSettings site;
   ClassifyConfig classify;
   std::uint32_t cloud_instances = 0;  ///< 0: no limit
   std::uint32_t cloud_spot = 0;       ///< the same of spot instances

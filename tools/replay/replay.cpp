@@ -231,8 +231,7 @@ class Simulation {
     for (const auto& [name, position] : config.group.sites) {
       intake.sites.push_back({{}, name, position});
     }
-    intake.rules = routing_rules(config.site, decider.intake);
-    intake.config = config.site;
+    intake.settings = site_settings(config.site, decider.intake);
     intake.classifier = std::move(decider.classifier);
     intake.accept_timeout = config.master.accept_timeout;
     intake.origin = time_.origin();

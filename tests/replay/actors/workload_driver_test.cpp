@@ -91,12 +91,15 @@ class WorkloadDriverTest : public ::testing::Test {
   }
   /// From now on a real site answers at the door.
   void open_site(SiteStore& book) {
-    SiteSetup setup;
-    setup.masters = {{master_, "m0", 0}};
-    setup.accept_timeout = seconds{10};
-    setup.origin = system_.time().origin();
-    setup.store = &book;
-    site_ = system_.actors().spawn<SiteScheduler>(std::move(setup));
+    SiteDependencies parts;
+    parts.masters = {{master_, "m0", 0}};
+    parts.accept_timeout = seconds{10};
+    parts.origin = system_.time().origin();
+    parts.store = &book;
+    SiteSettings settings;
+    settings.load_every = {};  // a single master: there is nobody to choose among
+    settings.promise_wait = {};
+    site_ = system_.actors().spawn<SiteScheduler>(settings, std::move(parts));
   }
   void note(const std::string& what) { heard_.push_back({to_seconds(system_.time().now()), what}); }
 

@@ -127,7 +127,7 @@ Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& con
   if (!records) return store_failure(records.error());
   role->records = std::move(records).value();
 
-  SiteSetup site;
+  SiteDependencies site;
   site.masters = std::move(masters);
   site.accept_timeout = config.master.accept_timeout;
   site.origin = context.origin;
@@ -139,20 +139,17 @@ Expected<std::unique_ptr<SiteRole>, NodeError> start_site(const RoleContext& con
   }
   const auto intake = intake_of(config.policy);
   if (!intake) return Failure<NodeError>{NodeError::bad_policy, intake.error().message};
-  site.rules = routing_rules(config.site, intake.value());
-  site.capacity = config.site.capacity;
-  site.load_every = config.site.load_every;
   site.seed = config.seed;
-  site.live = live_site_options(config.site);
-  site.live.train_apart = true;
-  site.live.note = context.note;
+  site.train_apart = true;
+  site.note = context.note;
   auto classifier =
       make_classifier_service(config.classify, intake.value(), role->records->classifier());
   if (!classifier) return Failure<NodeError>{NodeError::bad_policy, classifier.error().message};
   site.classifier = std::move(classifier).value();
   // The API waits half of that time for the site.
-  site.live.cancel_wait = config.link.request_timeout / 4;
-  role->actor = context.system.spawn<SiteScheduler>(std::move(site));
+  site.cancel_wait = config.link.request_timeout / 4;
+  const SiteSettings settings = site_settings(config.site, intake.value());
+  role->actor = context.system.spawn<SiteScheduler>(settings, std::move(site));
   return role;
 }
 
