@@ -19,6 +19,26 @@ double to_cents(double usd) {
   return std::nearbyint(usd * 100) / 100;
 }
 
+/// Keeps observations in a co-location table.
+class TableLearner final : public ThroughputLearner {
+ public:
+  TableLearner(ColocationTable& table, bool artifact)
+      : table_(table), rules_(artifact ? AttributionRules::artifact : AttributionRules::paper) {}
+
+  void learn(ClassId task, std::span<const ClassId> neighbours, double throughput,
+             std::uint64_t times) override {
+    table_.record(task, neighbours, throughput, times);
+  }
+  void learn_gang(std::span<const GangPlace> places, double throughput,
+                  std::uint64_t times) override {
+    table_.record_gang(places, throughput, rules_, times);
+  }
+
+ private:
+  ColocationTable& table_;
+  AttributionRules rules_;
+};
+
 }  // namespace
 
 EvaPolicy::EvaPolicy(const Catalog& catalog, Market market, const EvaParams& params)
@@ -26,7 +46,7 @@ EvaPolicy::EvaPolicy(const Catalog& catalog, Market market, const EvaParams& par
       table_(params.default_pair),
       prices_(catalog, market),
       kinds_(params.gangs),
-      intake_(params.gangs, params.artifact ? AttributionRules::artifact : AttributionRules::paper),
+      intake_(params.gangs),
       paper_(params.cheapest_types) {}
 
 Cadence EvaPolicy::cadence() const {
@@ -52,7 +72,8 @@ void EvaPolicy::observe(const Event& event, const ClusterView& view) {
     artifact_migration_.forget(over->job);
   } else if (const auto* measured = std::get_if<Measured>(&event.body)) {
     const std::uint64_t before = table_.version();
-    intake_.record(*measured, view.state, table_);
+    TableLearner learner(table_, params_.artifact);
+    intake_.record(*measured, view.state, learner);
     learned_ = table_.version() != before;
   } else if (std::holds_alternative<OfferingChanged>(event.body)) {
     artifact_migration_.forget_prices();

@@ -7,7 +7,7 @@
 #include "schedulers/eva/lifetime_estimator.hpp"
 #include "schedulers/eva/migration.hpp"
 #include "schedulers/eva/paper_layouts.hpp"
-#include "schedulers/eva/throughput_intake.hpp"
+#include "schedulers/packing/throughput_intake.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster::eva {

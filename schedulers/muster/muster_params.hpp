@@ -20,6 +20,7 @@ struct MusterParams {
   bool patient = true;                           ///< false: nobody waits past the next round
   std::uint32_t triples = 8;                     ///< of instances, tried a round besides pairs
   std::uint32_t max_tasks = 8;                   ///< in one repartition
+  std::uint64_t steps = 0;     ///< of subsets that a round may take; 0: no bound of its own
   double default_pair = 0.95;  ///< expected rate beside a neighbour never observed
 };
 

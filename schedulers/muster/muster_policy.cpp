@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "schedulers/muster/plan_groups.hpp"
 #include "schedulers/muster/round.hpp"
 
 namespace muster::own {
@@ -29,36 +30,8 @@ Cadence MusterPolicy::cadence() const {
 
 void MusterPolicy::observe(const Event& event, const ClusterView& view) {
   memory_.observe(event, view);
-  if (const auto* measured = std::get_if<Measured>(&event.body)) learn(*measured, view.state);
-}
-
-/// Takes in what was measured of instances on which every task was seen running and nothing else is
-/// to come: of the others it is not known what the tasks ran beside.
-void MusterPolicy::learn(const Measured& measured, const ClusterState& state) {
-  std::map<TaskId, double> seen;
-  for (const ThroughputSample& sample : measured.samples) {
-    seen[sample.task] = std::min(sample.normalized, 1.0);
-  }
-  std::vector<ClassId> neighbours;
-  for (const InstanceRow& instance : state.instances()) {
-    if (instance.planned.size() < 2 || instance.planned.size() != instance.occupants.size()) {
-      continue;
-    }
-    const bool complete =
-        std::all_of(instance.planned.begin(), instance.planned.end(), [&](Slot slot) {
-          return state.task(slot).at == instance.slot && seen.contains(state.task(slot).id);
-        });
-    if (!complete) continue;
-    for (Slot slot : instance.planned) {
-      const TaskRow& task = state.task(slot);
-      // The pace of a gang is that of its slowest task, which may be anywhere.
-      if (is_gang(state.job(task.job))) continue;
-      neighbours.clear();
-      for (Slot other : instance.planned) {
-        if (other != slot) neighbours.push_back(state.task(other).cls);
-      }
-      rates_.observe(task.cls, neighbours, seen.at(task.id), measured.rounds());
-    }
+  if (const auto* measured = std::get_if<Measured>(&event.body)) {
+    intake_.record(*measured, view.state, rates_);
   }
 }
 
@@ -77,6 +50,7 @@ Plan MusterPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
     if (task.home == kUnassigned || layout.host_of[i] != kUnassigned) continue;
     plan.stops.push_back({task.id, {CauseCode::evicted, 0}});
   }
+  group_moves(input_, plan);
   plan.note.choice = kRepartition;
   plan.note.figures.emplace_back("value_usd_h", round.value_usd_h());
   plan.note.figures.emplace_back("greedy_usd_h", round.greedy_value_usd_h());

@@ -29,12 +29,12 @@ class MusterPolicy final : public Policy {
   std::unique_ptr<Policy> clone() const override { return std::make_unique<MusterPolicy>(*this); }
 
  private:
-  void learn(const Measured& measured, const ClusterState& state);
   Plan use_fleet(const ClusterView& view);
 
   MusterParams params_;
   ReservationPrices prices_;
   TaskKinds kinds_{false};
+  ThroughputIntake intake_{true};
   PairRates rates_;
   WorkPrices work_;
   Memory memory_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "model/check.hpp"
 
@@ -42,11 +43,40 @@ double& PairRates::at(ClassId task, ClassId neighbour) {
   return logs_[task.value * width_ + neighbour.value];
 }
 
-void PairRates::observe(ClassId task, std::span<const ClassId> neighbours, double throughput,
-                        std::uint64_t times) {
+double PairRates::log_beside(ClassId task, std::span<const ClassId> neighbours) const {
+  return std::accumulate(
+      neighbours.begin(), neighbours.end(), 0.0,
+      [&](double sum, ClassId neighbour) { return sum + log_rate(task, neighbour); });
+}
+
+void PairRates::learn_gang(std::span<const GangPlace> places, double throughput,
+                           std::uint64_t times) {
+  const double seen = std::log(std::clamp(throughput, kLeastThroughput, 1.0));
+  const GangPlace* slowest = nullptr;
+  double least = 0;
+  for (const GangPlace& place : places) {
+    // A task alone on its instance cannot have been slowed by neighbours (Eva 4.4).
+    if (place.neighbours.empty()) continue;
+    const double expected = log_beside(place.task, place.neighbours);
+    if (slowest == nullptr || expected < least ||
+        (expected == least && place.neighbours.size() > slowest->neighbours.size())) {
+      slowest = &place;
+      least = expected;
+    }
+  }
+  if (slowest == nullptr) return;
+  if (least >= seen) return learn(slowest->task, slowest->neighbours, throughput, times);
+  for (const GangPlace& place : places) {
+    if (log_beside(place.task, place.neighbours) >= seen) continue;
+    learn(place.task, place.neighbours, throughput, times);
+  }
+}
+
+void PairRates::learn(ClassId task, std::span<const ClassId> neighbours, double throughput,
+                      std::uint64_t times) {
   if (neighbours.empty() || times == 0) return;
   double miss = std::log(std::clamp(throughput, kLeastThroughput, 1.0));
-  for (ClassId neighbour : neighbours) miss -= log_rate(task, neighbour);
+  miss -= log_beside(task, neighbours);
   if (std::abs(miss) <= kLeastMiss) return;
   // The same observation k times leaves (1 - step)^k of the miss.
   const double corrected = 1 - std::pow(1 - kStep, static_cast<double>(times));

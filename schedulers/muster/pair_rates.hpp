@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "model/ids.hpp"
+#include "schedulers/packing/throughput_intake.hpp"
 
 namespace muster::own {
 
@@ -21,7 +21,7 @@ struct PairRate {
 /// How tasks on one instance slow each other, as a product of pair rates: the rate of a task is
 /// exp(sum of L[task][neighbour] over its neighbours). A sum over pairs says something of sets that
 /// were never seen together, which a table of whole sets cannot.
-class PairRates {
+class PairRates final : public ThroughputLearner {
  public:
   /// `default_pair` in (0, 1]: the rate of a pair that nothing is known of.
   explicit PairRates(double default_pair = 0.95);
@@ -32,8 +32,12 @@ class PairRates {
   /// The task was seen beside the neighbours, `times` times, at that share of its own pace. Half of
   /// what the prediction missed is spread over the pairs each time, so that one odd measurement
   /// does not overturn what many have said.
-  void observe(ClassId task, std::span<const ClassId> neighbours, double throughput,
-               std::uint64_t times);
+  void learn(ClassId task, std::span<const ClassId> neighbours, double throughput,
+             std::uint64_t times) override;
+  /// No place was slower than the job. If none is expected to be as slow as it was, the slowest one
+  /// is: of equals the one with most neighbours, of which most can be learnt.
+  void learn_gang(std::span<const GangPlace> places, double throughput,
+                  std::uint64_t times) override;
 
   /// Rises whenever a rate changes.
   std::uint64_t version() const { return version_; }
@@ -44,6 +48,7 @@ class PairRates {
 
  private:
   double& at(ClassId task, ClassId neighbour);
+  double log_beside(ClassId task, std::span<const ClassId> neighbours) const;
 
   double default_log_;
   std::uint64_t version_ = 0;

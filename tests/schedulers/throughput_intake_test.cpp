@@ -1,4 +1,4 @@
-#include "schedulers/eva/throughput_intake.hpp"
+#include "schedulers/packing/throughput_intake.hpp"
 
 #include <gtest/gtest.h>
 

@@ -105,6 +105,33 @@ TEST(MusterPolicy, the_tasks_of_a_gang_all_get_a_place_at_once) {
   EXPECT_TRUE(cluster.state().pending().empty());
 }
 
+TEST(MusterPolicy, a_gang_is_moved_as_a_whole_when_a_job_beside_it_ends) {
+  Cluster cluster(table_3(), "muster,t=0.99");
+  cluster.submit(large(1));
+  cluster.submit(JobBuilder(2).tasks(2).gang(true).demand(Resources::of(0, 4, 12)).build());
+  cluster.round();
+  ASSERT_EQ(cluster.layout(), "it1(1 2 201)");
+  cluster.finish(1);
+  const Plan plan = cluster.round();
+  EXPECT_TRUE(cluster.state().pending().empty());
+  EXPECT_EQ(cluster.layout().find("it1"), std::string::npos) << cluster.layout();
+  for (const Place& place : plan.places) EXPECT_EQ(place.group, 1u) << "all or none";
+}
+
+TEST(MusterPolicy, learns_from_gangs_whom_not_to_put_together) {
+  Cluster cluster(table_3(), "muster,t=0.99");
+  const auto gang = [](std::uint64_t id, const std::string& cls) {
+    return JobBuilder(id).tasks(2).gang(true).demand(Resources::of(1, 4, 10)).workload_class(cls);
+  };
+  cluster.submit(large(9));
+  cluster.submit(gang(1, "a").build());
+  cluster.round();
+  ASSERT_EQ(cluster.layout(), "it1(1 9 101)");
+  std::map<std::uint64_t, double> slow{{9, 0.3}, {1, 0.3}, {101, 0.3}};
+  for (int i = 0; i < 8; ++i) cluster.round(slow);
+  EXPECT_GT(cluster.state().instances().size(), 1u) << cluster.layout();
+}
+
 TEST(MusterPolicy, on_a_fixed_fleet_the_job_with_the_fewest_unstarted_tasks_goes_first) {
   Cluster cluster(table_3(), "muster");
   cluster.add_to_fleet("it4");

@@ -22,7 +22,7 @@ TEST(PairRates, a_pair_that_nothing_is_known_of_has_the_default_rate) {
 
 TEST(PairRates, come_close_to_what_is_seen_again_and_again) {
   PairRates rates;
-  for (int i = 0; i < 30; ++i) rates.observe(kA, std::array{kB}, 0.7, 1);
+  for (int i = 0; i < 30; ++i) rates.learn(kA, std::array{kB}, 0.7, 1);
   EXPECT_NEAR(rate(rates, kA, {kB}), 0.7, 1e-3);
   EXPECT_DOUBLE_EQ(rate(rates, kB, {kA}), 0.95) << "the other one's rate is its own";
 }
@@ -30,40 +30,67 @@ TEST(PairRates, come_close_to_what_is_seen_again_and_again) {
 TEST(PairRates, say_something_of_sets_that_were_never_seen) {
   PairRates rates(1);
   for (int i = 0; i < 30; ++i) {
-    rates.observe(kA, std::array{kB}, 0.8, 1);
-    rates.observe(kA, std::array{kC}, 0.5, 1);
+    rates.learn(kA, std::array{kB}, 0.8, 1);
+    rates.learn(kA, std::array{kC}, 0.5, 1);
   }
   EXPECT_NEAR(rate(rates, kA, {kB, kC}), 0.4, 1e-3);
 }
 
 TEST(PairRates, the_same_observation_many_times_is_as_one_that_says_so) {
   PairRates one_by_one, at_once;
-  for (int i = 0; i < 5; ++i) one_by_one.observe(kA, std::array{kB, kC}, 0.6, 1);
-  at_once.observe(kA, std::array{kB, kC}, 0.6, 5);
+  for (int i = 0; i < 5; ++i) one_by_one.learn(kA, std::array{kB, kC}, 0.6, 1);
+  at_once.learn(kA, std::array{kB, kC}, 0.6, 5);
   EXPECT_NEAR(one_by_one.log_rate(kA, kB), at_once.log_rate(kA, kB), 1e-12);
 }
 
 TEST(PairRates, nobody_runs_faster_for_a_neighbour_and_a_standstill_is_no_infinity) {
   PairRates rates;
-  rates.observe(kA, std::array{kB}, 1.7, 100);
+  rates.learn(kA, std::array{kB}, 1.7, 100);
   EXPECT_LE(rates.log_rate(kA, kB), 0);
-  rates.observe(kA, std::array{kC}, 0, 100);
+  rates.learn(kA, std::array{kC}, 0, 100);
   EXPECT_TRUE(std::isfinite(rates.log_rate(kA, kC)));
 }
 
 TEST(PairRates, what_is_as_expected_is_no_news) {
   PairRates rates(0.95);
-  rates.observe(kA, std::array{kB}, 0.95, 3);
+  rates.learn(kA, std::array{kB}, 0.95, 3);
   EXPECT_EQ(rates.version(), 0u);
   EXPECT_TRUE(rates.learnt().empty());
 }
 
 TEST(PairRates, go_on_from_what_was_learnt) {
   PairRates rates;
-  rates.observe(kA, std::array{kC}, 0.5, 2);
+  rates.learn(kA, std::array{kC}, 0.5, 2);
   PairRates again;
   again.restore(rates.learnt());
   EXPECT_EQ(again.learnt(), rates.learnt());
+}
+
+TEST(PairRates, a_gang_that_is_not_slowed_has_no_place_that_slows_it) {
+  PairRates rates(0.8);
+  const std::array b{kB};
+  const std::array c{kC};
+  const std::array<GangPlace, 2> places{{{kA, b}, {kA, c}}};
+  for (int i = 0; i < 40; ++i) rates.learn_gang(places, 1, 1);
+  EXPECT_NEAR(rate(rates, kA, {kB}), 1, 1e-3);
+  EXPECT_NEAR(rate(rates, kA, {kC}), 1, 1e-3);
+}
+
+TEST(PairRates, a_gang_that_is_slower_than_thought_is_slowed_where_it_was_thought_slowest) {
+  PairRates rates(0.9);
+  const std::array b{kB};
+  const std::array bc{kB, kC};
+  const std::array<GangPlace, 2> places{{{kA, b}, {kA, bc}}};
+  for (int i = 0; i < 40; ++i) rates.learn_gang(places, 0.5, 1);
+  EXPECT_NEAR(rate(rates, kA, {kB, kC}), 0.5, 1e-3);
+  EXPECT_GT(rate(rates, kA, {kB}), 0.6);
+}
+
+TEST(PairRates, a_task_of_a_gang_that_is_alone_is_not_to_blame) {
+  PairRates rates(0.9);
+  const std::array<GangPlace, 1> alone{{{kA, {}}}};
+  rates.learn_gang(alone, 0.3, 5);
+  EXPECT_TRUE(rates.learnt().empty());
 }
 
 }  // namespace

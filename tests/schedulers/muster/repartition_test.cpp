@@ -93,7 +93,7 @@ RC_GTEST_PROP(RepartitionProperty, finds_what_trying_everything_finds, ()) {
   for (std::uint32_t a = 0; a < 3; ++a) {
     for (std::uint32_t b = 0; b < 3; ++b) {
       const std::vector<ClassId> beside{ClassId{b}};
-      bench.rates().observe(ClassId{a}, beside, *rc::gen::inRange(30, 101) / 100.0, 50);
+      bench.rates().learn(ClassId{a}, beside, *rc::gen::inRange(30, 101) / 100.0, 50);
     }
   }
   std::vector<Host> hosts;

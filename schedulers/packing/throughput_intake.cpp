@@ -1,25 +1,25 @@
-#include "schedulers/eva/throughput_intake.hpp"
+#include "schedulers/packing/throughput_intake.hpp"
 
 #include <algorithm>
 
 // An observation is of use only when it is known who shared the instance while it was made:
 // instances on which tasks come or go are left out as a whole.
 
-namespace muster::eva {
+namespace muster {
 
 void ThroughputIntake::record(const Measured& measured, const ClusterState& state,
-                              ColocationTable& table) {
+                              ThroughputLearner& learner) {
   note_values(measured.samples, state);
   times_ = measured.rounds();
   neighbours_.clear();
   any_gang_ = false;
   // Instances first: gangs look up the neighbours that were listed there.
   for (const InstanceRow& instance : state.instances()) {
-    if (observed_completely(instance, state)) record_instance(instance, state, table);
+    if (observed_completely(instance, state)) record_instance(instance, state, learner);
   }
   if (!any_gang_) return;
   for (const JobRow& job : state.jobs()) {
-    if (is_gang(job)) record_gang(job, state, table);
+    if (is_gang(job)) record_gang(job, state, learner);
   }
 }
 
@@ -48,7 +48,7 @@ bool ThroughputIntake::observed_completely(const InstanceRow& instance,
 }
 
 void ThroughputIntake::record_instance(const InstanceRow& instance, const ClusterState& state,
-                                       ColocationTable& table) {
+                                       ThroughputLearner& learner) {
   classes_.clear();
   for (Slot slot : instance.planned) classes_.push_back(state.task(slot).cls);
   std::sort(classes_.begin(), classes_.end());
@@ -65,14 +65,14 @@ void ThroughputIntake::record_instance(const InstanceRow& instance, const Cluste
       seen.placed = reports_;
       any_gang_ = true;
     } else {
-      table.record(task.cls, std::span(neighbours_).subspan(seen.first, seen.count), seen.value,
-                   times_);
+      learner.learn(task.cls, std::span(neighbours_).subspan(seen.first, seen.count), seen.value,
+                    times_);
     }
   }
 }
 
 void ThroughputIntake::record_gang(const JobRow& job, const ClusterState& state,
-                                   ColocationTable& table) {
+                                   ThroughputLearner& learner) {
   places_.clear();
   double lowest = 1;
   for (Slot slot : job.tasks) {
@@ -83,7 +83,7 @@ void ThroughputIntake::record_gang(const JobRow& job, const ClusterState& state,
     places_.push_back(
         {state.task(slot).cls, std::span(neighbours_).subspan(seen.first, seen.count)});
   }
-  table.record_gang(places_, lowest, rules_, times_);
+  learner.learn_gang(places_, lowest, times_);
 }
 
-}  // namespace muster::eva
+}  // namespace muster

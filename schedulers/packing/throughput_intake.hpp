@@ -7,19 +7,31 @@
 #include "learning/colocation_table.hpp"
 #include "schedulers/policy.hpp"
 
-namespace muster::eva {
+namespace muster {
 
-/// Turns throughput reports into observations of the co-location table (Eva 4.3 and 4.4).
+/// What learns how tasks slow each other. Neighbours are sorted, and `times` says for how many
+/// rounds the observation stands.
+class ThroughputLearner {
+ public:
+  virtual ~ThroughputLearner() = default;
+  virtual void learn(ClassId task, std::span<const ClassId> neighbours, double throughput,
+                     std::uint64_t times) = 0;
+  /// The slowest of a multi-task job's tasks, which may be at any of the places, ran so fast.
+  virtual void learn_gang(std::span<const GangPlace> places, double throughput,
+                          std::uint64_t times) = 0;
+};
+
+/// Turns throughput reports into observations of tasks beside each other (Eva 4.3 and 4.4).
 class ThroughputIntake {
  public:
-  /// With `gangs` the lowest value of a multi-task job's tasks is the job's, and `rules` say to
-  /// which of its tasks it belongs; without, each task's own value counts.
-  ThroughputIntake(bool gangs, AttributionRules rules) : gangs_(gangs), rules_(rules) {}
+  /// With `gangs` the lowest value of a multi-task job's tasks is the job's; without, each task's
+  /// own value counts.
+  explicit ThroughputIntake(bool gangs) : gangs_(gangs) {}
 
   /// Uses the instances all of whose planned tasks run there and were measured, and nobody
   /// else; and the multi-task jobs all of whose tasks are on such instances. Values over 1 count
   /// as 1.
-  void record(const Measured& measured, const ClusterState& state, ColocationTable& table);
+  void record(const Measured& measured, const ClusterState& state, ThroughputLearner& learner);
 
  private:
   struct Seen {
@@ -33,12 +45,11 @@ class ThroughputIntake {
   void note_values(std::span<const ThroughputSample> samples, const ClusterState& state);
   bool observed_completely(const InstanceRow& instance, const ClusterState& state) const;
   void record_instance(const InstanceRow& instance, const ClusterState& state,
-                       ColocationTable& table);
-  void record_gang(const JobRow& job, const ClusterState& state, ColocationTable& table);
+                       ThroughputLearner& learner);
+  void record_gang(const JobRow& job, const ClusterState& state, ThroughputLearner& learner);
   bool is_gang(const JobRow& job) const { return gangs_ && job.job.gang && job.tasks.size() > 1; }
 
   bool gangs_;
-  AttributionRules rules_;
   std::uint64_t reports_ = 0;
   std::uint64_t times_ = 1;  ///< rounds for which the present report stands
   bool any_gang_ = false;
@@ -48,4 +59,4 @@ class ThroughputIntake {
   std::vector<GangPlace> places_;
 };
 
-}  // namespace muster::eva
+}  // namespace muster

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "model/ids.hpp"
+
+namespace muster::own {
+
+/// A piece is of no gang.
+inline constexpr std::uint32_t kNoGang = UINT32_MAX;
+
+/// A task as a repartition sees it. Values are $/h, times hours.
+struct Piece {
+  ShapeId shape;
+  ClassId cls;
+  double value_usd_h = 0;           ///< of an hour at the speed of its reservation type
+  std::uint32_t home = UINT32_MAX;  ///< among the repartition's hosts; UINT32_MAX: elsewhere
+  double start_h = 0;               ///< what a start anew keeps it from its work
+  double leave_h = 0;               ///< what it takes to leave where it runs; 0: it does not run
+  bool may_wait = false;            ///< it may be left without a place
+  std::uint32_t gang = kNoGang;     ///< among the repartition's gangs
+  double gang_usd_h = 0;            ///< value of all of its gang; only of one that has one
+};
+
+/// Tasks that start, wait and pause together, and go at the pace of the slowest of them. Its
+/// pieces, the fixed ones too, have the same delays, those of its slowest task, and their values
+/// add up to that of all of the gang, tasks elsewhere included.
+struct Gang {
+  double pace_elsewhere = std::numeric_limits<double>::infinity();  ///< of its other tasks
+  double share_elsewhere = 1;  ///< of the horizon that its other tasks work if it starts anew
+  bool starts = false;         ///< it starts anew whatever is decided here
+  bool whole = false;          ///< all of it is here: it may be left without places together
+};
+
+/// An instance that is there. Its fixed tasks stay whatever happens.
+struct Host {
+  TypeId type;
+  double price_usd_h = 0;
+  double left_h = 0;  ///< until tasks can start on it
+  std::vector<Piece> fixed{};
+};
+
+}  // namespace muster::own

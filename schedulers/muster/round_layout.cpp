@@ -1,0 +1,386 @@
+// The layout under way in a round. Hosts keep their own worth, gangs theirs, so that a change costs
+// what it touches and the whole is the sum of both.
+
+#include "schedulers/muster/round_layout.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace muster::own {
+
+RoundLayout::RoundLayout(const RoundParts& parts)
+    : p_(parts), model_{parts.prices, parts.rates, to_hours(parts.params.horizon), {}} {
+  for (std::uint32_t i = 0; i < parts.prices.types().size(); ++i) {
+    unavailable_.push_back(parts.input.rests(TypeId{i}) ? 1 : 0);
+  }
+  model_.unavailable = unavailable_;
+  gather_pieces();
+  gather_gangs();
+  gather_hosts();
+}
+
+/// A task may wait as long as its share of its age is not used up, so that new jobs start at once
+/// and long ones pause for a small part of their lives.
+bool RoundLayout::may_wait(const RoundInput::Task& task) const {
+  if (!p_.params.patient) return false;
+  const JobRow& job = p_.view.state.job(p_.input.jobs()[task.job].slot);
+  const double age_s = to_seconds(p_.view.now - job.accepted_at);
+  const double most_s = to_seconds(p_.params.free_wait) + p_.params.wait_share * age_s;
+  return to_seconds(p_.memory.waited(task.id, p_.view.now)) <= most_s;
+}
+
+void RoundLayout::gather_pieces() {
+  for (const RoundInput::Task& task : p_.input.tasks()) {
+    const TaskRow& row = p_.view.state.task(task.slot);
+    const Delays& delays = p_.view.state.spec(row).delays;
+    Piece piece;
+    piece.shape = row.shape;
+    piece.cls = row.cls;
+    const double work_usd_h = p_.work.of(row.shape, p_.view.state, p_.prices);
+    piece.value_usd_h = work_usd_h * (1 + p_.params.theta) + p_.params.theta_usd_h;
+    piece.home = task.home;
+    piece.start_h = to_hours(delays.fetch + delays.build + delays.init);
+    if (row.phase == TaskPhase::running) piece.leave_h = to_hours(delays.stop + delays.upload);
+    piece.may_wait = may_wait(task);
+    pieces_.push_back(piece);
+  }
+  host_of_.assign(pieces_.size(), kUnassigned);
+  pace_.assign(pieces_.size(), 0);
+}
+
+/// The tasks of a gang stand one after the other. They start when the slowest of them is there, and
+/// may wait as long as each of them may.
+void RoundLayout::gather_gangs() {
+  const std::span<const RoundInput::Task> tasks = p_.input.tasks();
+  for (std::uint32_t i = 0; i < tasks.size();) {
+    std::uint32_t end = i + 1;
+    while (end < tasks.size() && tasks[end].job == tasks[i].job) ++end;
+    if (is_gang(p_.view.state.job(p_.input.jobs()[tasks[i].job].slot))) {
+      Team team{.tasks = {}, .movable = true};
+      Piece all;
+      all.may_wait = true;
+      for (std::uint32_t task = i; task < end; ++task) {
+        team.tasks.push_back(task);
+        team.usd_h += pieces_[task].value_usd_h;
+        team.movable &= tasks[task].movable;
+        all.start_h = std::max(all.start_h, pieces_[task].start_h);
+        all.leave_h = std::max(all.leave_h, pieces_[task].leave_h);
+        all.may_wait &= pieces_[task].may_wait;
+      }
+      for (const std::uint32_t task : team.tasks) {
+        pieces_[task].gang = static_cast<std::uint32_t>(teams_.size());
+        pieces_[task].gang_usd_h = team.usd_h;
+        pieces_[task].start_h = all.start_h;
+        pieces_[task].leave_h = all.leave_h;
+        pieces_[task].may_wait = all.may_wait;
+      }
+      teams_.push_back(std::move(team));
+    }
+    i = end;
+  }
+}
+
+/// Instances in the order of request, each with what stays on it and what may be moved.
+void RoundLayout::gather_hosts() {
+  for (std::uint32_t i = 0; i < p_.input.instances().size(); ++i) {
+    const RoundInput::Instance& instance = p_.input.instances()[i];
+    const InstanceType& type = p_.view.catalog[instance.type];
+    Working working;
+    working.host = {instance.type, instance.price_usd_h, 0, {}};
+    working.present = i;
+    working.pinned = instance.pinned;
+    working.dirty = p_.memory.is_dirty(instance.id);
+    if (!instance.ready) {
+      const InstanceRow& row = p_.view.state.instance(instance.slot);
+      const Instant due = (row.up ? row.up_at : row.requested_at + type.acquire) + type.setup;
+      working.host.left_h = std::max(0.0, to_hours(due - p_.view.now));
+    }
+    hosts_.push_back(std::move(working));
+    for (std::uint32_t task : p_.input.residents(instance)) {
+      host_of_[task] = i;
+      // One task of a gang that stays holds all of them where they are.
+      const bool stays = pieces_[task].gang == kNoGang ? !p_.input.tasks()[task].movable
+                                                       : !teams_[pieces_[task].gang].movable;
+      if (stays) {
+        hosts_[i].host.fixed.push_back(pieces_[task]);
+        hosts_[i].fixed_tasks.push_back(task);
+      } else {
+        hosts_[i].tasks.push_back(task);
+      }
+    }
+    // One without tasks is worth 0, and the layout leaves it out unless something is put there.
+    revalue(i);
+  }
+}
+
+std::span<const std::uint32_t> RoundLayout::together(const std::uint32_t& task) const {
+  if (team_of(task) == kNoGang) return {&task, 1};
+  return teams_[team_of(task)].tasks;
+}
+
+std::vector<const Piece*> RoundLayout::pieces_of(std::span<const std::uint32_t> tasks) const {
+  std::vector<const Piece*> found;
+  found.reserve(tasks.size());
+  for (std::uint32_t task : tasks) found.push_back(&pieces_[task]);
+  return found;
+}
+
+/// Values a host anew after its tasks have changed.
+void RoundLayout::revalue(std::uint32_t number) {
+  Working& working = hosts_[number];
+  ++working.version;
+  working.own_usd_h = working.value_usd_h = 0;
+  working.used = {};
+  if (working.tasks.empty() && working.fixed_tasks.empty()) return;
+  const std::vector<const Piece*> pieces = pieces_of(working.tasks);
+  const auto paces = paces_on(model_, working.host, pieces);
+  // What stands may be larger than the instance by what its type was said to hold.
+  working.own_usd_h = -working.host.price_usd_h;
+  working.value_usd_h = working.own_usd_h;
+  for (std::size_t i = 0; i < pieces.size() + working.fixed_tasks.size(); ++i) {
+    const bool fixed = i >= pieces.size();
+    const std::uint32_t task = fixed ? working.fixed_tasks[i - pieces.size()] : working.tasks[i];
+    const Piece& piece = pieces_[task];
+    working.used += p_.prices.on(piece.shape, working.host.type).amount;
+    pace_[task] = paces ? (*paces)[i] : 0;
+    const bool stays = fixed || (working.present != kUnassigned && piece.home == working.present);
+    const double share = stays ? 1 : share_on(model_, piece, working.host, false);
+    const double worth = piece.value_usd_h * pace_[task] * share;
+    working.value_usd_h += worth;
+    if (piece.gang == kNoGang) working.own_usd_h += worth;
+  }
+}
+
+/// The best offering for the tasks of a host to be rented.
+void RoundLayout::settle_type(std::uint32_t number) {
+  Working& working = hosts_[number];
+  const std::optional<NewHost> best = best_new(model_, pieces_of(working.tasks));
+  if (best) working.host = model_.to_rent(best->type);
+}
+
+double RoundLayout::value_for_price(std::uint32_t host) const {
+  const double price = p_.prices.types().usd_h(hosts_[host].host.type);
+  return price > 0 ? hosts_[host].value_usd_h / price : 0;
+}
+
+/// The task is not where it was, or was nowhere.
+bool RoundLayout::is_displaced(std::uint32_t task) const {
+  return pieces_[task].home == kUnassigned || hosts_[host_of_[task]].present != pieces_[task].home;
+}
+
+double RoundLayout::gang_usd_h(std::uint32_t gang) const {
+  const Team& team = teams_[gang];
+  double pace = std::numeric_limits<double>::infinity();
+  double share = 1;
+  bool starts = false;
+  for (const std::uint32_t task : team.tasks) {
+    if (host_of_[task] == kUnassigned) return 0;
+    const bool displaced = is_displaced(task);
+    starts |= displaced;
+    pace = std::min(pace, pace_[task]);
+    share =
+        std::min(share, share_on(model_, pieces_[task], hosts_[host_of_[task]].host, !displaced));
+  }
+  return team.usd_h * pace * (starts ? share : 1);
+}
+
+double RoundLayout::value_usd_h() const {
+  double sum = 0;
+  for (const Working& working : hosts_) sum += working.gone ? 0 : working.own_usd_h;
+  for (std::uint32_t gang = 0; gang < teams_.size(); ++gang) sum += gang_usd_h(gang);
+  return sum;
+}
+
+std::optional<double> RoundLayout::gain_by(std::uint32_t task, std::uint32_t number) const {
+  const Working& working = hosts_[number];
+  const bool there = working.present != kUnassigned;
+  const ShapeOnType& on = p_.prices.on(pieces_[task].shape, working.host.type);
+  // Most instances are full. One to be rented may become a larger one.
+  if (there &&
+      !(on.fits &&
+        (working.used + on.amount).fits_in(p_.prices.types()[working.host.type].capacity))) {
+    return std::nullopt;
+  }
+  std::vector<const Piece*> pieces = pieces_of(working.tasks);
+  const auto before = value_on(model_, working.host, pieces, there ? working.present : kNewHost);
+  pieces.push_back(&pieces_[task]);
+  std::optional<double> after;
+  if (there) {
+    after = value_on(model_, working.host, pieces, working.present);
+  } else if (const auto best = best_new(model_, pieces)) {
+    after = best->value_usd_h;
+  }
+  if (!after) return std::nullopt;
+  return *after - before.value_or(0);
+}
+
+std::uint32_t RoundLayout::add_new(TypeId type) {
+  Working working;
+  working.host = model_.to_rent(type);
+  working.dirty = true;
+  hosts_.push_back(std::move(working));
+  return static_cast<std::uint32_t>(hosts_.size() - 1);
+}
+
+void RoundLayout::add(std::uint32_t task, std::uint32_t number) {
+  Working& working = hosts_[number];
+  working.tasks.push_back(task);
+  working.dirty = true;
+  host_of_[task] = number;
+  if (working.present == kUnassigned) settle_type(number);
+  revalue(number);
+}
+
+void RoundLayout::take_off(std::uint32_t task) {
+  const std::uint32_t number = std::exchange(host_of_[task], kUnassigned);
+  Working& working = hosts_[number];
+  std::erase(working.tasks, task);
+  if (working.present == kUnassigned) {
+    working.gone = working.tasks.empty();
+    if (!working.gone) settle_type(number);
+  }
+  revalue(number);
+}
+
+std::vector<std::uint32_t> RoundLayout::hosts_of_gang(std::uint32_t gang) const {
+  std::vector<std::uint32_t> found;
+  for (const std::uint32_t task : teams_[gang].tasks) {
+    const std::uint32_t host = host_of_[task];
+    if (host == kUnassigned || !is_open(host)) continue;
+    if (std::find(found.begin(), found.end(), host) == found.end()) found.push_back(host);
+  }
+  return found;
+}
+
+RoundLayout::Excerpt RoundLayout::excerpt(std::span<const std::uint32_t> hosts,
+                                          std::span<const std::uint32_t> waiting) const {
+  Excerpt excerpt;
+  for (const std::uint32_t host : hosts) {
+    const Working& working = hosts_[host];
+    excerpt.tasks.insert(excerpt.tasks.end(), working.tasks.begin(), working.tasks.end());
+    excerpt.before_usd_h += working.own_usd_h;
+    if (working.present == kUnassigned) {
+      // The repartition makes its own new instances.
+      excerpt.fresh.push_back(host);
+      continue;
+    }
+    excerpt.hosts.push_back(host);
+    excerpt.given.push_back(working.host);
+  }
+  for (const std::uint32_t task : waiting) {
+    excerpt.tasks.push_back(task);
+    const Piece& piece = pieces_[task];
+    if (!piece.may_wait) excerpt.before_usd_h += not_waiting_usd_h(piece.value_usd_h);
+  }
+  for (const std::uint32_t task : excerpt.tasks) {
+    Piece piece = pieces_[task];
+    const auto home =
+        std::find_if(excerpt.hosts.begin(), excerpt.hosts.end(),
+                     [&](std::uint32_t host) { return hosts_[host].present == piece.home; });
+    piece.home = home == excerpt.hosts.end()
+                     ? UINT32_MAX
+                     : static_cast<std::uint32_t>(home - excerpt.hosts.begin());
+    excerpt.weight_usd_h += piece.value_usd_h;
+    excerpt.pieces.push_back(piece);
+  }
+  number_gangs(excerpt);
+  return excerpt;
+}
+
+/// Numbers the gangs of the excerpt's pieces and fixed tasks from 0, and has their values add up to
+/// those of all of the gang.
+void RoundLayout::number_gangs(Excerpt& excerpt) const {
+  std::vector<std::uint32_t> teams;
+  const auto each = [&](const auto& visit) {
+    for (Piece& piece : excerpt.pieces) {
+      if (piece.gang != kNoGang) visit(piece);
+    }
+    for (Host& host : excerpt.given) {
+      for (Piece& piece : host.fixed) {
+        if (piece.gang != kNoGang) visit(piece);
+      }
+    }
+  };
+  std::vector<double> here;
+  each([&](Piece& piece) {
+    auto known = std::find(teams.begin(), teams.end(), piece.gang);
+    if (known == teams.end()) {
+      excerpt.gangs.push_back(gang_of(piece.gang, excerpt));
+      excerpt.before_usd_h += gang_usd_h(piece.gang);
+      teams.push_back(piece.gang);
+      here.push_back(0);
+      known = teams.end() - 1;
+    }
+    here[static_cast<std::size_t>(known - teams.begin())] += piece.value_usd_h;
+    piece.gang = static_cast<std::uint32_t>(known - teams.begin());
+  });
+  each([&](Piece& piece) { piece.value_usd_h *= piece.gang_usd_h / here[piece.gang]; });
+}
+
+/// The gang as the excerpt sees it: what its tasks elsewhere are like.
+Gang RoundLayout::gang_of(std::uint32_t number, const Excerpt& excerpt) const {
+  Gang gang;
+  gang.whole = true;
+  for (const std::uint32_t task : teams_[number].tasks) {
+    const std::uint32_t host = host_of_[task];
+    const bool fixed_here =
+        host != kUnassigned && !teams_[number].movable &&
+        std::find(excerpt.hosts.begin(), excerpt.hosts.end(), host) != excerpt.hosts.end();
+    const bool here =
+        std::find(excerpt.tasks.begin(), excerpt.tasks.end(), task) != excerpt.tasks.end();
+    if (fixed_here) gang.whole = false;
+    if (here || fixed_here) continue;
+    gang.whole = false;
+    if (host == kUnassigned) {
+      gang.pace_elsewhere = 0;  // it does not run before that task has a place
+      continue;
+    }
+    const bool displaced = is_displaced(task);
+    gang.starts |= displaced;
+    gang.pace_elsewhere = std::min(gang.pace_elsewhere, pace_[task]);
+    gang.share_elsewhere = std::min(gang.share_elsewhere,
+                                    share_on(model_, pieces_[task], hosts_[host].host, !displaced));
+  }
+  return gang;
+}
+
+void RoundLayout::adopt(const Excerpt& excerpt, const Partition& partition) {
+  for (const std::uint32_t host : excerpt.fresh) hosts_[host].gone = true;
+  std::vector<std::uint32_t> numbers = excerpt.hosts;
+  for (const TypeId type : partition.new_types) numbers.push_back(add_new(type));
+  std::vector<std::vector<std::uint32_t>> sets(numbers.size());
+  for (std::size_t i = 0; i < excerpt.tasks.size(); ++i) {
+    const bool waits = partition.host_of[i] == Partition::kWaits;
+    host_of_[excerpt.tasks[i]] = waits ? kUnassigned : numbers[partition.host_of[i]];
+    if (!waits) sets[partition.host_of[i]].push_back(excerpt.tasks[i]);
+  }
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    Working& working = hosts_[numbers[i]];
+    std::vector<std::uint32_t> before = working.tasks;
+    std::sort(before.begin(), before.end());
+    std::sort(sets[i].begin(), sets[i].end());
+    if (before == sets[i]) continue;
+    working.tasks = std::move(sets[i]);
+    working.dirty = true;
+    revalue(numbers[i]);
+  }
+}
+
+Layout RoundLayout::layout() const {
+  Layout layout;
+  layout.reset(p_.input.tasks().size());
+  for (const Working& working : hosts_) {
+    if (working.gone) continue;
+    const bool stays = working.pinned || !working.fixed_tasks.empty();
+    if (working.tasks.empty() && !stays) continue;
+    const std::uint32_t host = working.present != kUnassigned
+                                   ? layout.add_present(p_.input, working.present)
+                                   : layout.add_new(p_.prices.types(), working.host.type);
+    layout.hosts[host].worth_usd_h = working.value_usd_h + layout.hosts[host].price_usd_h;
+    for (std::uint32_t task : working.tasks) layout.assign(task, host);
+    for (std::uint32_t task : working.fixed_tasks) layout.assign(task, host);
+  }
+  return layout;
+}
+
+}  // namespace muster::own

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "schedulers/muster/memory.hpp"
+#include "schedulers/muster/muster_params.hpp"
+#include "schedulers/muster/repartition.hpp"
+#include "schedulers/muster/work_prices.hpp"
+#include "schedulers/packing/layout.hpp"
+#include "schedulers/packing/round_input.hpp"
+
+namespace muster::own {
+
+/// Tasks that start and wait together; a gang of one is a task like any other.
+inline bool is_gang(const JobRow& job) {
+  return job.job.gang && job.tasks.size() > 1;
+}
+
+/// What a round is about; all of it outlives the round.
+struct RoundParts {
+  const MusterParams& params;
+  const ClusterView& view;
+  const RoundInput& input;
+  const ReservationPrices& prices;
+  const PairRates& rates;
+  const Memory& memory;
+  WorkPrices& work;
+  const TaskKinds& kinds;
+};
+
+/// Where a round would have every task, and what each instance and gang is worth there. Begins as
+/// things are; tasks and hosts go by number.
+class RoundLayout {
+ public:
+  /// An instance of the layout, there or to be rented.
+  struct Working {
+    Host host;
+    std::uint32_t present = kUnassigned;  ///< in the round's instances
+    std::vector<std::uint32_t> tasks{};   ///< those that may be moved
+    std::vector<std::uint32_t> fixed_tasks{};
+    double own_usd_h = 0;    ///< worth of its tasks that are of no gang, less its price
+    double value_usd_h = 0;  ///< the same with those of gangs at their pace here
+    Resources used{};
+    bool pinned = false;  ///< something is on its way to it: nothing of it is moved
+    bool dirty = false;
+    bool gone = false;          ///< not part of the layout any more
+    std::uint32_t version = 0;  ///< rises with every change of its tasks
+  };
+  /// Tasks that are placed together.
+  struct Team {
+    std::vector<std::uint32_t> tasks;
+    double usd_h = 0;  ///< worth of an hour of all
+    bool movable = false;
+  };
+
+  explicit RoundLayout(const RoundParts& parts);
+  RoundLayout(const RoundLayout&) = delete;
+  RoundLayout& operator=(const RoundLayout&) = delete;
+
+  const ValueModel& model() const { return model_; }
+  /// How gains are reckoned from now on where a gang is not looked at as a whole.
+  void reckon(GangLoss loss) { model_.gang_loss = loss; }
+  std::span<const Working> hosts() const { return hosts_; }
+  const Working& host(std::uint32_t host) const { return hosts_[host]; }
+  const Piece& piece(std::uint32_t task) const { return pieces_[task]; }
+  std::span<const Team> gangs() const { return teams_; }
+  /// kUnassigned: it waits.
+  std::uint32_t host_of(std::uint32_t task) const { return host_of_[task]; }
+  /// The task and all that are placed with it.
+  std::span<const std::uint32_t> together(const std::uint32_t& task) const;
+  /// Its tasks may be repartitioned.
+  bool is_open(std::uint32_t host) const { return !hosts_[host].gone && !hosts_[host].pinned; }
+  /// Tasks of the gang may be moved, and all hosts that it is on repartitioned.
+  std::vector<std::uint32_t> hosts_of_gang(std::uint32_t gang) const;
+
+  /// Value of a host as a share of its price: the less, the more there is to gain.
+  double value_for_price(std::uint32_t host) const;
+  double gang_usd_h(std::uint32_t gang) const;
+  /// Value of the whole, $/h.
+  double value_usd_h() const;
+  /// What the host would gain by the task, without what its gang would; nothing when there is no
+  /// room.
+  std::optional<double> gain_by(std::uint32_t task, std::uint32_t host) const;
+
+  std::uint32_t add_new(TypeId type);
+  void add(std::uint32_t task, std::uint32_t host);
+  void take_off(std::uint32_t task);
+  void clean(std::uint32_t host) { hosts_[host].dirty = false; }
+
+  /// Some hosts and waiting tasks, as a repartition takes them.
+  struct Excerpt {
+    std::vector<std::uint32_t> hosts;  ///< those that are there
+    std::vector<Host> given;           ///< the same
+    std::vector<std::uint32_t> fresh;  ///< those to be rented
+    std::vector<std::uint32_t> tasks;
+    std::vector<Piece> pieces;
+    std::vector<Gang> gangs;
+    double before_usd_h = 0;  ///< what they are worth now, with all of the gangs that they touch
+    double weight_usd_h = 0;  ///< sum of the pieces' values
+  };
+  Excerpt excerpt(std::span<const std::uint32_t> hosts,
+                  std::span<const std::uint32_t> waiting) const;
+  /// Carries a partition of the excerpt out.
+  void adopt(const Excerpt& excerpt, const Partition& partition);
+
+  /// The layout for a plan. A task that is to wait has no host.
+  Layout layout() const;
+
+ private:
+  void gather_pieces();
+  void gather_gangs();
+  void gather_hosts();
+  bool may_wait(const RoundInput::Task& task) const;
+  void revalue(std::uint32_t host);
+  void settle_type(std::uint32_t host);
+  std::uint32_t team_of(std::uint32_t task) const { return pieces_[task].gang; }
+  bool is_displaced(std::uint32_t task) const;
+  std::vector<const Piece*> pieces_of(std::span<const std::uint32_t> tasks) const;
+  void number_gangs(Excerpt& excerpt) const;
+  Gang gang_of(std::uint32_t team, const Excerpt& excerpt) const;
+
+  const RoundParts p_;
+  std::vector<char> unavailable_;
+  ValueModel model_;
+  std::vector<Piece> pieces_;  ///< `home` in the round's instances, `gang` in teams_
+  std::vector<Team> teams_;
+  std::vector<Working> hosts_;
+  std::vector<std::uint32_t> host_of_;  ///< of each task
+  std::vector<double> pace_;            ///< of each task of a gang that has a host
+};
+
+}  // namespace muster::own

@@ -1,0 +1,206 @@
+// Values of subsets, built up from smaller ones: a set that does not fit without its lowest piece
+// does not fit, so that most sets are done with after a look at the smaller one.
+
+#include "schedulers/muster/set_values.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace muster::own {
+
+double ValueModel::share_left(double delay_h) const {
+  return std::max(0.0, 1 - delay_h / horizon_h);
+}
+
+bool ValueModel::may_rent(TypeId type) const {
+  return prices.types().offered(type) &&
+         (type.value >= unavailable.size() || unavailable[type.value] == 0);
+}
+
+Host ValueModel::to_rent(TypeId type) const {
+  const InstanceType& made = prices.types()[type];
+  const double price = prices.types().usd_h(type) * share_left(to_hours(made.acquire));
+  return {type, price, to_hours(made.acquire + made.setup), {}};
+}
+
+double speed_on(const ReservationPrices& prices, ShapeId shape, TypeId type) {
+  return prices.on(shape, type).worth_usd_h / prices.of(shape).usd_h;
+}
+
+double share_on(const ValueModel& model, const Piece& piece, const Host& host, bool at_home) {
+  const double delay = piece.start_h + piece.leave_h;
+  return model.share_left(at_home ? delay : host.left_h + delay);
+}
+
+std::optional<std::vector<double>> paces_on(const ValueModel& model, const Host& host,
+                                            std::span<const Piece* const> pieces) {
+  std::vector<const Piece*> all(pieces.begin(), pieces.end());
+  for (const Piece& piece : host.fixed) all.push_back(&piece);
+  Resources used;
+  for (const Piece* piece : all) {
+    const ShapeOnType& on = model.prices.on(piece->shape, host.type);
+    if (!on.fits) return std::nullopt;
+    used += on.amount;
+  }
+  if (!used.fits_in(model.prices.types()[host.type].capacity)) return std::nullopt;
+  std::vector<double> paces;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    double log = 0;
+    for (std::size_t j = 0; j < all.size(); ++j) {
+      if (j != i) log += model.rates.log_rate(all[i]->cls, all[j]->cls);
+    }
+    paces.push_back(speed_on(model.prices, all[i]->shape, host.type) * std::exp(log));
+  }
+  return paces;
+}
+
+void SetValues::take(std::span<const Piece> pieces, std::span<const Gang> gangs) {
+  pieces_ = pieces;
+  gangs_ = gangs;
+  const std::size_t sets = std::size_t{1} << pieces.size();
+  rates_.assign(sets * std::max<std::size_t>(pieces.size(), 1), 0);
+  // A set's sums of logarithms are those of the set without its lowest piece, and that piece beside
+  // each of the others.
+  for (Set set = 1; set < sets; ++set) {
+    const auto low = static_cast<std::uint32_t>(std::countr_zero(set));
+    const Set rest = set & (set - 1);
+    double own = 0;
+    for (Set left = rest; left != 0; left &= left - 1) {
+      const auto other = static_cast<std::uint32_t>(std::countr_zero(left));
+      own += model_.rates.log_rate(pieces[low].cls, pieces[other].cls);
+      rates_[set * pieces.size() + other] =
+          rate(rest, other) + model_.rates.log_rate(pieces[other].cls, pieces[low].cls);
+    }
+    rates_[set * pieces.size() + low] = own;
+  }
+  std::transform(rates_.begin(), rates_.end(), rates_.begin(),
+                 [](double log) { return std::exp(log); });
+}
+
+/// What a piece earns on the host when it is alone with the fixed tasks.
+SetValues::Standing SetValues::standing(const Piece& piece, const Host& host, std::uint32_t number,
+                                        std::span<const GangLimits> limits) const {
+  if (!model_.prices.on(piece.shape, host.type).fits) return {};
+  const bool at_home = piece.home == number;
+  // A task that stays keeps working, unless its gang has to start anew around it.
+  double share = at_home ? 1 : share_on(model_, piece, host, false);
+  double beside = 0;
+  for (const Piece& other : host.fixed) beside += model_.rates.log_rate(piece.cls, other.cls);
+  const double speed = speed_on(model_.prices, piece.shape, host.type) * std::exp(beside);
+  if (piece.gang == kNoGang) return {true, piece.value_usd_h * speed * share, 1};
+  using Fate = GangLimits::Fate;
+  const GangLimits& limit = limits[piece.gang];
+  if (limit.fate == Fate::waits || (limit.fate == Fate::stays && !at_home)) return {};
+  if (limit.fate == Fate::starts) share = share_on(model_, piece, host, at_home);
+  // A gang of which one task comes to another place starts with the last of its tasks.
+  const bool starts = limit.fate == Fate::starts || !at_home;
+  if (starts) share = std::min(share, gangs_[piece.gang].share_elsewhere);
+  share = std::min(share, limit.share_cap);
+  return {share > limit.share_floor, piece.value_usd_h * share, speed};
+}
+
+/// What the fixed tasks earn, and their rates beside each other. False when the limits leave no way
+/// for one of them.
+bool SetValues::look_at_fixed(const Host& host, std::span<const GangLimits> limits) {
+  const std::size_t width = host.fixed.size();
+  fixed_.assign(width, {});
+  used_[0] = {};
+  for (std::size_t f = 0; f < width; ++f) {
+    const Piece& piece = host.fixed[f];
+    used_[0] += model_.prices.on(piece.shape, host.type).amount;
+    for (std::size_t g = 0; g < width; ++g) {
+      if (g != f) fixed_logs_[f] += model_.rates.log_rate(piece.cls, host.fixed[g].cls);
+    }
+    double share = 1;
+    if (piece.gang != kNoGang) {
+      const GangLimits& limit = limits[piece.gang];
+      if (limit.fate == GangLimits::Fate::starts) {
+        const double elsewhere = gangs_[piece.gang].share_elsewhere;
+        share = std::min(share_on(model_, piece, host, true), elsewhere);
+      }
+      share = std::min(share, limit.share_cap);
+      if (share <= limit.share_floor) return false;
+    }
+    const double speed = speed_on(model_.prices, piece.shape, host.type);
+    fixed_[f] = piece.gang == kNoGang ? Standing{true, piece.value_usd_h * speed * share, 1}
+                                      : Standing{true, piece.value_usd_h * share, speed};
+  }
+  return true;
+}
+
+/// The pace of each gang with tasks in the set or fixed here, as far as it is decided here. False
+/// when one is at its floor.
+bool SetValues::pace_gangs(Set set, const Host& host, std::span<const GangLimits> limits) {
+  for (std::size_t g = 0; g < gangs_.size(); ++g) {
+    gang_pace_[g] = std::min(gangs_[g].pace_elsewhere, limits[g].pace_cap);
+  }
+  const auto slow = [&](std::uint32_t gang, double pace) {
+    if (gang == kNoGang) return true;
+    gang_pace_[gang] = std::min(gang_pace_[gang], pace);
+    return pace > limits[gang].pace_floor;
+  };
+  for (Set left = set; left != 0; left &= left - 1) {
+    const auto p = static_cast<std::uint32_t>(std::countr_zero(left));
+    if (!slow(pieces_[p].gang, standing_[p].pace * rate(set, p))) return false;
+  }
+  const std::size_t width = host.fixed.size();
+  for (std::size_t f = 0; f < width; ++f) {
+    const double pace = fixed_[f].pace * std::exp(fixed_logs_[set * width + f]);
+    if (!slow(host.fixed[f].gang, pace)) return false;
+  }
+  return true;
+}
+
+double SetValues::value(Set set, const Host& host) const {
+  const std::size_t width = host.fixed.size();
+  // An instance that nothing is left on is given back and costs nothing.
+  double sum = set == 0 && width == 0 ? 0 : -host.price_usd_h;
+  for (Set left = set; left != 0; left &= left - 1) {
+    const auto p = static_cast<std::uint32_t>(std::countr_zero(left));
+    const std::uint32_t gang = pieces_[p].gang;
+    sum += standing_[p].earns_usd_h * (gang == kNoGang ? rate(set, p) : gang_pace_[gang]);
+  }
+  for (std::size_t f = 0; f < width; ++f) {
+    const std::uint32_t gang = host.fixed[f].gang;
+    sum += fixed_[f].earns_usd_h *
+           (gang == kNoGang ? std::exp(fixed_logs_[set * width + f]) : gang_pace_[gang]);
+  }
+  return sum;
+}
+
+std::uint64_t SetValues::on(const Host& host, std::uint32_t number,
+                            std::span<const GangLimits> limits, std::vector<double>& values) {
+  const std::size_t sets = std::size_t{1} << pieces_.size();
+  const std::size_t width = host.fixed.size();
+  values.assign(sets, kNever);
+  used_.resize(sets);
+  fits_.assign(sets, 0);
+  fixed_logs_.assign(sets * width, 0);
+  gang_pace_.resize(gangs_.size());
+  standing_.clear();
+  for (const Piece& piece : pieces_) standing_.push_back(standing(piece, host, number, limits));
+  if (!look_at_fixed(host, limits)) return 0;
+  std::uint64_t looked = 0;
+  fits_[0] = 1;
+  for (Set set = 0; set < sets; ++set) {
+    if (set != 0) {
+      const auto low = static_cast<std::uint32_t>(std::countr_zero(set));
+      const Set rest = set & (set - 1);
+      if (fits_[rest] == 0 || !standing_[low].fits) continue;
+      used_[set] = used_[rest] + model_.prices.on(pieces_[low].shape, host.type).amount;
+      if (!used_[set].fits_in(model_.prices.types()[host.type].capacity)) continue;
+      fits_[set] = 1;
+      for (std::size_t f = 0; f < width; ++f) {
+        fixed_logs_[set * width + f] = fixed_logs_[rest * width + f] +
+                                       model_.rates.log_rate(host.fixed[f].cls, pieces_[low].cls);
+      }
+    }
+    ++looked;
+    if (!gangs_.empty() && !pace_gangs(set, host, limits)) continue;
+    values[set] = value(set, host);
+  }
+  return looked;
+}
+
+}  // namespace muster::own

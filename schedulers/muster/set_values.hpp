@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "schedulers/muster/pair_rates.hpp"
+#include "schedulers/muster/piece.hpp"
+#include "schedulers/packing/reservation_price.hpp"
+
+namespace muster::own {
+
+/// The most tasks that one repartition takes: it looks at up to 3^n pairs of subsets.
+inline constexpr std::uint32_t kMostTasks = 10;
+
+/// Some of a repartition's pieces: bit i stands for piece i.
+using Set = std::uint32_t;
+
+/// Value of what cannot be.
+inline constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+/// Number of an instance that is to be rented: no piece is at home there.
+inline constexpr std::uint32_t kNewHost = UINT32_MAX - 1;
+
+/// What a task of a gang that is slowed loses, where the rest of the gang is not looked at.
+enum class GangLoss : std::uint8_t {
+  job_wide,  ///< what all of its gang would lose by that (Eva 4.4): as if no other task were slowed
+  own        ///< its own part: as if all other tasks were slowed as much
+};
+
+/// What all hosts and pieces are valued by.
+struct ValueModel {
+  const ReservationPrices& prices;
+  const PairRates& rates;
+  double horizon_h = 2;                 ///< over which the cost of a change is spread
+  std::span<const char> unavailable{};  ///< of each type: not to be rented now
+  GangLoss gang_loss = GangLoss::job_wide;
+
+  /// The share of the horizon that is left for work after such a delay.
+  double share_left(double delay_h) const;
+  /// The type is on offer and may be rented now.
+  bool may_rent(TypeId type) const;
+  /// The type as an instance to be rented: what of its price counts, and how long it takes.
+  Host to_rent(TypeId type) const;
+};
+
+/// How fast the shape runs on the type, relative to its reservation type.
+double speed_on(const ReservationPrices& prices, ShapeId shape, TypeId type);
+
+/// The part of the horizon that the piece works on a host that is not, or is, its home.
+double share_on(const ValueModel& model, const Piece& piece, const Host& host, bool at_home);
+
+/// How fast each piece would run among the pieces and the fixed tasks of the host, which come
+/// after them: its speed on the type times its rate beside the others. Nothing when not all fit.
+std::optional<std::vector<double>> paces_on(const ValueModel& model, const Host& host,
+                                            std::span<const Piece* const> pieces);
+
+/// What a search assumes of a gang: where it divides the ways to place it into two kinds.
+struct GangLimits {
+  enum class Fate : std::uint8_t { open, stays, starts, waits };
+  Fate fate = Fate::open;
+  double pace_cap = std::numeric_limits<double>::infinity();
+  double pace_floor = -1;  ///< every task of it goes faster than that
+  double share_cap = 1;
+  double share_floor = -1;  ///< every task of it works more of the horizon than that
+};
+
+/// What every set of some pieces is worth on a host: what their work is worth an hour at the paces
+/// they have beside each other, less what getting there costs, less the host's price. With gangs it
+/// is never less than the set's part of any way to place all of them that keeps the limits.
+class SetValues {
+ public:
+  explicit SetValues(const ValueModel& model) : model_(model) {}
+
+  /// From now on of these pieces, which have to outlive their use.
+  void take(std::span<const Piece> pieces, std::span<const Gang> gangs);
+  std::span<const Gang> gangs() const { return gangs_; }
+  /// kNever for sets that do not fit. Answers how many sets it has looked at.
+  std::uint64_t on(const Host& host, std::uint32_t number, std::span<const GangLimits> limits,
+                   std::vector<double>& values);
+
+ private:
+  /// A piece on the host at hand.
+  struct Standing {
+    bool fits = false;
+    double earns_usd_h = 0;  ///< at pace 1
+    double pace = 1;         ///< beside the fixed tasks alone, of a piece of a gang
+  };
+
+  Standing standing(const Piece& piece, const Host& host, std::uint32_t number,
+                    std::span<const GangLimits> limits) const;
+  bool look_at_fixed(const Host& host, std::span<const GangLimits> limits);
+  bool pace_gangs(Set set, const Host& host, std::span<const GangLimits> limits);
+  double value(Set set, const Host& host) const;
+  double rate(Set set, std::uint32_t piece) const { return rates_[set * pieces_.size() + piece]; }
+
+  const ValueModel& model_;
+  std::span<const Piece> pieces_;
+  std::span<const Gang> gangs_;
+  std::vector<double> rates_;  ///< of each set and piece in it, beside the others of the set
+  std::vector<Standing> standing_;
+  std::vector<Standing> fixed_;
+  std::vector<double> fixed_logs_;  ///< of each set and fixed task: log of its rate
+  std::vector<Resources> used_;
+  std::vector<char> fits_;
+  std::vector<double> gang_pace_;  ///< of each gang in the set at hand
+};
+
+}  // namespace muster::own
