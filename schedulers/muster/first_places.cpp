@@ -22,21 +22,48 @@ struct Candidate {
   }
 };
 
+/// Hosts with room for a shape. While tasks are only added hosts only fill up, so that one that was
+/// full for a shape need not be looked at again.
+class Rooms {
+ public:
+  explicit Rooms(const RoundLayout& layout) : layout_(layout) {}
+
+  const std::vector<std::uint32_t>& with_room_for(std::uint32_t task) {
+    Known& known = shapes_[layout_.piece(task).shape.value];
+    std::erase_if(known.hosts, [&](std::uint32_t host) { return !layout_.has_room(task, host); });
+    for (; known.looked_at < layout_.hosts().size(); ++known.looked_at) {
+      if (layout_.has_room(task, known.looked_at)) known.hosts.push_back(known.looked_at);
+    }
+    return known.hosts;
+  }
+  /// Tasks have been taken off again.
+  void forget() { shapes_.clear(); }
+
+ private:
+  struct Known {
+    std::vector<std::uint32_t> hosts;
+    std::uint32_t looked_at = 0;
+  };
+  const RoundLayout& layout_;
+  std::map<std::uint32_t, Known> shapes_;
+};
+
 /// Places equal tasks one after the other. Each host is looked at once, and again only after it
 /// has changed.
 class Placer {
  public:
-  Placer(RoundLayout& layout, std::uint32_t task) : layout_(layout), first_(task) {
-    for (std::uint32_t host = 0; host < layout.hosts().size(); ++host) look_at(host);
+  /// `may_wait`: it is placed only where that gains something.
+  Placer(RoundLayout& layout, Rooms& rooms, std::uint32_t task, bool may_wait)
+      : layout_(layout), first_(task), may_wait_(may_wait) {
+    for (const std::uint32_t host : rooms.with_room_for(task)) look_at(host);
     const Piece* alone[] = {&layout.piece(task)};
     fresh_ = best_new(layout.model(), alone);
   }
 
   /// Puts the task where it gains most. False: it is worth nothing anywhere, or there is no place.
   bool place(std::uint32_t task) {
-    const bool may_wait = layout_.piece(task).may_wait && layout_.piece(task).gang == kNoGang;
     while (!best_.empty() && is_stale(best_.top())) best_.pop();
-    const bool joins = !best_.empty() && (!may_wait || best_.top().gain_usd_h > 0) &&
+    const bool joins = !best_.empty() && (!may_wait_ || best_.top().gain_usd_h > 0) &&
                        (!fresh_ || best_.top().gain_usd_h >= fresh_->value_usd_h);
     if (joins) {
       const std::uint32_t host = best_.top().host;
@@ -44,7 +71,7 @@ class Placer {
       look_at(host);
       return true;
     }
-    if (!fresh_ || (may_wait && fresh_->value_usd_h <= 0)) return false;
+    if (!fresh_ || (may_wait_ && fresh_->value_usd_h <= 0)) return false;
     const std::uint32_t host = layout_.add_new(fresh_->type);
     layout_.add(task, host);
     look_at(host);
@@ -65,39 +92,45 @@ class Placer {
 
   RoundLayout& layout_;
   std::uint32_t first_;
+  bool may_wait_;
   std::priority_queue<Candidate> best_;
   std::optional<NewHost> fresh_;
 };
 
 /// What the whole is worth with all tasks of the gang placed one by one; nothing when there is not
 /// a place for all, and then none has one.
-std::optional<double> place_all(RoundLayout& layout, std::span<const std::uint32_t> tasks,
-                                GangLoss loss) {
+std::optional<double> place_all(RoundLayout& layout, Rooms& rooms,
+                                std::span<const std::uint32_t> tasks, GangLoss loss) {
   layout.reckon(loss);
   std::size_t placed = 0;
-  while (placed < tasks.size() && Placer(layout, tasks[placed]).place(tasks[placed])) ++placed;
+  const auto place = [&](std::uint32_t task) {
+    return Placer(layout, rooms, task, false).place(task);
+  };
+  while (placed < tasks.size() && place(tasks[placed])) ++placed;
   if (placed == tasks.size()) return layout.value_usd_h();
   while (placed > 0) layout.take_off(tasks[--placed]);
+  rooms.forget();
   return std::nullopt;
 }
 
 /// Places all tasks of a gang, or none: then, or when the whole is worth less with it and it may
 /// wait, it waits. Where the tasks are told apart by what all of the gang loses they keep to
 /// themselves, where by what each of them loses they join others: the better one counts.
-void place_gang(RoundLayout& layout, std::span<const std::uint32_t> tasks) {
+void place_gang(RoundLayout& layout, Rooms& rooms, std::span<const std::uint32_t> tasks) {
   const double before = layout.value_usd_h();
   const auto take_off = [&] {
     for (const std::uint32_t task : tasks) layout.take_off(task);
+    rooms.forget();
   };
-  const std::optional<double> joining = place_all(layout, tasks, GangLoss::own);
+  const std::optional<double> joining = place_all(layout, rooms, tasks, GangLoss::own);
   if (joining) take_off();
-  std::optional<double> value = place_all(layout, tasks, GangLoss::job_wide);
+  std::optional<double> value = place_all(layout, rooms, tasks, GangLoss::job_wide);
   if (joining && (!value || *joining > *value)) {
     if (value) take_off();
-    value = place_all(layout, tasks, GangLoss::own);
+    value = place_all(layout, rooms, tasks, GangLoss::own);
   }
   layout.reckon(GangLoss::job_wide);
-  const bool may_wait = layout.piece(tasks.front()).may_wait;
+  const bool may_wait = layout.may_wait(tasks.front());
   if (value && may_wait && *value <= before) take_off();
 }
 
@@ -124,15 +157,16 @@ void place_waiting(const RoundParts& parts, RoundLayout& layout) {
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return kind(a) < kind(b); });
+  Rooms rooms(layout);
   for (std::size_t i = 0; i < order.size();) {
     const std::uint32_t first = order[i];
     if (layout.piece(first).gang != kNoGang) {
       const std::span<const std::uint32_t> all = layout.together(first);
-      place_gang(layout, all);
+      place_gang(layout, rooms, all);
       i += all.size();
       continue;
     }
-    Placer placer(layout, first);
+    Placer placer(layout, rooms, first, layout.may_wait(first));
     for (; i < order.size() && kind(order[i]) == kind(first); ++i) placer.place(order[i]);
   }
 }

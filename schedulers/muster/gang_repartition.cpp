@@ -44,22 +44,23 @@ struct Standing {
 bool stand_on(const ValueModel& model, const Host& host, std::uint32_t number,
               std::span<const Piece* const> pieces, Standing& standing) {
   if (pieces.empty() && host.fixed.empty()) return true;
-  const auto paces = paces_on(model, host, pieces);
-  if (!paces) return false;
+  Paces found;
+  const std::span<const double> paces = found.on(model, host, pieces);
+  if (paces.empty()) return false;
   standing.own_usd_h -= host.price_usd_h;
-  for (std::size_t i = 0; i < paces->size(); ++i) {
+  for (std::size_t i = 0; i < paces.size(); ++i) {
     const Piece& piece = i < pieces.size() ? *pieces[i] : host.fixed[i - pieces.size()];
     const bool at_home = i >= pieces.size() || piece.home == number;
     const double share = share_on(model, piece, host, at_home);
     if (piece.gang == kNoGang) {
-      standing.own_usd_h += piece.value_usd_h * (*paces)[i] * (at_home ? 1 : share);
+      standing.own_usd_h += piece.value_usd_h * paces[i] * (at_home ? 1 : share);
       continue;
     }
     GangStanding& gang = standing.gangs[piece.gang];
     gang.worth_usd_h += piece.value_usd_h;
     ++(at_home ? gang.at_home : gang.moved);
-    gang.least_pace = std::min(gang.least_pace, (*paces)[i]);
-    gang.most_pace = std::max(gang.most_pace, (*paces)[i]);
+    gang.least_pace = std::min(gang.least_pace, paces[i]);
+    gang.most_pace = std::max(gang.most_pace, paces[i]);
     gang.least_share = std::min(gang.least_share, share);
     gang.most_share = std::max(gang.most_share, share);
   }

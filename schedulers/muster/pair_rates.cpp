@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "model/check.hpp"
 
@@ -18,29 +19,33 @@ constexpr double kLeastThroughput = 1e-3;
 
 }  // namespace
 
-PairRates::PairRates(double default_pair) : default_log_(std::log(default_pair)) {
+PairRates::PairRates(double default_pair)
+    : default_rate_(default_pair), default_log_(std::log(default_pair)) {
   MUSTER_CHECK(default_pair > 0 && default_pair <= 1, "a pair's rate is a share");
 }
 
-double PairRates::log_rate(ClassId task, ClassId neighbour) const {
-  if (task.value >= width_ || neighbour.value >= width_) return default_log_;
-  return logs_[task.value * width_ + neighbour.value];
+/// Has the table hold the class numbered `most`.
+void PairRates::widen(std::size_t most) {
+  if (most < width_) return;
+  // Doubling keeps the copying linear in the classes met.
+  const std::size_t wider = std::max<std::size_t>(most + 1, 2 * width_);
+  const auto copy = [&](std::vector<double>& from, double unknown) {
+    std::vector<double> to(wider * wider, unknown);
+    for (std::size_t row = 0; row < width_; ++row) {
+      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(row * width_), width_,
+                  to.begin() + static_cast<std::ptrdiff_t>(row * wider));
+    }
+    from = std::move(to);
+  };
+  copy(logs_, default_log_);
+  copy(rates_, default_rate_);
+  width_ = wider;
 }
 
-double& PairRates::at(ClassId task, ClassId neighbour) {
-  const std::size_t most = std::max(task.value, neighbour.value);
-  if (most >= width_) {
-    // Doubling keeps the copying linear in the classes met.
-    const std::size_t wider = std::max<std::size_t>(most + 1, 2 * width_);
-    std::vector<double> logs(wider * wider, default_log_);
-    for (std::size_t row = 0; row < width_; ++row) {
-      std::copy_n(logs_.begin() + static_cast<std::ptrdiff_t>(row * width_), width_,
-                  logs.begin() + static_cast<std::ptrdiff_t>(row * wider));
-    }
-    logs_ = std::move(logs);
-    width_ = wider;
-  }
-  return logs_[task.value * width_ + neighbour.value];
+void PairRates::set(ClassId task, ClassId neighbour, double log) {
+  widen(std::max(task.value, neighbour.value));
+  logs_[task.value * width_ + neighbour.value] = std::min(0.0, log);
+  rates_[task.value * width_ + neighbour.value] = std::exp(std::min(0.0, log));
 }
 
 double PairRates::log_beside(ClassId task, std::span<const ClassId> neighbours) const {
@@ -81,10 +86,7 @@ void PairRates::learn(ClassId task, std::span<const ClassId> neighbours, double 
   // The same observation k times leaves (1 - step)^k of the miss.
   const double corrected = 1 - std::pow(1 - kStep, static_cast<double>(times));
   const double each = miss * corrected / static_cast<double>(neighbours.size());
-  for (ClassId neighbour : neighbours) {
-    double& log = at(task, neighbour);
-    log = std::min(0.0, log + each);
-  }
+  for (ClassId neighbour : neighbours) set(task, neighbour, log_rate(task, neighbour) + each);
   ++version_;
 }
 
@@ -101,8 +103,9 @@ std::vector<PairRate> PairRates::learnt() const {
 
 void PairRates::restore(std::span<const PairRate> rates) {
   logs_.clear();
+  rates_.clear();
   width_ = 0;
-  for (const PairRate& rate : rates) at(rate.task, rate.neighbour) = std::min(0.0, rate.log_rate);
+  for (const PairRate& rate : rates) set(rate.task, rate.neighbour, rate.log_rate);
   ++version_;
 }
 

@@ -27,7 +27,15 @@ class PairRates final : public ThroughputLearner {
   explicit PairRates(double default_pair = 0.95);
 
   /// The logarithm of the pair's rate, never above 0.
-  double log_rate(ClassId task, ClassId neighbour) const;
+  double log_rate(ClassId task, ClassId neighbour) const {
+    const bool known = task.value < width_ && neighbour.value < width_;
+    return known ? logs_[task.value * width_ + neighbour.value] : default_log_;
+  }
+  /// The pair's rate itself.
+  double rate(ClassId task, ClassId neighbour) const {
+    const bool known = task.value < width_ && neighbour.value < width_;
+    return known ? rates_[task.value * width_ + neighbour.value] : default_rate_;
+  }
 
   /// The task was seen beside the neighbours, `times` times, at that share of its own pace. Half of
   /// what the prediction missed is spread over the pairs each time, so that one odd measurement
@@ -47,13 +55,16 @@ class PairRates final : public ThroughputLearner {
   void restore(std::span<const PairRate> rates);
 
  private:
-  double& at(ClassId task, ClassId neighbour);
+  void set(ClassId task, ClassId neighbour, double log);
+  void widen(std::size_t most);
   double log_beside(ClassId task, std::span<const ClassId> neighbours) const;
 
+  double default_rate_;
   double default_log_;
   std::uint64_t version_ = 0;
   std::size_t width_ = 0;
-  std::vector<double> logs_;  ///< width_ x width_, the row is the task
+  std::vector<double> logs_;   ///< width_ x width_, the row is the task
+  std::vector<double> rates_;  ///< of the same
 };
 
 }  // namespace muster::own

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -38,8 +39,14 @@ void group_moves(const RoundInput& input, Plan& plan) {
   const std::size_t instances = input.instances().size();
   std::map<InstanceId, std::size_t> number;
   for (std::size_t i = 0; i < instances; ++i) number.emplace(input.instances()[i].id, i);
-  std::map<TaskId, const RoundInput::Task*> tasks;
-  for (const RoundInput::Task& task : input.tasks()) tasks.emplace(task.id, &task);
+  // Few of the tasks are in the plan: the others are passed by with one look each.
+  std::unordered_map<TaskId, const RoundInput::Task*> tasks;
+  for (const Place& place : plan.places) tasks.emplace(place.task, nullptr);
+  for (const Stop& stop : plan.stops) tasks.emplace(stop.task, nullptr);
+  for (const RoundInput::Task& task : input.tasks()) {
+    const auto known = tasks.find(task.id);
+    if (known != tasks.end()) known->second = &task;
+  }
   const auto target = [&](const Place& place) {
     if (const auto* launch = std::get_if<LaunchIndex>(&place.to)) return instances + launch->value;
     return number.at(std::get<InstanceId>(place.to));

@@ -23,15 +23,20 @@ double not_waiting_usd_h(double value_usd_h) {
 
 std::optional<double> value_on(const ValueModel& model, const Host& host,
                                std::span<const Piece* const> pieces, std::uint32_t number) {
+  Paces paces;
+  return Valuer{model, paces}.on(host, pieces, number);
+}
+
+std::optional<double> Valuer::on(const Host& host, std::span<const Piece* const> pieces,
+                                 std::uint32_t number) const {
   if (pieces.empty() && host.fixed.empty()) return 0;
-  const auto paces = paces_on(model, host, pieces);
-  if (!paces) return std::nullopt;
+  const std::span<const double> found = paces.on(model, host, pieces);
+  if (found.empty()) return std::nullopt;
   double sum = -host.price_usd_h;
-  for (std::size_t i = 0; i < paces->size(); ++i) {
+  for (std::size_t i = 0; i < found.size(); ++i) {
     const Piece& piece = i < pieces.size() ? *pieces[i] : host.fixed[i - pieces.size()];
     const bool stays = i >= pieces.size() || piece.home == number;
-    const double share = stays ? 1 : share_on(model, piece, host, false);
-    const double works = (*paces)[i] * share;
+    const double works = found[i] * (stays ? 1 : share_on(model, piece, host, false));
     const bool job_wide = piece.gang != kNoGang && model.gang_loss == GangLoss::job_wide;
     sum +=
         job_wide ? piece.value_usd_h - (1 - works) * piece.gang_usd_h : piece.value_usd_h * works;
@@ -40,11 +45,16 @@ std::optional<double> value_on(const ValueModel& model, const Host& host,
 }
 
 std::optional<NewHost> best_new(const ValueModel& model, std::span<const Piece* const> pieces) {
+  Paces paces;
+  return Valuer{model, paces}.best_new(pieces);
+}
+
+std::optional<NewHost> Valuer::best_new(std::span<const Piece* const> pieces) const {
   std::optional<NewHost> best;
   for (std::uint32_t i = 0; i < model.prices.types().size(); ++i) {
     const TypeId type{i};
     if (!model.may_rent(type)) continue;
-    const std::optional<double> value = value_on(model, model.to_rent(type), pieces, kNewHost);
+    const std::optional<double> value = on(model.to_rent(type), pieces, kNewHost);
     if (value && (!best || *value > best->value_usd_h)) best = NewHost{type, *value};
   }
   return best;

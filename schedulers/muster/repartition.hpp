@@ -9,18 +9,28 @@
 
 namespace muster::own {
 
-/// Value of a set of tasks on a host: what their work is worth an hour, at the rates at which they
-/// run beside each other and less what getting there costs, minus the host's price. 0 of none on a
-/// host that can be given back. Nothing when they do not fit. What a task of a gang loses all of
-/// the gang loses (Eva 4.4).
-std::optional<double> value_on(const ValueModel& model, const Host& host,
-                               std::span<const Piece* const> pieces, std::uint32_t number);
-
-/// The best offering for a set of tasks and its value; nothing when none holds them.
+/// The best offering for a set of tasks and its value.
 struct NewHost {
   TypeId type;
   double value_usd_h = 0;
 };
+
+/// Values single sets of tasks.
+struct Valuer {
+  const ValueModel& model;
+  Paces& paces;  ///< its memory
+
+  /// Value of the set on a host: what their work is worth an hour, at the rates at which they run
+  /// beside each other and less what getting there costs, minus the host's price. 0 of none on a
+  /// host that can be given back. Nothing when they do not fit. Of a gang that is the part that
+  /// its tasks here have in it.
+  std::optional<double> on(const Host& host, std::span<const Piece* const> pieces,
+                           std::uint32_t number) const;
+  /// The offering that is best for the set; nothing when none holds it.
+  std::optional<NewHost> best_new(std::span<const Piece* const> pieces) const;
+};
+std::optional<double> value_on(const ValueModel& model, const Host& host,
+                               std::span<const Piece* const> pieces, std::uint32_t number);
 std::optional<NewHost> best_new(const ValueModel& model, std::span<const Piece* const> pieces);
 
 /// What is lost by leaving so much worth an hour without a place that may not wait.

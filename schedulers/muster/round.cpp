@@ -148,6 +148,7 @@ bool Round::improve_gangs() {
 bool Round::improve_with_pairs() {
   bool changed = false;
   for (std::uint32_t a = 0; a < layout_.hosts().size(); ++a) {
+    if (is_spent()) return changed;
     if (!layout_.is_open(a) || !layout_.host(a).dirty) continue;
     layout_.clean(a);
     const std::uint32_t alone[] = {a};

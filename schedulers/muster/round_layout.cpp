@@ -20,13 +20,17 @@ RoundLayout::RoundLayout(const RoundParts& parts)
 }
 
 /// A task may wait as long as its share of its age is not used up, so that new jobs start at once
-/// and long ones pause for a small part of their lives.
-bool RoundLayout::may_wait(const RoundInput::Task& task) const {
+/// and long ones pause for a small part of their lives. A gang waits no longer than each of its
+/// tasks may.
+bool RoundLayout::may_wait(std::uint32_t task) const {
   if (!p_.params.patient) return false;
-  const JobRow& job = p_.view.state.job(p_.input.jobs()[task.job].slot);
+  const JobRow& job = p_.view.state.job(p_.input.jobs()[p_.input.tasks()[task].job].slot);
   const double age_s = to_seconds(p_.view.now - job.accepted_at);
   const double most_s = to_seconds(p_.params.free_wait) + p_.params.wait_share * age_s;
-  return to_seconds(p_.memory.waited(task.id, p_.view.now)) <= most_s;
+  const std::span<const std::uint32_t> all = together(task);
+  return std::all_of(all.begin(), all.end(), [&](std::uint32_t one) {
+    return to_seconds(p_.memory.waited(p_.input.tasks()[one].id, p_.view.now)) <= most_s;
+  });
 }
 
 void RoundLayout::gather_pieces() {
@@ -41,15 +45,14 @@ void RoundLayout::gather_pieces() {
     piece.home = task.home;
     piece.start_h = to_hours(delays.fetch + delays.build + delays.init);
     if (row.phase == TaskPhase::running) piece.leave_h = to_hours(delays.stop + delays.upload);
-    piece.may_wait = may_wait(task);
     pieces_.push_back(piece);
   }
   host_of_.assign(pieces_.size(), kUnassigned);
   pace_.assign(pieces_.size(), 0);
+  works_.assign(pieces_.size(), 0);
 }
 
-/// The tasks of a gang stand one after the other. They start when the slowest of them is there, and
-/// may wait as long as each of them may.
+/// The tasks of a gang stand one after the other. They start when the slowest of them is there.
 void RoundLayout::gather_gangs() {
   const std::span<const RoundInput::Task> tasks = p_.input.tasks();
   for (std::uint32_t i = 0; i < tasks.size();) {
@@ -58,21 +61,18 @@ void RoundLayout::gather_gangs() {
     if (is_gang(p_.view.state.job(p_.input.jobs()[tasks[i].job].slot))) {
       Team team{.tasks = {}, .movable = true};
       Piece all;
-      all.may_wait = true;
       for (std::uint32_t task = i; task < end; ++task) {
         team.tasks.push_back(task);
         team.usd_h += pieces_[task].value_usd_h;
         team.movable &= tasks[task].movable;
         all.start_h = std::max(all.start_h, pieces_[task].start_h);
         all.leave_h = std::max(all.leave_h, pieces_[task].leave_h);
-        all.may_wait &= pieces_[task].may_wait;
       }
       for (const std::uint32_t task : team.tasks) {
         pieces_[task].gang = static_cast<std::uint32_t>(teams_.size());
         pieces_[task].gang_usd_h = team.usd_h;
         pieces_[task].start_h = all.start_h;
         pieces_[task].leave_h = all.leave_h;
-        pieces_[task].may_wait = all.may_wait;
       }
       teams_.push_back(std::move(team));
     }
@@ -118,11 +118,11 @@ std::span<const std::uint32_t> RoundLayout::together(const std::uint32_t& task) 
   return teams_[team_of(task)].tasks;
 }
 
-std::vector<const Piece*> RoundLayout::pieces_of(std::span<const std::uint32_t> tasks) const {
-  std::vector<const Piece*> found;
-  found.reserve(tasks.size());
-  for (std::uint32_t task : tasks) found.push_back(&pieces_[task]);
-  return found;
+const std::vector<const Piece*>& RoundLayout::pieces_of(
+    std::span<const std::uint32_t> tasks) const {
+  some_.clear();
+  for (std::uint32_t task : tasks) some_.push_back(&pieces_[task]);
+  return some_;
 }
 
 /// Values a host anew after its tasks have changed.
@@ -132,20 +132,21 @@ void RoundLayout::revalue(std::uint32_t number) {
   working.own_usd_h = working.value_usd_h = 0;
   working.used = {};
   if (working.tasks.empty() && working.fixed_tasks.empty()) return;
-  const std::vector<const Piece*> pieces = pieces_of(working.tasks);
-  const auto paces = paces_on(model_, working.host, pieces);
+  const std::size_t movable = working.tasks.size();
+  const std::span<const double> paces = paces_.on(model_, working.host, pieces_of(working.tasks));
   // What stands may be larger than the instance by what its type was said to hold.
   working.own_usd_h = -working.host.price_usd_h;
   working.value_usd_h = working.own_usd_h;
-  for (std::size_t i = 0; i < pieces.size() + working.fixed_tasks.size(); ++i) {
-    const bool fixed = i >= pieces.size();
-    const std::uint32_t task = fixed ? working.fixed_tasks[i - pieces.size()] : working.tasks[i];
+  for (std::size_t i = 0; i < movable + working.fixed_tasks.size(); ++i) {
+    const bool fixed = i >= movable;
+    const std::uint32_t task = fixed ? working.fixed_tasks[i - movable] : working.tasks[i];
     const Piece& piece = pieces_[task];
     working.used += p_.prices.on(piece.shape, working.host.type).amount;
-    pace_[task] = paces ? (*paces)[i] : 0;
+    pace_[task] = paces.empty() ? 0 : paces[i];
     const bool stays = fixed || (working.present != kUnassigned && piece.home == working.present);
     const double share = stays ? 1 : share_on(model_, piece, working.host, false);
-    const double worth = piece.value_usd_h * pace_[task] * share;
+    works_[task] = pace_[task] * share;
+    const double worth = piece.value_usd_h * works_[task];
     working.value_usd_h += worth;
     if (piece.gang == kNoGang) working.own_usd_h += worth;
   }
@@ -154,7 +155,7 @@ void RoundLayout::revalue(std::uint32_t number) {
 /// The best offering for the tasks of a host to be rented.
 void RoundLayout::settle_type(std::uint32_t number) {
   Working& working = hosts_[number];
-  const std::optional<NewHost> best = best_new(model_, pieces_of(working.tasks));
+  const std::optional<NewHost> best = Valuer{model_, paces_}.best_new(pieces_of(working.tasks));
   if (best) working.host = model_.to_rent(best->type);
 }
 
@@ -191,27 +192,45 @@ double RoundLayout::value_usd_h() const {
   return sum;
 }
 
-std::optional<double> RoundLayout::gain_by(std::uint32_t task, std::uint32_t number) const {
+bool RoundLayout::has_room(std::uint32_t task, std::uint32_t number) const {
   const Working& working = hosts_[number];
-  const bool there = working.present != kUnassigned;
+  if (working.gone) return false;
+  if (working.present == kUnassigned) return true;
   const ShapeOnType& on = p_.prices.on(pieces_[task].shape, working.host.type);
-  // Most instances are full. One to be rented may become a larger one.
-  if (there &&
-      !(on.fits &&
-        (working.used + on.amount).fits_in(p_.prices.types()[working.host.type].capacity))) {
-    return std::nullopt;
+  const Resources& capacity = p_.prices.types()[working.host.type].capacity;
+  return on.fits && (working.used + on.amount).fits_in(capacity);
+}
+
+std::optional<double> RoundLayout::gain_by(std::uint32_t task, std::uint32_t number) const {
+  if (!has_room(task, number)) return std::nullopt;
+  const Working& working = hosts_[number];
+  const Piece& piece = pieces_[task];
+  if (working.present == kUnassigned) {
+    const Valuer values{model_, paces_};
+    pieces_of(working.tasks);
+    const auto before = values.on(working.host, some_, kNewHost);
+    some_.push_back(&piece);
+    const auto after = values.best_new(some_);
+    return after ? std::optional(after->value_usd_h - before.value_or(0)) : std::nullopt;
   }
-  std::vector<const Piece*> pieces = pieces_of(working.tasks);
-  const auto before = value_on(model_, working.host, pieces, there ? working.present : kNewHost);
-  pieces.push_back(&pieces_[task]);
-  std::optional<double> after;
-  if (there) {
-    after = value_on(model_, working.host, pieces, working.present);
-  } else if (const auto best = best_new(model_, pieces)) {
-    after = best->value_usd_h;
-  }
-  if (!after) return std::nullopt;
-  return *after - before.value_or(0);
+  // Each task there is slowed by one neighbour more, and the new one by all of them.
+  const bool job_wide = model_.gang_loss == GangLoss::job_wide;
+  double pace = speed_on(p_.prices, piece.shape, working.host.type);
+  double gain = 0;
+  const auto look = [&](std::uint32_t other) {
+    const Piece& beside = pieces_[other];
+    const bool all = job_wide && beside.gang != kNoGang;
+    const double slowed = 1 - p_.rates.rate(beside.cls, piece.cls);
+    gain -= (all ? beside.gang_usd_h : beside.value_usd_h) * works_[other] * slowed;
+    pace *= p_.rates.rate(piece.cls, beside.cls);
+  };
+  for (const std::uint32_t other : working.tasks) look(other);
+  for (const std::uint32_t other : working.fixed_tasks) look(other);
+  if (working.tasks.empty() && working.fixed_tasks.empty()) gain -= working.host.price_usd_h;
+  const double works = pace * share_on(model_, piece, working.host, piece.home == working.present);
+  const bool all = job_wide && piece.gang != kNoGang;
+  return gain +
+         (all ? piece.value_usd_h - (1 - works) * piece.gang_usd_h : piece.value_usd_h * works);
 }
 
 std::uint32_t RoundLayout::add_new(TypeId type) {
@@ -270,7 +289,7 @@ RoundLayout::Excerpt RoundLayout::excerpt(std::span<const std::uint32_t> hosts,
   for (const std::uint32_t task : waiting) {
     excerpt.tasks.push_back(task);
     const Piece& piece = pieces_[task];
-    if (!piece.may_wait) excerpt.before_usd_h += not_waiting_usd_h(piece.value_usd_h);
+    if (!may_wait(task)) excerpt.before_usd_h += not_waiting_usd_h(piece.value_usd_h);
   }
   for (const std::uint32_t task : excerpt.tasks) {
     Piece piece = pieces_[task];
@@ -280,6 +299,7 @@ RoundLayout::Excerpt RoundLayout::excerpt(std::span<const std::uint32_t> hosts,
     piece.home = home == excerpt.hosts.end()
                      ? UINT32_MAX
                      : static_cast<std::uint32_t>(home - excerpt.hosts.begin());
+    piece.may_wait = may_wait(task);
     excerpt.weight_usd_h += piece.value_usd_h;
     excerpt.pieces.push_back(piece);
   }

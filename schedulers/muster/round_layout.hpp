@@ -65,7 +65,10 @@ class RoundLayout {
   void reckon(GangLoss loss) { model_.gang_loss = loss; }
   std::span<const Working> hosts() const { return hosts_; }
   const Working& host(std::uint32_t host) const { return hosts_[host]; }
+  /// Without whether it may wait.
   const Piece& piece(std::uint32_t task) const { return pieces_[task]; }
+  /// It, and all of its gang, may be left without a place for now.
+  bool may_wait(std::uint32_t task) const;
   std::span<const Team> gangs() const { return teams_; }
   /// kUnassigned: it waits.
   std::uint32_t host_of(std::uint32_t task) const { return host_of_[task]; }
@@ -81,8 +84,10 @@ class RoundLayout {
   double gang_usd_h(std::uint32_t gang) const;
   /// Value of the whole, $/h.
   double value_usd_h() const;
-  /// What the host would gain by the task, without what its gang would; nothing when there is no
-  /// room.
+  /// There is room for the task on the host, or may be: one to be rented may become a larger one.
+  bool has_room(std::uint32_t task, std::uint32_t host) const;
+  /// What the host would gain by the task, of gangs by the present reckoning; nothing when there is
+  /// no room. O(tasks of the host).
   std::optional<double> gain_by(std::uint32_t task, std::uint32_t host) const;
 
   std::uint32_t add_new(TypeId type);
@@ -113,12 +118,11 @@ class RoundLayout {
   void gather_pieces();
   void gather_gangs();
   void gather_hosts();
-  bool may_wait(const RoundInput::Task& task) const;
   void revalue(std::uint32_t host);
   void settle_type(std::uint32_t host);
   std::uint32_t team_of(std::uint32_t task) const { return pieces_[task].gang; }
   bool is_displaced(std::uint32_t task) const;
-  std::vector<const Piece*> pieces_of(std::span<const std::uint32_t> tasks) const;
+  const std::vector<const Piece*>& pieces_of(std::span<const std::uint32_t> tasks) const;
   void number_gangs(Excerpt& excerpt) const;
   Gang gang_of(std::uint32_t team, const Excerpt& excerpt) const;
 
@@ -129,7 +133,10 @@ class RoundLayout {
   std::vector<Team> teams_;
   std::vector<Working> hosts_;
   std::vector<std::uint32_t> host_of_;  ///< of each task
-  std::vector<double> pace_;            ///< of each task of a gang that has a host
+  std::vector<double> pace_;            ///< of each task that has a host
+  std::vector<double> works_;           ///< the same times the share of the horizon that it works
+  mutable Paces paces_;                 ///< memory that is used again
+  mutable std::vector<const Piece*> some_;  ///< the same
 };
 
 }  // namespace muster::own

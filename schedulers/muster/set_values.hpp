@@ -52,10 +52,22 @@ double speed_on(const ReservationPrices& prices, ShapeId shape, TypeId type);
 /// The part of the horizon that the piece works on a host that is not, or is, its home.
 double share_on(const ValueModel& model, const Piece& piece, const Host& host, bool at_home);
 
-/// How fast each piece would run among the pieces and the fixed tasks of the host, which come
-/// after them: its speed on the type times its rate beside the others. Nothing when not all fit.
-std::optional<std::vector<double>> paces_on(const ValueModel& model, const Host& host,
-                                            std::span<const Piece* const> pieces);
+/// Finds how fast tasks run together. Keep the object to reuse its memory.
+class Paces {
+ public:
+  /// How fast each piece would run among the pieces and the fixed tasks of the host, which come
+  /// after them: its speed on the type times its rate beside the others. Empty when not all fit.
+  /// The answer stands till the next call.
+  std::span<const double> on(const ValueModel& model, const Host& host,
+                             std::span<const Piece* const> pieces);
+  /// What they use together.
+  const Resources& used() const { return used_; }
+
+ private:
+  std::vector<const Piece*> all_;
+  std::vector<double> paces_;
+  Resources used_{};
+};
 
 /// What a search assumes of a gang: where it divides the ways to place it into two kinds.
 struct GangLimits {

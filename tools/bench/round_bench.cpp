@@ -1,12 +1,14 @@
 // One decision of a policy for a full cluster: 10,000 instances that are all taken, 100,000 tasks
-// that wait, and 1,000 tasks that have just ended, so that about as many can be placed. And a
-// packing policy's first look at one large gang.
+// that wait, and 1,000 tasks that have just ended, so that about as many can be placed. One for a
+// cluster that rents: as many instances and 1,000 tasks that have just come. And a packing policy's
+// first look at one large gang.
 
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,6 +25,7 @@ namespace {
 constexpr std::uint64_t kInstances = 10'000;
 constexpr std::size_t kWaiting = 100'000;
 constexpr std::size_t kEnded = 1000;
+constexpr std::size_t kArrived = 1000;
 constexpr std::uint64_t kShapes = 40;
 constexpr std::uint64_t kClasses = 10;
 
@@ -34,10 +37,11 @@ Catalog catalog() {
   std::exit(1);
 }
 
-/// A fixed fleet of all types alike, a policy that is told what happens, and its queue.
+/// Instances of all types alike, given or rented, a policy that is told what happens, and its
+/// queue.
 class Cell {
  public:
-  explicit Cell(const std::string& policy) {
+  Cell(const std::string& policy, bool rents) : rents_(rents) {
     const auto spec = parse_policy(policy).value();
     policy_ = find_module(spec.name).value()->make_policy(spec, catalog_).value();
     for (std::uint64_t i = 1; i <= kInstances; ++i) {
@@ -48,18 +52,23 @@ class Cell {
       happen(InstanceReady{InstanceId{i}});
       fill(InstanceId{i});
     }
-    for (std::size_t i = 0; i < kWaiting; ++i) submit(any_demand());
+    for (std::size_t i = 0; i < (rents ? 0 : kWaiting); ++i) submit(any_demand());
     // The round that finds them all waiting is over; the next one is about what has ended since.
     Rng rng(1);
     Budget budget;
     const Plan plan = policy_->decide(view(), rng, budget);
     happen(RoundDecided{0, plan.note});
     for (std::size_t i = 0; i < kEnded; ++i) end_one();
+    for (std::size_t i = 0; i < (rents ? kArrived : 0); ++i) submit(any_demand());
   }
 
   std::size_t running() const { return running_.size(); }
   std::unique_ptr<Policy> clone() const { return policy_->clone(); }
-  ClusterView view() const { return {state_, catalog_, now_}; }
+  ClusterView view() const {
+    ClusterView view{state_, catalog_, now_};
+    if (rents_) view.offerings = &state_.offerings();
+    return view;
+  }
 
  private:
   void happen(EventBody body) {
@@ -107,6 +116,7 @@ class Cell {
     happen(JobFinished{JobId{task.value}, JobOutcome::completed, 1, 0});
   }
 
+  bool rents_;
   Catalog catalog_ = catalog();
   ClusterState state_{catalog_};
   std::unique_ptr<Policy> policy_;
@@ -118,7 +128,7 @@ class Cell {
 };
 
 void full_cluster(benchmark::State& state, const std::string& policy) {
-  Cell cell(policy);
+  Cell cell(policy, false);
   std::size_t placed = 0;
   for (auto _ : state) {
     state.PauseTiming();
@@ -158,6 +168,30 @@ void gather_gang(benchmark::State& state) {
 }
 
 BENCHMARK(gather_gang)->Arg(1000)->Arg(10'000)->Unit(benchmark::kMillisecond);
+
+/// With so many steps for the decision; 0: without a bound.
+void rented_cluster(benchmark::State& state, const std::string& policy) {
+  Cell cell(policy, true);
+  std::map<std::string, double> figures;
+  for (auto _ : state) {
+    state.PauseTiming();
+    const std::unique_ptr<Policy> fresh = cell.clone();
+    Rng rng(2);
+    Budget budget(static_cast<std::uint64_t>(state.range(0)));
+    state.ResumeTiming();
+    const Plan plan = fresh->decide(cell.view(), rng, budget);
+    figures = {plan.note.figures.begin(), plan.note.figures.end()};
+  }
+  for (const auto& [name, value] : figures) state.counters[name] = value;
+  state.counters["running"] = static_cast<double>(cell.running());
+}
+
+BENCHMARK_CAPTURE(rented_cluster, muster, "muster")
+    ->Arg(1)
+    ->Arg(1'000'000)
+    ->Arg(10'000'000)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(full_cluster, muster, "muster")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(full_cluster, eva, "eva")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(full_cluster, hcoop, "hcoop")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(full_cluster, no_packing, "no-packing")->Unit(benchmark::kMillisecond);
