@@ -6,6 +6,7 @@
 namespace muster {
 
 using own::MusterParams;
+using own::RunTimes;
 
 PolicyModule muster_module() {
   constexpr double kLongest_s = 604800;
@@ -30,6 +31,13 @@ PolicyModule muster_module() {
              "sets of three instances that a round tries besides pairs")
       .param("max_tasks", &MusterParams::max_tasks, params::whole(2, own::kMostTasks),
              "tasks that are shared out anew together at most")
+      .param("steps", &MusterParams::steps, params::whole(0, 4'000'000'000),
+             "of subsets that a round takes where no deadline says how many; 0: no bound")
+      .param("run_times", &MusterParams::run_times,
+             params::choice<RunTimes>({{"unknown", RunTimes::unknown},
+                                       {"predicted", RunTimes::predicted},
+                                       {"hinted", RunTimes::hinted}}),
+             "the cost of a change is spread over no more than what is left of a task by that")
       .param("t", &MusterParams::default_pair, params::number(params::above(0).up_to(1)),
              "expected throughput of a task beside a neighbour never observed")
       .period(&MusterParams::period)

@@ -7,6 +7,13 @@
 
 namespace muster::own {
 
+/// What is believed of how long tasks run.
+enum class RunTimes : std::uint8_t {
+  unknown,    ///< nothing
+  predicted,  ///< what the site predicts
+  hinted      ///< what users say
+};
+
 /// What the policy can be told. The defaults were chosen on the first quarter of the Gavel trace.
 struct MusterParams {
   Duration period{std::chrono::seconds{300}};
@@ -20,8 +27,11 @@ struct MusterParams {
   bool patient = true;                           ///< false: nobody waits past the next round
   std::uint32_t triples = 8;                     ///< of instances, tried a round besides pairs
   std::uint32_t max_tasks = 8;                   ///< in one repartition
-  std::uint64_t steps = 0;     ///< of subsets that a round may take; 0: no bound of its own
-  double default_pair = 0.95;  ///< expected rate beside a neighbour never observed
+  /// Subset steps that a round takes at most where the master sets no deadline: as many as 20 ms
+  /// do.
+  std::uint32_t steps = 1'000'000;
+  RunTimes run_times = RunTimes::predicted;  ///< a task's horizon ends where it is expected to
+  double default_pair = 0.95;                ///< expected rate beside a neighbour never observed
 };
 
 }  // namespace muster::own

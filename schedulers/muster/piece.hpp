@@ -18,7 +18,8 @@ struct Piece {
   double value_usd_h = 0;           ///< of an hour at the speed of its reservation type
   std::uint32_t home = UINT32_MAX;  ///< among the repartition's hosts; UINT32_MAX: elsewhere
   double start_h = 0;               ///< what a start anew keeps it from its work
-  double leave_h = 0;               ///< what it takes to leave where it runs; 0: it does not run
+  double leave_h = 0;               ///< what leaving where it runs costs it; 0: it does not run
+  double horizon_h = 0;             ///< over which its delays are spread; 0: the model's
   bool may_wait = false;            ///< it may be left without a place
   std::uint32_t gang = kNoGang;     ///< among the repartition's gangs
   double gang_usd_h = 0;            ///< value of all of its gang; only of one that has one

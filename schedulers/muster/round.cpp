@@ -50,9 +50,11 @@ void Round::list_waiting() {
   });
 }
 
+/// A deadline of the master's counts alone; the policy's own bound is for replays without one.
 bool Round::is_spent() const {
+  if (budget_.allowed() > 0) return budget_.is_spent();
   const std::uint64_t most = p_.params.steps;
-  return budget_.is_spent() || (most > 0 && repartition_.steps() >= most);
+  return most > 0 && repartition_.steps() >= most;
 }
 
 void Round::improve() {
@@ -228,14 +230,35 @@ bool Round::improve_with_triples() {
   return changed;
 }
 
-/// Shares the tasks of the hosts and the waiting ones out anew, if that gains something.
-bool Round::attempt(std::span<const std::uint32_t> hosts, Tasks waiting) {
-  std::size_t tasks = 0;
-  for (const std::uint32_t host : hosts) tasks += layout_.host(host).tasks.size();
+/// The tasks of the hosts that are shared out anew: all, or some of the present ones where they are
+/// too many, so that a crowded instance can still give a task away. Empty when none can be.
+Round::Tasks Round::choose_moved(std::span<const std::uint32_t> hosts) {
+  Tasks moved;
+  Tasks rest;
+  for (const std::uint32_t number : hosts) {
+    const RoundLayout::Working& host = layout_.host(number);
+    Tasks& of = host.present == kUnassigned ? moved : rest;
+    of.insert(of.end(), host.tasks.begin(), host.tasks.end());
+  }
   const std::size_t most = p_.params.max_tasks;
-  if (tasks + waiting.size() > most) waiting.clear();
-  if (tasks + waiting.size() == 0 || tasks > most) return false;
-  const RoundLayout::Excerpt excerpt = layout_.excerpt(hosts, waiting);
+  if (moved.size() > most) return {};
+  while (!rest.empty() && moved.size() < most) {
+    const std::size_t left = most - moved.size();
+    const std::size_t next = rest.size() > left ? rng_.below(rest.size()) : 0;
+    moved.push_back(rest[next]);
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(next));
+  }
+  return moved;
+}
+
+/// Shares the tasks of the hosts and the waiting ones out anew, if that gains something.
+bool Round::attempt(std::span<const std::uint32_t> hosts, const Tasks& waiting) {
+  Tasks moved = choose_moved(hosts);
+  if (moved.size() + waiting.size() <= p_.params.max_tasks) {
+    moved.insert(moved.end(), waiting.begin(), waiting.end());
+  }
+  if (moved.empty()) return false;
+  const RoundLayout::Excerpt excerpt = layout_.excerpt(hosts, moved);
   const double least = excerpt.before_usd_h + kLeastGain * excerpt.weight_usd_h;
   const std::uint64_t steps = repartition_.steps();
   const Partition& found = repartition_.run(excerpt.given, excerpt.pieces, excerpt.gangs, least);

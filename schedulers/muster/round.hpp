@@ -36,7 +36,8 @@ class Round {
   std::vector<std::uint32_t> neighbours_of(std::uint32_t host) const;
   void list_poorest();
   std::uint32_t draw_host(bool dirty);
-  bool attempt(std::span<const std::uint32_t> hosts, Tasks waiting);
+  Tasks choose_moved(std::span<const std::uint32_t> hosts);
+  bool attempt(std::span<const std::uint32_t> hosts, const Tasks& waiting);
   Tasks any_waiting();
   void list_waiting();
   bool is_spent() const;

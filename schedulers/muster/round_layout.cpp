@@ -33,6 +33,19 @@ bool RoundLayout::may_wait(std::uint32_t task) const {
   });
 }
 
+/// What is left of the task's expected run time, at most the horizon; 0 where nothing is expected,
+/// or the task has outlived it.
+double RoundLayout::horizon_of(const TaskRow& row) const {
+  const Job& job = p_.view.state.job(row.job).job;
+  if (p_.params.run_times == RunTimes::unknown) return 0;
+  const bool hinted = p_.params.run_times == RunTimes::hinted;
+  const std::optional<Duration>& expected = hinted ? job.runtime_hint : job.prediction.runtime;
+  if (!expected) return 0;
+  Duration left = *expected - row.ran;
+  if (row.phase == TaskPhase::running) left -= p_.view.now - row.started_at;
+  return left > Duration{} ? std::min(model_.horizon_h, to_hours(left)) : 0;
+}
+
 void RoundLayout::gather_pieces() {
   for (const RoundInput::Task& task : p_.input.tasks()) {
     const TaskRow& row = p_.view.state.task(task.slot);
@@ -44,7 +57,12 @@ void RoundLayout::gather_pieces() {
     piece.value_usd_h = work_usd_h * (1 + p_.params.theta) + p_.params.theta_usd_h;
     piece.home = task.home;
     piece.start_h = to_hours(delays.fetch + delays.build + delays.init);
-    if (row.phase == TaskPhase::running) piece.leave_h = to_hours(delays.stop + delays.upload);
+    if (row.phase == TaskPhase::running) {
+      // What it has run and cannot save it would have to run again.
+      const Duration lost = unsaved(p_.view.state, row, p_.view.now);
+      piece.leave_h = to_hours(delays.stop + delays.upload + lost);
+    }
+    piece.horizon_h = horizon_of(row);
     pieces_.push_back(piece);
   }
   host_of_.assign(pieces_.size(), kUnassigned);
@@ -272,11 +290,11 @@ std::vector<std::uint32_t> RoundLayout::hosts_of_gang(std::uint32_t gang) const 
 }
 
 RoundLayout::Excerpt RoundLayout::excerpt(std::span<const std::uint32_t> hosts,
-                                          std::span<const std::uint32_t> waiting) const {
+                                          std::span<const std::uint32_t> moved) const {
   Excerpt excerpt;
+  excerpt.tasks.assign(moved.begin(), moved.end());
   for (const std::uint32_t host : hosts) {
     const Working& working = hosts_[host];
-    excerpt.tasks.insert(excerpt.tasks.end(), working.tasks.begin(), working.tasks.end());
     excerpt.before_usd_h += working.own_usd_h;
     if (working.present == kUnassigned) {
       // The repartition makes its own new instances.
@@ -285,11 +303,14 @@ RoundLayout::Excerpt RoundLayout::excerpt(std::span<const std::uint32_t> hosts,
     }
     excerpt.hosts.push_back(host);
     excerpt.given.push_back(working.host);
+    for (const std::uint32_t task : working.tasks) {
+      if (std::find(moved.begin(), moved.end(), task) != moved.end()) continue;
+      excerpt.given.back().fixed.push_back(pieces_[task]);
+    }
   }
-  for (const std::uint32_t task : waiting) {
-    excerpt.tasks.push_back(task);
-    const Piece& piece = pieces_[task];
-    if (!may_wait(task)) excerpt.before_usd_h += not_waiting_usd_h(piece.value_usd_h);
+  for (const std::uint32_t task : moved) {
+    if (host_of_[task] != kUnassigned || may_wait(task)) continue;
+    excerpt.before_usd_h += not_waiting_usd_h(pieces_[task].value_usd_h);
   }
   for (const std::uint32_t task : excerpt.tasks) {
     Piece piece = pieces_[task];
@@ -343,11 +364,10 @@ Gang RoundLayout::gang_of(std::uint32_t number, const Excerpt& excerpt) const {
   gang.whole = true;
   for (const std::uint32_t task : teams_[number].tasks) {
     const std::uint32_t host = host_of_[task];
-    const bool fixed_here =
-        host != kUnassigned && !teams_[number].movable &&
-        std::find(excerpt.hosts.begin(), excerpt.hosts.end(), host) != excerpt.hosts.end();
     const bool here =
         std::find(excerpt.tasks.begin(), excerpt.tasks.end(), task) != excerpt.tasks.end();
+    const bool fixed_here =
+        !here && std::find(excerpt.hosts.begin(), excerpt.hosts.end(), host) != excerpt.hosts.end();
     if (fixed_here) gang.whole = false;
     if (here || fixed_here) continue;
     gang.whole = false;
@@ -369,6 +389,12 @@ void RoundLayout::adopt(const Excerpt& excerpt, const Partition& partition) {
   std::vector<std::uint32_t> numbers = excerpt.hosts;
   for (const TypeId type : partition.new_types) numbers.push_back(add_new(type));
   std::vector<std::vector<std::uint32_t>> sets(numbers.size());
+  for (std::size_t i = 0; i < excerpt.hosts.size(); ++i) {
+    for (const std::uint32_t task : hosts_[excerpt.hosts[i]].tasks) {
+      const auto moved = std::find(excerpt.tasks.begin(), excerpt.tasks.end(), task);
+      if (moved == excerpt.tasks.end()) sets[i].push_back(task);
+    }
+  }
   for (std::size_t i = 0; i < excerpt.tasks.size(); ++i) {
     const bool waits = partition.host_of[i] == Partition::kWaits;
     host_of_[excerpt.tasks[i]] = waits ? kUnassigned : numbers[partition.host_of[i]];

@@ -106,8 +106,9 @@ class RoundLayout {
     double before_usd_h = 0;  ///< what they are worth now, with all of the gangs that they touch
     double weight_usd_h = 0;  ///< sum of the pieces' values
   };
-  Excerpt excerpt(std::span<const std::uint32_t> hosts,
-                  std::span<const std::uint32_t> waiting) const;
+  /// `moved` are tasks of the hosts and waiting ones; those of the hosts that are not among them
+  /// stay where they are. Of hosts to be rented there have to be all.
+  Excerpt excerpt(std::span<const std::uint32_t> hosts, std::span<const std::uint32_t> moved) const;
   /// Carries a partition of the excerpt out.
   void adopt(const Excerpt& excerpt, const Partition& partition);
 
@@ -117,6 +118,7 @@ class RoundLayout {
  private:
   void gather_pieces();
   void gather_gangs();
+  double horizon_of(const TaskRow& row) const;
   void gather_hosts();
   void revalue(std::uint32_t host);
   void settle_type(std::uint32_t host);

@@ -8,10 +8,14 @@
 #include <cmath>
 
 namespace muster::own {
+namespace {
 
-double ValueModel::share_left(double delay_h) const {
+/// The share of the horizon that is left after such a delay.
+double share_left(double delay_h, double horizon_h) {
   return std::max(0.0, 1 - delay_h / horizon_h);
 }
+
+}  // namespace
 
 bool ValueModel::may_rent(TypeId type) const {
   return prices.types().offered(type) &&
@@ -20,7 +24,7 @@ bool ValueModel::may_rent(TypeId type) const {
 
 Host ValueModel::to_rent(TypeId type) const {
   const InstanceType& made = prices.types()[type];
-  const double price = prices.types().usd_h(type) * share_left(to_hours(made.acquire));
+  const double price = prices.types().usd_h(type) * share_left(to_hours(made.acquire), horizon_h);
   return {type, price, to_hours(made.acquire + made.setup), {}};
 }
 
@@ -30,7 +34,8 @@ double speed_on(const ReservationPrices& prices, ShapeId shape, TypeId type) {
 
 double share_on(const ValueModel& model, const Piece& piece, const Host& host, bool at_home) {
   const double delay = piece.start_h + piece.leave_h;
-  return model.share_left(at_home ? delay : host.left_h + delay);
+  const double horizon_h = piece.horizon_h > 0 ? piece.horizon_h : model.horizon_h;
+  return share_left(at_home ? delay : host.left_h + delay, horizon_h);
 }
 
 std::span<const double> Paces::on(const ValueModel& model, const Host& host,

@@ -38,8 +38,6 @@ struct ValueModel {
   std::span<const char> unavailable{};  ///< of each type: not to be rented now
   GangLoss gang_loss = GangLoss::job_wide;
 
-  /// The share of the horizon that is left for work after such a delay.
-  double share_left(double delay_h) const;
   /// The type is on offer and may be rented now.
   bool may_rent(TypeId type) const;
   /// The type as an instance to be rented: what of its price counts, and how long it takes.
