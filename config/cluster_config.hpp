@@ -87,7 +87,7 @@ struct ClusterConfig {
   std::filesystem::path pki;       ///< holds nodes/NODE.pem, nodes/NODE.key and ca/
   bool insecure_loopback = false;  ///< no TLS, and no address but loopback ones: for development
   std::filesystem::path catalog;
-  std::string policy = "eva";       ///< NAME[,key=value...]
+  std::string policy = "muster";    ///< NAME[,key=value...]
   std::filesystem::path api_token;  ///< file with the token that the API wants
   std::vector<NodeConfig> nodes;
   MasterSettings master;

@@ -29,7 +29,7 @@ bool RoundLayout::may_wait(std::uint32_t task) const {
   const double most_s = to_seconds(p_.params.free_wait) + p_.params.wait_share * age_s;
   const std::span<const std::uint32_t> all = together(task);
   return std::all_of(all.begin(), all.end(), [&](std::uint32_t one) {
-    return to_seconds(p_.memory.waited(p_.input.tasks()[one].id, p_.view.now)) <= most_s;
+    return to_seconds(p_.memory.waited(p_.input.tasks()[one].id, p_.view.now)) < most_s;
   });
 }
 

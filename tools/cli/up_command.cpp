@@ -426,7 +426,9 @@ void add_local_cluster(CLI::App& app, int& exit_code) {
       ->add_option("--nodes", up->nodes,
                    "processes that share the roles (one a role, and one for the cloud)")
       ->check(CLI::Range(1U, local::kMaxSites + local::kMaxMasters + 1));
-  command->add_option("--policy", up->policy, "NAME[,key=value...] (eva,period_s=10,eager)")
+  command
+      ->add_option("--policy", up->policy,
+                   std::string("NAME[,key=value...] (") + local::kLocalPolicy + ")")
       ->check(not_empty());
   command->add_option("--catalog", up->catalog, "instance types, CSV; default: the shipped ones")
       ->check(not_empty());

@@ -36,7 +36,7 @@ struct LocalRequest {
   std::filesystem::path own_parent{};  ///< above its folder, and made for it; empty: none is
 };
 
-inline constexpr const char* kLocalPolicy = "eva,period_s=10,eager";
+inline constexpr const char* kLocalPolicy = "muster,period_s=10,eager,free_wait_s=0";
 inline constexpr double kLocalDelayScale = 0.02;
 
 /// A flag that asks for something else than what holds.
