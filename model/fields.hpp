@@ -359,7 +359,7 @@ constexpr RefusalKind last_of(RefusalKind) {
   return RefusalKind::broken;
 }
 constexpr RefusalCode last_of(RefusalCode) {
-  return RefusalCode::cloud_failed;
+  return RefusalCode::better_place;
 }
 constexpr JobOutcome last_of(JobOutcome) {
   return JobOutcome::cancelled;

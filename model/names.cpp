@@ -120,6 +120,8 @@ std::string_view name_of(RefusalCode code) {
       return "cloud throttled";
     case RefusalCode::cloud_failed:
       return "cloud failed";
+    case RefusalCode::better_place:
+      return "better place";
   }
   return "?";
 }

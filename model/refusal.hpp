@@ -45,12 +45,14 @@ enum class RefusalCode : std::uint8_t {
   cloud_quota,        ///< the cloud does not let this account have more
   cloud_price,        ///< the cloud asks more than was to be paid
   cloud_throttled,    ///< the cloud was asked too often
-  cloud_failed        ///< the cloud could not carry the order out
+  cloud_failed,       ///< the cloud could not carry the order out
+  better_place        ///< it waits for a place that is worth its price
 };
 
 /// It was the cloud that did not give an instance.
 constexpr bool is_of_cloud(RefusalCode code) {
-  return code == RefusalCode::cloud_capacity || code >= RefusalCode::cloud_quota;
+  return code == RefusalCode::cloud_capacity ||
+         (code >= RefusalCode::cloud_quota && code <= RefusalCode::cloud_failed);
 }
 
 std::string_view name_of(RefusalKind kind);

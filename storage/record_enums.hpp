@@ -110,7 +110,8 @@ constexpr auto pairs_of(RefusalCode) {
        {Ours::cloud_quota, Theirs::CLOUD_QUOTA},
        {Ours::cloud_price, Theirs::CLOUD_PRICE},
        {Ours::cloud_throttled, Theirs::CLOUD_THROTTLED},
-       {Ours::cloud_failed, Theirs::CLOUD_FAILED}});
+       {Ours::cloud_failed, Theirs::CLOUD_FAILED},
+       {Ours::better_place, Theirs::BETTER_PLACE}});
 }
 
 /// Every reason of a cloud and what stands for it.

@@ -116,6 +116,7 @@ enum RefusalCode {
   widthBounds @26;
   noPlace @27;
   unchanged @28;
+  betterPlace @29;
 }
 enum CloudReason {
   notSaid @0;

@@ -50,6 +50,13 @@ Plan MusterPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
     if (task.home == kUnassigned || layout.host_of[i] != kUnassigned) continue;
     plan.stops.push_back({task.id, {CauseCode::evicted, 0}});
   }
+  // A refusal that stands already would be an event without news in every round.
+  const Refusal waits{RefusalKind::not_now, RefusalCode::better_place, {}, 0, 0};
+  for (const std::uint32_t i : round.waiting()) {
+    const RoundInput::Task& task = input_.tasks()[i];
+    if (task.home != kUnassigned || view.state.task(task.slot).reason == waits) continue;
+    plan.refusals.push_back({task.id, waits});
+  }
   group_moves(input_, plan);
   plan.note.choice = kRepartition;
   plan.note.figures.emplace_back("value_usd_h", round.value_usd_h());

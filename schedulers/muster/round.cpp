@@ -4,6 +4,7 @@
 #include "schedulers/muster/round.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <utility>
 
 #include "schedulers/muster/first_places.hpp"
@@ -39,15 +40,21 @@ void Round::run() {
   improve();
 }
 
-/// Tasks that may be placed and are not: those of most value first.
+/// Those of most value first.
 void Round::list_waiting() {
-  const std::span<const RoundInput::Task> tasks = p_.input.tasks();
-  for (std::uint32_t i = 0; i < tasks.size(); ++i) {
-    if (tasks[i].movable && layout_.host_of(i) == kUnassigned) waiting_.push_back(i);
-  }
+  waiting_ = waiting();
   std::stable_sort(waiting_.begin(), waiting_.end(), [&](std::uint32_t a, std::uint32_t b) {
     return layout_.piece(a).value_usd_h > layout_.piece(b).value_usd_h;
   });
+}
+
+std::vector<std::uint32_t> Round::waiting() const {
+  std::vector<std::uint32_t> found;
+  const std::span<const RoundInput::Task> tasks = p_.input.tasks();
+  for (std::uint32_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].movable && layout_.host_of(i) == kUnassigned) found.push_back(i);
+  }
+  return found;
 }
 
 /// A deadline of the master's counts alone; the policy's own bound is for replays without one.
@@ -231,14 +238,27 @@ bool Round::improve_with_triples() {
 }
 
 /// The tasks of the hosts that are shared out anew: all, or some of the present ones where they are
-/// too many, so that a crowded instance can still give a task away. Empty when none can be.
-Round::Tasks Round::choose_moved(std::span<const std::uint32_t> hosts) {
+/// too many, so that a crowded instance can still give a task away. A task that has a place keeps
+/// it where others of lower priority are looked at. Empty when none can be.
+Round::Tasks Round::choose_moved(std::span<const std::uint32_t> hosts,
+                                 std::span<const std::uint32_t> waiting) {
   Tasks moved;
   Tasks rest;
+  int lowest = INT_MAX;
   for (const std::uint32_t number : hosts) {
     const RoundLayout::Working& host = layout_.host(number);
-    Tasks& of = host.present == kUnassigned ? moved : rest;
-    of.insert(of.end(), host.tasks.begin(), host.tasks.end());
+    for (const std::uint32_t task : host.tasks) lowest = std::min(lowest, layout_.priority(task));
+  }
+  for (const std::uint32_t task : waiting) lowest = std::min(lowest, layout_.priority(task));
+  for (const std::uint32_t number : hosts) {
+    const RoundLayout::Working& host = layout_.host(number);
+    for (const std::uint32_t task : host.tasks) {
+      if (host.present == kUnassigned) {
+        moved.push_back(task);
+      } else if (layout_.priority(task) == lowest || layout_.is_displaced(task)) {
+        rest.push_back(task);
+      }
+    }
   }
   const std::size_t most = p_.params.max_tasks;
   if (moved.size() > most) return {};
@@ -253,7 +273,7 @@ Round::Tasks Round::choose_moved(std::span<const std::uint32_t> hosts) {
 
 /// Shares the tasks of the hosts and the waiting ones out anew, if that gains something.
 bool Round::attempt(std::span<const std::uint32_t> hosts, const Tasks& waiting) {
-  Tasks moved = choose_moved(hosts);
+  Tasks moved = choose_moved(hosts, waiting);
   if (moved.size() + waiting.size() <= p_.params.max_tasks) {
     moved.insert(moved.end(), waiting.begin(), waiting.end());
   }

@@ -22,6 +22,8 @@ class Round {
   /// Value of the whole, $/h.
   double value_usd_h() const { return layout_.value_usd_h(); }
   double greedy_value_usd_h() const { return greedy_value_usd_h_; }
+  /// Tasks that are left without a place for now.
+  std::vector<std::uint32_t> waiting() const;
   std::uint64_t steps() const { return repartition_.steps(); }
   std::uint32_t repartitions() const { return adopted_; }
 
@@ -36,7 +38,7 @@ class Round {
   std::vector<std::uint32_t> neighbours_of(std::uint32_t host) const;
   void list_poorest();
   std::uint32_t draw_host(bool dirty);
-  Tasks choose_moved(std::span<const std::uint32_t> hosts);
+  Tasks choose_moved(std::span<const std::uint32_t> hosts, std::span<const std::uint32_t> waiting);
   bool attempt(std::span<const std::uint32_t> hosts, const Tasks& waiting);
   Tasks any_waiting();
   void list_waiting();

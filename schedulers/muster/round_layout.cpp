@@ -4,6 +4,7 @@
 #include "schedulers/muster/round_layout.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <utility>
 
 namespace muster::own {
@@ -182,7 +183,6 @@ double RoundLayout::value_for_price(std::uint32_t host) const {
   return price > 0 ? hosts_[host].value_usd_h / price : 0;
 }
 
-/// The task is not where it was, or was nowhere.
 bool RoundLayout::is_displaced(std::uint32_t task) const {
   return pieces_[task].home == kUnassigned || hosts_[host_of_[task]].present != pieces_[task].home;
 }
@@ -308,6 +308,8 @@ RoundLayout::Excerpt RoundLayout::excerpt(std::span<const std::uint32_t> hosts,
       excerpt.given.back().fixed.push_back(pieces_[task]);
     }
   }
+  int lowest = INT_MAX;
+  for (const std::uint32_t task : moved) lowest = std::min(lowest, priority(task));
   for (const std::uint32_t task : moved) {
     if (host_of_[task] != kUnassigned || may_wait(task)) continue;
     excerpt.before_usd_h += not_waiting_usd_h(pieces_[task].value_usd_h);
@@ -320,7 +322,8 @@ RoundLayout::Excerpt RoundLayout::excerpt(std::span<const std::uint32_t> hosts,
     piece.home = home == excerpt.hosts.end()
                      ? UINT32_MAX
                      : static_cast<std::uint32_t>(home - excerpt.hosts.begin());
-    piece.may_wait = may_wait(task);
+    // Nobody is left waiting for the sake of one of lower priority.
+    piece.may_wait = priority(task) == lowest && may_wait(task);
     excerpt.weight_usd_h += piece.value_usd_h;
     excerpt.pieces.push_back(piece);
   }
@@ -412,11 +415,30 @@ void RoundLayout::adopt(const Excerpt& excerpt, const Partition& partition) {
   }
 }
 
+/// Hosts in the order of a plan: those that are there, then those to be rented, since a cap refuses
+/// the last ones: the highest priority and then the most worth for its price first.
+std::vector<std::uint32_t> RoundLayout::plan_order() const {
+  std::vector<std::uint32_t> order;
+  std::vector<std::pair<int, double>> rank(hosts_.size(), {INT_MIN, 0});
+  for (std::uint32_t i = 0; i < hosts_.size(); ++i) {
+    if (hosts_[i].gone) continue;
+    order.push_back(i);
+    if (hosts_[i].present != kUnassigned) continue;
+    rank[i].second = -value_for_price(i);
+    int highest = INT_MIN;
+    for (const std::uint32_t task : hosts_[i].tasks) highest = std::max(highest, priority(task));
+    rank[i].first = -highest;
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return rank[a] < rank[b]; });
+  return order;
+}
+
 Layout RoundLayout::layout() const {
   Layout layout;
   layout.reset(p_.input.tasks().size());
-  for (const Working& working : hosts_) {
-    if (working.gone) continue;
+  for (const std::uint32_t number : plan_order()) {
+    const Working& working = hosts_[number];
     const bool stays = working.pinned || !working.fixed_tasks.empty();
     if (working.tasks.empty() && !stays) continue;
     const std::uint32_t host = working.present != kUnassigned

@@ -67,6 +67,11 @@ class RoundLayout {
   const Working& host(std::uint32_t host) const { return hosts_[host]; }
   /// Without whether it may wait.
   const Piece& piece(std::uint32_t task) const { return pieces_[task]; }
+  int priority(std::uint32_t task) const {
+    return p_.input.jobs()[p_.input.tasks()[task].job].priority;
+  }
+  /// The task is not where it was, or was nowhere.
+  bool is_displaced(std::uint32_t task) const;
   /// It, and all of its gang, may be left without a place for now.
   bool may_wait(std::uint32_t task) const;
   std::span<const Team> gangs() const { return teams_; }
@@ -116,6 +121,7 @@ class RoundLayout {
   Layout layout() const;
 
  private:
+  std::vector<std::uint32_t> plan_order() const;
   void gather_pieces();
   void gather_gangs();
   double horizon_of(const TaskRow& row) const;
@@ -123,7 +129,6 @@ class RoundLayout {
   void revalue(std::uint32_t host);
   void settle_type(std::uint32_t host);
   std::uint32_t team_of(std::uint32_t task) const { return pieces_[task].gang; }
-  bool is_displaced(std::uint32_t task) const;
   const std::vector<const Piece*>& pieces_of(std::span<const std::uint32_t> tasks) const;
   void number_gangs(Excerpt& excerpt) const;
   Gang gang_of(std::uint32_t team, const Excerpt& excerpt) const;

@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <string>
+#include <variant>
 
 #include "tests/schedulers/cluster.hpp"
 
@@ -130,6 +133,118 @@ TEST(MusterPolicy, learns_from_gangs_whom_not_to_put_together) {
   std::map<std::uint64_t, double> slow{{9, 0.3}, {1, 0.3}, {101, 0.3}};
   for (int i = 0; i < 8; ++i) cluster.round(slow);
   EXPECT_GT(cluster.state().instances().size(), 1u) << cluster.layout();
+}
+
+TEST(MusterPolicy, nobody_is_moved_or_paused_for_a_job_of_lower_priority) {
+  Cluster cluster(table_3(), "muster,t=0.99,free_wait_s=100000,theta=2");
+  const auto at = [&](std::uint64_t task) { return cluster.state().find(TaskId{task})->at; };
+  Job first = large(1);
+  first.priority = 5;
+  cluster.submit(first);
+  cluster.round();
+  const Slot before = at(1);
+  ASSERT_NE(before, kNoSlot);
+  for (std::uint64_t id = 2; id <= 12; ++id) {
+    cluster.submit(id % 3 == 0 ? large(id) : id % 3 == 1 ? medium(id) : small(id));
+    const Plan plan = cluster.round();
+    for (const Stop& stop : plan.stops) EXPECT_NE(stop.task, TaskId{1});
+    EXPECT_EQ(at(1), before) << "moved in round " << id;
+  }
+}
+
+TEST(MusterPolicy, a_task_that_waits_for_a_better_place_is_told_so_once) {
+  Cluster cluster(table_3(), "muster,theta=0,free_wait_s=100000");
+  cluster.submit(medium(1));
+  const Plan plan = cluster.round();
+  ASSERT_EQ(plan.places.size(), 0u) << "its work is worth less than an instance of its own";
+  ASSERT_EQ(plan.refusals.size(), 1u);
+  EXPECT_EQ(plan.refusals[0].refusal.code, RefusalCode::better_place);
+  EXPECT_TRUE(cluster.round().refusals.empty());
+}
+
+TEST(MusterPolicy, rents_first_what_is_worth_most_for_its_price) {
+  Cluster cluster(table_3(), "muster,patient=false,t=0.5");
+  for (std::uint64_t id = 1; id <= 6; ++id) cluster.submit(id % 2 == 0 ? large(id) : small(id));
+  Job urgent = small(7);
+  urgent.priority = 1;
+  cluster.submit(urgent);
+  const Plan plan = cluster.ask();
+  ASSERT_GT(plan.launches.size(), 2u);
+  const auto first = std::find_if(plan.places.begin(), plan.places.end(),
+                                  [](const Place& place) { return place.task == TaskId{7}; });
+  ASSERT_NE(first, plan.places.end());
+  EXPECT_EQ(std::get<LaunchIndex>(first->to).value, 0u) << "the highest priority's";
+  for (std::size_t i = 2; i < plan.launches.size(); ++i) {
+    const auto worth = [&](std::size_t launch) {
+      const double price = cluster.price(plan.launches[launch].type).usd_h();
+      return (plan.launches[launch].cause.gain_usd_h + price) / price;
+    };
+    EXPECT_GE(worth(i - 1), worth(i) - 1e-9);
+  }
+}
+
+/// Two small tasks that share an instance, until the first one ends and small instances are cheap.
+void leave_one_of_two(Cluster& cluster, const Job& stays) {
+  cluster.reprice("it4", 1.5);
+  cluster.submit(small(1));
+  cluster.submit(stays);
+  cluster.round();
+  ASSERT_EQ(cluster.layout(), "it3(1 2)");
+  for (int i = 0; i < 5; ++i) cluster.round();
+  cluster.finish(1);
+  cluster.reprice("it4", 0.4);
+  cluster.round();
+}
+
+TEST(MusterPolicy, work_that_would_be_lost_keeps_a_task_where_it_is) {
+  for (const bool checkpoints : {true, false}) {
+    Cluster cluster(table_3(), "muster,patient=false,horizon_s=1000");
+    Job job = small(2);
+    job.checkpoints = checkpoints;
+    leave_one_of_two(cluster, job);
+    EXPECT_EQ(cluster.layout(), checkpoints ? "it4(2)" : "it3(2)");
+  }
+}
+
+TEST(MusterPolicy, who_is_nearly_done_is_not_moved) {
+  for (const double runtime_s : {2200.0, 200000.0}) {
+    Cluster cluster(table_3(), "muster,patient=false,run_times=hinted");
+    Job job = small(2);
+    job.runtime_hint = from_seconds(runtime_s);
+    job.tasks[0].delays.fetch = std::chrono::seconds{600};
+    leave_one_of_two(cluster, job);
+    EXPECT_EQ(cluster.layout(), runtime_s > 10000 ? "it4(2)" : "it3(2)");
+  }
+}
+
+TEST(MusterPolicy, a_round_looks_no_further_than_it_may) {
+  Cluster bounded(table_3(), "muster,steps=1");
+  Cluster free(table_3(), "muster,steps=0");
+  double steps[2] = {0, 0};
+  for (std::uint64_t id = 1; id <= 8; ++id) {
+    bounded.submit(small(id));
+    free.submit(small(id));
+  }
+  steps[0] = figure(bounded.ask(), "steps");
+  steps[1] = figure(free.ask(), "steps");
+  EXPECT_LT(steps[0], steps[1]);
+  // A deadline of the master's is asked for more.
+  Cluster timed(table_3(), "muster,steps=1");
+  for (std::uint64_t id = 1; id <= 8; ++id) timed.submit(small(id));
+  timed.allow(1'000'000'000);
+  EXPECT_EQ(figure(timed.ask(), "steps"), steps[1]);
+}
+
+TEST(MusterPolicy, shares_out_some_tasks_of_instances_with_more_than_it_may_take) {
+  Cluster cluster(table_3(), "muster,max_tasks=2,t=0.99");
+  for (std::uint64_t id = 1; id <= 5; ++id) cluster.submit(small(id));
+  cluster.submit(large(6));
+  for (int i = 0; i < 4; ++i) {
+    const Plan plan = cluster.round();
+    if (plan.note.figures.empty()) continue;  // nothing had changed
+    EXPECT_GE(figure(plan, "value_usd_h"), figure(plan, "greedy_usd_h") - 1e-9);
+  }
+  EXPECT_TRUE(cluster.state().pending().empty());
 }
 
 TEST(MusterPolicy, on_a_fixed_fleet_the_job_with_the_fewest_unstarted_tasks_goes_first) {
