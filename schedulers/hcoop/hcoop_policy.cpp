@@ -4,55 +4,13 @@
 #include <utility>
 
 #include "schedulers/packing/cheapest_types.hpp"
+#include "schedulers/packing/named_in_event.hpp"
 
 // Follows events rather than reading the state: every index is brought up to date by the tasks and
 // instances that an event names, and a round looks at what has changed. A policy that was not fed,
 // or whose set of types changes, rebuilds everything from the state.
 
 namespace muster::hcoop {
-namespace {
-
-/// The tasks that an event names, as far as they are still there.
-struct NamedTasks {
-  const ClusterState& state;
-  std::vector<Slot>& slots;
-
-  void add(TaskId id) {
-    if (const TaskRow* row = state.find(id)) slots.push_back(row->slot);
-  }
-  void add(JobId id) {
-    if (const JobRow* row = state.find(id)) slots = row->tasks;
-  }
-  void operator()(const JobAccepted& e) { add(e.job.id); }
-  void operator()(const JobHeld& e) { add(e.job); }
-  void operator()(const JobReleased& e) { add(e.job); }
-  void operator()(const JobTerminating& e) { add(e.job); }
-  void operator()(const TaskAssigned& e) { add(e.task); }
-  void operator()(const TaskUnassigned& e) { add(e.task); }
-  void operator()(const TaskCheckpointed& e) { add(e.task); }
-  void operator()(const TaskFinished& e) { add(e.task); }
-  void operator()(const TaskFailed& e) { add(e.task); }
-  void operator()(const TaskReleased& e) { add(e.task); }
-  template <class Other>
-  void operator()(const Other&) {}
-};
-
-/// The instance that an event names.
-struct NamedInstance {
-  InstanceId operator()(const LaunchRequested& e) const { return e.instance; }
-  InstanceId operator()(const LaunchRefused& e) const { return e.instance; }
-  InstanceId operator()(const InstanceReady& e) const { return e.instance; }
-  InstanceId operator()(const ReleaseDecided& e) const { return e.instance; }
-  InstanceId operator()(const TerminateIssued& e) const { return e.instance; }
-  InstanceId operator()(const InstanceGone& e) const { return e.instance; }
-  template <class Other>
-  InstanceId operator()(const Other&) const {
-    return {};
-  }
-};
-
-}  // namespace
-
 HcoopPolicy::HcoopPolicy(const Catalog& catalog, const HcoopParams& params)
     : catalog_(&catalog),
       params_(params),
@@ -104,9 +62,8 @@ void HcoopPolicy::observe(const Event& event, const ClusterView& view) {
 
 void HcoopPolicy::follow(const Event& event, const ClusterView& view) {
   const ClusterState& state = view.state;
-  std::vector<Slot> changed;
-  std::visit(NamedTasks{state, changed}, event.body);
-  const InstanceId instance = std::visit(NamedInstance{}, event.body);
+  std::vector<Slot> changed = tasks_named_in(event, state);
+  const InstanceId instance = instance_named_in(event);
   // Such events name no task, but may put some back into the queue.
   if (instance.valid()) changed = new_at_the_end(state);
   // Before the tasks are followed: their records still say where they were, and a task that has

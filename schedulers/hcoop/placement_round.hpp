@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "schedulers/hcoop/free_capacity_index.hpp"
 #include "schedulers/hcoop/waiting.hpp"
+#include "schedulers/packing/free_capacity_index.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster::hcoop {

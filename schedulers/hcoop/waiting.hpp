@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "schedulers/hcoop/feasible_types.hpp"
 #include "schedulers/hcoop/hcoop_params.hpp"
 #include "schedulers/packing/complementary.hpp"
+#include "schedulers/packing/feasible_types.hpp"
 #include "schedulers/packing/ordered_index.hpp"
 
 namespace muster::hcoop {

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "schedulers/hcoop/feasible_types.hpp"
+#include "schedulers/packing/feasible_types.hpp"
 #include "schedulers/packing/ordered_index.hpp"
 
-namespace muster::hcoop {
+namespace muster {
 
 /// Numbers from here on name instances that a plan has still to launch: its launches in turn.
 inline constexpr std::uint64_t kFirstPlanned = 1ULL << 63;
@@ -52,6 +52,8 @@ class FreeCapacityIndex {
   void take(InstanceId id, Shapes shapes, const FeasibleTypes& feasible_types);
   /// Gives back what a round took for them; for gangs that did not fit whole.
   void give_back(InstanceId id, Shapes shapes, const FeasibleTypes& feasible_types);
+  /// A round keeps the instance from whoever asks.
+  void close(InstanceId id);
   /// A round will launch one more instance, which the number names until the end of the round.
   InstanceId plan_launch(TypeId type, Market market, const FeasibleTypes& feasible_types);
   /// The plan is made: all is as the state has it again.
@@ -115,4 +117,4 @@ class FreeCapacityIndex {
   std::set<std::pair<Instant, InstanceId>> empty_;
 };
 
-}  // namespace muster::hcoop
+}  // namespace muster

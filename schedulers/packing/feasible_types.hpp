@@ -10,7 +10,7 @@
 #include "schedulers/packing/complementary.hpp"
 #include "schedulers/packing/priced_types.hpp"
 
-namespace muster::hcoop {
+namespace muster {
 
 inline constexpr std::array<Market, 2> kMarkets = {Market::on_demand, Market::spot};
 /// Its place in kMarkets.
@@ -82,4 +82,4 @@ class FeasibleTypes {
   std::uint64_t changes_ = 0;                     ///< of the state's shapes that are known
 };
 
-}  // namespace muster::hcoop
+}  // namespace muster

@@ -1,4 +1,4 @@
-#include "schedulers/hcoop/free_capacity_index.hpp"
+#include "schedulers/packing/free_capacity_index.hpp"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 // that the first node that holds the demand is the tightest one. Nodes carry the most that is free
 // below them.
 
-namespace muster::hcoop {
+namespace muster {
 namespace {
 
 /// Groups of a market among which instances whose room grew are dealt out. Each has one bound: more
@@ -132,6 +132,14 @@ void FreeCapacityIndex::give_back(InstanceId id, Shapes shapes,
   set_free(id, headroom.free + feasible_types.together(shapes, headroom.family).value());
 }
 
+void FreeCapacityIndex::close(InstanceId id) {
+  // Less than nothing: what asks for nothing does not fit either.
+  Resources none;
+  for (Resource kind : kAllResources) none[kind] = -1;
+  taken_.insert(id);
+  set_free(id, none);
+}
+
 InstanceId FreeCapacityIndex::plan_launch(TypeId type, Market market,
                                           const FeasibleTypes& feasible_types) {
   // Numbers follow the launches of the plan: the caller has pushed this one just before.
@@ -227,4 +235,4 @@ Resources FreeCapacityIndex::max_free(Market market) const {
   return most;
 }
 
-}  // namespace muster::hcoop
+}  // namespace muster

@@ -1,4 +1,4 @@
-#include "schedulers/hcoop/feasible_types.hpp"
+#include "schedulers/packing/feasible_types.hpp"
 
 #include <algorithm>
 #include <map>
@@ -10,7 +10,7 @@
 // Demands are kept by shape and family, not by task and type: there are thousands of tasks, but few
 // shapes and families, and types of one family differ in capacity alone.
 
-namespace muster::hcoop {
+namespace muster {
 
 FeasibleTypes::FeasibleTypes(const Catalog& catalog)
     : catalog_(&catalog),
@@ -171,4 +171,4 @@ Refusal FeasibleTypes::why_never(Market market, const Demands& demands) const {
   return reservation_price(demands, Catalog(std::move(types))).refusal;
 }
 
-}  // namespace muster::hcoop
+}  // namespace muster
