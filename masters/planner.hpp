@@ -67,7 +67,6 @@ class Planner final : public EventListener {
   /// `shared` has to outlive the planner or its part_ways().
   Planner(const MasterSettings& settings, MasterDependencies parts, const MasterMemory& shared);
 
-  Cadence cadence() const { return parts_.policy->cadence(); }
   const MasterSettings& settings() const { return settings_; }
 
   /// Takes a snapshot's words for the policy back; what could not be, as a sentence.

@@ -19,6 +19,7 @@ class MarketSplit final : public Policy {
   MarketSplit& operator=(const MarketSplit&) = delete;
 
   Cadence cadence() const override { return on_demand_->cadence(); }
+  Cadence fleet_cadence() const override { return on_demand_->fleet_cadence(); }
   void observe(const Event& event, const ClusterView& view) override;
   Plan decide(const ClusterView& view, Rng& rng, Budget& budget) override;
   bool settled(const ClusterView& view) const override {

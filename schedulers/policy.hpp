@@ -106,6 +106,8 @@ class Policy {
   virtual ~Policy() = default;
 
   virtual Cadence cadence() const = 0;
+  /// The same where the instances are given.
+  virtual Cadence fleet_cadence() const { return cadence(); }
 
   /// Learns what happened: each event of the log, in the order of the log and nothing besides. The
   /// view is the state right after the event, at the event's time.

@@ -46,14 +46,17 @@ std::string MusterPolicy::save_state(const ClusterState& state) const {
   }
   json dirty = json::array();
   for (const InstanceId id : memory_.dirty()) dirty.push_back(id.value);
-  return json{
-      {"rates", rates}, {"waits", waits}, {"dirty", dirty}, {"changed", !memory_.is_quiet()}}
-      .dump(-1, ' ', false, json::error_handler_t::replace);
+  json all{{"rates", rates}, {"waits", waits}, {"dirty", dirty}, {"changed", !memory_.is_quiet()}};
+  if (fleet_.built()) all["fleet"] = fleet_.save();
+  return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 bool MusterPolicy::load_state(std::string_view text, const ClusterView& view) {
   const json all = json::parse(text, nullptr, false);
   if (!all.is_object()) return false;
+  if (!view.rents() && all.contains("fleet")) {
+    return all["fleet"].is_string() && fleet_.load(all["fleet"].get<std::string>(), view);
+  }
   for (const char* key : {"rates", "waits", "dirty"}) {
     if (!all.contains(key) || !all[key].is_array()) return false;
   }

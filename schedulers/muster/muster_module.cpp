@@ -5,8 +5,10 @@
 
 namespace muster {
 
+using own::FleetParams;
 using own::MusterParams;
 using own::RunTimes;
+using own::TaskTimes;
 
 PolicyModule muster_module() {
   constexpr double kLongest_s = 604800;
@@ -40,9 +42,37 @@ PolicyModule muster_module() {
              "the cost of a change is spread over no more than what is left of a task by that")
       .param("t", &MusterParams::default_pair, params::number(params::above(0).up_to(1)),
              "expected throughput of a task beside a neighbour never observed")
+      .param("reserve", in(&MusterParams::fleet, &FleetParams::reserve),
+             params::number(params::from(0).below(1)),
+             "of given instances: share of capacity that long tasks leave to short ones")
+      .param(
+          "task_times", in(&MusterParams::fleet, &FleetParams::task_times),
+          params::choice<TaskTimes>({{"off", TaskTimes::off},
+                                     {"learnt", TaskTimes::learnt},
+                                     {"known", TaskTimes::known}}),
+          "there: what long jobs are ordered by besides their unstarted tasks: nothing, the mean "
+          "of their finished ones, or what the job says")
+      .param("age_s", in(&MusterParams::fleet, &FleetParams::age_s),
+             params::number(params::from(0).up_to(kLongest_s)),
+             "there: seconds that each unstarted task puts its job back in the order of arrival; "
+             "0: only tasks count")
+      .param("cutoff_s", in(&MusterParams::fleet, &FleetParams::cutoff),
+             params::in_seconds(params::from(0).up_to(kLongest_s)),
+             "there: a short job with a task that runs longer is long; 0: never")
+      .param("starve_s", in(&MusterParams::fleet, &FleetParams::starve),
+             params::in_seconds(params::from(0).up_to(kLongest_s)),
+             "there: a job that has waited so long goes first in its class; 0: none does")
+      .param("max_passes", in(&MusterParams::fleet, &FleetParams::max_passes),
+             params::whole(0, 1'000'000'000),
+             "there: starts behind a task for which there is no room before some is kept for it; "
+             "0: none is")
+      .check([](const MusterParams& params) -> std::string {
+        if (params.fleet.age_s == 0 || params.fleet.task_times == TaskTimes::off) return {};
+        return "age_s orders by arrival and tasks: task_times has to be off";
+      })
       .period(&MusterParams::period)
       .eager(&MusterParams::eager)
-      .uses({.throughput = true, .prices = true})
+      .uses({.throughput = true, .prices = true, .predictions = true})
       .made_by([](const MusterParams& params, const Catalog& catalog) {
         return std::make_unique<MarketSplit>([&catalog, &params](Market market) {
           return std::make_unique<own::MusterPolicy>(catalog, market, params);

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "model/time.hpp"
+#include "schedulers/muster/fleet_params.hpp"
 
 namespace muster::own {
 
@@ -32,6 +33,7 @@ struct MusterParams {
   std::uint32_t steps = 1'000'000;
   RunTimes run_times = RunTimes::predicted;  ///< a task's horizon ends where it is expected to
   double default_pair = 0.95;                ///< expected rate beside a neighbour never observed
+  FleetParams fleet{};                       ///< for masters whose instances are given
 };
 
 }  // namespace muster::own

@@ -1,0 +1,217 @@
+#include "schedulers/muster/fleet_round.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "schedulers/packing/reservation_price.hpp"
+
+namespace muster::own {
+namespace {
+
+constexpr const char* kFleet = "fleet";
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
+}  // namespace
+
+FleetRound::FleetRound(const ClusterView& view, FleetMemory& memory)
+    : view_(view),
+      memory_(memory),
+      queue_(memory.queue()),
+      room_(memory.room_of_round()),
+      held_by_long_(room_.held_by_long()),
+      long_share_(memory.long_share()) {}
+
+Plan FleetRound::run() {
+  room_.learn_shapes(view_.state);
+  room_.begin_round();
+  if (view_.turn) {
+    serve_turn();
+  } else {
+    serve_kept();
+    serve_class_kept_out();
+    serve_in_order();
+    tell();
+  }
+  room_.end_round(view_.state);
+  plan_.note.choice = kFleet;
+  plan_.note.figures.emplace_back("placed", static_cast<double>(plan_.places.size()));
+  if (!room_.kept().empty()) {
+    plan_.note.figures.emplace_back("kept", static_cast<double>(room_.kept().size()));
+  }
+  return std::move(plan_);
+}
+
+/// What is kept goes to whom it is kept for, and to nobody else.
+void FleetRound::serve_kept() {
+  for (const auto& [instance, task] : room_.kept()) {
+    const TaskRow& row = *view_.state.find(task);
+    const bool is_long = queue_.find(view_.state.job(row.job).job.id)->key.is_long;
+    if (room_.fits_on(view_.state, instance, row.shape)) put(row, instance, is_long);
+    room_.close(instance);
+  }
+}
+
+/// A class that could start nothing for too long gets one place before the other class, unless that
+/// one has something of a higher priority.
+void FleetRound::serve_class_kept_out() {
+  for (const bool is_long : {false, true}) {
+    if (!queue_.kept_out(is_long, view_.now)) continue;
+    const auto first = queue_.first_of(is_long), other = queue_.first_of(!is_long);
+    if (other && other->first.less_priority < first->first.less_priority) continue;
+    serve(*queue_.find(first->first.job), first->second, 1);
+  }
+}
+
+void FleetRound::serve_in_order() {
+  // The first of each list, in the order of all: a shape that finds no room takes the rest of its
+  // list with it.
+  std::set<std::pair<FleetKey, FleetList>> heads;
+  for (const auto& [list, keys] : queue_.lists()) heads.emplace(*keys.begin(), list);
+  while (!heads.empty()) {
+    const auto [key, list] = *heads.begin();
+    heads.erase(heads.begin());
+    if (!serve(*queue_.find(key.job), list, kAll)) continue;
+    const std::set<FleetKey>& keys = queue_.lists().at(list);
+    const auto next = keys.upper_bound(key);
+    if (next != keys.end()) heads.emplace(*next, list);
+  }
+}
+
+/// All others wait out a gang's turn, so that room gathers.
+void FleetRound::serve_turn() {
+  const FleetQueue::Job* job = queue_.find(*view_.turn);
+  if (job != nullptr && job->gang && job->waits > 0) place_gang(*job);
+}
+
+/// Places at most so many of the job's tasks in the list. False when the next one finds no place:
+/// nor do others of the list.
+bool FleetRound::serve(const FleetQueue::Job& job, const FleetList& list, std::size_t most) {
+  if (list.gang) {
+    place_gang(job);
+    return true;
+  }
+  for (const auto& [index, slot] : job.waiting.at(list.shape)) {
+    if (placed_.contains(slot)) continue;
+    if (most-- == 0) break;
+    if (!place(view_.state.task(slot), list.is_long)) return false;
+  }
+  return true;
+}
+
+bool FleetRound::place(const TaskRow& row, bool is_long) {
+  if (is_long && !long_may_start(room_.least(row.shape), held_by_long_.value(), long_share_)) {
+    return false;
+  }
+  const auto on = room_.best_fit(row.shape);
+  if (!on) return false;
+  room_.take(*on, row.shape);
+  put(row, *on, is_long);
+  return true;
+}
+
+void FleetRound::put(const TaskRow& row, InstanceId on, bool is_long) {
+  if (is_long) held_by_long_ += room_.least(row.shape);
+  placed_.insert(row.slot);
+  plan_.places.push_back({row.id, on, {CauseCode::best_fit, 0}});
+}
+
+/// All of the gang's tasks or none. Whether long tasks may start is asked once, so that a gang as
+/// large as the fleet may.
+void FleetRound::place_gang(const FleetQueue::Job& job) {
+  const JobRow& row = view_.state.job(job.slot);
+  // Its tasks elsewhere have still to leave, or it backs off.
+  if (row.pending + row.withheld() + row.ended() < row.tasks.size()) return;
+  if (!view_.may_start(row) || !may_fit(job)) return;
+  // As the first of a class that was kept out it has been served already.
+  if (placed_.contains(job.waiting.begin()->second.begin()->second)) return;
+  const std::size_t before = plan_.places.size();
+  const ResourceSum held_before = held_by_long_;
+  for (const auto& [shape, tasks] : job.waiting) {
+    if (job.key.is_long && !long_may_start(room_.least(shape), held_before.value(), long_share_)) {
+      return;
+    }
+  }
+  for (const auto& [shape, tasks] : job.waiting) {
+    for (const auto& [index, slot] : tasks) {
+      if (const auto on = room_.best_fit(shape)) {
+        room_.take(*on, shape);
+        put(view_.state.task(slot), *on, job.key.is_long);
+        continue;
+      }
+      for (; plan_.places.size() > before; plan_.places.pop_back()) {
+        const Place& place = plan_.places.back();
+        const TaskRow& given_back = *view_.state.find(place.task);
+        room_.give_back(std::get<InstanceId>(place.to), given_back.shape);
+        placed_.erase(given_back.slot);
+      }
+      held_by_long_ = held_before;
+      if (job.waiting.size() == 1) too_many_[shape] = tasks.size();
+      return;
+    }
+  }
+}
+
+bool FleetRound::may_fit(const FleetQueue::Job& gang) const {
+  return std::none_of(gang.waiting.begin(), gang.waiting.end(), [&](const auto& alike) {
+    const auto known = too_many_.find(alike.first);
+    return known != too_many_.end() && alike.second.size() >= known->second;
+  });
+}
+
+/// What has come to wait since the last round and still does is told why, once.
+void FleetRound::tell() {
+  for (TaskId id : memory_.fresh()) {
+    const TaskRow& row = *view_.state.find(id);
+    if (placed_.contains(row.slot)) continue;
+    const Refusal reason = reason_for(row, *queue_.find(view_.state.job(row.job).job.id));
+    // Compared by code alone: the amounts change with every task that starts or ends.
+    if (row.reason.code != reason.code) plan_.refusals.push_back({id, reason});
+  }
+}
+
+/// The same for all tasks of a list, and for all of a gang.
+Refusal FleetRound::reason_for(const TaskRow& row, const FleetQueue::Job& job) {
+  const auto [alone, is_new] = reasons_.try_emplace(FleetList{job.key.is_long, false, row.shape});
+  if (is_new) alone->second = reason_alone(row, job.key.is_long);
+  if (!job.gang || alone->second.code != RefusalCode::awaiting_capacity) return alone->second;
+  return reason_for_gang(job);
+}
+
+/// No instance of the fleet is large enough, or none has enough left, or long tasks hold all that
+/// they may: the first resource of which it is so; the one needed most when each is there somewhere
+/// but not together.
+Refusal FleetRound::reason_alone(const TaskRow& row, bool is_long) const {
+  if (!room_.ever_holds(row.shape)) {
+    Refusal refusal = reservation_price(view_.state.shape(row.shape), view_.catalog).refusal;
+    if (refusal.kind == RefusalKind::never) return refusal;
+    refusal = room_.types().why_never(room_.market(), view_.state.shape(row.shape));
+    return {RefusalKind::not_now, RefusalCode::fixed_fleet, refusal.binding, refusal.asked,
+            refusal.available};
+  }
+  const Resources& asked = room_.least(row.shape);
+  const Resources held = held_by_long_.value();
+  const bool at_share = is_long && !long_may_start(asked, held, long_share_);
+  const Resources left = at_share ? long_share_ - held : room_.max_free();
+  const Resource binding =
+      asked.first_exceeding(left).value_or(asked.dominant(room_.types().reference()));
+  return {RefusalKind::not_now, RefusalCode::awaiting_capacity, binding, asked[binding],
+          std::max(0.0, left[binding])};
+}
+
+/// A gang may spread over all instances: what it asks for in all, and what is left in all.
+Refusal FleetRound::reason_for_gang(const FleetQueue::Job& job) const {
+  Resources asked;
+  for (const auto& [shape, tasks] : job.waiting) {
+    for (std::size_t i = 0; i < tasks.size(); ++i) asked += room_.least(shape);
+  }
+  const Resources left = room_.all_free(view_.state);
+  Refusal refusal{RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 0, 0};
+  if (const auto binding = asked.first_exceeding(left)) {
+    refusal.binding = binding;
+    refusal.asked = asked[*binding];
+    refusal.available = left[*binding];
+  }
+  return refusal;
+}
+
+}  // namespace muster::own

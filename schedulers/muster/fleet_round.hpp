@@ -1,0 +1,51 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "schedulers/muster/fleet_memory.hpp"
+
+namespace muster::own {
+
+/// A round on a fixed fleet: what waits, in its order, gets a place as long as there is room. Costs
+/// what it places and the lists of shapes, not what waits.
+class FleetRound {
+ public:
+  /// Takes room in the memory and gives it back by the end of run().
+  FleetRound(const ClusterView& view, FleetMemory& memory);
+
+  Plan run();
+
+ private:
+  void serve_kept();
+  void serve_class_kept_out();
+  void serve_in_order();
+  void serve_turn();
+  bool serve(const FleetQueue::Job& job, const FleetList& list, std::size_t most);
+  bool place(const TaskRow& row, bool is_long);
+  void put(const TaskRow& row, InstanceId on, bool is_long);
+  void place_gang(const FleetQueue::Job& job);
+  bool may_fit(const FleetQueue::Job& gang) const;
+  void tell();
+  Refusal reason_for(const TaskRow& row, const FleetQueue::Job& job);
+  Refusal reason_alone(const TaskRow& row, bool is_long) const;
+  Refusal reason_for_gang(const FleetQueue::Job& job) const;
+
+  const ClusterView& view_;
+  FleetMemory& memory_;
+  const FleetQueue& queue_;
+  FleetRoom& room_;
+  Plan plan_;
+  std::set<Slot> placed_;
+  ResourceSum held_by_long_;  ///< with what the round has placed
+  Resources long_share_;
+  /// So many tasks of the shape were too many for a gang: more of them are as well, as room only
+  /// shrinks in a round.
+  std::map<ShapeId, std::size_t> too_many_;
+  std::map<FleetList, Refusal> reasons_;
+};
+
+}  // namespace muster::own
