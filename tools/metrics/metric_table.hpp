@@ -61,6 +61,7 @@ struct Metric {
   std::function<std::optional<double>(const RunResult&)> of{};
   std::optional<Column> column{};
   bool whole = false;  ///< a count: JSON shows no fraction
+  bool timed = false;  ///< by a clock of the machine: differs between two runs of one seed
   /// Key of another metric: this one is that of the run over that of the baseline.
   std::string relative_to{};
   /// For a group that not every run has: JSON shows null instead.

@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "model/check.hpp"
 #include "tools/report/assets.hpp"
+#include "tools/report/html_text.hpp"
 #include "tools/report/summary.hpp"
 
 // The report as one HTML file that needs no other and no network: style, scripts and data are put
@@ -28,44 +27,6 @@ using Runs = std::vector<const RunResult*>;
 constexpr std::size_t kDistributionPoints = 400;
 // As many colours as are told apart at a glance; the others are summed.
 constexpr std::size_t kTypesShown = 9;
-
-std::string escape_html(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += c;
-    }
-  }
-  return safe;
-}
-
-/// JSON that may stand inside a script element: no tag can begin in it.
-std::string script_safe(const Json& json) {
-  // ASCII only, so that the page's encoding does not matter.
-  const std::string text = json.dump(-1, ' ', true, Json::error_handler_t::replace);
-  std::string safe;
-  for (const char c : text) {
-    if (c == '<' || c == '>' || c == '&') {
-      safe += fmt::format("\\u{:04x}", c);
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
-}
 
 /// Six digits are more than a plot shows.
 /// The scale follows the value's size: five digits after the first one.
@@ -167,21 +128,6 @@ Json policy_json(const Runs& runs) {
           {"purposes", purposes_of(runs)}};
 }
 
-std::string html_table(const Summary& summary) {
-  std::string html = "<table><thead><tr>";
-  for (const SummaryColumn& column : summary.columns) {
-    html += fmt::format("<th>{}<small>{}</small></th>", escape_html(column.name),
-                        escape_html(column.unit));
-  }
-  html += "</tr></thead><tbody>\n";
-  for (const auto& row : summary.rows) {
-    html += "<tr>";
-    for (const std::string& cell : row) html += "<td>" + escape_html(cell) + "</td>";
-    html += "</tr>\n";
-  }
-  return html + "</tbody></table>";
-}
-
 /// The jobs that did not complete, under every policy.
 std::string html_leftovers(std::span<const RunResult> runs) {
   // A policy that completes nothing would otherwise make a page of all jobs.
@@ -202,35 +148,18 @@ std::string html_leftovers(std::span<const RunResult> runs) {
          rows + "</tbody></table>";
 }
 
-/// The page with each {{name}} replaced; what is put in is not searched again.
-std::string fill(std::string_view page, const std::map<std::string_view, std::string>& parts) {
-  std::string html;
-  while (true) {
-    const std::size_t open = page.find("{{");
-    // With npos this is the rest of the page.
-    html += page.substr(0, open);
-    if (open == std::string_view::npos) return html;
-    const std::size_t close = page.find("}}", open);
-    const auto part = parts.find(page.substr(open + 2, close - open - 2));
-    // Page and parts are both in this program: a name without a part is its mistake.
-    MUSTER_CHECK(part != parts.end(), "the page asks for a part that there is not");
-    html += part->second;
-    page.remove_prefix(close + 2);
-  }
-}
-
 }  // namespace
 
 std::string html_report(const std::string& title, std::span<const RunResult> runs) {
   Json data = Json::array();
   for (const Runs& group : by_policy(runs)) data.push_back(policy_json(group));
-  return fill(assets::kPage, {{"title", escape_html(title)},
-                              {"style", std::string(assets::kStyle)},
-                              {"summary", html_table(summarize(runs))},
-                              {"leftovers", html_leftovers(runs)},
-                              {"data", script_safe(data)},
-                              {"chartjs", std::string(assets::kChartJs)},
-                              {"script", std::string(assets::kScript)}});
+  return fill_page(assets::kPage, {{"title", escape_html(title)},
+                                   {"style", std::string(assets::kStyle)},
+                                   {"summary", html_table(summarize(runs))},
+                                   {"leftovers", html_leftovers(runs)},
+                                   {"data", script_safe(data)},
+                                   {"chartjs", std::string(assets::kChartJs)},
+                                   {"script", std::string(assets::kScript)}});
 }
 
 }  // namespace muster::report

@@ -34,15 +34,6 @@ std::vector<Metric> columns_for(std::span<const RunResult> runs) {
   return columns;
 }
 
-/// With commas between thousands, as amounts of money are read.
-std::string grouped(double value, int decimals) {
-  std::string text = fmt::format("{:.{}f}", value, decimals);
-  const std::size_t begin = text.starts_with('-') ? 1 : 0;
-  std::size_t end = std::min(text.find('.'), text.size());
-  while (end > begin + 3) text.insert(end -= 3, 1, ',');
-  return text;
-}
-
 std::vector<double> values_of(const Metric& metric, const Runs& runs) {
   std::vector<double> values;
   for (const RunResult* run : runs) {
@@ -78,6 +69,14 @@ std::string cell(const Metric& metric, const Runs& runs) {
 }
 
 }  // namespace
+
+std::string grouped(double value, int decimals) {
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  const std::size_t begin = text.starts_with('-') ? 1 : 0;
+  std::size_t end = std::min(text.find('.'), text.size());
+  while (end > begin + 3) text.insert(end -= 3, 1, ',');
+  return text;
+}
 
 std::vector<Runs> by_policy(std::span<const RunResult> runs) {
   std::vector<Runs> groups;

@@ -24,6 +24,9 @@ struct Summary {
 /// "12.30 ± 0.45". A figure that has no meaning for the policy is "-".
 Summary summarize(std::span<const metrics::RunResult> runs);
 
+/// A number with commas between thousands, as amounts of money are read.
+std::string grouped(double value, int decimals);
+
 /// The runs of each policy, policies in the order of their first runs.
 std::vector<std::vector<const metrics::RunResult*>> by_policy(
     std::span<const metrics::RunResult> runs);

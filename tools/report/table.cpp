@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "tools/report/summary.hpp"
-
 // The summary as plain text. Columns that do not fit beside each other go on in further blocks,
 // each with the names of the policies.
 
@@ -50,7 +48,10 @@ std::string text_of(const std::vector<std::string>& lines) {
 }  // namespace
 
 std::string summary_table(std::span<const metrics::RunResult> runs, std::size_t max_width) {
-  const Summary summary = summarize(runs);
+  return table_text(summarize(runs), max_width);
+}
+
+std::string table_text(const Summary& summary, std::size_t max_width) {
   std::vector<std::string> policies = column_of(summary, 0);
   align(policies, true);
   std::vector<std::string> lines = policies;

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 
 #include "tools/metrics/run_result.hpp"
+#include "tools/report/summary.hpp"
 
 namespace muster::report {
 
@@ -15,5 +17,8 @@ inline constexpr std::size_t kTableWidth = 180;
 /// characters goes on below, with the policies repeated.
 std::string summary_table(std::span<const metrics::RunResult> runs,
                           std::size_t max_width = kTableWidth);
+
+/// The same of any figures; the first column is repeated.
+std::string table_text(const Summary& summary, std::size_t max_width = kTableWidth);
 
 }  // namespace muster::report
