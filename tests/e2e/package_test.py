@@ -11,6 +11,7 @@ BUILD = os.environ["MUSTER_BUILD"]
 FILES = ["bin/muster", "bin/muster-shim", "share/muster/cluster/local-types.csv",
          "share/muster/cluster/local.toml", "share/muster/catalogs/ec2-us-east-1-2026-07.csv",
          "share/muster/replay/eva-200.toml", "share/muster/workloads/pai-200.csv",
+         "share/muster/experiments/muster/small.toml",
          "share/muster/interference/eva-contention-matrix.csv", "share/doc/muster/README.md",
          "share/doc/muster/docs/install.md", "share/doc/muster/docs/examples/train.toml",
          "share/bash-completion/completions/muster", "share/zsh/vendor-completions/_muster",

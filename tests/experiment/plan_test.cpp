@@ -1,0 +1,140 @@
+#include "tools/experiment/plan.hpp"
+
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/temp_file.hpp"
+
+namespace muster::experiment {
+namespace {
+
+using test::TempFile;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Expected<Plan, ExperimentError> plan_of(const std::string& grid, const PlanLimits& limits = {}) {
+  const TempFile file("study.toml", "[[grid]]\nname = \"g\"\nconfig = \"a.toml\"\n" + grid);
+  const auto loaded = load_experiment(file.path());
+  if (!loaded) return loaded.error();
+  return lay_out(loaded.value(), limits);
+}
+
+/// "policy [labels] seed: overrides" of each run.
+std::vector<std::string> runs_of(const Expected<Plan, ExperimentError>& plan) {
+  if (!plan) return {plan.error().message};
+  std::vector<std::string> runs;
+  for (const Cell& cell : plan->cells) {
+    runs.push_back(fmt::format("{} [{}] {}: {}", cell.policy,
+                               to_text(plan->points[cell.point].labels), cell.seed,
+                               fmt::join(cell.overrides, " ")));
+  }
+  return runs;
+}
+
+TEST(Plan, has_every_combination_with_every_seed) {
+  EXPECT_THAT(runs_of(plan_of("policy = [\"eva\", \"muster\"]\nseeds = \"1-2\"\n"
+                              "[grid.set]\nworkload.max_jobs = [5, 6]\n")),
+              ElementsAre("eva [workload.max_jobs=5] 1: workload.max_jobs=5",
+                          "eva [workload.max_jobs=5] 2: workload.max_jobs=5",
+                          "muster [workload.max_jobs=5] 1: workload.max_jobs=5",
+                          "muster [workload.max_jobs=5] 2: workload.max_jobs=5",
+                          "eva [workload.max_jobs=6] 1: workload.max_jobs=6",
+                          "eva [workload.max_jobs=6] 2: workload.max_jobs=6",
+                          "muster [workload.max_jobs=6] 1: workload.max_jobs=6",
+                          "muster [workload.max_jobs=6] 2: workload.max_jobs=6"));
+}
+
+TEST(Plan, has_no_label_for_what_does_not_vary) {
+  EXPECT_THAT(runs_of(plan_of("policy = \"eva\"\n[grid.set]\nworkload.max_jobs = 5\n")),
+              ElementsAre("eva [] 1: workload.max_jobs=5"));
+}
+
+TEST(Plan, fills_names_in_and_leaves_other_braces_alone) {
+  EXPECT_THAT(runs_of(plan_of("policy = [\"eva\", \"muster,theta={theta}\"]\n"
+                              "[grid.set]\ncloud.max_by_type = \"{ \\\"p3\\\" = {seed} }\"\n"
+                              "[grid.values]\ntheta = [0.5, 2]\n")),
+              ElementsAre("eva [theta=0.5] 1: cloud.max_by_type={ \"p3\" = 1 }",
+                          "muster,theta=0.5 [theta=0.5] 1: cloud.max_by_type={ \"p3\" = 1 }",
+                          "eva [theta=2] 1: cloud.max_by_type={ \"p3\" = 1 }",
+                          "muster,theta=2 [theta=2] 1: cloud.max_by_type={ \"p3\" = 1 }"));
+}
+
+TEST(Plan, says_which_names_there_are_when_one_is_unknown) {
+  const auto plan = plan_of("policy = \"muster,theta={teta}\"\n[grid.values]\ntheta = [1, 2]\n");
+  ASSERT_FALSE(plan);
+  EXPECT_THAT(plan.error().message,
+              HasSubstr("{teta}: unknown name in braces 'teta'; did you mean 'theta'?"));
+}
+
+TEST(Plan, sets_what_a_variant_and_a_seed_say) {
+  EXPECT_THAT(
+      runs_of(plan_of("policy = \"eva\"\nseeds = [4, 9]\n"
+                      "[grid.each_seed]\ncloud.notice = [\"1s\", \"2s\"]\n"
+                      "[[grid.variant]]\nname = \"few\"\nset = { workload.max_jobs = 5 }\n"
+                      "[[grid.variant]]\nname = \"all\"\n")),
+      ElementsAre("eva [variant=few] 4: workload.max_jobs=5 cloud.notice=1s",
+                  "eva [variant=few] 9: workload.max_jobs=5 cloud.notice=2s",
+                  "eva [variant=all] 4: cloud.notice=1s", "eva [variant=all] 9: cloud.notice=2s"));
+}
+
+TEST(Plan, leaves_out_what_is_skipped) {
+  EXPECT_THAT(runs_of(plan_of("policy = [\"eva\", \"muster\"]\nseeds = \"1-2\"\n"
+                              "[grid.set]\nworkload.max_jobs = [5, 6]\n"
+                              "[[grid.skip]]\npolicy = \"eva\"\nworkload.max_jobs = 6\n"
+                              "[[grid.skip]]\nseed = 2\nworkload.max_jobs = [5, 6]\n")),
+              ElementsAre("eva [workload.max_jobs=5] 1: workload.max_jobs=5",
+                          "muster [workload.max_jobs=5] 1: workload.max_jobs=5",
+                          "muster [workload.max_jobs=6] 1: workload.max_jobs=6"));
+}
+
+TEST(Plan, takes_what_a_call_adds) {
+  EXPECT_THAT(runs_of(plan_of("policy = \"eva\"\nseeds = \"1-9\"\n",
+                              {.overrides = {"workload.max_jobs=3"}, .seeds = {{2, 20}}})),
+              ElementsAre("eva [] 2: workload.max_jobs=3"));
+}
+
+TEST(Plan, compares_with_the_first_policy_at_the_same_place) {
+  const auto plan =
+      plan_of("policy = [\"eva\", \"muster\"]\n[grid.set]\nworkload.max_jobs = [5, 6]\n");
+  ASSERT_TRUE(plan);
+  std::vector<std::size_t> baselines;
+  for (const Point& point : plan->points) baselines.push_back(point.baseline.value_or(99));
+  EXPECT_THAT(baselines, ElementsAre(0, 0, 2, 2));
+}
+
+TEST(Plan, refuses_a_baseline_that_nobody_runs) {
+  const TempFile file("study.toml",
+                      "[experiment]\nbaseline = \"evo\"\n[[grid]]\n"
+                      "config = \"a.toml\"\npolicy = [\"eva\", \"muster\"]\n");
+  const auto plan = lay_out(load_experiment(file.path()).value(), {});
+  ASSERT_FALSE(plan);
+  EXPECT_THAT(plan.error().message, HasSubstr("'evo'; did you mean 'eva'?"));
+}
+
+TEST(Plan, refuses_grids_without_runs_and_such_with_too_many) {
+  EXPECT_THAT(plan_of("policy = \"eva\"\n[[grid.skip]]\npolicy = \"eva\"\n").error().message,
+              HasSubstr("no run is left"));
+  EXPECT_THAT(
+      plan_of("policy = [\"eva\", \"muster\", \"hcoop\", \"a\", \"b\", \"c\", \"d\", \"e\", "
+              "\"f\", \"g\", \"h\"]\nseeds = \"1-10000\"\n")
+          .error()
+          .message,
+      HasSubstr("makes 110000 runs"));
+}
+
+TEST(Plan, tells_replay_all_of_a_run) {
+  const Cell cell{.point = 0,
+                  .seed = 7,
+                  .config = "a.toml",
+                  .policy = "eva,t=1",
+                  .overrides = {"workload.max_jobs=3"}};
+  EXPECT_THAT(
+      replay_arguments(cell),
+      ElementsAre("replay", "a.toml", "--policy", "eva,t=1", "--seed", "7", "--set",
+                  "workload.max_jobs=3", "--set", "trials=1", "--threads", "1", "--json", "-"));
+}
+
+}  // namespace
+}  // namespace muster::experiment

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/error_list.hpp"
+#include "model/expected.hpp"
+
+namespace muster::experiment {
+
+/// A name with the values that it takes, one after the other. The texts are as --set takes them.
+struct Axis {
+  std::string name;
+  std::vector<std::string> values;
+};
+
+/// One of several worlds that are told apart by more than one key.
+struct Variant {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> set;  ///< key and value
+};
+
+/// Combinations that are left out: those with one of the values on each of the axes.
+struct Skip {
+  std::vector<Axis> where;
+};
+
+/// All combinations of configs, variants, values, policies and seeds.
+struct Grid {
+  std::string name;
+  TextPlace place;
+  std::vector<std::filesystem::path> configs;
+  std::vector<std::string> policies;
+  std::vector<std::uint64_t> seeds;
+  std::vector<Axis> set;        ///< keys of the config; more than one value makes an axis
+  std::vector<Axis> values;     ///< what {name} stands for in policies, configs and set
+  std::vector<Axis> each_seed;  ///< keys of the config with one value a seed
+  std::vector<Variant> variants;
+  std::vector<Skip> skips;
+};
+
+/// What `muster experiment` is to find out.
+struct Experiment {
+  std::filesystem::path file;
+  std::string name;  ///< file name without extension, unless said
+  std::string about;
+  std::string baseline;  ///< policy that the others are compared with; empty: the first of a grid
+  std::vector<std::string> metrics;  ///< that the table shows, by their keys
+  std::vector<Grid> grids;
+};
+
+enum class ExperimentError : std::uint8_t { unreadable, invalid };
+
+/// Reads and checks an experiment. All errors are reported at once, one a line, each with
+/// file:line:column, the field, and what would be right. Paths are relative to the file.
+Expected<Experiment, ExperimentError> load_experiment(const std::filesystem::path& file);
+
+}  // namespace muster::experiment

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/experiment/plan.hpp"
+#include "tools/experiment/statistics.hpp"
+#include "tools/metrics/metric_table.hpp"
+
+namespace muster::experiment {
+
+/// What a run told of itself, as `muster replay --json` writes it.
+using RunJson = nlohmann::ordered_json;
+
+/// A figure that runs have: a metric, a share of the cost, or a figure of the policy's own notes.
+struct Figure {
+  std::string key;
+  std::string unit;
+  metrics::Better better = metrics::Better::neither;
+  bool timed = false;  ///< by a clock of the machine
+  std::optional<metrics::Column> column;
+};
+
+/// The run's value; absent where it has no meaning for the run.
+std::optional<double> value_in(const RunJson& run, const Figure& figure);
+
+/// A figure over the seeds of a point.
+struct Finding {
+  Statistics own;
+  std::optional<Statistics> difference;  ///< to the baseline's run of the same seed
+  std::optional<Statistics> ratio;       ///< likewise, where no baseline is 0 or less
+};
+
+/// What the runs of one point gave.
+struct PointFindings {
+  std::vector<std::size_t> cells;  ///< that have a result
+  std::size_t wanted = 0;          ///< runs, with those that have none
+  /// More than one seed, and all gave the same: the seed decides nothing there, and a spread of 0
+  /// would be no measurement.
+  bool seedless = false;
+  std::vector<std::optional<Finding>> findings;  ///< one a figure
+};
+
+/// What an experiment gave: points as in the plan.
+struct Findings {
+  std::vector<Figure> figures;  ///< that any run has, in the order of the table of metrics
+  std::vector<PointFindings> points;
+};
+
+/// Puts runs together; `runs` has one a cell, none where it is missing.
+Findings find(const Plan& plan, const std::vector<std::optional<RunJson>>& runs);
+
+/// Position of the figure of that key; none if no run has it.
+std::optional<std::size_t> position_of(const Findings& findings, const std::string& key);
+
+}  // namespace muster::experiment

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/experiment/results.hpp"
+#include "tools/report/summary.hpp"
+
+namespace muster::experiment {
+
+/// The metrics that the experiment shows, a row a point of the grid.
+report::Summary table_of_grid(const Results& results, std::size_t grid);
+
+/// What a reader of the tables has to know besides.
+std::vector<std::string> notes_of(const Results& results);
+
+}  // namespace muster::experiment
