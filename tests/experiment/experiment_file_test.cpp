@@ -101,6 +101,11 @@ TEST(ExperimentFile, names_the_place_of_a_wrong_value_and_what_would_be_right) {
               HasSubstr("unknown metric 'cost'"));
 }
 
+TEST(ExperimentFile, lets_seeds_share_a_value) {
+  EXPECT_EQ(fault_of("seeds = \"1-3\"\n[grid.each_seed]\ncatalog = [\"a\", \"b\", \"a\"]\n"),
+            "no error");
+}
+
 TEST(ExperimentFile, reports_everything_that_is_wrong_at_once) {
   const auto loaded = load("[experiment]\nabout = 3\n[[grid]]\nseeds = \"x\"\n");
   const std::string& message = loaded.error().message;

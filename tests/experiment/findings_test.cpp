@@ -41,7 +41,7 @@ TEST(Findings, leave_out_pairs_of_which_one_run_is_missing) {
   const Findings found = find(study().plan, {report_of(100, 5), std::nullopt, report_of(300, 5),
                                              report_of(90, 6), report_of(170, 6), std::nullopt});
   EXPECT_EQ(found.points[1].wanted, 3u);
-  EXPECT_EQ(found.points[1].cells.size(), 2u);
+  EXPECT_EQ(found.points[1].done.size(), 2u);
   const Finding& cost = finding_of(found, 1, "total_cost_usd");
   EXPECT_EQ(cost.own.count, 2u);
   EXPECT_EQ(cost.difference->count, 1u);

@@ -25,10 +25,10 @@ Expected<Plan, ExperimentError> plan_of(const std::string& grid, const PlanLimit
 std::vector<std::string> runs_of(const Expected<Plan, ExperimentError>& plan) {
   if (!plan) return {plan.error().message};
   std::vector<std::string> runs;
-  for (const Cell& cell : plan->cells) {
-    runs.push_back(fmt::format("{} [{}] {}: {}", cell.policy,
-                               to_text(plan->points[cell.point].labels), cell.seed,
-                               fmt::join(cell.overrides, " ")));
+  for (const PlannedRun& planned : plan->runs) {
+    runs.push_back(fmt::format("{} [{}] {}: {}", planned.policy,
+                               to_text(plan->points[planned.point].labels), planned.seed,
+                               fmt::join(planned.overrides, " ")));
   }
   return runs;
 }
@@ -59,6 +59,14 @@ TEST(Plan, fills_names_in_and_leaves_other_braces_alone) {
                           "muster,theta=0.5 [theta=0.5] 1: cloud.max_by_type={ \"p3\" = 1 }",
                           "eva [theta=2] 1: cloud.max_by_type={ \"p3\" = 1 }",
                           "muster,theta=2 [theta=2] 1: cloud.max_by_type={ \"p3\" = 1 }"));
+}
+
+TEST(Plan, knows_which_points_are_one_policy_of_the_file) {
+  const auto plan = plan_of("policy = \"muster,theta={theta}\"\n[grid.values]\ntheta = [1, 2]\n");
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->points[0].policy, "muster,theta=1");
+  EXPECT_EQ(plan->points[1].policy, "muster,theta=2");
+  EXPECT_EQ(plan->points[1].family, "muster,theta={theta}");
 }
 
 TEST(Plan, says_which_names_there_are_when_one_is_unknown) {
@@ -125,13 +133,13 @@ TEST(Plan, refuses_grids_without_runs_and_such_with_too_many) {
 }
 
 TEST(Plan, tells_replay_all_of_a_run) {
-  const Cell cell{.point = 0,
-                  .seed = 7,
-                  .config = "a.toml",
-                  .policy = "eva,t=1",
-                  .overrides = {"workload.max_jobs=3"}};
+  const PlannedRun planned{.point = 0,
+                           .seed = 7,
+                           .config = "a.toml",
+                           .policy = "eva,t=1",
+                           .overrides = {"workload.max_jobs=3"}};
   EXPECT_THAT(
-      replay_arguments(cell),
+      replay_arguments(planned),
       ElementsAre("replay", "a.toml", "--policy", "eva,t=1", "--seed", "7", "--set",
                   "workload.max_jobs=3", "--set", "trials=1", "--threads", "1", "--json", "-"));
 }

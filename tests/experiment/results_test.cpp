@@ -79,6 +79,7 @@ TEST(Results, as_json_have_points_runs_and_what_made_them) {
   ASSERT_EQ(report.at("points").size(), 2u);
   const json& eva = report.at("points").at(1);
   EXPECT_EQ(eva.at("axes").at("t"), "0.5");
+  EXPECT_EQ(eva.at("policy_in_file"), "eva,t={t}");
   EXPECT_EQ(eva.at("baseline"), "no-packing");
   const json& cost = eva.at("metrics").at("total_cost_usd");
   EXPECT_EQ(cost.at("mean"), 180);
@@ -113,13 +114,14 @@ TEST(Results, as_a_page_hold_mean_and_interval_of_every_figure) {
   EXPECT_EQ(cost.at("own").at(0), 180);
   EXPECT_NEAR(cost.at("own").at(1), 223.6, 0.1);
   EXPECT_EQ(cost.at("difference").at(0), -20);
+  EXPECT_EQ(data.at("points").at(1).at("family"), "eva,t={t}");
   EXPECT_EQ(data.at("shown").at(0), "total_cost_usd");
 }
 
 TEST(RunRecord, keeps_the_run_with_its_command_and_is_read_back) {
   const std::string report = "{\"runs\": [" + report_of(7, 5).dump() + "]}\n";
   const RunRecord record{.key = "abc",
-                         .cell = {.config = "it's.toml", .policy = "eva", .overrides = {"a=b c"}},
+                         .run = {.config = "it's.toml", .policy = "eva", .overrides = {"a=b c"}},
                          .took = std::chrono::seconds{2},
                          .at_once = 3};
   const auto text = record_of(report, record, test::study().provenance);
@@ -133,7 +135,7 @@ TEST(RunRecord, keeps_the_run_with_its_command_and_is_read_back) {
 }
 
 TEST(RunRecord, is_made_of_a_whole_report_only) {
-  const RunRecord record{.key = "abc", .cell = {}};
+  const RunRecord record{.key = "abc", .run = {}};
   const Provenance from = test::study().provenance;
   const std::string report = "{\"runs\": [" + report_of(7, 5).dump() + "]}\n";
   EXPECT_TRUE(record_of(report, record, from));

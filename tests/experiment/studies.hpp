@@ -29,15 +29,20 @@ inline experiment::Results study() {
   study.experiment.grids.resize(1);
   study.experiment.grids[0].name = "first, second";
   study.experiment.grids[0].policies = {"no-packing", "eva"};
-  study.plan.points = {{.grid = 0, .labels = {{"t", "0.5"}}, .policy = "no-packing", .baseline = 0},
-                       {.grid = 0, .labels = {{"t", "0.5"}}, .policy = "eva", .baseline = 0}};
+  study.plan.points = {
+      {.grid = 0,
+       .labels = {{"t", "0.5"}},
+       .policy = "no-packing",
+       .family = "no-packing",
+       .baseline = 0},
+      {.grid = 0, .labels = {{"t", "0.5"}}, .policy = "eva", .family = "eva,t={t}", .baseline = 0}};
   for (std::size_t point = 0; point < 2; ++point) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-      study.plan.cells.push_back({.point = point,
-                                  .seed = seed,
-                                  .config = "a.toml",
-                                  .policy = study.plan.points[point].policy,
-                                  .overrides = {"a.b=1", "c=2"}});
+      study.plan.runs.push_back({.point = point,
+                                 .seed = seed,
+                                 .config = "a.toml",
+                                 .policy = study.plan.points[point].policy,
+                                 .overrides = {"a.b=1", "c=2"}});
       study.keys.push_back(std::string(63, 'k') + std::to_string(study.keys.size()));
     }
   }

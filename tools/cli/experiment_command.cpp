@@ -23,7 +23,7 @@
 namespace muster::cli {
 namespace {
 
-using experiment::Cell;
+using experiment::PlannedRun;
 using experiment::Results;
 
 // The program that runs, whatever its file has become since it began.
@@ -79,7 +79,7 @@ ExitCode prepare(const ExperimentOptions& options, Results& results) {
     complain("cannot read the program's own file, by which results are told apart");
     return kFailed;
   }
-  experiment::CellKeys keys(replay::replay_parts(), *program);
+  experiment::RunKeys keys(replay::replay_parts(), *program);
   auto all = experiment::keys_of(results.experiment, results.plan, keys);
   if (!all) {
     complain(all.error().message);
@@ -102,10 +102,10 @@ std::size_t count_of_all(const Results& results) {
   return std::set<std::string>(results.keys.begin(), results.keys.end()).size();
 }
 
-int list_cells(const Results& results) {
+int list_runs(const Results& results) {
   for (std::size_t i = 0; i < results.keys.size(); ++i) {
     std::cout << (results.records[i] ? "done   " : "to do  ")
-              << name_of(results.experiment, results.plan, results.plan.cells[i]) << "\n";
+              << name_of(results.experiment, results.plan, results.plan.runs[i]) << "\n";
   }
   const std::size_t all = count_of_all(results);
   std::cout << fmt::format("\n{} of {} runs are done\n", all - count_of_missing(results), all);
@@ -127,11 +127,12 @@ experiment::Outcome do_runs(const ExperimentOptions& options, const Results& res
   setup.at_once = options.jobs > 0 ? options.jobs : cores;
   setup.pause = [&](Duration length) { return watch.pause(length); };
   setup.elapsed = elapsed;
-  setup.told = [&](std::size_t over, std::size_t all, const Cell& cell, const std::string& fault) {
+  setup.told = [&](std::size_t over, std::size_t all, const PlannedRun& run,
+                   const std::string& fault) {
     line.update(over - 1, 1, 1);
     if (watched) return;
     std::cerr << fmt::format("[{}/{}] {}{}\n", over, all,
-                             name_of(results.experiment, results.plan, cell),
+                             name_of(results.experiment, results.plan, run),
                              fault.empty() ? "" : ": failed");
   };
   return experiment::do_missing(results, folder, setup);
@@ -163,7 +164,7 @@ int run_command(const ExperimentOptions& options) {
                           : std::filesystem::path(options.out);
   if (options.dry_run) {
     results.records = experiment::read_records(out, results.keys);
-    return list_cells(results);
+    return list_runs(results);
   }
   if (!can_write(options.json)) return kFailed;
   const auto folder = experiment::ResultFolder::open(out);
@@ -179,7 +180,7 @@ int run_command(const ExperimentOptions& options) {
   results.records = experiment::read_records(out, results.keys);
   for (const experiment::FailedRun& run : outcome.failed) {
     complain(fmt::format("{} failed:\n{}",
-                         name_of(results.experiment, results.plan, results.plan.cells[run.cell]),
+                         name_of(results.experiment, results.plan, results.plan.runs[run.run]),
                          run.reason));
   }
   if (!outcome.fault.empty()) complain(outcome.fault);

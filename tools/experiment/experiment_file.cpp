@@ -12,7 +12,7 @@
 #include "tools/experiment/seed_list.hpp"
 #include "tools/metrics/metric_table.hpp"
 
-// Experiments as TOML. Their keys name keys of other configs, which are checked when the cells are
+// Experiments as TOML. Their keys name keys of other configs, which are checked when the runs are
 // laid out; here the form is checked, and that what is named is there.
 
 namespace muster::experiment {
@@ -54,6 +54,8 @@ class FileReader {
   std::string text(const toml::node& node, const std::string& field);
   /// Keys with a value or a list of values, dotted keys as sections or quoted.
   std::vector<Axis> axes(const toml::node& node, const std::string& field);
+  /// Says so where an axis has a value twice.
+  void check_different(const std::vector<Axis>& axes, const toml::node& node);
   void add_axes(const toml::table& table, const std::string& prefix, std::vector<Axis>& axes);
   /// Each table of an array of tables, or the one table.
   void each_table(const toml::node& node, const std::string& field,
@@ -116,11 +118,7 @@ void FileReader::add_axes(const toml::table& table, const std::string& prefix,
     Axis axis{name, {}};
     if (const toml::array* array = node.as_array()) {
       for (const toml::node& element : *array) axis.values.push_back(override_text(element));
-      const std::set<std::string> different(axis.values.begin(), axis.values.end());
       if (axis.values.empty()) wrong(node, name, "a value or a list of at least one");
-      if (different.size() < axis.values.size()) {
-        wrong(node, name, "a list of different values");
-      }
     } else {
       axis.values.push_back(override_text(node));
     }
@@ -136,6 +134,14 @@ std::vector<Axis> FileReader::axes(const toml::node& node, const std::string& fi
     wrong(node, field, fmt::format("a section, written [grid.{}]", field));
   }
   return all;
+}
+
+void FileReader::check_different(const std::vector<Axis>& axes, const toml::node& node) {
+  for (const Axis& axis : axes) {
+    const std::set<std::string> different(axis.values.begin(), axis.values.end());
+    if (different.size() == axis.values.size()) continue;
+    errors_.add(place(node.source()), axis.name, "has to be a list of different values");
+  }
 }
 
 void FileReader::each_table(const toml::node& node, const std::string& field,
@@ -259,8 +265,10 @@ void FileReader::read_grid(const toml::table& table) {
       read_seeds(node, grid);
     } else if (name == "set") {
       grid.set = axes(node, name);
+      check_different(grid.set, node);
     } else if (name == "values") {
       grid.values = axes(node, name);
+      check_different(grid.values, node);
     } else if (name == "each_seed") {
       grid.each_seed = axes(node, name);
     } else if (name == "variant") {

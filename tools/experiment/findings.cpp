@@ -65,12 +65,12 @@ class Finder {
   }
 
   Findings all() {
-    for (std::size_t i = 0; i < plan_.cells.size(); ++i) {
-      PointFindings& point = found_.points[plan_.cells[i].point];
+    for (std::size_t i = 0; i < plan_.runs.size(); ++i) {
+      PointFindings& point = found_.points[plan_.runs[i].point];
       ++point.wanted;
       if (!runs_[i]) continue;
-      point.cells.push_back(i);
-      by_seed_[plan_.cells[i].point][plan_.cells[i].seed] = i;
+      point.done.push_back(i);
+      by_seed_[plan_.runs[i].point][plan_.runs[i].seed] = i;
     }
     for (PointFindings& point : found_.points) point.seedless = is_seedless(point);
     for (std::size_t i = 0; i < found_.points.size(); ++i) {
@@ -83,20 +83,21 @@ class Finder {
 
  private:
   bool is_seedless(const PointFindings& point) const {
-    if (point.cells.size() < 2) return false;
+    if (point.done.size() < 2) return false;
     return std::all_of(found_.figures.begin(), found_.figures.end(), [&](const Figure& figure) {
       if (figure.timed) return true;
-      const auto first = value_in(*runs_[point.cells.front()], figure);
-      return std::all_of(point.cells.begin(), point.cells.end(),
-                         [&](std::size_t cell) { return value_in(*runs_[cell], figure) == first; });
+      const auto first = value_in(*runs_[point.done.front()], figure);
+      return std::all_of(point.done.begin(), point.done.end(), [&](std::size_t planned) {
+        return value_in(*runs_[planned], figure) == first;
+      });
     });
   }
 
   std::optional<Finding> finding_of(std::size_t index, const Figure& figure) const {
     const PointFindings& point = found_.points[index];
     std::vector<double> values;
-    for (const std::size_t cell : point.cells) {
-      if (const auto value = value_in(*runs_[cell], figure)) values.push_back(*value);
+    for (const std::size_t planned : point.done) {
+      if (const auto value = value_in(*runs_[planned], figure)) values.push_back(*value);
     }
     if (values.empty()) return std::nullopt;
     Finding finding{statistics_of(values), {}, {}};
@@ -109,10 +110,10 @@ class Finder {
     const std::optional<std::size_t> baseline = plan_.points[index].baseline;
     if (!baseline || *baseline == index) return;
     std::vector<double> differences, ratios;
-    for (const auto& [seed, cell] : by_seed_[index]) {
+    for (const auto& [seed, planned] : by_seed_[index]) {
       const auto other = by_seed_[*baseline].find(seed);
       if (other == by_seed_[*baseline].end()) continue;
-      const auto value = value_in(*runs_[cell], figure);
+      const auto value = value_in(*runs_[planned], figure);
       const auto base = value_in(*runs_[other->second], figure);
       if (!value || !base) continue;
       differences.push_back(*value - *base);
@@ -133,7 +134,7 @@ class Finder {
 
   const Plan& plan_;
   const std::vector<std::optional<RunJson>>& runs_;
-  std::vector<std::map<std::uint64_t, std::size_t>> by_seed_;  ///< of each point, the cells
+  std::vector<std::map<std::uint64_t, std::size_t>> by_seed_;  ///< of each point, the runs
   Findings found_;
 };
 

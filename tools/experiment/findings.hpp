@@ -35,8 +35,8 @@ struct Finding {
 
 /// What the runs of one point gave.
 struct PointFindings {
-  std::vector<std::size_t> cells;  ///< that have a result
-  std::size_t wanted = 0;          ///< runs, with those that have none
+  std::vector<std::size_t> done;  ///< those of the plan's runs that have a result
+  std::size_t wanted = 0;         ///< runs, with those that have none
   /// More than one seed, and all gave the same: the seed decides nothing there, and a spread of 0
   /// would be no measurement.
   bool seedless = false;
@@ -49,7 +49,7 @@ struct Findings {
   std::vector<PointFindings> points;
 };
 
-/// Puts runs together; `runs` has one a cell, none where it is missing.
+/// Puts runs together; `runs` has one a run of the plan, none where it is missing.
 Findings find(const Plan& plan, const std::vector<std::optional<RunJson>>& runs);
 
 /// Position of the figure of that key; none if no run has it.

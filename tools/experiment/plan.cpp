@@ -112,7 +112,7 @@ class Layout {
  private:
   void add_grid(std::size_t index);
   void add_combination(const Grid& grid, const std::vector<Label>& labels);
-  Cell cell_of(const Grid& grid, const std::vector<Label>& labels, std::size_t seed_index);
+  PlannedRun run_of(const Grid& grid, const std::vector<Label>& labels, std::size_t seed_index);
   void find_baselines(std::size_t grid_index, std::size_t from);
   void complain(const Grid& grid, std::string_view field, const std::string& message) {
     // Each combination has the same to say.
@@ -126,14 +126,14 @@ class Layout {
   ErrorList errors_;
   std::set<std::string> said_;
   Plan plan_;
-  std::vector<std::string> templates_;  ///< of the policies of the points, with their {names}
   bool baseline_found_ = false;
 };
 
-Cell Layout::cell_of(const Grid& grid, const std::vector<Label>& labels, std::size_t seed_index) {
-  Cell cell;
-  cell.seed = grid.seeds[seed_index];
-  Names names{{"seed", std::to_string(cell.seed)}};
+PlannedRun Layout::run_of(const Grid& grid, const std::vector<Label>& labels,
+                          std::size_t seed_index) {
+  PlannedRun planned;
+  planned.seed = grid.seeds[seed_index];
+  Names names{{"seed", std::to_string(planned.seed)}};
   for (const Axis& axis : grid.values) {
     const auto label = std::find_if(labels.begin(), labels.end(),
                                     [&](const Label& l) { return l.axis == axis.name; });
@@ -141,7 +141,7 @@ Cell Layout::cell_of(const Grid& grid, const std::vector<Label>& labels, std::si
   }
   std::set<std::string> unknown;
   const auto put = [&](const std::string& key, const std::string& value) {
-    cell.overrides.push_back(key + "=" + filled(value, names, unknown));
+    planned.overrides.push_back(key + "=" + filled(value, names, unknown));
   };
   // From the weakest to the strongest: replay takes the last word on a key.
   for (const Axis& axis : grid.set) {
@@ -154,15 +154,16 @@ Cell Layout::cell_of(const Grid& grid, const std::vector<Label>& labels, std::si
     for (const auto& [key, value] : variant.set) put(key, value);
   }
   for (const Axis& axis : grid.each_seed) put(axis.name, axis.values[seed_index]);
-  cell.overrides.insert(cell.overrides.end(), limits_.overrides.begin(), limits_.overrides.end());
-  cell.config = filled(labels.front().value, names, unknown);
-  cell.policy = filled(labels.back().value, names, unknown);
+  planned.overrides.insert(planned.overrides.end(), limits_.overrides.begin(),
+                           limits_.overrides.end());
+  planned.config = filled(labels.front().value, names, unknown);
+  planned.policy = filled(labels.back().value, names, unknown);
   std::vector<std::string> known;
   for (const auto& [name, value] : names) known.push_back(name);
   for (const std::string& word : unknown) {
     complain(grid, "{" + word + "}", unknown_word("name in braces", word, known));
   }
-  return cell;
+  return planned;
 }
 
 void Layout::add_combination(const Grid& grid, const std::vector<Label>& labels) {
@@ -177,15 +178,15 @@ void Layout::add_combination(const Grid& grid, const std::vector<Label>& labels)
   for (std::size_t i = 0; i < grid.seeds.size(); ++i) {
     if (limits_.seeds && !limits_.seeds->contains(grid.seeds[i])) continue;
     if (is_skipped(grid, labels, grid.seeds[i])) continue;
-    Cell cell = cell_of(grid, labels, i);
-    cell.point = plan_.points.size();
-    point.policy = cell.policy;
-    plan_.cells.push_back(std::move(cell));
+    PlannedRun planned = run_of(grid, labels, i);
+    planned.point = plan_.points.size();
+    point.policy = planned.policy;
+    plan_.runs.push_back(std::move(planned));
     begun = true;
   }
   if (!begun) return;
+  point.family = labels.back().value;
   plan_.points.push_back(std::move(point));
-  templates_.push_back(labels.back().value);
 }
 
 void Layout::find_baselines(std::size_t grid_index, std::size_t from) {
@@ -195,7 +196,7 @@ void Layout::find_baselines(std::size_t grid_index, std::size_t from) {
   for (std::size_t i = from; i < plan_.points.size(); ++i) {
     for (std::size_t k = from; k < plan_.points.size(); ++k) {
       if (plan_.points[k].labels != plan_.points[i].labels) continue;
-      if (templates_[k] != wanted && plan_.points[k].policy != wanted) continue;
+      if (plan_.points[k].family != wanted && plan_.points[k].policy != wanted) continue;
       plan_.points[i].baseline = k;
       baseline_found_ = true;
     }
@@ -206,10 +207,10 @@ void Layout::add_grid(std::size_t index) {
   const Grid& grid = experiment_.grids[index];
   const Axes axes(grid);
   const double runs = axes.combinations() * static_cast<double>(grid.seeds.size());
-  if (runs + static_cast<double>(plan_.cells.size()) > static_cast<double>(kMostCells)) {
+  if (runs + static_cast<double>(plan_.runs.size()) > static_cast<double>(kMostRuns)) {
     complain(grid, "",
              fmt::format("grid '{}' makes {:.0f} runs; an experiment has at most {}", grid.name,
-                         runs, kMostCells));
+                         runs, kMostRuns));
     return;
   }
   const std::size_t from = plan_.points.size();
@@ -220,7 +221,7 @@ void Layout::add_grid(std::size_t index) {
 
 Expected<Plan, ExperimentError> Layout::all() {
   for (std::size_t i = 0; i < experiment_.grids.size(); ++i) add_grid(i);
-  if (errors_.empty() && plan_.cells.empty()) {
+  if (errors_.empty() && plan_.runs.empty()) {
     errors_.add({experiment_.file.string()}, "", "no run is left: all are skipped");
   }
   if (errors_.empty() && !baseline_found_) {
@@ -251,17 +252,18 @@ std::string to_text(const std::vector<Label>& labels) {
   return text;
 }
 
-std::string name_of(const Experiment& experiment, const Plan& plan, const Cell& cell) {
-  const Point& point = plan.points[cell.point];
+std::string name_of(const Experiment& experiment, const Plan& plan, const PlannedRun& planned) {
+  const Point& point = plan.points[planned.point];
   const std::string labels = to_text(point.labels);
   return fmt::format("{}: {}{}, seed {}", experiment.grids[point.grid].name, point.policy,
-                     labels.empty() ? "" : " [" + labels + "]", cell.seed);
+                     labels.empty() ? "" : " [" + labels + "]", planned.seed);
 }
 
-std::vector<std::string> replay_arguments(const Cell& cell) {
-  std::vector<std::string> words = {"replay", cell.config.string(),     "--policy", cell.policy,
-                                    "--seed", std::to_string(cell.seed)};
-  for (const std::string& text : cell.overrides) {
+std::vector<std::string> replay_arguments(const PlannedRun& planned) {
+  std::vector<std::string> words = {"replay",   planned.config.string(),
+                                    "--policy", planned.policy,
+                                    "--seed",   std::to_string(planned.seed)};
+  for (const std::string& text : planned.overrides) {
     words.insert(words.end(), {"--set", text});
   }
   // A config's own trials would be further seeds.

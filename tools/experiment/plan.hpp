@@ -11,7 +11,7 @@
 namespace muster::experiment {
 
 /// How many runs an experiment may have.
-inline constexpr std::size_t kMostCells = 100'000;
+inline constexpr std::size_t kMostRuns = 100'000;
 
 /// The value of an axis.
 struct Label {
@@ -25,11 +25,12 @@ struct Point {
   std::size_t grid = 0;
   std::vector<Label> labels;  ///< of the axes with more than one value, without policy and seed
   std::string policy;
+  std::string family;                   ///< the policy as the file has it, with its {names}
   std::optional<std::size_t> baseline;  ///< the point that this one is compared with
 };
 
 /// One run: everything that `muster replay` is told.
-struct Cell {
+struct PlannedRun {
   std::size_t point = 0;
   std::uint64_t seed = 1;
   std::filesystem::path config;
@@ -40,7 +41,7 @@ struct Cell {
 /// An experiment laid out: points in the order of the file, and the runs of all of them.
 struct Plan {
   std::vector<Point> points;
-  std::vector<Cell> cells;
+  std::vector<PlannedRun> runs;
 };
 
 /// What a call adds to the file.
@@ -57,10 +58,10 @@ Expected<Plan, ExperimentError> lay_out(const Experiment& experiment, const Plan
 std::string to_text(const std::vector<Label>& labels);
 
 /// "GRID: eva [variant=spot], seed 3": one run, for messages.
-std::string name_of(const Experiment& experiment, const Plan& plan, const Cell& cell);
+std::string name_of(const Experiment& experiment, const Plan& plan, const PlannedRun& planned);
 
-/// The words of `muster replay` for the cell, without the program's name; a path and quotes as a
+/// The words of `muster replay` for the run, without the program's name; a path and quotes as a
 /// shell would leave them.
-std::vector<std::string> replay_arguments(const Cell& cell);
+std::vector<std::string> replay_arguments(const PlannedRun& planned);
 
 }  // namespace muster::experiment

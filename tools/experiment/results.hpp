@@ -13,7 +13,7 @@ namespace muster::experiment {
 struct Results {
   Experiment experiment;
   Plan plan;
-  std::vector<std::string> keys;                               ///< one a cell
+  std::vector<std::string> keys;                               ///< one a planned
   std::vector<std::optional<nlohmann::ordered_json>> records;  ///< likewise; none: not there
   Findings findings;
   Provenance provenance;

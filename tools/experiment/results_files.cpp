@@ -105,9 +105,10 @@ Json json_of_points(const Results& results) {
         {{"grid", results.experiment.grids[point.grid].name},
          {"axes", json_of_labels(point)},
          {"policy", point.policy},
+         {"policy_in_file", point.family},
          {"baseline",
           point.baseline ? Json(results.plan.points[*point.baseline].policy) : Json(nullptr)},
-         {"runs", found.cells.size()},
+         {"runs", found.done.size()},
          {"runs_wanted", found.wanted},
          {"same_for_all_seeds", found.seedless},
          {"metrics", json_of_findings(results, i)}});
@@ -117,13 +118,13 @@ Json json_of_points(const Results& results) {
 
 Json json_of_runs(const Results& results) {
   Json runs = Json::array();
-  for (std::size_t i = 0; i < results.plan.cells.size(); ++i) {
-    const Cell& cell = results.plan.cells[i];
-    const Point& point = results.plan.points[cell.point];
+  for (std::size_t i = 0; i < results.plan.runs.size(); ++i) {
+    const PlannedRun& planned = results.plan.runs[i];
+    const Point& point = results.plan.points[planned.point];
     Json json{{"grid", results.experiment.grids[point.grid].name},
               {"axes", json_of_labels(point)},
-              {"policy", cell.policy},
-              {"seed", cell.seed},
+              {"policy", planned.policy},
+              {"seed", planned.seed},
               {"key", results.keys[i]}};
     json["record"] = results.records[i] ? *results.records[i] : Json(nullptr);
     runs.push_back(std::move(json));
@@ -153,13 +154,13 @@ std::string runs_csv(const Results& results) {
   }
   head.emplace_back("event_log_sha256");
   std::string text = line_of(head);
-  for (std::size_t i = 0; i < results.plan.cells.size(); ++i) {
+  for (std::size_t i = 0; i < results.plan.runs.size(); ++i) {
     if (!results.records[i]) continue;
-    const Cell& cell = results.plan.cells[i];
+    const PlannedRun& planned = results.plan.runs[i];
     const RunJson& run = results.records[i]->at("run");
-    std::vector<std::string> row = place_of(results, results.plan.points[cell.point], axes);
-    row.insert(row.end(), {std::to_string(cell.seed), results.keys[i], cell.config.string()});
-    row.push_back(fmt::format("{}", fmt::join(cell.overrides, "; ")));
+    std::vector<std::string> row = place_of(results, results.plan.points[planned.point], axes);
+    row.insert(row.end(), {std::to_string(planned.seed), results.keys[i], planned.config.string()});
+    row.push_back(fmt::format("{}", fmt::join(planned.overrides, "; ")));
     for (const Figure& figure : results.findings.figures) {
       row.push_back(text_of(value_in(run, figure)));
     }

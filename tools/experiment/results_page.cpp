@@ -40,7 +40,8 @@ Json data_of(const Results& results) {
     points.push_back({{"grid", results.experiment.grids[point.grid].name},
                       {"axes", axes},
                       {"policy", point.policy},
-                      {"runs", found.cells.size()},
+                      {"family", point.family},
+                      {"runs", found.done.size()},
                       {"figures", by_figure}});
   }
   return {{"figures", figures}, {"points", points}, {"shown", results.experiment.metrics}};

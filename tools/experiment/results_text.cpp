@@ -70,9 +70,9 @@ void add_cells(const Figure& figure, const std::optional<Finding>& finding,
 }
 
 std::string runs_text(const PointFindings& point) {
-  const std::string count = point.cells.size() == point.wanted
+  const std::string count = point.done.size() == point.wanted
                                 ? std::to_string(point.wanted)
-                                : fmt::format("{}/{}", point.cells.size(), point.wanted);
+                                : fmt::format("{}/{}", point.done.size(), point.wanted);
   return count + (point.seedless ? " same" : "");
 }
 
@@ -114,7 +114,7 @@ std::vector<std::string> notes_of(const Results& results) {
         "measure.");
   }
   std::size_t missing = 0;
-  for (const PointFindings& point : points) missing += point.wanted - point.cells.size();
+  for (const PointFindings& point : points) missing += point.wanted - point.done.size();
   if (missing > 0) notes.push_back(fmt::format("{} runs have no result.", missing));
   std::size_t incomplete = 0;
   for (const auto& record : results.records) {

@@ -30,7 +30,9 @@ std::string processor() {
 }
 
 std::string now_utc() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  using Clock = std::chrono::system_clock;
+  const auto clock = Clock::now();  // NOLINT: a record says when it was made, nothing decides by it
+  const std::time_t now = Clock::to_time_t(clock);
   std::tm parts{};
   gmtime_r(&now, &parts);
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
@@ -57,15 +59,15 @@ std::optional<std::string> record_of(const std::string& report, const RunRecord&
   const Json& runs = parsed.at("runs");
   if (!runs.is_array() || runs.size() != 1 || !runs.front().is_object()) return std::nullopt;
   std::vector<std::string> command = {"muster"};
-  const std::vector<std::string> words = replay_arguments(record.cell);
+  const std::vector<std::string> words = replay_arguments(record.run);
   command.insert(command.end(), words.begin(), words.end());
   const Json json{{"format", kFormat},
                   {"key", record.key},
                   {"command", shell_text(command)},
-                  {"config", record.cell.config.string()},
-                  {"policy", record.cell.policy},
-                  {"seed", record.cell.seed},
-                  {"set", record.cell.overrides},
+                  {"config", record.run.config.string()},
+                  {"policy", record.run.policy},
+                  {"seed", record.run.seed},
+                  {"set", record.run.overrides},
                   {"version", provenance.version},
                   {"program_sha256", provenance.program},
                   {"machine", provenance.machine},

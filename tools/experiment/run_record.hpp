@@ -25,7 +25,7 @@ Provenance provenance_of(std::string version, std::string program, std::string c
 /// What is kept of a run besides its result.
 struct RunRecord {
   std::string key;
-  Cell cell;
+  PlannedRun run;
   Duration took{};
   std::size_t at_once = 1;  ///< runs that shared the machine
 };

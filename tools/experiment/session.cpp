@@ -17,9 +17,12 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string content_of(const fs::path& file, std::size_t most) {
+  std::error_code bad;
+  const std::uintmax_t size = fs::file_size(file, bad);
+  if (bad) return {};
   std::ifstream in(file, std::ios::binary);
-  std::string text(most, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(most));
+  std::string text(std::min<std::uintmax_t>(size, most), '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
   return text;
 }
@@ -46,12 +49,12 @@ class Work {
 
   Outcome all() {
     std::set<std::string> begun;
-    for (std::size_t i = 0; i < results_.plan.cells.size(); ++i) {
+    for (std::size_t i = 0; i < results_.plan.runs.size(); ++i) {
       if (results_.records[i] || !begun.insert(results_.keys[i]).second) continue;
       const std::string& key = results_.keys[i];
-      children_.push_back({replay_arguments(results_.plan.cells[i]), folder_.begun(key, ".json"),
+      children_.push_back({replay_arguments(results_.plan.runs[i]), folder_.begun(key, ".json"),
                            folder_.begun(key, ".err")});
-      cells_.push_back(i);
+      planned_.push_back(i);
     }
     const ChildrenSetup children{.program = setup_.program,
                                  .at_once = setup_.at_once,
@@ -67,20 +70,18 @@ class Work {
   /// Keeps what a run gave; false when that is not possible.
   bool take(const ChildEnd& end) {
     const Child& child = children_[end.child];
-    const std::size_t cell = cells_[end.child];
-    const std::string& key = results_.keys[cell];
-    const auto record = record_of(content_of(child.out, kMostReport),
-                                  {.key = key,
-                                   .cell = results_.plan.cells[cell],
-                                   .took = end.took,
-                                   .at_once = setup_.at_once},
-                                  results_.provenance);
+    const std::size_t run = planned_[end.child];
+    const std::string& key = results_.keys[run];
+    const auto record = record_of(
+        content_of(child.out, kMostReport),
+        {.key = key, .run = results_.plan.runs[run], .took = end.took, .at_once = setup_.at_once},
+        results_.provenance);
     std::string reason;
     // A replay in which not all jobs completed ends with 1 and a whole report: a result like any.
     const bool is_result = record && (end.exit_code == 0 || end.exit_code == 1);
     if (!is_result) {
       reason = reason_of(end, child.err);
-      outcome_.failed.push_back({cell, reason});
+      outcome_.failed.push_back({run, reason});
     } else if (!folder_.keep(key, *record)) {
       outcome_.fault =
           fmt::format("cannot write to {}: is the disk full?", folder_.path().string());
@@ -89,7 +90,7 @@ class Work {
     std::error_code ignored;
     fs::remove(child.out, ignored);
     fs::remove(child.err, ignored);
-    setup_.told(++over_, children_.size(), results_.plan.cells[cell], reason);
+    setup_.told(++over_, children_.size(), results_.plan.runs[run], reason);
     return true;
   }
 
@@ -97,7 +98,7 @@ class Work {
   const ResultFolder& folder_;
   const SessionSetup& setup_;
   std::vector<Child> children_;
-  std::vector<std::size_t> cells_;  ///< of the children
+  std::vector<std::size_t> planned_;  ///< of the children
   std::size_t over_ = 0;
   Outcome outcome_;
 };
@@ -105,17 +106,17 @@ class Work {
 }  // namespace
 
 Expected<std::vector<std::string>, ExperimentError> keys_of(const Experiment& experiment,
-                                                            const Plan& plan, CellKeys& keys) {
+                                                            const Plan& plan, RunKeys& keys) {
   std::vector<std::string> all;
   std::set<std::string> faults;
   ErrorList errors;
-  for (const Cell& cell : plan.cells) {
-    auto key = keys.key_of(cell);
+  for (const PlannedRun& run : plan.runs) {
+    auto key = keys.key_of(run);
     if (key) {
       all.push_back(std::move(key).value());
       continue;
     }
-    const Grid& grid = experiment.grids[plan.points[cell.point].grid];
+    const Grid& grid = experiment.grids[plan.points[run.point].grid];
     // The seeds of a grid, and often all of its runs, have the same fault.
     if (!faults.insert(grid.name + key.error().message).second) continue;
     errors.add(grid.place, "grid '" + grid.name + "'", key.error().message);

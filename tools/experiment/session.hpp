@@ -4,16 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "tools/experiment/cell_key.hpp"
 #include "tools/experiment/result_folder.hpp"
 #include "tools/experiment/results.hpp"
 #include "tools/experiment/run_children.hpp"
+#include "tools/experiment/run_key.hpp"
 
 namespace muster::experiment {
 
 /// A run that gave no result, and what its process said of that.
 struct FailedRun {
-  std::size_t cell = 0;
+  std::size_t run = 0;
   std::string reason;
 };
 
@@ -31,15 +31,15 @@ struct SessionSetup {
   std::function<bool(Duration)> pause;  ///< as in ChildrenSetup
   std::function<Duration()> elapsed;
   /// Told of every run that is over: how many of how many are, which, and what went wrong.
-  std::function<void(std::size_t, std::size_t, const Cell&, const std::string&)> told;
+  std::function<void(std::size_t, std::size_t, const PlannedRun&, const std::string&)> told;
 };
 
-/// One key a cell, all checked first. The message of an error has a line for each fault, with the
+/// One key a run, all checked first. The message of an error has a line for each fault, with the
 /// place of its grid and its policy.
 Expected<std::vector<std::string>, ExperimentError> keys_of(const Experiment& experiment,
-                                                            const Plan& plan, CellKeys& keys);
+                                                            const Plan& plan, RunKeys& keys);
 
-/// Reads what is kept; one a cell, none where it is missing or damaged.
+/// Reads what is kept; one a run, none where it is missing or damaged.
 std::vector<std::optional<nlohmann::ordered_json>> read_records(
     const std::filesystem::path& folder, const std::vector<std::string>& keys);
 

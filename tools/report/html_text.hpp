@@ -15,6 +15,7 @@ std::string escape_html(const std::string& text);
 /// JSON that may stand inside a script element: no tag can begin in it.
 std::string script_safe(const nlohmann::ordered_json& json);
 
+/// The summary as a table element, its texts escaped.
 std::string html_table(const Summary& summary);
 
 /// The page with each {{name}} replaced; what is put in is not searched again. A name that has no

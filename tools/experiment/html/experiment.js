@@ -75,7 +75,7 @@
   };
 
   function datasets(over, labels, numeric) {
-    const rest = (p) => [...(over === "policy" ? [] : [p.policy]),
+    const rest = (p) => [...(over === "policy" ? [] : [p.family]),
                          ...Object.entries(p.axes).filter(([axis]) => axis !== over)
                            .map(([axis, value]) => `${axis}=${value}`)].join(", ");
     const at = (p) => (over === "policy" ? p.policy : p.axes[over]);

@@ -1,4 +1,4 @@
-#include "tools/experiment/cell_key.hpp"
+#include "tools/experiment/run_key.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,65 +29,65 @@ struct Replay {
     std::ofstream(config) << above << "policies = [\"eva\"]\ncatalog = \"" << catalog.string()
                           << "\"\n[workload]\nformat = \"muster-csv\"\npath = \"jobs.csv\"\n";
   }
-  Cell cell() const {
+  PlannedRun planned() const {
     return {.point = 0, .seed = 1, .config = config, .policy = "eva", .overrides = {}};
   }
 };
 
-std::string key_of(const Cell& cell, const std::string& program = "build 1") {
-  CellKeys keys(replay::replay_parts(), program);
-  const auto key = keys.key_of(cell);
+std::string key_of(const PlannedRun& planned, const std::string& program = "build 1") {
+  RunKeys keys(replay::replay_parts(), program);
+  const auto key = keys.key_of(planned);
   return key ? key.value() : key.error().message;
 }
 
-TEST(CellKey, is_that_of_all_that_determines_the_run) {
+TEST(RunKey, is_that_of_all_that_determines_the_run) {
   const Replay replay;
-  const Cell cell = replay.cell();
-  const std::string key = key_of(cell);
+  const PlannedRun planned = replay.planned();
+  const std::string key = key_of(planned);
   EXPECT_EQ(key.size(), 64u) << key;
-  EXPECT_EQ(key_of(cell), key);
-  Cell other = cell;
+  EXPECT_EQ(key_of(planned), key);
+  PlannedRun other = planned;
   other.seed = 2;
   EXPECT_NE(key_of(other), key);
-  other = cell;
+  other = planned;
   other.policy = "eva,t=0.8";
   EXPECT_NE(key_of(other), key);
-  other = cell;
+  other = planned;
   other.overrides = {"workload.max_jobs=3"};
   EXPECT_NE(key_of(other), key);
-  EXPECT_NE(key_of(cell, "build 2"), key);
+  EXPECT_NE(key_of(planned, "build 2"), key);
 }
 
-TEST(CellKey, does_not_depend_on_how_a_config_is_written_or_where_it_lies) {
+TEST(RunKey, does_not_depend_on_how_a_config_is_written_or_where_it_lies) {
   const Replay one;
   const Replay other("# The same, with a default spelt out.\nseed = 5\ntrials = 3\n");
-  EXPECT_EQ(key_of(one.cell()), key_of(other.cell()));
-  Cell spelt = one.cell();
+  EXPECT_EQ(key_of(one.planned()), key_of(other.planned()));
+  PlannedRun spelt = one.planned();
   spelt.overrides = {"workload.max_jobs=0"};
-  EXPECT_EQ(key_of(one.cell()), key_of(spelt));
+  EXPECT_EQ(key_of(one.planned()), key_of(spelt));
 }
 
-TEST(CellKey, changes_with_the_content_of_a_file_that_the_config_names) {
+TEST(RunKey, changes_with_the_content_of_a_file_that_the_config_names) {
   const Replay replay;
-  const std::string key = key_of(replay.cell());
+  const std::string key = key_of(replay.planned());
   std::ofstream(replay.jobs.path(), std::ios::app) << "1,0,ada,1,1,4,24,7200\n";
-  EXPECT_NE(key_of(replay.cell()), key);
+  EXPECT_NE(key_of(replay.planned()), key);
 }
 
-TEST(CellKey, of_a_run_that_cannot_begin_is_an_error) {
+TEST(RunKey, of_a_run_that_cannot_begin_is_an_error) {
   const Replay replay;
-  Cell cell = replay.cell();
-  cell.overrides = {"workload.max_job=3"};
-  EXPECT_THAT(key_of(cell), HasSubstr("did you mean 'max_jobs'?"));
-  cell = replay.cell();
-  cell.policy = "evo";
-  EXPECT_THAT(key_of(cell), HasSubstr("evo"));
-  cell = replay.cell();
-  cell.overrides = {"workload.path=none.csv"};
-  EXPECT_THAT(key_of(cell), HasSubstr("none.csv cannot be read"));
+  PlannedRun planned = replay.planned();
+  planned.overrides = {"workload.max_job=3"};
+  EXPECT_THAT(key_of(planned), HasSubstr("did you mean 'max_jobs'?"));
+  planned = replay.planned();
+  planned.policy = "evo";
+  EXPECT_THAT(key_of(planned), HasSubstr("evo"));
+  planned = replay.planned();
+  planned.overrides = {"workload.path=none.csv"};
+  EXPECT_THAT(key_of(planned), HasSubstr("none.csv cannot be read"));
 }
 
-TEST(CellKey, faults_are_said_once_a_grid_and_with_its_place) {
+TEST(RunKey, faults_are_said_once_a_grid_and_with_its_place) {
   const Replay replay;
   Experiment experiment;
   Grid& grid = experiment.grids.emplace_back();
@@ -96,12 +96,12 @@ TEST(CellKey, faults_are_said_once_a_grid_and_with_its_place) {
   Plan plan;
   plan.points = {Point{}};
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    Cell cell = replay.cell();
-    cell.seed = seed;
-    cell.policy = "evo";
-    plan.cells.push_back(cell);
+    PlannedRun planned = replay.planned();
+    planned.seed = seed;
+    planned.policy = "evo";
+    plan.runs.push_back(planned);
   }
-  CellKeys keys(replay::replay_parts(), "build");
+  RunKeys keys(replay::replay_parts(), "build");
   const auto all = keys_of(experiment, plan, keys);
   ASSERT_FALSE(all);
   EXPECT_THAT(all.error().message, testing::StartsWith("study.toml:4:1: grid 'spot': "));

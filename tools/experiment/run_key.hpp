@@ -14,14 +14,14 @@ namespace muster::experiment {
 /// Checks runs and gives each its key: a digest of everything that determines what it comes to.
 /// Those are the program, every key of the config after the overrides, the contents of the files
 /// that it names, the policy with its parameters (and the files among them), and the seed.
-class CellKeys {
+class RunKeys {
  public:
   /// `program`: a digest of the program that does the runs. The parts outlive this object.
-  CellKeys(const ReplayParts& parts, std::string program)
+  RunKeys(const ReplayParts& parts, std::string program)
       : parts_(parts), keys_(config::replay_keys(parts)), program_(std::move(program)) {}
 
-  /// The cell's key; an error says what `muster replay` would complain of before it begins.
-  Expected<std::string, ExperimentError> key_of(const Cell& cell);
+  /// The run's key; an error says what `muster replay` would complain of before it begins.
+  Expected<std::string, ExperimentError> key_of(const PlannedRun& planned);
 
  private:
   /// Of a file or folder; read once, however many runs it is part of. Empty when it is unreadable.

@@ -1,4 +1,4 @@
-#include "tools/experiment/cell_key.hpp"
+#include "tools/experiment/run_key.hpp"
 
 #include <fmt/format.h>
 
@@ -25,13 +25,13 @@ Failure<ExperimentError> invalid(std::string message) {
 
 }  // namespace
 
-const std::string& CellKeys::content_of(const fs::path& path) {
+const std::string& RunKeys::content_of(const fs::path& path) {
   const auto known = contents_.find(path);
   if (known != contents_.end()) return known->second;
   return contents_[path] = digest_of_path(path).value_or("");
 }
 
-std::string CellKeys::policy_fault_of(const ReplayConfig& config, const std::string& policy) {
+std::string RunKeys::policy_fault_of(const ReplayConfig& config, const std::string& policy) {
   if (!catalogs_.contains(config.catalog)) {
     auto catalog = load_catalog(config.catalog);
     if (!catalog) return catalog.error().message;
@@ -43,7 +43,7 @@ std::string CellKeys::policy_fault_of(const ReplayConfig& config, const std::str
 }
 
 /// Every key with its value; a file by its content, so that it may be moved.
-std::string CellKeys::text_of(ReplayConfig& config) {
+std::string RunKeys::text_of(ReplayConfig& config) {
   std::string text;
   for (const auto& key : keys_) {
     const auto* kind = std::get_if<PathKeyOf<ReplayConfig>>(&key.kind);
@@ -54,14 +54,14 @@ std::string CellKeys::text_of(ReplayConfig& config) {
   return text;
 }
 
-Expected<std::string, ExperimentError> CellKeys::key_of(const Cell& cell) {
-  std::vector<std::string> overrides = cell.overrides;
+Expected<std::string, ExperimentError> RunKeys::key_of(const PlannedRun& planned) {
+  std::vector<std::string> overrides = planned.overrides;
   overrides.emplace_back("trials=1");
-  auto config = load_replay_config(parts_, cell.config, overrides);
+  auto config = load_replay_config(parts_, planned.config, overrides);
   if (!config) return invalid(config.error().message);
-  config->seed = cell.seed;
-  config->policies = {cell.policy};
-  if (const std::string fault = policy_fault_of(config.value(), cell.policy); !fault.empty()) {
+  config->seed = planned.seed;
+  config->policies = {planned.policy};
+  if (const std::string fault = policy_fault_of(config.value(), planned.policy); !fault.empty()) {
     return invalid(fault);
   }
   Digest digest;
@@ -75,7 +75,7 @@ Expected<std::string, ExperimentError> CellKeys::key_of(const Cell& cell) {
     }
   }
   // A parameter may name a file, from the working directory.
-  const auto spec = parse_policy(cell.policy);
+  const auto spec = parse_policy(planned.policy);
   for (const auto& [name, value] : spec->params) {
     std::error_code bad;
     if (fs::is_regular_file(value, bad)) digest.add(name + " " + content_of(value) + "\n");
