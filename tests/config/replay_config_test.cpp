@@ -313,11 +313,14 @@ TEST(ReplayConfig, ReadsHowAWorkloadIsComposed) {
 }
 
 TEST(ReplayConfig, NeedsWhatAComposedWorkloadNeeds) {
-  const std::string error =
-      message_of(load_with("[workload.composed]\njobs = 10\n", {"workload.format=composed"}));
-  EXPECT_THAT(error, HasSubstr("workload.composed.demands: is missing, and the workload is "
-                               "composed"));
-  EXPECT_THAT(error, HasSubstr("workload.composed.mean_gap_s: has to be > 0 when jobs are drawn"));
+  const auto fault_of = [](const std::string& keys) {
+    return message_of(load_with("[workload.composed]\n" + keys, {"workload.format=composed"}));
+  };
+  EXPECT_THAT(fault_of("format = \"tr\"\n"),
+              HasSubstr("workload.composed.demands: is missing; without it whole jobs are drawn"));
+  EXPECT_THAT(fault_of("jobs = 10\n"),
+              HasSubstr("workload.composed.mean_gap_s: has to be > 0 when jobs are drawn"));
+  EXPECT_EQ(fault_of("jobs = 10\nmean_gap_s = 1\n"), "no error");
 }
 
 TEST(ReplayConfig, NeedsAFleetForALoadAndNoOtherFactor) {

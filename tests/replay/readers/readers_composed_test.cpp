@@ -65,6 +65,26 @@ TEST_F(Composed, DrawsJobsAndPoissonArrivalsWhenAsked) {
   EXPECT_NEAR(static_cast<double>(ann), 2000, 160);
 }
 
+TEST_F(Composed, DrawsWholeJobsOfOneTraceWhenNoOtherIsNamed) {
+  WorkloadConfig wanted = reading("composed", requests_.path());
+  auto& how = wanted.own.of<ComposedWorkload>();
+  how.format = "muster-csv";
+  how.jobs = 400;
+  how.mean_gap_s = 10;
+  const Workload workload = read_workload(wanted, 3).value();
+  ASSERT_EQ(workload.jobs.size(), 400U);
+  std::size_t ann = 0;
+  for (const WorkloadJob& job : workload.jobs) {
+    ann += job.job.user == "ann";
+    const Demands own(job.job.user == "ann" ? Resources::of(0, 1, 2) : Resources::of(0, 4, 8));
+    EXPECT_EQ(job.job.tasks.front().demands, own);
+  }
+  EXPECT_NEAR(static_cast<double>(ann), 200, 50);
+  EXPECT_EQ(workload.description,
+            "composed with seed 3: workload requests.csv, 400 jobs drawn from it, Poisson arrivals "
+            "every 10 s on average");
+}
+
 TEST_F(Composed, RepeatsItselfForASeedAndDiffersForAnother) {
   WorkloadConfig wanted = config();
   wanted.own.of<ComposedWorkload>().jobs = 50;

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "model/rng.hpp"
 
 // A workload of two traces: when jobs come, how long and how wide they are from one, what they ask
-// for from the other. Neither trace says all of it.
+// for from the other, where neither trace says all of it. Or one of whole jobs drawn from one
+// trace: each seed is another trace of the same kind.
 
 namespace muster::replay {
 namespace {
@@ -27,18 +30,28 @@ void take_demands(const Job& from, Job& to) {
   to.user = from.user;
 }
 
+/// The trace whose jobs give their demands to others.
+RawJobsResult read_donors(const WorkloadConfig& config) {
+  const auto& how = config.own.of<ComposedWorkload>();
+  WorkloadConfig other = config;
+  other.path = how.demands;
+  // The bound is on the jobs that run; a donor of demands may have any number of tasks.
+  other.min_tasks = 1;
+  return read_part(other, how.demands_format);
+}
+
 /// Puts arrivals, durations and tasks of one trace and demands of another together; the same seed
 /// gives the same jobs.
 RawJobsResult compose(const WorkloadConfig& config, std::uint64_t seed) {
   const auto& how = config.own.of<ComposedWorkload>();
   const auto base = read_part(config, how.format);
   if (!base) return base.error();
-  WorkloadConfig other = config;
-  other.path = how.demands;
-  // The bound is on the jobs that run; a donor of demands may have any number of tasks.
-  other.min_tasks = 1;
-  const auto demands = read_part(other, how.demands_format);
-  if (!demands) return demands.error();
+  std::optional<RawJobs> demands;
+  if (!how.demands.empty()) {
+    auto read = read_donors(config);
+    if (!read) return read.error();
+    demands = std::move(read).value();
+  }
   Rng rng(seed);
   RawJobs raw_jobs;
   const std::vector<JobRow>& from = base->jobs;
@@ -53,7 +66,9 @@ RawJobsResult compose(const WorkloadConfig& config, std::uint64_t seed) {
       if (i > 0) arrival_s += rng.exponential(how.mean_gap_s);
       draft.job.submit = Instant{from_seconds(arrival_s)};
     }
-    take_demands(demands->jobs[rng.below(demands->jobs.size())].like->job, draft.job.job);
+    if (demands) {
+      take_demands(demands->jobs[rng.below(demands->jobs.size())].like->job, draft.job.job);
+    }
     raw_jobs.add(std::move(draft));
   }
   raw_jobs.description = fmt::format("composed with seed {}: {}", seed, base->description);
@@ -61,13 +76,22 @@ RawJobsResult compose(const WorkloadConfig& config, std::uint64_t seed) {
   if (how.mean_gap_s > 0) {
     raw_jobs.description += fmt::format(", Poisson arrivals every {} s on average", how.mean_gap_s);
   }
-  raw_jobs.description += fmt::format("; demands of each job drawn from {}", demands->description);
+  if (demands) {
+    raw_jobs.description +=
+        fmt::format("; demands of each job drawn from {}", demands->description);
+  }
   return raw_jobs;
 }
 
 std::vector<KeyFault> check_composed(const ReplayConfig& config) {
   const auto& how = config.workload.own.of<ComposedWorkload>();
-  if (config.workload.format != "composed" || how.jobs == 0 || how.mean_gap_s > 0) return {};
+  if (config.workload.format != "composed") return {};
+  if (how.jobs == 0 && how.demands.empty()) {
+    return {{"workload.composed.demands",
+             "is missing; without it whole jobs are drawn, and workload.composed.jobs says how "
+             "many"}};
+  }
+  if (how.jobs == 0 || how.mean_gap_s > 0) return {};
   return {{"workload.composed.mean_gap_s",
            "has to be > 0 when jobs are drawn (workload.composed.jobs), as those have no times of "
            "their own; it is 0"}};
@@ -81,14 +105,13 @@ WorkloadFormat composed_format() {
   using Whole = config::WholeKeyOf<ReplayConfig>;
   using Path = config::PathKeyOf<ReplayConfig>;
   const std::vector<std::string> traces = names_of(trace_formats());
-  WorkloadFormat format{
-      {.name = "composed", .needs = {"workload.path", "workload.composed.demands"}}, compose};
+  WorkloadFormat format{{.name = "composed", .needs = {"workload.path"}}, compose};
   format.part.keys = {
       {"workload.composed.format",
        "of workload.path, which a composed workload has arrivals, durations and tasks from",
        word_key(traces, format_key<&ComposedWorkload::format>)},
       {"workload.composed.demands",
-       "trace that the demands of each job are drawn from; needed when the format is composed",
+       "trace that the demands of each job are drawn from; not given: jobs keep their own",
        Path{format_key<&ComposedWorkload::demands>}},
       {"workload.composed.demands_format", "of that trace",
        word_key(traces, format_key<&ComposedWorkload::demands_format>)},
