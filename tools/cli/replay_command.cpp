@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,15 +12,13 @@
 #include <thread>
 #include <vector>
 
-#include "config/catalog_file.hpp"
 #include "config/replay_config.hpp"
 #include "storage/event_log.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/cli/replay_inputs.hpp"
 #include "tools/metrics/metric_table.hpp"
 #include "tools/replay/replay.hpp"
-#include "tools/replay/replay_parts.hpp"
-#include "tools/replay/workload/offered_load.hpp"
 #include "tools/report/html_report.hpp"
 #include "tools/report/json_report.hpp"
 #include "tools/report/progress.hpp"
@@ -38,12 +35,8 @@ using metrics::RunResult;
 using replay::RunSetup;
 
 struct ReplayOptions {
-  std::string config;
+  ReplayInputOptions inputs;
   std::vector<std::string> policies;
-  std::vector<std::string> overrides;
-  std::optional<std::string> scale_time;
-  std::optional<std::string> load;
-  std::optional<std::uint64_t> seed;
   unsigned jobs = 0;
   std::string json;
   std::string html;
@@ -58,10 +51,7 @@ struct Planned {
 };
 
 /// Everything that the runs share, read before the first one starts.
-struct Session {
-  ReplayConfig config;
-  Catalog catalog;
-  std::vector<replay::CompactWorkload> workloads;  ///< one a trial
+struct Session : ReplayInputs {
   std::vector<Planned> runs;
 };
 
@@ -82,56 +72,6 @@ std::string events_file(const std::string& wanted, const Session& session, std::
   const std::filesystem::path path(wanted);
   const std::string name = path.stem().string() + "." + label + path.extension().string();
   return (path.parent_path() / name).string();
-}
-
-/// Reads config, catalog and workloads; complains of what is wrong with them.
-ExitCode read_inputs(const ReplayOptions& options, Session& session) {
-  std::vector<std::string> overrides = options.overrides;
-  if (options.scale_time) overrides.push_back("workload.scale_time=" + *options.scale_time);
-  if (options.load) overrides.push_back("workload.load=" + *options.load);
-  auto config = load_replay_config(replay::replay_parts(), options.config, overrides);
-  if (!config) {
-    complain(config.error().message);
-    return config.error().code == ConfigError::unreadable ? kFailed : kUsage;
-  }
-  session.config = std::move(config).value();
-  if (options.seed) session.config.seed = *options.seed;
-  if (!options.policies.empty()) session.config.policies = options.policies;
-  auto catalog = load_catalog(session.config.catalog);
-  if (!catalog) {
-    const bool unreadable = catalog.error().code == ConfigError::unreadable;
-    complain((unreadable ? "catalog: " : "") + catalog.error().message);
-    return kFailed;
-  }
-  session.catalog = std::move(catalog).value();
-  const double scale = session.config.cloud.delay_scale;
-  if (scale != 1) session.catalog = session.catalog.with_delays(scale);
-  auto fleet = fleet_share(session.config.fleet.parts, session.catalog);
-  if (!fleet) {
-    complain(fleet.error().message);
-    return kUsage;
-  }
-  const double load = session.config.workload.load;
-  for (std::uint32_t trial = 0; trial < session.config.trials; ++trial) {
-    auto workload =
-        // Trials differ by their seeds: each has its own workload where chance makes it.
-        replay::read_compact_workload(session.config.workload, session.config.seed + trial);
-    if (workload && load > 0) {
-      workload =
-          replay::with_load(std::move(workload).value(), fleet.value(), session.catalog, load);
-    }
-    if (!workload) {
-      const std::string& message = workload.error().message;
-      const std::string path = session.config.workload.path.string();
-      const bool unreadable = workload.error().code == replay::WorkloadError::unreadable;
-      // A message that begins with the path need not be told of which file it is.
-      const bool of_path = !path.empty() && message.starts_with(path);
-      complain((unreadable ? of_path ? "workload.path: " : "workload: " : "") + message);
-      return kFailed;
-    }
-    session.workloads.push_back(std::move(workload).value());
-  }
-  return kDone;
 }
 
 /// Lays out one run a policy and trial. False after a complaint.
@@ -307,7 +247,8 @@ ExitCode check_outputs(const ReplayOptions& options, const Session& session) {
 
 int run_command(const ReplayOptions& options) {
   Session session;
-  if (const ExitCode code = read_inputs(options, session); code != kDone) return code;
+  if (const ExitCode code = read_inputs(options.inputs, session); code != kDone) return code;
+  if (!options.policies.empty()) session.config.policies = options.policies;
   if (!plan_runs(session)) return kUsage;
   if (const ExitCode code = check_outputs(options, session); code != kDone) return code;
   perform_all(options, session);
@@ -320,16 +261,10 @@ void add_replay(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ReplayOptions>();
   CLI::App* command =
       app.add_subcommand("replay", "Replay a workload in virtual time and say what it would cost");
-  command->add_option("config", options->config, "replay config (TOML)")->required();
+  add_config_argument(*command, options->inputs);
   command->add_option("--policy", options->policies,
                       "NAME[,key=value...]; several compare, the first is the baseline");
-  command->add_option("--seed", options->seed, "seed of everything that chance decides")
-      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max() - 10'000));
-  command->add_option("--set", options->overrides, "dotted.key=value, overrides the config");
-  command->add_option("--scale-time", options->scale_time,
-                      "factor on the times of submission (= --set workload.scale_time=X)");
-  command->add_option("--load", options->load,
-                      "offered load of master.fleet (= --set workload.load=L)");
+  add_input_options(*command, options->inputs);
   command->add_option("--threads", options->jobs, "runs at a time; 0: one a core")
       ->check(CLI::Range(0, 1024));
   command->add_option("--json", options->json, "write the results as JSON; - for standard output");
