@@ -38,5 +38,13 @@ target_include_directories(asio SYSTEM INTERFACE "${ASIO_INCLUDE_DIR}")
 target_compile_definitions(asio INTERFACE ASIO_STANDALONE ASIO_HAS_STD_ALIGNED_ALLOC=1)
 target_link_libraries(asio INTERFACE OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 
+# What solves the linear programs of lower bounds. Its headers lie in coin/.
+find_path(CLP_INCLUDE_DIR coin/ClpSimplex.hpp REQUIRED)
+find_library(CLP_LIBRARY Clp REQUIRED)
+find_library(COINUTILS_LIBRARY CoinUtils REQUIRED)
+add_library(clp INTERFACE)
+target_include_directories(clp SYSTEM INTERFACE "${CLP_INCLUDE_DIR}" "${CLP_INCLUDE_DIR}/coin")
+target_link_libraries(clp INTERFACE "${CLP_LIBRARY}" "${COINUTILS_LIBRARY}")
+
 # What cuts HTTP requests into their parts.
 find_library(HTTP_PARSER_LIBRARY http_parser REQUIRED)

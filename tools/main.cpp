@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   add_completion(app, exit_code);
   add_replay(app, exit_code);
   add_experiment(app, exit_code);
+  add_bound(app, exit_code);
   add_policies(app, exit_code);
   add_explain(app, exit_code);
   add_convert(app, exit_code);

@@ -23,6 +23,11 @@ class UniformInterference final : public Interference {
     return std::vector<double>(together.size(), each);
   }
 
+  double pair_at_most(std::uint32_t /*workload*/, std::uint32_t /*neighbour*/) const override {
+    return pair_;
+  }
+  bool is_product() const override { return true; }
+
  private:
   double pair_;
 };

@@ -22,6 +22,14 @@ class Interference {
   /// Normalised throughput (0..1] of each of the workloads that run on one instance, in their
   /// order.
   virtual std::vector<double> throughput(std::span<const std::uint32_t> together) const = 0;
+
+  /// Beside any neighbours a task's throughput is at most the product of these, and at most 1. Of
+  /// a model that is no product of pairs: 1.
+  virtual double pair_at_most(std::uint32_t /*workload*/, std::uint32_t /*neighbour*/) const {
+    return 1;
+  }
+  /// The throughput is that very product.
+  virtual bool is_product() const { return false; }
 };
 
 /// A way to say how tasks slow each other, as it describes itself.

@@ -25,6 +25,10 @@ class PairwiseInterference : public Interference {
     return matrix_.index_of(workload);
   }
   std::vector<double> throughput(std::span<const std::uint32_t> together) const override;
+  double pair_at_most(std::uint32_t workload, std::uint32_t neighbour) const override {
+    return matrix_.pair(workload, neighbour);
+  }
+  bool is_product() const override { return true; }
 
  protected:
   const ContentionMatrix& matrix() const { return matrix_; }
@@ -44,6 +48,9 @@ class AsGeneratedInterference final : public PairwiseInterference {
   static std::string missing_name(const ContentionMatrix& matrix);
 
   std::vector<double> throughput(std::span<const std::uint32_t> together) const override;
+  /// Values stand at the names of others, so that no pair limits them.
+  double pair_at_most(std::uint32_t, std::uint32_t) const override { return 1; }
+  bool is_product() const override { return false; }
 
  private:
   /// For each workload its position in an order; kNowhere when it is not part of it.

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "tools/bound/column_generation.hpp"
+#include "tools/bound/fluid_workload.hpp"
+
+namespace muster::bound {
+
+/// So many of the dearest patterns are shown to people.
+inline constexpr std::size_t kShownPatterns = 10;
+
+/// The bound for the workload of one trial.
+struct TrialBound {
+  std::uint64_t seed = 0;
+  FluidWorkload workload;
+  FluidBound bound;
+};
+
+/// The bound in dollars as it is shown, to the cent below.
+std::string bound_text(double usd);
+
+/// A line a trial, the dearest patterns of the first one, and what the bound does not count.
+std::string bound_table(std::span<const TrialBound> trials);
+
+/// All of it; every pattern and the prices of work that prove the bound.
+std::string bound_json(std::span<const TrialBound> trials);
+
+}  // namespace muster::bound

@@ -1,0 +1,62 @@
+#include "tools/bound/covering_lp.hpp"
+
+#include <algorithm>
+#include <coin/ClpSimplex.hpp>
+#include <limits>
+
+// The one file that knows the solver: its headers are large, and its names are not ours.
+
+namespace muster::bound {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+struct CoveringLp::Model {
+  ClpSimplex simplex;
+};
+
+CoveringLp::CoveringLp(std::span<const double> needs) : model_(std::make_unique<Model>()) {
+  ClpSimplex& simplex = model_->simplex;
+  simplex.setLogLevel(0);
+  simplex.resize(static_cast<int>(needs.size()), 0);
+  for (std::size_t row = 0; row < needs.size(); ++row) {
+    simplex.setRowBounds(static_cast<int>(row), needs[row], kInfinity);
+  }
+}
+
+CoveringLp::~CoveringLp() = default;
+CoveringLp::CoveringLp(CoveringLp&&) noexcept = default;
+CoveringLp& CoveringLp::operator=(CoveringLp&&) noexcept = default;
+
+void CoveringLp::add_column(double cost, std::span<const LpEntry> entries) {
+  std::vector<int> rows;
+  std::vector<double> amounts;
+  for (const LpEntry& entry : entries) {
+    rows.push_back(static_cast<int>(entry.row));
+    amounts.push_back(entry.amount);
+  }
+  model_->simplex.addColumn(static_cast<int>(rows.size()), rows.data(), amounts.data(), 0,
+                            kInfinity, cost);
+}
+
+LpSolution CoveringLp::solve() {
+  ClpSimplex& simplex = model_->simplex;
+  // Primal: what was feasible before the last columns came still is.
+  simplex.primal(1);
+  LpSolution solution;
+  solution.optimal = simplex.isProvenOptimal();
+  solution.cost = simplex.objectiveValue();
+  const auto copy = [](const double* from, int count) {
+    std::vector<double> values(from, from + count);
+    // Tolerances of the solver leave some a little below.
+    for (double& value : values) value = std::max(value, 0.0);
+    return values;
+  };
+  solution.activity = copy(simplex.primalColumnSolution(), simplex.numberColumns());
+  solution.duals = copy(simplex.dualRowSolution(), simplex.numberRows());
+  return solution;
+}
+
+}  // namespace muster::bound

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "tools/bound/fluid_problem.hpp"
+
+namespace muster::bound {
+
+/// A sum of amounts may exceed the capacity by as much as plans may; twice that, so that no
+/// rounding of ours forbids what is allowed to them.
+inline constexpr double kRoomForRounding = 2 * kResourceEpsilon;
+/// What sums may be wrong by when they are rounded, as a share, with much to spare.
+inline constexpr double kRounding = 1e-11;
+
+/// A kind of task, as the search for patterns on one type sees it.
+struct SearchItem {
+  std::uint32_t kind = 0;
+  std::uint32_t cls = 0;   ///< among SearchItems::rates
+  double value_usd_h = 0;  ///< of an hour beside nobody
+  std::array<double, kResourceKinds> amount{};
+};
+
+/// All that may be of use in a pattern on one type.
+struct SearchItems {
+  std::vector<SearchItem> items;  ///< the most valuable first
+  PairTable rates;                ///< of the classes that the items have
+  std::array<double, kResourceKinds> capacity{};
+  std::uint32_t most_tasks = 0;  ///< no pattern has more
+};
+
+/// Leaves out kinds that do not fit or are worth nothing, and those for which another one of their
+/// class takes no more room and is worth as much: a best pattern needs none of them.
+SearchItems search_items(const FluidProblem& problem, std::uint32_t type,
+                         const std::vector<double>& usd_per_work_h);
+
+/// Prices of the type's resources by which a pattern's value can be judged before it is whole: at
+/// them and at a price a task, the same for all, no item is worth more than it takes, and what
+/// `tasks` tasks and the whole capacity cost is least. 0 tasks: tasks have no price. `factor`: on
+/// the value of each class.
+std::array<double, kResourceKinds> resource_prices(const SearchItems& items,
+                                                   const std::vector<double>& factor,
+                                                   std::uint32_t tasks);
+
+}  // namespace muster::bound
