@@ -1,5 +1,6 @@
 """The full traces of Eva's paper, and the reference runs of its authors' simulator."""
 
+import json
 import os
 import sys
 import unittest
@@ -63,6 +64,18 @@ class Trace(MusterTest):
         self.assertAlmostEqual(plain["total_cost_usd"], 20736.38, delta=0.01)
         self.assertEqual(round(plain["mean_jct_h"], 2), 17.67)
         self.assert_within(0.02, 15248.76, runs["eva,artifact"])
+
+    def test_the_bounds_below_every_policy(self):
+        """Proved within the nodes that are allowed; docs/results-muster.md has the figures."""
+        for config, model, usd in ((GAVEL, "uniform", 410707.91), (GAVEL, "none", 367465.02),
+                                   (GAVEL, "pairwise", 403010.28), (ALIBABA, "uniform", 230381.45)):
+            with self.subTest(config=os.path.basename(config), model=model):
+                text = self.succeed("bound", config, "--set", f"world.interference.model={model}",
+                                    "--json", "-")
+                bound, = json.loads(text)["bounds"]
+                self.assertTrue(bound["exact"])
+                self.assertAlmostEqual(bound["bound_usd"] / usd, 1, delta=0.00001)
+                self.assertEqual(bound["tasks"], JOBS)
 
     def test_the_trace_gives_the_same_events_on_one_and_two_threads(self):
         shas = [[run["event_log_sha256"] for run in self.runs(GAVEL, "--threads", threads)]

@@ -29,7 +29,11 @@ Expected<std::vector<FluidType>, NoBound> types_of(const ReplayConfig& config,
   if (config.cloud.provider == "trace") {
     const auto& trace = config.cloud.own.of<TraceCloudSettings>();
     const auto series = load_price_series(trace.prices, catalog);
-    if (!series) return Failure<NoBound>{NoBound::bad_input, series.error().message};
+    if (!series) {
+      const bool unreadable = series.error().code == ConfigError::unreadable;
+      return Failure<NoBound>{NoBound::bad_input,
+                              (unreadable ? "cloud.prices: " : "") + series.error().message};
+    }
     for (const PricePoint& step : series->steps) {
       const auto type = catalog.find(step.offering.type);
       if (!type) continue;
