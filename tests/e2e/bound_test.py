@@ -41,6 +41,24 @@ class Bound(MusterTest):
         for run in self.runs(EVA_200, "--policy", "eva", "--policy", "muster"):
             self.assertGreater(run["total_cost_usd"], bound["bound_usd"])
 
+    def test_a_replay_shows_how_far_above_it_lies(self):
+        bound, = self.bounds(EVA_200)
+        runs = self.runs(EVA_200, "--bound", "--policy", "no-packing", "--policy", "muster")
+        for run in runs:
+            self.assertEqual(run["bound"]["usd"], bound["bound_usd"])
+            self.assertAlmostEqual(run["bound"]["above"],
+                                   run["total_cost_usd"] / bound["bound_usd"] - 1)
+        table = self.succeed("replay", EVA_200, "--bound")
+        self.assertIn("bound %", table)
+        self.assertIn(f"{100 * runs[0]['bound']['above']:.1f}", table)
+        plain, = self.runs(EVA_200, "--policy", "no-packing")
+        self.assertIsNone(plain["bound"])
+        self.assertNotIn("bound %", self.succeed("replay", EVA_200, "--policy", "no-packing"))
+
+    def test_a_replay_that_has_none_says_so_before_it_runs(self):
+        self.assert_refused(1, ["no bound", "master.fleet"], "replay", self.small(), "--bound",
+                            "--set", 'master.fleet=["2*p3.2xlarge"]')
+
     def test_it_is_lower_and_holds_when_the_search_is_cut_off(self):
         whole, = self.bounds(EVA_200)
         cut, = self.bounds(EVA_200, "--nodes", "1000")

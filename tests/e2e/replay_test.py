@@ -14,7 +14,7 @@ NUMBERS = ("total_cost_usd", "normalized_cost", "mean_jct_h", "p50_jct_h", "p95_
            "p99_jct_h", "mean_idle_h", "mean_normalized_throughput", "tasks_per_instance",
            "migrations_per_task", "lost_work_h", "decision_ms_mean", "decision_ms_p99", "wall_s")
 FLEET = ("normalized_jct", "makespan_s", "throughput_jobs_h", "normalized_throughput",
-         "utilization", "short_jobs", "long_jobs")
+         "utilization", "short_jobs", "long_jobs", "bound")
 KEYS = {*WHOLE, *NUMBERS, *FLEET, "policy", "allocation", "full_reconfiguration_share",
         "event_log_sha256", "cost_by_purpose", "jobs_not_completed", "not_completed",
         "rounds_by_choice", "round_figures"}

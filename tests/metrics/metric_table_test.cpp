@@ -60,6 +60,7 @@ std::vector<RunResult> two_runs() {
   baseline.short_jobs.emplace().mean_jct_s = 1.5 * kHour;
   baseline.long_jobs.emplace().mean_jct_s = 16 * kHour;
   runs[1] = measure(log.events(), log.catalog(), options);
+  runs[1].bound_usd = 40;
   runs[1].lost_work_h = 1.5;
   runs[1].decision_ms_mean = 0.25;
   runs[1].decision_ms_p99 = 2;
@@ -75,6 +76,8 @@ const std::map<std::string, std::optional<double>>& by_hand() {
       {"jobs_completed", 2},
       {"total_cost_usd", 5 * 12},
       {"normalized_cost", 60.0 / 120},
+      {"bound.usd", 40},
+      {"bound.above", {}},  // job 3 did not complete
       {"mean_jct_h", (4 + 3) / 2.0},
       {"p50_jct_h", 3},
       {"p95_jct_h", 4},
@@ -122,6 +125,18 @@ const std::map<std::string, std::optional<double>>& by_hand() {
       {"wall_s", 3.5},
       {"events", 6 + 5 + 2 + 5 + 2 + 1}};
   return kValues;
+}
+
+TEST(BoundMetric, is_the_share_by_which_a_whole_run_costs_more) {
+  RunResult run;
+  run.jobs_submitted = run.jobs_completed = 3;
+  run.total_cost_usd = 60;
+  const Metric& above = *find_metric(metric_table(), "bound.above");
+  EXPECT_FALSE(above.of(run));
+  run.bound_usd = 40;
+  EXPECT_DOUBLE_EQ(above.of(run).value(), 0.5);
+  run.bound_usd = 0;  // of no work
+  EXPECT_FALSE(above.of(run));
 }
 
 class EachMetric : public testing::TestWithParam<std::string> {};

@@ -24,7 +24,7 @@ TEST(JsonReport, has_exactly_the_documented_members_in_their_order) {
   EXPECT_EQ(nlohmann::ordered_json::parse(json_report(runs)).dump(),
             "{\"runs\":[{\"policy\":\"eva\",\"seed\":7,\"jobs_submitted\":200,"
             "\"jobs_completed\":199,\"total_cost_usd\":16.0,"
-            "\"normalized_cost\":0.58,\"mean_jct_h\":17.67,\"p50_jct_h\":4.5,"
+            "\"normalized_cost\":0.58,\"bound\":null,\"mean_jct_h\":17.67,\"p50_jct_h\":4.5,"
             "\"p95_jct_h\":90.25,\"p99_jct_h\":120.0,\"normalized_jct\":1.5,"
             "\"short_jobs\":{\"jobs_submitted\":9,\"jobs_completed\":8,\"mean_jct_s\":4.5,"
             "\"p50_jct_s\":3.5,\"p90_jct_s\":null,\"p99_jct_s\":null,\"slo_met\":0.75,"
@@ -44,6 +44,15 @@ TEST(JsonReport, has_exactly_the_documented_members_in_their_order) {
             "no type\"}],\"rounds_by_choice\":{\"full\":1,\"partial\":7},"
             "\"round_figures\":{\"gain_usd_h\":{\"rounds\":3,\"mean\":2.0,\"min\":0.5,"
             "\"max\":4.0}}}]}");
+}
+
+TEST(JsonReport, has_the_bound_where_it_was_asked_for) {
+  metrics::RunResult run = run_of("eva", 7, 16);
+  run.bound_usd = 10;
+  run.jobs_completed = run.jobs_submitted;
+  const json bound = json::parse(json_report(std::vector{run}))["runs"][0]["bound"];
+  EXPECT_EQ(bound.at("usd"), 10);
+  EXPECT_DOUBLE_EQ(bound.at("above").get<double>(), 0.6);
 }
 
 TEST(JsonReport, figures_without_a_meaning_are_null) {

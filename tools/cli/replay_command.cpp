@@ -14,6 +14,7 @@
 
 #include "config/replay_config.hpp"
 #include "storage/event_log.hpp"
+#include "tools/bound/solve_trials.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/replay_inputs.hpp"
@@ -38,6 +39,7 @@ struct ReplayOptions {
   ReplayInputOptions inputs;
   std::vector<std::string> policies;
   unsigned jobs = 0;
+  bool bound = false;
   std::string json;
   std::string html;
   std::string events;
@@ -53,6 +55,7 @@ struct Planned {
 /// Everything that the runs share, read before the first one starts.
 struct Session : ReplayInputs {
   std::vector<Planned> runs;
+  std::vector<bound::TrialBound> bounds;  ///< one a trial, where they are wanted
 };
 
 /// The file for the events of run `index`: the name itself when there is one run, else with policy
@@ -190,6 +193,17 @@ bool list_incomplete(const std::vector<RunResult>& results) {
   return all_completed;
 }
 
+/// The bound of each trial, on which its runs stand. False after a complaint.
+bool find_bounds(Session& session) {
+  auto bounds = bound::solve_trials(session.config, session.catalog, session.workloads);
+  if (!bounds) {
+    complain(bounds.error().message);
+    return false;
+  }
+  session.bounds = std::move(bounds).value();
+  return true;
+}
+
 int report_all(const ReplayOptions& options, const Session& session) {
   std::vector<RunResult> results;
   for (const Planned& run : session.runs) {
@@ -198,6 +212,9 @@ int report_all(const ReplayOptions& options, const Session& session) {
       return kFailed;
     }
     results.push_back(*run.result);
+    for (const bound::TrialBound& trial : session.bounds) {
+      if (trial.seed == results.back().seed) results.back().bound_usd = trial.bound.bound_usd;
+    }
   }
   // Once all are there: ratios are to the first policy's run with the same seed.
   metrics::normalize(results);
@@ -251,6 +268,7 @@ int run_command(const ReplayOptions& options) {
   if (!options.policies.empty()) session.config.policies = options.policies;
   if (!plan_runs(session)) return kUsage;
   if (const ExitCode code = check_outputs(options, session); code != kDone) return code;
+  if (options.bound && !find_bounds(session)) return kFailed;
   perform_all(options, session);
   return report_all(options, session);
 }
@@ -267,6 +285,9 @@ void add_replay(CLI::App& app, int& exit_code) {
   add_input_options(*command, options->inputs);
   command->add_option("--threads", options->jobs, "runs at a time; 0: one a core")
       ->check(CLI::Range(0, 1024));
+  command->add_flag("--bound", options->bound,
+                    "show how far each run lies above what no policy can cost less than (see "
+                    "muster bound)");
   command->add_option("--json", options->json, "write the results as JSON; - for standard output");
   command->add_option("--html", options->html, "write a report with plots");
   command->add_option("--events", options->events, "write the event log, for muster explain");

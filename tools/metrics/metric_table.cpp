@@ -61,6 +61,28 @@ void add_jobs_and_cost(std::vector<Metric>& table) {
       ratio_of(table.back(), "normalized_cost", Column{"of first", "%", Place::cost, 1, 100}));
 }
 
+void add_bound(std::vector<Metric>& table) {
+  const auto asked_for = [](Run r) { return r.bound_usd.has_value(); };
+  table.push_back({.key = "bound.usd",
+                   .unit = "$",
+                   .how = "what no policy can cost less than (`muster bound`); null unless it was "
+                          "asked for with `--bound`",
+                   .of = [](Run r) { return r.bound_usd; },
+                   .has_group = asked_for});
+  table.push_back({.key = "bound.above",
+                   .unit = "of 1",
+                   .better = Better::lower,
+                   .how = "`total_cost_usd` over `bound.usd`, less 1; null where a job did not "
+                          "complete, as the bound is of the work of all",
+                   .of = [](Run r) -> Value {
+                     const bool whole = r.jobs_completed == r.jobs_submitted;
+                     if (!whole || !r.bound_usd || *r.bound_usd <= 0) return {};
+                     return r.total_cost_usd / *r.bound_usd - 1;
+                   },
+                   .column = Column{"above", "bound %", Place::cost, 1, 100},
+                   .has_group = asked_for});
+}
+
 void add_jct(std::vector<Metric>& table) {
   const auto jct = [&](std::string name, const char* head, Value RunResult::*of) {
     table.push_back({.key = name + "_jct_h",
@@ -282,6 +304,7 @@ void add_rounds(std::vector<Metric>& table) {
 std::vector<Metric> all_metrics() {
   std::vector<Metric> table;
   add_jobs_and_cost(table);
+  add_bound(table);
   add_jct(table);
   add_class(table, {"short", &RunResult::short_jobs, Place::short_jobs, Place::short_mean});
   add_class(table, {"long", &RunResult::long_jobs, Place::long_jobs, Place::long_mean});

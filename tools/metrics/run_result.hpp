@@ -34,6 +34,7 @@ struct RunResult {
   std::uint64_t jobs_submitted = 0;
   std::uint64_t jobs_completed = 0;
   double total_cost_usd = 0;
+  std::optional<double> bound_usd;  ///< no policy costs less on this workload; where asked for
   std::optional<double> mean_jct_h, p50_jct_h, p95_jct_h, p99_jct_h;
   std::optional<ClassFigures> short_jobs, long_jobs;  ///< with a cutoff only
   std::optional<double> makespan_s;         ///< from the first acceptance to the last completion
