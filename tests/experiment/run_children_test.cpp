@@ -24,7 +24,7 @@ struct Children {
   std::vector<Child> all;
   std::map<std::size_t, ChildEnd> ends;
   std::size_t at_once = 2;
-  int pauses_left = 100'000;
+  std::function<bool()> stop_when;
 
   explicit Children(const std::vector<std::string>& scripts) {
     for (std::size_t i = 0; i < scripts.size(); ++i) {
@@ -44,7 +44,7 @@ struct Children {
     setup.at_once = at_once;
     setup.pause = [this](Duration length) {
       std::this_thread::sleep_for(length);
-      return --pauses_left > 0;
+      return !stop_when || !stop_when();
     };
     setup.elapsed = [] { return Duration{}; };
     setup.ended = [this](const ChildEnd& end) {
@@ -80,7 +80,9 @@ TEST(RunChildren, runs_no_more_at_once_than_asked_for) {
 
 TEST(RunChildren, leaves_none_behind_when_it_is_stopped) {
   Children children({"echo $$; exec sleep 60", "echo $$; exec sleep 60", "echo never"});
-  children.pauses_left = 30;
+  children.stop_when = [&] {
+    return children.text("out", 0).ends_with('\n') && children.text("out", 1).ends_with('\n');
+  };
   EXPECT_FALSE(children.run());
   for (std::size_t i = 0; i < 2; ++i) {
     const pid_t pid = std::stoi(children.text("out", i));
