@@ -1,10 +1,10 @@
-#include "schedulers/hcoop/free_capacity_index.hpp"
+#include "schedulers/packing/free_capacity_index.hpp"
 
 #include <gtest/gtest.h>
 
 #include "tests/support/builders.hpp"
 
-namespace muster::hcoop {
+namespace muster {
 namespace {
 
 /// One instance of four cores, that a job of as many may be placed on.
@@ -59,4 +59,4 @@ TEST_F(FreeCapacityIndexTest, WhatWasNotNewIsNotNewWhenItIsGivenBack) {
 }
 
 }  // namespace
-}  // namespace muster::hcoop
+}  // namespace muster
