@@ -9,12 +9,16 @@ using own::FleetParams;
 using own::MusterParams;
 using own::RunTimes;
 using own::TaskTimes;
+using own::with_strict;
 
 PolicyModule muster_module() {
   constexpr double kLongest_s = 604800;
   return describe<MusterParams>("muster",
                                 "Muster's own: exact repartition of few instances at the price of "
                                 "work, with patience in proportion to age")
+      .param(
+          "strict", &MusterParams::strict, params::flag(),
+          "as patient=false,triples=20,max_tasks=9,theta=0.074: cheapest without anybody waiting")
       .param("horizon_s", &MusterParams::horizon,
              params::in_seconds(params::above(0).up_to(kLongest_s)),
              "seconds over which the cost of a change is spread")
@@ -73,7 +77,8 @@ PolicyModule muster_module() {
       .period(&MusterParams::period)
       .eager(&MusterParams::eager)
       .uses({.throughput = true, .prices = true, .predictions = true})
-      .made_by([](const MusterParams& params, const Catalog& catalog) {
+      .made_by([](const MusterParams& given, const Catalog& catalog) {
+        const MusterParams params = with_strict(given);
         return std::make_unique<MarketSplit>([&catalog, &params](Market market) {
           return std::make_unique<own::MusterPolicy>(catalog, market, params);
         });

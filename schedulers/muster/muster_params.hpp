@@ -33,7 +33,19 @@ struct MusterParams {
   std::uint32_t steps = 1'000'000;
   RunTimes run_times = RunTimes::predicted;  ///< a task's horizon ends where it is expected to
   double default_pair = 0.95;                ///< expected rate beside a neighbour never observed
-  FleetParams fleet{};                       ///< for masters whose instances are given
+  bool strict = false;  ///< nobody waits past the next round, and a round looks further
+  FleetParams fleet{};  ///< for masters whose instances are given
 };
+
+/// The settings of which `strict` stands for all at once; the others as they are.
+inline MusterParams with_strict(MusterParams params) {
+  if (!params.strict) return params;
+  params.patient = false;
+  params.triples = 20;
+  params.max_tasks = 9;
+  // Who does not wait needs little urgency; the same share of Gavel's mean price as $0.3 an hour.
+  params.theta = 0.074;
+  return params;
+}
 
 }  // namespace muster::own

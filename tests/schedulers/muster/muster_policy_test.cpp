@@ -247,6 +247,23 @@ TEST(MusterPolicy, shares_out_some_tasks_of_instances_with_more_than_it_may_take
   EXPECT_TRUE(cluster.state().pending().empty());
 }
 
+TEST(MusterPolicy, strict_stands_for_four_settings) {
+  std::vector<std::string> layouts;
+  for (const char* policy :
+       {"muster,strict", "muster,patient=false,triples=20,max_tasks=9,theta=0.074"}) {
+    Cluster cluster(table_3(), policy);
+    std::string all;
+    for (std::uint64_t id = 1; id <= 9; ++id) {
+      cluster.submit(id % 3 == 0 ? large(id) : small(id));
+      cluster.round();
+      EXPECT_TRUE(cluster.state().pending().empty());
+      all += cluster.layout() + "; ";
+    }
+    layouts.push_back(all);
+  }
+  EXPECT_EQ(layouts[0], layouts[1]);
+}
+
 TEST(MusterPolicy, on_a_fixed_fleet_the_job_with_the_fewest_unstarted_tasks_goes_first) {
   Cluster cluster(table_3(), "muster");
   cluster.add_to_fleet("it4");
