@@ -30,6 +30,7 @@ struct FluidProgress {
   double reached_usd = 0;
 };
 
+/// When the work stops without having come to its end, and who is told of it meanwhile.
 struct FluidLimits {
   std::uint64_t nodes = kNodes;  ///< of all searches together
   std::uint32_t rounds = kRounds;

@@ -53,6 +53,7 @@ class PairTable {
   std::vector<double> rates_;
 };
 
+/// Work that has to be done, what may be rented for it, and how tasks slow each other.
 struct FluidProblem {
   std::vector<FluidKind> kinds;
   std::vector<FluidType> types;

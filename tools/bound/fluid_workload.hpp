@@ -11,6 +11,7 @@
 
 namespace muster::bound {
 
+/// Why there is no bound.
 enum class NoBound : std::uint8_t {
   bad_input,    ///< a file that the config names is not as it should be
   not_defined,  ///< no bound of this kind holds for the config

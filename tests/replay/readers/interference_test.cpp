@@ -128,6 +128,27 @@ RC_GTEST_PROP(PairwiseInterference, DependsOnTheCompanyAndNotOnItsOrder, (bool a
 }
 
 // Computed in the order gpt2, resnet18, gcn; filed under gcn, gpt2, resnet18.
+RC_GTEST_PROP(Interference, NeverExceedsTheProductOfItsPairs, ()) {
+  InterferenceConfig config = evas(*rc::gen::arbitrary<bool>());
+  config.model = *rc::gen::element<std::string>("none", "uniform", "pairwise");
+  const auto model = make_interference(config).value();
+  std::vector<std::uint32_t> company;
+  const int size = *rc::gen::inRange(1, 12);
+  for (int i = 0; i < size; ++i) {
+    company.push_back(model->index_of(*rc::gen::element<std::string>(
+        "resnet18", "sage", "cyclegan", "gpt2", "gcn", "openfoam", "seq", "a3c", "vit", "new")));
+  }
+  const std::vector<double> values = model->throughput(company);
+  for (std::size_t i = 0; i < company.size(); ++i) {
+    double product = 1;
+    for (std::size_t j = 0; j < company.size(); ++j) {
+      if (j != i) product *= model->pair_at_most(company[i], company[j]);
+    }
+    RC_ASSERT(values[i] <= product * (1 + kExact));
+    if (model->is_product()) RC_ASSERT(values[i] >= product * (1 - kExact));
+  }
+}
+
 TEST(AsGenerated, FilesTheValuesOfThreeUnderOtherNames) {
   EXPECT_THAT(together(evas(true), {"gpt2", "resnet18", "gcn"}),
               ElementsAre(near(0.919 * 0.835), near(0.981 * 0.915), near(0.793 * 0.999)));
