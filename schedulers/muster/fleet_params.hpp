@@ -17,7 +17,7 @@ enum class TaskTimes : std::uint8_t {
 /// What the policy can be told about masters whose instances are given.
 struct FleetParams {
   double reserve = 0.02;                      ///< share of capacity that long tasks leave to others
-  TaskTimes task_times = TaskTimes::learnt;   ///< for the order of long jobs
+  TaskTimes task_times = TaskTimes::off;      ///< for the order of long jobs
   double age_s = 0;                           ///< a task yet to start puts its job back by so much
   Duration cutoff{std::chrono::minutes{10}};  ///< a job with a task that runs longer is long
   Duration starve{std::chrono::hours{24}};    ///< who has waited so long goes first; 0: nobody

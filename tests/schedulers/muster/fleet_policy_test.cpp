@@ -80,7 +80,7 @@ TEST(FleetPolicy, AHigherPriorityGoesBeforeAShorterJob) {
 }
 
 TEST(FleetPolicy, WithAgeingAnOlderJobGoesBeforeOneWithFewerTasks) {
-  Cluster cluster(slots(), "muster,age_s=10,task_times=off");
+  Cluster cluster(slots(), "muster,age_s=10");
   cluster.add_to_fleet("slot");
   cluster.submit(short_job(1, 30));
   cluster.let_pass(seconds{295});
@@ -170,7 +170,7 @@ TEST(FleetPolicy, LongJobsGoByTheWorkThatTheyHaveStillToStart) {
 }
 
 TEST(FleetPolicy, WhatATaskTakesIsLearntFromTheFinishedOnesOfItsJob) {
-  Cluster cluster(slots(), "muster");
+  Cluster cluster(slots(), "muster,task_times=learnt");
   cluster.add_to_fleet("slot", 2);
   cluster.submit(long_job(1, 4));
   cluster.round();
