@@ -13,7 +13,7 @@ using own::with_strict;
 
 namespace {
 
-constexpr double kLongest_s = 604800;
+constexpr double kLongestTime_s = 604800;
 
 /// What is for masters whose instances are given.
 void describe_fleet(Description<MusterParams>& description) {
@@ -29,14 +29,14 @@ void describe_fleet(Description<MusterParams>& description) {
           "there: what long jobs are ordered by besides their unstarted tasks: nothing, the mean "
           "of their finished ones, or what the job says")
       .param("age_s", in(&MusterParams::fleet, &FleetParams::age_s),
-             params::number(params::from(0).up_to(kLongest_s)),
+             params::number(params::from(0).up_to(kLongestTime_s)),
              "there: seconds that each unstarted task puts its job back in the order of arrival; "
              "0: only tasks count")
       .param("cutoff_s", in(&MusterParams::fleet, &FleetParams::cutoff),
-             params::in_seconds(params::from(0).up_to(kLongest_s)),
+             params::in_seconds(params::from(0).up_to(kLongestTime_s)),
              "there: a short job with a task that runs longer is long; 0: never")
       .param("starve_s", in(&MusterParams::fleet, &FleetParams::starve),
-             params::in_seconds(params::from(0).up_to(kLongest_s)),
+             params::in_seconds(params::from(0).up_to(kLongestTime_s)),
              "there: a job that has waited so long goes first in its class; 0: none does")
       .param("max_passes", in(&MusterParams::fleet, &FleetParams::max_passes),
              params::whole(0, 1'000'000'000),
@@ -59,7 +59,7 @@ PolicyModule muster_module() {
                  "as patient=false,triples=20,max_tasks=9,theta=0.074: cheapest without anybody "
                  "waiting")
           .param("horizon_s", &MusterParams::horizon,
-                 params::in_seconds(params::above(0).up_to(kLongest_s)),
+                 params::in_seconds(params::above(0).up_to(kLongestTime_s)),
                  "seconds over which the cost of a change is spread")
           .param("theta", &MusterParams::theta, params::number(params::from(0).up_to(1000)),
                  "worth of an hour of a user's time, as a share of the price of the task's work")
@@ -69,7 +69,7 @@ PolicyModule muster_module() {
           .param("patient", &MusterParams::patient, params::flag(),
                  "tasks may wait for a good place, and pause")
           .param("free_wait_s", &MusterParams::free_wait,
-                 params::in_seconds(params::from(0).up_to(kLongest_s)),
+                 params::in_seconds(params::from(0).up_to(kLongestTime_s)),
                  "seconds that a task may wait in all, whatever its age")
           .param("wait_share", &MusterParams::wait_share, params::number(params::from(0).up_to(1)),
                  "and the share of its age that it may wait besides")
