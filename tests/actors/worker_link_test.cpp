@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tests/actors/worker_link_world.hpp"
 
 namespace muster {
@@ -372,10 +374,13 @@ TEST_F(WorkerLinkTest, AQueueThatGrowsBeyondItsBoundEndsTheLinkAndTheWorkerComes
   }
   ASSERT_TRUE(worker_news_.hears(LinkNewsKind::down, "takes too little")) << worker_news_.all();
   master_.release();
-  // The hello after it tells of all of them.
+  // The hello after it tells of all that the worker had taken by then, and the rest is reported.
   ASSERT_TRUE(comes_true([&] {
-    const auto hellos = master_.notes().hellos;
-    return hellos.back().known.size() == 100;
+    const auto notes = master_.notes();
+    std::set<TaskId> told;
+    for (const WorkerReport& report : notes.hellos.back().known) told.insert(report.task);
+    for (const WorkerReport& report : notes.reports) told.insert(report.task);
+    return notes.hellos.size() > 1 && told.size() == 100;
   }));
 }
 

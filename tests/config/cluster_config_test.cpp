@@ -33,7 +33,7 @@ TEST(ClusterConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.state, file.folder() / "state");
   EXPECT_EQ(config.pki, file.folder() / "pki");
   EXPECT_EQ(config.catalog, file.folder() / "types.csv");
-  EXPECT_EQ(config.policy, "eva");
+  EXPECT_EQ(config.policy, "muster");
   EXPECT_TRUE(config.api_token.empty());
   EXPECT_FALSE(config.insecure_loopback);
   EXPECT_EQ(config.master.max_attempts, 1U);

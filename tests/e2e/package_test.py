@@ -76,7 +76,7 @@ class InstalledTree(PackageTest):
     def test_a_shipped_config_finds_what_it_names(self):
         output = self.succeed(self.program, "replay", self.path("share/muster/replay/eva-200.toml"),
                               "--set", "workload.max_jobs=5", "--json", "-", cwd=self.folder)
-        self.assertEqual(len(json.loads(output)["runs"]), 2)
+        self.assertEqual(len(json.loads(output)["runs"]), 3)
 
     def test_a_local_cluster_uses_what_is_installed(self):
         cluster = os.path.join(self.folder, "c")

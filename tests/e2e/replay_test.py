@@ -28,10 +28,11 @@ class Json(MusterTest):
         document = json.loads(output)  # fails when anything else stands there
         self.assertEqual(set(document), {"runs"})
         self.runs_made = document["runs"]
-        self.no_packing, self.eva = self.runs_made
+        self.no_packing, self.eva, self.muster = self.runs_made
 
     def test_a_run_has_exactly_the_agreed_keys(self):
-        self.assertEqual([run["policy"] for run in self.runs_made], ["no-packing", "eva"])
+        self.assertEqual([run["policy"] for run in self.runs_made],
+                         ["no-packing", "eva", "muster"])
         for run in self.runs_made:
             with self.subTest(policy=run["policy"]):
                 self.assertEqual(set(run), KEYS)
@@ -99,6 +100,11 @@ class Json(MusterTest):
         self.assertGreater(self.eva["migrations_per_task"], 0)
         self.assertLess(self.eva["mean_normalized_throughput"], 1)
         self.assertGreaterEqual(self.eva["mean_jct_h"], self.no_packing["mean_jct_h"])
+
+    def test_muster_costs_less_than_eva_and_is_done_no_later(self):
+        self.assertLess(self.muster["total_cost_usd"], 0.97 * self.eva["total_cost_usd"])
+        self.assertLess(self.muster["mean_jct_h"], self.eva["mean_jct_h"])
+        self.assertEqual(set(self.muster["rounds_by_choice"]), {"repartition"})
 
     def test_shares_are_shares_and_percentiles_rise(self):
         for run in self.runs_made:
