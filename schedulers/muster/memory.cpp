@@ -24,6 +24,16 @@ void Memory::end(TaskId task, Instant at) {
   wait.since.reset();
 }
 
+/// What nothing could be moved off, since tasks are on their way, is still to be looked at.
+void Memory::forget_dirty(const ClusterState& state) {
+  std::erase_if(dirty_, [&](InstanceId id) {
+    const InstanceRow* row = state.find(id);
+    return row == nullptr || std::all_of(row->planned.begin(), row->planned.end(), [&](Slot slot) {
+             return state.task(slot).phase == TaskPhase::running;
+           });
+  });
+}
+
 void Memory::observe(const Event& event, const ClusterView& view) {
   const auto touch = [&](InstanceId instance) {
     if (instance.valid()) dirty_.insert(instance);
@@ -47,15 +57,32 @@ void Memory::observe(const Event& event, const ClusterView& view) {
     touch_host_of(finished->task);
   } else if (const auto* failed = std::get_if<TaskFailed>(&event.body)) {
     touch_host_of(failed->task);
-  } else if (std::holds_alternative<RoundDecided>(event.body)) {
-    dirty_.clear();
-    changed_ = false;
+  } else if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
+    const auto& figures = round->note.figures;
+    const auto again = std::find_if(figures.begin(), figures.end(),
+                                    [](const auto& figure) { return figure.first == kAgain; });
+    changed_ = again != figures.end();
+    if (!changed_ || again->second < kUnfinished) forget_dirty(view.state);
+    refused_ = false;
     const auto& by_phase = view.state.work().tasks;
     const std::size_t tasks = std::accumulate(by_phase.begin(), by_phase.end(), std::size_t{0});
     if (waits_.size() > 2 * tasks + kSpareWaits) {
       std::erase_if(waits_,
                     [&](const auto& entry) { return view.state.find(entry.first) == nullptr; });
     }
+  } else if (const auto* part = std::get_if<PlanPartRefused>(&event.body)) {
+    refused_ |= part->refusal.code == RefusalCode::group_refused;
+    touch(part->instance);
+  } else if (const auto* refused = std::get_if<TaskRefused>(&event.body)) {
+    refused_ |= refused->refusal.code == RefusalCode::group_refused;
+    changed_ = true;
+  } else if (const auto* offering = std::get_if<OfferingChanged>(&event.body)) {
+    // At another price another instance may be better for what is on it.
+    for (const InstanceRow& row : view.state.instances()) {
+      const InstanceType& type = view.catalog[row.type];
+      if (type.name == offering->change.offering.type) dirty_.insert(row.id);
+    }
+    changed_ = true;
   } else if (const auto* released = std::get_if<JobReleased>(&event.body)) {
     changed_ = true;
     // Tasks that waited before the hold come to stand among others that never did.
@@ -83,10 +110,11 @@ Duration Memory::waited(TaskId task, Instant now) const {
   return wait.before + (wait.since ? now - *wait.since : Duration{});
 }
 
-void Memory::restore(std::map<TaskId, Wait> waits, std::set<InstanceId> dirty, bool changed) {
+void Memory::restore(std::map<TaskId, Wait> waits, std::set<InstanceId> dirty, News news) {
   waits_ = std::move(waits);
   dirty_ = std::move(dirty);
-  changed_ = changed;
+  changed_ = news.changed;
+  refused_ = news.refused;
 }
 
 }  // namespace muster::own

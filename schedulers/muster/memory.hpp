@@ -10,6 +10,11 @@
 
 namespace muster::own {
 
+/// Figure of a round's note: the round is to be held again though nothing may have changed.
+inline constexpr const char* kAgain = "again";
+inline constexpr double kLater = 1;       ///< since time alone may change what it would do
+inline constexpr double kUnfinished = 2;  ///< since it has not looked at everything
+
 /// What the policy remembers of tasks and instances: a fold over the events.
 class Memory {
  public:
@@ -21,6 +26,8 @@ class Memory {
   bool is_dirty(InstanceId instance) const { return dirty_.contains(instance); }
   /// Nothing has come, left or become ready since the last round.
   bool is_quiet() const { return !changed_; }
+  /// What the last round wanted to move together was refused.
+  bool was_refused() const { return refused_; }
 
   /// What a task has waited: in all before now, and since when it waits now.
   struct Wait {
@@ -32,15 +39,22 @@ class Memory {
   };
   const std::map<TaskId, Wait>& waits() const { return waits_; }
   const std::set<InstanceId>& dirty() const { return dirty_; }
-  void restore(std::map<TaskId, Wait> waits, std::set<InstanceId> dirty, bool changed);
+  /// Something has changed since the last round, and a group of its plan was refused.
+  struct News {
+    bool changed = false;
+    bool refused = false;
+  };
+  void restore(std::map<TaskId, Wait> waits, std::set<InstanceId> dirty, News news);
 
  private:
+  void forget_dirty(const ClusterState& state);
   void begin(TaskId task, Instant at);
   void end(TaskId task, Instant at);
 
   std::map<TaskId, Wait> waits_;  ///< of the tasks of unfinished jobs
   std::set<InstanceId> dirty_;
   bool changed_ = false;
+  bool refused_ = false;
 };
 
 }  // namespace muster::own

@@ -46,7 +46,11 @@ std::string MusterPolicy::save_state(const ClusterState& state) const {
   }
   json dirty = json::array();
   for (const InstanceId id : memory_.dirty()) dirty.push_back(id.value);
-  json all{{"rates", rates}, {"waits", waits}, {"dirty", dirty}, {"changed", !memory_.is_quiet()}};
+  json all{{"rates", rates},
+           {"waits", waits},
+           {"dirty", dirty},
+           {"changed", !memory_.is_quiet()},
+           {"refused", memory_.was_refused()}};
   if (fleet_.built()) all["fleet"] = fleet_.save();
   return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -60,7 +64,9 @@ bool MusterPolicy::load_state(std::string_view text, const ClusterView& view) {
   for (const char* key : {"rates", "waits", "dirty"}) {
     if (!all.contains(key) || !all[key].is_array()) return false;
   }
-  if (!all.contains("changed") || !all["changed"].is_boolean()) return false;
+  for (const char* key : {"changed", "refused"}) {
+    if (!all.contains(key) || !all[key].is_boolean()) return false;
+  }
   std::map<std::string, ClassId, std::less<>> classes;
   for (std::uint32_t i = 0; i < view.state.class_count(); ++i) {
     classes.emplace(view.state.class_name(ClassId{i}), ClassId{i});
@@ -84,7 +90,8 @@ bool MusterPolicy::load_state(std::string_view text, const ClusterView& view) {
     dirty.insert(InstanceId{id.get<std::uint64_t>()});
   }
   rates_.restore(rates);
-  memory_.restore(std::move(*waits), std::move(dirty), all["changed"].get<bool>());
+  memory_.restore(std::move(*waits), std::move(dirty),
+                  {all["changed"].get<bool>(), all["refused"].get<bool>()});
   return true;
 }
 

@@ -43,12 +43,18 @@ void MusterPolicy::observe(const Event& event, const ClusterView& view) {
 
 Plan MusterPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   if (!view.rents()) return use_fleet(view);
-  changes_with_time_ = false;
-  if (memory_.is_quiet() && view.state.pending().empty()) return {};
+  // Whether a round has to be held again comes back by its note: see Memory.
+  if (memory_.is_quiet() && view.state.pending().empty()) {
+    changes_with_time_ = false;
+    return {};
+  }
   input_.gather({view, prices_.types().market()}, prices_, kinds_);
   changes_with_time_ = input_.changes_with_time() || view.any_rests();
   Round round({params_, view, input_, prices_, rates_, memory_, work_, kinds_}, rng, budget);
   round.run();
+  const bool unfinished = round.is_unfinished();
+  const double again = unfinished ? kUnfinished : changes_with_time_ ? kLater : 0;
+  changes_with_time_ |= unfinished;
   const Layout layout = round.layout();
   Plan plan = plan_of(layout, input_, {.prices = prices_}, kinds_, CauseCode::packed);
   for (std::uint32_t i = 0; i < input_.tasks().size(); ++i) {
@@ -69,6 +75,7 @@ Plan MusterPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   plan.note.figures.emplace_back("greedy_usd_h", round.greedy_value_usd_h());
   plan.note.figures.emplace_back("repartitions", round.repartitions());
   plan.note.figures.emplace_back("steps", static_cast<double>(round.steps()));
+  if (again > 0) plan.note.figures.emplace_back(kAgain, again);
   return plan;
 }
 

@@ -36,6 +36,8 @@ Round::Round(const RoundParts& parts, Rng& rng, Budget& budget)
 void Round::run() {
   place_waiting(p_, layout_);
   greedy_value_usd_h_ = value_usd_h();
+  // Where moves were refused they would be again: what only starts goes first.
+  if (p_.memory.was_refused()) return;
   list_waiting();
   improve();
 }
@@ -43,6 +45,8 @@ void Round::run() {
 /// Those of most value first.
 void Round::list_waiting() {
   waiting_ = waiting();
+  listed_.assign(p_.input.tasks().size(), 0);
+  for (const std::uint32_t task : waiting_) listed_[task] = 1;
   std::stable_sort(waiting_.begin(), waiting_.end(), [&](std::uint32_t a, std::uint32_t b) {
     return layout_.piece(a).value_usd_h > layout_.piece(b).value_usd_h;
   });
@@ -55,6 +59,10 @@ std::vector<std::uint32_t> Round::waiting() const {
     if (tasks[i].movable && layout_.host_of(i) == kUnassigned) found.push_back(i);
   }
   return found;
+}
+
+bool Round::is_unfinished() const {
+  return is_spent() || p_.memory.was_refused();
 }
 
 /// A deadline of the master's counts alone; the policy's own bound is for replays without one.
@@ -118,6 +126,7 @@ Round::Tasks Round::any_waiting() {
       const auto all = layout_.together(waiting_[drawn]);
       return {all.begin(), all.end()};
     }
+    listed_[task] = 0;
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(drawn));
   }
   return {};
@@ -145,10 +154,9 @@ bool Round::improve_gangs() {
       if (is_spent()) return changed;
       if (!gangs[other].movable) continue;
       const std::vector<std::uint32_t> hosts = hosts_of_both(gang, other);
-      // Pairs of hosts are looked at anyway.
-      if (hosts.size() <= 2) continue;
-      changed |= attempt(hosts, {});
       ++tried;
+      // Pairs of hosts are looked at anyway.
+      if (hosts.size() > 2) changed |= attempt(hosts, {});
     }
   }
   return changed;
@@ -182,6 +190,7 @@ bool Round::improve_waiting() {
   const std::vector<std::uint32_t> neighbours = neighbours_of(kUnassigned);
   for (const std::uint32_t& task : tried) {
     const auto all = layout_.together(task);
+    if (all.front() != task || all.size() > p_.params.max_tasks) continue;
     for (const std::uint32_t b : neighbours) {
       if (is_spent()) return changed;
       if (!waits(task)) break;
@@ -191,10 +200,10 @@ bool Round::improve_waiting() {
     for (const std::uint32_t& other : tried) {
       if (other <= task || !waits(task) || !waits(other)) continue;
       const auto more = layout_.together(other);
-      if (all.data() == more.data()) continue;  // of one gang
+      if (more.front() != other || all.data() == more.data()) continue;  // once a gang
       Tasks both(all.begin(), all.end());
       both.insert(both.end(), more.begin(), more.end());
-      changed |= attempt({}, std::move(both));
+      changed |= attempt({}, both);
     }
   }
   return changed;
@@ -260,7 +269,8 @@ Round::Tasks Round::choose_moved(std::span<const std::uint32_t> hosts,
       }
     }
   }
-  const std::size_t most = p_.params.max_tasks;
+  if (waiting.size() > p_.params.max_tasks) return {};
+  const std::size_t most = p_.params.max_tasks - waiting.size();
   if (moved.size() > most) return {};
   while (!rest.empty() && moved.size() < most) {
     const std::size_t left = most - moved.size();
@@ -274,10 +284,9 @@ Round::Tasks Round::choose_moved(std::span<const std::uint32_t> hosts,
 /// Shares the tasks of the hosts and the waiting ones out anew, if that gains something.
 bool Round::attempt(std::span<const std::uint32_t> hosts, const Tasks& waiting) {
   Tasks moved = choose_moved(hosts, waiting);
-  if (moved.size() + waiting.size() <= p_.params.max_tasks) {
-    moved.insert(moved.end(), waiting.begin(), waiting.end());
-  }
-  if (moved.empty()) return false;
+  if (moved.empty() && !hosts.empty()) return false;
+  moved.insert(moved.end(), waiting.begin(), waiting.end());
+  if (moved.empty() || moved.size() > p_.params.max_tasks) return false;
   const RoundLayout::Excerpt excerpt = layout_.excerpt(hosts, moved);
   const double least = excerpt.before_usd_h + kLeastGain * excerpt.weight_usd_h;
   const std::uint64_t steps = repartition_.steps();
@@ -287,9 +296,9 @@ bool Round::attempt(std::span<const std::uint32_t> hosts, const Tasks& waiting) 
   ++adopted_;
   for (std::size_t i = 0; i < excerpt.tasks.size(); ++i) {
     const std::uint32_t task = excerpt.tasks[i];
-    if (found.host_of[i] == Partition::kWaits && layout_.host_of(task) != kUnassigned) {
-      waiting_.push_back(task);
-    }
+    if (found.host_of[i] != Partition::kWaits || listed_[task] != 0) continue;
+    listed_[task] = 1;
+    waiting_.push_back(task);
   }
   layout_.adopt(excerpt, found);
   return true;

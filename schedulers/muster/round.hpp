@@ -24,6 +24,8 @@ class Round {
   double greedy_value_usd_h() const { return greedy_value_usd_h_; }
   /// Tasks that are left without a place for now.
   std::vector<std::uint32_t> waiting() const;
+  /// It has not looked at all that it would have.
+  bool is_unfinished() const;
   std::uint64_t steps() const { return repartition_.steps(); }
   std::uint32_t repartitions() const { return adopted_; }
 
@@ -50,6 +52,7 @@ class Round {
   RoundLayout layout_;
   Repartition repartition_;
   std::vector<std::uint32_t> waiting_;  ///< without a host, the one of most value first
+  std::vector<char> listed_;            ///< of each task: it is in waiting_
   bool tries_all_ = true;               ///< few hosts: any pair is tried
   std::vector<std::uint32_t> poorest_;  ///< otherwise those that are worth least for their price
   double greedy_value_usd_h_ = 0;

@@ -305,13 +305,19 @@ RoundLayout::Excerpt RoundLayout::excerpt(std::span<const std::uint32_t> hosts,
     excerpt.given.push_back(working.host);
     for (const std::uint32_t task : working.tasks) {
       if (std::find(moved.begin(), moved.end(), task) != moved.end()) continue;
-      excerpt.given.back().fixed.push_back(pieces_[task]);
+      Piece piece = pieces_[task];
+      // It is not at home there: it goes on costing its start, as before.
+      if (piece.gang == kNoGang && is_displaced(task)) {
+        piece.value_usd_h *= share_on(model_, piece, working.host, false);
+      }
+      excerpt.given.back().fixed.push_back(piece);
     }
   }
   int lowest = INT_MAX;
   for (const std::uint32_t task : moved) lowest = std::min(lowest, priority(task));
   for (const std::uint32_t task : moved) {
-    if (host_of_[task] != kUnassigned || may_wait(task)) continue;
+    const bool waits_freely = priority(task) == lowest && may_wait(task);
+    if (host_of_[task] != kUnassigned || waits_freely) continue;
     excerpt.before_usd_h += not_waiting_usd_h(pieces_[task].value_usd_h);
   }
   for (const std::uint32_t task : excerpt.tasks) {
@@ -358,7 +364,9 @@ void RoundLayout::number_gangs(Excerpt& excerpt) const {
     here[static_cast<std::size_t>(known - teams.begin())] += piece.value_usd_h;
     piece.gang = static_cast<std::uint32_t>(known - teams.begin());
   });
-  each([&](Piece& piece) { piece.value_usd_h *= piece.gang_usd_h / here[piece.gang]; });
+  each([&](Piece& piece) {
+    if (here[piece.gang] > 0) piece.value_usd_h *= piece.gang_usd_h / here[piece.gang];
+  });
 }
 
 /// The gang as the excerpt sees it: what its tasks elsewhere are like.
@@ -372,7 +380,15 @@ Gang RoundLayout::gang_of(std::uint32_t number, const Excerpt& excerpt) const {
     const bool fixed_here =
         !here && std::find(excerpt.hosts.begin(), excerpt.hosts.end(), host) != excerpt.hosts.end();
     if (fixed_here) gang.whole = false;
-    if (here || fixed_here) continue;
+    if (here) continue;
+    if (fixed_here) {
+      // Nothing else in the repartition says that it has come there only now.
+      if (!is_displaced(task)) continue;
+      gang.starts = true;
+      gang.share_elsewhere =
+          std::min(gang.share_elsewhere, share_on(model_, pieces_[task], hosts_[host].host, false));
+      continue;
+    }
     gang.whole = false;
     if (host == kUnassigned) {
       gang.pace_elsewhere = 0;  // it does not run before that task has a place

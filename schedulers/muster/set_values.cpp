@@ -29,7 +29,9 @@ Host ValueModel::to_rent(TypeId type) const {
 }
 
 double speed_on(const ReservationPrices& prices, ShapeId shape, TypeId type) {
-  return prices.on(shape, type).worth_usd_h / prices.of(shape).usd_h;
+  // What costs nothing says nothing of speeds.
+  const double alone_usd_h = prices.of(shape).usd_h;
+  return alone_usd_h > 0 ? prices.on(shape, type).worth_usd_h / alone_usd_h : 1;
 }
 
 double share_on(const ValueModel& model, const Piece& piece, const Host& host, bool at_home) {
@@ -185,6 +187,11 @@ std::uint64_t SetValues::on(const Host& host, std::uint32_t number,
   standing_.clear();
   for (const Piece& piece : pieces_) standing_.push_back(standing(piece, host, number, limits));
   if (!look_at_fixed(host, limits)) return 0;
+  if (!used_[0].fits_in(model_.prices.types()[host.type].capacity)) {
+    // More stays there than it holds: nothing is added, and what is there is worth nothing.
+    values[0] = -host.price_usd_h;
+    return 1;
+  }
   std::uint64_t looked = 0;
   fits_[0] = 1;
   for (Set set = 0; set < sets; ++set) {

@@ -65,6 +65,9 @@ class Cluster {
     return state_.offerings().find(type, market)->price;
   }
 
+  /// A part of the last plan was not carried out.
+  void refuse(const PlanPartRefused& part) { apply(part); }
+
   /// The cloud takes the instance without a word.
   void take_away(std::uint64_t instance) { apply(InstanceGone{InstanceId{instance}}); }
   /// One task has done its work.

@@ -56,5 +56,43 @@ TEST_F(MemoryTest, AnInstanceIsDirtyFromWhatHappensOnItToTheNextRound) {
   EXPECT_TRUE(memory_.is_quiet());
 }
 
+TEST_F(MemoryTest, AnUnfinishedRoundIsHeldAgainAndForgetsNothing) {
+  comes(1);
+  happens(5, InstanceUp{kInstance});
+  happens(10, InstanceReady{kInstance});
+  happens(20, RoundDecided{0, {"repartition", {{kAgain, kUnfinished}}}});
+  EXPECT_TRUE(memory_.is_dirty(kInstance));
+  EXPECT_FALSE(memory_.is_quiet());
+  happens(30, RoundDecided{1, {"repartition", {{kAgain, kLater}}}});
+  EXPECT_FALSE(memory_.is_dirty(kInstance));
+  EXPECT_FALSE(memory_.is_quiet()) << "time alone may change what it would do";
+}
+
+TEST_F(MemoryTest, AnInstanceIsLookedAtAgainWhenWhatIsOnItsWayHasCome) {
+  comes(1);
+  happens(10, InstanceUp{kInstance});
+  happens(15, TaskAssigned{TaskId{1}, kInstance, {}});
+  happens(20, InstanceReady{kInstance});
+  happens(30, RoundDecided{});
+  EXPECT_TRUE(memory_.is_dirty(kInstance)) << "nothing could be moved off it";
+}
+
+TEST_F(MemoryTest, AnotherPriceOfItsTypeMakesAnInstanceDirty) {
+  comes(1);
+  happens(10, RoundDecided{});
+  const Offering offering{catalog_[TypeId{0}].name, Market::on_demand, "", Price::from_usd_h(1)};
+  happens(20, OfferingChanged{{1, at_s(20), offering}});
+  EXPECT_TRUE(memory_.is_dirty(kInstance));
+}
+
+TEST_F(MemoryTest, ARefusedGroupIsKnownUntilTheNextRound) {
+  comes(1);
+  const Refusal refusal{RefusalKind::not_now, RefusalCode::group_refused, {}, 0, 0};
+  happens(10, PlanPartRefused{TaskId{1}, {}, refusal});
+  EXPECT_TRUE(memory_.was_refused());
+  happens(20, RoundDecided{});
+  EXPECT_FALSE(memory_.was_refused());
+}
+
 }  // namespace
 }  // namespace muster::own

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <variant>
@@ -245,6 +247,63 @@ TEST(MusterPolicy, shares_out_some_tasks_of_instances_with_more_than_it_may_take
     EXPECT_GE(figure(plan, "value_usd_h"), figure(plan, "greedy_usd_h") - 1e-9);
   }
   EXPECT_TRUE(cluster.state().pending().empty());
+}
+
+RC_GTEST_PROP(MusterPolicyProperty, a_layout_is_never_worth_less_than_the_first_places, ()) {
+  const auto most = std::to_string(*rc::gen::inRange(2, 7));
+  Cluster cluster(table_3(), "muster,horizon_s=2000,max_tasks=" + most);
+  std::uint64_t id = 1;
+  for (int round = 0; round < 6; ++round) {
+    for (int i = *rc::gen::inRange(0, 6); i > 0; --i, ++id) {
+      JobBuilder job(id);
+      const bool gang = *rc::gen::inRange(0, 3) == 0;
+      job.tasks(gang ? 2 : 1).gang(gang).workload_class(id % 2 == 0 ? "a" : "b");
+      const int shape = *rc::gen::inRange(0, 3);
+      job.demand(shape == 0   ? Resources::of(2, 8, 24)
+                 : shape == 1 ? Resources::of(1, 4, 10)
+                              : Resources::of(0, 4, 12));
+      Job built = job.build();
+      built.priority = *rc::gen::inRange(0, 2);
+      cluster.submit(built);
+    }
+    const Plan plan = cluster.round();
+    if (plan.note.figures.empty()) continue;
+    RC_ASSERT(figure(plan, "value_usd_h") >= figure(plan, "greedy_usd_h") - 1e-6);
+    if (round > 1 && cluster.state().find(JobId{std::uint64_t(round)}) != nullptr &&
+        cluster.state().find(JobId{std::uint64_t(round)})->pending == 0) {
+      cluster.finish(static_cast<std::uint64_t>(round));
+    }
+  }
+}
+
+TEST(MusterPolicy, after_a_refused_group_only_first_places_are_planned) {
+  Cluster cluster(table_3(), "muster");
+  cluster.submit(large(1));
+  cluster.submit(medium(2));
+  cluster.round();
+  cluster.finish(1);
+  const Plan moves = cluster.ask();
+  ASSERT_FALSE(moves.places.empty());
+  const Refusal refused{RefusalKind::not_now, RefusalCode::group_refused, {}, 0, 0};
+  cluster.refuse({TaskId{2}, {}, refused});
+  cluster.submit(small(3));
+  const Plan careful = cluster.ask();
+  for (const Place& place : careful.places) EXPECT_EQ(place.task, TaskId{3});
+  EXPECT_TRUE(careful.stops.empty());
+  const Plan again = cluster.ask();
+  EXPECT_FALSE(again.places.empty()) << "what was refused is tried again";
+}
+
+TEST(MusterPolicy, what_is_free_is_taken_and_a_price_of_nothing_is_no_fault) {
+  Cluster cluster(table_3(), "muster");
+  cluster.reprice("it4", 0);
+  for (std::uint64_t id = 1; id <= 3; ++id) cluster.submit(small(id));
+  const Plan plan = cluster.round();
+  EXPECT_TRUE(cluster.state().pending().empty());
+  EXPECT_FALSE(std::isnan(figure(plan, "value_usd_h")));
+  for (const Launch& launch : plan.launches) {
+    EXPECT_EQ(cluster.catalog()[launch.type].name, "it4");
+  }
 }
 
 TEST(MusterPolicy, strict_stands_for_four_settings) {
