@@ -2,6 +2,10 @@
 
 #include <vector>
 
+// What workers say of attempts. News may come late, twice, or of an attempt that another one has
+// followed: whatever does not speak of the present attempt of a task changes nothing. Orders that a
+// worker never heard are found when it lists what it knows, and given again.
+
 namespace muster {
 
 AttemptNews::AttemptNews(MasterRecorder& recorder, TaskOrders& tasks, JobEnds& ends,

@@ -8,6 +8,10 @@
 
 #include "model/live_ids.hpp"
 
+// Orders to the cloud, each of which has to survive a crash on either side: an order is repeated
+// until the cloud has answered it, and the cloud takes a repeated one for the same by its number.
+// So numbers must never be given out twice, which is why a store that may be old has to ask first.
+
 namespace muster {
 namespace {
 

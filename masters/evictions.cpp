@@ -2,6 +2,11 @@
 
 #include <vector>
 
+// Takes everything off an instance. The order matters: tasks lose their places first, so that the
+// instance is unused when its release is decided, and a gang that stands on several instances loses
+// all of its places with the first one. A release that follows from an eviction is not ended here
+// before its tasks have saved what they can: InstanceReleases ends what is empty.
+
 namespace muster {
 
 Evictions::Evictions(const MasterCommands& commands, SpendGuard& guard, FleetKeeper& fleet)

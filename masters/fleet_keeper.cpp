@@ -2,6 +2,9 @@
 
 #include <utility>
 
+// A fixed fleet is kept by counting: what there should be of each type on each market, less what
+// there is. The caps hold for it as for plans; the rule that nothing is rented beside it does not.
+
 namespace muster {
 
 FleetKeeper::FleetKeeper(const MasterRecorder& recorder, CloudOrders& cloud, const PlanRules& rules,

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+// Released instances end when their last task has left. They end in the order of their release, and
+// not of their numbers, so that a replay and a restart end them alike. O(instances that have become
+// empty) a look: the others are not gone over.
+
 namespace muster {
 
 /// What an event changes in the list of released instances.

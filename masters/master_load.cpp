@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+// The load of a master is that of its scarcest good: its queue, its instances' capacity with what
+// the caps still allow, or its money. So a site that avoids loaded masters avoids each kind of
+// shortage.
+
 namespace muster {
 
 double master_load(const MasterFacts& facts, const MasterSettings& settings, bool fixed_fleet) {

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+// One event after the other: those who have to see the state before it, the facts, those who see
+// the state after it, and the commit, in that order. A listener records nothing itself, so that no
+// event can come between the two halves of another.
+
 namespace muster {
 
 MasterRecorder::MasterRecorder(const MasterSettings& settings, const MasterDependencies& parts)

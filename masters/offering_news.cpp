@@ -4,6 +4,9 @@
 #include <cmath>
 #include <utility>
 
+// Changes of offerings come by number, and each is recorded once. One that leaves out a number is a
+// sign that the cloud has to be asked for the ones between, since prices bill piecewise.
+
 namespace muster {
 
 bool misses_change(const ClusterState& state, std::span<const OfferingChange> changes) {

@@ -7,6 +7,10 @@
 #include "masters/plan_resizes.hpp"
 #include "model/feasible.hpp"
 
+// Carries a plan out, slice by slice. Each slice is checked against the state of the moment, since
+// between two of them anything may have happened. Refusals go on record before launches and places,
+// so that a task that gets a place in the same slice does not end up with an older reason.
+
 namespace muster {
 
 PlanApplication::PlanApplication(const MasterCommands& commands, JobEnds& ends,

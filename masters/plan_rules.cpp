@@ -1,5 +1,9 @@
 #include "masters/plan_rules.hpp"
 
+// What a plan is held against besides the state: caps, the day's money, whose turn it is, and which
+// gangs are not to be planned for. The planner is told the same, so that a plan is rarely refused
+// for what could have been known.
+
 namespace muster {
 
 PlanRules::PlanRules(const MasterRecorder& recorder, const CloudOrders& cloud,

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+// Brings what runs to what is meant to run: starts every task that stands on a ready instance with
+// room for it. Only those are looked at that an event may have let start (StartCandidates), in the
+// order in which they became candidates; a gang starts with its last task or not at all.
+
 namespace muster {
 namespace {
 

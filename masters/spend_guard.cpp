@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+// The day's cap. All sums are upper bounds: where the cloud's clock or an instance's start is not
+// known, the dearer of the possible is taken, since money that is spent cannot be taken back.
+
 namespace muster {
 namespace {
 

@@ -2,6 +2,9 @@
 
 #include <vector>
 
+// Orders to tasks. An event goes on record first and the order to a worker follows from it, so that
+// an order that gets lost with a crash can be repeated from the state.
+
 namespace muster {
 
 TaskOrders::TaskOrders(MasterRecorder& recorder, InstanceReleases& releases)

@@ -6,6 +6,10 @@
 #include <set>
 #include <tuple>
 
+// First places. Equal tasks are placed one after the other, so that a heap of what each instance
+// would gain serves all of them: only the instance that has just got one is reckoned with again. A
+// gang is tried in two ways, since what is best for its first task alone rarely is for all.
+
 namespace muster::own {
 namespace {
 

@@ -175,6 +175,7 @@ const Partition& Repartition::run(std::span<const Host> hosts, std::span<const P
       best_found_.value_usd_h = *value;
     }
   };
+  // Nothing is known at first; each division after that only narrows what may be.
   look(Limits(gangs.size()));
   while (!open.empty() && searches < most_searches_) {
     // The most promising first, and of equals the oldest.

@@ -4,6 +4,10 @@
 #include <numeric>
 #include <utility>
 
+// Everything here follows from events alone, so that a policy that was given the words of another
+// and the events after them remembers the same. What a round wants to be remembered comes back by
+// the note of RoundDecided: whether it has to be held again, and whether all was looked at.
+
 namespace muster::own {
 namespace {
 

@@ -3,6 +3,10 @@
 #include "schedulers/muster/muster_policy.hpp"
 #include "schedulers/muster/repartition.hpp"
 
+// The parameters in the order in which a user meets them: the one that stands for several, what
+// trades cost against time, what bounds the search, and then those that count on given instances
+// only.
+
 namespace muster {
 
 using own::FleetParams;

@@ -8,6 +8,10 @@
 #include "schedulers/muster/plan_groups.hpp"
 #include "schedulers/muster/round.hpp"
 
+// Puts the round together: gathers what there is, has Round search, and turns its layout into a
+// plan whose note carries back what the memory has to know (see kAgain). decide() itself leaves
+// nothing behind that a policy which only followed the events would not have.
+
 namespace muster::own {
 namespace {
 

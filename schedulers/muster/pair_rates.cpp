@@ -7,6 +7,9 @@
 
 #include "model/check.hpp"
 
+// Rates are kept as logarithms, in which a set's rate is a sum, and as themselves, for those who
+// multiply pair by pair: an exponential for each would be most of the time of a round.
+
 namespace muster::own {
 namespace {
 

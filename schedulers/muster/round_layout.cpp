@@ -187,6 +187,9 @@ bool RoundLayout::is_displaced(std::uint32_t task) const {
   return pieces_[task].home == kUnassigned || hosts_[host_of_[task]].present != pieces_[task].home;
 }
 
+/// What an hour of the gang is worth at the pace of its slowest task, less what its start costs
+/// when one of its tasks is not where it was. Nothing while one has no place: then none of them
+/// runs.
 double RoundLayout::gang_usd_h(std::uint32_t gang) const {
   const Team& team = teams_[gang];
   double pace = std::numeric_limits<double>::infinity();
@@ -268,6 +271,7 @@ void RoundLayout::add(std::uint32_t task, std::uint32_t number) {
   revalue(number);
 }
 
+/// Undoes add(): a host that was to be rented for the task alone is gone with it.
 void RoundLayout::take_off(std::uint32_t task) {
   const std::uint32_t number = std::exchange(host_of_[task], kUnassigned);
   Working& working = hosts_[number];
@@ -403,6 +407,8 @@ Gang RoundLayout::gang_of(std::uint32_t number, const Excerpt& excerpt) const {
   return gang;
 }
 
+/// New instances get numbers behind all others, and those that were to be rented before are gone
+/// rather than taken out, so that numbers stand for the whole round.
 void RoundLayout::adopt(const Excerpt& excerpt, const Partition& partition) {
   for (const std::uint32_t host : excerpt.fresh) hosts_[host].gone = true;
   std::vector<std::uint32_t> numbers = excerpt.hosts;
