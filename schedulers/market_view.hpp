@@ -1,21 +1,34 @@
 #pragma once
 
+#include "model/feasible.hpp"
 #include "schedulers/policy.hpp"
 
 namespace muster {
 
+/// The choice of one market.
+constexpr MarketChoice only(Market market) {
+  return market == Market::spot ? MarketChoice::spot : MarketChoice::on_demand;
+}
+
 /// One market of a cluster, for a policy that thinks of no other: the jobs that want it, its
-/// instances, and what of it can be had. Jobs that take any market are those of on demand.
+/// instances, and what of it can be had. Jobs that take any market are those of on demand. With
+/// `any` it shows everything.
 struct MarketView {
   const ClusterView& cluster;
-  Market market = Market::on_demand;
+  MarketChoice markets = MarketChoice::on_demand;
 
   bool shows(const JobRow& row) const {
-    return (row.job.markets == MarketChoice::spot) == (market == Market::spot);
+    if (markets == MarketChoice::any) return true;
+    return (row.job.markets == MarketChoice::spot) == (markets == MarketChoice::spot);
   }
-  bool shows(const InstanceRow& row) const { return row.market == market; }
-  /// The cloud does not have the type on this market now.
-  bool rests(TypeId type) const { return cluster.rests(type, market); }
+  bool shows(const InstanceRow& row) const { return wants(markets, row.market); }
+  /// The cloud does not have the type now on any market that is shown.
+  bool rests(TypeId type) const {
+    const auto rests_on = [&](Market market) {
+      return !wants(markets, market) || cluster.rests(type, market);
+    };
+    return rests_on(Market::on_demand) && rests_on(Market::spot);
+  }
 };
 
 }  // namespace muster

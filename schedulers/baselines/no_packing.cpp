@@ -39,7 +39,7 @@ bool NoPacking::load_state(std::string_view text, const ClusterView&) {
 Plan NoPacking::decide(const ClusterView& view, Rng&, Budget&) {
   Plan plan;
   if (!changed_ && view.state.pending().empty()) return plan;
-  input_.gather({view, prices_.types().market()}, prices_, kinds_);
+  input_.gather({view, prices_.types().markets()}, prices_, kinds_);
   plan.refusals = input_.refusals();
   if (!view.rents()) {
     place_on_fleet(view, plan);
@@ -51,7 +51,8 @@ Plan NoPacking::decide(const ClusterView& view, Rng&, Budget&) {
     if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
     const ReservationPrice& price = prices_.of(row.shape);
     const LaunchIndex launch{static_cast<std::uint32_t>(plan.launches.size())};
-    plan.launches.push_back({price.type, prices_.types().market(), {CauseCode::alone, 0}});
+    plan.launches.push_back(
+        {price.type, prices_.types().market_of(price.type), {CauseCode::alone, 0}});
     plan.places.push_back({row.id, launch, {CauseCode::alone, 0}});
   }
   use_cheapest_types(view, plan);

@@ -20,7 +20,7 @@ class NoPacking final : public Policy {
  public:
   /// Thinks of the jobs and instances of one market.
   NoPacking(const Catalog& catalog, Market market, const NoPackingParams& params = {})
-      : params_(params), prices_(catalog, market) {}
+      : params_(params), prices_(catalog, only(market)) {}
 
   Cadence cadence() const override {
     return {.period = params_.period,

@@ -44,7 +44,7 @@ class TableLearner final : public ThroughputLearner {
 EvaPolicy::EvaPolicy(const Catalog& catalog, Market market, const EvaParams& params)
     : params_(params),
       table_(params.default_pair),
-      prices_(catalog, market),
+      prices_(catalog, only(market)),
       kinds_(params.gangs),
       intake_(params.gangs),
       paper_(params.cheapest_types) {}
@@ -178,7 +178,7 @@ bool EvaPolicy::affords_full(const ClusterView& view, Budget& budget) const {
 }
 
 Plan EvaPolicy::decide(const ClusterView& view, Rng&, Budget& budget) {
-  input_.gather({view, prices_.types().market()}, prices_, kinds_);
+  input_.gather({view, prices_.types().markets()}, prices_, kinds_);
   // An offering that backs off is asked for again later, which makes another layout the best one.
   const bool waits_for_offer = params_.cheapest_types && view.any_rests();
   // A round need not be held again while nothing has changed that this decision looked at.

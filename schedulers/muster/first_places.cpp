@@ -76,7 +76,7 @@ class Placer {
       return true;
     }
     if (!fresh_ || (may_wait_ && fresh_->value_usd_h <= 0)) return false;
-    const std::uint32_t host = layout_.add_new(fresh_->type);
+    const std::uint32_t host = layout_.add_new(fresh_->offer);
     layout_.add(task, host);
     look_at(host);
     return true;
@@ -117,25 +117,127 @@ std::optional<double> place_all(RoundLayout& layout, Rooms& rooms,
   return std::nullopt;
 }
 
+/// An empty instance, there or to be rented, with as many equal tasks as make each worth most.
+struct Filling {
+  double usd_h_each = kNever;
+  std::size_t tasks = 0;
+};
+
+/// Fills empty instances with the tasks of a gang, one kind after the other. Tasks that are placed
+/// one by one never take an empty instance that pays only when it is full.
+class Filler {
+ public:
+  explicit Filler(RoundLayout& layout) : layout_(layout) {
+    for (std::uint32_t i = 0; i < layout.hosts().size(); ++i) {
+      const RoundLayout::Working& host = layout.host(i);
+      const bool empty = host.tasks.empty() && host.fixed_tasks.empty();
+      if (empty && layout.is_open(i) && host.present != kUnassigned) empty_.push_back(i);
+    }
+  }
+
+  /// Tasks of one kind; false when there is no place for all.
+  bool place(std::span<const std::uint32_t> tasks) {
+    while (!tasks.empty()) {
+      const Piece& piece = layout_.piece(tasks.front());
+      Filling best;
+      std::uint32_t host = kUnassigned, offer = 0;
+      auto taken = empty_.end();
+      for (auto at = empty_.begin(); at != empty_.end(); ++at) {
+        const Filling found = fill(layout_.host(*at).host, piece, tasks.size());
+        if (found.usd_h_each > best.usd_h_each) best = found, host = *at, taken = at;
+      }
+      const std::span<const Host> offers = layout_.model().offers;
+      for (std::uint32_t i = 0; i < offers.size(); ++i) {
+        const Filling found = fill(offers[i], piece, tasks.size());
+        if (found.usd_h_each > best.usd_h_each) best = found, host = kUnassigned, offer = i;
+      }
+      if (best.tasks == 0) return false;
+      if (host == kUnassigned) {
+        host = layout_.add_new(offer);
+      } else {
+        empty_.erase(taken);
+      }
+      for (const std::uint32_t task : tasks.first(best.tasks)) layout_.add(task, host);
+      tasks = tasks.subspan(best.tasks);
+    }
+    return true;
+  }
+
+ private:
+  /// Equal hosts are filled alike: each kind is looked at once for as many tasks.
+  Filling fill(const Host& host, const Piece& piece, std::size_t most) {
+    const auto kind = std::tuple(host.type.value, host.market, host.price_usd_h, host.left_h,
+                                 piece.shape.value, piece.cls.value);
+    const auto known = known_.find(kind);
+    // What was best with more tasks to choose from is best with fewer that are still enough.
+    if (known != known_.end() && known->second.tasks <= most) return known->second;
+    Filling best;
+    std::vector<const Piece*> pieces;
+    while (pieces.size() < most) {
+      pieces.push_back(&piece);
+      const auto value = value_on(layout_.model(), host, pieces, kNewHost);
+      if (!value) break;
+      const double each = *value / static_cast<double>(pieces.size());
+      if (each > best.usd_h_each) best = {each, pieces.size()};
+    }
+    known_[kind] = best;
+    return best;
+  }
+
+  RoundLayout& layout_;
+  std::vector<std::uint32_t> empty_;
+  std::map<std::tuple<std::uint32_t, Market, double, double, std::uint32_t, std::uint32_t>, Filling>
+      known_;
+};
+
+/// The same as place_all() with empty instances alone.
+std::optional<double> fill_all(RoundLayout& layout, std::span<const std::uint32_t> tasks) {
+  layout.reckon(GangLoss::own);
+  Filler filler(layout);
+  const auto kind = [&](std::uint32_t task) {
+    return std::pair(layout.piece(task).shape.value, layout.piece(task).cls.value);
+  };
+  for (std::size_t i = 0; i < tasks.size();) {
+    std::size_t end = i + 1;
+    while (end < tasks.size() && kind(tasks[end]) == kind(tasks[i])) ++end;
+    if (!filler.place(tasks.subspan(i, end - i))) return std::nullopt;
+    i = end;
+  }
+  return layout.value_usd_h();
+}
+
 /// Places all tasks of a gang, or none: then, or when the whole is worth less with it and it may
 /// wait, it waits. Where the tasks are told apart by what all of the gang loses they keep to
-/// themselves, where by what each of them loses they join others: the better one counts.
+/// themselves, where by what each of them loses they join others, and a large gang fills
+/// instances: the best way counts.
 void place_gang(RoundLayout& layout, Rooms& rooms, std::span<const std::uint32_t> tasks) {
   const double before = layout.value_usd_h();
   const auto take_off = [&] {
-    for (const std::uint32_t task : tasks) layout.take_off(task);
+    for (const std::uint32_t task : tasks) {
+      if (layout.host_of(task) != kUnassigned) layout.take_off(task);
+    }
     rooms.forget();
   };
-  const std::optional<double> joining = place_all(layout, rooms, tasks, GangLoss::own);
-  if (joining) take_off();
-  std::optional<double> value = place_all(layout, rooms, tasks, GangLoss::job_wide);
-  if (joining && (!value || *joining > *value)) {
-    if (value) take_off();
-    value = place_all(layout, rooms, tasks, GangLoss::own);
-  }
+  enum class Way : std::uint8_t { joining, apart, filling };
+  const auto place_by = [&](Way way) {
+    take_off();
+    if (way == Way::filling) return fill_all(layout, tasks);
+    return place_all(layout, rooms, tasks,
+                     way == Way::joining ? GangLoss::own : GangLoss::job_wide);
+  };
+  std::optional<Way> best;
+  double most = kNever;
+  const auto compare = [&](Way way, double than) {
+    const std::optional<double> value = place_by(way);
+    if (value && *value >= than) most = *value, best = way;
+  };
+  compare(Way::joining, kNever);
+  compare(Way::apart, most);
+  compare(Way::filling, most);  // of equal ways one that takes what is there
+  if (best && best != Way::filling) place_by(*best);
   layout.reckon(GangLoss::job_wide);
   const bool may_wait = layout.may_wait(tasks.front());
-  if (value && may_wait && *value <= before) take_off();
+  if (!best || (may_wait && most <= before)) take_off();
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "model/check.hpp"
+#include "schedulers/muster/offers.hpp"
 #include "schedulers/muster/repartition.hpp"
 
 namespace muster::own {
@@ -47,7 +48,7 @@ bool stand_on(const ValueModel& model, const Host& host, std::uint32_t number,
   Paces found;
   const std::span<const double> paces = found.on(model, host, pieces);
   if (paces.empty()) return false;
-  standing.own_usd_h -= host.price_usd_h;
+  standing.own_usd_h -= host.price_usd_h + risk_usd_h(host, found.pieces());
   for (std::size_t i = 0; i < paces.size(); ++i) {
     const Piece& piece = i < pieces.size() ? *pieces[i] : host.fixed[i - pieces.size()];
     const bool at_home = i >= pieces.size() || piece.home == number;
@@ -75,7 +76,7 @@ std::optional<Standing> stand(const ValueModel& model, std::span<const Host> hos
     standing.gangs.push_back(
         {.least_pace = gang.pace_elsewhere, .least_share = gang.share_elsewhere});
   }
-  std::vector<std::vector<const Piece*>> sets(hosts.size() + partition.new_types.size());
+  std::vector<std::vector<const Piece*>> sets(hosts.size() + partition.new_hosts.size());
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (partition.host_of[i] != Partition::kWaits) {
       sets[partition.host_of[i]].push_back(&pieces[i]);
@@ -89,7 +90,7 @@ std::optional<Standing> stand(const ValueModel& model, std::span<const Host> hos
   }
   for (std::uint32_t i = 0; i < sets.size(); ++i) {
     const bool is_new = i >= hosts.size();
-    const Host host = is_new ? model.to_rent(partition.new_types[i - hosts.size()]) : hosts[i];
+    const Host host = is_new ? model.offers[partition.new_hosts[i - hosts.size()]] : hosts[i];
     if (!stand_on(model, host, is_new ? kNewHost : i, sets[i], standing)) return std::nullopt;
   }
   return standing;

@@ -83,8 +83,9 @@ void Memory::observe(const Event& event, const ClusterView& view) {
   } else if (const auto* offering = std::get_if<OfferingChanged>(&event.body)) {
     // At another price another instance may be better for what is on it.
     for (const InstanceRow& row : view.state.instances()) {
-      const InstanceType& type = view.catalog[row.type];
-      if (type.name == offering->change.offering.type) dirty_.insert(row.id);
+      const Offering& changed = offering->change.offering;
+      const bool same = row.market == changed.market;
+      if (same && view.catalog[row.type].name == changed.type) dirty_.insert(row.id);
     }
     changed_ = true;
   } else if (const auto* released = std::get_if<JobReleased>(&event.body)) {

@@ -1,5 +1,4 @@
 #include "schedulers/describe.hpp"
-#include "schedulers/market_split.hpp"
 #include "schedulers/muster/muster_policy.hpp"
 #include "schedulers/muster/repartition.hpp"
 
@@ -12,6 +11,7 @@ namespace muster {
 using own::FleetParams;
 using own::MusterParams;
 using own::RunTimes;
+using own::SpotUse;
 using own::TaskTimes;
 using own::with_strict;
 
@@ -88,6 +88,14 @@ PolicyModule muster_module() {
                                            {"predicted", RunTimes::predicted},
                                            {"hinted", RunTimes::hinted}}),
                  "the cost of a change is spread over no more than what is left of a task by that")
+          .param(
+              "spot", &MusterParams::spot,
+              params::choice<SpotUse>({{"allowed", SpotUse::allowed}, {"asked", SpotUse::asked}}),
+              "who is put on spot instances where that pays: all jobs that take any market, or "
+              "only those that ask for it")
+          .param("interruptions_h", &MusterParams::interruptions_h,
+                 params::number(params::from(0).up_to(1000)),
+                 "of a spot instance in an hour, where the cloud does not say what to expect")
           .param("t", &MusterParams::default_pair, params::number(params::above(0).up_to(1)),
                  "expected throughput of a task beside a neighbour never observed");
   describe_fleet(description);
@@ -95,10 +103,7 @@ PolicyModule muster_module() {
       .eager(&MusterParams::eager)
       .uses({.throughput = true, .prices = true, .predictions = true})
       .made_by([](const MusterParams& given, const Catalog& catalog) {
-        const MusterParams params = with_strict(given);
-        return std::make_unique<MarketSplit>([&catalog, &params](Market market) {
-          return std::make_unique<own::MusterPolicy>(catalog, market, params);
-        });
+        return std::make_unique<own::MusterPolicy>(catalog, with_strict(given));
       });
 }
 

@@ -15,6 +15,12 @@ enum class RunTimes : std::uint8_t {
   hinted      ///< what users say
 };
 
+/// Which tasks may be put on spot instances.
+enum class SpotUse : std::uint8_t {
+  allowed,  ///< all that take any market, where it pays
+  asked     ///< only those of jobs that ask for them
+};
+
 /// What the policy can be told. The defaults were chosen on the first quarter of the Gavel trace.
 struct MusterParams {
   Duration period{std::chrono::seconds{300}};
@@ -33,6 +39,9 @@ struct MusterParams {
   std::uint32_t steps = 1'000'000;
   RunTimes run_times = RunTimes::predicted;  ///< a task's horizon ends where it is expected to
   double default_pair = 0.95;                ///< expected rate beside a neighbour never observed
+  SpotUse spot = SpotUse::allowed;
+  /// Expected of a spot instance in an hour where the cloud has said nothing of it.
+  double interruptions_h = 0.02;
   bool strict = false;  ///< nobody waits past the next round, and a round looks further
   FleetParams fleet{};  ///< for masters whose instances are given
 };

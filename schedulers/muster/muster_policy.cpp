@@ -1,99 +1,47 @@
 #include "schedulers/muster/muster_policy.hpp"
 
-#include <algorithm>
-#include <map>
-#include <vector>
-
-#include "schedulers/muster/fleet_round.hpp"
-#include "schedulers/muster/plan_groups.hpp"
-#include "schedulers/muster/round.hpp"
-
-// Puts the round together: gathers what there is, has Round search, and turns its layout into a
-// plan whose note carries back what the memory has to know (see kAgain). decide() itself leaves
-// nothing behind that a policy which only followed the events would not have.
+#include <nlohmann/json.hpp>
 
 namespace muster::own {
 namespace {
 
-constexpr const char* kRepartition = "repartition";
+using nlohmann::json;
+
+/// The words under the name; empty when there are none.
+std::string words_in(const json& all, const char* name) {
+  return all.is_object() && all.contains(name) && all[name].is_string()
+             ? all[name].get<std::string>()
+             : std::string();
+}
 
 }  // namespace
 
-MusterPolicy::MusterPolicy(const Catalog& catalog, Market market, const MusterParams& params)
-    : params_(params),
-      prices_(catalog, market),
-      rates_(params.default_pair),
-      fleet_(params.fleet, catalog, market) {}
+MusterPolicy::MusterPolicy(const Catalog& catalog, const MusterParams& params)
+    : rented_(catalog, params), fleet_([&](Market market) {
+        return std::make_unique<FleetPolicy>(catalog, market, params);
+      }) {}
 
-Cadence MusterPolicy::cadence() const {
-  return {.period = params_.period,
-          .on_arrival = params_.eager,
-          .on_capacity = params_.eager,
-          .on_price = params_.eager,
-          .wants_throughput = true};
+std::string MusterPolicy::save_state(const ClusterState& state) const {
+  const json both{{"rented", rented_.save_state(state)}, {"fleet", fleet_.save_state(state)}};
+  return both.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-Cadence MusterPolicy::fleet_cadence() const {
-  return {.period = params_.period, .on_arrival = true, .on_capacity = true};
-}
-
-void MusterPolicy::observe(const Event& event, const ClusterView& view) {
-  if (!view.rents()) return fleet_.observe(event, view);
-  memory_.observe(event, view);
-  if (const auto* measured = std::get_if<Measured>(&event.body)) {
-    intake_.record(*measured, view.state, rates_);
+bool MusterPolicy::load_state(std::string_view text, const ClusterView& view) {
+  const json all = json::parse(text, nullptr, false);
+  if (!words_in(all, "rented").empty()) {
+    return rented_.load_state(words_in(all, "rented"), view) &&
+           fleet_.load_state(words_in(all, "fleet"), view);
   }
-}
-
-Plan MusterPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
-  if (!view.rents()) return use_fleet(view);
-  // Whether a round has to be held again comes back by its note: see Memory.
-  if (memory_.is_quiet() && view.state.pending().empty()) {
-    changes_with_time_ = false;
-    return {};
-  }
-  input_.gather({view, prices_.types().market()}, prices_, kinds_);
-  changes_with_time_ = input_.changes_with_time() || view.any_rests();
-  Round round({params_, view, input_, prices_, rates_, memory_, work_, kinds_}, rng, budget);
-  round.run();
-  const bool unfinished = round.is_unfinished();
-  const double again = unfinished ? kUnfinished : changes_with_time_ ? kLater : 0;
-  changes_with_time_ |= unfinished;
-  const Layout layout = round.layout();
-  Plan plan = plan_of(layout, input_, {.prices = prices_}, kinds_, CauseCode::packed);
-  for (std::uint32_t i = 0; i < input_.tasks().size(); ++i) {
-    const RoundInput::Task& task = input_.tasks()[i];
-    if (task.home == kUnassigned || layout.host_of[i] != kUnassigned) continue;
-    plan.stops.push_back({task.id, {CauseCode::evicted, 0}});
-  }
-  // A refusal that stands already would be an event without news in every round.
-  const Refusal waits{RefusalKind::not_now, RefusalCode::better_place, {}, 0, 0};
-  for (const std::uint32_t i : round.waiting()) {
-    const RoundInput::Task& task = input_.tasks()[i];
-    if (task.home != kUnassigned || view.state.task(task.slot).reason == waits) continue;
-    plan.refusals.push_back({task.id, waits});
-  }
-  group_moves(input_, plan);
-  plan.note.choice = kRepartition;
-  plan.note.figures.emplace_back("value_usd_h", round.value_usd_h());
-  plan.note.figures.emplace_back("greedy_usd_h", round.greedy_value_usd_h());
-  plan.note.figures.emplace_back("repartitions", round.repartitions());
-  plan.note.figures.emplace_back("steps", static_cast<double>(round.steps()));
-  if (again > 0) plan.note.figures.emplace_back(kAgain, again);
-  return plan;
-}
-
-Plan MusterPolicy::use_fleet(const ClusterView& view) {
-  // A policy that has seen no event yet.
-  if (!fleet_.built()) fleet_.rebuild(view);
-  if (fleet_.queue().empty()) return {};
-  // As observing the round will, which follows since something waits.
-  fleet_.pass_time(view, view.now);
-  return FleetRound(view, fleet_).run();
-}
-
-bool MusterPolicy::settled(const ClusterView& view) const {
-  return view.state.pending().empty() && !changes_with_time_;
+  // Earlier versions kept a policy for each market, which both knew the waits of all tasks, and in
+  // its words those of the fleet.
+  const std::string on_demand = words_in(all, "on_demand");
+  if (view.rents()) return rented_.load_state(on_demand, view);
+  const auto fleet_of = [&](const char* market) {
+    return words_in(json::parse(words_in(all, market), nullptr, false), "fleet");
+  };
+  json split{{"on_demand", fleet_of("on_demand")}};
+  if (all.is_object() && all.contains("spot")) split["spot"] = fleet_of("spot");
+  return !on_demand.empty() && fleet_.load_state(split.dump(), view);
 }
 
 }  // namespace muster::own

@@ -2,48 +2,46 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
-#include "schedulers/muster/fleet_memory.hpp"
-#include "schedulers/muster/memory.hpp"
-#include "schedulers/muster/muster_params.hpp"
-#include "schedulers/muster/pair_rates.hpp"
-#include "schedulers/muster/work_prices.hpp"
-#include "schedulers/packing/round_input.hpp"
-#include "schedulers/policy.hpp"
+#include "schedulers/market_split.hpp"
+#include "schedulers/muster/fleet_policy.hpp"
+#include "schedulers/muster/rented_policy.hpp"
 
 namespace muster::own {
 
-/// Muster's own policy for the instances of one market. Rented: exact repartition of few instances
-/// at the price of work. Given: one queue, short jobs first, in each class the one that is done
-/// soonest. schedulers/muster/README.md has the objective and what was measured.
+/// Muster's own policy. Rented instances of both markets are decided on together, given ones by
+/// market. schedulers/muster/README.md has the objectives and what was measured.
 class MusterPolicy final : public Policy {
  public:
-  MusterPolicy(const Catalog& catalog, Market market, const MusterParams& params);
+  MusterPolicy(const Catalog& catalog, const MusterParams& params);
 
-  Cadence cadence() const override;
-  Cadence fleet_cadence() const override;
-  void observe(const Event& event, const ClusterView& view) override;
-  Plan decide(const ClusterView& view, Rng& rng, Budget& budget) override;
-  bool settled(const ClusterView& view) const override;
+  Cadence cadence() const override { return rented_.cadence(); }
+  Cadence fleet_cadence() const override { return fleet_.cadence(); }
+  void observe(const Event& event, const ClusterView& view) override {
+    used(view).observe(event, view);
+  }
+  Plan decide(const ClusterView& view, Rng& rng, Budget& budget) override {
+    return used(view).decide(view, rng, budget);
+  }
+  bool settled(const ClusterView& view) const override { return used(view).settled(view); }
 
-  /// The pair rates, and who has waited for how long; of a fleet its own memory.
+  /// What both remember: the one that is not used nothing worth mentioning.
   std::string save_state(const ClusterState& state) const override;
   bool load_state(std::string_view text, const ClusterView& view) override;
   std::unique_ptr<Policy> clone() const override { return std::make_unique<MusterPolicy>(*this); }
 
  private:
-  Plan use_fleet(const ClusterView& view);
+  /// A master's instances are given or rented for as long as it runs.
+  Policy& used(const ClusterView& view) {
+    return view.rents() ? static_cast<Policy&>(rented_) : fleet_;
+  }
+  const Policy& used(const ClusterView& view) const {
+    return view.rents() ? static_cast<const Policy&>(rented_) : fleet_;
+  }
 
-  MusterParams params_;
-  ReservationPrices prices_;
-  TaskKinds kinds_{false};
-  ThroughputIntake intake_{true};
-  PairRates rates_;
-  WorkPrices work_;
-  Memory memory_;
-  FleetMemory fleet_;
-  RoundInput input_;
-  bool changes_with_time_ = false;
+  RentedPolicy rented_;
+  MarketSplit fleet_;
 };
 
 }  // namespace muster::own

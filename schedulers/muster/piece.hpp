@@ -4,7 +4,9 @@
 #include <limits>
 #include <vector>
 
+#include "model/catalog.hpp"
 #include "model/ids.hpp"
+#include "model/job.hpp"
 
 namespace muster::own {
 
@@ -23,6 +25,9 @@ struct Piece {
   bool may_wait = false;            ///< it may be left without a place
   std::uint32_t gang = kNoGang;     ///< among the repartition's gangs
   double gang_usd_h = 0;            ///< value of all of its gang; only of one that has one
+  MarketChoice markets = MarketChoice::any;  ///< where it may run
+  double stake_usd_h = 0;  ///< value of all that stops with it: of the task, or of all of its gang
+  double at_risk_h = 0;    ///< of work that it would have to do again if it were stopped some time
 };
 
 /// Tasks that start, wait and pause together, and go at the pace of the slowest of them. Its
@@ -35,12 +40,15 @@ struct Gang {
   bool whole = false;          ///< all of it is here: it may be left without places together
 };
 
-/// An instance that is there. Its fixed tasks stay whatever happens.
+/// An instance that is there, or may be rented. Its fixed tasks stay whatever happens.
 struct Host {
   TypeId type;
   double price_usd_h = 0;
   double left_h = 0;  ///< until tasks can start on it
   std::vector<Piece> fixed{};
+  Market market = Market::on_demand;
+  double interruptions_h = 0;  ///< times in an hour that its cloud takes it back
+  double renew_h = 0;          ///< until another one in its place could start tasks
 };
 
 }  // namespace muster::own

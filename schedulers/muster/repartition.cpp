@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "model/check.hpp"
+#include "schedulers/muster/offers.hpp"
 
 namespace muster::own {
 namespace {
@@ -32,7 +33,7 @@ std::optional<double> Valuer::on(const Host& host, std::span<const Piece* const>
   if (pieces.empty() && host.fixed.empty()) return 0;
   const std::span<const double> found = paces.on(model, host, pieces);
   if (found.empty()) return std::nullopt;
-  double sum = -host.price_usd_h;
+  double sum = -host.price_usd_h - risk_usd_h(host, paces.pieces());
   for (std::size_t i = 0; i < found.size(); ++i) {
     const Piece& piece = i < pieces.size() ? *pieces[i] : host.fixed[i - pieces.size()];
     const bool stays = i >= pieces.size() || piece.home == number;
@@ -51,11 +52,9 @@ std::optional<NewHost> best_new(const ValueModel& model, std::span<const Piece* 
 
 std::optional<NewHost> Valuer::best_new(std::span<const Piece* const> pieces) const {
   std::optional<NewHost> best;
-  for (std::uint32_t i = 0; i < model.prices.types().size(); ++i) {
-    const TypeId type{i};
-    if (!model.may_rent(type)) continue;
-    const std::optional<double> value = on(model.to_rent(type), pieces, kNewHost);
-    if (value && (!best || *value > best->value_usd_h)) best = NewHost{type, *value};
+  for (std::uint32_t i = 0; i < model.offers.size(); ++i) {
+    const std::optional<double> value = on(model.offers[i], pieces, kNewHost);
+    if (value && (!best || *value > best->value_usd_h)) best = NewHost{i, *value};
   }
   return best;
 }
@@ -82,20 +81,18 @@ const Partition& Repartition::search(std::span<const GangLimits> limits) {
   return partition_;
 }
 
-/// The best offering of each set.
+/// The best offer for each set.
 void Repartition::value_new(std::span<const GangLimits> limits) {
   const std::size_t sets = std::size_t{1} << pieces_.size();
   new_value_.assign(sets, kNever);
-  new_type_.assign(sets, TypeId{});
+  new_offer_.assign(sets, 0);
   new_value_[0] = 0;
-  for (std::uint32_t i = 0; i < model_.prices.types().size(); ++i) {
-    const TypeId type{i};
-    if (!model_.may_rent(type)) continue;
-    steps_ += values_.on(model_.to_rent(type), kNewHost, limits, host_value_);
+  for (std::uint32_t i = 0; i < model_.offers.size(); ++i) {
+    steps_ += values_.on(model_.offers[i], kNewHost, limits, host_value_);
     for (Set set = 1; set < sets; ++set) {
       if (!(host_value_[set] > new_value_[set])) continue;
       new_value_[set] = host_value_[set];
-      new_type_[set] = type;
+      new_offer_[set] = i;
     }
   }
 }
@@ -157,7 +154,7 @@ void Repartition::read_back() {
   auto left = static_cast<Set>((std::size_t{1} << pieces_.size()) - 1);
   partition_.value_usd_h = best_[left];
   partition_.host_of.assign(pieces_.size(), Partition::kWaits);
-  partition_.new_types.clear();
+  partition_.new_hosts.clear();
   const auto put = [&](Set set, std::uint32_t host) {
     for (; set != 0; set &= set - 1) {
       partition_.host_of[static_cast<std::size_t>(std::countr_zero(set))] = host;
@@ -174,8 +171,8 @@ void Repartition::read_back() {
       left &= left - 1;  // the lowest one waits
       continue;
     }
-    put(on_new, static_cast<std::uint32_t>(hosts_.size() + partition_.new_types.size()));
-    partition_.new_types.push_back(new_type_[on_new]);
+    put(on_new, static_cast<std::uint32_t>(hosts_.size() + partition_.new_hosts.size()));
+    partition_.new_hosts.push_back(new_offer_[on_new]);
     left ^= on_new;
   }
 }

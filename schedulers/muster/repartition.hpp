@@ -9,9 +9,9 @@
 
 namespace muster::own {
 
-/// The best offering for a set of tasks and its value.
+/// The best offer for a set of tasks and its value.
 struct NewHost {
-  TypeId type;
+  std::uint32_t offer = 0;  ///< among the model's
   double value_usd_h = 0;
 };
 
@@ -26,7 +26,7 @@ struct Valuer {
   /// its tasks here have in it.
   std::optional<double> on(const Host& host, std::span<const Piece* const> pieces,
                            std::uint32_t number) const;
-  /// The offering that is best for the set; nothing when none holds it.
+  /// The offer that is best for the set; nothing when none holds it.
   std::optional<NewHost> best_new(std::span<const Piece* const> pieces) const;
 };
 std::optional<double> value_on(const ValueModel& model, const Host& host,
@@ -39,8 +39,8 @@ double not_waiting_usd_h(double value_usd_h);
 /// Where a repartition puts its pieces: a host by number, a new instance, or nowhere.
 struct Partition {
   double value_usd_h = 0;
-  std::vector<std::uint32_t> host_of;  ///< of each piece: < hosts, or hosts + new one, or kWaits
-  std::vector<TypeId> new_types;
+  std::vector<std::uint32_t> host_of;    ///< of each piece: < hosts, or hosts + new one, or kWaits
+  std::vector<std::uint32_t> new_hosts;  ///< which of the model's offers each new one is
 
   static constexpr std::uint32_t kWaits = UINT32_MAX;
 };
@@ -95,11 +95,11 @@ class Repartition {
   std::span<const Host> hosts_;
   std::span<const Piece> pieces_;
   std::uint64_t steps_ = 0;
-  std::vector<TypeId> new_type_;    ///< of each set
-  std::vector<double> new_value_;   ///< of each set; kNever: no type holds it
-  std::vector<double> host_value_;  ///< of each set on the host at hand; kNever: does not fit
-  std::vector<double> best_;        ///< of each set, over the hosts so far
-  std::vector<Set> new_choice_;     ///< the new host of a set that its lowest piece is on; 0: waits
+  std::vector<std::uint32_t> new_offer_;  ///< of each set
+  std::vector<double> new_value_;         ///< of each set; kNever: no offer holds it
+  std::vector<double> host_value_;        ///< of each set on the host at hand; kNever: does not fit
+  std::vector<double> best_;              ///< of each set, over the hosts so far
+  std::vector<Set> new_choice_;  ///< the new host of a set that its lowest piece is on; 0: waits
   std::vector<std::vector<Set>> host_choice_;  ///< of each host and set
   Partition partition_;
   Partition best_found_;

@@ -5,17 +5,22 @@
 
 #include <algorithm>
 #include <climits>
+#include <limits>
 #include <utility>
+
+#include "model/feasible.hpp"
+#include "schedulers/muster/offers.hpp"
 
 namespace muster::own {
 
 RoundLayout::RoundLayout(const RoundParts& parts)
-    : p_(parts), model_{parts.prices, parts.rates, to_hours(parts.params.horizon), {}} {
-  for (std::uint32_t i = 0; i < parts.prices.types().size(); ++i) {
-    unavailable_.push_back(parts.input.rests(TypeId{i}) ? 1 : 0);
-  }
-  model_.unavailable = unavailable_;
-  gather_pieces();
+    : p_(parts),
+      offers_(offers(parts.view, parts.prices.types(), parts.params)),
+      model_{parts.prices, parts.rates, to_hours(parts.params.horizon), offers_} {
+  pieces_ = gather_pieces(parts, offers_, model_.horizon_h);
+  host_of_.assign(pieces_.size(), kUnassigned);
+  pace_.assign(pieces_.size(), 0);
+  works_.assign(pieces_.size(), 0);
   gather_gangs();
   gather_hosts();
 }
@@ -32,43 +37,6 @@ bool RoundLayout::may_wait(std::uint32_t task) const {
   return std::all_of(all.begin(), all.end(), [&](std::uint32_t one) {
     return to_seconds(p_.memory.waited(p_.input.tasks()[one].id, p_.view.now)) < most_s;
   });
-}
-
-/// What is left of the task's expected run time, at most the horizon; 0 where nothing is expected,
-/// or the task has outlived it.
-double RoundLayout::horizon_of(const TaskRow& row) const {
-  const Job& job = p_.view.state.job(row.job).job;
-  if (p_.params.run_times == RunTimes::unknown) return 0;
-  const bool hinted = p_.params.run_times == RunTimes::hinted;
-  const std::optional<Duration>& expected = hinted ? job.runtime_hint : job.prediction.runtime;
-  if (!expected) return 0;
-  Duration left = *expected - row.ran;
-  if (row.phase == TaskPhase::running) left -= p_.view.now - row.started_at;
-  return left > Duration{} ? std::min(model_.horizon_h, to_hours(left)) : 0;
-}
-
-void RoundLayout::gather_pieces() {
-  for (const RoundInput::Task& task : p_.input.tasks()) {
-    const TaskRow& row = p_.view.state.task(task.slot);
-    const Delays& delays = p_.view.state.spec(row).delays;
-    Piece piece;
-    piece.shape = row.shape;
-    piece.cls = row.cls;
-    const double work_usd_h = p_.work.of(row.shape, p_.view.state, p_.prices);
-    piece.value_usd_h = work_usd_h * (1 + p_.params.theta) + p_.params.theta_usd_h;
-    piece.home = task.home;
-    piece.start_h = to_hours(delays.fetch + delays.build + delays.init);
-    if (row.phase == TaskPhase::running) {
-      // What it has run and cannot save it would have to run again.
-      const Duration lost = unsaved(p_.view.state, row, p_.view.now);
-      piece.leave_h = to_hours(delays.stop + delays.upload + lost);
-    }
-    piece.horizon_h = horizon_of(row);
-    pieces_.push_back(piece);
-  }
-  host_of_.assign(pieces_.size(), kUnassigned);
-  pace_.assign(pieces_.size(), 0);
-  works_.assign(pieces_.size(), 0);
 }
 
 /// The tasks of a gang stand one after the other. They start when the slowest of them is there.
@@ -89,7 +57,7 @@ void RoundLayout::gather_gangs() {
       }
       for (const std::uint32_t task : team.tasks) {
         pieces_[task].gang = static_cast<std::uint32_t>(teams_.size());
-        pieces_[task].gang_usd_h = team.usd_h;
+        pieces_[task].gang_usd_h = pieces_[task].stake_usd_h = team.usd_h;
         pieces_[task].start_h = all.start_h;
         pieces_[task].leave_h = all.leave_h;
       }
@@ -106,6 +74,10 @@ void RoundLayout::gather_hosts() {
     const InstanceType& type = p_.view.catalog[instance.type];
     Working working;
     working.host = {instance.type, instance.price_usd_h, 0, {}};
+    working.host.market = p_.view.state.instance(instance.slot).market;
+    working.host.interruptions_h =
+        interruptions_h(p_.view, instance.type, working.host.market, p_.params);
+    working.host.renew_h = to_hours(type.acquire + type.setup);
     working.present = i;
     working.pinned = instance.pinned;
     working.dirty = p_.memory.is_dirty(instance.id);
@@ -155,6 +127,7 @@ void RoundLayout::revalue(std::uint32_t number) {
   const std::span<const double> paces = paces_.on(model_, working.host, pieces_of(working.tasks));
   // What stands may be larger than the instance by what its type was said to hold.
   working.own_usd_h = -working.host.price_usd_h;
+  if (!paces.empty()) working.own_usd_h -= risk_usd_h(working.host, paces_.pieces());
   working.value_usd_h = working.own_usd_h;
   for (std::size_t i = 0; i < movable + working.fixed_tasks.size(); ++i) {
     const bool fixed = i >= movable;
@@ -175,11 +148,13 @@ void RoundLayout::revalue(std::uint32_t number) {
 void RoundLayout::settle_type(std::uint32_t number) {
   Working& working = hosts_[number];
   const std::optional<NewHost> best = Valuer{model_, paces_}.best_new(pieces_of(working.tasks));
-  if (best) working.host = model_.to_rent(best->type);
+  if (best) working.host = offers_[best->offer];
 }
 
 double RoundLayout::value_for_price(std::uint32_t host) const {
-  const double price = p_.prices.types().usd_h(hosts_[host].host.type);
+  const Host& of = hosts_[host].host;
+  const PricedTypes& types = p_.prices.types();
+  const double price = types.price(of.type, of.market).value_or(types.price(of.type)).usd_h();
   return price > 0 ? hosts_[host].value_usd_h / price : 0;
 }
 
@@ -219,6 +194,7 @@ bool RoundLayout::has_room(std::uint32_t task, std::uint32_t number) const {
   if (working.present == kUnassigned) return true;
   const ShapeOnType& on = p_.prices.on(pieces_[task].shape, working.host.type);
   const Resources& capacity = p_.prices.types()[working.host.type].capacity;
+  if (!wants(pieces_[task].markets, working.host.market)) return false;
   return on.fits && (working.used + on.amount).fits_in(capacity);
 }
 
@@ -248,15 +224,22 @@ std::optional<double> RoundLayout::gain_by(std::uint32_t task, std::uint32_t num
   for (const std::uint32_t other : working.tasks) look(other);
   for (const std::uint32_t other : working.fixed_tasks) look(other);
   if (working.tasks.empty() && working.fixed_tasks.empty()) gain -= working.host.price_usd_h;
+  if (working.host.interruptions_h > 0) {
+    pieces_of(working.tasks);
+    for (const std::uint32_t other : working.fixed_tasks) some_.push_back(&pieces_[other]);
+    const double before = risk_usd_h(working.host, some_);
+    some_.push_back(&piece);
+    gain -= risk_usd_h(working.host, some_) - before;
+  }
   const double works = pace * share_on(model_, piece, working.host, piece.home == working.present);
   const bool all = job_wide && piece.gang != kNoGang;
   return gain +
          (all ? piece.value_usd_h - (1 - works) * piece.gang_usd_h : piece.value_usd_h * works);
 }
 
-std::uint32_t RoundLayout::add_new(TypeId type) {
+std::uint32_t RoundLayout::add_new(std::uint32_t offer) {
   Working working;
-  working.host = model_.to_rent(type);
+  working.host = offers_[offer];
   working.dirty = true;
   hosts_.push_back(std::move(working));
   return static_cast<std::uint32_t>(hosts_.size() - 1);
@@ -412,7 +395,7 @@ Gang RoundLayout::gang_of(std::uint32_t number, const Excerpt& excerpt) const {
 void RoundLayout::adopt(const Excerpt& excerpt, const Partition& partition) {
   for (const std::uint32_t host : excerpt.fresh) hosts_[host].gone = true;
   std::vector<std::uint32_t> numbers = excerpt.hosts;
-  for (const TypeId type : partition.new_types) numbers.push_back(add_new(type));
+  for (const std::uint32_t offer : partition.new_hosts) numbers.push_back(add_new(offer));
   std::vector<std::vector<std::uint32_t>> sets(numbers.size());
   for (std::size_t i = 0; i < excerpt.hosts.size(); ++i) {
     for (const std::uint32_t task : hosts_[excerpt.hosts[i]].tasks) {
@@ -463,9 +446,10 @@ Layout RoundLayout::layout() const {
     const Working& working = hosts_[number];
     const bool stays = working.pinned || !working.fixed_tasks.empty();
     if (working.tasks.empty() && !stays) continue;
-    const std::uint32_t host = working.present != kUnassigned
-                                   ? layout.add_present(p_.input, working.present)
-                                   : layout.add_new(p_.prices.types(), working.host.type);
+    const std::uint32_t host =
+        working.present != kUnassigned
+            ? layout.add_present(p_.input, working.present)
+            : layout.add_new(p_.prices.types(), working.host.type, working.host.market);
     layout.hosts[host].worth_usd_h = working.value_usd_h + layout.hosts[host].price_usd_h;
     for (std::uint32_t task : working.tasks) layout.assign(task, host);
     for (std::uint32_t task : working.fixed_tasks) layout.assign(task, host);

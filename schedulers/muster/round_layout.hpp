@@ -5,31 +5,11 @@
 #include <span>
 #include <vector>
 
-#include "schedulers/muster/memory.hpp"
-#include "schedulers/muster/muster_params.hpp"
+#include "schedulers/muster/gather_pieces.hpp"
 #include "schedulers/muster/repartition.hpp"
-#include "schedulers/muster/work_prices.hpp"
 #include "schedulers/packing/layout.hpp"
-#include "schedulers/packing/round_input.hpp"
 
 namespace muster::own {
-
-/// Tasks that start and wait together; a gang of one is a task like any other.
-inline bool is_gang(const JobRow& job) {
-  return job.job.gang && job.tasks.size() > 1;
-}
-
-/// What a round is about; all of it outlives the round.
-struct RoundParts {
-  const MusterParams& params;
-  const ClusterView& view;
-  const RoundInput& input;
-  const ReservationPrices& prices;
-  const PairRates& rates;
-  const Memory& memory;
-  WorkPrices& work;
-  const TaskKinds& kinds;
-};
 
 /// Where a round would have every task, and what each instance and gang is worth there. Begins as
 /// things are; tasks and hosts go by number.
@@ -95,7 +75,8 @@ class RoundLayout {
   /// no room. O(tasks of the host).
   std::optional<double> gain_by(std::uint32_t task, std::uint32_t host) const;
 
-  std::uint32_t add_new(TypeId type);
+  /// A host to be rented, of one of the model's offers.
+  std::uint32_t add_new(std::uint32_t offer);
   void add(std::uint32_t task, std::uint32_t host);
   void take_off(std::uint32_t task);
   void clean(std::uint32_t host) { hosts_[host].dirty = false; }
@@ -122,9 +103,7 @@ class RoundLayout {
 
  private:
   std::vector<std::uint32_t> plan_order() const;
-  void gather_pieces();
   void gather_gangs();
-  double horizon_of(const TaskRow& row) const;
   void gather_hosts();
   void revalue(std::uint32_t host);
   void settle_type(std::uint32_t host);
@@ -134,7 +113,7 @@ class RoundLayout {
   Gang gang_of(std::uint32_t team, const Excerpt& excerpt) const;
 
   const RoundParts p_;
-  std::vector<char> unavailable_;
+  const std::vector<Host> offers_;
   ValueModel model_;
   std::vector<Piece> pieces_;  ///< `home` in the round's instances, `gang` in teams_
   std::vector<Team> teams_;

@@ -7,6 +7,9 @@
 #include <bit>
 #include <cmath>
 
+#include "model/feasible.hpp"
+#include "schedulers/muster/offers.hpp"
+
 namespace muster::own {
 namespace {
 
@@ -16,17 +19,6 @@ double share_left(double delay_h, double horizon_h) {
 }
 
 }  // namespace
-
-bool ValueModel::may_rent(TypeId type) const {
-  return prices.types().offered(type) &&
-         (type.value >= unavailable.size() || unavailable[type.value] == 0);
-}
-
-Host ValueModel::to_rent(TypeId type) const {
-  const InstanceType& made = prices.types()[type];
-  const double price = prices.types().usd_h(type) * share_left(to_hours(made.acquire), horizon_h);
-  return {type, price, to_hours(made.acquire + made.setup), {}};
-}
 
 double speed_on(const ReservationPrices& prices, ShapeId shape, TypeId type) {
   // What costs nothing says nothing of speeds.
@@ -48,7 +40,7 @@ std::span<const double> Paces::on(const ValueModel& model, const Host& host,
   used_ = {};
   for (const Piece* piece : all_) {
     const ShapeOnType& on = model.prices.on(piece->shape, host.type);
-    if (!on.fits) return {};
+    if (!on.fits || !wants(piece->markets, host.market)) return {};
     used_ += on.amount;
   }
   if (!used_.fits_in(model.prices.types()[host.type].capacity)) return {};
@@ -88,6 +80,7 @@ void SetValues::take(std::span<const Piece> pieces, std::span<const Gang> gangs)
 SetValues::Standing SetValues::standing(const Piece& piece, const Host& host, std::uint32_t number,
                                         std::span<const GangLimits> limits) const {
   if (!model_.prices.on(piece.shape, host.type).fits) return {};
+  if (!wants(piece.markets, host.market)) return {};
   const bool at_home = piece.home == number;
   // A task that stays keeps working, unless its gang has to start anew around it.
   double share = at_home ? 1 : share_on(model_, piece, host, false);
@@ -158,7 +151,7 @@ bool SetValues::pace_gangs(Set set, const Host& host, std::span<const GangLimits
   return true;
 }
 
-double SetValues::value(Set set, const Host& host) const {
+double SetValues::value(Set set, const Host& host) {
   const std::size_t width = host.fixed.size();
   // An instance that nothing is left on is given back and costs nothing.
   double sum = set == 0 && width == 0 ? 0 : -host.price_usd_h;
@@ -171,6 +164,14 @@ double SetValues::value(Set set, const Host& host) const {
     const std::uint32_t gang = host.fixed[f].gang;
     sum += fixed_[f].earns_usd_h *
            (gang == kNoGang ? std::exp(fixed_logs_[set * width + f]) : gang_pace_[gang]);
+  }
+  if (host.interruptions_h > 0) {
+    at_risk_.clear();
+    for (Set left = set; left != 0; left &= left - 1) {
+      at_risk_.push_back(&pieces_[static_cast<std::size_t>(std::countr_zero(left))]);
+    }
+    for (const Piece& piece : host.fixed) at_risk_.push_back(&piece);
+    sum -= risk_usd_h(host, at_risk_);
   }
   return sum;
 }

@@ -34,14 +34,9 @@ enum class GangLoss : std::uint8_t {
 struct ValueModel {
   const ReservationPrices& prices;
   const PairRates& rates;
-  double horizon_h = 2;                 ///< over which the cost of a change is spread
-  std::span<const char> unavailable{};  ///< of each type: not to be rented now
+  double horizon_h = 2;            ///< over which the cost of a change is spread
+  std::span<const Host> offers{};  ///< what may be rented now
   GangLoss gang_loss = GangLoss::job_wide;
-
-  /// The type is on offer and may be rented now.
-  bool may_rent(TypeId type) const;
-  /// The type as an instance to be rented: what of its price counts, and how long it takes.
-  Host to_rent(TypeId type) const;
 };
 
 /// How fast the shape runs on the type, relative to its reservation type.
@@ -60,6 +55,8 @@ class Paces {
                              std::span<const Piece* const> pieces);
   /// What they use together.
   const Resources& used() const { return used_; }
+  /// The pieces and the fixed tasks that they were found for.
+  std::span<const Piece* const> pieces() const { return all_; }
 
  private:
   std::vector<const Piece*> all_;
@@ -103,7 +100,7 @@ class SetValues {
                     std::span<const GangLimits> limits) const;
   bool look_at_fixed(const Host& host, std::span<const GangLimits> limits);
   bool pace_gangs(Set set, const Host& host, std::span<const GangLimits> limits);
-  double value(Set set, const Host& host) const;
+  double value(Set set, const Host& host);
   double rate(Set set, std::uint32_t piece) const { return rates_[set * pieces_.size() + piece]; }
 
   const ValueModel& model_;
@@ -115,7 +112,8 @@ class SetValues {
   std::vector<double> fixed_logs_;  ///< of each set and fixed task: log of its rate
   std::vector<Resources> used_;
   std::vector<char> fits_;
-  std::vector<double> gang_pace_;  ///< of each gang in the set at hand
+  std::vector<double> gang_pace_;      ///< of each gang in the set at hand
+  std::vector<const Piece*> at_risk_;  ///< memory that is used again
 };
 
 }  // namespace muster::own

@@ -1,30 +1,53 @@
 #include "schedulers/muster/work_prices.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 
 namespace muster::own {
 namespace {
 
 /// What of a well-filled instance stays empty all the same, on top of what is used.
 constexpr double kFragmentation = 1.1;
+/// Where interruptions leave less of an hour's work than that, the spot market is none for who need
+/// not be there.
+constexpr double kLeastUndisturbed = 0.1;
+
+constexpr double kNone = std::numeric_limits<double>::infinity();
+
+/// What share of the type the shape fills, and how fast it is there; nothing where it does not run.
+struct Filled {
+  double share = 0;
+  double speed = 1;
+};
+
+std::optional<Filled> filled_by(ShapeId shape, TypeId type, const ReservationPrices& prices) {
+  const ShapeOnType& on = prices.on(shape, type);
+  if (!on.fits || on.worth_usd_h <= 0) return std::nullopt;
+  return Filled{on.amount.dominant_share(prices.types()[type].capacity),
+                on.worth_usd_h / prices.of(shape).usd_h};
+}
 
 double price_of_share(ShapeId shape, const ReservationPrices& prices) {
-  const ReservationPrice& alone = prices.of(shape);
-  double least = alone.usd_h;
+  const ReservationPrice& fastest = prices.of(shape);  // speeds are relative to that type's
+  const ReservationPrice& alone = prices.of(shape, MarketChoice::on_demand);
+  if (!alone.fits()) return kNone;
+  const bool same = alone.type == fastest.type || fastest.usd_per_iteration <= 0;
+  double least =
+      same ? alone.usd_h : alone.usd_per_iteration * fastest.usd_h / fastest.usd_per_iteration;
   for (std::uint32_t i = 0; i < prices.types().size(); ++i) {
-    const TypeId type{i};
-    const ShapeOnType& on = prices.on(shape, type);
-    if (!on.fits || !prices.types().offered(type) || on.worth_usd_h <= 0) continue;
-    const double share = on.amount.dominant_share(prices.types()[type].capacity);
-    const double speed = on.worth_usd_h / alone.usd_h;  // relative to the reservation type
-    least = std::min(least, kFragmentation * prices.types().usd_h(type) * share / speed);
+    const std::optional<Price> price = prices.types().price(TypeId{i}, Market::on_demand);
+    const std::optional<Filled> filled = filled_by(shape, TypeId{i}, prices);
+    if (!price || !filled) continue;
+    least = std::min(least, kFragmentation * price->usd_h() * filled->share / filled->speed);
   }
   return least;
 }
 
 }  // namespace
 
-double WorkPrices::of(ShapeId shape, const ClusterState& state, const ReservationPrices& prices) {
+double WorkPrices::on_demand(ShapeId shape, const ClusterState& state,
+                             const ReservationPrices& prices) {
   if (version_ != prices.version()) {
     shapes_.clear();
     version_ = prices.version();
@@ -35,6 +58,24 @@ double WorkPrices::of(ShapeId shape, const ClusterState& state, const Reservatio
     known = {state.shape_made(shape), price_of_share(shape, prices)};
   }
   return known.usd_h;
+}
+
+double work_price_on_spot(const RiskyWork& work, std::span<const Host> offers,
+                          const ReservationPrices& prices) {
+  double least = kNone;
+  for (const Host& offer : offers) {
+    if (offer.market != Market::spot) continue;
+    const std::optional<Filled> filled = filled_by(work.shape, offer.type, prices);
+    if (!filled) continue;
+    const double instances = std::max(1.0, work.tasks * filled->share);
+    const double undone = offer.interruptions_h * instances * (offer.renew_h + work.lost_h);
+    if (work.may_choose && undone > 1 - kLeastUndisturbed) continue;
+    const double usd_h = prices.types().price(offer.type, Market::spot)->usd_h();
+    const double share = std::min(1.0, kFragmentation * filled->share);
+    least =
+        std::min(least, usd_h * share / filled->speed / std::max(kLeastUndisturbed, 1 - undone));
+  }
+  return least;
 }
 
 }  // namespace muster::own

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "schedulers/muster/piece.hpp"
 #include "schedulers/packing/reservation_price.hpp"
 
 namespace muster::own {
@@ -11,11 +13,11 @@ namespace muster::own {
 /// the types that hold it, of the type's price times the share of it that the task fills in its
 /// most wanted resource, a tenth more for the room that no packing fills, and never more than
 /// hosting it alone. Such prices come close to the duals of the optimal packing of a whole trace,
-/// and need neither.
+/// and need neither. All are at the speed that the task has on its shape's reservation type.
 class WorkPrices {
  public:
-  /// $/h at the speed that the task has on its reservation type.
-  double of(ShapeId shape, const ClusterState& state, const ReservationPrices& prices);
+  /// On demand, $/h. Without end when no type on offer there holds it.
+  double on_demand(ShapeId shape, const ClusterState& state, const ReservationPrices& prices);
 
  private:
   struct Known {
@@ -25,5 +27,20 @@ class WorkPrices {
   std::uint64_t version_ = 0;  ///< of the reservation prices
   std::vector<Known> shapes_;
 };
+
+/// Work that an interruption undoes.
+struct RiskyWork {
+  ShapeId shape;
+  double lost_h = 0;       ///< by an interruption, besides the time until another instance is there
+  double tasks = 1;        ///< of such a shape that stop together, wherever the interrupted one is
+  bool may_choose = true;  ///< it need not be there: where too much is undone there is no price
+
+  friend bool operator==(const RiskyWork&, const RiskyWork&) = default;
+};
+
+/// On the spot offers among these, $/h, where what interruptions undo is done again: the more
+/// instances a gang takes the more often it is stopped.
+double work_price_on_spot(const RiskyWork& work, std::span<const Host> offers,
+                          const ReservationPrices& prices);
 
 }  // namespace muster::own

@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "schedulers/market_view.hpp"
+
 namespace muster {
 namespace {
 
@@ -48,7 +50,7 @@ TypeId cheapest_type(std::size_t tasks, TypeId planned, const std::vector<Instan
 struct AskedMarket {
   // Built once a market and plan: learning prices and asking what backs off costs O(types), too
   // much for every launch.
-  AskedMarket(const ClusterView& view, Market market) : types(view.catalog, market) {
+  AskedMarket(const ClusterView& view, Market market) : types(view.catalog, only(market)) {
     types.learn(view.state.offerings());
     for (std::uint32_t i = 0; i < types.size(); ++i) rests.push_back(view.rests(TypeId{i}, market));
   }

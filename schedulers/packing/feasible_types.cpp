@@ -14,7 +14,8 @@ namespace muster {
 
 FeasibleTypes::FeasibleTypes(const Catalog& catalog)
     : catalog_(&catalog),
-      priced_{PricedTypes(catalog, Market::on_demand), PricedTypes(catalog, Market::spot)} {
+      priced_{PricedTypes(catalog, MarketChoice::on_demand),
+              PricedTypes(catalog, MarketChoice::spot)} {
   std::map<std::string, std::uint32_t> known;
   for (const InstanceType& type : catalog.types()) {
     const auto next = static_cast<std::uint32_t>(known.size());

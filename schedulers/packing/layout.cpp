@@ -16,8 +16,9 @@ std::uint32_t Layout::add_present(const RoundInput& input, std::uint32_t instanc
   return static_cast<std::uint32_t>(hosts.size() - 1);
 }
 
-std::uint32_t Layout::add_new(const PricedTypes& types, TypeId type) {
-  hosts.push_back({.type = type, .price_usd_h = types.usd_h(type)});
+std::uint32_t Layout::add_new(const PricedTypes& types, TypeId type, Market market) {
+  const Price price = types.price(type, market).value_or(types.price(type));
+  hosts.push_back({.type = type, .market = market, .price_usd_h = price.usd_h()});
   return static_cast<std::uint32_t>(hosts.size() - 1);
 }
 
@@ -83,8 +84,7 @@ Plan plan_of(const Layout& layout, const RoundInput& input, const WorthModel& mo
       continue;
     }
     launch_of[i] = static_cast<std::uint32_t>(plan.launches.size());
-    plan.launches.push_back(
-        {host.type, model.prices.types().market(), {cause_of_start(host), gain_usd_h(host)}});
+    plan.launches.push_back({host.type, host.market, {cause_of_start(host), gain_usd_h(host)}});
   }
   add_places(layout, input, launch_of, reconfiguration, plan);
   InstanceWorth scratch;

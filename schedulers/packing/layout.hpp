@@ -13,6 +13,7 @@ struct Layout {
   /// An instance of the layout.
   struct Host {
     TypeId type;
+    Market market = Market::on_demand;    ///< where it is rented; only of a new one
     std::uint32_t present = kUnassigned;  ///< in the round's instances; kUnassigned: a new one
     std::uint32_t tasks = 0;
     double worth_usd_h = 0;  ///< TNRP of the tasks
@@ -24,7 +25,10 @@ struct Layout {
   /// Starts a layout without hosts for so many tasks.
   void reset(std::size_t tasks);
   std::uint32_t add_present(const RoundInput& input, std::uint32_t instance);
-  std::uint32_t add_new(const PricedTypes& types, TypeId type);
+  std::uint32_t add_new(const PricedTypes& types, TypeId type) {
+    return add_new(types, type, types.market_of(type));
+  }
+  std::uint32_t add_new(const PricedTypes& types, TypeId type, Market market);
   void assign(std::uint32_t task, std::uint32_t host) {
     host_of[task] = host;
     ++hosts[host].tasks;

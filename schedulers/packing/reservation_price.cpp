@@ -13,14 +13,14 @@ bool holds(const InstanceType& type, const Demands& demands) {
   return demand != nullptr && demand->speed > 0 && demand->amount.fits_in(type.capacity);
 }
 
-/// What the type offers on the market.
-double offered_by(const PricedTypes& types, TypeId type, Resource kind) {
-  return types.offered(type) ? types[type].capacity[kind] : 0;
+/// What the type offers on the markets.
+double offered_by(const PricedTypes& types, TypeId type, Resource kind, MarketChoice choice) {
+  return types.price(type, choice) ? types[type].capacity[kind] : 0;
 }
 
 /// Goes through the kinds of resources and keeps the types that offer enough of each; the first
 /// kind of which none of the kept ones has enough is the binding one.
-Refusal why_no_type(const Demands& demands, const PricedTypes& types) {
+Refusal why_no_type(const Demands& demands, const PricedTypes& types, MarketChoice choice) {
   Refusal refusal{RefusalKind::never, RefusalCode::fits_no_type, {}, 0, 0};
   std::vector<TypeId> left;
   for (std::uint32_t i = 0; i < types.size(); ++i) {
@@ -31,15 +31,15 @@ Refusal why_no_type(const Demands& demands, const PricedTypes& types) {
     TypeId most;
     std::vector<TypeId> enough;
     for (TypeId type : left) {
-      const double offered = offered_by(types, type, kind);
-      if (!most.valid() || offered > offered_by(types, most, kind)) most = type;
+      const double offered = offered_by(types, type, kind, choice);
+      if (!most.valid() || offered > offered_by(types, most, kind, choice)) most = type;
       const double asked = demands.on(types[type].family)->amount[kind];
       if (asked <= offered + kResourceEpsilon) enough.push_back(type);
     }
     if (most.valid() && enough.empty()) {
       refusal.binding = kind;
       refusal.asked = demands.on(types[most].family)->amount[kind];
-      refusal.available = offered_by(types, most, kind);
+      refusal.available = offered_by(types, most, kind, choice);
       return refusal;
     }
     left = std::move(enough);
@@ -49,20 +49,22 @@ Refusal why_no_type(const Demands& demands, const PricedTypes& types) {
 
 }  // namespace
 
-ReservationPrice reservation_price(const Demands& demands, const PricedTypes& types) {
+ReservationPrice reservation_price(const Demands& demands, const PricedTypes& types,
+                                   MarketChoice choice) {
   ReservationPrice best;
   for (std::uint32_t i = 0; i < types.size(); ++i) {
     const TypeId type{i};
-    if (!types.offered(type) || !holds(types[type], demands)) continue;
+    const std::optional<Price> price = types.price(type, choice);
+    if (!price || !holds(types[type], demands)) continue;
     // Families run the task at different speeds: the least price an iteration is the cheapest way,
     // not the least price an hour (Eva 4.2).
-    const double usd_per_iteration = types.usd_h(type) / demands.on(types[type].family)->speed;
+    const double usd_per_iteration = price->usd_h() / demands.on(types[type].family)->speed;
     if (best.fits() && usd_per_iteration >= best.usd_per_iteration) continue;
     best.type = type;
-    best.usd_h = types.usd_h(type);
+    best.usd_h = price->usd_h();
     best.usd_per_iteration = usd_per_iteration;
   }
-  if (!best.fits()) best.refusal = why_no_type(demands, types);
+  if (!best.fits()) best.refusal = why_no_type(demands, types, choice);
   return best;
 }
 
@@ -94,9 +96,19 @@ ShapeId ReservationPrices::add(const Demands& demands) {
   return ShapeId{static_cast<std::uint32_t>(shapes_.size() - 1)};
 }
 
+const ReservationPrice& ReservationPrices::of(ShapeId shape, MarketChoice choice) const {
+  const Priced& known = shapes_[shape.value];
+  if (types_.markets() != MarketChoice::any || choice == MarketChoice::any) return known.price;
+  return known.on_market[choice == MarketChoice::spot ? 1 : 0];
+}
+
 ReservationPrices::Priced ReservationPrices::priced(const Demands& demands,
                                                     std::uint64_t made) const {
-  Priced out{made, reservation_price(demands, types_), {}};
+  Priced out{made, reservation_price(demands, types_), {}, {}};
+  if (types_.markets() == MarketChoice::any) {
+    out.on_market = {reservation_price(demands, types_, MarketChoice::on_demand),
+                     reservation_price(demands, types_, MarketChoice::spot)};
+  }
   out.on_types.reserve(types_.size());
   for (std::uint32_t i = 0; i < types_.size(); ++i) {
     const InstanceType& type = types_[TypeId{i}];

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -22,8 +23,10 @@ struct ReservationPrice {
   bool fits() const { return type.valid(); }
 };
 
-/// Looks at all types on offer; the first one in the catalog's order wins a tie.
-ReservationPrice reservation_price(const Demands& demands, const PricedTypes& types);
+/// Looks at all types on offer on the markets of the choice; the first one in the catalog's order
+/// wins a tie.
+ReservationPrice reservation_price(const Demands& demands, const PricedTypes& types,
+                                   MarketChoice choice = MarketChoice::any);
 /// The same at the catalog's prices on demand.
 ReservationPrice reservation_price(const Demands& demands, const Catalog& catalog);
 
@@ -34,12 +37,12 @@ struct ShapeOnType {
   bool fits = false;
 };
 
-/// Reservation prices of all shapes of a cluster state on one market, computed once a shape and
-/// kept as long as a task has it and no price changes.
+/// Reservation prices of all shapes of a cluster state on one market or on both, computed once a
+/// shape and kept as long as a task has it and no price changes.
 class ReservationPrices {
  public:
-  explicit ReservationPrices(const Catalog& catalog, Market market = Market::on_demand)
-      : types_(catalog, market) {}
+  explicit ReservationPrices(const Catalog& catalog, MarketChoice markets = MarketChoice::on_demand)
+      : types_(catalog, markets) {}
 
   /// Takes in the present prices, computes what is missing for the state's shapes, and drops what
   /// no task has any more.
@@ -49,6 +52,9 @@ class ReservationPrices {
   ShapeId add(const Demands& demands);
 
   const ReservationPrice& of(ShapeId shape) const { return shapes_[shape.value].price; }
+  /// The same for who runs on the markets of the choice only. Where one market is looked at
+  /// everybody runs there.
+  const ReservationPrice& of(ShapeId shape, MarketChoice choice) const;
   const ShapeOnType& on(ShapeId shape, TypeId type) const {
     return shapes_[shape.value].on_types[type.value];
   }
@@ -60,6 +66,7 @@ class ReservationPrices {
   struct Priced {
     std::uint64_t made = 0;  ///< which shape it is, as the state counts them; 0: none
     ReservationPrice price;
+    std::array<ReservationPrice, 2> on_market;  ///< where both markets are looked at
     std::vector<ShapeOnType> on_types;
   };
   Priced priced(const Demands& demands, std::uint64_t made) const;

@@ -135,7 +135,7 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
   const bool gang_moves = job.job.gang && on_its_way(job, state);
   const ReservationPrice* impossible = nullptr;
   for (Slot slot : job.tasks) {
-    const ReservationPrice& price = prices.of(state.task(slot).shape);
+    const ReservationPrice& price = prices.of(state.task(slot).shape, job.job.markets);
     entry.worth_usd_h += price.usd_h;
     if (!price.fits() && impossible == nullptr) impossible = &price;
   }
@@ -147,7 +147,7 @@ void RoundInput::gather_job(const JobRow& job, const ClusterView& view,
     if (row.phase == TaskPhase::held || row.phase == TaskPhase::capped) continue;
     // A pending task that may not start is none to the policy, so that nothing is rented for it.
     if (row.phase == TaskPhase::pending && !may_start) continue;
-    const ReservationPrice& own = prices.of(row.shape);
+    const ReservationPrice& own = prices.of(row.shape, job.job.markets);
     if (impossible != nullptr && (job.job.gang || !own.fits())) {
       // The tasks of a gang wait for each other: what stops one stops all.
       const Refusal& refusal = own.fits() ? impossible->refusal : own.refusal;

@@ -70,6 +70,22 @@ class Cluster {
 
   /// The cloud takes the instance without a word.
   void take_away(std::uint64_t instance) { apply(InstanceGone{InstanceId{instance}}); }
+  /// The cloud will take it: its tasks are to go, and run there till then.
+  void notice(std::uint64_t instance) {
+    const std::vector<Slot> there = state_.find(InstanceId{instance})->planned;
+    for (Slot slot : there) {
+      apply(TaskUnassigned{state_.task(slot).id, {CauseCode::interrupted, 0}});
+    }
+    apply(ReleaseDecided{InstanceId{instance}, {CauseCode::interrupted, 0}});
+  }
+  /// The task, which runs, is stopped and waits.
+  void stop_task(std::uint64_t id) {
+    const TaskRow* row = state_.find(TaskId{id});
+    const Attempt attempt = row->attempt;
+    apply(TaskUnassigned{TaskId{id}, {CauseCode::evicted, 0}});
+    apply(StopIssued{TaskId{id}, attempt});
+    apply(TaskCheckpointed{TaskId{id}, attempt, std::chrono::seconds{2}});
+  }
   /// One task has done its work.
   void finish_task(std::uint64_t id) {
     apply(TaskFinished{TaskId{id}, state_.find(TaskId{id})->attempt});

@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "schedulers/muster/muster_policy.hpp"
+#include "schedulers/muster/fleet_policy.hpp"
 #include "tests/schedulers/catalogs.hpp"
 #include "tests/schedulers/draw.hpp"
 #include "tests/support/random_cluster.hpp"
@@ -70,7 +70,7 @@ struct History {
       if (!std::holds_alternative<RoundDecided>(event.body)) tell(event);
     }
   }
-  Plan decide(MusterPolicy& who) const {
+  Plan decide(FleetPolicy& who) const {
     Rng rng(1);
     Budget budget;
     return who.decide(view(), rng, budget);
@@ -89,7 +89,7 @@ struct History {
   Catalog catalog = two_families();
   MusterParams params;
   test::RandomCluster cluster;
-  MusterPolicy policy;
+  FleetPolicy policy;
   Instant now{};
   std::uint64_t rounds = 1'000'000;
   bool has_foreigners = false;  ///< by chance, tasks of the other market have been on instances
@@ -141,7 +141,7 @@ RC_GTEST_PROP(FleetRandom, deciding_leaves_nothing_that_observing_the_round_woul
   History history(any_params(), draw(0U, 1'000'000U));
   for (int round = 0; round < 30; ++round) {
     history.steps(draw(1, 12));
-    MusterPolicy follower = history.policy;  // does not decide this round
+    FleetPolicy follower = history.policy;  // does not decide this round
     const Plan plan = history.decide(history.policy);
     history.happen(RoundDecided{history.rounds, plan.note});
     follower.observe({history.now, RoundDecided{history.rounds++, plan.note}}, history.view());
@@ -156,7 +156,7 @@ RC_GTEST_PROP(FleetRandom, one_that_was_given_its_memory_goes_on_as_it_does, ())
   History history(params, draw(0U, 1'000'000U));
   for (int round = 0; round < 15; ++round) {
     history.steps(draw(1, 12));
-    MusterPolicy other(history.catalog, Market::on_demand, params);
+    FleetPolicy other(history.catalog, Market::on_demand, params);
     const std::string memory = history.policy.save_state(history.cluster.state);
     RC_ASSERT(other.load_state(memory, history.view()));
     RC_ASSERT(other.save_state(history.cluster.state) == memory);
@@ -286,7 +286,7 @@ class SmallFleet {
 
   Catalog catalog_;
   ClusterState state_;
-  MusterPolicy policy_;
+  FleetPolicy policy_;
   std::map<TaskId, Task> of_;
   std::multimap<double, TaskId> ends_;
   double now_s_ = 0;

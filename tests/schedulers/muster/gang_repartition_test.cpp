@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "schedulers/muster/repartition.hpp"
-#include "tests/schedulers/catalogs.hpp"
+#include "tests/schedulers/muster/offered.hpp"
 
 // Repartitions with gangs, against trying every way to place every piece.
 
@@ -36,6 +36,8 @@ class GangBench {
     piece.value_usd_h = value_usd_h;
     piece.start_h = 0.01;
     piece.gang = gang;
+    piece.markets = MarketChoice::on_demand;
+    piece.stake_usd_h = value_usd_h;
     return piece;
   }
   Host host(std::uint32_t type) const {
@@ -68,7 +70,7 @@ class GangBench {
       if (value) best = std::max(best, *value);
       return;
     }
-    const std::size_t present = of.hosts.size() + partition.new_types.size();
+    const std::size_t present = of.hosts.size() + partition.new_hosts.size();
     for (std::size_t host = 0; host < present; ++host) {
       partition.host_of[at] = static_cast<std::uint32_t>(host);
       try_from(at + 1, of, partition, best);
@@ -76,18 +78,19 @@ class GangBench {
     partition.host_of[at] = Partition::kWaits;
     try_from(at + 1, of, partition, best);
     partition.host_of[at] = static_cast<std::uint32_t>(present);
-    for (std::uint32_t type = 0; type < catalog_.size(); ++type) {
-      partition.new_types.push_back(TypeId{type});
+    for (std::uint32_t offer = 0; offer < offers_.size(); ++offer) {
+      partition.new_hosts.push_back(offer);
       try_from(at + 1, of, partition, best);
-      partition.new_types.pop_back();
+      partition.new_hosts.pop_back();
     }
     partition.host_of[at] = Partition::kWaits;
   }
 
-  Catalog catalog_ = testing::table_3();
-  ReservationPrices prices_{catalog_};
+  Catalog catalog_ = table_3_on_both_markets();
+  ReservationPrices prices_{catalog_, MarketChoice::any};
   PairRates rates_{0.9};
-  ValueModel model_{prices_, rates_, 2, {}};
+  std::vector<Host> offers_ = all_offers(prices_.types(), 0.3);
+  ValueModel model_{prices_, rates_, 2, offers_};
   std::vector<ShapeId> shapes_;
 };
 
@@ -120,14 +123,22 @@ RC_GTEST_PROP(GangRepartitionProperty, finds_what_trying_everything_finds, ()) {
   for (int i = 0; i < count; ++i) {
     hosts.push_back(bench.host(static_cast<std::uint32_t>(*rc::gen::inRange(0, 4))));
     hosts.back().left_h = *rc::gen::inRange(0, 3) / 20.0;
+    const bool spot = *rc::gen::inRange(0, 3) == 0;
+    if (spot) put_on_spot(hosts.back(), *rc::gen::inRange(0, 10) / 10.0);
     if (*rc::gen::inRange(0, 3) > 0) continue;
     // A gang with a task that stays is not all among the pieces that may be moved.
     const auto gang = static_cast<std::uint32_t>(*rc::gen::inRange(0, 2));
     const bool of_gang = gang < gangs.size() && !gangs[gang].whole;
     hosts.back().fixed.push_back(bench.piece(1, 0.5, of_gang ? gang : kNoGang));
+    if (spot) hosts.back().fixed.back().markets = MarketChoice::spot;
   }
   std::vector<double> leave_h(gangs.size());
   std::vector<char> may_wait(gangs.size());
+  const auto drawn_markets = [] {
+    return *rc::gen::element(MarketChoice::any, MarketChoice::on_demand, MarketChoice::spot);
+  };
+  std::vector<MarketChoice> markets(gangs.size());
+  for (MarketChoice& choice : markets) choice = drawn_markets();
   for (std::size_t g = 0; g < gangs.size(); ++g) {
     leave_h[g] = *rc::gen::inRange(0, 10) / 100.0;
     may_wait[g] = *rc::gen::arbitrary<bool>();
@@ -143,11 +154,17 @@ RC_GTEST_PROP(GangRepartitionProperty, finds_what_trying_everything_finds, ()) {
     const int home = *rc::gen::inRange(0, 3);
     if (home < count) pieces.back().home = static_cast<std::uint32_t>(home);
     pieces.back().leave_h = of_gang ? leave_h[gang] : *rc::gen::inRange(0, 10) / 100.0;
+    pieces.back().markets = of_gang ? markets[gang] : drawn_markets();
+    // All of a gang stops with one of its tasks.
+    if (of_gang) pieces.back().stake_usd_h = 20;
+    pieces.back().at_risk_h = *rc::gen::inRange(0, 10) / 10.0;
     pieces.back().may_wait = of_gang ? may_wait[gang] != 0 : *rc::gen::arbitrary<bool>();
   }
   for (Host& host : hosts) {
     for (Piece& fixed : host.fixed) {
-      if (fixed.gang != kNoGang) fixed.leave_h = leave_h[fixed.gang];
+      if (fixed.gang == kNoGang) continue;
+      fixed.leave_h = leave_h[fixed.gang];
+      fixed.stake_usd_h = 20;
     }
   }
   // A fixed task that does not fit its host is no state that can be.

@@ -49,7 +49,7 @@ TEST(PlanGroups, moves_between_other_instances_are_groups_of_their_own) {
   TaskKinds kinds(false);
   RoundInput input;
   const ClusterView view = cluster.view();
-  input.gather({view, Market::on_demand}, prices, kinds);
+  input.gather({view, MarketChoice::on_demand}, prices, kinds);
   ASSERT_EQ(input.tasks().size(), 2u);
   Plan plan;
   for (std::uint32_t i = 0; i < 2; ++i) {
@@ -75,7 +75,7 @@ TEST(PlanGroups, a_gang_belongs_together_wherever_its_tasks_go) {
   ReservationPrices prices(cluster.catalog());
   TaskKinds kinds(false);
   const ClusterView view = cluster.view();
-  input.gather({view, Market::on_demand}, prices, kinds);
+  input.gather({view, MarketChoice::on_demand}, prices, kinds);
   Plan plan;
   for (const RoundInput::Task& task : input.tasks()) plan.stops.push_back({task.id, {}});
   group_moves(input, plan);

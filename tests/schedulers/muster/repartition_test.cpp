@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "tests/schedulers/catalogs.hpp"
+#include "tests/schedulers/muster/offered.hpp"
 
 namespace muster::own {
 namespace {
@@ -27,6 +27,8 @@ class Bench {
     piece.cls = ClassId{cls};
     piece.value_usd_h = value_usd_h;
     piece.start_h = 0.01;
+    piece.markets = MarketChoice::on_demand;
+    piece.stake_usd_h = value_usd_h;
     return piece;
   }
   Host host(std::uint32_t type) const {
@@ -81,10 +83,11 @@ class Bench {
     }
   }
 
-  Catalog catalog_ = testing::table_3();
-  ReservationPrices prices_{catalog_};
+  Catalog catalog_ = table_3_on_both_markets();
+  ReservationPrices prices_{catalog_, MarketChoice::any};
   PairRates rates_{0.9};
-  ValueModel model_{prices_, rates_, 2, {}};
+  std::vector<Host> offers_ = all_offers(prices_.types(), 0.3);
+  ValueModel model_{prices_, rates_, 2, offers_};
   std::vector<ShapeId> shapes_;
 };
 
@@ -101,7 +104,12 @@ RC_GTEST_PROP(RepartitionProperty, finds_what_trying_everything_finds, ()) {
   for (int i = 0; i < count; ++i) {
     hosts.push_back(bench.host(static_cast<std::uint32_t>(*rc::gen::inRange(0, 4))));
     hosts.back().left_h = *rc::gen::inRange(0, 3) / 20.0;
-    if (*rc::gen::inRange(0, 3) == 0) hosts.back().fixed.push_back(bench.piece(3, 1, 0.5));
+    const bool spot = *rc::gen::inRange(0, 3) == 0;
+    if (spot) put_on_spot(hosts.back(), *rc::gen::inRange(0, 10) / 10.0);
+    if (*rc::gen::inRange(0, 3) == 0) {
+      hosts.back().fixed.push_back(bench.piece(3, 1, 0.5));
+      if (spot) hosts.back().fixed.back().markets = MarketChoice::spot;
+    }
   }
   std::vector<Piece> pieces;
   const int tasks = *rc::gen::inRange(1, 5);
@@ -113,6 +121,9 @@ RC_GTEST_PROP(RepartitionProperty, finds_what_trying_everything_finds, ()) {
     if (home < count) pieces.back().home = static_cast<std::uint32_t>(home);
     pieces.back().leave_h = *rc::gen::inRange(0, 10) / 100.0;
     pieces.back().may_wait = *rc::gen::inRange(0, 2) == 1;
+    pieces.back().markets =
+        *rc::gen::element(MarketChoice::any, MarketChoice::on_demand, MarketChoice::spot);
+    pieces.back().at_risk_h = *rc::gen::inRange(0, 20) / 10.0;
   }
   // A fixed task that does not fit its host is no state that can be.
   for (std::uint32_t i = 0; i < hosts.size(); ++i) {
@@ -137,7 +148,7 @@ TEST(Repartition, gives_an_instance_back_that_pays_for_nobody) {
   const std::vector<Host> hosts{bench.host(0)};  // the dearest type
   Repartition repartition(bench.model());
   const Partition& found = repartition.run(hosts, std::vector{small});
-  ASSERT_EQ(found.new_types.size(), 1u);
+  ASSERT_EQ(found.new_hosts.size(), 1u);
   EXPECT_EQ(found.host_of[0], 1u) << "on the new one";
 }
 
@@ -148,6 +159,23 @@ TEST(Repartition, lets_wait_who_may_and_is_not_worth_an_instance_and_nobody_else
   EXPECT_NE(repartition.run({}, std::vector{cheap}).host_of[0], Partition::kWaits);
   cheap.may_wait = true;
   EXPECT_EQ(repartition.run({}, std::vector{cheap}).host_of[0], Partition::kWaits);
+}
+
+TEST(Repartition, puts_on_spot_instances_who_may_be_there_and_loses_little_by_an_interruption) {
+  Bench bench;
+  Repartition repartition(bench.model());
+  Piece task = bench.piece(3, 0, 5);
+  const auto market_for = [&] {
+    const Partition& found = repartition.run({}, std::vector{task});
+    return bench.model().offers[found.new_hosts.at(0)].market;
+  };
+  EXPECT_EQ(market_for(), Market::on_demand);
+  task.markets = MarketChoice::any;
+  EXPECT_EQ(market_for(), Market::spot);
+  task.at_risk_h = 2;
+  EXPECT_EQ(market_for(), Market::on_demand) << "0.3 times an hour two hours of work of $5";
+  task.markets = MarketChoice::spot;
+  EXPECT_EQ(market_for(), Market::spot) << "it has no choice";
 }
 
 TEST(Repartition, takes_more_steps_the_more_there_is_to_share) {

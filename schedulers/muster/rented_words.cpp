@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "schedulers/muster/muster_policy.hpp"
+#include "schedulers/muster/rented_policy.hpp"
 
 namespace muster::own {
 namespace {
@@ -33,7 +33,7 @@ std::optional<std::map<TaskId, Memory::Wait>> waits_from(const json& lines) {
 
 }  // namespace
 
-std::string MusterPolicy::save_state(const ClusterState& state) const {
+std::string RentedPolicy::save_state(const ClusterState& state) const {
   json rates = json::array();
   for (const PairRate& rate : rates_.learnt()) {
     rates.push_back({state.class_name(rate.task), state.class_name(rate.neighbour), rate.log_rate});
@@ -51,16 +51,12 @@ std::string MusterPolicy::save_state(const ClusterState& state) const {
            {"dirty", dirty},
            {"changed", !memory_.is_quiet()},
            {"refused", memory_.was_refused()}};
-  if (fleet_.built()) all["fleet"] = fleet_.save();
   return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-bool MusterPolicy::load_state(std::string_view text, const ClusterView& view) {
+bool RentedPolicy::load_state(std::string_view text, const ClusterView& view) {
   const json all = json::parse(text, nullptr, false);
   if (!all.is_object()) return false;
-  if (!view.rents() && all.contains("fleet")) {
-    return all["fleet"].is_string() && fleet_.load(all["fleet"].get<std::string>(), view);
-  }
   for (const char* key : {"rates", "waits", "dirty"}) {
     if (!all.contains(key) || !all[key].is_array()) return false;
   }

@@ -1,0 +1,110 @@
+#include "schedulers/muster/gather_pieces.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "model/feasible.hpp"
+
+namespace muster::own {
+namespace {
+
+class Gathering {
+ public:
+  Gathering(const RoundParts& parts, std::span<const Host> offers, double horizon_h)
+      : p_(parts), offers_(offers), horizon_h_(horizon_h) {
+    any_spot_ = std::any_of(offers.begin(), offers.end(),
+                            [](const Host& offer) { return offer.market == Market::spot; });
+  }
+
+  Piece piece_of(const RoundInput::Task& task) {
+    const TaskRow& row = p_.view.state.task(task.slot);
+    const Delays& delays = p_.view.state.spec(row).delays;
+    Piece piece;
+    piece.shape = row.shape;
+    piece.cls = row.cls;
+    piece.home = task.home;
+    piece.start_h = to_hours(delays.fetch + delays.build + delays.init);
+    // A task whose instance is going away leaves it whatever is decided.
+    if (row.phase == TaskPhase::running && task.home != kUnassigned) {
+      // What it has run and cannot save it would have to run again.
+      const Duration lost = unsaved(p_.view.state, row, p_.view.now);
+      piece.leave_h = to_hours(delays.stop + delays.upload + lost);
+    }
+    const std::optional<Duration> left = expected_left(row);
+    if (left) piece.horizon_h = std::min(horizon_h_, to_hours(*left));
+    piece.markets = markets_of(row);
+    // On average an interruption comes half-way through what would be lost by it.
+    const bool keeps = p_.view.state.job(row.job).job.checkpoints || row.ran > Duration{};
+    if (!keeps) piece.at_risk_h = (left ? to_hours(*left) : horizon_h_) / 2;
+    piece.value_usd_h = work_usd_h(row, piece) * (1 + p_.params.theta) + p_.params.theta_usd_h;
+    piece.stake_usd_h = piece.value_usd_h;
+    return piece;
+  }
+
+ private:
+  bool runs_on_demand(const TaskRow& row) const {
+    return p_.prices.of(row.shape, MarketChoice::on_demand).fits();
+  }
+
+  MarketChoice markets_of(const TaskRow& row) const {
+    const MarketChoice asked = p_.view.state.job(row.job).job.markets;
+    const bool stays = asked == MarketChoice::any && p_.params.spot == SpotUse::asked;
+    return stays && runs_on_demand(row) ? MarketChoice::on_demand : asked;
+  }
+
+  /// What is left of the task's expected run time; nothing where nothing is expected, or the task
+  /// has outlived it.
+  std::optional<Duration> expected_left(const TaskRow& row) const {
+    const muster::Job& job = p_.view.state.job(row.job).job;
+    if (p_.params.run_times == RunTimes::unknown) return std::nullopt;
+    const bool hinted = p_.params.run_times == RunTimes::hinted;
+    const std::optional<Duration>& expected = hinted ? job.runtime_hint : job.prediction.runtime;
+    if (!expected) return std::nullopt;
+    Duration left = *expected - row.ran;
+    if (row.phase == TaskPhase::running) left -= p_.view.now - row.started_at;
+    return left > Duration{} ? std::optional(left) : std::nullopt;
+  }
+
+  /// The price of the task's work on the market where it is least.
+  double work_usd_h(const TaskRow& row, const Piece& piece) {
+    const bool on_demand = wants(piece.markets, Market::on_demand) && runs_on_demand(row);
+    // What is on offer nowhere now is worth something all the same.
+    const double least = on_demand ? p_.work.on_demand(row.shape, p_.view.state, p_.prices)
+                                   : p_.prices.of(row.shape, piece.markets).usd_h;
+    if (!any_spot_ || !wants(piece.markets, Market::spot)) return least;
+    const JobRow& job = p_.view.state.job(row.job);
+    const RiskyWork work{.shape = row.shape,
+                         .lost_h = piece.start_h + piece.at_risk_h,
+                         .tasks = is_gang(job) ? static_cast<double>(job.tasks.size()) : 1,
+                         .may_choose = on_demand};
+    // Tasks of a job come one after the other, and mostly are alike.
+    if (!(work == last_)) {
+      last_ = work;
+      last_usd_h_ = work_price_on_spot(work, offers_, p_.prices);
+    }
+    const bool any = last_usd_h_ < std::numeric_limits<double>::infinity();
+    return on_demand ? std::min(least, last_usd_h_) : any ? last_usd_h_ : least;
+  }
+
+  const RoundParts& p_;
+  std::span<const Host> offers_;
+  double horizon_h_;
+  bool any_spot_ = false;
+  RiskyWork last_;
+  double last_usd_h_ = 0;
+};
+
+}  // namespace
+
+std::vector<Piece> gather_pieces(const RoundParts& parts, std::span<const Host> offers,
+                                 double horizon_h) {
+  Gathering gathering(parts, offers, horizon_h);
+  std::vector<Piece> pieces;
+  for (const RoundInput::Task& task : parts.input.tasks()) {
+    pieces.push_back(gathering.piece_of(task));
+  }
+  return pieces;
+}
+
+}  // namespace muster::own

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "schedulers/muster/memory.hpp"
+#include "schedulers/muster/muster_params.hpp"
+#include "schedulers/muster/pair_rates.hpp"
+#include "schedulers/muster/piece.hpp"
+#include "schedulers/muster/work_prices.hpp"
+#include "schedulers/packing/round_input.hpp"
+
+namespace muster::own {
+
+/// Tasks that start and wait together; a gang of one is a task like any other.
+inline bool is_gang(const JobRow& job) {
+  return job.job.gang && job.tasks.size() > 1;
+}
+
+/// What a round is about; all of it outlives the round.
+struct RoundParts {
+  const MusterParams& params;
+  const ClusterView& view;
+  const RoundInput& input;
+  const ReservationPrices& prices;
+  const PairRates& rates;
+  const Memory& memory;
+  WorkPrices& work;
+  const TaskKinds& kinds;
+};
+
+/// The round's tasks as pieces, by number: what an hour of each is worth, and what keeps it from
+/// its work when it is moved or stopped. What of that goes for all of a gang is still to be added
+/// up. O(tasks), and where spot instances are on offer times their kinds.
+std::vector<Piece> gather_pieces(const RoundParts& parts, std::span<const Host> offers,
+                                 double horizon_h);
+
+}  // namespace muster::own

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "schedulers/muster/muster_params.hpp"
+#include "schedulers/muster/piece.hpp"
+#include "schedulers/packing/priced_types.hpp"
+#include "schedulers/policy.hpp"
+
+namespace muster::own {
+
+/// An instance of a type on a market as a set of tasks sees it before it is rented: what of its
+/// price counts over the horizon, and how long it takes until tasks can start on it. Without
+/// interruptions.
+Host to_rent(const PricedTypes& types, TypeId type, Market market, double horizon_h);
+
+/// What may be rented now, by rising types and markets: all that is on offer and was not refused
+/// lately, without what something else of its market replaces.
+std::vector<Host> offers(const ClusterView& view, const PricedTypes& types,
+                         const MusterParams& params);
+
+/// Takes out what has another offer of its market and family beside it that holds as much, costs
+/// no more, is there as soon and is taken back no more often. Of equal ones the first stays.
+void drop_replaced(std::vector<Host>& offers, const PricedTypes& types);
+
+/// How often the cloud is expected to take an instance of the offering back, in an hour: by its
+/// word, or as the parameters say where it has said nothing. Never on demand.
+double interruptions_h(const ClusterView& view, TypeId type, Market market,
+                       const MusterParams& params);
+
+/// What an hour of the host's interruptions costs the tasks on it: each stops all that runs there,
+/// and all of a gang of which one task does.
+double risk_usd_h(const Host& host, std::span<const Piece* const> pieces);
+
+}  // namespace muster::own
