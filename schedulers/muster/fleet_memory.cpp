@@ -209,27 +209,18 @@ void FleetMemory::keep_room(const ClusterView& view) {
   const std::size_t most = std::max<std::size_t>(1, room_.instances() / kKeptOneIn);
   if (queue_.empty() || room_.kept().size() >= most) return;
   room_.learn_shapes(view.state);
-  const auto task = next_to_keep_for(view.state);
-  if (!task) return;
-  if (const auto on = first_to_empty(view.state, *view.state.find(*task))) room_.keep(*on, *task);
+  for (const Starving& who : starving_without_room()) {
+    const auto on = first_to_empty(view.state, who);
+    if (on) return room_.keep(*on, who.task);
+  }
 }
 
-std::optional<TaskId> FleetMemory::next_to_keep_for(const ClusterState& state) const {
-  // Long tasks that room is kept for are part of what long tasks hold: they start whatever the
-  // others do meanwhile.
-  ResourceSum held = room_.held_by_long();
-  for (const auto& [instance, id] : room_.kept()) {
-    const TaskRow& row = *state.find(id);
-    if (queue_.find(state.job(row.job).job.id)->key.is_long) held += room_.least(row.shape);
-  }
-  std::optional<std::pair<Instant, FleetKey>> first;
-  std::optional<TaskId> found;
+/// Of each list the first task that starves and that no instance is kept for, the longest wait
+/// first.
+std::vector<FleetMemory::Starving> FleetMemory::starving_without_room() const {
+  std::vector<Starving> found;
   for (const auto& [list, keys] : queue_.lists()) {
     if (list.gang || !room_.ever_holds(list.shape)) continue;
-    if (list.is_long && !long_may_start(room_.least(list.shape), held.value(), long_share())) {
-      continue;
-    }
-    // Behind those that have an instance already comes the first that has none.
     for (const FleetKey& key : keys) {
       const FleetQueue::Job& job = *queue_.find(key.job);
       if (!queue_.starves(job)) break;
@@ -238,27 +229,52 @@ std::optional<TaskId> FleetMemory::next_to_keep_for(const ClusterState& state) c
         return !room_.keeps_for(tasks_[task.second].id);
       });
       if (without == tasks.end()) continue;
-      const std::pair rank(*job.since, key);
-      if (!first || rank < *first) {
-        first = rank;
-        found = tasks_[without->second].id;
-      }
+      found.push_back({*job.since, key, tasks_[without->second].id, list.is_long});
       break;
     }
   }
+  std::sort(found.begin(), found.end(), [](const Starving& a, const Starving& b) {
+    return std::tie(a.since, a.key) < std::tie(b.since, b.key);
+  });
   return found;
 }
 
+/// What long tasks hold of the instance.
+ResourceSum FleetMemory::long_on(const InstanceRow& instance) const {
+  ResourceSum held;
+  for (Slot slot : instance.planned) held += tasks_[slot].held_as_long;
+  return held;
+}
+
+ResourceSum FleetMemory::promised_to_long(const ClusterState& state) const {
+  ResourceSum held = room_.held_by_long();
+  for (const auto& [instance, id] : room_.kept()) {
+    const TaskRow& row = *state.find(id);
+    if (!queue_.find(state.job(row.job).job.id)->key.is_long) continue;
+    held += room_.least(row.shape);
+    held -= long_on(*state.find(instance)).value();
+  }
+  return held;
+}
+
 /// Of the instances that hold the task, the one whose tasks are expected to be over first; those of
-/// which that is not known come last, the one with the fewest such tasks before the others.
+/// which that is not known come last, the one with the fewest such tasks before the others. While
+/// long tasks hold all that they may, a long one takes the place of others.
 std::optional<InstanceId> FleetMemory::first_to_empty(const ClusterState& state,
-                                                      const TaskRow& task) const {
+                                                      const Starving& who) const {
+  const TaskRow& task = *state.find(who.task);
+  const ResourceSum promised = promised_to_long(state);
   std::optional<std::tuple<std::size_t, Instant, std::size_t, InstanceId>> best;
   for (const auto& [id, capacity] : room_.there()) {
     if (room_.kept().contains(id)) continue;
     const InstanceRow& row = *state.find(id);
     const auto asked = room_.types().together({&task.shape, 1}, room_.types().family_of(row.type));
     if (!asked || !asked->fits_in(capacity)) continue;
+    if (who.is_long) {
+      ResourceSum left = promised;
+      left -= long_on(row).value();
+      if (!long_may_start(room_.least(task.shape), left.value(), long_share())) continue;
+    }
     std::size_t unknown = 0;
     Instant last{};
     for (Slot slot : row.planned) {

@@ -32,6 +32,9 @@ class FleetMemory {
   FleetRoom& room_of_round() { return room_; }
   /// Tasks that came to wait since the last round.
   const std::set<TaskId>& fresh() const { return fresh_; }
+  /// What long tasks will hold when those have started that room is kept for, where nothing else is
+  /// left by then.
+  ResourceSum promised_to_long(const ClusterState& state) const;
   /// What long tasks may hold of the capacity.
   Resources long_share() const;
 
@@ -61,8 +64,16 @@ class FleetMemory {
   void forget(JobId id, const ClusterView& view);
   void end_round(const ClusterView& view);
   void keep_room(const ClusterView& view);
-  std::optional<TaskId> next_to_keep_for(const ClusterState& state) const;
-  std::optional<InstanceId> first_to_empty(const ClusterState& state, const TaskRow& task) const;
+  /// A task that an instance may be kept for.
+  struct Starving {
+    Instant since;
+    FleetKey key;
+    TaskId task;
+    bool is_long = false;
+  };
+  std::vector<Starving> starving_without_room() const;
+  ResourceSum long_on(const InstanceRow& instance) const;
+  std::optional<InstanceId> first_to_empty(const ClusterState& state, const Starving& who) const;
   std::optional<Instant> end_of(const ClusterState& state, const TaskRow& task) const;
 
   FleetParams params_;

@@ -19,6 +19,7 @@ FleetRound::FleetRound(const ClusterView& view, FleetMemory& memory)
       queue_(memory.queue()),
       room_(memory.room_of_round()),
       held_by_long_(room_.held_by_long()),
+      promised_to_long_(memory.promised_to_long(view.state)),
       long_share_(memory.long_share()) {}
 
 Plan FleetRound::run() {
@@ -46,7 +47,11 @@ void FleetRound::serve_kept() {
   for (const auto& [instance, task] : room_.kept()) {
     const TaskRow& row = *view_.state.find(task);
     const bool is_long = queue_.find(view_.state.job(row.job).job.id)->key.is_long;
-    if (room_.fits_on(view_.state, instance, row.shape)) put(row, instance, is_long);
+    const bool may_start = !is_long || has_share(row.shape, held_by_long_);
+    if (may_start && room_.fits_on(view_.state, instance, row.shape)) {
+      held_by_long_ += is_long ? room_.least(row.shape) : Resources{};
+      put(row, instance);
+    }
     room_.close(instance);
   }
 }
@@ -99,18 +104,31 @@ bool FleetRound::serve(const FleetQueue::Job& job, const FleetList& list, std::s
 }
 
 bool FleetRound::place(const TaskRow& row, bool is_long) {
-  if (is_long && !long_may_start(room_.least(row.shape), held_by_long_.value(), long_share_)) {
-    return false;
-  }
+  if (is_long && !may_start_long(row.shape)) return false;
   const auto on = room_.best_fit(row.shape);
   if (!on) return false;
   room_.take(*on, row.shape);
-  put(row, *on, is_long);
+  if (is_long) count_long(row.shape);
+  put(row, *on);
   return true;
 }
 
-void FleetRound::put(const TaskRow& row, InstanceId on, bool is_long) {
-  if (is_long) held_by_long_ += room_.least(row.shape);
+bool FleetRound::has_share(ShapeId shape, const ResourceSum& held) const {
+  return long_may_start(room_.least(shape), held.value(), long_share_);
+}
+
+/// What is kept for long tasks is theirs already: others must not take the share meanwhile that
+/// these will find free.
+bool FleetRound::may_start_long(ShapeId shape) const {
+  return has_share(shape, held_by_long_) && has_share(shape, promised_to_long_);
+}
+
+void FleetRound::count_long(ShapeId shape) {
+  held_by_long_ += room_.least(shape);
+  promised_to_long_ += room_.least(shape);
+}
+
+void FleetRound::put(const TaskRow& row, InstanceId on) {
   placed_.insert(row.slot);
   plan_.places.push_back({row.id, on, {CauseCode::best_fit, 0}});
 }
@@ -125,17 +143,16 @@ void FleetRound::place_gang(const FleetQueue::Job& job) {
   // As the first of a class that was kept out it has been served already.
   if (placed_.contains(job.waiting.begin()->second.begin()->second)) return;
   const std::size_t before = plan_.places.size();
-  const ResourceSum held_before = held_by_long_;
+  const ResourceSum held_before = held_by_long_, promised_before = promised_to_long_;
   for (const auto& [shape, tasks] : job.waiting) {
-    if (job.key.is_long && !long_may_start(room_.least(shape), held_before.value(), long_share_)) {
-      return;
-    }
+    if (job.key.is_long && !may_start_long(shape)) return;
   }
   for (const auto& [shape, tasks] : job.waiting) {
     for (const auto& [index, slot] : tasks) {
       if (const auto on = room_.best_fit(shape)) {
         room_.take(*on, shape);
-        put(view_.state.task(slot), *on, job.key.is_long);
+        if (job.key.is_long) count_long(shape);
+        put(view_.state.task(slot), *on);
         continue;
       }
       for (; plan_.places.size() > before; plan_.places.pop_back()) {
@@ -145,6 +162,7 @@ void FleetRound::place_gang(const FleetQueue::Job& job) {
         placed_.erase(given_back.slot);
       }
       held_by_long_ = held_before;
+      promised_to_long_ = promised_before;
       if (job.waiting.size() == 1) too_many_[shape] = tasks.size();
       return;
     }
@@ -189,8 +207,9 @@ Refusal FleetRound::reason_alone(const TaskRow& row, bool is_long) const {
             refusal.available};
   }
   const Resources& asked = room_.least(row.shape);
-  const Resources held = held_by_long_.value();
-  const bool at_share = is_long && !long_may_start(asked, held, long_share_);
+  const bool at_share = is_long && !may_start_long(row.shape);
+  const Resources held =
+      (has_share(row.shape, held_by_long_) ? promised_to_long_ : held_by_long_).value();
   const Resources left = at_share ? long_share_ - held : room_.max_free();
   const Resource binding =
       asked.first_exceeding(left).value_or(asked.dominant(room_.types().reference()));

@@ -26,7 +26,10 @@ class FleetRound {
   void serve_turn();
   bool serve(const FleetQueue::Job& job, const FleetList& list, std::size_t most);
   bool place(const TaskRow& row, bool is_long);
-  void put(const TaskRow& row, InstanceId on, bool is_long);
+  bool has_share(ShapeId shape, const ResourceSum& held) const;
+  bool may_start_long(ShapeId shape) const;
+  void count_long(ShapeId shape);
+  void put(const TaskRow& row, InstanceId on);
   void place_gang(const FleetQueue::Job& job);
   bool may_fit(const FleetQueue::Job& gang) const;
   void tell();
@@ -40,7 +43,8 @@ class FleetRound {
   FleetRoom& room_;
   Plan plan_;
   std::set<Slot> placed_;
-  ResourceSum held_by_long_;  ///< with what the round has placed
+  ResourceSum held_by_long_;      ///< with what the round has placed
+  ResourceSum promised_to_long_;  ///< the same once those run that room is kept for
   Resources long_share_;
   /// So many tasks of the shape were too many for a gang: more of them are as well, as room only
   /// shrinks in a round.
