@@ -5,10 +5,11 @@
 #include <queue>
 #include <set>
 #include <tuple>
+#include <utility>
 
 // First places. Equal tasks are placed one after the other, so that a heap of what each instance
-// would gain serves all of them: only the instance that has just got one is reckoned with again. A
-// gang is tried in two ways, since what is best for its first task alone rarely is for all.
+// would gain serves all of them: only what has changed is reckoned with again. A gang is tried in
+// three ways, since what is best for its first task alone rarely is for all.
 
 namespace muster::own {
 namespace {
@@ -53,36 +54,45 @@ class Rooms {
 };
 
 /// Places equal tasks one after the other. Each host is looked at once, and again only after it
-/// has changed.
+/// has changed; others may place tasks meanwhile.
 class Placer {
  public:
   /// `may_wait`: it is placed only where that gains something.
   Placer(RoundLayout& layout, Rooms& rooms, std::uint32_t task, bool may_wait)
       : layout_(layout), first_(task), may_wait_(may_wait) {
     for (const std::uint32_t host : rooms.with_room_for(task)) look_at(host);
+    seen_changes_ = layout.changes().size();
     const Piece* alone[] = {&layout.piece(task)};
     fresh_ = best_new(layout.model(), alone);
   }
 
   /// Puts the task where it gains most. False: it is worth nothing anywhere, or there is no place.
   bool place(std::uint32_t task) {
+    look_at_changes();
     while (!best_.empty() && is_stale(best_.top())) best_.pop();
     const bool joins = !best_.empty() && (!may_wait_ || best_.top().gain_usd_h > 0) &&
                        (!fresh_ || best_.top().gain_usd_h >= fresh_->value_usd_h);
     if (joins) {
       const std::uint32_t host = best_.top().host;
       layout_.add(task, host);
-      look_at(host);
       return true;
     }
     if (!fresh_ || (may_wait_ && fresh_->value_usd_h <= 0)) return false;
     const std::uint32_t host = layout_.add_new(fresh_->offer);
     layout_.add(task, host);
-    look_at(host);
     return true;
   }
 
  private:
+  void look_at_changes() {
+    const std::span<const std::uint32_t> changes = layout_.changes();
+    for (; seen_changes_ < changes.size(); ++seen_changes_) {
+      const std::uint32_t host = changes[seen_changes_];
+      if (host >= looked_at_.size()) looked_at_.resize(host + std::size_t{1}, kNotYet);
+      const std::uint32_t version = layout_.host(host).version;
+      if (std::exchange(looked_at_[host], version) != version) look_at(host);
+    }
+  }
   void look_at(std::uint32_t host) {
     const RoundLayout::Working& working = layout_.host(host);
     if (working.gone) return;
@@ -99,23 +109,10 @@ class Placer {
   bool may_wait_;
   std::priority_queue<Candidate> best_;
   std::optional<NewHost> fresh_;
+  std::size_t seen_changes_ = 0;          ///< of the layout
+  std::vector<std::uint32_t> looked_at_;  ///< of each host that has changed: at which version
+  static constexpr std::uint32_t kNotYet = UINT32_MAX;
 };
-
-/// What the whole is worth with all tasks of the gang placed one by one; nothing when there is not
-/// a place for all, and then none has one.
-std::optional<double> place_all(RoundLayout& layout, Rooms& rooms,
-                                std::span<const std::uint32_t> tasks, GangLoss loss) {
-  layout.reckon(loss);
-  std::size_t placed = 0;
-  const auto place = [&](std::uint32_t task) {
-    return Placer(layout, rooms, task, false).place(task);
-  };
-  while (placed < tasks.size() && place(tasks[placed])) ++placed;
-  if (placed == tasks.size()) return layout.value_usd_h();
-  while (placed > 0) layout.take_off(tasks[--placed]);
-  rooms.forget();
-  return std::nullopt;
-}
 
 /// An empty instance, there or to be rented, with as many equal tasks as make each worth most.
 struct Filling {
@@ -135,16 +132,19 @@ class Filler {
     }
   }
 
+  /// From now on for another gang.
+  void begin() { known_.clear(); }
+
   /// Tasks of one kind; false when there is no place for all.
   bool place(std::span<const std::uint32_t> tasks) {
     while (!tasks.empty()) {
       const Piece& piece = layout_.piece(tasks.front());
       Filling best;
       std::uint32_t host = kUnassigned, offer = 0;
-      auto taken = empty_.end();
-      for (auto at = empty_.begin(); at != empty_.end(); ++at) {
-        const Filling found = fill(layout_.host(*at).host, piece, tasks.size());
-        if (found.usd_h_each > best.usd_h_each) best = found, host = *at, taken = at;
+      for (const std::uint32_t at : empty_) {
+        if (!layout_.host(at).tasks.empty()) continue;  // it was till now
+        const Filling found = fill(layout_.host(at).host, piece, tasks.size());
+        if (found.usd_h_each > best.usd_h_each) best = found, host = at;
       }
       const std::span<const Host> offers = layout_.model().offers;
       for (std::uint32_t i = 0; i < offers.size(); ++i) {
@@ -152,11 +152,7 @@ class Filler {
         if (found.usd_h_each > best.usd_h_each) best = found, host = kUnassigned, offer = i;
       }
       if (best.tasks == 0) return false;
-      if (host == kUnassigned) {
-        host = layout_.add_new(offer);
-      } else {
-        empty_.erase(taken);
-      }
+      if (host == kUnassigned) host = layout_.add_new(offer);
       for (const std::uint32_t task : tasks.first(best.tasks)) layout_.add(task, host);
       tasks = tasks.subspan(best.tasks);
     }
@@ -185,60 +181,107 @@ class Filler {
   }
 
   RoundLayout& layout_;
-  std::vector<std::uint32_t> empty_;
+  std::vector<std::uint32_t> empty_;  ///< those that were at first
   std::map<std::tuple<std::uint32_t, Market, double, double, std::uint32_t, std::uint32_t>, Filling>
       known_;
 };
 
-/// The same as place_all() with empty instances alone.
-std::optional<double> fill_all(RoundLayout& layout, std::span<const std::uint32_t> tasks) {
-  layout.reckon(GangLoss::own);
-  Filler filler(layout);
-  const auto kind = [&](std::uint32_t task) {
-    return std::pair(layout.piece(task).shape.value, layout.piece(task).cls.value);
-  };
-  for (std::size_t i = 0; i < tasks.size();) {
-    std::size_t end = i + 1;
-    while (end < tasks.size() && kind(tasks[end]) == kind(tasks[i])) ++end;
-    if (!filler.place(tasks.subspan(i, end - i))) return std::nullopt;
-    i = end;
+/// Places gangs, one after the other.
+class GangPlacer {
+ public:
+  GangPlacer(RoundLayout& layout, Rooms& rooms) : layout_(layout), rooms_(rooms), filler_(layout) {
+    const auto disturbs = [](const auto& host) { return host.interruptions_h > 0; };
+    const std::span<const Host> offers = layout.model().offers;
+    alike_ = std::none_of(offers.begin(), offers.end(), disturbs) &&
+             std::none_of(layout.hosts().begin(), layout.hosts().end(),
+                          [&](const auto& working) { return disturbs(working.host); });
   }
-  return layout.value_usd_h();
-}
 
-/// Places all tasks of a gang, or none: then, or when the whole is worth less with it and it may
-/// wait, it waits. Where the tasks are told apart by what all of the gang loses they keep to
-/// themselves, where by what each of them loses they join others, and a large gang fills
-/// instances: the best way counts.
-void place_gang(RoundLayout& layout, Rooms& rooms, std::span<const std::uint32_t> tasks) {
-  const double before = layout.value_usd_h();
-  const auto take_off = [&] {
-    for (const std::uint32_t task : tasks) {
-      if (layout.host_of(task) != kUnassigned) layout.take_off(task);
-    }
-    rooms.forget();
-  };
+  /// Places all tasks of a gang, or none: then, or when the whole is worth less with it and it may
+  /// wait, it waits. Where the tasks are told apart by what all of the gang loses they keep to
+  /// themselves, where by what each of them loses they join others, and a large gang fills
+  /// instances: the best way counts.
+  void place(std::span<const std::uint32_t> tasks) {
+    if (!alike_ || placers_.size() > kMostKinds) placers_.clear();
+    filler_.begin();
+    const double before = layout_.running_value_usd_h();
+    std::optional<Way> best;
+    double most = kNever;
+    const auto compare = [&](Way way) {
+      const std::optional<double> value = place_by(way, tasks);
+      if (value && *value >= most) most = *value, best = way;
+    };
+    compare(Way::joining);
+    compare(Way::apart);
+    compare(Way::filling);  // of equal ways one that takes what is there
+    if (best && best != Way::filling) place_by(*best, tasks);
+    layout_.reckon(GangLoss::job_wide);
+    const bool may_wait = layout_.may_wait(tasks.front());
+    if (!best || (may_wait && most <= before)) take_off(tasks);
+  }
+
+ private:
   enum class Way : std::uint8_t { joining, apart, filling };
-  const auto place_by = [&](Way way) {
-    take_off();
-    if (way == Way::filling) return fill_all(layout, tasks);
-    return place_all(layout, rooms, tasks,
-                     way == Way::joining ? GangLoss::own : GangLoss::job_wide);
-  };
-  std::optional<Way> best;
-  double most = kNever;
-  const auto compare = [&](Way way, double than) {
-    const std::optional<double> value = place_by(way);
-    if (value && *value >= than) most = *value, best = way;
-  };
-  compare(Way::joining, kNever);
-  compare(Way::apart, most);
-  compare(Way::filling, most);  // of equal ways one that takes what is there
-  if (best && best != Way::filling) place_by(*best);
-  layout.reckon(GangLoss::job_wide);
-  const bool may_wait = layout.may_wait(tasks.front());
-  if (!best || (may_wait && most <= before)) take_off();
-}
+  /// What makes two tasks of gangs equal to all hosts.
+  using Kind =
+      std::tuple<Way, std::uint32_t, std::uint32_t, MarketChoice, double, double, double, double>;
+
+  /// What the whole is worth with all tasks placed, each where it gains most; nothing when there is
+  /// not a place for all.
+  std::optional<double> place_by(Way way, std::span<const std::uint32_t> tasks) {
+    take_off(tasks);
+    layout_.reckon(way == Way::apart ? GangLoss::job_wide : GangLoss::own);
+    bool all = true;
+    for (std::size_t i = 0; i < tasks.size() && all;) {
+      std::size_t end = i + 1;
+      while (end < tasks.size() && kind_of(way, tasks[end]) == kind_of(way, tasks[i])) ++end;
+      const std::span<const std::uint32_t> alike = tasks.subspan(i, end - i);
+      all = way == Way::filling ? filler_.place(alike) : place_each(way, alike);
+      i = end;
+    }
+    return all ? std::optional(layout_.running_value_usd_h()) : std::nullopt;
+  }
+
+  bool place_each(Way way, std::span<const std::uint32_t> tasks) {
+    auto known = placers_.find(kind_of(way, tasks.front()));
+    if (known == placers_.end()) {
+      known =
+          placers_
+              .emplace(std::piecewise_construct, std::forward_as_tuple(kind_of(way, tasks.front())),
+                       std::forward_as_tuple(layout_, rooms_, tasks.front(), false))
+              .first;
+    }
+    return std::all_of(tasks.begin(), tasks.end(),
+                       [&](std::uint32_t task) { return known->second.place(task); });
+  }
+
+  Kind kind_of(Way way, std::uint32_t task) const {
+    const Piece& piece = layout_.piece(task);
+    return {way,           piece.shape.value, piece.cls.value,
+            piece.markets, piece.value_usd_h, piece.gang_usd_h,
+            piece.start_h, piece.horizon_h};
+  }
+
+  void take_off(std::span<const std::uint32_t> tasks) {
+    bool any = false;
+    for (const std::uint32_t task : tasks) {
+      if (layout_.host_of(task) == kUnassigned) continue;
+      layout_.take_off(task);
+      any = true;
+    }
+    if (any) rooms_.forget();
+  }
+
+  /// Beyond so many kinds those that are known are dropped: each keeps what it knows of all hosts.
+  static constexpr std::size_t kMostKinds = 64;
+
+  RoundLayout& layout_;
+  Rooms& rooms_;
+  Filler filler_;
+  bool alike_ =
+      true;  ///< equal tasks of different gangs gain the same: an instance is not taken back
+  std::map<Kind, Placer> placers_;
+};
 
 }  // namespace
 
@@ -264,11 +307,12 @@ void place_waiting(const RoundParts& parts, RoundLayout& layout) {
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return kind(a) < kind(b); });
   Rooms rooms(layout);
+  GangPlacer gangs(layout, rooms);
   for (std::size_t i = 0; i < order.size();) {
     const std::uint32_t first = order[i];
     if (layout.piece(first).gang != kNoGang) {
       const std::span<const std::uint32_t> all = layout.together(first);
-      place_gang(layout, rooms, all);
+      gangs.place(all);
       i += all.size();
       continue;
     }

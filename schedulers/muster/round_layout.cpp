@@ -120,9 +120,10 @@ const std::vector<const Piece*>& RoundLayout::pieces_of(
 void RoundLayout::revalue(std::uint32_t number) {
   Working& working = hosts_[number];
   ++working.version;
+  changes_.push_back(number);
   working.own_usd_h = working.value_usd_h = 0;
   working.used = {};
-  if (working.tasks.empty() && working.fixed_tasks.empty()) return;
+  if (working.tasks.empty() && working.fixed_tasks.empty()) return count(working);
   const std::size_t movable = working.tasks.size();
   const std::span<const double> paces = paces_.on(model_, working.host, pieces_of(working.tasks));
   // What stands may be larger than the instance by what its type was said to hold.
@@ -141,7 +142,33 @@ void RoundLayout::revalue(std::uint32_t number) {
     const double worth = piece.value_usd_h * works_[task];
     working.value_usd_h += worth;
     if (piece.gang == kNoGang) working.own_usd_h += worth;
+    recount_team_of(task);
   }
+  count(working);
+}
+
+/// Puts what a host is worth now into the running value.
+void RoundLayout::count(Working& working) {
+  const double worth = working.gone ? 0 : working.own_usd_h;
+  running_usd_h_ += worth - std::exchange(working.counted_usd_h, worth);
+}
+
+/// A gang of many tasks is valued once it is asked for, and not with each of its tasks that is
+/// placed.
+void RoundLayout::recount_team_of(std::uint32_t task) {
+  if (team_of(task) == kNoGang || std::exchange(teams_[team_of(task)].stale, true)) return;
+  stale_teams_.push_back(team_of(task));
+}
+
+double RoundLayout::running_value_usd_h() {
+  for (const std::uint32_t number : stale_teams_) {
+    Team& team = teams_[number];
+    const double worth = gang_usd_h(number);
+    running_usd_h_ += worth - std::exchange(team.counted_usd_h, worth);
+    team.stale = false;
+  }
+  stale_teams_.clear();
+  return running_usd_h_;
 }
 
 /// The best offering for the tasks of a host to be rented.
@@ -263,6 +290,7 @@ void RoundLayout::take_off(std::uint32_t task) {
     working.gone = working.tasks.empty();
     if (!working.gone) settle_type(number);
   }
+  recount_team_of(task);
   revalue(number);
 }
 
@@ -393,7 +421,10 @@ Gang RoundLayout::gang_of(std::uint32_t number, const Excerpt& excerpt) const {
 /// New instances get numbers behind all others, and those that were to be rented before are gone
 /// rather than taken out, so that numbers stand for the whole round.
 void RoundLayout::adopt(const Excerpt& excerpt, const Partition& partition) {
-  for (const std::uint32_t host : excerpt.fresh) hosts_[host].gone = true;
+  for (const std::uint32_t host : excerpt.fresh) {
+    hosts_[host].gone = true;
+    count(hosts_[host]);
+  }
   std::vector<std::uint32_t> numbers = excerpt.hosts;
   for (const std::uint32_t offer : partition.new_hosts) numbers.push_back(add_new(offer));
   std::vector<std::vector<std::uint32_t>> sets(numbers.size());
@@ -406,6 +437,7 @@ void RoundLayout::adopt(const Excerpt& excerpt, const Partition& partition) {
   for (std::size_t i = 0; i < excerpt.tasks.size(); ++i) {
     const bool waits = partition.host_of[i] == Partition::kWaits;
     host_of_[excerpt.tasks[i]] = waits ? kUnassigned : numbers[partition.host_of[i]];
+    recount_team_of(excerpt.tasks[i]);
     if (!waits) sets[partition.host_of[i]].push_back(excerpt.tasks[i]);
   }
   for (std::size_t i = 0; i < sets.size(); ++i) {

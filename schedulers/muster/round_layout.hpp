@@ -28,12 +28,15 @@ class RoundLayout {
     bool dirty = false;
     bool gone = false;          ///< not part of the layout any more
     std::uint32_t version = 0;  ///< rises with every change of its tasks
+    double counted_usd_h = 0;   ///< what of it is in the running value
   };
   /// Tasks that are placed together.
   struct Team {
     std::vector<std::uint32_t> tasks;
     double usd_h = 0;  ///< worth of an hour of all
     bool movable = false;
+    double counted_usd_h = 0;  ///< what of it is in the running value
+    bool stale = false;        ///< that is not what it is worth now
   };
 
   explicit RoundLayout(const RoundParts& parts);
@@ -67,8 +70,12 @@ class RoundLayout {
   /// Value of a host as a share of its price: the less, the more there is to gain.
   double value_for_price(std::uint32_t host) const;
   double gang_usd_h(std::uint32_t gang) const;
-  /// Value of the whole, $/h.
+  /// Value of the whole, $/h. O(hosts and tasks of gangs).
   double value_usd_h() const;
+  /// The same but for rounding, at the cost of what has changed since it was asked for last.
+  double running_value_usd_h();
+  /// Hosts whose tasks have changed, as often and in the order in which they did.
+  std::span<const std::uint32_t> changes() const { return changes_; }
   /// There is room for the task on the host, or may be: one to be rented may become a larger one.
   bool has_room(std::uint32_t task, std::uint32_t host) const;
   /// What the host would gain by the task, of gangs by the present reckoning; nothing when there is
@@ -107,6 +114,8 @@ class RoundLayout {
   void gather_hosts();
   void revalue(std::uint32_t host);
   void settle_type(std::uint32_t host);
+  void count(Working& working);
+  void recount_team_of(std::uint32_t task);
   std::uint32_t team_of(std::uint32_t task) const { return pieces_[task].gang; }
   const std::vector<const Piece*>& pieces_of(std::span<const std::uint32_t> tasks) const;
   void number_gangs(Excerpt& excerpt) const;
@@ -119,9 +128,12 @@ class RoundLayout {
   std::vector<Team> teams_;
   std::vector<Working> hosts_;
   std::vector<std::uint32_t> host_of_;  ///< of each task
-  std::vector<double> pace_;            ///< of each task that has a host
-  std::vector<double> works_;           ///< the same times the share of the horizon that it works
-  mutable Paces paces_;                 ///< memory that is used again
+  std::vector<std::uint32_t> changes_;
+  double running_usd_h_ = 0;
+  std::vector<std::uint32_t> stale_teams_;
+  std::vector<double> pace_;   ///< of each task that has a host
+  std::vector<double> works_;  ///< the same times the share of the horizon that it works
+  mutable Paces paces_;        ///< memory that is used again
   mutable std::vector<const Piece*> some_;  ///< the same
 };
 
