@@ -85,7 +85,10 @@ void FleetMemory::follow(const Event& event, const ClusterView& view) {
     const TaskRow* row = state.find(finished->task);
     if (row == nullptr) return;
     const muster::Job& job = state.job(row->job).job;
-    if (shows(job)) queue_.learn(state, job.id, event.at - row->started_at);
+    if (shows(job) && queue_.learn(state, job.id, event.at - row->started_at)) {
+      // Its tasks count as long no more, and are watched.
+      for (Slot peer : queue_.find(job.id)->tasks) follow_task(peer, view);
+    }
   }
 }
 

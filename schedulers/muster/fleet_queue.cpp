@@ -11,9 +11,18 @@ namespace {
 /// unstarted tasks.
 constexpr double kUnknownTask_s = 1;
 
+/// What is as probable as not, as where jobs are not told apart, is not known.
+constexpr double kNotKnown = 0.5;
+
+/// What is more probable. A classifier that looks for the rare long jobs calls many short ones
+/// long, and says so by its confidence; those would wait behind all long work, whereas a long job
+/// that counts as short is found out as soon as it has run for too long.
 bool is_long(const muster::Job& job, const FleetParams& params) {
-  if (job.prediction.length != JobLength::unknown) {
-    return job.prediction.length == JobLength::long_run;
+  const Prediction& said = job.prediction;
+  if (said.length != JobLength::unknown && said.confidence != kNotKnown) {
+    // Who does not say how sure it is is taken at its word.
+    const bool doubted = said.confidence > 0 && said.confidence < kNotKnown;
+    return (said.length == JobLength::long_run) != doubted;
   }
   // Nobody knows: it counts as short until one of its tasks has run for too long.
   return params.task_times == TaskTimes::known && job.runtime_hint.has_value() &&
@@ -31,6 +40,10 @@ void FleetQueue::add(const JobRow& row) {
              .is_long = is_long(row.job, params_),
              .accepted = row.accepted_at,
              .job = row.job.id};
+  // A gang has no task that could go alone, and without a cutoff no task shows anything.
+  job.doubted = job.key.is_long && !job.gang && params_.cutoff > Duration{} &&
+                row.job.prediction.confidence > 0 && row.job.prediction.confidence < 1;
+  if (job.doubted) job.key.is_long = false;
   job.key.rank = rank_of(row, job);
 }
 
@@ -80,6 +93,19 @@ void FleetQueue::rekey(Job& job, const FleetKey& key) {
   list(job);
 }
 
+void FleetQueue::turn(Job& job, bool is_long, const ClusterState& state) {
+  if (job.key.is_long == is_long) return;
+  unlist(job);
+  if (job.waits > 0) {
+    --classes_[is_long ? 0 : 1].jobs;
+    Class& now = classes_[is_long ? 1 : 0];
+    if (now.jobs++ == 0) now.last_start = *job.since;
+  }
+  job.key.is_long = is_long;
+  job.key = key_of(state, job);
+  list(job);
+}
+
 void FleetQueue::wait(const ClusterState& state, const TaskRow& row, Instant now) {
   Job& job = jobs_.at(state.job(row.job).job.id);
   unlist(job);
@@ -109,6 +135,8 @@ void FleetQueue::leave(const ClusterState& state, const TaskRow& row) {
   }
   job.key = key_of(state, job);
   list(job);
+  // The rest waits with long ones for what that task shows.
+  if (on_trial(job)) turn(job, true, state);
 }
 
 void FleetQueue::note_start(JobId id, Instant now) {
@@ -122,7 +150,7 @@ void FleetQueue::note_start(JobId id, Instant now) {
   }
 }
 
-void FleetQueue::learn(const ClusterState& state, JobId id, Duration ran) {
+bool FleetQueue::learn(const ClusterState& state, JobId id, Duration ran) {
   Job& job = jobs_.at(id);
   Class& mine = classes_[job.key.is_long ? 1 : 0];
   ++job.done;
@@ -130,6 +158,10 @@ void FleetQueue::learn(const ClusterState& state, JobId id, Duration ran) {
   ++mine.done;
   mine.done_for += ran;
   rank(state, id);
+  const bool is_short = job.doubted && ran <= params_.cutoff;
+  job.doubted = false;
+  if (is_short) turn(job, false, state);
+  return is_short;
 }
 
 void FleetQueue::rank(const ClusterState& state, JobId id) {
@@ -139,15 +171,8 @@ void FleetQueue::rank(const ClusterState& state, JobId id) {
 
 void FleetQueue::outlive(const ClusterState& state, JobId id) {
   Job& job = jobs_.at(id);
-  if (job.key.is_long) return;
-  unlist(job);
-  if (job.waits > 0) {
-    --classes_[0].jobs;
-    if (classes_[1].jobs++ == 0) classes_[1].last_start = *job.since;
-  }
-  job.key.is_long = true;
-  job.key = key_of(state, job);
-  list(job);
+  job.doubted = false;
+  turn(job, true, state);
 }
 
 void FleetQueue::pass_time(Instant now) {
@@ -220,6 +245,7 @@ void FleetQueue::restore(JobId id, const Job& known) {
   job.passes = known.passes;
   job.done = known.done;
   job.done_for = known.done_for;
+  job.doubted = known.doubted;
   job.key.is_long = known.key.is_long;
   job.key.patient = known.key.patient || !job.since;
   job.key.rank = known.key.rank;

@@ -47,6 +47,8 @@ class FleetQueue {
     std::vector<Slot> tasks;  ///< all of them
     FleetKey key;             ///< in the lists while some task waits
     bool gang = false;
+    /// Only probably long, and none of its tasks has shown yet how long they take.
+    bool doubted = false;
     std::optional<Instant> since{};  ///< some task has waited all the time
     std::uint32_t passes = 0;  ///< tasks started that stood behind it while it was a list's first
     std::uint64_t done = 0;    ///< tasks that have finished
@@ -74,8 +76,8 @@ class FleetQueue {
   void leave(const ClusterState& state, const TaskRow& row);
   /// A task of the job has got a place, before it leaves the queue. Who stands before it is passed.
   void note_start(JobId id, Instant now);
-  /// A task of the job has run to its end.
-  void learn(const ClusterState& state, JobId id, Duration ran);
+  /// A task of the job has run to its end. True when that shows a doubted job to be short.
+  bool learn(const ClusterState& state, JobId id, Duration ran);
   /// The number of its tasks without a place may be another.
   void rank(const ClusterState& state, JobId id);
   /// The job turns out to be long.
@@ -92,6 +94,8 @@ class FleetQueue {
   std::optional<std::pair<FleetKey, FleetList>> first_of(bool is_long) const;
   /// The class has something waiting and has started nothing for too long.
   bool kept_out(bool is_long, Instant now) const;
+  /// Of the job only the task that shows what it is goes with short ones.
+  bool on_trial(const Job& job) const { return job.doubted && !job.key.is_long; }
   /// Room may be kept for the job's tasks.
   bool starves(const Job& job) const;
   bool empty() const { return lists_.empty(); }
@@ -104,6 +108,7 @@ class FleetQueue {
   void list(const Job& job);
   void unlist(const Job& job);
   void rekey(Job& job, const FleetKey& key);
+  void turn(Job& job, bool is_long, const ClusterState& state);
   FleetKey key_of(const ClusterState& state, const Job& job) const;
   double rank_of(const JobRow& row, const Job& job) const;
   double task_s(const muster::Job& asked, const Job& job) const;

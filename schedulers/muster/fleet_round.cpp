@@ -95,6 +95,7 @@ bool FleetRound::serve(const FleetQueue::Job& job, const FleetList& list, std::s
     place_gang(job);
     return true;
   }
+  if (queue_.on_trial(job)) most = std::min<std::size_t>(most, 1);
   for (const auto& [index, slot] : job.waiting.at(list.shape)) {
     if (placed_.contains(slot)) continue;
     if (most-- == 0) break;

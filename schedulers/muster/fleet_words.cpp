@@ -54,11 +54,12 @@ json words_of(const FleetQueue::Job& job) {
           job.since ? json(job.since->time_since_epoch().count()) : json(nullptr),
           job.passes,
           job.done,
-          job.done_for.count()};
+          job.done_for.count(),
+          job.doubted};
 }
 
 std::pair<JobId, FleetQueue::Job> job_from(const json& line) {
-  list(line, 8);
+  list(line, 9);
   FleetQueue::Job job;
   job.key.is_long = flag(line[1]);
   job.key.patient = flag(line[2]);
@@ -68,6 +69,7 @@ std::pair<JobId, FleetQueue::Job> job_from(const json& line) {
   job.passes = static_cast<std::uint32_t>(whole(line[5]));
   job.done = whole(line[6]);
   job.done_for = Duration{nanos(line[7])};
+  job.doubted = flag(line[8]);
   return {JobId{whole(line[0])}, std::move(job)};
 }
 

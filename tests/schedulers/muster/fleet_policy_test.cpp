@@ -152,6 +152,62 @@ TEST(FleetPolicy, WhoeverNobodyKnowsCountsAsShortUntilItHasRunForTooLong) {
   EXPECT_TRUE(cluster.ask().places.empty());
 }
 
+TEST(FleetPolicy, WhatIsMoreProbablyShortCountsAsShortWhateverItIsCalled) {
+  const auto first_of = [](JobLength called, double confidence) {
+    Cluster cluster(slots(), "muster,cutoff_s=0");
+    cluster.add_to_fleet("slot");
+    Job doubtful = job_of(1, 1, called);
+    doubtful.prediction.confidence = confidence;
+    // More tasks: it goes first only when the other one counts as long.
+    cluster.submit(doubtful);
+    cluster.submit(short_job(2, 3));
+    return started(cluster.round());
+  };
+  EXPECT_EQ(first_of(JobLength::long_run, 1), "2");
+  EXPECT_EQ(first_of(JobLength::long_run, 0.6), "2");
+  EXPECT_EQ(first_of(JobLength::long_run, 0.1), "1") << "nine in ten of such jobs are short";
+  EXPECT_EQ(first_of(JobLength::short_run, 0.9), "1");
+  EXPECT_EQ(first_of(JobLength::short_run, 0.4), "2") << "six in ten of such jobs are long";
+  EXPECT_EQ(first_of(JobLength::long_run, 0.5), "1") << "nobody knows, as without any class";
+}
+
+TEST(FleetPolicy, OneTaskOfAJobThatIsOnlyProbablyLongGoesWithShortOnesToShowIt) {
+  const auto begin = [](JobLength called, double confidence, double cutoff_s) {
+    Cluster cluster(slots(), "muster,reserve=0.5,cutoff_s=" + std::to_string(cutoff_s));
+    cluster.add_to_fleet("slot", 4);
+    cluster.submit(long_job(1, 2));
+    EXPECT_EQ(started(cluster.round()), "1 101") << "all that long tasks may hold";
+    Job doubtful = job_of(2, 5, called);
+    doubtful.prediction.confidence = confidence;
+    cluster.submit(doubtful);
+    EXPECT_EQ(started(cluster.round()), "2");
+    EXPECT_EQ(started(cluster.ask()), "") << "the others wait with long ones";
+    cluster.finish_task(2);
+    return cluster;
+  };
+  Cluster ran_for_300_s = begin(JobLength::long_run, 0.7, 300);
+  EXPECT_EQ(started(ran_for_300_s.ask()), "201 202") << "it is short";
+  Cluster ran_too_long = begin(JobLength::long_run, 0.7, 299);
+  EXPECT_EQ(started(ran_too_long.ask()), "") << "it is long";
+  Cluster called_short = begin(JobLength::short_run, 0.4, 300);
+  EXPECT_EQ(started(called_short.ask()), "201 202");
+}
+
+TEST(FleetPolicy, AJobThatHasShownToBeShortMayTurnOutToBeLongAllTheSame) {
+  Cluster cluster(slots(), "muster,reserve=0.5,cutoff_s=400");
+  cluster.add_to_fleet("slot", 2);
+  Job doubtful = long_job(1, 5);
+  doubtful.prediction.confidence = 0.7;
+  cluster.submit(doubtful);
+  cluster.round();
+  cluster.let_pass(seconds{300});
+  cluster.finish_task(1);
+  EXPECT_EQ(started(cluster.round()), "101 102");
+  cluster.ask();
+  cluster.finish_task(101);
+  EXPECT_EQ(started(cluster.ask()), "") << "the other one has run for 600 s";
+}
+
 TEST(FleetPolicy, LongJobsGoByTheWorkThatTheyHaveStillToStart) {
   const auto first_of = [](const std::string& policy) {
     Cluster cluster(slots(), policy);
@@ -331,7 +387,9 @@ TEST(FleetPolicy, AnotherOneThatWasGivenItsMemoryDecidesAsItDoes) {
   Cluster cluster(slots(), "muster,cutoff_s=400,starve_s=1000,max_passes=2");
   cluster.add_to_fleet("four", 2);
   for (std::uint64_t id = 1; id <= 9; ++id) {
-    cluster.submit(id % 3 == 0 ? long_job(id, 4) : short_job(id, 3));
+    Job job = id % 3 == 0 ? long_job(id, 4) : short_job(id, 3);
+    if (id % 2 == 0) job.prediction.confidence = 0.8;
+    cluster.submit(job);
     cluster.submit(job_of(10 + id, 1, JobLength::short_run, Resources::of(0, 4, 0)));
     cluster.round();
   }
