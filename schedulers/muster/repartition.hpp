@@ -15,6 +15,9 @@ struct NewHost {
   double value_usd_h = 0;
 };
 
+/// A gain below this share of what the tasks are worth is a rounding error.
+inline constexpr double kLeastGain = 1e-9;
+
 /// Values single sets of tasks.
 struct Valuer {
   const ValueModel& model;

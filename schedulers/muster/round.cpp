@@ -7,7 +7,9 @@
 #include <climits>
 #include <utility>
 
+#include "schedulers/muster/empty_host.hpp"
 #include "schedulers/muster/first_places.hpp"
+#include "schedulers/muster/pack_new.hpp"
 
 namespace muster::own {
 namespace {
@@ -21,12 +23,17 @@ constexpr std::size_t kAllPairs = 100;
 constexpr std::size_t kMostNeighbours = 20;
 /// Waiting tasks that are tried with every instance and with each other.
 constexpr std::size_t kMostWaitingTried = 50;
-/// A gain below this share of what the pieces are worth is a rounding error.
-constexpr double kLeastGain = 1e-9;
+/// Tasks that are packed together, since packing looks at all that are left for each instance.
+constexpr std::size_t kMostPacked = 512;
 /// Weight with which an instance is drawn for a triple that is worth a tenth more than its price or
 /// better; one that is worth less is drawn more often.
 constexpr double kLeastWeight = 0.05;
 constexpr double kEvenWeight = 0.1;
+
+/// What a partition has to be worth more than.
+double least_usd_h(const RoundLayout::Excerpt& excerpt) {
+  return excerpt.before_usd_h + kLeastGain * excerpt.weight_usd_h;
+}
 
 }  // namespace
 
@@ -35,11 +42,42 @@ Round::Round(const RoundParts& parts, Rng& rng, Budget& budget)
 
 void Round::run() {
   place_waiting(p_, layout_);
+  pack_new_hosts();
   greedy_value_usd_h_ = value_usd_h();
   // Where moves were refused they would be again: what only starts goes first.
   if (p_.memory.was_refused()) return;
   list_waiting();
   improve();
+}
+
+/// First places rent for one task after the other. Where they have rented more than one instance,
+/// packing all of those tasks anew may be worth more.
+void Round::pack_new_hosts() {
+  const auto is_packed = [&](std::uint32_t host) {
+    const RoundLayout::Working& working = layout_.host(host);
+    return !working.gone && working.present == kUnassigned &&
+           std::all_of(working.tasks.begin(), working.tasks.end(),
+                       [&](std::uint32_t task) { return layout_.piece(task).gang == kNoGang; });
+  };
+  const auto end = static_cast<std::uint32_t>(layout_.hosts().size());
+  for (std::uint32_t next = 0; next < end && !is_spent();) {
+    std::vector<std::uint32_t> hosts;
+    Tasks tasks;
+    for (; next < end && tasks.size() < kMostPacked; ++next) {
+      if (!is_packed(next)) continue;
+      hosts.push_back(next);
+      const std::vector<std::uint32_t>& of = layout_.host(next).tasks;
+      tasks.insert(tasks.end(), of.begin(), of.end());
+    }
+    if (hosts.size() < 2) return;
+    const RoundLayout::Excerpt excerpt = layout_.excerpt(hosts, tasks);
+    const Packing found = pack_new(layout_.model(), excerpt.pieces);
+    other_steps_ += found.steps;
+    budget_.spend(found.steps);
+    if (found.partition.value_usd_h > least_usd_h(excerpt)) {
+      layout_.adopt(excerpt, found.partition);
+    }
+  }
 }
 
 /// Those of most value first.
@@ -69,13 +107,14 @@ bool Round::is_unfinished() const {
 bool Round::is_spent() const {
   if (budget_.allowed() > 0) return budget_.is_spent();
   const std::uint64_t most = p_.params.steps;
-  return most > 0 && repartition_.steps() >= most;
+  return most > 0 && steps() >= most;
 }
 
 void Round::improve() {
   for (int pass = 0; pass < kMostPasses && !is_spent(); ++pass) {
     list_poorest();
     bool changed = improve_gangs();
+    changed |= empty_hosts();
     changed |= improve_with_pairs();
     changed |= p_.params.patient && improve_waiting();
     if (pass == 0 || !changed) changed |= improve_with_triples();
@@ -162,12 +201,29 @@ bool Round::improve_gangs() {
   return changed;
 }
 
+/// Moves all of a host elsewhere where that gains something, which is cheap to find out: before
+/// all else, since what is left to the searches is less then.
+bool Round::empty_hosts() {
+  bool changed = false;
+  for (std::uint32_t host = 0; host < layout_.hosts().size(); ++host) {
+    if (is_spent()) return changed;
+    if (!layout_.is_open(host) || !layout_.host(host).dirty) continue;
+    const Emptied done = empty_host(layout_, host, neighbours_of(host));
+    other_steps_ += done.steps;
+    budget_.spend(done.steps);
+    if (!done.is_better) continue;
+    ++adopted_;
+    changed = true;
+  }
+  return changed;
+}
+
 bool Round::improve_with_pairs() {
   bool changed = false;
   for (std::uint32_t a = 0; a < layout_.hosts().size(); ++a) {
     if (is_spent()) return changed;
     if (!layout_.is_open(a) || !layout_.host(a).dirty) continue;
-    layout_.clean(a);
+    layout_.set_dirty(a, false);
     const std::uint32_t alone[] = {a};
     changed |= attempt(alone, {});
     if (!layout_.is_open(a)) continue;
@@ -288,7 +344,7 @@ bool Round::attempt(std::span<const std::uint32_t> hosts, const Tasks& waiting) 
   moved.insert(moved.end(), waiting.begin(), waiting.end());
   if (moved.empty() || moved.size() > p_.params.max_tasks) return false;
   const RoundLayout::Excerpt excerpt = layout_.excerpt(hosts, moved);
-  const double least = excerpt.before_usd_h + kLeastGain * excerpt.weight_usd_h;
+  const double least = least_usd_h(excerpt);
   const std::uint64_t steps = repartition_.steps();
   const Partition& found = repartition_.run(excerpt.given, excerpt.pieces, excerpt.gangs, least);
   budget_.spend(repartition_.steps() - steps);

@@ -215,14 +215,18 @@ double RoundLayout::value_usd_h() const {
   return sum;
 }
 
-bool RoundLayout::has_room(std::uint32_t task, std::uint32_t number) const {
+bool RoundLayout::has_room(std::uint32_t task, std::uint32_t number, const Resources& taken) const {
   const Working& working = hosts_[number];
   if (working.gone) return false;
   if (working.present == kUnassigned) return true;
   const ShapeOnType& on = p_.prices.on(pieces_[task].shape, working.host.type);
   const Resources& capacity = p_.prices.types()[working.host.type].capacity;
   if (!wants(pieces_[task].markets, working.host.market)) return false;
-  return on.fits && (working.used + on.amount).fits_in(capacity);
+  return on.fits && (working.used + taken + on.amount).fits_in(capacity);
+}
+
+const Resources& RoundLayout::amount_on(std::uint32_t task, std::uint32_t number) const {
+  return p_.prices.on(pieces_[task].shape, hosts_[number].host.type).amount;
 }
 
 std::optional<double> RoundLayout::gain_by(std::uint32_t task, std::uint32_t number) const {

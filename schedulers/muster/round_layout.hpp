@@ -77,7 +77,10 @@ class RoundLayout {
   /// Hosts whose tasks have changed, as often and in the order in which they did.
   std::span<const std::uint32_t> changes() const { return changes_; }
   /// There is room for the task on the host, or may be: one to be rented may become a larger one.
-  bool has_room(std::uint32_t task, std::uint32_t host) const;
+  /// `taken` is to come there, too.
+  bool has_room(std::uint32_t task, std::uint32_t host, const Resources& taken = {}) const;
+  /// What the task takes of the host; it runs on its type.
+  const Resources& amount_on(std::uint32_t task, std::uint32_t host) const;
   /// What the host would gain by the task, of gangs by the present reckoning; nothing when there is
   /// no room. O(tasks of the host).
   std::optional<double> gain_by(std::uint32_t task, std::uint32_t host) const;
@@ -86,7 +89,7 @@ class RoundLayout {
   std::uint32_t add_new(std::uint32_t offer);
   void add(std::uint32_t task, std::uint32_t host);
   void take_off(std::uint32_t task);
-  void clean(std::uint32_t host) { hosts_[host].dirty = false; }
+  void set_dirty(std::uint32_t host, bool dirty) { hosts_[host].dirty = dirty; }
 
   /// Some hosts and waiting tasks, as a repartition takes them.
   struct Excerpt {

@@ -249,6 +249,28 @@ TEST(MusterPolicy, shares_out_some_tasks_of_instances_with_more_than_it_may_take
   EXPECT_TRUE(cluster.state().pending().empty());
 }
 
+TEST(MusterPolicy, rents_a_large_instance_for_many_that_alone_would_take_small_ones) {
+  const Catalog sizes({type_of("two", "cpu", Resources::of(0, 2, 8), 2.2),
+                       type_of("eight", "cpu", Resources::of(0, 8, 32), 6)});
+  Cluster cluster(sizes, "muster,max_tasks=2,t=1");
+  cluster.submit(JobBuilder(1).tasks(8).gang(false).demand(Resources::of(0, 1, 1)).build());
+  cluster.round();
+  EXPECT_EQ(cluster.layout(), "eight(1 101 102 103 104 105 106 107)");
+}
+
+TEST(MusterPolicy, empties_an_instance_whose_tasks_all_find_room_elsewhere) {
+  const Catalog sizes({type_of("eight", "cpu", Resources::of(0, 8, 32), 6)});
+  Cluster cluster(sizes, "muster,max_tasks=2,t=1");
+  for (std::uint64_t id = 1; id <= 24; ++id) {
+    cluster.submit(JobBuilder(id).demand(Resources::of(0, 1, 1)).build());
+  }
+  cluster.round();
+  ASSERT_EQ(cluster.state().instances().size(), 3u);
+  for (std::uint64_t id = 1; id <= 24; id += 2) cluster.finish(id);
+  cluster.round();
+  EXPECT_EQ(cluster.state().instances().size(), 2u) << cluster.layout();
+}
+
 RC_GTEST_PROP(MusterPolicyProperty, a_layout_is_never_worth_less_than_the_first_places, ()) {
   const auto most = std::to_string(*rc::gen::inRange(2, 7));
   Cluster cluster(table_3(), "muster,horizon_s=2000,max_tasks=" + most);

@@ -8,36 +8,14 @@
 #include <limits>
 #include <vector>
 
-#include "tests/schedulers/muster/offered.hpp"
+#include "tests/schedulers/muster/repartition_bench.hpp"
 
 namespace muster::own {
 namespace {
 
-/// Tasks and instances of Table 3's catalog, whatever the test draws.
-class Bench {
+/// Tries every way to place some pieces.
+class TryingBench : public Bench {
  public:
-  Bench() {
-    for (const Demands& demands : testing::tasks_of_table_3())
-      shapes_.push_back(prices_.add(demands));
-  }
-
-  Piece piece(std::size_t shape, std::uint32_t cls, double value_usd_h) const {
-    Piece piece;
-    piece.shape = shapes_[shape % shapes_.size()];
-    piece.cls = ClassId{cls};
-    piece.value_usd_h = value_usd_h;
-    piece.start_h = 0.01;
-    piece.markets = MarketChoice::on_demand;
-    piece.stake_usd_h = value_usd_h;
-    return piece;
-  }
-  Host host(std::uint32_t type) const {
-    const TypeId id{type % static_cast<std::uint32_t>(catalog_.size())};
-    return {id, prices_.types().usd_h(id), 0, {}};
-  }
-  const ValueModel& model() const { return model_; }
-  PairRates& rates() { return rates_; }
-
   /// The value of the best of all ways, found by trying each.
   double best_by_trying(const std::vector<Host>& hosts, const std::vector<Piece>& pieces) const {
     std::vector<std::size_t> label(pieces.size(), 0);
@@ -55,11 +33,11 @@ class Bench {
         if (label[i] == group) set.push_back(&pieces[i]);
       }
       if (group < hosts.size()) {
-        const auto worth = value_on(model_, hosts[group], set, static_cast<std::uint32_t>(group));
+        const auto worth = value_on(model(), hosts[group], set, static_cast<std::uint32_t>(group));
         if (!worth) return -std::numeric_limits<double>::infinity();
         sum += *worth;
       } else if (!set.empty()) {
-        const auto worth = best_new(model_, set);
+        const auto worth = best_new(model(), set);
         if (!worth) return -std::numeric_limits<double>::infinity();
         sum += worth->value_usd_h;
       }
@@ -82,17 +60,10 @@ class Bench {
       try_from(at + 1, hosts, pieces, label, best);
     }
   }
-
-  Catalog catalog_ = table_3_on_both_markets();
-  ReservationPrices prices_{catalog_, MarketChoice::any};
-  PairRates rates_{0.9};
-  std::vector<Host> offers_ = all_offers(prices_.types(), 0.3);
-  ValueModel model_{prices_, rates_, 2, offers_};
-  std::vector<ShapeId> shapes_;
 };
 
 RC_GTEST_PROP(RepartitionProperty, finds_what_trying_everything_finds, ()) {
-  Bench bench;
+  TryingBench bench;
   for (std::uint32_t a = 0; a < 3; ++a) {
     for (std::uint32_t b = 0; b < 3; ++b) {
       const std::vector<ClassId> beside{ClassId{b}};

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "schedulers/muster/repartition.hpp"
+
+namespace muster::own {
+
+/// Ways to fill instances, and how many tasks were looked at to find them.
+struct Packing {
+  Partition partition;
+  std::uint64_t steps = 0;
+};
+
+/// Packs pieces of no gang on new instances: fills one of each offer with the pieces in the order
+/// of their value, takes the one that saves most of what its pieces are worth over each of them on
+/// an instance of its own, and goes on with the rest. For many small tasks, which one by one never
+/// pay for a larger instance. A piece that no offer holds waits. O(new instances x offers x (kinds
+/// + pieces of an instance)) steps.
+Packing pack_new(const ValueModel& model, std::span<const Piece> pieces);
+
+}  // namespace muster::own
