@@ -22,10 +22,6 @@ using nlohmann::json;
 constexpr std::string_view kSpotChoice = "; spot: ";
 constexpr std::string_view kSpotFigure = "spot ";
 
-bool wants_spot(const Job& job) {
-  return job.markets == MarketChoice::spot;
-}
-
 /// Moves the groups of the plan behind those that end at `first`.
 void renumber_groups(Plan& plan, std::uint32_t first) {
   const auto move = [first](auto& parts) {
@@ -74,16 +70,53 @@ std::pair<RoundNote, RoundNote> parts_of(const RoundNote& note) {
 
 }  // namespace
 
-MarketSplit::MarketSplit(const Make& make)
-    : on_demand_(make(Market::on_demand)), spot_(make(Market::spot)) {}
+MarketSplit::MarketSplit(const Make& make, SpotUse use)
+    : on_demand_(make(Market::on_demand)), spot_(make(Market::spot)), use_(use) {}
 
 MarketSplit::MarketSplit(const MarketSplit& other)
     // A copy has memories of its own: the planner's decides while the other goes on.
     : Policy(other),
       on_demand_(other.on_demand_->clone()),
       spot_(other.spot_->clone()),
+      use_(other.use_),
+      prices_(other.prices_),
       spot_wanted_(other.spot_wanted_),
       looked_(other.looked_) {}
+
+bool MarketSplit::wants_spot(const Job& job) const {
+  const bool allowed = use_ == SpotUse::allowed && job.markets == MarketChoice::any;
+  return allowed || job.markets == MarketChoice::spot;
+}
+
+/// Of jobs that take any market, by slot, those that run on spot instances. A function of the state
+/// alone, so that nothing of it has to be remembered. O(jobs), and the tasks of those without a
+/// place.
+std::vector<char> MarketSplit::choose_markets(const ClusterView& view) {
+  std::vector<char> on_spot;
+  if (use_ == SpotUse::asked || !view.rents()) return on_spot;
+  if (!prices_) prices_.emplace(view.catalog, MarketChoice::any);
+  prices_->learn(view.state);
+  for (const JobRow& job : view.state.jobs()) {
+    if (job.job.markets != MarketChoice::any || !runs_on_spot(job, view)) continue;
+    if (job.slot >= on_spot.size()) on_spot.resize(job.slot + std::size_t{1}, 0);
+    on_spot[job.slot] = 1;
+  }
+  return on_spot;
+}
+
+bool MarketSplit::runs_on_spot(const JobRow& job, const ClusterView& view) const {
+  for (const Slot slot : job.tasks) {
+    const TaskRow& task = view.state.task(slot);
+    const Slot place = task.target != kNoSlot ? task.target : task.at;
+    // One policy has all of a job: its tasks are not divided between markets.
+    if (place != kNoSlot) return view.state.instance(place).market == Market::spot;
+  }
+  const ShapeId shape = view.state.task(job.tasks.front()).shape;
+  const ReservationPrice& spot = prices_->of(shape, MarketChoice::spot);
+  const ReservationPrice& on_demand = prices_->of(shape, MarketChoice::on_demand);
+  if (!spot.fits() || view.rests(spot.type, Market::spot)) return false;
+  return !on_demand.fits() || spot.usd_per_iteration < on_demand.usd_per_iteration;
+}
 
 /// What is there before a policy observes anything, as after another policy, counts too.
 void MarketSplit::look_once(const ClusterView& view) {
@@ -119,8 +152,11 @@ void MarketSplit::observe_round(const Event& event, const ClusterView& view) {
 
 Plan MarketSplit::decide(const ClusterView& view, Rng& rng, Budget& budget) {
   look_once(view);
-  Plan plan = on_demand_->decide(view, rng, budget);
-  if (spot_wanted_) append(spot_->decide(view, rng, budget), plan);
+  const std::vector<char> on_spot = choose_markets(view);
+  ClusterView divided = view;
+  divided.on_spot = on_spot;
+  Plan plan = on_demand_->decide(divided, rng, budget);
+  if (spot_wanted_) append(spot_->decide(divided, rng, budget), plan);
   // Two lists one after the other are not in the order of priorities.
   order_by_priority(view.state, plan);
   return plan;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "model/feasible.hpp"
 #include "schedulers/policy.hpp"
 
@@ -10,16 +12,25 @@ constexpr MarketChoice only(Market market) {
   return market == Market::spot ? MarketChoice::spot : MarketChoice::on_demand;
 }
 
+/// Which jobs may be put on spot instances.
+enum class SpotUse : std::uint8_t {
+  allowed,  ///< all that take any market, where it pays
+  asked     ///< only those that ask for them
+};
+
 /// One market of a cluster, for a policy that thinks of no other: the jobs that want it, its
-/// instances, and what of it can be had. Jobs that take any market are those of on demand. With
-/// `any` it shows everything.
+/// instances, and what of it can be had. Jobs that take any market are those of on demand, unless
+/// the cluster's view says otherwise. With `any` it shows everything.
 struct MarketView {
   const ClusterView& cluster;
   MarketChoice markets = MarketChoice::on_demand;
 
   bool shows(const JobRow& row) const {
     if (markets == MarketChoice::any) return true;
-    return (row.job.markets == MarketChoice::spot) == (markets == MarketChoice::spot);
+    const bool chosen = row.job.markets == MarketChoice::any && row.slot < cluster.on_spot.size() &&
+                        cluster.on_spot[row.slot] != 0;
+    const bool on_spot = row.job.markets == MarketChoice::spot || chosen;
+    return on_spot == (markets == MarketChoice::spot);
   }
   bool shows(const InstanceRow& row) const { return wants(markets, row.market); }
   /// The cloud does not have the type now on any market that is shown.

@@ -42,6 +42,9 @@ struct ClusterView {
   /// The gang whose turn it is: of others nothing may start.
   std::optional<JobId> turn{};
   Duration min_stay{};  ///< no task is moved before it has run for so long where it is
+  /// Of jobs that take any market, by slot, those that are to run on spot instances, for policies
+  /// that think of one market only (MarketSplit). None: all are to run on demand.
+  std::span<const char> on_spot{};
 
   /// Why the task is not moved whatever a plan says, while it runs; nothing when it may be.
   std::optional<Refusal> why_pinned(const TaskRow& task) const {

@@ -11,6 +11,7 @@ namespace muster {
 struct NoPackingParams {
   Duration period{std::chrono::seconds{300}};
   bool eager = false;  ///< rounds at once on arrivals and on resources that come free, too
+  SpotUse spot = SpotUse::asked;
 };
 
 /// Gives every task a new instance of the cheapest type that holds it, never moves a task and never

@@ -10,11 +10,17 @@ PolicyModule no_packing_module() {
              "every task gets an instance of its own, of the cheapest type that holds it")
       .period(&NoPackingParams::period)
       .eager(&NoPackingParams::eager)
+      .param("spot", &NoPackingParams::spot,
+             params::choice<SpotUse>({{"allowed", SpotUse::allowed}, {"asked", SpotUse::asked}}),
+             "who is put on spot instances: jobs that take any market, while that is cheaper for "
+             "them, or only those that ask for it")
       .uses({.throughput = true, .prices = true})
       .made_by([](const NoPackingParams& params, const Catalog& catalog) {
-        return std::make_unique<MarketSplit>([&catalog, &params](Market market) {
-          return std::make_unique<NoPacking>(catalog, market, params);
-        });
+        return std::make_unique<MarketSplit>(
+            [&catalog, &params](Market market) {
+              return std::make_unique<NoPacking>(catalog, market, params);
+            },
+            params.spot);
       });
 }
 

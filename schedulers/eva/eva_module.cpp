@@ -26,15 +26,21 @@ PolicyModule eva_module() {
              "expected throughput of a task beside a neighbour never observed")
       .period(&EvaParams::period)
       .eager(&EvaParams::eager)
+      .param("spot", &EvaParams::spot,
+             params::choice<SpotUse>({{"allowed", SpotUse::allowed}, {"asked", SpotUse::asked}}),
+             "who is put on spot instances: jobs that take any market, while that is cheaper for "
+             "them, or only those that ask for it")
       .check([](const EvaParams& params) -> std::string {
         if (!params.full_only || !params.partial_only) return {};
         return "full-only and partial-only exclude each other";
       })
       .uses({.throughput = true, .prices = true})
       .made_by([](const EvaParams& params, const Catalog& catalog) {
-        return std::make_unique<MarketSplit>([&catalog, &params](Market market) {
-          return std::make_unique<eva::EvaPolicy>(catalog, market, params);
-        });
+        return std::make_unique<MarketSplit>(
+            [&catalog, &params](Market market) {
+              return std::make_unique<eva::EvaPolicy>(catalog, market, params);
+            },
+            params.spot);
       });
 }
 

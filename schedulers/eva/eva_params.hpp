@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "model/time.hpp"
+#include "schedulers/market_view.hpp"
 
 namespace muster::eva {
 
@@ -21,6 +22,7 @@ struct EvaParams {
   bool cheapest_types = true;  ///< false ("paper"): rent the types that Algorithm 1 found
   Duration period{std::chrono::seconds{300}};
   bool eager = false;  ///< rounds at once on arrivals and on resources that come free, too
+  SpotUse spot = SpotUse::asked;
 
   Choice choice() const {
     if (full_only) return Choice::full_only;

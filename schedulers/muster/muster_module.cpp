@@ -11,7 +11,6 @@ namespace muster {
 using own::FleetParams;
 using own::MusterParams;
 using own::RunTimes;
-using own::SpotUse;
 using own::TaskTimes;
 using own::with_strict;
 

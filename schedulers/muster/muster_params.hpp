@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "model/time.hpp"
+#include "schedulers/market_view.hpp"
 #include "schedulers/muster/fleet_params.hpp"
 
 namespace muster::own {
@@ -13,12 +14,6 @@ enum class RunTimes : std::uint8_t {
   unknown,    ///< nothing
   predicted,  ///< what the site predicts
   hinted      ///< what users say
-};
-
-/// Which tasks may be put on spot instances.
-enum class SpotUse : std::uint8_t {
-  allowed,  ///< all that take any market, where it pays
-  asked     ///< only those of jobs that ask for them
 };
 
 /// What the policy can be told. The defaults were chosen on the first quarter of the Gavel trace.
