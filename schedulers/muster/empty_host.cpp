@@ -34,16 +34,18 @@ class Emptying {
   /// take: an estimate of what all of them gain.
   double choose() {
     std::stable_sort(tasks_.begin(), tasks_.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return layout_.piece(a).value_usd_h > layout_.piece(b).value_usd_h;
+      return kind_of(layout_.piece(a)) < kind_of(layout_.piece(b));
     });
     taken_.assign(targets_.size(), Resources{});
     double sum = 0;
     std::vector<Piece> rest;
+    const Piece* last = nullptr;
+    double alone_usd_h = kNever;
     for (const std::uint32_t task : tasks_) {
       const Piece& piece = layout_.piece(task);
-      const Piece* alone[] = {&piece};
-      const std::optional<NewHost> fresh = best_new(layout_.model(), alone);
-      double most = fresh ? fresh->value_usd_h : kNever;
+      if (last == nullptr || kind_of(*last) != kind_of(piece)) alone_usd_h = worth_alone(piece);
+      last = &piece;
+      double most = alone_usd_h;
       std::size_t best = targets_.size();
       for (std::size_t i = 0; i < targets_.size(); ++i) {
         const std::optional<double> gain = gain_by(task, i);
@@ -55,14 +57,21 @@ class Emptying {
         rest.back().home = kUnassigned;
         continue;
       }
-      taken_[best] += amount(task, targets_[best]);
+      taken_[best] += layout_.amount_on(task, targets_[best]);
       joining_.emplace_back(task, targets_[best]);
       sum += most;
     }
     Packing packing = pack_new(layout_.model(), rest);
-    done_.steps += packing.steps;
+    done_.looks += packing.looks;
     packed_ = std::move(packing.partition);
     return sum + packed_.value_usd_h;
+  }
+
+  /// On a new instance.
+  double worth_alone(const Piece& piece) {
+    const Piece* alone[] = {&piece};
+    const std::optional<NewHost> fresh = Valuer{layout_.model(), paces_}.best_new(alone);
+    return fresh ? fresh->value_usd_h : kNever;
   }
 
   std::optional<double> gain_by(std::uint32_t task, std::size_t target) {
@@ -72,12 +81,8 @@ class Emptying {
     if (number == host_ || !layout_.is_open(number) || working.present == kUnassigned) return {};
     if (working.tasks.empty() && working.fixed_tasks.empty()) return {};
     if (!layout_.has_room(task, number, taken_[target])) return {};
-    done_.steps += working.tasks.size() + working.fixed_tasks.size();
+    done_.looks += working.tasks.size() + working.fixed_tasks.size();
     return layout_.gain_by(task, number);
-  }
-
-  Resources amount(std::uint32_t task, std::uint32_t host) const {
-    return layout_.amount_on(task, host);
   }
 
   /// Does what was chosen, and undoes it where the estimate was too good.
@@ -94,7 +99,6 @@ class Emptying {
     if (layout_.running_value_usd_h() > before + kLeastGain * weight_usd_h_) return true;
     for (const std::uint32_t task : tasks_) layout_.take_off(task);
     for (const std::uint32_t task : tasks_) layout_.add(task, host_);
-    // First marks are the ones from before: later ones of the same host say the same.
     for (const auto& [host, dirty] : marks) layout_.set_dirty(host, dirty);
     return false;
   }
@@ -108,6 +112,7 @@ class Emptying {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> joining_;  ///< task, target
   std::vector<std::uint32_t> rest_;
   Partition packed_;  ///< of the rest
+  Paces paces_;
   Emptied done_;
 };
 

@@ -7,10 +7,10 @@
 
 namespace muster::own {
 
-/// What became of it, and how many tasks were looked at.
+/// What became of it, and how often a task was looked at, or at it beside another.
 struct Emptied {
   bool is_better = false;
-  std::uint64_t steps = 0;
+  std::uint64_t looks = 0;
 };
 
 /// Moves all tasks of an instance elsewhere, if the whole is worth more without it: each to the

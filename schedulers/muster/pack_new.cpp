@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -47,11 +46,7 @@ class Packer {
  private:
   /// Those of most value first: what is small fills the gaps that are left.
   void gather_kinds() {
-    const auto key = [&](std::uint32_t number) {
-      const Piece& piece = pieces_[number];
-      return std::tuple(-piece.value_usd_h, piece.shape.value, piece.cls.value, piece.markets,
-                        piece.start_h, piece.leave_h, piece.horizon_h, piece.at_risk_h);
-    };
+    const auto key = [&](std::uint32_t number) { return kind_of(pieces_[number]); };
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < pieces_.size(); ++i) order.push_back(i);
     std::stable_sort(order.begin(), order.end(),
@@ -89,7 +84,7 @@ class Packer {
     double worth_usd_h = 0;
     for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
       for (std::size_t n = 0; n < kinds_[kind].left.size(); ++n) {
-        ++packing_.steps;
+        ++packing_.looks;
         const Piece& piece = pieces_[kinds_[kind].left[n]];
         const std::optional<double> gain = gain_by(piece, host);
         if (!gain || (!members_.empty() && *gain <= kinds_[kind].alone_usd_h)) break;
@@ -129,7 +124,7 @@ class Packer {
       gain -= beside.value_usd_h * works_[i] * (1 - model_.rates.rate(beside.cls, piece.cls));
       pace *= model_.rates.rate(piece.cls, beside.cls);
     }
-    packing_.steps += members_.size();
+    packing_.looks += members_.size();
     if (host.interruptions_h > 0) {
       members_.push_back(&piece);
       gain -= risk_usd_h(host, members_) - risk_usd_h_;

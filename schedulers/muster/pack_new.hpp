@@ -7,10 +7,10 @@
 
 namespace muster::own {
 
-/// Ways to fill instances, and how many tasks were looked at to find them.
+/// Ways to fill instances, and how often a task was looked at, or at it beside another.
 struct Packing {
   Partition partition;
-  std::uint64_t steps = 0;
+  std::uint64_t looks = 0;
 };
 
 /// Packs pieces of no gang on new instances: fills one of each offer with the pieces in the order

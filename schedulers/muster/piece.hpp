@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 #include "model/catalog.hpp"
@@ -29,6 +30,13 @@ struct Piece {
   double stake_usd_h = 0;  ///< value of all that stops with it: of the task, or of all of its gang
   double at_risk_h = 0;    ///< of work that it would have to do again if it were stopped some time
 };
+
+/// What makes two pieces of no gang equal to every host that is not their home; those of most value
+/// first.
+inline auto kind_of(const Piece& piece) {
+  return std::tuple(-piece.value_usd_h, piece.shape.value, piece.cls.value, piece.markets,
+                    piece.start_h, piece.leave_h, piece.horizon_h, piece.at_risk_h);
+}
 
 /// Tasks that start, wait and pause together, and go at the pace of the slowest of them. Its
 /// pieces, the fixed ones too, have the same delays, those of its slowest task, and their values

@@ -23,6 +23,8 @@ constexpr std::size_t kAllPairs = 100;
 constexpr std::size_t kMostNeighbours = 20;
 /// Waiting tasks that are tried with every instance and with each other.
 constexpr std::size_t kMostWaitingTried = 50;
+/// A look at one task beside another costs about so much less than a step of a repartition.
+constexpr std::uint64_t kLooksOfStep = 4;
 /// Tasks that are packed together, since packing looks at all that are left for each instance.
 constexpr std::size_t kMostPacked = 512;
 /// Weight with which an instance is drawn for a triple that is worth a tenth more than its price or
@@ -50,6 +52,12 @@ void Round::run() {
   improve();
 }
 
+void Round::count_looks(std::uint64_t looks) {
+  const std::uint64_t before = looks_ / kLooksOfStep;
+  looks_ += looks;
+  budget_.spend(looks_ / kLooksOfStep - before);
+}
+
 /// First places rent for one task after the other. Where they have rented more than one instance,
 /// packing all of those tasks anew may be worth more.
 void Round::pack_new_hosts() {
@@ -72,8 +80,7 @@ void Round::pack_new_hosts() {
     if (hosts.size() < 2) return;
     const RoundLayout::Excerpt excerpt = layout_.excerpt(hosts, tasks);
     const Packing found = pack_new(layout_.model(), excerpt.pieces);
-    other_steps_ += found.steps;
-    budget_.spend(found.steps);
+    count_looks(found.looks);
     if (found.partition.value_usd_h > least_usd_h(excerpt)) {
       layout_.adopt(excerpt, found.partition);
     }
@@ -97,6 +104,10 @@ std::vector<std::uint32_t> Round::waiting() const {
     if (tasks[i].movable && layout_.host_of(i) == kUnassigned) found.push_back(i);
   }
   return found;
+}
+
+std::uint64_t Round::steps() const {
+  return repartition_.steps() + looks_ / kLooksOfStep;
 }
 
 bool Round::is_unfinished() const {
@@ -209,8 +220,7 @@ bool Round::empty_hosts() {
     if (is_spent()) return changed;
     if (!layout_.is_open(host) || !layout_.host(host).dirty) continue;
     const Emptied done = empty_host(layout_, host, neighbours_of(host));
-    other_steps_ += done.steps;
-    budget_.spend(done.steps);
+    count_looks(done.looks);
     if (!done.is_better) continue;
     ++adopted_;
     changed = true;

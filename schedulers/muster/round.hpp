@@ -26,12 +26,14 @@ class Round {
   std::vector<std::uint32_t> waiting() const;
   /// It has not looked at all that it would have.
   bool is_unfinished() const;
-  std::uint64_t steps() const { return repartition_.steps() + other_steps_; }
+  /// Subset steps, and what looks at single tasks come to beside these.
+  std::uint64_t steps() const;
   std::uint32_t repartitions() const { return adopted_; }
 
  private:
   using Tasks = std::vector<std::uint32_t>;
 
+  void count_looks(std::uint64_t looks);
   void pack_new_hosts();
   void improve();
   bool empty_hosts();
@@ -59,7 +61,7 @@ class Round {
   std::vector<std::uint32_t> poorest_;  ///< otherwise those that are worth least for their price
   double greedy_value_usd_h_ = 0;
   std::uint32_t adopted_ = 0;
-  std::uint64_t other_steps_ = 0;
+  std::uint64_t looks_ = 0;
 };
 
 }  // namespace muster::own

@@ -43,7 +43,7 @@ TEST(PackNew, fills_a_large_instance_that_pays_only_when_it_is_full) {
                                   bench.piece(1, 0, 3)};
   const Packing found = pack_new(bench.model(), pieces);
   EXPECT_EQ(found.partition.new_hosts.size(), 1u);
-  EXPECT_GT(found.steps, pieces.size());
+  EXPECT_GT(found.looks, pieces.size());
 }
 
 TEST(PackNew, leaves_room_that_costs_more_by_slowing_others_than_it_saves) {
