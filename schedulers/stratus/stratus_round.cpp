@@ -1,0 +1,189 @@
+#include "schedulers/stratus/stratus_round.hpp"
+
+#include <algorithm>
+
+// A round gathers rooms and tasks once and then works on indexes: a task costs the logarithm of the
+// number of rooms. Clearing is in clearing.cpp.
+
+namespace muster::stratus {
+
+StratusRound::StratusRound(const RoundParts& parts)
+    : p_(parts),
+      packer_(parts.groups, parts.view.state, parts.params.packer),
+      scaler_(
+          parts.prices, [&input = parts.input](TypeId type) { return input.rests(type); },
+          parts.params.group),
+      taken_(parts.input.instances().size(), 0) {}
+
+Plan StratusRound::run() {
+  plan_.refusals = p_.input.refusals();
+  list_waiting();
+  add_rooms();
+  pack();
+  if (p_.view.rents()) {
+    scale_out();
+    if (p_.params.clearing.on) clear();
+    release_empty();
+  }
+  note();
+  return std::move(plan_);
+}
+
+/// All tasks get their remaining time, which makes that of their instances; those that wait are
+/// sorted: the longest first among jobs of one priority.
+void StratusRound::list_waiting() {
+  const ClusterState& state = p_.view.state;
+  for (std::uint32_t i = 0; i < p_.input.tasks().size(); ++i) {
+    const RoundInput::Task& task = p_.input.tasks()[i];
+    const TaskRow& row = state.task(task.slot);
+    const Job& job = state.job(row.job).job;
+    const RunTimeRules& rules = p_.params.run_times;
+    remaining_.push_back(
+        expected_left(expected_run(job, rules), ran_so_far(row, p_.view.now), rules));
+    if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
+    waiting_.push_back({i, {row.shape, job.markets, remaining_.back()}});
+  }
+  const auto priority = [&](const Waiting& one) {
+    return p_.input.jobs()[p_.input.tasks()[one.task].job].priority;
+  };
+  std::stable_sort(waiting_.begin(), waiting_.end(), [&](const Waiting& a, const Waiting& b) {
+    if (priority(a) != priority(b)) return priority(a) > priority(b);
+    return a.item.remaining > b.item.remaining;
+  });
+}
+
+void StratusRound::add_rooms() {
+  const ClusterState& state = p_.view.state;
+  for (const RoundInput::Instance& instance : p_.input.instances()) {
+    const InstanceRow& row = state.instance(instance.slot);
+    Room room{row.type, row.market, p_.view.catalog[row.type].capacity - row.committed};
+    for (std::uint32_t task : p_.input.residents(instance)) {
+      room.remaining = std::max(room.remaining, remaining_[task]);
+    }
+    const std::uint32_t number = packer_.add(room);
+    // What is given is there when it is ready; what was rented will be, for those who wait for it.
+    if (!p_.view.rents() && !instance.ready) packer_.close(number);
+  }
+}
+
+/// Leaves in `waiting_` what finds no room.
+void StratusRound::pack() {
+  std::vector<Waiting> left;
+  for (std::size_t at = 0; at < waiting_.size();) {
+    const std::uint32_t job = p_.input.tasks()[waiting_[at].task].job;
+    std::size_t end = at + 1;
+    // Where nothing is rented the tasks of a gang find room together or not at all.
+    while (!p_.view.rents() && p_.input.jobs()[job].gang && end < waiting_.size() &&
+           p_.input.tasks()[waiting_[end].task].job == job) {
+      ++end;
+    }
+    const auto unit = std::span(waiting_).subspan(at, end - at);
+    if (!pack_gang(unit)) left.insert(left.end(), unit.begin(), unit.end());
+    at = end;
+  }
+  waiting_ = std::move(left);
+}
+
+bool StratusRound::pack_gang(std::span<const Waiting> gang) {
+  Undo undo;
+  std::vector<Found> found;
+  if (!try_rooms(gang, undo, found)) {
+    take_back(undo);
+    return false;
+  }
+  for (std::size_t i = 0; i < gang.size(); ++i) {
+    place(gang[i], found[i]);
+    up_ += found[i].phase == Phase::up;
+    down_ += found[i].phase == Phase::down;
+  }
+  packed_ += static_cast<std::uint32_t>(gang.size());
+  return true;
+}
+
+/// Each finds a room beside those before it. False: one of them does not.
+bool StratusRound::try_rooms(std::span<const Waiting> tasks, Undo& undo,
+                             std::vector<Found>& found) {
+  for (const Waiting& waiting : tasks) {
+    const auto one = packer_.find(waiting.item);
+    if (!one) return false;
+    undo.emplace_back(one->room, packer_.room(one->room));
+    packer_.put(waiting.item, one->room);
+    found.push_back(*one);
+  }
+  return true;
+}
+
+void StratusRound::take_back(Undo& undo) {
+  for (; !undo.empty(); undo.pop_back()) packer_.restore(undo.back().first, undo.back().second);
+}
+
+void StratusRound::place(const Waiting& waiting, const Found& found) {
+  taken_[found.room] = 1;
+  // Room that is paid for saves what an instance of its own would cost.
+  plan_.places.push_back({row_of(waiting).id,
+                          p_.input.instances()[found.room].id,
+                          {CauseCode::packed, worth_usd_h(waiting)}});
+}
+
+/// Bin by bin, the greatest first; jobs of one choice of markets by themselves, since an instance
+/// is rented on one.
+void StratusRound::scale_out() {
+  const auto priority = [&](const Waiting& one) {
+    return p_.input.jobs()[p_.input.tasks()[one.task].job].priority;
+  };
+  const auto bin = [&](const Waiting& one) { return packer_.bin_of(one.item.remaining); };
+  for (auto at = waiting_.begin(); at != waiting_.end();) {
+    const auto end = std::find_if(at, waiting_.end(), [&](const Waiting& one) {
+      return priority(one) != priority(*at) || bin(one) != bin(*at);
+    });
+    for (MarketChoice choice : {MarketChoice::any, MarketChoice::on_demand, MarketChoice::spot}) {
+      std::vector<Waiting> same;
+      std::copy_if(at, end, std::back_inserter(same),
+                   [&](const Waiting& one) { return one.item.markets == choice; });
+      scale_out(same);
+    }
+    at = end;
+  }
+}
+
+void StratusRound::scale_out(std::span<const Waiting> bin) {
+  std::vector<Item> items;
+  for (const Waiting& waiting : bin) items.push_back(waiting.item);
+  for (const Candidate& group : scaler_.groups(items)) {
+    rent(group, bin.subspan(group.first, group.tasks));
+  }
+}
+
+void StratusRound::rent(const Candidate& group, std::span<const Waiting> tasks) {
+  double gain_usd_h = -group.price.usd_h();
+  for (const Waiting& waiting : tasks) gain_usd_h += worth_usd_h(waiting);
+  const Cause cause{tasks.size() > 1 ? CauseCode::packed : CauseCode::alone, gain_usd_h};
+  const LaunchIndex launch{static_cast<std::uint32_t>(plan_.launches.size())};
+  plan_.launches.push_back({group.type, group.market, cause});
+  for (const Waiting& waiting : tasks) plan_.places.push_back({row_of(waiting).id, launch, cause});
+}
+
+void StratusRound::release_empty() {
+  for (std::uint32_t i = 0; i < p_.input.instances().size(); ++i) {
+    const RoundInput::Instance& instance = p_.input.instances()[i];
+    // The input leaves some tasks out, as those of a job that is to end.
+    const bool empty = p_.view.state.instance(instance.slot).planned.empty();
+    if (!empty || taken_[i]) continue;
+    plan_.releases.push_back({instance.id, {CauseCode::empty, -instance.price_usd_h}});
+  }
+}
+
+/// The choice says to who remembers that this was a scheduling event.
+void StratusRound::note() {
+  plan_.note.choice = "event";
+  const auto tell = [&](const char* name, double value) {
+    if (value > 0) plan_.note.figures.emplace_back(name, value);
+  };
+  tell("packed", packed_);
+  tell("up", up_);
+  tell("down", down_);
+  tell("cleared", cleared_);
+  tell("moved", moved_);
+}
+
+}  // namespace muster::stratus

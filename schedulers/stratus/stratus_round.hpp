@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "schedulers/packing/round_input.hpp"
+#include "schedulers/stratus/scaler.hpp"
+#include "schedulers/stratus/stratus_params.hpp"
+
+namespace muster::stratus {
+
+/// Of instances that were used little at the last scheduling events: at how many without a break.
+using LowCounts = std::map<InstanceId, std::uint32_t>;
+
+/// Some task is on the instance, which is ready, and of no kind of resource that it has as much as
+/// that share is in use.
+bool is_low(const InstanceRow& row, const Catalog& catalog, const ClearingRules& rules);
+
+/// What a round works on. `input` has been gathered, and `prices` know the state.
+struct RoundParts {
+  const ClusterView& view;
+  const StratusParams& params;
+  const ReservationPrices& prices;
+  const RoundInput& input;
+  const RoomGroups& groups;
+  const LowCounts& low;
+};
+
+/// One scheduling event.
+class StratusRound {
+ public:
+  explicit StratusRound(const RoundParts& parts);
+
+  Plan run();
+  /// Time alone may bring about that a later event changes more.
+  bool waits_for_time() const { return waits_for_time_; }
+
+ private:
+  /// A task of the input that waits, or that is to leave its instance.
+  struct Waiting {
+    std::uint32_t task = 0;  ///< in the input
+    Item item;
+  };
+  /// A room that was changed, as it was before.
+  using Undo = std::vector<std::pair<std::uint32_t, Room>>;
+
+  void add_rooms();
+  void list_waiting();
+  void pack();
+  bool pack_gang(std::span<const Waiting> gang);
+  bool try_rooms(std::span<const Waiting> tasks, Undo& undo, std::vector<Found>& found);
+  void take_back(Undo& undo);
+  void place(const Waiting& waiting, const Found& found);
+  void scale_out();
+  void scale_out(std::span<const Waiting> bin);
+  void rent(const Candidate& group, std::span<const Waiting> tasks);
+
+  void clear();
+  std::vector<std::uint32_t> candidates();
+  bool may_clear(std::uint32_t instance);
+  std::vector<Waiting> residents_of(std::uint32_t instance) const;
+  bool clear_onto_running(std::uint32_t instance, std::span<const Waiting> tasks);
+  bool clear_onto_new(std::uint32_t instance, std::span<const Waiting> tasks);
+  void release_cleared(std::uint32_t instance, double saved_usd_h);
+  Duration migration_time(std::span<const Waiting> tasks) const;
+
+  void release_empty();
+  void note();
+  const TaskRow& row_of(const Waiting& waiting) const {
+    return p_.view.state.task(p_.input.tasks()[waiting.task].slot);
+  }
+  double worth_usd_h(const Waiting& waiting) const {
+    return p_.prices.of(waiting.item.shape, waiting.item.markets).usd_h;
+  }
+
+  RoundParts p_;
+  BinPacker packer_;  ///< the rooms are the input's instances, with the same numbers
+  Scaler scaler_;
+  Plan plan_;
+  std::vector<Duration> remaining_;  ///< of each task of the input
+  std::vector<Waiting> waiting_;     ///< in the order in which they are looked at
+  std::vector<char> taken_;          ///< of each instance: a task is placed there, or leaves it
+  std::uint32_t next_group_ = 1;
+  std::uint32_t up_ = 0, down_ = 0, packed_ = 0, cleared_ = 0, moved_ = 0;
+  bool waits_for_time_ = false;
+};
+
+}  // namespace muster::stratus
