@@ -1,18 +1,13 @@
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
+#include "schedulers/packing/moves.hpp"
 #include "schedulers/stratus/stratus_round.hpp"
 
 // Instances that have long been used little are emptied (3.4). All of an instance's tasks leave or
 // none does: what leaves, what is rented for it and the instance's end are one group of the plan.
 
 namespace muster::stratus {
-namespace {
-
-constexpr double kMbitPerGib = 8.0 * 1024 * 1024 * 1024 / 1e6;
-
-}  // namespace
-
 bool is_low(const InstanceRow& row, const Catalog& catalog, const ClearingRules& rules) {
   if (row.released || row.phase != InstancePhase::ready || row.planned.empty()) return false;
   const Resources& capacity = catalog[row.type].capacity;
@@ -36,13 +31,7 @@ bool StratusRound::may_clear(std::uint32_t instance) {
     waits_for_time_ |= p_.input.changes_with_time();
     return false;
   }
-  const auto residents = p_.input.residents(one);
-  const bool gang = std::any_of(residents.begin(), residents.end(), [&](std::uint32_t task) {
-    const JobRow& job = p_.view.state.job(p_.view.state.task(p_.input.tasks()[task].slot).job);
-    return job.job.gang && job.tasks.size() > 1;
-  });
-  // A gang would stop as a whole. One that is on its way may be another at the next event.
-  return !gang && !one.pinned && !residents.empty() && residents.size() == row.planned.size();
+  return is_free_to_move(p_.view, p_.input, one);
 }
 
 /// In decreasing order of what the used resources cost: the score is what is used for a dollar.
@@ -85,7 +74,7 @@ Duration StratusRound::migration_time(std::span<const Waiting> tasks) const {
         std::max(longest, delays.stop + delays.upload + delays.fetch + delays.build + delays.init);
   }
   const double mbit_s = p_.params.clearing.bandwidth_mbit_s;
-  return mbit_s > 0 ? from_seconds(gib * kMbitPerGib / mbit_s) : longest;
+  return mbit_s > 0 ? time_to_send(gib, mbit_s) : longest;
 }
 
 void StratusRound::clear() {
@@ -129,7 +118,7 @@ bool StratusRound::clear_onto_running(std::uint32_t instance, std::span<const Wa
   return true;
 }
 
-/// A cheaper instance for all of them, which run on until it is there.
+/// A cheaper instance for all of them: the time until it is there is a part of the move.
 bool StratusRound::clear_onto_new(std::uint32_t instance, std::span<const Waiting> tasks) {
   const bool one_choice = std::all_of(tasks.begin(), tasks.end(), [&](const Waiting& waiting) {
     return waiting.item.markets == tasks.front().item.markets;

@@ -56,10 +56,10 @@ PolicyModule stratus_module() {
              params::number(params::from(0).up_to(1e9)),
              "over which the memory of what moves is sent; 0: a move takes as long as the delays "
              "of its tasks")
-      .param("at_once", &StratusParams::at_once, params::flag(),
+      .param("at_once", in(&StratusParams::events, &EventRules::at_once), params::flag(),
              "an instance is given back as soon as it is empty, not at the next event")
-      .period(&StratusParams::period)
-      .eager(&StratusParams::eager)
+      .period(in(&StratusParams::events, &EventRules::period))
+      .eager(in(&StratusParams::events, &EventRules::eager))
       .uses({.prices = true, .predictions = true})
       .made_by([](const StratusParams& params, const Catalog& catalog) {
         return std::make_unique<stratus::StratusPolicy>(catalog, params);

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 
+#include "schedulers/packing/event_policy.hpp"
 #include "schedulers/packing/expected_run.hpp"
 #include "schedulers/stratus/bin_packer.hpp"
 
@@ -20,9 +20,7 @@ struct ClearingRules {
 
 /// What the policy can be told.
 struct StratusParams {
-  Duration period{std::chrono::seconds{60}};  ///< between two scheduling events
-  bool eager = false;   ///< a scheduling event when a job comes or resources come free, too
-  bool at_once = true;  ///< an instance goes back as soon as it is empty, not at the next event
+  EventRules events;
   PackerRules packer;
   RunTimeRules run_times;
   std::uint32_t group = 0;  ///< tasks that are bought an instance together at most; 0: no bound

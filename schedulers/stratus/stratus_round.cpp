@@ -173,9 +173,7 @@ void StratusRound::release_empty() {
   }
 }
 
-/// The choice says to who remembers that this was a scheduling event.
 void StratusRound::note() {
-  plan_.note.choice = "event";
   const auto tell = [&](const char* name, double value) {
     if (value > 0) plan_.note.figures.emplace_back(name, value);
   };

@@ -128,7 +128,9 @@ TEST(Registry, only_hcoop_has_jobs_sorted_and_shared) {
     const bool hcoop = module.name == "hcoop" || module.name == "hcoop-no-packing";
     EXPECT_EQ(module.intake.classify_by, hcoop ? std::optional(ClassifierKind::svm) : std::nullopt);
     EXPECT_EQ(module.intake.masters_per_job, hcoop ? 2U : 1U) << module.name;
-    EXPECT_EQ(module.uses.predictions, hcoop || module.name == "muster") << module.name;
+    const bool by_run_time = module.name == "muster" || module.name == "stratus" ||
+                             module.name == "hotspot" || module.name == "supercloud";
+    EXPECT_EQ(module.uses.predictions, hcoop || by_run_time) << module.name;
   }
   EXPECT_EQ(intake_of("hcoop,period_s=1")->masters_per_job, 2U);
   EXPECT_EQ(intake_of("hcoop,").error().code, PolicyError::malformed);

@@ -1,0 +1,42 @@
+#include "schedulers/packing/moves.hpp"
+
+#include <algorithm>
+
+namespace muster {
+namespace {
+
+constexpr double kMbitPerGib = 8.0 * 1024 * 1024 * 1024 / 1e6;
+
+}  // namespace
+
+Duration time_to_send(double memory_gib, double bandwidth_mbit_s) {
+  return from_seconds(memory_gib * kMbitPerGib / bandwidth_mbit_s);
+}
+
+bool is_free_to_move(const ClusterView& view, const RoundInput& input,
+                     const RoundInput::Instance& instance) {
+  const ClusterState& state = view.state;
+  const auto residents = input.residents(instance);
+  const InstanceRow& row = state.instance(instance.slot);
+  if (!instance.ready || instance.pinned || instance.held || instance.unsaved_usd > 0) return false;
+  if (residents.empty() || residents.size() != row.planned.size()) return false;
+  return std::none_of(residents.begin(), residents.end(), [&](std::uint32_t task) {
+    const JobRow& job = state.job(state.task(input.tasks()[task].slot).job);
+    return job.job.gang && job.tasks.size() > 1;
+  });
+}
+
+bool pays(const Move& move, std::span<const MoveTo> to, const MoveRules& rules) {
+  const Duration takes = move.spin_up + move.transfer;
+  if (move.left <= takes) return false;
+  double usd = move.from_usd_h * to_hours(takes);
+  for (const MoveTo& one : to) {
+    // Until the new instance is ready the task runs on where it is.
+    const Duration rest = std::max(Duration{}, one.left - move.spin_up);
+    usd += one.usd_h * to_hours(move.transfer + rest);
+    if (rules.billed_from_request) usd += one.usd_h * to_hours(move.spin_up);
+  }
+  return usd < move.from_usd_h * to_hours(move.left) - rules.margin_usd;
+}
+
+}  // namespace muster
