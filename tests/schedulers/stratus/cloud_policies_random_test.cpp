@@ -25,6 +25,11 @@ constexpr const char* kPolicies[] = {
     "stratus,eager,unit_s=60,clear_after=1,bandwidth_mbit_s=0",
     "stratus,packing=dot,period_s=2,default_s=1",
     "stratus,packing=none,period_s=5",
+    "hotspot,period_s=2,default_s=600000,run_times=unknown",
+    "spot-fleet,period_s=2",
+    "spot-fleet,eager,pack=memory,price=cpu",
+    "supercloud,period_s=2,default_s=600000,run_times=unknown",
+    "supercloud,eager,dot,rank=capacity",
 };
 
 Catalog two_families() {

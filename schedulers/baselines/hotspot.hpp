@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+
+#include "schedulers/baselines/rent.hpp"
+#include "schedulers/packing/event_policy.hpp"
+#include "schedulers/packing/expected_run.hpp"
+#include "schedulers/packing/moves.hpp"
+#include "schedulers/packing/round_input.hpp"
+
+namespace muster {
+
+/// What hotspot can be told.
+struct HotspotParams {
+  EventRules events;
+  RunTimeRules run_times{.source = RunTimeSource::hinted};
+  MoveRules moves;
+  double bid = 10;  ///< the most that a spot instance may cost, in prices on demand
+};
+
+/// HotSpot as the Stratus paper compares with: each task has an instance of its own, of the
+/// cheapest type that holds it, and moves when another has become so much cheaper that it pays.
+class Hotspot final : public EventPolicy {
+ public:
+  /// The catalog has to outlive the policy.
+  Hotspot(const Catalog& catalog, const HotspotParams& params)
+      : EventPolicy(params.events),
+        params_(params),
+        groups_(catalog),
+        prices_(catalog, MarketChoice::any) {}
+
+  std::unique_ptr<Policy> clone() const override { return std::make_unique<Hotspot>(*this); }
+
+ private:
+  Decision hold_event(const ClusterView& view) override;
+  void start(const ClusterView& view, const TaskRow& row, Plan& plan) const;
+  void use_empty(const ClusterView& view, Plan& plan) const;
+  bool move(const ClusterView& view, const RoundInput::Instance& from, Plan& plan) const;
+  Launch launch_of(const ClusterView& view, const RentedAs& rented, const Cause& cause) const;
+
+  HotspotParams params_;
+  RoomGroups groups_;
+  ReservationPrices prices_;
+  TaskKinds kinds_{false};
+  RoundInput input_;
+};
+
+}  // namespace muster

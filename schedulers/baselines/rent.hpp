@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "schedulers/packing/open_rooms.hpp"
+#include "schedulers/packing/reservation_price.hpp"
+
+namespace muster {
+
+/// What an instance is rented as.
+struct RentedAs {
+  TypeId type;
+  Market market = Market::on_demand;
+  Price price;
+};
+
+/// By what the cheapest type is found.
+enum class PriceRank : std::uint8_t {
+  instance,  ///< the price of the instance
+  cpu        ///< the same over its cpus
+};
+
+/// Finds the cheapest type that holds one task. Ties: the smaller type, then the catalog's order.
+class CheapestFit {
+ public:
+  CheapestFit(const ReservationPrices& prices, const RoomGroups& groups, PriceRank rank)
+      : prices_(prices), groups_(groups), rank_(rank) {}
+
+  /// On a market of the choice. What rests at the cloud is chosen when nothing else holds the
+  /// task. Nothing: no type on offer there does.
+  std::optional<RentedAs> of(ShapeId shape, MarketChoice markets,
+                             const std::function<bool(TypeId)>& rests) const;
+
+ private:
+  double rank_of(TypeId type, Price price) const;
+
+  const ReservationPrices& prices_;
+  const RoomGroups& groups_;
+  PriceRank rank_;
+};
+
+/// The market of the choice on which the type costs least.
+Market cheapest_market(const PricedTypes& types, TypeId type, MarketChoice markets);
+
+}  // namespace muster

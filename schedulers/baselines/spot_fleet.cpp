@@ -1,0 +1,96 @@
+#include "schedulers/baselines/spot_fleet.hpp"
+
+#include <limits>
+#include <vector>
+
+namespace muster {
+namespace {
+
+/// The instances of an event in the order of what is left of the packed resource: those that there
+/// are and those that it rents, each with its number.
+class PackedRooms {
+ public:
+  PackedRooms(const RoomGroups& groups, Resource packed)
+      : groups_(groups), packed_(packed), rooms_(groups.size()) {}
+
+  struct Room {
+    PlaceTarget at;
+    std::uint32_t group = 0;
+    Resources free;
+    bool used = false;  ///< a task has been placed there
+  };
+
+  void add(const PlaceTarget& at, TypeId type, Market market, const Resources& free) {
+    list_.push_back({at, groups_.of(type, market), free});
+    insert(static_cast<std::uint32_t>(list_.size() - 1));
+  }
+  /// Puts the task where the least is left; null when nothing has room.
+  const Room* put(const GroupNeeds& needs) {
+    const auto found = rooms_.first(needs, {-std::numeric_limits<double>::infinity(), 0});
+    if (!found) return nullptr;
+    Room& room = list_[found->room];
+    rooms_.erase(room.group, *found);
+    room.free -= *needs[room.group];
+    room.used = true;
+    insert(found->room);
+    return &room;
+  }
+  const std::vector<Room>& all() const { return list_; }
+
+ private:
+  void insert(std::uint32_t number) {
+    const Room& room = list_[number];
+    rooms_.insert(room.group, {room.free[packed_], number}, room.free);
+  }
+
+  const RoomGroups& groups_;
+  Resource packed_;
+  OrderedRooms rooms_;
+  std::vector<Room> list_;
+};
+
+}  // namespace
+
+EventPolicy::Decision SpotFleet::hold_event(const ClusterView& view) {
+  const ClusterState& state = view.state;
+  input_.gather({view, MarketChoice::any}, prices_, kinds_);
+  Plan plan;
+  plan.refusals = input_.refusals();
+  PackedRooms rooms(groups_, params_.packed);
+  for (const RoundInput::Instance& instance : input_.instances()) {
+    if (!view.rents() && !instance.ready) continue;
+    const InstanceRow& row = state.instance(instance.slot);
+    rooms.add(row.id, row.type, row.market, view.catalog[row.type].capacity - row.committed);
+  }
+  const std::size_t present = rooms.all().size();
+  const CheapestFit cheapest(prices_, groups_, params_.rank);
+  const auto rests = [&](TypeId type) { return input_.rests(type); };
+  for (const RoundInput::Task& task : input_.tasks()) {
+    const TaskRow& row = state.task(task.slot);
+    if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
+    const MarketChoice markets = state.job(row.job).job.markets;
+    const GroupNeeds needs = groups_.needs(state.shape(row.shape), markets);
+    const double worth_usd_h = prices_.of(row.shape, markets).usd_h;
+    if (const auto* room = rooms.put(needs)) {
+      plan.places.push_back({row.id, room->at, {CauseCode::best_fit, worth_usd_h}});
+      continue;
+    }
+    const auto rented = cheapest.of(row.shape, markets, rests);
+    if (!view.rents() || !rented) continue;
+    const LaunchIndex launch{static_cast<std::uint32_t>(plan.launches.size())};
+    const Cause cause{CauseCode::alone, worth_usd_h - rented->price.usd_h()};
+    plan.launches.push_back({rented->type, rented->market, cause});
+    plan.places.push_back({row.id, launch, cause});
+    const Resources& capacity = view.catalog[rented->type].capacity;
+    const std::uint32_t group = groups_.of(rented->type, rented->market);
+    rooms.add(launch, rented->type, rented->market, capacity - *needs[group]);
+  }
+  for (std::size_t i = 0; i < present && view.rents(); ++i) {
+    const InstanceRow& row = *state.find(std::get<InstanceId>(rooms.all()[i].at));
+    if (rooms.all()[i].used || !row.planned.empty()) continue;
+    plan.releases.push_back({row.id, {CauseCode::empty, -row.price.usd_h()}});
+  }
+  return {std::move(plan), true};
+}
+
+}  // namespace muster

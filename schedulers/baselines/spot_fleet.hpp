@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+
+#include "schedulers/baselines/rent.hpp"
+#include "schedulers/packing/event_policy.hpp"
+#include "schedulers/packing/round_input.hpp"
+
+namespace muster {
+
+/// What spot-fleet can be told.
+struct SpotFleetParams {
+  EventRules events;
+  Resource packed = Resource::cpu;  ///< the resource that tasks are packed by
+  PriceRank rank = PriceRank::instance;
+};
+
+/// Spot Fleet's lowestPrice with the binpack of ECS, as the Stratus paper compares with: a task
+/// goes to the running instance with the least left of one resource that has room; what finds none
+/// is bought the cheapest type that holds it, which takes others then. Nothing is moved, and
+/// nobody's run time is looked at.
+class SpotFleet final : public EventPolicy {
+ public:
+  /// The catalog has to outlive the policy.
+  SpotFleet(const Catalog& catalog, const SpotFleetParams& params)
+      : EventPolicy(params.events),
+        params_(params),
+        groups_(catalog),
+        prices_(catalog, MarketChoice::any) {}
+
+  std::unique_ptr<Policy> clone() const override { return std::make_unique<SpotFleet>(*this); }
+
+ private:
+  Decision hold_event(const ClusterView& view) override;
+
+  SpotFleetParams params_;
+  RoomGroups groups_;
+  ReservationPrices prices_;
+  TaskKinds kinds_{false};
+  RoundInput input_;
+};
+
+}  // namespace muster

@@ -1,0 +1,150 @@
+#include "schedulers/baselines/supercloud.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace muster {
+
+/// What is left of a task by what is expected of it.
+Duration Supercloud::left_of(const ClusterView& view, std::uint32_t task) const {
+  const TaskRow& row = view.state.task(input_.tasks()[task].slot);
+  const Duration expected = expected_run(view.state.job(row.job).job, params_.run_times);
+  return expected_left(expected, ran_so_far(row, view.now), params_.run_times);
+}
+
+/// Gives what finds no place: all that waits, unless running instances take tasks. Those of a fixed
+/// fleet do in any case, since there are no others.
+std::vector<std::uint32_t> Supercloud::place_on_running(const ClusterView& view, Plan& plan) {
+  const bool take = params_.dot || !view.rents();
+  OrderedRooms rooms(groups_.size());
+  std::vector<Resources> free;
+  joined_.assign(input_.instances().size(), 0);
+  for (std::uint32_t i = 0; i < input_.instances().size(); ++i) {
+    const InstanceRow& row = view.state.instance(input_.instances()[i].slot);
+    free.push_back(view.catalog[row.type].capacity - row.committed);
+    const bool open = take && (view.rents() || input_.instances()[i].ready);
+    const auto order = static_cast<double>(i);
+    if (open) rooms.insert(groups_.of(row.type, row.market), {order, i}, free.back());
+  }
+  std::vector<std::uint32_t> left;
+  for (std::uint32_t i = 0; i < input_.tasks().size(); ++i) {
+    const RoundInput::Task& task = input_.tasks()[i];
+    const TaskRow& row = view.state.task(task.slot);
+    if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
+    const MarketChoice markets = view.state.job(row.job).job.markets;
+    const GroupNeeds needs =
+        take ? groups_.needs(view.state.shape(row.shape), markets) : GroupNeeds(groups_.size());
+    const auto found = rooms.most_aligned(needs, groups_.per_unit());
+    if (!found) {
+      left.push_back(i);
+      continue;
+    }
+    const InstanceRow& to = view.state.instance(input_.instances()[found->room].slot);
+    const std::uint32_t group = groups_.of(to.type, to.market);
+    rooms.erase(group, *found);
+    free[found->room] -= *needs[group];
+    rooms.insert(group, *found, free[found->room]);
+    joined_[found->room] = 1;
+    const double worth_usd_h = prices_.of(row.shape, markets).usd_h;
+    plan.places.push_back({row.id, to.id, {CauseCode::packed, worth_usd_h}});
+  }
+  return left;
+}
+
+void Supercloud::buy(const ClusterView& view, std::span<const std::uint32_t> waiting,
+                     Plan& plan) const {
+  const auto row_of = [&](std::uint32_t task) -> const TaskRow& {
+    return view.state.task(input_.tasks()[task].slot);
+  };
+  for (MarketChoice choice : {MarketChoice::any, MarketChoice::on_demand, MarketChoice::spot}) {
+    std::vector<std::uint32_t> tasks;
+    std::vector<ShapeId> shapes;
+    for (std::uint32_t task : waiting) {
+      const TaskRow& row = row_of(task);
+      if (view.state.job(row.job).job.markets != choice) continue;
+      tasks.push_back(task);
+      shapes.push_back(row.shape);
+    }
+    for (const GreedyGroup& group : buyer().buy(shapes, choice)) {
+      double gain_usd_h = -group.as.price.usd_h();
+      for (std::uint32_t i : group.tasks) gain_usd_h += prices_.of(shapes[i], choice).usd_h;
+      const bool alone = group.tasks.size() == 1;
+      const Cause cause{alone ? CauseCode::alone : CauseCode::packed, gain_usd_h};
+      const LaunchIndex launch{static_cast<std::uint32_t>(plan.launches.size())};
+      plan.launches.push_back({group.as.type, group.as.market, cause});
+      for (std::uint32_t i : group.tasks) {
+        plan.places.push_back({row_of(tasks[i]).id, launch, cause});
+      }
+    }
+  }
+}
+
+/// True: there is something cheaper, moved to or not.
+bool Supercloud::move(const ClusterView& view, const RoundInput::Instance& from, Plan& plan) const {
+  const auto residents = input_.residents(from);
+  std::vector<ShapeId> shapes;
+  Move move{.from_usd_h = from.price_usd_h};
+  double gib = 0;
+  MarketChoice choice = MarketChoice::any;
+  for (std::uint32_t task : residents) {
+    const TaskRow& row = view.state.task(input_.tasks()[task].slot);
+    const MarketChoice own = view.state.job(row.job).job.markets;
+    if (task != residents.front() && own != choice) return false;
+    choice = own;
+    shapes.push_back(row.shape);
+    gib += row.held.amount[Resource::memory];
+    move.left = std::max(move.left, left_of(view, task));
+  }
+  move.transfer = time_to_send(gib, params_.moves.bandwidth_mbit_s);
+  const std::vector<GreedyGroup> groups = buyer().buy(shapes, choice);
+  std::vector<MoveTo> to;
+  double usd_h = 0;
+  for (const GreedyGroup& group : groups) {
+    const InstanceType& type = view.catalog[group.as.type];
+    if (input_.rests(group.as.type)) return false;
+    move.spin_up = std::max(move.spin_up, type.acquire + type.setup);
+    MoveTo& one = to.emplace_back(MoveTo{group.as.price.usd_h(), {}});
+    for (std::uint32_t i : group.tasks) one.left = std::max(one.left, left_of(view, residents[i]));
+    usd_h += one.usd_h;
+  }
+  // Several smaller instances may end at different times: even a dearer set could pay.
+  if (groups.empty() || (groups.size() == 1 && usd_h >= from.price_usd_h)) return false;
+  if (!pays(move, to, params_.moves)) return usd_h < from.price_usd_h;
+  const auto number = static_cast<std::uint32_t>(plan.launches.size() + 1);
+  const Cause cause{CauseCode::partial_reconfiguration, from.price_usd_h - usd_h};
+  for (const GreedyGroup& group : groups) {
+    const LaunchIndex launch{static_cast<std::uint32_t>(plan.launches.size())};
+    plan.launches.push_back(
+        {.type = group.as.type, .market = group.as.market, .cause = cause, .group = number});
+    for (std::uint32_t i : group.tasks) {
+      plan.places.push_back(
+          {.task = input_.tasks()[residents[i]].id, .to = launch, .cause = cause, .group = number});
+    }
+  }
+  plan.releases.push_back({from.id, cause, number});
+  return true;
+}
+
+EventPolicy::Decision Supercloud::hold_event(const ClusterView& view) {
+  input_.gather({view, MarketChoice::any}, prices_, kinds_);
+  Decision decision;
+  Plan& plan = decision.plan;
+  plan.refusals = input_.refusals();
+  const std::vector<std::uint32_t> left = place_on_running(view, plan);
+  if (!view.rents()) return decision;
+  buy(view, left, plan);
+  for (std::uint32_t i = 0; i < input_.instances().size(); ++i) {
+    const RoundInput::Instance& instance = input_.instances()[i];
+    if (joined_[i]) continue;
+    if (view.state.instance(instance.slot).planned.empty()) {
+      plan.releases.push_back({instance.id, {CauseCode::empty, -instance.price_usd_h}});
+    } else if (params_.moves.on && is_free_to_move(view, input_, instance)) {
+      decision.settled &= !move(view, instance, plan);
+    } else if (params_.moves.on && instance.held && input_.changes_with_time()) {
+      decision.settled = false;
+    }
+  }
+  return decision;
+}
+
+}  // namespace muster

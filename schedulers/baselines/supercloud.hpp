@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "schedulers/baselines/greedy_buyer.hpp"
+#include "schedulers/packing/event_policy.hpp"
+#include "schedulers/packing/expected_run.hpp"
+#include "schedulers/packing/moves.hpp"
+
+namespace muster {
+
+/// What supercloud can be told.
+struct SupercloudParams {
+  EventRules events;
+  RunTimeRules run_times{.source = RunTimeSource::hinted};
+  MoveRules moves;
+  GreedyRank rank = GreedyRank::used;
+  bool dot = false;  ///< tasks go to running instances first, as in the build-up to Stratus
+};
+
+/// SuperCloud-Spot as the Stratus paper compares with: what waits at an event is bought new
+/// instances for by the greedy, and never joins one that runs; all tasks of an instance move to
+/// what the greedy would buy for them now when that pays.
+class Supercloud final : public EventPolicy {
+ public:
+  /// The catalog has to outlive the policy.
+  Supercloud(const Catalog& catalog, const SupercloudParams& params)
+      : EventPolicy(params.events),
+        params_(params),
+        groups_(catalog),
+        prices_(catalog, MarketChoice::any) {}
+
+  std::unique_ptr<Policy> clone() const override { return std::make_unique<Supercloud>(*this); }
+
+ private:
+  Decision hold_event(const ClusterView& view) override;
+  std::vector<std::uint32_t> place_on_running(const ClusterView& view, Plan& plan);
+  void buy(const ClusterView& view, std::span<const std::uint32_t> waiting, Plan& plan) const;
+  bool move(const ClusterView& view, const RoundInput::Instance& from, Plan& plan) const;
+  GreedyBuyer buyer() const {
+    return {prices_, groups_, params_.rank, [this](TypeId type) { return input_.rests(type); }};
+  }
+  Duration left_of(const ClusterView& view, std::uint32_t task) const;
+
+  SupercloudParams params_;
+  RoomGroups groups_;
+  ReservationPrices prices_;
+  TaskKinds kinds_{false};
+  RoundInput input_;
+  std::vector<char> joined_;  ///< of each instance: a task comes
+};
+
+}  // namespace muster
