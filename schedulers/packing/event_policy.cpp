@@ -1,6 +1,9 @@
 #include "schedulers/packing/event_policy.hpp"
 
 #include <nlohmann/json.hpp>
+#include <utility>
+
+#include "schedulers/packing/priority_order.hpp"
 
 namespace muster {
 
@@ -32,13 +35,14 @@ Plan EventPolicy::decide(const ClusterView& view, Rng&, Budget&) {
     return plan;
   }
   Decision decision = hold_event(view);
+  order_by_priority(view.state, decision.plan);
   decision.plan.note.choice = "event";
   settled_ = decision.settled;
   return std::move(decision.plan);
 }
 
 std::string EventPolicy::save_state(const ClusterState&) const {
-  nlohmann::json all = nlohmann::json::object();
+  nlohmann::json all{{"last_event", nullptr}};
   if (last_event_) all["last_event"] = *last_event_;
   return all.dump();
 }
@@ -47,8 +51,8 @@ bool EventPolicy::load_state(std::string_view text, const ClusterView& view) {
   idle_.rebuild(view.state);
   last_event_.reset();
   const auto all = nlohmann::json::parse(text, nullptr, false);
-  if (!all.is_object()) return false;
-  if (!all.contains("last_event")) return true;
+  if (!all.is_object() || !all.contains("last_event")) return false;
+  if (all["last_event"].is_null()) return true;
   if (!all["last_event"].is_number_integer()) return false;
   last_event_ = all["last_event"].get<std::int64_t>();
   return true;

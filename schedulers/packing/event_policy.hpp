@@ -40,6 +40,7 @@ class EventPolicy : public Policy {
     Plan plan;
     bool settled = true;  ///< see Policy::settled(), if the plan changes nothing
   };
+  /// The plan is listed by the priority of jobs afterwards.
   virtual Decision hold_event(const ClusterView& view) = 0;
   /// The first event of a period was decided on this view; those that are eager do not count.
   virtual void end_event(const ClusterView&) {}

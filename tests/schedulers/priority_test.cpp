@@ -29,8 +29,24 @@ TEST(Priority, is_the_order_in_which_no_packing_asks) {
   EXPECT_EQ(plan.places[2].task, TaskId{3});
 }
 
+TEST(Priority, is_the_order_in_which_policies_that_decide_in_batches_ask) {
+  for (const char* policy : {"stratus", "hotspot", "spot-fleet", "supercloud"}) {
+    Cluster cluster(table_3(), policy);
+    for (std::uint64_t id : {1, 2, 3}) {
+      Job job = small(id, id == 2 ? 1 : 0);
+      if (id == 3) job.markets = MarketChoice::on_demand;
+      cluster.submit(job);
+    }
+    const Plan plan = cluster.ask();
+    ASSERT_EQ(plan.places.size(), 3u) << policy;
+    EXPECT_EQ(plan.places[0].task, TaskId{2}) << policy;
+    EXPECT_EQ(std::get<LaunchIndex>(plan.places[0].to), LaunchIndex{0}) << policy;
+  }
+}
+
 TEST(Priority, comes_before_age_on_a_fixed_fleet) {
-  for (const char* policy : {"no-packing", "eva", "eva,artifact", "hcoop"}) {
+  for (const char* policy : {"no-packing", "eva", "eva,artifact", "hcoop", "stratus", "hotspot",
+                             "spot-fleet", "supercloud"}) {
     Cluster cluster(table_3(), policy);
     cluster.add_to_fleet("it4");
     cluster.submit(small(1));

@@ -69,7 +69,8 @@ TEST_P(Quiet, AJobOfThirtyYearsCostsTheReplayNextToNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, Quiet,
                          ::testing::Values("no-packing", "eva", "eva,artifact", "eva,full-only",
-                                           "eva,partial-only", "hcoop", "hcoop-no-packing"),
+                                           "eva,partial-only", "hcoop", "hcoop-no-packing",
+                                           "stratus", "hotspot", "spot-fleet", "supercloud"),
                          [](const auto& tested) {
                            std::string name = tested.param;
                            std::replace_if(
