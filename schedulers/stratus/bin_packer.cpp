@@ -99,12 +99,14 @@ std::optional<Found> BinPacker::find(const Item& item) {
   return std::nullopt;
 }
 
-void BinPacker::put(const Item& item, std::uint32_t number) {
-  const Room& now = rooms_[number].room;
-  Room next = now;
-  next.free -= needs_of(item)[groups_.of(now.type, now.market)].value();
-  next.remaining = std::max(now.remaining, item.remaining);
-  restore(number, next);
+std::size_t BinPacker::fill(const Fill& fill) {
+  Room next = rooms_[fill.room].room;
+  const Resources need = needs_of(fill.item)[groups_.of(next.type, next.market)].value();
+  std::size_t count = 0;
+  for (; count < fill.at_most && need.fits_in(next.free); ++count) next.free -= need;
+  next.remaining = std::max(next.remaining, fill.item.remaining);
+  restore(fill.room, next);
+  return count;
 }
 
 void BinPacker::restore(std::uint32_t number, const Room& before) {

@@ -39,6 +39,8 @@ struct Item {
   ShapeId shape;
   MarketChoice markets = MarketChoice::any;
   Duration remaining{};
+
+  friend bool operator==(const Item&, const Item&) = default;
 };
 
 /// Which way a task found its room.
@@ -70,7 +72,15 @@ class BinPacker {
   /// Where the task goes; nothing when no open room holds it.
   std::optional<Found> find(const Item& item);
   /// The task takes its part of the room, which goes to the bin of the task when that is greater.
-  void put(const Item& item, std::uint32_t number);
+  void put(const Item& item, std::uint32_t number) { fill({item, number, 1}); }
+  /// So many tasks like the item.
+  struct Fill {
+    const Item& item;
+    std::uint32_t room = 0;
+    std::size_t at_most = 1;
+  };
+  /// The same for as many as the room holds; gives their number.
+  std::size_t fill(const Fill& fill);
   /// The room is as it was before.
   void restore(std::uint32_t number, const Room& before);
 

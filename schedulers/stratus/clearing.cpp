@@ -53,8 +53,8 @@ std::vector<StratusRound::Waiting> StratusRound::residents_of(std::uint32_t inst
   std::vector<Waiting> tasks;
   for (std::uint32_t i : p_.input.residents(p_.input.instances()[instance])) {
     const TaskRow& row = p_.view.state.task(p_.input.tasks()[i].slot);
-    const MarketChoice markets = p_.view.state.job(row.job).job.markets;
-    tasks.push_back({i, {row.shape, markets, remaining_[i]}});
+    const Job& job = p_.view.state.job(row.job).job;
+    tasks.push_back({i, job.priority, {row.shape, job.markets, remaining_[i]}});
   }
   std::stable_sort(tasks.begin(), tasks.end(), [](const Waiting& a, const Waiting& b) {
     return a.item.remaining > b.item.remaining;

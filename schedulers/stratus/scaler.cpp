@@ -52,7 +52,13 @@ void Scaler::open_types(MarketChoice markets, bool resting) {
     if (!price || (!resting && rests_(type))) continue;
     const bool cheaper = markets == MarketChoice::any || types.markets() != MarketChoice::any;
     const Market chosen = markets == MarketChoice::spot ? Market::spot : Market::on_demand;
-    open_.push_back({type, *price, cheaper ? types.market_of(type) : chosen, {}});
+    double at_most = 0;
+    for (Resource kind : kAllResources) {
+      const double unit = smallest(markets)[kind];
+      if (unit > 0) at_most = std::max(at_most, types[type].capacity[kind] / unit);
+    }
+    at_most = price->usd_h() > 0 ? at_most / price->usd_h() : std::numeric_limits<double>::max();
+    open_.push_back({type, *price, cheaper ? types.market_of(type) : chosen, at_most, {}});
   }
 }
 
@@ -69,7 +75,9 @@ std::optional<Candidate> Scaler::search(std::span<const Item> items, bool whole)
     std::erase_if(open_, [&](Open& open) {
       const ShapeOnType& on = prices_.on(item.shape, open.type);
       open.used += on.amount;
-      return !on.fits || !open.used.fits_in(prices_.types()[open.type].capacity);
+      // What fits exceeds the capacity by rounding at most.
+      const bool too_dear = best && open.at_most * (1 + kResourceEpsilon) < best->score;
+      return too_dear || !on.fits || !open.used.fits_in(prices_.types()[open.type].capacity);
     });
     if (whole && looked_at_ < most) continue;
     for (const Open& open : open_) {

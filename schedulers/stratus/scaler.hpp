@@ -49,6 +49,7 @@ class Scaler {
     TypeId type;
     Price price;
     Market market = Market::on_demand;
+    double at_most = 0;  ///< no group has a larger score on it
     Resources used;
   };
 

@@ -41,13 +41,10 @@ void StratusRound::list_waiting() {
     remaining_.push_back(
         expected_left(expected_run(job, rules), ran_so_far(row, p_.view.now), rules));
     if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
-    waiting_.push_back({i, {row.shape, job.markets, remaining_.back()}});
+    waiting_.push_back({i, job.priority, {row.shape, job.markets, remaining_.back()}});
   }
-  const auto priority = [&](const Waiting& one) {
-    return p_.input.jobs()[p_.input.tasks()[one.task].job].priority;
-  };
-  std::stable_sort(waiting_.begin(), waiting_.end(), [&](const Waiting& a, const Waiting& b) {
-    if (priority(a) != priority(b)) return priority(a) > priority(b);
+  std::stable_sort(waiting_.begin(), waiting_.end(), [](const Waiting& a, const Waiting& b) {
+    if (a.priority != b.priority) return a.priority > b.priority;
     return a.item.remaining > b.item.remaining;
   });
 }
@@ -69,19 +66,41 @@ void StratusRound::add_rooms() {
 /// Leaves in `waiting_` what finds no room.
 void StratusRound::pack() {
   std::vector<Waiting> left;
+  const auto job_of = [&](std::size_t i) { return p_.input.tasks()[waiting_[i].task].job; };
   for (std::size_t at = 0; at < waiting_.size();) {
-    const std::uint32_t job = p_.input.tasks()[waiting_[at].task].job;
-    std::size_t end = at + 1;
     // Where nothing is rented the tasks of a gang find room together or not at all.
-    while (!p_.view.rents() && p_.input.jobs()[job].gang && end < waiting_.size() &&
-           p_.input.tasks()[waiting_[end].task].job == job) {
+    const bool gang = !p_.view.rents() && p_.input.jobs()[job_of(at)].gang;
+    std::size_t end = at + 1;
+    while (end < waiting_.size() &&
+           (gang ? job_of(end) == job_of(at) : waiting_[end].item == waiting_[at].item)) {
       ++end;
     }
     const auto unit = std::span(waiting_).subspan(at, end - at);
-    if (!pack_gang(unit)) left.insert(left.end(), unit.begin(), unit.end());
+    const std::size_t placed = gang ? (pack_gang(unit) ? unit.size() : 0) : pack_alike(unit);
+    left.insert(left.end(), unit.begin() + static_cast<std::ptrdiff_t>(placed), unit.end());
     at = end;
   }
   waiting_ = std::move(left);
+}
+
+/// Gives how many find a room: when one does not, nor do those after it.
+std::size_t StratusRound::pack_alike(std::span<const Waiting> tasks) {
+  std::size_t at = 0;
+  while (at < tasks.size()) {
+    const auto found = packer_.find(tasks[at].item);
+    if (!found) break;
+    // The next one finds the same room again, which is the closest still, or has come to the bin of
+    // the tasks; only in a greater bin another one may have more available then.
+    const bool again = found->phase != Phase::up && p_.params.packer.packing == Packing::bins;
+    const std::size_t at_most = again ? tasks.size() - at : 1;
+    const std::size_t count = packer_.fill({tasks[at].item, found->room, at_most});
+    up_ += found->phase == Phase::up;
+    down_ += found->phase == Phase::down;
+    packed_ += static_cast<std::uint32_t>(count);
+    for (std::size_t i = 0; i < count; ++i) place(tasks[at + i], *found);
+    at += count;
+  }
+  return at;
 }
 
 bool StratusRound::pack_gang(std::span<const Waiting> gang) {
@@ -128,13 +147,10 @@ void StratusRound::place(const Waiting& waiting, const Found& found) {
 /// Bin by bin, the greatest first; jobs of one choice of markets by themselves, since an instance
 /// is rented on one.
 void StratusRound::scale_out() {
-  const auto priority = [&](const Waiting& one) {
-    return p_.input.jobs()[p_.input.tasks()[one.task].job].priority;
-  };
   const auto bin = [&](const Waiting& one) { return packer_.bin_of(one.item.remaining); };
   for (auto at = waiting_.begin(); at != waiting_.end();) {
     const auto end = std::find_if(at, waiting_.end(), [&](const Waiting& one) {
-      return priority(one) != priority(*at) || bin(one) != bin(*at);
+      return one.priority != at->priority || bin(one) != bin(*at);
     });
     for (MarketChoice choice : {MarketChoice::any, MarketChoice::on_demand, MarketChoice::spot}) {
       std::vector<Waiting> same;

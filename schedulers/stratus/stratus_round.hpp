@@ -42,6 +42,7 @@ class StratusRound {
   /// A task of the input that waits, or that is to leave its instance.
   struct Waiting {
     std::uint32_t task = 0;  ///< in the input
+    int priority = 0;
     Item item;
   };
   /// A room that was changed, as it was before.
@@ -50,6 +51,7 @@ class StratusRound {
   void add_rooms();
   void list_waiting();
   void pack();
+  std::size_t pack_alike(std::span<const Waiting> tasks);
   bool pack_gang(std::span<const Waiting> gang);
   bool try_rooms(std::span<const Waiting> tasks, Undo& undo, std::vector<Found>& found);
   void take_back(Undo& undo);

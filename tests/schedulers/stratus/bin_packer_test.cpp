@@ -214,6 +214,29 @@ RC_GTEST_PROP(BinPacker, finds_what_a_look_at_every_room_finds_and_never_overpac
   }
 }
 
+RC_GTEST_PROP(BinPacker, fills_a_room_as_it_would_with_one_task_after_the_other, ()) {
+  Packer at_once, by_one;
+  const char* names[] = {"large", "xlarge", "2xlarge", "16xlarge"};
+  for (int i = draw(0, 10); i > 0; --i) {
+    const char* name = names[draw(0, 4)];
+    const double free = draw(0, 6);
+    const Duration remaining = std::chrono::seconds{draw(0, 40)};
+    at_once.room(name, free, remaining);
+    by_one.room(name, free, remaining);
+  }
+  const Item item = at_once.task(std::chrono::seconds{draw(0, 40)});
+  const auto found = at_once.packer.find(item);
+  if (!found || found->phase == Phase::up) return;
+  const std::size_t count = at_once.packer.fill({item, found->room, 5});
+  RC_ASSERT(count >= 1u);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto next = by_one.packer.find(item);
+    RC_ASSERT(next && next->room == found->room);
+    by_one.packer.put(item, next->room);
+  }
+  RC_ASSERT(at_once.packer.room(found->room).free == by_one.packer.room(found->room).free);
+}
+
 TEST(DotPacking, takes_the_room_that_is_freest_of_what_the_task_needs) {
   Packer p({.packing = Packing::dot});
   const TypeId type = test::type_named(p.catalog, "16xlarge");
