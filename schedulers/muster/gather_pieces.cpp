@@ -9,12 +9,31 @@
 namespace muster::own {
 namespace {
 
+/// Where so many types were refused on the spot market, and nothing of it is there, it is the
+/// market that is refused, as to an account without a quota for it. Going on type by type would
+/// keep tasks waiting for as many rounds as there are types.
+constexpr std::ptrdiff_t kRefusedTypes = 3;
+
+bool refuses_spot(const ClusterView& view) {
+  const auto& refused = view.unavailable_offerings;
+  const auto types = std::count_if(refused.begin(), refused.end(), [](const auto& offering) {
+    return offering.key.market == Market::spot;
+  });
+  if (types < kRefusedTypes) return false;
+  const FleetSums& sums = view.state.sums();
+  for (std::uint32_t i = 0; i < view.catalog.size(); ++i) {
+    if (sums.count(TypeId{i}, Market::spot) > 0) return false;
+  }
+  return true;
+}
+
 class Gathering {
  public:
   Gathering(const RoundParts& parts, std::span<const Host> offers, double horizon_h)
       : p_(parts), offers_(offers), horizon_h_(horizon_h) {
     any_spot_ = std::any_of(offers.begin(), offers.end(),
                             [](const Host& offer) { return offer.market == Market::spot; });
+    spot_is_out_ = refuses_spot(parts.view);
   }
 
   Piece piece_of(const RoundInput::Task& task) {
@@ -49,7 +68,8 @@ class Gathering {
 
   MarketChoice markets_of(const TaskRow& row) const {
     const MarketChoice asked = p_.view.state.job(row.job).job.markets;
-    const bool stays = asked == MarketChoice::any && p_.params.spot == SpotUse::asked;
+    const bool stays =
+        asked == MarketChoice::any && (spot_is_out_ || p_.params.spot == SpotUse::asked);
     return stays && runs_on_demand(row) ? MarketChoice::on_demand : asked;
   }
 
@@ -91,6 +111,7 @@ class Gathering {
   std::span<const Host> offers_;
   double horizon_h_;
   bool any_spot_ = false;
+  bool spot_is_out_ = false;  ///< for whoever need not be there
   RiskyWork last_;
   double last_usd_h_ = 0;
 };

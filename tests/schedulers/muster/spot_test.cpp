@@ -103,6 +103,24 @@ TEST(MusterOnSpot, what_the_cloud_has_none_of_is_rented_on_demand_until_it_retur
   EXPECT_EQ(market_of(cluster, 2), Market::spot);
 }
 
+TEST(MusterOnSpot, after_three_types_were_refused_there_the_others_are_not_tried_one_by_one) {
+  Cluster cluster(table_3_on_both_markets(), "muster,patient=false");
+  cluster.rest("it2", Market::spot);
+  cluster.rest("it3", Market::spot);
+  cluster.submit(task(1));
+  cluster.round();
+  EXPECT_EQ(market_of(cluster, 1), Market::spot);
+  cluster.finish(1);
+  cluster.round();
+  ASSERT_TRUE(cluster.state().instances().empty());
+  cluster.rest("it4", Market::spot);
+  cluster.submit(task(2));
+  cluster.submit(task(3, MarketChoice::spot));
+  cluster.round();
+  EXPECT_EQ(market_of(cluster, 2), Market::on_demand);
+  EXPECT_EQ(market_of(cluster, 3), Market::spot) << "it1 is all that is left to it";
+}
+
 TEST(MusterOnSpot, a_task_whose_instance_is_taken_away_gets_another_place_at_once) {
   Cluster cluster(table_3_on_both_markets(), "muster");
   cluster.set_min_stay(std::chrono::hours{10});
