@@ -46,6 +46,7 @@ struct Item {
 /// Which way a task found its room.
 enum class Phase : std::uint8_t { native, up, down };
 
+/// Where a task goes.
 struct Found {
   std::uint32_t room = 0;
   Phase phase = Phase::native;

@@ -217,7 +217,7 @@ class Cluster {
   }
   void let_pass(Duration time) { now_ += time; }
   void set_min_stay(Duration time) { min_stay_ = time; }
-  /// The cloud has refused the type on demand and is not to be asked for it.
+  /// The cloud has refused the type there and is not to be asked for it.
   void rest(const std::string& type, Market market = Market::on_demand) {
     backed_off_.push_back({{test::type_named(catalog_, type), market}});
   }
