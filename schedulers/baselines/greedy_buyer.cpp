@@ -93,27 +93,27 @@ std::vector<GreedyGroup> GreedyBuyer::buy(std::span<const ShapeId> tasks,
   std::vector<Alike> waiting = by_request(tasks, prices_, groups_, resource);
   std::vector<GreedyGroup> bought;
   while (true) {
-    std::optional<TypeId> best;
+    std::optional<RentedAs> best;
     std::tuple<bool, double, double> best_rank;
     TypeFill best_fill;
     for (std::uint32_t i = 0; i < types.size(); ++i) {
       const TypeId type{i};
-      const auto price = types.price(type, markets);
-      if (!price) continue;
+      const auto present = offers_.of(type, markets);
+      const auto offer = present ? present : offers_.of(type, markets, true);
+      if (!offer) continue;
       TypeFill filled = fill_type(prices_, type, resource, waiting);
       if (filled.taken.empty()) continue;
       const double amount =
           rank_ == GreedyRank::used ? filled.used : types[type].capacity[resource];
-      const std::tuple rank{rests_(type), price->usd_h() / std::max(amount, kResourceEpsilon),
+      const std::tuple rank{!present, offer->price.usd_h() / std::max(amount, kResourceEpsilon),
                             -groups_.sum_of_shares(types[type].capacity)};
       if (best && rank >= best_rank) continue;
-      best = type;
+      best = offer;
       best_rank = rank;
       best_fill = std::move(filled);
     }
     if (!best) return bought;
-    const RentedAs as{*best, cheapest_market(types, *best, markets), *types.price(*best, markets)};
-    GreedyGroup& group = bought.emplace_back(GreedyGroup{as, {}});
+    GreedyGroup& group = bought.emplace_back(GreedyGroup{*best, {}});
     for (const auto& [i, count] : best_fill.taken) {
       Alike& alike = waiting[i];
       const auto first = alike.tasks.begin() + static_cast<std::ptrdiff_t>(alike.next);

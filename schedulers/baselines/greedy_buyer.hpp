@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -28,8 +27,8 @@ struct GreedyGroup {
 class GreedyBuyer {
  public:
   GreedyBuyer(const ReservationPrices& prices, const RoomGroups& groups, GreedyRank rank,
-              std::function<bool(TypeId)> rests)
-      : prices_(prices), groups_(groups), rank_(rank), rests_(std::move(rests)) {}
+              const MarketOffers& offers)
+      : prices_(prices), groups_(groups), rank_(rank), offers_(offers) {}
 
   std::vector<GreedyGroup> buy(std::span<const ShapeId> tasks, MarketChoice markets) const;
   /// The resource that the tasks together need most of.
@@ -39,7 +38,7 @@ class GreedyBuyer {
   const ReservationPrices& prices_;
   const RoomGroups& groups_;
   GreedyRank rank_;
-  std::function<bool(TypeId)> rests_;
+  const MarketOffers& offers_;
 };
 
 }  // namespace muster

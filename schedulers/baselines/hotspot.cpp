@@ -19,11 +19,11 @@ Launch Hotspot::launch_of(const ClusterView& view, const RentedAs& rented,
   return launch;
 }
 
-void Hotspot::start(const ClusterView& view, const TaskRow& row, Plan& plan) const {
+void Hotspot::start(const Work& work, const TaskRow& row) const {
+  const auto& [view, offers, plan] = work;
   const MarketChoice markets = view.state.job(row.job).job.markets;
   const CheapestFit cheapest(prices_, groups_, PriceRank::instance);
-  const auto rented =
-      cheapest.of(row.shape, markets, [&](TypeId type) { return input_.rests(type); });
+  const auto rented = cheapest.of(row.shape, markets, offers);
   if (!rented) return;
   const Cause cause{CauseCode::alone, 0};
   plan.places.push_back(
@@ -53,14 +53,14 @@ void Hotspot::use_empty(const ClusterView& view, Plan& plan) const {
 }
 
 /// True: there is something cheaper, moved to or not.
-bool Hotspot::move(const ClusterView& view, const RoundInput::Instance& from, Plan& plan) const {
+bool Hotspot::move(const Work& work, const RoundInput::Instance& from) const {
+  const auto& [view, offers, plan] = work;
   const RoundInput::Task& task = input_.tasks()[input_.residents(from).front()];
   const TaskRow& row = view.state.task(task.slot);
   const Job& job = view.state.job(row.job).job;
   const CheapestFit cheapest(prices_, groups_, PriceRank::instance);
-  const auto rented =
-      cheapest.of(row.shape, job.markets, [&](TypeId type) { return input_.rests(type); });
-  if (!rented || input_.rests(rented->type)) return false;
+  const auto rented = cheapest.of(row.shape, job.markets, offers);
+  if (!rented || offers.rests(rented->type, rented->market)) return false;
   if (rented->price.usd_h() >= from.price_usd_h) return false;
   const Duration left = expected_left(expected_run(job, params_.run_times),
                                       ran_so_far(row, view.now), params_.run_times);
@@ -91,16 +91,18 @@ EventPolicy::Decision Hotspot::hold_event(const ClusterView& view) {
     use_empty(view, plan);
     return decision;
   }
+  const MarketOffers offers(prices_.types(), view);
+  const Work work{view, offers, plan};
   for (const RoundInput::Task& task : input_.tasks()) {
     const TaskRow& row = view.state.task(task.slot);
-    if (task.home == kUnassigned && row.phase == TaskPhase::pending) start(view, row, plan);
+    if (task.home == kUnassigned && row.phase == TaskPhase::pending) start(work, row);
   }
   for (const RoundInput::Instance& instance : input_.instances()) {
     if (view.state.instance(instance.slot).planned.empty()) {
       plan.releases.push_back({instance.id, {CauseCode::empty, -instance.price_usd_h}});
     } else if (params_.moves.on && instance.residents == 1) {
       if (is_free_to_move(view, input_, instance)) {
-        decision.settled &= !move(view, instance, plan);
+        decision.settled &= !move(work, instance);
       } else if (instance.held && input_.changes_with_time()) {
         decision.settled = false;
       }

@@ -32,10 +32,17 @@ class Hotspot final : public EventPolicy {
   std::unique_ptr<Policy> clone() const override { return std::make_unique<Hotspot>(*this); }
 
  private:
+  /// A scheduling event under way.
+  struct Work {
+    const ClusterView& view;
+    const MarketOffers& offers;
+    Plan& plan;
+  };
+
   Decision hold_event(const ClusterView& view) override;
-  void start(const ClusterView& view, const TaskRow& row, Plan& plan) const;
+  void start(const Work& work, const TaskRow& row) const;
   void use_empty(const ClusterView& view, Plan& plan) const;
-  bool move(const ClusterView& view, const RoundInput::Instance& from, Plan& plan) const;
+  bool move(const Work& work, const RoundInput::Instance& from) const;
   Launch launch_of(const ClusterView& view, const RentedAs& rented, const Cause& cause) const;
 
   HotspotParams params_;

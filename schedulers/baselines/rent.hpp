@@ -1,20 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 
+#include "schedulers/packing/market_offers.hpp"
 #include "schedulers/packing/open_rooms.hpp"
 #include "schedulers/packing/reservation_price.hpp"
 
 namespace muster {
-
-/// What an instance is rented as.
-struct RentedAs {
-  TypeId type;
-  Market market = Market::on_demand;
-  Price price;
-};
 
 /// By what the cheapest type is found.
 enum class PriceRank : std::uint8_t {
@@ -30,8 +23,7 @@ class CheapestFit {
 
   /// On a market of the choice. What rests at the cloud is chosen when nothing else holds the
   /// task. Nothing: no type on offer there does.
-  std::optional<RentedAs> of(ShapeId shape, MarketChoice markets,
-                             const std::function<bool(TypeId)>& rests) const;
+  std::optional<RentedAs> of(ShapeId shape, MarketChoice markets, const MarketOffers& offers) const;
 
  private:
   double rank_of(TypeId type, Price price) const;
@@ -40,8 +32,5 @@ class CheapestFit {
   const RoomGroups& groups_;
   PriceRank rank_;
 };
-
-/// The market of the choice on which the type costs least.
-Market cheapest_market(const PricedTypes& types, TypeId type, MarketChoice markets);
 
 }  // namespace muster

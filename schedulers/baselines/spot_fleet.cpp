@@ -64,7 +64,7 @@ EventPolicy::Decision SpotFleet::hold_event(const ClusterView& view) {
   }
   const std::size_t present = rooms.all().size();
   const CheapestFit cheapest(prices_, groups_, params_.rank);
-  const auto rests = [&](TypeId type) { return input_.rests(type); };
+  const MarketOffers offers(prices_.types(), view);
   for (const RoundInput::Task& task : input_.tasks()) {
     const TaskRow& row = state.task(task.slot);
     if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
@@ -75,7 +75,7 @@ EventPolicy::Decision SpotFleet::hold_event(const ClusterView& view) {
       plan.places.push_back({row.id, room->at, {CauseCode::best_fit, worth_usd_h}});
       continue;
     }
-    const auto rented = cheapest.of(row.shape, markets, rests);
+    const auto rented = cheapest.of(row.shape, markets, offers);
     if (!view.rents() || !rented) continue;
     const LaunchIndex launch{static_cast<std::uint32_t>(plan.launches.size())};
     const Cause cause{CauseCode::alone, worth_usd_h - rented->price.usd_h()};

@@ -51,8 +51,8 @@ std::vector<std::uint32_t> Supercloud::place_on_running(const ClusterView& view,
   return left;
 }
 
-void Supercloud::buy(const ClusterView& view, std::span<const std::uint32_t> waiting,
-                     Plan& plan) const {
+void Supercloud::buy(const Work& work, std::span<const std::uint32_t> waiting) const {
+  const auto& [view, offers, plan] = work;
   const auto row_of = [&](std::uint32_t task) -> const TaskRow& {
     return view.state.task(input_.tasks()[task].slot);
   };
@@ -65,7 +65,7 @@ void Supercloud::buy(const ClusterView& view, std::span<const std::uint32_t> wai
       tasks.push_back(task);
       shapes.push_back(row.shape);
     }
-    for (const GreedyGroup& group : buyer().buy(shapes, choice)) {
+    for (const GreedyGroup& group : buyer(work).buy(shapes, choice)) {
       double gain_usd_h = -group.as.price.usd_h();
       for (std::uint32_t i : group.tasks) gain_usd_h += prices_.of(shapes[i], choice).usd_h;
       const bool alone = group.tasks.size() == 1;
@@ -80,7 +80,8 @@ void Supercloud::buy(const ClusterView& view, std::span<const std::uint32_t> wai
 }
 
 /// True: there is something cheaper, moved to or not.
-bool Supercloud::move(const ClusterView& view, const RoundInput::Instance& from, Plan& plan) const {
+bool Supercloud::move(const Work& work, const RoundInput::Instance& from) const {
+  const auto& [view, offers, plan] = work;
   const auto residents = input_.residents(from);
   std::vector<ShapeId> shapes;
   Move move{.from_usd_h = from.price_usd_h};
@@ -96,12 +97,12 @@ bool Supercloud::move(const ClusterView& view, const RoundInput::Instance& from,
     move.left = std::max(move.left, left_of(view, task));
   }
   move.transfer = time_to_send(gib, params_.moves.bandwidth_mbit_s);
-  const std::vector<GreedyGroup> groups = buyer().buy(shapes, choice);
+  const std::vector<GreedyGroup> groups = buyer(work).buy(shapes, choice);
   std::vector<MoveTo> to;
   double usd_h = 0;
   for (const GreedyGroup& group : groups) {
     const InstanceType& type = view.catalog[group.as.type];
-    if (input_.rests(group.as.type)) return false;
+    if (offers.rests(group.as.type, group.as.market)) return false;
     move.spin_up = std::max(move.spin_up, type.acquire + type.setup);
     MoveTo& one = to.emplace_back(MoveTo{group.as.price.usd_h(), {}});
     for (std::uint32_t i : group.tasks) one.left = std::max(one.left, left_of(view, residents[i]));
@@ -132,14 +133,16 @@ EventPolicy::Decision Supercloud::hold_event(const ClusterView& view) {
   plan.refusals = input_.refusals();
   const std::vector<std::uint32_t> left = place_on_running(view, plan);
   if (!view.rents()) return decision;
-  buy(view, left, plan);
+  const MarketOffers offers(prices_.types(), view);
+  const Work work{view, offers, plan};
+  buy(work, left);
   for (std::uint32_t i = 0; i < input_.instances().size(); ++i) {
     const RoundInput::Instance& instance = input_.instances()[i];
     if (joined_[i]) continue;
     if (view.state.instance(instance.slot).planned.empty()) {
       plan.releases.push_back({instance.id, {CauseCode::empty, -instance.price_usd_h}});
     } else if (params_.moves.on && is_free_to_move(view, input_, instance)) {
-      decision.settled &= !move(view, instance, plan);
+      decision.settled &= !move(work, instance);
     } else if (params_.moves.on && instance.held && input_.changes_with_time()) {
       decision.settled = false;
     }

@@ -34,12 +34,19 @@ class Supercloud final : public EventPolicy {
   std::unique_ptr<Policy> clone() const override { return std::make_unique<Supercloud>(*this); }
 
  private:
+  /// A scheduling event under way.
+  struct Work {
+    const ClusterView& view;
+    const MarketOffers& offers;
+    Plan& plan;
+  };
+
   Decision hold_event(const ClusterView& view) override;
   std::vector<std::uint32_t> place_on_running(const ClusterView& view, Plan& plan);
-  void buy(const ClusterView& view, std::span<const std::uint32_t> waiting, Plan& plan) const;
-  bool move(const ClusterView& view, const RoundInput::Instance& from, Plan& plan) const;
-  GreedyBuyer buyer() const {
-    return {prices_, groups_, params_.rank, [this](TypeId type) { return input_.rests(type); }};
+  void buy(const Work& work, std::span<const std::uint32_t> waiting) const;
+  bool move(const Work& work, const RoundInput::Instance& from) const;
+  GreedyBuyer buyer(const Work& work) const {
+    return {prices_, groups_, params_.rank, work.offers};
   }
   Duration left_of(const ClusterView& view, std::uint32_t task) const;
 

@@ -47,18 +47,16 @@ void Scaler::open_types(MarketChoice markets, bool resting) {
   const PricedTypes& types = prices_.types();
   open_.clear();
   for (std::uint32_t i = 0; i < types.size(); ++i) {
-    const TypeId type{i};
-    const std::optional<Price> price = types.price(type, markets);
-    if (!price || (!resting && rests_(type))) continue;
-    const bool cheaper = markets == MarketChoice::any || types.markets() != MarketChoice::any;
-    const Market chosen = markets == MarketChoice::spot ? Market::spot : Market::on_demand;
+    const auto offer = offers_.of(TypeId{i}, markets, resting);
+    if (!offer) continue;
     double at_most = 0;
     for (Resource kind : kAllResources) {
       const double unit = smallest(markets)[kind];
-      if (unit > 0) at_most = std::max(at_most, types[type].capacity[kind] / unit);
+      if (unit > 0) at_most = std::max(at_most, types[offer->type].capacity[kind] / unit);
     }
-    at_most = price->usd_h() > 0 ? at_most / price->usd_h() : std::numeric_limits<double>::max();
-    open_.push_back({type, *price, cheaper ? types.market_of(type) : chosen, at_most, {}});
+    const double usd_h = offer->price.usd_h();
+    at_most = usd_h > 0 ? at_most / usd_h : std::numeric_limits<double>::max();
+    open_.push_back({*offer, at_most, {}});
   }
 }
 
@@ -73,19 +71,19 @@ std::optional<Candidate> Scaler::search(std::span<const Item> items, bool whole)
   while (looked_at_ < most && !open_.empty()) {
     const Item& item = items[looked_at_++];
     std::erase_if(open_, [&](Open& open) {
-      const ShapeOnType& on = prices_.on(item.shape, open.type);
+      const ShapeOnType& on = prices_.on(item.shape, open.as.type);
       open.used += on.amount;
       // What fits exceeds the capacity by rounding at most.
       const bool too_dear = best && open.at_most * (1 + kResourceEpsilon) < best->score;
-      return too_dear || !on.fits || !open.used.fits_in(prices_.types()[open.type].capacity);
+      return too_dear || !on.fits || !open.used.fits_in(prices_.types()[open.as.type].capacity);
     });
     if (whole && looked_at_ < most) continue;
     for (const Open& open : open_) {
-      const Candidate one{.type = open.type,
-                          .market = open.market,
+      const Candidate one{.type = open.as.type,
+                          .market = open.as.market,
                           .tasks = looked_at_,
-                          .score = score(open.used, open.type, open.price, markets),
-                          .price = open.price};
+                          .score = score(open.used, open.as.type, open.as.price, markets),
+                          .price = open.as.price};
       if (!best || better(one, *best)) best = one;
     }
   }

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "schedulers/packing/market_offers.hpp"
 #include "schedulers/packing/reservation_price.hpp"
 #include "schedulers/stratus/bin_packer.hpp"
 
@@ -26,10 +26,10 @@ struct Candidate {
 /// cost-efficiency score is taken. Ties: more tasks, the lower price, the catalog's order.
 class Scaler {
  public:
-  /// `rests` says which types the cloud does not have now: they are asked for when nothing else
-  /// holds a task. `most` bounds the groups; 0: nothing does.
-  Scaler(const ReservationPrices& prices, std::function<bool(TypeId)> rests, std::size_t most = 0)
-      : prices_(prices), rests_(std::move(rests)), most_(most) {}
+  /// What the cloud does not have now is asked for when nothing else holds a task. `most` bounds
+  /// the groups; 0: nothing does.
+  Scaler(const ReservationPrices& prices, const MarketOffers& offers, std::size_t most = 0)
+      : prices_(prices), offers_(offers), most_(most) {}
 
   /// The amount of the constraining resource that is used, in units of the smallest type's, over
   /// the price ($/h) of an instance of the type; the constraining resource is the one of which the
@@ -46,9 +46,7 @@ class Scaler {
 
  private:
   struct Open {
-    TypeId type;
-    Price price;
-    Market market = Market::on_demand;
+    RentedAs as;
     double at_most = 0;  ///< no group has a larger score on it
     Resources used;
   };
@@ -58,7 +56,7 @@ class Scaler {
   const Resources& smallest(MarketChoice markets);
 
   const ReservationPrices& prices_;
-  std::function<bool(TypeId)> rests_;
+  MarketOffers offers_;
   std::size_t most_;
   std::vector<Open> open_;     ///< types that hold all tasks so far
   std::size_t looked_at_ = 0;  ///< tasks that the last search added up

@@ -10,9 +10,7 @@ namespace muster::stratus {
 StratusRound::StratusRound(const RoundParts& parts)
     : p_(parts),
       packer_(parts.groups, parts.view.state, parts.params.packer),
-      scaler_(
-          parts.prices, [&input = parts.input](TypeId type) { return input.rests(type); },
-          parts.params.group),
+      scaler_(parts.prices, MarketOffers(parts.prices.types(), parts.view), parts.params.group),
       taken_(parts.input.instances().size(), 0) {}
 
 Plan StratusRound::run() {

@@ -132,10 +132,11 @@ struct Shop {
   Catalog catalog = m4();
   RoomGroups groups{catalog};
   ReservationPrices prices{catalog, MarketChoice::any};
+  MarketOffers offers{prices.types(), [](TypeId, Market) { return false; }};
 
   ShapeId shape(double cpu, double gib) { return prices.add(Demands(Resources::of(0, cpu, gib))); }
   GreedyBuyer buyer(GreedyRank rank = GreedyRank::used) const {
-    return {prices, groups, rank, [](TypeId) { return false; }};
+    return {prices, groups, rank, offers};
   }
   std::string text(const std::vector<GreedyGroup>& groups_bought) const {
     std::string text;
@@ -214,6 +215,18 @@ TEST(Supercloud, moves_all_of_an_instance_to_what_it_would_buy_now_where_that_pa
     const Plan plan = cluster.round();
     EXPECT_EQ(cluster.layout(), hours > 1 ? "large(1 2)" : "2xlarge(1 2)");
     for (const Place& place : plan.places) EXPECT_EQ(place.group, plan.releases.at(0).group);
+  }
+}
+
+TEST(CloudBaselines, rent_elsewhere_what_the_cloud_has_none_of) {
+  for (const char* policy : {"stratus", "hotspot", "spot-fleet", "supercloud"}) {
+    Cluster cluster(m4(true), policy);
+    cluster.change({"large", Market::spot, "", Price::from_usd_h(0.025), false});
+    cluster.submit(job_of(1, kHour_s, 1, 1));
+    const Plan plan = cluster.round();
+    ASSERT_EQ(plan.launches.size(), 1u) << policy;
+    const bool has = plan.launches[0].market == Market::on_demand || cluster.layout() != "large(1)";
+    EXPECT_TRUE(has) << policy;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <set>
+#include <utility>
 
 #include "tests/schedulers/draw.hpp"
 #include "tests/schedulers/stratus/m4.hpp"
@@ -25,7 +26,8 @@ struct Shop {
     return {prices.add(Demands(Resources::of(0, cpu, gib))), markets, std::chrono::seconds{60}};
   }
   Scaler scaler() {
-    return {prices, [this](TypeId type) { return resting.contains(type); }, most_in_group};
+    const auto rests = [this](TypeId type, Market on) { return resting.contains({type, on}); };
+    return {prices, MarketOffers(prices.types(), rests), most_in_group};
   }
   TypeId type(const char* name) const { return test::type_named(catalog, name); }
   std::string text(const std::vector<Candidate>& groups) const {
@@ -40,7 +42,7 @@ struct Shop {
   Catalog catalog;
   std::size_t most_in_group;
   ReservationPrices prices{catalog, MarketChoice::any};
-  std::set<TypeId> resting;
+  std::set<std::pair<TypeId, Market>> resting;
 };
 
 // 3.3: "4 VCores and 1 GiB of memory" on "8 VCores and 16 GiB", the smallest type has 2 VCores: the
@@ -89,7 +91,8 @@ TEST(Scaler, buys_the_best_fit_for_each_task_where_groups_are_of_one) {
 
 TEST(Scaler, asks_for_what_rests_only_where_nothing_else_holds_the_task) {
   Shop shop(m4());
-  shop.resting = {shop.type("large"), shop.type("16xlarge")};
+  shop.resting = {{shop.type("large"), Market::on_demand},
+                  {shop.type("16xlarge"), Market::on_demand}};
   EXPECT_EQ(shop.text(shop.scaler().groups(std::vector{shop.task(1, 1)})), "1@xlarge");
   EXPECT_EQ(shop.text(shop.scaler().groups(std::vector{shop.task(60, 1)})), "1@16xlarge");
 }
@@ -102,6 +105,16 @@ TEST(Scaler, rents_on_the_cheapest_market_that_the_job_allows) {
   EXPECT_EQ(market(MarketChoice::any), Market::spot);
   EXPECT_EQ(market(MarketChoice::spot), Market::spot);
   EXPECT_EQ(market(MarketChoice::on_demand), Market::on_demand);
+}
+
+TEST(Scaler, rents_on_demand_what_the_cloud_has_none_of_on_the_spot_market) {
+  Shop shop(m4(true));
+  for (const InstanceType& type : shop.catalog.types()) {
+    shop.resting.insert({shop.type(type.name.c_str()), Market::spot});
+  }
+  EXPECT_EQ(shop.scaler().best(std::vector{shop.task(1, 1)})->market, Market::on_demand);
+  const auto only_spot = shop.scaler().best(std::vector{shop.task(1, 1, MarketChoice::spot)});
+  EXPECT_EQ(only_spot->market, Market::spot) << "the cloud says why it waits";
 }
 
 TEST(Scaler, leaves_out_what_no_type_holds) {
