@@ -139,13 +139,15 @@ void check_folders(const ClusterEntry& entry) {
   }
 }
 
-/// What may rent without limit does so by its owner's word only. A fixed fleet is a limit.
+/// What may rent without limit does so by its owner's word only. A fleet beyond which nothing is
+/// rented is a limit.
 void check_caps(const ClusterEntry& entry) {
   const ClusterConfig& c = entry.config;
   // The three caps are each enough: none of them leaves spending without a bound.
   const MasterCaps& m = c.master.caps;
   const bool capped = m.max_instances > 0 || m.max_usd_h > 0 || m.max_usd_day > 0;
-  if (capped || c.live_master.uncapped || !c.fleet.texts.empty()) return;
+  const bool fixed = !c.fleet.texts.empty() && !c.master.rent_beyond_fleet;
+  if (capped || c.live_master.uncapped || fixed) return;
   entry.reader.complain("master",
                         "has no cap on what a master may rent: [master] has to have max_instances, "
                         "max_usd_h or max_usd_day, or, to let it rent without limit, "

@@ -62,7 +62,7 @@ Keys live_master_keys() {
            WholeKey{[](C& c) -> U32& { return c.master.planner_lag; }, 1000, 100'000'000}},
           {"master.caps",
            "\"none\": each master may rent without limit; otherwise max_instances, max_usd_h or "
-           "max_usd_day has to be given, or a fleet",
+           "max_usd_day has to be given, or a fleet beyond which nothing is rented",
            ChoiceKeyOf<C>{{"given", "none"},
                           [](const C& c) -> std::size_t { return c.live_master.uncapped ? 1 : 0; },
                           [](C& c, std::size_t i) { c.live_master.uncapped = i == 1; }}}};

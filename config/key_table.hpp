@@ -86,6 +86,9 @@ std::vector<KeySpecOf<C>> planning_keys() {
   using Whole = WholeKeyOf<C>;
   constexpr std::uint64_t kMostSteps = 1'000'000'000'000;
   return {
+      {"master.rent_beyond_fleet",
+       "what does not fit on the fleet is rented; the caps count that alone",
+       FlagKeyOf<C>{[](C& c) -> bool& { return c.master.rent_beyond_fleet; }}},
       {"master.decision_budget",
        "steps that a policy's decision may take, counted in candidates that it looks at; 0: any "
        "number",

@@ -43,6 +43,8 @@ struct MasterSettings {
   Duration sample_timeout{std::chrono::seconds{2}};
   Duration accept_timeout{std::chrono::seconds{10}};  ///< how long it may take to accept a job
   MasterCaps caps;
+  /// Where a master has a fleet it rents what does not fit there; the caps are for that alone.
+  bool rent_beyond_fleet = false;
   GangRules gangs;
   MasterWatch watch;
   /// How long what the cloud refused is not asked for again.

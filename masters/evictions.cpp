@@ -51,7 +51,9 @@ void Evictions::keep_caps(Instant now) {
   const CapStep step = guard_.due(now);
   if (step == CapStep::none) return;
   std::vector<InstanceId> all;
-  for (const InstanceRow& row : state().instances()) all.push_back(row.id);
+  for (const InstanceRow& row : state().instances()) {
+    if (!commands_.recorder.memory().is_owned(row)) all.push_back(row.id);
+  }
   for (InstanceId id : all) {
     if (step == CapStep::save) {
       evict(id, CauseCode::spend_cap, now);

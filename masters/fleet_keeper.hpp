@@ -5,14 +5,14 @@
 
 namespace muster {
 
-/// Keeps a fixed fleet: orders what it lacks, whatever the policy thinks of it. Where everything is
+/// Keeps a fleet: orders what it lacks, whatever the policy thinks of it. Where everything is
 /// rented it does nothing.
 class FleetKeeper {
  public:
   FleetKeeper(const MasterRecorder& recorder, CloudOrders& cloud, const PlanRules& rules,
               Fleet fleet);
 
-  /// Orders what is lacking, within the caps.
+  /// Orders what is lacking, within the caps where nothing else is rented.
   void keep(Instant now);
   /// Something is lacking, as far as is known, and will be ordered again.
   bool is_short() const { return is_short_; }
@@ -22,6 +22,9 @@ class FleetKeeper {
   void shrink(const InstanceRow& drained);
 
  private:
+  /// How many of the share there are.
+  std::uint32_t count(const FleetShare& share) const;
+
   const MasterRecorder& recorder_;
   CloudOrders& cloud_;
   const PlanRules& rules_;

@@ -52,6 +52,7 @@ void InstanceReleases::restored(const MasterFacts& facts) {
 void InstanceReleases::release_if_unused(InstanceId id, Instant now) {
   const InstanceRow* row = recorder_.facts().state.find(id);
   if (row == nullptr || row->released || recorder_.fixed_fleet()) return;
+  if (recorder_.memory().is_owned(*row)) return;
   if (!row->planned.empty() || !row->occupants.empty()) return;
   recorder_.record(ReleaseDecided{id, {CauseCode::empty, -row->price.usd_h()}}, now);
 }

@@ -15,7 +15,7 @@ class InstanceReleases final : public EventListener {
 
   /// An instance that was meant for tasks which then got no place there, and that has no others, is
   /// given back: it would only take the cloud's room away from what those tasks still lack.
-  /// Of a fixed fleet nothing is.
+  /// Of a fleet nothing is.
   void release_if_unused(InstanceId id, Instant now);
   /// Ends every released instance that is empty, in the order of their release.
   void end_empty(Instant now);

@@ -26,7 +26,8 @@ Master::Master(const MasterSettings& settings, MasterDependencies parts)
     : catalog_(parts.catalog),
       settings_(settings),
       name_(parts.name),
-      cadence_(parts.fleet.empty() ? parts.policy->cadence() : parts.policy->fleet_cadence()),
+      cadence_(parts.fleet.empty() || settings.rent_beyond_fleet ? parts.policy->cadence()
+                                                                 : parts.policy->fleet_cadence()),
       recorder_(settings, parts),
       cloud_(recorder_, parts.first_instance),
       guard_(recorder_, cloud_, settings.caps),

@@ -7,24 +7,44 @@
 // shortage.
 
 namespace muster {
+namespace {
+
+/// What the caps count: of what a master owns and rents what is rented.
+struct Capped {
+  std::size_t instances = 0;
+  std::int64_t nano_usd_h = 0;
+};
+
+Capped capped(const ClusterState& state, const MasterSettings& settings) {
+  Capped sum{state.instances().size(), state.sums().nano_usd_h};
+  if (!settings.rent_beyond_fleet) return sum;
+  for (const InstanceRow& row : state.instances()) {
+    if (!row.owned) continue;
+    --sum.instances;
+    sum.nano_usd_h -= row.price.nano_usd_h();
+  }
+  return sum;
+}
+
+}  // namespace
 
 double master_load(const MasterFacts& facts, const MasterSettings& settings, bool fixed_fleet) {
   const ClusterState& state = facts.state;
   const MasterCaps& caps = settings.caps;
   const FleetSums& sums = state.sums();
-  const std::size_t instances = state.instances().size();
   const std::size_t waiting = state.pending().size();
   const Resources wanted = state.waiting_demand() + sums.committed.value();
   Resources capacity = sums.open_capacity.value();
   double load = static_cast<double>(waiting) / static_cast<double>(settings.queue_capacity);
   if (fixed_fleet) return std::max(load, wanted.dominant_share(capacity));
-  if (caps.max_instances > instances) {
-    const auto more = static_cast<double>(caps.max_instances - instances);
+  const Capped rented = capped(state, settings);
+  if (caps.max_instances > rented.instances) {
+    const auto more = static_cast<double>(caps.max_instances - rented.instances);
     for (Resource kind : kAllResources) capacity[kind] += more * state.catalog().largest()[kind];
   }
   if (caps.max_instances > 0) load = std::max(load, wanted.dominant_share(capacity));
   if (caps.max_usd_h > 0 && waiting > 0) {
-    load = std::max(load, Price::from_nano_usd_h(sums.nano_usd_h).usd_h() / caps.max_usd_h);
+    load = std::max(load, Price::from_nano_usd_h(rented.nano_usd_h).usd_h() / caps.max_usd_h);
   }
   return load;
 }

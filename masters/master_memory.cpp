@@ -49,7 +49,7 @@ struct MasterMemory::Fold {
   }
   void operator()(const InstanceUp& e) {
     const InstanceRow& row = *m.state.find(e.instance);
-    m.spend.up(row, e.billed_from.value_or(at));
+    if (!memory.is_owned(row)) m.spend.up(row, e.billed_from.value_or(at));
     memory.ease_rest(row.offering(), at);
   }
   void operator()(const InstanceGone& e) {
@@ -170,7 +170,8 @@ std::optional<Instant> MasterFacts::up_since(InstanceId id) const {
 MasterMemory::MasterMemory(const MasterSettings& settings, const MasterDependencies& parts)
     : catalog_(parts.catalog),
       settings_(settings),
-      fixed_fleet_(!parts.fleet.empty()),
+      fixed_fleet_(!parts.fleet.empty() && !settings.rent_beyond_fleet),
+      owns_fleet_(!parts.fleet.empty() && settings.rent_beyond_fleet),
       facts_{ClusterState(*parts.catalog), {}, GangWaits(settings, fixed_fleet_)} {
   facts_.next_instance = parts.first_instance;
 }

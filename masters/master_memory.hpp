@@ -75,6 +75,10 @@ class MasterMemory {
   const MasterFacts& facts() const { return facts_; }
   /// The instances are given: none is rented, and none given back for being unused.
   bool fixed_fleet() const { return fixed_fleet_; }
+  /// There is a fleet beyond which more is rented.
+  bool owns_fleet() const { return owns_fleet_; }
+  /// The instance is of such a fleet: it is not given back, and no cap counts it.
+  bool is_owned(const InstanceRow& row) const { return owns_fleet_ && row.owned; }
 
   /// All but what the policy remembers.
   MasterSnapshot snapshot() const;
@@ -99,7 +103,7 @@ class MasterMemory {
 
   const Catalog* catalog_;
   MasterSettings settings_;
-  bool fixed_fleet_;
+  bool fixed_fleet_, owns_fleet_;
   MasterFacts facts_;
 };
 

@@ -158,7 +158,8 @@ class PlanChecker {
     if (!is_number(release.cause)) return malformed();
     if (limits_.fixed_fleet) return fixed_fleet();
     const InstanceRow* row = state_.find(release.instance);
-    return row == nullptr || row->released ? std::optional<Refusal>(outdated()) : std::nullopt;
+    if (row == nullptr || row->released) return outdated();
+    return limits_.owns_fleet && row->owned ? std::optional<Refusal>(fixed_fleet()) : std::nullopt;
   }
 
   /// Gives the caps' room and the instances' to the places, in the order of the plan. A unit that

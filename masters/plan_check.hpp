@@ -32,6 +32,7 @@ struct PlanLimits {
   std::vector<JobId> backed_off_gangs{};  ///< nothing is rented for them now; by rising ids
   std::optional<JobId> turn{};            ///< the gang whose turn it is: nobody else starts
   StayRule stay{};                        ///< what runs is not moved or stopped against it
+  bool owns_fleet = false;  ///< instances of the fleet are not given back, and no cap counts them
 };
 
 /// What became of one launch or place of a plan: nothing said against it, or why it is refused.

@@ -19,7 +19,9 @@ class Grants {
         units_(in.units),
         result_(result),
         count_(in.state.instances().size()),
-        nano_usd_h_(in.state.sums().nano_usd_h) {}
+        nano_usd_h_(in.state.sums().nano_usd_h) {
+    if (limits_.owns_fleet) leave_out_owned();
+  }
 
   void run() {
     const MasterCaps& caps = limits_.caps;
@@ -53,6 +55,14 @@ class Grants {
     bool decided = false;
     std::optional<Refusal> refusal;
   };
+
+  void leave_out_owned() {
+    for (const InstanceRow& row : state_.instances()) {
+      if (!row.owned) continue;
+      --count_;
+      nano_usd_h_ -= row.price.nano_usd_h();
+    }
+  }
 
   const LaunchIndex* launch_of(std::size_t place) const {
     return std::get_if<LaunchIndex>(&plan_.places[place].to);

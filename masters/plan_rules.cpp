@@ -22,6 +22,7 @@ PlanLimits PlanRules::limits(Instant now) const {
   limits.stay = {now, min_stay_};
   limits.backed_off_gangs = backed_off_;
   limits.turn = turn_;
+  limits.owns_fleet = memory.owns_fleet();
   return limits;
 }
 

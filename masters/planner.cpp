@@ -44,9 +44,10 @@ Planner::Planner(const MasterSettings& settings, MasterDependencies parts,
 
 ClusterView Planner::view(Instant now) const {
   const ClusterState& state = memory_->facts().state;
-  const OfferingTable* offered = !parts_.fleet.empty() ? nullptr : &state.offerings();
-  return {state, *parts_.catalog,   now, offered, unavailable_offerings_, backed_off_,
-          turn_, settings_.min_stay};
+  const OfferingTable* offered = memory_->fixed_fleet() ? nullptr : &state.offerings();
+  return {state,   *parts_.catalog,        now,
+          offered, unavailable_offerings_, backed_off_,
+          turn_,   settings_.min_stay,     memory_->owns_fleet()};
 }
 
 std::string Planner::restore(const std::string& words, Instant at) {
@@ -120,9 +121,16 @@ DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const
   limits.backed_off_gangs = known.gangs.backed_off(*state, known.rounds, wish.now);
   limits.turn = known.gangs.turn(wish.now);
   const UnavailableOfferings offers = memory_->unavailable_offerings(wish.now, wish.rents);
-  const OfferingTable* offered = !parts_.fleet.empty() ? nullptr : &state->offerings();
-  const ClusterView shown{*state, *parts_.catalog,         wish.now,    offered,
-                          offers, limits.backed_off_gangs, limits.turn, settings_.min_stay};
+  const OfferingTable* offered = memory_->fixed_fleet() ? nullptr : &state->offerings();
+  const ClusterView shown{*state,
+                          *parts_.catalog,
+                          wish.now,
+                          offered,
+                          offers,
+                          limits.backed_off_gangs,
+                          limits.turn,
+                          settings_.min_stay,
+                          memory_->owns_fleet()};
   policy->observe(accepted, shown);
   Rng rng = Rng::of_round(parts_.seed, parts_.name, known.rounds);
   Budget budget(wish.budget);

@@ -54,6 +54,7 @@ Money SpendGuard::spent_at_most(Instant now) const {
   const Instant billed = now + cloud_ahead_;
   for (InstanceId id : cloud_.unanswered()) {
     const InstanceRow& row = *state().find(id);
+    if (is_owned(row)) continue;
     const Instant since = std::max(row.requested_at + cloud_ahead_, midnight_before(billed));
     if (!row.up) sum += charge(row.earlier_prices, row.price, since, billed);
   }
@@ -76,7 +77,9 @@ double SpendGuard::spent_today_usd(Instant now) const {
 /// may be on the next day, when today is too short for it.
 std::optional<Duration> SpendGuard::until_spent(Duration margin, Instant now) const {
   Money::Units rate = 0;
-  for (const InstanceRow& row : state().instances()) rate += row.price.nano_usd_h();
+  for (const InstanceRow& row : state().instances()) {
+    if (!is_owned(row)) rate += row.price.nano_usd_h();
+  }
   if (rate == 0) return std::nullopt;
   const Instant billed = now + cloud_ahead_;
   const Money::Units fresh = money_of(caps_.max_usd_day).units() - rate * margin.count();
@@ -104,6 +107,7 @@ std::optional<Duration> SpendGuard::until_due(Instant now) const {
   bool wanted = false;
   bool ending = true;
   for (const InstanceRow& row : state().instances()) {
+    if (is_owned(row)) continue;
     wanted |= !row.released;
     ending &= ended_at_once_.contains(row.id);
   }

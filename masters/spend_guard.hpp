@@ -19,7 +19,7 @@ enum class CapStep {
 /// that is rented for the time that ending it may take. In that time are the type's own, and what
 /// MasterCaps::end_time is for: the cloud's disk, the order on its way, and the cloud's word about
 /// its clock, of which a master knows no more than that it was not ahead of the truth. So the cap
-/// holds unless the cloud does not carry out an end in time.
+/// holds unless the cloud does not carry out an end in time. Owned instances cost it nothing.
 class SpendGuard final : public EventListener {
  public:
   SpendGuard(MasterRecorder& recorder, const CloudOrders& cloud, const MasterCaps& caps);
@@ -57,6 +57,7 @@ class SpendGuard final : public EventListener {
  private:
   bool has_cap() const { return caps_.max_usd_day > 0; }
   const ClusterState& state() const { return recorder_.facts().state; }
+  bool is_owned(const InstanceRow& row) const { return recorder_.memory().is_owned(row); }
   Duration end_time() const;
   Money spent_at_most(Instant now) const;
   std::optional<Duration> until_spent(Duration margin, Instant now) const;

@@ -223,8 +223,7 @@ struct ClusterState::Applier {
     MUSTER_CHECK(!s.instance_slots_.contains(e.instance), "instance ids are used once");
     const Slot slot = new_row(s.instances_, s.free_instances_);
     s.instance_slots_.emplace(e.instance, slot);
-    InstanceRow& row = s.instances_[slot];
-    row = {};
+    InstanceRow& row = s.instances_[slot] = {};
     row.id = e.instance;
     row.slot = slot;
     row.type = e.type;
@@ -232,6 +231,7 @@ struct ClusterState::Applier {
     row.price = e.price;
     row.zone = e.zone;
     row.max_price = e.max_price;
+    row.owned = e.cause.code == CauseCode::fleet;
     row.requested_at = at;
     s.live_.append(s.instances_, slot);
     s.list_instance(slot);

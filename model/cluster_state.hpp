@@ -158,6 +158,7 @@ struct InstanceRow {
   Price max_price;   ///< no hour of it was to cost more when it was rented; zero: whatever it cost
   PriceSteps earlier_prices;  ///< since it was asked for, by the cloud's clock: the newest ones
   SlotLinks same_offering;
+  bool owned = false;  ///< it was launched as one of its master's fleet
 
   OfferingKey offering() const { return {type, market, zone}; }
 };

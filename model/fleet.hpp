@@ -15,6 +15,7 @@ struct FleetShare {
 };
 
 /// The instances that a master has, no more and no less; empty: it rents what its policy asks for.
+/// A master that may rent beyond it (MasterSettings::rent_beyond_fleet) has at least these.
 using Fleet = std::vector<FleetShare>;
 
 }  // namespace muster

@@ -41,7 +41,8 @@ struct ClusterView {
   std::span<const JobId> backed_off{};
   /// The gang whose turn it is: of others nothing may start.
   std::optional<JobId> turn{};
-  Duration min_stay{};  ///< no task is moved before it has run for so long where it is
+  Duration min_stay{};      ///< no task is moved before it has run for so long where it is
+  bool owns_fleet = false;  ///< some of the instances are the master's own; others can be rented
   /// Of jobs that take any market, by slot, those that are to run on spot instances, for policies
   /// that think of one market only (MarketSplit). None: all are to run on demand.
   std::span<const char> on_spot{};
@@ -52,6 +53,8 @@ struct ClusterView {
   }
   /// Instances can be rented, and given back.
   bool rents() const { return offerings != nullptr; }
+  /// It stays and costs nothing more, used or not, where others are rented and given back.
+  bool is_owned(const InstanceRow& row) const { return owns_fleet && row.owned; }
   /// What an hour of the type costs on the market now; nothing when it is not on offer there.
   std::optional<Price> price(TypeId type, Market on) const {
     const OfferingRow* offer = state.offerings().find(type, on);

@@ -116,7 +116,7 @@ TaskRow get_row(record::TaskRow::Reader in) {
 
 void put_row(record::InstanceRow::Builder out, const InstanceRow& in) {
   const auto& [id, slot, type, market, price, phase, up, released, requested_at, up_at, occupants,
-               planned, used, committed, live, zone, max_price, earlier, same_offering] = in;
+               planned, used, committed, live, zone, max_price, earlier, same_offering, owned] = in;
   static_cast<void>(live);  // the list says it
   static_cast<void>(same_offering);
   out.setId(id.value);
@@ -135,6 +135,7 @@ void put_row(record::InstanceRow::Builder out, const InstanceRow& in) {
   put(out.initCommitted(), committed);
   if (!zone.empty()) out.setZone(text(zone));
   out.setMaxPrice(max_price.nano_usd_h());
+  out.setOwned(owned);
   if (earlier.empty()) return;
   auto steps = out.initEarlierPrices(length(earlier));
   for (unsigned i = 0; i < steps.size(); ++i) {
@@ -162,6 +163,7 @@ InstanceRow get_row(record::InstanceRow::Reader in) {
   out.committed = get(in.getCommitted());
   out.zone = string_of(in.getZone());
   out.max_price = Price::from_nano_usd_h(in.getMaxPrice());
+  out.owned = in.getOwned();
   for (const auto step : in.getEarlierPrices()) {
     out.earlier_prices.push_back(
         {instant(step.getUntil()), Price::from_nano_usd_h(step.getPrice())});

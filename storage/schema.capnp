@@ -568,6 +568,7 @@ struct InstanceRow {
   zone @14 :Text;
   maxPrice @15 :Int64;
   earlierPrices @16 :List(PriceStep);  # the oldest first
+  owned @17 :Bool;  # of the fleet; not set: rented, or of an earlier version
 }
 struct PriceStep {
   until @0 :Int64;  # by the cloud's clock

@@ -98,6 +98,7 @@ EventPolicy::Decision Hotspot::hold_event(const ClusterView& view) {
     if (task.home == kUnassigned && row.phase == TaskPhase::pending) start(work, row);
   }
   for (const RoundInput::Instance& instance : input_.instances()) {
+    if (instance.owned) continue;
     if (view.state.instance(instance.slot).planned.empty()) {
       plan.releases.push_back({instance.id, {CauseCode::empty, -instance.price_usd_h}});
     } else if (params_.moves.on && instance.residents == 1) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "schedulers/packing/cheapest_types.hpp"
 
@@ -41,14 +42,13 @@ Plan NoPacking::decide(const ClusterView& view, Rng&, Budget&) {
   if (!changed_ && view.state.pending().empty()) return plan;
   input_.gather({view, prices_.types().markets()}, prices_, kinds_);
   plan.refusals = input_.refusals();
-  if (!view.rents()) {
-    place_on_fleet(view, plan);
-    return plan;
-  }
+  const std::vector<char> placed = place_on_fleet(view, plan);
+  if (!view.rents()) return plan;
   // Tasks that no type holds are not among the input's: it lists their refusals.
-  for (const RoundInput::Task& task : input_.tasks()) {
+  for (std::uint32_t i = 0; i < input_.tasks().size(); ++i) {
+    const RoundInput::Task& task = input_.tasks()[i];
     const TaskRow& row = view.state.task(task.slot);
-    if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
+    if (task.home != kUnassigned || row.phase != TaskPhase::pending || placed[i] != 0) continue;
     const ReservationPrice& price = prices_.of(row.shape);
     const LaunchIndex launch{static_cast<std::uint32_t>(plan.launches.size())};
     plan.launches.push_back(
@@ -57,20 +57,27 @@ Plan NoPacking::decide(const ClusterView& view, Rng&, Budget&) {
   }
   use_cheapest_types(view, plan);
   for (const RoundInput::Instance& instance : input_.instances()) {
-    if (instance.residents > 0) continue;
+    if (instance.residents > 0 || instance.owned) continue;
     plan.releases.push_back({instance.id, {CauseCode::empty, -instance.price_usd_h}});
   }
   return plan;
 }
 
-void NoPacking::place_on_fleet(const ClusterView& view, Plan& plan) const {
+/// The instances that are used as they come empty: all where they are given, else the owned ones.
+/// Which tasks have a place then.
+std::vector<char> NoPacking::place_on_fleet(const ClusterView& view, Plan& plan) const {
+  std::vector<char> placed(input_.tasks().size(), 0);
   std::vector<std::vector<InstanceId>> empty(view.catalog.size());  // the next one stands last
   for (const RoundInput::Instance& instance : input_.instances()) {
+    if (view.rents() && !instance.owned) continue;
     if (instance.residents == 0) empty[instance.type.value].push_back(instance.id);
   }
+  const auto none = [](const std::vector<InstanceId>& ids) { return ids.empty(); };
+  if (std::all_of(empty.begin(), empty.end(), none)) return placed;
   // Reversed, so that the first instance of a type is used first and taken from the end.
   for (std::vector<InstanceId>& ids : empty) std::reverse(ids.begin(), ids.end());
-  for (const RoundInput::Task& task : input_.tasks()) {
+  for (std::uint32_t at = 0; at < input_.tasks().size(); ++at) {
+    const RoundInput::Task& task = input_.tasks()[at];
     const TaskRow& row = view.state.task(task.slot);
     if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
     std::optional<TypeId> cheapest;
@@ -80,12 +87,14 @@ void NoPacking::place_on_fleet(const ClusterView& view, Plan& plan) const {
       if (cheapest && prices_.types().price(*cheapest) <= prices_.types().price(type)) continue;
       cheapest = type;
     }
-    // Waits for an empty instance; no reason is given, since none of the fleet is too small for
-    // good.
+    // Waits for an empty instance, or has one rented; no reason is given, since none of the fleet
+    // is too small for good.
     if (!cheapest) continue;
     plan.places.push_back({row.id, empty[cheapest->value].back(), {CauseCode::alone, 0}});
     empty[cheapest->value].pop_back();
+    placed[at] = 1;
   }
+  return placed;
 }
 
 }  // namespace muster

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <vector>
 
 #include "schedulers/packing/round_input.hpp"
 #include "schedulers/policy.hpp"
@@ -37,7 +38,7 @@ class NoPacking final : public Policy {
   std::unique_ptr<Policy> clone() const override { return std::make_unique<NoPacking>(*this); }
 
  private:
-  void place_on_fleet(const ClusterView& view, Plan& plan) const;
+  std::vector<char> place_on_fleet(const ClusterView& view, Plan& plan) const;
 
   NoPackingParams params_;
   ReservationPrices prices_;

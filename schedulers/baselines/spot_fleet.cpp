@@ -87,7 +87,7 @@ EventPolicy::Decision SpotFleet::hold_event(const ClusterView& view) {
   }
   for (std::size_t i = 0; i < present && view.rents(); ++i) {
     const InstanceRow& row = *state.find(std::get<InstanceId>(rooms.all()[i].at));
-    if (rooms.all()[i].used || !row.planned.empty()) continue;
+    if (rooms.all()[i].used || !row.planned.empty() || view.is_owned(row)) continue;
     plan.releases.push_back({row.id, {CauseCode::empty, -row.price.usd_h()}});
   }
   return {std::move(plan), true};

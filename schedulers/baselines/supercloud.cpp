@@ -138,7 +138,7 @@ EventPolicy::Decision Supercloud::hold_event(const ClusterView& view) {
   buy(work, left);
   for (std::uint32_t i = 0; i < input_.instances().size(); ++i) {
     const RoundInput::Instance& instance = input_.instances()[i];
-    if (joined_[i]) continue;
+    if (joined_[i] || instance.owned) continue;
     if (view.state.instance(instance.slot).planned.empty()) {
       plan.releases.push_back({instance.id, {CauseCode::empty, -instance.price_usd_h}});
     } else if (params_.moves.on && is_free_to_move(view, input_, instance)) {

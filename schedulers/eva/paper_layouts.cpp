@@ -23,7 +23,7 @@ void PaperLayouts::full(const RoundInput& input, const WorthModel& model, const 
   kept_.clear();
   for (const RoundInput::Instance& instance : input.instances()) {
     // Dissolving an instance saves its price at most.
-    kept_.push_back(instance.pinned || stays(instance, instance.price_usd_h));
+    kept_.push_back(instance.owned || instance.pinned || stays(instance, instance.price_usd_h));
   }
   arrange(input, model, kinds, out);
 }
@@ -36,7 +36,7 @@ void PaperLayouts::partial(const RoundInput& input, const WorthModel& model, con
     const double worth = worth_[kept_.size()];
     // An instance whose tasks are worth less than its price would save the difference at most.
     const bool pays = worth >= instance.price_usd_h - kWorthEpsilon_usd_h;
-    kept_.push_back(instance.pinned || (instance.residents > 0 && pays) ||
+    kept_.push_back(instance.owned || instance.pinned || (instance.residents > 0 && pays) ||
                     stays(instance, instance.price_usd_h - worth));
   }
   arrange(input, model, kinds, out);

@@ -225,7 +225,7 @@ void PlacementRound::release_idle() {
     // The list begins with the longest empty: all others are too young as well.
     if (since + p_.params.idle_release > p_.view.now) return;
     const InstanceRow* row = p_.view.state.find(id);
-    if (p_.free_capacity.taken(id)) continue;
+    if (p_.free_capacity.taken(id) || p_.view.is_owned(*row)) continue;
     plan_.releases.push_back({id, {CauseCode::empty, -row->price.usd_h()}});
   }
 }

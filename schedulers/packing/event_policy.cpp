@@ -31,7 +31,7 @@ Plan EventPolicy::decide(const ClusterView& view, Rng&, Budget&) {
   settled_ = false;
   if (!rules_.eager && last_event_ == period_of(view.now)) {
     Plan plan;
-    if (view.rents()) plan.releases = idle_.releases(view.state);
+    if (view.rents()) plan.releases = idle_.releases(view);
     return plan;
   }
   Decision decision = hold_event(view);

@@ -69,10 +69,11 @@ void IdleInstances::follow(InstanceId id, const ClusterState& state) {
   }
 }
 
-std::vector<Release> IdleInstances::releases(const ClusterState& state) const {
+std::vector<Release> IdleInstances::releases(const ClusterView& view) const {
   std::vector<Release> releases;
   for (InstanceId id : idle_) {
-    releases.push_back({id, {CauseCode::empty, -state.find(id)->price.usd_h()}});
+    const InstanceRow& row = *view.state.find(id);
+    if (!view.is_owned(row)) releases.push_back({id, {CauseCode::empty, -row.price.usd_h()}});
   }
   return releases;
 }

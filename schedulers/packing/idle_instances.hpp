@@ -19,8 +19,8 @@ class IdleInstances {
   void rebuild(const ClusterState& state);
   /// In the order of their numbers.
   const std::set<InstanceId>& ids() const { return idle_; }
-  /// Gives all of them back.
-  std::vector<Release> releases(const ClusterState& state) const;
+  /// Gives back all of them that are rented.
+  std::vector<Release> releases(const ClusterView& view) const;
 
  private:
   /// Where a task is and where it is meant to be.

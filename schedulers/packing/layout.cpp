@@ -89,7 +89,7 @@ Plan plan_of(const Layout& layout, const RoundInput& input, const WorthModel& mo
   add_places(layout, input, launch_of, reconfiguration, plan);
   InstanceWorth scratch;
   for (std::size_t i = 0; i < kept.size(); ++i) {
-    if (kept[i]) continue;
+    if (kept[i] || input.instances()[i].owned) continue;
     // No host of the layout stands for it. Its residents have places on other hosts in the plan
     // already.
     const RoundInput::Instance& instance = input.instances()[i];

@@ -46,8 +46,8 @@ struct Layout {
 };
 
 /// The changes that lead from the present to the layout: launches, places for the tasks whose
-/// place changes, and releases of instances that the layout does not hold. `reconfiguration` is
-/// the cause of what happens to tasks that had a place. Gains are TNRP less price per instance.
+/// place changes, and releases of rented instances that the layout does not hold. `reconfiguration`
+/// is the cause of what happens to tasks that had a place. Gains are TNRP less price per instance.
 Plan plan_of(const Layout& layout, const RoundInput& input, const WorthModel& model,
              const TaskKinds& kinds, CauseCode reconfiguration);
 

@@ -119,10 +119,12 @@ void RoundInput::gather_instances(const MarketView& market) {
     if (!market.shows(row)) continue;
     if (row.released || row.phase == InstancePhase::terminating) continue;
     instance_of_slot_[row.slot] = static_cast<std::uint32_t>(instances_.size());
+    const bool owned = market.cluster.is_owned(row);
     instances_.push_back({.slot = row.slot,
                           .id = row.id,
                           .type = row.type,
-                          .price_usd_h = row.price.usd_h(),
+                          .price_usd_h = owned ? 0 : row.price.usd_h(),
+                          .owned = owned,
                           .ready = row.phase == InstancePhase::ready});
   }
 }

@@ -64,7 +64,8 @@ class RoundInput {
     Slot slot = kNoSlot;
     InstanceId id;
     TypeId type;
-    double price_usd_h = 0;
+    double price_usd_h = 0;  ///< of an owned one 0
+    bool owned = false;      ///< it is not given back
     bool ready = false;
     bool pinned = false;                     ///< a task that is on its way is meant to be here
     bool held = false;                       ///< a task that has to stay is here

@@ -20,7 +20,8 @@ bool is_low(const InstanceRow& row, const Catalog& catalog, const ClearingRules&
 bool StratusRound::may_clear(std::uint32_t instance) {
   const RoundInput::Instance& one = p_.input.instances()[instance];
   const InstanceRow& row = p_.view.state.instance(one.slot);
-  if (taken_[instance] || !is_low(row, p_.view.catalog, p_.params.clearing)) return false;
+  if (one.owned || taken_[instance] || !is_low(row, p_.view.catalog, p_.params.clearing))
+    return false;
   const auto known = p_.low.find(one.id);
   const std::uint32_t before = known == p_.low.end() ? 0 : known->second;
   if (before + 1 <= p_.params.clearing.after) {

@@ -182,7 +182,7 @@ void StratusRound::release_empty() {
     const RoundInput::Instance& instance = p_.input.instances()[i];
     // The input leaves some tasks out, as those of a job that is to end.
     const bool empty = p_.view.state.instance(instance.slot).planned.empty();
-    if (!empty || taken_[i]) continue;
+    if (!empty || taken_[i] || instance.owned) continue;
     plan_.releases.push_back({instance.id, {CauseCode::empty, -instance.price_usd_h}});
   }
 }

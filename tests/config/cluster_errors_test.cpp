@@ -287,6 +287,9 @@ TEST(ClusterErrors, WantsACapOnWhatAMasterMayRentOrTheWordThatThereIsNone) {
                 ElementsAre("no error"))
         << enough;
   }
+  EXPECT_THAT(
+      exact_errors_of({.sections = "[master]\nfleet = [\"2*small\"]\nrent_beyond_fleet = true\n"}),
+      testing::Contains(HasSubstr("has no cap on what a master may rent")));
   EXPECT_THAT(exact_errors_of({.sections = "[master]\ncaps = \"all\"\n"}),
               testing::Contains(HasSubstr("local.toml:19:8: master.caps: has to be")));
 }

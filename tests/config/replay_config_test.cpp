@@ -333,6 +333,14 @@ TEST(ReplayConfig, NeedsAFleetForALoadAndNoOtherFactor) {
   EXPECT_TRUE(load_with("[master]\nfleet = [\"3*slot\"]\n", {"workload.load=0.8"}).has_value());
 }
 
+TEST(ReplayConfig, NeedsAFleetToRentBeyond) {
+  EXPECT_THAT(message_of(load_with("", {"master.rent_beyond_fleet=true"})),
+              HasSubstr("master.rent_beyond_fleet: needs a fleet to rent beyond (master.fleet)"));
+  const auto both = load_with("[master]\nfleet = [\"3*slot\"]\nrent_beyond_fleet = true\n", {});
+  ASSERT_TRUE(both.has_value());
+  EXPECT_TRUE(both.value().master.rent_beyond_fleet);
+}
+
 TEST(ReplayConfig, RejectsFewerTasksThanItAsksFor) {
   EXPECT_THAT(message_of(load_with("", {"workload.min_tasks=10", "workload.max_tasks=9"})),
               HasSubstr("workload.max_tasks: has to be 0 or at least min_tasks, which is 10; it is "

@@ -146,6 +146,23 @@ class Table(MusterTest):
                           done.stderr)
             self.assertRegex(done.stdout, rf"(?m)^{run['policy']} +1/2 ")
 
+    def test_what_does_not_fit_on_a_fleet_is_rented_and_the_fleet_stays(self):
+        fleet = ("--set", 'master.fleet=["2*p3.8xlarge"]', "--set", "workload.max_jobs=20")
+        beyond = (*fleet, "--set", "master.rent_beyond_fleet=true")
+        for policy in ("muster", "eva", "no-packing", "hcoop"):
+            with self.subTest(policy=policy):
+                run, = self.runs(EVA_200, "--policy", policy, *beyond, "--events", "log.jsonl")
+                self.assertEqual(run["jobs_completed"], 20)
+                self.assertGreater(run["instances_launched"], 2)
+                events = [json.loads(line) for line in self.read("log.jsonl").splitlines()]
+                causes = {event["instance"]: event["cause"]["code"] for event in events
+                          if event.get("event") == "launch_requested"}
+                released = {event["instance"]: event["cause"]["code"] for event in events
+                            if event.get("event") == "release_decided"}
+                owned = [id for id, cause in causes.items() if cause == "fixed fleet"]
+                self.assertEqual(len(owned), 2)
+                self.assertEqual({released[id] for id in owned}, {"drained"})
+
     def test_a_workload_without_jobs_costs_nothing(self):
         self.write("jobs.csv", COLUMNS)
         run, = self.runs(self.config("mine.toml", "jobs.csv"))

@@ -130,5 +130,17 @@ TEST_F(EvictionsTest, TheCapHasCheckpointsSavedAndThenEndsEverythingAtOnce) {
   EXPECT_EQ(instance(0).phase, InstancePhase::terminating);
 }
 
+TEST_F(EvictionsTest, TheCapOnWhatIsRentedLeavesWhatIsOwnedAlone) {
+  settings_.caps.max_usd_day = 0.4;
+  settings_.rent_beyond_fleet = true;
+  make({{it4(), Market::on_demand, 1}});
+  fleet_->keep(now());
+  up(0);
+  ready(1);
+  evictions_->keep_caps(at_s(3400));
+  EXPECT_FALSE(instance(0).released);
+  EXPECT_TRUE(instance(1).released);
+}
+
 }  // namespace
 }  // namespace muster

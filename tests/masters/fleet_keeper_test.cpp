@@ -72,6 +72,25 @@ TEST_F(FleetKeeperTest, ADrainedInstanceOfAnotherKindChangesNothing) {
   EXPECT_EQ(ordered(), 2U);
 }
 
+TEST_F(FleetKeeperTest, WhatIsRentedBeyondTheFleetIsNoneOfIt) {
+  settings_.rent_beyond_fleet = true;
+  make(two());
+  ready(7);
+  EXPECT_EQ(ordered(), 2U);
+  fleet_->shrink(*state().find(InstanceId{7}));
+  EXPECT_EQ(ordered(), 0U);
+  gone(8);
+  EXPECT_EQ(ordered(), 1U) << "the rented one takes no place of the fleet, and left none";
+}
+
+TEST_F(FleetKeeperTest, CapsOfWhatIsRentedBeyondTheFleetDoNotHoldItBack) {
+  settings_.rent_beyond_fleet = true;
+  settings_.caps.max_instances = 1;
+  settings_.caps.max_usd_h = 0.1;
+  make(two());
+  EXPECT_EQ(ordered(), 2U);
+}
+
 TEST_F(FleetKeeperTest, AFleetMayLackSomethingUntilItWasLookedAt) {
   make(two());
   EXPECT_FALSE(fleet_->is_short());

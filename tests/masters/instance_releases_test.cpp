@@ -54,6 +54,15 @@ TEST_F(InstanceReleasesTest, WhatIsReleasedEndsWhenItsLastTaskHasLeft) {
   EXPECT_THAT(ended(), IsEmpty()) << "once";
 }
 
+TEST_F(InstanceReleasesTest, OfAFleetBeyondWhichMoreIsRentedOnlyTheRentedAreGivenBack) {
+  settings_.rent_beyond_fleet = true;
+  make({{it4(), Market::on_demand, 1}});
+  ready(0);
+  happen(LaunchRequested{InstanceId{1}, it4(), Market::on_demand, {}, {CauseCode::fleet, 0}});
+  EXPECT_EQ(released_if_unused(0), 1U);
+  EXPECT_EQ(released_if_unused(1), 0U);
+}
+
 TEST_F(InstanceReleasesTest, InstancesEndInTheOrderOfTheirRelease) {
   for (const std::uint64_t id : {0, 1, 2}) ready(id);
   release(2);

@@ -40,6 +40,17 @@ TEST_F(MasterLoadTest, WhatMayStillBeRentedBelowACapCountsAsThere) {
   EXPECT_LE(load(1000), 0.5);
 }
 
+TEST_F(MasterLoadTest, WhatIsOwnedTakesNothingOfTheCaps) {
+  settings_.rent_beyond_fleet = true;
+  settings_.caps.max_instances = 1;
+  settings_.caps.max_usd_h = 1.6;
+  begin({{it3(), Market::on_demand, 1}});
+  happen(LaunchRequested{
+      InstanceId{0}, it3(), Market::on_demand, Price::from_usd_h(0.8), {CauseCode::fleet, 0}});
+  submit_cores(1, 8);
+  EXPECT_LE(load(1000), 0.5) << "there is the owned one, and another may be rented";
+}
+
 TEST_F(MasterLoadTest, WithoutCapsThereIsAlwaysMoreToBeHad) {
   begin();
   submit_cores(1, 8);

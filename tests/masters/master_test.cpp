@@ -25,6 +25,30 @@ TEST_F(MasterTest, AFixedFleetIsThereFromTheStartAndPlansDoNotChangeIt) {
   EXPECT_EQ(count<EndInstance>(round(giving_back)), 0u);
 }
 
+TEST_F(MasterTest, BeyondAFleetPlansRentAndGiveBackThroughARestart) {
+  settings_.rent_beyond_fleet = true;
+  const Fleet one{{it3(), Market::on_demand, 1}};
+  make_master({}, one);
+  master_->keep_fleet(now());
+  boot(0);
+  ASSERT_EQ(master_->submit(JobBuilder(1).build(), now()), SubmitResult::accepted);
+  EXPECT_EQ(count<LaunchInstance>(round(together({1}))), 1u);
+  MasterSnapshot snapshot = master_->snapshot();
+  make_master({}, one);
+  EXPECT_EQ(master_->restore(std::move(snapshot), {}), "");
+  EXPECT_TRUE(master_->state().find(InstanceId{0})->owned);
+  EXPECT_FALSE(master_->state().find(InstanceId{1})->owned);
+  boot(1);
+  started(1, 1);
+  master_->keep_fleet(now());
+  EXPECT_EQ(count<LaunchInstance>(commit()), 0u) << "it has its fleet";
+  master_->task_finished({TaskId{1}, 1, {}}, now());
+  Plan giving_back;
+  giving_back.releases = {{InstanceId{0}, {}}, {InstanceId{1}, {}}};
+  EXPECT_EQ(count<EndInstance>(round(giving_back)), 1u);
+  EXPECT_FALSE(master_->state().find(InstanceId{0})->released);
+}
+
 TEST_F(MasterTest, AFixedFleetGetsBackWhatTheCloudTookAndNotWhatAUserDrained) {
   make_master({}, {{it3(), Market::on_demand, 2}});
   master_->keep_fleet(now());

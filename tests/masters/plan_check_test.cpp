@@ -415,5 +415,21 @@ TEST_F(PlanCheckTest, MovesNothingBeforeItHasStayedAndMakesNoLaunchForIt) {
   EXPECT_TRUE(checked.launched(0));
 }
 
+TEST_F(PlanCheckTest, WhatIsOwnedIsNotGivenBackAndTakesNothingOfTheCaps) {
+  apply(LaunchRequested{
+      InstanceId{2}, it3(), Market::on_demand, Price::from_usd_h(0.8), {CauseCode::fleet, 0}});
+  Plan plan;
+  plan.launches.push_back({it3(), Market::on_demand, {}});
+  plan.releases = {{InstanceId{2}, {}}, {InstanceId{1}, {}}};
+  PlanLimits limits{{.max_instances = 3, .max_usd_h = 2.5}, 0, {}};
+  EXPECT_EQ(check_plan(plan, state_, limits).launches[0]->code, RefusalCode::instance_cap);
+  limits.owns_fleet = true;
+  const CheckedPlan checked = check_plan(plan, state_, limits);
+  EXPECT_TRUE(checked.launched(0)) << "two are rented, for $1.6 an hour";
+  ASSERT_TRUE(checked.releases[0].has_value());
+  EXPECT_EQ(checked.releases[0]->code, RefusalCode::fixed_fleet);
+  EXPECT_FALSE(checked.releases[1].has_value());
+}
+
 }  // namespace
 }  // namespace muster

@@ -44,6 +44,13 @@ TEST_F(PlanRulesTest, NothingMayBeRentedWhileNumbersOrTheDayAreNotKnown) {
   EXPECT_TRUE(rules_->limits(now()).backed_off.empty());
 }
 
+TEST_F(PlanRulesTest, WhereMoreIsRentedThanTheFleetPlansMayRentAndKeepWhatIsOwned) {
+  settings_.rent_beyond_fleet = true;
+  make({{it4(), Market::on_demand, 1}});
+  EXPECT_FALSE(rules_->limits(now()).fixed_fleet);
+  EXPECT_TRUE(rules_->limits(now()).owns_fleet);
+}
+
 TEST_F(PlanRulesTest, LimitsAreTheCapsWithWhatHasBeenSpent) {
   settings_.caps.max_instances = 7;
   settings_.caps.max_usd_day = 10;

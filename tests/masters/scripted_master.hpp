@@ -44,7 +44,7 @@ class MasterTest : public ::testing::Test {
   MasterTest() { make_master({}); }
 
   void make_master(MasterCaps caps, Fleet fleet = {}) {
-    MasterSettings settings = test::plain_settings();
+    MasterSettings settings = settings_;
     MasterDependencies parts;
     parts.fleet = std::move(fleet);
     parts.catalog = &catalog_;
@@ -101,6 +101,7 @@ class MasterTest : public ::testing::Test {
     commit();
   }
 
+  MasterSettings settings_ = test::plain_settings();
   Catalog catalog_ = table3_catalog();
   ScriptedPolicy::Script script_;
   std::vector<Event> events_;

@@ -49,6 +49,22 @@ TEST_F(SpendGuardTest, WithoutACapNothingIsEverDueAndTheDayNeedNotBeKnown) {
   EXPECT_EQ(guard_->spent_today_usd(at_s(200)), 0);
 }
 
+TEST_F(SpendGuardTest, WhatIsOwnedCostsTheDayNothing) {
+  settings_.caps.max_usd_day = 0.8;
+  settings_.rent_beyond_fleet = true;
+  begin({{it3(), Market::on_demand, 1}});
+  cloud_.emplace(*recorder_, 0);
+  guard_.emplace(*recorder_, *cloud_, settings_.caps);
+  happen(LaunchRequested{
+      InstanceId{0}, it3(), Market::on_demand, Price::from_usd_h(0.8), {CauseCode::fleet, 0}});
+  up(0);
+  EXPECT_EQ(guard_->due(at_s(2 * kHour)), CapStep::none);
+  EXPECT_FALSE(guard_->until_due(at_s(2 * kHour)));
+  EXPECT_EQ(guard_->spent_today_usd(at_s(2 * kHour)), 0);
+  rent(1, 2 * kHour);
+  EXPECT_NEAR(guard_->spent_today_usd(at_s(3 * kHour)), 0.8, 0.001);
+}
+
 TEST_F(SpendGuardTest, WithACapTheDayHasToBeKnown) {
   EXPECT_TRUE(guard_->knows_day());
   guard_->know_cloud_clock(false);

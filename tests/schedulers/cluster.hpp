@@ -53,6 +53,12 @@ class Cluster {
     }
   }
 
+  /// The fleet stays, and more can be rented beyond it.
+  void rent_beyond_fleet() {
+    fixed_fleet_ = false;
+    owns_fleet_ = true;
+  }
+
   /// From now on the type costs so much on the market.
   void reprice(const std::string& type, double usd_h, Market market = Market::on_demand) {
     change({type, market, "", Price::from_usd_h(usd_h)});
@@ -213,7 +219,7 @@ class Cluster {
   Policy& policy() { return *policy_; }
   ClusterView view() const {
     const OfferingTable* offered = fixed_fleet_ ? nullptr : &state_.offerings();
-    return {state_, catalog_, now_, offered, backed_off_, {}, {}, min_stay_};
+    return {state_, catalog_, now_, offered, backed_off_, {}, {}, min_stay_, owns_fleet_};
   }
   void let_pass(Duration time) { now_ += time; }
   void set_min_stay(Duration time) { min_stay_ = time; }
@@ -248,6 +254,7 @@ class Cluster {
   std::uint64_t steps_ = 0;  ///< of a decision's budget; 0: any number
   Instant now_{};
   bool fixed_fleet_ = false;
+  bool owns_fleet_ = false;
   Duration min_stay_{};
   UnavailableOfferings backed_off_;
   std::uint64_t next_instance_ = 1;

@@ -75,6 +75,13 @@ TEST_F(LocalSettings, of_a_fleet_are_held_against_the_caps_of_the_master_with_mo
   EXPECT_THAT(fault_of_fleet("4*plain"), HasSubstr("cost $2.00 an hour: its cap is $1.50"));
 }
 
+TEST_F(LocalSettings, of_a_fleet_beyond_which_more_is_rented_are_held_against_the_cloud_alone) {
+  config_.master.rent_beyond_fleet = true;
+  config_.master.caps.max_instances = 3;
+  EXPECT_EQ(fault_of_fleet("20*small"), "");
+  EXPECT_THAT(fault_of_fleet("21*small"), HasSubstr("the cloud has at most 20"));
+}
+
 TEST_F(LocalSettings, name_the_flag_that_they_are_from_or_the_file) {
   EXPECT_THAT(fault_of_fleet("1*plain:spot"),
               AllOf(HasSubstr("c/cluster.toml: "), HasSubstr("no spot price for plain")));

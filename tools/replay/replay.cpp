@@ -80,6 +80,10 @@ Expected<Decider, ReplayError> make_decider(const RunSetup& setup) {
   if (const std::string& composition = module.value()->composition; !composition.empty()) {
     auto params = module.value()->read(setup.policy);
     if (!params) return bad_policy(params.error());
+    if (config.master.rent_beyond_fleet) {
+      return Failure<ReplayError>{ReplayError::bad_input,
+                                  setup.label + ": rents nothing (master.rent_beyond_fleet)"};
+    }
     auto fleet = share_of(0, 1);
     if (!fleet) return Failure<ReplayError>{ReplayError::bad_input, fleet.error().message};
     decider.composition = sampling::make_composition(composition, params.value());

@@ -136,7 +136,9 @@ std::string fleet_fault(const ClusterConfig& config, const Catalog& catalog) {
     return share.error().message + hint;
   }
   const std::string beyond = fleet_beyond_cloud(config);
-  return beyond.empty() ? fleet_beyond_caps(share.value(), config, catalog) : beyond;
+  // Where more is rented than the fleet the caps are for that alone.
+  if (!beyond.empty() || config.master.rent_beyond_fleet) return beyond;
+  return fleet_beyond_caps(share.value(), config, catalog);
 }
 
 std::string policy_fault(const ClusterConfig& config, const Catalog& catalog) {

@@ -301,10 +301,10 @@ class LiveNode::Parts {
     };
     handles.catalog = &catalog_;
     // The whole fleet, as one share of one: the API refuses only jobs that no master could ever
-    // run.
+    // run. What is rented beyond a fleet may be of any type.
     auto fleet = fleet_share(setup_.config.fleet.parts, catalog_, 0, 1);
     if (!fleet) return Failure<NodeError>{NodeError::bad_catalog, fleet.error().message};
-    handles.fleet = std::move(fleet).value();
+    if (!setup_.config.master.rent_beyond_fleet) handles.fleet = std::move(fleet).value();
     backend_ = std::make_unique<ActorBackend>(system_, setup_.config, std::move(handles), origin_);
     backend_->keep_asking();
     api::ServerOptions options;
