@@ -6,6 +6,7 @@
 namespace muster {
 
 MarketOffers::MarketOffers(const PricedTypes& types, const Rests& rests) : types_(&types) {
+  rests_.reserve(types.size());
   for (std::uint32_t i = 0; i < types.size(); ++i) {
     rests_.push_back({rests(TypeId{i}, Market::on_demand), rests(TypeId{i}, Market::spot)});
   }

@@ -28,7 +28,7 @@ double RoomGroups::sum_of_shares(const Resources& amount) const {
 
 GroupNeeds RoomGroups::needs(const Demands& demands, MarketChoice markets) const {
   GroupNeeds needs(size());
-  for (std::uint32_t family = 0; family < families_; ++family) {
+  for (std::size_t family = 0; family < families_; ++family) {
     const FamilyDemand* demand = demands.on(names_[family]);
     if (demand == nullptr || demand->speed <= 0) continue;
     if (wants(markets, Market::on_demand)) needs[2 * family] = demand->amount;

@@ -46,12 +46,14 @@ std::vector<std::uint32_t> StratusRound::candidates() {
   }
   std::sort(by_score.begin(), by_score.end());
   std::vector<std::uint32_t> candidates;
+  candidates.reserve(by_score.size());
   for (const auto& [score, instance] : by_score) candidates.push_back(instance);
   return candidates;
 }
 
 std::vector<StratusRound::Waiting> StratusRound::residents_of(std::uint32_t instance) const {
   std::vector<Waiting> tasks;
+  tasks.reserve(p_.input.instances()[instance].residents);
   for (std::uint32_t i : p_.input.residents(p_.input.instances()[instance])) {
     const TaskRow& row = p_.view.state.task(p_.input.tasks()[i].slot);
     const Job& job = p_.view.state.job(row.job).job;
@@ -126,6 +128,7 @@ bool StratusRound::clear_onto_new(std::uint32_t instance, std::span<const Waitin
   });
   if (!one_choice) return false;
   std::vector<Item> items;
+  items.reserve(tasks.size());
   for (const Waiting& waiting : tasks) items.push_back(waiting.item);
   const auto found = scaler_.best_for_all(items);
   const RoundInput::Instance& from = p_.input.instances()[instance];

@@ -162,6 +162,7 @@ void StratusRound::scale_out() {
 
 void StratusRound::scale_out(std::span<const Waiting> bin) {
   std::vector<Item> items;
+  items.reserve(bin.size());
   for (const Waiting& waiting : bin) items.push_back(waiting.item);
   for (const Candidate& group : scaler_.groups(items)) {
     rent(group, bin.subspan(group.first, group.tasks));
