@@ -52,7 +52,8 @@ std::vector<std::uint32_t> Supercloud::place_on_running(const ClusterView& view,
 }
 
 void Supercloud::buy(const Work& work, std::span<const std::uint32_t> waiting) const {
-  const auto& [view, offers, plan] = work;
+  const ClusterView& view = work.view;
+  Plan& plan = work.plan;
   const auto row_of = [&](std::uint32_t task) -> const TaskRow& {
     return view.state.task(input_.tasks()[task].slot);
   };

@@ -9,7 +9,7 @@ from fixture import EVA_200, MusterTest
 COMMANDS = ("replay", "bound", "experiment", "policies", "explain", "convert", "train",
             "config-keys")
 EVA_PARAMS = {"eager", "artifact", "full-only", "partial-only", "rp", "single", "t", "period_s",
-              "paper"}
+              "paper", "spot"}
 HCOOP_PARAMS = {"group", "pairing", "exact_tasks", "backfill", "on_demand_fallback",
                 "max_interruptions",
                 "threshold_s", "idle_release_s", "period_s"}
