@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
   add_policies(app, exit_code);
   add_explain(app, exit_code);
   add_convert(app, exit_code);
+  add_market(app, exit_code);
   add_train(app, exit_code);
   add_config_keys(app, exit_code);
   add_store(app, exit_code);

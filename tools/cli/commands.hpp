@@ -17,6 +17,8 @@ void add_bound(CLI::App& app, int& exit_code);
 void add_policies(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_convert(CLI::App& app, int& exit_code);
+/// `muster market convert`, `generate` and `describe`.
+void add_market(CLI::App& app, int& exit_code);
 void add_train(CLI::App& app, int& exit_code);
 void add_config_keys(CLI::App& app, int& exit_code);
 void add_store(CLI::App& app, int& exit_code);

@@ -1,0 +1,206 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "config/catalog_file.hpp"
+#include "config/numbers.hpp"
+#include "config/price_series_file.hpp"
+#include "tools/cli/commands.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/market/describe.hpp"
+#include "tools/market/generate.hpp"
+#include "tools/market/series.hpp"
+#include "tools/market/tick_shape.hpp"
+#include "tools/market/weekly_stats.hpp"
+
+namespace muster::cli {
+namespace {
+
+struct MarketOptions {
+  std::string input;
+  std::string output = "-";
+  std::string catalog;
+  std::string stats;
+  std::string ticks;
+  std::string region;
+  std::string family;
+  std::string type;
+  std::string zone;
+  std::string from;
+  std::string to;
+  std::uint64_t seed = 1;
+  bool cheapest_zone = false;
+  bool cap = false;
+};
+
+int failed(const std::string& message) {
+  complain(message);
+  return kFailed;
+}
+
+/// Both days, or a complaint.
+bool read_days(const MarketOptions& options, market::Seconds& from, market::Seconds& to) {
+  for (const auto& [name, text, day] :
+       {std::tuple{"--from", &options.from, &from}, std::tuple{"--to", &options.to, &to}}) {
+    if (text->empty()) continue;
+    const auto parsed = market::parse_day(*text);
+    if (!parsed) {
+      complain(fmt::format("{} has to be a day such as 2017-06-05; it is '{}'", name, *text));
+      return false;
+    }
+    *day = *parsed;
+  }
+  if (from >= to) complain("--to has to be later than --from");
+  return from < to;
+}
+
+bool write_series(const MarketOptions& options, const market::SeriesMap& series,
+                  market::Seconds zero) {
+  return write_output(options.output,
+                      [&](std::ostream& out) { market::write_prices(series, zero, out); });
+}
+
+int run_convert(const MarketOptions& options) {
+  market::TickFilter filter;
+  if (!options.type.empty()) filter.type = options.type;
+  if (!options.zone.empty()) filter.zone = options.zone;
+  const auto series = market::read_ticks(options.input, filter);
+  if (!series) return failed(series.error().message);
+  market::Seconds from = std::numeric_limits<market::Seconds>::max();
+  market::Seconds to = 0;
+  for (const auto& [key, ticks] : series.value()) {
+    from = std::min(from, ticks.front().at);
+    to = std::max(to, ticks.back().at + 1);
+  }
+  if (!read_days(options, from, to)) return kUsage;
+  const market::SeriesMap part = market::cut(series.value(), from, to);
+  if (part.empty()) return failed(options.input + ": has no ticks before " + options.to);
+  return write_series(options, part, from) ? kDone : kFailed;
+}
+
+/// The variant of a market that is asked for.
+market::SeriesMap variant(const MarketOptions& options, market::SeriesMap series,
+                          const Catalog& catalog) {
+  if (!options.zone.empty()) series = market::one_zone(series, options.zone);
+  if (options.cheapest_zone) series = market::cheapest_zone(series);
+  if (options.cap) series = market::capped_at_on_demand(series, catalog);
+  return series;
+}
+
+int run_generate(const MarketOptions& options) {
+  market::MarketRequest request;
+  request.seed = options.seed;
+  if (!read_days(options, request.from, request.to)) return kUsage;
+  const auto catalog = load_catalog(options.catalog);
+  if (!catalog) return failed(catalog.error().message);
+  const auto stats = market::read_weekly_stats(options.stats, {options.region, options.family});
+  if (!stats) return failed(stats.error().message);
+  const auto ticks = market::read_ticks(options.ticks);
+  if (!ticks) return failed(ticks.error().message);
+  const auto shape = market::shape_of(ticks.value(), catalog.value());
+  if (!shape) return failed(options.ticks + ": " + shape.error().message);
+  const auto made = market::generate(stats.value(), shape.value(), catalog.value(), request);
+  if (!made) return failed(options.stats + ": " + made.error().message);
+  const market::SeriesMap series = variant(options, made->series, catalog.value());
+  if (series.empty()) return failed("--zone: there is no zone '" + options.zone + "'");
+  if (!write_series(options, series, request.from)) return kFailed;
+  // Standard output holds one document at a time.
+  if (options.output != "-") std::cout << market::fit_table(made->weeks);
+  return kDone;
+}
+
+/// A length of time in seconds; absent: `fallback`.
+std::optional<market::Seconds> seconds_of(const std::string& text, market::Seconds fallback) {
+  if (text.empty()) return fallback;
+  const auto length = parse_duration(text);
+  if (!length || *length < Duration::zero()) return std::nullopt;
+  return std::chrono::duration_cast<std::chrono::seconds>(*length).count();
+}
+
+int run_describe(const MarketOptions& options) {
+  const auto catalog = load_catalog(options.catalog);
+  if (!catalog) return failed(catalog.error().message);
+  const auto prices = load_price_series(options.input, catalog.value());
+  if (!prices) return failed(prices.error().message);
+  const market::SeriesMap series = market::spot_series(prices.value());
+  market::Seconds last = 0;
+  for (const auto& [key, ticks] : series) last = std::max(last, ticks.back().at + 1);
+  const auto from = seconds_of(options.from, 0);
+  const auto to = seconds_of(options.to, last);
+  if (!from || !to || *from >= *to) {
+    complain("--from and --to have to be lengths of time such as 57d, the second the longer one");
+    return kUsage;
+  }
+  if (market::cut(series, *from, *to).empty()) {
+    return failed(options.input + ": has no spot prices then");
+  }
+  std::cout << market::facts_table(market::describe(series, catalog.value(), *from, *to));
+  return kDone;
+}
+
+void add_convert_ticks(CLI::App& market, int& exit_code) {
+  auto options = std::make_shared<MarketOptions>();
+  CLI::App* command =
+      market.add_subcommand("convert", "Turn recorded ticks into a file for cloud.prices");
+  command->add_option("ticks", options->input, "CSV of ticks, packed or not")->required();
+  command->add_option("output", options->output, "the CSV to write; - for standard output");
+  command->add_option("--type", options->type, "only this instance type");
+  command->add_option("--zone", options->zone, "only this zone: a, b, ...");
+  command->add_option("--from", options->from, "first day; 0 s of the file is its 00:00 UTC");
+  command->add_option("--to", options->to, "the day before which it ends");
+  command->callback([options, &exit_code] { exit_code = run_convert(*options); });
+}
+
+void add_generate(CLI::App& market, int& exit_code) {
+  auto options = std::make_shared<MarketOptions>();
+  CLI::App* command = market.add_subcommand(
+      "generate", "Make up a spot market that has the statistics of a real one");
+  command->add_option("--stats", options->stats, "CSV of weekly statistics")->required();
+  command->add_option("--ticks", options->ticks, "CSV of ticks: their gaps, spikes and sizes")
+      ->required();
+  command->add_option("--catalog", options->catalog, "on-demand prices of the types")->required();
+  command->add_option("--region", options->region, "region of the statistics")->required();
+  command->add_option("--family", options->family, "family of types, such as m4")->required();
+  command->add_option("--from", options->from, "first day; 0 s is its 00:00 UTC")->required();
+  command->add_option("--to", options->to, "the day before which it ends")->required();
+  command->add_option("--seed", options->seed, "another seed, another market")
+      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
+      ->capture_default_str();
+  command->add_option("--out", options->output, "the CSV to write; - for standard output")
+      ->required();
+  auto* zone = command->add_option("--zone", options->zone, "only this zone: a, b, ...");
+  command->add_flag("--cheapest-zone", options->cheapest_zone, "of each type the cheapest zone")
+      ->excludes(zone);
+  command->add_flag("--cap-at-on-demand", options->cap, "no price above the on-demand one");
+  command->callback([options, &exit_code] { exit_code = run_generate(*options); });
+}
+
+void add_describe(CLI::App& market, int& exit_code) {
+  auto options = std::make_shared<MarketOptions>();
+  CLI::App* command = market.add_subcommand("describe", "Say what a file for cloud.prices is like");
+  command->add_option("prices", options->input, "the file")->required();
+  command->add_option("--catalog", options->catalog, "vCPUs and on-demand prices of the types")
+      ->required();
+  command->add_option("--from", options->from, "leave out what is before, such as 57d");
+  command->add_option("--to", options->to, "leave out what is after");
+  command->callback([options, &exit_code] { exit_code = run_describe(*options); });
+}
+
+}  // namespace
+
+void add_market(CLI::App& app, int& exit_code) {
+  CLI::App* market = app.add_subcommand("market", "Series of spot prices: convert, make, describe");
+  market->require_subcommand(1);
+  add_convert_ticks(*market, exit_code);
+  add_generate(*market, exit_code);
+  add_describe(*market, exit_code);
+}
+
+}  // namespace muster::cli

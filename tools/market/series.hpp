@@ -1,0 +1,73 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/replay_config.hpp"
+#include "model/expected.hpp"
+
+namespace muster::market {
+
+/// Seconds since 1970, UTC.
+using Seconds = std::int64_t;
+inline constexpr Seconds kDay = 86'400;
+inline constexpr Seconds kWeek = 7 * kDay;
+/// Prices are counted in millionths of a dollar an hour.
+inline constexpr double kMicro = 1e6;
+/// Nearly all prices of a bid-driven market are whole numbers of this, 0.0001 dollars an hour.
+inline constexpr std::int64_t kQuantum = 100;
+
+/// A price from some time on.
+struct Tick {
+  Seconds at = 0;
+  std::int64_t price = 0;  ///< in millionths of a dollar an hour
+
+  friend bool operator==(const Tick&, const Tick&) = default;
+};
+
+/// What has a price of its own.
+struct SeriesKey {
+  std::string type;
+  std::string zone;  ///< the letter: "a" of us-west-2a; empty where zones do not matter
+
+  friend auto operator<=>(const SeriesKey&, const SeriesKey&) = default;
+};
+
+/// Step functions by what they are the price of, each by rising times.
+using SeriesMap = std::map<SeriesKey, std::vector<Tick>>;
+
+/// The time that 00:00 of a day is, from "2017-06-05".
+std::optional<Seconds> parse_day(std::string_view text);
+/// The time that "2016-02-25T11:58:59Z" is.
+std::optional<Seconds> parse_utc(std::string_view text);
+/// The day on which a time lies, as parse_day() reads it.
+std::string day_text(Seconds at);
+/// The letter of a zone: "a" of "us-west-2a".
+std::string zone_letter(std::string_view zone);
+
+/// What part of a file of ticks is wanted; what is absent takes all.
+struct TickFilter {
+  std::optional<std::string> type;
+  std::optional<std::string> zone;  ///< the letter
+};
+
+/// Reads ticks: timestamp_utc, instance_type, availability_zone, usd_per_hour. Errors name file,
+/// line and field; the first one ends the reading.
+Expected<SeriesMap, ConfigError> read_ticks(const std::filesystem::path& file,
+                                            const TickFilter& filter = {});
+
+/// The part of each series in [from, to), which begins at `from` with what held then: before a
+/// series' first tick that is its first price. A series without ticks before `to` is left out.
+SeriesMap cut(const SeriesMap& series, Seconds from, Seconds to);
+
+/// Writes a file that `cloud.prices` reads, with the time `zero` as 0 s.
+void write_prices(const SeriesMap& series, Seconds zero, std::ostream& out);
+
+}  // namespace muster::market
