@@ -32,6 +32,7 @@ struct OrderFacts {
   double first_per_day = 0;
 };
 
+/// What a market is like over some days.
 struct MarketFacts {
   double days = 0;
   std::vector<SeriesFacts> series;
@@ -44,6 +45,7 @@ SeriesMap spot_series(const PriceSeries& prices);
 /// Looks at [from, to). Every type has to be in the catalog and to have vCPUs.
 MarketFacts describe(const SeriesMap& series, const Catalog& catalog, Seconds from, Seconds to);
 
+/// A line a series, and one for each order of the types.
 std::string facts_table(const MarketFacts& facts);
 /// A line a series: what its weeks were to be and what they came to.
 std::string fit_table(const std::vector<FittedWeek>& weeks);

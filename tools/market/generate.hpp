@@ -27,6 +27,7 @@ struct FittedWeek {
   WeekStats got;
 };
 
+/// A market, and how close its weeks come to what they were to be.
 struct GeneratedMarket {
   SeriesMap series;               ///< cut to what was wanted
   std::vector<FittedWeek> weeks;  ///< whole weeks, by series and then by time
