@@ -45,6 +45,8 @@ class Cluster:
 
     def __exit__(self, kind, error, trace):
         if kind is not None:
+            # First, for what shows long outputs may cut their ends off.
+            print(f"--- {kind.__name__}: {error}", flush=True)
             self.show_logs()
         for node in self.nodes():
             self.signal(node, signal.SIGCONT)
