@@ -111,6 +111,24 @@ TEST(Generate, LetsSizesInAZoneRiseAndFallTogetherAsMuchAsAsked) {
   EXPECT_GT(together, apart + 0.3);
 }
 
+TEST(Generate, MakesWeeksThatAreMostlyOrAllSpikes) {
+  for (const std::uint32_t over : {80U, 97U, 100U}) {
+    // All of m4.16xlarge in us-east-1c was at ten times the on-demand price in one week of 2017.
+    WeekStats week = small_week();
+    week.min_usd = over == 100 ? 1 : 0.0243;
+    week.max_usd = week.mean_usd = 1;
+    week.over = over;
+    week.ticks = 100;
+    const auto made = generate({{{"m4.large", "a"}, {week}}}, test::shape(), test::catalog(),
+                               {*parse_day("2017-07-03"), *parse_day("2017-08-14"), 1});
+    ASSERT_TRUE(made);
+    for (const FittedWeek& fitted : made->weeks) {
+      EXPECT_EQ(fitted.got.ticks, 100U);
+      EXPECT_EQ(fitted.got.over, over);
+    }
+  }
+}
+
 TEST(Generate, KnowsNoTypeThatTheCatalogDoesNotHave) {
   WeeklyStats unknown = stats();
   unknown[{"m4.huge", "a"}] = {small_week()};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 #include <numeric>
 #include <utility>
@@ -40,7 +41,7 @@ class Week {
 
  private:
   std::vector<std::size_t> free_ticks() const;
-  std::size_t free_stretch(std::size_t wanted, std::size_t length) const;
+  std::size_t free_stretch(std::size_t wanted, std::size_t length);
   void part_equals(const std::vector<std::size_t>& body);
   void to_whole_seconds();
 
@@ -48,6 +49,7 @@ class Week {
   Rng& rng_;
   std::vector<std::int64_t> prices_;  ///< 0: not yet known
   std::vector<double> times_;         ///< in seconds from the beginning of the week
+  std::size_t too_long_ = SIZE_MAX;   ///< no stretch of so many ticks or more stands free
 };
 
 void Week::draw_times() {
@@ -75,7 +77,10 @@ void Week::to_whole_seconds() {
 
 /// The nearest place to `wanted` where so many ticks stand free, and free to both sides: runs that
 /// touched would be longer ones.
-std::size_t Week::free_stretch(std::size_t wanted, std::size_t length) const {
+std::size_t Week::free_stretch(std::size_t wanted, std::size_t length) {
+  // Ticks are only taken: what there was no room for finds none later, and a week that is all tail
+  // is not searched anew for each of its spikes.
+  if (length >= too_long_) return prices_.size();
   const auto stands_free = [&](std::size_t first) {
     const std::size_t from = first == 0 ? 0 : first - 1;
     for (std::size_t i = from; i < std::min(prices_.size(), first + length + 1); ++i) {
@@ -87,6 +92,7 @@ std::size_t Week::free_stretch(std::size_t wanted, std::size_t length) const {
     if (wanted + away < prices_.size() && stands_free(wanted + away)) return wanted + away;
     if (wanted >= away && stands_free(wanted - away)) return wanted - away;
   }
+  too_long_ = length;
   return prices_.size();
 }
 
@@ -95,6 +101,7 @@ void Week::place_tail(std::vector<std::int64_t> tail, std::uint64_t week, ZoneWe
   // Two sizes have the storm of a number in common with the probability of their correlation.
   const double joins = std::sqrt(shape_.size_correlation);
   std::size_t next = 0;
+  std::size_t single = 0;  // all before it are taken
   for (std::size_t number = 0; next < tail.size(); ++number) {
     const std::size_t drawn = shape_.spikes[rng_.below(shape_.spikes.size())];
     const std::size_t length = std::min(drawn, tail.size() - next);
@@ -103,11 +110,12 @@ void Week::place_tail(std::vector<std::int64_t> tail, std::uint64_t week, ZoneWe
         std::lower_bound(times_.begin(), times_.end(), share * static_cast<double>(kWeek));
     const auto wanted =
         std::min(static_cast<std::size_t>(near - times_.begin()), prices_.size() - 1);
-    std::size_t first = free_stretch(wanted, length);
+    const std::size_t first = free_stretch(wanted, length);
+    const bool apart = first == prices_.size();
     for (std::size_t i = 0; i < length; ++i, ++next) {
       // Where so much is tail that no stretch is left, single ticks have to do.
-      if (first + i >= prices_.size()) first = free_ticks().front() - i;
-      prices_[first + i] = tail[next];
+      while (apart && prices_[single] != 0) ++single;
+      prices_[apart ? single : first + i] = tail[next];
     }
   }
 }
