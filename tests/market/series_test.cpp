@@ -38,6 +38,16 @@ TEST(Ticks, AreReadByTypeAndZoneInTheOrderOfTime) {
   EXPECT_THAT(series->at({"m4.large", "c"}), ElementsAre(Tick{noon, 30001}));
 }
 
+TEST(Ticks, OfOneTimeAreTheLastOfThem) {
+  const auto series = read(
+      "2016-02-25T12:00:05Z,m4.large,us-east-1b,0.0261\n"
+      "2016-02-25T12:00:00Z,m4.large,us-east-1b,0.026\n"
+      "2016-02-25T12:00:05Z,m4.large,us-east-1b,0.0262\n");
+  ASSERT_TRUE(series) << series.error().message;
+  const Seconds noon = *parse_day("2016-02-25") + 12 * 3600;
+  EXPECT_THAT(series->at({"m4.large", "b"}), ElementsAre(Tick{noon, 26000}, Tick{noon + 5, 26200}));
+}
+
 TEST(Ticks, AreOnlyThoseAskedFor) {
   const auto series = read(
       "2016-02-25T12:00:00Z,m4.large,us-east-1b,0.026\n"

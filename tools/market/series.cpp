@@ -50,6 +50,18 @@ void read_tick(CsvReader& reader, const TickFilter& filter, SeriesMap& series) {
   series[std::move(key)].push_back({*at, price});
 }
 
+/// Of ticks at one time the last in the file counts, and alone: times rise.
+void order_by_time(std::vector<Tick>& ticks) {
+  std::stable_sort(ticks.begin(), ticks.end(),
+                   [](const Tick& a, const Tick& b) { return a.at < b.at; });
+  std::size_t kept = 0;
+  for (const Tick& tick : ticks) {
+    const bool again = kept > 0 && ticks[kept - 1].at == tick.at;
+    ticks[again ? kept - 1 : kept++] = tick;
+  }
+  ticks.resize(kept);
+}
+
 }  // namespace
 
 std::optional<Seconds> parse_day(std::string_view text) {
@@ -109,11 +121,7 @@ Expected<SeriesMap, ConfigError> read_ticks(const std::filesystem::path& file,
     errors.add({file.string()}, "", "has no ticks of what is asked for");
   }
   if (!errors.empty()) return Failure<ConfigError>{ConfigError::invalid, errors.text()};
-  for (auto& [key, ticks] : series) {
-    // Stable: of ticks at one time the last in the file counts.
-    std::stable_sort(ticks.begin(), ticks.end(),
-                     [](const Tick& a, const Tick& b) { return a.at < b.at; });
-  }
+  for (auto& [key, ticks] : series) order_by_time(ticks);
   return series;
 }
 

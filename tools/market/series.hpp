@@ -58,8 +58,9 @@ struct TickFilter {
   std::optional<std::string> zone;  ///< the letter
 };
 
-/// Reads ticks: timestamp_utc, instance_type, availability_zone, usd_per_hour. Errors name file,
-/// line and field; the first one ends the reading.
+/// Reads ticks: timestamp_utc, instance_type, availability_zone, usd_per_hour. Rows may stand in
+/// any order; of those of one time the last one counts. Errors name file, line and field; the first
+/// one ends the reading.
 Expected<SeriesMap, ConfigError> read_ticks(const std::filesystem::path& file,
                                             const TickFilter& filter = {});
 
