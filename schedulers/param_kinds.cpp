@@ -35,7 +35,10 @@ Kind<Duration> duration(const Range& range, double units_in_s) {
   kind.parse = [range, units_in_s](const std::string& text) -> std::optional<Duration> {
     const auto value = parse_number(text, range);
     if (!value) return std::nullopt;
-    return from_seconds(*value / units_in_s);
+    const Duration length = from_seconds(*value / units_in_s);
+    // What is too short to be told from nothing is out of range: 0 has its own meaning, or none.
+    if (*value > 0 && length == Duration::zero()) return std::nullopt;
+    return length;
   };
   kind.print = [units_in_s](Duration value) {
     // Divides nanoseconds as a double: defaults like 0.5 ms are printed as they are written.

@@ -79,6 +79,8 @@ TEST(ParamKinds, a_duration_is_a_number_of_its_unit) {
   expect_both_ways(seconds, "300", Duration{std::chrono::seconds{300}});
   expect_both_ways(seconds, "0.5", Duration{std::chrono::milliseconds{500}});
   expect_refused(seconds, {"0", "604801", "5min", ""});
+  expect_refused(seconds, {"1e-10", "1e-300"});  // less than a nanosecond
+  expect_refused(in_seconds(from(0).up_to(10)), {"1e-10"});
   expect_both_ways(in_milliseconds(from(0).up_to(10)), "0.5",
                    Duration{std::chrono::microseconds{500}});
 }
