@@ -116,15 +116,19 @@ TEST(Generate, MakesWeeksThatAreMostlyOrAllSpikes) {
     // All of m4.16xlarge in us-east-1c was at ten times the on-demand price in one week of 2017.
     WeekStats week = small_week();
     week.min_usd = over == 100 ? 1 : 0.0243;
-    week.max_usd = week.mean_usd = 1;
+    week.max_usd = 1;
     week.over = over;
     week.ticks = 100;
+    const double share = over / 100.0;
+    week.mean_usd = over == 100 ? 1 : 0.95 * share + 0.05 * (1 - share);
+    week.variance = 0.9 * 0.9 * share * (1 - share);
     const auto made = generate({{{"m4.large", "a"}, {week}}}, test::shape(), test::catalog(),
                                {*parse_day("2017-07-03"), *parse_day("2017-08-14"), 1});
     ASSERT_TRUE(made);
     for (const FittedWeek& fitted : made->weeks) {
       EXPECT_EQ(fitted.got.ticks, 100U);
       EXPECT_EQ(fitted.got.over, over);
+      EXPECT_NEAR(fitted.got.mean_usd, week.mean_usd, 0.02);
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "model/check.hpp"
 
@@ -35,12 +36,16 @@ double nth_share(std::size_t i, std::size_t count) {
   return (static_cast<double>(i) + 0.5) / static_cast<double>(count);
 }
 
-/// Spikes from the on-demand price to the greatest; the last is that one.
+/// Spikes from the on-demand price to the greatest; the last is that one. Where all are spikes, the
+/// first is the least price of the week.
 std::vector<std::int64_t> spikes_of(const Target& t, std::size_t count, double skew) {
   std::vector<std::int64_t> spikes;
+  const bool all = static_cast<double>(count) >= t.count;
+  const double least = std::max(t.on_demand, t.low);
   for (std::size_t i = 0; i < count; ++i) {
-    const double share = i + 1 == count ? 1 : std::pow(nth_share(i, count), skew);
-    spikes.push_back(std::llround(t.on_demand + (t.high - t.on_demand) * share));
+    double share = all && i == 0 ? 0 : std::pow(nth_share(i, count), skew);
+    if (i + 1 == count) share = 1;
+    spikes.push_back(std::llround(least + (t.high - least) * share));
   }
   return spikes;
 }
@@ -77,7 +82,11 @@ Body rest_of(const Target& t, const std::vector<std::int64_t>& spikes,
       squares -= above * above;
     }
   }
-  if (body.count <= 0) return body;
+  if (body.count <= 0) {
+    // There is none: what the tail lacks it would need without end, and what it has too much too.
+    body.mean = (sum < 0 ? -1 : 1) * std::numeric_limits<double>::infinity();
+    return body;
+  }
   const double shift = sum / body.count;
   body.mean = t.mean + shift;
   body.variance = squares / body.count - shift * shift;
@@ -86,6 +95,8 @@ Body rest_of(const Target& t, const std::vector<std::int64_t>& spikes,
 
 /// The tail takes more than leaves a body that spreads as usual.
 bool too_much(const Target& t, const Body& body) {
+  // It takes too little: no body is as dear as what is left for it.
+  if (body.mean > t.body_high) return false;
   const double spread = kBodySpread * (body.mean - t.low);
   return body.mean <= t.low || body.variance < spread * spread;
 }
@@ -103,6 +114,7 @@ std::vector<std::int64_t> fit_spikes(const Target& t, std::size_t count) {
 
 std::vector<std::int64_t> fit_excursions(const Target& t, const std::vector<std::int64_t>& spikes) {
   const bool pinned = spikes.empty();
+  if (!pinned && t.mean >= t.body_high) return {};  // they would be spikes
   const auto room = static_cast<std::size_t>(t.count) - spikes.size();
   std::size_t least = pinned && room > 1 ? 1 : 0;
   std::size_t most = std::max(least, room / 4);
