@@ -85,7 +85,7 @@ std::optional<Standing> stand(const ValueModel& model, std::span<const Host> hos
       ++standing.gangs[pieces[i].gang].waiting;
     }
     if (partition.host_of[i] == Partition::kWaits && !pieces[i].may_wait) {
-      standing.own_usd_h += not_waiting_usd_h(pieces[i].value_usd_h);
+      standing.own_usd_h += not_waiting_usd_h(pieces[i]);
     }
   }
   for (std::uint32_t i = 0; i < sets.size(); ++i) {

@@ -58,6 +58,7 @@ class Gathering {
     if (!keeps) piece.at_risk_h = (left ? to_hours(*left) : horizon_h_) / 2;
     piece.value_usd_h = work_usd_h(row, piece) * (1 + p_.params.theta) + p_.params.theta_usd_h;
     piece.stake_usd_h = piece.value_usd_h;
+    piece.alone_usd_h = p_.prices.of(row.shape, piece.markets).usd_h;
     return piece;
   }
 

@@ -37,7 +37,7 @@ class Packer {
     for (const Kind& kind : kinds_) {
       // There is no offer for any of them.
       for (const std::uint32_t piece : kind.left) {
-        packing_.partition.value_usd_h += not_waiting_usd_h(pieces_[piece].value_usd_h);
+        packing_.partition.value_usd_h += not_waiting_usd_h(pieces_[piece]);
       }
     }
     return std::move(packing_);
@@ -95,7 +95,8 @@ class Packer {
         alone_usd_h += kinds_[kind].alone_usd_h;
         worth_usd_h += piece.value_usd_h;
         now.value_usd_h = value_usd_h_;
-        now.saved = (value_usd_h_ - alone_usd_h) / worth_usd_h;
+        // Pieces that are worth nothing come last: of them as much as is saved counts.
+        now.saved = (value_usd_h_ - alone_usd_h) / (worth_usd_h > 0 ? worth_usd_h : 1);
         if (now.saved > best.saved || best.of.empty()) best = now;
       }
     }

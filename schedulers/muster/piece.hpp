@@ -29,6 +29,7 @@ struct Piece {
   MarketChoice markets = MarketChoice::any;  ///< where it may run
   double stake_usd_h = 0;  ///< value of all that stops with it: of the task, or of all of its gang
   double at_risk_h = 0;    ///< of work that it would have to do again if it were stopped some time
+  double alone_usd_h = 0;  ///< price of an instance of its own
 };
 
 /// What makes two pieces of no gang equal to every host that is not their home; those of most value

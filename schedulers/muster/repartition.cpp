@@ -12,14 +12,18 @@
 namespace muster::own {
 namespace {
 
-/// Leaving a task without a place that may not wait costs this many times the value of its hour: so
-/// much that any place is better, and in proportion to prices, so that their scale decides nothing.
+/// Leaving a task without a place that may not wait costs this many times the value of its hour, or
+/// the price of an instance for it alone: so much that any place is better, and in proportion to
+/// prices, so that their scale decides nothing.
 constexpr double kMustNotWait = 1000;
+/// Where nothing has a price, a place is better all the same.
+constexpr double kLeastStake_usd_h = 1e-9;
 
 }  // namespace
 
-double not_waiting_usd_h(double value_usd_h) {
-  return -kMustNotWait * value_usd_h;
+double not_waiting_usd_h(const Piece& piece) {
+  // What asks for next to nothing is worth next to nothing, and would never pay for an instance.
+  return -kMustNotWait * std::max({piece.value_usd_h, piece.alone_usd_h, kLeastStake_usd_h});
 }
 
 std::optional<double> value_on(const ValueModel& model, const Host& host,
@@ -104,7 +108,7 @@ double Repartition::waiting_value(const Piece& piece, std::span<const GangLimits
     if (fate == GangLimits::Fate::stays || fate == GangLimits::Fate::starts) return kNever;
     if (!values_.gangs()[piece.gang].whole) return kNever;
   }
-  return piece.may_wait ? 0 : not_waiting_usd_h(piece.value_usd_h);
+  return piece.may_wait ? 0 : not_waiting_usd_h(piece);
 }
 
 /// The best of each set without any present host: its lowest piece waits, or is on a new host with

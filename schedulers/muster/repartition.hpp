@@ -36,8 +36,8 @@ std::optional<double> value_on(const ValueModel& model, const Host& host,
                                std::span<const Piece* const> pieces, std::uint32_t number);
 std::optional<NewHost> best_new(const ValueModel& model, std::span<const Piece* const> pieces);
 
-/// What is lost by leaving so much worth an hour without a place that may not wait.
-double not_waiting_usd_h(double value_usd_h);
+/// What is lost by leaving a piece without a place that may not wait.
+double not_waiting_usd_h(const Piece& piece);
 
 /// Where a repartition puts its pieces: a host by number, a new instance, or nowhere.
 struct Partition {

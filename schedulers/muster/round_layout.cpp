@@ -337,7 +337,7 @@ RoundLayout::Excerpt RoundLayout::excerpt(std::span<const std::uint32_t> hosts,
   for (const std::uint32_t task : moved) {
     const bool waits_freely = priority(task) == lowest && may_wait(task);
     if (host_of_[task] != kUnassigned || waits_freely) continue;
-    excerpt.before_usd_h += not_waiting_usd_h(pieces_[task].value_usd_h);
+    excerpt.before_usd_h += not_waiting_usd_h(pieces_[task]);
   }
   for (const std::uint32_t task : excerpt.tasks) {
     Piece piece = pieces_[task];

@@ -154,6 +154,16 @@ TEST(MusterPolicy, nobody_is_moved_or_paused_for_a_job_of_lower_priority) {
   }
 }
 
+TEST(MusterPolicy, a_task_that_asks_for_next_to_nothing_gets_a_place_all_the_same) {
+  for (const double cpus : {1e-5, 0.0}) {
+    Cluster cluster(table_3(), "muster");
+    cluster.submit(JobBuilder(1).tasks(2).gang(false).demand(Resources::of(0, cpus, 0)).build());
+    cluster.round();
+    cluster.round();
+    EXPECT_TRUE(cluster.state().pending().empty()) << cpus << ": " << cluster.layout();
+  }
+}
+
 TEST(MusterPolicy, a_task_that_waits_for_a_better_place_is_told_so_once) {
   Cluster cluster(table_3(), "muster,theta=0,free_wait_s=100000");
   cluster.submit(medium(1));
