@@ -25,7 +25,11 @@ class Emptying {
                      });
     if (!all) return {};
     for (const std::uint32_t task : tasks_) weight_usd_h_ += layout_.piece(task).value_usd_h;
-    if (choose() > working.own_usd_h + kLeastGain * weight_usd_h_) done_.is_better = carry_out();
+    const bool pays = choose() > working.own_usd_h + kLeastGain * weight_usd_h_;
+    // Tasks that wait for another instance of the kind that they have gain nothing by the wait.
+    const bool renews = joining_.empty() && packed_.new_hosts.size() == 1 &&
+                        layout_.renews(host_, packed_.new_hosts.front());
+    if (pays && !renews) done_.is_better = carry_out();
     return done_;
   }
 

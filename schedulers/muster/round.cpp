@@ -347,6 +347,35 @@ Round::Tasks Round::choose_moved(std::span<const std::uint32_t> hosts,
   return moved;
 }
 
+/// Has all tasks of an instance stay there that would leave it together for a new one of its own
+/// offering. While that comes nothing is paid and nothing done; but the work is only put off, and
+/// costs as much then. Answers whether there are such.
+bool Round::take_back_renewals(const RoundLayout::Excerpt& excerpt, Partition& found) const {
+  const auto hosts = static_cast<std::uint32_t>(excerpt.hosts.size());
+  bool any = false;
+  for (std::uint32_t host = 0; host < hosts; ++host) {
+    std::uint32_t to = Partition::kWaits;
+    bool together = excerpt.given[host].fixed.empty();
+    for (std::size_t i = 0; i < excerpt.pieces.size(); ++i) {
+      if (excerpt.pieces[i].home == host && to == Partition::kWaits) to = found.host_of[i];
+    }
+    if (!together || to == Partition::kWaits || to < hosts) continue;
+    for (std::size_t i = 0; i < excerpt.pieces.size(); ++i) {
+      together &= (found.host_of[i] == to) == (excerpt.pieces[i].home == host);
+      together &= found.host_of[i] != host;
+    }
+    const auto fresh = found.new_hosts.begin() + (to - hosts);
+    if (!together || !layout_.renews(excerpt.hosts[host], *fresh)) continue;
+    found.new_hosts.erase(fresh);
+    for (std::uint32_t& at : found.host_of) {
+      if (at == to) at = host;
+      if (at != Partition::kWaits && at > to) --at;
+    }
+    any = true;
+  }
+  return any;
+}
+
 /// Shares the tasks of the hosts and the waiting ones out anew, if that gains something.
 bool Round::attempt(std::span<const std::uint32_t> hosts, const Tasks& waiting) {
   Tasks moved = choose_moved(hosts, waiting);
@@ -356,9 +385,15 @@ bool Round::attempt(std::span<const std::uint32_t> hosts, const Tasks& waiting) 
   const RoundLayout::Excerpt excerpt = layout_.excerpt(hosts, moved);
   const double least = least_usd_h(excerpt);
   const std::uint64_t steps = repartition_.steps();
-  const Partition& found = repartition_.run(excerpt.given, excerpt.pieces, excerpt.gangs, least);
+  const Partition& best = repartition_.run(excerpt.given, excerpt.pieces, excerpt.gangs, least);
   budget_.spend(repartition_.steps() - steps);
-  if (!(found.value_usd_h > least)) return false;
+  if (!(best.value_usd_h > least)) return false;
+  Partition found = best;
+  if (take_back_renewals(excerpt, found)) {
+    const auto value =
+        value_of(layout_.model(), excerpt.given, excerpt.pieces, excerpt.gangs, found);
+    if (!value || !(*value > least)) return false;
+  }
   ++adopted_;
   for (std::size_t i = 0; i < excerpt.tasks.size(); ++i) {
     const std::uint32_t task = excerpt.tasks[i];

@@ -46,6 +46,7 @@ class Round {
   std::uint32_t draw_host(bool dirty);
   Tasks choose_moved(std::span<const std::uint32_t> hosts, std::span<const std::uint32_t> waiting);
   bool attempt(std::span<const std::uint32_t> hosts, const Tasks& waiting);
+  bool take_back_renewals(const RoundLayout::Excerpt& excerpt, Partition& found) const;
   Tasks any_waiting();
   void list_waiting();
   bool is_spent() const;

@@ -85,6 +85,8 @@ class RoundLayout {
   /// no room. O(tasks of the host).
   std::optional<double> gain_by(std::uint32_t task, std::uint32_t host) const;
 
+  /// The offer is the host's own, which is there already and costs no more.
+  bool renews(std::uint32_t host, std::uint32_t offer) const;
   /// A host to be rented, of one of the model's offers.
   std::uint32_t add_new(std::uint32_t offer);
   void add(std::uint32_t task, std::uint32_t host);

@@ -164,6 +164,24 @@ TEST(MusterPolicy, a_task_that_asks_for_next_to_nothing_gets_a_place_all_the_sam
   }
 }
 
+TEST(MusterPolicy, nobody_moves_to_another_instance_of_the_kind_that_he_has) {
+  // Who is not worth his instance would not pay while the next one comes, and would do no work.
+  InstanceType type = type_of("two", "cpu", Resources::of(0, 2, 8), 0.1);
+  type.acquire = std::chrono::seconds{95};
+  type.setup = {};
+  Cluster cluster(Catalog({type}), "muster,patient=false");
+  Job job = JobBuilder(1).tasks(2).gang(false).demand(Resources::of(0, 1.2, 2)).build();
+  for (TaskSpec& task : job.tasks) task.delays = {};
+  cluster.submit(job);
+  cluster.round();
+  const std::string before = cluster.layout();
+  for (int i = 0; i < 3; ++i) {
+    const Plan plan = cluster.round();
+    EXPECT_TRUE(plan.launches.empty()) << cluster.layout();
+  }
+  EXPECT_EQ(cluster.layout(), before);
+}
+
 TEST(MusterPolicy, a_task_that_waits_for_a_better_place_is_told_so_once) {
   Cluster cluster(table_3(), "muster,theta=0,free_wait_s=100000");
   cluster.submit(medium(1));
