@@ -57,12 +57,14 @@ Plan RentedPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
     if (task.home == kUnassigned || layout.host_of[i] != kUnassigned) continue;
     plan.stops.push_back({task.id, {CauseCode::evicted, 0}});
   }
-  // A refusal that stands already would be an event without news in every round.
   const Refusal waits{RefusalKind::not_now, RefusalCode::better_place, {}, 0, 0};
+  const Refusal lacks{RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
   for (const std::uint32_t i : round.waiting()) {
     const RoundInput::Task& task = input_.tasks()[i];
-    if (task.home != kUnassigned || view.state.task(task.slot).reason == waits) continue;
-    plan.refusals.push_back({task.id, waits});
+    const Refusal& why = round.is_on_offer(i) ? waits : lacks;
+    // A refusal that stands already would be an event without news in every round.
+    if (task.home != kUnassigned || view.state.task(task.slot).reason == why) continue;
+    plan.refusals.push_back({task.id, why});
   }
   group_moves(input_, plan);
   order_by_priority(view.state, plan);

@@ -7,6 +7,7 @@
 #include <climits>
 #include <utility>
 
+#include "model/feasible.hpp"
 #include "schedulers/muster/empty_host.hpp"
 #include "schedulers/muster/first_places.hpp"
 #include "schedulers/muster/pack_new.hpp"
@@ -104,6 +105,14 @@ std::vector<std::uint32_t> Round::waiting() const {
     if (tasks[i].movable && layout_.host_of(i) == kUnassigned) found.push_back(i);
   }
   return found;
+}
+
+bool Round::is_on_offer(std::uint32_t task) const {
+  const Piece& piece = layout_.piece(task);
+  const std::span<const Host> offers = layout_.model().offers;
+  return std::any_of(offers.begin(), offers.end(), [&](const Host& offer) {
+    return p_.prices.on(piece.shape, offer.type).fits && wants(piece.markets, offer.market);
+  });
 }
 
 std::uint64_t Round::steps() const {

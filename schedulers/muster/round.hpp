@@ -24,6 +24,8 @@ class Round {
   double greedy_value_usd_h() const { return greedy_value_usd_h_; }
   /// Tasks that are left without a place for now.
   std::vector<std::uint32_t> waiting() const;
+  /// Something that holds the task may be rented now.
+  bool is_on_offer(std::uint32_t task) const;
   /// It has not looked at all that it would have.
   bool is_unfinished() const;
   /// Subset steps, and what looks at single tasks come to beside these.

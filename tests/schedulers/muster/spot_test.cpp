@@ -95,7 +95,9 @@ TEST(MusterOnSpot, what_the_cloud_has_none_of_is_rented_on_demand_until_it_retur
   set_available(false);
   cluster.submit(task(1));
   cluster.submit(task(2, MarketChoice::spot));
-  cluster.round();
+  const Plan plan = cluster.round();
+  ASSERT_EQ(plan.refusals.size(), 1u);
+  EXPECT_EQ(plan.refusals[0].refusal.code, RefusalCode::cloud_capacity) << "no better place";
   EXPECT_EQ(market_of(cluster, 1), Market::on_demand);
   EXPECT_EQ(cluster.state().task(cluster.state().find(JobId{2})->tasks[0]).target, kNoSlot);
   set_available(true);
