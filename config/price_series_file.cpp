@@ -17,7 +17,6 @@ constexpr std::array<CsvColumn, 7> kPriceColumns = {{{"time_s", true},
                                                      {"price_usd_h", true},
                                                      {"available", true},
                                                      {"revoke", false}}};
-constexpr Duration kLongest = std::chrono::hours{24 * 366 * 10};
 constexpr NumberRange kPrices{.low = 0, .high = 1e5};
 
 bool flag(CsvReader& reader, std::string_view column) {
@@ -29,7 +28,7 @@ bool flag(CsvReader& reader, std::string_view column) {
 
 PricePoint read_step(CsvReader& reader, const Catalog& catalog) {
   PricePoint step;
-  step.at = reader.seconds("time_s", kLongest);
+  step.at = reader.seconds("time_s", kLongestSeries);
   Offering& offering = step.offering;
   offering.type = reader.needed_text("type");
   const auto type = catalog.find(offering.type);

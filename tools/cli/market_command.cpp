@@ -45,7 +45,11 @@ int failed(const std::string& message) {
   return kFailed;
 }
 
-/// Both days, or a complaint.
+/// Days beyond which cloud.prices takes no row.
+constexpr market::Seconds kMostDays =
+    std::chrono::duration_cast<std::chrono::seconds>(kLongestSeries).count() / market::kDay;
+
+/// Those days that are given, or a complaint.
 bool read_days(const MarketOptions& options, market::Seconds& from, market::Seconds& to) {
   for (const auto& [name, text, day] :
        {std::tuple{"--from", &options.from, &from}, std::tuple{"--to", &options.to, &to}}) {
@@ -57,8 +61,20 @@ bool read_days(const MarketOptions& options, market::Seconds& from, market::Seco
     }
     *day = *parsed;
   }
+  if (options.from.empty() || options.to.empty()) return true;
   if (from >= to) complain("--to has to be later than --from");
   return from < to;
+}
+
+/// Why there can be no file of these times; empty: there can.
+std::string why_no_file(const MarketOptions& options, market::Seconds from, market::Seconds to) {
+  if (from >= to) {
+    return options.to.empty() ? fmt::format("has no ticks from {} on", options.from)
+                              : fmt::format("has no ticks before {}", options.to);
+  }
+  if (to - from <= kMostDays * market::kDay) return {};
+  return fmt::format("{} days are more than the {} that cloud.prices takes; give --from and --to",
+                     (to - from) / market::kDay, kMostDays);
 }
 
 bool write_series(const MarketOptions& options, const market::SeriesMap& series,
@@ -80,6 +96,8 @@ int run_convert(const MarketOptions& options) {
     to = std::max(to, ticks.back().at + 1);
   }
   if (!read_days(options, from, to)) return kUsage;
+  const std::string why = why_no_file(options, from, to);
+  if (!why.empty()) return failed(options.input + ": " + why);
   const market::SeriesMap part = market::cut(series.value(), from, to);
   if (part.empty()) return failed(options.input + ": has no ticks before " + options.to);
   return write_series(options, part, from) ? kDone : kFailed;
@@ -98,6 +116,11 @@ int run_generate(const MarketOptions& options) {
   market::MarketRequest request;
   request.seed = options.seed;
   if (!read_days(options, request.from, request.to)) return kUsage;
+  const std::string why = why_no_file(options, request.from, request.to);
+  if (!why.empty()) {
+    complain(why);
+    return kUsage;
+  }
   const auto catalog = load_catalog(options.catalog);
   if (!catalog) return failed(catalog.error().message);
   const auto stats = market::read_weekly_stats(options.stats, {options.region, options.family});
@@ -130,8 +153,15 @@ int run_describe(const MarketOptions& options) {
   const auto prices = load_price_series(options.input, catalog.value());
   if (!prices) return failed(prices.error().message);
   const market::SeriesMap series = market::spot_series(prices.value());
+  if (series.empty()) return failed(options.input + ": has no spot prices");
   market::Seconds last = 0;
-  for (const auto& [key, ticks] : series) last = std::max(last, ticks.back().at + 1);
+  for (const auto& [key, ticks] : series) {
+    const InstanceType& type = catalog.value()[*catalog->find(key.type)];
+    if (type.capacity[Resource::cpu] <= 0) {
+      return failed(fmt::format("{}: {} has no vCPUs to compare by", options.catalog, key.type));
+    }
+    last = std::max(last, ticks.back().at + 1);
+  }
   const auto from = seconds_of(options.from, 0);
   const auto to = seconds_of(options.to, last);
   if (!from || !to || *from >= *to) {

@@ -1,0 +1,56 @@
+"""muster market: ticks to a file for cloud.prices, and what such a file is like."""
+
+import unittest
+
+from fixture import MusterTest
+
+TICKS = "timestamp_utc,instance_type,availability_zone,usd_per_hour\n"
+PRICES = "time_s,type,market,zone,price_usd_h,available\n"
+
+
+class Market(MusterTest):
+    def catalog(self, cpus=2):
+        return self.write("types.csv", "name,family,gpu,cpu,memory_gib,usd_per_hour,"
+                          "spot_usd_per_hour,acquire_s,setup_s,terminate_s\n"
+                          f"m4.large,m4,1,{cpus},8,0.1,0.02,95,0,0\n")
+
+    def test_ticks_become_a_file_that_can_be_described(self):
+        ticks = self.write("ticks.csv", TICKS + "2017-06-05T00:00:10Z,m4.large,us-west-2a,0.03\n"
+                           "2017-06-05T00:00:00Z,m4.large,us-west-2a,0.2\n")
+        prices = self.succeed("market", "convert", ticks)
+        self.assertEqual(prices, PRICES + "0,m4.large,spot,a,0.2000,1\n"
+                         "10,m4.large,spot,a,0.0300,1\n")
+        text = self.succeed("market", "describe", self.write("p.csv", prices), "--catalog",
+                            self.catalog())
+        self.assertIn("m4.large", text)
+
+    def test_days_without_ticks_are_said_to_be_so(self):
+        ticks = self.write("ticks.csv", TICKS + "2017-06-05T00:00:10Z,m4.large,us-west-2a,0.03\n")
+        self.assert_refused(1, ["ticks.csv: has no ticks from 2018-01-01 on"],
+                            "market", "convert", ticks, "--from", "2018-01-01")
+        self.assert_refused(1, ["ticks.csv: has no ticks before 2017-01-01"],
+                            "market", "convert", ticks, "--to", "2017-01-01")
+        self.assert_refused(2, ["--to has to be later than --from"], "market", "convert", ticks,
+                            "--from", "2018-01-01", "--to", "2018-01-01")
+
+    def test_no_file_is_made_that_could_not_be_read(self):
+        ticks = self.write("ticks.csv", TICKS + "2001-06-05T00:00:10Z,m4.large,us-west-2a,0.03\n"
+                           "2017-06-05T00:00:10Z,m4.large,us-west-2a,0.03\n")
+        self.assert_refused(1, ["ticks.csv", "3660", "--from"], "market", "convert", ticks)
+        self.assert_refused(2, ["3660"], "market", "generate", "--stats", ticks, "--ticks", ticks,
+                            "--catalog", self.catalog(), "--region", "us-west-2", "--family", "m4",
+                            "--from", "0001-01-01", "--to", "9999-01-01", "--out", "made.csv")
+
+    def test_a_file_without_spot_prices_is_not_described(self):
+        prices = self.write("p.csv", PRICES + "0,m4.large,on-demand,,0.1,1\n")
+        self.assert_refused(1, ["p.csv: has no spot prices"], "market", "describe", prices,
+                            "--catalog", self.catalog())
+
+    def test_a_type_without_vcpus_has_no_cost_of_one(self):
+        prices = self.write("p.csv", PRICES + "0,m4.large,spot,a,0.1,1\n")
+        self.assert_refused(1, ["types.csv", "m4.large has no vCPUs"], "market", "describe", prices,
+                            "--catalog", self.catalog(cpus=0))
+
+
+if __name__ == "__main__":
+    unittest.main()
