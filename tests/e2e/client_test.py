@@ -298,6 +298,13 @@ class Lists(ClientTest):
                     self.assertIn(word, printed)
                 self.assertNotIn("\x1b", printed)
 
+    def test_a_plan_of_a_policy_that_decides_later_says_so(self):
+        self.api.on("POST", "/v1/plan", {**self.PLAN, "launches": [], "places": [],
+                                         "refusals": [], "moves": 0, "usd_h_now": 0.17})
+        printed = self.succeed("plan", "--", "true")
+        self.assertEqual(printed, "the policy decides on it in a later round\n"
+                         "cost: $0.1700 an hour, as now\n")
+
     def test_json_is_the_servers_document(self):
         for command, (method, path, document, _) in self.COMMANDS.items():
             with self.subTest(command=command):

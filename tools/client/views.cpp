@@ -305,8 +305,10 @@ std::string view(const PlanAnswer& plan) {
                         one.why);
   }
   if (plan.moves > 0) text += plural(plan.moves, "task") + " of other jobs would move\n";
-  // What is not placed has no cost that anybody could tell.
-  const bool waits = plan.places.empty() && !plan.refusals.empty();
+  // What is not placed has no cost that anybody could tell. Some policies decide at certain times
+  // only, and say nothing of a job before.
+  const bool waits = plan.places.empty();
+  if (waits && plan.refusals.empty()) text += "the policy decides on it in a later round\n";
   return text + (waits ? fmt::format("cost: {} an hour, as now\n", usd_text(plan.usd_h_now))
                        : fmt::format("cost: {} an hour, {} now\n", usd_text(plan.usd_h),
                                      usd_text(plan.usd_h_now)));
