@@ -28,6 +28,19 @@ TEST(Describe, TellsWhatASeriesIsLike) {
   EXPECT_EQ(s.crossings, 2U);
 }
 
+TEST(Describe, KnowsNothingOfASeriesBeforeItsFirstTick) {
+  SeriesMap series;
+  series[{"m4.large", "a"}] = {{60, 150'000}, {80, 50'000}};
+  const MarketFacts late = describe(series, test::catalog(), 0, 100);
+  EXPECT_EQ(late.series[0].ticks, 2U);
+  EXPECT_NEAR(late.series[0].time_mean_usd, 0.1, 1e-12);
+  EXPECT_DOUBLE_EQ(late.series[0].over_s, 20);
+  // What held when the time begins is known.
+  const MarketFacts rest = describe(series, test::catalog(), 70, 100);
+  EXPECT_EQ(rest.series[0].ticks, 2U);
+  EXPECT_DOUBLE_EQ(rest.series[0].over_s, 10);
+}
+
 TEST(Describe, CountsHowOftenTheOrderOfCostPerVcpuChanges) {
   SeriesMap series;
   // Per vCPU, in millionths: 10,000, then 15,000, then 16,000; against 12,500, then 11,000.

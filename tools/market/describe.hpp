@@ -42,7 +42,8 @@ struct MarketFacts {
 /// The spot prices of a file for `cloud.prices`, with times in seconds from its time 0.
 SeriesMap spot_series(const PriceSeries& prices);
 
-/// Looks at [from, to). Every type has to be in the catalog and to have vCPUs.
+/// Looks at [from, to), at a series that begins later from its first tick on. Every type has to be
+/// in the catalog and to have vCPUs.
 MarketFacts describe(const SeriesMap& series, const Catalog& catalog, Seconds from, Seconds to);
 
 /// A line a series, and one for each order of the types.
