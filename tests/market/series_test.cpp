@@ -68,6 +68,20 @@ TEST(Ticks, SayWhereARowIsWrong) {
   EXPECT_THAT(error_of(""), HasSubstr("has no ticks"));
 }
 
+TEST(Ticks, OfTwoRegionsAreNotTakenForOneZone) {
+  EXPECT_THAT(error_of("2016-02-25T12:00:00Z,m4.large,us-east-1a,0.026\n"
+                       "2016-02-25T12:00:00Z,m4.xlarge,us-west-2a,0.026\n"),
+              HasSubstr("t.csv:3: availability_zone: 'us-west-2a' is not in us-east-1"));
+  // What is left out is of no matter, nor are letters alone.
+  EXPECT_TRUE(
+      read("2016-02-25T12:00:00Z,m4.large,us-east-1a,0.026\n"
+           "2016-02-25T12:00:00Z,m4.xlarge,us-west-2a,0.026\n",
+           {.type = "m4.large", .zone = {}}));
+  EXPECT_EQ(error_of("2016-02-25T12:00:00Z,m4.large,a,0.026\n"
+                     "2016-02-25T12:00:00Z,m4.large,b,0.026\n"),
+            "");
+}
+
 TEST(Series, CutToATimeBeginWithWhatHeldThen) {
   SeriesMap series;
   series[{"t", "a"}] = {{10, 5}, {20, 6}, {30, 7}, {40, 8}};

@@ -183,7 +183,8 @@ void add_convert_ticks(CLI::App& market, int& exit_code) {
   command->add_option("output", options->output, "the CSV to write; - for standard output");
   command->add_option("--type", options->type, "only this instance type");
   command->add_option("--zone", options->zone, "only this zone: a, b, ...");
-  command->add_option("--from", options->from, "first day; 0 s of the file is its 00:00 UTC");
+  command->add_option("--from", options->from,
+                      "first day; 0 s of the file is its 00:00 UTC, or else the first tick");
   command->add_option("--to", options->to, "the day before which it ends");
   command->callback([options, &exit_code] { exit_code = run_convert(*options); });
 }

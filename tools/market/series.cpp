@@ -31,7 +31,22 @@ std::optional<int> digits(std::string_view text, std::size_t at, std::size_t len
   return number;
 }
 
-void read_tick(CsvReader& reader, const TickFilter& filter, SeriesMap& series) {
+/// "us-west-2" of "us-west-2a".
+std::string_view region_of(std::string_view zone) {
+  return zone.substr(0, zone.size() - zone_letter(zone).size());
+}
+
+/// Series are told apart by their zones' letters, which each region has.
+void check_region(CsvReader& reader, std::string_view zone, std::string& region) {
+  if (region.empty()) region = region_of(zone);
+  if (region_of(zone) == region) return;
+  reader.complain("availability_zone",
+                  fmt::format("'{}' is not in {} as those before; one region at a time can be read",
+                              zone, region));
+}
+
+void read_tick(CsvReader& reader, const TickFilter& filter, std::string& region,
+               SeriesMap& series) {
   const auto at = parse_utc(reader.text("timestamp_utc"));
   if (!at) {
     reader.complain("timestamp_utc", fmt::format("has to be a time such as 2016-02-25T11:58:59Z; "
@@ -47,6 +62,7 @@ void read_tick(CsvReader& reader, const TickFilter& filter, SeriesMap& series) {
   }
   if (!at || (filter.type && *filter.type != key.type)) return;
   if (filter.zone && *filter.zone != key.zone) return;
+  check_region(reader, reader.text("availability_zone"), region);
   series[std::move(key)].push_back({*at, price});
 }
 
@@ -110,12 +126,13 @@ Expected<SeriesMap, ConfigError> read_ticks(const std::filesystem::path& file,
   ErrorList errors;
   CsvReader reader(stream.value(), kTickColumns, errors);
   SeriesMap series;
+  std::string region;
   // A file may have hundreds of thousands of rows: one that is wrong is enough to say so.
   while (errors.empty()) {
     const auto row = stream->next();
     if (!row) return Failure<ConfigError>{row.error().code, row.error().message};
     if (row.value() == nullptr || !reader.select(*row.value())) break;
-    read_tick(reader, filter, series);
+    read_tick(reader, filter, region, series);
   }
   if (errors.empty() && series.empty()) {
     errors.add({file.string()}, "", "has no ticks of what is asked for");

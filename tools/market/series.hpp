@@ -59,8 +59,8 @@ struct TickFilter {
 };
 
 /// Reads ticks: timestamp_utc, instance_type, availability_zone, usd_per_hour. Rows may stand in
-/// any order; of those of one time the last one counts. Errors name file, line and field; the first
-/// one ends the reading.
+/// any order, and have to be of one region; of those of one time the last one counts. Errors name
+/// file, line and field; the first one ends the reading.
 Expected<SeriesMap, ConfigError> read_ticks(const std::filesystem::path& file,
                                             const TickFilter& filter = {});
 
