@@ -8,7 +8,9 @@
 #include "model/check.hpp"
 
 // Rates are kept as logarithms, in which a set's rate is a sum, and as themselves, for those who
-// multiply pair by pair: an exponential for each would be most of the time of a round.
+// multiply pair by pair: an exponential for each would be most of the time of a round. The first
+// classes have a table; where every job has a name of its own a table of all would grow with the
+// square of the jobs ever met.
 
 namespace muster::own {
 namespace {
@@ -19,6 +21,8 @@ constexpr double kStep = 0.5;
 constexpr double kLeastMiss = 1e-4;
 /// A task that stands still says nothing that a logarithm could hold.
 constexpr double kLeastThroughput = 1e-3;
+/// Classes that the table holds at most: 16 MiB of pairs.
+constexpr std::size_t kMostWidth = 1024;
 
 }  // namespace
 
@@ -31,7 +35,7 @@ PairRates::PairRates(double default_pair)
 void PairRates::widen(std::size_t most) {
   if (most < width_) return;
   // Doubling keeps the copying linear in the classes met.
-  const std::size_t wider = std::max<std::size_t>(most + 1, 2 * width_);
+  const std::size_t wider = std::min(kMostWidth, std::max<std::size_t>(most + 1, 2 * width_));
   const auto copy = [&](std::vector<double>& from, double unknown) {
     std::vector<double> to(wider * wider, unknown);
     for (std::size_t row = 0; row < width_; ++row) {
@@ -45,10 +49,21 @@ void PairRates::widen(std::size_t most) {
   width_ = wider;
 }
 
+PairRates::Other PairRates::other(ClassId task, ClassId neighbour) const {
+  const auto known = others_.find(key_of(task, neighbour));
+  return known == others_.end() ? Other{default_log_, default_rate_} : known->second;
+}
+
 void PairRates::set(ClassId task, ClassId neighbour, double log) {
-  widen(std::max(task.value, neighbour.value));
-  logs_[task.value * width_ + neighbour.value] = std::min(0.0, log);
-  rates_[task.value * width_ + neighbour.value] = std::exp(std::min(0.0, log));
+  const Other known{std::min(0.0, log), std::exp(std::min(0.0, log))};
+  const std::size_t most = std::max(task.value, neighbour.value);
+  if (most >= kMostWidth) {
+    others_[key_of(task, neighbour)] = known;
+    return;
+  }
+  widen(most);
+  logs_[task.value * width_ + neighbour.value] = known.log;
+  rates_[task.value * width_ + neighbour.value] = known.rate;
 }
 
 double PairRates::log_beside(ClassId task, std::span<const ClassId> neighbours) const {
@@ -101,12 +116,21 @@ std::vector<PairRate> PairRates::learnt() const {
       if (log != default_log_) rates.push_back({ClassId{task}, ClassId{neighbour}, log});
     }
   }
+  for (const auto& [key, known] : others_) {
+    if (known.log == default_log_) continue;
+    const auto task = static_cast<std::uint32_t>(key >> 32U);
+    rates.push_back({ClassId{task}, ClassId{static_cast<std::uint32_t>(key)}, known.log});
+  }
+  std::sort(rates.begin(), rates.end(), [](const PairRate& a, const PairRate& b) {
+    return std::pair(a.task, a.neighbour) < std::pair(b.task, b.neighbour);
+  });
   return rates;
 }
 
 void PairRates::restore(std::span<const PairRate> rates) {
   logs_.clear();
   rates_.clear();
+  others_.clear();
   width_ = 0;
   for (const PairRate& rate : rates) set(rate.task, rate.neighbour, rate.log_rate);
   ++version_;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "schedulers/packing/throughput_intake.hpp"
@@ -28,13 +29,15 @@ class PairRates final : public ThroughputLearner {
 
   /// The logarithm of the pair's rate, never above 0.
   double log_rate(ClassId task, ClassId neighbour) const {
-    const bool known = task.value < width_ && neighbour.value < width_;
-    return known ? logs_[task.value * width_ + neighbour.value] : default_log_;
+    const bool in_table = task.value < width_ && neighbour.value < width_;
+    if (in_table) return logs_[task.value * width_ + neighbour.value];
+    return others_.empty() ? default_log_ : other(task, neighbour).log;
   }
   /// The pair's rate itself.
   double rate(ClassId task, ClassId neighbour) const {
-    const bool known = task.value < width_ && neighbour.value < width_;
-    return known ? rates_[task.value * width_ + neighbour.value] : default_rate_;
+    const bool in_table = task.value < width_ && neighbour.value < width_;
+    if (in_table) return rates_[task.value * width_ + neighbour.value];
+    return others_.empty() ? default_rate_ : other(task, neighbour).rate;
   }
 
   /// The task was seen beside the neighbours, `times` times, at that share of its own pace. Half of
@@ -55,6 +58,16 @@ class PairRates final : public ThroughputLearner {
   void restore(std::span<const PairRate> rates);
 
  private:
+  /// What is known of a pair that the table does not hold.
+  struct Other {
+    double log = 0;
+    double rate = 1;
+  };
+
+  static std::uint64_t key_of(ClassId task, ClassId neighbour) {
+    return std::uint64_t{task.value} << 32U | neighbour.value;
+  }
+  Other other(ClassId task, ClassId neighbour) const;
   void set(ClassId task, ClassId neighbour, double log);
   void widen(std::size_t most);
   double log_beside(ClassId task, std::span<const ClassId> neighbours) const;
@@ -65,6 +78,8 @@ class PairRates final : public ThroughputLearner {
   std::size_t width_ = 0;
   std::vector<double> logs_;   ///< width_ x width_, the row is the task
   std::vector<double> rates_;  ///< of the same
+  /// Pairs with a class beyond the table, by key_of(); looked up only.
+  std::unordered_map<std::uint64_t, Other> others_;
 };
 
 }  // namespace muster::own

@@ -66,6 +66,26 @@ TEST(PairRates, go_on_from_what_was_learnt) {
   EXPECT_EQ(again.learnt(), rates.learnt());
 }
 
+TEST(PairRates, of_jobs_that_all_have_names_of_their_own_take_no_table_of_all_pairs) {
+  PairRates rates(0.95);
+  const std::vector<ClassId> beside{ClassId{199'999}};
+  const std::vector<ClassId> early{ClassId{3}};
+  rates.learn(ClassId{200'000}, beside, 0.5, 50);
+  rates.learn(ClassId{200'000}, early, 0.6, 50);
+  rates.learn(ClassId{2}, early, 0.7, 50);
+  EXPECT_NEAR(rates.rate(ClassId{200'000}, ClassId{199'999}), 0.5, 1e-3);
+  EXPECT_NEAR(std::exp(rates.log_rate(ClassId{200'000}, ClassId{3})), 0.6, 1e-3);
+  EXPECT_EQ(rates.rate(ClassId{199'999}, ClassId{200'000}), 0.95);
+  EXPECT_NEAR(rates.rate(ClassId{2}, ClassId{3}), 0.7, 1e-3);
+  const std::vector<PairRate> learnt = rates.learnt();
+  ASSERT_EQ(learnt.size(), 3u);
+  EXPECT_EQ(learnt[0].task, ClassId{2});
+  EXPECT_EQ(learnt[1].neighbour, ClassId{3});
+  PairRates other(0.95);
+  other.restore(learnt);
+  EXPECT_EQ(other.learnt(), learnt);
+}
+
 TEST(PairRates, a_gang_that_is_not_slowed_has_no_place_that_slows_it) {
   PairRates rates(0.8);
   const std::array b{kB};
