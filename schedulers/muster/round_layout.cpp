@@ -268,15 +268,6 @@ std::optional<double> RoundLayout::gain_by(std::uint32_t task, std::uint32_t num
          (all ? piece.value_usd_h - (1 - works) * piece.gang_usd_h : piece.value_usd_h * works);
 }
 
-bool RoundLayout::renews(std::uint32_t number, std::uint32_t offer) const {
-  const Working& working = hosts_[number];
-  const Host& fresh = offers_[offer];
-  const bool same = working.host.type == fresh.type && working.host.market == fresh.market;
-  if (!same || working.present == kUnassigned) return false;
-  // The offer's own price leaves out the time until it is there.
-  return working.host.price_usd_h <= p_.prices.types().price(fresh.type, fresh.market)->usd_h();
-}
-
 std::uint32_t RoundLayout::add_new(std::uint32_t offer) {
   Working working;
   working.host = offers_[offer];

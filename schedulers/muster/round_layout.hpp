@@ -86,7 +86,14 @@ class RoundLayout {
   std::optional<double> gain_by(std::uint32_t task, std::uint32_t host) const;
 
   /// The offer is the host's own, which is there already and costs no more.
-  bool renews(std::uint32_t host, std::uint32_t offer) const;
+  bool renews(std::uint32_t host, std::uint32_t offer) const {
+    const Host& own = hosts_[host].host;
+    const Host& fresh = offers_[offer];
+    const bool same = own.type == fresh.type && own.market == fresh.market;
+    if (!same || hosts_[host].present == kUnassigned) return false;
+    // The offer's own price leaves out the time until it is there.
+    return own.price_usd_h <= p_.prices.types().price(fresh.type, fresh.market)->usd_h();
+  }
   /// A host to be rented, of one of the model's offers.
   std::uint32_t add_new(std::uint32_t offer);
   void add(std::uint32_t task, std::uint32_t host);
