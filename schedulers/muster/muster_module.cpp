@@ -17,6 +17,9 @@ using own::with_strict;
 namespace {
 
 constexpr double kLongestTime_s = 604800;
+/// Within a horizon in which an instance hardly starts nothing that is rented costs or earns
+/// anything: whoever is not worth his instance would move to another type, and on again, for ever.
+constexpr double kShortestHorizon_s = 300;
 
 /// What is for masters whose instances are given.
 void describe_fleet(Description<MusterParams>& description) {
@@ -62,7 +65,7 @@ PolicyModule muster_module() {
                  "as patient=false,triples=20,max_tasks=9,theta=0.074: cheapest without anybody "
                  "waiting")
           .param("horizon_s", &MusterParams::horizon,
-                 params::in_seconds(params::above(0).up_to(kLongestTime_s)),
+                 params::in_seconds(params::from(kShortestHorizon_s).up_to(kLongestTime_s)),
                  "seconds over which the cost of a change is spread")
           .param("theta", &MusterParams::theta, params::number(params::from(0).up_to(1000)),
                  "worth of an hour of a user's time, as a share of the price of the task's work")

@@ -356,6 +356,15 @@ TEST(MusterPolicy, what_is_free_is_taken_and_a_price_of_nothing_is_no_fault) {
   }
 }
 
+TEST(MusterPolicy, has_no_horizon_in_which_an_instance_hardly_starts) {
+  const PolicyModule& module = *find_module("muster").value();
+  const auto with = [&](const std::string& text) {
+    return module.make_policy(parse_policy(text).value(), table_3()).has_value();
+  };
+  EXPECT_FALSE(with("muster,horizon_s=60"));
+  EXPECT_TRUE(with("muster,horizon_s=300"));
+}
+
 TEST(MusterPolicy, strict_stands_for_four_settings) {
   std::vector<std::string> layouts;
   for (const char* policy :
