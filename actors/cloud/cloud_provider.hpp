@@ -81,8 +81,8 @@ enum class ProviderNewsKind : std::uint8_t {
 struct ProviderNews {
   ProviderNewsKind kind = ProviderNewsKind::note;
   InstanceId instance{};
-  /// When, by the cloud's clock. Of up and gone nothing: when the connector has it on record, which
-  /// is for providers that can wait for that.
+  /// When, by the cloud's clock. Of up, gone and an offering nothing: when the connector has it on
+  /// record, which is for providers that can wait for that.
   std::optional<Instant> at{};
   CloudReason reason = CloudReason::not_said;  ///< ending, gone
   std::string text{};

@@ -149,6 +149,11 @@ class CloudConnector : public CloudActor::base {
   static OfferingKey key_of(const RentedRecord& record) {
     return {record.type, record.market, record.zone};
   }
+  /// What a provider says of an offering.
+  struct HeardOffering {
+    Offering offering;
+    std::optional<Instant> at{};  ///< since when it is so; nothing: since it is written down
+  };
   /// All that is known of an offering.
   struct Offered {
     Offering first;                                     ///< before the first of the changes
@@ -156,7 +161,8 @@ class CloudConnector : public CloudActor::base {
     Offering last;                                      ///< as it is now
   };
   void recall_offerings();
-  void on_offering(const Offering& offering);
+  void on_offering(const HeardOffering& heard);
+  Instant start_of(const HeardOffering& heard) const;
   void write_changes();
   void on_change_written(const OfferingChange& change, const std::string& trouble);
   std::set<InstanceId> rented_of(const OfferingKey& key) const;
@@ -194,7 +200,7 @@ class CloudConnector : public CloudActor::base {
   std::map<OfferingKey, Offered> offered_;
   std::map<OfferingKey, std::set<InstanceId>> rented_of_;
   std::map<std::uint64_t, OfferingKey> changes_;  ///< those that are kept
-  std::deque<Offering> to_change_;                ///< told, and not in the store yet
+  std::deque<HeardOffering> to_change_;           ///< told, and not in the store yet
   std::optional<OfferingKey> changing_;           ///< the change of it is being written
   bool change_waits_ = false;                     ///< it is written after a while
   bool writes_changes_ = false;                   ///< write_changes() is under way

@@ -152,7 +152,7 @@ void CloudConnector::on_news(ProviderNews news) {
     case ProviderNewsKind::note:
       return note("instance " + std::to_string(id.value) + ": " + news.text);
     case ProviderNewsKind::offering:
-      return on_offering(news.offering);
+      return on_offering({news.offering, news.at});
     case ProviderNewsKind::up:
       return take(id, Due::up, std::move(news));
     case ProviderNewsKind::machine:

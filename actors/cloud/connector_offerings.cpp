@@ -35,20 +35,35 @@ void CloudConnector::recall_offerings() {
   }
 }
 
-void CloudConnector::on_offering(const Offering& offering) {
-  const auto same = [&](const Offering& other) { return key_of(other) == key_of(offering); };
+void CloudConnector::on_offering(const HeardOffering& heard) {
+  const Offering& offering = heard.offering;
+  const auto same = [&](const HeardOffering& other) {
+    return key_of(other.offering) == key_of(offering);
+  };
   // The first one may be on its way into the store: what is told then comes after it.
   const auto waiting = changing_ ? std::next(to_change_.begin()) : to_change_.begin();
   const auto later = std::find_if(waiting, to_change_.end(), same);
   if (later != to_change_.end()) {
-    *later = offering;
+    *later = heard;
     return;
   }
   const auto known = offered_.find(key_of(offering));
   const bool in_flight = changing_ && *changing_ == key_of(offering);
   if (!in_flight && known != offered_.end() && known->second.last == offering) return;
-  to_change_.push_back(offering);
+  to_change_.push_back(heard);
   write_changes();
+}
+
+/// From when on the change counts. Times of changes never go back, whatever the clock does, and a
+/// record that is on its way into the store has been charged without it: what was charged stays
+/// charged.
+Instant CloudConnector::start_of(const HeardOffering& heard) const {
+  const std::set<InstanceId> rented = rented_of(key_of(heard.offering));
+  const bool may_be_past = std::none_of(rented.begin(), rented.end(),
+                                        [this](InstanceId id) { return is_being_written(id); });
+  Instant at = now();
+  if (heard.at && may_be_past) at = std::min(at, floor_to(*heard.at, setup_.quantum));
+  return std::max(at, last_change_at_);
 }
 
 /// One after the other: each has its number and time when it is written.
@@ -58,9 +73,8 @@ void CloudConnector::write_changes() {
   while (!changing_ && !change_waits_ && !to_change_.empty()) {
     OfferingChange change;
     change.number = last_change_ + 1;
-    // Times of changes never go back, whatever the clock does: what was charged stays charged.
-    change.at = std::max(now(), last_change_at_);
-    change.offering = to_change_.front();
+    change.at = start_of(to_change_.front());
+    change.offering = to_change_.front().offering;
     changing_ = key_of(change.offering);
     const std::vector<std::uint64_t> dropped = droppable();
     setup_.store->put_change(change, dropped,

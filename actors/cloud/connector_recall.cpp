@@ -45,7 +45,7 @@ void CloudConnector::recall() {
 void CloudConnector::begin(const std::vector<RentedRecord>& live) {
   setup_.provider->watch(host_, live);
   // Told again in full: the cloud may have changed them while no connector ran.
-  for (const Offering& offering : setup_.provider->offerings()) on_offering(offering);
+  for (const Offering& offering : setup_.provider->offerings()) on_offering({offering});
   for (const RentedRecord& record : live) {
     if (record.ending) terminate(record.instance);
   }

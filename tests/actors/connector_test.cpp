@@ -54,9 +54,9 @@ class ConnectorTest : public ::testing::Test {
     caf::anon_send(cloud_, end_atom_v, InstanceId{id}, master_);
     system_.time().drain();
   }
-  /// What it3 costs on demand, from now on.
-  void price(double usd_h) {
-    remote_.change({"it3", Market::on_demand, {}, Price::from_usd_h(usd_h)});
+  /// What it3 costs on demand, from now on or since that time.
+  void price(double usd_h, std::optional<Instant> at = {}) {
+    remote_.change({"it3", Market::on_demand, {}, Price::from_usd_h(usd_h)}, at);
     system_.time().drain();
   }
   std::vector<OfferingChange> told_changes() const {
@@ -224,6 +224,45 @@ TEST_F(ConnectorTest, AnInstanceCostsThePriceOfTheMoment) {
   EXPECT_EQ(changes[0].at, at_s(51));
   EXPECT_EQ(changes[1].number, 2U);
   EXPECT_EQ(changes[1].offering.price, Price::from_usd_h(0.2));
+}
+
+TEST_F(ConnectorTest, AChangeThatIsToldLateCountsSinceItHappened) {
+  make_cloud();
+  launch(0);  // up at 1 s
+  system_.run_until_s(51);
+  price(1.6, at_s(41));
+  system_.run_until_s(61);
+  price(3.2, at_s(21));
+  price(0.2, at_s(99));
+  system_.run_until_s(101);
+  end(0);
+  system_.run_until_s(200);
+  const std::vector<OfferingChange> changes = told_changes();
+  ASSERT_EQ(changes.size(), 3U);
+  EXPECT_EQ(changes[0].at, at_s(41));
+  EXPECT_EQ(changes[1].at, at_s(41)) << "times of changes never go back";
+  EXPECT_EQ(changes[2].at, at_s(61)) << "nor are they in the future";
+  EXPECT_TRUE(bill_.total == charge(0.8, 40) + charge(3.2, 20) + charge(0.2, 41));
+}
+
+TEST_F(ConnectorTest, NothingIsPricedAnewThatIsOnItsWayIntoTheStore) {
+  make_cloud();
+  launch(0);
+  system_.run_until_s(51);
+  end(0);
+  system_.run_until_s(51.5);
+  store_.slow = true;
+  system_.run_until_s(60);
+  ASSERT_EQ(store_.waiting.size(), 1U) << "that it is gone since 52 s";
+  price(1.6, at_s(40));
+  store_.slow = false;
+  store_.flush();
+  system_.time().drain();
+  ASSERT_EQ(told_changes().size(), 1U);
+  EXPECT_EQ(told_changes()[0].at, at_s(60));
+  EXPECT_TRUE(bill_.total == charge(0.8, 51));
+  restart_cloud();
+  EXPECT_TRUE(bill_.total == charge(0.8, 51));
 }
 
 TEST_F(ConnectorTest, AConnectorThatIsStartedAnewBillsTheSame) {

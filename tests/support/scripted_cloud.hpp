@@ -73,13 +73,14 @@ class ScriptedCloud final : public CloudProvider {
     done({true, {exists.begin(), exists.end()}});
   }
 
-  /// What is offered is another from now on.
-  void change(const Offering& offering) {
+  /// What is offered is another from now on, or since that time.
+  void change(const Offering& offering, std::optional<Instant> at = {}) {
     changes.push_back(offering);
     if (!host_) return;
     ProviderNews news;
     news.kind = ProviderNewsKind::offering;
     news.offering = offering;
+    news.at = at;
     host_->tell(std::move(news));
   }
   void tell(ProviderNewsKind kind, InstanceId id, CloudReason reason = CloudReason::not_said) {
