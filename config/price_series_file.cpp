@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "config/csv.hpp"
 
@@ -65,6 +68,7 @@ Expected<PriceSeries, ConfigError> load_price_series(const std::filesystem::path
   ErrorList errors;
   CsvReader reader(stream.value(), kPriceColumns, errors);
   PriceSeries series;
+  std::map<std::pair<std::string, Market>, bool> in_zones;
   // A series may be long: the first row that is wrong ends the reading.
   while (errors.empty()) {
     const auto row = stream->next();
@@ -72,6 +76,12 @@ Expected<PriceSeries, ConfigError> load_price_series(const std::filesystem::path
     if (row.value() == nullptr) break;
     if (!reader.select(*row.value())) break;
     series.steps.push_back(read_step(reader, catalog));
+    const Offering& offering = series.steps.back().offering;
+    const bool has_zone = !offering.zone.empty();
+    const auto first = in_zones.try_emplace({offering.type, offering.market}, has_zone).first;
+    if (first->second == has_zone) continue;
+    reader.complain("zone", fmt::format("{} has rows {} before, of the same market", offering.type,
+                                        has_zone ? "without a zone" : "with zones"));
   }
   if (errors.empty() && series.steps.empty()) errors.add({file.string()}, "", "has no rows");
   if (!errors.empty()) return Failure<ConfigError>{ConfigError::invalid, errors.text()};

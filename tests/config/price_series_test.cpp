@@ -57,6 +57,8 @@ TEST(PriceSeries, SaysWhereARowIsWrong) {
   EXPECT_THAT(error_of("0,big,sopt,,1,1,\n"), HasSubstr("has to be spot or on-demand"));
   EXPECT_THAT(error_of("0,big,on-demand,,-1,1,\n"), HasSubstr("price_usd_h: has to be"));
   EXPECT_THAT(error_of("0,big,on-demand,,1,yes,\n"), HasSubstr("available: has to be 0 or 1"));
+  EXPECT_THAT(error_of("0,big,on-demand,a,1,1,\n0,d2.xlarge,spot,,1,1,\n5,big,on-demand,,1,1,\n"),
+              HasSubstr("p.csv:4: zone: big has rows with zones before, of the same market"));
   EXPECT_THAT(error_of("0,big,on-demand,,1,1,1\n"), HasSubstr("only spot instances"));
   EXPECT_THAT(error_of("-1,big,on-demand,,1,1,\n"), HasSubstr("time_s: has to be"));
   EXPECT_THAT(error_of(""), HasSubstr("has no rows"));
