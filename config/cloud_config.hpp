@@ -34,7 +34,9 @@ struct CloudConfig {
 /// What the provider `trace` has besides.
 struct TraceCloudSettings {
   std::filesystem::path prices;  ///< the series
-  Duration period{};             ///< it begins anew after so long; 0: never
+  Duration period{};             ///< of the series: it begins anew after so long; 0: never
+  double speed = 1;              ///< so many seconds of the series pass in one
+  Duration start{};              ///< from the time 0 of the cluster to the series' beginning
 };
 
 }  // namespace muster

@@ -18,11 +18,22 @@ Maker make_loopback(const CloudConfig&, const Catalog&) {
   });
 }
 
+/// The series as it is when so many of its seconds pass in one. Times keep their order.
+PriceSeries sped_up(PriceSeries series, double speed) {
+  for (PricePoint& step : series.steps) step.at = from_seconds(to_seconds(step.at) / speed);
+  return series;
+}
+
 Maker make_trace(const CloudConfig& config, const Catalog& catalog) {
   const auto& settings = config.own.of<TraceCloudSettings>();
   auto series = load_price_series(settings.prices, catalog);
   if (!series) return Failure<ConfigError>{series.error().code, series.error().message};
-  TraceOptions trace{std::move(series).value(), settings.period};
+  TraceOptions trace{std::move(series).value(), settings.period, Instant{settings.start}};
+  // Divided only when it has to be: times stay exact otherwise.
+  if (settings.speed != 1) {
+    trace.series = sped_up(std::move(trace.series), settings.speed);
+    trace.period = from_seconds(to_seconds(settings.period) / settings.speed);
+  }
   return ProviderMaker([trace = std::move(trace)](LoopbackOptions machines) {
     return std::make_unique<TraceProvider>(std::move(machines), trace);
   });

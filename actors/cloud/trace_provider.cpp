@@ -54,7 +54,7 @@ void TraceProvider::watch(std::shared_ptr<CloudHost> host,
   // Offerings first: checks below compare orders with the present prices. No news: the connector
   // asks for all offerings when it begins.
   go_to_now();
-  before_.clear();
+  followed_.clear();
   machines_.watch(std::make_shared<Relay>(*this, host_), rented);
   for (const RentedRecord& record : rented) check(record.instance);
   if (!trace_.series.steps.empty()) play();
@@ -63,7 +63,7 @@ void TraceProvider::watch(std::shared_ptr<CloudHost> host,
 /// Comes to what holds now: all steps of the round until now, on what the round before left.
 void TraceProvider::go_to_now() {
   const std::vector<PricePoint>& steps = trace_.series.steps;
-  const Duration now = host_->now().time_since_epoch();
+  const Duration now = std::max(host_->now() - trace_.start, Duration{});
   Duration in_round = now;
   if (trace_.period > Duration::zero()) {
     place_.round = now / trace_.period;
@@ -71,17 +71,17 @@ void TraceProvider::go_to_now() {
     // Later rounds begin with what the round before has left, not with the catalog.
     if (place_.round > 0) {
       for (const PricePoint& step : steps) {
-        if (step.at < trace_.period) follow(step);
+        if (step.at < trace_.period) follow(step, {});
       }
     }
   }
   while (place_.next < steps.size() && steps[place_.next].at <= in_round) {
-    follow(steps[place_.next++]);
+    follow(steps[place_.next++], {});
   }
 }
 
 Instant TraceProvider::time_of(const Place& place) const {
-  return Instant{trace_.period * place.round + trace_.series.steps[place.next].at};
+  return trace_.start + trace_.period * place.round + trace_.series.steps[place.next].at;
 }
 
 /// Follows the steps that are due, tells what has changed, and waits for the next one.
@@ -96,20 +96,17 @@ void TraceProvider::play() {
       if (trace_.period <= Duration::zero()) break;
       place_ = {place_.round + 1, 0};
     }
-    if (time_of(place_) > now) {
-      host_->at(time_of(place_), [this] { play(); });
+    const Instant at = time_of(place_);
+    if (at > now) {
+      host_->at(at, [this] { play(); });
       break;
     }
     const PricePoint& step = steps[place_.next++];
-    follow(step);
+    follow(step, at);
     if (step.revoke) revoked.insert(key_of(step.offering));
   }
-  // One piece of news an offering, however many steps were due: steps that undo each other are
-  // none.
-  const std::map<Key, Offering> before = std::exchange(before_, {});
-  for (const auto& [key, offering] : before) {
-    if (!(offering == offered_.at(key))) tell(offered_.at(key));
-  }
+  const std::map<Key, Followed> followed = std::exchange(followed_, {});
+  tell(followed);
   // Revocations after prices, so that masters see why.
   for (const auto& [type, market, zone] : revoked) {
     take_back({type, market, zone}, CloudReason::reclaimed);
@@ -120,19 +117,19 @@ void TraceProvider::play() {
       take_back(whichever, CloudReason::reclaimed);
     }
   }
-  for (const auto& [key, offering] : before) {
+  for (const auto& [key, offering] : followed) {
     for (const InstanceId id : ordered(key)) check(id);
   }
 }
 
-void TraceProvider::follow(const PricePoint& step) {
+void TraceProvider::follow(const PricePoint& step, Instant at) {
   const Key key = key_of(step.offering);
-  set(step.offering);
-  if (!step.offering.zone.empty()) follow_zones(key);
+  set(step.offering, at);
+  if (!step.offering.zone.empty()) follow_zones(key, at);
 }
 
 /// What is ordered of whichever zone.
-void TraceProvider::follow_zones(const Key& zone) {
+void TraceProvider::follow_zones(const Key& zone, Instant at) {
   const auto& [type, market, name] = zone;
   Offering cheapest{type, market, {}, {}, false};
   bool any = false;
@@ -149,12 +146,13 @@ void TraceProvider::follow_zones(const Key& zone) {
     cheapest.available = other.available;
     any = true;
   }
-  set(cheapest);
+  set(cheapest, at);
 }
 
-void TraceProvider::set(const Offering& offering) {
+void TraceProvider::set(const Offering& offering, Instant at) {
   Offering& now = offered_[key_of(offering)];
-  before_.try_emplace(key_of(offering), now);
+  Followed& followed = followed_.try_emplace(key_of(offering), Followed{now, at}).first->second;
+  if (!(now == offering)) followed.at = at;
   now = offering;
 }
 
@@ -210,11 +208,23 @@ void TraceProvider::launch(const RentedRecord& order, std::function<void(LaunchA
   });
 }
 
-void TraceProvider::tell(const Offering& offering) {
-  ProviderNews news;
-  news.kind = ProviderNewsKind::offering;
-  news.offering = offering;
-  host_->tell(std::move(news));
+/// One piece of news an offering, however many steps were due: steps that undo each other are
+/// none. Each has the time of its step, which is when it costs something else, however late that is
+/// told.
+void TraceProvider::tell(const std::map<Key, Followed>& followed) {
+  std::vector<ProviderNews> all;
+  for (const auto& [key, change] : followed) {
+    const Offering& offering = offered_.at(key);
+    if (change.before == offering) continue;
+    ProviderNews& news = all.emplace_back();
+    news.kind = ProviderNewsKind::offering;
+    news.at = change.at;
+    news.offering = offering;
+  }
+  // Times of changes never go back: what is told first must not be the latest.
+  std::stable_sort(all.begin(), all.end(),
+                   [](const ProviderNews& a, const ProviderNews& b) { return *a.at < *b.at; });
+  for (ProviderNews& news : all) host_->tell(std::move(news));
 }
 
 void TraceProvider::take_back(const Key& key, CloudReason reason) {

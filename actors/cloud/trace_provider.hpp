@@ -16,8 +16,8 @@ namespace muster {
 /// What a trace's prices are.
 struct TraceOptions {
   PriceSeries series;
-  /// The series begins anew after so long, counted from the time 0 of the cluster; zero: never.
-  Duration period{};
+  Duration period{};  ///< the series begins anew after so long; zero: never
+  Instant start{};    ///< the series' time 0; before it all is as it is then
 };
 
 /// A loopback cloud whose prices, availability and revocations are those of a series. Which step
@@ -50,19 +50,24 @@ class TraceProvider final : public CloudProvider {
     std::int64_t round = 0;
     std::size_t next = 0;
   };
+  /// An offering that is followed to what it is now.
+  struct Followed {
+    Offering before;
+    Instant at;  ///< of the last step that changed it
+  };
 
   static Key key_of(const Offering& offering) {
     return {offering.type, offering.market, offering.zone};
   }
-  void follow(const PricePoint& step);
-  void follow_zones(const Key& zone);
+  void follow(const PricePoint& step, Instant at);
+  void follow_zones(const Key& zone, Instant at);
   void go_to_now();
   Instant time_of(const Place& place) const;
   void play();
-  void tell(const Offering& offering);
+  void tell(const std::map<Key, Followed>& followed);
   void take_back(const Key& key, CloudReason reason);
   void check(InstanceId id);
-  void set(const Offering& offering);
+  void set(const Offering& offering, Instant at);
   void keep(const RentedRecord& order);
   void forget(InstanceId id);
   std::set<InstanceId> ordered(const Key& key) const;
@@ -76,7 +81,7 @@ class TraceProvider final : public CloudProvider {
   TraceOptions trace_;
   std::shared_ptr<CloudHost> host_;
   std::map<Key, Offering> offered_;     ///< that the series speaks of, as they are now
-  std::map<Key, Offering> before_;      ///< what the steps that are followed now have changed
+  std::map<Key, Followed> followed_;    ///< what the steps have touched that are followed now
   std::map<InstanceId, Order> orders_;  ///< of what was granted and is not gone
   std::map<Key, std::set<InstanceId>> ordered_;  ///< the same by what they are
   Place place_;

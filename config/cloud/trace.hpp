@@ -4,10 +4,14 @@
 
 namespace muster::config {
 
+/// What a series may be sped up by: a day of it in a second at most.
+inline constexpr NumberRange kPriceSpeeds{.low = 1, .high = 100'000};
+
 /// The same with prices, availability and revocations from a series.
 template <class C>
 CloudModule<C> trace_cloud() {
   constexpr Duration kLongest = std::chrono::hours{24 * 366 * 10};
+  constexpr Duration kLatest = std::chrono::hours{24 * 366 * 200};  // live: from 1970 on
   CloudModule<C> module{"trace"};
   module.needs = {"cloud.prices"};
   module.keys = {
@@ -15,12 +19,19 @@ CloudModule<C> trace_cloud() {
        PathKeyOf<C>{[](C& c) -> std::filesystem::path& {
          return c.cloud.own.template of<TraceCloudSettings>().prices;
        }}},
-      {"cloud.prices_period",
-       "the series begins anew after so long, counted from the time 0 of the cluster (live: 1970); "
-       "0: never",
+      {"cloud.prices_period", "the series begins anew after so long, by its own times; 0: never",
        TimeKeyOf<C>{
            [](C& c) -> Duration& { return c.cloud.own.template of<TraceCloudSettings>().period; },
-           Duration{}, kLongest}}};
+           Duration{}, kLongest}},
+      {"cloud.prices_speed", "so many seconds of the series pass in one",
+       NumberKeyOf<C>{
+           [](C& c) -> double& { return c.cloud.own.template of<TraceCloudSettings>().speed; },
+           kPriceSpeeds}},
+      {"cloud.prices_start",
+       "when the series begins, counted from the time 0 of the cluster (live: 1970)",
+       TimeKeyOf<C>{
+           [](C& c) -> Duration& { return c.cloud.own.template of<TraceCloudSettings>().start; },
+           Duration{}, kLatest}}};
   return module;
 }
 

@@ -4,9 +4,11 @@
 #include <map>
 
 #include "actors/cloud/loopback_provider.hpp"
+#include "actors/cloud/providers.hpp"
 #include "actors/cloud/trace_provider.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/scripted_cloud.hpp"
+#include "tests/support/temp_file.hpp"
 
 // What holds for every cloud provider. Whoever adds one adds it to `Providers`, with a world around
 // it that can run out of instances.
@@ -34,12 +36,16 @@ class Desk final : public CloudHost {
   void run_until_s(double s) {
     while (!steps_.empty() && steps_.begin()->first <= at_s(s)) {
       auto step = steps_.extract(steps_.begin());
-      now_ = step.key();
+      now_ = std::max(now_, step.key());
       step.mapped()();
     }
     now_ = at_s(s);
   }
-  void forget_steps() { steps_.clear(); }
+  /// What is due meanwhile comes at the end of that time.
+  void sleep_until_s(double s) {
+    now_ = at_s(s);
+    run_until_s(s);
+  }
   std::vector<Kind> kinds_of(std::uint64_t id) const {
     std::vector<Kind> kinds;
     for (const ProviderNews& news : heard) {
@@ -319,12 +325,20 @@ TYPED_TEST(CloudProviderSuite, AProviderThatIsStartedAnewKeepsWhatIsRented) {
 class TraceTest : public ::testing::Test {
  protected:
   void begin(std::vector<PricePoint> steps, double period_s = 0, double at = 0) {
+    begin_at(at, {{std::move(steps)}, from_seconds(period_s)});
+  }
+  void begin_at(double s, const TraceOptions& trace) {
+    begin_with(s, [&](LoopbackOptions options) {
+      return std::make_unique<TraceProvider>(std::move(options), trace);
+    });
+  }
+  void begin_with(double s, const ProviderMaker& make) {
     LoopbackOptions options;
     options.catalog = &catalog_;
     options.machines = &machines_;
-    desk_->run_until_s(at);
-    provider_ = std::make_unique<TraceProvider>(
-        options, TraceOptions{{std::move(steps)}, from_seconds(period_s)});
+    desk_ = std::make_shared<Desk>();
+    desk_->run_until_s(s);
+    provider_ = make(std::move(options));
     provider_->watch(desk_, {});
   }
   static PricePoint step(double s, const std::string& zone, double usd_h, bool available = true) {
@@ -351,8 +365,8 @@ class TraceTest : public ::testing::Test {
 
   Catalog catalog_ = catalog();
   QuickMachines machines_;
-  std::shared_ptr<Desk> desk_ = std::make_shared<Desk>();
-  std::unique_ptr<TraceProvider> provider_;
+  std::shared_ptr<Desk> desk_;
+  std::unique_ptr<CloudProvider> provider_;
 };
 
 TEST_F(TraceTest, ASpotInstanceIsTakenBackWhenItCostsMoreThanItsOrderAllows) {
@@ -409,6 +423,62 @@ TEST_F(TraceTest, ASeriesBeginsAnewAfterItsPeriodWhereverItIsStarted) {
   EXPECT_EQ(price_of(""), 0.5);
   desk_->run_until_s(410);
   EXPECT_EQ(price_of(""), 0.1);
+}
+
+TEST_F(TraceTest, ASeriesBeginsAtItsStartWheneverItsProviderDoes) {
+  const TraceOptions trace{{{step(0, "", 0.1), step(60, "", 0.5)}}, {}, at_s(1000)};
+  begin_at(900, trace);
+  EXPECT_EQ(price_of(""), 0.1) << "before its start it is as at its beginning";
+  begin_at(1030, trace);
+  EXPECT_EQ(price_of(""), 0.1);
+  desk_->run_until_s(1060);
+  EXPECT_EQ(price_of(""), 0.5);
+  begin_at(1060, trace);
+  EXPECT_EQ(price_of(""), 0.5) << "one that is started anew goes on";
+}
+
+TEST_F(TraceTest, RoundsOfASeriesAreCountedFromItsStart) {
+  const std::vector<PricePoint> steps = {step(10, "", 0.1), step(60, "", 0.5)};
+  begin_at(1205, {{steps}, from_seconds(100), at_s(1000)});
+  EXPECT_EQ(price_of(""), 0.5);
+  desk_->run_until_s(1210);
+  EXPECT_EQ(price_of(""), 0.1);
+}
+
+TEST_F(TraceTest, NewsOfAPriceSayWhenItChanged) {
+  begin({step(10, "b", 0.1), step(20, "a", 0.2), step(30, "b", 0.3), step(40, "a", 0.2)});
+  desk_->sleep_until_s(50);
+  std::vector<std::pair<std::string, Instant>> told;
+  for (const ProviderNews& news : desk_->heard) {
+    told.emplace_back(news.offering.zone, news.at.value_or(Instant{}));
+  }
+  using testing::Pair;
+  EXPECT_THAT(told, ElementsAre(Pair("a", at_s(20)), Pair("", at_s(30)), Pair("b", at_s(30))));
+}
+
+TEST_F(TraceTest, OfASeriesThatIsSpedUpSoManySecondsPassInOne) {
+  const test::TempFile file("p.csv",
+                            "time_s,type,market,zone,price_usd_h,available\n"
+                            "0,it3,spot,,0.1,1\n600,it3,spot,,0.5,1\n900,it3,spot,,0.2,1\n");
+  CloudConfig config;
+  config.provider = "trace";
+  auto& settings = config.own.of<TraceCloudSettings>();
+  settings.prices = file.path();
+  settings.speed = 60;
+  settings.start = at_s(1000).time_since_epoch();
+  settings.period = from_seconds(1200);
+  const auto make = load_provider(config, catalog_);
+  ASSERT_TRUE(make) << make.error().message;
+  begin_with(1000, [&](LoopbackOptions options) { return make.value()(std::move(options)); });
+  EXPECT_EQ(price_of(""), 0.1);
+  desk_->run_until_s(1009.9);
+  EXPECT_EQ(price_of(""), 0.1);
+  desk_->run_until_s(1010);
+  EXPECT_EQ(price_of(""), 0.5);
+  desk_->run_until_s(1015);
+  EXPECT_EQ(price_of(""), 0.2);
+  desk_->run_until_s(1020);
+  EXPECT_EQ(price_of(""), 0.1) << "it begins anew by its own times";
 }
 
 }  // namespace

@@ -236,6 +236,8 @@ TEST(ClusterErrors, AKeyOfAnEarlierVersionIsAnErrorThatSaysItsPresentName) {
 TEST(ClusterErrors, AProviderSaysWhatItNeeds) {
   EXPECT_THAT(errors_of({.sections = "[cloud]\nprovider = \"trace\"\n"}),
               ElementsAre(HasSubstr("cloud.prices: is missing, and the provider is trace")));
+  EXPECT_THAT(errors_of({.sections = "[cloud]\nprices_speed = 0.5\n"}),
+              ElementsAre(HasSubstr("cloud.prices_speed: has to be a number from 1 to 100000")));
   EXPECT_THAT(errors_of({.sections = "[cloud]\nprovider = \"ec3\"\n"}),
               ElementsAre(HasSubstr("cloud.provider: has to be")));
 }
