@@ -134,13 +134,17 @@ Json json_of(const RentedRecord& rented) {
   return {{"instance", rented.instance.value},
           {"type", rented.type},
           {"market", name_of(rented.market)},
+          {"zone", rented.zone},
           {"price_usd_h", rented.price.usd_h()},
+          {"max_price_usd_h", rented.max_price.usd_h()},
           {"ordered_at_s", to_seconds(rented.ordered_at)},
           {"up_at_s", seconds(rented.up_at)},
           {"gone_at_s", seconds(rented.gone_at)},
           {"notice_s", seconds(rented.notice)},
           {"refused", rented.refused},
           {"ending", rented.ending},
+          {"reason", name_of(rented.reason)},
+          {"billed_usd", rented.gone_at ? Json(charge_of(rented, *rented.gone_at).usd()) : Json()},
           {"machine", rented.machine}};
 }
 
