@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cmath>
+
 #include "config/fleet.hpp"
 #include "tests/support/temp_file.hpp"
 
@@ -94,6 +97,65 @@ TEST_F(LocalSettings, name_the_flag_that_they_are_from_or_the_file) {
   config_.catalog = "absent.csv";
   EXPECT_THAT(fault_of_fleet("1*plain"),
               AllOf(HasSubstr("c/cluster.toml: catalog: "), HasSubstr("absent.csv")));
+}
+
+/// Of flags for prices on a cluster that is there.
+class LocalPrices : public LocalSettings {
+ protected:
+  /// What was said to have changed; empty: nothing. What is wrong where a flag is.
+  std::string apply(const std::string& prices, std::optional<double> speed = {}) {
+    request_.prices = prices;
+    request_.price_speed = speed;
+    now_ += std::chrono::seconds{10};
+    const auto changes = apply_flags(request_, now_, config_);
+    if (!changes) return changes.error().message;
+    return changes->empty() ? "" : changes->at(0).flag + " | " + changes->at(0).holds;
+  }
+  const TraceCloudSettings& moving() const { return config_.cloud.own.of<TraceCloudSettings>(); }
+  std::string fault_of_rows(const std::string& rows) {
+    const test::TempFile file("p.csv", "time_s,type,market,zone,price_usd_h,available\n" + rows);
+    apply(file.path());
+    return settings_fault(config_, request_);
+  }
+
+  Instant now_;
+};
+
+TEST_F(LocalPrices, begin_when_they_are_asked_for_and_go_on_when_they_are_asked_for_again) {
+  EXPECT_EQ(apply("a.csv", 60), "--prices a.csv --price-speed 60 | prices of the catalog");
+  EXPECT_EQ(config_.cloud.provider, "trace");
+  EXPECT_EQ(moving().prices, "a.csv");
+  EXPECT_EQ(moving().speed, 60);
+  EXPECT_EQ(moving().start, std::chrono::seconds{10});
+  EXPECT_EQ(apply("a.csv", 60), "");
+  EXPECT_EQ(apply(""), "") << "what is not given stays";
+  EXPECT_EQ(moving().start, std::chrono::seconds{10});
+  EXPECT_EQ(apply("a.csv"), "--prices a.csv | prices a.csv at speed 60");
+  EXPECT_EQ(moving().speed, 1);
+  EXPECT_EQ(moving().start, std::chrono::seconds{40}) << "at another speed they begin anew";
+  EXPECT_EQ(apply("b.csv"), "--prices b.csv | prices a.csv at speed 1");
+  EXPECT_EQ(moving().start, std::chrono::seconds{50});
+}
+
+TEST_F(LocalPrices, have_a_speed_in_its_range_and_only_with_a_file) {
+  for (const double speed : {0.5, 100'001.0, -1.0, double{NAN}, double{INFINITY}}) {
+    EXPECT_EQ(apply("a.csv", speed), "--price-speed has to be a number from 1 to 100000");
+  }
+  EXPECT_THAT(apply("", 60), HasSubstr("--price-speed needs --prices"));
+  EXPECT_EQ(config_.cloud.provider, "loopback");
+}
+
+TEST_F(LocalPrices, are_read_before_anything_starts) {
+  EXPECT_EQ(fault_of_rows("0,small,spot,a,0.1,1\n60,small,spot,a,0.2,1\n"), "");
+  EXPECT_THAT(fault_of_rows("0,big,spot,a,0.1,1\n"),
+              AllOf(HasSubstr("--prices: "), HasSubstr("p.csv:2: type: the catalog has no type")));
+  EXPECT_THAT(fault_of_rows("0,small,spot,a,0.1,1\n0,small,spot,,0.1,1\n"),
+              HasSubstr("p.csv:3: zone: small has rows with zones before"));
+  apply("absent.csv");
+  EXPECT_THAT(settings_fault(config_, request_),
+              AllOf(HasSubstr("--prices: "), HasSubstr("absent.csv")));
+  request_.prices.clear();
+  EXPECT_THAT(settings_fault(config_, request_), HasSubstr("c/cluster.toml: "));
 }
 
 }  // namespace

@@ -37,6 +37,8 @@ struct UpArguments {
   std::optional<std::uint32_t> nodes, sites, masters;
   std::string policy;
   std::string catalog;
+  std::string prices;
+  std::optional<double> price_speed;
   std::optional<double> delay_scale;
   std::optional<std::uint16_t> api_port;
   std::string caps;
@@ -311,6 +313,8 @@ local::LocalRequest request_of(const UpArguments& arguments) {
   request.nodes = arguments.nodes.value_or(request.sites + request.masters + 1);
   request.policy = arguments.policy;
   if (!arguments.catalog.empty()) request.catalog = fs::absolute(arguments.catalog);
+  if (!arguments.prices.empty()) request.prices = fs::absolute(arguments.prices);
+  request.price_speed = arguments.price_speed;
   request.delay_scale = arguments.delay_scale;
   request.api_port = arguments.api_port;
   request.overrides = arguments.overrides;
@@ -432,7 +436,14 @@ void add_local_cluster(CLI::App& app, int& exit_code) {
       ->check(not_empty());
   command->add_option("--catalog", up->catalog, "instance types, CSV; default: the shipped ones")
       ->check(not_empty());
-  command->add_option("--delay-scale", up->delay_scale, "of the catalog's delays (0.02)");
+  command
+      ->add_option("--prices", up->prices,
+                   "prices over time, CSV as `muster market` makes it; default: the catalog's")
+      ->check(not_empty());
+  command->add_option("--price-speed", up->price_speed,
+                      "so many seconds of --prices pass in one, 1 to 100000 (1)");
+  command->add_option("--delay-scale", up->delay_scale,
+                      "of the catalog's delays and of the notice of an interruption (0.02)");
   command->add_option("--api-port", up->api_port, "of the API; default: one that is free")
       ->check(CLI::Range(0, 65535));
   command

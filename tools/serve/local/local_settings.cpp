@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <map>
 
+#include "actors/cloud/providers.hpp"
 #include "config/catalog_file.hpp"
+#include "config/cloud/trace.hpp"
 #include "config/cluster_keys.hpp"
 #include "config/fleet.hpp"
 #include "config/key_text.hpp"
@@ -17,6 +19,7 @@ namespace muster::local {
 namespace {
 
 constexpr double kMostScale = 1e4;  // as cloud.delay_scale
+constexpr const char* kMoving = "trace";
 
 NodeConfig* first_with_api(ClusterConfig& config) {
   const auto found = std::find_if(config.nodes.begin(), config.nodes.end(),
@@ -148,10 +151,49 @@ std::string policy_fault(const ClusterConfig& config, const Catalog& catalog) {
   return policy ? std::string{} : policy.error().message;
 }
 
+std::string prices_fault(const ClusterConfig& config, const Catalog& catalog) {
+  const auto provider = load_provider(config.cloud, catalog);
+  return provider ? std::string{} : provider.error().message;
+}
+
+/// What instances cost, for people.
+std::string prices_text(const CloudConfig& cloud) {
+  if (cloud.provider != kMoving) return "prices of the catalog";
+  const auto& moving = cloud.own.of<TraceCloudSettings>();
+  return fmt::format("prices {} at speed {}", moving.prices.string(), moving.speed);
+}
+
+/// Has the cluster rent at the prices that are asked for; empty, or what is wrong. Whoever changes
+/// the file or the speed begins with the file's beginning: the same time of another one is no
+/// continuation.
+std::string change_prices(const LocalRequest& request, Instant now, ClusterConfig& config,
+                          std::vector<SettingChange>& changes) {
+  if (request.prices.empty()) {
+    return request.price_speed ? "--price-speed needs --prices, the file whose prices move so fast"
+                               : std::string{};
+  }
+  const double speed = request.price_speed.value_or(1);
+  if (!config::kPriceSpeeds.contains(speed)) {
+    return fmt::format("--price-speed has to be {}", describe(config::kPriceSpeeds));
+  }
+  auto& moving = config.cloud.own.of<TraceCloudSettings>();
+  const bool same =
+      config.cloud.provider == kMoving && moving.prices == request.prices && moving.speed == speed;
+  if (same) return {};
+  std::string flag = "--prices " + request.prices.string();
+  if (request.price_speed) flag += fmt::format(" --price-speed {}", speed);
+  changes.push_back({std::move(flag), prices_text(config.cloud)});
+  config.cloud.provider = kMoving;
+  moving.prices = request.prices;
+  moving.speed = speed;
+  moving.start = now.time_since_epoch();
+  return {};
+}
+
 }  // namespace
 
 Expected<std::vector<SettingChange>, LocalError> apply_flags(const LocalRequest& request,
-                                                             ClusterConfig& config) {
+                                                             Instant now, ClusterConfig& config) {
   std::vector<SettingChange> changes;
   const auto change = [&](auto& value, const auto& wanted, SettingChange said) {
     if (value == wanted) return;
@@ -165,6 +207,9 @@ Expected<std::vector<SettingChange>, LocalError> apply_flags(const LocalRequest&
   if (!request.catalog.empty()) {
     change(config.catalog, request.catalog,
            {"--catalog " + request.catalog.string(), "catalog " + config.catalog.string()});
+  }
+  if (std::string wrong = change_prices(request, now, config, changes); !wrong.empty()) {
+    return Failure<LocalError>{LocalError::bad_request, std::move(wrong)};
   }
   if (request.delay_scale) {
     double& scale = config.cloud.delay_scale;
@@ -233,6 +278,10 @@ std::string settings_fault(const ClusterConfig& config, const LocalRequest& requ
   }
   const std::string flag = request.policy.empty() ? "" : "--policy " + request.policy;
   std::string fault = from("policy", flag, policy_fault(config, catalog.value()));
+  if (fault.empty()) {
+    const std::string prices = request.prices.empty() ? "" : "--prices";
+    fault = from("cloud.prices", prices, prices_fault(config, catalog.value()));
+  }
   if (!fault.empty()) return fault;
   return from("master.fleet", "", fleet_fault(config, catalog.value()));
 }

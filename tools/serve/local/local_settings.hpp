@@ -23,11 +23,13 @@ enum class LocalError : std::uint8_t {
 
 /// What a local cluster is to be. Of one that is there what is not given stays as it is.
 struct LocalRequest {
-  std::uint32_t sites = 2;        ///< 1 to kMaxSites
-  std::uint32_t masters = 2;      ///< 1 to kMaxMasters
-  std::uint32_t nodes = 5;        ///< processes; a site and a master each at most
-  std::string policy;             ///< default: kLocalPolicy
-  std::filesystem::path catalog;  ///< default: the shipped one for local clusters
+  std::uint32_t sites = 2;            ///< 1 to kMaxSites
+  std::uint32_t masters = 2;          ///< 1 to kMaxMasters
+  std::uint32_t nodes = 5;            ///< processes; a site and a master each at most
+  std::string policy;                 ///< default: kLocalPolicy
+  std::filesystem::path catalog;      ///< default: the shipped one for local clusters
+  std::filesystem::path prices;       ///< file of prices that move; default: those of the catalog
+  std::optional<double> price_speed;  ///< of `prices` alone; default: 1
   std::optional<double> delay_scale;
   std::optional<std::uint16_t> api_port;  ///< 0: one that is free, which it is when it has one
   std::optional<CapsRequest> caps;
@@ -52,9 +54,10 @@ struct Prepared {
   std::vector<SettingChange> changes{};  ///< of one that was there before
 };
 
-/// Changes the config as the flags ask, overrides left out.
+/// Changes the config as the flags ask, overrides left out. Prices that it does not have yet begin
+/// at `now`.
 Expected<std::vector<SettingChange>, LocalError> apply_flags(const LocalRequest& request,
-                                                             ClusterConfig& config);
+                                                             Instant now, ClusterConfig& config);
 
 /// The overrides by which the configs differ.
 std::vector<SettingChange> changes_by(const std::vector<std::string>& overrides,
@@ -64,8 +67,8 @@ std::vector<SettingChange> changes_by(const std::vector<std::string>& overrides,
 std::string refusal_while_it_runs(const std::vector<SettingChange>& changes);
 
 /// What the nodes, or the cloud, would find wrong only after they have been started: in the
-/// catalog, the policy and the fixed fleet. Names the flag, or the config's file, and what would be
-/// right; empty: nothing.
+/// catalog, the policy, the prices and the fixed fleet. Names the flag, or the config's file, and
+/// what would be right; empty: nothing.
 std::string settings_fault(const ClusterConfig& config, const LocalRequest& request);
 
 }  // namespace muster::local

@@ -11,6 +11,8 @@
 #include <iterator>
 #include <utility>
 
+#include "actors/clock_wall.hpp"
+
 namespace muster::local {
 
 namespace fs = std::filesystem;
@@ -54,7 +56,7 @@ SettingsDraft::~SettingsDraft() {
 Expected<Prepared, LocalError> SettingsDraft::settle(const ClusterConfig& before,
                                                      const LocalRequest& request) const {
   Prepared wanted{before};
-  auto changes = apply_flags(request, wanted.config);
+  auto changes = apply_flags(request, wall_now(), wanted.config);
   if (!changes) return changes.error();
   wanted.changes = std::move(changes).value();
   std::string trouble = write_file(path(), cluster_config_text(wanted.config), 0600);
