@@ -77,7 +77,7 @@ CloudStore::Durable CloudConnector::when_durable(
 void CloudConnector::write(const RentedRecord& record, std::function<void(bool written)> then) {
   const InstanceId id = record.instance;
   note_number(id);
-  writing_[id] = {std::move(then)};
+  writing_[id] = {std::move(then), record.gone_at.has_value()};
   setup_.store->put(
       record, when_durable([this, id](const std::string& trouble) { on_written(id, trouble); }));
 }

@@ -188,6 +188,7 @@ class CloudConnector : public CloudActor::base {
   /// of an instance is made from the one before, so all of it waits.
   struct Writing {
     std::function<void(bool written)> then;
+    bool ends_bill = false;                       ///< nothing is charged after this record
     std::vector<std::function<void()>> orders{};  ///< in the order in which they came
   };
 

@@ -55,12 +55,14 @@ void CloudConnector::on_offering(const HeardOffering& heard) {
 }
 
 /// From when on the change counts. Times of changes never go back, whatever the clock does, and a
-/// record that is on its way into the store has been charged without it: what was charged stays
+/// bill whose end is on its way into the store has been made without it: what was charged stays
 /// charged.
 Instant CloudConnector::start_of(const HeardOffering& heard) const {
   const std::set<InstanceId> rented = rented_of(key_of(heard.offering));
-  const bool may_be_past = std::none_of(rented.begin(), rented.end(),
-                                        [this](InstanceId id) { return is_being_written(id); });
+  const bool may_be_past = std::none_of(rented.begin(), rented.end(), [this](InstanceId id) {
+    const auto writing = writing_.find(id);
+    return writing != writing_.end() && writing->second.ends_bill;
+  });
   Instant at = now();
   if (heard.at && may_be_past) at = std::min(at, floor_to(*heard.at, setup_.quantum));
   return std::max(at, last_change_at_);

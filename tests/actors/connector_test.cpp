@@ -245,7 +245,23 @@ TEST_F(ConnectorTest, AChangeThatIsToldLateCountsSinceItHappened) {
   EXPECT_TRUE(bill_.total == charge(0.8, 40) + charge(3.2, 20) + charge(0.2, 41));
 }
 
-TEST_F(ConnectorTest, NothingIsPricedAnewThatIsOnItsWayIntoTheStore) {
+TEST_F(ConnectorTest, AChangeThatIsToldLateCountsForWhatIsOnItsWayIntoTheStore) {
+  make_cloud();
+  launch(0);
+  system_.run_until_s(51);
+  store_.slow = true;
+  end(0);
+  ASSERT_EQ(store_.waiting.size(), 1U) << "that it is to end";
+  price(1.6, at_s(41));
+  store_.slow = false;
+  store_.flush();
+  system_.run_until_s(100);
+  EXPECT_TRUE(bill_.total == charge(0.8, 40) + charge(1.6, 11));
+  restart_cloud();
+  EXPECT_TRUE(bill_.total == charge(0.8, 40) + charge(1.6, 11));
+}
+
+TEST_F(ConnectorTest, NoBillIsPricedAnewWhoseEndIsOnItsWayIntoTheStore) {
   make_cloud();
   launch(0);
   system_.run_until_s(51);
