@@ -46,10 +46,13 @@ class EveryFlag(unittest.TestCase):
         with Cluster(nodes=1) as cluster:
             types = cluster.dir / "types.csv"
             shutil.copy(self.settings(cluster)["catalog"], types)
+            prices = cluster.dir / "prices.csv"
+            prices.write_text("time_s,type,market,zone,price_usd_h,available\n"
+                              "0,c7i.large,on-demand,,0.1,1\n")
             port = free_port()
-            self.while_it_runs(cluster, types, port)
+            self.while_it_runs(cluster, types, prices, port)
             cluster.run("down", "--dir", cluster.dir)
-            self.while_it_is_down(cluster, types, port)
+            self.while_it_is_down(cluster, types, prices, port)
 
     @staticmethod
     def settings(cluster):
@@ -57,7 +60,7 @@ class EveryFlag(unittest.TestCase):
         return {key: value.strip("\"'") for key, value in
                 re.findall(r"^([a-z_]+) = (.*)$", text, re.M)}
 
-    def while_it_runs(self, cluster, types, port):
+    def while_it_runs(self, cluster, types, prices, port):
         before = (cluster.dir / "cluster.toml").read_text()
         roles = "the cluster here has 1 sites, 1 masters and 1 nodes; `muster down --erase`"
         # Exit code and what is said, by flag and value.
@@ -71,6 +74,8 @@ class EveryFlag(unittest.TestCase):
             ("--policy", "no-packing"):
                 (1, f"policy eva,period_s=0.5: {DOWN_FIRST}--policy no-packing`"),
             ("--catalog", types): (1, f"local-types.csv: {DOWN_FIRST}--catalog {types}`"),
+            ("--prices", prices): (1, f"prices of the catalog: {DOWN_FIRST}--prices {prices}`"),
+            ("--price-speed", 60): (2, "--price-speed needs --prices"),
             ("--delay-scale", 0.5): (1, f"delay scale 0.002: {DOWN_FIRST}--delay-scale 0.5`"),
             ("--api-port", port): (1, f": {DOWN_FIRST}--api-port {port}`"),
             ("--caps", "instances=3"): (1, f" a day: {DOWN_FIRST}--caps instances=3`"),
@@ -93,13 +98,15 @@ class EveryFlag(unittest.TestCase):
         cluster.run("up", "--dir", cluster.dir, *same)
         self.assertEqual((cluster.dir / "cluster.toml").read_text(), before)
 
-    def while_it_is_down(self, cluster, types, port):
+    def while_it_is_down(self, cluster, types, prices, port):
         asked = {"--policy": "no-packing", "--catalog": types, "--delay-scale": "0.003",
                  "--api-port": port, "--caps": "instances=3", "--set": "worker.stop_grace=7s"}
-        words = [word for pair in asked.items() for word in pair]
+        market = f"--prices {prices} --price-speed 60"
+        words = [word for pair in asked.items() for word in pair] + market.split()
         done = cluster.run("up", "--dir", cluster.dir, *words, "--new-store")
         for flag, value in asked.items():
             self.assertIn(f"Changed: {flag} {value} (it had ", done.stdout)
+        self.assertIn(f"Changed: {market} (it had prices of the catalog)", done.stdout)
         self.assertIn("Changed: --new-store", done.stdout)
         holds = self.settings(cluster)
         self.assertEqual((holds["policy"], holds["catalog"], holds["delay_scale"]),
@@ -108,6 +115,8 @@ class EveryFlag(unittest.TestCase):
         self.assertEqual(json.loads((cluster.dir / "client.json").read_text())["api"],
                          f"http://127.0.0.1:{port}")
         self.assertTrue(cluster.ask("status")["complete"])
+        self.assertEqual((holds["provider"], holds["prices"], holds["prices_speed"]),
+                         ("trace", str(prices), "60"))
         again = cluster.run("up", "--dir", cluster.dir, *words, "--json")
         self.assertEqual(json.loads(again.stdout)["changed"], [])
 
