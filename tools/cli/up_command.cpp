@@ -189,6 +189,8 @@ void describe(const fs::path& dir, const client::ClusterContext& context,
         "Room: {} instances at once on this computer (cloud.max_instances)\n",
         config.cloud.max_instances.value_or(machines::most_workers(machines::look_at_computer())));
   }
+  const std::string prices = local::moving_prices(config.cloud);
+  if (!prices.empty()) fmt::print("Prices: {}\n", prices);
   fmt::print("API and page: {}/#token={}\n", context.api, context.token);
   const bool is_default = dir == client::local_cluster_folder(client::process_environment());
   const std::string flag = is_default ? "" : " --cluster " + dir.string();

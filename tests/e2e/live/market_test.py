@@ -173,7 +173,7 @@ class Market(unittest.TestCase):
         return jobs
 
     def check(self, cluster):
-        """Bill, ledger and the sum over the series are one, and who was taken back cost too much."""
+        """Bill, ledger and the sum over the series are one; who was taken back cost too much."""
         series = Series(cluster.dir)
         rented = [each for each in cluster.rented() if each["up_at_s"]]
         apart = []
@@ -190,8 +190,8 @@ class Market(unittest.TestCase):
         summed = sum(series.bill(each) for each in rented)
         moved = sum(len(series.pieces(each, ns(each["gone_at_s"]))) - 1 for each in rented)
         print(f"{JOBS} jobs, {len(rented)} instances, {len(noticed)} of them taken back, "
-              f"{series.changes(series.start_ns, time.time_ns())} changes of prices, {moved} of what "
-              f"was rented; "
+              f"{series.changes(series.start_ns, time.time_ns())} changes of prices, {moved} of "
+              f"what was rented; "
               f"ledger ${ledger:.9f}, bill ${bill:.9f}, sum over the series ${summed:.9f}; "
               f"{len(apart)} instances apart, by ${sum(apart):.9f}", flush=True)
         self.assertAlmostEqual(ledger, bill, delta=ROUNDING_USD)

@@ -156,13 +156,6 @@ std::string prices_fault(const ClusterConfig& config, const Catalog& catalog) {
   return provider ? std::string{} : provider.error().message;
 }
 
-/// What instances cost, for people.
-std::string prices_text(const CloudConfig& cloud) {
-  if (cloud.provider != kMoving) return "prices of the catalog";
-  const auto& moving = cloud.own.of<TraceCloudSettings>();
-  return fmt::format("prices {} at speed {}", moving.prices.string(), moving.speed);
-}
-
 /// Has the cluster rent at the prices that are asked for; empty, or what is wrong. Whoever changes
 /// the file or the speed begins with the file's beginning: the same time of another one is no
 /// continuation.
@@ -180,9 +173,11 @@ std::string change_prices(const LocalRequest& request, Instant now, ClusterConfi
   const bool same =
       config.cloud.provider == kMoving && moving.prices == request.prices && moving.speed == speed;
   if (same) return {};
+  const std::string before = moving_prices(config.cloud);
   std::string flag = "--prices " + request.prices.string();
   if (request.price_speed) flag += fmt::format(" --price-speed {}", speed);
-  changes.push_back({std::move(flag), prices_text(config.cloud)});
+  changes.push_back(
+      {std::move(flag), before.empty() ? "prices of the catalog" : "prices " + before});
   config.cloud.provider = kMoving;
   moving.prices = request.prices;
   moving.speed = speed;
@@ -191,6 +186,12 @@ std::string change_prices(const LocalRequest& request, Instant now, ClusterConfi
 }
 
 }  // namespace
+
+std::string moving_prices(const CloudConfig& cloud) {
+  if (cloud.provider != kMoving) return {};
+  const auto& moving = cloud.own.of<TraceCloudSettings>();
+  return fmt::format("{} at speed {}", moving.prices.string(), moving.speed);
+}
 
 Expected<std::vector<SettingChange>, LocalError> apply_flags(const LocalRequest& request,
                                                              Instant now, ClusterConfig& config) {

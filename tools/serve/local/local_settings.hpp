@@ -59,6 +59,9 @@ struct Prepared {
 Expected<std::vector<SettingChange>, LocalError> apply_flags(const LocalRequest& request,
                                                              Instant now, ClusterConfig& config);
 
+/// "market.csv at speed 60": which file prices move by, and how fast; empty: they do not.
+std::string moving_prices(const CloudConfig& cloud);
+
 /// The overrides by which the configs differ.
 std::vector<SettingChange> changes_by(const std::vector<std::string>& overrides,
                                       ClusterConfig before, ClusterConfig after);
