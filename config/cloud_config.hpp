@@ -37,6 +37,7 @@ struct TraceCloudSettings {
   Duration period{};             ///< of the series: it begins anew after so long; 0: never
   double speed = 1;              ///< so many seconds of the series pass in one
   Duration start{};              ///< from the time 0 of the cluster to the series' beginning
+  Duration from{};               ///< of the series: what comes before is left out
 };
 
 }  // namespace muster

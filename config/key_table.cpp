@@ -69,6 +69,49 @@ Keys workload_keys(const std::vector<ReplayPart>& formats) {
        NumberKey{[](C& c) -> double& { return c.workload.cutoff_s; }, {0, 1e9}}}};
 }
 
+Keys window_keys() {
+  constexpr Duration kLongest = 10 * 366 * 24 * kHour;
+  return {
+      {"workload.sample", "share of the jobs that are taken, as the seed draws them",
+       NumberKey{[](C& c) -> double& { return c.workload.sample; },
+                 {.low = 0, .high = 1, .above_low = true}}},
+      {"workload.window.from", "when the window begins that jobs are taken from",
+       TimeKey{[](C& c) -> Duration& { return c.workload.window.from; }, 0ns, kLongest}},
+      {"workload.window.length",
+       "how long it is: jobs that begin elsewhere or, alone, end later are left out; 0: no window",
+       TimeKey{[](C& c) -> Duration& { return c.workload.window.length; }, 0ns, kLongest}},
+      {"workload.window.min_jobs",
+       "the seed draws the window among those of its length with so many jobs; 0: the first",
+       WholeKey{[](C& c) -> std::uint32_t& { return c.workload.window.min_jobs; }, 0, kMany}}};
+}
+
+Keys stated_keys() {
+  return {
+      {"workload.stated.run_times",
+       "what jobs state of them: what the trace says, nothing, the truth, the truth times a factor "
+       "between 1 and workload.stated.factor, or the truth with an error of workload.stated.errors",
+       word_key({"as-read", "none", "true", "factor", "drawn"},
+                [](C& c) -> std::string& { return c.workload.stated.by; })},
+      {"workload.stated.factor", "factor: one is drawn for each job between 1 and this",
+       NumberKey{[](C& c) -> double& { return c.workload.stated.factor; },
+                 {.low = 1e-6, .high = 1e6}}},
+      {"workload.stated.errors", "drawn: CSV file of errors, as muster predict --ratios writes it",
+       PathKey{[](C& c) -> std::filesystem::path& { return c.workload.stated.errors; }}},
+      {"workload.move_mbit_s",
+       "a task that moves holds what it leaves while its memory is sent so fast; 0: as the trace "
+       "says",
+       NumberKey{[](C& c) -> double& { return c.workload.move_mbit_s; }, {0, 1e9}}}};
+}
+
+Keys tariff_keys() {
+  constexpr NumberRange kPrice{.low = 0, .high = 1e6};
+  return {{"tariff.cpu_usd_h",
+           "what a core costs where each task is billed alone while it runs, for `tariff_usd`",
+           NumberKey{[](C& c) -> double& { return c.tariff.cpu_usd_h; }, kPrice}},
+          {"tariff.memory_gib_usd_h", "what a GiB of memory costs there",
+           NumberKey{[](C& c) -> double& { return c.tariff.memory_gib_usd_h; }, kPrice}}};
+}
+
 Keys trace_keys() {
   constexpr NumberRange kAmount{.low = 0, .high = 1e6};
   constexpr NumberRange kSize{.low = 0, .high = 1e6, .above_low = true};
@@ -139,10 +182,11 @@ Keys keys_of(const std::vector<ReplayPart>& parts) {
 Keys replay_keys(const ReplayParts& parts) {
   Keys all;
   for (const Keys& some :
-       {top_keys(), workload_keys(parts.formats), trace_keys(), keys_of(parts.formats),
-        world_keys(parts.interference), keys_of(parts.interference), cloud_keys<C>(), group_keys(),
-        master_keys<C>(), planning_keys<C>(), decision_time_keys(), site_keys<C>(),
-        classify_keys<C>()}) {
+       {top_keys(), workload_keys(parts.formats), window_keys(), stated_keys(), tariff_keys(),
+        trace_keys(), keys_of(parts.formats), world_keys(parts.interference),
+        keys_of(parts.interference), cloud_keys<C>(), group_keys(), master_keys<C>(),
+        planning_keys<C>(), decision_time_keys(), site_keys<C>(), classify_keys<C>(),
+        predict_keys<C>()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

@@ -178,4 +178,26 @@ std::vector<KeySpecOf<C>> classify_keys() {
        Whole{[](C& c) -> std::uint32_t& { return c.classify.retrain_after; }, 1, 1'000'000}}};
 }
 
+/// The keys of [predict], which belong to the classifier: C has a ClassifyConfig `classify`.
+template <class C>
+std::vector<KeySpecOf<C>> predict_keys() {
+  using Whole = WholeKeyOf<C>;
+  static const std::vector<std::string> kWays = {"log-ratio", "nmae-mean", "nmae-median", "hint"};
+  return {{"predict.by",
+           "whose run times: of experts compared by ratio or by one of two NMAEs, or the user's",
+           ChoiceKeyOf<C>{kWays,
+                          [](const C& c) -> std::size_t {
+                            return std::find(kWays.begin(), kWays.end(), c.classify.predict.by) -
+                                   kWays.begin();
+                          },
+                          [](C& c, std::size_t i) { c.classify.predict.by = kWays[i]; }}},
+          {"predict.limits",
+           "learn from the run times that users state; a replay does not where they are the truth",
+           FlagKeyOf<C>{[](C& c) -> bool& { return c.classify.predict.limits; }}},
+          {"predict.values", "values of each feature of a job that are remembered, those used last",
+           Whole{[](C& c) -> std::uint32_t& { return c.classify.predict.values; }, 1, 1'000'000}},
+          {"predict.history", "newest run times and errors that are kept with each value",
+           Whole{[](C& c) -> std::uint32_t& { return c.classify.predict.history; }, 1, 1000}}};
+}
+
 }  // namespace muster::config

@@ -19,4 +19,8 @@ struct PriceSeries {
   std::vector<PricePoint> steps;
 };
 
+/// The series from some time on, which is the time 0 of what is given back. What holds then of an
+/// offering is its first step.
+PriceSeries begun_at(const PriceSeries& series, Duration from);
+
 }  // namespace muster

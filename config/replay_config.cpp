@@ -18,6 +18,13 @@ void check_workload(const WorkloadConfig& workload, Reader& reader) {
                     fmt::format("has to be 0 or at least min_tasks, which is {}; it is {}",
                                 workload.min_tasks, workload.max_tasks));
   }
+  if (workload.window.length <= Duration::zero() && workload.window.min_jobs > 0) {
+    reader.complain("workload.window.length",
+                    "has to be > 0 when a window is drawn (workload.window.min_jobs); it is 0");
+  }
+  if (workload.stated.by == "drawn" && workload.stated.errors.empty()) {
+    reader.complain("workload.stated.errors", "is missing, and workload.stated.run_times is drawn");
+  }
   if (workload.load > 0 && workload.scale_time != 1) {
     reader.complain("workload.scale_time",
                     fmt::format("has to be 1 when workload.load sets the factor; it is {}",

@@ -35,6 +35,20 @@ struct TaskDefaults {
   double network_gbit_s = 0;
 };
 
+/// The time that a workload is taken from.
+struct WorkloadWindow {
+  Duration from{};             ///< when it begins
+  Duration length{};           ///< jobs that would end later are left out; 0: no window
+  std::uint32_t min_jobs = 0;  ///< the seed draws one among those that have so many; 0: the first
+};
+
+/// What jobs state of their run times.
+struct StatedRunTimes {
+  std::string by = "as-read";    ///< or none, true, factor, drawn
+  double factor = 1;             ///< the bound of factors other than 1
+  std::filesystem::path errors;  ///< what was true over what was predicted, to draw from
+};
+
 /// What is submitted, and when.
 struct WorkloadConfig {
   std::string format;  ///< the name of one of ReplayParts::formats
@@ -46,6 +60,11 @@ struct WorkloadConfig {
   double load = 0;        ///< that the fleet is offered, by a factor on those times; 0: as it is
   double slo_factor = 0;  ///< a job is in time when it takes no more than so often its longest task
   double cutoff_s = 0;    ///< jobs whose mean task takes longer are long; 0: no such classes
+  double sample = 1;      ///< share of the jobs that are taken, as the seed draws them
+  WorkloadWindow window;
+  StatedRunTimes stated;
+  double move_mbit_s =
+      0;  ///< that a task's memory is sent with when it moves; 0: as the trace says
   TaskDefaults task;
   double machine_memory_gib = 256;  ///< of the machine in parts of which some traces count memory
   PartSettings own;                 ///< what single formats have besides
@@ -77,6 +96,14 @@ struct GroupConfig {
   std::vector<std::pair<std::string, GeoPoint>> sites;
 };
 
+/// How sites predict run times (docs/classifier.md).
+struct PredictConfig {
+  std::string by = "log-ratio";  ///< how experts are compared, or: hint
+  bool limits = true;            ///< what users state is learnt from; not where it is the truth
+  std::uint32_t values = 1000;   ///< of each feature of a job that are remembered
+  std::uint32_t history = 20;    ///< newest run times that are kept with each of them
+};
+
 /// How sites tell short jobs from long ones (docs/classifier.md).
 struct ClassifyConfig {
   std::string by;               ///< svm, hint, oracle or none; empty: as the policy's module says
@@ -88,6 +115,13 @@ struct ClassifyConfig {
   std::uint32_t max_samples = 500;    ///< of them, taken evenly; trainings are quadratic
   std::uint32_t max_history = 5000;   ///< finished jobs that a training looks at
   std::uint32_t retrain_after = 500;  ///< finished jobs from one training to the next
+  PredictConfig predict{};
+};
+
+/// What a service asks that bills each task for what it has asked for while it runs.
+struct TariffConfig {
+  double cpu_usd_h = 0;         ///< of a core
+  double memory_gib_usd_h = 0;  ///< of a GiB; both 0: nobody asks
 };
 
 /// Everything `muster replay` needs to know.
@@ -98,6 +132,7 @@ struct ReplayConfig {
   std::vector<std::string> policies;  ///< NAME[,key=value...], the first one is the baseline
   std::filesystem::path catalog;
   WorkloadConfig workload;
+  TariffConfig tariff;
   WorldConfig world;
   CloudConfig cloud;
   MasterSettings master;

@@ -78,6 +78,7 @@ void fields(auto& a, Like<TaskSpec> auto& v) {
   a("image", v.image);
   a("delays", v.delays);
   a.unless_default("array_index", v.array_index, 0u);
+  a("runtime_hint_s", v.runtime_hint);
 }
 
 void fields(auto& a, Like<Program> auto& v) {

@@ -59,7 +59,8 @@ struct TaskSpec {
   Demands demands;
   std::string image;  ///< what is built once an instance; empty: nothing to build
   Delays delays;
-  std::uint32_t array_index = 0;  ///< what the task is told that it is of its job
+  std::uint32_t array_index = 0;           ///< what the task is told that it is of its job
+  std::optional<Duration> runtime_hint{};  ///< what it will take alone, where not as the job's
 
   friend bool operator==(const TaskSpec&, const TaskSpec&) = default;
 };

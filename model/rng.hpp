@@ -2,8 +2,11 @@
 
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace muster {
 
@@ -48,5 +51,18 @@ class Rng {
 
   std::mt19937_64 engine_;
 };
+
+/// One of 0 .. count-1, in an order that all seeds share: as many seeds that follow each other draw
+/// each of them once. `count` > 0.
+inline std::uint64_t drawn_place(std::uint64_t count, std::uint64_t seed) {
+  constexpr std::uint64_t kOrder = 1;
+  std::vector<std::uint64_t> places(count);
+  std::iota(places.begin(), places.end(), std::uint64_t{0});
+  Rng rng(kOrder);
+  for (std::uint64_t left = count; left > 1; --left) {
+    std::swap(places[left - 1], places[rng.below(left)]);
+  }
+  return places[seed % count];
+}
 
 }  // namespace muster

@@ -36,7 +36,8 @@ enum class Part : std::uint64_t {
   checkpoints,
   max_fails,
   elastic,
-  service
+  service,
+  task_runtime_hint
 };
 
 /// Each step is reversible for a given word, so that words that differ lead to different states.
@@ -106,7 +107,7 @@ void add_delays(Digest& digest, const Delays& delays) {
 /// O(tasks) words instead of O(tasks x demands): arrays are mostly alike.
 void add_task(Digest& digest, const TaskSpec& task, const TaskSpec* before) {
   // Bound member by member, so that a new one does not compile until it is decided on.
-  const auto& [id, demands, image, delays, array_index] = task;
+  const auto& [id, demands, image, delays, array_index, runtime_hint] = task;
   const bool alike = before != nullptr && before->demands == demands && before->image == image &&
                      before->delays == delays;
   digest.begin(alike ? Part::repeated_task : Part::task);
@@ -116,6 +117,10 @@ void add_task(Digest& digest, const TaskSpec& task, const TaskSpec* before) {
     add_delays(digest, delays);
   }
   digest.whole(Part::array_index, array_index);
+  if (runtime_hint) {
+    digest.begin(Part::task_runtime_hint);
+    digest.word(static_cast<std::uint64_t>(runtime_hint->count()));
+  }
 }
 
 void add_tasks(Digest& digest, const std::vector<TaskSpec>& tasks) {

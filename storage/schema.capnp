@@ -187,6 +187,8 @@ struct TaskSpec {
   stop @6 :Int64;
   upload @7 :Int64;
   arrayIndex @8 :UInt32;
+  runtimeHintSet @9 :Bool;
+  runtimeHint @10 :Int64;
 }
 
 struct Variable {

@@ -4,6 +4,7 @@
 
 #include "actors/cloud/trace_provider.hpp"
 #include "config/cloud/delays.hpp"
+#include "config/price_series.hpp"
 #include "config/price_series_file.hpp"
 #include "model/check.hpp"
 
@@ -26,9 +27,15 @@ PriceSeries sped_up(PriceSeries series, double speed) {
 
 Maker make_trace(const CloudConfig& config, const Catalog& catalog) {
   const auto& settings = config.own.of<TraceCloudSettings>();
-  auto series = load_price_series(settings.prices, catalog);
+  if (settings.from > Duration::zero() && settings.period > Duration::zero()) {
+    return Failure<ConfigError>{ConfigError::invalid,
+                                "cloud.prices_from cannot be given with cloud.prices_period: "
+                                "a part of a series is not begun anew"};
+  }
+  const auto series = load_price_series(settings.prices, catalog);
   if (!series) return Failure<ConfigError>{series.error().code, series.error().message};
-  TraceOptions trace{std::move(series).value(), settings.period, Instant{settings.start}};
+  TraceOptions trace{begun_at(series.value(), settings.from), settings.period,
+                     Instant{settings.start}};
   // Divided only when it has to be: times stay exact otherwise.
   if (settings.speed != 1) {
     trace.series = sped_up(std::move(trace.series), settings.speed);

@@ -31,7 +31,11 @@ CloudModule<C> trace_cloud() {
        "when the series begins, counted from the time 0 of the cluster (live: 1970)",
        TimeKeyOf<C>{
            [](C& c) -> Duration& { return c.cloud.own.template of<TraceCloudSettings>().start; },
-           Duration{}, kLatest}}};
+           Duration{}, kLatest}},
+      {"cloud.prices_from", "the series begins with what holds at this time of it",
+       TimeKeyOf<C>{
+           [](C& c) -> Duration& { return c.cloud.own.template of<TraceCloudSettings>().from; },
+           Duration{}, kLongest}}};
   return module;
 }
 

@@ -62,7 +62,7 @@ bool Hotspot::move(const Work& work, const RoundInput::Instance& from) const {
   const auto rented = cheapest.of(row.shape, job.markets, offers);
   if (!rented || offers.rests(rented->type, rented->market)) return false;
   if (rented->price.usd_h() >= from.price_usd_h) return false;
-  const Duration left = expected_left(expected_run(job, params_.run_times),
+  const Duration left = expected_left(expected_run(job, view.state.spec(row), params_.run_times),
                                       ran_so_far(row, view.now), params_.run_times);
   const InstanceType& type = view.catalog[rented->type];
   const Move move{

@@ -8,7 +8,8 @@ namespace muster {
 /// What is left of a task by what is expected of it.
 Duration Supercloud::left_of(const ClusterView& view, std::uint32_t task) const {
   const TaskRow& row = view.state.task(input_.tasks()[task].slot);
-  const Duration expected = expected_run(view.state.job(row.job).job, params_.run_times);
+  const Duration expected =
+      expected_run(view.state.job(row.job).job, view.state.spec(row), params_.run_times);
   return expected_left(expected, ran_so_far(row, view.now), params_.run_times);
 }
 

@@ -80,7 +80,10 @@ class Gathering {
     const muster::Job& job = p_.view.state.job(row.job).job;
     if (p_.params.run_times == RunTimes::unknown) return std::nullopt;
     const bool hinted = p_.params.run_times == RunTimes::hinted;
-    const std::optional<Duration>& expected = hinted ? job.runtime_hint : job.prediction.runtime;
+    const std::optional<Duration>& said = p_.view.state.spec(row).runtime_hint;
+    const std::optional<Duration>& expected = !hinted ? job.prediction.runtime
+                                              : said  ? said
+                                                      : job.runtime_hint;
     if (!expected) return std::nullopt;
     Duration left = *expected - row.ran;
     if (row.phase == TaskPhase::running) left -= p_.view.now - row.started_at;

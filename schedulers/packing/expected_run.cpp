@@ -13,10 +13,12 @@ constexpr Duration kLongest = std::chrono::hours{24 * 365 * 100};
 
 }  // namespace
 
-Duration expected_run(const Job& job, const RunTimeRules& rules) {
+Duration expected_run(const Job& job, const TaskSpec& task, const RunTimeRules& rules) {
   std::optional<Duration> said;
   if (rules.source == RunTimeSource::predicted) said = job.prediction.runtime;
-  if (rules.source == RunTimeSource::hinted) said = job.runtime_hint;
+  if (rules.source == RunTimeSource::hinted) {
+    said = task.runtime_hint ? task.runtime_hint : job.runtime_hint;
+  }
   return std::clamp(said.value_or(rules.otherwise), kShortest, kLongest);
 }
 

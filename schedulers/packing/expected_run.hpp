@@ -23,8 +23,9 @@ struct RunTimeRules {
   bool readjust = true;
 };
 
-/// How long a task of the job is taken to run alone, from its beginning; never 0.
-Duration expected_run(const Job& job, const RunTimeRules& rules);
+/// How long the task of the job is taken to run alone, from its beginning; never 0. Of a user who
+/// speaks of the task the word on the job does not count.
+Duration expected_run(const Job& job, const TaskSpec& task, const RunTimeRules& rules);
 
 /// What is left of such a time after the task has run for `ran`. Stratus 3.4: an estimate that was
 /// too low is doubled as often as it takes.

@@ -36,8 +36,8 @@ void StratusRound::list_waiting() {
     const TaskRow& row = state.task(task.slot);
     const Job& job = state.job(row.job).job;
     const RunTimeRules& rules = p_.params.run_times;
-    remaining_.push_back(
-        expected_left(expected_run(job, rules), ran_so_far(row, p_.view.now), rules));
+    const Duration expected = expected_run(job, state.spec(row), rules);
+    remaining_.push_back(expected_left(expected, ran_so_far(row, p_.view.now), rules));
     if (task.home != kUnassigned || row.phase != TaskPhase::pending) continue;
     waiting_.push_back({i, job.priority, {row.shape, job.markets, remaining_.back()}});
   }

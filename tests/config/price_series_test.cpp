@@ -51,6 +51,25 @@ TEST(PriceSeries, OfRowsWithOneTimeTheLaterOnesComeLater) {
   EXPECT_TRUE(series->steps[2].revoke);
 }
 
+PricePoint step(int at_s, const std::string& zone, double usd_h, bool revoke = false) {
+  return {std::chrono::seconds{at_s},
+          {"d2.xlarge", Market::spot, zone, Price::from_usd_h(usd_h)},
+          revoke};
+}
+
+TEST(PriceSeries, BeginsLaterWithWhatHoldsThen) {
+  const PriceSeries series{
+      {step(0, "a", 1), step(0, "b", 2), step(10, "a", 3, true), step(20, "b", 4, true)}};
+  const PriceSeries later = begun_at(series, std::chrono::seconds{15});
+  ASSERT_EQ(later.steps.size(), 3U);
+  EXPECT_EQ(later.steps[0].offering, step(0, "a", 3).offering);
+  EXPECT_FALSE(later.steps[0].revoke) << "nothing is rented yet that it could take back";
+  EXPECT_EQ(later.steps[1].offering, step(0, "b", 2).offering);
+  EXPECT_EQ(later.steps[2].at, std::chrono::seconds{5});
+  EXPECT_TRUE(later.steps[2].revoke);
+  EXPECT_EQ(begun_at(series, {}).steps.size(), 4U);
+}
+
 TEST(PriceSeries, SaysWhereARowIsWrong) {
   EXPECT_THAT(error_of("0,c9,spot,,1,1,\n"), HasSubstr("p.csv:2: type: the catalog has no type"));
   EXPECT_THAT(error_of("0,big,spot,,1,1,\n"), HasSubstr("market: the catalog has no spot price"));

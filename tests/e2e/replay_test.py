@@ -11,10 +11,11 @@ from fixture import COLUMNS, EVA_200, ONE_JOB, MusterTest
 WHOLE = ("seed", "jobs_submitted", "jobs_completed", "instances_launched", "interruptions",
          "rounds", "events")
 NUMBERS = ("total_cost_usd", "normalized_cost", "mean_jct_h", "p50_jct_h", "p95_jct_h",
-           "p99_jct_h", "mean_idle_h", "mean_normalized_throughput", "tasks_per_instance",
-           "migrations_per_task", "lost_work_h", "decision_ms_mean", "decision_ms_p99", "wall_s")
+           "p99_jct_h", "p50_slowdown", "p95_slowdown", "mean_idle_h",
+           "mean_normalized_throughput", "tasks_per_instance", "migrations_per_task",
+           "lost_work_h", "decision_ms_mean", "decision_ms_p99", "wall_s")
 FLEET = ("normalized_jct", "makespan_s", "throughput_jobs_h", "normalized_throughput",
-         "utilization", "short_jobs", "long_jobs", "bound")
+         "utilization", "short_jobs", "long_jobs", "bound", "tariff_usd")
 KEYS = {*WHOLE, *NUMBERS, *FLEET, "policy", "allocation", "full_reconfiguration_share",
         "event_log_sha256", "cost_by_purpose", "jobs_not_completed", "not_completed",
         "rounds_by_choice", "round_figures"}

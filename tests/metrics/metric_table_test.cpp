@@ -51,6 +51,8 @@ std::vector<RunResult> two_runs() {
   MeasureOptions options;
   options.is_long = [](JobId id) { return id.value == 1; };
   options.slo = [](JobId id) { return from_seconds(id.value == 1 ? 5 * kHour : 3 * kHour); };
+  options.alone = [](JobId id) { return from_seconds(id.value == 1 ? 2.5 * kHour : 2 * kHour); };
+  options.tariff_usd = 7.5;
   const LogBuilder log = three_jobs();
   std::vector<RunResult> runs(2);
   RunResult& baseline = runs[0];
@@ -76,12 +78,15 @@ const std::map<std::string, std::optional<double>>& by_hand() {
       {"jobs_completed", 2},
       {"total_cost_usd", 5 * 12},
       {"normalized_cost", 60.0 / 120},
+      {"tariff_usd", 7.5},
       {"bound.usd", 40},
       {"bound.above", {}},  // job 3 did not complete
       {"mean_jct_h", (4 + 3) / 2.0},
       {"p50_jct_h", 3},
       {"p95_jct_h", 4},
       {"p99_jct_h", 4},
+      {"p50_slowdown", 3 / 2.0},
+      {"p95_slowdown", 4 / 2.5},
       {"normalized_jct", 3.5 / 7},
       {"short_jobs.jobs_submitted", 2},
       {"short_jobs.jobs_completed", 1},

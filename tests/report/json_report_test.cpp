@@ -24,8 +24,10 @@ TEST(JsonReport, has_exactly_the_documented_members_in_their_order) {
   EXPECT_EQ(nlohmann::ordered_json::parse(json_report(runs)).dump(),
             "{\"runs\":[{\"policy\":\"eva\",\"seed\":7,\"jobs_submitted\":200,"
             "\"jobs_completed\":199,\"total_cost_usd\":16.0,"
-            "\"normalized_cost\":0.58,\"bound\":null,\"mean_jct_h\":17.67,\"p50_jct_h\":4.5,"
-            "\"p95_jct_h\":90.25,\"p99_jct_h\":120.0,\"normalized_jct\":1.5,"
+            "\"normalized_cost\":0.58,\"tariff_usd\":null,\"bound\":null,\"mean_jct_h\":17.67,"
+            "\"p50_jct_h\":4.5,"
+            "\"p95_jct_h\":90.25,\"p99_jct_h\":120.0,\"p50_slowdown\":1.25,"
+            "\"p95_slowdown\":null,\"normalized_jct\":1.5,"
             "\"short_jobs\":{\"jobs_submitted\":9,\"jobs_completed\":8,\"mean_jct_s\":4.5,"
             "\"p50_jct_s\":3.5,\"p90_jct_s\":null,\"p99_jct_s\":null,\"slo_met\":0.75,"
             "\"normalized_jct\":null},"

@@ -20,6 +20,7 @@ inline metrics::RunResult run_of(std::string policy, std::uint64_t seed, double 
   run.p50_jct_h = 4.5;
   run.p95_jct_h = 90.25;
   run.p99_jct_h = 120;
+  run.p50_slowdown = 1.25;
   run.mean_idle_h = 0.1;
   run.mean_normalized_throughput = 0.9;
   run.tasks_per_instance = 2.5;

@@ -283,7 +283,14 @@ ClassFigures measure_class(const JobFollower& follower, const MeasureOptions& op
   return figures;
 }
 
-void measure_jobs(const JobFollower& follower, RunResult& result) {
+/// Over the run alone, which for jobs of no length counts as a nanosecond.
+double slowdown_of(const JobFigures& job, const MeasureOptions& options) {
+  const Duration alone = std::max(options.alone(job.id), Duration{1});
+  return to_seconds(job.jct) / to_seconds(alone);
+}
+
+void measure_jobs(const JobFollower& follower, const MeasureOptions& options, RunResult& result) {
+  std::vector<double> slowdowns;
   Mean idle_h, throughput, migrations;
   const std::vector<JobFigures>& jobs = follower.jobs();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -298,6 +305,7 @@ void measure_jobs(const JobFollower& follower, RunResult& result) {
       continue;
     }
     result.jct_h.push_back(to_hours(job.jct));
+    if (options.alone) slowdowns.push_back(slowdown_of(job, options));
     idle_h.add(to_hours(job.jct - job.executing));
   }
   // Accepted jobs; a replay knows of more and sets its own number.
@@ -307,6 +315,10 @@ void measure_jobs(const JobFollower& follower, RunResult& result) {
   result.mean_normalized_throughput = throughput.value();
   result.migrations_per_task = migrations.value();
   measure_jcts(result);
+  if (slowdowns.empty()) return;
+  std::sort(slowdowns.begin(), slowdowns.end());
+  result.p50_slowdown = nearest_rank(slowdowns, 50);
+  result.p95_slowdown = nearest_rank(slowdowns, 95);
 }
 
 }  // namespace
@@ -343,7 +355,8 @@ RunResult Measure::finish() {
   if (result.events == 0) return result;
   const MeasureOptions& options = state_->options;
   state_->levels.finish(result);
-  measure_jobs(state_->jobs, result);
+  measure_jobs(state_->jobs, options, result);
+  result.tariff_usd = options.tariff_usd;
   if (options.is_long) {
     result.short_jobs = measure_class(state_->jobs, options, std::not_fn(options.is_long));
     result.long_jobs = measure_class(state_->jobs, options, options.is_long);

@@ -24,6 +24,10 @@ struct MeasureOptions {
   std::function<bool(JobId)> is_long = {};
   /// How long a job may take to be in time; empty: nobody asks.
   std::function<Duration(JobId)> slo = {};
+  /// How long a job takes when nothing is in its way; empty: not known.
+  std::function<Duration(JobId)> alone = {};
+  /// What the work costs where each task is billed alone; nothing: nobody asks.
+  std::optional<double> tariff_usd{};
 };
 
 /// Derives from a log every figure of a run that the log determines; the rest (policy, seed,

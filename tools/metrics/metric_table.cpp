@@ -61,6 +61,14 @@ void add_jobs_and_cost(std::vector<Metric>& table) {
       ratio_of(table.back(), "normalized_cost", Column{"of first", "%", Place::cost, 1, 100}));
 }
 
+void add_tariff(std::vector<Metric>& table) {
+  table.push_back({.key = "tariff_usd",
+                   .unit = "$",
+                   .how = "what the tasks would cost where each is billed alone for what it asks "
+                          "for while it runs (`tariff.*`); null unless that is given",
+                   .of = [](Run r) { return r.tariff_usd; }});
+}
+
 void add_bound(std::vector<Metric>& table) {
   const auto asked_for = [](Run r) { return r.bound_usd.has_value(); };
   table.push_back({.key = "bound.usd",
@@ -99,6 +107,16 @@ void add_jct(std::vector<Metric>& table) {
   jct("p50", "p50", &RunResult::p50_jct_h);
   jct("p95", "p95", &RunResult::p95_jct_h);
   jct("p99", "p99", &RunResult::p99_jct_h);
+  const auto slowdown = [&](std::string name, Value RunResult::*of) {
+    table.push_back({.key = name + "_slowdown",
+                     .unit = "of 1",
+                     .better = Better::lower,
+                     .how = "JCT of a completed job over its longest task alone, at rank ceil(" +
+                            name.substr(1) + "/100 n) of n ascending",
+                     .of = [of](Run r) { return r.*of; }});
+  };
+  slowdown("p50", &RunResult::p50_slowdown);
+  slowdown("p95", &RunResult::p95_slowdown);
   table.push_back(ratio_of(mean, "normalized_jct",
                            Column{"JCT", "of first", Place::relative, 3, 1, Shown::with_classes}));
 }
@@ -304,6 +322,7 @@ void add_rounds(std::vector<Metric>& table) {
 std::vector<Metric> all_metrics() {
   std::vector<Metric> table;
   add_jobs_and_cost(table);
+  add_tariff(table);
   add_bound(table);
   add_jct(table);
   add_class(table, {"short", &RunResult::short_jobs, Place::short_jobs, Place::short_mean});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -40,12 +41,32 @@ std::function<bool(JobId)> long_jobs(const JobSource& jobs, double cutoff_s) {
   };
 }
 
+/// What all tasks cost at the tariff; nothing without one.
+std::optional<double> cost_at(const TariffConfig& tariff, const JobSource& jobs) {
+  if (tariff.cpu_usd_h <= 0 && tariff.memory_gib_usd_h <= 0) return std::nullopt;
+  double usd = 0;
+  for (std::size_t rank = 0; rank < jobs.size(); ++rank) {
+    const WorkloadJob job = jobs.job(rank);
+    for (std::size_t i = 0; i < job.job.tasks.size(); ++i) {
+      const auto& entries = job.job.tasks[i].demands.entries();
+      if (entries.empty()) continue;
+      const Resources& asked = entries.front().amount;
+      const double hours = job.truth.work_of(i) / job.truth.iterations_per_s / 3600;
+      usd += hours * (asked[Resource::cpu] * tariff.cpu_usd_h +
+                      asked[Resource::memory] * tariff.memory_gib_usd_h);
+    }
+  }
+  return usd;
+}
+
 }  // namespace
 
-metrics::MeasureOptions job_limits(const JobSource& jobs, const WorkloadConfig& config) {
+metrics::MeasureOptions job_limits(const JobSource& jobs, const ReplayConfig& config) {
   metrics::MeasureOptions options;
-  options.is_long = long_jobs(jobs, config.cutoff_s);
-  options.slo = time_allowed(jobs, config.slo_factor);
+  options.is_long = long_jobs(jobs, config.workload.cutoff_s);
+  options.slo = time_allowed(jobs, config.workload.slo_factor);
+  options.alone = time_allowed(jobs, 1);
+  options.tariff_usd = cost_at(config.tariff, jobs);
   return options;
 }
 

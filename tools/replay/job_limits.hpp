@@ -7,7 +7,8 @@
 namespace muster::replay {
 
 /// What a run's figures hold its jobs against, computed once from the truth of the workload: which
-/// of them are long, and how long each may take. Each is empty where the config asks for none.
-metrics::MeasureOptions job_limits(const JobSource& jobs, const WorkloadConfig& config);
+/// of them are long, how long each may take and takes alone, and what they cost by the tariff.
+/// What the config asks nothing of is empty.
+metrics::MeasureOptions job_limits(const JobSource& jobs, const ReplayConfig& config);
 
 }  // namespace muster::replay

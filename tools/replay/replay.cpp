@@ -25,6 +25,7 @@
 #include "tools/replay/job_limits.hpp"
 #include "tools/replay/run_log.hpp"
 #include "tools/replay/sampling_run.hpp"
+#include "tools/replay/workload/stated_truth.hpp"
 #include "tools/replay/workload_driver.hpp"
 #include "tools/replay/workload_names.hpp"
 #include "tools/replay/world.hpp"
@@ -98,7 +99,11 @@ Expected<Decider, ReplayError> make_decider(const RunSetup& setup) {
     if (!fleet) return Failure<ReplayError>{ReplayError::bad_input, fleet.error().message};
     decider.cells.push_back({std::move(policy).value(), std::move(fleet).value()});
   }
-  auto classifier = make_classifier_service(config.classify, decider.intake);
+  ClassifyConfig classify = config.classify;
+  // Where the truth is stated nobody may learn from it, but for those that are told to know it.
+  const bool classifies = decider.intake.classify_by || !classify.by.empty();
+  if (classifies && states_truth(*setup.workload)) classify.predict.limits = false;
+  auto classifier = make_classifier_service(classify, decider.intake);
   if (!classifier) return Failure<ReplayError>{ReplayError::bad_input, classifier.error().message};
   decider.classifier = std::move(classifier).value();
   return decider;
@@ -434,7 +439,7 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   // excluded.
   const Duration begin = setup.stopwatch();
   Auditor auditor(*setup.catalog);
-  metrics::Measure figures(*setup.catalog, job_limits(*setup.workload, setup.config->workload));
+  metrics::Measure figures(*setup.catalog, job_limits(*setup.workload, *setup.config));
   Run run;
   RunLog log;
   if (setup.on_event) log.show_to(setup.on_event);

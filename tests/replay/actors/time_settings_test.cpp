@@ -145,6 +145,27 @@ TEST(TimeSettings, RevocationsOfASeriesKeepTheLaws) {
   EXPECT_GT(interruptions, 5U) << "the revocations have to come about";
 }
 
+TEST(TimeSettings, TheSeriesBeginsWhereTheConfigSays) {
+  SmallReplay replay = with_times(1);
+  std::string rows = "time_s,type,market,zone,price_usd_h,available\n";
+  for (const InstanceType& type : replay.catalog().types()) {
+    for (const int day : {0, 1}) {
+      rows += fmt::format("{},{},on-demand,,{},1\n", day * 86400, type.name,
+                          type.on_demand.usd_h() * (day == 0 ? 1 : 10));
+    }
+  }
+  const muster::test::TempFile file("prices.csv", rows);
+  replay.config().cloud.provider = "trace";
+  std::vector<double> costs;
+  for (const Duration from : {0h, 24h}) {
+    replay.config().cloud.own.of<TraceCloudSettings>() = {.prices = file.path(), .from = from};
+    const auto run = replay.run("no-packing", 1);
+    ASSERT_TRUE(run) << run.error().message;
+    costs.push_back(run->result.total_cost_usd);
+  }
+  EXPECT_NEAR(costs[1], 10 * costs[0], 1e-6 * costs[1]);
+}
+
 TEST(TimeSettings, EverySettlingKeepsTheLaws) {
   for (const Duration settle : {Duration{0}, Duration{1ms}, Duration{1s}, Duration{1h}}) {
     for (const Duration round_settle : {Duration{0}, Duration{3ms}, Duration{1s}}) {

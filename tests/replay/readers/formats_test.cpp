@@ -45,7 +45,8 @@ TEST(WorkloadFormats, own_the_keys_that_they_alone_read) {
   for (const ReplayPart& part : replay_parts().formats) keys[part.name] = keys_of(part);
   EXPECT_THAT(keys["google-2011"],
               ElementsAre("workload.machine.cpu", "workload.google_max_priority"));
-  EXPECT_THAT(keys["swf"], ElementsAre("workload.swf_processors_per_task"));
+  EXPECT_THAT(keys["swf"], ElementsAre("workload.swf_processors_per_task", "workload.swf_gangs",
+                                       "workload.swf_needs_memory"));
   EXPECT_THAT(keys["synthetic"], Contains("workload.synthetic.jobs"));
   EXPECT_THAT(keys["composed"], Contains("workload.composed.demands_format"));
   EXPECT_THAT(keys["tr"], IsEmpty());

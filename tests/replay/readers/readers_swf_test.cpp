@@ -22,7 +22,7 @@ WorkloadConfig swf(const TempFile& file, std::uint32_t processors_per_task = 1) 
 
 constexpr std::string_view kLines =
     "; Computer: a cluster\n"
-    "11 100 32 3600 5 32 2048 5 7200 1048576 1 4 1 7 -1 1 -1 -1\n"
+    "11 100 32 3600 5 32 2048 5 7200 1048576 1 4 1 7 2 1 -1 -1\n"
     "12 160 5 -1 4 5 -1 4 7200 -1 5 4 1 7 -1 1 -1 -1\n"
     "13 170 5 60 -1 5 2097152 2 -1 -1 1 -1 1 -1 -1 1 -1 -1\n";
 
@@ -38,6 +38,7 @@ TEST(Swf, MakesAGangOfTheProcessorsOfAJob) {
   EXPECT_EQ(first.job.runtime_hint, 7200s);
   EXPECT_EQ(first.job.user, "user4");
   EXPECT_EQ(first.job.workload_class, "executable7");
+  EXPECT_EQ(first.job.name, "queue2-executable7");
   ASSERT_EQ(first.job.tasks.size(), 5U);
   EXPECT_EQ(first.job.tasks[4].demands, Demands(Resources::of(0, 1, 1)));
 }
@@ -50,12 +51,26 @@ TEST(Swf, TakesWhatIsKnownWhereTheFirstChoiceIsNot) {
   EXPECT_EQ(second.job.runtime_hint, std::nullopt);
   EXPECT_EQ(second.job.user, "");
   EXPECT_EQ(second.job.workload_class, "batch");
+  EXPECT_EQ(second.job.name, "batch");
 }
 
 TEST(Swf, LeavesOutAndCountsWhatDidNotRun) {
   const TempFile file("log.swf", kLines);
   EXPECT_THAT(read_workload(swf(file), 1).value().description,
               HasSubstr("1 that did not run left out"));
+}
+
+TEST(Swf, MakesTasksForThemselvesAndLeavesOutJobsWithoutMemoryWhereItIsTold) {
+  const TempFile file("log.swf",
+                      std::string(kLines) + "14 180 5 60 1 5 -1 1 -1 -1 1 -1 1 -1 -1 1 -1 -1\n");
+  WorkloadConfig config = swf(file);
+  config.own.of<SwfSettings>().gangs = false;
+  EXPECT_EQ(read_workload(config, 1)->jobs.size(), 3U);
+  config.own.of<SwfSettings>().needs_memory = true;
+  const Workload workload = read_workload(config, 1).value();
+  EXPECT_EQ(workload.jobs.size(), 2U);
+  EXPECT_FALSE(workload.jobs[0].job.gang);
+  EXPECT_THAT(workload.description, HasSubstr("2 that did not run or have no memory left out"));
 }
 
 TEST(Swf, PutsSeveralProcessorsIntoATaskAndRoundsUp) {

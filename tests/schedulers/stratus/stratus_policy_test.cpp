@@ -62,12 +62,16 @@ TEST(Stratus, takes_a_task_that_outlives_its_estimate_to_have_run_for_half_its_t
 TEST(Stratus, believes_whom_it_is_told_to) {
   using namespace std::chrono_literals;
   Job job = job_of(1, 100, 1, 1);
+  TaskSpec& task = job.tasks.front();
   job.prediction.runtime = 50s;
-  EXPECT_EQ(expected_run(job, {}), 50s);
-  EXPECT_EQ(expected_run(job, {.source = RunTimeSource::hinted}), 100s);
-  EXPECT_EQ(expected_run(job, {.source = RunTimeSource::unknown, .otherwise = 7s}), 7s);
-  job.runtime_hint = 0s;
-  EXPECT_GT(expected_run(job, {.source = RunTimeSource::hinted}), 0s);
+  EXPECT_EQ(expected_run(job, task, {}), 50s);
+  EXPECT_EQ(expected_run(job, task, {.source = RunTimeSource::hinted}), 100s);
+  EXPECT_EQ(expected_run(job, task, {.source = RunTimeSource::unknown, .otherwise = 7s}), 7s);
+  task.runtime_hint = 70s;
+  EXPECT_EQ(expected_run(job, task, {.source = RunTimeSource::hinted}), 70s);
+  EXPECT_EQ(expected_run(job, task, {}), 50s);
+  task.runtime_hint = job.runtime_hint = 0s;
+  EXPECT_GT(expected_run(job, task, {.source = RunTimeSource::hinted}), 0s);
 }
 
 TEST(Stratus, gives_an_empty_instance_back_between_scheduling_events) {

@@ -44,8 +44,16 @@ RawJobsResult read_donors(const WorkloadConfig& config) {
 /// gives the same jobs.
 RawJobsResult compose(const WorkloadConfig& config, std::uint64_t seed) {
   const auto& how = config.own.of<ComposedWorkload>();
-  const auto base = read_part(config, how.format);
+  auto base = read_part(config, how.format);
   if (!base) return base.error();
+  std::erase_if(base->jobs,
+                [&](const JobRow& job) { return job.submit.time_since_epoch() < how.from; });
+  if (base->jobs.empty()) {
+    return Failure<WorkloadError>{
+        WorkloadError::invalid,
+        fmt::format("{}: has no job that comes {} s after the first (workload.composed.from)",
+                    config.path.string(), seconds_text(how.from))};
+  }
   std::optional<RawJobs> demands;
   if (!how.demands.empty()) {
     auto read = read_donors(config);
@@ -118,6 +126,8 @@ WorkloadFormat composed_format() {
       {"workload.composed.jobs",
        "how many jobs to draw from workload.path, each as likely; 0: its own, in their order",
        Whole{format_key<&ComposedWorkload::jobs>, 0, kMostJobs}},
+      {"workload.composed.from", "jobs of workload.path that come earlier are not drawn",
+       config::TimeKeyOf<ReplayConfig>{format_key<&ComposedWorkload::from>, Duration{}, kLongest}},
       {"workload.composed.mean_gap_s",
        "mean of exponential gaps between arrivals; 0: arrivals as in workload.path",
        Number{format_key<&ComposedWorkload::mean_gap_s>, {0, 1e8}}}};

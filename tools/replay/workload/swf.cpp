@@ -29,6 +29,7 @@ constexpr std::size_t kWantedTime = 8;
 constexpr std::size_t kWantedMemory = 9;
 constexpr std::size_t kUser = 11;
 constexpr std::size_t kExecutable = 13;
+constexpr std::size_t kQueue = 14;
 constexpr std::array<std::string_view, 18> kNames = {
     "job number",     "submit time",      "wait time",   "run time",
     "processors",     "average cpu time", "used memory", "requested processors",
@@ -92,7 +93,7 @@ std::optional<JobDraft> SwfReader::read_job() {
   JobDraft draft;
   WorkloadJob& to = draft.job;
   to.job.id = read_id();
-  to.job.gang = true;
+  to.job.gang = config_.own.of<SwfSettings>().gangs;
   to.submit = Instant{seconds(kSubmit)};
   const Duration runtime = seconds(kRuntime);
   const Duration wanted = seconds(kWantedTime);
@@ -100,8 +101,11 @@ std::optional<JobDraft> SwfReader::read_job() {
   if (processors <= 0) processors = known_or(kWantedProcessors, 0);
   const double user = known_or(kUser, -1);
   const double executable = known_or(kExecutable, -1);
+  const double queue = known_or(kQueue, -1);
   // After all fields were read, so that a row that is left out is checked like the others.
   if (runtime <= Duration::zero() || processors <= 0) return std::nullopt;
+  const bool memory = known_or(kWantedMemory, known_or(kUsedMemory, 0)) > 0;
+  if (!memory && config_.own.of<SwfSettings>().needs_memory) return std::nullopt;
   const double of_task =
       // A job smaller than a task's processors is one task of its own size.
       std::min<double>(processors, config_.own.of<SwfSettings>().processors_per_task);
@@ -111,7 +115,9 @@ std::optional<JobDraft> SwfReader::read_job() {
   if (user >= 0) to.job.user = fmt::format("user{}", user);
   to.job.workload_class =
       executable >= 0 ? fmt::format("executable{}", executable) : std::string(kUnknownClass);
-  to.job.name = to.truth.interference = to.job.workload_class;
+  to.truth.interference = to.job.workload_class;
+  // A job has no queue of its own; the name says where it was waiting.
+  to.job.name = (queue >= 0 ? fmt::format("queue{}-", queue) : "") + to.job.workload_class;
   to.job.tasks.emplace_back().demands = demands(of_task);
   return draft;
 }
@@ -135,8 +141,10 @@ RawJobsResult read_swf(const WorkloadConfig& config) {
   if (!errors.empty()) return invalid(errors);
   start_at_first(raw_jobs.jobs);
   raw_jobs.description = fmt::format("workload log {}", config.path.filename().string());
+  const bool memory = config.own.of<SwfSettings>().needs_memory;
   if (left_out > 0) {
-    raw_jobs.description += fmt::format(", {} that did not run left out", left_out);
+    raw_jobs.description += fmt::format(", {} that did not run{} left out", left_out,
+                                        memory ? " or have no memory" : "");
   }
   return raw_jobs;
 }
@@ -148,7 +156,11 @@ WorkloadFormat swf_format() {
   format.part.keys = {
       {"workload.swf_processors_per_task", "swf: how many of a job's processors make one task",
        config::WholeKeyOf<ReplayConfig>{config::format_key<&SwfSettings::processors_per_task>, 1,
-                                        kMostProcessors}}};
+                                        kMostProcessors}},
+      {"workload.swf_gangs", "swf: the tasks of a job run together; false: each for itself",
+       config::FlagKeyOf<ReplayConfig>{config::format_key<&SwfSettings::gangs>}},
+      {"workload.swf_needs_memory", "swf: jobs that say nothing of their memory are left out",
+       config::FlagKeyOf<ReplayConfig>{config::format_key<&SwfSettings::needs_memory>}}};
   return format;
 }
 

@@ -6,6 +6,8 @@
 
 #include "tools/replay/workload/formats.hpp"
 #include "tools/replay/workload/readers.hpp"
+#include "tools/replay/workload/shape.hpp"
+#include "tools/replay/workload/stated.hpp"
 
 // What all formats of workloads share: jobs are read as rows, brought into order, cut to what is
 // wanted and numbered. A row holds what differs between jobs and points to a template for the rest,
@@ -159,6 +161,13 @@ WorkloadJob CompactWorkload::job(std::size_t index) const {
   tasks.resize(row.tasks, TaskSpec(tasks.front()));
   std::uint64_t next = row.first_task;
   for (TaskSpec& task : tasks) task.id = TaskId{next++};
+  // Tasks that are all alike are spoken of by the job's word.
+  if (row.task_hint_factor > 0 && row.task_iterations) {
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      const double run_s = job.truth.work_of(i) / job.truth.iterations_per_s;
+      tasks[i].runtime_hint = from_seconds(run_s * row.task_hint_factor);
+    }
+  }
   return job;
 }
 
@@ -212,6 +221,10 @@ Expected<CompactWorkload, WorkloadError> read_compact_workload(const WorkloadCon
   auto raw_jobs = read_by(workload_formats(), config.format, config, seed);
   if (!raw_jobs) return raw_jobs.error();
   select(raw_jobs.value(), config);
+  raw_jobs = take_part(std::move(raw_jobs).value(), config, seed);
+  if (raw_jobs) raw_jobs = state_run_times(std::move(raw_jobs).value(), config.stated, seed);
+  if (!raw_jobs) return raw_jobs.error();
+  if (config.move_mbit_s > 0) charge_moves(raw_jobs.value(), config.move_mbit_s);
   auto workload = number_tasks(std::move(raw_jobs).value(), config.path);
   // A factor of 1 leaves the times exactly as they are, and the description too.
   if (!workload || config.scale_time == 1) return workload;

@@ -82,6 +82,7 @@ struct JobRow {
   std::shared_ptr<const JobTemplate> like;
   std::string name;
   std::optional<Duration> runtime_hint;
+  double task_hint_factor = 0;  ///< tasks state their own run times so often; 0: nothing
   double iterations = 0;
   double iterations_per_s = 1;
   std::shared_ptr<const std::vector<double>> task_iterations;  ///< null: all tasks are alike
