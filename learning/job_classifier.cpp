@@ -11,7 +11,7 @@ namespace {
 
 // "sorter" stands in the texts of stores: it names the format.
 constexpr std::string_view kJobClassifierKind = "sorter";
-constexpr unsigned kJobClassifierVersion = 1;
+constexpr unsigned kJobClassifierVersion = 2;
 constexpr std::uint64_t kMaxHistory = 10'000'000;
 constexpr std::uint64_t kLongest_ns = INT64_MAX;
 
@@ -44,7 +44,7 @@ struct Contents {
   Duration threshold{};
   std::size_t learnt_since = 0;
   JobClassifier::Classifier classifier;
-  RuntimePredictor predictor;
+  RuntimeForecast forecast;
   std::vector<JobSample> history;
 };
 
@@ -58,7 +58,7 @@ Contents read_contents(ModelReader& in) {
   if (trained) {
     contents.classifier = std::make_shared<const LengthClassifier>(LengthClassifier::read(in));
   }
-  contents.predictor = RuntimePredictor::read(in);
+  contents.forecast = RuntimeForecast::read(in);
   for (std::uint64_t i = 0; i < samples && in.line("sample"); ++i) {
     contents.history.push_back(read_sample(in));
   }
@@ -82,7 +82,8 @@ std::string_view name_of(LengthBasis basis) {
   return kBasisNames[static_cast<std::size_t>(basis)];
 }
 
-JobClassifier::JobClassifier(const ClassifierParams& params) : params_(params) {
+JobClassifier::JobClassifier(const ClassifierParams& params)
+    : params_(params), forecast_(params.predict) {
   MUSTER_CHECK(params.max_history > 0, "a history has room for something");
 }
 
@@ -91,16 +92,17 @@ std::optional<Duration> JobClassifier::known_runtime(const Job& job) const {
   return params_.by == ClassifierKind::oracle ? job.runtime_hint : std::nullopt;
 }
 
-Classification JobClassifier::classify(const Job& job, const SystemUse& use) const {
+Classification JobClassifier::classify(const Job& job, const SystemUse& use, Instant now) const {
+  const SubmittedJob submitted{job, now};
   Classification answer;
   answer.estimate = known_runtime(job);
   if (!answer.estimate) {
-    if (const auto predicted = predictor_.predict(job)) {
+    if (const auto predicted = forecast_.predict(submitted)) {
       answer.estimate = from_seconds(predicted->runtime_s);
     }
   }
   judge_length(job, use, answer);
-  answer.spot = judge_spot(job, answer);
+  answer.spot = judge_spot(submitted, answer);
   return answer;
 }
 
@@ -120,25 +122,26 @@ void JobClassifier::judge_length(const Job& job, const SystemUse& use,
   }
 }
 
-SorsVerdict JobClassifier::judge_spot(const Job& job, const Classification& answer) const {
+SorsVerdict JobClassifier::judge_spot(const SubmittedJob& submitted,
+                                      const Classification& answer) const {
   const double p_threshold = params_.sors.p_threshold;
   if (answer.length == JobLength::long_run) {
     return {.reason = SorsReason::long_job, .p_threshold = p_threshold};
   }
-  if (const auto known = known_runtime(job)) {
+  if (const auto known = known_runtime(submitted.job)) {
     return {.reason = SorsReason::allowed,
             .probability = 1,
             .p_threshold = p_threshold,
             .promised_s = to_seconds(*known)};
   }
-  return predictor_.judge(job, params_.sors);
+  return forecast_.judge(submitted, params_.sors);
 }
 
 void JobClassifier::learn(const FinishedJob& finished) {
   const Duration runtime = std::max(finished.runtime, Duration::zero());
   if (history_.size() == params_.max_history) history_.pop_front();
   history_.push_back({features_of(finished.job, finished.use_at_submission), runtime});
-  predictor_.observe(finished.job, runtime);
+  forecast_.observe({finished.job, finished.submitted}, runtime);
   ++learnt_since_;
 }
 
@@ -147,6 +150,10 @@ bool JobClassifier::due_for_training() const {
   const std::size_t needed =
       classifier_ == nullptr ? params_.training.min_samples : params_.retrain_after;
   return learnt_since_ >= needed;
+}
+
+bool JobClassifier::due_for_saving() const {
+  return params_.by != ClassifierKind::svm && learnt_since_ >= params_.retrain_after;
 }
 
 void JobClassifier::adopt(Classifier classifier) {
@@ -162,7 +169,7 @@ void JobClassifier::write(ModelWriter& out) const {
   out.whole(std::min<std::uint64_t>(learnt_since_, kMaxHistory)).whole(history_.size());
   out.whole(classifier_ == nullptr ? 0 : 1);
   if (classifier_ != nullptr) classifier_->write(out);
-  predictor_.write(out);
+  forecast_.write(out);
   for (const JobSample& sample : history_) write_sample(out, sample);
 }
 
@@ -183,7 +190,8 @@ Expected<JobClassifier, LearnError> JobClassifier::parse(std::string_view text,
   }
   JobClassifier classifier(params);
   classifier.classifier_ = std::move(read->classifier);
-  classifier.predictor_ = std::move(read->predictor);
+  // What other parameters made of the past cannot be gone on from.
+  if (read->forecast.params() == params.predict) classifier.forecast_ = std::move(read->forecast);
   classifier.learnt_since_ = read->learnt_since;
   // The newest of them.
   const std::size_t kept = std::min(read->history.size(), params.max_history);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "learning/classifier_training.hpp"
-#include "learning/runtime_predictor.hpp"
+#include "learning/runtime_forecast.hpp"
 
 namespace muster {
 
@@ -26,6 +26,7 @@ std::optional<ClassifierKind> parse_classifier_kind(std::string_view name);
 struct ClassifierParams {
   ClassifierKind by = ClassifierKind::svm;
   SorsRule sors;
+  PredictParams predict;            ///< whose word the run times are
   TrainParams training;             ///< with the threshold T_th
   std::size_t max_history = 5000;   ///< finished jobs that a training may look at
   std::size_t retrain_after = 500;  ///< finished jobs between two trainings
@@ -55,6 +56,7 @@ struct FinishedJob {
   const Job& job;
   SystemUse use_at_submission;
   Duration runtime{};  ///< its mean task duration
+  Instant submitted{};
 };
 
 /// Tells short jobs from long ones and says which may use spot instances (HCoop III-C, IV-B), and
@@ -67,7 +69,8 @@ class JobClassifier {
 
   explicit JobClassifier(const ClassifierParams& params);
 
-  Classification classify(const Job& job, const SystemUse& use) const;
+  /// Of a job that is submitted at `now`.
+  Classification classify(const Job& job, const SystemUse& use, Instant now = {}) const;
 
   /// Takes a finished job into the history and the predictor's experience.
   void learn(const FinishedJob& finished);
@@ -77,16 +80,21 @@ class JobClassifier {
   bool due_for_training() const;
   /// A copy of what a training is to look at, oldest first.
   std::vector<JobSample> history() const { return {history_.begin(), history_.end()}; }
+  /// Enough has been learnt to be kept, where no training is to come that would be the occasion.
+  bool due_for_saving() const;
+  /// It is kept.
+  void saved() { learnt_since_ = 0; }
   /// From now on this one answers; not null.
   void adopt(Classifier classifier);
 
   /// Null before the first training.
   const Classifier& classifier() const { return classifier_; }
-  const RuntimePredictor& predictor() const { return predictor_; }
+  const RuntimeForecast& forecast() const { return forecast_; }
   const ClassifierParams& params() const { return params_; }
 
-  /// Classifier, predictor and history as text, and back. Errors: damaged, other_version, and
-  /// other_threshold when the classifier tells jobs apart by another threshold than the parameters.
+  /// Classifier, forecast and history as text, and back. A forecast that was learnt under other
+  /// parameters than these is left out. Errors: damaged, other_version, and other_threshold when
+  /// the classifier tells jobs apart by another threshold than the parameters.
   std::string text() const;
   void write(ModelWriter& out) const;
   static Expected<JobClassifier, LearnError> parse(std::string_view text,
@@ -95,11 +103,11 @@ class JobClassifier {
  private:
   std::optional<Duration> known_runtime(const Job& job) const;
   void judge_length(const Job& job, const SystemUse& use, Classification& answer) const;
-  SorsVerdict judge_spot(const Job& job, const Classification& answer) const;
+  SorsVerdict judge_spot(const SubmittedJob& submitted, const Classification& answer) const;
 
   ClassifierParams params_;
   Classifier classifier_;
-  RuntimePredictor predictor_;
+  RuntimeForecast forecast_;
   std::deque<JobSample> history_;
   std::size_t learnt_since_ = 0;  ///< finished jobs since the last training
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/peer_proxy.hpp"
+#include "model/check.hpp"
 #include "model/live_ids.hpp"
 
 namespace muster {
@@ -37,8 +38,12 @@ Expected<std::optional<JobClassifierService>, GroupError> make_classifier_servic
     const ClassifyConfig& config, const Intake& intake, std::string_view learnt) {
   const auto by = config.by.empty() ? intake.classify_by : parse_classifier_kind(config.by);
   if (!by) return std::optional<JobClassifierService>{};
+  const auto predict_by = parse_predict_by(config.predict.by);
+  MUSTER_CHECK(predict_by.has_value(), "the config has checked who predicts");
   ClassifierParams params;
   params.by = *by;
+  params.predict = {*predict_by, config.predict.limits, config.predict.values,
+                    config.predict.history};
   params.sors = {config.eps, config.p_threshold, config.min_samples};
   params.training.threshold = config.threshold;
   params.training.max_samples = config.max_samples;

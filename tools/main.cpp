@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
   add_convert(app, exit_code);
   add_market(app, exit_code);
   add_train(app, exit_code);
+  add_predict(app, exit_code);
   add_config_keys(app, exit_code);
   add_store(app, exit_code);
   add_pki(app, exit_code);

@@ -22,7 +22,7 @@ class JobClassifierService {
   explicit JobClassifierService(JobClassifier classifier) : classifier_(std::move(classifier)) {}
 
   /// Writes into the job what is expected of it (HCoop, Algorithm 3), and remembers it.
-  Classification classify(Job& job, const SystemUse& use);
+  Classification classify(Job& job, const SystemUse& use, Instant now = {});
 
   /// Some of the job's tasks have run, together for so long. With the last of them it is learnt
   /// from.
@@ -41,6 +41,7 @@ class JobClassifierService {
     std::uint64_t age = 0;
     Job job;
     SystemUse use;
+    Instant submitted{};
     std::uint32_t tasks = 0;  ///< that have been heard of
     Duration together{};
   };

@@ -14,12 +14,17 @@ void SiteScheduler::classify(Job& job) {
     used += each.load.used;
     capacity += each.load.capacity;
   }
-  parts_.classifier->classify(job, SystemUse::of(used, capacity));
+  parts_.classifier->classify(job, SystemUse::of(used, capacity), now());
 }
 
-/// The classifier that is in use stays in use until there is another.
+/// Keeps what was learnt, and trains. The classifier that is in use stays in use until there is
+/// another.
 void SiteScheduler::train_if_due() {
   JobClassifier& classifier = parts_.classifier->classifier();
+  if (classifier.due_for_saving()) {
+    classifier.saved();
+    parts_.store->persist_classifier(classifier.text());
+  }
   if (training_ || !classifier.due_for_training()) return;
   training_ = true;
   // Works on copies: the site goes on classifying and learning meanwhile.

@@ -60,6 +60,7 @@ PolicyModule stratus_module() {
              "an instance is given back as soon as it is empty, not at the next event")
       .period(in(&StratusParams::events, &EventRules::period))
       .eager(in(&StratusParams::events, &EventRules::eager))
+      .takes_in({.classify_by = ClassifierKind::hint})
       .uses({.prices = true, .predictions = true})
       .made_by([](const StratusParams& params, const Catalog& catalog) {
         return std::make_unique<stratus::StratusPolicy>(catalog, params);

@@ -84,7 +84,7 @@ class Train(MusterTest):
             models.append(self.read("model"))
         self.assertEqual(models[0], models[1])
         self.assertNotEqual(models[0], models[2])
-        self.assertTrue(models[0].startswith("muster-learnt sorter 1\n"))
+        self.assertTrue(models[0].startswith("muster-learnt sorter 2\n"))
 
     def test_the_model_can_go_to_the_standard_output(self):
         self.write("history.csv", history(200))

@@ -139,6 +139,27 @@ TEST(JobClassifier, goes_on_from_its_text_as_if_it_had_never_stopped) {
   EXPECT_TRUE(JobClassifier::parse(JobClassifier(params()).text(), params()).has_value());
 }
 
+TEST(JobClassifier, forgets_run_times_that_were_learnt_in_another_way) {
+  ClassifierParams other = params();
+  other.predict.by = PredictBy::nmae_mean;
+  const auto again = JobClassifier::parse(trained().text(), other);
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->forecast().groups(), 0u);
+  EXPECT_EQ(again->history().size(), 100u) << "the rest is as it was";
+  EXPECT_EQ(again->forecast().params(), other.predict);
+}
+
+TEST(JobClassifier, says_when_to_save_where_nothing_is_trained) {
+  JobClassifier classifier(params(ClassifierKind::hint));
+  for (int i = 0; i < 49; ++i) classifier.learn({small_job(), {}, seconds{i}});
+  EXPECT_FALSE(classifier.due_for_saving());
+  classifier.learn({small_job(), {}, seconds{1}});
+  EXPECT_TRUE(classifier.due_for_saving());
+  classifier.saved();
+  EXPECT_FALSE(classifier.due_for_saving());
+  EXPECT_FALSE(experienced().due_for_saving()) << "it is kept with each training";
+}
+
 TEST(JobClassifier, reads_no_more_history_than_it_may_keep) {
   ClassifierParams few = params();
   few.max_history = 7;
@@ -159,7 +180,7 @@ TEST(JobClassifier, refuses_a_classifier_for_another_threshold) {
 
 TEST(JobClassifier, is_never_made_from_a_damaged_text) {
   test::expect_damage_is_noticed(
-      trained().text(), "sorter",
+      trained().text(), {"sorter", 2},
       [](const std::string& text) {
         auto parsed = JobClassifier::parse(text, params());
         // Another threshold is what some damage comes to.

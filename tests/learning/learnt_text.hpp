@@ -38,18 +38,26 @@ inline std::string damaged(const std::string& text, Rng& rng) {
   return other;
 }
 
+/// Which sealed text it is.
+struct TextKind {
+  std::string name;
+  unsigned version = 1;
+
+  TextKind(const char* kind, unsigned number = 1) : name(kind), version(number) {}
+};
+
 /// Parses many damaged texts: each is an error with a message. The same damage under a checksum
 /// that fits has to be survived; what it then gives is used by `use`.
 template <class Parse, class Use>
-void expect_damage_is_noticed(const std::string& text, const std::string& kind, const Parse& parse,
+void expect_damage_is_noticed(const std::string& text, const TextKind& kind, const Parse& parse,
                               const Use& use) {
   Rng rng(7);
-  const std::string body(open_model(kind, 1, text).value());
+  const std::string body(open_model(kind.name, kind.version, text).value());
   for (int i = 0; i < 2000; ++i) {
     const auto damage = parse(damaged(text, rng));
     ASSERT_FALSE(damage.has_value());
     ASSERT_FALSE(damage.error().message.empty());
-    const auto sealed = parse(seal_model(kind, 1, damaged(body, rng)));
+    const auto sealed = parse(seal_model(kind.name, kind.version, damaged(body, rng)));
     if (sealed) {
       use(sealed.value());
     } else {

@@ -123,10 +123,13 @@ TEST(Registry, describes_each_policy_with_its_papers_defaults) {
                           "skip_blocked=false", "network_delay_ms=0.5"));
 }
 
-TEST(Registry, only_hcoop_has_jobs_sorted_and_shared) {
+TEST(Registry, only_hcoop_has_jobs_sorted_and_shared_and_stratus_has_run_times_predicted) {
   for (const PolicyModule& module : all_modules()) {
     const bool hcoop = module.name == "hcoop" || module.name == "hcoop-no-packing";
-    EXPECT_EQ(module.intake.classify_by, hcoop ? std::optional(ClassifierKind::svm) : std::nullopt);
+    std::optional<ClassifierKind> by;
+    if (hcoop) by = ClassifierKind::svm;
+    if (module.name == "stratus") by = ClassifierKind::hint;
+    EXPECT_EQ(module.intake.classify_by, by) << module.name;
     EXPECT_EQ(module.intake.masters_per_job, hcoop ? 2U : 1U) << module.name;
     const bool by_run_time = module.name == "muster" || module.name == "stratus" ||
                              module.name == "hotspot" || module.name == "supercloud";

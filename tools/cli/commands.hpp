@@ -20,6 +20,7 @@ void add_convert(CLI::App& app, int& exit_code);
 /// `muster market convert`, `generate` and `describe`.
 void add_market(CLI::App& app, int& exit_code);
 void add_train(CLI::App& app, int& exit_code);
+void add_predict(CLI::App& app, int& exit_code);
 void add_config_keys(CLI::App& app, int& exit_code);
 void add_store(CLI::App& app, int& exit_code);
 void add_pki(CLI::App& app, int& exit_code);

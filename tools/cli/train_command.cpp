@@ -11,6 +11,7 @@
 #include "config/numbers.hpp"
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/replay/workload/stated_truth.hpp"
 #include "tools/report/progress.hpp"
 #include "tools/train/report.hpp"
 
@@ -72,6 +73,8 @@ int run_command(const TrainOptions& options) {
     complain(workload.error().message);
     return kFailed;
   }
+  // Where the truth is stated nobody may learn from it.
+  params.predict.limits = !replay::states_truth(workload.value());
   const train::History history = train::make_history(workload.value(), options.test_share);
   const std::size_t known = train::known_jobs(history, params.training.threshold).size();
   // All jobs overlap, or the threshold lies beyond the history: no length was known at the time of

@@ -47,7 +47,7 @@ class Walk {
     while (!running_.empty() && running_.top().first <= now) {
       const PastJob& past = history_.jobs[running_.top().second];
       running_.pop();
-      classifier_.learn({*past.job, past.use, past.runtime});
+      classifier_.learn({*past.job, past.use, past.runtime, past.submit});
     }
   }
   void start(std::size_t i) { running_.emplace(history_.jobs[i].end(), i); }
@@ -133,7 +133,7 @@ Outcome train_and_test(const History& history, const ClassifierParams& params,
     // Not before: the model has seen the first part, on which its answers would say nothing.
     if (i == history.first_test) walk.classifier().adopt(classifier);
     if (i >= history.first_test) {
-      const Classification answer = walk.classifier().classify(*past.job, past.use);
+      const Classification answer = walk.classifier().classify(*past.job, past.use, past.submit);
       const double runtime_s = to_seconds(past.runtime);
       rivals.judge(past, outcome.tested);
       outcome.tested.svm.add(length_of(past.runtime, threshold), answer.length);

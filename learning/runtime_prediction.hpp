@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "model/job.hpp"
+#include "model/time.hpp"
+
+namespace muster {
+
+/// How a run time is estimated from those of a group of finished jobs.
+enum class Estimator : std::uint8_t {
+  median,   ///< of the newest
+  mean,     ///< of all
+  rolling,  ///< exponentially weighted, the newest with 0.6
+  recent    ///< mean of the newest
+};
+inline constexpr std::size_t kAllEstimators = 4;
+std::string_view name_of(Estimator estimator);
+/// The weight of the newest run in Estimator::rolling.
+inline constexpr double kNewestWeight = 0.6;
+
+/// A predicted run time (mean task duration), and whose word it is.
+struct RuntimePrediction {
+  double runtime_s = 0;
+  std::string_view key;  ///< what the jobs that it was learnt from share with this one
+  Estimator estimator = Estimator::median;
+};
+
+/// A job, and when it came.
+struct SubmittedJob {
+  const Job& job;
+  Instant at{};
+};
+
+}  // namespace muster
