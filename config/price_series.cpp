@@ -7,7 +7,7 @@
 
 namespace muster {
 
-PriceSeries begun_at(const PriceSeries& series, Duration from) {
+PriceSeries begun_at(PriceSeries series, Duration from) {
   if (from <= Duration::zero()) return series;
   using Key = std::tuple<std::string, Market, std::string>;
   std::map<Key, PricePoint> held;
@@ -21,7 +21,7 @@ PriceSeries begun_at(const PriceSeries& series, Duration from) {
   }
   for (auto& [key, step] : held) later.steps.push_back(std::move(step));
   for (; next < series.steps.size(); ++next) {
-    later.steps.push_back(series.steps[next]);
+    later.steps.push_back(std::move(series.steps[next]));
     later.steps.back().at -= from;
   }
   return later;

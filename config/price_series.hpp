@@ -21,6 +21,6 @@ struct PriceSeries {
 
 /// The series from some time on, which is the time 0 of what is given back. What holds then of an
 /// offering is its first step.
-PriceSeries begun_at(const PriceSeries& series, Duration from);
+PriceSeries begun_at(PriceSeries series, Duration from);
 
 }  // namespace muster

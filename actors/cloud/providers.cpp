@@ -32,9 +32,9 @@ Maker make_trace(const CloudConfig& config, const Catalog& catalog) {
                                 "cloud.prices_from cannot be given with cloud.prices_period: "
                                 "a part of a series is not begun anew"};
   }
-  const auto series = load_price_series(settings.prices, catalog);
+  auto series = load_price_series(settings.prices, catalog);
   if (!series) return Failure<ConfigError>{series.error().code, series.error().message};
-  TraceOptions trace{begun_at(series.value(), settings.from), settings.period,
+  TraceOptions trace{begun_at(std::move(series).value(), settings.from), settings.period,
                      Instant{settings.start}};
   // Divided only when it has to be: times stay exact otherwise.
   if (settings.speed != 1) {

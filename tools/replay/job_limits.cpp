@@ -11,18 +11,34 @@
 namespace muster::replay {
 namespace {
 
-/// How long each job may take; nothing without a factor.
-std::function<Duration(JobId)> time_allowed(const JobSource& jobs, double factor) {
-  if (factor <= 0) return {};
-  std::vector<Duration> allowed;
+/// The longest task of each job, alone, in the job's unit of work, and its pace.
+struct LongestTask {
+  double work = 0;
+  double per_s = 1;
+};
+
+/// O(tasks): done once for all that is held against it.
+std::vector<LongestTask> longest_tasks(const JobSource& jobs) {
+  std::vector<LongestTask> longest;
   for (std::size_t rank = 0; rank < jobs.size(); ++rank) {
     const WorkloadJob job = jobs.job(rank);
-    double longest = 0;
+    LongestTask& own = longest.emplace_back(LongestTask{0, job.truth.iterations_per_s});
     for (std::size_t i = 0; i < job.job.tasks.size(); ++i) {
       // A job of parallel tasks takes at least as long as its longest task, alone.
-      longest = std::max(longest, job.truth.work_of(i));
+      own.work = std::max(own.work, job.truth.work_of(i));
     }
-    allowed.push_back(from_seconds(factor * longest / job.truth.iterations_per_s));
+  }
+  return longest;
+}
+
+/// So often what each job takes alone; nothing without a factor.
+std::function<Duration(JobId)> time_allowed(const JobSource& jobs,
+                                            const std::vector<LongestTask>& longest,
+                                            double factor) {
+  if (factor <= 0) return {};
+  std::vector<Duration> allowed;
+  for (const LongestTask& task : longest) {
+    allowed.push_back(from_seconds(factor * task.work / task.per_s));
   }
   return [index = JobIndex(jobs), allowed = std::move(allowed)](JobId id) {
     return allowed[index.of(id)];
@@ -64,8 +80,9 @@ std::optional<double> cost_at(const TariffConfig& tariff, const JobSource& jobs)
 metrics::MeasureOptions job_limits(const JobSource& jobs, const ReplayConfig& config) {
   metrics::MeasureOptions options;
   options.is_long = long_jobs(jobs, config.workload.cutoff_s);
-  options.slo = time_allowed(jobs, config.workload.slo_factor);
-  options.alone = time_allowed(jobs, 1);
+  const std::vector<LongestTask> longest = longest_tasks(jobs);
+  options.slo = time_allowed(jobs, longest, config.workload.slo_factor);
+  options.alone = time_allowed(jobs, longest, 1);
   options.tariff_usd = cost_at(config.tariff, jobs);
   return options;
 }

@@ -59,17 +59,6 @@ class Walk {
   std::priority_queue<End, std::vector<End>, std::greater<>> running_;
 };
 
-void judge_spot(const SorsVerdict& verdict, double runtime_s, double eps, SpotQuality& quality) {
-  if (verdict.reason == SorsReason::long_job) return;
-  ++quality.short_jobs;
-  if (!verdict.allowed()) return;
-  ++quality.allowed;
-  // SORS's error: the share of the promised time that was not needed; negative: it ran longer.
-  const double delta = 1 - runtime_s / verdict.promised_s;
-  quality.kept += delta >= 0 ? 1 : 0;
-  quality.within += delta >= 0 && delta < eps ? 1 : 0;
-}
-
 /// The greater of the two over the smaller; run times below a millisecond count as one.
 double ratio_of(double a, double b) {
   // A ratio to a time near zero would be of no meaning and of any size.
@@ -138,7 +127,9 @@ Outcome train_and_test(const History& history, const ClassifierParams& params,
       rivals.judge(past, outcome.tested);
       outcome.tested.svm.add(length_of(past.runtime, threshold), answer.length);
       if (answer.estimate) ratios.push_back(ratio_of(to_seconds(*answer.estimate), runtime_s));
-      judge_spot(answer.spot, runtime_s, params.sors.eps, outcome.spot);
+      if (answer.spot.reason != SorsReason::long_job) {
+        outcome.spot.add(answer.spot, runtime_s, params.sors.eps);
+      }
     }
     walk.start(i);
   }

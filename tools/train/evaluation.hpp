@@ -6,6 +6,7 @@
 
 #include "learning/job_classifier.hpp"
 #include "tools/train/history.hpp"
+#include "tools/train/spot_quality.hpp"
 
 namespace muster::train {
 
@@ -24,14 +25,6 @@ struct PredictorQuality {
   double within_double = 0;  ///< share with such a ratio of at most 2
 };
 
-/// What SORS would have done with the later part.
-struct SpotQuality {
-  std::size_t short_jobs = 0;  ///< taken for short
-  std::size_t allowed = 0;     ///< of those: may use spot instances
-  std::size_t kept = 0;        ///< of those allowed: ran no longer than promised (delta >= 0)
-  std::size_t within = 0;      ///< of those allowed: 0 <= delta < eps
-};
-
 /// All that came of a training.
 struct Outcome {
   JobLength majority = JobLength::long_run;
@@ -42,7 +35,7 @@ struct Outcome {
   Comparison validated;                  ///< on the jobs used, by cross-validation
   Comparison tested;                     ///< on the later part
   PredictorQuality predictor;
-  SpotQuality spot;
+  SpotQuality spot;   ///< of the jobs of the later part that were taken for short
   std::string model;  ///< the text of a JobClassifier that has seen the whole history
 };
 

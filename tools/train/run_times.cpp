@@ -24,15 +24,6 @@ constexpr std::array<PredictBy, 4> kWays = {PredictBy::log_ratio, PredictBy::nma
 /// Run times below count as this long: the ratio to one near zero says nothing.
 constexpr double kLeast_s = 1e-3;
 
-void judge(const SorsVerdict& verdict, double runtime_s, double eps, SpotScore& spot) {
-  ++spot.short_jobs;
-  if (!verdict.allowed()) return;
-  ++spot.allowed;
-  const double delta = 1 - runtime_s / verdict.promised_s;
-  spot.kept += delta >= 0 ? 1 : 0;
-  spot.within += delta >= 0 && delta < eps ? 1 : 0;
-}
-
 SourceScore score_by(PredictBy by, const History& history, const ScoreSetup& setup) {
   using End = std::pair<Instant, std::size_t>;
   PredictParams params = setup.predict;
@@ -60,7 +51,7 @@ SourceScore score_by(PredictBy by, const History& history, const ScoreSetup& set
     users[past.job->user].add(said_s, runtime_s);
     if (said_s) score.ratios.push_back(runtime_s / *said_s);
     if (past.runtime <= setup.threshold) {
-      judge(forecast.judge(submitted, setup.sors), runtime_s, setup.sors.eps, score.spot);
+      score.spot.add(forecast.judge(submitted, setup.sors), runtime_s, setup.sors.eps);
     }
   }
   for (const auto& [user, own] : users) {
@@ -122,7 +113,7 @@ std::string run_times_text(const std::vector<SourceScore>& scores, const ScoreSe
                   "NMAE", "short", "on spot", "kept", "in eps");
   for (const SourceScore& score : scores) {
     const auto shares = of_users(score, &RuntimeScore::share_within_double);
-    const SpotScore& spot = score.spot;
+    const SpotQuality& spot = score.spot;
     text += fmt::format(
         "{:<13}{:>9}{:>10.1f}%{:>8.3f} |{:>8}{:>10.1f}%{:>10.1f}%{:>9.3f} |{:>8}{:>9}{:>7.1f}%"
         "{:>8.1f}%\n",

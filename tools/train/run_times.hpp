@@ -7,6 +7,7 @@
 
 #include "learning/runtime_forecast.hpp"
 #include "tools/train/history.hpp"
+#include "tools/train/spot_quality.hpp"
 
 namespace muster::train {
 
@@ -26,21 +27,13 @@ struct RuntimeScore {
   double nmae() const { return actual_s > 0 ? off_s / actual_s : 0; }
 };
 
-/// What SORS would have let on spot instances, of the jobs that were short indeed.
-struct SpotScore {
-  std::size_t short_jobs = 0;
-  std::size_t allowed = 0;
-  std::size_t kept = 0;    ///< of those: ran no longer than promised
-  std::size_t within = 0;  ///< of those: 0 <= delta < eps
-};
-
 /// One way to predict, over a history.
 struct SourceScore {
   std::string name;
   RuntimeScore all{};
   std::vector<RuntimeScore> users{};  ///< of each user with at least kUserJobs scored jobs
-  SpotScore spot{};
-  std::vector<double> ratios{};  ///< actual over predicted, of those predicted, ascending
+  SpotQuality spot{};                 ///< of the jobs that were short indeed
+  std::vector<double> ratios{};       ///< actual over predicted, of those predicted, ascending
 };
 /// Fewer jobs of a user say nothing of what is known of him.
 inline constexpr std::size_t kUserJobs = 10;
