@@ -129,4 +129,14 @@ typename Inspector::result_type inspect(Inspector& f, Demands& x) {
   return f(caf::meta::type_name("demands"), entries, caf::meta::load_callback(load));
 }
 
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, ElasticEpochs& x) {
+  std::vector<ElasticEpoch> all(x.all().begin(), x.all().end());
+  const auto load = [&x, &all]() -> caf::error {
+    x = ElasticEpochs(std::move(all));
+    return caf::none;
+  };
+  return f(caf::meta::type_name("epochs"), all, caf::meta::load_callback(load));
+}
+
 }  // namespace muster

@@ -101,12 +101,21 @@ struct TaskThroughput {
   static constexpr double kOne = 4294967296.0;
 };
 
+/// How far one attempt says that it has come.
+struct TaskProgress {
+  JobProgress said;
+  Attempt attempt = 0;
+};
+
 /// What a worker answers when it is asked for the throughput of what it runs.
 struct SampleAnswer {
   InstanceId instance;
-  std::uint64_t sample_round = 0;  ///< number of the asking that it answers
+  std::uint64_t sample_round = 0;  ///< number of the asking that it answers; kUnasked: of none
   std::vector<TaskThroughput> samples;
+  std::vector<TaskProgress> progress;
 };
+/// Said without being asked: some elastic job goes on at another pace.
+inline constexpr std::uint64_t kUnasked = 0;
 
 /// How long a job's tasks, or those of a part of it, have run together.
 struct JobRuntime {
@@ -223,8 +232,13 @@ typename Inspector::result_type inspect(Inspector& f, TaskThroughput& x) {
   return f(caf::meta::type_name("task_throughput"), x.task, x.attempt, x.scaled);
 }
 template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, TaskProgress& x) {
+  return f(caf::meta::type_name("task_progress"), x.said, x.attempt);
+}
+template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, SampleAnswer& x) {
-  return f(caf::meta::type_name("sample_answer"), x.instance, x.sample_round, x.samples);
+  return f(caf::meta::type_name("sample_answer"), x.instance, x.sample_round, x.samples,
+           x.progress);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, JobRuntime& x) {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "masters/cell_pieces.hpp"
-#include "masters/plan_resizes.hpp"
 #include "model/live_ids.hpp"
 
 namespace muster {
@@ -272,11 +271,7 @@ PlanView view_of(const DryRun& run, JobId id, const std::string& master) {
     }
     view.places.push_back({index_of(place.task), std::move(to)});
   }
-  for (std::size_t i = 0; i < run.plan.resizes.size(); ++i) {
-    if (run.checked.resizes[i]) continue;
-    const TaskId task = place_of(*run.state, run.plan.resizes[i]).task;
-    view.moves += run.state->find(task)->phase == TaskPhase::running;
-  }
+  view.moves += run.restarts;
   for (const Refuse& part : run.plan.refusals) {
     if (job_of(part.task) == id) refuse(index_of(part.task), part.refusal);
   }

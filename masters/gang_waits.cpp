@@ -30,8 +30,9 @@ std::optional<Refusal> gang_over_fleet(const JobRow& job, const ClusterState& st
   if (!is_gang(job)) return std::nullopt;
   const Resources capacity = state.sums().open_capacity.value();
   Resources least;
-  for (Slot slot : job.tasks) {
-    const std::vector<FamilyDemand>& entries = state.spec(state.task(slot)).demands.entries();
+  for (std::size_t i = 0; i < job.size(); ++i) {
+    const TaskRow& task = state.task(job.tasks[i]);
+    const std::vector<FamilyDemand>& entries = state.spec(task).demands.entries();
     for (Resource kind : kAllResources) {
       double amount = entries.empty() ? 0 : entries.front().amount[kind];
       for (const FamilyDemand& entry : entries) amount = std::min(amount, entry.amount[kind]);

@@ -69,7 +69,7 @@ void JobEnds::give_up(JobId id, JobOutcome outcome, Instant now) {
 
 void JobEnds::end_if_done(JobId id, Instant now) {
   const JobRow& job = *state().find(id);
-  if (job.finished == job.tasks.size()) return finish(id, JobOutcome::completed, now);
+  if (job.finished == job.size()) return finish(id, JobOutcome::completed, now);
   if (job.all_ended()) return finish(id, JobOutcome::failed, now);
   if (!job.terminal_outcome || job.gang.holding > 0) return;
   finish(id, *job.terminal_outcome, now);
@@ -116,8 +116,8 @@ JobHistory JobEnds::history_of(const JobFinished& over, Instant now) const {
 /// For the sites, which learn from it.
 void JobEnds::note_completed(const JobRow& job) {
   CompletedJob done{job.job.id, static_cast<std::uint32_t>(job.tasks.size()), {}};
-  for (Slot slot : job.tasks) {
-    const TaskHistory* known = recorder_.facts().task_history(state().task(slot).id);
+  for (std::size_t i = 0; i < job.size(); ++i) {
+    const TaskHistory* known = recorder_.facts().task_history(state().task(job.tasks[i]).id);
     if (known == nullptr || !known->started_at || !known->ended_at) return;
     done.together += *known->ended_at - *known->started_at;
   }

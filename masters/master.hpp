@@ -80,10 +80,15 @@ class Master {
   /// A whole round while its planner is with it: takes the samples in, asks the policy, re-checks
   /// its plan and sets about what stands.
   void round(std::span<const ThroughputSample> samples, Instant now);
-  /// The first part of a round: takes the samples in, and says what the planner is to be asked;
-  /// nothing when there is nothing to decide. Samples are ordered by task; those of tasks that are
-  /// not known are left out.
-  std::optional<RoundWish> begin_round(std::span<const ThroughputSample> samples, Instant now);
+  /// The first part of a round: takes in what was measured, and says what the planner is to be
+  /// asked; nothing when there is nothing to decide. Samples are ordered by task; those of tasks
+  /// that are not known are left out. Progress is what of_elastic_jobs() gave.
+  std::optional<RoundWish> begin_round(std::span<const ThroughputSample> samples, Instant now,
+                                       std::span<const JobProgress> progress = {});
+  /// The progress of elastic jobs, by task, of what was heard: their first tasks speak for them.
+  std::vector<JobProgress> of_elastic_jobs(std::vector<JobProgress> heard) const;
+  /// Takes in how far elastic jobs say that they have come, between rounds; whether any did.
+  bool note_progress(std::vector<JobProgress> heard, Instant now);
   /// The second: the planner's answer goes on record. One to each begin_round().
   void take_plan(PlannedRound&& planned, Instant now);
   /// The third, until it says false: holds the next slice of the plan against the present state and
@@ -106,7 +111,8 @@ class Master {
   /// one will: regular rounds need not be held. They count as if they had been.
   bool calm() const;
   /// It is calm, and these are the throughputs of the last round.
-  bool would_repeat(std::span<const ThroughputSample> samples) const;
+  bool would_repeat(std::span<const ThroughputSample> samples,
+                    std::span<const JobProgress> progress = {}) const;
 
   /// See SpendGuard.
   void set_cloud_ahead(Duration ahead) { guard_.set_cloud_ahead(ahead); }
@@ -155,8 +161,6 @@ class Master {
   std::uint64_t completed_count() const { return ends_.completed_count(); }
 
  private:
-  void measure(std::span<const ThroughputSample> samples, Instant now);
-
   const Catalog* catalog_;
   MasterSettings settings_;
   std::string name_;

@@ -289,6 +289,7 @@ void MasterActorImpl::forget_worker(InstanceId id) {
 /// Plain messages: CAF searches an actor's open requests one by one.
 void MasterActorImpl::gather() {
   samples_.clear();
+  progress_.clear();
   ++sample_round_;
   if (cadence_.wants_throughput) {
     for (const auto& [id, connection] : workers_) {
@@ -305,13 +306,29 @@ void MasterActorImpl::gather() {
 }
 
 void MasterActorImpl::on_samples(const SampleAnswer& answer) {
-  if (answer.sample_round != sample_round_ || awaiting_samples_.erase(answer.instance) == 0) return;
+  const bool unasked = answer.sample_round == kUnasked;
+  if (!unasked) {
+    if (answer.sample_round != sample_round_) return;
+    if (awaiting_samples_.erase(answer.instance) == 0) return;
+  }
+  const auto is_present = [&](TaskId id, Attempt attempt) {
+    const TaskRow* task = master_.state().find(id);
+    return task != nullptr && task->attempt == attempt && is_there(id, answer.instance);
+  };
   for (const TaskThroughput& sample : answer.samples) {
-    const TaskRow* task = master_.state().find(sample.task);
-    if (task == nullptr || task->attempt != sample.attempt) continue;
-    if (!is_there(sample.task, answer.instance)) continue;
+    if (unasked || !is_present(sample.task, sample.attempt)) continue;
     samples_.push_back({sample.task, static_cast<double>(sample.scaled) / TaskThroughput::kOne});
   }
+  std::vector<JobProgress> progress;
+  for (const TaskProgress& each : answer.progress) {
+    if (is_present(each.said.task, each.attempt)) progress.push_back(each.said);
+  }
+  if (unasked) {
+    const bool heard = master_.note_progress(std::move(progress), now());
+    if (heard && cadence_.on_progress) want_round();
+    return commit();
+  }
+  progress_.insert(progress_.end(), progress.begin(), progress.end());
   if (awaiting_samples_.empty()) decide();
 }
 
@@ -366,10 +383,10 @@ void MasterActorImpl::perform(const StartTask& effect) {
   WorkerActor* worker = worker_on(effect.on);
   const TaskRow* task = master_.state().find(effect.task);
   if (worker == nullptr || task == nullptr || task->attempt != effect.attempt) return;
-  const Job& job = master_.state().job(task->job).job;
+  const JobRow& row = master_.state().job(task->job);
   send(*worker, start_atom_v,
-       StartOrder{job.id, master_.state().spec(*task), effect.attempt, task->held.amount,
-                  job.program, job.task_count(), job.workload_class});
+       StartOrder{row.job.id, master_.state().spec(*task), effect.attempt, task->held.amount,
+                  row.job.program, row.running_together(), row.job.workload_class});
 }
 
 void MasterActorImpl::perform(const StopTask& effect) {

@@ -220,6 +220,7 @@ class MasterActorImpl : public UsersFirst<MasterActor::base, MasterActorImpl> {
   bool planning_ = false;  ///< from a decision to the last slice of its plan; no other begins
   bool snapshot_is_made_ = false;
   std::vector<ThroughputSample> samples_;
+  std::vector<JobProgress> progress_;
   std::uint64_t sample_round_ = 0;         ///< number of the last asking for samples
   std::set<InstanceId> awaiting_samples_;  ///< asked, and not heard of yet
   DecisionLog decisions_;

@@ -121,7 +121,8 @@ struct MasterMemory::Fold {
       sum.count += e.rounds();
     }
     m.quiet += e.quiet;
-    if (e.quiet == 0) m.measured = e;
+    const bool of_a_round = e.quiet == 0 && !(e.samples.empty() && !e.progress.empty());
+    if (of_a_round) m.measured = e;
   }
   void operator()(const JobFinished& e) {
     m.throughput.erase(e.job);

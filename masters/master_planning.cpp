@@ -45,10 +45,11 @@ void MasterActorImpl::decide() {
   std::sort(samples_.begin(), samples_.end(),
             [](const auto& a, const auto& b) { return a.task < b.task; });
   if (!master_.busy()) return;
-  if (master_.would_repeat(samples_)) return look_again();
+  progress_ = master_.of_elastic_jobs(std::move(progress_));
+  if (master_.would_repeat(samples_, progress_)) return look_again();
   quiet_pause_ = 0;
   const Duration before = setup_.stopwatch();
-  auto wish = master_.begin_round(samples_, now());
+  auto wish = master_.begin_round(samples_, now(), progress_);
   if (!wish) return commit();
   const bool at_once = !seat_ && setup_.settings.decision_time <= Duration::zero();
   if (at_once) {

@@ -40,6 +40,7 @@ void MasterRecorder::end_calm(Instant now, std::uint64_t held) {
   };
   const std::uint64_t passed = rounds_by(now) - rounds_by(calm.since);
   calm.measured.quiet = passed - std::min(passed, held);
+  calm.measured.progress.clear();  // jobs have gone on since then
   if (calm.measured.quiet > 0) record(std::move(calm.measured), now);
 }
 

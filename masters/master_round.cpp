@@ -15,13 +15,19 @@ void Master::round(std::span<const ThroughputSample> samples, Instant now) {
   while (apply_slice(now)) continue;
 }
 
-std::optional<RoundWish> Master::begin_round(std::span<const ThroughputSample> samples,
-                                             Instant now) {
+std::optional<RoundWish> Master::begin_round(std::span<const ThroughputSample> samples, Instant now,
+                                             std::span<const JobProgress> progress) {
   if (fleet_.is_short()) fleet_.keep(now);
   if (!busy()) return std::nullopt;
   recorder_.end_calm(now, 1);
   if (const auto turn = facts().gangs.due(state(), now)) recorder_.record(*turn, now);
-  measure(samples, now);
+  Measured measured;
+  for (const ThroughputSample& sample : samples) {
+    const bool repeated = !measured.samples.empty() && measured.samples.back().task == sample.task;
+    if (!repeated && state().find(sample.task) != nullptr) measured.samples.push_back(sample);
+  }
+  measured.progress.assign(progress.begin(), progress.end());
+  if (measured != Measured{}) recorder_.record(std::move(measured), now);
   return wish(now);
 }
 
@@ -29,13 +35,22 @@ RoundWish Master::wish(Instant now) const {
   return {.now = now, .rents = rules_.may_rent(), .budget = settings_.decision_budget};
 }
 
-void Master::measure(std::span<const ThroughputSample> samples, Instant now) {
-  Measured measured;
-  for (const ThroughputSample& sample : samples) {
-    const bool repeated = !measured.samples.empty() && measured.samples.back().task == sample.task;
-    if (!repeated && state().find(sample.task) != nullptr) measured.samples.push_back(sample);
-  }
-  if (!measured.samples.empty()) recorder_.record(std::move(measured), now);
+std::vector<JobProgress> Master::of_elastic_jobs(std::vector<JobProgress> heard) const {
+  std::erase_if(heard, [this](const JobProgress& each) {
+    const TaskRow* task = state().find(each.task);
+    return task == nullptr || task->index > 0 || state().job(task->job).width == 0;
+  });
+  std::ranges::sort(heard, {}, &JobProgress::task);
+  const auto twice = std::ranges::unique(heard, {}, &JobProgress::task);
+  heard.erase(twice.begin(), twice.end());
+  return heard;
+}
+
+bool Master::note_progress(std::vector<JobProgress> heard, Instant now) {
+  Measured measured{{}, 0, of_elastic_jobs(std::move(heard))};
+  if (measured.progress.empty()) return false;
+  recorder_.record(std::move(measured), now);
+  return true;
 }
 
 /// What has happened since the decision stands in the log before it. Then nothing can be said of
@@ -65,8 +80,9 @@ bool Master::calm() const {
   return facts().calm && state().pending().empty() && !fleet_.is_short();
 }
 
-bool Master::would_repeat(std::span<const ThroughputSample> samples) const {
-  return calm() &&
+bool Master::would_repeat(std::span<const ThroughputSample> samples,
+                          std::span<const JobProgress> progress) const {
+  return calm() && std::ranges::equal(progress, facts().calm->measured.progress) &&
          std::equal(samples.begin(), samples.end(), facts().calm->measured.samples.begin(),
                     facts().calm->measured.samples.end());
 }

@@ -9,7 +9,9 @@
 
 // Carries a plan out, slice by slice. Each slice is checked against the state of the moment, since
 // between two of them anything may have happened. Refusals go on record before launches and places,
-// so that a task that gets a place in the same slice does not end up with an older reason.
+// so that a task that gets a place in the same slice does not end up with an older reason. Widths
+// change before the places are looked at, which may be for tasks that had nothing to wait for until
+// then; what runs is stopped last, since it may have another place by then.
 
 namespace muster {
 
@@ -26,12 +28,13 @@ void PlanApplication::apply_next(Instant now) {
   const Plan plan = std::move(slices_.front());
   slices_.pop_front();
   apply_refusals(plan, now);
+  std::vector<Slot> restarted = apply_resizes(plan, now);
   const CheckedPlan checked = check_plan(plan, state(), rules_.limits(now));
   for (const auto& refusal : checked.launches) {
     if (refusal && refusal->code == RefusalCode::malformed) refuse_part({{}, {}, *refusal}, now);
   }
-  apply_places(plan, checked, now);
-  apply_resizes(plan, checked, now);
+  for (Slot job : apply_places(plan, checked, now)) restarted.push_back(job);
+  for (Slot job : restarted) commands_.tasks.restart_peers(state().job(job), now);
   apply_stops(plan, checked, now);
   for (std::size_t i = 0; i < plan.places.size(); ++i) {
     const auto* id = std::get_if<InstanceId>(&plan.places[i].to);
@@ -55,7 +58,27 @@ void PlanApplication::apply_refusals(const Plan& plan, Instant now) {
   }
 }
 
-void PlanApplication::apply_places(const Plan& plan, const CheckedPlan& checked, Instant now) {
+std::vector<Slot> PlanApplication::apply_resizes(const Plan& plan, Instant now) {
+  std::vector<Slot> narrower;
+  for (const Resize& resize : plan.resizes) {
+    const JobRow* job = state().find(resize.job);
+    if (const auto refusal = why_not_resized(state(), resize, rules_.limits(now).stay)) {
+      refuse_part({job != nullptr ? state().task(job->tasks.front()).id : TaskId{}, {}, *refusal},
+                  now);
+      continue;
+    }
+    const std::uint32_t before = job->width;
+    commands_.recorder.record(JobResized{resize.job, resize.width, resize.cause}, now);
+    for (std::uint32_t i = resize.width; i < before; ++i) {
+      commands_.tasks.stop_if_running(state().task(job->tasks[i]).id, now);
+    }
+    if (resize.width < before) narrower.push_back(job->slot);
+  }
+  return narrower;
+}
+
+std::vector<Slot> PlanApplication::apply_places(const Plan& plan, const CheckedPlan& checked,
+                                                Instant now) {
   const std::vector<InstanceId> launched = commands_.cloud.launch(plan, checked, now);
   std::vector<Slot> moved_jobs;
   std::unordered_set<Slot> known_to_move;
@@ -69,24 +92,16 @@ void PlanApplication::apply_places(const Plan& plan, const CheckedPlan& checked,
       continue;
     }
     const TaskRow& task = *state().find(part.task);
-    if (task.phase == TaskPhase::running && known_to_move.insert(task.job).second) {
+    const JobRow& job = state().job(task.job);
+    // The workers of an elastic job know how many they are: none joins those that run.
+    const bool joins = job.width > 0 && job.running > 0;
+    if ((task.phase == TaskPhase::running || joins) && known_to_move.insert(task.job).second) {
       moved_jobs.push_back(task.job);
     }
     const auto* id = std::get_if<InstanceId>(&part.to);
     place(part, id != nullptr ? *id : launched[std::get<LaunchIndex>(part.to).value], now);
   }
-  for (Slot job : moved_jobs) commands_.tasks.restart_peers(state().job(job), now);
-}
-
-void PlanApplication::apply_resizes(const Plan& plan, const CheckedPlan& checked, Instant now) {
-  for (std::size_t i = 0; i < plan.resizes.size(); ++i) {
-    const Place part = place_of(state(), plan.resizes[i]);
-    if (checked.resizes[i]) {
-      refuse_part({part.task, {}, *checked.resizes[i]}, now);
-    } else {
-      place(part, std::get<InstanceId>(part.to), now);
-    }
-  }
+  return moved_jobs;
 }
 
 void PlanApplication::apply_stops(const Plan& plan, const CheckedPlan& checked, Instant now) {

@@ -25,8 +25,11 @@ class PlanApplication {
  private:
   const ClusterState& state() const { return commands_.recorder.facts().state; }
   void apply_refusals(const Plan& plan, Instant now);
-  void apply_places(const Plan& plan, const CheckedPlan& checked, Instant now);
-  void apply_resizes(const Plan& plan, const CheckedPlan& checked, Instant now);
+  /// The jobs that start again, since they run and have become narrower.
+  std::vector<Slot> apply_resizes(const Plan& plan, Instant now);
+  /// The jobs that start again, since tasks of them that run have got other places, or since tasks
+  /// that were not of them have got some.
+  std::vector<Slot> apply_places(const Plan& plan, const CheckedPlan& checked, Instant now);
   void apply_stops(const Plan& plan, const CheckedPlan& checked, Instant now);
   void apply_releases(const Plan& plan, const CheckedPlan& checked, Instant now);
   void place(const Place& place, InstanceId to, Instant now);

@@ -6,7 +6,6 @@
 #include <unordered_set>
 
 #include "masters/plan_parts.hpp"
-#include "masters/plan_resizes.hpp"
 #include "model/feasible.hpp"
 
 namespace muster {
@@ -42,16 +41,11 @@ bool is_number(const Cause& cause) {
 }
 
 /// Works through a plan in the order launches, places, stops, releases. All parts are validated
-/// before anything of them is looked up further. The last of the places are those that the plan's
-/// resizes come to.
+/// before anything of them is looked up further.
 class PlanChecker {
  public:
   PlanChecker(const Plan& plan, const ClusterState& state, const PlanLimits& limits)
-      : plan_(plan),
-        state_(state),
-        limits_(limits),
-        seats_(plan.places.size()),
-        first_resize_(plan.places.size() - plan.resizes.size()) {
+      : plan_(plan), state_(state), limits_(limits), seats_(plan.places.size()) {
     result_.launches.resize(plan.launches.size());
     result_.places.resize(plan.places.size());
     result_.stops.resize(plan.stops.size());
@@ -90,14 +84,9 @@ class PlanChecker {
   std::optional<Refusal> check_place(std::size_t i) {
     const Place& place = plan_.places[i];
     if (!is_number(place.cause)) return malformed();
-    const bool resized = i >= first_resize_;
-    if (resized) {
-      if (auto refusal = why_not_resized(state_, plan_.resizes[i - first_resize_])) return refusal;
-    }
     const TaskRow* task = state_.find(place.task);
     if (task == nullptr || !placed_.insert(place.task).second) return outdated();
-    const bool movable = task->phase == TaskPhase::pending || task->phase == TaskPhase::running ||
-                         (resized && task->phase == TaskPhase::assigned);
+    const bool movable = task->phase == TaskPhase::pending || task->phase == TaskPhase::running;
     const JobRow& job = state_.job(task->job);
     if (!movable || job.terminal_outcome || is_past(place.expects, *task)) return outdated();
     if (auto stays = why_it_stays(*task)) return stays;
@@ -289,7 +278,6 @@ class PlanChecker {
   CheckedPlan result_;
   CheckedPlan valid_;  ///< what is refused whoever else is there, and what was left out
   plan_check::Seats seats_;
-  std::size_t first_resize_;
   std::unordered_set<TaskId> placed_;
   std::unordered_map<Slot, std::optional<Refusal>> gang_stays_;  // by their jobs; looked up only
 };
@@ -307,14 +295,7 @@ Price most_for(const ClusterState& state, const Launch& launch) {
 }
 
 CheckedPlan check_plan(const Plan& plan, const ClusterState& state, const PlanLimits& limits) {
-  if (plan.resizes.empty()) return PlanChecker(plan, state, limits).run();
-  Plan all = plan;
-  for (const Resize& resize : plan.resizes) all.places.push_back(place_of(state, resize));
-  CheckedPlan checked = PlanChecker(all, state, limits).run();
-  const auto first_resize = checked.places.begin() + std::ssize(plan.places);
-  checked.resizes.assign(first_resize, checked.places.end());
-  checked.places.erase(first_resize, checked.places.end());
-  return checked;
+  return PlanChecker(plan, state, limits).run();
 }
 
 std::optional<Refusal> check_refusal(const Refuse& part) {

@@ -41,7 +41,6 @@ struct CheckedPlan {
   std::vector<std::optional<Refusal>> places;    ///< one a place of the plan
   std::vector<std::optional<Refusal>> stops;
   std::vector<std::optional<Refusal>> releases;
-  std::vector<std::optional<Refusal>> resizes;
 
   bool launched(std::size_t i) const { return !launches[i].has_value(); }
 };
@@ -50,7 +49,7 @@ struct CheckedPlan {
 /// parts are refused, the rest can be carried out together. Checking the rest again refuses
 /// nothing. A gang passes whole or not at all, as does a group, and one that does not pass takes
 /// nothing from the parts that do. Of a group that is refused the parts that are in the way say
-/// why; the others say `group_refused`.
+/// why; the others say `group_refused`. Resizes are carried out before and not looked at.
 CheckedPlan check_plan(const Plan& plan, const ClusterState& state, const PlanLimits& limits);
 
 /// The most that an hour of the launch, which is of something on offer, is to cost.

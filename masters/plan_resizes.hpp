@@ -4,15 +4,12 @@
 
 #include "model/cluster_state.hpp"
 #include "model/plan.hpp"
+#include "model/stay.hpp"
 
 namespace muster {
 
-/// What a resize comes to: the job's task again where it is or is to be, with what its workers
-/// demand there. Only one that why_not_resized() has nothing against has a target that counts.
-Place place_of(const ClusterState& state, const Resize& resize);
-
-/// Why a job cannot be given that width, as far as the job alone says it: the place that the resize
-/// comes to is checked like every other one.
-std::optional<Refusal> why_not_resized(const ClusterState& state, const Resize& resize);
+/// Why the job cannot be given that width now; nothing when it can.
+std::optional<Refusal> why_not_resized(const ClusterState& state, const Resize& resize,
+                                       StayRule stay);
 
 }  // namespace muster

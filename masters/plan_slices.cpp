@@ -6,8 +6,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "masters/plan_resizes.hpp"
-
 namespace muster {
 namespace {
 
@@ -81,6 +79,13 @@ class Cutter {
     if (state_.job(task->job).job.gang) join_by(gangs_, task->job, part);
   }
 
+  /// What the job leaves may be what others come to.
+  void join_resize(const Resize& resize, std::uint32_t part) {
+    const JobRow* job = state_.find(resize.job);
+    if (job == nullptr) return;
+    for (Slot slot : job->tasks) join_task(state_.task(slot).id, part);
+  }
+
   void join_group(std::uint32_t group, std::uint32_t part) {
     if (group != 0) join_by(groups_, group, part);
   }
@@ -104,8 +109,7 @@ class Cutter {
         break;
       }
       case PartKind::resize:
-        join_task(place_of(state_, plan_.resizes[at]).task, i);
-        join_group(plan_.resizes[at].group, i);
+        join_resize(plan_.resizes[at], i);
         break;
       case PartKind::launch:
         join_group(plan_.launches[at].group, i);

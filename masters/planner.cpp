@@ -16,7 +16,6 @@ void expect_present(Plan& plan, const ClusterState& state) {
   };
   for (Place& part : plan.places) part.expects = attempt_of(part.task);
   for (Stop& part : plan.stops) part.expects = attempt_of(part.task);
-  for (Resize& part : plan.resizes) part.expects = attempt_of(place_of(state, part).task);
 }
 
 }  // namespace
@@ -134,7 +133,12 @@ DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const
   policy->observe(accepted, shown);
   Rng rng = Rng::of_round(parts_.seed, parts_.name, known.rounds);
   Budget budget(wish.budget);
-  DryRun run{policy->decide(shown, rng, budget), {}, {}};
+  DryRun run{policy->decide(shown, rng, budget), {}, {}, 0};
+  for (const Resize& resize : run.plan.resizes) {
+    if (why_not_resized(*state, resize, limits.stay)) continue;
+    run.restarts += state->find(resize.job)->running;
+    state->apply({wish.now, JobResized{resize.job, resize.width, resize.cause}});
+  }
   run.checked = check_plan(run.plan, *state, limits);
   run.state = std::move(state);
   return run;

@@ -41,7 +41,8 @@ struct PlannedRound {
 struct DryRun {
   Plan plan;
   CheckedPlan checked;
-  std::shared_ptr<const ClusterState> state;  ///< that the plan is for
+  std::shared_ptr<const ClusterState> state;  ///< that the plan is for, with its resizes
+  std::uint32_t restarts = 0;                 ///< tasks that run and start again for these
 };
 
 /// When the rounds of a log were decided. Others may have happened before a plan was there: the

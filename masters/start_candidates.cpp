@@ -43,6 +43,7 @@ struct StartCandidates::Marker {
   void operator()(const TaskFailed& e) { room_left(*s.find(e.task)); }
   void operator()(const JobHeld& e) { c.mark_gang(s, s.find(e.job)->slot); }
   void operator()(const JobReleased& e) { c.mark_gang(s, s.find(e.job)->slot); }
+  void operator()(const JobResized& e) { c.mark_gang(s, s.find(e.job)->slot); }
   void operator()(const JobFinished& e) {
     const Slot slot = s.find(e.job)->slot;
     if (slot >= c.opened_.size()) return;

@@ -25,7 +25,7 @@ namespace muster {
 enum class TaskPhase : std::uint8_t {
   pending,   ///< has no place
   held,      ///< has no place and is to get none, by its user's will
-  capped,    ///< the same, because as many of its job have one as may at once
+  capped,    ///< the same, because as many of its job have one as may at once, or are its width
   assigned,  ///< has a place, is not there yet
   starting,  ///< the worker was told to start it
   running,   ///< executes
@@ -108,12 +108,20 @@ struct JobRow {
   std::uint32_t stopping = 0;
   JobStanding counted = JobStanding::waiting;  ///< as what it is counted; derived
   std::uint32_t failed = 0;                    ///< how many of the tasks have; derived
+  /// Of an elastic job: its first so many tasks are to run and the others are not; 0: it is none.
+  std::uint32_t width = 0;
 
   /// Tasks without a place that are to get none for now.
   std::uint32_t withheld() const { return held + capped; }
   /// Tasks that have come to an end by themselves.
   std::uint32_t ended() const { return finished + failed; }
-  bool all_ended() const { return ended() == tasks.size(); }
+  /// Tasks that have to end for the job to do so.
+  std::size_t size() const { return width > 0 ? width : tasks.size(); }
+  bool all_ended() const { return ended() == size(); }
+  /// Some task is on its way to run or to stop, or has ended: the job's width is left as it is.
+  bool in_transit() const { return starting + stopping + ended() > 0; }
+  /// What the processes of its tasks are told that they are together.
+  std::uint32_t running_together() const { return width > 0 ? width : job.task_count(); }
   JobStanding standing() const {
     if (terminal_outcome) return JobStanding::stopping;
     if (running + stopping > 0) return JobStanding::running;
@@ -129,6 +137,7 @@ struct JobRow {
   /// Tasks that may have a place besides those that may already.
   std::uint32_t room_in_flight() const {
     const auto open = static_cast<std::uint32_t>(tasks.size()) - withheld() - ended();
+    if (width > 0) return 0;  // which tasks have places is said by the width
     if (job.max_running == 0) return static_cast<std::uint32_t>(tasks.size());
     return job.max_running > open ? job.max_running - open : 0;
   }

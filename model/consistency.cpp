@@ -33,6 +33,11 @@ void check_task(const ClusterState& state, const TaskRow& task, std::vector<std:
   // The pending and the assigned tasks are linked in a queue; all others in none.
   const bool queued = task.phase == TaskPhase::pending || task.phase == TaskPhase::assigned;
   if (queued != task.queue.linked) out.push_back(name + " is in a queue in the wrong phase");
+  const JobRow& job = state.job(task.job);
+  const bool waits = task.phase == TaskPhase::pending || task.target != kNoSlot;
+  if (job.width > 0 && task.index >= job.width && waits) {
+    out.push_back(name + " has or wants a place that its job is too narrow for");
+  }
   if (task.ran < Duration{}) out.push_back(name + " has run for less than no time");
 }
 
@@ -83,6 +88,10 @@ void check_job(const ClusterState& state, const JobRow& job, std::vector<std::st
       stopping != job.stopping || failed != job.failed || job.counted != job.standing() ||
       job.gang != gang_counts(state, job)) {
     out.push_back("job " + std::to_string(job.job.id.value) + " counts its tasks wrongly");
+  }
+  const bool elastic = std::holds_alternative<ElasticSpec>(job.job.kind);
+  if (elastic != (job.width > 0) || job.width > job.tasks.size()) {
+    out.push_back("job " + std::to_string(job.job.id.value) + " has a width that it cannot have");
   }
 }
 

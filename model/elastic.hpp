@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace muster {
@@ -19,6 +22,42 @@ struct ElasticEpoch {
   std::vector<double> spread{};
 
   friend bool operator==(const ElasticEpoch&, const ElasticEpoch&) = default;
+};
+
+/// The speedup of that many workers in the epoch: of more than are listed, as the most; 1 where
+/// nothing is known. `spread`: they are on more instances than need be.
+inline double speedup_of(const ElasticEpoch& epoch, std::uint32_t width, bool spread = false) {
+  if (spread && width >= 2 && width - 2 < epoch.spread.size()) return epoch.spread[width - 2];
+  if (epoch.speedup.empty() || width == 0) return 1;
+  return epoch.speedup[std::min<std::size_t>(width, epoch.speedup.size()) - 1];
+}
+
+/// The epochs of a job, which jobs of one class share: a copy of it shares them too.
+class ElasticEpochs {
+ public:
+  ElasticEpochs() = default;
+  explicit ElasticEpochs(std::vector<ElasticEpoch> all)
+      : all_(all.empty() ? nullptr
+                         : std::make_shared<const std::vector<ElasticEpoch>>(std::move(all))) {}
+
+  std::span<const ElasticEpoch> all() const {
+    return all_ ? std::span<const ElasticEpoch>(*all_) : std::span<const ElasticEpoch>();
+  }
+  bool empty() const { return all_ == nullptr; }
+  /// The one that holds when so much is done: the last one when all is.
+  std::size_t at(double done) const {
+    const auto epochs = all();
+    std::size_t epoch = 0;
+    while (epoch + 1 < epochs.size() && epochs[epoch].until <= done) ++epoch;
+    return epoch;
+  }
+
+  friend bool operator==(const ElasticEpochs& a, const ElasticEpochs& b) {
+    return a.all_ == b.all_ || std::ranges::equal(a.all(), b.all());
+  }
+
+ private:
+  std::shared_ptr<const std::vector<ElasticEpoch>> all_;  ///< null: none
 };
 
 /// Between which bounds a training job chooses its batches, in samples (Pollux).

@@ -258,6 +258,16 @@ struct JobReleased {
   friend bool operator==(const JobReleased&, const JobReleased&) = default;
 };
 
+/// An elastic job has another width from now on. The tasks that are not of it any more have no
+/// place, once they have left where they run; those that are new wait.
+struct JobResized {
+  JobId job;
+  std::uint32_t width = 1;
+  Cause cause;
+
+  friend bool operator==(const JobResized&, const JobResized&) = default;
+};
+
 /// The job will not be completed: it is over as soon as none of its tasks runs any more.
 struct JobTerminating {
   JobId job;
@@ -301,12 +311,22 @@ struct ThroughputSample {
   friend bool operator==(const ThroughputSample&, const ThroughputSample&) = default;
 };
 
+/// How far an elastic job's program says that it has come.
+struct JobProgress {
+  TaskId task;      ///< the one that said so
+  double done = 0;  ///< of all the job's work, in the job's unit
+  std::optional<TrainingSample> training{};
+
+  friend bool operator==(const JobProgress&, const JobProgress&) = default;
+};
+
 /// What the workers measured of their tasks: all that the policy is shown of it. Just before a
 /// round, or for regular rounds that were not held, when what ends the quiet is about to happen.
-/// Ordered by task, each task once.
+/// Ordered by task, each task once. Without throughputs: an elastic job has entered another epoch.
 struct Measured {
   std::vector<ThroughputSample> samples;
   std::uint64_t quiet = 0;  ///< rounds not held, for which they stand; 0: the next round's
+  std::vector<JobProgress> progress{};
 
   std::uint64_t rounds() const { return quiet > 0 ? quiet : 1; }
 
@@ -318,7 +338,7 @@ using EventBody =
                  LaunchRefused, InstanceUp, InstanceReady, ReleaseDecided, TerminateIssued,
                  InstanceGone, TaskAssigned, TaskUnassigned, StartIssued, TaskStarted, StopIssued,
                  TaskCheckpointed, TaskFinished, TaskFailed, JobFinished, TaskReleased, JobHeld,
-                 JobReleased, JobTerminating, Measured, GangTurn, OfferingChanged>;
+                 JobReleased, JobTerminating, Measured, GangTurn, OfferingChanged, JobResized>;
 
 /// Something that became true for a master, and when.
 struct Event {

@@ -25,16 +25,9 @@ std::optional<Refusal> why_infeasible(const ClusterState& state, const Placing& 
   const FamilyDemand* demand = state.demand(*placing.task, placing.type);
   if (demand == nullptr) return Refusal{RefusalKind::never, RefusalCode::fits_no_type, {}, 0, 0};
   const Grant grant = placing.grant.value_or(Grant::of(demand->amount));
-  const auto* elastic = std::get_if<ElasticSpec>(&job.kind);
-  const std::uint32_t widest = elastic != nullptr ? elastic->max_width : 1;
-  if (grant.width < 1 || grant.width > widest) {
-    return Refusal{RefusalKind::not_now, RefusalCode::malformed, {}, 0, 0};
-  }
-  // A wider grant has to hold the demand of each unit of width.
-  Resources demanded;
-  for (const Resource kind : kAllResources) demanded[kind] = demand->amount[kind] * grant.width;
-  if (const auto kind = demanded.first_exceeding(grant.amount)) {
-    return short_of(RefusalCode::malformed, *kind, demanded, grant.amount);
+  if (grant.width != 1) return Refusal{RefusalKind::not_now, RefusalCode::malformed, {}, 0, 0};
+  if (const auto kind = demand->amount.first_exceeding(grant.amount)) {
+    return short_of(RefusalCode::malformed, *kind, demand->amount, grant.amount);
   }
   const Resources& capacity = state.catalog()[placing.type].capacity;
   if (const auto kind = grant.amount.first_exceeding(capacity)) {

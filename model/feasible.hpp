@@ -18,9 +18,8 @@ struct Placing {
 bool wants(MarketChoice choice, Market market);
 
 /// The one rule of placement, for policies and for the check of their plans: why the task may not
-/// be on such an instance, whoever else is there. Nothing: it may. A task is granted all that it
-/// demands, as one worker; one of an elastic job as many times that as it has workers there, at
-/// most as many as the job may have.
+/// be on such an instance, whoever else is there. Nothing: it may. A task is granted at
+/// least all that it demands.
 std::optional<Refusal> why_infeasible(const ClusterState& state, const Placing& placing);
 
 /// What the task gets there. The placing has to be feasible.

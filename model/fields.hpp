@@ -34,13 +34,13 @@ concept Like = std::same_as<std::remove_const_t<T>, Plain>;
 
 /// The names of the events, in the order of EventBody.
 inline constexpr std::array<std::string_view, std::variant_size_v<EventBody>> kEventNames = {
-    "job_accepted",      "task_refused",     "round_decided",   "plan_part_refused",
-    "launch_requested",  "launch_refused",   "instance_up",     "instance_ready",
-    "release_decided",   "terminate_issued", "instance_gone",   "task_assigned",
-    "task_unassigned",   "start_issued",     "task_started",    "stop_issued",
-    "task_checkpointed", "task_finished",    "task_failed",     "job_finished",
-    "task_released",     "job_held",         "job_released",    "job_terminating",
-    "measured",          "gang_turn",        "offering_changed"};
+    "job_accepted",      "task_refused",     "round_decided",    "plan_part_refused",
+    "launch_requested",  "launch_refused",   "instance_up",      "instance_ready",
+    "release_decided",   "terminate_issued", "instance_gone",    "task_assigned",
+    "task_unassigned",   "start_issued",     "task_started",     "stop_issued",
+    "task_checkpointed", "task_finished",    "task_failed",      "job_finished",
+    "task_released",     "job_held",         "job_released",     "job_terminating",
+    "measured",          "gang_turn",        "offering_changed", "job_resized"};
 
 void fields(auto& a, Like<InstanceType> auto& v) {
   a("name", v.name);
@@ -114,10 +114,44 @@ void fields(auto& a, Like<Refusal> auto& v) {
   a.figure("available", v.available);
 }
 
+void fields(auto& a, Like<ElasticEpoch> auto& v) {
+  a("until", v.until);
+  a.unless_default({"rate_per_s", "rate"}, v.rate_per_s, 0.0);
+  a.unless_default("speedup", v.speedup, {});
+  a.unless_default("spread", v.spread, {});
+}
+
+void fields(auto& a, Like<BatchLimits> auto& v) {
+  a("initial", v.initial);
+  a("largest", v.largest);
+  a("local_min", v.local_min);
+  a("local_max", v.local_max);
+}
+
+void fields(auto& a, Like<TrainingSample> auto& v) {
+  a("nodes", v.nodes);
+  a("replicas", v.replicas);
+  a("local_batch", v.local_batch);
+  a("accumulation", v.accumulation);
+  a({"step_s", "step"}, v.step_s);
+  a({"sync_s", "sync"}, v.sync_s);
+  a("grad_sqr", v.grad_sqr);
+  a("grad_var", v.grad_var);
+}
+
+void fields(auto& a, Like<JobProgress> auto& v) {
+  a("task", v.task);
+  a("done", v.done);
+  a("training", v.training);
+}
+
 void fields(auto& a, Like<ElasticSpec> auto& v) {
   a("min_width", v.min_width);
   a("max_width", v.max_width);
   a.unless_default("speedup", v.speedup, {});
+  a.unless_default("epochs", v.epochs, {});
+  a.unless_default("unit", v.unit, {});
+  a("batch", v.batch);
 }
 
 void fields(auto& a, Like<ServiceSpec> auto& v) {
@@ -299,6 +333,13 @@ void fields(auto& a, Like<JobTerminating> auto& e) {
 void fields(auto& a, Like<Measured> auto& e) {
   a("throughput", e.samples);
   a.unless_default("quiet", e.quiet, std::uint64_t{0});
+  a.unless_default("progress", e.progress, {});
+}
+
+void fields(auto& a, Like<JobResized> auto& e) {
+  a("job", e.job);
+  a("width", e.width);
+  a("cause", e.cause);
 }
 
 void fields(auto& a, Like<GangTurn> auto& e) {
@@ -354,13 +395,13 @@ constexpr Resource last_of(Resource) {
   return Resource::spare;
 }
 constexpr CauseCode last_of(CauseCode) {
-  return CauseCode::first_free;
+  return CauseCode::goodput;
 }
 constexpr RefusalKind last_of(RefusalKind) {
   return RefusalKind::broken;
 }
 constexpr RefusalCode last_of(RefusalCode) {
-  return RefusalCode::better_place;
+  return RefusalCode::over_budget;
 }
 constexpr JobOutcome last_of(JobOutcome) {
   return JobOutcome::cancelled;

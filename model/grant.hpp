@@ -10,7 +10,7 @@ namespace muster {
 /// task's row, billed by the ledger and ordered from the worker. Nothing derives it anew.
 struct Grant {
   Resources amount;
-  std::uint32_t width = 0;  ///< workers of an elastic job that run there, of others 1; 0: no grant
+  std::uint32_t width = 0;  ///< 1; 0: no grant
 
   /// That of a rigid task.
   static Grant of(const Resources& amount) { return {amount, 1}; }

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/elastic.hpp"
 #include "model/geo.hpp"
 #include "model/ids.hpp"
 #include "model/resources.hpp"
@@ -101,10 +102,15 @@ struct BatchSpec {
 };
 
 /// Work that any number of workers between two bounds can share; how many is the policy's choice.
+/// Each worker is a task of the job, which is a gang: of a job of width k the first k tasks have
+/// places and start together, and no other does.
 struct ElasticSpec {
   std::uint32_t min_width = 1;
-  std::uint32_t max_width = 1;    ///< not below `min_width`
+  std::uint32_t max_width = 1;    ///< not below `min_width`; the job has as many tasks
   std::vector<double> speedup{};  ///< of widths 1, 2, ..., relative to one worker; none: not known
+  ElasticEpochs epochs{};         ///< where its speedup is not the same all along; none: it is
+  std::string unit{};             ///< of its progress, for people
+  std::optional<BatchLimits> batch{};  ///< of a training job that chooses its batches
 
   friend bool operator==(const ElasticSpec&, const ElasticSpec&) = default;
 };

@@ -108,8 +108,8 @@ std::string_view name_of(RefusalCode code) {
       return "not elastic";
     case RefusalCode::width_bounds:
       return "width bounds";
-    case RefusalCode::no_place:
-      return "no place";
+    case RefusalCode::in_transit:
+      return "in transit";
     case RefusalCode::unchanged:
       return "unchanged";
     case RefusalCode::cloud_quota:
@@ -122,6 +122,8 @@ std::string_view name_of(RefusalCode code) {
       return "cloud failed";
     case RefusalCode::better_place:
       return "better place";
+    case RefusalCode::over_budget:
+      return "over budget";
   }
   return "?";
 }
@@ -160,6 +162,10 @@ std::string_view name_of(CauseCode code) {
       return "least waiting";
     case CauseCode::first_free:
       return "first free";
+    case CauseCode::width_plan:
+      return "width plan";
+    case CauseCode::goodput:
+      return "goodput";
     case CauseCode::worker_lost:
       return "worker lost";
   }

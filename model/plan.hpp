@@ -33,7 +33,9 @@ enum class CauseCode : std::uint8_t {
   best_fit,                 ///< of the instances that hold it, the one with the least room left
   sampled,                  ///< of the instances probed for its job, the next one to have room
   least_waiting,            ///< of the instances, the one whose work is estimated to end first
-  first_free                ///< of its group's instances, the first one to have room
+  first_free,               ///< of its group's instances, the first one to have room
+  width_plan,               ///< the width that jobs of its class have in that epoch
+  goodput                   ///< together the jobs progress best so
 };
 std::string_view name_of(CauseCode code);
 
@@ -90,14 +92,13 @@ struct Release {
   std::uint32_t group = 0;  ///< as of Launch
 };
 
-/// An elastic job of one task to go on where it is with that many workers. A task that runs is
-/// stopped and started again, as by a `Place` onto the instance where it is.
+/// An elastic job to go on with that many workers. It is carried out before the plan's launches and
+/// places are looked at: tasks that it takes out stop and lose their places, tasks that it takes in
+/// wait, and get theirs by places of the same plan. Whatever of the job runs starts again.
 struct Resize {
   JobId job;
   std::uint32_t width = 0;
   Cause cause;
-  std::optional<Attempt> expects{};  ///< as of Place
-  std::uint32_t group = 0;           ///< as of Launch
 };
 
 /// A task that the policy could not place, and why.

@@ -29,7 +29,7 @@ enum class RefusalCode : std::uint8_t {
   outdated,           ///< the plan speaks of something that is no longer so
   task_failed,        ///< the last attempt failed
   held,               ///< its user holds the job
-  in_flight_cap,      ///< as many of the job's tasks as it allows have a place
+  in_flight_cap,      ///< as many of the job's tasks have a place as it allows, or as it is wide
   wrong_market,       ///< the job does not want the instance's market
   fixed_fleet,        ///< the master's instances are given: none is rented or given back
   malformed,          ///< the plan names what is not on offer, or a figure of it is no number
@@ -38,15 +38,16 @@ enum class RefusalCode : std::uint8_t {
   not_movable,        ///< the job is not to be moved
   min_stay,           ///< the task has not run for long enough where it is
   group_refused,      ///< another part of the plan that was to be carried out with it is refused
-  not_elastic,        ///< only an elastic job of one task has a width that can be changed
+  not_elastic,        ///< only an elastic job has a width
   width_bounds,       ///< the job may not have so many workers, or so few
-  no_place,           ///< the job is nowhere: the placement says its width
+  in_transit,         ///< some of the job's tasks are just starting, stopping or at their end
   unchanged,          ///< it is so already
   cloud_quota,        ///< the cloud does not let this account have more
   cloud_price,        ///< the cloud asks more than was to be paid
   cloud_throttled,    ///< the cloud was asked too often
   cloud_failed,       ///< the cloud could not carry the order out
-  better_place        ///< it waits for a place that is worth its price
+  better_place,       ///< it waits for a place that is worth its price
+  over_budget         ///< even the cheapest widths need more GPUs on average than may be paid
 };
 
 /// It was the cloud that did not give an instance.

@@ -155,6 +155,10 @@ class SnapshotCheck {
     if (job.tasks.empty() || job.tasks.size() != job.job.tasks.size()) {
       return wrong(name + " has another number of tasks than its specification");
     }
+    const bool elastic = std::holds_alternative<ElasticSpec>(job.job.kind);
+    if (elastic != (job.width > 0) || job.width > job.tasks.size()) {
+      return wrong(name + " has a width that it cannot have");
+    }
     for (std::uint32_t i = 0; i < job.tasks.size(); ++i) {
       const TaskRow* task = job.tasks[i] < tasks_.size() ? tasks_[job.tasks[i]] : nullptr;
       // Links are checked both ways: the job names its task and the task its job.

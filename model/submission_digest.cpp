@@ -37,7 +37,10 @@ enum class Part : std::uint64_t {
   max_fails,
   elastic,
   service,
-  task_runtime_hint
+  task_runtime_hint,
+  epoch,
+  progress_unit,
+  batch_limits
 };
 
 /// Each step is reversible for a given word, so that words that differ lead to different states.
@@ -148,6 +151,17 @@ void add_program(Digest& digest, const Program& program) {
   digest.whole(Part::alone_progress, std::bit_cast<std::uint64_t>(baseline_rate_per_s));
 }
 
+void add_epoch(Digest& digest, const ElasticEpoch& epoch) {
+  const auto& [until, rate_per_s, speedup, spread] = epoch;
+  digest.begin(Part::epoch);
+  digest.number(until);
+  digest.number(rate_per_s);
+  for (const auto* list : {&speedup, &spread}) {
+    digest.word(list->size());
+    for (const double each : *list) digest.number(each);
+  }
+}
+
 /// Jobs of the first kind that there was have the digests that they had then.
 struct KindDigest {
   Digest& digest;
@@ -159,6 +173,12 @@ struct KindDigest {
     digest.word(elastic.max_width);
     digest.word(elastic.speedup.size());
     for (const double each : elastic.speedup) digest.number(each);
+    for (const ElasticEpoch& epoch : elastic.epochs.all()) add_epoch(digest, epoch);
+    digest.words(Part::progress_unit, elastic.unit);
+    if (!elastic.batch) return;
+    const auto& [initial, largest, local_min, local_max] = *elastic.batch;
+    digest.begin(Part::batch_limits);
+    for (const std::uint32_t each : {initial, largest, local_min, local_max}) digest.word(each);
   }
   void operator()(const ServiceSpec& service) const {
     digest.begin(Part::service);

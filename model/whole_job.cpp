@@ -15,7 +15,6 @@ std::uint32_t new_group(const Plan& plan) {
   look(plan.places);
   look(plan.stops);
   look(plan.releases);
-  look(plan.resizes);
   return last + 1;
 }
 
@@ -36,8 +35,8 @@ std::uint32_t place_job(Plan& plan, const ClusterState& state, const WholeJob& w
                         std::span<const PlaceTarget> targets) {
   const std::uint32_t group = new_group(plan);
   std::size_t placed = 0;
-  for (const Slot slot : whole.job.tasks) {
-    const TaskRow& task = state.task(slot);
+  for (std::size_t i = 0; i < whole.job.size(); ++i) {
+    const TaskRow& task = state.task(whole.job.tasks[i]);
     if (task.phase == TaskPhase::finished || task.phase == TaskPhase::failed) continue;
     MUSTER_CHECK(placed < targets.size(), "each task of a job that is placed whole has a target");
     plan.places.push_back({task.id, targets[placed++], whole.cause, {}, task.attempt, group});

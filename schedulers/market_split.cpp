@@ -31,7 +31,6 @@ void renumber_groups(Plan& plan, std::uint32_t first) {
   move(plan.places);
   move(plan.stops);
   move(plan.releases);
-  move(plan.resizes);
 }
 
 /// Adds the plan for the spot market; its launches and groups come after those that are there.

@@ -24,6 +24,7 @@ struct Cadence {
   bool on_departure = false;      ///< a round as soon as a job is over
   bool on_capacity = false;       ///< a round as soon as resources come free
   bool on_price = false;          ///< a round as soon as a price changes or an offering is back
+  bool on_progress = false;       ///< a round as soon as an elastic job enters another epoch
   bool wants_throughput = false;  ///< workers are asked for their tasks' throughput before a round
 };
 

@@ -227,6 +227,11 @@ class JsonReader {
     get(value, entries);
     demands = Demands{std::move(entries)};
   }
+  void get(const JsonValue& value, ElasticEpochs& epochs) {
+    std::vector<ElasticEpoch> all;
+    get(value, all);
+    epochs = ElasticEpochs{std::move(all)};
+  }
   void get(const JsonValue& value, std::vector<std::pair<std::string, double>>& figures) {
     const auto* object = as<JsonValue::Object>(value, "figures by name");
     if (object == nullptr) return;

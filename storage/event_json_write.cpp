@@ -132,6 +132,10 @@ class JsonWriter {
     text_ += '}';
   }
   void put(const Demands& demands) { put(demands.entries()); }
+  void put(const ElasticEpochs& epochs) {
+    const auto all = epochs.all();
+    put(std::vector<ElasticEpoch>(all.begin(), all.end()));
+  }
   void put(const std::vector<std::pair<std::string, double>>& figures) {
     text_ += '{';
     bool first = true;

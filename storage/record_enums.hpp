@@ -105,13 +105,14 @@ constexpr auto pairs_of(RefusalCode) {
        {Ours::group_refused, Theirs::GROUP_REFUSED},
        {Ours::not_elastic, Theirs::NOT_ELASTIC},
        {Ours::width_bounds, Theirs::WIDTH_BOUNDS},
-       {Ours::no_place, Theirs::NO_PLACE},
+       {Ours::in_transit, Theirs::IN_TRANSIT},
        {Ours::unchanged, Theirs::UNCHANGED},
        {Ours::cloud_quota, Theirs::CLOUD_QUOTA},
        {Ours::cloud_price, Theirs::CLOUD_PRICE},
        {Ours::cloud_throttled, Theirs::CLOUD_THROTTLED},
        {Ours::cloud_failed, Theirs::CLOUD_FAILED},
-       {Ours::better_place, Theirs::BETTER_PLACE}});
+       {Ours::better_place, Theirs::BETTER_PLACE},
+       {Ours::over_budget, Theirs::OVER_BUDGET}});
 }
 
 /// Every reason of a cloud and what stands for it.
@@ -149,7 +150,9 @@ constexpr auto pairs_of(CauseCode) {
        {Ours::best_fit, Theirs::BEST_FIT},
        {Ours::sampled, Theirs::SAMPLED},
        {Ours::least_waiting, Theirs::LEAST_WAITING},
-       {Ours::first_free, Theirs::FIRST_FREE}});
+       {Ours::first_free, Theirs::FIRST_FREE},
+       {Ours::width_plan, Theirs::WIDTH_PLAN},
+       {Ours::goodput, Theirs::GOODPUT}});
 }
 
 /// Every phase of a task and what stands for it.

@@ -40,6 +40,8 @@ template <>
 inline constexpr bool kApart<Resources> = true;
 template <>
 inline constexpr bool kApart<Demands> = true;
+template <>
+inline constexpr bool kApart<ElasticEpochs> = true;
 /// Types of instances are kept by name.
 template <>
 inline constexpr bool kApart<TypeId> = true;
@@ -236,6 +238,10 @@ class RecordWriter {
     record_codec::put(pointer().initAs<record::Amounts>(), value);
   }
   void put(const Demands& value) { put(value.entries()); }
+  void put(const ElasticEpochs& value) {
+    const auto all = value.all();
+    put(std::vector<ElasticEpoch>(all.begin(), all.end()));
+  }
   void put(const std::vector<double>& values) {
     if (values.empty()) return skip();
     auto list = pointer().initAs<capnp::List<double>>(length(values));
@@ -397,6 +403,11 @@ class RecordReader {
     std::vector<FamilyDemand> entries;
     get(entries);
     value = Demands(std::move(entries));
+  }
+  void get(ElasticEpochs& value) {
+    std::vector<ElasticEpoch> all;
+    get(all);
+    value = ElasticEpochs(std::move(all));
   }
   void get(std::vector<double>& values) {
     const auto list = pointer().getAs<capnp::List<double>>();

@@ -84,6 +84,9 @@ void put(record::Measured::Builder out, const Measured& in) {
     tasks.set(i, in.samples[i].task.value);
     normalized.set(i, in.samples[i].normalized);
   }
+  if (in.progress.empty()) return;
+  auto progress = out.initProgress(length(in.progress));
+  for (unsigned i = 0; i < progress.size(); ++i) put_fields(progress[i], in.progress[i]);
 }
 
 Measured get(record::Measured::Reader in) {
@@ -96,6 +99,7 @@ Measured get(record::Measured::Reader in) {
   for (unsigned i = 0; i < tasks.size(); ++i) {
     out.samples.push_back({TaskId{tasks[i]}, normalized[i]});
   }
+  for (const auto each : in.getProgress()) out.progress.push_back(get_fields<JobProgress>(each));
   return out;
 }
 

@@ -114,9 +114,10 @@ enum RefusalCode {
   groupRefused @24;
   notElastic @25;
   widthBounds @26;
-  noPlace @27;
+  inTransit @27;
   unchanged @28;
   betterPlace @29;
+  overBudget @30;
 }
 enum CloudReason {
   notSaid @0;
@@ -146,6 +147,8 @@ enum CauseCode {
   sampled @14;
   leastWaiting @15;
   firstFree @16;
+  widthPlan @17;
+  goodput @18;
 }
 enum TaskPhase {
   pending @0;
@@ -242,6 +245,31 @@ struct ElasticSpec {
   minWidth @0 :UInt32;
   maxWidth @1 :UInt32;
   speedup @2 :List(Float64);
+  epochs @3 :List(ElasticEpoch);
+  unit @4 :Text;
+  batch @5 :BatchLimits;  # not set: it chooses none
+}
+struct ElasticEpoch {
+  until @0 :Float64;
+  rate @1 :Float64;  # a second
+  speedup @2 :List(Float64);
+  spread @3 :List(Float64);
+}
+struct BatchLimits {
+  initial @0 :UInt32;
+  largest @1 :UInt32;
+  localMin @2 :UInt32;
+  localMax @3 :UInt32;
+}
+struct TrainingSample {
+  nodes @0 :UInt32;
+  replicas @1 :UInt32;
+  localBatch @2 :UInt32;
+  accumulation @3 :UInt32;
+  step @4 :Float64;  # seconds
+  sync @5 :Float64;
+  gradSqr @6 :Float64;
+  gradVar @7 :Float64;
 }
 
 struct ServiceSpec {
@@ -309,6 +337,7 @@ struct Event {
     measured @25 :Measured;
     gangTurn @26 :GangTurn;
     offeringChanged @27 :OfferingChange;
+    jobResized @28 :JobResized;
   }
 }
 
@@ -429,6 +458,17 @@ struct Measured {
   tasks @0 :List(UInt64);
   normalized @1 :List(Float64);  # of each task
   quiet @2 :UInt64;
+  progress @3 :List(JobProgress);
+}
+struct JobProgress {
+  task @0 :UInt64;
+  done @1 :Float64;
+  training @2 :TrainingSample;  # not set: it trains nothing, or does not say
+}
+struct JobResized {
+  job @0 :UInt64;
+  width @1 :UInt32;
+  cause @2 :Cause;
 }
 
 struct GangTurn {
@@ -530,6 +570,7 @@ struct JobRow {
   terminalOutcomeSet @9 :Bool;
   terminalOutcome @10 :JobOutcome;
   heldFrom @11 :UInt32;
+  width @12 :UInt32;  # of an elastic job; 0: it is none
 }
 
 struct TaskRow {

@@ -1,11 +1,24 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "model/ids.hpp"
 #include "model/time.hpp"
+#include "workers/executor.hpp"
 
 namespace muster {
+
+/// What a model is told of a task that is loaded.
+struct LoadedTask {
+  TaskId task;
+  InstanceId instance;
+  TypeId type;
+  std::uint32_t together = 1;       ///< tasks that the job runs as
+  std::function<void()> on_done;    ///< called when all its work is done
+  std::function<void()> on_change;  ///< called when its job's work changes its nature: a new epoch
+};
 
 /// The truth that the model executor asks instead of running anything: how fast loaded tasks
 /// progress and when their jobs are done.
@@ -17,9 +30,8 @@ class ExecutionModel {
   virtual Instant instant(Instant now) const = 0;
 
   /// The task is loaded on the instance: it interferes, and progresses once its job's other tasks
-  /// are loaded too and the job is initialised. `on_done` is called when all its work is done.
-  virtual void load(TaskId task, InstanceId instance, TypeId type,
-                    std::function<void()> on_done) = 0;
+  /// are loaded too and the job is initialised.
+  virtual void load(LoadedTask task) = 0;
 
   /// The task makes no progress any more and interferes no more; what it did is saved.
   virtual void unload(TaskId task) = 0;
@@ -28,6 +40,8 @@ class ExecutionModel {
 
   /// Present pace relative to running alone, (0..1]. The task has to be loaded.
   virtual double throughput(TaskId task) const = 0;
+  /// How far its job has come, as the task would say; nothing where it says nothing.
+  virtual std::optional<ExecutionProgress> progress(TaskId) const { return std::nullopt; }
 };
 
 }  // namespace muster

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ struct Execution {
   Attempt attempt = 0;
   Resources granted;
   Program program;
-  std::uint32_t task_count = 1;  ///< of the job
+  std::uint32_t task_count = 1;  ///< of the job; of an elastic one: its width
   std::string workload_class;
 };
 
@@ -56,11 +57,18 @@ struct FoundExecution {
   Resources granted;
 };
 
-/// Normalised throughput (0..1] of one attempt at the moment of asking.
-struct ExecutionThroughput {
+/// How far an attempt says that its work has come.
+struct ExecutionProgress {
+  double done = 0;  ///< units; of the first task of an elastic job: of all the job's work
+  std::optional<TrainingSample> training{};
+};
+
+/// How one attempt does at the moment of asking.
+struct ExecutionSample {
   TaskId task;
   Attempt attempt = 0;
-  double normalized = 1;
+  std::optional<double> normalized = 1;  ///< throughput (0..1]; nothing: not known
+  std::optional<ExecutionProgress> progress{};
 };
 
 /// What an executor may use of the worker it runs in. Every call has to come from the worker's own
@@ -76,6 +84,8 @@ struct ExecutorHost {
   std::function<void(TaskId, Attempt, std::string reason, ExecutionEnd)> failed;
   /// It was not begun, and could not be now: no fault of what was to run.
   std::function<void(TaskId, Attempt, std::string reason)> rejected;
+  /// Its job goes on at another pace: worth knowing before the next sample is asked for.
+  std::function<void(TaskId, Attempt)> progressed;
 };
 
 /// How a worker runs tasks. Each attempt that is started ends with exactly one of checkpointed
@@ -88,7 +98,7 @@ class Executor {
   /// Lets the attempt save a checkpoint and end. Has no effect on an attempt that is over.
   virtual void stop(TaskId task, Attempt attempt) = 0;
   /// The throughput of every attempt that has started, ordered by task.
-  virtual std::vector<ExecutionThroughput> sample() = 0;
+  virtual std::vector<ExecutionSample> sample() = 0;
 
   /// Takes over what an earlier process of this worker has begun and nobody has settled; called
   /// once, before anything else. What is found is reported on as if it had been started here: what

@@ -41,9 +41,13 @@ void ModelExecutor::loaded(TaskId task, Attempt attempt) {
   // Only now: a load that is broken off leaves no image behind.
   images_.insert(spec.image);
   // The model calls back from outside this worker, so the news comes in through the host.
-  model_.load(task, instance_, type_, [this, task, attempt, post = host_.post] {
-    post([this, task, attempt] { done(task, attempt); });
-  });
+  const auto later = [this, task, attempt](void (ModelExecutor::*step)(TaskId, Attempt)) {
+    return [this, task, attempt, step, post = host_.post] {
+      post([this, task, attempt, step] { (this->*step)(task, attempt); });
+    };
+  };
+  model_.load({task, instance_, type_, run->execution.task_count, later(&ModelExecutor::done),
+               later(&ModelExecutor::changed)});
   host_.started(task, attempt, spec.delays.fetch, spec.delays.build);
 }
 
@@ -86,12 +90,18 @@ void ModelExecutor::done(TaskId task, Attempt attempt) {
   host_.finished(task, attempt, {});
 }
 
-std::vector<ExecutionThroughput> ModelExecutor::sample() {
+void ModelExecutor::changed(TaskId task, Attempt attempt) {
+  const Run* run = find(task, attempt);
+  if (run != nullptr && run->phase == Phase::running) host_.progressed(task, attempt);
+}
+
+std::vector<ExecutionSample> ModelExecutor::sample() {
   // A map, so that samples come in the order of tasks, the same in every replay.
-  std::vector<ExecutionThroughput> samples;
+  std::vector<ExecutionSample> samples;
   for (const auto& [task, run] : runs_) {
     if (run.phase != Phase::running && run.phase != Phase::stopping) continue;
-    samples.push_back({task, run.execution.attempt, model_.throughput(task)});
+    samples.push_back(
+        {task, run.execution.attempt, model_.throughput(task), model_.progress(task)});
   }
   return samples;
 }

@@ -20,7 +20,7 @@ class ModelExecutor : public Executor {
 
   void start(const Execution& execution) override;
   void stop(TaskId task, Attempt attempt) override;
-  std::vector<ExecutionThroughput> sample() override;
+  std::vector<ExecutionSample> sample() override;
 
  private:
   enum class Phase { loading, running, stopping, uploading };
@@ -34,6 +34,7 @@ class ModelExecutor : public Executor {
   void stopped(TaskId task, Attempt attempt);
   void uploaded(TaskId task, Attempt attempt);
   void done(TaskId task, Attempt attempt);
+  void changed(TaskId task, Attempt attempt);
 
   InstanceId instance_;
   TypeId type_;

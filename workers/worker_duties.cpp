@@ -61,6 +61,7 @@ ExecutorHost WorkerDuties::make_host() {
     details.reason = std::move(reason);
     over(task, attempt, std::move(details), {});
   };
+  host.progressed = [this](TaskId, Attempt) { answer_sample(kUnasked); };
   return host;
 }
 
@@ -138,11 +139,16 @@ void WorkerDuties::forget_oldest() {
 }
 
 void WorkerDuties::answer_sample(std::uint64_t sample_round) {
-  SampleAnswer answer{setup_.instance, sample_round, {}};
-  for (const ExecutionThroughput& sample : executor_->sample()) {
-    // A whole number of parts of kOne: exact on the wire and the same on every machine.
-    const auto scaled = static_cast<std::uint64_t>(sample.normalized * TaskThroughput::kOne + 0.5);
-    answer.samples.push_back({sample.task, sample.attempt, scaled});
+  SampleAnswer answer{setup_.instance, sample_round, {}, {}};
+  for (const ExecutionSample& sample : executor_->sample()) {
+    if (sample.normalized) {
+      // A whole number of parts of kOne: exact on the wire and the same on every machine.
+      const double parts = *sample.normalized * TaskThroughput::kOne + 0.5;
+      answer.samples.push_back({sample.task, sample.attempt, static_cast<std::uint64_t>(parts)});
+    }
+    if (!sample.progress) continue;
+    answer.progress.push_back(
+        {{sample.task, sample.progress->done, sample.progress->training}, sample.attempt});
   }
   port_.samples(std::move(answer));
 }

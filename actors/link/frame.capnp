@@ -83,6 +83,24 @@ struct Samples {
     attempt @1 :UInt32;
     scaled @2 :UInt64;  # parts per 2^32
   }
+  progress @3 :List(Progress);
+
+  struct Progress {
+    task @0 :UInt64;
+    done @1 :Float64;
+    training @2 :Training;  # not set: it trains nothing, or does not say
+    attempt @3 :UInt32;
+  }
+  struct Training {
+    nodes @0 :UInt32;
+    replicas @1 :UInt32;
+    localBatch @2 :UInt32;
+    accumulation @3 :UInt32;
+    stepS @4 :Float64;
+    syncS @5 :Float64;
+    gradSqr @6 :Float64;
+    gradVar @7 :Float64;
+  }
 }
 
 struct Log {

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "actors/link/worker_link_codec.hpp"
@@ -37,6 +39,49 @@ void put(link_wire::Report::Builder frame, const WorkerReport& report, std::size
   frame.setFailure(static_cast<std::uint8_t>(report.failure));
   frame.setOutBytes(report.out_bytes);
   frame.setErrBytes(report.err_bytes);
+}
+
+void put_progress(const std::vector<TaskProgress>& progress, link_wire::Samples::Builder frame) {
+  if (progress.empty()) return;
+  auto list = frame.initProgress(static_cast<unsigned>(progress.size()));
+  for (unsigned i = 0; i < list.size(); ++i) {
+    const JobProgress& said = progress[i].said;
+    list[i].setTask(said.task.value);
+    list[i].setAttempt(progress[i].attempt);
+    list[i].setDone(said.done);
+    if (!said.training) continue;
+    const auto& [nodes, replicas, local_batch, accumulation, step_s, sync_s, grad_sqr, grad_var] =
+        *said.training;
+    auto training = list[i].initTraining();
+    training.setNodes(nodes);
+    training.setReplicas(replicas);
+    training.setLocalBatch(local_batch);
+    training.setAccumulation(accumulation);
+    training.setStepS(step_s);
+    training.setSyncS(sync_s);
+    training.setGradSqr(grad_sqr);
+    training.setGradVar(grad_var);
+  }
+}
+
+/// Nothing for what no job can have said: a worker runs what its users like.
+std::optional<TaskProgress> progress_of(link_wire::Samples::Progress::Reader wire) {
+  const auto is_amount = [](double value) { return std::isfinite(value) && value >= 0; };
+  TaskProgress progress{{TaskId{wire.getTask()}, wire.getDone(), {}}, wire.getAttempt()};
+  if (!is_amount(progress.said.done)) return std::nullopt;
+  if (!wire.hasTraining()) return progress;
+  const auto in = wire.getTraining();
+  const TrainingSample sample{in.getNodes(),        in.getReplicas(), in.getLocalBatch(),
+                              in.getAccumulation(), in.getStepS(),    in.getSyncS(),
+                              in.getGradSqr(),      in.getGradVar()};
+  const bool counts = sample.nodes > 0 && sample.replicas >= sample.nodes && sample.local_batch > 0;
+  const bool amounts = is_amount(sample.step_s) && is_amount(sample.sync_s) &&
+                       is_amount(sample.grad_sqr) && is_amount(sample.grad_var);
+  if (!counts || !amounts || sample.step_s <= 0 || sample.sync_s > sample.step_s) {
+    return std::nullopt;
+  }
+  progress.said.training = sample;
+  return progress;
 }
 
 std::string kind_problem(const WorkerReport& report, std::uint8_t kind) {
@@ -85,7 +130,7 @@ FrameBytes report_frame(const WorkerReport& report, std::size_t max_bytes) {
 }
 
 FrameBytes samples_frame(const SampleAnswer& answer, std::size_t max_bytes) {
-  if (answer.samples.size() > kMaxSamples) return {};
+  if (std::max(answer.samples.size(), answer.progress.size()) > kMaxSamples) return {};
   return make_frame(
       [&](link_wire::Frame::Builder frame) {
         auto wire = frame.initSamples();
@@ -97,6 +142,7 @@ FrameBytes samples_frame(const SampleAnswer& answer, std::size_t max_bytes) {
           samples[i].setAttempt(answer.samples[i].attempt);
           samples[i].setScaled(answer.samples[i].scaled);
         }
+        put_progress(answer.progress, wire);
       },
       max_bytes);
 }
@@ -184,7 +230,7 @@ Expected<WorkerHello, LinkError> read_hello(link_wire::Hello::Reader frame) {
 }
 
 Expected<SampleAnswer, LinkError> read_samples(link_wire::Samples::Reader frame) {
-  SampleAnswer answer{InstanceId{frame.getInstance()}, frame.getAsking(), {}};
+  SampleAnswer answer{InstanceId{frame.getInstance()}, frame.getAsking(), {}, {}};
   const auto samples = frame.getSamples();
   if (samples.size() > kMaxSamples) {
     return malformed(std::to_string(samples.size()) + " samples in one answer");
@@ -198,6 +244,18 @@ Expected<SampleAnswer, LinkError> read_samples(link_wire::Samples::Reader frame)
       return malformed("a throughput above 1");
     }
     answer.samples.push_back({TaskId{sample.getTask()}, sample.getAttempt(), sample.getScaled()});
+  }
+  if (frame.getProgress().size() > kMaxSamples) {
+    return malformed(std::to_string(frame.getProgress().size()) + " tasks' progress in one answer");
+  }
+  for (const auto wire : frame.getProgress()) {
+    if (auto problem = link_values::attempt_problem(wire.getTask(), wire.getAttempt());
+        !problem.empty()) {
+      return malformed("progress of " + problem);
+    }
+    const auto progress = progress_of(wire);
+    if (!progress) return malformed("progress that is no amount");
+    answer.progress.push_back(*progress);
   }
   return answer;
 }

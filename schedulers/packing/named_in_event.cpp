@@ -16,6 +16,7 @@ struct NamedTasks {
   void operator()(const JobAccepted& e) { add(e.job.id); }
   void operator()(const JobHeld& e) { add(e.job); }
   void operator()(const JobReleased& e) { add(e.job); }
+  void operator()(const JobResized& e) { add(e.job); }
   void operator()(const JobTerminating& e) { add(e.job); }
   void operator()(const TaskAssigned& e) { add(e.task); }
   void operator()(const TaskUnassigned& e) { add(e.task); }

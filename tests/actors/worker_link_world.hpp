@@ -319,8 +319,8 @@ class ScriptedExecutor : public Executor {
   void stop(TaskId task, Attempt attempt) override {
     if (running_.erase(task) > 0) host_.checkpointed(task, attempt, from_seconds(3), {85, "", ""});
   }
-  std::vector<ExecutionThroughput> sample() override {
-    std::vector<ExecutionThroughput> all;
+  std::vector<ExecutionSample> sample() override {
+    std::vector<ExecutionSample> all;
     for (const auto& [task, attempt] : running_) all.push_back({task, attempt, 0.5});
     return all;
   }

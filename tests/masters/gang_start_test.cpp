@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <map>
 #include <random>
 
 #include "masters/master.hpp"
@@ -32,6 +33,9 @@ class RestlessPolicy : public Policy {
     for (std::uint64_t i = draw(3); i > 0; --i) plan.launches.push_back({TypeId{2}, {}, {}});
     for (const JobRow& job : view.state.jobs()) {
       if (draw(3) == 0) continue;
+      if (job.width > 0 && draw(2) == 0) {
+        plan.resizes.push_back({job.job.id, static_cast<std::uint32_t>(draw(6)), {}});
+      }
       for (Slot slot : job.tasks) {
         const TaskRow& task = view.state.task(slot);
         const bool runs = task.phase == TaskPhase::running;
@@ -58,6 +62,50 @@ class RestlessPolicy : public Policy {
   std::mt19937_64 dice_;
 };
 
+/// Follows which workers of elastic jobs run, and of how many each was told to be one.
+struct WidthWatch {
+  struct Worker {
+    InstanceId on;
+    std::uint32_t of = 0;
+  };
+  std::map<JobId, std::uint32_t> widths;
+  std::map<TaskId, JobId> jobs;
+  std::map<JobId, std::map<TaskId, Worker>> running;
+  std::string problem;
+
+  void operator()(const JobAccepted& e) {
+    const auto* elastic = std::get_if<ElasticSpec>(&e.job.kind);
+    if (elastic == nullptr) return;
+    widths[e.job.id] = elastic->min_width;
+    for (const TaskSpec& task : e.job.tasks) jobs[task.id] = e.job.id;
+  }
+  void operator()(const JobResized& e) { widths[e.job] = e.width; }
+  void operator()(const StartIssued& e) {
+    const auto job = jobs.find(e.task);
+    if (job == jobs.end()) return;
+    const std::uint32_t width = widths[job->second];
+    for (const auto& [peer, worker] : running[job->second]) {
+      if (worker.of == width) continue;
+      problem = "task " + std::to_string(e.task.value) + " is one of " + std::to_string(width) +
+                " and its peer one of " + std::to_string(worker.of);
+    }
+    running[job->second][e.task] = {e.instance, width};
+  }
+  void left(TaskId task) {
+    if (jobs.contains(task)) running[jobs[task]].erase(task);
+  }
+  void operator()(const TaskCheckpointed& e) { left(e.task); }
+  void operator()(const TaskFinished& e) { left(e.task); }
+  void operator()(const TaskFailed& e) { left(e.task); }
+  void operator()(const InstanceGone& e) {
+    for (auto& [job, workers] : running) {
+      std::erase_if(workers, [&](const auto& entry) { return entry.second.on == e.instance; });
+    }
+  }
+  template <class Other>
+  void operator()(const Other&) {}
+};
+
 /// A master to whose jobs, tasks and instances possible things happen at random.
 class RestlessCell {
  public:
@@ -81,6 +129,8 @@ class RestlessCell {
     const ClusterState& state = master_.state();
     const auto problems = state.inconsistencies();
     if (!problems.empty()) return problems.front();
+    for (const Event& event : master_.commit().events) std::visit(widths_, event.body);
+    if (!widths_.problem.empty()) return widths_.problem;
     for (const TaskRow& task : state.assigned()) {
       const JobRow& job = state.job(task.job);
       if (job.job.gang && job.pending > 0) return "a gang with a place for some stays";
@@ -124,8 +174,10 @@ class RestlessCell {
   void accept() {
     const std::uint64_t id = next_job_++;
     const Resources demand = Resources::of(0, static_cast<double>(1 + draw(6)), 1);
-    master_.submit(JobBuilder(id).tasks(1 + draw(4)).demand(demand).gang(draw(3) > 0).build(),
-                   clock_);
+    JobBuilder job(id);
+    job.tasks(1 + draw(4)).demand(demand).gang(draw(3) > 0);
+    if (draw(3) == 0) job.elastic(static_cast<std::uint32_t>(1 + draw(2)), 4);
+    master_.submit(job.build(), clock_);
   }
   void end_some_job() {
     const JobRow* job = pick(master_.state().jobs());
@@ -188,6 +240,7 @@ class RestlessCell {
   Master master_;
   Instant clock_{};
   std::uint64_t next_job_ = 1000;
+  WidthWatch widths_;
 };
 
 RC_GTEST_PROP(GangStart, NothingThatCouldStartWaitsAndAllSayWhy, ()) {

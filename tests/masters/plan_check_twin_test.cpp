@@ -17,7 +17,6 @@ using test::JobBuilder;
 struct RoundKind {
   bool gangs = true;
   std::uint32_t groups = 0;  ///< at most so many
-  bool resizes = false;
 };
 
 /// A random cluster of running and waiting tasks, and a plan that asks for too much of it.
@@ -58,7 +57,6 @@ class RandomRound {
     Job job = JobBuilder(id).tasks(1 + draw(3)).demand(demand).gang(draw(2) == 0).build();
     job.gang = job.gang && kind_.gangs;
     job.movable = draw(8) > 0;
-    if (kind_.resizes && job.tasks.size() == 1) job.kind = ElasticSpec{1, 3, {}};
     apply(JobAccepted{job});
     if (draw(2) == 0) return;
     for (const TaskSpec& task : job.tasks) {
@@ -80,8 +78,6 @@ class RandomRound {
         const TaskRow& task = state_.task(slot);
         if (task.phase == TaskPhase::running && draw(6) == 0) {
           plan_.stops.push_back({task.id, {}});
-        } else if (kind_.resizes && job.tasks.size() == 1 && draw(2) == 0) {
-          plan_.resizes.push_back({job.job.id, static_cast<std::uint32_t>(1 + draw(4)), {}});
         } else if (draw(8) > 0) {
           plan_.places.push_back({task.id, target(instances, launches), {}, grant(task)});
         }
@@ -103,7 +99,6 @@ class RandomRound {
     deal(plan_.places);
     deal(plan_.stops);
     deal(plan_.releases);
-    deal(plan_.resizes);
   }
   /// Mostly none, sometimes more than the task demands, rarely less.
   std::optional<Grant> grant(const TaskRow& task) {
@@ -153,7 +148,6 @@ Plan without(const Plan& plan, const auto& is_out) {
   keep(plan.places, rest.places);
   keep(plan.stops, rest.stops);
   keep(plan.releases, rest.releases);
-  keep(plan.resizes, rest.resizes);
   for (const Place& place : rest.places) {
     if (const auto* launch = std::get_if<LaunchIndex>(&place.to)) used[launch->value] = true;
   }
@@ -181,16 +175,12 @@ struct Refused {
   bool operator()(const std::vector<Release>&, std::size_t i) const {
     return bool{checked.releases[i]};
   }
-  bool operator()(const std::vector<Resize>&, std::size_t i) const {
-    return bool{checked.resizes[i]};
-  }
 };
 
 void expect_rest_stands(const Plan& plan, const ClusterState& state, const PlanLimits& limits) {
   const CheckedPlan checked = check_plan(plan, state, limits);
   const CheckedPlan again = check_plan(without(plan, Refused{checked}), state, limits);
-  for (const Refusals* parts :
-       {&again.launches, &again.places, &again.stops, &again.releases, &again.resizes}) {
+  for (const Refusals* parts : {&again.launches, &again.places, &again.stops, &again.releases}) {
     for (const auto& refusal : *parts) RC_ASSERT(!refusal.has_value());
   }
 }
@@ -217,13 +207,13 @@ RC_GTEST_PROP(PlanCheckTwin, CheckingTheRestAgainRefusesNothing, ()) {
   expect_rest_stands(round.plan(), round.state(), round.limits());
 }
 
-RC_GTEST_PROP(PlanCheckTwin, CheckingTheRestOfGroupsAndResizesAgainRefusesNothing, ()) {
-  RandomRound round(*rc::gen::arbitrary<std::uint64_t>(), {.groups = 3, .resizes = true});
+RC_GTEST_PROP(PlanCheckTwin, CheckingTheRestOfGroupsAgainRefusesNothing, ()) {
+  RandomRound round(*rc::gen::arbitrary<std::uint64_t>(), {.groups = 3});
   expect_rest_stands(round.plan(), round.state(), round.limits());
 }
 
 RC_GTEST_PROP(PlanCheckTwin, AGroupIsRefusedWholeOrNotAtAll, ()) {
-  RandomRound round(*rc::gen::arbitrary<std::uint64_t>(), {.groups = 3, .resizes = true});
+  RandomRound round(*rc::gen::arbitrary<std::uint64_t>(), {.groups = 3});
   const Plan& plan = round.plan();
   const CheckedPlan checked = check_plan(plan, round.state(), round.limits());
   std::map<std::uint32_t, bool> refused;
@@ -238,7 +228,6 @@ RC_GTEST_PROP(PlanCheckTwin, AGroupIsRefusedWholeOrNotAtAll, ()) {
   look(plan.places, checked.places);
   look(plan.stops, checked.stops);
   look(plan.releases, checked.releases);
-  look(plan.resizes, checked.resizes);
 }
 
 /// Of the parts that were in the plan with the group, what the check said to them.
@@ -252,8 +241,7 @@ Refusals of_others(const std::vector<Part>& parts, const Refusals& refusals) {
 }
 
 RC_GTEST_PROP(PlanCheckTwin, ARefusedGroupLeavesTheOthersAsIfItHadNotBeenThere, ()) {
-  RandomRound round(*rc::gen::arbitrary<std::uint64_t>(),
-                    {.gangs = false, .groups = 1, .resizes = true});
+  RandomRound round(*rc::gen::arbitrary<std::uint64_t>(), {.gangs = false, .groups = 1});
   Plan plan = round.plan();
   for (Launch& launch : plan.launches) launch.group = 0;
   // Launches that nobody is meant for stay out: the group's would be among them.
@@ -274,7 +262,6 @@ RC_GTEST_PROP(PlanCheckTwin, ARefusedGroupLeavesTheOthersAsIfItHadNotBeenThere, 
   expect_all_same(of_others(plan.places, checked.places), alone.places);
   expect_all_same(of_others(plan.stops, checked.stops), alone.stops);
   expect_all_same(of_others(plan.releases, checked.releases), alone.releases);
-  expect_all_same(of_others(plan.resizes, checked.resizes), alone.resizes);
 }
 
 }  // namespace

@@ -136,7 +136,9 @@ TEST_F(PlanSlicesTest, NeverCutAGroup) {
 }
 
 TEST_F(PlanSlicesTest, KeepAResizeWithWhatComesToTheInstanceWhereItsJobIs) {
-  accept(1, 10, 1, false);
+  Job wide = test::JobBuilder(10).elastic(1, 2).build();
+  wide.id = JobId{1};
+  apply(JobAccepted{std::move(wide)});
   accept(2, 20, 2, false);
   apply(LaunchRequested{InstanceId{3}, TypeId{0}, Market::on_demand, {}, {}});
   apply(TaskAssigned{TaskId{10}, InstanceId{3}, {}});

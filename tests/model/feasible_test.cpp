@@ -73,20 +73,5 @@ TEST_F(Feasible, is_a_grant_of_all_that_the_task_demands_and_no_more_than_there_
   EXPECT_EQ(grant_of(state_, silent), Grant::of(Resources::of(0, 2, 8)));
 }
 
-TEST_F(Feasible, is_any_width_of_an_elastic_job_up_to_its_own_with_room_for_each_worker) {
-  Job job = JobBuilder(1).demand(Resources::of(0, 2, 4)).build();
-  job.kind = ElasticSpec{2, 3, {}};
-  const TaskRow* task = accept(std::move(job));
-  const auto granted = [&](double cpus, std::uint32_t width) {
-    return why(task, "it3", Market::on_demand, Grant{Resources::of(0, cpus, 16), width});
-  };
-  EXPECT_EQ(granted(2, 1), std::nullopt) << "the others may be elsewhere";
-  EXPECT_EQ(granted(6, 3), std::nullopt);
-  const Refusal too_little{RefusalKind::not_now, RefusalCode::malformed, Resource::cpu, 6, 5};
-  EXPECT_EQ(granted(5, 3), too_little);
-  EXPECT_EQ(granted(8, 4)->code, RefusalCode::malformed);
-  EXPECT_EQ(granted(8, 0)->code, RefusalCode::malformed);
-}
-
 }  // namespace
 }  // namespace muster

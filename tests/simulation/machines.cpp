@@ -270,8 +270,8 @@ std::vector<FoundExecution> MachineExecutor::adopt() {
   return found;
 }
 
-std::vector<ExecutionThroughput> MachineExecutor::sample() {
-  std::vector<ExecutionThroughput> samples;
+std::vector<ExecutionSample> MachineExecutor::sample() {
+  std::vector<ExecutionSample> samples;
   for (const auto& [key, attempt] : machine_.attempts) {
     if (attempt.phase != Phase::running && attempt.phase != Phase::stopping) continue;
     samples.push_back({key.first, key.second, 0.5 + 0.5 * draw(1, key.first.value, key.second)});

@@ -122,7 +122,7 @@ class MachineExecutor final : public Executor {
 
   void start(const Execution& execution) override { park_.begin(machine_, execution); }
   void stop(TaskId task, Attempt attempt) override { park_.stop(machine_, task, attempt); }
-  std::vector<ExecutionThroughput> sample() override;
+  std::vector<ExecutionSample> sample() override;
   std::vector<FoundExecution> adopt() override;
   void acknowledged(TaskId task, Attempt attempt) override;
 

@@ -92,6 +92,11 @@ class Draw {
     draw(entries);
     demands = Demands{entries};
   }
+  void draw(ElasticEpochs& epochs) {
+    std::vector<ElasticEpoch> all;
+    draw(all);
+    epochs = ElasticEpochs{all};
+  }
   template <class Second>
   void draw(std::pair<std::string, Second>& named) {
     draw(named.first);

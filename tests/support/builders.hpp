@@ -74,6 +74,11 @@ class JobBuilder {
     job_.gang = gang;
     return *this;
   }
+  /// A worker is what a task demands; it runs as `least` of them first.
+  JobBuilder& elastic(std::uint32_t least, std::uint32_t most, ElasticEpochs epochs = {}) {
+    job_.kind = ElasticSpec{least, most, {}, std::move(epochs)};
+    return tasks(most).gang(true);
+  }
   Job build() const { return job_; }
 
  private:

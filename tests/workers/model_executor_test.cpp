@@ -15,9 +15,7 @@ using test::at_s;
 class HandModel : public ExecutionModel {
  public:
   Instant instant(Instant now) const override { return floor_to(now, std::chrono::seconds{1}); }
-  void load(TaskId task, InstanceId, TypeId, std::function<void()> on_done) override {
-    loaded[task] = std::move(on_done);
-  }
+  void load(LoadedTask task) override { loaded[task.task] = std::move(task.on_done); }
   void unload(TaskId task) override { loaded.erase(task); }
   void lose(TaskId task) override {
     loaded.erase(task);

@@ -159,7 +159,7 @@ class ProcessProgressTest : public ::testing::Test {
   double sample_of(std::uint64_t task) {
     double normalized = -1;
     host_.run_until([&] {
-      for (const ExecutionThroughput& sample : executor_->sample()) {
+      for (const ExecutionSample& sample : executor_->sample()) {
         if (sample.task == TaskId{task}) normalized = sample.normalized;
       }
       return normalized >= 0;

@@ -56,12 +56,16 @@ class NamedModel final : public ExecutionModel {
   NamedModel(ExecutionModel& model, const WorkloadNames& names) : model_(model), names_(names) {}
 
   Instant instant(Instant now) const override { return model_.instant(now); }
-  void load(TaskId task, InstanceId instance, TypeId type, std::function<void()> on_done) override {
-    model_.load(names_.name(task), instance, type, std::move(on_done));
+  void load(LoadedTask task) override {
+    task.task = names_.name(task.task);
+    model_.load(std::move(task));
   }
   void unload(TaskId task) override { model_.unload(names_.name(task)); }
   void lose(TaskId task) override { model_.lose(names_.name(task)); }
   double throughput(TaskId task) const override { return model_.throughput(names_.name(task)); }
+  std::optional<ExecutionProgress> progress(TaskId task) const override {
+    return model_.progress(names_.name(task));
+  }
 
  private:
   ExecutionModel& model_;

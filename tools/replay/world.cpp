@@ -73,6 +73,10 @@ World::Unit& World::unit_for(std::size_t rank, const std::shared_ptr<const Workl
   unit.iterations = gang ? job->truth.iterations : job->truth.work_of(index);
   unit.iterations_per_s = job->truth.iterations_per_s;
   if (gang) unit.size = job->job.tasks.size();
+  if (job->truth.elastic) {
+    unit.pace = job->truth.elastic->begin();
+    unit.iterations = job->truth.elastic->ends().back();
+  }
   return unit;
 }
 
@@ -96,21 +100,41 @@ void World::forget(const Job& part) {
   for (const TaskSpec& spec : part.tasks) tasks_.erase(spec.id);
 }
 
-void World::load(TaskId id, InstanceId instance, TypeId type, std::function<void()> on_done) {
+void World::load(LoadedTask loaded) {
   const Instant now = instant(now_());
-  const auto found = tasks_.find(id);
+  const auto found = tasks_.find(loaded.task);
   if (found == tasks_.end()) return;  // its job is over, which its worker has not heard yet
   Task& task = found->second;
   MUSTER_CHECK(!task.loaded, "a task is loaded in one place at a time");
   task.loaded = true;
-  task.instance = instance;
-  task.speed = task.demands->on((*setup_.catalog)[type].family)->speed;
-  task.on_done = std::move(on_done);
-  on_instance_[instance].push_back(&task);
+  task.instance = loaded.instance;
+  task.speed = task.demands->on((*setup_.catalog)[loaded.type].family)->speed;
+  task.on_done = std::move(loaded.on_done);
+  task.on_change = std::move(loaded.on_change);
+  on_instance_[loaded.instance].push_back(&task);
   Unit& unit = *task.unit;
-  // A gang begins when its last task is there, and after the longest initialisation among all.
-  if (++unit.loaded == unit.size) unit.progress_from = now + unit.init;
-  refresh(instance, now);
+  // All tasks of an elastic job leave before the first one comes again, as one of so many.
+  if (unit.pace && unit.loaded == 0) unit.size = loaded.together;
+  if (++unit.loaded == unit.size) begin_together(unit, now);
+  refresh(loaded.instance, now);
+}
+
+/// A gang begins when its last task is there, and after the longest initialisation among all.
+void World::begin_together(Unit& unit, Instant now) {
+  unit.progress_from = now + unit.init;
+  if (!unit.pace) return;
+  std::map<InstanceId, std::uint32_t> workers;
+  for (const Task* task : unit.tasks) workers[task->instance] += task->loaded ? 1 : 0;
+  std::vector<std::uint32_t> counts;
+  for (const auto& [instance, count] : workers) {
+    if (count > 0) counts.push_back(count);
+  }
+  unit.pace->place(counts);
+  const auto ends = unit.job->truth.elastic->ends();
+  // What was lost may be of an earlier epoch. The last one is not left: the job is done then.
+  const auto open = std::upper_bound(ends.begin(), ends.end() - 1, unit.done);
+  unit.epoch = static_cast<std::size_t>(open - ends.begin());
+  unit.paced = unit.pace->rate_per_s(unit.epoch);
 }
 
 void World::unload(TaskId id) {
@@ -133,7 +157,8 @@ void World::take_off(TaskId id, bool saved) {
     unit.saved = unit.done;
   } else {
     // In seconds of a task that runs alone on the family of speed 1.
-    lost_s_ += (unit.done - unit.saved) / unit.iterations_per_s;
+    const double alone = unit.pace ? unit.paced : unit.iterations_per_s;
+    lost_s_ += (unit.done - unit.saved) / alone;
     // For a gang too: it goes back to its last checkpoint as a whole.
     unit.done = unit.saved;
   }
@@ -146,6 +171,7 @@ void World::take_off(TaskId id, bool saved) {
 void World::detach(Task& task) {
   task.loaded = false;
   task.on_done = nullptr;
+  task.on_change = nullptr;
   std::erase(on_instance_[task.instance], &task);
 }
 
@@ -157,6 +183,21 @@ double World::throughput(TaskId id) const {
     if (task->loaded) slowest = std::min(slowest, task->normalized);
   }
   return slowest;
+}
+
+std::optional<ExecutionProgress> World::progress(TaskId id) const {
+  const auto found = tasks_.find(id);
+  // The first task speaks for its job.
+  if (found == tasks_.end() || !found->second.unit->pace) return std::nullopt;
+  const Unit& unit = *found->second.unit;
+  if (unit.job->job.tasks.front().id != id || unit.loaded < unit.size) return std::nullopt;
+  const Instant now = instant(now_());
+  const Instant since = std::max(unit.settled_at, unit.progress_from);
+  ExecutionProgress said{unit.done, {}};
+  if (now <= since) return said;  // it is still being initialised and has measured nothing
+  said.done = std::min(unit.next_end(), unit.done + unit.rate * to_seconds(now - since));
+  said.training = unit.pace->sample();
+  return said;
 }
 
 /// Something was loaded on the instance or taken off it: all its tasks may run at another pace.
@@ -190,11 +231,13 @@ void World::pace(Unit& unit, Instant now) {
   unit.deadline.reset();
   if (unit.loaded < unit.size) return;
   double slowest = 1e300;
-  for (const Task* task : unit.tasks) slowest = std::min(slowest, task->normalized * task->speed);
-  unit.rate = unit.iterations_per_s * slowest;
+  for (const Task* task : unit.tasks) {
+    if (task->loaded) slowest = std::min(slowest, task->normalized * task->speed);
+  }
+  unit.rate = (unit.pace ? unit.paced : unit.iterations_per_s) * slowest;
   // Without a quantum things happen at whole nanoseconds, the resolution of time.
   const double quantum_s = setup_.quantum > Duration::zero() ? to_seconds(setup_.quantum) : 1e-9;
-  const double left = std::max(0.0, unit.iterations - unit.done);
+  const double left = std::max(0.0, unit.next_end() - unit.done);
   const double quanta = whole_quanta(left / unit.rate / quantum_s);
   unit.deadline = std::max(now, unit.progress_from) + from_seconds(quanta * quantum_s);
   deadlines_.emplace(std::pair{*unit.deadline, unit.rank}, &unit);
@@ -213,9 +256,24 @@ void World::arm() {
 void World::wake(Instant now) {
   if (armed_ && *armed_ <= now) armed_.reset();
   while (!deadlines_.empty() && deadlines_.begin()->first.first + setup_.settle <= now) {
-    finish(*deadlines_.begin()->second, instant(now));
+    Unit& unit = *deadlines_.begin()->second;
+    const bool more = unit.pace && unit.epoch + 1 < unit.job->truth.elastic->ends().size();
+    more ? next_epoch(unit, instant(now)) : finish(unit, instant(now));
   }
   arm();
+}
+
+void World::next_epoch(Unit& unit, Instant now) {
+  settle(unit, *unit.deadline);
+  // Exactly: the time of the end was rounded to a quantum.
+  unit.done = unit.next_end();
+  const double before = unit.paced;
+  unit.paced = unit.pace->rate_per_s(++unit.epoch);
+  // It is told of a little later than it happens: until then, too, the new pace holds.
+  unit.rate *= unit.paced / before;
+  pace(unit, now);
+  const Task& first = *unit.tasks.front();
+  if (first.loaded && first.on_change) first.on_change();
 }
 
 /// What is told of the end is heard later, so the unit stays as long as this goes on.
@@ -225,6 +283,7 @@ void World::finish(Unit& unit, Instant now) {
   unit.done = unit.iterations;
   unit.loaded = 0;
   for (Task* task : unit.tasks) {
+    if (!task->loaded) continue;  // the job was not so wide
     // Moved out first: detach() clears it, and the callback may load the task anew.
     const std::function<void()> on_done = std::move(task->on_done);
     detach(*task);

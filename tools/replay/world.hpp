@@ -28,7 +28,7 @@ struct WorldSetup {
 /// The simulated world: knows how long jobs really take and how tasks on one instance slow each
 /// other, and advances what is loaded. Schedulers see of it only what a live system would show.
 /// Jobs are known from `add` to `forget`. A gang progresses when all its tasks are loaded and
-/// initialised, at the pace of its slowest task.
+/// initialised, at the pace of its slowest task; an elastic job when as many are as it runs as.
 class World : public ExecutionModel {
  public:
   explicit World(WorldSetup setup);
@@ -42,10 +42,11 @@ class World : public ExecutionModel {
   void forget(const Job& part);
 
   Instant instant(Instant now) const override { return floor_to(now, setup_.quantum); }
-  void load(TaskId task, InstanceId instance, TypeId type, std::function<void()> on_done) override;
+  void load(LoadedTask loaded) override;
   void unload(TaskId task) override;
   void lose(TaskId task) override;
   double throughput(TaskId task) const override;
+  std::optional<ExecutionProgress> progress(TaskId task) const override;
 
   /// Moves on to `now`, which is what wake_at asked for: ends what is done by then.
   void wake(Instant now);
@@ -75,8 +76,14 @@ class World : public ExecutionModel {
     double saved = 0;  ///< of these, what survives whatever happens
     double rate = 0;   ///< iterations per second since then
     Instant settled_at;
-    Instant progress_from;            ///< once all tasks are loaded
-    std::optional<Instant> deadline;  ///< when it will be done if nothing changes
+    Instant progress_from;              ///< once all tasks are loaded
+    std::optional<Instant> deadline;    ///< when it, or its epoch, will be done if nothing changes
+    std::unique_ptr<ElasticPace> pace;  ///< of an elastic job; null: its pace is the same all along
+    std::size_t epoch = 0;
+    double paced = 0;  ///< what `pace` said of the epoch
+
+    /// Where its work ends or changes next.
+    double next_end() const { return pace ? job->truth.elastic->ends()[epoch] : iterations; }
   };
   struct Task {
     Unit* unit = nullptr;
@@ -88,6 +95,7 @@ class World : public ExecutionModel {
     double speed = 1;       ///< of the family it is on
     double normalized = 1;  ///< throughput on its instance, as interference leaves it
     std::function<void()> on_done;
+    std::function<void()> on_change;
   };
   /// In the order in which they are ended when they are done at one instant.
   using Deadlines = std::map<std::pair<Instant, std::uint64_t>, Unit*>;
@@ -97,6 +105,8 @@ class World : public ExecutionModel {
   void take_off(TaskId id, bool saved);
   void detach(Task& task);
   void refresh(InstanceId instance, Instant now);
+  void begin_together(Unit& unit, Instant now);
+  void next_epoch(Unit& unit, Instant now);
   void pace(Unit& unit, Instant now);
   void settle(Unit& unit, Instant now) const;
   void finish(Unit& unit, Instant now);

@@ -171,6 +171,15 @@ class TaskTeller : public Teller {
     tell("turn", "its gang has waited long and has its turn: no other job starts a task before it",
          {{"until_s", to_seconds(e.until)}});
   }
+  void operator()(const JobResized& e) {
+    if (e.job != job_) return;
+    Details details = details_of(e.cause);
+    details.insert(details.begin(), {"width", e.width});
+    tell("resized",
+         fmt::format("its job is to run as {} worker(s) ({}){}", e.width, describe(e.cause),
+                     event_text_.round_text(now_)),
+         std::move(details));
+  }
   void operator()(const TaskAssigned& e) {
     if (e.task != task_) return;
     Details details = details_of(e.cause);

@@ -92,7 +92,7 @@ class LoggedExecutor : public Executor {
     log_->info("task={} attempt={} stop", task.value, attempt);
     inner_->stop(task, attempt);
   }
-  std::vector<ExecutionThroughput> sample() override { return inner_->sample(); }
+  std::vector<ExecutionSample> sample() override { return inner_->sample(); }
   std::vector<FoundExecution> adopt() override {
     std::vector<FoundExecution> found = inner_->adopt();
     for (const FoundExecution& e : found) {

@@ -21,7 +21,7 @@ using process::AttemptKey;
 using process::LimitMeans;
 
 constexpr const char* kAttemptsFolder = "attempts";
-// Throughputs are above 0 (ExecutionThroughput), also of a task that hangs.
+// Throughputs are above 0 (ExecutionSample), also of a task that hangs.
 constexpr double kLeastThroughput = 1e-3;
 // Looks at the disk that a new attempt waits for; then it is rejected and may go elsewhere.
 constexpr int kLooksForSpace = 30;
@@ -267,14 +267,17 @@ void ProcessExecutor::company_changed() {
   company_since_ = process::boot_time();
 }
 
-std::vector<ExecutionThroughput> ProcessExecutor::sample() {
-  std::vector<ExecutionThroughput> samples;
+std::vector<ExecutionSample> ProcessExecutor::sample() {
+  std::vector<ExecutionSample> samples;
   const Duration now = process::boot_time();
   for (const auto& [key, run] : runs_) {
     if (!run.started) continue;
-    if (const auto throughput = normalized(run, now)) {
-      samples.push_back({key.task, key.attempt, *throughput});
+    const auto throughput = normalized(run, now);
+    std::optional<ExecutionProgress> progress;
+    if (const auto& points = run.meter.points(); !points.empty()) {
+      progress = ExecutionProgress{points.back().units, {}};
     }
+    if (throughput || progress) samples.push_back({key.task, key.attempt, throughput, progress});
   }
   return samples;
 }

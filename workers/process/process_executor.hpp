@@ -75,7 +75,7 @@ class ProcessExecutor : public Executor {
   void stop(TaskId task, Attempt attempt) override;
   /// Attempts that have not said enough of their progress, and those that nothing is known to
   /// compare with, are left out.
-  std::vector<ExecutionThroughput> sample() override;
+  std::vector<ExecutionSample> sample() override;
   std::vector<FoundExecution> adopt() override;
   void acknowledged(TaskId task, Attempt attempt) override;
   LogPart read_log(const LogPlace& place) override;

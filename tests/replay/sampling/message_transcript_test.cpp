@@ -30,7 +30,7 @@ class TenMilliseconds final : public Executor {
              [this, task, attempt] { host_.finished(task, attempt, {}); });
   }
   void stop(TaskId, Attempt) override {}
-  std::vector<ExecutionThroughput> sample() override { return {}; }
+  std::vector<ExecutionSample> sample() override { return {}; }
 
  private:
   ExecutorHost host_;

@@ -10,6 +10,7 @@
 
 #include "config/replay_config.hpp"
 #include "model/job.hpp"
+#include "tools/replay/elastic_truth.hpp"
 
 namespace muster::replay {
 
@@ -21,6 +22,8 @@ struct JobTruth {
   /// The work of each task of a job that is no gang; `iterations` is then their mean as the trace
   /// has it. Empty: all tasks are alike.
   std::vector<double> task_iterations = {};
+  /// Of an elastic job, whose work is then its progress; null: it goes by `iterations` as others.
+  std::shared_ptr<const ElasticTruth> elastic = {};
 
   /// Of task `index` of a job that is no gang.
   double work_of(std::size_t index) const {

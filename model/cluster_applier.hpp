@@ -1,0 +1,250 @@
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "model/check.hpp"
+#include "model/cluster_state.hpp"
+#include "model/gang_counts.hpp"
+#include "model/row_tables.hpp"
+
+// For the cluster state alone: how it changes.
+
+namespace muster {
+
+/// The transition function: one operator() a kind of event.
+struct ClusterState::Applier {
+  static constexpr Refusal kCapped{RefusalKind::not_now, RefusalCode::in_flight_cap, {}, 1, 0};
+
+  ClusterState& s;
+  Instant at;
+
+  TaskRow& task(TaskId id) { return s.tasks_[slot_of(s.task_slots_, id)]; }
+  InstanceRow& instance(InstanceId id) { return s.instances_[slot_of(s.instance_slots_, id)]; }
+  JobRow& job_of(const TaskRow& task) { return s.jobs_[task.job]; }
+  /// Rows that an earlier version kept do not know when their attempts started.
+  Instant started(const TaskRow& row) { return std::max(row.started_at, job_of(row).accepted_at); }
+
+  /// What an event grants; those of earlier versions meant what the task demands.
+  Grant granted(const std::optional<Grant>& grant, const TaskRow& task,
+                const InstanceRow& on) const {
+    const FamilyDemand* demand = s.demand(task, on.type);
+    MUSTER_CHECK(demand != nullptr, "a task is only ever on a family that it has a demand for");
+    return grant ? *grant : Grant::of(demand->amount);
+  }
+
+  bool blocks(const TaskRow& row) const {
+    if (row.phase == TaskPhase::stopping) return true;
+    return row.phase == TaskPhase::assigned && row.target != kNoSlot &&
+           !s.instances_[row.target].up;
+  }
+
+  std::size_t& count(TaskPhase phase) { return s.work_.tasks[static_cast<std::size_t>(phase)]; }
+  std::size_t& count(JobStanding standing) {
+    return s.work_.jobs[static_cast<std::size_t>(standing)];
+  }
+  /// Counts the job as what it is.
+  void restate(JobRow& job) {
+    const JobStanding standing = job.standing();
+    if (standing == job.counted) return;
+    --count(job.counted);
+    ++count(standing);
+    job.counted = standing;
+  }
+
+  /// Brings the job's counts up to date with a row that has changed.
+  void recount(TaskRow& row) {
+    GangCounts& gang = job_of(row).gang;
+    const ToldReason told = told_of(row);
+    tell(gang, std::exchange(row.told, told), told);
+    if (const bool now = blocks(row); now != row.blocks_gang) {
+      row.blocks_gang = now;
+      now ? add_blocker(gang, row.index) : remove_blocker(job_of(row), row.index);
+    }
+    restate(job_of(row));
+  }
+  void remove_blocker(JobRow& job, std::uint32_t index) const {
+    GangCounts& gang = job.gang;
+    if (--gang.blockers == 0) {
+      gang.first_blocker = 0;
+    } else if (index == gang.first_blocker) {
+      while (!s.tasks_[job.tasks[gang.first_blocker]].blocks_gang) ++gang.first_blocker;
+    }
+  }
+
+  void set_target(TaskRow& row, Slot target, const Grant& grant) {
+    if (row.target != kNoSlot) {
+      InstanceRow& old = s.instances_[row.target];
+      erase_value(old.planned, row.slot);
+      old.committed -= row.planned.amount;
+      s.sums_.committed -= row.planned.amount;
+      if (old.planned.empty()) old.committed = {};  // no rounding error outlives the last task
+    }
+    row.target = target;
+    row.planned = grant;
+    if (target != kNoSlot) {
+      InstanceRow& fresh = s.instances_[target];
+      fresh.planned.push_back(row.slot);
+      fresh.committed += grant.amount;
+      s.sums_.committed += grant.amount;
+    }
+    recount(row);
+  }
+  void drop_target(TaskRow& row) { set_target(row, kNoSlot, {}); }
+
+  /// From the start of an attempt until vacate() the grant counts against the capacity.
+  void occupy(TaskRow& row, Slot at_instance, const Grant& grant) {
+    InstanceRow& place = s.instances_[at_instance];
+    row.at = at_instance;
+    row.held = grant;
+    place.occupants.push_back(row.slot);
+    place.used += grant.amount;
+    s.sums_.used += grant.amount;
+    ++job_of(row).gang.holding;
+  }
+
+  void vacate(TaskRow& row) {
+    InstanceRow& place = s.instances_[row.at];
+    erase_value(place.occupants, row.slot);
+    place.used -= row.held.amount;
+    s.sums_.used -= row.held.amount;
+    --job_of(row).gang.holding;
+    if (place.occupants.empty()) place.used = {};
+    row.at = kNoSlot;
+    row.held = {};
+  }
+
+  void append_pending(TaskRow& row) {
+    s.pending_.append(s.tasks_, row.slot);
+    row.queued = ++s.next_queued_;
+    s.waiting_demand_ += s.nominal_demand(row.shape);
+  }
+
+  void remove_pending(TaskRow& row) {
+    s.pending_.remove(s.tasks_, row.slot);
+    s.waiting_demand_ -= s.nominal_demand(row.shape);
+  }
+
+  /// Takes the task out of the phase it is in; the caller puts it into the next one at once.
+  void leave_phase(TaskRow& row) {
+    --count(row.phase);
+    if (std::uint32_t* of_job = tally(job_of(row), row.phase)) --*of_job;
+    if (row.phase == TaskPhase::pending) remove_pending(row);
+    if (row.phase == TaskPhase::assigned) s.assigned_.remove(s.tasks_, row.slot);
+  }
+
+  void enter_phase(TaskRow& row, TaskPhase phase) {
+    leave_phase(row);
+    JobRow& job = job_of(row);
+    // What would wait for a place is held while the user wants the job to get none, and left out
+    // when the job is not so wide any more.
+    if (phase == TaskPhase::pending && job.held_by_user) phase = TaskPhase::held;
+    if (phase == TaskPhase::pending && is_beyond_width(row)) phase = TaskPhase::capped;
+    row.phase = phase;
+    ++count(phase);
+    if (std::uint32_t* of_job = tally(job, phase)) ++*of_job;
+    // held_from is where the next search for a task to release begins.
+    if (phase == TaskPhase::held || phase == TaskPhase::capped) {
+      job.held_from = std::min(job.held_from, row.index);
+    } else if (phase == TaskPhase::pending) {
+      append_pending(row);
+    } else if (phase == TaskPhase::assigned) {
+      s.assigned_.append(s.tasks_, row.slot);
+      row.queued = ++s.next_queued_;
+    }
+    recount(row);
+  }
+
+  void wait_again(TaskRow& row, const Refusal& reason) {
+    drop_target(row);
+    enter_phase(row, TaskPhase::pending);
+    row.reason = row.phase == TaskPhase::capped ? kCapped : reason;
+  }
+
+  bool is_beyond_width(const TaskRow& row) {
+    const std::uint32_t width = job_of(row).width;
+    return width > 0 && row.index >= width;
+  }
+  /// The task is to wait for a place; it is held or capped instead where its job says so.
+  void let_wait(TaskRow& row) {
+    enter_phase(row, TaskPhase::pending);
+    row.reason = row.phase == TaskPhase::capped ? kCapped : Refusal{};
+  }
+
+  ClassId intern_class(const std::string& name) {
+    const ClassId next{static_cast<std::uint32_t>(s.class_names_.size())};
+    const auto [entry, is_new] = s.class_ids_.emplace(name, next);
+    if (is_new) s.class_names_.push_back(name);
+    return entry->second;
+  }
+
+  void add_task(JobRow& job, std::uint32_t index) {
+    const TaskSpec& spec = job.job.tasks[index];
+    MUSTER_CHECK(!s.task_slots_.contains(spec.id), "task ids are used once");
+    const Slot slot = new_row(s.tasks_, s.free_tasks_);
+    s.task_slots_.emplace(spec.id, slot);
+    TaskRow& row = s.tasks_[slot];
+    row = {};
+    row.id = spec.id;
+    row.slot = slot;
+    row.job = job.slot;
+    row.index = index;
+    row.cls = intern_class(job.job.workload_class);
+    row.shape = s.intern_shape(spec.demands);
+    job.tasks.push_back(slot);
+    // The first max_running tasks may run at once; each later one waits for a TaskReleased. Those
+    // of an elastic job wait for a JobResized.
+    const std::uint32_t most = job.width > 0 ? job.width : job.job.max_running;
+    if (most > 0 && index >= most) {
+      row.phase = TaskPhase::capped;
+      row.reason = kCapped;
+      ++job.capped;
+      ++count(TaskPhase::capped);
+      return;
+    }
+    ++count(TaskPhase::pending);
+    append_pending(row);
+    ++job.pending;
+  }
+
+  void remove_instance(InstanceRow& row) {
+    s.uncount_instance(row);
+    s.unlist_instance(row.slot);
+    s.live_.remove(s.instances_, row.slot);
+    s.instance_slots_.erase(row.id);
+    s.free_instances_.push_back(row.slot);
+  }
+
+  void operator()(const JobAccepted&);
+  void operator()(const TaskRefused&);
+  void operator()(const RoundDecided&);
+  void operator()(const PlanPartRefused&);
+  void operator()(const Measured&);
+  void operator()(const LaunchRequested&);
+  void operator()(const LaunchRefused&);
+  void operator()(const InstanceUp&);
+  void operator()(const InstanceReady&);
+  void operator()(const ReleaseDecided&);
+  void operator()(const TerminateIssued&);
+  /// The task's planned place is no more. When it still runs elsewhere it goes on there.
+  void lose_place(TaskRow& row, const Refusal& reason);
+  void operator()(const InstanceGone&);
+  void operator()(const TaskAssigned&);
+  void operator()(const TaskUnassigned&);
+  void operator()(const StartIssued&);
+  void operator()(const TaskStarted&);
+  void operator()(const StopIssued&);
+  void operator()(const TaskCheckpointed&);
+  void operator()(const TaskFinished&);
+  void operator()(const TaskFailed&);
+  void operator()(const TaskReleased&);
+  void operator()(const JobHeld&);
+  void operator()(const JobReleased&);
+  void operator()(const JobResized&);
+  void operator()(const GangTurn&);
+  void operator()(const OfferingChanged&);
+  void operator()(const JobTerminating&);
+  void operator()(const JobFinished&);
+};
+
+}  // namespace muster

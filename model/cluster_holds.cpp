@@ -1,0 +1,73 @@
+#include <utility>
+
+#include "model/cluster_applier.hpp"
+
+// Which tasks of a job may have places: by its user's will, by how many of it may have one at once,
+// and by its width.
+
+namespace muster {
+
+void ClusterState::Applier::operator()(const TaskReleased& e) {
+  TaskRow& row = task(e.task);
+  MUSTER_CHECK(row.phase == TaskPhase::capped,
+               "a task is released from the cap of its job, and from nothing else");
+  enter_phase(row, TaskPhase::pending);
+  row.reason = {};
+  JobRow& job = job_of(row);
+  if (row.index == job.held_from) ++job.held_from;
+}
+
+void ClusterState::Applier::operator()(const JobHeld& e) {
+  JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
+  job.held_by_user = true;
+  restate(job);
+  const Refusal held{RefusalKind::not_now, RefusalCode::held, {}, 0, 0};
+  // Attempts that run go on; only tasks without one lose their place.
+  for (Slot slot : job.tasks) {
+    TaskRow& row = s.tasks_[slot];
+    if (row.phase == TaskPhase::assigned) {
+      wait_again(row, held);
+    } else if (row.phase == TaskPhase::pending || row.phase == TaskPhase::capped) {
+      enter_phase(row, TaskPhase::held);
+      row.reason = held;
+    }
+  }
+}
+
+void ClusterState::Applier::operator()(const JobReleased& e) {
+  JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
+  job.held_by_user = false;
+  restate(job);
+  // By index: the lowest indices take the in-flight capacity, or are of the width; the others are
+  // capped.
+  for (Slot slot : job.tasks) {
+    TaskRow& row = s.tasks_[slot];
+    if (row.phase != TaskPhase::held) continue;
+    if (job.width > 0 || job.room_in_flight() > 0) {
+      let_wait(row);
+    } else {
+      enter_phase(row, TaskPhase::capped);
+      row.reason = kCapped;
+    }
+  }
+}
+
+void ClusterState::Applier::operator()(const JobResized& e) {
+  JobRow& job = s.jobs_[slot_of(s.job_slots_, e.job)];
+  MUSTER_CHECK(job.width > 0, "only an elastic job has a width");
+  MUSTER_CHECK(e.width > 0 && e.width <= job.tasks.size(), "a job's tasks are its largest width");
+  const std::uint32_t before = std::exchange(job.width, e.width);
+  for (std::uint32_t i = e.width; i < before; ++i) {
+    TaskRow& row = s.tasks_[job.tasks[i]];
+    const bool waits = row.phase == TaskPhase::pending || row.phase == TaskPhase::assigned;
+    if (waits) wait_again(row, kCapped);
+    // One that runs has no place to go on at; it is capped when it has left the one where it is.
+    if (row.target != kNoSlot) drop_target(row);
+  }
+  for (std::uint32_t i = before; i < e.width; ++i) {
+    TaskRow& row = s.tasks_[job.tasks[i]];
+    if (row.phase == TaskPhase::capped) let_wait(row);
+  }
+}
+
+}  // namespace muster

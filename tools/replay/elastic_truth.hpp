@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/elastic.hpp"
+
+namespace muster::replay {
+
+/// How fast one elastic job goes, which may depend on what it has been through.
+class ElasticPace {
+ public:
+  virtual ~ElasticPace() = default;
+
+  /// Its workers start on so many instances, each of which has so many of them.
+  virtual void place(std::span<const std::uint32_t> workers) = 0;
+  /// Progress a second there in the epoch, above 0. Asked for at the start and in each new epoch.
+  virtual double rate_per_s(std::size_t epoch) = 0;
+  /// What the job measured of itself at that rate; nothing where it measures nothing.
+  virtual std::optional<TrainingSample> sample() const { return std::nullopt; }
+};
+
+/// What is true of an elastic job and no scheduler is told.
+class ElasticTruth {
+ public:
+  virtual ~ElasticTruth() = default;
+
+  /// The progress at the ends of its epochs, rising; at the last one the job is done.
+  virtual std::span<const double> ends() const = 0;
+  virtual std::unique_ptr<ElasticPace> begin() const = 0;
+};
+
+/// The truth is what a job states: its epochs have rates and speedups.
+class StatedTruth final : public ElasticTruth {
+ public:
+  /// At least one epoch, each with a rate above 0.
+  explicit StatedTruth(ElasticEpochs epochs);
+
+  std::span<const double> ends() const override { return ends_; }
+  std::unique_ptr<ElasticPace> begin() const override;
+
+ private:
+  ElasticEpochs epochs_;
+  std::vector<double> ends_;
+};
+
+}  // namespace muster::replay
