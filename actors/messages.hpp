@@ -112,7 +112,7 @@ struct SampleAnswer {
   InstanceId instance;
   std::uint64_t sample_round = 0;  ///< number of the asking that it answers; kUnasked: of none
   std::vector<TaskThroughput> samples;
-  std::vector<TaskProgress> progress;
+  std::vector<TaskProgress> progress{};
 };
 /// Said without being asked: some elastic job goes on at another pace.
 inline constexpr std::uint64_t kUnasked = 0;

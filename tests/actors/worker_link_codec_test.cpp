@@ -201,6 +201,32 @@ TEST(WorkerLinkCodecTest, SamplesComeBackAndThroughputAboveOneDoesNot) {
   EXPECT_FALSE(through(nobodys));
 }
 
+TEST(WorkerLinkCodecTest, ProgressComesBackUnlessNoJobCanHaveSaidIt) {
+  SampleAnswer made{InstanceId{7}, kUnasked, {}};
+  made.progress.push_back({{TaskId{1}, 12.5, TrainingSample{2, 8, 32, 1, 0.5, 0.1, 3, 4}}, 2});
+  made.progress.push_back({{TaskId{2}, 0, {}}, 1});
+  const SamplesResult back = through(made);
+  ASSERT_TRUE(back);
+  ASSERT_EQ(back->progress.size(), 2u);
+  EXPECT_EQ(back->progress[0].said, made.progress[0].said);
+  EXPECT_EQ(back->progress[0].attempt, 2u);
+  EXPECT_EQ(back->progress[1].said, made.progress[1].said);
+  const auto with = [&](auto spoil) {
+    SampleAnswer spoilt = made;
+    spoil(spoilt.progress[0]);
+    return through(spoilt).has_value();
+  };
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(with([](TaskProgress&) {}));
+  EXPECT_FALSE(with([](TaskProgress& p) { p.said.done = -1; }));
+  EXPECT_FALSE(with([](TaskProgress& p) { p.said.done = kNone; }));
+  EXPECT_FALSE(with([](TaskProgress& p) { p.attempt = 0; }));
+  EXPECT_FALSE(with([](TaskProgress& p) { p.said.training->step_s = 0; }));
+  EXPECT_FALSE(with([](TaskProgress& p) { p.said.training->sync_s = 0.6; }));
+  EXPECT_FALSE(with([](TaskProgress& p) { p.said.training->nodes = 9; }));
+  EXPECT_FALSE(with([](TaskProgress& p) { p.said.training->grad_var = kNone; }));
+}
+
 TEST(WorkerLinkCodecTest, ALogAnswerIsCutToFitAndSaysSo) {
   const auto back = [](const LogAnswer& answer, std::size_t max_bytes) {
     return read_back<Expected<LogAnswer, LinkError>>(

@@ -87,9 +87,14 @@ bool proper(const WorkerHello& hello) {
 
 bool proper(const SampleAnswer& answer) {
   return known_instance(answer.instance) &&
-         std::ranges::all_of(answer.samples, [](const TaskThroughput& sample) {
-           return sample.task.valid() && sample.attempt > 0 &&
-                  static_cast<double>(sample.scaled) <= TaskThroughput::kOne;
+         std::ranges::all_of(answer.samples,
+                             [](const TaskThroughput& sample) {
+                               return sample.task.valid() && sample.attempt > 0 &&
+                                      static_cast<double>(sample.scaled) <= TaskThroughput::kOne;
+                             }) &&
+         std::ranges::all_of(answer.progress, [](const TaskProgress& each) {
+           return each.said.task.valid() && each.attempt > 0 && std::isfinite(each.said.done) &&
+                  each.said.done >= 0;
          });
 }
 

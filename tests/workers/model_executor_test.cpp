@@ -15,7 +15,14 @@ using test::at_s;
 class HandModel : public ExecutionModel {
  public:
   Instant instant(Instant now) const override { return floor_to(now, std::chrono::seconds{1}); }
-  void load(LoadedTask task) override { loaded[task.task] = std::move(task.on_done); }
+  void load(LoadedTask task) override {
+    together = task.together;
+    change = std::move(task.on_change);
+    loaded[task.task] = std::move(task.on_done);
+  }
+  std::optional<ExecutionProgress> progress(TaskId) const override {
+    return done ? std::optional(ExecutionProgress{*done, {}}) : std::nullopt;
+  }
   void unload(TaskId task) override { loaded.erase(task); }
   void lose(TaskId task) override {
     loaded.erase(task);
@@ -25,6 +32,9 @@ class HandModel : public ExecutionModel {
 
   std::map<TaskId, std::function<void()>> loaded;
   std::vector<TaskId> lost;
+  std::uint32_t together = 0;
+  std::function<void()> change;
+  std::optional<double> done;
 };
 
 class ModelExecutorTest : public ::testing::Test {
@@ -44,6 +54,7 @@ class ModelExecutorTest : public ::testing::Test {
     host.failed = [this](TaskId task, Attempt, const std::string&, const ExecutionEnd&) {
       note("failed", task);
     };
+    host.progressed = [this](TaskId task, Attempt) { note("progressed", task); };
     executor_ = std::make_unique<ModelExecutor>(InstanceId{0}, TypeId{0}, host, model_);
   }
 
@@ -140,7 +151,20 @@ TEST_F(ModelExecutorTest, SamplesWhatHasStarted) {
   EXPECT_TRUE(executor_->sample().empty());
   run_until(20);
   ASSERT_EQ(executor_->sample().size(), 1u);
-  EXPECT_DOUBLE_EQ(executor_->sample().front().normalized, 0.75);
+  EXPECT_EQ(executor_->sample().front().normalized, 0.75);
+}
+
+TEST_F(ModelExecutorTest, SaysHowFarAJobIsAndWhenItsPaceChanges) {
+  Execution wide = execution(1);
+  wide.task_count = 3;
+  executor_->start(wide);
+  run_until(20);
+  EXPECT_EQ(model_.together, 3u);
+  model_.done = 40;
+  ASSERT_TRUE(executor_->sample().front().progress);
+  EXPECT_EQ(executor_->sample().front().progress->done, 40);
+  model_.change();
+  EXPECT_EQ(news_.back(), "20 progressed 1");
 }
 
 TEST_F(ModelExecutorTest, TheEndOfTheInstanceTakesItsTasksOutOfTheWorld) {

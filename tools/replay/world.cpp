@@ -34,6 +34,16 @@ std::size_t position_in(const std::vector<TaskSpec>& tasks, TaskId id) {
   return static_cast<std::size_t>(found - tasks.begin());
 }
 
+/// How many such tasks an instance of the type holds: at least the one that is there.
+std::uint32_t room_for(const Demands& demands, const InstanceType& type) {
+  const Resources& one = demands.on(type.family)->amount;
+  double room = std::numeric_limits<std::uint32_t>::max();
+  for (const Resource kind : kAllResources) {
+    if (one[kind] > 0) room = std::min(room, type.capacity[kind] / one[kind]);
+  }
+  return static_cast<std::uint32_t>(std::max(1.0, std::floor(room + kQuotientSlack)));
+}
+
 }  // namespace
 
 World::World(WorldSetup setup) : setup_(std::move(setup)) {}
@@ -109,6 +119,7 @@ void World::load(LoadedTask loaded) {
   task.loaded = true;
   task.instance = loaded.instance;
   task.speed = task.demands->on((*setup_.catalog)[loaded.type].family)->speed;
+  if (task.unit->pace) task.room = room_for(*task.demands, (*setup_.catalog)[loaded.type]);
   task.on_done = std::move(loaded.on_done);
   task.on_change = std::move(loaded.on_change);
   on_instance_[loaded.instance].push_back(&task);
@@ -129,7 +140,7 @@ void World::begin_together(Unit& unit, Instant now) {
   for (const auto& [instance, count] : workers) {
     if (count > 0) counts.push_back(count);
   }
-  unit.pace->place(counts);
+  unit.pace->place(counts, unit.tasks.front()->room);
   const auto ends = unit.job->truth.elastic->ends();
   // What was lost may be of an earlier epoch. The last one is not left: the job is done then.
   const auto open = std::upper_bound(ends.begin(), ends.end() - 1, unit.done);

@@ -92,8 +92,9 @@ class World : public ExecutionModel {
     bool loaded = false;
     bool over = false;
     InstanceId instance;
-    double speed = 1;       ///< of the family it is on
-    double normalized = 1;  ///< throughput on its instance, as interference leaves it
+    double speed = 1;        ///< of the family it is on
+    std::uint32_t room = 1;  ///< of an elastic job: such tasks that its instance could hold
+    double normalized = 1;   ///< throughput on its instance, as interference leaves it
     std::function<void()> on_done;
     std::function<void()> on_change;
   };

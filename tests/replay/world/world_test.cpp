@@ -53,9 +53,23 @@ class WorldTest : public ::testing::Test {
     world_->set_clock([this] { return now_; });
   }
   void load(std::uint64_t task, std::uint64_t on, std::string_view type = "it3") {
-    world_->load(TaskId{task}, InstanceId{on}, test::type_named(catalog_, type), [this, task] {
-      done_[task] = to_seconds(floor_to(now_, std::chrono::seconds{1}));
-    });
+    load_one_of(1, task, on, type);
+  }
+  void load_one_of(std::uint32_t together, std::uint64_t task, std::uint64_t on,
+                   std::string_view type = "it3") {
+    world_->load(
+        {TaskId{task}, InstanceId{on}, test::type_named(catalog_, type), together,
+         [this, task] { done_[task] = to_seconds(floor_to(now_, std::chrono::seconds{1})); },
+         [this, task] { changed_[task].push_back(to_seconds(now_)); }});
+  }
+  /// A job of up to four workers: 100 units at 1 a second and worker, then 100 at which more than
+  /// one worker are of no use; two on one instance do as three on several.
+  void add_elastic(std::uint64_t id, double init_s = 0) {
+    add_job(id, 0, 4, true, init_s);
+    WorkloadJob& entry = workload_.jobs.back();
+    const ElasticEpochs epochs({{100, 1, {1, 2, 3, 4}, {1.5, 2}}, {200, 1, {1}, {}}});
+    entry.job.kind = ElasticSpec{1, 4, {}, epochs};
+    entry.truth.elastic = std::make_shared<StatedTruth>(epochs);
   }
   void run_until(double seconds) {
     while (!wakes_.empty() && *wakes_.begin() <= at_s(seconds)) {
@@ -74,6 +88,7 @@ class WorldTest : public ::testing::Test {
   std::optional<World> world_;
   Instant now_;
   std::map<std::uint64_t, double> done_;
+  std::map<std::uint64_t, std::vector<double>> changed_;
 };
 
 TEST_F(WorldTest, AJobAloneIsDoneAfterItsWork) {
@@ -249,6 +264,68 @@ TEST_F(WorldTest, WhatAStepBeganCountsFromItsBeginning) {
   load(1, 0);
   run_until(1000);
   EXPECT_EQ(done_.at(1), 110);
+}
+
+/// Interference would halve what stands beside each other.
+class ElasticWorld : public WorldTest {
+ protected:
+  void begin(double init_s = 0) {
+    add_elastic(1, init_s);
+    start_world(Duration{}, Duration{});
+  }
+};
+
+TEST_F(ElasticWorld, AJobGoesAtTheSpeedupOfItsWidthAndTellsOfItsEpochs) {
+  begin();
+  load_one_of(4, 1, 0);
+  for (const std::uint64_t task : {101, 102, 103}) load_one_of(4, task, task);
+  run_until(200);
+  EXPECT_EQ(changed_[1], std::vector<double>{25});
+  EXPECT_TRUE(changed_[101].empty()) << "the first worker speaks for the job";
+  EXPECT_EQ(done_.size(), 4u);
+  EXPECT_EQ(done_[1], 125);
+}
+
+TEST_F(ElasticWorld, AWidthThatIsNotWholeMakesNoProgress) {
+  begin();
+  load_one_of(2, 1, 0);
+  run_until(50);
+  EXPECT_EQ(world_->progress(TaskId{1}), std::nullopt);
+  load_one_of(2, 101, 1);
+  run_until(60);
+  EXPECT_NEAR(world_->progress(TaskId{1})->done, 15, 1e-9) << "two on two instances";
+}
+
+TEST_F(ElasticWorld, ProgressIsKeptOverAChangeOfWidthAndTheStartHasItsPrice) {
+  begin(5);
+  load_one_of(1, 1, 0);
+  run_until(45);  // 40 units
+  world_->unload(TaskId{1});
+  load_one_of(3, 1, 0);
+  load_one_of(3, 101, 1);
+  load_one_of(3, 102, 2);
+  run_until(55);  // 5 s of the start, then 5 s at 2 a second
+  EXPECT_NEAR(world_->progress(TaskId{1})->done, 50, 1e-9);
+  run_until(300);
+  EXPECT_EQ(changed_[1], std::vector<double>{80});
+  EXPECT_EQ(done_[1], 180);
+}
+
+TEST_F(ElasticWorld, WhatIsLostMayBeOfAnEarlierEpoch) {
+  begin();
+  load_one_of(1, 1, 0);
+  run_until(90);
+  world_->unload(TaskId{1});
+  load_one_of(1, 1, 0);
+  run_until(150);
+  EXPECT_EQ(changed_[1], std::vector<double>{100});
+  world_->lose(TaskId{1});
+  EXPECT_NEAR(world_->lost_s(), 60, 1e-9);
+  load_one_of(1, 1, 0);
+  run_until(155);
+  EXPECT_NEAR(world_->progress(TaskId{1})->done, 95, 1e-9);
+  run_until(400);
+  EXPECT_EQ(done_[1], 260);
 }
 
 }  // namespace

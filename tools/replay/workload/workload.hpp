@@ -10,7 +10,7 @@
 
 #include "config/replay_config.hpp"
 #include "model/job.hpp"
-#include "tools/replay/elastic_truth.hpp"
+#include "tools/replay/workload/elastic_truth.hpp"
 
 namespace muster::replay {
 

@@ -1,6 +1,5 @@
-#include "tools/replay/elastic_truth.hpp"
+#include "tools/replay/workload/elastic_truth.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -13,11 +12,9 @@ class StatedPace final : public ElasticPace {
  public:
   explicit StatedPace(ElasticEpochs epochs) : epochs_(std::move(epochs)) {}
 
-  void place(std::span<const std::uint32_t> workers) override {
+  void place(std::span<const std::uint32_t> workers, std::uint32_t most) override {
     width_ = std::accumulate(workers.begin(), workers.end(), 0U);
-    // No instance has more workers than the fullest one: as many of these would have done.
-    const std::uint32_t fullest = *std::max_element(workers.begin(), workers.end());
-    spread_ = workers.size() > (width_ + fullest - 1) / fullest;
+    spread_ = workers.size() > (width_ + most - 1) / most;
   }
   double rate_per_s(std::size_t epoch) override {
     const ElasticEpoch& now = epochs_.all()[epoch];

@@ -16,8 +16,9 @@ class ElasticPace {
  public:
   virtual ~ElasticPace() = default;
 
-  /// Its workers start on so many instances, each of which has so many of them.
-  virtual void place(std::span<const std::uint32_t> workers) = 0;
+  /// Its workers start on so many instances, each of which has so many of them and could hold
+  /// `most`.
+  virtual void place(std::span<const std::uint32_t> workers, std::uint32_t most) = 0;
   /// Progress a second there in the epoch, above 0. Asked for at the start and in each new epoch.
   virtual double rate_per_s(std::size_t epoch) = 0;
   /// What the job measured of itself at that rate; nothing where it measures nothing.
