@@ -1,0 +1,232 @@
+#include "schedulers/boa/boa_memory.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace muster::boa {
+namespace {
+
+using nlohmann::json;
+
+/// A rate that is counted over less is taken for that of an hour.
+constexpr Duration kLeastCounted = std::chrono::hours{1};
+/// GPU-hours without which nothing is known of how many are rented for those that are used.
+constexpr double kEnoughGpuHours = 10;
+/// Of the budget, jobs get at least so much, whatever else is rented.
+constexpr double kLeastShare = 0.5;
+double hours(Duration time) {
+  return to_seconds(time) / 3600;
+}
+
+/// What workers are counted by.
+Resource counted(const Resources& demand) {
+  return demand[Resource::gpu] > 0 ? Resource::gpu : Resource::cpu;
+}
+
+}  // namespace
+
+BoaMemory::BoaMemory(const BoaParams& params) : params_(params) {
+  for (const std::string& entry : params.arrivals.stated) {
+    const std::size_t colon = entry.find(':');
+    stated_[entry.substr(0, colon)] = std::stod(entry.substr(colon + 1));
+  }
+}
+
+void BoaMemory::observe(const Event& event, const ClusterView& view) {
+  integrate(view);
+  if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
+    if (!std::holds_alternative<ElasticSpec>(accepted->job.kind)) return;
+    learn(accepted->job, event.at);
+  } else if (const auto* measured = std::get_if<Measured>(&event.body)) {
+    for (const JobProgress& each : measured->progress) {
+      const TaskRow* task = view.state.find(each.task);
+      if (task != nullptr) done_[view.state.job(task->job).job.id] = each.done;
+    }
+  } else if (const auto* over = std::get_if<JobFinished>(&event.body)) {
+    done_.erase(over->job);
+  } else if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
+    if (round->note.choice == kRecomputed) replan(view.now);
+  }
+}
+
+void BoaMemory::learn(const Job& job, Instant now) {
+  const auto& elastic = std::get<ElasticSpec>(job.kind);
+  ClassFacts& facts = classes_[job.workload_class];
+  facts.epochs = elastic.epochs;
+  facts.speedup = elastic.speedup;
+  Duration rescale{};
+  for (const TaskSpec& task : job.tasks) {
+    const Delays& own = task.delays;
+    rescale = std::max(rescale, own.stop + own.upload + own.fetch + own.build + own.init);
+  }
+  facts.rescale_h = hours(rescale);
+  if (!first_) first_ = now;
+  facts.arrivals.push_back(now);
+  while (facts.arrivals.front() < now - params_.arrivals.window) facts.arrivals.pop_front();
+  done_[job.id] = 0;
+}
+
+/// Between two events nothing changes, so that each event closes the time before it.
+void BoaMemory::integrate(const ClusterView& view) {
+  if (first_) {
+    const double since = hours(view.now - std::max(integrated_, *first_));
+    gpus_.used += now_.used * since;
+    gpus_.rented += now_.rented * since;
+  }
+  integrated_ = view.now;
+  const FleetSums& sums = view.state.sums();
+  const Resources used = sums.used.value();
+  const Resources rented = sums.open_capacity.value();
+  const Resource kind = counted(rented);
+  now_ = {used[kind], rented[kind]};
+}
+
+double BoaMemory::budget_for_jobs() const {
+  if (params_.counts == BudgetCounts::used || gpus_.rented < kEnoughGpuHours) {
+    return params_.budget_gpus;
+  }
+  return params_.budget_gpus * std::clamp(gpus_.used / gpus_.rented, kLeastShare, 1.0);
+}
+
+double BoaMemory::rate_h(const std::string& name, const ClassFacts& facts, Instant now) const {
+  if (!stated_.empty()) {
+    const auto found = stated_.find(name);
+    return found == stated_.end() ? 0 : found->second;
+  }
+  const Instant from = now - params_.arrivals.window;
+  const auto counted_from = std::lower_bound(facts.arrivals.begin(), facts.arrivals.end(), from);
+  const Duration over = std::clamp(now - *first_, std::min(kLeastCounted, params_.arrivals.window),
+                                   params_.arrivals.window);
+  return static_cast<double>(facts.arrivals.end() - counted_from) / hours(over);
+}
+
+std::vector<ClassWork> BoaMemory::work(Instant now) const {
+  std::vector<ClassWork> all;
+  for (const auto& [name, facts] : classes_) {
+    ClassWork& work =
+        all.emplace_back(ClassWork{name, rate_h(name, facts, now), facts.rescale_h, {}});
+    double begun = 0;
+    for (const ElasticEpoch& epoch : facts.epochs.all()) {
+      const double size_h =
+          epoch.rate_per_s > 0 ? (epoch.until - begun) / epoch.rate_per_s / 3600 : 1;
+      begun = epoch.until;
+      work.epochs.push_back({size_h, epoch.speedup});
+    }
+    // Of a job that says nothing of its size an hour is as good as any: one epoch, one width.
+    if (work.epochs.empty()) work.epochs.push_back({1, facts.speedup});
+    // A path over the epochs has the same widths to choose from in each.
+    std::size_t most = 1;
+    for (const EpochWork& epoch : work.epochs) most = std::max(most, epoch.speedup.size());
+    for (EpochWork& epoch : work.epochs) {
+      if (epoch.speedup.empty()) epoch.speedup.push_back(1);
+      epoch.speedup.resize(most, epoch.speedup.back());
+    }
+    if (!params_.rescales) work.rescale_h = 0;
+  }
+  return all;
+}
+
+bool BoaMemory::is_due(Instant now) const {
+  if (classes_.empty()) return false;
+  if (!planned_at_ || now >= *planned_at_ + params_.recompute) return true;
+  return planned_.size() != classes_.size();
+}
+
+void BoaMemory::replan(Instant now) {
+  planned_at_ = now;
+  planned_.clear();
+  for (const auto& [name, facts] : classes_) planned_.push_back(name);
+  const std::vector<ClassWork> all = work(now);
+  auto made = plan_widths(all, budget_for_jobs());
+  over_budget_.reset();
+  if (made) {
+    plan_ = std::move(made).value();
+    return;
+  }
+  over_budget_ = made.error().message;
+  plan_ = cheapest_widths(all);
+}
+
+std::uint32_t BoaMemory::width_of(const JobRow& job) const {
+  const auto found = std::lower_bound(planned_.begin(), planned_.end(), job.job.workload_class);
+  if (found == planned_.end() || *found != job.job.workload_class) return 0;
+  const auto& elastic = std::get<ElasticSpec>(job.job.kind);
+  const auto& widths = plan_.widths[static_cast<std::size_t>(found - planned_.begin())];
+  const auto done = done_.find(job.job.id);
+  const std::size_t epoch = elastic.epochs.at(done == done_.end() ? 0 : done->second);
+  return std::clamp(widths[std::min(epoch, widths.size() - 1)], elastic.min_width,
+                    elastic.max_width);
+}
+
+std::string BoaMemory::save() const {
+  json all;
+  json& classes = all["classes"] = json::array();
+  for (const auto& [name, facts] : classes_) {
+    json arrivals = json::array();
+    for (const Instant at : facts.arrivals) arrivals.push_back(at.time_since_epoch().count());
+    json epochs = json::array();
+    for (const ElasticEpoch& epoch : facts.epochs.all()) {
+      epochs.push_back({epoch.until, epoch.rate_per_s, epoch.speedup, epoch.spread});
+    }
+    classes.push_back({name, epochs, facts.speedup, facts.rescale_h, arrivals});
+  }
+  json& jobs = all["done"] = json::array();
+  for (const auto& [job, done] : done_) jobs.push_back({job.value, done});
+  const auto instant = [](const std::optional<Instant>& at) {
+    return at ? json(at->time_since_epoch().count()) : json(nullptr);
+  };
+  all["first"] = instant(first_);
+  all["planned_at"] = instant(planned_at_);
+  all["planned"] = planned_;
+  all["widths"] = plan_.widths;
+  all["figures"] = {plan_.mean_jct_h, plan_.cost_gpus, plan_.least_gpus, plan_.lower_bound_jct_h};
+  all["over_budget"] = over_budget_ ? json(*over_budget_) : json(nullptr);
+  all["gpus"] = {gpus_.used, gpus_.rented, now_.used, now_.rented};
+  all["integrated"] = instant(integrated_);
+  return all.dump();
+}
+
+bool BoaMemory::load(std::string_view text, const ClusterView&) {
+  try {
+    const json all = json::parse(text);
+    const auto instant = [](const json& value) {
+      return value.is_null() ? std::nullopt
+                             : std::optional(Instant{Duration{value.get<std::int64_t>()}});
+    };
+    BoaMemory read(params_);
+    for (const json& entry : all.at("classes")) {
+      ClassFacts& facts = read.classes_[entry.at(0)];
+      std::vector<ElasticEpoch> epochs;
+      for (const json& epoch : entry.at(1)) {
+        epochs.push_back({epoch.at(0), epoch.at(1), epoch.at(2), epoch.at(3)});
+      }
+      facts.epochs = ElasticEpochs(std::move(epochs));
+      facts.speedup = entry.at(2).get<std::vector<double>>();
+      facts.rescale_h = entry.at(3);
+      for (const json& at : entry.at(4)) facts.arrivals.push_back(*instant(at));
+    }
+    for (const json& entry : all.at("done")) read.done_[JobId{entry.at(0)}] = entry.at(1);
+    read.first_ = instant(all.at("first"));
+    read.planned_at_ = instant(all.at("planned_at"));
+    read.planned_ = all.at("planned").get<std::vector<std::string>>();
+    read.plan_.widths = all.at("widths").get<std::vector<std::vector<std::uint32_t>>>();
+    const json& figures = all.at("figures");
+    read.plan_.mean_jct_h = figures.at(0);
+    read.plan_.cost_gpus = figures.at(1);
+    read.plan_.least_gpus = figures.at(2);
+    read.plan_.lower_bound_jct_h = figures.at(3);
+    if (!all.at("over_budget").is_null()) read.over_budget_ = all.at("over_budget");
+    const json& gpus = all.at("gpus");
+    read.gpus_ = {gpus.at(0), gpus.at(1)};
+    read.now_ = {gpus.at(2), gpus.at(3)};
+    read.integrated_ = instant(all.at("integrated")).value_or(Instant{});
+    if (read.planned_.size() != read.plan_.widths.size()) return false;
+    *this = std::move(read);
+    return true;
+  } catch (const json::exception&) {
+    return false;
+  }
+}
+
+}  // namespace muster::boa

@@ -1,0 +1,25 @@
+#include "schedulers/boa/boa_policy.hpp"
+
+#include "schedulers/boa/boa_round.hpp"
+
+namespace muster::boa {
+
+Cadence BoaPolicy::cadence() const {
+  return {.period = params_.period,
+          .on_arrival = params_.eager,
+          .on_departure = params_.eager,
+          .on_capacity = true,
+          .on_progress = params_.eager,
+          .wants_throughput = true};
+}
+
+Plan BoaPolicy::decide(const ClusterView& view, Rng&, Budget&) {
+  // Who did not decide makes the same plan when the round's note comes back to it.
+  const bool due = memory_.is_due(view.now);
+  if (!due) return BoaRound(view, memory_).run("keep");
+  BoaMemory later = memory_;
+  later.replan(view.now);
+  return BoaRound(view, later).run(BoaMemory::kRecomputed);
+}
+
+}  // namespace muster::boa

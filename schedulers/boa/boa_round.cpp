@@ -1,0 +1,254 @@
+#include "schedulers/boa/boa_round.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace muster::boa {
+namespace {
+
+constexpr CauseCode kWidth = CauseCode::width_plan;
+
+/// None of its tasks is on its way, and none is kept from running.
+bool can_change(const JobRow& job) {
+  return !job.in_transit() && !job.terminal_outcome && !job.held_by_user;
+}
+
+}  // namespace
+
+Plan BoaRound::run(std::string_view choice) {
+  list_nodes();
+  list_wishes();
+  for (const Wish& wish : wishes_) serve(wish);
+  give_back();
+  note(choice);
+  return std::move(plan_);
+}
+
+void BoaRound::list_nodes() {
+  for (const bool ready : {true, false}) {
+    for (const InstanceRow& row : view_.state.instances()) {
+      if (row.released || (row.phase == InstancePhase::ready) != ready) continue;
+      const Resources free = view_.catalog[row.type].capacity - row.committed;
+      by_id_[row.id] = nodes_.size();
+      nodes_.push_back({row.id, row.type, free, ready, !row.planned.empty()});
+    }
+  }
+}
+
+/// Frees what jobs leave that get another width, before anybody is served.
+void BoaRound::list_wishes() {
+  for (const JobRow& job : view_.state.jobs()) {
+    if (job.width > 0) {
+      keep_or_free(job);
+    } else if (job.pending > 0 && view_.may_start(job)) {
+      if (job.job.gang) {
+        wishes_.push_back({&job, job.pending});
+        continue;
+      }
+      for (const Slot slot : job.tasks) {
+        if (view_.state.task(slot).phase == TaskPhase::pending) wishes_.push_back({&job, 1, slot});
+      }
+    }
+  }
+}
+
+void BoaRound::keep_or_free(const JobRow& job) {
+  const std::uint32_t planned = memory_.width_of(job);
+  const std::uint32_t width = planned > 0 ? planned : job.width;
+  wanted_ += width;
+  if (!can_change(job)) return;
+  const bool whole = job.pending == 0;
+  if (whole && width == job.width) return;
+  // What waits for an instance that comes is left to wait for it.
+  if (whole && job.running == 0) return;
+  if (job.running > 0) {
+    const TaskRow& first = view_.state.task(job.tasks.front());
+    if (first.phase == TaskPhase::running && view_.why_pinned(first)) return;
+  }
+  for (const Slot slot : job.tasks) {
+    const TaskRow& task = view_.state.task(slot);
+    if (task.target == kNoSlot) continue;
+    const auto node = by_id_.find(view_.state.instance(task.target).id);
+    if (node != by_id_.end()) nodes_[node->second].free += task.planned.amount;
+  }
+  wishes_.push_back({&job, width});
+}
+
+/// The offering whose room for a worker costs least; null: none is to be had.
+const OfferingRow* BoaRound::best_offer(const Job& job, const Demands& demands) const {
+  const OfferingRow* best = nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  // As others do that think of one market: on demand, unless the job wants none but spot.
+  const Market market = job.markets == MarketChoice::spot ? Market::spot : Market::on_demand;
+  for (const OfferingRow& row : view_.state.offerings().rows()) {
+    if (row.key.market != market || view_.rests(row.key.type, market)) continue;
+    const InstanceType& type = view_.catalog[row.key.type];
+    const FamilyDemand* demand = demands.on(type.family);
+    const std::uint32_t room = demand == nullptr ? 0 : workers_in(type.capacity, demand->amount);
+    if (room == 0 || row.price.usd_h() / room >= least) continue;
+    best = &row;
+    least = row.price.usd_h() / room;
+  }
+  return best;
+}
+
+void BoaRound::serve(const Wish& wish) {
+  const ClusterState& state = view_.state;
+  const TaskSpec& spec =
+      state.spec(state.task(wish.task != kNoSlot ? wish.task : wish.job->tasks.front()));
+  // Nodes are taken to be of one family: that of the best offer, or of what there is.
+  const OfferingRow* offer = view_.rents() ? best_offer(wish.job->job, spec.demands) : nullptr;
+  const TypeId type = offer != nullptr  ? offer->key.type
+                      : !nodes_.empty() ? nodes_.front().type
+                                        : TypeId{};
+  const FamilyDemand* demand = type.valid() ? spec.demands.on(view_.catalog[type].family) : nullptr;
+  const std::uint32_t holds =
+      demand == nullptr ? 0 : workers_in(view_.catalog[type].capacity, demand->amount);
+  if (holds == 0) {
+    return refuse(wish, {RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 1, 0});
+  }
+  const WorkerDemand worker{demand->amount, holds};
+  if (const auto shares = pack_workers(nodes_, wish.workers, worker, true)) {
+    take(nodes_, *shares, worker.amount);
+    return start(wish, *shares);
+  }
+  const auto kept = view_.rents() ? rent(wish, worker) : std::nullopt;
+  if (wish.job->width > 0 && go_on_meanwhile(wish, worker, kept)) return;
+  refuse(wish, {RefusalKind::not_now,
+                kept ? RefusalCode::awaiting_instance : RefusalCode::awaiting_capacity,
+                {},
+                static_cast<double>(wish.workers),
+                0});
+}
+
+/// Keeps room on instances that come, and rents what is missing. Nothing: no offer has any.
+std::optional<std::vector<NodeShare>> BoaRound::rent(const Wish& wish, const WorkerDemand& worker) {
+  const ClusterState& state = view_.state;
+  const TaskSpec& spec =
+      state.spec(state.task(wish.task != kNoSlot ? wish.task : wish.job->tasks.front()));
+  const OfferingRow* offer = best_offer(wish.job->job, spec.demands);
+  auto shares = pack_workers(nodes_, wish.workers, worker, false);
+  // At most as many as its workers fill: some of these may have room elsewhere, which comes first.
+  for (std::uint32_t i = 0; !shares && offer != nullptr && i < wish.workers; ++i) {
+    const Cause cause{kWidth, 0};
+    plan_.launches.push_back({offer->key.type, offer->key.market, cause, offer->key.zone});
+    nodes_.push_back({{}, offer->key.type, view_.catalog[offer->key.type].capacity});
+    shares = pack_workers(nodes_, wish.workers, worker, false);
+  }
+  if (shares) take(nodes_, *shares, worker.amount);
+  return shares;
+}
+
+/// An elastic job that runs goes on as it does until there is room for its new width. Of those that
+/// wait one begins on what is left; the others queue behind it.
+bool BoaRound::go_on_meanwhile(const Wish& wish, const WorkerDemand& worker,
+                               const std::optional<std::vector<NodeShare>>& kept) {
+  const JobRow& job = *wish.job;
+  if (job.running > 0 && job.pending == 0) {
+    std::vector<NodeShare> own;
+    for (std::uint32_t i = 0; i < job.width; ++i) {
+      const TaskRow& task = view_.state.task(job.tasks[i]);
+      const auto node = by_id_.find(view_.state.instance(task.target).id);
+      if (node != by_id_.end()) own.push_back({node->second, 1});
+    }
+    take(nodes_, own, worker.amount);
+    return true;
+  }
+  if (std::exchange(someone_is_partly_served_, true)) return false;
+  const std::uint32_t least = std::get<ElasticSpec>(job.job.kind).min_width;
+  std::vector<NodeShare> there;
+  std::uint32_t workers = 0;
+  for (const NodeShare& share : kept.value_or(std::vector<NodeShare>{})) {
+    if (!nodes_[share.node].ready) continue;
+    there.push_back(share);
+    workers += share.workers;
+  }
+  if (workers >= std::max(1U, least)) {
+    start({wish.job, workers}, there);
+    return true;
+  }
+  for (workers = wish.workers - 1; workers >= std::max(1U, least); --workers) {
+    const auto shares = pack_workers(nodes_, workers, worker, true);
+    if (!shares) continue;
+    take(nodes_, *shares, worker.amount);
+    start({wish.job, workers}, *shares);
+    return true;
+  }
+  return false;
+}
+
+/// Workers that are at a node of the job already stay there.
+void BoaRound::start(const Wish& wish, const std::vector<NodeShare>& shares) {
+  const JobRow& job = *wish.job;
+  const ClusterState& state = view_.state;
+  if (wish.task != kNoSlot) {
+    const InstanceId to = nodes_[shares.front().node].id;
+    plan_.places.push_back({state.task(wish.task).id, to, {kWidth, 0}});
+    return;
+  }
+  if (job.width > 0 && wish.workers != job.width) {
+    plan_.resizes.push_back({job.job.id, wish.workers, {kWidth, 0}});
+  }
+  std::map<InstanceId, std::uint32_t> left;
+  for (const NodeShare& share : shares) left[nodes_[share.node].id] += share.workers;
+  std::vector<TaskId> homeless;
+  // A gang that is not elastic has all of its waiting tasks placed, wherever they are in the list.
+  const std::size_t end = job.width > 0 ? wish.workers : job.tasks.size();
+  for (std::size_t i = 0; i < end; ++i) {
+    const TaskRow& task = state.task(job.tasks[i]);
+    if (job.width == 0 && task.phase != TaskPhase::pending) continue;
+    if (task.target != kNoSlot) {
+      const auto there = left.find(state.instance(task.target).id);
+      if (there != left.end() && there->second > 0) {
+        --there->second;
+        continue;
+      }
+    }
+    homeless.push_back(task.id);
+  }
+  for (const TaskId id : homeless) {
+    const auto room =
+        std::find_if(left.begin(), left.end(), [](const auto& entry) { return entry.second > 0; });
+    --room->second;
+    plan_.places.push_back({id, room->first, {kWidth, 0}});
+  }
+}
+
+void BoaRound::refuse(const Wish& wish, const Refusal& refusal) {
+  Refusal why = refusal;
+  if (memory_.over_budget() && wish.job->width > 0) {
+    why = {RefusalKind::not_now,
+           RefusalCode::over_budget,
+           {},
+           memory_.plan().least_gpus,
+           memory_.budget_for_jobs()};
+  }
+  for (const Slot slot : wish.job->tasks) {
+    const TaskRow& task = view_.state.task(slot);
+    const bool meant = wish.task == kNoSlot || wish.task == slot;
+    if (meant && task.phase == TaskPhase::pending) plan_.refusals.push_back({task.id, why});
+  }
+}
+
+void BoaRound::give_back() {
+  if (!view_.rents()) return;
+  for (const PackingNode& node : nodes_) {
+    if (!node.id.valid() || node.wanted) continue;
+    const InstanceRow& row = *view_.state.find(node.id);
+    if (view_.is_owned(row)) continue;
+    plan_.releases.push_back({row.id, {CauseCode::empty, -row.price.usd_h()}});
+  }
+}
+
+void BoaRound::note(std::string_view choice) {
+  plan_.note.choice = std::string(choice);
+  plan_.note.figures = {{"wanted", wanted_},
+                        {"budget", memory_.budget_for_jobs()},
+                        {"load", memory_.plan().least_gpus},
+                        {"planned_gpus", memory_.plan().cost_gpus},
+                        {"planned_jct_s", memory_.plan().mean_jct_h * 3600}};
+}
+
+}  // namespace muster::boa

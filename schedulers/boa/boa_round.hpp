@@ -1,0 +1,52 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "schedulers/boa/boa_memory.hpp"
+#include "schedulers/boa/node_packing.hpp"
+
+namespace muster::boa {
+
+/// One decision. Jobs go in the order of arrival: those whose width does not change keep their
+/// places, the others share what is left; what there is no room for is rented.
+class BoaRound {
+ public:
+  BoaRound(const ClusterView& view, const BoaMemory& memory) : view_(view), memory_(memory) {}
+
+  Plan run(std::string_view choice);
+
+ private:
+  /// Workers that are to be placed together.
+  struct Wish {
+    const JobRow* job = nullptr;
+    std::uint32_t workers = 0;
+    Slot task = kNoSlot;  ///< of a job whose tasks go each their own way: that task
+  };
+
+  void list_nodes();
+  void list_wishes();
+  void keep_or_free(const JobRow& job);
+  void serve(const Wish& wish);
+  void start(const Wish& wish, const std::vector<NodeShare>& shares);
+  bool go_on_meanwhile(const Wish& wish, const WorkerDemand& worker,
+                       const std::optional<std::vector<NodeShare>>& kept);
+  std::optional<std::vector<NodeShare>> rent(const Wish& wish, const WorkerDemand& worker);
+  void give_back();
+  void note(std::string_view choice);
+  const OfferingRow* best_offer(const Job& job, const Demands& demands) const;
+  void refuse(const Wish& wish, const Refusal& refusal);
+
+  const ClusterView& view_;
+  const BoaMemory& memory_;
+  Plan plan_;
+  std::vector<PackingNode> nodes_;  ///< those that are ready, then those that come, by number
+  std::map<InstanceId, std::size_t> by_id_;
+  std::vector<Wish> wishes_;
+  bool someone_is_partly_served_ = false;
+  double wanted_ = 0;
+};
+
+}  // namespace muster::boa

@@ -1,0 +1,168 @@
+#include "schedulers/boa/width_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "model/check.hpp"
+
+// At a price of GPU-hours each class has a best path over (epoch, width) of its own: staying at a
+// width costs the epoch's time and GPU-hours, changing it a start besides. As the price rises paths
+// become cheaper and slower, so that bisection finds the lowest price that keeps the budget.
+
+namespace muster::boa {
+namespace {
+
+/// Halvings of the interval of prices: its ends differ in the last digits of a double after these.
+constexpr int kHalvings = 60;
+/// GPU-hours that are worth an hour less of a job, at the most: beyond it paths are the cheapest.
+constexpr double kHighestPrice = 1e6;
+/// What is cheaper is free.
+constexpr double kLowestPrice = 1e-12;
+
+/// Hours of a job and GPU-hours that it takes.
+struct Figures {
+  double hours = 0;
+  double gpu_h = 0;
+};
+
+struct Path {
+  std::vector<std::uint32_t> widths;
+  Figures figures;
+};
+
+/// What an epoch takes at a width.
+Figures epoch_at(const EpochWork& epoch, std::uint32_t width) {
+  const double hours = epoch.gpu_h / epoch.speedup[width - 1];
+  return {hours, hours * width};
+}
+
+Figures figures_of(const ClassWork& work, const std::vector<std::uint32_t>& widths) {
+  Figures sum;
+  std::uint32_t before = 0;
+  for (std::size_t epoch = 0; epoch < widths.size(); ++epoch) {
+    const Figures own = epoch_at(work.epochs[epoch], widths[epoch]);
+    const double start_h = widths[epoch] != before ? work.rescale_h : 0;
+    sum.hours += own.hours + start_h;
+    sum.gpu_h += own.gpu_h + start_h * widths[epoch];
+    before = widths[epoch];
+  }
+  return sum;
+}
+
+/// The path of least hours + price x GPU-hours. Of equal ones that of fewer workers.
+Path best_path(const ClassWork& work, double price) {
+  const std::size_t epochs = work.epochs.size();
+  const std::size_t most = work.epochs.front().speedup.size();
+  // least[w]: of the paths that end at width w + 1 in the epoch that was looked at last.
+  std::vector<double> least(most, 0);
+  std::vector<std::vector<std::uint32_t>> from(epochs, std::vector<std::uint32_t>(most));
+  for (std::size_t epoch = 0; epoch < epochs; ++epoch) {
+    const auto best =
+        static_cast<std::uint32_t>(std::min_element(least.begin(), least.end()) - least.begin());
+    std::vector<double> next(most);
+    for (std::uint32_t w = 0; w < most; ++w) {
+      const Figures own = epoch_at(work.epochs[epoch], w + 1);
+      const double start = work.rescale_h * (1 + price * (w + 1));
+      const double changed = (epoch == 0 ? 0 : least[best]) + start;
+      const bool stays = epoch > 0 && least[w] <= changed;
+      from[epoch][w] = stays ? w : best;
+      next[w] = (stays ? least[w] : changed) + own.hours + price * own.gpu_h;
+    }
+    least = std::move(next);
+  }
+  Path path{std::vector<std::uint32_t>(epochs), {}};
+  auto at =
+      static_cast<std::uint32_t>(std::min_element(least.begin(), least.end()) - least.begin());
+  for (std::size_t epoch = epochs; epoch-- > 0;) {
+    path.widths[epoch] = at + 1;
+    at = from[epoch][at];
+  }
+  path.figures = figures_of(work, path.widths);
+  return path;
+}
+
+/// All classes at one price.
+struct Choice {
+  std::vector<Path> paths;
+  double hours = 0;  ///< sum of rate x hours
+  double gpus = 0;
+};
+
+Choice choose(const std::vector<ClassWork>& classes, double price) {
+  Choice choice;
+  for (const ClassWork& work : classes) {
+    const Path& path = choice.paths.emplace_back(best_path(work, price));
+    choice.hours += work.jobs_per_h * path.figures.hours;
+    choice.gpus += work.jobs_per_h * path.figures.gpu_h;
+  }
+  return choice;
+}
+
+WidthPlan plan_of(Choice choice, double jobs_per_h) {
+  WidthPlan plan;
+  for (Path& path : choice.paths) plan.widths.push_back(std::move(path.widths));
+  if (jobs_per_h > 0) plan.mean_jct_h = choice.hours / jobs_per_h;
+  plan.cost_gpus = choice.gpus;
+  return plan;
+}
+
+double total_rate(const std::vector<ClassWork>& classes) {
+  double jobs_per_h = 0;
+  for (const ClassWork& work : classes) {
+    MUSTER_CHECK(!work.epochs.empty() && !work.epochs.front().speedup.empty(),
+                 "a class has epochs, and they have speedups");
+    jobs_per_h += work.jobs_per_h;
+  }
+  return jobs_per_h;
+}
+
+}  // namespace
+
+WidthPlan cheapest_widths(const std::vector<ClassWork>& classes) {
+  WidthPlan plan = plan_of(choose(classes, kHighestPrice), total_rate(classes));
+  plan.least_gpus = plan.cost_gpus;
+  return plan;
+}
+
+Expected<WidthPlan, WidthError> plan_widths(const std::vector<ClassWork>& classes,
+                                            double budget_gpus) {
+  const double jobs_per_h = total_rate(classes);
+  Choice kept = choose(classes, kHighestPrice);
+  const double least_gpus = kept.gpus;
+  if (least_gpus > budget_gpus) {
+    return Failure<WidthError>{WidthError::over_budget,
+                               "the jobs need " + std::to_string(least_gpus) +
+                                   " GPUs on average at least, and the budget leaves them " +
+                                   std::to_string(budget_gpus)};
+  }
+  double low = 0;
+  double high = kHighestPrice;
+  double bound = 0;
+  if (Choice free = choose(classes, 0); free.gpus <= budget_gpus) {
+    kept = std::move(free);
+    bound = kept.hours;
+    high = 0;
+  }
+  for (int i = 0; i < kHalvings && high > low; ++i) {
+    // Prices of interest differ by orders of magnitude.
+    const double price = low > 0 ? std::sqrt(low * high) : high * 1e-3;
+    if (price < kLowestPrice) break;
+    Choice tried = choose(classes, price);
+    // What the budget leaves over is worth its price to nobody: the Lagrangian bound.
+    bound = std::max(bound, tried.hours + price * (tried.gpus - budget_gpus));
+    if (tried.gpus <= budget_gpus) {
+      high = price;
+      if (tried.hours <= kept.hours) kept = std::move(tried);
+    } else {
+      low = price;
+    }
+  }
+  WidthPlan plan = plan_of(std::move(kept), jobs_per_h);
+  plan.least_gpus = least_gpus;
+  if (jobs_per_h > 0) plan.lower_bound_jct_h = bound / jobs_per_h;
+  return plan;
+}
+
+}  // namespace muster::boa

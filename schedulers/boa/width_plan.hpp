@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/expected.hpp"
+
+namespace muster::boa {
+
+/// An epoch of the jobs of a class.
+struct EpochWork {
+  double gpu_h = 0;             ///< what one worker takes for it, GPU-hours
+  std::vector<double> speedup;  ///< of widths 1, 2, ..., relative to one worker
+};
+
+/// Jobs that are alike.
+struct ClassWork {
+  std::string name;
+  double jobs_per_h = 0;
+  double rescale_h = 0;  ///< whenever a job starts at a width: its GPUs are held without progress
+  std::vector<EpochWork> epochs;
+
+  friend bool operator==(const ClassWork&, const ClassWork&) = default;
+};
+
+/// How wide the jobs of each class are in each epoch, and what comes of it (Lemma 4.8).
+struct WidthPlan {
+  std::vector<std::vector<std::uint32_t>> widths;  ///< by class and epoch
+  double mean_jct_h = 0;
+  double cost_gpus = 0;          ///< that jobs have on average, rescales included
+  double least_gpus = 0;         ///< the least that any widths need
+  double lower_bound_jct_h = 0;  ///< no widths within the budget do better
+};
+
+enum class WidthError : std::uint8_t { over_budget };
+
+/// The widths that make the mean JCT least while jobs have no more GPUs on average than the budget
+/// (the paper's problem with rescales, 4.3): the best path of each class over its epochs at the
+/// lowest common price of a GPU-hour that keeps the budget. A budget that no widths keep is
+/// refused, with what they need. O(classes x epochs x widths) for each of some sixty prices.
+Expected<WidthPlan, WidthError> plan_widths(const std::vector<ClassWork>& classes,
+                                            double budget_gpus);
+
+/// The widths that need the least GPUs, whatever they take.
+WidthPlan cheapest_widths(const std::vector<ClassWork>& classes);
+
+}  // namespace muster::boa
