@@ -1,0 +1,133 @@
+#include "learning/bounded_minimum.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+
+#include "learning/line_search.hpp"
+
+namespace muster {
+namespace {
+
+using Vector = std::vector<double>;
+
+/// Rosenbrock's valley, along which a minimiser has to turn.
+double valley(std::span<const double> at, std::span<double> gradient) {
+  double sum = 0;
+  std::fill(gradient.begin(), gradient.end(), 0.0);
+  for (std::size_t i = 0; i + 1 < at.size(); ++i) {
+    const double wall = at[i + 1] - at[i] * at[i];
+    const double floor = 1 - at[i];
+    sum += 100 * wall * wall + floor * floor;
+    gradient[i] += -400 * wall * at[i] - 2 * floor;
+    gradient[i + 1] += 200 * wall;
+  }
+  return sum;
+}
+
+TEST(BoundedMinimum, FollowsAValleyToItsEnd) {
+  const std::vector<BoundedVariable> variables(5, {.start = -1.2});
+  for (const double x : bounded_minimum(valley, variables)) EXPECT_NEAR(x, 1, 1e-4);
+}
+
+TEST(BoundedMinimum, StopsAtBounds) {
+  const std::vector<BoundedVariable> variables = {{.start = -1.2, .low = -2, .high = 0.5},
+                                                  {.start = 1, .low = -2, .high = 2}};
+  const Vector at = bounded_minimum(valley, variables);
+  EXPECT_EQ(at[0], 0.5) << "the valley goes on beyond";
+  EXPECT_NEAR(at[1], 0.25, 1e-5);
+}
+
+TEST(BoundedMinimum, HoldsWhatIsFixedAndBeginsWithinTheBounds) {
+  const std::vector<BoundedVariable> variables = {{.start = 2, .low = 2, .high = 2},
+                                                  {.start = 100, .low = 3, .high = 50}};
+  const Vector at = bounded_minimum(valley, variables);
+  EXPECT_EQ(at[0], 2);
+  EXPECT_NEAR(at[1], 4, 1e-5);
+}
+
+TEST(BoundedMinimum, EndsWhereAFunctionHasAnEdge) {
+  const auto edge = [](std::span<const double> at, std::span<double> gradient) {
+    gradient[0] = at[0] > 3 ? 1 : -2;
+    return at[0] > 3 ? at[0] - 3 : 2 * (3 - at[0]);
+  };
+  EXPECT_NEAR(bounded_minimum(edge, std::vector<BoundedVariable>(1))[0], 3, 1e-3);
+}
+
+TEST(BoundedMinimum, EndsOnFunctionsThatAreNoNumbers) {
+  const auto broken = [](std::span<const double>, std::span<double> gradient) {
+    gradient[0] = std::nan("");
+    return std::nan("");
+  };
+  EXPECT_EQ(bounded_minimum(broken, std::vector<BoundedVariable>(1))[0], 0);
+}
+
+TEST(BoundedMinimum, EvaluatesNoMoreOftenThanItMay) {
+  std::uint32_t calls = 0;
+  const Objective counted = [&](std::span<const double> at, std::span<double> gradient) {
+    ++calls;
+    return valley(at, gradient);
+  };
+  const std::vector<BoundedVariable> variables(3, {.start = -1.2});
+  const Vector at = bounded_minimum(counted, variables, {.evaluations = 7});
+  EXPECT_EQ(calls, 7U);
+  Vector unused(3);
+  EXPECT_LT(valley(at, unused), valley(Vector(3, -1.2), unused));
+}
+
+/// A bowl with its centre anywhere, in any box: the minimum is known.
+RC_GTEST_PROP(BoundedMinimum, IsTheNearestPointOfTheBoxToTheCentreOfABowl, ()) {
+  const auto size = *rc::gen::inRange<std::size_t>(1, 8);
+  const auto some = [](int low, int high) { return *rc::gen::inRange(low, high) / 10.0; };
+  Vector centre;
+  Vector weight;
+  std::vector<BoundedVariable> variables;
+  for (std::size_t i = 0; i < size; ++i) {
+    centre.push_back(some(-50, 50));
+    weight.push_back(some(1, 1000));
+    const double low = some(-50, 50);
+    variables.push_back({.start = some(-60, 60), .low = low, .high = low + some(0, 50)});
+  }
+  const Objective bowl = [&](std::span<const double> at, std::span<double> gradient) {
+    double sum = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      const double off = at[i] - centre[i];
+      sum += weight[i] * off * off;
+      gradient[i] = 2 * weight[i] * off;
+    }
+    return sum;
+  };
+  const Vector at = bounded_minimum(bowl, variables, {.value_change = 0});
+  for (std::size_t i = 0; i < size; ++i) {
+    const double nearest = std::clamp(centre[i], variables[i].low, variables[i].high);
+    RC_ASSERT(std::abs(at[i] - nearest) < 1e-4);
+  }
+}
+
+TEST(LineSearch, EndsWithAStepThatIsLowerAndFlatter) {
+  const auto value = [](double x) { return -x / (x * x + 2); };
+  const auto slope = [](double x) {
+    const double under = x * x + 2;
+    return (x * x - 2) / (under * under);
+  };
+  for (const double first : {1e-3, 0.1, 1.0, 10.0, 1e3}) {
+    LineSearch line(value(0), slope(0), first, 1e10);
+    int steps = 1;
+    while (line.add(value(line.step()), slope(line.step()))) ++steps;
+    const double end = line.step();
+    EXPECT_LT(steps, 20) << first;
+    EXPECT_LE(value(end), 1e-3 * end * slope(0)) << first;
+    EXPECT_LE(std::abs(slope(end)), 0.9 * -slope(0)) << first;
+  }
+}
+
+TEST(LineSearch, GoesToTheEndOfALineThatFallsAllTheWay) {
+  LineSearch line(0, -1, 1, 8);
+  while (line.add(-line.step(), -1)) {
+  }
+  EXPECT_EQ(line.step(), 8);
+}
+
+}  // namespace
+}  // namespace muster
