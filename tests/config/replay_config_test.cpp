@@ -12,6 +12,7 @@
 #include "tools/replay/replay_parts.hpp"
 #include "tools/replay/workload/composed.hpp"
 #include "tools/replay/workload/synthetic.hpp"
+#include "tools/replay/workload/training.hpp"
 
 namespace muster {
 namespace {
@@ -321,6 +322,34 @@ TEST(ReplayConfig, NeedsWhatAComposedWorkloadNeeds) {
   EXPECT_THAT(fault_of("jobs = 10\n"),
               HasSubstr("workload.composed.mean_gap_s: has to be > 0 when jobs are drawn"));
   EXPECT_EQ(fault_of("jobs = 10\nmean_gap_s = 1\n"), "no error");
+}
+
+TEST(ReplayConfig, ReadsWhatTrainingJobsAre) {
+  const auto with = [](const std::string& keys) {
+    return load_with("[workload.training]\nprofiles = \"dl\"\n" + keys,
+                     {"workload.format=training"});
+  };
+  const auto settings = with("").value().workload.own.of<replay::TrainingSettings>();
+  EXPECT_EQ(settings.profiles.filename(), "dl");
+  EXPECT_EQ(settings.calibration, "osdi21");
+  EXPECT_EQ(settings.agent, "oracle");
+  EXPECT_TRUE(settings.states_speedups);
+  const auto other = with(
+                         "calibration = \"sia23\"\nagent = \"learned\"\nmax_width = 16\n"
+                         "states_speedups = false\nrescale = \"20s\"\nrescale_factor = 0\n")
+                         .value()
+                         .workload.own.of<replay::TrainingSettings>();
+  EXPECT_EQ(other.calibration, "sia23");
+  EXPECT_EQ(other.agent, "learned");
+  EXPECT_EQ(other.max_width, 16U);
+  EXPECT_FALSE(other.states_speedups);
+  EXPECT_EQ(other.rescale, std::chrono::seconds{20});
+  EXPECT_EQ(other.rescale_factor, 0);
+  EXPECT_THAT(message_of(with("calibration = \"osdi\"\n")),
+              HasSubstr("workload.training.calibration: "));
+  EXPECT_THAT(message_of(with("max_width = 65\n")), HasSubstr("workload.training.max_width: "));
+  EXPECT_THAT(message_of(load_override("workload.format=training")),
+              HasSubstr("workload.training.profiles: is missing, and the workload is training"));
 }
 
 TEST(ReplayConfig, NeedsAFleetForALoadAndNoOtherFactor) {

@@ -85,7 +85,9 @@ TEST_P(ShippedReplayConfig, IsValidAndItsShippedFilesAreThere) {
 INSTANTIATE_TEST_SUITE_P(All, ShippedReplayConfig,
                          testing::Values("eva-200.toml", "eva-gavel.toml", "eva-alibaba.toml",
                                          "eva-multi-task.toml", "yahoo-tiny10.toml", "yahoo.toml",
-                                         "google.toml", "facebook.toml", "google-composed.toml"),
+                                         "google.toml", "facebook.toml", "google-composed.toml",
+                                         "boa/workload1.toml", "boa/workload1-85.toml",
+                                         "boa/newtrace.toml", "boa/filtertrace.toml"),
                          [](const auto& each) {
                            std::string name = fs::path(each.param).stem().string();
                            std::replace(name.begin(), name.end(), '-', '_');

@@ -30,7 +30,7 @@ TEST(WorkloadFormats, are_shown_traces_first) {
   EXPECT_THAT(names_of(trace_formats()), ElementsAre("eva-json", "openb-csv", "muster-csv", "tr",
                                                      "google-2011", "alibaba-2017", "swf"));
   std::vector<std::string> all = names_of(trace_formats());
-  all.insert(all.end(), {"synthetic", "composed"});
+  all.insert(all.end(), {"synthetic", "composed", "training"});
   EXPECT_EQ(names_of(workload_formats()), all);
 }
 
@@ -49,6 +49,7 @@ TEST(WorkloadFormats, own_the_keys_that_they_alone_read) {
                                        "workload.swf_needs_memory"));
   EXPECT_THAT(keys["synthetic"], Contains("workload.synthetic.jobs"));
   EXPECT_THAT(keys["composed"], Contains("workload.composed.demands_format"));
+  EXPECT_THAT(keys["training"], Contains("workload.training.calibration"));
   EXPECT_THAT(keys["tr"], IsEmpty());
 }
 

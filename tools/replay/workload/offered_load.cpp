@@ -27,10 +27,12 @@ Resources scaled(const Resources& amount, double factor) {
   return product;
 }
 
-/// Demand x seconds of all tasks of the job.
+/// Demand x seconds of all tasks of the job; of an elastic one, whose work is that of one worker,
+/// of the first.
 Resources work_of(const WorkloadJob& job, const Fleet& fleet, const Catalog& catalog) {
   Resources work;
-  for (std::size_t i = 0; i < job.job.tasks.size(); ++i) {
+  const std::size_t tasks = job.truth.elastic ? 1 : job.job.tasks.size();
+  for (std::size_t i = 0; i < tasks; ++i) {
     const FamilyDemand* demand = demand_on(job.job.tasks[i], fleet, catalog);
     if (demand == nullptr) continue;
     const double pace = job.truth.iterations_per_s * demand->speed;

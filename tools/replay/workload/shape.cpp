@@ -23,7 +23,9 @@ double alone_s(const JobRow& job) {
 double work_of(const JobRow& job) {
   const auto& entries = job.like->job.tasks.front().demands.entries();
   const double cores = entries.empty() ? 0 : entries.front().amount[Resource::cpu];
-  return cores * job.iterations / job.iterations_per_s * job.tasks;
+  // The work of an elastic job is that of one worker.
+  const std::uint32_t tasks = job.like->elastic ? 1 : job.tasks;
+  return cores * job.iterations / job.iterations_per_s * tasks;
 }
 
 void sample(RawJobs& raw_jobs, double share, std::uint64_t seed) {

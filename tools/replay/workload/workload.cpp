@@ -95,6 +95,8 @@ std::string content_of(const JobTemplate& one) {
                                task.delays.stop, task.delays.upload}) {
     add(delay.count());
   }
+  // The truth of an elastic job is shared by those that are alike in all they state of it.
+  add(one.elastic.get());
   for (const FamilyDemand& demand : task.demands.entries()) {
     add_text(demand.family);
     for (const double amount : demand.amount.amounts()) add(amount);
@@ -118,7 +120,8 @@ Resources default_demand(const TaskDefaults& task) {
 
 JobRow RowPacker::pack(JobDraft draft) {
   JobTruth& truth = draft.job.truth;
-  JobTemplate like{std::move(draft.job.job), std::move(truth.interference)};
+  JobTemplate like{std::move(draft.job.job), std::move(truth.interference),
+                   std::move(truth.elastic)};
   JobRow row;
   row.id = std::exchange(like.job.id, {});
   row.submit = draft.job.submit;
@@ -150,6 +153,12 @@ JobDraft draft_of(const JobRow& row) {
   to.submit = row.submit;
   to.truth = {row.iterations, row.iterations_per_s, row.like->interference};
   if (row.task_iterations) to.truth.task_iterations = *row.task_iterations;
+  to.truth.elastic = row.like->elastic;
+  if (auto* elastic = std::get_if<ElasticSpec>(&to.job.kind)) {
+    // Each of its tasks is a worker, and some may have been left out.
+    elastic->max_width = std::min(elastic->max_width, row.tasks);
+    elastic->min_width = std::min(elastic->min_width, row.tasks);
+  }
   draft.tasks = row.tasks;
   return draft;
 }

@@ -76,6 +76,7 @@ struct Workload : JobSource {
 struct JobTemplate {
   Job job;
   std::string interference;
+  std::shared_ptr<const ElasticTruth> elastic = {};  ///< of an elastic job
 };
 
 /// A job of a compact workload, whose tasks are alike but for their work.

@@ -1,0 +1,180 @@
+#include "tools/replay/workload/training.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <numeric>
+
+#include "config/csv.hpp"
+#include "tools/replay/workload/training_profiles.hpp"
+#include "tools/replay/workload/training_truth.hpp"
+
+// Elastic training jobs: a trace says when jobs of which class come, profiles say what is true of a
+// class. Jobs of one class are alike.
+
+namespace muster::replay {
+namespace {
+
+constexpr std::array<CsvColumn, 5> kTrainingColumns = {{{"name", true},
+                                                        {"time", true},
+                                                        {"application", true},
+                                                        {"num_replicas", false},
+                                                        {"batch_size", false}}};
+constexpr Duration kLongestTrainingDelay = std::chrono::hours{24};
+constexpr std::string_view kProgressUnit = "steps";
+
+/// Makes jobs of the classes that there are.
+class TrainingJobs {
+ public:
+  TrainingJobs(const WorkloadConfig& config, TrainingProfiles profiles)
+      : config_(config),
+        settings_(config.own.of<TrainingSettings>()),
+        profiles_(std::move(profiles)) {}
+
+  /// Nothing when the class has no profile.
+  std::optional<JobDraft> make(const std::string& name);
+  std::vector<std::string> classes() const {
+    std::vector<std::string> names;
+    for (const auto& [name, profile] : profiles_) names.push_back(name);
+    return names;
+  }
+
+ private:
+  JobDraft draft_of_class(const std::shared_ptr<const TrainingProfile>& profile) const;
+  ElasticSpec spec_of(const TrainingProfile& profile) const;
+  TaskSpec worker_of(const TrainingProfile& profile) const;
+
+  const WorkloadConfig& config_;
+  const TrainingSettings& settings_;
+  TrainingProfiles profiles_;
+  std::map<std::string, JobDraft> drafts_;  ///< so that jobs of a class share their epochs
+};
+
+std::optional<JobDraft> TrainingJobs::make(const std::string& name) {
+  const auto known = drafts_.find(name);
+  if (known != drafts_.end()) return known->second;
+  const auto profile = profiles_.find(name);
+  if (profile == profiles_.end()) return std::nullopt;
+  return drafts_.emplace(name, draft_of_class(profile->second)).first->second;
+}
+
+JobDraft TrainingJobs::draft_of_class(const std::shared_ptr<const TrainingProfile>& profile) const {
+  JobDraft draft;
+  Job& job = draft.job.job;
+  job.workload_class = profile->name;
+  job.gang = true;
+  ElasticSpec spec = spec_of(*profile);
+  draft.tasks = spec.max_width;
+  job.kind = std::move(spec);
+  job.tasks.push_back(worker_of(*profile));
+  JobTruth& truth = draft.job.truth;
+  const auto mode = parse_agent_mode(settings_.agent);
+  MUSTER_CHECK(mode.has_value(), "the config has one of the words");
+  truth.elastic = std::make_shared<const TrainingTruth>(profile, *mode);
+  truth.interference = profile->name;
+  // The work of one worker that chooses best, for whoever asks how long a job is.
+  double alone_s = 0;
+  for (std::uint32_t e = 0; e < profile->epochs(); ++e) alone_s += epoch_s(*profile, e);
+  truth.iterations = profile->ends.back();
+  truth.iterations_per_s = truth.iterations / alone_s;
+  return draft;
+}
+
+ElasticSpec TrainingJobs::spec_of(const TrainingProfile& profile) const {
+  ElasticSpec spec;
+  spec.max_width = std::min(settings_.max_width, profile.max_width);
+  spec.unit = kProgressUnit;
+  spec.batch = profile.limits;
+  std::vector<ElasticEpoch> epochs;
+  if (settings_.states_speedups) {
+    epochs = stated_epochs(profile, spec.max_width);
+  } else {
+    // Whoever trains knows the epochs, if not how fast they go.
+    for (const double end : profile.ends) epochs.emplace_back().until = end;
+  }
+  spec.epochs = ElasticEpochs(std::move(epochs));
+  return spec;
+}
+
+TaskSpec TrainingJobs::worker_of(const TrainingProfile& profile) const {
+  TaskSpec worker;
+  Resources demand = default_demand(config_.task);
+  demand[Resource::gpu] = 1;
+  worker.demands = Demands(demand);
+  const Duration delay =
+      settings_.rescale > Duration::zero() ? settings_.rescale : profile.rescale_delay;
+  worker.delays.init = from_seconds(to_seconds(delay) * settings_.rescale_factor);
+  return worker;
+}
+
+RawJobsResult read_training(const WorkloadConfig& config, std::uint64_t /*seed*/) {
+  const auto& settings = config.own.of<TrainingSettings>();
+  const auto calibration = parse_training_calibration(settings.calibration);
+  MUSTER_CHECK(calibration.has_value(), "the config has one of the words");
+  auto profiles = load_training_profiles(settings.profiles, *calibration);
+  if (!profiles) return as_workload_error(profiles.error());
+  TrainingJobs jobs(config, std::move(profiles).value());
+  auto stream = CsvStream::open(config.path);
+  if (!stream) return as_workload_error(stream.error());
+  ErrorList errors;
+  CsvReader reader(stream.value(), kTrainingColumns, errors);
+  RawJobs raw_jobs;
+  for (;;) {
+    const auto row = stream->next();
+    if (!row) return as_workload_error(row.error());
+    if (row.value() == nullptr) break;
+    if (!reader.select(*row.value())) continue;
+    const std::string& name = reader.needed_text("application");
+    auto draft = jobs.make(name);
+    if (!draft && !name.empty()) {
+      reader.complain("application", unknown_word("class with a profile", name, jobs.classes()));
+    }
+    if (!draft) continue;
+    draft->job.job.id = JobId{raw_jobs.jobs.size() + 1};
+    draft->job.job.name = reader.text("name");
+    draft->job.submit = Instant{reader.seconds("time", kLongest)};
+    if (!reader.has("time")) reader.needed_text("time");
+    raw_jobs.add(std::move(*draft));
+  }
+  if (!errors.empty()) return invalid(errors);
+  raw_jobs.description =
+      fmt::format("training jobs {}, calibration {}, agent {}", config.path.filename().string(),
+                  settings.calibration, settings.agent);
+  return raw_jobs;
+}
+
+}  // namespace
+
+WorkloadFormat training_format() {
+  using config::format_key;
+  WorkloadFormat format{
+      {.name = "training", .needs = {"workload.path", "workload.training.profiles"}},
+      read_training};
+  format.part.keys = {
+      {"workload.training.profiles",
+       "training: folder with the profiles of the classes, throughput_grid.csv and calibration.csv",
+       config::PathKeyOf<ReplayConfig>{format_key<&TrainingSettings::profiles>}},
+      {"workload.training.calibration",
+       "training: after whose simulator jobs are slowed down, held up and bounded",
+       config::word_key({"osdi21", "sia23"}, format_key<&TrainingSettings::calibration>)},
+      {"workload.training.agent",
+       "training: whether jobs choose batches by the truth or by what they learn",
+       config::word_key({"oracle", "learned"}, format_key<&TrainingSettings::agent>)},
+      {"workload.training.states_speedups",
+       "training: jobs state how fast they go at which width in which epoch",
+       config::FlagKeyOf<ReplayConfig>{format_key<&TrainingSettings::states_speedups>}},
+      {"workload.training.max_width", "training: workers of a job at most",
+       config::WholeKeyOf<ReplayConfig>{format_key<&TrainingSettings::max_width>, 1,
+                                        kMostReplicas}},
+      {"workload.training.rescale",
+       "training: until a job goes on that starts on other workers; 0: as the calibration has it",
+       config::TimeKeyOf<ReplayConfig>{format_key<&TrainingSettings::rescale>, Duration{},
+                                       kLongestTrainingDelay}},
+      {"workload.training.rescale_factor", "training: factor on that delay",
+       config::NumberKeyOf<ReplayConfig>{format_key<&TrainingSettings::rescale_factor>,
+                                         {.low = 0, .high = 100}}}};
+  return format;
+}
+
+}  // namespace muster::replay

@@ -1,0 +1,40 @@
+#include "tools/replay/workload/training_truth.hpp"
+
+#include <numeric>
+#include <utility>
+
+#include "model/check.hpp"
+
+namespace muster::replay {
+namespace {
+
+class TrainingPace final : public ElasticPace {
+ public:
+  TrainingPace(std::shared_ptr<const TrainingProfile> profile, AgentMode mode)
+      : agent_(std::move(profile), mode) {}
+
+  void place(std::span<const std::uint32_t> workers) override {
+    if (agent_.place(workers)) return;
+    const bool measured =
+        agent_.place(packed_workers(std::accumulate(workers.begin(), workers.end(), 0U)));
+    MUSTER_CHECK(measured, "a job is no wider than was measured of packed workers");
+  }
+  double rate_per_s(std::size_t epoch) override {
+    return agent_.choose(static_cast<std::uint32_t>(epoch));
+  }
+  std::optional<TrainingSample> sample() const override { return agent_.sample(); }
+
+ private:
+  TrainingAgent agent_;
+};
+
+}  // namespace
+
+TrainingTruth::TrainingTruth(std::shared_ptr<const TrainingProfile> profile, AgentMode mode)
+    : profile_(std::move(profile)), mode_(mode) {}
+
+std::unique_ptr<ElasticPace> TrainingTruth::begin() const {
+  return std::make_unique<TrainingPace>(profile_, mode_);
+}
+
+}  // namespace muster::replay
