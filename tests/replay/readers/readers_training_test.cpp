@@ -73,7 +73,7 @@ TEST(TrainingJobs, StateWhatIsTrueOrOnlyTheEpochs) {
   EXPECT_GT(speedup_of(epoch, 4), 4) << "superlinear up to a node";
   EXPECT_LT(speedup_of(epoch, 4, true), speedup_of(epoch, 4)) << "over two nodes";
   const auto pace = told.truth.elastic->begin();
-  pace->place(WorkerCounts{4, 4});
+  pace->place(WorkerCounts{4, 4}, 4);
   EXPECT_NEAR(pace->rate_per_s(1), epoch.rate_per_s * speedup_of(epoch, 8), 1e-12);
   config.own.of<TrainingSettings>().states_speedups = false;
   const WorkloadJob silent = read_workload(config, 1)->jobs[0];
@@ -89,7 +89,7 @@ TEST(TrainingJobs, LearnEachForItself) {
   const WorkloadJob job = read_workload(config, 1)->jobs[0];
   const auto pace = job.truth.elastic->begin();
   const auto other = job.truth.elastic->begin();
-  for (const auto& each : {pace.get(), other.get()}) each->place(WorkerCounts{4});
+  for (const auto& each : {pace.get(), other.get()}) each->place(WorkerCounts{4}, 4);
   const double first = pace->rate_per_s(0);
   EXPECT_GT(pace->rate_per_s(0), first) << "a larger batch";
   EXPECT_EQ(other->rate_per_s(0), first);
@@ -102,8 +102,8 @@ TEST(TrainingJobs, RunAsFastAsPackedWherePlacementsWereNotMeasured) {
   const WorkloadJob job = read_workload(training(file), 1)->jobs[0];
   const auto packed = job.truth.elastic->begin();
   const auto spread = job.truth.elastic->begin();
-  packed->place(WorkerCounts{4, 1});
-  spread->place(WorkerCounts(5, 1));
+  packed->place(WorkerCounts{4, 1}, 4);
+  spread->place(WorkerCounts(5, 1), 4);
   EXPECT_EQ(spread->rate_per_s(0), packed->rate_per_s(0));
 }
 

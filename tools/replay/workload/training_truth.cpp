@@ -13,7 +13,7 @@ class TrainingPace final : public ElasticPace {
   TrainingPace(std::shared_ptr<const TrainingProfile> profile, AgentMode mode)
       : agent_(std::move(profile), mode) {}
 
-  void place(std::span<const std::uint32_t> workers) override {
+  void place(std::span<const std::uint32_t> workers, std::uint32_t /*most*/) override {
     if (agent_.place(workers)) return;
     const bool measured =
         agent_.place(packed_workers(std::accumulate(workers.begin(), workers.end(), 0U)));

@@ -5,7 +5,7 @@
 
 #include "learning/training_agent.hpp"
 #include "learning/training_profile.hpp"
-#include "tools/replay/elastic_truth.hpp"
+#include "tools/replay/workload/elastic_truth.hpp"
 
 namespace muster::replay {
 
