@@ -159,6 +159,11 @@ std::uint32_t BoaMemory::width_of(const JobRow& job) const {
                     elastic.max_width);
 }
 
+Duration BoaMemory::rescale_of(const JobRow& job) const {
+  const auto found = classes_.find(job.job.workload_class);
+  return found == classes_.end() ? Duration{} : from_seconds(found->second.rescale_h * 3600);
+}
+
 std::string BoaMemory::save() const {
   json all;
   json& classes = all["classes"] = json::array();

@@ -44,6 +44,8 @@ class BoaMemory {
 
   /// How wide a job is to be in its present epoch by that plan; 0: the plan does not know it.
   std::uint32_t width_of(const JobRow& job) const;
+  /// How long its GPUs are held without progress when it starts at a width.
+  Duration rescale_of(const JobRow& job) const;
   /// The GPUs that the load may have on average so that the budget is kept.
   double budget_for_jobs() const;
   /// The last plan could not be made, for which reason; nothing when it could.

@@ -141,6 +141,16 @@ std::optional<std::vector<NodeShare>> BoaRound::rent(const Wish& wish, const Wor
   return shares;
 }
 
+/// Until instances that are asked for now are ready: those that come already are there sooner.
+Duration BoaRound::longest_wait(const std::vector<NodeShare>& shares) const {
+  Duration longest{};
+  for (const NodeShare& share : shares) {
+    const InstanceType& type = view_.catalog[nodes_[share.node].type];
+    if (!nodes_[share.node].ready) longest = std::max(longest, type.acquire + type.setup);
+  }
+  return longest;
+}
+
 /// An elastic job that runs goes on as it does until there is room for its new width. Of those that
 /// wait one begins on what is left; the others queue behind it.
 bool BoaRound::go_on_meanwhile(const Wish& wish, const WorkerDemand& worker,
@@ -157,6 +167,8 @@ bool BoaRound::go_on_meanwhile(const Wish& wish, const WorkerDemand& worker,
     return true;
   }
   if (std::exchange(someone_is_partly_served_, true)) return false;
+  // It would be stopped again before its start had brought it anything.
+  if (kept && longest_wait(*kept) <= memory_.rescale_of(job)) return false;
   const std::uint32_t least = std::get<ElasticSpec>(job.job.kind).min_width;
   std::vector<NodeShare> there;
   std::uint32_t workers = 0;

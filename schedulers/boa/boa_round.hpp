@@ -30,6 +30,7 @@ class BoaRound {
   void list_wishes();
   void keep_or_free(const JobRow& job);
   void serve(const Wish& wish);
+  Duration longest_wait(const std::vector<NodeShare>& shares) const;
   void start(const Wish& wish, const std::vector<NodeShare>& shares);
   bool go_on_meanwhile(const Wish& wish, const WorkerDemand& worker,
                        const std::optional<std::vector<NodeShare>>& kept);

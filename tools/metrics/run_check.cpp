@@ -52,6 +52,7 @@ class RunCheck::Books {
   struct CheckedJob {
     std::vector<TaskId> tasks;
     bool ended = false;
+    std::size_t width = 0;  ///< its first so many tasks are to run: of a job that is not elastic all
   };
 
  public:
@@ -91,6 +92,16 @@ class RunCheck::Books {
     if (!fresh || jobs_over_[cell_].contains(e.job.id.value)) {
       broken("job {} is accepted twice", e.job.id.value);
     }
+    const auto* elastic = std::get_if<ElasticSpec>(&e.job.kind);
+    entry->second.width = elastic != nullptr ? elastic->min_width : e.job.tasks.size();
+  }
+  void operator()(const JobResized& e) {
+    const auto job = jobs_.find({cell_, e.job});
+    if (job == jobs_.end()) return broken("job {} was never accepted", e.job.value);
+    if (e.width < 1 || e.width > job->second.tasks.size()) {
+      broken("job {} is to have {} workers", e.job.value, e.width);
+    }
+    job->second.width = e.width;
   }
 
   void operator()(const TaskRefused& e) {
@@ -209,12 +220,14 @@ class RunCheck::Books {
     const std::size_t before = count_;
     if (job->second.ended) broken("job {} ends twice", e.job.value);
     job->second.ended = true;
-    for (TaskId id : job->second.tasks) {
+    for (std::size_t i = 0; i < job->second.tasks.size(); ++i) {
+      const TaskId id = job->second.tasks[i];
       CheckedTask& task = tasks_[id];
       task.demands = nullptr;
+      const bool has_to_finish = i < job->second.width && e.outcome == JobOutcome::completed;
       if (task.at.valid()) {
         broken("job {} ends while its task {} is on an instance", e.job.value, id.value);
-      } else if (e.outcome == JobOutcome::completed && !task.finished) {
+      } else if (has_to_finish && !task.finished) {
         broken("job {} is completed, its task {} is not", e.job.value, id.value);
       }
     }
