@@ -26,6 +26,7 @@ TrainingAgent::TrainingAgent(std::shared_ptr<const TrainingProfile> profile, Age
 bool TrainingAgent::place(std::span<const std::uint32_t> workers_of_nodes) {
   nodes_ = 0;
   workers_ = {};
+  chosen_by_.reset();
   for (const std::uint32_t workers : workers_of_nodes) {
     if (workers > 0) ++nodes_;
     workers_.replicas += workers;
@@ -37,12 +38,16 @@ bool TrainingAgent::place(std::span<const std::uint32_t> workers_of_nodes) {
 
 double TrainingAgent::choose(std::uint32_t epoch) {
   if (workers_.curve == nullptr) return 0;
+  const std::pair made_of{epoch, model_.version()};
+  if (chosen_by_ == made_of) return rate_per_s_;
+  chosen_by_ = made_of;
   batch_ = wanted(epoch);
   // Nobody knows how long a pass takes beyond what was measured.
   batch_.local_batch =
       std::clamp(batch_.local_batch, workers_.curve->smallest(), workers_.curve->largest());
   measure(epoch);
-  return true_rate(*profile_, workers_, epoch, batch_) / profile_->slowdown;
+  rate_per_s_ = true_rate(*profile_, workers_, epoch, batch_) / profile_->slowdown;
+  return rate_per_s_;
 }
 
 BatchChoice TrainingAgent::wanted(std::uint32_t epoch) const {

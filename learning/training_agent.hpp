@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "learning/goodput_model.hpp"
 #include "learning/training_profile.hpp"
@@ -54,6 +55,9 @@ class TrainingAgent {
   std::uint32_t nodes_ = 0;
   BatchChoice batch_;
   std::optional<TrainingSample> sample_;
+  /// What the latest choice was made of, and what it brought: made of the same it is the same.
+  std::optional<std::pair<std::uint32_t, std::uint64_t>> chosen_by_;
+  double rate_per_s_ = 0;
 };
 
 }  // namespace muster
