@@ -190,6 +190,42 @@ TEST(CheckRun, a_flood_of_violations_is_cut_short) {
   EXPECT_EQ(broken(log).back(), "and 150 more");
 }
 
+/// Elastic job 1 has tasks 1, 101 and 102, of which the first runs on instance 1.
+LogBuilder elastic_running() {
+  LogBuilder log;
+  log.at(0).accept(JobBuilder(1).elastic(1, 3)).boot(1, "it3").assign(1, 1).start(1, 1).started(1);
+  return log;
+}
+
+TEST(CheckRun, an_elastic_job_is_completed_by_as_many_tasks_as_it_runs_as) {
+  LogBuilder narrow = elastic_running();
+  EXPECT_THAT(broken(over(narrow)), IsEmpty());
+  LogBuilder wide = elastic_running();
+  wide.at(10).add(JobResized{JobId{1}, 2, {}}).stop(1).left(1).assign(1, 1).assign(101, 1);
+  wide.start(1, 1, 2).start(101, 1).started(1, 2).started(101);
+  wide.at(100).finish(1, 2).finish(101).end(1).terminate(1).gone(1);
+  EXPECT_THAT(broken(wide), IsEmpty());
+  LogBuilder half = elastic_running();
+  half.at(10).add(JobResized{JobId{1}, 2, {}});
+  EXPECT_THAT(broken(over(half)), ElementsAre(HasSubstr("job 1 is completed, its task 101 is")));
+}
+
+TEST(CheckRun, an_elastic_job_needs_no_reason_for_workers_that_it_is_not_to_have) {
+  LogBuilder log;
+  log.at(0).accept(JobBuilder(1).elastic(1, 3)).refuse(1, {});
+  EXPECT_THAT(broken(log), IsEmpty());
+  log.add(JobResized{JobId{1}, 2, {}});
+  EXPECT_THAT(broken(log), ElementsAre(HasSubstr("has a reason not to (task 101)")));
+}
+
+TEST(CheckRun, a_width_that_a_job_cannot_have_is_found) {
+  LogBuilder log = elastic_running();
+  log.at(10).add(JobResized{JobId{1}, 4, {}}).add(JobResized{JobId{2}, 1, {}});
+  log.add(JobResized{JobId{1}, 1, {}});
+  EXPECT_THAT(broken(over(log)), ElementsAre(HasSubstr("job 1 is to have 4 workers"),
+                                             HasSubstr("job 2 was never accepted")));
+}
+
 TEST(TotalBill, adds_price_times_uptime_exactly) {
   LogBuilder log;
   log.at(0).launch(1, "it1").launch(2, "it4").launch(3, "it4");
