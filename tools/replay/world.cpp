@@ -146,6 +146,13 @@ void World::begin_together(Unit& unit, Instant now) {
   const auto open = std::upper_bound(ends.begin(), ends.end() - 1, unit.done);
   unit.epoch = static_cast<std::size_t>(open - ends.begin());
   unit.paced = unit.pace->rate_per_s(unit.epoch);
+  await_rechoice(unit, unit.progress_from);
+}
+
+void World::await_rechoice(Unit& unit, Instant after) const {
+  const Duration every = unit.pace->rechoose_every();
+  unit.rechoice.reset();
+  if (every > Duration::zero()) unit.rechoice = floor_to(after, every) + every;
 }
 
 void World::unload(TaskId id) {
@@ -250,7 +257,11 @@ void World::pace(Unit& unit, Instant now) {
   const double quantum_s = setup_.quantum > Duration::zero() ? to_seconds(setup_.quantum) : 1e-9;
   const double left = std::max(0.0, unit.next_end() - unit.done);
   const double quanta = whole_quanta(left / unit.rate / quantum_s);
-  unit.deadline = std::max(now, unit.progress_from) + from_seconds(quanta * quantum_s);
+  const Instant begin = std::max(now, unit.progress_from);
+  unit.deadline = begin + from_seconds(quanta * quantum_s);
+  // At an end the pace is asked anyway.
+  unit.rechooses = unit.rechoice && *unit.rechoice < *unit.deadline;
+  if (unit.rechooses) unit.deadline = std::max(begin, *unit.rechoice);
   deadlines_.emplace(std::pair{*unit.deadline, unit.rank}, &unit);
   arm();
 }
@@ -268,6 +279,10 @@ void World::wake(Instant now) {
   if (armed_ && *armed_ <= now) armed_.reset();
   while (!deadlines_.empty() && deadlines_.begin()->first.first + setup_.settle <= now) {
     Unit& unit = *deadlines_.begin()->second;
+    if (unit.rechooses) {
+      rechoose(unit, instant(now));
+      continue;
+    }
     const bool more = unit.pace && unit.epoch + 1 < unit.job->truth.elastic->ends().size();
     more ? next_epoch(unit, instant(now)) : finish(unit, instant(now));
   }
@@ -285,6 +300,16 @@ void World::next_epoch(Unit& unit, Instant now) {
   pace(unit, now);
   const Task& first = *unit.tasks.front();
   if (first.loaded && first.on_change) first.on_change();
+}
+
+/// The job goes on in its epoch, at what its pace says of it after what was measured since.
+void World::rechoose(Unit& unit, Instant now) {
+  settle(unit, *unit.deadline);
+  await_rechoice(unit, *unit.deadline);
+  const double before = unit.paced;
+  unit.paced = unit.pace->rate_per_s(unit.epoch);
+  unit.rate *= unit.paced / before;
+  pace(unit, now);
 }
 
 /// What is told of the end is heard later, so the unit stays as long as this goes on.

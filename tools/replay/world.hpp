@@ -80,7 +80,9 @@ class World : public ExecutionModel {
     std::optional<Instant> deadline;    ///< when it, or its epoch, will be done if nothing changes
     std::unique_ptr<ElasticPace> pace;  ///< of an elastic job; null: its pace is the same all along
     std::size_t epoch = 0;
-    double paced = 0;  ///< what `pace` said of the epoch
+    double paced = 0;                 ///< what `pace` said of the epoch
+    std::optional<Instant> rechoice;  ///< when `pace` is asked again, in the middle of the epoch
+    bool rechooses = false;           ///< that is what happens at the deadline
 
     /// Where its work ends or changes next.
     double next_end() const { return pace ? job->truth.elastic->ends()[epoch] : iterations; }
@@ -108,6 +110,8 @@ class World : public ExecutionModel {
   void refresh(InstanceId instance, Instant now);
   void begin_together(Unit& unit, Instant now);
   void next_epoch(Unit& unit, Instant now);
+  void rechoose(Unit& unit, Instant now);
+  void await_rechoice(Unit& unit, Instant after) const;
   void pace(Unit& unit, Instant now);
   void settle(Unit& unit, Instant now) const;
   void finish(Unit& unit, Instant now);

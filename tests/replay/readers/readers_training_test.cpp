@@ -75,6 +75,7 @@ TEST(TrainingJobs, StateWhatIsTrueOrOnlyTheEpochs) {
   const auto pace = told.truth.elastic->begin();
   pace->place(WorkerCounts{4, 4}, 4);
   EXPECT_NEAR(pace->rate_per_s(1), epoch.rate_per_s * speedup_of(epoch, 8), 1e-12);
+  EXPECT_EQ(pace->rechoose_every(), 0s) << "the truth stays the same all through an epoch";
   config.own.of<TrainingSettings>().states_speedups = false;
   const WorkloadJob silent = read_workload(config, 1)->jobs[0];
   EXPECT_EQ(spec_of(silent).epochs.all()[1].until, 14774);
@@ -93,6 +94,7 @@ TEST(TrainingJobs, LearnEachForItself) {
   const double first = pace->rate_per_s(0);
   EXPECT_GT(pace->rate_per_s(0), first) << "a larger batch";
   EXPECT_EQ(other->rate_per_s(0), first);
+  EXPECT_EQ(pace->rechoose_every(), 60s);
   ASSERT_TRUE(pace->sample().has_value());
   EXPECT_EQ(pace->sample()->replicas, 4U);
 }

@@ -311,6 +311,46 @@ TEST_F(ElasticWorld, ProgressIsKeptOverAChangeOfWidthAndTheStartHasItsPrice) {
   EXPECT_EQ(done_[1], 180);
 }
 
+/// A job that is faster by one whenever it is asked, which it is every 10 s.
+class Quickening final : public ElasticTruth {
+ public:
+  std::span<const double> ends() const override { return ends_; }
+  std::unique_ptr<ElasticPace> begin() const override { return std::make_unique<Pace>(); }
+
+ private:
+  class Pace final : public ElasticPace {
+   public:
+    void place(std::span<const std::uint32_t>, std::uint32_t) override {}
+    double rate_per_s(std::size_t) override { return ++rate_; }
+    Duration rechoose_every() const override { return std::chrono::seconds{10}; }
+
+   private:
+    double rate_ = 0;
+  };
+
+  std::vector<double> ends_{100, 200};
+};
+
+TEST_F(ElasticWorld, AJobThatChoosesAnewGoesOnAtAnotherPaceWithinAnEpoch) {
+  for (const double settle_s : {0.0, 0.002}) {
+    workload_.jobs.clear();
+    changed_.clear();
+    wakes_.clear();
+    now_ = {};
+    add_elastic(1, 5);
+    workload_.jobs.back().truth.elastic = std::make_shared<Quickening>();
+    start_world(Duration{}, from_seconds(settle_s));
+    load_one_of(1, 1, 0);
+    run_until(35);  // 5 at 1 from the start at 5 s on, then 20 at 2, 30 at 3, 20 at 4
+    EXPECT_NEAR(world_->progress(TaskId{1})->done, 75, 1e-9);
+    run_until(48);  // the first epoch ended at 41 s, after 5 at 5
+    EXPECT_NEAR(changed_[1].at(0), 41 + settle_s, 1e-9);
+    EXPECT_NEAR(world_->progress(TaskId{1})->done, 142, 1e-9);
+    run_until(100);
+    EXPECT_EQ(done_[1], 56) << "46 at 7 from 50 s on";
+  }
+}
+
 TEST_F(ElasticWorld, WhatIsLostMayBeOfAnEarlierEpoch) {
   begin();
   load_one_of(1, 1, 0);

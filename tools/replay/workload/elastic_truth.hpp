@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/elastic.hpp"
+#include "model/time.hpp"
 
 namespace muster::replay {
 
@@ -19,8 +20,11 @@ class ElasticPace {
   /// Its workers start on so many instances, each of which has so many of them and could hold
   /// `most`.
   virtual void place(std::span<const std::uint32_t> workers, std::uint32_t most) = 0;
-  /// Progress a second there in the epoch, above 0. Asked for at the start and in each new epoch.
+  /// Progress a second there in the epoch, above 0. Asked for at the start, in each new epoch and
+  /// at the multiples of rechoose_every().
   virtual double rate_per_s(std::size_t epoch) = 0;
+  /// 0: the rate stays the same until the epoch ends.
+  virtual Duration rechoose_every() const { return {}; }
   /// What the job measured of itself at that rate; nothing where it measures nothing.
   virtual std::optional<TrainingSample> sample() const { return std::nullopt; }
 };

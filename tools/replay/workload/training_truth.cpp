@@ -8,6 +8,9 @@
 namespace muster::replay {
 namespace {
 
+/// What an agent has learnt of its latest step counts this often (Pollux's simulator).
+constexpr Duration kAgentPeriod = std::chrono::seconds{60};
+
 class TrainingPace final : public ElasticPace {
  public:
   TrainingPace(std::shared_ptr<const TrainingProfile> profile, AgentMode mode)
@@ -21,6 +24,9 @@ class TrainingPace final : public ElasticPace {
   }
   double rate_per_s(std::size_t epoch) override {
     return agent_.choose(static_cast<std::uint32_t>(epoch));
+  }
+  Duration rechoose_every() const override {
+    return agent_.mode() == AgentMode::learned ? kAgentPeriod : Duration{};
   }
   std::optional<TrainingSample> sample() const override { return agent_.sample(); }
 
