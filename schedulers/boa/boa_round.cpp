@@ -20,7 +20,12 @@ bool can_change(const JobRow& job) {
 Plan BoaRound::run(std::string_view choice) {
   list_nodes();
   list_wishes();
-  for (const Wish& wish : wishes_) serve(wish);
+  for (const Wish& wish : narrower_) serve(wish);
+  for (const Wish& wish : wishes_) {
+    // At its own turn: until then nobody else gets the places that it may have to keep.
+    if (wish.job->width > 0) free_places_of(*wish.job);
+    serve(wish);
+  }
   give_back();
   note(choice);
   return std::move(plan_);
@@ -37,7 +42,7 @@ void BoaRound::list_nodes() {
   }
 }
 
-/// Frees what jobs leave that get another width, before anybody is served.
+/// What jobs leave that get narrower is free before anybody is served.
 void BoaRound::list_wishes() {
   for (const JobRow& job : view_.state.jobs()) {
     if (job.width > 0) {
@@ -67,13 +72,21 @@ void BoaRound::keep_or_free(const JobRow& job) {
     const TaskRow& first = view_.state.task(job.tasks.front());
     if (first.phase == TaskPhase::running && view_.why_pinned(first)) return;
   }
+  if (width < job.width) {
+    free_places_of(job);
+    narrower_.push_back({&job, width});
+  } else {
+    wishes_.push_back({&job, width});
+  }
+}
+
+void BoaRound::free_places_of(const JobRow& job) {
   for (const Slot slot : job.tasks) {
     const TaskRow& task = view_.state.task(slot);
     if (task.target == kNoSlot) continue;
     const auto node = by_id_.find(view_.state.instance(task.target).id);
     if (node != by_id_.end()) nodes_[node->second].free += task.planned.amount;
   }
-  wishes_.push_back({&job, width});
 }
 
 /// The offering whose room for a worker costs least; null: none is to be had.

@@ -29,6 +29,7 @@ class BoaRound {
   void list_nodes();
   void list_wishes();
   void keep_or_free(const JobRow& job);
+  void free_places_of(const JobRow& job);
   void serve(const Wish& wish);
   Duration longest_wait(const std::vector<NodeShare>& shares) const;
   void start(const Wish& wish, const std::vector<NodeShare>& shares);
@@ -45,6 +46,7 @@ class BoaRound {
   Plan plan_;
   std::vector<PackingNode> nodes_;  ///< those that are ready, then those that come, by number
   std::map<InstanceId, std::size_t> by_id_;
+  std::vector<Wish> narrower_;  ///< of jobs that leave room to others
   std::vector<Wish> wishes_;
   bool someone_is_partly_served_ = false;
   double wanted_ = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/check.hpp"
+#include "schedulers/boa/width_search.hpp"
 
 // At a price of GPU-hours each class has a best path over (epoch, width) of its own: staying at a
 // width costs the epoch's time and GPU-hours, changing it a start besides. As the price rises paths
@@ -18,31 +19,29 @@ namespace {
 constexpr int kHalvings = 60;
 /// GPU-hours that are worth an hour less of a job, at the most: beyond it paths are the cheapest.
 constexpr double kHighestPrice = 1e6;
-/// What is cheaper is free.
-constexpr double kLowestPrice = 1e-12;
-
-/// Hours of a job and GPU-hours that it takes.
-struct Figures {
-  double hours = 0;
-  double gpu_h = 0;
-};
+/// Changes by which what one price leaves over is spent, at the most.
+constexpr int kMostChanges = 32;
+/// Of all jobs' time, a change that saves less is none.
+constexpr double kLeastSaving = 1e-6;
+/// What is cheaper is free: of widths that take the same time the least is enough.
+constexpr double kLowestPrice = 1e-9;
 
 struct Path {
   std::vector<std::uint32_t> widths;
-  Figures figures;
+  JobFigures figures;
 };
 
 /// What an epoch takes at a width.
-Figures epoch_at(const EpochWork& epoch, std::uint32_t width) {
+JobFigures epoch_at(const EpochWork& epoch, std::uint32_t width) {
   const double hours = epoch.gpu_h / epoch.speedup[width - 1];
   return {hours, hours * width};
 }
 
-Figures figures_of(const ClassWork& work, const std::vector<std::uint32_t>& widths) {
-  Figures sum;
+JobFigures figures_of(const ClassWork& work, const std::vector<std::uint32_t>& widths) {
+  JobFigures sum;
   std::uint32_t before = 0;
   for (std::size_t epoch = 0; epoch < widths.size(); ++epoch) {
-    const Figures own = epoch_at(work.epochs[epoch], widths[epoch]);
+    const JobFigures own = epoch_at(work.epochs[epoch], widths[epoch]);
     const double start_h = widths[epoch] != before ? work.rescale_h : 0;
     sum.hours += own.hours + start_h;
     sum.gpu_h += own.gpu_h + start_h * widths[epoch];
@@ -63,7 +62,7 @@ Path best_path(const ClassWork& work, double price) {
         static_cast<std::uint32_t>(std::min_element(least.begin(), least.end()) - least.begin());
     std::vector<double> next(most);
     for (std::uint32_t w = 0; w < most; ++w) {
-      const Figures own = epoch_at(work.epochs[epoch], w + 1);
+      const JobFigures own = epoch_at(work.epochs[epoch], w + 1);
       const double start = work.rescale_h * (1 + price * (w + 1));
       const double changed = (epoch == 0 ? 0 : least[best]) + start;
       const bool stays = epoch > 0 && least[w] <= changed;
@@ -118,6 +117,50 @@ double total_rate(const std::vector<ClassWork>& classes) {
   return jobs_per_h;
 }
 
+WidthPath runs_of(const std::vector<std::uint32_t>& widths) {
+  WidthPath path;
+  for (std::size_t epoch = 0; epoch < widths.size(); ++epoch) {
+    if (path.empty() || path.back().width != widths[epoch]) {
+      path.push_back({epoch, epoch, widths[epoch]});
+    }
+    path.back().end = epoch + 1;
+  }
+  return path;
+}
+
+/// One price leaves a part of the budget over: the class that jumps at it would take more than
+/// that. It is spent on smaller changes, each time on the one that saves most of all jobs' time.
+void spend_the_rest(const std::vector<ClassWork>& classes, double budget_gpus, Choice& choice) {
+  std::vector<RunFigures> figures;
+  for (const ClassWork& work : classes) figures.emplace_back(work);
+  for (int change = 0; change < kMostChanges; ++change) {
+    const double spare = budget_gpus - choice.gpus;
+    double most_saved = 0;
+    std::size_t where = 0;
+    WidthPath best;
+    for (std::size_t c = 0; c < classes.size(); ++c) {
+      const double rate = classes[c].jobs_per_h;
+      if (rate <= 0) continue;
+      WidthPath path = best_change(figures[c], runs_of(choice.paths[c].widths), spare / rate);
+      const double saved = rate * (choice.paths[c].figures.hours - figures[c].of(path).hours);
+      if (saved <= most_saved) continue;
+      most_saved = saved;
+      where = c;
+      best = std::move(path);
+    }
+    if (most_saved <= kLeastSaving * choice.hours) return;
+    Path& changed = choice.paths[where];
+    const JobFigures before = changed.figures;
+    for (const WidthRun& run : best) {
+      std::fill(changed.widths.begin() + static_cast<std::ptrdiff_t>(run.begin),
+                changed.widths.begin() + static_cast<std::ptrdiff_t>(run.end), run.width);
+    }
+    changed.figures = figures_of(classes[where], changed.widths);
+    choice.hours += classes[where].jobs_per_h * (changed.figures.hours - before.hours);
+    choice.gpus += classes[where].jobs_per_h * (changed.figures.gpu_h - before.gpu_h);
+  }
+}
+
 }  // namespace
 
 WidthPlan cheapest_widths(const std::vector<ClassWork>& classes) {
@@ -140,7 +183,7 @@ Expected<WidthPlan, WidthError> plan_widths(const std::vector<ClassWork>& classe
   double low = 0;
   double high = kHighestPrice;
   double bound = 0;
-  if (Choice free = choose(classes, 0); free.gpus <= budget_gpus) {
+  if (Choice free = choose(classes, kLowestPrice); free.gpus <= budget_gpus) {
     kept = std::move(free);
     bound = kept.hours;
     high = 0;
@@ -159,6 +202,7 @@ Expected<WidthPlan, WidthError> plan_widths(const std::vector<ClassWork>& classe
       low = price;
     }
   }
+  spend_the_rest(classes, budget_gpus, kept);
   WidthPlan plan = plan_of(std::move(kept), jobs_per_h);
   plan.least_gpus = least_gpus;
   if (jobs_per_h > 0) plan.lower_bound_jct_h = bound / jobs_per_h;

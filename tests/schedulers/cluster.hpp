@@ -98,9 +98,15 @@ class Cluster {
   }
 
   void finish(std::uint64_t job) {
-    const std::vector<Slot> tasks = state_.find(JobId{job})->tasks;
+    std::vector<Slot> tasks = state_.find(JobId{job})->tasks;
+    tasks.resize(state_.find(JobId{job})->size());
     for (Slot slot : tasks) apply(TaskFinished{state_.task(slot).id, state_.task(slot).attempt});
     apply(JobFinished{JobId{job}});
+  }
+  /// An elastic job says how far it is.
+  void progress(std::uint64_t job, double done) {
+    const TaskRow& first = state_.task(state_.find(JobId{job})->tasks.front());
+    apply(Measured{{}, 0, {{first.id, done, {}}}});
   }
 
   /// Decisions may take so many steps from now on.
@@ -146,6 +152,15 @@ class Cluster {
     for (const Launch& launch : plan.launches) {
       apply(LaunchRequested{InstanceId{next_instance_++}, launch.type, launch.market,
                             price(launch.type, launch.market), launch.cause});
+    }
+    for (const Resize& resize : plan.resizes) {
+      const JobRow& job = *state_.find(resize.job);
+      const std::vector<Slot> tasks = job.tasks;
+      apply(JobResized{resize.job, resize.width, resize.cause});
+      for (const Slot slot : tasks) {
+        const TaskRow& task = state_.task(slot);
+        if (task.phase == TaskPhase::running) apply(StopIssued{task.id, task.attempt});
+      }
     }
     for (const Place& place : plan.places) {
       const auto* known = std::get_if<InstanceId>(&place.to);

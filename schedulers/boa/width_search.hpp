@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "schedulers/boa/width_plan.hpp"
+
+namespace muster::boa {
+
+/// Hours of a job and GPU-hours that it takes.
+struct JobFigures {
+  double hours = 0;
+  double gpu_h = 0;
+};
+
+/// Epochs [begin, end) at one width.
+struct WidthRun {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::uint32_t width = 1;
+};
+/// The epochs of a class, run after run; neighbours differ in width.
+using WidthPath = std::vector<WidthRun>;
+
+/// What any run of a class takes, by sums over its epochs: O(1) for each.
+class RunFigures {
+ public:
+  explicit RunFigures(const ClassWork& work);
+
+  /// With its start.
+  JobFigures of(const WidthRun& run) const {
+    const std::vector<double>& until = hours_[run.width - 1];
+    const double hours = until[run.end] - until[run.begin] + rescale_h_;
+    return {hours, hours * run.width};
+  }
+  JobFigures of(const WidthPath& path) const;
+  std::uint32_t most() const { return static_cast<std::uint32_t>(hours_.size()); }
+
+ private:
+  double rescale_h_;
+  std::vector<std::vector<double>> hours_;  ///< by width, up to each epoch
+};
+
+/// Of all paths that give a part of one run of `path`, at its begin or its end, another width, the
+/// one that takes the least time with at most `spare` more GPU-hours; `path` itself if none is
+/// faster. O(runs x epochs x widths).
+WidthPath best_change(const RunFigures& figures, const WidthPath& path, double spare_gpu_h);
+
+}  // namespace muster::boa

@@ -1,0 +1,171 @@
+#include "schedulers/boa/boa_policy.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/schedulers/cluster.hpp"
+
+namespace muster {
+namespace {
+
+using test::JobBuilder;
+using testing::Cluster;
+using testing::figure;
+
+/// Nodes of four GPUs at a dollar an hour.
+Catalog nodes() {
+  return Catalog({testing::type_of("node", "", Resources::of(4, 48, 192), 1)});
+}
+
+/// An hour of one GPU in two epochs: in the first more workers are of no use, in the second four
+/// are nearly four times as fast.
+ElasticEpochs epochs() {
+  return ElasticEpochs(
+      {{100, 100.0 / 1800, {1, 1, 1, 1}, {}}, {200, 100.0 / 1800, {1, 1.9, 2.8, 3.6}, {}}});
+}
+
+Job training(std::uint64_t id, std::uint32_t most = 4) {
+  return JobBuilder(id)
+      .demand(Resources::of(1, 4, 16))
+      .workload_class("net")
+      .elastic(1, most, epochs())
+      .build();
+}
+
+constexpr const char* kWide = "boa,budget=100,rates_h=net:10";
+constexpr const char* kNarrow = "boa,budget=10,rates_h=net:10";
+
+TEST(Boa, RunsJobsAsWideAsTheirEpochIsBestAt) {
+  Cluster cluster(nodes(), kWide);
+  cluster.submit(training(1));
+  cluster.round();
+  cluster.round();
+  EXPECT_EQ(cluster.layout(), "node(1)");
+  cluster.progress(1, 120);
+  cluster.round();
+  EXPECT_EQ(cluster.state().find(JobId{1})->width, 4U);
+  EXPECT_EQ(cluster.layout(), "node(1 101 102 103)");
+}
+
+TEST(Boa, LeavesJobsWhereTheyAreWhileTheirWidthIsTheSame) {
+  Cluster cluster(nodes(), kWide);
+  for (const std::uint64_t id : {1, 2, 3}) cluster.submit(training(id));
+  cluster.round();
+  cluster.round();
+  const std::string before = cluster.layout();
+  EXPECT_EQ(before, "node(1 2 3)");
+  const Plan plan = cluster.round();
+  EXPECT_TRUE(plan.places.empty());
+  EXPECT_TRUE(plan.resizes.empty());
+  EXPECT_TRUE(plan.launches.empty());
+}
+
+TEST(Boa, PlansWidthsThatKeepTheBudget) {
+  Cluster wide(nodes(), kWide);
+  Cluster narrow(nodes(), kNarrow);
+  for (Cluster* cluster : {&wide, &narrow}) {
+    cluster->submit(training(1));
+    cluster->round();
+  }
+  const Plan at_ease = wide.round();
+  const Plan tight = narrow.round();
+  EXPECT_NEAR(figure(at_ease, "planned_gpus"), 5 + 5 * 4 / 3.6, 1e-9);
+  EXPECT_EQ(figure(tight, "planned_gpus"), 10);
+  EXPECT_LT(figure(at_ease, "planned_jct_s"), figure(tight, "planned_jct_s"));
+}
+
+TEST(Boa, SaysThatABudgetCannotBeKept) {
+  Cluster cluster(nodes(), "boa,budget=4,rates_h=net:10");
+  cluster.submit(training(1));
+  cluster.round();
+  const TaskRow& task = *cluster.state().find(TaskId{1});
+  EXPECT_EQ(task.reason.code, RefusalCode::over_budget);
+  EXPECT_NEAR(task.reason.asked, 10, 1e-9);
+  EXPECT_NEAR(task.reason.available, 4, 1e-9);
+}
+
+TEST(Boa, GivesBackNodesThatNobodyNeeds) {
+  Cluster cluster(nodes(), kWide);
+  cluster.submit(training(1));
+  cluster.round();
+  cluster.round();
+  cluster.finish(1);
+  cluster.round();
+  EXPECT_EQ(cluster.layout(), "");
+}
+
+TEST(Boa, LetsJobsOfAFleetGrowInTurnAndTheOthersQueue) {
+  Cluster cluster(nodes(), "boa,budget=100,rates_h=net:10");
+  cluster.add_to_fleet("node");
+  cluster.submit(training(1));
+  cluster.submit(training(2));
+  cluster.round();
+  cluster.progress(1, 120);
+  cluster.progress(2, 120);
+  cluster.submit(training(3));
+  cluster.round();
+  // Neither has room to grow beside the other, and both go on as they did.
+  EXPECT_EQ(cluster.layout(), "node(1 2 3)");
+  EXPECT_EQ(cluster.state().find(JobId{1})->width, 1U);
+  cluster.finish(2);
+  cluster.finish(3);
+  cluster.submit(training(4));
+  cluster.round();
+  EXPECT_EQ(cluster.layout(), "node(1 101 102 103)") << "the others queue";
+  EXPECT_EQ(cluster.state().find(TaskId{4})->reason.code, RefusalCode::awaiting_capacity);
+}
+
+TEST(Boa, BeginsInPartOnWhatIsLeftOfAFleet) {
+  Cluster cluster(nodes(), "boa,budget=100,rates_h=net:10+wide:1");
+  cluster.add_to_fleet("node");
+  cluster.submit(training(1));
+  cluster.round();
+  Job wide = JobBuilder(2)
+                 .demand(Resources::of(1, 4, 16))
+                 .workload_class("wide")
+                 .elastic(1, 4, ElasticEpochs({{100, 1, {1, 2, 3, 4}, {}}}))
+                 .build();
+  cluster.submit(wide);
+  wide = JobBuilder(3)
+             .demand(Resources::of(1, 4, 16))
+             .workload_class("wide")
+             .elastic(1, 4, ElasticEpochs({{100, 1, {1, 2, 3, 4}, {}}}))
+             .build();
+  cluster.submit(wide);
+  cluster.round();
+  EXPECT_EQ(cluster.layout(), "node(1 2 201 202)") << "three of the four that it would have";
+}
+
+TEST(Boa, RunsJobsThatAreNotElasticBesides) {
+  Cluster cluster(nodes(), kWide);
+  cluster.submit(JobBuilder(5).tasks(3).gang(true).demand(Resources::of(1, 4, 16)).build());
+  cluster.submit(JobBuilder(6).tasks(2).gang(false).demand(Resources::of(1, 4, 16)).build());
+  cluster.round();
+  cluster.round();
+  EXPECT_EQ(cluster.layout(), "node(5 6 501 502) node(601)");
+}
+
+TEST(Boa, DecidesAfterARestartAsItWouldHave) {
+  Cluster cluster(nodes(), kWide);
+  cluster.submit(training(1));
+  cluster.round();
+  cluster.round();
+  cluster.progress(1, 150);
+  const std::string words = cluster.policy().save_state(cluster.state());
+  boa::BoaParams params;
+  params.budget_gpus = 100;
+  params.arrivals.stated = {"net:10"};
+  boa::BoaPolicy other(params);
+  ASSERT_TRUE(other.load_state(words, cluster.view()));
+  EXPECT_EQ(other.save_state(cluster.state()), words);
+  Rng rng(1);
+  Budget budget;
+  const Plan mine = cluster.policy().decide(cluster.view(), rng, budget);
+  const Plan its = other.decide(cluster.view(), rng, budget);
+  ASSERT_EQ(mine.resizes.size(), 1U);
+  ASSERT_EQ(its.resizes.size(), 1U);
+  EXPECT_EQ(mine.resizes[0].width, its.resizes[0].width);
+  EXPECT_FALSE(other.load_state("{}", cluster.view()));
+}
+
+}  // namespace
+}  // namespace muster
