@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "model/feasible.hpp"
+
 namespace muster::boa {
 namespace {
 
@@ -37,7 +39,7 @@ void BoaRound::list_nodes() {
       if (row.released || (row.phase == InstancePhase::ready) != ready) continue;
       const Resources free = view_.catalog[row.type].capacity - row.committed;
       by_id_[row.id] = nodes_.size();
-      nodes_.push_back({row.id, row.type, free, ready, !row.planned.empty()});
+      nodes_.push_back({row.id, row.type, free, ready, !row.planned.empty(), row.market});
     }
   }
 }
@@ -123,14 +125,19 @@ void BoaRound::serve(const Wish& wish) {
     return refuse(wish, {RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 1, 0});
   }
   const WorkerDemand worker{demand->amount, holds};
+  for (PackingNode& node : nodes_) {
+    node.suits = wants(wish.job->job.markets, node.market) &&
+                 spec.demands.on(view_.catalog[node.type].family) == demand;
+  }
   if (const auto shares = pack_workers(nodes_, wish.workers, worker, true)) {
     take(nodes_, *shares, worker.amount);
     return start(wish, *shares);
   }
   const auto kept = view_.rents() ? rent(wish, worker) : std::nullopt;
   if (wish.job->width > 0 && go_on_meanwhile(wish, worker, kept)) return;
+  if (kept) return start(wish, *kept);
   refuse(wish, {RefusalKind::not_now,
-                kept ? RefusalCode::awaiting_instance : RefusalCode::awaiting_capacity,
+                RefusalCode::awaiting_capacity,
                 {},
                 static_cast<double>(wish.workers),
                 0});
@@ -147,7 +154,9 @@ std::optional<std::vector<NodeShare>> BoaRound::rent(const Wish& wish, const Wor
   for (std::uint32_t i = 0; !shares && offer != nullptr && i < wish.workers; ++i) {
     const Cause cause{kWidth, 0};
     plan_.launches.push_back({offer->key.type, offer->key.market, cause, offer->key.zone});
-    nodes_.push_back({{}, offer->key.type, view_.catalog[offer->key.type].capacity});
+    const LaunchIndex index{static_cast<std::uint32_t>(plan_.launches.size() - 1)};
+    const InstanceType& type = view_.catalog[offer->key.type];
+    nodes_.push_back({index, offer->key.type, type.capacity, false, false, offer->key.market});
     shares = pack_workers(nodes_, wish.workers, worker, false);
   }
   if (shares) take(nodes_, *shares, worker.amount);
@@ -208,36 +217,36 @@ bool BoaRound::go_on_meanwhile(const Wish& wish, const WorkerDemand& worker,
 void BoaRound::start(const Wish& wish, const std::vector<NodeShare>& shares) {
   const JobRow& job = *wish.job;
   const ClusterState& state = view_.state;
+  const Cause cause{kWidth, 0};
   if (wish.task != kNoSlot) {
-    const InstanceId to = nodes_[shares.front().node].id;
-    plan_.places.push_back({state.task(wish.task).id, to, {kWidth, 0}});
+    plan_.places.push_back({state.task(wish.task).id, nodes_[shares.front().node].at, cause});
     return;
   }
   if (job.width > 0 && wish.workers != job.width) {
-    plan_.resizes.push_back({job.job.id, wish.workers, {kWidth, 0}});
+    plan_.resizes.push_back({job.job.id, wish.workers, cause});
   }
-  std::map<InstanceId, std::uint32_t> left;
-  for (const NodeShare& share : shares) left[nodes_[share.node].id] += share.workers;
+  std::map<std::size_t, std::uint32_t> left;  // workers that the nodes are still to get
+  for (const NodeShare& share : shares) left[share.node] += share.workers;
   std::vector<TaskId> homeless;
   // A gang that is not elastic has all of its waiting tasks placed, wherever they are in the list.
   const std::size_t end = job.width > 0 ? wish.workers : job.tasks.size();
   for (std::size_t i = 0; i < end; ++i) {
     const TaskRow& task = state.task(job.tasks[i]);
     if (job.width == 0 && task.phase != TaskPhase::pending) continue;
-    if (task.target != kNoSlot) {
-      const auto there = left.find(state.instance(task.target).id);
-      if (there != left.end() && there->second > 0) {
-        --there->second;
-        continue;
-      }
+    const auto node =
+        task.target == kNoSlot ? by_id_.end() : by_id_.find(state.instance(task.target).id);
+    const auto there = node == by_id_.end() ? left.end() : left.find(node->second);
+    if (there != left.end() && there->second > 0) {
+      --there->second;
+    } else {
+      homeless.push_back(task.id);
     }
-    homeless.push_back(task.id);
   }
   for (const TaskId id : homeless) {
     const auto room =
         std::find_if(left.begin(), left.end(), [](const auto& entry) { return entry.second > 0; });
     --room->second;
-    plan_.places.push_back({id, room->first, {kWidth, 0}});
+    plan_.places.push_back({id, nodes_[room->first].at, cause});
   }
 }
 
@@ -260,8 +269,9 @@ void BoaRound::refuse(const Wish& wish, const Refusal& refusal) {
 void BoaRound::give_back() {
   if (!view_.rents()) return;
   for (const PackingNode& node : nodes_) {
-    if (!node.id.valid() || node.wanted) continue;
-    const InstanceRow& row = *view_.state.find(node.id);
+    const auto* id = std::get_if<InstanceId>(&node.at);
+    if (id == nullptr || node.wanted) continue;
+    const InstanceRow& row = *view_.state.find(*id);
     if (view_.is_owned(row)) continue;
     plan_.releases.push_back({row.id, {CauseCode::empty, -row.price.usd_h()}});
   }

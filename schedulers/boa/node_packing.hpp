@@ -11,11 +11,13 @@ namespace muster {
 
 /// An instance, or one that is to be, as a place for workers.
 struct PackingNode {
-  InstanceId id{};  ///< invalid: it is to be launched
+  PlaceTarget at;
   TypeId type;
   Resources free;
   bool ready = false;   ///< workers can start there
   bool wanted = false;  ///< some job is to have workers there, now or when it is ready
+  Market market = Market::on_demand;
+  bool suits = true;  ///< those who are served now may be there
 };
 
 /// Workers on one of the nodes.

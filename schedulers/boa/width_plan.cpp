@@ -132,6 +132,7 @@ WidthPath runs_of(const std::vector<std::uint32_t>& widths) {
 /// that. It is spent on smaller changes, each time on the one that saves most of all jobs' time.
 void spend_the_rest(const std::vector<ClassWork>& classes, double budget_gpus, Choice& choice) {
   std::vector<RunFigures> figures;
+  figures.reserve(classes.size());
   for (const ClassWork& work : classes) figures.emplace_back(work);
   for (int change = 0; change < kMostChanges; ++change) {
     const double spare = budget_gpus - choice.gpus;

@@ -75,8 +75,13 @@ TEST(Boa, PlansWidthsThatKeepTheBudget) {
 
 TEST(Boa, SaysThatABudgetCannotBeKept) {
   Cluster cluster(nodes(), "boa,budget=4,rates_h=net:10");
-  cluster.submit(training(1));
+  cluster.add_to_fleet("node");
+  cluster.submit(JobBuilder(9).tasks(4).gang(true).demand(Resources::of(1, 4, 16)).build());
   cluster.round();
+  cluster.submit(training(1));
+  const Plan plan = cluster.round();
+  EXPECT_EQ(figure(plan, "load"), 10);
+  EXPECT_EQ(figure(plan, "budget"), 4);
   const TaskRow& task = *cluster.state().find(TaskId{1});
   EXPECT_EQ(task.reason.code, RefusalCode::over_budget);
   EXPECT_NEAR(task.reason.asked, 10, 1e-9);
