@@ -1,8 +1,12 @@
 #include "schedulers/boa/boa_memory.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "schedulers/boa/glue_plan.hpp"
+#include "schedulers/boa/node_packing.hpp"
 
 namespace muster::boa {
 namespace {
@@ -24,6 +28,25 @@ Resource counted(const Resources& demand) {
   return demand[Resource::gpu] > 0 ? Resource::gpu : Resource::cpu;
 }
 
+/// Of the type of which a worker's share costs least.
+std::uint32_t workers_of_node(const Demands& demands, const Catalog& catalog) {
+  std::uint32_t holds = 1;
+  double least = std::numeric_limits<double>::infinity();
+  for (const InstanceType& type : catalog.types()) {
+    const FamilyDemand* demand = demands.on(type.family);
+    const std::uint32_t room = demand == nullptr ? 0 : workers_in(type.capacity, demand->amount);
+    if (room == 0 || type.on_demand.usd_h() / room >= least) continue;
+    holds = room;
+    least = type.on_demand.usd_h() / room;
+  }
+  return holds;
+}
+
+bool states_speedups(const ElasticEpochs& epochs) {
+  return std::ranges::any_of(epochs.all(),
+                             [](const auto& epoch) { return !epoch.speedup.empty(); });
+}
+
 }  // namespace
 
 BoaMemory::BoaMemory(const BoaParams& params) : params_(params) {
@@ -37,20 +60,17 @@ void BoaMemory::observe(const Event& event, const ClusterView& view) {
   integrate(view);
   if (const auto* accepted = std::get_if<JobAccepted>(&event.body)) {
     if (!std::holds_alternative<ElasticSpec>(accepted->job.kind)) return;
-    learn(accepted->job, event.at);
+    learn(accepted->job, view);
   } else if (const auto* measured = std::get_if<Measured>(&event.body)) {
-    for (const JobProgress& each : measured->progress) {
-      const TaskRow* task = view.state.find(each.task);
-      if (task != nullptr) done_[view.state.job(task->job).job.id] = each.done;
-    }
+    hear(*measured, view);
   } else if (const auto* over = std::get_if<JobFinished>(&event.body)) {
-    done_.erase(over->job);
+    forget(*over);
   } else if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
     if (round->note.choice == kRecomputed) replan(view.now);
   }
 }
 
-void BoaMemory::learn(const Job& job, Instant now) {
+void BoaMemory::learn(const Job& job, const ClusterView& view) {
   const auto& elastic = std::get<ElasticSpec>(job.kind);
   ClassFacts& facts = classes_[job.workload_class];
   facts.epochs = elastic.epochs;
@@ -61,10 +81,39 @@ void BoaMemory::learn(const Job& job, Instant now) {
     rescale = std::max(rescale, own.stop + own.upload + own.fetch + own.build + own.init);
   }
   facts.rescale_h = hours(rescale);
-  if (!first_) first_ = now;
-  facts.arrivals.push_back(now);
-  while (facts.arrivals.front() < now - params_.arrivals.window) facts.arrivals.pop_front();
-  done_[job.id] = 0;
+  facts.node_holds = workers_of_node(job.tasks.front().demands, view.catalog);
+  const bool states = !elastic.speedup.empty() || states_speedups(elastic.epochs);
+  const bool learns = params_.speedups == SpeedSource::learned || !states;
+  if (!learns) {
+    facts.learnt.reset();
+  } else if (!facts.learnt) {
+    facts.learnt.emplace(elastic);
+  }
+  if (!first_) first_ = view.now;
+  facts.arrivals.push_back(view.now);
+  while (facts.arrivals.front() < view.now - params_.arrivals.window) facts.arrivals.pop_front();
+  jobs_[job.id] = {job.workload_class};
+}
+
+void BoaMemory::hear(const Measured& measured, const ClusterView& view) {
+  for (const JobProgress& each : measured.progress) {
+    const TaskRow* task = view.state.find(each.task);
+    if (task == nullptr) continue;
+    const JobRow& row = view.state.job(task->job);
+    const auto job = jobs_.find(row.job.id);
+    if (job == jobs_.end()) continue;
+    JobSeen now{each.done, view.now, task->attempt, row.width};
+    auto& learnt = classes_.at(job->second.workload_class).learnt;
+    job->second.seen = learnt ? learnt->observe(each, job->second.seen, now) : now;
+  }
+}
+
+void BoaMemory::forget(const JobFinished& over) {
+  const auto job = jobs_.find(over.job);
+  if (job == jobs_.end()) return;
+  auto& learnt = classes_.at(job->second.workload_class).learnt;
+  if (learnt && over.outcome == JobOutcome::completed) learnt->observe_end(job->second.seen.done);
+  jobs_.erase(job);
 }
 
 /// Between two events nothing changes, so that each event closes the time before it.
@@ -107,7 +156,9 @@ std::vector<ClassWork> BoaMemory::work(Instant now) const {
     ClassWork& work =
         all.emplace_back(ClassWork{name, rate_h(name, facts, now), facts.rescale_h, {}});
     double begun = 0;
-    for (const ElasticEpoch& epoch : facts.epochs.all()) {
+    const ElasticEpochs epochs =
+        facts.learnt ? facts.learnt->epochs(facts.epochs, facts.node_holds) : facts.epochs;
+    for (const ElasticEpoch& epoch : epochs.all()) {
       const double size_h =
           epoch.rate_per_s > 0 ? (epoch.until - begun) / epoch.rate_per_s / 3600 : 1;
       begun = epoch.until;
@@ -130,15 +181,24 @@ std::vector<ClassWork> BoaMemory::work(Instant now) const {
 bool BoaMemory::is_due(Instant now) const {
   if (classes_.empty()) return false;
   if (!planned_at_ || now >= *planned_at_ + params_.recompute) return true;
-  return planned_.size() != classes_.size();
+  return planned_.size() != classes_.size() || planned_known_ != widths_known();
+}
+
+/// Rises whenever a class has been seen wider: until then a plan could not have it wider still.
+std::uint64_t BoaMemory::widths_known() const {
+  std::uint64_t sum = 0;
+  for (const auto& [name, facts] : classes_) sum += facts.learnt ? facts.learnt->width_cap() : 0;
+  return sum;
 }
 
 void BoaMemory::replan(Instant now) {
   planned_at_ = now;
+  planned_known_ = widths_known();
   planned_.clear();
   for (const auto& [name, facts] : classes_) planned_.push_back(name);
   const std::vector<ClassWork> all = work(now);
-  auto made = plan_widths(all, budget_for_jobs());
+  auto made = params_.plan == PlanKind::glue ? GluePlanner(all).plan(budget_for_jobs())
+                                             : plan_widths(all, budget_for_jobs());
   over_budget_.reset();
   if (made) {
     plan_ = std::move(made).value();
@@ -153,8 +213,9 @@ std::uint32_t BoaMemory::width_of(const JobRow& job) const {
   if (found == planned_.end() || *found != job.job.workload_class) return 0;
   const auto& elastic = std::get<ElasticSpec>(job.job.kind);
   const auto& widths = plan_.widths[static_cast<std::size_t>(found - planned_.begin())];
-  const auto done = done_.find(job.job.id);
-  const std::size_t epoch = elastic.epochs.at(done == done_.end() ? 0 : done->second);
+  const auto found_job = jobs_.find(job.job.id);
+  const double done = found_job == jobs_.end() ? 0 : found_job->second.seen.done;
+  const std::size_t epoch = elastic.epochs.at(done);
   return std::clamp(widths[std::min(epoch, widths.size() - 1)], elastic.min_width,
                     elastic.max_width);
 }
@@ -174,16 +235,22 @@ std::string BoaMemory::save() const {
     for (const ElasticEpoch& epoch : facts.epochs.all()) {
       epochs.push_back({epoch.until, epoch.rate_per_s, epoch.speedup, epoch.spread});
     }
-    classes.push_back({name, epochs, facts.speedup, facts.rescale_h, arrivals});
+    classes.push_back({name, epochs, facts.speedup, facts.rescale_h, arrivals,
+                       facts.learnt ? facts.learnt->save() : json(nullptr), facts.node_holds});
   }
-  json& jobs = all["done"] = json::array();
-  for (const auto& [job, done] : done_) jobs.push_back({job.value, done});
+  json& jobs = all["jobs"] = json::array();
+  for (const auto& [id, job] : jobs_) {
+    const JobSeen& seen = job.seen;
+    jobs.push_back({id.value, job.workload_class, seen.done, seen.at.time_since_epoch().count(),
+                    seen.attempt, seen.width, seen.went_on});
+  }
   const auto instant = [](const std::optional<Instant>& at) {
     return at ? json(at->time_since_epoch().count()) : json(nullptr);
   };
   all["first"] = instant(first_);
   all["planned_at"] = instant(planned_at_);
   all["planned"] = planned_;
+  all["planned_known"] = planned_known_;
   all["widths"] = plan_.widths;
   all["figures"] = {plan_.mean_jct_h, plan_.cost_gpus, plan_.least_gpus, plan_.lower_bound_jct_h};
   all["over_budget"] = over_budget_ ? json(*over_budget_) : json(nullptr);
@@ -210,11 +277,22 @@ bool BoaMemory::load(std::string_view text, const ClusterView&) {
       facts.speedup = entry.at(2).get<std::vector<double>>();
       facts.rescale_h = entry.at(3);
       for (const json& at : entry.at(4)) facts.arrivals.push_back(*instant(at));
+      if (!entry.at(5).is_null()) {
+        facts.learnt = ClassSpeeds::load(entry.at(5));
+        if (!facts.learnt) return false;
+      }
+      facts.node_holds = entry.at(6);
     }
-    for (const json& entry : all.at("done")) read.done_[JobId{entry.at(0)}] = entry.at(1);
+    for (const json& entry : all.at("jobs")) {
+      UnfinishedJob& job = read.jobs_[JobId{entry.at(0)}];
+      job.workload_class = entry.at(1);
+      job.seen = {entry.at(2), *instant(entry.at(3)), entry.at(4), entry.at(5), entry.at(6)};
+      if (!read.classes_.contains(job.workload_class)) return false;
+    }
     read.first_ = instant(all.at("first"));
     read.planned_at_ = instant(all.at("planned_at"));
     read.planned_ = all.at("planned").get<std::vector<std::string>>();
+    read.planned_known_ = all.at("planned_known");
     read.plan_.widths = all.at("widths").get<std::vector<std::vector<std::uint32_t>>>();
     const json& figures = all.at("figures");
     read.plan_.mean_jct_h = figures.at(0);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "schedulers/boa/boa_params.hpp"
+#include "schedulers/boa/class_speeds.hpp"
 #include "schedulers/boa/width_plan.hpp"
 #include "schedulers/policy.hpp"
 
@@ -18,7 +19,15 @@ struct ClassFacts {
   ElasticEpochs epochs;           ///< as its newest job states them
   std::vector<double> speedup{};  ///< where it states no epochs
   double rescale_h = 0;
-  std::deque<Instant> arrivals{};  ///< within the window, the oldest first
+  std::deque<Instant> arrivals{};       ///< within the window, the oldest first
+  std::optional<ClassSpeeds> learnt{};  ///< where what its jobs show counts
+  std::uint32_t node_holds = 1;         ///< workers of one instance
+};
+
+/// An elastic job that is not over.
+struct UnfinishedJob {
+  std::string workload_class;
+  JobSeen seen{};
 };
 
 /// GPUs over time, since the first job came.
@@ -59,16 +68,20 @@ class BoaMemory {
  private:
   std::vector<ClassWork> work(Instant now) const;
   double rate_h(const std::string& name, const ClassFacts& facts, Instant now) const;
-  void learn(const Job& job, Instant now);
+  void learn(const Job& job, const ClusterView& view);
+  void hear(const Measured& measured, const ClusterView& view);
+  void forget(const JobFinished& over);
+  std::uint64_t widths_known() const;
   void integrate(const ClusterView& view);
 
   BoaParams params_;
   std::map<std::string, double> stated_;  ///< jobs an hour by class
   std::map<std::string, ClassFacts> classes_;
-  std::map<JobId, double> done_;  ///< of unfinished elastic jobs, in their unit
+  std::map<JobId, UnfinishedJob> jobs_;
   std::optional<Instant> first_;  ///< when the first job came
   std::optional<Instant> planned_at_;
   std::vector<std::string> planned_;  ///< the classes of the plan, in its order
+  std::uint64_t planned_known_ = 0;   ///< widths_known() then
   WidthPlan plan_;
   std::optional<std::string> over_budget_;
   GpuHours gpus_;

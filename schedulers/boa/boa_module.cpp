@@ -8,6 +8,8 @@ namespace muster {
 using boa::ArrivalRules;
 using boa::BoaParams;
 using boa::BudgetCounts;
+using boa::PlanKind;
+using boa::SpeedSource;
 
 namespace {
 
@@ -41,6 +43,15 @@ PolicyModule boa_module() {
              params::choice<BudgetCounts>(
                  {{"rented", BudgetCounts::rented}, {"used", BudgetCounts::used}}),
              "what the budget is held against: what is rented, or what jobs have of it")
+      .param("plan", &BoaParams::plan,
+             params::choice<PlanKind>({{"path", PlanKind::path}, {"glue", PlanKind::glue}}),
+             "how widths are planned: the best path of each class at one price, or the paper's "
+             "Algorithm 1")
+      .param("speedups", &BoaParams::speedups,
+             params::choice<SpeedSource>(
+                 {{"oracle", SpeedSource::oracle}, {"learned", SpeedSource::learned}}),
+             "how fast jobs are at which width: what they state, where they state it, or what jobs "
+             "of their class have shown")
       .param("rescales", &BoaParams::rescales, params::flag(),
              "widths are planned with what it costs to change them")
       .param("recompute_s", &BoaParams::recompute,

@@ -15,6 +15,18 @@ enum class BudgetCounts : std::uint8_t {
   rented  ///< those of the instances, whoever has them
 };
 
+/// How widths are planned.
+enum class PlanKind : std::uint8_t {
+  path,  ///< a shortest path of each class at a common price
+  glue   ///< the paper's Algorithm 1: glued epochs, drawn at random
+};
+
+/// Where the speeds of jobs at any width come from.
+enum class SpeedSource : std::uint8_t {
+  oracle,  ///< from what jobs state; of those that state nothing they are learnt
+  learned  ///< from what jobs of the class have shown, whatever they state
+};
+
 /// Where rates of arrival come from until the jobs themselves show them.
 struct ArrivalRules {
   Duration window{std::chrono::hours{24}};  ///< over which arrivals are counted
@@ -27,7 +39,9 @@ struct BoaParams {
   bool eager = true;  ///< a round when a job comes, goes on to another epoch or leaves room, too
   double budget_gpus = 64;
   BudgetCounts counts = BudgetCounts::rented;
+  SpeedSource speedups = SpeedSource::oracle;
   Duration recompute{std::chrono::minutes{15}};
+  PlanKind plan = PlanKind::path;
   bool rescales = true;  ///< the width plan knows what a change of width costs
   ArrivalRules arrivals;
 };

@@ -50,7 +50,7 @@ JobFigures figures_of(const ClassWork& work, const std::vector<std::uint32_t>& w
   return sum;
 }
 
-/// The path of least hours + price x GPU-hours. Of equal ones that of fewer workers.
+/// The path of least weight x hours + price x GPU-hours. Of equal ones that of fewer workers.
 Path best_path(const ClassWork& work, double price) {
   const std::size_t epochs = work.epochs.size();
   const std::size_t most = work.epochs.front().speedup.size();
@@ -63,11 +63,11 @@ Path best_path(const ClassWork& work, double price) {
     std::vector<double> next(most);
     for (std::uint32_t w = 0; w < most; ++w) {
       const JobFigures own = epoch_at(work.epochs[epoch], w + 1);
-      const double start = work.rescale_h * (1 + price * (w + 1));
+      const double start = work.rescale_h * (work.weight + price * (w + 1));
       const double changed = (epoch == 0 ? 0 : least[best]) + start;
       const bool stays = epoch > 0 && least[w] <= changed;
       from[epoch][w] = stays ? w : best;
-      next[w] = (stays ? least[w] : changed) + own.hours + price * own.gpu_h;
+      next[w] = (stays ? least[w] : changed) + work.weight * own.hours + price * own.gpu_h;
     }
     least = std::move(next);
   }
@@ -85,7 +85,7 @@ Path best_path(const ClassWork& work, double price) {
 /// All classes at one price.
 struct Choice {
   std::vector<Path> paths;
-  double hours = 0;  ///< sum of rate x hours
+  double hours = 0;  ///< sum of rate x weight x hours
   double gpus = 0;
 };
 
@@ -93,28 +93,26 @@ Choice choose(const std::vector<ClassWork>& classes, double price) {
   Choice choice;
   for (const ClassWork& work : classes) {
     const Path& path = choice.paths.emplace_back(best_path(work, price));
-    choice.hours += work.jobs_per_h * path.figures.hours;
+    choice.hours += work.jobs_per_h * work.weight * path.figures.hours;
     choice.gpus += work.jobs_per_h * path.figures.gpu_h;
   }
   return choice;
 }
 
-WidthPlan plan_of(Choice choice, double jobs_per_h) {
+WidthPlan plan_of(const std::vector<ClassWork>& classes, Choice choice) {
   WidthPlan plan;
-  for (Path& path : choice.paths) plan.widths.push_back(std::move(path.widths));
-  if (jobs_per_h > 0) plan.mean_jct_h = choice.hours / jobs_per_h;
+  double hours = 0;
+  double jobs_per_h = 0;
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    hours += classes[c].jobs_per_h * choice.paths[c].figures.hours;
+    jobs_per_h += classes[c].jobs_per_h;
+    plan.widths.push_back(std::move(choice.paths[c].widths));
+  }
+  if (jobs_per_h > 0) plan.mean_jct_h = hours / jobs_per_h;
+  const double weighted = weighted_rate(classes);
+  if (weighted > 0) plan.weighted_jct_h = choice.hours / weighted;
   plan.cost_gpus = choice.gpus;
   return plan;
-}
-
-double total_rate(const std::vector<ClassWork>& classes) {
-  double jobs_per_h = 0;
-  for (const ClassWork& work : classes) {
-    MUSTER_CHECK(!work.epochs.empty() && !work.epochs.front().speedup.empty(),
-                 "a class has epochs, and they have speedups");
-    jobs_per_h += work.jobs_per_h;
-  }
-  return jobs_per_h;
 }
 
 WidthPath runs_of(const std::vector<std::uint32_t>& widths) {
@@ -141,9 +139,10 @@ void spend_the_rest(const std::vector<ClassWork>& classes, double budget_gpus, C
     WidthPath best;
     for (std::size_t c = 0; c < classes.size(); ++c) {
       const double rate = classes[c].jobs_per_h;
-      if (rate <= 0) continue;
+      const double weighted = rate * classes[c].weight;
+      if (weighted <= 0) continue;
       WidthPath path = best_change(figures[c], runs_of(choice.paths[c].widths), spare / rate);
-      const double saved = rate * (choice.paths[c].figures.hours - figures[c].of(path).hours);
+      const double saved = weighted * (choice.paths[c].figures.hours - figures[c].of(path).hours);
       if (saved <= most_saved) continue;
       most_saved = saved;
       where = c;
@@ -157,22 +156,33 @@ void spend_the_rest(const std::vector<ClassWork>& classes, double budget_gpus, C
                 changed.widths.begin() + static_cast<std::ptrdiff_t>(run.end), run.width);
     }
     changed.figures = figures_of(classes[where], changed.widths);
-    choice.hours += classes[where].jobs_per_h * (changed.figures.hours - before.hours);
-    choice.gpus += classes[where].jobs_per_h * (changed.figures.gpu_h - before.gpu_h);
+    const double rate = classes[where].jobs_per_h;
+    choice.hours += rate * classes[where].weight * (changed.figures.hours - before.hours);
+    choice.gpus += rate * (changed.figures.gpu_h - before.gpu_h);
   }
 }
 
 }  // namespace
 
+double weighted_rate(const std::vector<ClassWork>& classes) {
+  double rate = 0;
+  for (const ClassWork& work : classes) {
+    MUSTER_CHECK(!work.epochs.empty() && !work.epochs.front().speedup.empty(),
+                 "a class has epochs, and they have speedups");
+    rate += work.jobs_per_h * work.weight;
+  }
+  return rate;
+}
+
 WidthPlan cheapest_widths(const std::vector<ClassWork>& classes) {
-  WidthPlan plan = plan_of(choose(classes, kHighestPrice), total_rate(classes));
+  WidthPlan plan = plan_of(classes, choose(classes, kHighestPrice));
   plan.least_gpus = plan.cost_gpus;
   return plan;
 }
 
 Expected<WidthPlan, WidthError> plan_widths(const std::vector<ClassWork>& classes,
                                             double budget_gpus) {
-  const double jobs_per_h = total_rate(classes);
+  const double weighted = weighted_rate(classes);
   Choice kept = choose(classes, kHighestPrice);
   const double least_gpus = kept.gpus;
   if (least_gpus > budget_gpus) {
@@ -204,9 +214,9 @@ Expected<WidthPlan, WidthError> plan_widths(const std::vector<ClassWork>& classe
     }
   }
   spend_the_rest(classes, budget_gpus, kept);
-  WidthPlan plan = plan_of(std::move(kept), jobs_per_h);
+  WidthPlan plan = plan_of(classes, std::move(kept));
   plan.least_gpus = least_gpus;
-  if (jobs_per_h > 0) plan.lower_bound_jct_h = bound / jobs_per_h;
+  if (weighted > 0) plan.lower_bound_jct_h = bound / weighted;
   return plan;
 }
 

@@ -21,6 +21,7 @@ struct ClassWork {
   double jobs_per_h = 0;
   double rescale_h = 0;  ///< whenever a job starts at a width: its GPUs are held without progress
   std::vector<EpochWork> epochs;
+  double weight = 1;  ///< of its jobs' time in the mean that is made least
 
   friend bool operator==(const ClassWork&, const ClassWork&) = default;
 };
@@ -29,19 +30,23 @@ struct ClassWork {
 struct WidthPlan {
   std::vector<std::vector<std::uint32_t>> widths;  ///< by class and epoch
   double mean_jct_h = 0;
+  double weighted_jct_h = 0;     ///< with the weights of the classes, which add up to 1 a job
   double cost_gpus = 0;          ///< that jobs have on average, rescales included
   double least_gpus = 0;         ///< the least that any widths need
-  double lower_bound_jct_h = 0;  ///< no widths within the budget do better
+  double lower_bound_jct_h = 0;  ///< no widths within the budget have a lower weighted mean
 };
 
 enum class WidthError : std::uint8_t { over_budget };
 
-/// The widths that make the mean JCT least while jobs have no more GPUs on average than the budget
-/// (the paper's problem with rescales, 4.3): the best path of each class over its epochs at the
-/// lowest common price of a GPU-hour that keeps the budget. A budget that no widths keep is
+/// The widths that make the weighted mean JCT least while jobs have no more GPUs on average than
+/// the budget (the paper's problem with rescales, 4.3): the best path of each class over its epochs
+/// at the lowest common price of a GPU-hour that keeps the budget. A budget that no widths keep is
 /// refused, with what they need. O(classes x epochs x widths) for each of some sixty prices.
 Expected<WidthPlan, WidthError> plan_widths(const std::vector<ClassWork>& classes,
                                             double budget_gpus);
+
+/// Sum of rate x weight: what sums of weighted hours are divided by.
+double weighted_rate(const std::vector<ClassWork>& classes);
 
 /// The widths that need the least GPUs, whatever they take.
 WidthPlan cheapest_widths(const std::vector<ClassWork>& classes);

@@ -1,10 +1,8 @@
 #include "schedulers/boa/width_search.hpp"
 
 namespace muster::boa {
-namespace {
 
-/// Adds the run, as a part of the last one where the widths are the same. An empty one is none.
-void append(WidthPath& path, const WidthRun& run) {
+void extend(WidthPath& path, const WidthRun& run) {
   if (run.begin == run.end) return;
   if (!path.empty() && path.back().width == run.width) {
     path.back().end = run.end;
@@ -12,8 +10,6 @@ void append(WidthPath& path, const WidthRun& run) {
     path.push_back(run);
   }
 }
-
-}  // namespace
 
 RunFigures::RunFigures(const ClassWork& work) : rescale_h_(work.rescale_h) {
   for (std::size_t w = 0; w < work.epochs.front().speedup.size(); ++w) {
@@ -48,9 +44,9 @@ WidthPath best_change(const RunFigures& figures, const WidthPath& path, double s
         for (std::uint32_t width = 1; width <= figures.most(); ++width) {
           if (width == run.width) continue;
           tried.assign(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(r));
-          append(tried, {run.begin, cut, first_part ? width : run.width});
-          append(tried, {cut, run.end, first_part ? run.width : width});
-          for (std::size_t later = r + 1; later < path.size(); ++later) append(tried, path[later]);
+          extend(tried, {run.begin, cut, first_part ? width : run.width});
+          extend(tried, {cut, run.end, first_part ? run.width : width});
+          for (std::size_t later = r + 1; later < path.size(); ++later) extend(tried, path[later]);
           const JobFigures then = figures.of(tried);
           if (then.hours >= least_h || then.gpu_h > now.gpu_h + spare_gpu_h) continue;
           least_h = then.hours;

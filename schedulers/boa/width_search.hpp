@@ -29,17 +29,24 @@ class RunFigures {
 
   /// With its start.
   JobFigures of(const WidthRun& run) const {
-    const std::vector<double>& until = hours_[run.width - 1];
-    const double hours = until[run.end] - until[run.begin] + rescale_h_;
+    const double hours = hours_at(run) + rescale_h_;
     return {hours, hours * run.width};
   }
   JobFigures of(const WidthPath& path) const;
+  /// Without its start.
+  double hours_at(const WidthRun& run) const {
+    const std::vector<double>& until = hours_[run.width - 1];
+    return until[run.end] - until[run.begin];
+  }
   std::uint32_t most() const { return static_cast<std::uint32_t>(hours_.size()); }
 
  private:
   double rescale_h_;
   std::vector<std::vector<double>> hours_;  ///< by width, up to each epoch
 };
+
+/// Adds a run, as a part of the last one where the widths are the same. An empty one is none.
+void extend(WidthPath& path, const WidthRun& run);
 
 /// Of all paths that give a part of one run of `path`, at its begin or its end, another width, the
 /// one that takes the least time with at most `spare` more GPU-hours; `path` itself if none is

@@ -149,6 +149,48 @@ TEST(Boa, RunsJobsThatAreNotElasticBesides) {
   EXPECT_EQ(cluster.layout(), "node(5 6 501 502) node(601)");
 }
 
+/// A job that states nothing but that any number of workers will do.
+Job silent(std::uint64_t id) {
+  return JobBuilder(id)
+      .demand(Resources::of(1, 4, 16))
+      .workload_class("silent")
+      .elastic(1, 4)
+      .build();
+}
+
+TEST(Boa, WidensJobsThatStateNothingAsTheyShowThatItPays) {
+  Cluster cluster(nodes(), "boa,budget=100,rates_h=silent:10");
+  cluster.submit(silent(1));
+  cluster.round();
+  cluster.round();
+  double done = 0;
+  const auto go_on = [&](double rate) {
+    for (int report = 0; report < 3; ++report) {
+      cluster.progress(1, done += rate);
+      cluster.round();
+    }
+  };
+  go_on(10);
+  EXPECT_EQ(cluster.state().find(JobId{1})->width, 2U)
+      << "twice what was seen, as if it were linear";
+  go_on(20);
+  EXPECT_EQ(cluster.state().find(JobId{1})->width, 4U);
+  // Four are slower than two were: the next plan has them back.
+  go_on(15);
+  for (int rounds = 0; rounds < 4; ++rounds) cluster.round();
+  EXPECT_EQ(cluster.state().find(JobId{1})->width, 2U);
+}
+
+TEST(Boa, LearnsWhateverJobsStateWhereItIsTold) {
+  Cluster cluster(nodes(), "boa,budget=100,rates_h=net:10,speedups=learned");
+  cluster.submit(training(1));
+  cluster.round();
+  cluster.round();
+  cluster.progress(1, 120);
+  cluster.round();
+  EXPECT_EQ(cluster.state().find(JobId{1})->width, 1U) << "nobody has shown that four are faster";
+}
+
 TEST(Boa, DecidesAfterARestartAsItWouldHave) {
   Cluster cluster(nodes(), kWide);
   cluster.submit(training(1));

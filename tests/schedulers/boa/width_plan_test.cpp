@@ -91,6 +91,19 @@ TEST(WidthPlans, FindTheCheapestWidthWhereSeveralWorkersAreMoreThanAsManyTimesAs
   EXPECT_NEAR(cheapest.least_gpus, 2 * 3 * 2 / 2.1, 1e-12);
 }
 
+TEST(WidthPlans, SpendFirstOnTheClassWithMoreWeight) {
+  // Both second epochs are worth another 0.11 GPU-hours; there are enough for one of them.
+  ClassWork heavy = simple();
+  heavy.weight = 2;
+  const auto plan = plan_widths({simple(), heavy}, 6.15);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->widths, (std::vector<std::vector<std::uint32_t>>{{1, 1}, {1, 2}}));
+  const double heavy_h = 1 + 2 / 1.9;
+  EXPECT_NEAR(plan->mean_jct_h, (3 + heavy_h) / 2, 1e-12);
+  EXPECT_NEAR(plan->weighted_jct_h, (3 + 2 * heavy_h) / 3, 1e-12);
+  EXPECT_LE(plan->lower_bound_jct_h, plan->weighted_jct_h);
+}
+
 TEST(WidthPlans, RefuseABudgetThatNoWidthsKeepAndSayWhatTheyNeed) {
   const auto plan = plan_widths({simple(2)}, 5.9);
   ASSERT_FALSE(plan);
