@@ -342,6 +342,7 @@ Job make_job(const JobRequest& request) {
   job.origin = parse_geo_point(request.from);
   job.movable = request.movable;
   job.checkpoints = request.checkpoints;
+  job.distinct_instances = request.distinct_instances;
   return job;
 }
 
@@ -374,6 +375,7 @@ JobRequest request_of(const Job& job) {
   request.max_fails = job.max_fails;
   request.movable = job.movable;
   request.checkpoints = job.checkpoints;
+  request.distinct_instances = job.distinct_instances;
   if (job.origin) {
     request.from = fmt::format("{},{}", job.origin->latitude_deg, job.origin->longitude_deg);
   }

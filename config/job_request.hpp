@@ -39,10 +39,11 @@ struct JobRequest {
   MarketChoice market = MarketChoice::any;
   std::optional<std::uint32_t> retries;
   std::optional<std::uint32_t> max_fails;  ///< with more failed tasks than this the rest is ended
-  std::string from;          ///< "LATITUDE,LONGITUDE" of the user; empty: where the site is
-  std::string token;         ///< the same token of the same user is the same submission
-  bool movable = true;       ///< tasks that run may be moved to other instances
-  bool checkpoints = false;  ///< a task that is stopped saves what it has done
+  std::string from;                 ///< "LATITUDE,LONGITUDE" of the user; empty: where the site is
+  std::string token;                ///< the same token of the same user is the same submission
+  bool movable = true;              ///< tasks that run may be moved to other instances
+  bool checkpoints = false;         ///< a task that is stopped saves what it has done
+  bool distinct_instances = false;  ///< no two of the tasks on one instance at a time
 };
 
 /// How many tasks one job may have.

@@ -248,6 +248,11 @@ Keys run_keys() {
        "as lost by a move",
        RequestOther{&R::checkpoints, "true or false", read_flag<&R::checkpoints>,
                     nothing_to_check}},
+      {"distinct_instances", "true or false", "false",
+       "no two of the tasks have a place on one instance at a time, so that one that is lost stops "
+       "one of them",
+       RequestOther{&R::distinct_instances, "true or false", read_flag<&R::distinct_instances>,
+                    nothing_to_check}},
       {"max_fails", "whole number", "none",
        "so many of the tasks may fail; with one more the rest of the job is ended",
        RequestNumber{&R::max_fails, kFails}},

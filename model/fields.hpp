@@ -185,6 +185,7 @@ void fields(auto& a, Like<Job> auto& v) {
   a.unless_default({"movable", "!notMovable"}, v.movable, true);
   a.unless_default({"checkpoints", "!noCheckpoints"}, v.checkpoints, true);
   a("max_fails", v.max_fails);
+  a.unless_default("distinct_instances", v.distinct_instances, false);
 }
 
 void fields(auto& a, Like<JobAccepted> auto& e) {
@@ -401,7 +402,7 @@ constexpr RefusalKind last_of(RefusalKind) {
   return RefusalKind::broken;
 }
 constexpr RefusalCode last_of(RefusalCode) {
-  return RefusalCode::over_budget;
+  return RefusalCode::distinct_instances;
 }
 constexpr JobOutcome last_of(JobOutcome) {
   return JobOutcome::cancelled;

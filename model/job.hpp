@@ -150,6 +150,7 @@ struct Job {
   bool checkpoints = true;         ///< what runs when it is stopped goes on later where it was
   /// When more of its tasks than this have failed for good the rest is ended; nothing: never.
   std::optional<std::uint32_t> max_fails;
+  bool distinct_instances = false;  ///< no two of its tasks have a place on one instance
 
   /// Of the whole job, wherever its parts are.
   std::uint32_t task_count() const {

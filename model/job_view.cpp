@@ -13,6 +13,7 @@ JobView view_of(const Job& job) {
   view.gang = job.gang;
   view.movable = job.movable;
   view.checkpoints = job.checkpoints;
+  view.distinct_instances = job.distinct_instances;
   view.tasks = job.tasks.size();
   view.whole = job.task_count();
   view.max_fails = job.max_fails;

@@ -124,6 +124,8 @@ std::string_view name_of(RefusalCode code) {
       return "better place";
     case RefusalCode::over_budget:
       return "over budget";
+    case RefusalCode::distinct_instances:
+      return "distinct instances";
   }
   return "?";
 }

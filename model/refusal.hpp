@@ -47,7 +47,8 @@ enum class RefusalCode : std::uint8_t {
   cloud_throttled,    ///< the cloud was asked too often
   cloud_failed,       ///< the cloud could not carry the order out
   better_place,       ///< it waits for a place that is worth its price
-  over_budget         ///< even the cheapest widths need more GPUs on average than may be paid
+  over_budget,        ///< even the cheapest widths need more GPUs on average than may be paid
+  distinct_instances  ///< another task of the job has a place there, which the job does not want
 };
 
 /// It was the cloud that did not give an instance.

@@ -40,7 +40,8 @@ enum class Part : std::uint64_t {
   task_runtime_hint,
   epoch,
   progress_unit,
-  batch_limits
+  batch_limits,
+  distinct_instances
 };
 
 /// Each step is reversible for a given word, so that words that differ lead to different states.
@@ -195,7 +196,7 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
   // Names every member, so that a new one does not compile until it is decided whether it counts.
   const auto& [id, name, user, workload_class, priority, gang, runtime_hint, tasks, program,
                markets, max_running, retries, token, kind, prediction, total_tasks, origin, movable,
-               checkpoints, max_fails] = job;
+               checkpoints, max_fails, distinct_instances] = job;
   Digest digest;
   digest.words(Part::name, name);
   digest.words(Part::user, user);
@@ -228,6 +229,7 @@ std::uint64_t digest_of(const Job& job, bool with_shares) {
   }
   digest.whole(Part::not_movable, movable ? 0 : 1);
   digest.whole(Part::checkpoints, checkpoints ? 1 : 0);  // a request that says nothing keeps none
+  digest.whole(Part::distinct_instances, distinct_instances ? 1 : 0);
   return digest.value();
 }
 

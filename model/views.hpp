@@ -131,6 +131,7 @@ struct JobView {
   bool gang = false;
   bool movable = true;
   bool checkpoints = false;
+  bool distinct_instances = false;
   ShownState state = ShownState::waiting;
   std::uint64_t tasks = 0;  ///< of this part
   std::uint64_t whole = 0;  ///< of the job

@@ -112,7 +112,8 @@ constexpr auto pairs_of(RefusalCode) {
        {Ours::cloud_throttled, Theirs::CLOUD_THROTTLED},
        {Ours::cloud_failed, Theirs::CLOUD_FAILED},
        {Ours::better_place, Theirs::BETTER_PLACE},
-       {Ours::over_budget, Theirs::OVER_BUDGET}});
+       {Ours::over_budget, Theirs::OVER_BUDGET},
+       {Ours::distinct_instances, Theirs::DISTINCT_INSTANCES}});
 }
 
 /// Every reason of a cloud and what stands for it.

@@ -118,6 +118,7 @@ enum RefusalCode {
   unchanged @28;
   betterPlace @29;
   overBudget @30;
+  distinctInstances @31;
 }
 enum CloudReason {
   notSaid @0;
@@ -239,6 +240,7 @@ struct Job {
   predictedRuntimeSet @27 :Bool;
   predictedRuntime @28 :Int64;
   confidence @29 :Float64;
+  distinctInstances @30 :Bool;
 }
 
 struct ElasticSpec {

@@ -82,6 +82,7 @@ TEST(SubmissionDigest, OfADifferenceInAnythingThatAUserSaysIsAnother) {
       },
       [](Job& job) { job.movable = false; },
       [](Job& job) { job.checkpoints = false; },
+      [](Job& job) { job.distinct_instances = true; },
   };
   std::set<std::uint64_t> digests;
   for (const auto& change : changes) {

@@ -124,6 +124,7 @@ TEST(Contract, the_documents_requests_are_those_that_are_read) {
   full.from = "1,2";
   full.movable = false;
   full.checkpoints = true;
+  full.distinct_instances = true;
   const json written = json::parse(to_json(full));
   EXPECT_THAT(checker.faults(written, reference("JobRequest")), IsEmpty());
   json properties = document["components"]["schemas"]["JobRequest"]["properties"];

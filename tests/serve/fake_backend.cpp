@@ -52,6 +52,7 @@ Json job_document(std::uint64_t job, std::uint64_t tick) {
           {"gang", false},
           {"movable", true},
           {"checkpoints", false},
+          {"distinct_instances", false},
           {"exit_code", state == "failed" ? Json(3)
                         : over            ? Json(0)
                                           : Json(nullptr)},

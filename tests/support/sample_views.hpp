@@ -23,6 +23,7 @@ inline JobView sample_job(std::uint64_t id = 7) {
   view.gang = true;
   view.movable = false;
   view.checkpoints = true;
+  view.distinct_instances = true;
   view.state = ShownState::failed;
   view.tasks = 9;
   view.whole = 12;

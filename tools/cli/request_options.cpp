@@ -102,6 +102,7 @@ bool override_by_flags(const RequestOptions& options, JobRequest& request) {
   if (options.gang) request.gang = true;
   if (options.no_move) request.movable = false;
   if (options.checkpoints) request.checkpoints = true;
+  if (options.distinct_instances) request.distinct_instances = true;
   if (options.any) request.market = MarketChoice::any;
   if (options.spot) request.market = MarketChoice::spot;
   if (options.on_demand) request.market = MarketChoice::on_demand;
@@ -160,6 +161,9 @@ void add_request_options(CLI::App& app, RequestOptions& options) {
   app.add_option("--workdir", options.work_dir, "the folder that every task starts in")
       ->group(group);
   app.add_flag("--gang", options.gang, "the tasks start together or not at all")->group(group);
+  app.add_flag("--distinct-instances", options.distinct_instances,
+               "no two of its tasks on one instance at a time")
+      ->group(group);
   app.add_flag("--no-move", options.no_move, "tasks that run stay where they are")->group(group);
   app.add_flag("--checkpoints", options.checkpoints,
                "a task that is stopped saves what it has done")

@@ -20,6 +20,7 @@ struct RequestOptions {
   std::string work_dir;
   bool gang = false;
   bool no_move = false;
+  bool distinct_instances = false;
   bool checkpoints = false;
   bool spot = false;
   bool on_demand = false;

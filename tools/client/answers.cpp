@@ -181,6 +181,9 @@ JobAnswer read_job(const Fields& fields) {
   // `has` before a key means that servers of earlier versions do not send it.
   if (fields.has("movable")) job.movable = fields.truth("movable");
   if (fields.has("checkpoints")) job.checkpoints = fields.truth("checkpoints");
+  if (fields.has("distinct_instances")) {
+    job.distinct_instances = fields.truth("distinct_instances");
+  }
   if (fields.has("reason")) job.reason = fields.text_or_null("reason");
   if (fields.has("complete")) job.complete = fields.truth("complete");
   return job;

@@ -52,6 +52,7 @@ struct JobAnswer {
   std::vector<std::string> command;
   bool movable = true;
   bool checkpoints = false;
+  bool distinct_instances = false;
   std::string reason;    ///< why it waits, has failed or was refused; empty: nothing says so
   bool complete = true;  ///< everybody who may have a part of it has answered
 

@@ -79,6 +79,7 @@ std::string job_head(const JobAnswer& job) {
   if (!job.master.empty()) text += fmt::format("; with {}", job.master);
   text += fmt::format("; {}{}\n", least(job.complete), usd_text(job.usd));
   if (!job.movable) text += "  its tasks are not moved while they run\n";
+  if (job.distinct_instances) text += "  each of its tasks has an instance without the others\n";
   if (job.checkpoints) text += "  a task that is stopped goes on later where it was\n";
   // A command may be long; its beginning is enough to tell jobs apart.
   constexpr std::size_t kCommandChars = 120;

@@ -62,7 +62,8 @@ void put_job(JsonText& out, const JobView& job, const Around* around) {
       .field("class", job.workload_class)
       .field("command", job.command);
   if (around != nullptr) out.field("complete", around->silent.empty());
-  out.field("exit_code", job.exit_code)
+  out.field("distinct_instances", job.distinct_instances)
+      .field("exit_code", job.exit_code)
       .field("failed", job.failed)
       .field("failed_attempts", job.failed_attempts)
       .field("failed_task", job.failed_task)
