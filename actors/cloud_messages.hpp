@@ -45,6 +45,7 @@ struct CloudReport {
   /// clock, offerings: by rising numbers, those that who is told may not know. They are told again
   /// after each greeting, for as long as something is rented that they are about.
   std::vector<OfferingChange> changes{};
+  std::uint64_t last_change = 0;  ///< number of the newest change by then; 0: there was none
 };
 
 template <class Inspector>
@@ -70,7 +71,7 @@ typename Inspector::result_type inspect(Inspector& f, CloudReport& x) {
     return caf::none;
   };
   return f(caf::meta::type_name("cloud_report"), x.instance, x.kind, at, was_up, from, now,
-           x.newest, x.reason, x.changes, caf::meta::load_callback(load));
+           x.newest, x.reason, x.changes, x.last_change, caf::meta::load_callback(load));
 }
 
 }  // namespace muster

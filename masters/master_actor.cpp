@@ -261,6 +261,7 @@ void MasterActorImpl::on_cloud(const CloudReport& report) {
       master_.instance_refused(report.instance, heard, report.reason);
       break;
     case CloudReportKind::gone:
+      if (comes_too_early(report)) break;
       lose_logs(report.instance);
       forget_worker(report.instance);
       master_.instance_gone(report.instance, said, heard, {report.billed_from, report.reason});
@@ -273,6 +274,8 @@ void MasterActorImpl::on_cloud(const CloudReport& report) {
       break;
     }
     case CloudReportKind::clock:
+      if (std::exchange(end_came_early_, false)) ask_after_all();
+      break;
     case CloudReportKind::offerings:
       break;
   }

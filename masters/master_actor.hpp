@@ -129,6 +129,8 @@ class MasterActorImpl : public UsersFirst<MasterActor::base, MasterActorImpl> {
   void ask_due();
   void on_clock(const CloudReport& report);
   void on_offerings(const CloudReport& report);
+  void ask_for_changes();
+  bool comes_too_early(const CloudReport& end);
   void watch_cap();
   void keep_caps();
   void end_lost();
@@ -214,6 +216,8 @@ class MasterActorImpl : public UsersFirst<MasterActor::base, MasterActorImpl> {
   std::optional<Duration> cloud_ahead_;
   /// The newest change of an offering that was known when the cloud was asked for those after it.
   std::optional<std::uint64_t> gap_after_;
+  bool gap_is_answered_ = false;    ///< and has told all that it knows
+  bool end_came_early_ = false;     ///< an end was not heard for a gap before it
   bool knows_cloud_clock_ = false;  ///< it was heard since the cloud could be reached last
   bool round_wanted_ = false;
   std::unique_ptr<PlannerHost> seat_;  ///< null: the planner is with the master

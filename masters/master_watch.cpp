@@ -87,19 +87,39 @@ void MasterActorImpl::on_clock(const CloudReport& report) {
 }
 
 /// A change that is missing got lost on its way: the cloud tells all again when it is greeted. What
-/// is still missing then it does not tell any more, as nothing is rented that it is about.
+/// is still missing then it does not tell any more, as nothing is rented that it is about. Changes
+/// that come before its answer are a part of that: heard at once they would make those before them
+/// old news, and what was rented meanwhile would be billed at prices that it did not cost.
 void MasterActorImpl::on_offerings(const CloudReport& report) {
+  const bool is_answer = report.kind == CloudReportKind::clock;
+  if (is_answer) gap_is_answered_ = true;
   if (report.changes.empty()) return;
-  const std::uint64_t known = master_.state().offerings().known();
-  const bool answers = report.kind == CloudReportKind::clock || gap_after_ == known;
-  if (!answers && misses_change(master_.state(), report.changes)) {
-    gap_after_ = known;
-    send(setup_.cloud, greet_atom_v, MasterActor{this});
-    return;
+  const bool settled = gap_after_ == master_.state().offerings().known() && gap_is_answered_;
+  if (!is_answer && !settled && misses_change(master_.state(), report.changes)) {
+    return ask_for_changes();
   }
   const bool repriced = master_.on_offerings(report.changes, now());
   if (repriced && cadence_.on_price) want_round();
   if (repriced) watch_cap();
+}
+
+/// Once for each gap.
+void MasterActorImpl::ask_for_changes() {
+  const std::uint64_t known = master_.state().offerings().known();
+  if (gap_after_ == known && !gap_is_answered_) return;
+  gap_after_ = known;
+  gap_is_answered_ = false;
+  send(setup_.cloud, greet_atom_v, MasterActor{this});
+}
+
+/// The end of an instance closes its bill: it is not heard before the changes of prices that the
+/// cloud knew of by then. The cloud says it again when it is asked after its instances.
+bool MasterActorImpl::comes_too_early(const CloudReport& end) {
+  const std::uint64_t known = master_.state().offerings().known();
+  if (end.last_change <= known || (gap_after_ == known && gap_is_answered_)) return false;
+  ask_for_changes();
+  end_came_early_ = true;
+  return true;
 }
 
 void MasterActorImpl::watch_cap() {

@@ -191,6 +191,7 @@ CloudConnector::Rented CloudConnector::remove(InstanceId id) {
 
 void CloudConnector::tell(const MasterActor& master, CloudReport report) {
   report.now = timer_.now();
+  report.last_change = last_change_;
   if (master) send(master, std::move(report));
 }
 

@@ -69,9 +69,11 @@ TEST(Messages, ACloudSaysWhatItsOfferingsCostNowAndWhyItRefuses) {
   report.changes = {{1, test::at_s(2), {"c7i.large", Market::spot, "a", Price::from_usd_h(0.03)}},
                     {2, test::at_s(3), {"p3", Market::on_demand, "", {}, false, 0.25}}};
   report.reason = CloudReason::quota;
+  report.last_change = 2;
   const CloudReport again = through_the_wire(system, report);
   EXPECT_EQ(again.changes, report.changes);
   EXPECT_EQ(again.reason, CloudReason::quota);
+  EXPECT_EQ(again.last_change, 2U);
 
   const LaunchOrder order{InstanceId{7}, "c7i.large", 1, "a", Price::from_usd_h(0.05)};
   const LaunchOrder ordered = through_the_wire(system, order);
