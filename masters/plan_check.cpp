@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -26,6 +27,9 @@ Refusal fixed_fleet() {
 }
 Refusal not_your_turn() {
   return {RefusalKind::not_now, RefusalCode::gang_turn, {}, 0, 0};
+}
+Refusal not_beside_peers() {
+  return {RefusalKind::not_now, RefusalCode::distinct_instances, {}, 0, 0};
 }
 Refusal awaiting_cloud() {
   return {RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
@@ -95,6 +99,8 @@ class PlanChecker {
     if (const auto* id = std::get_if<InstanceId>(&place.to)) {
       const InstanceRow* row = state_.find(*id);
       if (row == nullptr || row->released) return outdated();
+      // Those who leave count until they have left: an instance never has two of the tasks.
+      if (job.job.distinct_instances && has_peer(state_, *task, *row)) return not_beside_peers();
       placing.type = row->type;
       placing.market = row->market;
     } else {
@@ -106,6 +112,7 @@ class PlanChecker {
     }
     if (auto refusal = why_infeasible(state_, placing)) return refusal;
     seat = {task, placing.type, grant_of(state_, placing)};
+    some_apart_ |= job.job.distinct_instances;
     const bool rents = std::holds_alternative<LaunchIndex>(place.to);
     return rents ? check_rented(job.job.id, seat) : check_turn(job.job.id, seat.waits());
   }
@@ -162,6 +169,7 @@ class PlanChecker {
       plan_check::grant_launches(in, result_);
       if (units.grouped) refuse_incomplete(in);  // the stops and releases of what is over a cap
       const std::vector<bool> refused = plan_check::broken_units(units, result_);
+      if (some_apart_) keep_apart();
       plan_check::settle_capacity(plan_, state_, seats_, result_);
       check_releases(units);
       std::vector<bool> left_out = newly_broken(units, refused, pass < kPassesOneByOne);
@@ -175,6 +183,22 @@ class PlanChecker {
     // Refusing what waits never overfills anything.
     refuse_incomplete(in);
     check_releases(units);
+  }
+
+  /// Of the tasks of a job that wants distinct instances the first one that goes to an instance has
+  /// it alone. check_place() has looked at those that are there.
+  void keep_apart() {
+    std::set<std::pair<Slot, std::uint64_t>> taken;  // by the job
+    for (std::size_t i = 0; i < plan_.places.size(); ++i) {
+      if (result_.places[i]) continue;
+      const Slot job = seats_[i].task->job;
+      if (!state_.job(job).job.distinct_instances) continue;
+      const auto* id = std::get_if<InstanceId>(&plan_.places[i].to);
+      const std::uint64_t target =
+          id != nullptr ? id->value << 1
+                        : (std::uint64_t{std::get<LaunchIndex>(plan_.places[i].to).value} << 1) | 1;
+      if (!taken.emplace(job, target).second) result_.places[i] = not_beside_peers();
+    }
   }
 
   /// The units that have lost a part since they were whole, or the first of them alone in the order
@@ -279,6 +303,7 @@ class PlanChecker {
   CheckedPlan valid_;  ///< what is refused whoever else is there, and what was left out
   plan_check::Seats seats_;
   std::unordered_set<TaskId> placed_;
+  bool some_apart_ = false;  ///< a place is of a job that wants distinct instances
   std::unordered_map<Slot, std::optional<Refusal>> gang_stays_;  // by their jobs; looked up only
 };
 

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "model/cluster_state.hpp"
 
@@ -109,6 +111,18 @@ void check_instance(const ClusterState& state, const InstanceRow& row,
   }
   if (!nearly_equal(row.committed, sum_of(state, row.planned, &TaskRow::planned))) {
     out.push_back(name + " counts what is committed wrongly");
+  }
+  // Of most jobs nothing has to be looked up: the wish is rare.
+  std::vector<std::pair<Slot, Slot>> apart;  // jobs that want distinct instances, and a task there
+  for (const auto* list : {&row.occupants, &row.planned}) {
+    for (Slot slot : *list) {
+      const TaskRow& task = state.task(slot);
+      if (!state.job(task.job).job.distinct_instances) continue;
+      for (const auto& [job, other] : apart) {
+        if (job == task.job && other != slot) out.push_back(name + " has two of a job's tasks");
+      }
+      apart.emplace_back(task.job, slot);
+    }
   }
   // Together with the sums above: what is really used fits as well.
   if (!row.used.fits_in(state.catalog()[row.type].capacity)) {

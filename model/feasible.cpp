@@ -1,5 +1,7 @@
 #include "model/feasible.hpp"
 
+#include <algorithm>
+
 #include "model/check.hpp"
 
 namespace muster {
@@ -34,6 +36,15 @@ std::optional<Refusal> why_infeasible(const ClusterState& state, const Placing& 
     return short_of(RefusalCode::over_capacity, *kind, grant.amount, capacity);
   }
   return std::nullopt;
+}
+
+bool has_peer(const ClusterState& state, const TaskRow& task, const InstanceRow& on) {
+  const auto is_peer = [&](Slot slot) {
+    const TaskRow& other = state.task(slot);
+    return other.job == task.job && other.slot != task.slot;
+  };
+  return std::any_of(on.occupants.begin(), on.occupants.end(), is_peer) ||
+         std::any_of(on.planned.begin(), on.planned.end(), is_peer);
 }
 
 Grant grant_of(const ClusterState& state, const Placing& placing) {

@@ -18,9 +18,13 @@ struct Placing {
 bool wants(MarketChoice choice, Market market);
 
 /// The one rule of placement, for policies and for the check of their plans: why the task may not
-/// be on such an instance, whoever else is there. Nothing: it may. A task is granted at
+/// be on such an instance, whoever else is there; tasks of a job that wants them on distinct
+/// instances may not be where has_peer(). Nothing: it may. A task is granted at
 /// least all that it demands.
 std::optional<Refusal> why_infeasible(const ClusterState& state, const Placing& placing);
+
+/// Another task of the job is on the instance or is to come there. O(tasks there).
+bool has_peer(const ClusterState& state, const TaskRow& task, const InstanceRow& on);
 
 /// What the task gets there. The placing has to be feasible.
 Grant grant_of(const ClusterState& state, const Placing& placing);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "schedulers/distinct_instances.hpp"
+
 namespace muster {
 namespace {
 
@@ -17,7 +19,8 @@ Expected<std::unique_ptr<Policy>, PolicyError> PolicyModule::make_policy(
     const PolicySpec& spec, const Catalog& catalog) const {
   auto read_values = read(spec);
   if (!read_values) return read_values.error();
-  return make(read_values.value(), catalog);
+  return std::unique_ptr<Policy>(
+      std::make_unique<DistinctInstances>(make(read_values.value(), catalog)));
 }
 
 std::optional<Failure<PolicyError>> read_params(

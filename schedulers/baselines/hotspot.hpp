@@ -49,7 +49,7 @@ class Hotspot final : public EventPolicy {
   RoomGroups groups_;
   ReservationPrices prices_;
   TaskKinds kinds_{false};
-  RoundInput input_;
+  RoundInput input_{true};
 };
 
 }  // namespace muster

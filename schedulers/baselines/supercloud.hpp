@@ -54,7 +54,7 @@ class Supercloud final : public EventPolicy {
   RoomGroups groups_;
   ReservationPrices prices_;
   TaskKinds kinds_{false};
-  RoundInput input_;
+  RoundInput input_{true};
   std::vector<char> joined_;  ///< of each instance: a task comes
 };
 

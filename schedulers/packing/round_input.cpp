@@ -180,8 +180,11 @@ void RoundInput::tie_down(const TaskRow& row, const ClusterView& view, Task& tas
   const bool known = view.state.job(row.job).job.gang && !tasks_.empty() &&
                      tasks_.back().job == task.job &&
                      view.state.task(tasks_.back().slot).phase == TaskPhase::running;
+  const muster::Job& job = view.state.job(row.job).job;
   if (known) {
     task.held = tasks_.back().held;
+  } else if (job.distinct_instances && job.tasks.size() > 1 && !moves_apart_) {
+    task.held = true;
   } else if (const auto reason = view.why_pinned(row)) {
     task.held = true;
     changes_with_time_ |= reason->code == RefusalCode::min_stay;

@@ -79,6 +79,11 @@ class RoundInput {
     bool gang = false;
   };
 
+  RoundInput() = default;
+  /// `moves_apart`: the policy knows itself where tasks may not go that want distinct instances.
+  /// For others those that run have to stay, rather than be moved to where they may not be.
+  explicit RoundInput(bool moves_apart) : moves_apart_(moves_apart) {}
+
   /// Looks at all of the view, which is of the prices' market. Jobs with a task that no type holds
   /// are left out and listed.
   void gather(const MarketView& view, ReservationPrices& prices, TaskKinds& kinds);
@@ -107,6 +112,7 @@ class RoundInput {
   void list_residents();
   void add_up_unsaved();
 
+  bool moves_apart_ = false;
   std::vector<Task> tasks_;
   std::vector<Instance> instances_;
   std::vector<Job> jobs_;

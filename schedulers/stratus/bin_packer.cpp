@@ -40,8 +40,10 @@ void BinPacker::unlist(std::uint32_t number) {
   bin.freest.erase(group, {-groups_.sum_of_shares(room.free), number});
 }
 
-void BinPacker::close(std::uint32_t number) {
-  if (std::exchange(rooms_[number].open, false)) unlist(number);
+bool BinPacker::close(std::uint32_t number) {
+  const bool was_open = std::exchange(rooms_[number].open, false);
+  if (was_open) unlist(number);
+  return was_open;
 }
 
 void BinPacker::open(std::uint32_t number) {

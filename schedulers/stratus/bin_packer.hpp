@@ -66,8 +66,8 @@ class BinPacker {
   std::uint32_t add(const Room& room);
   const Room& room(std::uint32_t number) const { return rooms_[number].room; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(rooms_.size()); }
-  /// Nothing finds the room any more, until it is opened again.
-  void close(std::uint32_t number);
+  /// Nothing finds the room any more, until it is opened again. True: it was open.
+  bool close(std::uint32_t number);
   void open(std::uint32_t number);
 
   /// Where the task goes; nothing when no open room holds it.

@@ -110,7 +110,7 @@ bool StratusRound::clear_onto_running(std::uint32_t instance, std::span<const Wa
   }
   const double saved_usd_h = p_.input.instances()[instance].price_usd_h;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    taken_[found[i].room] = 1;
+    take(tasks[i], found[i].room);
     plan_.places.push_back({.task = row_of(tasks[i]).id,
                             .to = p_.input.instances()[found[i].room].id,
                             .cause = {CauseCode::partial_reconfiguration, saved_usd_h},

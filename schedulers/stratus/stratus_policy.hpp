@@ -34,7 +34,7 @@ class StratusPolicy final : public EventPolicy {
   RoomGroups groups_;
   ReservationPrices prices_;
   TaskKinds kinds_{false};
-  RoundInput input_;
+  RoundInput input_{true};
   LowCounts low_;
 };
 

@@ -1,6 +1,8 @@
 #include "schedulers/stratus/stratus_round.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 // A round gathers rooms and tasks once and then works on indexes: a task costs the logarithm of the
 // number of rooms. Clearing is in clearing.cpp.
@@ -68,13 +70,18 @@ void StratusRound::pack() {
   for (std::size_t at = 0; at < waiting_.size();) {
     // Where nothing is rented the tasks of a gang find room together or not at all.
     const bool gang = !p_.view.rents() && p_.input.jobs()[job_of(at)].gang;
+    const bool apart = is_apart(waiting_[at]);
     std::size_t end = at + 1;
     while (end < waiting_.size() &&
-           (gang ? job_of(end) == job_of(at) : waiting_[end].item == waiting_[at].item)) {
+           (gang ? job_of(end) == job_of(at)
+                 : waiting_[end].item == waiting_[at].item && is_apart(waiting_[end]) == apart &&
+                       (!apart || job_of(end) == job_of(at)))) {
       ++end;
     }
     const auto unit = std::span(waiting_).subspan(at, end - at);
-    const std::size_t placed = gang ? (pack_gang(unit) ? unit.size() : 0) : pack_alike(unit);
+    const std::size_t placed = gang    ? (pack_gang(unit) ? unit.size() : 0)
+                               : apart ? pack_apart(unit)
+                                       : pack_alike(unit);
     left.insert(left.end(), unit.begin() + static_cast<std::ptrdiff_t>(placed), unit.end());
     at = end;
   }
@@ -101,6 +108,63 @@ std::size_t StratusRound::pack_alike(std::span<const Waiting> tasks) {
   return at;
 }
 
+bool StratusRound::is_apart(const Waiting& waiting) const {
+  return p_.view.state.job(row_of(waiting).job).job.distinct_instances;
+}
+
+/// Looked up once a job and round, and kept up by place().
+std::vector<std::uint32_t>& StratusRound::rooms_of_job(const Waiting& waiting) {
+  const std::uint32_t job = p_.input.tasks()[waiting.task].job;
+  const auto [known, is_new] = rooms_of_job_.try_emplace(job);
+  if (!is_new) return known->second;
+  const ClusterState& state = p_.view.state;
+  std::set<Slot> there;  // a task that moves counts where it is and where it is to be
+  for (Slot slot : state.job(row_of(waiting).job).tasks) {
+    const TaskRow& task = state.task(slot);
+    for (Slot place : {task.at, task.target}) {
+      if (place != kNoSlot) there.insert(place);
+    }
+  }
+  if (room_of_slot_.empty()) {
+    for (std::uint32_t i = 0; i < p_.input.instances().size(); ++i) {
+      room_of_slot_.emplace(p_.input.instances()[i].slot, i);
+    }
+  }
+  for (Slot slot : there) {
+    const auto room = room_of_slot_.find(slot);
+    if (room != room_of_slot_.end()) known->second.push_back(room->second);
+  }
+  return known->second;
+}
+
+/// Closes the rooms that have another task of the job; gives those that were open.
+std::vector<std::uint32_t> StratusRound::close_rooms_of_job(const Waiting& waiting) {
+  std::vector<std::uint32_t> closed;
+  for (std::uint32_t room : rooms_of_job(waiting)) {
+    if (packer_.close(room)) closed.push_back(room);
+  }
+  return closed;
+}
+
+/// Alike and of one job: one room after the other, and none twice. Gives how many find one.
+std::size_t StratusRound::pack_apart(std::span<const Waiting> tasks) {
+  std::vector<std::uint32_t> closed = close_rooms_of_job(tasks.front());
+  std::size_t at = 0;
+  for (; at < tasks.size(); ++at) {
+    const auto found = packer_.find(tasks[at].item);
+    if (!found) break;
+    packer_.put(tasks[at].item, found->room);
+    packer_.close(found->room);
+    closed.push_back(found->room);
+    up_ += found->phase == Phase::up;
+    down_ += found->phase == Phase::down;
+    ++packed_;
+    place(tasks[at], *found);
+  }
+  for (std::uint32_t room : closed) packer_.open(room);
+  return at;
+}
+
 bool StratusRound::pack_gang(std::span<const Waiting> gang) {
   Undo undo;
   std::vector<Found> found;
@@ -120,8 +184,19 @@ bool StratusRound::pack_gang(std::span<const Waiting> gang) {
 /// Each finds a room beside those before it. False: one of them does not.
 bool StratusRound::try_rooms(std::span<const Waiting> tasks, Undo& undo,
                              std::vector<Found>& found) {
-  for (const Waiting& waiting : tasks) {
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const Waiting& waiting = tasks[i];
+    std::vector<std::uint32_t> closed;
+    if (is_apart(waiting)) {
+      closed = close_rooms_of_job(waiting);
+      const auto job_of = [&](std::size_t at) { return p_.input.tasks()[tasks[at].task].job; };
+      for (std::size_t before = 0; before < i; ++before) {
+        const std::uint32_t room = found[before].room;
+        if (job_of(before) == job_of(i) && packer_.close(room)) closed.push_back(room);
+      }
+    }
     const auto one = packer_.find(waiting.item);
+    for (std::uint32_t room : closed) packer_.open(room);
     if (!one) return false;
     undo.emplace_back(one->room, packer_.room(one->room));
     packer_.put(waiting.item, one->room);
@@ -134,8 +209,13 @@ void StratusRound::take_back(Undo& undo) {
   for (; !undo.empty(); undo.pop_back()) packer_.restore(undo.back().first, undo.back().second);
 }
 
+void StratusRound::take(const Waiting& waiting, std::uint32_t room) {
+  taken_[room] = 1;
+  if (is_apart(waiting)) rooms_of_job(waiting).push_back(room);
+}
+
 void StratusRound::place(const Waiting& waiting, const Found& found) {
-  taken_[found.room] = 1;
+  take(waiting, found.room);
   // Room that is paid for saves what an instance of its own would cost.
   plan_.places.push_back({row_of(waiting).id,
                           p_.input.instances()[found.room].id,
@@ -154,10 +234,33 @@ void StratusRound::scale_out() {
       std::vector<Waiting> same;
       std::copy_if(at, end, std::back_inserter(same),
                    [&](const Waiting& one) { return one.item.markets == choice; });
-      scale_out(same);
+      for (const auto& layer : layers_of(std::move(same))) scale_out(layer);
     }
     at = end;
   }
+}
+
+/// Lists in each of which a job that wants distinct instances has one task at most: what is rented
+/// is rented for tasks of one list.
+std::vector<std::vector<StratusRound::Waiting>> StratusRound::layers_of(
+    std::vector<Waiting> tasks) const {
+  const bool any = std::any_of(tasks.begin(), tasks.end(),
+                               [this](const Waiting& waiting) { return is_apart(waiting); });
+  if (!any) return {std::move(tasks)};
+  std::map<std::uint32_t, std::size_t> of_job;
+  std::size_t most = 1;
+  for (const Waiting& waiting : tasks) {
+    if (is_apart(waiting)) most = std::max(most, ++of_job[p_.input.tasks()[waiting.task].job]);
+  }
+  of_job.clear();
+  std::vector<std::vector<Waiting>> layers(most);
+  std::size_t others = 0;  // are dealt out evenly, so that each list has some to fill up with
+  for (const Waiting& waiting : tasks) {
+    const bool apart = is_apart(waiting);
+    layers[(apart ? of_job[p_.input.tasks()[waiting.task].job]++ : others++) % most].push_back(
+        waiting);
+  }
+  return layers;
 }
 
 void StratusRound::scale_out(std::span<const Waiting> bin) {

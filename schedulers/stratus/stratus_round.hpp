@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -53,9 +54,13 @@ class StratusRound {
   void pack();
   std::size_t pack_alike(std::span<const Waiting> tasks);
   bool pack_gang(std::span<const Waiting> gang);
+  std::size_t pack_apart(std::span<const Waiting> tasks);
+  std::vector<std::uint32_t> close_rooms_of_job(const Waiting& waiting);
   bool try_rooms(std::span<const Waiting> tasks, Undo& undo, std::vector<Found>& found);
   void take_back(Undo& undo);
+  void take(const Waiting& waiting, std::uint32_t room);
   void place(const Waiting& waiting, const Found& found);
+  std::vector<std::vector<Waiting>> layers_of(std::vector<Waiting> tasks) const;
   void scale_out();
   void scale_out(std::span<const Waiting> bin);
   void rent(const Candidate& group, std::span<const Waiting> tasks);
@@ -71,6 +76,8 @@ class StratusRound {
 
   void release_empty();
   void note();
+  bool is_apart(const Waiting& waiting) const;
+  std::vector<std::uint32_t>& rooms_of_job(const Waiting& waiting);
   const TaskRow& row_of(const Waiting& waiting) const {
     return p_.view.state.task(p_.input.tasks()[waiting.task].slot);
   }
@@ -84,7 +91,11 @@ class StratusRound {
   Plan plan_;
   std::vector<Duration> remaining_;  ///< of each task of the input
   std::vector<Waiting> waiting_;     ///< in the order in which they are looked at
-  std::vector<char> taken_;          ///< of each instance: a task is placed there, or leaves it
+  /// Of jobs that want distinct instances, by the input's numbers: the rooms that have a task of
+  /// it.
+  std::map<std::uint32_t, std::vector<std::uint32_t>> rooms_of_job_;
+  std::map<Slot, std::uint32_t> room_of_slot_;  ///< of instances, once it is asked for
+  std::vector<char> taken_;  ///< of each instance: a task is placed there, or leaves it
   std::uint32_t next_group_ = 1;
   std::uint32_t up_ = 0, down_ = 0, packed_ = 0, cleared_ = 0, moved_ = 0;
   bool waits_for_time_ = false;

@@ -170,6 +170,8 @@ class FoldWorld {
     if (chance(0.3)) job.priority = static_cast<int>(rng_.below(5)) - 2;
     job.movable = chance(0.9);
     job.checkpoints = chance(0.7);
+    // Gangs of them may be larger than a fixed fleet.
+    if (tasks > 1 && !job.gang) job.distinct_instances = chance(0.3);
     return job;
   }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "masters/plan_check.hpp"
+#include "model/feasible.hpp"
 
 // The plan check as its rules read, without any index: it starts over after each refusal. What it
 // refuses is what check_plan() has to refuse. For plans whose parts are well-formed and known.
@@ -36,6 +37,7 @@ class PlainPlanCheck {
       grant();
       refuse_incomplete();
       const std::set<int> dead = refused_units();
+      keep_apart();
       while (refuse_one_over_capacity()) {
       }
       check_releases();
@@ -233,8 +235,28 @@ class PlainPlanCheck {
     return Refusal{RefusalKind::not_now, RefusalCode::over_capacity, binding, granted(i)[*binding],
                    capacity[*binding] - filled[*binding]};
   }
-  /// Granted less than it demands, or more than there is of the type.
+  bool wants_distinct(std::size_t i) const {
+    return state_.job(task(i).job).job.distinct_instances;
+  }
+  static Refusal beside_peers() {
+    return {RefusalKind::not_now, RefusalCode::distinct_instances, {}, 0, 0};
+  }
+  /// A task of a job that wants distinct instances, after another one that goes there.
+  void keep_apart() {
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      for (std::size_t j = 0; j < i && wants_distinct(i); ++j) {
+        const bool same = task(j).job == task(i).job && plan_.places[j].to == plan_.places[i].to;
+        if (same && !places_[j] && !places_[i]) places_[i] = beside_peers();
+      }
+    }
+  }
+
+  /// Beside another of its job that wants it elsewhere, granted less than it demands, or more than
+  /// there is of the type.
   std::optional<Refusal> infeasible(std::size_t i) const {
+    const auto* id = std::get_if<InstanceId>(&plan_.places[i].to);
+    const bool there = id != nullptr && has_peer(state_, task(i), *state_.find(*id));
+    if (wants_distinct(i) && there) return beside_peers();
     const Resources& demand = state_.demand(task(i), type_at(i))->amount;
     const auto missing = demand.first_exceeding(granted(i));
     if (!missing) return over(i, {});

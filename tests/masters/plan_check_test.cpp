@@ -377,6 +377,30 @@ TEST_F(PlanCheckPasses, BeyondTheMostPassesWhatDoesNotFitIsRefusedWholeWithAReas
   for (const auto& refusal : check(rest).places) EXPECT_FALSE(refusal) << "what is left fits";
 }
 
+TEST_F(PlanCheckTest, NeverPutsTwoTasksOfAJobTogetherThatWantsDistinctInstances) {
+  Job apart = JobBuilder(4).tasks(3).demand(Resources::of(0, 0.1, 0.1)).gang(false).build();
+  apart.distinct_instances = true;
+  apply(JobAccepted{apart});
+  const auto task = [&](std::size_t i) { return apart.tasks[i].id.value; };
+  Plan plan;
+  plan.launches.push_back({it3(), Market::on_demand, {}});
+  plan.places = {put(task(0), 0), put(task(1), 0), {TaskId{task(2)}, LaunchIndex{0}, {}}};
+  const CheckedPlan first = check(plan);
+  EXPECT_FALSE(first.places[0].has_value());
+  ASSERT_TRUE(first.places[1].has_value());
+  EXPECT_EQ(first.places[1]->code, RefusalCode::distinct_instances);
+  EXPECT_FALSE(first.places[2].has_value());
+  plan.places[1].to = LaunchIndex{0};
+  EXPECT_FALSE(check(plan).places[1].has_value());
+  EXPECT_EQ(check(plan).places[2]->code, RefusalCode::distinct_instances);
+  run(task(0), 0);
+  plan.places = {put(task(0), 1), put(task(1), 0)};
+  EXPECT_EQ(check(plan).places[1]->code, RefusalCode::distinct_instances) << "until it has left";
+  plan.places = {put(task(1), 1), put(1, 0)};
+  EXPECT_FALSE(check(plan).places[0].has_value());
+  EXPECT_FALSE(check(plan).places[1].has_value()) << "others may join it";
+}
+
 TEST_F(PlanCheckTest, KeepsTasksOfJobsThatAreNotMovableWhereTheyAre) {
   Job fixed = JobBuilder(4).demand(Resources::of(0, 1, 1)).build();
   fixed.movable = false;

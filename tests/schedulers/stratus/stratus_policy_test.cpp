@@ -49,6 +49,26 @@ TEST(Stratus, puts_tasks_on_running_instances_of_their_own_bin_first) {
   EXPECT_EQ(cluster.layout(), "xlarge(2 4) xlarge(1 3)");
 }
 
+TEST(Stratus, keeps_tasks_apart_that_want_distinct_instances_and_fills_up_with_others) {
+  Cluster cluster(m4(), with("clearing=false"));
+  Job apart = job_of(1, kHour_s, 1, 4, 2);
+  apart.distinct_instances = true;
+  cluster.submit(apart);
+  cluster.submit(job_of(5, kHour_s, 1, 4, 2));
+  EXPECT_EQ(cluster.round().launches.size(), 2U);
+  const std::string layout = cluster.layout();
+  EXPECT_EQ(std::count(layout.begin(), layout.end(), '('), 2) << layout;
+  // A new task of the same kind, in whose bin both instances are, has no room beside its peers.
+  Job third = job_of(9, kHour_s, 1, 2, 3);
+  third.distinct_instances = true;
+  cluster.finish_task(apart.tasks[0].id.value);
+  cluster.submit(third);
+  cluster.round();
+  std::map<Slot, int> on;
+  for (Slot slot : cluster.state().find(JobId{9})->tasks) ++on[cluster.state().task(slot).target];
+  EXPECT_EQ(on.size(), 3U) << cluster.layout();
+}
+
 TEST(Stratus, takes_a_task_that_outlives_its_estimate_to_have_run_for_half_its_time) {
   using namespace std::chrono_literals;
   const RunTimeRules rules;

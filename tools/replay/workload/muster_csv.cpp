@@ -22,13 +22,15 @@ JobId read_id(CsvReader& row) {
   return {};
 }
 
-bool read_gang(CsvReader& row) {
-  const std::string& text = row.text("gang");
-  if (!text.empty() && text != "true" && text != "false") {
-    row.complain("gang", fmt::format("has to be true or false; it is '{}'", text));
+/// What the column says, or else the default.
+bool read_flag(CsvReader& row, std::string_view column, bool otherwise) {
+  const std::string& text = row.text(column);
+  if (text == "true") return true;
+  if (text == "false") return false;
+  if (!text.empty()) {
+    row.complain(column, fmt::format("has to be true or false; it is '{}'", text));
   }
-  // A job is a gang unless it says otherwise; what is wrong here was complained about above.
-  return text != "false";
+  return otherwise;
 }
 
 /// The work: iterations at a pace or, without them, one for each second of the duration.
@@ -82,7 +84,8 @@ JobDraft read_job(CsvReader& row) {
       row.has("interference") ? row.text("interference") : interference_name(to.job.workload_class);
   read_work(row, to.truth);
   to.job.priority = static_cast<int>(row.number_or("priority", kPriority, 0));
-  to.job.gang = read_gang(row);
+  to.job.gang = read_flag(row, "gang", true);
+  to.job.distinct_instances = read_flag(row, "distinct_instances", false);
   if (row.has("runtime_hint_s")) to.job.runtime_hint = row.seconds("runtime_hint_s", kLongest);
   TaskSpec& task = to.job.tasks.emplace_back();
   task.demands = read_demands(row);

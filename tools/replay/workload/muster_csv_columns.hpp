@@ -9,7 +9,7 @@
 namespace muster::replay {
 
 /// The columns of Muster's workload CSV, in the order in which they are written.
-inline constexpr std::array<CsvColumn, 26> kMusterColumns = {{{"id", true},
+inline constexpr std::array<CsvColumn, 27> kMusterColumns = {{{"id", true},
                                                               {"submit_s", true},
                                                               {"user", true},
                                                               {"name", true},
@@ -30,6 +30,7 @@ inline constexpr std::array<CsvColumn, 26> kMusterColumns = {{{"id", true},
                                                               {"upload_s"},
                                                               {"priority"},
                                                               {"gang"},
+                                                              {"distinct_instances"},
                                                               {"storage_gib"},
                                                               {"network_gbit_s"},
                                                               {"runtime_hint_s"},

@@ -104,6 +104,7 @@ std::string row_of(const WorkloadJob& job) {
   write_work(job.truth, row);
   row.set_unless_zero("priority", static_cast<double>(job.job.priority));
   if (!job.job.gang) row.set("gang", "false");
+  if (job.job.distinct_instances) row.set("distinct_instances", "true");
   if (job.job.runtime_hint) row.set("runtime_hint_s", *job.job.runtime_hint);
   write_task(tasks[0], row);
   return row.text();

@@ -1,0 +1,209 @@
+#include "schedulers/distinct_instances.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "model/feasible.hpp"
+#include "schedulers/packing/cheapest_types.hpp"
+#include "schedulers/packing/priority_order.hpp"
+
+// Plans in which no task has to be kept apart are looked through once and left as they are.
+
+namespace muster {
+namespace {
+
+/// The instance, present or to be launched, that a place is on, as one number.
+std::uint64_t number_of(const PlaceTarget& to) {
+  const auto* id = std::get_if<InstanceId>(&to);
+  return id != nullptr ? id->value << 1 : (std::uint64_t{std::get<LaunchIndex>(to).value} << 1) | 1;
+}
+
+/// Works through one plan.
+class KeepApart {
+ public:
+  KeepApart(const ClusterView& view, Plan& plan) : view_(view), plan_(plan) {}
+
+  void run() {
+    for (std::uint32_t i = 0; i < plan_.places.size(); ++i) look_at(plan_.places[i], i);
+    if (together_.empty()) return;
+    if (view_.rents()) {
+      rent_alone();
+    } else {
+      find_rooms();
+    }
+    order_by_priority(view_.state, plan_);
+  }
+
+ private:
+  /// The first place of a job on an instance stands; those after it, or beside a task that is
+  /// there, do not.
+  void look_at(const Place& place, std::uint32_t number) {
+    const TaskRow* task = view_.state.find(place.task);
+    if (task == nullptr || !view_.state.job(task->job).job.distinct_instances) return;
+    const bool first = claim(*task, place.to);
+    const auto* id = std::get_if<InstanceId>(&place.to);
+    const InstanceRow* on = id != nullptr ? view_.state.find(*id) : nullptr;
+    const bool beside = on != nullptr && has_peer(view_.state, *task, *on);
+    // A move that cannot be is left to the master's check, which knows what else goes with it.
+    if ((!first || beside) && task->phase == TaskPhase::pending) together_.push_back(number);
+  }
+
+  bool claim(const TaskRow& task, const PlaceTarget& to) {
+    return claimed_.emplace(task.job, number_of(to)).second;
+  }
+
+  std::optional<Market> market_of(const PlaceTarget& to) const {
+    if (const auto* launch = std::get_if<LaunchIndex>(&to)) {
+      if (launch->value >= plan_.launches.size()) return std::nullopt;
+      return plan_.launches[launch->value].market;
+    }
+    const InstanceRow* on = view_.state.find(std::get<InstanceId>(to));
+    return on != nullptr ? std::optional(on->market) : std::nullopt;
+  }
+
+  /// The cheapest type of the market for the task alone; what the cloud does not have now comes
+  /// last.
+  std::optional<TypeId> cheapest(const TaskRow& task, Market market) {
+    const auto [known, is_new] = cheapest_.try_emplace({task.shape.value, market});
+    if (!is_new) return known->second;
+    std::optional<std::tuple<bool, double>> best;
+    for (std::uint32_t i = 0; i < view_.catalog.size(); ++i) {
+      const TypeId type{i};
+      const std::optional<Price> price = view_.price(type, market);
+      const FamilyDemand* demand = view_.state.demand(task, type);
+      if (!price || demand == nullptr || demand->speed <= 0) continue;
+      if (!demand->amount.fits_in(view_.catalog[type].capacity)) continue;
+      const std::tuple rank{view_.rests(type, market), price->usd_h() / demand->speed};
+      if (best && rank >= *best) continue;
+      best = rank;
+      known->second = type;
+    }
+    return known->second;
+  }
+
+  void rent_alone() {
+    const auto planned = static_cast<std::uint32_t>(plan_.launches.size());
+    std::vector<char> has_lost(planned, 0);
+    for (const std::uint32_t number : together_) {
+      Place& place = plan_.places[number];
+      const TaskRow& task = *view_.state.find(place.task);
+      const std::optional<Market> market = market_of(place.to);
+      const auto type = market ? cheapest(task, *market) : std::nullopt;
+      // What is left as it is gets its refusal from the master's check.
+      if (!type) continue;
+      if (const auto* from = std::get_if<LaunchIndex>(&place.to)) has_lost[from->value] = 1;
+      place.cause = {CauseCode::alone, 0};
+      place.to = LaunchIndex{static_cast<std::uint32_t>(plan_.launches.size())};
+      place.grant.reset();
+      plan_.launches.push_back(
+          {.type = *type, .market = *market, .cause = place.cause, .group = place.group});
+    }
+    for (std::uint32_t i = 0; i < planned; ++i) {
+      if (has_lost[i] != 0) return use_smaller(has_lost);
+    }
+  }
+
+  /// Launches that were meant for more tasks are of the cheapest type for those that are left.
+  void use_smaller(const std::vector<char>& has_lost) {
+    Plan part;
+    std::vector<std::uint32_t> launches, places;  // of the plan, by their number in the part
+    std::vector<std::uint32_t> in_part(has_lost.size(), 0);
+    for (std::uint32_t i = 0; i < has_lost.size(); ++i) {
+      if (has_lost[i] == 0) continue;
+      in_part[i] = static_cast<std::uint32_t>(launches.size());
+      launches.push_back(i);
+      part.launches.push_back(plan_.launches[i]);
+    }
+    for (std::uint32_t i = 0; i < plan_.places.size(); ++i) {
+      const auto* launch = std::get_if<LaunchIndex>(&plan_.places[i].to);
+      if (launch == nullptr || launch->value >= has_lost.size()) continue;
+      if (has_lost[launch->value] == 0) continue;
+      places.push_back(i);
+      part.places.push_back(plan_.places[i]);
+      part.places.back().to = LaunchIndex{in_part[launch->value]};
+    }
+    use_cheapest_types(view_, part);
+    for (std::size_t i = 0; i < launches.size(); ++i)
+      plan_.launches[launches[i]] = part.launches[i];
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      plan_.places[places[i]].cause = part.places[i].cause;
+    }
+  }
+
+  /// The tasks of a job that are alike look through the instances once, together: where one found
+  /// no room, or another of the job is, the next one need not look.
+  void find_rooms() {
+    std::map<Slot, Resources> taken;  // by the plan
+    for (const Place& place : plan_.places) {
+      const auto* id = std::get_if<InstanceId>(&place.to);
+      const InstanceRow* on = id != nullptr ? view_.state.find(*id) : nullptr;
+      const TaskRow* task = view_.state.find(place.task);
+      if (on != nullptr && task != nullptr) taken[on->slot] += amount_of(place, *task, *on);
+    }
+    std::vector<const InstanceRow*> all;
+    for (const InstanceRow& row : view_.state.instances()) all.push_back(&row);
+    // On the market that the policy chose: one that thinks of one market does not look at others.
+    std::map<std::tuple<Slot, std::uint32_t, Market>, std::size_t> looked_at;
+    for (const std::uint32_t number : together_) {
+      Place& place = plan_.places[number];
+      const TaskRow& task = *view_.state.find(place.task);
+      const std::optional<Market> market = market_of(place.to);
+      if (!market) continue;
+      std::size_t& next = looked_at[{task.job, task.shape.value, *market}];
+      while (next < all.size() &&
+             !(all[next]->market == *market && may_go(task, *all[next], taken))) {
+        ++next;
+      }
+      if (next == all.size()) continue;
+      const InstanceRow& to = *all[next++];
+      if (const auto* id = std::get_if<InstanceId>(&place.to)) {
+        if (const InstanceRow* from = view_.state.find(*id)) {
+          taken[from->slot] -= amount_of(place, task, *from);
+        }
+      }
+      place.to = to.id;
+      place.grant.reset();
+      claim(task, place.to);
+      taken[to.slot] += amount_of(place, task, to);
+    }
+  }
+
+  Resources amount_of(const Place& place, const TaskRow& task, const InstanceRow& on) const {
+    if (place.grant) return place.grant->amount;
+    const FamilyDemand* demand = view_.state.demand(task, on.type);
+    return demand != nullptr ? demand->amount : Resources{};
+  }
+
+  bool may_go(const TaskRow& task, const InstanceRow& on,
+              const std::map<Slot, Resources>& taken) const {
+    if (on.released || on.phase != InstancePhase::ready) return false;
+    if (claimed_.contains({task.job, number_of(on.id)})) return false;
+    if (why_infeasible(view_.state, {&task, on.type, on.market})) return false;
+    if (has_peer(view_.state, task, on)) return false;
+    const FamilyDemand* demand = view_.state.demand(task, on.type);
+    const auto there = taken.find(on.slot);
+    const Resources others = there != taken.end() ? there->second : Resources{};
+    return (on.committed + others + demand->amount).fits_in(view_.catalog[on.type].capacity);
+  }
+
+  const ClusterView& view_;
+  Plan& plan_;
+  std::set<std::pair<Slot, std::uint64_t>>
+      claimed_;                          ///< jobs, and instances that have a task of it
+  std::vector<std::uint32_t> together_;  ///< places that cannot be
+  std::map<std::pair<std::uint32_t, Market>, std::optional<TypeId>> cheapest_;  ///< by shape
+};
+
+}  // namespace
+
+Plan DistinctInstances::decide(const ClusterView& view, Rng& rng, Budget& budget) {
+  Plan plan = policy_->decide(view, rng, budget);
+  KeepApart(view, plan).run();
+  return plan;
+}
+
+}  // namespace muster

@@ -1,0 +1,104 @@
+#include "schedulers/distinct_instances.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "tests/schedulers/cluster.hpp"
+#include "tests/schedulers/stratus/m4.hpp"
+
+namespace muster {
+namespace {
+
+using testing::Cluster;
+using testing::job_of;
+using testing::m4;
+
+Job apart(Job job) {
+  job.distinct_instances = true;
+  return job;
+}
+
+/// The most tasks of the job that one instance has a place for.
+std::size_t most_together(const Cluster& cluster, std::uint64_t job) {
+  std::map<Slot, std::size_t> on;
+  std::size_t most = 0;
+  for (Slot slot : cluster.state().find(JobId{job})->tasks) {
+    const Slot target = cluster.state().task(slot).target;
+    if (target != kNoSlot) most = std::max(most, ++on[target]);
+  }
+  return most;
+}
+
+std::size_t placed(const Cluster& cluster, std::uint64_t job) {
+  std::size_t count = 0;
+  for (Slot slot : cluster.state().find(JobId{job})->tasks) {
+    count += cluster.state().task(slot).target != kNoSlot;
+  }
+  return count;
+}
+
+TEST(DistinctInstances, holds_under_every_policy_of_masters_where_instances_are_rented) {
+  for (const PolicyModule& module : known_policies()) {
+    SCOPED_TRACE(module.name);
+    Cluster cluster(m4(), module, module.name);
+    cluster.submit(job_of(1, 3600, 1, 2, 3));
+    cluster.submit(apart(job_of(2, 3600, 1, 2, 5)));
+    cluster.round();
+    cluster.round();
+    EXPECT_EQ(placed(cluster, 2), 5U);
+    EXPECT_EQ(most_together(cluster, 2), 1U) << cluster.layout();
+  }
+}
+
+TEST(DistinctInstances, holds_under_every_policy_of_masters_where_instances_are_given) {
+  for (const PolicyModule& module : known_policies()) {
+    SCOPED_TRACE(module.name);
+    Cluster cluster(m4(), module, module.name);
+    cluster.add_to_fleet("4xlarge", 4);
+    cluster.submit(apart(job_of(1, 3600, 1, 2, 4)));
+    cluster.round();
+    cluster.round();
+    EXPECT_EQ(placed(cluster, 1), 4U) << cluster.layout();
+    EXPECT_EQ(most_together(cluster, 1), 1U) << cluster.layout();
+  }
+}
+
+TEST(DistinctInstances, rents_the_cheapest_type_for_each_and_a_smaller_one_for_who_is_left) {
+  Cluster cluster(m4(), "eva,period_s=300");
+  cluster.submit(job_of(1, 3600, 1, 4, 2));
+  cluster.round();
+  EXPECT_EQ(cluster.layout(), "large(1 101)") << "else they share one";
+  Cluster other(m4(), "eva,period_s=300");
+  other.submit(apart(job_of(1, 3600, 2, 8, 3)));
+  other.round();
+  EXPECT_EQ(other.layout(), "large(1) large(101) large(102)");
+}
+
+TEST(DistinctInstances, leaves_plans_as_they_are_that_put_nothing_together) {
+  Cluster cluster(m4(), "stratus,period_s=300");
+  Cluster plain(m4(), "stratus,period_s=300");
+  for (const std::uint64_t id : {1, 2, 3}) {
+    cluster.submit(apart(job_of(id, 3600, 1, 2)));
+    plain.submit(job_of(id, 3600, 1, 2));
+  }
+  cluster.round();
+  plain.round();
+  EXPECT_EQ(cluster.layout(), plain.layout()) << "tasks of different jobs may be together";
+}
+
+TEST(DistinctInstances, waits_where_fewer_instances_are_given_than_there_are_tasks) {
+  Cluster cluster(m4(), "stratus,period_s=300");
+  cluster.add_to_fleet("4xlarge", 2);
+  cluster.submit(apart(job_of(1, 3600, 1, 2, 3)));
+  cluster.round();
+  EXPECT_EQ(placed(cluster, 1), 2U) << cluster.layout();
+  cluster.finish_task(1);
+  cluster.round();
+  EXPECT_EQ(placed(cluster, 1), 2U) << cluster.layout();
+  EXPECT_EQ(most_together(cluster, 1), 1U);
+}
+
+}  // namespace
+}  // namespace muster
