@@ -102,12 +102,17 @@ typename Inspector::result_type inspect(Inspector& f, RentedQuestion& x) {
 }
 
 template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, ElasticView& x) {
+  return inspect_fields(f, "elastic_view", x.least, x.most, x.width, x.done, x.whole, x.unit);
+}
+template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, JobView& x) {
   return inspect_fields(f, "job_view", x.job, x.name, x.user, x.workload_class, x.command, x.market,
                         x.gang, x.movable, x.checkpoints, x.distinct_instances, x.state, x.tasks,
                         x.whole, x.waiting, x.held, x.capped, x.starting, x.running, x.finished,
                         x.failed, x.failed_attempts, x.submitted, x.over, x.usd, x.max_fails,
-                        x.exit_code, x.failed_task, x.failure, x.reason, x.master, x.to, x.to_site);
+                        x.exit_code, x.failed_task, x.failure, x.reason, x.master, x.to, x.to_site,
+                        x.elastic);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, ReasonView& x) {
@@ -173,7 +178,7 @@ typename Inspector::result_type inspect(Inspector& f, FigureView& x) {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, DecisionView& x) {
   return inspect_fields(f, "decision_view", x.at, x.master, x.round, x.choice, x.figures,
-                        x.launches, x.placements, x.moves, x.releases);
+                        x.launches, x.placements, x.moves, x.releases, x.resizes);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, DecisionsView& x) {
@@ -191,8 +196,9 @@ template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, CellFigures& x) {
   return inspect_fields(f, "cell_figures", x.master, x.jobs_waiting, x.jobs_running, x.jobs_held,
                         x.active_jobs, x.over_jobs, x.pending, x.assigned, x.held, x.capped,
-                        x.running, x.instances, x.instance_count, x.usd_h, x.total_usd, x.today_usd,
-                        x.rounds, x.last_decision_ms, x.caps, x.trouble);
+                        x.running, x.elastic_jobs, x.elastic_workers, x.instances, x.instance_count,
+                        x.usd_h, x.total_usd, x.today_usd, x.rounds, x.last_decision_ms, x.caps,
+                        x.trouble);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, SiteFigures& x) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "config/array_indices.hpp"
+#include "config/elastic_keys.hpp"
 #include "config/error_list.hpp"
 #include "config/request_keys.hpp"
 #include "config/request_value.hpp"
@@ -343,6 +344,7 @@ Job make_job(const JobRequest& request) {
   job.movable = request.movable;
   job.checkpoints = request.checkpoints;
   job.distinct_instances = request.distinct_instances;
+  if (!request.elastic.empty()) config::make_elastic(request, job);
   return job;
 }
 
@@ -376,6 +378,7 @@ JobRequest request_of(const Job& job) {
   request.movable = job.movable;
   request.checkpoints = job.checkpoints;
   request.distinct_instances = job.distinct_instances;
+  config::ask_elastic(job, request);
   if (job.origin) {
     request.from = fmt::format("{},{}", job.origin->latitude_deg, job.origin->longitude_deg);
   }

@@ -44,7 +44,21 @@ struct JobRequest {
   bool movable = true;              ///< tasks that run may be moved to other instances
   bool checkpoints = false;         ///< a task that is stopped saves what it has done
   bool distinct_instances = false;  ///< no two of the tasks on one instance at a time
+  // Of an elastic job:
+  std::string elastic;  ///< "1-8": between how many workers may share it; empty: it is none
+  std::string progress_unit;
+  std::vector<double> progress_ends;   ///< where its epochs end, by progress; none: it does not say
+  std::vector<double> speedup;         ///< of 1, 2, ... workers against one; none: it does not say
+  std::optional<double> rescale_s;     ///< what another width costs it; nothing: kDefaultRescale_s
+  std::optional<std::uint32_t> batch;  ///< that training begins with; nothing: it is no training
+  std::optional<std::uint32_t> batch_max;        ///< of a step, by all workers
+  std::optional<std::uint32_t> local_batch_min;  ///< of one worker at once
+  std::optional<std::uint32_t> local_batch_max;
 };
+
+/// What a change of an elastic job's width is taken to cost when it does not say: somewhat more
+/// than a warm start costs in the published experiments (20 s).
+inline constexpr double kDefaultRescale_s = 30;
 
 /// How many tasks one job may have.
 inline constexpr std::uint32_t kMaxTasksPerJob = 100'000;

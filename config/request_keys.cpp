@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "config/array_indices.hpp"
+#include "config/elastic_keys.hpp"
 #include "config/request_text.hpp"
 
 namespace muster::config {
@@ -329,7 +330,7 @@ struct Read {
 const std::vector<RequestKey>& request_keys() {
   static const Keys kKeys = [] {
     Keys all;
-    for (const Keys& part : {what_keys(), task_keys(), demand_keys(), run_keys()}) {
+    for (const Keys& part : {what_keys(), task_keys(), demand_keys(), run_keys(), elastic_keys()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;
@@ -397,6 +398,7 @@ void check_together(const JobRequest& request, bool tasks_given, const Report& r
     report("max_running", fmt::format("is {} here and {} in array: say it once",
                                       request.max_running, array.max_running));
   }
+  check_elastic(request, tasks_given, report);
   if (!request.gang) return;
   if (!request.array.empty()) report("gang", "cannot be an array: a gang has `tasks`");
   if (request.max_running > 0 || array.max_running > 0) {

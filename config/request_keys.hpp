@@ -41,7 +41,7 @@ struct RequestText {
 /// with it.
 struct RequestOther {
   std::variant<bool JobRequest::*, std::string JobRequest::*, MarketChoice JobRequest::*,
-               std::vector<std::string> JobRequest::*,
+               std::vector<std::string> JobRequest::*, std::vector<double> JobRequest::*,
                std::map<std::string, std::string> JobRequest::*>
       at;
   std::string wanted;

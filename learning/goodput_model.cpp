@@ -16,16 +16,13 @@ constexpr unsigned kGoodputVersion = 1;
 /// Means that moved by less are no reason to fit anew.
 constexpr double kSameMean = 1e-6;
 
-/// A batch beyond this is none that anyone trains with; keeps products within 32 bits.
-constexpr std::uint32_t kMostSamples = 1U << 24;
-
 bool is_time(double seconds) {
   return std::isfinite(seconds) && seconds >= 0 && seconds < kGreatestLearnt;
 }
 
 bool is_possible(const TrainingSample& sample) {
   const bool counts = sample.nodes >= 1 && sample.replicas >= sample.nodes &&
-                      sample.local_batch >= 1 && sample.local_batch <= kMostSamples;
+                      sample.local_batch >= 1 && sample.local_batch <= kLargestBatch;
   const bool times =
       is_time(sample.step_s) && is_time(sample.sync_s) && sample.step_s > sample.sync_s;
   const bool gradient = std::isfinite(sample.grad_sqr) && std::isfinite(sample.grad_var) &&
@@ -62,7 +59,7 @@ std::uint32_t read_count(ModelReader& in, std::uint32_t low, std::uint32_t high)
 
 GoodputModel::GoodputModel(const BatchLimits& limits) : limits_(limits) {
   MUSTER_CHECK(
-      limits.initial >= 1 && limits.initial <= limits.largest && limits.largest <= kMostSamples,
+      limits.initial >= 1 && limits.initial <= limits.largest && limits.largest <= kLargestBatch,
       "a total batch within its bounds");
   MUSTER_CHECK(limits.local_min >= 1 && limits.local_min <= limits.local_max,
                "a local batch within its bounds");
@@ -170,10 +167,10 @@ void GoodputModel::write(ModelWriter& out) const {
 GoodputModel GoodputModel::read(ModelReader& in) {
   BatchLimits limits;
   in.line("limits");
-  limits.initial = read_count(in, 1, kMostSamples);
-  limits.largest = std::max(read_count(in, limits.initial, kMostSamples), limits.initial);
-  limits.local_min = read_count(in, 1, kMostSamples);
-  limits.local_max = std::max(read_count(in, limits.local_min, kMostSamples), limits.local_min);
+  limits.initial = read_count(in, 1, kLargestBatch);
+  limits.largest = std::max(read_count(in, limits.initial, kLargestBatch), limits.initial);
+  limits.local_min = read_count(in, 1, kLargestBatch);
+  limits.local_max = std::max(read_count(in, limits.local_min, kLargestBatch), limits.local_min);
   GoodputModel model(limits);
   in.line("noise");
   model.noise_.sqr = in.number(-kGreatestLearnt, kGreatestLearnt);
@@ -188,7 +185,7 @@ GoodputModel GoodputModel::read(ModelReader& in) {
     in.line("measured");
     const std::uint32_t nodes = read_count(in, 1, UINT32_MAX);
     const std::uint32_t replicas = read_count(in, nodes, UINT32_MAX);
-    Measured& measured = model.measured_[{nodes, replicas, read_count(in, 1, kMostSamples)}];
+    Measured& measured = model.measured_[{nodes, replicas, read_count(in, 1, kLargestBatch)}];
     measured.count = in.whole(1, UINT64_MAX);
     // A pass takes longer than its synchronisation, or nothing could be fitted to it.
     measured.step_s = in.number(std::numeric_limits<double>::min(), kGreatestLearnt);

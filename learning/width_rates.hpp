@@ -10,7 +10,7 @@
 namespace muster {
 
 /// Widths that are told apart at most.
-inline constexpr std::uint32_t kMostWidths = 1024;
+inline constexpr std::uint32_t kMostWidths = kWidestJob;
 
 /// Learns how fast the jobs of a class go at each width from how far they say that they have come,
 /// where they say nothing else of themselves.

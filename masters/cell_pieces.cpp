@@ -169,6 +169,16 @@ JobView job_view(const JobRow& row, const Master& master) {
   view.failed_attempts = failures == nullptr ? 0 : failures->attempts;
   view.submitted = row.accepted_at;
   view.usd = master.ledger().job(row.slot).usd();
+  if (view.elastic) {
+    view.elastic->width = row.width;
+    view.elastic->done = row.done;
+    // Held or not, nobody waits for the workers beyond the width.
+    for (std::size_t i = row.width; row.held > 0 && i < row.tasks.size(); ++i) {
+      const bool held = master.state().task(row.tasks[i]).phase == TaskPhase::held;
+      view.held -= held;
+      view.capped += held;
+    }
+  }
   put_failure(view, first_failed(failures, master));
   return view;
 }
@@ -207,13 +217,15 @@ std::optional<std::string> reason_of(const JobRow& row, const Master& master) {
   Tally<Refusal> reasons;
   for (Slot slot : row.tasks) {
     const TaskRow& task = master.state().task(slot);
-    if (waits(task.phase)) reasons.add(task.reason);
+    // Workers that an elastic job is not to have wait for nothing.
+    const bool spare = row.width > 0 && task.phase == TaskPhase::capped;
+    if (waits(task.phase) && !spare) reasons.add(task.reason);
   }
   // A gang's other tasks wait for the one that cannot be placed.
   const auto most = reasons.most(
       [](const Refusal& reason) { return reason.code == RefusalCode::awaiting_peers; });
   if (!most) return failure;
-  std::string text = counted(most->count, row.tasks.size(), "waits", "wait");
+  std::string text = counted(most->count, row.size(), "waits", "wait");
   text += ", " + sentence(most->what);
   if (const std::size_t others = reasons.size() - most->count; others > 0) {
     text += fmt::format("; {} for other reasons", others);
@@ -310,6 +322,11 @@ std::string why(const TaskRow& row, const Master& master) {
     case TaskPhase::pending:
     case TaskPhase::held:
     case TaskPhase::capped: {
+      if (const std::uint32_t width = state.job(row.job).width;
+          width > 0 && row.phase == TaskPhase::capped) {
+        return fmt::format("is not needed: the job is {} worker{} wide", width,
+                           width == 1 ? "" : "s");
+      }
       std::string text = "waits, " + sentence(row.reason);
       if (history != nullptr && history->failures > 0) {
         text += fmt::format("; attempt {} failed: {}", history->attempts, history->reason);

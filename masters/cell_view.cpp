@@ -49,6 +49,7 @@ void DecisionLog::watch(const std::vector<Event>& events) {
       open.placements += std::holds_alternative<TaskAssigned>(event.body);
       open.moves += std::holds_alternative<StopIssued>(event.body);
       open.releases += std::holds_alternative<ReleaseDecided>(event.body);
+      open.resizes += std::holds_alternative<JobResized>(event.body);
     }
   }
   if (counts && !of_round_) shrink();
@@ -58,7 +59,8 @@ void DecisionLog::watch(const std::vector<Event>& events) {
 void DecisionLog::shrink() {
   if (!std::exchange(open_, false)) return;
   const Decision& last = kept_.back();
-  if (last.launches + last.placements + last.moves + last.releases == 0) kept_.pop_back();
+  const std::uint32_t places = last.placements + last.moves + last.resizes;
+  if (last.launches + last.releases + places == 0) kept_.pop_back();
   while (kept_.size() > kKept) kept_.pop_front();
 }
 
@@ -183,8 +185,11 @@ CellFigures CellView::figures() const {
   view.pending = work.count(TaskPhase::pending);
   view.assigned = work.count(TaskPhase::assigned);
   view.held = work.count(TaskPhase::held);
-  view.capped = work.count(TaskPhase::capped);
+  // Nobody waits for the workers beyond the widths of elastic jobs.
+  view.capped = work.count(TaskPhase::capped) - work.beyond_width;
   view.running = work.count(TaskPhase::running);
+  view.elastic_jobs = work.elastic_jobs;
+  view.elastic_workers = work.widths;
   for (std::uint32_t i = 0; i < master.catalog().size(); ++i) {
     for (Market market : {Market::on_demand, Market::spot}) {
       const std::uint32_t count = sums.count(TypeId{i}, market);
@@ -219,6 +224,7 @@ DecisionsView CellView::decided(std::uint32_t most) const {
     one.placements = it->placements;
     one.moves = it->moves;
     one.releases = it->releases;
+    one.resizes = it->resizes;
     view.decisions.push_back(std::move(one));
   }
   return view;

@@ -21,6 +21,7 @@ struct Decision {
   std::uint32_t placements = 0;
   std::uint32_t moves = 0;
   std::uint32_t releases = 0;
+  std::uint32_t resizes = 0;
 };
 
 /// Keeps the last decisions of a master, from the events it commits.

@@ -1,11 +1,24 @@
 // The rounds of a master, from what workers measured to what stands of a plan.
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "masters/master.hpp"
 
 namespace muster {
+namespace {
+
+/// Instances that the job's tasks are at; one at least, for something of it has been measured.
+std::uint32_t nodes_of(const ClusterState& state, const JobRow& job) {
+  std::set<Slot> nodes;
+  for (const Slot slot : job.tasks) {
+    if (state.task(slot).at != kNoSlot) nodes.insert(state.task(slot).at);
+  }
+  return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(nodes.size()));
+}
+
+}  // namespace
 
 void Master::round(std::span<const ThroughputSample> samples, Instant now) {
   auto wanted = begin_round(samples, now);
@@ -43,6 +56,10 @@ std::vector<JobProgress> Master::of_elastic_jobs(std::vector<JobProgress> heard)
   std::ranges::sort(heard, {}, &JobProgress::task);
   const auto twice = std::ranges::unique(heard, {}, &JobProgress::task);
   heard.erase(twice.begin(), twice.end());
+  for (JobProgress& each : heard) {
+    if (!each.training || each.training->nodes > 0) continue;
+    each.training->nodes = nodes_of(state(), state().job(state().find(each.task)->job));
+  }
   return heard;
 }
 

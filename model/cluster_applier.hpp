@@ -128,6 +128,7 @@ struct ClusterState::Applier {
   /// Takes the task out of the phase it is in; the caller puts it into the next one at once.
   void leave_phase(TaskRow& row) {
     --count(row.phase);
+    s.work_.beyond_width -= is_spare(row);
     if (std::uint32_t* of_job = tally(job_of(row), row.phase)) --*of_job;
     if (row.phase == TaskPhase::pending) remove_pending(row);
     if (row.phase == TaskPhase::assigned) s.assigned_.remove(s.tasks_, row.slot);
@@ -142,6 +143,7 @@ struct ClusterState::Applier {
     if (phase == TaskPhase::pending && is_beyond_width(row)) phase = TaskPhase::capped;
     row.phase = phase;
     ++count(phase);
+    s.work_.beyond_width += is_spare(row);
     if (std::uint32_t* of_job = tally(job, phase)) ++*of_job;
     // held_from is where the next search for a task to release begins.
     if (phase == TaskPhase::held || phase == TaskPhase::capped) {
@@ -164,6 +166,10 @@ struct ClusterState::Applier {
   bool is_beyond_width(const TaskRow& row) {
     const std::uint32_t width = job_of(row).width;
     return width > 0 && row.index >= width;
+  }
+  /// Nothing but its job's width keeps the task from a place.
+  bool is_spare(const TaskRow& row) {
+    return row.phase == TaskPhase::capped && job_of(row).width > 0;
   }
   /// The task is to wait for a place; it is held or capped instead where its job says so.
   void let_wait(TaskRow& row) {
@@ -200,6 +206,7 @@ struct ClusterState::Applier {
       row.reason = kCapped;
       ++job.capped;
       ++count(TaskPhase::capped);
+      s.work_.beyond_width += is_spare(row);
       return;
     }
     ++count(TaskPhase::pending);

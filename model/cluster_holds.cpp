@@ -57,6 +57,7 @@ void ClusterState::Applier::operator()(const JobResized& e) {
   MUSTER_CHECK(job.width > 0, "only an elastic job has a width");
   MUSTER_CHECK(e.width > 0 && e.width <= job.tasks.size(), "a job's tasks are its largest width");
   const std::uint32_t before = std::exchange(job.width, e.width);
+  s.work_.widths = s.work_.widths - before + e.width;
   for (std::uint32_t i = e.width; i < before; ++i) {
     TaskRow& row = s.tasks_[job.tasks[i]];
     const bool waits = row.phase == TaskPhase::pending || row.phase == TaskPhase::assigned;

@@ -21,6 +21,8 @@ void ClusterState::Applier::operator()(const JobAccepted& e) {
     MUSTER_CHECK(elastic->min_width > 0 && elastic->max_width == e.job.tasks.size(),
                  "an elastic job has a task for each of its workers");
     row.width = elastic->min_width;
+    ++s.work_.elastic_jobs;
+    s.work_.widths += row.width;
   }
   s.active_.append(s.jobs_, slot);
   ++count(row.counted);
@@ -37,7 +39,12 @@ void ClusterState::Applier::operator()(const RoundDecided&) {}
 
 void ClusterState::Applier::operator()(const PlanPartRefused&) {}
 
-void ClusterState::Applier::operator()(const Measured&) {}
+void ClusterState::Applier::operator()(const Measured& e) {
+  for (const JobProgress& each : e.progress) {
+    const auto slot = s.task_slots_.find(each.task);
+    if (slot != s.task_slots_.end()) job_of(s.tasks_[slot->second]).done = each.done;
+  }
+}
 
 void ClusterState::Applier::operator()(const LaunchRequested& e) {
   MUSTER_CHECK(!s.instance_slots_.contains(e.instance), "instance ids are used once");
@@ -229,6 +236,8 @@ void ClusterState::Applier::operator()(const JobFinished& e) {
     s.free_tasks_.push_back(slot);
   }
   --count(row.counted);
+  s.work_.elastic_jobs -= row.width > 0;
+  s.work_.widths -= row.width;
   s.active_.remove(s.jobs_, row.slot);
   s.free_jobs_.push_back(row.slot);
   s.job_slots_.erase(e.job);
@@ -245,12 +254,15 @@ void ClusterState::derive() {
   for (const JobRow& row : jobs()) {
     JobRow& job = jobs_[row.slot];
     ++applier.count(job.counted);
+    work_.elastic_jobs += job.width > 0;
+    work_.widths += job.width;
     for (Slot slot : job.tasks) {
       const TaskRow& task = tasks_[slot];
       ++shapes_[task.shape.value].tasks;
       ++applier.count(task.phase);
       job.held += task.phase == TaskPhase::held;
       job.capped += task.phase == TaskPhase::capped;
+      work_.beyond_width += applier.is_spare(task);
       job.starting += task.phase == TaskPhase::starting;
       job.stopping += task.phase == TaskPhase::stopping;
       job.failed += task.phase == TaskPhase::failed;

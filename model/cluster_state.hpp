@@ -110,6 +110,7 @@ struct JobRow {
   std::uint32_t failed = 0;                    ///< how many of the tasks have; derived
   /// Of an elastic job: its first so many tasks are to run and the others are not; 0: it is none.
   std::uint32_t width = 0;
+  double done = 0;  ///< of its progress, as it was measured last
 
   /// Tasks without a place that are to get none for now.
   std::uint32_t withheld() const { return held + capped; }
@@ -200,6 +201,9 @@ struct FleetSums {
 struct WorkSums {
   std::array<std::size_t, kJobStandings> jobs{};
   std::array<std::size_t, kTaskPhases> tasks{};
+  std::size_t beyond_width = 0;  ///< of the capped tasks, those beyond an elastic job's width
+  std::size_t elastic_jobs = 0;
+  std::size_t widths = 0;  ///< of elastic jobs, together
 
   std::size_t count(JobStanding standing) const { return jobs[static_cast<std::size_t>(standing)]; }
   std::size_t count(TaskPhase phase) const { return tasks[static_cast<std::size_t>(phase)]; }

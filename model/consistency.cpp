@@ -139,6 +139,10 @@ std::vector<std::string> ClusterState::inconsistencies() const {
   for (const JobRow& job : jobs()) {
     ++work.jobs[static_cast<std::size_t>(job.standing())];
     for (Slot slot : job.tasks) ++work.tasks[static_cast<std::size_t>(tasks_[slot].phase)];
+    if (job.width == 0) continue;
+    work.beyond_width += job.capped;
+    ++work.elastic_jobs;
+    work.widths += job.width;
   }
   if (work != work_) out.emplace_back("jobs and tasks are counted wrongly");
   FleetSums sums;

@@ -11,6 +11,13 @@
 
 namespace muster {
 
+/// Workers of an elastic job at most: what is learnt of jobs tells no more widths apart.
+inline constexpr std::uint32_t kWidestJob = 1024;
+/// A batch beyond this is none that anyone trains with; keeps products within 32 bits.
+inline constexpr std::uint32_t kLargestBatch = 1U << 24;
+/// Progress of a job at most, in whatever unit: what its program may say.
+inline constexpr double kMostProgress = 1e15;
+
 /// A stretch of an elastic job's work in which its speedup is one function of its width.
 struct ElasticEpoch {
   double until = 0;       ///< the job's progress when it ends, in the job's unit; rising
@@ -72,7 +79,7 @@ struct BatchLimits {
 
 /// What a training job measured of its latest step: what goodput is learnt from (Pollux 3.2).
 struct TrainingSample {
-  std::uint32_t nodes = 1;         ///< instances that its workers were on
+  std::uint32_t nodes = 1;         ///< instances that its workers were on; 0: as its master knows
   std::uint32_t replicas = 1;      ///< workers
   std::uint32_t local_batch = 1;   ///< samples of one worker in one pass
   std::uint32_t accumulation = 0;  ///< passes before the one that ends the step

@@ -17,6 +17,13 @@ JobView view_of(const Job& job) {
   view.tasks = job.tasks.size();
   view.whole = job.task_count();
   view.max_fails = job.max_fails;
+  if (const auto* elastic = std::get_if<ElasticSpec>(&job.kind)) {
+    ElasticView& shown = view.elastic.emplace();
+    shown.least = elastic->min_width;
+    shown.most = elastic->max_width;
+    shown.unit = elastic->unit;
+    if (!elastic->epochs.empty()) shown.whole = elastic->epochs.all().back().until;
+  }
   return view;
 }
 

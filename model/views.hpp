@@ -120,6 +120,16 @@ enum class ShownPhase : std::uint8_t {
 std::string_view name_of(ShownPhase phase);
 ShownPhase shown(TaskPhase phase);
 
+/// How wide an elastic job is and may be, and how far it has come.
+struct ElasticView {
+  std::uint32_t least = 1;
+  std::uint32_t most = 1;
+  std::uint32_t width = 0;  ///< workers that it is to have now; 0: none, or no master has it
+  double done = 0;          ///< by the word of its first worker, when it was measured last
+  double whole = 0;         ///< of all its work; 0: it has not said
+  std::string unit{};       ///< of these two; empty: it has not said
+};
+
 /// A job, or the part of it that one master or site has.
 struct JobView {
   JobId job;
@@ -154,6 +164,7 @@ struct JobView {
   std::string master{};                        ///< who has it; empty: no master
   std::string to{};      ///< of a site: where it is on its way to; empty: nowhere
   bool to_site = false;  ///< that is another site
+  std::optional<ElasticView> elastic{};
 };
 
 /// Why a task waits or was refused.
@@ -287,6 +298,7 @@ struct DecisionView {
   std::uint32_t placements = 0;
   std::uint32_t moves = 0;
   std::uint32_t releases = 0;
+  std::uint32_t resizes = 0;
 };
 
 /// The last rounds of a master that changed something, the newest first.
@@ -321,6 +333,8 @@ struct CellFigures {
   std::uint64_t held = 0;
   std::uint64_t capped = 0;
   std::uint64_t running = 0;
+  std::uint64_t elastic_jobs = 0;     ///< that are not over
+  std::uint64_t elastic_workers = 0;  ///< that these are wide together
   std::vector<OfferCount> instances{};
   std::uint64_t instance_count = 0;
   double usd_h = 0;

@@ -23,7 +23,7 @@ using record_codec::to_record;
 void put_row(record::JobRow::Builder out, const JobRow& in) {
   const auto& [job, slot, accepted_at, tasks, pending, held, capped, running, finished,
                held_by_user, terminal_outcome, held_from, active, gang, starting, stopping, counted,
-               failed, width] = in;
+               failed, width, done] = in;
   static_cast<void>(active);  // the list says it
   static_cast<void>(gang);    // derived from the tasks, as the rest
   static_cast<void>(starting);
@@ -43,6 +43,7 @@ void put_row(record::JobRow::Builder out, const JobRow& in) {
   if (terminal_outcome) out.setTerminalOutcome(to_record(*terminal_outcome));
   out.setHeldFrom(held_from);
   out.setWidth(width);
+  out.setDone(done);
 }
 
 JobRow get_row(record::JobRow::Reader in) {
@@ -60,6 +61,7 @@ JobRow get_row(record::JobRow::Reader in) {
     out.terminal_outcome = from_record<JobOutcome>(in.getTerminalOutcome());
   out.held_from = in.getHeldFrom();
   out.width = in.getWidth();
+  out.done = in.getDone();
   return out;
 }
 

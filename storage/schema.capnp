@@ -573,6 +573,7 @@ struct JobRow {
   terminalOutcome @10 :JobOutcome;
   heldFrom @11 :UInt32;
   width @12 :UInt32;  # of an elastic job; 0: it is none
+  done @13 :Float64;
 }
 
 struct TaskRow {

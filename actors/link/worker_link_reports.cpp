@@ -74,7 +74,8 @@ std::optional<TaskProgress> progress_of(link_wire::Samples::Progress::Reader wir
   const TrainingSample sample{in.getNodes(),        in.getReplicas(), in.getLocalBatch(),
                               in.getAccumulation(), in.getStepS(),    in.getSyncS(),
                               in.getGradSqr(),      in.getGradVar()};
-  const bool counts = sample.nodes > 0 && sample.replicas >= sample.nodes && sample.local_batch > 0;
+  const bool counts =
+      sample.replicas > 0 && sample.replicas >= sample.nodes && sample.local_batch > 0;
   const bool amounts = is_amount(sample.step_s) && is_amount(sample.sync_s) &&
                        is_amount(sample.grad_sqr) && is_amount(sample.grad_var);
   if (!counts || !amounts || sample.step_s <= 0 || sample.sync_s > sample.step_s) {

@@ -178,6 +178,25 @@ TEST(Views, ShowTimesInUtcAndSurviveStrangeOnes) {
   EXPECT_EQ(time_text(1e300), "?");
 }
 
+TEST(Views, ShowHowWideAnElasticJobIsAndNotTheWorkersThatItIsNotToHave) {
+  auto wide = answer(kJob);
+  wide.document["state"] = "running";
+  wide.document["tasks_total"] = 8U;
+  wide.document["capped"] = 6U;
+  wide.document["running"] = 2U;
+  wide.document["elastic"] = {{"least", 1U},   {"most", 8U},      {"width", 2U},
+                              {"done", 120.5}, {"whole", 1000.0}, {"unit", "samples"}};
+  const auto job = job_details(wide);
+  ASSERT_TRUE(job.has_value()) << error_of(job);
+  EXPECT_THAT(TaskTable().next(job.value()),
+              HasSubstr("elastic: 2 workers of 1 to 8; 120.5 of 1000 "
+                        "samples done\n"));
+  EXPECT_THAT(JobTable().next({job->job}), HasSubstr("2 of 1-8     0    2"));
+  EXPECT_EQ(progress_line({job->job}), "0 waiting, 2 running, 1 of 2 finished");
+  wide.document["elastic"]["width"] = nullptr;
+  EXPECT_THAT(JobTable().next({job_details(wide).value().job}), HasSubstr(" 1-8 "));
+}
+
 TEST(Views, SumUpHowFarJobsAre) {
   JobAnswer one;
   one.state = "running";

@@ -452,7 +452,7 @@ TEST(JobsDocument, HasTheTableOfEveryKey) {
 TEST(ShippedJobFiles, AreAllValid) {
   int read = 0;
   for (const auto& entry :
-       std::filesystem::directory_iterator(test::source_dir() / "docs/examples")) {
+       std::filesystem::recursive_directory_iterator(test::source_dir() / "docs/examples")) {
     if (entry.path().extension() != ".toml") continue;
     EXPECT_EQ(message_of(load_job_file(entry.path())), "no error");
     ++read;

@@ -104,6 +104,13 @@ class DashboardTest(unittest.TestCase):
         self.page.press("\ue00c")  # escape
         self.assertTrue(self.page.run("return document.getElementById('job').hidden"))
 
+    def test_shows_how_wide_an_elastic_job_is_and_how_far(self):
+        self.open()
+        self.assertIn("3 of 1-8 workers, 120 of 1000 samples", self.page.text("#jobs"))
+        self.assertEqual(self.page.run(
+            "return [...document.querySelectorAll('#jobs progress')].map(bar => bar.max)"
+            ".filter(max => max === 1000).length;"), 1)
+
     def test_filters_jobs(self):
         self.open()
         self.page.run("const box = document.getElementById('job-user'); box.value = 'ann';"

@@ -127,6 +127,8 @@ TEST_F(ElasticJobs, AreHeldAndReleasedAsWideAsTheyAre) {
   round(resized(2));
   master_->hold(JobId{1}, true, now());
   EXPECT_EQ(job().held, 4U);
+  const CellView view{*master_, nullptr, {}, "m", now()};
+  EXPECT_EQ(view.job({JobId{1}}).view.job.held, 2U) << "nobody waits for the others";
   round(resized(3));
   master_->hold(JobId{1}, false, now());
   EXPECT_EQ(job().pending, 3U);
@@ -178,6 +180,45 @@ TEST_F(ElasticJobs, TellTheirProgressByTheirFirstWorkers) {
   ASSERT_NE(told, nullptr);
   ASSERT_EQ(told->progress.size(), 1U);
   EXPECT_EQ(told->progress[0].done, 7);
+}
+
+TEST_F(ElasticJobs, AreToldOnHowManyInstancesTheirStepsWereMadeWhereWorkersDoNotKnow) {
+  begin();
+  Plan plan = resized(2, {1});
+  plan.launches.push_back({it3(), Market::on_demand, {}});
+  plan.places.push_back({TaskId{101}, LaunchIndex{0}, {}});
+  round(plan);
+  boot(1);
+  run_all({1, 101}, 1);
+  TrainingSample step{0, 2, 32, 0, 0.5, 0.1, 1, 2};
+  EXPECT_EQ(master_->of_elastic_jobs({{TaskId{1}, 7, step}})[0].training->nodes, 2U);
+  step.nodes = 1;
+  EXPECT_EQ(master_->of_elastic_jobs({{TaskId{1}, 7, step}})[0].training->nodes, 1U);
+}
+
+TEST_F(ElasticJobs, AreShownWithTheirWidthAndNobodyWaitsForTheRestOfTheirWorkers) {
+  begin();
+  round(resized(2, {1, 101}));
+  run_all({1, 101}, 1);
+  master_->note_progress({{TaskId{1}, 7, {}}}, now());
+  const CellView view{*master_, nullptr, {}, "m", now()};
+  const JobDetails shown = view.job({JobId{1}, true}).view;
+  ASSERT_TRUE(shown.job.elastic.has_value());
+  EXPECT_EQ(shown.job.elastic->least, 1U);
+  EXPECT_EQ(shown.job.elastic->most, 4U);
+  EXPECT_EQ(shown.job.elastic->width, 2U);
+  EXPECT_EQ(shown.job.elastic->done, 7);
+  EXPECT_FALSE(shown.job.reason.has_value());
+  EXPECT_EQ(shown.tasks[3].why, "is not needed: the job is 2 workers wide");
+  const CellFigures figures = view.figures();
+  EXPECT_EQ(figures.waiting_tasks(), 0U);
+  EXPECT_EQ(figures.elastic_jobs, 1U);
+  EXPECT_EQ(figures.elastic_workers, 2U);
+  round(resized(1));
+  EXPECT_EQ(state().work().widths, 1U);
+  EXPECT_EQ(state().work().beyond_width, 2U) << "the third one has still to leave";
+  leave({1, 101}, 1);
+  EXPECT_EQ(state().work().beyond_width, 3U);
 }
 
 }  // namespace

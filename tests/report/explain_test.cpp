@@ -203,5 +203,22 @@ TEST(ExplainTask, tells_the_reason_of_the_cloud) {
             "instance 1 (it4) was refused, not now: cloud quota (asked 1, available 0)");
 }
 
+TEST(ExplainTask, tells_how_far_an_elastic_job_was_when_it_got_another_width) {
+  LogBuilder log;
+  log.at(0).accept(JobBuilder(1).elastic(1, 4));
+  const Cause plan{CauseCode::width_plan, 0};
+  log.at(5).add(JobResized{JobId{1}, 2, plan});
+  log.at(9).add(Measured{{}, 0, {{TaskId{1}, 120.5, {}}}});
+  log.at(10).add(JobResized{JobId{1}, 3, plan});
+  const auto explanation = explain_task(log.events(), log.catalog(), TaskId{101});
+  ASSERT_TRUE(explanation) << explanation.error().message;
+  ASSERT_EQ(explanation->lines.size(), 3U);
+  EXPECT_EQ(explanation->lines[1].text,
+            "its job is to run as 2 worker(s) (width plan, gain $0.00/h)");
+  EXPECT_EQ(
+      explanation->lines[2].text,
+      "its job is to run as 3 worker(s), with 120.5 of its work done (width plan, gain $0.00/h)");
+}
+
 }  // namespace
 }  // namespace muster::report

@@ -125,6 +125,12 @@ TEST(Contract, the_documents_requests_are_those_that_are_read) {
   full.movable = false;
   full.checkpoints = true;
   full.distinct_instances = true;
+  full.elastic = "1-8";
+  full.progress_unit = "samples";
+  full.progress_ends = {10, 20};
+  full.speedup = {1, 1.5};
+  full.rescale_s = 5;
+  full.batch = full.batch_max = full.local_batch_min = full.local_batch_max = 8;
   const json written = json::parse(to_json(full));
   EXPECT_THAT(checker.faults(written, reference("JobRequest")), IsEmpty());
   json properties = document["components"]["schemas"]["JobRequest"]["properties"];

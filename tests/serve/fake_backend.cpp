@@ -27,6 +27,13 @@ std::string state_of_job(std::uint64_t job, std::uint64_t tick) {
   return job % 7 == 6 ? "failed" : kStates[job % kStates.size()];
 }
 
+/// Job 5 is elastic.
+Json elastic_document(std::uint64_t job) {
+  if (job != 5) return nullptr;
+  return {{"least", 1},  {"most", 8},     {"width", 3},
+          {"done", 120}, {"whole", 1000}, {"unit", "samples"}};
+}
+
 Json job_document(std::uint64_t job, std::uint64_t tick) {
   const std::string state = state_of_job(job, tick);
   const bool over = state == "completed" || state == "failed";
@@ -53,6 +60,7 @@ Json job_document(std::uint64_t job, std::uint64_t tick) {
           {"movable", true},
           {"checkpoints", false},
           {"distinct_instances", false},
+          {"elastic", elastic_document(job)},
           {"exit_code", state == "failed" ? Json(3)
                         : over            ? Json(0)
                                           : Json(nullptr)},
@@ -130,6 +138,7 @@ Json status_document(std::uint64_t tick) {
       {"now_s", kBegin + static_cast<double>(tick)},
       {"jobs", {{"waiting", 10 + tick}, {"running", 20}, {"held", 10}, {"over", 5}}},
       {"tasks", {{"pending", 80}, {"running", 60 + tick}}},
+      {"elastic", {{"jobs", 2}, {"workers", 5}}},
       {"instances",
        Json::array({{{"type", "c7i.large"}, {"market", "on-demand"}, {"count", 2}},
                     {{"type", "c7i.large"}, {"market", "spot"}, {"count", 1}},
@@ -153,7 +162,8 @@ Json decision_documents(std::uint64_t tick) {
                     {"choice", i % 3 == 0 ? "full" : "partial"},
                     {"figures", {{"saving_usd_h", 0.12}, {"migration_usd", 0.03}}},
                     {"launches", i % 2},
-                    {"moves", i % 3}});
+                    {"moves", i % 3},
+                    {"resizes", 0}});
   }
   return {{"decisions", list}};
 }

@@ -131,6 +131,7 @@ TEST(ViewJson, the_status_of_two_masters) {
   EXPECT_EQ(document["jobs"], json::parse(R"({"handing_over": 3, "held": 6, "over": 200000,
                                               "running": 4, "waiting": 2})"));
   EXPECT_EQ(document["tasks"]["pending"], 34) << "those that are held or capped among them";
+  EXPECT_EQ(document["elastic"], json::parse(R"({"jobs": 4, "workers": 10})"));
   EXPECT_EQ(document["instances"][0],
             json::parse(R"({"count": 4, "market": "on-demand", "type": "c7i.large"})"));
   EXPECT_EQ(document["usd_h"], 1.5);

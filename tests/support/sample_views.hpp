@@ -46,6 +46,7 @@ inline JobView sample_job(std::uint64_t id = 7) {
   view.master = "m0, m1";
   view.to = "oslo";
   view.to_site = true;
+  view.elastic = {1, 12, 3, 250.5, 1000, "samples"};
   return view;
 }
 
@@ -111,6 +112,7 @@ inline DecisionView sample_decision() {
   view.launches = 1;
   view.placements = 2;
   view.moves = 3;
+  view.resizes = 2;
   view.releases = 4;
   return view;
 }
@@ -128,6 +130,8 @@ inline CellFigures sample_figures() {
   view.held = 6;
   view.capped = 2;
   view.running = 7;
+  view.elastic_jobs = 2;
+  view.elastic_workers = 5;
   view.instances = {{"c7i.large", Market::spot, 3}, {"c7i.large", Market::on_demand, 2}};
   view.instance_count = 5;
   view.usd_h = 0.75;

@@ -15,6 +15,7 @@ using process::AloneRates;
 using process::boot_time;
 using process::progress_from;
 using process::ProgressMeter;
+using process::step_from;
 using test::ProcessHost;
 using test::script;
 
@@ -69,6 +70,18 @@ TEST(Progress, OnlyTheDocumentedLineIsTaken) {
        {"", "progress", "progress ", "progress -1", "progress 1 ", "progress nan", "progress inf",
         "progress 1e300", "Progress 1", "progress  1", "progress 0x10", "stop"}) {
     EXPECT_FALSE(progress_from(line)) << line;
+  }
+}
+
+TEST(Steps, OnlyOnesThatCanHaveBeenMadeAreTaken) {
+  EXPECT_EQ(step_from("step 32 1 0.5 0.25 2 30.5"),
+            (TrainingSample{0, 1, 32, 1, 0.5, 0.25, 2, 30.5}));
+  for (const char* line :
+       {"step", "step 32 1 0.5 0.25 2", "step 32 1 0.5 0.25 2 3 4", "step 0 1 0.5 0.25 2 3",
+        "step 1.5 1 0.5 0.25 2 3", "step 32 -1 0.5 0.25 2 3", "step 32 1 0.5 0.5 2 3",
+        "step 32 1 nan 0.25 2 3", "step 32 1 0.5 0.25 2 1e16", "step 16777217 1 0.5 0.25 2 3",
+        "step 32  1 0.5 0.25 2 3", "step 32 1 0.5 0.25 2 3 "}) {
+    EXPECT_FALSE(step_from(line)) << line;
   }
 }
 
@@ -237,6 +250,25 @@ TEST_F(ProcessProgressTest, ProgressIsKnownToTheNextWorker) {
   host_.news.clear();
   EXPECT_LT(sample_of(1), 0.01);
   EXPECT_EQ(reporter.ask("progress 5000\n"), "ok\n");
+}
+
+TEST_F(ProcessProgressTest, AStepOfTrainingIsToldWithTheNextProgressAndByTheNextWorkerToo) {
+  Execution execution = script(1, "");
+  execution.task_count = 4;
+  Reporter reporter(begin(execution));
+  EXPECT_EQ(reporter.ask("step 32 1 0.5 0.25 2 30.5\n"), "ok\n");
+  EXPECT_EQ(reporter.ask("step 32\n"),
+            "error: say: step LOCAL_BATCH ACCUMULATION STEP_S SYNC_S GRAD_SQR GRAD_VAR\n");
+  report(reporter, 1);
+  const auto said = [&] {
+    const auto samples = executor_->sample();
+    return samples.empty() || !samples[0].progress ? std::nullopt : samples[0].progress->training;
+  };
+  const TrainingSample wanted{0, 4, 32, 1, 0.5, 0.25, 2, 30.5};
+  EXPECT_TRUE(host_.run_until([&] { return said() == wanted; }));
+  executor_ = std::make_unique<ProcessExecutor>(InstanceId{3}, options_, host_.host());
+  executor_->adopt();
+  EXPECT_TRUE(host_.run_until([&] { return said() == wanted; }));
 }
 
 TEST_F(ProcessProgressTest, LongPathsAreReplacedByAnAbstractName) {

@@ -27,7 +27,7 @@ struct Flag {
   std::string_view key;
   std::string_view meaning;
 };
-constexpr std::array<Flag, 18> kFlags = {
+constexpr std::array<Flag, 27> kFlags = {
     {{"--name", "name", "what lists show"},
      {"--user", "user", "who pays; default: you"},
      {"--class", "class", "jobs of one class are expected to slow each other alike"},
@@ -46,6 +46,16 @@ constexpr std::array<Flag, 18> kFlags = {
      {"--retries", "retries",
       "failed attempts of a task after which it is tried again; default: 0"},
      {"--max-fails", "max_fails", "so many tasks may fail; with one more the rest is ended"},
+     {"--elastic", "elastic", "1-8: as many workers as the policy likes, between these two"},
+     {"--progress-unit", "progress_unit", "what an elastic job's progress counts, such as samples"},
+     {"--progress-ends", "progress_ends",
+      "where its epochs end, like 100,250; the last is its end"},
+     {"--speedup", "speedup", "of 1, 2, ... workers against one, like 1,1.9,2.7"},
+     {"--rescale", "rescale_s", "for how long another width keeps it from progress; default: 30s"},
+     {"--batch", "batch", "it trains, with so many samples a step at first"},
+     {"--batch-max", "batch_max", "samples of a step at most"},
+     {"--local-batch-min", "local_batch_min", "samples that a worker takes at once at least"},
+     {"--local-batch-max", "local_batch_max", "samples that a worker has room for at once"},
      {"--token", "token", "the same token is the same submission"}}};
 
 // All names of kFlags are keys of the table, so the search always finds one.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
@@ -87,6 +88,14 @@ std::optional<std::vector<std::uint64_t>> submit(const SubmitOptions& options,
   return jobs.value();
 }
 
+/// "8 tasks", or "1 to 8 workers" of an elastic job.
+std::string size_text(const Job& job) {
+  if (const auto* elastic = std::get_if<ElasticSpec>(&job.kind)) {
+    return fmt::format("{} to {} workers", elastic->min_width, elastic->max_width);
+  }
+  return fmt::format("{} task{}", job.tasks.size(), job.tasks.size() == 1 ? "" : "s");
+}
+
 void print_ids(const SubmitOptions& options, const std::vector<JobRequest>& requests,
                const std::vector<std::uint64_t>& jobs) {
   if (options.client.json) return;
@@ -97,8 +106,7 @@ void print_ids(const SubmitOptions& options, const std::vector<JobRequest>& requ
       continue;
     }
     const Job job = make_job(requests[i]);
-    text += fmt::format("job {}: {}, {} task{}\n", jobs[i], job.name, job.tasks.size(),
-                        job.tasks.size() == 1 ? "" : "s");
+    text += fmt::format("job {}: {}, {}\n", jobs[i], job.name, size_text(job));
   }
   print_text(text);
 }

@@ -156,6 +156,17 @@ std::vector<SilentAnswer> read_all_silent(const Fields& fields) {
   return fields.list("silent", read_silent);
 }
 
+ElasticAnswer read_elastic(const Fields& fields) {
+  ElasticAnswer elastic;
+  elastic.least = fields.count("least");
+  elastic.most = fields.count("most");
+  elastic.width = fields.count_or_null("width");
+  elastic.done = fields.number("done");
+  elastic.whole = fields.number_or_null("whole");
+  elastic.unit = fields.text_or_null("unit");
+  return elastic;
+}
+
 JobAnswer read_job(const Fields& fields) {
   JobAnswer job;
   job.job = fields.count("job");
@@ -186,6 +197,9 @@ JobAnswer read_job(const Fields& fields) {
   }
   if (fields.has("reason")) job.reason = fields.text_or_null("reason");
   if (fields.has("complete")) job.complete = fields.truth("complete");
+  if (fields.has("elastic") && !fields.null("elastic")) {
+    job.elastic = read_elastic(fields.object("elastic"));
+  }
   return job;
 }
 
@@ -269,6 +283,11 @@ StatusAnswer read_status(const Fields& fields) {
   const Fields tasks = fields.object("tasks");
   status.tasks_pending = tasks.count("pending");
   status.tasks_running = tasks.count("running");
+  if (fields.has("elastic")) {
+    const Fields elastic = fields.object("elastic");
+    status.elastic_jobs = elastic.count("jobs");
+    status.elastic_workers = elastic.count("workers");
+  }
   status.instances = fields.list("instances", [](const Fields& kind) {
     return StatusAnswer::Kind{kind.text("type"), kind.text("market"), kind.count("count")};
   });

@@ -29,6 +29,16 @@ struct SilentAnswer {
   std::optional<Figures> last;    ///< nothing: it is not known
 };
 
+/// How wide an elastic job is and may be, and how far it has come.
+struct ElasticAnswer {
+  std::uint64_t least = 1;
+  std::uint64_t most = 1;
+  std::optional<std::uint64_t> width;  ///< nothing: it has none now
+  double done = 0;
+  std::optional<double> whole;  ///< nothing: it has not said
+  std::string unit;
+};
+
 /// A job as lists show it.
 struct JobAnswer {
   std::uint64_t job = 0;
@@ -55,6 +65,7 @@ struct JobAnswer {
   bool distinct_instances = false;
   std::string reason;    ///< why it waits, has failed or was refused; empty: nothing says so
   bool complete = true;  ///< everybody who may have a part of it has answered
+  std::optional<ElasticAnswer> elastic;
 
   /// It has ended, one way or another.
   bool over() const;
@@ -139,6 +150,8 @@ struct StatusAnswer {
   std::uint64_t jobs_over = 0;
   std::uint64_t tasks_pending = 0;
   std::uint64_t tasks_running = 0;
+  std::uint64_t elastic_jobs = 0;
+  std::uint64_t elastic_workers = 0;
   std::vector<Kind> instances;
   double usd_h = 0;
   double total_usd = 0;

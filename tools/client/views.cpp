@@ -63,6 +63,36 @@ std::string_view least(bool complete) {
   return complete ? "" : "at least ";
 }
 
+/// Tasks that have to end for the job to do so: of an elastic one, as many as it is wide.
+std::uint64_t tasks_of(const JobAnswer& job) {
+  return job.elastic ? job.elastic->width.value_or(job.finished) : job.tasks_total;
+}
+
+/// Tasks that wait; workers that an elastic job is not to have do not.
+std::uint64_t waiting(const JobAnswer& job) {
+  return job.waiting + job.held + (job.elastic ? 0 : job.capped);
+}
+
+/// "2 of 1-8": its width, and between which bounds; of other jobs how many tasks there are.
+std::string size_text(const JobAnswer& job) {
+  if (!job.elastic) return std::to_string(job.tasks_total);
+  const ElasticAnswer& elastic = *job.elastic;
+  const std::string range = fmt::format("{}-{}", elastic.least, elastic.most);
+  return elastic.width ? fmt::format("{} of {}", *elastic.width, range) : range;
+}
+
+/// "elastic: 2 workers of 1 to 8; 120 of 1000 samples done"
+std::string elastic_text(const ElasticAnswer& elastic) {
+  std::string text = "elastic: ";
+  if (elastic.width) text += plural(*elastic.width, "worker") + " of ";
+  text += fmt::format("{} to {}", elastic.least, elastic.most);
+  // Nothing is known of the progress of a job that is over.
+  if (!elastic.width) return text;
+  text += "; " + number_text(elastic.done);
+  if (elastic.whole) text += " of " + number_text(*elastic.whole);
+  return text + (elastic.unit.empty() ? "" : " " + elastic.unit) + " done";
+}
+
 std::string job_head(const JobAnswer& job) {
   std::string text = fmt::format("job {}  {}  of {}: {}", job.job, job.name, job.user, job.state);
   if (job.over() && job.exit_code.value_or(0) != 0) {
@@ -71,8 +101,9 @@ std::string job_head(const JobAnswer& job) {
   text += fmt::format(
       "\n  {} finished of {}, {} failed, {} running, {} starting, {} waiting, {} held, {} "
       "capped; {}\n",
-      job.finished, job.tasks_total, job.failed, job.running, job.starting, job.waiting, job.held,
-      job.capped, plural(job.failed_attempts, "failed attempt"));
+      job.finished, tasks_of(job), job.failed, job.running, job.starting, job.waiting, job.held,
+      job.elastic ? 0 : job.capped, plural(job.failed_attempts, "failed attempt"));
+  if (job.elastic) text += fmt::format("  {}\n", elastic_text(*job.elastic));
   if (!job.reason.empty()) text += fmt::format("  {}\n", job.reason);
   text += fmt::format("  submitted {}", job.submitted_s ? time_text(*job.submitted_s) : "-");
   if (job.over_s) text += fmt::format(", over {}", time_text(*job.over_s));
@@ -149,12 +180,11 @@ JobTable::JobTable()
 
 std::string JobTable::next(const std::vector<JobAnswer>& jobs) {
   for (const JobAnswer& job : jobs) {
-    table_.add_row({std::to_string(job.job), job.name, job.user, job.state,
-                    std::to_string(job.tasks_total),
-                    std::to_string(job.waiting + job.held + job.capped),
-                    std::to_string(job.starting + job.running), std::to_string(job.finished),
-                    std::to_string(job.failed), job.over() ? number_or_dash(job.exit_code) : "-",
-                    usd_text(job.usd), job.submitted_s ? time_text(*job.submitted_s) : "-"});
+    table_.add_row({std::to_string(job.job), job.name, job.user, job.state, size_text(job),
+                    std::to_string(waiting(job)), std::to_string(job.starting + job.running),
+                    std::to_string(job.finished), std::to_string(job.failed),
+                    job.over() ? number_or_dash(job.exit_code) : "-", usd_text(job.usd),
+                    job.submitted_s ? time_text(*job.submitted_s) : "-"});
   }
   return table_.take();
 }
@@ -187,6 +217,7 @@ std::string WhyLines::next(const JobDetails& job) {
   std::string text;
   if (!std::exchange(begun_, true)) {
     text = fmt::format("job {}  {}: {}\n", job.job.job, job.job.name, job.job.state);
+    if (job.job.elastic) text += elastic_text(*job.job.elastic) + "\n";
   }
   for (const TaskAnswer& task : job.tasks) text += task_line(task);
   return text;
@@ -253,6 +284,11 @@ std::string view(const StatusAnswer& status) {
                   status.jobs_running, status.jobs_waiting, status.jobs_held, status.jobs_over);
   text += fmt::format("tasks:     {}{} running, {} pending\n", some, status.tasks_running,
                       status.tasks_pending);
+  if (status.elastic_jobs > 0) {
+    text +=
+        fmt::format("elastic:   {}{}, {} wide together\n", some, plural(status.elastic_jobs, "job"),
+                    plural(status.elastic_workers, "worker"));
+  }
   std::vector<std::string> kinds;
   for (const auto& kind : status.instances) {
     kinds.push_back(fmt::format("{} {} ({})", kind.count, kind.type, kind.market));
@@ -319,10 +355,10 @@ std::string progress_line(const std::vector<JobAnswer>& jobs) {
   JobAnswer sum;
   std::uint64_t over = 0;
   for (const JobAnswer& job : jobs) {
-    sum.waiting += job.waiting + job.held + job.capped;
+    sum.waiting += waiting(job);
     sum.running += job.starting + job.running;
     sum.finished += job.finished;
-    sum.tasks_total += job.tasks_total;
+    sum.tasks_total += tasks_of(job);
     over += job.over() ? 1 : 0;
   }
   std::string text = fmt::format("{} waiting, {} running, {} of {} finished", sum.waiting,

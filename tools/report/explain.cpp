@@ -171,12 +171,21 @@ class TaskTeller : public Teller {
     tell("turn", "its gang has waited long and has its turn: no other job starts a task before it",
          {{"until_s", to_seconds(e.until)}});
   }
+  void operator()(const Measured& e) {
+    const TaskId first = event_text_.tasks().at(task_).job->tasks.front().id;
+    for (const JobProgress& each : e.progress) {
+      // The job's first worker speaks for all of it.
+      if (each.task == first) done_ = each.done;
+    }
+  }
   void operator()(const JobResized& e) {
     if (e.job != job_) return;
     Details details = details_of(e.cause);
     details.insert(details.begin(), {"width", e.width});
+    if (done_) details.insert(details.begin() + 1, {"done", *done_});
+    const std::string done = done_ ? fmt::format(", with {:.6g} of its work done", *done_) : "";
     tell("resized",
-         fmt::format("its job is to run as {} worker(s) ({}){}", e.width, describe(e.cause),
+         fmt::format("its job is to run as {} worker(s){} ({}){}", e.width, done, describe(e.cause),
                      event_text_.round_text(now_)),
          std::move(details));
   }
@@ -295,6 +304,7 @@ class TaskTeller : public Teller {
 
   TaskId task_;
   JobId job_;
+  std::optional<double> done_;       ///< of its elastic job, as measured last
   std::optional<InstanceId> meant_;  ///< where it is assigned
   std::optional<InstanceId> here_;   ///< where it holds resources
   Instant since_;

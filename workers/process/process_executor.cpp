@@ -154,6 +154,7 @@ void ProcessExecutor::start(const Execution& execution) {
   Run& run = runs_[key];
   run.workload_class = execution.workload_class;
   run.baseline_rate_per_s = execution.program.baseline_rate_per_s;
+  run.together = execution.task_count;
   company_changed();
   if (!execution.program.argv.empty()) {
     if (!watch_ || watch_->full().empty()) return begin(execution);
@@ -275,7 +276,8 @@ std::vector<ExecutionSample> ProcessExecutor::sample() {
     const auto throughput = normalized(run, now);
     std::optional<ExecutionProgress> progress;
     if (const auto& points = run.meter.points(); !points.empty()) {
-      progress = ExecutionProgress{points.back().units, {}};
+      progress = ExecutionProgress{points.back().units, points.back().step};
+      if (progress->training) progress->training->replicas = run.together;
     }
     if (throughput || progress) samples.push_back({key.task, key.attempt, throughput, progress});
   }
@@ -332,6 +334,7 @@ std::optional<FoundExecution> ProcessExecutor::take_over(const AttemptKey& key) 
     execution.granted = order->granted;
     run.workload_class = order->workload_class;
     run.baseline_rate_per_s = order->baseline_rate_per_s;
+    run.together = order->task_count;
     gpus_.keep(key, order->gpus, order->granted[Resource::gpu]);
     if (watch_) watch_->add(key, order->checkpoint_dir);
   }

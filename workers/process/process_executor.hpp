@@ -87,6 +87,7 @@ class ProcessExecutor : public Executor {
   struct Run {
     std::string workload_class;
     double baseline_rate_per_s = 0;
+    std::uint32_t together = 1;  ///< tasks of its job that were started with it
     bool started = false;
     process::ProgressMeter meter;
   };

@@ -1,5 +1,6 @@
 #include "workers/process/progress.hpp"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <ctime>
@@ -12,10 +13,12 @@ namespace muster::process {
 namespace {
 
 constexpr const char* kRatesFile = "alone_rates";
-constexpr double kMaxUnits = 1e15;
 /// A better rate is worth a write to the file when it is better by this much.
 constexpr double kWorthSaving = 1.01;
 constexpr std::string_view kVerb = "progress ";
+constexpr std::string_view kStepVerb = "step ";
+/// Of the numbers that a step is said by.
+constexpr std::size_t kStepNumbers = 6;
 
 }  // namespace
 
@@ -55,8 +58,39 @@ std::optional<double> progress_from(std::string_view line) {
   const char* end = line.data() + line.size();
   const auto parsed = std::from_chars(line.data(), end, units);
   if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-  if (!std::isfinite(units) || units < 0 || units > kMaxUnits) return std::nullopt;
+  if (!std::isfinite(units) || units < 0 || units > kMostProgress) return std::nullopt;
   return units;
+}
+
+std::optional<TrainingSample> step_from(std::string_view line) {
+  if (!line.starts_with(kStepVerb)) return std::nullopt;
+  line.remove_prefix(kStepVerb.size());
+  std::array<double, kStepNumbers> said{};
+  const char* at = line.data();
+  const char* const end = at + line.size();
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    if (i > 0 && (at == end || *at++ != ' ')) return std::nullopt;
+    const auto parsed = std::from_chars(at, end, said[i]);
+    if (parsed.ec != std::errc{} || !(said[i] >= 0 && said[i] <= kMostProgress)) {
+      return std::nullopt;
+    }
+    at = parsed.ptr;
+  }
+  if (at != end) return std::nullopt;
+  const auto [local_batch, accumulation, step_s, sync_s, grad_sqr, grad_var] = said;
+  const auto is_count = [](double number) {
+    return number <= kLargestBatch && number == std::floor(number);
+  };
+  if (!is_count(local_batch) || local_batch < 1 || !is_count(accumulation)) return std::nullopt;
+  if (sync_s >= step_s) return std::nullopt;
+  return TrainingSample{.nodes = 0,
+                        .replicas = 1,
+                        .local_batch = static_cast<std::uint32_t>(local_batch),
+                        .accumulation = static_cast<std::uint32_t>(accumulation),
+                        .step_s = step_s,
+                        .sync_s = sync_s,
+                        .grad_sqr = grad_sqr,
+                        .grad_var = grad_var};
 }
 
 AloneRates::AloneRates(std::filesystem::path folder) : folder_(std::move(folder)) {

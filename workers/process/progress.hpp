@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/elastic.hpp"
 #include "model/time.hpp"
 
 namespace muster::process {
@@ -19,6 +20,7 @@ Duration boot_time();
 struct ProgressPoint {
   Duration at{};
   double units = 0;
+  std::optional<TrainingSample> step{};  ///< of a training task: what it measured last
 };
 
 /// The points of one attempt's progress that its present rate follows from.
@@ -40,6 +42,11 @@ class ProgressMeter {
 /// What a task said on its progress socket: "progress N", N a number of units of at most 1e15.
 /// Nothing when the line is not of that form.
 std::optional<double> progress_from(std::string_view line);
+
+/// What a training task said of its latest step: "step LOCAL_BATCH ACCUMULATION STEP_S SYNC_S
+/// GRAD_SQR GRAD_VAR", as TrainingSample names them; on how many nodes it was made it does not
+/// know. Nothing when the line is not of that form, or no step can have been so.
+std::optional<TrainingSample> step_from(std::string_view line);
 
 /// The best rate seen for each workload class while an attempt had the instance to itself.
 class AloneRates {

@@ -214,12 +214,20 @@ std::optional<std::string> ShimRun::control(std::string_view line) {
 }
 
 std::optional<std::string> ShimRun::progress(std::string_view line) {
+  if (line.starts_with("step")) {
+    const auto step = step_from(line);
+    if (!step) {
+      return "error: say: step LOCAL_BATCH ACCUMULATION STEP_S SYNC_S GRAD_SQR GRAD_VAR\n";
+    }
+    step_ = step;
+    return "ok\n";
+  }
   const auto units = progress_from(line);
   if (!units) return "error: say: progress N\n";
   // Points that go back would make negative rates.
   if (*units < units_) return "error: progress does not go back\n";
   units_ = *units;
-  untold_ = {boot_time(), units_};
+  untold_ = {boot_time(), units_, step_};
   notify_progress();
   return "ok\n";
 }

@@ -68,6 +68,7 @@ class ShimRun {
   LineServer control_;
   LineServer progress_;
   ProgressMeter meter_;
+  std::optional<TrainingSample> step_;   ///< the newest one; it is told with the next progress
   std::optional<ProgressPoint> untold_;  ///< the newest progress, when it came too soon to be told
   double units_ = 0;
   Duration progress_rest_{};  ///< until then the progress socket is not looked at

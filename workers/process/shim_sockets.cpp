@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -130,11 +131,18 @@ int make_task_folder(const std::string& path, const Order& order) {
 }
 
 std::string progress_line(const ProgressPoint& point) {
-  char text[96];
   // 17 digits are enough to read the same double again.
-  const int size = std::snprintf(text, sizeof text, "progress %lld %.17g\n",
-                                 static_cast<long long>(point.at.count()), point.units);
-  return {text, static_cast<std::size_t>(size)};
+  std::array<char, 256> text{};
+  int size = std::snprintf(text.data(), text.size(), "progress %lld %.17g",
+                           static_cast<long long>(point.at.count()), point.units);
+  std::string line(text.data(), static_cast<std::size_t>(size));
+  if (const auto& step = point.step) {
+    size = std::snprintf(text.data(), text.size(), " step %u %u %.17g %.17g %.17g %.17g",
+                         step->local_batch, step->accumulation, step->step_s, step->sync_s,
+                         step->grad_sqr, step->grad_var);
+    line.append(text.data(), static_cast<std::size_t>(size));
+  }
+  return line + '\n';
 }
 
 std::optional<ProgressPoint> point_from(std::string_view line) {
@@ -147,9 +155,12 @@ std::optional<ProgressPoint> point_from(std::string_view line) {
   // The whole line has to fit: anything else is none of the shim's.
   if (time.ec != std::errc{} || time.ptr == end || *time.ptr != ' ') return std::nullopt;
   const auto units = std::from_chars(time.ptr + 1, end, point.units);
-  if (units.ec != std::errc{} || units.ptr != end) return std::nullopt;
+  if (units.ec != std::errc{}) return std::nullopt;
   point.at = Duration{at};
-  return point;
+  if (units.ptr == end) return point;
+  if (*units.ptr != ' ') return std::nullopt;
+  point.step = step_from(line.substr(static_cast<std::size_t>(units.ptr + 1 - line.data())));
+  return point.step ? std::optional(point) : std::nullopt;
 }
 
 bool write_patiently(int folder, std::string_view result) {

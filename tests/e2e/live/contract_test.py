@@ -106,7 +106,8 @@ class Contract(unittest.TestCase):
         waits = self.submit("--tasks", "64", "--", "sleep", "600")
         held = self.submit("--", "sleep", "600")
         cluster.run("hold", held)
-        jobs = [over, failed, runs, waits, held]
+        elastic = self.submit("--elastic", "1-3", "--progress-ends", "9", "--", "sleep", "600")
+        jobs = [over, failed, runs, waits, held, elastic]
         self.check_everything(jobs, "while all answer")
         masters = {name: cluster.node(name) for name in ("n2", "n3")}
         for name, pid in masters.items():

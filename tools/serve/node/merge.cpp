@@ -88,6 +88,8 @@ ClusterStatus status(const std::vector<CellFigures>& masters, const std::vector<
     all.jobs_over += one.over_jobs;
     all.tasks_pending += one.waiting_tasks();
     all.tasks_running += one.running;
+    all.elastic_jobs += one.elastic_jobs;
+    all.elastic_workers += one.elastic_workers;
     all.usd_h += one.usd_h;
     all.total_usd += one.total_usd;
     all.today_usd += one.today_usd;

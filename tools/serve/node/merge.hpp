@@ -54,6 +54,8 @@ struct ClusterStatus {
   std::uint64_t jobs_over = 0;
   std::uint64_t tasks_pending = 0;
   std::uint64_t tasks_running = 0;
+  std::uint64_t elastic_jobs = 0;
+  std::uint64_t elastic_workers = 0;
   std::vector<OfferCount> instances{};
   double usd_h = 0;
   double total_usd = 0;

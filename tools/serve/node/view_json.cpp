@@ -55,6 +55,21 @@ void put_list(JsonText& out, std::string_view key, const JsonText& list) {
   out.key(key).begin_list().values(list).end_list();
 }
 
+void put_elastic(JsonText& out, const std::optional<ElasticView>& elastic) {
+  out.key("elastic");
+  if (!elastic) {
+    out.value(nullptr);
+    return;
+  }
+  const auto known = [](auto number) { return number > 0 ? std::optional(number) : std::nullopt; };
+  out.begin_object()
+      .field("done", elastic->done)
+      .field("least", elastic->least)
+      .field("most", elastic->most);
+  put_text_or_null(out, "unit", elastic->unit);
+  out.field("whole", known(elastic->whole)).field("width", known(elastic->width)).end_object();
+}
+
 void put_job(JsonText& out, const JobView& job, const Around* around) {
   out.begin_object()
       .field("capped", job.capped)
@@ -62,8 +77,9 @@ void put_job(JsonText& out, const JobView& job, const Around* around) {
       .field("class", job.workload_class)
       .field("command", job.command);
   if (around != nullptr) out.field("complete", around->silent.empty());
-  out.field("distinct_instances", job.distinct_instances)
-      .field("exit_code", job.exit_code)
+  out.field("distinct_instances", job.distinct_instances);
+  put_elastic(out, job.elastic);
+  out.field("exit_code", job.exit_code)
       .field("failed", job.failed)
       .field("failed_attempts", job.failed_attempts)
       .field("failed_task", job.failed_task)
@@ -196,6 +212,7 @@ void put_decision(JsonText& out, const DecisionView& one) {
       .field("moves", one.moves)
       .field("placements", one.placements)
       .field("releases", one.releases)
+      .field("resizes", one.resizes)
       .field("round", one.round)
       .end_object();
 }
@@ -306,7 +323,9 @@ std::string status(const merge::ClusterStatus& status, const Silent& silent) {
   JsonText out;
   out.begin_object();
   put_caps(out, status.caps);
-  out.field("complete", silent.empty()).key("instances").begin_list();
+  out.field("complete", silent.empty()).key("elastic").begin_object();
+  out.field("jobs", status.elastic_jobs).field("workers", status.elastic_workers).end_object();
+  out.key("instances").begin_list();
   for (const OfferCount& line : status.instances) {
     out.begin_object()
         .field("count", line.count)

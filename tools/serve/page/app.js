@@ -211,6 +211,13 @@ function showNodes(nodes, caps) {
   }).filter(Boolean).join(" "));
 }
 
+// How wide an elastic job is and may be, and how far it has come.
+function widthText({ least, most, width, done, whole, unit }) {
+  const wide = `${width ?? "no"} of ${least}-${most} workers`;
+  if (width === null || done === 0) return wide;
+  return `${wide}, ${done}${whole === null ? "" : " of " + whole} ${unit ?? ""}`.trim();
+}
+
 function jobRow(row, first) {
   const number = row.appendChild(cell("keep"));
   const name = button(row.appendChild(cell("text")), () => openJob(first.job));
@@ -227,10 +234,13 @@ function jobRow(row, first) {
     setText(phase, job.state);
     phase.className = "keep state-" + job.state.replaceAll(" ", "-");
     setText(user, job.user);
-    bar.max = Math.max(job.tasks_total, 1);
-    bar.value = job.finished;
+    const { elastic } = job;
+    const [part, whole] = elastic?.whole && elastic.width !== null
+      ? [elastic.done, elastic.whole] : [job.finished, elastic?.width ?? job.tasks_total];
+    bar.max = Math.max(whole, 1e-9);
+    bar.value = part;
     bar.setAttribute("aria-hidden", "true");
-    setText(count, `${job.finished} of ${job.tasks_total}`);
+    setText(count, elastic ? widthText(elastic) : `${part} of ${whole}`);
     [job.running, job.failed_attempts, usd(job.usd), job.master ?? "", moment(job.submitted_s)]
       .forEach((text, i) => setText(rest[i], text));
     row.classList.toggle("chosen", job.job === state.job);
