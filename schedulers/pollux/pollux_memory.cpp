@@ -1,5 +1,6 @@
 #include "schedulers/pollux/pollux_memory.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -15,7 +16,27 @@ void PolluxMemory::observe(const Event& event, const ClusterView& view) {
     hear(*measured, view);
   } else if (const auto* over = std::get_if<JobFinished>(&event.body)) {
     jobs_.erase(over->job);
+    // Its cluster goes with the last job.
+    if (jobs_.empty()) scale_ = {};
+  } else if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
+    note_size(round->note);
   }
+}
+
+/// Of a round that has sized a cluster.
+void PolluxMemory::note_size(const RoundNote& note) {
+  const auto figure = [&](std::string_view name) {
+    const auto found = std::ranges::find(
+        note.figures, name, [](const auto& each) { return std::string_view(each.first); });
+    return found == note.figures.end() ? std::nullopt : std::optional(found->second);
+  };
+  const auto nodes = figure(kNodesFigure);
+  const auto efficiency = figure(kEfficiencyFigure);
+  if (!nodes || !efficiency) return;
+  scale_.nodes = static_cast<std::uint32_t>(*nodes);
+  if (figure(kSearchedFigure).value_or(0) > 0) return scale_.window.clear();
+  scale_.window.push_back(*efficiency);
+  while (scale_.window.size() > kMostRemembered) scale_.window.pop_front();
 }
 
 void PolluxMemory::hear(const Measured& measured, const ClusterView& view) {
@@ -51,6 +72,7 @@ std::string PolluxMemory::save() const {
       for (const auto& [node, workers] : row) entry.push_back({node.value, workers});
     }
   }
+  all["scale"] = {scale_.nodes, scale_.window};
   return all.dump();
 }
 
@@ -74,6 +96,8 @@ bool PolluxMemory::load(std::string_view text) {
         }
       }
     }
+    read.scale_.nodes = all.at("scale").at(0);
+    read.scale_.window = all.at("scale").at(1).get<std::deque<double>>();
     *this = std::move(read);
     return true;
   } catch (const json::exception&) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "model/time.hpp"
 
@@ -26,7 +27,15 @@ struct SearchEffort {
   std::uint32_t generations = 100;  ///< with the first one
 };
 
-/// What the policy can be told.
+/// How the size of the cluster is chosen.
+struct AutoscaleRules {
+  double target = 0.5;        ///< efficiency that the cluster is to have
+  std::uint32_t window = 15;  ///< rounds whose mean is held against it
+  std::uint32_t min_nodes = 1;
+  std::uint32_t max_nodes = 64;
+};
+
+/// What the policies can be told.
 struct PolluxParams {
   Duration period{std::chrono::seconds{60}};
   bool eager = false;  ///< a round when a job comes or leaves, too
@@ -34,6 +43,7 @@ struct PolluxParams {
   SearchKind search = SearchKind::local;
   SpeedSource speedups = SpeedSource::learned;
   SearchEffort effort;
+  std::optional<AutoscaleRules> autoscale{};  ///< none: the budget says how large the cluster is
 };
 
 }  // namespace muster::pollux

@@ -21,12 +21,16 @@ Cadence PolluxPolicy::cadence() const {
 }
 
 void PolluxPolicy::observe(const Event& event, const ClusterView& view) {
+  // A search that is repeated is shown what the one was shown that it repeats.
+  if (const auto* round = std::get_if<RoundDecided>(&event.body)) remember(*round, view);
   memory_.observe(event, view);
-  const auto* round = std::get_if<RoundDecided>(&event.body);
-  if (round == nullptr || round->note.choice != "genetic") return;
-  const double seed = round->note.figures.front().second;
+}
+
+void PolluxPolicy::remember(const RoundDecided& round, const ClusterView& view) {
+  if (round.note.choice != "genetic") return;
+  const double seed = round.note.figures.front().second;
   if (!found_ || found_->at != view.now || found_->seed != seed) {
-    Budget budget(round->budget);
+    Budget budget(round.budget);
     PolluxRound again(view, memory_, params_);
     memory_.remember(again.run(static_cast<std::uint64_t>(seed), budget).population);
   } else {

@@ -34,6 +34,8 @@ class PolluxPolicy final : public Policy {
     std::vector<NamedLayout> population;
   };
 
+  void remember(const RoundDecided& round, const ClusterView& view);
+
   PolluxParams params_;
   PolluxMemory memory_;
   std::optional<Found> found_;

@@ -23,7 +23,8 @@ bool PolluxRound::breeds() const {
 
 RoundResult PolluxRound::run(std::uint64_t seed, Budget& budget) {
   LoneJobs(view_, input_).place(result_.plan);
-  size_cluster();
+  surplus_.assign(input_.nodes().size(), 0);
+  if (view_.rents() && input_.kind()) size_cluster(wanted_nodes(seed, budget));
   const RoundProblem problem =
       ProblemMaker(view_, input_, memory_, params_.speedups).make(nodes_for_search());
   const Layout layout = search(problem, seed, budget);
@@ -33,16 +34,22 @@ RoundResult PolluxRound::run(std::uint64_t seed, Budget& budget) {
   return std::move(result_);
 }
 
-/// Rents what the cluster lacks, and marks what it has too much of: what is empty first, then what
-/// was rented last.
-void PolluxRound::size_cluster() {
+std::uint32_t PolluxRound::wanted_nodes(std::uint64_t seed, Budget& budget) {
+  if (!params_.autoscale) {
+    return static_cast<std::uint32_t>(params_.budget_gpus) / input_.kind()->node_holds;
+  }
+  if (input_.elastic().empty()) return memory_.scale().nodes;
+  size_ = ClusterSizer(view_, input_, memory_, params_).choose(seed, budget);
+  return size_->nodes;
+}
+
+/// Rents what the cluster lacks, and marks what it has too much of: where there is least first,
+/// then what was rented last.
+void PolluxRound::size_cluster(std::uint32_t wanted) {
   const std::vector<RoundNode>& nodes = input_.nodes();
-  surplus_.assign(nodes.size(), 0);
-  if (!view_.rents() || !input_.kind()) return;
   const ClusterKind& kind = *input_.kind();
-  const auto whole = static_cast<std::uint32_t>(params_.budget_gpus) / kind.node_holds;
   const std::uint32_t least = (input_.least_workers() + kind.node_holds - 1) / kind.node_holds;
-  target_ = std::max({whole, least, 1U}) * kind.node_holds;
+  target_ = std::max({wanted, least, 1U}) * kind.node_holds;
   std::uint32_t has = 0;
   std::vector<std::size_t> rented;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -55,9 +62,9 @@ void PolluxRound::size_cluster() {
     result_.plan.launches.push_back({key.type, key.market, kGoodput, key.zone});
   }
   std::stable_sort(rented.begin(), rented.end(), [&](std::size_t a, std::size_t b) {
-    const bool used = !nodes[a].row->planned.empty();
-    const bool other = !nodes[b].row->planned.empty();
-    return used != other ? other : a > b;
+    const std::size_t one = nodes[a].row->planned.size();
+    const std::size_t other = nodes[b].row->planned.size();
+    return one != other ? one < other : a > b;
   });
   for (const std::size_t i : rented) {
     const std::uint32_t workers = input_.workers_of(nodes[i]);
@@ -200,6 +207,10 @@ void PolluxRound::note(const RoundProblem& problem, const Layout& layout, std::u
                   {"utility", problem.search.utility(layout)},
                   {"workers", workers},
                   {"room", static_cast<double>(target_)}};
+  if (!size_) return;
+  note.figures.emplace_back(kNodesFigure, size_->nodes);
+  note.figures.emplace_back(kEfficiencyFigure, size_->efficiency);
+  note.figures.emplace_back(kSearchedFigure, size_->searched ? 1 : 0);
 }
 
 }  // namespace muster::pollux

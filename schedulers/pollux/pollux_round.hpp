@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "schedulers/pollux/cluster_input.hpp"
+#include "schedulers/pollux/cluster_sizer.hpp"
 #include "schedulers/pollux/pollux_memory.hpp"
 #include "schedulers/pollux/round_problem.hpp"
 
@@ -29,7 +30,8 @@ class PolluxRound {
   RoundResult run(std::uint64_t seed, Budget& budget);
 
  private:
-  void size_cluster();
+  std::uint32_t wanted_nodes(std::uint64_t seed, Budget& budget);
+  void size_cluster(std::uint32_t wanted);
   std::vector<const RoundNode*> nodes_for_search() const;
   Layout search(const RoundProblem& problem, std::uint64_t seed, Budget& budget);
   std::vector<Layout> known_layouts(const RoundProblem& problem) const;
@@ -44,8 +46,9 @@ class PolluxRound {
   const PolluxParams& params_;
   ClusterInput input_;
   RoundResult result_;
-  std::vector<char> surplus_;  ///< by node: the cluster is to do without it
-  std::uint32_t target_ = 0;   ///< workers that the cluster is to have room for
+  std::vector<char> surplus_;        ///< by node: the cluster is to do without it
+  std::optional<ClusterSize> size_;  ///< where it is chosen
+  std::uint32_t target_ = 0;         ///< workers that the cluster is to have room for
 };
 
 }  // namespace muster::pollux
