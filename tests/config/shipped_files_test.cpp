@@ -87,7 +87,8 @@ INSTANTIATE_TEST_SUITE_P(All, ShippedReplayConfig,
                                          "eva-multi-task.toml", "yahoo-tiny10.toml", "yahoo.toml",
                                          "google.toml", "facebook.toml", "google-composed.toml",
                                          "boa/workload1.toml", "boa/workload1-85.toml",
-                                         "boa/newtrace.toml", "boa/filtertrace.toml"),
+                                         "boa/newtrace.toml", "boa/filtertrace.toml",
+                                         "boa/osdi21.toml"),
                          [](const auto& each) {
                            std::string name = fs::path(each.param).stem().string();
                            std::replace(name.begin(), name.end(), '-', '_');

@@ -61,6 +61,13 @@ TEST(Plan, fills_names_in_and_leaves_other_braces_alone) {
                           "muster,theta=2 [theta=2] 1: cloud.max_by_type={ \"p3\" = 1 }"));
 }
 
+TEST(Plan, leaves_the_variable_that_a_path_begins_with_to_the_config) {
+  EXPECT_THAT(runs_of(plan_of("policy = \"eva\"\n[grid.set]\n"
+                              "workload.path = \"${MUSTER_DATA}/{day}.csv\"\n"
+                              "[grid.values]\nday = [7]\n")),
+              ElementsAre("eva [] 1: workload.path=${MUSTER_DATA}/7.csv"));
+}
+
 TEST(Plan, knows_which_points_are_one_policy_of_the_file) {
   const auto plan = plan_of("policy = \"muster,theta={theta}\"\n[grid.values]\ntheta = [1, 2]\n");
   ASSERT_TRUE(plan);

@@ -174,6 +174,12 @@ class Cluster {
         if (goes && task.phase == TaskPhase::running) apply(StopIssued{task.id, task.attempt});
       }
     }
+    for (const Stop& stop : plan.stops) {
+      const TaskRow& task = *state_.find(stop.task);
+      const bool runs = task.phase == TaskPhase::running;
+      apply(TaskUnassigned{stop.task, stop.cause});
+      if (runs) apply(StopIssued{stop.task, task.attempt});
+    }
     for (const Refuse& refuse : plan.refusals) apply(TaskRefused{refuse.task, refuse.refusal});
     for (const Release& release : plan.releases) {
       apply(ReleaseDecided{release.instance, release.cause});

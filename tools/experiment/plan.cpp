@@ -21,7 +21,8 @@ bool is_word(std::string_view text) {
 }
 
 /// The text with every {name} filled in. Braces around anything but a word stay, as values may be
-/// tables; a word that is no name is put into `unknown`.
+/// tables, and so do variables of the environment as ${NAME}, with which paths begin; a word that
+/// is no name is put into `unknown`.
 std::string filled(std::string_view text, const Names& names, std::set<std::string>& unknown) {
   std::string full;
   while (true) {
@@ -37,7 +38,8 @@ std::string filled(std::string_view text, const Names& names, std::set<std::stri
       text.remove_prefix(close + 1);
       continue;
     }
-    if (is_word(word)) unknown.insert(std::string(word));
+    const bool variable = open > 0 && text[open - 1] == '$';
+    if (is_word(word) && !variable) unknown.insert(std::string(word));
     full += '{';
     text.remove_prefix(open + 1);
   }

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <vector>
+
+#include "model/rng.hpp"
+#include "schedulers/policy.hpp"
+#include "schedulers/pollux/search_problem.hpp"
+
+namespace muster::pollux {
+
+/// Looks for the layout of the best fitness by taking a few jobs out and putting each back where it
+/// costs least at a price of a worker, the last one at none; what is worse is undone. Beyond the
+/// paper, which searches by a genetic algorithm.
+class LocalSearch {
+ public:
+  explicit LocalSearch(const SearchProblem& problem);
+
+  /// The best layout found with so many moves, or until the budget is spent. It is feasible.
+  Layout run(std::uint32_t moves, Rng& rng, Budget& budget);
+
+ private:
+  /// What each width costs one job, when that is a change.
+  struct Costs {
+    std::vector<double> one_node;  ///< of 0, 1, ... workers
+    std::vector<double> several;
+    double current = 0;
+  };
+  /// A width that a job may have in the room that there is.
+  struct Choice {
+    double value = 0;  ///< its cost, and the price of its workers
+    RowSize size;
+    bool current = false;
+  };
+
+  /// What becomes of the first of the jobs that are placed anew.
+  enum class First : std::uint8_t { is_put, leaves_room, has_current };
+
+  void begin(bool keep, Rng& rng);
+  void put(std::size_t job, const Row& row);
+  void take_out(std::size_t job);
+  bool current_fits(std::size_t job) const;
+  void look_for_rooms(std::size_t job);
+  void put_best(std::size_t job, double price, Rng& rng);
+  Choice best_choice(std::size_t job, double price) const;
+  Row row_of(std::size_t job, RowSize size, Rng& rng) const;
+  Row one_node_row(std::uint32_t workers, Rng& rng) const;
+  Row several_row(std::uint32_t workers, Rng& rng) const;
+  std::vector<std::size_t> chosen_jobs(Rng& rng) const;
+  void make_room(std::size_t job, Rng& rng);
+  std::vector<std::size_t> in_the_way(std::size_t job) const;
+  void try_move(Rng& rng);
+  void try_anew(const std::vector<std::size_t>& chosen, First first, Rng& rng);
+  double going_price() const;
+  double demand_at(double price, std::uint64_t enough) const;
+
+  const SearchProblem& problem_;
+  std::vector<Costs> costs_;
+  Layout rows_;
+  std::vector<double> cost_of_;       ///< of the row that each job has
+  std::vector<std::uint32_t> free_;   ///< units of each node
+  std::vector<std::size_t> several_;  ///< by node: the job there that has several nodes
+  std::vector<std::uint32_t> rooms_;  ///< for the job that is looked at: workers of each node
+  std::vector<std::size_t> open_;     ///< nodes that it may share among several, most room first
+  double price_ = 0;                  ///< of a worker, about
+};
+
+}  // namespace muster::pollux

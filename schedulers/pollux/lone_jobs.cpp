@@ -1,0 +1,107 @@
+#include "schedulers/pollux/lone_jobs.hpp"
+
+#include <limits>
+#include <utility>
+
+#include "model/feasible.hpp"
+#include "schedulers/packing/reservation_price.hpp"
+
+namespace muster::pollux {
+namespace {
+
+constexpr Cause kAlone{CauseCode::alone, 0};
+
+}  // namespace
+
+void LoneJobs::place(Plan& plan) {
+  for (const LoneWish& wish : input_.lone()) {
+    std::vector<Place> places;
+    if (!find_places(wish, places)) {
+      for (const Place& place : places) {
+        if (place.node == nullptr) continue;
+        const TaskRow& task = view_.state.task(place.task);
+        place.node->taken -= view_.state.demand(task, place.node->row->type)->amount;
+      }
+      refuse(wish, plan);
+      continue;
+    }
+    for (const Place& place : places) {
+      const TaskId task = view_.state.task(place.task).id;
+      if (place.node != nullptr) {
+        plan.places.push_back({task, place.node->row->id, kAlone});
+        continue;
+      }
+      const OfferingKey& key = place.offer->key;
+      const LaunchIndex launch{static_cast<std::uint32_t>(plan.launches.size())};
+      plan.launches.push_back({key.type, key.market, kAlone, key.zone});
+      plan.places.push_back({task, launch, kAlone});
+    }
+  }
+}
+
+/// Takes the room as it goes; false: there is not enough for all.
+bool LoneJobs::find_places(const LoneWish& wish, std::vector<Place>& places) {
+  for (const Slot slot : wish.tasks) {
+    const TaskRow& task = view_.state.task(slot);
+    RoundNode* node = room_for(task, true);
+    if (node == nullptr) node = room_for(task, false);
+    const OfferingRow* offer = node == nullptr && view_.rents() ? cheapest(task) : nullptr;
+    if (node == nullptr && offer == nullptr) return false;
+    if (node != nullptr) node->taken += view_.state.demand(task, node->row->type)->amount;
+    places.push_back({slot, node, offer});
+  }
+  return true;
+}
+
+/// Of the nodes that stay in any case the first one with room: beside all that is there, or beside
+/// what elastic jobs cannot give way from.
+RoundNode* LoneJobs::room_for(const TaskRow& task, bool beside_all) const {
+  const MarketChoice markets = view_.state.job(task.job).job.markets;
+  for (RoundNode& node : input_.nodes()) {
+    const InstanceRow& row = *node.row;
+    if (view_.rents() && !view_.is_owned(row)) continue;
+    const FamilyDemand* demand = view_.state.demand(task, row.type);
+    if (demand == nullptr || !wants(markets, row.market)) continue;
+    // What this round has put there is in `taken` alone.
+    const Resources& capacity = view_.catalog[row.type].capacity;
+    if (!demand->amount.fits_in(capacity - node.taken)) continue;
+    if (!beside_all) return &node;
+    Resources left = capacity - node.taken;
+    for (const Slot slot : row.planned) {
+      const TaskRow& other = view_.state.task(slot);
+      if (input_.is_searched(other.job)) left -= other.planned.amount;
+    }
+    if (demand->amount.fits_in(left)) return &node;
+  }
+  return nullptr;
+}
+
+const OfferingRow* LoneJobs::cheapest(const TaskRow& task) const {
+  const OfferingRow* best = nullptr;
+  const MarketChoice markets = view_.state.job(task.job).job.markets;
+  const Market market = markets == MarketChoice::spot ? Market::spot : Market::on_demand;
+  for (const OfferingRow& row : view_.state.offerings().rows()) {
+    if (row.key.market != market || view_.rests(row.key.type, market)) continue;
+    const FamilyDemand* demand = view_.state.demand(task, row.key.type);
+    if (demand == nullptr || !demand->amount.fits_in(view_.catalog[row.key.type].capacity))
+      continue;
+    if (best == nullptr || row.price < best->price) best = &row;
+  }
+  return best;
+}
+
+void LoneJobs::refuse(const LoneWish& wish, Plan& plan) const {
+  for (const Slot slot : wish.tasks) {
+    const TaskRow& task = view_.state.task(slot);
+    const auto price = reservation_price(view_.state.shape(task.shape), view_.catalog);
+    Refusal why{RefusalKind::not_now,
+                RefusalCode::awaiting_capacity,
+                {},
+                static_cast<double>(wish.tasks.size()),
+                0};
+    if (!price.fits()) why = price.refusal;
+    plan.refusals.push_back({task.id, why});
+  }
+}
+
+}  // namespace muster::pollux
