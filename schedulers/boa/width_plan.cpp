@@ -107,6 +107,7 @@ WidthPlan plan_of(const std::vector<ClassWork>& classes, Choice choice) {
     hours += classes[c].jobs_per_h * choice.paths[c].figures.hours;
     jobs_per_h += classes[c].jobs_per_h;
     plan.widths.push_back(std::move(choice.paths[c].widths));
+    plan.jobs.push_back(choice.paths[c].figures);
   }
   if (jobs_per_h > 0) plan.mean_jct_h = hours / jobs_per_h;
   const double weighted = weighted_rate(classes);

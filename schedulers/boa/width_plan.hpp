@@ -26,9 +26,16 @@ struct ClassWork {
   friend bool operator==(const ClassWork&, const ClassWork&) = default;
 };
 
+/// Hours of a job and GPU-hours that it takes.
+struct JobFigures {
+  double hours = 0;
+  double gpu_h = 0;
+};
+
 /// How wide the jobs of each class are in each epoch, and what comes of it (Lemma 4.8).
 struct WidthPlan {
   std::vector<std::vector<std::uint32_t>> widths;  ///< by class and epoch
+  std::vector<JobFigures> jobs;                    ///< by class, rescales included
   double mean_jct_h = 0;
   double weighted_jct_h = 0;     ///< with the weights of the classes, which add up to 1 a job
   double cost_gpus = 0;          ///< that jobs have on average, rescales included
