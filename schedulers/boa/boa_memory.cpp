@@ -27,7 +27,9 @@ Resource counted(const Resources& demand) {
 }  // namespace
 
 BoaMemory::BoaMemory(const BoaParams& params)
-    : params_(params), stated_(by_class(params.arrivals.stated)) {}
+    : params_(params),
+      stated_(by_class(params.arrivals.stated)),
+      weights_(by_class(params.weights)) {}
 
 void BoaMemory::observe(const Event& event, const ClusterView& view) {
   integrate(view);
@@ -125,6 +127,8 @@ std::vector<ClassWork> BoaMemory::work(Instant now) const {
     ClassWork& work = all.emplace_back(ClassWork{name, rate_h(name, facts, now), facts.rescale_h,
                                                  epochs_of(epochs, facts.speedup)});
     if (!params_.rescales) work.rescale_h = 0;
+    const auto weight = weights_.find(name);
+    if (weight != weights_.end()) work.weight = weight->second;
   }
   return all;
 }

@@ -44,6 +44,7 @@ struct BoaParams {
   PlanKind plan = PlanKind::path;
   bool rescales = true;  ///< the width plan knows what a change of width costs
   ArrivalRules arrivals;
+  std::vector<std::string> weights;  ///< "class:weight" of its jobs' time; 1 where none is stated
 };
 
 }  // namespace muster::boa

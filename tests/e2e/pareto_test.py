@@ -91,6 +91,12 @@ class Pareto(MusterTest):
         self.assertIn(f"budget {budget:.3f} GPUs", text)
         self.assertIn("an hour", text)
 
+    def test_classes_may_weigh_more(self):
+        made = self.frontier(self.training(), "--budgets", "40", "--policy", "boa,weights=bert:2")
+        self.assertEqual(made["load"]["classes"][0]["weight"], 2)
+        self.assert_refused(2, ["weights", "bert:2"], "pareto", "training.toml", "--budgets", "40",
+                            "--policy", "boa,weights=bert")
+
     def test_a_target_that_no_budget_meets_is_said_to_be_one(self):
         self.assert_refused(1, ["no budget", "60.0 s"], "budget", self.training(), "--jct", "1min")
 

@@ -62,6 +62,13 @@ TEST(ElasticLoads, HaveTheRatesThatAreStated) {
   EXPECT_THAT(none.error().message, HasSubstr("rates_h"));
 }
 
+TEST(ElasticLoads, HaveTheWeightsThatAreStated) {
+  boa::BoaParams params;
+  EXPECT_EQ(small_load(params).classes[0].work.weight, 1);
+  params.weights = {"bert:5", "net:2.5"};
+  EXPECT_EQ(small_load(params).classes[0].work.weight, 2.5);
+}
+
 TEST(ElasticLoads, LeaveOutOtherJobsAndSayHowMany) {
   replay::Workload workload = four_jobs();
   add(workload, JobBuilder(9).build(), 9000);

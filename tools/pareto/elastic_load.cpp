@@ -97,6 +97,7 @@ Expected<ElasticLoad, NoFrontier> elastic_load(const replay::JobSource& jobs,
                                "no prediction: none of the workload's jobs is elastic"};
   }
   const auto stated = boa::by_class(params.arrivals.stated);
+  const auto weights = boa::by_class(params.weights);
   for (const auto& [name, of_class] : seen) {
     auto made = class_of(jobs.job(of_class.newest).job, catalog, params);
     if (!made) return made.error();
@@ -104,6 +105,9 @@ Expected<ElasticLoad, NoFrontier> elastic_load(const replay::JobSource& jobs,
     made->work.jobs_per_h = static_cast<double>(of_class.jobs) / load.hours;
     const auto rate = stated.find(name);
     if (!stated.empty()) made->work.jobs_per_h = rate == stated.end() ? 0 : rate->second;
+    if (const auto weight = weights.find(name); weight != weights.end()) {
+      made->work.weight = weight->second;
+    }
     load.classes.push_back(std::move(made).value());
   }
   if (load.jobs_per_h() <= 0) {

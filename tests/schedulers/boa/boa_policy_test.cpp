@@ -73,6 +73,37 @@ TEST(Boa, PlansWidthsThatKeepTheBudget) {
   EXPECT_LT(figure(at_ease, "planned_jct_s"), figure(tight, "planned_jct_s"));
 }
 
+/// The load is 20 GPUs; what is left over widens the second epoch of one of the two classes.
+std::vector<std::uint32_t> widths_under(const std::string& weights) {
+  Cluster cluster(nodes(), "boa,budget=20.4,rates_h=net:10+other:10" + weights);
+  Job other = training(2);
+  other.workload_class = "other";
+  cluster.submit(training(1));
+  cluster.submit(other);
+  cluster.round();
+  cluster.round();
+  for (const std::uint64_t id : {1, 2}) cluster.progress(id, 120);
+  cluster.round();
+  return {cluster.state().find(JobId{1})->width, cluster.state().find(JobId{2})->width};
+}
+
+TEST(Boa, WidensTheClassThatWeighsMore) {
+  const auto first = widths_under(",weights=net:3");
+  EXPECT_GT(first[0], first[1]);
+  const auto second = widths_under(",weights=net:0.5+other:2");
+  EXPECT_LT(second[0], second[1]);
+}
+
+TEST(Boa, RefusesWeightsThatAreNone) {
+  for (const char* wrong :
+       {"net", "net:", ":2", "net:x", "net:0", "net:-1", "net:1001", "net:2+"}) {
+    const auto spec = parse_policy(std::string("boa,weights=") + wrong);
+    const auto made = make_policy(spec.value(), nodes());
+    ASSERT_FALSE(made) << wrong;
+    EXPECT_NE(made.error().message.find("weights"), std::string::npos) << made.error().message;
+  }
+}
+
 TEST(Boa, SaysThatABudgetCannotBeKept) {
   Cluster cluster(nodes(), "boa,budget=4,rates_h=net:10");
   cluster.add_to_fleet("node");
