@@ -48,7 +48,7 @@ enum class WidthError : std::uint8_t { over_budget };
 /// The widths that make the weighted mean JCT least while jobs have no more GPUs on average than
 /// the budget (the paper's problem with rescales, 4.3): the best path of each class over its epochs
 /// at the lowest common price of a GPU-hour that keeps the budget. A budget that no widths keep is
-/// refused, with what they need. O(classes x epochs x widths) for each of some sixty prices.
+/// refused, with what they need. O(classes x epochs x widths) for each price that is tried.
 Expected<WidthPlan, WidthError> plan_widths(const std::vector<ClassWork>& classes,
                                             double budget_gpus);
 
