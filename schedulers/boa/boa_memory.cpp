@@ -166,7 +166,11 @@ std::uint32_t BoaMemory::width_of(const JobRow& job) const {
   const auto found = std::lower_bound(planned_.begin(), planned_.end(), job.job.workload_class);
   if (found == planned_.end() || *found != job.job.workload_class) return 0;
   const auto& elastic = std::get<ElasticSpec>(job.job.kind);
-  const auto& widths = plan_.widths[static_cast<std::size_t>(found - planned_.begin())];
+  const auto at = static_cast<std::size_t>(found - planned_.begin());
+  const auto& shared = plan_.shared;
+  const bool other_way =
+      shared && shared->work_class == at && takes_share(job.job.id, shared->share);
+  const auto& widths = other_way ? shared->widths : plan_.widths[at];
   const auto found_job = jobs_.find(job.job.id);
   const double done = found_job == jobs_.end() ? 0 : found_job->second.seen.done;
   const std::size_t epoch = elastic.epochs.at(done);
@@ -206,6 +210,8 @@ std::string BoaMemory::save() const {
   all["planned"] = planned_;
   all["planned_known"] = planned_known_;
   all["widths"] = plan_.widths;
+  const auto& shared = plan_.shared;
+  all["shared"] = shared ? json{shared->work_class, shared->share, shared->widths} : json(nullptr);
   all["figures"] = {plan_.mean_jct_h, plan_.cost_gpus, plan_.least_gpus, plan_.lower_bound_jct_h};
   all["over_budget"] = over_budget_ ? json(*over_budget_) : json(nullptr);
   all["gpus"] = {gpus_.used, gpus_.rented, now_.used, now_.rented};
@@ -248,6 +254,10 @@ bool BoaMemory::load(std::string_view text, const ClusterView&) {
     read.planned_ = all.at("planned").get<std::vector<std::string>>();
     read.planned_known_ = all.at("planned_known");
     read.plan_.widths = all.at("widths").get<std::vector<std::vector<std::uint32_t>>>();
+    if (const json& shared = all.at("shared"); !shared.is_null()) {
+      read.plan_.shared = {shared.at(0), shared.at(1), shared.at(2)};
+      if (read.plan_.shared->work_class >= read.plan_.widths.size()) return false;
+    }
     const json& figures = all.at("figures");
     read.plan_.mean_jct_h = figures.at(0);
     read.plan_.cost_gpus = figures.at(1);

@@ -59,9 +59,10 @@ PolicyModule boa_module() {
                  {{"rented", BudgetCounts::rented}, {"used", BudgetCounts::used}}),
              "what the budget is held against: what is rented, or what jobs have of it")
       .param("plan", &BoaParams::plan,
-             params::choice<PlanKind>({{"path", PlanKind::path}, {"glue", PlanKind::glue}}),
-             "how widths are planned: the best path of each class at one price, or the paper's "
-             "Algorithm 1")
+             params::choice<PlanKind>(
+                 {{"path", PlanKind::path}, {"share", PlanKind::share}, {"glue", PlanKind::glue}}),
+             "how widths are planned: the best path of each class at one price, the same with two "
+             "paths for one class, or the paper's Algorithm 1")
       .param("speedups", &BoaParams::speedups,
              params::choice<SpeedSource>(
                  {{"oracle", SpeedSource::oracle}, {"learned", SpeedSource::learned}}),

@@ -1,6 +1,7 @@
 #include "schedulers/boa/class_work.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "schedulers/boa/glue_plan.hpp"
@@ -74,8 +75,22 @@ std::map<std::string, double> by_class(const std::vector<std::string>& entries) 
 
 Expected<WidthPlan, WidthError> plan_by(PlanKind kind, const std::vector<ClassWork>& classes,
                                         double budget_gpus) {
-  return kind == PlanKind::glue ? GluePlanner(classes).plan(budget_gpus)
-                                : plan_widths(classes, budget_gpus);
+  switch (kind) {
+    case PlanKind::glue:
+      return GluePlanner(classes).plan(budget_gpus);
+    case PlanKind::share:
+      return share_widths(classes, budget_gpus);
+    case PlanKind::path:
+      break;
+  }
+  return plan_widths(classes, budget_gpus);
+}
+
+bool takes_share(JobId job, double share) {
+  // Multiples of the golden ratio lie as evenly between whole numbers as any.
+  constexpr double kGolden = 0.6180339887498949;
+  const double at = static_cast<double>(job.value) * kGolden;
+  return at - std::floor(at) < share;
 }
 
 }  // namespace muster::boa

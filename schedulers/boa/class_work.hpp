@@ -47,4 +47,8 @@ std::map<std::string, double> by_class(const std::vector<std::string>& entries);
 Expected<WidthPlan, WidthError> plan_by(PlanKind kind, const std::vector<ClassWork>& classes,
                                         double budget_gpus);
 
+/// The job is of the share of its class's jobs: of many jobs so many are, as evenly over the order
+/// of arrival as may be, and one that is of a share is of all greater ones, too.
+bool takes_share(JobId job, double share);
+
 }  // namespace muster::boa

@@ -1,6 +1,7 @@
 #include "schedulers/boa/width_plan.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -228,6 +229,54 @@ void spend_the_rest(const std::vector<ClassWork>& classes, double budget_gpus, C
   }
 }
 
+/// Both choices are worth the same at their price, class by class. So what is left over is spent on
+/// the faster paths, on the last of them by a share of the class's jobs.
+std::optional<SharedWidths> share_the_rest(const std::vector<ClassWork>& classes,
+                                           double budget_gpus, Neighbours& found) {
+  Choice& choice = found.within;
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    Path& own = choice.paths[c];
+    const Path& faster = found.over.paths[c];
+    const double rate = classes[c].jobs_per_h;
+    const double more_gpus = rate * (faster.figures.gpu_h - own.figures.gpu_h);
+    if (more_gpus <= 0) continue;
+    const double share = std::min(1.0, (budget_gpus - choice.gpus) / more_gpus);
+    if (share <= 0) return std::nullopt;
+    const double less_h = share * (own.figures.hours - faster.figures.hours);
+    own.figures.hours -= less_h;
+    own.figures.gpu_h += share * more_gpus / rate;
+    choice.hours -= rate * classes[c].weight * less_h;
+    choice.gpus += share * more_gpus;
+    if (share < 1) return SharedWidths{c, share, faster.widths};
+    own.widths = faster.widths;
+  }
+  return std::nullopt;
+}
+
+/// What is left of a budget when one price has been found goes to `spend`, which may change what
+/// was found within the budget.
+template <class Spend>
+Expected<WidthPlan, WidthError> plan_with(const std::vector<ClassWork>& classes, double budget_gpus,
+                                          const Spend& spend) {
+  const double weighted = weighted_rate(classes);
+  Chooser chooser(classes);
+  Choice cheapest = chooser.at(kHighestPrice);
+  const double least_gpus = cheapest.gpus;
+  if (least_gpus > budget_gpus) {
+    return Failure<WidthError>{WidthError::over_budget,
+                               "the jobs need " + std::to_string(least_gpus) +
+                                   " GPUs on average at least, and the budget leaves them " +
+                                   std::to_string(budget_gpus)};
+  }
+  Neighbours found = neighbours_of(chooser, budget_gpus, std::move(cheapest));
+  std::optional<SharedWidths> shared = spend(found);
+  WidthPlan plan = plan_of(classes, std::move(found.within));
+  plan.shared = std::move(shared);
+  plan.least_gpus = least_gpus;
+  if (weighted > 0) plan.lower_bound_jct_h = found.bound / weighted;
+  return plan;
+}
+
 }  // namespace
 
 double weighted_rate(const std::vector<ClassWork>& classes) {
@@ -248,22 +297,16 @@ WidthPlan cheapest_widths(const std::vector<ClassWork>& classes) {
 
 Expected<WidthPlan, WidthError> plan_widths(const std::vector<ClassWork>& classes,
                                             double budget_gpus) {
-  const double weighted = weighted_rate(classes);
-  Chooser chooser(classes);
-  Choice cheapest = chooser.at(kHighestPrice);
-  const double least_gpus = cheapest.gpus;
-  if (least_gpus > budget_gpus) {
-    return Failure<WidthError>{WidthError::over_budget,
-                               "the jobs need " + std::to_string(least_gpus) +
-                                   " GPUs on average at least, and the budget leaves them " +
-                                   std::to_string(budget_gpus)};
-  }
-  Neighbours found = neighbours_of(chooser, budget_gpus, std::move(cheapest));
-  spend_the_rest(classes, budget_gpus, found.within);
-  WidthPlan plan = plan_of(classes, std::move(found.within));
-  plan.least_gpus = least_gpus;
-  if (weighted > 0) plan.lower_bound_jct_h = found.bound / weighted;
-  return plan;
+  return plan_with(classes, budget_gpus, [&](Neighbours& found) {
+    spend_the_rest(classes, budget_gpus, found.within);
+    return std::optional<SharedWidths>();
+  });
+}
+
+Expected<WidthPlan, WidthError> share_widths(const std::vector<ClassWork>& classes,
+                                             double budget_gpus) {
+  return plan_with(classes, budget_gpus,
+                   [&](Neighbours& found) { return share_the_rest(classes, budget_gpus, found); });
 }
 
 }  // namespace muster::boa

@@ -71,7 +71,7 @@ double ample_budget(const std::vector<boa::ClassWork>& work, PlanKind kind) {
 
 double least_budget(const ElasticLoad& load, PlanKind plan) {
   const std::vector<boa::ClassWork> work = load.work();
-  if (plan == PlanKind::path) return boa::cheapest_widths(work).cost_gpus;
+  if (plan != PlanKind::glue) return boa::cheapest_widths(work).cost_gpus;
   return least_of(ample_budget(work, plan),
                   [&](double budget) { return boa::plan_by(plan, work, budget).has_value(); });
 }
