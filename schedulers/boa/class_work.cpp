@@ -64,6 +64,23 @@ WorkerHost cheapest_host(const Demands& demands, const Catalog& catalog) {
   return host;
 }
 
+std::vector<GpuType> gpu_types_of(const Demands& demands, const Catalog& catalog) {
+  std::vector<GpuType> types;
+  for (const InstanceType& type : catalog.types()) {
+    const FamilyDemand* demand = demands.on(type.family);
+    const std::uint32_t room = demand == nullptr ? 0 : workers_in(type.capacity, demand->amount);
+    if (room == 0) continue;
+    const double usd_h = type.on_demand.usd_h() / room;
+    const auto known = std::ranges::find(types, type.family, &GpuType::name);
+    if (known == types.end()) {
+      types.push_back({type.family, usd_h, demand->speed});
+    } else {
+      known->usd_h = std::min(known->usd_h, usd_h);
+    }
+  }
+  return types;
+}
+
 std::map<std::string, double> by_class(const std::vector<std::string>& entries) {
   std::map<std::string, double> numbers;
   for (const std::string& entry : entries) {

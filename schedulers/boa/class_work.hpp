@@ -9,6 +9,7 @@
 #include "model/elastic.hpp"
 #include "model/job.hpp"
 #include "schedulers/boa/boa_params.hpp"
+#include "schedulers/boa/gpu_types.hpp"
 #include "schedulers/boa/width_plan.hpp"
 
 // What the width calculator is told of a class of jobs, by what its jobs state: the same for the
@@ -39,6 +40,10 @@ struct WorkerHost {
   double worker_usd_h = 0;       ///< its part of the instance, on demand; 0 where no type holds it
 };
 WorkerHost cheapest_host(const Demands& demands, const Catalog& catalog);
+
+/// The types of GPU that workers may have: of each family that holds one, what it costs where it
+/// costs least, and how fast it is there. In the order of the catalog.
+std::vector<GpuType> gpu_types_of(const Demands& demands, const Catalog& catalog);
 
 /// Numbers by class, of texts "class:number".
 std::map<std::string, double> by_class(const std::vector<std::string>& entries);

@@ -19,6 +19,8 @@ struct GpuType {
   std::string name;
   double usd_h = 0;  ///< of one GPU
   double speed = 1;  ///< of one, relative to the GPUs by whose hours work is counted
+
+  friend bool operator==(const GpuType&, const GpuType&) = default;
 };
 
 /// How fast a piece of work is on GPUs of one type: s^(h)(k) of widths 1, 2, ..., relative to one

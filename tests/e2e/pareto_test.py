@@ -97,6 +97,25 @@ class Pareto(MusterTest):
         self.assert_refused(2, ["weights", "bert:2"], "pareto", "training.toml", "--budgets", "40",
                             "--policy", "boa,weights=bert")
 
+    def test_types_of_gpus_are_compared_for_the_same_dollars(self):
+        both = os.path.join(SOURCE, "config/catalogs/ec2-g4dn-p3.csv")
+        faster = ("--set", f"catalog={both}", "--set", 'workload.training.families=["p3@3.5"]')
+        made = self.frontier(self.training(), "--budgets", "25:65:20", "--types", *faster)
+        self.assertEqual([(each["type"], each["speed"]) for each in made["load"]["types"]],
+                         [("g4dn", 1), ("p3", 3.5)])
+        for point in made["points"]:
+            typed = point["typed"]
+            self.assertAlmostEqual(typed["usd_h"], 0.978 * point["budget_gpus"])
+            self.assertLess(typed["jct_s"], typed["one_type_jct_s"])
+            self.assertLessEqual(0.978 * typed["gpus"][0] + 3.06 * typed["gpus"][1],
+                                 typed["usd_h"] * (1 + 1e-9))
+        self.assertIn("all types", self.succeed("pareto", "training.toml", "--budgets", "40",
+                                                "--types", *faster))
+        self.assert_refused(1, ["--types", "workload.training.families"], "pareto",
+                            "training.toml", "--budgets", "40", "--types")
+        self.assert_refused(1, ["p3@x", "FAMILY@SPEED"], "pareto", "training.toml", "--budgets",
+                            "40", "--set", 'workload.training.families=["p3@x"]')
+
     def test_a_target_that_no_budget_meets_is_said_to_be_one(self):
         self.assert_refused(1, ["no budget", "60.0 s"], "budget", self.training(), "--jct", "1min")
 

@@ -89,6 +89,23 @@ TEST(ElasticLoads, NeedSpeedupsThatAreStated) {
   EXPECT_THAT(none.error().message, HasSubstr("\"silent\""));
 }
 
+TEST(ElasticLoads, HaveTheTypesThatAllClassesMayBeOn) {
+  const Catalog& catalog = muster::test::table3_catalog();
+  EXPECT_EQ(elastic_load(four_jobs(), catalog, {})->types,
+            (std::vector<boa::GpuType>{{"gpu", 3, 1}}));
+  replay::Workload both = four_jobs();
+  Job two = training(5, "other");
+  for (TaskSpec& task : two.tasks) {
+    task.demands =
+        Demands({{"gpu", Resources::of(1, 4, 16), 1}, {"cpu", Resources::of(0, 4, 16), 0.1}});
+  }
+  add(both, two, 9000);
+  EXPECT_TRUE(load_of(both)->types.empty()) << "on other types";
+  replay::Workload alone;
+  add(alone, two, 0);
+  EXPECT_EQ(load_of(alone)->types, (std::vector<boa::GpuType>{{"cpu", 0.4, 0.1}, {"gpu", 3, 1}}));
+}
+
 TEST(ElasticLoads, NeedATypeThatHoldsAWorker) {
   replay::Workload workload;
   Job large = training(1);

@@ -69,6 +69,19 @@ TEST(FrontierJson, HasEverything) {
   EXPECT_EQ(all["points"][1]["replayed"]["rented_gpu_h"], 15.5);
 }
 
+TEST(FrontierReports, ShowTypesWhereTheyWereAskedFor) {
+  FrontierReport report = report_of({6, 12});
+  EXPECT_THAT(table_of(report), Not(HasSubstr("all types")));
+  report.load.types = {{"slow", 3, 1}, {"fast", 12, 3}};
+  predict_types(report.load, report.frontier);
+  EXPECT_THAT(table_of(report), HasSubstr("The same dollars on one type and on all"));
+  EXPECT_THAT(table_of(report), HasSubstr("36.00   4,166.7    1,388.9  0.00  2.31\n"));
+  EXPECT_THAT(frontier_html(report), HasSubstr("all types"));
+  const json all = json::parse(frontier_json(report));
+  EXPECT_EQ(all["load"]["types"][1]["speed"], 3);
+  EXPECT_NEAR(all["points"][0]["typed"]["gpus"][0].get<double>(), 6, 1e-9);
+}
+
 TEST(FrontierPages, StandByThemselvesAndLetNoTextBreakOut) {
   const std::string page = frontier_html(report_of({5, 6}));
   EXPECT_THAT(page, HasSubstr("<h1>four &lt;jobs&gt;</h1>"));

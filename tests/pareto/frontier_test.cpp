@@ -83,6 +83,23 @@ TEST(CheapestBudgets, AreNoneForATargetBelowWhatAnyMeets) {
   EXPECT_THAT(none.error().message, HasSubstr("4166.7 s")) << "1 h / 2.4 + 2 h / 2.7";
 }
 
+TEST(TypedFrontiers, SayWhatTheSameDollarsGiveOnAllTypes) {
+  ElasticLoad load = small_load();
+  load.types = {{"slow", 3, 1}, {"fast", 12, 3}};
+  Frontier frontier = predict_frontier(load, {5, 6, 8}, PlanKind::path);
+  predict_types(load, frontier);
+  EXPECT_FALSE(frontier.points[0].typed) << "no type keeps it";
+  const TypedPrediction& least = *frontier.points[1].typed;
+  EXPECT_NEAR(least.usd_h, 18, 1e-9);
+  EXPECT_NEAR(least.one_type_jct_s, 3 * 3600, 1e-6);
+  EXPECT_NEAR(least.jct_s, 3 * 3600, 1e-6) << "the fast type costs more for the same work";
+  const TypedPrediction& ample = *frontier.points[2].typed;
+  EXPECT_NEAR(ample.one_type_jct_s, (1 / 2.4 + 2 / 2.7) * 3600, 1e-6);
+  EXPECT_LT(ample.jct_s, ample.one_type_jct_s);
+  EXPECT_GT(ample.gpus[1], 0);
+  EXPECT_NEAR(3 * ample.gpus[0] + 12 * ample.gpus[1], 24, 1e-6);
+}
+
 TEST(BudgetRanges, HaveBothEndsWhereTheStepsMeetThem) {
   EXPECT_THAT(parse_budgets("40:60:10").value(), ElementsAre(40, 50, 60));
   EXPECT_THAT(parse_budgets("40:59:10").value(), ElementsAre(40, 50));

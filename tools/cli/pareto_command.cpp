@@ -46,6 +46,7 @@ struct ParetoOptions : PlanOptions {
   std::string budgets;
   bool replay = false;
   std::size_t points = 0;
+  bool types = false;
   unsigned threads = 0;
   std::string html;
 };
@@ -193,6 +194,15 @@ int run_pareto(const ParetoOptions& options) {
         number_text(budgets->back()), inputs.report.load.load_gpus(), frontier.least_gpus));
     return kFailed;
   }
+  if (options.types) {
+    if (inputs.report.load.types.size() < 2) {
+      complain(
+          "--types: the catalog has one family that holds workers of all classes; of training jobs "
+          "workload.training.families says how fast they are on others");
+      return kFailed;
+    }
+    pareto::predict_types(inputs.report.load, frontier);
+  }
   if ((options.replay || options.points > 0) && !replay_points(options, inputs)) return kFailed;
   return report_frontier(options, inputs.report);
 }
@@ -244,6 +254,8 @@ void add_pareto(CLI::App& app, int& exit_code) {
   command->add_flag("--replay", options->replay, "replay the config with each of the budgets");
   command->add_option("--points", options->points, "replay so many of them, spread evenly; 0: none")
       ->check(CLI::Range(std::size_t{0}, pareto::kMostBudgets));
+  command->add_flag("--types", options->types,
+                    "say what the same dollars give on the GPUs of all families of the catalog");
   command->add_option("--threads", options->threads, "replays at a time; 0: one a core")
       ->check(CLI::Range(0, 1024));
   command->add_option("--html", options->html, "write a page with plots");

@@ -53,6 +53,13 @@ Expected<LoadClass, NoFrontier> class_of(const Job& job, const Catalog& catalog,
   return made;
 }
 
+/// The cheapest first, as `boa` rents that.
+std::vector<boa::GpuType> types_of(const Job& job, const Catalog& catalog) {
+  auto types = boa::gpu_types_of(job.tasks.front().demands, catalog);
+  std::ranges::stable_sort(types, {}, &boa::GpuType::usd_h);
+  return types;
+}
+
 }  // namespace
 
 double LoadClass::load_gpus() const {
@@ -99,8 +106,15 @@ Expected<ElasticLoad, NoFrontier> elastic_load(const replay::JobSource& jobs,
   const auto stated = boa::by_class(params.arrivals.stated);
   const auto weights = boa::by_class(params.weights);
   for (const auto& [name, of_class] : seen) {
-    auto made = class_of(jobs.job(of_class.newest).job, catalog, params);
+    const Job newest = jobs.job(of_class.newest).job;
+    auto made = class_of(newest, catalog, params);
     if (!made) return made.error();
+    auto types = types_of(newest, catalog);
+    if (load.classes.empty()) {
+      load.types = std::move(types);
+    } else if (types != load.types) {
+      load.types.clear();
+    }
     made->jobs = of_class.jobs;
     made->work.jobs_per_h = static_cast<double>(of_class.jobs) / load.hours;
     const auto rate = stated.find(name);

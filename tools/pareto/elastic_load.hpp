@@ -7,6 +7,7 @@
 #include "model/catalog.hpp"
 #include "model/expected.hpp"
 #include "schedulers/boa/boa_params.hpp"
+#include "schedulers/boa/gpu_types.hpp"
 #include "schedulers/boa/width_plan.hpp"
 #include "tools/replay/workload/workload.hpp"
 
@@ -34,6 +35,8 @@ struct ElasticLoad {
   std::vector<LoadClass> classes;  ///< by name
   double hours = 0;                ///< over which jobs come, whole ones
   std::uint64_t others = 0;        ///< jobs that are not elastic: left out
+  /// That workers of all classes may have, the cheapest first; none where classes differ in that.
+  std::vector<boa::GpuType> types;
 
   std::vector<boa::ClassWork> work() const;
   double load_gpus() const;

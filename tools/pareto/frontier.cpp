@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "schedulers/boa/class_work.hpp"
+#include "schedulers/boa/gpu_types.hpp"
 
 namespace muster::pareto {
 namespace {
@@ -85,6 +86,20 @@ Frontier predict_frontier(const ElasticLoad& load, const std::vector<double>& bu
     frontier.points.push_back({budget, predict(load, work, budget, plan)});
   }
   return frontier;
+}
+
+void predict_types(const ElasticLoad& load, Frontier& frontier) {
+  const std::vector<boa::ClassWork> work = load.work();
+  const boa::TypePlanner one(work, {load.types.front()});
+  const boa::TypePlanner all(work, load.types);
+  for (FrontierPoint& point : frontier.points) {
+    const double usd_h = point.budget_gpus * load.types.front().usd_h;
+    const auto alone = one.plan(usd_h);
+    const auto any = all.plan(usd_h);
+    if (!alone || !any) continue;
+    point.typed =
+        TypedPrediction{usd_h, alone->weighted_jct_h * 3600, any->weighted_jct_h * 3600, any->gpus};
+  }
 }
 
 std::vector<std::size_t> spread_over(const Frontier& frontier, std::size_t count) {

@@ -30,11 +30,21 @@ struct Replayed {
   std::uint64_t jobs_left = 0;  ///< that did not complete
 };
 
+/// What a budget of dollars gives where jobs may be on GPUs of any type, starts not counted (the
+/// paper's problem (7)).
+struct TypedPrediction {
+  double usd_h = 0;           ///< of which jobs may take so much
+  double one_type_jct_s = 0;  ///< weighted mean on the cheapest type alone
+  double jct_s = 0;           ///< on all of them
+  std::vector<double> gpus;   ///< that jobs have on average, by type
+};
+
 /// A budget, and what is known of it.
 struct FrontierPoint {
   double budget_gpus = 0;
   std::optional<Prediction> predicted{};  ///< none: the budget cannot be kept
   std::optional<Replayed> replayed{};
+  std::optional<TypedPrediction> typed{};  ///< where types were asked for
 };
 
 /// The least that any budget has to be, GPUs: below it no plan of the kind keeps it.
@@ -49,6 +59,10 @@ struct Frontier {
 /// What each of the budgets would give.
 Frontier predict_frontier(const ElasticLoad& load, const std::vector<double>& budgets_gpus,
                           boa::PlanKind plan);
+
+/// Adds what the dollars that the budgets come to on the cheapest type would give on all types. The
+/// load has types.
+void predict_types(const ElasticLoad& load, Frontier& frontier);
 
 /// So many positions of points that can be replayed, as evenly over them as may be.
 std::vector<std::size_t> spread_over(const Frontier& frontier, std::size_t count);

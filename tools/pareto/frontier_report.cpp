@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -47,6 +48,30 @@ Summary classes_of(const ElasticLoad& load) {
 }
 
 /// What is not there is "-".
+/// Nothing where types were not asked for.
+Summary types_of(const FrontierReport& report) {
+  Summary table;
+  table.columns = {{"budget", "GPUs"},
+                   {"budget", "$/h"},
+                   {report.load.types.front().name, "JCT s"},
+                   {"all types", "JCT s"}};
+  for (const boa::GpuType& type : report.load.types) table.columns.push_back({type.name, "GPUs"});
+  for (const FrontierPoint& point : report.frontier.points) {
+    if (!point.typed) continue;
+    std::vector<std::string> row{
+        fmt::format("{:g}", point.budget_gpus), grouped(point.typed->usd_h, 2),
+        grouped(point.typed->one_type_jct_s, 1), grouped(point.typed->jct_s, 1)};
+    for (const double gpus : point.typed->gpus) row.push_back(grouped(gpus, 2));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+bool shows_types(const FrontierReport& report) {
+  return std::ranges::any_of(report.frontier.points,
+                             [](const FrontierPoint& point) { return point.typed.has_value(); });
+}
+
 Summary points_of(const FrontierReport& report) {
   Summary table;
   table.columns = {{"budget", "GPUs"},  {"GPUs", "used"},  {"GPU-h", "used"}, {"cost", "$/h"},
@@ -114,10 +139,15 @@ Json json_of(const ElasticLoad& load) {
                        {"worker_usd_h", each.worker_usd_h},
                        {"weight", each.work.weight}});
   }
+  Json types = Json::array();
+  for (const boa::GpuType& type : load.types) {
+    types.push_back({{"type", type.name}, {"usd_h", type.usd_h}, {"speed", type.speed}});
+  }
   return {{"hours", load.hours},
           {"load_gpus", load.load_gpus()},
           {"jobs_not_elastic", load.others},
-          {"classes", std::move(classes)}};
+          {"classes", std::move(classes)},
+          {"types", std::move(types)}};
 }
 
 Json json_of(const FrontierPoint& point) {
@@ -137,6 +167,12 @@ Json json_of(const FrontierPoint& point) {
                         {"mean_jct_s", run->mean_jct_s},
                         {"p95_jct_s", run->p95_jct_s},
                         {"jobs_left", run->jobs_left}};
+  }
+  if (const auto& typed = point.typed) {
+    json["typed"] = {{"usd_h", typed->usd_h},
+                     {"one_type_jct_s", typed->one_type_jct_s},
+                     {"jct_s", typed->jct_s},
+                     {"gpus", typed->gpus}};
   }
   return json;
 }
@@ -159,6 +195,10 @@ Json points_json(const Frontier& frontier) {
 std::string frontier_table(const FrontierReport& report, std::size_t max_width) {
   std::string text = head_of(report) + report::table_text(classes_of(report.load), max_width) +
                      "\n" + report::table_text(points_of(report), max_width);
+  if (shows_types(report)) {
+    text += "\nThe same dollars on one type and on all, starts not counted:\n" +
+            report::table_text(types_of(report), max_width);
+  }
   const std::vector<std::string> notes = notes_of(report);
   if (!notes.empty()) text += "\n";
   for (const std::string& note : notes) text += note + "\n";
@@ -177,11 +217,17 @@ std::string frontier_html(const FrontierReport& report) {
   for (const std::string& note : notes_of(report)) {
     notes += "<p class=\"note\">" + report::escape_html(note) + "</p>\n";
   }
+  std::string types;
+  if (shows_types(report)) {
+    types = "<p class=\"note\">The same dollars on one type and on all, starts not counted.</p>\n" +
+            report::html_table(types_of(report));
+  }
   return report::fill_page(page::kPage,
                            {{"title", report::escape_html(report.workload)},
                             {"policy", report::escape_html(report.policy)},
                             {"style", std::string(assets::kStyle)},
                             {"budgets", report::html_table(points_of(report))},
+                            {"types", types},
                             {"classes", report::html_table(classes_of(report.load))},
                             {"notes", notes},
                             {"data", report::script_safe(points_json(report.frontier))},
