@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <any>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
