@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   add_replay(app, exit_code);
   add_experiment(app, exit_code);
   add_bound(app, exit_code);
+  add_pareto(app, exit_code);
   add_policies(app, exit_code);
   add_explain(app, exit_code);
   add_convert(app, exit_code);

@@ -1,20 +1,16 @@
 #include "schedulers/boa/boa_memory.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "schedulers/boa/glue_plan.hpp"
-#include "schedulers/boa/node_packing.hpp"
+#include "schedulers/boa/class_work.hpp"
 
 namespace muster::boa {
 namespace {
 
 using nlohmann::json;
 
-/// A rate that is counted over less is taken for that of an hour.
-constexpr Duration kLeastCounted = std::chrono::hours{1};
 /// GPU-hours without which nothing is known of how many are rented for those that are used.
 constexpr double kEnoughGpuHours = 10;
 /// Of the budget, jobs get at least so much, whatever else is rented.
@@ -28,33 +24,12 @@ Resource counted(const Resources& demand) {
   return demand[Resource::gpu] > 0 ? Resource::gpu : Resource::cpu;
 }
 
-/// Of the type of which a worker's share costs least.
-std::uint32_t workers_of_node(const Demands& demands, const Catalog& catalog) {
-  std::uint32_t holds = 1;
-  double least = std::numeric_limits<double>::infinity();
-  for (const InstanceType& type : catalog.types()) {
-    const FamilyDemand* demand = demands.on(type.family);
-    const std::uint32_t room = demand == nullptr ? 0 : workers_in(type.capacity, demand->amount);
-    if (room == 0 || type.on_demand.usd_h() / room >= least) continue;
-    holds = room;
-    least = type.on_demand.usd_h() / room;
-  }
-  return holds;
-}
-
-bool states_speedups(const ElasticEpochs& epochs) {
-  return std::ranges::any_of(epochs.all(),
-                             [](const auto& epoch) { return !epoch.speedup.empty(); });
-}
-
 }  // namespace
 
-BoaMemory::BoaMemory(const BoaParams& params) : params_(params) {
-  for (const std::string& entry : params.arrivals.stated) {
-    const std::size_t colon = entry.find(':');
-    stated_[entry.substr(0, colon)] = std::stod(entry.substr(colon + 1));
-  }
-}
+BoaMemory::BoaMemory(const BoaParams& params)
+    : params_(params),
+      stated_(by_class(params.arrivals.stated)),
+      weights_(by_class(params.weights)) {}
 
 void BoaMemory::observe(const Event& event, const ClusterView& view) {
   integrate(view);
@@ -75,15 +50,9 @@ void BoaMemory::learn(const Job& job, const ClusterView& view) {
   ClassFacts& facts = classes_[job.workload_class];
   facts.epochs = elastic.epochs;
   facts.speedup = elastic.speedup;
-  Duration rescale{};
-  for (const TaskSpec& task : job.tasks) {
-    const Delays& own = task.delays;
-    rescale = std::max(rescale, own.stop + own.upload + own.fetch + own.build + own.init);
-  }
-  facts.rescale_h = hours(rescale);
-  facts.node_holds = workers_of_node(job.tasks.front().demands, view.catalog);
-  const bool states = !elastic.speedup.empty() || states_speedups(elastic.epochs);
-  const bool learns = params_.speedups == SpeedSource::learned || !states;
+  facts.rescale_h = hours(boa::rescale_of(job));
+  facts.node_holds = cheapest_host(job.tasks.front().demands, view.catalog).node_holds;
+  const bool learns = params_.speedups == SpeedSource::learned || !states_speedups(elastic);
   if (!learns) {
     facts.learnt.reset();
   } else if (!facts.learnt) {
@@ -153,27 +122,13 @@ double BoaMemory::rate_h(const std::string& name, const ClassFacts& facts, Insta
 std::vector<ClassWork> BoaMemory::work(Instant now) const {
   std::vector<ClassWork> all;
   for (const auto& [name, facts] : classes_) {
-    ClassWork& work =
-        all.emplace_back(ClassWork{name, rate_h(name, facts, now), facts.rescale_h, {}});
-    double begun = 0;
     const ElasticEpochs epochs =
         facts.learnt ? facts.learnt->epochs(facts.epochs, facts.node_holds) : facts.epochs;
-    for (const ElasticEpoch& epoch : epochs.all()) {
-      const double size_h =
-          epoch.rate_per_s > 0 ? (epoch.until - begun) / epoch.rate_per_s / 3600 : 1;
-      begun = epoch.until;
-      work.epochs.push_back({size_h, epoch.speedup});
-    }
-    // Of a job that says nothing of its size an hour is as good as any: one epoch, one width.
-    if (work.epochs.empty()) work.epochs.push_back({1, facts.speedup});
-    // A path over the epochs has the same widths to choose from in each.
-    std::size_t most = 1;
-    for (const EpochWork& epoch : work.epochs) most = std::max(most, epoch.speedup.size());
-    for (EpochWork& epoch : work.epochs) {
-      if (epoch.speedup.empty()) epoch.speedup.push_back(1);
-      epoch.speedup.resize(most, epoch.speedup.back());
-    }
+    ClassWork& work = all.emplace_back(ClassWork{name, rate_h(name, facts, now), facts.rescale_h,
+                                                 epochs_of(epochs, facts.speedup)});
     if (!params_.rescales) work.rescale_h = 0;
+    const auto weight = weights_.find(name);
+    if (weight != weights_.end()) work.weight = weight->second;
   }
   return all;
 }
@@ -197,8 +152,7 @@ void BoaMemory::replan(Instant now) {
   planned_.clear();
   for (const auto& [name, facts] : classes_) planned_.push_back(name);
   const std::vector<ClassWork> all = work(now);
-  auto made = params_.plan == PlanKind::glue ? GluePlanner(all).plan(budget_for_jobs())
-                                             : plan_widths(all, budget_for_jobs());
+  auto made = plan_by(params_.plan, all, budget_for_jobs());
   over_budget_.reset();
   if (made) {
     plan_ = std::move(made).value();
@@ -212,7 +166,11 @@ std::uint32_t BoaMemory::width_of(const JobRow& job) const {
   const auto found = std::lower_bound(planned_.begin(), planned_.end(), job.job.workload_class);
   if (found == planned_.end() || *found != job.job.workload_class) return 0;
   const auto& elastic = std::get<ElasticSpec>(job.job.kind);
-  const auto& widths = plan_.widths[static_cast<std::size_t>(found - planned_.begin())];
+  const auto at = static_cast<std::size_t>(found - planned_.begin());
+  const auto& shared = plan_.shared;
+  const bool other_way =
+      shared && shared->work_class == at && takes_share(job.job.id, shared->share);
+  const auto& widths = other_way ? shared->widths : plan_.widths[at];
   const auto found_job = jobs_.find(job.job.id);
   const double done = found_job == jobs_.end() ? 0 : found_job->second.seen.done;
   const std::size_t epoch = elastic.epochs.at(done);
@@ -252,6 +210,8 @@ std::string BoaMemory::save() const {
   all["planned"] = planned_;
   all["planned_known"] = planned_known_;
   all["widths"] = plan_.widths;
+  const auto& shared = plan_.shared;
+  all["shared"] = shared ? json{shared->work_class, shared->share, shared->widths} : json(nullptr);
   all["figures"] = {plan_.mean_jct_h, plan_.cost_gpus, plan_.least_gpus, plan_.lower_bound_jct_h};
   all["over_budget"] = over_budget_ ? json(*over_budget_) : json(nullptr);
   all["gpus"] = {gpus_.used, gpus_.rented, now_.used, now_.rented};
@@ -294,6 +254,10 @@ bool BoaMemory::load(std::string_view text, const ClusterView&) {
     read.planned_ = all.at("planned").get<std::vector<std::string>>();
     read.planned_known_ = all.at("planned_known");
     read.plan_.widths = all.at("widths").get<std::vector<std::vector<std::uint32_t>>>();
+    if (const json& shared = all.at("shared"); !shared.is_null()) {
+      read.plan_.shared = {shared.at(0), shared.at(1), shared.at(2)};
+      if (read.plan_.shared->work_class >= read.plan_.widths.size()) return false;
+    }
     const json& figures = all.at("figures");
     read.plan_.mean_jct_h = figures.at(0);
     read.plan_.cost_gpus = figures.at(1);

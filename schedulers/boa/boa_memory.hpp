@@ -75,7 +75,8 @@ class BoaMemory {
   void integrate(const ClusterView& view);
 
   BoaParams params_;
-  std::map<std::string, double> stated_;  ///< jobs an hour by class
+  std::map<std::string, double> stated_;   ///< jobs an hour by class
+  std::map<std::string, double> weights_;  ///< of classes whose weight is not 1
   std::map<std::string, ClassFacts> classes_;
   std::map<JobId, UnfinishedJob> jobs_;
   std::optional<Instant> first_;  ///< when the first job came

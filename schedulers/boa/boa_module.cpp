@@ -1,4 +1,5 @@
 #include <charconv>
+#include <optional>
 
 #include "schedulers/boa/boa_policy.hpp"
 #include "schedulers/describe.hpp"
@@ -15,18 +16,32 @@ namespace {
 
 constexpr double kMostGpus = 1'000'000;
 constexpr double kLongestPlan_s = 604800;
+/// Of a class's weight: beyond these a class would be planned for as if others were not there.
+constexpr double kLeastWeight = 0.001;
+constexpr double kMostWeight = 1000;
 
-/// What is wrong with the rates that are stated; empty when nothing is.
+/// The number of a text "class:number"; nothing when the text is none.
+std::optional<double> number_of(const std::string& entry) {
+  const std::size_t colon = entry.find(':');
+  double number = 0;
+  const char* end = entry.data() + entry.size();
+  const bool read = colon != std::string::npos && colon > 0 &&
+                    std::from_chars(entry.data() + colon + 1, end, number).ptr == end;
+  return read ? std::optional(number) : std::nullopt;
+}
+
+/// What is wrong with the rates and weights that are stated; empty when nothing is.
 std::string fault_of(const BoaParams& params) {
   for (const std::string& entry : params.arrivals.stated) {
-    const std::size_t colon = entry.find(':');
-    double rate = 0;
-    const char* end = entry.data() + entry.size();
-    const bool read = colon != std::string::npos && colon > 0 &&
-                      std::from_chars(entry.data() + colon + 1, end, rate).ptr == end;
-    if (!read || !(rate >= 0) || rate > kMostGpus) {
-      return "rates_h has \"" + entry + "\", which is no class:jobs, such as cifar10:10.1";
-    }
+    const auto rate = number_of(entry);
+    if (rate && *rate >= 0 && *rate <= kMostGpus) continue;
+    return "rates_h has \"" + entry + "\", which is no class:jobs, such as cifar10:10.1";
+  }
+  for (const std::string& entry : params.weights) {
+    const auto weight = number_of(entry);
+    if (weight && *weight >= kLeastWeight && *weight <= kMostWeight) continue;
+    return "weights has \"" + entry +
+           "\", which is no class:weight from 0.001 to 1000, such as bert:2";
   }
   return {};
 }
@@ -44,9 +59,10 @@ PolicyModule boa_module() {
                  {{"rented", BudgetCounts::rented}, {"used", BudgetCounts::used}}),
              "what the budget is held against: what is rented, or what jobs have of it")
       .param("plan", &BoaParams::plan,
-             params::choice<PlanKind>({{"path", PlanKind::path}, {"glue", PlanKind::glue}}),
-             "how widths are planned: the best path of each class at one price, or the paper's "
-             "Algorithm 1")
+             params::choice<PlanKind>(
+                 {{"path", PlanKind::path}, {"share", PlanKind::share}, {"glue", PlanKind::glue}}),
+             "how widths are planned: the best path of each class at one price, the same with two "
+             "paths for one class, or the paper's Algorithm 1")
       .param("speedups", &BoaParams::speedups,
              params::choice<SpeedSource>(
                  {{"oracle", SpeedSource::oracle}, {"learned", SpeedSource::learned}}),
@@ -61,6 +77,10 @@ PolicyModule boa_module() {
              "over which the arrivals of each class are counted")
       .param("rates_h", in(&BoaParams::arrivals, &ArrivalRules::stated), params::list(),
              "arrivals an hour by class, class:jobs joined by +; none: they are counted")
+      .param(
+          "weights", &BoaParams::weights, params::list(),
+          "how much an hour of a class's jobs counts in the mean that is made least, class:weight "
+          "joined by +; 1 where none is given")
       .period(&BoaParams::period)
       .param("eager", &BoaParams::eager, params::flag(),
              "hold a round at once when a job comes, enters another epoch or leaves, too")

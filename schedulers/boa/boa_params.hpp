@@ -17,8 +17,9 @@ enum class BudgetCounts : std::uint8_t {
 
 /// How widths are planned.
 enum class PlanKind : std::uint8_t {
-  path,  ///< a shortest path of each class at a common price
-  glue   ///< the paper's Algorithm 1: glued epochs, drawn at random
+  path,   ///< a shortest path of each class at a common price
+  share,  ///< the same, with time sharing: jobs of one class may go two ways
+  glue    ///< the paper's Algorithm 1: glued epochs, drawn at random
 };
 
 /// Where the speeds of jobs at any width come from.
@@ -44,6 +45,7 @@ struct BoaParams {
   PlanKind plan = PlanKind::path;
   bool rescales = true;  ///< the width plan knows what a change of width costs
   ArrivalRules arrivals;
+  std::vector<std::string> weights;  ///< "class:weight" of its jobs' time; 1 where none is stated
 };
 
 }  // namespace muster::boa

@@ -140,7 +140,7 @@ Expected<WidthPlan, WidthError> GluePlanner::plan_of(const std::optional<Candida
     std::vector<std::uint32_t>& widths = plan.widths.emplace_back();
     for (const WidthRun& run : path) widths.insert(widths.end(), run.end - run.begin, run.width);
     jobs_per_h += work_[c].jobs_per_h;
-    hours += work_[c].jobs_per_h * classes_[c].figures.of(path).hours;
+    hours += work_[c].jobs_per_h * plan.jobs.emplace_back(classes_[c].figures.of(path)).hours;
     starts += work_[c].jobs_per_h * work_[c].weight * work_[c].rescale_h;
   }
   plan.cost_gpus = candidate->gpus;

@@ -1,7 +1,7 @@
 #include "schedulers/boa/width_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -10,13 +10,16 @@
 
 // At a price of GPU-hours each class has a best path over (epoch, width) of its own: staying at a
 // width costs the epoch's time and GPU-hours, changing it a start besides. As the price rises paths
-// become cheaper and slower, so that bisection finds the lowest price that keeps the budget.
+// become cheaper and slower. Of a choice that keeps the budget and one that does not, the price at
+// which both are worth the same has a choice between them, or shows that there is none.
 
 namespace muster::boa {
 namespace {
 
-/// Halvings of the interval of prices: its ends differ in the last digits of a double after these.
-constexpr int kHalvings = 60;
+/// Prices that are tried, at the most.
+constexpr int kMostPrices = 200;
+/// Of what two choices are worth at a price: a third one that is better by less is no better.
+constexpr double kLeastGain = 1e-12;
 /// GPU-hours that are worth an hour less of a job, at the most: beyond it paths are the cheapest.
 constexpr double kHighestPrice = 1e6;
 /// Changes by which what one price leaves over is spent, at the most.
@@ -31,54 +34,79 @@ struct Path {
   JobFigures figures;
 };
 
-/// What an epoch takes at a width.
-JobFigures epoch_at(const EpochWork& epoch, std::uint32_t width) {
-  const double hours = epoch.gpu_h / epoch.speedup[width - 1];
-  return {hours, hours * width};
-}
-
 JobFigures figures_of(const ClassWork& work, const std::vector<std::uint32_t>& widths) {
   JobFigures sum;
   std::uint32_t before = 0;
   for (std::size_t epoch = 0; epoch < widths.size(); ++epoch) {
-    const JobFigures own = epoch_at(work.epochs[epoch], widths[epoch]);
-    const double start_h = widths[epoch] != before ? work.rescale_h : 0;
-    sum.hours += own.hours + start_h;
-    sum.gpu_h += own.gpu_h + start_h * widths[epoch];
-    before = widths[epoch];
+    const std::uint32_t width = widths[epoch];
+    double hours = work.epochs[epoch].gpu_h / work.epochs[epoch].speedup[width - 1];
+    if (width != before) hours += work.rescale_h;
+    sum.hours += hours;
+    sum.gpu_h += hours * width;
+    before = width;
   }
   return sum;
 }
 
-/// The path of least weight x hours + price x GPU-hours. Of equal ones that of fewer workers.
-Path best_path(const ClassWork& work, double price) {
-  const std::size_t epochs = work.epochs.size();
-  const std::size_t most = work.epochs.front().speedup.size();
-  // least[w]: of the paths that end at width w + 1 in the epoch that was looked at last.
-  std::vector<double> least(most, 0);
-  std::vector<std::vector<std::uint32_t>> from(epochs, std::vector<std::uint32_t>(most));
-  for (std::size_t epoch = 0; epoch < epochs; ++epoch) {
-    const auto best =
-        static_cast<std::uint32_t>(std::min_element(least.begin(), least.end()) - least.begin());
-    std::vector<double> next(most);
-    for (std::uint32_t w = 0; w < most; ++w) {
-      const JobFigures own = epoch_at(work.epochs[epoch], w + 1);
-      const double start = work.rescale_h * (work.weight + price * (w + 1));
-      const double changed = (epoch == 0 ? 0 : least[best]) + start;
-      const bool stays = epoch > 0 && least[w] <= changed;
-      from[epoch][w] = stays ? w : best;
-      next[w] = (stays ? least[w] : changed) + work.weight * own.hours + price * own.gpu_h;
+std::size_t least_at(const std::vector<double>& values) {
+  return static_cast<std::size_t>(std::min_element(values.begin(), values.end()) - values.begin());
+}
+
+/// Finds the best paths of a class, price by price.
+class PathFinder {
+ public:
+  explicit PathFinder(const ClassWork& work);
+
+  /// The path of least weight x hours + price x GPU-hours. Of equal ones that of fewer workers.
+  Path at(double price);
+
+ private:
+  const ClassWork* work_;
+  std::size_t most_;                   ///< widths
+  std::vector<double> hours_;          ///< by epoch, then by width
+  std::vector<double> worth_;          ///< by width: of an hour, at the price of the moment
+  std::vector<double> least_;          ///< by width: of the paths that end at it, up to an epoch
+  std::vector<std::uint8_t> stays_;    ///< by epoch, then by width: it is that of the epoch before
+  std::vector<std::size_t> cheapest_;  ///< by epoch: where the best path up to the one before ends
+};
+
+PathFinder::PathFinder(const ClassWork& work)
+    : work_(&work),
+      most_(work.epochs.front().speedup.size()),
+      worth_(most_),
+      least_(most_),
+      stays_(most_ * work.epochs.size()),
+      cheapest_(work.epochs.size()) {
+  hours_.reserve(stays_.size());
+  for (const EpochWork& epoch : work.epochs) {
+    for (const double speedup : epoch.speedup) hours_.push_back(epoch.gpu_h / speedup);
+  }
+}
+
+Path PathFinder::at(double price) {
+  const std::size_t epochs = work_->epochs.size();
+  for (std::size_t w = 0; w < most_; ++w) {
+    worth_[w] = work_->weight + price * static_cast<double>(w + 1);
+    least_[w] = worth_[w] * (work_->rescale_h + hours_[w]);
+  }
+  for (std::size_t epoch = 1; epoch < epochs; ++epoch) {
+    const double* hours = &hours_[epoch * most_];
+    std::uint8_t* stays = &stays_[epoch * most_];
+    cheapest_[epoch] = least_at(least_);
+    const double best = least_[cheapest_[epoch]];
+    for (std::size_t w = 0; w < most_; ++w) {
+      const double changed = best + work_->rescale_h * worth_[w];
+      stays[w] = least_[w] <= changed ? 1 : 0;
+      least_[w] = std::min(least_[w], changed) + worth_[w] * hours[w];
     }
-    least = std::move(next);
   }
   Path path{std::vector<std::uint32_t>(epochs), {}};
-  auto at =
-      static_cast<std::uint32_t>(std::min_element(least.begin(), least.end()) - least.begin());
+  std::size_t at = least_at(least_);
   for (std::size_t epoch = epochs; epoch-- > 0;) {
-    path.widths[epoch] = at + 1;
-    at = from[epoch][at];
+    path.widths[epoch] = static_cast<std::uint32_t>(at + 1);
+    if (epoch > 0 && stays_[epoch * most_ + at] == 0) at = cheapest_[epoch];
   }
-  path.figures = figures_of(work, path.widths);
+  path.figures = figures_of(*work_, path.widths);
   return path;
 }
 
@@ -89,14 +117,52 @@ struct Choice {
   double gpus = 0;
 };
 
-Choice choose(const std::vector<ClassWork>& classes, double price) {
-  Choice choice;
-  for (const ClassWork& work : classes) {
-    const Path& path = choice.paths.emplace_back(best_path(work, price));
-    choice.hours += work.jobs_per_h * work.weight * path.figures.hours;
-    choice.gpus += work.jobs_per_h * path.figures.gpu_h;
+/// What all prices share.
+class Chooser {
+ public:
+  explicit Chooser(const std::vector<ClassWork>& classes)
+      : classes_(&classes), finders_(classes.begin(), classes.end()) {}
+
+  Choice at(double price) {
+    Choice choice;
+    for (std::size_t c = 0; c < finders_.size(); ++c) {
+      const ClassWork& work = (*classes_)[c];
+      const Path& path = choice.paths.emplace_back(finders_[c].at(price));
+      choice.hours += work.jobs_per_h * work.weight * path.figures.hours;
+      choice.gpus += work.jobs_per_h * path.figures.gpu_h;
+    }
+    return choice;
   }
-  return choice;
+
+ private:
+  const std::vector<ClassWork>* classes_;
+  std::vector<PathFinder> finders_;
+};
+
+/// The fastest choice of any price that keeps a budget, the next faster one, which does not, and
+/// what no widths within the budget are better than.
+struct Neighbours {
+  Choice within;
+  Choice over;       ///< the same where the budget is more than enough
+  double bound = 0;  ///< on the sum of rate x weight x hours
+};
+
+/// `within` is the cheapest choice, which keeps the budget.
+Neighbours neighbours_of(Chooser& chooser, double budget_gpus, Choice within) {
+  Choice over = chooser.at(kLowestPrice);
+  if (over.gpus <= budget_gpus) return {over, over, over.hours};
+  double bound = 0;
+  for (int i = 0; i < kMostPrices; ++i) {
+    const double price = (within.hours - over.hours) / (over.gpus - within.gpus);
+    Choice tried = chooser.at(price);
+    const double worth = tried.hours + price * tried.gpus;
+    // What the budget leaves over is worth its price to nobody: the Lagrangian bound.
+    bound = std::max(bound, worth - price * budget_gpus);
+    const double line = within.hours + price * within.gpus;
+    if (line - worth <= kLeastGain * line) break;
+    (tried.gpus <= budget_gpus ? within : over) = std::move(tried);
+  }
+  return {std::move(within), std::move(over), bound};
 }
 
 WidthPlan plan_of(const std::vector<ClassWork>& classes, Choice choice) {
@@ -107,6 +173,7 @@ WidthPlan plan_of(const std::vector<ClassWork>& classes, Choice choice) {
     hours += classes[c].jobs_per_h * choice.paths[c].figures.hours;
     jobs_per_h += classes[c].jobs_per_h;
     plan.widths.push_back(std::move(choice.paths[c].widths));
+    plan.jobs.push_back(choice.paths[c].figures);
   }
   if (jobs_per_h > 0) plan.mean_jct_h = hours / jobs_per_h;
   const double weighted = weighted_rate(classes);
@@ -162,6 +229,54 @@ void spend_the_rest(const std::vector<ClassWork>& classes, double budget_gpus, C
   }
 }
 
+/// Both choices are worth the same at their price, class by class. So what is left over is spent on
+/// the faster paths, on the last of them by a share of the class's jobs.
+std::optional<SharedWidths> share_the_rest(const std::vector<ClassWork>& classes,
+                                           double budget_gpus, Neighbours& found) {
+  Choice& choice = found.within;
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    Path& own = choice.paths[c];
+    const Path& faster = found.over.paths[c];
+    const double rate = classes[c].jobs_per_h;
+    const double more_gpus = rate * (faster.figures.gpu_h - own.figures.gpu_h);
+    if (more_gpus <= 0) continue;
+    const double share = std::min(1.0, (budget_gpus - choice.gpus) / more_gpus);
+    if (share <= 0) return std::nullopt;
+    const double less_h = share * (own.figures.hours - faster.figures.hours);
+    own.figures.hours -= less_h;
+    own.figures.gpu_h += share * more_gpus / rate;
+    choice.hours -= rate * classes[c].weight * less_h;
+    choice.gpus += share * more_gpus;
+    if (share < 1) return SharedWidths{c, share, faster.widths};
+    own.widths = faster.widths;
+  }
+  return std::nullopt;
+}
+
+/// What is left of a budget when one price has been found goes to `spend`, which may change what
+/// was found within the budget.
+template <class Spend>
+Expected<WidthPlan, WidthError> plan_with(const std::vector<ClassWork>& classes, double budget_gpus,
+                                          const Spend& spend) {
+  const double weighted = weighted_rate(classes);
+  Chooser chooser(classes);
+  Choice cheapest = chooser.at(kHighestPrice);
+  const double least_gpus = cheapest.gpus;
+  if (least_gpus > budget_gpus) {
+    return Failure<WidthError>{WidthError::over_budget,
+                               "the jobs need " + std::to_string(least_gpus) +
+                                   " GPUs on average at least, and the budget leaves them " +
+                                   std::to_string(budget_gpus)};
+  }
+  Neighbours found = neighbours_of(chooser, budget_gpus, std::move(cheapest));
+  std::optional<SharedWidths> shared = spend(found);
+  WidthPlan plan = plan_of(classes, std::move(found.within));
+  plan.shared = std::move(shared);
+  plan.least_gpus = least_gpus;
+  if (weighted > 0) plan.lower_bound_jct_h = found.bound / weighted;
+  return plan;
+}
+
 }  // namespace
 
 double weighted_rate(const std::vector<ClassWork>& classes) {
@@ -175,49 +290,23 @@ double weighted_rate(const std::vector<ClassWork>& classes) {
 }
 
 WidthPlan cheapest_widths(const std::vector<ClassWork>& classes) {
-  WidthPlan plan = plan_of(classes, choose(classes, kHighestPrice));
+  WidthPlan plan = plan_of(classes, Chooser(classes).at(kHighestPrice));
   plan.least_gpus = plan.cost_gpus;
   return plan;
 }
 
 Expected<WidthPlan, WidthError> plan_widths(const std::vector<ClassWork>& classes,
                                             double budget_gpus) {
-  const double weighted = weighted_rate(classes);
-  Choice kept = choose(classes, kHighestPrice);
-  const double least_gpus = kept.gpus;
-  if (least_gpus > budget_gpus) {
-    return Failure<WidthError>{WidthError::over_budget,
-                               "the jobs need " + std::to_string(least_gpus) +
-                                   " GPUs on average at least, and the budget leaves them " +
-                                   std::to_string(budget_gpus)};
-  }
-  double low = 0;
-  double high = kHighestPrice;
-  double bound = 0;
-  if (Choice free = choose(classes, kLowestPrice); free.gpus <= budget_gpus) {
-    kept = std::move(free);
-    bound = kept.hours;
-    high = 0;
-  }
-  for (int i = 0; i < kHalvings && high > low; ++i) {
-    // Prices of interest differ by orders of magnitude.
-    const double price = low > 0 ? std::sqrt(low * high) : high * 1e-3;
-    if (price < kLowestPrice) break;
-    Choice tried = choose(classes, price);
-    // What the budget leaves over is worth its price to nobody: the Lagrangian bound.
-    bound = std::max(bound, tried.hours + price * (tried.gpus - budget_gpus));
-    if (tried.gpus <= budget_gpus) {
-      high = price;
-      if (tried.hours <= kept.hours) kept = std::move(tried);
-    } else {
-      low = price;
-    }
-  }
-  spend_the_rest(classes, budget_gpus, kept);
-  WidthPlan plan = plan_of(classes, std::move(kept));
-  plan.least_gpus = least_gpus;
-  if (weighted > 0) plan.lower_bound_jct_h = bound / weighted;
-  return plan;
+  return plan_with(classes, budget_gpus, [&](Neighbours& found) {
+    spend_the_rest(classes, budget_gpus, found.within);
+    return std::optional<SharedWidths>();
+  });
+}
+
+Expected<WidthPlan, WidthError> share_widths(const std::vector<ClassWork>& classes,
+                                             double budget_gpus) {
+  return plan_with(classes, budget_gpus,
+                   [&](Neighbours& found) { return share_the_rest(classes, budget_gpus, found); });
 }
 
 }  // namespace muster::boa

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,24 @@ struct ClassWork {
   friend bool operator==(const ClassWork&, const ClassWork&) = default;
 };
 
+/// Hours of a job and GPU-hours that it takes.
+struct JobFigures {
+  double hours = 0;
+  double gpu_h = 0;
+};
+
+/// Jobs of one class of which a share is as wide as this instead.
+struct SharedWidths {
+  std::size_t work_class = 0;
+  double share = 0;                   ///< of its jobs, in (0, 1)
+  std::vector<std::uint32_t> widths;  ///< by epoch
+};
+
 /// How wide the jobs of each class are in each epoch, and what comes of it (Lemma 4.8).
 struct WidthPlan {
   std::vector<std::vector<std::uint32_t>> widths;  ///< by class and epoch
+  std::optional<SharedWidths> shared{};            ///< where jobs of a class go two ways
+  std::vector<JobFigures> jobs;                    ///< by class, rescales included; on average
   double mean_jct_h = 0;
   double weighted_jct_h = 0;     ///< with the weights of the classes, which add up to 1 a job
   double cost_gpus = 0;          ///< that jobs have on average, rescales included
@@ -41,9 +57,14 @@ enum class WidthError : std::uint8_t { over_budget };
 /// The widths that make the weighted mean JCT least while jobs have no more GPUs on average than
 /// the budget (the paper's problem with rescales, 4.3): the best path of each class over its epochs
 /// at the lowest common price of a GPU-hour that keeps the budget. A budget that no widths keep is
-/// refused, with what they need. O(classes x epochs x widths) for each of some sixty prices.
+/// refused, with what they need. O(classes x epochs x widths) for each price that is tried.
 Expected<WidthPlan, WidthError> plan_widths(const std::vector<ClassWork>& classes,
                                             double budget_gpus);
+
+/// The same, but jobs of one class at most may go two ways, so that the budget is spent to the end:
+/// no plan is better, however many ways it has (the bound is reached).
+Expected<WidthPlan, WidthError> share_widths(const std::vector<ClassWork>& classes,
+                                             double budget_gpus);
 
 /// Sum of rate x weight: what sums of weighted hours are divided by.
 double weighted_rate(const std::vector<ClassWork>& classes);

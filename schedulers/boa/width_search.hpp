@@ -7,12 +7,6 @@
 
 namespace muster::boa {
 
-/// Hours of a job and GPU-hours that it takes.
-struct JobFigures {
-  double hours = 0;
-  double gpu_h = 0;
-};
-
 /// Epochs [begin, end) at one width.
 struct WidthRun {
   std::size_t begin = 0;

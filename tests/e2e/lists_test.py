@@ -6,8 +6,8 @@ import unittest
 
 from fixture import EVA_200, MusterTest
 
-COMMANDS = ("replay", "bound", "experiment", "policies", "explain", "convert", "train",
-            "config-keys")
+COMMANDS = ("replay", "bound", "pareto", "budget", "experiment", "policies", "explain", "convert",
+            "train", "config-keys")
 EVA_PARAMS = {"eager", "artifact", "full-only", "partial-only", "rp", "single", "t", "period_s",
               "paper", "spot"}
 HCOOP_PARAMS = {"group", "pairing", "exact_tasks", "backfill", "on_demand_fallback",

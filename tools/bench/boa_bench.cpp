@@ -1,5 +1,6 @@
 // BOA's width calculator on the 960 jobs of the published newTrace: Algorithm 1 with its fifty
-// configurations, hulls given, what making the hulls takes, the shortest path, and problem (1).
+// configurations, hulls given, what making the hulls takes, the shortest path, and problem (1); and
+// how long it takes to look up how wide a job is to be, with all of them in the system.
 
 #include <benchmark/benchmark.h>
 
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "config/csv.hpp"
+#include "schedulers/boa/boa_memory.hpp"
 #include "schedulers/boa/glue_plan.hpp"
 
 namespace muster::boa {
@@ -103,6 +105,80 @@ void problem_1(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(BudgetSpender(pairs).spend(kBudgetGpus));
 }
 BENCHMARK(problem_1)->Unit(benchmark::kMicrosecond);
+
+constexpr std::uint64_t kJobs = 960;
+constexpr std::uint32_t kMostWorkers = 64;
+
+/// A second of one worker is a unit of progress.
+Job job_of(const ClassWork& work, std::uint64_t id) {
+  std::vector<ElasticEpoch> epochs;
+  double until = 0;
+  for (const EpochWork& epoch : work.epochs) {
+    until += epoch.gpu_h * kSecondsAnHour;
+    epochs.push_back({until, 1, epoch.speedup});
+  }
+  Job job;
+  job.id = JobId{id};
+  job.workload_class = work.name;
+  job.gang = true;
+  job.kind = ElasticSpec{1, kMostWorkers, {}, ElasticEpochs(std::move(epochs))};
+  for (std::uint32_t worker = 0; worker < kMostWorkers; ++worker) {
+    TaskSpec& task = job.tasks.emplace_back();
+    task.id = TaskId{id * kMostWorkers + worker};
+    task.demands = Demands(Resources::of(1, 4, 16));
+  }
+  return job;
+}
+
+/// All jobs at once, each somewhere in its run.
+class CrowdedCell {
+ public:
+  CrowdedCell() {
+    const std::vector<ClassWork>& classes = newtrace();
+    for (std::uint64_t id = 1; id <= kJobs; ++id) {
+      Job job = job_of(classes[id % classes.size()], id);
+      const double all = std::get<ElasticSpec>(job.kind).epochs.all().back().until;
+      const TaskId first = job.tasks.front().id;
+      happen(JobAccepted{std::move(job)});
+      const double share = static_cast<double>(id) / static_cast<double>(kJobs);
+      happen(Measured{{}, 0, {{first, share * all, {}}}});
+    }
+    memory_.replan(now_);
+  }
+  std::uint64_t sum_of_widths() const {
+    std::uint64_t sum = 0;
+    for (const JobRow& job : state_.jobs()) sum += memory_.width_of(job);
+    return sum;
+  }
+
+ private:
+  template <class Body>
+  void happen(Body body) {
+    const Event event{now_, std::move(body)};
+    state_.apply(event);
+    memory_.observe(event, {state_, catalog_, now_, &state_.offerings()});
+  }
+  static Catalog nodes() {
+    InstanceType type;
+    type.name = "node";
+    type.capacity = Resources::of(4, 48, 192);
+    type.on_demand = Price::from_usd_h(3.912);
+    return Catalog({type});
+  }
+
+  Catalog catalog_ = nodes();
+  ClusterState state_{catalog_};
+  BoaMemory memory_{BoaParams{}};
+  Instant now_{from_seconds(3600)};
+};
+
+/// One width a job: divide by the jobs.
+void lookup_of_all_jobs(benchmark::State& state) {
+  const CrowdedCell cell;
+  for (auto _ : state) benchmark::DoNotOptimize(cell.sum_of_widths());
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * kJobs));
+}
+BENCHMARK(lookup_of_all_jobs)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace muster::boa

@@ -14,6 +14,8 @@ enum ExitCode : int { kDone = 0, kFailed = 1, kUsage = 2 };
 void add_replay(CLI::App& app, int& exit_code);
 void add_experiment(CLI::App& app, int& exit_code);
 void add_bound(CLI::App& app, int& exit_code);
+/// `muster pareto` and `muster budget`.
+void add_pareto(CLI::App& app, int& exit_code);
 void add_policies(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_convert(CLI::App& app, int& exit_code);

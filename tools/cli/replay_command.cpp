@@ -1,15 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "config/replay_config.hpp"
@@ -18,6 +15,7 @@
 #include "tools/cli/commands.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/replay_inputs.hpp"
+#include "tools/cli/side_by_side.hpp"
 #include "tools/metrics/metric_table.hpp"
 #include "tools/replay/replay.hpp"
 #include "tools/report/html_report.hpp"
@@ -152,23 +150,9 @@ void perform_all(const ReplayOptions& options, Session& session) {
       progress.update(i, over, all);
     };
   }
-  // hardware_concurrency() may be 0 when it is not known.
-  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  const std::size_t wanted = options.jobs > 0 ? options.jobs : cores;
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    // Runs differ widely in length: the next free thread takes the next run.
-    for (std::size_t i = next++; i < session.runs.size(); i = next++) {
-      perform(session.runs[i], events_file(options.events, session, i));
-    }
-  };
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < std::min(wanted, session.runs.size()); ++i) {
-    threads.emplace_back(work);
-  }
-  // This thread takes part: n runs at a time are n threads in all.
-  work();
-  for (std::thread& thread : threads) thread.join();
+  side_by_side(session.runs.size(), options.jobs, [&](std::size_t i) {
+    perform(session.runs[i], events_file(options.events, session, i));
+  });
   progress.clear();
 }
 

@@ -109,6 +109,22 @@ TEST(TrainingJobs, RunAsFastAsPackedWherePlacementsWereNotMeasured) {
   EXPECT_EQ(spread->rate_per_s(0), packed->rate_per_s(0));
 }
 
+TEST(TrainingJobs, AreFasterOnFamiliesThatTheConfigSaysAre) {
+  const TempFile file("trace.csv", kTrace);
+  WorkloadConfig config = training(file);
+  auto& settings = config.own.of<TrainingSettings>();
+  settings.families = {"p3@3", "old@0.5"};
+  const Demands demands = read_workload(config, 1)->jobs[0].job.tasks[0].demands;
+  EXPECT_EQ(demands.on("g4dn")->speed, 1);
+  EXPECT_EQ(demands.on("p3")->speed, 3);
+  EXPECT_EQ(demands.on("p3")->amount, demands.on("g4dn")->amount);
+  EXPECT_EQ(demands.on("old")->speed, 0.5);
+  for (const char* wrong : {"p3", "@3", "p3@", "p3@0", "p3@-1", "p3@fast", "p3@1001"}) {
+    settings.families = {wrong};
+    EXPECT_THAT(message_of(read_workload(config, 1)), HasSubstr("workload.training.families"));
+  }
+}
+
 TEST(TrainingJobs, AreHeldUpAsTheConfigHasIt) {
   const TempFile file("trace.csv", kTrace);
   WorkloadConfig config = training(file);

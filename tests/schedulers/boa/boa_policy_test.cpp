@@ -32,6 +32,9 @@ Job training(std::uint64_t id, std::uint32_t most = 4) {
 }
 
 constexpr const char* kWide = "boa,budget=100,rates_h=net:10";
+/// Three workers in the second epoch take a fourteenth more of half a GPU-hour: there is enough for
+/// half of the jobs to be so wide.
+constexpr const char* kShared = "boa,plan=share,budget_counts=used,budget=10.18,rates_h=net:10";
 constexpr const char* kNarrow = "boa,budget=10,rates_h=net:10";
 
 TEST(Boa, RunsJobsAsWideAsTheirEpochIsBestAt) {
@@ -71,6 +74,63 @@ TEST(Boa, PlansWidthsThatKeepTheBudget) {
   EXPECT_NEAR(figure(at_ease, "planned_gpus"), 5 + 5 * 4 / 3.6, 1e-9);
   EXPECT_EQ(figure(tight, "planned_gpus"), 10);
   EXPECT_LT(figure(at_ease, "planned_jct_s"), figure(tight, "planned_jct_s"));
+}
+
+/// The load is 20 GPUs; what is left over widens the second epoch of one of the two classes.
+std::vector<std::uint32_t> widths_under(const std::string& weights) {
+  Cluster cluster(nodes(), "boa,budget=20.4,rates_h=net:10+other:10" + weights);
+  Job other = training(2);
+  other.workload_class = "other";
+  cluster.submit(training(1));
+  cluster.submit(other);
+  cluster.round();
+  cluster.round();
+  for (const std::uint64_t id : {1, 2}) cluster.progress(id, 120);
+  cluster.round();
+  return {cluster.state().find(JobId{1})->width, cluster.state().find(JobId{2})->width};
+}
+
+TEST(Boa, WidensTheClassThatWeighsMore) {
+  const auto first = widths_under(",weights=net:3");
+  EXPECT_GT(first[0], first[1]);
+  const auto second = widths_under(",weights=net:0.5+other:2");
+  EXPECT_LT(second[0], second[1]);
+}
+
+/// Which of so many jobs are wide in the second epoch, where there is enough for about half of
+/// them.
+std::vector<std::uint32_t> shared_widths(Cluster& cluster, std::uint64_t jobs) {
+  for (std::uint64_t id = 1; id <= jobs; ++id) cluster.submit(training(id));
+  cluster.round();
+  cluster.round();
+  for (std::uint64_t id = 1; id <= jobs; ++id) cluster.progress(id, 120);
+  cluster.round();
+  cluster.round();
+  std::vector<std::uint32_t> widths;
+  for (std::uint64_t id = 1; id <= jobs; ++id) {
+    widths.push_back(cluster.state().find(JobId{id})->width);
+  }
+  return widths;
+}
+
+TEST(Boa, LetsAShareOfTheJobsGoAnotherWay) {
+  Cluster cluster(nodes(), kShared);
+  const auto widths = shared_widths(cluster, 20);
+  const auto narrow = std::count(widths.begin(), widths.end(), 1U);
+  const auto wide = std::count(widths.begin(), widths.end(), 3U);
+  EXPECT_EQ(narrow + wide, 20);
+  EXPECT_GE(wide, 9);
+  EXPECT_LE(wide, 11);
+}
+
+TEST(Boa, RefusesWeightsThatAreNone) {
+  for (const char* wrong :
+       {"net", "net:", ":2", "net:x", "net:0", "net:-1", "net:1001", "net:2+"}) {
+    const auto spec = parse_policy(std::string("boa,weights=") + wrong);
+    const auto made = make_policy(spec.value(), nodes());
+    ASSERT_FALSE(made) << wrong;
+    EXPECT_NE(made.error().message.find("weights"), std::string::npos) << made.error().message;
+  }
 }
 
 TEST(Boa, SaysThatABudgetCannotBeKept) {
@@ -212,6 +272,18 @@ TEST(Boa, DecidesAfterARestartAsItWouldHave) {
   ASSERT_EQ(its.resizes.size(), 1U);
   EXPECT_EQ(mine.resizes[0].width, its.resizes[0].width);
   EXPECT_FALSE(other.load_state("{}", cluster.view()));
+}
+
+TEST(Boa, RemembersWhoGoesAnotherWay) {
+  Cluster cluster(nodes(), kShared);
+  shared_widths(cluster, 4);
+  const std::string words = cluster.policy().save_state(cluster.state());
+  EXPECT_EQ(words.find("\"shared\":null"), std::string::npos);
+  boa::BoaParams params;
+  params.plan = boa::PlanKind::share;
+  boa::BoaPolicy other(params);
+  ASSERT_TRUE(other.load_state(words, cluster.view()));
+  EXPECT_EQ(other.save_state(cluster.state()), words);
 }
 
 }  // namespace

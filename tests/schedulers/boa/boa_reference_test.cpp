@@ -29,5 +29,26 @@ TEST_F(BoaReference, PlansKeepTheBudgetAndAreNoWorseThanThePublishedSearches) {
   EXPECT_GT(compared, 20);
 }
 
+TEST_F(BoaReference, PlansWithTimeSharingReachTheBound) {
+  int closed = 0;
+  for (const Row& row : test::rows_of(folder_ / "boa_reference.csv")) {
+    if (row.at("method") != "rescale_price_dp") continue;
+    const std::string what =
+        row.at("workload") + " " + row.at("calibration") + " " + row.at("budget_gpus");
+    const double budget = std::stod(row.at("budget_gpus"));
+    const auto classes = classes_of(row.at("workload"), row.at("calibration"));
+    const auto shared = share_widths(classes, budget);
+    const auto plan = plan_widths(classes, budget);
+    ASSERT_TRUE(shared && plan) << what;
+    EXPECT_LE(shared->cost_gpus, budget * (1 + 1e-12)) << what;
+    EXPECT_NEAR(shared->mean_jct_h / shared->lower_bound_jct_h, 1, 1e-9) << what;
+    EXPECT_LE(shared->mean_jct_h, plan->mean_jct_h * (1 + 1e-12)) << what;
+    EXPECT_GE(shared->mean_jct_h * 3600, std::stod(row.at("lower_bound_jct_s")) * (1 - 1e-6))
+        << what;
+    closed += shared->shared.has_value();
+  }
+  EXPECT_GT(closed, 10);
+}
+
 }  // namespace
 }  // namespace muster::boa

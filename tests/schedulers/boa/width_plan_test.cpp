@@ -104,6 +104,33 @@ TEST(WidthPlans, SpendFirstOnTheClassWithMoreWeight) {
   EXPECT_LE(plan->lower_bound_jct_h, plan->weighted_jct_h);
 }
 
+TEST(SharedWidthPlans, SpendTheWholeBudgetAndReachTheBound) {
+  // 3 GPU-hours take three hours, two workers in the second epoch 0.95 hours less for 0.11 more:
+  // with half of that half of the jobs are so wide.
+  const double step = 4 / 1.9 - 2;
+  const auto plan = share_widths({simple()}, 3 + step / 2);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->widths[0], (std::vector<std::uint32_t>{1, 1}));
+  ASSERT_TRUE(plan->shared);
+  EXPECT_EQ(plan->shared->work_class, 0U);
+  EXPECT_EQ(plan->shared->widths, (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_NEAR(plan->shared->share, 0.5, 1e-9);
+  EXPECT_NEAR(plan->cost_gpus, 3 + step / 2, 1e-12);
+  EXPECT_NEAR(plan->mean_jct_h, 3 - (2 - 2 / 1.9) / 2, 1e-12);
+  EXPECT_NEAR(plan->lower_bound_jct_h, plan->mean_jct_h, 1e-12);
+}
+
+TEST(SharedWidthPlans, ShareNothingWhereThereIsMoreThanEnough) {
+  const auto plan = share_widths({simple()}, 100);
+  ASSERT_TRUE(plan);
+  EXPECT_FALSE(plan->shared);
+  EXPECT_EQ(plan->widths[0], (std::vector<std::uint32_t>{3, 3}));
+}
+
+TEST(SharedWidthPlans, RefuseABudgetThatNoWidthsKeep) {
+  EXPECT_FALSE(share_widths({simple(2)}, 5.9));
+}
+
 TEST(WidthPlans, RefuseABudgetThatNoWidthsKeepAndSayWhatTheyNeed) {
   const auto plan = plan_widths({simple(2)}, 5.9);
   ASSERT_FALSE(plan);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "config/csv.hpp"
+#include "config/numbers.hpp"
 #include "tools/replay/workload/training_profiles.hpp"
 #include "tools/replay/workload/training_truth.hpp"
 
@@ -23,14 +24,39 @@ constexpr std::array<CsvColumn, 5> kTrainingColumns = {{{"name", true},
                                                         {"batch_size", false}}};
 constexpr Duration kLongestTrainingDelay = std::chrono::hours{24};
 constexpr std::string_view kProgressUnit = "steps";
+/// Of a family, relative to that on which jobs were measured.
+constexpr double kGreatestSpeed = 1000;
+
+/// The speeds by family of texts "FAMILY@SPEED".
+Expected<std::map<std::string, double>, WorkloadError> speeds_of(
+    const std::vector<std::string>& texts) {
+  std::map<std::string, double> speeds;
+  for (const std::string& text : texts) {
+    const std::size_t at = text.find('@');
+    const auto speed = at == std::string::npos
+                           ? std::nullopt
+                           : parse_number(std::string_view(text).substr(at + 1));
+    if (!speed || at == 0 || !(*speed > 0) || *speed > kGreatestSpeed) {
+      return Failure<WorkloadError>{
+          WorkloadError::invalid,
+          fmt::format("workload.training.families has \"{}\", which is no FAMILY@SPEED with a "
+                      "speed above 0 and up to {:g}, such as p3@3",
+                      text, kGreatestSpeed)};
+    }
+    speeds[text.substr(0, at)] = *speed;
+  }
+  return speeds;
+}
 
 /// Makes jobs of the classes that there are.
 class TrainingJobs {
  public:
-  TrainingJobs(const WorkloadConfig& config, TrainingProfiles profiles)
+  TrainingJobs(const WorkloadConfig& config, TrainingProfiles profiles,
+               std::map<std::string, double> speeds)
       : config_(config),
         settings_(config.own.of<TrainingSettings>()),
-        profiles_(std::move(profiles)) {}
+        profiles_(std::move(profiles)),
+        speeds_(std::move(speeds)) {}
 
   /// Nothing when the class has no profile.
   std::optional<JobDraft> make(const std::string& name);
@@ -48,6 +74,7 @@ class TrainingJobs {
   const WorkloadConfig& config_;
   const TrainingSettings& settings_;
   TrainingProfiles profiles_;
+  std::map<std::string, double> speeds_;    ///< by family; 1 on those that it does not name
   std::map<std::string, JobDraft> drafts_;  ///< so that jobs of a class share their epochs
 };
 
@@ -101,7 +128,9 @@ TaskSpec TrainingJobs::worker_of(const TrainingProfile& profile) const {
   TaskSpec worker;
   Resources demand = default_demand(config_.task);
   demand[Resource::gpu] = 1;
-  worker.demands = Demands(demand);
+  std::vector<FamilyDemand> families{{"", demand, 1}};
+  for (const auto& [family, speed] : speeds_) families.push_back({family, demand, speed});
+  worker.demands = Demands(std::move(families));
   const Duration delay =
       settings_.rescale > Duration::zero() ? settings_.rescale : profile.rescale_delay;
   worker.delays.init = from_seconds(to_seconds(delay) * settings_.rescale_factor);
@@ -114,7 +143,9 @@ RawJobsResult read_training(const WorkloadConfig& config, std::uint64_t /*seed*/
   MUSTER_CHECK(calibration.has_value(), "the config has one of the words");
   auto profiles = load_training_profiles(settings.profiles, *calibration);
   if (!profiles) return as_workload_error(profiles.error());
-  TrainingJobs jobs(config, std::move(profiles).value());
+  auto speeds = speeds_of(settings.families);
+  if (!speeds) return speeds.error();
+  TrainingJobs jobs(config, std::move(profiles).value(), std::move(speeds).value());
   auto stream = CsvStream::open(config.path);
   if (!stream) return as_workload_error(stream.error());
   ErrorList errors;
@@ -173,7 +204,11 @@ WorkloadFormat training_format() {
                                        kLongestTrainingDelay}},
       {"workload.training.rescale_factor", "training: factor on that delay",
        config::NumberKeyOf<ReplayConfig>{format_key<&TrainingSettings::rescale_factor>,
-                                         {.low = 0, .high = 100}}}};
+                                         {.low = 0, .high = 100}}},
+      {"workload.training.families",
+       "training: families on which workers are so many times as fast as they were measured, "
+       "FAMILY@SPEED",
+       config::ListKeyOf<ReplayConfig>{format_key<&TrainingSettings::families>}}};
   return format;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "learning/goodput_model.hpp"
 #include "tools/replay/workload/formats.hpp"
@@ -18,6 +19,8 @@ struct TrainingSettings {
   std::uint32_t max_width = kMostReplicas;
   Duration rescale{};  ///< whenever a job starts on other workers; 0: as the calibration has it
   double rescale_factor = 1;  ///< on that delay
+  /// Families on which workers are faster or slower than measured: "FAMILY@SPEED".
+  std::vector<std::string> families;
 };
 
 }  // namespace muster::replay

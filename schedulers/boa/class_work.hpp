@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/catalog.hpp"
+#include "model/elastic.hpp"
+#include "model/job.hpp"
+#include "schedulers/boa/boa_params.hpp"
+#include "schedulers/boa/gpu_types.hpp"
+#include "schedulers/boa/width_plan.hpp"
+
+// What the width calculator is told of a class of jobs, by what its jobs state: the same for the
+// policy, which decides by it, and for whoever asks what a budget would give.
+
+namespace muster::boa {
+
+/// A rate that is counted over less is taken for that of an hour.
+inline constexpr Duration kLeastCounted = std::chrono::hours{1};
+
+/// The epochs with their sizes in GPU-hours, and as many widths in each. Jobs that state no epochs
+/// have one of an hour with the `speedup` that they state; what is not known of an epoch is taken
+/// for an hour without any speedup.
+std::vector<EpochWork> epochs_of(const ElasticEpochs& epochs, const std::vector<double>& speedup);
+
+/// All work of a job at one worker, GPU-hours.
+double gpu_h_of(const std::vector<EpochWork>& epochs);
+
+/// Jobs state how fast they are at some width.
+bool states_speedups(const ElasticSpec& spec);
+
+/// How long the GPUs of a job are held without progress whenever it starts at a width.
+Duration rescale_of(const Job& job);
+
+/// Where a worker costs least.
+struct WorkerHost {
+  std::uint32_t node_holds = 1;  ///< workers of one instance
+  double worker_usd_h = 0;       ///< its part of the instance, on demand; 0 where no type holds it
+};
+WorkerHost cheapest_host(const Demands& demands, const Catalog& catalog);
+
+/// The types of GPU that workers may have: of each family that holds one, what it costs where it
+/// costs least, and how fast it is there. In the order of the catalog.
+std::vector<GpuType> gpu_types_of(const Demands& demands, const Catalog& catalog);
+
+/// Numbers by class, of texts "class:number".
+std::map<std::string, double> by_class(const std::vector<std::string>& entries);
+
+/// The widths that the parameters' calculator has for a budget.
+Expected<WidthPlan, WidthError> plan_by(PlanKind kind, const std::vector<ClassWork>& classes,
+                                        double budget_gpus);
+
+/// The job is of the share of its class's jobs: of many jobs so many are, as evenly over the order
+/// of arrival as may be, and one that is of a share is of all greater ones, too.
+bool takes_share(JobId job, double share);
+
+}  // namespace muster::boa

@@ -1,0 +1,141 @@
+#include "tools/pareto/frontier.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "schedulers/boa/class_work.hpp"
+#include "schedulers/boa/gpu_types.hpp"
+
+namespace muster::pareto {
+namespace {
+
+using boa::PlanKind;
+using boa::WidthPlan;
+
+/// To which budgets are told apart.
+constexpr double kStepGpus = 1e-3;
+/// Doublings and halvings of a search for a budget, at the most.
+constexpr int kMostTries = 100;
+
+Prediction prediction_of(const ElasticLoad& load, const WidthPlan& plan) {
+  Prediction made;
+  made.gpus = plan.cost_gpus;
+  made.gpu_h = plan.cost_gpus * load.hours;
+  for (std::size_t c = 0; c < load.classes.size(); ++c) {
+    const LoadClass& each = load.classes[c];
+    made.usd_h += each.work.jobs_per_h * plan.jobs[c].gpu_h * each.worker_usd_h;
+  }
+  made.usd = made.usd_h * load.hours;
+  made.mean_jct_s = plan.mean_jct_h * 3600;
+  made.weighted_jct_s = plan.weighted_jct_h * 3600;
+  made.bound_jct_s = plan.lower_bound_jct_h * 3600;
+  return made;
+}
+
+std::optional<Prediction> predict(const ElasticLoad& load, const std::vector<boa::ClassWork>& work,
+                                  double budget_gpus, PlanKind kind) {
+  const auto plan = boa::plan_by(kind, work, budget_gpus);
+  if (!plan) return std::nullopt;
+  return prediction_of(load, plan.value());
+}
+
+/// The least budget, in whole steps, of which `is_enough` is true; it is of `enough`, and of no
+/// budget below some limit.
+template <class IsEnough>
+double least_of(double enough, const IsEnough& is_enough) {
+  double below = 0;
+  for (int i = 0; i < kMostTries && enough - below > kStepGpus / 2; ++i) {
+    const double between = (below + enough) / 2;
+    (is_enough(between) ? enough : below) = between;
+  }
+  // Rounded up, so that whoever types the budget as it is printed has enough.
+  const double shown = std::ceil(enough / kStepGpus) * kStepGpus;
+  return is_enough(shown) ? shown : enough;
+}
+
+/// A budget at which more brings nothing, or `budget` doubled as often as may be.
+double ample_budget(const std::vector<boa::ClassWork>& work, PlanKind kind) {
+  double budget = std::max(1.0, boa::cheapest_widths(work).cost_gpus);
+  for (int i = 0; i < kMostTries; ++i) {
+    const auto plan = boa::plan_by(kind, work, budget);
+    // What a plan leaves over is all that it has no use for.
+    if (plan && plan->cost_gpus < budget / 2) return budget;
+    budget *= 2;
+  }
+  return budget;
+}
+
+}  // namespace
+
+double least_budget(const ElasticLoad& load, PlanKind plan) {
+  const std::vector<boa::ClassWork> work = load.work();
+  if (plan != PlanKind::glue) return boa::cheapest_widths(work).cost_gpus;
+  return least_of(ample_budget(work, plan),
+                  [&](double budget) { return boa::plan_by(plan, work, budget).has_value(); });
+}
+
+Frontier predict_frontier(const ElasticLoad& load, const std::vector<double>& budgets_gpus,
+                          PlanKind plan) {
+  Frontier frontier;
+  frontier.least_gpus = least_budget(load, plan);
+  const std::vector<boa::ClassWork> work = load.work();
+  for (const double budget : budgets_gpus) {
+    frontier.points.push_back({budget, predict(load, work, budget, plan)});
+  }
+  return frontier;
+}
+
+void predict_types(const ElasticLoad& load, Frontier& frontier) {
+  const std::vector<boa::ClassWork> work = load.work();
+  const boa::TypePlanner one(work, {load.types.front()});
+  const boa::TypePlanner all(work, load.types);
+  for (FrontierPoint& point : frontier.points) {
+    const double usd_h = point.budget_gpus * load.types.front().usd_h;
+    const auto alone = one.plan(usd_h);
+    const auto any = all.plan(usd_h);
+    if (!alone || !any) continue;
+    point.typed =
+        TypedPrediction{usd_h, alone->weighted_jct_h * 3600, any->weighted_jct_h * 3600, any->gpus};
+  }
+}
+
+std::vector<std::size_t> spread_over(const Frontier& frontier, std::size_t count) {
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < frontier.points.size(); ++i) {
+    if (frontier.points[i].predicted) kept.push_back(i);
+  }
+  if (count >= kept.size()) return kept;
+  std::vector<std::size_t> spread;
+  for (std::size_t i = 0; i < count; ++i) {
+    // The first and the last included; of one the middle.
+    const std::size_t at = count == 1 ? kept.size() / 2 : i * (kept.size() - 1) / (count - 1);
+    spread.push_back(kept[at]);
+  }
+  return spread;
+}
+
+Expected<FrontierPoint, NoBudget> cheapest_budget(const ElasticLoad& load, double target_s,
+                                                  PlanKind plan) {
+  const std::vector<boa::ClassWork> work = load.work();
+  const auto is_enough = [&](double budget) {
+    const auto made = predict(load, work, budget, plan);
+    return made && made->weighted_jct_s <= target_s;
+  };
+  const double ample = ample_budget(work, plan);
+  if (!is_enough(ample)) {
+    const auto best = predict(load, work, ample, plan);
+    return Failure<NoBudget>{
+        NoBudget::below_all,
+        fmt::format("no budget gives a mean JCT of {:.1f} s: however many GPUs there are, jobs "
+                    "take {:.1f} s on average",
+                    target_s, best ? best->weighted_jct_s : 0)};
+  }
+  FrontierPoint found{least_of(ample, is_enough)};
+  found.predicted = predict(load, work, found.budget_gpus, plan);
+  return found;
+}
+
+}  // namespace muster::pareto

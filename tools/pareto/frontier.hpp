@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/expected.hpp"
+#include "schedulers/boa/boa_params.hpp"
+#include "tools/pareto/elastic_load.hpp"
+
+namespace muster::pareto {
+
+/// What the width calculator says of one budget, in a world that has instances at once.
+struct Prediction {
+  double gpus = 0;            ///< that jobs have on average, starts included
+  double gpu_h = 0;           ///< of all jobs
+  double usd_h = 0;           ///< of those GPUs
+  double usd = 0;             ///< of all jobs
+  double mean_jct_s = 0;      ///< of a job, whatever its class weighs
+  double weighted_jct_s = 0;  ///< with the weights of the classes: the same where all are 1
+  double bound_jct_s = 0;     ///< no widths within the budget have a lower weighted mean
+};
+
+/// What came of a budget when the config was replayed with it.
+struct Replayed {
+  double rented_gpu_h = 0;  ///< from launches to the decisions to give back
+  double usd = 0;           ///< of all instances, until they were gone
+  double mean_jct_s = 0;
+  double p95_jct_s = 0;
+  std::uint64_t jobs_left = 0;  ///< that did not complete
+};
+
+/// What a budget of dollars gives where jobs may be on GPUs of any type, starts not counted (the
+/// paper's problem (7)).
+struct TypedPrediction {
+  double usd_h = 0;           ///< of which jobs may take so much
+  double one_type_jct_s = 0;  ///< weighted mean on the cheapest type alone
+  double jct_s = 0;           ///< on all of them
+  std::vector<double> gpus;   ///< that jobs have on average, by type
+};
+
+/// A budget, and what is known of it.
+struct FrontierPoint {
+  double budget_gpus = 0;
+  std::optional<Prediction> predicted{};  ///< none: the budget cannot be kept
+  std::optional<Replayed> replayed{};
+  std::optional<TypedPrediction> typed{};  ///< where types were asked for
+};
+
+/// The least that any budget has to be, GPUs: below it no plan of the kind keeps it.
+double least_budget(const ElasticLoad& load, boa::PlanKind plan);
+
+/// By rising budget.
+struct Frontier {
+  std::vector<FrontierPoint> points;
+  double least_gpus = 0;  ///< least_budget()
+};
+
+/// What each of the budgets would give.
+Frontier predict_frontier(const ElasticLoad& load, const std::vector<double>& budgets_gpus,
+                          boa::PlanKind plan);
+
+/// Adds what the dollars that the budgets come to on the cheapest type would give on all types. The
+/// load has types.
+void predict_types(const ElasticLoad& load, Frontier& frontier);
+
+/// So many positions of points that can be replayed, as evenly over them as may be.
+std::vector<std::size_t> spread_over(const Frontier& frontier, std::size_t count);
+
+/// Why no budget meets a target.
+enum class NoBudget : std::uint8_t {
+  below_all  ///< jobs take longer than that whatever is spent
+};
+
+/// The least budget whose predicted mean JCT, weighted by class, is at most the target; to a
+/// thousandth of a GPU.
+Expected<FrontierPoint, NoBudget> cheapest_budget(const ElasticLoad& load, double target_s,
+                                                  boa::PlanKind plan);
+
+}  // namespace muster::pareto
