@@ -75,6 +75,11 @@ Keys window_keys() {
       {"workload.sample", "share of the jobs that are taken, as the seed draws them",
        NumberKey{[](C& c) -> double& { return c.workload.sample; },
                  {.low = 0, .high = 1, .above_low = true}}},
+      {"workload.distinct_instances",
+       "share of the jobs of several tasks that want these on distinct instances, as the seed "
+       "draws them",
+       NumberKey{[](C& c) -> double& { return c.workload.distinct_instances; },
+                 {.low = 0, .high = 1}}},
       {"workload.window.from", "when the window begins that jobs are taken from",
        TimeKey{[](C& c) -> Duration& { return c.workload.window.from; }, 0ns, kLongest}},
       {"workload.window.length",

@@ -61,6 +61,7 @@ struct WorkloadConfig {
   double slo_factor = 0;  ///< a job is in time when it takes no more than so often its longest task
   double cutoff_s = 0;    ///< jobs whose mean task takes longer are long; 0: no such classes
   double sample = 1;      ///< share of the jobs that are taken, as the seed draws them
+  double distinct_instances = 0;  ///< of jobs of several tasks that want it, drawn likewise
   WorkloadWindow window;
   StatedRunTimes stated;
   double move_mbit_s =

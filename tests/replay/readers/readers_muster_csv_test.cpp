@@ -168,6 +168,9 @@ TEST(MusterCsv, RejectsBadNumbersInEveryColumn) {
 }
 
 TEST(MusterCsv, RejectsBadOptionalFields) {
+  EXPECT_TRUE(read_extra("distinct_instances", "true").value().jobs[0].job.distinct_instances);
+  EXPECT_THAT(message_of(read_extra("distinct_instances", "1")),
+              HasSubstr("jobs.csv:2: distinct_instances: has to be true or false; it is '1'"));
   EXPECT_THAT(message_of(read_extra("gang", "maybe")),
               HasSubstr("jobs.csv:2: gang: has to be true or false; it is 'maybe'"));
   EXPECT_THAT(message_of(read_extra("priority", "1.5")),

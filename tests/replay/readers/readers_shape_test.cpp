@@ -150,6 +150,32 @@ TEST(MoveTime, IsThatOfSendingTheMemory) {
   EXPECT_EQ(workload.jobs[0].job.tasks[0].delays.fetch, Duration{});
 }
 
+TEST(WantsDistinctInstances, AShareOfTheJobsOfSeveralTasksAndOfALargerShareTheSameAndMore) {
+  std::string jobs;
+  for (int i = 0; i < 200; ++i) {
+    jobs += std::to_string(i) + (i % 2 == 0 ? " 1 10 10\n" : " 2 10 10 10\n");
+  }
+  const TempFile file("jobs.tr", jobs);
+  const auto wanting = [&](double share) {
+    WorkloadConfig config = reading("tr", file.path());
+    config.distinct_instances = share;
+    const Workload workload = read_workload(config, 3).value();
+    std::set<std::uint64_t> ids;
+    for (const WorkloadJob& job : workload.jobs) {
+      if (!job.job.distinct_instances) continue;
+      EXPECT_EQ(job.job.tasks.size(), 2U);
+      ids.insert(job.job.id.value);
+    }
+    return ids;
+  };
+  EXPECT_TRUE(wanting(0).empty());
+  const auto some = wanting(0.3), more = wanting(0.6);
+  EXPECT_GT(some.size(), 15U);
+  EXPECT_GT(more.size(), some.size());
+  EXPECT_TRUE(std::includes(more.begin(), more.end(), some.begin(), some.end()));
+  EXPECT_EQ(wanting(1).size(), 100U);
+}
+
 TEST(ComposedFrom, LeavesOutWhatComesEarlier) {
   const TempFile file("jobs.tr", kJobs);
   WorkloadConfig config = reading("composed", file.path());

@@ -112,4 +112,23 @@ void charge_moves(RawJobs& raw_jobs, double mbit_s) {
   }
 }
 
+void want_distinct_instances(RawJobs& raw_jobs, double share, std::uint64_t seed) {
+  // Another stream than that of the sample, by which the jobs themselves may be drawn.
+  Rng rng(seed ^ 0x6170617274U);
+  std::map<const JobTemplate*, std::shared_ptr<const JobTemplate>> changed;
+  std::size_t count = 0;
+  for (JobRow& job : raw_jobs.jobs) {
+    if (job.tasks < 2 || rng.uniform() >= share) continue;
+    ++count;
+    auto& to = changed[job.like.get()];
+    if (!to) {
+      JobTemplate copy = *job.like;
+      copy.job.distinct_instances = true;
+      to = std::make_shared<const JobTemplate>(std::move(copy));
+    }
+    job.like = to;
+  }
+  raw_jobs.description += fmt::format(", {} want distinct instances", count);
+}
+
 }  // namespace muster::replay

@@ -232,6 +232,9 @@ Expected<CompactWorkload, WorkloadError> read_compact_workload(const WorkloadCon
   if (!raw_jobs) return raw_jobs.error();
   select(raw_jobs.value(), config);
   raw_jobs = take_part(std::move(raw_jobs).value(), config, seed);
+  if (raw_jobs && config.distinct_instances > 0) {
+    want_distinct_instances(raw_jobs.value(), config.distinct_instances, seed);
+  }
   if (raw_jobs) raw_jobs = state_run_times(std::move(raw_jobs).value(), config.stated, seed);
   if (!raw_jobs) return raw_jobs.error();
   if (config.move_mbit_s > 0) charge_moves(raw_jobs.value(), config.move_mbit_s);
