@@ -264,7 +264,16 @@ void LocalSearch::try_move(Rng& rng) {
   const std::size_t drawn = rng.below(rows_.size());
   const bool apart = rows_[drawn] != problem_.jobs[drawn].current && costs_[drawn].current < kNever;
   if (kind < kGoingBack && apart && size_of(problem_.jobs[drawn].current).workers > 0) {
-    return try_anew(in_the_way(drawn), First::has_current, rng);
+    std::vector<std::size_t> chosen = in_the_way(drawn);
+    // Those who lose their places may need more than what the job leaves.
+    for (std::uint64_t others = rng.below(3); others > 0; --others) {
+      const std::size_t other = rng.below(rows_.size());
+      if (std::ranges::find(chosen, other) == chosen.end()) chosen.push_back(other);
+    }
+    for (std::size_t i = chosen.size(); i > 2; --i) {
+      std::swap(chosen[i - 1], chosen[1 + rng.below(i - 1)]);
+    }
+    return try_anew(chosen, First::has_current, rng);
   }
   const bool shrinks = kind > 1 - kShrinking;
   try_anew(chosen_jobs(rng), shrinks ? First::leaves_room : First::is_put, rng);
