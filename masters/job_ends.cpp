@@ -69,8 +69,18 @@ void JobEnds::give_up(JobId id, JobOutcome outcome, Instant now) {
 
 void JobEnds::end_if_done(JobId id, Instant now) {
   const JobRow& job = *state().find(id);
-  if (job.finished == job.size()) return finish(id, JobOutcome::completed, now);
-  if (job.all_ended()) return finish(id, JobOutcome::failed, now);
+  std::size_t finished = job.finished;
+  std::size_t ended = job.ended();
+  // A worker that an elastic job is to lose may come to its end before it has stopped.
+  for (std::size_t i = job.width; job.width > 0 && job.ended() > 0 && i < job.tasks.size(); ++i) {
+    const TaskPhase phase = state().task(job.tasks[i]).phase;
+    finished -= phase == TaskPhase::finished;
+    ended -= phase == TaskPhase::finished || phase == TaskPhase::failed;
+  }
+  // Those of its width have ended, and the others may have still to leave.
+  const bool all_left = job.width == 0 || job.gang.holding == 0;
+  if (all_left && finished == job.size()) return finish(id, JobOutcome::completed, now);
+  if (all_left && ended == job.size()) return finish(id, JobOutcome::failed, now);
   if (!job.terminal_outcome || job.gang.holding > 0) return;
   finish(id, *job.terminal_outcome, now);
 }
@@ -90,7 +100,7 @@ void JobEnds::finish(JobId id, JobOutcome outcome, Instant now) {
                          state().task(row.tasks.front()).id,
                          static_cast<std::uint32_t>(row.tasks.size()),
                          row.job.task_count(),
-                         !row.all_ended()};
+                         outcome != JobOutcome::completed && !row.all_ended()};
   recorder_.record(over, now);
   recorder_.effect(tell);
 }

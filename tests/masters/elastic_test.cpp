@@ -98,6 +98,30 @@ TEST_F(ElasticJobs, AreOverWhenTheWorkersOfTheirWidthHaveFinished) {
   EXPECT_EQ(state().find(JobId{1}), nullptr);
 }
 
+TEST_F(ElasticJobs, AreNotOverByTheEndsOfWorkersThatTheyAreToLose) {
+  begin();
+  round(resized(4, {1, 101, 102, 103}));
+  run_all({1, 101, 102, 103}, 1);
+  round(resized(2));
+  master_->task_finished({TaskId{102}, 1, {}}, now());
+  master_->task_finished({TaskId{103}, 1, {}}, now());
+  ASSERT_NE(state().find(JobId{1}), nullptr) << "the two of its width have not ended";
+  master_->task_finished({TaskId{1}, 1, {}}, now());
+  master_->task_finished({TaskId{101}, 1, {}}, now());
+  EXPECT_EQ(state().find(JobId{1}), nullptr);
+}
+
+TEST_F(ElasticJobs, AreOverWhenTheLastWorkerThatTheyAreToLoseHasLeft) {
+  begin();
+  round(resized(2, {1, 101}));
+  run_all({1, 101}, 1);
+  round(resized(1));
+  master_->task_finished({TaskId{1}, 1, {}}, now());
+  ASSERT_NE(state().find(JobId{1}), nullptr) << "the other one still has its place";
+  leave({101}, 1);
+  EXPECT_EQ(state().find(JobId{1}), nullptr);
+}
+
 TEST_F(ElasticJobs, KeepRunningAsTheyDoWhileThereIsNoRoomForMore) {
   begin();
   round(resized(2, {1, 101}));

@@ -137,26 +137,27 @@ class Checkpoint:
             write_whole(self.path, json.dumps(state))
 
 
-def gather_peers(job, patience_s):
-    """Waits until all the other workers have come, or so long; none where there are none."""
+def gather_peers(job):
+    """Waits until all the other workers have come; none where there are none."""
     if job.workers == 1:
         return []
-    until = time.monotonic() + patience_s
     door = socket.create_server((job.asked.host, 0), backlog=job.workers)
     door.settimeout(0.2)
     write_whole(job.meeting, json.dumps([job.asked.host, door.getsockname()[1]]))
     peers = {}
-    while len(peers) < job.workers - 1 and time.monotonic() < until:
+    while len(peers) < job.workers - 1:
         if stopping:
             raise ConnectionError("to be stopped")
         try:
             peer = Line(door.accept()[0])
             hello = peer.receive()
-        except (TimeoutError, ConnectionError, ValueError):
+            if hello != {"job": job.name, "worker": hello.get("worker"), "of": job.workers}:
+                peer.connection.close()  # of another job, by a file that was out of date
+                continue
+            peer.send({"welcome": job.name})
+        except (OSError, ValueError):
             continue
-        if hello == {"job": job.name, "worker": hello.get("worker"), "of": job.workers}:
-            peers[hello["worker"]] = peer
-    os.unlink(job.meeting)
+        peers[hello["worker"]] = peer
     return list(peers.values())
 
 
@@ -166,9 +167,10 @@ def lead(job):
     state = checkpoint.load()
     print(f"width {job.workers} from step {state['step']} on", flush=True)
     whole = job.asked.samples // SHARDS * SHARDS
+    peers = []
     try:
-        # After all steps the others may have ended before this worker was started again.
-        peers = gather_peers(job, math.inf if state["step"] < job.asked.steps else 5)
+        if state["step"] < job.asked.steps:
+            peers = gather_peers(job)
         while state["step"] < job.asked.steps and not stopping:
             for peer in peers:
                 peer.send({"weights": state["weights"]})
@@ -188,20 +190,29 @@ def lead(job):
         checkpoint.save(state)
     if state["step"] < job.asked.steps:
         return 85
+    # For workers that are stopped before they hear of it, and would look for the first one in vain.
+    write_whole(job.meeting, json.dumps("over"))
     print(f"loss {state['loss']!r} weights {state['weights']!r}", flush=True)
     for peer in peers:
-        peer.send({"over": True})
+        try:
+            peer.send({"over": True})
+        except OSError:
+            pass
     return 0
 
 
 def meet_leader(job):
-    """A connection to the first worker, once that one listens."""
+    """A connection to the first worker, once that one listens; None when all is done."""
     while not stopping:
         try:
             with open(job.meeting) as file:
-                leader = Line(socket.create_connection(json.load(file), timeout=1))
+                place = json.load(file)
+            if place == "over":
+                return None
+            leader = Line(socket.create_connection(place, timeout=1))
             leader.send({"job": job.name, "worker": job.worker, "of": job.workers})
-            return leader
+            if leader.receive() == {"welcome": job.name}:
+                return leader
         except (OSError, ValueError):
             time.sleep(0.1)
     raise ConnectionError("to be stopped")
@@ -210,6 +221,8 @@ def meet_leader(job):
 def follow(job):
     """The other workers: compute what they are asked for."""
     leader = meet_leader(job)
+    if leader is None:
+        return 0
     while not stopping:
         asked = leader.receive()
         if "over" in asked:

@@ -37,7 +37,6 @@ class Elastic(unittest.TestCase):
         self.cluster = Cluster("master.min_stay=0s", "worker.stop_grace=5s", "link.timeout=3s",
                                policy=POLICY, nodes=3)
         self.cluster.flags += ["--masters", "1", "--sites", "1"]
-        self.enterContext(self.cluster)
         self.meet = self.cluster.dir / "meet"
         self.meet.mkdir()
         os.chmod(self.meet, 0o777)
@@ -91,7 +90,10 @@ class Elastic(unittest.TestCase):
         return runs, ends
 
     def test_widths_follow_what_is_learnt_whatever_dies_meanwhile(self):
-        cluster = self.cluster
+        with self.cluster as cluster:
+            self.go_through(cluster)
+
+    def go_through(self, cluster):
         jobs = {}
         for number, seed in enumerate(SEEDS):
             job = self.submit(seed)
