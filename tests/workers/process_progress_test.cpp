@@ -269,6 +269,7 @@ TEST_F(ProcessProgressTest, AStepOfTrainingIsToldWithTheNextProgressAndByTheNext
   executor_ = std::make_unique<ProcessExecutor>(InstanceId{3}, options_, host_.host());
   executor_->adopt();
   EXPECT_TRUE(host_.run_until([&] { return said() == wanted; }));
+  EXPECT_EQ(reporter.ask("progress 5000\n"), "ok\n");
 }
 
 TEST_F(ProcessProgressTest, LongPathsAreReplacedByAnAbstractName) {

@@ -169,6 +169,8 @@ TEST(MusterCsv, RejectsBadNumbersInEveryColumn) {
 
 TEST(MusterCsv, RejectsBadOptionalFields) {
   EXPECT_TRUE(read_extra("distinct_instances", "true").value().jobs[0].job.distinct_instances);
+  const Workload apart = read_extra("distinct_instances", "true").value();
+  EXPECT_TRUE(read_text(test::csv_of(apart)).value().jobs[0].job.distinct_instances);
   EXPECT_THAT(message_of(read_extra("distinct_instances", "1")),
               HasSubstr("jobs.csv:2: distinct_instances: has to be true or false; it is '1'"));
   EXPECT_THAT(message_of(read_extra("gang", "maybe")),

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <ostream>
+#include <span>
+#include <vector>
 
 #include "tools/replay/workload/demands_text.hpp"
 #include "tools/replay/workload/muster_csv_columns.hpp"
@@ -13,6 +15,8 @@
 
 namespace muster::replay {
 namespace {
+
+constexpr std::string_view kDistinct = "distinct_instances";
 
 /// A row under construction: fields by column name.
 class Row {
@@ -30,7 +34,14 @@ class Row {
   void set_unless_zero(std::string_view column, Amount amount) {
     if (amount != Amount{}) set(column, amount);
   }
-  std::string text() const { return fmt::format("{}\n", fmt::join(fields_, ",")); }
+  /// The fields of those columns.
+  std::string text(std::span<const CsvColumn* const> columns) const {
+    std::vector<std::string_view> fields;
+    for (const CsvColumn* column : columns) {
+      fields.push_back(fields_[static_cast<std::size_t>(column - kMusterColumns.data())]);
+    }
+    return fmt::format("{}\n", fmt::join(fields, ","));
+  }
 
  private:
   std::array<std::string, kMusterColumns.size()> fields_;
@@ -85,7 +96,7 @@ void write_task(const TaskSpec& task, Row& row) {
   row.set_unless_zero("upload_s", task.delays.upload);
 }
 
-std::string row_of(const WorkloadJob& job) {
+std::string row_of(const WorkloadJob& job, std::span<const CsvColumn* const> columns) {
   const std::vector<TaskSpec>& tasks = job.job.tasks;
   MUSTER_CHECK(!tasks.empty(), "a job without tasks cannot be written");
   const bool alike = std::all_of(tasks.begin(), tasks.end(), [&](const TaskSpec& task) {
@@ -104,19 +115,28 @@ std::string row_of(const WorkloadJob& job) {
   write_work(job.truth, row);
   row.set_unless_zero("priority", static_cast<double>(job.job.priority));
   if (!job.job.gang) row.set("gang", "false");
-  if (job.job.distinct_instances) row.set("distinct_instances", "true");
+  if (job.job.distinct_instances) row.set(kDistinct, "true");
   if (job.job.runtime_hint) row.set("runtime_hint_s", *job.job.runtime_hint);
   write_task(tasks[0], row);
-  return row.text();
+  return row.text(columns);
 }
 
 }  // namespace
 
 void write_workload_csv(const Workload& workload, std::ostream& out) {
+  // A column for what few jobs want is there where one does, so that other files stay as they were.
+  const bool any_distinct =
+      std::any_of(workload.jobs.begin(), workload.jobs.end(),
+                  [](const WorkloadJob& job) { return job.job.distinct_instances; });
   std::vector<std::string_view> names;
-  for (const CsvColumn& column : kMusterColumns) names.push_back(column.name);
+  std::vector<const CsvColumn*> columns;
+  for (const CsvColumn& column : kMusterColumns) {
+    if (!any_distinct && column.name == kDistinct) continue;
+    names.push_back(column.name);
+    columns.push_back(&column);
+  }
   out << fmt::format("{}\n", fmt::join(names, ","));
-  for (const WorkloadJob& job : workload.jobs) out << row_of(job);
+  for (const WorkloadJob& job : workload.jobs) out << row_of(job, columns);
 }
 
 }  // namespace muster::replay
