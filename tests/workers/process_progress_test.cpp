@@ -268,6 +268,7 @@ TEST_F(ProcessProgressTest, AStepOfTrainingIsToldWithTheNextProgressAndByTheNext
   EXPECT_TRUE(host_.run_until([&] { return said() == wanted; }));
   executor_ = std::make_unique<ProcessExecutor>(InstanceId{3}, options_, host_.host());
   executor_->adopt();
+  host_.news.clear();
   EXPECT_TRUE(host_.run_until([&] { return said() == wanted; }));
   EXPECT_EQ(reporter.ask("progress 5000\n"), "ok\n");
 }
