@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 import urllib.request
@@ -26,9 +27,11 @@ POLICY = f"boa,budget={BUDGET},period_s=0.5,recompute_s=2,rates_h=regression:{36
 def alone(seed):
     """What one worker finds without any cluster."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("MUSTER_")}
-    words = [sys.executable, EXAMPLE, "--steps", STEPS, "--samples", SAMPLES, "--seed", seed]
-    text = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=True,
-                          env=env).stdout
+    with tempfile.TemporaryDirectory(prefix="alone") as meet:
+        words = [sys.executable, EXAMPLE, "--steps", STEPS, "--samples", SAMPLES, "--seed", seed,
+                 "--meet", meet]
+        text = subprocess.run([str(word) for word in words], capture_output=True, text=True,
+                              check=True, env=env).stdout
     return text.splitlines()[-1]
 
 
