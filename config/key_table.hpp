@@ -74,6 +74,10 @@ std::vector<KeySpecOf<C>> master_keys() {
       {"master.min_stay",
        "no policy moves a task before it has run for so long where it is; 0: at any time",
        Time{[](C& c) -> Duration& { return c.master.min_stay; }, kNone, 168 * kHour}},
+      {"master.move_when_ready",
+       "a task that moves runs on where it is until its new instance is ready; else it is stopped "
+       "at once, as those of gangs are",
+       FlagKeyOf<C>{[](C& c) -> bool& { return c.master.move_when_ready; }}},
       {"master.fleet",
        "instances that are there from the start and stay, of all masters together: COUNT*TYPE or "
        "COUNT*TYPE:spot; not given: rented as the policy wants",

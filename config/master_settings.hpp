@@ -54,6 +54,9 @@ struct MasterSettings {
   std::uint32_t max_losses = 20;          ///< attempts of a task lost by their workers, likewise
   std::uint32_t queue_capacity = 10'000;  ///< so many waiting tasks are a load of 1; >= 1
   Duration min_stay{std::chrono::minutes{5}};  ///< no plan moves a task that ran for less; 0: any
+  /// A task that moves to an instance that is not ready yet runs on where it is until then; else it
+  /// is stopped at once. Gangs are stopped at once.
+  bool move_when_ready = false;
   /// From a round's decision to its plan, in virtual time; 0: before anything else happens.
   Duration decision_time{};
   std::uint64_t decision_budget = 0;  ///< steps that a decision may take; 0: any number

@@ -15,7 +15,10 @@ Evictions::Evictions(const MasterCommands& commands, SpendGuard& guard, FleetKee
 bool Evictions::evict(InstanceId id, CauseCode why, Instant now) {
   const InstanceRow* row = state().find(id);
   if (row == nullptr) return false;
-  if (row->released) return true;
+  if (row->released) {
+    stop_occupants(*row, now);
+    return true;
+  }
   const Refusal reason{RefusalKind::not_now, RefusalCode::awaiting_round, {}, 0, 0};
   while (!row->planned.empty()) {
     const TaskRow& task = state().task(row->planned.front());
@@ -24,10 +27,17 @@ bool Evictions::evict(InstanceId id, CauseCode why, Instant now) {
     commands_.tasks.unassign_gang(job, reason, now);
     if (state().find(id)->released) break;  // its last task was one of the peers
   }
+  stop_occupants(*state().find(id), now);
   if (why == CauseCode::drained) fleet_.shrink(*state().find(id));
   if (!state().find(id)->released) release(*row, why, now);
   commands_.releases.end_empty(now);
   return true;
+}
+
+/// Tasks that were to move as soon as their next instance is ready have to leave at once.
+void Evictions::stop_occupants(const InstanceRow& row, Instant now) {
+  const std::vector<Slot> there = row.occupants;
+  for (Slot slot : there) commands_.tasks.stop_if_running(state().task(slot).id, now);
 }
 
 void Evictions::release(const InstanceRow& row, CauseCode why, Instant now) {

@@ -21,6 +21,7 @@ class Evictions {
 
  private:
   const ClusterState& state() const { return commands_.recorder.facts().state; }
+  void stop_occupants(const InstanceRow& row, Instant now);
   void release(const InstanceRow& row, CauseCode why, Instant now);
 
   MasterCommands commands_;

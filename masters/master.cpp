@@ -32,7 +32,7 @@ Master::Master(const MasterSettings& settings, MasterDependencies parts)
       cloud_(recorder_, parts.first_instance),
       guard_(recorder_, cloud_, settings.caps),
       releases_(recorder_, cloud_),
-      tasks_(recorder_, releases_),
+      tasks_(recorder_, releases_, settings.move_when_ready),
       reconciler_(recorder_, tasks_, releases_),
       ends_(recorder_, tasks_, settings, parts.keep_history),
       rules_(recorder_, cloud_, guard_, settings),
@@ -130,6 +130,7 @@ void Master::instance_refused(InstanceId id, Instant now, CloudReason reason) {
   for (Slot slot : meant_for_it) recorder_.record(TaskRefused{state().task(slot).id, refusal}, now);
   for (Slot slot : meant_for_it) {
     tasks_.unassign_gang(state().job(state().task(slot).job), refusal, now);
+    tasks_.stay_or_leave(state().task(slot).id, now);
   }
   reconciler_.reconcile(now);
   fleet_.look_again();
@@ -148,8 +149,11 @@ void Master::instance_gone(InstanceId id, std::optional<Instant> billed_until, I
   for (Slot slot : state().find(id)->occupants) {
     jobs_there.push_back(state().job(state().task(slot).job).job.id);
   }
+  std::vector<TaskId> meant_for_it;
+  for (Slot slot : state().find(id)->planned) meant_for_it.push_back(state().task(slot).id);
   recorder_.record(
       InstanceGone{id, billed_until, wanted && !said ? CloudReason::ended : news.reason}, now);
+  for (TaskId task : meant_for_it) tasks_.stay_or_leave(task, now);
   for (JobId job : jobs_there) {
     if (state().find(job) != nullptr) ends_.end_if_done(job, now);
   }

@@ -68,6 +68,7 @@ void Reconciler::reconcile_task(TaskId id, Instant now) {
 
 void Reconciler::try_start(Slot slot, Instant now) {
   const TaskRow& task = state().task(slot);
+  if (task.phase == TaskPhase::running) return tasks_.move_on(task, now);
   if (task.phase != TaskPhase::assigned) return;
   const JobRow& job = state().job(task.job);
   if (gang_incomplete(job)) {

@@ -7,8 +7,8 @@
 
 namespace muster {
 
-TaskOrders::TaskOrders(MasterRecorder& recorder, InstanceReleases& releases)
-    : recorder_(recorder), releases_(releases) {
+TaskOrders::TaskOrders(MasterRecorder& recorder, InstanceReleases& releases, bool move_when_ready)
+    : recorder_(recorder), releases_(releases), move_when_ready_(move_when_ready) {
   recorder_.listen(*this);
 }
 
@@ -22,7 +22,38 @@ void TaskOrders::before(const Event& event, const MasterFacts& /*facts*/) {
 
 void TaskOrders::assign(const TaskAssigned& place, Instant now) {
   recorder_.record(place, now);
-  stop_if_running(place.task, now);
+  if (!runs_on(*state().find(place.task))) stop_if_running(place.task, now);
+}
+
+/// Only whether the new instance is ready counts, and not whether it has room: two tasks that
+/// change places would otherwise wait for each other. The tasks of a gang start again together.
+bool TaskOrders::runs_on(const TaskRow& task) const {
+  if (!move_when_ready_ || task.phase != TaskPhase::running) return false;
+  const JobRow& job = state().job(task.job);
+  if ((job.job.gang && job.tasks.size() > 1) || job.width > 0) return false;
+  // A task that is placed where it is was to move, and is not any more.
+  return task.target == task.at || state().instance(task.target).phase != InstancePhase::ready;
+}
+
+void TaskOrders::move_on(const TaskRow& task, Instant now) {
+  const bool moves = task.phase == TaskPhase::running && task.target != kNoSlot &&
+                     task.target != task.at &&
+                     state().instance(task.target).phase == InstancePhase::ready;
+  if (moves) stop_if_running(task.id, now);
+}
+
+void TaskOrders::stay_or_leave(TaskId id, Instant now) {
+  const TaskRow* task = state().find(id);
+  const bool runs_without_place =
+      task != nullptr && task->phase == TaskPhase::running && task->target == kNoSlot;
+  if (!runs_without_place) return;
+  // What the task was to leave may have been promised to others meanwhile.
+  const InstanceRow& here = state().instance(task->at);
+  const Resources& capacity = state().catalog()[here.type].capacity;
+  if (here.released || !(here.committed + task->held.amount).fits_in(capacity)) {
+    return stop_if_running(id, now);
+  }
+  recorder_.record(TaskAssigned{id, here.id, {CauseCode::evicted, 0}, task->held}, now);
 }
 
 void TaskOrders::unassign(TaskId id, const Cause& why, Instant now) {
@@ -44,7 +75,7 @@ void TaskOrders::unassign_gang(const JobRow& job, const Refusal& reason, Instant
 }
 
 void TaskOrders::restart_peers(const JobRow& job, Instant now) {
-  if (!job.job.gang) return;
+  if (!job.job.gang || job.tasks.size() == 1) return;
   const std::vector<Slot> tasks = job.tasks;
   for (Slot slot : tasks) {
     const TaskRow& peer = state().task(slot);

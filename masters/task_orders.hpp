@@ -11,10 +11,17 @@ namespace muster {
 /// wait. Each is an event, and a message to the worker that it concerns.
 class TaskOrders final : public EventListener {
  public:
-  TaskOrders(MasterRecorder& recorder, InstanceReleases& releases);
+  /// `move_when_ready`: see MasterSettings.
+  TaskOrders(MasterRecorder& recorder, InstanceReleases& releases, bool move_when_ready = false);
 
-  /// Gives the task a place. One that runs is told to stop where it is.
+  /// Gives the task a place. One that runs is told to stop where it is, at once or, by the
+  /// settings, when its new instance is ready.
   void assign(const TaskAssigned& place, Instant now);
+  /// The task runs on where it is, and its new instance is ready by now: it is told to stop.
+  void move_on(const TaskRow& task, Instant now);
+  /// The place that the task was to move to is gone. While it runs on where it is, it stays there
+  /// if it may; else it is told to stop.
+  void stay_or_leave(TaskId id, Instant now);
   /// Takes its place from the task, with the same.
   void unassign(TaskId id, const Cause& why, Instant now);
   /// A gang runs whole or not at all: when one task has no place, the others give theirs back, so
@@ -42,9 +49,11 @@ class TaskOrders final : public EventListener {
  private:
   const ClusterState& state() const { return recorder_.facts().state; }
   const Refusal& reason_for(const TaskRow& task, const Refusal& refusal);
+  bool runs_on(const TaskRow& task) const;
 
   MasterRecorder& recorder_;
   InstanceReleases& releases_;
+  bool move_when_ready_;
   /// Gangs that were refused room on the fixed fleet since it last changed, or since the last round
   /// began, and whether they are larger than all of it.
   std::map<JobId, std::optional<Refusal>> over_fleet_;

@@ -79,6 +79,7 @@ TEST(ReplayConfig, HasDefaultsForEverythingElse) {
   EXPECT_EQ(config.master.watch.worker_lost_after, 10min);
   EXPECT_EQ(config.master.watch.snapshot_every, 100'000U);
   EXPECT_EQ(config.master.min_stay, 5min);
+  EXPECT_FALSE(config.master.move_when_ready);
   EXPECT_EQ(config.master.decision_time, 0s);
   EXPECT_EQ(config.master.decision_budget, 0U);
   EXPECT_EQ(config.master.slice_parts, 500U);
@@ -121,6 +122,7 @@ gang_turn = "10min"
 gang_longest = "2h"
 launch_backoff_longest = "3h"
 min_stay = "90s"
+move_when_ready = true
 max_instances = 8
 max_usd_h = 99.5
 )")
@@ -150,6 +152,7 @@ max_usd_h = 99.5
   EXPECT_EQ(config.master.gangs.longest, 2h);
   EXPECT_EQ(config.master.launch_backoff_longest, 3h);
   EXPECT_EQ(config.master.min_stay, 90s);
+  EXPECT_TRUE(config.master.move_when_ready);
   EXPECT_EQ(config.master.caps.max_instances, 8U);
   EXPECT_EQ(config.master.caps.max_usd_h, 99.5);
 }

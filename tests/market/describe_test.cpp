@@ -56,15 +56,19 @@ TEST(Describe, CountsHowOftenTheOrderOfCostPerVcpuChanges) {
 TEST(Describe, ComparesCheapestZonesWhereThereAreSeveral) {
   SeriesMap series;
   series[{"m4.large", "a"}] = {{0, 20'000}};
-  series[{"m4.4xlarge", "a"}] = {{0, 200'000}};
-  series[{"m4.4xlarge", "b"}] = {{0, 200'000}, {50, 80'000}};
+  // The last change is between the zones of a size.
+  series[{"m4.4xlarge", "a"}] = {{0, 200'000}, {300, 164'000}};
+  series[{"m4.4xlarge", "b"}] = {{0, 200'000}, {50, 80'000}, {200, 168'000}};
   const MarketFacts facts = describe(series, test::catalog(), 0, kDay);
-  ASSERT_EQ(facts.orders.size(), 3U);
+  ASSERT_EQ(facts.orders.size(), 4U);
   EXPECT_EQ(facts.orders[0].changes, 0U);
   EXPECT_EQ(facts.orders[1].changes, 0U);
-  EXPECT_EQ(facts.orders[2].zone, "");
-  EXPECT_EQ(facts.orders[2].changes, 1U);
-  EXPECT_EQ(facts.orders[2].first, 1U);
+  EXPECT_EQ(facts.orders[2].of, OrderOf::cheapest_zone);
+  EXPECT_EQ(facts.orders[2].changes, 2U);
+  EXPECT_EQ(facts.orders[2].first, 2U);
+  EXPECT_EQ(facts.orders[3].of, OrderOf::offerings);
+  EXPECT_EQ(facts.orders[3].changes, 3U);
+  EXPECT_THAT(facts_table(facts), HasSubstr("changes 3.0 times a day in all zones together"));
 }
 
 }  // namespace

@@ -132,11 +132,12 @@ void Cluster::kill(NodeKind kind, std::uint32_t index) {
 namespace {
 
 /// By turns: rounds that are decided at once and rounds during which much happens, in the master
-/// and beside it, carried out whole and in small slices.
+/// and beside it, carried out whole and in small slices; tasks that move stop at once or run on.
 void set_planning(MasterSetup& master, std::uint64_t turn) {
   if (turn % 2 == 1) master.planner = PlannerPlace::beside;
   if (turn % 4 >= 2) master.settings.decision_time = std::chrono::seconds{5 * (turn % 7)};
   if (turn % 3 != 0) master.settings.slice_parts = static_cast<std::uint32_t>(1 + turn % 5);
+  master.settings.move_when_ready = turn % 5 >= 3;
 }
 
 }  // namespace

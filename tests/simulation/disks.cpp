@@ -16,6 +16,8 @@ Duration Disk::delay() {
 }
 
 void Writer::push(Entry entry) {
+  // A killed process may still be handling its last messages: nothing of that reaches the disk.
+  if (!*alive_) return;
   queue_.push_back(std::move(entry));
   if (writing_ == 0) begin();
 }

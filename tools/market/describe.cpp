@@ -49,7 +49,12 @@ SeriesFacts facts_of(const SeriesKey& key, const std::vector<Tick>& ticks, doubl
   return facts;
 }
 
-/// A size among the others of its zone.
+std::string name_of(const OrderFacts& order) {
+  if (order.of == OrderOf::cheapest_zone) return "the cheapest zone";
+  return order.of == OrderOf::zone ? "zone " + order.zone : "all zones together";
+}
+
+/// A size among the others of its zone, or of all zones.
 struct Size {
   double cpus = 1;
   double usd_per_cpu = 0;
@@ -64,7 +69,7 @@ std::vector<std::size_t> order_of(std::vector<Size> sizes) {
   return order;
 }
 
-/// The series are those of one zone.
+/// Each series is one of those that change places.
 OrderFacts order_facts(const SeriesMap& series, const Catalog& catalog, double days) {
   struct Change {
     Tick tick;
@@ -136,6 +141,9 @@ MarketFacts describe(const SeriesMap& series, const Catalog& catalog, Seconds fr
   }
   if (zones.size() > 1) {
     facts.orders.push_back(order_facts(cheapest_zone(part), catalog, facts.days));
+    facts.orders.back().of = OrderOf::cheapest_zone;
+    facts.orders.push_back(order_facts(part, catalog, facts.days));
+    facts.orders.back().of = OrderOf::offerings;
   }
   return facts;
 }
@@ -154,8 +162,7 @@ std::string facts_table(const MarketFacts& facts) {
   for (const OrderFacts& order : facts.orders) {
     text += fmt::format(
         "The order of cost per vCPU changes {:.1f} times a day in {}; the cheapest type {:.1f}.\n",
-        order.per_day, order.zone.empty() ? "the cheapest zone" : "zone " + order.zone,
-        order.first_per_day);
+        order.per_day, name_of(order), order.first_per_day);
   }
   return text;
 }

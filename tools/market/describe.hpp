@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,14 @@ struct SeriesFacts {
                                 ///< instance that is always rented again, at that bid
 };
 
+/// Which prices are put in order: those of one zone, of each type that of its cheapest zone, or
+/// those of every type in every zone.
+enum class OrderOf : std::uint8_t { zone, cheapest_zone, offerings };
+
 /// How often sizes change places when sorted by their cost per vCPU.
 struct OrderFacts {
-  std::string zone;           ///< empty: of each type the cheapest zone
+  OrderOf of = OrderOf::zone;
+  std::string zone;           ///< of OrderOf::zone
   std::uint64_t changes = 0;  ///< moments after which the order is another
   std::uint64_t first = 0;    ///< of these, those with another cheapest type
   double per_day = 0;
@@ -36,7 +42,7 @@ struct OrderFacts {
 struct MarketFacts {
   double days = 0;
   std::vector<SeriesFacts> series;
-  std::vector<OrderFacts> orders;  ///< by zone, and at last the cheapest zone
+  std::vector<OrderFacts> orders;  ///< by zone; of several zones the other two as well
 };
 
 /// The spot prices of a file for `cloud.prices`, with times in seconds from its time 0.

@@ -201,6 +201,11 @@ class TaskTeller : public Teller {
     const std::string place =
         fmt::format("{}{} ({}; there: {})", event_text_.name(e.to), status_of(e.to),
                     describe(e.cause), event_text_.company(e.to, task_));
+    if (here_ == e.to && e.cause.code == CauseCode::evicted) {
+      tell("stays", "stays on " + place, std::move(details));
+      meant_ = e.to;
+      return;
+    }
     tell(moves ? "moved" : "placed",
          (moves ? "is moved from " + event_text_.name(*from) + " to " : "is placed on ") + place +
              event_text_.round_text(now_),
