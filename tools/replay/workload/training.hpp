@@ -21,6 +21,10 @@ struct TrainingSettings {
   double rescale_factor = 1;  ///< on that delay
   /// Families on which workers are faster or slower than measured: "FAMILY@SPEED".
   std::vector<std::string> families;
+  /// Squared coefficient of variation of the gaps between submissions, which are drawn anew with
+  /// the trace's mean rate; 0: as in the trace.
+  double burstiness = 0;
+  Duration burst_cycle{std::chrono::hours{2}};  ///< from one burst to the next, on average
 };
 
 }  // namespace muster::replay
