@@ -99,7 +99,7 @@ JobDraft TrainingJobs::draft_of_class(const std::shared_ptr<const TrainingProfil
   JobTruth& truth = draft.job.truth;
   const auto mode = parse_agent_mode(settings_.agent);
   MUSTER_CHECK(mode.has_value(), "the config has one of the words");
-  truth.elastic = std::make_shared<const TrainingTruth>(profile, *mode);
+  truth.elastic = std::make_shared<const TrainingTruth>(profile, *mode, settings_.cold_rescale);
   truth.interference = profile->name;
   // The work of one worker that chooses best, for whoever asks how long a job is.
   double alone_s = 0;
@@ -251,6 +251,10 @@ WorkloadFormat training_format() {
       {"workload.training.rescale_factor", "training: factor on that delay",
        config::NumberKeyOf<ReplayConfig>{format_key<&TrainingSettings::rescale_factor>,
                                          {.low = 0, .high = 100}}},
+      {"workload.training.cold_rescale",
+       "training: that delay on workers of another family than before, where it is longer",
+       config::TimeKeyOf<ReplayConfig>{format_key<&TrainingSettings::cold_rescale>, Duration{},
+                                       kLongestTrainingDelay}},
       {"workload.training.burstiness",
        "training: squared coefficient of variation of the gaps between submissions, drawn by the "
        "seed with the trace's rate; 1: a Poisson process; 0: as in the trace",
