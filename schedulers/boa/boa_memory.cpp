@@ -322,7 +322,8 @@ bool BoaMemory::load(std::string_view text, const ClusterView&) {
         if (!facts.learnt) return false;
       }
       facts.node_holds = entry.at(6);
-      for (const json& type : entry.at(7)) {
+      // An earlier version kept neither the types of a class nor families.
+      for (const json& type : entry.size() > 7 ? entry.at(7) : json::array()) {
         facts.types.push_back({type.at(0), type.at(1), type.at(2)});
       }
     }
@@ -352,7 +353,7 @@ bool BoaMemory::load(std::string_view text, const ClusterView&) {
     read.now_ = {gpus.at(2), gpus.at(3)};
     read.integrated_ = instant(all.at("integrated")).value_or(Instant{});
     if (read.planned_.size() != read.plan_.widths.size()) return false;
-    read.families_ = all.at("families").get<std::vector<std::vector<std::string>>>();
+    read.families_ = all.value("families", std::vector<std::vector<std::string>>{});
     if (!read.families_.empty() && read.families_.size() != read.planned_.size()) return false;
     *this = std::move(read);
     return true;

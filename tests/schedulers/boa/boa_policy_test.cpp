@@ -207,6 +207,19 @@ TEST(Boa, RemembersTypesAfterARestart) {
   EXPECT_EQ(twin->save_state(cluster.state()), saved);
 }
 
+TEST(Boa, ReadsWhatAVersionWithoutTypesRemembered) {
+  Cluster cluster(nodes(), kWide);
+  cluster.submit(training(1));
+  cluster.round();
+  const std::string words = cluster.policy().save_state(cluster.state());
+  auto older = nlohmann::json::parse(words);
+  older.erase("families");
+  for (auto& entry : older.at("classes")) entry.erase(7);
+  const auto twin = make_policy(parse_policy(kWide).value(), cluster.catalog()).value();
+  ASSERT_TRUE(twin->load_state(older.dump(), cluster.view()));
+  EXPECT_EQ(twin->save_state(cluster.state()), words);
+}
+
 TEST(Boa, GivesBackNodesThatNobodyNeeds) {
   Cluster cluster(nodes(), kWide);
   cluster.submit(training(1));
