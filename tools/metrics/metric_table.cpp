@@ -258,11 +258,11 @@ void add_gpus(std::vector<Metric>& table) {
                      .of = [of, part](Run r) { return r.*of ? Value((*(r.*of)).*part) : Value{}; },
                      .has_group = [of](Run r) { return (r.*of).has_value(); }});
   };
-  const auto total = &RunResult::gpu_h;
-  add("gpu_h.used", "GPUs that tasks hold x time", total, &GpuHours::used);
+  add("gpu_h.used", "GPUs that tasks hold x time", &RunResult::gpu_h, &GpuHours::used);
   add("gpu_h.rented", "GPUs of instances x time from the order to the decision to give them back",
-      total, &GpuHours::rented);
-  add("gpu_h.billed", "GPUs of instances x time that the cloud billed", total, &GpuHours::billed);
+      &RunResult::gpu_h, &GpuHours::rented);
+  add("gpu_h.billed", "GPUs of instances x time that the cloud billed", &RunResult::gpu_h,
+      &GpuHours::billed);
   const auto mean = &RunResult::gpus_while_arriving;
   add("gpus_while_arriving.used", "those used, mean from the first acceptance to the last one",
       mean, &GpuHours::used);
@@ -276,9 +276,8 @@ void add_gpus(std::vector<Metric>& table) {
   table.push_back({.key = "width_error",
                    .unit = "of 1",
                    .better = Better::lower,
-                   .how = "how far the widths that `boa` plans by what it learns are from those by "
-                          "what jobs state, mean over classes and epochs by load, then over time; "
-                          "null unless it learns",
+                   .how = "how far widths that `boa` plans by what it learns are from those by "
+                          "what jobs state, mean by load and over time; null unless it learns",
                    .of = [](Run r) { return r.width_error; }});
 }
 

@@ -22,10 +22,16 @@ class Halving : public Interference {
 };
 
 /// Starts on instances of another family take a minute.
-class ColdTruth : public StatedTruth {
+class ColdTruth : public ElasticTruth {
  public:
-  using StatedTruth::StatedTruth;
+  explicit ColdTruth(const ElasticEpochs& epochs) : stated_(epochs) {}
+
+  std::span<const double> ends() const override { return stated_.ends(); }
+  std::unique_ptr<ElasticPace> begin() const override { return stated_.begin(); }
   Duration cold_start() const override { return std::chrono::minutes{1}; }
+
+ private:
+  StatedTruth stated_;
 };
 
 class WorldTest : public ::testing::Test {
@@ -261,10 +267,10 @@ TEST_F(WorldTest, GangsOnSeveralInstancesSlowEachOtherWhereTheyMeet) {
   load(1, 0);
   load(101, 1);
   load(2, 2);
-  load(102, 3);
+  load(201, 3);
   run_until(50);  // alone on its instances: half of it is done
   load(3, 0);     // at half pace beside a task, whose gang is not distributed yet
-  load(103, 2);   // from here on it is, and meets both others
+  load(301, 2);   // from here on it is, and meets both others
   run_until(100);
   EXPECT_TRUE(done_.empty());
   run_until(174);
@@ -281,7 +287,7 @@ TEST_F(WorldTest, AGangOnOneInstanceDisturbsNone) {
   load(1, 0);
   load(101, 1);
   load(2, 1);
-  load(102, 1);  // three tasks there: a third of the pace, as without
+  load(201, 1);  // three tasks there: a third of the pace, as without
   run_until(299);
   EXPECT_TRUE(done_.empty());
   run_until(301);
