@@ -48,7 +48,7 @@ class Market(MusterTest):
                            "2017-08-12,m4.large,us-west-2,us-west-2a,0.02,0.05,0.03,0.0001,0,30\n")
         ticks = self.write("ticks.csv", TICKS + "".join(
             f"2017-08-{day:02}T{hour:02}:00:10Z,m4.large,us-west-2a,{0.02 + hour / 1000}\n"
-            for day in range(5, 25) for hour in range(0, 24, 3)))
+            for day in range(5, 25) for hour in range(24)))
         return ("market", "generate", "--stats", stats, "--ticks", ticks, "--catalog",
                 self.catalog(), "--region", "us-west-2", "--family", "m4", "--from", first,
                 "--to", last, "--out", os.path.join(self.folder, "made.csv"))
