@@ -98,14 +98,31 @@ std::vector<KeySpecOf<C>> cloud_keys() {
   return all;
 }
 
-/// Says what the provider that is named needs and was not given.
-/// Of all providers only the one that is named has needs; keys of the others may be given.
+/// Complains about the first key that only this provider reads, which is not the one in use.
+template <class C>
+void check_unread(const CloudModule<C>& module, const C& parsed, KeyReader<C>& reader) {
+  for (const KeySpecOf<C>& key : module.keys) {
+    if (!reader.given(key.name)) continue;
+    reader.complain(key.name,
+                    fmt::format("is read by the provider {} alone, and no provider is given: say "
+                                "cloud.provider = \"{}\" beside it, or \"{}\" to have it passed "
+                                "over",
+                                module.name, module.name, parsed.cloud.provider));
+    return;
+  }
+}
+
+/// Says what the provider that is named needs and was not given, and what was given for nothing.
 template <class C>
 void check_cloud(const C& parsed, KeyReader<C>& reader) {
   for (const CloudModule<C>& module : cloud_modules<C>()) {
-    if (module.name != parsed.cloud.provider) continue;
-    for (const std::string& key : module.needs) {
-      reader.need(key, fmt::format(", and the provider is {}", module.name));
+    if (module.name == parsed.cloud.provider) {
+      for (const std::string& key : module.needs) {
+        reader.need(key, fmt::format(", and the provider is {}", module.name));
+      }
+      // Who names another provider on purpose may leave the keys of this one where they stand.
+    } else if (!reader.given("cloud.provider")) {
+      check_unread(module, parsed, reader);
     }
   }
 }

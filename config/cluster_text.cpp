@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "config/cloud_keys.hpp"
 #include "config/cluster_config.hpp"
 #include "config/cluster_keys.hpp"
 #include "config/key_text.hpp"
@@ -33,13 +34,28 @@ std::string node_text(NodeConfig node) {
   return text;
 }
 
+/// The provider, where the file has keys of another one: these may stand only beside the name of
+/// the one in use, be it the default.
+std::string provider_text(ClusterConfig& config, const KeySpecOf<ClusterConfig>& key) {
+  for (const auto& module : config::cloud_modules<ClusterConfig>()) {
+    if (module.name == config.cloud.provider) continue;
+    for (const auto& unread : module.keys) {
+      if (line_of(config, unread, unread.name).empty()) continue;
+      return fmt::format("provider = {}\n", config::value_text(config, key));
+    }
+  }
+  return line_of(config, key, "provider");
+}
+
 std::string section_texts(ClusterConfig& config) {
   std::string text;
   std::string last;
   for (const auto& key : config::key_table<ClusterConfig>()) {
     const std::size_t dot = key.name.find('.');
     if (dot == std::string::npos) continue;
-    const std::string line = line_of(config, key, key.name.substr(dot + 1));
+    const std::string line = key.name == "cloud.provider"
+                                 ? provider_text(config, key)
+                                 : line_of(config, key, key.name.substr(dot + 1));
     if (line.empty()) continue;
     const std::string section = key.name.substr(0, dot);
     if (section != last) text += fmt::format("\n[{}]\n", section);

@@ -121,9 +121,13 @@ DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const
   limits.turn = known.gangs.turn(wish.now);
   const UnavailableOfferings offers = memory_->unavailable_offerings(wish.now, wish.rents);
   const OfferingTable* offered = memory_->fixed_fleet() ? nullptr : &state->offerings();
+  // A policy that is not asked when a job comes decides on it in its next regular round, which is
+  // at most a period away; what it does until then says nothing of the job.
+  const Cadence cadence = policy->cadence();
+  const Duration wait = cadence.on_arrival ? Duration::zero() : cadence.period;
   const ClusterView shown{*state,
                           *parts_.catalog,
-                          wish.now,
+                          wish.now + wait,
                           offered,
                           offers,
                           limits.backed_off_gangs,

@@ -8,7 +8,8 @@
 namespace muster::record_codec {
 TypeId type_named(const std::string& name, const Catalog& catalog) {
   const auto found = catalog.find(name);
-  if (!found) refuse("instance type \"" + name + "\" is not in the catalog any more");
+  if (!found)
+    refuse("instance type \"" + name + "\" is not in the catalog any more, and records name it");
   return *found;
 }
 

@@ -1,9 +1,12 @@
 #include "actors/cloud/providers.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "actors/cloud/trace_provider.hpp"
 #include "config/cloud/delays.hpp"
+#include "config/numbers.hpp"
 #include "config/price_series.hpp"
 #include "config/price_series_file.hpp"
 #include "model/check.hpp"
@@ -34,6 +37,14 @@ Maker make_trace(const CloudConfig& config, const Catalog& catalog) {
   }
   auto series = load_price_series(settings.prices, catalog);
   if (!series) return Failure<ConfigError>{series.error().code, series.error().message};
+  const Duration last = series->steps.empty() ? Duration::zero() : series->steps.back().at;
+  if (settings.from > last) {
+    return Failure<ConfigError>{
+        ConfigError::invalid,
+        fmt::format("cloud.prices_from ({}) lies behind the end of {}, whose last row is at {}: "
+                    "it has to be at most that",
+                    duration_text(settings.from), settings.prices.string(), duration_text(last))};
+  }
   TraceOptions trace{begun_at(std::move(series).value(), settings.from), settings.period,
                      Instant{settings.start}};
   // Divided only when it has to be: times stay exact otherwise.

@@ -456,6 +456,21 @@ TEST_F(TraceTest, NewsOfAPriceSayWhenItChanged) {
   EXPECT_THAT(told, ElementsAre(Pair("a", at_s(20)), Pair("", at_s(30)), Pair("b", at_s(30))));
 }
 
+TEST_F(TraceTest, ABeginningBehindTheEndOfTheSeriesIsAnError) {
+  const test::TempFile file("p.csv",
+                            "time_s,type,market,zone,price_usd_h,available\n"
+                            "0,it3,spot,,0.1,1\n600,it3,spot,,0.5,1\n");
+  CloudConfig config;
+  config.provider = "trace";
+  auto& settings = config.own.of<TraceCloudSettings>();
+  settings = {.prices = file.path(), .from = from_seconds(600)};
+  EXPECT_TRUE(load_provider(config, catalog_)) << "the last row holds from then on";
+  settings.from = from_seconds(601);
+  EXPECT_EQ(load_provider(config, catalog_).error().message,
+            "cloud.prices_from (601s) lies behind the end of " + file.path().string() +
+                ", whose last row is at 10min: it has to be at most that");
+}
+
 TEST_F(TraceTest, OfASeriesThatIsSpedUpSoManySecondsPassInOne) {
   const test::TempFile file("p.csv",
                             "time_s,type,market,zone,price_usd_h,available\n"

@@ -11,6 +11,8 @@ namespace {
 using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 Answer answer(const char* text) {
   return {text, nlohmann::json::parse(text)};
@@ -195,6 +197,33 @@ TEST(Views, ShowHowWideAnElasticJobIsAndNotTheWorkersThatItIsNotToHave) {
   EXPECT_EQ(progress_line({job->job}), "0 waiting, 2 running, 1 of 2 finished");
   wide.document["elastic"]["width"] = nullptr;
   EXPECT_THAT(JobTable().next({job_details(wide).value().job}), HasSubstr(" 1-8 "));
+}
+
+TEST(Views, ListInstancesOnceWithAllThatTheyCost) {
+  CostAnswer cost;
+  cost.total_usd = 3;
+  cost.by = {{"1 c7i.large", 3}};
+  cost.idle = {{"boot", 1}};
+  EXPECT_THAT(view(cost, "user"), HasSubstr("(boot)"));
+  EXPECT_THAT(view(cost, "instance"), Not(HasSubstr("(boot)")));
+}
+
+TEST(Views, SumUpWhatAPlanDoesWithAnArray) {
+  PlanAnswer plan;
+  plan.launches = {{"c7i.xlarge", "spot", 0.07}, {"c7i.xlarge", "spot", 0.07}};
+  for (const std::uint64_t task : {3, 0, 1, 2}) plan.places.emplace_back(task, "a new c7i.xlarge");
+  plan.places.emplace_back(5, "instance 4 (c7i.large)");
+  plan.places.emplace_back(9, "a new c7i.xlarge");
+  for (const std::uint64_t task : {6, 7, 8}) plan.refusals.push_back({task, false, "no room"});
+  plan.refusals.push_back({4, true, "too large"});
+  EXPECT_THAT(view(plan), StartsWith("launch 2 x c7i.xlarge (spot) at $0.0700 an hour\n"
+                                     "tasks 0-3, 9 to new c7i.xlarge\n"
+                                     "task 5 to instance 4 (c7i.large)\n"
+                                     "task 4 can never run: too large\n"
+                                     "tasks 6-8 wait: no room\n"));
+  plan.places.clear();
+  for (std::uint64_t task = 0; task < 40; task += 2) plan.places.emplace_back(task, "instance 1");
+  EXPECT_THAT(view(plan), HasSubstr("tasks 0, 2, 4, 6, 8, 10, ... (20 tasks) to instance 1\n"));
 }
 
 TEST(Views, SumUpHowFarJobsAre) {

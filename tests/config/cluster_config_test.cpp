@@ -281,6 +281,17 @@ TEST(ClusterConfig, WritesOnlyWhatDiffersFromTheDefaults) {
             "cloud = true\n\n[link]\ntimeout = '5s'\n");
 }
 
+TEST(ClusterConfig, CanBeReadAgainWithPricesThatAreTurnedOff) {
+  const TempFile file("local.toml", ClusterFile{}.text());
+  const auto off = load_cluster_config(
+      file.path(), with_no_caps({"cloud.provider=loopback", "cloud.prices=p.csv"}));
+  ASSERT_TRUE(off) << off.error().message;
+  const TempFile written("again.toml", cluster_config_text(off.value()));
+  const auto again = load_cluster_config(written.path(), {});
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->cloud.provider, "loopback");
+}
+
 TEST(ClusterConfig, ListsEveryKeyWithItsDefaultRangeAndMeaning) {
   const std::vector<KeyInfo> keys = cluster_config_keys();
   std::set<std::string> names;

@@ -236,10 +236,21 @@ TEST(ClusterErrors, AKeyOfAnEarlierVersionIsAnErrorThatSaysItsPresentName) {
 TEST(ClusterErrors, AProviderSaysWhatItNeeds) {
   EXPECT_THAT(errors_of({.sections = "[cloud]\nprovider = \"trace\"\n"}),
               ElementsAre(HasSubstr("cloud.prices: is missing, and the provider is trace")));
-  EXPECT_THAT(errors_of({.sections = "[cloud]\nprices_speed = 0.5\n"}),
+  EXPECT_THAT(errors_of({.sections = "[cloud]\nprovider = \"loopback\"\nprices_speed = 0.5\n"}),
               ElementsAre(HasSubstr("cloud.prices_speed: has to be a number from 1 to 100000")));
   EXPECT_THAT(errors_of({.sections = "[cloud]\nprovider = \"ec3\"\n"}),
               ElementsAre(HasSubstr("cloud.provider: has to be")));
+}
+
+TEST(ClusterErrors, PricesThatNoProviderReadsAreAnError) {
+  EXPECT_THAT(errors_of({.sections = "[cloud]\nprices = \"p.csv\"\nprices_speed = 2\n"}),
+              ElementsAre(AllOf(HasSubstr("local.toml:19:10: cloud.prices: is read by"),
+                                HasSubstr("say cloud.provider = \"trace\" beside it"))));
+  EXPECT_THAT(errors_of({}, {"cloud.prices_from=1h"}),
+              ElementsAre(HasSubstr("--set cloud.prices_from=1h: cloud.prices_from: is read by")));
+  EXPECT_THAT(errors_of({.sections = "[cloud]\nprovider = \"loopback\"\nprices = \"p.csv\"\n"}),
+              ElementsAre("no error"))
+      << "a provider that is named is meant";
 }
 
 TEST(ClusterErrors, ThePresentNameOfEveryOldKeyIsAKey) {

@@ -1,5 +1,6 @@
 """muster market: ticks to a file for cloud.prices, and what such a file is like."""
 
+import os
 import unittest
 
 from fixture import MusterTest
@@ -40,6 +41,29 @@ class Market(MusterTest):
         self.assert_refused(2, ["3660"], "market", "generate", "--stats", ticks, "--ticks", ticks,
                             "--catalog", self.catalog(), "--region", "us-west-2", "--family", "m4",
                             "--from", "0001-01-01", "--to", "9999-01-01", "--out", "made.csv")
+
+    def generate(self, first, last):
+        stats = self.write("stats.csv", "week_end_utc,instance_type,region,availability_zone,"
+                           "min_usd,max_usd,mean_usd,variance,ticks_at_or_over_ondemand,ticks\n"
+                           "2017-08-12,m4.large,us-west-2,us-west-2a,0.02,0.05,0.03,0.0001,0,30\n")
+        ticks = self.write("ticks.csv", TICKS + "".join(
+            f"2017-08-{day:02}T{hour:02}:00:10Z,m4.large,us-west-2a,{0.02 + hour / 1000}\n"
+            for day in range(5, 25) for hour in range(24)))
+        return ("market", "generate", "--stats", stats, "--ticks", ticks, "--catalog",
+                self.catalog(), "--region", "us-west-2", "--family", "m4", "--from", first,
+                "--to", last, "--out", os.path.join(self.folder, "made.csv"))
+
+    def test_days_of_which_nothing_is_known_make_no_market(self):
+        for first, last in (("1999-01-01", "1999-01-08"), ("2030-01-01", "2030-01-08")):
+            self.assert_refused(1, ["stats.csv: has weeks from 2017-08-05 to 2017-08-12",
+                                    f"they are {first} to {last}"], *self.generate(first, last))
+
+    def test_days_that_are_made_after_others_are_said(self):
+        run = self.muster(*self.generate("2017-08-05", "2017-08-20"))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("made like the nearest week", run.stderr)
+        run = self.muster(*self.generate("2017-08-05", "2017-08-12"))
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
 
     def test_a_file_without_spot_prices_is_not_described(self):
         prices = self.write("p.csv", PRICES + "0,m4.large,on-demand,,0.1,1\n")

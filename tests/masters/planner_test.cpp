@@ -316,6 +316,26 @@ TEST_F(PlannerBesideTest, ItsPolicyIsShownTheRoundBeforeWhatHappenedWhileItWasCa
   EXPECT_TRUE(std::holds_alternative<RoundDecided>(script_.seen[1].body));
 }
 
+/// A master whose policy places tasks in the first round of each minute alone.
+TEST(DryRuns, SayWhatABatchWillBeGivenAtItsNextSchedulingEvent) {
+  const Catalog catalog = test::table3_catalog();
+  for (const char* name : {"stratus", "hotspot", "spot-fleet", "supercloud"}) {
+    MasterDependencies parts;
+    parts.catalog = &catalog;
+    parts.policy = std::move(make_policy(parse_policy(name).value(), catalog)).value();
+    parts.name = "m";
+    Master master(test::plain_settings(), std::move(parts));
+    master.submit(test::JobBuilder(1).build(), test::at_s(60));
+    master.round({}, test::at_s(61));
+    master.commit();
+    const DryRun run = master.dry_run(test::JobBuilder(2).build(), test::at_s(62));
+    ASSERT_EQ(run.plan.places.size(), 1U) << name << ": the event of this minute is over";
+    const TaskRow* task = run.state->find(run.plan.places[0].task);
+    EXPECT_EQ(run.state->job(task->job).job.id, JobId{2});
+    EXPECT_FALSE(run.checked.places[0].has_value());
+  }
+}
+
 TEST_F(PlannerBesideTest, ADryRunOfThePlannerChangesNothing) {
   master_->submit(test::JobBuilder(1).build(), now());
   send_off();

@@ -108,14 +108,19 @@ TEST(ViewJson, instances_and_decisions_of_several_masters) {
 TEST(ViewJson, what_several_masters_and_a_cloud_have_spent) {
   RentedInstance rented{InstanceId{3}, "c7i.large"};
   rented.usd = 0.5;
-  const CostView sum =
-      merge::cost({test::sample_cost(), test::sample_cost()}, RentedView{{rented}});
+  CostView master = test::sample_cost();
+  const CostView by_user = merge::cost({master, master}, std::nullopt);
+  EXPECT_EQ(checked(view_json::cost(by_user, {}), "Cost")["by"][0]["usd"], 14.0)
+      << "the dearest is first";
+  master.by.clear();
+  const CostView sum = merge::cost({master, master}, RentedView{{rented}, 24});
   const json cost = checked(view_json::cost(sum, sample_silent()), "Cost");
-  EXPECT_EQ(cost["total_usd"], 25.0);
+  EXPECT_EQ(cost["total_usd"], 24.0) << "of instances the cloud's bill counts";
   EXPECT_EQ(cost["unsettled_usd"], -0.5);
   EXPECT_EQ(cost["idle_usd"]["boot"], 1.0);
-  EXPECT_EQ(cost["by"][0]["usd"], 14.0) << "the dearest is first";
-  EXPECT_EQ(cost["by"][2]["name"], "3 c7i.large");
+  EXPECT_EQ(cost["by"], json::parse(R"x([{"name": "(earlier instances)", "usd": 23.5},
+                                        {"name": "3 c7i.large", "usd": 0.5}])x"))
+      << "the parts add up to the total";
 }
 
 TEST(ViewJson, the_status_of_two_masters) {

@@ -67,7 +67,8 @@ TEST(RecordCodec, instance_types_stand_by_name) {
   turned.erase(turned.begin() + 1);
   const auto missing = decode_events(bytes, Catalog{turned});
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().message, "instance type \"it3\" is not in the catalog any more");
+  EXPECT_EQ(missing.error().message,
+            "instance type \"it3\" is not in the catalog any more, and records name it");
 }
 
 MasterSnapshot image_of_cluster(const test::RandomCluster& cluster) {
@@ -162,7 +163,8 @@ TEST(RecordCodec, an_image_follows_its_types_into_another_catalog) {
   const Catalog none{{catalog.types()[0]}};
   const auto missing = decode_snapshot(bytes, none);
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().message, "instance type \"it4\" is not in the catalog any more");
+  EXPECT_EQ(missing.error().message,
+            "instance type \"it4\" is not in the catalog any more, and records name it");
 }
 
 TEST(RecordCodec, the_records_of_sites_and_clouds_read_back_as_they_were) {

@@ -112,6 +112,25 @@ market::SeriesMap variant(const MarketOptions& options, market::SeriesMap series
   return series;
 }
 
+/// Whether the statistics say anything of the days that are asked for; says so when they do not
+/// reach over all of them, for weeks that they lack are made like the nearest one that they have.
+bool covers(const market::WeeklyStats& stats, const market::MarketRequest& request,
+            const std::string& file) {
+  const market::StatsSpan span = market::span_of(stats);
+  const std::string has = fmt::format("{}: has weeks from {} to {}", file,
+                                      market::day_text(span.from), market::day_text(span.to));
+  const std::string asked =
+      fmt::format("{} to {}", market::day_text(request.from), market::day_text(request.to));
+  if (request.to <= span.from || request.from >= span.to) {
+    complain(fmt::format("{}: --from and --to have to be among these; they are {}", has, asked));
+    return false;
+  }
+  if (request.from < span.from || request.to > span.to) {
+    complain(fmt::format("{}: of {} the others are made like the nearest week", has, asked));
+  }
+  return true;
+}
+
 int run_generate(const MarketOptions& options) {
   market::MarketRequest request;
   request.seed = options.seed;
@@ -125,6 +144,7 @@ int run_generate(const MarketOptions& options) {
   if (!catalog) return failed(catalog.error().message);
   const auto stats = market::read_weekly_stats(options.stats, {options.region, options.family});
   if (!stats) return failed(stats.error().message);
+  if (!covers(stats.value(), request, options.stats)) return kFailed;
   const auto ticks = market::read_ticks(options.ticks);
   if (!ticks) return failed(ticks.error().message);
   const auto shape = market::shape_of(ticks.value(), catalog.value());

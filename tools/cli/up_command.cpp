@@ -191,6 +191,8 @@ void describe(const fs::path& dir, const client::ClusterContext& context,
   }
   const std::string prices = local::moving_prices(config.cloud);
   if (!prices.empty()) fmt::print("Prices: {}\n", prices);
+  const std::string rounds = catalog ? local::slow_rounds(config, catalog.value()) : "";
+  if (!rounds.empty()) fmt::print("Rounds: {}\n", rounds);
   fmt::print("API and page: {}/#token={}\n", context.api, context.token);
   const bool is_default = dir == client::local_cluster_folder(client::process_environment());
   const std::string flag = is_default ? "" : " --cluster " + dir.string();

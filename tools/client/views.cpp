@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -146,6 +147,67 @@ std::string caps_text(const StatusAnswer& status) {
                         cap_text(cap.max_usd_day, usd_text(cap.max_usd_day)) + " a day");
   }
   return text;
+}
+
+/// "0-3, 7", of numbers that rise; beyond some ranges only how many there are.
+std::string ranges_text(const std::vector<std::uint64_t>& tasks) {
+  constexpr int kMostRanges = 6;
+  std::string text;
+  int ranges = 0;
+  for (std::size_t from = 0; from < tasks.size();) {
+    std::size_t to = from;
+    while (to + 1 < tasks.size() && tasks[to + 1] == tasks[to] + 1) ++to;
+    if (++ranges > kMostRanges) return fmt::format("{}, ... ({} tasks)", text, tasks.size());
+    text += fmt::format("{}{}", from == 0 ? "" : ", ", tasks[from]);
+    if (to > from) text += fmt::format("-{}", tasks[to]);
+    from = to + 1;
+  }
+  return text;
+}
+
+/// Tasks of which the same is said, in the order in which it is said first.
+class TaskGroups {
+ public:
+  void add(std::uint64_t task, const std::string& what) {
+    const auto [at, is_new] = known_.try_emplace(what, groups_.size());
+    if (is_new) groups_.emplace_back(what, std::vector<std::uint64_t>{});
+    groups_[at->second].second.push_back(task);
+  }
+  /// `words` makes the end of a line of what is said and whether it is of one task.
+  std::string text(const std::function<std::string(const std::string&, bool)>& words) {
+    std::string lines;
+    for (auto& [what, tasks] : groups_) {
+      std::sort(tasks.begin(), tasks.end());
+      const bool one = tasks.size() == 1;
+      lines += fmt::format("task{} {} {}\n", one ? "" : "s", ranges_text(tasks), words(what, one));
+    }
+    return lines;
+  }
+
+ private:
+  std::map<std::string, std::size_t> known_;
+  std::vector<std::pair<std::string, std::vector<std::uint64_t>>> groups_;
+};
+
+std::string placed_text(const PlanAnswer& plan) {
+  TaskGroups groups;
+  for (const auto& [task, to] : plan.places) groups.add(task, to);
+  return groups.text([](const std::string& to, bool one) {
+    // Several tasks may go to several new instances, whose number the launches say.
+    constexpr std::string_view kNew = "a new ";
+    if (one || !to.starts_with(kNew)) return "to " + to;
+    return "to new " + to.substr(kNew.size());
+  });
+}
+
+std::string refused_text(const PlanAnswer& plan, bool for_ever) {
+  TaskGroups groups;
+  for (const PlanAnswer::Refused& each : plan.refusals) {
+    if (each.for_ever == for_ever) groups.add(each.task, each.why);
+  }
+  return groups.text([for_ever](const std::string& why, bool one) {
+    return (for_ever ? "can never run: " : one ? "waits: " : "wait: ") + why;
+  });
 }
 
 }  // namespace
@@ -318,7 +380,10 @@ std::string view(const CostAnswer& cost, const std::string& by) {
                  [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
   TextTable table({{head}, {"COST", true}});
   for (const auto& [name, usd] : cost.by) table.add_row({name, usd_text(usd)});
-  for (const auto& [cause, usd] : cost.idle) table.add_row({"(" + cause + ")", usd_text(usd)});
+  // What an instance has cost holds what it did while it booted or stood idle.
+  if (by != "instance") {
+    for (const auto& [cause, usd] : cost.idle) table.add_row({"(" + cause + ")", usd_text(usd)});
+  }
   table.add_row(
       {"total", fmt::format("{}{}", least(cost.silent.empty()), usd_text(cost.total_usd))});
   std::string text = table.text();
@@ -336,11 +401,8 @@ std::string view(const PlanAnswer& plan) {
     text +=
         fmt::format("launch {} x {} ({}) at {} an hour\n", count, type, market, usd_text(usd_h));
   }
-  for (const auto& [task, to] : plan.places) text += fmt::format("task {} to {}\n", task, to);
-  for (const PlanAnswer::Refused& one : plan.refusals) {
-    text += fmt::format("task {} {}: {}\n", one.task, one.for_ever ? "can never run" : "waits",
-                        one.why);
-  }
+  text += placed_text(plan);
+  for (const bool for_ever : {true, false}) text += refused_text(plan, for_ever);
   if (plan.moves > 0) text += plural(plan.moves, "task") + " of other jobs would move\n";
   // What is not placed has no cost that anybody could tell. Some policies decide at certain times
   // only, and say nothing of a job before.

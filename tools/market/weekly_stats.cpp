@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <limits>
 
 #include "config/csv.hpp"
 #include "model/check.hpp"
@@ -83,6 +84,16 @@ Expected<WeeklyStats, ConfigError> read_weekly_stats(const std::filesystem::path
                      [](const WeekStats& a, const WeekStats& b) { return a.end < b.end; });
   }
   return stats;
+}
+
+StatsSpan span_of(const WeeklyStats& stats) {
+  MUSTER_CHECK(!stats.empty(), "there is a series at least");
+  StatsSpan span{std::numeric_limits<Seconds>::max(), std::numeric_limits<Seconds>::min()};
+  for (const auto& [key, weeks] : stats) {
+    span.from = std::min(span.from, weeks.front().end - kWeek);
+    span.to = std::max(span.to, weeks.back().end);
+  }
+  return span;
 }
 
 const WeekStats& nearest_week(const std::vector<WeekStats>& weeks, Seconds end) {

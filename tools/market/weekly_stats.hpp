@@ -35,6 +35,13 @@ struct StatsFilter {
 Expected<WeeklyStats, ConfigError> read_weekly_stats(const std::filesystem::path& file,
                                                      const StatsFilter& filter);
 
+/// What the weeks of all series span.
+struct StatsSpan {
+  Seconds from = 0;
+  Seconds to = 0;
+};
+StatsSpan span_of(const WeeklyStats& stats);
+
 /// The snapshot of the week that ends at `end`, or else the nearest one (of two the earlier).
 const WeekStats& nearest_week(const std::vector<WeekStats>& weeks, Seconds end);
 

@@ -11,7 +11,9 @@
 #include "config/cluster_keys.hpp"
 #include "config/fleet.hpp"
 #include "config/key_text.hpp"
+#include "config/numbers.hpp"
 #include "schedulers/registry.hpp"
+#include "tools/serve/local/gone_types.hpp"
 #include "tools/serve/machines/computer.hpp"
 #include "tools/serve/machines/task_user.hpp"
 
@@ -193,6 +195,21 @@ std::string moving_prices(const CloudConfig& cloud) {
   return fmt::format("{} at speed {}", moving.prices.string(), moving.speed);
 }
 
+std::string slow_rounds(const ClusterConfig& config, const Catalog& catalog) {
+  constexpr Duration kLong = std::chrono::seconds{20};
+  constexpr std::string_view kPeriod = "period_s=";
+  // Who says how long a period is knows of it.
+  if (config.policy.find(kPeriod) != std::string::npos) return {};
+  const auto spec = parse_policy(config.policy);
+  if (!spec) return {};
+  const auto policy = make_policy(spec.value(), catalog);
+  if (!policy) return {};
+  const Cadence cadence = policy.value()->cadence();
+  if (cadence.on_arrival || cadence.period < kLong) return {};
+  return fmt::format("every {}, and a job waits for the next one; sooner: --policy {},{}10",
+                     duration_text(cadence.period), config.policy, kPeriod);
+}
+
 Expected<std::vector<SettingChange>, LocalError> apply_flags(const LocalRequest& request,
                                                              Instant now, ClusterConfig& config) {
   std::vector<SettingChange> changes;
@@ -277,8 +294,11 @@ std::string settings_fault(const ClusterConfig& config, const LocalRequest& requ
     const std::string flag = request.catalog.empty() ? "" : "--catalog";
     return from("catalog", flag, "catalog: " + catalog.error().message);
   }
+  const std::string types = request.catalog.empty() ? "" : "--catalog";
+  std::string fault = from("catalog", types, gone_types_fault(config, catalog.value()));
+  if (!fault.empty()) return fault;
   const std::string flag = request.policy.empty() ? "" : "--policy " + request.policy;
-  std::string fault = from("policy", flag, policy_fault(config, catalog.value()));
+  fault = from("policy", flag, policy_fault(config, catalog.value()));
   if (fault.empty()) {
     const std::string prices = request.prices.empty() ? "" : "--prices";
     fault = from("cloud.prices", prices, prices_fault(config, catalog.value()));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/cluster_config.hpp"
+#include "model/catalog.hpp"
 #include "model/expected.hpp"
 #include "tools/serve/local/local_caps.hpp"
 
@@ -62,6 +63,10 @@ Expected<std::vector<SettingChange>, LocalError> apply_flags(const LocalRequest&
 /// "market.csv at speed 60": which file prices move by, and how fast; empty: they do not.
 std::string moving_prices(const CloudConfig& cloud);
 
+/// That a job may wait long for its first round, and how it would not; empty: it need not. Policies
+/// that decide in batches have rounds as their papers do, for clusters of many jobs.
+std::string slow_rounds(const ClusterConfig& config, const Catalog& catalog);
+
 /// The overrides by which the configs differ.
 std::vector<SettingChange> changes_by(const std::vector<std::string>& overrides,
                                       ClusterConfig before, ClusterConfig after);
@@ -70,8 +75,8 @@ std::vector<SettingChange> changes_by(const std::vector<std::string>& overrides,
 std::string refusal_while_it_runs(const std::vector<SettingChange>& changes);
 
 /// What the nodes, or the cloud, would find wrong only after they have been started: in the
-/// catalog, the policy, the prices and the fixed fleet. Names the flag, or the config's file, and
-/// what would be right; empty: nothing.
+/// catalog, also by what the masters' stores name, the policy, the prices and the fixed fleet.
+/// Names the flag, or the config's file, and what would be right; empty: nothing.
 std::string settings_fault(const ClusterConfig& config, const LocalRequest& request);
 
 }  // namespace muster::local

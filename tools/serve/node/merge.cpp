@@ -1,6 +1,7 @@
 #include "tools/serve/node/merge.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -65,9 +66,16 @@ CostView cost(const std::vector<CostView>& masters, const std::optional<RentedVi
     by.add(master.by);
   }
   if (rented) {
+    // The cloud's bill, of which these are the parts: masters are asked at another moment.
+    whole.total_usd = rented->total_usd;
+    double rest = rented->total_usd;
     for (const RentedInstance& one : rented->rented) {
       by.add(std::to_string(one.instance.value) + " " + one.type, one.usd);
+      rest -= one.usd;
     }
+    // Sums of dollars as floating-point numbers differ by less than the bill's smallest unit.
+    constexpr double kRounding = 1e-9;
+    if (std::abs(rest) > kRounding) by.add("(earlier instances)", rest);
   }
   whole.idle = idle.parts();
   whole.by = by.parts();
