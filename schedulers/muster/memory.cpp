@@ -61,7 +61,10 @@ void Memory::observe(const Event& event, const ClusterView& view) {
     touch_host_of(finished->task);
   } else if (const auto* failed = std::get_if<TaskFailed>(&event.body)) {
     touch_host_of(failed->task);
-  } else if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
+  } else if (const auto* round = std::get_if<RoundDecided>(&event.body);
+             round != nullptr && round->note.choice == kAtOnce) {
+    // It has looked at nothing: what has changed is still to be looked at.
+  } else if (round != nullptr) {
     const auto& figures = round->note.figures;
     const auto again = std::find_if(figures.begin(), figures.end(),
                                     [](const auto& figure) { return figure.first == kAgain; });
