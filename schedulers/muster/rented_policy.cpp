@@ -6,7 +6,7 @@
 
 #include "schedulers/muster/plan_groups.hpp"
 #include "schedulers/muster/round.hpp"
-#include "schedulers/muster/short_round.hpp"
+#include "schedulers/muster/timed_round.hpp"
 #include "schedulers/packing/priority_order.hpp"
 
 // Puts the round together: gathers what there is, has Round search, and turns its layout into a
@@ -17,7 +17,7 @@ namespace muster::own {
 namespace {
 
 constexpr const char* kRepartition = "repartition";
-constexpr const char* kShort = "short tasks";
+constexpr const char* kTimed = "timed tasks";
 
 /// Adds another plan, whose launches and groups get numbers behind those that are there.
 void append(Plan& plan, Plan&& more) {
@@ -84,17 +84,17 @@ Plan RentedPolicy::decide(const ClusterView& view, Rng& rng, Budget& budget) {
     return {};
   }
   prices_.learn(view.state);
-  const ShortJobs split = find_short_jobs(view, params_, prices_);
+  const TimedJobs split = find_timed_jobs(view, params_, prices_);
   changes_with_time_ = view.any_rests();
   Plan plan;
   if (!split.any() || split.others) plan = hold_round(split, view, rng, budget);
-  if (split.any()) hold_short_round(split, view, budget, plan);
+  if (split.any()) hold_timed_round(split, view, budget, plan);
   order_by_priority(view.state, plan);
   return plan;
 }
 
-/// For all but short jobs.
-Plan RentedPolicy::hold_round(const ShortJobs& split, const ClusterView& view, Rng& rng,
+/// For all but timed jobs.
+Plan RentedPolicy::hold_round(const TimedJobs& split, const ClusterView& view, Rng& rng,
                               Budget& budget) {
   input_.gather({view, prices_.types().markets(), split.other_jobs, split.other_instances}, prices_,
                 kinds_);
@@ -131,21 +131,21 @@ Plan RentedPolicy::hold_round(const ShortJobs& split, const ClusterView& view, R
 }
 
 /// What may end moves nearer with time: the round is held again in any case.
-void RentedPolicy::hold_short_round(const ShortJobs& split, const ClusterView& view, Budget& budget,
+void RentedPolicy::hold_timed_round(const TimedJobs& split, const ClusterView& view, Budget& budget,
                                     Plan& plan) {
-  short_input_.gather({view, prices_.types().markets(), split.jobs, split.instances}, prices_,
+  timed_input_.gather({view, prices_.types().markets(), split.jobs, split.instances}, prices_,
                       kinds_);
-  const ShortParts parts{params_, view, short_input_, prices_, record_, !memory_.was_refused()};
-  ShortRound round(parts, budget);
+  const TimedParts parts{params_, view, timed_input_, prices_, record_, !memory_.was_refused()};
+  TimedRound round(parts, budget);
   append(plan, round.run());
   changes_with_time_ = true;
-  if (plan.note.choice.empty()) plan.note.choice = kShort;
+  if (plan.note.choice.empty()) plan.note.choice = kTimed;
   auto& figures = plan.note.figures;
   const auto again = std::find_if(figures.begin(), figures.end(),
                                   [](const auto& figure) { return figure.first == kAgain; });
   if (again == figures.end()) figures.emplace_back(kAgain, kLater);
-  figures.emplace_back("short_packed", round.packed());
-  figures.emplace_back("short_moved", round.moved());
+  figures.emplace_back("timed_packed", round.packed());
+  figures.emplace_back("timed_moved", round.moved());
 }
 
 bool RentedPolicy::settled(const ClusterView& view) const {

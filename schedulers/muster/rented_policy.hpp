@@ -9,7 +9,7 @@
 #include "schedulers/muster/muster_params.hpp"
 #include "schedulers/muster/pair_rates.hpp"
 #include "schedulers/muster/run_times.hpp"
-#include "schedulers/muster/short_jobs.hpp"
+#include "schedulers/muster/timed_jobs.hpp"
 #include "schedulers/muster/work_prices.hpp"
 #include "schedulers/packing/idle_instances.hpp"
 #include "schedulers/packing/round_input.hpp"
@@ -35,8 +35,8 @@ class RentedPolicy final : public Policy {
   std::unique_ptr<Policy> clone() const override { return std::make_unique<RentedPolicy>(*this); }
 
  private:
-  Plan hold_round(const ShortJobs& split, const ClusterView& view, Rng& rng, Budget& budget);
-  void hold_short_round(const ShortJobs& split, const ClusterView& view, Budget& budget,
+  Plan hold_round(const TimedJobs& split, const ClusterView& view, Rng& rng, Budget& budget);
+  void hold_timed_round(const TimedJobs& split, const ClusterView& view, Budget& budget,
                         Plan& plan);
   std::int64_t period_of(Instant now) const { return now.time_since_epoch() / params_.period; }
 
@@ -51,7 +51,7 @@ class RentedPolicy final : public Policy {
   IdleInstances idle_;
   std::optional<std::int64_t> last_round_;  ///< the period of the last regular one
   RoundInput input_;
-  RoundInput short_input_;
+  RoundInput timed_input_;
   bool changes_with_time_ = false;
 };
 

@@ -16,7 +16,7 @@ using own::RunTimeOutlook;
 using own::RunTimeRecord;
 
 /// Rounds of Cluster are 300 s apart; an instance takes 180 s to start.
-constexpr const char* kShort = "muster,run_times=hinted,short_runs=40";
+constexpr const char* kTimed = "muster,run_times=hinted,short_runs=40";
 constexpr double kHour_s = 3600;
 
 /// So many jobs that were said to run for 1000 s have run for that time's ratio.
@@ -71,18 +71,18 @@ RC_GTEST_PROP(RunTimeOutlook, leaves_something_of_every_task_that_runs, ()) {
   for (const float s : left) RC_ASSERT(s >= 1 && s <= std::max(8 * said_s, 2 * ran_s) + 1);
 }
 
-TEST(ShortTasks, that_end_together_are_put_together) {
-  Cluster cluster(m4(), kShort);
+TEST(TimedTasks, that_end_together_are_put_together) {
+  Cluster cluster(m4(), kTimed);
   cluster.submit(job_of(1, 1000, 2, 8, 2));
   cluster.submit(job_of(3, 4000, 2, 8, 2));
   const Plan plan = cluster.round();
   EXPECT_EQ(cluster.layout(), "xlarge(3 301) xlarge(1 101)") << "not all four on one 2xlarge";
-  EXPECT_EQ(plan.note.choice, "short tasks");
+  EXPECT_EQ(plan.note.choice, "timed tasks");
   EXPECT_EQ(plan.launches[0].cause.code, CauseCode::packed);
 }
 
-TEST(ShortTasks, join_an_instance_that_outlasts_them_without_a_new_one) {
-  Cluster cluster(m4(), kShort);
+TEST(TimedTasks, join_an_instance_that_outlasts_them_without_a_new_one) {
+  Cluster cluster(m4(), kTimed);
   cluster.submit(job_of(1, 4000, 3, 2));
   cluster.submit(job_of(2, 3000, 3, 14));
   cluster.round();
@@ -91,13 +91,13 @@ TEST(ShortTasks, join_an_instance_that_outlasts_them_without_a_new_one) {
   EXPECT_TRUE(plan.launches.empty());
   ASSERT_EQ(plan.places.size(), 1U);
   EXPECT_EQ(plan.places[0].cause.code, CauseCode::packed);
-  EXPECT_EQ(figure(plan, "short_packed"), 1);
+  EXPECT_EQ(figure(plan, "timed_packed"), 1);
 }
 
-TEST(ShortTasks, do_not_share_instances_with_longer_ones_or_gangs) {
-  Cluster cluster(m4(), kShort);
-  cluster.submit(job_of(1, 1000, 1, 4));
-  cluster.submit(job_of(2, 100 * kHour_s, 1, 4));
+TEST(TimedTasks, do_not_share_instances_with_longer_ones_or_gangs) {
+  Cluster cluster(m4(), kTimed);
+  cluster.submit(job_of(1, 1000, 16, 64));
+  cluster.submit(job_of(2, 100 * kHour_s, 16, 64));
   Job gang = job_of(3, 1000, 1, 4, 2);
   gang.gang = true;
   cluster.submit(gang);
@@ -111,7 +111,16 @@ TEST(ShortTasks, do_not_share_instances_with_longer_ones_or_gangs) {
   EXPECT_EQ(plan.places.size(), 4U);
 }
 
-TEST(ShortTasks, are_none_without_run_times_or_where_the_limit_is_0) {
+TEST(TimedTasks, are_small_ones_too_however_long_they_run) {
+  for (const double cpu : {7.0, 8.0}) {
+    Cluster cluster(m4(), kTimed);
+    cluster.submit(job_of(1, 100 * kHour_s, cpu, 4));
+    EXPECT_EQ(cluster.round().note.choice, cpu < 8 ? "timed tasks" : "repartition")
+        << "nine of 7 CPUs fit 64";
+  }
+}
+
+TEST(TimedTasks, are_none_without_run_times_or_where_the_limit_is_0) {
   for (const char* policy :
        {"muster", "muster,run_times=unknown", "muster,run_times=hinted,short_runs=0"}) {
     Cluster cluster(m4(), policy);
@@ -120,8 +129,8 @@ TEST(ShortTasks, are_none_without_run_times_or_where_the_limit_is_0) {
   }
 }
 
-TEST(ShortTasks, give_an_instance_back_when_it_is_empty) {
-  Cluster cluster(m4(), kShort);
+TEST(TimedTasks, give_an_instance_back_when_it_is_empty) {
+  Cluster cluster(m4(), kTimed);
   cluster.submit(job_of(1, 1000, 2, 8));
   cluster.submit(job_of(2, 30'000, 64, 256));
   cluster.round();
@@ -140,8 +149,8 @@ Cluster with_little_left(const std::string& policy) {
   return cluster;
 }
 
-TEST(ShortTasks, leave_a_large_instance_for_a_small_one_together) {
-  Cluster cluster = with_little_left(kShort);
+TEST(TimedTasks, leave_a_large_instance_for_a_small_one_together) {
+  Cluster cluster = with_little_left(kTimed);
   ASSERT_EQ(cluster.layout(), "16xlarge(1 2)");
   const Plan plan = cluster.round();
   EXPECT_EQ(cluster.layout(), "2xlarge(1 2)");
@@ -153,16 +162,16 @@ TEST(ShortTasks, leave_a_large_instance_for_a_small_one_together) {
   EXPECT_EQ(plan.launches[0].group, plan.releases[0].group);
 }
 
-TEST(ShortTasks, stay_while_they_must) {
-  Cluster cluster = with_little_left(kShort);
+TEST(TimedTasks, stay_while_they_must) {
+  Cluster cluster = with_little_left(kTimed);
   cluster.set_min_stay(std::chrono::hours{2});
   EXPECT_TRUE(cluster.round().places.empty());
   cluster.set_min_stay({});
   EXPECT_EQ(cluster.round().places.size(), 2U);
 }
 
-TEST(ShortTasks, are_told_what_they_wait_for_once) {
-  Cluster cluster(m4(), kShort);
+TEST(TimedTasks, are_told_what_they_wait_for_once) {
+  Cluster cluster(m4(), kTimed);
   for (const InstanceType& type : cluster.catalog().types()) cluster.rest(type.name);
   cluster.submit(job_of(1, 1000, 2, 8));
   const Plan plan = cluster.round();
@@ -173,8 +182,8 @@ TEST(ShortTasks, are_told_what_they_wait_for_once) {
   EXPECT_EQ(cluster.round().places.size(), 1U);
 }
 
-TEST(ShortTasks, go_by_priority) {
-  Cluster cluster(m4(), kShort);
+TEST(TimedTasks, go_by_priority) {
+  Cluster cluster(m4(), kTimed);
   Job first = job_of(1, 1000, 2, 8), second = job_of(2, 1000, 2, 8);
   second.priority = 5;
   cluster.submit(first);
@@ -184,7 +193,7 @@ TEST(ShortTasks, go_by_priority) {
   EXPECT_EQ(plan.places[0].task, TaskId{2});
 }
 
-TEST(ShortTasks, an_empty_instance_goes_back_between_rounds_where_that_is_asked_for) {
+TEST(TimedTasks, an_empty_instance_goes_back_between_rounds_where_that_is_asked_for) {
   Cluster cluster(m4(), "muster,run_times=hinted,short_runs=40,at_once,period_s=3000");
   cluster.submit(job_of(1, 1000, 2, 8));
   cluster.round();
@@ -198,8 +207,8 @@ TEST(ShortTasks, an_empty_instance_goes_back_between_rounds_where_that_is_asked_
   EXPECT_EQ(cluster.round().places.size(), 1U);
 }
 
-TEST(ShortTasks, another_policy_that_was_given_the_memory_decides_as_the_first) {
-  Cluster cluster(m4(), kShort);
+TEST(TimedTasks, another_policy_that_was_given_the_memory_decides_as_the_first) {
+  Cluster cluster(m4(), kTimed);
   for (std::uint64_t id = 1; id <= 12; ++id) {
     cluster.submit(job_of(2 * id, 700.0 * static_cast<double>(id % 5 + 1), 2, 8, 2));
     cluster.round();
@@ -207,7 +216,7 @@ TEST(ShortTasks, another_policy_that_was_given_the_memory_decides_as_the_first) 
   }
   const std::string memory = cluster.policy().save_state(cluster.state());
   EXPECT_NE(memory.find("run_times"), std::string::npos);
-  const auto other = make_policy(parse_policy(kShort).value(), cluster.catalog()).value();
+  const auto other = make_policy(parse_policy(kTimed).value(), cluster.catalog()).value();
   ASSERT_TRUE(other->load_state(memory, cluster.view()));
   EXPECT_EQ(other->save_state(cluster.state()), memory);
   cluster.submit(job_of(99, 1500, 2, 8, 3));

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "schedulers/muster/short_round.hpp"
+#include "schedulers/muster/timed_round.hpp"
 #include "schedulers/packing/moves.hpp"
 
 // Instances that are used little are emptied: all of an instance's tasks go to where they cost
@@ -22,7 +22,7 @@ constexpr double kLostTime = 0.5;
 }  // namespace
 
 /// The greatest share of a kind of resource that is in use.
-double ShortRound::used_share(std::uint32_t number) const {
+double TimedRound::used_share(std::uint32_t number) const {
   const InstanceRow& at = p_.view.state.instance(instance(number).slot);
   const Resources& capacity = p_.view.catalog[at.type].capacity;
   double most = 0;
@@ -32,12 +32,12 @@ double ShortRound::used_share(std::uint32_t number) const {
   return most;
 }
 
-bool ShortRound::may_clear(std::uint32_t number) const {
+bool TimedRound::may_clear(std::uint32_t number) const {
   return !rooms_[number].taken && !instance(number).owned &&
          is_free_to_move(p_.view, p_.input, instance(number)) && used_share(number) < kUsedLittle;
 }
 
-void ShortRound::clear() {
+void TimedRound::clear() {
   std::vector<std::pair<double, std::uint32_t>> order;  // those used least first
   for (std::uint32_t i = 0; i < rooms_.size(); ++i) {
     if (may_clear(i)) order.emplace_back(used_share(i), i);
@@ -51,7 +51,7 @@ void ShortRound::clear() {
   }
 }
 
-bool ShortRound::clear(std::uint32_t number) {
+bool TimedRound::clear(std::uint32_t number) {
   const Exodus exodus = exodus_of(number);
   rooms_[number].open = false;
   if (clear_onto_rooms(number, exodus) || clear_onto_new(number, exodus)) return true;
@@ -59,7 +59,7 @@ bool ShortRound::clear(std::uint32_t number) {
   return false;
 }
 
-ShortRound::Exodus ShortRound::exodus_of(std::uint32_t number) {
+TimedRound::Exodus TimedRound::exodus_of(std::uint32_t number) {
   Exodus exodus;
   for (const std::uint32_t task : p_.input.residents(instance(number))) {
     Kind kind = kind_of(task);
@@ -75,7 +75,7 @@ ShortRound::Exodus ShortRound::exodus_of(std::uint32_t number) {
   return exodus;
 }
 
-bool ShortRound::clear_onto_rooms(std::uint32_t number, const Exodus& exodus) {
+bool TimedRound::clear_onto_rooms(std::uint32_t number, const Exodus& exodus) {
   const Room& from = rooms_[number];
   const double most_usd = from.usd_h * mean(from.end) / 3600 / kLeastSaving;
   double usd = exodus.usd + from.usd_h * exodus.delay_s / 3600;
@@ -107,7 +107,7 @@ bool ShortRound::clear_onto_rooms(std::uint32_t number, const Exodus& exodus) {
 }
 
 /// The tasks run on until the new instance is there.
-bool ShortRound::clear_onto_new(std::uint32_t number, const Exodus& exodus) {
+bool TimedRound::clear_onto_new(std::uint32_t number, const Exodus& exodus) {
   const Room& from = rooms_[number];
   const Kind& first = exodus.kinds.front();
   std::optional<std::pair<double, RentedAs>> best;
@@ -148,7 +148,7 @@ bool ShortRound::clear_onto_new(std::uint32_t number, const Exodus& exodus) {
   return true;
 }
 
-void ShortRound::release_cleared(std::uint32_t number, const Cause& cause) {
+void TimedRound::release_cleared(std::uint32_t number, const Cause& cause) {
   rooms_[number].taken = true;
   plan_.releases.push_back({instance(number).id, cause, next_group_++});
 }

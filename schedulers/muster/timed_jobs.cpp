@@ -1,4 +1,4 @@
-#include "schedulers/muster/short_jobs.hpp"
+#include "schedulers/muster/timed_jobs.hpp"
 
 #include <algorithm>
 
@@ -8,7 +8,23 @@
 namespace muster::own {
 namespace {
 
-bool is_short(const JobRow& row, const ClusterView& view, const MusterParams& params,
+/// More of the task fit an instance of some type than a repartition shares out: the best partition
+/// of such instances is out of its reach.
+bool is_small(ShapeId shape, const ReservationPrices& prices, std::uint32_t max_tasks) {
+  const PricedTypes& types = prices.types();
+  for (std::uint32_t i = 0; i < types.size(); ++i) {
+    const ShapeOnType& on = prices.on(shape, TypeId{i});
+    if (!on.fits || !types.offered(TypeId{i})) continue;
+    const Resources& capacity = types[TypeId{i}].capacity;
+    const bool many = std::all_of(kAllResources.begin(), kAllResources.end(), [&](Resource kind) {
+      return on.amount[kind] * (max_tasks + 1) <= capacity[kind];
+    });
+    if (many) return true;
+  }
+  return false;
+}
+
+bool is_timed(const JobRow& row, const ClusterView& view, const MusterParams& params,
               const ReservationPrices& prices) {
   const bool elastic = !std::holds_alternative<BatchSpec>(row.job.kind);
   if (elastic || is_gang(row) || row.job.distinct_instances) return false;
@@ -22,7 +38,8 @@ bool is_short(const JobRow& row, const ClusterView& view, const MusterParams& pa
     const Delays& d = spec.delays;
     const Duration change =
         type.acquire + type.setup + d.stop + d.upload + d.fetch + d.build + d.init;
-    return to_seconds(*said) < params.short_runs * to_seconds(change);
+    return to_seconds(*said) < params.short_runs * to_seconds(change) ||
+           is_small(task.shape, prices, params.max_tasks);
   });
 }
 
@@ -35,16 +52,16 @@ bool is_marked(const std::vector<char>& marks, Slot slot) {
   return slot < marks.size() && marks[slot] != 0;
 }
 
-/// All tasks that are meant for the instance are of short jobs, and there are some.
-bool is_theirs(const InstanceRow& row, const ClusterState& state, const ShortJobs& found) {
+/// All tasks that are meant for the instance are of timed jobs, and there are some.
+bool is_theirs(const InstanceRow& row, const ClusterState& state, const TimedJobs& found) {
   return !row.planned.empty() && std::all_of(row.planned.begin(), row.planned.end(), [&](Slot at) {
     return is_marked(found.jobs, state.task(at).job);
   });
 }
 
-/// Jobs with a task on an instance that is not a short one are not short, which may make further
+/// Jobs with a task on an instance that is not a timed one are not timed, which may make further
 /// instances none. Answers whether some was found.
-bool drop_mixed(const ClusterState& state, ShortJobs& found) {
+bool drop_mixed(const ClusterState& state, TimedJobs& found) {
   bool dropped = false;
   for (const JobRow& job : state.jobs()) {
     if (!is_marked(found.jobs, job.slot)) continue;
@@ -61,14 +78,14 @@ bool drop_mixed(const ClusterState& state, ShortJobs& found) {
 
 }  // namespace
 
-ShortJobs find_short_jobs(const ClusterView& view, const MusterParams& params,
+TimedJobs find_timed_jobs(const ClusterView& view, const MusterParams& params,
                           const ReservationPrices& prices) {
-  ShortJobs found;
+  TimedJobs found;
   // What is owned is for everybody.
   if (params.run_times == RunTimes::unknown || params.short_runs <= 0 || view.owns_fleet) return {};
   const ClusterState& state = view.state;
   for (const JobRow& job : state.jobs()) {
-    if (!job.terminal_outcome && is_short(job, view, params, prices)) mark(found.jobs, job.slot);
+    if (!job.terminal_outcome && is_timed(job, view, params, prices)) mark(found.jobs, job.slot);
   }
   if (!found.any()) return {};
   do {
@@ -78,15 +95,15 @@ ShortJobs find_short_jobs(const ClusterView& view, const MusterParams& params,
     }
   } while (drop_mixed(state, found));
   found.others = false;
-  bool any_short = false, others_wait = false;
+  bool any_timed = false, others_wait = false;
   for (const JobRow& job : state.jobs()) {
     const bool is = is_marked(found.jobs, job.slot);
-    any_short |= is;
+    any_timed |= is;
     found.others |= !is;
     others_wait |= !is && job.pending > 0;
     mark(found.other_jobs, job.slot, is ? 0 : 1);
   }
-  if (!any_short) return {};
+  if (!any_timed) return {};
   for (const InstanceRow& row : state.instances()) {
     // Empty ones are for those who have no others.
     bool is = is_marked(found.instances, row.slot) || (row.planned.empty() && !others_wait);

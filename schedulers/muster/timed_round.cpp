@@ -1,4 +1,4 @@
-#include "schedulers/muster/short_round.hpp"
+#include "schedulers/muster/timed_round.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 // An instance costs its price until its last task has ended. So a place costs by how much longer
 // the instance lasts for it, shared by all tasks of the kind that go there, and a new instance is
 // worth renting for those whose work fills most of its life. What is looked at is what may happen
-// (run_times.hpp), not one estimate. Emptying instances is in short_clearing.cpp.
+// (run_times.hpp), not one estimate. Emptying instances is in timed_clearing.cpp.
 
 namespace muster::own {
 namespace {
@@ -38,14 +38,14 @@ constexpr double kRounding = 1e-9;
 
 }  // namespace
 
-ShortRound::ShortRound(const ShortParts& parts, Budget& budget)
+TimedRound::TimedRound(const TimedParts& parts, Budget& budget)
     : p_(parts),
       budget_(budget),
       outlook_(parts.record),
       offers_(parts.prices.types(), parts.view),
       spot_is_out_(refuses_spot(parts.view)) {}
 
-Plan ShortRound::run() {
+Plan TimedRound::run() {
   plan_.refusals = p_.input.refusals();
   add_rooms();
   list_waiting();
@@ -59,13 +59,13 @@ Plan ShortRound::run() {
 
 /// Looks count as steps, and where these are bounded packing and clearing end with them: what then
 /// waits has instances rented.
-bool ShortRound::is_spent() const {
+bool TimedRound::is_spent() const {
   if (budget_.allowed() > 0) return budget_.is_spent();
   return p_.params.steps > 0 && looks_ / kRoomsOfStep >= p_.params.steps;
 }
 
 /// On each kind of resource the share of the type's that the shape takes; the greatest one.
-double ShortRound::share_of(ShapeId shape, TypeId type) const {
+double TimedRound::share_of(ShapeId shape, TypeId type) const {
   const Resources& capacity = p_.prices.types()[type].capacity;
   const Resources& need = p_.prices.on(shape, type).amount;
   double most = 0;
@@ -77,7 +77,7 @@ double ShortRound::share_of(ShapeId shape, TypeId type) const {
 
 /// What an hour of the type costs the kind where it is rented now; nothing where it does not run
 /// there. What an interruption undoes is taken to be worth as much as the instance.
-std::optional<double> ShortRound::usd_h_on(TypeId type, const Kind& kind) const {
+std::optional<double> TimedRound::usd_h_on(TypeId type, const Kind& kind) const {
   const auto offer = offers_.of(type, kind.markets);
   if (!offer || !p_.prices.on(kind.shape, type).fits) return std::nullopt;
   const InstanceType& made = p_.view.catalog[type];
@@ -86,13 +86,13 @@ std::optional<double> ShortRound::usd_h_on(TypeId type, const Kind& kind) const 
   return offer->price.usd_h() * (1 + often_h * undone_h);
 }
 
-double ShortRound::with_risk(double usd_h, const Room& room) const {
+double TimedRound::with_risk(double usd_h, const Room& room) const {
   const InstanceType& made = p_.view.catalog[room.type];
   const double often_h = interruptions_h(p_.view, room.type, room.market, p_.params);
   return usd_h * (1 + often_h * to_hours(made.acquire + made.setup));
 }
 
-MarketChoice ShortRound::markets_of(const TaskRow& of) const {
+MarketChoice TimedRound::markets_of(const TaskRow& of) const {
   const MarketChoice asked = p_.view.state.job(of.job).job.markets;
   const bool stays =
       asked == MarketChoice::any && (spot_is_out_ || p_.params.spot == SpotUse::asked);
@@ -101,10 +101,10 @@ MarketChoice ShortRound::markets_of(const TaskRow& of) const {
 }
 
 /// The kind of one task.
-ShortRound::Kind ShortRound::kind_of(std::uint32_t task) {
+TimedRound::Kind TimedRound::kind_of(std::uint32_t task) {
   const TaskRow& of = row(task);
   const Job& job = p_.view.state.job(of.job).job;
-  // Jobs without a word are not short.
+  // Jobs without a word are not timed.
   const auto said = said_run_time(job, p_.view.state.spec(of), p_.params.run_times);
   const double said_s = std::max(1.0, to_seconds(said.value_or(Duration{})));
   const double rounded_s = std::exp2(std::round(std::log2(said_s) * kSaidSteps) / kSaidSteps);
@@ -127,7 +127,7 @@ ShortRound::Kind ShortRound::kind_of(std::uint32_t task) {
   return kind;
 }
 
-void ShortRound::add_rooms() {
+void TimedRound::add_rooms() {
   for (const RoundInput::Instance& one : p_.input.instances()) {
     const InstanceRow& at = p_.view.state.instance(one.slot);
     const InstanceType& type = p_.view.catalog[at.type];
@@ -144,7 +144,7 @@ void ShortRound::add_rooms() {
   }
 }
 
-void ShortRound::list_waiting() {
+void TimedRound::list_waiting() {
   for (std::uint32_t i = 0; i < p_.input.tasks().size(); ++i) {
     const TaskRow& of = row(i);
     if (p_.input.tasks()[i].home != kUnassigned || of.phase != TaskPhase::pending) continue;
@@ -167,7 +167,7 @@ void ShortRound::list_waiting() {
 
 /// The least that a task of the kind costs on a new instance that it shares with what else waits,
 /// with what its waiting for that counts.
-double ShortRound::new_usd(const Kind& kind) const {
+double TimedRound::new_usd(const Kind& kind) const {
   double least = std::numeric_limits<double>::infinity();
   for (std::uint32_t i = 0; i < p_.prices.types().size(); ++i) {
     const TypeId type{i};
@@ -191,7 +191,7 @@ double ShortRound::new_usd(const Kind& kind) const {
 
 /// The open room where so many tasks of the kind cost least, each with its part of how much longer
 /// the instance lasts for them.
-std::optional<ShortRound::Choice> ShortRound::best_room(const Kind& kind, std::size_t count) {
+std::optional<TimedRound::Choice> TimedRound::best_room(const Kind& kind, std::size_t count) {
   std::optional<Choice> best;
   looks_ += rooms_.size();
   budget_.spend(rooms_.size() / kRoomsOfStep);
@@ -216,7 +216,7 @@ std::optional<ShortRound::Choice> ShortRound::best_room(const Kind& kind, std::s
   return best;
 }
 
-void ShortRound::pack(Kind& kind) {
+void TimedRound::pack(Kind& kind) {
   while (kind.placed < kind.tasks.size() && !is_spent()) {
     const auto best = best_room(kind, kind.tasks.size() - kind.placed);
     if (!best || best->usd > new_usd(kind)) return;
@@ -235,7 +235,7 @@ void ShortRound::pack(Kind& kind) {
 }
 
 /// By priority, and by choice of markets, since an instance is rented on one.
-void ShortRound::scale_out() {
+void TimedRound::scale_out() {
   for (auto at = kinds_.begin(); at != kinds_.end();) {
     const auto end = std::find_if(at, kinds_.end(),
                                   [&](const Kind& one) { return one.priority != at->priority; });
@@ -257,7 +257,7 @@ void ShortRound::scale_out() {
 
 /// Adds up item after item, and drops the types that do not hold them any more. An instance is
 /// worth the work of its tasks, at the least that this ever costs, for what it costs itself.
-ShortRound::Group ShortRound::best_group(std::span<const Item> items) const {
+TimedRound::Group TimedRound::best_group(std::span<const Item> items) const {
   struct Open {
     TypeId type;
     double usd_h = 0;
@@ -292,7 +292,7 @@ ShortRound::Group ShortRound::best_group(std::span<const Item> items) const {
   return best;
 }
 
-void ShortRound::scale_out(std::span<const Item> items) {
+void TimedRound::scale_out(std::span<const Item> items) {
   while (!items.empty()) {
     const Group group = best_group(items);
     if (group.items == 0) {
@@ -315,7 +315,7 @@ void ShortRound::scale_out(std::span<const Item> items) {
   }
 }
 
-void ShortRound::release_empty() {
+void TimedRound::release_empty() {
   for (std::uint32_t i = 0; i < rooms_.size(); ++i) {
     const bool empty = p_.view.state.instance(instance(i).slot).planned.empty();
     if (!empty || rooms_[i].taken) continue;
@@ -324,7 +324,7 @@ void ShortRound::release_empty() {
 }
 
 /// Only what can be rented nowhere now is left without a place.
-void ShortRound::refuse_waiting() {
+void TimedRound::refuse_waiting() {
   const Refusal lacks{RefusalKind::not_now, RefusalCode::cloud_capacity, {}, 1, 0};
   for (const Kind& kind : kinds_) {
     if (kind.placed == kind.tasks.size()) continue;

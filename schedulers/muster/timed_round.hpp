@@ -13,22 +13,22 @@
 
 namespace muster::own {
 
-/// What a round of short tasks works on; all of it outlives the round.
-struct ShortParts {
+/// What a round of timed jobs works on; all of it outlives the round.
+struct TimedParts {
   const MusterParams& params;
   const ClusterView& view;
-  const RoundInput& input;  ///< of short jobs and their instances
+  const RoundInput& input;  ///< of timed jobs and their instances
   const ReservationPrices& prices;
   const RunTimeRecord& record;
   bool moves = true;  ///< false: nothing that runs is moved in this round
 };
 
-/// One round for short tasks, of which what ends together is put together: places what waits where
+/// One round for timed jobs, which puts together what ends together: places what waits where
 /// it makes instances last least longer, rents for the rest, and empties instances that are used
 /// little where that costs less than keeping them. Tasks go by their number in the input.
-class ShortRound {
+class TimedRound {
  public:
-  ShortRound(const ShortParts& parts, Budget& budget);
+  TimedRound(const TimedParts& parts, Budget& budget);
 
   Plan run();
   std::uint32_t packed() const { return packed_; }
@@ -117,7 +117,7 @@ class ShortRound {
     return p_.input.instances()[room];
   }
 
-  ShortParts p_;
+  TimedParts p_;
   Budget& budget_;
   RunTimeOutlook outlook_;
   MarketOffers offers_;
