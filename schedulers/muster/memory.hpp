@@ -50,6 +50,7 @@ class Memory {
   void restore(std::map<TaskId, Wait> waits, std::set<InstanceId> dirty, News news);
 
  private:
+  void end_round(const RoundNote& note, const ClusterState& state);
   void forget_dirty(const ClusterState& state);
   void begin(TaskId task, Instant at);
   void end(TaskId task, Instant at);

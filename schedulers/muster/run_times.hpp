@@ -23,6 +23,7 @@ inline constexpr std::size_t kCases = 32;
 /// Seconds until something ends, in each case.
 using Cases = std::array<float, kCases>;
 
+/// Of all cases, each as likely.
 double mean(const Cases& cases);
 /// How much longer `one` lasts than `other` on average, counting only the cases in which it does.
 double mean_excess(const Cases& one, const Cases& other);
