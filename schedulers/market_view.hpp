@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "model/feasible.hpp"
 #include "schedulers/policy.hpp"
@@ -24,21 +25,32 @@ enum class SpotUse : std::uint8_t {
 struct MarketView {
   const ClusterView& cluster;
   MarketChoice markets = MarketChoice::on_demand;
+  /// The jobs and the instances that are shown at all, by slot. None: all of them.
+  std::span<const char> jobs{};
+  std::span<const char> instances{};
 
   bool shows(const JobRow& row) const {
+    if (!is_among(jobs, row.slot)) return false;
     if (markets == MarketChoice::any) return true;
     const bool chosen = row.job.markets == MarketChoice::any && row.slot < cluster.on_spot.size() &&
                         cluster.on_spot[row.slot] != 0;
     const bool on_spot = row.job.markets == MarketChoice::spot || chosen;
     return on_spot == (markets == MarketChoice::spot);
   }
-  bool shows(const InstanceRow& row) const { return wants(markets, row.market); }
+  bool shows(const InstanceRow& row) const {
+    return is_among(instances, row.slot) && wants(markets, row.market);
+  }
   /// The cloud does not have the type now on any market that is shown.
   bool rests(TypeId type) const {
     const auto rests_on = [&](Market market) {
       return !wants(markets, market) || cluster.rests(type, market);
     };
     return rests_on(Market::on_demand) && rests_on(Market::spot);
+  }
+
+ private:
+  static bool is_among(std::span<const char> marks, Slot slot) {
+    return marks.empty() || (slot < marks.size() && marks[slot] != 0);
   }
 };
 

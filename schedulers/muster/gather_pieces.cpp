@@ -14,6 +14,8 @@ namespace {
 /// keep tasks waiting for as many rounds as there are types.
 constexpr std::ptrdiff_t kRefusedTypes = 3;
 
+}  // namespace
+
 bool refuses_spot(const ClusterView& view) {
   const auto& refused = view.unavailable_offerings;
   const auto types = std::count_if(refused.begin(), refused.end(), [](const auto& offering) {
@@ -26,6 +28,8 @@ bool refuses_spot(const ClusterView& view) {
   }
   return true;
 }
+
+namespace {
 
 class Gathering {
  public:

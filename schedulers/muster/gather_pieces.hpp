@@ -29,6 +29,9 @@ struct RoundParts {
   const TaskKinds& kinds;
 };
 
+/// The spot market as a whole is refused for now, and nothing of it is there.
+bool refuses_spot(const ClusterView& view);
+
 /// The round's tasks as pieces, by number: what an hour of each is worth, and what keeps it from
 /// its work when it is moved or stopped. What of that goes for all of a gang is still to be added
 /// up. O(tasks), and where spot instances are on offer times their kinds.

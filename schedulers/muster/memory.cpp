@@ -38,6 +38,22 @@ void Memory::forget_dirty(const ClusterState& state) {
   });
 }
 
+/// A round that only gave empty instances back has looked at nothing: what has changed is still to
+/// be looked at.
+void Memory::end_round(const RoundNote& note, const ClusterState& state) {
+  if (note.choice == kAtOnce) return;
+  const auto again = std::find_if(note.figures.begin(), note.figures.end(),
+                                  [](const auto& figure) { return figure.first == kAgain; });
+  changed_ = again != note.figures.end();
+  if (!changed_ || again->second < kUnfinished) forget_dirty(state);
+  refused_ = false;
+  const auto& by_phase = state.work().tasks;
+  const std::size_t tasks = std::accumulate(by_phase.begin(), by_phase.end(), std::size_t{0});
+  if (waits_.size() > 2 * tasks + kSpareWaits) {
+    std::erase_if(waits_, [&](const auto& entry) { return state.find(entry.first) == nullptr; });
+  }
+}
+
 void Memory::observe(const Event& event, const ClusterView& view) {
   const auto touch = [&](InstanceId instance) {
     if (instance.valid()) dirty_.insert(instance);
@@ -62,18 +78,7 @@ void Memory::observe(const Event& event, const ClusterView& view) {
   } else if (const auto* failed = std::get_if<TaskFailed>(&event.body)) {
     touch_host_of(failed->task);
   } else if (const auto* round = std::get_if<RoundDecided>(&event.body)) {
-    const auto& figures = round->note.figures;
-    const auto again = std::find_if(figures.begin(), figures.end(),
-                                    [](const auto& figure) { return figure.first == kAgain; });
-    changed_ = again != figures.end();
-    if (!changed_ || again->second < kUnfinished) forget_dirty(view.state);
-    refused_ = false;
-    const auto& by_phase = view.state.work().tasks;
-    const std::size_t tasks = std::accumulate(by_phase.begin(), by_phase.end(), std::size_t{0});
-    if (waits_.size() > 2 * tasks + kSpareWaits) {
-      std::erase_if(waits_,
-                    [&](const auto& entry) { return view.state.find(entry.first) == nullptr; });
-    }
+    end_round(round->note, view.state);
   } else if (const auto* part = std::get_if<PlanPartRefused>(&event.body)) {
     refused_ |= part->refusal.code == RefusalCode::group_refused;
     touch(part->instance);

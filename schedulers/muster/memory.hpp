@@ -15,6 +15,9 @@ inline constexpr const char* kAgain = "again";
 inline constexpr double kLater = 1;       ///< since time alone may change what it would do
 inline constexpr double kUnfinished = 2;  ///< since it has not looked at everything
 
+/// What the note of a round says that only gives empty instances back, between regular ones.
+inline constexpr const char* kAtOnce = "at once";
+
 /// What the policy remembers of tasks and instances: a fold over the events.
 class Memory {
  public:
@@ -47,6 +50,7 @@ class Memory {
   void restore(std::map<TaskId, Wait> waits, std::set<InstanceId> dirty, News news);
 
  private:
+  void end_round(const RoundNote& note, const ClusterState& state);
   void forget_dirty(const ClusterState& state);
   void begin(TaskId task, Instant at);
   void end(TaskId task, Instant at);

@@ -90,6 +90,13 @@ PolicyModule muster_module() {
                                            {"predicted", RunTimes::predicted},
                                            {"hinted", RunTimes::hinted}}),
                  "the cost of a change is spread over no more than what is left of a task by that")
+          .param("short_runs", &MusterParams::short_runs,
+                 params::number(params::from(0).up_to(1e9)),
+                 "tasks that are said to run for less than so many times what an instance takes to "
+                 "start and a move costs are put together by when they may end, as small ones of "
+                 "which run times are said; 0: none are")
+          .param("at_once", &MusterParams::at_once, params::flag(),
+                 "an instance is given back as soon as it is empty, not at the next round")
           .param(
               "spot", &MusterParams::spot,
               params::choice<SpotUse>({{"allowed", SpotUse::allowed}, {"asked", SpotUse::asked}}),

@@ -33,7 +33,11 @@ struct MusterParams {
   /// do.
   std::uint32_t steps = 1'000'000;
   RunTimes run_times = RunTimes::predicted;  ///< a task's horizon ends where it is expected to
-  double default_pair = 0.95;                ///< expected rate beside a neighbour never observed
+  /// A task that is said to run for less than so many times what its instance takes to start and a
+  /// move of it costs is placed by when it may end, as small ones are (timed_jobs.hpp); 0: none is.
+  double short_runs = 20;
+  bool at_once = false;        ///< what stands empty goes back at once
+  double default_pair = 0.95;  ///< expected rate beside a neighbour never observed
   SpotUse spot = SpotUse::allowed;
   /// Expected of a spot instance in an hour where the cloud has said nothing of it.
   double interruptions_h = 0.02;

@@ -1,12 +1,17 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "schedulers/muster/memory.hpp"
 #include "schedulers/muster/muster_params.hpp"
 #include "schedulers/muster/pair_rates.hpp"
+#include "schedulers/muster/run_times.hpp"
+#include "schedulers/muster/timed_jobs.hpp"
 #include "schedulers/muster/work_prices.hpp"
+#include "schedulers/packing/idle_instances.hpp"
 #include "schedulers/packing/round_input.hpp"
 #include "schedulers/policy.hpp"
 
@@ -23,12 +28,18 @@ class RentedPolicy final : public Policy {
   Plan decide(const ClusterView& view, Rng& rng, Budget& budget) override;
   bool settled(const ClusterView& view) const override;
 
-  /// The pair rates, and who has waited for how long.
+  /// The pair rates, who has waited for how long, how wrong what is said of run times is, and when
+  /// the last regular round was.
   std::string save_state(const ClusterState& state) const override;
   bool load_state(std::string_view text, const ClusterView& view) override;
   std::unique_ptr<Policy> clone() const override { return std::make_unique<RentedPolicy>(*this); }
 
  private:
+  Plan hold_round(const TimedJobs& split, const ClusterView& view, Rng& rng, Budget& budget);
+  void hold_timed_round(const TimedJobs& split, const ClusterView& view, Budget& budget,
+                        Plan& plan);
+  std::int64_t period_of(Instant now) const { return now.time_since_epoch() / params_.period; }
+
   MusterParams params_;
   ReservationPrices prices_;
   TaskKinds kinds_{false};
@@ -36,7 +47,11 @@ class RentedPolicy final : public Policy {
   PairRates rates_;
   WorkPrices work_;
   Memory memory_;
+  RunTimeRecord record_;
+  IdleInstances idle_;
+  std::optional<std::int64_t> last_round_;  ///< the period of the last regular one
   RoundInput input_;
+  RoundInput timed_input_;
   bool changes_with_time_ = false;
 };
 

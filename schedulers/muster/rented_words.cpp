@@ -31,6 +31,18 @@ std::optional<std::map<TaskId, Memory::Wait>> waits_from(const json& lines) {
   return waits;
 }
 
+std::optional<std::map<RunTimeRecord::Key, double>> counts_from(const json& lines) {
+  if (!lines.is_array()) return std::nullopt;
+  std::map<RunTimeRecord::Key, double> counts;
+  for (const json& line : lines) {
+    const bool whole = line.is_array() && line.size() == 3 && line[0].is_number_integer() &&
+                       line[1].is_number_integer() && line[2].is_number();
+    if (!whole) return std::nullopt;
+    counts[{line[0].get<std::int32_t>(), line[1].get<std::int32_t>()}] = line[2].get<double>();
+  }
+  return counts;
+}
+
 }  // namespace
 
 std::string RentedPolicy::save_state(const ClusterState& state) const {
@@ -46,7 +58,13 @@ std::string RentedPolicy::save_state(const ClusterState& state) const {
   }
   json dirty = json::array();
   for (const InstanceId id : memory_.dirty()) dirty.push_back(id.value);
+  json run_times = json::array();
+  for (const auto& [key, count] : record_.counts()) {
+    run_times.push_back({key.first, key.second, count});
+  }
   json all{{"rates", rates},
+           {"run_times", run_times},
+           {"last_round", last_round_ ? json(*last_round_) : json(nullptr)},
            {"waits", waits},
            {"dirty", dirty},
            {"changed", !memory_.is_quiet()},
@@ -85,6 +103,14 @@ bool RentedPolicy::load_state(std::string_view text, const ClusterView& view) {
     if (!is_count(id)) return false;
     dirty.insert(InstanceId{id.get<std::uint64_t>()});
   }
+  // Earlier versions knew nothing of these two.
+  auto counts = counts_from(all.value("run_times", json::array()));
+  const json last = all.value("last_round", json(nullptr));
+  if (!counts || !(last.is_null() || last.is_number_integer())) return false;
+  last_round_.reset();
+  if (!last.is_null()) last_round_ = last.get<std::int64_t>();
+  record_.restore(std::move(*counts));
+  idle_.rebuild(view.state);
   rates_.restore(rates);
   memory_.restore(std::move(*waits), std::move(dirty),
                   {all["changed"].get<bool>(), all["refused"].get<bool>()});

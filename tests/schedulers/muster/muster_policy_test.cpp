@@ -238,7 +238,7 @@ TEST(MusterPolicy, work_that_would_be_lost_keeps_a_task_where_it_is) {
 
 TEST(MusterPolicy, who_is_nearly_done_is_not_moved) {
   for (const double runtime_s : {2200.0, 200000.0}) {
-    Cluster cluster(table_3(), "muster,patient=false,run_times=hinted");
+    Cluster cluster(table_3(), "muster,patient=false,run_times=hinted,short_runs=0");
     Job job = small(2);
     job.runtime_hint = from_seconds(runtime_s);
     job.tasks[0].delays.fetch = std::chrono::seconds{600};

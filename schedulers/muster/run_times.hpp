@@ -1,0 +1,77 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "model/event.hpp"
+#include "schedulers/muster/muster_params.hpp"
+#include "schedulers/policy.hpp"
+
+namespace muster::own {
+
+/// How long a task of the job is said to run alone, by whom `source` believes; nothing where nobody
+/// says so.
+std::optional<Duration> said_run_time(const Job& job, const TaskSpec& task, RunTimes source);
+
+/// So many equally likely cases stand for what is not known of run times.
+inline constexpr std::size_t kCases = 32;
+/// Seconds until something ends, in each case.
+using Cases = std::array<float, kCases>;
+
+/// Of all cases, each as likely.
+double mean(const Cases& cases);
+/// How much longer `one` lasts than `other` on average, counting only the cases in which it does.
+double mean_excess(const Cases& one, const Cases& other);
+/// All cases so many seconds later.
+Cases later(Cases cases, double seconds);
+/// Raises each case to that of `least`, as the end of an instance by one of its tasks.
+void raise(Cases& cases, const Cases& least);
+
+/// How many times as long as was said tasks have run: a fold over the events. Each job counts as
+/// one. Kept by the octave of what was said, since who says little errs otherwise than who says
+/// much.
+class RunTimeRecord {
+ public:
+  /// Octave of the seconds that were said, and the ratio in sixteenths of an octave.
+  using Key = std::pair<std::int32_t, std::int32_t>;
+
+  void observe(const Event& event, const ClusterView& view, RunTimes source);
+  const std::map<Key, double>& counts() const { return counts_; }
+  void restore(std::map<Key, double> counts) { counts_ = std::move(counts); }
+
+ private:
+  std::map<Key, double> counts_;
+};
+
+/// What the record says of tasks. Made for a round, whose sums it keeps.
+class RunTimeOutlook {
+ public:
+  /// The record has to outlive it, and must not change.
+  explicit RunTimeOutlook(const RunTimeRecord& record) : record_(record) {}
+
+  /// What is left of a task that was said to run for `said` and has run for `ran`. In each case all
+  /// tasks of a job err by the same factor, and the cases of different jobs are mixed anew.
+  Cases left(JobId job, Duration said, Duration ran);
+
+ private:
+  struct Step {
+    double ratio = 1;
+    double until = 0;  ///< share of tasks with no greater ratio
+  };
+  using Curve = std::vector<Step>;
+
+  const Curve& curve_of(std::int32_t octave);
+  const std::array<std::uint8_t, kCases>& order_of(JobId job);
+
+  const RunTimeRecord& record_;
+  std::map<std::int32_t, Curve> curves_;
+  std::optional<JobId> ordered_;  ///< whose order_ is: the tasks of a job come together
+  std::array<std::uint8_t, kCases> order_{};
+};
+
+}  // namespace muster::own

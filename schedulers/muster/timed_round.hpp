@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "schedulers/muster/muster_params.hpp"
+#include "schedulers/muster/run_times.hpp"
+#include "schedulers/packing/market_offers.hpp"
+#include "schedulers/packing/round_input.hpp"
+
+namespace muster::own {
+
+/// What a round of timed jobs works on; all of it outlives the round.
+struct TimedParts {
+  const MusterParams& params;
+  const ClusterView& view;
+  const RoundInput& input;  ///< of timed jobs and their instances
+  const ReservationPrices& prices;
+  const RunTimeRecord& record;
+  bool moves = true;  ///< false: nothing that runs is moved in this round
+};
+
+/// One round for timed jobs, which puts together what ends together: places what waits where
+/// it makes instances last least longer, rents for the rest, and empties instances that are used
+/// little where that costs less than keeping them. Tasks go by their number in the input.
+class TimedRound {
+ public:
+  TimedRound(const TimedParts& parts, Budget& budget);
+
+  Plan run();
+  std::uint32_t packed() const { return packed_; }
+  std::uint32_t moved() const { return moved_; }
+
+ private:
+  /// An instance, with the number that it has in the input.
+  struct Room {
+    TypeId type;
+    Market market = Market::on_demand;
+    Resources free;
+    double usd_h = 0;    ///< its price, with what interruptions cost
+    double left_s = 0;   ///< until tasks can start on it
+    Cases end{};         ///< until its last task has ended
+    bool open = true;    ///< tasks may be placed there
+    bool taken = false;  ///< a task comes or leaves in this round
+  };
+  /// Tasks that are alike: of one job and shape, of which about as much is left.
+  struct Kind {
+    std::vector<std::uint32_t> tasks;
+    JobId job;
+    ShapeId shape;
+    int priority = 0;
+    MarketChoice markets = MarketChoice::any;
+    Cases left{};
+    double mean_s = 0;
+    double least_usd_h = 0;  ///< of its share of an instance, where that is least
+    double at_risk_s = 0;    ///< of work that an interruption would undo
+    std::size_t placed = 0;  ///< of its tasks, the first so many
+  };
+  /// Where tasks of a kind go, and what that costs for each of them.
+  struct Choice {
+    std::uint32_t room = 0;
+    double usd = 0;
+  };
+  /// A task that waits, and its kind.
+  struct Item {
+    std::uint32_t task = 0;
+    std::uint32_t kind = 0;
+  };
+  /// An instance to be rented for the first so many items of a list.
+  struct Group {
+    RentedAs as;
+    std::size_t items = 0;
+    double score = -1;
+  };
+  /// What is done to empty an instance.
+  struct Exodus {
+    std::vector<Kind> kinds;  ///< one a task, the one that lasts longest first
+    double usd = 0;           ///< what it costs besides what instances cost
+    double delay_s = 0;       ///< until the last of them has left
+  };
+
+  void add_rooms();
+  void list_waiting();
+  Kind kind_of(std::uint32_t task);
+  MarketChoice markets_of(const TaskRow& row) const;
+
+  void pack(Kind& kind);
+  std::optional<Choice> best_room(const Kind& kind, std::size_t count);
+  double new_usd(const Kind& kind) const;
+
+  void scale_out();
+  void scale_out(std::span<const Item> items);
+  Group best_group(std::span<const Item> items) const;
+
+  void clear();
+  bool may_clear(std::uint32_t room) const;
+  bool clear(std::uint32_t room);
+  Exodus exodus_of(std::uint32_t room);
+  bool clear_onto_rooms(std::uint32_t room, const Exodus& exodus);
+  bool clear_onto_new(std::uint32_t room, const Exodus& exodus);
+  void release_cleared(std::uint32_t room, const Cause& cause);
+  void release_empty();
+  void refuse_waiting();
+
+  std::optional<double> usd_h_on(TypeId type, const Kind& kind) const;
+  double with_risk(double usd_h, const Room& room) const;
+  double share_of(ShapeId shape, TypeId type) const;
+  double used_share(std::uint32_t room) const;
+  bool is_spent() const;
+  const TaskRow& row(std::uint32_t task) const {
+    return p_.view.state.task(p_.input.tasks()[task].slot);
+  }
+  const RoundInput::Instance& instance(std::uint32_t room) const {
+    return p_.input.instances()[room];
+  }
+
+  TimedParts p_;
+  Budget& budget_;
+  RunTimeOutlook outlook_;
+  MarketOffers offers_;
+  bool spot_is_out_ = false;
+  std::vector<Room> rooms_;
+  std::vector<Kind> kinds_;  ///< of what waits: the highest priority, then the longest first
+  Plan plan_;
+  std::uint32_t next_group_ = 1;
+  std::uint32_t packed_ = 0, moved_ = 0;
+  std::uint64_t looks_ = 0;  ///< at a room for a kind
+};
+
+}  // namespace muster::own
