@@ -9,6 +9,7 @@
 
 #include "model/check.hpp"
 #include "tools/metrics/fleet_levels.hpp"
+#include "tools/metrics/gpu_hours.hpp"
 #include "tools/metrics/job_times.hpp"
 #include "tools/metrics/note_figures.hpp"
 
@@ -324,10 +325,12 @@ void measure_jobs(const JobFollower& follower, const MeasureOptions& options, Ru
 }  // namespace
 
 struct Measure::State {
-  State(const Catalog& catalog, const MeasureOptions& how) : options(how), levels(catalog, how) {}
+  State(const Catalog& catalog, const MeasureOptions& how)
+      : options(how), levels(catalog, how), gpus(catalog) {}
 
   MeasureOptions options;
   measuring::LevelReader levels;
+  GpuHours gpus;
   JobFollower jobs;
   NoteCount notes;
   std::uint64_t events = 0;
@@ -343,6 +346,7 @@ Measure::~Measure() = default;
 void Measure::see(const Event& event) {
   ++state_->events;
   state_->levels.apply(event);
+  state_->gpus.apply(event);
   state_->jobs.apply(event);
   state_->notes.see(event);
   const auto* release = std::get_if<ReleaseDecided>(&event.body);
@@ -355,6 +359,7 @@ RunResult Measure::finish() {
   if (result.events == 0) return result;
   const MeasureOptions& options = state_->options;
   state_->levels.finish(result);
+  result.gpus = state_->gpus.finish();
   measure_jobs(state_->jobs, options, result);
   result.tariff_usd = options.tariff_usd;
   if (options.is_long) {

@@ -214,6 +214,33 @@ void add_utilization(std::vector<Metric>& table) {
   }
 }
 
+void add_gpu_hours(std::vector<Metric>& table) {
+  const auto add = [&table](std::string key, std::string unit, std::string how, auto member) {
+    table.push_back(
+        {.key = "gpus." + std::move(key),
+         .unit = std::move(unit),
+         .how = std::move(how),
+         .of = [member](Run r) -> Value { return r.gpus ? Value((*r.gpus).*member) : Value{}; },
+         .has_group = [](Run r) { return r.gpus.has_value(); }});
+  };
+  add("rented_h", "GPU-h",
+      "of each instance from its order to the decision to give it back, GPUs x time; null without "
+      "an instance that has GPUs",
+      &GpuUse::rented_h);
+  add("used_h", "GPU-h", "what tasks hold x time", &GpuUse::used_h);
+  add("starting_h", "GPU-h", "rented, of instances that are not ready", &GpuUse::starting_h);
+  add("remainders_h", "GPU-h", "rented and not held, of instances that tasks are on",
+      &GpuUse::remainders_h);
+  add("vacant_h", "GPU-h", "rented, of instances that are ready and empty", &GpuUse::vacant_h);
+  add("leaving_h", "GPU-h",
+      "from the decision to give an instance back to its end; not part of what is rented",
+      &GpuUse::leaving_h);
+  add("rented_arrivals", "GPUs",
+      "what is rented, mean from the first acceptance to the last acceptance",
+      &GpuUse::rented_arrivals);
+  add("used_arrivals", "GPUs", "what tasks hold, likewise", &GpuUse::used_arrivals);
+}
+
 void add_levels(std::vector<Metric>& table) {
   table.push_back({.key = "mean_idle_h",
                    .unit = "h",
@@ -329,6 +356,7 @@ std::vector<Metric> all_metrics() {
   add_class(table, {"long", &RunResult::long_jobs, Place::long_jobs, Place::long_mean});
   add_throughput(table);
   add_utilization(table);
+  add_gpu_hours(table);
   add_levels(table);
   add_fleet(table);
   add_rounds(table);
