@@ -9,9 +9,9 @@
 
 #include "model/check.hpp"
 #include "tools/metrics/fleet_levels.hpp"
-#include "tools/metrics/gpu_hours.hpp"
 #include "tools/metrics/job_times.hpp"
 #include "tools/metrics/note_figures.hpp"
+#include "tools/metrics/unused_gpus.hpp"
 
 // The figures of a run from its log, in one pass and without keeping the events. Levels are
 // weighted by how long they hold; figures of jobs are gathered at their ends.
@@ -326,11 +326,11 @@ void measure_jobs(const JobFollower& follower, const MeasureOptions& options, Ru
 
 struct Measure::State {
   State(const Catalog& catalog, const MeasureOptions& how)
-      : options(how), levels(catalog, how), gpus(catalog) {}
+      : options(how), levels(catalog, how), unused(catalog) {}
 
   MeasureOptions options;
   measuring::LevelReader levels;
-  GpuHours gpus;
+  UnusedGpus unused;
   JobFollower jobs;
   NoteCount notes;
   std::uint64_t events = 0;
@@ -346,7 +346,7 @@ Measure::~Measure() = default;
 void Measure::see(const Event& event) {
   ++state_->events;
   state_->levels.apply(event);
-  state_->gpus.apply(event);
+  state_->unused.apply(event);
   state_->jobs.apply(event);
   state_->notes.see(event);
   const auto* release = std::get_if<ReleaseDecided>(&event.body);
@@ -359,7 +359,7 @@ RunResult Measure::finish() {
   if (result.events == 0) return result;
   const MeasureOptions& options = state_->options;
   state_->levels.finish(result);
-  result.gpus = state_->gpus.finish();
+  result.gpu_h_unused = state_->unused.finish();
   measure_jobs(state_->jobs, options, result);
   result.tariff_usd = options.tariff_usd;
   if (options.is_long) {

@@ -214,31 +214,25 @@ void add_utilization(std::vector<Metric>& table) {
   }
 }
 
-void add_gpu_hours(std::vector<Metric>& table) {
-  const auto add = [&table](std::string key, std::string unit, std::string how, auto member) {
-    table.push_back(
-        {.key = "gpus." + std::move(key),
-         .unit = std::move(unit),
-         .how = std::move(how),
-         .of = [member](Run r) -> Value { return r.gpus ? Value((*r.gpus).*member) : Value{}; },
-         .has_group = [](Run r) { return r.gpus.has_value(); }});
+void add_unused_gpus(std::vector<Metric>& table) {
+  const auto add = [&table](std::string key, std::string how, double UnusedGpuHours::*member) {
+    table.push_back({.key = "gpu_h_unused." + std::move(key),
+                     .unit = "GPU-h",
+                     .how = std::move(how),
+                     .of = [member](Run r) -> Value {
+                       return r.gpu_h_unused ? Value((*r.gpu_h_unused).*member) : Value{};
+                     },
+                     .has_group = [](Run r) { return r.gpu_h_unused.has_value(); }});
   };
-  add("rented_h", "GPU-h",
-      "of each instance from its order to the decision to give it back, GPUs x time; null without "
-      "an instance that has GPUs",
-      &GpuUse::rented_h);
-  add("used_h", "GPU-h", "what tasks hold x time", &GpuUse::used_h);
-  add("starting_h", "GPU-h", "rented, of instances that are not ready", &GpuUse::starting_h);
-  add("remainders_h", "GPU-h", "rented and not held, of instances that tasks are on",
-      &GpuUse::remainders_h);
-  add("vacant_h", "GPU-h", "rented, of instances that are ready and empty", &GpuUse::vacant_h);
-  add("leaving_h", "GPU-h",
-      "from the decision to give an instance back to its end; not part of what is rented",
-      &GpuUse::leaving_h);
-  add("rented_arrivals", "GPUs",
-      "what is rented, mean from the first acceptance to the last acceptance",
-      &GpuUse::rented_arrivals);
-  add("used_arrivals", "GPUs", "what tasks hold, likewise", &GpuUse::used_arrivals);
+  add("starting", "rented, of instances that are not ready; null without an instance that has GPUs",
+      &UnusedGpuHours::starting);
+  add("remainders", "rented and not held, of instances that tasks are on",
+      &UnusedGpuHours::remainders);
+  add("empty", "rented, of instances that are ready and that no task is on",
+      &UnusedGpuHours::empty);
+  add("leaving",
+      "not held, from the decision to give an instance back to its end; not part of what is rented",
+      &UnusedGpuHours::leaving);
 }
 
 void add_levels(std::vector<Metric>& table) {
@@ -356,7 +350,7 @@ std::vector<Metric> all_metrics() {
   add_class(table, {"long", &RunResult::long_jobs, Place::long_jobs, Place::long_mean});
   add_throughput(table);
   add_utilization(table);
-  add_gpu_hours(table);
+  add_unused_gpus(table);
   add_levels(table);
   add_fleet(table);
   add_rounds(table);

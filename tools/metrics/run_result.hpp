@@ -25,16 +25,12 @@ struct ClassFigures {
   std::optional<double> slo_met;  ///< share of the submitted that were completed in time
 };
 
-/// Where the GPUs of a run are, in GPU-hours of all of it, and as mean GPUs from the first to the
-/// last acceptance.
-struct GpuUse {
-  double rented_h = 0;      ///< from an instance's order to the decision to give it back
-  double used_h = 0;        ///< held by tasks
-  double starting_h = 0;    ///< ordered and not ready
-  double remainders_h = 0;  ///< left over on instances that some task is on
-  double vacant_h = 0;      ///< of instances that are ready and empty
-  double leaving_h = 0;     ///< after the decision to give the instance back
-  std::optional<double> rented_arrivals, used_arrivals;
+/// GPU-hours that were paid for and that no task held.
+struct UnusedGpuHours {
+  double starting = 0;    ///< rented, of instances that are not ready
+  double remainders = 0;  ///< rented, of instances that some task is on
+  double empty = 0;       ///< rented, of instances that are ready and nobody is on
+  double leaving = 0;     ///< after the decision to give the instance back
 };
 
 /// What one run gave. A figure that has no meaning for the policy is absent. How each is shown
@@ -55,7 +51,7 @@ struct RunResult {
   std::optional<double> throughput_jobs_h;  ///< completed jobs in that time
   /// Share of what the serving instances have that is held, over that time, by kind of resource.
   std::array<std::optional<double>, kResourceKinds> utilization{};
-  std::optional<GpuUse> gpus;  ///< with instances that have some only
+  std::optional<UnusedGpuHours> gpu_h_unused;  ///< with instances that have some only
   std::optional<double> mean_idle_h;
   std::optional<double> mean_normalized_throughput;
   std::optional<double> tasks_per_instance;

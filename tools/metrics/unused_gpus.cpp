@@ -1,4 +1,4 @@
-#include "tools/metrics/gpu_hours.hpp"
+#include "tools/metrics/unused_gpus.hpp"
 
 #include <algorithm>
 #include <variant>
@@ -8,7 +8,7 @@
 
 namespace muster::metrics {
 
-void GpuHours::apply(const Event& event) {
+void UnusedGpus::apply(const Event& event) {
   advance(event.at);
   if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
     const double gpus = (*catalog_)[launch->type].capacity[Resource::gpu];
@@ -29,14 +29,8 @@ void GpuHours::apply(const Event& event) {
   }
 }
 
-void GpuHours::apply_to_tasks(const Event& event) {
-  if (std::holds_alternative<JobAccepted>(event.body)) {
-    if (!first_) first_ = event.at;
-    last_ = event.at;
-    // The integrals up to the last acceptance: the last ones found stand.
-    sum_.rented_arrivals = sum_.rented_h;
-    sum_.used_arrivals = sum_.used_h;
-  } else if (const auto* start = std::get_if<StartIssued>(&event.body)) {
+void UnusedGpus::apply_to_tasks(const Event& event) {
+  if (const auto* start = std::get_if<StartIssued>(&event.body)) {
     hold(*start);
   } else if (const auto* left = std::get_if<TaskCheckpointed>(&event.body)) {
     release(left->task);
@@ -47,37 +41,31 @@ void GpuHours::apply_to_tasks(const Event& event) {
   }
 }
 
-void GpuHours::advance(Instant now) {
+void UnusedGpus::advance(Instant now) {
   if (now <= now_) return;
   const double hours = to_hours(now - now_);
-  sum_.rented_h += level_.rented_h * hours;
-  sum_.used_h += level_.used_h * hours;
-  sum_.starting_h += level_.starting_h * hours;
-  sum_.remainders_h += level_.remainders_h * hours;
-  sum_.vacant_h += level_.vacant_h * hours;
-  sum_.leaving_h += level_.leaving_h * hours;
+  sum_.starting += level_.starting * hours;
+  sum_.remainders += level_.remainders * hours;
+  sum_.empty += level_.empty * hours;
+  sum_.leaving += level_.leaving * hours;
   now_ = now;
 }
 
 /// Adds an instance to the levels, or takes it out before it changes.
-void GpuHours::count(const Instance& instance, double sign) {
-  level_.used_h += sign * instance.held;
-  if (instance.phase == Phase::leaving) {
-    level_.leaving_h += sign * instance.gpus;
-    return;
-  }
-  level_.rented_h += sign * instance.gpus;
+void UnusedGpus::count(const Instance& instance, double sign) {
   const double free = sign * (instance.gpus - instance.held);
-  if (instance.phase == Phase::starting) {
-    level_.starting_h += free;
+  if (instance.phase == Phase::leaving) {
+    level_.leaving += free;
+  } else if (instance.phase == Phase::starting) {
+    level_.starting += free;
   } else if (instance.held > 0) {
-    level_.remainders_h += free;
+    level_.remainders += free;
   } else {
-    level_.vacant_h += free;
+    level_.empty += free;
   }
 }
 
-void GpuHours::enter(InstanceId id, Phase phase) {
+void UnusedGpus::enter(InstanceId id, Phase phase) {
   const auto found = instances_.find(id);
   if (found == instances_.end()) return;
   count(found->second, -1);
@@ -86,14 +74,14 @@ void GpuHours::enter(InstanceId id, Phase phase) {
   count(found->second, 1);
 }
 
-void GpuHours::remove(InstanceId id) {
+void UnusedGpus::remove(InstanceId id) {
   const auto found = instances_.find(id);
   if (found == instances_.end()) return;
   count(found->second, -1);
   instances_.erase(found);
 }
 
-void GpuHours::hold(const StartIssued& start) {
+void UnusedGpus::hold(const StartIssued& start) {
   release(start.task);
   const auto found = instances_.find(start.instance);
   if (!start.grant || found == instances_.end()) return;
@@ -104,7 +92,7 @@ void GpuHours::hold(const StartIssued& start) {
   count(found->second, 1);
 }
 
-void GpuHours::release(TaskId task) {
+void UnusedGpus::release(TaskId task) {
   const auto holder = held_.find(task);
   if (holder == held_.end()) return;
   // What was on an instance that is gone is counted nowhere any more.
@@ -117,14 +105,8 @@ void GpuHours::release(TaskId task) {
   held_.erase(holder);
 }
 
-std::optional<GpuUse> GpuHours::finish() const {
-  if (!any_) return std::nullopt;
-  GpuUse use = sum_;
-  const double hours = first_ ? to_hours(*last_ - *first_) : 0;
-  // Jobs that all come at once have no hours of arrivals, and no mean over them.
-  use.rented_arrivals = hours > 0 ? std::optional(*sum_.rented_arrivals / hours) : std::nullopt;
-  use.used_arrivals = hours > 0 ? std::optional(*sum_.used_arrivals / hours) : std::nullopt;
-  return use;
+std::optional<UnusedGpuHours> UnusedGpus::finish() const {
+  return any_ ? std::optional(sum_) : std::nullopt;
 }
 
 }  // namespace muster::metrics

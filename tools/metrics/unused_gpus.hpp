@@ -9,15 +9,15 @@
 
 namespace muster::metrics {
 
-/// Adds up the GPUs of a log over time: what is rented, what tasks hold of it, and where the
-/// difference is. An instance is rented from its order to the decision to give it back.
-class GpuHours {
+/// Adds up over time where GPUs are that are paid for and that no task holds. An instance is rented
+/// from its order to the decision to give it back.
+class UnusedGpus {
  public:
-  explicit GpuHours(const Catalog& catalog) : catalog_(&catalog) {}
+  explicit UnusedGpus(const Catalog& catalog) : catalog_(&catalog) {}
 
   void apply(const Event& event);
   /// Nothing where no instance with a GPU was ordered.
-  std::optional<GpuUse> finish() const;
+  std::optional<UnusedGpuHours> finish() const;
 
  private:
   enum class Phase { starting, ready, leaving };
@@ -42,11 +42,10 @@ class GpuHours {
   const Catalog* catalog_;
   std::unordered_map<InstanceId, Instance> instances_;
   std::unordered_map<TaskId, Holder> held_;
-  GpuUse level_;  ///< GPUs now, under the names of their hours
-  GpuUse sum_;
+  UnusedGpuHours level_;  ///< GPUs now, under the names of their hours
+  UnusedGpuHours sum_;
   Instant now_;
   bool any_ = false;
-  std::optional<Instant> first_, last_;  ///< acceptances
 };
 
 }  // namespace muster::metrics
