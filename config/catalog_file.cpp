@@ -77,4 +77,10 @@ Expected<Catalog, ConfigError> load_catalog(const std::filesystem::path& file) {
   return Catalog(std::move(types));
 }
 
+Catalog with_delays_of(const CloudConfig& cloud, const Catalog& catalog) {
+  std::vector<InstanceType> types = catalog.types();
+  for (InstanceType& type : types) type.terminate += cloud.reclaim;
+  return Catalog(std::move(types)).with_delays(cloud.delay_scale);
+}
+
 }  // namespace muster

@@ -11,4 +11,8 @@ namespace muster {
 /// carry file, line and field.
 Expected<Catalog, ConfigError> load_catalog(const std::filesystem::path& file);
 
+/// The catalog with the delays that the cloud has: those of the catalog, `cloud.reclaim` and the
+/// factor on all of them.
+Catalog with_delays_of(const CloudConfig& cloud, const Catalog& catalog);
+
 }  // namespace muster

@@ -19,7 +19,8 @@ struct CloudConfig {
   std::map<std::string, std::uint32_t> max_by_type;  ///< the limit on instances of a type
   std::optional<std::uint32_t> max_spot, max_on_demand;
   double delay_scale = 1;  ///< of the catalog's delays and of the notice of an interruption
-  Duration notice{std::chrono::minutes{2}};       ///< from an interruption's notice to the end
+  Duration notice{std::chrono::minutes{2}};  ///< from an interruption's notice to the end
+  Duration reclaim{};  ///< from the request to end an instance, beyond the catalog's terminate_s
   double interruptions_per_h = 0;                 ///< of one spot instance, by themselves
   double memory_reserve_gib = 0.5;                ///< live: refuses when less would be left
   Duration halt_grace{std::chrono::seconds{2}};   ///< live: what runs on a machine gets to end

@@ -57,6 +57,10 @@ std::vector<KeySpecOf<C>> every_cloud_keys() {
        Number{[](C& c) -> double& { return c.cloud.delay_scale; }, {0, 1e4}}},
       {"cloud.notice", "from the notice of an interruption to the instance's end",
        Time{[](C& c) -> Duration& { return c.cloud.notice; }, kNone, 24 * kHour}},
+      {"cloud.reclaim",
+       "so much longer than the catalog's terminate_s an instance is billed after the request to "
+       "end it",
+       Time{[](C& c) -> Duration& { return c.cloud.reclaim; }, kNone, 24 * kHour}},
       {"cloud.interruptions_per_h",
        "expected number in an hour of one spot instance, by themselves",
        Number{[](C& c) -> double& { return c.cloud.interruptions_per_h; }, {0, 3600}}},

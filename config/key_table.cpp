@@ -140,6 +140,12 @@ Keys world_keys(const std::vector<ReplayPart>& interference) {
        TimeKey{[](C& c) -> Duration& { return c.world.quantum; }, 1ns, kHour}},
       {"world.settle", "how long after its instant a completion is seen",
        TimeKey{[](C& c) -> Duration& { return c.world.settle; }, 0ns, kHour}},
+      {"world.distributed_slowdown",
+       "what a gang on several instances loses of its pace while it shares one of them with "
+       "another "
+       "such gang",
+       NumberKey{[](C& c) -> double& { return c.world.distributed_slowdown; },
+                 {.low = 0, .high = 0.99}}},
       {"world.max_idle",
        "ends a run in which jobs have only waited, with nothing rented, for so long",
        TimeKey{[](C& c) -> Duration& { return c.world.max_idle; }, 1s, 10'000 * kHour}},

@@ -83,7 +83,9 @@ struct WorldConfig {
   Duration quantum{
       std::chrono::seconds{1}};  ///< everything in the world happens at multiples of it
   Duration settle{
-      std::chrono::milliseconds{2}};          ///< how long after its instant a completion is seen
+      std::chrono::milliseconds{2}};  ///< how long after its instant a completion is seen
+  double distributed_slowdown = 0;    ///< of a gang that shares an instance with another one,
+                                      ///< both on several instances
   Duration max_idle{std::chrono::hours{24}};  ///< ends a run in which jobs only wait for so long
   double job_delay_scale = 1;                 ///< factor on every delay of jobs and tasks
   bool checkpoints = true;  ///< a task that is stopped goes on later; false: from its start

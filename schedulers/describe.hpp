@@ -58,6 +58,12 @@ class Description {
     return *this;
   }
 
+  /// The parameter of that name, a number, is for all masters of a cluster together.
+  Description& divided(std::string name) {
+    module_.divided.push_back(std::move(name));
+    return *this;
+  }
+
   /// The two that say when rounds are held; most policies have both.
   template <class Member>
   Description& period(Member member) {

@@ -1,6 +1,8 @@
 #include "schedulers/policy_module.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 #include "schedulers/distinct_instances.hpp"
 
@@ -13,6 +15,19 @@ std::string names_of(const std::vector<ParamInfo>& params) {
   return text.empty() ? "none" : text;
 }
 
+std::optional<double> parsed_number(const std::string& text) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  return std::from_chars(text.data(), end, number).ptr == end ? std::optional(number)
+                                                              : std::nullopt;
+}
+
+/// The shortest text that is read as the same number.
+std::string number_text(double number) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
+}
+
 }  // namespace
 
 Expected<std::unique_ptr<Policy>, PolicyError> PolicyModule::make_policy(
@@ -21,6 +36,22 @@ Expected<std::unique_ptr<Policy>, PolicyError> PolicyModule::make_policy(
   if (!read_values) return read_values.error();
   return std::unique_ptr<Policy>(
       std::make_unique<DistinctInstances>(make(read_values.value(), catalog)));
+}
+
+PolicySpec share_of(const PolicyModule& module, PolicySpec spec, std::uint32_t masters) {
+  if (masters < 2) return spec;
+  for (const std::string& name : module.divided) {
+    auto given = std::ranges::find(spec.params, name, &std::pair<std::string, std::string>::first);
+    if (given == spec.params.end()) {
+      const auto param = std::ranges::find(module.params, name, &ParamInfo::name);
+      given = spec.params.insert(given, {name, param->default_value});
+    }
+    std::string& text = given->second;
+    const auto number = parsed_number(text);
+    // What is no number stays as it is, for the error that names it.
+    if (number) text = number_text(*number / masters);
+  }
+  return spec;
 }
 
 std::optional<Failure<PolicyError>> read_params(

@@ -47,6 +47,8 @@ struct PolicyModule {
   std::vector<ParamInfo> params{};
   /// Parameters that had another name in earlier versions: that name and the present one.
   std::vector<std::pair<std::string, std::string>> renamed{};
+  /// Parameters that are numbers for all masters of a cluster together: each gets the same share.
+  std::vector<std::string> divided{};
   Intake intake{};
   Uses uses{};
 
@@ -61,6 +63,9 @@ struct PolicyModule {
   Expected<std::unique_ptr<Policy>, PolicyError> make_policy(const PolicySpec& spec,
                                                              const Catalog& catalog) const;
 };
+
+/// What one of so many masters is told: its share of the parameters that they divide.
+PolicySpec share_of(const PolicyModule& module, PolicySpec spec, std::uint32_t masters);
 
 /// Hands each parameter of the spec to `set`, with its position among the module's; `set` says
 /// whether the value suits. The failure if there is one.

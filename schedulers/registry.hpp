@@ -21,8 +21,10 @@ Expected<const PolicyModule*, PolicyError> find_module(const std::string& name);
 /// The intake of what "NAME[,key=value]..." names.
 Expected<Intake, PolicyError> intake_of(std::string_view policy);
 
-/// Makes the policy. The catalog has to outlive it. Errors list what is known or allowed.
+/// Makes the policy of one of so many masters. The catalog has to outlive it. Errors list what is
+/// known or allowed.
 Expected<std::unique_ptr<Policy>, PolicyError> make_policy(const PolicySpec& spec,
-                                                           const Catalog& catalog);
+                                                           const Catalog& catalog,
+                                                           std::uint32_t masters = 1);
 
 }  // namespace muster

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "schedulers/boa/class_work.hpp"
+#include "schedulers/boa/typed_plan.hpp"
 
 namespace muster::boa {
 namespace {
@@ -22,6 +23,25 @@ double hours(Duration time) {
 /// What workers are counted by.
 Resource counted(const Resources& demand) {
   return demand[Resource::gpu] > 0 ? Resource::gpu : Resource::cpu;
+}
+
+json types_json(const std::vector<GpuType>& types) {
+  json all = json::array();
+  for (const GpuType& type : types) all.push_back({type.name, type.usd_h, type.speed});
+  return all;
+}
+
+/// What is rented costs, and the part of it that is used.
+GpuHours usd_h_of(const ClusterView& view) {
+  GpuHours usd_h;
+  for (const InstanceRow& row : view.state.instances()) {
+    if (row.released) continue;
+    const Resources& capacity = view.catalog[row.type].capacity;
+    const Resource kind = counted(capacity);
+    usd_h.rented += row.price.usd_h();
+    if (capacity[kind] > 0) usd_h.used += row.price.usd_h() * row.used[kind] / capacity[kind];
+  }
+  return usd_h;
 }
 
 }  // namespace
@@ -51,7 +71,9 @@ void BoaMemory::learn(const Job& job, const ClusterView& view) {
   facts.epochs = elastic.epochs;
   facts.speedup = elastic.speedup;
   facts.rescale_h = hours(boa::rescale_of(job));
-  facts.node_holds = cheapest_host(job.tasks.front().demands, view.catalog).node_holds;
+  const Demands& demands = job.tasks.front().demands;
+  facts.node_holds = cheapest_host(demands, view.catalog).node_holds;
+  if (params_.budget_usd_h > 0) facts.types = gpu_types_of(demands, view.catalog);
   const bool learns = params_.speedups == SpeedSource::learned || !states_speedups(elastic);
   if (!learns) {
     facts.learnt.reset();
@@ -93,6 +115,10 @@ void BoaMemory::integrate(const ClusterView& view) {
     gpus_.rented += now_.rented * since;
   }
   integrated_ = view.now;
+  if (params_.budget_usd_h > 0) {
+    now_ = usd_h_of(view);
+    return;
+  }
   const FleetSums& sums = view.state.sums();
   const Resources used = sums.used.value();
   const Resources rented = sums.open_capacity.value();
@@ -101,10 +127,9 @@ void BoaMemory::integrate(const ClusterView& view) {
 }
 
 double BoaMemory::budget_for_jobs() const {
-  if (params_.counts == BudgetCounts::used || gpus_.rented < kEnoughGpuHours) {
-    return params_.budget_gpus;
-  }
-  return params_.budget_gpus * std::clamp(gpus_.used / gpus_.rented, kLeastShare, 1.0);
+  const double budget = params_.budget_usd_h > 0 ? params_.budget_usd_h : params_.budget_gpus;
+  if (params_.counts == BudgetCounts::used || gpus_.rented < kEnoughGpuHours) return budget;
+  return budget * std::clamp(gpus_.used / gpus_.rented, kLeastShare, 1.0);
 }
 
 double BoaMemory::rate_h(const std::string& name, const ClassFacts& facts, Instant now) const {
@@ -152,6 +177,8 @@ void BoaMemory::replan(Instant now) {
   planned_.clear();
   for (const auto& [name, facts] : classes_) planned_.push_back(name);
   const std::vector<ClassWork> all = work(now);
+  families_.clear();
+  if (params_.budget_usd_h > 0) return replan_types(all);
   auto made = plan_by(params_.plan, all, budget_for_jobs());
   over_budget_.reset();
   if (made) {
@@ -162,20 +189,71 @@ void BoaMemory::replan(Instant now) {
   plan_ = cheapest_widths(all);
 }
 
-std::uint32_t BoaMemory::width_of(const JobRow& job) const {
+/// Those that jobs of all classes may be on, where they cost the same and are as fast for all.
+std::vector<GpuType> BoaMemory::common_types() const {
+  std::vector<GpuType> types = classes_.begin()->second.types;
+  for (const auto& [name, facts] : classes_) {
+    std::erase_if(types, [&each = facts](const GpuType& type) {
+      return std::ranges::find(each.types, type) == each.types.end();
+    });
+  }
+  return types;
+}
+
+void BoaMemory::replan_types(const std::vector<ClassWork>& all) {
+  over_budget_.reset();
+  const std::vector<GpuType> types = common_types();
+  if (types.empty()) {
+    over_budget_ = "no type of GPU is one for all classes";
+    plan_ = cheapest_widths(all);
+    return;
+  }
+  const TypedWork typed{all, types, hours(params_.cold_start)};
+  auto made = plan_types(typed, budget_for_jobs());
+  if (!made) over_budget_ = made.error().message;
+  const TypedWidthPlan plan = made ? std::move(made).value() : cheapest_types(typed);
+  plan_ = {};
+  for (const auto& widths : plan.widths) {
+    auto& of_class = plan_.widths.emplace_back();
+    auto& families = families_.emplace_back();
+    for (const TypedWidth& each : widths) {
+      of_class.push_back(each.width);
+      families.push_back(types[each.type].name);
+    }
+  }
+  plan_.mean_jct_h = plan.mean_jct_h;
+  plan_.lower_bound_jct_h = plan.lower_bound_jct_h;
+  for (const double gpus : plan.gpus) plan_.cost_gpus += gpus;
+  plan_.least_gpus = plan.least_usd_h;
+}
+
+std::optional<std::pair<std::size_t, std::size_t>> BoaMemory::place_in_plan(
+    const JobRow& job) const {
   const auto found = std::lower_bound(planned_.begin(), planned_.end(), job.job.workload_class);
-  if (found == planned_.end() || *found != job.job.workload_class) return 0;
-  const auto& elastic = std::get<ElasticSpec>(job.job.kind);
+  if (found == planned_.end() || *found != job.job.workload_class) return std::nullopt;
   const auto at = static_cast<std::size_t>(found - planned_.begin());
+  const auto& elastic = std::get<ElasticSpec>(job.job.kind);
+  const auto found_job = jobs_.find(job.job.id);
+  const double done = found_job == jobs_.end() ? 0 : found_job->second.seen.done;
+  return std::pair{at, std::min(elastic.epochs.at(done), plan_.widths[at].size() - 1)};
+}
+
+std::uint32_t BoaMemory::width_of(const JobRow& job) const {
+  const auto place = place_in_plan(job);
+  if (!place) return 0;
+  const auto [at, epoch] = *place;
+  const auto& elastic = std::get<ElasticSpec>(job.job.kind);
   const auto& shared = plan_.shared;
   const bool other_way =
       shared && shared->work_class == at && takes_share(job.job.id, shared->share);
   const auto& widths = other_way ? shared->widths : plan_.widths[at];
-  const auto found_job = jobs_.find(job.job.id);
-  const double done = found_job == jobs_.end() ? 0 : found_job->second.seen.done;
-  const std::size_t epoch = elastic.epochs.at(done);
-  return std::clamp(widths[std::min(epoch, widths.size() - 1)], elastic.min_width,
-                    elastic.max_width);
+  return std::clamp(widths[epoch], elastic.min_width, elastic.max_width);
+}
+
+std::string_view BoaMemory::family_of(const JobRow& job) const {
+  if (families_.empty() || !std::holds_alternative<ElasticSpec>(job.job.kind)) return {};
+  const auto place = place_in_plan(job);
+  return place ? std::string_view(families_[place->first][place->second]) : std::string_view();
 }
 
 Duration BoaMemory::rescale_of(const JobRow& job) const {
@@ -194,7 +272,8 @@ std::string BoaMemory::save() const {
       epochs.push_back({epoch.until, epoch.rate_per_s, epoch.speedup, epoch.spread});
     }
     classes.push_back({name, epochs, facts.speedup, facts.rescale_h, arrivals,
-                       facts.learnt ? facts.learnt->save() : json(nullptr), facts.node_holds});
+                       facts.learnt ? facts.learnt->save() : json(nullptr), facts.node_holds,
+                       types_json(facts.types)});
   }
   json& jobs = all["jobs"] = json::array();
   for (const auto& [id, job] : jobs_) {
@@ -210,6 +289,7 @@ std::string BoaMemory::save() const {
   all["planned"] = planned_;
   all["planned_known"] = planned_known_;
   all["widths"] = plan_.widths;
+  all["families"] = families_;
   const auto& shared = plan_.shared;
   all["shared"] = shared ? json{shared->work_class, shared->share, shared->widths} : json(nullptr);
   all["figures"] = {plan_.mean_jct_h, plan_.cost_gpus, plan_.least_gpus, plan_.lower_bound_jct_h};
@@ -242,6 +322,9 @@ bool BoaMemory::load(std::string_view text, const ClusterView&) {
         if (!facts.learnt) return false;
       }
       facts.node_holds = entry.at(6);
+      for (const json& type : entry.at(7)) {
+        facts.types.push_back({type.at(0), type.at(1), type.at(2)});
+      }
     }
     for (const json& entry : all.at("jobs")) {
       UnfinishedJob& job = read.jobs_[JobId{entry.at(0)}];
@@ -269,6 +352,8 @@ bool BoaMemory::load(std::string_view text, const ClusterView&) {
     read.now_ = {gpus.at(2), gpus.at(3)};
     read.integrated_ = instant(all.at("integrated")).value_or(Instant{});
     if (read.planned_.size() != read.plan_.widths.size()) return false;
+    read.families_ = all.at("families").get<std::vector<std::vector<std::string>>>();
+    if (!read.families_.empty() && read.families_.size() != read.planned_.size()) return false;
     *this = std::move(read);
     return true;
   } catch (const json::exception&) {

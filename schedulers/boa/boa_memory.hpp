@@ -5,10 +5,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "schedulers/boa/boa_params.hpp"
 #include "schedulers/boa/class_speeds.hpp"
+#include "schedulers/boa/gpu_types.hpp"
 #include "schedulers/boa/width_plan.hpp"
 #include "schedulers/policy.hpp"
 
@@ -22,6 +24,7 @@ struct ClassFacts {
   std::deque<Instant> arrivals{};       ///< within the window, the oldest first
   std::optional<ClassSpeeds> learnt{};  ///< where what its jobs show counts
   std::uint32_t node_holds = 1;         ///< workers of one instance
+  std::vector<GpuType> types{};         ///< of GPU; only where the budget is of dollars
 };
 
 /// An elastic job that is not over.
@@ -30,7 +33,7 @@ struct UnfinishedJob {
   JobSeen seen{};
 };
 
-/// GPUs over time, since the first job came.
+/// GPUs over time, or dollars where the budget is of them, since the first job came.
 struct GpuHours {
   double used = 0;
   double rented = 0;
@@ -53,26 +56,32 @@ class BoaMemory {
 
   /// How wide a job is to be in its present epoch by that plan; 0: the plan does not know it.
   std::uint32_t width_of(const JobRow& job) const;
+  /// On instances of which family it is to be then; empty: on those that cost least.
+  std::string_view family_of(const JobRow& job) const;
   /// How long its GPUs are held without progress when it starts at a width.
   Duration rescale_of(const JobRow& job) const;
-  /// The GPUs that the load may have on average so that the budget is kept.
+  /// What the load may have on average so that the budget is kept, in the budget's unit.
   double budget_for_jobs() const;
   /// The last plan could not be made, for which reason; nothing when it could.
   const std::optional<std::string>& over_budget() const { return over_budget_; }
-  double least_gpus() const { return plan_.least_gpus; }
   const WidthPlan& plan() const { return plan_; }
+  /// What a width plan that is made at that time is made of, class after class by name.
+  std::vector<ClassWork> work(Instant now) const;
 
   std::string save() const;
   bool load(std::string_view text, const ClusterView& view);
 
  private:
-  std::vector<ClassWork> work(Instant now) const;
   double rate_h(const std::string& name, const ClassFacts& facts, Instant now) const;
   void learn(const Job& job, const ClusterView& view);
   void hear(const Measured& measured, const ClusterView& view);
   void forget(const JobFinished& over);
   std::uint64_t widths_known() const;
   void integrate(const ClusterView& view);
+  void replan_types(const std::vector<ClassWork>& all);
+  std::vector<GpuType> common_types() const;
+  /// The class in the plan, and the epoch.
+  std::optional<std::pair<std::size_t, std::size_t>> place_in_plan(const JobRow& job) const;
 
   BoaParams params_;
   std::map<std::string, double> stated_;   ///< jobs an hour by class
@@ -83,7 +92,8 @@ class BoaMemory {
   std::optional<Instant> planned_at_;
   std::vector<std::string> planned_;  ///< the classes of the plan, in its order
   std::uint64_t planned_known_ = 0;   ///< widths_known() then
-  WidthPlan plan_;
+  WidthPlan plan_;  ///< where the budget is of dollars, least_gpus is of them as well
+  std::vector<std::vector<std::string>> families_;  ///< by class and epoch; none: any
   std::optional<std::string> over_budget_;
   GpuHours gpus_;
   Instant integrated_;

@@ -37,6 +37,9 @@ std::string fault_of(const BoaParams& params) {
     if (rate && *rate >= 0 && *rate <= kMostGpus) continue;
     return "rates_h has \"" + entry + "\", which is no class:jobs, such as cifar10:10.1";
   }
+  if (params.budget_usd_h > 0 && params.plan != PlanKind::path) {
+    return "budget_usd_h goes with plan=path, which alone plans for several types";
+  }
   for (const std::string& entry : params.weights) {
     const auto weight = number_of(entry);
     if (weight && *weight >= kLeastWeight && *weight <= kMostWeight) continue;
@@ -53,7 +56,16 @@ PolicyModule boa_module() {
                              "BOA Constrictor: elastic jobs are as wide as makes their mean time "
                              "least at a budget of GPUs")
       .param("budget", &BoaParams::budget_gpus, params::number(params::above(0).up_to(kMostGpus)),
-             "GPUs that jobs may have on average, or that may be rented")
+             "GPUs that jobs may have on average, or that may be rented; several masters have the "
+             "same share of it each")
+      .divided("budget")
+      .param("budget_usd_h", &BoaParams::budget_usd_h,
+             params::number(params::from(0).up_to(kMostGpus)),
+             "dollars an hour in its place, for GPUs of whatever types are on offer; 0: none")
+      .divided("budget_usd_h")
+      .param("cold_start_s", &BoaParams::cold_start,
+             params::in_seconds(params::from(0).up_to(kLongestPlan_s)),
+             "what a start takes on GPUs of another type than before, where it is longer")
       .param("budget_counts", &BoaParams::counts,
              params::choice<BudgetCounts>(
                  {{"rented", BudgetCounts::rented}, {"used", BudgetCounts::used}}),

@@ -39,6 +39,10 @@ struct BoaParams {
   Duration period{std::chrono::seconds{60}};
   bool eager = true;  ///< a round when a job comes, goes on to another epoch or leaves room, too
   double budget_gpus = 64;
+  /// Above 0 it takes the place of the budget of GPUs: jobs may be on GPUs of any type, all workers
+  /// of one on the same.
+  double budget_usd_h = 0;
+  Duration cold_start{};  ///< of a job that goes on on GPUs of another type; at least its own start
   BudgetCounts counts = BudgetCounts::rented;
   SpeedSource speedups = SpeedSource::oracle;
   Duration recompute{std::chrono::minutes{15}};

@@ -64,22 +64,44 @@ void BoaRound::list_wishes() {
 void BoaRound::keep_or_free(const JobRow& job) {
   const std::uint32_t planned = memory_.width_of(job);
   const std::uint32_t width = planned > 0 ? planned : job.width;
+  const bool moves = !is_on_its_family(job);
   wanted_ += width;
   if (!can_change(job)) return;
   const bool whole = job.pending == 0;
-  if (whole && width == job.width) return;
+  if (whole && width == job.width && !moves) return;
   // What waits for an instance that comes is left to wait for it.
   if (whole && job.running == 0) return;
   if (job.running > 0) {
     const TaskRow& first = view_.state.task(job.tasks.front());
     if (first.phase == TaskPhase::running && view_.why_pinned(first)) return;
   }
-  if (width < job.width) {
+  // Who moves may have to keep its places until there are others.
+  if (width < job.width && !moves) {
     free_places_of(job);
     narrower_.push_back({&job, width});
   } else {
     wishes_.push_back({&job, width});
   }
+}
+
+/// Empty, for any, also where instances are given or the family cannot be had.
+std::string_view BoaRound::family_of(const JobRow& job) const {
+  const std::string_view family = view_.rents() ? memory_.family_of(job) : std::string_view();
+  if (family.empty()) return {};
+  const bool is_there =
+      std::ranges::any_of(view_.state.offerings().rows(), [&](const OfferingRow& row) {
+        return view_.catalog[row.key.type].family == family &&
+               !view_.rests(row.key.type, row.key.market);
+      });
+  return is_there ? family : std::string_view();
+}
+
+/// Where its first worker is, or is to be.
+bool BoaRound::is_on_its_family(const JobRow& job) const {
+  const std::string_view family = family_of(job);
+  const TaskRow& first = view_.state.task(job.tasks.front());
+  if (family.empty() || first.target == kNoSlot) return true;
+  return view_.catalog[view_.state.instance(first.target).type].family == family;
 }
 
 void BoaRound::free_places_of(const JobRow& job) {
@@ -92,7 +114,9 @@ void BoaRound::free_places_of(const JobRow& job) {
 }
 
 /// The offering whose room for a worker costs least; null: none is to be had.
-const OfferingRow* BoaRound::best_offer(const Job& job, const Demands& demands) const {
+const OfferingRow* BoaRound::best_offer(const JobRow& row_of_job, const Demands& demands) const {
+  const Job& job = row_of_job.job;
+  const std::string_view family = family_of(row_of_job);
   const OfferingRow* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
   // As others do that think of one market: on demand, unless the job wants none but spot.
@@ -100,6 +124,7 @@ const OfferingRow* BoaRound::best_offer(const Job& job, const Demands& demands) 
   for (const OfferingRow& row : view_.state.offerings().rows()) {
     if (row.key.market != market || view_.rests(row.key.type, market)) continue;
     const InstanceType& type = view_.catalog[row.key.type];
+    if (!family.empty() && type.family != family) continue;
     const FamilyDemand* demand = demands.on(type.family);
     const std::uint32_t room = demand == nullptr ? 0 : workers_in(type.capacity, demand->amount);
     if (room == 0 || row.price.usd_h() / room >= least) continue;
@@ -114,7 +139,7 @@ void BoaRound::serve(const Wish& wish) {
   const TaskSpec& spec =
       state.spec(state.task(wish.task != kNoSlot ? wish.task : wish.job->tasks.front()));
   // Nodes are taken to be of one family: that of the best offer, or of what there is.
-  const OfferingRow* offer = view_.rents() ? best_offer(wish.job->job, spec.demands) : nullptr;
+  const OfferingRow* offer = view_.rents() ? best_offer(*wish.job, spec.demands) : nullptr;
   const TypeId type = offer != nullptr  ? offer->key.type
                       : !nodes_.empty() ? nodes_.front().type
                                         : TypeId{};
@@ -125,9 +150,11 @@ void BoaRound::serve(const Wish& wish) {
     return refuse(wish, {RefusalKind::not_now, RefusalCode::awaiting_capacity, {}, 1, 0});
   }
   const WorkerDemand worker{demand->amount, holds};
+  const std::string_view family = family_of(*wish.job);
   for (PackingNode& node : nodes_) {
-    node.suits = wants(wish.job->job.markets, node.market) &&
-                 spec.demands.on(view_.catalog[node.type].family) == demand;
+    const std::string& own = view_.catalog[node.type].family;
+    node.suits = wants(wish.job->job.markets, node.market) && spec.demands.on(own) == demand &&
+                 (family.empty() || own == family);
   }
   if (const auto shares = pack_workers(nodes_, wish.workers, worker, true)) {
     take(nodes_, *shares, worker.amount);
@@ -148,7 +175,7 @@ std::optional<std::vector<NodeShare>> BoaRound::rent(const Wish& wish, const Wor
   const ClusterState& state = view_.state;
   const TaskSpec& spec =
       state.spec(state.task(wish.task != kNoSlot ? wish.task : wish.job->tasks.front()));
-  const OfferingRow* offer = best_offer(wish.job->job, spec.demands);
+  const OfferingRow* offer = best_offer(*wish.job, spec.demands);
   auto shares = pack_workers(nodes_, wish.workers, worker, false);
   // At most as many as its workers fill: some of these may have room elsewhere, which comes first.
   for (std::uint32_t i = 0; !shares && offer != nullptr && i < wish.workers; ++i) {

@@ -38,7 +38,9 @@ class BoaRound {
   std::optional<std::vector<NodeShare>> rent(const Wish& wish, const WorkerDemand& worker);
   void give_back();
   void note(std::string_view choice);
-  const OfferingRow* best_offer(const Job& job, const Demands& demands) const;
+  const OfferingRow* best_offer(const JobRow& job, const Demands& demands) const;
+  std::string_view family_of(const JobRow& job) const;
+  bool is_on_its_family(const JobRow& job) const;
   void refuse(const Wish& wish, const Refusal& refusal);
 
   const ClusterView& view_;

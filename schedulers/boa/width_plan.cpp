@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/check.hpp"
+#include "schedulers/boa/price_search.hpp"
 #include "schedulers/boa/width_search.hpp"
 
 // At a price of GPU-hours each class has a best path over (epoch, width) of its own: staying at a
@@ -16,18 +17,10 @@
 namespace muster::boa {
 namespace {
 
-/// Prices that are tried, at the most.
-constexpr int kMostPrices = 200;
-/// Of what two choices are worth at a price: a third one that is better by less is no better.
-constexpr double kLeastGain = 1e-12;
-/// GPU-hours that are worth an hour less of a job, at the most: beyond it paths are the cheapest.
-constexpr double kHighestPrice = 1e6;
 /// Changes by which what one price leaves over is spent, at the most.
 constexpr int kMostChanges = 32;
 /// Of all jobs' time, a change that saves less is none.
 constexpr double kLeastSaving = 1e-6;
-/// What is cheaper is free: of widths that take the same time the least is enough.
-constexpr double kLowestPrice = 1e-9;
 
 struct Path {
   std::vector<std::uint32_t> widths;
@@ -114,8 +107,9 @@ Path PathFinder::at(double price) {
 struct Choice {
   std::vector<Path> paths;
   double hours = 0;  ///< sum of rate x weight x hours
-  double gpus = 0;
+  double cost = 0;   ///< GPUs
 };
+using Neighbours = ChoiceNeighbours<Choice>;
 
 /// What all prices share.
 class Chooser {
@@ -129,7 +123,7 @@ class Chooser {
       const ClassWork& work = (*classes_)[c];
       const Path& path = choice.paths.emplace_back(finders_[c].at(price));
       choice.hours += work.jobs_per_h * work.weight * path.figures.hours;
-      choice.gpus += work.jobs_per_h * path.figures.gpu_h;
+      choice.cost += work.jobs_per_h * path.figures.gpu_h;
     }
     return choice;
   }
@@ -138,32 +132,6 @@ class Chooser {
   const std::vector<ClassWork>* classes_;
   std::vector<PathFinder> finders_;
 };
-
-/// The fastest choice of any price that keeps a budget, the next faster one, which does not, and
-/// what no widths within the budget are better than.
-struct Neighbours {
-  Choice within;
-  Choice over;       ///< the same where the budget is more than enough
-  double bound = 0;  ///< on the sum of rate x weight x hours
-};
-
-/// `within` is the cheapest choice, which keeps the budget.
-Neighbours neighbours_of(Chooser& chooser, double budget_gpus, Choice within) {
-  Choice over = chooser.at(kLowestPrice);
-  if (over.gpus <= budget_gpus) return {over, over, over.hours};
-  double bound = 0;
-  for (int i = 0; i < kMostPrices; ++i) {
-    const double price = (within.hours - over.hours) / (over.gpus - within.gpus);
-    Choice tried = chooser.at(price);
-    const double worth = tried.hours + price * tried.gpus;
-    // What the budget leaves over is worth its price to nobody: the Lagrangian bound.
-    bound = std::max(bound, worth - price * budget_gpus);
-    const double line = within.hours + price * within.gpus;
-    if (line - worth <= kLeastGain * line) break;
-    (tried.gpus <= budget_gpus ? within : over) = std::move(tried);
-  }
-  return {std::move(within), std::move(over), bound};
-}
 
 WidthPlan plan_of(const std::vector<ClassWork>& classes, Choice choice) {
   WidthPlan plan;
@@ -178,7 +146,7 @@ WidthPlan plan_of(const std::vector<ClassWork>& classes, Choice choice) {
   if (jobs_per_h > 0) plan.mean_jct_h = hours / jobs_per_h;
   const double weighted = weighted_rate(classes);
   if (weighted > 0) plan.weighted_jct_h = choice.hours / weighted;
-  plan.cost_gpus = choice.gpus;
+  plan.cost_gpus = choice.cost;
   return plan;
 }
 
@@ -200,7 +168,7 @@ void spend_the_rest(const std::vector<ClassWork>& classes, double budget_gpus, C
   figures.reserve(classes.size());
   for (const ClassWork& work : classes) figures.emplace_back(work);
   for (int change = 0; change < kMostChanges; ++change) {
-    const double spare = budget_gpus - choice.gpus;
+    const double spare = budget_gpus - choice.cost;
     double most_saved = 0;
     std::size_t where = 0;
     WidthPath best;
@@ -225,7 +193,7 @@ void spend_the_rest(const std::vector<ClassWork>& classes, double budget_gpus, C
     changed.figures = figures_of(classes[where], changed.widths);
     const double rate = classes[where].jobs_per_h;
     choice.hours += rate * classes[where].weight * (changed.figures.hours - before.hours);
-    choice.gpus += rate * (changed.figures.gpu_h - before.gpu_h);
+    choice.cost += rate * (changed.figures.gpu_h - before.gpu_h);
   }
 }
 
@@ -240,13 +208,13 @@ std::optional<SharedWidths> share_the_rest(const std::vector<ClassWork>& classes
     const double rate = classes[c].jobs_per_h;
     const double more_gpus = rate * (faster.figures.gpu_h - own.figures.gpu_h);
     if (more_gpus <= 0) continue;
-    const double share = std::min(1.0, (budget_gpus - choice.gpus) / more_gpus);
+    const double share = std::min(1.0, (budget_gpus - choice.cost) / more_gpus);
     if (share <= 0) return std::nullopt;
     const double less_h = share * (own.figures.hours - faster.figures.hours);
     own.figures.hours -= less_h;
     own.figures.gpu_h += share * more_gpus / rate;
     choice.hours -= rate * classes[c].weight * less_h;
-    choice.gpus += share * more_gpus;
+    choice.cost += share * more_gpus;
     if (share < 1) return SharedWidths{c, share, faster.widths};
     own.widths = faster.widths;
   }
@@ -261,7 +229,7 @@ Expected<WidthPlan, WidthError> plan_with(const std::vector<ClassWork>& classes,
   const double weighted = weighted_rate(classes);
   Chooser chooser(classes);
   Choice cheapest = chooser.at(kHighestPrice);
-  const double least_gpus = cheapest.gpus;
+  const double least_gpus = cheapest.cost;
   if (least_gpus > budget_gpus) {
     return Failure<WidthError>{WidthError::over_budget,
                                "the jobs need " + std::to_string(least_gpus) +

@@ -56,9 +56,12 @@ PolicyModule pollux_module() {
   auto described = describe<PolluxParams>(
       "pollux",
       "Pollux: elastic jobs share a fixed cluster so that their goodput is best together");
-  described.param("budget", &PolluxParams::budget_gpus,
-                  params::number(params::above(0).up_to(pollux::kMostGpus)),
-                  "GPUs of the cluster, in whole nodes, where nodes are rented");
+  described
+      .param("budget", &PolluxParams::budget_gpus,
+             params::number(params::above(0).up_to(pollux::kMostGpus)),
+             "GPUs of the cluster, in whole nodes, where nodes are rented; several masters "
+             "have the same share of it each")
+      .divided("budget");
   return pollux::with_search(described).made_by(pollux::make);
 }
 

@@ -21,12 +21,15 @@ bool PolluxRound::breeds() const {
   return params_.search == SearchKind::genetic && !input_.elastic().empty();
 }
 
-RoundResult PolluxRound::run(std::uint64_t seed, Budget& budget) {
+RoundProblem PolluxRound::pose(std::uint64_t seed, Budget& budget) {
   LoneJobs(view_, input_).place(result_.plan);
   surplus_.assign(input_.nodes().size(), 0);
   if (view_.rents() && input_.kind()) size_cluster(wanted_nodes(seed, budget));
-  const RoundProblem problem =
-      ProblemMaker(view_, input_, memory_, params_.speedups).make(nodes_for_search());
+  return ProblemMaker(view_, input_, memory_, params_.speedups).make(nodes_for_search());
+}
+
+RoundResult PolluxRound::run(std::uint64_t seed, Budget& budget) {
+  const RoundProblem problem = pose(seed, budget);
   const Layout layout = search(problem, seed, budget);
   write(problem, layout);
   give_back(problem, layout);

@@ -28,6 +28,8 @@ class PolluxRound {
   /// Some elastic job may be given another place, and the genetic search decides which.
   bool breeds() const;
   RoundResult run(std::uint64_t seed, Budget& budget);
+  /// What run() searches; of one round it is asked once. It speaks of the round, which has to stay.
+  RoundProblem pose(std::uint64_t seed, Budget& budget);
 
  private:
   std::uint32_t wanted_nodes(std::uint64_t seed, Budget& budget);

@@ -89,5 +89,19 @@ TEST(CatalogFile, RejectsAnEmptyCatalog) {
               HasSubstr("types.csv: has to have at least one instance type"));
 }
 
+TEST(CatalogFile, HasTheDelaysThatTheCloudHas) {
+  const TempFile file("types.csv",
+                      "name,family,gpu,cpu,memory_gib,usd_per_hour,acquire_s,terminate_s\n"
+                      "a,c,0,1,1,1,10,5\n");
+  const Catalog catalog = load_catalog(file.path()).value();
+  CloudConfig cloud;
+  EXPECT_EQ(with_delays_of(cloud, catalog).types()[0].terminate, 5s);
+  cloud.reclaim = 2min;
+  EXPECT_EQ(with_delays_of(cloud, catalog).types()[0].terminate, 125s);
+  EXPECT_EQ(with_delays_of(cloud, catalog).types()[0].acquire, 10s);
+  cloud.delay_scale = 0.1;
+  EXPECT_EQ(with_delays_of(cloud, catalog).types()[0].terminate, 12500ms);
+}
+
 }  // namespace
 }  // namespace muster

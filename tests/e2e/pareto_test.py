@@ -80,6 +80,17 @@ class Pareto(MusterTest):
         self.assertIn("<canvas>", page)
         self.assertIn('"gpu_h":', page)
 
+    def test_a_replay_says_that_a_budget_cannot_be_kept_and_ends(self):
+        config = self.training()
+        done = self.muster("replay", config, "--policy", "boa,budget=10", "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("boa,budget=10: a budget of 10 GPUs cannot be kept: the load is 22.56 GPUs, "
+                      "and what costs least needs ", done.stderr)
+        run, = json.loads(done.stdout)["runs"]
+        self.assertEqual(run["jobs_completed"], JOBS, "no queue grows without end")
+        kept = self.muster("replay", config, "--policy", "boa,budget=60", "--json", "-")
+        self.assertEqual(kept.stderr, "")
+
     def test_the_cheapest_budget_meets_its_target(self):
         found = self.budget(self.training(), "--jct", "45min")
         self.assertEqual(found["target_s"], 2700)

@@ -123,6 +123,13 @@ const std::map<std::string, std::optional<double>>& by_hand() {
       {"allocation.gpu", 5 * 1 / (4.5 * 4)},
       {"allocation.cpu", 5 * 4 / (4.5 * 16)},
       {"allocation.memory", 5 * 24 / (4.5 * 244)},
+      {"gpu_h.used", 5},
+      {"gpu_h.rented", 4 * 4.5},
+      {"gpu_h.billed", 4 * 5},
+      {"gpus_while_arriving.used", 0},
+      {"gpus_while_arriving.rented", 4},
+      {"efficiency", {}},  // they are not elastic
+      {"width_error", {}},
       {"instances_launched", 1},
       {"interruptions", 1},
       {"lost_work_h", 1.5},

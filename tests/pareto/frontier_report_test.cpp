@@ -73,9 +73,9 @@ TEST(FrontierReports, ShowTypesWhereTheyWereAskedFor) {
   FrontierReport report = report_of({6, 12});
   EXPECT_THAT(table_of(report), Not(HasSubstr("all types")));
   report.load.types = {{"slow", 3, 1}, {"fast", 12, 3}};
-  predict_types(report.load, report.frontier);
+  predict_types(report.load, {}, report.frontier);
   EXPECT_THAT(table_of(report), HasSubstr("The same dollars on one type and on all"));
-  EXPECT_THAT(table_of(report), HasSubstr("36.00   4,166.7    1,388.9  0.00  2.31\n"));
+  EXPECT_THAT(table_of(report), HasSubstr("36.00   4,166.7    1,388.9  0.00  2.31"));
   EXPECT_THAT(frontier_html(report), HasSubstr("all types"));
   const json all = json::parse(frontier_json(report));
   EXPECT_EQ(all["load"]["types"][1]["speed"], 3);

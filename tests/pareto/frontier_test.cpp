@@ -87,7 +87,7 @@ TEST(TypedFrontiers, SayWhatTheSameDollarsGiveOnAllTypes) {
   ElasticLoad load = small_load();
   load.types = {{"slow", 3, 1}, {"fast", 12, 3}};
   Frontier frontier = predict_frontier(load, {5, 6, 8}, PlanKind::path);
-  predict_types(load, frontier);
+  predict_types(load, {}, frontier);
   EXPECT_FALSE(frontier.points[0].typed) << "no type keeps it";
   const TypedPrediction& least = *frontier.points[1].typed;
   EXPECT_NEAR(least.usd_h, 18, 1e-9);

@@ -44,8 +44,9 @@ json data_of(const std::string& page) {
 TEST(HtmlReport, has_every_section) {
   const std::vector<metrics::RunResult> runs = {plotted("eva")};
   const std::string page = html_report("eva-200", runs);
-  for (const char* section : {"summary", "cost-over-time", "instances-over-time", "jct", "uptime",
-                              "allocation", "cost-by-purpose", "not-completed"}) {
+  for (const char* section :
+       {"summary", "cost-over-time", "instances-over-time", "jct", "uptime", "allocation",
+        "gpus-over-time", "efficiency", "width-error", "cost-by-purpose", "not-completed"}) {
     EXPECT_THAT(page, HasSubstr("<section id=\"" + std::string(section) + "\""));
   }
   EXPECT_THAT(page, HasSubstr("<td>eva</td><td>199/200</td><td>100.00</td>"));

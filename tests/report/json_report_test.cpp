@@ -37,6 +37,7 @@ TEST(JsonReport, has_exactly_the_documented_members_in_their_order) {
             "\"network\":null,\"spare\":null},\"mean_idle_h\":0.1,"
             "\"mean_normalized_throughput\":0.9,\"tasks_per_instance\":2.5,"
             "\"allocation\":{\"gpu\":0.5,\"cpu\":0.625,\"memory\":0.75},"
+            "\"gpu_h\":null,\"gpus_while_arriving\":null,\"efficiency\":null,\"width_error\":null,"
             "\"instances_launched\":200,\"interruptions\":0,\"lost_work_h\":0.0,"
             "\"migrations_per_task\":1.25,"
             "\"full_reconfiguration_share\":0.125,\"rounds\":1000,\"decision_ms_mean\":0.125,"
@@ -45,7 +46,7 @@ TEST(JsonReport, has_exactly_the_documented_members_in_their_order) {
             "\"jobs_not_completed\":1,\"not_completed\":[{\"job\":\"17\",\"reason\":\"never: fits "
             "no type\"}],\"rounds_by_choice\":{\"full\":1,\"partial\":7},"
             "\"round_figures\":{\"gain_usd_h\":{\"rounds\":3,\"mean\":2.0,\"min\":0.5,"
-            "\"max\":4.0}}}]}");
+            "\"max\":4.0}},\"over_time\":null}]}");
 }
 
 TEST(JsonReport, has_the_bound_where_it_was_asked_for) {

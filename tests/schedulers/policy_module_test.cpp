@@ -38,6 +38,7 @@ PolicyModule sample_module() {
       .param("model", &SampleParams::model, params::path(), "a file")
       .param("types", &SampleParams::types, params::list(), "names")
       .param("deep", in(&SampleParams::inner, &Inner::deep), params::flag(), "of a member")
+      .divided("share")
       .check([](const SampleParams& params) -> std::string {
         if (!params.cap || *params.cap >= params.count) return {};
         return "cap has to be at least count";
@@ -53,6 +54,20 @@ SampleParams read(const std::string& text) {
 
 Failure<PolicyError> failure_of(const std::string& text) {
   return sample_module().read(parse_policy(text).value()).error();
+}
+
+TEST(PolicyModule, shares_what_is_stated_for_all_masters_among_them) {
+  const PolicyModule module = sample_module();
+  const auto share_text = [&](const std::string& policy, std::uint32_t masters) {
+    const PolicySpec spec = share_of(module, parse_policy(policy).value(), masters);
+    return std::any_cast<SampleParams>(module.read(spec).value());
+  };
+  EXPECT_EQ(share_text("sample,share=0.5,count=3", 4).share, 0.125);
+  EXPECT_EQ(share_text("sample,share=0.5,count=3", 4).count, 3U);
+  EXPECT_EQ(share_text("sample", 2).share, 0.125) << "of the default, too";
+  EXPECT_EQ(share_text("sample,share=0.5", 1).share, 0.5);
+  const PolicySpec wrong = share_of(module, parse_policy("sample,share=much").value(), 2);
+  EXPECT_THAT(module.read(wrong).error().message, HasSubstr("much"));
 }
 
 TEST(PolicyModule, shows_the_defaults_of_the_struct_and_the_ranges_of_the_kinds) {

@@ -202,7 +202,7 @@ int run_pareto(const ParetoOptions& options) {
           "workload.training.families says how fast they are on others");
       return kFailed;
     }
-    pareto::predict_types(inputs.report.load, frontier);
+    pareto::predict_types(inputs.report.load, inputs.params.cold_start, frontier);
   }
   if ((options.replay || options.points > 0) && !replay_points(options, inputs)) return kFailed;
   return report_frontier(options, inputs.report);

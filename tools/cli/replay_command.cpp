@@ -17,6 +17,7 @@
 #include "tools/cli/replay_inputs.hpp"
 #include "tools/cli/side_by_side.hpp"
 #include "tools/metrics/metric_table.hpp"
+#include "tools/pareto/frontier.hpp"
 #include "tools/replay/replay.hpp"
 #include "tools/report/html_report.hpp"
 #include "tools/report/json_report.hpp"
@@ -246,12 +247,23 @@ ExitCode check_outputs(const ReplayOptions& options, const Session& session) {
   return writable ? kDone : kFailed;
 }
 
+/// Says before the runs which policies have budgets below what the first trial's jobs need.
+void warn_of_budgets(const Session& session) {
+  for (const Planned& run : session.runs) {
+    if (run.setup.workload != &session.workloads.front()) continue;
+    const std::string why =
+        pareto::budget_shortfall(run.setup.policy, *run.setup.workload, session.catalog);
+    if (!why.empty()) complain(run.setup.label + ": " + why);
+  }
+}
+
 int run_command(const ReplayOptions& options) {
   Session session;
   if (const ExitCode code = read_inputs(options.inputs, session); code != kDone) return code;
   if (!options.policies.empty()) session.config.policies = options.policies;
   if (!plan_runs(session)) return kUsage;
   if (const ExitCode code = check_outputs(options, session); code != kDone) return code;
+  warn_of_budgets(session);
   if (options.bound && !find_bounds(session)) return kFailed;
   perform_all(options, session);
   return report_all(options, session);

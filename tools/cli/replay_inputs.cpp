@@ -41,9 +41,7 @@ ExitCode read_inputs(const ReplayInputOptions& options, ReplayInputs& inputs) {
     complain((unreadable ? "catalog: " : "") + catalog.error().message);
     return kFailed;
   }
-  inputs.catalog = std::move(catalog).value();
-  const double scale = inputs.config.cloud.delay_scale;
-  if (scale != 1) inputs.catalog = inputs.catalog.with_delays(scale);
+  inputs.catalog = with_delays_of(inputs.config.cloud, catalog.value());
   auto fleet = fleet_share(inputs.config.fleet.parts, inputs.catalog);
   if (!fleet) {
     complain(fleet.error().message);

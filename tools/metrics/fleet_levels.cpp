@@ -1,6 +1,7 @@
 #include "tools/metrics/fleet_levels.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 // Follows a log and keeps the levels that hold between two events: instances, what tasks hold, the
@@ -20,14 +21,22 @@ Price operator-(Price a, Price b) {
 }  // namespace
 
 void FleetLevels::apply(const Event& event) {
+  elastic_.apply(event);
   if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
     instances_[launch->instance] = {launch->type, RentedPrice(*launch, event.cell)};
+    rented_ += (*catalog_)[launch->type].capacity;
+    ++wanted_;
+  } else if (const auto* refused = std::get_if<LaunchRefused>(&event.body)) {
+    give_back(refused->instance);
+  } else if (const auto* unwanted = std::get_if<ReleaseDecided>(&event.body)) {
+    give_back(unwanted->instance);
   } else if (const auto* up = std::get_if<InstanceUp>(&event.body)) {
     const auto found = instances_.find(up->instance);
     if (found != instances_.end()) {
       come_up(found->second, event.at, up->billed_from.value_or(event.at));
     }
   } else if (const auto* end = std::get_if<TerminateIssued>(&event.body)) {
+    give_back(end->instance);
     const auto found = instances_.find(end->instance);
     if (found != instances_.end()) stop_serving(found->second);
   } else if (const auto* start = std::get_if<StartIssued>(&event.body)) {
@@ -86,12 +95,21 @@ void FleetLevels::stop_serving(Instance& instance) {
   if (serving_ == 0) capacity_ = {};  // no rounding error outlives the last instance
 }
 
+/// Whatever comes first of all that says so.
+void FleetLevels::give_back(InstanceId id) {
+  const auto found = instances_.find(id);
+  if (found == instances_.end() || !std::exchange(found->second.wanted, false)) return;
+  rented_ -= (*catalog_)[found->second.type].capacity;
+  if (--wanted_ == 0) rented_ = {};
+}
+
 void FleetLevels::go(InstanceId id, Instant now, Instant billed_until) {
   const auto found = instances_.find(id);
   if (found == instances_.end()) return;
   // Before occupancy_ hears of the event, after which nobody is on the instance.
   for (TaskId task : occupancy_.on(id)) release(task);
   Instance& instance = found->second;
+  give_back(id);
   stop_serving(instance);
   if (instance.up_since) {
     // The reverse: from billed_until to now the rate has counted too much.
@@ -100,6 +118,9 @@ void FleetLevels::go(InstanceId id, Instant now, Instant billed_until) {
     rate_ = rate_ - instance.price.now;
     --up_by_type_[instance.type.value];
     uptimes_h_.push_back(to_hours(billed_until - *instance.up_since));
+    for (const Resource kind : kAllResources) {
+      billed_h_[kind] += (*catalog_)[instance.type].capacity[kind] * uptimes_h_.back();
+    }
   }
   instances_.erase(found);
 }
@@ -110,11 +131,13 @@ void FleetLevels::hold(const StartIssued& start) {
   if (!start.grant || !instances_.contains(start.instance)) return;
   held_[start.task] = start.grant->amount;
   used_ += start.grant->amount;
+  elastic_.hold(start.task);
 }
 
 void FleetLevels::release(TaskId task) {
   const auto found = held_.find(task);
   if (found == held_.end()) return;
+  elastic_.release(task);
   used_ -= found->second;
   held_.erase(found);
   // As with the capacity: sums of doubles do not come back to zero by themselves.

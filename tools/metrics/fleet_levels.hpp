@@ -9,6 +9,7 @@
 #include "model/catalog.hpp"
 #include "model/event.hpp"
 #include "model/money.hpp"
+#include "tools/metrics/elastic_work.hpp"
 #include "tools/metrics/occupancy.hpp"
 #include "tools/metrics/rented_price.hpp"
 
@@ -29,6 +30,12 @@ class FleetLevels {
   /// What those tasks hold, and what those instances have.
   const Resources& used() const { return used_; }
   const Resources& capacity() const { return capacity_; }
+  /// What instances have that are wanted: from the order to the decision to give them back.
+  const Resources& rented() const { return rented_; }
+  /// Capacity x hours of the instances that are gone, as they were billed.
+  const Resources& billed_h() const { return billed_h_; }
+  /// The sum of the speedups that elastic jobs have of the workers that they hold; see ElasticWork.
+  std::optional<double> speedups() const { return elastic_.speedups(); }
   /// Billed instances by position of their type in the catalog.
   const std::vector<std::uint32_t>& up_by_type() const { return up_by_type_; }
   /// What was spent until `now`, which is not before the last event.
@@ -43,10 +50,12 @@ class FleetLevels {
     RentedPrice price{};
     std::optional<Instant> up_since{};
     bool serving = false;  ///< up and not being ended
+    bool wanted = true;    ///< nobody has decided to give it back
   };
 
   void come_up(Instance& instance, Instant now, Instant billed_from);
   void stop_serving(Instance& instance);
+  void give_back(InstanceId id);
   void go(InstanceId id, Instant now, Instant billed_until);
   void reprice(const Event& event);
   void hold(const StartIssued& start);
@@ -56,7 +65,9 @@ class FleetLevels {
   Occupancy occupancy_;
   std::unordered_map<InstanceId, Instance> instances_;
   std::unordered_map<TaskId, Resources> held_;
-  Resources used_, capacity_;
+  Resources used_, capacity_, rented_, billed_h_;
+  std::uint64_t wanted_ = 0;
+  ElasticWork elastic_;
   std::uint64_t serving_ = 0;
   std::vector<std::uint32_t> up_by_type_;
   Money spent_;

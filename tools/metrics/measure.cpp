@@ -104,6 +104,46 @@ class Utilization {
   Resources used_at_end_, capacity_at_end_;
 };
 
+/// GPU-hours of a log, and what elastic jobs made of them.
+class GpuUsage {
+ public:
+  /// The levels hold for the next so many hours.
+  void add(const FleetLevels& levels, double hours) {
+    now_.used += levels.used()[Resource::gpu] * hours;
+    now_.rented += levels.rented()[Resource::gpu] * hours;
+    speedups_h_ += levels.speedups().value_or(0) * hours;
+  }
+
+  /// The time up to the event has been added.
+  void apply(const Event& event) {
+    if (!std::holds_alternative<JobAccepted>(event.body)) return;
+    if (!first_) first_ = {event.at, now_};
+    last_ = {event.at, now_};
+  }
+
+  void finish(const FleetLevels& levels, RunResult& result) const {
+    if (now_.rented <= kResourceEpsilon) return;
+    result.gpu_h = now_;
+    result.gpu_h->billed = levels.billed_h()[Resource::gpu];
+    if (levels.speedups()) result.efficiency = speedups_h_ / now_.rented;
+    if (!first_ || last_.at == first_->at) return;
+    const double hours = to_hours(last_.at - first_->at);
+    result.gpus_while_arriving = {(last_.gpu_h.used - first_->gpu_h.used) / hours,
+                                  (last_.gpu_h.rented - first_->gpu_h.rented) / hours};
+  }
+
+ private:
+  struct Reading {
+    Instant at{};
+    GpuHours gpu_h{};
+  };
+
+  GpuHours now_;
+  double speedups_h_ = 0;
+  std::optional<Reading> first_;  ///< at the first acceptance
+  Reading last_;
+};
+
 /// The levels at instants some power of two of milliseconds apart. Nobody knows how long a run will
 /// be, so the distance doubles as it goes on.
 class Plots {
@@ -123,6 +163,7 @@ class Plots {
   void hand_over(const Catalog& catalog, RunResult& result) {
     result.cost_over_time = std::move(cost_);
     result.allocation_over_time = std::move(allocation_);
+    if (result.gpu_h) result.gpus_over_time = std::move(gpus_);
     for (std::size_t type = 0; type < by_type_.size(); ++type) {
       const Series& series = by_type_[type];
       const bool used = std::any_of(series.begin(), series.end(),
@@ -141,6 +182,7 @@ class Plots {
   Series cost_;
   std::vector<Series> by_type_;
   std::array<Series, kPlotted.size()> allocation_;
+  GpuSeries gpus_;
 };
 
 /// Twice the distance: every other point goes.
@@ -153,6 +195,9 @@ void Plots::thin() {
   std::erase_if(cost_, odd);
   for (Series& series : by_type_) std::erase_if(series, odd);
   for (Series& series : allocation_) std::erase_if(series, odd);
+  for (Series* series : {&gpus_.used, &gpus_.rented, &gpus_.efficiency}) {
+    std::erase_if(*series, odd);
+  }
   step_ *= 2;
   points_ = (points_ + 1) / 2;
 }
@@ -169,6 +214,12 @@ void Plots::add(const FleetLevels& levels, Instant at) {
     const auto share = levels.allocation(kPlotted[i]);
     if (share) allocation_[i].emplace_back(hour, *share);
   }
+  const double rented = levels.rented()[Resource::gpu];
+  gpus_.used.emplace_back(hour, levels.used()[Resource::gpu]);
+  gpus_.rented.emplace_back(hour, rented);
+  if (rented > 0 && levels.speedups()) {
+    gpus_.efficiency.emplace_back(hour, *levels.speedups() / rented);
+  }
 }
 
 /// Walks through a log and reads the levels: all the time, at the samples, and at the points of the
@@ -183,6 +234,7 @@ class LevelReader {
   void apply(const Event& event) {
     advance(event.at);
     utilization_.apply(event);
+    gpu_usage_.apply(event);
     levels_.apply(event);
     now_ = std::max(now_, event.at);
   }
@@ -194,6 +246,7 @@ class LevelReader {
     }
     plots_.finish(levels_, end);
     utilization_.finish(result);
+    gpu_usage_.finish(levels_, result);
     // A run that ends within the window has too few samples: means over time take their place.
     const bool sampled = end > options_.sample_to;
     const LevelMeans& means = sampled ? at_samples_ : over_time_;
@@ -216,6 +269,7 @@ class LevelReader {
     const double seconds = to_seconds(then - now_);
     over_time_.add(levels_, seconds);
     utilization_.add(levels_, seconds);
+    gpu_usage_.add(levels_, seconds / 3600);
     while (next_sample_ < options_.sample_to && next_sample_ + options_.sample_settle < then) {
       sample();
     }
@@ -233,6 +287,7 @@ class LevelReader {
   Instant now_{};
   LevelMeans over_time_, at_samples_;
   Utilization utilization_;
+  GpuUsage gpu_usage_;
   Instant next_sample_;
   Plots plots_;
 };

@@ -269,6 +269,40 @@ void add_levels(std::vector<Metric>& table) {
   allocation("memory", "mem", &RunResult::allocation_memory);
 }
 
+void add_gpus(std::vector<Metric>& table) {
+  using Gpus = std::optional<GpuHours>;
+  const auto add = [&](std::string key, std::string how, Gpus RunResult::*of,
+                       double GpuHours::*part) {
+    table.push_back({.key = std::move(key),
+                     .unit = of == &RunResult::gpu_h ? "GPU-h" : "GPUs",
+                     .how = std::move(how),
+                     .of = [of, part](Run r) { return r.*of ? Value((*(r.*of)).*part) : Value{}; },
+                     .has_group = [of](Run r) { return (r.*of).has_value(); }});
+  };
+  const auto total = &RunResult::gpu_h;
+  add("gpu_h.used", "GPUs that tasks hold x time", total, &GpuHours::used);
+  add("gpu_h.rented", "GPUs of instances x time from the order to the decision to give them back",
+      total, &GpuHours::rented);
+  add("gpu_h.billed", "GPUs of instances x time that the cloud billed", total, &GpuHours::billed);
+  const auto mean = &RunResult::gpus_while_arriving;
+  add("gpus_while_arriving.used", "those used, mean from the first acceptance to the last one",
+      mean, &GpuHours::used);
+  add("gpus_while_arriving.rented", "those rented, likewise", mean, &GpuHours::rented);
+  table.push_back({.key = "efficiency",
+                   .unit = "of 1",
+                   .better = Better::higher,
+                   .how = "speedups over one worker that elastic jobs state of what they hold x "
+                          "time / `gpu_h.rented`; null unless all jobs state them",
+                   .of = [](Run r) { return r.efficiency; }});
+  table.push_back({.key = "width_error",
+                   .unit = "of 1",
+                   .better = Better::lower,
+                   .how = "how far the widths that `boa` plans by what it learns are from those by "
+                          "what jobs state, mean over classes and epochs by load, then over time; "
+                          "null unless it learns",
+                   .of = [](Run r) { return r.width_error; }});
+}
+
 void add_fleet(std::vector<Metric>& table) {
   table.push_back({.key = "instances_launched",
                    .unit = "instances",
@@ -352,6 +386,7 @@ std::vector<Metric> all_metrics() {
   add_utilization(table);
   add_unused_gpus(table);
   add_levels(table);
+  add_gpus(table);
   add_fleet(table);
   add_rounds(table);
   return table;

@@ -33,6 +33,19 @@ struct UnusedGpuHours {
   double leaving = 0;     ///< after the decision to give the instance back
 };
 
+/// GPUs, or GPU-hours.
+struct GpuHours {
+  double used = 0;    ///< that tasks hold
+  double rented = 0;  ///< of instances from the order to the decision to give them back
+  double billed = 0;  ///< of instances, as the cloud billed them
+};
+
+/// GPUs over time, and what elastic jobs make of them.
+struct GpuSeries {
+  Series used, rented;
+  Series efficiency;  ///< where something is rented and all jobs state their speedups
+};
+
 /// What one run gave. A figure that has no meaning for the policy is absent. How each is shown
 /// stands in the table of metric_table.hpp.
 struct RunResult {
@@ -56,6 +69,11 @@ struct RunResult {
   std::optional<double> mean_normalized_throughput;
   std::optional<double> tasks_per_instance;
   std::optional<double> allocation_gpu, allocation_cpu, allocation_memory;
+  std::optional<GpuHours> gpu_h;                ///< of the run; nothing where no GPU was rented
+  std::optional<GpuHours> gpus_while_arriving;  ///< mean, from the first acceptance to the last one
+  /// Speedups that elastic jobs have over one worker / GPUs that are rented, both summed over time.
+  std::optional<double> efficiency;
+  std::optional<double> width_error;  ///< mean over time
   std::uint64_t instances_launched = 0;
   std::uint64_t interruptions = 0;  ///< spot instances that the cloud took back
   double lost_work_h = 0;           ///< of tasks, done and lost
@@ -81,6 +99,10 @@ struct RunResult {
   std::vector<double> jct_h;                        ///< of every completed job, sorted
   std::vector<double> instance_uptime_h;            ///< of every instance, sorted
   std::array<Series, 3> allocation_over_time;       ///< gpu, cpu, memory: share of capacity
+  GpuSeries gpus_over_time;
+  /// How far the widths that are planned by what was learnt are from those that are planned by what
+  /// jobs state: |width / width stated - 1|, mean over classes and epochs by their load.
+  Series width_error_over_time;
 };
 
 }  // namespace muster::metrics

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <any>
 #include <cmath>
 #include <utility>
 
 #include "schedulers/boa/class_work.hpp"
 #include "schedulers/boa/gpu_types.hpp"
+#include "schedulers/boa/typed_plan.hpp"
+#include "schedulers/registry.hpp"
 
 namespace muster::pareto {
 namespace {
@@ -88,7 +91,7 @@ Frontier predict_frontier(const ElasticLoad& load, const std::vector<double>& bu
   return frontier;
 }
 
-void predict_types(const ElasticLoad& load, Frontier& frontier) {
+void predict_types(const ElasticLoad& load, Duration cold_start, Frontier& frontier) {
   const std::vector<boa::ClassWork> work = load.work();
   const boa::TypePlanner one(work, {load.types.front()});
   const boa::TypePlanner all(work, load.types);
@@ -97,8 +100,12 @@ void predict_types(const ElasticLoad& load, Frontier& frontier) {
     const auto alone = one.plan(usd_h);
     const auto any = all.plan(usd_h);
     if (!alone || !any) continue;
-    point.typed =
-        TypedPrediction{usd_h, alone->weighted_jct_h * 3600, any->weighted_jct_h * 3600, any->gpus};
+    point.typed = TypedPrediction{
+        usd_h, alone->weighted_jct_h * 3600, any->weighted_jct_h * 3600, any->gpus, {}, {}};
+    const auto started = boa::plan_types({work, load.types, to_seconds(cold_start) / 3600}, usd_h);
+    if (!started) continue;
+    point.typed->started_jct_s = started->weighted_jct_h * 3600;
+    point.typed->started_gpus = started->gpus;
   }
 }
 
@@ -136,6 +143,40 @@ Expected<FrontierPoint, NoBudget> cheapest_budget(const ElasticLoad& load, doubl
   FrontierPoint found{least_of(ample, is_enough)};
   found.predicted = predict(load, work, found.budget_gpus, plan);
   return found;
+}
+
+namespace {
+
+std::string usd_shortfall(const ElasticLoad& load, const boa::BoaParams& params) {
+  if (load.types.empty()) return {};
+  const std::vector<boa::ClassWork> work = load.work();
+  const double least =
+      boa::cheapest_types({work, load.types, to_seconds(params.cold_start) / 3600}).usd_h;
+  if (params.budget_usd_h >= least) return {};
+  return fmt::format(
+      "a budget of ${:g} an hour cannot be kept: what costs least needs ${:.3f}; jobs have the "
+      "types and widths that cost least, and what those take is rented",
+      params.budget_usd_h, least);
+}
+
+}  // namespace
+
+std::string budget_shortfall(const PolicySpec& policy, const replay::JobSource& jobs,
+                             const Catalog& catalog) {
+  const auto module = find_module(policy.name);
+  if (!module) return {};
+  const auto read = module.value()->read(policy);
+  const auto* params = read ? std::any_cast<boa::BoaParams>(&read.value()) : nullptr;
+  if (params == nullptr) return {};
+  const auto load = elastic_load(jobs, catalog, *params);
+  if (!load) return {};
+  if (params->budget_usd_h > 0) return usd_shortfall(load.value(), *params);
+  const double least = least_budget(load.value(), params->plan);
+  if (params->budget_gpus >= least) return {};
+  return fmt::format(
+      "a budget of {:g} GPUs cannot be kept: the load is {:.2f} GPUs, and what costs least needs "
+      "{:.3f}; jobs have the widths that cost least, and what those take is rented",
+      params->budget_gpus, load->load_gpus(), least);
 }
 
 }  // namespace muster::pareto

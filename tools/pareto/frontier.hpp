@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/expected.hpp"
 #include "schedulers/boa/boa_params.hpp"
+#include "schedulers/policy_module.hpp"
 #include "tools/pareto/elastic_load.hpp"
 
 namespace muster::pareto {
@@ -30,13 +32,16 @@ struct Replayed {
   std::uint64_t jobs_left = 0;  ///< that did not complete
 };
 
-/// What a budget of dollars gives where jobs may be on GPUs of any type, starts not counted (the
-/// paper's problem (7)).
+/// What a budget of dollars gives where jobs may be on GPUs of any type: starts not counted (the
+/// paper's problem (7)), and counted.
 struct TypedPrediction {
   double usd_h = 0;           ///< of which jobs may take so much
   double one_type_jct_s = 0;  ///< weighted mean on the cheapest type alone
   double jct_s = 0;           ///< on all of them
   std::vector<double> gpus;   ///< that jobs have on average, by type
+  /// With starts; nothing where they leave too little of the budget.
+  std::optional<double> started_jct_s;
+  std::vector<double> started_gpus;
 };
 
 /// A budget, and what is known of it.
@@ -50,6 +55,11 @@ struct FrontierPoint {
 /// The least that any budget has to be, GPUs: below it no plan of the kind keeps it.
 double least_budget(const ElasticLoad& load, boa::PlanKind plan);
 
+/// Why a policy's budget cannot be kept on the workload, with both numbers; empty when it can, or
+/// when the policy has none or the workload does not say what it needs.
+std::string budget_shortfall(const PolicySpec& policy, const replay::JobSource& jobs,
+                             const Catalog& catalog);
+
 /// By rising budget.
 struct Frontier {
   std::vector<FrontierPoint> points;
@@ -60,9 +70,9 @@ struct Frontier {
 Frontier predict_frontier(const ElasticLoad& load, const std::vector<double>& budgets_gpus,
                           boa::PlanKind plan);
 
-/// Adds what the dollars that the budgets come to on the cheapest type would give on all types. The
-/// load has types.
-void predict_types(const ElasticLoad& load, Frontier& frontier);
+/// Adds what the dollars that the budgets come to on the cheapest type would give on all types, a
+/// start on another type than before taking so long. The load has types.
+void predict_types(const ElasticLoad& load, Duration cold_start, Frontier& frontier);
 
 /// So many positions of points that can be replayed, as evenly over them as may be.
 std::vector<std::size_t> spread_over(const Frontier& frontier, std::size_t count);

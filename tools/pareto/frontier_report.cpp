@@ -56,12 +56,19 @@ Summary types_of(const FrontierReport& report) {
                    {report.load.types.front().name, "JCT s"},
                    {"all types", "JCT s"}};
   for (const boa::GpuType& type : report.load.types) table.columns.push_back({type.name, "GPUs"});
+  table.columns.push_back({"with starts", "JCT s"});
+  for (const boa::GpuType& type : report.load.types) table.columns.push_back({type.name, "GPUs"});
   for (const FrontierPoint& point : report.frontier.points) {
     if (!point.typed) continue;
     std::vector<std::string> row{
         fmt::format("{:g}", point.budget_gpus), grouped(point.typed->usd_h, 2),
         grouped(point.typed->one_type_jct_s, 1), grouped(point.typed->jct_s, 1)};
     for (const double gpus : point.typed->gpus) row.push_back(grouped(gpus, 2));
+    const auto& started = point.typed->started_jct_s;
+    row.push_back(started ? grouped(*started, 1) : "-");
+    for (std::size_t type = 0; type < report.load.types.size(); ++type) {
+      row.push_back(started ? grouped(point.typed->started_gpus[type], 2) : "-");
+    }
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -173,6 +180,9 @@ Json json_of(const FrontierPoint& point) {
                      {"one_type_jct_s", typed->one_type_jct_s},
                      {"jct_s", typed->jct_s},
                      {"gpus", typed->gpus}};
+    const auto& started = typed->started_jct_s;
+    json["typed"]["started_jct_s"] = started ? Json(*started) : Json(nullptr);
+    json["typed"]["started_gpus"] = typed->started_gpus;
   }
   return json;
 }

@@ -25,6 +25,7 @@
 #include "tools/replay/job_limits.hpp"
 #include "tools/replay/run_log.hpp"
 #include "tools/replay/sampling_run.hpp"
+#include "tools/replay/width_errors.hpp"
 #include "tools/replay/workload/stated_truth.hpp"
 #include "tools/replay/workload_driver.hpp"
 #include "tools/replay/workload_names.hpp"
@@ -93,7 +94,7 @@ Expected<Decider, ReplayError> make_decider(const RunSetup& setup) {
     return decider;
   }
   for (std::uint32_t i = 0; i < config.group.masters; ++i) {
-    auto policy = make_policy(setup.policy, *setup.catalog);
+    auto policy = make_policy(setup.policy, *setup.catalog, config.group.masters);
     if (!policy) return bad_policy(policy.error());
     auto fleet = share_of(i, config.group.masters);
     if (!fleet) return Failure<ReplayError>{ReplayError::bad_input, fleet.error().message};
@@ -125,7 +126,8 @@ class Simulation {
     waker_ = system_.spawn(world_waker);
     world_ = std::make_unique<World>(WorldSetup{setup.catalog, &interference, config.world.quantum,
                                                 config.world.settle, config.world.checkpoints,
-                                                [this](Instant when) { wake_world_at(when); }});
+                                                [this](Instant when) { wake_world_at(when); },
+                                                config.world.distributed_slowdown});
     world_->set_clock([this] { return time_.now(); });
     model_ = std::make_unique<NamedModel>(*world_, names_);
     // Sites number jobs as they come. Names of the workload make logs of several policies
@@ -442,10 +444,12 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   metrics::Measure figures(*setup.catalog, job_limits(*setup.workload, *setup.config));
   Run run;
   RunLog log;
+  auto width_errors = width_errors_of(setup.policy, setup.config->group.masters, *setup.catalog);
   if (setup.on_event) log.show_to(setup.on_event);
   log.show_to([&](const Event& event) {
     auditor.see(event);
     figures.see(event);
+    if (width_errors) width_errors->see(event);
     if (setup.keep_events) run.events.push_back(event);
   });
   Simulation simulation(setup, std::move(decider).value(), *interference.value(), log);
@@ -461,6 +465,7 @@ Expected<Run, ReplayError> run_replay(const RunSetup& setup) {
   }
   run.result = figures.finish();
   RunResult& result = run.result;
+  if (width_errors) width_errors->finish(result);
   result.policy = setup.label;
   result.seed = setup.seed;
   // Those that no site has accepted are not in the log.

@@ -62,6 +62,14 @@ TaskId WorkloadNames::name(TaskId number) const {
   return TaskId{jobs_.first_task(rank(job_of(number))).value + position_of(number)};
 }
 
+/// Sites number jobs as they come, which need not be the order of their names.
+template <class Said>
+void WorkloadNames::rename_all(std::vector<Said>& of_tasks) {
+  for (Said& said : of_tasks) said.task = name(said.task);
+  if (std::ranges::is_sorted(of_tasks, {}, &Said::task)) return;
+  std::ranges::sort(of_tasks, {}, &Said::task);
+}
+
 void WorkloadNames::rename(Event& event) {
   if (auto* accepted = std::get_if<JobAccepted>(&event.body)) {
     Job& job = accepted->job;
@@ -72,14 +80,8 @@ void WorkloadNames::rename(Event& event) {
     return;
   }
   if (auto* measured = std::get_if<Measured>(&event.body)) {
-    const auto earlier = [](const ThroughputSample& a, const ThroughputSample& b) {
-      return a.task < b.task;
-    };
-    for (ThroughputSample& sample : measured->samples) sample.task = name(sample.task);
-    // Sites number jobs as they come, which need not be the order of their names.
-    if (!std::is_sorted(measured->samples.begin(), measured->samples.end(), earlier)) {
-      std::sort(measured->samples.begin(), measured->samples.end(), earlier);
-    }
+    rename_all(measured->samples);
+    rename_all(measured->progress);
     return;
   }
   std::visit(

@@ -43,6 +43,8 @@ class WorkloadNames {
 
  private:
   void learn(const Job& accepted);
+  template <class Said>
+  void rename_all(std::vector<Said>& of_tasks);
 
   const JobSource& jobs_;
   JobIndex index_;

@@ -118,6 +118,7 @@ void World::load(LoadedTask loaded) {
   MUSTER_CHECK(!task.loaded, "a task is loaded in one place at a time");
   task.loaded = true;
   task.instance = loaded.instance;
+  task.type = loaded.type;
   task.speed = task.demands->on((*setup_.catalog)[loaded.type].family)->speed;
   if (task.unit->pace) task.room = room_for(*task.demands, (*setup_.catalog)[loaded.type]);
   task.on_done = std::move(loaded.on_done);
@@ -128,12 +129,18 @@ void World::load(LoadedTask loaded) {
   if (unit.pace && unit.loaded == 0) unit.size = loaded.together;
   if (++unit.loaded == unit.size) begin_together(unit, now);
   refresh(loaded.instance, now);
+  if (unit.loaded == unit.size) refresh_all(unit, now);
 }
 
 /// A gang begins when its last task is there, and after the longest initialisation among all.
 void World::begin_together(Unit& unit, Instant now) {
   unit.progress_from = now + unit.init;
   if (!unit.pace) return;
+  const std::string& family = (*setup_.catalog)[unit.tasks.front()->type].family;
+  if (!unit.family.empty() && unit.family != family) {
+    unit.progress_from = now + std::max(unit.init, unit.job->truth.elastic->cold_start());
+  }
+  unit.family = family;
   std::map<InstanceId, std::uint32_t> workers;
   for (const Task* task : unit.tasks) workers[task->instance] += task->loaded ? 1 : 0;
   std::vector<std::uint32_t> counts;
@@ -184,6 +191,7 @@ void World::take_off(TaskId id, bool saved) {
   detach(task);
   refresh(task.instance, now);
   pace(unit, now);
+  refresh_all(unit, now);
 }
 
 void World::detach(Task& task) {
@@ -234,6 +242,37 @@ void World::refresh(InstanceId instance, Instant now) {
   for (Task* task : found->second) pace(*task->unit, now);
 }
 
+bool World::Unit::is_distributed() const {
+  const Task* first = nullptr;
+  for (const Task* task : tasks) {
+    if (!task->loaded) continue;
+    if (first != nullptr && task->instance != first->instance) return true;
+    if (first == nullptr) first = task;
+  }
+  return false;
+}
+
+/// Some other gang on several instances shares one of its instances with it.
+bool World::is_disturbed(const Unit& unit) const {
+  if (setup_.distributed_slowdown <= 0 || !unit.is_distributed()) return false;
+  for (const Task* task : unit.tasks) {
+    if (!task->loaded) continue;
+    for (const Task* beside : on_instance_.at(task->instance)) {
+      if (beside->unit != &unit && beside->unit->is_distributed()) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether the unit is on several instances may have changed, which others feel on each of them.
+void World::refresh_all(const Unit& unit, Instant now) {
+  if (setup_.distributed_slowdown <= 0) return;
+  for (const Task* task : unit.tasks) {
+    if (!task->loaded) continue;
+    for (Task* beside : on_instance_.at(task->instance)) pace(*beside->unit, now);
+  }
+}
+
 void World::settle(Unit& unit, Instant now) const {
   const Instant since = std::max(unit.settled_at, unit.progress_from);
   if (unit.loaded == unit.size && now > since) {
@@ -252,6 +291,7 @@ void World::pace(Unit& unit, Instant now) {
   for (const Task* task : unit.tasks) {
     if (task->loaded) slowest = std::min(slowest, task->normalized * task->speed);
   }
+  if (is_disturbed(unit)) slowest *= 1 - setup_.distributed_slowdown;
   unit.rate = (unit.pace ? unit.paced : unit.iterations_per_s) * slowest;
   // Without a quantum things happen at whole nanoseconds, the resolution of time.
   const double quantum_s = setup_.quantum > Duration::zero() ? to_seconds(setup_.quantum) : 1e-9;
@@ -324,6 +364,7 @@ void World::finish(Unit& unit, Instant now) {
     const std::function<void()> on_done = std::move(task->on_done);
     detach(*task);
     refresh(task->instance, now);
+    refresh_all(unit, now);
     on_done();
   }
 }

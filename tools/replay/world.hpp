@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -23,6 +24,8 @@ struct WorldSetup {
   Duration settle{};                     ///< how long after its instant a completion is told
   bool checkpoints = true;               ///< what is unloaded is saved
   std::function<void(Instant)> wake_at;  ///< asks for a call of wake() at that time
+  /// What a gang on several instances loses of its pace while it shares one of them with another.
+  double distributed_slowdown = 0;
 };
 
 /// The simulated world: knows how long jobs really take and how tasks on one instance slow each
@@ -78,12 +81,15 @@ class World : public ExecutionModel {
     Instant settled_at;
     Instant progress_from;              ///< once all tasks are loaded
     std::optional<Instant> deadline;    ///< when it, or its epoch, will be done if nothing changes
+    std::string family;                 ///< of an elastic job: on which it was last; empty: none
     std::unique_ptr<ElasticPace> pace;  ///< of an elastic job; null: its pace is the same all along
     std::size_t epoch = 0;
     double paced = 0;                 ///< what `pace` said of the epoch
     std::optional<Instant> rechoice;  ///< when `pace` is asked again, in the middle of the epoch
     bool rechooses = false;           ///< that is what happens at the deadline
 
+    /// Some of its loaded tasks are on another instance than the others.
+    bool is_distributed() const;
     /// Where its work ends or changes next.
     double next_end() const { return pace ? job->truth.elastic->ends()[epoch] : iterations; }
   };
@@ -94,6 +100,7 @@ class World : public ExecutionModel {
     bool loaded = false;
     bool over = false;
     InstanceId instance;
+    TypeId type;
     double speed = 1;        ///< of the family it is on
     std::uint32_t room = 1;  ///< of an elastic job: such tasks that its instance could hold
     double normalized = 1;   ///< throughput on its instance, as interference leaves it
@@ -108,6 +115,8 @@ class World : public ExecutionModel {
   void take_off(TaskId id, bool saved);
   void detach(Task& task);
   void refresh(InstanceId instance, Instant now);
+  void refresh_all(const Unit& unit, Instant now);
+  bool is_disturbed(const Unit& unit) const;
   void begin_together(Unit& unit, Instant now);
   void next_epoch(Unit& unit, Instant now);
   void rechoose(Unit& unit, Instant now);

@@ -123,6 +123,9 @@ Json policy_json(const Runs& runs) {
           {"allocation",
            {points_of(first.allocation_over_time[0]), points_of(first.allocation_over_time[1]),
             points_of(first.allocation_over_time[2])}},
+          {"gpus", {points_of(first.gpus_over_time.rented), points_of(first.gpus_over_time.used)}},
+          {"efficiency", points_of(first.gpus_over_time.efficiency)},
+          {"width_error", points_of(first.width_error_over_time)},
           {"jct", distribution(std::move(jct_h))},
           {"uptime", distribution(std::move(uptime_h))},
           {"purposes", purposes_of(runs)}};

@@ -63,6 +63,22 @@ Json figures_of(const metrics::NoteFigures& notes) {
   return figures;
 }
 
+Json series_of(const metrics::Series& series) {
+  Json points = Json::array();
+  for (const auto& [hour, value] : series) points.push_back({hour, value});
+  return points;
+}
+
+/// Null where no GPU was rented.
+Json over_time(const metrics::RunResult& run) {
+  if (!run.gpu_h) return nullptr;
+  const metrics::GpuSeries& gpus = run.gpus_over_time;
+  return {{"gpus_used", series_of(gpus.used)},
+          {"gpus_rented", series_of(gpus.rented)},
+          {"efficiency", series_of(gpus.efficiency)},
+          {"width_error", series_of(run.width_error_over_time)}};
+}
+
 Json json_of(const metrics::RunResult& run) {
   Json json{{"policy", run.policy}, {"seed", run.seed}};
   for (const metrics::Metric& metric : metrics::metric_table()) put(json, metric, run);
@@ -72,6 +88,7 @@ Json json_of(const metrics::RunResult& run) {
   json["not_completed"] = not_completed_of(run);
   json["rounds_by_choice"] = choices_of(run.notes);
   json["round_figures"] = figures_of(run.notes);
+  json["over_time"] = over_time(run);
   return json;
 }
 

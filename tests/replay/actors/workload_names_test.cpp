@@ -83,6 +83,15 @@ TEST_F(WorkloadNamesTest, MeasuredTasksAreInTheOrderOfTheirNames) {
                           ThroughputSample{TaskId{501}, 0.6}));
 }
 
+TEST_F(WorkloadNamesTest, WhatElasticJobsSayOfTheirProgressIsToldByTheirNames) {
+  renamed(accepted(0));
+  renamed(accepted(1));
+  Measured measured;
+  measured.progress = {{task(0, 0), 10}, {task(1, 0), 20}};
+  EXPECT_THAT(renamed(measured).progress,
+              ElementsAre(JobProgress{TaskId{300}, 20}, JobProgress{TaskId{500}, 10}));
+}
+
 TEST(Names, TheLogAndTheResultsOfAReplayHaveTheWorkloadsIds) {
   test::SmallReplay replay;
   replay.job(0, 600, Resources::of(0, 1, 1), 2).job(10, 600, Resources::of(0, 1, 1));

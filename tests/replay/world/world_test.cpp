@@ -21,6 +21,13 @@ class Halving : public Interference {
   }
 };
 
+/// Starts on instances of another family take a minute.
+class ColdTruth : public StatedTruth {
+ public:
+  using StatedTruth::StatedTruth;
+  Duration cold_start() const override { return std::chrono::minutes{1}; }
+};
+
 class WorldTest : public ::testing::Test {
  protected:
   /// A job of `seconds` of work alone.
@@ -47,6 +54,7 @@ class WorldTest : public ::testing::Test {
     setup.quantum = quantum;
     setup.settle = settle;
     setup.checkpoints = checkpoints_;
+    setup.distributed_slowdown = distributed_slowdown_;
     setup.wake_at = [this](Instant when) { wakes_.insert(when); };
     world_.emplace(std::move(setup));
     for (std::size_t i = 0; i < workload_.jobs.size(); ++i) world_->add(i, workload_.jobs[i]);
@@ -84,6 +92,7 @@ class WorldTest : public ::testing::Test {
   Halving interference_;
   Workload workload_;
   bool checkpoints_ = true;
+  double distributed_slowdown_ = 0;
   std::set<Instant> wakes_;
   std::optional<World> world_;
   Instant now_;
@@ -223,6 +232,60 @@ TEST_F(WorldTest, AGangProgressesWhenAllAreLoadedAtThePaceOfTheSlowest) {
   run_until(3000);
   EXPECT_EQ(done_.at(1), 250);
   EXPECT_EQ(done_.at(101), 250);
+}
+
+TEST_F(WorldTest, AnElasticJobStartsColdOnAnotherFamily) {
+  add_elastic(1, 10);
+  const ElasticEpochs epochs = std::get<ElasticSpec>(workload_.jobs[0].job.kind).epochs;
+  workload_.jobs[0].truth.elastic = std::make_shared<ColdTruth>(epochs);
+  start_world();
+  load_one_of(1, 1, 0);
+  run_until(60);  // 50 of 200 are done
+  world_->unload(TaskId{1});
+  load_one_of(1, 1, 1);
+  run_until(100);  // 30 more after a start as any other
+  world_->unload(TaskId{1});
+  load_one_of(1, 1, 2, "it1");
+  run_until(219);  // twice as fast, but not before 160
+  EXPECT_TRUE(done_.empty());
+  run_until(221);
+  EXPECT_EQ(done_.at(1), 220);
+}
+
+TEST_F(WorldTest, GangsOnSeveralInstancesSlowEachOtherWhereTheyMeet) {
+  distributed_slowdown_ = 0.2;
+  add_job(1, 100, 2);
+  add_job(2, 1000, 2);
+  add_job(3, 1000, 2);
+  start_world();
+  load(1, 0);
+  load(101, 1);
+  load(2, 2);
+  load(102, 3);
+  run_until(50);  // alone on its instances: half of it is done
+  load(3, 0);     // at half pace beside a task, whose gang is not distributed yet
+  load(103, 2);   // from here on it is, and meets both others
+  run_until(100);
+  EXPECT_TRUE(done_.empty());
+  run_until(174);
+  EXPECT_TRUE(done_.empty()) << "50 of work at half pace less a fifth take 125 s";
+  run_until(176);
+  EXPECT_EQ(done_.at(1), 175);
+}
+
+TEST_F(WorldTest, AGangOnOneInstanceDisturbsNone) {
+  distributed_slowdown_ = 0.2;
+  add_job(1, 100, 2);
+  add_job(2, 1000, 2);
+  start_world();
+  load(1, 0);
+  load(101, 1);
+  load(2, 1);
+  load(102, 1);  // three tasks there: a third of the pace, as without
+  run_until(299);
+  EXPECT_TRUE(done_.empty());
+  run_until(301);
+  EXPECT_EQ(done_.at(1), 300);
 }
 
 TEST_F(WorldTest, AGangStandsStillWhenOneOfItIsUnloaded) {

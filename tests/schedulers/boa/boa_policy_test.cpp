@@ -148,6 +148,65 @@ TEST(Boa, SaysThatABudgetCannotBeKept) {
   EXPECT_NEAR(task.reason.available, 4, 1e-9);
 }
 
+/// Besides them nodes whose GPUs are twice as fast and cost three times as much.
+Catalog two_types() {
+  return Catalog({testing::type_of("slow", "t4", Resources::of(4, 48, 192), 1),
+                  testing::type_of("fast", "p3", Resources::of(4, 48, 192), 3)});
+}
+
+Job any_type(std::uint64_t id) {
+  const Resources worker = Resources::of(1, 4, 16);
+  return JobBuilder(id)
+      .demands(Demands({{"t4", worker, 1}, {"p3", worker, 2}}))
+      .workload_class("net")
+      .elastic(1, 4, epochs())
+      .build();
+}
+
+/// Where a job is in its two epochs.
+std::vector<std::string> places_under(const std::string& budget) {
+  Cluster cluster(two_types(), "boa,budget_counts=used,rates_h=net:10,budget_usd_h=" + budget);
+  cluster.submit(any_type(1));
+  cluster.round();
+  cluster.round();
+  std::vector<std::string> places{cluster.layout()};
+  cluster.progress(1, 120);
+  for (int i = 0; i < 3; ++i) cluster.round();
+  places.push_back(cluster.layout());
+  return places;
+}
+
+TEST(Boa, RentsTheTypesOfGpuThatItsDollarsAreBestSpentOn) {
+  using Places = std::vector<std::string>;
+  // A job costs $0.125 and 0.139 at the slow type's best, $0.188 and 0.208 at the fast one's, where
+  // the first epoch saves four times as much for a dollar.
+  EXPECT_EQ(places_under("2.8"), (Places{"slow(1)", "slow(1 101 102 103)"}));
+  EXPECT_EQ(places_under("3.5"), (Places{"fast(1)", "slow(1 101 102 103)"}));
+  EXPECT_EQ(places_under("9"), (Places{"fast(1)", "fast(1 101 102 103)"}));
+}
+
+TEST(Boa, StaysOnATypeThatAColdStartIsNotWorthLeaving) {
+  EXPECT_EQ(places_under("3.5,cold_start_s=1800")[1].substr(0, 4),
+            places_under("3.5,cold_start_s=1800")[0].substr(0, 4));
+}
+
+TEST(Boa, PlansForTypesByPathsOnly) {
+  const auto made = make_policy(parse_policy("boa,budget_usd_h=5,plan=glue").value(), nodes());
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find("budget_usd_h goes with plan=path"), std::string::npos);
+}
+
+TEST(Boa, RemembersTypesAfterARestart) {
+  Cluster cluster(two_types(), "boa,budget_counts=used,rates_h=net:10,budget_usd_h=3.5");
+  cluster.submit(any_type(1));
+  cluster.round();
+  const auto spec = parse_policy("boa,budget_counts=used,rates_h=net:10,budget_usd_h=3.5");
+  const auto twin = make_policy(spec.value(), cluster.catalog()).value();
+  const std::string saved = cluster.policy().save_state(cluster.state());
+  ASSERT_TRUE(twin->load_state(saved, cluster.view()));
+  EXPECT_EQ(twin->save_state(cluster.state()), saved);
+}
+
 TEST(Boa, GivesBackNodesThatNobodyNeeds) {
   Cluster cluster(nodes(), kWide);
   cluster.submit(training(1));

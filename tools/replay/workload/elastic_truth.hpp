@@ -37,6 +37,9 @@ class ElasticTruth {
   /// The progress at the ends of its epochs, rising; at the last one the job is done.
   virtual std::span<const double> ends() const = 0;
   virtual std::unique_ptr<ElasticPace> begin() const = 0;
+  /// Until there is progress on instances of another family than before, where that is longer than
+  /// any other start.
+  virtual Duration cold_start() const { return {}; }
 };
 
 /// The truth is what a job states: its epochs have rates and speedups.

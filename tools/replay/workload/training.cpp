@@ -8,6 +8,7 @@
 
 #include "config/csv.hpp"
 #include "config/numbers.hpp"
+#include "tools/replay/workload/bursty_arrivals.hpp"
 #include "tools/replay/workload/training_profiles.hpp"
 #include "tools/replay/workload/training_truth.hpp"
 
@@ -98,7 +99,7 @@ JobDraft TrainingJobs::draft_of_class(const std::shared_ptr<const TrainingProfil
   JobTruth& truth = draft.job.truth;
   const auto mode = parse_agent_mode(settings_.agent);
   MUSTER_CHECK(mode.has_value(), "the config has one of the words");
-  truth.elastic = std::make_shared<const TrainingTruth>(profile, *mode);
+  truth.elastic = std::make_shared<const TrainingTruth>(profile, *mode, settings_.cold_rescale);
   truth.interference = profile->name;
   // The work of one worker that chooses best, for whoever asks how long a job is.
   double alone_s = 0;
@@ -137,7 +138,39 @@ TaskSpec TrainingJobs::worker_of(const TrainingProfile& profile) const {
   return worker;
 }
 
-RawJobsResult read_training(const WorkloadConfig& config, std::uint64_t /*seed*/) {
+/// Draws when the jobs are submitted, in the order of the trace, with its number of jobs over its
+/// time. What is wrong with the settings, or nothing.
+std::optional<Failure<WorkloadError>> draw_submissions(RawJobs& raw_jobs,
+                                                       const TrainingSettings& settings,
+                                                       std::uint64_t seed) {
+  std::vector<JobRow>& jobs = raw_jobs.jobs;
+  std::ranges::stable_sort(jobs, {}, &JobRow::submit);
+  const double span_s = jobs.empty() ? 0 : to_seconds(jobs.back().submit.time_since_epoch());
+  if (!(span_s > 0)) return std::nullopt;  // all at once: there are no gaps
+  const double gap_s = span_s / static_cast<double>(jobs.size());
+  const double cycle = to_seconds(settings.burst_cycle) / gap_s;
+  const auto rates = two_rates(settings.burstiness, cycle);
+  if (!rates) {
+    return Failure<WorkloadError>{
+        WorkloadError::invalid,
+        fmt::format("workload.training.burst_cycle has to be longer than {:.6g} s for a burstiness "
+                    "of {:g} with {:.4g} jobs an hour",
+                    gap_s * (settings.burstiness - 1) / 2, settings.burstiness, 3600 / gap_s)};
+  }
+  Rng rng(seed);
+  const std::vector<double> times = draw_arrivals(*rates, jobs.size(), rng);
+  // Scaled, so that seeds differ in when jobs come and not in how many come an hour. That leaves
+  // the gaps' coefficient of variation as it is.
+  const double scale_s = span_s / times.back();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i].submit = Instant{from_seconds(times[i] * scale_s)};
+  }
+  raw_jobs.description +=
+      fmt::format(", submitted in bursts of C^2 {:g} by seed {}", settings.burstiness, seed);
+  return std::nullopt;
+}
+
+RawJobsResult read_training(const WorkloadConfig& config, std::uint64_t seed) {
   const auto& settings = config.own.of<TrainingSettings>();
   const auto calibration = parse_training_calibration(settings.calibration);
   MUSTER_CHECK(calibration.has_value(), "the config has one of the words");
@@ -172,7 +205,19 @@ RawJobsResult read_training(const WorkloadConfig& config, std::uint64_t /*seed*/
   raw_jobs.description =
       fmt::format("training jobs {}, calibration {}, agent {}", config.path.filename().string(),
                   settings.calibration, settings.agent);
+  if (settings.burstiness > 0) {
+    if (const auto fault = draw_submissions(raw_jobs, settings, seed)) return *fault;
+  }
   return raw_jobs;
+}
+
+std::vector<KeyFault> check_training(const ReplayConfig& config) {
+  const double burstiness = config.workload.own.of<TrainingSettings>().burstiness;
+  if (burstiness == 0 || burstiness >= 1) return {};
+  return {{"workload.training.burstiness",
+           fmt::format("has to be 0, which leaves submissions as they are, or 1 and more; it is "
+                       "{:g}",
+                       burstiness)}};
 }
 
 }  // namespace
@@ -182,6 +227,7 @@ WorkloadFormat training_format() {
   WorkloadFormat format{
       {.name = "training", .needs = {"workload.path", "workload.training.profiles"}},
       read_training};
+  format.part.check = check_training;
   format.part.keys = {
       {"workload.training.profiles",
        "training: folder with the profiles of the classes, throughput_grid.csv and calibration.csv",
@@ -205,6 +251,19 @@ WorkloadFormat training_format() {
       {"workload.training.rescale_factor", "training: factor on that delay",
        config::NumberKeyOf<ReplayConfig>{format_key<&TrainingSettings::rescale_factor>,
                                          {.low = 0, .high = 100}}},
+      {"workload.training.cold_rescale",
+       "training: that delay on workers of another family than before, where it is longer",
+       config::TimeKeyOf<ReplayConfig>{format_key<&TrainingSettings::cold_rescale>, Duration{},
+                                       kLongestTrainingDelay}},
+      {"workload.training.burstiness",
+       "training: squared coefficient of variation of the gaps between submissions, drawn by the "
+       "seed with the trace's rate; 1: a Poisson process; 0: as in the trace",
+       config::NumberKeyOf<ReplayConfig>{format_key<&TrainingSettings::burstiness>,
+                                         {.low = 0, .high = 1000}}},
+      {"workload.training.burst_cycle",
+       "training: from one burst of submissions to the next, on average",
+       config::TimeKeyOf<ReplayConfig>{format_key<&TrainingSettings::burst_cycle>,
+                                       std::chrono::seconds{1}, kLongest}},
       {"workload.training.families",
        "training: families on which workers are so many times as fast as they were measured, "
        "FAMILY@SPEED",

@@ -36,8 +36,9 @@ class TrainingPace final : public ElasticPace {
 
 }  // namespace
 
-TrainingTruth::TrainingTruth(std::shared_ptr<const TrainingProfile> profile, AgentMode mode)
-    : profile_(std::move(profile)), mode_(mode) {}
+TrainingTruth::TrainingTruth(std::shared_ptr<const TrainingProfile> profile, AgentMode mode,
+                             Duration cold_start)
+    : profile_(std::move(profile)), mode_(mode), cold_start_(cold_start) {}
 
 std::unique_ptr<ElasticPace> TrainingTruth::begin() const {
   return std::make_unique<TrainingPace>(profile_, mode_);

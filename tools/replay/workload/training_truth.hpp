@@ -13,10 +13,12 @@ namespace muster::replay {
 /// batches. Where nothing was measured of a placement, workers go as fast as packed ones.
 class TrainingTruth final : public ElasticTruth {
  public:
-  TrainingTruth(std::shared_ptr<const TrainingProfile> profile, AgentMode mode);
+  TrainingTruth(std::shared_ptr<const TrainingProfile> profile, AgentMode mode,
+                Duration cold_start = {});
 
   std::span<const double> ends() const override { return profile_->ends; }
   std::unique_ptr<ElasticPace> begin() const override;
+  Duration cold_start() const override { return cold_start_; }
 
   const TrainingProfile& profile() const { return *profile_; }
   AgentMode mode() const { return mode_; }
@@ -24,6 +26,7 @@ class TrainingTruth final : public ElasticTruth {
  private:
   std::shared_ptr<const TrainingProfile> profile_;
   AgentMode mode_;
+  Duration cold_start_;
 };
 
 }  // namespace muster::replay

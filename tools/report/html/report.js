@@ -146,6 +146,30 @@
     });
   }
 
+  // A section that no policy has anything for is not shown.
+  function drawOverTime(section, pointsOf, y, label) {
+    const some = policies.some((p) => pointsOf(p).some(([, value]) => value > 0));
+    document.getElementById(section).hidden = !some;
+    if (!some) return;
+    draw(section, {
+      type: "line",
+      data: {
+        datasets: policies.map((p, i) => line(i, over(pointsOf(p)),
+          { borderWidth: 1.2, stepped: true })),
+      },
+      options: lineOptions(timeAxis(), y, label),
+    });
+  }
+
+  function drawGpus() {
+    const kind = Number(document.querySelector("#gpus-over-time select").value);
+    drawOverTime("gpus-over-time", (p) => p.gpus[kind], axis("GPUs", { min: 0 }),
+      (item) => ` ${item.dataset.label}: ${number(item.parsed.y, 0)}`);
+    const percent = (item) => ` ${item.dataset.label}: ${number(item.parsed.y * 100, 1)}%`;
+    drawOverTime("efficiency", (p) => p.efficiency, percentAxis("speedups over GPUs"), percent);
+    drawOverTime("width-error", (p) => p.width_error, percentAxis("of the width"), percent);
+  }
+
   function drawPurposes() {
     const names = [...new Set(policies.flatMap((p) => p.purposes.map(([name]) => name)))];
     const options = lineOptions(axis("$", {
@@ -177,6 +201,7 @@
     drawDistribution("jct", "jct", "completed jobs");
     drawDistribution("uptime", "uptime", "instances");
     drawAllocation();
+    drawGpus();
     drawPurposes();
   }
 

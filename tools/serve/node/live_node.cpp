@@ -92,7 +92,7 @@ class LiveNode::Parts {
       return Failure<NodeError>{NodeError::bad_catalog, "catalog: " + catalog.error().message};
     }
     // Masters reckon with the delays that the cloud will have.
-    catalog_ = catalog->with_delays(setup_.config.cloud.delay_scale);
+    catalog_ = with_delays_of(setup_.config.cloud, catalog.value());
     for (const NodeConfig& node : setup_.config.nodes) {
       if (node.name != self_.name) peers_[node.name] = std::make_shared<PeerRoles>(system_);
     }

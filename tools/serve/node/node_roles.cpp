@@ -56,7 +56,8 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   const std::string name = config.find(context.setup.node)->master.value();
   auto spec = parse_policy(config.policy);
   if (!spec) return Failure<NodeError>{NodeError::bad_policy, spec.error().message};
-  auto policy = make_policy(spec.value(), context.catalog);
+  const auto masters = static_cast<std::uint32_t>(config.masters().size());
+  auto policy = make_policy(spec.value(), context.catalog, masters);
   if (!policy) return Failure<NodeError>{NodeError::bad_policy, policy.error().message};
 
   auto role = std::make_unique<MasterRole>();
@@ -84,7 +85,6 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
   master.parts.policy = std::move(policy).value();
   master.journal = role->journal.get();
   master.settings = config.master;
-  const auto masters = static_cast<std::uint32_t>(config.masters().size());
   const std::uint32_t number = context.roster.masters.at(name);
   auto fleet = fleet_share(config.fleet.parts, context.catalog, rank_of(context, number), masters);
   if (!fleet) return Failure<NodeError>{NodeError::bad_catalog, fleet.error().message};
