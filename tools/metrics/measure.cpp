@@ -11,6 +11,7 @@
 #include "tools/metrics/fleet_levels.hpp"
 #include "tools/metrics/job_times.hpp"
 #include "tools/metrics/note_figures.hpp"
+#include "tools/metrics/unused_gpus.hpp"
 
 // The figures of a run from its log, in one pass and without keeping the events. Levels are
 // weighted by how long they hold; figures of jobs are gathered at their ends.
@@ -379,10 +380,12 @@ void measure_jobs(const JobFollower& follower, const MeasureOptions& options, Ru
 }  // namespace
 
 struct Measure::State {
-  State(const Catalog& catalog, const MeasureOptions& how) : options(how), levels(catalog, how) {}
+  State(const Catalog& catalog, const MeasureOptions& how)
+      : options(how), levels(catalog, how), unused(catalog) {}
 
   MeasureOptions options;
   measuring::LevelReader levels;
+  UnusedGpus unused;
   JobFollower jobs;
   NoteCount notes;
   std::uint64_t events = 0;
@@ -398,6 +401,7 @@ Measure::~Measure() = default;
 void Measure::see(const Event& event) {
   ++state_->events;
   state_->levels.apply(event);
+  state_->unused.apply(event);
   state_->jobs.apply(event);
   state_->notes.see(event);
   const auto* release = std::get_if<ReleaseDecided>(&event.body);
@@ -410,6 +414,7 @@ RunResult Measure::finish() {
   if (result.events == 0) return result;
   const MeasureOptions& options = state_->options;
   state_->levels.finish(result);
+  result.gpu_h_unused = state_->unused.finish();
   measure_jobs(state_->jobs, options, result);
   result.tariff_usd = options.tariff_usd;
   if (options.is_long) {

@@ -214,6 +214,27 @@ void add_utilization(std::vector<Metric>& table) {
   }
 }
 
+void add_unused_gpus(std::vector<Metric>& table) {
+  const auto add = [&table](std::string key, std::string how, double UnusedGpuHours::*member) {
+    table.push_back({.key = "gpu_h_unused." + std::move(key),
+                     .unit = "GPU-h",
+                     .how = std::move(how),
+                     .of = [member](Run r) -> Value {
+                       return r.gpu_h_unused ? Value((*r.gpu_h_unused).*member) : Value{};
+                     },
+                     .has_group = [](Run r) { return r.gpu_h_unused.has_value(); }});
+  };
+  add("starting", "rented, of instances that are not ready; null without an instance that has GPUs",
+      &UnusedGpuHours::starting);
+  add("remainders", "rented and not held, of instances that tasks are on",
+      &UnusedGpuHours::remainders);
+  add("empty", "rented, of instances that are ready and that no task is on",
+      &UnusedGpuHours::empty);
+  add("leaving",
+      "not held, from the decision to give an instance back to its end; not part of what is rented",
+      &UnusedGpuHours::leaving);
+}
+
 void add_levels(std::vector<Metric>& table) {
   table.push_back({.key = "mean_idle_h",
                    .unit = "h",
@@ -362,6 +383,7 @@ std::vector<Metric> all_metrics() {
   add_class(table, {"long", &RunResult::long_jobs, Place::long_jobs, Place::long_mean});
   add_throughput(table);
   add_utilization(table);
+  add_unused_gpus(table);
   add_levels(table);
   add_gpus(table);
   add_fleet(table);

@@ -25,6 +25,14 @@ struct ClassFigures {
   std::optional<double> slo_met;  ///< share of the submitted that were completed in time
 };
 
+/// GPU-hours that were paid for and that no task held.
+struct UnusedGpuHours {
+  double starting = 0;    ///< rented, of instances that are not ready
+  double remainders = 0;  ///< rented, of instances that some task is on
+  double empty = 0;       ///< rented, of instances that are ready and nobody is on
+  double leaving = 0;     ///< after the decision to give the instance back
+};
+
 /// GPUs, or GPU-hours.
 struct GpuHours {
   double used = 0;    ///< that tasks hold
@@ -56,6 +64,7 @@ struct RunResult {
   std::optional<double> throughput_jobs_h;  ///< completed jobs in that time
   /// Share of what the serving instances have that is held, over that time, by kind of resource.
   std::array<std::optional<double>, kResourceKinds> utilization{};
+  std::optional<UnusedGpuHours> gpu_h_unused;  ///< with instances that have some only
   std::optional<double> mean_idle_h;
   std::optional<double> mean_normalized_throughput;
   std::optional<double> tasks_per_instance;
