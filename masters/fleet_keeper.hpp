@@ -14,6 +14,8 @@ class FleetKeeper {
 
   /// Orders what is lacking, within the caps where nothing else is rented.
   void keep(Instant now);
+  /// What there is to be.
+  const Fleet& wanted() const { return fleet_; }
   /// Something is lacking, as far as is known, and will be ordered again.
   bool is_short() const { return is_short_; }
   /// An instance may be lacking without an order: of one that was refused, or before a restart.

@@ -5,6 +5,7 @@
 
 #include "masters/master_load.hpp"
 #include "masters/offering_news.hpp"
+#include "schedulers/packing/never_fits.hpp"
 
 namespace muster {
 namespace {
@@ -73,8 +74,19 @@ SubmitResult Master::submit(Job job, Instant now) {
   for (const TaskSpec& task : job.tasks) {
     if (state().find(task.id) != nullptr) return SubmitResult::invalid;
   }
+  const JobId id = job.id;
+  std::optional<Refusal> never;
+  if (memory().fixed_fleet()) never = why_gang_never_fits(job, *catalog_, fleet_.wanted());
   recorder_.record(JobAccepted{std::move(job)}, now);
+  if (never) refuse_for_good(id, *never, now);
   return SubmitResult::accepted;
+}
+
+/// Its part of the job is on record, and over: who asks hears why.
+void Master::refuse_for_good(JobId id, const Refusal& never, Instant now) {
+  const std::vector<Slot> tasks = state().find(id)->tasks;
+  for (Slot slot : tasks) tasks_.refuse(state().task(slot).id, never, now);
+  ends_.give_up(id, JobOutcome::refused, now);
 }
 
 void Master::cancel(JobId id, Instant now) {

@@ -161,6 +161,8 @@ class Master {
   std::uint64_t completed_count() const { return ends_.completed_count(); }
 
  private:
+  void refuse_for_good(JobId id, const Refusal& never, Instant now);
+
   const Catalog* catalog_;
   MasterSettings settings_;
   std::string name_;

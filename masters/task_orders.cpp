@@ -128,7 +128,8 @@ const Refusal& TaskOrders::reason_for(const TaskRow& task, const Refusal& refusa
   const bool for_room =
       refusal.code == RefusalCode::fixed_fleet || refusal.code == RefusalCode::awaiting_capacity ||
       refusal.code == RefusalCode::over_capacity || refusal.code == RefusalCode::awaiting_peers;
-  if (!recorder_.fixed_fleet() || !job.job.gang || !for_room) return refusal;
+  const bool may_pass = for_room && refusal.kind == RefusalKind::not_now;
+  if (!recorder_.fixed_fleet() || !job.job.gang || !may_pass) return refusal;
   const auto [known, is_new] = over_fleet_.try_emplace(job.job.id);
   if (is_new) known->second = gang_over_fleet(job, state());
   return known->second ? *known->second : refusal;

@@ -29,13 +29,15 @@ class KeepApart {
 
   void run() {
     for (std::uint32_t i = 0; i < plan_.places.size(); ++i) look_at(plan_.places[i], i);
-    if (together_.empty()) return;
-    if (view_.rents()) {
-      rent_alone();
-    } else {
-      find_rooms();
+    if (!together_.empty()) {
+      if (view_.rents()) {
+        rent_alone();
+      } else {
+        find_rooms();
+      }
+      order_by_priority(view_.state, plan_);
     }
-    order_by_priority(view_.state, plan_);
+    if (!view_.rents()) tell_who_waits();
   }
 
  private:
@@ -170,6 +172,52 @@ class KeepApart {
       claim(task, place.to);
       taken[to.slot] += amount_of(place, task, to);
     }
+  }
+
+  /// Instances of the fleet that a task may be on, and those of them that have, or get by the plan,
+  /// no other task of its job.
+  struct Choice {
+    std::uint32_t all = 0, without_peer = 0;
+  };
+
+  /// Some policies say nothing of a task without a place. Where each instance for it has another
+  /// task of its job, that is the reason, with how many of the job want one at a time and how many
+  /// there are.
+  void tell_who_waits() {
+    std::set<TaskId> told;
+    for (const Place& place : plan_.places) told.insert(place.task);
+    for (const Refuse& refusal : plan_.refusals) told.insert(refusal.task);
+    std::map<std::pair<Slot, std::uint32_t>, std::optional<Refusal>> known;
+    for (const TaskRow& task : view_.state.pending()) {
+      const JobRow& job = view_.state.job(task.job);
+      if (!job.job.distinct_instances || told.contains(task.id)) continue;
+      const auto [reason, is_new] = known.try_emplace({task.job, task.shape.value});
+      if (is_new) reason->second = why_apart(task, job);
+      if (!reason->second || task.reason == *reason->second) continue;
+      plan_.refusals.push_back({task.id, *reason->second});
+    }
+  }
+
+  std::optional<Refusal> why_apart(const TaskRow& task, const JobRow& job) const {
+    if (job.terminal_outcome || !view_.may_start(job)) return std::nullopt;
+    const Choice choice = choice_of(task);
+    if (choice.all == 0 || choice.without_peer > 0) return std::nullopt;
+    return Refusal{RefusalKind::not_now,
+                   RefusalCode::distinct_instances,
+                   {},
+                   static_cast<double>(job.size() - job.ended()),
+                   static_cast<double>(choice.all)};
+  }
+
+  Choice choice_of(const TaskRow& task) const {
+    Choice choice;
+    for (const InstanceRow& on : view_.state.instances()) {
+      if (on.released || why_infeasible(view_.state, {&task, on.type, on.market})) continue;
+      ++choice.all;
+      const bool taken = claimed_.contains({task.job, number_of(on.id)});
+      if (!taken && !has_peer(view_.state, task, on)) ++choice.without_peer;
+    }
+    return choice;
   }
 
   Resources amount_of(const Place& place, const TaskRow& task, const InstanceRow& on) const {

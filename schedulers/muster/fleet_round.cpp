@@ -201,6 +201,10 @@ Refusal FleetRound::reason_for(const TaskRow& row, const FleetQueue::Job& job) {
 /// but not together.
 Refusal FleetRound::reason_alone(const TaskRow& row, bool is_long) const {
   if (!room_.ever_holds(row.shape)) {
+    // A fleet that has only instances of the other market has none for the job, and gets none.
+    if (room_.types().types(room_.market()).empty() && !view_.state.instances().empty()) {
+      return {RefusalKind::never, RefusalCode::wrong_market, {}, 1, 0};
+    }
     Refusal refusal = reservation_price(view_.state.shape(row.shape), view_.catalog).refusal;
     if (refusal.kind == RefusalKind::never) return refusal;
     refusal = room_.types().why_never(room_.market(), view_.state.shape(row.shape));

@@ -27,9 +27,10 @@ RoundLayout::RoundLayout(const RoundParts& parts)
 
 /// A task may wait as long as its share of its age is not used up, so that new jobs start at once
 /// and long ones pause for a small part of their lives. A gang waits no longer than each of its
-/// tasks may.
+/// tasks may, and what has run and saves nothing would lose all of that by a pause: it never ends
+/// when it is stopped and started time and again.
 bool RoundLayout::may_wait(std::uint32_t task) const {
-  if (!p_.params.patient) return false;
+  if (!p_.params.patient || loses_by_stop(task)) return false;
   const JobRow& job = p_.view.state.job(p_.input.jobs()[p_.input.tasks()[task].job].slot);
   const double age_s = to_seconds(p_.view.now - job.accepted_at);
   const double most_s = to_seconds(p_.params.free_wait) + p_.params.wait_share * age_s;
@@ -62,6 +63,8 @@ void RoundLayout::gather_gangs() {
         pieces_[task].leave_h = all.leave_h;
       }
       teams_.push_back(std::move(team));
+      for (const std::uint32_t task : teams_.back().tasks)
+        teams_.back().movable &= !loses_horizon_by_move(task);
     }
     i = end;
   }
@@ -90,8 +93,9 @@ void RoundLayout::gather_hosts() {
     for (std::uint32_t task : p_.input.residents(instance)) {
       host_of_[task] = i;
       // One task of a gang that stays holds all of them where they are.
-      const bool stays = pieces_[task].gang == kNoGang ? !p_.input.tasks()[task].movable
-                                                       : !teams_[pieces_[task].gang].movable;
+      const bool stays = pieces_[task].gang == kNoGang
+                             ? !p_.input.tasks()[task].movable || loses_horizon_by_move(task)
+                             : !teams_[pieces_[task].gang].movable;
       if (stays) {
         hosts_[i].host.fixed.push_back(pieces_[task]);
         hosts_[i].fixed_tasks.push_back(task);

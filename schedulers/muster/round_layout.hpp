@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -57,6 +58,19 @@ class RoundLayout {
   bool is_displaced(std::uint32_t task) const;
   /// It, and all of its gang, may be left without a place for now.
   bool may_wait(std::uint32_t task) const;
+  /// It, or one of its gang, has run what a stop would lose.
+  bool loses_by_stop(std::uint32_t task) const {
+    const std::span<const std::uint32_t> all = together(task);
+    return std::any_of(all.begin(), all.end(),
+                       [&](std::uint32_t one) { return p_.input.tasks()[one].unsaved_usd > 0; });
+  }
+  /// A move would leave nothing of the horizon: a share that ends at 0 does not say how much more
+  /// it would lose.
+  bool loses_horizon_by_move(std::uint32_t task) const {
+    const Piece& piece = pieces_[task];
+    const double horizon_h = piece.horizon_h > 0 ? piece.horizon_h : model_.horizon_h;
+    return loses_by_stop(task) && piece.start_h + piece.leave_h >= horizon_h;
+  }
   std::span<const Team> gangs() const { return teams_; }
   /// kUnassigned: it waits.
   std::uint32_t host_of(std::uint32_t task) const { return host_of_[task]; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "model/feasible.hpp"
@@ -76,6 +77,34 @@ std::string sentence(const Refusal& refusal, const Catalog& offered, const std::
   return largest == offered.types().end() ? text : text + " (" + largest->name + ")";
 }
 
+/// At least so much of each kind, whichever family the task gets.
+Resources least_demand(const TaskSpec& task) {
+  const std::vector<FamilyDemand>& entries = task.demands.entries();
+  if (entries.empty()) return {};
+  Resources least = entries.front().amount;
+  for (const FamilyDemand& entry : entries) {
+    for (Resource kind : kAllResources) least[kind] = std::min(least[kind], entry.amount[kind]);
+  }
+  return least;
+}
+
+/// The tasks that start together; one where nothing has to.
+std::size_t tasks_together(const Job& job) {
+  if (const auto* elastic = std::get_if<ElasticSpec>(&job.kind)) return elastic->min_width;
+  return job.gang ? job.tasks.size() : 1;
+}
+
+/// An instance of the type may have a task of the job.
+bool takes_some(const InstanceType& type, const Job& job) {
+  const Demands* looked_at = nullptr;
+  return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const TaskSpec& task) {
+    if (looked_at != nullptr && task.demands == *looked_at) return false;
+    looked_at = &task.demands;
+    const FamilyDemand* demand = task.demands.on(type.family);
+    return demand != nullptr && demand->amount.fits_in(type.capacity);
+  });
+}
+
 }  // namespace
 
 std::optional<std::string> why_never_fits(const Job& job, const Catalog& catalog,
@@ -94,6 +123,42 @@ std::optional<std::string> why_never_fits(const Job& job, const Catalog& catalog
     if (!price.fits()) return sentence(price.refusal, offered, nothing);
   }
   return std::nullopt;
+}
+
+std::optional<Refusal> why_gang_never_fits(const Job& job, const Catalog& catalog,
+                                           const Fleet& fleet) {
+  const std::size_t together = std::min(tasks_together(job), job.tasks.size());
+  if (fleet.empty() || together <= 1) return std::nullopt;
+  Resources capacity;
+  std::uint64_t instances = 0;
+  for (const FleetShare& share : fleet) {
+    const InstanceType& type = catalog[share.type];
+    if (!wants(job.markets, share.market) || !takes_some(type, job)) continue;
+    for (Resource kind : kAllResources) capacity[kind] += type.capacity[kind] * share.count;
+    instances += share.count;
+  }
+  if (job.distinct_instances && together > instances) {
+    return Refusal{RefusalKind::never,
+                   RefusalCode::distinct_instances,
+                   {},
+                   static_cast<double>(together),
+                   static_cast<double>(instances)};
+  }
+  Resources least;
+  for (std::size_t i = 0; i < together; ++i) least += least_demand(job.tasks[i]);
+  const auto binding = least.first_exceeding(capacity);
+  if (!binding) return std::nullopt;
+  return Refusal{RefusalKind::never, RefusalCode::fixed_fleet, binding, least[*binding],
+                 capacity[*binding]};
+}
+
+std::string gang_sentence(const Refusal& refusal) {
+  if (refusal.binding) {
+    return "the tasks of the gang ask for " + amount_of(*refusal.binding, refusal.asked) +
+           " together; a master's fleet has " + number_of(refusal.available) + " for them";
+  }
+  return "the tasks of the gang ask for " + number_of(refusal.asked) +
+         " distinct instances; a master's fleet has " + number_of(refusal.available) + " for them";
 }
 
 }  // namespace muster

@@ -6,6 +6,7 @@
 #include "model/catalog.hpp"
 #include "model/fleet.hpp"
 #include "model/job.hpp"
+#include "model/refusal.hpp"
 
 namespace muster {
 
@@ -14,5 +15,15 @@ namespace muster {
 /// not. An empty fleet: instances are rented.
 std::optional<std::string> why_never_fits(const Job& job, const Catalog& catalog,
                                           const Fleet& fleet);
+
+/// That a gang, of whose instances none may be rented, asks for more than all of the fleet: for
+/// more distinct instances than there are that take one of its tasks, or for more of a resource in
+/// all. Never, with the numbers. Nothing for other jobs, and where there is no fleet. Of an elastic
+/// job its least width counts.
+std::optional<Refusal> why_gang_never_fits(const Job& job, const Catalog& catalog,
+                                           const Fleet& fleet);
+
+/// The refusal of a gang in words.
+std::string gang_sentence(const Refusal& refusal);
 
 }  // namespace muster

@@ -95,10 +95,22 @@ void StratusRound::clear() {
       waits_for_time_ = true;
       continue;
     }
-    packer_.close(instance);
-    if (clear_onto_running(instance, tasks) || clear_onto_new(instance, tasks)) continue;
-    packer_.open(instance);
+    // Of a task that is kept apart from its peers the rooms of these stay closed for the next one
+    // of its job; its own room is one of them.
+    const bool alone = tasks.size() == 1 && is_apart(tasks.front());
+    if (!alone || closed_job_ != p_.input.tasks()[tasks.front().task].job) open_peers();
+    const bool was_open = packer_.close(instance);
+    const bool cleared = clear_onto_running(instance, tasks) || clear_onto_new(instance, tasks);
+    if (!alone) open_peers();
+    if (cleared) {
+      if (!was_open) std::erase(closed_, instance);
+    } else if (alone) {
+      if (was_open) closed_.push_back(instance);
+    } else {
+      packer_.open(instance);
+    }
   }
+  open_peers();
 }
 
 bool StratusRound::clear_onto_running(std::uint32_t instance, std::span<const Waiting> tasks) {

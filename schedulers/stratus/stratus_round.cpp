@@ -20,6 +20,7 @@ Plan StratusRound::run() {
   list_waiting();
   add_rooms();
   pack();
+  if (!p_.view.rents() && p_.params.packer.packing == Packing::none) refuse_all();
   if (p_.view.rents()) {
     scale_out();
     if (p_.params.clearing.on) clear();
@@ -79,13 +80,24 @@ void StratusRound::pack() {
       ++end;
     }
     const auto unit = std::span(waiting_).subspan(at, end - at);
+    if (gang || !apart) open_peers();
     const std::size_t placed = gang    ? (pack_gang(unit) ? unit.size() : 0)
                                : apart ? pack_apart(unit)
                                        : pack_alike(unit);
     left.insert(left.end(), unit.begin() + static_cast<std::ptrdiff_t>(placed), unit.end());
     at = end;
   }
+  open_peers();
   waiting_ = std::move(left);
+}
+
+/// Where nothing is packed each instance is rented for its tasks: on given ones nobody can ever
+/// run.
+void StratusRound::refuse_all() {
+  const Refusal nothing_rented{RefusalKind::never, RefusalCode::fixed_fleet, {}, 1, 0};
+  for (const Waiting& waiting : waiting_) {
+    plan_.refusals.push_back({row_of(waiting).id, nothing_rented});
+  }
 }
 
 /// Gives how many find a room: when one does not, nor do those after it.
@@ -137,38 +149,48 @@ std::vector<std::uint32_t>& StratusRound::rooms_of_job(const Waiting& waiting) {
   return known->second;
 }
 
-/// Closes the rooms that have another task of the job; gives those that were open.
-std::vector<std::uint32_t> StratusRound::close_rooms_of_job(const Waiting& waiting) {
-  std::vector<std::uint32_t> closed;
+/// They stay closed until a task of another job is looked at: the tasks of a job mostly follow each
+/// other, and closing the rooms for each would cost the square of their number.
+bool StratusRound::close_peers(const Waiting& waiting) {
+  const std::uint32_t job = p_.input.tasks()[waiting.task].job;
+  if (closed_job_ == job) return false;
+  open_peers();
+  closed_job_ = job;
   for (std::uint32_t room : rooms_of_job(waiting)) {
-    if (packer_.close(room)) closed.push_back(room);
+    if (packer_.close(room)) closed_.push_back(room);
   }
-  return closed;
+  return true;
+}
+
+void StratusRound::open_peers() {
+  for (std::uint32_t room : closed_) packer_.open(room);
+  closed_.clear();
+  closed_job_.reset();
 }
 
 /// Alike and of one job: one room after the other, and none twice. Gives how many find one.
 std::size_t StratusRound::pack_apart(std::span<const Waiting> tasks) {
-  std::vector<std::uint32_t> closed = close_rooms_of_job(tasks.front());
+  close_peers(tasks.front());
   std::size_t at = 0;
   for (; at < tasks.size(); ++at) {
     const auto found = packer_.find(tasks[at].item);
     if (!found) break;
     packer_.put(tasks[at].item, found->room);
-    packer_.close(found->room);
-    closed.push_back(found->room);
+    if (packer_.close(found->room)) closed_.push_back(found->room);
     up_ += found->phase == Phase::up;
     down_ += found->phase == Phase::down;
     ++packed_;
     place(tasks[at], *found);
   }
-  for (std::uint32_t room : closed) packer_.open(room);
   return at;
 }
 
 bool StratusRound::pack_gang(std::span<const Waiting> gang) {
   Undo undo;
   std::vector<Found> found;
-  if (!try_rooms(gang, undo, found)) {
+  const bool whole = try_rooms(gang, undo, found);
+  open_peers();
+  if (!whole) {
     take_back(undo);
     return false;
   }
@@ -181,25 +203,26 @@ bool StratusRound::pack_gang(std::span<const Waiting> gang) {
   return true;
 }
 
-/// Each finds a room beside those before it. False: one of them does not.
+/// Each finds a room beside those before it. False: one of them does not. The rooms of the job that
+/// was looked at last stay closed.
 bool StratusRound::try_rooms(std::span<const Waiting> tasks, Undo& undo,
                              std::vector<Found>& found) {
+  const auto job_of = [&](std::size_t at) { return p_.input.tasks()[tasks[at].task].job; };
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const Waiting& waiting = tasks[i];
-    std::vector<std::uint32_t> closed;
-    if (is_apart(waiting)) {
-      closed = close_rooms_of_job(waiting);
-      const auto job_of = [&](std::size_t at) { return p_.input.tasks()[tasks[at].task].job; };
+    const bool apart = is_apart(tasks[i]);
+    if (!apart) {
+      open_peers();
+    } else if (close_peers(tasks[i])) {
       for (std::size_t before = 0; before < i; ++before) {
         const std::uint32_t room = found[before].room;
-        if (job_of(before) == job_of(i) && packer_.close(room)) closed.push_back(room);
+        if (job_of(before) == job_of(i) && packer_.close(room)) closed_.push_back(room);
       }
     }
-    const auto one = packer_.find(waiting.item);
-    for (std::uint32_t room : closed) packer_.open(room);
+    const auto one = packer_.find(tasks[i].item);
     if (!one) return false;
     undo.emplace_back(one->room, packer_.room(one->room));
-    packer_.put(waiting.item, one->room);
+    packer_.put(tasks[i].item, one->room);
+    if (apart && packer_.close(one->room)) closed_.push_back(one->room);
     found.push_back(*one);
   }
   return true;

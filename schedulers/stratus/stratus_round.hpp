@@ -55,7 +55,10 @@ class StratusRound {
   std::size_t pack_alike(std::span<const Waiting> tasks);
   bool pack_gang(std::span<const Waiting> gang);
   std::size_t pack_apart(std::span<const Waiting> tasks);
-  std::vector<std::uint32_t> close_rooms_of_job(const Waiting& waiting);
+  void refuse_all();
+  /// Closes the rooms that have another task of the job; false: they are closed already.
+  bool close_peers(const Waiting& waiting);
+  void open_peers();
   bool try_rooms(std::span<const Waiting> tasks, Undo& undo, std::vector<Found>& found);
   void take_back(Undo& undo);
   void take(const Waiting& waiting, std::uint32_t room);
@@ -94,6 +97,8 @@ class StratusRound {
   /// Of jobs that want distinct instances, by the input's numbers: the rooms that have a task of
   /// it.
   std::map<std::uint32_t, std::vector<std::uint32_t>> rooms_of_job_;
+  std::optional<std::uint32_t> closed_job_;     ///< whose rooms are closed now
+  std::vector<std::uint32_t> closed_;           ///< these were open before
   std::map<Slot, std::uint32_t> room_of_slot_;  ///< of instances, once it is asked for
   std::vector<char> taken_;  ///< of each instance: a task is placed there, or leaves it
   std::uint32_t next_group_ = 1;

@@ -100,5 +100,37 @@ TEST(DistinctInstances, waits_where_fewer_instances_are_given_than_there_are_tas
   EXPECT_EQ(most_together(cluster, 1), 1U);
 }
 
+TEST(DistinctInstances, says_how_many_want_an_instance_of_a_fleet_and_how_many_there_are) {
+  for (const char* policy : {"stratus", "hotspot", "no-packing"}) {
+    SCOPED_TRACE(policy);
+    Cluster cluster(m4(), policy);
+    cluster.add_to_fleet("4xlarge", 2);
+    cluster.submit(apart(job_of(1, 3600, 1, 2, 3)));
+    cluster.round();
+    ASSERT_EQ(placed(cluster, 1), 2U) << cluster.layout();
+    const Refusal has_peers{RefusalKind::not_now, RefusalCode::distinct_instances, {}, 3, 2};
+    std::size_t told = 0;
+    for (Slot slot : cluster.state().find(JobId{1})->tasks) {
+      const TaskRow& task = cluster.state().task(slot);
+      told += task.phase == TaskPhase::pending && task.reason == has_peers;
+    }
+    EXPECT_EQ(told, 1U);
+    EXPECT_TRUE(cluster.ask().refusals.empty()) << "it is no news";
+  }
+}
+
+TEST(DistinctInstances, says_nothing_of_peers_where_an_instance_without_one_has_no_room) {
+  Cluster cluster(m4(), "stratus,period_s=300");
+  cluster.add_to_fleet("large", 2);
+  cluster.submit(job_of(1, 3600, 2, 8, 1));
+  cluster.round();
+  cluster.submit(apart(job_of(2, 3600, 2, 8, 2)));
+  cluster.round();
+  ASSERT_EQ(placed(cluster, 2), 1U) << cluster.layout();
+  for (const Refuse& one : cluster.ask().refusals) {
+    EXPECT_NE(one.refusal.code, RefusalCode::distinct_instances);
+  }
+}
+
 }  // namespace
 }  // namespace muster

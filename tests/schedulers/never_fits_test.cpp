@@ -55,6 +55,47 @@ TEST(NeverFits, looks_only_at_the_fleet_where_there_is_one) {
             "no instance of the fleet has 1000 cpus; the largest has 4 (it4)");
 }
 
+Job gang_of(std::size_t tasks, const Resources& amount) {
+  return test::JobBuilder(1).tasks(tasks).gang(true).demand(amount).build();
+}
+
+TEST(NeverFits, refuses_a_gang_that_asks_for_more_than_all_of_the_fleet) {
+  const Fleet fleet{{TypeId{3}, Market::on_demand, 2}, {TypeId{3}, Market::spot, 1}};
+  Job gang = gang_of(3, Resources::of(0, 4, 1));
+  EXPECT_FALSE(why_gang_never_fits(gang, table_3(), fleet));
+  EXPECT_FALSE(why_gang_never_fits(gang_of(4, Resources::of(0, 4, 1)), table_3(), {}));
+  gang.markets = MarketChoice::on_demand;
+  const auto refusal = why_gang_never_fits(gang, table_3(), fleet);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(*refusal,
+            (Refusal{RefusalKind::never, RefusalCode::fixed_fleet, Resource::cpu, 12, 8}));
+  EXPECT_EQ(gang_sentence(*refusal),
+            "the tasks of the gang ask for 12 cpus together; a master's fleet has 8 for them");
+  gang.gang = false;
+  EXPECT_FALSE(why_gang_never_fits(gang, table_3(), fleet)) << "they run one after the other";
+}
+
+TEST(NeverFits, refuses_a_gang_of_more_distinct_tasks_than_instances_that_take_one) {
+  const Fleet fleet{{TypeId{0}, Market::on_demand, 1}, {TypeId{3}, Market::on_demand, 2}};
+  Job gang = gang_of(4, Resources::of(0, 1, 1));
+  EXPECT_FALSE(why_gang_never_fits(gang, table_3(), fleet));
+  gang.distinct_instances = true;
+  const auto refusal = why_gang_never_fits(gang, table_3(), fleet);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(*refusal, (Refusal{RefusalKind::never, RefusalCode::distinct_instances, {}, 4, 3}));
+  EXPECT_EQ(gang_sentence(*refusal),
+            "the tasks of the gang ask for 4 distinct instances; a master's fleet has 3 for them");
+}
+
+TEST(NeverFits, counts_the_least_width_of_an_elastic_job) {
+  const Fleet fleet{{TypeId{3}, Market::on_demand, 1}};
+  Job job = gang_of(8, Resources::of(0, 2, 1));
+  job.kind = ElasticSpec{.min_width = 2, .max_width = 8};
+  EXPECT_FALSE(why_gang_never_fits(job, table_3(), fleet));
+  job.kind = ElasticSpec{.min_width = 3, .max_width = 8};
+  EXPECT_TRUE(why_gang_never_fits(job, table_3(), fleet));
+}
+
 TEST(NeverFits, names_no_largest_type_of_what_no_type_has_any_of) {
   const Catalog catalog({type_of("small", "a", Resources::of(0, 4, 8), 1),
                          type_of("large", "a", Resources::of(0, 64, 128), 9)});

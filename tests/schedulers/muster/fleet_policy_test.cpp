@@ -401,5 +401,16 @@ TEST(FleetPolicy, AnotherOneThatWasGivenItsMemoryDecidesAsItDoes) {
   EXPECT_FALSE(other.value()->load_state("{\"fleet\":\"{}\"}", cluster.view()));
 }
 
+TEST(FleetPolicy, AJobNeverRunsOnAFleetThatHasOnlyInstancesOfTheOtherMarket) {
+  InstanceType type = type_of("slot", "cpu", Resources::of(0, 1, 0), 0.05);
+  type.spot = Price::from_usd_h(0.02);
+  Cluster cluster(Catalog({type}), "muster");
+  cluster.add_to_fleet("slot", 2, Market::spot);
+  cluster.submit(short_job(1));
+  const Plan plan = cluster.round();
+  ASSERT_NE(told(plan, 1), nullptr);
+  EXPECT_EQ(*told(plan, 1), (Refusal{RefusalKind::never, RefusalCode::wrong_market, {}, 1, 0}));
+}
+
 }  // namespace
 }  // namespace muster::testing

@@ -427,5 +427,18 @@ TEST(MusterPolicy, another_one_that_was_given_its_memory_decides_as_it_does) {
   EXPECT_FALSE(other.value()->load_state("something else", cluster.view()));
 }
 
+TEST(MusterPolicy, stops_no_task_for_a_better_time_that_would_lose_all_it_has_run) {
+  for (const bool saves : {true, false}) {
+    Cluster cluster(table_3(), "muster,run_times=hinted,horizon_s=7200");
+    Job job = JobBuilder(1).demand(Resources::of(0, 1, 1)).build();
+    job.checkpoints = saves;
+    job.runtime_hint = std::chrono::seconds{3000};
+    cluster.submit(job);
+    std::size_t stops = 0;
+    for (int i = 0; i < 60; ++i) stops += cluster.round().stops.size();
+    EXPECT_EQ(stops > 0, saves) << "an instance of its own is worth more than its work";
+  }
+}
+
 }  // namespace
 }  // namespace muster::testing

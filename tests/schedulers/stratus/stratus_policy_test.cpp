@@ -69,6 +69,34 @@ TEST(Stratus, keeps_tasks_apart_that_want_distinct_instances_and_fills_up_with_o
   EXPECT_EQ(on.size(), 3U) << cluster.layout();
 }
 
+TEST(Stratus, refuses_for_ever_what_it_is_told_not_to_pack_where_nothing_is_rented) {
+  Cluster cluster(m4(), with("packing=none"));
+  cluster.add_to_fleet("4xlarge", 2);
+  cluster.submit(job_of(1, kHour_s, 1, 2, 2));
+  const Plan plan = cluster.ask();
+  ASSERT_EQ(plan.refusals.size(), 2U);
+  const Refusal nothing_rented{RefusalKind::never, RefusalCode::fixed_fleet, {}, 1, 0};
+  EXPECT_EQ(plan.refusals[0].refusal, nothing_rented);
+}
+
+TEST(Stratus, keeps_peers_apart_when_it_clears_one_instance_of_a_job_after_the_other) {
+  Cluster cluster(m4(), with("packing=bins"));
+  Job apart = job_of(1, kHour_s, 1, 2, 6);
+  apart.distinct_instances = true;
+  cluster.submit(apart);
+  cluster.submit(job_of(20, kHour_s, 3, 12, 6));
+  for (int round = 0; round < 8; ++round) {
+    cluster.round();
+    std::map<Slot, int> on;
+    for (Slot slot : cluster.state().find(JobId{1})->tasks) {
+      const TaskRow& task = cluster.state().task(slot);
+      if (task.target != kNoSlot) EXPECT_EQ(++on[task.target], 1) << cluster.layout();
+    }
+    EXPECT_EQ(on.size(), 6U);
+    if (round == 1) cluster.finish(20);
+  }
+}
+
 TEST(Stratus, takes_a_task_that_outlives_its_estimate_to_have_run_for_half_its_time) {
   using namespace std::chrono_literals;
   const RunTimeRules rules;

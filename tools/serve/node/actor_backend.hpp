@@ -28,6 +28,7 @@ struct ClusterHandles {
   std::function<bool(const std::string& node)> connected;
   const Catalog* catalog = nullptr;  ///< what is on offer; null: not known here
   Fleet fleet{};                     ///< of all masters together
+  Fleet largest_share{};             ///< of one master: a gang is never split
 };
 
 /// Answers the API by asking actors.

@@ -49,7 +49,11 @@ Answer not_accepted(const SubmitVerdict& verdict) {
 std::optional<std::string> ActorBackend::impossible(const std::vector<Job>& jobs) const {
   if (handles_.catalog == nullptr) return std::nullopt;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const auto why = why_never_fits(jobs[i], *handles_.catalog, handles_.fleet);
+    auto why = why_never_fits(jobs[i], *handles_.catalog, handles_.fleet);
+    if (!why) {
+      const auto gang = why_gang_never_fits(jobs[i], *handles_.catalog, handles_.largest_share);
+      if (gang) why = gang_sentence(*gang);
+    }
     if (!why) continue;
     return jobs.size() == 1 ? *why : "/jobs/" + std::to_string(i) + ": " + *why;
   }

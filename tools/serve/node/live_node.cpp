@@ -304,7 +304,14 @@ class LiveNode::Parts {
     // run. What is rented beyond a fleet may be of any type.
     auto fleet = fleet_share(setup_.config.fleet.parts, catalog_, 0, 1);
     if (!fleet) return Failure<NodeError>{NodeError::bad_catalog, fleet.error().message};
-    if (!setup_.config.master.rent_beyond_fleet) handles.fleet = std::move(fleet).value();
+    // The first master has the largest share of each part.
+    const auto masters = static_cast<std::uint32_t>(handles.masters.size());
+    auto largest = fleet_share(setup_.config.fleet.parts, catalog_, 0, masters);
+    if (!largest) return Failure<NodeError>{NodeError::bad_catalog, largest.error().message};
+    if (!setup_.config.master.rent_beyond_fleet) {
+      handles.fleet = std::move(fleet).value();
+      handles.largest_share = std::move(largest).value();
+    }
     backend_ = std::make_unique<ActorBackend>(system_, setup_.config, std::move(handles), origin_);
     backend_->keep_asking();
     api::ServerOptions options;
