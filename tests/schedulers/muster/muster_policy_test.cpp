@@ -427,10 +427,15 @@ TEST(MusterPolicy, another_one_that_was_given_its_memory_decides_as_it_does) {
   EXPECT_FALSE(other.value()->load_state("something else", cluster.view()));
 }
 
+/// The only type is twice as large as a task of 1 core and 4 GiB.
+Catalog half_used() {
+  return Catalog({type_of("large", "m4", Resources::of(0, 2, 8), 0.1)});
+}
+
 TEST(MusterPolicy, stops_no_task_for_a_better_time_that_would_lose_all_it_has_run) {
   for (const bool saves : {true, false}) {
-    Cluster cluster(table_3(), "muster,run_times=hinted,horizon_s=7200");
-    Job job = JobBuilder(1).demand(Resources::of(0, 1, 1)).build();
+    Cluster cluster(half_used(), "muster,run_times=hinted,short_runs=0");
+    Job job = JobBuilder(1).demand(Resources::of(0, 1, 4)).build();
     job.checkpoints = saves;
     job.runtime_hint = std::chrono::seconds{3000};
     cluster.submit(job);
