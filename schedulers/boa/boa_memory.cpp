@@ -355,6 +355,9 @@ bool BoaMemory::load(std::string_view text, const ClusterView&) {
     if (read.planned_.size() != read.plan_.widths.size()) return false;
     read.families_ = all.value("families", std::vector<std::vector<std::string>>{});
     if (!read.families_.empty() && read.families_.size() != read.planned_.size()) return false;
+    for (std::size_t i = 0; i < read.families_.size(); ++i) {
+      if (read.families_[i].size() != read.plan_.widths[i].size()) return false;
+    }
     *this = std::move(read);
     return true;
   } catch (const json::exception&) {

@@ -40,6 +40,10 @@ std::string fault_of(const BoaParams& params) {
   if (params.budget_usd_h > 0 && params.plan != PlanKind::path) {
     return "budget_usd_h goes with plan=path, which alone plans for several types";
   }
+  if (params.budget_usd_h > 0 && params.speedups == SpeedSource::learned) {
+    return "budget_usd_h goes with speedups=oracle: what a worker shows on one type of GPU is not "
+           "told from what it would on another";
+  }
   for (const std::string& entry : params.weights) {
     const auto weight = number_of(entry);
     if (weight && *weight >= kLeastWeight && *weight <= kMostWeight) continue;

@@ -17,6 +17,11 @@ bool can_change(const JobRow& job) {
   return !job.in_transit() && !job.terminal_outcome && !job.held_by_user;
 }
 
+/// As others do that think of one market: on demand, unless the job wants none but spot.
+Market market_of(const Job& job) {
+  return job.markets == MarketChoice::spot ? Market::spot : Market::on_demand;
+}
+
 }  // namespace
 
 Plan BoaRound::run(std::string_view choice) {
@@ -84,16 +89,27 @@ void BoaRound::keep_or_free(const JobRow& job) {
   }
 }
 
-/// Empty, for any, also where instances are given or the family cannot be had.
+/// Empty, for any, also where instances are given or nothing of the family can be had for its
+/// workers.
 std::string_view BoaRound::family_of(const JobRow& job) const {
   const std::string_view family = view_.rents() ? memory_.family_of(job) : std::string_view();
   if (family.empty()) return {};
-  const bool is_there =
-      std::ranges::any_of(view_.state.offerings().rows(), [&](const OfferingRow& row) {
-        return view_.catalog[row.key.type].family == family &&
-               !view_.rests(row.key.type, row.key.market);
-      });
+  const Demands& demands = view_.state.spec(view_.state.task(job.tasks.front())).demands;
+  const Market market = market_of(job.job);
+  const std::vector<OfferingRow>& rows = view_.state.offerings().rows();
+  const bool is_there = std::ranges::any_of(rows, [&](const OfferingRow& row) {
+    return view_.catalog[row.key.type].family == family && room_of(row, market, demands) > 0;
+  });
   return is_there ? family : std::string_view();
+}
+
+/// Workers that an instance of the offering has room for; 0 where it cannot be had on the market.
+std::uint32_t BoaRound::room_of(const OfferingRow& row, Market market,
+                                const Demands& demands) const {
+  if (row.key.market != market || view_.rests(row.key.type, market)) return 0;
+  const InstanceType& type = view_.catalog[row.key.type];
+  const FamilyDemand* demand = demands.on(type.family);
+  return demand == nullptr ? 0 : workers_in(type.capacity, demand->amount);
 }
 
 /// Where its first worker is, or is to be.
@@ -115,18 +131,13 @@ void BoaRound::free_places_of(const JobRow& job) {
 
 /// The offering whose room for a worker costs least; null: none is to be had.
 const OfferingRow* BoaRound::best_offer(const JobRow& row_of_job, const Demands& demands) const {
-  const Job& job = row_of_job.job;
   const std::string_view family = family_of(row_of_job);
   const OfferingRow* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
-  // As others do that think of one market: on demand, unless the job wants none but spot.
-  const Market market = job.markets == MarketChoice::spot ? Market::spot : Market::on_demand;
+  const Market market = market_of(row_of_job.job);
   for (const OfferingRow& row : view_.state.offerings().rows()) {
-    if (row.key.market != market || view_.rests(row.key.type, market)) continue;
-    const InstanceType& type = view_.catalog[row.key.type];
-    if (!family.empty() && type.family != family) continue;
-    const FamilyDemand* demand = demands.on(type.family);
-    const std::uint32_t room = demand == nullptr ? 0 : workers_in(type.capacity, demand->amount);
+    if (!family.empty() && view_.catalog[row.key.type].family != family) continue;
+    const std::uint32_t room = room_of(row, market, demands);
     if (room == 0 || row.price.usd_h() / room >= least) continue;
     best = &row;
     least = row.price.usd_h() / room;
@@ -206,13 +217,12 @@ bool BoaRound::go_on_meanwhile(const Wish& wish, const WorkerDemand& worker,
                                const std::optional<std::vector<NodeShare>>& kept) {
   const JobRow& job = *wish.job;
   if (job.running > 0 && job.pending == 0) {
-    std::vector<NodeShare> own;
+    // What free_places_of() has freed: on another family a worker may ask for something else.
     for (std::uint32_t i = 0; i < job.width; ++i) {
       const TaskRow& task = view_.state.task(job.tasks[i]);
       const auto node = by_id_.find(view_.state.instance(task.target).id);
-      if (node != by_id_.end()) own.push_back({node->second, 1});
+      if (node != by_id_.end()) take(nodes_, {{node->second, 1}}, task.planned.amount);
     }
-    take(nodes_, own, worker.amount);
     return true;
   }
   if (std::exchange(someone_is_partly_served_, true)) return false;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/schedulers/cluster.hpp"
 
 namespace muster {
@@ -194,6 +196,23 @@ TEST(Boa, PlansForTypesByPathsOnly) {
   const auto made = make_policy(parse_policy("boa,budget_usd_h=5,plan=glue").value(), nodes());
   ASSERT_FALSE(made);
   EXPECT_NE(made.error().message.find("budget_usd_h goes with plan=path"), std::string::npos);
+}
+
+TEST(Boa, PlansForTypesByWhatJobsStateOnly) {
+  const auto spec = parse_policy("boa,budget_usd_h=5,speedups=learned");
+  const auto made = make_policy(spec.value(), nodes());
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find("budget_usd_h goes with speedups=oracle"), std::string::npos);
+}
+
+TEST(Boa, PutsJobsOnAnyTypeWhileThePlannedOneIsToBeHadOnAnotherMarketAlone) {
+  std::vector<InstanceType> types = two_types().types();
+  types[1].spot = Price::from_usd_h(1);
+  Cluster cluster(Catalog(types), "boa,budget_counts=used,rates_h=net:10,budget_usd_h=9");
+  cluster.rest("fast");
+  cluster.submit(any_type(1));
+  cluster.round();
+  EXPECT_EQ(cluster.layout(), "slow(1)");
 }
 
 TEST(Boa, RemembersTypesAfterARestart) {
