@@ -74,10 +74,6 @@ std::vector<KeySpecOf<C>> master_keys() {
       {"master.min_stay",
        "no policy moves a task before it has run for so long where it is; 0: at any time",
        Time{[](C& c) -> Duration& { return c.master.min_stay; }, kNone, 168 * kHour}},
-      {"master.move_when_ready",
-       "a task that moves runs on where it is until its new instance is ready; else it is stopped "
-       "at once, as those of gangs are",
-       FlagKeyOf<C>{[](C& c) -> bool& { return c.master.move_when_ready; }}},
       {"master.fleet",
        "instances that are there from the start and stay, of all masters together: COUNT*TYPE or "
        "COUNT*TYPE:spot; not given: rented as the policy wants",
@@ -90,6 +86,10 @@ std::vector<KeySpecOf<C>> planning_keys() {
   using Whole = WholeKeyOf<C>;
   constexpr std::uint64_t kMostSteps = 1'000'000'000'000;
   return {
+      {"master.move_when_ready",
+       "a task that moves runs on where it is until its new instance is ready; else it is stopped "
+       "at once, as those of gangs are",
+       FlagKeyOf<C>{[](C& c) -> bool& { return c.master.move_when_ready; }}},
       {"master.rent_beyond_fleet",
        "what does not fit on the fleet is rented; the caps count that alone",
        FlagKeyOf<C>{[](C& c) -> bool& { return c.master.rent_beyond_fleet; }}},

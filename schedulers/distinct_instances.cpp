@@ -1,5 +1,6 @@
 #include "schedulers/distinct_instances.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -184,6 +185,10 @@ class KeepApart {
   /// task of its job, that is the reason, with how many of the job want one at a time and how many
   /// there are.
   void tell_who_waits() {
+    const bool some_wait = std::ranges::any_of(view_.state.jobs(), [](const JobRow& job) {
+      return job.job.distinct_instances && job.pending > 0;
+    });
+    if (!some_wait) return;
     std::set<TaskId> told;
     for (const Place& place : plan_.places) told.insert(place.task);
     for (const Refuse& refusal : plan_.refusals) told.insert(refusal.task);

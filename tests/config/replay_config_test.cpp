@@ -122,7 +122,6 @@ gang_turn = "10min"
 gang_longest = "2h"
 launch_backoff_longest = "3h"
 min_stay = "90s"
-move_when_ready = true
 max_instances = 8
 max_usd_h = 99.5
 )")
@@ -152,15 +151,17 @@ max_usd_h = 99.5
   EXPECT_EQ(config.master.gangs.longest, 2h);
   EXPECT_EQ(config.master.launch_backoff_longest, 3h);
   EXPECT_EQ(config.master.min_stay, 90s);
-  EXPECT_TRUE(config.master.move_when_ready);
   EXPECT_EQ(config.master.caps.max_instances, 8U);
   EXPECT_EQ(config.master.caps.max_usd_h, 99.5);
 }
 
 TEST(ReplayConfig, ReadsHowPlansAreMadeAndCarriedOut) {
   const ReplayConfig config =
-      load_with("[master]\ndecision_time = \"20s\"\ndecision_budget = 7\nslice_parts = 12\n")
+      load_with(
+          "[master]\ndecision_time = \"20s\"\ndecision_budget = 7\nslice_parts = 12\n"
+          "move_when_ready = true\n")
           .value();
+  EXPECT_TRUE(config.master.move_when_ready);
   EXPECT_EQ(config.master.decision_time, 20s);
   EXPECT_EQ(config.master.decision_budget, 7U);
   EXPECT_EQ(config.master.slice_parts, 12U);
@@ -231,9 +232,10 @@ TEST(ReplayConfig, ReportsAllErrorsAtOnceInTheOrderOfTheFile) {
   EXPECT_THAT(error, HasSubstr("run.toml:8:11: world.quantum: has to be a duration from 1ns to 1h, "
                                "as a number of seconds or a text like \"5min\"; it is"));
   EXPECT_THAT(error, HasSubstr("5 fortnights"));
-  EXPECT_THAT(error, HasSubstr("run.toml:9:1: world.setle: unknown key of [world] 'setle'; did you "
-                               "mean 'settle'? known are: quantum, settle, max_idle, "
-                               "job_delay_scale, checkpoints, interference"));
+  EXPECT_THAT(
+      error, HasSubstr("run.toml:9:1: world.setle: unknown key of [world] 'setle'; did you "
+                       "mean 'settle'? known are: quantum, settle, distributed_slowdown, max_idle, "
+                       "job_delay_scale, checkpoints, interference"));
   EXPECT_THAT(error, HasSubstr("run.toml:11:13: master.max_usd_h: has to be a number from 0 to"));
   EXPECT_LT(error.find(":6:12:"), error.find(":8:11:"));
   EXPECT_LT(error.find(":9:1:"), error.find(":11:13:"));

@@ -1,5 +1,6 @@
 """Outputs that cannot be written: said, with exit status 1, and nothing half-written is left."""
 
+import fcntl
 import json
 import os
 import resource
@@ -61,9 +62,11 @@ class Outputs(MusterTest):
         os.mkfifo(self.path("pipe"))
         reader = os.open(self.path("pipe"), os.O_RDONLY | os.O_NONBLOCK)
         self.addCleanup(os.close, reader)
+        # Nobody reads before the run is over: the pipe has to hold all of it.
+        fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 1 << 20)
         self.succeed(*REPLAY, "--json", "pipe")
         self.assertTrue(stat.S_ISFIFO(os.stat(self.path("pipe")).st_mode))
-        self.assertEqual(len(json.loads(os.read(reader, 1 << 16))["runs"]), 1)
+        self.assertEqual(len(json.loads(os.read(reader, 1 << 20))["runs"]), 1)
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "there is no device that is always full")
     def test_a_full_standard_output_is_an_error_that_is_said(self):

@@ -19,7 +19,7 @@ FLEET = ("normalized_jct", "makespan_s", "throughput_jobs_h", "normalized_throug
 KEYS = {*WHOLE, *NUMBERS, *FLEET, "policy", "allocation", "full_reconfiguration_share",
         "event_log_sha256", "cost_by_purpose", "jobs_not_completed", "not_completed",
         "rounds_by_choice", "round_figures", "over_time", "gpu_h", "gpus_while_arriving",
-        "efficiency", "width_error"}
+        "gpu_h_unused", "efficiency", "width_error"}
 PURPOSES = {"tasks", "boot", "idle", "drain", "fragmentation"}
 
 

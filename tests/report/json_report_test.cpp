@@ -34,7 +34,7 @@ TEST(JsonReport, has_exactly_the_documented_members_in_their_order) {
             "\"long_jobs\":null,\"makespan_s\":7200.0,\"throughput_jobs_h\":99.5,"
             "\"normalized_throughput\":0.5,"
             "\"utilization\":{\"gpu\":null,\"cpu\":0.75,\"memory\":null,\"storage\":null,"
-            "\"network\":null,\"spare\":null},\"mean_idle_h\":0.1,"
+            "\"network\":null,\"spare\":null},\"gpu_h_unused\":null,\"mean_idle_h\":0.1,"
             "\"mean_normalized_throughput\":0.9,\"tasks_per_instance\":2.5,"
             "\"allocation\":{\"gpu\":0.5,\"cpu\":0.625,\"memory\":0.75},"
             "\"gpu_h\":null,\"gpus_while_arriving\":null,\"efficiency\":null,\"width_error\":null,"
