@@ -4,63 +4,30 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/client_options.hpp"
 #include "tools/cli/commands.hpp"
+#include "tools/cli/hand_over.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/request_options.hpp"
-#include "tools/cli/suggest.hpp"
+
+// The command that people type. It knows only what speaks to a cluster, and links only what that
+// takes, so that it starts in a few milliseconds. All else is muster-full's: the other commands,
+// and help and complaints of any, which are the same wherever they were asked for.
 
 int main(int argc, char** argv) {
   using namespace muster::cli;
-  CLI::App app{"muster: hosts batch work on rented cloud instances at the lowest cost"};
+  CLI::App app;
   app.require_subcommand(1);
-  app.set_version_flag("--version", MUSTER_VERSION);
   int exit_code = kDone;
-  // Behind a "--", submit and plan have the words of a command, which are not Muster's.
   const int own = own_words(argc, argv);
   const std::vector<std::string> words(argv + std::min(own + 1, argc), argv + argc);
-  add_submit(app, exit_code, words);
-  add_plan(app, exit_code, words);
-  add_jobs(app, exit_code);
-  add_job_orders(app, exit_code);
-  add_logs(app, exit_code);
-  add_cluster_views(app, exit_code);
-  add_instance_orders(app, exit_code);
-  add_completion(app, exit_code);
-  add_replay(app, exit_code);
-  add_experiment(app, exit_code);
-  add_bound(app, exit_code);
-  add_pareto(app, exit_code);
-  add_policies(app, exit_code);
-  add_explain(app, exit_code);
-  add_convert(app, exit_code);
-  add_market(app, exit_code);
-  add_train(app, exit_code);
-  add_predict(app, exit_code);
-  add_config_keys(app, exit_code);
-  add_store(app, exit_code);
-  add_pki(app, exit_code);
-  add_node(app, exit_code);
-  add_local_cluster(app, exit_code);
-  add_worker(app, exit_code);
-  add_shim(app, exit_code);
-  add_progress(app, exit_code);
+  add_client_commands(app, exit_code, words);
+  const auto is_called = [&](const CLI::App* command) { return command->check_name(argv[1]); };
+  if (argc < 2 || app.get_subcommands(is_called).empty()) return hand_over(argv);
   try {
     app.parse(own, argv);
-  } catch (const CLI::ParseError& error) {
-    // In the place of an id it was taken for an option that there is not.
-    const std::string word = negative_number(own, argv);
-    if (!word.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
-      complain("'" + word + "': ids are whole numbers from 0 on");
-      return kUsage;
-    }
-    if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
-      complain(conversion_fault(app, error.what()));
-      return kUsage;
-    }
-    if (app.exit(error) == 0) return flush_standard_output() ? exit_code : kFailed;
-    if (const std::string meant = suggestion(app); !meant.empty()) complain(meant);
-    return kUsage;
+  } catch (const CLI::ParseError&) {
+    // No command has begun: words are looked at before anything is done.
+    return hand_over(argv);
   } catch (const std::exception& error) {
     complain(error.what());
     return kFailed;

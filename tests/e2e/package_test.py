@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 BUILD = os.environ["MUSTER_BUILD"]
-FILES = ["bin/muster", "bin/muster-shim", "share/muster/cluster/local-types.csv",
+FILES = ["bin/muster", "bin/muster-full", "bin/muster-shim", "share/muster/cluster/local-types.csv",
          "share/muster/cluster/local.toml", "share/muster/catalogs/ec2-us-east-1-2026-07.csv",
          "share/muster/replay/eva-200.toml", "share/muster/workloads/pai-200.csv",
          "share/muster/experiments/muster/small.toml",
@@ -58,7 +58,8 @@ class InstalledTree(PackageTest):
     def test_everything_is_there_and_nothing_else_at_the_top(self):
         self.assertEqual([name for name in FILES if not os.path.isfile(self.path(name))], [])
         self.assertEqual(sorted(os.listdir(self.prefix)), ["bin", "lib", "share"])
-        self.assertEqual(sorted(os.listdir(self.path("bin"))), ["muster", "muster-shim"])
+        self.assertEqual(sorted(os.listdir(self.path("bin"))),
+                         ["muster", "muster-full", "muster-shim"])
 
     def test_the_command_says_its_version(self):
         self.assertEqual(self.succeed(self.program, "--version").strip(),
@@ -121,7 +122,9 @@ class DebianPackage(PackageTest):
             self.assertIn(f"./usr/{name}", listed)
         self.assertEqual([name for name in listed if not name.startswith("./usr/")], [])
         self.assertTrue(all(line.split()[1] == "root/root" for line in listed.values()))
-        self.assertIn("libcaf-core", self.succeed("dpkg-deb", "-f", package, "Depends"))
+        depends = self.succeed("dpkg-deb", "-f", package, "Depends")
+        self.assertIn("libcaf-core", depends)
+        self.assertIn("libcurl4", depends)
         self.succeed("dpkg-deb", "-x", package, os.path.join(self.folder, "x"))
         unit = os.path.join(self.folder, "x/usr", "lib/systemd/system/muster-node@.service")
         with open(unit, encoding="utf-8") as file:

@@ -34,6 +34,8 @@ void add_worker(CLI::App& app, int& exit_code);
 void add_shim(CLI::App& app, int& exit_code);
 void add_progress(CLI::App& app, int& exit_code);
 
+/// All commands that speak to a cluster and need nothing else: those below.
+void add_client_commands(CLI::App& app, int& exit_code, const std::vector<std::string>& words);
 /// `muster submit`; `words`: the command that stood behind "--".
 void add_submit(CLI::App& app, int& exit_code, const std::vector<std::string>& words);
 /// `muster plan`; likewise.

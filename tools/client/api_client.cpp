@@ -1,16 +1,14 @@
-// Sends requests to the cluster's APIs by libcurl. A failure that may pass is tried again, at each
-// API in turn and then after a pause that doubles, until `retry_for` is over.
+// Sends requests to the cluster's APIs (docs/api.md). A failure that may pass is tried again, at
+// each API in turn and then after a pause that doubles, until `retry_for` is over.
 
 #include "tools/client/api_client.hpp"
 
-#include <curl/curl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/random.h>
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -32,19 +30,6 @@ constexpr std::size_t kShownBytes = 300;
 constexpr Duration kShortestTry = std::chrono::seconds{1};
 /// Less patience than this is none: a try that was given all that was left may end a little early.
 constexpr Duration kNotWorthATry = std::chrono::milliseconds{20};
-
-/// Never 0, which libcurl takes for its default: no limit, for a whole request.
-long milliseconds(Duration duration) {
-  return static_cast<long>(
-      std::chrono::ceil<std::chrono::milliseconds>(std::max(duration, Duration{1})).count());
-}
-
-// For a proxy 127.0.0.1 is its own machine: none is used for an API on this one.
-bool is_loopback(const std::string& url) {
-  const std::size_t begin = url.find("//") + 2;
-  const std::string_view host = std::string_view(url).substr(begin);
-  return host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]");
-}
 
 /// An answer that is deeper or larger than any real one is not worth its memory.
 std::optional<nlohmann::json> parse_object(const std::string& text) {
@@ -72,180 +57,22 @@ std::string error_message(const std::string& body) {
 }  // namespace
 
 struct ApiClient::Request {
-  std::string path;
-  const std::string* body = nullptr;  ///< null: a GET
+  HttpRequest http;
   Elsewhere elsewhere = Elsewhere::always;
   Duration answered_after{};  ///< the server may wait so long
 };
 
-/// What one try came to.
-struct ApiClient::Reply {
-  CURLcode code = CURLE_OK;
-  long status = 0;
-  Duration retry_after{};  ///< as the server asked; 0: it did not
-  std::string body;
-  std::map<std::string, std::string> headers;  ///< names in small letters
-  bool too_large = false;
-  std::string reason;  ///< of a failed transfer
+namespace {
 
-  /// Nothing listens there, or the address is none.
-  bool nobody_there() const {
-    return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST;
-  }
-  /// It may go better the next time.
-  bool passing() const {
-    if (too_large) return false;
-    switch (code) {
-      case CURLE_OK:
-        return status == 429 || status == 502 || status == 503 || status == 504;
-      case CURLE_COULDNT_CONNECT:
-      case CURLE_COULDNT_RESOLVE_HOST:
-      case CURLE_OPERATION_TIMEDOUT:
-      case CURLE_GOT_NOTHING:
-      case CURLE_SEND_ERROR:
-      case CURLE_RECV_ERROR:
-      case CURLE_PARTIAL_FILE:
-        return true;
-      default:
-        return false;
-    }
-  }
-};
-
-/// A libcurl handle, which keeps its connection from one request to the next.
-class ApiClient::Transfer {
- public:
-  Transfer(const ClusterContext& context, const ApiOptions& options) : options_(options) {
-    static const CURLcode kReady = curl_global_init(CURL_GLOBAL_DEFAULT);
-    MUSTER_CHECK(kReady == CURLE_OK, "libcurl does not start");
-    curl_.reset(curl_easy_init());
-    MUSTER_CHECK(curl_ != nullptr, "libcurl gives no handle");
-    add_header("Authorization: Bearer " + context.token);
-    add_header("Accept: application/json");
-    add_header("Content-Type: application/json");
-    // Empty: libcurl would announce large bodies by Expect: 100-continue and wait for the answer.
-    add_header("Expect:");
-    set_fixed_options();
-  }
-  Transfer(const Transfer&) = delete;
-  Transfer& operator=(const Transfer&) = delete;
-
-  Reply perform(const std::string& api, const Request& request, Duration limit);
-
- private:
-  struct Cleanup {
-    void operator()(CURL* curl) const { curl_easy_cleanup(curl); }
-    void operator()(curl_slist* list) const { curl_slist_free_all(list); }
-  };
-  struct Sink {
-    Reply& reply;
-    std::size_t limit;
-  };
-
-  // release() and reset(): append returns the same list, which must not be freed in between.
-  void add_header(const std::string& line) {
-    curl_slist* longer = curl_slist_append(headers_.get(), line.c_str());
-    MUSTER_CHECK(longer != nullptr, "libcurl takes no header");
-    // The list's head stays the same but for the first line.
-    static_cast<void>(headers_.release());
-    headers_.reset(longer);
-  }
-  template <class Value>
-  void set(CURLoption option, Value value) {
-    const CURLcode code = curl_easy_setopt(curl_.get(), option, value);
-    MUSTER_CHECK(code == CURLE_OK, "libcurl takes no such option");
-  }
-  void set_fixed_options();
-
-  static std::size_t take(char* data, std::size_t size, std::size_t count, void* sink) {
-    auto& [reply, limit] = *static_cast<Sink*>(sink);
-    const std::size_t bytes = size * count;
-    if (reply.body.size() + bytes > limit) {
-      // A count other than that offered ends the transfer.
-      reply.too_large = true;
-      return 0;
-    }
-    reply.body.append(data, bytes);
-    return bytes;
-  }
-  static std::size_t take_header(char* data, std::size_t size, std::size_t count, void* sink) {
-    constexpr std::size_t kMaxHeaders = 100;
-    auto& headers = static_cast<Sink*>(sink)->reply.headers;
-    const std::string_view line(data, size * count);
-    const std::size_t colon = line.find(':');
-    // The status line has no colon; more headers than these are not the API's.
-    if (colon == std::string_view::npos || headers.size() >= kMaxHeaders) return line.size();
-    std::string name(line.substr(0, colon));
-    std::ranges::transform(name, name.begin(), [](unsigned char letter) {
-      return letter >= 'A' && letter <= 'Z' ? letter + ('a' - 'A') : letter;
-    });
-    std::string_view value = line.substr(colon + 1);
-    const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-    while (!value.empty() && is_blank(value.front())) value.remove_prefix(1);
-    while (!value.empty() && is_blank(value.back())) value.remove_suffix(1);
-    headers[name] = value;
-    return line.size();
-  }
-  // Called by libcurl about once a second and at each progress: a stop need not wait for the
-  // answer.
-  static int watch(void* options, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
-    const auto& stop_asked = static_cast<const ApiOptions*>(options)->stop_asked;
-    return stop_asked && stop_asked() ? 1 : 0;
-  }
-
-  const ApiOptions& options_;
-  std::unique_ptr<CURL, Cleanup> curl_;
-  std::unique_ptr<curl_slist, Cleanup> headers_;
-  std::array<char, CURL_ERROR_SIZE> reason_{};
-};
-
-void ApiClient::Transfer::set_fixed_options() {
-  set(CURLOPT_HTTPHEADER, headers_.get());
-  set(CURLOPT_PROTOCOLS_STR, "http,https");
-  // Timeouts by signals are not safe in a process with threads.
-  set(CURLOPT_NOSIGNAL, 1L);
-  // The API never redirects: whoever does is something else.
-  set(CURLOPT_FOLLOWLOCATION, 0L);
-  set(CURLOPT_USERAGENT, "muster");
-  set(CURLOPT_ERRORBUFFER, reason_.data());
-  set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(options_.connect_timeout));
-  set(CURLOPT_WRITEFUNCTION, &Transfer::take);
-  set(CURLOPT_HEADERFUNCTION, &Transfer::take_header);
-  set(CURLOPT_NOPROGRESS, 0L);
-  set(CURLOPT_XFERINFOFUNCTION, &Transfer::watch);
-  set(CURLOPT_XFERINFODATA, const_cast<ApiOptions*>(&options_));
+/// It may go better the next time.
+bool passing(const HttpReply& reply) {
+  if (reply.outcome == Outcome::nobody_there || reply.outcome == Outcome::lost) return true;
+  const long status = reply.status;
+  return reply.outcome == Outcome::answered &&
+         (status == 429 || status == 502 || status == 503 || status == 504);
 }
 
-/// One try. Failures are told by the reply's code and status, and the caller decides on them.
-ApiClient::Reply ApiClient::Transfer::perform(const std::string& api, const Request& request,
-                                              Duration limit) {
-  Reply reply;
-  Sink sink{reply, options_.max_answer_bytes};
-  reason_.front() = '\0';
-  set(CURLOPT_URL, (api + request.path).c_str());
-  set(CURLOPT_TIMEOUT_MS, milliseconds(limit));
-  // An empty text turns proxies off; null leaves the choice to the environment's variables.
-  const char* const no_proxy = "";
-  set(CURLOPT_PROXY, is_loopback(api) ? no_proxy : nullptr);
-  set(CURLOPT_WRITEDATA, &sink);
-  set(CURLOPT_HEADERDATA, &sink);
-  if (request.body != nullptr) {
-    set(CURLOPT_POST, 1L);
-    set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body->size()));
-    set(CURLOPT_POSTFIELDS, request.body->data());
-  } else {
-    set(CURLOPT_HTTPGET, 1L);
-  }
-  reply.code = curl_easy_perform(curl_.get());
-  curl_easy_getinfo(curl_.get(), CURLINFO_RESPONSE_CODE, &reply.status);
-  curl_off_t seconds = 0;
-  curl_easy_getinfo(curl_.get(), CURLINFO_RETRY_AFTER, &seconds);
-  // A day: any number of seconds may come, and a Duration is in ns.
-  constexpr curl_off_t kLongestWish = 86'400;
-  reply.retry_after = std::chrono::seconds(std::clamp(seconds, curl_off_t{0}, kLongestWish));
-  reply.reason = reason_.front() != '\0' ? reason_.data() : curl_easy_strerror(reply.code);
-  return reply;
-}
+}  // namespace
 
 ApiClient::ApiClient(ClusterContext context, ApiOptions options)
     : context_(std::move(context)), options_(std::move(options)), apis_{context_.api} {
@@ -256,18 +83,29 @@ ApiClient::ApiClient(ClusterContext context, ApiOptions options)
       return true;
     };
   }
-  transfer_ = std::make_unique<Transfer>(context_, options_);
+}
+
+/// One try at the present API, by the means that it takes.
+HttpReply ApiClient::perform(const HttpRequest& request, Duration limit) {
+  const bool plain = takes_plain(api());
+  std::unique_ptr<Transfer>& transfer = plain ? plain_ : curl_;
+  if (transfer == nullptr) {
+    const TransferOptions options{context_.token, options_.connect_timeout,
+                                  options_.max_answer_bytes, options_.stop_asked};
+    transfer = plain ? plain_transfer(options) : curl_transfer(options);
+  }
+  return transfer->perform(api(), request, limit);
 }
 
 ApiClient::~ApiClient() = default;
 
 Expected<Answer, ClientError> ApiClient::get(const std::string& path, Duration answered_after) {
-  return ask({path, nullptr, Elsewhere::always, answered_after});
+  return ask({{path}, Elsewhere::always, answered_after});
 }
 
 Expected<Answer, ClientError> ApiClient::post(const std::string& path, const std::string& body,
                                               Elsewhere elsewhere) {
-  return ask({path, &body, elsewhere});
+  return ask({{path, &body}, elsewhere});
 }
 
 Expected<Answer, ClientError> ApiClient::ask(const Request& request) {
@@ -283,7 +121,7 @@ Expected<Answer, ClientError> ApiClient::ask(const Request& request) {
 }
 
 Expected<BytesAnswer, ClientError> ApiClient::get_bytes(const std::string& path) {
-  auto reply = try_for_long({path});
+  auto reply = try_for_long({{path}});
   if (!reply) return reply.error();
   return BytesAnswer{std::move(reply->body), std::move(reply->headers)};
 }
@@ -299,7 +137,7 @@ Duration ApiClient::limit_of_try(const Request& request, Duration tried, std::si
   return std::min(options_.request_timeout, limit + request.answered_after);
 }
 
-Expected<ApiClient::Reply, ClientError> ApiClient::try_for_long(const Request& request) {
+Expected<HttpReply, ClientError> ApiClient::try_for_long(const Request& request) {
   const auto begin = Steady::now();
   Duration pause = options_.first_pause;
   std::size_t asked = 0;  // APIs since the last pause
@@ -311,18 +149,18 @@ Expected<ApiClient::Reply, ClientError> ApiClient::try_for_long(const Request& r
     const std::size_t next =
         may_be_cut_short ? apis_.size() - std::min(asked + 1, apis_.size()) : 0;
     const Duration limit = limit_of_try(request, Steady::now() - begin, next);
-    Reply reply = transfer_->perform(api(), request, limit);
-    if (!reply.passing()) {
+    HttpReply reply = perform(request.http, limit);
+    if (!passing(reply)) {
       if (auto failure = failure_of(reply)) return *std::move(failure);
       return reply;
     }
     const Duration tried = Steady::now() - begin;
-    const Duration patience = reply.nobody_there()
+    const Duration patience = reply.outcome == Outcome::nobody_there
                                   ? std::min(options_.refused_for, options_.retry_for)
                                   : options_.retry_for;
     // A change that may have arrived must not be made a second time elsewhere. That nobody was
     // there proves that it has not arrived.
-    movable &= request.elsewhere == Elsewhere::always || reply.nobody_there();
+    movable &= request.elsewhere == Elsewhere::always || reply.outcome == Outcome::nobody_there;
     const bool others_left = movable && ++asked < apis_.size();
     const Duration left = patience - tried;
     const bool too_late = left <= kNotWorthATry || reply.retry_after > left;
@@ -345,14 +183,14 @@ Expected<ApiClient::Reply, ClientError> ApiClient::try_for_long(const Request& r
   }
 }
 
-Failure<ClientError> ApiClient::give_up(const Reply& reply, Duration tried) const {
-  if (reply.nobody_there()) {
+Failure<ClientError> ApiClient::give_up(const HttpReply& reply, Duration tried) const {
+  if (reply.outcome == Outcome::nobody_there) {
     return {
         ClientError::unreachable,
         fmt::format("nothing answers at {}; start one with `muster up`", fmt::join(apis_, ", "))};
   }
   const std::string seconds = fmt::format("{:.0f}", to_seconds(tried));
-  if (reply.code != CURLE_OK) {
+  if (reply.outcome != Outcome::answered) {
     return {ClientError::unanswered,
             fmt::format("no answer from {} in {} s: {}", api(), seconds, reply.reason)};
   }
@@ -364,14 +202,14 @@ Failure<ClientError> ApiClient::give_up(const Reply& reply, Duration tried) cons
 }
 
 /// What an answer that will not get better is about, if it is none to be glad of.
-std::optional<Failure<ClientError>> ApiClient::failure_of(const Reply& reply) const {
+std::optional<Failure<ClientError>> ApiClient::failure_of(const HttpReply& reply) const {
   using Failed = Failure<ClientError>;
-  if (reply.too_large) {
+  if (reply.outcome == Outcome::too_large) {
     return Failed{ClientError::malformed, fmt::format("the answer of {} is larger than {} bytes",
                                                       api(), options_.max_answer_bytes)};
   }
-  if (reply.code == CURLE_ABORTED_BY_CALLBACK) return Failed{ClientError::stopped, "stopped"};
-  if (reply.code != CURLE_OK) {
+  if (reply.outcome == Outcome::stopped) return Failed{ClientError::stopped, "stopped"};
+  if (reply.outcome != Outcome::answered) {
     return Failed{ClientError::unreachable,
                   fmt::format("cannot talk to {}: {}", api(), reply.reason)};
   }

@@ -14,6 +14,7 @@
 #include "model/expected.hpp"
 #include "model/time.hpp"
 #include "tools/client/context.hpp"
+#include "tools/client/transfer.hpp"
 
 namespace muster::client {
 
@@ -93,14 +94,13 @@ class ApiClient {
   const ApiOptions& options() const { return options_; }
 
  private:
-  class Transfer;
   struct Request;
-  struct Reply;
 
   Expected<Answer, ClientError> ask(const Request& request);
-  Expected<Reply, ClientError> try_for_long(const Request& request);
-  std::optional<Failure<ClientError>> failure_of(const Reply& reply) const;
-  Failure<ClientError> give_up(const Reply& reply, Duration tried) const;
+  HttpReply perform(const HttpRequest& request, Duration limit);
+  Expected<HttpReply, ClientError> try_for_long(const Request& request);
+  std::optional<Failure<ClientError>> failure_of(const HttpReply& reply) const;
+  Failure<ClientError> give_up(const HttpReply& reply, Duration tried) const;
   Duration limit_of_try(const Request& request, Duration tried, std::size_t others) const;
   /// The API that is asked at present.
   const std::string& api() const { return apis_[current_]; }
@@ -109,7 +109,8 @@ class ApiClient {
   ApiOptions options_;
   std::vector<std::string> apis_;
   std::size_t current_ = 0;
-  std::unique_ptr<Transfer> transfer_;
+  std::unique_ptr<Transfer> plain_;  ///< made when it is needed, like the other
+  std::unique_ptr<Transfer> curl_;
 };
 
 /// The text as a part of a path or a query.
