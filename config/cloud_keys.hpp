@@ -60,7 +60,7 @@ std::vector<KeySpecOf<C>> every_cloud_keys() {
       {"cloud.reclaim",
        "so much longer than the catalog's terminate_s an instance is billed after the request to "
        "end it",
-       Time{[](C& c) -> Duration& { return c.cloud.reclaim; }, kNone, 24 * kHour}},
+       Time{[](C& c) -> Duration& { return c.cloud.reclaim; }, kNone, 12 * kHour}},
       {"cloud.interruptions_per_h",
        "expected number in an hour of one spot instance, by themselves",
        Number{[](C& c) -> double& { return c.cloud.interruptions_per_h; }, {0, 3600}}},

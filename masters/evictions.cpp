@@ -23,6 +23,14 @@ bool Evictions::evict(InstanceId id, CauseCode why, Instant now) {
   while (!row->planned.empty()) {
     const TaskRow& task = state().task(row->planned.front());
     const JobRow& job = state().job(task.job);
+    // Who runs elsewhere and was to come here when it is ready has only lost where it was to go.
+    const bool runs_elsewhere = task.phase == TaskPhase::running && task.at != row->slot;
+    const bool alone = !job.job.gang || job.tasks.size() == 1;
+    if (runs_elsewhere && alone && why != CauseCode::spend_cap) {
+      commands_.recorder.record(TaskUnassigned{task.id, {why, 0}}, now);
+      commands_.tasks.stay_or_leave(task.id, now);
+      continue;
+    }
     commands_.tasks.unassign(task.id, {why, 0}, now);
     commands_.tasks.unassign_gang(job, reason, now);
     if (state().find(id)->released) break;  // its last task was one of the peers

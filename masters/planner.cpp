@@ -123,7 +123,7 @@ DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const
   const OfferingTable* offered = memory_->fixed_fleet() ? nullptr : &state->offerings();
   // A policy that is not asked when a job comes decides on it in its next regular round, which is
   // at most a period away; what it does until then says nothing of the job.
-  const Cadence cadence = policy->cadence();
+  const Cadence cadence = memory_->fixed_fleet() ? policy->fleet_cadence() : policy->cadence();
   const Duration wait = cadence.on_arrival ? Duration::zero() : cadence.period;
   const ClusterView shown{*state,
                           *parts_.catalog,

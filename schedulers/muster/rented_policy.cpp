@@ -37,11 +37,11 @@ void append(Plan& plan, Plan&& more) {
   for (Place& place : more.places) {
     regroup(place.group);
     if (auto* launch = std::get_if<LaunchIndex>(&place.to)) launch->value += launches;
-    plan.places.push_back(std::move(place));
+    plan.places.push_back(place);
   }
   for (Release& release : more.releases) {
     regroup(release.group);
-    plan.releases.push_back(std::move(release));
+    plan.releases.push_back(release);
   }
   plan.refusals.insert(plan.refusals.end(), more.refusals.begin(), more.refusals.end());
 }

@@ -333,7 +333,8 @@ void TimedRound::refuse_waiting() {
       on_offer |= usd_h_on(TypeId{i}, kind).has_value();
     }
     if (on_offer) continue;
-    for (const std::uint32_t task : kind.tasks) {
+    for (std::size_t i = kind.placed; i < kind.tasks.size(); ++i) {
+      const std::uint32_t task = kind.tasks[i];
       // A refusal that stands already would be an event without news in every round.
       if (!(row(task).reason == lacks)) plan_.refusals.push_back({row(task).id, lacks});
     }

@@ -252,6 +252,12 @@ TEST(ReplayConfig, RejectsTimesOfGangsOutOfTheirRanges) {
               HasSubstr("master.gang_longest: has to be a duration from 1ms"));
 }
 
+TEST(ReplayConfig, RejectsInstancesThatAreBilledLongerThanARunWaitsForThem) {
+  EXPECT_EQ(load_with("[cloud]\nreclaim = \"12h\"\n").value().cloud.reclaim, 12h);
+  EXPECT_THAT(message_of(load_with("[cloud]\nreclaim = \"13h\"\n")),
+              HasSubstr("cloud.reclaim: has to be a duration from 0"));
+}
+
 TEST(ReplayConfig, RejectsPlanningOutOfItsRanges) {
   EXPECT_THAT(message_of(load_with("[master]\ndecision_time = \"61min\"\n")),
               HasSubstr("master.decision_time: has to be a duration from 0"));

@@ -108,6 +108,11 @@ class Pareto(MusterTest):
         self.assert_refused(2, ["weights", "bert:2"], "pareto", "training.toml", "--budgets", "40",
                             "--policy", "boa,weights=bert")
 
+    def test_the_budget_is_what_is_asked_for(self):
+        for own in ("boa,budget=30", "boa,budget_usd_h=30"):
+            self.assert_refused(2, ["without a budget", own], "pareto", self.training(),
+                                "--budgets", "40", "--policy", own)
+
     def test_types_of_gpus_are_compared_for_the_same_dollars(self):
         both = os.path.join(SOURCE, "config/catalogs/ec2-g4dn-p3.csv")
         faster = ("--set", f"catalog={both}", "--set", 'workload.training.families=["p3@3.5"]')

@@ -126,6 +126,16 @@ TEST_F(MoveWhenReadyTest, ANoticeForTheInstanceThatItRunsOnStopsItAtOnce) {
   EXPECT_TRUE(meant_for(1));
 }
 
+TEST_F(MoveWhenReadyTest, ANoticeForTheInstanceThatItWasToMoveToLeavesItWhereItRuns) {
+  begin_move();
+  master_->instance_up(InstanceId{1}, {}, now());
+  EXPECT_TRUE(master_->evict(InstanceId{1}, CauseCode::interrupted, now()));
+  EXPECT_EQ(count<StopTask>(commit()), 0U);
+  EXPECT_TRUE(holds(0) && meant_for(0));
+  EXPECT_TRUE(master_->state().find(InstanceId{1})->released);
+  expect_consistent();
+}
+
 TEST_F(MoveWhenReadyTest, ATaskThatEndsMeanwhileNeedsNoPlace) {
   begin_move();
   master_->task_finished({TaskId{1}, 1, {}}, now());

@@ -70,7 +70,9 @@ ExitCode read_policy(const PlanOptions& options, PlanInputs& inputs) {
     complain("--policy: " + spec.error().message);
     return kUsage;
   }
-  const auto is_budget = [](const auto& param) { return param.first == "budget"; };
+  const auto is_budget = [](const auto& param) {
+    return param.first == "budget" || param.first == "budget_usd_h";
+  };
   const bool has_budget = std::ranges::any_of(spec->params, is_budget);
   if (spec->name != kPlanner || has_budget) {
     complain(fmt::format("--policy has to be boa with its parameters, without a budget; it is {}",
