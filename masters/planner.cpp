@@ -117,17 +117,19 @@ DryRun Planner::dry_run(Job job, const RoundWish& wish, PlanLimits limits) const
   const Event accepted{wish.now, JobAccepted{std::move(job)}};
   state->apply(accepted);
   const std::unique_ptr<Policy> policy = parts_.policy->clone();
-  limits.backed_off_gangs = known.gangs.backed_off(*state, known.rounds, wish.now);
-  limits.turn = known.gangs.turn(wish.now);
-  const UnavailableOfferings offers = memory_->unavailable_offerings(wish.now, wish.rents);
-  const OfferingTable* offered = memory_->fixed_fleet() ? nullptr : &state->offerings();
   // A policy that is not asked when a job comes decides on it in its next regular round, which is
   // at most a period away; what it does until then says nothing of the job.
   const Cadence cadence = memory_->fixed_fleet() ? policy->fleet_cadence() : policy->cadence();
-  const Duration wait = cadence.on_arrival ? Duration::zero() : cadence.period;
+  const Instant at = wish.now + (cadence.on_arrival ? Duration::zero() : cadence.period);
+  // What the policy may do then is held against what is allowed then.
+  limits.stay.now = at;
+  limits.backed_off_gangs = known.gangs.backed_off(*state, known.rounds, at);
+  limits.turn = known.gangs.turn(at);
+  const UnavailableOfferings offers = memory_->unavailable_offerings(at, wish.rents);
+  const OfferingTable* offered = memory_->fixed_fleet() ? nullptr : &state->offerings();
   const ClusterView shown{*state,
                           *parts_.catalog,
-                          wish.now + wait,
+                          at,
                           offered,
                           offers,
                           limits.backed_off_gangs,

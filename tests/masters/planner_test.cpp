@@ -336,6 +336,18 @@ TEST(DryRuns, SayWhatABatchWillBeGivenAtItsNextSchedulingEvent) {
   }
 }
 
+TEST_F(PlannerBesideTest, ADryRunIsHeldAgainstWhatIsAllowedAtTheRoundThatItShows) {
+  settings_.min_stay = std::chrono::minutes{5};  // as long as the policy's period
+  make_master({});
+  one_running(1);
+  const Instant soon = now();
+  EXPECT_TRUE(check_plan(together({1}), master_->state(), master_->limits(soon)).places[0]);
+  script_.plans.push_back(together({1}));
+  const DryRun run = master_->dry_run(test::JobBuilder(2).build(), soon);
+  ASSERT_EQ(run.checked.places.size(), 1U);
+  EXPECT_FALSE(run.checked.places[0].has_value()) << "by then the task has stayed long enough";
+}
+
 TEST_F(PlannerBesideTest, ADryRunOfThePlannerChangesNothing) {
   master_->submit(test::JobBuilder(1).build(), now());
   send_off();
