@@ -41,12 +41,8 @@ void FleetLevels::apply(const Event& event) {
     if (found != instances_.end()) stop_serving(found->second);
   } else if (const auto* start = std::get_if<StartIssued>(&event.body)) {
     hold(*start);
-  } else if (const auto* left = std::get_if<TaskCheckpointed>(&event.body)) {
-    release(left->task);
-  } else if (const auto* finished = std::get_if<TaskFinished>(&event.body)) {
-    release(finished->task);
-  } else if (const auto* failed = std::get_if<TaskFailed>(&event.body)) {
-    release(failed->task);
+  } else if (const auto left = task_that_left(event)) {
+    release(*left);
   } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
     go(gone->instance, event.at, gone->billed_until.value_or(event.at));
   }

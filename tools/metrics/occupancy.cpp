@@ -5,18 +5,21 @@
 
 namespace muster::metrics {
 
+std::optional<TaskId> task_that_left(const Event& event) {
+  if (const auto* left = std::get_if<TaskCheckpointed>(&event.body)) return left->task;
+  if (const auto* finished = std::get_if<TaskFinished>(&event.body)) return finished->task;
+  if (const auto* failed = std::get_if<TaskFailed>(&event.body)) return failed->task;
+  return std::nullopt;
+}
+
 void Occupancy::apply(const Event& event) {
   if (const auto* start = std::get_if<StartIssued>(&event.body)) {
     // An attempt whose worker was lost may be followed by the next without an end of its own.
     leave(start->task);
     places_[start->task] = start->instance;
     on_[start->instance].push_back(start->task);
-  } else if (const auto* left = std::get_if<TaskCheckpointed>(&event.body)) {
-    leave(left->task);
-  } else if (const auto* finished = std::get_if<TaskFinished>(&event.body)) {
-    leave(finished->task);
-  } else if (const auto* failed = std::get_if<TaskFailed>(&event.body)) {
-    leave(failed->task);
+  } else if (const auto left = task_that_left(event)) {
+    leave(*left);
   } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
     for (TaskId task : on(gone->instance)) places_.erase(task);
     on_.erase(gone->instance);

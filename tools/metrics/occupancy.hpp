@@ -8,6 +8,10 @@
 
 namespace muster::metrics {
 
+/// The task that has given its instance's resources back by the event: its attempt has ended. Those
+/// on an instance that is gone are not told of one by one.
+std::optional<TaskId> task_that_left(const Event& event);
+
 /// Which task holds resources on which instance, from the events alone. Events that make no sense
 /// change nothing.
 class Occupancy {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "tools/metrics/occupancy.hpp"
+
 // Keeps the levels between two events and multiplies them by the time in between. GPUs are whole
 // numbers nearly always, so that taking an instance out of a level leaves no rounding behind.
 
@@ -24,20 +26,10 @@ void UnusedGpus::apply(const Event& event) {
     enter(given_back->instance, Phase::leaving);
   } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
     remove(gone->instance);
-  } else {
-    apply_to_tasks(event);
-  }
-}
-
-void UnusedGpus::apply_to_tasks(const Event& event) {
-  if (const auto* start = std::get_if<StartIssued>(&event.body)) {
+  } else if (const auto* start = std::get_if<StartIssued>(&event.body)) {
     hold(*start);
-  } else if (const auto* left = std::get_if<TaskCheckpointed>(&event.body)) {
-    release(left->task);
-  } else if (const auto* finished = std::get_if<TaskFinished>(&event.body)) {
-    release(finished->task);
-  } else if (const auto* failed = std::get_if<TaskFailed>(&event.body)) {
-    release(failed->task);
+  } else if (const auto left = task_that_left(event)) {
+    release(*left);
   }
 }
 

@@ -32,7 +32,6 @@ class UnusedGpus {
   };
 
   void advance(Instant now);
-  void apply_to_tasks(const Event& event);
   void enter(InstanceId id, Phase phase);
   void remove(InstanceId id);
   void hold(const StartIssued& start);

@@ -73,7 +73,7 @@ CostView cost(const std::vector<CostView>& masters, const std::optional<RentedVi
       by.add(std::to_string(one.instance.value) + " " + one.type, one.usd);
       rest -= one.usd;
     }
-    // Sums of dollars as floating-point numbers differ by less than the bill's smallest unit.
+    // Less is rounding of the sums of doubles, for bills below a million dollars.
     constexpr double kRounding = 1e-9;
     if (std::abs(rest) > kRounding) by.add("(earlier instances)", rest);
   }
