@@ -35,6 +35,11 @@ ShapeId ClusterState::intern_shape(const Demands& demands) {
   return entry->second;
 }
 
+ShapeId ClusterState::join_shape(ShapeId id) {
+  ++shapes_[id.value].tasks;
+  return id;
+}
+
 void ClusterState::leave_shape(ShapeId id) {
   ShapeRow& row = shapes_[id.value];
   if (--row.tasks > 0) return;

@@ -301,6 +301,8 @@ class ClusterState {
   void derive_shapes();
   /// The shape of a task that comes.
   ShapeId intern_shape(const Demands& demands);
+  /// One more task has the shape, which another has already.
+  ShapeId join_shape(ShapeId id);
   /// A task that had the shape is gone.
   void leave_shape(ShapeId id);
   Resources nominal_demand(ShapeId id) const {

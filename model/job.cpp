@@ -2,9 +2,14 @@
 
 namespace muster {
 
+const std::vector<FamilyDemand>& Demands::none() {
+  static const std::vector<FamilyDemand> empty;
+  return empty;
+}
+
 const FamilyDemand* Demands::on(std::string_view family) const {
   const FamilyDemand* any = nullptr;
-  for (const FamilyDemand& entry : entries_) {
+  for (const FamilyDemand& entry : entries()) {
     if (entry.family == family) return &entry;
     if (entry.family.empty()) any = &entry;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,21 +27,30 @@ struct FamilyDemand {
 };
 
 /// The demands of a task, one entry a family it can run on, or a single one for any family.
-/// A task may be placed only on a family that it has a demand for.
+/// A task may be placed only on a family that it has a demand for. Copies share their entries,
+/// which never change: the tasks of an array ask for the same, and are copied from hand to hand.
 class Demands {
  public:
   Demands() = default;
-  explicit Demands(const Resources& any_family) : entries_{{"", any_family, 1}} {}
-  explicit Demands(std::vector<FamilyDemand> entries) : entries_(std::move(entries)) {}
+  explicit Demands(const Resources& any_family)
+      : Demands(std::vector<FamilyDemand>{{"", any_family, 1}}) {}
+  explicit Demands(std::vector<FamilyDemand> entries)
+      : entries_(std::make_shared<const std::vector<FamilyDemand>>(std::move(entries))) {}
 
-  const std::vector<FamilyDemand>& entries() const { return entries_; }
+  const std::vector<FamilyDemand>& entries() const { return entries_ ? *entries_ : none(); }
   /// The entry that holds for `family`: its own before the one for any; null when there is none.
   const FamilyDemand* on(std::string_view family) const;
+  /// Whether one is a copy of the other, so that they are equal without a look at their entries.
+  bool shares_with(const Demands& other) const { return entries_ == other.entries_; }
 
-  friend bool operator==(const Demands&, const Demands&) = default;
+  friend bool operator==(const Demands& left, const Demands& right) {
+    return left.shares_with(right) || left.entries() == right.entries();
+  }
 
  private:
-  std::vector<FamilyDemand> entries_;
+  static const std::vector<FamilyDemand>& none();
+
+  std::shared_ptr<const std::vector<FamilyDemand>> entries_;  ///< null: there are none
 };
 
 /// How long the steps around a task's run take; all of them are paid for but make no progress.

@@ -165,6 +165,23 @@ TEST_F(ClusterStateTest, EqualClassesAndDemandsAreInternedOnce) {
   EXPECT_EQ(state_.class_name(state_.find(TaskId{3})->cls), "other");
 }
 
+TEST_F(ClusterStateTest, TasksOfAnArrayShareTheirDemandsAndEachCountsForTheShape) {
+  Job job = JobBuilder(1).tasks(3).build();
+  const Demands demands(Resources::of(0, 2, 1));
+  for (TaskSpec& task : job.tasks) task.demands = demands;
+  // The last is equal without being a copy.
+  job.tasks[2].demands = Demands(Resources::of(0, 2, 1));
+  ASSERT_FALSE(job.tasks[2].demands.shares_with(demands));
+  ASSERT_EQ(job.tasks[2].demands, demands);
+  apply(JobAccepted{job});
+  const ShapeId shape = state_.find(job.tasks[0].id)->shape;
+  for (const TaskSpec& task : job.tasks) EXPECT_EQ(state_.find(task.id)->shape, shape);
+  EXPECT_EQ(state_.shape_count(), 1u);
+  expect_consistent();
+  apply(JobFinished{JobId{1}, JobOutcome::cancelled, 1, 0});
+  EXPECT_EQ(state_.shape_made(shape), 0u) << "all three have left it";
+}
+
 TEST_F(ClusterStateTest, SlotsAreUsedAgainAndIdsAreNot) {
   for (std::uint64_t i = 0; i < 100; ++i) {
     const InstanceId here = ready_instance(i);
