@@ -193,12 +193,33 @@ typename Inspector::result_type inspect(Inspector& f, CapsView& x) {
   return inspect_fields(f, "caps_view", x.max_instances, x.max_usd_h, x.max_usd_day);
 }
 template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, CountView& x) {
+  return inspect_fields(f, "count_view", x.kind, x.of, x.count);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, BucketView& x) {
+  return inspect_fields(f, "bucket_view", x.bound, x.count);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, HistogramView& x) {
+  return inspect_fields(f, "histogram_view", x.name, x.buckets, x.beyond, x.sum);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, HistorySample& x) {
+  return inspect_fields(f, "history_sample", x.at, x.usd_h, x.spent_usd, x.instances,
+                        x.tasks_running, x.tasks_pending, x.jobs_waiting);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, HistoryView& x) {
+  return inspect_fields(f, "history_view", x.samples);
+}
+template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, CellFigures& x) {
   return inspect_fields(f, "cell_figures", x.master, x.jobs_waiting, x.jobs_running, x.jobs_held,
                         x.active_jobs, x.over_jobs, x.pending, x.assigned, x.held, x.capped,
                         x.running, x.elastic_jobs, x.elastic_workers, x.instances, x.instance_count,
                         x.usd_h, x.total_usd, x.today_usd, x.rounds, x.last_decision_ms, x.caps,
-                        x.trouble);
+                        x.trouble, x.counts, x.histograms);
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, SiteFigures& x) {

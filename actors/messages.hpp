@@ -344,6 +344,8 @@ CAF_ADD_TYPE_ID(muster, (muster::RentedView))
 CAF_ADD_ATOM(muster, muster, instances_atom, "instances")
 CAF_ADD_ATOM(muster, muster, decisions_atom, "decisions")
 CAF_ADD_ATOM(muster, muster, figures_atom, "figures")
+CAF_ADD_TYPE_ID(muster, (muster::HistoryView))
+CAF_ADD_ATOM(muster, muster, history_atom, "history")
 CAF_END_TYPE_ID_BLOCK(muster)
 
 CAF_ERROR_CODE_ENUM(muster::ActorError, "muster")
@@ -367,7 +369,8 @@ using JobListener = caf::typed_actor<caf::reacts_to<over_atom, JobEnd>>;
 /// the others, of those too that come later, until it ends or says `unwatch`. Nothing of that is
 /// kept over a restart: who watches asks again. `cancel` is answered when it is durable, and may be
 /// repeated. `greet` says that the cloud can be reached again. `decisions` asks for the newest so
-/// many, 0: all that are kept; this and the other questions change nothing.
+/// many, 0: all that are kept, and `history` for what there was in so many hours; this and the
+/// other questions change nothing.
 using MasterActor = caf::typed_actor<
     caf::replies_to<hand_atom, std::vector<Job>>::with<std::vector<SubmitVerdict>>,
     caf::replies_to<watch_atom, JobListener, std::vector<JobId>>::with<std::vector<JobEnd>>,
@@ -385,6 +388,7 @@ using MasterActor = caf::typed_actor<
     caf::replies_to<CostQuestion>::with<CostView>,
     caf::replies_to<decisions_atom, std::uint32_t>::with<DecisionsView>,
     caf::replies_to<figures_atom>::with<CellFigures>,
+    caf::replies_to<history_atom, std::uint32_t>::with<HistoryView>,
     caf::replies_to<plan_atom, Job>::with<PlanView>, caf::replies_to<LogRequest>::with<LogAnswer>,
     caf::reacts_to<Wakeup>>;
 

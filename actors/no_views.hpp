@@ -24,6 +24,7 @@ MasterActor::behavior_type master_without_views(Handlers... handlers) {
         return ActorError::unknown;
       },
       [](figures_atom) -> caf::result<CellFigures> { return ActorError::unknown; },
+      [](history_atom, std::uint32_t) -> caf::result<HistoryView> { return ActorError::unknown; },
       [](plan_atom, const Job&) -> caf::result<PlanView> { return ActorError::unknown; },
   };
 }

@@ -205,7 +205,24 @@ CellFigures CellView::figures() const {
   view.last_decision_ms = last_decision_ms;
   view.caps = {caps.max_instances, caps.max_usd_h, caps.max_usd_day};
   view.trouble = trouble;
+  if (tally != nullptr) {
+    view.counts = tally->counts();
+    view.histograms = tally->histograms();
+  }
   return view;
+}
+
+HistorySample CellView::sample() const {
+  const CellFigures figures = this->figures();
+  HistorySample sample;
+  sample.at = now;
+  sample.usd_h = figures.usd_h;
+  sample.spent_usd = figures.total_usd;
+  sample.instances = figures.instance_count;
+  sample.tasks_running = figures.running;
+  sample.tasks_pending = figures.waiting_tasks();
+  sample.jobs_waiting = figures.jobs_waiting;
+  return sample;
 }
 
 DecisionsView CellView::decided(std::uint32_t most) const {

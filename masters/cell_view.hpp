@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "masters/cell_tally.hpp"
 #include "masters/master.hpp"
 #include "model/views.hpp"
 #include "storage/history.hpp"
@@ -79,6 +80,7 @@ struct CellView {
   std::string trouble{};
   double last_decision_ms = 0;
   const DecisionLog* decisions = nullptr;
+  const CellTally* tally = nullptr;
 
   CellAnswer<JobsView> jobs(const JobsQuestion& wanted) const;
   CellAnswer<JobDetails> job(const JobQuestion& wanted) const;
@@ -87,6 +89,8 @@ struct CellView {
   CellAnswer<CostView> cost(const CostQuestion& wanted) const;
   InstancesView instances() const;
   CellFigures figures() const;
+  /// The present, as one of the samples of the past.
+  HistorySample sample() const;
   /// The newest so many, 0: all that are kept.
   DecisionsView decided(std::uint32_t most) const;
   /// What the policy would do with one job more.

@@ -33,6 +33,7 @@ bool is_question(const caf::type_erased_tuple& content) {
          content.match_elements<FindQuestion>() || content.match_elements<RequestQuestion>() ||
          content.match_elements<CostQuestion>() || begins_with<figures_atom>(content) ||
          begins_with<instances_atom>(content) ||
+         begins_with<history_atom, std::uint32_t>(content) ||
          begins_with<decisions_atom, std::uint32_t>(content);
 }
 
@@ -71,6 +72,7 @@ MasterActorImpl::MasterActorImpl(caf::actor_config& config, MasterSetup setup)
     for (const InstanceRow& row : master_.state().instances()) workers_[row.id] = {};
   }
   if (setup_.asks_numbers) master_.ask_numbers();
+  past_.restore(std::exchange(setup_.past, {}));
   started_ = timer_.now();
   set_back_ = std::max(Duration::zero(), master_.facts().newest - started_);
 }
@@ -125,7 +127,10 @@ MasterActor::behavior_type MasterActorImpl::make_behavior() {
       [this](const CostQuestion& wanted) { return show(cell_view().cost(wanted)); },
       [this](instances_atom) { return show_instances(); },
       [this](decisions_atom, std::uint32_t most) { return cell_view().decided(most); },
-      [this](figures_atom) { return cell_view().figures(); },
+      [this](figures_atom) { return show_figures(); },
+      [this](history_atom, std::uint32_t hours) {
+        return past_.since(now() - std::chrono::hours{hours});
+      },
       [this](plan_atom, Job& job) { return dry_run(std::move(job)); },
       [this](const LogRequest& request) { return read_log(request); },
       [](const Wakeup& wakeup) { wakeup.run(); },
@@ -350,6 +355,8 @@ void MasterActorImpl::commit(std::function<void()> then) {
   events_since_snapshot_ += weight_of(commit.events);
   watch(commit.events);
   decisions_.watch(commit.events);
+  tally_.watch(commit.events, master_.state());
+  sample_figures();
   if (seat_ && !commit.events.empty()) seat_->follow(commit.events);
   pending_.push_back({std::move(commit.effects), std::move(then)});
   if (setup_.history != nullptr) {

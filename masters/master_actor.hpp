@@ -51,6 +51,10 @@ struct MasterSetup {
   bool asks_numbers = false;  ///< nothing is rented before the cloud has told which numbers it has
   /// Is given what the master was so many events ago.
   std::function<void(MasterSnapshot, std::uint64_t behind)> save_snapshot;
+  /// Is given a sample of the figures a minute while there is something to see; nothing: no past is
+  /// kept.
+  std::function<void(const HistorySample&)> keep_sample;
+  std::vector<HistorySample> past;  ///< the samples before it was started again
   /// Is told what its user should know of; nothing: nobody is.
   std::function<void(const std::string&)> note;
 };
@@ -163,6 +167,8 @@ class MasterActorImpl : public UsersFirst<MasterActor::base, MasterActorImpl> {
   bool judge(const LogClaim& claim, const AttemptPlace& place);
   bool judge_earlier(const LogClaim& claim);
   CellView cell_view();
+  CellFigures show_figures();
+  void sample_figures();
   InstancesView show_instances();
   template <class View>
   caf::result<View> show(CellAnswer<View> answer);
@@ -228,6 +234,8 @@ class MasterActorImpl : public UsersFirst<MasterActor::base, MasterActorImpl> {
   std::uint64_t sample_round_ = 0;         ///< number of the last asking for samples
   std::set<InstanceId> awaiting_samples_;  ///< asked, and not heard of yet
   DecisionLog decisions_;
+  CellTally tally_;
+  CellHistory past_;
   std::uint64_t events_since_snapshot_ = 0;
 };
 

@@ -137,10 +137,26 @@ template bool MasterActorImpl::read_apart(std::function<AttemptPlace()>,
 CellView MasterActorImpl::cell_view() {
   CellView view{master_, setup_.history, {}, master_.name(), now()};
   view.decisions = &decisions_;
+  view.tally = &tally_;
   view.trouble = setup_.journal->trouble();
   if (view.trouble.empty()) view.trouble = setup_.journal->strain();
   if (!setup_.times->ms.empty()) view.last_decision_ms = setup_.times->ms.back();
   return view;
+}
+
+/// The API's node asks every few seconds, also when nothing happens here: so the past has no holes.
+CellFigures MasterActorImpl::show_figures() {
+  sample_figures();
+  return cell_view().figures();
+}
+
+/// Keeps the present for the plots when the last sample is a minute old. It needs no timer of its
+/// own: between two events and questions nothing of it changes but what has been spent.
+void MasterActorImpl::sample_figures() {
+  if (!setup_.keep_sample || !past_.is_due(now())) return;
+  const HistorySample sample = cell_view().sample();
+  past_.add(sample);
+  setup_.keep_sample(sample);
 }
 
 InstancesView MasterActorImpl::show_instances() {

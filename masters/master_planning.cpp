@@ -87,6 +87,7 @@ void MasterActorImpl::await_plan(const RoundWish& wish) {
 }
 
 void MasterActorImpl::note_time(Duration took) {
+  tally_.decided(to_seconds(took));
   std::vector<double>& times = setup_.times->ms;
   if (std::ssize(times) >= kMaxDecisionTimes)
     times.erase(times.begin(), times.begin() + kMaxDecisionTimes / 2);

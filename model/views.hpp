@@ -320,6 +320,58 @@ struct CapsView {
   double max_usd_day = 0;
 };
 
+/// What a master counts.
+enum class CountKind : std::uint8_t {
+  job_over,        ///< jobs that ended, by their outcome
+  attempt_start,   ///< attempts that started
+  attempt_end,     ///< attempts that ended, by how
+  move,            ///< tasks that were told to go to another instance
+  interruption,    ///< instances that the cloud took back
+  launch,          ///< instances that were asked for, by their market
+  launch_refused,  ///< of these, those that the cloud did not give, by the reason
+  plan_refused     ///< parts of plans that were not carried out, by the reason
+};
+inline constexpr std::size_t kCountKinds = 8;
+
+/// How often something happened since the master was started.
+struct CountView {
+  CountKind kind = CountKind::job_over;
+  std::string of;  ///< which of the kind; empty: the kind has no parts
+  std::uint64_t count = 0;
+};
+
+/// How many values of a distribution are not above a bound, and above the bound before it.
+struct BucketView {
+  double bound = 0;
+  std::uint64_t count = 0;
+};
+
+/// A distribution since the master was started.
+struct HistogramView {
+  std::string name;
+  std::vector<BucketView> buckets{};
+  std::uint64_t beyond = 0;  ///< values above the last bound
+  double sum = 0;
+};
+
+/// A master's figures at a moment of its past, for plots.
+struct HistorySample {
+  Instant at;
+  double usd_h = 0;
+  double spent_usd = 0;  ///< in all, until then
+  std::uint64_t instances = 0;
+  std::uint64_t tasks_running = 0;
+  std::uint64_t tasks_pending = 0;
+  std::uint64_t jobs_waiting = 0;
+
+  friend bool operator==(const HistorySample&, const HistorySample&) = default;
+};
+
+/// A master's past, the oldest sample first.
+struct HistoryView {
+  std::vector<HistorySample> samples;
+};
+
 /// A master's figures.
 struct CellFigures {
   std::string master;
@@ -344,6 +396,8 @@ struct CellFigures {
   double last_decision_ms = 0;
   CapsView caps{};
   std::string trouble{};
+  std::vector<CountView> counts{};
+  std::vector<HistogramView> histograms{};
 
   /// Tasks without a place of their own.
   std::uint64_t waiting_tasks() const { return pending + assigned + held + capped; }

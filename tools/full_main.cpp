@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
   add_worker(app, exit_code);
   add_shim(app, exit_code);
   add_progress(app, exit_code);
+  add_manual(app, exit_code);
   try {
     app.parse(own, argv);
   } catch (const CLI::ParseError& error) {

@@ -30,6 +30,29 @@ class Where(ClientTest):
         del os.environ["MUSTER_TOKEN"]
         self.assert_fails(1, ["no token for " + self.api.url], "jobs")
 
+    def test_the_page_is_opened_with_the_token_where_no_server_sees_it(self):
+        page = f"{self.api.url}/#token={TOKEN}"
+        self.assertEqual(self.succeed("open", "--print").strip(), page)
+        self.assertEqual(self.succeed("open", "12", "--print").strip(), page + "&job=12")
+        # Without a display the address is all that can be given.
+        for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+            self.addCleanup(os.environ.update, {name: os.environ[name]} if name in os.environ
+                            else {})
+            os.environ.pop(name, None)
+        self.assertEqual(self.succeed("open").strip(), page)
+        # A browser is started by what opens addresses on this desktop.
+        opener = self.write("xdg-open", '#!/bin/sh\nprintf "%s" "$*" >"$(dirname "$0")/opened"\n')
+        os.chmod(opener, 0o755)
+        self.addCleanup(os.environ.update, {"PATH": os.environ["PATH"]})
+        self.addCleanup(os.environ.pop, "DISPLAY", None)
+        os.environ.update({"PATH": self.folder + ":" + os.environ["PATH"], "DISPLAY": ":77"})
+        self.assertEqual(self.succeed("open"), "")
+        with open(self.path("opened"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), page)
+        self.write("xdg-open", "#!/bin/sh\nexit 3\n")
+        self.assert_fails(1, ["no browser could be started"], "open")
+        self.assertEqual(self.api.requests, [])
+
     def test_a_wrong_token_is_refused_at_once(self):
         self.write("token", "stolen\n")
         self.assert_fails(1, ["does not accept the token from", "token"], "jobs")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -13,6 +14,8 @@ FILES = ["bin/muster", "bin/muster-full", "bin/muster-shim", "share/muster/clust
          "share/muster/replay/eva-200.toml", "share/muster/workloads/pai-200.csv",
          "share/muster/experiments/muster/small.toml",
          "share/muster/interference/eva-contention-matrix.csv", "share/doc/muster/README.md",
+         "share/muster/grafana/muster.json", "share/man/man1/muster.1",
+         "share/man/man1/muster-submit.1", "share/man/man1/muster-replay.1",
          "share/doc/muster/docs/install.md", "share/doc/muster/docs/examples/train.toml",
          "share/bash-completion/completions/muster", "share/zsh/vendor-completions/_muster",
          "lib/systemd/system/muster-node@.service", "lib/systemd/system/muster-worker@.service"]
@@ -73,6 +76,25 @@ class InstalledTree(PackageTest):
             self.assertEqual(self.read(name), script)
             if shutil.which(shell):
                 self.succeed(shell, "-n", self.path(name))
+
+    def test_each_command_has_a_manual_page_that_says_what_help_says(self):
+        # The completions know every command; those of two words stand on the page of the first.
+        script = self.succeed(self.program, "completion", "bash")
+        commands = set(re.findall(r"'muster ([a-z-]+)'\) words=", script))
+        self.assertGreater(len(commands), 30)
+        folder = self.path("share/man/man1")
+        commands.discard("shim")  # hidden: it is Muster's own
+        self.assertEqual(sorted(os.listdir(folder)),
+                         sorted(["muster.1"] + [f"muster-{name}.1" for name in commands]))
+        for name in sorted(commands):
+            page = self.read(f"share/man/man1/muster-{name}.1").replace("\\-", "-")
+            first = self.succeed(self.program, name, "--help").splitlines()[0]
+            self.assertIn(first.strip(), page)
+            self.assertIn(f".B muster {name}\n", page)
+        if shutil.which("groff"):
+            done = run("groff", "-man", "-Tutf8", "-ww", "-z",
+                       *[os.path.join(folder, name) for name in os.listdir(folder)])
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_a_shipped_config_finds_what_it_names(self):
         output = self.succeed(self.program, "replay", self.path("share/muster/replay/eva-200.toml"),

@@ -299,7 +299,15 @@ TEST_F(MasterActorTest, WhileJobsThatAreOverAreReadItGoesOn) {
   auto log = self->request(master_, caf::infinite, request);
   auto figures = ask(figures_atom_v);
   const auto never = [](const caf::error&) { ADD_FAILURE() << "it answers"; };
-  figures.receive([](const CellFigures& answer) { EXPECT_EQ(answer.over_jobs, 1U); }, never);
+  const auto counted = [](const CellFigures& answer) {
+    EXPECT_EQ(answer.over_jobs, 1U);
+    std::uint64_t completed = 0;
+    for (const CountView& one : answer.counts) {
+      if (one.kind == CountKind::job_over && one.of == "completed") completed = one.count;
+    }
+    EXPECT_EQ(completed, 1U);
+  };
+  figures.receive(counted, never);
   auto too_many = ask(JobQuestion{JobId{1}});
   bool refused = false;
   too_many.receive([](const JobDetails&) {}, [&](const caf::error&) { refused = true; });

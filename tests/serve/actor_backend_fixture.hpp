@@ -28,6 +28,7 @@ struct FakeMaster {
   FoundView finds{true, false, {}};
   RequestView request{};
   CellFigures figures{};
+  HistoryView past{};
   CostView cost{};
   ActorError holds{};             ///< none: it does
   int held = 0;                   ///< how often it was asked to
@@ -228,6 +229,7 @@ class ActorBackendTest : public ::testing::Test {
           [&fake](const CostQuestion&) { return shown_by(fake, fake.cost); },
           [&fake](decisions_atom, std::uint32_t) { return shown_by(fake, DecisionsView{}); },
           [&fake](figures_atom) { return shown_by(fake, fake.figures); },
+          [&fake](history_atom, std::uint32_t) { return shown_by(fake, fake.past); },
           [&fake](plan_atom, const Job&) { return shown_by(fake, PlanView{}); },
           [](const LogRequest&) { return LogAnswer{}; },
           [](const Wakeup&) {},

@@ -1,4 +1,5 @@
 #include "tests/serve/actor_backend_fixture.hpp"
+#include "tests/support/sample_views.hpp"
 
 namespace muster::test {
 namespace {
@@ -85,6 +86,17 @@ TEST_F(ActorBackendTest, ATotalThatLacksAPartSaysWhoseSinceWhenAndWhatTheySaidLa
   fakes_[1].answers = true;
   EXPECT_EQ(look(api::View::Kind::cost)["complete"], true);
   EXPECT_EQ(reachable(), (std::vector<double>{1, 1, 1}));
+}
+
+TEST_F(ActorBackendTest, ThePastIsTheSumOfWhatTheMastersKeepAndSaysWhosePartIsMissing) {
+  fakes_[0].past.samples = {sample_of_past(60, 1), sample_of_past(120, 2)};
+  fakes_[1].past.samples = {sample_of_past(60, 4)};
+  fakes_[2].answers = false;
+  const nlohmann::json past = look(api::View::Kind::history);
+  ASSERT_EQ(past["samples"].size(), 2U);
+  EXPECT_EQ(past["samples"][1]["usd_h"], 6.0);
+  EXPECT_EQ(past["complete"], false);
+  EXPECT_EQ(past["silent"][0]["master"], "m2");
 }
 
 TEST_F(ActorBackendTest, OfOneThatNeverAnsweredNothingIsKnown) {

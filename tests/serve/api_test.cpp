@@ -208,7 +208,8 @@ TEST(Api, wants_a_token_for_everything_but_the_page_and_the_health) {
       EXPECT_EQ(response.headers.count("WWW-Authenticate"), 1U);
     }
   }
-  for (const char* target : {"/healthz", "/", "/app.js", "/plot.js", "/style.css", "/chart.js"}) {
+  for (const char* target : {"/healthz", "/", "/app.js", "/plot.js", "/text.js", "/views.js",
+                             "/style.css", "/chart.js"}) {
     RawClient client(served.port());
     client.send(fmt::format("GET {} HTTP/1.1\r\nHost: t\r\n\r\n", target));
     EXPECT_EQ(client.receive().status, 200) << target;
@@ -283,7 +284,7 @@ TEST(Api, sends_the_page_with_a_policy_that_keeps_it_to_itself) {
   EXPECT_THAT(page.headers.at("Content-Security-Policy"), HasSubstr("connect-src 'self'"));
   EXPECT_EQ(page.headers.at("X-Content-Type-Options"), "nosniff");
   EXPECT_THAT(page.body, HasSubstr("<title>Muster</title>"));
-  for (const char* target : {"/", "/app.js", "/plot.js", "/style.css"}) {
+  for (const char* target : {"/", "/app.js", "/plot.js", "/text.js", "/views.js", "/style.css"}) {
     EXPECT_EQ(served.get(target).body.find("http"), std::string::npos) << target;
   }
   EXPECT_EQ(served.get("/app.js").body.find("innerHTML"), std::string::npos);

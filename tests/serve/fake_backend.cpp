@@ -156,16 +156,35 @@ Json status_document(std::uint64_t tick) {
 Json decision_documents(std::uint64_t tick) {
   Json list = Json::array();
   for (std::uint64_t i = 0; i < 12; ++i) {
-    list.push_back({{"at_s", kBegin + static_cast<double>(tick) - static_cast<double>(i)},
-                    {"master", i % 2 == 0 ? "m0" : "m1"},
-                    {"round", 100 + tick - i},
-                    {"choice", i % 3 == 0 ? "full" : "partial"},
-                    {"figures", {{"saving_usd_h", 0.12}, {"migration_usd", 0.03}}},
-                    {"launches", i % 2},
-                    {"moves", i % 3},
-                    {"resizes", 0}});
+    list.push_back(
+        {{"at_s", kBegin + static_cast<double>(tick) - static_cast<double>(i)},
+         {"master", i % 2 == 0 ? "m0" : "m1"},
+         {"round", 100 + tick - i},
+         {"choice", i % 3 == 0 ? "full" : "partial"},
+         {"figures", {{"saving_usd_h", 0.12}, {"migration_usd", 0.03}}},
+         {"launches", i % 2},
+         {"moves", i % 3},
+         {"resizes", 0},
+         {"sentence",
+          i == 5 ? FakeBackend::kHostileName
+                 : "Reconfigures all instances: moves 2 tasks; it saves $0.1200 an hour."}});
   }
   return {{"decisions", list}};
+}
+
+/// Three hours of the past.
+Json history_documents(std::uint64_t tick) {
+  Json list = Json::array();
+  for (int minute = 180; minute > 0; --minute) {
+    list.push_back({{"at_s", kBegin + static_cast<double>(tick) - 60.0 * minute},
+                    {"instances", 5},
+                    {"jobs_waiting", minute % 7},
+                    {"spent_usd", 12.3 - 0.01 * minute},
+                    {"tasks_pending", 80},
+                    {"tasks_running", 60},
+                    {"usd_h", 0.4}});
+  }
+  return list;
 }
 
 bool listed(const Json& job, const View& what) {
@@ -356,6 +375,9 @@ std::string FakeBackend::document(const View& what) const {
       break;
     case View::Kind::status:
       out = status_document(tick);
+      break;
+    case View::Kind::history:
+      out["samples"] = history_documents(tick);
       break;
     case View::Kind::decisions:
       out = decision_documents(tick);

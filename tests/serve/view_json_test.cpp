@@ -6,11 +6,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/serve/schema.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/sample_views.hpp"
 #include "tools/serve/api/openapi.hpp"
+#include "tools/serve/api/traffic.hpp"
+#include "tools/serve/node/merge.hpp"
 
 namespace muster {
 namespace {
@@ -163,6 +169,85 @@ TEST(JsonText, writes_numbers_and_text_as_a_JSON_library_does) {
     EXPECT_EQ(JsonText().value(text).text(), json(text).dump());
   }
   EXPECT_EQ(JsonText().value("\xff!").text(), "\"\xef\xbf\xbd!\"") << "what is not UTF-8";
+}
+
+TEST(ViewJson, sums_the_pasts_of_the_masters_minute_by_minute) {
+  // The second master says nothing in the third minute: it counts as it was.
+  const std::vector<HistorySample> sums = merge::history(
+      {{{test::sample_of_past(60, 1), test::sample_of_past(125, 2), test::sample_of_past(185, 4)}},
+       {{test::sample_of_past(130, 10)}}});
+  const json past = checked(view_json::history(sums, sample_silent()), "History");
+  ASSERT_EQ(past["samples"].size(), 3U);
+  EXPECT_EQ(past["samples"][0]["usd_h"], 1.0);
+  EXPECT_EQ(past["samples"][1]["usd_h"], 12.0);
+  EXPECT_EQ(past["samples"][2]["usd_h"], 14.0);
+  EXPECT_EQ(past["samples"][2]["at_s"], 185.0) << "the newest minute is not over";
+  EXPECT_EQ(past["samples"][2]["tasks_pending"], 10);
+  EXPECT_EQ(past["complete"], false);
+}
+
+TEST(ViewJson, a_cluster_without_a_past_has_no_samples) {
+  EXPECT_TRUE(merge::history({}).empty());
+  EXPECT_TRUE(merge::history({HistoryView{}, HistoryView{}}).empty());
+}
+
+TEST(ViewJson, a_clock_that_was_far_off_makes_no_list_of_years) {
+  const auto sums = merge::history({{{test::sample_of_past(1, 1), test::sample_of_past(1e9, 2)}}});
+  EXPECT_LE(sums.size(), 1'501U);
+  EXPECT_EQ(sums.back().usd_h, 2.0);
+}
+
+TEST(ViewJson, counters_and_histograms_of_the_masters_are_metrics) {
+  const api::MetricsInput all = merge::metrics({test::sample_figures()}, {});
+  const std::string text = api::metrics_text(all, {});
+  for (const char* line :
+       {"muster_jobs_over_total{outcome=\"completed\",master=\"m0\"} 7\n",
+        "muster_launch_refusals_total{reason=\"cloud_capacity\",master=\"m0\"} 2\n",
+        "muster_moves_total{master=\"m0\"} 3\n",
+        "muster_decision_seconds_bucket{master=\"m0\",le=\"0.01\"} 6\n",
+        "muster_decision_seconds_bucket{master=\"m0\",le=\"+Inf\"} 7\n",
+        "muster_decision_seconds_sum{master=\"m0\"} 0.75\n",
+        "muster_start_seconds_count{master=\"m0\"} 5\n",
+        "muster_last_decision_seconds{master=\"m0\"} 0.00125\n"}) {
+    EXPECT_THAT(text, testing::HasSubstr(line));
+  }
+}
+
+/// Every word of the text that begins like a metric's name.
+std::set<std::string> metric_names(const std::string& text) {
+  std::set<std::string> names;
+  for (std::size_t at = text.find("muster_"); at != std::string::npos;) {
+    const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_", at);
+    names.insert(text.substr(at, end - at));
+    at = text.find("muster_", end);
+  }
+  return names;
+}
+
+std::string content_of(const std::string& path) {
+  std::ifstream in(test::source_dir() / path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(ViewJson, the_metrics_of_the_dashboard_and_of_the_documents_are_those_that_are_served) {
+  const api::Traffic traffic;
+  std::set<std::string> served = metric_names(
+      api::metrics_text(merge::metrics({test::sample_figures()}, {}), traffic.figures()));
+  served.insert("muster_master_reachable");  // of the node that asks (actor_backend_test.cpp)
+  const std::string dashboard = content_of("packaging/grafana/muster.json");
+  ASSERT_TRUE(json::accept(dashboard));
+  const std::set<std::string> shown = metric_names(dashboard);
+  EXPECT_GT(shown.size(), 15U);
+  for (const std::string& name : shown) EXPECT_TRUE(served.contains(name)) << name;
+  const std::string documents = content_of("docs/api.md");
+  for (const std::string& name : served) {
+    // The series of a distribution stand under its name.
+    std::string plain = name;
+    for (const char* end : {"_bucket", "_sum", "_count"}) {
+      if (plain.ends_with(end)) plain.resize(plain.size() - std::strlen(end));
+    }
+    EXPECT_NE(documents.find("`" + plain + "`"), std::string::npos) << plain;
+  }
 }
 
 }  // namespace

@@ -109,6 +109,13 @@ TEST_F(ViewMessages, Figures) {
   EXPECT_EQ(again.instance_count, 5U);
   EXPECT_EQ(again.rounds, 99U);
   EXPECT_EQ(again.last_decision_ms, 1.25);
+  ASSERT_EQ(again.counts.size(), 3U);
+  EXPECT_EQ(again.counts[1].of, "cloud_capacity");
+  ASSERT_EQ(again.histograms.size(), 2U);
+  EXPECT_EQ(again.histograms[1].buckets[1].count, 5U);
+  EXPECT_EQ(again.histograms[1].sum, 90.5);
+  const HistoryView past{{test::sample_of_past(60, 1.5)}};
+  EXPECT_EQ(sent(past).samples, past.samples);
   const SiteFigures site = sent(SiteFigures{"oslo", 3, "learns"});
   EXPECT_EQ(site.site, "oslo");
   EXPECT_EQ(site.waiting, 3U);

@@ -141,7 +141,24 @@ inline CellFigures sample_figures() {
   view.last_decision_ms = 1.25;
   view.caps = {10, 0, 250.5};
   view.trouble = "the disk is slow";
+  view.counts = {{CountKind::job_over, "completed", 7},
+                 {CountKind::launch_refused, "cloud_capacity", 2},
+                 {CountKind::move, "", 3}};
+  view.histograms = {{"decision", {{0.001, 4}, {0.01, 2}}, 1, 0.75},
+                     {"start", {{1, 0}, {60, 5}}, 0, 90.5}};
   return view;
+}
+
+inline HistorySample sample_of_past(double at, double usd_h) {
+  HistorySample sample;
+  sample.at = at_s(at);
+  sample.usd_h = usd_h;
+  sample.spent_usd = usd_h * 2;
+  sample.instances = 3;
+  sample.tasks_running = 4;
+  sample.tasks_pending = 5;
+  sample.jobs_waiting = 6;
+  return sample;
 }
 
 inline PlanView sample_plan() {

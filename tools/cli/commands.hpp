@@ -33,6 +33,8 @@ void add_worker(CLI::App& app, int& exit_code);
 /// Hidden: what supervises one attempt.
 void add_shim(CLI::App& app, int& exit_code);
 void add_progress(CLI::App& app, int& exit_code);
+/// `muster manual`, of all commands that are there when it is called.
+void add_manual(CLI::App& app, int& exit_code);
 
 /// All commands that speak to a cluster and need nothing else: those below.
 void add_client_commands(CLI::App& app, int& exit_code, const std::vector<std::string>& words);
@@ -48,6 +50,8 @@ void add_job_orders(CLI::App& app, int& exit_code);
 void add_logs(CLI::App& app, int& exit_code);
 /// `muster status`, `instances`, `nodes` and `cost`.
 void add_cluster_views(CLI::App& app, int& exit_code);
+/// `muster open`.
+void add_open(CLI::App& app, int& exit_code);
 /// `muster drain` and `interrupt`.
 void add_instance_orders(CLI::App& app, int& exit_code);
 /// `muster completion`, for all commands that are there when it is called.

@@ -97,6 +97,10 @@ std::string_view asset_of(Operation operation) {
       return assets::kScript;
     case Operation::plot:
       return assets::kPlot;
+    case Operation::text:
+      return assets::kText;
+    case Operation::views:
+      return assets::kViews;
     case Operation::style:
       return assets::kStyle;
     default:
@@ -177,6 +181,8 @@ void Api::dispatch(const Call& call) {
     case Operation::page:
     case Operation::script:
     case Operation::plot:
+    case Operation::text:
+    case Operation::views:
     case Operation::style:
     case Operation::chart:
       response.body = asset_of(call.route.operation);
@@ -246,6 +252,8 @@ void Api::ask_backend(const Call& call) {
       return view(call, View::Kind::cost);
     case Operation::decisions:
       return view(call, View::Kind::decisions);
+    case Operation::history:
+      return view(call, View::Kind::history);
     default:
       return view(call, View::Kind::status);
   }
@@ -343,6 +351,9 @@ void Api::view(const Call& call, View::Kind kind) {
   }
   if (call.query.has("limit")) {
     what.limit = static_cast<std::uint32_t>(call.query.number("limit"));
+  }
+  if (kind == View::Kind::history) {
+    what.hours = static_cast<std::uint32_t>(call.query.number("hours"));
   }
   if (kind == View::Kind::cost) {
     what.by = cost_by(call.query.text("by"));

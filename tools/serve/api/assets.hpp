@@ -8,6 +8,8 @@ namespace muster::api::assets {
 extern const std::string_view kPage;     ///< the dashboard's index.html
 extern const std::string_view kScript;   ///< its app.js
 extern const std::string_view kPlot;     ///< its plot.js
+extern const std::string_view kText;     ///< its text.js
+extern const std::string_view kViews;    ///< its views.js
 extern const std::string_view kStyle;    ///< its style.css
 extern const std::string_view kSchemas;  ///< the shapes of the API's documents, as JSON schemas
 

@@ -76,6 +76,7 @@ struct View {
     cost,       ///< uses by
     status,     ///< uses nothing
     decisions,  ///< uses limit
+    history,    ///< uses hours
   };
   Kind kind = Kind::status;
   JobId job{};
@@ -86,7 +87,8 @@ struct View {
   std::optional<std::uint32_t> after_task{};  ///< an index; the same
   std::string phase{};                        ///< of tasks; empty: any
   CostBy by = CostBy::user;
-  Duration wait{};  ///< so long the answer may wait for the job to be over; 0: not at all
+  std::uint32_t hours = 24;  ///< of the past: 1 to 24
+  Duration wait{};           ///< so long the answer may wait for the job to be over; 0: not at all
 };
 
 /// One value of a metric.

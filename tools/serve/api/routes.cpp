@@ -68,6 +68,10 @@ constexpr std::array kDecisionsQuery{
     Parameter{"limit", Kind::number, "how many at most", 1, kMaxLimit, "50"},
 };
 
+constexpr std::array kHistoryQuery{
+    Parameter{"hours", Kind::number, "how far back", 1, 24, "24"},
+};
+
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kJobRef = "JobRef";
 constexpr std::string_view kInstanceRef = "InstanceRef";
@@ -246,6 +250,16 @@ constexpr std::array kRoutes{
           "Decisions",
           kJson,
           false},
+    Route{Operation::history,
+          "GET",
+          "/v1/history",
+          "What the cluster spent and did, minute by minute",
+          kHistoryQuery,
+          {},
+          200,
+          "History",
+          kJson,
+          false},
     Route{Operation::openapi,
           "GET",
           "/v1/openapi.json",
@@ -300,6 +314,26 @@ constexpr std::array kRoutes{
           "GET",
           "/plot.js",
           "The dashboard's script for its plot",
+          {},
+          {},
+          200,
+          {},
+          "text/javascript; charset=utf-8",
+          true},
+    Route{Operation::text,
+          "GET",
+          "/text.js",
+          "The dashboard's words and tables",
+          {},
+          {},
+          200,
+          {},
+          "text/javascript; charset=utf-8",
+          true},
+    Route{Operation::views,
+          "GET",
+          "/views.js",
+          "The dashboard's script for its parts",
           {},
           {},
           200,

@@ -89,6 +89,7 @@ class ActorBackend final : public api::Backend {
   void finish_job(const std::shared_ptr<JobLook>& look);
   void view_instances(api::Reply reply);
   void view_decisions(std::uint32_t limit, api::Reply reply);
+  void view_history(std::uint32_t hours, api::Reply reply);
   void view_cost(const api::View& what, api::Reply reply);
   /// Calls `use` with the figures of the masters and of the sites, as they came.
   void figures(std::function<void(Answers<CellFigures>, Answers<SiteFigures>)> use);

@@ -33,6 +33,8 @@ void ActorBackend::view(const api::View& what, api::Reply reply) {
       return view_instances(std::move(reply));
     case Kind::decisions:
       return view_decisions(what.limit, std::move(reply));
+    case Kind::history:
+      return view_history(what.hours, std::move(reply));
     case Kind::cost:
       return view_cost(what, std::move(reply));
     case Kind::nodes:
@@ -71,6 +73,18 @@ void ActorBackend::view_decisions(std::uint32_t limit, api::Reply reply) {
         reply(ok(view_json::decisions(merge::decisions(std::move(parts), limit), silent(who, {}))));
       },
       decisions_atom_v, limit);
+}
+
+void ActorBackend::view_history(std::uint32_t hours, api::Reply reply) {
+  ask_all<HistoryView>(
+      system_, handles_.masters, timeout_,
+      [this, reply](Answers<HistoryView> masters) {
+        const Answered who = answered(masters);
+        const std::vector<HistoryView> parts = heard(std::move(masters));
+        if (parts.empty()) return reply(none_answers());
+        reply(ok(view_json::history(merge::history(parts), silent(who, {}))));
+      },
+      history_atom_v, hours);
 }
 
 void ActorBackend::view_cost(const api::View& what, api::Reply reply) {

@@ -1,13 +1,93 @@
 #include "tools/serve/node/merge.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <utility>
 
 namespace muster::merge {
 namespace {
+
+/// From one sample of the cluster's past to the next.
+constexpr Duration kStep = std::chrono::minutes{1};
+
+void add_to(HistorySample& sum, const HistorySample& part) {
+  sum.usd_h += part.usd_h;
+  sum.spent_usd += part.spent_usd;
+  sum.instances += part.instances;
+  sum.tasks_running += part.tasks_running;
+  sum.tasks_pending += part.tasks_pending;
+  sum.jobs_waiting += part.jobs_waiting;
+}
+
+/// The counter of a kind, and the label that tells its parts; no label: it has none.
+struct Counter {
+  const char* name;
+  const char* label;
+  const char* help;
+};
+
+/// In the order of CountKind.
+constexpr std::array<Counter, kCountKinds> kCounters{{
+    {"muster_jobs_over_total", "outcome", "Jobs that ended since the master was started"},
+    {"muster_attempts_started_total", "", "Attempts of tasks that started"},
+    {"muster_attempts_ended_total", "end", "Attempts of tasks that ended, by how"},
+    {"muster_moves_total", "", "Tasks that were told to go to another instance"},
+    {"muster_interruptions_total", "", "Instances that the cloud took back"},
+    {"muster_launches_total", "market", "Instances that were asked for"},
+    {"muster_launch_refusals_total", "reason", "Instances that the cloud did not give"},
+    {"muster_plan_refusals_total", "reason", "Parts of plans that were not carried out"},
+}};
+
+void put_counters(api::MetricsInput& all, const std::vector<CellFigures>& masters) {
+  std::array<api::Metric, kCountKinds> metrics;
+  for (std::size_t i = 0; i < kCountKinds; ++i) {
+    metrics[i] = {kCounters[i].name, kCounters[i].help, true, {}};
+  }
+  for (const CellFigures& one : masters) {
+    for (const CountView& count : one.counts) {
+      const auto kind = static_cast<std::size_t>(count.kind);
+      if (kind >= kCountKinds) continue;  // of a master of a later version
+      api::Sample sample{{{"master", one.master}}, static_cast<double>(count.count)};
+      const std::string label = kCounters[kind].label;
+      if (!label.empty()) sample.labels.insert(sample.labels.begin(), {label, count.of});
+      metrics[kind].samples.push_back(std::move(sample));
+    }
+  }
+  for (api::Metric& metric : metrics) all.metrics.push_back(std::move(metric));
+}
+
+void put_histograms(api::MetricsInput& all, const std::vector<CellFigures>& masters) {
+  struct Shown {
+    const char* of;
+    const char* name;
+    const char* help;
+  };
+  static constexpr std::array<Shown, 2> kShown{{
+      {"decision", "muster_decision_seconds", "How long decisions took"},
+      {"start", "muster_start_seconds",
+       "From a job's arrival at its master to the first start of each of its tasks"},
+  }};
+  // Those of one name stand together, or the text would announce the name twice.
+  for (const Shown& shown : kShown) {
+    for (const CellFigures& one : masters) {
+      for (const HistogramView& view : one.histograms) {
+        if (view.name != shown.of) continue;
+        api::Distribution distribution{shown.name, shown.help, {{"master", one.master}},
+                                       {},         {},         view.sum};
+        for (const BucketView& bucket : view.buckets) {
+          distribution.bounds.push_back(bucket.bound);
+          distribution.buckets.push_back(bucket.count);
+        }
+        distribution.buckets.push_back(view.beyond);
+        all.distributions.push_back(std::move(distribution));
+      }
+    }
+  }
+}
 
 api::Metric gauge(const std::string& name, const std::string& help) {
   return {name, help, false, {}};
@@ -120,6 +200,38 @@ ClusterStatus status(const std::vector<CellFigures>& masters, const std::vector<
   return all;
 }
 
+std::vector<HistorySample> history(const std::vector<HistoryView>& masters) {
+  const auto minute = [](Instant at) { return at.time_since_epoch() / kStep; };
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last = std::numeric_limits<std::int64_t>::min();
+  for (const HistoryView& master : masters) {
+    if (master.samples.empty()) continue;
+    first = std::min(first, minute(master.samples.front().at));
+    last = std::max(last, minute(master.samples.back().at));
+  }
+  // A clock that was far off once must not make a list of years.
+  constexpr std::int64_t kMostMinutes = 1'500;
+  first = std::max(first, last - kMostMinutes);
+  std::vector<HistorySample> sums;
+  std::vector<std::size_t> next(masters.size(), 0);
+  for (std::int64_t at = first; at <= last; ++at) {
+    HistorySample sum;
+    sum.at = Instant{(at + 1) * kStep};
+    for (std::size_t i = 0; i < masters.size(); ++i) {
+      const std::vector<HistorySample>& samples = masters[i].samples;
+      while (next[i] < samples.size() && minute(samples[next[i]].at) <= at) ++next[i];
+      if (next[i] > 0) add_to(sum, samples[next[i] - 1]);
+    }
+    sums.push_back(sum);
+  }
+  // The newest minute is not over: its sum is of the moment of its newest sample.
+  for (const HistoryView& master : masters) {
+    if (master.samples.empty() || minute(master.samples.back().at) != last) continue;
+    sums.back().at = std::min(sums.back().at, master.samples.back().at);
+  }
+  return sums;
+}
+
 api::MetricsInput metrics(const std::vector<CellFigures>& masters,
                           const std::vector<SiteFigures>& sites) {
   api::Metric jobs = gauge("muster_jobs", "Jobs by state");
@@ -128,7 +240,7 @@ api::MetricsInput metrics(const std::vector<CellFigures>& masters,
   api::Metric rate = gauge("muster_spend_usd_per_hour", "Price of all instances that are up");
   api::Metric spent{"muster_spent_usd_total", "Dollars charged so far", true, {}};
   api::Metric rounds{"muster_rounds_total", "Policy rounds", true, {}};
-  api::Metric decision = gauge("muster_decision_seconds", "How long the last decision took");
+  api::Metric decision = gauge("muster_last_decision_seconds", "How long the last decision took");
   const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
   for (const CellFigures& one : masters) {
     const auto job = [&](const char* state, std::uint64_t count) {
@@ -162,6 +274,8 @@ api::MetricsInput metrics(const std::vector<CellFigures>& masters,
   }
   api::MetricsInput all;
   all.metrics = {jobs, tasks, instances, rate, spent, rounds, decision};
+  put_counters(all, masters);
+  put_histograms(all, masters);
   return all;
 }
 

@@ -68,6 +68,9 @@ struct ClusterStatus {
 /// Of the masters and the sites that answered.
 ClusterStatus status(const std::vector<CellFigures>& masters, const std::vector<SiteFigures>& sites,
                      double now_s, std::vector<NodeLine> nodes);
+/// The sums of the masters' pasts, a sample a minute. Between its samples, and after the last one,
+/// a master counts as it was: nothing happened there, or nobody knows better.
+std::vector<HistorySample> history(const std::vector<HistoryView>& masters);
 api::MetricsInput metrics(const std::vector<CellFigures>& masters,
                           const std::vector<SiteFigures>& sites);
 

@@ -108,6 +108,12 @@ Expected<std::unique_ptr<MasterRole>, NodeError> start_master(const RoleContext&
                                                          std::uint64_t behind) {
     journal->save_snapshot(std::move(snapshot), behind);
   };
+  role->figures =
+      std::make_unique<FigureLog>(context.state / ("figures-" + name + ".csv"), CellHistory::kKept);
+  master.past = role->figures->read();
+  master.keep_sample = [figures = role->figures.get()](const HistorySample& sample) {
+    figures->append(sample);
+  };
   master.planner = PlannerPlace::own_thread;
   role->actor = spawn_master(context.system, std::move(master), {number, masters});
   return role;

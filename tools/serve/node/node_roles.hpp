@@ -6,6 +6,7 @@
 #include <string>
 
 #include "actors/cloud/connector.hpp"
+#include "storage/figure_log.hpp"
 #include "storage/log_store.hpp"
 #include "storage/rocks_cloud_store.hpp"
 #include "storage/rocks_site_store.hpp"
@@ -37,6 +38,7 @@ struct MasterRole {
   std::unique_ptr<StoreJournal> journal;
   std::unique_ptr<StoreHistory> history;
   std::unique_ptr<LogStore> logs;
+  std::unique_ptr<FigureLog> figures;
   DecisionTimes times;
   MasterActor actor;
 };

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "tools/serve/node/decision_text.hpp"
+
 namespace muster::view_json {
 namespace {
 
@@ -214,6 +216,7 @@ void put_decision(JsonText& out, const DecisionView& one) {
       .field("releases", one.releases)
       .field("resizes", one.resizes)
       .field("round", one.round)
+      .field("sentence", sentence_of(one))
       .end_object();
 }
 
@@ -298,6 +301,25 @@ std::string decisions(const std::vector<DecisionView>& list, const Silent& silen
   JsonText out;
   out.begin_object().field("complete", silent.empty()).key("decisions").begin_list();
   for (const DecisionView& one : list) put_decision(out, one);
+  out.end_list();
+  put_silent(out, silent);
+  return out.end_object().take();
+}
+
+std::string history(const std::vector<HistorySample>& samples, const Silent& silent) {
+  JsonText out;
+  out.begin_object().field("complete", silent.empty()).key("samples").begin_list();
+  for (const HistorySample& one : samples) {
+    out.begin_object()
+        .field("at_s", one.at)
+        .field("instances", one.instances)
+        .field("jobs_waiting", one.jobs_waiting)
+        .field("spent_usd", one.spent_usd)
+        .field("tasks_pending", one.tasks_pending)
+        .field("tasks_running", one.tasks_running)
+        .field("usd_h", one.usd_h)
+        .end_object();
+  }
   out.end_list();
   put_silent(out, silent);
   return out.end_object().take();

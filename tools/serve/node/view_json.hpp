@@ -35,6 +35,8 @@ std::string job(const JobView& job, const TaskPage& tasks, bool explained, const
 /// The instances of all masters.
 std::string instances(const std::vector<InstanceView>& list, const Silent& silent);
 /// Rounds of all masters that changed something.
+/// The past of the cluster.
+std::string history(const std::vector<HistorySample>& samples, const Silent& silent);
 std::string decisions(const std::vector<DecisionView>& list, const Silent& silent);
 /// Costs of the cluster.
 std::string cost(const CostView& cost, const Silent& silent);

@@ -1,0 +1,129 @@
+#include "masters/cell_tally.hpp"
+
+#include <algorithm>
+
+// Counters for monitoring. They are not part of the master's state: a master that is started again
+// counts from 0, which who reads counters is used to.
+
+namespace muster {
+namespace {
+
+/// From what a greedy policy takes to the deadlines of those that search.
+const std::vector<double> kDecisionBounds{0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05,
+                                          0.1,    0.5,    1,     5,     10,   60};
+/// From a task that goes to a warm instance to one that waits for hours.
+const std::vector<double> kStartBounds{1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 14'400, 86'400};
+
+}  // namespace
+
+Histogram::Histogram(std::vector<double> bounds)
+    : bounds_(std::move(bounds)), counts_(bounds_.size() + 1) {}
+
+void Histogram::add(double value) {
+  const auto place = std::lower_bound(bounds_.begin(), bounds_.end(), value) - bounds_.begin();
+  ++counts_[static_cast<std::size_t>(place)];
+  sum_ += value;
+}
+
+HistogramView Histogram::view(std::string name) const {
+  HistogramView view;
+  view.name = std::move(name);
+  for (std::size_t i = 0; i < bounds_.size(); ++i) {
+    view.buckets.push_back({bounds_[i], counts_[i]});
+  }
+  view.beyond = counts_.back();
+  view.sum = sum_;
+  return view;
+}
+
+CellTally::CellTally() : decisions_(kDecisionBounds), starts_(kStartBounds) {
+  // A series that appears with its first event hides that event from rate(): the usual ones begin
+  // at 0.
+  for (const JobOutcome outcome :
+       {JobOutcome::completed, JobOutcome::failed, JobOutcome::refused, JobOutcome::cancelled}) {
+    counts_[{CountKind::job_over, std::string(name_of(outcome))}] = 0;
+  }
+  for (const char* end : {"finished", "stopped"}) counts_[{CountKind::attempt_end, end}] = 0;
+  for (const Market market : {Market::on_demand, Market::spot}) {
+    counts_[{CountKind::launch, std::string(name_of(market))}] = 0;
+  }
+  for (const CountKind kind :
+       {CountKind::attempt_start, CountKind::move, CountKind::interruption}) {
+    counts_[{kind, ""}] = 0;
+  }
+}
+
+void CellTally::watch(const std::vector<Event>& events, const ClusterState& after) {
+  for (const Event& event : events) count(event, after);
+}
+
+void CellTally::count(const Event& event, const ClusterState& after) {
+  if (const auto* over = std::get_if<JobFinished>(&event.body)) {
+    count(CountKind::job_over, name_of(over->outcome));
+  } else if (const auto* start = std::get_if<TaskStarted>(&event.body)) {
+    count(CountKind::attempt_start, "");
+    note_start(*start, event.at, after);
+  } else if (std::holds_alternative<TaskFinished>(event.body)) {
+    count(CountKind::attempt_end, "finished");
+  } else if (std::holds_alternative<TaskCheckpointed>(event.body)) {
+    count(CountKind::attempt_end, "stopped");
+  } else if (const auto* failed = std::get_if<TaskFailed>(&event.body)) {
+    count(CountKind::attempt_end, name_of(failed->kind));
+  } else if (const auto* stop = std::get_if<StopIssued>(&event.body)) {
+    // A stop for another place is a move; others make room or end a job.
+    const TaskRow* row = after.find(stop->task);
+    if (row != nullptr && row->target != kNoSlot && row->target != row->at) {
+      count(CountKind::move, "");
+    }
+  } else if (const auto* launch = std::get_if<LaunchRequested>(&event.body)) {
+    count(CountKind::launch, name_of(launch->market));
+  } else if (const auto* refused = std::get_if<LaunchRefused>(&event.body)) {
+    count(CountKind::launch_refused, name_of(refused->refusal.code));
+  } else if (const auto* part = std::get_if<PlanPartRefused>(&event.body)) {
+    count(CountKind::plan_refused, name_of(part->refusal.code));
+  } else if (const auto* gone = std::get_if<InstanceGone>(&event.body)) {
+    if (gone->reason == CloudReason::reclaimed) count(CountKind::interruption, "");
+  }
+}
+
+/// The first attempt of a task has started: how long it took since its job was accepted.
+void CellTally::note_start(const TaskStarted& start, Instant at, const ClusterState& after) {
+  if (start.attempt > 1) return;
+  const TaskRow* row = after.find(start.task);
+  if (row == nullptr) return;
+  starts_.add(std::max(0.0, to_seconds(at - after.job(row->job).accepted_at)));
+}
+
+std::vector<CountView> CellTally::counts() const {
+  std::vector<CountView> all;
+  for (const auto& [what, count] : counts_) all.push_back({what.first, what.second, count});
+  return all;
+}
+
+std::vector<HistogramView> CellTally::histograms() const {
+  return {decisions_.view("decision"), starts_.view("start")};
+}
+
+void CellHistory::restore(const std::vector<HistorySample>& samples) {
+  for (const HistorySample& sample : samples) {
+    if (kept_.empty() || sample.at > kept_.back().at) add(sample);
+  }
+}
+
+bool CellHistory::is_due(Instant now) const {
+  return kept_.empty() || now - kept_.back().at >= kPeriod;
+}
+
+void CellHistory::add(const HistorySample& sample) {
+  if (kept_.size() >= kKept) kept_.erase(kept_.begin());
+  kept_.push_back(sample);
+}
+
+HistoryView CellHistory::since(Instant from) const {
+  const auto begin = std::lower_bound(
+      kept_.begin(), kept_.end(), from,
+      [](const HistorySample& sample, Instant wanted) { return sample.at < wanted; });
+  return {{begin, kept_.end()}};
+}
+
+}  // namespace muster

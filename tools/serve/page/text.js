@@ -1,0 +1,132 @@
+"use strict";
+// What all scripts of the page share: words for amounts and times, and tables whose rows keep their
+// place and focus while their text changes. Amounts and times read as the commands print them.
+
+const by_id = (id) => document.getElementById(id);
+
+// The same digits as the commands: four behind the point below $10, else two.
+function usd(amount) {
+  if (amount !== 0 && Math.abs(amount) < 0.00005) return "<$0.0001";
+  return "$" + amount.toFixed(Math.abs(amount) < 10 ? 4 : 2);
+}
+
+// UTC, as the commands print it; the last second is that of the year 9999.
+function moment(seconds) {
+  if (seconds === null || seconds === undefined) return "-";
+  if (!(seconds >= 0 && seconds <= 253402300799)) return "?";
+  return new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ");
+}
+
+const clock = (seconds) => moment(seconds).slice(11, 16);
+
+// "42s", "3m07s", "2h05m"
+function ran(seconds) {
+  if (seconds === null || seconds === undefined || !(seconds >= 0 && seconds < 1e15)) return "-";
+  const whole = Math.floor(seconds);
+  const two = (number) => String(number).padStart(2, "0");
+  if (whole < 60) return whole + "s";
+  if (whole < 3600) return `${Math.floor(whole / 60)}m${two(whole % 60)}s`;
+  return `${Math.floor(whole / 3600)}h${two(Math.floor(whole / 60) % 60)}m`;
+}
+
+// To hundredths: sums of demands such as 0.1 + 0.2 have rounding errors that nobody wants to see.
+const rounded = (number) => String(Math.round(number * 100) / 100);
+
+const plural = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
+
+function silence({ master, site, cloud, since_s, last }) {
+  const name = master ?? (cloud === undefined ? "site " + site : "the cloud of node " + cloud);
+  const who = `${name} does not answer${since_s >= 0 ? ` since ${Math.round(since_s)} s` : ""}`;
+  if (!last) return who;
+  return `${who}; it last said ${usd(last.usd_h)}/h, ${plural(last.instances, "instance")}`;
+}
+
+// What a list lacks because somebody did not answer.
+function lacks(silent, what) {
+  if (!silent || silent.length === 0) return "";
+  const names = silent.map(({ master, site, cloud }) => master ?? site ?? cloud).join(", ");
+  return `${names} does not answer: ${what} may be missing.`;
+}
+
+function setText(node, text) {
+  const wanted = String(text);
+  if (node.textContent !== wanted) node.textContent = wanted;
+}
+
+function cell(kind) {
+  const node = document.createElement("td");
+  if (kind) node.className = kind;
+  return node;
+}
+
+// Makes the body's rows those of `items`; `make` fills a new row and returns what updates it.
+function showRows(body, items, key, make) {
+  const known = body.known || (body.known = new Map());
+  const present = new Set();
+  items.forEach((item, place) => {
+    const name = String(key(item));
+    present.add(name);
+    let entry = known.get(name);
+    if (!entry) {
+      const row = document.createElement("tr");
+      entry = { row, update: make(row, item) };
+      known.set(name, entry);
+    }
+    entry.update(item);
+    const there = body.children[place];
+    if (there !== entry.row) body.insertBefore(entry.row, there || null);
+  });
+  for (const [name, entry] of known) {
+    if (!present.has(name)) {
+      entry.row.remove();
+      known.delete(name);
+    }
+  }
+}
+
+// A row of plain cells: `columns` are [class, text of an item].
+function textRow(columns) {
+  return (row) => {
+    const cells = columns.map(([kind]) => row.appendChild(cell(kind)));
+    return (item) => cells.forEach((node, i) => setText(node, columns[i][1](item)));
+  };
+}
+
+function button(parent, action) {
+  const node = document.createElement("button");
+  node.type = "button";
+  node.className = "plain";
+  node.addEventListener("click", action);
+  parent.appendChild(node);
+  return node;
+}
+
+// A link to a job's own address, which can be sent to others.
+function jobLink(parent, number) {
+  const node = document.createElement("a");
+  node.href = "#/job/" + number;
+  parent.appendChild(node);
+  return node;
+}
+
+// Makes a button ask once more before it acts: the second click within 5 s does it.
+function confirmed(node, word, act) {
+  let timer = 0;
+  const calm = () => {
+    clearTimeout(timer);
+    timer = 0;
+    setText(node, word);
+    node.classList.remove("sure");
+  };
+  setText(node, word);
+  node.addEventListener("click", () => {
+    if (timer) {
+      calm();
+      return act();
+    }
+    setText(node, `Really ${word.toLowerCase()}?`);
+    node.classList.add("sure");
+    timer = setTimeout(calm, 5000);
+  });
+  return calm;
+}
